@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/capture"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/hooks"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ops"
@@ -55,7 +56,7 @@ func configKeys() []configKey {
 		{conflictsKey, conflictsVariable, byverb.Stop, "what a sync does about conflicts: " +
 			strings.Join(byverb.Rules(), ", "), byverb.CheckRule},
 		{place.HelperKey, place.HelperVariable, "", "the user's program that tells tokens of servers", place.CheckHelper},
-		{hooksKey, "MNEM_HOOKS", "true", "whether hooks note what is said and tell what is known: " +
+		{hooks.OnKey, "MNEM_HOOKS", "true", "whether hooks note what is said and tell what is known: " +
 			"true or false", checkBool},
 		{fallbackKey, "MNEM_MCP_FALLBACK", fallbackNone,
 			"what 'mnem mcp' serves where no repository is: none or global", checkFallback},
@@ -63,7 +64,7 @@ func configKeys() []configKey {
 			checkBool},
 		{typesKey, typesEnv, noTypes,
 			"types that your own repository keeps: as preference,rule", checkTypes},
-		{privateKey, "MNEM_PRIVATE", "false", "whether hooks note nothing of what is said: true or false", checkPrivate},
+		{hooks.PrivateKey, "MNEM_PRIVATE", "false", "whether hooks note nothing of what is said: true or false", checkPrivate},
 		{ops.KeepDaysKey, ops.KeepDaysEnv, strconv.Itoa(capture.DefaultKeepDays),
 			"after how many days turns are retired; 0 for never",
 			func(v string) error { _, err := ops.ParseKeepDays(v); return err }},

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -198,4 +199,50 @@ func (d *doctor) repository(path string) {
 	default:
 		d.failed("store", "", err)
 	}
+}
+
+// openToOthers reports whether users other than the owner may write a file; Windows has other ways
+// to say so.
+func openToOthers(info fs.FileInfo) bool {
+	return runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0
+}
+
+// clients looks at what integrate wrote.
+func (d *doctor) clients() {
+	dir, err := d.c.dir()
+	if err != nil {
+		dir = ""
+	}
+	d.c.integrating(integration{}).Examine(&d.Diagnosis, dir)
+}
+
+// print prints the findings and sets the exit code.
+func (d *doctor) print() error {
+	c := d.c
+	if d.Errors > 0 {
+		c.exit = 1
+	}
+	if d.corrupt {
+		c.exit = 4
+	}
+	if c.global.json {
+		return c.printJSON(d.Diagnosis)
+	}
+	styles := map[string]string{
+		ops.LevelOK: styleGreen, ops.LevelNote: styleDim, ops.LevelWarning: styleYellow, ops.LevelError: styleRed,
+	}
+	var rows [][]cell
+	for _, f := range d.Findings {
+		rows = append(rows, []cell{{f.Level, styles[f.Level]}, {f.Check, styleBold}, {line(f.Message), ""}})
+		if f.Fix != "" {
+			rows = append(rows, []cell{{"", ""}, {"", ""}, {"→ " + line(string(f.Fix)), ""}})
+		}
+	}
+	if err := c.table(rows); err != nil {
+		return err
+	}
+	if d.Errors+d.Warnings == 0 {
+		return c.printf("all is well\n")
+	}
+	return c.printf("%s, %s\n", plural(d.Errors, "error"), plural(d.Warnings, "warning"))
 }

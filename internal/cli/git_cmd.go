@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/internal/gitdir"
+	"github.com/mnem-project/mnem/internal/gitfollow"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
@@ -57,7 +58,7 @@ func (c *cli) gitFollow() *cobra.Command {
 		}
 		tree, err := c.workTree()
 		if err == nil {
-			_, err = followingOf(cmd.Context(), tree)
+			_, err = gitfollow.Following(cmd.Context(), tree)
 		}
 		if errors.Is(err, gitdir.ErrNone) {
 			return hint(fmt.Errorf("%w: %w", repo.ErrInvalid, err), "make one with 'git init', or run this in one that holds the "+
@@ -120,7 +121,8 @@ func (c *cli) printFollowing(cmd *cobra.Command) error {
 		return err
 	default:
 		out.Work = ops.Text(tree.Work)
-		out.Hook, _ = hooked(hookPath(tree))
+		hook, _ := gitfollow.HookOf(tree) // of one that cannot be read nothing is said
+		out.Hook = hook.Installed
 	}
 	req := &ops.StatusRequest{}
 	side := c.aside(cmd.Context(), dir)

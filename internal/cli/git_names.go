@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/gitdir"
+	"github.com/mnem-project/mnem/internal/gitfollow"
 	"github.com/mnem-project/mnem/ops"
 )
 
@@ -27,25 +27,7 @@ func (c *cli) nameGit(ctx context.Context, answer any) error {
 		}
 		c.gitTree = tree
 	}
-	at := func(t graph.Time) (ops.Text, error) {
-		id, err := c.gitTree.CommitAt(ctx, t.Std().Unix())
-		return ops.Text(id), err
-	}
-	switch a := answer.(type) {
-	case *ops.Commit:
-		id, err := at(a.Time)
-		a.Git = &id
-		return err
-	case *ops.Blamed:
-		for i := range a.Fields {
-			id, err := at(a.Fields[i].Time)
-			if err != nil {
-				return err
-			}
-			a.Fields[i].Git = &id
-		}
-	}
-	return nil
+	return gitfollow.Name(ctx, c.gitTree, answer)
 }
 
 // shortGit is how a commit of git is shown, "-" for none.

@@ -1,37 +1,15 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/gitdir"
-	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/operation"
-	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/internal/gitfollow"
+	"github.com/mnem-project/mnem/remote/byverb"
 	"github.com/mnem-project/mnem/repo"
 )
-
-// byName is why the memory of a branch that was named is merged.
-const byName = "named"
-
-// gitSyncJSON is what a sync with git did.
-type gitSyncJSON struct {
-	Branch string               `json:"branch"`
-	Merged ops.List[*gitMerged] `json:"merged"`
-	Commit ipld.CID             `json:"commit" shape:"null"`
-	DryRun bool                 `json:"dry_run"`
-}
-
-// gitMerged is a branch of the memory that was merged since its git branch was.
-type gitMerged struct {
-	Branch    string                 `json:"branch"`
-	Git       string                 `json:"git"`
-	By        string                 `json:"by" shape:"merge|rebase|squash|named"`
-	Conflicts ops.List[ops.Conflict] `json:"conflicts"` // with what was taken
-}
 
 func (c *cli) gitSync() *cobra.Command {
 	f := syncFlags{}
@@ -54,8 +32,11 @@ func (c *cli) gitSync() *cobra.Command {
 		if err := c.checkSync(cmd, &f); err != nil {
 			return err
 		}
-		out := &gitSyncJSON{DryRun: f.DryRun}
-		err := c.syncGit(cmd.Context(), f, args, out)
+		tree, here, err := c.following()
+		if err != nil {
+			return err
+		}
+		out, err := gitfollow.Sync(cmd.Context(), tree, c.by.Following, here, f.Conflicts, args, f.DryRun)
 		if out.Branch != "" {
 			err = firstError(c.printGitSync(out), err)
 		}
@@ -63,127 +44,23 @@ func (c *cli) gitSync() *cobra.Command {
 	})
 }
 
-// following returns the work tree that is followed.
-func (c *cli) following() (*gitdir.Tree, error) {
-	if _, err := c.repoFile(""); err != nil {
-		return nil, err
+// following returns the work tree that is followed, and the repository.
+func (c *cli) following() (*gitdir.Tree, *byverb.Side, error) {
+	here, err := c.hereSide(false)
+	if err != nil {
+		return nil, nil, err
 	}
 	if err := c.follow(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if c.by.Following == nil {
-		return nil, hint(fmt.Errorf("%w: the memory follows no git branch", repo.ErrInvalid), "run 'mnem git follow' first")
+		return nil, nil, hint(fmt.Errorf("%w: the memory follows no git branch", repo.ErrInvalid), "run 'mnem git follow' first")
 	}
-	return c.workTree()
+	tree, err := c.workTree()
+	return tree, here, err
 }
 
-// memories calls fn with each other branch of the memory that a git branch may have.
-func (c *cli) memories(ctx context.Context, fn func(name, git string) error) error {
-	here, err := c.hereSide(false)
-	if err != nil {
-		return err
-	}
-	var names []string
-	err = c.aside(ctx, here.Dir).askAside(ctx, &ops.BranchVerb.Spec, &ops.BranchRequest{}, func(answer any) error {
-		if b := answer.(*ops.Branch); !b.Current && b.Name != string(graph.Head) && b.Commit.Defined() {
-			names = append(names, b.Name)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if git, ok := gitdir.GitBranch(name); ok {
-			if err := fn(name, git); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (c *cli) syncGit(ctx context.Context, f syncFlags, named []string, out *gitSyncJSON) error {
-	tree, err := c.following()
-	if err != nil {
-		return err
-	}
-	if why := c.by.Following.ReadOnly; why != "" {
-		return &repo.ReadOnlyError{Why: why}
-	}
-	out.Branch = c.by.Following.Branch
-	wanted := make(map[string]bool) // by name, and whether it was found
-	for _, git := range named {
-		wanted[git] = false
-	}
-	err = c.memories(ctx, func(name, git string) error {
-		_, asked := wanted[git]
-		if len(named) > 0 && !asked {
-			return nil
-		}
-		wanted[git] = true
-		if has, err := c.hasMemory(ctx, name); has || err != nil {
-			return err
-		}
-		by := byName
-		if !asked {
-			if by, err = tree.Merged(ctx, git); by == "" || err != nil {
-				return err
-			}
-		}
-		m := &gitMerged{Branch: name, Git: git, By: by}
-		out.Merged = append(out.Merged, m)
-		if f.DryRun {
-			return nil
-		}
-		return c.mergeMemory(ctx, f, m, out)
-	})
-	if err != nil {
-		return err
-	}
-	for _, git := range named {
-		if !wanted[git] && git != c.by.Following.Git {
-			return hint(&repo.NotFoundError{What: "memory of git branch", Name: git}, "see 'mnem branch' for the branches of the memory")
-		}
-	}
-	return nil
-}
-
-// hasMemory reports whether the branch that is followed has all of another branch.
-func (c *cli) hasMemory(ctx context.Context, branch string) (bool, error) {
-	here, err := c.hereSide(false)
-	if err != nil {
-		return false, err
-	}
-	req := &ops.MergeRequest{Rev: string(graph.BranchRef(branch))}
-	req.DryRun, req.Time = true, c.global.time
-	answer, err := here.Run(ctx, &ops.Merge.Spec, req)
-	if err != nil && ops.OutcomeOf(ctx, err) == operation.Conflict {
-		return false, nil
-	}
-	res, ok := answer.(*ops.Merged)
-	return ok && res.NoChange, err
-}
-
-// mergeMemory merges a branch of the memory into the one that is followed.
-func (c *cli) mergeMemory(ctx context.Context, f syncFlags, m *gitMerged, out *gitSyncJSON) error {
-	here, err := c.hereSide(false)
-	if err != nil {
-		return err
-	}
-	req := &ops.MergeRequest{Rev: string(graph.BranchRef(m.Branch))}
-	req.Message = fmt.Sprintf("merge the memory of %s", m.Branch)
-	res, err := here.Merge(ctx, req, f.Conflicts)
-	if res != nil {
-		m.Conflicts = res.Conflicts
-		if err == nil {
-			out.Commit = res.Commit
-		}
-	}
-	return err
-}
-
-func (c *cli) printGitSync(s *gitSyncJSON) error {
+func (c *cli) printGitSync(s *gitfollow.Synced) error {
 	if c.global.json {
 		return c.printJSON(s)
 	}
@@ -206,19 +83,6 @@ func (c *cli) printGitSync(s *gitSyncJSON) error {
 	return nil
 }
 
-// gitPruneJSON is what a pruning did.
-type gitPruneJSON struct {
-	Removed ops.List[ops.Gone] `json:"removed"`
-	Kept    ops.List[gitKept]  `json:"kept"`
-}
-
-// gitKept is a branch that was not removed.
-type gitKept struct {
-	Branch string `json:"branch"`
-	Git    string `json:"git"`
-	Why    string `json:"why"`
-}
-
 func (c *cli) gitPrune() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
@@ -232,68 +96,19 @@ func (c *cli) gitPrune() *cobra.Command {
 	c.writeFlags(cmd)
 	cmd.Flags().BoolVarP(&force, "force", "f", false, "also those whose memory nothing else has")
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		out := &gitPruneJSON{}
-		if err := c.pruneGit(cmd.Context(), args, force, out); err != nil {
+		tree, here, err := c.following()
+		if err != nil {
+			return err
+		}
+		out, err := gitfollow.Prune(cmd.Context(), tree, here, args, force)
+		if err != nil {
 			return err
 		}
 		return c.printGitPrune(out)
 	})
 }
 
-func (c *cli) pruneGit(ctx context.Context, named []string, force bool, out *gitPruneJSON) error {
-	tree, err := c.following()
-	if err != nil {
-		return err
-	}
-	here, err := c.hereSide(false)
-	if err != nil {
-		return err
-	}
-	wanted := make(map[string]bool)
-	for _, git := range named {
-		wanted[git] = false
-	}
-	err = c.memories(ctx, func(name, git string) error {
-		_, asked := wanted[git]
-		if len(named) > 0 && !asked {
-			return nil
-		}
-		wanted[git] = true
-		gone, err := tree.Gone(ctx, git)
-		if asked && err == nil {
-			var tip string
-			if tip, err = tree.Tip(ctx, "refs/heads/"+git); tip != "" {
-				return hint(fmt.Errorf("%w: there is a git branch %s", repo.ErrInvalid, line(git)), "remove it with 'git branch -d' first")
-			}
-			gone = true
-		}
-		if !gone || err != nil {
-			return err
-		}
-		req := &ops.BranchRequest{Name: name, Delete: true, Force: force}
-		req.Time = c.global.time
-		answer, err := here.Run(ctx, &ops.BranchVerb.Spec, req)
-		switch removed, ok := answer.(*ops.Gone); {
-		case err == nil && ok:
-			out.Removed = append(out.Removed, *removed)
-		case ops.OutcomeOf(ctx, err) == operation.Invalid:
-			out.Kept = append(out.Kept, gitKept{name, git, err.Error()})
-			return nil
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	for _, git := range named {
-		if !wanted[git] {
-			return &repo.NotFoundError{What: "memory of git branch", Name: git}
-		}
-	}
-	return nil
-}
-
-func (c *cli) printGitPrune(p *gitPruneJSON) error {
+func (c *cli) printGitPrune(p *gitfollow.Pruned) error {
 	if c.global.json {
 		return c.printJSON(p)
 	}

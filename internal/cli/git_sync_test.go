@@ -161,7 +161,7 @@ func TestGitHook(t *testing.T) {
 	if err := os.WriteFile(path, []byte(own), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Link(path, path+hookBefore); err != nil { // a run was ended here
+	if err := os.Link(path, path+".before-mnem"); err != nil { // a run was ended here
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -189,7 +189,7 @@ func TestGitHook(t *testing.T) {
 	if out, _ := w.run(0, "git", "hook", "--remove"); !strings.Contains(out, "no hook of mnem") {
 		t.Error(out)
 	}
-	if err := os.WriteFile(path+hookBefore, []byte("of another"), 0o755); err != nil {
+	if err := os.WriteFile(path+".before-mnem", []byte("of another"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if _, said := w.run(1, "git", "hook"); !strings.Contains(said, "move it away") {
@@ -199,7 +199,7 @@ func TestGitHook(t *testing.T) {
 		t.Errorf("refused, and the hook is %q, %v", data, err)
 	}
 	target := filepath.Join(w.Dir, "hooks-of-mine.sh")
-	if err := errors.Join(os.Remove(path+hookBefore), os.Rename(path, target), os.Symlink(target, path)); err != nil {
+	if err := errors.Join(os.Remove(path+".before-mnem"), os.Rename(path, target), os.Symlink(target, path)); err != nil {
 		t.Fatal(err)
 	}
 	w.run(0, "git", "hook")

@@ -3,44 +3,23 @@ package cli
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/capture"
-	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/hooks"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
-	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
 
-const (
-	hookName = "hook"
-	hooksKey = "hooks"
-	// privateKey is the setting by which hooks note nothing.
-	privateKey = "private"
-	// hookWait is how long a hook waits for another process to let go of the repository.
-	hookWait = 50 * time.Millisecond
-	// hookItems and hookTokens bound what an agent is given with a prompt.
-	hookItems  = 2
-	hookTokens = 250
-	// hookAsked is how many items are asked for, since some were shown before or are what was said itself.
-	hookAsked = 16
-	// hookQuery is how much of a prompt is looked for, in bytes: what comes after it was pasted.
-	hookQuery = 2000
-	// hookWhy is how much is noted of why nothing could be asked, in characters.
-	hookWhy = 200
-)
+const hookName = "hook"
 
 // hookWithin is how long a hook waits for an answer in all: an agent's user waits meanwhile. Tests that ask
 // what is answered give it more, since they share their machine.
@@ -93,224 +72,23 @@ func (a *App) hook(ctx context.Context, args []string) (exit int) {
 }
 
 func (c *cli) hook(ctx context.Context, host, event string) error {
-	limit := capture.MaxInput(host)
-	data, err := io.ReadAll(io.LimitReader(c.app.Stdin, limit+1))
-	if err != nil {
-		return err
+	h := &hooks.Host{
+		Ask: func(
+			ctx context.Context, dir string, v *ops.Spec, req any, wait time.Duration, emit func(any) error,
+		) error {
+			side := c.aside(ctx, dir)
+			side.global.wait, side.doing.wait = wait, true
+			return side.askAside(ctx, v, req, emit)
+		},
+		Find: func(from string) (string, error) {
+			c.app.Dir = firstOf(from, c.app.Dir)
+			return c.dir()
+		},
+		Beside: c.beside, Configured: c.configured, Getenv: c.app.Getenv, Home: c.app.Home, Now: c.app.clock,
+		Within: hookWithin,
 	}
-	if int64(len(data)) > limit {
-		return fmt.Errorf("%w: more than %d bytes", capture.ErrInput, limit)
-	}
-	call, err := capture.Parse(host, event, data)
-	if err != nil {
-		return err
-	}
-	if call.Dir != "" {
-		c.app.Dir = call.Dir
-	}
-	dir, err := c.dir()
-	if err != nil {
-		return err
-	}
-	if on, err := c.configured(hooksKey); err != nil || on == "false" {
-		return err
-	}
-	spool := filepath.Join(dir, repo.DirName)
-	private, err := c.private(spool, call)
-	if err != nil {
-		return err
-	}
-	if !private {
-		err = c.noteCall(ctx, dir, call)
-	}
-	tell := map[capture.Event]func(context.Context, string, *telling) error{
-		capture.SessionStart: c.sessionBrief, capture.Prompt: c.known,
-	}[call.Event]
-	if call.Forgets() {
-		err = errors.Join(err, capture.ForgetShown(spool, call))
-	}
-	if tell == nil {
-		return err
-	}
-	t := &telling{call: call, private: private}
-	if err = tell(ctx, dir, t); err != nil {
-		t.text, t.items = "", nil
-	}
-	if t.asked && !private {
-		_ = c.noteTold(ctx, spool, t, err) // what is known is said even where nothing can be noted
-	}
-	return errors.Join(err, c.printf("%s", capture.Output(call.Host, call.Event, t.text)))
-}
-
-// private reports whether nothing may be noted of a session, and has that hold from now on where the configuration
-// or the environment says so.
-func (c *cli) private(spool string, call *capture.Call) (bool, error) {
-	on, err := c.configured(privateKey)
-	if err != nil {
-		return true, err
-	}
-	if on == "true" || on == "1" {
-		return true, capture.MarkPrivate(spool, call)
-	}
-	return capture.Private(spool, call)
-}
-
-// noteCall notes that the transcript of a call has grown.
-func (c *cli) noteCall(ctx context.Context, dir string, call *capture.Call) error {
-	var e *capture.Entry
-	var err error
-	if call.Talk != nil {
-		e, err = capture.NoteTalk(filepath.Join(dir, repo.DirName), call)
-	} else {
-		e, err = capture.EntryOf(call, c.app.Home, c.env("CLAUDE_CONFIG_DIR"), c.env("CODEX_HOME"), dir)
-	}
-	if err != nil {
-		return err
-	}
-	anew := call.Event != capture.SessionStart && call.Event != capture.Prompt
-	return capture.Note(ctx, filepath.Join(dir, repo.DirName), e, anew)
-}
-
-// telling is what an agent is given at a call.
-type telling struct {
-	call    *capture.Call
-	private bool // whether nothing may be noted
-	asked   bool // whether the memory was asked
-	answer  *ops.Answer
-	items   []ops.AnswerItem // of the answer, that are given
-	text    string           // "" for nothing
-}
-
-// noteShown notes what was shown in the session.
-func (t *telling) noteShown(spool string, shown []graph.ID) error {
-	if t.private {
-		return nil
-	}
-	return capture.NoteShown(spool, t.call, shown)
-}
-
-func (t *telling) give(item ops.AnswerItem) {
-	t.items = append(t.items, item)
-	t.text += item.Rendered
-}
-
-// noteTold notes what an agent is given, or why it is given nothing.
-func (c *cli) noteTold(ctx context.Context, spool string, t *telling, why error) error {
-	told := &capture.Told{Time: c.app.clock(), Host: t.call.Host, Session: t.call.Session, Event: t.call.Event}
-	if t.answer != nil {
-		told.Commit = t.answer.Commit
-	}
-	if why != nil {
-		told.Why = brief(why.Error(), hookWhy)
-	}
-	if t.text != "" {
-		told.Text = fmt.Sprintf("%x", sha256.Sum256([]byte(t.text)))
-	}
-	for _, item := range t.items {
-		told.Items, told.Tokens = append(told.Items, item.ID), told.Tokens+item.Tokens
-	}
-	if len(t.items) > 0 && t.answer.Draft != nil {
-		told.Draft, told.Receipt = t.answer.Draft, t.answer.Draft.CID()
-	}
-	return capture.NoteTold(ctx, spool, told)
-}
-
-// known has an agent be given with a prompt what is sure to bear on it.
-func (c *cli) known(ctx context.Context, dir string, t *telling) error {
-	query := strings.ToValidUTF8(t.call.Prompt[:min(len(t.call.Prompt), hookQuery)], "")
-	if strings.TrimSpace(query) == "" || strings.HasPrefix(query, "/") { // a command of the program
-		return nil
-	}
-	spool := filepath.Join(dir, repo.DirName)
-	query, _, err := ops.Redactor(spool).Redact(query) // receipts have it
-	if err != nil {
-		return err
-	}
-	words, err := capture.WordsOf(query)
-	if err != nil {
-		return err
-	}
-	shown, err := capture.Shown(spool, t.call)
-	if err != nil {
-		return err
-	}
-	t.asked = true
-	params := map[string]any{"query": query, "limit": hookAsked, "floor": retrieve.FloorAnswer, "explain": true}
-	if t.answer, err = c.answered(ctx, dir, params); err != nil {
-		return err
-	}
-	items, tokens := t.answer.Items, 0
-	if own := c.beside(); own != "" {
-		if more, err := c.answered(ctx, own, params); err == nil { // what the project knows is told without it
-			items = slices.Concat(items, more.Items)
-		}
-	}
-	for _, item := range items {
-		if retrieve.IsSaid(item.Type) || item.Band != retrieve.BandAnswer || !words.Bear(termsOf(item)) || slices.Contains(shown, item.ID) ||
-			len(t.items) == hookItems || tokens+item.Tokens > hookTokens {
-			continue
-		}
-		shown, tokens = append(shown, item.ID), tokens+item.Tokens
-		t.give(item)
-	}
-	if len(t.items) == 0 {
-		return nil
-	}
-	t.text = hookOrigin + t.text
-	return t.noteShown(spool, shown) // else it would be said with every prompt
-}
-
-// termsOf returns the terms of the question that an item has.
-func termsOf(item ops.AnswerItem) (terms []string) {
-	if item.ItemWhy == nil {
-		return nil
-	}
-	for _, t := range item.Terms {
-		if !t.Added {
-			terms = append(terms, t.Term)
-		}
-	}
-	return terms
-}
-
-// answered returns the answer to a request that is asked for in time.
-func (c *cli) answered(ctx context.Context, dir string, params map[string]any) (out *ops.Answer, err error) {
-	err = c.askFor(ctx, dir, &ops.Retrieve.Spec, params, func(answer any) { out = answer.(*ops.Answer) })
-	return out, err
-}
-
-// askFor asks for an answer, with its receipt, that must come in time.
-func (c *cli) askFor(
-	ctx context.Context, dir string, spec *ops.Spec, params map[string]any, take func(answer any),
-) error {
-	asked, err := json.Marshal(params)
-	if err != nil {
-		return err
-	}
-	req, err := spec.DecodeRequest(asked, slices.Sorted(maps.Keys(params)))
-	if err != nil {
-		return err
-	}
-	switch q := req.(type) {
-	case *ops.RetrieveRequest:
-		q.Draft = true
-	case *ops.BriefRequest:
-		q.Draft = true
-	}
-	ctx, stop := context.WithTimeout(ctx, hookWithin)
-	defer stop()
-	side := c.aside(ctx, dir)
-	side.global.wait, side.doing.wait = hookWait, true
-	answered := false
-	err = side.askAside(ctx, spec, req, func(answer any) error {
-		take(answer)
-		answered = true
-		return nil
-	})
-	if err == nil && !answered {
-		err = errors.New("no answer")
-	}
-	return err
+	said, err := h.Call(ctx, host, event, c.app.Stdin)
+	return errors.Join(err, c.printf("%s", said))
 }
 
 // mayCapture reports whether what hooks noted is taken in before a verb answers: where it reads the newest
@@ -339,7 +117,7 @@ func (c *cli) capture(ctx context.Context, receipts bool) {
 	if !capture.Pending(spool) && !(receipts && capture.Unrecorded(spool)) {
 		return
 	}
-	if on, err := c.configured(hooksKey); err != nil || on == "false" {
+	if on, err := c.configured(hooks.OnKey); err != nil || on == "false" {
 		return
 	}
 	if err := c.follow(); err == nil && c.by.Following != nil && c.by.Following.ReadOnly != "" {

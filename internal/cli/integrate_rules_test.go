@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/integrate"
 )
 
 // filesOf returns the files under a directory and what they have, directories too.
@@ -55,7 +57,7 @@ var ownFiles = map[string]string{
 
 // TestUnintegrateLeavesNoTrace: every client's files are what they were, with and without a user's own.
 func TestUnintegrateLeavesNoTrace(t *testing.T) {
-	for _, client := range clientList() {
+	for _, client := range integrate.Names() {
 		if client == "claude-desktop" {
 			continue // has no files of a project
 		}

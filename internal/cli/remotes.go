@@ -29,15 +29,15 @@ func (c *cli) askHost() *byverb.Host {
 	}
 }
 
-// askIn runs a verb with an answer on the repository in a directory, as of byverb.Host.
+// askIn runs a verb on the repository in a directory, as of byverb.Host.
 func (c *cli) askIn(
-	ctx context.Context, dir string, v *ops.Spec, req any, in io.Reader, out io.Writer,
-) (answer any, err error) {
+	ctx context.Context, dir string, v *ops.Spec, req any, in io.Reader, out io.Writer, emit func(any) error,
+) (err error) {
 	side := c.aside(ctx, dir)
 	g := &c.global
 	side.by.Agent, side.by.Task = firstOf(g.agent, side.by.Agent), firstOf(g.task, side.by.Task)
 	if side.by.Author, err = c.authorHere(); err != nil { // of a change elsewhere as well
-		return nil, err
+		return err
 	}
 	if in != nil {
 		side.stdin = peers.NewReplay(in)
@@ -47,11 +47,10 @@ func (c *cli) askIn(
 		side.app.OutTTY = false
 		side.out = bufio.NewWriterSize(out, outBuffer)
 	}
-	err = side.askAside(ctx, v, req, func(a any) error { answer = a; return nil })
-	if err == nil {
+	if err = side.askAside(ctx, v, req, emit); err == nil {
 		err = side.out.Flush()
 	}
-	return answer, err
+	return err
 }
 
 // initMirror makes an empty repository, as of byverb.Host.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"github.com/mnem-project/mnem/internal/integrate"
 	"github.com/mnem-project/mnem/remote/place"
 	"github.com/mnem-project/mnem/remote/trade"
 )
@@ -20,8 +21,8 @@ func machineAnswers() map[string]printed {
 		"mnem init": one(initJSON{}), "mnem demo": lines(demoJSON{}), "mnem serve": one(serveJSON{}),
 		"mnem view":       one(serveJSON{}),
 		"mnem config get": one(settingJSON{}), "mnem config list": lines(settingJSON{}),
-		"mnem integrate":   one(integrationJSON{}, integrationsJSON{}, clientsJSON{}),
-		"mnem unintegrate": one(integrationJSON{}, integrationsJSON{}),
+		"mnem integrate":   one(integrate.Done{}, integrationsJSON{}, clientsJSON{}),
+		"mnem unintegrate": one(integrate.Done{}, integrationsJSON{}),
 		"mnem policy init": one(policyJSON{}), "mnem policy show": one(policyJSON{}),
 		"mnem policy check": one(policyJSON{}, verdictJSON{}, operationsJSON{}),
 		"mnem token new":    one(newTokenJSON{}), "mnem token list": lines(listedTokenJSON{}),

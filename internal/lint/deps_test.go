@@ -78,7 +78,7 @@ var allowed = map[string]string{
 	// of a memory; and what a sync is.
 	"remote/byverb": "commit graph ipld operation ops remote repo",
 	"remote/place":  "graph internal/filestate internal/gitrun internal/plain internal/text ops remote/byverb repo",
-	"remote/server": "internal/pipe internal/plain ipld operation ops remote remote/byverb remote/place repo store",
+	"remote/server": "internal/pipe internal/plain internal/text ipld operation ops remote remote/byverb remote/place repo store",
 	"remote/mirror": "graph internal/filestate internal/gitrun ipld ops remote remote/byverb remote/place remote/s3 repo",
 	"remote/trade": "commit graph internal/filestate internal/plain ipld ops remote remote/byverb remote/mirror remote/place " +
 		"remote/server repo",
@@ -122,6 +122,13 @@ var allowed = map[string]string{
 	"internal/keyring": "ipld graph commit internal/filestate",
 	// Files of other programs, edited with care: it sees no repository.
 	"internal/clients": "internal/filestate internal/pattern",
+	// What is written into them for a memory, and whether what is there is right.
+	"internal/integrate": "internal/clients internal/filestate ops repo store",
+	// What agents are told when something happens in their program, of what is noted beside a repository.
+	"internal/hooks": "capture graph internal/plain internal/text memory operation ops repo retrieve",
+	// A memory that follows git: what git says, and the verbs that a branch of the memory is moved by.
+	"internal/gitfollow": "graph internal/filestate internal/gitdir internal/gitrun internal/plain internal/text ipld " +
+		"operation ops remote/byverb repo",
 	// What git says of its branches, by its own files: no repository of ours, but what its names may be.
 	"internal/gitdir": "graph internal/filestate ipld",
 	// The program git, whose output is bounded.
@@ -136,8 +143,8 @@ var allowed = map[string]string{
 	"internal/cli": "ipld graph guard store commit adjacency community retrieve repo memory memory/compare model " +
 		"model/embed model/rerank model/rewrite operation ops policy serve " +
 		"tokens internal/pattern internal/text " +
-		"internal/accesses internal/clients internal/filestate internal/filewatch internal/gitdir internal/keyring internal/owner peers " +
-		"mcp capture internal/gitrun internal/plain remote remote/byverb remote/place remote/server remote/trade " +
+		"internal/accesses internal/clients internal/filestate internal/filewatch internal/gitdir internal/gitfollow internal/hooks internal/integrate internal/keyring internal/owner peers " +
+		"mcp capture internal/plain remote remote/byverb remote/place remote/server remote/trade " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types
 	"testdata/demo":     "", // the bundled sample memory
 	"internal/text/gen": "internal/text",

@@ -120,6 +120,7 @@ func (v Verbs) Accept(
 // the repository open.
 type Side struct {
 	Verbs
+	host   *Host
 	Dir    string // that holds .mnem
 	Signed bool   // whether commits that come must be signed
 	DryRun bool   // whether what comes is only checked
@@ -129,20 +130,33 @@ var _ remote.Side = (*Side)(nil)
 
 // In returns the repository in a directory.
 func In(h *Host, dir string) *Side {
-	do := func(ctx context.Context, v *ops.Spec, req, _ any, in io.Reader, out io.Writer) (any, error) {
-		answer, err := h.Ask(ctx, dir, v, req, in, out)
-		var told *operation.Error
-		if errors.As(err, &told) && ops.OutcomeOf(ctx, err) == operation.Conflict {
-			err = Conflict(err) // as those of this process say it
-		}
+	s := &Side{host: h, Dir: dir}
+	s.Verbs = Verbs{func(ctx context.Context, v *ops.Spec, req, _ any, in io.Reader, out io.Writer) (answer any, err error) {
+		err = s.each(ctx, v, req, in, out, func(a any) error { answer = a; return nil })
 		return answer, err
-	}
-	return &Side{Verbs: Verbs{do, h.Time}, Dir: dir}
+	}, h.Time}
+	return s
 }
 
-// Run runs a verb.
+// Run runs a verb and returns its answer, the last of several.
 func (s *Side) Run(ctx context.Context, v *ops.Spec, req any) (answer any, err error) {
 	return s.Do(ctx, v, req, nil, nil, nil)
+}
+
+// Each runs a verb with several answers.
+func (s *Side) Each(ctx context.Context, v *ops.Spec, req any, emit func(answer any) error) error {
+	return s.each(ctx, v, req, nil, nil, emit)
+}
+
+func (s *Side) each(
+	ctx context.Context, v *ops.Spec, req any, in io.Reader, out io.Writer, emit func(any) error,
+) error {
+	err := s.host.Ask(ctx, s.Dir, v, req, in, out, emit)
+	var told *operation.Error
+	if errors.As(err, &told) && ops.OutcomeOf(ctx, err) == operation.Conflict {
+		err = Conflict(err) // as those of this process say it
+	}
+	return err
 }
 
 // Path returns the directory of the repository itself.

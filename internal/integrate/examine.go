@@ -1,10 +1,8 @@
-package cli
+package integrate
 
 import (
 	"fmt"
-	"io/fs"
 	"os/exec"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -12,16 +10,19 @@ import (
 	"github.com/mnem-project/mnem/ops"
 )
 
-// openToOthers reports whether users other than the owner may write a file; Windows has other ways
-// to say so.
-func openToOthers(info fs.FileInfo) bool {
-	return runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0
+// examination looks at what integrate wrote.
+type examination struct {
+	*ops.Diagnosis
+	s    *Setup
+	here string // the directory of the repository, "" where there is none
 }
 
-// clients looks at the entries that integrate made: what they start must be there.
-func (d *doctor) clients() {
+// Examine looks at the entries that were made: what they start must be there. here is the directory of the repository,
+// "" where there is none.
+func (s *Setup) Examine(to *ops.Diagnosis, here string) {
+	d := &examination{to, s, here}
 	some := false
-	rows := d.c.clientStates()
+	rows := s.States()
 	for _, row := range rows {
 		check := "client " + row.Client
 		fix := "mnem integrate " + row.Client
@@ -30,7 +31,7 @@ func (d *doctor) clients() {
 		}
 		d.hooks(check, fix, row)
 		switch row.Rules {
-		case stateDamaged:
+		case Damaged:
 			d.Find(ops.LevelWarning, check, "repair the file", "%s cannot be read", row.rules)
 		case clients.RulesOutdated:
 			d.Find(ops.LevelWarning, check, fix, "the rules in %s are out of date", row.rules)
@@ -38,12 +39,12 @@ func (d *doctor) clients() {
 			d.Find(ops.LevelNote, check, "", "the rules in %s were edited, and are left alone", row.rules)
 		}
 		switch row.State {
-		case stateDamaged:
+		case Damaged:
 			d.Find(ops.LevelWarning, check, "repair the file", "%s cannot be read", row.Path)
-		case stateIntegrated:
+		case Integrated:
 			some = true
-			own := slices.ContainsFunc(rows, func(o clientJSON) bool {
-				return o.Client == row.Client && o.Level == clients.Project && o.State == stateIntegrated
+			own := slices.ContainsFunc(rows, func(o State) bool {
+				return o.Client == row.Client && o.Level == clients.Project && o.State == Integrated
 			})
 			d.client(check, row, own)
 		}
@@ -54,27 +55,27 @@ func (d *doctor) clients() {
 }
 
 // hooks looks at the hooks of a file: they must be those that integrate would write, and be run.
-func (d *doctor) hooks(check, fix string, row clientJSON) {
+func (d *examination) hooks(check, fix string, row State) {
 	switch row.Hooks {
-	case stateDamaged:
+	case Damaged:
 		d.Find(ops.LevelWarning, check, "repair the file", "%s cannot be read", row.file)
-	case stateOutdated:
+	case Outdated:
 		d.Find(ops.LevelWarning, check, fix, "the hooks in %s are out of date%s", row.file, d.outdated(row))
 	}
 	client, ok := clients.Find(row.Client)
-	if !ok || row.Hooks != stateIntegrated && row.Hooks != stateOutdated {
+	if !ok || row.Hooks != Integrated && row.Hooks != Outdated {
 		return
 	}
-	if untrusted, err := client.Untrusted(d.c.machine(), row.file, d.c.hookSetup()); err == nil && untrusted {
+	if untrusted, err := client.Untrusted(d.s.Machine, row.file, d.s.hooks()); err == nil && untrusted {
 		d.Find(ops.LevelWarning, check, "open /hooks in "+client.Title+" and trust them",
 			"the hooks in %s do not run yet: %s asks its user first", row.file, client.Title)
 	}
 }
 
 // outdated says what of hooks is not as it would be written.
-func (d *doctor) outdated(row clientJSON) string {
+func (d *examination) outdated(row State) string {
 	client, _ := clients.Find(row.Client)
-	state, err := client.Hooks(row.file, d.c.hookSetup())
+	state, err := client.Hooks(row.file, d.s.hooks())
 	var why []string
 	if err == nil && len(state.Programs) > 0 {
 		why = append(why, "they run "+strings.Join(state.Programs, " and ")+", not this program")
@@ -93,7 +94,7 @@ func (d *doctor) outdated(row clientJSON) string {
 
 // client looks at one entry. own is whether the client has one of the project, which goes before the
 // user's.
-func (d *doctor) client(check string, row clientJSON, own bool) {
+func (d *examination) client(check string, row State, own bool) {
 	fix := "mnem integrate " + row.Client
 	if row.Level == clients.Project {
 		fix += " --project"
@@ -107,11 +108,10 @@ func (d *doctor) client(check string, row clientJSON, own bool) {
 		d.Find(ops.LevelError, check, fix+" --repo DIR", "%s: there is no repository in %s", row.Path, memory)
 		return
 	}
-	here, err := d.c.dir()
-	if memory != "" && memory != globalMemory && err == nil && !d.c.global.user && isRepo(here) &&
-		!sameDir(memory, here) && (!own || row.Level == clients.Project) {
+	if memory != "" && memory != globalMemory && d.here != "" && !d.s.Global && isRepo(d.here) &&
+		!sameDir(memory, d.here) && (!own || row.Level == clients.Project) {
 		fix += " --replace"
-		if row.Level == clients.User && hasProjectFile(d.c, row.Client) {
+		if row.Level == clients.User && hasProjectFile(d.s, row.Client) {
 			fix = "mnem integrate " + row.Client + " --project"
 		}
 		d.Find(ops.LevelWarning, check, fix, "%s starts mnem for another repository, %s", row.Path, memory)
@@ -122,9 +122,9 @@ func (d *doctor) client(check string, row clientJSON, own bool) {
 	}
 }
 
-func hasProjectFile(c *cli, name string) bool {
+func hasProjectFile(s *Setup, name string) bool {
 	client, ok := clients.Find(name)
-	return ok && client.Path(c.machine(), clients.Project) != ""
+	return ok && client.Path(s.Machine, clients.Project) != ""
 }
 
 // startable says why the first word of a command is no program, "" where it is one.
@@ -136,35 +136,4 @@ func startable(command []string) string {
 		return fmt.Sprintf("there is no program %s", command[0])
 	}
 	return ""
-}
-
-// print prints the findings and sets the exit code.
-func (d *doctor) print() error {
-	c := d.c
-	if d.Errors > 0 {
-		c.exit = 1
-	}
-	if d.corrupt {
-		c.exit = 4
-	}
-	if c.global.json {
-		return c.printJSON(d.Diagnosis)
-	}
-	styles := map[string]string{
-		ops.LevelOK: styleGreen, ops.LevelNote: styleDim, ops.LevelWarning: styleYellow, ops.LevelError: styleRed,
-	}
-	var rows [][]cell
-	for _, f := range d.Findings {
-		rows = append(rows, []cell{{f.Level, styles[f.Level]}, {f.Check, styleBold}, {line(f.Message), ""}})
-		if f.Fix != "" {
-			rows = append(rows, []cell{{"", ""}, {"", ""}, {"→ " + line(string(f.Fix)), ""}})
-		}
-	}
-	if err := c.table(rows); err != nil {
-		return err
-	}
-	if d.Errors+d.Warnings == 0 {
-		return c.printf("all is well\n")
-	}
-	return c.printf("%s, %s\n", plural(d.Errors, "error"), plural(d.Warnings, "warning"))
 }

@@ -1,0 +1,133 @@
+package gitfollow
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/gitdir"
+	"github.com/mnem-project/mnem/internal/plain"
+	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/repo"
+)
+
+const (
+	hookFile = "post-merge"
+	// hookMark begins the second line of the hook that is ours.
+	hookMark = "# 'mnem git hook' wrote this; 'mnem git hook --remove' takes it away.\n"
+	// hookBefore ends the name of the hook that was there before ours, which runs it first.
+	hookBefore = ".before-mnem"
+	hookFresh  = ".new-mnem" // of ours until it is whole
+	maxHook    = 1 << 20
+)
+
+// Hook is where the hook of git is that runs 'mnem git sync'.
+type Hook struct {
+	Path      string `json:"path"`
+	Installed bool   `json:"installed"`
+	Chained   bool   `json:"chained"` // whether it runs a hook that was there before
+	Changed   bool   `json:"changed"`
+}
+
+// HookOf returns the hook of a work tree, and whether it is installed.
+func HookOf(tree *gitdir.Tree) (h *Hook, err error) {
+	h = &Hook{Path: filepath.Join(tree.Common, "hooks", hookFile)}
+	data, err := filestate.Read(h.Path, maxHook)
+	h.Installed = bytes.Contains(data, []byte(hookMark))
+	return h, err
+}
+
+// hooksHere refuses where git's hooks are kept elsewhere: they belong to other repositories as well, or to a
+// program that manages them.
+func hooksHere(ctx context.Context, tree *gitdir.Tree) error {
+	dir, _, err := askGit(ctx, tree.Work, "config", "--get", "--path", "core.hooksPath")
+	if dir = strings.TrimSpace(dir); err != nil || dir == "" {
+		return err
+	}
+	return ops.Hintf(fmt.Errorf("%w: git's hooks are in %s (core.hooksPath)", repo.ErrInvalid, text.EscapeLine(dir)),
+		"add the line 'mnem git sync --quiet || :' to the hook post-merge there")
+}
+
+// Install writes the hook, which runs a program and before it the hook that is there.
+func (h *Hook) Install(ctx context.Context, tree *gitdir.Tree, program string) error {
+	if err := hooksHere(ctx, tree); err != nil {
+		return err
+	}
+	path, before, ours := h.Path, h.Path+hookBefore, h.Installed
+	h.Installed = true
+	kept, err := os.Lstat(before)
+	h.Chained = err == nil
+	if ours {
+		return nil
+	}
+	was, err := os.Lstat(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("look for a hook: %w", err)
+	}
+	// One that is in both places was kept by a run that was ended.
+	if kept != nil && (was == nil || !os.SameFile(kept, was)) {
+		return ops.Hintf(fmt.Errorf("%s: %w", before, fs.ErrExist), "it is of an earlier hook: move it away first")
+	}
+	h.Chained = was != nil
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return fmt.Errorf("write hook: %w", err)
+	}
+	fresh := path + hookFresh
+	err = filestate.Replace(fresh, 0o755, func(w io.Writer) error {
+		_, err := io.WriteString(w, hookText(program))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("write hook: %w", err)
+	}
+	if was != nil && kept == nil {
+		// Git has a hook at every moment: the one that was there stays until ours takes its place.
+		if err = os.Link(path, before); err != nil {
+			err = os.Rename(path, before) // where files have one name each
+		}
+	}
+	if err == nil {
+		if err = os.Rename(fresh, path); err == nil {
+			h.Changed = true
+			return nil
+		}
+		if was != nil {
+			err = errors.Join(err, os.Rename(before, path))
+		}
+	}
+	return errors.Join(fmt.Errorf("write hook: %w", err), os.Remove(fresh))
+}
+
+// hookText is our hook. What was there is run whether or not it can be run still, as git does.
+func hookText(program string) string {
+	return "#!/bin/sh\n" + hookMark +
+		"if test -x \"$0" + hookBefore + "\"; then \"$0" + hookBefore + "\" \"$@\" || exit $?; fi\n" +
+		plain.Shell(program) + " git sync --quiet || :\n"
+}
+
+// Remove puts back what was there before our hook.
+func (h *Hook) Remove() error {
+	if !h.Installed {
+		return nil
+	}
+	h.Installed = false
+	before := h.Path + hookBefore
+	if _, err := os.Lstat(before); err == nil {
+		err = os.Rename(before, h.Path)
+		h.Changed = err == nil
+		return err
+	}
+	if err := os.Remove(h.Path); err != nil {
+		return fmt.Errorf("remove hook: %w", err)
+	}
+	h.Changed = true
+	return nil
+}

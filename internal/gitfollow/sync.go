@@ -1,0 +1,180 @@
+package gitfollow
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/gitdir"
+	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/remote/byverb"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// Synced is what a sync with git did.
+type Synced struct {
+	Branch string            `json:"branch"`
+	Merged ops.List[*Merged] `json:"merged"`
+	Commit ipld.CID          `json:"commit" shape:"null"`
+	DryRun bool              `json:"dry_run"`
+}
+
+// Merged is a branch of the memory that was merged since its git branch was.
+type Merged struct {
+	Branch    string                 `json:"branch"`
+	Git       string                 `json:"git"`
+	By        string                 `json:"by" shape:"merge|rebase|squash|named"`
+	Conflicts ops.List[ops.Conflict] `json:"conflicts"` // with what was taken
+}
+
+// byName is why the memory of a branch that was named is merged.
+const byName = "named"
+
+// memories calls fn with each other branch of the memory that a git branch may have, or those of named git branches,
+// and returns which of these have none.
+func memories(
+	ctx context.Context, here *byverb.Side, named []string, fn func(name, git string, asked bool) error,
+) (missing []string, err error) {
+	var names []string
+	err = here.Each(ctx, &ops.BranchVerb.Spec, &ops.BranchRequest{}, func(answer any) error {
+		if b := answer.(*ops.Branch); !b.Current && b.Name != string(graph.Head) && b.Commit.Defined() {
+			names = append(names, b.Name)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	missing = slices.Clone(named)
+	for _, name := range names {
+		git, ok := gitdir.GitBranch(name)
+		asked := slices.Contains(named, git)
+		if !ok || len(named) > 0 && !asked {
+			continue
+		}
+		if err := fn(name, git, asked); err != nil {
+			return nil, err
+		}
+		missing = slices.DeleteFunc(missing, func(m string) bool { return m == git })
+	}
+	return missing, nil
+}
+
+// Sync merges into the branch that is followed the memory of git branches that were merged, or of those that are named.
+// Where a merge fails it returns what was done before as well.
+func Sync(
+	ctx context.Context, tree *gitdir.Tree, on *operation.Following, here *byverb.Side, rule byverb.Rule, named []string,
+	dryRun bool,
+) (*Synced, error) {
+	out := &Synced{DryRun: dryRun}
+	if why := on.ReadOnly; why != "" {
+		return out, &repo.ReadOnlyError{Why: why}
+	}
+	out.Branch = on.Branch
+	missing, err := memories(ctx, here, named, func(name, git string, asked bool) error {
+		if has, err := hasMemory(ctx, here, name); has || err != nil {
+			return err
+		}
+		by := byName
+		if !asked {
+			var err error
+			if by, err = tree.Merged(ctx, git); by == "" || err != nil {
+				return err
+			}
+		}
+		m := &Merged{Branch: name, Git: git, By: by}
+		out.Merged = append(out.Merged, m)
+		if dryRun {
+			return nil
+		}
+		req := &ops.MergeRequest{Rev: string(graph.BranchRef(name))}
+		req.Message = fmt.Sprintf("merge the memory of %s", name)
+		res, err := here.Merge(ctx, req, rule)
+		if res != nil {
+			m.Conflicts = res.Conflicts
+			if err == nil {
+				out.Commit = res.Commit
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return out, err
+	}
+	for _, git := range missing {
+		if git != on.Git {
+			return out, ops.Hintf(&repo.NotFoundError{What: "memory of git branch", Name: git},
+				"see 'mnem branch' for the branches of the memory")
+		}
+	}
+	return out, nil
+}
+
+// hasMemory reports whether the branch that is followed has all of another branch.
+func hasMemory(ctx context.Context, here *byverb.Side, branch string) (bool, error) {
+	req := &ops.MergeRequest{Rev: string(graph.BranchRef(branch))}
+	req.DryRun, req.Time = true, here.Time
+	answer, err := here.Run(ctx, &ops.Merge.Spec, req)
+	if err != nil && ops.OutcomeOf(ctx, err) == operation.Conflict {
+		return false, nil
+	}
+	res, ok := answer.(*ops.Merged)
+	return ok && res.NoChange, err
+}
+
+// Pruned is what a pruning did.
+type Pruned struct {
+	Removed ops.List[ops.Gone] `json:"removed"`
+	Kept    ops.List[Kept]     `json:"kept"`
+}
+
+// Kept is a branch that was not removed.
+type Kept struct {
+	Branch string `json:"branch"`
+	Git    string `json:"git"`
+	Why    string `json:"why"`
+}
+
+// Prune removes branches of the memory whose git branch is gone, of all or of those that are named; with force also
+// where nothing else has their memory.
+func Prune(
+	ctx context.Context, tree *gitdir.Tree, here *byverb.Side, named []string, force bool,
+) (*Pruned, error) {
+	out := &Pruned{}
+	missing, err := memories(ctx, here, named, func(name, git string, asked bool) error {
+		gone, err := tree.Gone(ctx, git)
+		if asked && err == nil {
+			var tip string
+			if tip, err = tree.Tip(ctx, "refs/heads/"+git); tip != "" {
+				return ops.Hintf(fmt.Errorf("%w: there is a git branch %s", repo.ErrInvalid, text.EscapeLine(git)),
+					"remove it with 'git branch -d' first")
+			}
+			gone = true
+		}
+		if !gone || err != nil {
+			return err
+		}
+		req := &ops.BranchRequest{Name: name, Delete: true, Force: force}
+		req.Time = here.Time
+		answer, err := here.Run(ctx, &ops.BranchVerb.Spec, req)
+		switch removed, ok := answer.(*ops.Gone); {
+		case err == nil && ok:
+			out.Removed = append(out.Removed, *removed)
+		case ops.OutcomeOf(ctx, err) == operation.Invalid:
+			out.Kept = append(out.Kept, Kept{name, git, err.Error()})
+			return nil
+		}
+		return err
+	})
+	if err == nil && len(missing) > 0 {
+		err = &repo.NotFoundError{What: "memory of git branch", Name: missing[0]}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}

@@ -1,0 +1,159 @@
+// Package integrate connects the clients of agents to a memory: their entries that start 'mnem mcp', the hooks that
+// call 'mnem hook', and the rules that tell agents what a memory is for. How each client keeps these is said by
+// package clients; here is decided what is written, whether it may be, and whether what is there is right.
+package integrate
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/clients"
+	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
+)
+
+// Setup says what is integrated, and how.
+type Setup struct {
+	Machine          clients.Machine
+	Program          string        // the file of this program
+	Level            clients.Level // whose files
+	NoHooks, NoRules bool
+	Replace          bool // whether an entry may be taken from another repository
+	DryRun           bool
+
+	// Global is whether the user's own repository is meant, and Named whether a repository was named.
+	Global, Named bool
+	// Repo returns the directory of the repository that is meant, which must exist, and Own that of the user's own.
+	Repo, Own func() (string, error)
+}
+
+func (s *Setup) project() bool { return s.Level == clients.Project }
+
+// hooks is what hooks run.
+func (s *Setup) hooks() clients.Setup {
+	return clients.Setup{Name: clients.Name, Entry: clients.Entry{Command: s.Program}, OS: runtime.GOOS}
+}
+
+// HooksText is what a file of hooks alone would be.
+func (s *Setup) HooksText(client clients.Client) (string, error) { return client.HooksText(s.hooks()) }
+
+// Names returns the names of clients.
+func Names() (names []string) {
+	for _, client := range clients.All() {
+		names = append(names, client.Name)
+	}
+	return names
+}
+
+// NamesText lists them in a sentence.
+func NamesText() string {
+	names := Names()
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// File returns the client of a name and its file.
+func (s *Setup) File(name string) (clients.Client, string, error) {
+	client, ok := clients.Find(name)
+	if !ok {
+		return client, "", ops.Hintf(&repo.NotFoundError{What: "client", Name: name}, "there are %s", NamesText())
+	}
+	path := client.Path(s.Machine, s.Level)
+	if path == "" && s.project() {
+		return client, "", ops.Usagef("%s has no file of a project", client.Title)
+	}
+	if path == "" {
+		return client, "", fmt.Errorf("%w: the system names no directory for the file of %s",
+			store.ErrNotFound, client.Title)
+	}
+	return client, path, nil
+}
+
+// Entry returns what starts the server for a client.
+func (s *Setup) Entry(client clients.Client) (clients.Entry, error) {
+	e := clients.Entry{Command: s.Program, Args: []string{"mcp"}}
+	if e.Command == "" {
+		return e, fmt.Errorf("%w: the system does not name this program's file", store.ErrNotFound)
+	}
+	switch {
+	case s.Global:
+		_, err := s.Own()
+		e.Args = append(e.Args, globalMemory)
+		return e, err
+	case client.Here && (s.project() || !s.Named):
+		return e, nil
+	case s.project() && client.Folder != "":
+		e.Args = append(e.Args, "--repo", client.Folder)
+		return e, nil
+	}
+	dir, err := s.Repo()
+	e.Args = append(e.Args, "--repo", dir)
+	return e, err
+}
+
+// mayMove refuses to take a client away from another repository, which the entry names: its agent
+// would write into this one without being told.
+func (s *Setup) mayMove(client clients.Client, old, now clients.Entry) error {
+	was, is := memoryOf(old.Args), memoryOf(now.Args)
+	switch {
+	case was == "", sameDir(was, is), was != globalMemory && (is == "" || !isRepo(was)):
+		return nil
+	}
+	next := "--replace makes it start this one"
+	if !s.project() && client.Path(s.Machine, clients.Project) != "" {
+		next = "--project integrates this project alone, and " + next
+	}
+	return ops.Hintf(fmt.Errorf("%w: %s starts mnem for another repository, %s", repo.ErrConflict,
+		client.Title, was), "%s; with --global it starts the user's own, for all projects", next)
+}
+
+// globalMemory stands for the user's own repository.
+const globalMemory = "--global"
+
+// memoryOf returns the directory whose repository an entry names, globalMemory, or "" where it names
+// none and so is for whichever project it is started in.
+func memoryOf(args []string) string {
+	if slices.Contains(args, globalMemory) {
+		return globalMemory
+	}
+	if i := slices.Index(args, "--repo"); i >= 0 && i+1 < len(args) && filepath.IsAbs(args[i+1]) {
+		return args[i+1]
+	}
+	return ""
+}
+
+func isRepo(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, repo.DirName))
+	return err == nil
+}
+
+// sameDir reports whether two paths lead to the same directory.
+func sameDir(a, b string) bool {
+	if a == b {
+		return true
+	}
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
+// Command is the command line of an entry.
+func Command(e clients.Entry) []string { return append([]string{e.Command}, e.Args...) }
+
+// hinted says what to do about a file that cannot be read.
+func hinted(err error) error {
+	if errors.Is(err, clients.ErrDamaged) {
+		return ops.Hintf(fmt.Errorf("%w: %w", repo.ErrInvalid, err),
+			"the file was left alone: repair it, or add by hand what --print prints")
+	}
+	return err
+}
