@@ -18,7 +18,18 @@ func (s *Server) middleware(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		switch r := req.(type) {
 		case *sdk.ListResourcesRequest:
+			if s.locate(ctx, r.Session, r, nil) != nil {
+				return &sdk.ListResourcesResult{Resources: []*sdk.Resource{}}, nil // it cannot be asked by this answer
+			}
 			return s.listResources(ctx, r)
+		case *sdk.CompleteRequest:
+			if s.locate(ctx, r.Session, r, nil) != nil {
+				return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: []string{}}}, nil
+			}
+		case *sdk.SubscribeRequest:
+			if s.locate(ctx, r.Session, r, nil) != nil {
+				return nil, rpcError(ctx, invalid("it is not known yet which project is open", "read the resource first"))
+			}
 		case *sdk.CallToolRequest:
 			if err := s.knows(r.Params.Name); err != nil {
 				return nil, err

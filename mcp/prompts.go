@@ -63,6 +63,9 @@ func (s *Server) prompts() []*prompt {
 
 func (s *Server) handlePrompt(p *prompt) sdk.PromptHandler {
 	return func(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+		if ask := s.locate(ctx, req.Session, req, req.Params.InputResponses); ask != nil {
+			return &sdk.GetPromptResult{InputRequests: ask}, nil
+		}
 		c := &call{Server: s, args: arguments{}, tokens: maxTokens}
 		c.caller, c.client = s.caller(ctx, req.Session.ID(), req.ClientInfo())
 		for _, a := range p.args {

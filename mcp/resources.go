@@ -51,6 +51,9 @@ const cachePrivate = "private"
 func (s *Server) readResource(
 	ctx context.Context, req *sdk.ReadResourceRequest,
 ) (*sdk.ReadResourceResult, error) {
+	if ask := s.locate(ctx, req.Session, req, req.Params.InputResponses); ask != nil {
+		return &sdk.ReadResourceResult{InputRequests: ask}, nil
+	}
 	caller, client := s.caller(ctx, req.Session.ID(), req.ClientInfo())
 	data, err := s.resource(ctx, caller, client, req.Params.URI)
 	if isNotFound(err) {

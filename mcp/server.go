@@ -21,11 +21,24 @@ type Options struct {
 	// CallerOf returns what is known of who sent an HTTP request, which goes before Caller and before
 	// what the client says of itself. Nil for nothing.
 	CallerOf func(context.Context) operation.Caller
-	Record   Record           // how retrievals are recorded
-	Own      bool             // whether the memory is the user's own, for all projects
-	Now      func() time.Time // names sessions; required
-	Log      *slog.Logger     // nil for none
+	Record   Record // how retrievals are recorded
+	Memory   Memory // whose it is
+	// Folders, if set, is told which folders a client has open, none where it does not say so: before the first
+	// request that needs the memory, and once that has changed. It is for a server with one client, on this machine.
+	Folders     func([]string)
+	FoldersWait time.Duration    // that the client has to name them, 0 for DefaultFoldersWait
+	Now         func() time.Time // names sessions; required
+	Log         *slog.Logger     // nil for none
 }
+
+// Memory says whose a memory is.
+type Memory int
+
+const (
+	OfProject Memory = iota
+	OfUser           // the user's own, for all projects
+	OfEither         // of the project, or of the user where the project has none
+)
 
 // Server answers clients by running operations. Its methods are safe for concurrent use.
 type Server struct {
@@ -41,6 +54,7 @@ type Server struct {
 	running chan struct{} // one for each operation
 
 	subscriptions subscriptions
+	open          folders
 }
 
 // New returns a server of the operations in a table. It runs none of them before a client asks.
@@ -59,8 +73,8 @@ func New(table []operation.Operation, runner operation.Runner, opt Options) *Ser
 		&sdk.Implementation{Name: "mnem", Title: "mnem memory", Version: opt.Version},
 		&sdk.ServerOptions{
 			Instructions: s.instructions(), Logger: s.libraryLog(), PageSize: pageTools,
-			CompletionHandler: s.complete,
-			SubscribeHandler:  s.subscribe, UnsubscribeHandler: s.unsubscribe,
+			CompletionHandler: s.complete, RootsListChangedHandler: s.moved,
+			SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe,
 			SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
 				c.CacheScope = cachePrivate
 			},
@@ -123,8 +137,11 @@ func (s *Server) operation(name string) (*operation.Operation, error) {
 
 func (s *Server) instructions() string {
 	whose := "of this project"
-	if s.opt.Own {
+	switch s.opt.Memory {
+	case OfUser:
 		whose = "of this user, for all projects: say of which one a fact is"
+	case OfEither:
+		whose = "of this project (where it has none, of this user: then say of which project a fact is)"
 	}
 	text := "mnem is the long-term memory " + whose + ", under version control. " +
 		"Before you answer or act on what was said or decided earlier, ask recall (questions) or " +

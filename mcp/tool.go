@@ -93,6 +93,9 @@ func (t *tool) sdk() *sdk.Tool {
 // handle answers a call of a tool. Whatever goes wrong in it is an answer too, for the model to read.
 func (s *Server) handle(t *tool) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		if ask := s.locate(ctx, req.Session, req, req.Params.InputResponses); ask != nil {
+			return &sdk.CallToolResult{InputRequests: ask}, nil
+		}
 		done := s.progress(ctx, req)
 		defer done()
 		res, err := s.call(ctx, t, req)

@@ -39,10 +39,10 @@ func (c *cli) integrateCommand() *cobra.Command {
 			"Clients are " + integrate.NamesText() + ".\n" +
 			"--all integrates each of which the program, the file or something in its directory is on this machine,\n" +
 			"and says of each what became of it.\n\n" +
-			"By default the entry is the user's, for all projects. Claude Code, Codex, Gemini CLI and OpenCode\n" +
-			"start servers in the directory they work in, whose repository is then used; for others the entry names\n" +
-			"that of --repo, --global or the working directory. One that names another repository than this is\n" +
-			"left alone unless --replace is given. --project writes the project's own file, beside its\n" +
+			"By default the entry is the user's, for all projects: the server takes the repository of the folder that\n" +
+			"the client has open. With --repo or --global the entry names one; that for Claude Desktop, which opens no\n" +
+			"folders, always does. One that names another repository than this is left alone unless --replace is\n" +
+			"given. --project writes the project's own file, beside its\n" +
 			"repository, with this program's path: think before you share it.",
 		Example: "  mnem integrate claude-code\n  mnem integrate cursor --print\n  mnem integrate --all\n" +
 			"  mnem integrate codex --dry-run\n  mnem integrate --list",

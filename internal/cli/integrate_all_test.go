@@ -99,8 +99,12 @@ func TestIntegrateAll(t *testing.T) {
 func TestIntegrateAllWithoutRepository(t *testing.T) {
 	w := newWorld(t)
 	w.LookPath = func(string) (string, error) { return "/x", nil }
+	w.run(0, "integrate", "--all")
+	for _, config := range []string{filepath.Join(w.Home, ".config"), w.Config} {
+		writeFile(t, filepath.Join(config, "Claude", "x"), "")
+	}
 	out, _ := w.run(3, "integrate", "--all")
-	for _, want := range []string{"claude-code  ", "written", "no repository in", "mnem init"} {
+	for _, want := range []string{"claude-code  ", "claude-desktop  failed", "there already", "no repository in", "mnem init"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in %s", want, out)
 		}

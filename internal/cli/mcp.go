@@ -36,9 +36,10 @@ func (c *cli) mcpCommand() *cobra.Command {
 		Short:   "Serve the memory to an agent over MCP",
 		Long: "Serve the memory to an agent by the Model Context Protocol, on standard input and output until\n" +
 			"that ends, or with --http on http://ADDR/mcp. It speaks 2026-07-28 and the versions since\n" +
-			"2024-11-05. It starts at once: the repository is opened at the first call. Where there is none, tools\n" +
-			"answer how to make one, and find it once it is made; or the user's own is served, where the user's\n" +
-			"config has mcp.fallback = global. With --with-global what retrieve and recall answer is from both, and each\n" +
+			"2024-11-05. It starts at once: the repository is opened at the first call. Without --repo it is that of the\n" +
+			"first folder which the client has open and that is in one, or of the working directory where the client\n" +
+			"does not say, and stays that one. Where there is none, tools answer how to make one, and find it once it\n" +
+			"is made; or the user's own is served, where the user's config has mcp.fallback = global. With --with-global what retrieve and recall answer is from both, and each\n" +
 			"item says which.\n\n" +
 			"The profile core has the tools retrieve, recall, check, get, neighbors, diff, log, session,\n" +
 			"remember, commit, forget and undo; read leaves out those that write; full adds branches, merges,\n" +
@@ -103,20 +104,22 @@ func (c *cli) serveMCP(cmd *cobra.Command, opt *mcpOptions) (err error) {
 	case opt.noSession:
 		options.Record = mcp.RecordNone
 	}
+	named := c.global.user || firstOf(c.global.repo, c.env("MNEM_REPO")) != ""
 	switch {
 	case opt.http != "" && opt.global:
 		return usagef("--%s and --http exclude each other: your own memory is for programs that you start", withGlobal)
+	case opt.http == "" && !named:
+		return c.serveProject(cmd.Context(), opt, options)
 	case opt.http == "":
-		if err := c.fallBack(); err != nil {
-			return err
-		}
 		also, err := c.alsoGlobal()
 		if err != nil {
 			return err
 		}
 		options.Caller.Global = opt.global || also
 	}
-	options.Own = c.global.user
+	if c.global.user {
+		options.Memory = mcp.OfUser
+	}
 	// Where there is no repository yet, clients are told so when they ask: one may be made meanwhile.
 	h, err := c.newHolder()
 	switch {
@@ -131,6 +134,24 @@ func (c *cli) serveMCP(cmd *cobra.Command, opt *mcpOptions) (err error) {
 		return c.serveMCPHTTP(cmd.Context(), opt.http, options, h)
 	}
 	return mcp.New(Operations(), c.runner(h, true), options).Run(cmd.Context(), c.app.Stdin, c.app.Stdout)
+}
+
+// serveProject serves the project that the client has open.
+func (c *cli) serveProject(ctx context.Context, opt *mcpOptions, options mcp.Options) (err error) {
+	var none noRepoError
+	if _, err := c.dir(); errors.As(err, &none) {
+		to, err := c.configured(fallbackKey)
+		if err != nil {
+			return err
+		}
+		if to == fallbackGlobal {
+			options.Memory = mcp.OfEither
+		}
+	}
+	p := &projectRunner{c: c, global: opt.global}
+	defer func() { err = firstError(err, p.Close()) }()
+	options.Folders = p.open
+	return mcp.New(Operations(), p, options).Run(ctx, c.app.Stdin, c.app.Stdout)
 }
 
 const (
@@ -156,22 +177,6 @@ func (c *cli) alsoGlobal() (bool, error) {
 	}
 	types, err := c.globalTypes()
 	return len(types) > 0, err
-}
-
-// fallBack makes the user's own repository the one that is served where none was named, there is none here, and it is
-// configured so. It is asked once, when the server starts: an agent does not move from one memory to another.
-func (c *cli) fallBack() error {
-	var none noRepoError
-	if _, err := c.dir(); !errors.As(err, &none) {
-		return nil
-	}
-	to, err := c.configured(fallbackKey)
-	if err != nil || to != fallbackGlobal {
-		return err
-	}
-	c.global.user, c.conf = true, nil
-	c.remark("no repository in %s: serving the user's own", line(none.dir))
-	return nil
 }
 
 // mcpLog returns what is logged on standard error: warnings, or everything.

@@ -76,6 +76,11 @@ func (r *runner) Run(
 	case err == nil || isClosedPipe(err):
 		return operation.WithExit(c.exit), nil
 	}
+	return failed(ctx, err)
+}
+
+// failed is an error of an operation as its caller is told of it.
+func failed(ctx context.Context, err error) (operation.Outcome, error) {
 	row, told := outcomeOf(ctx, err), ops.FailureOf(ctx, err, true)
 	failed := &operation.Error{
 		Outcome: row, Message: told.Message, Hint: hintOf(err, true), Place: told.Place, Unknown: told.Unknown,

@@ -42,8 +42,8 @@ type Setup struct {
 type Client struct {
 	Name  string
 	Title string
-	// Here is whether it starts servers in the directory of the project, so that they need not be
-	// told which it is.
+	// Here is whether it starts servers in the directory of the project, or says which folders it has open when
+	// they ask, so that one entry does for all projects.
 	Here bool
 	// Folder is what the client replaces by the directory of the project, "" for nothing.
 	Folder string
@@ -93,12 +93,13 @@ func All() []Client {
 			rules: &rulesFile{front: skillFront, path: files(claude, "skills/mnem/SKILL.md", ".claude/skills/mnem/SKILL.md")}},
 		{Name: "claude-desktop", Title: "Claude Desktop", entryFormat: entryFormat{section: "mcpServers"},
 			home: claudeDesktop, path: files(claudeDesktop, "claude_desktop_config.json", "")},
-		{Name: "cursor", Title: "Cursor", Folder: "${workspaceFolder}", entryFormat: entryFormat{section: "mcpServers"},
-			programs: []string{"cursor", "cursor-agent"}, home: cursor, path: files(cursor, "mcp.json", ".cursor/mcp.json"),
+		{Name: "cursor", Title: "Cursor", Here: true, Folder: "${workspaceFolder}",
+			entryFormat: entryFormat{section: "mcpServers"},
+			programs:    []string{"cursor", "cursor-agent"}, home: cursor, path: files(cursor, "mcp.json", ".cursor/mcp.json"),
 			hooks: &hooksFile{cursorHooks, files(cursor, "hooks.json", ".cursor/hooks.json")},
 			// Cursor keeps a user's own rules where only its settings reach.
 			rules: &rulesFile{front: cursorFront, path: files(cursor, "", ".cursor/rules/mnem.mdc")}},
-		{Name: "vscode", Title: "VS Code", Folder: "${workspaceFolder}",
+		{Name: "vscode", Title: "VS Code", Here: true, Folder: "${workspaceFolder}",
 			entryFormat: entryFormat{section: "servers", typed: true},
 			programs:    []string{"code"}, home: code, path: files(code, "User/mcp.json", ".vscode/mcp.json"),
 			rules: &rulesFile{front: codeFront, above: home, path: files(home,
@@ -115,11 +116,11 @@ func All() []Client {
 			programs: []string{"opencode"}, home: openCode, path: files(openCode, "opencode.json", "opencode.json"),
 			hooks: &hooksFile{pluginFile{}, files(openCode, "plugins/mnem.js", ".opencode/plugins/mnem.js")},
 			rules: &rulesFile{path: files(openCode, "AGENTS.md", "AGENTS.md")}},
-		{Name: "continue", Title: "Continue", entryFormat: entryFormat{section: "mcpServers"},
+		{Name: "continue", Title: "Continue", Here: true, entryFormat: entryFormat{section: "mcpServers"},
 			programs: []string{"cn"}, home: continues,
 			path:  files(continues, "mcpServers/mnem.json", ".continue/mcpServers/mnem.json"),
 			rules: &rulesFile{front: continueFront, path: files(continues, "rules/mnem.md", ".continue/rules/mnem.md")}},
-		{Name: "zed", Title: "Zed", entryFormat: entryFormat{section: "context_servers"},
+		{Name: "zed", Title: "Zed", Here: true, entryFormat: entryFormat{section: "context_servers"},
 			programs: []string{"zed", "zeditor"}, home: zed, path: files(zed, "settings.json", ".zed/settings.json"),
 			rules: &rulesFile{path: files(zed, "AGENTS.md", "AGENTS.md")}},
 	}

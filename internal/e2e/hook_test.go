@@ -7,12 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -60,14 +62,19 @@ func (k *talk) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// hook calls a hook, killed after a time unless that is 0. One that is not killed ends well and says
-// nothing on the error stream.
-func (k *talk) hook(event string, kill time.Duration) string {
+// input is what a host tells a hook.
+func (k *talk) input() string {
 	in, _ := json.Marshal(map[string]any{
 		"session_id": k.name, "transcript_path": k.transcript(), "cwd": k.dir, "prompt": "what did we say of thing 3?",
 	})
+	return string(in)
+}
+
+// hook calls a hook, killed after a time unless that is 0. One that is not killed ends well and says
+// nothing on the error stream.
+func (k *talk) hook(event string, kill time.Duration) string {
 	cmd := k.command(k.t.Context(), "hook", "claude-code", event)
-	cmd.Stdin = strings.NewReader(string(in))
+	cmd.Stdin = strings.NewReader(k.input())
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Start(); err != nil {
@@ -150,6 +157,80 @@ func TestHooksUnderFire(t *testing.T) {
 	if err != nil || len(left) > 0 {
 		t.Errorf("left in the spool: %v, %v", left, err)
 	}
+}
+
+// TestHooksWhereNothingCanBeWritten calls hooks where the repository is mounted so that nothing can be written: they end
+// well and print nothing, and what they noted before is still taken in.
+func TestHooksWhereNothingCanBeWritten(t *testing.T) {
+	dir, home := newRepo(t), t.TempDir()
+	mustRun(t, dir, "", "remember", "Thing 3 is what we said first", "--cue", "what did we say of thing 3?")
+	k := &talk{t: t, dir: dir, home: home, name: "talk"}
+	k.say(3)
+	k.hook("stop", 0)
+	before := spooled(t, dir)
+	mount := "mount --bind \"$1\" \"$1\" && mount -o remount,ro,bind \"$1\" && cd \"$1\" && shift && exec \"$@\""
+	readOnly := func(args ...string) *exec.Cmd {
+		cmd := k.command(t.Context(), args...)
+		in := exec.CommandContext(t.Context(), "sh", append([]string{"-c", mount, "sh", dir, program}, args...)...)
+		in.Env, in.Dir = cmd.Env, "/"
+		in.SysProcAttr = &syscall.SysProcAttr{
+			Cloneflags:  syscall.CLONE_NEWNS | syscall.CLONE_NEWUSER,
+			UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+		}
+		return in
+	}
+	if out, err := readOnly("version").CombinedOutput(); err != nil {
+		t.Skipf("no mounts of one's own here: %v: %s", err, out)
+	}
+	if out, err := readOnly("remember", "this cannot be kept").CombinedOutput(); err == nil {
+		t.Fatalf("it can be written: %s", out)
+	}
+	k.say(2)
+	for _, event := range []string{"session-start", "prompt", "stop", "compact", "session-end"} {
+		cmd := readOnly("hook", "claude-code", event)
+		cmd.Stdin = strings.NewReader(k.input())
+		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("%s: %v, %q", event, err, out)
+		}
+	}
+	if after := spooled(t, dir); !maps.Equal(before, after) {
+		t.Errorf("the spool became %q, was %q", after, before)
+	}
+	for _, want := range []string{"3 turns", "2 turns"} { // those that were noted, and those once it can be written again
+		if out := mustRunIn(t, k, "capture"); !strings.Contains(out, want) {
+			t.Errorf("capture: %s, want %s", out, want)
+		}
+		k.hook("stop", 0)
+	}
+}
+
+// spooled are the files that hooks left.
+func spooled(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, ".mnem", "spool", "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	out := make(map[string]string)
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[file] = string(data)
+	}
+	return out
+}
+
+// mustRunIn runs a command as the host of a talk does.
+func mustRunIn(t *testing.T, k *talk, args ...string) string {
+	t.Helper()
+	out, err := k.command(t.Context(), args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%q: %v: %s", args, err, out)
+	}
+	return string(out)
 }
 
 // TestHooksWhereNothingCanBeDone calls hooks where the repository is held, cannot be written or is damaged.

@@ -10,10 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/mnem-project/mnem/capture"
@@ -101,9 +103,18 @@ func (h *Host) Call(ctx context.Context, program, event string, in io.Reader) (s
 		t.text, t.items = "", nil
 	}
 	if t.asked && !private {
-		_ = h.noteTold(ctx, spool, t, err) // what is known is said even where nothing can be noted
+		// What is known is said even where it cannot be noted, but for a repository that cannot be written: an agent
+		// would be told to keep things in it.
+		if noted := h.noteTold(ctx, spool, t, err); notWritable(noted) {
+			t.text = ""
+		}
 	}
 	return string(capture.Output(call.Host, call.Event, t.text)), err
+}
+
+// notWritable reports whether an error says that files cannot be written where they are.
+func notWritable(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
 // private reports whether nothing may be noted of a session, and has that hold from now on where the configuration

@@ -109,7 +109,7 @@ func (d *examination) client(check string, row State, own bool) {
 		return
 	}
 	if memory != "" && memory != globalMemory && d.here != "" && !d.s.Global && isRepo(d.here) &&
-		!sameDir(memory, d.here) && (!own || row.Level == clients.Project) {
+		!SameDir(memory, d.here) && (!own || row.Level == clients.Project) {
 		fix += " --replace"
 		if row.Level == clients.User && hasProjectFile(d.s, row.Client) {
 			fix = "mnem integrate " + row.Client + " --project"

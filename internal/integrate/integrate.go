@@ -86,10 +86,10 @@ func (s *Setup) Entry(client clients.Client) (clients.Entry, error) {
 		_, err := s.Own()
 		e.Args = append(e.Args, globalMemory)
 		return e, err
-	case client.Here && (s.project() || !s.Named):
-		return e, nil
 	case s.project() && client.Folder != "":
 		e.Args = append(e.Args, "--repo", client.Folder)
+		return e, nil
+	case client.Here && (s.project() || !s.Named):
 		return e, nil
 	}
 	dir, err := s.Repo()
@@ -102,7 +102,7 @@ func (s *Setup) Entry(client clients.Client) (clients.Entry, error) {
 func (s *Setup) mayMove(client clients.Client, old, now clients.Entry) error {
 	was, is := memoryOf(old.Args), memoryOf(now.Args)
 	switch {
-	case was == "", sameDir(was, is), was != globalMemory && (is == "" || !isRepo(was)):
+	case was == "", SameDir(was, is), was != globalMemory && (is == "" || !isRepo(was)):
 		return nil
 	}
 	next := "--replace makes it start this one"
@@ -133,8 +133,8 @@ func isRepo(dir string) bool {
 	return err == nil
 }
 
-// sameDir reports whether two paths lead to the same directory.
-func sameDir(a, b string) bool {
+// SameDir reports whether two paths lead to the same directory.
+func SameDir(a, b string) bool {
 	if a == b {
 		return true
 	}
