@@ -1,5 +1,7 @@
 package mcp
 
+//lint:file-ignore SA1019 clients have nothing else yet to name their folders
+
 import (
 	"context"
 	"net/url"
@@ -51,7 +53,6 @@ func (s *Server) locate(
 		return nil
 	}
 	caps := req.ClientCapabilities()
-	//lint:ignore SA1019 nothing has taken its place yet
 	if caps == nil || caps.RootsV2 == nil {
 		s.tell(nil)
 		return nil
@@ -61,7 +62,6 @@ func (s *Server) locate(
 		return nil
 	}
 	if p := session.InitializeParams(); p == nil || p.ProtocolVersion >= stateless { // a server asks by its answer
-		//lint:ignore SA1019 the same
 		return sdk.InputRequestMap{rootsKey: &sdk.ListRootsParams{}}
 	}
 	wait := s.opt.FoldersWait
@@ -70,7 +70,6 @@ func (s *Server) locate(
 	}
 	asked, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	//lint:ignore SA1019 the same
 	answer, err := session.ListRoots(asked, nil)
 	switch {
 	case err == nil:

@@ -1,5 +1,7 @@
 package mcp_test
 
+//lint:file-ignore SA1019 these are the clients that the server asks
+
 import (
 	"context"
 	"net/url"
