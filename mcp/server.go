@@ -73,7 +73,9 @@ func New(table []operation.Operation, runner operation.Runner, opt Options) *Ser
 		&sdk.Implementation{Name: "mnem", Title: "mnem memory", Version: opt.Version},
 		&sdk.ServerOptions{
 			Instructions: s.instructions(), Logger: s.libraryLog(), PageSize: pageTools,
-			CompletionHandler: s.complete, RootsListChangedHandler: s.moved,
+			CompletionHandler: s.complete,
+			//lint:ignore SA1019 clients have nothing else yet to name their folders
+			RootsListChangedHandler: s.moved,
 			SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe,
 			SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
 				c.CacheScope = cachePrivate
