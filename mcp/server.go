@@ -76,7 +76,7 @@ func New(table []operation.Operation, runner operation.Runner, opt Options) *Ser
 			CompletionHandler: s.complete,
 			//lint:ignore SA1019 clients have nothing else yet to name their folders
 			RootsListChangedHandler: s.moved,
-			SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe,
+			SubscribeHandler:        s.subscribe, UnsubscribeHandler: s.unsubscribe,
 			SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
 				c.CacheScope = cachePrivate
 			},
