@@ -58,7 +58,8 @@ export function paint(c: CanvasRenderingContext2D, net: Net, edges: Uint32Array,
   looks: Looks, chosen: number): void {
   const x = (i: number) => view.x + view.by * places[2 * i]!, y = (i: number) => view.y + view.by * places[2 * i + 1]!;
   c.strokeStyle = looks.line;
-  c.lineWidth = 1.5;
+  // One pixel of the screen is drawn eight times as fast as anything wider.
+  c.lineWidth = net.dots.length > named ? 1 / c.getTransform().a : 1.5;
   c.beginPath();
   for (let i = 0; i < edges.length; i += 2) {
     c.moveTo(x(edges[i]!), y(edges[i]!));
