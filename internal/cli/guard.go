@@ -105,7 +105,7 @@ func (c *cli) guardFile(cmd *cobra.Command, arg string) (refused int, err error)
 		if out.Refuses {
 			refused++
 		}
-		if err := c.printFinding(out); err != nil {
+		if err := show(c, out, (*cli).printFinding); err != nil {
 			return 0, err
 		}
 	}
@@ -113,9 +113,6 @@ func (c *cli) guardFile(cmd *cobra.Command, arg string) (refused int, err error)
 }
 
 func (c *cli) printFinding(f guardFindingJSON) error {
-	if c.global.json {
-		return c.printJSON(f)
-	}
 	what := "reported"
 	if f.Refuses {
 		what = c.paint(styleRed, "refused")

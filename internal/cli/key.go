@@ -118,28 +118,37 @@ func (c *cli) keep(ctx context.Context, name string, secret commit.Secret) error
 	} else if err != nil {
 		return err
 	}
-	k, err := c.findKey(ring, name)
+	return c.showKey(name)
+}
+
+// showKey prints what is known of the key that a text form or a name means.
+func (c *cli) showKey(arg string) error {
+	_, k, err := c.findKey(arg)
 	if err != nil {
 		return err
 	}
 	return c.printKey(k)
 }
 
-// findKey returns the key that a text form or a name means. A name that several keys have is
+// findKey returns the key that a text form or a name means, and the user's keys. A name that several keys have is
 // refused.
-func (c *cli) findKey(ring *keyring.Ring, arg string) (keyring.Known, error) {
+func (c *cli) findKey(arg string) (*keyring.Ring, keyring.Known, error) {
+	ring, err := c.ring()
+	if err != nil {
+		return nil, keyring.Known{}, err
+	}
 	found, err := ring.Named(arg)
 	switch {
 	case err != nil:
-		return keyring.Known{}, err
+		return nil, keyring.Known{}, err
 	case len(found) == 0:
-		return keyring.Known{}, hint(&repo.NotFoundError{What: "key", Name: arg},
+		return nil, keyring.Known{}, hint(&repo.NotFoundError{What: "key", Name: arg},
 			"see 'mnem key list', or give the whole key: %s…", commit.KeyPrefix)
 	case len(found) > 1:
-		return keyring.Known{}, fmt.Errorf("%w: %d keys are named %q: give the whole key", repo.ErrInvalid,
+		return nil, keyring.Known{}, fmt.Errorf("%w: %d keys are named %q: give the whole key", repo.ErrInvalid,
 			len(found), arg)
 	}
-	return found[0], nil
+	return ring, found[0], nil
 }
 
 func (c *cli) keyList() *cobra.Command {
@@ -190,17 +199,7 @@ func (c *cli) keyShow() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.keyNames,
 	}
-	return c.command(cmd, func(_ *cobra.Command, args []string) error {
-		ring, err := c.ring()
-		if err != nil {
-			return err
-		}
-		k, err := c.findKey(ring, args[0])
-		if err != nil {
-			return err
-		}
-		return c.printKey(k)
-	})
+	return c.command(cmd, func(_ *cobra.Command, args []string) error { return c.showKey(args[0]) })
 }
 
 // printKey prints what is known of a key.
@@ -249,33 +248,27 @@ func (c *cli) keyExport() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&secret, "secret", false, "print the secret, too")
 	return c.command(cmd, func(_ *cobra.Command, args []string) error {
-		ring, err := c.ring()
-		if err != nil {
-			return err
-		}
 		if secret {
-			return c.exportSecret(ring, args[0])
+			return c.exportSecret(args[0])
 		}
-		k, err := c.findKey(ring, args[0])
+		_, k, err := c.findKey(args[0])
 		if err != nil {
 			return err
 		}
-		if c.global.json {
-			return c.printJSON(exportedKeyJSON{Name: ops.Text(k.Name), Key: k.Key.String()})
-		}
-		return c.printf("%s\n", k.Key)
+		return c.say(exportedKeyJSON{Name: ops.Text(k.Name), Key: k.Key.String()}, "%s\n", k.Key)
 	})
 }
 
-func (c *cli) exportSecret(ring *keyring.Ring, name string) error {
+func (c *cli) exportSecret(name string) error {
+	ring, err := c.ring()
+	if err != nil {
+		return err
+	}
 	secret, err := ring.Secret(name)
 	if err != nil {
 		return missingKey(err, name)
 	}
-	if c.global.json {
-		return c.printJSON(exportedKeyJSON{ops.Text(name), secret.Key().String(), secret.Reveal()})
-	}
-	return c.printf("%s", keyring.FormatKeyFile(secret))
+	return c.say(exportedKeyJSON{ops.Text(name), secret.Key().String(), secret.Reveal()}, "%s", keyring.FormatKeyFile(secret))
 }
 
 func (c *cli) keyImport() *cobra.Command {
@@ -352,10 +345,7 @@ func (c *cli) keyRm() *cobra.Command {
 		if err := ring.Remove(args[0]); err != nil {
 			return missingKey(err, args[0])
 		}
-		if c.global.json {
-			return c.printJSON(removedJSON{args[0]})
-		}
-		return c.printf("deleted the secret of key %s\n", line(args[0]))
+		return c.say(removedJSON{args[0]}, "deleted the secret of key %s\n", line(args[0]))
 	})
 }
 
@@ -369,4 +359,111 @@ func revocationTime(s string) (graph.OptTime, error) {
 		return graph.OptTime{}, usagef("--since: %w", err)
 	}
 	return graph.At(t), nil
+}
+
+func (c *cli) keyTrust() *cobra.Command {
+	var name, note string
+	var purge bool
+	cmd := &cobra.Command{
+		Use:   "trust KEY|NAME [--name NAME] [--note TEXT]",
+		Short: "Trust a key",
+		Long: "Trust what is signed by a key, as 'mnem key export' printed it, or give a key that is\n" +
+			"trusted another name or note. Compare the fingerprint with its owner in a way that\n" +
+			"nobody else controls. A revoked key must be removed with 'mnem key untrust' before it\n" +
+			"can be trusted again.\n\n" +
+			"With --purge, what others erased and signed with the key is erased here too when it comes by a\n" +
+			"fetch, without being asked about: in what the refs of that remote reach. --purge=false ends that.",
+		Example: "  mnem key trust " +
+			"mnem-ed25519-25njqamcweflpvkl73j4szahhihoc4xt3ktcgjnpaingr5yhkenhiels --name ada",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: c.keyNames,
+	}
+	cmd.Flags().StringVar(&name, "name", "", "whose key it is")
+	cmd.Flags().StringVar(&note, "note", "", "what else to remember about it")
+	cmd.Flags().BoolVar(&purge, "purge", false, "accept redactions that it signed as they come")
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		return c.editTrust(cmd, args[0], func(l *keyring.TrustList, k keyring.Known, now graph.Time) error {
+			if name == "" && k.Entry.Key.IsZero() {
+				name = k.Name
+			}
+			err := l.Add(k.Key, name, note, now)
+			if old, ok := l.Find(k.Key); err != nil && ok && old.Revoked != nil {
+				return hint(err, "'mnem key untrust %s' removes it with its revocation", args[0])
+			}
+			if err == nil && cmd.Flags().Changed("purge") {
+				err = l.SetPurge(k.Key, purge)
+			}
+			return err
+		})
+	})
+}
+
+func (c *cli) keyRevoke() *cobra.Command {
+	var since, reason string
+	cmd := &cobra.Command{
+		Use:   "revoke KEY|NAME [--since TIME] [--reason TEXT]",
+		Short: "Revoke a key",
+		Long: "Revoke a key, whether it is in the trust list or not: no signature of it counts any\n" +
+			"more. With --since, those on commits that say to be older still count. That is for a key\n" +
+			"that went out of use. It does not help against a thief, who can write any time into a\n" +
+			"commit: revoke a stolen key without --since, look through what it signed, and from\n" +
+			"there on check with 'mnem verify REV..HEAD'.\n\n" +
+			"Only your own trust list changes: tell the others.",
+		Example: "  mnem key revoke work --since 2026-01-01 --reason 'a new laptop'\n" +
+			"  mnem key revoke work --reason stolen",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: c.keyNames,
+	}
+	cmd.Flags().StringVar(&since, "since", "", "from which `TIME` on, RFC 3339; default: for ever")
+	cmd.Flags().StringVar(&reason, "reason", "", "why")
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		from, err := revocationTime(since)
+		if err != nil {
+			return err
+		}
+		return c.editTrust(cmd, args[0], func(l *keyring.TrustList, k keyring.Known, now graph.Time) error {
+			return l.Revoke(k.Key, keyring.Revocation{At: now, Since: from, Reason: reason})
+		})
+	})
+}
+
+func (c *cli) keyUntrust() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "untrust KEY|NAME",
+		Short: "Remove a key from the trust list",
+		Long: "Remove a key from the trust list, with its revocation if it has one: what it signed is\n" +
+			"untrusted then, and no longer an error for 'mnem verify'. To have it stay an error,\n" +
+			"revoke the key.",
+		Example:           "  mnem key untrust work",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: c.keyNames,
+	}
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		return c.editTrust(cmd, args[0], func(l *keyring.TrustList, k keyring.Known, _ graph.Time) error {
+			if !l.Remove(k.Key) {
+				return &repo.NotFoundError{What: "key in the trust list", Name: args[0]}
+			}
+			return nil
+		})
+	})
+}
+
+// editTrust changes what the trust list says of a key, and prints what it says then.
+func (c *cli) editTrust(
+	cmd *cobra.Command, arg string,
+	edit func(l *keyring.TrustList, k keyring.Known, now graph.Time) error,
+) error {
+	now, err := c.now()
+	if err != nil {
+		return err
+	}
+	ring, k, err := c.findKey(arg)
+	if err != nil {
+		return err
+	}
+	err = ring.EditTrust(cmd.Context(), func(l *keyring.TrustList) error { return edit(l, k, now) })
+	if err != nil {
+		return err
+	}
+	return c.showKey(k.Key.String())
 }

@@ -27,6 +27,22 @@ func encodeJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
+// show prints an answer: as JSON, or as text.
+func show[T any](c *cli, answer T, text func(*cli, T) error) error {
+	if c.global.json {
+		return c.printJSON(answer)
+	}
+	return text(c, answer)
+}
+
+// say prints an answer: as JSON, or as a line of text.
+func (c *cli) say(answer any, format string, args ...any) error {
+	if c.global.json {
+		return c.printJSON(answer)
+	}
+	return c.printf(format, args...)
+}
+
 // printJSON prints one JSON value in one line.
 func (c *cli) printJSON(v any) error {
 	return ops.WriteJSON(c.out, v)

@@ -4,14 +4,214 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/remote"
 	"github.com/mnem-project/mnem/remote/byverb"
 	"github.com/mnem-project/mnem/remote/trade"
 	"github.com/mnem-project/mnem/repo"
 )
+
+// bytes shows how many bytes have come or gone.
+func (p *progress) bytes(what string, n int64) {
+	if now := p.c.app.Now(); !now.Before(p.next) && p.visible() {
+		p.next = now.Add(progressEvery)
+		p.show(what + " " + bytesText(n))
+	}
+}
+
+func (c *cli) printFetch(f *trade.Fetched) error {
+	did := "fetched"
+	if f.DryRun {
+		did = "would fetch"
+	}
+	if err := c.printRefMoves(f.Refs); err != nil {
+		return err
+	}
+	for _, tag := range f.Clashing {
+		c.remark("note: %s is elsewhere here and stays; it is under %s", line(string(tag)),
+			line(string(remote.Tracking(f.Remote, tag))))
+	}
+	c.remarkLearned(f.Remote, f.Learned)
+	c.remarkSkewed(f.Skewed)
+	if len(f.Refs) == 0 {
+		return c.printf("nothing new from %s\n", line(f.Remote))
+	}
+	return c.printf("%s %s from %s: %s, %s new\n", did, plural(len(f.Refs), "ref"), line(f.Remote),
+		bytesText(f.Bytes), plural(f.NewBlocks, "block"))
+}
+
+// remarkLearned says what was erased where something came from.
+func (c *cli) remarkLearned(name string, l trade.Learned) {
+	if n := l.Gaps; n > 0 {
+		c.remark("note: %s of what came %s erased at %s: they are gaps here", plural(n, "block"), wasWere(n), line(name))
+	}
+	if n := l.Erased; n > 0 {
+		c.remark("note: %s %s erased here, as at %s", plural(n, "block"), wasWere(n), line(name))
+	}
+	if n := l.Waiting; n > 0 && l.Learned > 0 {
+		c.remark("note: %s says that %s %s erased, which has no effect here: 'mnem remote redactions %s' lists them, "+
+			"--accept erases them here too", line(name), plural(n, "block"), wasWere(n), shellWord(name))
+	}
+}
+
+// printRefMoves prints where refs moved.
+func (c *cli) printRefMoves(list []ops.RefMoved) error {
+	var rows [][]cell
+	for _, ref := range list {
+		from, to := "(new)", "(removed)"
+		if ref.From.Defined() {
+			from = shortCID(ref.From)
+		}
+		if ref.To.Defined() {
+			to = shortCID(ref.To)
+		}
+		rows = append(rows, []cell{{line(string(ref.Ref)), styleCyan}, {from, styleDim}, {"->", styleDim},
+			{to, styleYellow}})
+	}
+	return c.table(rows)
+}
+
+func (c *cli) printPush(p *trade.Pushed) error {
+	did := "pushed"
+	if p.DryRun {
+		did = "would push"
+	}
+	c.remarkUntold(p.Remote, p.Untold)
+	if p.Erased > 0 {
+		if err := c.printf("%s erased at %s\n", plural(p.Erased, "block"), line(p.Remote)); err != nil {
+			return err
+		}
+	}
+	if len(p.Refs) == 0 {
+		return c.printf("nothing to push: %s has all of it\n", line(p.Remote))
+	}
+	if err := c.printRefMoves(p.Refs); err != nil {
+		return err
+	}
+	return c.printf("%s %s to %s: %s\n", did, plural(len(p.Refs), "ref"), line(p.Remote), bytesText(p.Bytes))
+}
+
+// remarkUntold says that what was erased here may be at the remote.
+func (c *cli) remarkUntold(name string, untold bool) {
+	if untold {
+		c.remark("note: what was purged here may still be at %s: 'mnem push %s --redactions' erases it there", line(name),
+			shellWord(name))
+	}
+}
+
+func (c *cli) fetchCommand() *cobra.Command {
+	var prune, dryRun, signed bool
+	cmd := &cobra.Command{
+		Use:     "fetch [REMOTE]",
+		GroupID: groupTrade,
+		Short:   "Download branches and tags of another repository",
+		Long: "Bring the branches and tags of another repository here, by default of origin. Its branch main is\n" +
+			"then refs/remotes/REMOTE/heads/main, which can be read with --at and merged; no branch of this\n" +
+			"repository moves. A tag that is not here becomes one here too; one that is elsewhere here stays.\n\n" +
+			"What comes is verified block by block before a ref moves, all or nothing. A fetch that was cut\n" +
+			"goes on where it was. --prune forgets what the other repository has no more. The bytes follow\n" +
+			"what is new.",
+		Example: "  mnem fetch\n  mnem fetch origin --prune\n  mnem fetch --dry-run",
+		Args:    cobra.MaximumNArgs(1),
+	}
+	c.writeFlags(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&prune, "prune", false, "forget branches and tags that the remote has no more")
+	f.BoolVar(&dryRun, "dry-run", false, "say which refs would change and change none")
+	c.requireFlag(cmd, &signed)
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		t, err := c.transferWith(cmd.Context(), argAt(args, 0), signed, dryRun)
+		if err != nil {
+			return err
+		}
+		defer t.End()
+		res, err := t.Fetch(cmd.Context(), prune)
+		if err != nil {
+			return err
+		}
+		return show(c, res, (*cli).printFetch)
+	})
+}
+
+// requireFlag adds --require-signed.
+func (c *cli) requireFlag(cmd *cobra.Command, signed *bool) {
+	cmd.Flags().BoolVar(signed, "require-signed", false, "refuse commits that no key you trust has signed "+
+		"(MNEM_REQUIRE_SIGNED; config: require-signed)")
+}
+
+// argAt returns a positional argument, "" for none.
+func argAt(args []string, i int) string {
+	if i < len(args) {
+		return args[i]
+	}
+	return ""
+}
+
+func (c *cli) pushCommand() *cobra.Command {
+	var f trade.PushOptions
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:     "push [REMOTE] [BRANCH|TAG…]",
+		GroupID: groupTrade,
+		Short:   "Upload branches and tags to another repository",
+		Long: "Bring branches and tags to another repository, by default the current branch to origin: all or\n" +
+			"nothing. A branch there moves forward only, so that nothing is lost: where it has commits that are\n" +
+			"not in the branch here the push is refused with exit code 5, and 'mnem sync' fetches, merges and\n" +
+			"pushes. A tag stays where it is.\n\n" +
+			"--force-with-lease replaces what is there, if it is where the last fetch or push found it. --delete\n" +
+			"removes branches and tags there.\n\n" +
+			"What was purged here is erased there with --redactions, which a server allows a token of scope\n" +
+			"admin alone. All that was ever purged here is told then: what, when, by whom and why.",
+		Example: "  mnem push\n  mnem push origin draft v1\n  mnem push --all --tags\n" +
+			"  mnem push origin draft --delete\n  mnem push --force-with-lease",
+		Args: cobra.ArbitraryArgs,
+	}
+	c.writeFlags(cmd)
+	fl := cmd.Flags()
+	fl.BoolVar(&f.All, "all", false, "push every branch")
+	fl.BoolVar(&f.Tags, "tags", false, "push every tag")
+	fl.BoolVar(&f.Remove, "delete", false, "remove the branches and tags from the remote")
+	fl.BoolVar(&f.Force, "force-with-lease", false, "replace what is there, if it is where the last fetch found it")
+	fl.BoolVar(&f.Redactions, "redactions", false, "erase there for good what was purged here, in its branches and tags")
+	fl.BoolVar(&dryRun, "dry-run", false, "say which refs would change and change none")
+	cmd.MarkFlagsMutuallyExclusive("redactions", "dry-run")
+	cmd.MarkFlagsMutuallyExclusive("all", "delete")
+	cmd.MarkFlagsMutuallyExclusive("tags", "delete")
+	cmd.MarkFlagsMutuallyExclusive("force-with-lease", "delete")
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		names := args[min(1, len(args)):]
+		if f.Remove && len(names) == 0 {
+			return usagef("name what to remove: push REMOTE BRANCH --delete")
+		}
+		t, err := c.transferWith(cmd.Context(), argAt(args, 0), false, dryRun)
+		if err != nil {
+			return err
+		}
+		defer t.End()
+		refs, err := t.Refs(cmd.Context(), names, f)
+		if err != nil {
+			return err
+		}
+		res, err := t.Push(cmd.Context(), refs, f)
+		if err != nil {
+			return err
+		}
+		return show(c, res, (*cli).printPush)
+	})
+}
+
+// remarkSkewed says of which branches a clock was ahead.
+func (c *cli) remarkSkewed(list []trade.Skew) {
+	for _, s := range list {
+		c.remark("note: the newest commit of %s is of %s, %s ahead of the clock here: one of both is wrong, and "+
+			"--conflicts newest would believe it", line(string(s.Ref)), s.Time,
+			(time.Duration(s.Ahead) * time.Second).Round(time.Second))
+	}
+}
 
 // syncFlags are the flags of sync and pull.
 type syncFlags struct {
@@ -56,7 +256,7 @@ func (c *cli) syncCommand() *cobra.Command {
 		}
 		res, err := t.Sync(cmd.Context(), f.SyncOptions)
 		if res != nil {
-			err = firstError(c.printSync(res), err)
+			err = firstError(show(c, res, (*cli).printSync), err)
 		}
 		return err
 	})
@@ -117,9 +317,6 @@ func (c *cli) branchesToSync(ctx context.Context, t *trade.Transfer, f *syncFlag
 }
 
 func (c *cli) printSync(s *trade.Synced) error {
-	if c.global.json {
-		return c.printJSON(s)
-	}
 	for _, b := range s.Branches {
 		if err := c.printConflicts(b.Conflicts); err != nil {
 			return err
@@ -200,14 +397,11 @@ func (c *cli) pullCommand() *cobra.Command {
 		}
 		b := &trade.Branch{Branch: names[0]}
 		err = t.Merge(cmd.Context(), b, f.SyncOptions)
-		return firstError(c.printPull(&pullJSON{got, b}), err)
+		return firstError(show(c, &pullJSON{got, b}, (*cli).printPull), err)
 	})
 }
 
 func (c *cli) printPull(p *pullJSON) error {
-	if c.global.json {
-		return c.printJSON(p)
-	}
 	s := &trade.Synced{Remote: p.Fetched.Remote, Branches: ops.List[*trade.Branch]{p.Branch}, Clashing: p.Fetched.Clashing,
 		Received: p.Fetched.Bytes, Skewed: p.Fetched.Skewed, Learned: p.Fetched.Learned}
 	return c.printSync(s)

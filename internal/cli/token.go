@@ -210,10 +210,7 @@ func (c *cli) tokenRevoke() *cobra.Command {
 		if err := dir.remove(t); err != nil {
 			return err
 		}
-		if c.global.json {
-			return c.printJSON(revokedJSON{t.Name})
-		}
-		return c.printf("revoked %s\n", line(t.Name))
+		return c.say(revokedJSON{t.Name}, "revoked %s\n", line(t.Name))
 	})
 }
 

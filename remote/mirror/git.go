@@ -61,7 +61,7 @@ func InGit(ctx context.Context, h *byverb.Host, at *place.URL, dir string) (*Git
 		return g, nil
 	}
 	if _, err := g.git(ctx, nil, "init", "--quiet", "--bare"); err != nil {
-		return nil, g.failed(err)
+		return nil, errors.Join(err, g.Close())
 	}
 	return g, nil
 }

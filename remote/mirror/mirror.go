@@ -6,7 +6,6 @@ package mirror
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -435,6 +434,3 @@ func headOf(list []repo.RefUpdate) string {
 	}
 	return ""
 }
-
-// failed joins an error with that of closing what was opened for nothing.
-func (m *mirror) failed(err error) error { return errors.Join(err, m.Close()) }

@@ -94,6 +94,3 @@ func (t *Transfer) End() {
 	t.host.Over()
 	_ = t.there.Close() // all was said
 }
-
-// Remote is the other repository.
-func (t *Transfer) Remote() place.Remote { return t.remote }
