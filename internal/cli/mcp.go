@@ -39,7 +39,8 @@ func (c *cli) mcpCommand() *cobra.Command {
 			"2024-11-05. It starts at once: the repository is opened at the first call. Without --repo it is that of the\n" +
 			"first folder which the client has open and that is in one, or of the working directory where the client\n" +
 			"does not say, and stays that one. Where there is none, tools answer how to make one, and find it once it\n" +
-			"is made; or the user's own is served, where the user's config has mcp.fallback = global. With --with-global what retrieve and recall answer is from both, and each\n" +
+			"is made; or the user's own is served, where the user's config has mcp.fallback = global.\n" +
+			"With --with-global what retrieve and recall answer is from both, and each\n" +
 			"item says which.\n\n" +
 			"The profile core has the tools retrieve, recall, check, get, neighbors, diff, log, session,\n" +
 			"remember, commit, forget and undo; read leaves out those that write; full adds branches, merges,\n" +
