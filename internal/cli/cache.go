@@ -26,8 +26,8 @@ func cacheKeys() []configKey {
 			func(v string) error { _, err := parseSize(v); return err }}
 	}
 	return []configKey{
-		key("all", "ALL", "", "all of these together, half of GOMEMLIMIT unless given"),
-		key("blocks", "BLOCKS", "", "blocks as they are stored, 8MiB unless given, of a database 64MiB"),
+		key("all", "ALL", "", "all of these"),
+		key("blocks", "BLOCKS", "", "stored blocks"),
 		key("trees", "TREES", "64MiB", "decoded trees"),
 		key("index", "INDEX", "64MiB", "decoded parts of the index"),
 		key("links", "LINKS", "32MiB", "links between nodes"),

@@ -144,7 +144,7 @@ func variables() []variable {
 		{"MNEM_GC_GRACE", "how long a collection keeps operations, as --grace"},
 		{"MNEM_CACHE_ALL", "most memory for all that is kept of a repository, a size like 64MiB; half of GOMEMLIMIT " +
 			"unless given"},
-		{"MNEM_CACHE_BLOCKS", "most memory for blocks as they are stored"},
+		{"MNEM_CACHE_BLOCKS", "most memory for stored blocks; 8MiB unless given, of a database 64MiB"},
 		{"MNEM_CACHE_TREES", "most memory for decoded trees"},
 		{"MNEM_CACHE_INDEX", "most memory for decoded parts of the index"},
 		{"MNEM_CACHE_LINKS", "most memory for links between nodes"},
