@@ -39,7 +39,7 @@ func cellsOf(t *testing.T, work string) map[ipld.CID]ipld.CID {
 }
 
 // TestFrozenIndexes opens a repository with indexes of texts, links and vectors in the formats before
-// package segment: it answers as it did, read only too, makes indexes of its own without a word, and a
+// package segment: read only and made anew it answers the same, makes indexes of its own without a word, and a
 // collection leaves nothing of the old ones.
 func TestFrozenIndexes(t *testing.T) {
 	work := t.TempDir()

@@ -126,7 +126,7 @@ func TestAnswersOfSets(t *testing.T) {
 		t.Errorf("without weight for other wordings: %v, %v", found(none), err)
 	}
 	if _, err := m.Vary(t.Context(), "magic", 1); !errors.Is(err, retrieve.ErrRequest) ||
-		!strings.Contains(err.Error(), `in/questions.jsonl:1: ranking: no constant "magic": there are ahead, each, each-many, kin, `) {
+		!strings.Contains(err.Error(), `in/questions.jsonl:1: ranking: no constant "magic": there are ahead, apart-from, apart-whole, each, `) {
 		t.Errorf("unknown constant: %v", err)
 	}
 }
