@@ -75,7 +75,6 @@ var ofThisMachine = []string{
 	"mnem policy show", "mnem policy check", "mnem guard", "mnem guard check", "mnem guard rules",
 	"mnem serve", "mnem view", "mnem mcp", "mnem token", "mnem token new", "mnem token list", "mnem token revoke",
 	"mnem remote", "mnem remote add", "mnem remote list", "mnem remote set-url", "mnem remote rm", "mnem remote prune",
-	"mnem remote redactions",
 	"mnem git", "mnem git follow", "mnem git unfollow", "mnem git status", "mnem git sync", "mnem git prune", "mnem git hook",
 	"mnem backup", "mnem clone", "mnem fetch", "mnem pull", "mnem push", "mnem sync",
 	"mnem profile", "mnem op", "mnem session", "mnem index", "mnem pack", // which hold others

@@ -193,6 +193,7 @@ var requests = []struct{ name, body string }{
 	{"op_restore", `{"op":"@~1"}`}, {"purge", `{"node":"n2","yes":true,"reason":"test"}`},
 	{"embed", `{}`}, {"import", ``}, {"export", `{}`}, {"pack_refs", `{"tracking":true}`},
 	{"pack_send", `{"ref":["refs/heads/main"]}`}, {"pack_take", ``}, {"pack_redactions", `{}`},
+	{"remote_redactions", `{}`}, {"remote_redactions", `{"name":"nobody","accept":true}`},
 	{"pack_redact", `{"dry_run":true,"redaction":["bafyreih4h5fr4tuwmsbbgqy5gf2cxlo7bnbuoqqbtmtlmmqlmpivlxdr4e=pWF2AWRraW5kaXJlZGFjdGlvbmR0aW1lGwAGCiQYHkAAZHdoYXRkbm9kZWVhY3RvcmNBZGE="]}`},
 }
 

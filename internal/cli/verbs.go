@@ -60,6 +60,7 @@ func verbs() []*verb {
 		bindTable(ops.TagVerb, (*cli).tagRow),
 		bind(ops.Switch, (*cli).printSwitch),
 		bind(ops.Reset, (*cli).printReset),
+		bind(ops.RemoteRedactions, (*cli).printQuarantine),
 		bind(ops.PackRefs, (*cli).printPackRefs),
 		bind(ops.PackSend, (*cli).printPackSent),
 		bind(ops.PackTake, (*cli).printPackTaken),

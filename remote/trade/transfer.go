@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/ops"
@@ -48,7 +47,7 @@ func (t *Transfer) Fetch(ctx context.Context, prune bool) (*Fetched, error) {
 	}
 	if trusts != nil {
 		opt.Trusted = func(told repo.ToldRedaction) bool {
-			key, signed := SignerOf(told)
+			key, signed := ops.SignerOf(told)
 			return signed && trusts(key)
 		}
 	}
@@ -66,16 +65,6 @@ func (t *Transfer) Fetch(ctx context.Context, prune bool) (*Fetched, error) {
 		NewBlocks: res.Blocks, Skewed: skewed, DryRun: t.opt.DryRun,
 		Learned: Learned{Gaps: res.Gaps, Learned: res.Learned, Waiting: res.Waiting, Erased: res.Erased},
 	}, nil
-}
-
-// SignerOf returns the key that signed a redaction, and whether one did.
-func SignerOf(told repo.ToldRedaction) (commit.Key, bool) {
-	rec, err := commit.DecodeRedaction(told.Record)
-	if err != nil {
-		return commit.Key{}, false
-	}
-	key, err := rec.Signer(told.CID)
-	return key, err == nil
 }
 
 // Pushed is what a push did.

@@ -2,6 +2,7 @@ package journeys
 
 import (
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -164,6 +165,36 @@ func TestMergeAborted(t *testing.T) {
 	b.reads("The merge is aborted")
 	b.wait("!document.body.innerText.includes('Conflicts of a merge')")
 	if said := m.mnem("get", "zoe"); !strings.Contains(said, "Zoe keeps the ferry") {
+		t.Errorf("%s", said)
+	}
+}
+
+// told leaves a memory with an erasure that its remote reports.
+func told(t *testing.T) *memory {
+	t.Helper()
+	m := empty(t)
+	m.mnem("set", "secret", "--type", "Note", "summary=The word is heron")
+	m.mnem("commit", "-m", "begin")
+	there := &memory{t: t, dir: filepath.Join(m.dir, "there")}
+	m.mnem("clone", ".", there.dir)
+	m.mnem("remote", "add", "origin", there.dir)
+	there.mnem("purge", "secret", "--yes", "--reason", "asked for")
+	m.mnem("fetch")
+	return m
+}
+
+// TestQuarantine rejects an erasure that a remote reports. It cannot be accepted without the scope admin.
+func TestQuarantine(t *testing.T) {
+	m := told(t)
+	b := inside(t, m, "--write")
+	b.at("#/review")
+	b.reads("Erased elsewhere", "asked for", "unsigned", "at origin", "scope admin")
+	b.shot("quarantine")
+	b.wait("[...document.querySelectorAll('button')].every((e) => !e.textContent.startsWith('Accept'))")
+	b.click("[aria-labelledby=erased] button", "Reject")
+	b.reads("Rejected: it stays here.")
+	b.wait("!document.body.innerText.includes('Erased elsewhere')")
+	if said := m.mnem("get", "secret"); !strings.Contains(said, "heron") {
 		t.Errorf("%s", said)
 	}
 }

@@ -126,7 +126,8 @@ function Inside({ login, onOut }: { login: Login; onOut: () => void }) {
         itself.</div>}
       {timed.includes(route.page) && <When route={route} at={at} tick={tick} />}
       <main id="main" tabIndex={-1}>
-        {Here ? <Here route={route} at={at} tick={at ? 0 : tick} writes={login.scope !== 'read'} />
+        {Here ? <Here route={route} at={at} tick={at ? 0 : tick} writes={login.scope !== 'read'}
+          erases={login.scope === 'admin'} />
           : <><h1>There is no page “<Text of={route.page} />”</h1><p><a href="#/">Search</a></p></>}
       </main>
     </>

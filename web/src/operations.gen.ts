@@ -177,6 +177,7 @@ export interface Arguments {
     where?: string[];
   };
   redo: { expect?: string; time?: string };
+  remote_redactions: { accept?: boolean; cid?: string[]; name?: string; reject?: boolean; time?: string };
   replay: { record: string };
   restore: {
     allow_secret?: string[];
@@ -735,6 +736,20 @@ export interface Answers {
     op: string | null;
     refs: { from: string | null; ref: string; to: string | null }[];
   };
+  remote_redactions: {
+    redactions: {
+      actor: string | null;
+      cid: string;
+      decision: 'waiting' | 'rejected' | 'accepted';
+      key: string | null;
+      reason: string | null;
+      record: string;
+      remote: string | null;
+      time: string;
+      what: 'node' | 'content' | 'embedding' | 'query' | 'message' | 'edge' | 'mark';
+    }[];
+    remote: string | null;
+  } | { closed: string[]; erased: string[]; erasure_pending: boolean; remote: string; waiting: number };
   replay: {
     first_difference: { field: string; item: number | null; new: string; number: number; old: string; receipt: string } | null;
     identical: boolean | null;

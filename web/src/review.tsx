@@ -2,9 +2,9 @@ import { h, Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { ask } from './api';
 import { href } from './route';
-import { Command, Failure, Named, Text, Time, Waits, asText, useAsk } from './parts';
+import { Cid, Command, Failure, Named, Text, Time, Waits, asText, useAsk } from './parts';
 import { Page } from './search';
-import { Arguments, Conflict, Pending, Proposal, Reviewed, ReviewItem, Verb } from './types';
+import { Arguments, Conflict, Pending, Proposal, Quarantined, Reviewed, ReviewItem, Verb } from './types';
 
 /** The choices for one memory and their labels. */
 const ways = [['keep', 'Keep'], ['pin', 'Pin'], ['edit', 'Edit'], ['drop', 'Forget']] as const;
@@ -17,8 +17,11 @@ interface Decision { way: Way; text: string }
 /** Doing runs verbs one at a time; run reports whether it succeeded. */
 interface Doing { busy: boolean; run: <V extends Verb>(verb: V, args: Arguments[V], said: string) => Promise<boolean> }
 
-/** Review lists what waits for a decision: conflicts of a merge, new memories, and proposals of consolidate. */
-export function Review({ tick, writes }: Page) {
+/**
+ * Review lists what waits for a decision: conflicts of a merge, erasures that remotes report, new memories, and
+ * proposals of consolidate.
+ */
+export function Review({ tick, writes, erases }: Page) {
   const [done, setDone] = useState(0);
   const [said, setSaid] = useState('');
   const [failed, setFailed] = useState<Error | null>(null);
@@ -48,6 +51,7 @@ export function Review({ tick, writes }: Page) {
       <p class="line"><span role="status">{said}</span>{said && <a href={href('operations')}>Undo in Operations</a>}</p>
       {failed && <Failure of={failed} />}
       <Merge tick={tick + done} writes={writes} doing={doing} />
+      <Quarantine tick={tick + done} writes={writes} erases={erases} doing={doing} />
       <NewMemories tick={tick + done} writes={writes} doing={doing} />
       <Suggestions tick={tick + done} writes={writes} doing={doing} />
     </section>
@@ -202,6 +206,46 @@ function Merge({ tick, writes, doing }: { tick: number; writes: boolean; doing: 
         }}>Abort the {p.verb}</button> <button onClick={() => setSure(false)}>No</button></>
           : <button onClick={() => setSure(true)}>Abort…</button>}
       </p>}
+    </section>
+  );
+}
+
+/** Quarantine lists the erasures that remotes report, which have no effect until they are accepted. */
+function Quarantine({ tick, writes, erases, doing }:
+{ tick: number; writes: boolean; erases: boolean; doing: Doing }) {
+  const asked = useAsk('remote_redactions', {}, tick);
+  const [sure, setSure] = useState('');
+  if (asked.failed) return <Failure of={asked.failed} />;
+  const waiting = (asked.data?.redactions ?? []).filter((r) => r.decision === 'waiting');
+  if (waiting.length === 0) return null;
+  const decide = (r: Quarantined, how: 'accept' | 'reject', said: string) => {
+    setSure('');
+    void doing.run('remote_redactions', { name: r.remote ?? '', cid: [r.cid], [how]: true }, said);
+  };
+  return (
+    <section aria-labelledby="erased">
+      <h2 id="erased">Erased elsewhere</h2>
+      <p class="dim">These were purged in a remote and are still here. Accepting erases them here for good: undo does not
+        bring them back.{!erases && <> It takes a token of scope admin, or <Command>mnem remote redactions NAME CID
+        --accept</Command>.</>}</p>
+      <ul class="rows reviews">{waiting.slice(0, 200).map((r) => (
+        <li key={`${r.remote}/${r.cid}`}>
+          <span class="grow">
+            <span class="type">{r.what}</span> <Cid of={r.cid} /> <span class="dim">at <Text of={r.remote ?? ''} /></span>
+            <div>{r.reason ? <Text of={r.reason} /> : <span class="dim">no reason given</span>}</div>
+            <span class="small dim"><Text of={r.actor ?? ''} /> · <Time of={r.time} /> ·{' '}
+              {r.key ? <>signed by <Text of={r.key} /></> : 'unsigned'}</span>
+          </span>
+          {writes && <span class="line" role="group" aria-label={`Decide: ${r.what} ${r.cid.slice(-8)}`}>
+            {erases && (sure === r.cid
+              ? <><button class="main" disabled={doing.busy} onClick={() => decide(r, 'accept', 'Erased for good.')}>
+                Erase for good</button><button onClick={() => setSure('')}>No</button></>
+              : <button disabled={doing.busy} onClick={() => setSure(r.cid)}>Accept…</button>)}
+            <button disabled={doing.busy} onClick={() => decide(r, 'reject', 'Rejected: it stays here.')}>Reject</button>
+          </span>}
+        </li>
+      ))}</ul>
+      {waiting.length > 200 && <p class="dim">and {(waiting.length - 200).toLocaleString('en')} more</p>}
     </section>
   );
 }

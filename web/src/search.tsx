@@ -6,7 +6,7 @@ import { Asked, Band, Command, Copy, Failure, Named, Text, Time, Waits, useAsk }
 import { Arguments, Found, Item, Listing, Node, Stats, Step, Summary, hidden } from './types';
 
 /** Page is what every page is given. */
-export interface Page { route: Route; at: string; tick: number; writes: boolean }
+export interface Page { route: Route; at: string; tick: number; writes: boolean; erases: boolean }
 
 const floors = ['answer', 'maybe', 'rest'] as const;
 const altitudes = ['entity', 'scope', 'root', 'auto'] as const;

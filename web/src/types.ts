@@ -18,6 +18,7 @@ interface Forms {
   ls: With<Answers['ls'], 'nodes'>;
   diff: With<Answers['diff'], 'nodes'>;
   merge: With<Answers['merge'], 'kept'>;
+  remote_redactions: With<Answers['remote_redactions'], 'redactions'>;
   consolidate: With<Answers['consolidate'], 'proposals'>;
 }
 
@@ -51,6 +52,7 @@ export type ReviewItem = Reviewed['items'][number];
 export type Proposal = Answer<'consolidate'>['proposals'][number];
 export type Pending = Answer<'merge'>;
 export type Conflict = Pending['conflicts'][number];
+export type Quarantined = Answer<'remote_redactions'>['redactions'][number];
 export type Digest = Answer<'digest'>;
 export type DigestRow = Digest['children'][number];
 export type Mapped = Answer<'map'>;

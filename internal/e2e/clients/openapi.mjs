@@ -183,6 +183,7 @@ const taken = await fetch(`${upstream}/v1/pack_take?move=refs/heads/copy=none..$
 });
 check(taken.status === 200, "what was packed is taken in", await taken.text());
 called.add("POST /v1/pack_take");
+await op("remote_redactions");
 await op("pack_redactions");
 await op("pack_redact", {
   dry_run: true,
