@@ -197,23 +197,42 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-func TestNarrowAndWide(t *testing.T) {
-	b := inside(t, demo(t))
-	for _, size := range []struct {
+// TestEveryPage looks at each page on a telephone, a laptop and a wall, in light and in dark.
+func TestEveryPage(t *testing.T) {
+	m := demo(t)
+	b := inside(t, m)
+	pages := []struct{ name, at, ready string }{
+		{"search", "#/search?q=why+was+it+delayed", "As prompt text"},
+		{"browse", "#/browse?type=Person", "Person"},
+		{"node", "#/node/alice", "Properties"},
+		{"map", "#/map", "Parts"},
+		{"graph", "#/graph/alice", "As a list"},
+		{"history", "#/history", "The load test passed"},
+		{"commit", "#/commit/HEAD", "The load test passed"},
+		{"diff", "#/diff?a=HEAD~1&b=HEAD", "Save as HTML"},
+		{"review", "#/review", "Contradictions and suggestions"},
+		{"sessions", "#/sessions", "review"},
+		{"session", "#/session/review", "Replay all"},
+		{"operations", "#/operations", "commit"},
+	}
+	for _, look := range []struct {
 		name          string
 		width, height int64
-	}{{"narrow", 320, 640}, {"wide", 3840, 2160}} {
-		b.do(chromedp.EmulateViewport(size.width, size.height))
-		for page, ready := range map[string]string{
-			"#/search?q=why+was+it+delayed": "As prompt text", "#/node/alice": "Properties",
-			"#/history": "The load test passed", "#/sessions": "review", "#/operations": "commit",
-		} {
-			b.at(page)
-			b.reads(ready)
+		dark          bool
+	}{
+		{"narrow", 320, 640, false}, {"light", 1280, 900, false}, {"wide", 3840, 2160, false}, {"dark", 1280, 900, true},
+	} {
+		if look.dark {
+			b.dark()
+		}
+		b.do(chromedp.EmulateViewport(look.width, look.height))
+		for _, page := range pages {
+			b.at(page.at)
+			b.reads(page.ready)
 			if over := get[int](b, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
-				t.Errorf("%s %s: %d pixels too wide", size.name, page, over)
+				t.Errorf("%s %s: %d pixels too wide", look.name, page.name, over)
 			}
-			b.shot(size.name + strings.NewReplacer("#/", "-", "/", "-", "?", "-", "=", "-", "+", "-").Replace(page))
+			b.shot(look.name + "-" + page.name)
 		}
 	}
 }
