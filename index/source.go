@@ -6,6 +6,9 @@ import (
 	"github.com/mnem-project/mnem/segment"
 )
 
+// typeBytes is what the name of a type takes in a part beside its bytes.
+const typeBytes = 24
+
 // source reads segments and their parts. Safe for concurrent use.
 type source struct{ *segment.Reader }
 
@@ -13,7 +16,10 @@ type source struct{ *segment.Reader }
 func (r *source) meta(ctx context.Context, s *segment.Segment, doc uint32) (*metaPart, error) {
 	v, _, err := r.Covering(ctx, s, secMeta, docKey(doc), func(key, data []byte) (any, int, error) {
 		m, err := decodeMeta(data, key, s.Docs)
-		return m, len(data), err
+		if err != nil {
+			return nil, 0, err
+		}
+		return m, len(data) + typeBytes*len(m.types), nil
 	})
 	if err != nil {
 		return nil, err

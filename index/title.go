@@ -109,6 +109,7 @@ var titleRooms = sync.Pool{New: func() any { return &titleRoom{seen: map[string]
 func (r *titleRoom) leave() {
 	clear(r.terms)
 	clear(r.seen)
+	clear(r.key[:cap(r.key)])
 	r.terms, r.sums = r.terms[:0], r.sums[:0]
 	titleRooms.Put(r)
 }

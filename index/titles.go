@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -237,6 +238,9 @@ func (x *Index) fewTitles(f *titleFinder) (*titlePart, error) {
 			return nil, err
 		}
 		sums = append(sums, p.sums[:min(len(p.sums), 2*fewTitles)]...)
+		if len(sums) > math.MaxUint16 { // places in a part are of 16 bits
+			return nil, x.src.Wrap(x.segs[n], secTitles, segment.Corrupt("more titles than its documents have"))
+		}
 	}
 	slices.Sort(sums)
 	few = newTitlePart(slices.Compact(sums))

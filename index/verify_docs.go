@@ -13,8 +13,10 @@ import (
 )
 
 const (
-	// expectedGroup is how many documents are analysed together.
+	// expectedGroup is how many documents are analysed together at most, and expectedText how many bytes of text
+	// end a group before.
 	expectedGroup = 64
+	expectedText  = 1 << 20
 	// expectedBytes bounds the texts that are being analysed, beside one group.
 	expectedBytes = 16 << 20
 )
@@ -50,7 +52,7 @@ func (x *expectations) of(docs iter.Seq2[*Document, error]) iter.Seq2[expected, 
 					break
 				}
 				d.eachText(func(_ int, s string) { g.bytes += len(s) })
-				if g.docs = append(g.docs, d); len(g.docs) < expectedGroup {
+				if g.docs = append(g.docs, d); len(g.docs) < expectedGroup && g.bytes < expectedText {
 					continue
 				}
 				if !yield(g) {

@@ -27,10 +27,10 @@ const (
 	rootsKey = "mnem/roots"
 )
 
-// folders is whether Options.Folders was told what the client has open.
+// folders is whether Options.Folders was told what the client has open, and whether the client has named any.
 type folders struct {
-	mu   sync.Mutex
-	told bool
+	mu          sync.Mutex
+	told, named bool
 }
 
 // asker is a request whose client is known.
@@ -40,7 +40,7 @@ type asker interface {
 
 // locate has Options.Folders told which folders the client has open, before the first request that needs the memory
 // and again once they have changed. It returns a request that the answer has to make of the client, nil for none.
-// A client that has no roots, or fails to name them, has none open.
+// A client that has no roots, or fails to name them, has none open; one that named some before is asked again.
 func (s *Server) locate(
 	ctx context.Context, session *sdk.ServerSession, req asker, answers sdk.InputResponseMap,
 ) sdk.InputRequestMap {
@@ -77,6 +77,7 @@ func (s *Server) locate(
 	case ctx.Err() == nil: // else nobody waits for the answer, and the next request asks again
 		s.log.Warn("the client does not say which folders it has open", "error", err)
 		s.tell(nil)
+		s.open.told = !s.open.named
 	}
 	return nil
 }
@@ -91,7 +92,7 @@ func (s *Server) tell(roots []*sdk.Root) {
 			}
 		}
 	}
-	s.open.told = true
+	s.open.told, s.open.named = true, s.open.named || len(list) > 0
 	s.opt.Folders(list)
 }
 
@@ -111,9 +112,14 @@ func folderOf(uri string) string {
 	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" {
 		return ""
 	}
+	if u.RawQuery != "" || u.Fragment != "" { // of a name that was not encoded, whose beginning is another folder
+		return ""
+	}
 	path := u.Path
 	if runtime.GOOS == "windows" { // /C:/project
-		path = strings.TrimPrefix(path, "/")
+		if path = strings.TrimPrefix(path, "/"); strings.HasPrefix(path, "/") {
+			return "" // another machine
+		}
 	}
 	if path = filepath.FromSlash(path); !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
 		return ""

@@ -92,7 +92,6 @@ func made(op *operation.Operation, params []string) *tool {
 	t := &tool{
 		name: op.Name, title: op.Title, doc: firstSentence(op.Doc, op.Title), operation: op.Name,
 		effect: op.Effect, idempotent: op.Idempotent, quoted: true,
-		// The page of a write would be another write.
 		paged: op.Effect == operation.Reads,
 	}
 	word := 0

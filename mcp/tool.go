@@ -55,6 +55,7 @@ type call struct {
 	position int    // that its page begins behind
 	commit   string // of the cursor, "" without one
 	anchor   string // likewise: the entry that the page before ended with, where no commit holds a list
+	wrote    bool   // whether it asked for more than reading
 }
 
 // inputs returns the arguments of a tool.
@@ -139,7 +140,7 @@ func (c *call) answer(doc *document) *sdk.CallToolResult {
 	doc.from(c.position)
 	p := doc.cut(c.tokens)
 	switch {
-	case !c.tool.paged:
+	case !c.tool.paged || c.wrote: // the next page would be another write
 		p.shortened = p.shortened || p.more
 	case p.more && p.end > c.position:
 		p.cursor = nextCursor(p.end, c.tool.name, c.args, cmp.Or(doc.commit, doc.anchor(p.end)))
@@ -170,6 +171,7 @@ func plain(ctx context.Context, c *call) (*document, error) {
 	}
 	ask := c.ask(op)
 	bind(&ask, c.tool.params, c.args)
+	c.wrote = op.EffectOf(ask.Args) != operation.Reads
 	if err := c.at(ctx, &ask, c.commit); err != nil {
 		return nil, err
 	}
@@ -225,13 +227,15 @@ func (c *call) read(
 
 // do runs a call and returns its answer. News that are bad are an error, with the answer in it.
 func (s *Server) do(ctx context.Context, ask operation.Call) (json.RawMessage, error) {
+	ended := &operation.Error{Outcome: operation.Interrupted, Message: "the call ended before it could begin"}
 	select {
 	case s.running <- struct{}{}:
 		defer func() { <-s.running }()
 	case <-ctx.Done():
-		return nil, &operation.Error{
-			Outcome: operation.Interrupted, Message: "the call ended before it could begin",
-		}
+		return nil, ended
+	}
+	if ctx.Err() != nil { // of two that are ready select takes any
+		return nil, ended
 	}
 	out := &bounded{most: maxAnswer}
 	outcome, err := s.runner.Run(ctx, ask, out)

@@ -247,6 +247,9 @@ func (q *RetrieveRequest) completed(
 // InJSON reports whether answers are printed as JSON for people too.
 func (q *RetrieveRequest) InJSON() bool { return q.Batch != "" }
 
+// ReadsOnce reports whether questions come from standard input, which nothing gives again.
+func (q *RetrieveRequest) ReadsOnce() bool { return q.Batch == "-" }
+
 // session is the one that answers are recorded in, "" for none.
 func (q *RetrieveRequest) session() string {
 	if q.Session == "" && q.Receipt {

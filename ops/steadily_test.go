@@ -79,8 +79,20 @@ func TestSteadily(t *testing.T) {
 		tries++
 		return fmt.Errorf("%w: block", store.ErrCorrupt)
 	}
+	// What was read of standard input is not there again.
+	once := &Verb[readsOnce, int]{do: func(ctx context.Context, s *Service, _ *readsOnce, emit func(int) error) error {
+		return read(1, false)(ctx, s, nil, emit)
+	}}
+	err = once.steadily(ctx, &Service{Repo: r, spec: &once.Spec}, &readsOnce{}, func(int) error { return nil })
+	if !errors.Is(err, store.ErrBusy) || tries != 1 {
+		t.Errorf("of standard input: %v after %d tries", err, tries)
+	}
 	tries = 0
 	if _, err := run(damage); !errors.Is(err, store.ErrCorrupt) || tries != 1 {
 		t.Errorf("%v after %d tries", err, tries)
 	}
 }
+
+type readsOnce struct{}
+
+func (*readsOnce) ReadsOnce() bool { return true }

@@ -313,11 +313,15 @@ func (v *Verb[Req, Res]) Run(
 const maxAgain = 3
 
 // steadily runs a verb that reads, and again where a purge or a collection has meanwhile removed what is derived:
-// that is no damage, and is made anew.
+// that is no damage, and is made anew. In a store of many processes another one may have done so unheard, so that
+// what was opened is forgotten once. What was read of standard input cannot be read again.
 func (v *Verb[Req, Res]) steadily(
 	ctx context.Context, s *Service, req *Req, emit func(Res) error,
 ) error {
 	given := false
+	if q, ok := any(req).(interface{ ReadsOnce() bool }); ok {
+		given = q.ReadsOnce()
+	}
 	for again := 0; ; again++ {
 		since := s.Repo.Sweeps()
 		err := v.do(ctx, s, req, func(res Res) error {
@@ -325,10 +329,16 @@ func (v *Verb[Req, Res]) steadily(
 			return emit(res)
 		})
 		switch {
-		case !errors.Is(err, store.ErrCorrupt) || again == maxAgain || !s.Repo.SweptSince(since):
+		case !errors.Is(err, store.ErrCorrupt) || again == maxAgain:
 			return err
-		case given:
-			return fmt.Errorf("%w: something was erased meanwhile: ask again", store.ErrBusy)
+		case s.Repo.SweptSince(since):
+			if given {
+				return fmt.Errorf("%w: something was erased meanwhile: ask again", store.ErrBusy)
+			}
+		case again > 0 || given || !s.Repo.Shared():
+			return err
+		default:
+			s.Repo.ForgetOpened()
 		}
 	}
 }

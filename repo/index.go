@@ -112,12 +112,8 @@ func (r *Repo) forgetIndexes() {
 func (r *Repo) Sweeps() uint64 { return r.sweeps.Load() }
 
 // SweptSince reports whether derived blocks were removed since Sweeps returned a number: what was missing is made
-// anew where it is asked for again. It waits for what removes some now. Where other processes may have removed them
-// it forgets what was opened.
+// anew where it is asked for again. It waits for what removes some now.
 func (r *Repo) SweptSince(n uint64) bool {
-	if r.shared != nil {
-		r.forgetErased()
-	}
 	r.indexMu.Lock()
 	defer r.indexMu.Unlock()
 	return r.sweeps.Load() != n

@@ -256,6 +256,9 @@ func (p *purge) erasing(name string) error {
 		return err
 	}
 	if err := p.record(true, s); err != nil {
+		if errors.Is(err, store.ErrUnknown) {
+			return err // the next opening finds out whether it was recorded, and goes on then
+		}
 		// Nothing has changed. Where even this fails, the next opening does what was asked for.
 		return errors.Join(err, p.notes.SetNote(p.ctx, before))
 	}

@@ -134,7 +134,18 @@ func (r *Repo) recordInTurn(ctx context.Context, e *recordEntry) []func() {
 	if taken == nil {
 		return nil
 	}
-	return r.beginRecords(ctx, taken)
+	begun := false
+	defer func() {
+		if !begun { // it panics, and the others do not wait for ever
+			for _, e := range taken {
+				e.err = errors.New("the operation that was to record it failed")
+				close(e.done)
+			}
+		}
+	}()
+	ends := r.beginRecords(ctx, taken)
+	begun = true
+	return ends
 }
 
 // beginRecords makes one operation of entries, or one of each where that fails. What it returns waits

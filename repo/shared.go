@@ -104,13 +104,19 @@ func (r *Repo) share() {
 
 // forgetErased drops what was made of blocks that another process has erased.
 func (r *Repo) forgetErased() {
+	defer r.sweeps.Add(1)
+	r.ForgetOpened()
+}
+
+// ForgetOpened drops indexes, digests and what else was opened of derived blocks, which other processes may have
+// removed unheard. What is asked for next is opened anew.
+func (r *Repo) ForgetOpened() {
 	r.indexMu.Lock()
 	defer r.indexMu.Unlock()
 	r.communities.mu.Lock()
 	defer r.communities.mu.Unlock()
 	r.digests.mu.Lock()
 	defer r.digests.mu.Unlock()
-	defer r.sweeps.Add(1)
 	r.digests.forget()
 	r.forgetIndexes()
 	r.rows.Clear()

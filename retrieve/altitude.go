@@ -20,7 +20,7 @@ const (
 	AltitudeEntity Altitude = "entity" // facts alone
 	AltitudeScope  Altitude = "scope"  // digests of scopes and clusters in place of facts that do not fit
 	AltitudeRoot   Altitude = "root"   // the digest of the whole before these
-	AltitudeAuto   Altitude = "auto"   // as scope where the text asks broadly and much is known, else as entity
+	AltitudeAuto   Altitude = "auto"   // as scope where the text asks broadly, else as entity
 )
 
 // Altitudes are all of them.
@@ -150,7 +150,8 @@ func (p *packer) digests(ctx context.Context, found []*candidate) ([]*candidate,
 }
 
 // groups returns the digests above several of the best candidates, in the order of their best ones. Where all
-// candidates that are shown fit without, there are none but for a text that asks broadly. Each candidate is in the nearest digest that is above enough.
+// candidates that are shown fit without, there are none but with AltitudeAuto, for a text that asks broadly. Each
+// candidate is in the nearest digest that is above enough.
 func (p *packer) groups(
 	ctx context.Context, g Digested, shown []*candidate, at Altitude,
 ) ([]group, error) {

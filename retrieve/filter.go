@@ -24,6 +24,7 @@ type filter struct {
 	g      Graph
 	req    *Request
 	byNode bool                  // whether anything but the mark decides
+	timed  bool                  // whether times do
 	erased int                   // nodes of the graph that were erased
 	bare   bool                  // whether nothing has a mark
 	out    map[graph.ID]struct{} // excluded nodes, nil for none
@@ -50,9 +51,9 @@ func newFilter(g Graph, req *Request) *filter {
 			f.out[id] = struct{}{}
 		}
 	}
-	f.byNode = len(req.Types) > 0 || len(req.Where) > 0 || req.ValidAt.Given ||
-		req.CreatedFrom.Given || req.CreatedTo.Given ||
+	f.timed = req.ValidAt.Given || req.CreatedFrom.Given || req.CreatedTo.Given ||
 		req.UpdatedFrom.Given || req.UpdatedTo.Given
+	f.byNode = f.timed || len(req.Types) > 0 || len(req.Where) > 0
 	return f
 }
 
@@ -139,7 +140,7 @@ func (f *filter) fits(ctx context.Context, d Document, left *LeftOut) (bool, err
 		left.Types++
 		return false, nil
 	}
-	if !f.inTime(d.Times()) {
+	if f.timed && !f.inTime(d.Times()) {
 		left.Times++
 		return false, nil
 	}

@@ -56,13 +56,13 @@ func (r *run) search(ctx context.Context) ([]*laneList, error) {
 		if err != nil {
 			return fmt.Errorf("search the %s lane: %w", lane, err)
 		}
-		r.laneDone(lane, hits, before)
+		l := &laneList{lane: lane, weight: r.weight(lane), hits: hits}
+		if _, ok := lane.dense(); ok && len(hits) > 0 {
+			l.ground = l.scoreOf(distantRank) * r.req.row().ground >> fixed.FracBits
+		}
+		r.laneDone(lane, hits, l.ground, before)
 		before = r.filter.seen
 		if len(hits) > 0 {
-			l := &laneList{lane: lane, weight: r.weight(lane), hits: hits}
-			if _, ok := lane.dense(); ok {
-				l.ground = l.scoreOf(distantRank) * r.req.row().ground >> fixed.FracBits
-			}
 			lists = append(lists, l)
 		}
 		return nil

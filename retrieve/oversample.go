@@ -24,5 +24,12 @@ func (r Request) shortlist() Shortlist {
 		items = limitlessOversize
 	}
 	items = max(leastOversampled, items)
-	return Shortlist{Most: min(*r.Oversample*items, maxShortlist), Near: items}
+	list := Shortlist{Most: min(*r.Oversample*items, maxShortlist), Near: items}
+	if r.row().ground > 0 { // what counts as nothing is a rank's score, whatever the limit
+		list.Near = max(items, distantRank)
+		if list.Most > 0 {
+			list.Most = max(list.Most, distantRank)
+		}
+	}
+	return list
 }

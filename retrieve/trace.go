@@ -23,6 +23,7 @@ type LaneTrace struct {
 	LeftOut     LeftOut
 	Found       int   // nodes in the lane's list
 	Best, Worst int64 // scores in the list, 0 for an empty one
+	Ground      int64 // of a score that counts as nothing
 }
 
 // LeftOut is how many nodes the filters left out, each by the first that did in this order.
@@ -67,7 +68,7 @@ func (t LaneTrace) Share(f Fusion, h LaneHit) int64 {
 	case f == ScoreNorm:
 		return share(h.Score-t.Worst, t.Best-t.Worst)
 	}
-	return share(h.Score, t.Best)
+	return share(h.Score-t.Ground, t.Best-t.Ground)
 }
 
 // begin forgets what an earlier attempt left.
@@ -106,9 +107,9 @@ func (t *Trace) weighed(lists []*laneList) {
 }
 
 // laneDone notes what came of a lane: what the filters were asked about since before.
-func (r *run) laneDone(lane Lane, hits []Hit, before filterCounts) {
+func (r *run) laneDone(lane Lane, hits []Hit, ground int64, before filterCounts) {
 	t := LaneTrace{
-		Lane: lane, Weight: r.weight(lane), Found: len(hits),
+		Lane: lane, Weight: r.weight(lane), Found: len(hits), Ground: ground,
 		Passed:  r.filter.seen.passed - before.passed,
 		LeftOut: r.filter.seen.left.minus(before.left),
 	}

@@ -57,12 +57,18 @@ func (c *cli) printHold(h *peers.Holder, socket string, own bool) error {
 }
 
 // newHolder returns a holder of the repository that a command is about. It opens nothing.
-func (c *cli) newHolder() (*peers.Holder, error) {
+func (c *cli) newHolder() (*peers.Holder, error) { return c.newHolderOf(1) }
+
+// newHolderOf returns a holder of one of as many repositories, which share what a process may keep of them.
+func (c *cli) newHolderOf(many int) (*peers.Holder, error) {
 	dir, err := c.dir()
 	if err != nil {
 		return nil, err
 	}
 	open, err := c.options()
+	if open.Memory > 0 {
+		open.Memory = max(minCache, open.Memory/int64(many))
+	}
 	opt := peers.Options{PID: c.app.PID, Temp: firstOf(c.app.Getenv("TMPDIR"), os.TempDir()), Now: c.app.Now}
 	return peers.NewHolder(dir, open, opt, func(err error) {
 		_, _ = fmt.Fprintf(c.app.Stderr, "mnem: no other process can share the repository: %s\n", line(err.Error()))

@@ -139,15 +139,12 @@ func (c *cli) serveMCP(cmd *cobra.Command, opt *mcpOptions) (err error) {
 
 // serveProject serves the project that the client has open.
 func (c *cli) serveProject(ctx context.Context, opt *mcpOptions, options mcp.Options) (err error) {
-	var none noRepoError
-	if _, err := c.dir(); errors.As(err, &none) {
-		to, err := c.configured(fallbackKey)
-		if err != nil {
-			return err
-		}
-		if to == fallbackGlobal {
-			options.Memory = mcp.OfEither
-		}
+	to, err := c.ofUser(fallbackKey, fallbackNone)
+	if err != nil {
+		return err
+	}
+	if to == fallbackGlobal { // where the client has no project open that has one
+		options.Memory = mcp.OfEither
 	}
 	p := &projectRunner{c: c, global: opt.global}
 	defer func() { err = firstError(err, p.Close()) }()

@@ -22,6 +22,7 @@ type projectRunner struct {
 
 	mu      sync.Mutex
 	folders []string // that the client has open
+	named   bool     // whether it was told by these which repository it is
 	dir     string   // that holds the repository, once there is one
 	runner  operation.Runner
 	also    bool // whether the user's own repository is asked too
@@ -37,7 +38,10 @@ func (p *projectRunner) open(folders []string) {
 
 // Run implements operation.Runner.
 func (p *projectRunner) Run(ctx context.Context, call operation.Call, out io.Writer) (operation.Outcome, error) {
-	run, global, err := p.find()
+	if err := ctx.Err(); err != nil {
+		return failed(ctx, err) // what is not waited for decides nothing
+	}
+	run, global, err := p.find(call.Operation.Name != "session_end")
 	var moved *operation.Error
 	switch {
 	case errors.As(err, &moved):
@@ -50,12 +54,15 @@ func (p *projectRunner) Run(ctx context.Context, call operation.Call, out io.Wri
 }
 
 // find returns what runs operations on the repository, or tells that there is none, and whether the user's own is to
-// be asked too.
-func (p *projectRunner) find() (run operation.Runner, also bool, err error) {
+// be asked too. Once there is one it is an error that the client has other projects open, if it must stay.
+func (p *projectRunner) find(must bool) (run operation.Runner, also bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.runner != nil {
-		return p.runner, p.also, p.stays()
+		if must {
+			err = p.stays()
+		}
+		return p.runner, p.also, err
 	}
 	var nowhere operation.Runner
 	for _, at := range p.places() {
@@ -71,7 +78,7 @@ func (p *projectRunner) find() (run operation.Runner, also bool, err error) {
 			nowhere = at.runner(nil, true) // which says how to make one, and finds it once it is made
 		}
 	}
-	if to, err := p.c.configured(fallbackKey); err != nil || to != fallbackGlobal {
+	if to, err := p.c.ofUser(fallbackKey, fallbackNone); err != nil || to != fallbackGlobal {
 		return nowhere, false, err
 	}
 	own := p.at(p.c.app.Dir)
@@ -116,16 +123,21 @@ func (p *projectRunner) settle(at *cli) error {
 	if err != nil {
 		return err
 	}
+	if !at.global.user {
+		at.global.repo = dir // whatever is made or removed meanwhile
+	}
 	p.dir, p.also, p.holder, p.runner = dir, p.global || also, h, at.runner(h, true)
+	p.named = len(p.folders) > 0
 	return nil
 }
 
 // stays returns an error where the client has other projects open than the one that is served.
 func (p *projectRunner) stays() error {
-	if len(p.folders) == 0 || p.dir == p.own() {
+	if len(p.folders) == 0 && !p.named || p.dir == p.own() {
 		return nil
 	}
-	for _, at := range p.places() {
+	for _, folder := range p.folders {
+		at := p.at(folder)
 		if dir, err := at.dir(); err == nil && integrate.SameDir(dir, p.dir) {
 			return nil
 		}
@@ -133,6 +145,9 @@ func (p *projectRunner) stays() error {
 	open := slices.Clone(p.folders)
 	for i := range open {
 		open[i] = line(open[i])
+	}
+	if len(open) == 0 {
+		open = []string{"no folder of this machine"}
 	}
 	return &operation.Error{
 		Outcome: operation.Conflict,

@@ -122,6 +122,9 @@ func (c *cli) remoteSetURL() *cobra.Command {
 		r := place.Remote{Name: args[0]}
 		var err error
 		if r.URL, err = place.Kept(c.app.Dir, args[1]); err == nil {
+			err = r.Check()
+		}
+		if err == nil {
 			err = c.tryRemote(cmd.Context(), r)
 		}
 		if err != nil {

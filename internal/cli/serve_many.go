@@ -190,7 +190,7 @@ func (m *many) makeRoom() error {
 func (m *many) serve(name, dir string) (*served, error) {
 	c := m.c.aside(context.Background(), dir)
 	c.app, c.quietly = m.c.app, false
-	h, err := c.newHolder()
+	h, err := c.newHolderOf(m.most)
 	if err != nil {
 		return nil, err
 	}

@@ -38,6 +38,11 @@ func (c *cli) askServer(ctx context.Context, at string, spec *ops.Spec, req any)
 	if spec.Local || c.quietly {
 		return errOnServer(at)
 	}
+	if q, ok := req.(ops.Checker); ok {
+		if err := q.Check(); err != nil {
+			return err
+		}
+	}
 	u, err := place.ParseURL(at)
 	if err != nil {
 		return err

@@ -49,13 +49,8 @@ type Call struct {
 	Out    *bufio.Writer
 }
 
-// Call has the server run a verb.
+// Call has the server run a verb, whose request was checked.
 func (s *Side) Call(ctx context.Context, c *Call) error {
-	if q, ok := c.Req.(ops.Checker); ok {
-		if err := q.Check(); err != nil {
-			return err
-		}
-	}
 	for try := 0; ; try++ {
 		outside, ok := c.Req.(interface{ Outside(try int) (more bool) })
 		more := ok && outside.Outside(try)

@@ -2,6 +2,9 @@
 
 -- Each statement that adds or removes blocks appends a row, so that writers do not wait for one another. The sum
 -- of a repository's rows is what it has; now and then a commit replaces them by their sum.
+-- What writers of version 1 do meanwhile is counted once: they wait until the triggers are there.
+LOCK TABLE mnem.fact, mnem.derived IN SHARE ROW EXCLUSIVE MODE;
+
 CREATE TABLE mnem.size (
   repo   integer NOT NULL,
   blocks bigint NOT NULL,

@@ -23,7 +23,7 @@ function Shown({ of: d, at }: { of: Digest; at: string }) {
   return (
     <>
       {d.kind !== 'root' && <nav aria-label="Above">{above(d).map((a) => (
-        <><a href={to(a, at)}>{a === 'root' ? 'Map' : <Text of={a} />}</a> › </>
+        <span key={a}><a href={to(a, at)}>{a === 'root' ? 'Map' : <Text of={a} />}</a> › </span>
       ))}</nav>}
       <h1>{d.kind === 'root' ? 'The whole memory' : <Text of={d.title || d.name || d.kind} />}</h1>
       <p class="line dim">
@@ -33,15 +33,15 @@ function Shown({ of: d, at }: { of: Digest; at: string }) {
         {d.refused > 0 && <span class="mark">{d.refused} withheld: they look like credentials</span>}
         <Copy text={() => d.text.map((s) => s.text ?? '').join('\n') + '\n'}>Copy as prompt text</Copy>
       </p>
-      {d.text.length > 0 && <ul class="digest">{d.text.map((s) => (
-        <li key={s.fact}><Text of={s.text ?? ''} /> <a class="small" href={href('node', s.fact, { at })}
+      {d.text.length > 0 && <ul class="digest">{d.text.map((s, i) => (
+        <li key={i}><Text of={s.text ?? ''} /> <a class="small" href={href('node', s.fact, { at })}
           aria-label={`Source of: ${(s.text ?? '').slice(0, 60)}`}>source</a></li>
       ))}</ul>}
       {d.children.length > 0 && <>
         <h2>Parts</h2>
         <ul class="rows">{d.children.map((c) => (
           <li key={c.id}>
-            <span class="grow"><a href={to(c.name, at)}>{name(c)}</a>{' '}
+            <span class="grow"><a href={to(c.name, at)}><Text of={name(c)} /></a>{' '}
               {c.title && c.kind === 'cluster' && <Text of={c.title} />}</span>
             <span class="type">{c.kind}</span>
             <span class="dim">{c.facts.toLocaleString('en')} memories</span>
@@ -95,10 +95,10 @@ function Changes({ part, at, since, tick }: { part: string; at: string; since: s
     {m.since && <p class="line"><span>{m.since.added} came, {m.since.changed} changed, {m.since.removed} went
       {m.since.more ? ', and more' : ''}</span><Copy text={() => m.printed ?? ''}>Copy as prompt text</Copy></p>}
     <ul class="rows">{m.entries.filter((e) => e.changed.length > 0).map((e) => (
-      <li key={e.id}><span class="grow"><a href={to(e.name, at)}>{name(e)}</a>
+      <li key={e.id}><span class="grow"><a href={to(e.name, at)}><Text of={name(e)} /></a>
         <ul>{e.changed.map((c) => <Changed key={c.id + c.state} of={c} at={at} since={since} />)}</ul></span></li>
     ))}</ul>
-    {m.more > 0 && <button onClick={() => setBudget(budget * 4)}>Show more</button>}
+    {m.more > 0 && budget < 100_000 && <button onClick={() => setBudget(Math.min(budget * 4, 100_000))}>Show more</button>}
   </>}</Waits>;
 }
 

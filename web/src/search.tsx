@@ -139,7 +139,7 @@ function Results({ found, at }: { found: Found; at: string }) {
             <span>{found.items.length} of {found.candidates_seen} candidates · {found.tokens_used} of{' '}
               {found.tokens_budget} tokens{found.intent ? ` · read as a question of kind “${found.intent}”` : ''}</span>
             <a href={href('graph', '', { q: found.query, at })}>Show as graph</a>
-            <Copy text={() => [...digests, ...found.items].map((i) => i.rendered).join('\n')}>Copy as prompt text</Copy>
+            <Copy text={() => [...digests, ...found.items].map((i) => i.rendered).join('')}>Copy as prompt text</Copy>
           </p>}
       {digests.length > 0 && <ol class="cards" aria-label="Summaries">
         {digests.map((d) => <li key={d.digest}><SummaryCard of={d} at={at} /></li>)}
