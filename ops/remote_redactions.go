@@ -14,11 +14,8 @@ import (
 	"github.com/mnem-project/mnem/repo"
 )
 
-// remotesDir is the directory of a repository that has one of each remote, and maxRemotes bounds how many are read.
-const (
-	remotesDir = "remotes"
-	maxRemotes = 1000
-)
+// remotesDir is the directory of a repository that has one of each remote.
+const remotesDir = "remotes"
 
 // RemoteRedactionsRequest asks what other repositories say was erased, or decides about it.
 type RemoteRedactionsRequest struct {
@@ -134,7 +131,7 @@ func remoteNames(dir string) (names []string, err error) {
 		return nil, nil
 	}
 	for _, e := range entries {
-		if e.IsDir() && len(names) < maxRemotes {
+		if e.IsDir() {
 			names = append(names, e.Name())
 		}
 	}

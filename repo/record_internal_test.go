@@ -180,3 +180,30 @@ func TestReceiptsFailAlone(t *testing.T) {
 		t.Errorf("%d operations, want one for each receipt of a group that cannot be written together", got)
 	}
 }
+
+// TestReceiptsOfAPanic: where the one that records for several panics the others end too, and the next one is recorded.
+func TestReceiptsOfAPanic(t *testing.T) {
+	r, answer, _ := recorded8(t)
+	var wg sync.WaitGroup
+	var ended atomic.Int32
+	heldTurn(t, r, 2, func() {
+		wg.Go(func() {
+			defer func() { _ = recover(); ended.Add(1) }()
+			e := &recordEntry{session: "s0", by: recordBy, done: make(chan struct{})} // without a receipt
+			_ = r.recordTogether(t.Context(), e)
+		})
+		wg.Go(func() {
+			defer func() { _ = recover(); ended.Add(1) }()
+			if _, err := r.Record(t.Context(), "s1", answer, recordBy); err == nil {
+				t.Error("recorded together with what panics")
+			}
+		})
+	})
+	wg.Wait()
+	if n := ended.Load(); n != 2 {
+		t.Errorf("%d ended", n)
+	}
+	if _, err := r.Record(t.Context(), "s2", answer, recordBy); err != nil {
+		t.Error(err)
+	}
+}
