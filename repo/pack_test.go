@@ -2,8 +2,10 @@ package repo_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +13,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
 )
 
 // main is where the branch main is.
@@ -221,28 +225,71 @@ func TestGapFilled(t *testing.T) {
 	whole := pack(t, from, repo.PackOptions{Refs: []repo.Ref{tip}})
 	erase(t, st, nodeCID(t, from, "heron"))
 	gaps := pack(t, from, repo.PackOptions{Refs: []repo.Ref{tip}})
-	to, _ := openStore(t)
-	find := func() int {
-		t.Helper()
-		s, err := to.At(t.Context(), tip.Target)
+	ref := func(i int) repo.RefUpdate {
+		return repo.RefUpdate{Ref: graph.RefName(fmt.Sprint("refs/remotes/r/heads/b", i)), To: tip.Target}
+	}
+	for failing := range 3 { // which of the two times that indexes are dropped fails, none at first
+		st := &unclearable{Store: mem.New()}
+		to, err := repo.New(t.Context(), st, by, repo.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := s.Retrieve(t.Context(), retrieve.Request{Text: "heron"})
-		if err != nil {
+		finds := func(want int) {
+			t.Helper()
+			s, err := to.At(t.Context(), tip.Target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := s.Retrieve(t.Context(), retrieve.Request{Text: "heron"})
+			if err != nil || len(res.Items) != want {
+				t.Errorf("%d items and %v; expected: %d", len(res.Items), err, want)
+			}
+		}
+		if _, err := receive(t, to, gaps, ref(0)); err != nil {
 			t.Fatal(err)
 		}
-		return len(res.Items)
-	}
-	for i, file := range [][]byte{gaps, whole} {
-		ref := graph.RefName(fmt.Sprint("refs/remotes/r/heads/b", i))
-		if _, err := receive(t, to, file, repo.RefUpdate{Ref: ref, To: tip.Target}); err != nil {
+		finds(0)
+		st.fails = failing
+		_, err = receive(t, to, whole, ref(1))
+		refs, listErr := to.Refs(t.Context())
+		there := slices.ContainsFunc(refs, func(r repo.Ref) bool { return r.Name == ref(1).Ref })
+		if there != (err == nil) || listErr != nil {
+			t.Errorf("the operation was recorded: %t, told as %v; %v", there, err, listErr)
+		}
+		if (err != nil) != (failing == 1) {
+			t.Errorf("the indexes are not dropped time %d: %v", failing, err)
+		}
+		st.fails = 0
+		if _, err := receive(t, to, whole, ref(2)); err != nil {
 			t.Fatal(err)
 		}
-		if n := find(); n != i {
-			t.Errorf("%d items after pack %d", n, i)
+		finds(1)
+		checkClean(t, to)
+		if err := to.Close(); err != nil {
+			t.Error(err)
 		}
 	}
+}
+
+// unclearable is a store whose derived data cannot be cleared at the fails-th time from now.
+type unclearable struct {
+	*mem.Store
+	fails int
+}
+
+func (u *unclearable) Derived() store.Derived { return unclearableDerived{u.Store.Derived(), u} }
+
+type unclearableDerived struct {
+	store.Derived
+	of *unclearable
+}
+
+func (d unclearableDerived) Clear(ctx context.Context) error {
+	d.of.fails--
+	if d.of.fails == 0 {
+		return errors.New("no room")
+	}
+	return d.Derived.Clear(ctx)
 }
 
 // TestPackWork bounds what packing a small change of a large memory reads.

@@ -176,18 +176,41 @@ func (t *tx) finish(ctx context.Context, by Stamp) (c ipld.CID, durable func() e
 	if err := t.repo.refuseErased(ctx, blocks); err != nil {
 		return ipld.CID{}, nil, err
 	}
-	for _, c := range t.indexes {
-		for _, k := range t.repo.kinds(t.draft) {
-			if err := t.repo.changeKind(ctx, k, c.base, c.next); err != nil {
-				return ipld.CID{}, nil, err
+	durable, err = t.whole(ctx, func() (func() error, error) {
+		for _, c := range t.indexes {
+			for _, k := range t.repo.kinds(t.draft) {
+				if err := t.repo.changeKind(ctx, k, c.base, c.next); err != nil {
+					return nil, err
+				}
 			}
 		}
-	}
-	durable, err = t.record(ctx, next, blocks)
-	if err == nil && t.repo.filled.CompareAndSwap(true, false) {
-		err = t.repo.changeAllIndexed(context.WithoutCancel(ctx), nil)
-	}
+		return t.record(ctx, next, blocks)
+	})
 	return block.CID, durable, err
+}
+
+// whole does what records the operation. Where the operation fills a gap, it drops the indexes that were
+// built around the gap: before, so that it is not begun where they cannot be dropped, and again for those
+// that somebody built meanwhile. Where that fails the operation has been recorded all the same, and the
+// next one drops them.
+func (t *tx) whole(ctx context.Context, record func() (func() error, error)) (durable func() error, err error) {
+	r := t.repo
+	if !r.filled.Swap(false) {
+		return record()
+	}
+	dropped := false
+	defer func() {
+		if !dropped {
+			r.filled.Store(true)
+		}
+	}()
+	if err := r.changeAllIndexed(ctx, nil); err != nil {
+		return nil, err
+	}
+	if durable, err = record(); err == nil {
+		dropped = r.changeAllIndexed(context.WithoutCancel(ctx), nil) == nil
+	}
+	return durable, err
 }
 
 // record moves the head. What it returns waits until that is durable.
