@@ -89,7 +89,8 @@ func (q *recordQueue) withdraw(e *recordEntry) bool {
 }
 
 // take returns e and what one operation can record with it, in the order in which they were asked
-// for; nothing where another turn has taken e.
+// for, none of them before an older one of its session that must wait; nothing where another turn has
+// taken e.
 func (q *recordQueue) take(e *recordEntry) []*recordEntry {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -97,10 +98,12 @@ func (q *recordQueue) take(e *recordEntry) []*recordEntry {
 		return nil
 	}
 	var taken []*recordEntry
-	room := maxTogether - 1 // beside e
+	room := maxTogether - 1        // beside e
+	waits := make(map[string]bool) // sessions of which one must wait
 	q.waiting = slices.DeleteFunc(q.waiting, func(w *recordEntry) bool {
 		if w != e {
-			if room == 0 || !w.fits(e) {
+			if room == 0 || waits[w.session] || !w.fits(e) {
+				waits[w.session] = true
 				return false
 			}
 			room--

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -205,5 +206,30 @@ func TestReceiptsOfAPanic(t *testing.T) {
 	}
 	if _, err := r.Record(t.Context(), "s2", answer, recordBy); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestReceiptsOvertakeNone: what must wait for a turn of its own is not overtaken by what was asked for
+// later of the same session.
+func TestReceiptsOvertakeNone(t *testing.T) {
+	other := recordBy
+	other.Author = "adam"
+	var q recordQueue
+	entry := func(session string, by Stamp) *recordEntry {
+		e := &recordEntry{session: session, by: by}
+		q.add(e)
+		return e
+	}
+	first := entry("s", recordBy)
+	second := entry("s", other)
+	third := entry("s", recordBy)
+	apart := entry("t", recordBy)
+	for i, c := range []struct {
+		turn *recordEntry
+		want []*recordEntry
+	}{{first, []*recordEntry{first, apart}}, {second, []*recordEntry{second}}, {third, []*recordEntry{third}}, {apart, nil}} {
+		if got := q.take(c.turn); !slices.Equal(got, c.want) {
+			t.Errorf("turn %d takes %v; expected: %v", i, got, c.want)
+		}
 	}
 }
