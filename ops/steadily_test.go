@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
@@ -96,3 +97,50 @@ func TestSteadily(t *testing.T) {
 type readsOnce struct{}
 
 func (*readsOnce) ReadsOnce() bool { return true }
+
+// TestSteadilyShared: in a store of many processes what is missing was perhaps removed unheard, so that a
+// verb that reads is begun again once, unless a part of its answer was given.
+func TestSteadilyShared(t *testing.T) {
+	by := repo.Stamp{Author: "a", Time: 1, Command: []string{"x"}}
+	r, err := repo.New(t.Context(), sharedMem{Store: mem.New()}, by, repo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		damaged, early, tries int
+		fails                 bool
+	}{{0, 0, 1, false}, {1, 0, 2, false}, {2, 0, 2, true}, {1, 1, 1, true}} {
+		tries := 0
+		v := &Verb[struct{}, int]{do: func(_ context.Context, _ *Service, _ *struct{}, emit func(int) error) error {
+			for range c.early {
+				if err := emit(0); err != nil {
+					return err
+				}
+			}
+			if tries++; tries <= c.damaged {
+				return fmt.Errorf("%w: block", store.ErrCorrupt)
+			}
+			return nil
+		}}
+		err := v.steadily(t.Context(), &Service{Repo: r, spec: &v.Spec}, &struct{}{}, func(int) error { return nil })
+		if tries != c.tries || errors.Is(err, store.ErrCorrupt) != c.fails {
+			t.Errorf("%+v: %v after %d tries", c, err, tries)
+		}
+	}
+}
+
+// sharedMem is a store of which others could be told, and are not.
+type sharedMem struct {
+	store.Store
+	store.Shared // nil but for what is here
+}
+
+func (sharedMem) Turn(context.Context) (func(), error) { return func() {}, nil }
+
+func (sharedMem) Since(context.Context) (func(context.Context) error, error) {
+	return func(context.Context) error { return nil }, nil
+}
+
+func (sharedMem) Keep(func() []ipld.CID) {}
+
+func (sharedMem) Erased(func()) {}
