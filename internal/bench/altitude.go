@@ -11,6 +11,8 @@ import (
 
 	"github.com/mnem-project/mnem/internal/cli"
 	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/internal/plain"
+	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -54,7 +56,7 @@ func altitudeCommand(h *cli.Host) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if h.JSON() {
+		if h.InJSON {
 			return h.PrintJSON(altitudesJSON(rows, limit, budget))
 		}
 		return printAltitudes(h, rows)
@@ -108,11 +110,11 @@ func altitudesJSON(rows []evaluate.AltitudeRow, limit, budget int) *altitudeJSON
 }
 
 func printAltitudes(h *cli.Host, rows []evaluate.AltitudeRow) error {
-	var table [][]cli.Cell
+	var table [][]show.Cell
 	line := func(texts []string, style string) {
-		var cells []cli.Cell
+		var cells []show.Cell
 		for _, text := range texts {
-			cells = append(cells, cli.CellOf(cli.Line(text), style))
+			cells = append(cells, show.CellOf(plain.Line(text), style))
 		}
 		table = append(table, cells)
 	}
@@ -123,13 +125,13 @@ func printAltitudes(h *cli.Host, rows []evaluate.AltitudeRow) error {
 		return r.FloatString(decimals)
 	}
 	line([]string{"altitude", "questions", "evidence", "tokens", "digests", "broad", "points", "tokens", "digests",
-		"points/100"}, cli.Dim)
+		"points/100"}, show.Dim)
 	for _, r := range rows {
 		line([]string{
 			string(r.Altitude), strconv.Itoa(r.Questions), text(r.Evidence, benchDecimals), text(r.Tokens, 1),
 			strconv.Itoa(r.Digests), strconv.Itoa(r.Broad), text(r.Points, benchDecimals), text(r.Broader, 1),
 			strconv.Itoa(r.Above), text(r.Each, benchDecimals),
-		}, cli.Plain)
+		}, "")
 	}
 	return h.Table(table)
 }

@@ -97,7 +97,7 @@ func runAnswers(h *cli.Host, cmd *cobra.Command, dirs []string, opt *answersOpti
 	if err := out.measure(cmd.Context(), h, dirs); err != nil {
 		return err
 	}
-	if h.JSON() {
+	if h.InJSON {
 		return h.PrintJSON(out.json())
 	}
 	return out.print(h)

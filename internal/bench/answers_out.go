@@ -9,6 +9,8 @@ import (
 
 	"github.com/mnem-project/mnem/internal/cli"
 	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/internal/plain"
+	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -166,7 +168,6 @@ func missesJSON(r *evaluate.AnswersReport) []missJSON {
 }
 
 func (o *answersOut) print(h *cli.Host) error {
-	var head []cli.Cell
 	names := []string{"set", "questions"}
 	if o.opt.constant != "" {
 		names = []string{o.opt.constant, "set", "questions"}
@@ -174,15 +175,12 @@ func (o *answersOut) print(h *cli.Host) error {
 	for m := range evaluate.AnswerMetricCount {
 		names = append(names, m.String())
 	}
-	for _, name := range names {
-		head = append(head, cli.CellOf(cli.Line(name), cli.Dim))
-	}
-	table := [][]cli.Cell{head}
+	table := [][]show.Cell{show.HeadRow(names...)}
 	for i, r := range o.reports {
 		for _, row := range o.rows(r) {
-			var cells []cli.Cell
+			var cells []show.Cell
 			if o.opt.constant != "" {
-				cells = append(cells, cli.CellOf(strconv.FormatInt(o.opt.values[i], 10), cli.Plain))
+				cells = append(cells, show.CellOf(strconv.FormatInt(o.opt.values[i], 10), ""))
 			}
 			table = append(table, append(cells, o.cells(r, row)...))
 		}
@@ -200,19 +198,17 @@ func (o *answersOut) print(h *cli.Host) error {
 }
 
 // cells returns the name of a row and its figures.
-func (o *answersOut) cells(r *evaluate.AnswersReport, row answersRow) []cli.Cell {
-	name, whole := cli.Line(row.set), row.set == "" && row.kind == ""
+func (o *answersOut) cells(r *evaluate.AnswersReport, row answersRow) []show.Cell {
+	name, whole := plain.Line(row.set), row.set == "" && row.kind == ""
 	switch {
 	case row.others:
 		name = "  others than " + name
 	case row.kind != "":
-		name = "  " + cli.Line(row.kind)
+		name = "  " + plain.Line(row.kind)
 	case whole:
 		name = "all"
 	}
-	cells := []cli.Cell{
-		cli.CellOf(name, cli.Bold), cli.CellOf(strconv.Itoa(row.questions(r)), cli.Plain),
-	}
+	cells := show.Row(name, show.Bold, strconv.Itoa(row.questions(r)), "")
 	for m := range evaluate.AnswerMetricCount {
 		text := "-"
 		if f := r.Figure(m, row.keep); f != nil {
@@ -221,7 +217,7 @@ func (o *answersOut) cells(r *evaluate.AnswersReport, row answersRow) []cli.Cell
 				text += "±" + f.Half(benchDecimals)
 			}
 		}
-		cells = append(cells, cli.CellOf(text, cli.Plain))
+		cells = append(cells, show.CellOf(text, ""))
 	}
 	return cells
 }
@@ -230,8 +226,7 @@ func (o *answersOut) cells(r *evaluate.AnswersReport, row answersRow) []cli.Cell
 const missShown = 6
 
 func printMisses(h *cli.Host, r *evaluate.AnswersReport) error {
-	rows := [][]cli.Cell{{cli.CellOf("missed", cli.Dim), cli.CellOf("kind", cli.Dim), cli.CellOf("gold", cli.Dim),
-		cli.CellOf("first items", cli.Dim), cli.CellOf("question", cli.Dim)}}
+	rows := [][]show.Cell{show.HeadRow("missed", "kind", "gold", "first items", "question")}
 	for _, miss := range missesJSON(r) {
 		var items []string
 		for _, key := range miss.Items[:min(missShown, len(miss.Items))] {
@@ -240,9 +235,9 @@ func printMisses(h *cli.Host, r *evaluate.AnswersReport) error {
 			}
 			items = append(items, *key)
 		}
-		row := []cli.Cell{cli.CellOf(cli.Line(miss.Set+" "+miss.QID), cli.Bold)}
+		row := show.Row(plain.Line(miss.Set+" "+miss.QID), show.Bold)
 		for _, text := range []string{miss.Kind, strings.Join(miss.Gold, " "), strings.Join(items, " "), miss.Query} {
-			row = append(row, cli.CellOf(cli.Line(text), cli.Plain))
+			row = append(row, show.CellOf(plain.Line(text), ""))
 		}
 		rows = append(rows, row)
 	}
@@ -257,8 +252,8 @@ func (o *answersOut) summary() string {
 	}
 	base := o.base.Resolve()
 	parts := []string{
-		cli.Plural(len(o.reports[0].Sets), "set"), fmt.Sprintf("%d memories", memories),
-		cli.Plural(questions, "question"), o.opt.verb, fmt.Sprintf("limit %d", *base.Limit),
+		plain.Plural(len(o.reports[0].Sets), "set"), fmt.Sprintf("%d memories", memories),
+		plain.Plural(questions, "question"), o.opt.verb, fmt.Sprintf("limit %d", *base.Limit),
 		fmt.Sprintf("budget %d", *base.Budget),
 	}
 	for _, s := range []struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/cli"
 	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/internal/show"
 )
 
 // maxBaseline is the longest report that is compared with, in bytes.
@@ -189,26 +190,26 @@ func (b *baseline) sameQuestions(r *evaluate.Report) error {
 }
 
 // cells returns the row of a table that tells how a category changed, if that is known.
-func (d *baselineDiff) cells(all evaluate.Row, category string) [][]cli.Cell {
+func (d *baselineDiff) cells(all evaluate.Row, category string) [][]show.Cell {
 	for _, row := range d.changes {
 		if row.category != category {
 			continue
 		}
-		cells := []cli.Cell{cli.CellOf("  change", cli.Dim), cli.CellOf("", cli.Plain)}
+		cells := show.Row("  change", show.Dim, "", "")
 		for _, m := range shownMetrics(all) {
 			n, given := row.change[m]
 			switch {
 			case !given:
-				cells = append(cells, cli.CellOf("-", cli.Plain))
+				cells = append(cells, show.CellOf("-", ""))
 			case n < -d.tolerance:
-				cells = append(cells, cli.CellOf(figureText(n), cli.Red))
+				cells = append(cells, show.CellOf(figureText(n), show.Red))
 			case n > 0:
-				cells = append(cells, cli.CellOf(figureText(n), cli.Green))
+				cells = append(cells, show.CellOf(figureText(n), show.Green))
 			default:
-				cells = append(cells, cli.CellOf(figureText(n), cli.Plain))
+				cells = append(cells, show.CellOf(figureText(n), ""))
 			}
 		}
-		return [][]cli.Cell{cells}
+		return [][]show.Cell{cells}
 	}
 	return nil
 }

@@ -9,7 +9,10 @@ import (
 
 	"github.com/mnem-project/mnem/internal/cli"
 	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/internal/plain"
+	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/memory"
+	"github.com/mnem-project/mnem/ops"
 )
 
 // checkOptions are the flags of check.
@@ -51,7 +54,7 @@ func checkCommand(h *cli.Host) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if h.JSON() {
+		if h.InJSON {
 			return h.PrintJSON(jsonCheck(report))
 		}
 		if err := printCheck(h, report); err != nil {
@@ -96,15 +99,15 @@ func measureChecks(
 
 // checkJSON is what bench check prints. Figures are counts of questions.
 type checkJSON struct {
-	Gate       memory.Gate        `json:"gate"`
-	Files      []fileJSON         `json:"files"`
-	Thresholds cli.ThresholdsJSON `json:"thresholds"`
-	OtherSets  *checkCountsJSON   `json:"other_sets,omitempty"` // missing for a single pair
-	Removed    checkCountsJSON    `json:"removed"`
-	Curve      []cli.CurveJSON    `json:"curve"`
-	Chosen     *cli.CurveJSON     `json:"chosen,omitempty"` // missing where no thresholds keep both bounds
-	LeftOut    []leftOutSetJSON   `json:"left_out"`
-	Others     checkCountsJSON    `json:"others"` // the sum of left_out
+	Gate       memory.Gate      `json:"gate"`
+	Files      []fileJSON       `json:"files"`
+	Thresholds ops.Thresholds   `json:"thresholds"`
+	OtherSets  *checkCountsJSON `json:"other_sets,omitempty"` // missing for a single pair
+	Removed    checkCountsJSON  `json:"removed"`
+	Curve      []ops.Curve      `json:"curve"`
+	Chosen     *ops.Curve       `json:"chosen,omitempty"` // missing where no thresholds keep both bounds
+	LeftOut    []leftOutSetJSON `json:"left_out"`
+	Others     checkCountsJSON  `json:"others"` // the sum of left_out
 }
 
 type checkCountsJSON struct {
@@ -118,8 +121,8 @@ type checkCountsJSON struct {
 }
 
 type leftOutSetJSON struct {
-	Name       string              `json:"name"`
-	Thresholds *cli.ThresholdsJSON `json:"thresholds,omitempty"` // missing where the others give none
+	Name       string          `json:"name"`
+	Thresholds *ops.Thresholds `json:"thresholds,omitempty"` // missing where the others give none
 	checkCountsJSON
 }
 
@@ -131,23 +134,23 @@ func jsonCheckCounts(f memory.CheckFigures) checkCountsJSON {
 
 func jsonCheck(r *evaluate.CheckReport) checkJSON {
 	out := checkJSON{
-		Gate: r.Gate, Files: filesJSON(r.Files), Thresholds: cli.ThresholdsOf(r.Thresholds),
-		Removed: jsonCheckCounts(r.Removed), Curve: []cli.CurveJSON{},
+		Gate: r.Gate, Files: filesJSON(r.Files), Thresholds: ops.Thresholds(r.Thresholds),
+		Removed: jsonCheckCounts(r.Removed), Curve: []ops.Curve{},
 		LeftOut: []leftOutSetJSON{}, Others: jsonCheckCounts(r.Others),
 	}
 	for _, p := range r.Calibration.Curve {
-		out.Curve = append(out.Curve, cli.CurveOf(p))
+		out.Curve = append(out.Curve, ops.CurveOf(p))
 	}
 	if len(r.Files) > 1 {
 		out.OtherSets = new(jsonCheckCounts(r.Figures))
 	}
 	if p := r.Calibration.Chosen; p != nil {
-		out.Chosen = new(cli.CurveOf(*p))
+		out.Chosen = new(ops.CurveOf(*p))
 	}
 	for _, row := range r.LeftOut {
 		one := leftOutSetJSON{Name: row.Name, checkCountsJSON: jsonCheckCounts(row.Figures)}
 		if row.Thresholds != nil {
-			one.Thresholds = new(cli.ThresholdsOf(*row.Thresholds))
+			one.Thresholds = new(ops.Thresholds(*row.Thresholds))
 		}
 		out.LeftOut = append(out.LeftOut, one)
 	}
@@ -155,30 +158,30 @@ func jsonCheck(r *evaluate.CheckReport) checkJSON {
 }
 
 func printCheck(h *cli.Host, r *evaluate.CheckReport) error {
-	rows := [][]cli.Cell{cli.CurveHead()}
+	rows := [][]show.Cell{show.CurveHead()}
 	if len(r.Files) > 1 {
-		rows = append(rows, cli.CurveRow("other sets", memory.CurvePoint{
+		rows = append(rows, curveRow("other sets", memory.CurvePoint{
 			Thresholds: r.Thresholds, Figures: r.Figures,
 		}))
 	}
-	rows = append(rows, cli.CurveRow("removed", memory.CurvePoint{
+	rows = append(rows, curveRow("removed", memory.CurvePoint{
 		Thresholds: r.Thresholds, Figures: r.Removed,
 	}))
 	for _, p := range r.Calibration.Curve {
-		rows = append(rows, cli.CurveRow("curve", p))
+		rows = append(rows, curveRow("curve", p))
 	}
 	if p := r.Calibration.Chosen; p != nil {
-		rows = append(rows, cli.CurveRow("calibrated", *p))
+		rows = append(rows, curveRow("calibrated", *p))
 	}
 	for _, row := range r.LeftOut {
 		if row.Thresholds != nil {
-			rows = append(rows, cli.CurveRow("by others: "+row.Name, memory.CurvePoint{
+			rows = append(rows, curveRow("by others: "+row.Name, memory.CurvePoint{
 				Thresholds: *row.Thresholds, Figures: row.Figures,
 			}))
 		}
 	}
 	if len(r.LeftOut) > 0 {
-		rows = append(rows, cli.CurveRow("by others", memory.CurvePoint{Figures: r.Others})[:cli.CurveFigures])
+		rows = append(rows, curveRow("by others", memory.CurvePoint{Figures: r.Others})[:show.CurveFigures])
 	}
 	if err := h.Table(rows); err != nil {
 		return err
@@ -188,7 +191,12 @@ func printCheck(h *cli.Host, r *evaluate.CheckReport) error {
 		nodes += f.Nodes
 	}
 	questions := r.Removed.Answerable
-	h.Remark("%s of files, %s, %s, gate %s", cli.Plural(len(r.Files), "pair"), cli.Plural(nodes, "node"),
-		cli.Plural(questions, "question"), r.Gate)
+	h.Remark("%s of files, %s, %s, gate %s", plain.Plural(len(r.Files), "pair"), plain.Plural(nodes, "node"),
+		plain.Plural(questions, "question"), r.Gate)
 	return nil
+}
+
+// curveRow is one row of a table of figures.
+func curveRow(name string, p memory.CurvePoint) []show.Cell {
+	return show.CurveRow(name, ops.CurveOf(p), p.Figures.Answerable, p.Figures.Unanswerable)
 }

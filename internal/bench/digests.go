@@ -14,6 +14,8 @@ import (
 	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/internal/cli"
 	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/internal/plain"
+	"github.com/mnem-project/mnem/internal/show"
 )
 
 // digestsOptions are the flags of digests as they are given.
@@ -103,7 +105,7 @@ func runDigests(h *cli.Host, cmd *cobra.Command, dir string, opt *digestsOptions
 		}
 		out.reports = append(out.reports, report)
 	}
-	if h.JSON() {
+	if h.InJSON {
 		return h.PrintJSON(out.json())
 	}
 	return out.print(h)
@@ -205,30 +207,26 @@ func (o *digestsOut) print(h *cli.Host) error {
 	if o.opt.weight != "" {
 		names = append([]string{o.opt.weight}, names...)
 	}
-	var head []cli.Cell
-	for _, name := range names {
-		head = append(head, cli.CellOf(cli.Line(name), cli.Dim))
-	}
-	table := [][]cli.Cell{head}
+	table := [][]show.Cell{show.HeadRow(names...)}
 	for i, r := range o.reports {
 		for _, row := range o.rows(r) {
-			var cells []cli.Cell
+			var cells []show.Cell
 			if o.opt.weight != "" {
-				cells = append(cells, cli.CellOf(strconv.FormatInt(o.opt.values[i], 10), cli.Plain))
+				cells = append(cells, show.CellOf(strconv.FormatInt(o.opt.values[i], 10), ""))
 			}
-			name := cli.Line(row.file)
+			name := plain.Line(row.file)
 			switch {
 			case row.file == "":
 				name = "all"
 			case row.others:
 				name = "  others than " + name
 			}
-			cells = append(cells, cli.CellOf(name, cli.Bold), cli.CellOf(cli.Line(row.method), cli.Plain))
+			cells = append(cells, show.CellOf(name, show.Bold), show.CellOf(plain.Line(row.method), ""))
 			for _, text := range []string{
 				strconv.Itoa(row.Scopes), row.One.FloatString(benchDecimals), row.L.FloatString(benchDecimals),
 				row.Tokens.FloatString(1),
 			} {
-				cells = append(cells, cli.CellOf(text, cli.Plain))
+				cells = append(cells, show.CellOf(text, ""))
 			}
 			table = append(table, cells)
 		}

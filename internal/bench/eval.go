@@ -140,7 +140,7 @@ func runEval(h *cli.Host, cmd *cobra.Command, dir string, opt *evalOptions) erro
 			h.SetExit(operation.Failed.Exit)
 		}
 	}
-	if h.JSON() {
+	if h.InJSON {
 		return h.PrintJSON(out.json())
 	}
 	return out.print(h)

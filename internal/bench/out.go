@@ -9,6 +9,8 @@ import (
 
 	"github.com/mnem-project/mnem/internal/cli"
 	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/internal/plain"
+	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/model"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -117,14 +119,11 @@ func jsonFigure(text string) *json.Number {
 }
 
 func (r *evalReport) print(h *cli.Host) error {
-	table := [][]cli.Cell{evalHead(r.All, r.opt.by)}
+	table := [][]show.Cell{evalHead(r.All, r.opt.by)}
 	for _, row := range r.rows() {
-		cells := []cli.Cell{
-			cli.CellOf(firstOf(cli.Line(row.Category), "all"), cli.Bold),
-			cli.CellOf(strconv.Itoa(row.Queries), cli.Plain),
-		}
+		cells := show.Row(firstOf(plain.Line(row.Category), "all"), show.Bold, strconv.Itoa(row.Queries), "")
 		for _, m := range shownMetrics(r.All) {
-			cells = append(cells, cli.CellOf(firstOf(row.Text(m, benchDecimals), "-"), cli.Plain))
+			cells = append(cells, show.CellOf(firstOf(row.Text(m, benchDecimals), "-"), ""))
 		}
 		table = append(table, cells)
 		if r.compared != nil {
@@ -138,16 +137,16 @@ func (r *evalReport) print(h *cli.Host) error {
 	return nil
 }
 
-func evalHead(all evaluate.Row, by string) []cli.Cell {
+func evalHead(all evaluate.Row, by string) []show.Cell {
 	what := "category"
 	if by != string(evaluate.ByCategory) {
 		what = firstOf(by, what)
 	}
-	head := []cli.Cell{cli.CellOf(what, cli.Dim), cli.CellOf("queries", cli.Dim)}
+	names := []string{what, "queries"}
 	for _, m := range shownMetrics(all) {
-		head = append(head, cli.CellOf(m.String(), cli.Dim))
+		names = append(names, m.String())
 	}
-	return head
+	return show.HeadRow(names...)
 }
 
 // shownMetrics returns the metrics that any query has.
@@ -169,12 +168,12 @@ func evalSummary(r *evalReport) string {
 	}
 	base := r.base.Resolve()
 	parts := []string{
-		cli.Plural(len(r.Files), "pair") + " of files", cli.Plural(nodes, "node"), cli.Plural(edges, "edge"),
+		plain.Plural(len(r.Files), "pair") + " of files", plain.Plural(nodes, "node"), plain.Plural(edges, "edge"),
 		fmt.Sprintf("limit %d", *base.Limit), fmt.Sprintf("budget %d", *base.Budget),
 		"expand " + r.settings()["expand"],
 	}
 	if name := r.settings()["profile"]; name != "" {
-		parts = append(parts, "profile "+cli.Line(name))
+		parts = append(parts, "profile "+plain.Line(name))
 	}
 	if base.Expansion != retrieve.Lend {
 		parts = append(parts, "expansion "+string(base.Expansion))

@@ -110,7 +110,7 @@ func runPerf(h *cli.Host, cmd *cobra.Command, opt *perfOptions) error {
 			return err
 		}
 	}
-	if h.JSON() {
+	if h.InJSON {
 		return h.PrintJSON(report)
 	}
 	return h.Printf("%s", report.Text())

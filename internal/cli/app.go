@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/show"
+
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
@@ -97,20 +99,20 @@ func (a *App) run(ctx context.Context, args []string, rootOf func(*cli) *cobra.C
 	app.Stdin = stdin.Again()
 	a = &app
 	c := &cli{
-		app: a, args: args, stdin: stdin, out: bufio.NewWriterSize(a.Stdout, outBuffer), by: a.caller(ctx),
+		app: a, args: args, stdin: stdin, Console: consoleOf(a, a.Stdout), by: a.caller(ctx),
 	}
 	defer func() { *c = cli{} }() // what completed flags is kept for ever, and leads here
 	root := rootOf(c)
 	root.SetArgs(args)
 	root.SetIn(a.Stdin)
-	root.SetOut(c.out)
+	root.SetOut(c.Out)
 	root.SetErr(a.Stderr)
 	err := root.ExecuteContext(ctx)
 	c.release(err)
 	if err != nil && !c.started {
 		err = usagef("%w", err) // refused before any command ran
 	}
-	if flushErr := c.out.Flush(); err == nil {
+	if flushErr := c.Out.Flush(); err == nil {
 		err = flushErr
 	}
 	if c.pager != nil {
@@ -120,7 +122,7 @@ func (a *App) run(ctx context.Context, args []string, rootOf func(*cli) *cobra.C
 	case err == nil || isClosedPipe(err):
 		return c.exit // whoever read the results may have seen enough
 	case !c.started:
-		c.global.json = c.global.json || wantsJSON(args)
+		c.InJSON = c.InJSON || wantsJSON(args)
 	}
 	return c.report(ctx, err)
 }
@@ -148,14 +150,21 @@ func wantsJSON(args []string) bool {
 	return false
 }
 
+// consoleOf returns where a command of an app prints, and says things.
+func consoleOf(app *App, out io.Writer) show.Console {
+	return show.Console{
+		Out: bufio.NewWriterSize(out, outBuffer), Aside: app.Stderr, Terminal: app.OutTTY, Plain: app.Getenv("NO_COLOR") != "",
+	}
+}
+
 // cli is one command line being run.
 type cli struct {
+	show.Console
 	app       *App
 	program   string // another than mnem, "" for that
 	helpAll   bool   // whether help lists all commands
 	args      []string
 	stdin     *peers.Replay
-	out       *bufio.Writer
 	by        operation.Caller // who asks; flags go before
 	asked     *running         // the verb that runs, nil for none
 	gitTree   *gitdir.Tree     // that commits of git are named of, nil until one is
@@ -168,9 +177,6 @@ type cli struct {
 	keysDir   string
 	doing     doing
 	long      bool     // whether the verb under way takes so long that others work meanwhile
-	watched   int      // how many runs of ingest there were with --watch, this one included
-	answers   int      // that the verb under way has given
-	lanes     lanes    // between the commits of a log
 	pager     *pager   // that results go to, nil for none
 	working   []func() // end what shows that it takes its time
 	started   bool     // whether a command ran: errors before that are about usage
@@ -188,8 +194,6 @@ type cli struct {
 type globalFlags struct {
 	repo    string
 	user    bool // the user's own repository: --global
-	json    bool
-	quiet   bool
 	noPager bool
 	wait    time.Duration
 	author  string

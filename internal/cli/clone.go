@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/show"
+
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
@@ -43,16 +45,16 @@ func (c *cli) cloneCommand() *cobra.Command {
 		switch {
 		case err != nil:
 			return err
-		case c.global.json:
-			return c.printJSON(res)
+		case c.InJSON:
+			return c.PrintJSON(res)
 		}
-		c.remarkLearned(place.DefaultName, res.Learned)
+		c.RemarkLearned(place.DefaultName, res.Learned)
 		switch {
 		case !res.Commit.Defined():
-			return c.printf("cloned into %s: nothing is there yet\n", line(res.Path))
+			return c.Printf("cloned into %s: nothing is there yet\n", line(res.Path))
 		}
-		return c.printf("cloned into %s: branch %s at %s, %s, %s\n", line(res.Path), c.paint(styleCyan, line(res.Branch)),
-			c.paint(styleYellow, shortCID(res.Commit)), plural(res.Refs, "ref"), bytesText(res.Bytes))
+		return c.Printf("cloned into %s: branch %s at %s, %s, %s\n", line(res.Path), c.Paint(show.Cyan, line(res.Branch)),
+			c.Paint(show.Yellow, show.ShortCID(res.Commit)), plural(res.Refs, "ref"), bytesText(res.Bytes))
 	})
 }
 
@@ -189,7 +191,7 @@ func (c *cli) backupCommand() *cobra.Command {
 		}
 		a := answer.(*ops.Exported)
 		out := &backupJSON{a.File, a.Refs, a.Blocks, a.Bytes, a.Redacted}
-		return c.say(out, "%s, %s, %s in %s\n", plural(len(out.Refs), "ref"), plural(out.Blocks, "block"), bytesText(out.Bytes),
+		return c.Say(out, "%s, %s, %s in %s\n", plural(len(out.Refs), "ref"), plural(out.Blocks, "block"), bytesText(out.Bytes),
 			line(args[0]))
 	})
 }
@@ -231,5 +233,5 @@ func (c *cli) backupTo(ctx context.Context, url string, here *byverb.Side) error
 	if err != nil {
 		return err
 	}
-	return show(c, res, (*cli).printPush)
+	return show.Answer(&c.Console, res, c.Push)
 }

@@ -26,13 +26,13 @@ func (c *cli) completionCommand() *cobra.Command {
 		root := cmd.Root()
 		switch args[0] {
 		case "bash":
-			return root.GenBashCompletionV2(c.out, true)
+			return root.GenBashCompletionV2(c.Out, true)
 		case "zsh":
-			return root.GenZshCompletion(c.out)
+			return root.GenZshCompletion(c.Out)
 		case "fish":
-			return root.GenFishCompletion(c.out, true)
+			return root.GenFishCompletion(c.Out, true)
 		}
-		return root.GenPowerShellCompletionWithDesc(c.out)
+		return root.GenPowerShellCompletionWithDesc(c.Out)
 	})
 }
 
@@ -77,7 +77,7 @@ func (c *cli) completeArg(kind string) cobra.CompletionFunc {
 
 // completions never waits and never fails: pressing a key asks for no answer yet.
 func (c *cli) completions(cmd *cobra.Command, prefix, kind string) (names []string) {
-	c.global.wait, c.global.quiet, c.quietly = 0, true, true
+	c.global.wait, c.Quiet, c.quietly = 0, true, true
 	c.doing = doing{ctx: cmd.Context(), wait: true}
 	req := &ops.NamesRequest{Kind: kind, Prefix: prefix}
 	_ = c.ask(cmd.Context(), &ops.Names.Spec, req, func(answer any) error {

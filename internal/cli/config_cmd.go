@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/show"
+
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/ops"
@@ -82,10 +84,10 @@ func (c *cli) configGet() *cobra.Command {
 			return err
 		case got.Value == nil:
 			return &repo.NotFoundError{What: "value of config key", Name: key.Name}
-		case c.global.json:
-			return c.printJSON(got)
+		case c.InJSON:
+			return c.PrintJSON(got)
 		}
-		return c.printf("%s\n", line(*got.Value))
+		return c.Printf("%s\n", line(*got.Value))
 	})
 }
 
@@ -135,14 +137,14 @@ func (c *cli) configList() *cobra.Command {
 	}
 	user := c.userFlag(cmd)
 	return c.command(cmd, func(*cobra.Command, []string) error {
-		var rows [][]cell
+		var rows [][]show.Cell
 		for _, key := range configKeys() {
 			got, err := c.lookUp(key, *user)
 			if err != nil {
 				return err
 			}
-			if c.global.json {
-				if err := c.printJSON(got); err != nil {
+			if c.InJSON {
+				if err := c.PrintJSON(got); err != nil {
 					return err
 				}
 				continue
@@ -151,9 +153,9 @@ func (c *cli) configList() *cobra.Command {
 			if got.Value != nil {
 				value, from = line(*got.Value), string(got.From)
 			}
-			rows = append(rows, []cell{{key.Name, styleBold}, {value, ""}, {from, styleDim}})
+			rows = append(rows, show.Row(key.Name, show.Bold, value, "", from, show.Dim))
 		}
-		return c.table(rows)
+		return c.Table(rows)
 	})
 }
 

@@ -2,10 +2,11 @@ package cli
 
 import (
 	"encoding/json"
-	"github.com/mnem-project/mnem/peers"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/peers"
 
 	"github.com/mnem-project/mnem/ops"
 )

@@ -90,12 +90,12 @@ func (c *cli) initDatabase(cmd *cobra.Command, at, dir, branch string, named boo
 		return err
 	}
 	switch {
-	case c.global.json:
-		return c.printJSON(initJSON{shown, branch, c.global.author})
+	case c.InJSON:
+		return c.PrintJSON(initJSON{shown, branch, c.global.author})
 	case joined:
-		return c.printf("%s is a client of %s, author %s\n", line(path), line(shown), line(c.global.author))
+		return c.Printf("%s is a client of %s, author %s\n", line(path), line(shown), line(c.global.author))
 	}
-	return c.printf("empty repository in %s, author %s\n", line(shown), line(c.global.author))
+	return c.Printf("empty repository in %s, author %s\n", line(shown), line(c.global.author))
 }
 
 // linked reports whether the repository of the command is in a database.

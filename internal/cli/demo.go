@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/show"
+
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
@@ -51,7 +53,7 @@ func (c *cli) demoCommand() *cobra.Command {
 			err = doneErr
 		}
 		if err == nil && keep != "" {
-			c.remark("the repository stays in %s", line(dir))
+			c.Remark("the repository stays in %s", line(dir))
 		}
 		return err
 	})
@@ -126,7 +128,7 @@ func (c *cli) demoStep(ctx context.Context, dir string, now time.Time, step demo
 			}
 			return ""
 		},
-		Now: func() time.Time { return now }, PID: c.app.PID, OutTTY: c.app.OutTTY && !c.global.json,
+		Now: func() time.Time { return now }, PID: c.app.PID, OutTTY: c.app.OutTTY && !c.InJSON,
 	}
 	code := app.Run(ctx, step.args)
 	if err := ctx.Err(); err != nil {
@@ -138,23 +140,23 @@ func (c *cli) demoStep(ctx context.Context, dir string, now time.Time, step demo
 		return fmt.Errorf("demo: mnem %s: exit code %d: %s", strings.Join(step.args, " "), code,
 			strings.TrimSpace(side))
 	}
-	if c.global.json {
-		return c.printJSON(demoJSON{step.say, append([]string{"mnem"}, step.args...), out, side})
+	if c.InJSON {
+		return c.PrintJSON(demoJSON{step.say, append([]string{"mnem"}, step.args...), out, side})
 	}
 	words := make([]string, len(step.args))
 	for i, arg := range step.args {
 		words[i] = shellWord(arg)
 	}
 	if step.say != "" {
-		if err := c.printf("%s\n\n", c.paint(styleCyan, step.say)); err != nil {
+		if err := c.Printf("%s\n\n", c.Paint(show.Cyan, step.say)); err != nil {
 			return err
 		}
 	}
-	command := c.paint(styleBold, "$ mnem "+strings.Join(words, " "))
-	if err := c.printf("%s\n%s%s\n", command, out, side); err != nil {
+	command := c.Paint(show.Bold, "$ mnem "+strings.Join(words, " "))
+	if err := c.Printf("%s\n%s%s\n", command, out, side); err != nil {
 		return err
 	}
-	return c.out.Flush()
+	return c.Out.Flush()
 }
 
 // shellWord quotes an argument as a shell wants it, where it must.

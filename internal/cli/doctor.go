@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/mnem-project/mnem/internal/show"
+
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/model"
 	"github.com/mnem-project/mnem/model/embed"
@@ -225,24 +227,24 @@ func (d *doctor) print() error {
 	if d.corrupt {
 		c.exit = 4
 	}
-	if c.global.json {
-		return c.printJSON(d.Diagnosis)
+	if c.InJSON {
+		return c.PrintJSON(d.Diagnosis)
 	}
 	styles := map[string]string{
-		ops.LevelOK: styleGreen, ops.LevelNote: styleDim, ops.LevelWarning: styleYellow, ops.LevelError: styleRed,
+		ops.LevelOK: show.Green, ops.LevelNote: show.Dim, ops.LevelWarning: show.Yellow, ops.LevelError: show.Red,
 	}
-	var rows [][]cell
+	var rows [][]show.Cell
 	for _, f := range d.Findings {
-		rows = append(rows, []cell{{f.Level, styles[f.Level]}, {f.Check, styleBold}, {line(f.Message), ""}})
+		rows = append(rows, show.Row(f.Level, styles[f.Level], f.Check, show.Bold, line(f.Message), ""))
 		if f.Fix != "" {
-			rows = append(rows, []cell{{"", ""}, {"", ""}, {"→ " + line(string(f.Fix)), ""}})
+			rows = append(rows, show.Row("", "", "", "", "→ "+line(string(f.Fix)), ""))
 		}
 	}
-	if err := c.table(rows); err != nil {
+	if err := c.Table(rows); err != nil {
 		return err
 	}
 	if d.Errors+d.Warnings == 0 {
-		return c.printf("all is well\n")
+		return c.Printf("all is well\n")
 	}
-	return c.printf("%s, %s\n", plural(d.Errors, "error"), plural(d.Warnings, "warning"))
+	return c.Printf("%s, %s\n", plural(d.Errors, "error"), plural(d.Warnings, "warning"))
 }

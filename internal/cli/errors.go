@@ -104,7 +104,7 @@ func (c *cli) report(ctx context.Context, err error) int {
 	if row == operation.Interrupted {
 		message = "interrupted"
 	}
-	if c.global.json {
+	if c.InJSON {
 		var body errorJSON
 		body.Error.Code, body.Error.Message, body.Error.Hint = row.Code, message, next
 		body.Error.Kind, body.Error.Candidates = row.Refusal(), ops.CandidatesOf(err)

@@ -7,7 +7,6 @@ import (
 	"os"
 
 	"github.com/mnem-project/mnem/internal/filestate"
-	"github.com/mnem-project/mnem/ops"
 )
 
 // writeOut writes what path names. What is no regular file, as a device or a pipe, is written in
@@ -48,32 +47,4 @@ func writeInPlace(ctx context.Context, path string, write func(io.Writer) error)
 		return errors.Join(ctx.Err(), err)
 	}
 	return firstError(err, to.f.Close())
-}
-
-func (c *cli) printExport(res *ops.Exported) error {
-	if res.File == stdinName {
-		c.remark("exported %s, %s", plural(res.Blocks, "block"), plural(int(res.Bytes), "byte"))
-		return nil
-	}
-	var rows [][]cell
-	for _, ref := range res.Refs {
-		rows = append(rows, []cell{
-			{line(string(ref.Ref)), styleCyan}, {shortCID(ref.Target), styleYellow},
-		})
-	}
-	for _, o := range res.Objects {
-		rows = append(rows, []cell{{"without a ref", styleDim}, {shortCID(o), styleYellow}})
-	}
-	for _, s := range res.Since {
-		rows = append(rows, []cell{{"needs", styleDim}, {shortCID(s), styleYellow}})
-	}
-	if err := c.table(rows); err != nil {
-		return err
-	}
-	if res.Redacted > 0 {
-		c.remark("%s %s erased: the file says so and has the rest", plural(res.Redacted, "block"),
-			wasWere(res.Redacted))
-	}
-	return c.printf("exported %s, %s to %s\n", plural(res.Blocks, "block"),
-		plural(int(res.Bytes), "byte"), line(res.File))
 }

@@ -184,7 +184,7 @@ func (c *cli) forwardVerb(ctx context.Context, client *owner.Client) error {
 			}
 			return list.Encode()
 		},
-		Sign: c.asked.stamp.Sign, Input: c.input(ctx), Tell: c.tidings(), Flush: c.out.Flush,
+		Sign: c.asked.stamp.Sign, Input: c.input(ctx), Tell: c.tidings(), Flush: c.Out.Flush,
 		Models: host{c}.Models, Global: host{c}.Global, Create: host{c}.Create, Root: host{c}.root,
 		Embedder: func(spec string) (ops.Embedder, error) { return host{c}.Embedder(spec, nil) },
 		File: func(name string) (io.Reader, string, error) {
@@ -193,7 +193,7 @@ func (c *cli) forwardVerb(ctx context.Context, client *owner.Client) error {
 		},
 		Read: func(r io.Reader) error {
 			if !c.asked.typed {
-				_, err := io.Copy(struct{ io.Writer }{c.out}, r) // an error of reading is none of writing
+				_, err := io.Copy(struct{ io.Writer }{c.Out}, r) // an error of reading is none of writing
 				return err
 			}
 			return c.asked.spec.ReadAnswers(r, c.asked.emit)
@@ -215,7 +215,7 @@ func (c *cli) callOf() (*peers.Call, error) {
 	}
 	call := &peers.Call{
 		Verb: a.spec.Name(), Request: request, Given: ops.GivenOf(a.req), Words: c.doing.words,
-		Caller: c.by, Human: !c.global.json, Typed: a.typed, Progress: c.progress().visible(),
+		Caller: c.by, Human: !c.InJSON, Typed: a.typed, Progress: c.progress().visible(),
 	}
 	for _, name := range c.inputs {
 		call.Inputs = append(call.Inputs, shownFile(name))
@@ -292,7 +292,7 @@ func (c *cli) tidings() func(*peers.Tidings) {
 		case t.Collected != nil:
 			c.collected(t.Collected)
 		case t.Remark != "":
-			c.remark("%s", line(t.Remark))
+			c.Remark("%s", line(t.Remark))
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -13,6 +12,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/show"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
@@ -69,8 +70,8 @@ func TestProgressShowsOnTerminalsOnly(t *testing.T) {
 			"\rnodes [###############               ]  50%\rlines 7" +
 			strings.Repeat(" ", 36) + "\r       \r"},
 		{"no terminal", func(c *cli) { c.app.ErrTTY = false }, ""},
-		{"quiet", func(c *cli) { c.global.quiet = true }, ""},
-		{"json", func(c *cli) { c.global.json = true }, ""},
+		{"quiet", func(c *cli) { c.Quiet = true }, ""},
+		{"json", func(c *cli) { c.InJSON = true }, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -219,31 +220,13 @@ func TestTextForPeople(t *testing.T) {
 		{bytesText(4096 << 40), "4096.0 TiB"},
 		{plural(1, "node"), "1 node"}, {plural(0, "node"), "0 nodes"},
 		{brief("short", 5), "short"}, {brief("longer", 5), "long…"}, {brief("ü\nöäß", 5), "ü\\nö…"},
-		{shortCID(ipld.CID{}), "(none)"},
-		{shortCID(ipld.Sum(ipld.DagCBOR, []byte{0xa0})), "gbtj4x7ip5le"},
+		{show.ShortCID(ipld.CID{}), "(none)"},
+		{show.ShortCID(ipld.Sum(ipld.DagCBOR, []byte{0xa0})), "gbtj4x7ip5le"},
 		{printable("a\n\x1b[1mb\r\n"), "a\n\\u{1B}[1mb\\r"},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%q, want %q", tt.got, tt.want)
 		}
-	}
-}
-
-func TestTableAligns(t *testing.T) {
-	w := newWorld(t)
-	w.OutTTY = true
-	c := &cli{app: w.App, out: bufio.NewWriter(&w.out)}
-	err := c.table([][]cell{
-		{{"a", styleBold}, {"bb", ""}, {"c", ""}},
-		{{"äöü", ""}, {"", ""}, {"d", styleRed}},
-		{{"last", ""}, {"x", ""}},
-	})
-	if err == nil {
-		err = c.out.Flush()
-	}
-	want := "\x1b[1ma\x1b[0m     bb  c\näöü       \x1b[31md\x1b[0m\nlast  x\n"
-	if diff := cmp.Diff(want, w.out.String()); err != nil || diff != "" {
-		t.Errorf("%v (-want +have):\n%s", err, diff)
 	}
 }
 

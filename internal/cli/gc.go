@@ -9,15 +9,6 @@ import (
 	"github.com/mnem-project/mnem/repo"
 )
 
-func (c *cli) printGC(res *ops.Collected) error {
-	verb := "removed"
-	if res.DryRun {
-		verb = "would remove"
-	}
-	return c.printf("%s %s, %s; %s kept\n", verb, plural(res.Blocks, "block"),
-		plural(int(res.Bytes), "byte"), plural(res.Kept, "block"))
-}
-
 // collecting says what a collection after a write keeps, nil where there is to be none.
 func (c *cli) collecting() *peers.Collect {
 	auto, err := host{c}.Setting("MNEM_GC_AUTO", "gc.auto")
@@ -38,13 +29,13 @@ func (c *cli) collecting() *peers.Collect {
 // is a remark: the write succeeded.
 func (c *cli) autoGC(ctx context.Context, r *repo.Repo) {
 	keep := c.collecting()
-	if keep == nil || c.out.Flush() != nil {
+	if keep == nil || c.Out.Flush() != nil {
 		return
 	}
 	opt := repo.GCOptions{KeepOps: keep.KeepOps, Grace: keep.Grace}
 	res, err := ops.CollectAfter(ctx, r, opt, func() (repo.Stamp, error) { return c.stamp(nil) })
 	if err != nil {
-		c.remark("note: collecting garbage failed: %s", line(err.Error()))
+		c.Remark("note: collecting garbage failed: %s", line(err.Error()))
 	} else if res != nil {
 		c.collected(res)
 	}
@@ -52,7 +43,7 @@ func (c *cli) autoGC(ctx context.Context, r *repo.Repo) {
 
 // collected tells of a collection after a write.
 func (c *cli) collected(res *repo.GCResult) {
-	c.remark("collected %s, %s", plural(res.Blocks, "block"), plural(int(res.Bytes), "byte"))
+	c.Remark("collected %s, %s", plural(res.Blocks, "block"), plural(int(res.Bytes), "byte"))
 }
 
 // mayCollect reports whether the caller may collect garbage. Callers of a server are taken for such

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/mnem-project/mnem/internal/show"
+
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/internal/gitdir"
@@ -139,49 +141,21 @@ func (c *cli) printFollowing(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if c.global.json {
-		return c.printJSON(out)
+	if c.InJSON {
+		return c.PrintJSON(out)
 	}
 	if out.Following == nil {
 		where := "no git work tree is around " + line(filepath.Join(dir, repo.DirName))
 		if out.Work != "" {
 			where = "'mnem git follow' has it follow " + line(string(out.Work))
 		}
-		return c.printf("the memory follows no git branch; %s\n", where)
+		return c.Printf("the memory follows no git branch; %s\n", where)
 	}
-	if err := c.printFollowed(out.Following); err != nil {
+	if err := c.Followed(out.Following); err != nil {
 		return err
 	}
 	if out.Hook {
-		return c.printf("git runs 'mnem git sync' after each merge\n")
-	}
-	return nil
-}
-
-// printFollowed prints the git branch that is followed, and whether it can be written.
-func (c *cli) printFollowed(f *ops.Followed) error {
-	git, doing := c.paint(styleCyan, line(string(f.Git))), ""
-	if f.Doing != "" {
-		doing = ", in the middle of a " + string(f.Doing)
-	}
-	if f.Git == "" {
-		git = "no branch"
-	}
-	if err := c.printf("following git: %s in %s%s\n", git, line(f.Work), doing); err != nil {
-		return err
-	}
-	if f.Branch != "" && f.Branch != f.Git {
-		if err := c.printf("its branch of the memory is %s\n", c.paint(styleCyan, line(string(f.Branch)))); err != nil {
-			return err
-		}
-	}
-	if !f.Exists && f.From != "" && f.Branch != "" {
-		if err := c.printf("until its first write it has the memory of %s\n", c.paint(styleCyan, line(string(f.From)))); err != nil {
-			return err
-		}
-	}
-	if f.Why != "" {
-		return c.printf("read-only: %s; name a branch with --branch to write\n", line(string(f.Why)))
+		return c.Printf("git runs 'mnem git sync' after each merge\n")
 	}
 	return nil
 }
@@ -213,7 +187,7 @@ func (c *cli) gitSync() *cobra.Command {
 		}
 		out, err := gitfollow.Sync(cmd.Context(), tree, c.by.Following, here, f.Conflicts, args, f.DryRun)
 		if out.Branch != "" {
-			err = firstError(show(c, out, (*cli).printGitSync), err)
+			err = firstError(show.Answer(&c.Console, out, c.GitSync), err)
 		}
 		return err
 	})
@@ -233,26 +207,6 @@ func (c *cli) following() (*gitdir.Tree, *byverb.Side, error) {
 	}
 	tree, err := c.workTree()
 	return tree, here, err
-}
-
-func (c *cli) printGitSync(s *gitfollow.Synced) error {
-	if len(s.Merged) == 0 {
-		return c.printf("[%s] nothing to merge\n", c.paint(styleCyan, line(s.Branch)))
-	}
-	for _, m := range s.Merged {
-		if err := c.printConflicts(m.Conflicts); err != nil {
-			return err
-		}
-		verb := "merged"
-		if s.DryRun {
-			verb = "would merge"
-		}
-		if err := c.printf("[%s] %s the memory of %s (%s)\n", c.paint(styleCyan, line(s.Branch)), verb,
-			c.paint(styleCyan, line(m.Branch)), m.By); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (c *cli) gitPrune() *cobra.Command {
@@ -276,27 +230,8 @@ func (c *cli) gitPrune() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return show(c, out, (*cli).printGitPrune)
+		return show.Answer(&c.Console, out, c.GitPrune)
 	})
-}
-
-func (c *cli) printGitPrune(p *gitfollow.Pruned) error {
-	for _, b := range p.Removed {
-		if err := c.printf("removed %s, which was at %s\n", c.paint(styleCyan, line(b.Removed)),
-			c.paint(styleYellow, shortCID(b.Commit))); err != nil {
-			return err
-		}
-	}
-	for _, k := range p.Kept {
-		if err := c.printf("kept: %s; merge it with 'mnem git sync %s', or give --force\n", line(k.Why),
-			line(k.Git)); err != nil {
-			return err
-		}
-	}
-	if len(p.Removed)+len(p.Kept) == 0 {
-		return c.printf("nothing to remove\n")
-	}
-	return nil
 }
 
 func (c *cli) gitHook() *cobra.Command {
@@ -331,22 +266,8 @@ func (c *cli) gitHook() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return show(c, out, (*cli).printGitHook)
+		return show.Answer(&c.Console, out, c.GitHook)
 	})
-}
-
-func (c *cli) printGitHook(out *gitfollow.Hook) error {
-	switch {
-	case !out.Installed && out.Changed:
-		return c.printf("removed the hook of git\n")
-	case !out.Installed:
-		return c.printf("there is no hook of mnem\n")
-	}
-	more := ""
-	if out.Chained {
-		more = ", and the hook that was there before it"
-	}
-	return c.printf("git runs 'mnem git sync' after each merge%s: %s\n", more, line(out.Path))
 }
 
 // namesGit reports whether a request asks which commits of git there were at the time.
@@ -368,12 +289,4 @@ func (c *cli) nameGit(ctx context.Context, answer any) error {
 		c.gitTree = tree
 	}
 	return gitfollow.Name(ctx, c.gitTree, answer)
-}
-
-// shortGit is how a commit of git is shown, "-" for none.
-func shortGit(id *ops.Text) string {
-	if *id == "" {
-		return "-"
-	}
-	return string((*id)[:min(len(*id), 12)])
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -153,11 +152,11 @@ func (c *cli) aside(ctx context.Context, dir string) *cli {
 	app := *c.app
 	app.Stdin = strings.NewReader("")
 	side := &cli{
-		app: &app, stdin: peers.NewReplay(app.Stdin), out: bufio.NewWriterSize(io.Discard, outBuffer), started: true,
+		app: &app, stdin: peers.NewReplay(app.Stdin), Console: consoleOf(&app, io.Discard), started: true,
 		doing: doing{ctx: ctx, wait: c.doing.wait}, by: c.by, quietly: true,
 	}
 	side.by.Session, side.by.Following = "", nil
-	side.global = globalFlags{repo: dir, json: true, quiet: true, wait: c.global.wait}
+	side.global, side.InJSON, side.Quiet = globalFlags{repo: dir, wait: c.global.wait}, true, true
 	return side
 }
 

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/show"
+
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
@@ -105,7 +107,7 @@ func (c *cli) guardFile(cmd *cobra.Command, arg string) (refused int, err error)
 		if out.Refuses {
 			refused++
 		}
-		if err := show(c, out, (*cli).printFinding); err != nil {
+		if err := show.Answer(&c.Console, out, c.printFinding); err != nil {
 			return 0, err
 		}
 	}
@@ -115,9 +117,9 @@ func (c *cli) guardFile(cmd *cobra.Command, arg string) (refused int, err error)
 func (c *cli) printFinding(f guardFindingJSON) error {
 	what := "reported"
 	if f.Refuses {
-		what = c.paint(styleRed, "refused")
+		what = c.Paint(show.Red, "refused")
 	}
-	return c.printf("%s:%d:%d  %s  %s\n", line(f.File), f.Line, f.Column, what, f.Rule)
+	return c.Printf("%s:%d:%d  %s  %s\n", line(f.File), f.Line, f.Column, what, f.Rule)
 }
 
 func (c *cli) guardRules() *cobra.Command {
@@ -131,12 +133,12 @@ func (c *cli) guardRules() *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	return c.command(cmd, func(*cobra.Command, []string) error {
-		return printList(c, guard.Rules(), func(r guard.Rule) guardRuleJSON {
+		return show.PrintList(&c.Console, guard.Rules(), func(r guard.Rule) guardRuleJSON {
 			return guardRuleJSON{r.ID, r.Level == guard.Refuses, r.About}
-		}, func(r guard.Rule) []cell {
-			return []cell{{r.ID, styleCyan},
-				{map[bool]string{true: "refused", false: "reported"}[r.Level == guard.Refuses], ""},
-				{line(r.About), styleDim}}
+		}, func(r guard.Rule) []show.Cell {
+			return show.Row(r.ID, show.Cyan,
+				map[bool]string{true: "refused", false: "reported"}[r.Level == guard.Refuses], "",
+				line(r.About), show.Dim)
 		})
 	})
 }

@@ -39,7 +39,7 @@ func (c *cli) holdCommand() *cobra.Command {
 		defer func() { err = firstError(err, h.Close()) }()
 		var printErr error
 		err = h.Keep(cmd.Context(), func(socket string, own bool) {
-			printErr = firstError(printErr, c.printHold(h, socket, own), c.out.Flush())
+			printErr = firstError(printErr, c.printHold(h, socket, own), c.Out.Flush())
 		})
 		return firstError(c.openHint(err), printErr)
 	})
@@ -48,12 +48,12 @@ func (c *cli) holdCommand() *cobra.Command {
 func (c *cli) printHold(h *peers.Holder, socket string, own bool) error {
 	path := filepath.Join(h.Dir(), repo.DirName)
 	switch {
-	case c.global.json:
-		return c.printJSON(holdJSON{path, own, orNull(socket)})
+	case c.InJSON:
+		return c.PrintJSON(holdJSON{path, own, orNull(socket)})
 	case own:
-		return c.printf("%s is open here; stop with Ctrl-C\n", line(path))
+		return c.Printf("%s is open here; stop with Ctrl-C\n", line(path))
 	}
-	return c.printf("another process has %s open; this one waits for it to end\n", line(path))
+	return c.Printf("another process has %s open; this one waits for it to end\n", line(path))
 }
 
 // newHolder returns a holder of the repository that a command is about. It opens nothing.

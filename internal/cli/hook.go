@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -88,7 +87,7 @@ func (c *cli) hook(ctx context.Context, host, event string) error {
 		Within: hookWithin,
 	}
 	said, err := h.Call(ctx, host, event, c.app.Stdin)
-	return errors.Join(err, c.printf("%s", said))
+	return errors.Join(err, c.Printf("%s", said))
 }
 
 // mayCapture reports whether what hooks noted is taken in before a verb answers: where it reads the newest
@@ -128,41 +127,6 @@ func (c *cli) capture(ctx context.Context, receipts bool) {
 		err = c.aside(ctx, dir).askAside(ctx, &ops.Capture.Spec, req, func(any) error { return nil })
 	}
 	if err != nil && !errors.Is(err, store.ErrReadOnly) {
-		c.remark("what agents said is not taken in yet, 'mnem capture' tells why")
+		c.Remark("what agents said is not taken in yet, 'mnem capture' tells why")
 	}
-}
-
-// printCaptured prints what became of what hooks noted.
-func (c *cli) printCaptured(q *ops.CaptureRequest, a *ops.Captured) error {
-	if q.Retire {
-		return c.printRetired(a)
-	}
-	said := fmt.Sprintf("%s of %s", plural(a.Turns, "turn"), plural(a.Sessions, "session"))
-	if a.Redacted > 0 {
-		said += fmt.Sprintf(", %s taken out", plural(a.Redacted, "credential"))
-	}
-	if a.Left > 0 {
-		said += fmt.Sprintf("; %s left whose transcripts cannot be read now", plural(a.Left, "session"))
-	}
-	if a.Retired > 0 {
-		said += fmt.Sprintf("; %s retired", plural(a.Retired, "turn"))
-	}
-	if a.Receipts > 0 {
-		said += fmt.Sprintf("; %s of what agents were given", plural(a.Receipts, "receipt"))
-	}
-	if a.Commit.Defined() {
-		said += " in commit " + a.Commit.String()
-	}
-	return c.printf("%s\n", said)
-}
-
-// printRetired prints how many turns were retired.
-func (c *cli) printRetired(a *ops.Captured) error {
-	switch {
-	case a.DryRun:
-		return c.printf("%s would be retired\n", plural(a.Retired, "turn"))
-	case a.Commit.Defined():
-		return c.printf("%s retired in commit %s\n", plural(a.Retired, "turn"), a.Commit)
-	}
-	return c.printf("%s retired\n", plural(a.Retired, "turn"))
 }

@@ -1,17 +1,17 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
 	"slices"
 
+	"github.com/mnem-project/mnem/internal/show"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -39,7 +39,7 @@ func (p Program) Tree() *cobra.Command {
 func (c *cli) programRoot(p Program) *cobra.Command {
 	c.program = p.Name
 	root := &cobra.Command{Use: p.Name, Short: p.Short, Long: p.Long, Example: p.Example}
-	c.parent(root, p.Commands(&Host{c})...)
+	c.parent(root, p.Commands(&Host{&c.Console, c})...)
 	c.rootFlags(root)
 	root.Version = ops.VersionsHere().Version
 	return root
@@ -47,7 +47,10 @@ func (c *cli) programRoot(p Program) *cobra.Command {
 
 // Host is what the commands of another program share with those of mnem: one is given to each
 // command line.
-type Host struct{ c *cli }
+type Host struct {
+	*show.Console
+	c *cli
+}
 
 // Command finishes a command: Run reports errors and usage.
 func (h *Host) Command(
@@ -56,28 +59,16 @@ func (h *Host) Command(
 	return h.c.command(cmd, run)
 }
 
-// JSON tells whether results are printed as JSON.
-func (h *Host) JSON() bool { return h.c.global.json }
-
 // SetExit sets the exit code of a command that succeeds with bad news.
 func (h *Host) SetExit(code int) { h.c.exit = code }
 
-// PrintJSON prints one JSON value in one line.
-func (h *Host) PrintJSON(v any) error { return h.c.printJSON(v) }
-
-// Printf prints results. Values that users wrote must have been through Line.
-func (h *Host) Printf(format string, args ...any) error { return h.c.printf(format, args...) }
-
 // Table prints rows in columns, and what was printed before.
-func (h *Host) Table(rows [][]Cell) error {
-	if err := h.c.table(rows); err != nil {
+func (h *Host) Table(rows [][]show.Cell) error {
+	if err := h.c.Table(rows); err != nil {
 		return err
 	}
-	return h.c.out.Flush()
+	return h.c.Out.Flush()
 }
-
-// Remark says something on the error stream, unless --quiet or --json.
-func (h *Host) Remark(format string, args ...any) { h.c.remark(format, args...) }
 
 // Progress starts a line that tells how far long work is; done takes it away.
 func (h *Host) Progress() (set func(what string, done, total int), done func()) {
@@ -99,31 +90,16 @@ func (h *Host) WriteAnswers(
 	ctx context.Context, path string, fn func(print func(*retrieve.Answer, retrieve.Query) error) error,
 ) error {
 	return writeOut(ctx, h.c.absolute(path), func(w io.Writer) error {
-		side := &cli{app: h.c.app, out: bufio.NewWriterSize(w, outBuffer)}
+		side := consoleOf(h.c.app, w)
 		err := fn(func(answer *retrieve.Answer, q retrieve.Query) error {
-			return side.printJSON(ops.AnswerOf(answer, q))
+			return side.PrintJSON(ops.AnswerOf(answer, q))
 		})
 		if err != nil {
 			return err
 		}
-		return side.out.Flush()
+		return side.Out.Flush()
 	})
 }
-
-// Cell is one cell of a table.
-type Cell = cell
-
-// Styles of cells on terminals.
-const (
-	Plain = ""
-	Bold  = styleBold
-	Dim   = styleDim
-	Red   = styleRed
-	Green = styleGreen
-)
-
-// CellOf returns a cell of safe text.
-func CellOf(text, style string) Cell { return cell{text, style} }
 
 // Usagef returns the error of a command line that makes no sense.
 func Usagef(format string, args ...any) error { return usagef(format, args...) }
@@ -131,37 +107,8 @@ func Usagef(format string, args ...any) error { return usagef(format, args...) }
 // Hint adds what to do next to an error.
 func Hint(err error, format string, args ...any) error { return hint(err, format, args...) }
 
-// Plural is "1 node", "2 nodes".
-func Plural(n int, what string) string { return plural(n, what) }
-
-// Line makes text that users wrote safe to print in one line.
-func Line(s string) string { return line(s) }
-
 // Counters are the token counters that requests may name.
 func Counters() retrieve.Counters { return counters() }
-
-// The figures of checks, as 'mnem check --calibrate' has them.
-type (
-	ThresholdsJSON = ops.Thresholds
-	CurveJSON      = ops.Curve
-)
-
-// CurveFigures is how many cells of a CurveRow are figures; the thresholds come after them.
-const CurveFigures = curveFigures
-
-// ThresholdsOf returns the JSON form of thresholds.
-func ThresholdsOf(t memory.Thresholds) ThresholdsJSON { return ThresholdsJSON(t) }
-
-// CurveOf returns the JSON form of how questions come out with thresholds.
-func CurveOf(p memory.CurvePoint) CurveJSON { return ops.CurveOf(p) }
-
-// CurveHead is the first row of a table of such figures.
-func CurveHead() []Cell { return curveHead() }
-
-// CurveRow is one row of it.
-func CurveRow(name string, p memory.CurvePoint) []Cell {
-	return curveRow(name, ops.CurveOf(p), p.Figures.Answerable, p.Figures.Unanswerable)
-}
 
 // Retrieval makes requests from the flags of a command, as 'mnem retrieve' does.
 type Retrieval struct {
@@ -290,7 +237,7 @@ func (r *Retrieval) Settings(base retrieve.Request) map[string]string {
 	profile, _, _ := r.Profiles.Get(name)
 	for _, e := range profile.Params { // unless a flag says otherwise
 		if f := r.flag(retrieve.FlagName(e.Key)); f != nil && !f.Changed && e.Key != "limit" && e.Key != "budget" {
-			set[f.Name] = paramText(e)
+			set[f.Name] = show.ParamText(e)
 		}
 	}
 	r.Models.settings(set)

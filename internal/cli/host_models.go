@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/show"
+
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
@@ -107,7 +109,7 @@ func (m *Models) settings(set map[string]string) {
 		set["rewrite-model"] = r.Model()
 	}
 	if m.Dated {
-		set["now"] = dayOf(m.Today.String())
+		set["now"] = show.DayOf(m.Today.String())
 	}
 	if set["rewrite"] != retrieve.RewriteMulti {
 		delete(set, "rewrites")

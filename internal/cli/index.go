@@ -2,8 +2,6 @@ package cli
 
 import (
 	"github.com/spf13/cobra"
-
-	"github.com/mnem-project/mnem/ops"
 )
 
 func (c *cli) indexCommand() *cobra.Command {
@@ -25,21 +23,4 @@ func firstError(errs ...error) error {
 		}
 	}
 	return nil
-}
-
-func (c *cli) printIndex(x *ops.Index) error {
-	if !x.Manifest.Defined() {
-		return c.printf("no index yet: the first retrieval makes it\n")
-	}
-	if err := c.printf("%s, %s, %s\n", plural(x.Segments, "segment"),
-		plural(int(x.Nodes), "node"), plural(int(x.Terms), "term")); err != nil {
-		return err
-	}
-	var rows [][]cell
-	for _, f := range x.Fields {
-		rows = append(rows, []cell{
-			{f.Field, styleBold}, {plural(int(f.Nodes), "node"), ""}, {plural(int(f.Terms), "term"), ""},
-		})
-	}
-	return c.table(rows)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/mnem-project/mnem/internal/show"
+
 	"github.com/mnem-project/mnem/internal/filewatch"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
@@ -13,7 +15,7 @@ import (
 
 // bindIngest binds the verb that keeps files, and what runs it again where they change.
 func bindIngest() *verb {
-	once := bind(ops.Ingest, (*cli).printIngested)
+	once := bind(ops.Ingest, (*show.Console).Ingested)
 	return &verb{once.spec, func(c *cli) (any, func(context.Context) error) {
 		req, run := once.prepare(c)
 		return req, func(ctx context.Context) error {
@@ -43,7 +45,7 @@ func (c *cli) watchFiles(ctx context.Context, q *ops.IngestRequest, run func(con
 	}
 	defer w.Close()
 	asked := *q
-	for c.watched = 1; ; c.watched++ {
+	for ; ; c.Again = true {
 		n, err := watchAll(ctx, w, own, paths)
 		if err != nil {
 			return c.interruptible(ctx, err)
@@ -55,10 +57,10 @@ func (c *cli) watchFiles(ctx context.Context, q *ops.IngestRequest, run func(con
 			}
 			c.report(ctx, err) // the next change tries again
 		}
-		if c.watched == 1 {
-			c.remark("watching %s; stop with Ctrl-C", dirCount(n))
+		if !c.Again {
+			c.Remark("watching %s; stop with Ctrl-C", dirCount(n))
 		}
-		if err := firstError(c.out.Flush(), w.Wait(ctx)); err != nil {
+		if err := firstError(c.Out.Flush(), w.Wait(ctx)); err != nil {
 			return c.interruptible(ctx, err)
 		}
 	}

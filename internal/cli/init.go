@@ -96,10 +96,10 @@ func (c *cli) runInit(cmd *cobra.Command, args []string, branch string, ignore b
 		return err
 	}
 	var err error
-	if c.global.json {
-		err = c.printJSON(initJSON{path, branch, c.global.author})
+	if c.InJSON {
+		err = c.PrintJSON(initJSON{path, branch, c.global.author})
 	} else {
-		err = c.printf("empty repository in %s, author %s\n", line(path), line(c.global.author))
+		err = c.Printf("empty repository in %s, author %s\n", line(path), line(c.global.author))
 	}
 	if err != nil {
 		return err

@@ -98,7 +98,7 @@ func (c *cli) offerIgnore(ctx context.Context, dir, top string, ignore bool) err
 	}
 	there, err := ignored(dir, top)
 	if err == nil && !there {
-		c.remark("hint: git would take %s along; to ignore it: echo %s >>%s", ignoreLine, ignoreLine,
+		c.Remark("hint: git would take %s along; to ignore it: echo %s >>%s", ignoreLine, ignoreLine,
 			line(filepath.Join(dir, ignoreFile)))
 	}
 	return err

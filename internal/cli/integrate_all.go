@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/mnem-project/mnem/internal/show"
+
 	"github.com/mnem-project/mnem/internal/clients"
 	"github.com/mnem-project/mnem/internal/integrate"
 	"github.com/mnem-project/mnem/ops"
@@ -17,7 +19,7 @@ type integrationsJSON struct {
 }
 
 var doneStyles = map[string]string{
-	integrate.Written: styleGreen, integrate.Taken: styleGreen, integrate.NoFile: styleDim, integrate.NotHere: styleDim, integrate.Failed: styleRed,
+	integrate.Written: show.Green, integrate.Taken: show.Green, integrate.NoFile: show.Dim, integrate.NotHere: show.Dim, integrate.Failed: show.Red,
 }
 
 // eachClient integrates the clients that are on this machine, or takes all of them back. One that fails does not keep
@@ -44,7 +46,7 @@ func (c *cli) eachClient(ctx context.Context, f integration, args []string, add 
 		}
 		out.Clients = append(out.Clients, row)
 		switch {
-		case c.global.json || all.Entry == nil:
+		case c.InJSON || all.Entry == nil:
 		case !f.dryRun:
 			var command []string
 			if add {
@@ -59,15 +61,15 @@ func (c *cli) eachClient(ctx context.Context, f integration, args []string, add 
 			}
 		}
 	}
-	if c.global.json {
-		return c.printJSON(out)
+	if c.InJSON {
+		return c.PrintJSON(out)
 	}
 	return c.printAll(out, f, add)
 }
 
 // printAll prints what became of each client, and what is left to the user.
 func (c *cli) printAll(out integrationsJSON, f integration, add bool) error {
-	var rows [][]cell
+	var rows [][]show.Cell
 	some := false
 	for _, row := range out.Clients {
 		said := map[string]string{
@@ -92,41 +94,38 @@ func (c *cli) printAll(out integrationsJSON, f integration, add bool) error {
 		if len(files) > 0 {
 			about, files = line(files[0]), files[1:]
 		}
-		rows = append(rows, []cell{{row.Client, styleBold}, {said, doneStyles[row.State]}, {about, ""}})
+		rows = append(rows, show.Row(row.Client, show.Bold, said, doneStyles[row.State], about, ""))
 		for _, file := range files {
-			rows = append(rows, []cell{{"", ""}, {"", ""}, {line(file), ""}})
+			rows = append(rows, show.Row("", "", "", "", line(file), ""))
 		}
 		if row.Hint != "" {
-			rows = append(rows, []cell{{"", ""}, {"", ""}, {"→ " + line(string(row.Hint)), ""}})
+			rows = append(rows, show.Row("", "", "", "", "→ "+line(string(row.Hint)), ""))
 		}
 	}
-	if err := c.table(rows); err != nil {
+	if err := c.Table(rows); err != nil {
 		return err
 	}
 	if some && !f.dryRun {
-		c.remark("restart them to use it; 'mnem doctor' checks it")
+		c.Remark("restart them to use it; 'mnem doctor' checks it")
 	}
 	return nil
 }
 
 var stateStyles = map[string]string{
-	integrate.Integrated: styleGreen, integrate.Outdated: styleYellow, integrate.Damaged: styleRed,
+	integrate.Integrated: show.Green, integrate.Outdated: show.Yellow, integrate.Damaged: show.Red,
 }
 
 func (c *cli) listClients() error {
 	list := c.integrating(integration{}).States()
-	if c.global.json {
-		return c.printJSON(clientsJSON{list})
+	if c.InJSON {
+		return c.PrintJSON(clientsJSON{list})
 	}
-	head := func(s string) cell { return cell{s, styleDim} }
-	rows := [][]cell{{head("client"), head("level"), head("state"), head("hooks"), head("rules"), head("file")}}
+	rows := [][]show.Cell{show.HeadRow("client", "level", "state", "hooks", "rules", "file")}
 	for _, row := range list {
-		style := map[string]string{integrate.Integrated: styleGreen, integrate.Damaged: styleRed}[row.State]
-		rows = append(rows, []cell{
-			{row.Client, styleBold}, {string(row.Level), ""}, {row.State, style},
-			{string(row.Hooks), stateStyles[string(row.Hooks)]},
-			{string(row.Rules), stateStyles[string(row.Rules)]}, {line(row.Path), ""},
-		})
+		style := map[string]string{integrate.Integrated: show.Green, integrate.Damaged: show.Red}[row.State]
+		rows = append(rows, show.Row(row.Client, show.Bold, string(row.Level), "", row.State, style,
+			string(row.Hooks), stateStyles[string(row.Hooks)],
+			string(row.Rules), stateStyles[string(row.Rules)], line(row.Path), ""))
 	}
-	return c.table(slices.Clip(rows))
+	return c.Table(slices.Clip(rows))
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/show"
+
 	"github.com/mnem-project/mnem/internal/clients"
 	"github.com/mnem-project/mnem/internal/integrate"
 )
@@ -14,13 +16,13 @@ func (c *cli) printIntegration(s *integrate.Setup, client clients.Client, path s
 	if err != nil {
 		return err
 	}
-	if c.global.json {
-		return c.printJSON(integrate.Done{
+	if c.InJSON {
+		return c.PrintJSON(integrate.Done{
 			Client: client.Name, Level: s.Level, Path: path, DryRun: true, Command: integrate.Command(e),
 		})
 	}
-	c.remark("goes to %s", line(path))
-	if err := c.printf("%s", printable(text)+"\n"); err != nil {
+	c.Remark("goes to %s", line(path))
+	if err := c.Printf("%s", printable(text)+"\n"); err != nil {
 		return err
 	}
 	hooks, rules := s.Besides(client)
@@ -28,16 +30,16 @@ func (c *cli) printIntegration(s *integrate.Setup, client clients.Client, path s
 		if text, err = s.HooksText(client); err != nil {
 			return err
 		}
-		c.remark("goes to %s", line(hooks))
-		if err := c.printf("%s", printable(text)+"\n"); err != nil {
+		c.Remark("goes to %s", line(hooks))
+		if err := c.Printf("%s", printable(text)+"\n"); err != nil {
 			return err
 		}
 	}
 	if rules == "" {
 		return nil
 	}
-	c.remark("goes to %s", line(rules))
-	return c.printf("%s", printable(client.RulesText())+"\n")
+	c.Remark("goes to %s", line(rules))
+	return c.Printf("%s", printable(client.RulesText())+"\n")
 }
 
 // applyEdits writes the edits of a client's files, all or none, or prints them in a dry run.
@@ -48,8 +50,8 @@ func (c *cli) applyEdits(
 	if err != nil {
 		return err
 	}
-	if c.global.json {
-		return c.printJSON(s.Report(client, all, backups, command))
+	if c.InJSON {
+		return c.PrintJSON(s.Report(client, all, backups, command))
 	}
 	if s.DryRun {
 		for _, change := range all.All() {
@@ -64,7 +66,7 @@ func (c *cli) applyEdits(
 	}
 	c.remarkEdits(s, client, all, command)
 	if command != nil && all.Changed() {
-		c.remark("restart %s to use it; 'mnem doctor' checks it", client.Title)
+		c.Remark("restart %s to use it; 'mnem doctor' checks it", client.Title)
 	}
 	return nil
 }
@@ -73,18 +75,18 @@ func (c *cli) applyEdits(
 func (c *cli) tellEdits(client clients.Client, all integrate.Edits, command []string) (err error) {
 	tell := func(change *clients.Change, format string, args ...any) {
 		if err == nil && change != nil && change.Changed() {
-			err = c.printf(format+"\n", append(args, line(change.Path))...)
+			err = c.Printf(format+"\n", append(args, line(change.Path))...)
 		}
 	}
 	switch {
 	case command == nil && !all.Changed():
-		return c.printf("%s has no entry %s in %s\n", client.Title, clients.Name, line(all.Entry.Path))
+		return c.Printf("%s has no entry %s in %s\n", client.Title, clients.Name, line(all.Entry.Path))
 	case command == nil:
 		tell(all.Entry, "took %s out of %s", clients.Name)
 		tell(all.Hooks, "took the hooks out of %s")
 		tell(all.Rules, "took the rules out of %s")
 	case !all.Changed():
-		return c.printf("%s is integrated already, by %s\n", client.Title, line(all.Entry.Path))
+		return c.Printf("%s is integrated already, by %s\n", client.Title, line(all.Entry.Path))
 	default:
 		tell(all.Entry, "%s starts '%s', by %s", client.Title, line(strings.Join(command, " ")))
 		tell(all.Hooks, "%s calls '%s hook', by %s", client.Title, line(command[0]))
@@ -98,10 +100,10 @@ func (c *cli) remarkEdits(s *integrate.Setup, client clients.Client, all integra
 	if all.Rules != nil {
 		switch path := line(all.Rules.Path); all.Kept {
 		case clients.RulesEdited:
-			c.remark("%s was edited, and is left alone", path)
+			c.Remark("%s was edited, and is left alone", path)
 		case clients.RulesForeign:
 			if command != nil {
-				c.remark("%s is not of mnem, and is left alone", path)
+				c.Remark("%s is not of mnem, and is left alone", path)
 			}
 		}
 	}
@@ -110,21 +112,21 @@ func (c *cli) remarkEdits(s *integrate.Setup, client clients.Client, all integra
 	}
 	if all.Rules != nil {
 		if instead := client.RulesInstead(all.Rules.Path); instead != "" {
-			c.remark("%s reads %s in place of %s", client.Title, line(instead), line(all.Rules.Path))
+			c.Remark("%s reads %s in place of %s", client.Title, line(instead), line(all.Rules.Path))
 		}
 	}
 	if all.Rules == nil && !s.NoRules && client.RulesPath(s.Machine, clients.Project) != "" {
-		c.remark("%s has files of rules in projects alone: --project writes one", client.Title)
+		c.Remark("%s has files of rules in projects alone: --project writes one", client.Title)
 	}
 	if all.Hooks != nil && all.Hooks.Changed() && client.Name == "codex" {
-		c.remark("Codex runs no hook before it is trusted: open /hooks in it")
+		c.Remark("Codex runs no hook before it is trusted: open /hooks in it")
 	}
 }
 
 // printChange prints the lines that a change takes out and puts in.
 func (c *cli) printChange(change *clients.Change) error {
 	if !change.Changed() {
-		return c.printf("nothing would change in %s\n", line(change.Path))
+		return c.Printf("nothing would change in %s\n", line(change.Path))
 	}
 	old, now := textLines(change.Old), textLines(change.New)
 	same := 0
@@ -135,16 +137,16 @@ func (c *cli) printChange(change *clients.Change) error {
 	for len(old) > 0 && len(now) > 0 && old[len(old)-1] == now[len(now)-1] {
 		old, now = old[:len(old)-1], now[:len(now)-1]
 	}
-	if err := c.printf("%s, from line %d:\n", line(change.Path), same+1); err != nil {
+	if err := c.Printf("%s, from line %d:\n", line(change.Path), same+1); err != nil {
 		return err
 	}
 	for _, l := range old {
-		if err := c.printf("%s\n", c.paint(styleRed, "- "+line(l))); err != nil {
+		if err := c.Printf("%s\n", c.Paint(show.Red, "- "+line(l))); err != nil {
 			return err
 		}
 	}
 	for _, l := range now {
-		if err := c.printf("%s\n", c.paint(styleGreen, "+ "+line(l))); err != nil {
+		if err := c.Printf("%s\n", c.Paint(show.Green, "+ "+line(l))); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/show"
+
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/commit"
@@ -169,12 +171,10 @@ func (c *cli) keyList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return printList(c, known, jsonKey, func(k keyring.Known) []cell {
-			return []cell{
-				{firstOf(line(k.Name), "(no name)"), styleBold}, {k.Key.Fingerprint(), styleYellow},
-				{map[bool]string{true: "own", false: "theirs"}[k.Secret], ""},
-				{k.Trust(), trustStyle(k.Trust())}, {line(k.Entry.Note), ""},
-			}
+		return show.PrintList(&c.Console, known, jsonKey, func(k keyring.Known) []show.Cell {
+			return show.Row(firstOf(line(k.Name), "(no name)"), show.Bold, k.Key.Fingerprint(), show.Yellow,
+				map[bool]string{true: "own", false: "theirs"}[k.Secret], "",
+				k.Trust(), trustStyle(k.Trust()), line(k.Entry.Note), "")
 		})
 	})
 }
@@ -182,11 +182,11 @@ func (c *cli) keyList() *cobra.Command {
 func trustStyle(trust string) string {
 	switch trust {
 	case keyring.Trusted:
-		return styleGreen
+		return show.Green
 	case keyring.Revoked:
-		return styleRed
+		return show.Red
 	}
-	return styleYellow
+	return show.Yellow
 }
 
 func (c *cli) keyShow() *cobra.Command {
@@ -204,19 +204,19 @@ func (c *cli) keyShow() *cobra.Command {
 
 // printKey prints what is known of a key.
 func (c *cli) printKey(k keyring.Known) error {
-	if c.global.json {
-		return c.printJSON(jsonKey(k))
+	if c.InJSON {
+		return c.PrintJSON(jsonKey(k))
 	}
-	rows := [][]cell{
-		{{"name", ""}, {firstOf(line(k.Name), "(no name)"), styleBold}},
-		{{"key", ""}, {k.Key.String(), ""}},
-		{{"fingerprint", ""}, {k.Key.Fingerprint(), styleYellow}},
-		{{"secret", ""}, {map[bool]string{true: "yes", false: "no"}[k.Secret], ""}},
-		{{"trust", ""}, {k.Trust(), trustStyle(k.Trust())}},
+	rows := [][]show.Cell{
+		show.Row("name", "", firstOf(line(k.Name), "(no name)"), show.Bold),
+		show.Row("key", "", k.Key.String(), ""),
+		show.Row("fingerprint", "", k.Key.Fingerprint(), show.Yellow),
+		show.Row("secret", "", map[bool]string{true: "yes", false: "no"}[k.Secret], ""),
+		show.Row("trust", "", k.Trust(), trustStyle(k.Trust())),
 	}
 	add := func(name, value string) {
 		if value != "" {
-			rows = append(rows, []cell{{name, ""}, {line(value), ""}})
+			rows = append(rows, show.Row(name, "", line(value), ""))
 		}
 	}
 	if k.Entry.Purge {
@@ -231,7 +231,7 @@ func (c *cli) printKey(k keyring.Known) error {
 		add("since", firstOf(r.Since.String(), "ever"))
 		add("reason", r.Reason)
 	}
-	return c.table(rows)
+	return c.Table(rows)
 }
 
 func (c *cli) keyExport() *cobra.Command {
@@ -255,7 +255,7 @@ func (c *cli) keyExport() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.say(exportedKeyJSON{Name: ops.Text(k.Name), Key: k.Key.String()}, "%s\n", k.Key)
+		return c.Say(exportedKeyJSON{Name: ops.Text(k.Name), Key: k.Key.String()}, "%s\n", k.Key)
 	})
 }
 
@@ -268,7 +268,7 @@ func (c *cli) exportSecret(name string) error {
 	if err != nil {
 		return missingKey(err, name)
 	}
-	return c.say(exportedKeyJSON{ops.Text(name), secret.Key().String(), secret.Reveal()}, "%s", keyring.FormatKeyFile(secret))
+	return c.Say(exportedKeyJSON{ops.Text(name), secret.Key().String(), secret.Reveal()}, "%s", keyring.FormatKeyFile(secret))
 }
 
 func (c *cli) keyImport() *cobra.Command {
@@ -345,7 +345,7 @@ func (c *cli) keyRm() *cobra.Command {
 		if err := ring.Remove(args[0]); err != nil {
 			return missingKey(err, args[0])
 		}
-		return c.say(removedJSON{args[0]}, "deleted the secret of key %s\n", line(args[0]))
+		return c.Say(removedJSON{args[0]}, "deleted the secret of key %s\n", line(args[0]))
 	})
 }
 

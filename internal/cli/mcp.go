@@ -217,10 +217,10 @@ func (c *cli) serveMCPHTTP(ctx context.Context, addr string, opt mcp.Options, h 
 	}
 	cfg.Routes = []serve.Route{{Path: mcpPath, Effect: effect, Handler: m.Handler()}}
 	s := serve.New(*cfg)
-	if err := c.printf("http://%s%s; stop with Ctrl-C\n", l.Addr(), mcpPath); err != nil {
+	if err := c.Printf("http://%s%s; stop with Ctrl-C\n", l.Addr(), mcpPath); err != nil {
 		return err
 	}
-	if err := c.out.Flush(); err != nil {
+	if err := c.Out.Flush(); err != nil {
 		return err
 	}
 	defer m.Close(context.WithoutCancel(ctx))

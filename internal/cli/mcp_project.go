@@ -86,7 +86,7 @@ func (p *projectRunner) find(must bool) (run operation.Runner, also bool, err er
 	if err := p.settle(own); err != nil {
 		return nil, false, err
 	}
-	p.c.remark("no repository in %s: serving the user's own", line(p.places()[0].app.Dir))
+	p.c.Remark("no repository in %s: serving the user's own", line(p.places()[0].app.Dir))
 	return p.runner, p.also, nil
 }
 

@@ -4,17 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-
-	"github.com/mnem-project/mnem/graph"
 )
-
-// label names a node for people: its key, or its id where it has none.
-func label(n *graph.Node) string {
-	if n.Key != "" {
-		return line(n.Key)
-	}
-	return n.ID.String()
-}
 
 // checkRange returns a usage error unless low <= n <= high.
 func checkRange(flag string, n, low, high int) error {

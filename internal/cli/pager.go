@@ -33,9 +33,10 @@ func (c *cli) page() {
 	}
 	terminal := *c.app
 	p := &pager{words: words, app: &terminal}
-	c.pager, c.out = p, bufio.NewWriterSize(p, outBuffer)
+	c.pager, c.Out = p, bufio.NewWriterSize(p, outBuffer)
 	if c.app.ErrTTY {
-		c.app.Stderr = &asides{p, c.out, terminal.Stderr}
+		c.app.Stderr = &asides{p, c.Out, terminal.Stderr}
+		c.Aside = c.app.Stderr
 	}
 }
 

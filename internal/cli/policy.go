@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/show"
+
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/internal/filestate"
@@ -88,7 +90,7 @@ func (c *cli) policyShow() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return show(c, out, (*cli).printPolicy)
+		return show.Answer(&c.Console, out, c.printPolicy)
 	})
 }
 
@@ -143,36 +145,33 @@ func writingOperations() []string {
 
 func (c *cli) printPolicy(out *policyJSON) error {
 	if !out.Present {
-		return c.printf("no policy: agents may do everything ('mnem policy init' makes %s)\n",
+		return c.Printf("no policy: agents may do everything ('mnem policy init' makes %s)\n",
 			line(out.Path))
 	}
-	list := func(patterns []string) cell {
+	list := func(patterns []string) show.Cell {
 		if len(patterns) == 0 {
-			return cell{"(none)", styleDim}
+			return show.CellOf("(none)", show.Dim)
 		}
-		return cell{line(strings.Join(patterns, " ")), ""}
+		return show.CellOf(line(strings.Join(patterns, " ")), "")
 	}
-	head := func(s string) cell { return cell{s, styleDim} }
-	rows := [][]cell{{
-		head("rule"), head("agents"), head("operations"), head("types"), head("edges"), head("signed"),
-	}}
+	rows := [][]show.Cell{show.HeadRow("rule", "agents", "operations", "types", "edges", "signed")}
 	for i, r := range out.Rules {
-		rows = append(rows, []cell{
-			{fmt.Sprint(i + 1), ""}, list(r.Agents), list(r.Operations), list(r.Types), list(r.Edges),
-			{map[bool]string{true: "yes", false: "no"}[r.Signed], ""},
+		rows = append(rows, []show.Cell{
+			show.CellOf(fmt.Sprint(i+1), ""), list(r.Agents), list(r.Operations), list(r.Types), list(r.Edges),
+			show.CellOf(map[bool]string{true: "yes", false: "no"}[r.Signed], ""),
 		})
 	}
 	if len(out.Rules) == 0 {
 		rows = nil
-		if err := c.printf("the policy has no rule: agents may change nothing\n"); err != nil {
+		if err := c.Printf("the policy has no rule: agents may change nothing\n"); err != nil {
 			return err
 		}
 	}
-	if err := c.table(rows); err != nil {
+	if err := c.Table(rows); err != nil {
 		return err
 	}
 	for _, o := range out.Unknown {
-		c.remark("note: %q fits no operation; 'mnem policy check --operations' lists them", line(o))
+		c.Remark("note: %q fits no operation; 'mnem policy check --operations' lists them", line(o))
 	}
 	return nil
 }
@@ -221,13 +220,13 @@ func (c *cli) policyCheck() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return show(c, out, (*cli).printPolicy)
+		return show.Answer(&c.Console, out, c.printPolicy)
 	})
 }
 
 func (c *cli) printOperations() error {
 	names := writingOperations()
-	return c.say(operationsJSON{names}, "%s\n", strings.Join(names, "\n"))
+	return c.Say(operationsJSON{names}, "%s\n", strings.Join(names, "\n"))
 }
 
 // askPolicy prints what the policy says about one change.
@@ -245,7 +244,7 @@ func (c *cli) askPolicy(q policyQuestion) error {
 	if err != nil {
 		return ops.PolicyHint(err)
 	}
-	return c.say(verdictJSON{Allowed: true, Agent: q.agent, Operation: q.operation}, "allowed\n")
+	return c.Say(verdictJSON{Allowed: true, Agent: q.agent, Operation: q.operation}, "allowed\n")
 }
 
 func (c *cli) policyInit() *cobra.Command {
@@ -289,8 +288,8 @@ func (c *cli) policyInit() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		c.remark("wrote %s", line(path))
-		return show(c, out, (*cli).printPolicy)
+		c.Remark("wrote %s", line(path))
+		return show.Answer(&c.Console, out, c.printPolicy)
 	})
 }
 

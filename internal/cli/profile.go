@@ -2,11 +2,9 @@ package cli
 
 import (
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -42,65 +40,4 @@ func (c *cli) profiles(ctx context.Context, r *repo.Repo) (*retrieve.Profiles, e
 		return nil, err
 	}
 	return s.Profiles(ctx)
-}
-
-// profileRow is a profile in a list, with the flags that would set it.
-func (c *cli) profileRow(p *ops.Profile) []cell {
-	mark, from, text := " ", "own", ""
-	if p.Default {
-		mark = "*"
-	}
-	if p.Builtin {
-		from = "built in"
-	}
-	for _, row := range profileRows(p) {
-		text += " --" + row[0].text + "=" + row[1].text
-	}
-	return []cell{{mark + " " + p.Name, styleBold}, {from, styleDim}, {strings.TrimPrefix(text, " "), ""}}
-}
-
-// profileRows are what a profile says: names of flags and their values.
-func profileRows(p *ops.Profile) (rows [][]cell) {
-	for _, typ := range p.Types {
-		rows = append(rows, []cell{{"for-type", ""}, {line(typ), ""}})
-	}
-	for _, e := range p.Params {
-		rows = append(rows, []cell{{line(retrieve.FlagName(e.Key)), ""}, {paramText(e), ""}})
-	}
-	return rows
-}
-
-func (c *cli) printProfile(p *ops.Profile) error {
-	title := "the repository's own"
-	if p.Builtin {
-		title = "built in: " + p.About
-	}
-	if p.Default {
-		title += "; the default"
-	}
-	if err := c.printf("%s  %s\n", c.paint(styleBold, line(p.Name)), title); err != nil {
-		return err
-	}
-	rows := profileRows(p)
-	for _, row := range rows {
-		row[0].text = "  " + row[0].text
-	}
-	if err := c.table(rows); err != nil {
-		return err
-	}
-	if p.Misfit != "" {
-		return c.printf("%s\n", line("does not count: "+p.Misfit))
-	}
-	return nil
-}
-
-func (c *cli) printProfilesChanged(p *ops.ProfilesChanged) error {
-	if p.NoChange {
-		return c.printf("nothing to commit\n")
-	}
-	if err := c.printf("[%s %s]\n", c.paint(styleCyan, line(p.Branch)),
-		c.paint(styleYellow, shortCID(p.Commit))); err != nil {
-		return err
-	}
-	return c.printProfilesDiff(p.Profiles)
 }

@@ -58,7 +58,7 @@ func (p *progress) say(text string) {
 }
 
 func (p *progress) visible() bool {
-	return p.c.app.ErrTTY && !p.c.global.quiet && !p.c.global.json
+	return p.c.app.ErrTTY && !p.c.Quiet && !p.c.InJSON
 }
 
 func (p *progress) show(text string) {

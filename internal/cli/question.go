@@ -121,7 +121,7 @@ func (c *cli) modelWarning(kind, format string, args ...any) {
 		c.failures[kind]++
 		first = c.failures[kind] == 1
 	}
-	if first && !c.global.quiet {
+	if first && !c.Quiet {
 		_, _ = fmt.Fprintf(c.app.Stderr, "warning: %s\n", line(fmt.Sprintf(format, args...)))
 	}
 }
@@ -133,7 +133,7 @@ func (h host) File(ctx context.Context, name string) (io.ReadCloser, string, err
 	if err != nil {
 		return nil, shown, err
 	}
-	return &conversation{in, h.c.out}, shown, nil
+	return &conversation{in, h.c.Out}, shown, nil
 }
 
 // conversation is input that is read after what was answered to it is written.
@@ -158,7 +158,7 @@ func (h host) Clock() func() time.Duration {
 // Shown implements ops.Asker. An answer that was given stays one, whatever happens here.
 func (h host) Shown(ctx context.Context, nodes map[graph.ID]int64) {
 	if err := h.c.addUsed(ctx, nodes); err != nil {
-		h.c.remark("warning: accesses are not counted: %v", err)
+		h.c.Remark("warning: accesses are not counted: %v", err)
 	}
 }
 

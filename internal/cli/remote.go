@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -59,15 +58,15 @@ func (r *runner) Run(
 	app.Stdin, app.Stdout, app.Stderr = strings.NewReader(""), results, io.Discard
 	app.OutTTY, app.ErrTTY = false, false
 	c := &cli{
-		app: &app, stdin: peers.NewReplay(app.Stdin), out: bufio.NewWriterSize(app.Stdout, outBuffer),
+		app: &app, stdin: peers.NewReplay(app.Stdin), Console: consoleOf(&app, app.Stdout),
 		by: app.caller(ctx), global: r.global,
 	}
-	c.global.json = !call.Text && call.Operation.Answer != operation.MediaCAR
-	c.global.quiet, c.doing.wait = true, r.waits
+	c.InJSON = !call.Text && call.Operation.Answer != operation.MediaCAR
+	c.Quiet, c.doing.wait = true, r.waits
 	defer c.release(nil) // where it panics: others wait for the end of all uses
 	err = c.call(ctx, verbNamed(call.Operation.Name), args)
 	c.release(err)
-	if flushErr := c.out.Flush(); err == nil {
+	if flushErr := c.Out.Flush(); err == nil {
 		err = flushErr
 	}
 	switch {

@@ -44,11 +44,11 @@ func (c *cli) askIn(
 		side.app.Stdin = side.stdin.Again()
 	}
 	if out != nil {
-		side.app.OutTTY = false
-		side.out = bufio.NewWriterSize(out, outBuffer)
+		side.Terminal = false
+		side.Out = bufio.NewWriterSize(out, outBuffer)
 	}
 	if err = side.askAside(ctx, v, req, emit); err == nil {
-		err = side.out.Flush()
+		err = side.Out.Flush()
 	}
 	return err
 }

@@ -5,9 +5,10 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/mnem-project/mnem/internal/show"
+
 	"github.com/spf13/cobra"
 
-	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote/place"
 	"github.com/mnem-project/mnem/remote/trade"
 )
@@ -72,15 +73,8 @@ func (c *cli) remoteAdd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return show(c, r, (*cli).printRemote)
+		return show.Answer(&c.Console, r, c.Remote)
 	})
-}
-
-func (c *cli) printRemote(r place.Remote) error {
-	if err := c.printf("%s is %s\n", c.paint(styleCyan, line(r.Name)), line(r.URL)); err != nil || r.AcceptPurge == "" {
-		return err
-	}
-	return c.printf("what is purged there is erased here, as it comes\n")
 }
 
 func (c *cli) remoteList() *cobra.Command {
@@ -96,17 +90,17 @@ func (c *cli) remoteList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var rows [][]cell
+		var rows [][]show.Cell
 		for _, r := range list {
-			if c.global.json {
-				if err := c.printJSON(r); err != nil {
+			if c.InJSON {
+				if err := c.PrintJSON(r); err != nil {
 					return err
 				}
 				continue
 			}
-			rows = append(rows, []cell{{line(r.Name), styleCyan}, {line(r.URL), ""}})
+			rows = append(rows, show.Row(line(r.Name), show.Cyan, line(r.URL), ""))
 		}
-		return c.table(rows)
+		return c.Table(rows)
 	})
 }
 
@@ -134,7 +128,7 @@ func (c *cli) remoteSetURL() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return show(c, r, (*cli).printRemote)
+		return show.Answer(&c.Console, r, c.Remote)
 	})
 }
 
@@ -160,22 +154,8 @@ func (c *cli) remotePrune() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return show(c, gone, (*cli).printPruned)
+		return show.Answer(&c.Console, gone, c.Pruned)
 	})
-}
-
-func (c *cli) printPruned(p *trade.Pruned) error {
-	if len(p.Refs) == 0 {
-		return c.printf("nothing to forget: %s has all of them\n", line(p.Remote))
-	}
-	if err := c.printRefMoves(p.Refs); err != nil {
-		return err
-	}
-	did := "forgot"
-	if p.DryRun {
-		did = "would forget"
-	}
-	return c.printf("%s %s of %s\n", did, plural(len(p.Refs), "ref"), line(p.Remote))
 }
 
 func (c *cli) remoteRemove() *cobra.Command {
@@ -206,10 +186,10 @@ func (c *cli) removeRemote(ctx context.Context, name string) error {
 	switch {
 	case err != nil:
 		return err
-	case c.global.json:
-		return c.printJSON(was)
+	case c.InJSON:
+		return c.PrintJSON(was)
 	}
-	return c.printf("forgot %s, which is %s\n", c.paint(styleCyan, line(name)), line(was.URL))
+	return c.Printf("forgot %s, which is %s\n", c.Paint(show.Cyan, line(name)), line(was.URL))
 }
 
 // tryRemote tries whether the place of a remote keeps writers apart, where that is in doubt.
@@ -220,7 +200,7 @@ func (c *cli) tryRemote(ctx context.Context, r place.Remote) error {
 	}
 	tried, err := trade.Try(ctx, c.askHost(), here, r)
 	if err == nil && !tried {
-		c.remark("%s cannot be written with these keys: it was not tried whether it keeps writers apart", line(r.URL))
+		c.Remark("%s cannot be written with these keys: it was not tried whether it keeps writers apart", line(r.URL))
 	}
 	return err
 }
@@ -257,21 +237,4 @@ func (c *cli) acceptPurge(ctx context.Context, name string, always bool) error {
 			r.AcceptPurge = place.AcceptAlways
 		}
 	}))
-}
-
-// printQuarantine prints what remotes say was erased, or what became of it.
-func (c *cli) printQuarantine(answer any) error {
-	if d, ok := answer.(*ops.QuarantineDecided); ok {
-		if d.ErasurePending {
-			c.remark("warning: the bytes are still in the files: the disk has no room to write these anew")
-		}
-		return c.printf("erased %s, closed %s; %d of %s wait\n", plural(len(d.Erased), "block"),
-			plural(len(d.Closed), "gap"), d.Waiting, line(d.Remote))
-	}
-	var rows [][]cell
-	for _, r := range answer.(*ops.Quarantine).Redactions {
-		rows = append(rows, []cell{{string(r.Decision), ""}, {r.CID.String(), styleYellow}, {r.What, ""},
-			{r.Time.String(), styleDim}, {line(string(r.Actor)), styleCyan}, {line(string(r.Reason)), ""}})
-	}
-	return c.table(rows)
 }

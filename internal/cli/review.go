@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mnem-project/mnem/internal/show"
+
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
@@ -73,7 +75,7 @@ func (c *cli) reviewCommand() *cobra.Command {
 
 // reviewsHere reports whether a terminal is asked what is to become of memories.
 func (c *cli) reviewsHere(cmd *cobra.Command) bool {
-	if c.app.Key == nil || !c.app.OutTTY || c.global.json {
+	if c.app.Key == nil || !c.app.OutTTY || c.InJSON {
 		return false
 	}
 	if _, err := c.dir(); err != nil {
@@ -138,7 +140,7 @@ func (c *cli) reviewAll(cmd *cobra.Command) (bool, error) {
 		}
 	}
 	if !some {
-		return false, firstError(c.printf("nothing was decided\n"), c.out.Flush())
+		return false, firstError(c.Printf("nothing was decided\n"), c.Out.Flush())
 	}
 	return true, nil
 }
@@ -181,36 +183,36 @@ func (c *cli) toReview(cmd *cobra.Command) (got *ops.Reviewed, err error) {
 func (c *cli) showReview(got *ops.Reviewed, i int) error {
 	it := got.Items[i]
 	head := []string{
-		c.paint(styleDim, fmt.Sprintf("%d of %d", i+1, got.Left)),
-		c.paint(styleBold, line(firstOf(string(it.Key), it.ID.String()))),
-		line(it.Type), c.paint(styleDim, it.Created.String()),
+		c.Paint(show.Dim, fmt.Sprintf("%d of %d", i+1, got.Left)),
+		c.Paint(show.Bold, line(firstOf(string(it.Key), it.ID.String()))),
+		line(it.Type), c.Paint(show.Dim, it.Created.String()),
 	}
 	if it.Pinned {
 		head = append(head, "pinned")
 	}
 	if it.State != "" {
-		head = append(head, c.paint(styleYellow, string(it.State)))
+		head = append(head, c.Paint(show.Yellow, string(it.State)))
 	}
 	text := slices.Collect(strings.Lines(it.Text))
-	if err := c.printf("\n%s\n", strings.Join(head, "  ")); err != nil {
+	if err := c.Printf("\n%s\n", strings.Join(head, "  ")); err != nil {
 		return err
 	}
 	for _, l := range text[:min(len(text), reviewLines)] {
-		if err := c.printf("  %s\n", brief(strings.TrimRight(l, "\n"), 10*summaryWidth)); err != nil {
+		if err := c.Printf("  %s\n", brief(strings.TrimRight(l, "\n"), 10*show.SummaryWidth)); err != nil {
 			return err
 		}
 	}
 	if more := len(text) - reviewLines; more > 0 {
-		if err := c.printf("  (%s more)\n", plural(more, "line")); err != nil {
+		if err := c.Printf("  (%s more)\n", plural(more, "line")); err != nil {
 			return err
 		}
 	}
-	return firstError(c.printf("keep, drop, pin, edit, skip, undo, quit? [kdpesuq] "), c.out.Flush())
+	return firstError(c.Printf("keep, drop, pin, edit, skip, undo, quit? [kdpesuq] "), c.Out.Flush())
 }
 
 // decideOne waits for a key that decides, and returns how many memories to go on by: 0 to end.
 func (c *cli) decideOne(it ops.ReviewItem, lines *bufio.Reader) (d decision, step int, err error) {
-	say := func(text string) error { return firstError(c.printf("%s\n", text), c.out.Flush()) }
+	say := func(text string) error { return firstError(c.Printf("%s\n", text), c.Out.Flush()) }
 	for {
 		key, err := c.app.Key()
 		if errors.Is(err, io.EOF) {
@@ -250,7 +252,7 @@ func (c *cli) decideOne(it ops.ReviewItem, lines *bufio.Reader) (d decision, ste
 
 // newText asks for a line.
 func (c *cli) newText(lines *bufio.Reader) (string, error) {
-	if err := firstError(c.printf("edit\nnew text, in one line, none to leave it: "), c.out.Flush()); err != nil {
+	if err := firstError(c.Printf("edit\nnew text, in one line, none to leave it: "), c.Out.Flush()); err != nil {
 		return "", err
 	}
 	var b strings.Builder
@@ -273,35 +275,3 @@ func (c *cli) newText(lines *bufio.Reader) (string, error) {
 type oneByte struct{ in io.Reader }
 
 func (o oneByte) Read(b []byte) (int, error) { return o.in.Read(b[:min(len(b), 1)]) }
-
-// printReviewed prints what is to be reviewed, or what was decided.
-func (c *cli) printReviewed(q *ops.ReviewRequest, r *ops.Reviewed) error {
-	c.warnSecrets(r.Warnings)
-	changed := len(r.Dropped) + len(r.Pinned) + len(r.Edited)
-	switch {
-	case len(r.Items) == 0 && changed+len(r.Kept)+len(r.Already) == 0 && !q.Rest:
-		return c.printf("nothing to review\n")
-	case len(r.Items) > 0:
-		rows := [][]cell{}
-		for _, it := range r.Items {
-			rows = append(rows, []cell{
-				{line(firstOf(string(it.Key), it.ID.String())), styleBold}, {line(it.Type), ""},
-				{it.Created.String(), styleDim}, {brief(it.Text, summaryWidth), ""},
-			})
-		}
-		c.remark("%d to review; --keep, --drop, --pin, --edit and --rest decide", r.Left)
-		return c.table(rows)
-	}
-	err := c.printParts(r.Labels, changedPart{r.Dropped, "forgotten"}, changedPart{r.Pinned, "pinned"},
-		changedPart{r.Edited, "edited"}, changedPart{r.Already, "as it was"})
-	if err == nil && len(r.Kept) > 0 {
-		err = c.printf("%d kept\n", len(r.Kept))
-	}
-	if err == nil && changed > 0 {
-		err = c.printCommitOf(plural(changed, "change"), false, r.DryRun, r.Branch, r.Commit)
-	}
-	if err != nil {
-		return err
-	}
-	return c.printf("%d left to review\n", r.Left)
-}

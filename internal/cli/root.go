@@ -88,11 +88,11 @@ func (c *cli) rootFlags(root *cobra.Command) {
 	f.StringVarP(&g.repo, "repo", "R", "", "repository `PATH`: the directory that holds .mnem, the URL of "+
 		"'mnem serve', or postgres://… (MNEM_REPO; default: found from here upward)")
 	f.BoolVarP(&g.user, "global", "G", false, "the user's own repository, of all projects")
-	f.BoolVar(&g.json, "json", false, "print JSON, and errors as JSON on standard error")
+	f.BoolVar(&c.InJSON, "json", false, "print JSON, and errors as JSON on standard error")
 	f.DurationVar(&g.wait, "wait", defaultWait, "how long to wait for another process to let go "+
 		"of the repository (MNEM_WAIT; config: wait)")
 	f.BoolVar(&g.noPager, "no-pager", false, "long results on a terminal without a pager (MNEM_PAGER, PAGER, less)")
-	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress and no remarks on standard error")
+	f.BoolVarP(&c.Quiet, "quiet", "q", false, "no progress and no remarks on standard error")
 	c.profiling.add(root)
 	root.SetGlobalNormalizationFunc(flagNames)
 }

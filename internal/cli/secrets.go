@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/guard"
-	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -34,20 +32,4 @@ func (c *cli) secretOptions() (repo.SecretOptions, error) {
 		}
 	}
 	return repo.SecretOptions{Allow: c.global.allowSecret, Strict: c.global.strict}, nil
-}
-
-// maxWarned is how many warnings people are shown.
-const maxWarned = 10
-
-// warnSecrets tells people what looks like credentials in what was written.
-func (c *cli) warnSecrets(list ops.Warnings) {
-	for _, w := range list[:min(len(list), maxWarned)] {
-		c.remark("warning: %s", line(w.Message))
-	}
-	if n := len(list) - maxWarned; n > 0 {
-		c.remark("warning: %d more; --json lists them", n)
-	}
-	if slices.ContainsFunc(list, func(w ops.Warning) bool { return w.Code == ops.CodeSecret }) {
-		c.remark("hint: %s", ops.SecretRemedy)
-	}
 }

@@ -174,12 +174,12 @@ type announce func(s *serve.Server, at net.Addr, dir string) error
 // sayServes prints where a server listens.
 func (c *cli) sayServes(url, dir string) error {
 	var err error
-	if c.global.json {
-		err = c.printJSON(serveJSON{url, dir})
+	if c.InJSON {
+		err = c.PrintJSON(serveJSON{url, dir})
 	} else {
-		err = c.printf("%s serves %s; stop with Ctrl-C\n", url, line(dir))
+		err = c.Printf("%s serves %s; stop with Ctrl-C\n", url, line(dir))
 	}
-	return firstError(err, c.out.Flush())
+	return firstError(err, c.Out.Flush())
 }
 
 // serveFrom serves the repository and its web view until the context ends. It begins to listen when it has found
@@ -278,7 +278,7 @@ func (c *cli) serveConfig(f *serveFlags) (*serve.Config, error) {
 
 func (c *cli) logHandler(form string) (slog.Handler, error) {
 	opt := &slog.HandlerOptions{}
-	if c.global.quiet {
+	if c.Quiet {
 		opt.Level = slog.LevelWarn
 	}
 	switch form {

@@ -94,13 +94,13 @@ func (c *cli) serveMetrics(ctx context.Context, f *serveFlags, s *serve.Server) 
 	if err != nil {
 		return func() {}, hint(err, "name another address with --metrics; port 0 takes a free one")
 	}
-	c.remark("metrics at http://%s/metrics", l.Addr())
+	c.Remark("metrics at http://%s/metrics", l.Addr())
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // as long as the server answers
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		if err := s.ServeMetrics(ctx, l); err != nil {
-			c.remark("metrics are not answered any more: %s", line(err.Error()))
+			c.Remark("metrics are not answered any more: %s", line(err.Error()))
 		}
 	}()
 	return func() { cancel(); <-ended }, nil

@@ -53,8 +53,8 @@ func (c *cli) askServer(ctx context.Context, at string, spec *ops.Spec, req any)
 	}
 	defer func() { _ = side.Close() }() // all was said
 	call := &server.Call{
-		Spec: spec, Req: req, JSON: c.global.json, Branch: c.by.Branch, Session: c.by.Session, Inputs: c.inputs,
-		Open: c.open, Create: host{c}.Create, Out: c.out,
+		Spec: spec, Req: req, JSON: c.InJSON, Branch: c.by.Branch, Session: c.by.Session, Inputs: c.inputs,
+		Open: c.open, Create: host{c}.Create, Out: c.Out,
 	}
 	if q, ok := req.(fileReader); ok {
 		call.Inputs = q.FileNames()

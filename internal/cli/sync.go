@@ -2,14 +2,13 @@ package cli
 
 import (
 	"context"
-	"slices"
 	"strings"
-	"time"
+
+	"github.com/mnem-project/mnem/internal/show"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/remote"
 	"github.com/mnem-project/mnem/remote/byverb"
 	"github.com/mnem-project/mnem/remote/trade"
 	"github.com/mnem-project/mnem/repo"
@@ -20,86 +19,6 @@ func (p *progress) bytes(what string, n int64) {
 	if now := p.c.app.Now(); !now.Before(p.next) && p.visible() {
 		p.next = now.Add(progressEvery)
 		p.show(what + " " + bytesText(n))
-	}
-}
-
-func (c *cli) printFetch(f *trade.Fetched) error {
-	did := "fetched"
-	if f.DryRun {
-		did = "would fetch"
-	}
-	if err := c.printRefMoves(f.Refs); err != nil {
-		return err
-	}
-	for _, tag := range f.Clashing {
-		c.remark("note: %s is elsewhere here and stays; it is under %s", line(string(tag)),
-			line(string(remote.Tracking(f.Remote, tag))))
-	}
-	c.remarkLearned(f.Remote, f.Learned)
-	c.remarkSkewed(f.Skewed)
-	if len(f.Refs) == 0 {
-		return c.printf("nothing new from %s\n", line(f.Remote))
-	}
-	return c.printf("%s %s from %s: %s, %s new\n", did, plural(len(f.Refs), "ref"), line(f.Remote),
-		bytesText(f.Bytes), plural(f.NewBlocks, "block"))
-}
-
-// remarkLearned says what was erased where something came from.
-func (c *cli) remarkLearned(name string, l trade.Learned) {
-	if n := l.Gaps; n > 0 {
-		c.remark("note: %s of what came %s erased at %s: they are gaps here", plural(n, "block"), wasWere(n), line(name))
-	}
-	if n := l.Erased; n > 0 {
-		c.remark("note: %s %s erased here, as at %s", plural(n, "block"), wasWere(n), line(name))
-	}
-	if n := l.Waiting; n > 0 && l.Learned > 0 {
-		c.remark("note: %s says that %s %s erased, which has no effect here: 'mnem remote redactions %s' lists them, "+
-			"--accept erases them here too", line(name), plural(n, "block"), wasWere(n), shellWord(name))
-	}
-}
-
-// printRefMoves prints where refs moved.
-func (c *cli) printRefMoves(list []ops.RefMoved) error {
-	var rows [][]cell
-	for _, ref := range list {
-		from, to := "(new)", "(removed)"
-		if ref.From.Defined() {
-			from = shortCID(ref.From)
-		}
-		if ref.To.Defined() {
-			to = shortCID(ref.To)
-		}
-		rows = append(rows, []cell{{line(string(ref.Ref)), styleCyan}, {from, styleDim}, {"->", styleDim},
-			{to, styleYellow}})
-	}
-	return c.table(rows)
-}
-
-func (c *cli) printPush(p *trade.Pushed) error {
-	did := "pushed"
-	if p.DryRun {
-		did = "would push"
-	}
-	c.remarkUntold(p.Remote, p.Untold)
-	if p.Erased > 0 {
-		if err := c.printf("%s erased at %s\n", plural(p.Erased, "block"), line(p.Remote)); err != nil {
-			return err
-		}
-	}
-	if len(p.Refs) == 0 {
-		return c.printf("nothing to push: %s has all of it\n", line(p.Remote))
-	}
-	if err := c.printRefMoves(p.Refs); err != nil {
-		return err
-	}
-	return c.printf("%s %s to %s: %s\n", did, plural(len(p.Refs), "ref"), line(p.Remote), bytesText(p.Bytes))
-}
-
-// remarkUntold says that what was erased here may be at the remote.
-func (c *cli) remarkUntold(name string, untold bool) {
-	if untold {
-		c.remark("note: what was purged here may still be at %s: 'mnem push %s --redactions' erases it there", line(name),
-			shellWord(name))
 	}
 }
 
@@ -133,7 +52,7 @@ func (c *cli) fetchCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return show(c, res, (*cli).printFetch)
+		return show.Answer(&c.Console, res, c.Fetch)
 	})
 }
 
@@ -200,17 +119,8 @@ func (c *cli) pushCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return show(c, res, (*cli).printPush)
+		return show.Answer(&c.Console, res, c.Push)
 	})
-}
-
-// remarkSkewed says of which branches a clock was ahead.
-func (c *cli) remarkSkewed(list []trade.Skew) {
-	for _, s := range list {
-		c.remark("note: the newest commit of %s is of %s, %s ahead of the clock here: one of both is wrong, and "+
-			"--conflicts newest would believe it", line(string(s.Ref)), s.Time,
-			(time.Duration(s.Ahead) * time.Second).Round(time.Second))
-	}
 }
 
 // syncFlags are the flags of sync and pull.
@@ -256,7 +166,7 @@ func (c *cli) syncCommand() *cobra.Command {
 		}
 		res, err := t.Sync(cmd.Context(), f.SyncOptions)
 		if res != nil {
-			err = firstError(show(c, res, (*cli).printSync), err)
+			err = firstError(show.Answer(&c.Console, res, c.Sync), err)
 		}
 		return err
 	})
@@ -316,48 +226,6 @@ func (c *cli) branchesToSync(ctx context.Context, t *trade.Transfer, f *syncFlag
 	return t.BranchesHere(ctx, f.all)
 }
 
-func (c *cli) printSync(s *trade.Synced) error {
-	for _, b := range s.Branches {
-		if err := c.printConflicts(b.Conflicts); err != nil {
-			return err
-		}
-		var did []string
-		if b.Forward {
-			did = append(did, "moved to what "+line(s.Remote)+" had")
-		}
-		if b.Merged > 0 {
-			did = append(did, plural(b.Merged, "merge"))
-		}
-		if b.Pushed {
-			did = append(did, "pushed")
-		}
-		if len(did) == 0 {
-			did = append(did, "no change")
-		}
-		at := "no commit yet"
-		if b.Commit.Defined() {
-			at = shortCID(b.Commit)
-		}
-		err := c.printf("[%s %s] %s\n", c.paint(styleCyan, line(b.Branch)), c.paint(styleYellow, at),
-			strings.Join(did, ", "))
-		if err != nil {
-			return err
-		}
-	}
-	for _, tag := range s.Clashing {
-		c.remark("note: %s is elsewhere here and stays", line(string(tag)))
-	}
-	c.remarkLearned(s.Remote, s.Learned)
-	c.remarkSkewed(s.Skewed)
-	c.remarkUntold(s.Remote, s.Untold)
-	if s.DryRun {
-		if err := c.printRefMoves(append(slices.Clone(s.Fetched), s.Pushed...)); err != nil {
-			return err
-		}
-	}
-	return c.printf("%s: received %s, sent %s\n", line(s.Remote), bytesText(s.Received), bytesText(s.Sent))
-}
-
 // pullJSON is what a pull did.
 type pullJSON struct {
 	Fetched *trade.Fetched `json:"fetched"`
@@ -397,12 +265,12 @@ func (c *cli) pullCommand() *cobra.Command {
 		}
 		b := &trade.Branch{Branch: names[0]}
 		err = t.Merge(cmd.Context(), b, f.SyncOptions)
-		return firstError(show(c, &pullJSON{got, b}, (*cli).printPull), err)
+		return firstError(show.Answer(&c.Console, &pullJSON{got, b}, c.printPull), err)
 	})
 }
 
 func (c *cli) printPull(p *pullJSON) error {
 	s := &trade.Synced{Remote: p.Fetched.Remote, Branches: ops.List[*trade.Branch]{p.Branch}, Clashing: p.Fetched.Clashing,
 		Received: p.Fetched.Bytes, Skewed: p.Fetched.Skewed, Learned: p.Fetched.Learned}
-	return c.printSync(s)
+	return c.Sync(s)
 }

@@ -105,23 +105,5 @@ func dataHome() string {
 	return filepath.Join(home, ".local", "share")
 }
 
-// colour reports whether results may be coloured.
-func (c *cli) colour() bool { return c.app.OutTTY && c.env("NO_COLOR") == "" && !c.global.json }
-
 // Styles of results on a terminal, as SGR codes.
-const (
-	styleGreen  = "32"
-	styleRed    = "31"
-	styleYellow = "33"
-	styleCyan   = "36"
-	styleBold   = "1"
-	styleDim    = "2"
-)
-
-// paint returns s in a style where results may be coloured.
-func (c *cli) paint(style, s string) string {
-	if style == "" || s == "" || !c.colour() {
-		return s
-	}
-	return "\x1b[" + style + "m" + s + "\x1b[0m"
-}
+const ()

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/show"
+
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
@@ -125,11 +127,11 @@ func (c *cli) newToken(ctx context.Context, name string, f tokenFlags) error {
 	if err := dir.add(ctx, &t); err != nil {
 		return err
 	}
-	if c.global.json {
-		return c.printJSON(newTokenJSON{jsonToken(&t), text})
+	if c.InJSON {
+		return c.PrintJSON(newTokenJSON{jsonToken(&t), text})
 	}
-	c.remark("keep it well: it is shown this once")
-	return c.printf("%s\n", text)
+	c.Remark("keep it well: it is shown this once")
+	return c.Printf("%s\n", text)
 }
 
 // expiry reads a time, or a duration from now; nil for neither.
@@ -172,9 +174,9 @@ func (c *cli) tokenList() *cobra.Command {
 			return err
 		}
 		now := c.app.Now()
-		return printList(c, all, func(t serve.Token) listedTokenJSON {
+		return show.PrintList(&c.Console, all, func(t serve.Token) listedTokenJSON {
 			return listedTokenJSON{jsonToken(&t), !t.Valid(now)}
-		}, func(t serve.Token) []cell {
+		}, func(t serve.Token) []show.Cell {
 			until := "for ever"
 			if t.Expires != nil {
 				until = "until " + jsonToken(&t).Expires.String()
@@ -182,8 +184,8 @@ func (c *cli) tokenList() *cobra.Command {
 			if !t.Valid(now) {
 				until += ", over"
 			}
-			return []cell{{line(t.Name), styleBold}, {t.ID, styleDim}, {t.Scope, ""},
-				{until, styleDim}, {line(firstOf(t.Agent, t.Name)), ""}, {line(t.Author), ""}}
+			return show.Row(line(t.Name), show.Bold, t.ID, show.Dim, t.Scope, "", until, show.Dim,
+				line(firstOf(t.Agent, t.Name)), "", line(t.Author), "")
 		})
 	})
 }
@@ -210,7 +212,7 @@ func (c *cli) tokenRevoke() *cobra.Command {
 		if err := dir.remove(t); err != nil {
 			return err
 		}
-		return c.say(revokedJSON{t.Name}, "revoked %s\n", line(t.Name))
+		return c.Say(revokedJSON{t.Name}, "revoked %s\n", line(t.Name))
 	})
 }
 

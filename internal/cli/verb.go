@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/show"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -29,28 +31,28 @@ type verb struct {
 }
 
 // bind binds a verb to what prints its answers.
-func bind[Req, Res any](v *ops.Verb[Req, Res], print func(*cli, Res) error) *verb {
-	return bindAs(v, func(c *cli, _ *Req, res Res) error { return print(c, res) })
+func bind[Req, Res any](v *ops.Verb[Req, Res], print func(*show.Console, Res) error) *verb {
+	return bindAs(v, func(c *show.Console, _ *Req, res Res) error { return print(c, res) })
 }
 
 // bindAs is bind for answers that are printed as the request says.
-func bindAs[Req, Res any](v *ops.Verb[Req, Res], print func(*cli, *Req, Res) error) *verb {
+func bindAs[Req, Res any](v *ops.Verb[Req, Res], print func(*show.Console, *Req, Res) error) *verb {
 	return &verb{&v.Spec, func(c *cli) (any, func(context.Context) error) {
 		req := new(Req)
 		return req, func(ctx context.Context) error {
-			c.answers, c.long = 0, v.Long
+			c.Answers, c.long = 0, v.Long
 			err := c.ask(ctx, &v.Spec, req, func(answer any) error {
-				c.answers++
+				c.Answers++
 				c.worked()
 				if namesGit(req) {
 					if err := c.nameGit(ctx, answer); err != nil {
 						return err
 					}
 				}
-				if c.global.json {
-					return c.printJSON(answer)
+				if c.InJSON {
+					return c.PrintJSON(answer)
 				}
-				return print(c, req, answer.(Res))
+				return print(&c.Console, req, answer.(Res))
 			})
 			c.worked()
 			var news *ops.News
@@ -76,7 +78,7 @@ type running struct {
 
 // ask runs a verb.
 func (c *cli) ask(ctx context.Context, spec *ops.Spec, req any, emit func(any) error) error {
-	inJSON := c.global.json
+	inJSON := c.InJSON
 	if q, ok := req.(interface{ InJSON() bool }); ok {
 		inJSON = inJSON || q.InJSON()
 	}
@@ -105,7 +107,7 @@ func (c *cli) ask(ctx context.Context, spec *ops.Spec, req any, emit func(any) e
 	a.rest, a.typed = rest, true
 	a.emit = func(answer any) error {
 		if !inJSON || !spec.Tells(answer) {
-			if err := firstError(emit(answer), c.out.Flush()); err != nil {
+			if err := firstError(emit(answer), c.Out.Flush()); err != nil {
 				return err
 			}
 		}
@@ -128,21 +130,21 @@ func (c *cli) worked() {
 }
 
 // bindTable is bind for a stream whose answers are rows of one table.
-func bindTable[Req, Res any](v *ops.Verb[Req, Res], row func(*cli, Res) []cell) *verb {
+func bindTable[Req, Res any](v *ops.Verb[Req, Res], row func(*show.Console, Res) []show.Cell) *verb {
 	return &verb{&v.Spec, func(c *cli) (any, func(context.Context) error) {
 		req := new(Req)
 		return req, func(ctx context.Context) error {
-			var rows [][]cell
+			var rows [][]show.Cell
 			err := c.ask(ctx, &v.Spec, req, func(answer any) error {
-				if c.global.json {
-					return c.printJSON(answer)
+				if c.InJSON {
+					return c.PrintJSON(answer)
 				}
-				if r := row(c, answer.(Res)); r != nil {
+				if r := row(&c.Console, answer.(Res)); r != nil {
 					rows = append(rows, r)
 				}
 				return nil
 			})
-			return firstError(err, c.table(rows))
+			return firstError(err, c.Table(rows))
 		}
 	}}
 }
@@ -580,7 +582,7 @@ func (h host) Create(ctx context.Context, name string, write func(io.Writer) err
 	case h.c.app.OutTTY:
 		return usagef("standard output is a terminal: name a file with -o FILE")
 	}
-	return write(h.c.out)
+	return write(h.c.Out)
 }
 
 // Read implements ops.Host.
@@ -589,4 +591,4 @@ func (h host) Read(ctx context.Context, name string) (*ops.File, error) {
 }
 
 // Human implements ops.Host.
-func (h host) Human() bool { return !h.c.global.json }
+func (h host) Human() bool { return !h.c.InJSON }

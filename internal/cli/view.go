@@ -76,7 +76,7 @@ func (c *cli) view(ctx context.Context, f viewFlags) error {
 		}
 		closeFile, err = openByFile(ctx, url, c.app.Open)
 		if err != nil {
-			c.remark("no browser opens (%v): go to the address above", err)
+			c.Remark("no browser opens (%v): go to the address above", err)
 		}
 		return nil
 	}

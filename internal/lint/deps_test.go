@@ -135,6 +135,9 @@ var allowed = map[string]string{
 	"internal/gitrun": "internal/plain ops repo",
 	// Numbers, names and paths as people read them.
 	"internal/plain": "internal/text",
+	// Answers as text for people, for whatever prints them: no repository is opened.
+	"internal/show": "commit graph internal/gitfollow internal/pattern internal/plain internal/text ipld memory ops remote " +
+		"remote/place remote/trade repo retrieve",
 	// Files that several processes change: bytes, whatever they mean.
 	"internal/filestate": "",
 	// Exact token counts, and what packs the two large vocabularies.
@@ -144,7 +147,7 @@ var allowed = map[string]string{
 		"model/embed model/rerank model/rewrite operation ops policy serve " +
 		"tokens internal/pattern internal/text " +
 		"internal/accesses internal/clients internal/filestate internal/filewatch internal/gitdir internal/gitfollow internal/hooks internal/integrate internal/keyring internal/owner peers " +
-		"mcp capture internal/plain remote remote/byverb remote/place remote/server remote/trade " +
+		"mcp capture internal/plain internal/show remote remote/byverb remote/place remote/server remote/trade " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types
 	"testdata/demo":     "", // the bundled sample memory
 	"internal/text/gen": "internal/text",
@@ -153,8 +156,8 @@ var allowed = map[string]string{
 	"internal/e2e":       "", // trying the program from outside
 	"internal/lint":      "",
 	// Measuring, in a program of its own: what it shares with the command line is cli.Host.
-	"internal/bench": "distill graph internal/cli internal/evaluate internal/filestate internal/perf memory model " +
-		"operation retrieve",
+	"internal/bench": "distill graph internal/cli internal/evaluate internal/filestate internal/perf internal/plain " +
+		"internal/show memory model operation ops retrieve",
 	"cmd/mnem":       "internal/cli",
 	"cmd/mnem-bench": "internal/bench internal/cli",
 	"spec":           "",

@@ -18,9 +18,12 @@ func Plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// Line makes text that users wrote safe to print: one line, nothing invisible.
+func Line(s string) string { return text.EscapeLine(s) }
+
 // Brief returns one line of a text that is safe to print, of at most so many characters.
 func Brief(s string, width int) string {
-	if s = text.EscapeLine(s); utf8.RuneCountInString(s) <= width {
+	if s = Line(s); utf8.RuneCountInString(s) <= width {
 		return s
 	}
 	return string([]rune(s)[:width-1]) + "…"

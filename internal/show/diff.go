@@ -1,0 +1,125 @@
+package show
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// Diff prints what differs.
+func (c *Console) Diff(q *ops.DiffRequest, answer any) error {
+	if stat, ok := answer.(*ops.DifferedStat); ok {
+		return c.printDiffStat(stat)
+	}
+	d := answer.(*ops.Differed)
+	if err := c.printDiffered(d, q.WordDiff); err != nil {
+		return err
+	}
+	n, e := d.Counts.Nodes, d.Counts.Edges
+	if n.Zero() && e.Zero() && d.Profiles == nil {
+		c.Remark("no differences")
+		return nil
+	}
+	if d.Title != "" {
+		c.Remark("%s", d.Title)
+	}
+	c.Remark("nodes +%d ~%d -%d, edges +%d ~%d -%d", n.Added, n.Changed, n.Removed, e.Added,
+		e.Changed, e.Removed)
+	return nil
+}
+
+// printDiffered prints the items that differ, and what of the profiles does.
+func (c *Console) printDiffered(d *ops.Differed, byWord bool) error {
+	err := d.Nodes(func(n ops.NodeDiff) error {
+		return c.printItemDiff(n.Change, "node "+nodeLabel(n.Key, n.ID)+" "+line(n.Type), n.Fields, byWord)
+	})
+	if err != nil {
+		return err
+	}
+	err = d.Edges(func(e ops.EdgeDiff) error {
+		text := "edge " + line(e.Type) + " " + nodeLabel(e.SrcKey, e.Src) + " -> " +
+			nodeLabel(e.DstKey, e.Dst)
+		if e.Key != "" {
+			text += " (" + line(string(e.Key)) + ")"
+		}
+		return c.printItemDiff(e.Change, text, e.Fields, byWord)
+	})
+	if err != nil {
+		return err
+	}
+	return c.printProfilesDiff(d.Profiles)
+}
+
+func (c *Console) printDiffStat(d *ops.DifferedStat) error {
+	for _, part := range []struct {
+		what  string
+		types []ops.TypeCounts
+		total repo.Counts
+	}{{"node", d.NodeTypes, d.Counts.Nodes}, {"edge", d.EdgeTypes, d.Counts.Edges}} {
+		for _, t := range part.types {
+			c.put("%s\n", c.countsLine(t.Counts, part.what+" "+line(t.Type)))
+		}
+		c.put("%s\n", c.countsLine(part.total, part.what+"s in all"))
+	}
+	return nil
+}
+
+// headFields are in the line of an item already.
+var headFields = []string{"key", "type", "src", "dst"}
+
+// changeSign is how people read that an item was added, changed or removed.
+func changeSign(k repo.ChangeKind) (sign, style string) {
+	switch k {
+	case repo.Added:
+		return "+", Green
+	case repo.Removed:
+		return "-", Red
+	}
+	return "~", Yellow
+}
+
+func (c *Console) printItemDiff(k repo.ChangeKind, title string, fields []ops.FieldDiff, byWord bool) error {
+	sign, style := changeSign(k)
+	c.put("%s\n", c.Paint(style, sign+" "+title))
+	for _, f := range fields {
+		if k != repo.Changed && slices.Contains(headFields, f.Field) {
+			continue
+		}
+		var values string
+		switch {
+		case k == repo.Added:
+			values = diffValue(f.New)
+		case k == repo.Removed:
+			values = diffValue(f.Old)
+		case byWord:
+			values = c.wordDiff(f.Old, f.New)
+		default:
+			values = c.Paint(Red, diffValue(f.Old)) + " -> " + c.Paint(Green, diffValue(f.New))
+		}
+		c.put("  %s: %s\n", line(f.Field), values)
+	}
+	return nil
+}
+
+// diffValue is a value in one safe line, nil for none.
+func diffValue(v ops.Raw) string {
+	if v == nil {
+		return "(none)"
+	}
+	return line(string(v))
+}
+
+// Shown prints a commit with its changes, or a node with its edges.
+func (c *Console) Shown(q *ops.ShowRequest, answer any) error {
+	switch a := answer.(type) {
+	case *ops.ShownCommit:
+		return cmp.Or(c.Printf("%s\n", c.commitText(&a.Commit)), c.printDiffered(a.Diff, q.WordDiff))
+	case *ops.ShownNode:
+		// No rendered line is empty: what follows the first empty one is not of the node.
+		return cmp.Or(c.Printf("%s\n", nodeText(a.WholeNode)),
+			c.Neighbors(&ops.Neighbors{Buckets: a.Buckets}))
+	}
+	return c.PrintJSON(answer)
+}

@@ -1,0 +1,139 @@
+package show
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// lanes draws the lines between commits, which come newest first, no commit before one of its children. The zero
+// value has drawn nothing.
+type lanes struct {
+	next []ipld.CID // the commit that each lane leads to; undefined for a free one
+}
+
+// drawn is what stands before the lines of one commit.
+type drawn struct {
+	first string   // before its first line
+	moves []string // lanes that begin and end, each before one of the lines that follow
+	rest  string   // before the lines after that
+}
+
+// draw places a commit.
+func (l *lanes) draw(c ipld.CID, parents []ipld.CID) drawn {
+	at := slices.Index(l.next, c)
+	if at < 0 {
+		at = l.free(-1)
+		l.next[at] = c
+	}
+	d := drawn{first: l.row(func(i int) (byte, bool) { return '*', i == at })}
+	l.next[at] = ipld.CID{}
+	for i, p := range parents {
+		to := slices.Index(l.next, p)
+		switch {
+		case to > at && i == 0: // the first line of a commit goes straight on, and others come to it
+			l.next[at], l.next[to] = p, ipld.CID{}
+			d.moves = append(d.moves, l.move(to, at)...)
+			continue
+		case to >= 0:
+		case i == 0:
+			l.next[at] = p
+			continue
+		default:
+			to = l.free(at)
+		}
+		d.moves = append(d.moves, l.move(at, to)...)
+		l.next[to] = p
+	}
+	for len(l.next) > 0 && !l.next[len(l.next)-1].Defined() {
+		l.next = l.next[:len(l.next)-1]
+	}
+	d.rest = l.row(nil)
+	return d
+}
+
+// free returns a lane that leads nowhere, right of a lane where there is one, and makes one where there is none.
+func (l *lanes) free(after int) int {
+	for i := after + 1; i < len(l.next); i++ {
+		if !l.next[i].Defined() {
+			return i
+		}
+	}
+	l.next = append(l.next, ipld.CID{})
+	return len(l.next) - 1
+}
+
+// row is a line in which lanes go on; sign may say that a lane has another sign.
+func (l *lanes) row(sign func(i int) (byte, bool)) string {
+	var b strings.Builder
+	for i := range l.next {
+		mark := byte(' ')
+		if l.next[i].Defined() {
+			mark = '|'
+		}
+		if sign != nil {
+			if s, ok := sign(i); ok {
+				mark = s
+			}
+		}
+		b.WriteByte(mark)
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+// move draws a line from one lane to another, a column at a time; others go on behind it.
+func (l *lanes) move(from, to int) (rows []string) {
+	sign, step, gap := byte('\\'), 1, 1
+	if to < from {
+		sign, step, gap = '/', -1, -1
+	}
+	for i := from; i != to; i += step {
+		row := []byte(l.row(nil))
+		row[2*i+gap] = sign
+		rows = append(rows, string(row))
+	}
+	return rows
+}
+
+// laneStyles are the colours of lanes, in turn.
+var laneStyles = []string{Red, Green, Yellow, "34", "35", Cyan}
+
+// paintLanes colours lines by their columns.
+func (c *Console) paintLanes(row string) string {
+	if !c.colour() {
+		return row
+	}
+	var b strings.Builder
+	for i, r := range row {
+		if r == ' ' || r == '*' {
+			b.WriteRune(r)
+			continue
+		}
+		b.WriteString(c.Paint(laneStyles[i/2%len(laneStyles)], string(r)))
+	}
+	return b.String()
+}
+
+// printBeside prints the lines of a commit, each after its part of the graph.
+func (c *Console) printBeside(d drawn, text string) error {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for n := 0; n < max(len(lines), 1+len(d.moves)); n++ {
+		before, after := d.rest, ""
+		switch {
+		case n == 0:
+			before = d.first
+		case n <= len(d.moves):
+			before = d.moves[n-1]
+		}
+		if n < len(lines) {
+			after = lines[n]
+		}
+		if after == "" {
+			before = strings.TrimRight(before, " ")
+		}
+		c.put("%s%s\n", c.paintLanes(before), after)
+	}
+	return nil
+}
