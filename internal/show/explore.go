@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/ops"
 )
 
@@ -19,7 +20,7 @@ func (c *Console) Explored(x *ops.Explored) error {
 	for _, n := range x.Nodes {
 		name := nodeLabel(n.Key, n.ID)
 		about := cmp.Or(brief(string(n.Summary), SummaryWidth), name)
-		c.put("%6s  %s  %s  %s\n", bits(n.Score), c.Paint(Bold, about), line(n.Type),
+		c.put("%6s  %s  %s  %s\n", shareText(n.Score), c.Paint(Bold, about), line(n.Type),
 			c.Paint(Dim, name))
 		if len(n.Path) > 0 {
 			c.put("        %s\n", c.Paint(Dim, wayOf(names, n.Path)))
@@ -35,11 +36,6 @@ func (c *Console) Explored(x *ops.Explored) error {
 	}
 	c.Remark("%s, %s%s", plural(len(x.Nodes), "node"), plural(len(x.Edges), "edge"), cut)
 	return nil
-}
-
-// bits writes a score as bits with two decimals.
-func bits(score int64) string {
-	return strconv.FormatFloat(float64(score)/65536, 'f', 2, 64)
 }
 
 // wayWidth is how many characters of a node a way shows.
@@ -116,4 +112,135 @@ func reasonText(r ops.Related) string {
 		return "both have " + strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%d%% of the words of either", r.Score*100/graph.MaxWeight)
+}
+
+// memberWidth is how much of a member's text a list of communities shows.
+const memberWidth = 30
+
+func (c *Console) Communities(answer any) error {
+	if of, ok := answer.(*ops.NodeCommunity); ok {
+		return c.printCommunity(&of.Community)
+	}
+	list := answer.(*ops.CommunityList)
+	if len(list.Communities) == 0 {
+		c.Remark("no communities: no edge connects two nodes")
+		return nil
+	}
+	var rows [][]Cell
+	for _, one := range list.Communities {
+		names := make([]string, len(one.Members))
+		for i, m := range one.Members {
+			names[i] = nodeLabel(m.Key, m.ID)
+			if m.Key == "" && m.Summary != "" {
+				names[i] = strconv.Quote(brief(string(m.Summary), memberWidth))
+			}
+		}
+		rows = append(rows, []Cell{{strconv.Itoa(one.Number), Dim},
+			{plural(one.Size, "node"), Bold}, {strings.Join(names, ", "), ""}})
+	}
+	c.putTable(rows)
+	if list.More > 0 {
+		return c.Printf("... (+%d more)\n", list.More)
+	}
+	return nil
+}
+
+// printCommunity lists the members of the community of a node.
+func (c *Console) printCommunity(of *ops.Community) error {
+	if of.Number == 0 {
+		c.Remark("in no community: no edge connects the node to another, or none closely enough")
+		return nil
+	}
+	var rows [][]Cell
+	for _, m := range of.Members {
+		rows = append(rows, []Cell{{nodeLabel(m.Key, m.ID), Bold}, {line(string(m.NodeType)), ""},
+			{m.Inside.String(), Dim}, {brief(string(m.Summary), SummaryWidth), Dim}})
+	}
+	c.putTable(rows)
+	if err := c.Out.Flush(); err != nil {
+		return err
+	}
+	c.Remark("community %d: %s, %d shown", of.Number, plural(of.Size, "node"), len(of.Members))
+	return nil
+}
+
+func (c *Console) Distilled(d *ops.Distilled) error {
+	if d.Skipped {
+		c.Remark("no digests were kept before: 'mnem distill' begins them")
+		return nil
+	}
+	if d.Made == 0 {
+		return c.Printf("up to date: %s, %s\n", plural(d.Facts, "fact"), plural(d.Scopes, "scope"))
+	}
+	return c.Printf("%s made, of %s in %s\n", plural(d.Made, "digest"), plural(d.Facts, "fact"),
+		plural(d.Scopes, "scope"))
+}
+
+func (c *Console) Map(m *ops.MapAnswer) error {
+	if m.Printed == "" {
+		c.Remark("nothing is in the memory")
+		return nil
+	}
+	return c.Printf("%s\n", plain.Lines(string(m.Printed)))
+}
+
+func (c *Console) Digest(d *ops.DigestAnswer) error {
+	head := fmt.Sprintf("%s %s: %s", d.Kind, d.Name, plural(d.Facts, "fact"))
+	if d.Kind == string(d.Name) {
+		head = fmt.Sprintf("%s: %s", d.Kind, plural(d.Facts, "fact"))
+	}
+	if d.Title != "" && d.Title != d.Name && len(d.Text) != 1 {
+		head += ", " + string(d.Title)
+	}
+	c.put("%s\n", line(head))
+	if d.Source == "" {
+		return c.failed()
+	}
+	c.put("source %s\nsem %s\n", d.Source, d.Sem)
+	for _, s := range d.Text {
+		c.put("[%.8s] %s\n", s.Fact, line(string(s.Text)))
+	}
+	for _, name := range d.Above {
+		c.put("in %s\n", line(string(name)))
+	}
+	var rows [][]Cell
+	for _, k := range d.Children {
+		rows = append(rows, []Cell{{line(string(k.Name)), Bold}, {strconv.Itoa(k.Facts), ""},
+			{brief(string(k.Title), SummaryWidth), Dim}})
+	}
+	for _, f := range d.Members {
+		rows = append(rows, []Cell{{nodeLabel(f.Key, f.ID), Bold}, {"", ""},
+			{brief(string(f.Title), SummaryWidth), Dim}})
+	}
+	if len(rows) > 0 {
+		c.put("\n")
+		c.putTable(rows)
+	}
+	if d.More > 0 {
+		c.put("... (+%d more)\n", d.More)
+	}
+	for _, id := range d.Expired {
+		c.put("expired %s\n", id)
+	}
+	if d.Refused > 0 {
+		return c.Printf("left out since they may hold a credential: %s\n", plural(d.Refused, "sentence"))
+	}
+	return nil
+}
+
+func (c *Console) Resolved(r *ops.ResolveAnswer) error {
+	if len(r.Found) == 0 {
+		c.Remark("nothing has that hash, or one near it")
+		return nil
+	}
+	var rows [][]Cell
+	for _, f := range r.Found {
+		rows = append(rows, []Cell{{strconv.Itoa(f.Distance), Dim}, {f.Kind, ""},
+			{line(string(f.Name)), Bold}, {brief(string(f.Title), SummaryWidth), Dim}})
+	}
+	c.putTable(rows)
+	if r.More > 0 {
+		return c.Printf("... (+%d more)\n", r.More)
+	}
+	return nil
 }

@@ -32,9 +32,7 @@ func (c *Console) GitSync(s *gitfollow.Synced) error {
 		return c.Printf("[%s] nothing to merge\n", c.Paint(Cyan, line(s.Branch)))
 	}
 	for _, m := range s.Merged {
-		if err := c.printConflicts(m.Conflicts); err != nil {
-			return err
-		}
+		c.printConflicts(m.Conflicts)
 		verb := "merged"
 		if s.DryRun {
 			verb = "would merge"

@@ -1,8 +1,6 @@
 package show
 
 import (
-	"cmp"
-
 	"github.com/mnem-project/mnem/ops"
 )
 
@@ -20,9 +18,7 @@ func (c *Console) MergeAnswer(answer any) error {
 // Merged prints what a merge, a revert or a cherry-pick did.
 func (c *Console) Merged(m *ops.Merged) error {
 	c.warnSecrets(m.Warnings)
-	if err := c.printConflicts(m.Conflicts); err != nil {
-		return err
-	}
+	c.printConflicts(m.Conflicts)
 	if m.VectorsDropped > 0 {
 		c.Remark("note: %s of changed text dropped: embed again", plural(m.VectorsDropped, "vector"))
 	}
@@ -46,7 +42,7 @@ func (c *Console) Merged(m *ops.Merged) error {
 }
 
 // printConflicts prints conflicts for people: an item a line, then its fields.
-func (c *Console) printConflicts(list []ops.Conflict) error {
+func (c *Console) printConflicts(list []ops.Conflict) {
 	for _, con := range list {
 		state := c.Paint(Red, string(con.Kind))
 		if con.Resolution != "" {
@@ -54,14 +50,10 @@ func (c *Console) printConflicts(list []ops.Conflict) error {
 		}
 		c.put("%s  %s  %s\n", state, con.Item, line(con.Label))
 		for _, f := range con.Fields {
-			err := c.Printf("  %s: ours %s, theirs %s, base %s\n", line(f.Field), shownField(f.Ours),
+			c.put("  %s: ours %s, theirs %s, base %s\n", line(f.Field), shownField(f.Ours),
 				shownField(f.Theirs), shownField(f.Base))
-			if err != nil {
-				return err
-			}
 		}
 	}
-	return nil
 }
 
 // printPending prints a merge in progress and what was kept.
@@ -75,16 +67,13 @@ func (c *Console) printPending(p *ops.Pending) error {
 		return c.Printf("no merge in progress\n")
 	}
 	if p.Verb != "" {
-		err := c.Printf("%s into %s: %s, %d open\n", p.Verb, line(string(p.Branch)),
-			plural(len(p.Conflicts), "conflict"), p.Open)
-		if err = cmp.Or(err, c.printConflicts(p.Conflicts)); err != nil {
-			return err
-		}
+		c.put("%s into %s: %s, %d open\n", p.Verb, line(string(p.Branch)), plural(len(p.Conflicts), "conflict"), p.Open)
+		c.printConflicts(p.Conflicts)
 	}
 	for _, k := range p.Kept {
 		c.put("kept for %s: %s\n", line(k.Branch), line(k.Ref))
 	}
-	return nil
+	return c.failed()
 }
 
 // shownField is one value of a field for people, nil for none.

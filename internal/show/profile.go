@@ -1,9 +1,12 @@
 package show
 
 import (
+	"fmt"
 	"strings"
 
+	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -60,4 +63,72 @@ func (c *Console) ProfilesChanged(p *ops.ProfilesChanged) error {
 	c.put("[%s %s]\n", c.Paint(Cyan, line(p.Branch)),
 		c.commit(p.Commit))
 	return c.printProfilesDiff(p.Profiles)
+}
+
+// ParamText is the value of a parameter as the flag of its name takes it.
+func ParamText(e ipld.Entry) string {
+	v, _ := retrieve.Share(e.Key, e.Value)
+	return plainText(v)
+}
+
+func plainText(v ipld.Value) string {
+	switch v.Kind() {
+	case ipld.String:
+		return line(v.Text())
+	case ipld.Float:
+		return fmt.Sprint(v.Float())
+	case ipld.List:
+		parts := make([]string, len(v.List()))
+		for i, item := range v.List() {
+			parts[i] = plainText(item)
+		}
+		return strings.Join(parts, ",")
+	case ipld.Map:
+		parts := make([]string, len(v.Entries()))
+		for i, e := range v.Entries() {
+			parts[i] = line(e.Key) + "=" + plainText(e.Value)
+		}
+		return strings.Join(parts, ",")
+	}
+	return line(string(ipld.AppendJSON(nil, v)))
+}
+
+// printProfilesDiff prints what differs between retrieval profiles, nil for nothing.
+func (c *Console) printProfilesDiff(d *ops.ProfilesDiff) error {
+	if d == nil {
+		return nil
+	}
+	if d.Default != nil {
+		if err := c.printItemDiff(repo.Changed, "profiles", []ops.FieldDiff{*d.Default}, false); err != nil {
+			return err
+		}
+	}
+	if len(d.Fields) > 0 {
+		if err := c.printItemDiff(repo.Changed, "profiles", d.Fields, false); err != nil {
+			return err
+		}
+	}
+	for _, p := range d.Changed {
+		if err := c.printItemDiff(p.Kind, "profile "+line(p.Name), shareFields(p.Fields), false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shareFields turns units of 2^-16 into the numbers that flags have.
+func shareFields(fields []ops.FieldDiff) []ops.FieldDiff {
+	show := func(name string, v ops.Raw) ops.Raw {
+		units, err := ipld.ParseJSON(v)
+		if v == nil || err != nil {
+			return v
+		}
+		shown, _ := retrieve.Share(name, units)
+		return ops.Value(&shown)
+	}
+	out := make([]ops.FieldDiff, len(fields))
+	for i, f := range fields {
+		out[i] = ops.FieldDiff{Field: f.Field, Old: show(f.Field, f.Old), New: show(f.Field, f.New)}
+	}
+	return out
 }

@@ -21,9 +21,7 @@ func (c *Console) Status(st *ops.Status) error {
 			return err
 		}
 	}
-	if err := c.printUnmerged(st); err != nil {
-		return err
-	}
+	c.printUnmerged(st)
 	if !st.Staged {
 		return c.Printf("nothing staged\n")
 	}
@@ -36,7 +34,7 @@ func (c *Console) Status(st *ops.Status) error {
 }
 
 // printUnmerged prints what waits for someone to decide about it.
-func (c *Console) printUnmerged(st *ops.Status) error {
+func (c *Console) printUnmerged(st *ops.Status) {
 	if m := st.Merge; m != nil {
 		next := "'mnem merge --list' shows them"
 		if m.Open == 0 {
@@ -49,7 +47,6 @@ func (c *Console) printUnmerged(st *ops.Status) error {
 		c.put("kept, as it did not merge: %s; 'mnem merge' it to resolve what conflicts\n",
 			line(k.Ref))
 	}
-	return nil
 }
 
 // printShort prints the first items that differ, one a line: nodes by type and name, edges by

@@ -22,9 +22,7 @@ func (c *Console) Answer(q *ops.RetrieveRequest, a *ops.Answer) error {
 		return c.PrintJSON(a)
 	}
 	if e := a.Explanation; e != nil {
-		if err := c.printExplanation(a); err != nil {
-			return err
-		}
+		c.printExplanation(a)
 	}
 	for i, d := range a.Digests {
 		if i > 0 || a.Explanation != nil {
@@ -115,7 +113,7 @@ func droppedSummary(a *ops.Answer) string {
 
 // printExplanation prints how an answer came about, and before the first empty line how each item was
 // found.
-func (c *Console) printExplanation(a *ops.Answer) error {
+func (c *Console) printExplanation(a *ops.Answer) {
 	for _, text := range []string{datesText(a.Explanation), feedbackText(a.Feedback), recallText(a)} {
 		if text == "" {
 			continue
@@ -149,7 +147,7 @@ func (c *Console) printExplanation(a *ops.Answer) error {
 		})
 	}
 	c.putTable(rows)
-	return c.printTrace(&a.Trace)
+	c.printTrace(&a.Trace)
 }
 
 // datesText says how the dates of a query were read, "" where it has none.
@@ -308,9 +306,9 @@ func whyDropped(d ops.DroppedItem, items []ops.AnswerItem) string {
 }
 
 // printTrace prints what the lanes found and left out, and how long the stages took.
-func (c *Console) printTrace(t *ops.Trace) error {
+func (c *Console) printTrace(t *ops.Trace) {
 	if len(t.Lanes) == 0 {
-		return nil
+		return
 	}
 	rows := [][]Cell{HeadRow("lane", "weight", "passed", "found", "scores", "left out")}
 	for _, l := range t.Lanes {
@@ -323,7 +321,7 @@ func (c *Console) printTrace(t *ops.Trace) error {
 	for _, s := range t.Stages {
 		took = append(took, fmt.Sprintf("%s %v", s.Stage, time.Duration(s.Micros)*time.Microsecond))
 	}
-	return c.Printf("%s\n", strings.Join(took, ", "))
+	c.put("%s\n", strings.Join(took, ", "))
 }
 
 // leftOutText says which filters left out how many nodes.
