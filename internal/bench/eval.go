@@ -17,7 +17,7 @@ import (
 // evalOptions are the flags of eval as they are given.
 type evalOptions struct {
 	*cli.Retrieval
-	by, results, baseline, tolerance string
+	by, as, results, baseline, tolerance string
 }
 
 // rowsBy are the values of --by.
@@ -56,6 +56,10 @@ func evalCommand(h *cli.Host) *cobra.Command {
 			"that there are, entity, time, and recency, which looks at no question; exact is what questions\n" +
 			"name by key or id, which every lane has in front. --by stage has a row for each stage of\n" +
 			"retrieval, all else being equal: what runs is left out, and what does not is put in.\n\n" +
+			"--as markdown makes of each node a file with its summary for a heading, --as chatgpt an export\n" +
+			"of the nodes that have the property speaker, whose keys are of the form SESSION:TURN. These are\n" +
+			"ingested as 'mnem ingest' does; edges are left out. A file counts as its node, in whatever\n" +
+			"chunks it is.\n\n" +
 			"With --embed the nodes that have no embedding by the model are embedded first, and then each\n" +
 			"question; --rewrite and --rerank let models help with each question, as in 'mnem retrieve'. How\n" +
 			"often a model failed, so that a question was answered without it, is counted and printed.\n\n" +
@@ -69,7 +73,8 @@ func evalCommand(h *cli.Host) *cobra.Command {
 			"  mnem-bench eval . --by lane --embed=hash --expand 0\n" +
 			"  mnem-bench eval . --json >before.json\n" +
 			"  mnem-bench eval . --baseline before.json --tolerance 0.01\n" +
-			"  mnem-bench eval . --results results.jsonl",
+			"  mnem-bench eval . --results results.jsonl\n" +
+			"  mnem-bench eval . --as markdown --pack passages --passage-tokens 96",
 		Args: cobra.ExactArgs(1),
 	}
 	opt.Retrieval = h.RetrievalFlags(cmd, evaluate.DefaultLimit, evaluate.DefaultBudget)
@@ -81,6 +86,7 @@ func evalCommand(h *cli.Host) *cobra.Command {
 	f.Lookup("now").Usage = "count dates like 'last week' in queries from the day of this `TIME`: " +
 		"without it from today, or from that of the report that --baseline compares with"
 	f.StringVar(&opt.by, "by", "", "print figures by this `FIELD` too: cat, profile, intent, lane or stage")
+	f.StringVar(&opt.as, "as", "", "let the nodes come in this `FORM`: markdown or chatgpt")
 	f.StringVar(&opt.results, "results", "",
 		"write the answers to `FILE`, as 'mnem retrieve --batch' prints them")
 	f.StringVar(&opt.baseline, "baseline", "", "compare with the report in `FILE`, made with --json")
@@ -98,6 +104,8 @@ func runEval(h *cli.Host, cmd *cobra.Command, dir string, opt *evalOptions) erro
 		return cli.Usagef("--by: %q is not cat, profile, intent, lane or stage", opt.by)
 	case f.Changed("by") && evaluate.By(opt.by) != evaluate.ByCategory && f.Changed("baseline"):
 		return cli.Usagef("--by %s and --baseline exclude each other: a baseline has categories", opt.by)
+	case f.Changed("as") && !slices.Contains(evaluate.Forms(), evaluate.Form(opt.as)):
+		return cli.Usagef("--as: %q is not markdown or chatgpt", opt.as)
 	case f.Changed("results") && (opt.results == "" || opt.results == "-"):
 		return cli.Usagef("--results: want a file")
 	case f.Changed("unseen"):
@@ -154,7 +162,7 @@ func answerAll(
 	defer done()
 	opt := evaluate.Options{
 		Base: base, Shown: filepath.ToSlash(dir), Progress: set, Profiles: to.Profiles,
-		By: evaluate.By(to.by), Counters: cli.Counters(), Ask: to.Models.Ask,
+		By: evaluate.By(to.by), As: evaluate.Form(to.as), Counters: cli.Counters(), Ask: to.Models.Ask,
 	}
 	if to.Models.Embeds() {
 		opt.Prepare = to.Models.EmbedNodes

@@ -63,6 +63,8 @@ type Options struct {
 	Profiles *retrieve.Profiles
 	// By says what the report has rows of beside that over all queries.
 	By By
+	// As is the form in which the nodes of change files come into the repository.
+	As Form
 	// Prepare, where given, is called with the repository of each pair and the only commit in it; it
 	// may commit more, and returns the commit that queries are answered from.
 	Prepare func(context.Context, *repo.Repo, ipld.CID) (ipld.CID, error)
@@ -128,6 +130,7 @@ type runner struct {
 	sums   tallies
 	varied variantTallies
 	types  []string // of the edges of the pair, where these matter
+	formed *formed  // what the nodes of the pair became, nil where they came as lines
 	done   int      // queries answered
 	total  int
 }
@@ -251,7 +254,7 @@ func (r *runner) pair(ctx context.Context, name string) (err error) {
 	}
 	for i := range queries {
 		queries[i].file = name + queriesEnd
-		if err := known(ctx, s, &queries[i]); err != nil {
+		if err := r.known(ctx, s, &queries[i]); err != nil {
 			return at(&queries[i], err)
 		}
 	}
@@ -287,7 +290,7 @@ func (r *runner) query(ctx context.Context, s *repo.Snapshot, q *Query) (err err
 	if err != nil {
 		return at(err)
 	}
-	answer, err := s.Retrieve(ctx, req)
+	answer, err := r.answer(ctx, s, req)
 	if err != nil {
 		return at(err)
 	}
@@ -328,7 +331,15 @@ func (r *runner) build(ctx context.Context, name string) (*repo.Snapshot, *repo.
 	}
 	var head ipld.CID
 	err = r.open(name+changesEnd, func(f io.Reader, file string) error {
-		res, err := rp.Commit(ctx, r.counted(repo.ReadChanges(f, file)),
+		changes := r.counted(repo.ReadChanges(f, file))
+		if r.opt.As != FormLines {
+			var list []graph.Change
+			if list, r.formed, err = form(ctx, rp, r.opt.As, changes); err != nil {
+				return err
+			}
+			changes = changesOf(list)
+		}
+		res, err := rp.Commit(ctx, changes,
 			repo.CommitOptions{Stamp: by, Message: "what the questions are about"})
 		if err == nil {
 			head = res.Commit
@@ -357,6 +368,30 @@ func (r *runner) counted(changes repo.Changes) repo.Changes {
 			r.opt.Progress("changes read:", n, 0)
 		}
 	}
+}
+
+// answer answers a request with nodes of the change file.
+func (r *runner) answer(
+	ctx context.Context, s *repo.Snapshot, req retrieve.Request,
+) (*retrieve.Answer, error) {
+	answer, err := s.Retrieve(ctx, req)
+	if err == nil && r.formed != nil {
+		r.formed.rename(answer)
+	}
+	return answer, err
+}
+
+// known refuses a query whose known answers are not there to be found, in whatever form.
+func (r *runner) known(ctx context.Context, s *repo.Snapshot, q *Query) error {
+	if r.formed == nil {
+		return known(ctx, s, q)
+	}
+	for i, id := range q.Gold {
+		if !r.formed.nodes[id] {
+			return graph.Fieldf("gold", "no node %q of the change file became a part of %s", q.names[i], r.opt.As)
+		}
+	}
+	return nil
 }
 
 // known refuses a query whose known answers are not there to be found.

@@ -49,7 +49,7 @@ func (r *runner) vary(
 	scores := make(map[string]Scores, len(list))
 	for _, v := range list {
 		if !v.found {
-			answer, err := s.Retrieve(ctx, v.req)
+			answer, err := r.answer(ctx, s, v.req)
 			if err != nil {
 				return fmt.Errorf("%s: %w", v.name, err)
 			}

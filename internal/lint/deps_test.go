@@ -107,7 +107,7 @@ var allowed = map[string]string{
 	// What agents may change: asked by porcelain, of what repo says is touched.
 	"policy": "ipld repo",
 	// Measuring retrieval: it makes repositories in memory and looks at what they answer.
-	"internal/evaluate": "ipld graph store store/mem prolly distill repo retrieve memory internal/fixed internal/text internal/tuning",
+	"internal/evaluate": "ipld graph ingest ingest/chats ingest/parse store store/mem prolly distill repo retrieve memory internal/fixed internal/text internal/tuning",
 	// Measuring cost: it makes repositories on disk, counts what their store does, and opens the
 	// same Pebble beside them as a yardstick.
 	"internal/perf":    "ipld graph store store/pebble repo retrieve adjacency",
