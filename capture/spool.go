@@ -135,6 +135,18 @@ func makeSpool(dir string) error {
 	return err
 }
 
+// Writable returns why nothing can be written to the spool in dir, nil where it can. Nothing is left of the trial.
+func Writable(dir string) error {
+	if err := makeSpool(dir); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Join(dir, SpoolDir), ".try-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
 // Note writes an entry to the spool in dir, which is a .mnem. Unless a turn has ended it is one that waits, and
 // one that is there is left.
 func Note(ctx context.Context, dir string, e *Entry, ended bool) error {

@@ -173,6 +173,22 @@ func TestReadOnlyMount(t *testing.T) {
 				})
 			}
 		}
+		start := func(dir string) string {
+			cmd := child(t, dir, asProgram, "hook", "claude-code", "session-start")
+			cmd.Env = append(cmd.Env, "MNEM_PRIVATE=1")
+			cmd.Stdin = strings.NewReader(`{"session_id":"s","cwd":"` + dir + `"}`)
+			out, err := cmd.Output()
+			if err != nil {
+				t.Error(err)
+			}
+			return string(out)
+		}
+		if said := start(dir); !strings.Contains(said, "remember") { // from now on the session is private
+			t.Errorf("where it can be written an agent is told %q", said)
+		}
+		if said := start(at); said != "" {
+			t.Errorf("where nothing can be written an agent is told %q", said)
+		}
 		reads(t, at)
 		// Where the same directory can be written, a process may have it open.
 		owner, out := holderProcess(t, dir)

@@ -102,12 +102,10 @@ func (h *Host) Call(ctx context.Context, program, event string, in io.Reader) (s
 	if err = tell(ctx, dir, t); err != nil {
 		t.text, t.items = "", nil
 	}
-	if t.asked && !private {
-		// What is known is said even where it cannot be noted, but for a repository that cannot be written: an agent
-		// would be told to keep things in it.
-		if noted := h.noteTold(ctx, spool, t, err); notWritable(noted) {
-			t.text = ""
-		}
+	// What is known is said even where it cannot be noted, but for a repository that cannot be written: an agent
+	// would be told to keep things in it.
+	if t.asked && notWritable(h.noteTold(ctx, spool, t, err)) {
+		t.text = ""
 	}
 	return string(capture.Output(call.Host, call.Event, t.text)), err
 }
@@ -169,8 +167,11 @@ func (t *telling) give(item ops.AnswerItem) {
 	t.text += item.Rendered
 }
 
-// noteTold notes what an agent is given, or why it is given nothing.
+// noteTold notes what an agent is given, or why it is given nothing; in a private session it finds out whether it could.
 func (h *Host) noteTold(ctx context.Context, spool string, t *telling, why error) error {
+	if t.private {
+		return capture.Writable(spool)
+	}
 	told := &capture.Told{Time: h.Now(), Host: t.call.Host, Session: t.call.Session, Event: t.call.Event}
 	if t.answer != nil {
 		told.Commit = t.answer.Commit
