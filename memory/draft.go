@@ -68,6 +68,8 @@ type Near struct {
 	ID     graph.ID
 	Text   int64 // likeness of the texts in units of 2^-16, 0 to 65,536
 	Cosine int64 // of the vectors, in the same units; 0 where either has none
+
+	summary string // of it where it was read, else ""
 }
 
 // Link is an edge to be written with a draft.

@@ -156,22 +156,36 @@ func (l *linker) wrote(d *Draft) {
 
 // seen returns a node of the snapshot that no mark hides, nil for none.
 func (l *linker) seen(ctx context.Context, id graph.ID) (*graph.Node, error) {
-	if hidden, err := l.hides(id); err != nil || hidden {
-		return nil, err
-	}
-	m, err := l.s.Mark(ctx, graph.OnNode, id)
-	if err != nil || m != nil && retrieve.Hidden(m.State) {
+	if hidden, err := l.hides(ctx, id); err != nil || hidden {
 		return nil, err
 	}
 	return l.node(ctx, id)
 }
 
-// hides reports whether a mark of the commit that is being made hides a node.
-func (l *linker) hides(id graph.ID) (bool, error) {
-	if l.marks == nil {
-		return false, nil
+// summary returns that of a memory, "" for one that is hidden or not there.
+func (l *linker) summary(ctx context.Context, near Near) (string, error) {
+	if near.summary != "" {
+		if hidden, err := l.hides(ctx, near.ID); err != nil || hidden {
+			return "", err
+		}
+		return near.summary, nil
 	}
-	m, err := l.marks.now(id)
+	n, err := l.seen(ctx, near.ID)
+	if n == nil || err != nil {
+		return "", err
+	}
+	return n.Summary, nil
+}
+
+// hides reports whether a mark of the snapshot, or of the commit that is being made, hides a node.
+func (l *linker) hides(ctx context.Context, id graph.ID) (bool, error) {
+	if l.marks != nil {
+		m, err := l.marks.now(id)
+		if err != nil || m != nil && retrieve.Hidden(m.State) {
+			return true, err
+		}
+	}
+	m, err := l.s.Mark(ctx, graph.OnNode, id)
 	return m != nil && retrieve.Hidden(m.State), err
 }
 

@@ -121,12 +121,12 @@ func (l *linker) causal(
 		if seen[near.ID] {
 			continue
 		}
-		n, err := l.seen(ctx, near.ID)
+		summary, err := l.summary(ctx, near)
 		if err != nil {
 			return err
 		}
-		if n != nil {
-			look(near.ID, n.Summary)
+		if summary != "" {
+			look(near.ID, summary)
 		}
 	}
 	sortEffects(found)

@@ -165,7 +165,7 @@ func (d *Draft) follows(r *recent) string {
 // visible reports whether a memory is still there and not hidden.
 func (l *linker) visible(ctx context.Context, r *recent) (bool, error) {
 	if r.drafted {
-		hidden, err := l.hides(r.id)
+		hidden, err := l.hides(ctx, r.id)
 		return !hidden, err
 	}
 	n, err := l.seen(ctx, r.id)

@@ -173,7 +173,7 @@ func TestLinkRules(t *testing.T) {
 	m.writeDrafts(t, LinkOptions{}, nil, a, b)
 	d := draft("The site of Alice went down because the cache server ran out of memory.", 2, "s")
 	d.Tags = []string{"outage"}
-	similar := []Near{{a.ID, 30_000, 60_000}}
+	similar := []Near{{ID: a.ID, Text: 30_000, Cosine: 60_000}}
 	link := func(off ...Rule) []Link {
 		l, err := m.newLinker(m.headOf(t), LinkOptions{Off: off})
 		if err != nil {
@@ -241,7 +241,7 @@ func TestSemanticLinks(t *testing.T) {
 	var near []Near
 	for i, cosine := range []int64{52_429, 52_428, 26_214, 26_213, 60_000, 60_000, 60_000} {
 		ds = append(ds, draft(fmt.Sprintf("note %d", i), -40))
-		near = append(near, Near{ds[i].ID, 0, cosine})
+		near = append(near, Near{ID: ds[i].ID, Cosine: cosine})
 	}
 	m.writeDrafts(t, LinkOptions{}, nil, ds...)
 	got := m.writeDrafts(t, LinkOptions{}, near, draft("another", 0))[0]
@@ -319,7 +319,7 @@ func TestLinksDeterminism(t *testing.T) {
 		d := story(i)
 		before := m.headOf(t).Graph()
 		m.writeDrafts(t, LinkOptions{}, near, d)
-		near = append(near, Near{d.ID, int64(20_000 + i%7), int64(30_000 + 1000*i)})
+		near = append(near, Near{ID: d.ID, Text: int64(20_000 + i%7), Cosine: int64(30_000 + 1000*i)})
 		if i%10 == 9 {
 			by := linkBy
 			if _, err := m.r.Undo(t.Context(), "", by); err != nil {

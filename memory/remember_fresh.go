@@ -12,8 +12,9 @@ const maxFresh = 256
 
 // fresh finds the memories that requests before made in the same commit: no index has them yet.
 type fresh struct {
-	list  []*known
-	terms map[string][]int32 // places in list, ascending
+	list   []*known
+	terms  map[string][]int32 // places in list, ascending
+	shared []uint8            // of each of list, how many terms it shares with the text at hand
 }
 
 func (f *fresh) add(a *text.Analyzer, k *known) {
@@ -47,23 +48,34 @@ func (f *fresh) nearby(a *text.Analyzer, s string) []*known {
 	slices.SortStableFunc(terms, func(a, b string) int {
 		return cmp.Compare(len(f.terms[a]), len(f.terms[b]))
 	})
-	shared := map[int32]int{}
+	f.shared = append(f.shared, make([]uint8, len(f.list)-len(f.shared))...)
+	var met []int32
 	for _, term := range terms[:min(maxQuery, len(terms))] {
 		at := f.terms[term]
 		for _, n := range at[max(0, len(at)-maxFresh):] {
-			shared[n]++
+			if f.shared[n]++; f.shared[n] == 1 {
+				met = append(met, n)
+			}
 		}
 	}
-	found := make([]int32, 0, len(shared))
-	for n := range shared {
-		found = append(found, n)
+	order := func(a, b int32) int {
+		return cmp.Or(cmp.Compare(f.shared[b], f.shared[a]), cmp.Compare(b, a))
 	}
-	slices.SortFunc(found, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(shared[b], shared[a]), cmp.Compare(b, a))
-	})
-	var out []*known
-	for _, n := range found[:min(maxNearby, len(found))] {
-		out = append(out, f.list[n])
+	best := make([]int32, 0, maxNearby+1)
+	for _, n := range met {
+		if len(best) == maxNearby && order(best[maxNearby-1], n) < 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(best, n, order)
+		best = slices.Insert(best, at, n)
+		best = best[:min(maxNearby, len(best))]
+	}
+	out := make([]*known, len(best))
+	for i, n := range best {
+		out[i] = f.list[n]
+	}
+	for _, n := range met {
+		f.shared[n] = 0
 	}
 	return out
 }

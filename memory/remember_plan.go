@@ -130,7 +130,7 @@ func (p *planner) compare(d *Draft, out *Remembered) (*known, []Near, error) {
 			}
 		}
 		if k.draft == nil {
-			near = append(near, Near{ID: k.id, Text: s.Text, Cosine: s.Cosine})
+			near = append(near, Near{ID: k.id, Text: s.Text, Cosine: s.Cosine, summary: k.text})
 		}
 	}
 	if same != nil {
