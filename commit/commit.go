@@ -29,6 +29,7 @@ type Commit struct {
 	Height    uint64     // 1 without parents, else 1 more than the greatest of theirs
 	Graph     ipld.CID
 	Vectors   ipld.CID // tree of embeddings, undefined for none
+	Digests   ipld.CID // tree of texts of digests that models wrote, undefined for none
 	Profile   ipld.CID // retrieval profiles, undefined for none but the built-in ones
 	Author    string   // 1 to graph.MaxActor bytes without control characters
 	Agent     string   // likewise, "" for none
@@ -41,7 +42,7 @@ type Commit struct {
 }
 
 var commitFields = []string{
-	"v", "kind", "task", "time", "agent", "graph", "author", "change", "height", "message",
+	"v", "kind", "task", "time", "agent", "graph", "author", "change", "height", "digests", "message",
 	"parents", "profile", "vectors", "signature",
 }
 
@@ -76,6 +77,7 @@ func (c *Commit) check() error {
 		c.checkParents(),
 		graph.CheckLink("graph", c.Graph, ipld.DagCBOR),
 		checkOptLink("vectors", c.Vectors),
+		checkOptLink("digests", c.Digests),
 		checkOptLink("profile", c.Profile),
 		graph.CheckLine("author", c.Author, 1, graph.MaxActor),
 		graph.CheckLine("agent", c.Agent, 0, graph.MaxActor),
@@ -133,6 +135,7 @@ func (c *Commit) append(change, signature bool) []byte {
 		w.Bytes("change", c.Change[:])
 	}
 	w.Int("height", int64(c.Height))
+	w.OptLink("digests", c.Digests)
 	c.Message.write(w)
 	w.Links("parents", c.Parents)
 	w.OptLink("profile", c.Profile)
@@ -181,6 +184,8 @@ func (dec *commitDecoder) field(key string, d *ipld.Decoder) (known bool, err er
 		c.Change, err = decodeID(d)
 	case "height":
 		c.Height, err = decodeCount(d)
+	case "digests":
+		c.Digests, err = d.Link()
 	case "message":
 		dec.seen |= 4
 		c.Message, err = decodeMessage(d)

@@ -29,6 +29,7 @@ type Merge struct {
 	Message     Message  // of the commit to make
 	Graph       ipld.CID // what merged, with our version where there is a conflict
 	Vectors     ipld.CID // tree of embeddings, undefined for none
+	Digests     ipld.CID // tree of texts of digests, undefined for none
 	Profile     ipld.CID // retrieval profiles, undefined for none
 	Dropped     uint64   // embeddings that fit no merged node
 	Conflicts   ipld.CID // tree: item to link to conflict
@@ -37,7 +38,7 @@ type Merge struct {
 }
 
 var mergeFields = []string{
-	"v", "kind", "ours", "verb", "graph", "theirs", "dropped", "message", "profile", "vectors",
+	"v", "kind", "ours", "verb", "graph", "theirs", "digests", "dropped", "message", "profile", "vectors",
 	"conflicts", "resolutions",
 }
 
@@ -59,6 +60,7 @@ func (m *Merge) check() error {
 		m.Message.check(),
 		graph.CheckLink("graph", m.Graph, ipld.DagCBOR),
 		checkOptLink("vectors", m.Vectors),
+		checkOptLink("digests", m.Digests),
 		checkOptLink("profile", m.Profile),
 		graph.CheckLink("conflicts", m.Conflicts, ipld.DagCBOR),
 		graph.CheckLink("resolutions", m.Resolutions, ipld.DagCBOR),
@@ -86,6 +88,7 @@ func (m *Merge) Encode() []byte {
 	w.String("verb", string(m.Verb))
 	w.Link("graph", m.Graph)
 	w.OptLink("theirs", m.Theirs)
+	w.OptLink("digests", m.Digests)
 	w.Int("dropped", int64(m.Dropped))
 	m.Message.write(w)
 	w.OptLink("profile", m.Profile)
@@ -135,6 +138,8 @@ func (dec *mergeDecoder) field(key string, d *ipld.Decoder) (known bool, err err
 	case "message":
 		dec.seen |= 2
 		m.Message, err = decodeMessage(d)
+	case "digests":
+		m.Digests, err = d.Link()
 	case "profile":
 		m.Profile, err = d.Link()
 	case "vectors":

@@ -25,6 +25,7 @@ const (
 	ErasedNode      Erased = "node"      // a version of the node
 	ErasedContent   Erased = "content"   // a chunk of its content
 	ErasedEmbedding Erased = "embedding" // a vector of it
+	ErasedDigest    Erased = "digest"    // a text that a model wrote of it and of others
 	ErasedQuery     Erased = "query"     // the text of a recorded request
 	ErasedMessage   Erased = "message"   // the message of a commit, merge or tag
 	ErasedEdge      Erased = "edge"      // an edge, but for what Redaction.Left has
@@ -32,7 +33,8 @@ const (
 )
 
 var erased = []Erased{
-	ErasedNode, ErasedContent, ErasedEmbedding, ErasedQuery, ErasedMessage, ErasedEdge, ErasedMark,
+	ErasedNode, ErasedContent, ErasedEmbedding, ErasedDigest, ErasedQuery, ErasedMessage, ErasedEdge,
+	ErasedMark,
 }
 
 // Redaction is what is left of an erased block: the stub that the store keeps under its CID.

@@ -52,6 +52,8 @@ func (e *DeniedError) Error() string {
 		return fmt.Sprintf("%s what moves, removes or hides %s: %v", who, t.Ref, ErrDenied)
 	case repo.TouchProfile:
 		return who + " where retrieval profiles change: " + ErrDenied.Error()
+	case repo.TouchDigest:
+		return who + " where texts of digests change: " + ErrDenied.Error()
 	case repo.TouchEdge:
 		return fmt.Sprintf("%s %s of type %q from a node of type %q: %v", who, named("edge", t), t.Type,
 			t.Source, ErrDenied)
@@ -144,6 +146,8 @@ func (r *Rule) applies(agent, operation string) bool {
 
 func (r *Rule) covers(t repo.Touch) bool {
 	switch t.Kind {
+	case repo.TouchDigest: // is no fact: who may do the operation may change it
+		return true
 	case repo.TouchNode:
 		return anyMatch(r.Types, t.Type)
 	case repo.TouchEdge:

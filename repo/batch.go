@@ -25,7 +25,8 @@ type batch struct {
 	now    graph.Time
 
 	nodes, edges, out, in, marks, vectors *overlay
-	profile                               ipld.CID // no change line is about it
+	digests                               *prolly.Map // no change line is about these two
+	profile                               ipld.CID
 
 	drafts drafter
 	// near lists the edges this batch set, by each end: with a node's bucket in the base they are
@@ -97,6 +98,7 @@ func newBatch(ctx context.Context, t *tx, base *state, by Stamp) *batch {
 		nodes: newOverlay(base.nodes), edges: newOverlay(base.edges),
 		out: newOverlay(base.out), in: newOverlay(base.in),
 		marks: newOverlay(base.marks), vectors: newOverlay(base.vectors),
+		digests:  base.digests,
 		profile:  base.profile,
 		embeds:   make(map[string]pendingEmbedding),
 		embedded: make(map[graph.ID][]string),
@@ -160,7 +162,7 @@ func (b *batch) change(p *prepared) error {
 
 // flush writes the trees, side by side.
 func (b *batch) flush() (*state, error) {
-	s := &state{get: b.stage, profile: b.profile}
+	s := &state{get: b.stage, digests: b.digests, profile: b.profile}
 	var trees []func() error
 	flush := func(name string, from *overlay, to **prolly.Map) {
 		trees = append(trees, func() (err error) {

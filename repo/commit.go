@@ -173,16 +173,16 @@ func (s *Snapshot) expects(ctx context.Context, nodes map[graph.ID]ipld.CID) err
 // at returns a snapshot whose trees are read and written through the transaction.
 func (t *tx) at(ctx context.Context, c ipld.CID) (*Snapshot, error) {
 	s := &Snapshot{repo: t.repo, id: c}
-	var root, vectors, profile ipld.CID
+	var at roots
 	if c.Defined() {
 		rec, err := t.repo.commit(ctx, c)
 		if err != nil {
 			return nil, err
 		}
-		s.commit, root, vectors, profile = rec, rec.Graph, rec.Vectors, rec.Profile
+		s.commit, at = rec, rootsOf(rec)
 	}
 	var err error
-	s.state, err = loadState(ctx, t.nodes, t.stage, root, vectors, profile)
+	s.state, err = loadState(ctx, t.nodes, t.stage, at)
 	return s, err
 }
 
@@ -222,7 +222,8 @@ func (t *tx) commit(
 		return nil
 	}
 	rec := &commit.Commit{
-		Graph: next.root, Vectors: next.vectorsRoot(), Profile: next.profile, Author: opt.Author,
+		Graph: next.root, Vectors: next.vectorsRoot(), Digests: next.digestsRoot(),
+		Profile: next.profile, Author: opt.Author,
 		Agent: opt.Agent, Task: opt.Task, Time: opt.Time,
 	}
 	if rec.Message, err = t.message(ctx, opt); err != nil {
@@ -250,16 +251,16 @@ func (t *tx) commit(
 }
 
 func (s *state) isEmpty() bool {
-	return s.nodes.Len()+s.edges.Len()+s.marks.Len()+s.vectors.Len() == 0 && !s.profile.Defined()
+	return s.nodes.Len()+s.edges.Len()+s.marks.Len()+s.vectors.Len()+s.digests.Len() == 0 && !s.profile.Defined()
 }
 
-// holds reports whether a snapshot has the very facts, embeddings and profiles of a state.
+// holds reports whether a snapshot has the very facts, embeddings, texts and profiles of a state.
 func (s *Snapshot) holds(next *state) bool {
 	if !s.id.Defined() {
 		return next.isEmpty()
 	}
 	return next.root == s.Graph() && next.vectorsRoot() == s.state.vectorsRoot() &&
-		next.profile == s.state.profile
+		next.digestsRoot() == s.state.digestsRoot() && next.profile == s.state.profile
 }
 
 // parents returns the parents of a commit that is made upon base.

@@ -140,9 +140,14 @@ func (t *tx) writeGraph(ctx context.Context, s *state) (err error) {
 }
 
 // vectorsRoot returns the root that a commit or stage records: undefined for no embeddings.
-func (s *state) vectorsRoot() ipld.CID {
-	if s.vectors.Len() == 0 {
+func (s *state) vectorsRoot() ipld.CID { return rootOrNone(s.vectors) }
+
+// digestsRoot returns the root that a commit records: undefined for no texts.
+func (s *state) digestsRoot() ipld.CID { return rootOrNone(s.digests) }
+
+func rootOrNone(m *prolly.Map) ipld.CID {
+	if m.Len() == 0 {
 		return ipld.CID{}
 	}
-	return s.vectors.Root()
+	return m.Root()
 }

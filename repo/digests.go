@@ -156,13 +156,7 @@ func (d digestsRecord) encode() []byte {
 	w.Kind(kindDigests)
 	w.OptLink("root", d.root)
 	w.OptLink("graph", d.graph)
-	w.Append("rules", func(b []byte) []byte {
-		b = ipld.AppendList(b, len(d.recipe.Rules))
-		for _, rule := range d.recipe.Rules {
-			b = ipld.AppendString(b, rule.String())
-		}
-		return b
-	})
+	w.Append("rules", d.recipe.Append)
 	w.Link("scopes", d.scopes)
 	return w.Finish()
 }
@@ -174,7 +168,6 @@ func readDigests(ctx context.Context, get store.Getter, c ipld.CID) (*digestsRec
 		return nil, err
 	}
 	rec := new(digestsRecord)
-	var rules []string
 	extra, err := ipld.DecodeRecord(block, kindDigests, digestsVersion,
 		func(key string, d *ipld.Decoder) (bool, error) {
 			var err error
@@ -184,15 +177,7 @@ func readDigests(ctx context.Context, get store.Getter, c ipld.CID) (*digestsRec
 			case "graph":
 				rec.graph, err = d.Link()
 			case "rules":
-				var n int
-				if n, err = d.List(); err == nil && n > distill.MaxRules {
-					err = d.Errorf("%d rules", n)
-				}
-				for i := 0; i < n && err == nil; i++ {
-					var s string
-					s, err = d.String()
-					rules = append(rules, s)
-				}
+				rec.recipe, err = distill.DecodeRules(d)
 			case "scopes":
 				rec.scopes, err = d.Link()
 			default:
@@ -200,10 +185,7 @@ func readDigests(ctx context.Context, get store.Getter, c ipld.CID) (*digestsRec
 			}
 			return true, err
 		})
-	if err == nil {
-		rec.recipe, err = distill.ParseRules(rules)
-	}
-	if err == nil && (len(extra) > 0 || len(rules) == 0 || !rec.scopes.Defined()) {
+	if err == nil && (len(extra) > 0 || len(rec.recipe.Rules) == 0 || !rec.scopes.Defined()) {
 		err = errors.New("fields are missing or unknown")
 	}
 	if err != nil {
@@ -308,7 +290,7 @@ func (s *Snapshot) nearestDigests(
 		}
 		rec = parent.commit
 	}
-	empty, err := r.loadState(ctx, ipld.CID{}, ipld.CID{}, ipld.CID{})
+	empty, err := r.loadState(ctx, roots{})
 	return nil, empty, err
 }
 

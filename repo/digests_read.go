@@ -222,7 +222,7 @@ func (f *fsck) digests(s *Snapshot, before *state) {
 		base, _ = f.repo.keptDigests(f.ctx, before, recipe) // damage is told of in its turn
 	}
 	if base == nil {
-		if before, err = f.repo.loadState(f.ctx, ipld.CID{}, ipld.CID{}, ipld.CID{}); err != nil {
+		if before, err = f.repo.loadState(f.ctx, roots{}); err != nil {
 			f.fail(s.id, FsckStore, err)
 			return
 		}

@@ -425,7 +425,7 @@ func (x *exporter) leaveOut(base ipld.CID) error {
 		return err
 	}
 	state := opt([]lead{{rec.Graph, roleGraph}}, rec.Profile, roleProfile)
-	for _, l := range opt(state, rec.Vectors, roleVectors) {
+	for _, l := range opt(opt(state, rec.Vectors, roleVectors), rec.Digests, roleDigests) {
 		if err := walkLeads(l, x.skip); err != nil {
 			return err
 		}

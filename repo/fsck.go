@@ -383,7 +383,7 @@ func (f *fsck) stage(c ipld.CID) {
 	if rec.Base.Defined() {
 		f.history(rec.Base)
 	}
-	s, err := f.repo.loadState(f.ctx, rec.Graph, rec.Vectors, ipld.CID{})
+	s, err := f.repo.loadState(f.ctx, roots{graph: rec.Graph, vectors: rec.Vectors})
 	if err != nil {
 		f.fail(c, FsckRecord, err)
 		return

@@ -45,6 +45,7 @@ func (f *fsck) followTrees(s *Snapshot, before *state) {
 	for _, pair := range [][2]*prolly.Map{
 		{before.nodes, s.state.nodes}, {before.edges, s.state.edges}, {before.out, s.state.out},
 		{before.in, s.state.in}, {before.marks, s.state.marks}, {before.vectors, s.state.vectors},
+		{before.digests, s.state.digests},
 	} {
 		from, to := pair[0], pair[1]
 		if f.trees[to.Root()] || from.Root() == to.Root() {

@@ -132,6 +132,7 @@ func (f *fsck) change(s *Snapshot, before *state) {
 	}
 	f.changedMarks(s, before)
 	f.changedVectors(s, before)
+	f.changedTexts(s, before)
 	needy = append(needy, attachments(s.state, before)...)
 	err := eachDangling(f.ctx, s.state, needy, func(d dangling) error {
 		f.add(s.id, FsckDangling, "%v", d)
@@ -444,7 +445,7 @@ func (f *fsck) whole(c ipld.CID) {
 // wholeTrees checks the trees of a state from end to end, at the same time.
 func (f *fsck) wholeTrees(c ipld.CID, s *state) {
 	var trees []*prolly.Map
-	for _, m := range []*prolly.Map{s.nodes, s.edges, s.out, s.in, s.marks, s.vectors} {
+	for _, m := range []*prolly.Map{s.nodes, s.edges, s.out, s.in, s.marks, s.vectors, s.digests} {
 		if !f.trees[m.Root()] {
 			trees = append(trees, m)
 		}

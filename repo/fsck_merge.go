@@ -25,7 +25,7 @@ func (f *fsck) merge(op ipld.CID, v *view, ref Ref) {
 	if p.rec.Theirs.Defined() {
 		f.history(p.rec.Theirs)
 	}
-	s, err := f.repo.loadState(f.ctx, p.rec.Graph, p.rec.Vectors, p.rec.Profile)
+	s, err := f.repo.loadState(f.ctx, p.roots())
 	if err != nil {
 		f.fail(c, FsckRecord, err)
 		return

@@ -308,7 +308,7 @@ func isNamed(b store.Block) bool {
 	}
 	switch ipld.RecordKind(b.Data) {
 	case roleNodes.String(), roleNode.String(), roleEdge.String(), roleMark.String(),
-		roleEmbedding.String():
+		roleEmbedding.String(), roleWritten.String():
 		return false
 	}
 	return true

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -149,7 +150,7 @@ func (m *marker) reach(todo []reached) error {
 // leaf reports whether blocks of a role lead nowhere.
 func (r role) leaf() bool {
 	switch r {
-	case roleEdge, roleMark, roleEmbedding, roleProfile, roleRaw:
+	case roleEdge, roleMark, roleEmbedding, roleWritten, roleProfile, roleRaw:
 		return true
 	}
 	return false
@@ -193,7 +194,7 @@ func ownLeads(l lead, kind string, block []byte) ([]lead, error) {
 	switch kind {
 	case commit.KindStage:
 		return stageLeads(block)
-	case graph.KindEdge, graph.KindMark, graph.KindEmbedding, retrieve.KindProfile:
+	case graph.KindEdge, graph.KindMark, graph.KindEmbedding, distill.KindWritten, retrieve.KindProfile:
 		return nil, nil
 	}
 	for _, r := range []role{roleCommit, roleTag, roleSession, roleReceipt, roleGraph, roleNode} {

@@ -20,6 +20,7 @@ const (
 	TouchNode    TouchKind = "node"    // a node, its mark, or an embedding of it
 	TouchEdge    TouchKind = "edge"    // an edge, or its mark
 	TouchProfile TouchKind = "profile" // the retrieval profiles
+	TouchDigest  TouchKind = "digest"  // the texts of digests that models wrote
 	TouchTag     TouchKind = "tag"     // a tag that is moved, removed, or hidden by a new branch of its name
 )
 
@@ -188,13 +189,13 @@ func (g *guarding) pair(
 
 func (g *guarding) commit(c ipld.CID) (*state, error) {
 	if !c.Defined() {
-		return loadState(g.ctx, g.t.nodes, g.t.stage, c, c, c)
+		return loadState(g.ctx, g.t.nodes, g.t.stage, roots{})
 	}
 	rec, err := commit.ReadCommit(g.ctx, g.t.stage, c)
 	if err != nil {
 		return nil, err
 	}
-	return loadState(g.ctx, g.t.nodes, g.t.stage, rec.Graph, rec.Vectors, rec.Profile)
+	return loadState(g.ctx, g.t.nodes, g.t.stage, rootsOf(rec))
 }
 
 func (g *guarding) stage(c ipld.CID) (base, now *state, err error) {
@@ -205,7 +206,7 @@ func (g *guarding) stage(c ipld.CID) (base, now *state, err error) {
 	if base, err = g.commit(rec.Base); err != nil {
 		return nil, nil, err
 	}
-	now, err = loadState(g.ctx, g.t.nodes, g.t.stage, rec.Graph, rec.Vectors, base.profile)
+	now, err = loadState(g.ctx, g.t.nodes, g.t.stage, base.staged(rec))
 	return base, now, err
 }
 
@@ -217,7 +218,7 @@ func (g *guarding) pending(c ipld.CID) (base, now *state, err error) {
 	if base, err = g.commit(rec.Ours); err != nil {
 		return nil, nil, err
 	}
-	now, err = loadState(g.ctx, g.t.nodes, g.t.stage, rec.Graph, rec.Vectors, rec.Profile)
+	now, err = loadState(g.ctx, g.t.nodes, g.t.stage, (&pending{rec: rec}).roots())
 	return base, now, err
 }
 

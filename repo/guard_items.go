@@ -19,6 +19,11 @@ func (g *guarding) between(from, to *state) error {
 			return err
 		}
 	}
+	if from.digestsRoot() != to.digestsRoot() {
+		if err := g.guard(Touch{Kind: TouchDigest, Ref: g.ref}); err != nil {
+			return err
+		}
+	}
 	if err := g.records(from, to); err != nil {
 		return err
 	}

@@ -159,6 +159,9 @@ func (im *importer) commit(c ipld.CID) error {
 	if s.commit.Vectors.Defined() && s.state.vectors.Len() == 0 {
 		return im.atCommit(c, fmt.Errorf("%w: a tree of embeddings without any", errShape))
 	}
+	if s.commit.Digests.Defined() && s.state.digests.Len() == 0 {
+		return im.atCommit(c, fmt.Errorf("%w: a tree of texts of digests without any", errShape))
+	}
 	im.f.commit(s)
 	return nil
 }
@@ -196,6 +199,7 @@ func (im *importer) shapes(before, after *state) error {
 		{"nodes", before.nodes, after.nodes}, {"edges", before.edges, after.edges},
 		{"out", before.out, after.out}, {"in", before.in, after.in},
 		{"marks", before.marks, after.marks}, {"vectors", before.vectors, after.vectors},
+		{"digests", before.digests, after.digests},
 	}
 	for _, t := range trees {
 		if err := im.shape(t.before, t.after); err != nil {

@@ -136,7 +136,7 @@ func (r *Repo) RebuildIndex(ctx context.Context, rev string) (IndexStats, error)
 	defer r.writer.Unlock()
 	r.indexMu.Lock()
 	defer r.indexMu.Unlock()
-	empty, err := r.loadState(ctx, ipld.CID{}, ipld.CID{}, ipld.CID{})
+	empty, err := r.loadState(ctx, roots{})
 	if err != nil {
 		return IndexStats{}, err
 	}

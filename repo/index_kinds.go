@@ -137,7 +137,7 @@ func walkOf(
 func verifyTexts(
 	ctx context.Context, s *Snapshot, blocks segment.Blocks, manifest ipld.CID,
 ) (wrong []string, unread, err error) {
-	empty, err := s.repo.loadState(ctx, ipld.CID{}, ipld.CID{}, ipld.CID{})
+	empty, err := s.repo.loadState(ctx, roots{})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -269,6 +269,6 @@ func (s *Snapshot) nearest(ctx context.Context, k indexKind) (ipld.CID, *state, 
 		}
 		rec = parent.commit
 	}
-	empty, err := r.loadState(ctx, ipld.CID{}, ipld.CID{}, ipld.CID{})
+	empty, err := r.loadState(ctx, roots{})
 	return ipld.CID{}, empty, err
 }

@@ -36,13 +36,13 @@ func (t *tx) mergeBase(ctx context.Context, left, right ipld.CID) (*state, error
 
 func (f *baseFinder) state(c ipld.CID) (*state, error) {
 	if !c.Defined() {
-		return loadState(f.ctx, f.nodes, f.scratch, c, c, c)
+		return loadState(f.ctx, f.nodes, f.scratch, roots{})
 	}
 	rec, err := commit.ReadCommit(f.ctx, f.scratch, c)
 	if err != nil {
 		return nil, err
 	}
-	return loadState(f.ctx, f.nodes, f.scratch, rec.Graph, rec.Vectors, rec.Profile)
+	return loadState(f.ctx, f.nodes, f.scratch, rootsOf(rec))
 }
 
 // base returns the commit, real or virtual, that two commits began at.
@@ -91,8 +91,8 @@ func (f *baseFinder) join(left, right ipld.CID) (ipld.CID, error) {
 // record writes the record of a virtual commit.
 func (f *baseFinder) record(s *state, parents ...ipld.CID) (ipld.CID, error) {
 	rec := &commit.Commit{
-		Parents: parents, Vectors: s.vectorsRoot(), Profile: s.profile, Author: "virtual",
-		Change: graph.ID{1},
+		Parents: parents, Vectors: s.vectorsRoot(), Digests: s.digestsRoot(), Profile: s.profile,
+		Author: "virtual", Change: graph.ID{1},
 	}
 	var over []*commit.Commit
 	for _, p := range parents {

@@ -89,7 +89,7 @@ func (r *Repo) ResolveConflict(
 
 // partial returns what merged.
 func (p *pending) partial(ctx context.Context, t *tx) (*state, error) {
-	return loadState(ctx, t.nodes, t.stage, p.rec.Graph, p.rec.Vectors, p.rec.Profile)
+	return loadState(ctx, t.nodes, t.stage, p.roots())
 }
 
 // find returns the one conflict that a name is for.

@@ -215,8 +215,8 @@ func (t *tx) suspend(
 	}
 	return t.writeMerge(ctx, name, &commit.Merge{
 		Verb: j.verb, Ours: head.id, Theirs: j.theirs.id, Message: message,
-		Graph: m.state.root, Vectors: m.state.vectorsRoot(), Profile: m.state.profile,
-		Dropped:   uint64(m.dropped),
+		Graph: m.state.root, Vectors: m.state.vectorsRoot(), Digests: m.state.digestsRoot(),
+		Profile: m.state.profile, Dropped: uint64(m.dropped),
 		Conflicts: conflicts.Root(), Resolutions: empty.Root(),
 	})
 }
@@ -238,6 +238,11 @@ type pending struct {
 	rec         *commit.Merge
 	conflicts   *prolly.Map
 	resolutions *prolly.Map
+}
+
+// roots are those of what merged.
+func (p *pending) roots() roots {
+	return roots{p.rec.Graph, p.rec.Vectors, p.rec.Digests, p.rec.Profile}
 }
 
 // readPending reads a merge in progress. It returns a *NotFoundError where there is none.
@@ -354,7 +359,7 @@ func (p *pending) sides(
 		if err != nil {
 			return nil, err
 		}
-		s, err := loadState(ctx, n, get, rec.Graph, rec.Vectors, rec.Profile)
+		s, err := loadState(ctx, n, get, rootsOf(rec))
 		if err != nil {
 			return nil, err
 		}

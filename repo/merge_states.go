@@ -50,7 +50,7 @@ func runMerge(m *stateMerge) (*merged, error) {
 	m.follow = make(map[graph.Item]bool)
 	steps := []func() error{
 		m.nodes, m.edges, m.pruneEdges, m.marks, m.pruneMarks, m.circles, m.adjacency,
-		m.vectors, m.profile,
+		m.vectors, m.digests, m.profile,
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {

@@ -220,19 +220,25 @@ func (p *packer) each(first lead, more ...lead) error {
 // commit puts a commit and what it has beyond the commits of Since.
 func (p *packer) commit(e commit.LogEntry) error {
 	more := opt(opt(nil, e.Commit.Message.Block, roleRaw), e.Commit.Profile, roleProfile)
+	beside := e.Commit.Vectors.Defined() || e.Commit.Digests.Defined()
 	if err := p.each(lead{e.CID, roleCommit}, more...); err != nil {
 		return err
 	}
 	record, err := p.put(lead{e.Commit.Graph, roleGraph})
-	if err != nil || record == nil && !e.Commit.Vectors.Defined() {
+	if err != nil || record == nil && !beside {
 		return err
 	}
-	s, err := p.repo.loadState(p.ctx, e.Commit.Graph, e.Commit.Vectors, ipld.CID{})
+	s, err := p.repo.loadState(p.ctx, rootsOf(e.Commit))
 	if err != nil {
 		return err
 	}
 	if e.Commit.Vectors.Defined() {
 		if err := p.tree(s, roleVectors, func(s *state) *prolly.Map { return s.vectors }); err != nil {
+			return err
+		}
+	}
+	if e.Commit.Digests.Defined() {
+		if err := p.tree(s, roleDigests, func(s *state) *prolly.Map { return s.digests }); err != nil {
 			return err
 		}
 	}

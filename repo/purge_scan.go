@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
@@ -25,12 +26,13 @@ const (
 // purgeScan is what is found out by reading every block.
 type purgeScan struct {
 	p        *purge
-	versions int                    // of nodes, that are erased
-	nodes    map[graph.ID]*versions // of which some version is erased
-	gone     map[graph.ID]bool      // of which every version was erased before
-	near     map[graph.ID]*versions // at the other end of an edge of a node that goes whole
-	edges    []purgeEdge            // of the nodes
-	edgeIDs  map[graph.ID]bool      // of those, of nodes that go whole
+	versions int                           // of nodes, that are erased
+	nodes    map[graph.ID]*versions        // of which some version is erased
+	gone     map[graph.ID]bool             // of which every version was erased before
+	near     map[graph.ID]*versions        // at the other end of an edge of a node that goes whole
+	edges    []purgeEdge                   // of the nodes
+	texts    map[ipld.CID]*distill.Written // of digests
+	edgeIDs  map[graph.ID]bool             // of those, of nodes that go whole
 	erase    map[ipld.CID]erasure
 	needles  map[string]struct{} // texts of the node
 	words    map[string]struct{} // of it, and of what goes with it
@@ -89,6 +91,7 @@ func (p *purge) scan() (*purgeScan, error) {
 		erase: make(map[ipld.CID]erasure), needles: make(map[string]struct{}),
 		words: make(map[string]struct{}), raws: make(map[ipld.CID]rawUse),
 		shared: make(map[ipld.CID]bool), vectors: make(map[ipld.CID]graph.ID),
+		texts: make(map[ipld.CID]*distill.Written),
 	}
 	p.res.reset()
 	for e, err := range p.repo.Redactions(p.ctx) {
@@ -103,6 +106,9 @@ func (p *purge) scan() (*purgeScan, error) {
 		return nil, err
 	}
 	if err := s.derive(); err != nil {
+		return nil, err
+	}
+	if err := s.textsOf(); err != nil {
 		return nil, err
 	}
 	for c, e := range s.erase {
@@ -225,6 +231,10 @@ func (s *purgeScan) collect(b store.Block, kind string) error {
 		m, err := graph.DecodeMark(b.Data)
 		if err == nil && s.p.held[b.CID] {
 			s.mark(b.CID, m)
+		}
+	case distill.KindWritten:
+		if w, err := distill.DecodeWritten(b.Data); err == nil {
+			s.texts[b.CID] = w
 		}
 	case graph.KindEmbedding:
 		if s.p.held[b.CID] {

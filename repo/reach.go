@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -31,6 +32,8 @@ const (
 	roleEdge
 	roleMark
 	roleEmbedding
+	roleDigests // chunk of the tree of texts that models wrote
+	roleWritten
 	roleRedactions // chunk of a tree of redactions
 	roleRedaction
 	roleProfile
@@ -44,6 +47,7 @@ var roleNames = [...]string{
 	roleEdges: "tree", roleAdjacency: "tree", roleMarks: "tree", roleVectors: "tree",
 	roleNode: graph.KindNode, roleEdge: graph.KindEdge, roleMark: graph.KindMark,
 	roleEmbedding: graph.KindEmbedding, roleRedactions: "tree", roleRedaction: commit.KindRedaction,
+	roleDigests: "tree", roleWritten: distill.KindWritten,
 	roleProfile: retrieve.KindProfile, roleRaw: "raw block",
 }
 
@@ -52,13 +56,14 @@ func (r role) String() string { return roleNames[r] }
 // leaves are the roles of what the entries of a tree link to; 0 where they are no links.
 var leaves = map[role]role{
 	roleRefs: roleNamed, roleNodes: roleNode, roleEdges: roleEdge, roleAdjacency: 0,
-	roleMarks: roleMark, roleVectors: roleEmbedding, roleRedactions: roleRedaction,
+	roleMarks: roleMark, roleVectors: roleEmbedding, roleDigests: roleWritten,
+	roleRedactions: roleRedaction,
 }
 
 // erasable reports whether a block of a role may have been erased.
 func (r role) erasable() bool {
 	switch r {
-	case roleNode, roleRaw, roleEmbedding, roleEdge, roleMark:
+	case roleNode, roleRaw, roleEmbedding, roleWritten, roleEdge, roleMark:
 		return true
 	}
 	return false
@@ -121,6 +126,8 @@ func leads(l lead, block []byte) ([]lead, role, error) {
 		_, err = graph.DecodeMark(block)
 	case roleEmbedding:
 		_, err = graph.DecodeEmbedding(block)
+	case roleWritten:
+		_, err = distill.DecodeWritten(block)
 	case roleProfile:
 		_, err = retrieve.DecodeProfiles(block)
 	case roleRedaction:
@@ -172,6 +179,7 @@ func commitLeads(block []byte) ([]lead, error) {
 	for _, p := range c.Parents {
 		out = append(out, lead{p, roleCommit})
 	}
+	out = opt(out, c.Digests, roleDigests)
 	return opt(opt(out, c.Profile, roleProfile), c.Vectors, roleVectors), nil
 }
 

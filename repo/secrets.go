@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/ipld"
@@ -172,6 +173,7 @@ func (t *tx) incoming(ctx context.Context, from, to *state, opt SecretOptions) (
 	}{
 		{"node", from.nodes, to.nodes, nodePlaces}, {"edge", from.edges, to.edges, edgePlaces},
 		{"mark", from.marks, to.marks, markPlaces},
+		{"digest", from.digests, to.digests, textPlaces},
 	} {
 		for d, err := range prolly.Diff(ctx, part.from, part.to) {
 			if err != nil {
@@ -195,8 +197,11 @@ func (t *tx) incoming(ctx context.Context, from, to *state, opt SecretOptions) (
 			if err != nil {
 				return l.report, fmt.Errorf("read %s: %w", part.kind, err)
 			}
-			id := graph.ID(d.Key[len(d.Key)-graph.IDLen:])
-			l.noteAt(part.kind+" "+id.String(), places)
+			name := fmt.Sprintf("%x", d.Key) // the source of a digest
+			if part.to != to.digests {
+				name = graph.ID(d.Key[len(d.Key)-graph.IDLen:]).String()
+			}
+			l.noteAt(part.kind+" "+name, places)
 		}
 	}
 	return l.report, nil
@@ -240,6 +245,14 @@ func markPlaces(ctx context.Context, get store.Getter, c ipld.CID) ([]guard.Plac
 	return guard.Text("mark.reason", m.Reason), nil
 }
 
+func textPlaces(ctx context.Context, get store.Getter, c ipld.CID) ([]guard.Place, error) {
+	w, err := readText(ctx, get, ipld.AppendLink(nil, c))
+	if err != nil {
+		return nil, err
+	}
+	return guard.Text("digest.text", w.Text), nil
+}
+
 // blockPlaces returns what looks like credentials in a block that is imported as something. Chunks of
 // content are looked at one by one.
 func blockPlaces(as role, data []byte) []guard.Place {
@@ -259,6 +272,10 @@ func blockPlaces(as role, data []byte) []guard.Place {
 	case roleCommit:
 		if c, err := commit.DecodeCommit(data); err == nil {
 			return guard.Text("commit.message", c.Message.Text) // or a raw block of its own
+		}
+	case roleWritten:
+		if w, err := distill.DecodeWritten(data); err == nil {
+			return guard.Text("digest.text", w.Text)
 		}
 	case roleRaw:
 		return guard.Text("text", string(data))

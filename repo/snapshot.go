@@ -41,14 +41,14 @@ func (r *Repo) At(ctx context.Context, c ipld.CID) (*Snapshot, error) {
 	s := &Snapshot{repo: r, id: c}
 	if !c.Defined() {
 		var err error
-		s.state, err = r.loadState(ctx, ipld.CID{}, ipld.CID{}, ipld.CID{})
+		s.state, err = r.loadState(ctx, roots{})
 		return s, err
 	}
 	r.keep.lease(c) // before reading: what is found now stays
 	rec, err := r.commit(ctx, c)
 	if err == nil {
 		s.commit = rec
-		s.state, err = r.loadState(ctx, rec.Graph, rec.Vectors, rec.Profile)
+		s.state, err = r.loadState(ctx, rootsOf(rec))
 	}
 	if err != nil {
 		r.keep.release(c)
@@ -61,10 +61,10 @@ func (r *Repo) At(ctx context.Context, c ipld.CID) (*Snapshot, error) {
 // loadState reads a state for reading. Empty trees, which are not stored before the first commit,
 // live in a buffer of the state's own.
 func (r *Repo) loadState(
-	ctx context.Context, root, vectors, profile ipld.CID,
+	ctx context.Context, at roots,
 ) (*state, error) {
 	buffer := store.NewStage(r.facts(), 0)
-	return loadState(ctx, prolly.NewNodes(buffer, r.trees), buffer, root, vectors, profile)
+	return loadState(ctx, prolly.NewNodes(buffer, r.trees), buffer, at)
 }
 
 // CID returns the snapshot's commit, undefined where it is none.

@@ -133,7 +133,7 @@ func (t *tx) loadStage(
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	staged, err := loadState(ctx, t.nodes, t.stage, rec.Graph, rec.Vectors, base.state.profile)
+	staged, err := loadState(ctx, t.nodes, t.stage, base.state.staged(rec))
 	return rec, base, staged, err
 }
 
@@ -243,7 +243,7 @@ func (r *Repo) Status(ctx context.Context, stage string) (*Status, error) {
 	}
 	st.Diff = Diff{from: base.state, to: base.state}
 	if staged {
-		st.Diff.to, err = r.loadState(ctx, rec.Graph, rec.Vectors, base.state.profile)
+		st.Diff.to, err = r.loadState(ctx, base.state.staged(rec))
 	}
 	return st, err
 }

@@ -24,34 +24,46 @@ type state struct {
 	in      *prolly.Map
 	marks   *prolly.Map
 	vectors *prolly.Map
-	profile ipld.CID // of the record of profiles, undefined for none
+	digests *prolly.Map // texts that models wrote, by the sources of digests
+	profile ipld.CID    // of the record of profiles, undefined for none
 }
 
-// loadState reads the graph at root and the embeddings at vectors, and keeps the name of the
-// profiles. An undefined root gives the empty state, whose one tree is written through n.
+// roots are what a state is read from, each undefined for none.
+type roots struct{ graph, vectors, digests, profile ipld.CID }
+
+func rootsOf(rec *commit.Commit) roots {
+	return roots{rec.Graph, rec.Vectors, rec.Digests, rec.Profile}
+}
+
+// staged are the roots of a stage upon a state.
+func (s *state) staged(rec *commit.Stage) roots {
+	return roots{rec.Graph, rec.Vectors, s.digestsRoot(), s.profile}
+}
+
+// loadState reads what roots lead to, and keeps the name of the profiles. An undefined graph gives the empty state, whose one tree is written through n.
 func loadState(
-	ctx context.Context, n *prolly.Nodes, get store.Getter, root, vectors, profile ipld.CID,
+	ctx context.Context, n *prolly.Nodes, get store.Getter, at roots,
 ) (*state, error) {
-	s := &state{get: get, root: root, profile: profile}
-	var roots [5]ipld.CID
-	if root.Defined() {
-		g, err := commit.ReadGraph(ctx, get, root)
-		if err != nil {
+	s := &state{get: get, root: at.graph, profile: at.profile}
+	g := new(graph.Graph)
+	if s.root.Defined() {
+		var err error
+		if g, err = commit.ReadGraph(ctx, get, s.root); err != nil {
 			return nil, err
 		}
-		roots = [5]ipld.CID{g.Nodes, g.Edges, g.Out, g.In, g.Marks}
 	}
 	trees := []struct {
 		name string
 		to   **prolly.Map
 		root ipld.CID
 	}{
-		{"nodes", &s.nodes, roots[0]},
-		{"edges", &s.edges, roots[1]},
-		{"out", &s.out, roots[2]},
-		{"in", &s.in, roots[3]},
-		{"marks", &s.marks, roots[4]},
-		{"vectors", &s.vectors, vectors},
+		{"nodes", &s.nodes, g.Nodes},
+		{"edges", &s.edges, g.Edges},
+		{"out", &s.out, g.Out},
+		{"in", &s.in, g.In},
+		{"marks", &s.marks, g.Marks},
+		{"vectors", &s.vectors, at.vectors},
+		{"digests", &s.digests, at.digests},
 	}
 	for _, t := range trees {
 		var err error

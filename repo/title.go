@@ -47,6 +47,12 @@ func (t Titler) Commit(ctx context.Context, d Diff, nodes, edges Counts) (string
 		if all := n.Added + n.Changed + n.Removed; err == nil && all > 0 {
 			return some(int(all), "embedding", "embeddings"), nil
 		}
+		if err == nil {
+			n, err = prolly.CountDiff(ctx, d.from.digests, d.to.digests)
+		}
+		if all := n.Added + n.Changed; err == nil && all > 0 {
+			return some(int(all), "digest", "digests"), nil
+		}
 		return "", err
 	case nodes.Zero() && edges == Counts{Added: 1}:
 		return t.link(ctx, d)

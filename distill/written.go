@@ -1,0 +1,229 @@
+package distill
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+const (
+	// KindWritten is the kind of the record of a text that a model wrote.
+	KindWritten = "digest-text"
+	// MaxWritten is the longest such text in bytes: what a reader of many digests still reads.
+	MaxWritten = 4096
+)
+
+// WrittenTokens is the most tokens of a text that a model writes of a digest: twice what is chosen without one.
+func WrittenTokens(scope graph.ID, label string) int {
+	if scope.IsZero() && label == "" {
+		return 2 * RootTokens
+	}
+	return 2 * ClusterTokens
+}
+
+// Written is the text of a digest that a model wrote. Unlike a digest it is kept in commits, under the source
+// of the digest. Its block is canonical DAG-CBOR, a map of these fields in this order:
+//
+//	v       1
+//	kind    "digest-text"
+//	text    string  1 to MaxWritten bytes; lines end with LF, no other control characters
+//	graph   bytes   36: the CID of the graph it was written of, by which purge finds what it was made from
+//	label   string  of a cluster; absent for a scope's own digest
+//	model   string  what wrote it, 1 to 255 bytes
+//	rules   list    of the recipe
+//	scope   bytes   16: zeros for the root
+//	source  bytes   32: of the digest
+type Written struct {
+	Text   string
+	Graph  ipld.CID
+	Label  string
+	Model  string
+	Recipe Recipe
+	Scope  graph.ID
+	Source Source
+	Extra  []ipld.Entry // unknown fields in canonical order
+}
+
+var writtenFields = []string{"v", "kind", "text", "graph", "label", "model", "rules", "scope", "source"}
+
+// CheckWritten returns a *graph.FieldError unless a text and what wrote it are within their bounds.
+func CheckWritten(text, model string) error {
+	if err := graph.CheckText("text", text, 1, MaxWritten); err != nil {
+		return err
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if err := graph.CheckLine("text", line, 0, MaxWritten); err != nil {
+			return err
+		}
+	}
+	if strings.TrimSpace(text) == "" {
+		return graph.Fieldf("text", "must not be empty")
+	}
+	return graph.CheckLine("model", model, 1, graph.MaxActor)
+}
+
+// Validate returns a *graph.FieldError unless w keeps every rule and limit. Only a valid one may be encoded.
+func (w *Written) Validate() error {
+	if err := CheckWritten(w.Text, w.Model); err != nil {
+		return err
+	}
+	if err := graph.CheckLink("graph", w.Graph, ipld.DagCBOR); err != nil {
+		return err
+	}
+	if len(w.Recipe.Rules) == 0 || len(w.Recipe.Rules) > MaxRules {
+		return graph.Fieldf("rules", "%d rules, want 1 to %d", len(w.Recipe.Rules), MaxRules)
+	}
+	if len(w.Label) > keyDigits || strings.Trim(w.Label, allDigits) != "" {
+		return graph.Fieldf("label", "not digits of a cluster")
+	}
+	return graph.CheckExtra(w.Extra, writtenFields)
+}
+
+// Encode returns the block of a valid text.
+func (w *Written) Encode() []byte {
+	out := ipld.NewRecord(make([]byte, 0, 256+len(w.Text)), w.Extra)
+	out.Version(recordVersion)
+	out.Kind(KindWritten)
+	out.String("text", w.Text)
+	out.Bytes("graph", w.Graph.Bytes())
+	out.OptString("label", w.Label)
+	out.String("model", w.Model)
+	out.Append("rules", w.Recipe.Append)
+	out.Bytes("scope", w.Scope[:])
+	out.Bytes("source", w.Source[:])
+	return out.Finish()
+}
+
+// Append writes the rules as a list.
+func (r Recipe) Append(b []byte) []byte {
+	b = ipld.AppendList(b, len(r.Rules))
+	for _, rule := range r.Rules {
+		b = ipld.AppendString(b, rule.String())
+	}
+	return b
+}
+
+// DecodeRules reads the list of rules that a record has.
+func DecodeRules(d *ipld.Decoder) (Recipe, error) {
+	n, err := d.List()
+	if err == nil && (n == 0 || n > MaxRules) {
+		err = d.Errorf("%d rules, want 1 to %d", n, MaxRules)
+	}
+	var rules []string
+	for i := 0; i < n && err == nil; i++ {
+		var s string
+		s, err = d.String()
+		rules = append(rules, s)
+	}
+	if err != nil {
+		return Recipe{}, err
+	}
+	return ParseRules(rules)
+}
+
+// DecodeWritten reads the block of a text that a model wrote. Its error wraps ipld.ErrInvalid for all that
+// Encode cannot have written.
+func DecodeWritten(block []byte) (*Written, error) {
+	w := new(Written)
+	extra, err := ipld.DecodeRecord(block, KindWritten, recordVersion,
+		func(key string, d *ipld.Decoder) (known bool, err error) {
+			switch key {
+			case "text":
+				w.Text, err = d.String()
+			case "graph":
+				var b []byte
+				if b, err = d.Bytes(); err == nil {
+					w.Graph, err = ipld.CIDFromBytes(b)
+				}
+			case "label":
+				if w.Label, err = d.String(); err == nil && w.Label == "" {
+					err = d.Errorf("empty string in an optional field")
+				}
+			case "model":
+				w.Model, err = d.String()
+			case "rules":
+				w.Recipe, err = DecodeRules(d)
+			case "scope":
+				var b []byte
+				if b, err = exactly(d, graph.IDLen); err == nil {
+					w.Scope = graph.ID(b)
+				}
+			case "source":
+				var b []byte
+				if b, err = exactly(d, len(Source{})); err == nil {
+					w.Source = Source(b)
+				}
+			default:
+				return false, nil
+			}
+			return true, err
+		})
+	if err == nil {
+		w.Extra = extra
+		if err = w.Validate(); err == nil && string(w.Encode()) != string(block) {
+			err = graph.Fieldf("", "a field is missing")
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s record: %w", ipld.ErrInvalid, KindWritten, err)
+	}
+	return w, nil
+}
+
+func exactly(d *ipld.Decoder, n int) ([]byte, error) {
+	b, err := d.Bytes()
+	if err == nil && len(b) != n {
+		err = d.Errorf("%d bytes, want %d", len(b), n)
+	}
+	return b, err
+}
+
+// Holds reports whether what a digest of a graph is made from has a node. Scope and label are those of the
+// digest.
+func Holds(ctx context.Context, r Reader, id, scope graph.ID, label string) (bool, error) {
+	v := newView(ctx, r)
+	f, _, homes, err := v.place(ctx, id)
+	if err != nil || f == nil || f.Hidden {
+		return false, err
+	}
+	sem, err := SemOf(f.Text)
+	if err != nil {
+		return false, err
+	}
+	type way struct {
+		key Key
+		to  []parent
+	}
+	seen := map[graph.ID]bool{}
+	for todo := []way{{makeKey(sem, id), homes}}; len(todo) > 0; {
+		w := todo[0]
+		todo = todo[1:]
+		for _, p := range w.to {
+			if p.id == scope && w.key.has(label) {
+				return true, nil
+			}
+			if p.id.IsZero() || seen[p.id] {
+				continue
+			}
+			seen[p.id] = true
+			up := way{to: []parent{{}}}
+			if up.key, err = v.scopeKey(p.id, p.name); err != nil {
+				return false, err
+			}
+			if p.name == "" {
+				circle, err := v.circle(p.id)
+				if err != nil {
+					return false, err
+				}
+				if up.to, err = v.parents(circle); err != nil {
+					return false, err
+				}
+			}
+			todo = append(todo, up)
+		}
+	}
+	return false, nil
+}
