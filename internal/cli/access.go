@@ -6,28 +6,14 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/accesses"
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/repo"
 )
 
-// accessSetting is the key that turns counting on.
-const accessSetting = "access.count"
-
-// accessKeys are the keys of the configuration about counting.
-func accessKeys() []configKey {
-	return []configKey{{accessSetting, "MNEM_ACCESS_COUNT", "false",
-		"whether answers are counted by memory: true or false", checkBool}}
-}
-
 // countsAccesses reports whether somebody turned counting on.
 func (c *cli) countsAccesses() (bool, error) {
-	v := c.env("MNEM_ACCESS_COUNT")
-	if v == "" {
-		var err error
-		if v, err = c.setting(accessSetting); err != nil || v == "" {
-			return false, err
-		}
-	}
-	return v == "true", checkBool(v)
+	v, err := c.configured(settings.AccessKey)
+	return v == "true", err
 }
 
 // accesses returns how often memories were in answers, nil where that is not counted.

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/operation"
 )
 
@@ -17,7 +18,7 @@ func TestAccessesInAPipe(t *testing.T) {
 	w.init()
 	w.write("n.jsonl", `{"node":{"key":"tea","type":"Fact","summary":"Carol drinks tea"}}`+"\n")
 	w.run(0, "commit", "-m", "tea", "n.jsonl")
-	w.run(0, "config", "set", accessSetting, "true")
+	w.run(0, "config", "set", settings.AccessKey, "true")
 	if err := syscall.Mkfifo(filepath.Join(w.Dir, ".mnem", "access.json"), 0o600); err != nil {
 		t.Fatal(err)
 	}

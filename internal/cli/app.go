@@ -14,13 +14,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mnem-project/mnem/internal/show"
-
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/gitdir"
 	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/internal/settings"
+	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/peers"
 	"github.com/mnem-project/mnem/repo"
@@ -181,7 +181,7 @@ type cli struct {
 	working   []func() // end what shows that it takes its time
 	started   bool     // whether a command ran: errors before that are about usage
 	exit      int      // exit code of a command that succeeded but has bad news, as fsck and replay
-	conf      *configs
+	conf      *settings.Layers
 	followed  bool       // whether it was looked what HEAD is for the caller
 	inUse     *peers.Use // the shared repository that this command uses, nil for none
 	opened    *repo.Repo // that this command has open now, shared or its own

@@ -1,31 +1,11 @@
 package cli
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
-
-	"github.com/mnem-project/mnem/repo"
 )
-
-func TestParseSize(t *testing.T) {
-	for s, want := range map[string]int64{
-		"1MiB": 1 << 20, "1048576": 1 << 20, "1024KiB": 1 << 20, "3GiB": 3 << 30, "1024GiB": 1 << 40,
-	} {
-		if got, err := parseSize(s); got != want || err != nil {
-			t.Errorf("%s: %d, %v", s, got, err)
-		}
-	}
-	for _, s := range []string{
-		"", "MiB", "1", "1023KiB", "1025GiB", "9223372036854775807GiB", "-1MiB", "1.5GiB", "1MB", "1 MiB",
-	} {
-		if got, err := parseSize(s); !errors.Is(err, repo.ErrInvalid) {
-			t.Errorf("%q: %d, %v", s, got, err)
-		}
-	}
-}
 
 // TestCommandNames: a command line that begins with a name makes that command alone, so the names
 // are those of the commands.

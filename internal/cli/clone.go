@@ -9,11 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/show"
-
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote"
 	"github.com/mnem-project/mnem/remote/byverb"

@@ -5,33 +5,17 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/show"
-
 	"github.com/spf13/cobra"
 
-	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/internal/settings"
+	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
-// Where a value comes from, in the order in which they apply.
-const (
-	sourceEnv     = "environment"
-	sourceRepo    = "repository"
-	sourceUser    = "user"
-	sourceDefault = "default"
-)
-
-// settingJSON is one value that applies; from says which source gave it.
-type settingJSON struct {
-	Key   string   `json:"key"`
-	Value *string  `json:"value"`
-	From  ops.Text `json:"from" shape:"environment|repository|user|default|null"`
-}
-
 func (c *cli) configCommand() *cobra.Command {
 	var keys strings.Builder
-	for _, k := range configKeys() {
+	for _, k := range settings.Keys() {
 		fmt.Fprintf(&keys, "  %-21s %s (%s)\n", k.Name, k.Help, k.Env)
 	}
 	cmd := &cobra.Command{
@@ -53,14 +37,6 @@ func (c *cli) userFlag(cmd *cobra.Command) *bool {
 	return cmd.Flags().Bool("user", false, "the configuration of the user, not of the repository")
 }
 
-func configKeyNames() []string {
-	var names []string
-	for _, k := range configKeys() {
-		names = append(names, k.Name)
-	}
-	return names
-}
-
 func (c *cli) configGet() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get KEY",
@@ -70,11 +46,11 @@ func (c *cli) configGet() *cobra.Command {
 			"It is an error with exit code 3 where there is none.",
 		Example:   "  mnem config get author",
 		Args:      cobra.ExactArgs(1),
-		ValidArgs: configKeyNames(),
+		ValidArgs: settings.Names(),
 	}
 	user := c.userFlag(cmd)
 	return c.command(cmd, func(_ *cobra.Command, args []string) error {
-		key, err := findConfigKey(args[0])
+		key, err := settings.KeyOf(args[0])
 		if err != nil {
 			return err
 		}
@@ -98,12 +74,12 @@ func (c *cli) configSet() *cobra.Command {
 		Long:      "Set KEY to VALUE in the repository's configuration, or with --user in the user's.",
 		Example:   "  mnem config set wait 10s\n  mnem config set --user author 'Ada Lovelace'",
 		Args:      cobra.ExactArgs(2),
-		ValidArgs: configKeyNames(),
+		ValidArgs: settings.Names(),
 	}
 	user := c.userFlag(cmd)
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		return c.editConfig(cmd.Context(), *user, args[0], func(key configKey, list []setting) ([]setting, error) {
-			return with(list, key.Name, args[1]), key.Check(args[1])
+		return c.editConfig(cmd.Context(), *user, args[0], func(key settings.Key, list []settings.Setting) ([]settings.Setting, error) {
+			return settings.With(list, key.Name, args[1]), key.Check(args[1])
 		})
 	})
 }
@@ -116,12 +92,12 @@ func (c *cli) configUnset() *cobra.Command {
 			"that is not there is no error.",
 		Example:   "  mnem config unset wait",
 		Args:      cobra.ExactArgs(1),
-		ValidArgs: configKeyNames(),
+		ValidArgs: settings.Names(),
 	}
 	user := c.userFlag(cmd)
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		return c.editConfig(cmd.Context(), *user, args[0], func(key configKey, list []setting) ([]setting, error) {
-			return without(list, key.Name), nil
+		return c.editConfig(cmd.Context(), *user, args[0], func(key settings.Key, list []settings.Setting) ([]settings.Setting, error) {
+			return settings.Without(list, key.Name), nil
 		})
 	})
 }
@@ -138,7 +114,7 @@ func (c *cli) configList() *cobra.Command {
 	user := c.userFlag(cmd)
 	return c.command(cmd, func(*cobra.Command, []string) error {
 		var rows [][]show.Cell
-		for _, key := range configKeys() {
+		for _, key := range settings.Keys() {
 			got, err := c.lookUp(key, *user)
 			if err != nil {
 				return err
@@ -160,37 +136,24 @@ func (c *cli) configList() *cobra.Command {
 }
 
 // lookUp returns the value of a key that applies beside flags, or the user's own.
-func (c *cli) lookUp(key configKey, userOnly bool) (settingJSON, error) {
-	got := settingJSON{Key: key.Name}
-	set := func(value, from string) (settingJSON, error) {
-		got.Value, got.From = &value, ops.Text(from)
-		return got, nil
-	}
-	if v := c.env(key.Env); v != "" && !userOnly {
-		return set(v, sourceEnv)
+func (c *cli) lookUp(key settings.Key, userOnly bool) (settings.InEffect, error) {
+	variable := c.env(key.Env)
+	if variable != "" && !userOnly {
+		return new(settings.Layers).LookUp(key, variable, false), nil // whatever files have
 	}
 	conf, err := c.configs()
 	if err != nil {
-		return got, err
+		return settings.InEffect{Key: key.Name}, err
 	}
-	if v, ok := find(conf.repo, key.Name); ok && !userOnly {
-		return set(v, sourceRepo)
-	}
-	if v, ok := find(conf.user, key.Name); ok {
-		return set(v, sourceUser)
-	}
-	if key.Default != "" && !userOnly {
-		return set(key.Default, sourceDefault)
-	}
-	return got, nil
+	return conf.LookUp(key, variable, userOnly), nil
 }
 
 // editConfig changes one configuration, upon all that other processes changed in it before.
 func (c *cli) editConfig(
 	ctx context.Context, user bool, name string,
-	edit func(configKey, []setting) ([]setting, error),
+	edit func(settings.Key, []settings.Setting) ([]settings.Setting, error),
 ) error {
-	key, err := findConfigKey(name)
+	key, err := settings.KeyOf(name)
 	if err != nil {
 		return err
 	}
@@ -198,14 +161,14 @@ func (c *cli) editConfig(
 	if err != nil {
 		return err
 	}
-	return editConfigFile(ctx, path, func(list []setting) ([]setting, error) {
+	return settings.Edit(ctx, path, func(list []settings.Setting) ([]settings.Setting, error) {
 		return edit(key, list)
 	})
 }
 
 func (c *cli) configPath(user bool) (string, error) {
 	if !user {
-		return c.repoFile(configFile)
+		return c.repoFile(settings.File)
 	}
 	path := c.userConfig()
 	if path == "" {

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mnem-project/mnem/peers"
-
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/peers"
 )
 
 func (w *world) cues(code int, args ...string) (got ops.CuesWritten, stderr string) {
@@ -24,7 +24,7 @@ func (w *world) cues(code int, args ...string) (got ops.CuesWritten, stderr stri
 
 // TestCuesWithServers lets a chat model write cues, by each provider.
 func TestCuesWithServers(t *testing.T) {
-	for _, p := range rewriteUse.providers {
+	for _, p := range settings.Rewrite.Providers {
 		w, f := judgeWorld(t)
 		f.said = "1. anything known\n2. something\nfact\n"
 		got, _ := w.cues(0, "--model="+p.Name+":m", "--limit", "3", "-m", "by a model")

@@ -11,12 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mnem-project/mnem/internal/show"
-
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/plain"
+	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/testdata/demo"
 )

@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/internal/settings"
 )
 
 // reference is the page that TestReference keeps: go test ./internal/cli -run Reference -rewrite
@@ -203,7 +205,7 @@ func TestVariablesAreDocumented(t *testing.T) {
 	eachCommand(func(_ string, cmd *cobra.Command) {
 		help.WriteString(cmd.Long + "\n" + cmd.Flags().FlagUsages() + cmd.InheritedFlags().FlagUsages())
 	})
-	for _, key := range configKeys() {
+	for _, key := range settings.Keys() {
 		help.WriteString(key.Env + "\n")
 	}
 	for name := range known {

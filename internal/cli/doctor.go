@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"github.com/mnem-project/mnem/internal/show"
-
 	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/settings"
+	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/model"
 	"github.com/mnem-project/mnem/model/embed"
 	"github.com/mnem-project/mnem/operation"
@@ -157,7 +157,7 @@ func (d *doctor) policy() {
 
 // models looks at the model that texts are embedded by, and with --network asks it.
 func (d *doctor) models() {
-	spec, err := d.c.configured(keyEmbedModel)
+	spec, err := d.c.configured(settings.EmbedModel)
 	if err != nil {
 		d.failed("models", "", err)
 		return
@@ -168,7 +168,7 @@ func (d *doctor) models() {
 	}
 	e, err := d.c.embedder("", "--embed", embed.Options{Options: model.Options{Attempts: 1}})
 	if err != nil {
-		d.failed("models", "mnem config set "+keyEmbedModel+" SPEC", err)
+		d.failed("models", "mnem config set "+settings.EmbedModel+" SPEC", err)
 		return
 	}
 	if !d.req.Network {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/model"
 	"github.com/mnem-project/mnem/model/embed"
 )
@@ -23,6 +24,6 @@ func (d documents) Documents(ctx context.Context, texts []string) ([][]int8, err
 func withModels(text string) string {
 	return strings.NewReplacer("$EMBEDDERS", model.List(embed.Specs(), "or"),
 		"$REMOTE_EMBEDDERS", model.List(model.Specs(embed.Remotes()), "or"),
-		"$RERANKERS", rerankSpecs(","), "$REWRITERS", model.List(model.Specs(rewriteUse.providers), "or"),
+		"$RERANKERS", rerankSpecs(","), "$REWRITERS", model.List(model.Specs(settings.Rewrite.Providers), "or"),
 	).Replace(text)
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
 )
@@ -398,9 +399,9 @@ func TestRetrieveWithoutItsModel(t *testing.T) {
 // TestEmbedPrefixes tells models what a text is for, and keeps what they say of it apart.
 func TestEmbedPrefixes(t *testing.T) {
 	w, f := embedWorld(t, 1)
-	w.run(0, "config", "set", keyEmbedModel, "ollama:m")
-	w.run(0, "config", "set", keyEmbedDocument, "passage: ")
-	w.run(0, "config", "set", keyEmbedQuery, "query: ")
+	w.run(0, "config", "set", settings.EmbedModel, "ollama:m")
+	w.run(0, "config", "set", settings.EmbedDocument, "passage: ")
+	w.run(0, "config", "set", settings.EmbedQuery, "query: ")
 	got := w.embedded()
 	if !strings.HasPrefix(got.Model, "ollama:m#") || f.texts[0] != "passage: fact 0" {
 		t.Errorf("%+v, texts %q", got, f.texts)

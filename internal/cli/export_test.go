@@ -3,6 +3,7 @@ package cli
 import (
 	"time"
 
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/peers"
 )
 
@@ -12,7 +13,7 @@ func init() { hookWithin = time.Minute }
 // Live runs body in the circumstances of app as a process that lives long: with a share in the
 // repository that its working directory is in.
 func Live(app *App, body func(*peers.Holder)) error {
-	h, err := (&cli{app: app, global: globalFlags{wait: defaultWait}}).newHolder()
+	h, err := (&cli{app: app, global: globalFlags{wait: settings.DefaultWait}}).newHolder()
 	if err != nil {
 		return err
 	}

@@ -9,13 +9,9 @@ import (
 	"github.com/mnem-project/mnem/internal/gitdir"
 	"github.com/mnem-project/mnem/internal/gitfollow"
 	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
-)
-
-const (
-	followKey = "git.follow"
-	followEnv = "MNEM_GIT_FOLLOW"
 )
 
 // follow finds what HEAD is for the caller, where the memory follows the git work tree: once for a command. Where
@@ -25,7 +21,7 @@ func (c *cli) follow() error {
 		return nil
 	}
 	c.followed = true
-	on, err := c.configured(followKey)
+	on, err := c.configured(settings.FollowKey)
 	if on != "true" || err != nil {
 		return err
 	}
@@ -39,7 +35,7 @@ func (c *cli) follow() error {
 	}
 	if err != nil {
 		return hint(fmt.Errorf("follow git: %w", err), "repair what git says, end it with 'mnem git unfollow', or set "+
-			"%s=false for one command", followEnv)
+			"%s=false for one command", settings.FollowVariable)
 	}
 	return nil
 }
@@ -69,9 +65,9 @@ func (c *cli) followThere(client *owner.Client) error {
 // tree, if it follows git. found is the nearest repository, "" for none.
 func (c *cli) mainRepo(found string) string {
 	return gitfollow.MainRepo(found, c.app.Dir, func(dir string) bool {
-		list, err := readConfig(filepath.Join(dir, repo.DirName, configFile))
-		on, _ := find(list, followKey)
-		return err == nil && firstOf(c.env(followEnv), on) == "true"
+		list, err := settings.Read(filepath.Join(dir, repo.DirName, settings.File))
+		on, _ := settings.Find(list, settings.FollowKey)
+		return err == nil && firstOf(c.env(settings.FollowVariable), on) == "true"
 	})
 }
 

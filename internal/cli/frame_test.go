@@ -13,11 +13,11 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/mnem-project/mnem/internal/show"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/internal/settings"
+	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -114,77 +114,15 @@ func TestBulkCommitShowsProgress(t *testing.T) {
 	}
 }
 
-func writeConfig(path string, list []setting) error {
-	return editConfigFile(context.Background(), path, func([]setting) ([]setting, error) { return list, nil })
-}
-
-func TestConfigIsReplacedWhole(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "below", configFile)
-	want := []setting{{"author", "Ada <ada@example.org> \"A\""}, {"wait", "1s"}}
-	for range 2 {
-		if err := writeConfig(path, []setting{want[1], want[0]}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := readConfig(path)
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("%v (-want +have):\n%s", err, diff)
-	}
-	if err := os.Mkdir(filepath.Join(dir, configFile), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeConfig(filepath.Join(dir, configFile), want); err == nil {
-		t.Error("a directory was replaced")
-	}
-	for _, at := range []string{dir, filepath.Dir(path)} {
-		if left, err := filepath.Glob(filepath.Join(at, "*mnem-*")); err != nil || len(left) > 0 {
-			t.Errorf("left behind: %q, %v", left, err)
-		}
-	}
-}
-
-func TestConfigIsBounded(t *testing.T) {
-	long := `{"author":"` + strings.Repeat(" ", maxConfig) + `"}`
-	path := filepath.Join(t.TempDir(), configFile)
-	if err := os.WriteFile(path, []byte(long), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := readConfig(path); err == nil || !strings.Contains(err.Error(), "more than 65536") {
-		t.Errorf("error %v, want one about the length", err)
-	}
-}
-
-func FuzzConfig(f *testing.F) {
-	f.Add([]byte(`{"author":"Ada","wait":"5s"}`))
-	f.Add([]byte(`{"wait":"-1s"}`))
-	f.Add([]byte(`[]`))
-	f.Add([]byte(`{}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		list, err := parseConfig(data)
-		if err != nil {
-			return
-		}
-		path := filepath.Join(t.TempDir(), configFile)
-		if err := writeConfig(path, list); err != nil {
-			t.Fatal(err)
-		}
-		again, err := readConfig(path)
-		if diff := cmp.Diff(list, again); err != nil || diff != "" {
-			t.Errorf("%v (-read +written and read):\n%s", err, diff)
-		}
-	})
-}
-
 func TestUserConfigPath(t *testing.T) {
 	root := t.TempDir()
 	w := newWorld(t)
 	c := &cli{app: w.App}
 	for _, tt := range []struct{ xdg, config, want string }{
 		{"", "", ""},
-		{"", root, filepath.Join(root, "mnem", configFile)},
-		{"relative", root, filepath.Join(root, "mnem", configFile)},
-		{filepath.Join(root, "x"), "elsewhere", filepath.Join(root, "x", "mnem", configFile)},
+		{"", root, filepath.Join(root, "mnem", settings.File)},
+		{"relative", root, filepath.Join(root, "mnem", settings.File)},
+		{filepath.Join(root, "x"), "elsewhere", filepath.Join(root, "x", "mnem", settings.File)},
 	} {
 		w.env["XDG_CONFIG_HOME"], w.Config = tt.xdg, tt.config
 		if got := c.userConfig(); got != tt.want {

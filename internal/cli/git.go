@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/mnem-project/mnem/internal/show"
-
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/internal/gitdir"
 	"github.com/mnem-project/mnem/internal/gitfollow"
+	"github.com/mnem-project/mnem/internal/settings"
+	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote/byverb"
@@ -71,8 +71,10 @@ func (c *cli) gitFollow() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		set := func(key configKey, list []setting) ([]setting, error) { return with(list, key.Name, "true"), nil }
-		if err := c.editConfig(cmd.Context(), false, followKey, set); err != nil {
+		set := func(key settings.Key, list []settings.Setting) ([]settings.Setting, error) {
+			return settings.With(list, key.Name, "true"), nil
+		}
+		if err := c.editConfig(cmd.Context(), false, settings.FollowKey, set); err != nil {
 			return err
 		}
 		c.conf = nil
@@ -90,8 +92,10 @@ func (c *cli) gitUnfollow() *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
-		unset := func(key configKey, list []setting) ([]setting, error) { return without(list, key.Name), nil }
-		if err := c.editConfig(cmd.Context(), false, followKey, unset); err != nil {
+		unset := func(key settings.Key, list []settings.Setting) ([]settings.Setting, error) {
+			return settings.Without(list, key.Name), nil
+		}
+		if err := c.editConfig(cmd.Context(), false, settings.FollowKey, unset); err != nil {
 			return err
 		}
 		c.conf = nil

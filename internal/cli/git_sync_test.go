@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/settings"
 )
 
 // gitSynced runs 'mnem git sync' and returns which git branches' memory was merged, and why.
@@ -239,7 +241,7 @@ func TestFollowHostile(t *testing.T) {
 			if !strings.Contains(said, c.want) || !strings.Contains(said, "mnem git unfollow") || len(said) > 2000 {
 				t.Errorf("%.500s", said)
 			}
-			w.env[followEnv] = "false"
+			w.env[settings.FollowVariable] = "false"
 			w.note("x")
 		})
 	}

@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/peers"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // Global implements ops.Asker.
@@ -38,29 +37,10 @@ func (h host) Global() (ops.Runner, error) {
 // withGlobal is the field by which the user's own repository is asked too.
 const withGlobal = "with-global"
 
-// typesKey is the setting of the types of memories that the user's own repository keeps, noTypes that of none.
-const (
-	typesKey = "global.types"
-	typesEnv = "MNEM_GLOBAL_TYPES"
-	noTypes  = "none"
-)
-
-func checkTypes(v string) error {
-	for _, t := range strings.Split(v, ",") {
-		if err := graph.CheckLine("type", t, 1, graph.MaxType); err != nil {
-			return err
-		}
-		if strings.TrimSpace(t) != t {
-			return fmt.Errorf("%w: %q: want types with commas between, and no blanks", repo.ErrInvalid, v)
-		}
-	}
-	return nil
-}
-
 // globalTypes returns the types of memories that the user's own repository keeps.
 func (c *cli) globalTypes() ([]string, error) {
-	v, err := c.ofUser(typesKey, noTypes)
-	if v == "" || v == noTypes {
+	v, err := c.ofUser(settings.TypesKey, settings.NoTypes)
+	if v == "" || v == settings.NoTypes {
 		return nil, err
 	}
 	return strings.Split(v, ","), err
@@ -69,12 +49,12 @@ func (c *cli) globalTypes() ([]string, error) {
 // ofUser returns a setting by which a project's memory and the user's own have to do with each other. A project's
 // configuration can say no, and nothing else: it may be somebody else's.
 func (c *cli) ofUser(name, no string) (string, error) {
-	key, err := findConfigKey(name)
+	key, err := settings.KeyOf(name)
 	if err != nil {
 		return "", err
 	}
 	got, err := c.lookUp(key, false)
-	if err == nil && got.From == sourceRepo && *got.Value != no {
+	if err == nil && got.From == settings.FromRepository && *got.Value != no {
 		got, err = c.lookUp(key, true)
 	}
 	if err != nil || got.Value == nil {

@@ -6,12 +6,11 @@ import (
 	"io"
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/show"
-
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/guard"
+	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/repo"
 )
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/peers"
 	"github.com/mnem-project/mnem/repo"
 )
@@ -67,7 +68,7 @@ func (c *cli) newHolderOf(many int) (*peers.Holder, error) {
 	}
 	open, err := c.options()
 	if open.Memory > 0 {
-		open.Memory = max(minCache, open.Memory/int64(many))
+		open.Memory = max(settings.MinSize, open.Memory/int64(many))
 	}
 	opt := peers.Options{PID: c.app.PID, Temp: firstOf(c.app.Getenv("TMPDIR"), os.TempDir()), Now: c.app.Now}
 	return peers.NewHolder(dir, open, opt, func(err error) {

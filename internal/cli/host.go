@@ -6,12 +6,12 @@ import (
 	"io"
 	"slices"
 
-	"github.com/mnem-project/mnem/internal/show"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/settings"
+	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -142,7 +142,7 @@ func (h *Host) EmbedFlags(cmd *cobra.Command) *Retrieval {
 	f := cmd.Flags()
 	r.q = h.c.someFlags(cmd, func(f *ops.Field) bool { return f.Name == "embed" || f.Name == "now" })
 	f.Lookup("embed").Usage = "embed nodes and questions by `SPEC` (alone: MNEM_EMBED_MODEL; config: " +
-		keyEmbedModel + ")"
+		settings.EmbedModel + ")"
 	f.Lookup("now").Usage = "count dates like 'last week' in questions from the day of this `TIME`, not from today"
 	return r
 }

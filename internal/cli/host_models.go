@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/show"
-
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/model/embed"
 	"github.com/mnem-project/mnem/ops"

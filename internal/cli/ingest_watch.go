@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/mnem-project/mnem/internal/show"
-
 	"github.com/mnem-project/mnem/internal/filewatch"
+	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
 )

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -146,8 +147,10 @@ func (c *cli) makeRepo(cmd *cobra.Command, dir, branch string) error {
 
 // setAuthor writes the author into the configuration of a repository.
 func (c *cli) setAuthor(ctx context.Context, path string) error {
-	return editConfigFile(ctx, filepath.Join(path, configFile),
-		func(list []setting) ([]setting, error) { return with(list, "author", c.global.author), nil })
+	return settings.Edit(ctx, filepath.Join(path, settings.File),
+		func(list []settings.Setting) ([]settings.Setting, error) {
+			return settings.With(list, "author", c.global.author), nil
+		})
 }
 
 // firstAuthor returns the author of a new repository, and whether its configuration must say so.
@@ -156,7 +159,7 @@ func (c *cli) firstAuthor() (author string, write bool, err error) {
 	if err != nil {
 		return "", false, err
 	}
-	author, _ = find(user, "author")
+	author, _ = settings.Find(user, "author")
 	given := firstOf(c.global.author, c.by.Author)
 	if author != "" && (given == "" || given == author) {
 		return author, false, nil
@@ -165,7 +168,7 @@ func (c *cli) firstAuthor() (author string, write bool, err error) {
 	if author == "" {
 		return "", false, hintNoAuthor(fmt.Errorf("%w: the system names no user", repo.ErrInvalid))
 	}
-	key, err := findConfigKey("author")
+	key, err := settings.KeyOf("author")
 	if err == nil {
 		err = key.Check(author)
 	}

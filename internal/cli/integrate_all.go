@@ -4,10 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"github.com/mnem-project/mnem/internal/show"
-
 	"github.com/mnem-project/mnem/internal/clients"
 	"github.com/mnem-project/mnem/internal/integrate"
+	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/ops"
 )
 

@@ -4,10 +4,9 @@ import (
 	"context"
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/show"
-
 	"github.com/mnem-project/mnem/internal/clients"
 	"github.com/mnem-project/mnem/internal/integrate"
+	"github.com/mnem-project/mnem/internal/show"
 )
 
 // printIntegration prints what would be written into files of their own, and where it goes.

@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/mcp"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/peers"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/serve"
 	"github.com/mnem-project/mnem/store"
 )
@@ -139,11 +139,11 @@ func (c *cli) serveMCP(cmd *cobra.Command, opt *mcpOptions) (err error) {
 
 // serveProject serves the project that the client has open.
 func (c *cli) serveProject(ctx context.Context, opt *mcpOptions, options mcp.Options) (err error) {
-	to, err := c.ofUser(fallbackKey, fallbackNone)
+	to, err := c.ofUser(settings.FallbackKey, settings.FallbackNone)
 	if err != nil {
 		return err
 	}
-	if to == fallbackGlobal { // where the client has no project open that has one
+	if to == settings.FallbackGlobal { // where the client has no project open that has one
 		options.Memory = mcp.OfEither
 	}
 	p := &projectRunner{c: c, global: opt.global}
@@ -152,24 +152,10 @@ func (c *cli) serveProject(ctx context.Context, opt *mcpOptions, options mcp.Opt
 	return mcp.New(Operations(), p, options).Run(ctx, c.app.Stdin, c.app.Stdout)
 }
 
-const (
-	fallbackKey    = "mcp.fallback"
-	fallbackNone   = "none"
-	fallbackGlobal = "global"
-	alsoGlobalKey  = "mcp.withGlobal"
-)
-
-func checkFallback(v string) error {
-	if v != fallbackNone && v != fallbackGlobal {
-		return fmt.Errorf("%w: %q is neither %s nor %s", repo.ErrInvalid, v, fallbackNone, fallbackGlobal)
-	}
-	return nil
-}
-
 // alsoGlobal reports whether the user has configured that the user's own memory is asked beside a project's, or keeps
 // some of its own.
 func (c *cli) alsoGlobal() (bool, error) {
-	also, err := c.ofUser(alsoGlobalKey, "false")
+	also, err := c.ofUser(settings.AlsoGlobalKey, "false")
 	if also == "true" || err != nil {
 		return also == "true", err
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/mnem-project/mnem/internal/integrate"
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/peers"
 )
@@ -78,7 +79,7 @@ func (p *projectRunner) find(must bool) (run operation.Runner, also bool, err er
 			nowhere = at.runner(nil, true) // which says how to make one, and finds it once it is made
 		}
 	}
-	if to, err := p.c.ofUser(fallbackKey, fallbackNone); err != nil || to != fallbackGlobal {
+	if to, err := p.c.ofUser(settings.FallbackKey, settings.FallbackNone); err != nil || to != settings.FallbackGlobal {
 		return nowhere, false, err
 	}
 	own := p.at(p.c.app.Dir)

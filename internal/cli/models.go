@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/model"
 	"github.com/mnem-project/mnem/repo"
 )
@@ -15,56 +16,14 @@ import (
 // and there is one without.
 const queryAttempts = 2
 
-// modelUse is one thing that models are asked for, as the configuration has it. Keys, variables
-// and help follow from the providers that there are.
-type modelUse struct {
-	name      string // the first part of its keys
-	providers []model.Provider
-	does      string        // what stands after "where PROVIDER answers" in help
-	limit     time.Duration // of one request, by default
-	limitHelp string        // what such a request is made to
-	check     func(spec string, opt model.Options) error
-}
-
-func (u *modelUse) urlKey(p model.Provider) string { return u.name + "." + p.Name + "URL" }
-
-func (u *modelUse) urlEnv(p model.Provider) string {
-	return "MNEM_" + strings.ToUpper(u.name+"_"+p.Name) + "_URL"
-}
-
-// urlKeys are the keys that say where providers answer. Values are checked by opening a model:
-// nothing is asked of anybody.
-func (u *modelUse) urlKeys() []configKey {
-	var keys []configKey
-	for _, p := range u.providers {
-		key := u.urlKey(p)
-		keys = append(keys, configKey{key, u.urlEnv(p), p.URL, "where " + p.Shown + " answers" + u.does,
-			func(v string) error {
-				err := u.check(p.Name+":x", model.Options{URL: v})
-				if err != nil {
-					err = fmt.Errorf("%w: %s: %w", repo.ErrInvalid, key, err)
-				}
-				return err
-			}})
-	}
-	return keys
-}
-
-func (u *modelUse) timeoutKey() configKey {
-	key := u.name + ".timeout"
-	return configKey{key, "MNEM_" + strings.ToUpper(u.name) + "_TIMEOUT", u.limit.String(),
-		"longest request to " + u.limitHelp + ": 1ms to 1h",
-		func(v string) error { _, err := parseModelTimeout(key, v); return err }}
-}
-
 // modelVariables returns what can be set of models, and the keys of providers, which no
 // configuration holds: each once.
 func modelVariables() []variable {
 	var list []variable
-	for _, key := range slices.Concat(embedKeys(), rerankKeys(), rewriteKeys()) {
+	for _, key := range slices.Concat(settings.EmbedKeys(), settings.RerankKeys(), settings.RewriteKeys()) {
 		list = append(list, variable{key.Env, key.Help})
 	}
-	for _, p := range slices.Concat(embedUse.providers, rerankUse.providers, rewriteUse.providers) {
+	for _, p := range slices.Concat(settings.Embed.Providers, settings.Rerank.Providers, settings.Rewrite.Providers) {
 		if !slices.ContainsFunc(list, func(v variable) bool { return v.Name == p.Secret }) {
 			list = append(list, variable{p.Secret, "the key of " + p.Shown + "; in no configuration"})
 		}
@@ -73,11 +32,11 @@ func modelVariables() []variable {
 }
 
 // modelOptions returns how to reach the provider that a spec names, as it is configured.
-func (c *cli) modelOptions(u *modelUse, spec string, attempts int) (model.Options, error) {
+func (c *cli) modelOptions(u *settings.ModelUse, spec string, attempts int) (model.Options, error) {
 	opt := model.Options{Attempts: attempts}
-	timeout, err := c.configured(u.timeoutKey().Name)
+	timeout, err := c.configured(u.TimeoutKey().Name)
 	if err == nil {
-		opt.Timeout, err = parseModelTimeout(u.timeoutKey().Name, timeout)
+		opt.Timeout, err = settings.ParseModelTimeout(u.TimeoutKey().Name, timeout)
 	}
 	if err != nil {
 		return opt, err
@@ -86,28 +45,18 @@ func (c *cli) modelOptions(u *modelUse, spec string, attempts int) (model.Option
 		opt.Clock = modelClock{c.app}
 	}
 	name, _, _ := strings.Cut(spec, ":")
-	for _, p := range u.providers {
+	for _, p := range u.Providers {
 		if p.Name != name {
 			continue
 		}
-		if opt.URL, err = c.configured(u.urlKey(p)); err != nil {
+		if opt.URL, err = c.configured(u.URLKey(p)); err != nil {
 			return opt, err
 		}
-		if opt.Key, err = c.modelSecret(p.Secret, u.urlKey(p)); err != nil {
+		if opt.Key, err = c.modelSecret(p.Secret, u.URLKey(p)); err != nil {
 			return opt, err
 		}
 	}
 	return opt, nil
-}
-
-// parseModelTimeout reads how long one request to a model may take.
-func parseModelTimeout(key, v string) (time.Duration, error) {
-	d, err := time.ParseDuration(v)
-	if err != nil || d < time.Millisecond || d > time.Hour {
-		return 0, fmt.Errorf("%w: %s: %q is not a duration from 1ms to 1h", repo.ErrInvalid,
-			key, v)
-	}
-	return d, nil
 }
 
 // modelClock is the time by which requests are tried again.
@@ -134,12 +83,12 @@ func (c *cli) modelSecret(env, urlKey string) (model.Secret, error) {
 	if secret == "" {
 		return "", nil
 	}
-	key, err := findConfigKey(urlKey)
+	key, err := settings.KeyOf(urlKey)
 	if err != nil {
 		return "", err
 	}
 	got, err := c.lookUp(key, false)
-	if err == nil && got.From == sourceRepo {
+	if err == nil && got.From == settings.FromRepository {
 		err = hint(fmt.Errorf("%w: %s is not sent to the address in the repository's configuration",
 			repo.ErrInvalid, env), "set it with 'mnem config set --user %s URL' or %s, or clear %s",
 			urlKey, key.Env, env)

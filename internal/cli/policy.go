@@ -9,11 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/show"
-
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/policy"
 	"github.com/mnem-project/mnem/repo"

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/peers"
@@ -28,7 +29,7 @@ type runner struct {
 // The app's streams are left alone. sign says whether commits are signed where the configuration says so:
 // a server does not sign what others say.
 func NewRunner(app *App, sign bool) operation.Runner {
-	return &runner{app: app, sign: sign, global: globalFlags{wait: defaultWait}}
+	return &runner{app: app, sign: sign, global: globalFlags{wait: settings.DefaultWait}}
 }
 
 // runner returns what runs the calls of a server, on the repository that flags name.

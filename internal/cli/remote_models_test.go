@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/peers"
 )
@@ -114,10 +115,10 @@ const watchOperation = "watch"
 // TestRemoteCallersAskTheConfiguredModel asks for models by true alone.
 func TestRemoteCallersAskTheConfiguredModel(t *testing.T) {
 	for _, tt := range []struct{ args, env, spec, code string }{
-		{`{"query":"fact","rerank":true}`, "MNEM_RERANK_MODEL", "jina:m", keyRerankModel},
-		{`{"query":"zeppelin","rewrite":true}`, "MNEM_REWRITE_MODEL", "openai:m", keyRewriteModel},
-		{`{"query":"zeppelin","rewrite":"hyde"}`, "MNEM_REWRITE_MODEL", "ollama:m", keyRewriteModel},
-		{`{"query":"fact","embed":true}`, "MNEM_EMBED_MODEL", "", keyEmbedModel},
+		{`{"query":"fact","rerank":true}`, "MNEM_RERANK_MODEL", "jina:m", settings.RerankModel},
+		{`{"query":"zeppelin","rewrite":true}`, "MNEM_REWRITE_MODEL", "openai:m", settings.RewriteModel},
+		{`{"query":"zeppelin","rewrite":"hyde"}`, "MNEM_REWRITE_MODEL", "ollama:m", settings.RewriteModel},
+		{`{"query":"fact","embed":true}`, "MNEM_EMBED_MODEL", "", settings.EmbedModel},
 	} {
 		w, judges := judgeWorld(t)
 		r := NewRunner(w.App, false)
@@ -162,13 +163,13 @@ func TestRemoteCallersAskTheConfiguredModel(t *testing.T) {
 func TestRerankConfigured(t *testing.T) {
 	w, judges := judgeWorld(t)
 	_, stderr := w.run(operation.Invalid.Exit, "retrieve", "fact", "--rerank", "configured")
-	if !strings.Contains(stderr, "--rerank SPEC") || !strings.Contains(stderr, keyRerankModel) {
+	if !strings.Contains(stderr, "--rerank SPEC") || !strings.Contains(stderr, settings.RerankModel) {
 		t.Errorf("stderr %q", stderr)
 	}
-	w.run(operation.Invalid.Exit, "config", "set", keyRerankModel, "nobody")
-	w.run(0, "config", "set", keyRerankModel, "local")
+	w.run(operation.Invalid.Exit, "config", "set", settings.RerankModel, "nobody")
+	w.run(0, "config", "set", settings.RerankModel, "local")
 	w.ask("fact", "--rerank", "configured")
-	w.run(0, "config", "set", keyRerankModel, "cohere:m")
+	w.run(0, "config", "set", settings.RerankModel, "cohere:m")
 	w.ask("fact", "--rerank", "configured")
 	if judges.requests != 1 {
 		t.Errorf("%d requests", judges.requests)

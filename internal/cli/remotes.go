@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/peers"
 	"github.com/mnem-project/mnem/remote/byverb"
@@ -98,7 +99,7 @@ func (c *cli) sleep(ctx context.Context, d time.Duration) error {
 // credentialHelper returns the program that the user's configuration names. A repository's names none: it may be
 // somebody else's.
 func (c *cli) credentialHelper() (string, error) {
-	key, err := findConfigKey(place.HelperKey)
+	key, err := settings.KeyOf(place.HelperKey)
 	if err != nil {
 		return "", err
 	}

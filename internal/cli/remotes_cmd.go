@@ -5,10 +5,9 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/mnem-project/mnem/internal/show"
-
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/remote/place"
 	"github.com/mnem-project/mnem/remote/trade"
 )

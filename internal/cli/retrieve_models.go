@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
-	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/model"
 	"github.com/mnem-project/mnem/model/rerank"
 	"github.com/mnem-project/mnem/model/rewrite"
@@ -14,39 +13,11 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// keyRerankModel is the key of the configuration that says what judges items.
-const keyRerankModel = "rerank.model"
-
-var rerankUse = &modelUse{
-	name: "rerank", providers: rerank.Providers(), limitHelp: "a reranker",
-	limit: 10 * time.Second, // somebody waits for the answer
-	check: func(spec string, opt model.Options) error { _, err := rerank.Open(spec, opt); return err },
-}
-
-func rerankKeys() []configKey {
-	return append(append([]configKey{
-		{keyRerankModel, "MNEM_RERANK_MODEL", "", "what judges items anew: local or PROVIDER:MODEL, as --rerank",
-			checkRerankModel},
-	}, rerankUse.urlKeys()...), rerankUse.timeoutKey())
-}
-
 // rerankSpecs lists what --rerank takes; before the last stands word.
 func rerankSpecs(word string) string {
-	specs := append([]string{retrieve.RerankLocal}, model.Specs(rerankUse.providers)...)
+	specs := append([]string{retrieve.RerankLocal}, model.Specs(settings.Rerank.Providers)...)
 	last := len(specs) - 1
 	return strings.Join(specs[:last], ", ") + word + " " + specs[last]
-}
-
-// checkRerankModel lets package rerank look at a spec: nothing is asked of anybody.
-func checkRerankModel(v string) error {
-	if v == retrieve.RerankLocal {
-		return nil
-	}
-	if _, err := rerank.Open(v, model.Options{}); err != nil {
-		return fmt.Errorf("%w: %s: want %s, or a model: %w", repo.ErrInvalid, keyRerankModel,
-			retrieve.RerankLocal, err)
-	}
-	return nil
 }
 
 // rerankSpec returns what a value of --rerank names.
@@ -54,15 +25,15 @@ func (c *cli) rerankSpec(value string) (string, error) {
 	if err := c.mayChooseModel(value); err != nil || value != modelConfigured {
 		return value, err
 	}
-	spec, err := c.configured(keyRerankModel)
+	spec, err := c.configured(settings.RerankModel)
 	if err == nil && spec == "" {
-		err = c.noModel("no model to rerank with: there are "+rerankSpecs(" and"), "--rerank SPEC", keyRerankModel)
+		err = c.noModel("no model to rerank with: there are "+rerankSpecs(" and"), "--rerank SPEC", settings.RerankModel)
 	}
 	return spec, err
 }
 
 func (c *cli) openReranker(spec string) (*rerank.Reranker, error) {
-	opt, err := c.modelOptions(rerankUse, spec, queryAttempts)
+	opt, err := c.modelOptions(settings.Rerank, spec, queryAttempts)
 	if err != nil {
 		return nil, err
 	}
@@ -91,23 +62,6 @@ func (r tellingReranker) Rerank(
 	return scores, err
 }
 
-// keyRewriteModel is the key of the configuration that says what rewrites queries.
-const keyRewriteModel = "rewrite.model"
-
-var rewriteUse = &modelUse{
-	name: "rewrite", providers: rewrite.Providers(), does: " that rewrites queries",
-	limit: 30 * time.Second, limitHelp: "a model that rewrites", // chat models are slow
-	check: func(spec string, opt model.Options) error { _, err := rewrite.Open(spec, opt); return err },
-}
-
-func rewriteKeys() []configKey {
-	return append(append([]configKey{
-		{keyRewriteModel, "MNEM_REWRITE_MODEL", "", "what rewrites queries: " +
-			model.List(model.Specs(rewriteUse.providers), "or"),
-			func(v string) error { return graph.CheckLine(keyRewriteModel, v, 1, maxEmbedSpec) }},
-	}, rewriteUse.urlKeys()...), rewriteUse.timeoutKey())
-}
-
 // queryRewriter opens the chat model that rewrites queries, or writes cues: the one that flag names, "" for the
 // one of the configuration.
 func (c *cli) queryRewriter(spec, flag string, attempts int) (retrieve.Rewriter, error) {
@@ -116,15 +70,15 @@ func (c *cli) queryRewriter(spec, flag string, attempts int) (retrieve.Rewriter,
 		return nil, err
 	}
 	if spec == "" {
-		if spec, err = c.configured(keyRewriteModel); err != nil {
+		if spec, err = c.configured(settings.RewriteModel); err != nil {
 			return nil, err
 		}
 	}
 	if spec == "" {
 		return nil, c.noModel("no model to rewrite with: there are "+
-			model.List(model.Specs(rewriteUse.providers), "and"), flag, keyRewriteModel)
+			model.List(model.Specs(settings.Rewrite.Providers), "and"), flag, settings.RewriteModel)
 	}
-	opt, err := c.modelOptions(rewriteUse, spec, attempts)
+	opt, err := c.modelOptions(settings.Rewrite, spec, attempts)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/settings"
 )
 
 // fakeJudges answers as rerankers, which like what is last, and as chat models.
@@ -87,7 +89,7 @@ func (a asked) keys() string {
 }
 
 func TestRerankWithServers(t *testing.T) {
-	for _, p := range rerankUse.providers {
+	for _, p := range settings.Rerank.Providers {
 		name := p.Name
 		w, f := judgeWorld(t)
 		w.env[p.Secret] = "sesame"
@@ -124,7 +126,7 @@ func TestRerankFails(t *testing.T) {
 }
 
 func TestRewriteWithServers(t *testing.T) {
-	for _, p := range rewriteUse.providers {
+	for _, p := range settings.Rewrite.Providers {
 		name := p.Name
 		w, f := judgeWorld(t)
 		w.env[p.Secret] = "sesame"
@@ -139,7 +141,7 @@ func TestRewriteWithServers(t *testing.T) {
 	}
 	w, f := judgeWorld(t)
 	f.said = " \n"
-	w.run(0, "config", "set", keyRewriteModel, "ollama:m")
+	w.run(0, "config", "set", settings.RewriteModel, "ollama:m")
 	got, stderr := w.ask("fact 1", "--rewrite", "hyde")
 	if len(got.Warnings) != 1 || got.Warnings[0].Code != "not_rewritten" ||
 		!strings.Contains(stderr, "nothing but the query itself") {

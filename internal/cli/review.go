@@ -11,11 +11,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/mnem-project/mnem/internal/show"
-
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"

@@ -8,19 +8,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
-
-// defaultWait is how long a command waits for another process to let go of the repository.
-const defaultWait = 5 * time.Second
 
 const (
 	microsPerSecond = 1_000_000
@@ -89,7 +86,7 @@ func (c *cli) rootFlags(root *cobra.Command) {
 		"'mnem serve', or postgres://… (MNEM_REPO; default: found from here upward)")
 	f.BoolVarP(&g.user, "global", "G", false, "the user's own repository, of all projects")
 	f.BoolVar(&c.InJSON, "json", false, "print JSON, and errors as JSON on standard error")
-	f.DurationVar(&g.wait, "wait", defaultWait, "how long to wait for another process to let go "+
+	f.DurationVar(&g.wait, "wait", settings.DefaultWait, "how long to wait for another process to let go "+
 		"of the repository (MNEM_WAIT; config: wait)")
 	f.BoolVar(&g.noPager, "no-pager", false, "long results on a terminal without a pager (MNEM_PAGER, PAGER, less)")
 	f.BoolVarP(&c.Quiet, "quiet", "q", false, "no progress and no remarks on standard error")
@@ -280,7 +277,7 @@ func (c *cli) options() (repo.Options, error) {
 		return opt, err
 	}
 	if c.doing.wait {
-		return opt, checkWait(opt.Wait)
+		return opt, settings.CheckWait(opt.Wait)
 	}
 	s := c.env("MNEM_WAIT")
 	if s == "" {
@@ -289,7 +286,7 @@ func (c *cli) options() (repo.Options, error) {
 			return opt, err
 		}
 	}
-	d, err := parseWait(s)
+	d, err := settings.ParseWait(s)
 	opt.Wait = d
 	return opt, err
 }

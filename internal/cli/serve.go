@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/peers"
 	"github.com/mnem-project/mnem/repo"
@@ -251,7 +252,7 @@ func (c *cli) serveConfig(f *serveFlags) (*serve.Config, error) {
 	if c.app.Rand == nil {
 		return nil, errors.New("serve: no source of randomness")
 	}
-	body, err := parseSize(f.maxBody)
+	body, err := settings.ParseSize(f.maxBody)
 	if err != nil {
 		return nil, usagef("--max-body: %w", err)
 	}

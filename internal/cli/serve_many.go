@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/peers"
 	"github.com/mnem-project/mnem/remote"
 	"github.com/mnem-project/mnem/repo"
@@ -109,7 +110,7 @@ func (c *cli) serveMetrics(ctx context.Context, f *serveFlags, s *serve.Server) 
 // quotas reads the flags of quotas, of which only the first counts without a database.
 func (f *serveFlags) quotas(counts bool) (q serve.Quota, err error) {
 	if f.quota != "" {
-		if q.Bytes, err = parseSize(f.quota); err != nil {
+		if q.Bytes, err = settings.ParseSize(f.quota); err != nil {
 			return q, usagef("--quota: %w", err)
 		}
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"github.com/mnem-project/mnem/internal/integrate"
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/remote/place"
 	"github.com/mnem-project/mnem/remote/trade"
 )
@@ -20,7 +21,7 @@ func machineAnswers() map[string]printed {
 	return map[string]printed{
 		"mnem init": one(initJSON{}), "mnem demo": lines(demoJSON{}), "mnem serve": one(serveJSON{}),
 		"mnem view":       one(serveJSON{}),
-		"mnem config get": one(settingJSON{}), "mnem config list": lines(settingJSON{}),
+		"mnem config get": one(settings.InEffect{}), "mnem config list": lines(settings.InEffect{}),
 		"mnem integrate":   one(integrate.Done{}, integrationsJSON{}, clientsJSON{}),
 		"mnem unintegrate": one(integrate.Done{}, integrationsJSON{}),
 		"mnem policy init": one(policyJSON{}), "mnem policy show": one(policyJSON{}),

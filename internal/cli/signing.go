@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/keyring"
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
@@ -127,7 +128,7 @@ func (c *cli) signingKey(ring *keyring.Ring) (string, error) {
 
 // configured returns the value of a config key that applies beside flags, "" for none.
 func (c *cli) configured(name string) (string, error) {
-	key, err := findConfigKey(name)
+	key, err := settings.KeyOf(name)
 	if err != nil {
 		return "", err
 	}
@@ -163,22 +164,6 @@ func missingKey(err error, name string) error {
 	return err
 }
 
-// What a configured rule about signatures holds for, besides "none" and "all".
-const (
-	ruleNone   = "none"
-	ruleMerge  = "merge"
-	ruleImport = "import"
-	ruleAll    = "all"
-)
-
-func checkRule(v string) error {
-	switch v {
-	case ruleNone, ruleMerge, ruleImport, ruleAll:
-		return nil
-	}
-	return fmt.Errorf("%w: %q is none of none, merge, import, all", repo.ErrInvalid, v)
-}
-
 // requireSigned returns what checks the commits that a command takes in, nil where no rule says
 // that they must be signed. The command is ruleMerge or ruleImport.
 func (c *cli) requireSigned(command string) (
@@ -186,7 +171,7 @@ func (c *cli) requireSigned(command string) (
 ) {
 	if !c.signing.require {
 		rule, err := c.configured("require-signed")
-		if err != nil || rule != command && rule != ruleAll {
+		if err != nil || rule != command && rule != settings.RuleAll {
 			return nil, err
 		}
 	}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/show"
-
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/internal/settings"
+	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote/byverb"
 	"github.com/mnem-project/mnem/remote/trade"
@@ -190,7 +190,7 @@ func (c *cli) conflictsFlag(cmd *cobra.Command, f *syncFlags) {
 // check refuses what makes no sense, and takes from the configuration what no flag says.
 func (c *cli) checkSync(cmd *cobra.Command, f *syncFlags) (err error) {
 	if !cmd.Flags().Changed("conflicts") {
-		if f.Conflicts, err = c.configured(conflictsKey); err != nil {
+		if f.Conflicts, err = c.configured(settings.ConflictsKey); err != nil {
 			return err
 		}
 	}
@@ -202,12 +202,6 @@ func (c *cli) checkSync(cmd *cobra.Command, f *syncFlags) (err error) {
 	}
 	return nil
 }
-
-// conflictsKey is the setting of what a sync does about conflicts.
-const (
-	conflictsKey      = "sync.conflicts"
-	conflictsVariable = "MNEM_CONFLICTS"
-)
 
 // branchesToSync returns the branches that are to be brought to the same state.
 func (c *cli) branchesToSync(ctx context.Context, t *trade.Transfer, f *syncFlags) ([]string, error) {

@@ -104,6 +104,3 @@ func dataHome() string {
 	}
 	return filepath.Join(home, ".local", "share")
 }
-
-// Styles of results on a terminal, as SGR codes.
-const ()

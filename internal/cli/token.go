@@ -5,12 +5,11 @@ import (
 	"errors"
 	"time"
 
-	"github.com/mnem-project/mnem/internal/show"
-
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/keyring"
+	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/remote/place"
 )
@@ -125,7 +126,7 @@ func variables() []variable {
 		{"MNEM_SSH", "the program that ssh:// remotes are reached by, with its first arguments (default: ssh)"},
 		{"MNEM_SIGN", "true or false: whether commits are signed, as --sign"},
 		{"MNEM_KEY", "the name of the key to sign with, as --key"},
-		{conflictsVariable, "stop, newest, ours or theirs: what 'mnem sync' takes where both sides changed one thing"},
+		{settings.ConflictsVariable, "stop, newest, ours or theirs: what 'mnem sync' takes where both sides changed one thing"},
 		{place.HelperVariable, "a program that tells tokens of servers, as git's credential helpers do"},
 		{"MNEM_REQUIRE_SIGNED", "none, merge, import or all: what refuses commits that no key you trust " +
 			"has signed"},
@@ -152,7 +153,7 @@ func variables() []variable {
 		{"MNEM_CACHE_SPARSE", "most memory for sparse vectors"},
 	}, modelVariables(), []variable{
 		{"MNEM_KEYS", "the directory of keys and the trust list, as --keys"},
-		{profileEnv, "the retrieval profile, as --profile"},
+		{settings.ProfileVariable, "the retrieval profile, as --profile"},
 		{"MNEM_RENDER_SUMMARY_CAP_CHARS", "longest summary, context and property printed, " +
 			"as --summary-cap"},
 		{"SOURCE_DATE_EPOCH", "the time of changes in seconds since 1970, unless --time is given"},

@@ -9,13 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mnem-project/mnem/internal/show"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/model/embed"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
