@@ -185,7 +185,7 @@ func (c *cli) serveMCPHTTP(ctx context.Context, addr string, opt mcp.Options, h 
 	if err != nil {
 		return err
 	}
-	defer tokens.close()
+	defer tokens.Close()
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
 		return fmt.Errorf("--http %s: %w", addr, err)

@@ -138,22 +138,15 @@ func (c *cli) serve(cmd *cobra.Command, f *serveFlags) error {
 	if err != nil {
 		return err
 	}
-	at, err := repo.LinkedDatabase(dir)
+	one, err := c.served()
 	if err != nil {
 		return err
 	}
-	if cfg.Quota, err = f.quotas(at != ""); err != nil {
+	defer one.Tokens.Close()
+	if cfg.Quota, err = f.quotas(one.Counts); err != nil {
 		return err
 	}
-	cfg.Usage = sizeOf(filepath.Join(dir, repo.DirName), cfg.Now)
-	tokens, err := c.tokensFor(cfg)
-	if err != nil {
-		return err
-	}
-	defer tokens.close()
-	if t, ok := tokens.(*tokenTable); ok {
-		cfg.Usage = usageOf(t.in, t.name)
-	}
+	cfg.Token, cfg.Usage = one.Tokens.Get, one.Usage
 	c.takeUploads(cfg, dir)
 	end := func() {}
 	defer func() { end() }()
@@ -306,8 +299,8 @@ func (c *cli) guardAddr(addr net.Addr, cfg *serve.Config) error {
 	if err != nil {
 		return err
 	}
-	defer dir.close()
-	all, err := dir.list()
+	defer dir.Close()
+	all, err := dir.List()
 	if err != nil {
 		return err
 	}

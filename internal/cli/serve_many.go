@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"sync"
-	"time"
 
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/internal/settings"
+	"github.com/mnem-project/mnem/internal/shelf"
 	"github.com/mnem-project/mnem/peers"
 	"github.com/mnem-project/mnem/remote"
 	"github.com/mnem-project/mnem/repo"
@@ -18,18 +19,16 @@ import (
 )
 
 const (
-	// defaultOpen is how many repositories a server has open at once, quotaAge for how long it believes how many bytes
-	// one has.
+	// defaultOpen is how many repositories a server has open at once.
 	defaultOpen = 16
 	maxOpen     = 10_000
-	quotaAge    = 5 * time.Second
 	uploadDir   = "uploads"
 )
 
 // many are the repositories that one server answers for, each opened when it is asked for.
 type many struct {
 	c     *cli
-	in    shelf
+	in    shelf.Shelf
 	most  int // that are open at once
 	quota serve.Quota
 	top   *serve.Server
@@ -49,6 +48,30 @@ type served struct {
 	used   int64 // when it was used last, in ticks
 }
 
+// shelf returns where --root or --many says that repositories are.
+func (c *cli) shelf(f *serveFlags) (shelf.Shelf, error) {
+	if !f.many {
+		root := c.absolute(f.root)
+		if info, err := os.Stat(root); err != nil || !info.IsDir() {
+			return nil, hint(&repo.NotFoundError{What: "directory", Name: f.root}, "name a directory with repositories in it")
+		}
+		return shelf.In(root, c.app.Now), nil
+	}
+	at := firstOf(c.global.repo, c.env("MNEM_REPO"))
+	if !repo.IsDatabase(at) {
+		return nil, usagef("--many serves the repositories of a database: name it with -R postgres://HOST/DATABASE")
+	}
+	d, _, err := repo.OpenDatabase(at)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Ready(context.Background(), c.global.wait); err != nil {
+		d.Close()
+		return nil, hint(err, "'mnem -R postgres://HOST/DATABASE?repository=NAME init' makes the first one")
+	}
+	return shelf.InDatabase(d, repo.ShownDatabase(at), c.clientDir, c.app.Now), nil
+}
+
 // serveMany serves all repositories under a directory, or in a database, until the context ends.
 func (c *cli) serveMany(ctx context.Context, f *serveFlags, cfg *serve.Config) (err error) {
 	if err := checkRange("open", f.open, 1, maxOpen); err != nil {
@@ -58,9 +81,9 @@ func (c *cli) serveMany(ctx context.Context, f *serveFlags, cfg *serve.Config) (
 	if err != nil {
 		return err
 	}
-	defer in.close()
+	defer in.Close()
 	m := &many{c: c, in: in, most: f.open, open: make(map[string]*served), cfg: *cfg}
-	if m.quota, err = f.quotas(in.counts()); err != nil {
+	if m.quota, err = f.quotas(in.Counts()); err != nil {
 		return err
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.addr)
@@ -71,7 +94,7 @@ func (c *cli) serveMany(ctx context.Context, f *serveFlags, cfg *serve.Config) (
 	tcp, ok := l.Addr().(*net.TCPAddr)
 	cfg.Loopback = ok && tcp.IP.IsLoopback()
 	cfg.NeedToken = cfg.NeedToken || !cfg.Loopback
-	cfg.Token, cfg.Under, cfg.Ready = nil, m.find, in.ready
+	cfg.Token, cfg.Under, cfg.Ready = nil, m.find, in.Ready
 	m.cfg.Loopback, m.cfg.NeedToken = cfg.Loopback, cfg.NeedToken
 	m.top = serve.New(*cfg)
 	defer func() { err = firstError(err, m.close()) }()
@@ -80,7 +103,7 @@ func (c *cli) serveMany(ctx context.Context, f *serveFlags, cfg *serve.Config) (
 		return err
 	}
 	defer end()
-	if err := c.sayServes("http://"+l.Addr().String(), in.shown()); err != nil {
+	if err := c.sayServes("http://"+l.Addr().String(), in.Shown()); err != nil {
 		return err
 	}
 	return m.top.Serve(ctx, l)
@@ -132,7 +155,7 @@ func (m *many) find(name string) (*serve.Named, error) {
 	if there != nil {
 		return there, nil
 	}
-	dir, err := m.in.find(name)
+	dir, err := m.in.Find(name)
 	if dir == "" || err != nil {
 		return nil, err
 	}
@@ -195,13 +218,9 @@ func (m *many) serve(name, dir string) (*served, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := m.cfg
-	tokens, err := m.in.tokens(name, dir)
-	if err != nil {
-		return nil, err
-	}
-	cfg.Name, cfg.Operations, cfg.Runner, cfg.Token = name, Operations(), c.runner(h, false), tokens.get
-	cfg.Quota, cfg.Usage = m.quota, m.in.usage(name, dir)
+	cfg, one := m.cfg, m.in.One(name, dir)
+	cfg.Name, cfg.Operations, cfg.Runner, cfg.Token = name, Operations(), c.runner(h, false), one.Tokens.Get
+	cfg.Quota, cfg.Usage = m.quota, one.Usage
 	c.takeUploads(&cfg, dir)
 	return &served{cfg: cfg, holder: h}, nil
 }

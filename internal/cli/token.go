@@ -9,10 +9,10 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/keyring"
+	"github.com/mnem-project/mnem/internal/shelf"
 	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/serve"
 )
 
@@ -122,8 +122,8 @@ func (c *cli) newToken(ctx context.Context, name string, f tokenFlags) error {
 	if err != nil {
 		return err
 	}
-	defer dir.close()
-	if err := dir.add(ctx, &t); err != nil {
+	defer dir.Close()
+	if err := dir.Add(ctx, &t); err != nil {
 		return err
 	}
 	if c.InJSON {
@@ -167,8 +167,8 @@ func (c *cli) tokenList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer dir.close()
-		all, err := dir.list()
+		defer dir.Close()
+		all, err := dir.List()
 		if err != nil {
 			return err
 		}
@@ -203,19 +203,45 @@ func (c *cli) tokenRevoke() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer dir.close()
-		t, err := namedToken(dir, args[0])
+		defer dir.Close()
+		t, err := shelf.Named(dir, args[0])
 		if err != nil {
 			return err
 		}
-		if err := dir.remove(t); err != nil {
+		if err := dir.Remove(t); err != nil {
 			return err
 		}
 		return c.Say(revokedJSON{t.Name}, "revoked %s\n", line(t.Name))
 	})
 }
 
-// missingToken is returned for a name that no token has.
-func missingToken(name string) error {
-	return hint(&repo.NotFoundError{What: "token", Name: name}, "'mnem token list' shows those there are")
+// tokens returns the tokens of the repository that the command is about.
+func (c *cli) tokens() (shelf.Tokens, error) {
+	one, err := c.served()
+	if err != nil {
+		return nil, err
+	}
+	return one.Tokens, nil
+}
+
+// served returns what a server needs of the repository that the command is about.
+func (c *cli) served() (*shelf.One, error) {
+	dir, err := c.dir()
+	if err == nil {
+		_, err = c.repoFile("")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return shelf.Of(dir, c.app.Now)
+}
+
+// tokensFor has a server ask for the tokens of the repository that the command is about, until what it returns is
+// closed.
+func (c *cli) tokensFor(cfg *serve.Config) (shelf.Tokens, error) {
+	tokens, err := c.tokens()
+	if err == nil {
+		cfg.Token = tokens.Get
+	}
+	return tokens, err
 }

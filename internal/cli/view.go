@@ -58,7 +58,7 @@ func (c *cli) view(ctx context.Context, f viewFlags) error {
 	if err != nil {
 		return err
 	}
-	defer tokens.close()
+	defer tokens.Close()
 	cfg.NeedToken, cfg.Log = true, c.mcpLog(false)
 	may := operation.Reads
 	if f.write {

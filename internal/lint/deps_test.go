@@ -138,6 +138,8 @@ var allowed = map[string]string{
 	// What can be configured, and the files that have it: it is told where they are.
 	"internal/settings": "capture graph internal/filestate internal/hooks internal/keyring ipld model model/embed " +
 		"model/rerank model/rewrite ops remote/byverb remote/place repo retrieve",
+	// Where the repositories of a server are, and who may ask for them: none is opened.
+	"internal/shelf": "internal/filestate internal/keyring operation ops repo serve store",
 	// Answers as text for people, for whatever prints them: no repository is opened.
 	"internal/show": "commit graph internal/gitfollow internal/pattern internal/plain internal/text ipld memory ops remote " +
 		"remote/place remote/trade repo retrieve",
@@ -150,7 +152,7 @@ var allowed = map[string]string{
 		"model/embed model/rerank model/rewrite operation ops policy serve " +
 		"tokens internal/pattern internal/text " +
 		"internal/accesses internal/clients internal/filestate internal/filewatch internal/gitdir internal/gitfollow internal/hooks internal/integrate internal/keyring internal/owner peers " +
-		"mcp capture internal/plain internal/settings internal/show remote remote/byverb remote/place remote/server remote/trade " +
+		"mcp capture internal/plain internal/settings internal/shelf internal/show remote remote/byverb remote/place remote/server remote/trade " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types
 	"testdata/demo":     "", // the bundled sample memory
 	"internal/text/gen": "internal/text",

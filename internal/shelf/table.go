@@ -1,6 +1,7 @@
-package cli
+package shelf
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,23 +24,23 @@ type tokenTable struct {
 	end  func()
 }
 
-func (d *tokenTable) close() { d.end() }
+func (d *tokenTable) Close() { d.end() }
 
-func (d *tokenTable) add(ctx context.Context, t *serve.Token) error {
-	if err := checkNewToken(d, t.Name); err != nil {
+func (d *tokenTable) Add(ctx context.Context, t *serve.Token) error {
+	if err := checkNew(d, t.Name); err != nil {
 		return err
 	}
-	data, err := encodeJSON(t)
+	data, err := encode(t)
 	if err == nil {
-		err = d.in.AddToken(ctx, d.name, t.ID, t.Name, data)
+		err = d.in.AddToken(ctx, d.name, t.ID, t.Name, bytes.TrimSuffix(data, []byte("\n")))
 	}
 	if errors.Is(err, fs.ErrExist) { // made meanwhile
-		err = takenToken(t.Name)
+		err = taken(t.Name)
 	}
 	return err
 }
 
-func (d *tokenTable) get(id string) (*serve.Token, error) {
+func (d *tokenTable) Get(id string) (*serve.Token, error) {
 	if !serve.ValidTokenID(id) {
 		return nil, nil
 	}
@@ -64,7 +65,7 @@ func away(err error) error {
 	return err
 }
 
-func (d *tokenTable) list() ([]serve.Token, error) {
+func (d *tokenTable) List() ([]serve.Token, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
 	defer cancel()
 	list, err := d.in.Tokens(ctx, d.name)
@@ -82,7 +83,7 @@ func (d *tokenTable) list() ([]serve.Token, error) {
 	return all, nil
 }
 
-func (d *tokenTable) remove(t *serve.Token) error {
+func (d *tokenTable) Remove(t *serve.Token) error {
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
 	defer cancel()
 	return d.in.RemoveToken(ctx, d.name, t.ID)

@@ -1,6 +1,7 @@
-package cli
+package shelf
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/internal/keyring"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/serve"
 )
@@ -28,46 +30,17 @@ const (
 	maxTokens    = 1000
 )
 
-// tokenKeeper keeps the tokens of a repository.
-type tokenKeeper interface {
-	// add keeps a token, whose name must be new.
-	add(ctx context.Context, t *serve.Token) error
-	// get returns a token by its id, nil for none.
-	get(id string) (*serve.Token, error)
-	// list returns all tokens by name.
-	list() ([]serve.Token, error)
-	remove(t *serve.Token) error
-	// close ends the use of it.
-	close()
-}
-
-// tokens returns what keeps the tokens of the repository that the command is about: a repository in a database has
-// them there, so that each server of it knows them.
-func (c *cli) tokens() (tokenKeeper, error) {
-	dir, err := c.dir()
-	if err != nil {
-		return nil, err
-	}
-	at, err := repo.LinkedDatabase(dir)
-	if err != nil {
-		return nil, err
-	}
-	if at != "" {
-		d, name, err := repo.OpenDatabase(at)
-		return &tokenTable{d, name, d.Close}, err
-	}
-	path, err := c.repoFile(tokenDirName)
-	return tokenDir(path), err
-}
-
-// tokensFor has a server ask for the tokens of the repository that the command is about, until what it returns is
-// closed.
-func (c *cli) tokensFor(cfg *serve.Config) (tokenKeeper, error) {
-	tokens, err := c.tokens()
-	if err == nil {
-		cfg.Token = tokens.get
-	}
-	return tokens, err
+// Tokens keep the tokens of a repository.
+type Tokens interface {
+	// Add keeps a token, whose name must be new.
+	Add(ctx context.Context, t *serve.Token) error
+	// Get returns a token by its id, nil for none.
+	Get(id string) (*serve.Token, error)
+	// List returns all tokens by name.
+	List() ([]serve.Token, error)
+	Remove(t *serve.Token) error
+	// Close ends the use of them.
+	Close()
 }
 
 // tokenDir is the directory with the tokens of a repository.
@@ -75,9 +48,9 @@ type tokenDir string
 
 func (d tokenDir) path(id string) string { return filepath.Join(string(d), id+tokenSuffix) }
 
-// add keeps a token. Its name must be new: the lock keeps another of the name from being made
+// Add keeps a token. Its name must be new: the lock keeps another of the name from being made
 // meanwhile.
-func (d tokenDir) add(ctx context.Context, t *serve.Token) (err error) {
+func (d tokenDir) Add(ctx context.Context, t *serve.Token) (err error) {
 	if err := os.MkdirAll(string(d), 0o700); err != nil {
 		return err
 	}
@@ -86,18 +59,18 @@ func (d tokenDir) add(ctx context.Context, t *serve.Token) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	if err := checkNewToken(d, t.Name); err != nil {
+	if err := checkNew(d, t.Name); err != nil {
 		return err
 	}
-	data, err := encodeJSON(t)
+	data, err := encode(t)
 	if err != nil {
 		return err
 	}
-	return filestate.Create(d.path(t.ID), append(data, '\n')) // with mode 0600
+	return filestate.Create(d.path(t.ID), data) // with mode 0600
 }
 
-// get returns a token by its id, nil for none.
-func (d tokenDir) get(id string) (*serve.Token, error) {
+// Get returns a token by its id, nil for none.
+func (d tokenDir) Get(id string) (*serve.Token, error) {
 	if !serve.ValidTokenID(id) {
 		return nil, nil
 	}
@@ -128,6 +101,13 @@ func (d tokenDir) get(id string) (*serve.Token, error) {
 	return t, nil
 }
 
+// encode returns a token as a line.
+func encode(t *serve.Token) ([]byte, error) {
+	var b bytes.Buffer
+	err := ops.WriteJSON(&b, t)
+	return b.Bytes(), err
+}
+
 func readToken(data []byte) (*serve.Token, error) {
 	var t serve.Token
 	if len(data) > maxTokenFile {
@@ -136,27 +116,27 @@ func readToken(data []byte) (*serve.Token, error) {
 	return &t, json.Unmarshal(data, &t)
 }
 
-// checkNewToken returns an error where there is no room for a token of a name.
-func checkNewToken(d tokenKeeper, name string) error {
-	all, err := d.list()
+// checkNew returns an error where there is no room for a token of a name.
+func checkNew(d Tokens, name string) error {
+	all, err := d.List()
 	if err != nil {
 		return err
 	}
 	if len(all) >= maxTokens {
-		return hint(fmt.Errorf("%w: there are %d tokens already", repo.ErrInvalid, len(all)), "revoke some")
+		return ops.Hintf(fmt.Errorf("%w: there are %d tokens already", repo.ErrInvalid, len(all)), "revoke some")
 	}
 	if slices.ContainsFunc(all, func(o serve.Token) bool { return o.Name == name }) {
-		return takenToken(name)
+		return taken(name)
 	}
 	return nil
 }
 
-func takenToken(name string) error {
-	return hint(already(fs.ErrExist, "token %q", name), "revoke it first, or give another name")
+func taken(name string) error {
+	return ops.Hintf(ops.Already(fs.ErrExist, "token %q", name), "revoke it first, or give another name")
 }
 
-// list returns all tokens by name.
-func (d tokenDir) list() ([]serve.Token, error) {
+// List returns all tokens by name.
+func (d tokenDir) List() ([]serve.Token, error) {
 	entries, err := os.ReadDir(string(d))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -167,7 +147,7 @@ func (d tokenDir) list() ([]serve.Token, error) {
 		if !ok {
 			continue
 		}
-		t, err := d.get(id)
+		t, err := d.Get(id)
 		if err != nil {
 			return nil, err
 		}
@@ -179,9 +159,9 @@ func (d tokenDir) list() ([]serve.Token, error) {
 	return all, nil
 }
 
-// namedToken returns the token of a name or id.
-func namedToken(d tokenKeeper, name string) (*serve.Token, error) {
-	all, err := d.list()
+// Named returns the token of a name or id.
+func Named(d Tokens, name string) (*serve.Token, error) {
+	all, err := d.List()
 	if err != nil {
 		return nil, err
 	}
@@ -190,10 +170,10 @@ func namedToken(d tokenKeeper, name string) (*serve.Token, error) {
 			return &all[i], nil
 		}
 	}
-	return nil, missingToken(name)
+	return nil, missing(name)
 }
 
-func (d tokenDir) remove(t *serve.Token) error {
+func (d tokenDir) Remove(t *serve.Token) error {
 	err := filestate.Remove(d.path(t.ID))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // somebody else did
@@ -201,4 +181,9 @@ func (d tokenDir) remove(t *serve.Token) error {
 	return err
 }
 
-func (d tokenDir) close() {}
+func (d tokenDir) Close() {}
+
+// missing is returned for a name that no token has.
+func missing(name string) error {
+	return ops.Hintf(&repo.NotFoundError{What: "token", Name: name}, "'mnem token list' shows those there are")
+}
