@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -108,8 +109,9 @@ func (c *cli) report(ctx context.Context, err error) int {
 		var body errorJSON
 		body.Error.Code, body.Error.Message, body.Error.Hint = row.Code, message, next
 		body.Error.Kind, body.Error.Candidates = row.Refusal(), ops.CandidatesOf(err)
-		data, _ := encodeJSON(body) // strings always have a JSON form
-		fmt.Fprintf(c.app.Stderr, "%s\n", data)
+		var b bytes.Buffer
+		_ = ops.WriteJSON(&b, body) // strings always have a JSON form
+		_, _ = c.app.Stderr.Write(b.Bytes())
 		return row.Exit
 	}
 	fmt.Fprintf(c.app.Stderr, "%s: %s\n", firstOf(c.program, "mnem"), line(message))

@@ -1,25 +1,9 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-
 	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/internal/text"
 )
-
-// encodeJSON returns v as JSON without a line end. Nothing is escaped for HTML: what people and
-// programs read here is what was written.
-func encodeJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, fmt.Errorf("encode answer: %w", err)
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
 
 // line makes text that users wrote safe to print: one line, nothing invisible.
 func line(s string) string { return text.EscapeLine(s) }
