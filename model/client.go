@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -37,6 +38,34 @@ type Protocol struct {
 	Path                     string
 	MaxAnswer                int64 // bytes of one answer by default, 0 for 64 MiB
 	Hint, KeyHint, ModelHint string
+}
+
+// Base returns the protocol itself, of what embeds one.
+func (p Protocol) Base() Protocol { return p }
+
+// Based is a protocol with what one kind of model has beside it.
+type Based interface{ Base() Protocol }
+
+// Providers returns the providers of protocols, in their order.
+func Providers[P Based](protocols []P) []Provider {
+	var list []Provider
+	for _, p := range protocols {
+		list = append(list, p.Base().Provider)
+	}
+	return list
+}
+
+// OpenSpec opens what a spec PROVIDER:MODEL names by the protocol of that provider. Where there is none the error wraps
+// unknown.
+func OpenSpec[P Based](protocols []P, spec string, opt Options, unknown error) (proto P, _ *Client, _ error) {
+	name, of, _ := strings.Cut(spec, ":")
+	for _, p := range protocols {
+		if p.Base().Name == name {
+			client, err := Open(p.Base(), of, opt)
+			return p, client, err
+		}
+	}
+	return proto, nil, fmt.Errorf("%w %s: there are %s", unknown, Clip(spec), List(Specs(Providers(protocols)), "and"))
 }
 
 func (p *Protocol) setDefaults() {

@@ -67,13 +67,7 @@ func (o Options) Validate() error {
 var remotes = []protocol{ollama, openai}
 
 // Remotes returns the providers behind HTTP, in a fixed order.
-func Remotes() []model.Provider {
-	var list []model.Provider
-	for _, p := range remotes {
-		list = append(list, p.Provider)
-	}
-	return list
-}
+func Remotes() []model.Provider { return model.Providers(remotes) }
 
 // Specs returns the forms of what Open takes, in a fixed order.
 func Specs() []string {

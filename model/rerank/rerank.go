@@ -48,13 +48,7 @@ func newProtocol(name, company, url, path, count, results string) protocol {
 }
 
 // Providers returns the providers there are, in a fixed order.
-func Providers() []model.Provider {
-	var list []model.Provider
-	for _, p := range protocols {
-		list = append(list, p.Provider)
-	}
-	return list
-}
+func Providers() []model.Provider { return model.Providers(protocols) }
 
 // Reranker is a model behind one endpoint. It is safe for concurrent use.
 type Reranker struct {
@@ -65,18 +59,11 @@ type Reranker struct {
 // Open returns the reranker that a spec names, PROVIDER:MODEL. Nobody is asked before the first
 // Rerank. The error wraps ErrProvider where the provider does not exist.
 func Open(spec string, opt model.Options) (*Reranker, error) {
-	name, of, _ := strings.Cut(spec, ":")
-	for _, p := range protocols {
-		if p.Name == name {
-			client, err := model.Open(p.Protocol, of, opt)
-			if err != nil {
-				return nil, err
-			}
-			return &Reranker{proto: p, client: client}, nil
-		}
+	proto, client, err := model.OpenSpec(protocols, spec, opt, ErrProvider)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("%w %s: there are %s", ErrProvider, model.Clip(spec),
-		model.List(model.Specs(Providers()), "and"))
+	return &Reranker{proto, client}, nil
 }
 
 // Model returns the spec: provider and model.
