@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote"
@@ -53,7 +54,7 @@ func (c *cli) cloneCommand() *cobra.Command {
 			return c.Printf("cloned into %s: nothing is there yet\n", line(res.Path))
 		}
 		return c.Printf("cloned into %s: branch %s at %s, %s, %s\n", line(res.Path), c.Paint(show.Cyan, line(res.Branch)),
-			c.Paint(show.Yellow, show.ShortCID(res.Commit)), plural(res.Refs, "ref"), bytesText(res.Bytes))
+			c.Paint(show.Yellow, show.ShortCID(res.Commit)), plural(res.Refs, "ref"), plain.Bytes(res.Bytes))
 	})
 }
 
@@ -190,7 +191,7 @@ func (c *cli) backupCommand() *cobra.Command {
 		}
 		a := answer.(*ops.Exported)
 		out := &backupJSON{a.File, a.Refs, a.Blocks, a.Bytes, a.Redacted}
-		return c.Say(out, "%s, %s, %s in %s\n", plural(len(out.Refs), "ref"), plural(out.Blocks, "block"), bytesText(out.Bytes),
+		return c.Say(out, "%s, %s, %s in %s\n", plural(len(out.Refs), "ref"), plural(out.Blocks, "block"), plain.Bytes(out.Bytes),
 			line(args[0]))
 	})
 }
@@ -215,7 +216,7 @@ func (c *cli) backupTo(ctx context.Context, url string, here *byverb.Side) error
 		}
 		if known.Name == backupRemote {
 			return hint(fmt.Errorf("%w: the remote %s has another URL", repo.ErrInvalid, backupRemote),
-				"'mnem remote add NAME %s' gives this one a name of its own", shellWord(url))
+				"'mnem remote add NAME %s' gives this one a name of its own", plain.Shell(url))
 		}
 	}
 	t, err := trade.Open(ctx, c.askHost(), here, r, false)

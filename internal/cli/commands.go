@@ -76,7 +76,7 @@ func memoryCommands() []command {
 		{"consolidate", verbCommand("consolidate")},
 		{"half-life", verbCommand("half-life")},
 		{"embed", verbCommand("embed")},
-		{"profile", (*cli).profileCommand},
+		{"profile", familyCommand("profile")},
 		// Read the memory
 		{"retrieve", verbCommand("retrieve")},
 		{"recall", verbCommand("recall")},
@@ -114,10 +114,10 @@ func historyCommands() []command {
 		{"git", (*cli).gitCommand},
 		{"undo", verbCommand("undo")},
 		{"redo", verbCommand("redo")},
-		{"op", (*cli).opCommand},
+		{"op", familyCommand("op")},
 		{"watch", verbCommand("watch")},
 		// Record and replay
-		{"session", (*cli).sessionCommand},
+		{"session", familyCommand("session")},
 		{"replay", verbCommand("replay")},
 		// Exchange
 		{"backup", (*cli).backupCommand},
@@ -127,7 +127,7 @@ func historyCommands() []command {
 		{"pull", (*cli).pullCommand},
 		{"push", (*cli).pushCommand},
 		{"sync", (*cli).syncCommand},
-		{"pack", (*cli).packCommand},
+		{"pack", familyCommand("pack")},
 		{"export", verbCommand("export")},
 		{"import", verbCommand("import")},
 		{"serve", (*cli).serveCommand},
@@ -135,7 +135,7 @@ func historyCommands() []command {
 		{"token", (*cli).tokenCommand},
 		// Care
 		{"stats", verbCommand("stats")},
-		{"index", (*cli).indexCommand},
+		{"index", familyCommand("index")},
 		{"distill", verbCommand("distill")},
 		{"doctor", verbCommand("doctor")},
 		{"fsck", verbCommand("fsck")},

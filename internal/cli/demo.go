@@ -144,7 +144,7 @@ func (c *cli) demoStep(ctx context.Context, dir string, now time.Time, step demo
 	}
 	words := make([]string, len(step.args))
 	for i, arg := range step.args {
-		words[i] = shellWord(arg)
+		words[i] = plain.Shell(arg)
 	}
 	if step.say != "" {
 		if err := c.Printf("%s\n\n", c.Paint(show.Cyan, step.say)); err != nil {
@@ -157,6 +157,3 @@ func (c *cli) demoStep(ctx context.Context, dir string, now time.Time, step demo
 	}
 	return c.Out.Flush()
 }
-
-// shellWord quotes an argument as a shell wants it, where it must.
-func shellWord(s string) string { return plain.Shell(s) }

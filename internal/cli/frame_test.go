@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/internal/settings"
-	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -148,23 +147,6 @@ func TestCommandWordsHaveNoValues(t *testing.T) {
 	want := []string{"commit", "--dry-run", "--message", "id1"}
 	if diff := cmp.Diff(want, commandWords(sub, []string{"id1"})); diff != "" {
 		t.Errorf("(-want +have):\n%s", diff)
-	}
-}
-
-func TestTextForPeople(t *testing.T) {
-	for _, tt := range []struct{ got, want string }{
-		{bytesText(0), "0 B"}, {bytesText(1023), "1023 B"}, {bytesText(1536), "1.5 KiB"},
-		{bytesText(5 << 20), "5.0 MiB"}, {bytesText(3 << 40), "3.0 TiB"},
-		{bytesText(4096 << 40), "4096.0 TiB"},
-		{plural(1, "node"), "1 node"}, {plural(0, "node"), "0 nodes"},
-		{brief("short", 5), "short"}, {brief("longer", 5), "long…"}, {brief("ü\nöäß", 5), "ü\\nö…"},
-		{show.ShortCID(ipld.CID{}), "(none)"},
-		{show.ShortCID(ipld.Sum(ipld.DagCBOR, []byte{0xa0})), "gbtj4x7ip5le"},
-		{printable("a\n\x1b[1mb\r\n"), "a\n\\u{1B}[1mb\\r"},
-	} {
-		if tt.got != tt.want {
-			t.Errorf("%q, want %q", tt.got, tt.want)
-		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -150,7 +151,7 @@ func (h *Host) EmbedFlags(cmd *cobra.Command) *Retrieval {
 // changeDefault gives a flag that commands share another default.
 func changeDefault(f *pflag.FlagSet, name string, n int) {
 	flag := f.Lookup(name)
-	flag.DefValue = intText(n)
+	flag.DefValue = strconv.Itoa(n)
 	if err := flag.Value.Set(flag.DefValue); err != nil {
 		panic(err) // a mistake in a program
 	}
@@ -242,7 +243,7 @@ func (r *Retrieval) Settings(base retrieve.Request) map[string]string {
 	}
 	r.Models.settings(set)
 	if n := base.SummaryCap; n != nil { // the environment has a say
-		set["summary-cap"] = intText(*n)
+		set["summary-cap"] = strconv.Itoa(*n)
 	}
 	return set
 }
@@ -255,4 +256,13 @@ func (r *Retrieval) flag(name string) *pflag.Flag {
 		}
 	}
 	return nil
+}
+
+// profiles returns those of the revision of --at.
+func (c *cli) profiles(ctx context.Context, r *repo.Repo) (*retrieve.Profiles, error) {
+	s, err := c.snapshot(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return s.Profiles(ctx)
 }

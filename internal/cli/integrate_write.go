@@ -6,6 +6,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/clients"
 	"github.com/mnem-project/mnem/internal/integrate"
+	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/internal/show"
 )
 
@@ -21,7 +22,7 @@ func (c *cli) printIntegration(s *integrate.Setup, client clients.Client, path s
 		})
 	}
 	c.Remark("goes to %s", line(path))
-	if err := c.Printf("%s", printable(text)+"\n"); err != nil {
+	if err := c.Printf("%s", plain.Lines(text)+"\n"); err != nil {
 		return err
 	}
 	hooks, rules := s.Besides(client)
@@ -30,7 +31,7 @@ func (c *cli) printIntegration(s *integrate.Setup, client clients.Client, path s
 			return err
 		}
 		c.Remark("goes to %s", line(hooks))
-		if err := c.Printf("%s", printable(text)+"\n"); err != nil {
+		if err := c.Printf("%s", plain.Lines(text)+"\n"); err != nil {
 			return err
 		}
 	}
@@ -38,7 +39,7 @@ func (c *cli) printIntegration(s *integrate.Setup, client clients.Client, path s
 		return nil
 	}
 	c.Remark("goes to %s", line(rules))
-	return c.Printf("%s", printable(client.RulesText())+"\n")
+	return c.Printf("%s", plain.Lines(client.RulesText())+"\n")
 }
 
 // applyEdits writes the edits of a client's files, all or none, or prints them in a dry run.

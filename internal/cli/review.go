@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/operation"
@@ -197,7 +198,7 @@ func (c *cli) showReview(got *ops.Reviewed, i int) error {
 		return err
 	}
 	for _, l := range text[:min(len(text), reviewLines)] {
-		if err := c.Printf("  %s\n", brief(strings.TrimRight(l, "\n"), 10*show.SummaryWidth)); err != nil {
+		if err := c.Printf("  %s\n", plain.Brief(strings.TrimRight(l, "\n"), 10*show.SummaryWidth)); err != nil {
 			return err
 		}
 	}

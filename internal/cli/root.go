@@ -290,12 +290,3 @@ func (c *cli) options() (repo.Options, error) {
 	opt.Wait = d
 	return opt, err
 }
-
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
-}

@@ -248,3 +248,6 @@ func TestNoSurfaceNamesTheMachine(t *testing.T) {
 		t.Errorf("only %d parameters", n)
 	}
 }
+
+// sortedKeys returns a map's keys in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/ops"
@@ -18,7 +19,7 @@ import (
 func (p *progress) bytes(what string, n int64) {
 	if now := p.c.app.Now(); !now.Before(p.next) && p.visible() {
 		p.next = now.Add(progressEvery)
-		p.show(what + " " + bytesText(n))
+		p.show(what + " " + plain.Bytes(n))
 	}
 }
 
@@ -60,14 +61,6 @@ func (c *cli) fetchCommand() *cobra.Command {
 func (c *cli) requireFlag(cmd *cobra.Command, signed *bool) {
 	cmd.Flags().BoolVar(signed, "require-signed", false, "refuse commits that no key you trust has signed "+
 		"(MNEM_REQUIRE_SIGNED; config: require-signed)")
-}
-
-// argAt returns a positional argument, "" for none.
-func argAt(args []string, i int) string {
-	if i < len(args) {
-		return args[i]
-	}
-	return ""
 }
 
 func (c *cli) pushCommand() *cobra.Command {

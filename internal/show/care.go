@@ -195,9 +195,7 @@ func (c *Console) Schema(s *ops.Schema) error {
 	for _, t := range s.NodeTypes {
 		rows = append(rows, countRow("node "+brief(t.Type, nameWidth), uint64(t.Count)))
 	}
-	if err := c.schemaTable(rows, s.MoreNodes); err != nil {
-		return err
-	}
+	_ = c.listOf(rows, s.MoreNodes)
 	rows = nil
 	for _, p := range s.Properties {
 		var values []string
@@ -208,22 +206,13 @@ func (c *Console) Schema(s *ops.Schema) error {
 			Cell{line(strings.Join(p.Kinds, ", ")), Dim}, Cell{typesText(p.Types, p.MoreTypes), ""},
 			Cell{strings.Join(values, "  "), Dim}))
 	}
-	if err := c.schemaTable(rows, s.MoreProps); err != nil {
-		return err
-	}
+	_ = c.listOf(rows, s.MoreProps)
 	rows = nil
 	for _, e := range s.EdgeTypes {
 		rows = append(rows, append(countRow("edge "+brief(e.Type, nameWidth), uint64(e.Count)),
 			Cell{typesText(e.From, e.MoreFrom) + " -> " + typesText(e.To, e.MoreTo), ""}))
 	}
-	return c.schemaTable(rows, s.MoreEdges)
-}
-
-func (c *Console) schemaTable(rows [][]Cell, more int) error {
-	if err := c.Table(rows); err != nil || more == 0 {
-		return err
-	}
-	return c.Printf("... (+%d more)\n", more)
+	return c.listOf(rows, s.MoreEdges)
 }
 
 // typesText names types with how many there are.

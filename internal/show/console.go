@@ -159,6 +159,15 @@ func (c *Console) Table(rows [][]Cell) error {
 	return nil
 }
 
+// listOf prints rows, and how many more there are.
+func (c *Console) listOf(rows [][]Cell, more int) error {
+	err := c.Table(rows)
+	if more > 0 {
+		err = c.Printf("... (+%d more)\n", more)
+	}
+	return err
+}
+
 // SummaryWidth is how many characters of a summary a list shows.
 const SummaryWidth = 72
 

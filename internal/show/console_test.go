@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -87,6 +88,23 @@ func TestWordDiff(t *testing.T) {
 		}
 		if got := c.wordDiff(from, to); got != tt.want {
 			t.Errorf("%.60s, %.60s:\n got %.200s\nwant %.200s", tt.old, tt.new, got, tt.want)
+		}
+	}
+}
+
+func TestTextForPeople(t *testing.T) {
+	for _, tt := range []struct{ got, want string }{
+		{plain.Bytes(0), "0 B"}, {plain.Bytes(1023), "1023 B"}, {plain.Bytes(1536), "1.5 KiB"},
+		{plain.Bytes(5 << 20), "5.0 MiB"}, {plain.Bytes(3 << 40), "3.0 TiB"},
+		{plain.Bytes(4096 << 40), "4096.0 TiB"},
+		{plural(1, "node"), "1 node"}, {plural(0, "node"), "0 nodes"},
+		{brief("short", 5), "short"}, {brief("longer", 5), "long…"}, {brief("ü\nöäß", 5), "ü\\nö…"},
+		{ShortCID(ipld.CID{}), "(none)"},
+		{ShortCID(ipld.Sum(ipld.DagCBOR, []byte{0xa0})), "gbtj4x7ip5le"},
+		{plain.Lines("a\n\x1b[1mb\r\n"), "a\n\\u{1B}[1mb\\r"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%q, want %q", tt.got, tt.want)
 		}
 	}
 }

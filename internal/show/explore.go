@@ -138,11 +138,7 @@ func (c *Console) Communities(answer any) error {
 		rows = append(rows, []Cell{{strconv.Itoa(one.Number), Dim},
 			{plural(one.Size, "node"), Bold}, {strings.Join(names, ", "), ""}})
 	}
-	c.putTable(rows)
-	if list.More > 0 {
-		return c.Printf("... (+%d more)\n", list.More)
-	}
-	return nil
+	return c.listOf(rows, list.More)
 }
 
 // printCommunity lists the members of the community of a node.
@@ -238,9 +234,5 @@ func (c *Console) Resolved(r *ops.ResolveAnswer) error {
 		rows = append(rows, []Cell{{strconv.Itoa(f.Distance), Dim}, {f.Kind, ""},
 			{line(string(f.Name)), Bold}, {brief(string(f.Title), SummaryWidth), Dim}})
 	}
-	c.putTable(rows)
-	if r.More > 0 {
-		return c.Printf("... (+%d more)\n", r.More)
-	}
-	return nil
+	return c.listOf(rows, r.More)
 }
