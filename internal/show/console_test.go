@@ -2,6 +2,8 @@ package show
 
 import (
 	"bufio"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +11,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 )
 
 func TestTableAligns(t *testing.T) {
@@ -106,5 +109,39 @@ func TestTextForPeople(t *testing.T) {
 		if tt.got != tt.want {
 			t.Errorf("%q, want %q", tt.got, tt.want)
 		}
+	}
+}
+
+// TestPrintingFails: what cannot be printed first is the error of what is printed after it, and of nothing more.
+func TestPrintingFails(t *testing.T) {
+	gone := errors.New("the reader has gone")
+	c := &Console{Out: bufio.NewWriterSize(failing{gone}, 16)}
+	if err := c.failed(); err != nil {
+		t.Errorf("before anything was printed: %v", err)
+	}
+	c.put("%s\n", strings.Repeat("x", 100))
+	c.printConflicts([]ops.Conflict{{Label: "a"}})
+	for what, err := range map[string]error{
+		"failed": c.failed(), "Printf": c.Printf("y\n"), "Table": c.Table([][]Cell{Row("a", Bold)}),
+		"listOf": c.listOf(nil, 1), "an answer": c.MergeAnswer(&ops.Pending{Kept: []ops.Kept{{Branch: "main"}}}),
+	} {
+		if !errors.Is(err, gone) {
+			t.Errorf("%s: %v, want that the reader has gone", what, err)
+		}
+	}
+}
+
+// failing is a writer that fails.
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+func TestRow(t *testing.T) {
+	want := []Cell{{"a", Bold}, {"b", ""}}
+	if got := Row("a", Bold, "b", ""); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got := HeadRow("a", "b"); !slices.Equal(got, []Cell{{"a", Dim}, {"b", Dim}}) {
+		t.Errorf("head %v", got)
 	}
 }
