@@ -279,7 +279,7 @@ func (l *lastReader) sessions(ctx context.Context, q *LastRequest, list *[]*Give
 				return err
 			}
 			one := &GivenContext{
-				Time: e.Record.Time, Session: e.Record.Name, Receipt: e.Record.Receipt,
+				Time: e.Record.Time, Session: e.Name, Receipt: e.Record.Receipt,
 				Exact: !capture.OfHook(e.Record.Name),
 			}
 			if err := l.fill(ctx, one, nil, rec, req); err != nil {
@@ -289,9 +289,12 @@ func (l *lastReader) sessions(ctx context.Context, q *LastRequest, list *[]*Give
 		}
 		if !e.Record.Prev.Defined() {
 			open = slices.Delete(open, i, i+1)
-		} else if open[i], err = l.Repo.SessionRecord(ctx, e.Record.Prev); err != nil {
+			continue
+		}
+		if open[i], err = l.Repo.SessionRecord(ctx, e.Record.Prev); err != nil {
 			return err
 		}
+		open[i].Name = e.Name
 	}
 	return nil
 }

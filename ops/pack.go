@@ -14,8 +14,9 @@ import (
 
 // PackRefsRequest asks what a repository has for others.
 type PackRefsRequest struct {
-	Commits  []string `op:"commit,remote" doc:"tell which of these commits the repository has: each a {CID}, at most 256"`
+	Commits  []string `op:"commit,remote" doc:"tell which of these commits and records of sessions the repository has: each a {CID}, at most 256"`
 	Tracking bool     `op:",remote" doc:"tell of the refs under refs/remotes too"`
+	Sessions bool     `op:",remote" doc:"tell of sessions too"`
 	Params
 }
 
@@ -30,8 +31,8 @@ type PackRefsAnswer struct {
 
 // PackSendRequest asks for a pack.
 type PackSendRequest struct {
-	Refs   []string `op:"ref,remote" doc:"pack the branch or tag {REF}; as REF=CID refused where it is not at that CID" note:" (repeatable)"`
-	Have   []string `op:",remote" doc:"leave out what the commit {CID} leads to" note:" (repeatable)"`
+	Refs   []string `op:"ref,remote" doc:"pack the branch, tag or session {REF}; as REF=CID refused where it is not at that CID" note:" (repeatable)"`
+	Have   []string `op:",remote" doc:"leave out what the commit or record of a session {CID} leads to" note:" (repeatable)"`
 	From   int      `op:",remote" doc:"leave out the first {BYTES} of the pack"`
 	Output string   `op:",short=o" doc:"the {FILE} to write, or \"-\" for standard output; required"`
 	Params
@@ -48,7 +49,8 @@ type PackTakeRequest struct {
 	File          string   `op:",arg"`
 	Move          []string `op:",remote" doc:"move {REF=FROM..TO}, to a descendant only" note:" (repeatable)"`
 	Set           []string `op:",remote" doc:"set {REF=FROM..TO}, whatever its history" note:" (repeatable)"`
-	Tracking      string   `op:"" doc:"take it in as what the remote {NAME} has: refs under refs/remotes/NAME and new tags"`
+	Place         []string `op:",remote" doc:"keep the session {REF=CID} beside what is here" note:" (repeatable)"`
+	Tracking      string   `op:"" doc:"take it in as what the remote {NAME} has: refs under refs/remotes/NAME, new tags and sessions"`
 	RequireSigned bool     `op:",remote" doc:"refuse commits that no key you trust has signed" note:" (MNEM_REQUIRE_SIGNED; config: require-signed)"`
 	DryRun        bool     `op:",remote" doc:"check everything and write nothing"`
 	Actor
@@ -92,8 +94,8 @@ var (
 	PackRefs = Define(Spec{
 		Command: "pack refs", Effect: Reads,
 		Title: "List branches and tags for another repository",
-		Doc: "List what another repository can have of this one: branches, tags, the branch that HEAD is on,\n" +
-			"and which of some commits are here. It is the first question of a fetch or a push.",
+		Doc: "List what another repository can have of this one: branches, tags, with --sessions sessions, the\n" +
+			"branch that HEAD is on, and which of some commits are here. It is the first question of a fetch or a push.",
 		Example: "  mnem pack refs\n  mnem pack refs --tracking --json",
 	}, packRefs)
 
@@ -101,7 +103,7 @@ var (
 		Command: "pack send", Usage: "--ref REF[=CID] -o FILE|-", Args: "[flags]", Effect: Reads, Fixed: []string{"--output=" + Itself},
 		Answer: operation.MediaCAR,
 		Title:  "Write what another repository lacks of branches and tags",
-		Doc: "Write the blocks of branches and tags that a repository lacks which has some commits already.\n" +
+		Doc: "Write the blocks of branches, tags and sessions that a repository lacks which has some commits already.\n" +
 			"A ref that is not at the CID any more is refused. The same question gives the same bytes, so\n" +
 			"that a transfer that was cut goes on with --from.",
 		Example: "  mnem pack send --ref refs/heads/main -o main.pack",
@@ -114,7 +116,8 @@ var (
 		Doc: "Take in what 'mnem pack send' wrote and move branches and tags, all or nothing: every block and\n" +
 			"every new commit is verified before a ref moves. A ref that is not at FROM is refused, and with\n" +
 			"--move one whose history would be left; FROM and TO may be none, and FROM may be any. Without\n" +
-			"a file refs can be removed only.",
+			"a file refs can be removed only. --place keeps a session: one that goes on from a chain of it here\n" +
+			"moves that, and one that differs is kept beside it under NAME.CID, with the first record that differs.",
 		Example: "  mnem pack take --set refs/heads/old=any..none",
 	}, packTake)
 )
@@ -124,7 +127,9 @@ func packRefs(ctx context.Context, s *Service, q *PackRefsRequest) (*PackRefsAns
 	if err != nil {
 		return nil, err
 	}
-	st, err := (&remote.Here{Repo: s.Repo}).Look(ctx, remote.Question{Commits: commits, Tracking: q.Tracking})
+	st, err := (&remote.Here{Repo: s.Repo}).Look(ctx, remote.Question{
+		Commits: commits, Tracking: q.Tracking, Sessions: q.Sessions,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +194,7 @@ func packSend(ctx context.Context, s *Service, q *PackSendRequest) (*PackSent, e
 
 // find fills in what refs are at that were given without.
 func (s *Service) find(ctx context.Context, refs []repo.Ref) error {
-	st, err := (&remote.Here{Repo: s.Repo}).Look(ctx, remote.Question{})
+	st, err := (&remote.Here{Repo: s.Repo}).Look(ctx, remote.Question{Sessions: true})
 	if err != nil {
 		return err
 	}
@@ -202,7 +207,7 @@ func (s *Service) find(ctx context.Context, refs []repo.Ref) error {
 			continue
 		}
 		if refs[i].Target = at[ref.Name]; !at[ref.Name].Defined() {
-			return &repo.NotFoundError{What: "branch or tag", Name: string(ref.Name)}
+			return &repo.NotFoundError{What: "branch, tag or session", Name: string(ref.Name)}
 		}
 	}
 	return nil
@@ -240,8 +245,8 @@ func (q *PackSendRequest) want() (want remote.Want, err error) {
 
 // Check refuses what makes no sense.
 func (q *PackTakeRequest) Check() error {
-	if len(q.Move)+len(q.Set) == 0 {
-		return Between("say which refs change, with %s or %s", "move", "set")
+	if len(q.Move)+len(q.Set)+len(q.Place) == 0 {
+		return Between("say which refs change, with %s, %s or %s", "move", "set", "place")
 	}
 	if q.Tracking != "" {
 		if err := graph.ValidateImport(q.Tracking); err != nil {
@@ -286,7 +291,7 @@ func packTake(ctx context.Context, s *Service, q *PackTakeRequest) (*PackTaken, 
 
 // updates reads what is to become of refs.
 func (q *PackTakeRequest) updates() (list []repo.RefUpdate, err error) {
-	if n := len(q.Move) + len(q.Set); n > 2*remote.MaxRefs {
+	if n := len(q.Move) + len(q.Set) + len(q.Place); n > 2*remote.MaxRefs {
 		return nil, Usagef("%d refs, limit %d", n, 2*remote.MaxRefs)
 	}
 	for _, part := range []struct {
@@ -301,6 +306,14 @@ func (q *PackTakeRequest) updates() (list []repo.RefUpdate, err error) {
 			u.Forward = part.field == "move"
 			list = append(list, u)
 		}
+	}
+	for _, text := range q.Place {
+		name, at, _ := strings.Cut(text, "=")
+		c, err := ipld.ParseCID(at)
+		if err != nil {
+			return nil, BadValue("place", text, "want REF=CID: %w", err)
+		}
+		list = append(list, repo.RefUpdate{Ref: graph.RefName(name), To: c, Place: true})
 	}
 	return list, nil
 }
@@ -328,8 +341,8 @@ func parseUpdate(text string) (u repo.RefUpdate, err error) {
 	return u, err
 }
 
-// UpdateTexts returns the values of move and set for updates of refs.
-func UpdateTexts(list []repo.RefUpdate) (move, set []string) {
+// UpdateTexts returns the values of move, set and place for updates of refs.
+func UpdateTexts(list []repo.RefUpdate) (move, set, place []string) {
 	for _, u := range list {
 		from, to := anyCommit, noCommit
 		if u.From != nil {
@@ -341,11 +354,15 @@ func UpdateTexts(list []repo.RefUpdate) (move, set []string) {
 		if u.To.Defined() {
 			to = u.To.String()
 		}
-		if text := string(u.Ref) + "=" + from + ".." + to; u.Forward {
+		text := string(u.Ref) + "=" + from + ".." + to
+		switch {
+		case u.Place:
+			place = append(place, string(u.Ref)+"="+to)
+		case u.Forward:
 			move = append(move, text)
-		} else {
+		default:
 			set = append(set, text)
 		}
 	}
-	return move, set
+	return move, set, place
 }

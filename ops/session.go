@@ -14,6 +14,7 @@ import (
 // Session is the newest record of a session.
 type Session struct {
 	Session string     `json:"session"`
+	Of      string     `json:"of"`                  // the session in whose name it was recorded: another one's where it is kept beside that
 	Commit  ipld.CID   `json:"commit" shape:"null"` // null where it follows HEAD
 	Follow  bool       `json:"follow"`
 	Agent   Text       `json:"agent"`
@@ -24,9 +25,9 @@ type Session struct {
 	Ended   bool       `json:"ended"`
 }
 
-func sessionOf(s *retrieve.Session) *Session {
+func sessionOf(name string, s *retrieve.Session) *Session {
 	return &Session{
-		Session: s.Name, Commit: s.Commit, Follow: s.Follow, Agent: Text(s.Agent), Task: Text(s.Task),
+		Session: name, Of: s.Name, Commit: s.Commit, Follow: s.Follow, Agent: Text(s.Agent), Task: Text(s.Task),
 		Actor: s.Actor, Time: s.Time, Records: s.Seq + 1, Ended: s.Ended,
 	}
 }
@@ -100,19 +101,22 @@ var (
 		Example: "  mnem session start review\n  mnem session start audit --at HEAD~1 --task 'winter launch'",
 	}, func(ctx context.Context, s *Service, q *SessionStartRequest) (*Session, error) {
 		opt := repo.SessionOptions{Stamp: s.Commit.Stamp, At: q.At, Follow: q.Follow}
-		return session(s.Repo.StartSession(ctx, q.Name, opt))
+		rec, err := s.Repo.StartSession(ctx, q.Name, opt)
+		return session(q.Name, rec, err)
 	})
 
 	SessionList = Stream(Spec{
 		Command: "session list", Effect: Reads,
-		Title:   "List sessions by name",
-		Doc:     "List all sessions in order of name. With --json, one object a line.",
+		Title: "List sessions by name",
+		Doc: "List all sessions in order of name. A session that went on at two machines has two chains after a\n" +
+			"sync: that of the other one is NAME.CID, with the first record that differs. With --json, one object\n" +
+			"a line.",
 		Example: "  mnem session list",
 	}, func(ctx context.Context, s *Service, _ *SessionListRequest, emit func(*Session) error) error {
 		all, err := s.Repo.Sessions(ctx)
 		for _, e := range all {
 			if err == nil {
-				err = emit(sessionOf(e.Record))
+				err = emit(sessionOf(e.Name, e.Record))
 			}
 		}
 		return err
@@ -124,7 +128,8 @@ var (
 		Doc:     "Pin a session to the commit at --to for the retrievals to come.",
 		Example: "  mnem session advance review\n  mnem session advance review --to HEAD",
 	}, func(ctx context.Context, s *Service, q *SessionAdvanceRequest) (*Session, error) {
-		return session(s.Repo.AdvanceSession(ctx, q.Name, q.To, s.Commit.Stamp))
+		rec, err := s.Repo.AdvanceSession(ctx, q.Name, q.To, s.Commit.Stamp)
+		return session(q.Name, rec, err)
 	})
 
 	SessionEnd = Define(Spec{
@@ -133,7 +138,8 @@ var (
 		Doc:     "End a session. It can still be read and replayed; nothing is recorded in it any more.",
 		Example: "  mnem session end review",
 	}, func(ctx context.Context, s *Service, q *SessionRequest) (*Session, error) {
-		return session(s.Repo.EndSession(ctx, q.Name, s.Commit.Stamp))
+		rec, err := s.Repo.EndSession(ctx, q.Name, s.Commit.Stamp)
+		return session(q.Name, rec, err)
 	})
 
 	SessionRemove = Define(Spec{
@@ -158,11 +164,11 @@ var (
 	}, sessionLog)
 )
 
-func session(s *retrieve.Session, err error) (*Session, error) {
+func session(name string, s *retrieve.Session, err error) (*Session, error) {
 	if err != nil {
 		return nil, CommitHint(err)
 	}
-	return sessionOf(s), nil
+	return sessionOf(name, s), nil
 }
 
 func sessionLog(

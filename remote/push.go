@@ -23,7 +23,7 @@ type PushOptions struct {
 	// Lease, where given, is what each ref must be at there for its history to be replaced, by its
 	// name; undefined for nothing. Without one branches move forward only, and tags not at all.
 	Lease map[graph.RefName]ipld.CID
-	// Redactions is whether what was erased here is to be erased there too, in what branches and tags
+	// Redactions is whether what was erased here is to be erased there too, in what branches, tags and sessions
 	// reach.
 	Redactions bool
 	// Force gives each ref without a Lease that of where the last fetch or push found it.
@@ -55,14 +55,14 @@ func Push(ctx context.Context, here, to Side, opt PushOptions) (out *Pushed, err
 }
 
 func (opt *PushOptions) push(ctx context.Context, here, to Side) (*Pushed, error) {
-	st, err := to.Look(ctx, Question{})
+	st, err := to.Look(ctx, Question{Sessions: opt.Sessions})
 	if err != nil {
 		return nil, err
 	}
 	if len(st.Refs) > MaxRefs {
 		return nil, ErrTooLarge
 	}
-	mine, err := here.Look(ctx, Question{Tracking: true})
+	mine, err := here.Look(ctx, Question{Tracking: true, Sessions: opt.Sessions})
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (opt *PushOptions) push(ctx context.Context, here, to Side) (*Pushed, error
 	if err != nil {
 		return nil, err
 	}
-	if err := opt.track(ctx, here, refs, mine); err != nil {
+	if err := opt.track(ctx, here, refs, out.Refs, mine); err != nil {
 		return nil, err
 	}
 	return out, opt.tell(ctx, here, to, mine.Redactions, st.Redactions, out)
@@ -141,6 +141,18 @@ func (opt *PushOptions) updates(mine, st *State, common []ipld.CID) (
 		}
 		list = append(list, repo.RefUpdate{Ref: name, From: &from})
 	}
+	if opt.Sessions {
+		newest := make(map[ipld.CID]bool)
+		for _, ref := range st.Refs {
+			newest[ref.Target] = true
+		}
+		for _, ref := range mine.Refs {
+			if isSession(ref.Name) && !newest[ref.Target] {
+				refs = append(refs, ref)
+				list = append(list, repo.RefUpdate{Ref: ref.Name, To: ref.Target, Place: true})
+			}
+		}
+	}
 	return refs, list, nil
 }
 
@@ -185,7 +197,7 @@ func (opt *PushOptions) send(
 	return err
 }
 
-// common returns commits of the remote that are here, those first that the refs are at there.
+// common returns commits of the remote that are here, those first that the refs are at there, and records of sessions.
 func (opt *PushOptions) common(ctx context.Context, here Side, st *State) ([]ipld.CID, error) {
 	pushed := make(map[graph.RefName]bool)
 	for _, name := range opt.Refs {
@@ -195,7 +207,8 @@ func (opt *PushOptions) common(ctx context.Context, here Side, st *State) ([]ipl
 	var ask, out []ipld.CID
 	for _, first := range []bool{true, false} {
 		for _, ref := range st.Refs {
-			if _, branch := ref.Name.Branch(); branch && pushed[ref.Name] == first && !seen[ref.Target] {
+			_, branch := ref.Name.Branch()
+			if (branch || isSession(ref.Name)) && pushed[ref.Name] == first && !seen[ref.Target] {
 				seen[ref.Target], ask = true, append(ask, ref.Target)
 			}
 		}
@@ -212,15 +225,23 @@ func (opt *PushOptions) common(ctx context.Context, here Side, st *State) ([]ipl
 }
 
 // track keeps where refs are at the remote after a push. The commits are here: the pack brings none. Where
-// they moved meanwhile that is left to the next fetch.
-func (opt *PushOptions) track(ctx context.Context, here Side, refs []repo.Ref, mine *State) error {
+// they moved meanwhile that is left to the next fetch. Sessions are where the remote has put them.
+func (opt *PushOptions) track(ctx context.Context, here Side, refs []repo.Ref, put []repo.RefChange, mine *State) error {
 	at := mine.targets()
 	news := News{Tracking: opt.Name}
 	want := Want{Refs: refs}
 	for _, ref := range refs {
-		news.Updates = append(news.Updates, repo.RefUpdate{Ref: Tracking(opt.Name, ref.Name), To: ref.Target})
-		if _, branch := ref.Name.Branch(); branch {
+		session := isSession(ref.Name)
+		if _, branch := ref.Name.Branch(); branch || session {
 			want.Have = append(want.Have, ref.Target)
+		}
+		if !session {
+			news.Updates = append(news.Updates, repo.RefUpdate{Ref: Tracking(opt.Name, ref.Name), To: ref.Target})
+		}
+	}
+	for _, c := range put {
+		if isSession(c.Ref) {
+			news.Updates = append(news.Updates, repo.RefUpdate{Ref: Tracking(opt.Name, c.Ref), To: c.To})
 		}
 	}
 	for _, name := range opt.Remove {

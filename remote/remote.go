@@ -8,7 +8,8 @@
 // one operation (repo.Receive).
 //
 // What R has is kept under refs/remotes/R: its branch main under refs/remotes/R/heads/main, its tag v1
-// under refs/remotes/R/tags/v1. A tag that is not here yet becomes one here too.
+// under refs/remotes/R/tags/v1. A tag that is not here yet becomes one here too. Sessions go where they are asked
+// for, and are kept beside those of the receiver (SPEC 13.5).
 package remote
 
 import (
@@ -17,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/commit"
@@ -52,22 +54,23 @@ type Side interface {
 	// more.
 	Redactions(ctx context.Context, after ipld.CID) (list []repo.ToldRedaction, more bool, err error)
 	// Accept has blocks erased, at most MaxTold, as another repository did: those that refs under
-	// refs/remotes/NAME reach where a name is given, else those that branches and tags reach.
+	// refs/remotes/NAME reach where a name is given, else those that branches, tags and sessions reach.
 	Accept(ctx context.Context, list []repo.ToldRedaction, tracking string) (*repo.AcceptedRedactions, error)
 	Close() error
 }
 
 // Question is what is asked before a transfer.
 type Question struct {
-	Commits  []ipld.CID // that may be there, at most MaxAsked
+	Commits  []ipld.CID // that may be there, and records of sessions, at most MaxAsked
 	Tracking bool       // whether the refs under refs/remotes are wanted too
+	Sessions bool       // whether those of sessions are
 }
 
 // State is what a repository says of itself.
 type State struct {
 	Refs  []repo.Ref
 	Head  graph.RefName // the branch that HEAD is on, "" for none
-	Known []ipld.CID    // of the commits that were asked about, in their order
+	Known []ipld.CID    // of the commits and records that were asked about, in their order
 	// Redactions names the set of what was erased there (repo.RedactionSet), "" for nothing.
 	Redactions string
 }
@@ -81,7 +84,7 @@ func (st *State) targets() map[graph.RefName]ipld.CID {
 	return at
 }
 
-// Want asks for refs as State had them, and names commits of State.Known.
+// Want asks for refs as State had them, and names what State.Known has.
 type Want struct {
 	Refs []repo.Ref
 	Have []ipld.CID
@@ -92,7 +95,7 @@ type News struct {
 	Pack    *io.SectionReader // nil for none: then refs can be removed only
 	Updates []repo.RefUpdate
 	// Tracking names another repository whose refs under refs/remotes may be changed, and says that tags
-	// may be added. Without one branches and tags alone may be changed.
+	// and sessions may be added. Without one branches and tags alone may be changed, and sessions gone on with.
 	Tracking string
 }
 
@@ -142,12 +145,13 @@ func (h *Here) Look(ctx context.Context, q Question) (*State, error) {
 		if ref.Name == graph.Head {
 			st.Head = ref.Symbolic
 		}
-		if travels(ref.Name) || q.Tracking && strings.HasPrefix(string(ref.Name), graph.Remotes) {
+		if travels(ref.Name) || q.Tracking && strings.HasPrefix(string(ref.Name), graph.Remotes) ||
+			q.Sessions && isSession(ref.Name) {
 			st.Refs = append(st.Refs, ref)
 		}
 	}
 	for _, c := range q.Commits {
-		has, err := hasCommit(ctx, h.Repo, c)
+		has, err := hasNamed(ctx, h.Repo, c)
 		if err != nil {
 			return nil, err
 		}
@@ -158,15 +162,25 @@ func (h *Here) Look(ctx context.Context, q Question) (*State, error) {
 	return st, nil
 }
 
-// travels reports whether a ref is told to others: branches and tags are.
+// travels reports whether a ref is told to others that do not ask for sessions: branches and tags are.
 func travels(name graph.RefName) bool {
 	ns, _ := name.Split()
 	return ns == graph.Heads || ns == graph.Tags
 }
 
-// hasCommit reports whether a commit is in a repository.
-func hasCommit(ctx context.Context, r *repo.Repo, c ipld.CID) (bool, error) {
+// isSession reports whether a ref is that of a session.
+func isSession(name graph.RefName) bool {
+	ns, _ := name.Split()
+	return ns == graph.Sessions
+}
+
+// hasNamed reports whether a commit or a record of a session is in a repository.
+func hasNamed(ctx context.Context, r *repo.Repo, c ipld.CID) (bool, error) {
 	_, err := r.Resolve(ctx, c.String())
+	var kind *repo.KindError
+	if errors.As(err, &kind) {
+		return r.HasRecord(ctx, c)
+	}
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, repo.ErrInvalid) {
 		return false, nil
 	}
@@ -176,7 +190,8 @@ func hasCommit(ctx context.Context, r *repo.Repo, c ipld.CID) (bool, error) {
 // Send implements Side. It refuses refs that are elsewhere by now: what no ref leads to may not be for
 // others.
 func (h *Here) Send(ctx context.Context, w io.Writer, want Want, from int64) error {
-	st, err := h.Look(ctx, Question{Commits: want.Have})
+	sessions := slices.ContainsFunc(want.Refs, func(ref repo.Ref) bool { return isSession(ref.Name) })
+	st, err := h.Look(ctx, Question{Commits: want.Have, Sessions: sessions})
 	if err != nil {
 		return err
 	}
@@ -242,8 +257,10 @@ func (h *Here) Take(ctx context.Context, news News) (*Taken, error) {
 // mayChange refuses refs that are not for the other side to change.
 func (n *News) mayChange(u repo.RefUpdate) error {
 	switch {
-	case n.Tracking == "" && !travels(u.Ref):
-		return fmt.Errorf("%w: %s is no branch or tag", repo.ErrInvalid, u.Ref)
+	case u.Place && isSession(u.Ref):
+		return nil
+	case n.Tracking == "" && !travels(u.Ref) && !isSession(u.Ref):
+		return fmt.Errorf("%w: %s is no branch, tag or session", repo.ErrInvalid, u.Ref)
 	case n.Tracking == "" || strings.HasPrefix(string(u.Ref), Prefix(n.Tracking)):
 		return nil
 	case strings.HasPrefix(string(u.Ref), graph.Tags) && u.From != nil && !u.From.Defined():
@@ -268,7 +285,7 @@ func (h *Here) Accept(
 	if err != nil {
 		return nil, err
 	}
-	reaches := travels
+	reaches := func(ref graph.RefName) bool { return travels(ref) || isSession(ref) }
 	if tracking != "" {
 		reaches = func(ref graph.RefName) bool { return strings.HasPrefix(string(ref), Prefix(tracking)) }
 	}

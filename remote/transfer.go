@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/car"
@@ -27,6 +28,9 @@ type Options struct {
 	// MaxPack is the largest pack taken in, in bytes; 0 for MaxPack.
 	MaxPack int64
 	DryRun  bool // find out which refs would change, and change nothing
+	// Sessions is whether sessions are fetched or pushed too: all of them. Those of the other side are kept beside
+	// what is here.
+	Sessions bool
 	// Progress, where given, is told how many bytes have come or gone, on any goroutine but by one at a
 	// time.
 	Progress func(what string, bytes int64)
@@ -111,12 +115,12 @@ func (opt *Options) lock(ctx context.Context, kind string) (unlock func() error,
 }
 
 func (opt *FetchOptions) fetch(ctx context.Context, here, from Side) (*Fetched, error) {
-	mine, err := here.Look(ctx, Question{Tracking: true})
+	mine, err := here.Look(ctx, Question{Tracking: true, Sessions: opt.Sessions})
 	if err != nil {
 		return nil, err
 	}
-	asked := tipsOf(mine.Refs, Prefix(opt.Name))
-	st, err := from.Look(ctx, Question{Commits: asked})
+	asked := tipsOf(mine.Refs, Prefix(opt.Name), opt.Sessions)
+	st, err := from.Look(ctx, Question{Commits: asked, Sessions: opt.Sessions})
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +167,9 @@ func (opt *FetchOptions) wanted(mine, st *State, out *Fetched) (want Want, list 
 	here, there := mine.targets(), make(map[graph.RefName]bool)
 	want.Have = st.Known
 	for _, ref := range st.Refs {
-		if err := graph.ValidateRef(ref.Name); err != nil || !travels(ref.Name) || !ref.Target.Defined() {
+		session := isSession(ref.Name)
+		asked := travels(ref.Name) || session && opt.Sessions
+		if err := graph.ValidateRef(ref.Name); err != nil || !asked || !ref.Target.Defined() {
 			return want, nil, fmt.Errorf("%w: it tells of the ref %q", repo.ErrInvalid, ref.Name)
 		}
 		to := Tracking(opt.Name, ref.Name)
@@ -175,6 +181,9 @@ func (opt *FetchOptions) wanted(mine, st *State, out *Fetched) (want Want, list 
 		var add []repo.RefUpdate
 		if at := here[to]; at != ref.Target {
 			add = append(add, repo.RefUpdate{Ref: to, To: ref.Target, From: &at})
+			if session {
+				add = append(add, repo.RefUpdate{Ref: ref.Name, To: ref.Target, Place: true})
+			}
 		}
 		if tag && !have.Defined() {
 			add = append(add, repo.RefUpdate{Ref: ref.Name, To: ref.Target, From: &have})
@@ -189,10 +198,11 @@ func (opt *FetchOptions) wanted(mine, st *State, out *Fetched) (want Want, list 
 	return want, list, nil
 }
 
-// gone returns the updates that forget refs which are not there any more.
+// gone returns the updates that forget refs which are not there any more, sessions where they were asked about.
 func (opt *Options) gone(mine *State, there map[graph.RefName]bool) (list []repo.RefUpdate) {
 	for _, ref := range mine.Refs {
-		if strings.HasPrefix(string(ref.Name), Prefix(opt.Name)) && !there[ref.Name] {
+		rest, tracked := strings.CutPrefix(string(ref.Name), Prefix(opt.Name))
+		if tracked && !there[ref.Name] && (opt.Sessions || !strings.HasPrefix(rest, "sessions/")) {
 			list = append(list, repo.RefUpdate{Ref: ref.Name, From: &ref.Target})
 		}
 	}
@@ -216,7 +226,11 @@ func Prune(ctx context.Context, here, from Side, opt Options) (out []repo.RefCha
 		if err != nil {
 			return err
 		}
-		st, err := from.Look(ctx, Question{})
+		// One that has told of sessions knows what they are.
+		opt.Sessions = opt.Sessions || slices.ContainsFunc(mine.Refs, func(ref repo.Ref) bool {
+			return strings.HasPrefix(string(ref.Name), Prefix(opt.Name)+"sessions/")
+		})
+		st, err := from.Look(ctx, Question{Sessions: opt.Sessions})
 		if err != nil {
 			return err
 		}
@@ -257,14 +271,16 @@ func (opt *Options) take(
 	return taken, errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
-// tipsOf returns the commits that branches are at, those under a prefix first, at most MaxAsked.
-func tipsOf(refs []repo.Ref, first string) []ipld.CID {
+// tipsOf returns the commits that branches are at, and the records that sessions are where they are wanted, those under
+// a prefix first, at most MaxAsked.
+func tipsOf(refs []repo.Ref, first string, sessions bool) []ipld.CID {
 	seen := make(map[ipld.CID]bool)
 	var out []ipld.CID
 	for _, wanted := range []bool{true, false} {
 		for _, ref := range refs {
 			tracked := strings.HasPrefix(string(ref.Name), first)
-			if tracked != wanted || !isBranch(ref.Name) || seen[ref.Target] || len(out) == MaxAsked {
+			asked := isKind(ref.Name, graph.Heads) || sessions && isKind(ref.Name, graph.Sessions)
+			if tracked != wanted || !asked || seen[ref.Target] || len(out) == MaxAsked {
 				continue
 			}
 			seen[ref.Target], out = true, append(out, ref.Target)
@@ -273,15 +289,13 @@ func tipsOf(refs []repo.Ref, first string) []ipld.CID {
 	return out
 }
 
-// isBranch reports whether a ref is a branch, here or of another repository.
-func isBranch(name graph.RefName) bool {
-	rest, tracked := strings.CutPrefix(string(name), graph.Remotes)
-	if !tracked {
-		_, branch := name.Branch()
-		return branch
+// isKind reports whether a ref is in a namespace, here or at another repository.
+func isKind(name graph.RefName, namespace string) bool {
+	if rest, tracked := strings.CutPrefix(string(name), graph.Remotes); tracked {
+		_, rest, _ = strings.Cut(rest, "/")
+		name = graph.RefName("refs/" + rest)
 	}
-	_, rest, _ = strings.Cut(rest, "/")
-	return strings.HasPrefix("refs/"+rest, graph.Heads)
+	return strings.HasPrefix(string(name), namespace)
 }
 
 // arrive fetches a pack into a file, after what came of it before, and verifies its blocks as they come.

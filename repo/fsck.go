@@ -318,7 +318,7 @@ func (f *fsck) ref(op ipld.CID, v *view, ref Ref) {
 	}
 	namespace, _ := ref.Name.Split()
 	switch {
-	case namespace == graph.Sessions:
+	case namespace == graph.Sessions || namespace == graph.Remotes && f.kind(ref.Target) == roleSession:
 		f.session(ref.Target)
 	case namespace == graph.Stages:
 		f.stage(ref.Target)

@@ -33,7 +33,8 @@ func (f *fsck) refs() error {
 			continue
 		}
 		namespace, _ := ref.Name.Split()
-		if ref.Symbolic == "" && namespace != graph.Sessions && namespace != graph.Stages &&
+		tracked := namespace == graph.Remotes && f.kind(ref.Target) == roleSession
+		if ref.Symbolic == "" && namespace != graph.Sessions && !tracked && namespace != graph.Stages &&
 			!ref.isMerge() {
 			f.whole(f.peel(ref.Target))
 		}

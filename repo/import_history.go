@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -41,7 +42,10 @@ func (im *importer) trust() error {
 		low = min(low, rec.Height)
 		open[c] = true
 	}
-	todo, err := im.localCommits()
+	todo, sessions, err := im.localRecords()
+	if err == nil {
+		err = im.trustSessions(sessions)
+	}
 	if err != nil {
 		return err
 	}
@@ -67,23 +71,23 @@ func (im *importer) trust() error {
 	return nil
 }
 
-// localCommits returns the commits that refs of the repository name.
-func (im *importer) localCommits() ([]ipld.CID, error) {
+// localRecords returns the commits that refs of the repository name, also by way of the newest record of a session, and
+// these records.
+func (im *importer) localRecords() (all, sessions []ipld.CID, err error) {
 	v, err := im.repo.current(im.ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var all []ipld.CID
 	for ref, err := range v.list(im.ctx, "") {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if ns, _ := ref.Name.Split(); ref.Symbolic != "" || ns == graph.Stages {
 			continue
 		}
 		block, err := im.repo.facts().Get(im.ctx, ref.Target)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		switch ipld.RecordKind(block) {
 		case commit.KindCommit:
@@ -91,12 +95,18 @@ func (im *importer) localCommits() ([]ipld.CID, error) {
 		case commit.KindTag:
 			tag, err := commit.ReadTag(im.ctx, im.repo.facts(), ref.Target)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			all = append(all, tag.Target)
+		case retrieve.KindSession:
+			named, err := im.repo.lastCommits(im.ctx, ref.Target)
+			if err != nil {
+				return nil, nil, err
+			}
+			all, sessions = append(all, named...), append(sessions, ref.Target)
 		}
 	}
-	return all, nil
+	return all, sessions, nil
 }
 
 // commits checks every commit that is not known to be sound, parents before children: each rests

@@ -16,9 +16,9 @@ import (
 
 // PackOptions says what another repository asks for.
 type PackOptions struct {
-	Refs []Ref // branches and tags with what each is at; at least one
-	// Since are commits that the other repository has, with all they lead to, and that are here, the
-	// most useful ones first: of more than commit.MaxExportLinks the rest is left out.
+	Refs []Ref // branches, tags and sessions with what each is at; at least one
+	// Since are commits and records of sessions that the other repository has, with all they lead to, and that
+	// are here, the most useful ones first: of more commits than commit.MaxExportLinks the rest is left out.
 	Since []ipld.CID
 	// Progress, where given, is called now and then on the calling goroutine with the numbers of
 	// blocks and bytes written so far.
@@ -51,9 +51,12 @@ func (r *Repo) Pack(ctx context.Context, w io.Writer, opt PackOptions) (*PackRes
 // packer writes one pack.
 type packer struct {
 	exporter
-	sel   *selection
-	tips  []ipld.CID // the commits of the refs
-	since []*Snapshot
+	sel      *selection
+	tips     []ipld.CID            // the commits of the refs, and those that sessions name
+	has      map[ipld.CID]struct{} // those of tips
+	sessions []ipld.CID            // the newest records of the refs
+	have     []ipld.CID            // records of sessions in Since
+	since    []*Snapshot
 	// release ends the lease on what is packed, so that a slow reader holds up no collection.
 	release func()
 }
@@ -64,15 +67,14 @@ func (r *Repo) newPacker(ctx context.Context, opt PackOptions) (p *packer, err e
 			ctx: ctx, repo: r, from: store.NewStage(r.facts(), 0), seen: make(map[ipld.CID]struct{}),
 			redacted: make(map[ipld.CID][]byte), progress: opt.Progress,
 		},
-		sel: &selection{refs: make(map[graph.RefName]ipld.CID)},
+		sel: &selection{refs: make(map[graph.RefName]ipld.CID)}, has: make(map[ipld.CID]struct{}),
 	}
 	var roots []ipld.CID
 	for _, ref := range opt.Refs {
 		p.sel.refs[ref.Name] = ref.Target
 		roots = append(roots, ref.Target)
 	}
-	since := opt.Since[:min(len(opt.Since), commit.MaxExportLinks)]
-	if p.release, err = r.Lease(ctx, append(roots, since...)...); err != nil {
+	if p.release, err = r.Lease(ctx, append(roots, opt.Since...)...); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -80,12 +82,22 @@ func (r *Repo) newPacker(ctx context.Context, opt PackOptions) (p *packer, err e
 			p.release()
 		}
 	}()
-	for _, c := range roots {
-		tip, err := r.peel(ctx, c, c.String())
+	for _, ref := range opt.Refs {
+		if ref.isSession() {
+			p.sessions = append(p.sessions, ref.Target)
+			continue
+		}
+		tip, err := r.peel(ctx, ref.Target, ref.Target.String())
+		if err == nil {
+			err = p.named(tip)
+		}
 		if err != nil {
 			return nil, err
 		}
-		p.tips = append(p.tips, tip)
+	}
+	since, err := p.sinceOf(opt.Since)
+	if err != nil {
+		return nil, err
 	}
 	m := &p.sel.manifest
 	m.Format, m.Scope = commit.ExportFormat, commit.ScopeAll
@@ -105,8 +117,36 @@ func (r *Repo) newPacker(ctx context.Context, opt PackOptions) (p *packer, err e
 	return p, nil
 }
 
-// leaveOut marks the records that the other side has with a commit of Since.
+// sinceOf returns the commits that the other side has with Since, and notes the records of sessions in it.
+func (p *packer) sinceOf(list []ipld.CID) (since []ipld.CID, err error) {
+	var named []ipld.CID
+	for _, c := range list {
+		is, err := p.repo.isSession(p.ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if !is {
+			since = append(since, c)
+			continue
+		}
+		p.have = append(p.have, c)
+		more, err := p.repo.lastCommits(p.ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		named = append(named, more...)
+	}
+	if len(p.sessions) > 0 { // what these name, the commits of branches do not lead to perhaps
+		since = append(since, named...)
+	}
+	return since[:min(len(since), commit.MaxExportLinks)], nil
+}
+
+// leaveOut marks the records that the other side has with Since.
 func (p *packer) leaveOut() {
+	for _, c := range p.have {
+		p.seen[c] = struct{}{}
+	}
 	for _, s := range p.since {
 		for _, c := range []ipld.CID{s.id, s.commit.Graph, s.commit.Profile, s.commit.Message.Block} {
 			if c.Defined() {
@@ -152,10 +192,13 @@ func (p *packer) write(w io.Writer) error {
 	return p.out.Flush()
 }
 
-// pack puts all blocks but those of the manifest: tags first, and commits as a log has them.
+// pack puts all blocks but those of the manifest: sessions first, then tags, and commits as a log has them.
 func (p *packer) pack() error {
+	if err := p.records(); err != nil {
+		return err
+	}
 	for _, ref := range p.sel.list() {
-		if slices.Contains(p.tips, ref.Target) {
+		if _, isCommit := p.has[ref.Target]; isCommit || ref.isSession() {
 			continue
 		}
 		tag, err := commit.ReadTag(p.ctx, p.repo.facts(), ref.Target)

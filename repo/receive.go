@@ -17,8 +17,11 @@ type RefUpdate struct {
 	To  ipld.CID // undefined to remove it
 	// From, where given, is what it must be at before, undefined for nothing.
 	From *ipld.CID
-	// Forward is whether it may move to a descendant only.
+	// Forward is whether it may move to a descendant only. A session never does otherwise.
 	Forward bool
+	// Place is whether To is the newest record of a session that is to be kept beside what is here, wherever that is:
+	// Ref is where it is at the other side.
+	Place bool
 }
 
 // ReceiveOptions says what becomes of what another repository packed.
@@ -124,6 +127,11 @@ func (im *importer) update(v *view, list []RefUpdate, res *ImportResult) error {
 		} else if err == nil {
 			err = im.mayRemove(v, u)
 		}
+		if err == nil && u.Place {
+			if res.Refs, err = im.beside(v, u.To, res.Refs); err == nil {
+				continue
+			}
+		}
 		if err != nil {
 			return err
 		}
@@ -133,18 +141,28 @@ func (im *importer) update(v *view, list []RefUpdate, res *ImportResult) error {
 		if ref.Target == u.To {
 			continue
 		}
-		if u.Forward && ok && u.To.Defined() {
-			ahead, err := commit.IsAncestor(im.ctx, im.over.facts(), ref.Target, u.To)
-			if err == nil && !ahead {
-				err = &ForwardError{Branch: branchName(u.Ref), From: ref.Target, To: u.To}
-			}
-			if err != nil {
+		if ok && u.To.Defined() {
+			if err := im.mayMove(u, ref.Target); err != nil {
 				return err
 			}
 		}
 		res.Refs = append(res.Refs, RefChange{Ref: u.Ref, From: ref.Target, To: u.To})
 	}
 	return nil
+}
+
+// mayMove refuses to leave a history that is to be gone on with, and records of a session.
+func (im *importer) mayMove(u RefUpdate, from ipld.CID) (err error) {
+	ahead := true
+	if ns, _ := u.Ref.Split(); ns == graph.Sessions {
+		ahead, err = im.grows(from, u.To)
+	} else if u.Forward {
+		ahead, err = commit.IsAncestor(im.ctx, im.over.facts(), from, u.To)
+	}
+	if err == nil && !ahead {
+		err = &ForwardError{Branch: branchName(u.Ref), From: from, To: u.To}
+	}
+	return err
 }
 
 // mayName refuses a ref of a bad name, one to what the pack does not have, and a branch that would be
@@ -156,17 +174,25 @@ func (im *importer) mayName(u RefUpdate, packed map[ipld.CID]bool) error {
 	if !packed[u.To] {
 		return invalidf("%s is to be at %s, which is not in the pack", u.Ref, u.To)
 	}
-	if _, branch := u.Ref.Branch(); branch && im.roleOf(u.To) != roleCommit {
-		return invalidf("branch %s cannot be at a %s", u.Ref, im.roleOf(u.To))
+	as := im.roleOf(u.To)
+	if _, branch := u.Ref.Branch(); branch && as != roleCommit {
+		return invalidf("branch %s cannot be at a %s", u.Ref, as)
+	}
+	if ns, _ := u.Ref.Split(); (ns == graph.Sessions) != (as == roleSession) && ns != graph.Remotes ||
+		u.Place && ns != graph.Sessions {
+		return invalidf("%s cannot be at a %s", u.Ref, as)
 	}
 	return nil
 }
 
-// mayRemove refuses to remove the branch that HEAD is on.
+// mayRemove refuses to remove the branch that HEAD is on, and a session.
 func (im *importer) mayRemove(v *view, u RefUpdate) error {
 	head, _, err := v.stored(im.ctx, graph.Head)
 	if err == nil && head.Symbolic == u.Ref {
 		err = &InUseError{Branch: branchName(u.Ref), Why: "HEAD is on it"}
+	}
+	if ns, _ := u.Ref.Split(); err == nil && ns == graph.Sessions {
+		err = invalidf("%s: other repositories remove no session", u.Ref)
 	}
 	return err
 }

@@ -18,6 +18,9 @@ const DefaultSession = "_default"
 
 // SessionEntry is one record of a session.
 type SessionEntry struct {
+	// Name is that under which the session is found, "" where it was not asked for by one. A chain that was kept
+	// beside another one has the name of the session in its records.
+	Name   string
 	CID    ipld.CID
 	Record *retrieve.Session
 }
@@ -124,12 +127,14 @@ func newestRecord(
 	if err != nil {
 		return SessionEntry{}, err
 	}
-	return readSession(ctx, get, ref.Target)
+	e, err := readSession(ctx, get, ref.Target)
+	e.Name = name
+	return e, err
 }
 
 func readSession(ctx context.Context, get store.Getter, c ipld.CID) (SessionEntry, error) {
 	rec, err := read(ctx, get, c, retrieve.KindSession, retrieve.DecodeSession)
-	return SessionEntry{c, rec}, err
+	return SessionEntry{CID: c, Record: rec}, err
 }
 
 // read fetches and decodes a record that package commit does not know. Stored bytes that do not
@@ -169,6 +174,7 @@ func (r *Repo) Sessions(ctx context.Context) ([]SessionEntry, error) {
 		if err != nil {
 			return nil, err
 		}
+		_, e.Name = ref.Name.Split()
 		all = append(all, e)
 	}
 	return all, nil

@@ -23,7 +23,7 @@ import (
 )
 
 func (c *cli) cloneCommand() *cobra.Command {
-	var signed bool
+	var signed, sessions bool
 	cmd := &cobra.Command{
 		Use:     "clone URL|FILE [DIR]",
 		GroupID: groupTrade,
@@ -34,14 +34,15 @@ func (c *cli) cloneCommand() *cobra.Command {
 			"the other branches are refs/remotes/origin/heads/…. Everything is verified before it is kept.\n\n" +
 			"Of a FILE of 'mnem backup' or 'mnem export --all' every branch is made here, and there is no remote.\n\n" +
 			"Indexes are built here when they are needed. What stays behind: the configuration, tokens, policy,\n" +
-			"sessions, stages and the log of operations.",
+			"stages, the log of operations, and sessions unless --sessions asks for them.",
 		Example: "  mnem clone memory notes\n  mnem clone memory.mnem restored\n  mnem clone memory/.mnem laptop",
 		Args:    cobra.RangeArgs(1, 2),
 	}
 	c.writeFlags(cmd)
 	c.requireFlag(cmd, &signed)
+	sessionsFlag(cmd, &sessions)
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		res, err := c.clone(cmd, args, signed)
+		res, err := c.clone(cmd, args, signed, sessions)
 		switch {
 		case err != nil:
 			return err
@@ -58,7 +59,7 @@ func (c *cli) cloneCommand() *cobra.Command {
 	})
 }
 
-func (c *cli) clone(cmd *cobra.Command, args []string, signed bool) (res *trade.Cloned, err error) {
+func (c *cli) clone(cmd *cobra.Command, args []string, signed, sessions bool) (res *trade.Cloned, err error) {
 	if c.global.repo != "" || c.global.user {
 		return nil, usagef("--repo and --global do not go with clone: name the directory after the URL")
 	}
@@ -106,7 +107,7 @@ func (c *cli) clone(cmd *cobra.Command, args []string, signed bool) (res *trade.
 		if err != nil {
 			return nil, err
 		}
-		return trade.Between(c.askHost(), here, from, there, false).Clone(ctx, branch)
+		return trade.Between(c.askHost(), here, from, there, false).WithSessions(sessions).Clone(ctx, branch)
 	})
 }
 
@@ -168,8 +169,8 @@ func (c *cli) backupCommand() *cobra.Command {
 			"they are at one moment; 'mnem clone FILE' makes a repository of it. The file is there whole or not\n" +
 			"at all, replaces one of the name, and is for its user alone, mode 0600. What stays behind: the\n" +
 			"configuration, keys, tokens, policy, list of remotes, stages and the log of operations.\n\n" +
-			"At a URL the backup is a repository, made there before: every branch and tag is pushed, and what\n" +
-			"another backup left there replaced where it is as that left it. 'mnem clone URL' reads it back.",
+			"At a URL the backup is a repository, made there before: every branch, tag and session is pushed, and\n" +
+			"what another backup left there replaced where it is as that left it. 'mnem clone URL --sessions' reads it back.",
 		Example: "  mnem backup memory.mnem\n  mnem backup memory.mnem --json",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -199,7 +200,7 @@ func (c *cli) backupCommand() *cobra.Command {
 // backupRemote is the name of the remote that a backup goes to where none has its URL.
 const backupRemote = "backup"
 
-// backupTo brings every branch and tag to another repository.
+// backupTo brings every branch, tag and session to another repository.
 func (c *cli) backupTo(ctx context.Context, url string, here *byverb.Side) error {
 	r := place.Remote{Name: backupRemote, URL: url}
 	if err := r.Check(); err != nil {
@@ -229,7 +230,7 @@ func (c *cli) backupTo(ctx context.Context, url string, here *byverb.Side) error
 	if err != nil {
 		return err
 	}
-	res, err := t.Push(ctx, refs, f)
+	res, err := t.WithSessions(true).Push(ctx, refs, f)
 	if err != nil {
 		return err
 	}

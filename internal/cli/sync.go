@@ -24,7 +24,7 @@ func (p *progress) bytes(what string, n int64) {
 }
 
 func (c *cli) fetchCommand() *cobra.Command {
-	var prune, dryRun, signed bool
+	var prune, dryRun, signed, sessions bool
 	cmd := &cobra.Command{
 		Use:     "fetch [REMOTE]",
 		GroupID: groupTrade,
@@ -43,18 +43,24 @@ func (c *cli) fetchCommand() *cobra.Command {
 	f.BoolVar(&prune, "prune", false, "forget branches and tags that the remote has no more")
 	f.BoolVar(&dryRun, "dry-run", false, "say which refs would change and change none")
 	c.requireFlag(cmd, &signed)
+	sessionsFlag(cmd, &sessions)
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		t, err := c.transferWith(cmd.Context(), argAt(args, 0), signed, dryRun)
 		if err != nil {
 			return err
 		}
 		defer t.End()
-		res, err := t.Fetch(cmd.Context(), prune)
+		res, err := t.WithSessions(sessions).Fetch(cmd.Context(), prune)
 		if err != nil {
 			return err
 		}
 		return show.Answer(&c.Console, res, c.Fetch)
 	})
+}
+
+// sessionsFlag adds --sessions.
+func sessionsFlag(cmd *cobra.Command, sessions *bool) {
+	cmd.Flags().BoolVar(sessions, "sessions", false, "sessions with their receipts too, also the commits that these name")
 }
 
 // requireFlag adds --require-signed.
@@ -65,7 +71,7 @@ func (c *cli) requireFlag(cmd *cobra.Command, signed *bool) {
 
 func (c *cli) pushCommand() *cobra.Command {
 	var f trade.PushOptions
-	var dryRun bool
+	var dryRun, sessions bool
 	cmd := &cobra.Command{
 		Use:     "push [REMOTE] [BRANCH|TAG…]",
 		GroupID: groupTrade,
@@ -90,7 +96,9 @@ func (c *cli) pushCommand() *cobra.Command {
 	fl.BoolVar(&f.Force, "force-with-lease", false, "replace what is there, if it is where the last fetch found it")
 	fl.BoolVar(&f.Redactions, "redactions", false, "erase there for good what was purged here, in its branches and tags")
 	fl.BoolVar(&dryRun, "dry-run", false, "say which refs would change and change none")
+	sessionsFlag(cmd, &sessions)
 	cmd.MarkFlagsMutuallyExclusive("redactions", "dry-run")
+	cmd.MarkFlagsMutuallyExclusive("sessions", "delete")
 	cmd.MarkFlagsMutuallyExclusive("all", "delete")
 	cmd.MarkFlagsMutuallyExclusive("tags", "delete")
 	cmd.MarkFlagsMutuallyExclusive("force-with-lease", "delete")
@@ -108,7 +116,7 @@ func (c *cli) pushCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		res, err := t.Push(cmd.Context(), refs, f)
+		res, err := t.WithSessions(sessions).Push(cmd.Context(), refs, f)
 		if err != nil {
 			return err
 		}
@@ -119,8 +127,9 @@ func (c *cli) pushCommand() *cobra.Command {
 // syncFlags are the flags of sync and pull.
 type syncFlags struct {
 	trade.SyncOptions
-	branch string
-	all    bool
+	branch   string
+	all      bool
+	sessions bool
 }
 
 func (c *cli) syncCommand() *cobra.Command {
@@ -157,7 +166,7 @@ func (c *cli) syncCommand() *cobra.Command {
 		if f.Branches, err = c.branchesToSync(cmd.Context(), t, &f); err != nil {
 			return err
 		}
-		res, err := t.Sync(cmd.Context(), f.SyncOptions)
+		res, err := t.WithSessions(f.sessions).Sync(cmd.Context(), f.SyncOptions)
 		if res != nil {
 			err = firstError(show.Answer(&c.Console, res, c.Sync), err)
 		}
@@ -171,6 +180,7 @@ func (c *cli) mergeRuleFlags(cmd *cobra.Command, f *syncFlags) {
 	fl := cmd.Flags()
 	fl.StringVarP(&f.branch, "branch", "b", "", "the `BRANCH`, here and there (MNEM_BRANCH; default: the one HEAD is on)")
 	c.requireFlag(cmd, &f.Signed)
+	sessionsFlag(cmd, &f.sessions)
 }
 
 // conflictsFlag adds the flag that says what is done about conflicts.
@@ -246,7 +256,7 @@ func (c *cli) pullCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		got, err := t.Fetch(cmd.Context(), false)
+		got, err := t.WithSessions(f.sessions).Fetch(cmd.Context(), false)
 		if err != nil {
 			return err
 		}
@@ -257,7 +267,7 @@ func (c *cli) pullCommand() *cobra.Command {
 }
 
 func (c *cli) printPull(p *pullJSON) error {
-	s := &trade.Synced{Remote: p.Fetched.Remote, Branches: ops.List[*trade.Branch]{p.Branch}, Clashing: p.Fetched.Clashing,
+	s := &trade.Synced{Remote: p.Fetched.Remote, Branches: ops.List[*trade.Branch]{p.Branch}, Clashing: p.Fetched.Clashing, Fetched: p.Fetched.Refs,
 		Received: p.Fetched.Bytes, Skewed: p.Fetched.Skewed, Learned: p.Fetched.Learned}
 	return c.Sync(s)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote"
@@ -263,6 +264,20 @@ func (c *Console) remarkSkewed(list []trade.Skew) {
 	}
 }
 
+// putSessions prints where sessions went.
+func (c *Console) putSessions(s *trade.Synced) {
+	for _, part := range []struct {
+		what string
+		refs []ops.RefMoved
+	}{{"came from", s.Fetched}, {"went to", s.Pushed}} {
+		for _, ref := range part.refs {
+			if name, session := strings.CutPrefix(string(ref.Ref), graph.Sessions); session && !s.DryRun {
+				c.put("session %s: records %s %s\n", line(name), part.what, line(s.Remote))
+			}
+		}
+	}
+}
+
 func (c *Console) Sync(s *trade.Synced) error {
 	for _, b := range s.Branches {
 		c.printConflicts(b.Conflicts)
@@ -289,6 +304,7 @@ func (c *Console) Sync(s *trade.Synced) error {
 			return err
 		}
 	}
+	c.putSessions(s)
 	for _, tag := range s.Clashing {
 		c.Remark("note: %s is elsewhere here and stays", line(string(tag)))
 	}

@@ -32,6 +32,9 @@ func (c *Console) SessionRow(s *ops.Session) []Cell {
 	if s.Ended {
 		state = "ended"
 	}
+	if s.Of != s.Session {
+		state += ", beside " + line(s.Of)
+	}
 	return []Cell{
 		{line(s.Session), Bold}, {where, Yellow}, {state, ""}, {s.Time.String(), Dim},
 		{line(joinText(string(s.Agent), string(s.Task))), ""},

@@ -39,7 +39,7 @@ func answerOf[T any](ctx context.Context, v Verbs, spec *ops.Spec, req any, in i
 
 // Look implements remote.Side.
 func (v Verbs) Look(ctx context.Context, q remote.Question) (*remote.State, error) {
-	req := &ops.PackRefsRequest{Commits: texts(q.Commits), Tracking: q.Tracking}
+	req := &ops.PackRefsRequest{Commits: texts(q.Commits), Tracking: q.Tracking, Sessions: q.Sessions}
 	a, err := answerOf[ops.PackRefsAnswer](ctx, v, &ops.PackRefs.Spec, req, nil)
 	if err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (s *Side) Mirror(name string) string { return s.Kept(name) + ".git" }
 func (s *Side) Take(ctx context.Context, news remote.News) (*remote.Taken, error) {
 	req := &ops.PackTakeRequest{Tracking: news.Tracking, RequireSigned: s.Signed, DryRun: s.DryRun}
 	req.Time = s.Time
-	req.Move, req.Set = ops.UpdateTexts(news.Updates)
+	req.Move, req.Set, req.Place = ops.UpdateTexts(news.Updates)
 	var in io.Reader
 	if p := news.Pack; p != nil {
 		req.File, in = stream, p

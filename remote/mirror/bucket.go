@@ -303,6 +303,7 @@ func (b *Bucket) Take(ctx context.Context, news remote.News) (*remote.Taken, err
 	if err != nil || len(taken.Refs) == 0 {
 		return taken, err
 	}
+	news.Updates = settled(news.Updates, taken.Refs)
 	if err := b.probe(ctx); err != nil {
 		return nil, s3Error(err)
 	}

@@ -236,6 +236,7 @@ func (g *Git) Take(ctx context.Context, news remote.News) (*remote.Taken, error)
 	if err != nil || len(taken.Refs) == 0 {
 		return taken, err
 	}
+	news.Updates = settled(news.Updates, taken.Refs)
 	packs := slices.Clone(g.packs)
 	if news.Pack != nil {
 		p, err := g.store(ctx, news.Pack, packedRefs(news.Updates))

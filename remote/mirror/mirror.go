@@ -181,6 +181,17 @@ func (m *mirror) Accept(
 	return got, nil
 }
 
+// settled are the updates by which refs become what was taken in: where sessions go was decided.
+func settled(list []repo.RefUpdate, taken []repo.RefChange) []repo.RefUpdate {
+	list = slices.DeleteFunc(slices.Clone(list), func(u repo.RefUpdate) bool { return u.Place })
+	for _, c := range taken {
+		if strings.HasPrefix(string(c.Ref), graph.Sessions) {
+			list = append(list, repo.RefUpdate{Ref: c.Ref, To: c.To, From: &c.From})
+		}
+	}
+	return list
+}
+
 // try returns what taking news in would do, and changes nothing.
 func (m *mirror) try(ctx context.Context, news remote.News) (*remote.Taken, error) {
 	trial := *m.here
@@ -284,7 +295,7 @@ func parts(pack *io.SectionReader, fn func(*io.SectionReader) error) error {
 // settle removes refs of the repository here that are gone, and refuses what the packs do not make. Then it erases
 // what was erased there.
 func (m *mirror) settle(ctx context.Context) error {
-	st, err := m.here.Look(ctx, remote.Question{})
+	st, err := m.here.Look(ctx, remote.Question{Sessions: true})
 	if err != nil {
 		return err
 	}
@@ -333,7 +344,7 @@ func foldFrom(packs []pack) int {
 	return from
 }
 
-// known returns commits that packs bring and that are here, the newest first.
+// known returns commits and records of sessions that packs bring and that are here, the newest first.
 func (m *mirror) known(ctx context.Context, packs []pack) ([]ipld.CID, error) {
 	seen := make(map[ipld.CID]bool)
 	var asked []ipld.CID
@@ -343,7 +354,8 @@ func (m *mirror) known(ctx context.Context, packs []pack) ([]ipld.CID, error) {
 			return nil, err
 		}
 		for _, ref := range refs {
-			if _, branch := ref.Name.Branch(); branch && !seen[ref.Target] && len(asked) < remote.MaxAsked {
+			tag := strings.HasPrefix(string(ref.Name), graph.Tags)
+			if !tag && !seen[ref.Target] && len(asked) < remote.MaxAsked {
 				seen[ref.Target], asked = true, append(asked, ref.Target)
 			}
 		}

@@ -340,7 +340,7 @@ func (s *Side) inTurns(
 	out := &remote.Taken{}
 	for updates := range slices.Chunk(list, refsAtOnce) {
 		query := url.Values{}
-		query["move"], query["set"] = ops.UpdateTexts(updates)
+		query["move"], query["set"], query["place"] = ops.UpdateTexts(updates)
 		if s.Time != "" {
 			query.Set("time", s.Time)
 		}

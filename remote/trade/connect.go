@@ -89,6 +89,12 @@ func Between(h *byverb.Host, here *byverb.Side, r place.Remote, there remote.Sid
 	}}
 }
 
+// WithSessions has sessions come and go too, where that is asked for.
+func (t *Transfer) WithSessions(sessions bool) *Transfer {
+	t.opt.Sessions = sessions
+	return t
+}
+
 // End ends the transfer.
 func (t *Transfer) End() {
 	t.host.Over()

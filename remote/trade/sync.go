@@ -125,8 +125,8 @@ func (t *Transfer) round(ctx context.Context, f SyncOptions, out *Synced) (again
 			return false, err
 		}
 	}
-	refs, err := t.refsToSync(ctx, f, out)
-	if err != nil || len(refs) == 0 {
+	refs, sessions, err := t.refsToSync(ctx, f, out)
+	if err != nil || len(refs) == 0 && !sessions {
 		return false, err
 	}
 	sent, err := t.Push(ctx, refs, PushOptions{})
@@ -145,15 +145,23 @@ func (t *Transfer) round(ctx context.Context, f SyncOptions, out *Synced) (again
 	return false, nil
 }
 
-// refsToSync returns what the remote is to have then.
-func (t *Transfer) refsToSync(ctx context.Context, f SyncOptions, out *Synced) (refs []graph.RefName, err error) {
-	st, err := t.here.Look(ctx, remote.Question{Tracking: true})
+// refsToSync returns what the remote is to have then, and whether it lacks records of sessions.
+func (t *Transfer) refsToSync(
+	ctx context.Context, f SyncOptions, out *Synced,
+) (refs []graph.RefName, sessions bool, err error) {
+	st, err := t.here.Look(ctx, remote.Question{Tracking: true, Sessions: t.opt.Sessions})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	at := make(map[graph.RefName]ipld.CID)
+	at, there := make(map[graph.RefName]ipld.CID), make(map[ipld.CID]bool)
 	for _, ref := range st.Refs {
 		at[ref.Name] = ref.Target
+		if strings.HasPrefix(string(ref.Name), remote.Prefix(t.remote.Name)) {
+			there[ref.Target] = true
+		}
+	}
+	for name, c := range at {
+		sessions = sessions || strings.HasPrefix(string(name), graph.Sessions) && !there[c]
 	}
 	for _, b := range out.Branches {
 		ref := graph.BranchRef(b.Branch)
@@ -168,7 +176,7 @@ func (t *Transfer) refsToSync(ctx context.Context, f SyncOptions, out *Synced) (
 		}
 	}
 	slices.Sort(refs)
-	return refs, nil
+	return refs, sessions, nil
 }
 
 // Merge merges what the remote has of a branch.
