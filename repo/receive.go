@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
@@ -165,8 +166,8 @@ func (im *importer) mayMove(u RefUpdate, from ipld.CID) (err error) {
 	return err
 }
 
-// mayName refuses a ref of a bad name, one to what the pack does not have, and a branch that would be
-// at something else than a commit.
+// mayName refuses a ref of a bad name, one to what the pack does not have, and one that would be at another kind of
+// record than it is for, here or at the remote.
 func (im *importer) mayName(u RefUpdate, packed map[ipld.CID]bool) error {
 	if err := graph.ValidateRef(u.Ref); err != nil {
 		return invalidf("%w", err)
@@ -174,12 +175,20 @@ func (im *importer) mayName(u RefUpdate, packed map[ipld.CID]bool) error {
 	if !packed[u.To] {
 		return invalidf("%s is to be at %s, which is not in the pack", u.Ref, u.To)
 	}
-	as := im.roleOf(u.To)
-	if _, branch := u.Ref.Branch(); branch && as != roleCommit {
-		return invalidf("branch %s cannot be at a %s", u.Ref, as)
+	at := u.Ref
+	if rest, tracked := strings.CutPrefix(string(at), graph.Remotes); tracked { // where it is of the remote
+		_, rest, _ = strings.Cut(rest, "/")
+		at = graph.RefName("refs/" + rest)
 	}
-	if ns, _ := u.Ref.Split(); (ns == graph.Sessions) != (as == roleSession) && ns != graph.Remotes ||
-		u.Place && ns != graph.Sessions {
+	as := im.roleOf(u.To)
+	ok := as == roleCommit
+	switch ns, _ := at.Split(); ns {
+	case graph.Tags:
+		ok = ok || as == roleTag
+	case graph.Sessions:
+		ok = as == roleSession
+	}
+	if !ok || u.Place && as != roleSession {
 		return invalidf("%s cannot be at a %s", u.Ref, as)
 	}
 	return nil
