@@ -25,6 +25,9 @@ const (
 	minGreet = 2 * time.Second
 	// closeGrace is how long the verbs of other processes may go on when an owner ends.
 	closeGrace = 3 * time.Second
+	// closeLimit is how long Close waits in all: a verb that is broken off and does not end keeps no process from
+	// ending.
+	closeLimit = 10 * time.Second
 )
 
 // errEnding is returned by a Holder that was closed.
@@ -39,6 +42,7 @@ type Holder struct {
 	open repo.Options
 	opt  Options
 	warn func(error)
+	most time.Duration // how long Close waits
 
 	gate   chan struct{} // held while the repository is opened
 	mu     sync.Mutex
@@ -75,7 +79,7 @@ func (u *Use) Done(err error) {
 // NewHolder returns the holder of the repository in dir/.mnem, and opens nothing. Of opt, PID, Temp and
 // Now count. warn is told why no other process can be answered, where that is so.
 func NewHolder(dir string, open repo.Options, opt Options, warn func(error)) *Holder {
-	h := &Holder{dir: dir, open: open, opt: opt, warn: warn, gate: make(chan struct{}, 1)}
+	h := &Holder{dir: dir, open: open, opt: opt, warn: warn, most: closeLimit, gate: make(chan struct{}, 1)}
 	h.opt.Build, h.opt.Use = build(), h.use
 	if opt.Now == nil {
 		h.opt.Now = time.Now
@@ -253,7 +257,9 @@ func (h *Holder) socket(own *held) string {
 
 // Close ends the share: verbs of other processes have three seconds to end and are then broken
 // off, to be given to the next owner if they have not begun to write; those of this process are
-// waited for. Then the repository is closed, and neither socket nor owner file is left behind.
+// waited for. Then the repository is closed, and neither socket nor owner file is left behind. What has not ended after
+// ten seconds is left: Close returns an error that wraps store.ErrBusy, and the repository is closed when that ends. All
+// that was acknowledged is on disk either way.
 func (h *Holder) Close() error {
 	h.mu.Lock()
 	if h.closed {
@@ -262,6 +268,20 @@ func (h *Holder) Close() error {
 	}
 	h.closed = true
 	h.mu.Unlock()
+	ended := make(chan error, 1)
+	go func() { ended <- h.close() }()
+	timer := time.NewTimer(h.most)
+	defer timer.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-timer.C:
+		return fmt.Errorf("%w: what uses the repository %s did not end within %v and was left", store.ErrBusy, h.dir, h.most)
+	}
+}
+
+// close waits for all uses and closes the repository.
+func (h *Holder) close() error {
 	h.gate <- struct{}{} // it is not being opened any more
 	h.mu.Lock()
 	own := h.held

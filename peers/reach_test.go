@@ -2,6 +2,7 @@ package peers
 
 import (
 	"context"
+	"errors"
 	"os"
 	"runtime"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/queue"
 	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
 )
 
 // TestReachInOrder: a command that comes when the repository is free does not have it before one that
@@ -97,6 +99,39 @@ func TestKeepEnds(t *testing.T) {
 		}
 	}
 	if r, err = repo.Open(free, repo.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCloseIsBounded ends a process although something that it runs does not end: that is left, and the repository is
+// closed when it ends.
+func TestCloseIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	r, err := repo.Init(t.Context(), dir, repo.Stamp{Author: "Tess", Command: []string{"init"}}, repo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	opt := Options{PID: os.Getpid(), Temp: t.TempDir()}
+	h := NewHolder(dir, repo.Options{}, opt, func(err error) { t.Error(err) })
+	h.most = time.Millisecond
+	u, _, err := h.Reach(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Close(); !errors.Is(err, store.ErrBusy) {
+		t.Errorf("Close beside a use: %v", err)
+	}
+	if _, err := repo.Open(dir, repo.Options{}); !errors.Is(err, store.ErrBusy) {
+		t.Errorf("it was closed under the use: %v", err)
+	}
+	u.Done(nil)
+	if r, err = repo.Open(dir, repo.Options{Wait: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Close(); err != nil {

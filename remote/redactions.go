@@ -229,10 +229,10 @@ func (opt *FetchOptions) ask(
 func (q *Quarantine) decide(
 	ctx context.Context, here Side, name string, only []ipld.CID, as Decision,
 ) (*repo.AcceptedRedactions, error) {
+	named := cidSet(only)
 	var at []int
 	for i, e := range q.Entries {
-		named := slices.Contains(only, e.CID) && e.Decision != Accepted
-		if named || only == nil && e.Decision == Waiting {
+		if named[e.CID] && e.Decision != Accepted || only == nil && e.Decision == Waiting {
 			at = append(at, i)
 		}
 	}
@@ -247,16 +247,21 @@ func (q *Quarantine) decide(
 	if err != nil {
 		return nil, err
 	}
-	left := make(map[ipld.CID]bool)
-	for _, c := range out.Left {
-		left[c] = true
-	}
+	left := cidSet(out.Left)
 	for _, i := range at {
 		if !left[q.Entries[i].CID] {
 			q.Entries[i].Decision = as
 		}
 	}
 	return out, nil
+}
+
+func cidSet(list []ipld.CID) map[ipld.CID]bool {
+	set := make(map[ipld.CID]bool, len(list))
+	for _, c := range list {
+		set[c] = true
+	}
+	return set
 }
 
 // AcceptAll has a side accept redactions, as many as there are.
@@ -291,8 +296,12 @@ func Decide(
 	if err != nil {
 		return nil, err
 	}
+	known := make(map[ipld.CID]bool, len(q.Entries))
+	for _, e := range q.Entries {
+		known[e.CID] = true
+	}
 	for _, c := range only {
-		if !slices.ContainsFunc(q.Entries, func(e Quarantined) bool { return e.CID == c }) {
+		if !known[c] {
 			return nil, &repo.NotFoundError{What: "redaction", Name: c.String()}
 		}
 	}

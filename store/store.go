@@ -132,7 +132,7 @@ func GetEach(ctx context.Context, from Getter, cids iter.Seq[ipld.CID], fn EachF
 
 // EachHaser is the ability of Blocks to look for many for less than a Has each costs.
 type EachHaser interface {
-	// HasEach calls fn with each CID of a sequence and whether it was present when HasEach began, on the calling
+	// HasEach calls fn with each CID of a sequence and whether it was present since HasEach began, on the calling
 	// goroutine, until fn returns an error, which HasEach returns. Ascending CIDs cost least. fn may use the store.
 	HasEach(ctx context.Context, cids iter.Seq[ipld.CID], fn func(c ipld.CID, has bool) error) error
 }

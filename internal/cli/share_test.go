@@ -193,7 +193,7 @@ func (w *team) at(machine, ref string) string {
 	var answer struct {
 		Refs []struct{ Ref, Target string }
 	}
-	w.json(&answer, machine, "pack", "refs", "--tracking")
+	w.json(&answer, machine, "pack", "refs", "--tracking", "--sessions")
 	for _, r := range answer.Refs {
 		if r.Ref == ref {
 			return r.Target

@@ -168,10 +168,13 @@ func (m *mirror) Accept(
 	if err != nil || len(got.Erased)+len(got.Closed) == 0 {
 		return got, err
 	}
-	gone := slices.Concat(got.Erased, got.Closed)
+	gone := make(map[ipld.CID]bool)
+	for _, c := range slices.Concat(got.Erased, got.Closed) {
+		gone[c] = true
+	}
 	erased := slices.Clone(m.erased)
 	for _, t := range list {
-		if slices.Contains(gone, t.CID) {
+		if gone[t.CID] {
 			erased = append(erased, t)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/mnem-project/mnem/ipld"
@@ -18,6 +19,8 @@ const (
 	// putBytes is how much is written by one statement, about, and putRows how many blocks.
 	putBytes = 8 << 20
 	putRows  = 4096
+	// hasRows is how many blocks are looked for by one statement.
+	hasRows = 4096
 )
 
 // cached is the key of a block in memory.
@@ -83,6 +86,52 @@ func (b *blocks) missing(ctx context.Context, c ipld.CID) error {
 func (b *blocks) Has(ctx context.Context, c ipld.CID) (bool, error) {
 	rows, err := b.s.run(ctx, "SELECT true FROM mnem."+b.table+" WHERE repo = $1 AND cid = $2", b.s.id(), key(c))
 	return len(rows) > 0, err
+}
+
+// HasEach asks for many at a time, so that nothing is open while fn runs.
+func (b *blocks) HasEach(
+	ctx context.Context, cids iter.Seq[ipld.CID], fn func(c ipld.CID, has bool) error,
+) error {
+	batch := make([]ipld.CID, 0, hasRows)
+	tell := func() error {
+		there, err := b.present(ctx, batch)
+		for _, c := range batch {
+			if err == nil {
+				err = fn(c, there[c])
+			}
+		}
+		batch = batch[:0]
+		return err
+	}
+	for c := range cids {
+		if batch = append(batch, c); len(batch) == hasRows {
+			if err := tell(); err != nil {
+				return err
+			}
+		}
+	}
+	if len(batch) == 0 {
+		return ctx.Err()
+	}
+	return tell()
+}
+
+// present returns which of many blocks are there.
+func (b *blocks) present(ctx context.Context, cids []ipld.CID) (map[ipld.CID]bool, error) {
+	rows, err := b.s.run(ctx, "SELECT cid FROM mnem."+b.table+" WHERE repo = $1 AND cid = ANY($2)", b.s.id(),
+		array(oidBytea, len(cids), func(i int) []byte { return key(cids[i]) }))
+	if err != nil {
+		return nil, fmt.Errorf("look for blocks: %w", err)
+	}
+	there := make(map[ipld.CID]bool, len(rows))
+	for _, r := range rows {
+		c, err := cidOf(r[0])
+		if err != nil {
+			return nil, fmt.Errorf("look for blocks: %w: %w", store.ErrCorrupt, err)
+		}
+		there[c] = true
+	}
+	return there, nil
 }
 
 // columns returns blocks as two arrays, each CID once, in the order in which every writer takes them: else two
