@@ -13,7 +13,7 @@ var allCases = []func(*suite){
 	graphCases, commitCases, operationCases, sessionCases, idCases,
 	lineCases, longLines, otherLines, applyCases,
 	analysisCases, logCases, statsCases, scoreCases, workedCase, denseCases, filterCases, predicateTexts, expandCases,
-	packCases, unseenCases, pathCases, pageRankCases, boundCases, randomReach,
+	packCases, unseenCases, chainCases, pathCases, pageRankCases, boundCases, randomReach,
 	rerankCases, rewriteCases, meanCases,
 	renderCases, receiptCases, randomCases, mergeCases,
 	signatureCases, exchangeCases, tagCases, blameCases, oplogCases, revisionCases, branchCases,

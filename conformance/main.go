@@ -80,7 +80,7 @@ var layerClasses = map[string]string{
 // errorClass is the class of the error with which a case fails that breaks a rule: what notices it.
 func errorClass(layer, clause, rule string, input obj) string {
 	switch {
-	case layer == "branch":
+	case layer == "branch", layer == "chains":
 		return rule
 	case clause == "1.2", layer == "cid" && rule == "size":
 		return "encoding"

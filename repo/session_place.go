@@ -38,47 +38,84 @@ type keptChain struct {
 	tip SessionEntry
 }
 
-// placeSession decides where a chain of a session goes that another repository has (SPEC 13.5). ok is false where it is
-// here already.
-func (im *importer) placeSession(v *view, to ipld.CID, done []RefChange) (change RefChange, ok bool, err error) {
-	get := im.over.facts()
-	z, err := readSession(im.ctx, get, to)
+// placeSession decides where a chain of a session goes that another repository has (SPEC 13.5): to is its newest record,
+// and at tells of all refs with a prefix. ok is false where it is here already.
+func placeSession(
+	ctx context.Context, get store.Getter, to ipld.CID, at func(prefix string) (map[graph.RefName]ipld.CID, error),
+) (change RefChange, ok bool, err error) {
+	z, err := readSession(ctx, get, to)
 	if err != nil {
 		return change, false, err
 	}
-	kept, err := im.chainsOf(v, z.Record.Name, done)
+	own := graph.RefName(graph.Sessions + z.Record.Name)
+	refs, err := at(graph.Sessions + sessionStem(z.Record.Name))
 	if err != nil {
 		return change, false, err
 	}
-	if c, grown, err := grownFrom(im.ctx, get, z, kept); err != nil || grown {
+	kept, err := chainsOf(ctx, get, z.Record.Name, refs)
+	if err != nil {
+		return change, false, err
+	}
+	if c, grown, err := grownFrom(ctx, get, z, kept); err != nil || grown {
 		return RefChange{Ref: c.ref, From: c.tip.CID, To: to}, grown && c.tip.CID != to, err
 	}
-	shared, free := int64(0), true
+	shared := int64(0)
 	for _, c := range kept {
-		n, err := sharedRecords(im.ctx, get, z, c.tip)
+		n, err := sharedRecords(ctx, get, z, c.tip)
 		if err != nil || n == z.Record.Seq+1 {
 			return change, false, err
 		}
 		shared = max(shared, n)
-		free = free && c.ref != graph.RefName(graph.Sessions+z.Record.Name)
 	}
-	first, err := recordAt(im.ctx, get, z, shared)
+	if !refs[own].Defined() {
+		return RefChange{Ref: own, To: to}, true, nil
+	}
+	first, err := recordAt(ctx, get, z, shared)
 	if err != nil {
 		return change, false, err
 	}
-	for _, name := range []string{z.Record.Name, BesideSession(z.Record.Name, first.CID)} {
-		change = RefChange{Ref: graph.RefName(graph.Sessions + name), To: to}
-		if _, taken, err := im.placed(v, change.Ref, done); err != nil || !taken {
-			return change, err == nil, err
+	change = RefChange{Ref: graph.RefName(graph.Sessions + BesideSession(z.Record.Name, first.CID)), To: to}
+	if refs[change.Ref].Defined() {
+		return change, false, fmt.Errorf("session %q: %w: what is at %s is no chain of it: remove that session, and take it in "+
+			"again", z.Record.Name, fs.ErrExist, change.Ref)
+	}
+	return change, true, nil
+}
+
+// chainsOf returns the chains of a session among refs.
+func chainsOf(
+	ctx context.Context, get store.Getter, session string, refs map[graph.RefName]ipld.CID,
+) (out []keptChain, err error) {
+	for ref, c := range refs {
+		tip, err := readSession(ctx, get, c)
+		if err != nil {
+			return nil, err
+		}
+		if tip.Record.Name == session {
+			out = append(out, keptChain{ref, tip})
 		}
 	}
-	return change, false, fmt.Errorf("session %q: %w: what is at %s is no chain of it: remove that session, and take it in "+
-		"again", z.Record.Name, fs.ErrExist, change.Ref)
+	return out, nil
 }
 
 // beside adds to changes that of placing the chain of a session.
 func (im *importer) beside(v *view, to ipld.CID, done []RefChange) ([]RefChange, error) {
-	change, moves, err := im.placeSession(v, to, done)
+	at := func(prefix string) (map[graph.RefName]ipld.CID, error) {
+		refs := make(map[graph.RefName]ipld.CID)
+		for ref, err := range v.list(im.ctx, prefix) {
+			if err != nil {
+				return nil, err
+			}
+			refs[ref.Name] = ref.Target
+		}
+		for _, c := range done {
+			if strings.HasPrefix(string(c.Ref), prefix) {
+				refs[c.Ref] = c.To
+			}
+		}
+		return refs, nil
+	}
+	change, moves, err := placeSession(im.ctx, im.over.facts(), to, at)
 	if err != nil || !moves {
 		return done, err
 	}
@@ -104,44 +141,6 @@ func (im *importer) grows(from, to ipld.CID) (bool, error) {
 	}
 	_, ok, err := grownFrom(im.ctx, get, b, []keptChain{{tip: a}})
 	return ok, err
-}
-
-// placed returns what a ref is at after changes that are to be made.
-func (im *importer) placed(v *view, name graph.RefName, done []RefChange) (ipld.CID, bool, error) {
-	for _, c := range done {
-		if c.Ref == name {
-			return c.To, c.To.Defined(), nil
-		}
-	}
-	ref, ok, err := v.stored(im.ctx, name)
-	return ref.Target, ok, err
-}
-
-// chainsOf returns the chains of a session that are here after changes that are to be made.
-func (im *importer) chainsOf(v *view, session string, done []RefChange) (out []keptChain, err error) {
-	prefix := graph.Sessions + sessionStem(session)
-	at := make(map[graph.RefName]ipld.CID)
-	for ref, err := range v.list(im.ctx, prefix) {
-		if err != nil {
-			return nil, err
-		}
-		at[ref.Name] = ref.Target
-	}
-	for _, c := range done {
-		if strings.HasPrefix(string(c.Ref), prefix) {
-			at[c.Ref] = c.To
-		}
-	}
-	for ref, c := range at {
-		tip, err := readSession(im.ctx, im.over.facts(), c)
-		if err != nil {
-			return nil, err
-		}
-		if tip.Record.Name == session {
-			out = append(out, keptChain{ref, tip})
-		}
-	}
-	return out, nil
 }
 
 // grownFrom returns the chain whose newest record is the newest of z that is one. It reads z down to the shortest chain.
