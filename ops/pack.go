@@ -96,7 +96,7 @@ var (
 		Title: "List branches and tags for another repository",
 		Doc: "List what another repository can have of this one: branches, tags, with --sessions sessions, the\n" +
 			"branch that HEAD is on, and which of some commits are here. It is the first question of a fetch or a push.",
-		Example: "  mnem pack refs\n  mnem pack refs --tracking --json",
+		Example: "  mnem pack refs\n  mnem pack refs --tracking --sessions --json",
 	}, packRefs)
 
 	PackSend = Define(Spec{

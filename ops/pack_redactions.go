@@ -37,7 +37,7 @@ type ToldRedaction struct {
 // PackRedactRequest asks for blocks to be erased that were erased elsewhere.
 type PackRedactRequest struct {
 	Redactions []string `op:"redaction,remote" doc:"erase the block of {CID=RECORD}, as 'mnem pack redactions' lists them" note:" (repeatable)"`
-	Tracking   string   `op:"" doc:"erase what refs under refs/remotes/{NAME} reach, in place of what branches and tags reach"`
+	Tracking   string   `op:"" doc:"erase what refs under refs/remotes/{NAME} reach, in place of what branches, tags and sessions reach"`
 	DryRun     bool     `op:",remote" doc:"say what would be erased and erase nothing"`
 	Yes        bool     `op:",remote" doc:"really erase: there is no way back"`
 	Actor
@@ -71,7 +71,7 @@ var (
 		Command: "pack redact", Usage: "--redaction CID=RECORD --yes", Args: "[flags]", Effect: Destroys,
 		Title: "Erase blocks that another repository erased",
 		Doc: "Erase blocks as another repository did: their bytes are gone from the files here, and gaps stay gaps.\n" +
-			"Nothing is erased but nodes, edges, marks, embeddings and texts that branches and tags reach, and\n" +
+			"Nothing is erased but nodes, edges, marks, embeddings and texts that branches, tags and sessions reach, and\n" +
 			"that are what the record says. There is no way back. Without --yes it says what it would erase and\n" +
 			"is refused.",
 		Example: "  mnem pack redact --dry-run --redaction " +

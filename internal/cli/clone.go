@@ -169,8 +169,9 @@ func (c *cli) backupCommand() *cobra.Command {
 			"they are at one moment; 'mnem clone FILE' makes a repository of it. The file is there whole or not\n" +
 			"at all, replaces one of the name, and is for its user alone, mode 0600. What stays behind: the\n" +
 			"configuration, keys, tokens, policy, list of remotes, stages and the log of operations.\n\n" +
-			"At a URL the backup is a repository, made there before: every branch, tag and session is pushed, and\n" +
-			"what another backup left there replaced where it is as that left it. 'mnem clone URL --sessions' reads it back.",
+			"At a URL the backup is a repository, made there before: every branch, tag and session is pushed,\n" +
+			"and what another backup left there replaced where it is as that left it. 'mnem clone URL --sessions'\n" +
+			"reads it back.",
 		Example: "  mnem backup memory.mnem\n  mnem backup memory.mnem --json",
 		Args:    cobra.ExactArgs(1),
 	}

@@ -34,8 +34,9 @@ func (c *cli) fetchCommand() *cobra.Command {
 			"repository moves. A tag that is not here becomes one here too; one that is elsewhere here stays.\n\n" +
 			"What comes is verified block by block before a ref moves, all or nothing. A fetch that was cut\n" +
 			"goes on where it was. --prune forgets what the other repository has no more. The bytes follow\n" +
-			"what is new.",
-		Example: "  mnem fetch\n  mnem fetch origin --prune\n  mnem fetch --dry-run",
+			"what is new. --sessions brings sessions too: one that both went on with is kept beside that of\n" +
+			"this repository, as NAME.CID.",
+		Example: "  mnem fetch\n  mnem fetch origin --prune --sessions\n  mnem fetch --dry-run",
 		Args:    cobra.MaximumNArgs(1),
 	}
 	c.writeFlags(cmd)
@@ -144,7 +145,9 @@ func (c *cli) syncCommand() *cobra.Command {
 			"Where both sides changed one thing differently --conflicts decides: stop leaves the merge in\n" +
 			"progress, exit code 5, to be resolved by 'mnem merge --resolve' and --continue before the next\n" +
 			"sync; newest takes what was changed last; ours what is here; theirs what is there. Each choice is\n" +
-			"in the answer, and can be taken back by a later commit: both versions are in the history.",
+			"in the answer, and can be taken back by a later commit: both versions are in the history.\n\n" +
+			"With --sessions sessions come and go too. One that both sides went on with is kept twice, on each\n" +
+			"side under its own name, and that of the other side beside it as NAME.CID.",
 		Example: "  mnem sync\n  mnem sync origin --conflicts newest --all --tags\n  mnem sync --dry-run --json",
 		Args:    cobra.MaximumNArgs(1),
 	}

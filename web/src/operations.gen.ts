@@ -877,6 +877,7 @@ export interface Answers {
     commit: string | null;
     ended: boolean;
     follow: boolean;
+    of: string;
     records: number;
     session: string;
     task: string | null;
