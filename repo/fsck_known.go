@@ -51,29 +51,76 @@ func (k *knownRecords) read(c ipld.CID, block []byte) (knownRecord, bool) {
 	switch ipld.RecordKind(block) {
 	case graph.KindNode:
 		n, err := graph.DecodeNode(block)
-		if err != nil || n.Content != nil && len(n.Content.Chunks) > 0 {
+		if err != nil {
 			return knownRecord{}, false
 		}
-		return knownRecord{record: k.record(roleNode, n.ID[:], c)}, true
+		return k.ofNode(c, n)
 	case graph.KindEdge:
 		e, err := graph.DecodeEdge(block)
 		if err != nil {
 			return knownRecord{}, false
 		}
-		value := adjacency.Value(e)
-		return knownRecord{
-			record: k.record(roleEdge, e.ID[:], c),
-			entries: k.entry('o', adjacency.OutKey(e), value) +
-				k.entry('i', adjacency.InKey(e), value),
-		}, true
+		return k.ofEdge(c, e), true
 	case graph.KindEmbedding:
 		e, err := graph.DecodeEmbedding(block)
 		if err != nil {
 			return knownRecord{}, false
 		}
-		return knownRecord{record: k.record(roleEmbedding, []byte(e.Model), c)}, true
+		return k.ofEmbedding(c, e), true
 	}
 	return knownRecord{}, false
+}
+
+// leads is leads, and keeps what is to be known of the record, which is decoded once.
+func (k *knownRecords) leads(l lead, block []byte) (next []lead, as role, err error) {
+	if l.cid.Codec() == ipld.Raw {
+		return leads(l, block)
+	}
+	switch l.as {
+	case roleNode:
+		n, err := graph.DecodeNode(block)
+		if err != nil {
+			return nil, l.as, err
+		}
+		if r, ok := k.ofNode(l.cid, n); ok {
+			k.add(r)
+		}
+		return chunkLeads(n), l.as, nil
+	case roleEdge:
+		e, err := graph.DecodeEdge(block)
+		if err == nil {
+			k.add(k.ofEdge(l.cid, e))
+		}
+		return nil, l.as, err
+	case roleEmbedding:
+		e, err := graph.DecodeEmbedding(block)
+		if err == nil {
+			k.add(k.ofEmbedding(l.cid, e))
+		}
+		return nil, l.as, err
+	}
+	return leads(l, block)
+}
+
+// ofNode returns what is to be known of a node, false for one whose content is to be read.
+func (k *knownRecords) ofNode(c ipld.CID, n *graph.Node) (knownRecord, bool) {
+	if n.Content != nil && len(n.Content.Chunks) > 0 {
+		return knownRecord{}, false
+	}
+	return knownRecord{record: k.record(roleNode, n.ID[:], c)}, true
+}
+
+func (k *knownRecords) ofEdge(c ipld.CID, e *graph.Edge) knownRecord {
+	value := adjacency.Value(e)
+	return knownRecord{
+		record: k.record(roleEdge, e.ID[:], c),
+		entries: k.entry('o', adjacency.OutKey(e), value) +
+			k.entry('i', adjacency.InKey(e), value),
+	}
+}
+
+func (k *knownRecords) ofEmbedding(c ipld.CID, e *graph.Embedding) knownRecord {
+	return knownRecord{record: k.record(roleEmbedding, []byte(e.Model), c)}
 }
 
 // add keeps a record.

@@ -32,6 +32,7 @@ type ImportOptions struct {
 	Verify func(commits iter.Seq2[commit.LogEntry, error]) error
 	// Progress, where given, is called now and then on the calling goroutine.
 	Progress func(what string, done int)
+	untold   bool // whether no one is told of credentials: none are looked for
 }
 
 // RefChange is one ref that an import sets, or that Receive removes.
@@ -177,7 +178,7 @@ func (im *importer) take(res *ImportResult, put func(store.Block) error) error {
 		if err != nil {
 			return err
 		}
-		if b.fresh {
+		if b.fresh && !im.opt.untold {
 			l.noteAt(b.cid.String(), blockPlaces(b.as, data))
 		}
 		if put != nil {

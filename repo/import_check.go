@@ -212,14 +212,11 @@ func (im *importer) leadIn(b *carBlock, l lead) ([]lead, error) {
 	if err != nil {
 		return nil, err
 	}
-	next, as, err := leads(l, block)
+	next, as, err := im.f.known.leads(l, block)
 	if err != nil {
 		return nil, im.file.fault(b, "%v", err)
 	}
 	b.as = as
-	if r, ok := im.f.known.read(l.cid, block); ok {
-		im.f.known.add(r)
-	}
 	inside := next[:0]
 	for _, n := range next {
 		if im.file.find(n.cid) != nil {

@@ -3,6 +3,7 @@ package repo
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -55,6 +56,8 @@ type carFile struct {
 	in     io.ReaderAt
 	root   ipld.CID
 	blocks []carBlock // in CID order
+	// starts is where those of a codec whose digests begin with a number begin, and after these the end; nil for few.
+	starts map[ipld.Codec][]int32
 	// redacted are the blocks that the file says were erased, with what is left of each.
 	redacted map[ipld.CID][]byte
 }
@@ -124,6 +127,7 @@ func (f *carFile) sort() error {
 		}
 		return cmp.Compare(a.start, b.start)
 	})
+	f.index()
 	for i := range f.blocks[1:] {
 		if b := &f.blocks[i+1]; b.cid == f.blocks[i].cid {
 			return f.fault(b, "the block is in the file twice")
@@ -139,13 +143,53 @@ func (f *carFile) fault(b *carBlock, format string, args ...any) error {
 
 // find returns where a block is, nil where it is not in the file.
 func (f *carFile) find(c ipld.CID) *carBlock {
-	i, ok := slices.BinarySearchFunc(f.blocks, c, func(b carBlock, c ipld.CID) int {
+	part := f.blocks
+	if f.starts != nil {
+		at := f.starts[c.Codec()]
+		if at == nil {
+			return nil
+		}
+		first := leadingBits(c)
+		part = part[at[first]:at[first+1]]
+	}
+	i, ok := slices.BinarySearchFunc(part, c, func(b carBlock, c ipld.CID) int {
 		return b.cid.Compare(c)
 	})
 	if !ok {
 		return nil
 	}
-	return &f.blocks[i]
+	return &part[i]
+}
+
+// startBits is by how many bits of their digests the blocks of a file of at least startFrom are looked for first: they
+// are spread evenly, and where a file was made so that they are not, a search among all of them is left.
+const (
+	startBits = 16
+	startFrom = 1 << 13
+)
+
+func leadingBits(c ipld.CID) int {
+	d := c.Digest()
+	return int(binary.BigEndian.Uint16(d[:]))
+}
+
+// index notes where the blocks of each codec and beginning of a digest are among the sorted ones.
+func (f *carFile) index() {
+	if len(f.blocks) < startFrom {
+		return
+	}
+	f.starts = make(map[ipld.Codec][]int32)
+	for i := 0; i < len(f.blocks); {
+		codec := f.blocks[i].cid.Codec()
+		at := make([]int32, 1<<startBits+1)
+		for n := range at {
+			for i < len(f.blocks) && f.blocks[i].cid.Codec() == codec && leadingBits(f.blocks[i].cid) < n {
+				i++
+			}
+			at[n] = int32(i)
+		}
+		f.starts[codec] = at
+	}
 }
 
 // read returns the bytes of a block, verified anew: a file may change while it is read.

@@ -204,14 +204,21 @@ func graphLeads(block []byte) ([]lead, error) {
 
 func nodeLeads(block []byte) ([]lead, error) {
 	n, err := graph.DecodeNode(block)
-	if err != nil || n.Content == nil {
+	if err != nil {
 		return nil, err
 	}
-	var out []lead
+	return chunkLeads(n), nil
+}
+
+// chunkLeads returns the chunks of a node's content.
+func chunkLeads(n *graph.Node) (out []lead) {
+	if n.Content == nil {
+		return nil
+	}
 	for _, c := range n.Content.Chunks {
 		out = append(out, lead{c, roleRaw})
 	}
-	return out, nil
+	return out
 }
 
 func sessionLeads(block []byte) ([]lead, error) {

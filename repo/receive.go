@@ -65,7 +65,7 @@ func (r *Repo) Receive(
 		im.open = true // another repository erases nothing here
 		return im.update(v, opt.Updates, res)
 	}
-	in := ImportOptions{Stamp: opt.Stamp, DryRun: opt.DryRun, Verify: opt.Verify, Progress: opt.Progress}
+	in := ImportOptions{Stamp: opt.Stamp, DryRun: opt.DryRun, Verify: opt.Verify, Progress: opt.Progress, untold: true}
 	if in.Progress == nil {
 		in.Progress = func(string, int) {}
 	}
