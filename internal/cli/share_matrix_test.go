@@ -93,7 +93,7 @@ func matrix() (list []scenario) {
 			}
 		}
 	}
-	return append(list, special()...)
+	return append(append(list, special()...), sessionsMeet())
 }
 
 // special are scenarios of what is large, signed, configured or kept elsewhere.
@@ -176,46 +176,6 @@ func special() []scenario {
 				w.Error("a tag was moved by a fetch, or where it is there was not kept")
 			}
 		}},
-		{name: "sessions", do: func(w *team) {
-			w.add("hub", "one", "x")
-			w.clones("a")
-			w.ok("a", "session", "start", "work", "--follow")
-			w.ok("a", "retrieve", "one", "--session", "work")
-			w.ok("a", "sync")
-			w.ok("b", "clone", w.url, ".", "--sessions")
-			if got := w.ok("b", "session", "list"); got != "" {
-				w.Errorf("sessions went without being asked for: %s", got)
-			}
-			w.ok("a", "sync", "--sessions")
-			w.ok("b", "sync", "--sessions")
-			w.sameSessions(w.at("a", "refs/sessions/work"), "a", "b")
-			w.ok("b", "retrieve", "one", "--session", "work") // ahead
-			w.ok("b", "sync", "--sessions")
-			w.ok("a", "sync", "--sessions")
-			w.sameSessions(w.at("b", "refs/sessions/work"), "a", "b")
-			for _, m := range []string{"a", "b"} { // both go on
-				w.ok(m, "retrieve", "x of "+m, "--session", "work")
-			}
-			ofA, ofB := w.at("a", "refs/sessions/work"), w.at("b", "refs/sessions/work")
-			w.ok("a", "push", "--sessions")
-			w.ok("b", "sync", "--sessions")
-			w.ok("a", "fetch", "--sessions")
-			if w.at("a", "refs/sessions/work") != ofA || w.at("b", "refs/sessions/work") != ofB {
-				w.Error("a machine's own session was moved")
-			}
-			besideA, besideB := "work."+ofA, "work."+ofB
-			if w.at("a", "refs/sessions/"+besideB) != ofB || w.at("b", "refs/sessions/"+besideA) != ofA {
-				w.Errorf("the other one's session is not beside: %s%s", w.ok("a", "session", "list"), w.ok("b", "session", "list"))
-			}
-			w.ok("a", "replay", besideB)
-			w.ok("a", "session", "log", besideB)
-			w.ok("c", "clone", w.url, ".", "--sessions")
-			w.ok("c", "replay", "work")
-			w.ok("c", "replay", besideB)
-			if out := w.ok("a", "sync", "--sessions"); strings.Contains(out, "session ") {
-				w.Errorf("a sync with nothing new: %s", out)
-			}
-		}},
 		{name: "backup", do: func(w *team) {
 			w.ok("a", "init")
 			w.add("a", "one", "x")
@@ -234,15 +194,5 @@ func special() []scenario {
 				w.Error("a ref is not in the backup")
 			}
 		}},
-	}
-}
-
-// sameSessions checks that the session work of machines is at one record.
-func (w *team) sameSessions(want string, machines ...string) {
-	w.Helper()
-	for _, m := range machines {
-		if got := w.at(m, "refs/sessions/work"); got != want || got == "" {
-			w.Errorf("the session of %s is at %q, want %q", m, got, want)
-		}
 	}
 }

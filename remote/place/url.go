@@ -17,8 +17,8 @@ import (
 const (
 	// maxURL is how many bytes a URL may have.
 	maxURL = 4096
-	// GitRef is the ref of a git repository that a memory is kept as unless its URL names another one.
-	GitRef = "refs/mnem/data"
+	// gitRef is the ref of a git repository that a memory is kept as unless its URL names another one.
+	gitRef = "refs/mnem/data"
 )
 
 // URL is where another repository is.
@@ -92,7 +92,7 @@ func Kept(dir, text string) (string, error) {
 
 // parseGit reads the URL of a git repository.
 func parseGit(scheme string, u *url.URL) (*URL, error) {
-	ref := GitRef
+	ref := gitRef
 	query, err := url.ParseQuery(u.RawQuery)
 	if v := query["ref"]; len(v) == 1 {
 		ref = v[0]
@@ -107,7 +107,7 @@ func parseGit(scheme string, u *url.URL) (*URL, error) {
 	switch {
 	case err != nil || len(query) > 0 || u.Fragment != "" || len(u.Path) < 2 || bad:
 		return nil, fmt.Errorf("%w: URL: want %s://HOST/PATH, with ?ref=refs/… for another ref than %s", repo.ErrInvalid,
-			scheme, GitRef)
+			scheme, gitRef)
 	case scheme == "git+ssh":
 		if _, err := parseSSH(&url.URL{Scheme: "ssh", Host: u.Host, User: u.User, Path: u.Path}); err != nil {
 			return nil, err

@@ -89,7 +89,7 @@ func (s *Side) callOnce(ctx context.Context, asked *Call, moved bool) error {
 		return c.send(ctx, func(_ *http.Response, in io.Reader) error { return c.print(in) })
 	}
 	return c.send(ctx, func(res *http.Response, in io.Reader) error {
-		return c.Create(ctx, c.out, func(w io.Writer) error { return CopyUnpacked(w, res, in) })
+		return c.Create(ctx, c.out, func(w io.Writer) error { return copyUnpacked(w, res, in) })
 	})
 }
 
@@ -212,7 +212,7 @@ func (c *call) send(ctx context.Context, take func(*http.Response, io.Reader) er
 			req.Header.Set("Idempotency-Key", key)
 		}
 		began := false
-		wait := AnswerTime
+		wait := answerTime
 		if _, endless := c.Req.(ops.Resumer); endless {
 			wait = 0
 		}
@@ -220,7 +220,7 @@ func (c *call) send(ctx context.Context, take func(*http.Response, io.Reader) er
 			began = true
 			return take(res, in)
 		})
-		var lost *UnreachableError
+		var lost *unreachableError
 		if !errors.As(err, &lost) || began || c.file != nil || try == sendAgain || ctx.Err() != nil {
 			return c.news(err)
 		}
@@ -232,9 +232,9 @@ func (c *call) send(ctx context.Context, take func(*http.Response, io.Reader) er
 
 // news prints the answer that came with an error.
 func (c *call) news(err error) error {
-	var told *AnsweredError
-	if errors.As(err, &told) && len(told.Answer) > 0 {
-		if _, werr := c.Out.Write(append(told.Answer, '\n')); werr != nil {
+	var told *answeredError
+	if errors.As(err, &told) && len(told.answer) > 0 {
+		if _, werr := c.Out.Write(append(told.answer, '\n')); werr != nil {
 			return werr
 		}
 	}

@@ -35,10 +35,10 @@ const (
 	maxProblem = 64 << 10
 	// maxShown is how many characters of that are shown.
 	maxShown = 1000
-	// stallTime is how long a server may send and take nothing while a pack goes or comes, AnswerTime how
+	// stallTime is how long a server may send and take nothing while a pack goes or comes, answerTime how
 	// long it may take for an answer once it has all.
 	stallTime  = time.Minute
-	AnswerTime = 10 * time.Minute
+	answerTime = 10 * time.Minute
 	// maxUpload bounds a pack that is sent, in bytes: what it becomes is in memory meanwhile.
 	maxUpload = 512 << 20
 	// refsAtOnce is how many refs are changed by one request, since they are in its URL.
@@ -139,9 +139,9 @@ func (s *Side) Request(
 	return req, nil
 }
 
-// do is Exchange for what is answered in AnswerTime.
+// do is Exchange for what is answered in answerTime.
 func (s *Side) do(req *http.Request, take func(*http.Response, io.Reader) error) error {
-	return s.Exchange(req, AnswerTime, take)
+	return s.Exchange(req, answerTime, take)
 }
 
 // Exchange sends a request and gives the answer to take while it comes: it must begin within a time and then go on
@@ -199,7 +199,7 @@ func (s *Side) unreachable(ctx context.Context, err error) error {
 	if errors.As(err, &detail) {
 		err = detail.Err
 	}
-	return ops.Hintf(&UnreachableError{fmt.Errorf("ask %s: %w", s.name, err)},
+	return ops.Hintf(&unreachableError{fmt.Errorf("ask %s: %w", s.name, err)},
 		"is 'mnem serve' running there? 'mnem remote list' shows the URL")
 }
 
@@ -238,7 +238,7 @@ func (s *Side) refusal(res *http.Response, in io.Reader) error {
 		return byverb.Conflict(out)
 	}
 	if p.Answer != nil {
-		return &AnsweredError{out, p.Answer}
+		return &answeredError{out, p.Answer}
 	}
 	return out
 }
@@ -263,7 +263,7 @@ func (s *Side) ask(ctx context.Context, v *ops.Spec, req, answer any, _ io.Reade
 		take := func(_ *http.Response, in io.Reader) error { return decode(in, answer) }
 		req.Header.Set("Accept", operation.MediaJSON)
 		if out != nil {
-			take = func(res *http.Response, in io.Reader) error { return CopyUnpacked(out, res, in) }
+			take = func(res *http.Response, in io.Reader) error { return copyUnpacked(out, res, in) }
 			req.Header.Set("Accept", operation.MediaCAR)
 			req.Header.Set("Accept-Encoding", "zstd")
 		}
@@ -291,8 +291,8 @@ func decode(in io.Reader, to any) error {
 	return nil
 }
 
-// CopyUnpacked writes an answer of bytes, which may have come compressed.
-func CopyUnpacked(w io.Writer, res *http.Response, in io.Reader) error {
+// copyUnpacked writes an answer of bytes, which may have come compressed.
+func copyUnpacked(w io.Writer, res *http.Response, in io.Reader) error {
 	if res.Header.Get("Content-Encoding") == "zstd" {
 		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(packWindow))
 		if err != nil {
@@ -408,17 +408,17 @@ func (s *Side) Close() error {
 // Name is what messages call the server.
 func (s *Side) Name() string { return s.name }
 
-// UnreachableError is returned where a connection cannot be made, or breaks before an answer.
-type UnreachableError struct{ cause error }
+// unreachableError is returned where a connection cannot be made, or breaks before an answer.
+type unreachableError struct{ cause error }
 
-func (e *UnreachableError) Error() string { return e.cause.Error() }
-func (e *UnreachableError) Unwrap() error { return e.cause }
+func (e *unreachableError) Error() string { return e.cause.Error() }
+func (e *unreachableError) Unwrap() error { return e.cause }
 
-// AnsweredError is a refusal that has an answer with it.
-type AnsweredError struct {
+// answeredError is a refusal that has an answer with it.
+type answeredError struct {
 	cause  error
-	Answer []byte
+	answer []byte
 }
 
-func (e *AnsweredError) Error() string { return e.cause.Error() }
-func (e *AnsweredError) Unwrap() error { return e.cause }
+func (e *answeredError) Error() string { return e.cause.Error() }
+func (e *answeredError) Unwrap() error { return e.cause }

@@ -79,7 +79,7 @@ func (u *upload) run(ctx context.Context) error {
 		}
 		var next int64
 		next, err = u.ask(ctx, io.NewSectionReader(u.file, at, min(uploadPart, u.size-at)), at)
-		var lost *UnreachableError
+		var lost *unreachableError
 		switch {
 		case err == nil && next > at:
 			at, tries = next, 0
