@@ -76,7 +76,8 @@ type DocumentCounts struct {
 	Unchanged int `json:"unchanged"`
 	Skipped   int `json:"skipped"`
 	Failed    int `json:"failed"`
-	Others    int `json:"others"` // files in directories whose format is not known
+	Others    int `json:"others"` // files in directories whose format is not known, tables included
+	Tables    int `json:"tables"` // of these, tables of which nothing says what their columns are
 }
 
 // IngestedFile is what became of one file.
@@ -189,7 +190,7 @@ func (run *ingestRun) answer(
 	}
 	out := &Ingested{Committed: *committed, Files: run.left}
 	n := &out.Documents
-	n.Others = run.others + run.unmapped
+	n.Others, n.Tables = run.others+run.unmapped, run.unmapped
 	counts := map[string]*int{
 		"skipped": &n.Skipped, "failed": &n.Failed, string(ingest.Added): &n.Added,
 		string(ingest.Changed): &n.Changed, string(ingest.Renamed): &n.Renamed,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mnem-project/mnem/capture"
 	"github.com/mnem-project/mnem/internal/hooks"
+	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
@@ -88,6 +89,21 @@ func (c *cli) hook(ctx context.Context, host, event string) error {
 	}
 	said, err := h.Call(ctx, host, event, c.app.Stdin)
 	return errors.Join(err, c.Printf("%s", said))
+}
+
+// bindLast binds the verb that tells what an agent was given, and says so where that is nothing.
+func bindLast() *verb {
+	all := bind(ops.Last, (*show.Console).Last)
+	return &verb{all.spec, func(c *cli) (any, func(context.Context) error) {
+		req, run := all.prepare(c)
+		return req, func(ctx context.Context) error {
+			err := run(ctx)
+			if err == nil && c.Answers == 0 {
+				c.Remark("nothing was given to an agent yet")
+			}
+			return err
+		}
+	}}
 }
 
 // mayCapture reports whether what hooks noted is taken in before a verb answers: where it reads the newest

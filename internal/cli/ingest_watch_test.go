@@ -26,6 +26,7 @@ func TestIngestWatch(t *testing.T) {
 		}
 	}
 	put("notes/a.md", "# A")
+	put("notes/bad.txt", "caf\xe9")
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer stop()
 	out, w := io.Pipe()
@@ -35,9 +36,13 @@ func TestIngestWatch(t *testing.T) {
 		_ = w.Close() // the reader is told
 	}()
 	lines := bufio.NewScanner(out)
+	left := 0 // how often it was said what cannot be read
 	want := func(prefix string) {
 		t.Helper()
 		for lines.Scan() {
+			if strings.HasPrefix(lines.Text(), "failed  notes/bad.txt") {
+				left++
+			}
 			if strings.HasPrefix(lines.Text(), prefix) {
 				return
 			}
@@ -58,6 +63,9 @@ func TestIngestWatch(t *testing.T) {
 	}
 	want("removed  notes/new/deep/b.md")
 	want("[main ")
+	if left != 1 {
+		t.Errorf("it was said %d times what cannot be read, want once", left)
+	}
 	stop()
 	if got := <-code; got != 0 {
 		t.Errorf("exit code %d", got)

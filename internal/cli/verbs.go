@@ -19,7 +19,7 @@ func verbs() []*verb {
 		bind(ops.Check, (*show.Console).Check),
 		bind(ops.Get, (*show.Console).Get),
 		bind(ops.Ls, (*show.Console).List),
-		bind(ops.Last, (*show.Console).Last),
+		bindLast(),
 		bind(ops.Cues, (*show.Console).Cues),
 		bind(ops.Blame, (*show.Console).Blame),
 		bindAs(ops.Log, (*show.Console).Log),

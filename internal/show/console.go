@@ -29,7 +29,8 @@ type Console struct {
 	Answers  int           // that the verb under way has given
 	Again    bool          // whether the verb runs again because something changed
 
-	lanes lanes // between the commits of a log
+	lanes lanes                     // between the commits of a log
+	left  map[ops.IngestedFile]bool // what the run of ingest before left out
 }
 
 // Answer prints an answer: as JSON, or as text.

@@ -12,16 +12,21 @@ import (
 
 // Ingested prints what became of files, and what was committed.
 func (c *Console) Ingested(a *ops.Ingested) error {
-	if c.Again && a.NoChange && a.Documents.Failed == 0 {
+	files := c.unsaid(a.Files)
+	if c.Again && a.NoChange && len(files) == 0 {
 		return nil // what changed was nothing that is kept
 	}
-	for i := range a.Files {
-		c.printIngestedFile(&a.Files[i])
+	for i := range files {
+		c.printIngestedFile(&files[i])
 	}
 	if a.Records != nil {
 		return cmp.Or(c.printRecords(a.Records), c.printCommit(&a.Committed))
 	}
 	n := &a.Documents
+	tables := "tables"
+	if n.Tables == 1 {
+		tables = "table"
+	}
 	var parts []string
 	for _, one := range []struct {
 		count int
@@ -29,7 +34,7 @@ func (c *Console) Ingested(a *ops.Ingested) error {
 	}{
 		{n.Added, "added"}, {n.Changed, "changed"}, {n.Renamed, "renamed"}, {n.Restored, "restored"},
 		{n.Removed, "removed"}, {n.Retired, "retired"}, {n.Unchanged, "unchanged"}, {n.Skipped, "skipped"},
-		{n.Failed, "failed"}, {n.Others, "of no known format"},
+		{n.Failed, "failed"}, {n.Tables, tables + " without --map"}, {n.Others - n.Tables, "of no known format"},
 	} {
 		if one.count > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", one.count, one.what))
@@ -40,6 +45,19 @@ func (c *Console) Ingested(a *ops.Ingested) error {
 	}
 	c.put("files: %s\n", strings.Join(parts, ", "))
 	return c.printCommit(&a.Committed)
+}
+
+// unsaid returns the files but for those of which the run before, of a watch, said already why they are left out.
+func (c *Console) unsaid(files []ops.IngestedFile) (out []ops.IngestedFile) {
+	left := make(map[ops.IngestedFile]bool)
+	for _, f := range files {
+		if f.Why == "" || !c.left[f] {
+			out = append(out, f)
+		}
+		left[f] = f.Why != ""
+	}
+	c.left = left
+	return out
 }
 
 // printRecords prints what was read of another program's files.
