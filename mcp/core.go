@@ -33,7 +33,7 @@ func askTools() []*tool {
 			fields: answerFields, paged: true, quoted: true, run: ranked,
 		},
 		{
-			name: "recall", title: "Recall for a question", operation: "recall",
+			name: "recall", title: "Recall for a question", operation: "recall", ready: true,
 			doc: "Answer a question from memory: ranks by what it asks (why, when, who, what) and " +
 				"follows links. Use before you answer or act.",
 			params: []param{
@@ -172,7 +172,7 @@ var allowSecretParam = param{name: "allow_secret", kind: texts, flag: "allow-sec
 func writeTools() []*tool {
 	return []*tool{
 		{
-			name: "remember", title: "Remember a fact", operation: "remember",
+			name: "remember", title: "Remember a fact", operation: "remember", ready: true,
 			doc: "Keep one thing that is so, in words that stand alone. Duplicates are noticed; what " +
 				"resembles it is reported, never overwritten.",
 			params: []param{

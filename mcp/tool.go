@@ -40,6 +40,7 @@ type tool struct {
 	idempotent       bool
 	paged            bool // whether its answers have pages
 	quoted           bool // whether its answers hold texts of memories
+	ready            bool // whether a client that loads tools where they are wanted has it from the beginning
 	// run answers a call, nil for plain, which asks the operation with the arguments.
 	run func(ctx context.Context, c *call) (*document, error)
 }
@@ -75,11 +76,19 @@ func (t *tool) outputs() []field {
 	return out
 }
 
+// alwaysLoad is by what Claude Code knows the tools that it does not leave to be searched for.
+const alwaysLoad = "anthropic/alwaysLoad"
+
 // sdk returns the tool as the protocol tells of it.
 func (t *tool) sdk() *sdk.Tool {
 	no := false
 	changes := t.effect != operation.Reads && !t.additive // as the protocol understands destructive
+	var meta sdk.Meta
+	if t.ready {
+		meta = sdk.Meta{alwaysLoad: true}
+	}
 	return &sdk.Tool{
+		Meta: meta,
 		Name: t.name, Title: t.title, Description: t.doc,
 		InputSchema: schema(t.inputs()), OutputSchema: outputSchema(t.outputs()),
 		Annotations: &sdk.ToolAnnotations{
