@@ -9,6 +9,7 @@ type answer struct {
 	silent     int             // sources that did not lend
 	cut        map[string]bool // nodes that links_cut counts
 	linked     bool            // whether expansion followed a link
+	digests    []shownDigest
 	items      []item
 	dropped    int64
 	twins      [][2]string // of the dropped: the node and the item that it repeats
@@ -67,6 +68,7 @@ func (q request) retrieve(st *store) answer {
 		a.walk = q.above(a.order, a.bands)
 		a.walk, q.outdated = q.renewed(st, c, &a)
 	}
+	a.walk = q.fromAbove(st, &a)
 	smallest := q.pack(st, &a)
 	a.summary = q.summary(st, a.items)
 	q.warn(st, c, &a, len(tiers) > 0, smallest)

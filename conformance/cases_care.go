@@ -63,6 +63,7 @@ func careCases(s *suite) {
 		{"19.3", "content", "a chunk, without reason or node", "",
 			dict{"what": "content", "reason": absent{}, "node": absent{}}},
 		{"19.3", "embedding", "an embedding", "", dict{"what": "embedding"}},
+		{"19.3", "digest", "a text of a digest", "", dict{"what": "digest"}},
 		{"19.3", "query", "the text of a request", "", dict{"what": "query"}},
 		{"19.3", "unknown-field", "an unknown field survives", "", dict{"zeta": 1}},
 		{"19.3", "reason-4096", "a reason of 4,096 bytes", "", dict{"reason": rep("r", 4096)}},

@@ -54,6 +54,7 @@ func packCases(s *suite) {
 	documentCases(s)
 	idleCases(s)
 	tokenCases(s)
+	altitudeCases(s)
 }
 
 func warningCases(s *suite) {

@@ -99,6 +99,14 @@ func (a answer) expect(full bool) obj {
 	if full {
 		e["tokens"], e["dropped"] = a.tokens, a.dropped
 	}
+	if len(a.digests) > 0 {
+		shown := []any{}
+		for _, d := range a.digests {
+			shown = append(shown, obj{"name": d.name, "band": d.band, "score": d.score, "tokens": d.tokens,
+				"rendered": d.rendered, "covers": uuids(d.covers)})
+		}
+		e["digests"] = shown
+	}
 	if full && len(a.twins) > 0 {
 		twins := []any{}
 		for _, t := range a.twins {

@@ -115,11 +115,13 @@ type digests struct {
 	scope  map[string]bool
 	of     map[string]string // of scopes: the smallest id of their circle
 	links  map[string]link
+	made   map[string]dict // records by scope, a slash and label
 }
 
 func digestsOf(st *store) *digests {
 	d := &digests{st: st, rules: []string{"part-of", "in", "about"}, up: map[string][]string{},
-		rule: map[[2]string]int{}, scope: map[string]bool{}, of: map[string]string{}, links: map[string]link{}}
+		rule: map[[2]string]int{}, scope: map[string]bool{}, of: map[string]string{}, links: map[string]link{},
+		made: map[string]dict{}}
 	d.recipe = sha256.Sum256([]byte("mnem:digests:2\nedge:part-of\nedge:in\nedge:about\n"))
 	for id, e := range st.edges {
 		src, dst := text(e, "src"), text(e, "dst")
@@ -387,6 +389,7 @@ func (d *digests) node(scope, label string, list []digestEntry) (dict, link) {
 	if until != nil {
 		rec["until"] = until
 	}
+	d.made[scope+"/"+label] = rec
 	return rec, recordCID(rec)
 }
 

@@ -71,7 +71,7 @@ var layerClasses = map[string]string{
 	"node": "record", "edge": "record", "mark": "record", "embedding": "record", "graph": "record",
 	"commit": "record", "operation": "record", "stage": "record", "tag": "record",
 	"session": "record", "receipt": "record", "export": "record", "conflict": "record",
-	"merge-record": "record", "redaction": "record", "profile": "record",
+	"merge-record": "record", "redaction": "record", "profile": "record", "written": "record",
 	"ids": "field", "signature": "field", "apply": "change", "changes": "change", "car": "file",
 	"filter": "request", "expand": "request", "pack": "request", "recall": "request",
 	"rerank": "request", "rewrite": "request", "profile-choice": "request", "mean": "request",

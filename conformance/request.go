@@ -54,6 +54,7 @@ type request struct {
 	pairs                                        string // "off", else on
 	ranking                                      int64  // 0 for 1
 	floor, format                                string // empty for the default
+	altitude                                     string // likewise
 
 	// outdated are, by what takes their place, the candidates that ranking 2 finds outdated.
 	outdated map[string]string
@@ -247,6 +248,7 @@ func (q request) input() obj {
 	set("ranking", q.ranking, q.second())
 	set("floor", q.floor, q.floor != "")
 	set("format", q.format, q.format != "")
+	set("altitude", q.altitude, q.altitude != "")
 	set("order", q.order, q.order != d.order)
 	set("community", q.community, q.community)
 	set("summarize", q.summarize, q.summarize > 0)

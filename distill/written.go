@@ -3,6 +3,7 @@ package distill
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
@@ -11,7 +12,7 @@ import (
 
 const (
 	// KindWritten is the kind of the record of a text that a model wrote.
-	KindWritten = "digest-text"
+	KindWritten = "written"
 	// MaxWritten is the longest such text in bytes: what a reader of many digests still reads.
 	MaxWritten = 4096
 )
@@ -28,9 +29,10 @@ func WrittenTokens(scope graph.ID, label string) int {
 // of the digest. Its block is canonical DAG-CBOR, a map of these fields in this order:
 //
 //	v       1
-//	kind    "digest-text"
+//	kind    "written"
 //	text    string  1 to MaxWritten bytes; lines end with LF, no other control characters
-//	graph   bytes   36: the CID of the graph it was written of, by which purge finds what it was made from
+//	graph   bytes   32: the digest of the CID of the graph it was written of, by which purge finds what it was
+//	                made from; no link, so that it keeps nothing
 //	label   string  of a cluster; absent for a scope's own digest
 //	model   string  what wrote it, 1 to 255 bytes
 //	rules   list    of the recipe
@@ -46,6 +48,9 @@ type Written struct {
 	Source Source
 	Extra  []ipld.Entry // unknown fields in canonical order
 }
+
+// graphPrefix begins the CID of each graph.
+var graphPrefix = ipld.Sum(ipld.DagCBOR, nil).Bytes()[:ipld.CIDLen-ipld.DigestLen]
 
 var writtenFields = []string{"v", "kind", "text", "graph", "label", "model", "rules", "scope", "source"}
 
@@ -88,7 +93,8 @@ func (w *Written) Encode() []byte {
 	out.Version(recordVersion)
 	out.Kind(KindWritten)
 	out.String("text", w.Text)
-	out.Bytes("graph", w.Graph.Bytes())
+	digest := w.Graph.Digest()
+	out.Bytes("graph", digest[:])
 	out.OptString("label", w.Label)
 	out.String("model", w.Model)
 	out.Append("rules", w.Recipe.Append)
@@ -135,8 +141,8 @@ func DecodeWritten(block []byte) (*Written, error) {
 				w.Text, err = d.String()
 			case "graph":
 				var b []byte
-				if b, err = d.Bytes(); err == nil {
-					w.Graph, err = ipld.CIDFromBytes(b)
+				if b, err = exactly(d, ipld.DigestLen); err == nil {
+					w.Graph, err = ipld.CIDFromBytes(append(slices.Clone(graphPrefix), b...))
 				}
 			case "label":
 				if w.Label, err = d.String(); err == nil && w.Label == "" {
@@ -179,6 +185,30 @@ func exactly(d *ipld.Decoder, n int) ([]byte, error) {
 		err = d.Errorf("%d bytes, want %d", len(b), n)
 	}
 	return b, err
+}
+
+// overlapShare is of how many terms of a text one must be in what it is of: a model says much in other words,
+// and next to nothing of it where it apologises.
+const overlapShare = 3
+
+// Overlap reports whether a text is of another one, by its terms.
+func Overlap(said, of string) (bool, error) {
+	a, err := analyser()
+	if err != nil {
+		return false, err
+	}
+	known, own := map[string]bool{}, map[string]bool{}
+	for _, term := range a.Terms(of) {
+		known[term] = true
+	}
+	n := 0
+	for _, term := range a.Terms(said) {
+		if !own[term] && known[term] {
+			n++
+		}
+		own[term] = true
+	}
+	return n > 0 && n*overlapShare >= len(own), nil
 }
 
 // Holds reports whether what a digest of a graph is made from has a node. Scope and label are those of the

@@ -42,6 +42,7 @@ var wide = []struct{ name, params string }{
 	{"communities", "at include limit node"},
 	{"map", "at budget by depth scope since"},
 	{"digest", "at by digest limit now"},
+	{"digest_write", "digest source text"},
 	{"sources", "at kind limit nodes"},
 	{"stats", "at scores"},
 	{"blame", "at field node"},

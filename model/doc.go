@@ -4,7 +4,7 @@
 //
 //	embed    texts into vectors
 //	rerank   how well texts answer a query
-//	rewrite  a query in other words
+//	rewrite  a query in other words, cues of a text, the text of a digest
 //
 // Each of them lists its providers in one table, and has a file for each protocol. A new provider
 // is a file with its Protocol and a line in that table: configuration keys, environment variables,

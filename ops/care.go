@@ -26,7 +26,7 @@ type Replayed struct {
 // Erased is one erased block that a receipt needs.
 type Erased struct {
 	CID    ipld.CID   `json:"cid"`
-	What   string     `json:"what" shape:"node|content|embedding|query|message|edge|mark"`
+	What   string     `json:"what" shape:"node|content|embedding|digest|query|message|edge|mark"`
 	Node   graph.ID   `json:"node" shape:"null"`
 	Reason Text       `json:"reason"`
 	Time   graph.Time `json:"time"`

@@ -30,7 +30,7 @@ const (
 
 // ScopeRules is of verbs that read digests.
 type ScopeRules struct {
-	By []string `op:",remote" doc:"what makes a scope: {RULE} is edge:TYPE, prop:NAME or type, the first one a memory's home (default: edge:part-of, edge:in, edge:about)" note:" (repeatable)"`
+	By []string `op:",remote" doc:"what makes a scope: {RULE} is edge:TYPE, prop:NAME or type, the first one a memory's home (default: edge:part-of, edge:in, edge:about)" note:" (repeatable)" remote:"what makes a scope: edge:TYPE, prop:NAME or type"`
 }
 
 func (q *ScopeRules) recipe() (distill.Recipe, error) {
@@ -39,74 +39,6 @@ func (q *ScopeRules) recipe() (distill.Recipe, error) {
 		return r, Bad("by", "%w", err)
 	}
 	return r, nil
-}
-
-// DistillRequest asks for digests to be made and kept.
-type DistillRequest struct {
-	Auto bool `op:",remote" doc:"only where digests were kept before: for hooks, which begin nothing"`
-	AtRevision
-	ScopeRules
-}
-
-// Distilled is what became of digests.
-type Distilled struct {
-	Commit  ipld.CID `json:"commit" shape:"null"`
-	Root    ipld.CID `json:"root" shape:"null"`
-	Source  string   `json:"source"` // of the root, "" for a memory without facts
-	Facts   int      `json:"facts"`
-	Scopes  int      `json:"scopes"`
-	Made    int      `json:"made"`  // digests
-	Read    int      `json:"read"`  // digests
-	Texts   int      `json:"texts"` // of facts that were read to make them
-	Found   bool     `json:"found"` // whether they began from digests that were kept
-	Skipped bool     `json:"skipped"`
-}
-
-// Distill makes digests and keeps them.
-var Distill = Define(Spec{
-	Command: "distill", Usage: "[flags]", Group: "care", Effect: Writes, Idempotent: true, Derived: true, Long: true,
-	Title: "Make the digests of a commit, and keep them",
-	Doc: "Make the digests of a commit: a few sentences for each scope, for each cluster of memories\n" +
-		"that are alike, and for the whole. They are derived from the commit, as its index is: no\n" +
-		"commit is made, and they are the same on every machine. 'mnem map' and 'mnem digest' show\n" +
-		"them, and make what is not kept each time.\n\n" +
-		"Only what follows from changes is made anew: of one changed memory the digests that it is in.\n" +
-		"See docs/digests.md.",
-	Example: "  mnem distill\n  mnem distill --auto\n  mnem distill --by edge:part-of --by prop:project",
-}, func(ctx context.Context, s *Service, q *DistillRequest) (*Distilled, error) {
-	recipe, err := q.recipe()
-	if err != nil {
-		return nil, err
-	}
-	snap, err := s.At(ctx, q.At)
-	if err != nil {
-		return nil, err
-	}
-	done := s.host.Working("making digests")
-	defer done()
-	d, err := snap.Digests(ctx, recipe, repo.DigestOptions{Keep: true, Only: q.Auto})
-	if err != nil {
-		return nil, err
-	}
-	out := &Distilled{
-		Commit: snap.CID(), Root: d.Root, Made: d.Work.Digests, Read: d.Work.Read, Texts: d.Work.Facts,
-		Found: d.Found, Skipped: d.Scopes == nil,
-	}
-	if out.Skipped {
-		return out, nil
-	}
-	root, _, err := d.Top(ctx, d.Blocks, graph.ID{})
-	if root != nil {
-		out.Source, out.Facts = root.Source.String(), root.Facts
-	}
-	out.Scopes = int(d.Scopes.Len())
-	return out, err
-})
-
-// Check refuses what is out of bounds.
-func (q *DistillRequest) Check() error {
-	_, err := q.recipe()
-	return err
 }
 
 // digestView reads digests of one commit and names what is in them.
@@ -215,6 +147,12 @@ func (v *digestView) title(ctx context.Context, d *distill.Digest) (string, erro
 			return title, err
 		}
 	}
+	if w, _, err := v.written(ctx, d); w != nil || err != nil {
+		if err != nil {
+			return "", err
+		}
+		return clip(strings.Join(strings.Fields(string(w.Text)), " "), digestTitle), nil
+	}
 	if len(d.Text) == 0 {
 		return "", nil
 	}
@@ -284,7 +222,8 @@ type DigestAnswer struct {
 	DigestRow
 	Sem      string               `json:"sem"`
 	Text     List[DigestSentence] `json:"text"`
-	Above    List[Text]           `json:"above"` // the digests that it is in, the nearest first
+	Written  *WrittenText         `json:"written"` // by a model, of this very source; null for none
+	Above    List[Text]           `json:"above"`   // the digests that it is in, the nearest first
 	Children List[DigestRow]      `json:"children"`
 	Members  List[DigestFact]     `json:"members"` // facts right below
 	More     int                  `json:"more"`    // children and facts that are not listed
@@ -300,7 +239,8 @@ var DigestVerb = Define(Spec{
 	Doc: "Show a digest: its sentences, each with the memory that it is from, what is below it, and\n" +
 		"what of it has expired. DIGEST is root, a name that 'mnem map' prints, or a memory, by key or\n" +
 		"id, of which the digests are listed that it is in.\n\n" +
-		"A digest is of its commit, and never older: 'source' is the hash of what it is made from.",
+		"A digest is of its commit, and never older: 'source' is the hash of what it is made from. A text that a\n" +
+		"model wrote of that source is shown in place of the sentences: 'mnem digest-write' writes one.",
 	Example: "  mnem digest\n  mnem digest svc/billing\n  mnem digest root/31 --at HEAD~1 --json",
 }, oneDigest)
 
@@ -401,6 +341,11 @@ func (v *digestView) fill(ctx context.Context, out *DigestAnswer, d *distill.Dig
 	for _, one := range d.Text {
 		out.Text = append(out.Text, DigestSentence{one.Fact, Text(one.Text)})
 	}
+	written, refused, err := v.written(ctx, d)
+	if err != nil {
+		return err
+	}
+	out.Written, out.Refused = written, out.Refused+refused
 	for _, below := range v.below(d) {
 		if len(out.Children) == limit {
 			out.More++

@@ -28,7 +28,7 @@ func followed(ctx context.Context) *operation.Following {
 // mayWrite refuses a write to the branch that HEAD is on while that is followed and not to be written.
 func (s *Service) mayWrite(ctx context.Context, req any) error {
 	f := followed(ctx)
-	if f == nil || f.ReadOnly == "" || s.Commit.Branch != "" || s.spec.EffectOf(req) == Reads || s.spec.Derived {
+	if f == nil || f.ReadOnly == "" || s.Commit.Branch != "" || s.spec.EffectOf(req) == Reads || s.spec.derives(req) {
 		return nil
 	}
 	for _, field := range s.spec.Fields() {

@@ -27,7 +27,7 @@ type PackRedactionsAnswer struct {
 // ToldRedaction is an erased block and what others are told of it.
 type ToldRedaction struct {
 	CID    ipld.CID   `json:"cid"`
-	What   string     `json:"what" shape:"node|content|embedding|query|message|edge|mark"`
+	What   string     `json:"what" shape:"node|content|embedding|digest|query|message|edge|mark"`
 	Reason Text       `json:"reason"`
 	Actor  Text       `json:"actor"`
 	Time   graph.Time `json:"time"`

@@ -56,7 +56,7 @@ type PurgedRef struct {
 // ErasedPart is a block that was erased.
 type ErasedPart struct {
 	CID  ipld.CID `json:"cid"`
-	What string   `json:"what" shape:"node|content|embedding|query|message|edge|mark"`
+	What string   `json:"what" shape:"node|content|embedding|digest|query|message|edge|mark"`
 	Name Text     `json:"name"` // id of a node or edge
 }
 

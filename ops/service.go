@@ -114,7 +114,7 @@ func (s *Service) prepare(ctx context.Context, req any) (write bool, err error) 
 	switch {
 	case spec.EffectOf(req) == Reads:
 		return false, nil
-	case spec.Derived:
+	case spec.derives(req):
 		return true, nil
 	}
 	s.DryRun = w.DryRun
@@ -134,6 +134,15 @@ func (s *Service) open(ctx context.Context) (err error) {
 	}
 	return err
 }
+
+// derives reports whether the verb writes nothing but what is derived with a request.
+func (s *Spec) derives(req any) bool {
+	q, ok := req.(interface{ Authored() bool })
+	return s.Derived && !(ok && q.Authored())
+}
+
+// Authored reports whether the verb makes a change with a request that has an author.
+func (s *Spec) Authored(req any) bool { return s.EffectOf(req) != Reads && !s.derives(req) }
 
 // EffectOf returns the most that the verb does with a request.
 func (s *Spec) EffectOf(req any) operation.Effect {

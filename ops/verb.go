@@ -302,7 +302,7 @@ func (v *Verb[Req, Res]) Run(
 		if err := firstError(s.open(ctx), s.mayWrite(ctx, req)); err != nil {
 			return err
 		}
-		if s.spec.Answer == "" && (s.spec.Derived || s.spec.EffectOf(req) == Reads) {
+		if s.spec.Answer == "" && (s.spec.derives(req) || s.spec.EffectOf(req) == Reads) {
 			return v.steadily(ctx, s, req, emit)
 		}
 		return v.do(ctx, s, req, emit)

@@ -75,8 +75,8 @@ func digestsKeyUnder(graph ipld.CID, recipe distill.Recipe, rules [sha256.Size]b
 	return ipld.Sum(ipld.Raw, graph.Append(key))
 }
 
-// refuseText reports whether a text has a credential that must not be written.
-func refuseText(s string) bool {
+// MayHoldCredential reports whether a text has a credential that must not be written.
+func MayHoldCredential(s string) bool {
 	return slices.ContainsFunc(guard.Find(s), func(f guard.Finding) bool { return f.Level == guard.Refuses })
 }
 
@@ -248,7 +248,7 @@ func (r *Repo) updateDigests(
 ) (*Digests, ipld.CID, error) {
 	nodes := prolly.NewNodes(buffer, r.trees)
 	u := distill.Update{
-		Blocks: buffer, Recipe: recipe, Refuse: refuseText, Old: newDigestReader(from, recipe),
+		Blocks: buffer, Recipe: recipe, Refuse: MayHoldCredential, Old: newDigestReader(from, recipe),
 		New: newDigestReader(to, recipe), Touched: touchedDigests(ctx, recipe, from, to),
 	}
 	var err error

@@ -38,7 +38,12 @@ func (g graphView) RootDigest(ctx context.Context) (*retrieve.Digest, error) {
 	if root == nil || err != nil {
 		return nil, err
 	}
-	return digestOf(root), nil
+	out := digestOf(root)
+	w, _, err := g.s.DigestText(ctx, root.Source)
+	if w != nil {
+		out.Written, out.Model = w.Text, w.Model
+	}
+	return out, err
 }
 
 func digestOf(d *distill.Digest) *retrieve.Digest {

@@ -69,15 +69,9 @@ func (r *Repo) WriteDigests(
 	l := secretLog{opt: opt.Secrets}
 	l.texts(opt.Stamp, opt.Message)
 	for _, one := range texts {
-		name := distill.DigestID(one.Scope, one.Label)
-		if err := distill.CheckWritten(one.Text, one.Model); err != nil {
-			return nil, fmt.Errorf("%w: digest %s: %w", ErrInvalid, name, err)
+		if err := one.check(&l); err != nil {
+			return nil, err
 		}
-		if n, most := distill.Tokens(one.Text), distill.WrittenTokens(one.Scope, one.Label); n > most {
-			return nil, invalidf("digest %s: a text of %d tokens, limit %d", name, n, most)
-		}
-		l.note(nil, guard.Text("digest.text", one.Text))
-		l.note(nil, guard.Text("digest.model", one.Model))
 	}
 	if err := l.refusal(); err != nil {
 		return nil, err
@@ -103,6 +97,28 @@ func (r *Repo) WriteDigests(
 		return nil, err
 	}
 	return res, nil
+}
+
+// Check returns the error with which a write of the text alone would be refused, whatever the repository has.
+func (d DigestText) Check(opt SecretOptions) error {
+	l := secretLog{opt: opt}
+	if err := d.check(&l); err != nil {
+		return err
+	}
+	return l.refusal()
+}
+
+func (d DigestText) check(l *secretLog) error {
+	name := distill.DigestID(d.Scope, d.Label)
+	if err := distill.CheckWritten(d.Text, d.Model); err != nil {
+		return fmt.Errorf("%w: digest %s: %w", ErrInvalid, name, err)
+	}
+	if n, most := distill.Tokens(d.Text), distill.WrittenTokens(d.Scope, d.Label); n > most {
+		return invalidf("digest %s: a text of %d tokens, limit %d", name, n, most)
+	}
+	l.note(nil, guard.Text("digest.text", d.Text))
+	l.note(nil, guard.Text("digest.model", d.Model))
+	return nil
 }
 
 // writeTexts returns the tree of texts with new ones, and without those of digests that are not there.
@@ -199,7 +215,7 @@ func (s *Snapshot) DigestText(
 		return nil, false, nil
 	case err != nil:
 		return nil, false, err
-	case refuseText(w.Text) || refuseText(w.Model):
+	case MayHoldCredential(w.Text) || MayHoldCredential(w.Model):
 		return nil, true, nil
 	}
 	return w, false, nil

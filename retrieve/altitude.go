@@ -63,6 +63,8 @@ type Digest struct {
 	Facts     int // below
 	Source    [sha256.Size]byte
 	Sentences []DigestSentence
+	Written   string // by Model in place of the sentences, "" for none
+	Model     string
 }
 
 // DigestSentence is a sentence of a digest.
@@ -236,7 +238,7 @@ func (p *packer) allFit(ctx context.Context, shown []*candidate) (bool, error) {
 // digest adds one to the answer where it fits, and returns it then.
 func (p *packer) digest(g group, room *int) (*DigestItem, error) {
 	d := p.quoted(g.digest)
-	if len(d.Sentences) == 0 {
+	if len(d.Sentences) == 0 && d.Written == "" {
 		return nil, nil
 	}
 	it := DigestItem{Name: d.Name, Source: d.Source, Facts: d.Facts, Found: len(g.members)}
@@ -278,10 +280,17 @@ func (p *packer) quoted(d *Digest) *Digest {
 }
 
 // RenderDigest returns the lines of a digest: its name and how many facts are below, and for each fact that it
-// has sentences from the beginning of the id and these.
+// has sentences from the beginning of the id and these; or what wrote its text, and the lines of that.
 func RenderDigest(d *Digest) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "digest: %s (%d facts)", d.Name, d.Facts)
+	if d.Written != "" {
+		b.WriteString(" by " + text.EscapeLine(d.Model))
+		for line := range strings.SplitSeq(d.Written, "\n") {
+			b.WriteString("\n  " + text.EscapeLine(line))
+		}
+		return b.String() + "\n"
+	}
 	for i, s := range d.Sentences {
 		if i == 0 || d.Sentences[i-1].Fact != s.Fact {
 			fmt.Fprintf(&b, "\n  [%.8s]", s.Fact)

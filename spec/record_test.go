@@ -12,6 +12,7 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
@@ -36,6 +37,7 @@ var decoders = map[string]func(block []byte) (record, error){
 	"stage":     func(b []byte) (record, error) { return commit.DecodeStage(b) },
 	"receipt":   func(b []byte) (record, error) { return retrieve.DecodeReceipt(b) },
 	"session":   func(b []byte) (record, error) { return retrieve.DecodeSession(b) },
+	"written":   func(b []byte) (record, error) { return distill.DecodeWritten(b) },
 	"profile":   func(b []byte) (record, error) { return retrieve.DecodeProfiles(b) },
 }
 

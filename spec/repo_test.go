@@ -197,7 +197,7 @@ type wireRequest struct {
 	MMR                                                     *int
 	Oversample                                              *int
 	Order                                                   string
-	Pack, Tokenizer                                         string
+	Pack, Tokenizer, Altitude                               string
 	PassageTokens                                           *int
 	Direction                                               string
 	CreatedFrom, CreatedTo, UpdatedFrom, UpdatedTo, ValidAt *int64
@@ -239,7 +239,8 @@ func request(t *testing.T, data []byte) retrieve.Request {
 		return graph.At(graph.Time(*p))
 	}
 	q := retrieve.Request{Ranking: max(1, w.Ranking), Floor: w.Floor, Format: w.Format,
-		Text: w.Text, Types: w.Types, ExpandTypes: w.ExpandTypes, Show: w.Show,
+		Altitude: retrieve.Altitude(w.Altitude),
+		Text:     w.Text, Types: w.Types, ExpandTypes: w.ExpandTypes, Show: w.Show,
 		Limit: w.Limit, Budget: w.Budget, Expand: w.Expand, SummaryCap: w.SummaryCap,
 		Adjacency: w.Adjacency, Direction: retrieve.Direction(w.Direction),
 		CreatedFrom: at(w.CreatedFrom), CreatedTo: at(w.CreatedTo),
@@ -306,6 +307,7 @@ type wantItem struct {
 
 type wantAnswer struct {
 	Items           []wantItem
+	Digests         []wantDigest
 	Candidates      int
 	Tokens, Dropped *int
 	Duplicates      []struct{ ID, Repeats string }
@@ -316,6 +318,27 @@ type wantAnswer struct {
 		Params map[string]any
 	}
 	Error string
+}
+
+// wantDigest is a digest in an answer.
+type wantDigest struct {
+	Name, Band, Rendered string
+	Score                int64
+	Tokens               int
+	Covers               []string
+}
+
+func checkDigests(t *testing.T, answer *retrieve.Answer, want wantAnswer) {
+	t.Helper()
+	var got []wantDigest
+	for _, d := range answer.Digests {
+		one := wantDigest{d.Name, string(d.Band), d.Rendered, d.Score, d.Tokens, []string{}}
+		for _, id := range d.Covers {
+			one.Covers = append(one.Covers, id.String())
+		}
+		got = append(got, one)
+	}
+	same(t, "digests", fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want.Digests))
 }
 
 func runFilter(t *testing.T, v vector) {
@@ -376,6 +399,7 @@ func runRetrieval(t *testing.T, v vector) {
 			same(t, "tokens of an item", fmt.Sprint(answer.Items[i].Tokens), fmt.Sprint(*w.Tokens))
 		}
 	}
+	checkDigests(t, answer, want)
 	checkSignals(t, answer, want)
 	same(t, "candidates", fmt.Sprint(answer.Candidates), fmt.Sprint(want.Candidates))
 	if want.Tokens != nil {

@@ -75,6 +75,7 @@ func memoryCommands() []command {
 		{"unpin", verbCommand("unpin")},
 		{"consolidate", verbCommand("consolidate")},
 		{"half-life", verbCommand("half-life")},
+		{"digest-write", verbCommand("digest-write")},
 		{"embed", verbCommand("embed")},
 		{"profile", familyCommand("profile")},
 		// Read the memory

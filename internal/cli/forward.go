@@ -222,7 +222,7 @@ func (c *cli) callOf() (*peers.Call, error) {
 	}
 	call.Caller.Sign = "false"
 	now := a.stamp.Time
-	if a.spec.EffectOf(a.req) != ops.Reads && !a.spec.Derived {
+	if a.spec.Authored(a.req) {
 		by := &a.stamp
 		call.Caller.Author, call.Caller.Agent, call.Caller.Task = by.Author, by.Agent, by.Task
 		if by.Sign != nil {

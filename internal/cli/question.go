@@ -71,7 +71,7 @@ func (h host) Models(m *ops.QuestionModels) (*retrieve.Models, retrieve.Reranker
 	}
 	switch {
 	case err != nil:
-	case m.Rewrite == ops.RewriteCues:
+	case m.Rewrite == ops.RewriteCues, m.Rewrite == ops.RewriteDigest:
 		out.Rewriter, err = c.queryRewriter(embedSpec(m.RewriteModel), "--model=SPEC", 0)
 	case m.Rewrite != "":
 		out.Rewriter, err = c.queryRewriter(m.RewriteModel, "--rewrite-model SPEC", queryAttempts)

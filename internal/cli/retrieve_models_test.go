@@ -19,6 +19,8 @@ type fakeJudges struct {
 	auth     string
 	body     map[string]any
 	said     string // what the chat model says
+	raw      string // what it answers in place of JSON
+	hang     bool   // answer nothing until the caller gives up
 	status   int    // of every answer, 0 for 200
 }
 
@@ -29,6 +31,14 @@ func (f *fakeJudges) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.auth, f.body = r.Header.Get("Authorization"), map[string]any{}
 	if err := json.NewDecoder(r.Body).Decode(&f.body); err != nil || f.status != 0 {
 		http.Error(w, "out of order", max(f.status, http.StatusBadRequest))
+		return
+	}
+	if f.hang {
+		<-r.Context().Done()
+		return
+	}
+	if f.raw != "" {
+		_, _ = w.Write([]byte(f.raw))
 		return
 	}
 	if !strings.HasSuffix(r.URL.Path, "/rerank") {

@@ -78,6 +78,7 @@ func verbs() []*verb {
 		bind(ops.Distill, (*show.Console).Distilled),
 		bind(ops.MapVerb, (*show.Console).Map),
 		bind(ops.DigestVerb, (*show.Console).Digest),
+		bind(ops.DigestWrite, (*show.Console).DigestWritten),
 		bind(ops.ResolveVerb, (*show.Console).Resolved),
 		bind(ops.Replay, (*show.Console).Replay),
 		bind(ops.IndexStatus, (*show.Console).Index),

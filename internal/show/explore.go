@@ -166,10 +166,47 @@ func (c *Console) Distilled(d *ops.Distilled) error {
 		return nil
 	}
 	if d.Made == 0 {
-		return c.Printf("up to date: %s, %s\n", plural(d.Facts, "fact"), plural(d.Scopes, "scope"))
+		c.put("up to date: %s, %s\n", plural(d.Facts, "fact"), plural(d.Scopes, "scope"))
+	} else {
+		c.put("%s made, of %s in %s\n", plural(d.Made, "digest"), plural(d.Facts, "fact"), plural(d.Scopes, "scope"))
 	}
-	return c.Printf("%s made, of %s in %s\n", plural(d.Made, "digest"), plural(d.Facts, "fact"),
-		plural(d.Scopes, "scope"))
+	if d.Written != nil {
+		c.digestTexts(d.Written)
+	}
+	return c.failed()
+}
+
+// digestTexts tells what a model was asked, and came to.
+func (c *Console) digestTexts(w *ops.DigestTexts) {
+	done := plural(w.Written, "text") + " written"
+	if w.DryRun {
+		done = "would be asked"
+	}
+	c.put("%s: %s of %s, told about %s, to write %s at most\n", done, plural(w.Calls, "call"), line(w.Model),
+		plural(w.Tokens, "token"), plural(w.Most, "token"))
+	c.putDropped(w.Dropped)
+	if w.Left > 0 {
+		c.put("left for another run: %s\n", plural(w.Left, "digest"))
+	}
+	for _, f := range w.Failed {
+		c.Remark("digest %s keeps its sentences: %s", line(string(f.ID)), line(f.Error))
+	}
+}
+
+func (c *Console) putDropped(n int) {
+	if n > 0 {
+		c.put("dropped with their digests: %s\n", plural(n, "text"))
+	}
+}
+
+func (c *Console) DigestWritten(d *ops.DigestWritten) error {
+	what := "text of digest"
+	if d.NoChange {
+		what = "no change: this is already the text of digest"
+	}
+	c.put("%s %s: %s by %s\n", what, line(string(d.Name)), plural(d.Tokens, "token"), line(d.Model))
+	c.putDropped(d.Dropped)
+	return c.failed()
 }
 
 func (c *Console) Map(m *ops.MapAnswer) error {
@@ -193,8 +230,15 @@ func (c *Console) Digest(d *ops.DigestAnswer) error {
 		return c.failed()
 	}
 	c.put("source %s\nsem %s\n", d.Source, d.Sem)
-	for _, s := range d.Text {
-		c.put("[%.8s] %s\n", s.Fact, line(string(s.Text)))
+	if w := d.Written; w != nil {
+		for text := range strings.SplitSeq(string(w.Text), "\n") {
+			c.put("%s\n", line(text))
+		}
+		c.put("written by %s\n", line(w.Model))
+	} else {
+		for _, s := range d.Text {
+			c.put("[%.8s] %s\n", s.Fact, line(string(s.Text)))
+		}
 	}
 	for _, name := range d.Above {
 		c.put("in %s\n", line(string(name)))

@@ -405,6 +405,7 @@ export interface Answers {
     text: { fact: string; text: string | null }[];
     title: string | null;
     tokens: number;
+    written: { model: string; text: string | null } | null;
   };
   forget: {
     already: string[];
@@ -746,7 +747,7 @@ export interface Answers {
       record: string;
       remote: string | null;
       time: string;
-      what: 'node' | 'content' | 'embedding' | 'query' | 'message' | 'edge' | 'mark';
+      what: 'node' | 'content' | 'embedding' | 'digest' | 'query' | 'message' | 'edge' | 'mark';
     }[];
     remote: string | null;
   } | { closed: string[]; erased: string[]; erasure_pending: boolean; remote: string; waiting: number };
@@ -760,7 +761,7 @@ export interface Answers {
       node: string | null;
       reason: string | null;
       time: string;
-      what: 'node' | 'content' | 'embedding' | 'query' | 'message' | 'edge' | 'mark';
+      what: 'node' | 'content' | 'embedding' | 'digest' | 'query' | 'message' | 'edge' | 'mark';
     }[];
     session: string | null;
   };
