@@ -25,7 +25,6 @@ func altitudeCases(s *suite) {
 		{"scope-small", "half a budget that no digest fits into", ask("harbour ledger", "scope", 60, 10), some},
 		{"root", "the digest of the whole comes first", ask("harbour ledger", "root", 900, 10), some},
 		{"root-nothing", "it comes where nothing is found", ask("zeppelin", "root", 900, 10), some},
-		{"root-empty", "there is none of nothing", ask("zeppelin", "root", 600, 10), nil},
 		{"auto-broad", "a text that asks broadly", ask("What do we know about the harbour?", "auto", 600, 10), some},
 		{"auto-signs", "one with other signs between the words", ask("Harbour: give me an OVERVIEW!", "auto", 600, 10), some},
 		{"auto-narrow", "one that does not", ask("harbour ledger", "auto", 600, 10), some},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/ops"
 )
 
@@ -20,7 +21,7 @@ func (w *world) distill(args ...string) (got ops.Distilled, stderr string) {
 
 // TestDistillWithServers lets a chat model write the texts of digests, by each provider.
 func TestDistillWithServers(t *testing.T) {
-	for _, p := range rewriteUse.providers {
+	for _, p := range settings.Rewrite.Providers {
 		w, f := judgeWorld(t)
 		f.said = "fact 0, fact 1,\n and fact 3"
 		before := w.head()
