@@ -61,7 +61,7 @@ const (
 	similarAt     = 52_429 // .80
 	candidateAt   = 26_214 // .40
 	hourMicros    = 3_600_000_000
-	maxNodes      = 4096 // that a linker keeps
+	maxNodes      = 2048 // that a linker keeps twice, those before and those since
 )
 
 // NodeTypes of what edges lead to, and the beginnings of their keys.
@@ -80,6 +80,7 @@ type linker struct {
 	opt    LinkOptions
 	drafts []recent                 // of this commit, the newest last
 	nodes  map[graph.ID]*graph.Node // of the snapshot that were read, nil where there is none
+	older  map[graph.ID]*graph.Node // likewise, before these
 	terms  *text.Analyzer
 	marks  *marker           // what the commit that is being made marks; nil for nothing
 	made   map[string]string // keys of entities that this commit makes, by the key of a name
@@ -98,12 +99,15 @@ func (l *linker) node(ctx context.Context, id graph.ID) (*graph.Node, error) {
 	if n, ok := l.nodes[id]; ok {
 		return n, nil
 	}
-	n, _, err := l.s.Node(ctx, id)
-	if err != nil && !isMissing(err) {
-		return nil, err
+	n, ok := l.older[id]
+	if !ok {
+		var err error
+		if n, _, err = l.s.Node(ctx, id); err != nil && !isMissing(err) {
+			return nil, err
+		}
 	}
 	if len(l.nodes) == maxNodes { // a large batch keeps no more than counts
-		clear(l.nodes)
+		l.nodes, l.older = map[graph.ID]*graph.Node{}, l.nodes
 	}
 	l.nodes[id] = n
 	return n, nil

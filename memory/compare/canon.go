@@ -44,12 +44,9 @@ type analysis struct {
 	lexicon  *lexicon
 	tokens   []token
 	measures []measure
-	times    map[lemma]*keyCount // of the tokens' keys, nil until they are counted
-	compared int                 // how often it was, with its keys counted
+	// Counted once for all texts that this one is compared with, nil until then.
+	stems, forms *tally
 }
-
-// keyCount is how many tokens have a key, and how many of another text have it, in comparison at.
-type keyCount struct{ n, met, at int }
 
 // reader makes tokens of lexemes.
 type reader struct {

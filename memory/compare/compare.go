@@ -146,33 +146,14 @@ type lemma struct {
 // key is what counts of a token for likeness.
 func (t *token) key() lemma { return lemma{t.class, t.stem} }
 
+// spelt is what two tokens of one form share.
+func (t *token) spelt() lemma { return lemma{t.class, t.form} }
+
 func similarity(a, b *analysis) int64 {
-	if a.times == nil {
-		a.times = make(map[lemma]*keyCount, len(a.tokens))
-		counts := make([]keyCount, len(a.tokens))
-		for i := range a.tokens {
-			k := a.tokens[i].key()
-			if a.times[k] == nil {
-				a.times[k] = &counts[i]
-			}
-			a.times[k].n++
-		}
+	if a.stems == nil {
+		a.stems = newTally(a.tokens, (*token).key)
 	}
-	a.compared++
-	both := 0
-	for i := range b.tokens {
-		n := a.times[b.tokens[i].key()]
-		if n == nil {
-			continue
-		}
-		if n.at != a.compared {
-			n.at, n.met = a.compared, 0
-		}
-		if n.met < n.n {
-			n.met++
-			both++
-		}
-	}
+	both := a.stems.pair(b.tokens, nil)
 	of := len(a.tokens) + len(b.tokens)
 	if of == 0 {
 		return 0

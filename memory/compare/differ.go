@@ -24,13 +24,16 @@ func (x *lexicon) kindOf(t *token) Kind {
 // differences lists what one of two analyses has and the other not: rule 8.
 func differences(a, b *analysis) []Difference {
 	x := a.lexicon
-	onlyA, onlyB := unmatched(x, a.tokens, b.tokens)
+	onlyA, onlyB := unmatched(a, b)
 	if len(onlyA)+len(onlyB) == 0 {
 		return []Difference{placed(a.tokens, b.tokens)}
 	}
 	as, bs := pieces(x, onlyA), pieces(x, onlyB)
 	var out []Difference
 	for i := 0; i < len(as); i++ { // words and their contraries
+		if !x.opposed[as[i].form] && !x.opposed[as[i].stem] {
+			continue
+		}
 		at := slices.IndexFunc(bs, func(p piece) bool { return x.contrary(as[i], p) })
 		if at >= 0 {
 			out = append(out, Difference{Negation, as[i].shown, bs[at].shown})
@@ -115,28 +118,24 @@ func (x *lexicon) contrary(a, b piece) bool {
 
 // unmatched returns the tokens of each list that the other has nothing for: first those of the same
 // form pair, in order, then those of the same stem.
-func unmatched(x *lexicon, a, b []token) (onlyA, onlyB []*token) {
-	byForm := func(t *token) lemma { return lemma{t.class, t.form} }
-	restA, restB := unpaired(pointers(a), pointers(b), byForm)
+func unmatched(a, b *analysis) (onlyA, onlyB []*token) {
+	if a.forms == nil {
+		a.forms = newTally(a.tokens, (*token).spelt)
+	}
+	var restB []*token
+	a.forms.pair(b.tokens, func(t *token) { restB = append(restB, t) })
+	restA := a.forms.left(a.tokens)
 	loose := func(t *token) lemma {
 		if t.class == classWord && !t.proper && !(t.capital && !t.det) {
 			return t.key()
 		}
-		return byForm(t)
+		return t.spelt()
 	}
 	onlyA, onlyB = unpaired(restA, restB, loose)
 	if len(onlyA)+len(onlyB) == 0 && len(restA)+len(restB) > 0 {
 		return restA, restB // endings that say something
 	}
 	return onlyA, onlyB
-}
-
-func pointers(list []token) []*token {
-	out := make([]*token, len(list))
-	for i := range list {
-		out[i] = &list[i]
-	}
-	return out
 }
 
 // unpaired strikes out, of each key, as many tokens of both lists as the list with fewer of it has, the

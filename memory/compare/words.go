@@ -16,6 +16,7 @@ type lexicon struct {
 	drop, det, keep, not, unit, front     map[string]bool
 	of, first, ordinal                    map[string]bool
 	opposite                              map[string]bool // "A/B" both ways
+	opposed                               map[string]bool // what any of these has
 	rewrite                               map[string][]string
 	number, month, weekday, habit, gender map[string]string
 	measure                               map[string]string // "N BASE" of each unit
@@ -62,7 +63,7 @@ func newLexicon(name string) *lexicon {
 	}
 	for _, set := range []*map[string]bool{
 		&x.drop, &x.det, &x.keep, &x.not, &x.unit, &x.front, &x.of, &x.first, &x.ordinal,
-		&x.opposite, &x.known,
+		&x.opposite, &x.opposed, &x.known,
 	} {
 		*set = map[string]bool{}
 	}
@@ -109,6 +110,7 @@ func (x *lexicon) add(class, entry string) {
 	case "opposite":
 		a, b, _ := strings.Cut(entry, "/")
 		x.opposite[a+"/"+b], x.opposite[b+"/"+a] = true, true
+		x.opposed[a], x.opposed[b] = true, true
 		return
 	case "rewrite":
 		x.rewrite[key] = x.units(value)
