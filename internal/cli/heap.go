@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync/atomic"
 )
 
 const (
@@ -21,7 +22,13 @@ const (
 	// more room would be missed by others.
 	largeHeap    = 96 << 20
 	largePercent = 50
+	// lastingRoom is how many bytes the heap of a process that stays may grow beyond what is in use, or
+	// half of that where it is more: what a heap once had is slow to go back to others.
+	lastingRoom = 16 << 20
 )
+
+// heap is how the heap of this process is tuned.
+var heap struct{ tuned, lasting atomic.Bool }
 
 // TuneHeap makes the process of one command collect garbage less often while its heap is small.
 // It is for the program, not for tests or servers, and leaves a GOGC of the user's alone.
@@ -29,8 +36,17 @@ func TuneHeap(getenv func(string) string) {
 	if getenv("GOGC") != "" {
 		return
 	}
+	heap.tuned.Store(true)
 	debug.SetGCPercent(firstPercent)
 	watchHeap(firstPercent)
+}
+
+// lastingHeap is called by a command that stays and answers others: it leaves them more memory.
+func lastingHeap() {
+	heap.lasting.Store(true)
+	if heap.tuned.Load() {
+		debug.SetGCPercent(eagerPercent) // until the next collection
+	}
 }
 
 // watchHeap decides after each collection, by what it left in use, how much the heap may grow before the
@@ -43,7 +59,7 @@ func watchHeap(percent int) {
 		if live[0].Value.Kind() == metrics.KindUint64 {
 			used = live[0].Value.Uint64()
 		}
-		now := percentOf(used)
+		now := percentOf(used, heap.lasting.Load())
 		if now != percent { // all that runs stops for it
 			debug.SetGCPercent(now)
 		}
@@ -51,9 +67,11 @@ func watchHeap(percent int) {
 	})
 }
 
-// percentOf is how much a heap may grow with so many bytes in use.
-func percentOf(used uint64) int {
+// percentOf is how much a heap may grow with so many bytes in use, of a process that stays or of another.
+func percentOf(used uint64, lasting bool) int {
 	switch {
+	case lasting:
+		return int(max(largePercent, min(eagerPercent, 100*lastingRoom/max(1, used))))
 	case used > largeHeap:
 		return largePercent
 	case used > eagerHeap:

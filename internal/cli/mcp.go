@@ -86,6 +86,7 @@ func profileNames() []string {
 }
 
 func (c *cli) serveMCP(cmd *cobra.Command, opt *mcpOptions) (err error) {
+	lastingHeap()
 	options := mcp.Options{
 		Version: ops.VersionsHere().Version, Profile: mcp.Profile(opt.profile), Now: c.app.Now,
 		Caller: operation.Caller{

@@ -242,6 +242,7 @@ func (c *cli) listen(
 
 // serveConfig reads the flags.
 func (c *cli) serveConfig(f *serveFlags) (*serve.Config, error) {
+	lastingHeap()
 	if c.app.Rand == nil {
 		return nil, errors.New("serve: no source of randomness")
 	}
