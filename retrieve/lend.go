@@ -44,6 +44,8 @@ const maxScore = 1 << 53
 // are no matter for a warning: as in a lane, the best come first and the rest weighs little.
 func (r *run) lend(ctx context.Context, sources []*candidate) error {
 	l := &lender{spreader: r.newSpreader()}
+	l.round, l.reached = r.room.round[:0], r.room.reached[:0]
+	defer func() { r.room.round, r.room.reached = l.round, l.reached }()
 	for _, list := range r.lists {
 		if list.lane == LaneText {
 			l.text = list
@@ -225,7 +227,7 @@ func (l *lender) layer(ctx context.Context) ([]*spread, error) {
 		}
 		return err
 	}
-	others := make([]*facts, 0, len(l.round))
+	others := l.room.others[:0]
 	for _, v := range l.round {
 		if v.found == nil {
 			others = append(others, v)
@@ -236,6 +238,7 @@ func (l *lender) layer(ctx context.Context) ([]*spread, error) {
 	if l.hop == *l.r.req.Expand {
 		return nil, nil
 	}
+	l.room.others = others
 	list := newSorted(others, func(a, b *facts) bool {
 		x, y := a.lent[at].bound, b.lent[at].bound
 		return x < y || x == y && a.id.Compare(b.id) > 0
@@ -257,7 +260,7 @@ func (l *lender) layer(ctx context.Context) ([]*spread, error) {
 // join adds what was lent to the candidates, and the best of the new nodes to them.
 func (l *lender) join(ctx context.Context) error {
 	known := make([]*candidate, 0, len(l.r.found)) // lent something
-	others := make([]*facts, 0, len(l.reached))
+	others := l.room.others[:0]
 	for _, v := range l.reached {
 		if v.found == nil {
 			others = append(others, v)
@@ -267,6 +270,7 @@ func (l *lender) join(ctx context.Context) error {
 			known = append(known, v.found)
 		}
 	}
+	l.room.others = others
 	own, err := l.terms(ctx, known, l.columns)
 	if err != nil {
 		return err

@@ -15,9 +15,11 @@ type room struct {
 	spreads slab[spread]
 	nodes   map[graph.ID]*facts
 	links   map[graph.ID][]edge
-	edges   []edge // what is left for entries of links
-	bucket  []Link // of one bucket
-	taken   bool   // whether nodes and links are in use
+	edges   stretches[edge] // entries of links
+	bucket  []Link          // of one bucket
+	taken   bool            // whether nodes and links are in use
+
+	round, reached, others []*facts // of a lender
 }
 
 var rooms = sync.Pool{New: func() any {
@@ -29,7 +31,9 @@ const (
 	slabSize    = 128
 	maxSlabs    = 64
 	maxRoom     = maxSlabs * slabSize // entries of a map
-	edgeRoom    = 1024
+	edgeRoom    = 1024 // entries of a chunk; one of more is for one node that has so many
+
+	maxStretches = 8 // chunks
 	maxBucketed = 2 * maxFanOut
 )
 
@@ -44,12 +48,21 @@ func (m *room) leave() {
 	}
 	clear(m.nodes)
 	clear(m.links)
-	m.taken, m.edges = false, nil
-	clear(m.bucket[:cap(m.bucket)])
-	if m.bucket = m.bucket[:0]; cap(m.bucket) > maxBucketed {
-		m.bucket = nil
-	}
+	m.taken = false
+	m.edges.clear()
+	m.bucket = emptied(m.bucket, maxBucketed)
+	m.round, m.reached = emptied(m.round, maxRoom), emptied(m.reached, maxRoom)
+	m.others = emptied(m.others, maxRoom)
 	rooms.Put(m)
+}
+
+// emptied returns the room of a list, none where it is for more than most.
+func emptied[T any](list []T, most int) []T {
+	if cap(list) > most {
+		return nil
+	}
+	clear(list[:cap(list)])
+	return list[:0]
 }
 
 // slab makes values that live as long as the request, many in one allocation.
@@ -82,12 +95,31 @@ func (s *slab[T]) clear() {
 	s.at, s.used = 0, 0
 }
 
-// entries returns room for so many entries of links.
-func (m *room) entries(n int) []edge {
-	if n > len(m.edges) {
-		m.edges = make([]edge, max(n, edgeRoom))
+// stretches makes lists that live as long as the request, many in one allocation.
+type stretches[T any] struct {
+	chunks [][]T
+	at     int // the chunk that lists are taken from
+	used   int // of it
+}
+
+// take returns room for a list of n.
+func (s *stretches[T]) take(n int) []T {
+	for s.at < len(s.chunks) && s.used+n > len(s.chunks[s.at]) {
+		s.at, s.used = s.at+1, 0
 	}
-	list := m.edges[:0:n]
-	m.edges = m.edges[n:]
-	return list
+	if s.at == len(s.chunks) {
+		s.chunks = append(s.chunks, make([]T, max(n, edgeRoom)))
+	}
+	from := s.used
+	s.used += n
+	return s.chunks[s.at][from:from:s.used]
+}
+
+// clear takes all lists back.
+func (s *stretches[T]) clear() {
+	s.chunks = s.chunks[:min(len(s.chunks), maxStretches)]
+	for i := range min(s.at+1, len(s.chunks)) {
+		clear(s.chunks[i])
+	}
+	s.at, s.used = 0, 0
 }

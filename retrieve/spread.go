@@ -275,7 +275,7 @@ func (s *spreader) edges(ctx context.Context, id graph.ID) ([]edge, error) {
 			out = len(bucket)
 		}
 	}
-	all := s.room.entries(len(bucket))
+	all := s.room.edges.take(len(bucket))
 	for i, l := range bucket {
 		all = append(all, edge{l, i < out})
 	}
