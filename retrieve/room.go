@@ -28,13 +28,13 @@ var rooms = sync.Pool{New: func() any {
 
 // most that a room keeps for the next retrieval.
 const (
-	slabSize    = 128
-	maxSlabs    = 64
-	maxRoom     = maxSlabs * slabSize // entries of a map
-	edgeRoom    = 1024 // entries of a chunk; one of more is for one node that has so many
+	slabSize = 128
+	maxSlabs = 64
+	maxRoom  = maxSlabs * slabSize // entries of a map
+	edgeRoom = 1024                // entries of a chunk; one of more is for one node that has so many
 
 	maxStretches = 8 // chunks
-	maxBucketed = 2 * maxFanOut
+	maxBucketed  = 2 * maxFanOut
 )
 
 // leave clears the room, of which nothing may be in use any more.
