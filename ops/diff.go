@@ -184,7 +184,7 @@ func (q *DiffRequest) compare(ctx context.Context, s *Service) (c comparison, er
 	}
 	if status.Staged || q.Staged || q.Given("stage") {
 		from, err := s.Repo.At(ctx, status.Base)
-		return comparison{Diff: status.Diff, from: from, stage: firstOf(s.Stage, repo.DefaultStage)}, err
+		return comparison{Diff: status.Diff, from: from, stage: s.Repo.StageName(s.Stage)}, err
 	}
 	to, err := s.Repo.Snapshot(ctx, string(graph.Head))
 	if err != nil {

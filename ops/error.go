@@ -219,7 +219,6 @@ func hintOf(err error) (local, remote string) {
 	var kind *repo.KindError
 	var readOnly *repo.ReadOnlyError
 	var moved *repo.FollowedError
-	var shared *repo.SharedHeadError
 	switch {
 	case errors.As(err, &secret):
 		return secretHint(secret)
@@ -232,8 +231,6 @@ func hintOf(err error) (local, remote string) {
 	case errors.As(err, &moved):
 		return "go to another branch with 'git switch NAME', name one with --branch or --at, or end it with " +
 			"'mnem git unfollow'", "name a branch with branch or at"
-	case errors.As(err, &shared):
-		return "name a branch with --branch or MNEM_BRANCH for writing and --at for reading", "name a branch with branch or at"
 	case errors.As(err, &kind):
 		return kindHint(kind)
 	case errors.Is(err, store.ErrNoRoom) || errors.Is(err, syscall.ENOSPC):

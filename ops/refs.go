@@ -387,15 +387,12 @@ var Switch = Define(Spec{
 		"one. -c creates the branch first, at a revision or at HEAD. --detach puts HEAD at a commit and on no\n" +
 		"branch: everything can be read there, and a write that names no branch is refused. What is staged\n" +
 		"stays staged for its branch.\n\n" +
-		"HEAD is shared by all users of the repository. A program should name the branch it works on with\n" +
-		"--branch or MNEM_BRANCH instead.",
+		"HEAD is shared by all users of a repository on disk: a program should name the branch it works on with\n" +
+		"--branch or MNEM_BRANCH instead. In a database each client has its own, and 'mnem undo' leaves it.",
 	Example: "  mnem switch -c draft\n  mnem switch main\n  mnem switch --detach HEAD~1\n" +
 		"  mnem switch -c before main~1",
 }, func(ctx context.Context, s *Service, q *SwitchRequest) (*Head, error) {
 	by := s.Commit.Stamp
-	if s.Repo.Shared() {
-		return nil, &repo.SharedHeadError{}
-	}
 	if q.Detach {
 		if _, err := s.Repo.Detach(ctx, firstOf(q.Name, string(graph.Head)), by); err != nil {
 			return nil, CommitHint(err)
@@ -469,7 +466,7 @@ type ResetRequest struct {
 
 // OnStage is of verbs that use a stage.
 type OnStage struct {
-	Stage string `op:",remote" complete:"stage" doc:"the stage to use" note:" (MNEM_STAGE; default: main)"`
+	Stage string `op:",remote" complete:"stage" doc:"the stage to use" note:" (MNEM_STAGE; default: main, in a database the name of the client)"`
 }
 
 func (p *OnStage) write(w *Writing) { w.Stage = p.Stage }
@@ -493,7 +490,7 @@ var Reset = Define(Spec{
 	if err != nil {
 		return nil, err
 	}
-	out := &Staged{Stage: firstOf(s.Stage, repo.DefaultStage), Staged: st.Staged}
+	out := &Staged{Stage: s.Repo.StageName(s.Stage), Staged: st.Staged}
 	if out.Nodes, out.Edges, err = st.Diff.Count(ctx); err != nil {
 		return nil, err
 	}

@@ -162,7 +162,7 @@ func (s *Service) edit(ctx context.Context, changes repo.Changes) (*StageEdited,
 		return nil, err
 	}
 	return &StageEdited{
-		Stage: firstOf(s.Stage, repo.DefaultStage), Nodes: res.Nodes, Edges: res.Edges,
+		Stage: s.Repo.StageName(s.Stage), Nodes: res.Nodes, Edges: res.Edges,
 		Duplicates: res.Duplicates, Unchanged: res.Unchanged, Warnings: WarningsOf(res.Secrets),
 	}, nil
 }

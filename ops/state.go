@@ -31,6 +31,8 @@ type Status struct {
 	Changes List[Change] `json:"changes"`
 	Merge   *Merging     `json:"merge,omitempty"` // in progress on the branch
 	Kept    List[Kept]   `json:"kept"`            // for the branch
+	// Client is what the process is called in a database, where HEAD, the stage and merges are each client's own.
+	Client string `json:"client,omitempty"`
 	// Following is the git branch that HEAD follows.
 	Following *Followed `json:"following,omitempty"`
 
@@ -60,8 +62,8 @@ var StatusVerb = Define(Spec{
 		return nil, err
 	}
 	out := &Status{
-		Branch: Text(st.Branch), Head: st.Head, Stage: firstOf(s.Stage, repo.DefaultStage), Base: st.Base,
-		Staged: st.Staged,
+		Branch: Text(st.Branch), Head: st.Head, Stage: s.Repo.StageName(s.Stage), Base: st.Base,
+		Staged: st.Staged, Client: s.Repo.Client(),
 	}
 	if out.Following, err = followedOf(ctx, s.Repo); err != nil {
 		return nil, err

@@ -173,7 +173,11 @@ func (r *Repo) RenameBranch(ctx context.Context, from, to string, opt RefOptions
 		if err != nil {
 			return err
 		}
-		return t.renameBranch(ctx, source, graph.BranchRef(to), own.Symbolic == source, opt)
+		err = t.renameBranch(ctx, source, graph.BranchRef(to), own.Symbolic == source, opt)
+		if err == nil && own.Symbolic != source && head.Symbolic == source && unmoved(ctx) == nil {
+			t.moveHead(Ref{Symbolic: graph.BranchRef(to)}) // the client's own
+		}
+		return err
 	})
 	return err
 }
@@ -240,22 +244,24 @@ func (t *tx) renameInStages(ctx context.Context, from, to graph.RefName) error {
 	})
 }
 
-// renameConflicts moves the merge in progress on a branch and the commits kept for it.
+// renameConflicts moves the merges in progress on a branch and the commits kept for it.
 func (t *tx) renameConflicts(ctx context.Context, from, to string) error {
-	for _, ns := range []string{mergesInProgress, keptCommits} {
-		for ref, err := range t.view.list(ctx, ns+from) {
-			if err != nil {
-				return err
-			}
-			rest := string(ref.Name)[len(ns+from):]
-			ofBranch := rest == ""
-			if ns == keptCommits {
-				ofBranch = rest != "" && rest[0] == '/' && isNumber(rest[1:])
-			}
-			if ofBranch {
-				t.removeRef(ref.Name)
-				t.setRef(graph.RefName(ns+to+rest), ref.Target)
-			}
+	rename := func(ref Ref, rest string) {
+		t.removeRef(ref.Name)
+		t.setRef(graph.RefName(strings.TrimSuffix(string(ref.Name), from+rest)+to+rest), ref.Target)
+	}
+	for ref, err := range t.view.mergesOn(ctx, from) {
+		if err != nil {
+			return err
+		}
+		rename(ref, "")
+	}
+	for ref, err := range t.view.list(ctx, keptCommits+from+"/") {
+		if err != nil {
+			return err
+		}
+		if rest := string(ref.Name)[len(keptCommits+from):]; isNumber(rest[1:]) {
+			rename(ref, rest)
 		}
 	}
 	return nil
@@ -288,11 +294,13 @@ func (r *Repo) RemoveBranch(ctx context.Context, name string, opt RefOptions) (i
 		}
 		was = old.Target
 		t.removeRef(ref)
-		merge := graph.RefName(mergesInProgress + name)
-		if _, ok, err = t.view.get(ctx, merge); ok {
-			t.removeRef(merge)
+		for merge, err := range t.view.mergesOn(ctx, name) {
+			if err != nil {
+				return err
+			}
+			t.removeRef(merge.Name)
 		}
-		return err
+		return nil
 	})
 	return was, err
 }
@@ -307,7 +315,7 @@ func (t *tx) checkUnused(ctx context.Context, branch Ref) error {
 	if err != nil {
 		return err
 	}
-	if _, ok, err := t.view.get(ctx, graph.RefName(mergesInProgress+name)); ok || err != nil {
+	for _, err := range t.view.mergesOn(ctx, name) {
 		return firstOf(err, &InUseError{name, "a merge is in progress on it", true})
 	}
 	merged, err := t.merged(ctx, branch)
@@ -355,7 +363,7 @@ func (r *Repo) Switch(ctx context.Context, name string, opt SwitchOptions) error
 		return err
 	}
 	_, err := r.transact(ctx, opt.Stamp, func(t *tx) error {
-		if err := t.view.unmoved(); err != nil {
+		if err := unmoved(ctx); err != nil {
 			return err
 		}
 		ref := graph.BranchRef(name)
@@ -377,7 +385,7 @@ func (r *Repo) Switch(ctx context.Context, name string, opt SwitchOptions) error
 				return err
 			}
 		}
-		t.setSymbolic(graph.Head, ref)
+		t.moveHead(Ref{Symbolic: ref})
 		return nil
 	})
 	return err
@@ -388,11 +396,11 @@ func (r *Repo) Switch(ctx context.Context, name string, opt SwitchOptions) error
 func (r *Repo) Detach(ctx context.Context, rev string, by Stamp) (ipld.CID, error) {
 	var c ipld.CID
 	_, err := r.transact(ctx, by, func(t *tx) (err error) {
-		if err := t.view.unmoved(); err != nil {
+		if err := unmoved(ctx); err != nil {
 			return err
 		}
 		if c, err = r.resolve(ctx, t.view, rev); err == nil {
-			t.setRef(graph.Head, c)
+			t.moveHead(Ref{Target: c})
 		}
 		return err
 	})

@@ -103,7 +103,7 @@ func (r *Repo) begunHead(ctx context.Context, opt CommitOptions) (*Snapshot, err
 	if err != nil {
 		return nil, err
 	}
-	v.following = FollowingOf(ctx)
+	r.askedBy(ctx, v)
 	ref, err := v.branch(ctx, opt)
 	if err != nil {
 		return nil, err

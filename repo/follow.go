@@ -2,9 +2,12 @@ package repo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
 )
 
 // Following says what HEAD is for one caller, in place of what the repository keeps for all: a branch that something
@@ -18,6 +21,8 @@ type Following struct {
 	From []string
 	// ReadOnly is why nothing may be written to the branch that HEAD is on, "" where it may.
 	ReadOnly string
+
+	at ipld.CID // that HEAD is at, on no branch; undefined where it is on one
 }
 
 type followingKey struct{}
@@ -58,7 +63,12 @@ func (e *FollowedError) Is(target error) bool { return target == ErrInvalid }
 // get returns one ref as the caller sees it, and whether it exists.
 func (v *view) get(ctx context.Context, name graph.RefName) (Ref, bool, error) {
 	f := v.following
-	if f == nil || f.Branch == "" {
+	switch {
+	case f == nil || f.Branch == "" && !f.at.Defined():
+		return v.stored(ctx, name)
+	case f.at.Defined() && name == graph.Head:
+		return Ref{Name: name, Target: f.at}, true, nil
+	case f.at.Defined():
 		return v.stored(ctx, name)
 	}
 	branch := graph.BranchRef(f.Branch)
@@ -90,23 +100,57 @@ func (v *view) ownHead(ctx context.Context) (Ref, bool, error) {
 	return own.resolve(ctx, graph.Head)
 }
 
-// unmoved refuses to move the repository's own HEAD for a caller who follows another one.
-func (v *view) unmoved() error {
-	if f := v.following; f != nil {
+// unmoved refuses to move HEAD for a caller who follows another one.
+func unmoved(ctx context.Context) error {
+	if f := FollowingOf(ctx); f != nil {
 		return &FollowedError{f.Branch}
 	}
 	return nil
 }
 
-// SharedHeadError is what verbs return where HEAD would be moved for the clients of all machines.
-type SharedHeadError struct{}
-
-func (*SharedHeadError) Error() string {
-	return "HEAD is the same for all clients of a repository in a database"
+// askedBy gives a view what is the caller's own: what HEAD is, and in a shared store the client's merges.
+func (r *Repo) askedBy(ctx context.Context, v *view) {
+	v.following = FollowingOf(ctx)
+	if r.shared == nil {
+		return
+	}
+	v.client = r.Client()
+	if at := r.shared.Place(); v.following == nil && at != (store.Place{}) {
+		v.following = &Following{Branch: at.Branch, at: at.Commit}
+	}
 }
 
-// Is reports whether target is ErrInvalid.
-func (*SharedHeadError) Is(target error) bool { return target == ErrInvalid }
+// moveHead has HEAD lead elsewhere: in a shared store the client's own.
+func (t *tx) moveHead(to Ref) {
+	t.edits[graph.Head] = encodeRef(to)
+	t.apart = t.repo.shared != nil
+}
+
+// finishApart is finish for a transaction that moves the client's own HEAD, which is not in the view.
+func (t *tx) finishApart(ctx context.Context, by Stamp) (c ipld.CID, durable func() error, err error) {
+	to, err := decodeSide(graph.Head, t.edits[graph.Head])
+	own, _, ownErr := t.view.stored(ctx, graph.Head)
+	if err = errors.Join(err, ownErr); err != nil {
+		return ipld.CID{}, nil, err
+	}
+	delete(t.edits, graph.Head)
+	place := store.Place{Branch: branchName(to.Symbolic), Commit: to.Target}
+	if to.Symbolic != "" && to.Symbolic == own.Symbolic {
+		place = store.Place{}
+	}
+	wait := isDurable
+	if len(t.edits) > 0 {
+		if c, wait, err = t.finish(ctx, by); err != nil {
+			return ipld.CID{}, nil, err
+		}
+	}
+	return c, func() error {
+		if err := wait(); err != nil {
+			return err
+		}
+		return t.repo.shared.SetPlace(ctx, place)
+	}, nil
+}
 
 // Followed tells whether the branch that HEAD is on by Follow exists yet, and if not the name of the branch whose
 // memory it has until then, or in its place: one of From, or what the repository's own HEAD is on, "" for none.

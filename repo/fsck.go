@@ -277,6 +277,7 @@ func (f *fsck) changedRefs(op ipld.CID, after, v *view) {
 		}
 	}
 	f.listed(op, v, mergesInProgress)
+	f.listed(op, v, clientMerges)
 	if head, ok, err := v.get(f.ctx, graph.Head); err != nil {
 		f.fail(op, FsckOperation, err)
 	} else if ok {

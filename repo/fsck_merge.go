@@ -14,8 +14,7 @@ func (f *fsck) merge(op ipld.CID, v *view, ref Ref) {
 		return
 	}
 	f.seen[c] = true
-	branch := graph.BranchRef(string(ref.Name[len(mergesInProgress):]))
-	p, err := readPending(f.ctx, v, f.repo.nodes(), f.repo.facts(), branch)
+	p, err := loadPending(f.ctx, f.repo.nodes(), f.repo.facts(), ref)
 	if err != nil {
 		f.fail(c, FsckRecord, err)
 		return

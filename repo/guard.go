@@ -89,7 +89,7 @@ func (g *guarding) moved(name graph.RefName, before, after Ref) (err error) {
 		from, to, err = g.heads(after)
 	case strings.HasPrefix(text, graph.Stages):
 		from, to, err = g.pair(before.Target, after.Target, g.stage)
-	case strings.HasPrefix(text, mergesInProgress):
+	case Ref{Name: name}.isMerge():
 		if err := g.resolutions(before.Target, after.Target); err != nil {
 			return err
 		}

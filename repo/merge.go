@@ -15,6 +15,8 @@ const (
 	// mergesInProgress begins the refs of merges that wait for conflicts to be resolved, before
 	// the name of the branch.
 	mergesInProgress = graph.Conflicts + "merge/"
+	// clientMerges does for those of one client of a shared store, before its name and the branch's.
+	clientMerges = graph.Conflicts + "client/"
 	// keptCommits begins the refs of commits that did not merge with the branch they were made
 	// for, before its name and a number.
 	keptCommits = graph.Conflicts + "commit/"
@@ -179,15 +181,46 @@ func (r *Repo) integrate(
 
 // noMerge returns an error where a merge is in progress on a branch.
 func (t *tx) noMerge(ctx context.Context, ref Ref) error {
-	_, ok, err := t.view.get(ctx, mergeRef(ref.Name))
+	_, ok, err := t.view.get(ctx, t.view.mergeRef(ref.Name))
 	if err == nil && ok {
 		err = &InProgressError{Branch: branchName(ref.Name)}
 	}
 	return err
 }
 
-func mergeRef(branch graph.RefName) graph.RefName {
+// mergeRef returns the ref of a merge in progress on a branch: in a shared store the client's own.
+func (v *view) mergeRef(branch graph.RefName) graph.RefName {
+	if v.client != "" {
+		return graph.RefName(clientMerges + v.client + "/" + branchName(branch))
+	}
 	return graph.RefName(mergesInProgress + branchName(branch))
+}
+
+// merging returns the branch that a ref is of a merge in progress on, and false for other refs.
+func (r Ref) merging() (branch string, ok bool) {
+	if branch, ok = strings.CutPrefix(string(r.Name), mergesInProgress); ok {
+		return branch, true
+	}
+	if branch, ok = strings.CutPrefix(string(r.Name), clientMerges); ok {
+		_, branch, ok = strings.Cut(branch, "/")
+	}
+	return branch, ok
+}
+
+// mergesOn yields the merges in progress, on one branch unless that is empty.
+func (v *view) mergesOn(ctx context.Context, branch string) iter.Seq2[Ref, error] {
+	return func(yield func(Ref, error) bool) {
+		for _, prefix := range []string{mergesInProgress, clientMerges} {
+			for ref, err := range v.list(ctx, prefix) {
+				if on, ok := ref.merging(); err == nil && (!ok || branch != "" && on != branch) {
+					continue
+				}
+				if !yield(ref, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
 }
 
 // mergeJob merges and makes a commit, or keeps the merge in progress and returns what conflicts.

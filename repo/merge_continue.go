@@ -214,12 +214,11 @@ func (t *tx) movedOn(
 	if err := t.commit(ctx, Ref{Name: p.name}, ours, next, by, &done); err != nil {
 		return nil, err
 	}
-	branch := strings.TrimPrefix(string(p.name), mergesInProgress)
 	j := &job{verb: p.rec.Verb, theirs: &Snapshot{repo: t.repo, id: done.Commit}}
 	return &MergeError{
-		Verb: "continue", Name: "what was resolved", Branch: branch, Conflicts: list,
+		Verb: "continue", Name: "what was resolved", Branch: p.branch, Conflicts: list,
 		Base: ours.id, Head: head.id,
-	}, t.suspend(ctx, Ref{Name: graph.BranchRef(branch)}, head, j, m, opt)
+	}, t.suspend(ctx, Ref{Name: graph.BranchRef(p.branch)}, head, j, m, opt)
 }
 
 // resolved returns both sides of a merge in progress, and the state it becomes.
@@ -255,9 +254,8 @@ func (t *tx) resolved(
 	}
 	if len(open) > 0 {
 		list, err := t.conflicts(ctx, open, ours.state, theirs.state)
-		branch := strings.TrimPrefix(string(p.name), mergesInProgress)
 		return nil, nil, nil, errors.Join(err, &MergeError{
-			Verb: string(p.rec.Verb), Branch: branch, Conflicts: list, Base: p.rec.Ours, Head: p.rec.Ours,
+			Verb: string(p.rec.Verb), Branch: p.branch, Conflicts: list, Base: p.rec.Ours, Head: p.rec.Ours,
 		})
 	}
 	next, more, err := t.resolve(ctx, m, ours.state, theirs.state, opt.Stamp,

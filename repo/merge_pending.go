@@ -71,7 +71,10 @@ type KeptCommit struct {
 }
 
 // isMerge reports whether a ref is of a merge in progress.
-func (r Ref) isMerge() bool { return strings.HasPrefix(string(r.Name), mergesInProgress) }
+func (r Ref) isMerge() bool {
+	_, ok := r.merging()
+	return ok
+}
 
 // shower makes records of conflicts what callers see.
 type shower struct {
@@ -180,7 +183,7 @@ func (s shower) nodeLabel(id graph.ID) (string, error) {
 func (t *tx) suspend(
 	ctx context.Context, ref Ref, head *Snapshot, j *job, m *merged, opt MergeOptions,
 ) error {
-	name := mergeRef(ref.Name)
+	name := t.view.mergeRef(ref.Name)
 	if err := graph.ValidateRef(name); err != nil {
 		return fmt.Errorf("%w: branch name too long to keep a conflict: %w", ErrInvalid, err)
 	}
@@ -235,6 +238,7 @@ func (t *tx) writeMerge(ctx context.Context, name graph.RefName, rec *commit.Mer
 // pending is a merge in progress with its trees.
 type pending struct {
 	name        graph.RefName
+	branch      string
 	rec         *commit.Merge
 	conflicts   *prolly.Map
 	resolutions *prolly.Map
@@ -249,14 +253,19 @@ func (p *pending) roots() roots {
 func readPending(
 	ctx context.Context, v *view, n *prolly.Nodes, get store.Getter, branch graph.RefName,
 ) (*pending, error) {
-	p := &pending{name: mergeRef(branch)}
-	ref, ok, err := v.get(ctx, p.name)
+	ref, ok, err := v.get(ctx, v.mergeRef(branch))
 	if err == nil && !ok {
 		err = &NotFoundError{What: "merge in progress on branch", Name: branchName(branch)}
 	}
 	if err != nil {
 		return nil, err
 	}
+	return loadPending(ctx, n, get, ref)
+}
+
+func loadPending(ctx context.Context, n *prolly.Nodes, get store.Getter, ref Ref) (p *pending, err error) {
+	p = &pending{name: ref.Name}
+	p.branch, _ = ref.merging()
 	if p.rec, err = commit.ReadMerge(ctx, get, ref.Target); err != nil {
 		return nil, err
 	}
@@ -311,7 +320,7 @@ func (p *pending) show(
 	ctx context.Context, n *prolly.Nodes, get store.Getter,
 ) (*PendingMerge, error) {
 	out := &PendingMerge{
-		Branch: strings.TrimPrefix(string(p.name), mergesInProgress), Verb: string(p.rec.Verb),
+		Branch: p.branch, Verb: string(p.rec.Verb),
 		Ours: p.rec.Ours, Theirs: p.rec.Theirs,
 		VectorsDropped: int(p.rec.Dropped),
 	}

@@ -267,7 +267,7 @@ func (p *purge) erasing(name string) error {
 
 // free returns an error where a merge in progress has a node that goes.
 func (p *purge) free(v *view, s *purgeScan) error {
-	for ref, err := range v.list(p.ctx, mergesInProgress) {
+	for ref, err := range v.mergesOn(p.ctx, "") {
 		if err != nil {
 			return err
 		}
@@ -280,7 +280,7 @@ func (p *purge) free(v *view, s *purgeScan) error {
 			return err
 		}
 		if ids, err := p.going(g.Nodes, s); err != nil || len(ids) > 0 {
-			branch := ref.Name[len(mergesInProgress):]
+			branch, _ := ref.merging()
 			return orErr(err, fmt.Errorf("%w: a merge in progress on branch %q has the node", ErrConflict,
 				branch))
 		}

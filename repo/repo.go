@@ -53,8 +53,14 @@ func openStore(ctx context.Context, path string, create bool, opt Options) (stor
 	case err != nil:
 		return nil, err
 	case at != "":
+		if opt.Client != "" {
+			if err := CheckClient(opt.Client); err != nil {
+				return nil, err
+			}
+		}
 		return postgres.Open(ctx, postgres.Options{
 			URL: at, Create: create, ReadOnly: opt.ReadOnly, Wait: opt.Wait, CacheBytes: opt.blockCache(),
+			Client: opt.Client,
 		})
 	}
 	return pebble.Open(path, opt.pebble(create))
@@ -86,6 +92,9 @@ type Options struct {
 	// gives decides what is kept; safe for concurrent use. nil: the time of each call's Stamp, for
 	// programs without a clock.
 	Now func() graph.Time
+	// Client names who reads and writes, in a store that others share: HEAD, merges in progress, the stage without a
+	// name, and what Undo without a name takes back are each client's own. "" is a client too.
+	Client string
 	// Counters are the token counters that retrievals and replays may use beside the estimate.
 	Counters retrieve.Counters
 }
@@ -139,7 +148,8 @@ type Repo struct {
 	writer  writers        // held by the one writer of this process
 	records recordQueue    // receipts that wait for their turn
 	ro      bool
-	bell    bell // rung when the operation head has moved
+	client  string // of Options
+	bell    bell   // rung when the operation head has moved
 
 	filled atomic.Bool // whether a gap was filled since indexes were dropped for one
 
@@ -251,7 +261,7 @@ func over(st store.Store, opt Options) *Repo {
 	}
 	r := &Repo{
 		store: st, ro: opt.ReadOnly, vectors: newVectorCache(opt.VectorCache), counters: opt.Counters,
-		clock: opt.Now,
+		clock: opt.Now, client: opt.Client,
 		trees: prolly.NewCache(opt.TreeCache), parts: segment.NewCache(opt.IndexCache),
 		rows: segment.NewCache(opt.DenseCache), buckets: segment.NewCache(opt.LinkCache),
 	}

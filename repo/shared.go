@@ -63,6 +63,20 @@ func CheckDatabase(at string) error {
 	return nil
 }
 
+// maxClient is how many bytes the name of a client may have.
+const maxClient = 64
+
+// CheckClient returns an error of ErrInvalid unless a text may be the name of a client.
+func CheckClient(name string) error {
+	if len(name) > maxClient || strings.Contains(name, "/") {
+		return invalidf("client %q: want one part of at most %d bytes", name, maxClient)
+	}
+	if err := graph.ValidateName(name); err != nil {
+		return fmt.Errorf("%w: client: %w", ErrInvalid, err)
+	}
+	return nil
+}
+
 // ShownDatabase is the URL of a repository in a database without its password.
 func ShownDatabase(at string) string { return postgres.Shown(at) }
 

@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -9,23 +10,34 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// DefaultStage is the stage that is used where none is named.
+// DefaultStage is the stage that is used where none is named, but by a client of a shared store that has a name.
 const DefaultStage = "main"
 
 // StageOptions says where staged changes go.
 type StageOptions struct {
 	Stamp
-	Stage  string // "" for DefaultStage
+	Stage  string // see StageName
 	Branch string // for a stage that is empty: the branch to build on; "" for HEAD's
 	// Base is, for a stage that is empty, the commit that the changes were made against; nil for the
 	// newest of the branch. Committing merges the stage onto the branch where that is elsewhere.
 	Base *ipld.CID
 }
 
-func stageRef(name string) (graph.RefName, error) {
-	if name == "" {
-		name = DefaultStage
+// Client returns what this client is called in a store that others share, "" in others.
+func (r *Repo) Client() string {
+	if r.shared == nil {
+		return ""
 	}
+	return r.client
+}
+
+// StageName returns the name of a stage: the one that is meant where that is empty.
+func (r *Repo) StageName(name string) string {
+	return cmp.Or(name, r.Client(), DefaultStage)
+}
+
+func (r *Repo) stageRef(name string) (graph.RefName, error) {
+	name = r.StageName(name)
 	ref := graph.StageRef(name)
 	if err := graph.ValidateRef(ref); err != nil {
 		return "", fmt.Errorf("%w: stage %q: %w", ErrInvalid, name, err)
@@ -47,7 +59,7 @@ type StageResult struct {
 func (r *Repo) StageChanges(
 	ctx context.Context, changes Changes, opt StageOptions,
 ) (*StageResult, error) {
-	name, err := stageRef(opt.Stage)
+	name, err := r.stageRef(opt.Stage)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +169,7 @@ func (t *tx) stageOn(
 func (r *Repo) CommitStaged(
 	ctx context.Context, stage string, opt CommitOptions,
 ) (*CommitResult, error) {
-	name, err := stageRef(stage)
+	name, err := r.stageRef(stage)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +220,7 @@ type Status struct {
 
 // Status tells what is staged.
 func (r *Repo) Status(ctx context.Context, stage string) (*Status, error) {
-	name, err := stageRef(stage)
+	name, err := r.stageRef(stage)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +262,7 @@ func (r *Repo) Status(ctx context.Context, stage string) (*Status, error) {
 
 // Unstage forgets what a stage holds.
 func (r *Repo) Unstage(ctx context.Context, stage string, by Stamp) error {
-	name, err := stageRef(stage)
+	name, err := r.stageRef(stage)
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,7 @@ type tx struct {
 
 	horizon uint64 // the new horizon; 0 for the one there is
 	always  bool   // record the operation even where no ref changes
+	apart   bool   // the edit of HEAD is of the client's own
 
 	// indexes are made once it is certain that the facts can be written, so that what was erased is
 	// not in an index either.
@@ -114,7 +115,7 @@ func (r *Repo) begin(
 	if t.view, err = loadView(ctx, t.nodes, stage, head); err != nil {
 		return ipld.CID{}, nil, err
 	}
-	t.view.following = FollowingOf(ctx)
+	r.askedBy(ctx, t.view)
 	if err := t.expects(ctx, by.Head); err != nil {
 		return ipld.CID{}, nil, err
 	}
@@ -126,6 +127,9 @@ func (r *Repo) begin(
 	}
 	if err := t.sealed(ctx, by); err != nil {
 		return ipld.CID{}, nil, err
+	}
+	if t.apart {
+		return t.finishApart(ctx, by)
 	}
 	return t.finish(ctx, by)
 }
@@ -172,10 +176,10 @@ func (t *tx) finish(ctx context.Context, by Stamp) (c ipld.CID, durable func() e
 	}
 	block := store.NewBlock(ipld.DagCBOR, op.Encode())
 	next := store.Head{Seq: op.Seq, Operation: block.CID}
-	blocks := append(t.stage.Pending(), block)
-	if err := t.repo.refuseErased(ctx, blocks); err != nil {
+	if err := t.repo.refuseErased(ctx, append(t.stage.Pending(), block)); err != nil {
 		return ipld.CID{}, nil, err
 	}
+	t.stage.Ahead(ctx) // while indexes are made
 	durable, err = t.whole(ctx, func() (func() error, error) {
 		for _, c := range t.indexes {
 			for _, k := range t.repo.kinds(t.draft) {
@@ -184,7 +188,7 @@ func (t *tx) finish(ctx context.Context, by Stamp) (c ipld.CID, durable func() e
 				}
 			}
 		}
-		return t.record(ctx, next, blocks)
+		return t.record(ctx, next, append(t.stage.Pending(), block))
 	})
 	return block.CID, durable, err
 }

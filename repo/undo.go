@@ -59,7 +59,8 @@ type Undone struct {
 // Operation), or the newest that is neither an undo nor undone, so that n calls go n changes back.
 // Taking back an undo redoes what it undid. Changes of sessions are never taken back. It returns
 // an *UndoError where a later operation that is not taken back itself changed one of the refs,
-// and ErrNothingToUndo.
+// and ErrNothingToUndo. In a store that others share, without a name it takes back what this client
+// did (see Options.Client).
 func (r *Repo) Undo(ctx context.Context, op string, by Stamp) (*Undone, error) {
 	return r.reverse(ctx, op, by, canUndo, nil)
 }
@@ -144,7 +145,17 @@ func (r *Repo) reverse(
 ) (*Undone, error) {
 	var res *Undone
 	c, err := r.transact(ctx, by, func(t *tx) error {
-		u := undoing{ctx: ctx, repo: r, own: own, undone: make(map[ipld.CID]uint64)}
+		var made map[uint64]bool
+		if op == "" && own == nil && r.shared != nil { // on a shared store what comes last is anyone's
+			var err error
+			if made, err = r.shared.Made(ctx); err != nil {
+				return err
+			}
+			if len(made) == 0 {
+				return ErrNothingToUndo
+			}
+		}
+		u := undoing{ctx: ctx, repo: r, own: own, made: made, undone: make(map[ipld.CID]uint64)}
 		var err error
 		if op == "" {
 			err = u.find(t.head, fits)
@@ -207,6 +218,7 @@ type undoing struct {
 	ctx    context.Context
 	repo   *Repo
 	own    func(OpRecord) (bool, error) // whether the target may be this one, nil for any
+	made   map[uint64]bool              // operations that the target is one of, nil for any
 	undone map[ipld.CID]uint64          // operations taken back, and by which
 	later  []commit.OpEntry             // not undone, newer than the target, newest first
 	target OpRecord
@@ -237,11 +249,17 @@ func reversed(o *commit.Operation) ipld.CID {
 
 // find looks for the newest operation that is not undone and fits.
 func (u *undoing) find(head store.Head, fits func(OpRecord) bool) error {
+	left := len(u.made)
 	for e, err := range u.repo.log(u.ctx, head) {
 		if err != nil {
 			return err
 		}
-		if _, ok := u.undone[e.CID]; !ok {
+		may := u.made == nil
+		if u.made[e.Operation.Seq] {
+			may = true
+			left--
+		}
+		if _, ok := u.undone[e.CID]; !ok && may {
 			rec, err := u.repo.opRecord(u.ctx, e)
 			if err != nil {
 				return err
@@ -254,6 +272,9 @@ func (u *undoing) find(head store.Head, fits func(OpRecord) bool) error {
 				u.target = rec
 				return err
 			}
+		}
+		if u.made != nil && left == 0 {
+			break
 		}
 		u.pass(e)
 	}

@@ -23,6 +23,7 @@ type view struct {
 	head store.Head  // the operation
 
 	following *Following // what HEAD is for the caller, nil for what is stored
+	client    string     // whose merges in progress are meant, "" for those of all
 }
 
 // Ref is one ref of a view.
@@ -151,7 +152,7 @@ func (r *Repo) current(ctx context.Context) (v *view, err error) {
 	if err != nil {
 		return nil, err
 	}
-	v.following = FollowingOf(ctx)
+	r.askedBy(ctx, v)
 	return v, nil
 }
 

@@ -65,15 +65,19 @@ func (s *Server) under(w http.ResponseWriter, r *http.Request) bool {
 	if !ok {
 		return false
 	}
-	there, err := s.cfg.Under(name)
+	var there *Named
+	after, err := s.met.look(&s.rates, name, func() (_ bool, err error) {
+		there, err = s.cfg.Under(name)
+		return there != nil, err
+	})
 	switch {
+	case after > 0:
+		s.refuse(w, r, tooMany(after))
 	case err != nil:
 		s.cfg.Log.Error("a repository cannot be opened", "name", name, "cause", err)
 		s.refuse(w, r, failed(operation.Busy, "the repository cannot be opened now")) // it can be asked for again
 	case there == nil && s.cfg.NeedToken: // which repositories there are is not for everybody
-		if after := s.rates.take(unknown); after > 0 {
-			s.refuse(w, r, tooMany(after))
-		} else if len(r.Header.Values("Authorization")) == 0 {
+		if len(r.Header.Values("Authorization")) == 0 {
 			s.refuse(w, r, unauthorized("a token is needed"))
 		} else {
 			s.refuse(w, r, unauthorized("the token is unknown, revoked or expired"))

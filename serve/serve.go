@@ -132,6 +132,7 @@ type Server struct {
 	metrics  *metrics
 	ids      *ids
 	rates    rates
+	met      met // repositories, or tokens of one
 	bodies   *room
 	slots    slots
 	watchers *room    // of requests that watch

@@ -123,17 +123,23 @@ func (s *Server) auth(r *http.Request) (who, *problem) {
 // byToken returns the caller whose token has a text.
 func (s *Server) byToken(text string) (who, *problem) {
 	var t *Token
-	if id := idOf(text); id != "" && s.cfg.Token != nil {
-		var err error
-		if t, err = s.cfg.Token(id); err != nil {
-			s.cfg.Log.Error("a token cannot be read", "cause", err)
-			return who{}, ofError(err, "the token cannot be read")
+	id := idOf(text)
+	after, err := s.met.look(&s.rates, hashToken(text), func() (_ bool, err error) { // not by the id, which others may know
+		if id != "" && s.cfg.Token != nil {
+			t, err = s.cfg.Token(id)
 		}
-	}
-	if t == nil || !t.is(text) || !t.Valid(s.cfg.Now()) {
-		if after := s.rates.take(unknown); after > 0 {
-			return who{}, tooMany(after)
+		if t != nil && (!t.is(text) || !t.Valid(s.cfg.Now())) {
+			t = nil
 		}
+		return t != nil, err
+	})
+	switch {
+	case after > 0:
+		return who{}, tooMany(after)
+	case err != nil:
+		s.cfg.Log.Error("a token cannot be read", "cause", err)
+		return who{}, ofError(err, "the token cannot be read")
+	case t == nil:
 		return who{}, unauthorized("the token is unknown, revoked or expired")
 	}
 	return who{key: t.ID, may: EffectOf(t.Scope), token: t}, nil

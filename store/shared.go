@@ -7,6 +7,13 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
+// Place is where the HEAD of one client of a shared store is: on a branch, which need not exist, or at a commit.
+// The zero value is where the repository's own HEAD is.
+type Place struct {
+	Branch string
+	Commit ipld.CID
+}
+
 // Shared is a Store that other processes read and write at the same time, on this machine and on others.
 // What one process could assume holds in this form:
 //
@@ -40,4 +47,10 @@ type Shared interface {
 	Listen(ctx context.Context, fn func())
 	// Erased has fn called, on a goroutine of its own, after another process has erased something.
 	Erased(fn func())
+	// Place returns where the client's HEAD was when the head of the store was read last.
+	Place() Place
+	// SetPlace moves the client's HEAD, durably.
+	SetPlace(ctx context.Context, to Place) error
+	// Made returns the numbers of the operations that the client made, those of the last thousands.
+	Made(ctx context.Context) (map[uint64]bool, error)
 }

@@ -139,6 +139,19 @@ func (s *Stage) writeBehind(ctx context.Context) error {
 	return nil
 }
 
+// leastAhead is how many bytes are worth a write of their own.
+const leastAhead = 1 << 20
+
+// Ahead begins to write what is buffered, if that is much, in a buffer that is written while it fills again: for a
+// caller who does something else before Pending.
+func (s *Stage) Ahead(ctx context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.behind && s.size >= leastAhead {
+		_ = s.writeBehind(ctx) // what could not be written is pending
+	}
+}
+
 // await waits until nothing is being written. What could not be written is in the buffer again,
 // before all else.
 func (s *Stage) await() error {

@@ -187,7 +187,9 @@ type cli struct {
 	opened    *repo.Repo // that this command has open now, shared or its own
 	// acceptHead opens a repository whose head file disagrees: for fsck --repair alone.
 	acceptHead bool
-	failures   map[string]int // of models by kind, nil where nobody counts
+	// client is what the process is called in databases unless it is configured, "" for the user's own name.
+	client   string
+	failures map[string]int // of models by kind, nil where nobody counts
 }
 
 // globalFlags are the flags that several commands have.

@@ -1,17 +1,21 @@
 package cli
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -96,6 +100,45 @@ func (c *cli) initDatabase(cmd *cobra.Command, at, dir, branch string, named boo
 		return c.Printf("%s is a client of %s, author %s\n", line(path), line(shown), line(c.global.author))
 	}
 	return c.Printf("empty repository in %s, author %s\n", line(shown), line(c.global.author))
+}
+
+// serversClient is what servers of many repositories are called unless they are configured: they are one client.
+const serversClient = "servers"
+
+// clientName returns what this process is called in databases. Where nothing says so it makes up a name, which the
+// user's configuration keeps; where that cannot be written it is "", as that of other such processes.
+func (c *cli) clientName(ctx context.Context) (string, error) {
+	name := c.env(settings.ClientVariable)
+	if name == "" {
+		var err error
+		if name, err = c.setting(settings.ClientKey); err != nil {
+			return "", err
+		}
+	}
+	path := c.userConfig()
+	switch {
+	case name != "":
+		return name, repo.CheckClient(name)
+	case c.client != "" || path == "":
+		return c.client, nil
+	}
+	random := make([]byte, 5)
+	if _, err := io.ReadFull(c.app.Rand, random); err != nil {
+		return "", fmt.Errorf("read random bytes: %w", err)
+	}
+	err := settings.Edit(ctx, path, func(list []settings.Setting) ([]settings.Setting, error) {
+		var there bool
+		if name, there = settings.Find(list, settings.ClientKey); there { // another process was first
+			return list, nil
+		}
+		name = "client-" + hex.EncodeToString(random)
+		return settings.With(list, settings.ClientKey, name), nil
+	})
+	c.conf = nil // it is read anew
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return "", nil
+	}
+	return name, err
 }
 
 // linked reports whether the repository of the command is in a database.

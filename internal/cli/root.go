@@ -273,7 +273,11 @@ func (c *cli) options() (repo.Options, error) {
 		Wait: c.global.wait, PID: c.app.PID, AcceptHead: c.acceptHead,
 		Since: c.app.clock().String(), Counters: counters(), Now: c.app.clock,
 	}
-	if err := c.setCaches(&opt); err != nil {
+	err := c.setCaches(&opt)
+	if err == nil && c.linked() {
+		opt.Client, err = c.clientName(c.doing.ctx)
+	}
+	if err != nil {
 		return opt, err
 	}
 	if c.doing.wait {

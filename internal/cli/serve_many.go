@@ -213,7 +213,7 @@ func (m *many) makeRoom() error {
 // serve makes the server of a repository. It is opened when it is needed.
 func (m *many) serve(name, dir string) (*served, error) {
 	c := m.c.aside(context.Background(), dir)
-	c.app, c.quietly = m.c.app, false
+	c.app, c.quietly, c.client = m.c.app, false, serversClient
 	h, err := c.newHolderOf(m.most)
 	if err != nil {
 		return nil, err

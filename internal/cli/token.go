@@ -130,6 +130,9 @@ func (c *cli) newToken(ctx context.Context, name string, f tokenFlags) error {
 		return c.PrintJSON(newTokenJSON{jsonToken(&t), text})
 	}
 	c.Remark("keep it well: it is shown this once")
+	if t.Author == "" && t.Scope != operation.Reads.String() && c.linked() {
+		c.Remark("it names no author: a server without MNEM_AUTHOR refuses writes that name none either; see --author")
+	}
 	return c.Printf("%s\n", text)
 }
 

@@ -120,6 +120,7 @@ func variables() []variable {
 		{"MNEM_SESSION", "the session to answer in, as --session"},
 		{"MNEM_AUTHOR", "who makes changes, as --author"},
 		{"MNEM_AGENT", "the program that acts for the author, as --agent"},
+		{settings.ClientVariable, "what this process is called in databases, where HEAD and the stage are each client's own"},
 		{"MNEM_TASK", "what the agent works on, as --task"},
 		{"MNEM_WAIT", "how long to wait for another process, as --wait"},
 		{"MNEM_CREDENTIALS", "tokens for servers of remotes, a line each: URL TOKEN; see 'mnem help remote'"},

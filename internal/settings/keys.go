@@ -25,6 +25,7 @@ import (
 const (
 	AccessKey       = "access.count"
 	AlsoGlobalKey   = "mcp.withGlobal"
+	ClientKey       = "client" // of databases
 	ConflictsKey    = "sync.conflicts"
 	FallbackKey     = "mcp.fallback"
 	FollowKey       = "git.follow"
@@ -33,6 +34,7 @@ const (
 	ProfileVariable = "MNEM_PROFILE"
 	TypesKey        = "global.types" // of memories that the user's own repository keeps
 
+	ClientVariable    = "MNEM_CLIENT"
 	ConflictsVariable = "MNEM_CONFLICTS"
 )
 
@@ -70,6 +72,8 @@ func Keys() []Key {
 	return append([]Key{
 		{"author", "MNEM_AUTHOR", "", "who makes changes: 1 to 255 bytes without control characters",
 			func(v string) error { return graph.CheckLine("author", v, 1, graph.MaxActor) }},
+		{ClientKey, ClientVariable, "", "what this client is called in databases; made up when it is needed first",
+			repo.CheckClient},
 		{"wait", "MNEM_WAIT", DefaultWait.String(),
 			"how long to wait for another process: a duration like 500ms, 0s to 24h",
 			func(v string) error { _, err := ParseWait(v); return err }},

@@ -152,7 +152,7 @@ func (d *database) Ready() error {
 	if now := d.now(); d.asked.IsZero() || now.Sub(d.asked) > readyAge || now.Before(d.asked) {
 		ctx, cancel := context.WithTimeout(context.Background(), readyTime)
 		defer cancel()
-		d.answer, d.asked = d.in.Ready(ctx, 0), now
+		d.answer, d.asked = d.in.Ready(ctx, 0), d.now() // which may be much later
 	}
 	return d.answer
 }
@@ -169,7 +169,20 @@ func (d *database) Find(name string) (string, error) {
 
 // One implements Shelf. The end of its tokens is that of the connection of the server.
 func (d *database) One(name, _ string) *One {
-	return &One{&tokenTable{d.in, name, func() {}}, usageOf(d.in, name), true}
+	return &One{&tokenTable{d.in, name, func() {}}, d.usage(name), true}
+}
+
+// usage asks a database that does not answer once for all repositories, but where it is to be fresh.
+func (d *database) usage(name string) serve.Usages {
+	of := usageOf(d.in, name)
+	return func(fresh bool) (serve.Usage, error) {
+		if !fresh {
+			if err := d.Ready(); err != nil {
+				return serve.Usage{}, away(err)
+			}
+		}
+		return of(fresh)
+	}
 }
 
 func usageOf(in *repo.Database, name string) serve.Usages {

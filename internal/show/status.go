@@ -16,6 +16,9 @@ func (c *Console) Status(st *ops.Status) error {
 		where = "HEAD is " + head + " and on no branch"
 	}
 	c.put("%s\n", where)
+	if st.Client != "" {
+		c.put("as client %s\n", line(st.Client))
+	}
 	if f := st.Following; f != nil {
 		if err := c.Followed(f); err != nil {
 			return err

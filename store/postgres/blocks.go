@@ -163,6 +163,7 @@ func (b *blocks) Put(ctx context.Context, add ...store.Block) error {
 		if err != nil {
 			return fmt.Errorf("write blocks: %w", err)
 		}
+		b.s.keepAll(b, add[:n]) // a commit reads what it wrote for its indexes
 		if !b.aside {
 			if err := b.s.cameOpen(ctx, add[:n]); err != nil {
 				return err

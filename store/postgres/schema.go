@@ -19,8 +19,11 @@ var version1 string
 //go:embed schema2.sql
 var version2 string
 
+//go:embed schema3.sql
+var version3 string
+
 // migrations are what makes of each version of the tables the next one, from none on.
-var migrations = []string{version1, version2}
+var migrations = []string{version1, version2, version3}
 
 const (
 	minServer = 140_000
@@ -97,13 +100,18 @@ func prepare(ctx context.Context, c *conn, create bool) error {
 	case have == 0 && !create:
 		return fmt.Errorf("mnem has no tables in the database: %w", store.ErrNotFound)
 	}
-	if _, err := c.Exec(ctx, "BEGIN; SELECT pg_advisory_xact_lock("+strconv.Itoa(schemaLock)+")").ReadAll(); err != nil {
+	// Not a lock of the transaction, which would not see the tables that another process made while it waited.
+	lock := strconv.Itoa(schemaLock)
+	if _, err := c.Exec(ctx, "SELECT pg_advisory_lock("+lock+")").ReadAll(); err != nil {
+		drop(c)
 		return err
 	}
 	if have, err = version(ctx, c); err != nil { // another process may have been there meanwhile
+		drop(c) // which unlocks
 		return err
 	}
 	var sql strings.Builder
+	sql.WriteString("BEGIN;\n")
 	if have == 0 {
 		sql.WriteString("CREATE SCHEMA IF NOT EXISTS mnem; CREATE TABLE mnem.version (version integer NOT NULL); " +
 			"INSERT INTO mnem.version VALUES (0);\n")
@@ -111,7 +119,7 @@ func prepare(ctx context.Context, c *conn, create bool) error {
 	for _, m := range migrations[min(have, len(migrations)):] {
 		sql.WriteString(m)
 	}
-	fmt.Fprintf(&sql, "\nUPDATE mnem.version SET version = %d; COMMIT", max(have, len(migrations)))
+	fmt.Fprintf(&sql, "\nUPDATE mnem.version SET version = %d; COMMIT; SELECT pg_advisory_unlock(%s)", max(have, len(migrations)), lock)
 	if _, err := c.Exec(ctx, sql.String()).ReadAll(); err != nil {
 		drop(c)
 		return fmt.Errorf("make tables: %w", err)

@@ -199,13 +199,14 @@ func (s *Store) Keep(fn func() []ipld.CID) {
 }
 
 func (s *Store) renew(ctx context.Context, roots []ipld.CID) error {
-	_, err := s.pool.run(ctx, s.lease/4, "SELECT mnem.renew($1, $2, $3)", s.id(), []byte(s.client), keys(roots))
+	_, err := s.pool.run(ctx, s.lease/4, "SELECT mnem.renew($1, $2, $3)", s.id(), []byte(s.self), keys(roots))
 	return err
 }
 
 // Kept implements store.Shared.
 func (s *Store) Kept(ctx context.Context) (roots []ipld.CID, err error) {
-	rows, err := s.run(ctx, "SELECT DISTINCT root FROM mnem.lease WHERE repo = $1 AND until > now()", s.id())
+	rows, err := s.run(ctx, "SELECT root FROM mnem.lease WHERE repo = $1 AND until > now() "+
+		"UNION SELECT detached FROM mnem.client WHERE repo = $1 AND detached IS NOT NULL", s.id())
 	for _, r := range rows {
 		c, err := cidOf(r[0])
 		if err != nil {

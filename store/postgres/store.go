@@ -37,6 +37,8 @@ type Options struct {
 	Create   bool          // make the repository, and mnem's tables where there are none
 	ReadOnly bool          // change nothing; writes return store.ErrReadOnly
 	Wait     time.Duration // how long to try to connect; 0: once
+	// Client names who reads and writes, on however many connections, for what is each client's own; "" is one too.
+	Client string
 	// CacheBytes is how many bytes of verified blocks are kept in memory; 0: 64 MiB.
 	CacheBytes int64
 }
@@ -47,7 +49,8 @@ type Store struct {
 	ro      bool
 	repo    int32
 	name    string
-	client  string       // of this store, unlike that of any other
+	client  string       // as Options say
+	self    string       // of this store, unlike that of any other
 	durable atomic.Value // the server's synchronous_commit, a string, for what must survive a power cut
 	lease   time.Duration
 
@@ -70,6 +73,7 @@ type Store struct {
 	onErased func()
 
 	turns turnConn
+	place atomic.Pointer[store.Place] // where the client's HEAD was when the head was read last
 }
 
 var (
@@ -91,7 +95,7 @@ func Open(ctx context.Context, opt Options) (*Store, error) {
 	if opt.CacheBytes == 0 {
 		opt.CacheBytes = defaultCache
 	}
-	s := &Store{ro: opt.ReadOnly, name: name, erased: -1}
+	s := &Store{ro: opt.ReadOnly, name: name, client: opt.Client, erased: -1}
 	s.noted.Store(-1)
 	s.cache.Init(opt.CacheBytes)
 	s.facts = blocks{s: s, table: "fact"}
@@ -171,7 +175,7 @@ func (s *Store) find(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.repo, s.client = toInt4(rows[0][0]), string(rows[0][1])
+	s.repo, s.self = toInt4(rows[0][0]), string(rows[0][1])
 	s.lease = time.Duration(toInt8(rows[0][2])) * time.Millisecond
 	return nil
 }
@@ -221,11 +225,12 @@ func (s *Store) change(ctx context.Context, sql string, params ...[]byte) ([]row
 
 func (s *Store) id() []byte { return int4(s.repo) }
 
-const headSQL = "SELECT seq, operation, erased FROM mnem.repository WHERE id = $1"
+const headSQL = "SELECT r.seq, r.operation, r.erased, c.branch, c.detached FROM mnem.repository r " +
+	"LEFT JOIN mnem.client c ON c.repo = r.id AND c.client = $2 WHERE r.id = $1"
 
 // Head returns the newest operation. What was erased since the last time is known then.
 func (s *Store) Head(ctx context.Context) (store.Head, error) {
-	rows, err := s.run(ctx, headSQL, s.id())
+	rows, err := s.run(ctx, headSQL, s.id(), []byte(s.client))
 	if err != nil {
 		return store.Head{}, err
 	}
@@ -237,6 +242,9 @@ func (s *Store) Head(ctx context.Context) (store.Head, error) {
 		if h.Operation, err = cidOf(rows[0][1]); err != nil {
 			return h, fmt.Errorf("head: %w: %w", store.ErrCorrupt, err)
 		}
+	}
+	if err := s.readPlace(rows[0][3], rows[0][4]); err != nil {
+		return h, err
 	}
 	return h, s.learn(ctx, toInt8(rows[0][2]))
 }
@@ -265,7 +273,7 @@ func (s *Store) Commit(ctx context.Context, old, next store.Head, add ...store.B
 		}
 		return errors.Join(headErr, err)
 	}
-	attempt := fmt.Sprintf("%s-%d", s.client, s.tries.Add(1))
+	attempt := fmt.Sprintf("%s-%d%s%s", s.self, s.tries.Add(1), attemptOf, s.client)
 	cids, datas := columns(add)
 	rows, err := s.change(ctx, "SELECT mnem.commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", s.id(), int8of(int64(old.Seq)),
 		opKey(old), int8of(int64(next.Seq)), opKey(next), int8of(s.noted.Load()), []byte(attempt), s.durably(), cids, datas)

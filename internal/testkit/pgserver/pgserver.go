@@ -46,7 +46,7 @@ var servants = []string{"postgres", "nobody"}
 
 // Start starts a server that answers on a socket alone and ends with the test, which is skipped where the system
 // has no server. Settings are given as the server's command line takes them.
-func Start(t *testing.T, settings ...string) *Server {
+func Start(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	initdb, postgres := program("initdb"), program("postgres")
 	if initdb == "" || postgres == "" {
@@ -99,7 +99,7 @@ func Start(t *testing.T, settings ...string) *Server {
 }
 
 // becoming gives a directory to a user who may run the server, and returns how a command line becomes theirs.
-func becoming(t *testing.T, dir string) []string {
+func becoming(t testing.TB, dir string) []string {
 	t.Helper()
 	for _, name := range servants {
 		u, err := user.Lookup(name)

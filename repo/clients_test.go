@@ -1,0 +1,227 @@
+package repo_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/pgserver"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// clientOf is one client of a repository in a database.
+type clientOf struct {
+	t *testing.T
+	r *repo.Repo
+}
+
+func (c clientOf) ok(err error) {
+	c.t.Helper()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c clientOf) commit(branch, key, summary string) {
+	c.t.Helper()
+	line := `{"node":{"key":"` + key + `","type":"fact","summary":"` + summary + `"}}`
+	_, err := c.r.Commit(c.t.Context(), repo.ReadChanges(strings.NewReader(line), "x"),
+		repo.CommitOptions{Stamp: by, Branch: branch, Message: key})
+	c.ok(err)
+}
+
+// on returns the branch that HEAD is on, and the branch that something is staged for, "" for none.
+func (c clientOf) on() [2]string {
+	c.t.Helper()
+	branch, _, err := c.r.Branch(c.t.Context())
+	c.ok(err)
+	st, err := c.r.Status(c.t.Context(), "")
+	c.ok(err)
+	if !st.Staged {
+		return [2]string{branch}
+	}
+	return [2]string{branch, st.Branch}
+}
+
+func (c clientOf) want(branch, staged string) {
+	c.t.Helper()
+	if got := c.on(); got != [2]string{branch, staged} {
+		c.t.Errorf("HEAD is on %q, staged for %q, want %q and %q", got[0], got[1], branch, staged)
+	}
+}
+
+func (c clientOf) has(key string, want bool) {
+	c.t.Helper()
+	_, err := head(c.t, c.r).Name(c.t.Context(), key)
+	var missing *repo.NotFoundError
+	if want && err != nil || !want && !errors.As(err, &missing) {
+		c.t.Errorf("%s: %v, want there %v", key, err, want)
+	}
+}
+
+// clients returns two clients of one new repository, and what opens another one.
+func clients(t *testing.T) (a, b clientOf, open func(name string) clientOf) {
+	server := pgserver.Start(t)
+	dir := t.TempDir()
+	linkDatabase(t, dir, server.URL("two"))
+	opt := repo.Options{Wait: 10 * time.Second, Client: "ada"}
+	r, err := repo.Init(t.Context(), dir, by, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closing := func(r *repo.Repo) clientOf {
+		t.Cleanup(func() {
+			checkClean(t, r)
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return clientOf{t, r}
+	}
+	open = func(name string) clientOf {
+		opt.Client = name
+		r, err := repo.Open(dir, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return closing(r)
+	}
+	a = closing(r)
+	return a, open("bob"), open
+}
+
+// TestClients has two clients switch, stage, merge and undo beside one another.
+func TestClients(t *testing.T) {
+	a, b, open := clients(t)
+	ctx := t.Context()
+	a.commit("", "first", "one")
+
+	// HEAD
+	a.ok(a.r.Switch(ctx, "draft", repo.SwitchOptions{Stamp: by, Create: true}))
+	a.want("draft", "")
+	b.want("main", "")
+	a.commit("", "of a", "drafted")
+	b.commit("", "of b", "said")
+	a.has("of b", false)
+	b.has("of a", false)
+	open("ada").want("draft", "")
+	open("").want("main", "")
+
+	// what is staged
+	stage := func(c clientOf, key string) {
+		_, err := c.r.StageChanges(ctx, repo.ReadChanges(strings.NewReader(`{"node":{"key":"`+key+`","type":"fact"}}`), "x"),
+			repo.StageOptions{Stamp: by})
+		c.ok(err)
+	}
+	stage(a, "staged by a")
+	b.want("main", "")
+	stage(b, "staged by b")
+	a.want("draft", "draft")
+	b.want("main", "main")
+	_, err := b.r.CommitStaged(ctx, "", repo.CommitOptions{Stamp: by, Message: "staged"})
+	b.ok(err)
+	b.has("staged by b", true)
+	b.has("staged by a", false)
+	a.want("draft", "draft")
+
+	// what is taken back: the newest of b's, which is not the newest of all
+	a.commit("", "second of a", "drafted")
+	undone, err := b.r.Undo(ctx, "", by)
+	b.ok(err)
+	if undone.Of.Operation.Actor != by.Author {
+		t.Errorf("%+v", undone.Of)
+	}
+	b.has("staged by b", false)
+	a.has("second of a", true)
+	if _, err := open("carl").r.Undo(ctx, "", by); !errors.Is(err, repo.ErrNothingToUndo) {
+		t.Errorf("a client that did nothing takes something back: %v", err)
+	}
+	if _, err := a.r.Redo(ctx, by); !errors.Is(err, repo.ErrNothingToRedo) {
+		t.Errorf("a client takes back what another one has undone: %v", err)
+	}
+	_, err = b.r.Redo(ctx, by)
+	b.ok(err)
+	b.has("staged by b", true)
+
+	// HEAD at a commit, which a collection leaves alone
+	a.ok(a.r.Switch(ctx, "aside", repo.SwitchOptions{Stamp: by, Create: true}))
+	a.commit("", "aside", "soon on no branch")
+	at, err := a.r.Detach(ctx, "HEAD", by)
+	a.ok(err)
+	_, err = b.r.RemoveBranch(ctx, "aside", repo.RefOptions{Stamp: by, Force: true})
+	b.ok(err)
+	_, err = b.r.GC(ctx, repo.GCOptions{Stamp: by, KeepOps: 1})
+	b.ok(err)
+	if branch, now, err := a.r.Branch(ctx); err != nil || branch != "" || now != at {
+		t.Errorf("HEAD is on %q at %s: %v", branch, now, err)
+	}
+	a.has("aside", true)
+	if _, err := tryLines(a.r, `{"node":{"key":"x","type":"T"}}`); !errors.As(err, new(*repo.DetachedError)) {
+		t.Error(err)
+	}
+	a.ok(a.r.Switch(ctx, "draft", repo.SwitchOptions{Stamp: by}))
+
+	// names of branches
+	a.ok(a.r.RenameBranch(ctx, "", "sketch", repo.RefOptions{Stamp: by}))
+	a.want("sketch", "sketch")
+	b.want("main", "")
+	if _, err := a.r.RemoveBranch(ctx, "sketch", repo.RefOptions{Stamp: by}); !errors.As(err, new(*repo.InUseError)) {
+		t.Error(err)
+	}
+	a.ok(a.r.Switch(ctx, "main", repo.SwitchOptions{Stamp: by}))
+	a.want("main", "sketch")
+	b.ok(b.r.RenameBranch(ctx, "main", "trunk", repo.RefOptions{Stamp: by}))
+	a.want("trunk", "sketch") // a client without a place of its own is where the repository's HEAD is
+}
+
+// TestClientsMerge has two clients with a merge in progress on one branch each end their own.
+func TestClientsMerge(t *testing.T) {
+	a, b, _ := clients(t)
+	ctx := t.Context()
+	a.commit("", "k", "one")
+	for _, name := range []string{"left", "right"} {
+		_, err := a.r.CreateBranch(ctx, name, "", repo.RefOptions{Stamp: by})
+		a.ok(err)
+		a.commit(name, "k", name)
+	}
+	a.commit("", "k", "here")
+	merge := func(c clientOf, rev string) {
+		t.Helper()
+		var stopped *repo.MergeError
+		_, err := c.r.Merge(ctx, rev, repo.MergeOptions{CommitOptions: repo.CommitOptions{Stamp: by}})
+		if !errors.As(err, &stopped) {
+			t.Fatalf("%v", err)
+		}
+	}
+	merge(a, "left")
+	if _, err := b.r.PendingMerge(ctx, ""); !errors.As(err, new(*repo.NotFoundError)) {
+		t.Errorf("another client's merge: %v", err)
+	}
+	merge(b, "right")
+	for c, theirs := range map[clientOf]string{a: "left", b: "right"} {
+		p, err := c.r.PendingMerge(ctx, "")
+		c.ok(err)
+		tip, err := c.r.Snapshot(ctx, theirs)
+		c.ok(err)
+		if p.Branch != "main" || p.Theirs != tip.CID() || p.Open() != 1 {
+			t.Errorf("%+v", p)
+		}
+	}
+	if _, err := a.r.RemoveBranch(ctx, "main", repo.RefOptions{Stamp: by}); !errors.As(err, new(*repo.InUseError)) {
+		t.Error(err)
+	}
+	a.ok(a.r.RenameBranch(ctx, "main", "trunk", repo.RefOptions{Stamp: by}))
+	if branch, err := a.r.AbortMerge(ctx, repo.CommitOptions{Stamp: by}); err != nil || branch != "trunk" {
+		t.Errorf("%q, %v", branch, err)
+	}
+	opt := repo.CommitOptions{Stamp: by}
+	_, err := b.r.ResolveConflict(ctx, "k", repo.Choice{Take: graph.TakeTheirs}, opt)
+	b.ok(err)
+	_, err = b.r.ContinueMerge(ctx, repo.MergeOptions{CommitOptions: opt})
+	b.ok(err)
+	if n := nodeByKey(t, head(t, a.r), "k"); n.Summary != "right" {
+		t.Errorf("the summary is %q", n.Summary)
+	}
+}
