@@ -72,8 +72,6 @@ func Keys() []Key {
 	return append([]Key{
 		{"author", "MNEM_AUTHOR", "", "who makes changes: 1 to 255 bytes without control characters",
 			func(v string) error { return graph.CheckLine("author", v, 1, graph.MaxActor) }},
-		{ClientKey, ClientVariable, "", "what this client is called in databases; made up when it is needed first",
-			repo.CheckClient},
 		{"wait", "MNEM_WAIT", DefaultWait.String(),
 			"how long to wait for another process: a duration like 500ms, 0s to 24h",
 			func(v string) error { _, err := ParseWait(v); return err }},
@@ -85,6 +83,8 @@ func Keys() []Key {
 		{ConflictsKey, ConflictsVariable, byverb.Stop, "what a sync does about conflicts: " +
 			strings.Join(byverb.Rules(), ", "), byverb.CheckRule},
 		{place.HelperKey, place.HelperVariable, "", "the user's program that tells tokens of servers", place.CheckHelper},
+		{ClientKey, ClientVariable, "", "what this client is called in databases; made up when it is needed first",
+			repo.CheckClient},
 		{hooks.OnKey, "MNEM_HOOKS", "true", "whether hooks note what is said and tell what is known: " +
 			"true or false", CheckBool},
 		{FallbackKey, "MNEM_MCP_FALLBACK", FallbackNone,
