@@ -129,13 +129,13 @@ func (q request) signsOf(st *store, c collection, lanes []ranking) func(id strin
 		if len(q.vectors) > 0 {
 			like := int64(0)
 			for _, l := range lanes {
-				s, found := l.scores[id]
-				if !found || !strings.HasPrefix(l.name, "dense:") {
+				s, found := l.cosines[id]
+				if !found {
 					continue
 				}
 				like = max(like, (min(s, 42598)-16384)*one/26214)
 				if len(q.rewrites) == 0 {
-					like = max(like, (min(s-l.scoreAt(20), 26214)-5243)*one/20971)
+					like = max(like, (min(s-scoreAt(l.cosines, 20), 26214)-5243)*one/20971)
 				}
 			}
 			out = append(out, like)
@@ -215,7 +215,11 @@ func (q request) band(bands map[string]string, window []hit, signs func(id strin
 		best = max(best, known(h))
 	}
 	answered = answered || best >= sure
-	each = max(each, best/4)
+	ofBest := int64(one / 4)
+	if len(q.vectors) > 0 && len(q.rewrites) == 0 {
+		ofBest = 20000
+	}
+	each = max(each, best*ofBest/one)
 	for i, h := range window {
 		switch k := known(h); {
 		case h.tier > 0 || answered && k >= each:

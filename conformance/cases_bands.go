@@ -101,6 +101,17 @@ func fusionBands(s *suite) {
 	} {
 		s.retrieval("9.6", "dense", "ground-"+c.name, c.title, c.q, false, append(fan(c.n), said("t", "tide"), wire("n000", "t", "")))
 	}
+	crowd := batchText{said("alone", "a"), embedded("alone", "m", "90,0,60"), said("away", "b"), embedded("away", "m", "60,-90,3")}
+	for i := range 30 {
+		key := fmt.Sprintf("n%02d", i)
+		crowd = append(crowd, said(key, "x"), embedded(key, "m", fmt.Sprintf("95,%d,%d", 50-i/4, i%8)))
+	}
+	for _, c := range []struct{ name, title, text string }{
+		{"crowd", "what stands alone is put before a crowd that is a little nearer", ""},
+		{"crowd-text", "beside a text", "a b"},
+	} {
+		s.retrieval("9.5", "dense", c.name, c.title, by2(c.text, toward("m", 120, 30, 30), limited(4)), false, crowd)
+	}
 	for _, n := range []int{9, 10} {
 		lines := batchText{said("both", "alpha beta "+rep("and others ", 90)), embedded("both", "m", "1,2,3")}
 		for i := range n {

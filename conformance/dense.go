@@ -4,7 +4,6 @@ import (
 	"math/big"
 	"slices"
 	"sort"
-	"strings"
 )
 
 // models are the models of the request's vectors, ascending.
@@ -71,6 +70,66 @@ func (q request) denseList(st *store, model string) map[string]int64 {
 	return best1000(hs)
 }
 
+// vectorsBy are the dense vectors of a model.
+func (st *store) vectorsBy(model string) map[string][]int8 {
+	out := map[string][]int8{}
+	for key, e := range st.vectors {
+		if key[16:] == model {
+			out[key[:16]] = dimensionsOf(e)
+		}
+	}
+	return out
+}
+
+// own is clause 9.5 of ranking 2, in numbers without bound: what nodes have beside the nearest 20.
+func own(cosines map[string]int64, vectors map[string][]int8) map[string]int64 {
+	var list []hit
+	for id, s := range cosines {
+		list = append(list, hit{id: id, score: s})
+	}
+	sortHits(list)
+	peers := list[:min(len(list), 20)]
+	like := func(a, b string) *big.Int {
+		opposite := slices.Clone(vectors[b])
+		for i := range opposite {
+			opposite[i] = -opposite[i]
+		}
+		return big.NewInt(cosine(vectors[a], vectors[b]) - cosine(vectors[a], opposite))
+	}
+	var known [][]*big.Int
+	for _, p := range peers {
+		var row []*big.Int
+		for _, other := range peers {
+			row = append(row, like(p.id, other.id))
+		}
+		known = append(known, row)
+	}
+	y := make([]*big.Int, len(peers))
+	for i := range y {
+		y[i] = new(big.Int)
+	}
+	for range 32 {
+		for i, p := range peers {
+			rest := new(big.Int).Mul(big.NewInt(p.score), big.NewInt(one))
+			for j := range peers {
+				if i != j {
+					rest.Sub(rest, new(big.Int).Mul(known[i][j], y[j]))
+				}
+			}
+			y[i] = rest.Div(rest, big.NewInt(7*one)) // toward negative infinity: the divisor is positive
+		}
+	}
+	out := map[string]int64{}
+	for _, h := range list {
+		common := new(big.Int)
+		for j, p := range peers {
+			common.Add(common, new(big.Int).Mul(like(h.id, p.id), y[j]))
+		}
+		out[h.id] = max(1, h.score-common.Div(common, big.NewInt(one)).Int64())
+	}
+	return out
+}
+
 func best1000(hs []hit) map[string]int64 {
 	sortHits(hs)
 	out := map[string]int64{}
@@ -86,6 +145,8 @@ type ranking struct {
 	weight int64
 	scores map[string]int64
 	ground int64 // of a score that is nothing: clause 9.6 of ranking 2
+	// cosines are the scores by clause 9.5 of a dense lane, which in ranking 2 are not those of its list.
+	cosines map[string]int64
 }
 
 // rankings are the lanes of clause 9.6 whose lists are not empty.
@@ -93,11 +154,7 @@ func (q request) rankings(st *store, c collection) []ranking {
 	var all []ranking
 	add := func(name string, weight int64, scores map[string]int64) {
 		if len(scores) > 0 {
-			l := ranking{name, weight, scores, 0}
-			if q.second() && strings.HasPrefix(name, "dense:") {
-				l.ground = l.scoreAt(200) / 2
-			}
-			all = append(all, l)
+			all = append(all, ranking{name: name, weight: weight, scores: scores})
 		}
 	}
 	if q.blank() {
@@ -114,7 +171,14 @@ func (q request) rankings(st *store, c collection) []ranking {
 	}
 	for _, m := range q.models() {
 		if w := q.weight("dense:"+m, q.vectorWeight()); w > 0 {
-			add("dense:"+m, w, q.denseList(st, m))
+			if list := q.denseList(st, m); len(list) > 0 {
+				l := ranking{name: "dense:" + m, weight: w, scores: list, cosines: list}
+				if q.second() {
+					l.scores = own(list, st.vectorsBy(m))
+					l.ground = scoreAt(l.scores, 200) / 2
+				}
+				all = append(all, l)
+			}
 		}
 	}
 	if q.timeAlone() {
@@ -208,10 +272,10 @@ func (r ranking) best() int64 {
 	return best
 }
 
-// scoreAt is the score of a place from 1 in the list, or of its last one.
-func (r ranking) scoreAt(place int) int64 {
+// scoreAt is the score of a place from 1 in a list, or of its last one.
+func scoreAt(scores map[string]int64, place int) int64 {
 	var all []int64
-	for _, s := range r.scores {
+	for _, s := range scores {
 		all = append(all, s)
 	}
 	slices.Sort(all)
@@ -234,7 +298,7 @@ func (q request) joinedByRank(lanes []ranking, base, gain map[string]int64, join
 			reached[id] = gain[id]
 		}
 	}
-	f := byRank(append(lanes[:len(lanes):len(lanes)], ranking{"expand", one, reached, 0}))
+	f := byRank(append(lanes[:len(lanes):len(lanes)], ranking{name: "expand", weight: one, scores: reached}))
 	var out []hit
 	for _, id := range ids {
 		out = append(out, hit{id: id, tier: tiers[id], score: f[id]})

@@ -364,7 +364,7 @@ func (q request) knownWarning(st *store, c collection, tiers map[string]int, lan
 	items := a.items[:min(len(a.items), 10)]
 	for _, it := range items {
 		for _, l := range lanes {
-			if len(l.name) > 6 && l.name[:6] == "dense:" && l.scores[it.id] >= one/2 {
+			if l.cosines[it.id] >= one/2 {
 				return
 			}
 		}

@@ -18,6 +18,8 @@ type search struct {
 	index.Keeper
 	query []int8
 	norm  uint64
+	row   []byte              // that is ranked
+	rows  map[graph.ID][]byte // what was kept, nil where nothing asks for it
 }
 
 func newSearch(query []int8, accept Accept, k int) *search {
@@ -42,6 +44,7 @@ func (s *search) rank(row []byte, score int64) error {
 	if score <= 0 {
 		return nil
 	}
+	s.row = row[:rowHead+len(s.query)]
 	return s.Take(index.Hit{ID: graph.ID(row[:graph.IDLen]), Score: score})
 }
 

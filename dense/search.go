@@ -18,12 +18,14 @@ type Query struct {
 	Shortlist int
 	// Near leaves out of the shortlist what is farther than the vector of this rank by more than
 	// chance makes likely; 0 or less leaves out nothing.
-	Near int
+	Near  int
+	Peers Peers
 }
 
 // Result is the answer to a query.
 type Result struct {
-	Hits  []index.Hit // score descending, id ascending
+	Hits  []index.Hit // by the cosine: score descending, id ascending
+	Own   []index.Hit // the same nodes as Peers score them, in their order; nil without peers
 	Other int         // vectors of the model of other dimensions
 	None  bool        // whether there is no vector of the model
 }
@@ -41,13 +43,21 @@ func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
 		return res, err
 	}
 	s := newSearch(q.Values, q.Accept, q.K)
+	if q.Peers.Most > 0 {
+		s.keepRows()
+	}
 	if x.exact(g.rows, k.dims, q.Shortlist) {
 		err = x.scan(ctx, g, s)
 	} else {
 		err = x.shortlist(ctx, g, s, q)
 	}
-	res.Hits = s.Hits()
-	return res, err
+	if err != nil {
+		return res, err
+	}
+	if res.Hits = s.Hits(); q.Peers.Most > 0 {
+		res.Own = s.own(res.Hits, q.Peers)
+	}
+	return res, nil
 }
 
 // scan compares all vectors, a batch of parts after the other: the processors share its products,

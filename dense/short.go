@@ -59,6 +59,9 @@ func (x *Index) shortlist(ctx context.Context, g *group, s *search, q Query) err
 		return err
 	}
 	s.Accept = nil // the list has been accepted
+	if s.rows != nil {
+		s.keepRows()
+	}
 	for _, c := range l.list {
 		if err := s.offer(c.row); err != nil {
 			return err

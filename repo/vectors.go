@@ -214,8 +214,9 @@ func (v indexView) Dense(
 	got, err := x.Search(ctx, dense.Query{
 		Model: q.Model, Values: q.Values, Accept: v.acceptID(ctx, accept), K: k,
 		Shortlist: list.Most, Near: list.Near,
+		Peers: dense.Peers{Most: list.Peers, Ease: list.Ease},
 	})
-	res := retrieve.DenseResult{Hits: hits(got.Hits), Other: got.Other, None: got.None}
+	res := retrieve.DenseResult{Hits: hits(got.Hits), Own: hits(got.Own), Other: got.Other, None: got.None}
 	if err == nil && got.None {
 		res.Models, err = x.Models(ctx, retrieve.MaxModelsNamed)
 	}

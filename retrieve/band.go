@@ -104,7 +104,11 @@ func (r *run) bandOf(ctx context.Context, row *ranking, list []*candidate) (answ
 	}
 	best := slices.Max(known)
 	answered = most >= sure || best >= sure || list[0].tier != tierNone
-	each = max(each, best*row.ofBest>>fixed.FracBits)
+	ofBest := row.ofBest
+	if len(r.req.Vectors) > 0 && len(r.req.Rewrites) == 0 {
+		ofBest = row.ofBestLike
+	}
+	each = max(each, best*ofBest>>fixed.FracBits)
 	for i, c := range list {
 		switch {
 		case c.tier != tierNone || answered && known[i] >= each:
@@ -213,17 +217,13 @@ func (r *run) known(ctx context.Context, row *ranking, list []*candidate) ([]int
 func (r *run) like(row *ranking, c *candidate) (most int64) {
 	between := func(n, from, whole int64) int64 { return share(min(n, whole)-from, whole-from) }
 	for _, l := range r.lists {
-		if _, ok := l.lane.dense(); !ok {
+		cosine, ok := l.cosines[c.id]
+		if !ok {
 			continue
 		}
-		for _, h := range c.lanes {
-			if h.Lane != l.lane {
-				continue
-			}
-			most = max(most, between(h.Score, row.likeFrom, row.likeWhole))
-			if len(r.req.Rewrites) == 0 {
-				most = max(most, between(h.Score-l.scoreOf(crowdRank), row.apartFrom, row.apartWhole))
-			}
+		most = max(most, between(cosine, row.likeFrom, row.likeWhole))
+		if len(r.req.Rewrites) == 0 {
+			most = max(most, between(cosine-l.crowd, row.apartFrom, row.apartWhole))
 		}
 	}
 	return most

@@ -34,6 +34,9 @@ type laneList struct {
 	hits   []Hit
 	nodes  []*candidate
 	ground int64 // of a score that counts as nothing
+
+	cosines map[graph.ID]int64 // of a dense lane, nil for others
+	crowd   int64              // the cosine of the crowdRank
 }
 
 // blank reports whether a request asks for nothing but the newest nodes.
@@ -52,20 +55,20 @@ func (r *run) expands() bool { return *r.req.Expand > 0 && !r.blank() && !r.date
 func (r *run) search(ctx context.Context) ([]*laneList, error) {
 	var lists []*laneList
 	before := r.filter.seen
-	add := func(lane Lane, hits []Hit, err error) error {
+	addList := func(l *laneList, err error) error {
 		if err != nil {
-			return fmt.Errorf("search the %s lane: %w", lane, err)
+			return fmt.Errorf("search the %s lane: %w", l.lane, err)
 		}
-		l := &laneList{lane: lane, weight: r.weight(lane), hits: hits}
-		if _, ok := lane.dense(); ok && len(hits) > 0 {
-			l.ground = l.scoreOf(distantRank) * r.req.row().ground >> fixed.FracBits
-		}
-		r.laneDone(lane, hits, l.ground, before)
+		l.weight = r.weight(l.lane)
+		r.laneDone(l.lane, l.hits, l.ground, before)
 		before = r.filter.seen
-		if len(hits) > 0 {
+		if len(l.hits) > 0 {
 			lists = append(lists, l)
 		}
 		return nil
+	}
+	add := func(lane Lane, hits []Hit, err error) error {
+		return addList(&laneList{lane: lane, hits: hits}, err)
 	}
 	if r.blank() {
 		hits, err := r.x.Recency(ctx, r.filter.accept(ctx), laneDepth)
@@ -99,7 +102,7 @@ func (r *run) search(ctx context.Context) ([]*laneList, error) {
 			return nil, err
 		}
 	}
-	if err := r.searchVectors(ctx, add); err != nil {
+	if err := r.searchVectors(ctx, addList); err != nil {
 		return nil, err
 	}
 	if r.dated.alone {
@@ -112,13 +115,12 @@ func (r *run) search(ctx context.Context) ([]*laneList, error) {
 }
 
 // searchVectors gives the lists of the lanes by embeddings to add.
-func (r *run) searchVectors(ctx context.Context, add func(Lane, []Hit, error) error) error {
+func (r *run) searchVectors(ctx context.Context, add func(*laneList, error) error) error {
 	for _, q := range r.req.Vectors {
 		if r.weight(LaneDense(q.Model)) == 0 {
 			continue
 		}
-		hits, err := r.dense(ctx, q)
-		if err := add(LaneDense(q.Model), hits, err); err != nil {
+		if err := add(r.dense(ctx, q)); err != nil {
 			return err
 		}
 	}
@@ -127,7 +129,7 @@ func (r *run) searchVectors(ctx context.Context, add func(Lane, []Hit, error) er
 			continue
 		}
 		hits, err := r.searchSparse(ctx, q)
-		if err := add(LaneSparse(q.Model), hits, err); err != nil {
+		if err := add(&laneList{lane: LaneSparse(q.Model), hits: hits}, err); err != nil {
 			return err
 		}
 	}

@@ -11,10 +11,13 @@ const (
 )
 
 // Shortlist says which vectors a dense lane compares exactly where there are too many to compare
-// all: clause 9.5.
+// all, and how: clause 9.5.
 type Shortlist struct {
 	Most int // how many at most; 0 for all that there are
 	Near int // the rank of the vector than which others may be farther by no more than the margin
+
+	Peers int   // of how many of the best what they have in common counts less; 0 for cosines as they are
+	Ease  int64 // how much less: the more, the less is taken off
 }
 
 // shortlist is that of a request.
@@ -24,8 +27,11 @@ func (r Request) shortlist() Shortlist {
 		items = limitlessOversize
 	}
 	items = max(leastOversampled, items)
-	list := Shortlist{Most: min(*r.Oversample*items, maxShortlist), Near: items}
-	if r.row().ground > 0 { // what counts as nothing is a rank's score, whatever the limit
+	row := r.row()
+	list := Shortlist{
+		Most: min(*r.Oversample*items, maxShortlist), Near: items, Peers: int(row.peers), Ease: row.ease,
+	}
+	if row.ground > 0 { // what counts as nothing is a rank's score, whatever the limit
 		list.Near = max(items, distantRank)
 		if list.Most > 0 {
 			list.Most = max(list.Most, distantRank)

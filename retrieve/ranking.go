@@ -24,6 +24,9 @@ type ranking struct {
 	textLeast, textMost int64
 	// ground is the share of a distant cosine of a dense lane that counts as nothing in it: clause 9.6.
 	ground int64
+	// peers is of how many of the best of a dense lane what they have in common counts less, the less the
+	// more ease is: clause 9.5.
+	peers, ease int64
 	// kinKnown is how much of a term a node has that has one kindred to it: clause 26.6.
 	kinKnown int64
 	// neighbours is whether what was written right before and after the best item of a question for a
@@ -41,6 +44,8 @@ type bandConstants struct {
 	sure, each, sureMany, eachMany int64
 	// ofBest is the share of what the best item knows that another one has to know beside it.
 	ofBest int64
+	// ofBestLike is the same where there are vectors and one wording: cosines are there for every node.
+	ofBestLike int64
 	// maybe is the share of each, or eachMany, from which on an item may be an answer.
 	maybe int64
 	// A cosine from likeFrom on counts, and that of likeWhole as all of the question.
@@ -63,9 +68,9 @@ type bandConstants struct {
 var rankings = []ranking{
 	{version: 1, rewrites: fixed.One / 2, temporal: fixed.One},
 	{version: 2, rewrites: 2 * fixed.One, kin: 13_107, textLeast: fixed.One / 4, textMost: 4 * fixed.One,
-		ground:   fixed.One / 2,
+		ground: fixed.One / 2, peers: 20, ease: 6 * fixed.One,
 		kinKnown: 26_214, neighbours: true, bands: true, bandConstants: bandConstants{
-			sure: 13_107, each: 6_554, sureMany: 45_875, eachMany: 26_214, ofBest: fixed.One / 4,
+			sure: 13_107, each: 6_554, sureMany: 45_875, eachMany: 26_214, ofBest: fixed.One / 4, ofBestLike: 20_000,
 			maybe: 3 * fixed.One / 4, likeFrom: fixed.One / 4, likeWhole: 42_598, next: 2, ahead: fixed.One / 2,
 			apartFrom: 5_243, apartWhole: 26_214, subject: 13_107, twin: fixed.One / 2,
 		}},
@@ -86,8 +91,8 @@ func rankingOf(version int) *ranking {
 // constants are those of a row that measurements may vary, by name.
 func (k *ranking) constants() map[string]*int64 {
 	return map[string]*int64{
-		"ahead": &k.ahead, "apart-from": &k.apartFrom, "apart-whole": &k.apartWhole, "each": &k.each, "each-many": &k.eachMany, "ground": &k.ground, "kin": &k.kin, "kin-known": &k.kinKnown,
-		"like-from": &k.likeFrom, "like-whole": &k.likeWhole, "maybe": &k.maybe, "next": &k.next, "of-best": &k.ofBest,
+		"ahead": &k.ahead, "apart-from": &k.apartFrom, "apart-whole": &k.apartWhole, "each": &k.each, "each-many": &k.eachMany, "ease": &k.ease, "ground": &k.ground, "kin": &k.kin, "kin-known": &k.kinKnown,
+		"like-from": &k.likeFrom, "like-whole": &k.likeWhole, "maybe": &k.maybe, "next": &k.next, "of-best": &k.ofBest, "of-best-like": &k.ofBestLike, "peers": &k.peers,
 		"rewrites": &k.rewrites, "subject": &k.subject, "sure": &k.sure, "sure-many": &k.sureMany,
 		"temporal": &k.temporal, "text-least": &k.textLeast, "text-most": &k.textMost, "twin": &k.twin,
 	}

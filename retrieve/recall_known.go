@@ -44,8 +44,8 @@ func (r *run) knownWarnings(ctx context.Context, a *Answer) ([]Warning, error) {
 	}
 	items := a.Items[:min(maxCovering, len(a.Items))]
 	for i := range items {
-		for _, h := range items[i].Lanes {
-			if _, ok := h.Lane.dense(); ok && h.Score >= likeEnough {
+		for _, l := range r.lists {
+			if l.cosines[items[i].ID] >= likeEnough {
 				return nil, nil
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/fixed"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -161,24 +162,37 @@ type Vectors interface {
 
 // DenseResult is the answer of a dense lane.
 type DenseResult struct {
-	Hits   []Hit
+	Hits   []Hit    // by the cosine
+	Own    []Hit    // the same by what each has beside the others, where that was asked for
 	Other  int      // embeddings of the model that have other dimensions than the query
 	None   bool     // whether there is no dense embedding of the model
 	Models []string // where None: the first MaxModelsNamed models there are, ascending
 }
 
 // dense asks for the list of one model.
-func (r *run) dense(ctx context.Context, q QueryVector) ([]Hit, error) {
+func (r *run) dense(ctx context.Context, q QueryVector) (*laneList, error) {
+	l := &laneList{lane: LaneDense(q.Model)}
 	x, ok := r.x.(Vectors)
 	if !ok {
-		return nil, errors.New("this index has no vectors")
+		return l, errors.New("this index has no vectors")
 	}
 	res, err := x.Dense(ctx, q, r.filter.accept(ctx), laneDepth, r.req.shortlist())
 	if err != nil {
-		return nil, err
+		return l, err
 	}
 	r.denseWarnings(q, res)
-	return ranked(res.Hits), nil
+	if l.hits = ranked(res.Hits); len(l.hits) == 0 {
+		return l, nil
+	}
+	l.crowd, l.cosines = l.scoreOf(crowdRank), make(map[graph.ID]int64, len(l.hits))
+	for _, h := range l.hits {
+		l.cosines[h.ID] = h.Score
+	}
+	if len(res.Own) > 0 {
+		l.hits = ranked(res.Own)
+	}
+	l.ground = l.scoreOf(distantRank) * r.req.row().ground >> fixed.FracBits
+	return l, nil
 }
 
 func (r *run) denseWarnings(q QueryVector, res DenseResult) {
