@@ -34,9 +34,9 @@ func TestSteadily(t *testing.T) {
 	}
 	purged, tries := 0, 0
 	// read reads the digests of the newest commit, which a purge removes before for as many times.
-	read := func(purges int, early bool) func(context.Context, *Service, *struct{}, func(int) error) error {
+	read := func(purges int, early bool) func(context.Context, *Service, any, func(any) error) error {
 		tries = 0
-		return func(ctx context.Context, s *Service, _ *struct{}, emit func(int) error) error {
+		return func(ctx context.Context, s *Service, _ any, emit func(any) error) error {
 			snap, err := s.At(ctx, string(graph.Head))
 			if err != nil {
 				return err
@@ -62,9 +62,9 @@ func TestSteadily(t *testing.T) {
 			return emit(root.Facts)
 		}
 	}
-	run := func(do func(context.Context, *Service, *struct{}, func(int) error) error) (got []int, err error) {
-		v := &Verb[struct{}, int]{do: do}
-		err = v.steadily(ctx, &Service{Repo: r, spec: &v.Spec}, &struct{}{}, func(n int) error {
+	run := func(do func(context.Context, *Service, any, func(any) error) error) (got []any, err error) {
+		v := &Spec{do: do}
+		err = v.steadily(ctx, &Service{Repo: r, spec: v}, &struct{}{}, func(n any) error {
 			got = append(got, n)
 			return nil
 		})
@@ -76,15 +76,13 @@ func TestSteadily(t *testing.T) {
 	if got, err := run(read(1, true)); !errors.Is(err, store.ErrBusy) || fmt.Sprint(got) != "[0]" || tries != 1 {
 		t.Errorf("%v, %v after %d tries", got, err, tries)
 	}
-	damage := func(context.Context, *Service, *struct{}, func(int) error) error {
+	damage := func(context.Context, *Service, any, func(any) error) error {
 		tries++
 		return fmt.Errorf("%w: block", store.ErrCorrupt)
 	}
 	// What was read of standard input is not there again.
-	once := &Verb[readsOnce, int]{do: func(ctx context.Context, s *Service, _ *readsOnce, emit func(int) error) error {
-		return read(1, false)(ctx, s, nil, emit)
-	}}
-	err = once.steadily(ctx, &Service{Repo: r, spec: &once.Spec}, &readsOnce{}, func(int) error { return nil })
+	once := &Spec{do: read(1, false)}
+	err = once.steadily(ctx, &Service{Repo: r, spec: once}, &readsOnce{}, func(any) error { return nil })
 	if !errors.Is(err, store.ErrBusy) || tries != 1 {
 		t.Errorf("of standard input: %v after %d tries", err, tries)
 	}

@@ -91,7 +91,7 @@ func TestOpLogStreams(t *testing.T) {
 		}
 		counted.Reset()
 		enough := errors.New("enough")
-		err = OpLog.Run(t.Context(), &fakeHost{repo: r}, &OpLogRequest{}, func(*Op) error { return enough })
+		err = OpLog.Do(t.Context(), &fakeHost{repo: r}, &OpLogRequest{}, func(any) error { return enough })
 		if !errors.Is(err, enough) {
 			t.Fatal(err)
 		}

@@ -75,7 +75,7 @@ func TestDiffIsItsShape(t *testing.T) {
 	h := newHost(t)
 	run(t, h, Forget, &NodesRequest{Nodes: []string{"bob"}})
 	var out strings.Builder
-	err := Diff.Run(t.Context(), h, &DiffRequest{A: "HEAD~1", B: "HEAD"}, func(res any) error {
+	err := Diff.Do(t.Context(), h, &DiffRequest{A: "HEAD~1", B: "HEAD"}, func(res any) error {
 		return WriteJSON(&out, res)
 	})
 	if err != nil || !json.Valid([]byte(out.String())) || !strings.Contains(out.String(), `"counts":{`) {

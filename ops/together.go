@@ -35,7 +35,7 @@ func (a *asking) together(ctx context.Context, emit func(*Answer) error) error {
 	}
 	first, err := part(ctx, fromProject, ours, a.at,
 		func(ctx context.Context, verb *Spec, req any, emit func(any) error) error {
-			return verb.run(ctx, a.host, req, emit)
+			return verb.Do(ctx, a.host, req, emit)
 		})
 	if err != nil {
 		return err

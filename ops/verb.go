@@ -64,26 +64,25 @@ type Spec struct {
 	fields func() []Field // of the request, made once
 
 	request func() any
-	run     func(ctx context.Context, host Host, req any, emit func(any) error) error
+	do      func(ctx context.Context, s *Service, req any, emit func(any) error) error
 }
 
-// Verb is a declaration with its function.
-type Verb[Req, Res any] struct {
-	Spec
-	do func(ctx context.Context, s *Service, req *Req, emit func(Res) error) error
-}
+// Verb is a declaration with the types of its function, which is kept as one of any types: what there is of
+// each verb is small.
+type Verb[Req, Res any] struct{ Spec }
 
 // Define declares a verb with one answer. Beside an error of Answered or News the answer is given too.
 func Define[Req, Res any](
 	spec Spec, do func(ctx context.Context, s *Service, req *Req) (Res, error),
 ) *Verb[Req, Res] {
-	return define(spec, func(ctx context.Context, s *Service, req *Req, emit func(Res) error) error {
-		res, err := do(ctx, s, req)
+	spec.do = func(ctx context.Context, s *Service, req any, emit func(any) error) error {
+		res, err := do(ctx, s, req.(*Req))
 		if err != nil && !hasAnswer(err) {
 			return err
 		}
 		return firstError(emit(res), err)
-	})
+	}
+	return define[Req, Res](spec)
 }
 
 // Stream declares a verb that answers with any number of results, which it gives to emit one by one.
@@ -91,21 +90,24 @@ func Stream[Req, Res any](
 	spec Spec, do func(ctx context.Context, s *Service, req *Req, emit func(Res) error) error,
 ) *Verb[Req, Res] {
 	spec.stream = true
-	return define(spec, do)
+	spec.do = func(ctx context.Context, s *Service, req any, emit func(any) error) error {
+		return do(ctx, s, req.(*Req), func(res Res) error { return emit(res) })
+	}
+	return define[Req, Res](spec)
 }
 
-func define[Req, Res any](
-	spec Spec, do func(context.Context, *Service, *Req, func(Res) error) error,
-) *Verb[Req, Res] {
+func define[Req, Res any](spec Spec) *Verb[Req, Res] {
 	spec.result = reflect.TypeFor[Res]()
-	spec.fields = sync.OnceValue(func() []Field { return sortedFields(reflect.TypeFor[Req]()) })
-	v := &Verb[Req, Res]{Spec: spec, do: do}
-	v.request = func() any { return new(Req) }
-	v.run = func(ctx context.Context, host Host, req any, emit func(any) error) error {
-		return v.Run(ctx, host, req.(*Req), func(res Res) error { return emit(res) })
-	}
-	declare(&v.Spec)
+	spec.request = func() any { return new(Req) }
+	v := &Verb[Req, Res]{spec}
+	v.typed(reflect.TypeFor[Req]())
 	return v
+}
+
+// typed declares a verb by the type of its request.
+func (s *Spec) typed(request reflect.Type) {
+	s.fields = sync.OnceValue(func() []Field { return sortedFields(request) })
+	declare(s)
 }
 
 // New returns a request with its defaults, a pointer.
@@ -119,10 +121,8 @@ func (s *Spec) New() (any, error) {
 	return req, nil
 }
 
-// Do runs the verb with a request that New made, as Verb.Run does.
-func (s *Spec) Do(ctx context.Context, host Host, req any, emit func(any) error) error {
-	return s.run(ctx, host, req, emit)
-}
+// Request returns a request without its defaults, a pointer.
+func (s *Spec) Request() any { return s.request() }
 
 // Name is how remote callers and policies name the verb: "op_log".
 func (s *Spec) Name() string {
@@ -256,30 +256,29 @@ type Resumer interface {
 	Answered(answer any) (more bool)
 }
 
-// Run runs the verb for a host and gives each answer to emit, while the repository is open. A verb
+// Do runs the verb for a host, with a request that New or Request made, and gives each answer to emit, while
+// the repository is open. A verb
 // that writes has its stamp made and the repository opened for writing; in a dry run it writes to one
 // that is forgotten.
-func (v *Verb[Req, Res]) Run(
-	ctx context.Context, host Host, req *Req, emit func(Res) error,
-) error {
-	if err := v.excluded(req); err != nil {
+func (spec *Spec) Do(ctx context.Context, host Host, req any, emit func(any) error) error {
+	if err := spec.excluded(req); err != nil {
 		return err
 	}
-	if c, ok := any(req).(Checker); ok {
+	if c, ok := req.(Checker); ok {
 		if err := c.Check(); err != nil {
 			return err
 		}
 	}
-	if c, ok := any(req).(Configurer); ok {
+	if c, ok := req.(Configurer); ok {
 		if err := c.Configure(host.Setting); err != nil {
 			return err
 		}
 	}
-	s := &Service{host: host, spec: &v.Spec, Human: host.Human()}
-	if v.NoRepo {
-		return v.do(ctx, s, req, emit)
+	s := &Service{host: host, spec: spec, Human: host.Human()}
+	if spec.NoRepo {
+		return spec.do(ctx, s, req, emit)
 	}
-	before, asks := any(req).(preparer)
+	before, asks := req.(preparer)
 	if asks {
 		elsewhere, err := host.Elsewhere(ctx)
 		if err == nil && !elsewhere {
@@ -302,10 +301,10 @@ func (v *Verb[Req, Res]) Run(
 		if err := firstError(s.open(ctx), s.mayWrite(ctx, req)); err != nil {
 			return err
 		}
-		if s.spec.Answer == "" && (s.spec.derives(req) || s.spec.EffectOf(req) == Reads) {
-			return v.steadily(ctx, s, req, emit)
+		if spec.Answer == "" && (spec.derives(req) || spec.EffectOf(req) == Reads) {
+			return spec.steadily(ctx, s, req, emit)
 		}
-		return v.do(ctx, s, req, emit)
+		return spec.do(ctx, s, req, emit)
 	})
 }
 
@@ -315,16 +314,16 @@ const maxAgain = 3
 // steadily runs a verb that reads, and again where a purge or a collection has meanwhile removed what is derived:
 // that is no damage, and is made anew. In a store of many processes another one may have done so unheard, so that
 // what was opened is forgotten once. What was read of standard input cannot be read again.
-func (v *Verb[Req, Res]) steadily(
-	ctx context.Context, s *Service, req *Req, emit func(Res) error,
+func (spec *Spec) steadily(
+	ctx context.Context, s *Service, req any, emit func(any) error,
 ) error {
 	given := false
-	if q, ok := any(req).(interface{ ReadsOnce() bool }); ok {
+	if q, ok := req.(interface{ ReadsOnce() bool }); ok {
 		given = q.ReadsOnce()
 	}
 	for again := 0; ; again++ {
 		since := s.Repo.Sweeps()
-		err := v.do(ctx, s, req, func(res Res) error {
+		err := spec.do(ctx, s, req, func(res any) error {
 			given = true
 			return emit(res)
 		})

@@ -102,7 +102,7 @@ func try[Req, Res any](t *testing.T, h *fakeHost, v *Verb[Req, Res], req *Req) (
 		}
 	}
 	var b strings.Builder
-	err := v.Run(t.Context(), h, req, func(res Res) error {
+	err := v.Do(t.Context(), h, req, func(res any) error {
 		readBack(t, &v.Spec, res)
 		data, err := encode(res)
 		b.Write(append(data, '\n'))

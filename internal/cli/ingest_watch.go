@@ -14,17 +14,14 @@ import (
 
 // bindIngest binds the verb that keeps files, and what runs it again where they change.
 func bindIngest() *verb {
-	once := bind(ops.Ingest, (*show.Console).Ingested)
-	return &verb{once.spec, func(c *cli) (any, func(context.Context) error) {
-		req, run := once.prepare(c)
-		return req, func(ctx context.Context) error {
-			q := req.(*ops.IngestRequest)
-			if !q.Watch {
-				return run(ctx)
-			}
+	v := bind(ops.Ingest, (*show.Console).Ingested)
+	v.around = func(ctx context.Context, c *cli, req any, run func(context.Context) error) error {
+		if q := req.(*ops.IngestRequest); q.Watch {
 			return c.watchFiles(ctx, q, run)
 		}
-	}}
+		return run(ctx)
+	}
+	return v
 }
 
 // watchFiles keeps files, and again each time some of them changed. Between two runs the repository is not

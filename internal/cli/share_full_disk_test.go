@@ -44,11 +44,7 @@ func (w *team) smallDisk(machine string) string {
 // sound, and the next attempt has all.
 func TestSharingOnAFullDisk(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(6, 6))
-	text := make([]byte, 3<<20)
-	for i := range text {
-		text[i] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/"[rnd.IntN(64)]
-	}
-	line := fmt.Sprintf(`{"node":{"key":"large","type":"N","content":%q}}`, text)
+	line := fmt.Sprintf(`{"node":{"key":"large","type":"N","content":%q}}`, noise(rnd, 7<<19))
 	list := []carrier{carriers()[0], carriers()[3], carriers()[5]}
 	if _, err := exec.LookPath("git"); err == nil {
 		list = append(list, gitCarrier("git", func(_ *testing.T, dir string) string { return "git+" + fileURL(dir) }))

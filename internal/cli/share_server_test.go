@@ -130,11 +130,7 @@ func TestManyRepositories(t *testing.T) {
 	}
 	rnd := rand.New(rand.NewPCG(4, 4))
 	for i := range 8 { // what does not compress, until it is full
-		text := make([]byte, 400<<10)
-		for k := range text {
-			text[k] = "abcdefghijklmnopqrstuvwxyz234567"[rnd.IntN(32)]
-		}
-		w.run(0, "a", fmt.Sprintf(`{"node":{"key":"big%d","type":"N","content":%q}}`, i, text), "commit", "-m", "x", "-")
+		w.run(0, "a", fmt.Sprintf(`{"node":{"key":"big%d","type":"N","content":%q}}`, i, noise(rnd, 400<<10)), "commit", "-m", "x", "-")
 	}
 	w.refused(7, "as many bytes as it may have", "a", "push", "x")
 	w.ok("a", "fetch", "x")
@@ -189,11 +185,7 @@ func TestUploadsGoOn(t *testing.T) {
 	w.ok("a", "remote", "add", "origin", u.URL)
 	rnd := rand.New(rand.NewPCG(3, 3))
 	for i := range 3 {
-		text := make([]byte, 3<<20)
-		for k := range text {
-			text[k] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/"[rnd.IntN(64)]
-		}
-		w.run(0, "a", fmt.Sprintf(`{"node":{"key":"k%d","type":"N","content":%q}}`, i, text), "commit", "-m", "x", "-")
+		w.run(0, "a", fmt.Sprintf(`{"node":{"key":"k%d","type":"N","content":%q}}`, i, noise(rnd, 7<<19)), "commit", "-m", "x", "-")
 	}
 	u.cut.Store(1 << 20)
 	w.ok("a", "push")
@@ -206,13 +198,9 @@ func TestUploadsGoOn(t *testing.T) {
 	}
 	// A process that is killed: the next one goes on with what the server has.
 	for i := range effort.Pick(1, 4, 20) {
-		text := make([]byte, 9<<20)
-		for k := range text {
-			text[k] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/"[rnd.IntN(64)]
-		}
 		lines := new(strings.Builder)
 		for part := range 3 {
-			fmt.Fprintf(lines, `{"node":{"key":"k%d-%d","type":"N","content":%q}}`+"\n", i, part, text[part*3<<20:(part+1)*3<<20])
+			fmt.Fprintf(lines, `{"node":{"key":"k%d-%d","type":"N","content":%q}}`+"\n", i, part, noise(rnd, 7<<19))
 		}
 		w.run(0, "a", lines.String(), "commit", "-m", "x", "-")
 		cmd := w.process("a", "", "push")

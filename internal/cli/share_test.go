@@ -169,6 +169,15 @@ func (w *team) refused(code int, says, machine string, args ...string) {
 	}
 }
 
+// noise is text that hardly packs and is quick to index: one word. It packs to 5 bits a byte.
+func noise(rnd *rand.Rand, bytes int) string {
+	text := make([]byte, bytes)
+	for i := range text {
+		text[i] = "abcdefghijklmnopqrstuvwxyz0123456789"[rnd.IntN(36)]
+	}
+	return string(text)
+}
+
 // add commits a node.
 func (w *team) add(machine, key, summary string, args ...string) {
 	w.Helper()

@@ -25,42 +25,71 @@ import (
 // verb is a verb of package ops with what prints its answers for people.
 type verb struct {
 	spec *ops.Spec
-	// prepare returns a request with its defaults, and what runs the verb with it.
-	prepare func(c *cli) (req any, run func(ctx context.Context) error)
+	// print prints an answer to a request, row returns the row of one table that an answer is: one of them is set.
+	print func(c *show.Console, req, answer any) error
+	row   func(c *show.Console, answer any) []show.Cell
+	// around is called in place of what runs the verb, which it is given; nil for most.
+	around func(ctx context.Context, c *cli, req any, run func(context.Context) error) error
 }
 
 // bind binds a verb to what prints its answers.
 func bind[Req, Res any](v *ops.Verb[Req, Res], print func(*show.Console, Res) error) *verb {
-	return bindAs(v, func(c *show.Console, _ *Req, res Res) error { return print(c, res) })
+	return &verb{spec: &v.Spec, print: func(c *show.Console, _, answer any) error {
+		return print(c, answer.(Res))
+	}}
 }
 
 // bindAs is bind for answers that are printed as the request says.
 func bindAs[Req, Res any](v *ops.Verb[Req, Res], print func(*show.Console, *Req, Res) error) *verb {
-	return &verb{&v.Spec, func(c *cli) (any, func(context.Context) error) {
-		req := new(Req)
-		return req, func(ctx context.Context) error {
-			c.Answers, c.long = 0, v.Long
-			err := c.ask(ctx, &v.Spec, req, func(answer any) error {
-				c.Answers++
-				c.worked()
-				if namesGit(req) {
-					if err := c.nameGit(ctx, answer); err != nil {
-						return err
-					}
-				}
-				if c.InJSON {
-					return c.PrintJSON(answer)
-				}
-				return print(&c.Console, req, answer.(Res))
-			})
-			c.worked()
-			var news *ops.News
-			if errors.As(err, &news) {
-				c.exit, err = news.Outcome.Exit, nil
-			}
-			return err
-		}
+	return &verb{spec: &v.Spec, print: func(c *show.Console, req, answer any) error {
+		return print(c, req.(*Req), answer.(Res))
 	}}
+}
+
+// bindTable is bind for a stream whose answers are rows of one table.
+func bindTable[Req, Res any](v *ops.Verb[Req, Res], row func(*show.Console, Res) []show.Cell) *verb {
+	return &verb{spec: &v.Spec, row: func(c *show.Console, answer any) []show.Cell {
+		return row(c, answer.(Res))
+	}}
+}
+
+// run runs a verb with a request of its own and prints the answers.
+func (v *verb) run(ctx context.Context, c *cli, req any) error {
+	once := func(ctx context.Context) error { return v.answer(ctx, c, req) }
+	if v.around != nil {
+		return v.around(ctx, c, req, once)
+	}
+	return once(ctx)
+}
+
+func (v *verb) answer(ctx context.Context, c *cli, req any) error {
+	c.Answers, c.long = 0, v.spec.Long
+	var rows [][]show.Cell
+	err := c.ask(ctx, v.spec, req, func(answer any) error {
+		c.Answers++
+		c.worked()
+		if namesGit(req) {
+			if err := c.nameGit(ctx, answer); err != nil {
+				return err
+			}
+		}
+		switch {
+		case c.InJSON:
+			return c.PrintJSON(answer)
+		case v.row == nil:
+			return v.print(&c.Console, req, answer)
+		}
+		if r := v.row(&c.Console, answer); r != nil {
+			rows = append(rows, r)
+		}
+		return nil
+	})
+	c.worked()
+	var news *ops.News
+	if errors.As(err, &news) {
+		c.exit, err = news.Outcome.Exit, nil
+	}
+	return firstError(err, c.Table(rows))
 }
 
 // running is a verb that runs: here, or where the repository is open.
@@ -128,26 +157,6 @@ func (c *cli) worked() {
 	c.working = nil
 }
 
-// bindTable is bind for a stream whose answers are rows of one table.
-func bindTable[Req, Res any](v *ops.Verb[Req, Res], row func(*show.Console, Res) []show.Cell) *verb {
-	return &verb{&v.Spec, func(c *cli) (any, func(context.Context) error) {
-		req := new(Req)
-		return req, func(ctx context.Context) error {
-			var rows [][]show.Cell
-			err := c.ask(ctx, &v.Spec, req, func(answer any) error {
-				if c.InJSON {
-					return c.PrintJSON(answer)
-				}
-				if r := row(&c.Console, answer.(Res)); r != nil {
-					rows = append(rows, r)
-				}
-				return nil
-			})
-			return firstError(err, c.Table(rows))
-		}
-	}}
-}
-
 // verbOf returns the verb of a command, nil where the command is none yet.
 func verbOf(command string) *verb {
 	for _, v := range verbs() {
@@ -176,7 +185,7 @@ func verbCommand(command string) func(*cli) *cobra.Command {
 // verb makes the command of a verb: a flag for each field of its request.
 func (c *cli) verb(command string) *cobra.Command {
 	v := verbOf(command)
-	req, run := v.prepare(c)
+	req := v.spec.Request()
 	words := strings.Fields(command)
 	cmd := &cobra.Command{
 		Use:   strings.TrimSpace(words[len(words)-1] + " " + v.spec.Usage),
@@ -238,7 +247,7 @@ func (c *cli) verb(command string) *cobra.Command {
 				q.SetChanges(func(ctx context.Context) (repo.Changes, error) { return c.lines(ctx, names) })
 			}
 		}
-		return run(cmd.Context())
+		return v.run(cmd.Context(), c, req)
 	})
 	if q, ok := req.(interface{ Prompt() string }); ok {
 		c.prompts(cmd, q.Prompt)
@@ -400,7 +409,7 @@ func (v *verb) fixed(f *ops.Field) (value string, ok bool) {
 
 // call runs a verb with the arguments of a remote caller.
 func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) error {
-	req, run := v.prepare(c)
+	req := v.spec.Request()
 	words := strings.Fields(v.spec.Command)
 	var given []string
 	for _, f := range v.spec.Fields() {
@@ -448,7 +457,7 @@ func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) erro
 	}
 	c.started = true
 	c.doing = doing{ctx: ctx, name: v.spec.Name(), words: words, wait: c.doing.wait}
-	return run(ctx)
+	return v.run(ctx, c, req)
 }
 
 // host is the command line as verbs see it.
