@@ -99,7 +99,7 @@ func writeCommand(t *testing.T, b *bytes.Buffer, path string, cmd *cobra.Command
 		fmt.Fprintf(b, "```\n%s```\n\n", flags.FlagUsages())
 	}
 	fmt.Fprintf(b, "Examples:\n\n```\n%s\n```\n\n", unindent(cmd.Example))
-	shapes, ok := shapes()[path]
+	shapes, ok := allShapes()[path]
 	if !ok {
 		return
 	}
@@ -185,7 +185,7 @@ func TestEveryCommandIsComplete(t *testing.T) {
 			}
 		}
 	})
-	for path := range shapes() {
+	for path := range allShapes() {
 		if !seen[path] {
 			t.Errorf("shapes of %s, which is no command", path)
 		}

@@ -141,7 +141,7 @@ func TestExamples(t *testing.T) {
 		if slices.Contains(bare, path) {
 			from = plain
 		}
-		_, json := shapes()[path]
+		_, json := allShapes()[path]
 		t.Run(path, func(t *testing.T) {
 			lines := strings.Split(strings.ReplaceAll(cmd.Example, "\\\n", ""), "\n") // as a shell reads them
 			if cmd.Example == "" {

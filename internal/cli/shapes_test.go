@@ -6,12 +6,16 @@ import (
 	"math"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/mnem-project/mnem/operation"
 )
+
+// allShapes are shapes, made once.
+var allShapes = sync.OnceValue(shapes)
 
 // kinds check the values that stand for a word of a shape. Any other word stands for itself.
 var kinds = map[string]func(v any) bool{
@@ -130,7 +134,7 @@ func checkAnswer(t *testing.T, command, stdout string) {
 			return
 		}
 		var errs []string
-		for _, shape := range shapes()[command] {
+		for _, shape := range allShapes()[command] {
 			var want any
 			if err := json.Unmarshal([]byte(shape), &want); err != nil {
 				t.Fatalf("%s: shape: %v: %s", command, err, shape)
@@ -142,7 +146,7 @@ func checkAnswer(t *testing.T, command, stdout string) {
 			}
 			errs = append(errs, err.Error())
 		}
-		if err := checkSchemas(t, shapes()[command], v); err != nil {
+		if err := checkSchemas(t, allShapes()[command], v); err != nil {
 			t.Errorf("%s has none of its schemas: %v", command, err)
 		}
 		if len(errs) > 0 {

@@ -26,6 +26,7 @@ func (w *team) process(machine, stdin string, args ...string) *exec.Cmd {
 
 // TestSyncsAtOnce has machines commit and sync with one repository at once: what was acknowledged is there.
 func TestSyncsAtOnce(t *testing.T) {
+	t.Parallel()
 	machines, commits := effort.Pick(4, 8, 8), effort.Pick(4, 25, 25)
 	w := newTeam(t, carriers()[0])
 	w.add("hub", "first", "x")
@@ -80,6 +81,7 @@ func (w *team) holds(machine string, want int) {
 // TestSyncKilled kills a sync at random moments. Whatever it was about, both repositories are sound, and the
 // next one ends with the same on both sides.
 func TestSyncKilled(t *testing.T) {
+	t.Parallel()
 	w := newTeam(t, carriers()[0])
 	for i := range 20 {
 		w.add("hub", fmt.Sprint("n", i), strings.Repeat("text ", 200+i))
@@ -111,6 +113,7 @@ func TestSyncKilled(t *testing.T) {
 
 // TestCloneKilled kills a clone at random moments: another one into a new directory has all.
 func TestCloneKilled(t *testing.T) {
+	t.Parallel()
 	w := newTeam(t, carriers()[0])
 	for i := range 20 {
 		w.add("hub", fmt.Sprint("n", i), strings.Repeat("text ", 200+i))

@@ -43,6 +43,7 @@ func (w *team) smallDisk(machine string) string {
 // TestSharingOnAFullDisk fetches to a disk that something else filled, and pushes to one: no ref moves, both sides are
 // sound, and the next attempt has all.
 func TestSharingOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(6, 6))
 	line := fmt.Sprintf(`{"node":{"key":"large","type":"N","content":%q}}`, noise(rnd, 7<<19))
 	list := []carrier{carriers()[0], carriers()[3], carriers()[5]}

@@ -86,6 +86,7 @@ func TestGit(t *testing.T) {
 
 // TestGitAtOnce has machines sync by one git repository at once.
 func TestGitAtOnce(t *testing.T) {
+	t.Parallel()
 	w, _ := inGit(t)
 	w.ok("m0", "clone", w.url, ".")
 	w.add("m0", "first", "x")
@@ -127,6 +128,7 @@ func TestGitRepacks(t *testing.T) {
 
 // TestGitRefused refuses URLs and contents that are no memory.
 func TestGitRefused(t *testing.T) {
+	t.Parallel()
 	w, dir := inGit(t)
 	w.ok("a", "init")
 	for url, says := range map[string]string{

@@ -146,6 +146,7 @@ func (w *spoilt) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // TestCutTransfers breaks connections after some bytes, and changes bits: no ref is ever at what is not there,
 // and in the end both sides have the same.
 func TestCutTransfers(t *testing.T) {
+	t.Parallel()
 	w := newTeam(t, carriers()[0])
 	for i := range 10 {
 		w.add("hub", fmt.Sprint("n", i), strings.Repeat("text ", 300+i))

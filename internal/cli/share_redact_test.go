@@ -185,7 +185,11 @@ func TestRedactionsTravel(t *testing.T) {
 		list = append(list, inGitRepository())
 	}
 	like := effort.Pick([]string{"file", "held", "ssh"}, nil, nil)
-	for _, by := range list {
+	part := 1
+	if effort.Race { // a few of each carrier have all its goroutines
+		part = 2
+	}
+	for n, by := range list {
 		if slices.Contains(like, by.name) {
 			continue
 		}
@@ -193,7 +197,10 @@ func TestRedactionsTravel(t *testing.T) {
 			continue // no signals between processes
 		}
 		t.Run(by.name, func(t *testing.T) {
-			for _, s := range redactionScenarios {
+			for i, s := range redactionScenarios {
+				if i%part != n%part {
+					continue
+				}
 				t.Run(strings.ReplaceAll(s.name, " ", "-"), func(t *testing.T) {
 					t.Parallel()
 					s.do(newTeam(t, by))

@@ -23,6 +23,7 @@ import (
 
 // TestCommandsAskServers runs verbs on a server by -R URL: they do and answer what they would there.
 func TestCommandsAskServers(t *testing.T) {
+	t.Parallel()
 	w := newTeam(t, carriers()[3])
 	at := func(args ...string) []string { return append(args, "-R", w.url) }
 	w.env["SOURCE_DATE_EPOCH"] = "1700000000"
@@ -86,6 +87,7 @@ func TestCommandsAskServers(t *testing.T) {
 
 // TestManyRepositories serves the repositories under a directory, each with its own tokens and quota.
 func TestManyRepositories(t *testing.T) {
+	t.Parallel()
 	w := newTeam(t, carriers()[0])
 	w.ok("root/x", "init")
 	w.ok("root/team/y", "init")
@@ -179,6 +181,7 @@ func cutsUploads(t *testing.T, to string) *uploadsOf {
 
 // TestUploadsGoOn pushes a large pack, of which each part breaks once: what came is not sent again.
 func TestUploadsGoOn(t *testing.T) {
+	t.Parallel()
 	w := newTeam(t, carriers()[0])
 	u := cutsUploads(t, served(t, filepath.Join(w.dir, "hub")))
 	w.ok("a", "init")
@@ -218,6 +221,7 @@ func TestUploadsGoOn(t *testing.T) {
 
 // TestServerKilled kills a server at random moments of a sync: the next one ends with the same on both sides.
 func TestServerKilled(t *testing.T) {
+	t.Parallel()
 	w := newTeam(t, carriers()[0])
 	w.add("hub", "first", "x")
 	w.clones("a")

@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 var mnem = Entry{Command: "/opt/bin/mnem", Args: []string{"mcp", "--repo", "/w/p"}}
@@ -112,7 +114,7 @@ func (r randomJSON) value(depth int, section bool) string {
 
 // TestSetAndRemoveRestore: taking the entry away gives the very bytes there were before it.
 func TestSetAndRemoveRestore(t *testing.T) {
-	for seed := range uint64(4000) {
+	for seed := range effort.Pick(uint64(1000), 4000, 40_000) {
 		r := randomJSON{rand.New(rand.NewPCG(seed, 7)), []string{"\n", "\r\n"}[seed%2]}
 		text := r.gap(false) + r.value(0, true) + r.gap(false)
 		set, err := setJSON([]byte(text), section, name, jsonFields())

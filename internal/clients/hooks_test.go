@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 // hookFormats are those of all clients.
@@ -48,7 +50,7 @@ func TestHooksRestore(t *testing.T) {
 		if f.host != host {
 			t.Errorf("the hooks of %s call for %s", host, f.host)
 		}
-		for seed := range uint64(600) {
+		for seed := range effort.Pick(uint64(150), 600, 4000) {
 			r := randomJSON{rand.New(rand.NewPCG(seed, 9)), []string{"\n", "\r\n"}[seed%2]}
 			version := ""
 			if r.IntN(2) == 0 {
