@@ -109,7 +109,7 @@ func TestSteadilyShared(t *testing.T) {
 		fails                 bool
 	}{{0, 0, 1, false}, {1, 0, 2, false}, {2, 0, 2, true}, {1, 1, 1, true}} {
 		tries := 0
-		v := &Verb[struct{}, int]{do: func(_ context.Context, _ *Service, _ *struct{}, emit func(int) error) error {
+		v := &Spec{do: func(_ context.Context, _ *Service, _ any, emit func(any) error) error {
 			for range c.early {
 				if err := emit(0); err != nil {
 					return err
@@ -120,7 +120,7 @@ func TestSteadilyShared(t *testing.T) {
 			}
 			return nil
 		}}
-		err := v.steadily(t.Context(), &Service{Repo: r, spec: &v.Spec}, &struct{}{}, func(int) error { return nil })
+		err := v.steadily(t.Context(), &Service{Repo: r, spec: v}, &struct{}{}, func(any) error { return nil })
 		if tries != c.tries || errors.Is(err, store.ErrCorrupt) != c.fails {
 			t.Errorf("%+v: %v after %d tries", c, err, tries)
 		}
