@@ -30,7 +30,7 @@ const (
 
 // ScopeRules is of verbs that read digests.
 type ScopeRules struct {
-	By []string `op:",remote" doc:"what makes a scope: {RULE} is edge:TYPE, prop:NAME or type, the first one a memory's home (default: edge:part-of, edge:in, edge:about)" note:" (repeatable)" remote:"what makes a scope: edge:TYPE, prop:NAME or type"`
+	By []string `op:",remote" doc:"group memories by {RULE}: edge:TYPE, prop:NAME or type; the first rule that applies names a memory's home (default: edge:part-of, edge:in, edge:about)" note:" (repeatable)" remote:"what makes a scope: edge:TYPE, prop:NAME or type"`
 }
 
 func (q *ScopeRules) recipe() (distill.Recipe, error) {

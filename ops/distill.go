@@ -51,17 +51,17 @@ type Distilled struct {
 var Distill = Define(Spec{
 	Command: "distill", Usage: "[flags]", Group: "care", Effect: Writes, Idempotent: true, Derived: true, Long: true,
 	Title: "Make the digests of a commit, and keep them",
-	Doc: "Make the digests of a commit: a few sentences for each scope, for each cluster of memories\n" +
-		"that are alike, and for the whole. They are derived from the commit, as its index is: no\n" +
-		"commit is made, and they are the same on every machine. 'mnem map' and 'mnem digest' show\n" +
-		"them, and make what is not kept each time.\n\n" +
-		"Only what follows from changes is made anew: of one changed memory the digests that it is in.\n" +
-		"See docs/digests.md.\n\n" +
-		"With --model a chat model writes texts of the digests with the most memories below that have none, and\n" +
-		"these are kept in commits. Its server is told the texts, without what may hold a credential. Where it\n" +
-		"fails, the digest keeps its sentences and the answer says so; after 3 failures in a row it is asked no\n" +
-		"more. --dry-run prints how often it would be asked. Servers' addresses and keys are those of\n" +
-		"'mnem retrieve --rewrite'.",
+	Doc: "Make the digests of a commit and keep them. A digest is a few sentences quoted from the\n" +
+		"memories below it: one for each scope, each cluster of similar memories, and the whole memory.\n" +
+		"Digests are derived from the commit, like its index: they are the same on every machine, and\n" +
+		"no commit is made. 'mnem map' and 'mnem digest' show them; digests that were not kept are made\n" +
+		"again each time. After a change only the digests that contain it are made again.\n\n" +
+		"With --model a chat model writes texts for the digests with the most memories below them\n" +
+		"that have no text yet; these texts are kept in commits. The model's server is told the\n" +
+		"memories' texts, without those that may hold a credential. Where the model fails, the digest\n" +
+		"keeps its sentences and the answer says so; after 3 failures in a row it is not asked again.\n" +
+		"--dry-run prints how often it would be asked. Servers' addresses and keys are those of\n" +
+		"'mnem retrieve --rewrite'. See docs/digests.md.",
 	Example: "  mnem distill\n  mnem distill --model=ollama:llama3 --calls 10 --dry-run\n  mnem distill --auto\n  mnem distill --by edge:part-of --by prop:project",
 }, makeDigests)
 

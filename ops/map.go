@@ -17,10 +17,10 @@ import (
 
 // MapRequest asks for a table of contents, or for what changed in it.
 type MapRequest struct {
-	Scope  string `op:"scope,arg,remote" doc:"a scope or cluster as the map names it (default: the whole memory)"`
-	Depth  int    `op:",remote" default:"2" doc:"so many levels below, {N} from 1 to 8"`
-	Since  string `op:",remote" complete:"rev" doc:"only what differs from this {REV}"`
-	Budget int    `op:",remote" default:"600" doc:"at most {N} tokens; 0 for as many as there may be"`
+	Scope  string `op:"scope,arg,remote" doc:"a scope or cluster, named as in the output of the map (default: the whole memory)"`
+	Depth  int    `op:",remote" default:"2" doc:"show {N} levels below, 1 to 8"`
+	Since  string `op:",remote" complete:"rev" doc:"show only what differs from {REV}"`
+	Budget int    `op:",remote" default:"600" doc:"print at most {N} tokens; 0 for the highest limit"`
 	AtRevision
 	ScopeRules
 }
@@ -64,10 +64,10 @@ type MapChange struct {
 var MapVerb = Define(Spec{
 	Command: "map", Usage: "[SCOPE] [flags]", Group: "read", Effect: Reads, Pure: true,
 	Title: "Show what a memory is about, or what changed in it, in few tokens",
-	Doc: "Print a table of contents of a memory: its scopes and clusters, the largest first, each with\n" +
-		"how many memories are below and what they are about. 'mnem digest' shows one of them.\n\n" +
-		"With --since only the parts that differ from another revision are printed, with the memories\n" +
-		"that came, changed, or went: what is the same in both is not read.",
+	Doc: "Print a table of contents of a memory: its scopes and clusters, the largest first. Each has\n" +
+		"the number of memories below it and what they are about. 'mnem digest' shows one of them.\n\n" +
+		"With --since, print only the parts that differ from another revision, with the memories that\n" +
+		"were added, changed or removed. Parts that are the same in both are not read.",
 	Example: "  mnem map\n  mnem map svc/billing --depth 1\n  mnem map --since HEAD~1 --budget 400\n" +
 		"  mnem map --json",
 }, mapMemory)

@@ -14,7 +14,7 @@ import (
 
 // PackRedactionsRequest asks what was erased.
 type PackRedactionsRequest struct {
-	After string `op:",remote" doc:"list those whose blocks come after {CID}"`
+	After string `op:",remote" doc:"list only blocks whose CID comes after {CID}"`
 	Params
 }
 
@@ -62,8 +62,8 @@ var (
 	PackRedactions = Define(Spec{
 		Command: "pack redactions", Effect: Reads,
 		Title: "List erased blocks for other repositories",
-		Doc: "List the blocks that were erased here, with what is left of each: at most 1000 at once, in the order\n" +
-			"of their CIDs. 'mnem pack redact' takes them in elsewhere.",
+		Doc: "List the blocks that were erased here, each with its redaction record: at most 1000 at once, in the\n" +
+			"order of their CIDs. 'mnem pack redact' applies them to another repository.",
 		Example: "  mnem pack redactions\n  mnem pack redactions --json",
 	}, packRedactions)
 
