@@ -23,20 +23,20 @@ func altitudeCommand(h *cli.Host) *cobra.Command {
 	var budget, limit int
 	cmd := &cobra.Command{
 		Use:   "altitude DIR [flags]",
-		Short: "Measure what is printed of the evidence, from each altitude",
+		Short: "Measure how much of the evidence is printed, at each altitude",
 		Long: "DIR holds files NAME.changes.jsonl with change lines and, for each, questions: NAME.queries.jsonl\n" +
-			"as 'mnem-bench eval' reads it, NAME.broad.jsonl or both. The latter has an object a line:\n\n" +
+			"as 'mnem-bench eval' reads it, NAME.broad.jsonl or both. The latter has one object a line:\n\n" +
 			"  qid     the name of the question\n" +
-			"  text    the question, which asks for much at once\n" +
-			"  points  what may be said in answer: a list of lists, of different wordings of one point\n\n" +
-			"Each NAME becomes a repository in memory, of which nothing is left behind, and each question is asked\n" +
-			"from each altitude. Printed are means over the questions:\n\n" +
-			"  evidence    the share of the rare terms and numbers of gold that are printed. A term is rare that\n" +
-			"              at most one of 50 nodes has, or one alone\n" +
+			"  text    the question, a broad one\n" +
+			"  points  the points of a good answer: a list of lists, each with different wordings of one point\n\n" +
+			"Each NAME becomes a temporary repository in memory, and each question is asked at each altitude. The\n" +
+			"output has means over the questions:\n\n" +
+			"  evidence    the share of the rare terms and numbers of the gold nodes that are printed. A term is\n" +
+			"              rare if at most one of 50 nodes has it, or only one\n" +
 			"  points      the share of the points of a broad question of which a wording is printed\n" +
-			"  tokens      of the answers\n" +
-			"  digests     answers with a digest\n" +
-			"  points/100  points for 100 tokens, of all broad questions together",
+			"  tokens      tokens of the answer\n" +
+			"  digests     answers that contain a digest\n" +
+			"  points/100  points per 100 tokens, over all broad questions",
 		Example: "  mnem-bench altitude .\n" +
 			"  mnem-bench altitude . --budget 512",
 		Args: cobra.ExactArgs(1),

@@ -32,36 +32,35 @@ func answersCommand(h *cli.Host) *cobra.Command {
 	opt := &answersOptions{}
 	cmd := &cobra.Command{
 		Use:   "answers DIR... [flags]",
-		Short: "Measure what an agent is shown, from memories that were written as agents write them",
-		Long: "Each DIR is a set, of files with an object a line:\n\n" +
+		Short: "Measure what an agent is shown, on memories written as agents write them",
+		Long: "Each DIR is a set of files with one object a line:\n\n" +
 			"  memories.jsonl   key, text, type and time\n" +
-			"  questions.jsonl  qid, kind, text and gold: the keys of what is needed for the answer, none where\n" +
-			"                   the memory has no answer; if wanted ok, keys of what is welcome beside it, and\n" +
-			"                   old, keys of what gold has made outdated\n" +
+			"  questions.jsonl  qid, kind, text and gold: the keys that the answer needs, none if the memory has\n" +
+			"                   no answer; optional: ok, keys that may be shown too, and old, keys that gold\n" +
+			"                   has made outdated\n" +
 			"  cues.jsonl       for --cues: key and cues\n" +
 			"  also.jsonl       for --also: qid and also, other wordings of the question\n" +
-			"  vectors.jsonl    for --vectors: id and vector. The id is a qid or a key, with --cues a key and\n" +
-			"                   \"+cues\"\n\n" +
-			"Each memory is remembered by itself, as by 'mnem remember' and in order of time, in a repository in\n" +
-			"memory of which nothing is left behind. Each question is asked a day after the last memory, as by\n" +
-			"'mnem recall'. What is no memory, as an entity, counts as neither gold nor ok. Printed are means over\n" +
-			"the questions that have the figure:\n\n" +
-			"  R@1, R@5, R@10  the share of gold among the first k items, of at most k\n" +
+			"  vectors.jsonl    for --vectors: id and vector. The id is a qid or a key; with --cues, a key followed\n" +
+			"                   by \"+cues\"\n\n" +
+			"Memories are remembered one by one in order of time, as by 'mnem remember', in a temporary repository\n" +
+			"in memory. Each question is asked a day after the last memory, as by 'mnem recall'. Items that are no\n" +
+			"memories, such as entities, count as neither gold nor ok. The output has means over the questions\n" +
+			"that have the figure:\n\n" +
+			"  R@1, R@5, R@10  the share of gold among the first k items, counting at most k of gold\n" +
 			"  MRR             1/rank of the first item of gold\n" +
 			"  prec, tprec     the share of gold and ok among printed items, and among their tokens\n" +
 			"  noise           items that are neither\n" +
 			"  silent          questions without gold for which nothing is presented as an answer\n" +
 			"  muted           questions with gold for which nothing is presented as an answer\n" +
 			"  hint            muted questions with an item of gold that may be an answer\n" +
-			"  stale           questions with old for which such an item comes before gold, or without it, and\n" +
-			"                  does not say that it is outdated\n" +
+			"  stale           questions with old for which an old item comes before gold, or without gold, and\n" +
+			"                  is not marked as outdated\n" +
 			"  items, tokens   what is printed\n\n" +
-			"A row is over a set, over the questions of a kind, or over all, with half of the interval of 95% for\n" +
+			"Each row is for one set, for the questions of one kind, or for all, with half of the 95% interval for\n" +
 			"R@5 and silent.\n\n" +
 			"--vary measures all sets with each of several values of a constant of the ranking, in units of\n" +
-			"2^-16 (next: in fifths). An unknown NAME lists them. For each set it prints its figures and those of\n" +
-			"all other sets: a value that is chosen by the others gives on the set itself what a new memory can\n" +
-			"expect.",
+			"2^-16 (next: in fifths). An unknown NAME lists the constants. For each set it prints its figures and\n" +
+			"those of all other sets: a value chosen on the others shows on this set what a new memory can expect.",
 		Example: "  mnem-bench answers memory\n" +
 			"  mnem-bench answers memory --cues --also --misses\n" +
 			"  mnem-bench answers memory --verb retrieve --floor rest --limit 40\n" +

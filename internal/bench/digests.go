@@ -34,23 +34,23 @@ func digestsCommand(h *cli.Host) *cobra.Command {
 		Use:   "digests DIR [flags]",
 		Short: "Compare digests with written summaries",
 		Long: "DIR holds pairs of files, NAME.changes.jsonl with change lines and NAME.summaries.jsonl with an\n" +
-			"object a line: session, the key of a node that others are in, and summary, what was written of\n" +
-			"these. Each pair becomes a repository in memory, of which nothing is left behind, and the digest\n" +
-			fmt.Sprintf("of each session, of at most %d tokens, is compared with its summary. So is what others choose\n", distill.ClusterTokens) +
-			"of the same sentences in as many tokens:\n\n" +
-			"  lead      the first ones\n" +
-			"  random    any\n" +
-			"  textrank  those that share many terms with many\n" +
-			"  lexrank   those that are like many others, by the cosines of their rare terms\n\n" +
-			"Printed are the means of\n\n" +
-			"  ROUGE-1   the share of the summary's words that the text has too\n" +
-			"  ROUGE-L   the share that it has in the same order\n" +
-			"  tokens    of the text\n\n" +
-			"and by how much digests are above the best of the others, with an interval of 95%: of 10,000 samples\n" +
-			"of the differences, drawn with a fixed seed. Words are counted as they are, without stems.\n\n" +
+			"object a line: session, the key of a node that contains others, and summary, a written summary of\n" +
+			"these. Each pair becomes a temporary repository in memory, and the digest of each session, of at most\n" +
+			fmt.Sprintf("%d tokens, is compared with its summary. For comparison, other methods choose from the same\n", distill.ClusterTokens) +
+			"sentences, with the same number of tokens:\n\n" +
+			"  lead      the first sentences\n" +
+			"  random    random ones\n" +
+			"  textrank  those that share many terms with many others\n" +
+			"  lexrank   those that resemble many others, by the cosines of their rare terms\n\n" +
+			"The output has the means of\n\n" +
+			"  ROUGE-1   the share of the summary's words that the text contains\n" +
+			"  ROUGE-L   the share that it contains in the same order\n" +
+			"  tokens    tokens of the text\n\n" +
+			"and the difference between digests and the best other method, with a 95% interval from 10,000 samples\n" +
+			"of the differences, drawn with a fixed seed. Words are compared unstemmed.\n\n" +
 			"--vary measures digests with each of several values of a weight: " + strings.Join(distill.WeightNames, ", ") + ".\n" +
-			"For each conversation it prints its figures and those of all others: a value that is chosen by the\n" +
-			"others gives on the conversation itself what a new one can expect.",
+			"For each conversation it prints its figures and those of all others: a value chosen on the others\n" +
+			"shows on this conversation what a new one can expect.",
 		Example: "  mnem-bench digests .\n" +
 			"  mnem-bench digests . --vary first=0,8",
 		Args: cobra.ExactArgs(1),

@@ -32,22 +32,22 @@ func evalCommand(h *cli.Host) *cobra.Command {
 		Use:   "eval DIR [flags]",
 		Short: "Answer questions with known answers and print how well",
 		Long: "DIR holds pairs of files, NAME.changes.jsonl with change lines and NAME.queries.jsonl\n" +
-			"with a question a line. Each pair becomes a repository in memory, of which nothing is\n" +
-			"left behind, and the figures are over all of them together. A question is an object with\n\n" +
+			"with one question a line. Each pair becomes a temporary repository in memory, and the figures\n" +
+			"are over all pairs together. A question is an object with\n\n" +
 			"  qid            its name, given once in DIR\n" +
 			"  text           the question\n" +
 			"  gold           the keys of all nodes that answer it (ids for nodes without a key)\n" +
 			"  cat            its category, if any; see --by\n" +
-			"  gold_sessions  if wanted: the keys of the sessions to be found. Keys in gold are then of\n" +
-			"                 the form SESSION:TURN; nodes without a colon in their key are sessions\n\n" +
-			"and any parameter that a line of 'mnem retrieve --batch' may have. A profile that --profile or\n" +
-			"a question names is built in; with --profile or --by profile it may be one of the repository\n" +
-			"here, if there is one. Limit and budget are not taken from profiles. Printed are, each from 0\n" +
-			"to 1 and averaged over the questions that have it:\n\n" +
+			"  gold_sessions  optional: the keys of the sessions to be found. Keys in gold then have the\n" +
+			"                 form SESSION:TURN; nodes without a colon in their key are sessions\n\n" +
+			"and any parameter of a line of 'mnem retrieve --batch'. A profile named by --profile or by a\n" +
+			"question is a built-in one; with --profile or --by profile it may also be one of the repository\n" +
+			"here, if there is one. Limit and budget are not taken from profiles. The figures are from 0\n" +
+			"to 1, averaged over the questions that have them:\n\n" +
 			"  R@5, R@10      the share of gold among the first 5 or 10 items\n" +
-			"  All@10         1 where all of gold is among the first 10, else 0\n" +
+			"  All@10         1 if all of gold is among the first 10, else 0\n" +
 			"  MRR            1/rank of the first item of gold\n" +
-			"  nDCG@10        how far up gold is among the first 10, 1 where all of it comes first\n" +
+			"  nDCG@10        how high gold ranks among the first 10, 1 if all of it comes first\n" +
 			"  R@1024         the share of gold in the items that fit into 1,024 tokens\n" +
 			"  session R@5    the share of gold_sessions among the first 5 sessions of the items\n\n" +
 			"--by intent has a row for the questions of each intent that 'mnem recall' knows, whether --intent\n" +

@@ -34,14 +34,14 @@ func perfCommand(h *cli.Host) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "perf [flags]",
 		Short: "Measure what work costs in memories of several sizes",
-		Long: "Make up memories of the sizes of --nodes and measure what work on them costs: time, bytes\n" +
-			"and blocks written and read, memory and disk. The same --seed makes the same nodes, edges,\n" +
-			"vectors and questions everywhere: texts of 20 to 200 words and a long tail, words as frequent\n" +
-			"as in prose, three edges a node, of which a few nodes get many, and vectors in clusters. What\n" +
-			"is timed is timed in turns with a yardstick, where there is one: the least that such work can\n" +
-			"cost. Times are of this machine and moment, counts are not. Measured are, unless --only says\n" +
-			"less:\n\n" + names.String() + "\n" +
-			"Everything is made in a temporary directory, which is removed, and no repository is touched.",
+		Long: "Generate memories of the sizes in --nodes and measure the cost of work on them: time, bytes and\n" +
+			"blocks written and read, memory and disk. The same --seed generates the same nodes, edges,\n" +
+			"vectors and questions everywhere: texts of 20 to 200 words and a long tail, word frequencies\n" +
+			"as in prose, three edges a node with a few hubs, and vectors in clusters. Timed work alternates\n" +
+			"with a yardstick, where there is one: the least that such work can cost. Times hold for this\n" +
+			"machine and moment, counts hold everywhere. The measurements, all of them unless --only selects\n" +
+			"some:\n\n" + names.String() + "\n" +
+			"All files are in a temporary directory, which is removed at the end; no repository is touched.",
 		Example: "  mnem-bench perf --nodes 200 --dims 8 --runs 1 --only commit,warm",
 		Args:    cobra.NoArgs,
 	}
