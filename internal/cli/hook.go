@@ -93,17 +93,15 @@ func (c *cli) hook(ctx context.Context, host, event string) error {
 
 // bindLast binds the verb that tells what an agent was given, and says so where that is nothing.
 func bindLast() *verb {
-	all := bind(ops.Last, (*show.Console).Last)
-	return &verb{all.spec, func(c *cli) (any, func(context.Context) error) {
-		req, run := all.prepare(c)
-		return req, func(ctx context.Context) error {
-			err := run(ctx)
-			if err == nil && c.Answers == 0 {
-				c.Remark("nothing was given to an agent yet")
-			}
-			return err
+	v := bind(ops.Last, (*show.Console).Last)
+	v.around = func(ctx context.Context, c *cli, _ any, run func(context.Context) error) error {
+		err := run(ctx)
+		if err == nil && c.Answers == 0 {
+			c.Remark("nothing was given to an agent yet")
 		}
-	}}
+		return err
+	}
+	return v
 }
 
 // mayCapture reports whether what hooks noted is taken in before a verb answers: where it reads the newest
