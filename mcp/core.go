@@ -44,7 +44,7 @@ func askTools() []*tool {
 		{
 			name: "check", title: "Check an answer's ground", operation: "check",
 			doc: "Say whether memory may be relied on for a question or statement: STRONG, WEAK " +
-				"(says what is missing: words, evidence, or a lead over the next best) or MISS.",
+				"(says what is missing) or MISS.",
 			params: []param{queryParam, typeParam, atParam},
 			fields: []field{
 				{name: "verdict"}, {name: "item", typ: "object"},
@@ -60,7 +60,7 @@ func askTools() []*tool {
 				nodeParam,
 				{name: "field", kind: text, flag: "field", doc: "summary, props.NAME…"},
 				{name: "include", kind: texts, flag: "include",
-					doc: "show hidden: forgotten, superseded, expired, retired"},
+					doc: "hidden: forgotten, superseded, expired, retired"},
 				atParam,
 			},
 			fields: []field{
@@ -145,7 +145,7 @@ var nearFields = []string{"type", "id", "key", "node_type", "summary"}
 func sessionTool(actions []string) *tool {
 	t := &tool{
 		name: "session", title: "Recorded sessions", operation: "session_list",
-		doc: "What was retrieved, by session: current, list or log",
+		doc: "What was retrieved, by session",
 		params: []param{
 			{name: "action", kind: text, required: true, enum: actions, doc: "what to do"},
 			{name: "name", kind: text, doc: "of the session"},
@@ -202,8 +202,8 @@ func writeTools() []*tool {
 		},
 		{
 			name: "commit", title: "Commit nodes and edges", operation: "commit",
-			doc: "Write nodes, edges and removals in one commit, all or nothing. Edges may name, by " +
-				"key, nodes of the same call. An existing key updates the fields given.",
+			doc: "Write nodes, edges and removals in one commit, all or nothing. Edges may name nodes of " +
+				"the same call by key. An existing key updates the fields given.",
 			params: []param{
 				{name: "message", kind: text, required: true, flag: "message", doc: "its subject"},
 				{name: "nodes", kind: objects,
@@ -236,7 +236,7 @@ func writeTools() []*tool {
 		},
 		{
 			name: "undo", title: "Take back a change", operation: "undo",
-			doc: "Take back your newest commit. Again: one further back.",
+			doc: "Take back your newest commit; again, the one before.",
 			params: []param{
 				{name: "op", kind: text, word: 1, doc: "another operation, by number"},
 				{name: "any", kind: boolean, doc: "also what others did"},

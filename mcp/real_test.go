@@ -182,14 +182,7 @@ func TestToolListCost(t *testing.T) {
 	for p, most := range map[mcp.Profile]int{
 		mcp.ProfileRead: 2000, mcp.ProfileCore: 3000, mcp.ProfileFull: 12_000,
 	} {
-		_, tools := toolList(t, p)
-		for _, tool := range tools {
-			tool.Meta = nil // for the client, which shows it to no model
-		}
-		data, err := json.Marshal(tools)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data, tools := toolList(t, p)
 		n := count(string(data))
 		t.Logf("%s: %d tools, %d tokens, %d bytes", p, len(tools), n, len(data))
 		if n > most {

@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mnem-project/mnem/mcp"
+	"github.com/mnem-project/mnem/tokens"
 )
 
 // scene is what a model knows when it remembers, and later when it asks: a memory with phrases that it would
@@ -130,7 +131,10 @@ func play(t *testing.T, tools map[string]*sdk.Tool) (transcripts [][]step, answe
 // writes cues and other wordings, and finds what it remembered in a question without a word of it. A client
 // that is not told to does not.
 func TestTranscripts(t *testing.T) {
-	_, published := toolList(t, mcp.ProfileCore)
+	list, published := toolList(t, mcp.ProfileCore)
+	if n := tokens.Counters()[tokens.O200k](string(list)); n > 3000 {
+		t.Errorf("the list of tools is %d tokens", n)
+	}
 	told, untold := map[string]*sdk.Tool{}, map[string]*sdk.Tool{}
 	for _, tool := range published {
 		told[tool.Name], untold[tool.Name] = tool, without(t, tool)
