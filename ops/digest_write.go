@@ -62,7 +62,7 @@ var DigestWrite = Define(Spec{
 		"The text is shown while its source is the same. If the source has changed, nothing is written: ask\n" +
 		"for the digest again. Texts of digests that are not there any more are dropped and counted.",
 	Example: "  mnem digest-write root 3f0c… 'Harbour operations: berths, tides, and who is on call.'\n" +
-		"  mnem digest-write svc/billing 91aa… 'Billing is owned by Alice; invoices go out on Mondays.' --model my-model",
+		"  mnem digest-write root 3f0c… 'The harbour: who keeps it, and when the tides turn.' --model my-model",
 }, writeDigest)
 
 // Check refuses what is out of bounds.

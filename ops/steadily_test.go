@@ -142,3 +142,5 @@ func (sharedMem) Since(context.Context) (func(context.Context) error, error) {
 func (sharedMem) Keep(func() []ipld.CID) {}
 
 func (sharedMem) Erased(func()) {}
+
+func (sharedMem) Place() store.Place { return store.Place{} }

@@ -47,7 +47,10 @@ import (
 //	    40,000  MCP servers of the folder that a client has open
 //	    60,000  the page's map, and erasures that remotes report as a verb
 //	-1,140,000  what runs a verb is no code of each verb
-const budget = 37_560_000
+//	   115,000  texts of digests that models write, kept in commits, and chat models that are asked for them
+//	    60,000  sessions beside those of other machines
+//	    45,000  what each client of a database has of its own
+const budget = 37_780_000
 
 // TestSize builds the program as it is published. A jump of megabytes is mostly text/template, or
 // reflection by the names of methods: with either the linker keeps every exported method.

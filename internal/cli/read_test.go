@@ -286,7 +286,7 @@ func TestJSONShapes(t *testing.T) {
 			"dropped_by candidates_seen warnings"},
 		{"retrieve|billing|--explain", "commit receipt query items tokens_used tokens_budget dropped " +
 			"dropped_by candidates_seen warnings dropped_items trace dates"},
-		{"session|list", "session commit follow agent task actor time records ended"},
+		{"session|list", "session of commit follow agent task actor time records ended"},
 		{"session|log|s", "record event time actor commit receipt query items tokens title"},
 		{"replay|s", "session receipts identical first_difference"},
 	} {

@@ -153,7 +153,8 @@ var requests = []struct{ name, body string }{
 	{"cues", `{"missing":true,"limit":3}`}, {"ls", `{"limit":3}`}, {"ls", `{"edges":true,"limit":3}`}, {"neighbors", `{"node":"katya"}`},
 	{"path", `{"from":"katya","to":"alice"}`}, {"communities", `{"limit":2}`},
 	{"communities", `{"node":"katya"}`}, {"distill", `{}`}, {"map", `{"depth":1}`}, {"map", `{"since":"HEAD~1"}`},
-	{"digest", `{}`}, {"digest", `{"digest":"katya"}`}, {"resolve", `{"hash":"0123456789abcdef"}`}, {"sources", `{}`}, {"explore", `{"topic":"payments"}`},
+	{"digest", `{}`}, {"digest", `{"digest":"katya"}`}, {"resolve", `{"hash":"0123456789abcdef"}`}, {"sources", `{}`},
+	{"digest_write", `{"digest":"root","source":"` + noSource + `","text":"of something else"}`}, {"explore", `{"topic":"payments"}`},
 	{"related", `{"node":"katya"}`}, {"suggest", `{"text":"the payments are late"}`},
 	{"retrieve", `{"query":"who owns sign-in?","explain":true}`}, {"recall", `{"query":"who?"}`},
 	{"retrieve_batch", `{"lines":[{"text":"a","qid":"1"},{"text":"b"}]}`},
@@ -199,9 +200,10 @@ var requests = []struct{ name, body string }{
 
 // otherwise are the operations whose answer in TestOpenAPI is no JSON answer, and why.
 var otherwise = map[string]int{
-	"embed":  422, // no model is configured
-	"export": 200, // a CAR file
-	"import": 415, // wants a CAR file
+	"embed":        422, // no model is configured
+	"digest_write": 409, // of what the digest is not made from
+	"export":       200, // a CAR file
+	"import":       415, // wants a CAR file
 	// Likewise.
 	"pack_send": 200, "pack_take": 415,
 }

@@ -289,12 +289,12 @@ func TestHostileClients(t *testing.T) {
 		status                int
 		says                  string
 	}{
-		{"", "", "", 400, "move or set"},
+		{"", "", "", 400, "move, set or place"},
 		{"move=refs/heads/x", "", "", 400, "REF=FROM..TO"},
 		{"move=refs/heads/x=none..none&tracking=origin", "", "", 400, "tracking"},
 		{"move=refs/heads/x=none.." + at, "", "", 422, "not in the pack"},
-		{"set=refs/stage/main=any..none", "", "", 422, "no branch or tag"},
-		{"set=refs/remotes/origin/heads/x=any..none", "", "", 422, "no branch or tag"},
+		{"set=refs/stage/main=any..none", "", "", 422, "no branch, tag or session"},
+		{"set=refs/remotes/origin/heads/x=any..none", "", "", 422, "no branch, tag or session"},
 		{"set=refs/heads/main=any..none", "", "", 422, "HEAD is on it"},
 		{"set=refs/heads/main=none.." + at, "", "junk", 422, ""},
 		{"set=refs/heads/main=none.." + at, "zstd", "junk", 422, "the body"},
