@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"sort"
 	"strings"
 )
@@ -174,7 +175,8 @@ func (q request) banded(
 	}
 	signs := q.signsOf(st, c, lanes)
 	said = said[:min(len(said), 50)]
-	if !q.band(bands, kept, signs) && !q.band(bands, said, signs) && len(kept) > 0 {
+	compared := slices.ContainsFunc(lanes, func(l ranking) bool { return len(l.cosines) > 0 })
+	if !q.band(bands, kept, signs, compared) && !q.band(bands, said, signs, compared) && len(kept) > 0 {
 		for _, h := range said {
 			bands[h.id] = "rest"
 		}
@@ -192,8 +194,9 @@ func (q request) banded(
 	return bands
 }
 
-// band gives the bands of some candidates, and reports whether they answer the question.
-func (q request) band(bands map[string]string, window []hit, signs func(id string) []int64) bool {
+// band gives the bands of some candidates, and reports whether they answer the question. Compared is whether any
+// list of a dense lane has a node.
+func (q request) band(bands map[string]string, window []hit, signs func(id string) []int64, compared bool) bool {
 	if len(window) == 0 {
 		return false
 	}
@@ -216,7 +219,7 @@ func (q request) band(bands map[string]string, window []hit, signs func(id strin
 	}
 	answered = answered || best >= sure
 	ofBest := int64(one / 4)
-	if len(q.vectors) > 0 && len(q.rewrites) == 0 {
+	if compared && len(q.rewrites) == 0 {
 		ofBest = 20000
 	}
 	each = max(each, best*ofBest/one)

@@ -221,6 +221,10 @@ func signBands(s *suite) {
 			lines = append(lines, said(w, w+" alone"))
 		}
 		add(fmt.Sprint("of-best-", len(words)), title, by2(strings.Join(words, " ")), lines)
+		add(fmt.Sprint("of-best-none-", len(words)), title+", beside vectors that nothing has",
+			by2(strings.Join(words, " "), toward("none", 1, 2)), lines)
+		add(fmt.Sprint("of-best-like-", len(words)), title+", beside vectors that some have",
+			by2(strings.Join(words, " "), toward("m", 0, 1, 2)), append(lines, embedded("all", "m", "0,1,2")))
 	}
 	add("vectors", "a vector alone", by2("", toward("m", 127, 63, 0)), pier)
 	add("vectors-far", "a vector that nothing is near", by2("", toward("m", -20, 127, -100)), pier)

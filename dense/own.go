@@ -21,8 +21,7 @@ type Peers struct {
 	Ease int64
 }
 
-// keepRows has the rows of what is kept remembered. The rows of a scan are of parts of at most exactWork
-// dimensions, those of a shortlist are in memory anyway.
+// keepRows has the rows of what is kept remembered, and of nothing else: a copy, as a row is of a part of many.
 func (s *search) keepRows() {
 	s.rows = map[graph.ID][]byte{}
 	accept := s.Accept
@@ -32,9 +31,10 @@ func (s *search) keepRows() {
 				return ok, err
 			}
 		}
-		s.rows[id] = s.row
+		s.rows[id] = slices.Clone(s.row)
 		return true, nil
 	}
+	s.Gone = func(id graph.ID) { delete(s.rows, id) }
 }
 
 // own returns hits, which are in order, by what each has of the query beside what the best have too: its cosine

@@ -12,6 +12,7 @@ import (
 // that would be among the best of those offered so far.
 type Keeper struct {
 	Accept func(graph.ID) (bool, error)
+	Gone   func(graph.ID) // is told of a node that is not kept any more; nil for nobody
 	k      int
 	heap   []Hit // the worst at its root
 }
@@ -36,6 +37,9 @@ func (s *Keeper) Take(h Hit) error {
 		}
 	}
 	if full {
+		if s.Gone != nil {
+			s.Gone(s.heap[0].ID)
+		}
 		s.heap[0] = h
 		heap.Down(s.heap, 0, worse)
 	} else {

@@ -105,7 +105,8 @@ func (r *run) bandOf(ctx context.Context, row *ranking, list []*candidate) (answ
 	best := slices.Max(known)
 	answered = most >= sure || best >= sure || list[0].tier != tierNone
 	ofBest := row.ofBest
-	if len(r.req.Vectors) > 0 && len(r.req.Rewrites) == 0 {
+	compared := slices.ContainsFunc(r.lists, func(l *laneList) bool { return len(l.cosines) > 0 })
+	if compared && len(r.req.Rewrites) == 0 {
 		ofBest = row.ofBestLike
 	}
 	each = max(each, best*ofBest>>fixed.FracBits)

@@ -69,7 +69,9 @@ func writeReference(t *testing.T, b *bytes.Buffer) {
 	b.WriteString(code(referenceHead))
 	b.WriteString("## Commands\n\n")
 	eachCommand(func(path string, cmd *cobra.Command) {
-		fmt.Fprintf(b, "- [%s](#%s): %s\n", path, strings.ReplaceAll(path, " ", "-"), cmd.Short)
+		if cmd.HasParent() {
+			fmt.Fprintf(b, "- [%s](#%s): %s\n", path, strings.ReplaceAll(path, " ", "-"), cmd.Short)
+		}
 	})
 	root := (&cli{app: &App{Getenv: func(string) string { return "" }}}).root()
 	fmt.Fprintf(b, "\nFlags of every command:\n\n```\n%s```\n\n", root.PersistentFlags().FlagUsages())

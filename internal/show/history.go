@@ -66,7 +66,7 @@ func (c *Console) printMoves(moves []ops.RefMove) error {
 		c.put("  %s  %s -> %s\n", line(m.Ref), c.refText(string(m.From)),
 			c.refText(string(m.To)))
 	}
-	return nil
+	return c.failed()
 }
 
 // refText is the value of a ref: a CID, or the name of a branch.

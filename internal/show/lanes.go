@@ -135,5 +135,5 @@ func (c *Console) printBeside(d drawn, text string) error {
 		}
 		c.put("%s%s\n", c.paintLanes(before), after)
 	}
-	return nil
+	return c.failed()
 }

@@ -44,7 +44,7 @@ func (c *Console) printBranchMove(m *ops.BranchMoved) error {
 	}
 	c.put("%s%s\n", text, brief(firstLine(m.Message), SummaryWidth))
 	if m.Changes == nil {
-		return nil
+		return c.failed()
 	}
 	for _, n := range m.Changes.Nodes {
 		title := "node " + nodeLabel(n.Key, n.ID) + " " + line(n.Type)
