@@ -45,9 +45,6 @@ func (l Lane) embedded() (model string, ok bool) {
 	return model, ok
 }
 
-// dense returns the model of a lane that is by dense embeddings, whose scores are cosines.
-func (l Lane) dense() (model string, ok bool) { return strings.CutPrefix(string(l), denseLane) }
-
 // maxLanes is the largest number of lanes that a request may weigh: those of the text, and of the
 // vectors of either form.
 const maxLanes = 3 + MaxRewrites + 2*MaxVectors
