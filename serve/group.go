@@ -3,6 +3,7 @@ package serve
 import (
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/mnem-project/mnem/operation"
 )
@@ -20,13 +21,13 @@ type Named struct {
 }
 
 // Sub returns a server for one of several repositories, the one of cfg.Name: it shares room for bodies, turns, and the
-// end with s, and has callers, rates, kept answers and metrics of its own. It answers by Config.Under alone. Drop must
-// be called when it answers no more.
+// end with s and what both met, and has callers, rates, kept answers and metrics of its own. It answers by Config.Under
+// alone. Drop must be called when it answers no more.
 func (s *Server) Sub(cfg Config) *Server {
 	cfg.Limits, cfg.Under = s.cfg.Limits, nil
 	sub := New(cfg)
 	sub.ids, sub.bodies, sub.slots, sub.watchers = s.ids, s.bodies, s.slots, s.watchers
-	sub.stop, sub.broken = s.stop, s.broken
+	sub.met, sub.stop, sub.broken = s.met, s.stop, s.broken
 	s.subs.Store(sub, nil)
 	return sub
 }
@@ -66,13 +67,13 @@ func (s *Server) under(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	var there *Named
-	after, err := s.met.look(&s.rates, name, func() (_ bool, err error) {
+	looked, err := s.met.look(r, name, func() (_ bool, err error) {
 		there, err = s.cfg.Under(name)
 		return there != nil, err
 	})
 	switch {
-	case after > 0:
-		s.refuse(w, r, tooMany(after))
+	case !looked:
+		s.refuse(w, r, tooMany(time.Second))
 	case err != nil:
 		s.cfg.Log.Error("a repository cannot be opened", "name", name, "cause", err)
 		s.refuse(w, r, failed(operation.Busy, "the repository cannot be opened now")) // it can be asked for again

@@ -23,11 +23,11 @@ type rates struct {
 	buckets map[string]*rate.Limiter
 }
 
-// Buckets of those without a token, and of those whose token is none. Ids of tokens look different.
+// Buckets of those without a token, and of those whose code is none. Ids of tokens look different.
 const (
 	anonymous = "-"
 	unknown   = "?"
-	// unknownRate is how many tokens that are none may be tried a second, all callers together.
+	// unknownRate is how many codes that are none may be tried a second, all callers together.
 	unknownRate = 20
 )
 
@@ -59,52 +59,6 @@ func (r *rates) bucket(caller string) *rate.Limiter {
 		r.buckets[caller] = b
 	}
 	return b
-}
-
-// soon returns after how long take would have room for a request of a caller, 0 for now.
-func (r *rates) soon(caller string) time.Duration {
-	b, lacks := r.bucket(caller), 1.0
-	if lacks -= b.TokensAt(r.now()); lacks <= 0 {
-		return 0
-	}
-	return time.Duration(lacks / float64(b.Limit()) * float64(time.Second))
-}
-
-// maxMet is how many names of repositories, and how many tokens of each, a server remembers.
-const maxMet = 10_000
-
-// met remembers what was found, so that it is looked up again however often others ask for what is not there.
-type met struct {
-	mu  sync.Mutex
-	all map[string]bool // names, and hashes of tokens
-}
-
-// look calls find unless what it looks for was never found and too much was looked for in vain: then it returns after
-// how long it may be asked again. find reports whether it was found; what it fails with says nothing of that.
-func (m *met) look(r *rates, name string, find func() (bool, error)) (after time.Duration, err error) {
-	m.mu.Lock()
-	known := m.all[name]
-	m.mu.Unlock()
-	if !known {
-		if after := r.soon(unknown); after > 0 {
-			return after, nil
-		}
-	}
-	found, err := find()
-	if err != nil {
-		return 0, err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !found {
-		delete(m.all, name)
-		return r.take(unknown), nil
-	}
-	if len(m.all) >= maxMet || m.all == nil {
-		m.all = make(map[string]bool)
-	}
-	m.all[name] = true
-	return 0, nil
 }
 
 // tooMany is the problem of a caller who asks too often.

@@ -261,7 +261,7 @@ func (s *Server) letIn(w http.ResponseWriter, r *http.Request) (loginJSON, *prob
 	}
 	by := who{}
 	if tokenText != "" {
-		if by, p = s.byToken(tokenText); p != nil {
+		if by, p = s.byToken(r, tokenText); p != nil {
 			return loginJSON{}, p
 		}
 	} else if by, p = s.byCode(codeText); p != nil {

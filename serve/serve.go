@@ -132,7 +132,7 @@ type Server struct {
 	metrics  *metrics
 	ids      *ids
 	rates    rates
-	met      met // repositories, or tokens of one
+	met      *met // repositories and tokens
 	bodies   *room
 	slots    slots
 	watchers *room    // of requests that watch
@@ -149,7 +149,7 @@ func New(cfg Config) *Server {
 	cfg.Limits.fill()
 	s := &Server{
 		cfg: cfg, ops: make(map[string]*operation.Operation), metrics: newMetrics(cfg.Name, cfg.Usage),
-		ids: &ids{from: cfg.Rand}, rates: newRates(cfg.Limits.Rate, cfg.Now),
+		ids: &ids{from: cfg.Rand}, rates: newRates(cfg.Limits.Rate, cfg.Now), met: newMet(),
 		bodies: newBodies(cfg.Limits), slots: newSlots(cfg.Limits),
 		watchers: newRoom(maxWatchers, maxWatchers/2, 0),
 		logins:   logins{all: make(map[digest]*login)},

@@ -97,50 +97,74 @@ type who struct {
 	token *Token // nil for none
 }
 
-// auth finds out who sent a request.
-func (s *Server) auth(r *http.Request) (who, *problem) {
+// bearer returns the text of the token that a request brings, "" for none. What cannot be one is a problem before
+// anything is looked up.
+func bearer(r *http.Request) (string, *problem) {
 	header := r.Header.Values("Authorization")
 	if len(header) == 0 {
-		if by, ok := s.loggedIn(r); ok {
-			return by, nil
-		}
-		if !s.cfg.NeedToken {
-			may := operation.Writes
-			if s.cfg.Own {
-				may = operation.Destroys
-			}
-			return who{key: anonymous, may: may}, nil
-		}
-		return who{}, unauthorized("a token is needed")
+		return "", nil
 	}
 	scheme, text, _ := strings.Cut(header[0], " ")
 	if len(header) > 1 || !strings.EqualFold(scheme, "Bearer") || len(text) > maxToken {
-		return who{}, unauthorized("want one header Authorization: Bearer TOKEN")
+		return "", unauthorized("want one header Authorization: Bearer TOKEN")
 	}
-	return s.byToken(strings.TrimSpace(text))
+	if text = strings.TrimSpace(text); idOf(text) == "" {
+		return "", unauthorized(unknownToken)
+	}
+	return text, nil
 }
 
+// auth finds out who sent a request.
+func (s *Server) auth(r *http.Request) (who, *problem) {
+	text, p := bearer(r)
+	switch {
+	case p != nil:
+		return who{}, p
+	case text != "":
+		return s.byToken(r, text)
+	}
+	if by, ok := s.loggedIn(r); ok {
+		return by, nil
+	}
+	if s.cfg.NeedToken {
+		return who{}, unauthorized(noToken)
+	}
+	may := operation.Writes
+	if s.cfg.Own {
+		may = operation.Destroys
+	}
+	return who{key: anonymous, may: may}, nil
+}
+
+// What is said to those who have no token that counts, and of repositories that are not there too.
+const (
+	noToken      = "a token is needed"
+	unknownToken = "the token is unknown, revoked or expired"
+)
+
 // byToken returns the caller whose token has a text.
-func (s *Server) byToken(text string) (who, *problem) {
-	var t *Token
+func (s *Server) byToken(r *http.Request, text string) (who, *problem) {
 	id := idOf(text)
-	after, err := s.met.look(&s.rates, hashToken(text), func() (_ bool, err error) { // not by the id, which others may know
-		if id != "" && s.cfg.Token != nil {
-			t, err = s.cfg.Token(id)
-		}
+	if id == "" || s.cfg.Token == nil {
+		return who{}, unauthorized(unknownToken)
+	}
+	var t *Token
+	key := s.cfg.Name + " " + hashToken(text) // not the id, which others may know
+	looked, err := s.met.look(r, key, func() (_ bool, err error) {
+		t, err = s.cfg.Token(id)
 		if t != nil && (!t.is(text) || !t.Valid(s.cfg.Now())) {
 			t = nil
 		}
 		return t != nil, err
 	})
 	switch {
-	case after > 0:
-		return who{}, tooMany(after)
+	case !looked:
+		return who{}, tooMany(time.Second)
 	case err != nil:
 		s.cfg.Log.Error("a token cannot be read", "cause", err)
 		return who{}, ofError(err, "the token cannot be read")
 	case t == nil:
-		return who{}, unauthorized("the token is unknown, revoked or expired")
+		return who{}, unauthorized(unknownToken)
 	}
 	return who{key: t.ID, may: EffectOf(t.Scope), token: t}, nil
 }
