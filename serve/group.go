@@ -2,6 +2,7 @@ package serve
 
 import (
 	"net/http"
+	pathpkg "path"
 	"strings"
 	"time"
 
@@ -48,13 +49,16 @@ func splitName(path string) (name, rest string, ok bool) {
 		return "", "", false
 	}
 	name = path[1:at]
+	if rest = path[at:]; pathpkg.Clean(rest) != rest { // net/http would redirect it where the repository is there
+		return "", "", false
+	}
 	parts := strings.Split(name, "/")
 	for _, part := range parts {
 		if part == "" || part[0] == '.' || part[0] == '-' || strings.Trim(part, foreignID) != "" {
 			return "", "", false
 		}
 	}
-	return name, path[at:], len(parts) <= maxParts
+	return name, rest, len(parts) <= maxParts
 }
 
 // under answers a request for one of several repositories, and reports whether it was one.
@@ -65,6 +69,13 @@ func (s *Server) under(w http.ResponseWriter, r *http.Request) bool {
 	name, rest, ok := splitName(r.URL.Path)
 	if !ok {
 		return false
+	}
+	if text, p := bearer(r); s.cfg.NeedToken && text == "" { // which repositories there are is not for everybody
+		if p == nil {
+			p = unauthorized(noToken)
+		}
+		s.refuse(w, r, p)
+		return true
 	}
 	var there *Named
 	looked, err := s.met.look(r, name, func() (_ bool, err error) {
@@ -77,12 +88,8 @@ func (s *Server) under(w http.ResponseWriter, r *http.Request) bool {
 	case err != nil:
 		s.cfg.Log.Error("a repository cannot be opened", "name", name, "cause", err)
 		s.refuse(w, r, failed(operation.Busy, "the repository cannot be opened now")) // it can be asked for again
-	case there == nil && s.cfg.NeedToken: // which repositories there are is not for everybody
-		if len(r.Header.Values("Authorization")) == 0 {
-			s.refuse(w, r, unauthorized("a token is needed"))
-		} else {
-			s.refuse(w, r, unauthorized("the token is unknown, revoked or expired"))
-		}
+	case there == nil && s.cfg.NeedToken:
+		s.refuse(w, r, unauthorized(unknownToken))
 	case there == nil:
 		s.refuse(w, r, notFound("no repository %q here", brief(name)))
 	default:

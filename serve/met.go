@@ -40,8 +40,8 @@ func newMet() *met {
 	return &met{all: make(map[string]bool), free: make(chan struct{}, maxLooks), lines: make(map[string]*line)}
 }
 
-// look calls find, and reports whether there was a turn for that within the time. find reports whether it was found; what
-// it fails with says nothing of that.
+// look calls find, and reports whether there was a turn for that within the time. find reports whether it was found;
+// what it fails with says nothing of that.
 func (m *met) look(r *http.Request, name string, find func() (bool, error)) (looked bool, err error) {
 	m.mu.Lock()
 	known := m.all[name] || m.old[name]

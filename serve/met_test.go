@@ -152,6 +152,54 @@ func TestStrangersNames(t *testing.T) {
 	}
 }
 
+// TestNamesAreHidden asks without a token that counts for a repository that is there, and for one that is not.
+func TestNamesAreHidden(t *testing.T) {
+	f, _ := withTokens(t, nil)
+	var top *Server
+	looked := 0
+	cfg := f.srv.cfg
+	cfg.Loopback, cfg.Name = false, "there"
+	cfg.Under = func(name string) (*Named, error) {
+		if looked++; name != "there" {
+			return nil, nil
+		}
+		return &Named{top.Sub(cfg), func() {}}, nil
+	}
+	top = New(cfg)
+	_, text, err := NewToken(ones{}, "none", "read", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{
+		"/v1/get?node=a", "/v1/none", "/v1/", "/v1/a/b", "/v1/get/", "/v1//get", "/v1/../v1/get", "/openapi.json", "/metrics",
+	} {
+		for _, header := range []string{"", "Authorization: Basic x", "Authorization: Bearer x", "Authorization: Bearer " + text} {
+			there, not := asked(t, top, "/there"+path, header), asked(t, top, "/other"+path, header)
+			if there != not || strings.HasPrefix(there, "200") {
+				t.Errorf("%s with %q: %s, but %s", path, header, there, not)
+			}
+			if header == "" && looked > 0 {
+				t.Fatalf("%s is looked up without a token", path)
+			}
+		}
+		looked = 0
+	}
+}
+
+// asked asks a server, and returns the status and the answer without what is of each request.
+func asked(t *testing.T, s *Server, path, header string) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+	r.Host = "localhost"
+	r.Header.Set("X-Request-Id", "one")
+	if name, value, ok := strings.Cut(header, ": "); ok {
+		r.Header.Set(name, value)
+	}
+	s.ServeHTTP(w, r)
+	return strings.NewReplacer("/there", "/NAME", "/other", "/NAME").Replace(fmt.Sprint(w.Code, w.Header(), w.Body))
+}
+
 func TestMet(t *testing.T) {
 	m := newMet()
 	r := httptest.NewRequest(http.MethodGet, "/", nil)

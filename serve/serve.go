@@ -177,9 +177,13 @@ func New(cfg Config) *Server {
 	s.mux.HandleFunc("/metrics", s.allow(operation.Reads, s.serveMetrics))
 	s.mux.HandleFunc("/healthz", s.health)
 	s.mux.HandleFunc("/readyz", s.ready)
-	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+	other := func(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, notFound("no %q here: see /openapi.json", r.URL.Path))
-	})
+	}
+	if cfg.Name != "" {
+		other = s.allow(0, other) // who has no token does not learn that the repository is there
+	}
+	s.mux.HandleFunc("/", other)
 	if cfg.View {
 		s.mux.HandleFunc(loginPath, s.login)
 		s.serveView()
