@@ -187,7 +187,7 @@ type cli struct {
 	opened    *repo.Repo // that this command has open now, shared or its own
 	// acceptHead opens a repository whose head file disagrees: for fsck --repair alone.
 	acceptHead bool
-	// client is what the process is called in databases unless it is configured, "" for the user's own name.
+	// client is what the process is called in databases unless MNEM_CLIENT says, "" for the user's own name.
 	client   string
 	failures map[string]int // of models by kind, nil where nobody counts
 }

@@ -102,13 +102,17 @@ func (c *cli) initDatabase(cmd *cobra.Command, at, dir, branch string, named boo
 	return c.Printf("empty repository in %s, author %s\n", line(shown), line(c.global.author))
 }
 
-// serversClient is what servers of many repositories are called unless they are configured: they are one client.
+// serversClient is what servers of many repositories are called unless MNEM_CLIENT says otherwise: they are one client,
+// whatever the configuration of the user calls other processes.
 const serversClient = "servers"
 
 // clientName returns what this process is called in databases. Where nothing says so it makes up a name, which the
 // user's configuration keeps; where that cannot be written it is "", as that of other such processes.
 func (c *cli) clientName(ctx context.Context) (string, error) {
 	name := c.env(settings.ClientVariable)
+	if name == "" && c.client != "" {
+		return c.client, nil
+	}
 	if name == "" {
 		var err error
 		if name, err = c.setting(settings.ClientKey); err != nil {
@@ -119,8 +123,8 @@ func (c *cli) clientName(ctx context.Context) (string, error) {
 	switch {
 	case name != "":
 		return name, repo.CheckClient(name)
-	case c.client != "" || path == "":
-		return c.client, nil
+	case path == "":
+		return "", nil
 	}
 	random := make([]byte, 5)
 	if _, err := io.ReadFull(c.app.Rand, random); err != nil {

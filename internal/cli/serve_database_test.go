@@ -67,7 +67,8 @@ func TestManyOfDatabase(t *testing.T) {
 	w.env["XDG_DATA_HOME"] = filepath.Join(w.dir, "data")
 	served := func(machine string, args ...string) string {
 		app := in(w.dir, nil, io.Discard)
-		app.Data = filepath.Join(w.dir, "data-of-"+machine)
+		app.Data, app.Config = filepath.Join(w.dir, "data-of-"+machine), filepath.Join(w.dir, "config-of-"+machine)
+		ran(t, app, "config", "set", "--user", "client", "client-of-"+machine) // as commands there would make one up
 		return serving(t, app, args...)
 	}
 	w.refused(3, "no tables in the database", "a", "serve", "--many", "-R", database)
@@ -97,6 +98,7 @@ func TestManyOfDatabase(t *testing.T) {
 	remember := func(n int) string { return fmt.Sprintf(`{"text":"Lamp %d is lit in room %d"}`, n, n*7) }
 	for n, base := range []string{one, two} { // init is one
 		ask(t, base+"/team/x/v1/remember", ada.Token, remember(n)).want(t, 200)
+		ask(t, base+"/team/x/v1/status", ada.Token, "").want(t, 200, `"client":"servers"`)
 		ask(t, base+"/y/v1/ls", ada.Token, "").want(t, 401)
 		ask(t, base+"/none/v1/ls", ada.Token, "").want(t, 401)
 		ask(t, base+"/y/v1/ls", eve.Token, "").want(t, 200, `"nodes":[]`)
