@@ -64,6 +64,10 @@ func TestClient(t *testing.T) {
 			t.Error(errs)
 		}
 	}
+	emil := client("emil", map[string]string{"XDG_CONFIG_HOME": noDir(t), "MNEM_AUTHOR": "Emil"})
+	if st, errs := emil(0, "status"); !strings.Contains(errs, "no name for this client") || strings.Contains(st, "as client") {
+		t.Errorf("no remark that no name is kept: %s%s", st, errs)
+	}
 	ada(0, "reset")
 	bob(0, "remember", "Bob likes coffee")
 	ada(0, "undo") // of the reset, which is not the newest operation of all
@@ -94,4 +98,14 @@ func TestClient(t *testing.T) {
 	if st := ran(t, in(dir, io.Discard, io.Discard), "status"); strings.Contains(st, "client") {
 		t.Errorf("a repository on disk knows clients: %s", st)
 	}
+}
+
+// noDir returns the path of a directory that cannot be made, whoever asks for it.
+func noDir(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(filepath.Join("none", "there"), path); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

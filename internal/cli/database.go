@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -107,7 +106,8 @@ func (c *cli) initDatabase(cmd *cobra.Command, at, dir, branch string, named boo
 const serversClient = "servers"
 
 // clientName returns what this process is called in databases. Where nothing says so it makes up a name, which the
-// user's configuration keeps; where that cannot be written it is "", as that of other such processes.
+// user's configuration keeps; where that cannot be written, for whatever reason, it is "", as that of other such
+// processes.
 func (c *cli) clientName(ctx context.Context) (string, error) {
 	name := c.env(settings.ClientVariable)
 	if name == "" && c.client != "" {
@@ -139,7 +139,8 @@ func (c *cli) clientName(ctx context.Context) (string, error) {
 		return settings.With(list, settings.ClientKey, name), nil
 	})
 	c.conf = nil // it is read anew
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+	if err != nil && ctx.Err() == nil {
+		c.Remark("no name for this client can be kept, so that it has none: %s", line(err.Error()))
 		return "", nil
 	}
 	return name, err
