@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,8 +59,16 @@ func composed(t *testing.T) (servers []deployed, database []string) {
 	parseDeploy(t, "compose.yaml", func(d *yaml.Decoder) error { return d.Decode(&file) })
 	published := make(map[string]bool)
 	for name, s := range file.Services {
+		for _, p := range s.Ports {
+			if !strings.HasPrefix(p, "127.0.0.1:") {
+				t.Errorf("compose.yaml: %s publishes %s to other machines", name, p)
+			}
+		}
 		if s.Image != "mnem" {
 			database = s.Command
+			if at := slices.Index(s.Healthcheck.Test, "-h"); at < 0 || s.Healthcheck.Test[at+1] != "127.0.0.1" {
+				t.Errorf("the database's health is %q: its first start listens on a socket alone", s.Healthcheck.Test)
+			}
 			continue
 		}
 		one := deployed{file: "compose.yaml", name: name, args: s.Command, env: s.Environment}
@@ -190,7 +199,32 @@ func TestDeploy(t *testing.T) {
 		if len(s.args) == 0 || s.args[0] != "serve" || !strings.HasPrefix(s.env["MNEM_REPO"], "postgres://") {
 			t.Fatalf("%s: %q, %q", s.file, s.args, s.env)
 		}
+		s.keepsSecrets(t)
 		s.runs(t, dir, server, token)
+	}
+	ignored, err := os.ReadFile(filepath.Join("..", "..", ".dockerignore"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"deploy/.env", ".git"} {
+		if !slices.Contains(strings.Fields(string(ignored)), path) {
+			t.Errorf("%s is copied into the image's build", path)
+		}
+	}
+}
+
+// keepsSecrets checks that no password is in the file.
+func (s *deployed) keepsSecrets(t *testing.T) {
+	t.Helper()
+	at, err := url.Parse(s.env["MNEM_REPO"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, has := at.User.Password(); has || at.Query().Has("password") {
+		t.Errorf("%s: a password is in MNEM_REPO of %s", s.file, s.name)
+	}
+	if p, has := s.env["PGPASSWORD"]; has && !strings.HasPrefix(p, "${PGPASSWORD:?") {
+		t.Errorf("%s: PGPASSWORD of %s is in the file", s.file, s.name)
 	}
 }
 
@@ -202,7 +236,10 @@ func (s *deployed) runs(t *testing.T, dir string, server *pgserver.Server, token
 	for _, arg := range s.args[1:] {
 		if len(args) > 0 && args[len(args)-1] == "--drain" {
 			arg = "0.1s" // the test is not to wait for it
-		} else if _, port, err := net.SplitHostPort(arg); err == nil {
+		} else if host, port, err := net.SplitHostPort(arg); err == nil {
+			if host != "0.0.0.0" {
+				t.Errorf("%s of %s: nobody outside of the container reaches %s", s.name, s.file, arg)
+			}
 			at[port] = freeAddr(t)
 			arg = at[port]
 		}
