@@ -263,16 +263,17 @@ func (f *fsck) changedTexts(s *Snapshot, before *state) {
 	}
 }
 
-// texts decides which texts of digests go: those that were made of what goes, or may have been as the graph
-// they were written of is not here or has lost what tells.
+// textsOf decides which texts of digests go: those that were made of what goes, or may have been as the graph
+// they were written of cannot be read or has lost what tells.
 func (s *purgeScan) textsOf() error {
 	for c, w := range s.texts {
 		goes := s.p.held[c]
-		if !goes {
+		if !goes && len(s.nodes) > 0 {
 			var err error
-			if goes, err = s.madeOf(w); err != nil {
+			if goes, err = s.madeOf(w); err != nil && !untold(err) {
 				return err
 			}
+			goes = goes || err != nil
 		}
 		if goes {
 			s.erase[c] = erasure{what: commit.ErasedDigest, name: distill.DigestID(w.Scope, w.Label)}
@@ -281,37 +282,34 @@ func (s *purgeScan) textsOf() error {
 	return nil
 }
 
+// untold reports whether an error is of a block that was erased, is not here, or is not what leads to it says: what
+// a text was made of cannot be told then.
+func untold(err error) bool {
+	return errors.Is(err, store.ErrRedacted) || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt)
+}
+
+// madeOf reports whether a text was made of a node that goes. An error for which untold holds says that nobody can
+// tell.
 func (s *purgeScan) madeOf(w *distill.Written) (bool, error) {
 	at, err := s.p.repo.loadState(s.p.ctx, roots{graph: w.Graph})
-	if errors.Is(err, store.ErrNotFound) {
-		return true, nil
-	}
 	if err != nil {
 		return false, err
 	}
 	for id := range s.nodes {
 		c, err := lookup(s.p.ctx, at.nodes, id[:])
-		if errors.Is(err, store.ErrNotFound) {
-			return true, nil
-		}
 		if err != nil {
 			return false, err
 		}
 		if !c.Defined() {
 			continue
 		}
-		_, goes := s.erase[c]
-		if !goes {
-			_, err := s.p.repo.facts().Get(s.p.ctx, c)
-			if !errors.Is(err, store.ErrRedacted) {
-				continue // another version of it, that stays
+		if _, goes := s.erase[c]; !goes {
+			if _, err := s.p.repo.facts().Get(s.p.ctx, c); err != nil {
+				return false, err
 			}
-			return true, nil // nobody can tell where its text was
+			continue // another version of it, that stays
 		}
 		holds, err := distill.Holds(s.p.ctx, newDigestReader(at, w.Recipe), id, w.Scope, w.Label)
-		if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrRedacted) {
-			return true, nil
-		}
 		if holds || err != nil {
 			return holds, err
 		}

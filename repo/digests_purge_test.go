@@ -1,0 +1,121 @@
+package repo_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/distill"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// forgeText puts a text, made by change from one that the current commit has, into a commit on main.
+func forgeText(t testing.TB, r *repo.Repo, st store.Store, source distill.Source, change func(*distill.Written)) {
+	t.Helper()
+	ctx, at := t.Context(), head(t, r)
+	w, _, err := at.DigestText(ctx, source)
+	if err != nil || w == nil {
+		t.Fatalf("text: %v, %v", w, err)
+	}
+	change(w)
+	buffer := store.NewStage(st.Facts(), 0)
+	nodes := prolly.NewNodes(buffer, nil)
+	rec := *at.Commit()
+	tree, err := nodes.Load(ctx, rec.Digests)
+	block := store.NewBlock(ipld.DagCBOR, w.Encode())
+	if err == nil {
+		tree, err = tree.Edit(ctx, []prolly.Edit{{Key: w.Source[:], Value: ipld.AppendLink(nil, block.CID)}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec.Digests, rec.Parents = tree.Root(), []ipld.CID{at.CID()}
+	rec.Height++
+	next := store.NewBlock(ipld.DagCBOR, rec.Encode())
+	if err = buffer.Put(ctx, block, next); err == nil {
+		err = buffer.Flush(ctx)
+	}
+	if err == nil {
+		err = r.Fork(ctx, "main", next.CID)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// purgedTexts purges t5, which is in p0, and returns how many texts went.
+func purgedTexts(t testing.TB, r *repo.Repo) int {
+	t.Helper()
+	res, err := r.Purge(t.Context(), "t5", repo.PurgeOptions{Stamp: by})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kinds(res.Erased)["digest"]
+}
+
+// TestPurgeWithoutGraph: a text whose graph was collected goes with the next purge, which is not stopped by it.
+func TestPurgeWithoutGraph(t *testing.T) {
+	r, _ := overMem(t)
+	lines(t, r, projects(20))
+	fork(t, r, "side", head(t, r).CID())
+	_, err := r.Commit(t.Context(),
+		repo.ReadChanges(strings.NewReader(`{"node":{"key":"x","type":"Thing","summary":"Aside."}}`), "test.jsonl"),
+		repo.CommitOptions{Stamp: by, Branch: "side", Message: "aside"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustWrite(t, r, "side", textFor(topOf(t, head(t, r), "p1"), "Scope one."))
+	if _, err := r.CherryPick(t.Context(), "side", options("main")); err != nil {
+		t.Fatal(err)
+	}
+	mustWrite(t, r, "", textFor(topOf(t, head(t, r), "p2"), "Scope two."))
+	dropBranch(t, r, "side")
+	gc(t, r, 1)
+	if got := textOf(t, head(t, r), "p1"); got != "Scope one." {
+		t.Fatalf("picked %q", got)
+	}
+	if n := purgedTexts(t, r); n != 1 || textOf(t, head(t, r), "p1") != "" || textOf(t, head(t, r), "p2") == "" {
+		t.Errorf("%d texts erased", n)
+	}
+}
+
+// TestPurgeForgedTexts: a text that says it is of a graph which it is not of goes with the next purge.
+func TestPurgeForgedTexts(t *testing.T) {
+	for name, of := range map[string]func(*repo.Snapshot) ipld.CID{
+		"an invented graph": func(*repo.Snapshot) ipld.CID { return ipld.Sum(ipld.DagCBOR, []byte("no graph")) },
+		"a commit":          func(s *repo.Snapshot) ipld.CID { return s.CID() },
+	} {
+		r, st := overMem(t)
+		lines(t, r, projects(20))
+		mustWrite(t, r, "", textFor(topOf(t, head(t, r), "p1"), "Scope one."),
+			textFor(topOf(t, head(t, r), "p2"), "Scope two."))
+		forgeText(t, r, st, topOf(t, head(t, r), "p1").Source, func(w *distill.Written) {
+			w.Graph, w.Text = of(head(t, r)), "Forged."
+		})
+		if n := purgedTexts(t, r); n != 1 || textOf(t, head(t, r), "p1") != "" || textOf(t, head(t, r), "p2") == "" {
+			t.Errorf("%s: %d texts erased", name, n)
+		}
+	}
+}
+
+// TestPurgeWithoutVersion: a text of a graph whose version of the node is not here goes with the node.
+func TestPurgeWithoutVersion(t *testing.T) {
+	st := mem.New()
+	r, err := repo.New(t.Context(), st, by, repo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines(t, r, projects(20))
+	old := nodeCID(t, r, "t5")
+	mustWrite(t, r, "", textFor(topOf(t, head(t, r), "p0"), "Scope zero."))
+	lines(t, r, `{"node":{"key":"t5","type":"Task","summary":"Task 5 is another."}}`)
+	if err := st.Facts().(store.Deleter).Delete(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	if n := purgedTexts(t, r); n != 1 {
+		t.Errorf("%d texts erased", n)
+	}
+}
