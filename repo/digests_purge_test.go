@@ -119,3 +119,20 @@ func TestPurgeWithoutVersion(t *testing.T) {
 		t.Errorf("%d texts erased", n)
 	}
 }
+
+// TestPurgeOtherGraph: a text that says it is of a graph without the node, and has the source of a digest with it,
+// goes with the node; those of other graphs stay.
+func TestPurgeOtherGraph(t *testing.T) {
+	r, st := overMem(t)
+	without := lines(t, r, projects(5)).Graph
+	mustWrite(t, r, "", textFor(topOf(t, head(t, r), "p1"), "Scope one, early."))
+	lines(t, r, projects(20))
+	mustWrite(t, r, "", textFor(topOf(t, head(t, r), "p0"), "Scope zero."),
+		textFor(topOf(t, head(t, r), "p1"), "Scope one."), textFor(topOf(t, head(t, r), "p2"), "Scope two."))
+	forgeText(t, r, st, topOf(t, head(t, r), "p0").Source, func(w *distill.Written) {
+		w.Graph, w.Text = without, "Forged."
+	})
+	if n := purgedTexts(t, r); n != 2 || textOf(t, head(t, r), "p1") == "" || textOf(t, head(t, r), "p2") == "" {
+		t.Errorf("%d texts erased", n)
+	}
+}

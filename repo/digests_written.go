@@ -266,11 +266,12 @@ func (f *fsck) changedTexts(s *Snapshot, before *state) {
 // textsOf decides which texts of digests go: those that were made of what goes, or may have been as the graph
 // they were written of cannot be read or has lost what tells.
 func (s *purgeScan) textsOf() error {
+	remade := newRemadeDigests(s.p.repo)
 	for c, w := range s.texts {
 		goes := s.p.held[c]
 		if !goes && len(s.nodes) > 0 {
 			var err error
-			if goes, err = s.madeOf(w); err != nil && !untold(err) {
+			if goes, err = s.madeOf(w, remade); err != nil && !untold(err) {
 				return err
 			}
 			goes = goes || err != nil
@@ -288,9 +289,9 @@ func untold(err error) bool {
 	return errors.Is(err, store.ErrRedacted) || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt)
 }
 
-// madeOf reports whether a text was made of a node that goes. An error for which untold holds says that nobody can
-// tell.
-func (s *purgeScan) madeOf(w *distill.Written) (bool, error) {
+// madeOf reports whether a text was made of a node that goes, or is not of the graph that it says. An error for
+// which untold holds says that nobody can tell.
+func (s *purgeScan) madeOf(w *distill.Written, remade *remadeDigests) (bool, error) {
 	at, err := s.p.repo.loadState(s.p.ctx, roots{graph: w.Graph})
 	if err != nil {
 		return false, err
@@ -314,5 +315,6 @@ func (s *purgeScan) madeOf(w *distill.Written) (bool, error) {
 			return holds, err
 		}
 	}
-	return false, nil
+	is, err := remade.matches(s.p.ctx, at, w)
+	return !is, err
 }
