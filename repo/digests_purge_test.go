@@ -1,10 +1,12 @@
 package repo_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/distill"
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/repo"
@@ -134,5 +136,44 @@ func TestPurgeOtherGraph(t *testing.T) {
 	})
 	if n := purgedTexts(t, r); n != 2 || textOf(t, head(t, r), "p1") == "" || textOf(t, head(t, r), "p2") == "" {
 		t.Errorf("%d texts erased", n)
+	}
+}
+
+// TestAcceptErasesTexts: what was written here of a node goes with it when another repository's purge is accepted.
+func TestAcceptErasesTexts(t *testing.T) {
+	from, _ := openStore(t)
+	lines(t, from, projects(20))
+	to, toStore := openStore(t)
+	tip := mainRef(t, from)
+	file := pack(t, from, repo.PackOptions{Refs: []repo.Ref{tip}})
+	origin := graph.RefName("refs/remotes/origin/heads/main")
+	if _, err := receive(t, to, file, repo.RefUpdate{Ref: origin, To: tip.Target}); err != nil {
+		t.Fatal(err)
+	}
+	fork(t, to, "main", tip.Target)
+	mustWrite(t, to, "", textFor(topOf(t, head(t, to), "p0"), "Scope zero."),
+		textFor(topOf(t, head(t, to), "p1"), "Scope one."))
+	w, _, err := head(t, to).DigestText(t.Context(), topOf(t, head(t, to), "p0").Source)
+	if err != nil || w == nil {
+		t.Fatal(w, err)
+	}
+	purgedTexts(t, from)
+	told, _, err := from.TellRedactions(t.Context(), ipld.CID{}, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt := repo.AcceptOptions{Stamp: by, Reaches: func(ref graph.RefName) bool { return ref == origin }, DryRun: true}
+	text := store.NewBlock(ipld.DagCBOR, w.Encode()).CID
+	for _, opt.DryRun = range []bool{true, false} {
+		got, err := to.AcceptRedactions(t.Context(), told, opt)
+		if err != nil || !slices.Contains(got.Erased, text) || len(got.Erased) != len(told)+1 {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		if _, gone, err := toStore.Redacted(t.Context(), text); gone == opt.DryRun || err != nil {
+			t.Errorf("dry run %v: erased %v, %v", opt.DryRun, gone, err)
+		}
+	}
+	if got := textOf(t, head(t, to), "p1"); got != "Scope one." {
+		t.Errorf("the text of a scope without the node is %q", got)
 	}
 }

@@ -84,7 +84,7 @@ type AcceptOptions struct {
 
 // AcceptedRedactions tells what became of redactions that were accepted.
 type AcceptedRedactions struct {
-	Erased []ipld.CID // blocks that were here
+	Erased []ipld.CID // blocks that were here, and texts of digests made of them
 	Closed []ipld.CID // gaps that nothing fills from now on
 	// Left are blocks that no such ref reaches, that have another role than the record says, or that
 	// were erased before: nothing became of these.
@@ -94,7 +94,8 @@ type AcceptedRedactions struct {
 
 // AcceptRedactions erases blocks for good as another repository did, each with its record in place of it, and
 // all indexes. It erases nothing but nodes, edges, marks, embeddings and texts that the named refs reach,
-// whose work follows the size of their histories. One operation, which cannot be undone, tells of it.
+// whose work follows the size of their histories, and the texts of digests that were made here of a node which goes,
+// for which every block is read. One operation, which cannot be undone, tells of it.
 func (r *Repo) AcceptRedactions(
 	ctx context.Context, list []ToldRedaction, opt AcceptOptions,
 ) (out *AcceptedRedactions, err error) {
@@ -125,6 +126,9 @@ func (r *Repo) accept(ctx context.Context, list []ToldRedaction, opt AcceptOptio
 	}
 	out := &AcceptedRedactions{}
 	todo, err := r.sortOut(ctx, list, opt.Reaches, out)
+	if err == nil {
+		todo, err = r.withTexts(ctx, todo, opt.Stamp, out)
+	}
 	if err == nil && len(todo) > 0 && !opt.DryRun {
 		err = notes.SetNote(ctx, erasureNote()) // an opening goes on from here
 		if err == nil {
@@ -136,6 +140,23 @@ func (r *Repo) accept(ctx context.Context, list []ToldRedaction, opt AcceptOptio
 		out.Pending, err = r.expel(ctx)
 	}
 	return out, err
+}
+
+// withTexts adds the texts of digests that go with nodes.
+func (r *Repo) withTexts(
+	ctx context.Context, todo []store.Redaction, by Stamp, out *AcceptedRedactions,
+) ([]store.Redaction, error) {
+	texts, err := r.textsOfTold(ctx, todo, by)
+	if err != nil || len(texts) == 0 {
+		return todo, err
+	}
+	for _, t := range texts {
+		out.Erased = append(out.Erased, t.CID)
+	}
+	slices.SortFunc(out.Erased, ipld.CID.Compare)
+	todo = append(todo, texts...)
+	slices.SortFunc(todo, func(a, b store.Redaction) int { return a.CID.Compare(b.CID) })
+	return todo, nil
 }
 
 // eraseTold erases blocks and tells of it by an operation. Its caller holds writer.
