@@ -85,7 +85,27 @@ func (q *DistillRequest) writeTexts(ctx context.Context, s *Service) (*DigestTex
 		},
 	}
 	m.out = &DigestTexts{Model: m.model, Left: left, Commit: v.snap.CID(), DryRun: s.DryRun}
-	set, done := s.host.Progress()
+	err = m.all(ctx, list)
+	if len(m.ready) > 0 { // they are paid for, whatever stopped the run
+		if kept := m.commit(context.WithoutCancel(ctx)); err == nil {
+			err = kept
+		} else if kept != nil {
+			err = fmt.Errorf("%w; the texts that were ready are not kept: %w", err, kept)
+		}
+	}
+	if err == nil {
+		return m.out, nil
+	}
+	if m.out.Written > 0 {
+		kept := plural(m.out.Written, "text") + " kept: the same "
+		err = Hint(err, kept+"command goes on from there", kept+"call goes on from there")
+	}
+	return nil, err
+}
+
+// all lets the model write of digests, one after the other, and keeps all but the last few texts.
+func (m *modelWriting) all(ctx context.Context, list []*distill.Digest) error {
+	set, done := m.s.host.Progress()
 	defer done()
 	for i, d := range list {
 		set(fmt.Sprintf("texts written of %d/%d:", i, len(list)), i, len(list))
@@ -94,15 +114,15 @@ func (q *DistillRequest) writeTexts(ctx context.Context, s *Service) (*DigestTex
 			break
 		}
 		if err := m.one(ctx, d); err != nil {
-			return nil, err
+			return err
 		}
 		if len(m.ready) == textsAtOnce {
-			if err := m.commit(ctx); err != nil {
-				return nil, err
+			if err := m.commit(context.WithoutCancel(ctx)); err != nil {
+				return err
 			}
 		}
 	}
-	return m.out, m.commit(ctx)
+	return nil
 }
 
 // modelName is what a text is said to be written by.
@@ -256,24 +276,31 @@ func (m *modelWriting) told(ctx context.Context, d *distill.Digest) (string, err
 	return strings.Join(lines, "\n"), nil
 }
 
-// commit keeps what is ready.
+// commit keeps what is ready, but for what is of something else by now.
 func (m *modelWriting) commit(ctx context.Context) error {
-	if len(m.ready) == 0 {
-		return nil
-	}
+	ready := m.ready
+	m.ready = nil // it is tried once
 	opt := m.s.Commit
-	opt.Message = firstOf(opt.Message, fmt.Sprintf("write %s", plural(len(m.ready), "digest")))
-	res, err := m.s.Repo.WriteDigests(ctx, m.Recipe, m.ready, opt)
+	opt.Message = firstOf(opt.Message, fmt.Sprintf("write %s", plural(len(ready), "digest")))
+	res, err := m.s.Repo.WriteDigestsThatFit(ctx, m.Recipe, ready, opt)
 	if err != nil {
-		if m.out.Written > 0 {
-			kept := plural(m.out.Written, "text") + " kept: the same "
-			err = Hint(err, kept+"command goes on from there", kept+"call goes on from there")
-		}
 		return err
 	}
-	m.out.Written += len(m.ready)
+	for i, one := range ready {
+		switch why := res.Refused[i]; {
+		case errors.Is(why, repo.ErrConflict):
+			m.fail(one, "the digest has changed since the model was asked: run it again")
+		case why != nil:
+			m.fail(one, why.Error())
+		}
+	}
+	m.out.Written += len(ready) - len(res.Refused)
 	m.out.Dropped += res.Dropped
-	m.out.Commit, m.ready = res.Commit, nil
+	m.out.Commit = res.Commit
 	m.s.Commit.Expect = nil // it was for the first
 	return nil
+}
+
+func (m *modelWriting) fail(one repo.DigestText, why string) {
+	m.out.Failed = append(m.out.Failed, DigestFailure{Text(distill.DigestID(one.Scope, one.Label)), why})
 }

@@ -33,6 +33,8 @@ type DigestTextsResult struct {
 	CommitResult
 	// Dropped are texts of digests that the commit does not have any more.
 	Dropped int
+	// Refused are those of WriteDigestsThatFit that were not kept, by their index.
+	Refused map[int]error
 }
 
 // DigestSourceError is returned where a text is for a digest that is made of something else by now, or is not
@@ -60,6 +62,20 @@ func (e *DigestSourceError) Is(target error) bool { return target == ErrConflict
 func (r *Repo) WriteDigests(
 	ctx context.Context, recipe distill.Recipe, texts []DigestText, opt CommitOptions,
 ) (*DigestTextsResult, error) {
+	return r.writeDigests(ctx, recipe, texts, opt, false)
+}
+
+// WriteDigestsThatFit is WriteDigests for texts that do not need each other: one whose digest is of something else by
+// now, or that was erased, is left out and told of in Refused.
+func (r *Repo) WriteDigestsThatFit(
+	ctx context.Context, recipe distill.Recipe, texts []DigestText, opt CommitOptions,
+) (*DigestTextsResult, error) {
+	return r.writeDigests(ctx, recipe, texts, opt, true)
+}
+
+func (r *Repo) writeDigests(
+	ctx context.Context, recipe distill.Recipe, texts []DigestText, opt CommitOptions, each bool,
+) (*DigestTextsResult, error) {
 	if opt.Base != nil || opt.Amend {
 		return nil, invalidf("a text of a digest has neither a base of its own nor amends")
 	}
@@ -78,7 +94,7 @@ func (r *Repo) WriteDigests(
 	}
 	res := &DigestTextsResult{}
 	_, err := r.transact(ctx, opt.Stamp, func(t *tx) error {
-		*res = DigestTextsResult{CommitResult: CommitResult{Secrets: l.report}}
+		*res = DigestTextsResult{CommitResult: CommitResult{Secrets: l.report}, Refused: map[int]error{}}
 		ref, head, err := t.base(ctx, opt)
 		if err != nil {
 			return err
@@ -88,7 +104,11 @@ func (r *Repo) WriteDigests(
 			return err
 		}
 		next := *head.state
-		if next.digests, res.Dropped, err = t.writeTexts(ctx, d, head.state, texts); err != nil {
+		var refused map[int]error
+		if each {
+			refused = res.Refused
+		}
+		if next.digests, res.Dropped, err = t.writeTexts(ctx, d, head.state, texts, refused); err != nil {
 			return err
 		}
 		return t.commit(ctx, ref, head, &next, opt, &res.CommitResult)
@@ -121,28 +141,44 @@ func (d DigestText) check(l *secretLog) error {
 	return nil
 }
 
-// writeTexts returns the tree of texts with new ones, and without those of digests that are not there.
+// writeText stages a text, and returns a *DigestSourceError or a *store.RedactedError where it must not be kept.
+func (t *tx) writeText(ctx context.Context, d *Digests, at *state, one DigestText) (prolly.Edit, error) {
+	have, err := d.source(ctx, one.Scope, one.Label)
+	if err != nil {
+		return prolly.Edit{}, err
+	}
+	if have != one.Source {
+		return prolly.Edit{}, &DigestSourceError{distill.DigestID(one.Scope, one.Label), one.Source, have}
+	}
+	w := &distill.Written{
+		Text: one.Text, Graph: at.root, Label: one.Label, Model: one.Model, Recipe: d.Recipe,
+		Scope: one.Scope, Source: one.Source,
+	}
+	data := w.Encode()
+	if err := t.repo.refuseErased(ctx, []store.Block{store.NewBlock(ipld.DagCBOR, data)}); err != nil {
+		return prolly.Edit{}, err
+	}
+	c, err := t.put(ctx, data)
+	return prolly.Edit{Key: one.Source[:], Value: ipld.AppendLink(nil, c)}, err
+}
+
+// writeTexts returns the tree of texts with new ones, and without those of digests that are not there. What must not
+// be kept is left out and noted in refused, where that is not nil.
 func (t *tx) writeTexts(
-	ctx context.Context, d *Digests, at *state, texts []DigestText,
+	ctx context.Context, d *Digests, at *state, texts []DigestText, refused map[int]error,
 ) (*prolly.Map, int, error) {
 	var edits []prolly.Edit
-	for _, one := range texts {
-		have, err := d.source(ctx, one.Scope, one.Label)
+	for i, one := range texts {
+		edit, err := t.writeText(ctx, d, at, one)
+		var stale *DigestSourceError
+		if refused != nil && (errors.As(err, &stale) || errors.Is(err, store.ErrRedacted)) {
+			refused[i] = err
+			continue
+		}
 		if err != nil {
 			return nil, 0, err
 		}
-		if have != one.Source {
-			return nil, 0, &DigestSourceError{distill.DigestID(one.Scope, one.Label), one.Source, have}
-		}
-		w := &distill.Written{
-			Text: one.Text, Graph: at.root, Label: one.Label, Model: one.Model, Recipe: d.Recipe,
-			Scope: one.Scope, Source: one.Source,
-		}
-		c, err := t.put(ctx, w.Encode())
-		if err != nil {
-			return nil, 0, err
-		}
-		edits = append(edits, prolly.Edit{Key: one.Source[:], Value: ipld.AppendLink(nil, c)})
+		edits = append(edits, edit)
 	}
 	dropped := 0
 	for kv, err := range at.digests.Scan(ctx, nil, nil) {

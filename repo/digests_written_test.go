@@ -298,3 +298,33 @@ func TestWrittenTextsAreTouched(t *testing.T) {
 		t.Errorf("asked about %v, %v", kinds, err)
 	}
 }
+
+// TestWrittenTextsThatFit: of texts that do not need each other those that can be kept are, and the rest is told of.
+func TestWrittenTextsThatFit(t *testing.T) {
+	r, _ := overMem(t)
+	lines(t, r, projects(20))
+	write := func(texts ...repo.DigestText) *repo.DigestTextsResult {
+		t.Helper()
+		res, err := r.WriteDigestsThatFit(t.Context(), distill.Default(), texts, repo.CommitOptions{Stamp: by})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	gone := textFor(topOf(t, head(t, r), "p1"), "Of a text that is purged.")
+	mustWrite(t, r, "", gone)
+	if _, err := r.PurgeText(t.Context(), "text that is purged", repo.PurgeOptions{Stamp: by}); err != nil {
+		t.Fatal(err)
+	}
+	stale := textFor(topOf(t, head(t, r), ""), "Whole.")
+	stale.Source[3]++
+	fits := textFor(topOf(t, head(t, r), "p0"), "Scope zero.")
+	res := write(fits, gone, stale)
+	if len(res.Refused) != 2 || !errors.Is(res.Refused[1], store.ErrRedacted) ||
+		!errors.Is(res.Refused[2], repo.ErrConflict) || textOf(t, head(t, r), "p0") != "Scope zero." {
+		t.Errorf("%+v", res)
+	}
+	if res = write(stale); len(res.Refused) != 1 || !res.NoChange {
+		t.Errorf("nothing that fits is a change: %+v", res)
+	}
+}

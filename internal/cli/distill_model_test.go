@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -106,4 +108,33 @@ func TestDistillModelFlags(t *testing.T) {
 		w.run(2, append([]string{"distill"}, args...)...)
 	}
 	w.run(1, "distill", "--model=nobody:m")
+}
+
+// TestDistillModelStopped: texts that a model wrote are kept whatever ends the run.
+func TestDistillModelStopped(t *testing.T) {
+	w, f := judgeWorld(t)
+	text := `{"node":{"key":"p","type":"Project","summary":"Project of facts."}}` + "\n"
+	for i := range 4 {
+		text += fmt.Sprintf(`{"node":{"key":"f%d","type":"T","summary":"fact %d of it"}}`+"\n"+
+			`{"edge":{"type":"part-of","src":"f%d","dst":"p"}}`+"\n", i, i, i)
+	}
+	w.write("more.jsonl", text)
+	w.run(0, "commit", "-m", "more", "more.jsonl")
+	f.said = "fact 0, fact 1 and fact 3"
+	before, ctx := w.head(), w.ctx
+	stopped, cancel := context.WithCancel(ctx)
+	w.ctx, f.asked = stopped, func(n int) {
+		if n == 2 {
+			cancel()
+		}
+	}
+	_, stderr := w.run(130, "distill", "--model=ollama:m")
+	w.ctx, f.asked = ctx, nil
+	if !strings.Contains(stderr, "1 text kept") || w.head() == before {
+		t.Errorf("nothing was kept: %s", stderr)
+	}
+	asked := f.requests
+	if got, _ := w.distill("--model=ollama:m"); got.Written.Calls == 0 || f.requests-asked != got.Written.Calls {
+		t.Errorf("%+v, %d requests", got.Written, f.requests-asked)
+	}
 }

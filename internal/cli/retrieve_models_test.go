@@ -22,6 +22,7 @@ type fakeJudges struct {
 	raw      string // what it answers in place of JSON
 	hang     bool   // answer nothing until the caller gives up
 	status   int    // of every answer, 0 for 200
+	asked    func(n int)
 }
 
 func (f *fakeJudges) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -32,6 +33,9 @@ func (f *fakeJudges) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := json.NewDecoder(r.Body).Decode(&f.body); err != nil || f.status != 0 {
 		http.Error(w, "out of order", max(f.status, http.StatusBadRequest))
 		return
+	}
+	if f.asked != nil {
+		f.asked(f.requests)
 	}
 	if f.hang {
 		<-r.Context().Done()
