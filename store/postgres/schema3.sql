@@ -11,12 +11,13 @@ CREATE TABLE mnem.client (
 ALTER TABLE mnem.client ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON mnem.client USING (repo IN (SELECT id FROM mnem.repository));
 DO $$
-DECLARE g text;
+DECLARE g record;
 BEGIN
-  -- Roles that may write blocks write here as well.
-  FOR g IN SELECT DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END
+  -- Roles that may read blocks read here as well, for where HEAD is; those that may write them write here.
+  FOR g IN SELECT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END AS role,
+      CASE a.privilege_type WHEN 'INSERT' THEN 'SELECT, INSERT, UPDATE, DELETE' ELSE 'SELECT' END AS may
     FROM pg_class c, aclexplode(c.relacl) a
-    WHERE c.oid = 'mnem.fact'::regclass AND a.privilege_type = 'INSERT' AND a.grantee <> c.relowner LOOP
-    EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON mnem.client TO %s', g);
+    WHERE c.oid = 'mnem.fact'::regclass AND a.privilege_type IN ('SELECT', 'INSERT') AND a.grantee <> c.relowner LOOP
+    EXECUTE format('GRANT %s ON mnem.client TO %s', g.may, g.role);
   END LOOP;
 END $$;
