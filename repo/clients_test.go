@@ -176,30 +176,38 @@ func TestClients(t *testing.T) {
 	a.want("trunk", "sketch") // a client without a place of its own is where the repository's HEAD is
 }
 
+// diverge makes the branches left and right, which conflict with main and with each other.
+func (c clientOf) diverge() {
+	c.t.Helper()
+	c.commit("", "k", "one")
+	for _, name := range []string{"left", "right"} {
+		_, err := c.r.CreateBranch(c.t.Context(), name, "", repo.RefOptions{Stamp: by})
+		c.ok(err)
+		c.commit(name, "k", name)
+	}
+	c.commit("", "k", "here")
+}
+
+// conflict begins a merge that conflicts.
+func (c clientOf) conflict(rev string) {
+	c.t.Helper()
+	var stopped *repo.MergeError
+	_, err := c.r.Merge(c.t.Context(), rev, repo.MergeOptions{CommitOptions: repo.CommitOptions{Stamp: by}})
+	if !errors.As(err, &stopped) {
+		c.t.Fatal(err)
+	}
+}
+
 // TestClientsMerge has two clients with a merge in progress on one branch each end their own.
 func TestClientsMerge(t *testing.T) {
 	a, b, _ := clients(t)
 	ctx := t.Context()
-	a.commit("", "k", "one")
-	for _, name := range []string{"left", "right"} {
-		_, err := a.r.CreateBranch(ctx, name, "", repo.RefOptions{Stamp: by})
-		a.ok(err)
-		a.commit(name, "k", name)
-	}
-	a.commit("", "k", "here")
-	merge := func(c clientOf, rev string) {
-		t.Helper()
-		var stopped *repo.MergeError
-		_, err := c.r.Merge(ctx, rev, repo.MergeOptions{CommitOptions: repo.CommitOptions{Stamp: by}})
-		if !errors.As(err, &stopped) {
-			t.Fatalf("%v", err)
-		}
-	}
-	merge(a, "left")
+	a.diverge()
+	a.conflict("left")
 	if _, err := b.r.PendingMerge(ctx, ""); !errors.As(err, new(*repo.NotFoundError)) {
 		t.Errorf("another client's merge: %v", err)
 	}
-	merge(b, "right")
+	b.conflict("right")
 	for c, theirs := range map[clientOf]string{a: "left", b: "right"} {
 		p, err := c.r.PendingMerge(ctx, "")
 		c.ok(err)
@@ -222,6 +230,54 @@ func TestClientsMerge(t *testing.T) {
 	_, err = b.r.ContinueMerge(ctx, repo.MergeOptions{CommitOptions: opt})
 	b.ok(err)
 	if n := nodeByKey(t, head(t, a.r), "k"); n.Summary != "right" {
+		t.Errorf("the summary is %q", n.Summary)
+	}
+}
+
+// TestClientsOldMerge has clients end merges that were begun by none, as before there were clients.
+func TestClientsOldMerge(t *testing.T) {
+	a, b, open := clients(t)
+	none, ctx := open(""), t.Context()
+	a.diverge()
+	opt := repo.CommitOptions{Stamp: by}
+	begin := func(rev string) {
+		t.Helper()
+		none.conflict(rev)
+		for _, c := range []clientOf{a, b} {
+			_, err := c.r.PendingMerge(ctx, "")
+			c.ok(err)
+			if _, err = c.r.Merge(ctx, "right", repo.MergeOptions{CommitOptions: opt}); !errors.As(err, new(*repo.InProgressError)) {
+				t.Errorf("merged beside a merge in progress: %v", err)
+			}
+		}
+	}
+	gone := func(cs ...clientOf) {
+		t.Helper()
+		for _, c := range cs {
+			if p, err := c.r.PendingMerge(ctx, ""); !errors.As(err, new(*repo.NotFoundError)) {
+				t.Errorf("%+v, %v", p, err)
+			}
+		}
+	}
+	begin("left")
+	_, err := a.r.AbortMerge(ctx, opt)
+	a.ok(err)
+	gone(a, b, none)
+
+	begin("left")
+	_, err = a.r.ResolveConflict(ctx, "k", repo.Choice{Take: graph.TakeTheirs}, opt)
+	a.ok(err)
+	b.commit("", "k", "moved on") // what was resolved conflicts with it, in a merge that is then a's own
+	if _, err = a.r.ContinueMerge(ctx, repo.MergeOptions{CommitOptions: opt}); !errors.As(err, new(*repo.MergeError)) {
+		t.Error(err)
+	}
+	gone(b, none)
+	_, err = a.r.ResolveConflict(ctx, "k", repo.Choice{Take: graph.TakeTheirs}, opt)
+	a.ok(err)
+	_, err = a.r.ContinueMerge(ctx, repo.MergeOptions{CommitOptions: opt})
+	a.ok(err)
+	gone(a, b, none)
+	if n := nodeByKey(t, head(t, a.r), "k"); n.Summary != "left" {
 		t.Errorf("the summary is %q", n.Summary)
 	}
 }

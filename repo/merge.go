@@ -181,7 +181,7 @@ func (r *Repo) integrate(
 
 // noMerge returns an error where a merge is in progress on a branch.
 func (t *tx) noMerge(ctx context.Context, ref Ref) error {
-	_, ok, err := t.view.get(ctx, t.view.mergeRef(ref.Name))
+	_, ok, err := t.view.mergeOn(ctx, ref.Name)
 	if err == nil && ok {
 		err = &InProgressError{Branch: branchName(ref.Name)}
 	}
@@ -194,6 +194,16 @@ func (v *view) mergeRef(branch graph.RefName) graph.RefName {
 		return graph.RefName(clientMerges + v.client + "/" + branchName(branch))
 	}
 	return graph.RefName(mergesInProgress + branchName(branch))
+}
+
+// mergeOn returns the merge in progress on a branch, and whether there is one: the client's own, else one of no
+// client, as versions that knew none began it, which whoever ends it takes.
+func (v *view) mergeOn(ctx context.Context, branch graph.RefName) (Ref, bool, error) {
+	ref, ok, err := v.get(ctx, v.mergeRef(branch))
+	if err == nil && !ok && v.client != "" {
+		ref, ok, err = v.get(ctx, graph.RefName(mergesInProgress+branchName(branch)))
+	}
+	return ref, ok, err
 }
 
 // merging returns the branch that a ref is of a merge in progress on, and false for other refs.

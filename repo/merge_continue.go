@@ -214,6 +214,7 @@ func (t *tx) movedOn(
 	if err := t.commit(ctx, Ref{Name: p.name}, ours, next, by, &done); err != nil {
 		return nil, err
 	}
+	t.removeRef(p.name) // it may be of no client; what follows is the client's own
 	j := &job{verb: p.rec.Verb, theirs: &Snapshot{repo: t.repo, id: done.Commit}}
 	return &MergeError{
 		Verb: "continue", Name: "what was resolved", Branch: p.branch, Conflicts: list,

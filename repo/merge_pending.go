@@ -253,7 +253,7 @@ func (p *pending) roots() roots {
 func readPending(
 	ctx context.Context, v *view, n *prolly.Nodes, get store.Getter, branch graph.RefName,
 ) (*pending, error) {
-	ref, ok, err := v.get(ctx, v.mergeRef(branch))
+	ref, ok, err := v.mergeOn(ctx, branch)
 	if err == nil && !ok {
 		err = &NotFoundError{What: "merge in progress on branch", Name: branchName(branch)}
 	}
