@@ -246,22 +246,31 @@ func (t *tx) renameInStages(ctx context.Context, from, to graph.RefName) error {
 
 // renameConflicts moves the merges in progress on a branch and the commits kept for it.
 func (t *tx) renameConflicts(ctx context.Context, from, to string) error {
-	rename := func(ref Ref, rest string) {
+	rename := func(ref Ref, rest string) error {
+		name := graph.RefName(strings.TrimSuffix(string(ref.Name), from+rest) + to + rest)
+		if err := graph.ValidateRef(name); err != nil { // it is longer than the branch's
+			return fmt.Errorf("%w: branch name too long to keep %s: %w", ErrInvalid, ref.Name, err)
+		}
 		t.removeRef(ref.Name)
-		t.setRef(graph.RefName(strings.TrimSuffix(string(ref.Name), from+rest)+to+rest), ref.Target)
+		t.setRef(name, ref.Target)
+		return nil
 	}
 	for ref, err := range t.view.mergesOn(ctx, from) {
+		if err == nil {
+			err = rename(ref, "")
+		}
 		if err != nil {
 			return err
 		}
-		rename(ref, "")
 	}
 	for ref, err := range t.view.list(ctx, keptCommits+from+"/") {
 		if err != nil {
 			return err
 		}
 		if rest := string(ref.Name)[len(keptCommits+from):]; isNumber(rest[1:]) {
-			rename(ref, rest)
+			if err := rename(ref, rest); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

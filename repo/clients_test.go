@@ -281,3 +281,28 @@ func TestClientsOldMerge(t *testing.T) {
 		t.Errorf("the summary is %q", n.Summary)
 	}
 }
+
+// TestClientsLongNames holds that no branch gets a name with which what waits on it would have one too long.
+func TestClientsLongNames(t *testing.T) {
+	a, _, open := clients(t)
+	long, ctx := open(strings.Repeat("c", 64)), t.Context()
+	a.diverge()
+	long.conflict("left")
+	name := strings.Repeat("b", 250)
+	for _, c := range []clientOf{a, long} {
+		if err := c.r.RenameBranch(ctx, "main", name, repo.RefOptions{Stamp: by}); !errors.Is(err, repo.ErrInvalid) {
+			t.Errorf("renamed: %v", err)
+		}
+		c.want("main", "")
+		if _, err := c.r.Snapshot(ctx, name); !errors.As(err, new(*repo.NotFoundError)) {
+			t.Error(err)
+		}
+	}
+	if p, err := long.r.PendingMerge(ctx, ""); err != nil || p.Branch != "main" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	a.ok(a.r.RenameBranch(ctx, "main", name[:100], repo.RefOptions{Stamp: by}))
+	if p, err := long.r.PendingMerge(ctx, ""); err != nil || p.Branch != name[:100] {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
