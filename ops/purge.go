@@ -168,7 +168,11 @@ func purge(ctx context.Context, s *Service, q *PurgeRequest) (*Purged, error) {
 	} else {
 		res, err = s.From.Purge(ctx, q.Node, opt)
 	}
+	var busy *repo.InProgressError
 	switch {
+	case errors.As(err, &busy) && busy.Client != "":
+		return nil, Hintf(err, "that client is to end it, or you as that client: 'MNEM_CLIENT=%s mnem merge --abort --branch %s'",
+			busy.Client, busy.Branch)
 	case errors.Is(err, repo.ErrConflict):
 		return nil, Hint(err, "end that merge first, with 'mnem merge --continue' or 'mnem merge --abort'",
 			"end that merge first, with merge and continue or abort")

@@ -324,8 +324,12 @@ func (t *tx) checkUnused(ctx context.Context, branch Ref) error {
 	if err != nil {
 		return err
 	}
-	for _, err := range t.view.mergesOn(ctx, name) {
-		return firstOf(err, &InUseError{name, "a merge is in progress on it", true})
+	for merge, err := range t.view.mergesOn(ctx, name) {
+		why := "a merge is in progress on it"
+		if whose := t.repo.inProgress(merge).Client; whose != "" {
+			why = fmt.Sprintf("a merge of client %s is in progress on it", whose)
+		}
+		return firstOf(err, &InUseError{name, why, true})
 	}
 	merged, err := t.merged(ctx, branch)
 	if err == nil && !merged {

@@ -206,15 +206,16 @@ func (v *view) mergeOn(ctx context.Context, branch graph.RefName) (Ref, bool, er
 	return ref, ok, err
 }
 
-// merging returns the branch that a ref is of a merge in progress on, and false for other refs.
-func (r Ref) merging() (branch string, ok bool) {
+// merging returns the branch that a ref is of a merge in progress on, and whose, "" for nobody's. For other refs it
+// returns false.
+func (r Ref) merging() (branch, client string, ok bool) {
 	if branch, ok = strings.CutPrefix(string(r.Name), mergesInProgress); ok {
-		return branch, true
+		return branch, "", true
 	}
 	if branch, ok = strings.CutPrefix(string(r.Name), clientMerges); ok {
-		_, branch, ok = strings.Cut(branch, "/")
+		client, branch, ok = strings.Cut(branch, "/")
 	}
-	return branch, ok
+	return branch, client, ok
 }
 
 // mergesOn yields the merges in progress, on one branch unless that is empty.
@@ -222,7 +223,7 @@ func (v *view) mergesOn(ctx context.Context, branch string) iter.Seq2[Ref, error
 	return func(yield func(Ref, error) bool) {
 		for _, prefix := range []string{mergesInProgress, clientMerges} {
 			for ref, err := range v.list(ctx, prefix) {
-				if on, ok := ref.merging(); err == nil && (!ok || branch != "" && on != branch) {
+				if on, _, ok := ref.merging(); err == nil && (!ok || branch != "" && on != branch) {
 					continue
 				}
 				if !yield(ref, err) || err != nil {
@@ -415,9 +416,15 @@ func (e *MergeError) Is(target error) bool { return target == ErrConflict }
 
 // InProgressError is returned where a merge is in progress on a branch: it must be continued or
 // aborted first. errors.Is(err, ErrConflict) holds.
-type InProgressError struct{ Branch string }
+type InProgressError struct {
+	Branch string
+	Client string // of a shared store, that began it; "" for the caller, and where anybody can end it
+}
 
 func (e *InProgressError) Error() string {
+	if e.Client != "" {
+		return fmt.Sprintf("a merge of client %s is in progress on branch %s", e.Client, e.Branch)
+	}
 	return fmt.Sprintf("a merge is in progress on branch %s", e.Branch)
 }
 

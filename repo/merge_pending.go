@@ -72,7 +72,7 @@ type KeptCommit struct {
 
 // isMerge reports whether a ref is of a merge in progress.
 func (r Ref) isMerge() bool {
-	_, ok := r.merging()
+	_, _, ok := r.merging()
 	return ok
 }
 
@@ -265,7 +265,7 @@ func readPending(
 
 func loadPending(ctx context.Context, n *prolly.Nodes, get store.Getter, ref Ref) (p *pending, err error) {
 	p = &pending{name: ref.Name}
-	p.branch, _ = ref.merging()
+	p.branch, _, _ = ref.merging()
 	if p.rec, err = commit.ReadMerge(ctx, get, ref.Target); err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ const maxPurgeHits = 1000
 // twice, three times where the node has edges. Others may go on meanwhile; writers wait for it.
 //
 // It returns a *NotFoundError where there is no version of the node, nor was one purged; and an
-// error wrapping ErrConflict where a merge in progress has the node.
+// error wrapping an *InProgressError where a merge in progress has the node.
 func (r *Repo) Purge(ctx context.Context, node string, opt PurgeOptions) (*PurgeResult, error) {
 	if r.ro && !opt.DryRun {
 		return nil, store.ErrReadOnly
@@ -280,12 +280,19 @@ func (p *purge) free(v *view, s *purgeScan) error {
 			return err
 		}
 		if ids, err := p.going(g.Nodes, s); err != nil || len(ids) > 0 {
-			branch, _ := ref.merging()
-			return orErr(err, fmt.Errorf("%w: a merge in progress on branch %q has the node", ErrConflict,
-				branch))
+			return orErr(err, fmt.Errorf("%w: it has the node", p.repo.inProgress(ref)))
 		}
 	}
 	return nil
+}
+
+// inProgress returns the error about a merge in progress.
+func (r *Repo) inProgress(merge Ref) *InProgressError {
+	branch, client, _ := merge.merging()
+	if client == r.Client() {
+		client = ""
+	}
+	return &InProgressError{branch, client}
 }
 
 func orErr(err, other error) error {

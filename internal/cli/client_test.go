@@ -93,6 +93,7 @@ func TestClient(t *testing.T) {
 			t.Error(errs)
 		}
 	}
+	endMerge(t, ada, client)
 	dir := t.TempDir()
 	ran(t, in(dir, io.Discard, io.Discard), "init")
 	if st := ran(t, in(dir, io.Discard, io.Discard), "status"); strings.Contains(st, "client") {
@@ -108,4 +109,40 @@ func noDir(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// endMerge has a client purge what a merge of another one has, which is gone.
+func endMerge(
+	t *testing.T, ada func(int, ...string) (string, string),
+	client func(string, map[string]string) func(int, ...string) (string, string),
+) {
+	t.Helper()
+	eve := client("eve", map[string]string{"MNEM_CLIENT": "eve", "MNEM_AUTHOR": "Eve"})
+	write := func(branch, summary string) {
+		eve(0, "set", "odd", "--type", "T", "summary="+summary, "--branch", branch)
+		eve(0, "commit", "-m", summary)
+	}
+	eve(0, "switch", "-c", "odd")
+	write("odd", "one")
+	eve(0, "branch", "other")
+	write("odd", "two")
+	write("other", "three")
+	eve(5, "merge", "other")
+	if _, errs := ada(1, "branch", "-d", "odd"); !strings.Contains(errs, "a merge of client eve is in progress on it") {
+		t.Error(errs)
+	}
+	for _, args := range [][]string{{"--dry-run"}, {"--yes"}} {
+		_, errs := ada(5, append([]string{"purge", "odd"}, args...)...)
+		if !strings.Contains(errs, "a merge of client eve is in progress on branch odd") ||
+			!strings.Contains(errs, "'MNEM_CLIENT=eve mnem merge --abort --branch odd'") {
+			t.Error(errs)
+		}
+	}
+	if _, errs := eve(5, "purge", "odd", "--yes"); strings.Contains(errs, "eve") {
+		t.Error(errs)
+	}
+	eve(0, "switch", "main")
+	eve = client("eve again", map[string]string{"MNEM_CLIENT": "eve", "MNEM_AUTHOR": "Eve"})
+	eve(0, "merge", "--abort", "--branch", "odd")
+	ada(0, "purge", "odd", "--yes")
 }
