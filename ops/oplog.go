@@ -292,6 +292,8 @@ func undoHint(err error) error {
 			"'mnem op restore %d'", moved.By, moved.Seq-1),
 			fmt.Sprintf("take that back first with undo %d, or go back further with op_restore %d",
 				moved.By, moved.Seq-1))
+	case errors.Is(err, repo.ErrFarBack):
+		return Hint(err, "see 'mnem op log', and name one with 'mnem undo OP'", "see op_log, and name one with undo and op")
 	}
 	return err
 }
@@ -302,6 +304,7 @@ func ownHint(err error) error {
 	const all = "without --own, undo takes back what others did too"
 	const any = "undo with any, or without own, takes back what others did too"
 	switch {
+	case errors.Is(err, repo.ErrFarBack): // undoHint says what to do
 	case errors.As(err, &moved) && !moved.Purge:
 		return Hint(err, "'mnem revert COMMIT' takes back what a commit changed and keeps what came since; "+all,
 			"revert takes back what a commit changed and keeps what came since; "+any)

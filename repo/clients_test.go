@@ -306,3 +306,44 @@ func TestClientsLongNames(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
+
+// TestClientsFarBack holds that undo and redo search no more operations than they may, whoever made these.
+func TestClientsFarBack(t *testing.T) {
+	a, b, open := clients(t)
+	ctx := t.Context()
+	t.Cleanup(repo.SearchOperations(4))
+	a.commit("", "first", "one")
+	_, err := a.r.CreateBranch(ctx, "side", "", repo.RefOptions{Stamp: by})
+	a.ok(err)
+	a.commit("side", "of a", "one")
+	of, err := a.r.Undo(ctx, "", by)
+	a.ok(err)
+	for _, key := range []string{"1", "2", "3"} {
+		b.commit("", key, "x")
+	}
+	_, err = a.r.Redo(ctx, by) // the undo is the fourth
+	a.ok(err)
+	for _, key := range []string{"4", "5", "6", "7"} {
+		b.commit("", key, "x")
+	}
+	far := func(err, also error) {
+		t.Helper()
+		if !errors.Is(err, repo.ErrFarBack) || !errors.Is(err, also) {
+			t.Errorf("%v", err)
+		}
+	}
+	_, err = a.r.Undo(ctx, "", by)
+	far(err, repo.ErrNothingToUndo)
+	_, err = a.r.Redo(ctx, by)
+	far(err, repo.ErrNothingToRedo)
+	stranger := by
+	stranger.Author = "nobody here"
+	_, err = a.r.UndoOwn(ctx, "", stranger)
+	far(err, repo.ErrNothingToUndo)
+	if _, err = open("carl").r.Undo(ctx, "", by); !errors.Is(err, repo.ErrNothingToUndo) || errors.Is(err, repo.ErrFarBack) {
+		t.Error(err)
+	}
+	if undone, err := a.r.Undo(ctx, of.Of.CID.String(), by); err != nil || undone.Of.CID != of.Of.CID {
+		t.Errorf("%+v, %v", undone, err)
+	}
+}

@@ -9,6 +9,14 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
+// SearchOperations lowers how many operations Undo searches in a store that others share, until what it returns is
+// called, for tests.
+func SearchOperations(n uint64) (restore func()) {
+	was := maxSearched
+	maxSearched = n
+	return func() { maxSearched = was }
+}
+
 // Fork points a branch at a commit, for tests.
 func (r *Repo) Fork(ctx context.Context, branch string, at ipld.CID) error {
 	by := Stamp{Author: "Tess Tester", Command: []string{"fork"}}

@@ -24,6 +24,13 @@ var ErrNothingToRedo = fmt.Errorf("%w: nothing to redo", ErrInvalid)
 // ErrOthers is wrapped by the error of UndoOwn about an operation that another author or agent made.
 var ErrOthers = errors.New("another author or agent made it")
 
+// ErrFarBack is wrapped beside ErrNothingToUndo and ErrNothingToRedo where a store that others share has operations
+// older than those that are searched, as writers of all processes wait meanwhile. Such an operation can be named.
+var ErrFarBack = errors.New("older operations are not searched")
+
+// maxSearched is how many operations are searched in a store that others share; tests lower it.
+var maxSearched uint64 = 1000
+
 // UndoError is returned where a ref that an operation changed was changed again since.
 // errors.Is(err, ErrConflict) holds.
 type UndoError struct {
@@ -60,7 +67,8 @@ type Undone struct {
 // Taking back an undo redoes what it undid. Changes of sessions are never taken back. It returns
 // an *UndoError where a later operation that is not taken back itself changed one of the refs,
 // and ErrNothingToUndo. In a store that others share, without a name it takes back what this client
-// did (see Options.Client).
+// did (see Options.Client) among the newest operations, and returns an error that wraps ErrFarBack where
+// there is nothing and older ones are left.
 func (r *Repo) Undo(ctx context.Context, op string, by Stamp) (*Undone, error) {
 	return r.reverse(ctx, op, by, canUndo, nil)
 }
@@ -113,10 +121,17 @@ func (r *Repo) committedBy(ctx context.Context, e OpRecord, by Stamp) (bool, err
 func (r *Repo) Redo(ctx context.Context, by Stamp) (*Undone, error) {
 	fits := func(e OpRecord) bool { return e.Operation.Undoes.Defined() }
 	res, err := r.reverse(ctx, "", by, fits, nil)
-	if errors.Is(err, ErrNothingToUndo) {
+	switch {
+	case errors.Is(err, ErrFarBack):
+		err = farBack(ErrNothingToRedo)
+	case errors.Is(err, ErrNothingToUndo):
 		err = ErrNothingToRedo
 	}
 	return res, err
+}
+
+func farBack(err error) error {
+	return fmt.Errorf("%w among the newest %d operations: %w", err, maxSearched, ErrFarBack)
 }
 
 // canUndo reports whether Undo without a name takes back an operation that is not undone.
@@ -253,6 +268,9 @@ func (u *undoing) find(head store.Head, fits func(OpRecord) bool) error {
 	for e, err := range u.repo.log(u.ctx, head) {
 		if err != nil {
 			return err
+		}
+		if u.repo.shared != nil && head.Seq-e.Operation.Seq >= maxSearched {
+			return farBack(ErrNothingToUndo)
 		}
 		may := u.made == nil
 		if u.made[e.Operation.Seq] {
