@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
@@ -66,7 +67,7 @@ func (opt *PushOptions) push(ctx context.Context, here, to Side) (*Pushed, error
 	if err != nil {
 		return nil, err
 	}
-	common, err := opt.common(ctx, here, st)
+	common, err := opt.common(ctx, here, mine, st)
 	if err != nil {
 		return nil, err
 	}
@@ -197,22 +198,33 @@ func (opt *PushOptions) send(
 	return err
 }
 
-// common returns commits of the remote that are here, those first that the refs are at there, and records of sessions.
-func (opt *PushOptions) common(ctx context.Context, here Side, st *State) ([]ipld.CID, error) {
+// common returns commits of the remote that are here, and records of sessions: those first that the refs are at there,
+// then those from which this side went on, and what both are at last.
+func (opt *PushOptions) common(ctx context.Context, here Side, mine, st *State) (out []ipld.CID, err error) {
 	pushed := make(map[graph.RefName]bool)
 	for _, name := range opt.Refs {
 		pushed[name] = true
 	}
-	seen := make(map[ipld.CID]bool)
-	var ask, out []ipld.CID
-	for _, first := range []bool{true, false} {
-		for _, ref := range st.Refs {
-			_, branch := ref.Name.Branch()
-			if (branch || isSession(ref.Name)) && pushed[ref.Name] == first && !seen[ref.Target] {
-				seen[ref.Target], ask = true, append(ask, ref.Target)
-			}
+	ours := make(map[ipld.CID]bool)
+	for _, ref := range mine.Refs {
+		if travels(ref.Name) || isSession(ref.Name) {
+			ours[ref.Target] = true
 		}
 	}
+	var order [3][]ipld.CID
+	for _, ref := range st.Refs {
+		_, branch := ref.Name.Branch()
+		switch {
+		case !branch && !isSession(ref.Name):
+		case pushed[ref.Name]:
+			order[0] = append(order[0], ref.Target)
+		case !ours[ref.Target]:
+			order[1] = append(order[1], ref.Target)
+		default:
+			order[2] = append(order[2], ref.Target)
+		}
+	}
+	ask := distinct(slices.Concat(order[:]...))
 	for len(ask) > 0 {
 		n := min(len(ask), MaxAsked)
 		known, err := here.Look(ctx, Question{Commits: ask[:n]})
@@ -227,40 +239,49 @@ func (opt *PushOptions) common(ctx context.Context, here Side, st *State) ([]ipl
 // track keeps where refs are at the remote after a push. The commits are here: the pack brings none. Where
 // they moved meanwhile that is left to the next fetch. Sessions are where the remote has put them.
 func (opt *PushOptions) track(ctx context.Context, here Side, refs []repo.Ref, put []repo.RefChange, mine *State) error {
-	at := mine.targets()
-	news := News{Tracking: opt.Name}
-	want := Want{Refs: refs}
-	for _, ref := range refs {
-		session := isSession(ref.Name)
-		if _, branch := ref.Name.Branch(); branch || session {
-			want.Have = append(want.Have, ref.Target)
-		}
-		if !session {
-			news.Updates = append(news.Updates, repo.RefUpdate{Ref: Tracking(opt.Name, ref.Name), To: ref.Target})
-		}
-	}
+	at, placed := mine.targets(), make(map[ipld.CID][]repo.RefUpdate)
 	for _, c := range put {
 		if isSession(c.Ref) {
-			news.Updates = append(news.Updates, repo.RefUpdate{Ref: Tracking(opt.Name, c.Ref), To: c.To})
+			placed[c.To] = append(placed[c.To], repo.RefUpdate{Ref: Tracking(opt.Name, c.Ref), To: c.To})
 		}
 	}
+	var gone []repo.RefUpdate
 	for _, name := range opt.Remove {
 		if ref := Tracking(opt.Name, name); at[ref].Defined() {
-			news.Updates = append(news.Updates, repo.RefUpdate{Ref: ref})
+			gone = append(gone, repo.RefUpdate{Ref: ref})
 		}
 	}
-	if len(news.Updates) == 0 {
-		return nil
-	}
-	if len(refs) > 0 {
+	for part := range slices.Chunk(refs, MaxAsked) { // what one pack can leave out
+		want, updates := Want{Refs: part}, gone
+		gone = nil
+		for _, ref := range part {
+			session := isSession(ref.Name)
+			if _, branch := ref.Name.Branch(); branch || session {
+				want.Have = append(want.Have, ref.Target)
+			}
+			if session {
+				updates = append(updates, placed[ref.Target]...)
+				delete(placed, ref.Target)
+			} else {
+				updates = append(updates, repo.RefUpdate{Ref: Tracking(opt.Name, ref.Name), To: ref.Target})
+			}
+		}
+		if len(updates) == 0 {
+			continue
+		}
 		var b bytes.Buffer
 		if err := here.Send(ctx, &b, want, 0); err != nil {
 			return ignoreMoved(err)
 		}
-		pack := b.Bytes()
-		news.Pack = io.NewSectionReader(bytes.NewReader(pack), 0, int64(len(pack)))
+		pack := io.NewSectionReader(bytes.NewReader(b.Bytes()), 0, int64(b.Len()))
+		if _, err := here.Take(ctx, News{Pack: pack, Updates: updates, Tracking: opt.Name}); err != nil {
+			return ignoreMoved(err)
+		}
 	}
-	_, err := here.Take(ctx, news)
+	if len(gone) == 0 {
+		return nil
+	}
+	_, err := here.Take(ctx, News{Updates: gone, Tracking: opt.Name})
 	return ignoreMoved(err)
 }
 

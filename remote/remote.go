@@ -1,8 +1,9 @@
 // Package remote brings histories from one repository into another: refs first, then one pack of what
 // the receiver lacks (repo.Pack), found by comparing trees where both histories begin to differ.
 //
-// A fetch takes two round trips and a push two, whatever the sizes, and one more for each thousand
-// redactions where what was erased at the other side changed. What arrives is written to a file
+// A fetch takes two round trips and a push two, whatever the sizes, a fetch one more where more than MaxAsked
+// branches and sessions are here, and each one more for each thousand redactions where what was erased at the
+// other side changed. What arrives is written to a file
 // beside the repository and verified block by block; an interrupted transfer goes on where it was,
 // since the same question gives the same bytes. Only a pack that is whole and sound moves refs, all in
 // one operation (repo.Receive).

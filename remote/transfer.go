@@ -119,13 +119,9 @@ func (opt *FetchOptions) fetch(ctx context.Context, here, from Side) (*Fetched, 
 	if err != nil {
 		return nil, err
 	}
-	asked := tipsOf(mine.Refs, Prefix(opt.Name), opt.Sessions)
-	st, err := from.Look(ctx, Question{Commits: asked, Sessions: opt.Sessions})
+	st, err := opt.look(ctx, mine, from)
 	if err != nil {
 		return nil, err
-	}
-	if len(st.Refs) > MaxRefs || len(st.Known) > len(asked) {
-		return nil, ErrTooLarge
 	}
 	out := &Fetched{Head: st.Head}
 	want, list, err := opt.wanted(mine, st, out)
@@ -148,6 +144,26 @@ func (opt *FetchOptions) fetch(ctx context.Context, here, from Side) (*Fetched, 
 	}
 	out.Refs, out.Blocks, out.Gaps = taken.Refs, taken.Blocks, taken.Gaps
 	return out, opt.learn(ctx, here, from, mine.Redactions, st.Redactions, out)
+}
+
+// look asks which refs there are and which of the commits and records here. Where these are more than one question has,
+// it asks once more, about those first whose ref is elsewhere there.
+func (opt *FetchOptions) look(ctx context.Context, mine *State, from Side) (*State, error) {
+	tips := opt.tipsOf(mine.Refs, nil)
+	for again := false; ; again = true {
+		asked := tips[:min(len(tips), MaxAsked)]
+		st, err := from.Look(ctx, Question{Commits: asked, Sessions: opt.Sessions})
+		if err != nil {
+			return nil, err
+		}
+		if len(st.Refs) > MaxRefs || len(st.Known) > len(asked) {
+			return nil, ErrTooLarge
+		}
+		if again || len(tips) <= MaxAsked {
+			return st, nil
+		}
+		tips = opt.tipsOf(mine.Refs, st)
+	}
 }
 
 // changes are what updates would change.
@@ -271,19 +287,38 @@ func (opt *Options) take(
 	return taken, errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
-// tipsOf returns the commits that branches are at, and the records that sessions are where they are wanted, those under
-// a prefix first, at most MaxAsked.
-func tipsOf(refs []repo.Ref, first string, sessions bool) []ipld.CID {
-	seen := make(map[ipld.CID]bool)
-	var out []ipld.CID
-	for _, wanted := range []bool{true, false} {
-		for _, ref := range refs {
-			tracked := strings.HasPrefix(string(ref.Name), first)
-			asked := isKind(ref.Name, graph.Heads) || sessions && isKind(ref.Name, graph.Sessions)
-			if tracked != wanted || !asked || seen[ref.Target] || len(out) == MaxAsked {
-				continue
-			}
-			seen[ref.Target], out = true, append(out, ref.Target)
+// tipsOf returns the commits that branches are at, and the records that sessions are where they are wanted: of refs that
+// are elsewhere at the remote first, as far as its state is known, and of those that are kept of it before others.
+func (opt *Options) tipsOf(refs []repo.Ref, st *State) []ipld.CID {
+	there := make(map[graph.RefName]ipld.CID)
+	if st != nil {
+		for _, ref := range st.Refs {
+			there[ref.Name], there[Tracking(opt.Name, ref.Name)] = ref.Target, ref.Target
+		}
+	}
+	var order [4][]ipld.CID
+	for _, ref := range refs {
+		if !isKind(ref.Name, graph.Heads) && !(opt.Sessions && isKind(ref.Name, graph.Sessions)) {
+			continue
+		}
+		at := 0
+		if c := there[ref.Name]; !c.Defined() || c == ref.Target {
+			at = 2
+		}
+		if !strings.HasPrefix(string(ref.Name), Prefix(opt.Name)) {
+			at++
+		}
+		order[at] = append(order[at], ref.Target)
+	}
+	return distinct(slices.Concat(order[:]...))
+}
+
+// distinct returns each CID once, where it is first.
+func distinct(list []ipld.CID) (out []ipld.CID) {
+	seen := make(map[ipld.CID]bool, len(list))
+	for _, c := range list {
+		if !seen[c] {
+			seen[c], out = true, append(out, c)
 		}
 	}
 	return out

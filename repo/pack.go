@@ -139,6 +139,12 @@ func (p *packer) sinceOf(list []ipld.CID) (since []ipld.CID, err error) {
 	if len(p.sessions) > 0 { // what these name, the commits of branches do not lead to perhaps
 		since = append(since, named...)
 	}
+	seen := make(map[ipld.CID]bool, len(since)) // many sessions name the same commits
+	since = slices.DeleteFunc(since, func(c ipld.CID) bool {
+		again := seen[c]
+		seen[c] = true
+		return again
+	})
 	return since[:min(len(since), commit.MaxExportLinks)], nil
 }
 
