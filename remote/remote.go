@@ -107,9 +107,15 @@ type Taken struct {
 	Gaps   int // blocks that were erased there and are not here
 }
 
-// Tracking returns the ref under which a ref of the remote R is kept.
+// Tracking returns the ref under which a ref of the remote R is kept. Where that would be longer than a ref may be, it
+// has the beginning of the name and the CID of the whole name.
 func Tracking(name string, ref graph.RefName) graph.RefName {
-	return graph.RefName(graph.Remotes + name + strings.TrimPrefix(string(ref), "refs"))
+	kept := name + strings.TrimPrefix(string(ref), "refs")
+	if ns, own := ref.Split(); len(kept) > graph.MaxRefName && ns != "" {
+		short := repo.BesideSession(own, ipld.Sum(ipld.Raw, []byte(own)))
+		kept = name + strings.TrimPrefix(ns, "refs") + short
+	}
+	return graph.RefName(graph.Remotes + kept)
 }
 
 // Prefix begins the refs under which those of the remote R are kept.

@@ -2,8 +2,10 @@ package remote_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/remote"
 	"github.com/mnem-project/mnem/repo"
 )
@@ -45,4 +47,50 @@ func TestManySessionsCostTheirChange(t *testing.T) {
 	if got := chains(t, b.Repo); len(got) != 301 || got["zzz"] != chains(t, a.Repo)["zzz"] {
 		t.Errorf("b has %d sessions, zzz at %s", len(got), got["zzz"])
 	}
+}
+
+// TestLongNamesAreTracked brings a session and a branch whose names are too long to follow that of the remote, with what
+// else is there, and goes on with both.
+func TestLongNamesAreTracked(t *testing.T) {
+	hub, a, b := open(t), newMachine(t), newMachine(t)
+	long := strings.Repeat("x", 225)
+	b.opt.Name = "a-remote-of-twenty-seven-ch"
+	branches := []graph.RefName{main, graph.BranchRef(long)}
+	add(t, a.Repo, "one", "the first memory")
+	if _, err := a.CreateBranch(t.Context(), long, "", repo.RefOptions{Stamp: by}); err != nil {
+		t.Fatal(err)
+	}
+	other := long[1:] + "y" // with the same beginning
+	ask(t, a.Repo, other, "memory")
+	for i := range 2 {
+		ask(t, a.Repo, long, fmt.Sprint("memory ", i))
+		opt := remote.PushOptions{Options: a.opt, Refs: branches}
+		if _, err := remote.Push(t.Context(), here(a.Repo), here(hub), opt); err != nil {
+			t.Fatal(err)
+		}
+		b.fetchFrom(hub)
+		has(t, "b", b.Repo, chains(t, a.Repo))
+		if !at(t, b.Repo, remote.Tracking(b.opt.Name, branches[0])).Defined() {
+			t.Error("the branch main did not come")
+		}
+	}
+	if out := b.fetchFrom(hub); len(out.Refs) != 0 || out.Bytes != 0 {
+		t.Errorf("a fetch with nothing new: %+v", out)
+	}
+	for _, ref := range append(branches, graph.RefName(graph.Sessions+long), graph.RefName(graph.Sessions+other)) {
+		kept := remote.Tracking(b.opt.Name, ref)
+		if err := graph.ValidateRef(kept); err != nil || at(t, b.Repo, kept) != at(t, hub, ref) {
+			t.Errorf("%s is kept as %s, at %s: %v", ref, kept, at(t, b.Repo, kept), err)
+		}
+	}
+	opt := remote.FetchOptions{Options: b.opt, Prune: true}
+	if out, err := remote.Fetch(t.Context(), here(b.Repo), here(hub), opt); err != nil || len(out.Refs) != 0 {
+		t.Errorf("a fetch forgets %+v, %v", out, err)
+	}
+	add(t, b.Repo, "two", "a memory of b")
+	ask(t, b.Repo, long, "of b")
+	if out := b.pushTo(hub); len(out.Refs) != 1 {
+		t.Errorf("push: %+v", out)
+	}
+	has(t, "the hub", hub, chains(t, b.Repo))
 }
