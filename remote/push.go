@@ -27,6 +27,9 @@ type PushOptions struct {
 	// Redactions is whether what was erased here is to be erased there too, in what branches, tags and sessions
 	// reach.
 	Redactions bool
+	// GrownSessions leaves out sessions that are as the last fetch or push found them at the remote: one that is not there
+	// any more was removed there.
+	GrownSessions bool
 	// Force gives each ref without a Lease that of where the last fetch or push found it.
 	Force bool
 }
@@ -146,6 +149,11 @@ func (opt *PushOptions) updates(mine, st *State, common []ipld.CID) (
 		newest := make(map[ipld.CID]bool)
 		for _, ref := range st.Refs {
 			newest[ref.Target] = true
+		}
+		for _, ref := range mine.Refs {
+			if opt.GrownSessions && strings.HasPrefix(string(ref.Name), Prefix(opt.Name)+"sessions/") {
+				newest[ref.Target] = true
+			}
 		}
 		for _, ref := range mine.Refs {
 			if isSession(ref.Name) && !newest[ref.Target] {

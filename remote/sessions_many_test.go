@@ -94,3 +94,28 @@ func TestLongNamesAreTracked(t *testing.T) {
 	}
 	has(t, "the hub", hub, chains(t, b.Repo))
 }
+
+// TestSessionsRemovedThere brings no session back that was removed at the remote, unless it has grown or all are asked for.
+func TestSessionsRemovedThere(t *testing.T) {
+	hub, a := open(t), newMachine(t)
+	add(t, a.Repo, "one", "the first memory")
+	ask(t, a.Repo, "work", "memory")
+	ask(t, a.Repo, "grows", "memory")
+	a.pushTo(hub)
+	for _, name := range []string{"work", "grows"} {
+		if err := hub.RemoveSession(t.Context(), name, by); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask(t, a.Repo, "grows", "memory again")
+	ask(t, a.Repo, "other", "memory")
+	want := chains(t, a.Repo)
+	delete(want, "work")
+	opt := remote.PushOptions{Options: a.opt, GrownSessions: true}
+	if _, err := remote.Push(t.Context(), here(a.Repo), here(hub), opt); err != nil {
+		t.Fatal(err)
+	}
+	has(t, "the hub", hub, want)
+	a.pushTo(hub)
+	has(t, "the hub", hub, chains(t, a.Repo))
+}

@@ -129,7 +129,7 @@ func (t *Transfer) round(ctx context.Context, f SyncOptions, out *Synced) (again
 	if err != nil || len(refs) == 0 && !sessions {
 		return false, err
 	}
-	sent, err := t.Push(ctx, refs, PushOptions{})
+	sent, err := t.Push(ctx, refs, PushOptions{GrownSessions: true})
 	if err != nil {
 		return errors.Is(err, repo.ErrConflict) && !f.DryRun, err
 	}

@@ -79,11 +79,13 @@ type Pushed struct {
 }
 
 // PushOptions say what is pushed.
-type PushOptions struct{ All, Tags, Remove, Force, Redactions bool }
+type PushOptions struct{ All, Tags, Remove, Force, Redactions, GrownSessions bool }
 
 // Push brings refs to the remote.
 func (t *Transfer) Push(ctx context.Context, refs []graph.RefName, f PushOptions) (*Pushed, error) {
-	opt := remote.PushOptions{Options: t.opt, Refs: refs, Force: f.Force, Redactions: f.Redactions}
+	opt := remote.PushOptions{
+		Options: t.opt, Refs: refs, Force: f.Force, Redactions: f.Redactions, GrownSessions: f.GrownSessions,
+	}
 	if f.Remove {
 		opt.Refs, opt.Remove = nil, refs
 	}
