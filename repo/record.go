@@ -88,21 +88,28 @@ func (q *recordQueue) withdraw(e *recordEntry) bool {
 	return !e.taken
 }
 
-// take returns e and what one operation can record with it, in the order in which they were asked
-// for, none of them before an older one of its session that must wait; nothing where another turn has
-// taken e.
+// take returns the oldest entry of e's session and what one operation can record with it, in the order in which they
+// were asked for, none of them before an older one of its session that must wait; nothing where another turn has taken
+// e. Where e is not among them it waits still.
 func (q *recordQueue) take(e *recordEntry) []*recordEntry {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if e.taken {
 		return nil
 	}
+	first := e
+	for _, w := range q.waiting {
+		if w.session == e.session {
+			first = w
+			break
+		}
+	}
 	var taken []*recordEntry
-	room := maxTogether - 1        // beside e
+	room := maxTogether - 1        // beside the first
 	waits := make(map[string]bool) // sessions of which one must wait
 	q.waiting = slices.DeleteFunc(q.waiting, func(w *recordEntry) bool {
-		if w != e {
-			if room == 0 || waits[w.session] || !w.fits(e) {
+		if w != first {
+			if room == 0 || waits[w.session] || !w.fits(first) {
 				waits[w.session] = true
 				return false
 			}
@@ -130,13 +137,28 @@ func (r *Repo) recordTogether(ctx context.Context, e *recordEntry) error {
 	return e.wait()
 }
 
-// recordInTurn begins what is recorded with an entry, and gives the turn away.
-func (r *Repo) recordInTurn(ctx context.Context, e *recordEntry) []func() {
+// recordInTurn begins what is recorded with an entry, after older ones of its session that do not fit it, and gives the
+// turn away.
+func (r *Repo) recordInTurn(ctx context.Context, e *recordEntry) (ends []func()) {
+	begun := false
+	defer func() {
+		if !begun { // it panics: what it has begun before ends
+			r.records.withdraw(e)
+			for _, end := range ends {
+				end()
+			}
+		}
+	}()
 	defer r.writer.turns.give()
-	taken := r.records.take(e)
-	if taken == nil {
-		return nil
+	for taken := r.records.take(e); taken != nil; taken = r.records.take(e) {
+		ends = append(ends, r.beginTaken(ctx, taken)...)
 	}
+	begun = true
+	return ends
+}
+
+// beginTaken begins entries that a turn has taken.
+func (r *Repo) beginTaken(ctx context.Context, taken []*recordEntry) []func() {
 	begun := false
 	defer func() {
 		if !begun { // it panics, and the others do not wait for ever

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -231,5 +232,75 @@ func TestReceiptsOvertakeNone(t *testing.T) {
 		if got := q.take(c.turn); !slices.Equal(got, c.want) {
 			t.Errorf("turn %d takes %v; expected: %v", i, got, c.want)
 		}
+	}
+}
+
+// TestReceiptsBeginWithTheOldest: a turn whose receipt is after an older one of its session, which it does not fit or
+// which there is no room for, takes that one first, and its own in the same turn.
+func TestReceiptsBeginWithTheOldest(t *testing.T) {
+	other := recordBy
+	other.Author = "adam"
+	var q recordQueue
+	entry := func(session string, by Stamp) *recordEntry {
+		e := &recordEntry{session: session, by: by}
+		q.add(e)
+		return e
+	}
+	first, apart, second, third := entry("s", recordBy), entry("t", other), entry("s", other), entry("s", recordBy)
+	for i, want := range [][]*recordEntry{{first}, {apart, second}, {third}, nil} {
+		if got := q.take(third); !slices.Equal(got, want) {
+			t.Errorf("take %d is %v; expected: %v", i, got, want)
+		}
+	}
+	var many []*recordEntry
+	for range maxTogether + 1 {
+		many = append(many, entry("u", recordBy))
+	}
+	for i, want := range [][]*recordEntry{many[:maxTogether], many[maxTogether:], nil} {
+		if got := q.take(many[maxTogether]); !slices.Equal(got, want) {
+			t.Errorf("take %d of many has %d; expected: %d", i, len(got), len(want))
+		}
+	}
+
+	r, answer, _ := recorded8(t)
+	var wg sync.WaitGroup
+	heldTurn(t, r, 3, func() {
+		for n, by := range []Stamp{recordBy, other, recordBy} {
+			draft, err := Draft(answer)
+			if err != nil {
+				t.Fatal(err)
+			}
+			draft.Time = by.Time + graph.Time(n)
+			e := &recordEntry{session: "s0", draft: draft, by: by, done: make(chan struct{})}
+			r.records.add(e)
+			wg.Go(func() {
+				if n < 2 { // their turns come after that of the last
+					if err := e.wait(); err != nil {
+						t.Error(err)
+					}
+					return
+				}
+				if err := r.writer.turns.take(t.Context()); err != nil {
+					t.Error(err)
+				}
+				for _, end := range r.recordInTurn(t.Context(), e) {
+					end()
+				}
+				if err := e.wait(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	})
+	wg.Wait()
+	e, err := r.Session(t.Context(), "s0")
+	for n := 2; n >= 0 && err == nil; n-- {
+		if e.Record.Seq != int64(n+1) || e.Record.Actor != []string{"erin", "adam", "erin"}[n] {
+			t.Errorf("record %d of %s, expected: %d", e.Record.Seq, e.Record.Actor, n+1)
+		}
+		e, err = readSession(t.Context(), r.facts(), e.Record.Prev)
+	}
+	if err != nil {
+		t.Error(err)
 	}
 }
