@@ -42,7 +42,7 @@ func (im *importer) trust() error {
 		low = min(low, rec.Height)
 		open[c] = true
 	}
-	todo, sessions, err := im.localRecords()
+	todo, sessions, err := im.localRecords(im.aboutSessions())
 	if err == nil {
 		err = im.trustSessions(sessions)
 	}
@@ -71,9 +71,24 @@ func (im *importer) trust() error {
 	return nil
 }
 
-// localRecords returns the commits that refs of the repository name, also by way of the newest record of a session, and
-// these records.
-func (im *importer) localRecords() (all, sessions []ipld.CID, err error) {
+// aboutSessions reports whether the file has records of sessions or leads to some.
+func (im *importer) aboutSessions() bool {
+	for i := range im.file.blocks {
+		if im.file.blocks[i].as == roleSession {
+			return true
+		}
+	}
+	for _, as := range im.outside {
+		if as == roleSession {
+			return true
+		}
+	}
+	return false
+}
+
+// localRecords returns the commits that refs of the repository name, and where a file is about sessions also those that
+// the newest records of sessions name, and these records. A commit that no other ref reaches is checked anew else.
+func (im *importer) localRecords(withSessions bool) (all, sessions []ipld.CID, err error) {
 	v, err := im.repo.current(im.ctx)
 	if err != nil {
 		return nil, nil, err
@@ -99,6 +114,9 @@ func (im *importer) localRecords() (all, sessions []ipld.CID, err error) {
 			}
 			all = append(all, tag.Target)
 		case retrieve.KindSession:
+			if !withSessions {
+				continue
+			}
 			named, err := im.repo.lastCommits(im.ctx, ref.Target)
 			if err != nil {
 				return nil, nil, err

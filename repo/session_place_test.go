@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"maps"
@@ -77,4 +78,57 @@ func cidOfText(t *testing.T, text string) ipld.CID {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// TestDamagedSessionStopsNoPack takes in a pack without sessions where a record of a session here cannot be read.
+func TestDamagedSessionStopsNoPack(t *testing.T) {
+	by := Stamp{Author: "erin", Time: 1_780_000_000_000_000, Command: []string{"test"}}
+	var both [2]*Repo
+	for i := range both {
+		r, err := New(t.Context(), mem.New(), by, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = r.Close() }()
+		both[i] = r
+	}
+	from, to := both[0], both[1]
+	pack := func(refs ...Ref) error {
+		var b bytes.Buffer
+		if _, err := from.Pack(t.Context(), &b, PackOptions{Refs: refs}); err != nil {
+			t.Fatal(err)
+		}
+		opt := ReceiveOptions{Stamp: by}
+		for _, ref := range refs {
+			opt.Updates = append(opt.Updates, RefUpdate{Ref: ref.Name, To: ref.Target})
+		}
+		_, err := to.Receive(t.Context(), bytes.NewReader(b.Bytes()), int64(b.Len()), opt)
+		return err
+	}
+	line := `{"node":{"key":"a","type":"Note","summary":"alpha"}}`
+	res, err := from.Commit(t.Context(), ReadChanges(strings.NewReader(line), "x"), CommitOptions{Stamp: by})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := from.StartSession(t.Context(), "whole", SessionOptions{Stamp: by, Follow: true}); err != nil {
+		t.Fatal(err)
+	}
+	tip, err := from.Session(t.Context(), "whole")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = to.transactOnce(t.Context(), by, func(x *tx) error {
+		c, err := x.put(t.Context(), []byte("\xa2av\x01dkindgsession"))
+		x.setRef("refs/sessions/newer", c)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pack(Ref{Name: "refs/heads/main", Target: res.Commit}); err != nil {
+		t.Errorf("a pack without sessions: %v", err)
+	}
+	if err := pack(Ref{Name: "refs/sessions/whole", Target: tip.CID}); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("a pack with a session: %v", err)
+	}
 }
