@@ -30,12 +30,13 @@ type importer struct {
 	file     *carFile
 	opt      ImportOptions
 	manifest *commit.Export
-	refs     []Ref             // of the file, in name order
-	outside  map[ipld.CID]role // what the file leads to in the repository
-	fresh    []ipld.CID        // commits that no ref reaches yet, parents before children
-	gone     map[ipld.CID]bool // what the file leads to that was erased where it is from
-	f        *fsck             // of over; its seen commits are those known to be sound
-	open     bool              // whether that leaves gaps, which other files may fill
+	refs     []Ref              // of the file, in name order
+	outside  map[ipld.CID]role  // what the file leads to in the repository
+	fresh    []ipld.CID         // commits that no ref reaches yet, parents before children
+	gone     map[ipld.CID]bool  // what the file leads to that was erased where it is from
+	f        *fsck              // of over; its seen commits are those known to be sound
+	placed   map[string]*placed // by session
+	open     bool               // whether that leaves gaps, which other files may fill
 	// place fills in which refs change, given the refs there are.
 	place func(*importer, *view, *ImportResult) error
 }

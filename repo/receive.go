@@ -117,6 +117,7 @@ func (t *tx) change(list []RefChange) {
 
 // update fills in what updates change.
 func (im *importer) update(v *view, list []RefUpdate, res *ImportResult) error {
+	im.placed = make(map[string]*placed) // anew for each view
 	packed := make(map[ipld.CID]bool)
 	for _, ref := range im.refs {
 		packed[ref.Target] = true

@@ -98,8 +98,50 @@ func chainsOf(
 	return out, nil
 }
 
+// placed is the records of chains of one session that a request has placed: each chain is read once, as far down as the
+// lowest record that is to be placed after it.
+type placed struct {
+	seen    map[ipld.CID]bool
+	reading []SessionEntry // the lowest record that was read of each chain
+}
+
+// has reports whether a record is in a chain that was placed.
+func (p *placed) has(ctx context.Context, get store.Getter, z SessionEntry) (bool, error) {
+	var more []SessionEntry
+	for _, e := range p.reading {
+		met := false
+		for !met && e.Record.Seq > z.Record.Seq {
+			var err error
+			if e, err = readSession(ctx, get, e.Record.Prev); err != nil {
+				return false, err
+			}
+			met = p.seen[e.CID] // another chain has the rest
+			p.seen[e.CID] = true
+		}
+		if !met {
+			more = append(more, e)
+		}
+	}
+	p.reading = more
+	return p.seen[z.CID], nil
+}
+
 // beside adds to changes that of placing the chain of a session.
 func (im *importer) beside(v *view, to ipld.CID, done []RefChange) ([]RefChange, error) {
+	get := im.over.facts()
+	z, err := readSession(im.ctx, get, to)
+	if err != nil {
+		return done, err
+	}
+	chains := im.placed[z.Record.Name]
+	if chains == nil {
+		chains = &placed{seen: make(map[ipld.CID]bool)}
+		im.placed[z.Record.Name] = chains
+	}
+	if has, err := chains.has(im.ctx, get, z); err != nil || has {
+		return done, err
+	}
+	chains.seen[to], chains.reading = true, append(chains.reading, z)
 	at := func(prefix string) (map[graph.RefName]ipld.CID, error) {
 		refs := make(map[graph.RefName]ipld.CID)
 		for ref, err := range v.list(im.ctx, prefix) {
@@ -115,7 +157,7 @@ func (im *importer) beside(v *view, to ipld.CID, done []RefChange) ([]RefChange,
 		}
 		return refs, nil
 	}
-	change, moves, err := placeSession(im.ctx, im.over.facts(), to, at)
+	change, moves, err := placeSession(im.ctx, get, to, at)
 	if err != nil || !moves {
 		return done, err
 	}

@@ -2,15 +2,18 @@ package repo
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/cases"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -130,5 +133,64 @@ func TestDamagedSessionStopsNoPack(t *testing.T) {
 	}
 	if err := pack(Ref{Name: "refs/sessions/whole", Target: tip.CID}); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("a pack with a session: %v", err)
+	}
+}
+
+// countedGets counts the reads of a store's blocks.
+type countedGets struct {
+	store.Store
+	n int
+}
+
+func (c *countedGets) Facts() store.Blocks { return &countedBlocks{c.Store.Facts(), c} }
+
+type countedBlocks struct {
+	store.Blocks
+	of *countedGets
+}
+
+func (b *countedBlocks) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
+	b.of.n++
+	return b.Blocks.Get(ctx, c)
+}
+
+// TestPlacingReadsChainsOnce places each record of a long chain in one request, the newest first and many times.
+func TestPlacingReadsChainsOnce(t *testing.T) {
+	const records = 300
+	blocks := &countedGets{Store: mem.New()}
+	by := Stamp{Author: "erin", Time: 1_780_000_000_000_000, Command: []string{"test"}}
+	r, err := New(t.Context(), blocks, by, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	var chain []ipld.CID
+	rec := retrieve.Session{Name: "s", Actor: "erin", Follow: true, Time: by.Time}
+	for range records {
+		block := store.NewBlock(ipld.DagCBOR, rec.Encode())
+		if err := blocks.Facts().Put(t.Context(), block); err != nil {
+			t.Fatal(err)
+		}
+		chain, rec.Prev, rec.Seq = append(chain, block.CID), block.CID, rec.Seq+1
+	}
+	v, err := r.current(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	im := &importer{ctx: t.Context(), repo: r, over: r, placed: make(map[string]*placed)}
+	var done []RefChange
+	blocks.n = 0
+	for range 2 {
+		for _, c := range slices.Backward(chain) {
+			if done, err = im.beside(v, c, done); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if len(done) != 1 || done[0].Ref != "refs/sessions/s" || done[0].To != chain[records-1] {
+		t.Errorf("it changes %+v", done)
+	}
+	if blocks.n > 4*records {
+		t.Errorf("%d updates of %d records read %d blocks", 2*records, records, blocks.n)
 	}
 }
