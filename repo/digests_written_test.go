@@ -328,3 +328,29 @@ func TestWrittenTextsThatFit(t *testing.T) {
 		t.Errorf("nothing that fits is a change: %+v", res)
 	}
 }
+
+// TestWrittenTextsReportModel: what a merge and a file bring is looked at in the name of the model too.
+func TestWrittenTextsReportModel(t *testing.T) {
+	r, to := openMem(t), openMem(t)
+	lines(t, r, projects(12))
+	fork(t, r, "side", head(t, r).CID())
+	text := textFor(topOf(t, head(t, r), "p1"), "Scope one.")
+	text.Model = awsKey
+	stamp := by
+	stamp.Secrets.Allow = []string{"aws-access-token"}
+	opt := repo.CommitOptions{Stamp: stamp, Branch: "side"}
+	if _, err := r.WriteDigests(t.Context(), distill.Default(), []repo.DigestText{text}, opt); err != nil {
+		t.Fatal(err)
+	}
+	isModel := func(f repo.SecretFinding) bool { return f.Field == "digest.model" }
+	lines(t, r, `{"node":{"key":"x","type":"Thing","summary":"One more."}}`)
+	merged, err := r.Merge(t.Context(), "side", options(""))
+	if err != nil || !slices.ContainsFunc(merged.Secrets.Findings, isModel) {
+		t.Errorf("merge: %+v, %v", merged, err)
+	}
+	file, _ := export(t, r, repo.ExportOptions{All: true})
+	res, err := tryImport(to, file, repo.ImportOptions{Stamp: by})
+	if err != nil || !slices.ContainsFunc(res.Secrets.Findings, isModel) {
+		t.Errorf("import: %+v, %v", res, err)
+	}
+}

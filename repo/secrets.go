@@ -250,7 +250,11 @@ func textPlaces(ctx context.Context, get store.Getter, c ipld.CID) ([]guard.Plac
 	if err != nil {
 		return nil, err
 	}
-	return guard.Text("digest.text", w.Text), nil
+	return textPlacesOf(w), nil
+}
+
+func textPlacesOf(w *distill.Written) []guard.Place {
+	return append(guard.Text("digest.text", w.Text), guard.Text("digest.model", w.Model)...)
 }
 
 // blockPlaces returns what looks like credentials in a block that is imported as something. Chunks of
@@ -275,7 +279,7 @@ func blockPlaces(as role, data []byte) []guard.Place {
 		}
 	case roleWritten:
 		if w, err := distill.DecodeWritten(data); err == nil {
-			return guard.Text("digest.text", w.Text)
+			return textPlacesOf(w)
 		}
 	case roleRaw:
 		return guard.Text("text", string(data))
