@@ -238,7 +238,10 @@ func inUseHint(err error) error {
 	switch {
 	case errors.As(err, &used) && used.Forced:
 		return Hint(err, "remove it all the same with --force", "remove it all the same with force")
-	case errors.As(err, &used):
+	case used != nil && used.Own:
+		return Hint(err, "it is where HEAD is for whoever has not gone elsewhere; 'mnem branch -m' gives it another name",
+			"it is where HEAD is for whoever has not gone elsewhere; branch with move gives it another name")
+	case used != nil:
 		return Hint(err, "go elsewhere first with 'mnem switch'", "go elsewhere first with switch")
 	}
 	return err

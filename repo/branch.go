@@ -28,6 +28,7 @@ type InUseError struct {
 	Branch string
 	Why    string
 	Forced bool // whether forcing it would remove it
+	Own    bool // whether it is the repository's own HEAD that is on it, and the caller's is elsewhere
 }
 
 func (e *InUseError) Error() string {
@@ -292,8 +293,12 @@ func (r *Repo) RemoveBranch(ctx context.Context, name string, opt RefOptions) (i
 		}
 		head, _, err := t.view.get(ctx, graph.Head)
 		own, _, ownErr := t.view.stored(ctx, graph.Head)
-		if err = errors.Join(err, ownErr); err == nil && (head.Symbolic == ref || own.Symbolic == ref) {
+		switch err = errors.Join(err, ownErr); {
+		case err != nil:
+		case head.Symbolic == ref:
 			err = &InUseError{Branch: name, Why: "HEAD is on it"}
+		case own.Symbolic == ref:
+			err = &InUseError{Branch: name, Why: "the repository's own HEAD is on it", Own: true}
 		}
 		if err == nil && !opt.Force {
 			err = t.checkUnused(ctx, old)
@@ -319,7 +324,7 @@ func (t *tx) checkUnused(ctx context.Context, branch Ref) error {
 	name := branchName(branch.Name)
 	err := t.stagesOf(ctx, branch.Name, func(ref Ref, _ *commit.Stage) error {
 		_, stage := ref.Name.Split()
-		return &InUseError{name, fmt.Sprintf("the stage %q is for it", stage), true}
+		return &InUseError{Branch: name, Why: fmt.Sprintf("the stage %q is for it", stage), Forced: true}
 	})
 	if err != nil {
 		return err
@@ -329,11 +334,11 @@ func (t *tx) checkUnused(ctx context.Context, branch Ref) error {
 		if whose := t.repo.inProgress(merge).Client; whose != "" {
 			why = fmt.Sprintf("a merge of client %s is in progress on it", whose)
 		}
-		return firstOf(err, &InUseError{name, why, true})
+		return firstOf(err, &InUseError{Branch: name, Why: why, Forced: true})
 	}
 	merged, err := t.merged(ctx, branch)
 	if err == nil && !merged {
-		err = &InUseError{name, "its commits are on no other branch and no tag", true}
+		err = &InUseError{Branch: name, Why: "its commits are on no other branch and no tag", Forced: true}
 	}
 	return err
 }

@@ -68,6 +68,15 @@ func TestClient(t *testing.T) {
 	if st, errs := emil(0, "status"); !strings.Contains(errs, "no name for this client") || strings.Contains(st, "as client") {
 		t.Errorf("no remark that no name is kept: %s%s", st, errs)
 	}
+	for _, args := range [][]string{{"main"}, {"-f", "main"}} { // where those are who went nowhere
+		_, errs := ada(1, append([]string{"branch", "-d"}, args...)...)
+		if !strings.Contains(errs, "the repository's own HEAD is on it") || strings.Contains(errs, "mnem switch") {
+			t.Error(errs)
+		}
+	}
+	if _, errs := ada(1, "branch", "-d", "draft"); !strings.Contains(errs, ": HEAD is on it") {
+		t.Error(errs)
+	}
 	ada(0, "reset")
 	bob(0, "remember", "Bob likes coffee")
 	ada(0, "undo") // of the reset, which is not the newest operation of all

@@ -138,12 +138,16 @@ func TestManyOfDatabase(t *testing.T) {
 // TestMetricsAlone has metrics on an address of their own, where no token is needed.
 func TestMetricsAlone(t *testing.T) {
 	w := newTeam(t, carriers()[0])
+	var ada struct{ Token string }
 	w.ok("root/x", "init")
+	w.json(&ada, "root/x", "token", "new", "ada")
 	at := freeAddr(t)
 	base := served(t, filepath.Join(w.dir, "root"), "--root", ".", "--need-token", "--metrics", at)
 	ask(t, base+"/x/v1/ls", "", "").want(t, 401)
+	ask(t, base+"/x/v1/ls", ada.Token, "").want(t, 200)
+	ask(t, base+"/x/v1/ls", ada.Token+"0", "").want(t, 401)
 	ask(t, "http://"+at+"/metrics", "", "").want(t, 200, "go_goroutines", "mnem_http_connections ",
-		`mnem_http_requests_total{code="unauthorized",method="GET",operation="",repository="x",status="401"} 1`,
+		`mnem_http_requests_total{code="ok",method="GET",operation="ls",repository="x",status="200"} 1`,
 		`mnem_repository_bytes{repository="x"} `)
 	ask(t, "http://"+at+"/readyz", "", "").want(t, 200)
 	ask(t, "http://"+at+"/x/v1/ls", "", "").want(t, 404)
