@@ -18,6 +18,7 @@ func (r *Repo) textsOfTold(ctx context.Context, todo []store.Redaction, by Stamp
 		texts: make(map[ipld.CID]*distill.Written),
 	}
 	opt := PurgeOptions{Stamp: by, Progress: func(string, int) {}}
+	var first graph.ID // of the nodes, which the redactions of texts name
 	for _, red := range todo {
 		rec, err := decodeRedaction(red.CID, red.Stub)
 		if err != nil {
@@ -33,15 +34,15 @@ func (r *Repo) textsOfTold(ctx context.Context, todo []store.Redaction, by Stamp
 		} else if !untold(err) {
 			return nil, err
 		}
-		s.nodes[id], opt.Reason = new(versions), rec.Reason
+		s.nodes[id] = new(versions)
+		if first.IsZero() || id.Compare(first) < 0 {
+			first, opt.Reason = id, rec.Reason
+		}
 	}
 	if len(s.nodes) == 0 {
 		return nil, nil
 	}
-	s.p = &purge{ctx: ctx, repo: r, held: make(map[ipld.CID]bool), opt: opt}
-	for id := range s.nodes {
-		s.p.id = id // one of them
-	}
+	s.p = &purge{ctx: ctx, repo: r, id: first, held: make(map[ipld.CID]bool), opt: opt}
 	err := s.pass("blocks searched", func(b store.Block, kind string) error {
 		if kind == distill.KindWritten {
 			if w, err := distill.DecodeWritten(b.Data); err == nil {
