@@ -11,7 +11,7 @@ import (
 	"github.com/mnem-project/mnem/repo"
 )
 
-// WrittenText is the text of a digest that a model wrote of what its source is the hash of.
+// WrittenText is the text that a model wrote for a digest.
 type WrittenText struct {
 	Text  Text   `json:"text"`
 	Model string `json:"model"`
@@ -20,8 +20,8 @@ type WrittenText struct {
 // DigestWriteRequest gives the text of a digest.
 type DigestWriteRequest struct {
 	Digest  string `op:",arg,required,remote" doc:"root, or a scope or cluster of the map"`
-	Source  string `op:",arg,required,remote" doc:"the source that the digest had when it was read"`
-	Text    string `op:",arg,required,remote" doc:"what it says then"`
+	Source  string `op:",arg,required,remote" doc:"the digest's source hash, as it was read"`
+	Text    string `op:",arg,required,remote" doc:"the new text"`
 	Model   string `op:",remote" doc:"what wrote it, {NAME} (default: the agent, or else the author)"`
 	Message string `op:",short=m,remote" doc:"what the commit is about; default: what was done"`
 	Expect  string `op:",remote" doc:"the {CID} of the commit that the branch must be at; else exit code 5"`
