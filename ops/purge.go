@@ -17,7 +17,7 @@ import (
 type PurgeRequest struct {
 	Node        string `op:",arg,required,remote" doc:"a node by key, id or at least 4 digits of an id"`
 	Text        bool   `op:"" doc:"erase the text on standard input, which a terminal is asked for"`
-	Reason      string `op:",remote" doc:"why, for whoever meets the redaction"`
+	Reason      string `op:",remote" doc:"why; shown with the redaction"`
 	KeepQueries bool   `op:",remote" doc:"leave recorded queries with its text"`
 	DryRun      bool   `op:",remote" doc:"say what would be done and do nothing"`
 	Yes         bool   `op:",remote" doc:"really erase: there is no way back"`
@@ -82,28 +82,29 @@ var errUnconfirmed = errors.New("nothing was erased: there is no way back from a
 var Purge = Define(Spec{
 	Command: "purge", Usage: "(NODE | --text) --yes", Args: "[NODE]", Group: "care", Effect: Destroys,
 	Title: "Erase a node or a text from every commit, for good",
-	Doc: "Erase every version of a node, in all commits, with its embeddings and content, and leave\n" +
-		"a redaction in place of each: reason, time and author. One operation, which cannot be undone,\n" +
-		"first removes the node from every branch and stage that has it. Commits keep their CIDs, and\n" +
-		"older ones show the redaction. What was erased does not come back by commits or imports.\n" +
-		"Afterwards the store is compacted, so that no file of the repository has its text. Where the\n" +
-		"disk has no room for that it says that the erasure is pending: opening the repository for\n" +
-		"writing, 'mnem gc' and another purge go on with it when there is room.\n\n" +
-		"What only the node led to goes with it: entities, tags and subjects that are no more than a\n" +
-		"name and that no edge of another node, old or new, ever led to; properties, keys and sources\n" +
-		"of its edges; reasons of marks; recorded queries with its text (--keep-queries leaves them).\n\n" +
-		"What stays is listed: places where the key, summary, context, content or a string property of\n" +
-		"the node, of 4 characters or more, a word of these with letters and digits, or the name of\n" +
-		"what went with it stands elsewhere: messages, other nodes, edges, marks, names of refs.\n\n" +
-		"With --text it erases every block that holds a text of 8 bytes or more, whatever the block is:\n" +
-		"as the text is, in other case, or with other signs between its words. The text is read from\n" +
-		"standard input, or asked for without showing it, and never given as an argument, which others\n" +
-		"could see. Of nodes the versions that hold it go; of edges and marks the properties and\n" +
-		"reasons; messages and queries whole. What cannot be erased is listed: commits and tags that\n" +
-		"have it elsewhere than in the message, operations, names of refs and sessions, receipts.\n\n" +
-		"Copies, exports and the disk's own remains are out of reach, and so is text in another form,\n" +
-		"such as base64; the CID of a text that can be guessed tells whoever guesses it. Without --yes\n" +
-		"it says what it would do and is refused.",
+	Doc: "Erase every version of a node in all commits, with its embeddings and content, and leave a\n" +
+		"redaction in place of each, with reason, time and author. The node is first removed from every\n" +
+		"branch and stage that has it; this is one operation, and it cannot be undone. Commits keep their\n" +
+		"CIDs, and older ones show the redaction. Commits and imports cannot bring back what was erased.\n" +
+		"Afterwards the store is compacted, so that no file of the repository holds the text. If the disk\n" +
+		"has no room for that, the answer says that the erasure is pending: opening the repository for\n" +
+		"writing, 'mnem gc' and the next purge continue it when there is room.\n\n" +
+		"Erased with the node is what only the node led to: entities, tags and subjects that are no more\n" +
+		"than a name and that no edge of another node, old or new, ever reached; properties, keys and\n" +
+		"sources of its edges; reasons of marks; recorded queries that contain its text (--keep-queries\n" +
+		"leaves them).\n\n" +
+		"Remaining traces are listed: messages, other nodes, edges, marks and names of refs that contain\n" +
+		"the key, summary, context, content or a string property of the node (of 4 characters or more), a\n" +
+		"word of these with letters and digits, or the name of something erased with it.\n\n" +
+		"With --text, every block that holds a text of 8 bytes or more is erased, whatever the block is:\n" +
+		"the text as given, in other case, or with other signs between its words. The text is read from\n" +
+		"standard input or from a prompt that does not show it. It is never an argument, which other\n" +
+		"users could see. Of nodes, the versions that hold it are erased; of edges and marks, properties\n" +
+		"and reasons; messages and queries whole. What cannot be erased is listed: commits and tags that\n" +
+		"hold it elsewhere than in the message, operations, names of refs and sessions, receipts.\n\n" +
+		"A purge does not reach copies, exports, what the disk itself keeps, or the text in another form\n" +
+		"such as base64; and if a text can be guessed, its CID confirms the guess. Without --yes the\n" +
+		"command says what it would do and is refused.",
 	Example: "  mnem purge bob --dry-run\n" +
 		"  mnem purge bob --reason 'asked to be forgotten' --yes\n" +
 		"  mnem purge --text --reason 'a leaked key' --yes <key.txt",
