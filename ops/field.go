@@ -203,10 +203,13 @@ func (f *Field) Value(req any) reflect.Value {
 	return v
 }
 
-// SetDefault gives the field of a request what it is where it is not given.
+// SetDefault gives the field of a request what it is where it is not given; that of a list has blanks between.
 func (f *Field) SetDefault(req any) error {
-	if f.Default == "" {
+	switch {
+	case f.Default == "":
 		return nil
+	case f.Kind == operation.Strings:
+		return f.Set(req, strings.Fields(f.Default))
 	}
 	return f.Set(req, []string{f.Default})
 }

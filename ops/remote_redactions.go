@@ -23,6 +23,8 @@ type RemoteRedactionsRequest struct {
 	CIDs   []string `op:"cid,arg,remote" doc:"about these blocks alone"`
 	Accept bool     `op:",remote,destroys" not:"reject" doc:"erase the blocks here for good"`
 	Reject bool     `op:",remote,writes" doc:"leave the blocks here"`
+	Always bool     `op:"" not:"ask" doc:"accept this remote's redactions as they come, from now on"`
+	Ask    bool     `op:"" doc:"have this remote's redactions wait, from now on"`
 	Actor
 }
 

@@ -107,7 +107,7 @@ type Service struct {
 // prepare reads what a request has in common with others, and makes the stamp of one that writes.
 func (s *Service) prepare(ctx context.Context, req any) (write bool, err error) {
 	spec := s.spec
-	w := writingOf(req)
+	w := WritingOf(req)
 	s.host.Defaults(&w)
 	s.Commit.Branch, s.Commit.Message = w.Branch, w.Message
 	s.Stage = w.Stage
@@ -164,8 +164,8 @@ func (s *Spec) EffectOf(req any) operation.Effect {
 // writer is a part of requests that has something of a Writing.
 type writer interface{ write(w *Writing) }
 
-// writingOf gathers what the parts of a request say.
-func writingOf(req any) (w Writing) {
+// WritingOf gathers what the parts of a request say.
+func WritingOf(req any) (w Writing) {
 	gather(reflect.ValueOf(req), &w)
 	return w
 }

@@ -30,12 +30,12 @@ var words = map[reflect.Type]string{
 // in place of a value that the type does not tell, null for one that may be null as well, or of an embedded
 // struct ? where all of it may be missing.
 func (s *Spec) Shapes() []string {
-	types := []reflect.Type{s.result}
-	if s.Answers != nil {
-		types = nil
-		for _, a := range s.Answers {
-			types = append(types, reflect.TypeOf(a))
-		}
+	var types []reflect.Type
+	if s.result != nil && s.Answers == nil {
+		types = []reflect.Type{s.result}
+	}
+	for _, a := range s.Answers {
+		types = append(types, reflect.TypeOf(a))
 	}
 	out := make([]string, len(types))
 	for i, t := range types {
@@ -43,9 +43,6 @@ func (s *Spec) Shapes() []string {
 	}
 	return out
 }
-
-// ShapeOf returns the shape of an answer of a type, as Shapes does.
-func ShapeOf(answer any) string { return shapeOf(reflect.TypeOf(answer), "") }
 
 func shapeOf(t reflect.Type, tag string) string {
 	word, known := words[t]

@@ -101,13 +101,21 @@ func define[Req, Res any](spec Spec) *Verb[Req, Res] {
 	spec.request = func() any { return new(Req) }
 	v := &Verb[Req, Res]{spec}
 	v.typed(reflect.TypeFor[Req]())
+	declare(&v.Spec)
 	return v
 }
 
-// typed declares a verb by the type of its request.
 func (s *Spec) typed(request reflect.Type) {
 	s.fields = sync.OnceValue(func() []Field { return sortedFields(request) })
-	declare(s)
+}
+
+// Here describes what a program does by itself with its files, keys and servers, and no other surface has, as a verb
+// is described: it is none, and Do does not run it. lines is whether it prints any number of answers.
+func Here(spec Spec, request reflect.Type, lines bool) *Spec {
+	spec.Local, spec.NoRepo, spec.stream = true, true, lines
+	spec.request = func() any { return reflect.New(request).Interface() }
+	spec.typed(request)
+	return &spec
 }
 
 // New returns a request with its defaults, a pointer.

@@ -242,7 +242,7 @@ func TestWritingIsWhatItsPartsSay(t *testing.T) {
 		{&LogRequest{Author: []string{"ada"}, Agent: []string{"b"}}, Writing{}},
 		{&TagRequest{Message: "of the tag", RefExpect: RefExpect{"none"}}, Writing{Expect: "none"}},
 	} {
-		if diff := cmp.Diff(tt.want, writingOf(tt.req)); diff != "" {
+		if diff := cmp.Diff(tt.want, WritingOf(tt.req)); diff != "" {
 			t.Errorf("%T (-want +have):\n%s", tt.req, diff)
 		}
 	}

@@ -166,6 +166,7 @@ type cli struct {
 	args      []string
 	stdin     *peers.Replay
 	by        operation.Caller // who asks; flags go before
+	verbs     []*verb          // all commands that are declared, once one is made
 	asked     *running         // the verb that runs, nil for none
 	gitTree   *gitdir.Tree     // that commits of git are named of, nil until one is
 	quietly   bool             // whether answers of verbs are for this process, and not printed
@@ -241,7 +242,7 @@ func (c *cli) command(
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		c.started = true
 		c.doing = doing{
-			ctx: cmd.Context(), name: operationName(cmd), words: commandWords(cmd, nil),
+			ctx: cmd.Context(), name: operationName(cmd), words: commandWords(cmd),
 			wait: cmd.Flags().Changed("wait"),
 		}
 		c.page()

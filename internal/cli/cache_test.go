@@ -10,18 +10,18 @@ import (
 // TestCommandNames: a command line that begins with a name makes that command alone, so the names
 // are those of the commands.
 func TestCommandNames(t *testing.T) {
-	for _, cmd := range commands() {
+	for _, name := range commands() {
 		c := &cli{app: &App{Getenv: func(string) string { return "" }}}
-		made := cmd.New(c)
-		if made.Name() != cmd.Name || len(made.Aliases) > 0 {
-			t.Errorf("command %q is called %q, aliases %q", cmd.Name, made.Name(), made.Aliases)
+		made := c.commandOf(name)
+		if made.Name() != name || len(made.Aliases) > 0 {
+			t.Errorf("command %q is called %q, aliases %q", name, made.Name(), made.Aliases)
 		}
-		if got := wanted([]string{cmd.Name, "--help"}); len(got) != 1 || got[0].Name != cmd.Name {
-			t.Errorf("%q makes %d commands", cmd.Name, len(got))
+		if got := wanted([]string{name, "--help"}); len(got) != 1 || got[0] != name {
+			t.Errorf("%q makes %d commands", name, len(got))
 		}
 	}
 	for _, line := range []string{"-q log", "-R get log -n 1", "--repo=get --json log", "__complete -R get log ''"} {
-		if got := wanted(strings.Fields(line)); len(got) != 1 || got[0].Name != "log" {
+		if got := wanted(strings.Fields(line)); len(got) != 1 || got[0] != "log" {
 			t.Errorf("%q makes %d commands", line, len(got))
 		}
 	}

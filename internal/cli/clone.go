@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/internal/show"
@@ -22,52 +20,41 @@ import (
 	"github.com/mnem-project/mnem/repo"
 )
 
-func (c *cli) cloneCommand() *cobra.Command {
-	var signed, sessions bool
-	cmd := &cobra.Command{
-		Use:     "clone URL|FILE [DIR]",
-		GroupID: groupTrade,
-		Short:   "Clone another repository",
-		Long: "Make a repository in DIR/.mnem with what another one has: its branches and tags with their\n" +
-			"histories. DIR is by default a directory in this one with the last name of URL. The other\n" +
-			"repository is the remote origin of the new one; the branch that its HEAD is on is made here, and\n" +
-			"the other branches are refs/remotes/origin/heads/…. Everything is verified before it is kept.\n\n" +
-			"Of a FILE of 'mnem backup' or 'mnem export --all' every branch is made here, and there is no remote.\n\n" +
-			"Indexes are built here when they are needed. What stays behind: the configuration, tokens, policy,\n" +
-			"stages, the log of operations, and sessions unless --sessions asks for them.",
-		Example: "  mnem clone memory notes\n  mnem clone memory.mnem restored\n  mnem clone memory/.mnem laptop",
-		Args:    cobra.RangeArgs(1, 2),
+type (
+	cloneRequest struct {
+		From string `op:",arg"`
+		Dir  string `op:",arg"`
+		ops.Actor
+		takesSigned
+		withSessions
 	}
-	c.writeFlags(cmd)
-	c.requireFlag(cmd, &signed)
-	sessionsFlag(cmd, &sessions)
-	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		res, err := c.clone(cmd, args, signed, sessions)
-		switch {
-		case err != nil:
-			return err
-		case c.InJSON:
-			return c.PrintJSON(res)
-		}
-		c.RemarkLearned(place.DefaultName, res.Learned)
-		switch {
-		case !res.Commit.Defined():
-			return c.Printf("cloned into %s: nothing is there yet\n", line(res.Path))
-		}
-		return c.Printf("cloned into %s: branch %s at %s, %s, %s\n", line(res.Path), c.Paint(show.Cyan, line(res.Branch)),
-			c.Paint(show.Yellow, show.ShortCID(res.Commit)), plural(res.Refs, "ref"), plain.Bytes(res.Bytes))
-	})
+	backupRequest struct {
+		To string `op:",arg"`
+	}
+)
+
+func (c *cli) cloneHere(ctx context.Context, q *cloneRequest) error {
+	res, err := c.clone(ctx, q)
+	if err != nil {
+		return err
+	}
+	c.RemarkLearned(place.DefaultName, res.Learned)
+	if !res.Commit.Defined() {
+		return c.Say(res, "cloned into %s: nothing is there yet\n", line(res.Path))
+	}
+	return c.Say(res, "cloned into %s: branch %s at %s, %s, %s\n", line(res.Path), c.Paint(show.Cyan, line(res.Branch)),
+		c.Paint(show.Yellow, show.ShortCID(res.Commit)), plural(res.Refs, "ref"), plain.Bytes(res.Bytes))
 }
 
-func (c *cli) clone(cmd *cobra.Command, args []string, signed, sessions bool) (res *trade.Cloned, err error) {
+func (c *cli) clone(ctx context.Context, q *cloneRequest) (res *trade.Cloned, err error) {
 	if c.global.repo != "" || c.global.user {
 		return nil, usagef("--repo and --global do not go with clone: name the directory after the URL")
 	}
 	from := place.Remote{Name: place.DefaultName}
-	if from.URL, err = place.Kept(c.app.Dir, args[0]); err != nil {
+	if from.URL, err = place.Kept(c.app.Dir, q.From); err != nil {
 		return nil, err
 	}
-	dir := argAt(args, 1)
+	dir := q.Dir
 	if dir == "" {
 		if dir, err = cloneDir(from.URL); err != nil {
 			return nil, err
@@ -82,16 +69,16 @@ func (c *cli) clone(cmd *cobra.Command, args []string, signed, sessions bool) (r
 		return nil, err
 	}
 	if info, err := os.Stat(from.URL); err == nil && info.Mode().IsRegular() {
-		return c.cloneInto(cmd, dir, repo.DefaultBranch, signed, func(ctx context.Context, here *byverb.Side) (*trade.Cloned, error) {
+		return c.cloneInto(ctx, dir, repo.DefaultBranch, q.Signed, func(ctx context.Context, here *byverb.Side) (*trade.Cloned, error) {
 			return trade.CloneFile(ctx, here, from.URL)
 		})
 	}
-	there, err := trade.Connect(cmd.Context(), c.askHost(), from.URL, "")
+	there, err := trade.Connect(ctx, c.askHost(), from.URL, "")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = there.Close() }() // all was said
-	st, err := there.Look(cmd.Context(), remote.Question{})
+	st, err := there.Look(ctx, remote.Question{})
 	if err != nil {
 		return nil, err
 	}
@@ -102,28 +89,28 @@ func (c *cli) clone(cmd *cobra.Command, args []string, signed, sessions bool) (r
 		}
 		branch = name
 	}
-	return c.cloneInto(cmd, dir, branch, signed, func(ctx context.Context, here *byverb.Side) (*trade.Cloned, error) {
+	return c.cloneInto(ctx, dir, branch, q.Signed, func(ctx context.Context, here *byverb.Side) (*trade.Cloned, error) {
 		err := c.editRemotes(ctx, func([]place.Remote) ([]place.Remote, error) { return []place.Remote{from}, nil })
 		if err != nil {
 			return nil, err
 		}
-		return trade.Between(c.askHost(), here, from, there, false).WithSessions(sessions).Clone(ctx, branch)
+		return trade.Between(c.askHost(), here, from, there, false).WithSessions(q.Sessions).Clone(ctx, branch)
 	})
 }
 
 // cloneInto makes a repository and has it filled. Nothing half written stays.
 func (c *cli) cloneInto(
-	cmd *cobra.Command, dir, branch string, signed bool,
+	ctx context.Context, dir, branch string, signed bool,
 	fill func(ctx context.Context, here *byverb.Side) (*trade.Cloned, error),
 ) (res *trade.Cloned, err error) {
 	_, statErr := os.Lstat(dir)
-	if err := c.makeRepo(cmd, dir, branch); err != nil {
+	if err := c.makeRepo(ctx, dir, branch); err != nil {
 		return nil, err
 	}
 	c.global.repo, c.conf = dir, nil
 	here, err := c.hereSide(signed)
 	if err == nil {
-		res, err = fill(cmd.Context(), here)
+		res, err = fill(ctx, here)
 	}
 	if err != nil {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, repo.DirName)))
@@ -160,42 +147,25 @@ type backupJSON struct {
 	Redacted int                 `json:"redacted"` // blocks that were erased and are not in it
 }
 
-func (c *cli) backupCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "backup FILE|URL",
-		GroupID: groupTrade,
-		Short:   "Write all branches, tags and sessions to one file",
-		Long: "Write every branch, tag and session of a repository that others may use meanwhile to one file, as\n" +
-			"they are at one moment; 'mnem clone FILE' makes a repository of it. The file is there whole or not\n" +
-			"at all, replaces one of the name, and is for its user alone, mode 0600. What stays behind: the\n" +
-			"configuration, keys, tokens, policy, list of remotes, stages and the log of operations.\n\n" +
-			"At a URL the backup is a repository, made there before: every branch, tag and session is pushed,\n" +
-			"and what another backup left there replaced where it is as that left it. 'mnem clone URL --sessions'\n" +
-			"reads it back.",
-		Example: "  mnem backup memory.mnem\n  mnem backup memory.mnem --json",
-		Args:    cobra.ExactArgs(1),
+func (c *cli) backup(ctx context.Context, q *backupRequest) error {
+	here, err := c.hereSide(false)
+	if err != nil {
+		return err
 	}
-	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		here, err := c.hereSide(false)
-		if err != nil {
-			return err
-		}
-		if args[0] == stdinName {
-			return usagef("name a file: 'mnem export --all -o -' writes to standard output")
-		}
-		if strings.Contains(args[0], "://") {
-			return c.backupTo(cmd.Context(), args[0], here)
-		}
-		req := &ops.ExportRequest{All: true, Output: c.absolute(args[0])}
-		answer, err := here.Run(cmd.Context(), &ops.Export.Spec, req)
-		if err != nil {
-			return err
-		}
-		a := answer.(*ops.Exported)
-		out := &backupJSON{a.File, a.Refs, a.Blocks, a.Bytes, a.Redacted}
-		return c.Say(out, "%s, %s, %s in %s\n", plural(len(out.Refs), "ref"), plural(out.Blocks, "block"), plain.Bytes(out.Bytes),
-			line(args[0]))
-	})
+	if q.To == stdinName {
+		return usagef("name a file: 'mnem export --all -o -' writes to standard output")
+	}
+	if strings.Contains(q.To, "://") {
+		return c.backupTo(ctx, q.To, here)
+	}
+	answer, err := here.Run(ctx, &ops.Export.Spec, &ops.ExportRequest{All: true, Output: c.absolute(q.To)})
+	if err != nil {
+		return err
+	}
+	a := answer.(*ops.Exported)
+	out := &backupJSON{a.File, a.Refs, a.Blocks, a.Bytes, a.Redacted}
+	return c.Say(out, "%s, %s, %s in %s\n", plural(len(out.Refs), "ref"), plural(out.Blocks, "block"), plain.Bytes(out.Bytes),
+		line(q.To))
 }
 
 // backupRemote is the name of the remote that a backup goes to where none has its URL.

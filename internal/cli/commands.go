@@ -1,17 +1,16 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"slices"
+	"strings"
 
-// command is one command of the root: its name, and what makes it.
-type command struct {
-	Name string
-	New  func(*cli) *cobra.Command
-}
+	"github.com/spf13/cobra"
+)
 
 // wanted returns the commands that a command line needs: making all of them and their flags takes
 // longer than running some. It is the one that the line begins with, behind flags of every command, or all
 // where that is no name of one: help, completion and errors speak of all.
-func wanted(args []string) []command {
+func wanted(args []string) []string {
 	all := commands()
 	if completing(args) && len(args) > 2 {
 		args = args[1:] // what is completed stands after the command
@@ -24,129 +23,77 @@ func wanted(args []string) []command {
 		args = flags.Args()
 	}
 	if len(args) > 0 {
-		for i, cmd := range all {
-			if cmd.Name == args[0] {
-				return all[i : i+1]
-			}
+		if i := slices.Index(all, args[0]); i >= 0 {
+			return all[i : i+1]
 		}
 	}
 	return all
 }
 
-// commands are the commands of the root, in the order of the help.
-func commands() []command { return append(memoryCommands(), historyCommands()...) }
-
-// memoryCommands are about what is in the memory now.
-func memoryCommands() []command {
-	return []command{
+// commands are the names of the commands of the root, in the order of the help.
+func commands() []string {
+	return []string{
 		// Start
-		{"init", (*cli).initCommand},
-		{"config", (*cli).configCommand},
-		{"integrate", (*cli).integrateCommand},
-		{"unintegrate", (*cli).unintegrateCommand},
-		{"demo", (*cli).demoCommand},
-		{"version", verbCommand("version")},
-		{"completion", (*cli).completionCommand},
+		"init", "config", "integrate", "unintegrate", "demo", "version", "completion",
 		// Change the memory
-		{"remember", verbCommand("remember")},
-		{"ingest", verbCommand("ingest")},
-		{"capture", verbCommand("capture")},
-		{"hook", (*cli).hookCommand},
-		{"commit", verbCommand("commit")},
-		{"add", verbCommand("add")},
-		{"set", verbCommand("set")},
-		{"rm", verbCommand("rm")},
-		{"link", verbCommand("link")},
-		{"unlink", verbCommand("unlink")},
-		{"status", verbCommand("status")},
-		{"reset", verbCommand("reset")},
-		{"merge", verbCommand("merge")},
-		{"revert", verbCommand("revert")},
-		{"cherry-pick", verbCommand("cherry-pick")},
-		{"restore", verbCommand("restore")},
-		{"forget", verbCommand("forget")},
-		{"supersede", verbCommand("supersede")},
-		{"contradict", verbCommand("contradict")},
-		{"stale", verbCommand("stale")},
-		{"retire", verbCommand("retire")},
-		{"expire", verbCommand("expire")},
-		{"review", (*cli).reviewCommand},
-		{"pin", verbCommand("pin")},
-		{"unpin", verbCommand("unpin")},
-		{"consolidate", verbCommand("consolidate")},
-		{"half-life", verbCommand("half-life")},
-		{"digest-write", verbCommand("digest-write")},
-		{"embed", verbCommand("embed")},
-		{"profile", familyCommand("profile")},
+		"remember", "ingest", "capture", "hook", "commit", "add", "set", "rm", "link", "unlink", "status",
+		"reset", "merge", "revert", "cherry-pick", "restore", "forget", "supersede", "contradict", "stale",
+		"retire", "expire", "review", "pin", "unpin", "consolidate", "half-life", "digest-write", "embed",
+		"profile",
 		// Read the memory
-		{"retrieve", verbCommand("retrieve")},
-		{"recall", verbCommand("recall")},
-		{"check", verbCommand("check")},
-		{"get", verbCommand("get")},
-		{"show", verbCommand("show")},
-		{"ls", verbCommand("ls")},
-		{"schema", verbCommand("schema")},
-		{"cues", verbCommand("cues")},
-		{"neighbors", verbCommand("neighbors")},
-		{"path", verbCommand("path")},
-		{"communities", verbCommand("communities")},
-		{"map", verbCommand("map")},
-		{"digest", verbCommand("digest")},
-		{"resolve", verbCommand("resolve")},
-		{"last", verbCommand("last")},
-		{"sources", (*cli).sourcesCommand},
-		{"explore", verbCommand("explore")},
-		{"related", verbCommand("related")},
-		{"suggest", verbCommand("suggest")},
-		{"log", verbCommand("log")},
-		{"diff", verbCommand("diff")},
-		{"blame", verbCommand("blame")},
-		{"view", (*cli).viewCommand},
+		"retrieve", "recall", "check", "get", "show", "ls", "schema", "cues", "neighbors", "path",
+		"communities", "map", "digest", "resolve", "last", "sources", "explore", "related", "suggest", "log",
+		"diff", "blame", "view",
+		// Branch, tag and undo
+		"branch", "switch", "tag", "git", "undo", "redo", "op", "watch",
+		// Record and replay
+		"session", "replay",
+		// Exchange
+		"backup", "remote", "clone", "fetch", "pull", "push", "sync", "pack", "export", "import", "serve",
+		"mcp", "token",
+		// Care
+		"stats", "index", "distill", "doctor", "fsck", "gc", "purge", "verify", "key", "hold", "policy",
+		"guard", "cat-file",
 	}
 }
 
-// historyCommands are about its history, its copies elsewhere, and the repository itself.
-func historyCommands() []command {
-	return []command{
-		// Branch, tag and undo
-		{"branch", verbCommand("branch")},
-		{"switch", verbCommand("switch")},
-		{"tag", verbCommand("tag")},
-		{"git", (*cli).gitCommand},
-		{"undo", verbCommand("undo")},
-		{"redo", verbCommand("redo")},
-		{"op", familyCommand("op")},
-		{"watch", verbCommand("watch")},
-		// Record and replay
-		{"session", familyCommand("session")},
-		{"replay", verbCommand("replay")},
-		// Exchange
-		{"backup", (*cli).backupCommand},
-		{"remote", (*cli).remoteCommand},
-		{"clone", (*cli).cloneCommand},
-		{"fetch", (*cli).fetchCommand},
-		{"pull", (*cli).pullCommand},
-		{"push", (*cli).pushCommand},
-		{"sync", (*cli).syncCommand},
-		{"pack", familyCommand("pack")},
-		{"export", verbCommand("export")},
-		{"import", verbCommand("import")},
-		{"serve", (*cli).serveCommand},
-		{"mcp", (*cli).mcpCommand},
-		{"token", (*cli).tokenCommand},
-		// Care
-		{"stats", verbCommand("stats")},
-		{"index", familyCommand("index")},
-		{"distill", verbCommand("distill")},
-		{"doctor", verbCommand("doctor")},
-		{"fsck", verbCommand("fsck")},
-		{"gc", verbCommand("gc")},
-		{"purge", verbCommand("purge")},
-		{"verify", verbCommand("verify")},
-		{"key", (*cli).keyCommand},
-		{"hold", (*cli).holdCommand},
-		{"policy", (*cli).policyCommand},
-		{"guard", (*cli).guardCommand},
-		{"cat-file", verbCommand("cat-file")},
+// commandOf makes the command of a name. Most are declared.
+func (c *cli) commandOf(name string) *cobra.Command {
+	switch name {
+	case "completion":
+		return c.completionCommand()
+	case hookName:
+		return c.hookCommand()
 	}
+	cmd := c.declared(name)
+	switch name {
+	case "config":
+		cmd.Long = configHelp()
+	case "hold":
+		cmd.Hidden = true // serve and mcp do the same, and more
+	case "key":
+		cmd.PersistentFlags().StringVar(&c.keysDir, "keys", "",
+			"the `DIR`ectory of keys and the trust list (MNEM_KEYS; default: the user's)")
+	}
+	return cmd
+}
+
+// declared makes a command that is declared, with those below it: their names begin with its own.
+func (c *cli) declared(name string) *cobra.Command {
+	if c.verbs == nil {
+		c.verbs = append(verbs(), locals()...)
+	}
+	var cmd *cobra.Command
+	i := slices.IndexFunc(c.verbs, func(v *verb) bool { return v.spec.Command == name })
+	if i >= 0 {
+		cmd = c.verb(c.verbs[i])
+	} else {
+		cmd = c.parent(familyOf(name))
+	}
+	for _, v := range c.verbs {
+		if strings.HasPrefix(v.spec.Command, name+" ") {
+			cmd.AddCommand(c.verb(v))
+		}
+	}
+	return cmd
 }

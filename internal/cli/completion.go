@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/internal/integrate"
+	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/ops"
 )
 
@@ -36,12 +38,36 @@ func (c *cli) completionCommand() *cobra.Command {
 	})
 }
 
-// complete registers that a flag is completed with what a repository has of a kind.
-func (c *cli) complete(cmd *cobra.Command, flag, kind string) {
-	c.completeBy(cmd, flag,
-		func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			return c.completions(cmd, prefix, kind), cobra.ShellCompDirectiveNoFileComp
-		})
+// completer returns what completes a value of a kind: of those that this program knows, else of what the repository
+// has of it.
+func (c *cli) completer(kind string) cobra.CompletionFunc {
+	switch kind {
+	case "client":
+		return fixed(integrate.Names())
+	case "key":
+		return c.keyNames
+	case "rule":
+		return completeRules
+	case "setting":
+		return fixed(settings.Names())
+	}
+	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return c.completions(cmd, prefix, kind), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func fixed(values []string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// first completes the first argument alone.
+func first(complete cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return complete(cmd, args, prefix)
+	}
 }
 
 // completing reports whether a command line is one that a shell completes another one by.
@@ -60,18 +86,6 @@ func (c *cli) completeBy(cmd *cobra.Command, flag string, fn cobra.CompletionFun
 	}
 	if err := cmd.RegisterFlagCompletionFunc(flag, fn); err != nil {
 		panic(err) // registered twice, seen by the first test that completes
-	}
-}
-
-// completeArg is for cobra.Command.ValidArgsFunction: it completes the first argument.
-func (c *cli) completeArg(kind string) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, prefix string) (
-		[]string, cobra.ShellCompDirective,
-	) {
-		if len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return c.completions(cmd, prefix, kind), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

@@ -5,133 +5,112 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/internal/show"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
-func (c *cli) configCommand() *cobra.Command {
+// configScope is of commands about the repository's configuration, or the user's.
+type configScope struct {
+	User bool `op:"" doc:"the configuration of the user, not of the repository"`
+}
+
+type (
+	configGetRequest struct {
+		Key string `op:",arg"`
+		configScope
+	}
+	configSetRequest struct {
+		Key   string `op:",arg"`
+		Value string `op:",arg"`
+		configScope
+	}
+)
+
+// configHelp says what the keys are.
+func configHelp() string {
 	var keys strings.Builder
 	for _, k := range settings.Keys() {
 		fmt.Fprintf(&keys, "  %-21s %s (%s)\n", k.Name, k.Help, k.Env)
 	}
-	cmd := &cobra.Command{
-		Use:     "config",
-		GroupID: groupStart,
-		Short:   "Get and set configuration values",
-		Long: "" +
-			"Read and write the configuration of the repository, .mnem/config.json, or with --user\n" +
-			"that of the user, mnem/config.json under XDG_CONFIG_HOME or the system's directory of\n" +
-			"configurations. A flag goes before the environment, then come the repository, the user\n" +
-			"and the default. The keys are:\n\n" + strings.TrimRight(keys.String(), "\n"),
-		Example: "  mnem config set author 'Ada Lovelace'\n  mnem config get wait\n" +
-			"  mnem config list --json",
-	}
-	return c.parent(cmd, c.configGet(), c.configSet(), c.configUnset(), c.configList())
+	return "Read and write the configuration of the repository, .mnem/config.json, or with --user\n" +
+		"that of the user, mnem/config.json under XDG_CONFIG_HOME or the system's directory of\n" +
+		"configurations. A flag goes before the environment, then come the repository, the user\n" +
+		"and the default. The keys are:\n\n" + strings.TrimRight(keys.String(), "\n")
 }
 
-func (c *cli) userFlag(cmd *cobra.Command) *bool {
-	return cmd.Flags().Bool("user", false, "the configuration of the user, not of the repository")
+func configCommands() []*verb {
+	return []*verb{
+		local(ops.Spec{
+			Command: "config get", Usage: "KEY", Title: "Print the value in effect", Complete: "setting",
+			Doc: "Print the value of KEY that applies, or with --user what the user's configuration says.\n" +
+				"It is an error with exit code 3 where there is none.",
+			Example: "  mnem config get author", Answers: []any{settings.InEffect{}},
+		}, (*cli).configGet),
+		local(ops.Spec{
+			Command: "config set", Usage: "KEY VALUE", Title: "Set a value", Complete: "setting",
+			Doc:     "Set KEY to VALUE in the repository's configuration, or with --user in the user's.",
+			Example: "  mnem config set wait 10s\n  mnem config set --user author 'Ada Lovelace'",
+		}, (*cli).configSet),
+		local(ops.Spec{
+			Command: "config unset", Usage: "KEY", Title: "Remove a value", Complete: "setting",
+			Doc: "Remove KEY from the repository's configuration, or with --user from the user's. A key\n" +
+				"that is not there is no error.",
+			Example: "  mnem config unset wait",
+		}, (*cli).configUnset),
+		localLines(ops.Spec{
+			Command: "config list", Title: "List the values in effect and where each comes from",
+			Doc: "List every key with the value that applies and its source, or with --user what the\n" +
+				"user's configuration says. With --json, one object a line.",
+			Example: "  mnem config list", Answers: []any{settings.InEffect{}},
+		}, (*cli).configList),
+	}
 }
 
-func (c *cli) configGet() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "get KEY",
-		Short: "Print the value in effect",
-		Long: "" +
-			"Print the value of KEY that applies, or with --user what the user's configuration says.\n" +
-			"It is an error with exit code 3 where there is none.",
-		Example:   "  mnem config get author",
-		Args:      cobra.ExactArgs(1),
-		ValidArgs: settings.Names(),
+func (c *cli) configGet(_ context.Context, q *configGetRequest) error {
+	key, err := settings.KeyOf(q.Key)
+	if err != nil {
+		return err
 	}
-	user := c.userFlag(cmd)
-	return c.command(cmd, func(_ *cobra.Command, args []string) error {
-		key, err := settings.KeyOf(args[0])
+	got, err := c.lookUp(key, q.User)
+	switch {
+	case err != nil:
+		return err
+	case got.Value == nil:
+		return &repo.NotFoundError{What: "value of config key", Name: key.Name}
+	}
+	return c.Say(got, "%s\n", line(*got.Value))
+}
+
+func (c *cli) configSet(ctx context.Context, q *configSetRequest) error {
+	return c.editConfig(ctx, q.User, q.Key, func(key settings.Key, list []settings.Setting) ([]settings.Setting, error) {
+		return settings.With(list, key.Name, q.Value), key.Check(q.Value)
+	})
+}
+
+func (c *cli) configUnset(ctx context.Context, q *configGetRequest) error {
+	return c.editConfig(ctx, q.User, q.Key, func(key settings.Key, list []settings.Setting) ([]settings.Setting, error) {
+		return settings.Without(list, key.Name), nil
+	})
+}
+
+func (c *cli) configList(_ context.Context, q *configScope) error {
+	var all []settings.InEffect
+	for _, key := range settings.Keys() {
+		got, err := c.lookUp(key, q.User)
 		if err != nil {
 			return err
 		}
-		got, err := c.lookUp(key, *user)
-		switch {
-		case err != nil:
-			return err
-		case got.Value == nil:
-			return &repo.NotFoundError{What: "value of config key", Name: key.Name}
-		case c.InJSON:
-			return c.PrintJSON(got)
+		all = append(all, got)
+	}
+	return show.PrintList(&c.Console, all, func(got settings.InEffect) []show.Cell {
+		value, from := "", ""
+		if got.Value != nil {
+			value, from = line(*got.Value), string(got.From)
 		}
-		return c.Printf("%s\n", line(*got.Value))
-	})
-}
-
-func (c *cli) configSet() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:       "set KEY VALUE",
-		Short:     "Set a value",
-		Long:      "Set KEY to VALUE in the repository's configuration, or with --user in the user's.",
-		Example:   "  mnem config set wait 10s\n  mnem config set --user author 'Ada Lovelace'",
-		Args:      cobra.ExactArgs(2),
-		ValidArgs: settings.Names(),
-	}
-	user := c.userFlag(cmd)
-	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		return c.editConfig(cmd.Context(), *user, args[0], func(key settings.Key, list []settings.Setting) ([]settings.Setting, error) {
-			return settings.With(list, key.Name, args[1]), key.Check(args[1])
-		})
-	})
-}
-
-func (c *cli) configUnset() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "unset KEY",
-		Short: "Remove a value",
-		Long: "Remove KEY from the repository's configuration, or with --user from the user's. A key\n" +
-			"that is not there is no error.",
-		Example:   "  mnem config unset wait",
-		Args:      cobra.ExactArgs(1),
-		ValidArgs: settings.Names(),
-	}
-	user := c.userFlag(cmd)
-	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		return c.editConfig(cmd.Context(), *user, args[0], func(key settings.Key, list []settings.Setting) ([]settings.Setting, error) {
-			return settings.Without(list, key.Name), nil
-		})
-	})
-}
-
-func (c *cli) configList() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the values in effect and where each comes from",
-		Long: "List every key with the value that applies and its source, or with --user what the\n" +
-			"user's configuration says. With --json, one object a line.",
-		Example: "  mnem config list",
-		Args:    cobra.NoArgs,
-	}
-	user := c.userFlag(cmd)
-	return c.command(cmd, func(*cobra.Command, []string) error {
-		var rows [][]show.Cell
-		for _, key := range settings.Keys() {
-			got, err := c.lookUp(key, *user)
-			if err != nil {
-				return err
-			}
-			if c.InJSON {
-				if err := c.PrintJSON(got); err != nil {
-					return err
-				}
-				continue
-			}
-			value, from := "", ""
-			if got.Value != nil {
-				value, from = line(*got.Value), string(got.From)
-			}
-			rows = append(rows, show.Row(key.Name, show.Bold, value, "", from, show.Dim))
-		}
-		return c.Table(rows)
+		return show.Row(got.Key, show.Bold, value, "", from, show.Dim)
 	})
 }
 

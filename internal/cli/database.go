@@ -11,8 +11,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/spf13/cobra"
-
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/repo"
@@ -65,7 +63,7 @@ func (c *cli) link(dir, at string) error {
 }
 
 // initDatabase makes a repository in a database, or where a directory is named links that to one.
-func (c *cli) initDatabase(cmd *cobra.Command, at, dir, branch string, named bool) error {
+func (c *cli) initDatabase(ctx context.Context, at, dir, branch string, named bool) error {
 	path := filepath.Join(dir, repo.DirName)
 	shown := repo.ShownDatabase(at)
 	if err := repo.CheckDatabase(at); err != nil {
@@ -78,10 +76,10 @@ func (c *cli) initDatabase(cmd *cobra.Command, at, dir, branch string, named boo
 	if err := c.link(dir, at); err != nil {
 		return err
 	}
-	err := c.makeRepo(cmd, dir, branch)
+	err := c.makeRepo(ctx, dir, branch)
 	joined := named && errors.Is(err, fs.ErrExist)
 	if joined {
-		err = c.setAuthor(cmd.Context(), path)
+		err = c.setAuthor(ctx, path)
 	}
 	if err != nil {
 		if errors.Is(statErr, fs.ErrNotExist) {

@@ -11,11 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/internal/show"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/testdata/demo"
 )
@@ -28,34 +27,30 @@ const (
 	demoStep   = time.Minute // between two commands
 )
 
-func (c *cli) demoCommand() *cobra.Command {
-	var keep string
-	cmd := &cobra.Command{
-		Use:     "demo [flags]",
-		GroupID: groupStart,
-		Short:   "Show what mnem does, on a bundled memory",
-		Long: "Make a throw-away repository of the bundled memory of an invented team and run the commands\n" +
+type demoRequest struct {
+	Keep string `op:"" doc:"make the repository in {DIR}, which must be new or empty, and keep it"`
+}
+
+func demoCommand() *verb {
+	return localLines(ops.Spec{
+		Command: "demo", Usage: "[flags]", Group: groupStart, Title: "Show what mnem does, on a bundled memory",
+		Doc: "Make a throw-away repository of the bundled memory of an invented team and run the commands\n" +
 			"that matter in it, each with its output. The output is the same in every run. The repository\n" +
 			"is removed at the end, or kept with --keep to try things out.",
-		Example: "  mnem demo\n  mnem demo --keep harbour",
-		Args:    cobra.NoArgs,
-	}
-	cmd.Flags().StringVar(&keep, "keep", "",
-		"make the repository in `DIR`, which must be new or empty, and keep it")
-	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
-		dir, done, err := c.demoRoom(keep)
-		if err != nil {
-			return err
-		}
-		err = c.demo(cmd.Context(), dir)
-		if doneErr := done(); err == nil {
-			err = doneErr
-		}
-		if err == nil && keep != "" {
-			c.Remark("the repository stays in %s", line(dir))
-		}
+		Example: "  mnem demo\n  mnem demo --keep harbour", Answers: []any{demoJSON{}},
+	}, (*cli).showDemo)
+}
+
+func (c *cli) showDemo(ctx context.Context, q *demoRequest) error {
+	dir, done, err := c.demoRoom(q.Keep)
+	if err != nil {
 		return err
-	})
+	}
+	err = firstError(c.demo(ctx, dir), done())
+	if err == nil && q.Keep != "" {
+		c.Remark("the repository stays in %s", line(dir))
+	}
+	return err
 }
 
 // demoRoom returns an empty directory for the demo, and what to do with it at the end.

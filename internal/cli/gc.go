@@ -33,7 +33,7 @@ func (c *cli) autoGC(ctx context.Context, r *repo.Repo) {
 		return
 	}
 	opt := repo.GCOptions{KeepOps: keep.KeepOps, Grace: keep.Grace}
-	res, err := ops.CollectAfter(ctx, r, opt, func() (repo.Stamp, error) { return c.stamp(nil) })
+	res, err := ops.CollectAfter(ctx, r, opt, func() (repo.Stamp, error) { return c.stamp() })
 	if err != nil {
 		c.Remark("note: collecting garbage failed: %s", line(err.Error()))
 	} else if res != nil {

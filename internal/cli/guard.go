@@ -1,16 +1,16 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/internal/show"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -32,53 +32,49 @@ type guardFindingJSON struct {
 	Refuses bool   `json:"refuses"`
 }
 
-func (c *cli) guardCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "guard",
-		GroupID: groupCare,
-		Short:   "Find credentials before they are stored",
-		Long: "Everything that is written is searched for credentials first: whichever command writes it, and\n" +
-			"for every caller of a server. What has the prefix of a provider's keys, a checksum, or the form\n" +
-			"of a private key is refused, exit code 7, with its line and rule; --allow-secret RULE writes it\n" +
-			"all the same. What may be a password, or is irregular and called a key, is reported. In commits\n" +
-			"of more than 1000 changes everything is only reported, but with --strict; and merges and imports\n" +
-			"keep their bytes, and report.",
-		Example: "  echo 'the password: Xk39-dq2' | mnem guard check -\n  mnem guard rules",
-	}
-	return c.parent(cmd, c.guardCheck(), c.guardRules())
+type guardCheckRequest struct {
+	Files []string `op:",arg"`
 }
 
-func (c *cli) guardCheck() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "check FILE…|-",
-		Short: "Scan files for credentials without storing anything",
-		Long: "Search files of any text for what looks like credentials, \"-\" being standard input. Each is a\n" +
-			"line: the file, line and column, the rule, and whether it would be refused. The credential\n" +
-			"itself is not printed. The exit code is 7 where one would be refused. It needs no repository.\n\n" +
-			"With --json, one object a line.",
-		Example: "  echo 'the password: Xk39-dq2' | mnem guard check -",
-		Args:    cobra.MinimumNArgs(1),
+func guardCommands() []*verb {
+	return []*verb{
+		localLines(ops.Spec{
+			Command: "guard check", Usage: "FILE…|-", Title: "Scan files for credentials without storing anything",
+			Doc: "Search files of any text for what looks like credentials, \"-\" being standard input. Each is a\n" +
+				"line: the file, line and column, the rule, and whether it would be refused. The credential\n" +
+				"itself is not printed. The exit code is 7 where one would be refused. It needs no repository.\n\n" +
+				"With --json, one object a line.",
+			Example: "  echo 'the password: Xk39-dq2' | mnem guard check -", Answers: []any{guardFindingJSON{}},
+		}, (*cli).guardCheck),
+		localLines(ops.Spec{
+			Command: "guard rules", Title: "List the rules that find credentials",
+			Doc: "List the rules: their names, as --allow-secret takes them, whether what they find is refused or\n" +
+				"reported, and what it is. Most are those of gitleaks, under the MIT licence.\n\n" +
+				"With --json, one object a line.",
+			Example: "  mnem guard rules\n  mnem guard rules --json", Answers: []any{guardRuleJSON{}},
+		}, (*cli).guardRules),
 	}
-	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		refused := 0
-		for _, arg := range args {
-			n, err := c.guardFile(cmd, arg)
-			if err != nil {
-				return err
-			}
-			refused += n
+}
+
+func (c *cli) guardCheck(ctx context.Context, q *guardCheckRequest) error {
+	refused := 0
+	for _, arg := range q.Files {
+		n, err := c.guardFile(ctx, arg)
+		if err != nil {
+			return err
 		}
-		if refused > 0 {
-			return hint(fmt.Errorf("%w: %s", repo.ErrSecret, plural(refused, "finding")),
-				"take them out before the text is remembered")
-		}
-		return nil
-	})
+		refused += n
+	}
+	if refused > 0 {
+		return hint(fmt.Errorf("%w: %s", repo.ErrSecret, plural(refused, "finding")),
+			"take them out before the text is remembered")
+	}
+	return nil
 }
 
 // guardFile prints what is found in a file and returns how much of it would be refused.
-func (c *cli) guardFile(cmd *cobra.Command, arg string) (refused int, err error) {
-	in, name, err := c.open(cmd.Context(), arg)
+func (c *cli) guardFile(ctx context.Context, arg string) (refused int, err error) {
+	in, name, err := c.open(ctx, arg)
 	if err != nil {
 		return 0, err
 	}
@@ -121,23 +117,13 @@ func (c *cli) printFinding(f guardFindingJSON) error {
 	return c.Printf("%s:%d:%d  %s  %s\n", line(f.File), f.Line, f.Column, what, f.Rule)
 }
 
-func (c *cli) guardRules() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "rules",
-		Short: "List the rules that find credentials",
-		Long: "List the rules: their names, as --allow-secret takes them, whether what they find is refused or\n" +
-			"reported, and what it is. Most are those of gitleaks, under the MIT licence.\n\n" +
-			"With --json, one object a line.",
-		Example: "  mnem guard rules\n  mnem guard rules --json",
-		Args:    cobra.NoArgs,
+func (c *cli) guardRules(context.Context, *struct{}) error {
+	var rules []guardRuleJSON
+	for _, r := range guard.Rules() {
+		rules = append(rules, guardRuleJSON{r.ID, r.Level == guard.Refuses, r.About})
 	}
-	return c.command(cmd, func(*cobra.Command, []string) error {
-		return show.PrintList(&c.Console, guard.Rules(), func(r guard.Rule) guardRuleJSON {
-			return guardRuleJSON{r.ID, r.Level == guard.Refuses, r.About}
-		}, func(r guard.Rule) []show.Cell {
-			return show.Row(r.ID, show.Cyan,
-				map[bool]string{true: "refused", false: "reported"}[r.Level == guard.Refuses], "",
-				line(r.About), show.Dim)
-		})
+	return show.PrintList(&c.Console, rules, func(r guardRuleJSON) []show.Cell {
+		does := map[bool]string{true: "refused", false: "reported"}[r.Refuses]
+		return show.Row(r.Rule, show.Cyan, does, "", line(r.About), show.Dim)
 	})
 }

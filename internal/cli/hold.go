@@ -1,13 +1,13 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 
-	"github.com/spf13/cobra"
-
 	"github.com/mnem-project/mnem/internal/settings"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/peers"
 	"github.com/mnem-project/mnem/repo"
 )
@@ -20,30 +20,27 @@ type holdJSON struct {
 	Socket *string `json:"socket"` // where this process answers others, null where it does not
 }
 
-func (c *cli) holdCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "hold",
-		GroupID: groupCare,
-		Hidden:  true, // serve and mcp do the same, and more
-		Short:   "Hold the repository open and serve other mnem processes",
-		Long: "Keep the repository open until stopped, and run the commands of all other mnem\n" +
+func holdCommand() *verb {
+	return localLines(ops.Spec{
+		Command: "hold", Group: groupCare, Title: "Hold the repository open and serve other mnem processes",
+		Doc: "Keep the repository open until stopped, and run the commands of all other mnem\n" +
 			"processes on it: what they need is in memory then. While another process does the same this\n" +
 			"one waits, and takes over when that ends.",
 		Example: "  mnem hold\n  mnem hold --json",
-		Args:    cobra.NoArgs,
+	}, (*cli).hold)
+}
+
+func (c *cli) hold(ctx context.Context, _ *struct{}) (err error) {
+	h, err := c.newHolder()
+	if err != nil {
+		return err
 	}
-	return c.command(cmd, func(cmd *cobra.Command, _ []string) (err error) {
-		h, err := c.newHolder()
-		if err != nil {
-			return err
-		}
-		defer func() { err = firstError(err, h.Close()) }()
-		var printErr error
-		err = h.Keep(cmd.Context(), func(socket string, own bool) {
-			printErr = firstError(printErr, c.printHold(h, socket, own), c.Out.Flush())
-		})
-		return firstError(c.openHint(err), printErr)
+	defer func() { err = firstError(err, h.Close()) }()
+	var printErr error
+	err = h.Keep(ctx, func(socket string, own bool) {
+		printErr = firstError(printErr, c.printHold(h, socket, own), c.Out.Flush())
 	})
+	return firstError(c.openHint(err), printErr)
 }
 
 func (c *cli) printHold(h *peers.Holder, socket string, own bool) error {

@@ -216,7 +216,7 @@ func (r *Retrieval) profilesHere() (p *retrieve.Profiles, err error) {
 		return nil, nil
 	}
 	r.c.global.at = string(graph.Head)
-	err = r.c.withRepo(r.cmd, false, func(ctx context.Context, in *repo.Repo) error {
+	err = r.c.withRepo(false, func(ctx context.Context, in *repo.Repo) error {
 		p, err = r.c.profiles(ctx, in)
 		return err
 	})

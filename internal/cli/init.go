@@ -8,9 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/spf13/cobra"
-
 	"github.com/mnem-project/mnem/internal/settings"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -20,12 +19,17 @@ type initJSON struct {
 	Author string `json:"author"`
 }
 
-func (c *cli) initCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "init [DIR]",
-		GroupID: groupStart,
-		Short:   "Create a repository",
-		Long: "Make an empty repository in DIR/.mnem, by default in the working directory or that of\n" +
+type initRequest struct {
+	Dir    string `op:",arg"`
+	Branch string `op:",short=b" default:"main" doc:"the {NAME} of the first branch"`
+	Ignore bool   `op:"" doc:"in a git work tree: add .mnem/ to DIR/.gitignore"`
+	ops.Actor
+}
+
+func initCommand() *verb {
+	return local(ops.Spec{
+		Command: "init", Usage: "[DIR]", Group: groupStart, Title: "Create a repository",
+		Doc: "Make an empty repository in DIR/.mnem, by default in the working directory or that of\n" +
 			"--repo. DIR is made where it does not exist. The author of commits is written into the\n" +
 			"repository's configuration, from --author, MNEM_AUTHOR or the system's user, unless the\n" +
 			"user's own configuration names one. The first branch is main, or that of --branch.\n\n" +
@@ -36,33 +40,24 @@ func (c *cli) initCommand() *cobra.Command {
 			"database, for many machines. With DIR that directory is linked to it, and made a client of one that is\n" +
 			"there already.\n\n" +
 			"In a git work tree --ignore keeps the repository out of git: it adds .mnem/ to DIR/.gitignore.",
-		Example: "  mnem init\n  mnem init --global\n  mnem init notes --author 'Ada Lovelace' --branch trunk",
-		Args:    cobra.MaximumNArgs(1),
-	}
-	c.writeFlags(cmd)
-	var branch string
-	var ignore bool
-	cmd.Flags().BoolVar(&ignore, "ignore", false, "in a git work tree: add .mnem/ to DIR/.gitignore")
-	cmd.Flags().StringVarP(&branch, "branch", "b", repo.DefaultBranch, "the `NAME` of the first branch")
-	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		return c.runInit(cmd, args, branch, ignore)
-	})
+		Example: "  mnem init\n  mnem init --global\n  mnem init notes --author 'Ada Lovelace' --branch trunk", Answers: []any{initJSON{}},
+	}, (*cli).runInit)
 }
 
-func (c *cli) runInit(cmd *cobra.Command, args []string, branch string, ignore bool) error {
+func (c *cli) runInit(ctx context.Context, q *initRequest) error {
 	dir := firstOf(c.global.repo, c.env("MNEM_REPO"), c.app.Dir)
 	switch {
-	case c.global.user && ignore:
+	case c.global.user && q.Ignore:
 		return usagef("--global and --ignore exclude each other")
-	case c.global.user && (len(args) == 1 || c.global.repo != ""):
+	case c.global.user && (q.Dir != "" || c.global.repo != ""):
 		return usagef("--global and a directory exclude each other")
 	case c.global.user:
 		var err error
 		if dir, err = c.globalDir(); err != nil {
 			return err
 		}
-	case len(args) == 1:
-		dir = args[0]
+	case q.Dir != "":
+		dir = q.Dir
 	}
 	database := firstOf(c.global.repo, c.env("MNEM_REPO"))
 	if !repo.IsDatabase(database) || c.global.user {
@@ -80,7 +75,7 @@ func (c *cli) runInit(cmd *cobra.Command, args []string, branch string, ignore b
 	}
 	top := gitWorkTree(dir)
 	switch {
-	case ignore && top == "":
+	case q.Ignore && top == "":
 		return usagef("--ignore: %s is in no git work tree", dir)
 	case c.global.user:
 		top = ""
@@ -88,28 +83,23 @@ func (c *cli) runInit(cmd *cobra.Command, args []string, branch string, ignore b
 	c.global.repo, c.global.user = dir, false
 	path := filepath.Join(dir, repo.DirName)
 	if database != "" {
-		return c.initDatabase(cmd, database, dir, branch, len(args) == 1)
+		return c.initDatabase(ctx, database, dir, q.Branch, q.Dir != "")
 	}
 	if _, err := os.Lstat(path); err == nil {
 		return repoExists(fs.ErrExist, path)
 	}
-	if err := c.makeRepo(cmd, dir, branch); err != nil {
+	if err := c.makeRepo(ctx, dir, q.Branch); err != nil {
 		return err
 	}
-	var err error
-	if c.InJSON {
-		err = c.PrintJSON(initJSON{path, branch, c.global.author})
-	} else {
-		err = c.Printf("empty repository in %s, author %s\n", line(path), line(c.global.author))
-	}
-	if err != nil {
+	out := initJSON{path, q.Branch, c.global.author}
+	if err := c.Say(out, "empty repository in %s, author %s\n", line(path), line(out.Author)); err != nil {
 		return err
 	}
-	return c.offerIgnore(cmd.Context(), dir, top, ignore)
+	return c.offerIgnore(ctx, dir, top, q.Ignore)
 }
 
 // makeRepo makes an empty repository, with its author in its configuration unless the user's says who that is.
-func (c *cli) makeRepo(cmd *cobra.Command, dir, branch string) error {
+func (c *cli) makeRepo(ctx context.Context, dir, branch string) error {
 	c.global.repo = dir
 	path := filepath.Join(dir, repo.DirName)
 	author, write, err := c.firstAuthor()
@@ -117,7 +107,7 @@ func (c *cli) makeRepo(cmd *cobra.Command, dir, branch string) error {
 		return err
 	}
 	c.global.author = author
-	by, err := c.stamp(cmd)
+	by, err := c.stamp()
 	if err != nil {
 		return err
 	}
@@ -129,7 +119,7 @@ func (c *cli) makeRepo(cmd *cobra.Command, dir, branch string) error {
 		return err
 	}
 	opt.Branch = branch
-	r, err := repo.Init(cmd.Context(), dir, by, opt)
+	r, err := repo.Init(ctx, dir, by, opt)
 	if errors.Is(err, fs.ErrExist) {
 		err = repoExists(err, path) // made by another process meanwhile
 	}
@@ -140,7 +130,7 @@ func (c *cli) makeRepo(cmd *cobra.Command, dir, branch string) error {
 		return err
 	}
 	if write {
-		err = c.setAuthor(cmd.Context(), path)
+		err = c.setAuthor(ctx, path)
 	}
 	return err
 }

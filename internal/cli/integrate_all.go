@@ -23,17 +23,16 @@ var doneStyles = map[string]string{
 
 // eachClient integrates the clients that are on this machine, or takes all of them back. One that fails does not keep
 // the others from it, and its exit code is that of the command.
-func (c *cli) eachClient(ctx context.Context, f integration, args []string, add bool) error {
-	if len(args) > 0 {
+func (c *cli) eachClient(ctx context.Context, s *integrate.Setup, f integration, add bool) error {
+	if f.Client != "" {
 		return usagef("--all takes no client")
 	}
-	s := c.integrating(f)
-	if f.project {
-		if _, _, err := c.clientFile(s, integrate.Names()[:1]); err != nil {
+	if f.Project {
+		if _, _, err := c.clientFile(s, integrate.Names()[0]); err != nil {
 			return err // it is not the client's fault
 		}
 	}
-	out := integrationsJSON{Level: s.Level, DryRun: f.dryRun}
+	out := integrationsJSON{Level: s.Level, DryRun: f.DryRun}
 	for _, client := range clients.All() {
 		row, all, err := s.One(ctx, client, add)
 		if err != nil {
@@ -46,7 +45,7 @@ func (c *cli) eachClient(ctx context.Context, f integration, args []string, add 
 		out.Clients = append(out.Clients, row)
 		switch {
 		case c.InJSON || all.Entry == nil:
-		case !f.dryRun:
+		case !f.DryRun:
 			var command []string
 			if add {
 				command = []string{c.app.Executable}
@@ -81,7 +80,7 @@ func (c *cli) printAll(out integrationsJSON, f integration, add bool) error {
 		case row.State == integrate.Unchanged && !add:
 			said = "nothing there"
 		}
-		if f.dryRun && (row.State == integrate.Written || row.State == integrate.Taken) {
+		if f.DryRun && (row.State == integrate.Written || row.State == integrate.Taken) {
 			said = "would be " + said
 		}
 		some = some || row.State == integrate.Written
@@ -104,7 +103,7 @@ func (c *cli) printAll(out integrationsJSON, f integration, add bool) error {
 	if err := c.Table(rows); err != nil {
 		return err
 	}
-	if some && !f.dryRun {
+	if some && !f.DryRun {
 		c.Remark("restart them to use it; 'mnem doctor' checks it")
 	}
 	return nil

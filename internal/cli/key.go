@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/keyring"
@@ -58,49 +56,121 @@ func jsonKey(k keyring.Known) keyJSON {
 	return out
 }
 
-func (c *cli) keyCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "key",
-		GroupID: groupCare,
-		Short:   "Manage signing keys and the keys you trust",
-		Long: "Make and keep the keys with which you sign commits, and the list of keys whose\n" +
-			"signatures you trust. Both are yours, not the repository's: files in mnem/keys under\n" +
-			"XDG_CONFIG_HOME or the system's directory of configurations, where only you can read\n" +
-			"them. Keys are Ed25519. A secret has no passphrase: who can read its file can sign as\n" +
-			"you.\n\n" +
-			"To have others trust you, give them what 'mnem key export NAME' prints, in a way that\n" +
-			"they can be sure it is from you. Then sign with 'mnem commit --sign', or always after\n" +
-			"'mnem config set sign true', and check with 'mnem verify'.",
-		Example: "  mnem key new work\n  mnem key list\n  mnem key export work",
+type (
+	keyNamed struct {
+		Name string `op:",arg"`
 	}
-	cmd.PersistentFlags().StringVar(&c.keysDir, "keys", "",
-		"the `DIR`ectory of keys and the trust list (MNEM_KEYS; default: the user's)")
-	return c.parent(cmd, c.keyNew(), c.keyList(), c.keyShow(), c.keyExport(), c.keyImport(),
-		c.keyRm(), c.keyTrust(), c.keyRevoke(), c.keyUntrust())
+	keyExportRequest struct {
+		keyNamed
+		Secret bool `op:"" doc:"print the secret, too"`
+	}
+	keyImportRequest struct {
+		File string `op:",arg"`
+		Name string `op:"" doc:"the {NAME} to keep it under"`
+	}
+	keyRmRequest struct {
+		keyNamed
+		Yes bool `op:"" doc:"really delete it"`
+	}
+	keyTrustRequest struct {
+		Key   string `op:",arg"`
+		Name  string `op:"" doc:"whose key it is"`
+		Note  string `op:"" doc:"what else to remember about it"`
+		Purge bool   `op:"" doc:"accept redactions that it signed as they come"`
+		ops.Params
+	}
+	keyRevokeRequest struct {
+		keyNamed
+		Since  string `op:"" doc:"from which {TIME} on, RFC 3339; default: for ever"`
+		Reason string `op:"" doc:"why"`
+	}
+)
+
+func keyCommands() []*verb {
+	key := []any{keyJSON{}}
+	return []*verb{
+		local(ops.Spec{
+			Command: "key new", Usage: "NAME", Title: "Create a key",
+			Doc: "Make a key, keep its secret under NAME and trust it. A name is 1 to 64 of a to z, 0 to\n" +
+				"9, - and _; one that is taken is refused.",
+			Example: "  mnem key new work", Answers: key,
+		}, (*cli).keyNew),
+		localLines(ops.Spec{
+			Command: "key list", Title: "List your keys and the keys you know",
+			Doc: "List the keys that you can sign with, then the others of the trust list. With --json,\n" +
+				"one object a line; secret tells whether you can sign with the key.",
+			Example: "  mnem key list", Answers: key,
+		}, (*cli).keyList),
+		local(ops.Spec{
+			Command: "key show", Usage: "NAME|KEY", Title: "Show a key", Complete: "key",
+			Doc: "Print a key, its fingerprint, and what the trust list says of it. The secret is not\n" +
+				"shown.",
+			Example: "  mnem key show work", Answers: key,
+		}, (*cli).keyShow),
+		local(ops.Spec{
+			Command: "key export", Usage: "NAME|KEY [--secret]", Title: "Print a public key, or your secret key", Complete: "key",
+			Doc: "Print the text form of a key, which others give to 'mnem key trust'. With --secret,\n" +
+				"the key file of your own key NAME, which 'mnem key import' reads: whoever sees it can\n" +
+				"sign as you.",
+			Example: "  mnem key export work\n  mnem key export --secret work", Answers: []any{exportedKeyJSON{}},
+		}, (*cli).keyExport),
+		local(ops.Spec{
+			Command: "key import", Usage: "FILE|- [--name NAME]", Args: "FILE|-", Title: "Import a secret key",
+			Doc: "Keep the secret in a key file, as 'mnem key export --secret' prints it, and trust its\n" +
+				"key. The name is that of the file without its ending, unless --name gives one.",
+			Example: "  mnem key import laptop.key\n  mnem key import laptop.key --name tablet", Answers: key,
+		}, (*cli).keyImport),
+		local(ops.Spec{
+			Command: "key rm", Usage: "NAME --yes", Args: "NAME", Title: "Delete a secret key", Complete: "key",
+			Doc: "Delete the secret of your own key NAME, for good: nothing can be signed with it again.\n" +
+				"The key stays trusted, so that what it signed still verifies. The bytes may stay on the\n" +
+				"medium and in copies of it: where they could be in wrong hands, revoke the key.",
+			Example: "  mnem key rm work --yes", Answers: []any{removedJSON{}},
+		}, (*cli).keyRm),
+		local(ops.Spec{
+			Command: "key trust", Usage: "KEY|NAME [--name NAME] [--note TEXT]", Args: "KEY|NAME", Title: "Trust a key", Complete: "key",
+			Doc: "Trust what is signed by a key, as 'mnem key export' printed it, or give a key that is\n" +
+				"trusted another name or note. Compare the fingerprint with its owner in a way that\n" +
+				"nobody else controls. A revoked key must be removed with 'mnem key untrust' before it\n" +
+				"can be trusted again.\n\n" +
+				"With --purge, what others erased and signed with the key is erased here too when it comes by a\n" +
+				"fetch, without being asked about: in what the refs of that remote reach. --purge=false ends that.",
+			Example: "  mnem key trust " +
+				"mnem-ed25519-25njqamcweflpvkl73j4szahhihoc4xt3ktcgjnpaingr5yhkenhiels --name ada", Answers: key,
+		}, (*cli).keyTrust),
+		local(ops.Spec{
+			Command: "key revoke", Usage: "KEY|NAME [--since TIME] [--reason TEXT]", Args: "KEY|NAME", Title: "Revoke a key", Complete: "key",
+			Doc: "Revoke a key, whether it is in the trust list or not: no signature of it counts any\n" +
+				"more. With --since, those on commits that say to be older still count. That is for a key\n" +
+				"that went out of use. It does not help against a thief, who can write any time into a\n" +
+				"commit: revoke a stolen key without --since, look through what it signed, and from\n" +
+				"there on check with 'mnem verify REV..HEAD'.\n\n" +
+				"Only your own trust list changes: tell the others.",
+			Example: "  mnem key revoke work --since 2026-01-01 --reason 'a new laptop'\n" +
+				"  mnem key revoke work --reason stolen", Answers: key,
+		}, (*cli).keyRevoke),
+		local(ops.Spec{
+			Command: "key untrust", Usage: "KEY|NAME", Title: "Remove a key from the trust list", Complete: "key",
+			Doc: "Remove a key from the trust list, with its revocation if it has one: what it signed is\n" +
+				"untrusted then, and no longer an error for 'mnem verify'. To have it stay an error,\n" +
+				"revoke the key.",
+			Example: "  mnem key untrust work", Answers: key,
+		}, (*cli).keyUntrust),
+	}
 }
 
-func (c *cli) keyNew() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "new NAME",
-		Short: "Create a key",
-		Long: "Make a key, keep its secret under NAME and trust it. A name is 1 to 64 of a to z, 0 to\n" +
-			"9, - and _; one that is taken is refused.",
-		Example: "  mnem key new work",
-		Args:    cobra.ExactArgs(1),
+func (c *cli) keyNew(ctx context.Context, q *keyNamed) error {
+	if c.app.Rand == nil {
+		return errors.New("make a key: no source of randomness")
 	}
-	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		if c.app.Rand == nil {
-			return errors.New("make a key: no source of randomness")
-		}
-		if err := keyring.CheckName(args[0]); err != nil {
-			return err
-		}
-		secret, err := commit.NewSecret(c.app.Rand)
-		if err != nil {
-			return fmt.Errorf("make a key: %w", err)
-		}
-		return c.keep(cmd.Context(), args[0], secret)
-	})
+	if err := keyring.CheckName(q.Name); err != nil {
+		return err
+	}
+	secret, err := commit.NewSecret(c.app.Rand)
+	if err != nil {
+		return fmt.Errorf("make a key: %w", err)
+	}
+	return c.keep(ctx, q.Name, secret)
 }
 
 // keep stores a secret, trusts its key, and prints it.
@@ -152,29 +222,23 @@ func (c *cli) findKey(arg string) (*keyring.Ring, keyring.Known, error) {
 	return ring, found[0], nil
 }
 
-func (c *cli) keyList() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List your keys and the keys you know",
-		Long: "List the keys that you can sign with, then the others of the trust list. With --json,\n" +
-			"one object a line; secret tells whether you can sign with the key.",
-		Example: "  mnem key list",
-		Args:    cobra.NoArgs,
+func (c *cli) keyList(context.Context, *struct{}) error {
+	ring, err := c.ring()
+	if err != nil {
+		return err
 	}
-	return c.command(cmd, func(*cobra.Command, []string) error {
-		ring, err := c.ring()
-		if err != nil {
-			return err
-		}
-		known, err := ring.Known()
-		if err != nil {
-			return err
-		}
-		return show.PrintList(&c.Console, known, jsonKey, func(k keyring.Known) []show.Cell {
-			return show.Row(firstOf(line(k.Name), "(no name)"), show.Bold, k.Key.Fingerprint(), show.Yellow,
-				map[bool]string{true: "own", false: "theirs"}[k.Secret], "",
-				k.Trust(), trustStyle(k.Trust()), line(k.Entry.Note), "")
-		})
+	known, err := ring.Known()
+	if err != nil {
+		return err
+	}
+	all := make([]keyJSON, len(known))
+	for i, k := range known {
+		all[i] = jsonKey(k)
+	}
+	return show.PrintList(&c.Console, all, func(k keyJSON) []show.Cell {
+		return show.Row(firstOf(line(string(k.Name)), "(no name)"), show.Bold, k.Fingerprint, show.Yellow,
+			map[bool]string{true: "own", false: "theirs"}[k.Secret], "",
+			k.Trust, trustStyle(k.Trust), line(string(k.Note)), "")
 	})
 }
 
@@ -188,18 +252,7 @@ func trustStyle(trust string) string {
 	return show.Yellow
 }
 
-func (c *cli) keyShow() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "show NAME|KEY",
-		Short: "Show a key",
-		Long: "Print a key, its fingerprint, and what the trust list says of it. The secret is not\n" +
-			"shown.",
-		Example:           "  mnem key show work",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: c.keyNames,
-	}
-	return c.command(cmd, func(_ *cobra.Command, args []string) error { return c.showKey(args[0]) })
-}
+func (c *cli) keyShow(_ context.Context, q *keyNamed) error { return c.showKey(q.Name) }
 
 // printKey prints what is known of a key.
 func (c *cli) printKey(k keyring.Known) error {
@@ -233,29 +286,15 @@ func (c *cli) printKey(k keyring.Known) error {
 	return c.Table(rows)
 }
 
-func (c *cli) keyExport() *cobra.Command {
-	var secret bool
-	cmd := &cobra.Command{
-		Use:   "export NAME|KEY [--secret]",
-		Short: "Print a public key, or your secret key",
-		Long: "Print the text form of a key, which others give to 'mnem key trust'. With --secret,\n" +
-			"the key file of your own key NAME, which 'mnem key import' reads: whoever sees it can\n" +
-			"sign as you.",
-		Example:           "  mnem key export work\n  mnem key export --secret work",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: c.keyNames,
+func (c *cli) keyExport(_ context.Context, q *keyExportRequest) error {
+	if q.Secret {
+		return c.exportSecret(q.Name)
 	}
-	cmd.Flags().BoolVar(&secret, "secret", false, "print the secret, too")
-	return c.command(cmd, func(_ *cobra.Command, args []string) error {
-		if secret {
-			return c.exportSecret(args[0])
-		}
-		_, k, err := c.findKey(args[0])
-		if err != nil {
-			return err
-		}
-		return c.Say(exportedKeyJSON{Name: ops.Text(k.Name), Key: k.Key.String()}, "%s\n", k.Key)
-	})
+	_, k, err := c.findKey(q.Name)
+	if err != nil {
+		return err
+	}
+	return c.Say(exportedKeyJSON{Name: ops.Text(k.Name), Key: k.Key.String()}, "%s\n", k.Key)
 }
 
 func (c *cli) exportSecret(name string) error {
@@ -270,34 +309,23 @@ func (c *cli) exportSecret(name string) error {
 	return c.Say(exportedKeyJSON{ops.Text(name), secret.Key().String(), secret.Reveal()}, "%s", keyring.FormatKeyFile(secret))
 }
 
-func (c *cli) keyImport() *cobra.Command {
-	var name string
-	cmd := &cobra.Command{
-		Use:   "import FILE|- [--name NAME]",
-		Short: "Import a secret key",
-		Long: "Keep the secret in a key file, as 'mnem key export --secret' prints it, and trust its\n" +
-			"key. The name is that of the file without its ending, unless --name gives one.",
-		Example: "  mnem key import laptop.key\n  mnem key import laptop.key --name tablet",
-		Args:    cobra.ExactArgs(1),
+func (c *cli) keyImport(ctx context.Context, q *keyImportRequest) error {
+	name := q.Name
+	if name == "" && q.File == stdinName {
+		return usagef("standard input has no name: give one with --name")
 	}
-	cmd.Flags().StringVar(&name, "name", "", "the `NAME` to keep it under")
-	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		if name == "" && args[0] == stdinName {
-			return usagef("standard input has no name: give one with --name")
-		}
-		if name == "" {
-			base := filepath.Base(args[0])
-			name = strings.TrimSuffix(base, filepath.Ext(base))
-		}
-		if err := keyring.CheckName(name); err != nil {
-			return hint(err, "give another name with --name")
-		}
-		secret, err := c.readKeyFile(cmd.Context(), args[0])
-		if err != nil {
-			return err
-		}
-		return c.keep(cmd.Context(), name, secret)
-	})
+	if name == "" {
+		base := filepath.Base(q.File)
+		name = strings.TrimSuffix(base, filepath.Ext(base))
+	}
+	if err := keyring.CheckName(name); err != nil {
+		return hint(err, "give another name with --name")
+	}
+	secret, err := c.readKeyFile(ctx, q.File)
+	if err != nil {
+		return err
+	}
+	return c.keep(ctx, name, secret)
 }
 
 func (c *cli) readKeyFile(ctx context.Context, arg string) (commit.Secret, error) {
@@ -320,32 +348,18 @@ func (c *cli) readKeyFile(ctx context.Context, arg string) (commit.Secret, error
 	return commit.Secret{}, err
 }
 
-func (c *cli) keyRm() *cobra.Command {
-	var yes bool
-	cmd := &cobra.Command{
-		Use:   "rm NAME --yes",
-		Short: "Delete a secret key",
-		Long: "Delete the secret of your own key NAME, for good: nothing can be signed with it again.\n" +
-			"The key stays trusted, so that what it signed still verifies. The bytes may stay on the\n" +
-			"medium and in copies of it: where they could be in wrong hands, revoke the key.",
-		Example:           "  mnem key rm work --yes",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: c.keyNames,
+func (c *cli) keyRm(_ context.Context, q *keyRmRequest) error {
+	if !q.Yes {
+		return usagef("a secret that is deleted cannot be had back: confirm with --yes")
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "really delete it")
-	return c.command(cmd, func(_ *cobra.Command, args []string) error {
-		if !yes {
-			return usagef("a secret that is deleted cannot be had back: confirm with --yes")
-		}
-		ring, err := c.ring()
-		if err != nil {
-			return err
-		}
-		if err := ring.Remove(args[0]); err != nil {
-			return missingKey(err, args[0])
-		}
-		return c.Say(removedJSON{args[0]}, "deleted the secret of key %s\n", line(args[0]))
-	})
+	ring, err := c.ring()
+	if err != nil {
+		return err
+	}
+	if err := ring.Remove(q.Name); err != nil {
+		return missingKey(err, q.Name)
+	}
+	return c.Say(removedJSON{q.Name}, "deleted the secret of key %s\n", line(q.Name))
 }
 
 // revocationTime reads the value of --since, absent where it was not given.
@@ -360,96 +374,45 @@ func revocationTime(s string) (graph.OptTime, error) {
 	return graph.At(t), nil
 }
 
-func (c *cli) keyTrust() *cobra.Command {
-	var name, note string
-	var purge bool
-	cmd := &cobra.Command{
-		Use:   "trust KEY|NAME [--name NAME] [--note TEXT]",
-		Short: "Trust a key",
-		Long: "Trust what is signed by a key, as 'mnem key export' printed it, or give a key that is\n" +
-			"trusted another name or note. Compare the fingerprint with its owner in a way that\n" +
-			"nobody else controls. A revoked key must be removed with 'mnem key untrust' before it\n" +
-			"can be trusted again.\n\n" +
-			"With --purge, what others erased and signed with the key is erased here too when it comes by a\n" +
-			"fetch, without being asked about: in what the refs of that remote reach. --purge=false ends that.",
-		Example: "  mnem key trust " +
-			"mnem-ed25519-25njqamcweflpvkl73j4szahhihoc4xt3ktcgjnpaingr5yhkenhiels --name ada",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: c.keyNames,
-	}
-	cmd.Flags().StringVar(&name, "name", "", "whose key it is")
-	cmd.Flags().StringVar(&note, "note", "", "what else to remember about it")
-	cmd.Flags().BoolVar(&purge, "purge", false, "accept redactions that it signed as they come")
-	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		return c.editTrust(cmd, args[0], func(l *keyring.TrustList, k keyring.Known, now graph.Time) error {
-			if name == "" && k.Entry.Key.IsZero() {
-				name = k.Name
-			}
-			err := l.Add(k.Key, name, note, now)
-			if old, ok := l.Find(k.Key); err != nil && ok && old.Revoked != nil {
-				return hint(err, "'mnem key untrust %s' removes it with its revocation", args[0])
-			}
-			if err == nil && cmd.Flags().Changed("purge") {
-				err = l.SetPurge(k.Key, purge)
-			}
-			return err
-		})
-	})
-}
-
-func (c *cli) keyRevoke() *cobra.Command {
-	var since, reason string
-	cmd := &cobra.Command{
-		Use:   "revoke KEY|NAME [--since TIME] [--reason TEXT]",
-		Short: "Revoke a key",
-		Long: "Revoke a key, whether it is in the trust list or not: no signature of it counts any\n" +
-			"more. With --since, those on commits that say to be older still count. That is for a key\n" +
-			"that went out of use. It does not help against a thief, who can write any time into a\n" +
-			"commit: revoke a stolen key without --since, look through what it signed, and from\n" +
-			"there on check with 'mnem verify REV..HEAD'.\n\n" +
-			"Only your own trust list changes: tell the others.",
-		Example: "  mnem key revoke work --since 2026-01-01 --reason 'a new laptop'\n" +
-			"  mnem key revoke work --reason stolen",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: c.keyNames,
-	}
-	cmd.Flags().StringVar(&since, "since", "", "from which `TIME` on, RFC 3339; default: for ever")
-	cmd.Flags().StringVar(&reason, "reason", "", "why")
-	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		from, err := revocationTime(since)
-		if err != nil {
-			return err
+func (c *cli) keyTrust(ctx context.Context, q *keyTrustRequest) error {
+	return c.editTrust(ctx, q.Key, func(l *keyring.TrustList, k keyring.Known, now graph.Time) error {
+		name := q.Name
+		if name == "" && k.Entry.Key.IsZero() {
+			name = k.Name
 		}
-		return c.editTrust(cmd, args[0], func(l *keyring.TrustList, k keyring.Known, now graph.Time) error {
-			return l.Revoke(k.Key, keyring.Revocation{At: now, Since: from, Reason: reason})
-		})
+		err := l.Add(k.Key, name, q.Note, now)
+		if old, ok := l.Find(k.Key); err != nil && ok && old.Revoked != nil {
+			return hint(err, "'mnem key untrust %s' removes it with its revocation", q.Key)
+		}
+		if err == nil && q.Given("purge") {
+			err = l.SetPurge(k.Key, q.Purge)
+		}
+		return err
 	})
 }
 
-func (c *cli) keyUntrust() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "untrust KEY|NAME",
-		Short: "Remove a key from the trust list",
-		Long: "Remove a key from the trust list, with its revocation if it has one: what it signed is\n" +
-			"untrusted then, and no longer an error for 'mnem verify'. To have it stay an error,\n" +
-			"revoke the key.",
-		Example:           "  mnem key untrust work",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: c.keyNames,
+func (c *cli) keyRevoke(ctx context.Context, q *keyRevokeRequest) error {
+	from, err := revocationTime(q.Since)
+	if err != nil {
+		return err
 	}
-	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		return c.editTrust(cmd, args[0], func(l *keyring.TrustList, k keyring.Known, _ graph.Time) error {
-			if !l.Remove(k.Key) {
-				return &repo.NotFoundError{What: "key in the trust list", Name: args[0]}
-			}
-			return nil
-		})
+	return c.editTrust(ctx, q.Name, func(l *keyring.TrustList, k keyring.Known, now graph.Time) error {
+		return l.Revoke(k.Key, keyring.Revocation{At: now, Since: from, Reason: q.Reason})
+	})
+}
+
+func (c *cli) keyUntrust(ctx context.Context, q *keyNamed) error {
+	return c.editTrust(ctx, q.Name, func(l *keyring.TrustList, k keyring.Known, _ graph.Time) error {
+		if !l.Remove(k.Key) {
+			return &repo.NotFoundError{What: "key in the trust list", Name: q.Name}
+		}
+		return nil
 	})
 }
 
 // editTrust changes what the trust list says of a key, and prints what it says then.
 func (c *cli) editTrust(
-	cmd *cobra.Command, arg string,
+	ctx context.Context, arg string,
 	edit func(l *keyring.TrustList, k keyring.Known, now graph.Time) error,
 ) error {
 	now, err := c.now()
@@ -460,7 +423,7 @@ func (c *cli) editTrust(
 	if err != nil {
 		return err
 	}
-	err = ring.EditTrust(cmd.Context(), func(l *keyring.TrustList) error { return edit(l, k, now) })
+	err = ring.EditTrust(ctx, func(l *keyring.TrustList) error { return edit(l, k, now) })
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/mcp"
 	"github.com/mnem-project/mnem/operation"
@@ -20,21 +18,23 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
-// mcpOptions are the flags of 'mnem mcp'.
-type mcpOptions struct {
-	http, profile          string
-	pin, noSession, debug  bool
-	global                 bool
-	author, agent, task, b string
+type mcpRequest struct {
+	HTTP       string `op:"http" doc:"serve HTTP at this {ADDR}, as 127.0.0.1:7118, instead of standard input and output"`
+	Profile    string `op:"" default:"core" enum:"read core full" doc:"which tools there are: {PROFILE} is read, core or full"`
+	Pin        bool   `op:"" doc:"answer from the commit at the first call, whatever is committed"`
+	NoSession  bool   `op:"" doc:"record no session"`
+	WithGlobal bool   `op:"" doc:"have retrieve and recall ask the user's own repository too" note:" (MNEM_MCP_GLOBAL; config: mcp.withGlobal)"`
+	Debug      bool   `op:"" doc:"log more on standard error"`
+	Author     string `op:"" doc:"who makes changes" note:" (MNEM_AUTHOR; config: author)"`
+	Agent      string `op:"" doc:"the program that acts for the author" note:" (MNEM_AGENT; default: name and version of the client)"`
+	Task       string `op:"" doc:"what the agent works on" note:" (MNEM_TASK)"`
+	ops.OnBranch
 }
 
-func (c *cli) mcpCommand() *cobra.Command {
-	opt := &mcpOptions{}
-	cmd := &cobra.Command{
-		Use:     "mcp [flags]",
-		GroupID: groupTrade,
-		Short:   "Serve the memory to an agent over MCP",
-		Long: "Serve the memory to an agent by the Model Context Protocol, on standard input and output until\n" +
+func mcpCommand() *verb {
+	return local(ops.Spec{
+		Command: "mcp", Usage: "[flags]", Group: groupTrade, Title: "Serve the memory to an agent over MCP",
+		Doc: "Serve the memory to an agent by the Model Context Protocol, on standard input and output until\n" +
 			"that ends, or with --http on http://ADDR/mcp. It speaks 2026-07-28 and the versions since\n" +
 			"2024-11-05. It starts at once: the repository is opened at the first call. Without --repo it is that of the\n" +
 			"first folder which the client has open and that is in one, or of the working directory where the client\n" +
@@ -53,28 +53,7 @@ func (c *cli) mcpCommand() *cobra.Command {
 			"  mnem mcp --profile read --pin\n" +
 			"  mnem mcp --http 127.0.0.1:7118\n" +
 			"  claude mcp add mnem -- mnem mcp -R ~/project",
-		Args: cobra.NoArgs,
-	}
-	f := cmd.Flags()
-	f.StringVar(&opt.http, "http", "", "serve HTTP at this `ADDR`, as 127.0.0.1:7118, instead of standard "+
-		"input and output")
-	f.StringVar(&opt.profile, "profile", string(mcp.ProfileCore), "which tools there are: `PROFILE` is "+
-		"read, core or full")
-	f.BoolVar(&opt.pin, "pin", false, "answer from the commit at the first call, whatever is committed")
-	f.BoolVar(&opt.noSession, "no-session", false, "record no session")
-	f.BoolVar(&opt.global, withGlobal, false, "have retrieve and recall ask the user's own repository too "+
-		"(MNEM_MCP_GLOBAL; config: mcp.withGlobal)")
-	f.BoolVar(&opt.debug, "debug", false, "log more on standard error")
-	f.StringVar(&opt.author, "author", "", "who makes changes (MNEM_AUTHOR; config: author)")
-	f.StringVar(&opt.agent, "agent", "", "the program that acts for the author (MNEM_AGENT; default: "+
-		"name and version of the client)")
-	f.StringVar(&opt.task, "task", "", "what the agent works on (MNEM_TASK)")
-	f.StringVarP(&opt.b, "branch", "b", "", "the branch to write to (MNEM_BRANCH; default: the one HEAD is on)")
-	c.complete(cmd, "branch", "branch")
-	c.completeBy(cmd, "profile", cobra.FixedCompletions(profileNames(), cobra.ShellCompDirectiveNoFileComp))
-	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
-		return c.serveMCP(cmd, opt)
-	})
+	}, (*cli).serveMCP)
 }
 
 func profileNames() []string {
@@ -85,39 +64,39 @@ func profileNames() []string {
 	return names
 }
 
-func (c *cli) serveMCP(cmd *cobra.Command, opt *mcpOptions) (err error) {
+func (c *cli) serveMCP(ctx context.Context, opt *mcpRequest) (err error) {
 	lastingHeap()
 	options := mcp.Options{
-		Version: ops.VersionsHere().Version, Profile: mcp.Profile(opt.profile), Now: c.app.Now,
+		Version: ops.VersionsHere().Version, Profile: mcp.Profile(opt.Profile), Now: c.app.Now,
 		Caller: operation.Caller{
-			Author: opt.author, Agent: firstOf(opt.agent, c.by.Agent), Task: opt.task,
-			Branch: opt.b,
+			Author: opt.Author, Agent: firstOf(opt.Agent, c.by.Agent), Task: opt.Task,
+			Branch: opt.Branch,
 		},
-		Log: c.mcpLog(opt.debug),
+		Log: c.mcpLog(opt.Debug),
 	}
 	if !mcp.KnownProfile(options.Profile) {
 		return usagef("--profile: want %s", strings.Join(profileNames(), ", "))
 	}
 	switch {
-	case opt.pin && opt.noSession:
+	case opt.Pin && opt.NoSession:
 		return usagef("--pin and --no-session exclude each other")
-	case opt.pin:
+	case opt.Pin:
 		options.Record = mcp.RecordPin
-	case opt.noSession:
+	case opt.NoSession:
 		options.Record = mcp.RecordNone
 	}
 	named := c.global.user || firstOf(c.global.repo, c.env("MNEM_REPO")) != ""
 	switch {
-	case opt.http != "" && opt.global:
+	case opt.HTTP != "" && opt.WithGlobal:
 		return usagef("--%s and --http exclude each other: your own memory is for programs that you start", withGlobal)
-	case opt.http == "" && !named:
-		return c.serveProject(cmd.Context(), opt, options)
-	case opt.http == "":
+	case opt.HTTP == "" && !named:
+		return c.serveProject(ctx, opt, options)
+	case opt.HTTP == "":
 		also, err := c.alsoGlobal()
 		if err != nil {
 			return err
 		}
-		options.Caller.Global = opt.global || also
+		options.Caller.Global = opt.WithGlobal || also
 	}
 	if c.global.user {
 		options.Memory = mcp.OfUser
@@ -132,14 +111,14 @@ func (c *cli) serveMCP(cmd *cobra.Command, opt *mcpOptions) (err error) {
 	default:
 		defer func() { err = firstError(err, h.Close()) }()
 	}
-	if opt.http != "" {
-		return c.serveMCPHTTP(cmd.Context(), opt.http, options, h)
+	if opt.HTTP != "" {
+		return c.serveMCPHTTP(ctx, opt.HTTP, options, h)
 	}
-	return mcp.New(Operations(), c.runner(h, true), options).Run(cmd.Context(), c.app.Stdin, c.app.Stdout)
+	return mcp.New(Operations(), c.runner(h, true), options).Run(ctx, c.app.Stdin, c.app.Stdout)
 }
 
 // serveProject serves the project that the client has open.
-func (c *cli) serveProject(ctx context.Context, opt *mcpOptions, options mcp.Options) (err error) {
+func (c *cli) serveProject(ctx context.Context, opt *mcpRequest, options mcp.Options) (err error) {
 	to, err := c.ofUser(settings.FallbackKey, settings.FallbackNone)
 	if err != nil {
 		return err
@@ -147,7 +126,7 @@ func (c *cli) serveProject(ctx context.Context, opt *mcpOptions, options mcp.Opt
 	if to == settings.FallbackGlobal { // where the client has no project open that has one
 		options.Memory = mcp.OfEither
 	}
-	p := &projectRunner{c: c, global: opt.global}
+	p := &projectRunner{c: c, global: opt.WithGlobal}
 	defer func() { err = firstError(err, p.Close()) }()
 	options.Folders = p.open
 	return mcp.New(Operations(), p, options).Run(ctx, c.app.Stdin, c.app.Stdout)
@@ -178,7 +157,7 @@ const mcpPath = "/mcp"
 
 // serveMCPHTTP serves clients over HTTP until the context ends, guarded as 'mnem serve' is.
 func (c *cli) serveMCPHTTP(ctx context.Context, addr string, opt mcp.Options, h *peers.Holder) error {
-	cfg, err := c.serveConfig(&serveFlags{maxBody: "8MiB", timeout: mcpTime, rate: mcpRate, log: "none"})
+	cfg, err := c.serveConfig(&serveRequest{MaxBody: "8MiB", Timeout: mcpTime, Rate: mcpRate, Log: "none"})
 	if err != nil {
 		return err
 	}

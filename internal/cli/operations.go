@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"slices"
+	"strings"
 
 	"github.com/mnem-project/mnem/operation"
 )
@@ -9,18 +9,16 @@ import (
 // Operations returns what remote callers may ask: the verbs that are not for this machine alone, in the
 // order of the help.
 func Operations() []operation.Operation {
-	var all []operation.Operation
+	of := map[string][]operation.Operation{} // by the command of the root
 	for _, v := range verbs() {
 		if !v.spec.Local {
-			all = append(all, v.spec.Operations()...)
+			root, _, _ := strings.Cut(v.spec.Command, " ")
+			of[root] = append(of[root], v.spec.Operations()...)
 		}
 	}
-	places := map[string]int{}
-	for i, cmd := range commands() {
-		places[cmd.Name] = i
+	var all []operation.Operation
+	for _, name := range commands() {
+		all = append(all, of[name]...)
 	}
-	slices.SortStableFunc(all, func(a, b operation.Operation) int {
-		return places[a.Command[0]] - places[b.Command[0]]
-	})
 	return all
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -48,49 +49,60 @@ type operationsJSON struct {
 	Operations []string `json:"operations"`
 }
 
-func (c *cli) policyCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "policy",
-		GroupID: groupCare,
-		Short:   "Say what agents may change",
-		Long: "The file .mnem/policy.json says which agents may do which operations on which types of nodes\n" +
-			"and edges. Where there is none, everybody may do everything. Where there is one, agents may do\n" +
-			"what a rule allows and nothing else, whichever way they take: the command line, MCP or HTTP. A\n" +
-			"file that cannot be read allows agents nothing. Reading is always allowed.\n\n" +
-			"An agent is whoever says so, by --agent or MNEM_AGENT, and every caller of a server. People,\n" +
-			"who say nothing, are not bound. So a policy keeps agents that play by the rules within them;\n" +
-			"a program that may read and write the files of the repository itself is stopped by nothing.\n\n" +
-			"  {\"version\": 1, \"rules\": [{\n" +
-			"    \"agents\": [\"claude*\"], \"operations\": [\"remember\", \"commit\"],\n" +
-			"    \"types\": [\"Note\", \"Decision\"], \"edges\": [\"*\"]}]}\n\n" +
-			"With \"signed\": true the operations may take commits off branches and tags that the key of\n" +
-			"somebody else has signed, as amend, undo, reset and branch --force do. Without it, and without\n" +
-			"a policy, no agent may. To change settings, keys or tokens is an operation like the others.\n\n" +
-			"Lists have patterns, where * stands for anything. Edges are those that leave nodes of these\n" +
-			"types; without \"edges\" all types of them. Operations are commands that write, words joined by\n" +
-			"_: " + "'mnem policy check --operations' lists them.",
-		Example: "  mnem policy init\n  mnem policy show\n" +
-			"  mnem policy check --agent claude-code --operation commit --type Note",
+type (
+	// policyQuestion is what 'mnem policy check' is asked.
+	policyQuestion struct {
+		Agent      string   `op:"" doc:"ask about the agent of this {NAME}"`
+		Operation  string   `op:"" doc:"ask about this {OP}eration"`
+		Types      []string `op:"type" doc:"ask about nodes of this {TYPE} (repeatable)"`
+		Edges      []string `op:"edge" doc:"ask about edges of this {TYPE} (repeatable)"`
+		Operations bool     `op:"" doc:"list the operations that policies speak of"`
+		ops.Params
 	}
-	return c.parent(cmd, c.policyInit(), c.policyShow(), c.policyCheck())
+	policyInitRequest struct {
+		Agents     []string `op:"agent" default:"*" doc:"the agents' {PATTERN} (repeatable)"`
+		Operations []string `op:"operation" default:"add commit consolidate contradict expire forget link remember restore retire rm set stale supersede unlink" doc:"the operations' {PATTERN} (repeatable)"`
+		Types      []string `op:"type" default:"*" doc:"the nodes' types' {PATTERN} (repeatable)"`
+		Edges      []string `op:"edge" default:"*" doc:"the edges' types' {PATTERN} (repeatable)"`
+	}
+)
+
+func policyCommands() []*verb {
+	return []*verb{
+		local(ops.Spec{
+			Command: "policy init", Title: "Write a starting policy",
+			Doc: "Write .mnem/policy.json with one rule, to be edited then: by default all agents may write\n" +
+				"what undo takes back, on all types, and neither erase, collect garbage, undo what others did,\n" +
+				"nor move branches.",
+			Example: "  mnem policy init --agent 'claude*' --operation commit --operation remember --type Note",
+			Answers: []any{policyJSON{}},
+		}, (*cli).policyInit),
+		local(ops.Spec{
+			Command: "policy show", Title: "Print the policy of the repository",
+			Doc: "Print the rules of .mnem/policy.json, each in a line: what one of them allows is allowed. Patterns\n" +
+				"of operations that fit no command are told of on the side.",
+			Example: "  mnem policy show\n  mnem policy show --json", Answers: []any{policyJSON{}},
+		}, (*cli).policyShow),
+		local(ops.Spec{
+			Command: "policy check", Usage: "[--agent NAME --operation OP [--type TYPE…] [--edge TYPE…]]", Args: "[flags]",
+			Title: "Validate the policy, or test it for one agent",
+			Doc: "Check that the policy can be read: exit code 1 where it cannot. With --agent and --operation\n" +
+				"say whether that is allowed to that agent, on nodes of each --type and on edges of each --edge\n" +
+				"that leave nodes of the first --type: exit code 7 where it is not.",
+			Example: "  mnem policy check\n" +
+				"  mnem policy check --agent codex --operation commit --type Note --type Person\n" +
+				"  mnem policy check --operations",
+			Answers: []any{policyJSON{}, verdictJSON{}, operationsJSON{}},
+		}, (*cli).policyCheck),
+	}
 }
 
-func (c *cli) policyShow() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "show",
-		Short: "Print the policy of the repository",
-		Long: "Print the rules of .mnem/policy.json, each in a line: what one of them allows is allowed. Patterns\n" +
-			"of operations that fit no command are told of on the side.",
-		Example: "  mnem policy show\n  mnem policy show --json",
-		Args:    cobra.NoArgs,
+func (c *cli) policyShow(context.Context, *struct{}) error {
+	out, err := c.readPolicy()
+	if err != nil {
+		return err
 	}
-	return c.command(cmd, func(*cobra.Command, []string) error {
-		out, err := c.readPolicy()
-		if err != nil {
-			return err
-		}
-		return show.Answer(&c.Console, out, c.printPolicy)
-	})
+	return show.Answer(&c.Console, out, c.printPolicy)
 }
 
 // readPolicy reads the policy strictly.
@@ -175,121 +187,61 @@ func (c *cli) printPolicy(out *policyJSON) error {
 	return nil
 }
 
-// policyQuestion are the flags of policy check.
-type policyQuestion struct {
-	agent, operation string
-	types, edges     []string
-	list             bool
-}
-
-func (c *cli) policyCheck() *cobra.Command {
-	var q policyQuestion
-	cmd := &cobra.Command{
-		Use:   "check [--agent NAME --operation OP [--type TYPE…] [--edge TYPE…]]",
-		Short: "Validate the policy, or test it for one agent",
-		Long: "Check that the policy can be read: exit code 1 where it cannot. With --agent and --operation\n" +
-			"say whether that is allowed to that agent, on nodes of each --type and on edges of each --edge\n" +
-			"that leave nodes of the first --type: exit code 7 where it is not.",
-		Example: "  mnem policy check\n" +
-			"  mnem policy check --agent codex --operation commit --type Note --type Person\n" +
-			"  mnem policy check --operations",
-		Args: cobra.NoArgs,
+func (c *cli) policyCheck(ctx context.Context, q *policyQuestion) error {
+	switch {
+	case q.Operations:
+		names := writingOperations()
+		return c.Say(operationsJSON{names}, "%s\n", strings.Join(names, "\n"))
+	case q.Given("agent") != q.Given("operation"):
+		return usagef("--agent and --operation go together")
+	case !q.Given("agent") && len(q.Types)+len(q.Edges) > 0:
+		return usagef("--type and --edge go with --agent and --operation")
+	case len(q.Edges) > 0 && len(q.Types) == 0:
+		return usagef("--edge needs --type: edges belong to the nodes that they leave")
+	case q.Given("agent"):
+		return c.askPolicy(q)
 	}
-	f := cmd.Flags()
-	f.StringVar(&q.agent, "agent", "", "ask about the agent of this `NAME`")
-	f.StringVar(&q.operation, "operation", "", "ask about this `OP`eration")
-	f.StringArrayVar(&q.types, "type", nil, "ask about nodes of this `TYPE` (repeatable)")
-	f.StringArrayVar(&q.edges, "edge", nil, "ask about edges of this `TYPE` (repeatable)")
-	f.BoolVar(&q.list, "operations", false, "list the operations that policies speak of")
-	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
-		given := cmd.Flags().Changed
-		switch {
-		case q.list:
-			return c.printOperations()
-		case given("agent") != given("operation"):
-			return usagef("--agent and --operation go together")
-		case !given("agent") && len(q.types)+len(q.edges) > 0:
-			return usagef("--type and --edge go with --agent and --operation")
-		case len(q.edges) > 0 && len(q.types) == 0:
-			return usagef("--edge needs --type: edges belong to the nodes that they leave")
-		case given("agent"):
-			return c.askPolicy(q)
-		}
-		out, err := c.readPolicy()
-		if err != nil {
-			return err
-		}
-		return show.Answer(&c.Console, out, c.printPolicy)
-	})
-}
-
-func (c *cli) printOperations() error {
-	names := writingOperations()
-	return c.Say(operationsJSON{names}, "%s\n", strings.Join(names, "\n"))
+	return c.policyShow(ctx, nil)
 }
 
 // askPolicy prints what the policy says about one change.
-func (c *cli) askPolicy(q policyQuestion) error {
+func (c *cli) askPolicy(q *policyQuestion) error {
 	path, err := c.repoFile(policy.FileName)
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(writingOperations(), q.operation) {
-		return hint(fmt.Errorf("%w: --operation: policies speak of no %q", repo.ErrInvalid, q.operation),
+	if !slices.Contains(writingOperations(), q.Operation) {
+		return hint(fmt.Errorf("%w: --operation: policies speak of no %q", repo.ErrInvalid, q.Operation),
 			"'mnem policy check --operations' lists them")
 	}
 	p, _ := policy.Read(path) // a damaged one refuses, and says why
-	err = p.Allows(q.agent, q.operation, q.types, q.edges)
+	err = p.Allows(q.Agent, q.Operation, q.Types, q.Edges)
 	if err != nil {
 		return ops.PolicyHint(err)
 	}
-	return c.Say(verdictJSON{Allowed: true, Agent: q.agent, Operation: q.operation}, "allowed\n")
+	return c.Say(verdictJSON{Allowed: true, Agent: q.Agent, Operation: q.Operation}, "allowed\n")
 }
 
-func (c *cli) policyInit() *cobra.Command {
-	var r policy.Rule
-	cmd := &cobra.Command{
-		Use:   "init",
-		Short: "Write a starting policy",
-		Long: "Write .mnem/policy.json with one rule, to be edited then: by default all agents may write\n" +
-			"what undo takes back, on all types, and neither erase, collect garbage, undo what others did,\n" +
-			"nor move branches.",
-		Example: "  mnem policy init --agent 'claude*' --operation commit --operation remember --type Note",
-		Args:    cobra.NoArgs,
+func (c *cli) policyInit(ctx context.Context, q *policyInitRequest) error {
+	path, err := c.repoFile(policy.FileName)
+	if err != nil {
+		return err
 	}
-	f := cmd.Flags()
-	f.StringArrayVar(&r.Agents, "agent", []string{"*"}, "the agents' `PATTERN` (repeatable)")
-	f.StringArrayVar(&r.Operations, "operation", []string{
-		"add", "commit", "consolidate", "contradict", "expire", "forget", "link", "remember", "restore",
-		"retire", "rm", "set", "stale", "supersede", "unlink",
-	}, "the operations' `PATTERN` (repeatable)")
-	f.StringArrayVar(&r.Types, "type", []string{"*"}, "the nodes' types' `PATTERN` (repeatable)")
-	f.StringArrayVar(&r.Edges, "edge", []string{"*"}, "the edges' types' `PATTERN` (repeatable)")
-	return c.command(cmd, func(*cobra.Command, []string) error {
-		path, err := c.repoFile(policy.FileName)
-		if err != nil {
-			return err
-		}
-		if c.by.Agent != "" {
-			return hint(fmt.Errorf("%w: agents do not write policies", policy.ErrDenied),
-				"do it as a person, without MNEM_AGENT")
-		}
-		data := policy.Encode(r)
-		if _, err := policy.Parse(data); err != nil {
-			return fmt.Errorf("%w: %w", repo.ErrInvalid, err)
-		}
-		if err := filestate.Create(path, data); errors.Is(err, fs.ErrExist) {
-			return hint(already(err, "policy %s", path), "edit it; 'mnem policy check' checks it")
-		} else if err != nil {
-			return fmt.Errorf("write policy: %w", err)
-		}
-		out, err := c.readPolicy()
-		if err != nil {
-			return err
-		}
-		c.Remark("wrote %s", line(path))
-		return show.Answer(&c.Console, out, c.printPolicy)
-	})
+	if c.by.Agent != "" {
+		return hint(fmt.Errorf("%w: agents do not write policies", policy.ErrDenied),
+			"do it as a person, without MNEM_AGENT")
+	}
+	data := policy.Encode(policy.Rule{Agents: q.Agents, Operations: q.Operations, Types: q.Types, Edges: q.Edges})
+	if _, err := policy.Parse(data); err != nil {
+		return fmt.Errorf("%w: %w", repo.ErrInvalid, err)
+	}
+	if err := filestate.Create(path, data); errors.Is(err, fs.ErrExist) {
+		return hint(already(err, "policy %s", path), "edit it; 'mnem policy check' checks it")
+	} else if err != nil {
+		return fmt.Errorf("write policy: %w", err)
+	}
+	c.Remark("wrote %s", line(path))
+	return c.policyShow(ctx, nil)
 }
 
 // operationName is how policies name a command: "op_restore", "cherry_pick".

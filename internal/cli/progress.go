@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/repo"
 )
 
 const (
@@ -73,5 +76,20 @@ func (p *progress) done() {
 		p.show("")
 		_, _ = fmt.Fprint(p.c.app.Stderr, "\r") // nobody to tell
 		p.width = 0
+	}
+}
+
+// count shows the number of changes read.
+func (p *progress) count(changes repo.Changes) repo.Changes {
+	return func(yield func(graph.Change, error) bool) {
+		n := 0
+		for change, err := range changes {
+			if !yield(change, err) {
+				return
+			}
+			n++
+			p.set("changes read:", n, 0)
+		}
+		p.say("writing")
 	}
 }

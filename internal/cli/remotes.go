@@ -56,7 +56,7 @@ func (c *cli) askIn(
 
 // initMirror makes an empty repository, as of byverb.Host.
 func (c *cli) initMirror(ctx context.Context, dir, branch string) error {
-	by, err := c.stampOf(nil)
+	by, err := c.stampOf()
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"bufio"
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +11,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/mnem-project/mnem/internal/plain"
@@ -53,51 +52,39 @@ func terminalKeys() func() (rune, error) {
 	}
 }
 
-func (c *cli) reviewCommand() *cobra.Command {
-	cmd := c.verb("review")
-	run := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if !c.reviewsHere(cmd) {
-			return run(cmd, args)
+// bindReview binds the verb that lists what is to be reviewed to what asks a terminal of each.
+func bindReview() *verb {
+	v := bindAs(ops.Review, (*show.Console).Reviewed)
+	v.around = func(ctx context.Context, c *cli, req any, run func(context.Context) error) error {
+		if q := req.(*ops.ReviewRequest); c.reviewsHere(q) {
+			if decided, err := c.reviewAll(ctx, q); !decided || err != nil {
+				return err
+			}
 		}
-		decided, err := c.reviewAll(cmd)
-		if err != nil {
-			c.started = true
-			return err
-		}
-		if !decided {
-			return nil
-		}
-		return run(cmd, args)
+		return run(ctx)
 	}
-	return cmd
+	return v
 }
 
 // reviewsHere reports whether a terminal is asked what is to become of memories.
-func (c *cli) reviewsHere(cmd *cobra.Command) bool {
+func (c *cli) reviewsHere(q *ops.ReviewRequest) bool {
 	if c.app.Key == nil || !c.app.OutTTY || c.InJSON {
 		return false
 	}
 	if _, err := c.dir(); err != nil {
 		return false // the verb says so
 	}
-	for _, name := range []string{"keep", "drop", "pin", "edit", "rest", "dry-run"} {
-		if cmd.Flags().Changed(name) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]string{"keep", "drop", "pin", "edit", "rest", "dry-run"}, q.Given)
 }
 
 // decision is what is to become of a memory: the name of a flag, "" for nothing, and the text of an edit.
 type decision struct{ flag, text string }
 
-// reviewAll asks of each memory what is to become of it, and gives the command the flags that say so. It reports
+// reviewAll asks of each memory what is to become of it, and gives the request the fields that say so. It reports
 // whether anything is to be done.
-func (c *cli) reviewAll(cmd *cobra.Command) (bool, error) {
-	ctx := cmd.Context()
+func (c *cli) reviewAll(ctx context.Context, q *ops.ReviewRequest) (bool, error) {
 	c.capture(ctx, false)
-	got, err := c.toReview(cmd)
+	got, err := c.toReview(ctx, *q)
 	if err != nil {
 		return false, err
 	}
@@ -125,54 +112,36 @@ func (c *cli) reviewAll(cmd *cobra.Command) (bool, error) {
 			made[i] = decision{}
 		}
 	}
-	some := false
+	lists := map[string]*[]string{"keep": &q.Keep, "drop": &q.Drop, "pin": &q.Pin, "edit": &q.Edit}
+	given := ops.GivenOf(q)
 	for i, d := range made {
 		if d.flag == "" {
 			continue
 		}
-		some = true
 		value := got.Items[i].ID.String()
 		if d.flag == "edit" {
 			value += "=" + d.text
 		}
-		if err := cmd.Flags().Set(d.flag, value); err != nil {
-			return false, err
+		if list := lists[d.flag]; len(*list) == 0 {
+			given, c.doing.words = append(given, d.flag), append(c.doing.words, "--"+d.flag)
 		}
+		*lists[d.flag] = append(*lists[d.flag], value)
 	}
-	if !some {
+	if len(given) == len(ops.GivenOf(q)) {
 		return false, firstError(c.Printf("nothing was decided\n"), c.Out.Flush())
 	}
+	slices.Sort(c.doing.words[1:]) // as flags are noted that are given
+	ops.SetGiven(q, given)
 	return true, nil
 }
 
 // toReview returns what is to be reviewed.
-func (c *cli) toReview(cmd *cobra.Command) (got *ops.Reviewed, err error) {
-	asked := map[string]json.RawMessage{}
-	var given []string
-	for _, name := range []string{"limit", "branch"} {
-		if f := cmd.Flags().Lookup(name); f.Changed {
-			value := []byte(f.Value.String())
-			if name == "branch" {
-				if value, err = json.Marshal(f.Value.String()); err != nil {
-					return nil, err
-				}
-			}
-			asked[name], given = value, append(given, name)
-		}
-	}
-	data, err := json.Marshal(asked)
-	if err != nil {
-		return nil, err
-	}
-	req, err := ops.Review.DecodeRequest(data, given)
-	if err != nil {
-		return nil, err
-	}
+func (c *cli) toReview(ctx context.Context, q ops.ReviewRequest) (got *ops.Reviewed, err error) {
 	dir, err := c.dir()
 	if err != nil {
 		return nil, err
 	}
-	err = c.aside(cmd.Context(), dir).askAside(cmd.Context(), &ops.Review.Spec, req, func(answer any) error {
+	err = c.aside(ctx, dir).askAside(ctx, &ops.Review.Spec, &q, func(answer any) error {
 		got = answer.(*ops.Reviewed)
 		return nil
 	})

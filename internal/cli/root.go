@@ -60,8 +60,8 @@ func (c *cli) root(args ...string) *cobra.Command {
 	)
 	c.rootFlags(root)
 	list := wanted(args)
-	for _, cmd := range list {
-		root.AddCommand(cmd.New(c))
+	for _, name := range list {
+		root.AddCommand(c.commandOf(name))
 	}
 	if len(list) > 1 { // no line that names a command wants a page of help
 		for _, t := range topics() {
@@ -115,22 +115,13 @@ func (c *cli) snapshot(ctx context.Context, r *repo.Repo) (*repo.Snapshot, error
 	return r.Snapshot(ctx, c.global.at)
 }
 
-// writeFlags adds the flags of every command that writes.
-func (c *cli) writeFlags(cmd *cobra.Command) {
-	g, f := &c.global, cmd.Flags()
-	f.StringVar(&g.author, "author", "", "who makes the change (MNEM_AUTHOR; config: author)")
-	f.StringVar(&g.agent, "agent", "", "the program that acts for the author (MNEM_AGENT)")
-	f.StringVar(&g.task, "task", "", "what the agent works on (MNEM_TASK)")
-	f.StringVar(&g.time, "time", "", "time of the change, RFC 3339 (SOURCE_DATE_EPOCH; default: now)")
-}
-
 // agent returns the name of the program that acts for the author, "" for a person.
 func (c *cli) agent() string { return firstOf(c.global.agent, c.by.Agent) }
 
 // stamp says who does this, and when. Where there is no repository that is what its error says: it
 // comes before what is missing for writing to one.
-func (c *cli) stamp(_ *cobra.Command, ids ...string) (repo.Stamp, error) {
-	by, err := c.stampOf(ids)
+func (c *cli) stamp() (repo.Stamp, error) {
+	by, err := c.stampOf()
 	if err != nil && c.opened == nil && c.doing.name != "init" {
 		if _, missing := c.repoFile(""); missing != nil {
 			err = missing
@@ -139,12 +130,12 @@ func (c *cli) stamp(_ *cobra.Command, ids ...string) (repo.Stamp, error) {
 	return by, err
 }
 
-func (c *cli) stampOf(ids []string) (repo.Stamp, error) {
+func (c *cli) stampOf() (repo.Stamp, error) {
 	g := &c.global
 	by := repo.Stamp{
 		Author:  firstOf(g.author, c.by.Author),
 		Agent:   c.agent(),
-		Command: append(slices.Clone(c.doing.words), ids...),
+		Command: slices.Clone(c.doing.words),
 	}
 	err := c.follow()
 	if err != nil {
@@ -180,12 +171,12 @@ type doing struct {
 	wait  bool     // whether --wait was given
 }
 
-// commandWords is how the operation log names a command: the verb, the names of the flags given,
-// and ids; never values, which may be private.
-func commandWords(cmd *cobra.Command, ids []string) []string {
+// commandWords is how the operation log names a command: the verb, and the names of the flags
+// given; never values, which may be private.
+func commandWords(cmd *cobra.Command) []string {
 	words := strings.Fields(cmd.CommandPath())[1:]
 	cmd.Flags().Visit(func(f *pflag.Flag) { words = append(words, "--"+f.Name) })
-	return append(words, ids...)
+	return words
 }
 
 // now returns the time of a change: --time, else SOURCE_DATE_EPOCH, else the clock.
@@ -219,7 +210,7 @@ func (c *cli) absolute(path string) string {
 // process shares one it runs fn with that, and where another process has it open and answers that runs
 // the verb.
 func (c *cli) withRepo(
-	_ *cobra.Command, write bool, fn func(ctx context.Context, r *repo.Repo) error,
+	write bool, fn func(ctx context.Context, r *repo.Repo) error,
 ) (err error) {
 	if err := c.follow(); err != nil {
 		return err

@@ -11,8 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/peers"
@@ -26,22 +24,26 @@ const defaultAddr = "127.0.0.1:7117"
 // errOpenToAll is returned by a server that others could use without a token.
 var errOpenToAll = errors.New("without a token anybody who reaches this address could use the memory")
 
-// serveFlags are the flags of 'mnem serve'.
-type serveFlags struct {
-	addr, log      string
-	hosts, origins []string
-	needToken      bool
-	rate           int
-	maxBody        string
-	timeout        time.Duration
-	stdio          bool
-	root, quota    string
-	many           bool
-	open           int
-	quotaBlocks    int64
-	quotaCommits   int64
-	drain          time.Duration
-	metrics        string
+// serveRequest is what 'mnem serve' is asked.
+type serveRequest struct {
+	Addr         string        `op:"" default:"127.0.0.1:7117" doc:"listen at {HOST:PORT}; port 0 takes a free one"`
+	Hosts        []string      `op:"host" doc:"a {NAME} by which clients call the server (repeatable)"`
+	Origins      []string      `op:"origin" doc:"let pages of this {ORIGIN} ask from browsers, as https://example.org (repeatable)"`
+	NeedToken    bool          `op:"" doc:"refuse who has no token, on this machine too"`
+	Rate         int           `op:"" default:"500" doc:"answer at most {N} requests a second of one token, or of all without"`
+	MaxBody      string        `op:"" default:"64MiB" doc:"refuse bodies of more than {SIZE}"`
+	Timeout      time.Duration `op:"" default:"5m" doc:"break off what takes longer"`
+	Log          string        `op:"" default:"text" enum:"text json none" doc:"log requests on standard error as {FORM}: text, json or none"`
+	Stdio        bool          `op:"" not:"addr root many quota quota-blocks quota-commits need-token drain metrics" doc:"answer on standard input and output, for who started it, until they end"`
+	Root         string        `op:"" doc:"serve every repository under {DIR}: that in DIR/NAME as http://ADDR/NAME"`
+	Many         bool          `op:"" not:"root" doc:"serve every repository in the database of -R: NAME as http://ADDR/NAME"`
+	Open         int           `op:"" default:"16" doc:"with --root or --many, have at most {N} repositories open at once"`
+	Quota        string        `op:"" doc:"refuse writes to a repository that has {SIZE}, as 500MiB"`
+	QuotaBlocks  int           `op:"" doc:"refuse writes to a repository in a database that has {N} blocks"`
+	QuotaCommits int           `op:"" doc:"refuse writes to a repository in a database after {N} a day, in UTC"`
+	Drain        time.Duration `op:"" doc:"after an interrupt go on answering for so long"`
+	Metrics      string        `op:"" doc:"answer /metrics at {HOST:PORT} too, without tokens"`
+	ops.Params
 }
 
 // serveJSON says where the server listens.
@@ -50,13 +52,10 @@ type serveJSON struct {
 	Repository string `json:"repository"`
 }
 
-func (c *cli) serveCommand() *cobra.Command {
-	var f serveFlags
-	cmd := &cobra.Command{
-		Use:     "serve [flags]",
-		GroupID: groupTrade,
-		Short:   "Serve the memory over HTTP",
-		Long: "Answer http://ADDR/v1/OPERATION: every command about the memory, by the name it has here, with\n" +
+func serveCommand() *verb {
+	return local(ops.Spec{
+		Command: "serve", Usage: "[flags]", Group: groupTrade, Title: "Serve the memory over HTTP",
+		Doc: "Answer http://ADDR/v1/OPERATION: every command about the memory, by the name it has here, with\n" +
 			"the answers that --json prints. /openapi.json describes them, docs/http.md tells the rest. What\n" +
 			"reads can be asked with GET, all with POST. http://ADDR/ is a web view of the memory for browsers.\n\n" +
 			"It listens on this machine alone unless --addr says otherwise, and then refuses who has no token\n" +
@@ -79,39 +78,8 @@ func (c *cli) serveCommand() *cobra.Command {
 			"  mnem serve --addr 0.0.0.0:7117 --host memory.example.org\n" +
 			"  mnem serve --root /srv/memories --quota 2GiB --need-token\n" +
 			"  mnem serve -R postgres://mnem@db.example/memories --many --need-token --drain 10s --metrics :9117\n" +
-			"  curl 'http://127.0.0.1:7117/v1/retrieve?query=who+leads+infra&limit=3'",
-		Args: cobra.NoArgs,
-	}
-	fl := cmd.Flags()
-	fl.StringVar(&f.addr, "addr", defaultAddr, "listen at `HOST:PORT`; port 0 takes a free one")
-	fl.StringArrayVar(&f.hosts, "host", nil, "a `NAME` by which clients call the server (repeatable)")
-	fl.StringArrayVar(&f.origins, "origin", nil, "let pages of this `ORIGIN` ask from browsers, as "+
-		"https://example.org (repeatable)")
-	fl.BoolVar(&f.needToken, "need-token", false, "refuse who has no token, on this machine too")
-	fl.IntVar(&f.rate, "rate", 500, "answer at most `N` requests a second of one token, or of all without")
-	fl.StringVar(&f.maxBody, "max-body", "64MiB", "refuse bodies of more than `SIZE`")
-	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "break off what takes longer")
-	fl.StringVar(&f.log, "log", "text", "log requests on standard error as `FORM`: text, json or none")
-	fl.BoolVar(&f.stdio, "stdio", false, "answer on standard input and output, for who started it, until they end")
-	fl.StringVar(&f.root, "root", "", "serve every repository under `DIR`: that in DIR/NAME as http://ADDR/NAME")
-	fl.BoolVar(&f.many, "many", false, "serve every repository in the database of -R: NAME as http://ADDR/NAME")
-	fl.IntVar(&f.open, "open", defaultOpen, "with --root or --many, have at most `N` repositories open at once")
-	fl.StringVar(&f.quota, "quota", "", "refuse writes to a repository that has `SIZE`, as 500MiB")
-	fl.Int64Var(&f.quotaBlocks, "quota-blocks", 0, "refuse writes to a repository in a database that has `N` blocks")
-	fl.Int64Var(&f.quotaCommits, "quota-commits", 0, "refuse writes to a repository in a database after `N` a day, in UTC")
-	fl.DurationVar(&f.drain, "drain", 0, "after an interrupt go on answering for so long")
-	fl.StringVar(&f.metrics, "metrics", "", "answer /metrics at `HOST:PORT` too, without tokens")
-	cmd.MarkFlagsMutuallyExclusive("stdio", "addr")
-	cmd.MarkFlagsMutuallyExclusive("root", "many")
-	for _, flag := range []string{"root", "many", "quota", "quota-blocks", "quota-commits", "need-token", "drain", "metrics"} {
-		cmd.MarkFlagsMutuallyExclusive("stdio", flag)
-	}
-	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
-		if f.stdio && !cmd.Flags().Changed("log") {
-			f.log = "none" // standard error is that of who started it
-		}
-		return c.serve(cmd, &f)
-	})
+			"  curl 'http://127.0.0.1:7117/v1/retrieve?query=who+leads+infra&limit=3'", Answers: []any{serveJSON{}},
+	}, (*cli).serve)
 }
 
 // listenAt listens at an address, which a flag named.
@@ -126,13 +94,16 @@ func (c *cli) listenAt(ctx context.Context, addr, flag string, cfg *serve.Config
 	return l, nil
 }
 
-func (c *cli) serve(cmd *cobra.Command, f *serveFlags) error {
+func (c *cli) serve(ctx context.Context, f *serveRequest) error {
+	if f.Stdio && !f.Given("log") {
+		f.Log = "none" // standard error is that of who started it
+	}
 	cfg, err := c.serveConfig(f)
 	if err != nil {
 		return err
 	}
-	if f.root != "" || f.many {
-		return c.serveMany(cmd.Context(), f, cfg)
+	if f.Root != "" || f.Many {
+		return c.serveMany(ctx, f, cfg)
 	}
 	dir, err := c.dir()
 	if err != nil {
@@ -150,12 +121,12 @@ func (c *cli) serve(cmd *cobra.Command, f *serveFlags) error {
 	c.takeUploads(cfg, dir)
 	end := func() {}
 	defer func() { end() }()
-	if f.stdio {
-		return c.serveOne(cmd.Context(), cfg)
+	if f.Stdio {
+		return c.serveOne(ctx, cfg)
 	}
-	listen := func(ctx context.Context) (net.Listener, error) { return c.listenAt(ctx, f.addr, "--addr", cfg) }
-	return c.serveFrom(cmd.Context(), listen, cfg, func(s *serve.Server, at net.Addr, dir string) error {
-		if end, err = c.serveMetrics(cmd.Context(), f, s); err != nil {
+	listen := func(ctx context.Context) (net.Listener, error) { return c.listenAt(ctx, f.Addr, "--addr", cfg) }
+	return c.serveFrom(ctx, listen, cfg, func(s *serve.Server, at net.Addr, dir string) error {
+		if end, err = c.serveMetrics(ctx, f, s); err != nil {
 			return err
 		}
 		return c.sayServes("http://"+at.String(), dir)
@@ -241,32 +212,32 @@ func (c *cli) listen(
 }
 
 // serveConfig reads the flags.
-func (c *cli) serveConfig(f *serveFlags) (*serve.Config, error) {
+func (c *cli) serveConfig(f *serveRequest) (*serve.Config, error) {
 	lastingHeap()
 	if c.app.Rand == nil {
 		return nil, errors.New("serve: no source of randomness")
 	}
-	body, err := settings.ParseSize(f.maxBody)
+	body, err := settings.ParseSize(f.MaxBody)
 	if err != nil {
 		return nil, usagef("--max-body: %w", err)
 	}
-	if body < 1 || f.timeout < time.Second || f.timeout > 24*time.Hour {
+	if body < 1 || f.Timeout < time.Second || f.Timeout > 24*time.Hour {
 		return nil, usagef("--max-body wants at least a byte, and --timeout 1s to 24h")
 	}
-	if f.drain < 0 || f.drain > time.Hour {
+	if f.Drain < 0 || f.Drain > time.Hour {
 		return nil, usagef("--drain wants 0s to 1h")
 	}
-	if err := checkRange("rate", f.rate, 1, 1_000_000); err != nil {
+	if err := checkRange("rate", f.Rate, 1, 1_000_000); err != nil {
 		return nil, err
 	}
-	handler, err := c.logHandler(f.log)
+	handler, err := c.logHandler(f.Log)
 	if err != nil {
 		return nil, err
 	}
 	cfg := &serve.Config{
 		Version: ops.VersionsHere().Version, Now: c.app.Now, Rand: c.app.Rand, Log: slog.New(handler),
-		NeedToken: f.needToken, Hosts: f.hosts, Origins: f.origins,
-		Limits: serve.Limits{Body: body, Rate: float64(f.rate), Time: f.timeout, Drain: f.drain},
+		NeedToken: f.NeedToken, Hosts: f.Hosts, Origins: f.Origins,
+		Limits: serve.Limits{Body: body, Rate: float64(f.Rate), Time: f.Timeout, Drain: f.Drain},
 	}
 	return cfg, nil
 }

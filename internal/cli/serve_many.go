@@ -49,11 +49,11 @@ type served struct {
 }
 
 // shelf returns where --root or --many says that repositories are.
-func (c *cli) shelf(f *serveFlags) (shelf.Shelf, error) {
-	if !f.many {
-		root := c.absolute(f.root)
+func (c *cli) shelf(f *serveRequest) (shelf.Shelf, error) {
+	if !f.Many {
+		root := c.absolute(f.Root)
 		if info, err := os.Stat(root); err != nil || !info.IsDir() {
-			return nil, hint(&repo.NotFoundError{What: "directory", Name: f.root}, "name a directory with repositories in it")
+			return nil, hint(&repo.NotFoundError{What: "directory", Name: f.Root}, "name a directory with repositories in it")
 		}
 		return shelf.In(root, c.app.Now), nil
 	}
@@ -73,8 +73,8 @@ func (c *cli) shelf(f *serveFlags) (shelf.Shelf, error) {
 }
 
 // serveMany serves all repositories under a directory, or in a database, until the context ends.
-func (c *cli) serveMany(ctx context.Context, f *serveFlags, cfg *serve.Config) (err error) {
-	if err := checkRange("open", f.open, 1, maxOpen); err != nil {
+func (c *cli) serveMany(ctx context.Context, f *serveRequest, cfg *serve.Config) (err error) {
+	if err := checkRange("open", f.Open, 1, maxOpen); err != nil {
 		return err
 	}
 	in, err := c.shelf(f)
@@ -82,11 +82,11 @@ func (c *cli) serveMany(ctx context.Context, f *serveFlags, cfg *serve.Config) (
 		return err
 	}
 	defer in.Close()
-	m := &many{c: c, in: in, most: f.open, open: make(map[string]*served), cfg: *cfg}
+	m := &many{c: c, in: in, most: f.Open, open: make(map[string]*served), cfg: *cfg}
 	if m.quota, err = f.quotas(in.Counts()); err != nil {
 		return err
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.addr)
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.Addr)
 	if err != nil {
 		return hint(err, "name another address with --addr; port 0 takes a free one")
 	}
@@ -110,11 +110,11 @@ func (c *cli) serveMany(ctx context.Context, f *serveFlags, cfg *serve.Config) (
 }
 
 // serveMetrics answers --metrics beside a server, until what it returns is called.
-func (c *cli) serveMetrics(ctx context.Context, f *serveFlags, s *serve.Server) (end func(), err error) {
-	if f.metrics == "" {
+func (c *cli) serveMetrics(ctx context.Context, f *serveRequest, s *serve.Server) (end func(), err error) {
+	if f.Metrics == "" {
 		return func() {}, nil
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.metrics)
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.Metrics)
 	if err != nil {
 		return func() {}, hint(err, "name another address with --metrics; port 0 takes a free one")
 	}
@@ -131,13 +131,13 @@ func (c *cli) serveMetrics(ctx context.Context, f *serveFlags, s *serve.Server) 
 }
 
 // quotas reads the flags of quotas, of which only the first counts without a database.
-func (f *serveFlags) quotas(counts bool) (q serve.Quota, err error) {
-	if f.quota != "" {
-		if q.Bytes, err = settings.ParseSize(f.quota); err != nil {
+func (f *serveRequest) quotas(counts bool) (q serve.Quota, err error) {
+	if f.Quota != "" {
+		if q.Bytes, err = settings.ParseSize(f.Quota); err != nil {
 			return q, usagef("--quota: %w", err)
 		}
 	}
-	q.Blocks, q.Commits = f.quotaBlocks, f.quotaCommits
+	q.Blocks, q.Commits = int64(f.QuotaBlocks), int64(f.QuotaCommits)
 	switch {
 	case q.Blocks < 0 || q.Commits < 0:
 		return q, usagef("--quota-blocks and --quota-commits want at least 0")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,8 +15,24 @@ import (
 	"github.com/mnem-project/mnem/operation"
 )
 
-// allShapes are shapes, made once.
-var allShapes = sync.OnceValue(shapes)
+// allShapes lists the shapes of each command's answer, any of which it may have, as operation.Schema reads them.
+// Commands that are not here print no JSON.
+var allShapes = sync.OnceValue(func() map[string][]string {
+	all := make(map[string][]string)
+	for _, v := range append(verbs(), locals()...) {
+		if shapes := v.spec.Shapes(); len(shapes) > 0 {
+			all["mnem "+v.spec.Command] = shapes
+		}
+	}
+	return all
+})
+
+// streams reports whether a command prints one object a line instead of one.
+func streams(path string) bool {
+	return slices.ContainsFunc(append(verbs(), locals()...), func(v *verb) bool {
+		return "mnem "+v.spec.Command == path && v.spec.Stream()
+	})
+}
 
 // kinds check the values that stand for a word of a shape. Any other word stands for itself.
 var kinds = map[string]func(v any) bool{

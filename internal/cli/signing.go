@@ -29,15 +29,6 @@ type signFlags struct {
 // errRevoked is a refusal to sign with a key that counts for nothing.
 var errRevoked = errors.New("the key is revoked")
 
-// signedStamp is stamp with the signer of the commits to make, if they are to be signed.
-func (c *cli) signedStamp(cmd *cobra.Command, ids ...string) (repo.Stamp, error) {
-	by, err := c.stamp(cmd, ids...)
-	if err == nil {
-		by.Sign, err = c.signer(by.Time)
-	}
-	return by, err
-}
-
 // signer returns what signs commits of a time, nil where they are not to be signed.
 func (c *cli) signer(at graph.Time) (commit.SignFunc, error) {
 	want := c.signing.sign || c.signing.key != ""
@@ -191,11 +182,7 @@ func (c *cli) trusted() (*keyring.TrustList, error) {
 	return ring.Trusted()
 }
 
-// completeNames completes the names of the user's keys in a flag.
-func (c *cli) completeNames(cmd *cobra.Command, flag string) {
-	c.completeBy(cmd, flag, c.keyNames)
-}
-
+// keyNames completes the names of the user's keys.
 func (c *cli) keyNames(_ *cobra.Command, _ []string, _ string) (
 	[]string, cobra.ShellCompDirective,
 ) {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/internal/shelf"
@@ -53,69 +51,66 @@ func jsonToken(t *serve.Token) tokenJSON {
 	return out
 }
 
-func (c *cli) tokenCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "token",
-		GroupID: groupTrade,
-		Short:   "Manage the access tokens of 'mnem serve'",
-		Long: "Programs that ask 'mnem serve' say who they are by a token: Authorization: Bearer TOKEN. A\n" +
-			"server that others can reach refuses who has none. The repository keeps the SHA-256 of each, in\n" +
-			".mnem/tokens, which only its user may read; one in a database keeps them there, for all its servers.\n" +
-			"What is revoked counts no more from then on.",
-		Example: "  mnem token new notebook\n  mnem token list\n  mnem token revoke notebook",
+type (
+	tokenRequest struct {
+		Name    string `op:",arg"`
+		Scope   string `op:"" default:"read" enum:"read write admin" doc:"what it allows: {SCOPE} is read, write or admin"`
+		Expires string `op:"" doc:"until when it counts: a {TIME}, RFC 3339 or YYYY-MM-DD, or a duration from now, as 720h"`
+		Author  string `op:"" doc:"the author of its commits, whatever callers say"`
+		Agent   string `op:"" doc:"the agent of its commits, whatever callers say"`
 	}
-	return c.parent(cmd, c.tokenNew(), c.tokenList(), c.tokenRevoke())
+	tokenNamed struct {
+		Name string `op:",arg"`
+	}
+)
+
+func tokenCommands() []*verb {
+	return []*verb{
+		local(ops.Spec{
+			Command: "token new", Usage: "NAME", Title: "Create a token",
+			Doc: "Make a token and print it, this once: nobody can find it out afterwards. NAME is 1 to 64 of a\n" +
+				"to z, 0 to 9, - and _, and is the agent of commits made with the token unless --agent or the\n" +
+				"caller names another. The scope read changes nothing; write does what 'mnem undo' takes back;\n" +
+				"admin also removes what nothing brings back, as purge and gc do.",
+			Example: "  mnem token new notebook\n" +
+				"  mnem token new importer --scope write --expires 720h --agent importer --author Ada",
+			Answers: []any{newTokenJSON{}},
+		}, (*cli).newToken),
+		localLines(ops.Spec{
+			Command: "token list", Title: "List tokens",
+			Doc:     "List the tokens there are, by name. With --json, one object a line.",
+			Example: "  mnem token list\n  mnem token list --json", Answers: []any{listedTokenJSON{}},
+		}, (*cli).listTokens),
+		local(ops.Spec{
+			Command: "token revoke", Usage: "NAME|ID", Title: "Revoke a token",
+			Doc: "Forget a token. A server that runs refuses it from its next request on; what was done with it\n" +
+				"stays.",
+			Example: "  mnem token revoke notebook", Answers: []any{revokedJSON{}},
+		}, (*cli).revokeToken),
+	}
 }
 
-// tokenFlags are the flags of token new.
-type tokenFlags struct{ scope, expires, author, agent string }
-
-func (c *cli) tokenNew() *cobra.Command {
-	var f tokenFlags
-	cmd := &cobra.Command{
-		Use:   "new NAME",
-		Short: "Create a token",
-		Long: "Make a token and print it, this once: nobody can find it out afterwards. NAME is 1 to 64 of a\n" +
-			"to z, 0 to 9, - and _, and is the agent of commits made with the token unless --agent or the\n" +
-			"caller names another. The scope read changes nothing; write does what 'mnem undo' takes back;\n" +
-			"admin also removes what nothing brings back, as purge and gc do.",
-		Example: "  mnem token new notebook\n" +
-			"  mnem token new importer --scope write --expires 720h --agent importer --author Ada",
-		Args: cobra.ExactArgs(1),
-	}
-	fl := cmd.Flags()
-	fl.StringVar(&f.scope, "scope", operation.Reads.String(), "what it allows: `SCOPE` is read, write or "+
-		"admin")
-	fl.StringVar(&f.expires, "expires", "", "until when it counts: a `TIME`, RFC 3339 or YYYY-MM-DD, or "+
-		"a duration from now, as 720h")
-	fl.StringVar(&f.author, "author", "", "the author of its commits, whatever callers say")
-	fl.StringVar(&f.agent, "agent", "", "the agent of its commits, whatever callers say")
-	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		return c.newToken(cmd.Context(), args[0], f)
-	})
-}
-
-func (c *cli) newToken(ctx context.Context, name string, f tokenFlags) error {
+func (c *cli) newToken(ctx context.Context, f *tokenRequest) error {
 	if c.app.Rand == nil {
 		return errors.New("make a token: no source of randomness")
 	}
-	if err := keyring.CheckName(name); err != nil {
+	if err := keyring.CheckName(f.Name); err != nil {
 		return err
 	}
-	if serve.EffectOf(f.scope) == 0 {
-		return usagef("--scope: %q is not read, write or admin", f.scope)
+	if serve.EffectOf(f.Scope) == 0 {
+		return usagef("--scope: %q is not read, write or admin", f.Scope)
 	}
-	for flag, value := range map[string]string{"--author": f.author, "--agent": f.agent} {
+	for flag, value := range map[string]string{"--author": f.Author, "--agent": f.Agent} {
 		if len(value) > serve.MaxName {
 			return usagef("%s: more than %d bytes", flag, serve.MaxName)
 		}
 	}
-	t, text, err := serve.NewToken(c.app.Rand, name, f.scope, c.app.Now())
+	t, text, err := serve.NewToken(c.app.Rand, f.Name, f.Scope, c.app.Now())
 	if err != nil {
 		return err
 	}
-	t.Author, t.Agent = f.author, f.agent
-	if t.Expires, err = expiry(f.expires, c.app.Now()); err != nil {
+	t.Author, t.Agent = f.Author, f.Agent
+	if t.Expires, err = expiry(f.Expires, c.app.Now()); err != nil {
 		return err
 	}
 	dir, err := c.tokens()
@@ -157,65 +152,47 @@ func expiry(s string, now time.Time) (*time.Time, error) {
 	return &at, nil
 }
 
-func (c *cli) tokenList() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List tokens",
-		Long:    "List the tokens there are, by name. With --json, one object a line.",
-		Example: "  mnem token list\n  mnem token list --json",
-		Args:    cobra.NoArgs,
+func (c *cli) listTokens(context.Context, *struct{}) error {
+	dir, err := c.tokens()
+	if err != nil {
+		return err
 	}
-	return c.command(cmd, func(*cobra.Command, []string) error {
-		dir, err := c.tokens()
-		if err != nil {
-			return err
+	defer dir.Close()
+	all, err := dir.List()
+	if err != nil {
+		return err
+	}
+	listed := make([]listedTokenJSON, len(all))
+	for i := range all {
+		listed[i] = listedTokenJSON{jsonToken(&all[i]), !all[i].Valid(c.app.Now())}
+	}
+	return show.PrintList(&c.Console, listed, func(t listedTokenJSON) []show.Cell {
+		until := "for ever"
+		if t.Expires.Given {
+			until = "until " + t.Expires.String()
 		}
-		defer dir.Close()
-		all, err := dir.List()
-		if err != nil {
-			return err
+		if t.Expired {
+			until += ", over"
 		}
-		now := c.app.Now()
-		return show.PrintList(&c.Console, all, func(t serve.Token) listedTokenJSON {
-			return listedTokenJSON{jsonToken(&t), !t.Valid(now)}
-		}, func(t serve.Token) []show.Cell {
-			until := "for ever"
-			if t.Expires != nil {
-				until = "until " + jsonToken(&t).Expires.String()
-			}
-			if !t.Valid(now) {
-				until += ", over"
-			}
-			return show.Row(line(t.Name), show.Bold, t.ID, show.Dim, t.Scope, "", until, show.Dim,
-				line(firstOf(t.Agent, t.Name)), "", line(t.Author), "")
-		})
+		return show.Row(line(t.Name), show.Bold, t.ID, show.Dim, t.Scope, "", until, show.Dim,
+			line(firstOf(string(t.Agent), t.Name)), "", line(string(t.Author)), "")
 	})
 }
 
-func (c *cli) tokenRevoke() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "revoke NAME|ID",
-		Short: "Revoke a token",
-		Long: "Forget a token. A server that runs refuses it from its next request on; what was done with it\n" +
-			"stays.",
-		Example: "  mnem token revoke notebook",
-		Args:    cobra.ExactArgs(1),
+func (c *cli) revokeToken(_ context.Context, q *tokenNamed) error {
+	dir, err := c.tokens()
+	if err != nil {
+		return err
 	}
-	return c.command(cmd, func(_ *cobra.Command, args []string) error {
-		dir, err := c.tokens()
-		if err != nil {
-			return err
-		}
-		defer dir.Close()
-		t, err := shelf.Named(dir, args[0])
-		if err != nil {
-			return err
-		}
-		if err := dir.Remove(t); err != nil {
-			return err
-		}
-		return c.Say(revokedJSON{t.Name}, "revoked %s\n", line(t.Name))
-	})
+	defer dir.Close()
+	t, err := shelf.Named(dir, q.Name)
+	if err != nil {
+		return err
+	}
+	if err := dir.Remove(t); err != nil {
+		return err
+	}
+	return c.Say(revokedJSON{t.Name}, "revoked %s\n", line(t.Name))
 }
 
 // tokens returns the tokens of the repository that the command is about.

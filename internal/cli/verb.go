@@ -86,16 +86,6 @@ func (c *cli) worked() {
 	c.working = nil
 }
 
-// verbOf returns the verb of a command, nil where the command is none yet.
-func verbOf(command string) *verb {
-	for _, v := range verbs() {
-		if v.spec.Command == command {
-			return v
-		}
-	}
-	return nil
-}
-
 // verbNamed returns the verb of an operation, nil where it is none yet.
 func verbNamed(operation string) *verb {
 	for _, v := range verbs() {
@@ -106,23 +96,17 @@ func verbNamed(operation string) *verb {
 	return nil
 }
 
-// verbCommand returns what makes the command of a verb.
-func verbCommand(command string) func(*cli) *cobra.Command {
-	return func(c *cli) *cobra.Command { return c.verb(command) }
-}
-
 // verb makes the command of a verb: a flag for each field of its request.
-func (c *cli) verb(command string) *cobra.Command {
-	v := verbOf(command)
+func (c *cli) verb(v *verb) *cobra.Command {
 	req := v.spec.Request()
-	words := strings.Fields(command)
+	words := strings.Fields(v.spec.Command)
 	cmd := &cobra.Command{
 		Use:   strings.TrimSpace(words[len(words)-1] + " " + v.spec.Usage),
 		Short: v.spec.Title, Long: withModels(v.spec.Doc), Example: v.spec.Example, GroupID: v.spec.Group,
 		Args: v.positional(),
 	}
 	if v.spec.Complete != "" {
-		cmd.ValidArgsFunction = c.completeArg(v.spec.Complete)
+		cmd.ValidArgsFunction = first(c.completer(v.spec.Complete))
 	}
 	for _, f := range v.spec.Fields() {
 		if err := f.SetDefault(req); err != nil {
@@ -252,14 +236,10 @@ func (c *cli) fieldFlag(cmd *cobra.Command, f *ops.Field, req any) {
 		}
 	}
 	switch {
-	case f.Complete == "key":
-		c.completeNames(cmd, f.Name)
-	case f.Complete == "rule":
-		c.completeBy(cmd, f.Name, completeRules)
 	case f.Complete != "":
-		c.complete(cmd, f.Name, f.Complete)
+		c.completeBy(cmd, f.Name, c.completer(f.Complete))
 	case f.Enum != nil:
-		c.completeBy(cmd, f.Name, cobra.FixedCompletions(f.Enum, cobra.ShellCompDirectiveNoFileComp))
+		c.completeBy(cmd, f.Name, fixed(f.Enum))
 	}
 }
 
@@ -403,7 +383,7 @@ func (h host) Open(
 		}
 		defer func() { err = firstError(err, done()) }()
 	}
-	err = h.c.withRepo(nil, write, func(ctx context.Context, _ *repo.Repo) error { return fn(ctx) })
+	err = h.c.withRepo(write, func(ctx context.Context, _ *repo.Repo) error { return fn(ctx) })
 	var elsewhere *answeredError
 	if errors.As(err, &elsewhere) {
 		return elsewhere.err
@@ -420,15 +400,13 @@ func (h host) Repo() *repo.Repo { return h.c.opened }
 // Stamp implements ops.Host. What was given on the command line goes before what is configured.
 func (h host) Stamp(_ *ops.Spec, w *ops.Writing) (repo.Stamp, error) {
 	c := h.c
-	g := &c.global
-	g.author, g.agent, g.task, g.time = w.Author, w.Agent, w.Task, w.Time
-	g.expect, g.allowSecret, g.strict = w.ExpectHead, w.AllowSecret, w.Strict
-	c.signing.sign, c.signing.noSign, c.signing.key = w.Sign, w.NoSign, w.Key
+	c.take(*w)
+	if _, err := c.dir(); err != nil && w.Signs { // where there is no repository nothing else is worth a word
+		return repo.Stamp{}, err
+	}
 	var err error
-	if w.Signs {
-		c.asked.stamp, err = c.commitStamp(nil, w.DryRun)
-	} else {
-		c.asked.stamp, err = c.stamp(nil)
+	if c.asked.stamp, err = c.stamp(); err == nil && w.Signs && !w.DryRun {
+		c.asked.stamp.Sign, err = c.signer(c.asked.stamp.Time)
 	}
 	return c.asked.stamp, err
 }

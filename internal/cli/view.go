@@ -12,45 +12,35 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/serve"
 )
 
-// viewFlags are the flags of 'mnem view'.
-type viewFlags struct {
-	port          int
-	write, noOpen bool
+type viewRequest struct {
+	Port   int  `op:"" doc:"listen at port {N} of 127.0.0.1; 0 takes a free one"`
+	Write  bool `op:"" doc:"let the page do what 'mnem undo' takes back"`
+	NoOpen bool `op:"" doc:"open no browser"`
 }
 
-func (c *cli) viewCommand() *cobra.Command {
-	var f viewFlags
-	cmd := &cobra.Command{
-		Use:     "view [flags]",
-		GroupID: groupRead,
-		Short:   "Show the memory in a browser",
-		Long: "Serve the web view of the memory on a free port of this machine, print its address and open it:\n" +
+func viewCommand() *verb {
+	return local(ops.Spec{
+		Command: "view", Usage: "[flags]", Group: groupRead, Title: "Show the memory in a browser",
+		Doc: "Serve the web view of the memory on a free port of this machine, print its address and open it:\n" +
 			"search with reasons, nodes, history at any commit, sessions with replay, and operations. It ends\n" +
 			"with this terminal, or with an interrupt.\n\n" +
 			"Other users of this machine reach the port too, so the address has a code that lets one browser\n" +
 			"in, once and within ten minutes. Who has no such browser sees nothing. The page changes nothing\n" +
 			"unless --write lets it undo, restore and mark. docs/web.md says what it shows.",
-		Example: "  mnem view\n  mnem view --write\n  mnem view --no-open --port 7119",
-		Args:    cobra.NoArgs,
-	}
-	fl := cmd.Flags()
-	fl.IntVar(&f.port, "port", 0, "listen at port `N` of 127.0.0.1; 0 takes a free one")
-	fl.BoolVar(&f.write, "write", false, "let the page do what 'mnem undo' takes back")
-	fl.BoolVar(&f.noOpen, "no-open", false, "open no browser")
-	return c.command(cmd, func(cmd *cobra.Command, _ []string) error { return c.view(cmd.Context(), f) })
+		Example: "  mnem view\n  mnem view --write\n  mnem view --no-open --port 7119", Answers: []any{serveJSON{}},
+	}, (*cli).view)
 }
 
-func (c *cli) view(ctx context.Context, f viewFlags) error {
-	if err := checkRange("port", f.port, 0, 65535); err != nil {
+func (c *cli) view(ctx context.Context, f *viewRequest) error {
+	if err := checkRange("port", f.Port, 0, 65535); err != nil {
 		return err
 	}
-	cfg, err := c.serveConfig(&serveFlags{maxBody: "8MiB", timeout: viewTime, rate: viewRate, log: "none"})
+	cfg, err := c.serveConfig(&serveRequest{MaxBody: "8MiB", Timeout: viewTime, Rate: viewRate, Log: "none"})
 	if err != nil {
 		return err
 	}
@@ -61,7 +51,7 @@ func (c *cli) view(ctx context.Context, f viewFlags) error {
 	defer tokens.Close()
 	cfg.NeedToken, cfg.Log = true, c.mcpLog(false)
 	may := operation.Reads
-	if f.write {
+	if f.Write {
 		may = operation.Writes
 	}
 	closeFile := func() error { return nil }
@@ -71,7 +61,7 @@ func (c *cli) view(ctx context.Context, f viewFlags) error {
 			return err
 		}
 		url := "http://" + at.String() + "/#code=" + code
-		if err := c.sayServes(url, dir); err != nil || f.noOpen || c.app.Open == nil || !c.app.OutTTY {
+		if err := c.sayServes(url, dir); err != nil || f.NoOpen || c.app.Open == nil || !c.app.OutTTY {
 			return err
 		}
 		closeFile, err = openByFile(ctx, url, c.app.Open)
@@ -81,7 +71,7 @@ func (c *cli) view(ctx context.Context, f viewFlags) error {
 		return nil
 	}
 	listen := func(ctx context.Context) (net.Listener, error) {
-		return c.listenAt(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(f.port)), "--port", cfg)
+		return c.listenAt(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(f.Port)), "--port", cfg)
 	}
 	err = c.serveFrom(ctx, listen, cfg, announce)
 	return firstError(err, closeFile())

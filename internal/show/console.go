@@ -122,12 +122,12 @@ func HeadRow(names ...string) []Cell {
 }
 
 // PrintList prints a list: an object a line as JSON, or a table for people.
-func PrintList[T, F any](c *Console, list []T, form func(T) F, row func(T) []Cell) error {
+func PrintList[T any](c *Console, list []T, row func(T) []Cell) error {
 	var rows [][]Cell
 	for _, v := range list {
 		if !c.InJSON {
 			rows = append(rows, row(v))
-		} else if err := c.PrintJSON(form(v)); err != nil {
+		} else if err := c.PrintJSON(v); err != nil {
 			return err
 		}
 	}
