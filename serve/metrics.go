@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"net"
@@ -10,7 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/common/expfmt"
 )
 
 // metrics are what /metrics tells. Labels have few values: names of operations, methods, statuses; and the repository,
@@ -89,14 +90,27 @@ func (m *usageMetrics) Collect(to chan<- prometheus.Metric) {
 }
 
 // serveMetrics answers with the metrics of the server, and of the repositories that it has open.
-func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveMetrics(w http.ResponseWriter, _ *http.Request) {
 	all := prometheus.Gatherers{s.metrics.registry}
 	s.subs.Range(func(sub, _ any) bool {
 		all = append(all, sub.(*Server).metrics.registry)
 		return true
 	})
-	promhttp.HandlerFor(all, promhttp.HandlerOpts{}).ServeHTTP(w, r)
+	families, err := all.Gather()
+	var out bytes.Buffer // as text alone, which all that ask for metrics read: other forms are a program of their own
+	for i := 0; i < len(families) && err == nil; i++ {
+		_, err = expfmt.MetricFamilyToText(&out, families[i])
+	}
+	if err != nil {
+		http.Error(w, "metrics: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", metricsType)
+	_, _ = w.Write(out.Bytes()) // the client may have gone
 }
+
+// metricsType is the text format of Prometheus.
+const metricsType = "text/plain; version=0.0.4; charset=utf-8"
 
 const (
 	metricsConns = 64
