@@ -68,7 +68,6 @@ const maxEvidence = 64 * fixed.One
 // Parameters of check in the profiles of a commit.
 const (
 	verbCheck         = "check"
-	paramVersion      = "v"
 	paramCoverage     = "coverage"
 	paramEvidence     = "evidence"
 	paramLead         = "lead"

@@ -110,11 +110,3 @@ func (k *marker) expireDue(n *graph.Node, req ExpireRequest) error {
 	k.named = append(k.named, n.ID)
 	return k.settle(n.ID, old)
 }
-
-// nameOf names a node for people.
-func nameOf(n *graph.Node) string {
-	if n.Key != "" {
-		return n.Key
-	}
-	return n.ID.String()
-}

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -21,7 +22,7 @@ func linked(t *testing.T, m *Memory, r Remembered, typ string) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, nameOf(n))
+		out = append(out, cmp.Or(n.Key, n.ID.String()))
 	}
 	return out
 }

@@ -22,7 +22,6 @@ const (
 	maxCompared   = 20_000 // digests that a comparison reads
 	digestTitle   = 80     // characters of a text that stand for it
 	maxExpired    = 20
-	defaultNear   = 8 // bits
 	maxNearBits   = 32
 	maxNearShown  = 1000
 	maxDigestRows = 1000

@@ -19,8 +19,7 @@ import (
 const RewriteDigest = "digest"
 
 const (
-	defaultCalls = 20
-	maxCalls     = 1000
+	maxCalls = 1000
 	// modelTokens is how much of what is below a digest a model is told, and factChars of one memory.
 	modelTokens = 4000
 	factChars   = 600
