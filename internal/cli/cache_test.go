@@ -10,25 +10,26 @@ import (
 // TestCommandNames: a command line that begins with a name makes that command alone, so the names
 // are those of the commands.
 func TestCommandNames(t *testing.T) {
-	for _, name := range commands() {
+	all := commands(append(verbs(), locals()...))
+	for _, name := range all {
 		c := &cli{app: &App{Getenv: func(string) string { return "" }}}
 		made := c.commandOf(name)
 		if made.Name() != name || len(made.Aliases) > 0 {
 			t.Errorf("command %q is called %q, aliases %q", name, made.Name(), made.Aliases)
 		}
-		if got := wanted([]string{name, "--help"}); len(got) != 1 || got[0] != name {
+		if got := wanted(all, []string{name, "--help"}); len(got) != 1 || got[0] != name {
 			t.Errorf("%q makes %d commands", name, len(got))
 		}
 	}
 	for _, line := range []string{"-q log", "-R get log -n 1", "--repo=get --json log", "__complete -R get log ''"} {
-		if got := wanted(strings.Fields(line)); len(got) != 1 || got[0] != "log" {
+		if got := wanted(all, strings.Fields(line)); len(got) != 1 || got[0] != "log" {
 			t.Errorf("%q makes %d commands", line, len(got))
 		}
 	}
 	for _, args := range [][]string{
 		nil, {"help", "log"}, {"lo"}, {"__complete", "log"}, {"-R", "log"}, {"--nonsense", "log"}, {"-h", "log"},
 	} {
-		if got := wanted(args); len(got) != len(commands()) {
+		if got := wanted(all, args); len(got) != len(all) {
 			t.Errorf("%q makes %d commands", args, len(got))
 		}
 	}

@@ -16,7 +16,7 @@ func TestHelpIsShort(t *testing.T) {
 	all, _ := w.run(0, "help", "--all")
 	var missing []string
 	listed := 0
-	for _, name := range commands() {
+	for _, name := range commands(append(verbs(), locals()...)) {
 		line := "\n  " + name + " "
 		hidden := (&cli{app: w.App}).commandOf(name).Hidden
 		if strings.Contains(all, line) == hidden {

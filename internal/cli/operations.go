@@ -1,24 +1,13 @@
 package cli
 
-import (
-	"strings"
+import "github.com/mnem-project/mnem/operation"
 
-	"github.com/mnem-project/mnem/operation"
-)
-
-// Operations returns what remote callers may ask: the verbs that are not for this machine alone, in the
-// order of the help.
-func Operations() []operation.Operation {
-	of := map[string][]operation.Operation{} // by the command of the root
+// Operations returns what remote callers may ask: the verbs that are not for this machine alone.
+func Operations() (all []operation.Operation) {
 	for _, v := range verbs() {
 		if !v.spec.Local {
-			root, _, _ := strings.Cut(v.spec.Command, " ")
-			of[root] = append(of[root], v.spec.Operations()...)
+			all = append(all, v.spec.Operations()...)
 		}
-	}
-	var all []operation.Operation
-	for _, name := range commands() {
-		all = append(all, of[name]...)
 	}
 	return all
 }

@@ -59,7 +59,7 @@ func (c *cli) root(args ...string) *cobra.Command {
 		&cobra.Group{ID: groupCare, Title: "Care:"},
 	)
 	c.rootFlags(root)
-	list := wanted(args)
+	list := wanted(commands(c.all()), args)
 	for _, name := range list {
 		root.AddCommand(c.commandOf(name))
 	}
