@@ -105,8 +105,14 @@ func (r *Reader) EachID(ctx context.Context, s *Segment, sec int, fn func(graph.
 type IDFinder struct {
 	r     *Reader
 	s     *Segment
-	parts []IDPart // by their numbers, nil for one not read yet
+	pages []*idPage // part n is in page n / idPageParts, nil where none of its parts was read
 }
+
+// idPageParts is how many parts share a page of an IDFinder: a query that looks up a few ids in a segment of
+// 10^7 allocates a page for each and the short list of pages, not a place for every part of the segment.
+const idPageParts = 64
+
+type idPage [idPageParts]IDPart
 
 // IDFinder returns a finder of the documents of a segment.
 func (r *Reader) IDFinder(s *Segment) IDFinder { return IDFinder{r: r, s: s} }
@@ -117,19 +123,31 @@ func (f *IDFinder) Find(ctx context.Context, id graph.ID) (doc uint32, ok bool, 
 	if n < 0 || err != nil {
 		return 0, false, err
 	}
-	if f.parts == nil {
-		f.parts = make([]IDPart, f.s.Parts(IDs))
+	part, err := f.part(ctx, n)
+	if err != nil {
+		return 0, false, err
 	}
-	if f.parts[n] == nil {
-		if f.parts[n], err = f.r.IDList(ctx, f.s, IDs, n); err != nil {
-			return 0, false, err
-		}
-	}
-	i, ok := f.parts[n].Find(id)
+	i, ok := part.Find(id)
 	if !ok {
 		return 0, false, nil
 	}
 	return uint32(n*IDsPerPart + i), true, nil
+}
+
+// part returns part n of the ids.
+func (f *IDFinder) part(ctx context.Context, n int) (part IDPart, err error) {
+	if f.pages == nil {
+		f.pages = make([]*idPage, (f.s.Parts(IDs)+idPageParts-1)/idPageParts)
+	}
+	page := &f.pages[n/idPageParts]
+	if *page == nil {
+		*page = new(idPage)
+	}
+	at := &(*page)[n%idPageParts]
+	if *at == nil {
+		*at, err = f.r.IDList(ctx, f.s, IDs, n)
+	}
+	return *at, err
 }
 
 // IDCursor walks IDs or Dead. N may be moved forward.

@@ -136,3 +136,37 @@ func TestIDs(t *testing.T) {
 		}
 	}
 }
+
+// TestIDFinderMemory: a finder that looks up one id allocates for the parts near it, not for all of a segment.
+func TestIDFinderMemory(t *testing.T) {
+	const parts = 3*idPageParts + 1
+	derived := mem.New().Derived()
+	w := known.NewWriter(t.Context(), derived)
+	const n = (parts-1)*IDsPerPart + 1
+	for i := range n {
+		if err := w.Section(IDs).AddID(i, graph.ID(append(number(i), make([]byte, 12)...))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Docs = n
+	s, _, err := w.Finish()
+	if err != nil || s.Parts(IDs) != parts {
+		t.Fatalf("%d parts, %v", s.Parts(IDs), err)
+	}
+	find := known.NewReader(derived, NewCache(1<<20)).IDFinder(s)
+	for _, c := range []struct{ doc, pages int }{{n - 1, 1}, {0, 2}, {IDsPerPart, 2}} {
+		doc, ok, err := find.Find(t.Context(), graph.ID(append(number(c.doc), make([]byte, 12)...)))
+		if err != nil || !ok || int(doc) != c.doc {
+			t.Fatalf("id %d: %d, %v, %v", c.doc, doc, ok, err)
+		}
+		pages := 0
+		for _, p := range find.pages {
+			if p != nil {
+				pages++
+			}
+		}
+		if len(find.pages) != 4 || pages != c.pages {
+			t.Errorf("after id %d: %d of %d pages, want %d of 4", c.doc, pages, len(find.pages), c.pages)
+		}
+	}
+}
