@@ -299,15 +299,21 @@ func (f *fsck) changedTexts(s *Snapshot, before *state) {
 	}
 }
 
-// textsOf decides which texts of digests go: those that were made of what goes, or may have been as the graph
-// they were written of cannot be read or has lost what tells.
+// textsOf decides which texts of digests are erased: those made of a node that goes, and those of which nobody can
+// tell what they were made of, since their graph cannot be read or has lost the blocks that say so.
 func (s *purgeScan) textsOf() error {
 	remade := newRemadeDigests(s.p.repo)
+	graphs := make(map[ipld.CID]*goneFrom)
 	for c, w := range s.texts {
 		goes := s.p.held[c]
 		if !goes && len(s.nodes) > 0 {
+			g := graphs[w.Graph]
+			if g == nil {
+				g = s.goneFrom(w.Graph)
+				graphs[w.Graph] = g
+			}
 			var err error
-			if goes, err = s.madeOf(w, remade); err != nil && !untold(err) {
+			if goes, err = s.madeOf(w, g, remade); err != nil && !untold(err) {
 				return err
 			}
 			goes = goes || err != nil
@@ -319,38 +325,54 @@ func (s *purgeScan) textsOf() error {
 	return nil
 }
 
+// goneFrom is a graph that texts were written of, with the nodes whose version there is erased. The purged nodes are
+// looked up once per graph, however many texts were written of it.
+type goneFrom struct {
+	at  *state
+	ids []graph.ID
+	err error // why nobody can tell
+}
+
+func (s *purgeScan) goneFrom(root ipld.CID) *goneFrom {
+	g := new(goneFrom)
+	if g.at, g.err = s.p.repo.loadState(s.p.ctx, roots{graph: root}); g.err != nil {
+		return g
+	}
+	for id := range s.nodes {
+		c, err := lookup(s.p.ctx, g.at.nodes, id[:])
+		if err == nil && c.Defined() {
+			if _, goes := s.erase[c]; goes {
+				g.ids = append(g.ids, id)
+			} else { // another version of it, that stays
+				_, err = s.p.repo.facts().Get(s.p.ctx, c)
+			}
+		}
+		if err != nil {
+			g.err = err
+			return g
+		}
+	}
+	return g
+}
+
 // untold reports whether an error is of a block that was erased, is not here, or is not what leads to it says: what
 // a text was made of cannot be told then.
 func untold(err error) bool {
 	return errors.Is(err, store.ErrRedacted) || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt)
 }
 
-// madeOf reports whether a text was made of a node that goes, or is not of the graph that it says. An error for
-// which untold holds says that nobody can tell.
-func (s *purgeScan) madeOf(w *distill.Written, remade *remadeDigests) (bool, error) {
-	at, err := s.p.repo.loadState(s.p.ctx, roots{graph: w.Graph})
-	if err != nil {
-		return false, err
+// madeOf reports whether a text was made of a node that goes, or is no text of the graph that it names. An error for
+// which untold holds means that nobody can tell.
+func (s *purgeScan) madeOf(w *distill.Written, g *goneFrom, remade *remadeDigests) (bool, error) {
+	if g.err != nil {
+		return false, g.err
 	}
-	for id := range s.nodes {
-		c, err := lookup(s.p.ctx, at.nodes, id[:])
-		if err != nil {
-			return false, err
-		}
-		if !c.Defined() {
-			continue
-		}
-		if _, goes := s.erase[c]; !goes {
-			if _, err := s.p.repo.facts().Get(s.p.ctx, c); err != nil {
-				return false, err
-			}
-			continue // another version of it, that stays
-		}
-		holds, err := distill.Holds(s.p.ctx, newDigestReader(at, w.Recipe), id, w.Scope, w.Label)
+	for _, id := range g.ids {
+		holds, err := distill.Holds(s.p.ctx, newDigestReader(g.at, w.Recipe), id, w.Scope, w.Label)
 		if holds || err != nil {
 			return holds, err
 		}
 	}
-	is, err := remade.matches(s.p.ctx, at, w)
+	is, err := remade.matches(s.p.ctx, g.at, w)
 	return !is, err
 }
