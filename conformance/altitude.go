@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -13,8 +14,8 @@ const broadly = "what do we know, what do you know, what is known, what s known,
 	"summary of, sum up, tell me about, tell us about, everything about, all about, what is going on, what s going on, " +
 	"big picture, main points, in general, state of, status of, brief me, catch me up, background on, history of"
 
-// asksBroadly reports whether a text asks for much.
-func asksBroadly(s string) bool {
+// inPhrases is the beginning of a text in the form of the phrases.
+func inPhrases(s string) string {
 	rs := []rune(s)
 	var b strings.Builder
 	for _, r := range rs[:min(len(rs), 4096)] {
@@ -31,12 +32,17 @@ func asksBroadly(s string) bool {
 	for strings.Contains(line, "  ") {
 		line = strings.ReplaceAll(line, "  ", " ")
 	}
+	return " " + strings.Trim(line, " ") + " "
+}
+
+// asksBroadly reports whether a text asks for much, and what it asks about.
+func asksBroadly(s string) (broad bool, about string) {
+	about = inPhrases(s)
 	for p := range strings.SplitSeq(broadly, ", ") {
-		if strings.Contains(" "+strings.Trim(line, " ")+" ", " "+p+" ") {
-			return true
-		}
+		broad = broad || strings.Contains(inPhrases(s), " "+p+" ")
+		about = strings.ReplaceAll(about, " "+p+" ", " ")
 	}
-	return false
+	return broad, about
 }
 
 // shownDigest is a digest in an answer.
@@ -101,124 +107,149 @@ func (d *digests) aboveFact(id string) []leveled {
 	}
 }
 
-// gathered is a digest with the candidates below it.
-type gathered struct {
+// aboveSome is a digest above some candidates.
+type aboveSome struct {
 	leveled
-	members []hit
+	known int64
+}
+
+// quotes is what clause 29.6 knows while it chooses.
+type quotes struct {
+	st                   *store
+	d                    *digests
+	shown, best, covered map[string]bool
+	share                func(has func(term string) bool) int64
+	room                 int64
 }
 
 // fromAbove is clause 29.6: it puts digests into the answer and returns the candidates that are packed.
-func (q request) fromAbove(st *store, a *answer) []hit {
+func (q request) fromAbove(st *store, c collection, a *answer) []hit {
 	at := q.altitude
-	if at == "" || at == "entity" || at == "auto" && !asksBroadly(q.text) {
+	broad, about := asksBroadly(q.text)
+	if at == "" || at == "entity" || at == "auto" && !broad {
 		return a.walk
 	}
-	d := digestsOf(st)
-	root, _ := d.digest("")
-	groups := q.gather(st, d, a)
-	room := q.budget / 2
-	if root != nil && (at == "root" || at == "auto" && len(groups) == 0 && len(a.order) == 0) {
-		q.putDigest(a, gathered{leveled: leveled{"root", root}}, nil, &room)
+	terms := analyse(about, "en")
+	w := &quotes{
+		st: st, d: digestsOf(st), shown: map[string]bool{}, best: map[string]bool{}, covered: map[string]bool{},
+		share: q.shareBy(c, terms), room: q.budget / 2,
 	}
-	best := map[string]bool{}
+	sum := int64(0)
+	for _, h := range a.walk {
+		w.shown[h.id] = true
+		sum += tokensOf(q.render(st, h.id))
+	}
 	for _, h := range a.order[:min(20, len(a.order))] {
-		best[h.id] = true
+		w.best[h.id] = true
 	}
-	covered := map[string]bool{}
-	taken := 0
-	for _, g := range groups {
-		open := false
-		for _, h := range g.members {
-			open = open || !covered[h.id]
-		}
-		if taken == 3 || !open || !q.putDigest(a, g, best, &room) {
-			continue
-		}
-		taken++
-		for _, id := range a.digests[len(a.digests)-1].covers {
-			covered[id] = true
+	unsaid := true
+	for _, n := range c.weightsOf(terms) {
+		unsaid = unsaid && n == 0
+	}
+	root, _ := w.d.digest("")
+	if root != nil && (at == "root" || at == "auto" && (unsaid || len(a.order) == 0)) {
+		q.putDigest(a, w, w.ranked("root", root))
+	}
+	fits := (q.limit == 0 || int64(len(a.walk)) <= q.limit) && (q.budget == 0 || sum <= q.budget)
+	if at == "auto" || !fits {
+		taken := 0
+		for _, one := range w.rank(a.order[:min(64, len(a.order))]) {
+			if taken < 3 && q.putDigest(a, w, one) {
+				taken++
+			}
 		}
 	}
 	var rest []hit
 	for _, h := range a.walk {
-		if !covered[h.id] {
+		if !w.covered[h.id] {
 			rest = append(rest, h)
 		}
 	}
 	return rest
 }
 
-// gather finds the digests above several of the best candidates.
-func (q request) gather(st *store, d *digests, a *answer) []gathered {
-	least, shown := 3, map[string]bool{}
-	sum := int64(0)
-	for _, h := range a.walk {
-		shown[h.id] = true
-		sum += tokensOf(q.render(st, h.id))
+// ranked is a digest and its score.
+func (w *quotes) ranked(name string, rec dict) aboveSome {
+	var said []string
+	for _, s := range saidIn(rec) {
+		said = append(said, s.text)
 	}
-	fits := (q.limit == 0 || int64(len(a.walk)) <= q.limit) && (q.budget == 0 || sum <= q.budget)
-	if q.altitude == "auto" {
-		least = 4
-	} else if fits {
-		return nil
-	}
-	looked := a.order[:min(64, len(a.order))]
-	counts := map[string]int{}
+	terms := analyse(strings.Join(said, " "), "en")
+	return aboveSome{leveled{name, rec}, w.share(func(term string) bool { return slices.Contains(terms, term) })}
+}
+
+// rank returns the digests above candidates in their order.
+func (w *quotes) rank(looked []hit) []aboveSome {
+	var out []aboveSome
+	seen := map[string]bool{"root": true}
 	for _, h := range looked {
-		for _, p := range d.aboveFact(h.id) {
-			counts[p.name]++
+		for _, p := range w.d.aboveFact(h.id) {
+			if !seen[p.name] {
+				seen[p.name] = true
+				out = append(out, w.ranked(p.name, p.rec))
+			}
 		}
 	}
-	var out []gathered
-	at := map[string]int{}
-	for _, h := range looked {
-		for _, p := range d.aboveFact(h.id) {
-			if p.name == "root" || counts[p.name] < least {
-				continue
-			}
-			if n, ok := at[p.name]; ok {
-				out[n].members = append(out[n].members, h)
-			} else if shown[h.id] {
-				at[p.name] = len(out)
-				out = append(out, gathered{p, []hit{h}})
-			}
-			break
-		}
-	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].known > out[j].known })
 	return out
 }
 
-// putDigest puts a digest into the answer where it fits, with the sentences from the best candidates; nil for all.
-func (q request) putDigest(a *answer, g gathered, best map[string]bool, room *int64) bool {
-	one := shownDigest{name: g.name}
-	out, last := fmt.Sprintf("digest: %s (%d facts)", g.name, number(g.rec, "facts")), ""
-	said := map[string]bool{}
-	for _, s := range saidIn(g.rec) {
-		if best != nil && !best[s.fact] {
+// heading is what a digest is called where it is printed.
+func (w *quotes) heading(one aboveSome) string {
+	scope := string(one.rec["scope"].([]byte))
+	if n := w.st.nodes[scope]; n != nil && w.d.visible(scope) && text(n, "key") != "" {
+		_, label, is := strings.Cut(one.name, "/")
+		if is {
+			label = "/" + label
+		}
+		return escapeLine(text(n, "key")) + label
+	}
+	return one.name
+}
+
+// putDigest puts a digest into the answer where something of it is printed and that fits.
+func (q request) putDigest(a *answer, w *quotes, one aboveSome) bool {
+	counts := map[string]int{}
+	for _, s := range saidIn(one.rec) {
+		counts[s.fact]++
+	}
+	out := shownDigest{name: one.name, score: one.known, band: "rest"}
+	if one.known >= 24576 {
+		out.band = "maybe"
+	}
+	if one.known >= 32768 {
+		out.band = "answer"
+	}
+	takes := map[string]bool{}
+	for fact, n := range counts {
+		whole := len(digestSentences(w.d.factText(w.st.nodes[fact]))) == n
+		takes[fact] = !w.covered[fact] && (w.shown[fact] && whole ||
+			!w.shown[fact] && w.best[fact] && out.band == "answer" && one.name != "root")
+		if takes[fact] {
+			out.covers = append(out.covers, fact)
+		}
+	}
+	sort.Strings(out.covers)
+	line, last := fmt.Sprintf("digest: %s (%d facts)", w.heading(one), number(one.rec, "facts")), ""
+	for _, s := range saidIn(one.rec) {
+		if !takes[s.fact] && one.name != "root" {
 			continue
 		}
 		if s.fact != last {
-			out += fmt.Sprintf("\n  [%.8s]", uuid(s.fact))
+			line += fmt.Sprintf("\n  [%.8s]", uuid(s.fact))
 		}
-		out, last = out+" "+escapeLine(s.text), s.fact
-		said[s.fact] = true
+		line, last = line+" "+escapeLine(s.text), s.fact
 	}
-	one.rendered = out + "\n"
-	one.tokens = tokensOf(one.rendered)
-	if len(said) == 0 || q.budget > 0 && one.tokens > *room {
+	out.rendered = line + "\n"
+	out.tokens = tokensOf(out.rendered)
+	if last == "" || q.budget > 0 && out.tokens > w.room {
 		return false
 	}
-	*room -= one.tokens
-	for i, h := range g.members {
-		if i == 0 {
-			one.score, one.band = h.score, a.bands[h.id]
-		}
-		if said[h.id] {
-			one.covers = append(one.covers, h.id)
-		}
+	w.room -= out.tokens
+	for _, fact := range out.covers {
+		w.covered[fact] = true
 	}
-	sort.Strings(one.covers)
-	a.tokens += one.tokens
-	a.digests = append(a.digests, one)
+	a.tokens += out.tokens
+	a.digests = append(a.digests, out)
 	return true
 }

@@ -68,7 +68,7 @@ func (q request) retrieve(st *store) answer {
 		a.walk = q.above(a.order, a.bands)
 		a.walk, q.outdated = q.renewed(st, c, &a)
 	}
-	a.walk = q.fromAbove(st, &a)
+	a.walk = q.fromAbove(st, c, &a)
 	smallest := q.pack(st, &a)
 	a.summary = q.summary(st, a.items)
 	q.warn(st, c, &a, len(tiers) > 0, smallest)

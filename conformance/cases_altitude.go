@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // altitudeCases are answers with digests: clause 29.6.
 func altitudeCases(s *suite) {
@@ -9,6 +12,12 @@ func altitudeCases(s *suite) {
 	of := func(i int) string { return []string{"a", "b", "a", ""}[i%4] }
 	some := joinLines(services, notesOn(0, 40, of))
 	many := joinLines(services, notesOn(0, 90, func(i int) string { return []string{"a", ""}[i%2] }))
+	few := joinLines(services, notesOn(0, 6, of))
+	hidden := joinLines(some, []string{`{"mark":{"node":"a","state":"retired"}}`})
+	long := "The crane was built in 1911 by the harbour. " + strings.Repeat("It lifts the ledger and the refund of the tide. ", 40)
+	crane := joinLines(services, notesOn(0, 20, of), []string{
+		`{"node":{"key":"crane","type":"Note","summary":"` + long + `"}}`,
+		`{"edge":{"type":"part-of","src":"crane","dst":"a"}}`})
 	ask := func(text, altitude string, budget, limit int64) request {
 		q := newRequest(text)
 		q.ranking, q.altitude, q.budget, q.limit, q.expand, q.floor = 2, altitude, budget, limit, 0, "rest"
@@ -31,6 +40,13 @@ func altitudeCases(s *suite) {
 		{"auto-part", "a phrase in the middle of a word", ask("overviews of harbour", "auto", 600, 10), some},
 		{"auto-nothing", "the whole where nothing is found", ask("overview of zeppelins", "auto", 900, 10), some},
 		{"clusters", "clusters below scopes", ask("summary of harbour refund ledger tide", "auto", 900, 10), many},
+		{"root-all", "what the digest of the whole has is no item", ask("harbour ledger", "root", 700, 10), few},
+		{"auto-all", "with nothing but the phrase the whole is asked for", ask("What do we know?", "auto", 900, 10), some},
+		{"auto-part-fact", "a fact of which a digest has a part stays an item", ask("overview of the crane", "auto", 900, 10),
+			crane},
+		{"auto-scope", "a digest that answers tells of others below it", ask("Tell me about billing.", "auto", 900, 10), some},
+		{"auto-key", "a scope that a mark hides has no key in its name", ask("Tell me about harbour and tide.", "auto", 900, 10),
+			hidden},
 		{"no-budget", "without a budget all digests fit", ask("overview harbour refund", "auto", 0, 5), many},
 	} {
 		q := c.q

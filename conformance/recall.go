@@ -307,6 +307,14 @@ func (q request) causesFirst(st *store, lanes []ranking, order []hit, a *answer)
 
 // shareOf gives the share of the weights of a text's terms that a node has, and of kin where that counts.
 func (q request) shareOf(c collection, query []string) func(id string) int64 {
+	share := q.shareBy(c, query)
+	return func(id string) int64 {
+		return share(func(term string) bool { return c.score(id, []string{term}) > 0 })
+	}
+}
+
+// shareBy is the same of whatever has some of the terms.
+func (q request) shareBy(c collection, query []string) func(has func(term string) bool) int64 {
 	most, total, unknown := int64(0), int64(0), int64(0)
 	of := c.weightsOf(query)
 	for _, n := range of {
@@ -324,18 +332,18 @@ func (q request) shareOf(c collection, query []string) func(id string) int64 {
 	if q.second() {
 		kin = c.kin(query)
 	}
-	return func(id string) int64 {
+	return func(has func(term string) bool) int64 {
 		credit := map[string]int64{}
 		for _, k := range kin {
 			for _, t := range k.of {
-				if c.score(id, []string{k.term}) > 0 {
+				if has(k.term) {
 					credit[t] = 26214
 				}
 			}
 		}
 		sum := int64(0)
 		for t, n := range of {
-			if c.score(id, []string{t}) > 0 {
+			if has(t) {
 				credit[t] = one
 			}
 			sum += n * credit[t] / one

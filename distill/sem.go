@@ -79,6 +79,7 @@ const MaxText = 8192
 // Fact is a node as digests see it.
 type Fact struct {
 	ID      graph.ID
+	Key     string // "" for none
 	Text    string
 	Created graph.Time
 	Until   graph.OptTime // end of its validity

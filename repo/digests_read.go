@@ -48,7 +48,7 @@ func (d digestReader) Fact(ctx context.Context, id graph.ID) (*distill.Fact, err
 		return nil, err
 	}
 	return &distill.Fact{
-		ID: id, Text: distill.TextOf(n, content), Created: n.Created, Until: n.ValidTo,
+		ID: id, Key: n.Key, Text: distill.TextOf(n, content), Created: n.Created, Until: n.ValidTo,
 		Hidden: m != nil && retrieve.Hidden(m.State),
 	}, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -24,8 +25,24 @@ func (g graphView) Digests(ctx context.Context, id graph.ID) ([]*retrieve.Digest
 	out := make([]*retrieve.Digest, len(above))
 	for i := range above {
 		out[i] = digestOf(above[i])
+		if out[i].Shown, err = d.nameByKey(ctx, above[i]); err != nil {
+			return nil, err
+		}
 	}
 	return out, err
+}
+
+// Sentences makes it one too.
+func (g graphView) Sentences(ctx context.Context, id graph.ID) (int, error) {
+	d, err := g.altitude(ctx)
+	if err != nil {
+		return 0, err
+	}
+	f, err := d.Reader.Fact(ctx, id)
+	if f == nil || err != nil {
+		return 0, err
+	}
+	return len(f.Sentences()), nil
 }
 
 // RootDigest makes it one too.
@@ -44,6 +61,19 @@ func (g graphView) RootDigest(ctx context.Context) (*retrieve.Digest, error) {
 		out.Written, out.Model = w.Text, w.Model
 	}
 	return out, err
+}
+
+// nameByKey names a digest by the key of its scope, "" where that is no fact or has none.
+func (d *Digests) nameByKey(ctx context.Context, one *distill.Digest) (string, error) {
+	f, err := d.Reader.Fact(ctx, one.Scope)
+	if f == nil || err != nil || f.Hidden || f.Key == "" {
+		return "", err
+	}
+	name := text.EscapeLine(f.Key)
+	if one.Label != "" {
+		name += "/" + one.Label
+	}
+	return name, nil
 }
 
 func digestOf(d *distill.Digest) *retrieve.Digest {

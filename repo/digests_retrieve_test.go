@@ -29,10 +29,21 @@ func TestAltitude(t *testing.T) {
 		covered := map[graph.ID]string{}
 		for _, d := range a.Digests {
 			sum += d.Tokens
-			if !strings.HasPrefix(d.Rendered, "digest: "+d.Name+" (") {
-				t.Errorf("rendered %q", d.Rendered)
+			name, label, _ := strings.Cut(d.Name, "/")
+			if id, err := graph.ParseID(name); err == nil { // a scope is called by its key
+				n, _, err := s.Node(t.Context(), id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				name = n.Key
+			}
+			if !strings.HasPrefix(d.Rendered, "digest: "+strings.TrimSuffix(name+"/"+label, "/")+" (") {
+				t.Errorf("%s is rendered %q", d.Name, d.Rendered)
 			}
 			for _, id := range d.Covers {
+				if covered[id] != "" {
+					t.Errorf("%s is covered by %s and by %s", id, covered[id], d.Name)
+				}
 				covered[id] = d.Name
 			}
 		}
@@ -66,6 +77,13 @@ func TestAltitude(t *testing.T) {
 	}
 	if a := ask(retrieve.AltitudeScope, broad, 0); len(a.Digests) != 0 && a.TokensBudget != 0 {
 		t.Errorf("%d digests without a budget", len(a.Digests))
+	}
+	if a := ask(retrieve.AltitudeAuto, "What do we know?", 2000); len(a.Digests) == 0 || a.Digests[0].Name != "root" {
+		t.Error("no digest of the whole for a question about nothing in particular")
+	}
+	if a := ask(retrieve.AltitudeAuto, "Give me an overview of project number 3.", 600); len(a.Digests) == 0 ||
+		a.Digests[0].Band != retrieve.BandAnswer || !strings.HasPrefix(a.Digests[0].Rendered, "digest: p3 (25 facts)\n") {
+		t.Errorf("a question about one scope is answered by %+v", a.Digests)
 	}
 	if _, err := s.Retrieve(t.Context(), retrieve.Request{Text: broad, Altitude: "sky"}); err == nil {
 		t.Error("an altitude that there is not")

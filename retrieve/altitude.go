@@ -1,13 +1,16 @@
 package retrieve
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/fixed"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -30,12 +33,13 @@ func Altitudes() []Altitude {
 
 // Constants of altitudes in ranking version 2: clause 29.6.
 const (
-	maxGrouped  = 64 // candidates that are looked at
-	leastGroup  = 3  // of them that a digest must be above
-	autoGroup   = 4  // the same with AltitudeAuto
+	maxGrouped  = 64 // candidates whose digests are looked at
 	maxDigests  = 3  // of scopes and clusters in an answer
-	maxQuoted   = 20 // candidates whose sentences a digest in an answer has, the root's aside
+	maxQuoted   = 20 // candidates that digests may tell of though they are not to be shown
 	digestShare = 2  // part of the budget that all digests may take
+
+	digestAnswers = fixed.One / 2     // of the question that the text of a digest accounts for, to be an answer
+	digestMaybe   = fixed.One * 3 / 8 // the same, to be one that may be
 )
 
 // broad are the phrases by which a text asks broadly, folded to lower case, with spaces for what is
@@ -52,6 +56,8 @@ type Digested interface {
 	// Digests returns the digests that a node is in, the nearest first and that of the whole last; none
 	// for a node that is in none.
 	Digests(ctx context.Context, id graph.ID) ([]*Digest, error)
+	// Sentences returns how many sentences a fact has that digests may quote.
+	Sentences(ctx context.Context, id graph.ID) (int, error)
 	// RootDigest returns the digest of the whole, nil for a graph without facts.
 	RootDigest(ctx context.Context) (*Digest, error)
 }
@@ -59,6 +65,7 @@ type Digested interface {
 // Digest is what is said of a scope, a cluster or the whole.
 type Digest struct {
 	Name      string // clause 29.4
+	Shown     string // in place of Name: with the key of its scope, "" for none
 	Root      bool
 	Facts     int // below
 	Source    [sha256.Size]byte
@@ -78,127 +85,197 @@ type DigestItem struct {
 	Name     string
 	Source   [sha256.Size]byte
 	Facts    int        // below
-	Covers   []graph.ID // nodes that would have been items and that it says something of, ascending
+	Covers   []graph.ID // nodes that it tells of and that are no items for that, ascending
 	Found    int        // of the nodes looked at, how many are below it
-	Score    int64      // of the best of them, 0 for none
-	Band     Band       // of that one
+	Score    int64      // how much of the question its text accounts for, in units of 2^-16
+	Band     Band       // by that
 	Tokens   int        // of Rendered
 	Rendered string     // lines, each with its line end
 }
 
-// asksBroadly reports whether a text asks for much.
-func asksBroadly(s string) bool {
+// foldBroad returns the beginning of a text in the form of the phrases.
+func foldBroad(s string) string {
 	s = text.FirstScalars(s, maxBroad)
 	words := strings.FieldsFunc(lowerASCII(s), func(c rune) bool {
 		return c < 0x80 && !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9')
 	})
-	line := " " + strings.Join(words, " ") + " "
+	return " " + strings.Join(words, " ") + " "
+}
+
+// asksBroadly reports whether a text asks for much.
+func asksBroadly(s string) bool {
+	line := foldBroad(s)
 	return slices.ContainsFunc(broad, func(p string) bool { return strings.Contains(line, p) })
+}
+
+// subject returns what a text asks about: it without the phrases by which it asks broadly.
+func subject(s string) string {
+	line := foldBroad(s)
+	for _, p := range broad {
+		line = strings.ReplaceAll(line, p, " ")
+	}
+	return line
 }
 
 // maxBroad is how much of a text says how broadly it asks, in scalars.
 const maxBroad = 4096
 
-// group is a digest and the candidates that are below it.
-type group struct {
-	digest  *Digest
-	members []*candidate
+// rankedDigest is a digest that may be in the answer.
+type rankedDigest struct {
+	*Digest
+	known int64        // how much of the question its text accounts for
+	below []*candidate // of those that are looked at
+}
+
+// band is that of a digest by how much of the question its text accounts for.
+func (d *rankedDigest) band() Band {
+	switch {
+	case d.known >= digestAnswers:
+		return BandAnswer
+	case d.known >= digestMaybe:
+		return BandMaybe
+	}
+	return BandRest
 }
 
 // digests puts the digests into the answer that the altitude asks for, and returns the candidates that are
-// packed as items: those that no digest has said something of.
+// packed as items: those that no digest covers.
 func (p *packer) digests(ctx context.Context, found []*candidate) ([]*candidate, error) {
 	g, ok := p.g.(Digested)
 	at := p.req.Altitude
 	if at == AltitudeEntity || !ok || at == AltitudeAuto && !asksBroadly(p.req.Text) {
 		return found, nil
 	}
-	groups, err := p.groups(ctx, g, found, at)
+	q, err := p.newQuoter(ctx, g, found)
 	if err != nil {
 		return nil, err
 	}
-	room := *p.req.Budget / digestShare
-	if at == AltitudeRoot || at == AltitudeAuto && len(groups) == 0 && len(p.found) == 0 {
+	fits := at != AltitudeAuto
+	if fits {
+		if fits, err = p.allFit(ctx, found); err != nil {
+			return nil, err
+		}
+	}
+	var list []*rankedDigest
+	if !fits {
+		if list, err = q.ranked(ctx, p.found[:min(maxGrouped, len(p.found))]); err != nil {
+			return nil, err
+		}
+	}
+	if at == AltitudeRoot || at == AltitudeAuto && (q.unsaid() || len(p.found) == 0) {
 		root, err := g.RootDigest(ctx)
 		if err != nil {
 			return nil, err
 		}
 		if root != nil {
-			if _, err := p.digest(group{digest: root}, &room); err != nil {
+			if _, err := q.put(ctx, &rankedDigest{Digest: root, known: q.known(root)}); err != nil {
 				return nil, err
 			}
 		}
 	}
-	covered := map[graph.ID]bool{}
-	for n := 0; n < maxDigests && len(groups) > 0; groups = groups[1:] {
-		one := groups[0]
-		left := slices.DeleteFunc(slices.Clone(one.members), func(c *candidate) bool { return covered[c.id] })
-		if len(left) == 0 {
-			continue
-		}
-		took, err := p.digest(one, &room)
+	for n := 0; n < maxDigests && len(list) > 0; list = list[1:] {
+		put, err := q.put(ctx, list[0])
 		if err != nil {
 			return nil, err
 		}
-		if took == nil {
-			continue
-		}
-		n++
-		for _, id := range took.Covers {
-			covered[id] = true
+		if put {
+			n++
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(found), func(c *candidate) bool { return covered[c.id] }), nil
+	return slices.DeleteFunc(slices.Clone(found), func(c *candidate) bool { return q.covered[c.id] }), nil
 }
 
-// groups returns the digests above several of the best candidates, in the order of their best ones. Where all
-// candidates that are shown fit without, there are none but with AltitudeAuto, for a text that asks broadly. Each
-// candidate is in the nearest digest that is above enough.
-func (p *packer) groups(
-	ctx context.Context, g Digested, shown []*candidate, at Altitude,
-) ([]group, error) {
-	if len(shown) == 0 {
-		return nil, nil
+// quoter chooses digests for one answer, and what is printed of them.
+type quoter struct {
+	*packer
+	from     Digested
+	asked    *wording // what the text asks for
+	analyser *text.Analyzer
+	shown    map[graph.ID]bool // candidates that are to be items where no digest covers them
+	best     map[graph.ID]bool // of which digests may tell where they are not
+	counts   map[graph.ID]int  // sentences of facts
+	covered  map[graph.ID]bool
+	room     int // tokens left for digests
+}
+
+func (p *packer) newQuoter(ctx context.Context, g Digested, found []*candidate) (*quoter, error) {
+	q := &quoter{
+		packer: p, from: g, shown: map[graph.ID]bool{}, best: map[graph.ID]bool{}, counts: map[graph.ID]int{},
+		covered: map[graph.ID]bool{}, room: *p.req.Budget / digestShare,
 	}
-	least := autoGroup
-	if at != AltitudeAuto {
-		least = leastGroup
-		if fits, err := p.allFit(ctx, shown); err != nil || fits {
+	for _, c := range found {
+		q.shown[c.id] = true
+	}
+	for _, c := range p.found[:min(maxQuoted, len(p.found))] {
+		q.best[c.id] = true
+	}
+	var err error
+	if q.asked, err = p.wording(ctx, TextQuery{Text: subject(p.req.Text)}); err != nil {
+		return nil, err
+	}
+	q.analyser, err = text.New(Language)
+	return q, err
+}
+
+// unsaid reports whether the text asks broadly for nothing that the memory has a term of.
+func (q *quoter) unsaid() bool {
+	return !slices.ContainsFunc(q.asked.own, func(t TermWeight) bool { return t.Weight > 0 })
+}
+
+// known returns how much of the question the text of a digest accounts for.
+func (q *quoter) known(d *Digest) int64 {
+	said := d.Written
+	if said == "" {
+		parts := make([]string, len(d.Sentences))
+		for i, s := range d.Sentences {
+			parts[i] = s.Text
+		}
+		said = strings.Join(parts, " ")
+	}
+	has := map[string]bool{}
+	for _, term := range q.analyser.Terms(said) {
+		has[term] = true
+	}
+	row := make([]int64, 0, len(q.asked.own)+len(q.asked.kin))
+	add := func(term string) {
+		n := int64(0)
+		if has[term] {
+			n = 1
+		}
+		row = append(row, n)
+	}
+	for _, t := range q.asked.own {
+		add(t.Term)
+	}
+	for _, t := range q.asked.kin {
+		add(t.Term)
+	}
+	return q.asked.accounted(row, q.req.row().kinKnown)
+}
+
+// ranked returns the digests above candidates, the root's aside, by how much of the question their texts
+// account for; of equal ones by their first candidate, and the nearest first.
+func (q *quoter) ranked(ctx context.Context, looked []*candidate) ([]*rankedDigest, error) {
+	var out []*rankedDigest
+	at := map[string]*rankedDigest{}
+	for _, c := range looked {
+		above, err := q.from.Digests(ctx, c.id)
+		if err != nil {
 			return nil, err
 		}
-	}
-	looked := p.found[:min(maxGrouped, len(p.found))]
-	above := make([][]*Digest, len(looked))
-	counts := map[string]int{}
-	for i, c := range looked {
-		var err error
-		if above[i], err = g.Digests(ctx, c.id); err != nil {
-			return nil, err
-		}
-		for _, d := range above[i] {
-			counts[d.Name]++
-		}
-	}
-	seen := map[graph.ID]bool{}
-	for _, c := range shown {
-		seen[c.id] = true
-	}
-	var out []group
-	for i, c := range looked {
-		at := slices.IndexFunc(above[i], func(d *Digest) bool { return !d.Root && counts[d.Name] >= least })
-		if at < 0 {
-			continue
-		}
-		d := above[i][at]
-		j := slices.IndexFunc(out, func(g group) bool { return g.digest.Name == d.Name })
-		if j < 0 {
-			if !seen[c.id] { // the best of it is not sure enough to be shown
+		for _, d := range above {
+			if d.Root {
 				continue
 			}
-			j, out = len(out), append(out, group{digest: d})
+			one := at[d.Name]
+			if one == nil {
+				one = &rankedDigest{Digest: d, known: q.known(d)}
+				at[d.Name], out = one, append(out, one)
+			}
+			one.below = append(one.below, c)
 		}
-		out[j].members = append(out[j].members, c)
 	}
+	slices.SortStableFunc(out, func(a, b *rankedDigest) int { return cmp.Compare(b.known, a.known) })
 	return out, nil
 }
 
@@ -235,55 +312,86 @@ func (p *packer) allFit(ctx context.Context, shown []*candidate) (bool, error) {
 	return true, nil
 }
 
-// digest adds one to the answer where it fits, and returns it then.
-func (p *packer) digest(g group, room *int) (*DigestItem, error) {
-	d := p.quoted(g.digest)
-	if len(d.Sentences) == 0 && d.Written == "" {
-		return nil, nil
+// put adds a digest to the answer where something is to be printed of it, and that fits.
+func (q *quoter) put(ctx context.Context, d *rankedDigest) (bool, error) {
+	quoted, covers, err := q.quoted(ctx, d)
+	if err != nil || len(quoted.Sentences) == 0 && quoted.Written == "" {
+		return false, err
 	}
-	it := DigestItem{Name: d.Name, Source: d.Source, Facts: d.Facts, Found: len(g.members)}
-	it.Rendered = RenderDigest(d)
-	var err error
-	if it.Tokens, err = p.tokens(it.Rendered); err != nil {
-		return nil, err
+	it := DigestItem{
+		Name: d.Name, Source: d.Source, Facts: d.Facts, Found: len(d.below), Covers: covers, Score: d.known,
+		Band: d.band(), Rendered: RenderDigest(quoted),
 	}
-	a := p.answer
-	if a.TokensBudget > 0 && it.Tokens > *room {
-		return nil, nil
+	if it.Tokens, err = q.tokens(it.Rendered); err != nil {
+		return false, err
 	}
-	*room -= it.Tokens
-	for i, c := range g.members {
-		if i == 0 {
-			it.Score, it.Band = c.score, c.band
-		}
-		if slices.ContainsFunc(d.Sentences, func(s DigestSentence) bool { return s.Fact == c.id }) {
-			it.Covers = append(it.Covers, c.id)
-		}
+	a := q.answer
+	if a.TokensBudget > 0 && it.Tokens > q.room {
+		return false, nil
 	}
-	slices.SortFunc(it.Covers, graph.ID.Compare)
+	q.room -= it.Tokens
+	for _, id := range covers {
+		q.covered[id] = true
+	}
 	a.TokensUsed += it.Tokens
 	a.Digests = append(a.Digests, it)
-	return &a.Digests[len(a.Digests)-1], nil
+	return true, nil
 }
 
-// quoted returns a digest with the sentences alone that are from the best candidates; that of the whole as it is.
-func (p *packer) quoted(d *Digest) *Digest {
-	if d.Root {
-		return d
+// quoted returns a digest with the sentences that are to be printed, and the facts that these cover, ascending:
+// those to be shown of which it has all sentences, and of an answer also the best of the others. What one
+// covers no other one tells. The root's is printed as it is.
+func (q *quoter) quoted(ctx context.Context, d *rankedDigest) (*Digest, []graph.ID, error) {
+	if d.Root && d.Written != "" {
+		return d.Digest, nil, nil
 	}
-	best := p.found[:min(maxQuoted, len(p.found))]
-	out := *d
-	out.Sentences = slices.DeleteFunc(slices.Clone(d.Sentences), func(s DigestSentence) bool {
-		return !slices.ContainsFunc(best, func(c *candidate) bool { return c.id == s.Fact })
-	})
-	return &out
+	said := map[graph.ID]int{}
+	for _, s := range d.Sentences {
+		said[s.Fact]++
+	}
+	covers := map[graph.ID]bool{}
+	for id, n := range said {
+		if q.covered[id] {
+			continue
+		}
+		if !q.shown[id] {
+			covers[id] = !d.Root && d.band() == BandAnswer && q.best[id]
+			continue
+		}
+		all, err := q.sentences(ctx, id)
+		if err != nil {
+			return nil, nil, err
+		}
+		covers[id] = n == all
+	}
+	maps.DeleteFunc(covers, func(_ graph.ID, is bool) bool { return !is })
+	out := *d.Digest
+	if !d.Root {
+		out.Sentences = slices.DeleteFunc(slices.Clone(d.Sentences), func(s DigestSentence) bool {
+			return !covers[s.Fact]
+		})
+	}
+	return &out, slices.SortedFunc(maps.Keys(covers), graph.ID.Compare), nil
+}
+
+// sentences returns how many sentences a fact has.
+func (q *quoter) sentences(ctx context.Context, id graph.ID) (int, error) {
+	n, ok := q.counts[id]
+	if !ok {
+		var err error
+		if n, err = q.from.Sentences(ctx, id); err != nil {
+			return 0, err
+		}
+		q.counts[id] = n
+	}
+	return n, nil
 }
 
 // RenderDigest returns the lines of a digest: its name and how many facts are below, and for each fact that it
 // has sentences from the beginning of the id and these; or what wrote its text, and the lines of that.
 func RenderDigest(d *Digest) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "digest: %s (%d facts)", d.Name, d.Facts)
+	fmt.Fprintf(&b, "digest: %s (%d facts)", cmp.Or(d.Shown, d.Name), d.Facts)
 	if d.Written != "" {
 		b.WriteString(" by " + text.EscapeLine(d.Model))
 		for line := range strings.SplitSeq(d.Written, "\n") {

@@ -95,32 +95,32 @@ func (r *run) cover(ctx context.Context, w *wording, ids []graph.ID) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	most, unknown, total := int64(0), int64(0), int64(0)
-	for _, t := range w.own {
-		most = max(most, t.Weight)
-		total += t.Weight
-		if t.Weight == 0 {
-			unknown++
-		}
-	}
-	total += unknown * most
 	rows, err := r.x.TermScores(ctx, w.query, ids, nil)
 	if err != nil {
 		return fmt.Errorf("split the scores of the items: %w", err)
 	}
-	known := r.req.row().kinKnown
-	credits := make([]int64, len(w.own))
 	for at, row := range rows {
-		w.credit(credits, row, known)
-		sum := int64(0)
-		for i, credit := range credits {
-			weight := w.own[i].Weight
-			if weight == 0 {
-				weight = most
-			}
-			sum += weight * credit >> fixed.FracBits
-		}
-		w.shares[ids[at]] = share(sum, total)
+		w.shares[ids[at]] = w.accounted(row, r.req.row().kinKnown)
 	}
 	return nil
+}
+
+// accounted returns the share of the weight of a text's terms that row has: scores of the terms and then of their
+// kin, which count known. A term that no node has weighs as much as the weightiest of the others.
+func (w *wording) accounted(row []int64, known int64) int64 {
+	most, sum, total := int64(0), int64(0), int64(0)
+	for _, t := range w.own {
+		most = max(most, t.Weight)
+	}
+	credits := make([]int64, len(w.own))
+	w.credit(credits, row, known)
+	for i, credit := range credits {
+		weight := w.own[i].Weight
+		if weight == 0 {
+			weight = most
+		}
+		total += weight
+		sum += weight * credit >> fixed.FracBits
+	}
+	return share(sum, total)
 }
