@@ -35,6 +35,7 @@ type Partition struct {
 	members [][]Member
 	ids     []graph.ID // of all members, ascending
 	of      []int32    // their communities
+	least   []graph.ID // the smallest id of each
 }
 
 // Find returns the communities of the nodes that edges connect, of at least two nodes each. It
@@ -147,8 +148,10 @@ func newPartition(members [][]Member) *Partition {
 	}
 	slices.SortFunc(rows, func(a, b row) int { return a.id.Compare(b.id) })
 	p.ids, p.of = make([]graph.ID, len(rows)), make([]int32, len(rows))
-	for i, r := range rows {
-		p.ids[i], p.of[i] = r.id, r.of
+	p.least = make([]graph.ID, len(members))
+	for i := len(rows) - 1; i >= 0; i-- {
+		r := rows[i]
+		p.ids[i], p.of[i], p.least[r.of] = r.id, r.of, r.id
 	}
 	return p
 }
@@ -163,6 +166,9 @@ func (p *Partition) Nodes() int { return len(p.ids) }
 // of equal ones the smallest id. Communities are in order: the largest first, of equally large ones
 // that with the smallest id. The list must not be changed.
 func (p *Partition) Members(number int) []Member { return p.members[number] }
+
+// Smallest returns the smallest id in a community.
+func (p *Partition) Smallest(number int) graph.ID { return p.least[number] }
 
 // Of returns the number of the community that a node is in, ok false where it is in none.
 func (p *Partition) Of(id graph.ID) (number int, ok bool) {

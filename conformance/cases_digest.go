@@ -95,6 +95,8 @@ func writtenCases(s *suite) {
 		{"29.7", "root", "a text of the root", "", nil},
 		{"29.7", "cluster", "a text of a cluster", "", dict{"label": "0123", "scope": []byte(nodeIDOfKey("alice"))}},
 		{"29.7", "rules", "other rules", "", dict{"rules": []any{"prop:project", "type"}}},
+		{"29.7", "rules-community", "communities", "", dict{"rules": []any{"community", "edge:in"}}},
+		{"29.7", "rules-community-name", "a community with a name", "name", dict{"rules": []any{"community:x"}}},
 		{"29.7", "unknown-field", "an unknown field survives", "", dict{"zeta": true}},
 		{"29.7", "text-4096", "a text of 4,096 bytes", "", dict{"text": rep("t", 4096)}},
 		{"29.7", "text-4097", "a text of 4,097 bytes", "limit", dict{"text": rep("t", 4097)}},

@@ -26,6 +26,10 @@ const (
 	ByEdge = "edge" // an edge of a type leads to the scope
 	ByProp = "prop" // each value of a property is a scope
 	ByType = "type" // each node type is a scope
+
+	// ByCommunity makes each community of the graph's edges a scope. It is outside the bound of what a change costs:
+	// which nodes are a community depends on all edges.
+	ByCommunity = "community"
 )
 
 // ErrRecipe is wrapped by the error of a rule that is none.
@@ -35,8 +39,8 @@ var ErrRecipe = errors.New("invalid scope rule")
 type Rule struct{ Kind, Name string }
 
 func (r Rule) String() string {
-	if r.Kind == ByType {
-		return ByType
+	if r.Kind == ByType || r.Kind == ByCommunity {
+		return r.Kind
 	}
 	return r.Kind + ":" + r.Name
 }
@@ -49,7 +53,7 @@ func Default() Recipe {
 	return Recipe{[]Rule{{ByEdge, "part-of"}, {ByEdge, "in"}, {ByEdge, "about"}}}
 }
 
-// ParseRules reads rules: edge:TYPE, prop:NAME or type. None gives Default. The error wraps ErrRecipe.
+// ParseRules reads rules: edge:TYPE, prop:NAME, type or community. None gives Default. The error wraps ErrRecipe.
 func ParseRules(words []string) (Recipe, error) {
 	if len(words) == 0 {
 		return Default(), nil
@@ -64,14 +68,14 @@ func ParseRules(words []string) (Recipe, error) {
 		switch kind {
 		case ByEdge, ByProp:
 			ok = ok && name != ""
-		case ByType:
-			ok = w == ByType
+		case ByType, ByCommunity:
+			ok = w == kind
 		default:
 			ok = false
 		}
 		rule := Rule{kind, name}
 		if !ok || slices.Contains(r.Rules, rule) {
-			return Recipe{}, fmt.Errorf("%w %.80q: want edge:TYPE, prop:NAME or type, each once", ErrRecipe, w)
+			return Recipe{}, fmt.Errorf("%w %.80q: want edge:TYPE, prop:NAME, type or community, each once", ErrRecipe, w)
 		}
 		r.Rules = append(r.Rules, rule)
 	}
@@ -87,7 +91,20 @@ func (r Recipe) Hash() [sha256.Size]byte {
 	return sha256.Sum256([]byte(text))
 }
 
-// PseudoScope returns the id of the scope that is a value of a property, or a node type.
+// HasRule reports whether there is a rule of a kind.
+func (r Recipe) HasRule(kind string) bool {
+	return slices.ContainsFunc(r.Rules, func(one Rule) bool { return one.Kind == kind })
+}
+
+// CommunityName is the name of the scope that is a community, by the smallest id in it.
+func CommunityName(smallest graph.ID) string { return communityPrefix + smallest.String() }
+
+const communityPrefix = ByCommunity + " "
+
+// IsCommunity reports whether a name is that of a community, which says nothing about it.
+func IsCommunity(name string) bool { return strings.HasPrefix(name, communityPrefix) }
+
+// PseudoScope returns the id of a scope that is no node: a value of a property, a node type or a community.
 func PseudoScope(name string) graph.ID {
 	sum := sha256.Sum256([]byte("mnem:scope:" + name))
 	return graph.ID(sum[:graph.IDLen])

@@ -29,7 +29,7 @@ const (
 
 // ScopeRules is of verbs that read digests.
 type ScopeRules struct {
-	By []string `op:",remote" doc:"group memories by {RULE}: edge:TYPE, prop:NAME or type; the first rule that applies names a memory's home (default: edge:part-of, edge:in, edge:about)" note:" (repeatable)" remote:"what makes a scope: edge:TYPE, prop:NAME or type"`
+	By []string `op:",remote" doc:"group memories by {RULE}: edge:TYPE, prop:NAME, type or community; the first rule that applies names a memory's home (default: edge:part-of, edge:in, edge:about)" note:" (repeatable)" remote:"what makes a scope: edge:TYPE, prop:NAME, type or community"`
 }
 
 func (q *ScopeRules) recipe() (distill.Recipe, error) {
@@ -139,9 +139,9 @@ func (v *digestView) title(ctx context.Context, d *distill.Digest) (string, erro
 	switch {
 	case d.Kind() == distill.Root:
 		return "", nil
-	case d.Name != "" && d.Label == "":
+	case d.Name != "" && d.Label == "" && !distill.IsCommunity(d.Name):
 		return d.Name, nil
-	case d.Label == "":
+	case d.Label == "" && d.Name == "":
 		if title, err := v.factTitle(ctx, d.Scope); title != "" || err != nil {
 			return title, err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/community"
+	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -48,7 +49,11 @@ func communitiesKey(out ipld.CID) ipld.CID {
 // community.ErrTooLarge for a graph of too many edges, and store.ErrCorrupt where those kept are
 // damaged: Repair drops them.
 func (s *Snapshot) Communities(ctx context.Context) (*community.Partition, error) {
-	o, out := &s.repo.communities, s.state.out.Root()
+	return s.repo.communitiesOf(ctx, s.state)
+}
+
+func (r *Repo) communitiesOf(ctx context.Context, s *state) (*community.Partition, error) {
+	o, out := &r.communities, s.out.Root()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if i := slices.Index(o.outs, out); i >= 0 {
@@ -56,9 +61,9 @@ func (s *Snapshot) Communities(ctx context.Context) (*community.Partition, error
 		o.put(out, p)
 		return p, nil
 	}
-	p, err := s.repo.keptCommunities(ctx, out)
+	p, err := r.keptCommunities(ctx, out)
 	if err == nil && p == nil {
-		p, err = s.findCommunities(ctx)
+		p, err = r.findCommunities(ctx, s)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("communities: %w", err)
@@ -106,15 +111,15 @@ func readCommunities(
 }
 
 // findCommunities finds them and keeps them, where there are edges at all.
-func (s *Snapshot) findCommunities(ctx context.Context) (*community.Partition, error) {
-	p, err := community.Find(ctx, s.state.communityEdges(ctx))
-	if err != nil || s.repo.ro || s.state.out.Len() == 0 {
+func (r *Repo) findCommunities(ctx context.Context, s *state) (*community.Partition, error) {
+	p, err := community.Find(ctx, s.communityEdges(ctx))
+	if err != nil || r.ro || s.out.Len() == 0 {
 		return p, err
 	}
-	derived := s.repo.derived()
-	root, err := writeCommunities(ctx, derived, s.state.out.Root(), p)
+	derived := r.derived()
+	root, err := writeCommunities(ctx, derived, s.out.Root(), p)
 	if err == nil {
-		err = derived.SetCell(ctx, communitiesKey(s.state.out.Root()), root)
+		err = derived.SetCell(ctx, communitiesKey(s.out.Root()), root)
 	}
 	return p, err
 }
@@ -159,6 +164,43 @@ func (g graphView) Community(ctx context.Context, id graph.ID) (*retrieve.Commun
 		return nil, nil
 	}
 	return &retrieve.Community{Number: number, Members: p.Members(number)}, nil
+}
+
+// communityName names the community that a node is in as a scope of digests, "" for none.
+func communityName(p *community.Partition, id graph.ID) string {
+	number, ok := p.Of(id)
+	if !ok {
+		return ""
+	}
+	return distill.CommunityName(p.Smallest(number))
+}
+
+// regrouped yields the nodes whose communities have another name in another state, by id.
+func (r *Repo) regrouped(ctx context.Context, from, to *state) iter.Seq2[graph.ID, error] {
+	return func(yield func(graph.ID, error) bool) {
+		if from.out.Root() == to.out.Root() {
+			return // of the same edges
+		}
+		a, err := r.communitiesOf(ctx, from)
+		if err != nil {
+			yield(graph.ID{}, err)
+			return
+		}
+		b, err := r.communitiesOf(ctx, to)
+		if err != nil {
+			yield(graph.ID{}, err)
+			return
+		}
+		for _, p := range []*community.Partition{a, b} {
+			for number := range p.Len() {
+				for _, m := range p.Members(number) {
+					if communityName(a, m.ID) != communityName(b, m.ID) && !yield(m.ID, nil) {
+						return
+					}
+				}
+			}
+		}
+	}
 }
 
 // sweepCommunities tells a collection what to do about a cell that is no index's: it returns the

@@ -138,7 +138,7 @@ func (r *Repo) keptDigests(
 	}
 	return &Digests{
 		Tree: distill.Tree{Root: rec.root, Scopes: scopes}, Recipe: recipe, Graph: s.root, Blocks: derived,
-		Reader: newDigestReader(s, recipe), Kept: true, Found: true,
+		Reader: newDigestReader(r, s, recipe), Kept: true, Found: true,
 	}, nil
 }
 
@@ -248,8 +248,8 @@ func (r *Repo) updateDigests(
 ) (*Digests, ipld.CID, error) {
 	nodes := prolly.NewNodes(buffer, r.trees)
 	u := distill.Update{
-		Blocks: buffer, Recipe: recipe, Refuse: MayHoldCredential, Old: newDigestReader(from, recipe),
-		New: newDigestReader(to, recipe), Touched: touchedDigests(ctx, recipe, from, to),
+		Blocks: buffer, Recipe: recipe, Refuse: MayHoldCredential, Old: newDigestReader(r, from, recipe),
+		New: newDigestReader(r, to, recipe), Touched: r.touchedDigests(ctx, recipe, from, to),
 	}
 	var err error
 	if base != nil {
@@ -295,10 +295,17 @@ func (s *Snapshot) nearestDigests(
 }
 
 // touchedDigests yields the nodes whose texts, marks or scopes differ between two states.
-func touchedDigests(
+func (r *Repo) touchedDigests(
 	ctx context.Context, recipe distill.Recipe, from, to *state,
 ) func(yield func(graph.ID, error) bool) {
 	return func(yield func(graph.ID, error) bool) {
+		if recipe.HasRule(distill.ByCommunity) {
+			for id, err := range r.regrouped(ctx, from, to) {
+				if !yield(id, err) || err != nil {
+					return
+				}
+			}
+		}
 		for c, err := range prolly.Diff(ctx, from.nodes, to.nodes) {
 			var id graph.ID
 			if err == nil {

@@ -22,12 +22,13 @@ const maxScopeValue = 512
 
 // digestReader is a state as digests see it.
 type digestReader struct {
+	r     *Repo
 	s     *state
 	rules []distill.Rule
 }
 
-func newDigestReader(s *state, recipe distill.Recipe) digestReader {
-	return digestReader{s, recipe.Rules}
+func newDigestReader(r *Repo, s *state, recipe distill.Recipe) digestReader {
+	return digestReader{r, s, recipe.Rules}
 }
 
 func (d digestReader) Fact(ctx context.Context, id graph.ID) (*distill.Fact, error) {
@@ -81,7 +82,11 @@ func (d digestReader) Up(ctx context.Context, id graph.ID) ([]distill.Target, er
 				return out, err
 			}
 		}
-		if name := scopeName(n, r); name != "" {
+		name, err := d.scopeName(ctx, n, r)
+		if err != nil {
+			return nil, err
+		}
+		if name != "" {
 			out = append(out, distill.Target{ID: distill.PseudoScope(name), Rule: rule, Name: name})
 		}
 	}
@@ -89,25 +94,32 @@ func (d digestReader) Up(ctx context.Context, id graph.ID) ([]distill.Target, er
 	return slices.CompactFunc(out, func(a, b distill.Target) bool { return a.ID == b.ID }), nil
 }
 
-// scopeName names the scope that a node is in by a property or its type, "" for none.
-func scopeName(n *graph.Node, r distill.Rule) string {
-	if r.Kind == distill.ByType {
-		return "type " + text.EscapeLine(n.Type)
+// scopeName names the scope that a node is in by its type, its community or a property, "" for none.
+func (d digestReader) scopeName(ctx context.Context, n *graph.Node, r distill.Rule) (string, error) {
+	switch r.Kind {
+	case distill.ByType:
+		return "type " + text.EscapeLine(n.Type), nil
+	case distill.ByCommunity:
+		p, err := d.r.communitiesOf(ctx, d.s)
+		if err != nil {
+			return "", err
+		}
+		return communityName(p, n.ID), nil
 	}
 	v, ok := ipld.FindEntry(n.Props, r.Name)
 	if !ok {
-		return ""
+		return "", nil
 	}
 	switch v.Kind() {
 	case ipld.String, ipld.Int, ipld.Float, ipld.Bool:
 	default:
-		return ""
+		return "", nil
 	}
 	value := ipld.AppendJSON(nil, v)
 	if len(value) > maxScopeValue {
-		return ""
+		return "", nil
 	}
-	return "prop " + text.EscapeLine(r.Name+"="+string(value))
+	return "prop " + text.EscapeLine(r.Name+"="+string(value)), nil
 }
 
 func (d digestReader) Down(ctx context.Context, id graph.ID) iter.Seq2[graph.ID, error] {

@@ -368,7 +368,7 @@ func (s *purgeScan) madeOf(w *distill.Written, g *goneFrom, remade *remadeDigest
 		return false, g.err
 	}
 	for _, id := range g.ids {
-		holds, err := distill.Holds(s.p.ctx, newDigestReader(g.at, w.Recipe), id, w.Scope, w.Label)
+		holds, err := distill.Holds(s.p.ctx, newDigestReader(s.p.repo, g.at, w.Recipe), id, w.Scope, w.Label)
 		if holds || err != nil {
 			return holds, err
 		}
