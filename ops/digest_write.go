@@ -97,7 +97,7 @@ func writeDigest(ctx context.Context, s *Service, q *DigestWriteRequest) (*Diges
 	}
 	res, err := s.Repo.WriteDigests(ctx, v.Recipe, []repo.DigestText{one}, s.Commit)
 	if err != nil {
-		return nil, digestHint(err)
+		return nil, digestHint(err, q.Digest)
 	}
 	name, err := v.name(ctx, d.Scope, d.Label)
 	out := &DigestWritten{
@@ -132,14 +132,15 @@ func (s *Service) digestsToWrite(ctx context.Context, rules ScopeRules) (*digest
 	return &digestView{d, snap, NewLabels(snap)}, err
 }
 
-// digestHint says what to do about a source that has changed.
-func digestHint(err error) error {
+// digestHint says what to do about a source that has changed, of a digest as it was named.
+func digestHint(err error, name string) error {
 	var changed *repo.DigestSourceError
 	if !errors.As(err, &changed) {
 		return err
 	}
-	return Hint(err, "read it again with 'mnem digest "+changed.Name+"', and write of what it says now",
-		"ask for digest "+changed.Name+" again, and write of what it says now")
+	name = clip(name, digestTitle)
+	return Hint(err, "read it again with 'mnem digest "+name+"', and write of what it says now",
+		"ask for digest "+name+" again, and write of what it says now")
 }
 
 // written returns the text that a model wrote of a digest, nil for none, and how many were left out since they

@@ -15,40 +15,40 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// RewriteDigest is the way by which a chat model writes the text of a digest.
+// RewriteDigest is the rewrite method with which a chat model is asked for the text of a digest.
 const RewriteDigest = "digest"
 
 const (
 	maxCalls = 1000
-	// modelTokens is how much of what is below a digest a model is told, and factChars of one memory.
+	// modelTokens bounds the prompt: the tokens of what is below a digest. factChars bounds one memory in it.
 	modelTokens = 4000
 	factChars   = 600
-	// modelFailures is after how many failures in a row the model is asked no more.
+	// modelFailures is the number of failures in a row that ends a run.
 	modelFailures = 3
-	textsAtOnce   = 10 // that become one commit
+	textsAtOnce   = 10 // texts in one commit
 )
 
-// DigestTexts is what a model is to write, or wrote.
+// DigestTexts reports a run of a model, or with DryRun what a run would ask.
 type DigestTexts struct {
 	Model   string              `json:"model"`
-	Calls   int                 `json:"calls"`  // of the model
-	Tokens  int                 `json:"tokens"` // that it was told, estimated
-	Most    int                 `json:"most"`   // tokens that it may write
+	Calls   int                 `json:"calls"`  // to the model
+	Tokens  int                 `json:"tokens"` // in its prompts, estimated
+	Most    int                 `json:"most"`   // tokens that its answers may have
 	Written int                 `json:"written"`
-	Failed  List[DigestFailure] `json:"failed"`  // digests that keep their sentences
-	Left    int                 `json:"left"`    // digests without a text of a model, for another run
-	Dropped int                 `json:"dropped"` // texts of digests that are not there any more
+	Failed  List[DigestFailure] `json:"failed"`  // these keep their sentences
+	Left    int                 `json:"left"`    // digests without a model's text, for another run
+	Dropped int                 `json:"dropped"` // texts whose digests no longer exist
 	Commit  ipld.CID            `json:"commit" shape:"null"`
 	DryRun  bool                `json:"dry_run"`
 }
 
-// DigestFailure is a digest of which a model wrote nothing that can be kept.
+// DigestFailure is a digest for which no text was kept, and why.
 type DigestFailure struct {
 	ID    Text   `json:"id"`
 	Error string `json:"error"`
 }
 
-// modelWriting is a run of a model over digests.
+// modelWriting is the state of one run.
 type modelWriting struct {
 	*digestView
 	s     *Service
@@ -56,12 +56,12 @@ type modelWriting struct {
 	ask   func(ctx context.Context, told string, n int) ([]string, error)
 	out   *DigestTexts
 	fresh map[distill.Source]string // texts of this run
-	ready []repo.DigestText         // not committed yet
+	ready []repo.DigestText         // to be committed
 	row   int                       // failures in a row
 }
 
-// writeTexts lets a model write the texts of digests that have none: of those with the most memories below, the
-// smaller ones first, so that those above are told what it wrote.
+// writeTexts asks a model for texts of the digests that have none and the most memories below. The smaller ones
+// come first, so that the prompt of a digest above has the texts written for those below it.
 func (q *DistillRequest) writeTexts(ctx context.Context, s *Service) (*DigestTexts, error) {
 	v, err := s.digestsToWrite(ctx, q.ScopeRules)
 	if err != nil {
@@ -85,7 +85,7 @@ func (q *DistillRequest) writeTexts(ctx context.Context, s *Service) (*DigestTex
 	}
 	m.out = &DigestTexts{Model: m.model, Left: left, Commit: v.snap.CID(), DryRun: s.DryRun}
 	err = m.all(ctx, list)
-	if len(m.ready) > 0 { // they are paid for, whatever stopped the run
+	if len(m.ready) > 0 { // paid for, so kept, whatever stopped the run
 		if kept := m.commit(context.WithoutCancel(ctx)); err == nil {
 			err = kept
 		} else if kept != nil {
@@ -102,7 +102,7 @@ func (q *DistillRequest) writeTexts(ctx context.Context, s *Service) (*DigestTex
 	return nil, err
 }
 
-// all lets the model write of digests, one after the other, and keeps all but the last few texts.
+// all asks the model about one digest after the other. Texts are committed in batches; the last ones stay in ready.
 func (m *modelWriting) all(ctx context.Context, list []*distill.Digest) error {
 	set, done := m.s.host.Progress()
 	defer done()
@@ -124,7 +124,7 @@ func (m *modelWriting) all(ctx context.Context, list []*distill.Digest) error {
 	return nil
 }
 
-// modelName is what a text is said to be written by.
+// modelName is the name that texts are kept with: the model's own, or else the one asked for.
 func modelName(m retrieve.Rewriter, asked string) string {
 	if named, ok := m.(interface{ Model() string }); ok {
 		return named.Model()
@@ -132,7 +132,7 @@ func modelName(m retrieve.Rewriter, asked string) string {
 	return asked
 }
 
-// unwritten returns so many digests that have no text of a model, the smallest first, and how many more it met.
+// unwritten returns up to most digests without a model's text, the smallest first, and how many more it saw.
 func (v *digestView) unwritten(ctx context.Context, most int) (list []*distill.Digest, left int, err error) {
 	seen := map[ipld.CID]bool{}
 	root, _, err := v.Top(ctx, v.Blocks, graph.ID{})
@@ -171,7 +171,7 @@ func (v *digestView) unwritten(ctx context.Context, most int) (list []*distill.D
 	return list, left, nil
 }
 
-// one lets the model write of one digest.
+// one asks the model for the text of one digest.
 func (m *modelWriting) one(ctx context.Context, d *distill.Digest) error {
 	told, err := m.told(ctx, d)
 	if err != nil {
@@ -207,8 +207,8 @@ func (m *modelWriting) one(ctx context.Context, d *distill.Digest) error {
 	return nil
 }
 
-// checkSaid refuses what is no digest of what a model was told: nothing, too much, or a text whose terms are
-// mostly of something else, as those of an apology are.
+// checkSaid refuses an answer that is empty, too long, or that has few terms in common with the prompt, as an
+// apology does.
 func checkSaid(said []string, told string, limit int) error {
 	if len(said) == 0 || strings.TrimSpace(said[0]) == "" {
 		return errors.New("the model wrote nothing")
@@ -226,7 +226,7 @@ func checkSaid(said []string, told string, limit int) error {
 	return nil
 }
 
-// told is what a model is told of a digest: what is right below it, in lines.
+// told builds the prompt for a digest: a line for each digest and memory directly below it.
 func (m *modelWriting) told(ctx context.Context, d *distill.Digest) (string, error) {
 	var lines []string
 	tokens := 0
@@ -275,10 +275,10 @@ func (m *modelWriting) told(ctx context.Context, d *distill.Digest) (string, err
 	return strings.Join(lines, "\n"), nil
 }
 
-// commit keeps what is ready, but for what is of something else by now.
+// commit keeps the texts that are ready, except those whose digest has changed since.
 func (m *modelWriting) commit(ctx context.Context) error {
 	ready := m.ready
-	m.ready = nil // it is tried once
+	m.ready = nil // tried once
 	opt := m.s.Commit
 	opt.Message = firstOf(opt.Message, fmt.Sprintf("write %s", plural(len(ready), "digest")))
 	res, err := m.s.Repo.WriteDigestsThatFit(ctx, m.Recipe, ready, opt)
@@ -288,7 +288,7 @@ func (m *modelWriting) commit(ctx context.Context) error {
 	for i, one := range ready {
 		switch why := res.Refused[i]; {
 		case errors.Is(why, repo.ErrConflict):
-			m.fail(one, "the digest has changed since the model was asked: run it again")
+			m.fail(one, "the digest has changed since the model was asked: run the command again")
 		case why != nil:
 			m.fail(one, why.Error())
 		}
@@ -296,7 +296,7 @@ func (m *modelWriting) commit(ctx context.Context) error {
 	m.out.Written += len(ready) - len(res.Refused)
 	m.out.Dropped += res.Dropped
 	m.out.Commit = res.Commit
-	m.s.Commit.Expect = nil // it was for the first
+	m.s.Commit.Expect = nil // only the first commit has to find the expected one
 	return nil
 }
 

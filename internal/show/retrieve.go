@@ -128,7 +128,7 @@ func (c *Console) printExplanation(a *ops.Answer) {
 			for i, id := range d.Covers {
 				names[i] = fmt.Sprintf("%.8s", id)
 			}
-			why += ", in place of " + strings.Join(names, ", ")
+			why += ", covers " + strings.Join(names, ", ")
 		}
 		rows = append(rows, []Cell{{"", ""}, {line(d.Digest), Bold}, {"", ""}, {fmt.Sprint(d.Score), ""},
 			{fmt.Sprint(d.Tokens), ""}, {why, ""}})
