@@ -261,3 +261,59 @@ func TestTitles(t *testing.T) {
 		t.Errorf("begun by a heading: %q", titles())
 	}
 }
+
+// TestContextsHaveWhatThePackageIsAbout changes a package comment: the chunks of the package follow, without the
+// first ones, tests and other packages, and a memory that was filled step by step is like one that was filled at once.
+func TestContextsHaveWhatThePackageIsAbout(t *testing.T) {
+	const body = "\n\nimport \"os\"\n\n// F does.\nfunc F() { os.Exit(1) }\n"
+	files := map[string]string{
+		"a/doc.go": "// Package a counts\n// sheep. It is old.\npackage a\n",
+		"a/a.go":   "package a" + body, "a/a_test.go": "// Package a is tried.\npackage a" + body,
+		"b/b.go": "package b" + body, "a/z.go": "// Package a is not this.\npackage a" + body,
+	}
+	d := newTree(t, files)
+	contexts := func(name string) (out []string) {
+		c, err := Open(t.Context(), d.head(), []string{""})
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := c.byPath[Path{Name: name}]
+		if err := c.load(t.Context(), doc); err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range doc.chunks {
+			out = append(out, n.Context)
+		}
+		return out
+	}
+	want := func(about string) {
+		t.Helper()
+		for name, ends := range map[string]string{
+			"a/a.go": about, "a/z.go": about, "a/a_test.go": "", "b/b.go": "",
+		} {
+			got := contexts(name)
+			if len(got) != 2 || got[0] != "" || got[1] != name+" › func F"+ends {
+				t.Errorf("%s: %q", name, got)
+			}
+		}
+		if again, _ := d.ingest(); !again.NoChange {
+			t.Error("a second run changed something")
+		}
+	}
+	d.ingest()
+	want(" › Package a counts sheep")
+	d.files["a/doc.go"] = "// Package a counts goats.\npackage a\n"
+	if _, plan := d.ingest(); len(plan.Results) != 1 || len(plan.Changes) > 6 {
+		t.Errorf("%d changes of %+v", len(plan.Changes), plan.Results)
+	}
+	want(" › Package a counts goats")
+	delete(d.files, "a/doc.go")
+	d.ingest()
+	want(" › Package a is not this")
+	d.files["a/z.go"] = "package a" + body
+	d.ingest()
+	want("")
+	d.files["a/doc.go"] = "/* Package a\ncounts cows */\npackage a\n"
+	d.ingest()
+	want(" › Package a counts cows")
+}

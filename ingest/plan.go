@@ -71,6 +71,8 @@ type planner struct {
 	minted map[string]bool
 	late   []graph.Change // edges, and after them what is removed
 	drops  []graph.Change
+
+	said, says abouts // before and after
 }
 
 // job is a file, and the document that it is a version of.
@@ -239,8 +241,11 @@ func (p *planner) documents() error {
 	}
 	var before, after []named
 	mine, lost := make(map[*stored]bool), make(map[*stored]bool)
+	p.said, p.says = make(abouts), make(abouts)
+	says := make(map[Path]string)
 	for _, j := range p.work {
 		mine[j.doc] = true
+		says[j.file.Path] = j.file.doc.About
 		after = append(after, named{j.id, j.file.Path, j.file.doc.Title, j.file.doc.Aliases, j.was})
 	}
 	for _, d := range p.gone {
@@ -253,10 +258,15 @@ func (p *planner) documents() error {
 		n := named{d.node.ID, d.path, d.title(), listProp(d.node, propAliases), d.former()}
 		if !d.retired {
 			before = append(before, n)
+			p.said.add(d.path, textProp(d.node, propAbout))
 			if !mine[d] && !lost[d] {
 				after = append(after, n)
+				says[d.path] = textProp(d.node, propAbout)
 			}
 		}
+	}
+	for _, path := range slices.SortedFunc(maps.Keys(says), comparePaths) {
+		p.says.add(path, says[path])
 	}
 	old, now := newNames(before), newNames(after)
 	for _, j := range p.work {
@@ -278,6 +288,9 @@ func (p *planner) documents() error {
 			if err := p.relink(d, from, now); err != nil {
 				return err
 			}
+		}
+		if err := p.reword(d); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -37,6 +37,7 @@ const (
 	propProject  = "project"
 	propFormer   = "formerly" // paths before, the newest first
 	propFormat   = "format"
+	propAbout    = "about" // what it says of its package
 	propAliases  = "aliases"
 	propLinks    = "links"
 	propMeta     = "meta"
@@ -324,13 +325,7 @@ func (d *stored) formerly(now Path) []Path {
 }
 
 // title is what a document is called.
-func (d *stored) title() string {
-	v, _ := ipld.FindEntry(d.node.Props, propTitle)
-	if v.Kind() != ipld.String {
-		return ""
-	}
-	return v.Text()
-}
+func (d *stored) title() string { return textProp(d.node, propTitle) }
 
 // texts returns the texts of a list property.
 func listProp(n *graph.Node, name string) []string {

@@ -152,6 +152,9 @@ func (w *writer) document(chunks []parse.Chunk) {
 	set(propPath, ipld.StringValue(f.Path.Name))
 	set(propTitle, ipld.StringValue(d.Title))
 	set(propFormat, ipld.StringValue(string(f.Format)))
+	if d.About != "" {
+		set(propAbout, ipld.StringValue(d.About))
+	}
 	if f.Path.Project != "" {
 		set(propProject, ipld.StringValue(f.Path.Project))
 	}
@@ -197,7 +200,8 @@ func (w *writer) document(chunks []parse.Chunk) {
 	}
 	ipld.SortEntries(c.Props)
 	c.Sources = []string{src.String()}
-	w.put(c, propProject, propFormer, propAliases, "tags", propLinks, propMeta, propDigest, propRedacted, propColumns)
+	w.put(c, propProject, propFormer, propAliases, "tags", propLinks, propMeta, propDigest, propRedacted, propColumns,
+		propAbout)
 }
 
 func texts(list []string) ipld.Value {
@@ -317,6 +321,8 @@ func (w *writer) chunk(c *parse.Chunk, keys []string, i int) error {
 		if c.Section < 0 { // and nothing stands around it
 			context = ""
 		}
+	} else {
+		context += w.says.of(w.file.Path, w.file.Format)
 	}
 	change.Summary, change.Context = &summary, &context
 	if err := change.SetContent(body, ""); err != nil {

@@ -47,6 +47,7 @@ var (
 // Document is what a file says.
 type Document struct {
 	Title    string // "" where it names none
+	About    string // what a source file says of its package: the first sentence of the package comment
 	Aliases  []string
 	Tags     []string
 	Meta     []Field // the rest of the front matter
@@ -299,7 +300,7 @@ func (d *Document) promote() {
 // Rewrite puts what f makes of them in the place of the title, the front matter, headings and links. A field
 // of the front matter is given to it with its name, and left out where that changes.
 func (d *Document) Rewrite(f func(string) (string, error)) error {
-	texts := []*string{&d.Title}
+	texts := []*string{&d.Title, &d.About}
 	for i := range d.Aliases {
 		texts = append(texts, &d.Aliases[i])
 	}

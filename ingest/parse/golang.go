@@ -22,6 +22,7 @@ func (s *scanner) golang() (imports []string) {
 		s.plain(0)
 		return nil
 	}
+	d.About = sentence(file.Doc.Text())
 	tok := fset.File(file.Package)
 	line := func(p token.Pos) int { return min(tok.PositionFor(p, false).Line, len(s.lines)) } // whatever //line says
 	next := 0                                                                                  // the first line that is in no block
@@ -57,6 +58,16 @@ func (s *scanner) golang() (imports []string) {
 		}
 	}
 	return imports
+}
+
+// maxAbout is how many bytes of a package comment say what the package is about.
+const maxAbout = 300
+
+// sentence returns the first sentence of a comment, in one line.
+func sentence(s string) string {
+	s, _, _ = strings.Cut(s, "\n\n")
+	s, _, _ = strings.Cut(strings.Join(strings.Fields(clipText(s, maxAbout)), " "), ". ")
+	return strings.TrimSuffix(s, ".")
 }
 
 // declared is what a declaration is called, "" for imports.
