@@ -100,20 +100,5 @@ func (q *QueryText) titledTerms() []int32 {
 // HasTitle reports whether a text has the title that a summary is, where TitlesIn looks for titles.
 func (x *Index) HasTitle(s, summary string) bool {
 	title := Title(x.analyser, summary)
-	return title != nil && x.hasTitle(s, title)
-}
-
-func (x *Index) hasTitle(s string, title []string) bool {
-	var last []string // the newest terms, as many as the title has
-	n, found := 0, false
-	x.analyser.Each(beginning(s), func(term string) bool {
-		if len(last) == len(title) {
-			last = append(last[:0], last[1:]...)
-		}
-		last = append(last, term)
-		n++
-		found = slices.Equal(last, title)
-		return !found && n < maxTitleText
-	})
-	return found
+	return x.analyser.HasPhrase(beginning(s), title, maxTitleText)
 }

@@ -162,23 +162,28 @@ func (x *Index) named(find *titleFinder, key []byte, h titleSum) (*titleNodes, e
 	return t, nil
 }
 
-// titled returns the live nodes with a title in ascending order, none if they are too many.
-func (f *titleFinder) titled(key string, h titleSum) ([]graph.ID, error) {
-	entries := make([]entry, len(f.segs))
-	df := 0
+// entries returns what the segments have of a title, and how many live nodes have it.
+func (f *titleFinder) entries(key string, h titleSum) (entries []entry, df int, err error) {
+	entries = make([]entry, len(f.segs))
 	for n := range f.segs {
 		e, err := f.term(n, key, h)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		entries[n] = e
 		df += e.count - e.neg
 	}
 	if df < 0 {
-		return nil, segment.Corrupt("title %q in %d nodes", key, df)
+		return nil, 0, segment.Corrupt("title %q in %d nodes", key, df)
 	}
-	if df > maxTitleNodes {
-		return nil, nil
+	return entries, df, nil
+}
+
+// titled returns the live nodes with a title in ascending order, none if they are too many.
+func (f *titleFinder) titled(key string, h titleSum) ([]graph.ID, error) {
+	entries, df, err := f.entries(key, h)
+	if err != nil || df == 0 || df > maxTitleNodes {
+		return nil, err
 	}
 	var ids []graph.ID
 	for n := range f.segs {
@@ -244,7 +249,7 @@ func (x *Index) Mentioning(
 	if err != nil {
 		return nil, err
 	}
-	if named, err := find.titled(titleKey(title), sumOf(title)); err != nil || named == nil {
+	if _, df, err := find.entries(titleKey(title), sumOf(title)); err != nil || df == 0 || df > maxTitleNodes {
 		return nil, err
 	}
 	err = x.eachWithAll(ctx, terms, 1<<FieldContent, func(v *view, doc uint32) error {

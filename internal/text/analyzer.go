@@ -54,14 +54,25 @@ func New(lang string) (*Analyzer, error) {
 // memory of s: clone what is kept longer than s.
 //
 // Any string will do, valid UTF-8 or not. Time is linear in len(s) and extra memory constant.
-func (a *Analyzer) Each(s string, yield func(term string) bool) {
-	sc := a.scanners.Get().(*scanner)
-	defer func() {
-		sc.s, sc.yield, sc.token = "", nil, ""
-		a.scanners.Put(sc)
-	}()
-	sc.s, sc.yield, sc.english = s, yield, a.english
+func (a *Analyzer) Each(s string, yield func(term string) bool) { a.each(s, nil, yield) }
+
+func (a *Analyzer) each(s string, firsts *firstBytes, yield func(term string) bool) {
+	sc := a.scanner(s)
+	defer a.leave(sc)
+	sc.yield, sc.firsts = yield, firsts
 	sc.scan()
+}
+
+// scanner returns a scanner of a text, to be left after use.
+func (a *Analyzer) scanner(s string) *scanner {
+	sc := a.scanners.Get().(*scanner)
+	sc.s, sc.english = s, a.english
+	return sc
+}
+
+func (a *Analyzer) leave(sc *scanner) {
+	sc.s, sc.yield, sc.unit, sc.token, sc.firsts = "", nil, nil, "", nil
+	a.scanners.Put(sc)
 }
 
 // Terms returns the terms that Each yields.

@@ -8,10 +8,17 @@ import (
 
 // memoSize is the number of stems a scanner remembers, a power of two. Prose repeats its words, and
 // remembering a stem costs a small part of computing it.
-const memoSize = 1 << 12
+const memoSize = 1 << 13
 
-// memoEntry is a stemmed word. The zero value is the stem of no word.
-type memoEntry struct{ word, stem string }
+// memoEntry is a word and its stem. The word is in the entry itself, and the stem is the beginning of the
+// word where it can be: memory that is far away takes longer to look at than all the rest. The zero value is
+// the stem of no word.
+type memoEntry struct {
+	size uint8 // of the word
+	keep uint8 // how much of the word the stem is, 0 where it is other
+	word [22]byte
+	stem string // where keep is 0
+}
 
 // stem returns the English stem of a folded token, or the token itself when it holds anything
 // but a-z and apostrophes or when nothing would be left of it.
@@ -19,21 +26,37 @@ func (sc *scanner) stem(token string) string {
 	if !stemmable(token) {
 		return token
 	}
+	if len(token) == 0 || len(token) > len(memoEntry{}.word) {
+		return sc.computeStem(token)
+	}
 	hash := uint32(2166136261) // FNV-1a, to spread words over the slots
 	for i := range len(token) {
 		hash = (hash ^ uint32(token[i])) * 16777619
 	}
 	slot := &sc.memo[(hash>>16^hash)&uint32(len(sc.memo)-1)]
-	if slot.word != token {
-		word := strings.Clone(token) // the text itself must not stay in memory for a slot
-		sc.env.SetCurrent(word)
-		english.Stem(&sc.env)
-		slot.word, slot.stem = word, sc.env.Current()
+	if string(slot.word[:slot.size]) != token {
+		*slot = memoEntry{size: uint8(len(token))}
+		copy(slot.word[:], token)
+		if stem := sc.computeStem(token); strings.HasPrefix(token, stem) {
+			slot.keep = uint8(len(stem))
+		} else {
+			slot.stem = stem
+		}
 	}
-	if slot.stem == "" {
-		return token
+	if slot.keep > 0 {
+		return token[:slot.keep]
 	}
 	return slot.stem
+}
+
+// computeStem is stem of a token that it does not leave alone, without a memory.
+func (sc *scanner) computeStem(token string) string {
+	sc.env.SetCurrent(strings.Clone(token)) // the text itself must not stay in memory
+	english.Stem(&sc.env)
+	if stem := sc.env.Current(); stem != "" {
+		return stem
+	}
+	return token
 }
 
 // stemmable reports whether a folded token has nothing but a-z and apostrophes.

@@ -54,6 +54,12 @@ func FuzzEach(f *testing.F) {
 	plain, english := analyzer(f, "none"), analyzer(f, "en")
 	f.Fuzz(func(t *testing.T, s string) {
 		checkAnalysis(t, plain, english, s)
+		if terms := english.Terms(s); len(terms) > 0 {
+			last := terms[max(0, len(terms)-3):]
+			if !english.HasPhrase(s, last, len(terms)) || english.HasPhrase(s, last, len(last)-1) {
+				t.Errorf("%q does not end with %q", s, last)
+			}
+		}
 		var b strings.Builder
 		for i := 0; i < len(s); {
 			_, _, width := decode(s, i)

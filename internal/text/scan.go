@@ -21,6 +21,8 @@ type scanner struct {
 	split bool // whether it is for the current run
 	env   snowballstem.Env
 	memo  []memoEntry // a power of two of them
+	// firsts, where it is not nil, has the first bytes of the terms that matter: others need no stem.
+	firsts *firstBytes
 	// lexicon, where there is one, takes the words.
 	lexicon *Lexicon
 }
@@ -214,10 +216,16 @@ func (sc *scanner) term(at int) string {
 
 // finish yields a folded word that is no stop word, stemmed where the language asks for it.
 func (sc *scanner) finish(term string) bool {
-	if sc.token = term; sc.english {
+	if sc.token = term; sc.english && sc.matters(term) {
 		term = sc.stem(term)
 	}
 	return sc.yield(term)
+}
+
+// matters reports whether a word may have a stem that is asked for. Stemming leaves the first byte of a
+// word as it is, unless that is an apostrophe.
+func (sc *scanner) matters(word string) bool {
+	return sc.firsts == nil || sc.firsts.has(word[0]) || word[0] == '\''
 }
 
 // gram is where a run of a bigram class stands. The buffer holds the unit before the current one,

@@ -16,13 +16,10 @@ type Surface struct {
 //
 // Any string will do. Time is linear in len(s) and extra memory constant.
 func (a *Analyzer) EachSurface(s string, yield func(Surface) bool) {
-	sc := a.scanners.Get().(*scanner)
-	defer func() {
-		sc.s, sc.yield = "", nil
-		a.scanners.Put(sc)
-	}()
+	sc := a.scanner(s)
+	defer a.leave(sc)
 	var word Surface
-	sc.s, sc.english = s, false
+	sc.english = false
 	sc.yield = func(token string) bool {
 		if word.Token = strings.TrimSuffix(token, "'s"); word.Token == "" {
 			word.Token = token
@@ -88,7 +85,7 @@ func (a *Analyzer) WordTerm(token string) (term string, ok bool) {
 	if isStopWord(token) {
 		return "", false
 	}
-	sc := a.scanners.Get().(*scanner)
-	defer a.scanners.Put(sc)
+	sc := a.scanner("")
+	defer a.leave(sc)
 	return sc.stem(token), true
 }

@@ -3,12 +3,8 @@ package text
 // EachToken calls yield with the terms that Each yields and the token that each was made from: the
 // folded word or part before it was stemmed, the bigram itself.
 func (a *Analyzer) EachToken(s string, yield func(token, term string) bool) {
-	sc := a.scanners.Get().(*scanner)
-	defer func() {
-		sc.s, sc.yield, sc.token = "", nil, ""
-		a.scanners.Put(sc)
-	}()
-	sc.s, sc.english = s, a.english
+	sc := a.scanner(s)
+	defer a.leave(sc)
 	sc.yield = func(term string) bool {
 		token := sc.token
 		if sc.token = ""; token == "" {
@@ -22,12 +18,8 @@ func (a *Analyzer) EachToken(s string, yield func(token, term string) bool) {
 // EachOfField calls yield with the terms that Each yields, and with each unit of a longer run of
 // Han, which a question may ask for alone: unit is true for those.
 func (a *Analyzer) EachOfField(s string, yield func(term string, unit bool) bool) {
-	sc := a.scanners.Get().(*scanner)
-	defer func() {
-		sc.s, sc.yield, sc.unit, sc.token = "", nil, nil, ""
-		a.scanners.Put(sc)
-	}()
-	sc.s, sc.english = s, a.english
+	sc := a.scanner(s)
+	defer a.leave(sc)
 	sc.yield = func(term string) bool { return yield(term, false) }
 	sc.unit = func(term string) bool { return yield(term, true) }
 	sc.scan()

@@ -10,13 +10,10 @@ import "strings"
 //
 // Any string will do. Time is linear in len(s) and extra memory constant.
 func (a *Analyzer) EachWord(s string, yield func(word string, telling bool) bool) {
-	sc := a.scanners.Get().(*scanner)
-	defer func() {
-		sc.s, sc.yield, sc.token = "", nil, ""
-		a.scanners.Put(sc)
-	}()
+	sc := a.scanner(s)
+	defer a.leave(sc)
 	sign := uint8(classSeparator) // what the classes of the word say
-	sc.s, sc.english = s, false
+	sc.english = false
 	sc.yield = func(word string) bool { return yield(word, isTelling(word, sign)) }
 	for pos, ok := 0, true; ok && pos < len(s); {
 		_, entry, width := decode(s, pos)
