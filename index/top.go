@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/mnem-project/mnem/internal/heap"
@@ -28,12 +29,15 @@ func newTop(k int) *top {
 }
 
 // after reports whether a ranks after b.
-func (t *top) after(a, b ranked) bool {
+func (t *top) after(a, b ranked) bool { return t.compare(a, b) > 0 }
+
+// compare is the order of hits: score descending, id ascending.
+func (t *top) compare(a, b ranked) int {
 	if a.score != b.score {
-		return a.score < b.score
+		return cmp.Compare(b.score, a.score)
 	}
 	if a.view == b.view {
-		return a.doc > b.doc
+		return cmp.Compare(a.doc, b.doc)
 	}
 	x, err := a.view.id(a.doc)
 	y, err2 := b.view.id(b.doc)
@@ -43,7 +47,7 @@ func (t *top) after(a, b ranked) bool {
 	if err != nil {
 		t.err = err
 	}
-	return x.Compare(y) > 0
+	return x.Compare(y)
 }
 
 // floor returns a score such that documents of this score and below are out: one less than the
@@ -77,15 +81,7 @@ func (t *top) offer(v *view, accept Accept, doc uint32, score int64) error {
 
 // hits returns what was kept in its order.
 func (t *top) hits() ([]Hit, error) {
-	slices.SortFunc(t.docs, func(a, b ranked) int {
-		switch {
-		case t.after(b, a):
-			return -1
-		case t.after(a, b):
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(t.docs, t.compare)
 	out := make([]Hit, len(t.docs))
 	for i, r := range t.docs {
 		id, err := r.view.id(r.doc)

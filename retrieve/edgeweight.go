@@ -50,7 +50,7 @@ func (w EdgeWeight) validate() error {
 	return nil
 }
 
-func (r Request) checkEdgeWeights() error {
+func (r *Request) checkEdgeWeights() error {
 	if len(r.EdgeWeights) > MaxNames {
 		return badParam("edgeWeights", "%d types, limit %d", len(r.EdgeWeights), MaxNames)
 	}

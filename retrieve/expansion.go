@@ -62,7 +62,7 @@ func (r *Request) resolveExpand() {
 	r.Expand = orDefault(r.Expand, rounds)
 }
 
-func (r Request) checkExpand() error {
+func (r *Request) checkExpand() error {
 	rounds := r.Expansion.maxRounds()
 	if r.open("expansion") { // so that a profile may have the one that the others are of
 		rounds = MaxRounds
@@ -73,7 +73,7 @@ func (r Request) checkExpand() error {
 	return checkRange("expand", r.Expand, 0, rounds)
 }
 
-func (r Request) checkDecay() error {
+func (r *Request) checkDecay() error {
 	if r.Decay != nil && r.Expansion != Decay && !r.open("expansion") {
 		return badParam("decay", "only paths decay: choose the expansion decay for it")
 	}
@@ -83,7 +83,7 @@ func (r Request) checkDecay() error {
 	return nil
 }
 
-func (r Request) checkDamping() error {
+func (r *Request) checkDamping() error {
 	if r.Damping != nil && r.Expansion != PPR && !r.open("expansion") {
 		return badParam("damping", "only PageRank is damped: choose the expansion ppr for it")
 	}

@@ -149,14 +149,14 @@ func (r *run) gather(lists []*laneList, exact []*candidate) {
 	r.found = exact
 	for at, l := range lists {
 		r.found = slices.Grow(r.found, len(l.hits))
-		// One allocation for all: there may be a thousand, of which ten become items.
-		fresh, places := make([]candidate, len(l.hits)), make([]LaneHit, len(l.hits))
+		// There may be a thousand, of which ten become items.
+		places := r.room.lanes.take(len(l.hits))[:len(l.hits)]
 		l.nodes = make([]*candidate, len(l.hits))
 		for i, h := range l.hits {
 			places[i] = LaneHit{Lane: l.lane, Rank: i + 1, Score: h.Score}
 			c := byID[h.ID]
 			if c == nil {
-				c = &fresh[i]
+				c = r.room.candidates.take()
 				c.id, c.lanes = h.ID, places[i:i+1:i+1]
 				r.found = append(r.found, c)
 				if at+1 < len(lists) { // a later list may have it too

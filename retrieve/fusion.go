@@ -78,7 +78,7 @@ func (w LaneWeight) validate() error {
 }
 
 // checkWeights checks the weights of lanes beside the fusion.
-func (r Request) checkWeights() error {
+func (r *Request) checkWeights() error {
 	others := func(w LaneWeight) bool { return w.Lane != LaneTime }
 	if r.Fusion == RRF && slices.ContainsFunc(r.Weights, others) {
 		return badParam("weights", "lanes count alike in rrf: choose weighted-rrf for weights")
@@ -102,7 +102,7 @@ func (r Request) checkWeights() error {
 
 // checkLanes refuses weights of lanes that the request does not have, and a request none of whose
 // lanes is left. It needs the text, which Validate does not.
-func (r Request) checkLanes() error {
+func (r *Request) checkLanes() error {
 	if len(r.Weights) == 0 {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (r Request) checkLanes() error {
 				"others their vectors", shortQuote(string(w.Lane)))
 		}
 	}
-	if !r.otherLanes() && len(readDates(&r).Ranges) == 0 {
+	if !r.otherLanes() && len(readDates(r).Ranges) == 0 {
 		return badParam("weights", "every lane has weight 0: give one of them more")
 	}
 	return nil

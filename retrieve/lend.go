@@ -315,7 +315,8 @@ func (l *lender) joining(ctx context.Context, others []*facts) ([]*candidate, er
 				return nil, err
 			}
 		}
-		c := &candidate{id: v.id}
+		c := l.room.candidates.take()
+		c.id = v.id
 		if l.receive(c, v, nil); c.reached() {
 			most.add(c.gain)
 			list = append(list, c)

@@ -83,7 +83,7 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 	}
 	item := Item{
 		ID: c.id, Key: n.Key, Type: n.Type, Node: cid,
-		Score: c.score, Tier: c.tier, Lanes: c.lanes, Reach: c.way(),
+		Score: c.score, Tier: c.tier, Lanes: slices.Clone(c.lanes), Reach: c.way(),
 		Community: c.member,
 		Recall:    c.recalled.told(),
 		Entities:  p.entities.names(c.id),

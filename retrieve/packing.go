@@ -32,7 +32,7 @@ func Lambda(x float64) (units int, ok bool) {
 }
 
 // checkExclude checks the nodes that are left out.
-func (r Request) checkExclude() error {
+func (r *Request) checkExclude() error {
 	if n := len(r.Exclude) + len(r.ExcludeNames); n > MaxExclude {
 		return badParam("exclude", "%d nodes, limit %d", n, MaxExclude)
 	}
@@ -50,7 +50,7 @@ func (r Request) checkExclude() error {
 	return nil
 }
 
-func (r Request) checkUnseen() error {
+func (r *Request) checkUnseen() error {
 	if r.UnseenFrom < 0 || r.UnseenFrom > graph.MaxCount {
 		return badParam("unseenFrom", "%d is outside 0 to %d", r.UnseenFrom, int64(graph.MaxCount))
 	}
@@ -58,7 +58,7 @@ func (r Request) checkUnseen() error {
 }
 
 // checkResolved refuses what only a repository and a session can turn into ids.
-func (r Request) checkResolved() error {
+func (r *Request) checkResolved() error {
 	if len(r.ExcludeNames) > 0 {
 		return badParam("exclude", "names need a repository that knows them: give ids")
 	}

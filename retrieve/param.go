@@ -53,7 +53,7 @@ type param struct {
 	set  func(*Request, ipld.Value)    // the inverse of get
 	read func(*Request, *memberParser) // sets it from a member
 	// check refuses what the request has of it, and fill gives it its default and its one form.
-	check func(Request) error
+	check func(*Request) error
 	fill  func(*Request)
 }
 
@@ -156,7 +156,7 @@ func (p param) own(why string) param {
 }
 
 // only replaces the check of the parameter's kind.
-func (p param) only(check func(Request) error) param {
+func (p param) only(check func(*Request) error) param {
 	p.check = check
 	return p
 }
@@ -187,7 +187,7 @@ func word[S ~string](name string, at func(*Request) *S, def, usual S, words ...S
 	}
 	p.set = func(r *Request, v ipld.Value) { *at(r) = S(v.Text()) }
 	p.read = func(r *Request, m *memberParser) { *at(r) = S(m.text()) }
-	p.check = func(r Request) error { return checkWord(name, string(*at(&r)), allowed) }
+	p.check = func(r *Request) error { return checkWord(name, string(*at(r)), allowed) }
 	p.fill = func(r *Request) { *at(r) = cmp.Or(*at(r), def) }
 	return p
 }
@@ -230,7 +230,7 @@ func count(name string, at func(*Request) *int, usual, limit int) param {
 	p.get = func(r *Request) (ipld.Value, bool) { return encodeInt(*at(r)), *at(r) != usual }
 	p.set = func(r *Request, v ipld.Value) { *at(r) = int(v.Int()) }
 	p.read = func(r *Request, m *memberParser) { *at(r) = *m.number() }
-	p.check = func(r Request) error { return checkRange(name, at(&r), 0, limit) }
+	p.check = func(r *Request) error { return checkRange(name, at(r), 0, limit) }
 	return p
 }
 
@@ -249,7 +249,7 @@ func option(name string, at func(*Request) **int, def, usual, least, limit int) 
 	}
 	p.set = func(r *Request, v ipld.Value) { *at(r) = new(int(v.Int())) }
 	p.read = func(r *Request, m *memberParser) { *at(r) = m.number() }
-	p.check = func(r Request) error { return checkRange(name, *at(&r), least, limit) }
+	p.check = func(r *Request) error { return checkRange(name, *at(r), least, limit) }
 	p.fill = func(r *Request) { *at(r) = orDefault(*at(r), def) }
 	return p
 }
@@ -269,8 +269,8 @@ func moment(name string, at func(*Request) *graph.OptTime) param {
 	p.get = func(r *Request) (ipld.Value, bool) { return ipld.IntValue(int64(at(r).Time)), at(r).Given }
 	p.set = func(r *Request, v ipld.Value) { *at(r) = graph.At(graph.Time(v.Int())) }
 	p.read = func(r *Request, m *memberParser) { *at(r) = m.time() }
-	p.check = func(r Request) error {
-		if t := at(&r).Time; t < graph.MinTime || t > graph.MaxTime {
+	p.check = func(r *Request) error {
+		if t := at(r).Time; t < graph.MinTime || t > graph.MaxTime {
 			return badParam(name, "%d µs is outside %d to %d", int64(t), int64(graph.MinTime),
 				int64(graph.MaxTime))
 		}
@@ -283,7 +283,7 @@ func moment(name string, at func(*Request) *graph.OptTime) param {
 func list[T any](
 	name string, kind ParamKind, at func(*Request) *[]T,
 	encode func([]T) ipld.Value, decode func(ipld.Value) []T, read func(*memberParser) []T,
-	sorted func([]T) []T, check func(Request) error,
+	sorted func([]T) []T, check func(*Request) error,
 ) param {
 	p := base(name, kind)
 	p.at = func(r *Request) any { return at(r) }
@@ -297,7 +297,7 @@ func list[T any](
 
 // names is a list of names: of any, or of words.
 func names[S ~string](
-	name string, kind ParamKind, at func(*Request) *[]S, check func(Request) error, words ...S,
+	name string, kind ParamKind, at func(*Request) *[]S, check func(*Request) error, words ...S,
 ) param {
 	read := (*memberParser).texts
 	if kind == ParamWords {

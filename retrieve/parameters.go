@@ -32,9 +32,9 @@ func init() { // what checks a parameter asks the table about others
 
 // paramsOfQuery say what is asked.
 func paramsOfQuery() []param {
-	text := base("text", ParamText).own(ownAsked).only(Request.checkText)
+	text := base("text", ParamText).own(ownAsked).only((*Request).checkText)
 	text.read = func(r *Request, p *memberParser) { r.Text = p.text() }
-	rewrites := base("rewrites", ParamTexts).own(ownAsked).only(Request.checkRewrites).
+	rewrites := base("rewrites", ParamTexts).own(ownAsked).only((*Request).checkRewrites).
 		remote().flagAs("also", "search for this `TEXT` too: the query in other words (repeatable, at most 8)")
 	rewrites.get = func(r *Request) (ipld.Value, bool) {
 		return encodeRewrites(r.Rewrites), len(r.Rewrites) > 0
@@ -45,40 +45,40 @@ func paramsOfQuery() []param {
 		text,
 		list("vectors", ParamObject, func(r *Request) *[]QueryVector { return &r.Vectors },
 			encodeVectors, decodeVectors, objectOf(ParseQueryVector), sortedVectors,
-			Request.checkVectors).own(ownAsked),
+			(*Request).checkVectors).own(ownAsked),
 		list("sparse", ParamObject, func(r *Request) *[]SparseVector { return &r.Sparse },
 			encodeSparse, decodeSparse, objectOf(ParseSparseVector), sortedSparse,
-			Request.checkSparse).own(ownAsked),
+			(*Request).checkSparse).own(ownAsked),
 		maybe("rewrite", func(r *Request) *string { return &r.Rewrite }, RewriteMulti, RewriteHyde).
 			own(ownJudge),
 		rewrites,
 		maybe("intent", func(r *Request) *Intent { return &r.Intent }, Intents()...).own(ownAsked).
 			remote().flag("rank as 'mnem recall' does: `INTENT` is auto, why, when, entity or general"),
 		maybe("profile", func(r *Request) *string { return &r.Profile }).own(ownName).
-			only(Request.checkProfile),
+			only((*Request).checkProfile),
 	}
 }
 
 // paramsOfChoice say which nodes may be an answer.
 func paramsOfChoice() []param {
-	exclude := base("exclude", ParamTexts).own(ownAnswer).only(Request.checkExclude).
+	exclude := base("exclude", ParamTexts).own(ownAnswer).only((*Request).checkExclude).
 		remote().flag("leave out this `NODE`, by key or id (repeatable)")
 	exclude.get = func(r *Request) (ipld.Value, bool) { return encodeIDs(r.Exclude), len(r.Exclude) > 0 }
 	exclude.set = func(r *Request, v ipld.Value) { r.Exclude = decodeIDs(v) }
 	exclude.read = func(r *Request, p *memberParser) { r.Exclude, r.ExcludeNames = nil, p.texts() }
 	exclude.fill = func(r *Request) { r.Exclude = sortedIDs(r.Exclude) }
-	unseen := base("unseenFrom", ParamTruth).as("unseen").own(ownShown).only(Request.checkUnseen).
+	unseen := base("unseenFrom", ParamTruth).as("unseen").own(ownShown).only((*Request).checkUnseen).
 		remote().varies().flag("leave out what the session was shown before")
 	unseen.get = func(r *Request) (ipld.Value, bool) { return ipld.IntValue(r.UnseenFrom), r.UnseenFrom > 0 }
 	unseen.set = func(r *Request, v ipld.Value) { r.UnseenFrom = v.Int() }
 	unseen.read = func(r *Request, p *memberParser) { r.Unseen = p.truth() }
 	return []param{
 		names("types", ParamTexts, func(r *Request) *[]string { return &r.Types },
-			func(r Request) error { return checkNames("types", r.Types) }).as("type").own(ownAnswer).
+			func(r *Request) error { return checkNames("types", r.Types) }).as("type").own(ownAnswer).
 			remote().flag("only nodes of this `TYPE` (repeatable)"),
 		list("where", ParamTexts, func(r *Request) *[]Predicate { return &r.Where },
 			encodeWhere, decodePredicates, (*memberParser).predicates, orNone[Predicate],
-			Request.checkWhere).own(ownAnswer).remote().flag("only where this `PREDICATE` holds (repeatable)"),
+			(*Request).checkWhere).own(ownAnswer).remote().flag("only where this `PREDICATE` holds (repeatable)"),
 		moment("createdFrom", func(r *Request) *graph.OptTime { return &r.CreatedFrom }).
 			remote().flag("created at this `TIME` or later"),
 		moment("createdTo", func(r *Request) *graph.OptTime { return &r.CreatedTo }).
@@ -93,7 +93,7 @@ func paramsOfChoice() []param {
 			fills(func(r *Request) { r.Now = startOfDay(r.Now) }).
 			remote().flag("count dates like 'last week' in the query from the day of this `TIME`; default today"),
 		names("marks", ParamWords, func(r *Request) *[]graph.State { return &r.Marks },
-			Request.checkMarks,
+			(*Request).checkMarks,
 			graph.Forgotten, graph.Superseded, graph.Expired, graph.Retired).own(ownAnswer),
 		exclude,
 		unseen,
@@ -102,7 +102,7 @@ func paramsOfChoice() []param {
 
 // paramsOfRank say how what is found is ranked.
 func paramsOfRank() []param {
-	rerank := base("rerank", ParamText).own(ownJudge).only(Request.checkRerank).
+	rerank := base("rerank", ParamText).own(ownJudge).only((*Request).checkRerank).
 		fills((*Request).resolveRerank)
 	rerank.get = func(r *Request) (ipld.Value, bool) { return ipld.StringValue(r.Rerank), r.Rerank != "" }
 	rerank.set = func(r *Request, v ipld.Value) { r.Rerank = v.Text() }
@@ -115,7 +115,7 @@ func paramsOfRank() []param {
 		word("fusion", func(r *Request) *Fusion { return &r.Fusion }, Convex, Convex, Fusions()...).
 			remote().flag("how text and vectors become one list: `WAY` is convex, rrf, weighted-rrf or score-norm"),
 		list("weights", ParamObject, func(r *Request) *[]LaneWeight { return &r.Weights },
-			encodeWeights, decodeWeights, objectOf(ParseLaneWeight), sortedWeights, Request.checkWeights).
+			encodeWeights, decodeWeights, objectOf(ParseLaneWeight), sortedWeights, (*Request).checkWeights).
 			remote().flagAs("weight", "count a lane so much: `LANE=W`, LANE text, text:N, entity, time,"+
 			" dense:MODEL or sparse:MODEL, W 0 to 16 (repeatable)"),
 		count("feedback", func(r *Request) *int { return &r.Feedback }, 0, MaxFeedback).
@@ -147,24 +147,24 @@ func paramsOfExpansion() []param {
 		word("expansion", func(r *Request) *Expansion { return &r.Expansion }, Lend, Lend, Expansions()...).
 			remote().flag("how nodes raise those linked to them: `WAY` is lend, decay or ppr"),
 		option("expand", func(r *Request) **int { return &r.Expand }, DefaultExpand, always, 0, MaxRounds).
-			only(Request.checkExpand).fills((*Request).resolveExpand).
+			only((*Request).checkExpand).fills((*Request).resolveExpand).
 			remote().flag(fmt.Sprintf("expand in `N` rounds, 0 for none, at most %d; with ppr %d rounds, at most %d",
 			MaxExpand, DefaultRounds, MaxRounds)),
 		option("maxExpand", func(r *Request) **int { return &r.MaxExpand },
 			DefaultMaxExpand, DefaultMaxExpand, 1, MaxMaxExpand).
 			remote().flag("at most `N` nodes join that only expansion finds"),
 		shareOf("decay", func(r *Request) **int { return &r.Decay }, DefaultDecay, DefaultDecay, "0.7").
-			only(Request.checkDecay).fills(nil).
+			only((*Request).checkDecay).fills(nil).
 			remote().flag("with --expansion decay: the `SHARE` that each hop keeps, above 0 to 1"),
 		shareOf("damping", func(r *Request) **int { return &r.Damping }, DefaultDamping, DefaultDamping,
-			"0.85").only(Request.checkDamping).fills(nil).
+			"0.85").only((*Request).checkDamping).fills(nil).
 			remote().flag("with --expansion ppr: the `SHARE` that moves on, between 0 and 1"),
 		names("expandTypes", ParamTexts, func(r *Request) *[]string { return &r.ExpandTypes },
-			func(r Request) error { return checkNames("expandTypes", r.ExpandTypes) }).as("expand-type").
+			func(r *Request) error { return checkNames("expandTypes", r.ExpandTypes) }).as("expand-type").
 			remote().flag("expand along edges of this `TYPE` only (repeatable)"),
 		list("edgeWeights", ParamObject, func(r *Request) *[]EdgeWeight { return &r.EdgeWeights },
 			encodeEdgeWeights, decodeEdgeWeights, objectOf(ParseEdgeWeight), sortedEdgeWeights,
-			Request.checkEdgeWeights).remote().flagAs("edge-weight",
+			(*Request).checkEdgeWeights).remote().flagAs("edge-weight",
 			"lend so much over edges of a type: `TYPE=W`, W 0 to 16, 1 for others (repeatable)"),
 		word("direction", func(r *Request) *Direction { return &r.Direction }, Both, "", Out, In, Both).
 			remote().flag("expand along edges out, in or both"),
@@ -193,14 +193,14 @@ func paramsOfForm() []param {
 			remote().flag("print `TEXTS` whole, or the passages of summary and content that fit the query best"),
 		option("passageTokens", func(r *Request) **int { return &r.PassageTokens },
 			DefaultPassageTokens, always, 1, MaxPassageTokens).
-			only(Request.checkPassageTokens).fills((*Request).resolvePassages).
+			only((*Request).checkPassageTokens).fills((*Request).resolvePassages).
 			remote().flag("with --pack passages: at most `N` tokens of each text"),
 		word("tokenizer", func(r *Request) *string { return &r.Tokenizer }, Estimate, Estimate,
-			Estimate, "cl100k", "o200k").only(Request.checkTokenizer).
+			Estimate, "cl100k", "o200k").only((*Request).checkTokenizer).
 			remote().flag("count tokens by `NAME`: estimate, cl100k or o200k"),
 		count("adjacency", func(r *Request) *int { return &r.Adjacency }, always, MaxAdjacency).
 			remote().flag("print `N` edges of each item in each direction"),
-		names("show", ParamWords, func(r *Request) *[]string { return &r.Show }, Request.checkShow,
+		names("show", ParamWords, func(r *Request) *[]string { return &r.Show }, (*Request).checkShow,
 			ShowTimes, ShowKey, ShowContent).
 			remote().flag("print these `LINES` too: times, key, content"),
 		word("format", func(r *Request) *Format { return &r.Format }, FormatYAML, FormatYAML, Formats()...).own(ownAsked).shown(string(FormatBrief)).

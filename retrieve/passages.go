@@ -34,7 +34,7 @@ const (
 )
 
 // checkPassages checks the parameters that trim texts.
-func (r Request) checkPassageTokens() error {
+func (r *Request) checkPassageTokens() error {
 	if r.PassageTokens != nil && r.Pack != PackPassages && !r.open("pack") {
 		return badParam("passageTokens", "goes only with pack passages: add that, or leave this out")
 	}

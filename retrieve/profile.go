@@ -140,7 +140,7 @@ func (r Request) encodeParam(name string) (v ipld.Value, ok bool) {
 }
 
 // checkProfile checks the names that say where defaults come from.
-func (r Request) checkProfile() error {
+func (r *Request) checkProfile() error {
 	if r.Profile != "" && !ValidProfileName(r.Profile) {
 		return badParam("profile", "%s is not a name: want 1 to %d of A-Z a-z 0-9 . _ -, the first a "+
 			"letter or digit", shortQuote(r.Profile), MaxProfileName)

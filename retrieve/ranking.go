@@ -128,7 +128,7 @@ func (e Engine) current() bool {
 }
 
 // checkRanking refuses a version that is gone, and a constant that it does not have.
-func (r Request) checkRanking() error {
+func (r *Request) checkRanking() error {
 	row := rankingOf(r.Ranking)
 	if row == nil {
 		return badParam("ranking", "%d is not available", r.Ranking)

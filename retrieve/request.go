@@ -210,14 +210,14 @@ func (r Request) ValidateGiven() error {
 		if params[i].check == nil {
 			continue
 		}
-		if err := params[i].check(r); err != nil {
+		if err := params[i].check(&r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r Request) checkText() error {
+func (r *Request) checkText() error {
 	if len(r.Text) > MaxText {
 		return badParam("text", "%d bytes or more, limit %d", len(r.Text), MaxText)
 	}
@@ -252,7 +252,7 @@ func checkRange(param string, n *int, least, limit int) error {
 	return nil
 }
 
-func (r Request) checkWhere() error {
+func (r *Request) checkWhere() error {
 	if len(r.Where) > MaxPredicates {
 		return badParam("where", "%d predicates, limit %d", len(r.Where), MaxPredicates)
 	}
@@ -269,7 +269,7 @@ func (r Request) checkWhere() error {
 	return nil
 }
 
-func (r Request) checkMarks() error {
+func (r *Request) checkMarks() error {
 	for _, s := range r.Marks {
 		if !Hidden(s) {
 			return badParam("marks", "%s is not a hidden state: want forgotten, superseded, "+
@@ -279,7 +279,7 @@ func (r Request) checkMarks() error {
 	return nil
 }
 
-func (r Request) checkShow() error {
+func (r *Request) checkShow() error {
 	for _, s := range r.Show {
 		if s != ShowTimes && s != ShowKey && s != ShowContent {
 			return badParam("show", "%s is not times, key or content", shortQuote(s))

@@ -41,7 +41,7 @@ type RerankScore struct {
 }
 
 // checkRerank checks the parameters of this file.
-func (r Request) checkRerank() error {
+func (r *Request) checkRerank() error {
 	by := r.Rerank
 	if r.Reranker != nil && by == "" {
 		by = r.Reranker.Model()

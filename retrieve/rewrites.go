@@ -32,7 +32,7 @@ func (l Lane) rewrite() (n int, ok bool) {
 }
 
 // checkRewrites checks the parameters of this file.
-func (r Request) checkRewrites() error {
+func (r *Request) checkRewrites() error {
 	if len(r.Rewrites) > MaxRewrites {
 		return badParam("rewrites", "%d texts, limit %d", len(r.Rewrites), MaxRewrites)
 	}
@@ -49,7 +49,7 @@ func (r Request) checkRewrites() error {
 }
 
 // checkRewritten refuses rewrites of nothing. It needs the text, which Validate does not.
-func (r Request) checkRewritten() error {
+func (r *Request) checkRewritten() error {
 	if isBlank(r.Text) && (len(r.Rewrites) > 0 || r.Rewrite != "") {
 		return badParam("rewrites", "the request has no text that they could be of: give one")
 	}

@@ -20,6 +20,9 @@ type room struct {
 	taken   bool            // whether nodes and links are in use
 
 	round, reached, others []*facts // of a lender
+
+	candidates slab[candidate]
+	lanes      stretches[LaneHit] // of candidates
 }
 
 var rooms = sync.Pool{New: func() any {
@@ -50,6 +53,8 @@ func (m *room) leave() {
 	clear(m.links)
 	m.taken = false
 	m.edges.clear()
+	m.candidates.clear()
+	m.lanes.clear()
 	m.bucket = emptied(m.bucket, maxBucketed)
 	m.round, m.reached = emptied(m.round, maxRoom), emptied(m.reached, maxRoom)
 	m.others = emptied(m.others, maxRoom)

@@ -1,6 +1,37 @@
 package retrieve
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+)
+
+// TestAnswersOutliveTheirRoom: what an answer has does not change as later retrievals work in the same memory.
+func TestAnswersOutliveTheirRoom(t *testing.T) {
+	m := newMemory()
+	for i := range 40 {
+		m.add(graph.Node{ID: num(i), Type: "T", Summary: fmt.Sprintf("alice w%d", i), Context: fmt.Sprintf("bob w%d", i%7)})
+		if i > 0 {
+			m.link(num(i), "e", num(i/2), 65_536)
+		}
+	}
+	ask := func(text string) *Answer {
+		a, err := Run(t.Context(), m, m, testCommit, Request{Text: text, Expand: new(int)}) // nothing else adds lanes
+		if err != nil || len(a.Items) == 0 || len(a.Items[0].Lanes) == 0 || a.Items[0].Lanes[0].Rank != 1 {
+			t.Fatalf("%q: %+v, %v", text, a, err)
+		}
+		return a
+	}
+	first := ask("alice w3")
+	was := fmt.Sprintf("%+v", first.Items)
+	for i := range 20 {
+		ask(fmt.Sprintf("bob w%d", i%7))
+	}
+	if is := fmt.Sprintf("%+v", first.Items); is != was {
+		t.Errorf("items were\n%s\nand are\n%s", was, is)
+	}
+}
 
 // TestStretches: lists do not overlap, are empty again after clear, and take no more memory then.
 func TestStretches(t *testing.T) {

@@ -88,7 +88,7 @@ func (v SparseVector) validate() error {
 	return nil
 }
 
-func (r Request) checkSparse() error {
+func (r *Request) checkSparse() error {
 	if len(r.Sparse) > MaxVectors {
 		return badParam("sparse", "%d vectors, limit %d", len(r.Sparse), MaxVectors)
 	}

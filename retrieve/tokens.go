@@ -61,7 +61,7 @@ func (r *run) tokens(s string) (int, error) {
 	return n, nil
 }
 
-func (r Request) checkTokenizer() error {
+func (r *Request) checkTokenizer() error {
 	if r.Tokenizer == "" {
 		return nil
 	}

@@ -94,7 +94,7 @@ func (v QueryVector) validate() error {
 	return nil
 }
 
-func (r Request) checkVectors() error {
+func (r *Request) checkVectors() error {
 	if len(r.Vectors) > MaxVectors {
 		return badParam("vectors", "%d vectors, limit %d", len(r.Vectors), MaxVectors)
 	}
