@@ -43,6 +43,15 @@ type reader struct {
 	list []token
 	now  day
 	has  bool // whether there is a now
+	// dates are those read last, by the number of their first token modulo how many are kept: an expression
+	// is read in several ways, which look for a date at the same few tokens.
+	dates [4]readDate
+}
+
+// readDate is what was read at a token, but for what may stand alone.
+type readDate struct {
+	at, n int // at is one more than the number of the token
+	op    *operand
 }
 
 // word reports whether token i is one of the given ones.
@@ -53,35 +62,44 @@ func (r *reader) word(i int, any ...string) bool {
 // operand reads a date at token i and returns how many tokens it has, 0 for none. Where bare, a
 // month by its name and a year of this or the last century may stand alone.
 func (r *reader) operand(i int, bare bool) (*operand, int) {
-	all := allPatterns()
-	if i >= len(r.list) || r.list[i].digits == 0 && !all.starters[r.list[i].s] {
+	if i >= len(r.list) {
 		return nil, 0
 	}
-	list := r.list[i:]
-	for k := range all.absolute {
-		p := &all.absolute[k]
+	first := r.list[i]
+	fitting, ok := allPatterns().begins[first.s]
+	if first.digits == 0 && (!ok || first.s == "") {
+		return nil, 0
+	}
+	got := &r.dates[i%len(r.dates)]
+	if got.at != i+1 {
+		*got = readDate{at: i + 1}
+		got.op, got.n = r.fit(r.list[i:], fitting)
+	}
+	if got.n > 0 {
+		return got.op, got.n
+	}
+	return r.bare(first, bare)
+}
+
+// fit reads the first of some patterns that fits at the beginning of a list.
+func (r *reader) fit(list []token, fitting []*pattern) (*operand, int) {
+	for _, p := range fitting {
 		f, n := p.match(list)
 		switch {
 		case n == 0:
+		case p.means >= shiftUnit:
+			o := &operand{base: true}
+			if r.has {
+				o.span, o.known = f.relative(p, r.now)
+			}
+			return o, n
 		case f.year > 0:
 			return &operand{span: f.absolute(p.means), known: true, year: f.year}, n
 		default:
 			return &operand{again: f.cycle()}, n
 		}
 	}
-	for k := range all.relative {
-		p := &all.relative[k]
-		f, n := p.match(list)
-		if n == 0 {
-			continue
-		}
-		o := &operand{base: true}
-		if r.has {
-			o.span, o.known = f.relative(p, r.now)
-		}
-		return o, n
-	}
-	return r.bare(list[0], bare)
+	return nil, 0
 }
 
 func (r *reader) bare(t token, allowed bool) (*operand, int) {
@@ -115,6 +133,9 @@ func (r *reader) expressions() []*expression {
 
 // expression reads the expression at token i and returns how many tokens it has, 0 for none.
 func (r *reader) expression(i int) (*expression, int) {
+	if first := r.list[i]; first.digits == 0 && (first.s == "" || !allPatterns().leads[first.s]) {
+		return nil, 0
+	}
 	for _, read := range []func(int) (*expression, int){
 		r.nearby, r.pair, r.prefixed, r.suffixed,
 	} {
@@ -123,8 +144,7 @@ func (r *reader) expression(i int) (*expression, int) {
 		}
 	}
 	at := i
-	if r.word(at, "in", "during", "on", "at", "of", "early", "mid", "late",
-		"im", "en", "em", "au") {
+	if r.word(at, prepositions...) {
 		at++
 		if r.word(at, "the") {
 			at++

@@ -119,16 +119,39 @@ func row(means meaning, shift int, u unit, texts ...string) []pattern {
 type patterns struct {
 	absolute []pattern // of dates in the calendar
 	relative []pattern // of dates that count from now
-	// starters are the tokens that a date may begin with, numbers aside: most words of a text are
-	// none, and need not be held against every pattern.
-	starters map[string]bool
+	// begins has, of each token that a date may begin with, the patterns that may fit there, in order;
+	// under "" are those of numbers. Most words of a text begin none.
+	begins map[string][]*pattern
+	// leads are the tokens that an expression may begin with, numbers aside.
+	leads map[string]bool
 }
 
 var allPatterns = sync.OnceValue(func() *patterns {
 	p := &patterns{absolute: absolutePatterns(), relative: relativePatterns()}
-	p.starters = starters(p)
+	p.begins = begins(p)
+	p.leads = map[string]bool{}
+	for _, list := range [][]string{leadWords, prepositions} {
+		for _, s := range list {
+			p.leads[s] = true
+		}
+	}
+	for s := range unitNames {
+		p.leads[s] = true
+	}
+	for s := range p.begins {
+		p.leads[s] = true
+	}
 	return p
 })
+
+// leadWords are the tokens that may stand before a date and belong to its expression, but for
+// prepositions, and but for units and counts.
+var leadWords = []string{
+	"the", "last", "between", "from", "从", "從", "自", "since", "after", "before", "until", "till", "by", "through",
+}
+
+// prepositions stand before a date and change nothing of it.
+var prepositions = []string{"in", "during", "on", "at", "of", "early", "mid", "late", "im", "en", "em", "au"}
 
 func absolutePatterns() []pattern {
 	return concat(
@@ -216,19 +239,43 @@ func concat(lists ...[]pattern) []pattern {
 	return out
 }
 
-func starters(all *patterns) map[string]bool {
-	out := map[string]bool{}
+// begins returns the patterns by what they may begin with.
+func begins(all *patterns) map[string][]*pattern {
+	out := map[string][]*pattern{"": nil}
 	for _, names := range []map[string]int{
 		monthNames, weekdayNames, seasonNames, countNames, ordinals,
 	} {
 		for name := range names {
-			out[name] = true
+			out[name] = nil
 		}
 	}
-	for _, p := range concat(all.absolute, all.relative) {
-		for _, s := range p.elems[0].any { // the first is never optional
-			out[s] = true
+	for _, list := range [][]pattern{all.absolute, all.relative} {
+		for i := range list {
+			for _, s := range list[i].elems[0].any { // the first is never optional
+				out[s] = nil
+			}
+		}
+	}
+	for s := range out {
+		for _, list := range [][]pattern{all.absolute, all.relative} {
+			for i := range list {
+				if list[i].mayBegin(s) {
+					out[s] = append(out[s], &list[i])
+				}
+			}
 		}
 	}
 	return out
+}
+
+// mayBegin reports whether a pattern may fit where a token stands, any number where it is "".
+func (p *pattern) mayBegin(s string) bool {
+	first := &p.elems[0]
+	switch {
+	case first.class == 0:
+		return s != "" && token{s: s}.isOne(first.any)
+	case s == "":
+		return strings.IndexByte("YMDQNH", first.class) >= 0
+	}
+	return new(found).take(first.class, token{s: s})
 }

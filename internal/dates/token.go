@@ -38,6 +38,7 @@ const blanks = " \t\n\r\u00a0\u3000"
 func tokens(s string, most int) []token {
 	var out []token
 	last := text.KindOther // of the code point before
+	asIs := false          // whether the word at hand stands in the text as it is folded
 	whole := 0             // how many of out are no numerals: each of these stays a token
 	text.EachFolded(s, func(at, end int, kind text.Kind, fold string) bool {
 		digit := kind == text.KindDigit && len(fold) == 1 && fold[0] >= '0' && fold[0] <= '9'
@@ -56,8 +57,13 @@ func tokens(s string, most int) []token {
 			}
 		case kind == text.KindLetter && grown:
 			t := &out[len(out)-1]
+			asIs = asIs && at == t.end && fold == s[at:end]
 			t.end = end
-			if len(t.s) <= maxWord { // a longer one means nothing
+			switch {
+			case len(t.s) > maxWord: // a longer one means nothing
+			case asIs:
+				t.s = s[t.at:end]
+			default:
 				t.s += fold
 			}
 		default:
@@ -68,7 +74,7 @@ func tokens(s string, most int) []token {
 			case text.KindOther:
 				t.s = marks[fold]
 			case text.KindLetter:
-				t.word = true
+				t.word, asIs = true, fold == s[at:end]
 			default:
 				t.single = true
 			}

@@ -44,8 +44,22 @@ type analysis struct {
 	lexicon  *lexicon
 	tokens   []token
 	measures []measure
-	// Counted once for all texts that this one is compared with, nil until then.
-	stems, forms *tally
+	// Sorted once for all texts that this one is compared with, nil until then.
+	stems, forms tally
+}
+
+func (a *analysis) byStem() tally {
+	if a.stems == nil {
+		a.stems = newTally(a.tokens, (*token).key)
+	}
+	return a.stems
+}
+
+func (a *analysis) byForm() tally {
+	if a.forms == nil {
+		a.forms = newTally(a.tokens, (*token).spelt)
+	}
+	return a.forms
 }
 
 // reader makes tokens of lexemes.
@@ -201,7 +215,10 @@ func (r *reader) english(t token) {
 }
 
 // phrase finds the longest phrase of a table at a token, and how many tokens it takes.
-func phrase[V any](r *reader, table map[string]V, i int) (value V, n int) {
+func phrase[V any](r *reader, table map[string]V, of tables, i int) (value V, n int) {
+	if r.x.starts[r.out[i].form]&of == 0 {
+		return value, 0
+	}
 	key := r.key[:0]
 	for k := i; k < len(r.out) && k < i+r.x.longest; k++ {
 		t := &r.out[k]
@@ -230,7 +247,7 @@ func (r *reader) rewrite() {
 	}
 	r.step(func(in, out []token) []token {
 		for i := 0; i < len(in); {
-			words, n := phrase(r, r.x.rewrite, i)
+			words, n := phrase(r, r.x.rewrite, inRewrite, i)
 			if n == 0 {
 				out = append(out, in[i])
 				i++
@@ -283,7 +300,7 @@ func (r *reader) count() {
 // numeral returns a number in words at a token, and how many tokens it takes.
 func (r *reader) numeral(i int) (string, int) {
 	if r.x.name != "zh" {
-		return phrase(r, r.x.number, i)
+		return phrase(r, r.x.number, inNumber, i)
 	}
 	n, s := 0, ""
 	for k := i; k < len(r.out) && r.out[k].class == classSingle &&

@@ -52,15 +52,14 @@ func (c Comparison) Opposes() bool {
 // Text is a text that was analysed, to be compared with many. It is not safe for concurrent use.
 type Text struct {
 	lexemes []lexeme
-	known   []int // words known of each language
-	read    map[*lexicon]*analysis
+	known   []int       // words known of each language
+	read    []*analysis // by each, nil where it was not asked for
 }
 
 // Analyse reads a text. Any string will do, valid UTF-8 or not.
 func Analyse(s string) *Text {
-	t := &Text{lexemes: lex(s), read: map[*lexicon]*analysis{}}
 	list := lexicons()
-	t.known = make([]int, len(list))
+	t := &Text{lexemes: lex(s), known: make([]int, len(list)), read: make([]*analysis, len(list))}
 	han, kana := 0, 0
 	for _, l := range t.lexemes {
 		if l.class == classSingle {
@@ -131,10 +130,10 @@ func common(t, o *Text) *lexicon {
 }
 
 func (t *Text) by(x *lexicon) *analysis {
-	if t.read[x] == nil {
-		t.read[x] = read(t.lexemes, x)
+	if t.read[x.at] == nil {
+		t.read[x.at] = read(t.lexemes, x)
 	}
-	return t.read[x]
+	return t.read[x.at]
 }
 
 // lemma is what two tokens share that can stand for each other.
@@ -150,14 +149,11 @@ func (t *token) key() lemma { return lemma{t.class, t.stem} }
 func (t *token) spelt() lemma { return lemma{t.class, t.form} }
 
 func similarity(a, b *analysis) int64 {
-	if a.stems == nil {
-		a.stems = newTally(a.tokens, (*token).key)
-	}
-	both := a.stems.pair(b.tokens, nil)
 	of := len(a.tokens) + len(b.tokens)
 	if of == 0 {
 		return 0
 	}
+	both := a.byStem().pair(b.byStem(), nil)
 	return 2 * int64(both) * fixed.One / int64(of)
 }
 

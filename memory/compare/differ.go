@@ -24,7 +24,9 @@ func (x *lexicon) kindOf(t *token) Kind {
 // differences lists what one of two analyses has and the other not: rule 8.
 func differences(a, b *analysis) []Difference {
 	x := a.lexicon
-	onlyA, onlyB := unmatched(a, b)
+	room := strikings.Get().(*striking)
+	defer room.release()
+	onlyA, onlyB := room.unmatched(a, b)
 	if len(onlyA)+len(onlyB) == 0 {
 		return []Difference{placed(a.tokens, b.tokens)}
 	}
@@ -42,16 +44,19 @@ func differences(a, b *analysis) []Difference {
 		}
 	}
 	for _, kind := range kinds {
-		ofA, ofB := shown(as, kind), shown(bs, kind)
-		for i := range max(len(ofA), len(ofB)) {
+		for i, k := next(as, -1, kind), next(bs, -1, kind); i < len(as) || k < len(bs); {
 			d := Difference{Kind: kind}
-			if i < len(ofA) {
-				d.A = ofA[i]
+			if i < len(as) {
+				d.A = as[i].shown
+				i = next(as, i, kind)
 			}
-			if i < len(ofB) {
-				d.B = ofB[i]
+			if k < len(bs) {
+				d.B = bs[k].shown
+				k = next(bs, k, kind)
 			}
-			out = append(out, d)
+			if out = append(out, d); len(out) == MaxDiffers {
+				return out
+			}
 		}
 	}
 	return out[:min(len(out), MaxDiffers)]
@@ -101,69 +106,14 @@ func pieces(x *lexicon, list []*token) []piece {
 	return out
 }
 
-func shown(list []piece, kind Kind) []string {
-	var out []string
-	for _, p := range list {
-		if p.kind == kind {
-			out = append(out, p.shown)
-		}
+// next returns the place of the first piece of a kind after i, the length of the list for none.
+func next(list []piece, i int, kind Kind) int {
+	for i++; i < len(list) && list[i].kind != kind; i++ {
 	}
-	return out
+	return i
 }
 
 // contrary reports whether two pieces say the contrary of each other.
 func (x *lexicon) contrary(a, b piece) bool {
 	return x.opposite[a.form+"/"+b.form] || x.opposite[a.stem+"/"+b.stem]
-}
-
-// unmatched returns the tokens of each list that the other has nothing for: first those of the same
-// form pair, in order, then those of the same stem.
-func unmatched(a, b *analysis) (onlyA, onlyB []*token) {
-	if a.forms == nil {
-		a.forms = newTally(a.tokens, (*token).spelt)
-	}
-	var restB []*token
-	a.forms.pair(b.tokens, func(t *token) { restB = append(restB, t) })
-	restA := a.forms.left(a.tokens)
-	loose := func(t *token) lemma {
-		if t.class == classWord && !t.proper && !(t.capital && !t.det) {
-			return t.key()
-		}
-		return t.spelt()
-	}
-	onlyA, onlyB = unpaired(restA, restB, loose)
-	if len(onlyA)+len(onlyB) == 0 && len(restA)+len(restB) > 0 {
-		return restA, restB // endings that say something
-	}
-	return onlyA, onlyB
-}
-
-// unpaired strikes out, of each key, as many tokens of both lists as the list with fewer of it has, the
-// first ones.
-func unpaired(a, b []*token, key func(*token) lemma) (onlyA, onlyB []*token) {
-	type count struct{ left, both int } // of b: not paired yet, and paired
-	times := make(map[lemma]count, len(b))
-	for _, t := range b {
-		k := key(t)
-		n := times[k]
-		n.left++
-		times[k] = n
-	}
-	for _, t := range a {
-		k := key(t)
-		if n := times[k]; n.left > 0 {
-			times[k] = count{n.left - 1, n.both + 1}
-			continue
-		}
-		onlyA = append(onlyA, t)
-	}
-	for _, t := range b {
-		k := key(t)
-		if n := times[k]; n.both > 0 {
-			times[k] = count{n.left, n.both - 1}
-			continue
-		}
-		onlyB = append(onlyB, t)
-	}
-	return onlyA, onlyB
 }

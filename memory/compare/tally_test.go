@@ -44,9 +44,13 @@ func TestTally(t *testing.T) {
 					otherLeft = append(otherLeft, &other[k])
 				}
 			}
-			var left []*token
-			n := tally.pair(other, func(t *token) { left = append(left, t) })
-			if n != both || !slices.Equal(left, otherLeft) || !slices.Equal(tally.left(own), ownLeft) {
+			struck := new(striking)
+			struck.strikeBoth = func(a, b int32) { struck.inA[a], struck.inB[b] = true, true }
+			by := newTally(other, (*token).spelt)
+			struck.strike(tally, by)
+			left, right := leftOf(nil, own, struck.inA), leftOf(nil, other, struck.inB)
+			n := tally.pair(by, nil)
+			if n != both || !slices.Equal(right, otherLeft) || !slices.Equal(left, ownLeft) {
 				t.Fatalf("%d pairs of %v and %v, want %d, or others are left", n, own, other, both)
 			}
 			some += both

@@ -23,11 +23,8 @@ func (r *reader) named() {
 	r.step(func(in, out []token) []token {
 		for i := 0; i < len(in); {
 			t, n := in[i], 1
-			for _, find := range []struct {
-				table map[string]string
-				class class
-			}{{r.x.habit, classHabit}, {r.x.weekday, classWeekday}, {r.x.month, classMonth}} {
-				v, m := phrase(r, find.table, i)
+			for _, find := range r.x.named(t.form) {
+				v, m := phrase(r, find.table, find.in, i)
 				if m == 0 || find.class == classMonth && !r.isMonth(in[i]) {
 					continue
 				}
@@ -39,6 +36,21 @@ func (r *reader) named() {
 		}
 		return out
 	})
+}
+
+// naming is a table of names of times.
+type naming struct {
+	table map[string]string
+	in    tables
+	class class
+}
+
+// named returns the tables of times that have a phrase which begins with a word.
+func (x *lexicon) named(word string) []naming {
+	if x.starts[word]&(inHabit|inWeekday|inMonth) == 0 {
+		return nil
+	}
+	return []naming{{x.habit, inHabit, classHabit}, {x.weekday, inWeekday, classWeekday}, {x.month, inMonth, classMonth}}
 }
 
 // isMonth reports whether a word that may be a month is one: in English some are other words too

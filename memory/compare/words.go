@@ -21,8 +21,21 @@ type lexicon struct {
 	number, month, weekday, habit, gender map[string]string
 	measure                               map[string]string // "N BASE" of each unit
 	longest                               int               // words in a phrase
+	starts                                map[string]tables // what has a phrase that begins with a word
+	at                                    int               // of all lexicons
 	known                                 map[string]bool   // what tells the language
 }
+
+// tables is a set of tables of phrases.
+type tables uint8
+
+const (
+	inRewrite tables = 1 << iota
+	inNumber
+	inMonth
+	inWeekday
+	inHabit
+)
 
 // languages are in the order in which they are tried.
 var languages = []string{"en", "de", "fr", "es", "zh"}
@@ -33,8 +46,9 @@ const everyLanguage = "*"
 // lexicons reads words.txt once. The last is of no language and knows nothing.
 var lexicons = sync.OnceValue(func() []*lexicon {
 	var list []*lexicon
-	for _, name := range append(languages, "none") {
+	for i, name := range append(languages, "none") {
 		list = append(list, newLexicon(name))
+		list[i].at = i
 	}
 	for line := range strings.Lines(wordsFile) {
 		line = strings.TrimSpace(line)
@@ -59,7 +73,7 @@ func newLexicon(name string) *lexicon {
 	x := &lexicon{
 		name: name, rewrite: map[string][]string{}, number: map[string]string{},
 		month: map[string]string{}, weekday: map[string]string{}, habit: map[string]string{},
-		gender: map[string]string{}, measure: map[string]string{},
+		gender: map[string]string{}, measure: map[string]string{}, starts: map[string]tables{},
 	}
 	for _, set := range []*map[string]bool{
 		&x.drop, &x.det, &x.keep, &x.not, &x.unit, &x.front, &x.of, &x.first, &x.ordinal,
@@ -114,14 +128,19 @@ func (x *lexicon) add(class, entry string) {
 		return
 	case "rewrite":
 		x.rewrite[key] = x.units(value)
+		x.starts[words[0]] |= inRewrite
 	case "number":
 		x.number[key] = value
+		x.starts[words[0]] |= inNumber
 	case "month":
 		x.month[key] = value
+		x.starts[words[0]] |= inMonth
 	case "weekday":
 		x.weekday[key] = value
+		x.starts[words[0]] |= inWeekday
 	case "habit":
 		x.habit[key] = value
+		x.starts[words[0]] |= inHabit
 	case "gender":
 		x.gender[key] = value
 	}
