@@ -43,6 +43,8 @@ type Draft struct {
 	Task       string // what it works on, "" for none: a session
 	// Vector is the memory as a model sees it, nil where the caller brought none.
 	Vector *graph.Embedding
+
+	terms *textTerms // of Text, nil where it was not asked
 }
 
 // secrets returns what looks like credentials in what a caller says.
@@ -69,7 +71,7 @@ type Near struct {
 	Text   int64 // likeness of the texts in units of 2^-16, 0 to 65,536
 	Cosine int64 // of the vectors, in the same units; 0 where either has none
 
-	summary string // of it where it was read, else ""
+	known *known // where it was read
 }
 
 // Link is an edge to be written with a draft.

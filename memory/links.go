@@ -61,7 +61,7 @@ const (
 	similarAt     = 52_429 // .80
 	candidateAt   = 26_214 // .40
 	hourMicros    = 3_600_000_000
-	maxNodes      = 2048 // that a linker keeps twice, those before and those since
+	maxNodes      = 8192 // that a linker keeps twice, those before and those since
 )
 
 // NodeTypes of what edges lead to, and the beginnings of their keys.
@@ -82,8 +82,11 @@ type linker struct {
 	nodes  map[graph.ID]*graph.Node // of the snapshot that were read, nil where there is none
 	older  map[graph.ID]*graph.Node // likewise, before these
 	terms  *text.Analyzer
-	marks  *marker           // what the commit that is being made marks; nil for nothing
-	made   map[string]string // keys of entities that this commit makes, by the key of a name
+	words  *vocabulary
+	sets   map[graph.ID]termSet     // of nodes of the snapshot that share an entity with a draft
+	given  map[string][]*graph.Node // entities by the given name that their titles begin with
+	marks  *marker                  // what the commit that is being made marks; nil for nothing
+	made   map[string]string        // keys of entities that this commit makes, by the key of a name
 }
 
 // newLinker returns a linker for drafts that will be committed on a snapshot.
@@ -91,6 +94,7 @@ func (m *Memory) newLinker(s *repo.Snapshot, opt LinkOptions) (*linker, error) {
 	l := &linker{m: m, s: s, opt: opt, nodes: map[graph.ID]*graph.Node{}}
 	var err error
 	l.terms, err = m.analyzer()
+	l.words = newVocabulary(l.terms)
 	return l, err
 }
 
@@ -153,7 +157,7 @@ func (l *linker) wrote(d *Draft) {
 		l.drafts = slices.Delete(l.drafts, 0, recentNodes)
 	}
 	l.drafts = append(l.drafts, recent{
-		id: d.ID, created: d.Created, sources: d.Sources, agent: d.Agent, task: d.Task, text: d.Text,
+		id: d.ID, created: d.Created, sources: d.Sources, agent: d.Agent, task: d.Task, terms: l.termsOf(d),
 		drafted: true,
 	})
 }
@@ -166,19 +170,40 @@ func (l *linker) seen(ctx context.Context, id graph.ID) (*graph.Node, error) {
 	return l.node(ctx, id)
 }
 
-// summary returns that of a memory, "" for one that is hidden or not there.
-func (l *linker) summary(ctx context.Context, near Near) (string, error) {
-	if near.summary != "" {
+// termsOf returns the terms of a draft's text, which is read once.
+func (l *linker) termsOf(d *Draft) termSet {
+	if d.terms == nil || d.terms.of != l.words { // another linker read it
+		d.terms = l.words.read(d.Text)
+	}
+	return d.terms.set
+}
+
+// termsOfNear returns the terms of a memory, nil for one without a text, or that is hidden or not there.
+func (l *linker) termsOfNear(ctx context.Context, near Near) (*textTerms, error) {
+	if near.known != nil {
 		if hidden, err := l.hides(ctx, near.ID); err != nil || hidden {
-			return "", err
+			return nil, err
 		}
-		return near.summary, nil
+		return near.known.terms(l.words), nil
 	}
 	n, err := l.seen(ctx, near.ID)
-	if n == nil || err != nil {
-		return "", err
+	if n == nil || err != nil || n.Summary == "" {
+		return nil, err
 	}
-	return n.Summary, nil
+	return l.words.read(n.Summary), nil
+}
+
+// termsOfNode returns the terms of a node of the snapshot, which is read once while it is in use.
+func (l *linker) termsOfNode(n *graph.Node) termSet {
+	set, ok := l.sets[n.ID]
+	if !ok {
+		if l.sets == nil || len(l.sets) == maxNodes {
+			l.sets = map[graph.ID]termSet{}
+		}
+		set = l.words.termsOf(n.Summary)
+		l.sets[n.ID] = set
+	}
+	return set
 }
 
 // hides reports whether a mark of the snapshot, or of the commit that is being made, hides a node.

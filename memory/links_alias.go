@@ -36,6 +36,38 @@ func (l *linker) alias(ctx context.Context, name string, node graph.Ref, out *Li
 // fullName returns the only visible entity whose name begins with a first name, nil where there is none
 // or the name is in too many nodes to be looked for.
 func (l *linker) fullName(ctx context.Context, first string, not graph.ID) (*graph.Node, error) {
+	list, ok := l.given[first]
+	if !ok {
+		var err error
+		if list, err = l.givenTo(ctx, first); err != nil {
+			return nil, err
+		}
+		if l.given == nil || len(l.given) == maxNodes {
+			l.given = map[string][]*graph.Node{}
+		}
+		l.given[first] = list
+	}
+	var full *graph.Node
+	for _, n := range list {
+		if n.ID == not {
+			continue
+		}
+		if hidden, err := l.hides(ctx, n.ID); err != nil {
+			return nil, err
+		} else if hidden {
+			continue
+		}
+		if full != nil {
+			return nil, nil
+		}
+		full = n
+	}
+	return full, nil
+}
+
+// givenTo returns the entities whose names begin with a first name, hidden ones too, none where the name is in
+// too many nodes to be looked for.
+func (l *linker) givenTo(ctx context.Context, first string) (list []*graph.Node, err error) {
 	term, ok := l.terms.WordTerm(first)
 	if !ok {
 		return nil, nil
@@ -49,19 +81,14 @@ func (l *linker) fullName(ctx context.Context, first string, not graph.ID) (*gra
 	if err != nil || len(hits) == maxFullNames {
 		return nil, err
 	}
-	var full *graph.Node
 	for _, h := range hits {
-		n, err := l.seen(ctx, h.ID)
+		n, err := l.node(ctx, h.ID)
 		if err != nil {
 			return nil, err
 		}
-		if n == nil || n.ID == not || extract.GivenName(n.Summary) != first {
-			continue
+		if n != nil && extract.GivenName(n.Summary) == first {
+			list = append(list, n)
 		}
-		if full != nil {
-			return nil, nil
-		}
-		full = n
 	}
-	return full, nil
+	return list, nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/fixed"
 	"github.com/mnem-project/mnem/memory/extract"
 )
 
@@ -16,42 +15,6 @@ const (
 	maxHopNodes = 4 // entities and tags of a draft from which others are looked for
 	maxHopEdges = 6 // edges of each of these
 )
-
-// termSet is the distinct terms of a text.
-type termSet map[string]bool
-
-func (l *linker) termsOf(text string) termSet {
-	set := termSet{}
-	l.terms.Each(text, func(term string) bool {
-		set[term] = true
-		return true
-	})
-	return set
-}
-
-// common returns how many terms two sets share.
-func (t termSet) common(o termSet) int64 {
-	if len(o) < len(t) {
-		t, o = o, t
-	}
-	n := int64(0)
-	for term := range t {
-		if o[term] {
-			n++
-		}
-	}
-	return n
-}
-
-// overlap returns the share that two sets have in common of what either has, in units of 2^-16: as
-// clause 11.2 compares texts.
-func (t termSet) overlap(o termSet) int64 {
-	both := t.common(o)
-	if either := int64(len(t)+len(o)) - both; either > 0 {
-		return both * fixed.One / either
-	}
-	return 0
-}
 
 // cause is a signal of a draft and the terms of its parts.
 type cause struct {
@@ -98,14 +61,13 @@ func (l *linker) causal(
 	}
 	causes := make([]cause, len(signals))
 	for i, s := range signals {
-		causes[i] = cause{s, l.termsOf(s.Cause), l.termsOf(s.Effect)}
+		causes[i] = cause{s, l.words.termsOf(s.Cause), l.words.termsOf(s.Effect)}
 	}
-	own := l.termsOf(d.Text)
+	own := l.termsOf(d)
 	seen := map[graph.ID]bool{d.ID: true}
 	var found []effectOf
-	look := func(id graph.ID, text string) {
+	look := func(id graph.ID, terms termSet) {
 		seen[id] = true
-		terms := l.termsOf(text)
 		if n := own.overlap(terms); n >= causalOverlap {
 			if sig, first, ok := judge(causes, terms); ok {
 				found = append(found, effectOf{id, n, sig, first})
@@ -113,7 +75,7 @@ func (l *linker) causal(
 		}
 	}
 	if previous != nil && previous.drafted {
-		look(previous.id, previous.text)
+		look(previous.id, previous.terms)
 	} else if previous != nil {
 		similar = append(slices.Clone(similar), Near{ID: previous.id})
 	}
@@ -121,12 +83,12 @@ func (l *linker) causal(
 		if seen[near.ID] {
 			continue
 		}
-		summary, err := l.summary(ctx, near)
+		terms, err := l.termsOfNear(ctx, near)
 		if err != nil {
 			return err
 		}
-		if summary != "" {
-			look(near.ID, summary)
+		if terms != nil {
+			look(near.ID, terms.set)
 		}
 	}
 	sortEffects(found)
@@ -138,7 +100,7 @@ func (l *linker) causal(
 	found = found[min(len(found), maxCausal):]
 	if err := l.withinTwo(ctx, out.Links, func(id graph.ID, n *graph.Node) {
 		if !seen[id] {
-			look(id, n.Summary)
+			look(id, l.termsOfNode(n))
 		}
 	}); err != nil {
 		return err

@@ -23,9 +23,9 @@ type recent struct {
 	id          graph.ID
 	created     graph.Time
 	sources     []string
-	agent, task string // of its commit
-	text        string // of a draft
-	drafted     bool   // written by the commit that is being made
+	agent, task string  // of its commit
+	terms       termSet // of a draft
+	drafted     bool    // written by the commit that is being made
 }
 
 // temporal links a draft to the memory before it of the same source, and to those of the day before.

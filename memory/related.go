@@ -74,7 +74,7 @@ func Related(
 	if err != nil {
 		return nil, err
 	}
-	l := &related{s: s, node: n, req: req, terms: &linker{terms: a}, by: map[graph.ID]*RelatedNode{}}
+	l := &related{s: s, node: n, req: req, words: newVocabulary(a), by: map[graph.ID]*RelatedNode{}}
 	for _, add := range []func(context.Context) error{l.edges, l.topics, l.texts} {
 		if err := add(ctx); err != nil {
 			return nil, err
@@ -87,7 +87,7 @@ type related struct {
 	s     *repo.Snapshot
 	node  *graph.Node
 	req   RelatedRequest
-	terms *linker
+	words *vocabulary
 	by    map[graph.ID]*RelatedNode // nil of what is not shown
 }
 
@@ -234,7 +234,7 @@ func (l *related) texts(ctx context.Context) error {
 	if strings.TrimSpace(l.node.Summary) == "" || !l.s.CID().Defined() {
 		return nil
 	}
-	own := l.terms.termsOf(text.FirstScalars(l.node.Summary, maxShown))
+	own := l.words.termsOf(text.FirstScalars(l.node.Summary, maxShown))
 	ans, err := findAll(ctx, l.s, relatedTexts, retrieve.Request{
 		Text: firstBytes(l.node.Summary, retrieve.MaxText), Marks: l.req.Marks, Exclude: []graph.ID{l.node.ID}})
 	if err != nil {
@@ -249,7 +249,7 @@ func (l *related) texts(ctx context.Context) error {
 		if r == nil {
 			continue
 		}
-		if n := own.overlap(l.terms.termsOf(text.FirstScalars(r.Node.Summary, maxShown))); n >= textAt {
+		if n := own.overlap(l.words.termsOf(text.FirstScalars(r.Node.Summary, maxShown))); n >= textAt {
 			r.reason("text").Score = n
 		}
 	}

@@ -3,8 +3,6 @@ package memory
 import (
 	"cmp"
 	"slices"
-
-	"github.com/mnem-project/mnem/internal/text"
 )
 
 // maxFresh is how many requests before are looked at for one of a word that most of them have.
@@ -12,46 +10,45 @@ const maxFresh = 256
 
 // fresh finds the memories that requests before made in the same commit: no index has them yet.
 type fresh struct {
-	list   []*known
-	terms  map[string][]int32 // places in list, ascending
-	shared []uint8            // of each of list, how many terms it shares with the text at hand
+	list        []*known
+	having      [][]int32 // of each term, by its number, places in list, ascending
+	shared      []uint8   // of each of list, how many terms it shares with the text at hand
+	rarest, met []int32   // room
 }
 
-func (f *fresh) add(a *text.Analyzer, k *known) {
+// add adds a memory of some terms, each once.
+func (f *fresh) add(terms []int32, k *known) {
 	n := int32(len(f.list))
 	f.list = append(f.list, k)
-	a.Each(k.text, func(term string) bool {
-		at := f.terms[term]
-		if len(at) == 0 || at[len(at)-1] != n {
-			f.terms[term] = append(at, n)
+	for _, term := range terms {
+		if more := int(term) + 1 - len(f.having); more > 0 {
+			f.having = append(f.having, make([][]int32, more)...)
 		}
-		return true
-	})
+		f.having[term] = append(f.having[term], n)
+	}
 }
 
-// nearby returns the memories that share the most of the rarest terms of a text, at most maxNearby,
+// nearby returns the memories that share the most of the rarest of some terms, each once, at most maxNearby,
 // the most alike first and of those the newest. It looks at maxFresh of the newest of each of
 // maxQuery terms.
-func (f *fresh) nearby(a *text.Analyzer, s string) []*known {
+func (f *fresh) nearby(of []int32) []*known {
 	if len(f.list) == 0 {
 		return nil
 	}
-	var terms []string
-	seen := map[string]bool{}
-	a.Each(s, func(term string) bool {
-		if !seen[term] && len(f.terms[term]) > 0 {
-			seen[term] = true
+	terms := f.rarest[:0]
+	for _, term := range of {
+		if int(term) < len(f.having) && len(f.having[term]) > 0 {
 			terms = append(terms, term)
 		}
-		return true
-	})
-	slices.SortStableFunc(terms, func(a, b string) int {
-		return cmp.Compare(len(f.terms[a]), len(f.terms[b]))
+	}
+	f.rarest = terms
+	slices.SortStableFunc(terms, func(a, b int32) int {
+		return cmp.Compare(len(f.having[a]), len(f.having[b]))
 	})
 	f.shared = append(f.shared, make([]uint8, len(f.list)-len(f.shared))...)
-	var met []int32
+	met := f.met[:0]
 	for _, term := range terms[:min(maxQuery, len(terms))] {
-		at := f.terms[term]
+		at := f.having[term]
 		for _, n := range at[max(0, len(at)-maxFresh):] {
 			if f.shared[n]++; f.shared[n] == 1 {
 				met = append(met, n)
@@ -70,6 +67,7 @@ func (f *fresh) nearby(a *text.Analyzer, s string) []*known {
 		best = slices.Insert(best, at, n)
 		best = best[:min(maxNearby, len(best))]
 	}
+	f.met = met
 	out := make([]*known, len(best))
 	for i, n := range best {
 		out[i] = f.list[n]

@@ -12,19 +12,20 @@ import (
 )
 
 // nearbySorted is fresh.nearby said plainly: all that share a term, sorted.
-func nearbySorted(f *fresh, a *text.Analyzer, s string) []*known {
-	var terms []string
-	for _, term := range a.Terms(s) {
-		if len(f.terms[term]) > 0 && !slices.Contains(terms, term) {
+func nearbySorted(f *fresh, v *vocabulary, s string) []*known {
+	var terms []int32
+	for _, t := range v.analyser.Terms(s) {
+		term := v.numbers[t]
+		if int(term) < len(f.having) && len(f.having[term]) > 0 && !slices.Contains(terms, term) {
 			terms = append(terms, term)
 		}
 	}
-	slices.SortStableFunc(terms, func(a, b string) int {
-		return cmp.Compare(len(f.terms[a]), len(f.terms[b]))
+	slices.SortStableFunc(terms, func(a, b int32) int {
+		return cmp.Compare(len(f.having[a]), len(f.having[b]))
 	})
 	shared := map[int32]int{}
 	for _, term := range terms[:min(maxQuery, len(terms))] {
-		at := f.terms[term]
+		at := f.having[term]
 		for _, n := range at[max(0, len(at)-maxFresh):] {
 			shared[n]++
 		}
@@ -52,19 +53,20 @@ func TestFreshNearby(t *testing.T) {
 	}
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		f := fresh{terms: map[string][]int32{}}
+		f, words := fresh{}, newVocabulary(analyser)
 		found := 0
 		for i := range 600 {
 			var b strings.Builder
 			for range r.IntN(30) {
 				fmt.Fprintf(&b, "w%d ", r.IntN(1+r.IntN(400)))
 			}
-			got, want := f.nearby(analyser, b.String()), nearbySorted(&f, analyser, b.String())
+			terms := words.read(b.String()).order
+			got, want := f.nearby(terms), nearbySorted(&f, words, b.String())
 			if !slices.Equal(got, want) {
 				t.Fatalf("seed %d: text %d has %d likes, want %d, or others", seed, i, len(got), len(want))
 			}
 			found += len(got)
-			f.add(analyser, &known{text: b.String()})
+			f.add(terms, &known{text: b.String()})
 		}
 		if found < 600 {
 			t.Errorf("seed %d: %d likes found", seed, found)

@@ -34,6 +34,7 @@ type known struct {
 	foreign        []string // those in another form than a memory has: left as they are
 	count          int      // of its observations; -1 where it was not asked
 	analysed       *compare.Text
+	read           *textTerms
 	stated         *retrieve.Statement
 }
 
@@ -42,6 +43,13 @@ func (k *known) words() *compare.Text {
 		k.analysed = compare.Analyse(k.text)
 	}
 	return k.analysed
+}
+
+func (k *known) terms(v *vocabulary) *textTerms {
+	if k.read == nil {
+		k.read = v.read(k.text)
+	}
+	return k.read
 }
 
 // texts returns the strings of a property that is a list of them.
@@ -191,7 +199,7 @@ const (
 // those whose vectors are close, at most maxNearby, with the cosines of the latter.
 func (p *planner) nearby(d *Draft) ([]*known, map[graph.ID]int64, error) {
 	if !p.s.CID().Defined() {
-		return p.fresh.nearby(p.terms, d.Text), nil, nil
+		return p.freshNearby(d), nil, nil
 	}
 	query, err := p.query(d.Text)
 	if err != nil {
@@ -217,7 +225,13 @@ func (p *planner) nearby(d *Draft) ([]*known, map[graph.ID]int64, error) {
 			out = append(out, k)
 		}
 	}
-	return append(out, p.fresh.nearby(p.terms, d.Text)...), cosines, nil
+	return append(out, p.freshNearby(d)...), cosines, nil
+}
+
+// freshNearby returns the memories that requests before made and that share the rarest words of a draft with it.
+func (p *planner) freshNearby(d *Draft) []*known {
+	p.linker.termsOf(d)
+	return p.fresh.nearby(d.terms.order)
 }
 
 // nearbyText ranks by words alone, so that no more is read than what the best of them need: what else a

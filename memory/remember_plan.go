@@ -57,7 +57,7 @@ func (m *Memory) newPlanner(
 	l.marks = newMarker(ctx, s)
 	return &planner{
 		ctx: ctx, m: m, s: s, params: params, terms: l.terms, linker: l, marks: l.marks,
-		known: map[graph.ID]*known{}, chains: map[graph.ID]*chain{}, fresh: fresh{terms: map[string][]int32{}},
+		known: map[graph.ID]*known{}, chains: map[graph.ID]*chain{},
 		made: map[graph.ID]bool{}, values: map[value][]graph.ID{}, weights: map[string]int64{},
 		counts: map[string]int64{},
 	}, nil
@@ -130,7 +130,7 @@ func (p *planner) compare(d *Draft, out *Remembered) (*known, []Near, error) {
 			}
 		}
 		if k.draft == nil {
-			near = append(near, Near{ID: k.id, Text: s.Text, Cosine: s.Cosine, summary: k.text})
+			near = append(near, Near{ID: k.id, Text: s.Text, Cosine: s.Cosine, known: k})
 		}
 	}
 	if same != nil {
@@ -193,7 +193,7 @@ func drafted(d *Draft) *known {
 	return &known{
 		id: d.ID, typ: d.Type, text: d.Text, importance: d.Importance, tags: d.Tags,
 		entities: d.Entities, cues: d.Cues, sources: d.Sources, expires: d.Expires, from: d.ValidFrom,
-		to: d.ValidTo, draft: d,
+		to: d.ValidTo, draft: d, read: d.terms,
 	}
 }
 
@@ -232,7 +232,7 @@ func (p *planner) add(d *Draft, near []Near, out *Remembered) error {
 		}
 	}
 	p.linker.wrote(d)
-	p.fresh.add(p.terms, k)
+	p.fresh.add(k.terms(p.linker.words).order, k)
 	return nil
 }
 
