@@ -120,6 +120,45 @@ var bareShapes = sync.OnceValues(func() (identifier, logLine *regexp.Regexp) {
 // maxBare is how many characters of a text may show that it is a bare one.
 const maxBare = 200
 
+// isBare reports whether a text is an identifier: nothing with a blank is.
+func isBare(s string) bool {
+	if strings.ContainsAny(s, " \t\n\f\r") {
+		return false
+	}
+	identifier, _ := bareShapes()
+	return identifier.MatchString(s)
+}
+
+// isLogLine reports whether a text is a line of a log. The expression is only asked of a text that begins like one,
+// or has what tells one wherever it is.
+func isLogLine(s string) bool {
+	if s == "" || !(strings.IndexByte("[0123456789 \t\n\f\r", s[0]) >= 0 || len(s) > 1 && beginsLevel(s[0]|0x20, s[1]|0x20) ||
+		hasFolded(s, "exit ") || hasFolded(s, "http/")) {
+		return false
+	}
+	_, logLine := bareShapes()
+	return logLine.MatchString(s)
+}
+
+// beginsLevel reports whether two letters in lower case begin the name of a level of logs.
+func beginsLevel(a, b byte) bool {
+	switch string([]byte{a, b}) {
+	case "in", "wa", "er", "de", "tr", "fa":
+		return true
+	}
+	return false
+}
+
+// hasFolded reports whether a text has a word of ASCII, in upper or lower case.
+func hasFolded(s, word string) bool {
+	for i := 0; i+len(word) <= len(s); i++ {
+		if s[i]|0x20 == word[0] && strings.EqualFold(s[i:i+len(word)], word) {
+			return true
+		}
+	}
+	return false
+}
+
 // qualities returns what may be wrong with a text, each code once.
 func qualities(s string) []Quality {
 	var out []Quality
@@ -133,11 +172,10 @@ func qualities(s string) []Quality {
 			break
 		}
 	}
-	identifier, logLine := bareShapes()
 	start := text.CapScalars(s, maxBare)
 	count, single, first := shape(s)
 	switch {
-	case identifier.MatchString(s) && single == 0 && len(s) < maxBare || logLine.MatchString(start):
+	case single == 0 && len(s) < maxBare && isBare(s) || isLogLine(start):
 		out = append(out, Quality{Code: QualityIdentifier})
 	case count+single/2 < 3 || utf8.RuneCountInString(s) < 4:
 		out = append(out, Quality{Code: QualityShort})

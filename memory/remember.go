@@ -125,6 +125,8 @@ type Remembered struct {
 	Importance int // as the node says it, 1 to 5
 	// Effective is what that comes to at the time of the call: see Importance.
 	Effective Effective
+
+	made *known // by the commit, as it is written, nil where that is to be read
 }
 
 // RememberResult tells what a call did.
@@ -237,7 +239,13 @@ func (m *Memory) weigh(ctx context.Context, res *RememberResult, by repo.Stamp) 
 	}
 	for i := range res.Memories {
 		r := &res.Memories[i]
-		if r.Effective, err = Importance(ctx, s, r.ID, by.Time, opt); err != nil {
+		if r.made != nil {
+			r.Effective, err = importanceOf(ctx, s, r.made.node(by.Time), by.Time, opt)
+			r.made = nil
+		} else {
+			r.Effective, err = Importance(ctx, s, r.ID, by.Time, opt)
+		}
+		if err != nil {
 			return err
 		}
 	}

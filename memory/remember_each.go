@@ -57,6 +57,9 @@ func (m *Memory) planEach(
 					c.Time = graph.At(by.Time)
 					changes = append(changes, c)
 				}
+				for i := range made {
+					made[i].made = nil // those after it may change it
+				}
 				out = append(out, made...)
 				return d, nil
 			})

@@ -212,7 +212,7 @@ func (p *planner) add(d *Draft, near []Near, out *Remembered) error {
 	k := drafted(d)
 	p.known[k.id] = k
 	p.touch = append(p.touch, k)
-	out.ID, out.Action, out.Importance = k.id, Added, k.importance
+	out.ID, out.Action, out.Importance, out.made = k.id, Added, k.importance, k
 	for _, s := range out.Similar {
 		if s.Suggest == SuggestContradict {
 			out.Action = Conflict
@@ -563,6 +563,12 @@ func (k *known) change() *graph.NodeChange {
 	}
 	ipld.SortEntries(c.Props)
 	return c
+}
+
+// node returns what importance is made of, of a memory that is made at a time.
+func (k *known) node(at graph.Time) *graph.Node {
+	return &graph.Node{ID: k.id, Type: k.typ, Created: at,
+		Props: []ipld.Entry{{Key: PropImportance, Value: ipld.IntValue(int64(k.importance))}}}
 }
 
 // message says what a commit is about: ids, never texts, which a purge could not take out of it.

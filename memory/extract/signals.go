@@ -37,6 +37,36 @@ type phrase struct {
 	effectFirst bool
 	text        string
 	parts       []string // around an ellipsis: both must stand in the sentence
+	pairs       []uint16 // of the first part, as pairs has them
+}
+
+// pairs is a set of pairs of neighbouring bytes, some of which count as one. A text that lacks a pair of a phrase
+// lacks the phrase, which spares looking for most of them.
+type pairs [64]uint64
+
+func pairOf(a, b byte) uint16 { return (uint16(a)*31 ^ uint16(b)*131) & (64*64 - 1) }
+
+func pairsOf(s string) (out []uint16) {
+	for i := 1; i < len(s); i++ {
+		out = append(out, pairOf(s[i-1], s[i]))
+	}
+	return out
+}
+
+func (p *pairs) add(s string) {
+	for i := 1; i < len(s); i++ {
+		n := pairOf(s[i-1], s[i])
+		p[n/64] |= 1 << (n % 64)
+	}
+}
+
+func (p *pairs) has(all []uint16) bool {
+	for _, n := range all {
+		if p[n/64]&(1<<(n%64)) == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 func signalPhrases(l *lists) []phrase {
@@ -49,7 +79,7 @@ func signalPhrases(l *lists) []phrase {
 				if second != "" {
 					parts = append(parts, normalise(second).s)
 				}
-				out = append(out, phrase{r, order == "effect first", t, parts})
+				out = append(out, phrase{r, order == "effect first", t, parts, pairsOf(parts[0])})
 			}
 		}
 	}
@@ -68,8 +98,9 @@ type plain struct {
 }
 
 func normalise(s string) plain {
-	var p plain
+	p := plain{at: make([]int, 0, len(s))}
 	var b strings.Builder
+	b.Grow(len(s))
 	blank := false
 	text.EachFolded(s, func(at, _ int, kind text.Kind, fold string) bool {
 		if kind == text.KindOther {
@@ -111,9 +142,15 @@ func Signals(s string) []Signal {
 func sentenceSignals(all *lists, s string, at text.Sentence, before string) []Signal {
 	sentence := s[at.Start:at.End]
 	p := normalise(sentence)
-	taken := make([]bool, len(p.s))
+	var taken []bool // made for the first
+	var there pairs
+	there.add(p.s)
 	var out []Signal
-	for _, ph := range all.signals {
+	for i := range all.signals {
+		ph := &all.signals[i]
+		if !there.has(ph.pairs) {
+			continue
+		}
 		for from := 0; from < len(p.s); {
 			i := strings.Index(p.s[from:], ph.parts[0])
 			if i < 0 {
@@ -122,6 +159,9 @@ func sentenceSignals(all *lists, s string, at text.Sentence, before string) []Si
 			start := from + i
 			end := start + len(ph.parts[0])
 			from = end
+			if taken == nil {
+				taken = make([]bool, len(p.s))
+			}
 			if slices.Contains(taken[start:end], true) || !p.whole(start, end) ||
 				len(ph.parts) > 1 && !strings.Contains(p.s[end:], ph.parts[1]) {
 				continue
