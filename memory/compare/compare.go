@@ -241,27 +241,22 @@ func (a *analysis) says(b *analysis) bool {
 	if a.lexicon.equal(a.tokens, b.tokens) {
 		return true
 	}
-	as, bs := sentences(a.tokens), sentences(b.tokens)
-	if len(as) != len(bs) {
-		return false
-	}
-	for i := range as {
-		if !a.lexicon.moved(as[i], bs[i]) {
+	restA, restB := a.tokens, b.tokens
+	for len(restA) > 0 && len(restB) > 0 {
+		n, m := sentence(restA), sentence(restB)
+		if !a.lexicon.moved(restA[:n], restB[:m]) {
 			return false
 		}
+		restA, restB = restA[n:], restB[m:]
 	}
-	return true
+	return len(restA) == len(restB)
 }
 
-func sentences(list []token) [][]token {
-	var out [][]token
-	for i := 0; i < len(list); {
-		j := i
-		for j < len(list) && list[j].sentence == list[i].sentence {
-			j++
-		}
-		out = append(out, list[i:j])
-		i = j
+// sentence returns how many tokens the sentence has that a list begins with.
+func sentence(list []token) int {
+	n := 0
+	for n < len(list) && list[n].sentence == list[0].sentence {
+		n++
 	}
-	return out
+	return n
 }

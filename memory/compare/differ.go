@@ -31,7 +31,7 @@ func differences(a, b *analysis) []Difference {
 		return []Difference{placed(a.tokens, b.tokens)}
 	}
 	as, bs := pieces(x, onlyA), pieces(x, onlyB)
-	var out []Difference
+	out := make([]Difference, 0, min(len(as)+len(bs), MaxDiffers))
 	for i := 0; i < len(as); i++ { // words and their contraries
 		if !x.opposed[as[i].form] && !x.opposed[as[i].stem] {
 			continue

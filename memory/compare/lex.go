@@ -52,6 +52,7 @@ type lexer struct {
 
 func lex(s string) []lexeme {
 	l := &lexer{s: s, g: signs(s)}
+	l.out = make([]lexeme, 0, 4+len(l.g)/5) // words have some five letters
 	for i := 0; i < len(l.g); {
 		switch g := l.g[i]; {
 		case g.space:

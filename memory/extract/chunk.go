@@ -151,6 +151,9 @@ func isPath(t string) bool {
 // isVersion reports whether a text is numbers joined by dots, three, or two after a v, and what may
 // follow after a hyphen or plus. Those of a date are none.
 func isVersion(t string) bool {
+	if first := strings.TrimLeft(t[:min(2, len(t))], "vV"); first == "" || !isDigit(first[0]) {
+		return false
+	}
 	rest, v := strings.CutPrefix(strings.ToLower(t), "v")
 	if cut := strings.IndexAny(rest, "-+"); cut > 0 && onlyWord(rest[cut+1:], ".-+") {
 		rest = rest[:cut]
