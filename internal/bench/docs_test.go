@@ -28,7 +28,7 @@ const (
 	shapeQuantiles = `"runs": "int", "median": "int", "q1": "int", "q3": "int", "p99": "int"`
 	shapeCosts     = `[{"group": "text", "name": "text", "unit": "ns|bytes|count", ` +
 		shapeQuantiles + `, "yardstick?": {"name": "text", ` + shapeQuantiles + `}, ` +
-		`"bound?": {"times?": "number", "plus?": "int", "most?": "int", "p99?": "int"}, ` +
+		`"bound?": {"times?": "number", "plus?": "int", "most?": "int", "p99?": "int", "spread?": "number", "none?": "bool"}, ` +
 		`"over": "bool", "not_measured?": "text"}]`
 	shapeAnswers = `"r1": "number|null", "r5": "number|null", "r10": "number|null", "mrr": "number|null", ` +
 		`"precision": "number|null", "token_precision": "number|null", "noise": "number|null", ` +

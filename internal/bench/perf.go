@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +24,8 @@ import (
 // perfOptions are the flags of bench perf as they are given.
 type perfOptions struct {
 	perf.Options
-	nodes, dir, write, mnem string
+	nodes, dir, write, mnem, save string
+	from                          []string
 }
 
 func perfCommand(h *cli.Host) *cobra.Command {
@@ -53,11 +56,15 @@ func perfCommand(h *cli.Host) *cobra.Command {
 	f.IntVar(&opt.Runs, "runs", 5, "how often long work is repeated; short work is repeated more often")
 	f.StringSliceVar(&opt.Only, "only", nil, "the measurements that are wanted, of those above")
 	f.IntVar(&opt.Commits, "commits", 0, "measure this many commits of one node in a row")
-	f.IntVar(&opt.Readers, "readers", 0, "measure this many readers beside one writer")
+	f.IntVar(&opt.Readers, "readers", 0, "measure this many readers beside --writers")
+	f.IntVar(&opt.Writers, "writers", 2, "how many write beside --readers")
 	f.IntVar(&opt.Seconds, "seconds", 10, "how many seconds these run")
 	f.StringVar(&opt.dir, "dir", "", "make the temporary directory in `DIR` (default: the system's)")
 	f.StringVar(&opt.mnem, "mnem", "", "the `PROGRAM` that whole processes are measured of "+
 		"(default: the mnem beside this program, or in PATH)")
+	f.StringVar(&opt.save, "save", "", "keep what was measured so far in `FILE` as JSON, after each measurement")
+	f.StringSliceVar(&opt.from, "from", nil, "measure nothing: take what runs kept in `FILE`s with --save, "+
+		"of different sizes")
 	f.StringVar(&opt.write, "write", "",
 		"put tables, and charts beside them, into the page `FILE`.md, made if need be")
 	return h.Command(cmd, func(cmd *cobra.Command, _ []string) error {
@@ -92,19 +99,18 @@ func runPerf(h *cli.Host, cmd *cobra.Command, opt *perfOptions) error {
 	if opt.Program, err = os.Executable(); err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	if opt.Starts() {
+	if len(opt.from) == 0 && opt.Starts() {
 		if opt.Mnem, err = findMnem(opt.mnem, opt.Program, h); err != nil {
 			return err
 		}
 	}
-	var done func()
-	opt.Progress, done = h.Progress()
-	defer done()
-	report, err := perf.Run(cmd.Context(), opt.Options)
+	if opt.save != "" {
+		opt.Measured = func(r *perf.Report) error { return saveReport(h.Absolute(opt.save), r) }
+	}
+	report, err := opt.report(cmd.Context(), h)
 	if err != nil {
 		return err
 	}
-	done()
 	if page != nil {
 		if err := page.write(report); err != nil {
 			return err
@@ -114,6 +120,62 @@ func runPerf(h *cli.Host, cmd *cobra.Command, opt *perfOptions) error {
 		return h.PrintJSON(report)
 	}
 	return h.Printf("%s", report.Text())
+}
+
+// report measures, or reads what was measured.
+func (opt *perfOptions) report(ctx context.Context, h *cli.Host) (*perf.Report, error) {
+	if len(opt.from) > 0 {
+		return readReports(h, opt.from)
+	}
+	var done func()
+	opt.Progress, done = h.Progress()
+	defer done()
+	return perf.Run(ctx, opt.Options)
+}
+
+// saveReport keeps a report as JSON.
+func saveReport(path string, r *perf.Report) error {
+	err := filestate.Replace(path, 0o644, func(w io.Writer) error { return json.NewEncoder(w).Encode(r) })
+	if err != nil {
+		return fmt.Errorf("--save: %w", err)
+	}
+	return nil
+}
+
+// readReports reads reports of different sizes and puts them together.
+func readReports(h *cli.Host, files []string) (*perf.Report, error) {
+	var all *perf.Report
+	for _, file := range files {
+		data, err := readBounded(h.Absolute(file))
+		r := new(perf.Report)
+		if err == nil {
+			err = json.Unmarshal(data, r)
+		}
+		if err == nil && all != nil {
+			err = all.Add(r)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--from: %s: %w", file, err)
+		}
+		if all == nil {
+			all = r
+		}
+	}
+	return all, nil
+}
+
+// readBounded reads a file of at most maxPage bytes.
+func readBounded(path string) ([]byte, error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = in.Close() }() // only read from
+	data, err := io.ReadAll(io.LimitReader(in, maxPage+1))
+	if err == nil && len(data) > maxPage {
+		err = fmt.Errorf("more than %d bytes", maxPage)
+	}
+	return data, err
 }
 
 // findMnem returns the program that is measured.
@@ -184,20 +246,12 @@ func openPage(h *cli.Host, file string) (*perfPage, error) {
 		return nil, cli.Usagef("--write: %q is not the name of a page, which ends in .md", file)
 	}
 	p := &perfPage{h.Absolute(file), perf.NewPage}
-	in, err := os.Open(p.path)
+	data, err := readBounded(p.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(filepath.Dir(p.path)); err != nil {
 			return nil, fmt.Errorf("--write: %w", err)
 		}
 		return p, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("--write: %w", err)
-	}
-	defer func() { _ = in.Close() }() // only read from
-	data, err := io.ReadAll(io.LimitReader(in, maxPage+1))
-	if err == nil && len(data) > maxPage {
-		err = fmt.Errorf("more than %d bytes", maxPage)
 	}
 	p.text = string(data)
 	if err == nil {

@@ -110,7 +110,7 @@ var allowed = map[string]string{
 	"internal/evaluate": "ipld graph ingest ingest/chats ingest/parse store store/mem prolly distill repo retrieve memory internal/fixed internal/text internal/tuning",
 	// Measuring cost: it makes repositories on disk, counts what their store does, and opens the
 	// same Pebble beside them as a yardstick.
-	"internal/perf":    "ipld graph store store/pebble repo retrieve adjacency",
+	"internal/perf":    "ipld graph store store/pebble repo retrieve adjacency memory",
 	"internal/testkit": "ipld store graph prolly commit repo store/mem store/pebble store/storetest",
 	// What tests of every package use, so that these import nothing of ours.
 	"internal/testkit/effort": "",

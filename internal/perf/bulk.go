@@ -76,10 +76,10 @@ func (b *bench) timeBulk(ctx context.Context, written Work) error {
 	nodes := int64(b.synth.Nodes)
 	b.add(Figure{
 		Group: groupBulk, Name: "bulk commit", Unit: Nanoseconds, Stats: statsOf(commits),
-		Yardstick: &Yardstick{"the same blocks, raw", statsOf(raws)}, Bound: &Bound{Times: 3},
+		Yardstick: &Yardstick{"the same blocks, raw", statsOf(raws)}, Bound: &Bound{Times: bulkTimes},
 	})
 	b.add(Figure{Group: groupBulk, Name: "heap at its peak", Unit: Bytes, Stats: statsOf(heaps),
-		Bound: heapBound(b.synth.Nodes)})
+		Bound: &Bound{Most: bulkHeap}})
 	b.add(Figure{Group: groupBulk, Name: "blocks for each node", Unit: Count,
 		Stats: statsOf([]int64{(written.BlocksWritten + nodes/2) / nodes})})
 	b.add(Figure{Group: groupBulk, Name: "bytes of blocks for each node", Unit: Bytes,
@@ -105,14 +105,6 @@ func (b *bench) told(what string, changes repo.Changes) repo.Changes {
 		}
 		b.step(what+", its trees and index", 0, 0)
 	}
-}
-
-// heapBound is that of 10^5 nodes; larger memories have none.
-func heapBound(nodes int) *Bound {
-	if nodes > 100_000 {
-		return nil
-	}
-	return &Bound{Most: 400 << 20}
 }
 
 func drain(changes iter.Seq2[graph.Change, error]) error {

@@ -8,16 +8,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"time"
 
 	"github.com/mnem-project/mnem/repo"
 )
 
 const (
 	groupCare    = "care"
+	groupTotal   = "total"
 	groupVersion = "version"
 	// versionSamples is for each run.
 	versionSamples = 4
-	versionBound   = 15_000_000
 )
 
 func closeAfter(r *repo.Repo, err error) error { return errors.Join(err, r.Close()) }
@@ -33,14 +34,14 @@ func (b *bench) care(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.add(Figure{Group: groupCare, Name: "gc", Unit: Nanoseconds, Stats: statsOf([]int64{took})})
+	b.addCosts(groupCare, "gc", []cost{took}, 1, nil, &Bound{Most: gcMost})
 	b.addHeap(groupCare, "gc: heap at its peak", heap)
 	b.add(Figure{Group: groupCare, Name: "blocks that it removed", Unit: Count,
 		Stats: statsOf([]int64{int64(res.Blocks)})})
 	if err := b.careSize("store for each node, after gc"); err != nil {
 		return err
 	}
-	var times []int64
+	var costs []cost
 	peak = watchHeap()
 	for i := range b.opt.Runs {
 		b.step("fsck", i, b.opt.Runs)
@@ -49,10 +50,10 @@ func (b *bench) care(ctx context.Context) error {
 			peak()
 			return err
 		}
-		times = append(times, took)
+		costs = append(costs, took)
 	}
 	b.addHeap(groupCare, "fsck: heap at its peak", peak())
-	b.add(Figure{Group: groupCare, Name: "fsck", Unit: Nanoseconds, Stats: statsOf(times)})
+	b.addCosts(groupCare, "fsck", costs, 1, nil, &Bound{Most: fsckMost})
 	return nil
 }
 
@@ -69,10 +70,10 @@ func (b *bench) careSize(name string) error {
 // collect removes what only old operations of a repository lead to.
 func (b *bench) collect(
 	ctx context.Context, dir string,
-) (res *repo.GCResult, took int64, err error) {
+) (res *repo.GCResult, took cost, err error) {
 	b.step("gc", 0, 0)
 	err = withRepo(dir, repo.Options{}, func(r *repo.Repo) error {
-		took, err = timed(func() error {
+		took, err = costOf(func() error {
 			res, err = r.GC(ctx, repo.GCOptions{Stamp: b.stamp(), KeepOps: 1})
 			return err
 		})
@@ -82,9 +83,9 @@ func (b *bench) collect(
 }
 
 // check checks a repository, in which nothing may be wrong.
-func (b *bench) check(ctx context.Context, dir string) (took int64, err error) {
+func (b *bench) check(ctx context.Context, dir string) (took cost, err error) {
 	err = withRepo(dir, repo.Options{ReadOnly: true}, func(r *repo.Repo) error {
-		took, err = timed(func() error {
+		took, err = costOf(func() error {
 			report, err := r.Fsck(ctx, repo.FsckOptions{})
 			if err == nil && len(report.Errors) > 0 {
 				err = fmt.Errorf("fsck: %s", report.Errors[0].Message)
@@ -96,6 +97,15 @@ func (b *bench) check(ctx context.Context, dir string) (took int64, err error) {
 	return took, err
 }
 
+// total tells what the measurements of this size took together, and the memory of this program.
+func (b *bench) total(context.Context) error {
+	b.add(Figure{Group: groupTotal, Name: "time", Unit: Nanoseconds,
+		Stats: statsOf([]int64{int64(time.Since(b.began))})})
+	_, rss := ownUsage()
+	b.add(rssFigure(groupTotal, "memory of the program at its peak", []int64{rss}, nil))
+	return nil
+}
+
 // helloWorld is the least that a program in Go can be.
 const helloWorld = "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello, world\") }\n"
 
@@ -105,34 +115,20 @@ func (b *bench) version(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var own, yard, rss []int64
-	for i := range b.samples(versionSamples) + 1 {
-		b.step("mnem version", i, b.samples(versionSamples))
-		spent, err := b.mnem(ctx, "version")
-		if err != nil {
-			return err
-		}
-		var least Spent
-		if hello != "" {
-			if least, err = b.run(ctx, hello); err != nil {
-				return err
-			}
-		}
-		if i > 0 {
-			own, rss = append(own, spent.Nanoseconds), append(rss, spent.RSS)
-			yard = append(yard, least.Nanoseconds)
-		}
-	}
-	f := Figure{Group: groupVersion, Name: "mnem version", Unit: Nanoseconds, Stats: statsOf(own),
-		Bound: &Bound{Most: versionBound}}
+	own := whole{name: "mnem version", bound: &Bound{Times: versionTimes}, rss: &Bound{Most: versionMemory},
+		run: func(int) (Spent, error) { return b.mnem(ctx, "version") }}
+	yard := whole{name: "hello world"}
 	if hello != "" {
-		f.Yardstick, f.Bound.Times = &Yardstick{"hello world", statsOf(yard)}, 6
+		yard.run = func(int) (Spent, error) { return b.run(ctx, hello) }
 	}
-	list := []Figure{f.judged(), rssFigure(groupVersion, "its memory at the peak", rss, nil)}
+	figures, err := b.wholes(groupVersion, b.samples(versionSamples), yard, own)
+	if err != nil {
+		return err
+	}
 	if hello == "" {
-		list = append(list, Figure{Group: groupVersion, Name: "hello world", Unit: Nanoseconds, Why: why})
+		figures = append(figures, Figure{Group: groupVersion, Name: "hello world", Unit: Nanoseconds, Why: why})
 	}
-	b.report.Figures = append(b.report.Figures, list...)
+	b.report.Figures = append(b.report.Figures, figures...)
 	return nil
 }
 

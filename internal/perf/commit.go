@@ -18,17 +18,11 @@ const (
 	groupCommit   = "commit"
 	commitSamples = 20 // for each run
 	countSamples  = 8  // likewise, where only counted
-	// What one commit may write to a memory of 10^6 nodes.
-	nodeBytes = 12 << 10
-	edgeBytes = 40 << 10
-	// What one commit may take beyond three synced writes.
-	commitPlus = 2_000_000
 )
 
 // oneNode yields a node that was not there before, with an edge to an earlier one if wanted.
 func (b *bench) oneNode(edge bool) iter.Seq2[graph.Change, error] {
-	i := b.synth.Nodes + b.added
-	b.added++
+	i := b.synth.Nodes + int(b.added.Add(1)) - 1
 	return func(yield func(graph.Change, error) bool) {
 		n, err := b.synth.Node(i)
 		if !yield(graph.Change{Node: n}, err) || err != nil || !edge {
@@ -83,7 +77,7 @@ func (b *bench) commit(ctx context.Context) error {
 		return err
 	}
 	yard := &Yardstick{"one synced write", statsOf(syncs)}
-	bound := &Bound{Times: 3, Plus: commitPlus}
+	bound := &Bound{Times: commitTimes, Plus: commitPlus}
 	b.add(Figure{Group: groupCommit, Name: "commit of one node", Unit: Nanoseconds,
 		Stats: statsOf(nodes), Yardstick: yard, Bound: bound})
 	b.add(Figure{Group: groupCommit, Name: "commit of one node and edge", Unit: Nanoseconds,

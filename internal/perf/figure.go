@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Unit is what a figure counts.
@@ -59,6 +60,9 @@ type Bound struct {
 	Plus  int64   `json:"plus,omitempty"`  // beyond these times
 	Most  int64   `json:"most,omitempty"`  // of the median
 	P99   int64   `json:"p99,omitempty"`   // of the 99th percentile
+	// Spread is of the 99th percentile too, in medians.
+	Spread float64 `json:"spread,omitempty"`
+	None   bool    `json:"none,omitempty"` // it shall be 0
 }
 
 // Times is the figure in yardsticks, 0 without one.
@@ -75,9 +79,12 @@ func (f Figure) judged() Figure {
 	if b == nil || f.Runs == 0 {
 		return f
 	}
-	over := b.Most > 0 && f.Median > b.Most || b.P99 > 0 && f.P99 > b.P99
+	over := b.None && f.Median > 0 || b.Most > 0 && f.Median > b.Most || b.P99 > 0 && f.P99 > b.P99
 	if f.Yardstick != nil && b.Times > 0 {
 		over = over || float64(f.Median-b.Plus) > b.Times*float64(f.Yardstick.Median)
+	}
+	if b.Spread > 0 && f.Runs >= manySamples {
+		over = over || float64(f.P99) > b.Spread*float64(f.Median)
 	}
 	f.Over = over
 	return f
@@ -102,14 +109,13 @@ func (b *Bound) text(u Unit) string {
 	if b.P99 > 0 {
 		parts = append(parts, "p99 ≤ "+u.text(b.P99))
 	}
-	out := ""
-	for i, p := range parts {
-		if i > 0 {
-			out += ", "
-		}
-		out += p
+	if b.None {
+		parts = append(parts, "none")
 	}
-	return out
+	if b.Spread > 0 {
+		parts = append(parts, "p99 ≤ "+strconv.FormatFloat(b.Spread, 'f', -1, 64)+" medians")
+	}
+	return strings.Join(parts, ", ")
 }
 
 // text is a value as people read it, of three digits.

@@ -44,6 +44,8 @@ func (r *Report) Markdown(stem string) (section string, charts []File) {
 		"in brackets how often it is its yardstick. Bold is over its bound. *Growth* is x where the " +
 		"cost follows n^x from the smallest to the largest memory: 0 is independent of size, 1 in " +
 		"proportion.\n\n")
+	w.aims()
+	w.peers()
 	if len(r.Figures) > 0 {
 		w.table("version", []string{"median"}, [][]Figure{r.Figures})
 	}
@@ -69,15 +71,17 @@ func (w *markdown) group(name string) {
 	var heads []string
 	var columns [][]Figure
 	for _, s := range w.r.Sizes {
-		var list []Figure
-		for _, f := range s.Figures {
-			if f.Group == name {
-				list = append(list, f)
-			}
-		}
-		heads, columns = append(heads, grouped(int64(s.Nodes))+" nodes"), append(columns, list)
+		heads = append(heads, grouped(int64(s.Nodes))+" nodes")
 	}
-	if len(columns[0]) == 0 {
+	names := w.names(name)
+	for _, s := range w.r.Sizes {
+		list := make([]Figure, len(names))
+		for i, f := range names {
+			list[i] = s.figure(f)
+		}
+		columns = append(columns, list)
+	}
+	if len(names) == 0 {
 		return
 	}
 	w.table(name, heads, columns)
@@ -87,6 +91,69 @@ func (w *markdown) group(name string) {
 	for _, u := range []Unit{Nanoseconds, Bytes} {
 		w.chart(name, u, columns)
 	}
+}
+
+// names lists the figures of a group, those of the first size that has some: what differs from size to size
+// is in how many of them a figure has a value.
+func (w *markdown) names(group string) []Figure {
+	for _, s := range w.r.Sizes {
+		var list []Figure
+		for _, f := range s.Figures {
+			if f.Group == group {
+				list = append(list, f)
+			}
+		}
+		if len(list) > 0 {
+			return list
+		}
+	}
+	return nil
+}
+
+// figure is one of this size, with what there is to say where it was not measured.
+func (s *Size) figure(like Figure) Figure {
+	for _, f := range s.Figures {
+		if f.Group == like.Group && f.Name == like.Name {
+			return f
+		}
+	}
+	return Figure{Group: like.Group, Name: like.Name, Unit: like.Unit, Why: "left out"}
+}
+
+// aims writes each figure that has a bound, at each size that it has one for.
+func (w *markdown) aims() {
+	w.b.WriteString("### Aims\n\nEvery bound, beside what was measured.\n\n" +
+		"| | nodes | aim | measured | |\n|---|---:|---|---:|---|\n")
+	row := func(f *Figure, nodes string) {
+		if f.Bound == nil {
+			return
+		}
+		met := "met"
+		switch {
+		case f.Runs == 0:
+			met = ""
+		case f.Over:
+			met = "**not met**"
+		}
+		aim := f.Bound.text(f.Unit)
+		if f.Yardstick != nil && f.Bound.Times > 0 {
+			aim += " of what it takes: " + f.Yardstick.Name
+		}
+		fmt.Fprintf(&w.b, "| %s: %s | %s | %s | %s | %s |\n", f.Group, f.Name, nodes, aim,
+			strings.ReplaceAll(f.cell(), "**", ""), met)
+	}
+	for i := range w.r.Figures {
+		row(&w.r.Figures[i], "")
+	}
+	for _, name := range Names() {
+		for _, f := range w.names(name) {
+			for _, s := range w.r.Sizes {
+				at := s.figure(f)
+				row(&at, grouped(int64(s.Nodes)))
+			}
+		}
+	}
+	w.b.WriteString("\n")
 }
 
 func (w *markdown) table(name string, heads []string, columns [][]Figure) {

@@ -17,6 +17,7 @@ import (
 // Spent is what a whole process cost.
 type Spent struct {
 	Nanoseconds int64 `json:"ns"`
+	CPU         int64 `json:"cpu"` // nanoseconds of CPU time, user and system
 	RSS         int64 `json:"rss"` // the most memory it had resident, in bytes; -1 where not known
 	Out         int64 `json:"out"` // bytes of standard output
 }
@@ -46,11 +47,15 @@ func Watch(ctx context.Context, args []string) (Spent, error) {
 		return spent, fmt.Errorf("run %s: %w: %s", filepath.Base(args[0]), err,
 			strings.TrimSpace(text[:min(len(text), maxMessage)]))
 	}
+	spent.CPU = cpuOf(cmd.ProcessState)
 	if n, ok := peakRSS(cmd.ProcessState); ok {
 		spent.RSS = n
 	}
 	return spent, nil
 }
+
+// cpuOf is the CPU time of a process that has ended, in nanoseconds.
+func cpuOf(p *os.ProcessState) int64 { return int64(p.UserTime() + p.SystemTime()) }
 
 type countWriter int64
 

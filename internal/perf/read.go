@@ -19,9 +19,8 @@ const (
 	hubSamples  = 20  // for each run
 	hubEdges    = 20  // of a bucket that are read
 	diffChanges = 100 // nodes that differ
-	diffBound   = 15_000_000
-	blameEdits  = 20 // commits that change the node that is blamed
-	logEntries  = 20 // newest commits that are listed
+	blameEdits  = 20  // commits that change the node that is blamed
+	logEntries  = 20  // newest commits that are listed
 )
 
 // hub reads the edges of the node that has most, and asks for it with expansion.
@@ -90,12 +89,12 @@ func firstEdges(ctx context.Context, s *repo.Snapshot, id graph.ID) error {
 
 // edit commits a change of a property of some nodes, spread over the memory.
 func (b *bench) edit(ctx context.Context, r *repo.Repo, from, nodes int) error {
-	b.added++
+	edits := b.added.Add(1)
 	step := b.synth.Nodes / nodes
 	changes := func(yield func(graph.Change, error) bool) {
 		for i := range nodes {
 			c := graph.Change{Node: &graph.NodeChange{Key: b.synth.Key(from + i*step), Props: []ipld.Entry{
-				{Key: "n", Value: ipld.IntValue(int64(MaxNodes + b.added))},
+				{Key: "n", Value: ipld.IntValue(MaxNodes + edits)},
 			}}}
 			if !yield(c, nil) {
 				return

@@ -37,3 +37,21 @@ func (r *Report) remark(format string, args ...any) {
 		r.Remarks = append(r.Remarks, fmt.Sprintf(format, args...))
 	}
 }
+
+// Add adds what another run measured of larger memories.
+func (r *Report) Add(more *Report) error {
+	for _, s := range more.Sizes {
+		if n := len(r.Sizes); n > 0 && s.Nodes <= r.Sizes[n-1].Nodes {
+			return fmt.Errorf("%d nodes after %d: want sizes to ascend", s.Nodes, r.Sizes[n-1].Nodes)
+		}
+		r.Sizes = append(r.Sizes, s)
+	}
+	if len(r.Figures) == 0 {
+		r.Figures = more.Figures
+	}
+	r.Hub = max(r.Hub, more.Hub)
+	for _, text := range more.Remarks {
+		r.remark("%s", text)
+	}
+	return nil
+}

@@ -20,8 +20,6 @@ const (
 	warmUp      = 20 // questions before anything is measured
 	atOnce      = 2  // goroutines that ask at the same time
 	readSamples = 2  // for each run: questions of which reads are counted
-	// rssBound is that of a process which answers one question at 10^6 nodes.
-	rssBound = 300 << 20
 )
 
 // asked is one way to ask.
@@ -63,8 +61,7 @@ func (b *bench) questions(n int) ([]Question, error) {
 	return list, nil
 }
 
-// cold runs whole processes that answer one question each, beside ones that open the same database
-// read-only and read one block.
+// cold runs whole processes that answer one question each.
 func (b *bench) cold(ctx context.Context) error {
 	ways := []asked{{name: "text"}}
 	if b.synth.Dims > 0 {
@@ -75,48 +72,16 @@ func (b *bench) cold(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	times, rss := make([][]int64, len(ways)), make([][]int64, len(ways))
-	var opens []int64
-	for i, q := range questions {
-		b.step("questions to new processes", i, total)
-		open, err := b.self(ctx, OpenCommand, filepath.Join(b.memory(), repo.DirName, "db"))
-		if err != nil {
-			return err
-		}
-		for w, way := range ways {
-			spent, err := b.coldOnce(ctx, way, q)
-			if err != nil {
-				return err
-			}
-			if i > 0 { // the first warms the system's cache
-				times[w], rss[w] = append(times[w], spent.Nanoseconds), append(rss[w], spent.RSS)
-			}
-		}
-		if i > 0 {
-			opens = append(opens, open.Nanoseconds)
-		}
-	}
-	for w, way := range ways {
-		b.add(Figure{
-			Group: groupCold, Name: "new process, " + way.name, Unit: Nanoseconds,
-			Stats: statsOf(times[w]), Bound: &Bound{Times: 3},
-			Yardstick: &Yardstick{"opens the store, reads a block", statsOf(opens)},
+	var list []whole
+	for _, way := range ways {
+		list = append(list, whole{
+			name: "new process, " + way.name, bound: coldBound(b.synth.Nodes), rss: &Bound{Most: rssBound},
+			run: func(i int) (Spent, error) { return b.coldOnce(ctx, way, questions[i]) },
 		})
-		b.add(rssFigure(groupCold, "its memory at the peak, "+way.name, rss[w],
-			&Bound{Most: rssBound}))
 	}
-	return nil
-}
-
-// rssFigure is about peak memories of processes.
-func rssFigure(group, name string, rss []int64, bound *Bound) Figure {
-	f := Figure{Group: group, Name: name, Unit: Bytes, Bound: bound}
-	if rss[0] < 0 {
-		f.Why = "this system does not tell"
-		return f
-	}
-	f.Stats = statsOf(rss)
-	return f
+	figures, err := b.wholes(groupCold, total, b.opening(ctx), list...)
+	b.size.Figures = append(b.size.Figures, figures...)
+	return err
 }
 
 func (b *bench) coldOnce(ctx context.Context, way asked, q Question) (Spent, error) {
@@ -147,7 +112,7 @@ func (b *bench) warm(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		times := make([][]int64, len(ways))
+		costs := make([][]cost, len(ways))
 		for i, q := range questions {
 			b.step("questions", i, len(questions))
 			for w, way := range ways {
@@ -156,16 +121,16 @@ func (b *bench) warm(ctx context.Context) error {
 					return err
 				}
 				if i >= warmUp {
-					times[w] = append(times[w], took)
+					costs[w] = append(costs[w], took)
 				}
 			}
 		}
 		for w, way := range ways {
-			f := Figure{Group: groupWarm, Name: way.name, Unit: Nanoseconds, Stats: statsOf(times[w])}
+			var bound *Bound
 			if way.expand == nil {
-				f.Bound = warmBound(b.synth.Nodes)
+				bound = warmBound(b.synth.Nodes, way.dense)
 			}
-			b.add(f)
+			b.addCosts(groupWarm, way.name, costs[w], 1, nil, bound)
 		}
 		for _, way := range ways {
 			if way.expand != nil {
@@ -186,20 +151,12 @@ func (b *bench) warm(ctx context.Context) error {
 	return b.countReads(ctx, questions[:b.samples(readSamples)])
 }
 
-// warmBound is that of 10^5 and of 10^6 nodes.
-func warmBound(nodes int) *Bound {
-	if nodes <= 100_000 {
-		return &Bound{Most: 3_000_000, P99: 10_000_000}
-	}
-	return &Bound{Most: 20_000_000}
-}
-
-func ask(ctx context.Context, s *repo.Snapshot, way asked, q Question) (int64, error) {
+func ask(ctx context.Context, s *repo.Snapshot, way asked, q Question) (cost, error) {
 	req, err := way.request(q)
 	if err != nil {
-		return 0, err
+		return cost{}, err
 	}
-	return timed(func() error {
+	return costOf(func() error {
 		answer, err := s.Retrieve(ctx, req)
 		if err == nil && len(answer.Items) == 0 {
 			err = fmt.Errorf("nothing found for %q", q.Text)
@@ -217,7 +174,9 @@ func askAtOnce(
 	for g := range atOnce {
 		wait.Go(func() {
 			for i := g; i < len(questions) && errs[g] == nil; i += atOnce {
-				times[i], errs[g] = ask(ctx, s, way, questions[i])
+				var took cost
+				took, errs[g] = ask(ctx, s, way, questions[i])
+				times[i] = took.wall
 			}
 		})
 	}

@@ -2,10 +2,8 @@ package perf
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/repo"
@@ -51,7 +49,7 @@ func (b *bench) commits(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			add("gc", Nanoseconds, took)
+			add("gc", Nanoseconds, took.wall)
 		}
 		size, err := diskSize(row)
 		if err != nil {
@@ -68,7 +66,7 @@ func (b *bench) commits(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	add("fsck", Nanoseconds, took)
+	add("fsck", Nanoseconds, took.wall)
 	if err := b.compareAnswers(ctx, row, once, all); err != nil {
 		return err
 	}
@@ -192,7 +190,7 @@ func (b *bench) compareAnswers(ctx context.Context, row, once string, all *Synth
 						return err
 					}
 					if i >= warmUp {
-						times[at] = append(times[at], took)
+						times[at] = append(times[at], took.wall)
 					}
 				}
 			}
@@ -205,82 +203,4 @@ func (b *bench) compareAnswers(ctx context.Context, row, once string, all *Synth
 			return nil
 		})
 	})
-}
-
-// readers ask while one writer commits, each as fast as it can.
-func (b *bench) readers(ctx context.Context) error {
-	return withRepo(b.memory(), repo.Options{}, func(r *repo.Repo) error {
-		limit := time.Duration(b.opt.Seconds) * time.Second
-		start := time.Now()
-		over := func() bool { return time.Since(start) >= limit || ctx.Err() != nil }
-		reads := make([][]int64, b.opt.Readers)
-		failures := make(chan error, b.opt.Readers)
-		for g := range b.opt.Readers {
-			go func() { failures <- b.readOn(ctx, r, g, &reads[g], over) }()
-		}
-		var writes []int64
-		var err error
-		for err == nil && !over() {
-			b.step("readers and a writer", int(time.Since(start)/time.Second), b.opt.Seconds)
-			var took int64
-			took, err = timed(func() error { return b.commitOne(ctx, r, true) })
-			if err == nil {
-				writes = append(writes, took)
-			}
-		}
-		failed := int64(0)
-		for range b.opt.Readers {
-			if e := <-failures; e != nil {
-				failed++
-				b.report.remark("a reader at %s nodes: %v", grouped(int64(b.synth.Nodes)), e)
-			}
-		}
-		if err = errors.Join(err, ctx.Err()); err != nil {
-			return err
-		}
-		var all []int64
-		for _, list := range reads {
-			all = append(all, list...)
-		}
-		for _, f := range []struct {
-			name   string
-			unit   Unit
-			values []int64
-		}{
-			{"reads", Nanoseconds, all}, {"writes beside them", Nanoseconds, writes},
-			{"readers that failed", Count, []int64{failed}},
-		} {
-			out := Figure{Group: groupReaders, Name: f.name, Unit: f.unit, Why: "none in the time given"}
-			if len(f.values) > 0 {
-				out.Stats, out.Why = statsOf(f.values), ""
-			}
-			b.add(out)
-		}
-		return nil
-	})
-}
-
-// readOn asks the newest memory one question after the other.
-func (b *bench) readOn(
-	ctx context.Context, r *repo.Repo, g int, times *[]int64, over func() bool,
-) error {
-	for i := g; !over(); i += b.opt.Readers {
-		q, err := b.synth.Question(i)
-		if err != nil {
-			return err
-		}
-		took, err := timed(func() error {
-			s, err := r.Snapshot(ctx, "HEAD")
-			if err != nil {
-				return err
-			}
-			_, err = ask(ctx, s, asked{name: "text"}, q)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		*times = append(*times, took)
-	}
-	return nil
 }

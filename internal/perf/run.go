@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
@@ -25,7 +26,8 @@ type Options struct {
 	Runs    int      // how often what is long is repeated, 1 to MaxRuns; what is short, more often
 	Only    []string // names of measurements; empty for all
 	Commits int      // commits of one node in a row, 0 to MaxCommits; 0 leaves that out
-	Readers int      // readers beside a writer, 0 to MaxReaders; 0 leaves that out
+	Readers int      // readers beside writers, 0 to MaxReaders; 0 leaves that out
+	Writers int      // writers beside them, 1 to MaxReaders
 	Seconds int      // how long they run, 1 to MaxSeconds
 
 	Dir     string // where the temporary directory is made; "" for the system's place
@@ -33,6 +35,9 @@ type Options struct {
 	Mnem    string // the program that is measured as whole processes, where Starts tells so
 	// Progress, where given, is called as work goes on, on the calling goroutine.
 	Progress func(what string, done, total int)
+	// Measured, where given, is called after each measurement with all that was measured so far. An error
+	// of it ends the run.
+	Measured func(*Report) error
 }
 
 // Bounds of Options.
@@ -81,7 +86,7 @@ func (o *Options) Validate() error {
 		n, low, high int
 	}{
 		{"dims", o.Dims, 0, MaxDims}, {"hub", o.Hub, 0, o.Nodes[0] - 1}, {"runs", o.Runs, 1, MaxRuns},
-		{"commits", o.Commits, 0, MaxCommits}, {"readers", o.Readers, 0, MaxReaders},
+		{"commits", o.Commits, 0, MaxCommits}, {"readers", o.Readers, 0, MaxReaders}, {"writers", o.Writers, 1, MaxReaders},
 		{"seconds", o.Seconds, 1, MaxSeconds},
 	} {
 		if r.n < r.low || r.n > r.high {
@@ -127,7 +132,6 @@ func (o *Options) needs(some func(measurement) bool) bool {
 const (
 	groupBulk    = "bulk"
 	groupCommits = "commits"
-	groupReaders = "readers"
 )
 
 // Names lists the measurements in their order.
@@ -165,6 +169,9 @@ func Run(ctx context.Context, opt Options) (report *Report, err error) {
 	if opt.Progress == nil {
 		opt.Progress = func(string, int, int) {}
 	}
+	if opt.Measured == nil {
+		opt.Measured = func(*Report) error { return nil }
+	}
 	dir, err := os.MkdirTemp(opt.Dir, "mnem-bench-")
 	if err != nil {
 		return nil, fmt.Errorf("make a place to work: %w", err)
@@ -175,7 +182,7 @@ func Run(ctx context.Context, opt Options) (report *Report, err error) {
 	for i, n := range opt.Nodes {
 		b := &bench{
 			opt: &opt, synth: synth.of(n), first: i == 0, report: report,
-			dir: filepath.Join(dir, fmt.Sprint(n)), processes: newProcesses(opt.Program, opt.Mnem, dir),
+			began: time.Now(), dir: filepath.Join(dir, fmt.Sprint(n)), processes: newProcesses(opt.Program, opt.Mnem, dir),
 		}
 		b.size = &Size{Nodes: n, Edges: b.synth.Edges(), Figures: []Figure{}, Slices: []Slice{}}
 		report.Sizes = append(report.Sizes, b.size)
@@ -201,7 +208,8 @@ type bench struct {
 	synth  *Synth
 	first  bool   // whether this is the first size
 	dir    string // of this size, all its own
-	added  int    // nodes that were added one by one, so that each is new
+	began  time.Time
+	added  atomic.Int64 // nodes that were added one by one, so that each is new
 }
 
 // memory is the repository that is measured, raw the yardstick with the same blocks.
@@ -216,6 +224,9 @@ func (b *bench) all(ctx context.Context) error {
 	if b.opt.needs(func(m measurement) bool { return !m.alone }) {
 		if err := b.bulk(ctx); err != nil {
 			return fmt.Errorf("make a memory of %d nodes: %w", b.synth.Nodes, err)
+		}
+		if err := b.opt.Measured(b.report); err != nil {
+			return err
 		}
 	}
 	for _, m := range measurements {
@@ -234,6 +245,9 @@ func (b *bench) all(ctx context.Context) error {
 		}
 		if m.heap {
 			b.addHeap(m.name, "heap at its peak", heap)
+		}
+		if err := b.opt.Measured(b.report); err != nil {
+			return err
 		}
 	}
 	return nil

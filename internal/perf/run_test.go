@@ -52,7 +52,7 @@ func options(t *testing.T) perf.Options {
 		t.Fatal(err)
 	}
 	return perf.Options{
-		Nodes: []int{200, 250}, Dims: 8, Hub: 50, Seed: 1, Runs: 1, Seconds: 1, Dir: t.TempDir(),
+		Nodes: []int{200, 250}, Dims: 8, Hub: 50, Seed: 1, Runs: 1, Seconds: 1, Writers: 2, Dir: t.TempDir(),
 		Program: program, Mnem: program,
 	}
 }
@@ -111,7 +111,7 @@ func TestEverythingIsMeasured(t *testing.T) {
 			"commit commit of one node: blocks written":         20,
 			"bulk blocks for each node":                         6,
 			"bulk bytes of blocks for each node":                4 << 10,
-			"readers readers that failed":                       0,
+			"readers reads and writes that failed":              0,
 		} {
 			f, ok := got[name]
 			if !ok || f.Median > most || f.Median == 0 && most > 0 {

@@ -36,6 +36,7 @@ const (
 	kindCluster
 	kindVector
 	kindQuestion
+	kindFact
 )
 
 // Synth is a memory that is made up from a seed: Nodes nodes with texts of the lengths of real
