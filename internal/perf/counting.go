@@ -11,20 +11,22 @@ import (
 
 // Work is what was read from a store and written to it. Bytes are those of the blocks: what the
 // store makes of them on disk is not in it, nor are keys.
-type Work struct{ BlocksRead, BytesRead, BlocksWritten, BytesWritten int64 }
+// Syncs are commits of the head, each of which makes the store durable once.
+type Work struct{ BlocksRead, BytesRead, BlocksWritten, BytesWritten, Syncs int64 }
 
 // counter counts. Safe for concurrent use.
 type counter struct {
-	blocksRead, bytesRead, blocksWritten, bytesWritten atomic.Int64
+	blocksRead, bytesRead, blocksWritten, bytesWritten, syncs atomic.Int64
 }
 
 func (c *counter) work() Work {
-	return Work{c.blocksRead.Load(), c.bytesRead.Load(), c.blocksWritten.Load(), c.bytesWritten.Load()}
+	return Work{c.blocksRead.Load(), c.bytesRead.Load(), c.blocksWritten.Load(), c.bytesWritten.Load(),
+		c.syncs.Load()}
 }
 
 func (c *counter) reset() {
 	for _, n := range []*atomic.Int64{
-		&c.blocksRead, &c.bytesRead, &c.blocksWritten, &c.bytesWritten,
+		&c.blocksRead, &c.bytesRead, &c.blocksWritten, &c.bytesWritten, &c.syncs,
 	} {
 		n.Store(0)
 	}
@@ -52,6 +54,7 @@ func (c *counted) Commit(
 	if err := c.count(ctx, c.Store.Facts(), blocks); err != nil {
 		return err
 	}
+	c.syncs.Add(1)
 	return c.Store.Commit(ctx, old, next, blocks...)
 }
 
@@ -89,6 +92,15 @@ func (b countedBlocks) Get(ctx context.Context, id ipld.CID) ([]byte, error) {
 		b.to.bytesRead.Add(int64(len(data)))
 	}
 	return data, err
+}
+
+// Iterate counts each block as read.
+func (b countedBlocks) Iterate(ctx context.Context, from ipld.CID, fn func(store.Block) error) error {
+	return b.Blocks.Iterate(ctx, from, func(block store.Block) error {
+		b.to.blocksRead.Add(1)
+		b.to.bytesRead.Add(int64(len(block.Data)))
+		return fn(block)
+	})
 }
 
 func (b countedBlocks) Put(ctx context.Context, blocks ...store.Block) error {

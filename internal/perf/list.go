@@ -9,7 +9,7 @@ func init() {
 		{name: groupBulk, what: "one commit of all nodes and edges, lines parsed apart, store size",
 			raw: true},
 		{name: groupCold, what: "a question to a new process, and its memory", run: (*bench).cold,
-			raw: true, starts: true},
+			starts: true},
 		{name: groupStart, what: "'mnem get', 'log' and 'status' as whole processes", run: (*bench).start,
 			starts: true},
 		{name: groupWarm, what: "questions to an open repository", run: (*bench).warm,

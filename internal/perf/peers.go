@@ -14,12 +14,12 @@ var published = []peer{
 	{name: "Zep", what: "search, 95th percentile, several at a time", value: "632 ms", source: zepPost},
 }
 
-const zepPost = "[Zep, May 2025](https://blog.getzep.com/lies-damn-lies-statistics-is-mem0-really-sota-in-agent-memory/)" +
-	", conversations of the LoCoMo set, a hosted service"
+const zepPost = "[Zep, May 2025](https://blog.getzep.com/" +
+	"lies-damn-lies-statistics-is-mem0-really-sota-in-agent-memory/), hosted services, conversations of LoCoMo"
 
 // peers writes figures of others: the yardsticks of this run, which are measured, and what is published.
 func (w *markdown) peers() {
-	w.b.WriteString("### Others\n\nWhat other programs take, measured in the same run or published by who is named." +
+	w.b.WriteString("### Others\n\nWhat other programs take, measured in the same run or published elsewhere." +
 		"\n\n| | nodes | what | time | | source |\n|---|---:|---|---:|---|---|\n")
 	row := func(f *Figure, nodes string) {
 		if f.Yardstick == nil || f.Unit != Nanoseconds || f.Yardstick.Name == "" {

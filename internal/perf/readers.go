@@ -77,8 +77,8 @@ func (b *bench) addLoad(done *load, took cost) {
 	add("reads and writes that failed", Count, &Bound{None: true}, done.failed)
 	add("reads done", Count, nil, int64(len(done.reads)))
 	add("writes done", Count, nil, int64(len(done.writes)))
-	// What all of them would take if this process had its share of the processors for itself: with R readers
-	// and W writers who wait for nothing else, each turn takes R + W turns of CPU time on all of them.
+	// Both say what others on the machine did to the times above: R readers and W writers that wait for nothing
+	// else take R + W times this CPU time in turn, divided by the processors.
 	if n := int64(len(done.reads) + len(done.writes)); n > 0 && took.cpu > 0 {
 		add("CPU for each read or write", Nanoseconds, nil, took.cpu/n)
 		add("share of the processors that it got, in percent", Count, nil,

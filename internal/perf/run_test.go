@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/mnem-project/mnem/internal/bench"
 	"github.com/mnem-project/mnem/internal/cli"
 	"github.com/mnem-project/mnem/internal/perf"
@@ -133,6 +135,7 @@ func TestEverythingIsMeasured(t *testing.T) {
 		}
 	}
 	checkForms(t, report)
+	checkPage(t, report)
 }
 
 // checkForms checks how a report is shown.
@@ -177,6 +180,50 @@ func checkForms(t *testing.T, report *perf.Report) {
 	}
 	if data, err := json.Marshal(report); err != nil || bytes.Contains(data, []byte("null")) {
 		t.Errorf("%v in %s", err, data)
+	}
+}
+
+// rowsOf lists the rows of each table of a page that a report wrote, by heading, each name once.
+func rowsOf(page string) map[string][]string {
+	rows, heading := make(map[string][]string), ""
+	for line := range strings.Lines(page) {
+		if name, ok := strings.CutPrefix(line, "### "); ok {
+			heading = strings.TrimSpace(name)
+		}
+		cell, ok := strings.CutPrefix(line, "| ")
+		name, _, _ := strings.Cut(cell, " |")
+		if ok && name != "" && !strings.HasPrefix(cell, "|") && !slices.Contains(rows[heading], name) {
+			rows[heading] = append(rows[heading], name)
+		}
+	}
+	return rows
+}
+
+// checkPage checks that the page of the documentation has the rows that are measured now. It cuts the report.
+func checkPage(t *testing.T, report *perf.Report) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "performance.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, page, _ := strings.Cut(strings.ReplaceAll(string(data), "\r\n", "\n"), perf.BeginMark)
+	page, _, ok := strings.Cut(page, perf.EndMark)
+	if !ok {
+		t.Fatal("no report in docs/performance.md")
+	}
+	for _, s := range report.Sizes { // what takes --commits is not on the page
+		s.Slices = nil
+		s.Figures = slices.DeleteFunc(s.Figures, func(f perf.Figure) bool { return f.Group == "commits" })
+	}
+	section, _ := report.Markdown("performance")
+	have, want := rowsOf(page), rowsOf(section)
+	if len(want) < 10 {
+		t.Errorf("%d tables", len(want))
+	}
+	for heading, rows := range want {
+		if diff := cmp.Diff(rows, have[heading]); diff != "" {
+			t.Errorf("docs/performance.md, %s (-now +there): measure it again\n%s", heading, diff)
+		}
 	}
 }
 

@@ -45,7 +45,9 @@ func (b *bench) server(ctx context.Context) (err error) {
 		}
 		ended = true
 		if cmd.Process.Signal(os.Interrupt) != nil { // Windows has no interrupts
-			_ = cmd.Process.Kill()
+			err := cmd.Process.Kill()
+			_ = cmd.Wait() // it was killed
+			return err
 		}
 		late := time.AfterFunc(serverEnd, func() { _ = cmd.Process.Kill() })
 		defer late.Stop()

@@ -54,7 +54,7 @@ func (b *bench) wholes(
 		figures = append(figures,
 			Figure{Group: group, Name: w.name, Unit: Nanoseconds, Stats: statsOf(each(mine, wall)),
 				Yardstick: against(wall), Bound: w.bound},
-			Figure{Group: group, Name: w.name + ": CPU", Unit: Nanoseconds, Stats: statsOf(each(mine, cpu)),
+			Figure{Group: group, Name: w.name + cpuSuffix, Unit: Nanoseconds, Stats: statsOf(each(mine, cpu)),
 				Yardstick: against(cpu)},
 			rssFigure(group, w.name+": memory at the peak", each(mine, func(s Spent) int64 { return s.RSS }), w.rss))
 	}
