@@ -17,7 +17,7 @@ type EmbedRequest struct {
 	All     bool     `op:",remote" not:"stale" doc:"embed all nodes anew"`
 	Type    []string `op:",remote" doc:"only nodes of this {TYPE}" note:" (repeatable)"`
 	Limit   int      `op:",remote" doc:"make at most {N} embeddings; 0 for no limit"`
-	DryRun  bool     `op:",remote" doc:"count what would be embedded; ask no model, write nothing"`
+	DryRun  bool     `op:",remote" doc:"count what would be embedded, without making or writing any"`
 	Message string   `op:",short=m,remote" doc:"what the commit is about (default: \"embed with MODEL\")"`
 	Expect  string   `op:",remote" doc:"the {CID} of the commit that the branch must be at; else exit code 5"`
 	Actor
