@@ -7,7 +7,10 @@ import (
 
 // verbs are the verbs of package ops, each with what prints its answers for people, in the order in which other
 // surfaces list them.
-func verbs() []*verb {
+func verbs() []*verb { return append(verbsOfMemory(), verbsOfHistory()...) }
+
+// verbsOfMemory are the verbs that change or read the nodes of a memory.
+func verbsOfMemory() []*verb {
 	return []*verb{
 		// Start
 		bind(ops.Version, (*show.Console).Versions),
@@ -72,6 +75,12 @@ func verbs() []*verb {
 		bindAs(ops.Log, (*show.Console).Log),
 		bindAs(ops.Diff, (*show.Console).Diff),
 		bind(ops.Blame, (*show.Console).Blame),
+	}
+}
+
+// verbsOfHistory are those about its versions, sessions and store.
+func verbsOfHistory() []*verb {
+	return []*verb{
 		// Branch, tag and undo
 		bindTable(ops.BranchVerb, (*show.Console).BranchRow),
 		bind(ops.Switch, (*show.Console).Switch),

@@ -22,7 +22,7 @@ const (
 // allocates for each item: the rest is the machine's affair.
 func TestBulkCommit(t *testing.T) {
 	const items = goldenNodes + EdgesPerNode*(goldenNodes-1)
-	const mostAllocs, mostBytes = 50, 8000 // 6,650 bytes alone; pools are emptied more often beside other work
+	const mostAllocs, mostBytes = 50, 9000 // 7,900 bytes alone, 1,450 of them arenas of Pebble: more where its flushes lag
 	s := NewSynth(1, goldenNodes, 0, 0)
 	for _, procs := range effort.Pick([]int{4}, []int{1, 4}, []int{1, 4}) {
 		old := runtime.GOMAXPROCS(procs)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -16,8 +17,7 @@ import (
 	"github.com/mnem-project/mnem/store/mem"
 )
 
-// slackOfAllocations is by how many parts of a hundred allocations may differ: maps grow by a random seed, and
-// pools are emptied whenever garbage is collected.
+// slackOfAllocations is by how many parts of a hundred allocations may differ: maps grow by a random seed.
 const slackOfAllocations = 10
 
 // job is a verb whose work is counted.
@@ -153,6 +153,7 @@ func (b *bench) count(t *testing.T, st store.Store, j job) (Work, int64) {
 		j.first(t, r)
 	}
 	c.reset()
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties pools, whose objects are then made again
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	j.do(t, r)
