@@ -33,11 +33,3 @@ func firstOf(values ...string) string { return cmp.Or(values...) }
 
 // firstError returns the first error that is one.
 func firstError(errs ...error) error { return cmp.Or(errs...) }
-
-// argAt returns a positional argument, "" for none.
-func argAt(args []string, i int) string {
-	if i < len(args) {
-		return args[i]
-	}
-	return ""
-}
