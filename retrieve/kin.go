@@ -21,6 +21,8 @@ type wording struct {
 	kin    []AddedTerm
 	of     [][]int            // for each of kin the places of those of own that it is kindred to
 	shares map[graph.ID]int64 // of the question that nodes account for, as far as they were asked about
+
+	credits []int64 // room for those of one text
 }
 
 // wordingOf says what a wording is of: readings are those of the request's text.

@@ -112,9 +112,9 @@ func (w *wording) accounted(row []int64, known int64) int64 {
 	for _, t := range w.own {
 		most = max(most, t.Weight)
 	}
-	credits := make([]int64, len(w.own))
-	w.credit(credits, row, known)
-	for i, credit := range credits {
+	w.credits = slices.Grow(w.credits[:0], len(w.own))[:len(w.own)]
+	w.credit(w.credits, row, known)
+	for i, credit := range w.credits {
 		weight := w.own[i].Weight
 		if weight == 0 {
 			weight = most
