@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/cli"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/pgserver"
+	"github.com/mnem-project/mnem/internal/testkit/program"
 	"github.com/mnem-project/mnem/peers"
 )
 
@@ -81,16 +82,16 @@ func TestSoakAgentsOnDatabase(t *testing.T) {
 	length := effort.Soak(t)
 	server := pgserver.Start(t, "max_connections=400", "fsync=on")
 	dir, at := t.TempDir(), server.URL("fleet")
-	first := in(dir, io.Discard, io.Discard)
+	first := program.In(dir, io.Discard, io.Discard)
 	first.Data = filepath.Join(dir, "first")
-	ran(t, first, "-R", at, "init")
+	program.Ran(t, first, "-R", at, "init")
 	began := time.Now()
 	var all []*agent
 	var wg sync.WaitGroup
 	for n := range agentsAtOnce {
 		a := &agent{name: fmt.Sprintf("agent%d", n)}
 		all = append(all, a)
-		app := in(dir, io.Discard, io.Discard)
+		app := program.In(dir, io.Discard, io.Discard)
 		app.Data = filepath.Join(dir, a.name)
 		app.Getenv = func(v string) string {
 			return map[string]string{"MNEM_CLIENT": a.name, "MNEM_AUTHOR": a.name, "MNEM_WAIT": "30s", "MNEM_REPO": at}[v]
@@ -101,7 +102,7 @@ func TestSoakAgentsOnDatabase(t *testing.T) {
 	took := time.Since(began)
 	var remember, recall []time.Duration
 	var there struct{ Nodes []struct{ ID string } }
-	if err := json.Unmarshal([]byte(ran(t, first, "-R", at, "ls", "--json", "--limit", "0")), &there); err != nil {
+	if err := json.Unmarshal([]byte(program.Ran(t, first, "-R", at, "ls", "--json", "--limit", "0")), &there); err != nil {
 		t.Fatal(err)
 	}
 	keys := make(map[string]bool)
@@ -122,7 +123,7 @@ func TestSoakAgentsOnDatabase(t *testing.T) {
 		}
 		remember, recall = append(remember, a.remember...), append(recall, a.recall...)
 	}
-	ran(t, first, "-R", at, "fsck")
+	program.Ran(t, first, "-R", at, "fsck")
 	if len(remember) == 0 || len(recall) == 0 {
 		t.Fatal("nothing was done")
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/pgserver"
+	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
 // TestClient has clients with a made up name, one from the environment and one without any use a repository in a
@@ -25,7 +26,7 @@ func TestClient(t *testing.T) {
 		return func(code int, args ...string) (string, string) {
 			t.Helper()
 			var out, errs strings.Builder
-			app := in(dir, &out, &errs)
+			app := program.In(dir, &out, &errs)
 			app.Rand = random
 			app.Data, app.Config = filepath.Join(dir, "data"), filepath.Join(dir, "config")
 			if env["home"] == "none" {
@@ -104,8 +105,8 @@ func TestClient(t *testing.T) {
 	}
 	endMerge(t, ada, client)
 	dir := t.TempDir()
-	ran(t, in(dir, io.Discard, io.Discard), "init")
-	if st := ran(t, in(dir, io.Discard, io.Discard), "status"); strings.Contains(st, "client") {
+	program.Ran(t, program.In(dir, io.Discard, io.Discard), "init")
+	if st := program.Ran(t, program.In(dir, io.Discard, io.Discard), "status"); strings.Contains(st, "client") {
 		t.Errorf("a repository on disk knows clients: %s", st)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
 // copied copies a repository as cp -r does, owner file and all, but for the socket.
@@ -49,13 +51,13 @@ func TestCopyOfHeld(t *testing.T) {
 	dir := newRepo(t)
 	write := func(dir, key string) {
 		t.Helper()
-		app := in(dir, io.Discard, io.Discard)
+		app := program.In(dir, io.Discard, io.Discard)
 		app.Stdin = strings.NewReader(nodeLine(key))
-		ran(t, app, "commit", "-m", "x", "-", "--wait", "20s")
+		program.Ran(t, app, "commit", "-m", "x", "-", "--wait", "20s")
 	}
 	write(dir, "first")
-	original, out := holderProcess(t, dir)
-	if !owns(t, out) {
+	original, out := program.Hold(t, dir)
+	if !program.Owns(t, out) {
 		t.Fatal("it is not the owner")
 	}
 	to := copied(t, dir)
@@ -67,7 +69,7 @@ func TestCopyOfHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(to, "second")
-	ran(t, in(to, io.Discard, io.Discard), "get", "second", "--json")
+	program.Ran(t, program.In(to, io.Discard, io.Discard), "get", "second", "--json")
 	if err := original.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +79,8 @@ func TestCopyOfHeld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held, heldOut := holderProcess(t, another)
-	if !owns(t, heldOut) {
+	held, heldOut := program.Hold(t, another)
+	if !program.Owns(t, heldOut) {
 		t.Fatal("it is not the owner of the copy")
 	}
 	write(another, "third")
@@ -86,7 +88,7 @@ func TestCopyOfHeld(t *testing.T) {
 	if err := os.WriteFile(name, words, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	code, _, errs := code(t, in(another, io.Discard, io.Discard), "get", "third", "--wait", "100ms")
+	code, _, errs := code(t, program.In(another, io.Discard, io.Discard), "get", "third", "--wait", "100ms")
 	if code != 6 {
 		t.Errorf("the owner of the original is taken for that of the copy: exit code %d, %s", code, errs)
 	}
@@ -96,9 +98,9 @@ func TestCopyOfHeld(t *testing.T) {
 	if err := held.Wait(); err != nil {
 		t.Error(err)
 	}
-	ran(t, in(another, io.Discard, io.Discard), "get", "third")
+	program.Ran(t, program.In(another, io.Discard, io.Discard), "get", "third")
 	for at, keys := range map[string]string{dir: "first", to: "first second", another: "first third"} {
-		log := ran(t, in(at, io.Discard, io.Discard), "ls", "--json")
+		log := program.Ran(t, program.In(at, io.Discard, io.Discard), "ls", "--json")
 		for _, key := range []string{"first", "second", "third"} {
 			if strings.Contains(log, `"`+key+`"`) != strings.Contains(keys, key) {
 				t.Errorf("%s has not only %s: %s", at, keys, log)

@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mnem-project/mnem/internal/testkit/pgserver"
+	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
 // deployed is a server as one of the files in deploy has it run.
@@ -189,7 +190,7 @@ func TestDeploy(t *testing.T) {
 	server := pgserver.Start(t, settings...)
 	dir := t.TempDir()
 	token := asReadme(t, dir, server)
-	known := ran(t, in(dir, io.Discard, io.Discard), "help", "environment")
+	known := program.Ran(t, program.In(dir, io.Discard, io.Discard), "help", "environment")
 	for _, s := range servers {
 		for name := range s.env {
 			if !slices.Contains(otherVariables, name) && !strings.Contains(known, "\n  "+name+" ") {
@@ -240,12 +241,12 @@ func (s *deployed) runs(t *testing.T, dir string, server *pgserver.Server, token
 			if host != "0.0.0.0" {
 				t.Errorf("%s of %s: nobody outside of the container reaches %s", s.name, s.file, arg)
 			}
-			at[port] = freeAddr(t)
+			at[port] = program.FreeAddr(t)
 			arg = at[port]
 		}
 		args = append(args, arg)
 	}
-	app := in(dir, io.Discard, io.Discard)
+	app := program.In(dir, io.Discard, io.Discard)
 	app.Data = filepath.Join(dir, "data of "+s.name)
 	app.Getenv = func(name string) string {
 		switch name {
@@ -256,7 +257,7 @@ func (s *deployed) runs(t *testing.T, dir string, server *pgserver.Server, token
 		}
 		return s.env[name]
 	}
-	base := serving(t, app, args...)
+	base := program.Serve(t, app, args...)
 	for _, port := range s.ports {
 		if at[port] == "" {
 			t.Errorf("%s of %s: nothing listens on port %s", s.name, s.file, port)
@@ -266,14 +267,14 @@ func (s *deployed) runs(t *testing.T, dir string, server *pgserver.Server, token
 		for port, addr := range at {
 			probe = strings.Replace(probe, "127.0.0.1:"+port, addr, 1)
 		}
-		ask(t, probe, "", "").want(t, 200)
+		program.Ask(t, probe, "", "").Want(t, 200)
 	}
 	if want := at["7117"]; base != "http://"+want {
 		t.Errorf("%s answers at %s, want %s", s.name, base, want)
 	}
-	ask(t, base+"/team/notes/v1/remember", token, `{"text":"`+s.name+` of `+s.file+` is up"}`).want(t, 200)
-	ask(t, base+"/team/notes/v1/status", token, "").want(t, 200, `"client":"servers"`)
-	ask(t, base+"/team/notes/v1/status", "", "").want(t, 401)
+	program.Ask(t, base+"/team/notes/v1/remember", token, `{"text":"`+s.name+` of `+s.file+` is up"}`).Want(t, 200)
+	program.Ask(t, base+"/team/notes/v1/status", token, "").Want(t, 200, `"client":"servers"`)
+	program.Ask(t, base+"/team/notes/v1/status", "", "").Want(t, 401)
 }
 
 // asReadme runs the command lines of deploy/README.md that are for mnem, and returns the token that the last makes.
@@ -297,9 +298,9 @@ func asReadme(t *testing.T, dir string, server *pgserver.Server) (token string) 
 				args[i] = server.URL(strings.TrimSuffix(arg[strings.Index(arg, "repository=")+len("repository="):], "'"))
 			}
 		}
-		app := in(dir, io.Discard, io.Discard)
+		app := program.In(dir, io.Discard, io.Discard)
 		app.Data = filepath.Join(dir, "operator")
-		token = strings.TrimSpace(ran(t, app, args...))
+		token = strings.TrimSpace(program.Ran(t, app, args...))
 	}
 	if commands != 2 || !strings.HasPrefix(token, "mnem_") {
 		t.Fatalf("%d commands, the last printed %q", commands, token)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/testkit/program"
 	"github.com/mnem-project/mnem/peers"
 	"github.com/mnem-project/mnem/repo"
 )
@@ -27,7 +28,7 @@ import (
 func held(t *testing.T, dir string) (stop func()) {
 	t.Helper()
 	var by holding
-	stop = by.holdOne(dir, in(dir, io.Discard, io.Discard))
+	stop = by.holdOne(dir, program.In(dir, io.Discard, io.Discard))
 	if by.held.Load() != 1 {
 		t.Fatal("nobody holds the repository")
 	}
@@ -50,7 +51,7 @@ func TestOtherVersion(t *testing.T) {
 		t.Skip("the socket is in a directory with a long name")
 	}
 	dir := newRepo(t)
-	app := in(dir, io.Discard, io.Discard)
+	app := program.In(dir, io.Discard, io.Discard)
 	room, err := os.MkdirTemp("", "m")
 	if err != nil {
 		t.Fatal(err)
@@ -104,19 +105,19 @@ func TestOtherVersion(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, ".mnem", "owner"), words, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ran(t, app, "op", "log")
+	program.Ran(t, app, "op", "log")
 }
 
 // TestAlone looks that what needs a repository closed says so.
 func TestAlone(t *testing.T) {
 	dir := newRepo(t)
 	defer held(t, dir)()
-	app := in(dir, io.Discard, io.Discard)
+	app := program.In(dir, io.Discard, io.Discard)
 	n, _, errs := code(t, app, "fsck", "--repair", "--accept-head")
 	if n != 6 || !strings.Contains(errs, fmt.Sprintf("process %d has it open", os.Getpid())) {
 		t.Errorf("exit code %d: %s", n, errs)
 	}
-	ran(t, app, "fsck", "--repair")
+	program.Ran(t, app, "fsck", "--repair")
 	for _, line := range [][]string{{"hold"}} {
 		if n, _, errs := code(t, app, append(line, "--wat")...); n != 2 {
 			t.Errorf("exit code %d: %s", n, errs)
@@ -127,16 +128,16 @@ func TestAlone(t *testing.T) {
 // TestCompletionOfHeld completes names from a repository that another process has.
 func TestCompletionOfHeld(t *testing.T) {
 	dir := newRepo(t)
-	app := in(dir, io.Discard, io.Discard)
+	app := program.In(dir, io.Discard, io.Discard)
 	app.Stdin = strings.NewReader(nodeLine("a"))
-	ran(t, app, "commit", "-m", "x", "-")
-	ran(t, app, "branch", "feature")
-	want := ran(t, app, "__complete", "switch", "fe")
+	program.Ran(t, app, "commit", "-m", "x", "-")
+	program.Ran(t, app, "branch", "feature")
+	want := program.Ran(t, app, "__complete", "switch", "fe")
 	if !strings.Contains(want, "feature") {
 		t.Fatalf("%s", want)
 	}
 	defer held(t, dir)()
-	if got := ran(t, app, "__complete", "switch", "fe"); got != want {
+	if got := program.Ran(t, app, "__complete", "switch", "fe"); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -145,9 +146,9 @@ func TestCompletionOfHeld(t *testing.T) {
 // input, which the new owner must be given.
 func TestInputBeforeTheOwner(t *testing.T) {
 	dir := newRepo(t)
-	app := in(dir, io.Discard, io.Discard)
+	app := program.In(dir, io.Discard, io.Discard)
 	app.Stdin = strings.NewReader(nodeLine("alice"))
-	ran(t, app, "commit", "-m", "x", "-")
+	program.Ran(t, app, "commit", "-m", "x", "-")
 	var stop func()
 	defer func() { stop() }()
 	app.Stdin = io.MultiReader(strings.NewReader("ali"), readerFunc(func([]byte) (int, error) {
@@ -156,7 +157,7 @@ func TestInputBeforeTheOwner(t *testing.T) {
 		}
 		return 0, io.EOF
 	}), strings.NewReader(""))
-	if got := ran(t, app, "retrieve", "--json", "-"); !strings.Contains(got, `"query":"ali"`) {
+	if got := program.Ran(t, app, "retrieve", "--json", "-"); !strings.Contains(got, `"query":"ali"`) {
 		t.Errorf("%s", got)
 	}
 }
@@ -180,9 +181,9 @@ func TestAskedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := newRepo(t)
-			app := in(dir, io.Discard, io.Discard)
+			app := program.In(dir, io.Discard, io.Discard)
 			app.Stdin = strings.NewReader(nodeLine("alice"))
-			ran(t, app, "commit", "-m", "x", "-")
+			program.Ran(t, app, "commit", "-m", "x", "-")
 			stop := held(t, dir)
 			one := *app
 			r, w := io.Pipe()
@@ -219,8 +220,8 @@ func TestMovedRepository(t *testing.T) {
 	if err := os.Rename(dir, to); err != nil {
 		t.Fatal(err)
 	}
-	app := in(to, io.Discard, io.Discard)
-	ran(t, app, "status", "--wait", "10ms")
+	app := program.In(to, io.Discard, io.Discard)
+	program.Ran(t, app, "status", "--wait", "10ms")
 	if err := os.Rename(to, dir); err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +231,7 @@ func TestMovedRepository(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	dir := newRepo(t)
 	stop := held(t, dir)
-	app := in(dir, io.Discard, io.Discard)
+	app := program.In(dir, io.Discard, io.Discard)
 	ctx, cancel := context.WithCancel(t.Context())
 	r, w := io.Pipe()
 	defer func() { _ = r.Close() }()
@@ -242,23 +243,23 @@ func TestCancelled(t *testing.T) {
 	if n := app.Run(ctx, []string{"commit", "-m", "x", "-"}); n != 130 {
 		t.Errorf("exit code %d", n)
 	}
-	if _, out, _ := code(t, in(dir, nil, nil), "status"); !strings.Contains(out, "no commit yet") {
+	if _, out, _ := code(t, program.In(dir, nil, nil), "status"); !strings.Contains(out, "no commit yet") {
 		t.Errorf("%s", out)
 	}
 	stop()
-	ran(t, in(dir, nil, nil), "fsck", "--full")
+	program.Ran(t, program.In(dir, nil, nil), "fsck", "--full")
 }
 
 // TestFailedRepository has the disk fail, after which the repository is opened anew.
 func TestFailedRepository(t *testing.T) {
 	dir := newRepo(t)
-	app := in(dir, io.Discard, io.Discard)
+	app := program.In(dir, io.Discard, io.Discard)
 	err := cli.Live(app, func(h *peers.Holder) {
 		app.Holder = h
 		for i := range 3 {
 			one := *app
 			one.Stdin = strings.NewReader(nodeLine(fmt.Sprint(i)))
-			ran(t, &one, "commit", "-m", "x", "-", "--wait", "5s")
+			program.Ran(t, &one, "commit", "-m", "x", "-", "--wait", "5s")
 			if !h.Owns() {
 				t.Error("it is not open")
 			}
@@ -271,7 +272,7 @@ func TestFailedRepository(t *testing.T) {
 				t.Error("it is still open")
 			}
 		}
-		if got := ran(t, app, "log", "--json"); strings.Count(got, `"commit":"`) != 3 {
+		if got := program.Ran(t, app, "log", "--json"); strings.Count(got, `"commit":"`) != 3 {
 			t.Errorf("%s", got)
 		}
 	})
@@ -283,15 +284,15 @@ func TestFailedRepository(t *testing.T) {
 // TestEmbedAnswersOthers has a model take its time, while another command works.
 func TestEmbedAnswersOthers(t *testing.T) {
 	dir := newRepo(t)
-	app := in(dir, io.Discard, io.Discard)
+	app := program.In(dir, io.Discard, io.Discard)
 	app.Stdin = strings.NewReader(`{"node":{"key":"a","type":"N","summary":"text"}}`)
-	ran(t, app, "commit", "-m", "x", "-")
+	program.Ran(t, app, "commit", "-m", "x", "-")
 	asked := 0
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked++
-		other := in(dir, io.Discard, io.Discard)
+		other := program.In(dir, io.Discard, io.Discard)
 		other.Stdin = strings.NewReader(nodeLine("b"))
-		ran(t, other, "commit", "-m", "meanwhile", "-", "--wait", "0s")
+		program.Ran(t, other, "commit", "-m", "meanwhile", "-", "--wait", "0s")
 		_, _ = io.WriteString(w, `{"embeddings":[[0.5,0.25]]}`)
 	}))
 	defer model.Close()
@@ -301,8 +302,8 @@ func TestEmbedAnswersOthers(t *testing.T) {
 		}
 		return ""
 	}
-	ran(t, app, "embed", "--model", "ollama:m")
-	if got := ran(t, app, "log", "--json"); asked != 1 || strings.Count(got, `"commit":"`) != 3 {
+	program.Ran(t, app, "embed", "--model", "ollama:m")
+	if got := program.Ran(t, app, "log", "--json"); asked != 1 || strings.Count(got, `"commit":"`) != 3 {
 		t.Errorf("asked %d times: %s", asked, got)
 	}
 	if _, err := os.Lstat(filepath.Join(dir, ".mnem", "owner")); err == nil {

@@ -5,40 +5,15 @@ package cli_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-)
 
-// occupied writes a file until the disk that dir is on is full.
-func occupied(t *testing.T, dir, name string) (free func()) {
-	t.Helper()
-	path := filepath.Join(dir, name)
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	for b := make([]byte, 64<<10); len(b) > 0; {
-		if _, err := f.Write(b); err != nil {
-			if !errors.Is(err, syscall.ENOSPC) {
-				t.Fatal(err)
-			}
-			b = b[:len(b)/2]
-		}
-	}
-	return func() {
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
+	"github.com/mnem-project/mnem/internal/testkit/program"
+)
 
 // TestFullDisk uses a repository on a disk that something else filled: each command has one outcome,
 // answers come, a purge is recorded, and says what is pending until it is not.
@@ -58,16 +33,16 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("umount: %v: %s", err, out)
 		}
 	})
-	app := in(dir, io.Discard, io.Discard)
-	ran(t, app, "init")
+	app := program.In(dir, io.Discard, io.Discard)
+	program.Ran(t, app, "init")
 	var lines strings.Builder
 	for n := range 3000 {
 		fmt.Fprintf(&lines, `{"node":{"key":"k%d","type":"N","summary":"memory %d %x"}}`+"\n", n, n,
 			strings.Repeat(fmt.Sprint(n*n*7919), 40))
 	}
 	app.Stdin = strings.NewReader(lines.String())
-	ran(t, app, "commit", "-m", "x", "-")
-	free := occupied(t, dir, "first")
+	program.Ran(t, app, "commit", "-m", "x", "-")
+	free := program.Occupy(t, dir, "first")
 
 	write := func(key string) (int, string, string) {
 		app.Stdin = strings.NewReader(nodeLine(key))
@@ -84,7 +59,7 @@ func TestFullDisk(t *testing.T) {
 			n != 0 && (out != "" || !strings.Contains(errs, "make room on the disk")) {
 			t.Fatalf("exit code %d, %q, %s", n, out, errs)
 		}
-		ran(t, app, "get", "k7")
+		program.Ran(t, app, "get", "k7")
 		if there, _, errs := code(t, app, "get", key); (there == 0) != (n == 0) {
 			t.Errorf("exit code %d, and of looking for it %d, %s", n, there, errs)
 		}
@@ -98,7 +73,7 @@ func TestFullDisk(t *testing.T) {
 			Operation *string
 			Pending   bool `json:"erasure_pending"`
 		}
-		err := json.Unmarshal([]byte(ran(t, app, "purge", key, "--yes", "--json")), &res)
+		err := json.Unmarshal([]byte(program.Ran(t, app, "purge", key, "--yes", "--json")), &res)
 		if err != nil || res.Operation == nil {
 			t.Fatalf("%v, %+v", err, res)
 		}
@@ -109,7 +84,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	first := purge("k1") // by the room in reserve
 	t.Logf("the first is pending: %v", first)
-	freeSecond := occupied(t, dir, "second")
+	freeSecond := program.Occupy(t, dir, "second")
 	if n, out, errs := write("late"); (n == 0) == (out == "") {
 		t.Errorf("exit code %d, %q, %s", n, out, errs)
 	}
@@ -121,5 +96,5 @@ func TestFullDisk(t *testing.T) {
 	if purge("k2") {
 		t.Error("with room again the erasure is pending")
 	}
-	ran(t, app, "fsck", "--full")
+	program.Ran(t, app, "fsck", "--full")
 }

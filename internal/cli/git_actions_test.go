@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
 // gitAction is what is done by git, and what the memory is on then.
@@ -110,7 +112,7 @@ func TestGitActions(t *testing.T) {
 	run := func(code int, stdin string, args ...string) string {
 		t.Helper()
 		var out, errs bytes.Buffer
-		app := in(dir, &out, &errs)
+		app := program.In(dir, &out, &errs)
 		app.Stdin = strings.NewReader(stdin)
 		if got := app.Run(t.Context(), args); got != code {
 			t.Fatalf("mnem %q: exit code %d, want %d: %s%s", args, got, code, &out, &errs)
@@ -182,7 +184,7 @@ func TestGitActions(t *testing.T) {
 	run(0, "", "fsck")
 	namesGit(t, run, func(args ...string) (string, error) { return inGit(dir, args...) })
 	dir = t.TempDir()
-	app := in(dir, io.Discard, io.Discard)
+	app := program.In(dir, io.Discard, io.Discard)
 	if code := app.Run(t.Context(), []string{"init"}); code != 0 {
 		t.Fatal(code)
 	}

@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/cli"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/program"
 	"github.com/mnem-project/mnem/peers"
 )
 
@@ -55,70 +55,11 @@ func writer() error {
 
 func nodeLine(key string) string { return fmt.Sprintf(`{"node":{"key":%q,"type":"N"}}`, key) }
 
-// in returns circumstances in a directory.
-func in(dir string, out, errs io.Writer) *cli.App {
-	return &cli.App{
-		Stdin: strings.NewReader(""), Stdout: out, Stderr: errs, Dir: dir, User: "Tess", PID: os.Getpid(),
-		Getenv: func(string) string { return "" }, Now: time.Now, Rand: rand.NewChaCha8([32]byte{}),
-	}
-}
-
-// ran runs a command line, which must succeed, and returns what it printed.
-func ran(t *testing.T, app *cli.App, args ...string) string {
-	t.Helper()
-	var out, errs bytes.Buffer
-	one := *app
-	one.Stdout, one.Stderr = &out, &errs
-	if code := one.Run(t.Context(), args); code != 0 {
-		t.Errorf("mnem %q: exit code %d: %s", args, code, &errs)
-	}
-	return out.String()
-}
-
 func newRepo(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	ran(t, in(dir, io.Discard, io.Discard), "init")
+	program.Ran(t, program.In(dir, io.Discard, io.Discard), "init")
 	return dir
-}
-
-// child starts the test binary as a process in dir, told by what in the environment to be one.
-func child(t *testing.T, dir, what string, args ...string) *exec.Cmd {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
-	cmd.Env = append(os.Environ(), what+"=1", "XDG_CONFIG_HOME="+filepath.Join(dir, "xdg"),
-		"MNEM_WAIT=20s")
-	cmd.Dir, cmd.Stderr = dir, os.Stderr
-	return cmd
-}
-
-// holderProcess starts 'mnem hold' and returns it when it has said what it does, and what it says.
-func holderProcess(t *testing.T, dir string) (*exec.Cmd, *bufio.Reader) {
-	t.Helper()
-	cmd := child(t, dir, asProgram, "hold", "--json")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	return cmd, bufio.NewReader(out)
-}
-
-// owns reads the next word of a holding process, and reports whether it is the owner.
-func owns(t *testing.T, out *bufio.Reader) bool {
-	t.Helper()
-	line, err := out.ReadBytes('\n')
-	var said struct{ Owner bool }
-	if err == nil {
-		err = json.Unmarshal(line, &said)
-	}
-	if err != nil {
-		t.Fatalf("%s: %v", line, err)
-	}
-	return said.Owner
 }
 
 // TestTakeOver has one process wait for another that has the repository, in each way that one ends.
@@ -129,19 +70,19 @@ func TestTakeOver(t *testing.T) {
 	for _, signal := range []os.Signal{os.Interrupt, os.Kill} {
 		t.Run(signal.String(), func(t *testing.T) {
 			dir := newRepo(t)
-			first, out := holderProcess(t, dir)
-			if !owns(t, out) {
+			first, out := program.Hold(t, dir)
+			if !program.Owns(t, out) {
 				t.Fatal("the first is not the owner")
 			}
-			second, out := holderProcess(t, dir)
-			if owns(t, out) {
+			second, out := program.Hold(t, dir)
+			if program.Owns(t, out) {
 				t.Fatal("both are the owner")
 			}
 			if err := first.Process.Signal(signal); err != nil {
 				t.Fatal(err)
 			}
 			begin := time.Now()
-			if !owns(t, out) {
+			if !program.Owns(t, out) {
 				t.Fatal("the second does not take over")
 			}
 			t.Logf("took over after %v", time.Since(begin))
@@ -163,9 +104,9 @@ func TestTakeOver(t *testing.T) {
 // TestManyCommandsInOneProcess runs writers and readers side by side on one open repository.
 func TestManyCommandsInOneProcess(t *testing.T) {
 	dir := newRepo(t)
-	app := in(dir, io.Discard, io.Discard)
-	ran(t, app, "config", "set", "access.count", "true")
-	ran(t, app, "config", "set", "gc.keepOps", "20") // it is collected again and again meanwhile
+	app := program.In(dir, io.Discard, io.Discard)
+	program.Ran(t, app, "config", "set", "access.count", "true")
+	program.Ran(t, app, "config", "set", "gc.keepOps", "20") // it is collected again and again meanwhile
 	const writers = 8
 	writes := effort.Pick(10, 25, 25)
 	err := cli.Live(app, func(h *peers.Holder) {
@@ -179,11 +120,11 @@ func TestManyCommandsInOneProcess(t *testing.T) {
 					one := *app
 					one.Holder = h
 					one.Stdin = strings.NewReader(nodeLine(fmt.Sprintf("w%d/%d", w, i)))
-					ran(t, &one, "commit", "-m", "x", "-")
-					if got := ran(t, &one, "get", fmt.Sprintf("w%d/%d", w, i), "--json"); got == "" {
+					program.Ran(t, &one, "commit", "-m", "x", "-")
+					if got := program.Ran(t, &one, "get", fmt.Sprintf("w%d/%d", w, i), "--json"); got == "" {
 						t.Error("it is not there")
 					}
-					ran(t, &one, "retrieve", "w0/0")
+					program.Ran(t, &one, "retrieve", "w0/0")
 				}
 			})
 		}
@@ -192,7 +133,7 @@ func TestManyCommandsInOneProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := ran(t, app, "log", "--json", "-n", "1000")
+	log := program.Ran(t, app, "log", "--json", "-n", "1000")
 	if n := strings.Count(log, `"commit":"`); n != writers*writes {
 		t.Errorf("%d commits", n)
 	}
@@ -208,13 +149,13 @@ func TestManyCommandsInOneProcess(t *testing.T) {
 	if err != nil || most < writers*writes-writers { // before w0/0 is there it is not found
 		t.Errorf("counted %d of %d answers, %v", most, writers*writes, err)
 	}
-	ran(t, app, "fsck", "--full")
+	program.Ran(t, app, "fsck", "--full")
 }
 
 // TestCommandsLeaveNothing looks that a process that runs many command lines does not grow.
 func TestCommandsLeaveNothing(t *testing.T) {
 	dir := newRepo(t)
-	app := in(dir, io.Discard, io.Discard)
+	app := program.In(dir, io.Discard, io.Discard)
 	err := cli.Live(app, func(h *peers.Holder) {
 		app.Holder = h
 		inUse := func() uint64 {
@@ -226,8 +167,8 @@ func TestCommandsLeaveNothing(t *testing.T) {
 		}
 		work := func() {
 			for range 200 {
-				ran(t, app, "status")
-				ran(t, app, "__complete", "switch", "")
+				program.Ran(t, app, "status")
+				program.Ran(t, app, "__complete", "switch", "")
 			}
 		}
 		work()
@@ -245,7 +186,7 @@ func TestCommandsLeaveNothing(t *testing.T) {
 // TestWaitingForInput has a command wait for its standard input while others write.
 func TestWaitingForInput(t *testing.T) {
 	dir := newRepo(t)
-	app := in(dir, io.Discard, io.Discard)
+	app := program.In(dir, io.Discard, io.Discard)
 	err := cli.Live(app, func(h *peers.Holder) {
 		app.Holder = h
 		slow := *app
@@ -258,7 +199,7 @@ func TestWaitingForInput(t *testing.T) {
 		}
 		quick := *app
 		quick.Stdin = strings.NewReader(nodeLine("quick"))
-		ran(t, &quick, "commit", "-m", "quick", "-")
+		program.Ran(t, &quick, "commit", "-m", "quick", "-")
 		// More than is kept in memory.
 		for i := range 20_000 {
 			if _, err := fmt.Fprintf(w, "%s\n", nodeLine(fmt.Sprintf("%0100d", i))); err != nil {
@@ -270,7 +211,7 @@ func TestWaitingForInput(t *testing.T) {
 		if code := <-done; code != 0 {
 			t.Errorf("exit code %d", code)
 		}
-		if got := ran(t, app, "stats", "--json"); !strings.Contains(got, `"nodes":{"total":20002`) {
+		if got := program.Ran(t, app, "stats", "--json"); !strings.Contains(got, `"nodes":{"total":20002`) {
 			t.Errorf("%s", got)
 		}
 	})
@@ -326,14 +267,14 @@ func manyProcesses(t *testing.T, kills int) {
 	writers.Wait()
 	close(done)
 	loop.Wait()
-	app := in(dir, io.Discard, io.Discard)
-	there := ran(t, app, "ls", "--json", "--limit", "100000")
+	app := program.In(dir, io.Discard, io.Discard)
+	there := program.Ran(t, app, "ls", "--json", "--limit", "100000")
 	for _, key := range acked.keys {
 		if !strings.Contains(there, fmt.Sprintf(`"key":%q`, key)) {
 			t.Errorf("%s was acknowledged and is gone", key)
 		}
 	}
-	ran(t, app, "fsck", "--full")
+	program.Ran(t, app, "fsck", "--full")
 	t.Logf("%d acknowledged, %d unknown, %d kills, of these %d of the owner; the longest write %v",
 		len(acked.keys), acked.unknown, acked.kills, acked.owners, acked.longest)
 	if kills == 0 && (acked.unknown > 0 || len(acked.keys) < processes*writes) {
@@ -378,7 +319,7 @@ func (a *acks) write(name string, n int) {
 
 // process has one process write from i on, and returns what comes next.
 func (a *acks) process(name string, i, n int) int {
-	cmd := child(a.t, a.dir, asWriter)
+	cmd := program.Child(a.t, a.dir, asWriter)
 	cmd.Stderr = nil // it says a lot about owners that end
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -430,7 +371,7 @@ func (a *acks) process(name string, i, n int) int {
 
 // commit writes by a process of its own.
 func (a *acks) commit(key string) {
-	cmd := child(a.t, a.dir, asProgram, "commit", "-m", "x", "-")
+	cmd := program.Child(a.t, a.dir, program.AsProgram, "commit", "-m", "x", "-")
 	cmd.Stdin, cmd.Stderr = strings.NewReader(nodeLine(key)), nil
 	begin := time.Now()
 	err := cmd.Run()

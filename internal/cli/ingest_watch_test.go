@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
 // TestIngestWatch has files and directories come, change and go while they are watched and another command
@@ -32,7 +34,7 @@ func TestIngestWatch(t *testing.T) {
 	out, w := io.Pipe()
 	code := make(chan int, 1)
 	go func() {
-		code <- in(dir, w, io.Discard).Run(ctx, []string{"ingest", "notes", "--watch"})
+		code <- program.In(dir, w, io.Discard).Run(ctx, []string{"ingest", "notes", "--watch"})
 		_ = w.Close() // the reader is told
 	}()
 	lines := bufio.NewScanner(out)
@@ -55,7 +57,7 @@ func TestIngestWatch(t *testing.T) {
 	want("added  notes/new/deep/b.md")
 	want("[main ")
 	put("notes/new/deep/b.md", "# B\n\nmore")
-	ran(t, in(dir, io.Discard, io.Discard), "remember", "The barrels stand in the cellar of the old mill.")
+	program.Ran(t, program.In(dir, io.Discard, io.Discard), "remember", "The barrels stand in the cellar of the old mill.")
 	want("changed  notes/new/deep/b.md")
 	want("[main ")
 	if err := os.RemoveAll(filepath.Join(dir, "notes/new")); err != nil {
@@ -70,7 +72,7 @@ func TestIngestWatch(t *testing.T) {
 	if got := <-code; got != 0 {
 		t.Errorf("exit code %d", got)
 	}
-	if log := ran(t, in(dir, io.Discard, io.Discard), "log", "--oneline"); strings.Count(log, "ingest notes/") != 4 {
+	if log := program.Ran(t, program.In(dir, io.Discard, io.Discard), "log", "--oneline"); strings.Count(log, "ingest notes/") != 4 {
 		t.Errorf("commits:\n%s", log)
 	}
 }
@@ -85,7 +87,7 @@ func TestIngestWatchErrors(t *testing.T) {
 		{"ingest absent --watch", 1}, {"ingest --watch", 2}, {"ingest - --name x.md --watch", 2},
 		{"ingest . --watch --dry-run", 2}, {"ingest x --from mem0 --watch", 2},
 	} {
-		if code := in(dir, io.Discard, io.Discard).Run(t.Context(), strings.Fields(test.args)); code != test.code {
+		if code := program.In(dir, io.Discard, io.Discard).Run(t.Context(), strings.Fields(test.args)); code != test.code {
 			t.Errorf("%s: exit code %d, want %d", test.args, code, test.code)
 		}
 	}

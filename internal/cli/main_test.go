@@ -1,81 +1,9 @@
 package cli_test
 
 import (
-	"context"
-	"fmt"
-	"os"
-	"os/exec"
-	"os/signal"
-	"path/filepath"
-	"runtime/debug"
-	"slices"
-	"strings"
 	"testing"
 
-	"github.com/mnem-project/mnem/internal/cli"
-	"github.com/mnem-project/mnem/internal/testkit/ramdir"
+	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
-// asProgram makes the test binary be the program, for commands that start it anew. The name does not
-// begin with MNEM_: those are taken out of what such a process sees.
-const asProgram = "TEST_AS_MNEM"
-
-// asShell makes the test binary be ssh: it runs the last argument on this machine.
-const asShell = "as-ssh"
-
-// shell runs 'mnem ARG…' with the quotes of a shell around the last one.
-func shell(args []string) int {
-	if args[0] == "forced" { // by sshd, which says what was asked for
-		name := filepath.Join(args[1], fmt.Sprint("server-", os.Getpid()))
-		if err := os.WriteFile(name, nil, 0o600); err != nil {
-			return 1
-		}
-		defer func() { _ = os.Remove(name) }() // it is left where it is killed
-		asked := os.Getenv("SSH_ORIGINAL_COMMAND")
-		if !strings.HasPrefix(asked, "mnem ") {
-			cmd := exec.Command("sh", "-c", asked)
-			cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-			if cmd.Run() != nil {
-				return 1
-			}
-			return 0
-		}
-		args = []string{"--", "", asked}
-	}
-	words := strings.Fields(args[len(args)-1])
-	if len(args) != 3 || args[0] != "--" || len(words) < 2 || words[0] != "mnem" {
-		return 255
-	}
-	words[len(words)-1] = strings.Trim(words[len(words)-1], "'")
-	return cli.System().Run(context.Background(), words[1:])
-}
-
-func TestMain(m *testing.M) {
-	worker := slices.Contains(os.Args, "-test.fuzzworker") // is a test, in the environment of one
-	if len(os.Args) > 2 && os.Args[1] == asShell {
-		os.Exit(shell(os.Args[2:]))
-	}
-	if os.Getenv(asProgram) != "" && os.Getenv(asWriter) == "" && !worker {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-		code := cli.System().Run(ctx, os.Args[1:])
-		stop()
-		os.Exit(code)
-	}
-	if os.Getenv(asWriter) != "" {
-		if err := writer(); err != nil {
-			panic(err)
-		}
-		os.Exit(0)
-	}
-	if err := os.Setenv(asProgram, "1"); err != nil {
-		panic(err)
-	}
-	debug.SetGCPercent(400) // many small memories: time goes further than space
-	remove, err := ramdir.Use()
-	if err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	remove()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { program.Main(m, map[string]func() error{asWriter: writer}) }

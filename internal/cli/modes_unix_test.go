@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
 // unmasked runs a command line in dir in a process whose umask is 0.
@@ -22,7 +23,7 @@ func unmasked(t *testing.T, dir, stdin string, args ...string) {
 	t.Helper()
 	shell := []string{"-c", `umask 0; exec "$0" "$@"`, os.Args[0]}
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", append(shell, args...)...)
-	cmd.Env = append(os.Environ(), asProgram+"=1", "XDG_CONFIG_HOME="+filepath.Join(dir, "xdg"))
+	cmd.Env = append(os.Environ(), program.AsProgram+"=1", "XDG_CONFIG_HOME="+filepath.Join(dir, "xdg"))
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("mnem %q: %v: %s", args, err, out)
@@ -89,14 +90,14 @@ func reads(t *testing.T, dir string) {
 		{"status"}, {"get", "tea"}, {"ls"}, {"log"}, {"retrieve", "tea"}, {"check", "tea"}, {"op", "log"},
 		{"show"}, {"fsck"}, {"fsck", "--full"}, {"stats"}, {"diff", "HEAD~1", "HEAD"},
 	} {
-		cmd := child(t, dir, asProgram, append(args, "--repo", dir)...)
+		cmd := program.Child(t, dir, program.AsProgram, append(args, "--repo", dir)...)
 		var errs bytes.Buffer
 		cmd.Stderr = &errs
 		if out, err := cmd.Output(); err != nil || len(out) == 0 {
 			t.Errorf("mnem %q: %v, %d bytes: %s", args, err, len(out), &errs)
 		}
 	}
-	cmd := child(t, dir, asProgram, "commit", "-m", "x", "-", "--repo", dir)
+	cmd := program.Child(t, dir, program.AsProgram, "commit", "-m", "x", "-", "--repo", dir)
 	cmd.Stdin, cmd.Stderr = strings.NewReader(nodeLine("new")), io.Discard
 	if err := cmd.Run(); err == nil {
 		t.Error("a commit says that it was made")
@@ -131,15 +132,15 @@ func written(t *testing.T, killed bool) string {
 	t.Helper()
 	dir := newRepo(t)
 	commit := func(key string) {
-		app := in(dir, io.Discard, io.Discard)
+		app := program.In(dir, io.Discard, io.Discard)
 		app.Stdin = strings.NewReader(nodeLine(key))
-		ran(t, app, "commit", "-m", "x", "-")
+		program.Ran(t, app, "commit", "-m", "x", "-")
 	}
 	commit("coffee")
 	commit("tea")
 	if killed {
-		owner, out := holderProcess(t, dir)
-		if !owns(t, out) {
+		owner, out := program.Hold(t, dir)
+		if !program.Owns(t, out) {
 			t.Fatal("it is not the owner")
 		}
 		commit("tea")
@@ -174,7 +175,7 @@ func TestReadOnlyMount(t *testing.T) {
 			}
 		}
 		start := func(dir string) string {
-			cmd := child(t, dir, asProgram, "hook", "claude-code", "session-start")
+			cmd := program.Child(t, dir, program.AsProgram, "hook", "claude-code", "session-start")
 			cmd.Env = append(cmd.Env, "MNEM_PRIVATE=1")
 			cmd.Stdin = strings.NewReader(`{"session_id":"s","cwd":"` + dir + `"}`)
 			out, err := cmd.Output()
@@ -191,11 +192,11 @@ func TestReadOnlyMount(t *testing.T) {
 		}
 		reads(t, at)
 		// Where the same directory can be written, a process may have it open.
-		owner, out := holderProcess(t, dir)
-		if !owns(t, out) {
+		owner, out := program.Hold(t, dir)
+		if !program.Owns(t, out) {
 			t.Fatal("it is not the owner")
 		}
-		ran(t, in(at, io.Discard, io.Discard), "get", "tea")
+		program.Ran(t, program.In(at, io.Discard, io.Discard), "get", "tea")
 		if err := owner.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
 		}
@@ -237,7 +238,7 @@ func TestNoPermissionToWrite(t *testing.T) {
 		for _, args := range [][]string{
 			{"status"}, {"get", "tea"}, {"retrieve", "tea"}, {"log"}, {"fsck", "--full"},
 		} {
-			cmd := child(t, dir, asProgram, append(args, "--repo", dir)...)
+			cmd := program.Child(t, dir, program.AsProgram, append(args, "--repo", dir)...)
 			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
 			program, err := openProgram(t)
 			if err != nil {

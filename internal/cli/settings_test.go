@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
 // atOnce runs command lines beside each other and returns their exit codes.
@@ -45,7 +46,7 @@ var settings = map[string]string{
 // acknowledged is there.
 func TestSettingsAtOnce(t *testing.T) {
 	dir := newRepo(t)
-	app := in(dir, io.Discard, io.Discard)
+	app := program.In(dir, io.Discard, io.Discard)
 	app.Config = filepath.Join(dir, "user")
 	for _, level := range [][]string{nil, {"--user"}} {
 		var lines [][]string
@@ -58,7 +59,7 @@ func TestSettingsAtOnce(t *testing.T) {
 			}
 		}
 		for key, want := range settings {
-			if got := ran(t, app, append([]string{"config", "get", key}, level...)...); got != want+"\n" {
+			if got := program.Ran(t, app, append([]string{"config", "get", key}, level...)...); got != want+"\n" {
 				t.Errorf("%s %v is %q, want %q", key, level, got, want)
 			}
 		}
@@ -85,7 +86,7 @@ func TestSettingsAtOnce(t *testing.T) {
 			made++
 		}
 	}
-	if list := ran(t, app, "token", "list"); made != 1 || strings.Count(list, "\n") != 1 {
+	if list := program.Ran(t, app, "token", "list"); made != 1 || strings.Count(list, "\n") != 1 {
 		t.Errorf("%d tokens of one name were made: %s", made, list)
 	}
 
@@ -98,7 +99,7 @@ func TestSettingsAtOnce(t *testing.T) {
 			t.Errorf("mnem %q: exit code %d", keys[i], code)
 		}
 	}
-	if list := ran(t, app, "key", "list"); strings.Count(list, " trusted") != len(keys) {
+	if list := program.Ran(t, app, "key", "list"); strings.Count(list, " trusted") != len(keys) {
 		t.Errorf("not all keys are trusted:\n%s", list)
 	}
 
@@ -118,10 +119,10 @@ func TestSettingsAtOnce(t *testing.T) {
 // reading.
 func TestAccessesAtOnce(t *testing.T) {
 	dir := newRepo(t)
-	app := in(dir, io.Discard, io.Discard)
+	app := program.In(dir, io.Discard, io.Discard)
 	app.Stdin = strings.NewReader(nodeLine("alpha"))
-	ran(t, app, "commit", "-m", "x", "-")
-	ran(t, app, "config", "set", "access.count", "true")
+	program.Ran(t, app, "commit", "-m", "x", "-")
+	program.Ran(t, app, "config", "set", "access.count", "true")
 	var lines [][]string
 	for range 12 {
 		lines = append(lines, []string{"retrieve", "alpha"})
@@ -143,7 +144,7 @@ func TestSettingsOfProcesses(t *testing.T) {
 	var wg sync.WaitGroup
 	for key, value := range settings {
 		wg.Go(func() {
-			cmd := child(t, dir, asProgram, "config", "set", key, value)
+			cmd := program.Child(t, dir, program.AsProgram, "config", "set", key, value)
 			var messages bytes.Buffer
 			cmd.Stderr = &messages
 			if err := cmd.Run(); err != nil {
@@ -152,9 +153,9 @@ func TestSettingsOfProcesses(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	app := in(dir, io.Discard, io.Discard)
+	app := program.In(dir, io.Discard, io.Discard)
 	for key, want := range settings {
-		if got := ran(t, app, "config", "get", key); got != want+"\n" {
+		if got := program.Ran(t, app, "config", "get", key); got != want+"\n" {
 			t.Errorf("%s is %q, want %q", key, got, want)
 		}
 	}
@@ -173,8 +174,8 @@ func TestSettingsKeepLinks(t *testing.T) {
 	if err := os.Symlink(real, path); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	app := in(dir, io.Discard, io.Discard)
-	ran(t, app, "config", "set", "wait", "9s")
+	app := program.In(dir, io.Discard, io.Discard)
+	program.Ran(t, app, "config", "set", "wait", "9s")
 	if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link is gone: %v", err)
 	}
@@ -182,7 +183,7 @@ func TestSettingsKeepLinks(t *testing.T) {
 	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
-	if got := ran(t, app, "config", "get", "author") + ran(t, app, "config", "get", "wait"); got != "Tess\n9s\n" {
+	if got := program.Ran(t, app, "config", "get", "author") + program.Ran(t, app, "config", "get", "wait"); got != "Tess\n9s\n" {
 		t.Errorf("it says %q", got)
 	}
 }

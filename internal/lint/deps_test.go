@@ -118,6 +118,9 @@ var allowed = map[string]string{
 	"internal/testkit/ramdir": "",
 	// A database server of the system, for tests alone.
 	"internal/testkit/pgserver": "",
+	// Test binaries that are the program too, for tests of the whole of it.
+	"internal/testkit/program": "internal/cli internal/testkit/ramdir",
+	"internal/sharing":         "", // tests alone
 	// Keys and trust lists on disk: only porcelain holds secrets, so repo may not import it.
 	"internal/keyring": "ipld graph commit internal/filestate",
 	// Files of other programs, edited with care: it sees no repository.

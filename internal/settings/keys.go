@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mnem-project/mnem/capture"
@@ -68,7 +69,10 @@ type Key struct {
 }
 
 // Keys are all keys.
-func Keys() []Key {
+func Keys() []Key { return slices.Clone(keys()) }
+
+// keys are made once: a command looks up a dozen of them.
+var keys = sync.OnceValue(func() []Key {
 	return append([]Key{
 		{"author", "MNEM_AUTHOR", "", "who makes changes: 1 to 255 bytes without control characters",
 			func(v string) error { return graph.CheckLine("author", v, 1, graph.MaxActor) }},
@@ -114,7 +118,7 @@ func Keys() []Key {
 	}, EmbedKeys(), []Key{
 		{ProfileKey, ProfileVariable, "", "the retrieval profile, as --profile of 'mnem retrieve'", checkProfile},
 	}, RerankKeys(), RewriteKeys())...)
-}
+})
 
 // CheckBool checks a value that is true or false.
 func CheckBool(v string) error {
@@ -134,7 +138,7 @@ func checkPrivate(v string) error {
 
 // KeyOf returns the key of a name.
 func KeyOf(name string) (Key, error) {
-	for _, k := range Keys() {
+	for _, k := range keys() {
 		if k.Name == name {
 			return k, nil
 		}

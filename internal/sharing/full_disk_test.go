@@ -1,6 +1,6 @@
 //go:build linux
 
-package cli_test
+package sharing_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
 // smallDisk makes the directory of a machine a disk of 40 MiB.
@@ -63,7 +64,7 @@ func TestSharingOnAFullDisk(t *testing.T) {
 			w.ok("small", "init")
 			w.ok("small", "remote", "add", "origin", w.url)
 			w.run(0, "hub", line, "commit", "-m", "large", "-")
-			free := occupied(t, dir, "other")
+			free := program.Occupy(t, dir, "other")
 			fails(w, "small", "fetch")
 			free()
 			if w.at("small", "refs/remotes/origin/heads/main") != "" {
@@ -84,7 +85,7 @@ func TestSharingOnAFullDisk(t *testing.T) {
 			w.ok("a", "init")
 			w.ok("a", "remote", "add", "origin", url)
 			w.run(0, "a", line, "commit", "-m", "large", "-")
-			free := occupied(t, dir, "other")
+			free := program.Occupy(t, dir, "other")
 			fails(w, "a", "push")
 			free()
 			if w.at("small", "refs/heads/main") != "" {

@@ -1,4 +1,4 @@
-package cli_test
+package sharing_test
 
 import (
 	"bytes"
@@ -19,6 +19,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/cli"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
 // carrier is a way to another repository.
@@ -35,8 +36,8 @@ func carriers() []carrier {
 		{name: "path", url: func(_ *testing.T, dir string) string { return dir }},
 		{name: "file", url: func(_ *testing.T, dir string) string { return fileURL(dir) }},
 		{name: "held", url: func(t *testing.T, dir string) string { // by another process
-			_, out := holderProcess(t, dir)
-			if !owns(t, out) {
+			_, out := program.Hold(t, dir)
+			if !program.Owns(t, out) {
 				t.Fatal("it is open elsewhere")
 			}
 			return dir
@@ -54,30 +55,7 @@ func carriers() []carrier {
 // served runs 'mnem serve' for the repository in a directory until the test ends, and returns its URL.
 func served(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	return serving(t, in(dir, nil, io.Discard), args...)
-}
-
-func serving(t *testing.T, app *cli.App, args ...string) string {
-	t.Helper()
-	out, to := io.Pipe()
-	app.Stdout = to
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan int, 1)
-	go func() {
-		ended <- app.Run(ctx, append([]string{"serve", "--addr", "127.0.0.1:0", "--json"}, args...))
-		_ = to.Close() // a pipe in memory
-	}()
-	t.Cleanup(func() {
-		cancel()
-		if code := <-ended; code != 0 {
-			t.Errorf("serve ended with %d", code)
-		}
-	})
-	var said struct{ URL string }
-	if err := json.NewDecoder(out).Decode(&said); err != nil {
-		t.Fatal(err)
-	}
-	return said.URL
+	return program.Serve(t, program.In(dir, nil, io.Discard), args...)
 }
 
 func fileURL(dir string) string {
@@ -98,7 +76,7 @@ type team struct {
 }
 
 func newTeam(t *testing.T, by carrier) *team {
-	w := &team{T: t, dir: t.TempDir(), env: map[string]string{"MNEM_SSH": os.Args[0] + " " + asShell}}
+	w := &team{T: t, dir: t.TempDir(), env: map[string]string{"MNEM_SSH": os.Args[0] + " " + program.AsShell}}
 	maps.Copy(w.env, by.env)
 	w.ok("hub", "init")
 	w.Cleanup(func() {
@@ -129,7 +107,7 @@ func (w *team) app(machine, stdin string, out, errs io.Writer) *cli.App {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		w.Fatal(err)
 	}
-	app := in(dir, out, errs)
+	app := program.In(dir, out, errs)
 	app.Stdin = strings.NewReader(stdin)
 	app.Rand = rand.NewChaCha8([32]byte{byte(w.made.Add(1))})
 	app.Getenv = func(name string) string { return w.env[name] }

@@ -1,4 +1,4 @@
-package cli_test
+package sharing_test
 
 import (
 	"bytes"
@@ -19,6 +19,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
 // gitCarrier is a carrier by which hub has no part in what is shared: what the scenarios do there is done by a clone
@@ -134,7 +136,7 @@ func startSSHD(t *testing.T) (*sshd, string) {
 	port := l.Addr().(*net.TCPAddr).Port
 	_ = l.Close() // for sshd
 	files := map[string]string{
-		"keys": fmt.Sprintf("restrict,command=\"%s %s forced %s\" %s", os.Args[0], asShell, dir, public),
+		"keys": fmt.Sprintf("restrict,command=\"%s %s forced %s\" %s", os.Args[0], program.AsShell, dir, public),
 		"config": fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey %s\nAuthorizedKeysFile %s\nPidFile none\nUsePAM no\n"+
 			"StrictModes no\nPasswordAuthentication no\nPermitRootLogin yes\nMaxStartups 200\nMaxSessions 200\n",
 			port, filepath.Join(dir, "host"), filepath.Join(dir, "keys")),

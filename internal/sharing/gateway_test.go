@@ -1,4 +1,4 @@
-package cli_test
+package sharing_test
 
 import (
 	"maps"
@@ -8,21 +8,23 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
 // TestGateway shares a memory through an object store that is none of ours, versitygw, where that is installed.
 func TestGateway(t *testing.T) {
-	program, err := exec.LookPath("versitygw")
+	gateway, err := exec.LookPath("versitygw")
 	if err != nil {
 		t.Skip("not run: versitygw is not installed (go install github.com/versity/versitygw/cmd/versitygw@v1.8.0)")
 	}
-	dir, at := t.TempDir(), freeAddr(t)
+	dir, at := t.TempDir(), program.FreeAddr(t)
 	for _, name := range []string{"objects/memories", "about"} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), program, "--port", at, "--access", "key", "--secret", "a secret", "--quiet",
+	cmd := exec.CommandContext(t.Context(), gateway, "--port", at, "--access", "key", "--secret", "a secret", "--quiet",
 		"posix", "--sidecar", filepath.Join(dir, "about"), filepath.Join(dir, "objects"))
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

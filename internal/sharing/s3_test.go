@@ -1,4 +1,4 @@
-package cli_test
+package sharing_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package cli_test
+package sharing_test
 
 import (
 	"bytes"
@@ -14,11 +14,12 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
 // process returns a command line as a process of its own on a machine.
 func (w *team) process(machine, stdin string, args ...string) *exec.Cmd {
-	cmd := child(w.T, filepath.Join(w.dir, machine), asProgram, args...)
+	cmd := program.Child(w.T, filepath.Join(w.dir, machine), program.AsProgram, args...)
 	cmd.Env = append(cmd.Env, "MNEM_AUTHOR="+machine)
 	cmd.Stdin, cmd.Stderr = strings.NewReader(stdin), nil
 	return cmd

@@ -1,0 +1,113 @@
+package program
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/cli"
+)
+
+// In returns circumstances in a directory.
+func In(dir string, out, errs io.Writer) *cli.App {
+	return &cli.App{
+		Stdin: strings.NewReader(""), Stdout: out, Stderr: errs, Dir: dir, User: "Tess", PID: os.Getpid(),
+		Getenv: func(string) string { return "" }, Now: time.Now, Rand: rand.NewChaCha8([32]byte{}),
+	}
+}
+
+// Child returns a command line as a process of this test binary in a directory: what says what the binary is there.
+func Child(t *testing.T, dir, what string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+	cmd.Env = append(os.Environ(), what+"=1", "XDG_CONFIG_HOME="+filepath.Join(dir, "xdg"),
+		"MNEM_WAIT=20s")
+	cmd.Dir, cmd.Stderr = dir, os.Stderr
+	return cmd
+}
+
+// Hold starts 'mnem hold' and returns it when it has said what it does, and what it says.
+func Hold(t *testing.T, dir string) (*exec.Cmd, *bufio.Reader) {
+	t.Helper()
+	cmd := Child(t, dir, AsProgram, "hold", "--json")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return cmd, bufio.NewReader(out)
+}
+
+// Owns reads the next word of a holding process, and reports whether it is the owner.
+func Owns(t *testing.T, out *bufio.Reader) bool {
+	t.Helper()
+	line, err := out.ReadBytes('\n')
+	var said struct{ Owner bool }
+	if err == nil {
+		err = json.Unmarshal(line, &said)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	return said.Owner
+}
+
+// Serve runs 'mnem serve' until the test ends, and returns its URL.
+func Serve(t *testing.T, app *cli.App, args ...string) string {
+	t.Helper()
+	out, to := io.Pipe()
+	app.Stdout = to
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan int, 1)
+	go func() {
+		ended <- app.Run(ctx, append([]string{"serve", "--addr", "127.0.0.1:0", "--json"}, args...))
+		_ = to.Close() // a pipe in memory
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if code := <-ended; code != 0 {
+			t.Errorf("serve ended with %d", code)
+		}
+	})
+	var said struct{ URL string }
+	if err := json.NewDecoder(out).Decode(&said); err != nil {
+		t.Fatal(err)
+	}
+	return said.URL
+}
+
+// Ran runs a command line, which must succeed, and returns what it printed.
+func Ran(t *testing.T, app *cli.App, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	one := *app
+	one.Stdout, one.Stderr = &out, &errs
+	if code := one.Run(t.Context(), args); code != 0 {
+		t.Errorf("mnem %q: exit code %d: %s", args, code, &errs)
+	}
+	return out.String()
+}
+
+// FreeAddr returns an address of this machine that nothing listens at.
+func FreeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }() // nothing was accepted
+	return l.Addr().String()
+}
