@@ -91,7 +91,7 @@ func TestGitAtOnce(t *testing.T) {
 	w.ok("m0", "clone", w.url, ".")
 	w.add("m0", "first", "x")
 	w.ok("m0", "push")
-	machines, commits := effort.Pick(3, 6, 8), effort.Pick(3, 6, 25)
+	machines, commits := effort.Pick(3, 6, 8), effort.Pick(2, 6, 25)
 	names := []string{"m0"}
 	for i := range machines - 1 {
 		names = append(names, fmt.Sprint("m", i+1))

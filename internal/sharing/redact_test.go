@@ -178,13 +178,13 @@ var redactionScenarios = []struct {
 }
 
 // TestRedactionsTravel runs every scenario of redactions over every carrier; a plain run leaves out those by which
-// the same process answers in another way.
+// the same process answers in another way, and tries every second over git.
 func TestRedactionsTravel(t *testing.T) {
 	list := carriers()
 	if _, err := exec.LookPath("git"); err == nil {
 		list = append(list, inGitRepository())
 	}
-	like := effort.Pick([]string{"file", "held", "ssh"}, nil, nil)
+	like := effort.Pick([]string{"file", "held", "many", "ssh"}, nil, nil)
 	part := 1
 	if effort.Race { // a few of each carrier have all its goroutines
 		part = 2
@@ -195,6 +195,10 @@ func TestRedactionsTravel(t *testing.T) {
 		}
 		if by.name == "held" && runtime.GOOS == "windows" {
 			continue // no signals between processes
+		}
+		part := part
+		if by.git {
+			part = max(part, effort.Pick(2, 1, 1))
 		}
 		t.Run(by.name, func(t *testing.T) {
 			for i, s := range redactionScenarios {

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -570,29 +569,45 @@ func (w *team) conflict() {
 	w.ok("a", "push")
 }
 
-// TestSharing runs every scenario over every carrier. A plain run tries each scenario over the carriers that differ
-// most, and a part of them over those that need more time; a long run a part over those that start a login for each
-// call.
+// partOf says of how many scenarios one is run over a carrier. A plain run tries each over a path, every third over HTTP,
+// and some over those by which the same process answers in another way, or that start other programs for each call; a
+// long run tries all, but a part over those that start a login for each call.
+func partOf(by carrier) int {
+	plain, long := 12, 1
+	switch by.name {
+	case "path":
+		plain = 1
+	case "http":
+		plain = 3
+	case "git", "git-http":
+		plain = few
+	case "sshd", "git-ssh":
+		plain, long = few, 8
+	}
+	part := effort.Pick(plain, long, 1)
+	if effort.Race { // a few of each carrier have all its goroutines
+		part = max(part, few)
+	}
+	return part
+}
+
+// few is the part of scenarios that leaves three of them.
+const few = 24
+
+// TestSharing runs scenarios over every carrier, of which each has its share.
 func TestSharing(t *testing.T) {
 	all := append(scenarios[:len(scenarios):len(scenarios)], matrix()...)
 	if len(all) < 60 {
 		t.Fatalf("%d scenarios", len(all))
-	}
-	most, part := effort.Pick([]string{"path", "http"}, nil, nil), effort.Pick(8, 1, 1)
-	if effort.Race { // a few of each carrier have all its goroutines
-		most, part = nil, max(part, 24)
 	}
 	for n, by := range append(carriers(), farCarriers(t)...) {
 		if by.name == "held" && runtime.GOOS == "windows" {
 			continue // no signals between processes
 		}
 		t.Run(by.name, func(t *testing.T) {
-			part := part
-			if by.name == "sshd" || by.name == "git-ssh" {
-				part = max(part, effort.Pick(8, 8, 1))
-			}
+			part := partOf(by)
 			for i, s := range all {
-				if i%part != n%part && !slices.Contains(most, by.name) {
+				if i%part != n%part {
 					continue
 				}
 				t.Run(strings.ReplaceAll(s.name, " ", "-"), func(t *testing.T) {
