@@ -301,5 +301,5 @@ func TestAltitude(t *testing.T) {
 	}
 	b.shot("altitude")
 	b.click("[aria-label=Summaries] h2 a", "")
-	b.reads("Parts")
+	b.reads("Memories here")
 }
