@@ -11,7 +11,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/segment"
-	"github.com/mnem-project/mnem/store"
 )
 
 // groupKey names the vectors that can be compared with each other.
@@ -65,16 +64,6 @@ func live(list []segment.Ref) int {
 		n += s.Docs - s.Kills
 	}
 	return n
-}
-
-// Of returns the root of the tree of embeddings that a manifest is of. The error of a block that is
-// none wraps store.ErrCorrupt.
-func Of(ctx context.Context, get store.Getter, c ipld.CID) (ipld.CID, error) {
-	m, err := Format.ReadManifest(ctx, get, c)
-	if err != nil {
-		return ipld.CID{}, err
-	}
-	return m.Roots[0], nil
 }
 
 // loadGroups returns which tree of embeddings a manifest is of, and its tree of groups.

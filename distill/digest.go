@@ -102,11 +102,13 @@ type Digest struct {
 }
 
 // Kind returns Root, Scope or Cluster.
-func (d *Digest) Kind() string {
+func (d *Digest) Kind() string { return kindOf(d.Scope, d.Label) }
+
+func kindOf(scope graph.ID, label string) string {
 	switch {
-	case d.Label != "":
+	case label != "":
 		return Cluster
-	case d.Scope.IsZero():
+	case scope.IsZero():
 		return Root
 	}
 	return Scope

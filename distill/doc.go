@@ -14,6 +14,8 @@
 // Every trie node is a digest: the topmost one is that of its scope, the others are clusters. Where a
 // node is in several scopes, the first one by the order of rules and ids is its home, and counts it.
 //
+// Beside them a tree of hashes finds digests and facts by what they say: see hashes.go.
+//
 // # Blocks
 //
 // A digest is one block of canonical DAG-CBOR, a map of these fields in this order. Lists are fixed tuples.

@@ -27,11 +27,14 @@ type sealer struct {
 
 	scope graph.ID
 	name  string
+
+	sealed []hashOf
 }
 
 // seal writes the digest of a node, and of those below that are not written.
 func (s *sealer) seal(n *node) (*Digest, ipld.CID, error) {
 	if n.old != nil {
+		s.sealed = append(s.sealed, hashOfDigest(n.old))
 		return n.old, n.cid, nil
 	}
 	d := &Digest{Scope: s.scope, Label: n.label, At: n.at, Entries: n.entries, Members: n.members}
@@ -78,6 +81,7 @@ func (s *sealer) seal(n *node) (*Digest, ipld.CID, error) {
 	}
 	block := store.NewBlock(ipld.DagCBOR, d.Encode())
 	s.work.Digests++
+	s.sealed = append(s.sealed, hashOfDigest(d))
 	return d, block.CID, s.blocks.Put(s.ctx, block)
 }
 

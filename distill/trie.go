@@ -95,7 +95,7 @@ func sortEdits(list []edit) []edit {
 type trie struct {
 	ctx  context.Context
 	from store.Getter
-	read int // digests
+	read []hashOf // digests
 }
 
 func (t *trie) load(c ipld.CID, label string) (*node, error) {
@@ -103,7 +103,7 @@ func (t *trie) load(c ipld.CID, label string) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.read++
+	t.read = append(t.read, hashOfDigest(d))
 	n := &node{old: d, cid: c, label: label, at: d.At, entries: d.Entries, members: d.Members, size: d.Size}
 	for _, k := range d.Kids {
 		n.kids = append(n.kids, kid{ref: k})

@@ -23,6 +23,7 @@ type Work struct {
 type Tree struct {
 	Root   ipld.CID    // of the root's digest; undefined where there is no fact
 	Scopes *prolly.Map // the id of each scope to the link of its digest
+	Hashes *prolly.Map // what finds digests and facts by what they say
 }
 
 // Update makes the digests of a graph from those of another.
@@ -74,6 +75,8 @@ type updating struct {
 	dead  map[graph.ID]bool       // old scopes among those that were met
 	live  map[graph.ID]*scopeInfo // new ones that are to be looked at
 	names map[graph.ID]string     // of scopes that are no nodes
+
+	was, is []hashOf // facts and digests that were looked at, before and after
 }
 
 // scopeInfo is a scope whose digest may change.
@@ -181,6 +184,7 @@ func (r *updating) unplace(id graph.ID) ([]graph.ID, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.was = append(r.was, hashOf{sem, factSource(r.recipe, f.Text), id, "", ofFact})
 	for _, p := range homes {
 		r.edit(p, edit{key: makeKey(sem, id)})
 	}
@@ -227,6 +231,7 @@ func (r *updating) enter(id graph.ID) ([]graph.ID, error) {
 	}
 	e := Entry{Key: makeKey(sem, id), Source: factSource(r.recipe, f.Text)}
 	e.Size, e.Until = tokensOf(f.Text), f.Until
+	r.is = append(r.is, hashOf{sem, e.Source, id, "", ofFact})
 	for i, p := range homes {
 		at := e
 		if i == 0 {
@@ -315,6 +320,9 @@ func (r *updating) digest() (Tree, error) {
 	for id := range r.dead {
 		if r.live[id] == nil {
 			links[id] = ipld.CID{}
+			if err := r.drop(id); err != nil {
+				return Tree{}, err
+			}
 		}
 	}
 	root, err := r.trie(graph.ID{}, r.Base.Root)
@@ -330,7 +338,30 @@ func (r *updating) digest() (Tree, error) {
 		edits = append(edits, e)
 	}
 	scopes, err := r.Base.Scopes.Edit(r.ctx, edits)
-	return Tree{root.link, scopes}, err
+	if err != nil {
+		return Tree{}, err
+	}
+	hashes, err := rehash(r.ctx, r.Base.Hashes, r.was, r.is)
+	return Tree{root.link, scopes, hashes}, err
+}
+
+// drop notes the digests of a scope that is gone.
+func (r *updating) drop(id graph.ID) error {
+	top, err := r.Base.Scope(r.ctx, id)
+	for todo := []ipld.CID{top}; len(todo) > 0 && err == nil && top.Defined(); {
+		c := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		var d *Digest
+		if d, err = Read(r.ctx, r.Blocks, c); err != nil {
+			break
+		}
+		r.work.Read++
+		r.was = append(r.was, hashOfDigest(d))
+		for _, k := range d.Kids {
+			todo = append(todo, k.Link)
+		}
+	}
+	return err
 }
 
 // gone reports whether what was a scope is none of its own now.
@@ -380,7 +411,8 @@ func (r *updating) trie(id graph.ID, old ipld.CID) (made, error) {
 		}
 	}
 	n, err = t.update("", n, sortEdits(r.edits[id]))
-	r.work.Read += t.read
+	r.work.Read += len(t.read)
+	r.was = append(r.was, t.read...)
 	if err != nil || n == nil {
 		return made{}, err
 	}
@@ -389,6 +421,7 @@ func (r *updating) trie(id graph.ID, old ipld.CID) (made, error) {
 		weights: r.Weights, scope: id, name: r.names[id],
 	}
 	d, c, err := s.seal(n)
+	r.is = append(r.is, s.sealed...)
 	return made{d, c}, err
 }
 

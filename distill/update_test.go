@@ -2,6 +2,7 @@ package distill_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -91,7 +92,7 @@ func none(t testing.TB, blocks distill.Blocks) distill.Tree {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return distill.Tree{Scopes: m}
+	return distill.Tree{Scopes: m, Hashes: m}
 }
 
 func fresh(t testing.TB, blocks distill.Blocks, w *world) (distill.Tree, distill.Work) {
@@ -205,7 +206,8 @@ func TestUpdateIsFresh(t *testing.T) {
 			}
 			tree, _ = made(t, blocks, tree, old, w, touched)
 			want, _ := fresh(t, blocks, w)
-			if tree.Root != want.Root || tree.Scopes.Root() != want.Scopes.Root() {
+			if tree.Root != want.Root || tree.Scopes.Root() != want.Scopes.Root() ||
+				tree.Hashes.Root() != want.Hashes.Root() {
 				t.Fatalf("seed %d, step %d: the tree is another one than from scratch", seed, step)
 			}
 		}
@@ -228,7 +230,7 @@ func check(t *testing.T, blocks distill.Blocks, tree distill.Tree, w *world) {
 		}
 		return
 	}
-	seen := map[graph.ID]bool{}
+	seen, digests := map[graph.ID]bool{}, map[ipld.CID]bool{}
 	err := distill.Walk(t.Context(), blocks, tree.Root, func(c ipld.CID) (bool, error) {
 		d, err := distill.Read(t.Context(), blocks, c)
 		if err != nil {
@@ -243,6 +245,14 @@ func check(t *testing.T, blocks distill.Blocks, tree distill.Tree, w *world) {
 		if strings.Contains(distill.JoinText(d.Text), "hunter2") {
 			t.Errorf("%s has a credential", d.ID())
 		}
+		if digests[c] {
+			return false, nil
+		}
+		digests[c] = true
+		name, _, err := tree.Sourced(t.Context(), d.Source)
+		if err != nil || name != d.ID() && !sameSource(t, blocks, tree, name, d.Source) {
+			t.Errorf("of the source of %s: %q, %v", d.ID(), name, err)
+		}
 		found, at, err := tree.Find(t.Context(), blocks, d.Scope, d.Label)
 		if err != nil || found == nil || at != c {
 			t.Errorf("%s is not found: %v", d.ID(), err)
@@ -256,6 +266,9 @@ func check(t *testing.T, blocks distill.Blocks, tree distill.Tree, w *world) {
 	})
 	if err != nil || len(seen) != visible {
 		t.Fatalf("%d facts of %d: %v", len(seen), visible, err)
+	}
+	if got, want := tree.Hashes.Len(), uint64(5*(visible+len(digests))); got != want {
+		t.Errorf("%d hashes of %d digests and %d facts", got, len(digests), visible)
 	}
 	for id, f := range w.facts {
 		list, err := tree.Above(t.Context(), blocks, w, id)
@@ -360,39 +373,119 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestNear: what is near by hash is found, and all of it.
+// sameSource reports whether a digest has a source.
+func sameSource(t *testing.T, blocks distill.Blocks, tree distill.Tree, name string, source distill.Source) bool {
+	t.Helper()
+	scope, label, ok := distill.ParseID(name)
+	if !ok {
+		return false
+	}
+	d, _, err := tree.Find(t.Context(), blocks, scope, label)
+	return err == nil && d != nil && d.Source == source
+}
+
+// TestNear: what is near by hash is found, and all of it, at whatever distance, and where it is looked up in less
+// than all.
 func TestNear(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	blocks := blocksOf()
 	w := newWorld()
 	for n := range 2000 {
-		w.facts[idOf(n)] = distill.Fact{ID: idOf(n), Text: sentence(rng, 9)}
+		w.facts[idOf(n)] = distill.Fact{ID: idOf(n), Text: sentence(rng, 9), Hidden: n%50 == 49}
+		if n > 20 && n%3 == 0 {
+			w.edges[[2]graph.ID{idOf(n), idOf(n % 20)}] = 0
+		}
 	}
 	tree, _ := fresh(t, blocks, w)
+	all := map[string]distill.Sem{}
+	for id, f := range w.facts {
+		if !f.Hidden {
+			all[id.String()], _ = distill.SemOf(f.Text)
+		}
+	}
+	facts := len(all)
+	err := distill.Walk(t.Context(), blocks, tree.Root, func(c ipld.CID) (bool, error) {
+		d, err := distill.Read(t.Context(), blocks, c)
+		all[d.ID()+" "+d.Kind()] = d.Sem
+		return true, err
+	})
+	if err != nil || len(all) < facts+50 {
+		t.Fatalf("%d facts and %d digests: %v", facts, len(all)-facts, err)
+	}
+	less := false
 	for n := range 25 {
 		sem, err := distill.SemOf(w.facts[idOf(n)].Text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := map[graph.ID]int{}
-		for id, f := range w.facts {
-			other, _ := distill.SemOf(f.Text)
-			if d := sem.Distance(other); d <= 8 {
-				want[id] = d
+		sem ^= distill.Sem(n) << (n % 60)
+		for _, most := range []int{0, 3, 5, 8, 13, 20, 64} {
+			want := map[string]int{}
+			for name, other := range all {
+				if d := sem.Distance(other); d <= most {
+					want[name] = d
+				}
+			}
+			list, read, err := tree.Near(t.Context(), sem, most)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, last := map[string]int{}, 0
+			for _, one := range list {
+				name := one.ID
+				if one.Kind != "fact" {
+					name += " " + one.Kind
+				}
+				if got[name] = one.Distance; one.Distance < last {
+					t.Errorf("%s comes after what is farther", name)
+				}
+				last = one.Distance
+			}
+			if !maps.Equal(got, want) || len(list) != len(got) {
+				t.Errorf("%d found within %d of %s, want %d", len(got), most, sem, len(want))
+			}
+			if most <= 5 {
+				less = less || read < len(all)/2
+			}
+			if read > 4*len(all) || most > 13 && read != len(all) {
+				t.Errorf("%d compared of %d", read, len(all))
 			}
 		}
-		list, _, err := tree.Near(t.Context(), blocks, sem, 8)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := map[graph.ID]int{}
-		for _, one := range list {
-			if one.Kind == "fact" {
-				got[one.Fact] = one.Distance
+	}
+	if !less {
+		t.Error("all hashes were compared, however near they are to be")
+	}
+}
+
+// TestHashesDamaged: a key that no hash has is refused where it is met.
+func TestHashesDamaged(t *testing.T) {
+	blocks := blocksOf()
+	source := distill.Source{7}
+	near := make([]byte, 9) // part 0, the hash 0
+	from := append([]byte{4}, source[:]...)
+	id := make([]byte, graph.IDLen)
+	for name, tail := range map[string][]byte{
+		"no id":             {'f'},
+		"no kind":           append([]byte{'x'}, id...),
+		"a fact with label": append(append([]byte{'f'}, id...), '1'),
+		"no digits":         append(append([]byte{'d'}, id...), "01x"...),
+		"too many digits":   append(append([]byte{'d'}, id...), strings.Repeat("0", 97)...),
+	} {
+		tree := distill.Tree{}
+		for _, key := range [][]byte{append(slices.Clone(near), tail...), append(slices.Clone(from), tail...)} {
+			m, err := none(t, blocks).Hashes.Edit(t.Context(), []prolly.Edit{{Key: key, Value: ipld.AppendNull(nil)}})
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		if !maps.Equal(got, want) {
-			t.Errorf("%d found near %s, want %d", len(got), sem, len(want))
+			tree.Hashes = m
+			if key[0] == 4 {
+				_, _, err = tree.Sourced(t.Context(), source)
+			} else {
+				_, _, err = tree.Near(t.Context(), 0, 8)
+			}
+			if !errors.Is(err, store.ErrCorrupt) {
+				t.Errorf("%s, part %d: %v", name, key[0], err)
+			}
 		}
 	}
 }

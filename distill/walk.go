@@ -2,9 +2,7 @@ package distill
 
 import (
 	"context"
-	"errors"
 	"maps"
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -195,106 +193,6 @@ func Expired(
 		}
 	}
 	return out, nil
-}
-
-// Neighbour is a fact or digest whose hash is near another.
-type Neighbour struct {
-	ID       string // of a digest, or of a fact
-	Fact     graph.ID
-	Kind     string // "fact", or that of the digest
-	Sem      Sem
-	Distance int
-}
-
-// Near returns what has a hash that differs from one in so many bits at most, the nearest first, and how
-// many digests it read. It goes only where the digits that all have in common differ in no more.
-func (t Tree) Near(
-	ctx context.Context, from store.Getter, sem Sem, most int,
-) (out []Neighbour, read int, err error) {
-	seen := map[ipld.CID]bool{}
-	todo := []ipld.CID{t.Root}
-	for len(todo) > 0 {
-		c := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if !c.Defined() || seen[c] {
-			continue
-		}
-		seen[c] = true
-		d, err := Read(ctx, from, c)
-		if err != nil {
-			return nil, read, err
-		}
-		read++
-		if n := sem.Distance(d.Sem); n <= most {
-			out = append(out, Neighbour{d.ID(), graph.ID{}, d.Kind(), d.Sem, n})
-		}
-		for _, k := range d.Kids {
-			if differ(sem, k.Label) <= most || k.Scopes > 0 {
-				todo = append(todo, k.Link)
-			}
-		}
-		for _, e := range d.Entries {
-			if e.Link.Defined() {
-				todo = append(todo, e.Link)
-			} else if n := sem.Distance(e.Key.Sem()); n <= most {
-				id := e.Key.ID()
-				out = append(out, Neighbour{id.String(), id, "fact", e.Key.Sem(), n})
-			}
-		}
-	}
-	slices.SortFunc(out, func(a, b Neighbour) int {
-		if a.Distance != b.Distance {
-			return a.Distance - b.Distance
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
-	return slices.CompactFunc(out, func(a, b Neighbour) bool { return a.ID == b.ID }), read, nil
-}
-
-// errFound ends a walk.
-var errFound = errors.New("found")
-
-// Sourced returns the digest or the fact with a source, nil and the zero id for none. It looks through all
-// digests until it is found.
-func (t Tree) Sourced(
-	ctx context.Context, from store.Getter, source Source,
-) (d *Digest, fact graph.ID, err error) {
-	seen := map[ipld.CID]bool{}
-	err = Walk(ctx, from, t.Root, func(c ipld.CID) (bool, error) {
-		if seen[c] {
-			return false, nil
-		}
-		seen[c] = true
-		one, err := Read(ctx, from, c)
-		if err != nil {
-			return false, err
-		}
-		if one.Source == source {
-			d = one
-			return false, errFound
-		}
-		for _, e := range one.Entries {
-			if !e.Link.Defined() && e.Source == source {
-				fact = e.Key.ID()
-				return false, errFound
-			}
-		}
-		return true, nil
-	})
-	if errors.Is(err, errFound) {
-		err = nil
-	}
-	return d, fact, err
-}
-
-// differ returns in how many bits a hash differs from the digits of a label.
-func differ(sem Sem, label string) int {
-	n := 0
-	for i := range min(len(label), 32) {
-		d := strings.IndexByte(allDigits, label[i])
-		n += bits.OnesCount8(uint8(sem>>(62-2*i)&3) ^ uint8(d))
-	}
-	return n
 }
 
 // FactChange is what became of a fact.

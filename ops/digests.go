@@ -421,7 +421,7 @@ type Resolved struct {
 type ResolveAnswer struct {
 	Commit ipld.CID       `json:"commit" shape:"null"`
 	Found  List[Resolved] `json:"found"`
-	Read   int            `json:"read"` // digests
+	Read   int            `json:"read"` // hashes that were compared
 	More   int            `json:"more"`
 }
 
@@ -455,7 +455,7 @@ func resolveHash(ctx context.Context, s *Service, q *ResolveRequest) (*ResolveAn
 	if err != nil || len(q.Hash) != 16 {
 		return nil, Usagef("%q is no hash: want 16 or 64 hex digits", clip(q.Hash, digestTitle))
 	}
-	list, read, err := v.Near(ctx, v.Blocks, distill.Sem(sem), q.Distance)
+	list, read, err := v.Near(ctx, distill.Sem(sem), q.Distance)
 	if err != nil {
 		return nil, err
 	}
@@ -473,12 +473,17 @@ func (v *digestView) sourced(ctx context.Context, out *ResolveAnswer, hash strin
 	if !ok {
 		return Usagef("%q is no source: want 64 hex digits", clip(hash, digestTitle))
 	}
-	d, fact, err := v.Sourced(ctx, v.Blocks, source)
+	digest, fact, err := v.Sourced(ctx, source)
 	switch {
 	case err != nil:
 		return err
-	case d != nil:
-		return v.resolved(ctx, out, d.ID(), graph.ID{}, d.Sem, 0)
+	case digest != "":
+		scope, label, _ := distill.ParseID(digest)
+		d, err := v.scoped(ctx, scope, label)
+		if err != nil || d == nil {
+			return cmp.Or(err, fmt.Errorf("%w: digest %s is not where it belongs", store.ErrCorrupt, digest))
+		}
+		return v.resolved(ctx, out, digest, fact, d.Sem, 0)
 	case !fact.IsZero():
 		f, err := v.Reader.Fact(ctx, fact)
 		if err != nil {

@@ -25,7 +25,7 @@ const (
 	maxDigestSteps = 1000
 
 	kindDigests    = "digests"
-	digestsVersion = 1
+	digestsVersion = 2
 )
 
 // Digests are the digests of a snapshot.
@@ -63,15 +63,15 @@ func (o *openDigests) put(key ipld.CID, d *Digests) {
 
 func (o *openDigests) forget() { o.keys, o.list = nil, nil }
 
-// digestsKey is the key of the cell that says which derived block has the digests of a graph. It has the rules of
-// the guard in it: what was made by others is not found, and is collected.
+// digestsKey is the key of the cell that says which derived block has the digests of a graph. It has their form and
+// the rules of the guard in it: what has another form or was made by others is not found, and is collected.
 func digestsKey(graph ipld.CID, recipe distill.Recipe) ipld.CID {
 	return digestsKeyUnder(graph, recipe, guard.Version())
 }
 
 func digestsKeyUnder(graph ipld.CID, recipe distill.Recipe, rules [sha256.Size]byte) ipld.CID {
 	hash := recipe.Hash()
-	key := append(append([]byte("mnem:digests:"), hash[:]...), rules[:]...)
+	key := append(append(fmt.Appendf(nil, "mnem:digests:%d:", digestsVersion), hash[:]...), rules[:]...)
 	return ipld.Sum(ipld.Raw, graph.Append(key))
 }
 
@@ -132,20 +132,32 @@ func (r *Repo) keptDigests(
 	if rec.graph != s.root || rec.recipe.Hash() != recipe.Hash() {
 		return nil, fmt.Errorf("%w: %s is of the graph %s, not of %s", store.ErrCorrupt, c, rec.graph, s.root)
 	}
-	scopes, err := prolly.NewNodes(store.NewStage(derived, 0), r.trees).Load(ctx, rec.scopes)
+	trees, err := r.digestTrees(ctx, rec)
 	if err != nil {
 		return nil, err
 	}
 	return &Digests{
-		Tree: distill.Tree{Root: rec.root, Scopes: scopes}, Recipe: recipe, Graph: s.root, Blocks: derived,
-		Reader: newDigestReader(r, s, recipe), Kept: true, Found: true,
+		Tree: distill.Tree{Root: rec.root, Scopes: trees[0], Hashes: trees[1]}, Recipe: recipe, Graph: s.root,
+		Blocks: derived, Reader: newDigestReader(r, s, recipe), Kept: true, Found: true,
 	}, nil
+}
+
+// digestTrees are the trees of digests that are kept: of scopes and of hashes.
+func (r *Repo) digestTrees(ctx context.Context, rec *digestsRecord) (trees [2]*prolly.Map, err error) {
+	nodes := prolly.NewNodes(store.NewStage(r.derived(), 0), r.trees)
+	for i, root := range []ipld.CID{rec.scopes, rec.hashes} {
+		if trees[i], err = nodes.Load(ctx, root); err != nil {
+			return trees, err
+		}
+	}
+	return trees, nil
 }
 
 // digestsRecord is the head of digests that are kept.
 type digestsRecord struct {
 	root   ipld.CID // undefined where there is no fact
 	graph  ipld.CID
+	hashes ipld.CID
 	scopes ipld.CID
 	recipe distill.Recipe
 }
@@ -157,6 +169,7 @@ func (d digestsRecord) encode() []byte {
 	w.OptLink("root", d.root)
 	w.OptLink("graph", d.graph)
 	w.Append("rules", d.recipe.Append)
+	w.Link("hashes", d.hashes)
 	w.Link("scopes", d.scopes)
 	return w.Finish()
 }
@@ -178,6 +191,8 @@ func readDigests(ctx context.Context, get store.Getter, c ipld.CID) (*digestsRec
 				rec.graph, err = d.Link()
 			case "rules":
 				rec.recipe, err = distill.DecodeRules(d)
+			case "hashes":
+				rec.hashes, err = d.Link()
 			case "scopes":
 				rec.scopes, err = d.Link()
 			default:
@@ -185,7 +200,7 @@ func readDigests(ctx context.Context, get store.Getter, c ipld.CID) (*digestsRec
 			}
 			return true, err
 		})
-	if err == nil && (len(extra) > 0 || len(rec.recipe.Rules) == 0 || !rec.scopes.Defined()) {
+	if err == nil && (len(extra) > 0 || len(rec.recipe.Rules) == 0 || !rec.hashes.Defined() || !rec.scopes.Defined()) {
 		err = errors.New("fields are missing or unknown")
 	}
 	if err != nil {
@@ -254,9 +269,12 @@ func (r *Repo) updateDigests(
 	var err error
 	if base != nil {
 		u.Base.Root = base.Root
-		u.Base.Scopes, err = nodes.Load(ctx, base.Scopes.Root())
+		if u.Base.Scopes, err = nodes.Load(ctx, base.Scopes.Root()); err == nil {
+			u.Base.Hashes, err = nodes.Load(ctx, base.Hashes.Root())
+		}
 	} else {
 		u.Base.Scopes, err = emptyTree(ctx, nodes)
+		u.Base.Hashes = u.Base.Scopes
 	}
 	if err != nil {
 		return nil, ipld.CID{}, err
@@ -265,7 +283,9 @@ func (r *Repo) updateDigests(
 	if err != nil {
 		return nil, ipld.CID{}, err
 	}
-	head := store.NewBlock(ipld.DagCBOR, digestsRecord{tree.Root, to.root, tree.Scopes.Root(), recipe}.encode())
+	head := store.NewBlock(ipld.DagCBOR, digestsRecord{
+		tree.Root, to.root, tree.Hashes.Root(), tree.Scopes.Root(), recipe,
+	}.encode())
 	d := &Digests{Tree: tree, Recipe: recipe, Graph: to.root, Blocks: buffer, Reader: u.New, Work: work}
 	return d, head.CID, buffer.Put(ctx, head)
 }

@@ -74,7 +74,8 @@ func TestDigestsByCommunity(t *testing.T) {
 			scratch, _ := overMem(t)
 			lines(t, scratch, all.String())
 			want := byCommunity(t, scratch, repo.DigestOptions{})
-			if got.Root != want.Root || got.Scopes.Root() != want.Scopes.Root() {
+			if got.Root != want.Root || got.Scopes.Root() != want.Scopes.Root() ||
+				got.Hashes.Root() != want.Hashes.Root() {
 				t.Fatalf("seed %d, step %d: other digests than from scratch", seed, step)
 			}
 			if !got.Found || got.Scopes.Len() < 3 {

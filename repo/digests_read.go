@@ -200,12 +200,16 @@ func (g *collector) digestBlocks(rec *digestsRecord) (kept []ipld.CID, err error
 	if err := distill.Walk(g.ctx, derived, rec.root, take); err != nil {
 		return nil, err
 	}
-	scopes, err := prolly.NewNodes(store.NewStage(derived, 0), g.repo.trees).Load(g.ctx, rec.scopes)
+	trees, err := g.repo.digestTrees(g.ctx, rec)
 	if err != nil {
 		return nil, err
 	}
-	err = scopes.Walk(g.ctx, func(c ipld.CID, _ int) (bool, error) { return take(c) })
-	return kept, err
+	for _, tree := range trees {
+		if err := tree.Walk(g.ctx, func(c ipld.CID, _ int) (bool, error) { return take(c) }); err != nil {
+			return nil, err
+		}
+	}
+	return kept, nil
 }
 
 // digests checks that those kept of a graph by the recipe that is used where nothing is said are what its
@@ -260,13 +264,16 @@ func (f *fsck) digestsAreThere(head ipld.CID) error {
 	if err != nil {
 		return err
 	}
-	if !f.trees[rec.scopes] {
-		f.trees[rec.scopes] = true
-		scopes, err := prolly.NewNodes(store.NewStage(derived, 0), f.repo.trees).Load(f.ctx, rec.scopes)
-		if err == nil {
-			err = scopes.Check(f.ctx)
+	trees, err := f.repo.digestTrees(f.ctx, rec)
+	if err != nil {
+		return err
+	}
+	for _, tree := range trees {
+		if f.trees[tree.Root()] {
+			continue
 		}
-		if err != nil {
+		f.trees[tree.Root()] = true
+		if err := tree.Check(f.ctx); err != nil {
 			return err
 		}
 	}
