@@ -93,12 +93,12 @@ func TestDamagedBlocks(t *testing.T) {
 	flip := func(data []byte) []byte { data[len(data)/2] ^= 4; return data }
 	for _, c := range cids {
 		get := &faulty{Blocks: m.blocks, at: c, damage: flip, verify: true}
-		_, err := Verify(t.Context(), get, m.manifest, m.of(), m.all())
+		_, err := Verify(t.Context(), get, m.manifest, m.of(), digester, m.all())
 		if !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("block %s damaged: %v, want %v", c, err, store.ErrCorrupt)
 		}
 		get.damage = nil
-		_, err = Verify(t.Context(), get, m.manifest, m.of(), m.all())
+		_, err = Verify(t.Context(), get, m.manifest, m.of(), digester, m.all())
 		if !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("block %s missing: %v, want %v", c, err, store.ErrNotFound)
 		}
@@ -167,7 +167,7 @@ func TestFlips(t *testing.T) {
 // try compares answers about damaged blocks with those there should be.
 func (m *memory) try(get *faulty, way string, want []any) {
 	m.t.Helper()
-	wrong, err := Verify(m.t.Context(), get, m.manifest, m.of(), m.all())
+	wrong, err := Verify(m.t.Context(), get, m.manifest, m.of(), digester, m.all())
 	checkError(m.t, err)
 	got := m.tryAll(get)
 	if err != nil || len(wrong) > 0 {
@@ -282,7 +282,7 @@ func TestClaims(t *testing.T) {
 		m.manifest = writeGroup(t, m.blocks, m.of(), k, slices.Repeat([]segment.Ref{ref}, n))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := Verify(t.Context(), m.blocks, m.manifest, m.of(), m.all())
+		_, err := Verify(t.Context(), m.blocks, m.manifest, m.of(), digester, m.all())
 		if !errors.Is(err, want) {
 			t.Errorf("%d segments: verify: %v, want %v", n, err, want)
 		}

@@ -124,7 +124,7 @@ func ask(t *testing.T, blocks store.Blocks, segs ...*table) {
 	checkError(t, err)
 
 	fits := m.read(segs)
-	wrong, err := Verify(ctx, blocks, m.manifest, m.of(), m.all())
+	wrong, err := Verify(ctx, blocks, m.manifest, m.of(), digester, m.all())
 	checkError(t, err)
 	accepted := fits && err == nil && len(wrong) == 0
 	for _, cache := range []*segment.Cache{nil, segment.NewCache(1 << 20)} {

@@ -115,16 +115,18 @@ func (m *memory) open(cache *segment.Cache) *Index {
 // verify checks that the index is that of the vectors.
 func (m *memory) verify() {
 	m.t.Helper()
-	wrong, err := Verify(m.t.Context(), m.blocks, m.manifest, m.of(), m.all())
+	wrong, err := Verify(m.t.Context(), m.blocks, m.manifest, m.of(), digester, m.all())
 	if err != nil || len(wrong) > 0 {
 		m.t.Fatalf("%q, %v", wrong, err)
 	}
 }
 
+var digester = NewDigester()
+
 func (m *memory) all() iter.Seq2[Vector, error] {
 	return func(yield func(Vector, error) bool) {
 		for k, v := range m.vectors {
-			if !yield(Vector{k.id, k.model, v}, nil) {
+			if !yield(Vector{k.id, k.model, digester.Of(v)}, nil) {
 				return
 			}
 		}

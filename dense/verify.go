@@ -3,9 +3,9 @@ package dense
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"hash/maphash"
 	"iter"
 
 	"github.com/mnem-project/mnem/graph"
@@ -13,49 +13,69 @@ import (
 	"github.com/mnem-project/mnem/segment"
 )
 
-// Vector is one dense embedding.
+// Digester makes the digests of vectors. They are hashes under a key of its own, which nothing stored can
+// have been made to fit. Safe for concurrent use.
+type Digester struct{ seed maphash.Seed }
+
+// NewDigester returns one with a new key.
+func NewDigester() Digester { return Digester{maphash.MakeSeed()} }
+
+// Digest stands for a vector: its dimensions, and 47 bits of a hash of its values.
+type Digest uint64
+
+// dimsBits are the bits of a Digest that have the dimensions, graph.MaxDims at most.
+const dimsBits = 17
+
+// Of returns the digest of a vector.
+func (d Digester) Of(values []int8) Digest {
+	b := make([]byte, 0, 1024)
+	for _, x := range values {
+		b = append(b, byte(x))
+	}
+	return Digest(maphash.Bytes(d.seed, b)<<dimsBits | uint64(len(values)))
+}
+
+func (d Digest) dims() int { return int(d & (1<<dimsBits - 1)) }
+
+// Vector is one dense embedding, by the digest of its values.
 type Vector struct {
-	ID     graph.ID
-	Model  string
-	Values []int8
+	ID    graph.ID
+	Model string
+	Digest
 }
 
 // sum is what the vectors of a group come to, in any order.
 type sum struct {
 	rows int
-	hash [4]uint64
+	hash uint64
 }
 
-func (s *sum) add(row []byte) {
-	h := sha256.Sum256(row)
+func (s *sum) add(d Digester, id graph.ID, digest Digest) {
+	b := append(make([]byte, 0, graph.IDLen+8), id[:]...)
 	s.rows++
-	for i := range s.hash {
-		s.hash[i] += binary.LittleEndian.Uint64(h[8*i:])
-	}
+	s.hash += maphash.Bytes(d.seed, binary.LittleEndian.AppendUint64(b, uint64(digest)))
 }
 
-// Verify compares an index with the vectors it must have, which come in any order, and returns what
-// is wrong. An error says that it could not be read to the end; it wraps store.ErrCorrupt where
+// Verify compares an index with the vectors it must have, which come in any order with digests of d, and
+// returns what is wrong. An error says that it could not be read to the end; it wraps store.ErrCorrupt where
 // a block is damaged. It keeps some hundred bytes for each group.
 func Verify(
-	ctx context.Context, blocks segment.Blocks, c, of ipld.CID, vectors iter.Seq2[Vector, error],
+	ctx context.Context, blocks segment.Blocks, c, of ipld.CID, d Digester, vectors iter.Seq2[Vector, error],
 ) (wrong []string, err error) {
 	x, err := Open(ctx, blocks, c, of, segment.NewCache(mergeCache))
 	if err != nil {
 		return nil, err
 	}
 	want := map[groupKey]*sum{}
-	var row []byte
 	for v, err := range vectors {
 		if err != nil {
 			return nil, err
 		}
-		k := groupKey{v.Model, len(v.Values)}
+		k := groupKey{v.Model, v.dims()}
 		if want[k] == nil {
 			want[k] = new(sum)
 		}
-		row = appendRow(row[:0], v.ID, v.Values)
-		want[k].add(row)
+		want[k].add(d, v.ID, v.Digest)
 	}
 	for kv, err := range x.groups.Scan(ctx, nil, nil) {
 		if err != nil {
@@ -65,7 +85,7 @@ func Verify(
 		if err != nil {
 			return wrong, err
 		}
-		got, err := x.sum(ctx, k)
+		got, err := x.sum(ctx, k, d)
 		if err != nil {
 			return wrong, fmt.Errorf("vectors of %d dimensions by %q: %w", k.dims, k.model, err)
 		}
@@ -83,7 +103,7 @@ func Verify(
 }
 
 // sum adds up the live vectors of a group, and checks what is kept of them beside.
-func (x *Index) sum(ctx context.Context, k groupKey) (out sum, err error) {
+func (x *Index) sum(ctx context.Context, k groupKey, d Digester) (out sum, err error) {
 	g, err := x.group(ctx, k)
 	if err != nil {
 		return out, err
@@ -115,7 +135,7 @@ func (x *Index) sum(ctx context.Context, k groupKey) (out sum, err error) {
 					s.CID, i)
 			}
 			if ids.N++; !g.dead[n].Has(uint32(i)) {
-				out.add(row)
+				out.add(d, graph.ID(id), d.Of(vector))
 			}
 		}
 	}

@@ -107,12 +107,12 @@ func TestDamagedBlocks(t *testing.T) {
 	flip := func(data []byte) []byte { data[len(data)/2] ^= 4; return data }
 	for _, c := range cids {
 		get := &faulty{Getter: blocks, at: c, damage: flip, verify: true}
-		_, err := Verify(context.Background(), get, m, documents(docs))
+		_, err := verify(context.Background(), get, m, documents(docs))
 		if !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("block %s damaged: %v, want %v", c, err, store.ErrCorrupt)
 		}
 		get.damage = nil
-		_, err = Verify(context.Background(), get, m, documents(docs))
+		_, err = verify(context.Background(), get, m, documents(docs))
 		if !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("block %s missing: %v, want %v", c, err, store.ErrNotFound)
 		}
@@ -133,7 +133,7 @@ func TestDamageUnseen(t *testing.T) {
 		get := &faulty{Getter: blocks, at: c, damage: func(data []byte) []byte {
 			return damage(rand.New(rand.NewPCG(seed, 1)), data)
 		}}
-		found, err := Verify(context.Background(), get, m, documents(docs))
+		found, err := verify(context.Background(), get, m, documents(docs))
 		checkError(t, err)
 		if diff := differ.Diff(want, tryAll(t, get, m)); diff != "" && err == nil && len(found) == 0 {
 			t.Errorf("block %s, seed %d: damage not seen, but answers differ:\n%s", c, seed, diff)

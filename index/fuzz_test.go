@@ -149,7 +149,7 @@ func FuzzSegment(f *testing.F) {
 			return ok, err
 		}, 5)
 		_, _, _ = x.Doc(ctx, numberedID(0))
-		_, _ = Verify(ctx, blocks, root.CID, func(func(*Document, error) bool) {})
+		_, _ = verify(ctx, blocks, root.CID, func(func(*Document, error) bool) {})
 		_, _ = Update(ctx, blocks, root.CID, one(Change{
 			ID: graph.ID{1}, New: node(graph.Node{ID: graph.ID{1}, Type: "T"}),
 		}), Options{Fanout: 2})

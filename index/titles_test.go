@@ -210,7 +210,7 @@ func TestTitlesVerified(t *testing.T) {
 		t.Fatal(err)
 	}
 	for c, want := range map[ipld.CID]int{m: 0, root.CID: 1} {
-		found, err := Verify(ctx, blocks, c, x.documentsOf(t))
+		found, err := verify(ctx, blocks, c, x.documentsOf(t))
 		titles := 0
 		for _, f := range found {
 			if strings.Contains(f.String(), "3 sums of titles") {

@@ -33,8 +33,11 @@ const maxMismatches = 100
 
 // verifier is one run of Verify.
 type verifier struct {
-	ctx   context.Context
-	x     *Index
+	ctx    context.Context
+	x      *Index
+	expect *Expectations
+	read   Reader
+
 	words [][]uint64 // for each segment and document, the sum of what postings say of it
 	props [][]uint64 // likewise of its properties
 	sums  [][]uint32 // of the titles of each segment and of their beginnings
@@ -50,16 +53,20 @@ type verifier struct {
 // live document with its columns, lengths and postings, every df and every sum. It returns what
 // differs, at most 100 differences, none for a true index. Damage that keeps it from reading is an
 // error that wraps store.ErrCorrupt or store.ErrNotFound; an error of docs is
-// returned. Documents are analysed on all processors while the next are read. It keeps 20 bytes for each
-// document of the index in memory, and while it reads postings its lengths, up to 4 bytes for each field.
-func Verify(
-	ctx context.Context, get store.Getter, manifest ipld.CID, docs iter.Seq2[*Document, error],
+// returned. Documents are analysed on all processors while the next are read; one that is known by its
+// number alone is read where the index does not have that. It keeps 20 bytes for each document of the
+// index in memory, and while it reads postings its lengths, up to 4 bytes for each field.
+func (x *Expectations) Verify(
+	ctx context.Context, get store.Getter, manifest ipld.CID, docs iter.Seq2[Wanted, error], read Reader,
 ) ([]Mismatch, error) {
-	x, err := Open(ctx, get, manifest, segment.NewCache(defaultCache))
+	at, err := Open(ctx, get, manifest, segment.NewCache(defaultCache))
 	if err != nil {
 		return nil, err
 	}
-	v := &verifier{ctx: ctx, x: x, seed: maphash.MakeSeed()}
+	if at.m.Language != x.language { // no number of it is the one that is known
+		x = &Expectations{language: at.m.Language, analyser: at.analyser, seed: maphash.MakeSeed()}
+	}
+	v := &verifier{ctx: ctx, x: at, expect: x, read: read, seed: x.seed}
 	err = v.terms()
 	if err == nil {
 		err = v.columns()
@@ -70,8 +77,8 @@ func Verify(
 	if err != nil {
 		return nil, fmt.Errorf("verify index: %w", err)
 	}
-	if v.stats != x.m.Stats {
-		v.add(graph.ID{}, "statistics are %v, should be %v", x.m.Stats, v.stats)
+	if v.stats != at.m.Stats {
+		v.add(graph.ID{}, "statistics are %v, should be %v", at.m.Stats, v.stats)
 	}
 	return v.found, nil
 }

@@ -213,7 +213,7 @@ func TestVerifyNames(t *testing.T) {
 		other := *docs[id].Node
 		c.change(&other)
 		next := collection{id: {Node: &other}, graph.NodeID("edge 1"): docs[graph.NodeID("edge 1")]}
-		found, err := Verify(context.Background(), blocks, m, documents(next))
+		found, err := verify(context.Background(), blocks, m, documents(next))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,12 +231,12 @@ func TestVerifyNames(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	found, err := Verify(context.Background(), blocks, m, documents(collection{id: docs[id]}))
+	found, err := verify(context.Background(), blocks, m, documents(collection{id: docs[id]}))
 	if err != nil || len(found) != 2 {
 		t.Errorf("a node too many: %v, %v", found, err)
 	}
 	more := collect(docs[id], docs[graph.NodeID("edge 1")], node(graph.Node{}))
-	found, err = Verify(context.Background(), blocks, m, documents(more))
+	found, err = verify(context.Background(), blocks, m, documents(more))
 	if err != nil || len(found) < 1 {
 		t.Errorf("a node too few: %v, %v", found, err)
 	}

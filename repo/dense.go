@@ -78,21 +78,38 @@ func (s *Snapshot) dense(ctx context.Context) (*dense.Index, error) {
 		})
 }
 
-// dense yields all dense embeddings as they are ranked.
-func (s *state) dense(ctx context.Context) iter.Seq2[dense.Vector, error] {
+// wantedVectors yields all dense embeddings as they are ranked, by their digests. What is known of them is
+// not read.
+func (s *state) wantedVectors(ctx context.Context, known *knownRecords) iter.Seq2[dense.Vector, error] {
 	return func(yield func(dense.Vector, error) bool) {
 		for kv, err := range s.vectors.Scan(ctx, nil, nil) {
-			var c dense.Change
+			var v dense.Vector
 			if err == nil {
-				c, err = embeddingChange(ctx, nil, s, prolly.Change{Key: kv.Key, New: kv.Value})
+				v, err = s.wantedVector(ctx, kv, known)
 			}
-			if err == nil && c.New == nil {
+			if err == nil && v.Digest == notDense {
 				continue
 			}
-			v := dense.Vector{ID: c.ID, Model: c.Model, Values: c.New}
 			if !yield(v, err) || err != nil {
 				return
 			}
 		}
 	}
+}
+
+func (s *state) wantedVector(
+	ctx context.Context, kv prolly.Entry, known *knownRecords,
+) (v dense.Vector, err error) {
+	if v.ID, v.Model, err = graph.ParseEmbeddingKey(kv.Key); err != nil {
+		return v, fmt.Errorf("%w tree of embeddings: %w", store.ErrCorrupt, err)
+	}
+	if digest, ok := known.has(roleEmbedding, []byte(v.Model), kv.Value); ok && digest != 0 {
+		v.Digest = dense.Digest(digest)
+		return v, nil
+	}
+	c, err := embeddingChange(ctx, nil, s, prolly.Change{Key: kv.Key, New: kv.Value})
+	if v.Digest = notDense; c.New != nil {
+		v.Digest = known.dense.Of(c.New)
+	}
+	return v, err
 }

@@ -24,36 +24,69 @@ const (
 type documentRead struct {
 	prolly.Change
 	change index.Change
+	sum    uint64 // of the new document, where it is known; then it is not read
 	err    error
 }
+
+func (r *documentRead) found() bool { return r.change.Analysed != nil || r.sum != 0 }
 
 // documents yields the nodes that differ between two states, in id order, as the index wants them.
 // New nodes that a draft has are not read, and others on several goroutines.
 func documents(
 	ctx context.Context, from, to *state, draft *index.Draft,
 ) iter.Seq2[index.Change, error] {
+	return func(yield func(index.Change, error) bool) {
+		for r := range documentReads(ctx, from, to, func(r *documentRead) error { return r.draft(draft) }) {
+			if !yield(r.change, r.err) {
+				return
+			}
+		}
+	}
+}
+
+// wantedDocuments yields the documents of a state in id order, of those that are known what an index must
+// have.
+func wantedDocuments(ctx context.Context, empty, s *state, known *knownRecords) iter.Seq2[index.Wanted, error] {
+	find := func(r *documentRead) error {
+		r.sum, _ = known.has(roleNode, r.Key, r.New)
+		return nil
+	}
+	return func(yield func(index.Wanted, error) bool) {
+		for r := range documentReads(ctx, empty, s, find) {
+			if !yield(index.Wanted{ID: r.change.ID, Sum: r.sum, Document: r.change.New}, r.err) {
+				return
+			}
+		}
+	}
+}
+
+// documentReads yields the nodes that differ between two states, in id order, up to the first error. What
+// find finds is not read.
+func documentReads(
+	ctx context.Context, from, to *state, find func(*documentRead) error,
+) iter.Seq[*documentRead] {
 	limit := parallel.Limit[[]documentRead]{
 		Bytes: documentGroups, Size: func([]documentRead) int { return 1 },
 	}
 	groups := parallel.Map(groupNodes(ctx, from, to), limit, func(g []documentRead) []documentRead {
 		for i := range g {
 			if g[i].err == nil {
-				g[i].err = g[i].read(ctx, from, to, draft)
+				g[i].err = g[i].read(ctx, from, to, find)
 			}
 		}
 		return g
 	})
-	return func(yield func(index.Change, error) bool) {
+	return func(yield func(*documentRead) bool) {
 		for group := range groups {
 			for i := range group {
 				r := &group[i]
 				if r.err == nil {
 					r.err = r.complete(ctx, from, to)
 				}
-				if r.err == nil && r.change.Old == nil && r.change.New == nil && r.change.Analysed == nil {
+				if r.err == nil && !r.found() && r.change.Old == nil && r.change.New == nil {
 					continue
 				}
-				if !yield(r.change, r.err) || r.err != nil {
+				if !yield(r) || r.err != nil {
 					return
 				}
 			}
@@ -83,16 +116,24 @@ func groupNodes(ctx context.Context, from, to *state) iter.Seq[[]documentRead] {
 	}
 }
 
-func (r *documentRead) read(ctx context.Context, from, to *state, draft *index.Draft) (err error) {
+// draft finds a node that is new in a draft.
+func (r *documentRead) draft(draft *index.Draft) error {
+	if draft == nil || r.Old != nil {
+		return nil
+	}
+	link, err := linkItem(r.New)
+	if err == nil {
+		r.change.Analysed = draft.Find(link)
+	}
+	return err
+}
+
+func (r *documentRead) read(
+	ctx context.Context, from, to *state, find func(*documentRead) error,
+) (err error) {
 	r.change.ID = graph.ID(r.Key)
-	if draft != nil && r.Old == nil {
-		link, err := linkItem(r.New)
-		if err != nil {
-			return err
-		}
-		if r.change.Analysed = draft.Find(link); r.change.Analysed != nil {
-			return nil
-		}
+	if err := find(r); err != nil || r.found() {
+		return err
 	}
 	if r.change.Old, err = from.readDocument(ctx, r.Old); err != nil {
 		return err
@@ -126,11 +167,16 @@ func (s *state) readDocument(ctx context.Context, item []byte) (*index.Document,
 	if err != nil {
 		return nil, err
 	}
+	return newDocument(n), nil
+}
+
+// newDocument returns a node as the index wants it, without a content in blocks of its own.
+func newDocument(n *graph.Node) *index.Document {
 	d := &index.Document{Node: n}
 	if n.Content != nil {
 		d.Content = n.Content.Text
 	}
-	return d, nil
+	return d
 }
 
 // completeDocument adds the content that was left out. A document without it, which was erased, is

@@ -1,19 +1,38 @@
 package repo
 
 import (
+	"errors"
 	"runtime"
 	"slices"
 	"sync"
 
+	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
 
 // fsckBatch is how many bytes of blocks are verified at a time; one block may be more.
 const fsckBatch = 256 << 10
 
+// errIndexed ends looking for an index.
+var errIndexed = errors.New("there is one")
+
+// expect has what indexes must hold worked out where facts are read, if there are any indexes.
+func (f *fsck) expect() error {
+	err := f.repo.store.Derived().Iterate(f.ctx, ipld.CID{}, func(store.Block) error { return errIndexed })
+	if !errors.Is(err, errIndexed) {
+		return f.ctx.Err() // what is wrong is said where all are verified
+	}
+	f.known.texts, err = index.NewExpectations(retrieve.Language)
+	return err
+}
+
 // blocks verifies all facts and keeps what is known of their records.
 func (f *fsck) blocks() error {
+	if err := f.expect(); err != nil {
+		return err
+	}
 	return f.each("facts", f.repo.store.Facts(), func(b store.Block, v *verified) error {
 		if b.CID.Codec() != ipld.DagCBOR {
 			return nil

@@ -479,6 +479,7 @@ type indexCheck struct {
 	s        *Snapshot
 	derived  store.Derived
 	manifest ipld.CID
+	known    *knownRecords
 
 	wrong       []string
 	unread, err error
@@ -500,11 +501,11 @@ func (f *fsck) indexCheck(s *Snapshot, k indexKind) *indexCheck {
 		f.fail(s.id, FsckIndex, err)
 		return nil
 	}
-	return &indexCheck{kind: k, s: s, derived: derived, manifest: manifest}
+	return &indexCheck{kind: k, s: s, derived: derived, manifest: manifest, known: f.known}
 }
 
 func (c *indexCheck) run(ctx context.Context) {
-	c.wrong, c.unread, c.err = c.kind.verify(ctx, c.s, c.derived, c.manifest)
+	c.wrong, c.unread, c.err = c.kind.verify(ctx, c.s, c.derived, c.manifest, c.known)
 }
 
 // checked notes what a check found. What the index is of and could not be read says nothing about it.

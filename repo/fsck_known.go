@@ -5,7 +5,9 @@ import (
 	"hash/maphash"
 
 	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/dense"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -18,6 +20,8 @@ import (
 // read, and named. Nil knows nothing. Not safe for concurrent use; the hashes are.
 type knownRecords struct {
 	key    maphash.Seed
+	texts  *index.Expectations // nil where no index is compared
+	dense  dense.Digester
 	shards [knownShards]knownShard
 }
 
@@ -28,9 +32,15 @@ type knownShard struct {
 	n      int
 }
 
+// knownRecord is a record by its hash, and what trees or an index must have for it; 0 where that is not known.
 type knownRecord struct{ record, entries uint64 }
 
-func newKnownRecords() *knownRecords { return &knownRecords{key: maphash.MakeSeed()} }
+// notDense is what the index of vectors must have for a sparse embedding: the digest of no vector.
+const notDense = 1 << 63
+
+func newKnownRecords() *knownRecords {
+	return &knownRecords{key: maphash.MakeSeed(), dense: dense.NewDigester()}
+}
 
 // entry is the hash of an entry of a tree, out or in.
 func (k *knownRecords) entry(tree byte, key, value []byte) uint64 {
@@ -107,7 +117,11 @@ func (k *knownRecords) ofNode(c ipld.CID, n *graph.Node) (knownRecord, bool) {
 	if n.Content != nil && len(n.Content.Chunks) > 0 {
 		return knownRecord{}, false
 	}
-	return knownRecord{record: k.record(roleNode, n.ID[:], c)}, true
+	r := knownRecord{record: k.record(roleNode, n.ID[:], c)}
+	if k.texts != nil {
+		r.entries = k.texts.Sum(newDocument(n))
+	}
+	return r, true
 }
 
 func (k *knownRecords) ofEdge(c ipld.CID, e *graph.Edge) knownRecord {
@@ -120,7 +134,16 @@ func (k *knownRecords) ofEdge(c ipld.CID, e *graph.Edge) knownRecord {
 }
 
 func (k *knownRecords) ofEmbedding(c ipld.CID, e *graph.Embedding) knownRecord {
-	return knownRecord{record: k.record(roleEmbedding, []byte(e.Model), c)}
+	r := knownRecord{record: k.record(roleEmbedding, []byte(e.Model), c)}
+	if k.texts == nil {
+		return r
+	}
+	if e.DType == graph.Sparse {
+		r.entries = notDense
+	} else if values, err := denseInt8(e); err == nil {
+		r.entries = uint64(k.dense.Of(values))
+	}
+	return r
 }
 
 // add keeps a record.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/dense"
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/links"
@@ -32,8 +33,9 @@ type indexKind struct {
 	format *segment.Format
 	walk   func(context.Context, segment.Blocks, ipld.CID, func(ipld.CID) error) error
 	// verify returns what is wrong with the index of a snapshot, and why what it is of could not be read.
+	// What is known of records is not read again.
 	verify func(
-		ctx context.Context, s *Snapshot, blocks segment.Blocks, manifest ipld.CID,
+		ctx context.Context, s *Snapshot, blocks segment.Blocks, manifest ipld.CID, known *knownRecords,
 	) (wrong []string, unread, err error)
 }
 
@@ -135,20 +137,27 @@ func walkOf(
 }
 
 func verifyTexts(
-	ctx context.Context, s *Snapshot, blocks segment.Blocks, manifest ipld.CID,
+	ctx context.Context, s *Snapshot, blocks segment.Blocks, manifest ipld.CID, known *knownRecords,
 ) (wrong []string, unread, err error) {
 	empty, err := s.repo.loadState(ctx, roots{})
 	if err != nil {
 		return nil, nil, err
 	}
-	docs := func(yield func(*index.Document, error) bool) {
-		for c, err := range documents(ctx, empty, s.state, nil) {
-			if !yield(c.New, err) {
-				return
-			}
+	expect := known.texts
+	if expect == nil {
+		if expect, err = index.NewExpectations(retrieve.Language); err != nil {
+			return nil, nil, err
 		}
 	}
-	found, err := index.Verify(ctx, blocks, manifest, noting(docs, &unread))
+	read := func(ctx context.Context, id graph.ID) (*index.Document, error) {
+		d, err := s.state.document(ctx, id)
+		if err != nil {
+			unread = err
+		}
+		return d, err
+	}
+	docs := noting(wantedDocuments(ctx, empty, s.state, known), &unread)
+	found, err := expect.Verify(ctx, blocks, manifest, docs, read)
 	for _, m := range found {
 		wrong = append(wrong, m.String())
 	}
@@ -156,7 +165,7 @@ func verifyTexts(
 }
 
 func verifyLinks(
-	ctx context.Context, s *Snapshot, blocks segment.Blocks, manifest ipld.CID,
+	ctx context.Context, s *Snapshot, blocks segment.Blocks, manifest ipld.CID, _ *knownRecords,
 ) (wrong []string, unread, err error) {
 	wrong, err = links.Verify(ctx, blocks, manifest, s.state.linksOf(),
 		noting(s.state.linked(ctx), &unread))
@@ -164,10 +173,10 @@ func verifyLinks(
 }
 
 func verifyVectors(
-	ctx context.Context, s *Snapshot, blocks segment.Blocks, manifest ipld.CID,
+	ctx context.Context, s *Snapshot, blocks segment.Blocks, manifest ipld.CID, known *knownRecords,
 ) (wrong []string, unread, err error) {
-	wrong, err = dense.Verify(ctx, blocks, manifest, s.state.vectors.Root(),
-		noting(s.state.dense(ctx), &unread))
+	wrong, err = dense.Verify(ctx, blocks, manifest, s.state.vectors.Root(), known.dense,
+		noting(s.state.wantedVectors(ctx, known), &unread))
 	return wrong, unread, err
 }
 
