@@ -1,19 +1,20 @@
 package repo
 
 import (
+	"context"
 	"errors"
-	"runtime"
-	"slices"
-	"sync"
+	"iter"
+	"math"
 
 	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/parallel"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
 
-// fsckBatch is how many bytes of blocks are verified at a time; one block may be more.
-const fsckBatch = 256 << 10
+// blockBatch is how many bytes of blocks are looked at at a time; one block may be more.
+const blockBatch = 256 << 10
 
 // errIndexed ends looking for an index.
 var errIndexed = errors.New("there is one")
@@ -52,12 +53,6 @@ func (f *fsck) derived() error {
 	return f.each("derived", f.repo.store.Derived(), look)
 }
 
-// blockBatch is blocks that follow each other, their bytes in one buffer.
-type blockBatch struct {
-	blocks []store.Block
-	buffer []byte
-}
-
 // verified is what was found in a batch.
 type verified struct {
 	known  []knownRecord
@@ -70,77 +65,69 @@ type badBlock struct {
 }
 
 // each goes through blocks in the order in which they are stored, reads each once and has them
-// verified, and looked at where they are what they should be, on all processors: it keeps two
-// batches for each of these. Damage is noted in the order of CIDs.
+// verified, and looked at where they are what they should be, on all processors. Damage is noted in the
+// order of CIDs.
 func (f *fsck) each(
 	what string, blocks store.Blocks, look func(store.Block, *verified) error,
 ) error {
-	workers := runtime.GOMAXPROCS(0)
-	jobs, found := make(chan blockBatch, workers), make(chan verified, workers)
-	var wait sync.WaitGroup
-	for range workers {
-		wait.Go(func() {
-			for b := range jobs {
-				found <- verifyBatch(b, look)
-			}
-		})
-	}
-	var bad []badBlock
-	take := func(v verified) {
+	var failed error
+	batches := inBatches(f.ctx, blocks, func() {
+		f.report.Blocks++
+		f.progress(what, f.report.Blocks)
+	}, &failed)
+	verify := func(b []store.Block) verified { return verifyBatch(b, look) }
+	for v := range parallel.Map(batches, batchLimit, verify) {
 		for _, r := range v.known {
 			f.known.add(r)
 		}
-		if bad = append(bad, v.errors...); len(bad) > 2*maxFsckErrors {
-			bad = firstBad(bad)
+		for _, b := range v.errors {
+			f.fail(b.cid, FsckBlock, b.err)
 		}
 	}
-	var next blockBatch
-	send := func() {
-		for len(next.blocks) > 0 {
-			select {
-			case jobs <- next:
-				next = blockBatch{}
-			case v := <-found:
-				take(v)
+	return f.looked(failed)
+}
+
+// batchLimit bounds the batches of blocks that are looked at at once by their number.
+var batchLimit = parallel.Limit[[]store.Block]{
+	Bytes: math.MaxInt, Size: func([]store.Block) int { return 0 },
+}
+
+var errNoMore = errors.New("no more blocks are wanted")
+
+// inBatches yields blocks in the order in which they are stored, those that follow each other together,
+// and keeps the error that ended it. It calls each for every block.
+func inBatches(
+	ctx context.Context, blocks store.Blocks, each func(), failed *error,
+) iter.Seq[[]store.Block] {
+	return func(yield func([]store.Block) bool) {
+		var batch []store.Block
+		var buffer []byte
+		err := blocks.Iterate(ctx, ipld.CID{}, func(b store.Block) error {
+			each()
+			if len(buffer)+len(b.Data) > cap(buffer) {
+				if len(batch) > 0 && !yield(batch) {
+					return errNoMore
+				}
+				batch, buffer = nil, make([]byte, 0, max(blockBatch, len(b.Data)))
 			}
+			from := len(buffer) // the data is good for this call alone
+			buffer = append(buffer, b.Data...)
+			b.Data = buffer[from:len(buffer):len(buffer)]
+			batch = append(batch, b)
+			return nil
+		})
+		if errors.Is(err, errNoMore) {
+			return
 		}
-	}
-	err := blocks.Iterate(f.ctx, ipld.CID{}, func(b store.Block) error {
-		f.report.Blocks++
-		f.progress(what, f.report.Blocks)
-		if len(next.buffer)+len(b.Data) > cap(next.buffer) {
-			send()
-			next.buffer = make([]byte, 0, max(fsckBatch, len(b.Data)))
+		if len(batch) > 0 && !yield(batch) {
+			return
 		}
-		from := len(next.buffer) // the data is good for this call alone
-		next.buffer = append(next.buffer, b.Data...)
-		b.Data = next.buffer[from:len(next.buffer):len(next.buffer)]
-		next.blocks = append(next.blocks, b)
-		return nil
-	})
-	send()
-	close(jobs)
-	go func() {
-		wait.Wait()
-		close(found)
-	}()
-	for v := range found {
-		take(v)
+		*failed = err
 	}
-	for _, b := range firstBad(bad) {
-		f.fail(b.cid, FsckBlock, b.err)
-	}
-	return f.looked(err)
 }
 
-// firstBad returns those that a report has room for.
-func firstBad(bad []badBlock) []badBlock {
-	slices.SortFunc(bad, func(a, b badBlock) int { return a.cid.Compare(b.cid) })
-	return bad[:min(len(bad), maxFsckErrors)]
-}
-
-func verifyBatch(b blockBatch, look func(store.Block, *verified) error) (v verified) {
-	for _, block := range b.blocks {
+func verifyBatch(b []store.Block, look func(store.Block, *verified) error) (v verified) {
+	for _, block := range b {
 		err := block.Verify()
 		if err == nil {
 			err = look(block, &v)

@@ -58,7 +58,7 @@ type GCResult struct {
 // known, and then removes nothing. Where much was removed the store is rewritten without it, so that
 // its room on disk is given back. It keeps some 30 bytes in memory for each block that stays, 40 for each
 // that goes, and 50 for each that is found and not read yet. Where no operation falls behind the horizon
-// and nothing is garbage, it reads all facts twice, in the order of the store.
+// and nothing is garbage, it reads all facts once, in the order of the store.
 func (r *Repo) GC(ctx context.Context, opt GCOptions) (*GCResult, error) {
 	if r.ro && !opt.DryRun {
 		return nil, store.ErrReadOnly

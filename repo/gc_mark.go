@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
+	"runtime"
 	"slices"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/parallel"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
@@ -22,28 +25,41 @@ const roleAny = role(255)
 // lie in one block of a table; a place for each takes 50 bytes.
 const waveMost = 1 << 18
 
+// waveGroup is how many of them are read at a time, several groups at once.
+const waveGroup = 1024
+
 // marker marks the blocks that operations and leases lead to.
 type marker struct {
 	ctx      context.Context
 	facts    store.Blocks
 	progress func(what string, done int)
 	marked   cidSet
+	sum      uint64 // of the hashes of these
 	texts    cidSet // cells of the indexes of texts of the graphs among them
+	seed     maphash.Seed
 }
 
 func newMarker(ctx context.Context, r *Repo, progress func(string, int)) *marker {
-	return &marker{ctx: ctx, facts: r.store.Facts(), progress: progress}
+	return &marker{ctx: ctx, facts: r.store.Facts(), progress: progress, seed: maphash.MakeSeed()}
+}
+
+// hash returns a number that stands for a block in sums, under a key of this collection.
+func (m *marker) hash(c ipld.CID) uint64 {
+	return maphash.Bytes(m.seed, c.Append(make([]byte, 0, ipld.CIDLen)))
 }
 
 func (m *marker) has(c ipld.CID) bool { return m.marked.Has(c) }
 
 // add marks a block and reports whether it was not marked before.
 func (m *marker) add(c ipld.CID) bool {
-	added := m.marked.Add(c)
-	if n := m.marked.Len(); added && n%progressEvery == 0 {
+	if !m.marked.Add(c) {
+		return false
+	}
+	m.sum += m.hash(c)
+	if n := m.marked.Len(); n%progressEvery == 0 {
 		m.progress("blocks in use", n)
 	}
-	return added
+	return true
 }
 
 // operations marks the operations from head down to the horizon with all that their views lead to,
@@ -112,39 +128,67 @@ type reached struct {
 
 // reach marks blocks and all that they lead to. Of the blocks that are still to be read it takes the
 // newest, as many as a wave has, and reads these in the order of their CIDs, which is that of the
-// store: one by one in the order of the leads, each would be sought for.
+// store, on all processors: one by one in the order of the leads, each would be sought for.
 func (m *marker) reach(todo []reached) error {
 	var wave []reached
+	limit := parallel.Limit[[]reached]{Bytes: 2 * runtime.GOMAXPROCS(0), Size: func([]reached) int { return 1 }}
 	for len(todo) > 0 {
 		first := max(0, len(todo)-waveMost)
 		wave = append(wave[:0], todo[first:]...)
 		todo = todo[:first]
 		slices.SortFunc(wave, func(a, b reached) int { return a.cid.Compare(b.cid) })
-		at := -1
-		cids := func(yield func(ipld.CID) bool) {
-			for at = range wave {
-				if !yield(wave[at].cid) {
-					return
-				}
-			}
-		}
-		err := store.GetEach(m.ctx, m.facts, cids, func(_ ipld.CID, block []byte, err error) error {
-			next, err := m.read(wave[at].lead, block, err)
-			for _, l := range next {
+		for found := range parallel.Map(slices.Chunk(wave, waveGroup), limit, m.readGroup) {
+			m.addTexts(found.texts)
+			for _, l := range found.next {
 				if m.add(l.cid) && !l.as.leaf() {
-					todo = append(todo, reached{l, wave[at].seq})
+					todo = append(todo, l)
 				}
 			}
-			if err != nil && wave[at].seq > 0 {
-				err = fmt.Errorf("refs of operation %d: %w", wave[at].seq, err)
+			if found.err != nil {
+				return found.err
 			}
-			return err
-		})
-		if err != nil {
-			return err
 		}
 	}
 	return nil
+}
+
+// groupRead is what blocks lead to that were read together.
+type groupRead struct {
+	next  []reached
+	texts []ipld.CID // cells
+	err   error
+}
+
+func (m *marker) readGroup(group []reached) (out groupRead) {
+	at := -1
+	cids := func(yield func(ipld.CID) bool) {
+		for at = range group {
+			if !yield(group[at].cid) {
+				return
+			}
+		}
+	}
+	out.err = store.GetEach(m.ctx, m.facts, cids, func(_ ipld.CID, block []byte, err error) error {
+		from := &group[at]
+		next, text, err := readLeads(from.lead, block, err)
+		for _, l := range next {
+			out.next = append(out.next, reached{l, from.seq})
+		}
+		if text.Defined() {
+			out.texts = append(out.texts, text)
+		}
+		if err != nil && from.seq > 0 {
+			err = fmt.Errorf("refs of operation %d: %w", from.seq, err)
+		}
+		return err
+	})
+	return out
+}
+
+func (m *marker) addTexts(cells []ipld.CID) {
+	for _, c := range cells {
+		m.texts.Add(c)
+	}
 }
 
 // leaf reports whether blocks of a role lead nowhere.
@@ -156,28 +200,29 @@ func (r role) leaf() bool {
 	return false
 }
 
-// read returns what a block leads to, of which err is that of reading it.
-func (m *marker) read(l lead, block []byte, err error) ([]lead, error) {
+// readLeads returns what a block leads to, of which err is that of reading it, and of a graph the cell of
+// its index of texts.
+func readLeads(l lead, block []byte, err error) (next []lead, text ipld.CID, _ error) {
 	switch {
 	case errors.Is(err, store.ErrRedacted):
-		return nil, nil
+		return nil, text, nil
 	case errors.Is(err, store.ErrNotFound):
-		return nil, &MissingError{l.cid}
+		return nil, text, &MissingError{l.cid}
 	case err != nil:
-		return nil, err
+		return nil, text, err
 	}
 	kind := ""
 	if l.as == roleAny {
 		kind = ipld.PeekKind(block)
 	}
 	if l.as == roleGraph || kind == graph.KindGraph {
-		m.texts.Add(textsKey(l.cid))
+		text = textsKey(l.cid)
 	}
-	next, err := ownLeads(l, kind, block)
+	next, err = ownLeads(l, kind, block)
 	if err != nil {
 		err = fmt.Errorf("block %s: %w: %w", l.cid, store.ErrCorrupt, err)
 	}
-	return next, err
+	return next, text, err
 }
 
 // ownLeads returns what a block leads to in its role or, where that is open, by its kind. Kinds
