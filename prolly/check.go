@@ -2,7 +2,9 @@ package prolly
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -56,12 +58,57 @@ func (m *Map) Check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	levels := make([]levelCheck, fresh.Height())
-	for i := range levels {
-		levels[i].cutter = cutter{level: i, emit: levels[i].cutHere}
+	levels := make(levelChecks, fresh.Height())
+	levels.begin()
+	err = fresh.eachChunk(ctx, levels.enter)
+	if err == nil {
+		err = levels.finish()
 	}
-	path := []frame{{c: fresh.root}}
-	if err := levels[fresh.root.level].enter(fresh.root); err != nil {
+	return err
+}
+
+// ScanChecked returns the entries of the whole tree as Scan does, read past the cache, and sets good where
+// it came to the end and Check would have found nothing: for callers that want both. What Check alone would
+// find is no error here.
+func (m *Map) ScanChecked(ctx context.Context, good *bool) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		fresh, err := NewNodes(m.nodes.blocks, nil).Load(ctx, m.root.cid)
+		if err != nil {
+			yield(Entry{}, err)
+			return
+		}
+		levels := make(levelChecks, fresh.Height())
+		levels.begin()
+		var bad error
+		stopped := false
+		err = fresh.eachChunk(ctx, func(c *chunk) error {
+			if bad == nil {
+				bad = levels.enter(c)
+			}
+			for i := 0; c.level == 0 && i < len(c.keys); i++ {
+				if !yield(Entry{c.keys[i], c.values[i]}, nil) {
+					stopped = true
+					return errStopped
+				}
+			}
+			return nil
+		})
+		switch {
+		case stopped:
+		case err != nil:
+			yield(Entry{}, err)
+		case bad == nil:
+			*good = levels.finish() == nil
+		}
+	}
+}
+
+var errStopped = errors.New("no more entries are wanted")
+
+// eachChunk calls fn with all chunks, parents before children and in key order.
+func (m *Map) eachChunk(ctx context.Context, fn func(*chunk) error) error {
+	path := []frame{{c: m.root}}
+	if err := fn(m.root); err != nil {
 		return err
 	}
 	for len(path) > 0 {
@@ -70,18 +117,33 @@ func (m *Map) Check(ctx context.Context) error {
 			path = path[:len(path)-1]
 			continue
 		}
-		c, err := nodes.child(ctx, top.c, top.i)
+		c, err := m.nodes.child(ctx, top.c, top.i)
 		if err != nil {
 			return err
 		}
 		top.i++
-		if err := levels[c.level].enter(c); err != nil {
+		if err := fn(c); err != nil {
 			return err
 		}
 		path = append(path, frame{c: c})
 	}
-	for i := range levels {
-		if err := levels[i].finish(); err != nil {
+	return nil
+}
+
+// levelChecks are those of the levels of a tree, the lowest first.
+type levelChecks []levelCheck
+
+func (l levelChecks) begin() {
+	for i := range l {
+		l[i].cutter = cutter{level: i, emit: l[i].cutHere}
+	}
+}
+
+func (l levelChecks) enter(c *chunk) error { return l[c.level].enter(c) }
+
+func (l levelChecks) finish() error {
+	for i := range l {
+		if err := l[i].finish(); err != nil {
 			return err
 		}
 	}

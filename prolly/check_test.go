@@ -118,6 +118,22 @@ func TestCheck(t *testing.T) {
 		m, err := NewNodes(f, nil).Load(context.Background(), root.link)
 		if err == nil {
 			err = m.Check(context.Background())
+			good, n := false, uint64(0)
+			for _, err := range m.ScanChecked(context.Background(), &good) {
+				if n++; err != nil {
+					n--
+				}
+			}
+			if good != (err == nil) || good && n != m.Len() {
+				t.Errorf("%s: good %v after %d entries of %d, Check says %v", c.name, good, n, m.Len(), err)
+			}
+			good = false
+			for range m.ScanChecked(context.Background(), &good) {
+				break
+			}
+			if good {
+				t.Errorf("%s: good after one entry", c.name)
+			}
 		}
 		var shape *ShapeError
 		switch {

@@ -80,9 +80,11 @@ func (s *Snapshot) dense(ctx context.Context) (*dense.Index, error) {
 
 // wantedVectors yields all dense embeddings as they are ranked, by their digests. What is known of them is
 // not read.
-func (s *state) wantedVectors(ctx context.Context, known *knownRecords) iter.Seq2[dense.Vector, error] {
+func (s *state) wantedVectors(
+	ctx context.Context, scan scanner, known *knownRecords,
+) iter.Seq2[dense.Vector, error] {
 	return func(yield func(dense.Vector, error) bool) {
-		for kv, err := range s.vectors.Scan(ctx, nil, nil) {
+		for kv, err := range scan(ctx, s.vectors) {
 			var v dense.Vector
 			if err == nil {
 				v, err = s.wantedVector(ctx, kv, known)

@@ -36,7 +36,8 @@ func documents(
 	ctx context.Context, from, to *state, draft *index.Draft,
 ) iter.Seq2[index.Change, error] {
 	return func(yield func(index.Change, error) bool) {
-		for r := range documentReads(ctx, from, to, func(r *documentRead) error { return r.draft(draft) }) {
+		find := func(r *documentRead) error { return r.draft(draft) }
+		for r := range documentReads(ctx, from, to, prolly.Diff(ctx, from.nodes, to.nodes), find) {
 			if !yield(r.change, r.err) {
 				return
 			}
@@ -46,13 +47,22 @@ func documents(
 
 // wantedDocuments yields the documents of a state in id order, of those that are known what an index must
 // have.
-func wantedDocuments(ctx context.Context, empty, s *state, known *knownRecords) iter.Seq2[index.Wanted, error] {
+func wantedDocuments(
+	ctx context.Context, s *state, scan scanner, known *knownRecords,
+) iter.Seq2[index.Wanted, error] {
+	added := func(yield func(prolly.Change, error) bool) {
+		for kv, err := range scan(ctx, s.nodes) {
+			if !yield(prolly.Change{Key: kv.Key, New: kv.Value}, err) {
+				return
+			}
+		}
+	}
 	find := func(r *documentRead) error {
 		r.sum, _ = known.has(roleNode, r.Key, r.New)
 		return nil
 	}
 	return func(yield func(index.Wanted, error) bool) {
-		for r := range documentReads(ctx, empty, s, find) {
+		for r := range documentReads(ctx, s, s, added, find) {
 			if !yield(index.Wanted{ID: r.change.ID, Sum: r.sum, Document: r.change.New}, r.err) {
 				return
 			}
@@ -60,15 +70,16 @@ func wantedDocuments(ctx context.Context, empty, s *state, known *knownRecords) 
 	}
 }
 
-// documentReads yields the nodes that differ between two states, in id order, up to the first error. What
+// documentReads yields the nodes of changes between two states, in their order, up to the first error. What
 // find finds is not read.
 func documentReads(
-	ctx context.Context, from, to *state, find func(*documentRead) error,
+	ctx context.Context, from, to *state, changes iter.Seq2[prolly.Change, error],
+	find func(*documentRead) error,
 ) iter.Seq[*documentRead] {
 	limit := parallel.Limit[[]documentRead]{
 		Bytes: documentGroups, Size: func([]documentRead) int { return 1 },
 	}
-	groups := parallel.Map(groupNodes(ctx, from, to), limit, func(g []documentRead) []documentRead {
+	groups := parallel.Map(groupNodes(changes), limit, func(g []documentRead) []documentRead {
 		for i := range g {
 			if g[i].err == nil {
 				g[i].err = g[i].read(ctx, from, to, find)
@@ -94,11 +105,11 @@ func documentReads(
 	}
 }
 
-// groupNodes yields the nodes that differ a few at a time, up to the first error.
-func groupNodes(ctx context.Context, from, to *state) iter.Seq[[]documentRead] {
+// groupNodes yields nodes that differ a few at a time, up to the first error.
+func groupNodes(changes iter.Seq2[prolly.Change, error]) iter.Seq[[]documentRead] {
 	return func(yield func([]documentRead) bool) {
 		var group []documentRead
-		for c, err := range prolly.Diff(ctx, from.nodes, to.nodes) {
+		for c, err := range changes {
 			group = append(group, documentRead{Change: c, err: err})
 			if err != nil {
 				break

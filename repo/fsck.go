@@ -389,5 +389,5 @@ func (f *fsck) stage(c ipld.CID) {
 		f.fail(c, FsckRecord, err)
 		return
 	}
-	f.wholeTrees(c, s)
+	f.wholeTrees(c, s, nil)
 }

@@ -59,7 +59,7 @@ func (f *fsck) followTrees(s *Snapshot, before *state) {
 		f.trees[to.Root()] = true
 	}
 	if whole {
-		f.wholeTrees(s.id, s.state)
+		f.wholeTrees(s.id, s.state, nil)
 	}
 }
 

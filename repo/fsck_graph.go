@@ -426,16 +426,27 @@ func (f *fsck) whole(c ipld.CID) {
 		return
 	}
 	var checks []*indexCheck
+	scanned := make(map[ipld.CID]bool) // trees that are checked while an index is compared with them
 	for _, k := range f.repo.kinds(nil) {
 		if check := f.indexCheck(s, k); check != nil {
 			checks = append(checks, check)
+			for _, m := range k.trees(s.state) {
+				scanned[m.Root()] = true
+			}
 		}
 	}
-	all := []func() error{func() error { f.wholeTrees(c, s.state); return nil }} // the one that notes damage
+	// The one that notes damage.
+	all := []func() error{func() error { f.wholeTrees(c, s.state, scanned); return nil }}
 	for _, check := range checks {
 		all = append(all, func() error { check.run(f.ctx); return nil })
 	}
 	_ = parallel.Do(all...)
+	for _, check := range checks {
+		for root, good := range check.scanned {
+			f.trees[root] = f.trees[root] || *good
+		}
+	}
+	f.wholeTrees(c, s.state, nil) // it says what is wrong with those that are not good
 	for _, check := range checks {
 		f.checked(check)
 	}
@@ -443,13 +454,14 @@ func (f *fsck) whole(c ipld.CID) {
 	f.digests(s, nil)
 }
 
-// wholeTrees checks the trees of a state from end to end, at the same time.
-func (f *fsck) wholeTrees(c ipld.CID, s *state) {
+// wholeTrees checks the trees of a state from end to end, at the same time, but for some.
+func (f *fsck) wholeTrees(c ipld.CID, s *state, but map[ipld.CID]bool) {
 	var trees []*prolly.Map
 	for _, m := range []*prolly.Map{s.nodes, s.edges, s.out, s.in, s.marks, s.vectors, s.digests} {
-		if !f.trees[m.Root()] {
-			trees = append(trees, m)
+		if f.trees[m.Root()] || but[m.Root()] {
+			continue
 		}
+		trees = append(trees, m)
 		f.trees[m.Root()] = true
 	}
 	errs := make([]error, len(trees))
@@ -480,6 +492,7 @@ type indexCheck struct {
 	derived  store.Derived
 	manifest ipld.CID
 	known    *knownRecords
+	scanned  map[ipld.CID]*bool // the roots of trees that were scanned, and whether all was good
 
 	wrong       []string
 	unread, err error
@@ -501,11 +514,20 @@ func (f *fsck) indexCheck(s *Snapshot, k indexKind) *indexCheck {
 		f.fail(s.id, FsckIndex, err)
 		return nil
 	}
-	return &indexCheck{kind: k, s: s, derived: derived, manifest: manifest, known: f.known}
+	return &indexCheck{
+		kind: k, s: s, derived: derived, manifest: manifest, known: f.known, scanned: make(map[ipld.CID]*bool),
+	}
 }
 
 func (c *indexCheck) run(ctx context.Context) {
-	c.wrong, c.unread, c.err = c.kind.verify(ctx, c.s, c.derived, c.manifest, c.known)
+	c.wrong, c.unread, c.err = c.kind.verify(ctx, c)
+}
+
+// scan is a scanner that checks trees as well.
+func (c *indexCheck) scan(ctx context.Context, m *prolly.Map) iter.Seq2[prolly.Entry, error] {
+	good := new(bool)
+	c.scanned[m.Root()] = good
+	return m.ScanChecked(ctx, good)
 }
 
 // checked notes what a check found. What the index is of and could not be read says nothing about it.

@@ -29,7 +29,7 @@ func (f *fsck) merge(op ipld.CID, v *view, ref Ref) {
 		f.fail(c, FsckRecord, err)
 		return
 	}
-	f.wholeTrees(c, s)
+	f.wholeTrees(c, s, nil)
 	f.profiles(s)
 	if err := firstOf(p.conflicts.Check(f.ctx), p.resolutions.Check(f.ctx)); err != nil {
 		f.fail(op, FsckTree, err)

@@ -48,7 +48,7 @@ func TestWorkOfFsck(t *testing.T) {
 		}
 		read := c.facts.Counts().BlocksRead
 		t.Logf("of %d nodes: reads %.2f times %d blocks of facts", n, float64(read)/float64(stored), stored)
-		if 10*read > 16*int64(stored) {
+		if 100*read > 155*int64(stored) {
 			t.Errorf("of %d nodes: reads %d blocks, %d are stored", n, read, stored)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/links"
+	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
@@ -32,11 +33,11 @@ type indexKind struct {
 	of     func(roots []ipld.CID) (key ipld.CID, facts []ipld.CID)
 	format *segment.Format
 	walk   func(context.Context, segment.Blocks, ipld.CID, func(ipld.CID) error) error
-	// verify returns what is wrong with the index of a snapshot, and why what it is of could not be read.
-	// What is known of records is not read again.
-	verify func(
-		ctx context.Context, s *Snapshot, blocks segment.Blocks, manifest ipld.CID, known *knownRecords,
-	) (wrong []string, unread, err error)
+	// verify returns what is wrong with the index of a check, and why what it is of could not be read. What
+	// is known of records is not read again.
+	verify func(context.Context, *indexCheck) (wrong []string, unread, err error)
+	// trees are those that verify scans.
+	trees func(*state) []*prolly.Map
 }
 
 // kinds are the indexes beside a graph; draft, if any, has texts that were analysed before.
@@ -49,6 +50,7 @@ func (r *Repo) textsKind(draft *index.Draft) indexKind {
 	return indexKind{
 		name: "texts", derived: r.derived(), format: index.Format, walk: walkOf(index.Format),
 		merge: index.Merge, verify: verifyTexts,
+		trees: func(s *state) []*prolly.Map { return []*prolly.Map{s.nodes} },
 		key: func(s *state) ipld.CID {
 			if s.nodes.Len() == 0 {
 				return ipld.CID{}
@@ -77,6 +79,7 @@ func (r *Repo) linksKind() indexKind {
 	return indexKind{
 		name: "links", derived: r.derived(), format: links.Format, walk: walkOf(links.Format),
 		merge: links.Merge, verify: verifyLinks,
+		trees: func(s *state) []*prolly.Map { return []*prolly.Map{s.out, s.in} },
 		of: func(roots []ipld.CID) (ipld.CID, []ipld.CID) {
 			return linksKey(links.Of{Out: roots[0], In: roots[1], Marks: roots[2]}), roots
 		},
@@ -105,6 +108,7 @@ func (r *Repo) vectorsKind() indexKind {
 	return indexKind{
 		name: "vectors", derived: r.derived(), format: dense.Format, walk: dense.Walk,
 		verify: verifyVectors,
+		trees:  func(s *state) []*prolly.Map { return []*prolly.Map{s.vectors} },
 		merge: func(
 			ctx context.Context, blocks segment.Blocks, manifest ipld.CID,
 		) (key, merged ipld.CID, err error) {
@@ -136,47 +140,37 @@ func walkOf(
 	}
 }
 
-func verifyTexts(
-	ctx context.Context, s *Snapshot, blocks segment.Blocks, manifest ipld.CID, known *knownRecords,
-) (wrong []string, unread, err error) {
-	empty, err := s.repo.loadState(ctx, roots{})
-	if err != nil {
-		return nil, nil, err
-	}
-	expect := known.texts
+func verifyTexts(ctx context.Context, c *indexCheck) (wrong []string, unread, err error) {
+	expect := c.known.texts
 	if expect == nil {
 		if expect, err = index.NewExpectations(retrieve.Language); err != nil {
 			return nil, nil, err
 		}
 	}
 	read := func(ctx context.Context, id graph.ID) (*index.Document, error) {
-		d, err := s.state.document(ctx, id)
+		d, err := c.s.state.document(ctx, id)
 		if err != nil {
 			unread = err
 		}
 		return d, err
 	}
-	docs := noting(wantedDocuments(ctx, empty, s.state, known), &unread)
-	found, err := expect.Verify(ctx, blocks, manifest, docs, read)
+	docs := noting(wantedDocuments(ctx, c.s.state, c.scan, c.known), &unread)
+	found, err := expect.Verify(ctx, c.derived, c.manifest, docs, read)
 	for _, m := range found {
 		wrong = append(wrong, m.String())
 	}
 	return wrong, unread, err
 }
 
-func verifyLinks(
-	ctx context.Context, s *Snapshot, blocks segment.Blocks, manifest ipld.CID, _ *knownRecords,
-) (wrong []string, unread, err error) {
-	wrong, err = links.Verify(ctx, blocks, manifest, s.state.linksOf(),
-		noting(s.state.linked(ctx), &unread))
+func verifyLinks(ctx context.Context, c *indexCheck) (wrong []string, unread, err error) {
+	wrong, err = links.Verify(ctx, c.derived, c.manifest, c.s.state.linksOf(),
+		noting(c.s.state.linkedBy(ctx, c.scan), &unread))
 	return wrong, unread, err
 }
 
-func verifyVectors(
-	ctx context.Context, s *Snapshot, blocks segment.Blocks, manifest ipld.CID, known *knownRecords,
-) (wrong []string, unread, err error) {
-	wrong, err = dense.Verify(ctx, blocks, manifest, s.state.vectors.Root(), known.dense,
-		noting(s.state.wantedVectors(ctx, known), &unread))
+func verifyVectors(ctx context.Context, c *indexCheck) (wrong []string, unread, err error) {
+	wrong, err = dense.Verify(ctx, c.derived, c.manifest, c.s.state.vectors.Root(), c.known.dense,
+		noting(c.s.state.wantedVectors(ctx, c.scan, c.known), &unread))
 	return wrong, unread, err
 }
 

@@ -193,13 +193,25 @@ func newLinks(nodes iter.Seq2[links.Node, error]) iter.Seq2[links.Change, error]
 // linked yields all nodes that have edges, in id order, in one pass over both trees. The entries of
 // a node are valid until the next.
 func (s *state) linked(ctx context.Context) iter.Seq2[links.Node, error] {
+	return s.linkedBy(ctx, scanned)
+}
+
+// scanner yields all entries of a tree in their order.
+type scanner func(context.Context, *prolly.Map) iter.Seq2[prolly.Entry, error]
+
+func scanned(ctx context.Context, m *prolly.Map) iter.Seq2[prolly.Entry, error] {
+	return m.Scan(ctx, nil, nil)
+}
+
+// linkedBy is linked with the trees read by a scanner.
+func (s *state) linkedBy(ctx context.Context, scan scanner) iter.Seq2[links.Node, error] {
 	return func(yield func(links.Node, error) bool) {
 		m, err := s.linkMaker(ctx)
 		if err != nil {
 			yield(links.Node{}, err)
 			return
 		}
-		out, in := newBucketScan(m, s.out), newBucketScan(m, s.in)
+		out, in := newBucketScan(m, scan(ctx, s.out)), newBucketScan(m, scan(ctx, s.in))
 		defer out.stop()
 		defer in.stop()
 		for {
@@ -242,9 +254,9 @@ type bucketScan struct {
 	room   []links.Entry
 }
 
-func newBucketScan(m *linkMaker, tree *prolly.Map) *bucketScan {
+func newBucketScan(m *linkMaker, entries iter.Seq2[prolly.Entry, error]) *bucketScan {
 	b := &bucketScan{m: m}
-	b.next, b.stop = iter.Pull2(tree.Scan(m.ctx, nil, nil))
+	b.next, b.stop = iter.Pull2(entries)
 	return b
 }
 
