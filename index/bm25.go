@@ -25,8 +25,9 @@ type scorer struct {
 	shares [Fields][tableLens]uint64 // share of one occurrence
 }
 
-func (s *scorer) idf(df int64) uint64 {
-	idf := fixed.Log2(2*uint64(s.stats.Nodes)+2) - fixed.Log2(2*uint64(df)+1)
+// idf returns what a term weighs that so many nodes have.
+func (s *Stats) idf(df int64) uint64 {
+	idf := fixed.Log2(2*uint64(s.Nodes)+2) - fixed.Log2(2*uint64(df)+1)
 	return uint64(max(1, idf))
 }
 

@@ -20,7 +20,8 @@ type Index struct {
 	m        *Manifest
 	segs     []*segment.Segment
 	analyser *text.Analyzer
-	titles   titleMemo
+	titles   memo[titleNodes]
+	terms    memo[knownTerm]
 
 	mu   sync.Mutex
 	dead []segment.Bitset // of each segment, nil until it is made
@@ -65,15 +66,12 @@ func (x *Index) Segments() []segment.Ref { return append([]segment.Ref(nil), x.m
 
 // TermStats returns df, the number of nodes with a term of the analyser in any field.
 func (x *Index) TermStats(ctx context.Context, term string) (int64, error) {
-	df := int64(0)
-	for _, s := range x.segs {
-		e, _, err := x.src.term(ctx, s, term)
-		if err != nil {
-			return 0, err
-		}
-		df += int64(e.count) - int64(e.neg)
+	room := make(entryRoom, len(x.segs))
+	t, err := x.known(ctx, term, &room)
+	if err != nil {
+		return 0, err
 	}
-	return df, x.checkDF(term, df)
+	return t.df, nil
 }
 
 func (x *Index) checkDF(term string, df int64) error {

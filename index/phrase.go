@@ -55,41 +55,28 @@ func (x *Index) WithTerms(
 
 const allFields = 1<<Fields - 1
 
-// listedTerm is a term that live documents have.
-type listedTerm struct {
-	queryTerm
-	df int64
-}
-
 // rarestFirst looks up the distinct ones of some terms, nil where no live document has one of them.
-func (x *Index) rarestFirst(ctx context.Context, terms []string) ([]listedTerm, error) {
-	q := textQuery{ctx: ctx, x: x, scorer: scorer{stats: x.m.Stats}}
-	var list []listedTerm
+func (x *Index) rarestFirst(ctx context.Context, terms []string) ([]queryTerm, error) {
+	list := make([]queryTerm, 0, len(terms))
+	room := make(entryRoom, len(terms)*len(x.segs))
 	for _, term := range terms {
-		if slices.ContainsFunc(list, func(l listedTerm) bool { return l.Term == term }) {
+		if slices.ContainsFunc(list, func(t queryTerm) bool { return t.Term == term }) {
 			continue
 		}
-		found, err := q.look(QueryTerm{Term: term, As: term, Times: 1, Weight: fixed.One})
-		if err != nil {
+		found, err := x.look(ctx, QueryTerm{Term: term, As: term, Times: 1, Weight: fixed.One}, &room)
+		if err != nil || found.entries == nil {
 			return nil, err
 		}
-		t := listedTerm{queryTerm: found}
-		if t.entries == nil {
-			return nil, nil
-		}
-		for _, e := range t.entries {
-			t.df += int64(e.count) - int64(e.neg)
-		}
-		list = append(list, t)
+		list = append(list, found)
 	}
-	slices.SortStableFunc(list, func(a, b listedTerm) int { return cmp.Compare(a.df, b.df) })
+	slices.SortStableFunc(list, func(a, b queryTerm) int { return cmp.Compare(a.df, b.df) })
 	return list, nil
 }
 
 // eachWithAll calls fn with the live documents that have each term of a list in one of some fields,
 // segment by segment.
 func (x *Index) eachWithAll(
-	ctx context.Context, list []listedTerm, fields byte, fn func(v *view, doc uint32) error,
+	ctx context.Context, list []queryTerm, fields byte, fn func(v *view, doc uint32) error,
 ) error {
 	for n := range x.segs {
 		others := make([]*termReader, len(list)-1)

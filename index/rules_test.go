@@ -81,8 +81,8 @@ func TestScorer(t *testing.T) {
 		df := 1 + size(40)%nodes
 		idf := max(1, fixed.Log2(2*nodes+2)-fixed.Log2(2*df+1))
 		want := formula(&s.stats, idf, mask, tf, lens)
-		if s.idf(int64(df)) != uint64(idf) {
-			t.Fatalf("idf %d, want %d", s.idf(int64(df)), idf)
+		if s.stats.idf(int64(df)) != uint64(idf) {
+			t.Fatalf("idf %d, want %d", s.stats.idf(int64(df)), idf)
 		}
 		// Twice: the second time some parts come from tables.
 		for range 2 {

@@ -32,6 +32,7 @@ type TextResult struct {
 type queryTerm struct {
 	QueryTerm
 	factor  uint64 // Times · Weight
+	df      int64  // live documents with the term
 	idf     uint64
 	entries []entry // in each segment
 }
@@ -48,8 +49,9 @@ func (x *Index) Search(ctx context.Context, query Query, accept Accept, k int) (
 	res := TextResult{Terms: len(query)}
 	q := &textQuery{ctx: ctx, x: x, accept: accept, top: newTop(k)}
 	q.stats = x.m.Stats
+	var room entryRoom
 	for i := range query {
-		t, err := q.look(query[i])
+		t, err := x.look(ctx, query[i], &room)
 		if err != nil {
 			return TextResult{}, err
 		}
@@ -81,36 +83,19 @@ type textQuery struct {
 	made []*termReader // all, to be used again in the next segment
 	used int           // of made, in the segment at hand
 	one  termReader    // of scoreTerm
-	room []entry       // for the entries of terms
 
 	scores [docsPerPart]uint64 // of the window at hand
 	hit    [docsPerPart / 64]uint64
 }
 
-// roomTerms is for how many terms entries are allocated at a time.
-const roomTerms = 16
-
-// look finds a term in all segments. Its entries stay nil where no live document has it.
-func (q *textQuery) look(term QueryTerm) (queryTerm, error) {
+// look finds a term in all segments. Its entries are nil where no live document has it.
+func (x *Index) look(ctx context.Context, term QueryTerm, room *entryRoom) (queryTerm, error) {
 	t := queryTerm{QueryTerm: term, factor: uint64(term.Times * term.Weight)}
-	df := int64(0)
-	if len(q.room) < len(q.x.segs) {
-		q.room = make([]entry, roomTerms*len(q.x.segs))
+	known, err := x.known(ctx, t.As, room)
+	if err == nil && known.df > 0 {
+		t.entries, t.df, t.idf = known.entries, known.df, x.m.Stats.idf(known.df)
 	}
-	entries := q.room[:len(q.x.segs):len(q.x.segs)]
-	for i, s := range q.x.segs {
-		e, _, err := q.x.src.term(q.ctx, s, t.As)
-		if err != nil {
-			return t, err
-		}
-		entries[i] = e
-		df += int64(e.count) - int64(e.neg)
-	}
-	if df > 0 {
-		t.entries, t.idf = entries, q.idf(df)
-		q.room = q.room[len(entries):]
-	}
-	return t, q.x.checkDF(t.As, df)
+	return t, err
 }
 
 // weigh returns what a term of a query adds to the score of a node that has it, for a score of the

@@ -37,10 +37,11 @@ func (x *Index) Split(
 	out := &TermScores{Terms: make([]string, len(query)), Scores: make([][]int64, len(ids))}
 	q := &textQuery{ctx: ctx, x: x, scorer: scorer{stats: x.m.Stats}}
 	terms := make([]queryTerm, len(query))
+	var room entryRoom
 	for i := range terms {
 		out.Terms[i] = query[i].Term
 		var err error
-		if terms[i], err = q.look(query[i]); err != nil {
+		if terms[i], err = x.look(ctx, query[i], &room); err != nil {
 			return nil, err
 		}
 	}
@@ -76,9 +77,9 @@ type TermWeight struct {
 // TermWeights returns the terms of a query in its order, and what the text lane multiplies with.
 func (x *Index) TermWeights(ctx context.Context, query Query) ([]TermWeight, error) {
 	out := make([]TermWeight, len(query))
-	q := &textQuery{ctx: ctx, x: x, scorer: scorer{stats: x.m.Stats}}
+	var room entryRoom
 	for i := range query {
-		t, err := q.look(query[i])
+		t, err := x.look(ctx, query[i], &room)
 		if err != nil {
 			return nil, err
 		}
@@ -93,14 +94,13 @@ func (x *Index) TermWeights(ctx context.Context, query Query) ([]TermWeight, err
 // above 0 each counts as if that many documents had it at least.
 func (x *Index) IDFs(ctx context.Context, terms []string, least int64) ([]int64, error) {
 	out := make([]int64, len(terms))
-	s := scorer{stats: x.m.Stats}
 	for i, term := range terms {
 		df, err := x.TermStats(ctx, term)
 		if err != nil {
 			return nil, err
 		}
 		if df = max(df, least); df > 0 {
-			out[i] = int64(s.idf(df))
+			out[i] = int64(x.m.Stats.idf(df))
 		}
 	}
 	return out, nil

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
@@ -125,31 +124,9 @@ type titleNodes struct {
 	ids []graph.ID // ascending, none if they are too many
 }
 
-// titleSlots is how many titles that texts had an index remembers, in about two megabytes: a few of
-// them are in most texts.
-const titleSlots = 1 << 14
-
-// titleMemo remembers titles, each in the one slot where it may be. Rows of slots are made when they are
-// needed: an index that a commit made is asked little before the next one. Safe for concurrent use.
-type titleMemo [titleRows]atomic.Pointer[titleRow]
-
-const titleRows = 128
-
-type titleRow [titleSlots / titleRows]atomic.Pointer[titleNodes]
-
-func (m *titleMemo) slot(h titleSum) *atomic.Pointer[titleNodes] {
-	at := &m[h%titleRows]
-	row := at.Load()
-	if row == nil {
-		at.CompareAndSwap(nil, new(titleRow))
-		row = at.Load()
-	}
-	return &row[h/titleRows%titleSum(len(row))]
-}
-
 // named is titled, from memory where it can be.
 func (x *Index) named(find *titleFinder, key []byte, h titleSum) (*titleNodes, error) {
-	slot := x.titles.slot(h)
+	slot := x.titles.slot(uint64(h))
 	if t := slot.Load(); t != nil && t.key == string(key) {
 		return t, nil
 	}

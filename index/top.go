@@ -29,7 +29,25 @@ func newTop(k int) *top {
 }
 
 // after reports whether a ranks after b.
-func (t *top) after(a, b ranked) bool { return t.compare(a, b) > 0 }
+func (t *top) after(a, b ranked) bool {
+	return a.score < b.score || a.score == b.score && t.compare(a, b) > 0
+}
+
+// down moves the document at the root to its place in the heap, as heap.Down does without a call for each step.
+func (t *top) down() {
+	docs, i := t.docs, 0
+	moved := docs[0]
+	for child := 1; child < len(docs); child = 2*i + 1 {
+		if child+1 < len(docs) && t.after(docs[child+1], docs[child]) {
+			child++
+		}
+		if !t.after(docs[child], moved) {
+			break
+		}
+		docs[i], i = docs[child], child
+	}
+	docs[i] = moved
+}
 
 // compare is the order of hits: score descending, id ascending.
 func (t *top) compare(a, b ranked) int {
@@ -71,7 +89,7 @@ func (t *top) offer(v *view, accept Accept, doc uint32, score int64) error {
 	}
 	if full {
 		t.docs[0] = r
-		heap.Down(t.docs, 0, t.after)
+		t.down()
 	} else {
 		t.docs = append(t.docs, r)
 		heap.Up(t.docs, t.after)

@@ -2,7 +2,6 @@
 package cache
 
 import (
-	"container/list"
 	"sync"
 	"sync/atomic"
 )
@@ -17,9 +16,9 @@ type Cache[K comparable, V any] struct {
 	mu    sync.RWMutex
 	limit int64
 	size  int64
-	items map[K]*list.Element
-	order list.List // of *kept[K, V], the newest first
-	epoch int       // how often it was cleared
+	items map[K]*kept[K, V]
+	order kept[K, V] // of a ring of all: next is the newest, last the oldest
+	epoch int        // how often it was cleared
 
 	budget *Budget // that it shares with others, nil for none
 }
@@ -29,7 +28,18 @@ type kept[K comparable, V any] struct {
 	value V
 	size  int64
 	used  atomic.Bool // since eviction last looked
+
+	next, last *kept[K, V] // the older one, and the newer one
 }
+
+// newest puts an item before all others.
+func (c *Cache[K, V]) newest(item *kept[K, V]) {
+	item.last, item.next = &c.order, c.order.next
+	item.last.next, item.next.last = item, item
+}
+
+// remove takes an item out of the order.
+func (item *kept[K, V]) remove() { item.last.next, item.next.last = item.next, item.last }
 
 // Init sets how many bytes are kept, about. It is called before anything else.
 func (c *Cache[K, V]) Init(limit int64) { c.limit = limit }
@@ -43,12 +53,11 @@ func (c *Cache[K, V]) Share(b *Budget) {
 // Get returns what is kept, and the epoch, which AddSince wants to know.
 func (c *Cache[K, V]) Get(key K) (value V, ok bool, epoch int) {
 	c.mu.RLock()
-	e, epoch := c.items[key], c.epoch
+	item, epoch := c.items[key], c.epoch
 	c.mu.RUnlock()
-	if e == nil {
+	if item == nil {
 		return value, false, epoch
 	}
-	item := e.Value.(*kept[K, V])
 	if !item.used.Load() { // a write that others wait for
 		item.used.Store(true)
 	}
@@ -69,10 +78,12 @@ func (c *Cache[K, V]) add(epoch int, key K, value V, size int64) {
 		return
 	}
 	if c.items == nil {
-		c.items = make(map[K]*list.Element)
+		c.items = make(map[K]*kept[K, V])
+		c.order.next, c.order.last = &c.order, &c.order
 	}
 	item := &kept[K, V]{key: key, value: value, size: size + Overhead}
-	c.items[key] = c.order.PushFront(item)
+	c.items[key] = item
+	c.newest(item)
 	before := c.size
 	c.size += item.size
 	c.evict(item, c.limit)
@@ -92,14 +103,13 @@ func (c *Cache[K, V]) Shed(n int64) {
 // gets another turn, as does the newest, each once: readers that are busy meanwhile cannot keep this
 // from ending, and what has just been read is not the first to go where all else is in use.
 func (c *Cache[K, V]) evict(newest *kept[K, V], limit int64) {
-	for turns := c.order.Len(); c.size > limit; turns-- {
-		oldest := c.order.Back()
-		item := oldest.Value.(*kept[K, V])
+	for turns := len(c.items); c.size > limit; turns-- {
+		item := c.order.last
+		item.remove()
 		if (item.used.Swap(false) || item == newest) && turns > 0 {
-			c.order.MoveToFront(oldest)
+			c.newest(item)
 			continue
 		}
-		c.order.Remove(oldest)
 		delete(c.items, item.key)
 		c.size -= item.size
 	}
@@ -113,7 +123,7 @@ func (c *Cache[K, V]) Clear() {
 	c.size = 0
 	c.epoch++
 	clear(c.items)
-	c.order.Init()
+	c.order.next, c.order.last = &c.order, &c.order
 }
 
 // Bytes returns about how many bytes are kept.

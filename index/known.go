@@ -1,0 +1,88 @@
+package index
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync/atomic"
+)
+
+// memo remembers values, each in the one slot where its hash may be. Rows of slots are made when they are
+// needed: an index that a commit made is asked little before the next one. Safe for concurrent use.
+type memo[T any] [memoRows]atomic.Pointer[memoRow[T]]
+
+// memoSlots is how many values a memo has room for, memoRows in how many rows.
+const memoSlots, memoRows = 1 << 14, 128
+
+type memoRow[T any] [memoSlots / memoRows]atomic.Pointer[T]
+
+func (m *memo[T]) slot(h uint64) *atomic.Pointer[T] {
+	at := &m[h%memoRows]
+	row := at.Load()
+	if row == nil {
+		at.CompareAndSwap(nil, new(memoRow[T]))
+		row = at.Load()
+	}
+	return &row[h/memoRows%uint64(len(row))]
+}
+
+// knownTerm is what the segments have of a term.
+type knownTerm struct {
+	term    string
+	entries []entry // in each segment
+	df      int64   // live documents with the term
+}
+
+// What an index remembers: terms that so many live documents have, of so few segments. Titles are made of the words
+// that texts have most, and most titles are too common by these; rare words are seldom asked for again.
+const memoNodes, memoSegments = 64, 8
+
+// known finds a term in all segments, from memory where it can be. What it returns must not be changed. room is
+// where entries may be put.
+func (x *Index) known(ctx context.Context, term string, room *entryRoom) (knownTerm, error) {
+	slot := x.terms.slot(termSum(term) >> 1)
+	if t := slot.Load(); t != nil && t.term == term {
+		return *t, nil
+	}
+	t := knownTerm{term: term, entries: room.get(len(x.segs))}
+	for n, s := range x.segs {
+		e, _, err := x.src.term(ctx, s, term)
+		if err != nil {
+			return t, err
+		}
+		t.entries[n] = e
+		t.df += int64(e.count) - int64(e.neg)
+	}
+	if err := x.checkDF(term, t.df); err != nil {
+		return t, err
+	}
+	if t.df >= memoNodes && len(x.segs) <= memoSegments {
+		slot.Store(t.apart())
+	}
+	if t.df > 0 {
+		*room = (*room)[len(t.entries):]
+	}
+	return t, nil
+}
+
+// apart returns a copy that keeps nothing else in memory: neither a text nor a part of the dictionary.
+func (t *knownTerm) apart() *knownTerm {
+	c := &knownTerm{strings.Clone(t.term), slices.Clone(t.entries), t.df}
+	for n := range c.entries {
+		c.entries[n].at.data = slices.Clone(c.entries[n].at.data)
+	}
+	return c
+}
+
+// entryRoom is room for the entries of some terms.
+type entryRoom []entry
+
+// roomTerms is for how many terms there is room at a time.
+const roomTerms = 16
+
+func (r *entryRoom) get(n int) []entry {
+	if len(*r) < n {
+		*r = make([]entry, roomTerms*n)
+	}
+	return (*r)[:n:n]
+}
