@@ -22,6 +22,7 @@ type Index struct {
 	analyser *text.Analyzer
 	titles   memo[titleNodes]
 	terms    memo[knownTerm]
+	finders  sync.Pool // of *titleFinder
 
 	mu   sync.Mutex
 	dead []segment.Bitset // of each segment, nil until it is made
@@ -66,7 +67,8 @@ func (x *Index) Segments() []segment.Ref { return append([]segment.Ref(nil), x.m
 
 // TermStats returns df, the number of nodes with a term of the analyser in any field.
 func (x *Index) TermStats(ctx context.Context, term string) (int64, error) {
-	room := make(entryRoom, len(x.segs))
+	var few [memoSegments]entry
+	room := entryRoom(few[:])
 	t, err := x.known(ctx, term, &room)
 	if err != nil {
 		return 0, err

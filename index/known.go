@@ -16,14 +16,24 @@ const memoSlots, memoRows = 1 << 14, 128
 
 type memoRow[T any] [memoSlots / memoRows]atomic.Pointer[T]
 
-func (m *memo[T]) slot(h uint64) *atomic.Pointer[T] {
+// get returns what is in the slot of a hash, nil for nothing.
+func (m *memo[T]) get(h uint64) *T {
+	row := m[h%memoRows].Load()
+	if row == nil {
+		return nil
+	}
+	return row[h/memoRows%uint64(len(row))].Load()
+}
+
+// put keeps a value in place of what is in its slot.
+func (m *memo[T]) put(h uint64, v *T) {
 	at := &m[h%memoRows]
 	row := at.Load()
 	if row == nil {
 		at.CompareAndSwap(nil, new(memoRow[T]))
 		row = at.Load()
 	}
-	return &row[h/memoRows%uint64(len(row))]
+	row[h/memoRows%uint64(len(row))].Store(v)
 }
 
 // knownTerm is what the segments have of a term.
@@ -40,8 +50,8 @@ const memoNodes, memoSegments = 64, 8
 // known finds a term in all segments, from memory where it can be. What it returns must not be changed. room is
 // where entries may be put.
 func (x *Index) known(ctx context.Context, term string, room *entryRoom) (knownTerm, error) {
-	slot := x.terms.slot(termSum(term) >> 1)
-	if t := slot.Load(); t != nil && t.term == term {
+	h := termSum(term) >> 1 // whose last bit is always the same
+	if t := x.terms.get(h); t != nil && t.term == term {
 		return *t, nil
 	}
 	t := knownTerm{term: term, entries: room.get(len(x.segs))}
@@ -57,7 +67,7 @@ func (x *Index) known(ctx context.Context, term string, room *entryRoom) (knownT
 		return t, err
 	}
 	if t.df >= memoNodes && len(x.segs) <= memoSegments {
-		slot.Store(t.apart())
+		x.terms.put(h, t.apart())
 	}
 	if t.df > 0 {
 		*room = (*room)[len(t.entries):]

@@ -28,6 +28,7 @@ func (q *QueryText) TitlesNamed(
 	if err != nil {
 		return nil, err
 	}
+	defer find.leave()
 	titles, err := q.titles(find, readings)
 	if err != nil || len(titles) == 0 {
 		return out, err

@@ -81,6 +81,7 @@ func (x *Index) TitlesIn(ctx context.Context, s string) ([]graph.ID, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer find.leave()
 	var ids []graph.ID
 	err = find.eachIn(words.sums, func(at, n int, h titleSum) (bool, error) {
 		words.key = appendTitle(words.key[:0], words.terms[at:at+n])
@@ -126,8 +127,7 @@ type titleNodes struct {
 
 // named is titled, from memory where it can be.
 func (x *Index) named(find *titleFinder, key []byte, h titleSum) (*titleNodes, error) {
-	slot := x.titles.slot(uint64(h))
-	if t := slot.Load(); t != nil && t.key == string(key) {
+	if t := x.titles.get(uint64(h)); t != nil && t.key == string(key) {
 		return t, nil
 	}
 	t := &titleNodes{key: string(key)}
@@ -135,7 +135,7 @@ func (x *Index) named(find *titleFinder, key []byte, h titleSum) (*titleNodes, e
 	if t.ids, err = find.titled(t.key, h); err != nil {
 		return nil, err
 	}
-	slot.Store(t)
+	x.titles.put(uint64(h), t)
 	return t, nil
 }
 
@@ -226,6 +226,7 @@ func (x *Index) Mentioning(
 	if err != nil {
 		return nil, err
 	}
+	defer find.leave()
 	if _, df, err := find.entries(titleKey(title), sumOf(title)); err != nil || df == 0 || df > maxTitleNodes {
 		return nil, err
 	}

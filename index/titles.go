@@ -166,7 +166,8 @@ func (r *source) titles(ctx context.Context, s *segment.Segment, n int) (*titleP
 	return v.(*titlePart), nil
 }
 
-// titleFinder looks titles up in the course of one call. Not safe for concurrent use.
+// titleFinder looks titles up in the course of one call, and then of another one: it keeps the parts that it has
+// read. Not safe for concurrent use.
 type titleFinder struct {
 	ctx  context.Context
 	x    *Index
@@ -182,7 +183,15 @@ type titleSegment struct {
 	parts  []*titlePart // nil until it is read
 }
 
+// maxFinderParts is how many parts of "titles" an index has at most whose finders are used again, about 10 MB.
+const maxFinderParts = 256
+
+// titleFinder returns a finder, which its user leaves to the next one.
 func (x *Index) titleFinder(ctx context.Context) (*titleFinder, error) {
+	if f, ok := x.finders.Get().(*titleFinder); ok {
+		f.ctx = ctx
+		return f, nil
+	}
 	f := &titleFinder{ctx: ctx, x: x, segs: make([]titleSegment, len(x.segs))}
 	room := titlesPerPart
 	for n, s := range x.segs {
@@ -195,6 +204,18 @@ func (x *Index) titleFinder(ctx context.Context) (*titleFinder, error) {
 	var err error
 	f.few, err = x.fewTitles(f)
 	return f, err
+}
+
+// leave ends the use of a finder.
+func (f *titleFinder) leave() {
+	parts := 0
+	for _, s := range f.x.segs {
+		parts += s.Parts(secTitles)
+	}
+	if parts <= maxFinderParts {
+		f.ctx = nil
+		f.x.finders.Put(f)
+	}
 }
 
 // open finds out what parts a segment has.
