@@ -294,6 +294,32 @@ func TestCostOfOneSidedDiff(t *testing.T) {
 	}
 }
 
+// TestCostOfCountWithin counts what differs everywhere, as far as a few chunks tell.
+func TestCostOfCountWithin(t *testing.T) {
+	effort.Alone(t)
+	const n, chunks = 20_000, 20
+	keys := sortedKeys(n)
+	var half []string
+	for i := 0; i < n; i += 2 {
+		half = append(half, keys[i])
+	}
+	b := newBlocks()
+	nodes := prolly.NewNodes(b, nil)
+	one, err := nodes.Build(ctx, linkEntries(half))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := nodes.Build(ctx, linkEntries(keys))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.reset()
+	got, exact, err := prolly.CountDiffWithin(ctx, one, all, chunks)
+	if want := (prolly.Counts{Added: n / 2}); err != nil || exact || got != want || b.reads > chunks+1 {
+		t.Errorf("%+v, %v, %v, %d chunks read; want %+v by %d", got, exact, err, b.reads, want, chunks)
+	}
+}
+
 // TestWorstRemoval removes the one key whose absence cuts a run of 63 entries into 32 chunks: 31
 // with rising hashes before it, 32 others after it.
 func TestWorstRemoval(t *testing.T) {

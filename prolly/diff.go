@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 )
 
 // Change is one difference between two trees: the value of Key in each, nil where it is absent.
@@ -35,22 +36,40 @@ type Counts struct{ Added, Changed, Removed uint64 }
 // CountDiff counts what Diff yields. What is in one tree alone it counts by what the chunks above
 // say, without reading it: to compare with an empty tree costs nothing.
 func CountDiff(ctx context.Context, a, b *Map) (Counts, error) {
+	n, _, err := CountDiffWithin(ctx, a, b, math.MaxInt)
+	return n, err
+}
+
+// CountDiffWithin counts as CountDiff does until it has read a number of chunks. Where that is too few it
+// reports false: then the counts are the least that there can be, since of what was not compared it counts
+// how many more keys one tree has than the other.
+func CountDiffWithin(ctx context.Context, a, b *Map, chunks int) (n Counts, exact bool, err error) {
 	d := newDiffer(ctx, a, b)
-	d.counts = new(Counts)
-	for {
-		c, ok, err := d.next()
-		if !ok || err != nil {
-			return *d.counts, err
+	d.counts = &n
+	for !d.a.ended() || !d.b.ended() {
+		if d.a.read+d.b.read >= chunks {
+			old, new := d.a.left(), d.b.left()
+			n.Added += max(old, new) - old
+			n.Removed += max(old, new) - new
+			return n, false, nil
 		}
+		if err := ctx.Err(); err != nil {
+			return n, false, fmt.Errorf("compare trees: %w", err)
+		}
+		c, found, err := d.step()
 		switch {
+		case err != nil:
+			return n, false, err
+		case !found:
 		case c.Old == nil:
-			d.counts.Added++
+			n.Added++
 		case c.New == nil:
-			d.counts.Removed++
+			n.Removed++
 		default:
-			d.counts.Changed++
+			n.Changed++
 		}
 	}
+	return n, true, nil
 }
 
 // differ walks two trees side by side. All that is before the two walks has been compared.
@@ -164,6 +183,7 @@ type walk struct {
 	nodes *Nodes
 	root  *chunk
 	path  []frame // from a link to the root downwards
+	read  int     // chunks below the root
 }
 
 // newWalk returns a walk at the link to the root of m.
@@ -209,8 +229,27 @@ func (w *walk) down(ctx context.Context) error {
 	c, err := w.nodes.child(ctx, w.top().c, w.top().i)
 	if err == nil {
 		w.path = append(w.path, frame{c: c})
+		w.read++
 	}
 	return err
+}
+
+// left returns how many keys there are from where w is to the end.
+func (w *walk) left() (n uint64) {
+	for d, f := range w.path {
+		i := f.i
+		if d < len(w.path)-1 {
+			i++ // what it links to is further down the path
+		}
+		if f.c.level == 0 {
+			n += uint64(len(f.c.keys) - i)
+			continue
+		}
+		for _, count := range f.c.counts[i:] {
+			n += count
+		}
+	}
+	return n
 }
 
 // within moves on, without reading, past what has no key of a prefix, to the end where no more can

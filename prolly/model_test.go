@@ -139,6 +139,16 @@ func compareDiffs(t *testing.T, key string, a, b *prolly.Map, changes []prolly.C
 	if got, err := prolly.CountDiff(ctx, a, b); err != nil || got != want {
 		t.Fatalf("counts %+v, %v; want %+v", got, err, want)
 	}
+	for chunks := 0; ; chunks = 2*chunks + 1 {
+		got, exact, err := prolly.CountDiffWithin(ctx, a, b, chunks)
+		if err != nil || got.Added > want.Added || got.Changed > want.Changed || got.Removed > want.Removed ||
+			got.Added-got.Removed != want.Added-want.Removed || exact && got != want {
+			t.Fatalf("counts by %d chunks %+v, %v, %v; want %+v", chunks, got, exact, err, want)
+		}
+		if exact {
+			break
+		}
+	}
 }
 
 func modelDiff(a, b model) []prolly.Change {

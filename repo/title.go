@@ -22,6 +22,9 @@ const (
 	TitleLength = 60
 	// titleReads is how many changed nodes, and how many marks, are read for a title at most.
 	titleReads = 16
+	// titleChunks is how many chunks of trees are read to count embeddings or digests at most. A commit that
+	// changes more than the chunks tell of has at least as many.
+	titleChunks = 64
 	// titleNames is how many nodes a title names at most.
 	titleNames = 2
 	// leastRoom is for how many scalars there must be room for each name.
@@ -43,15 +46,15 @@ type Titler struct {
 func (t Titler) Commit(ctx context.Context, d Diff, nodes, edges Counts) (string, error) {
 	switch {
 	case nodes.Zero() && edges.Zero():
-		n, err := prolly.CountDiff(ctx, d.from.vectors, d.to.vectors)
+		n, exact, err := prolly.CountDiffWithin(ctx, d.from.vectors, d.to.vectors, titleChunks)
 		if all := n.Added + n.Changed + n.Removed; err == nil && all > 0 {
-			return some(int(all), "embedding", "embeddings"), nil
+			return atLeast(all, exact, "embedding", "embeddings"), nil
 		}
 		if err == nil {
-			n, err = prolly.CountDiff(ctx, d.from.digests, d.to.digests)
+			n, exact, err = prolly.CountDiffWithin(ctx, d.from.digests, d.to.digests, titleChunks)
 		}
 		if all := n.Added + n.Changed; err == nil && all > 0 {
-			return some(int(all), "digest", "digests"), nil
+			return atLeast(all, exact, "digest", "digests"), nil
 		}
 		return "", err
 	case nodes.Zero() && edges == Counts{Added: 1}:
@@ -327,4 +330,12 @@ func some(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
+}
+
+// atLeast writes a count, which may be the least that there can be.
+func atLeast(n uint64, exact bool, one, many string) string {
+	if exact {
+		return some(int(n), one, many)
+	}
+	return "at least " + some(int(n), one, many)
 }

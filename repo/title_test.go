@@ -7,7 +7,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store/mem"
 )
 
 // titleOf returns the title of the newest commit, by the titler.
@@ -158,6 +160,41 @@ func TestTitlesHideEdges(t *testing.T) {
 		}
 		if len(got) != 3 || got[1] != "linked" {
 			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// TestTitleOfManyVectors holds that the title of a commit of vectors in between many others is made from a bounded
+// number of blocks, and is right whether or not these tell of all.
+func TestTitleOfManyVectors(t *testing.T) {
+	effort.Alone(t)
+	const n = 6_000
+	st := mem.New()
+	r, err := repo.New(t.Context(), st, by, repo.Options{})
+	must(t, err)
+	var nodes, many, few strings.Builder
+	for i := range n {
+		fmt.Fprintf(&nodes, `{"node":{"key":"n%d","type":"T"}}`+"\n", i)
+		into := &many
+		if i%2 == 1 {
+			into = &few
+		}
+		fmt.Fprintf(into, `{"embedding":{"node":"n%d","model":"m","vector":[1,%d]}}`+"\n", i, i%100)
+	}
+	lines(t, r, nodes.String())
+	lines(t, r, many.String())
+	for _, c := range []struct{ lines, want string }{
+		{`{"embedding":{"node":"n0","model":"m","vector":[7,7]}}`, `1 embedding`},
+		{few.String(), `at least 3000 embeddings`},
+	} {
+		lines(t, r, c.lines)
+		w := measure(t, st, func(r *repo.Repo) {
+			if got := titleOf(t, r, repo.Titler{Now: head(t, r), Tip: head(t, r)}); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+		if reads := w.facts.BlocksRead + w.derived.BlocksRead; reads > 100 {
+			t.Errorf("%s: %d blocks read", c.want, reads)
 		}
 	}
 }
