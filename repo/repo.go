@@ -17,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/internal/cache"
+	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/links"
 	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/retrieve"
@@ -162,6 +163,8 @@ type Repo struct {
 	links   openIndexes[links.Index]
 	buckets *segment.Cache // of indexes of links
 	vectors *vectorCache   // sparse ones
+	// nodeBlocks are those that retrievals read; none where other processes can erase some.
+	nodeBlocks cache.Cache[ipld.CID, []byte]
 
 	clock       func() graph.Time // nil: the time of each call's Stamp
 	counters    retrieve.Counters
@@ -271,8 +274,12 @@ func over(st store.Store, opt Options) *Repo {
 		for _, c := range []*segment.Cache{r.parts, r.rows, r.buckets} {
 			c.Share(b)
 		}
+		r.nodeBlocks.Share(b)
 	}
 	r.share()
+	if r.shared == nil {
+		r.nodeBlocks.Init(nodeCacheBytes)
+	}
 	return r
 }
 

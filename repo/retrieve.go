@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/ipld"
@@ -161,7 +162,8 @@ func (g graphView) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID
 	if found, ok := g.nodes[id]; ok {
 		return found.node, found.cid, nil
 	}
-	n, c, err := g.s.state.node(ctx, id)
+	st := g.s.state
+	n, c, err := fetch(ctx, keptNodes{st.get, &g.s.repo.nodeBlocks}, st.nodes, id[:], commit.ReadNode)
 	if err == nil && n == nil || errors.Is(err, store.ErrRedacted) {
 		err = fmt.Errorf("%w: %s", retrieve.ErrNoNode, id)
 	}
