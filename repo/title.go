@@ -24,7 +24,7 @@ const (
 	titleReads = 16
 	// titleChunks is how many chunks of trees are read to count embeddings or digests at most. A commit that
 	// changes more than the chunks tell of has at least as many.
-	titleChunks = 64
+	titleChunks = 40
 	// titleNames is how many nodes a title names at most.
 	titleNames = 2
 	// leastRoom is for how many scalars there must be room for each name.
