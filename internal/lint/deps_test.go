@@ -115,6 +115,7 @@ var allowed = map[string]string{
 	// What tests of every package use, so that these import nothing of ours.
 	"internal/testkit/effort": "",
 	"internal/testkit/differ": "",
+	"internal/testkit/longer": "",
 	"internal/testkit/ramdir": "",
 	// A database server of the system, for tests alone.
 	"internal/testkit/pgserver": "",
