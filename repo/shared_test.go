@@ -59,6 +59,7 @@ func TestOnDatabase(t *testing.T) {
 	if os.Getenv(databaseEnv) != "" {
 		t.Skip("runs other tests of this package")
 	}
+	t.Parallel() // in a process of its own
 	server := pgserver.Start(t, "max_connections=200")
 	counted := effort.Pick("^TestMerge(Laws|Work)$", "", "") // of work and of results, wherever the blocks are
 	cmd := exec.Command(os.Args[0], "-test.v", "-test.skip", counted, "-test.run", "^("+strings.Join([]string{
@@ -141,6 +142,7 @@ func disturb(t *testing.T, ctx context.Context, at string) *int {
 // TestManyProcesses has processes commit at the same time, while the server's processes for them are ended,
 // connections are cut at random bytes, garbage is collected and a reader reads what it found in the beginning.
 func TestManyProcesses(t *testing.T) {
+	t.Parallel()
 	server := pgserver.Start(t, "max_connections=200")
 	ctx := t.Context()
 	at := server.URL("many")

@@ -605,6 +605,7 @@ func TestSharing(t *testing.T) {
 			continue // no signals between processes
 		}
 		t.Run(by.name, func(t *testing.T) {
+			t.Parallel() // the last scenario of one carrier waits for no other's first
 			part := partOf(by)
 			for i, s := range all {
 				if i%part != n%part {
