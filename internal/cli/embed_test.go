@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/settings"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
 )
@@ -285,6 +286,9 @@ func (w *world) embedLog() []string {
 
 // TestEmbedAllGoesOn interrupts a run that makes all embeddings anew: the next one makes the others.
 func TestEmbedAllGoesOn(t *testing.T) {
+	if effort.Race {
+		t.Skip("the goroutines of TestEmbedGoesOn")
+	}
 	w, f := embedWorld(t, ops.EmbedChunk+5)
 	w.embedded("--model", "ollama:m")
 	f.dims = 5 // the model is another now
@@ -300,6 +304,9 @@ func TestEmbedAllGoesOn(t *testing.T) {
 // TestEmbedGoesOnElsewhere has the branch move between an interrupted run and the next one: what was
 // kept is committed, but for what is no longer said, and the rest after it.
 func TestEmbedGoesOnElsewhere(t *testing.T) {
+	if effort.Race {
+		t.Skip("the goroutines of TestEmbedGoesOn")
+	}
 	w, f := embedWorld(t, ops.EmbedChunk+5)
 	f.intercept = fail(http.StatusServiceUnavailable, (ops.EmbedChunk+63)/64+1)
 	w.run(1, "embed", "--model", "ollama:m")

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 // followWorld is a git work tree on main with one commit, whose memory has the node base and follows git.
@@ -277,6 +279,7 @@ var gitActions = []struct {
 // TestFollowGit does what people do with git, and looks after each action which branch of the memory is followed, and
 // whether it can be written.
 func TestFollowGit(t *testing.T) {
+	effort.Alone(t)
 	actions := 0
 	for _, c := range gitActions {
 		for _, s := range c.steps {

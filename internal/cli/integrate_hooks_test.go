@@ -6,10 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 // TestIntegrateHooks writes hooks among a user's own and takes them out again to the byte.
 func TestIntegrateHooks(t *testing.T) {
+	effort.Alone(t)
 	own := "{\n  // mine\n  \"theme\": \"dark\",\n  \"hooks\": {\n    \"Stop\": [ { \"hooks\": [ { \"type\": \"command\", \"command\": \"say done\" } ] } ]\n  }\n}\n"
 	for client, files := range map[string]struct{ user, project string }{
 		"claude-code": {".claude/settings.json", ".claude/settings.json"},

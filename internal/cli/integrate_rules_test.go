@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/integrate"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 // filesOf returns the files under a directory and what they have, directories too.
@@ -57,6 +58,7 @@ var ownFiles = map[string]string{
 
 // TestUnintegrateLeavesNoTrace: every client's files are what they were, with and without a user's own.
 func TestUnintegrateLeavesNoTrace(t *testing.T) {
+	effort.Alone(t)
 	for _, client := range integrate.Names() {
 		if client == "claude-desktop" {
 			continue // has no files of a project

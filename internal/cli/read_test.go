@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/testdata/demo"
 )
@@ -191,6 +192,7 @@ var readErrors = []struct {
 }
 
 func TestReadErrors(t *testing.T) {
+	effort.Alone(t)
 	w := withDemo(t)
 	w.ok("session", "start", "s")
 	w.ok("session", "start", "f", "--follow")
@@ -265,6 +267,7 @@ func TestEmptyAnswersSucceed(t *testing.T) {
 
 // TestJSONShapes pins the members of every answer and their order.
 func TestJSONShapes(t *testing.T) {
+	effort.Alone(t)
 	w := withDemo(t)
 	w.ok("session", "start", "s")
 	w.ok("retrieve", "billing", "--session", "s")
@@ -342,6 +345,7 @@ func memberNames(t *testing.T, text string) []string {
 }
 
 func TestDemo(t *testing.T) {
+	effort.Alone(t)
 	const golden = "testdata/demo.golden"
 	outside := &reading{t: t, dir: t.TempDir()}
 	got := outside.ok("demo")

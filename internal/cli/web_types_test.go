@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 // The types of the web view: those of the arguments and answers of the operations that its sources name.
@@ -40,6 +42,7 @@ type schemaPart struct {
 
 // TestWebTypes compares the types with the document.
 func TestWebTypes(t *testing.T) {
+	effort.Alone(t)
 	var doc struct {
 		Paths map[string]map[string]struct {
 			Responses map[string]struct {
