@@ -284,6 +284,7 @@ func TestRememberRefuses(t *testing.T) {
 		{RememberRequest{Text: "x", About: "1b4e28ba-2fa1-11d2-883f-0016d3cca427"}, "no node"},
 		{RememberRequest{Text: "x", Supersedes: []string{"nobody"}}, "no node"},
 		{RememberRequest{Text: "x", ValidFrom: graph.At(2), ValidTo: graph.At(1)}, "valid-to"},
+		{RememberRequest{Text: "x", ValidFrom: graph.At(2), ValidTo: graph.At(2)}, "valid-to"},
 		{RememberRequest{Text: "Bob likes tea", Supersedes: []string{ID(Fact, "Bob likes tea", 0).String()}},
 			"supersedes"},
 	} {
