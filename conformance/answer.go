@@ -16,6 +16,7 @@ type answer struct {
 	tokens     int64
 	warnings   []any
 	ungrouped  bool // communities did nothing
+	shortened  bool // a text was trimmed to another one by clause 11.6 with "auto"
 	paired     bool // a node was examined since it contradicts an item
 	summary    []quote
 	signals    map[string]*signals // of a recall, by node
@@ -115,7 +116,9 @@ func (p *packing) take(h hit, band string) (packed bool) {
 	if p.onlyName(p.st, h, p.a) {
 		return false
 	}
+	p.later = len(p.a.items) > 0
 	r := p.render(p.st, h.id)
+	p.a.shortened = p.a.shortened || p.auto() && p.cuts(p.st, p.st.nodes[h.id])
 	t := tokensOf(r)
 	for _, it := range p.a.items {
 		if p.dedup && p.st.repeats(h.id, it.id) {
@@ -232,6 +235,9 @@ func (q request) receipt(st *store, commit link, a answer) dict {
 	asked := q.record()
 	if a.paired {
 		asked["pairs"] = "on"
+	}
+	if a.shortened {
+		asked["pack"], asked["passageTokens"] = "auto", q.mostTokens()
 	}
 	rec := dict{"kind": "receipt", "v": 1, "commits": []any{commit}, "request": asked,
 		"items": items, "tokens": a.tokens, "dropped": a.dropped, "candidates": a.candidates,

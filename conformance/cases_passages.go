@@ -85,6 +85,7 @@ func passageCases(s *suite) {
 		s.retrieval("11.6", "pack", fmt.Sprintf("passages-random-%02d", i),
 			"passages of a random text", q, true, memory...)
 	}
+	autoCases(s)
 	bad := func(name, title string, in obj) {
 		s.refuse("8.1", "pack", "refuse-"+name, title, "request", obj{"author": "erin",
 			"batches": []any{obj{"time": t0, "lines": harbour}}, "request": in})
@@ -95,6 +96,41 @@ func passageCases(s *suite) {
 	bad("passage-tokens-high", "too many", obj{"pack": "passages", "passageTokens": 65537})
 	bad("tokenizer", "a token counter that is not there", obj{"tokenizer": "nobody's"})
 	bad("tokenizer-name", "a name that is none", obj{"tokenizer": "a\nb"})
+}
+
+// autoCases are about the default: passages of parts of documents, but for the first item.
+func autoCases(s *suite) {
+	long := rep("The rope is long. ", 30) + "A tide. " + rep("The sail is short. ", 30)
+	part := func(n int, summary, content string) string {
+		return fmt.Sprintf(`{"node":{"key":"doc/%d#top/0","type":"Chunk","summary":%s,"content":%s}}`,
+			n, quoted(summary), quoted(content))
+	}
+	short := part(3, "Tide three", "The tide is low.")
+	parts := batchText{part(1, "Tide one, tide", "A tide. "+long), part(2, "Tide two", long), short,
+		`{"node":{"key":"doc/4#top/0","type":"Chunk","summary":` + quoted("Tide. "+long) + `}}`,
+		`{"node":{"key":"a","type":"T","summary":"Tide five","content":` + quoted(long) + `}}`}
+	for _, c := range []struct {
+		name, title string
+		change      func(*request)
+		lines       batchText
+	}{
+		{"parts", "parts after the first item are trimmed", func(*request) {}, parts},
+		{"named", "by its name", func(q *request) { q.packing = "auto" }, parts},
+		{"tokens", "with other tokens", func(q *request) { q.packing, q.passageTokens = "auto", new(int64(90)) }, parts},
+		{"brief", "in the other form", briefly, parts},
+		{"content", "contents of others are whole", func(q *request) { q.show = []string{"content"} }, parts},
+		{"whole", "not where texts are shown whole", func(q *request) { q.packing = "whole" }, parts},
+		{"blank", "nor without a text", func(q *request) { q.text = "" }, parts},
+		{"one", "nor is the first", func(q *request) { q.limit = 1 }, parts},
+		{"dropped", "one that does not fit is none", func(q *request) { q.budget = 200 }, parts},
+		{"short", "where nothing is cut receipts say nothing", func(*request) {}, batchText{short,
+			part(5, "Tide", "Tides.")}},
+		{"white", "white space at the ends", func(*request) {}, batchText{short, part(5, "Tide", "Tides. \n")}},
+	} {
+		q := everything("tide")
+		c.change(&q)
+		s.retrieval("11.6", "pack", "auto-"+c.name, c.title, q, true, c.lines)
+	}
 }
 
 func quoted(s string) string { return jsonForm(s) }

@@ -214,12 +214,12 @@ func (q request) idle(st *store, c collection, a *answer) []any {
 	lines, keys, contents, trims := false, false, false, false
 	for _, it := range a.items {
 		node := st.nodes[it.id]
-		bare := q
-		bare.adjacency = 0
-		lines = lines || it.rendered != bare.render(st, it.id)
+		bare, later := q, q
+		bare.adjacency, later.adjacency, later.later = 0, 0, true
+		lines = lines || it.rendered != bare.render(st, it.id) && it.rendered != later.render(st, it.id)
 		keys = keys || text(node, "key") != ""
 		contents = contents || st.contentText(node) != ""
-		if q.packing != "" {
+		if q.packing == "passages" {
 			trims = trims || q.trim(st, st.contentText(node)) != "" ||
 				q.trim(st, text(node, "summary")) != text(node, "summary")
 		}
@@ -237,6 +237,6 @@ func (q request) idle(st *store, c collection, a *answer) []any {
 		_, joined := q.document(st, a.items)
 		add("order", !joined)
 	}
-	add("pack", q.packing != "" && !trims)
+	add("pack", q.packing == "passages" && !trims)
 	return names
 }

@@ -21,6 +21,17 @@ func passagesOf(rs []rune) []span {
 	return out
 }
 
+// mostTokens are those of the passages of a text.
+func (q request) mostTokens() int64 {
+	switch {
+	case q.passageTokens != nil:
+		return *q.passageTokens
+	case q.packing == "passages":
+		return 256
+	}
+	return 64
+}
+
 // trim is clause 11.6 for one text.
 func (q request) trim(st *store, s string) string {
 	cut := s[:min(len(s), 65536)]
@@ -48,7 +59,7 @@ func (q request) trim(st *store, s string) string {
 	}
 	sort.SliceStable(order, func(a, b int) bool { return weight[order[a]] > weight[order[b]] })
 	taken := map[int]bool{}
-	left := *q.passageTokens
+	left := q.mostTokens()
 	for n, i := range order {
 		t := tokensOf(escapeLine(string(rs[list[i].from:list[i].to])))
 		if n > 0 && t > left {

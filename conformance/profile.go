@@ -220,7 +220,7 @@ func apart(out, params, gives dict) {
 	drop("damping", way != "ppr")
 	rounds, _ := out["expand"].(int64)
 	drop("expand", rounds > 4 && way != "ppr")
-	drop("passageTokens", out["pack"] != "passages")
+	drop("passageTokens", !trims(out))
 }
 
 // together reports whether parameters that go with each other alone do.
@@ -231,8 +231,11 @@ func together(out dict) bool {
 	rounds, _ := out["expand"].(int64)
 	ppr := out["expansion"] == "ppr"
 	return !(decay && out["expansion"] != "decay" || damping && !ppr || rounds > 4 && !ppr ||
-		tokens && out["pack"] != "passages")
+		tokens && !trims(out))
 }
+
+// trims reports whether texts are trimmed.
+func trims(out dict) bool { return out["pack"] == "passages" || out["pack"] == "auto" }
 
 // contradicting are the profiles of a record that contradict themselves (clause 23.1).
 func contradicting(rec dict) []string {
@@ -282,6 +285,9 @@ func withoutDefaults(out dict) dict {
 	}
 	if out["pack"] == "passages" && out["passageTokens"] == nil {
 		out["passageTokens"] = int64(256)
+	}
+	if out["pack"] == "auto" && out["passageTokens"] == nil {
+		out["passageTokens"] = int64(64)
 	}
 	for param, v := range map[string]any{"fusion": "convex", "order": "rank", "dedup": false,
 		"expansion": "lend", "decay": int64(45875), "damping": int64(55706), "pack": "whole",

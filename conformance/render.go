@@ -83,14 +83,31 @@ func (q request) render(st *store, id string) string {
 
 // showsContent is the condition of the line of a content: clause 12.1.
 func (q request) showsContent(node dict) bool {
-	return has(q.show, "content") || text(node, "type") == "Chunk" && strings.HasPrefix(text(node, "key"), "doc/")
+	return has(q.show, "content") || isChunk(node)
+}
+
+func isChunk(node dict) bool {
+	return text(node, "type") == "Chunk" && strings.HasPrefix(text(node, "key"), "doc/")
+}
+
+// trims reports whether a node's texts are trimmed: clause 11.6.
+func (q request) trims(node dict) bool {
+	return q.packing == "passages" || q.auto() && q.later && isChunk(node) && trimmed(q.text) != ""
+}
+
+func (q request) auto() bool { return q.packing == "" || q.packing == "auto" }
+
+// cuts reports whether they become other texts.
+func (q request) cuts(st *store, node dict) bool {
+	content := st.contentText(node)
+	return q.trims(node) && (q.trim(st, content) != content || q.trim(st, text(node, "summary")) != text(node, "summary"))
 }
 
 // shownTexts are the context, summary and content that are shown, empty for none.
 func (q request) shownTexts(st *store, node dict) (context, summary, content string) {
 	context, summary = text(node, "context"), text(node, "summary")
 	switch {
-	case q.packing != "":
+	case q.trims(node):
 		summary, content = q.trim(st, summary), q.trim(st, st.contentText(node))
 	case q.showsContent(node):
 		content = st.contentText(node)

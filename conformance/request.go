@@ -36,7 +36,8 @@ type request struct {
 	spelling                                     string
 	edgeWeights                                  map[string]int64
 	profile                                      string
-	packing                                      string
+	packing                                      string // empty for "auto"
+	later                                        bool   // whether the answer has an item before the node that is shown
 	passageTokens                                *int64
 	tokenizer                                    string
 	expansion                                    string
@@ -201,7 +202,7 @@ func (q request) recordWhere(r dict) {
 
 // recordForm adds the parameters of what is packed and in which form.
 func (q request) recordForm(r dict) {
-	if q.packing != "" {
+	if q.packing == "passages" {
 		r["pack"], r["passageTokens"] = q.packing, *q.passageTokens
 	}
 	if q.floor != "" {
@@ -269,7 +270,7 @@ func (q request) input() obj {
 		in["mmr"] = *q.mmr
 	}
 	set("pack", q.packing, q.packing != "")
-	if q.passageTokens != nil && *q.passageTokens != 256 {
+	if q.passageTokens != nil && (q.packing != "passages" || *q.passageTokens != 256) {
 		in["passageTokens"] = *q.passageTokens
 	}
 	if q.now != nil {

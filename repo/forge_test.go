@@ -229,7 +229,8 @@ func (f *forgery) file() []byte {
 // record makes a receipt, and a session of two records that ends with it.
 func (f *forgery) record(tip ipld.CID, query []byte) {
 	req := retrieve.Request{Text: string(query)}.Resolve()
-	req.Pairs = retrieve.PairsOff // nothing is found, so nothing follows what it contradicts
+	req.Pairs = retrieve.PairsOff                         // nothing is found, so nothing follows what it contradicts
+	req.Pack, req.PassageTokens = retrieve.PackWhole, nil // nor is a text trimmed
 	answer := &retrieve.Answer{Commit: tip, Request: req, Engine: retrieve.CurrentEngine()}
 	rec, _ := answer.Receipt()
 	f.receipt = f.put(rec.Encode())

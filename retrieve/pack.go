@@ -19,10 +19,6 @@ const (
 // out and counted, and never changes the order of the rest; so is what repeats an item.
 func (r *run) pack(ctx context.Context, a *Answer) error {
 	p := packer{run: r, answer: a}
-	var err error
-	if r.trim, err = r.newTrimmer(ctx); err != nil {
-		return err
-	}
 	found, err := r.outdate(ctx, r.shownBands())
 	if err != nil {
 		return err
@@ -47,6 +43,9 @@ func (r *run) pack(ctx context.Context, a *Answer) error {
 	if p.paired == nil {
 		a.Request.Pairs = PairsOff
 	}
+	if a.Request.Pack == PackAuto && !p.cut {
+		a.Request.Pack, a.Request.PassageTokens = PackWhole, nil
+	}
 	a.Dropped = len(a.DroppedItems)
 	return p.arrange(ctx)
 }
@@ -57,6 +56,9 @@ type packer struct {
 	answer  *Answer
 	created []graph.Time // of the items
 	said    []*features  // of the items, where repeats are to be left out
+
+	trim *trimmer // nil until a text is trimmed
+	cut  bool     // whether a text was trimmed to another one
 
 	facing graph.ID          // what contradicts the item packed last, zero for nothing
 	paired map[graph.ID]bool // what was examined since it contradicts an item, nil for none
@@ -172,34 +174,39 @@ type shown struct {
 }
 
 // render returns the text of one node.
-func (r *run) render(
+func (p *packer) render(
 	ctx context.Context, n *graph.Node, mark *graph.Mark, outdated graph.ID,
 ) (shown, error) {
-	o := RenderOptions{Show: r.req.Show, SummaryCap: *r.req.SummaryCap, Outdated: outdated,
-		Bands: r.req.row().bands}
+	o := RenderOptions{Show: p.req.Show, SummaryCap: *p.req.SummaryCap, Outdated: outdated,
+		Bands: p.req.row().bands}
 	if isChunk(n) {
 		o.Show = append(slices.Clone(o.Show), ShowContent)
 	}
 	var out shown
-	var err error
+	trim, err := p.trimmerOf(ctx, n)
 	switch {
-	case r.trim != nil:
+	case err != nil:
+		return out, err
+	case trim != nil:
 		o.Show = append(slices.Clone(o.Show), ShowContent)
-		if n, o.Content, out.passages, err = r.trim.texts(ctx, r.g, n); err != nil {
+		its, err := trim.texts(ctx, p.g, n)
+		if err != nil {
 			return out, err
 		}
+		n, o.Content, out.passages = its.node, its.content, its.found
+		p.cut = p.cut || its.cut
 	case n.Content != nil && slices.Contains(o.Show, ShowContent):
-		if o.Content, err = r.g.Content(ctx, n.Content); err != nil {
+		if o.Content, err = p.g.Content(ctx, n.Content); err != nil {
 			return out, fmt.Errorf("read content of %s: %w", n.ID, err)
 		}
 	}
-	if o.Adjacency, err = r.adjacency(ctx, n.ID); err != nil {
+	if o.Adjacency, err = p.adjacency(ctx, n.ID); err != nil {
 		return out, fmt.Errorf("read edges of %s: %w", n.ID, err)
 	}
 	a := &o.Adjacency
 	out.links = len(a.Out)+len(a.In)+a.MoreOut+a.MoreIn > 0
-	if r.req.Format == FormatBrief {
-		out.text, err = r.brief(ctx, n, mark, o)
+	if p.req.Format == FormatBrief {
+		out.text, err = p.brief(ctx, n, mark, o)
 		return out, err
 	}
 	out.text = Render(n, mark, o)

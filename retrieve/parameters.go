@@ -189,12 +189,14 @@ func paramsOfForm() []param {
 			"root (that of the whole first) or auto (as scope where the query asks broadly)"),
 		word("order", func(r *Request) *Order { return &r.Order }, ByRank, ByRank, ByRank, ByTime, ByDocument).
 			remote().flag("print items by rank, by time (oldest first), or as a document: what edges join side by side"),
-		word("pack", func(r *Request) *Packing { return &r.Pack }, PackWhole, PackWhole, PackWhole, PackPassages).
-			remote().flag("print `TEXTS` whole, or the passages of summary and content that fit the query best"),
+		word("pack", func(r *Request) *Packing { return &r.Pack }, PackAuto, PackWhole, PackAuto, PackWhole,
+			PackPassages).
+			remote().flag("print `TEXTS` whole, or the passages of summary and content that fit the query best; " +
+			"auto: those of chunks of documents after the first item"),
 		option("passageTokens", func(r *Request) **int { return &r.PassageTokens },
 			DefaultPassageTokens, always, 1, MaxPassageTokens).
 			only((*Request).checkPassageTokens).fills((*Request).resolvePassages).
-			remote().flag("with --pack passages: at most `N` tokens of each text"),
+			remote().flag("with --pack passages or auto: at most `N` tokens of each text"),
 		word("tokenizer", func(r *Request) *string { return &r.Tokenizer }, Estimate, Estimate,
 			Estimate, "cl100k", "o200k").only((*Request).checkTokenizer).
 			remote().flag("count tokens by `NAME`: estimate, cl100k or o200k"),

@@ -16,12 +16,14 @@ import (
 type Packing string
 
 const (
+	PackAuto     Packing = "auto"     // passages of chunks of documents after the first item, all of others
 	PackWhole    Packing = "whole"    // all of each text that is shown
 	PackPassages Packing = "passages" // the passages of summary and content that fit the text best
 )
 
 const (
 	DefaultPassageTokens = 256
+	AutoPassageTokens    = 64 // with PackAuto
 	MaxPassageTokens     = 65_536
 )
 
@@ -35,18 +37,24 @@ const (
 
 // checkPassages checks the parameters that trim texts.
 func (r *Request) checkPassageTokens() error {
-	if r.PassageTokens != nil && r.Pack != PackPassages && !r.open("pack") {
-		return badParam("passageTokens", "goes only with pack passages: add that, or leave this out")
+	if r.PassageTokens != nil && !r.Pack.trims() && !r.open("pack") {
+		return badParam("passageTokens", "goes only with pack passages or auto: add that, or leave this out")
 	}
 	return checkRange("passageTokens", r.PassageTokens, 1, MaxPassageTokens)
 }
 
 // resolvePassages fills in the default of what goes with passages alone.
 func (r *Request) resolvePassages() {
-	if r.Pack == PackPassages {
+	switch r.Pack {
+	case PackPassages:
 		r.PassageTokens = orDefault(r.PassageTokens, DefaultPassageTokens)
+	case PackAuto:
+		r.PassageTokens = orDefault(r.PassageTokens, AutoPassageTokens)
 	}
 }
+
+// trims reports whether texts may be trimmed.
+func (p Packing) trims() bool { return p == PackPassages || p == PackAuto }
 
 // TermWeight is a distinct term of a query and what it weighs there.
 type TermWeight struct {
@@ -62,11 +70,28 @@ type trimmer struct {
 	count    func(string) (int, error)
 }
 
-// newTrimmer returns what trims the texts of a request, nil where they are shown whole.
-func (r *run) newTrimmer(ctx context.Context) (*trimmer, error) {
-	if r.req.Pack != PackPassages {
+// trimmerOf returns what trims the texts of a node, nil where they are shown whole: clause 11.6.
+func (p *packer) trimmerOf(ctx context.Context, n *graph.Node) (*trimmer, error) {
+	switch p.req.Pack {
+	case PackPassages:
+	case PackAuto:
+		if !isChunk(n) || len(p.answer.Items) == 0 || trimBlank(p.req.Text) == "" {
+			return nil, nil
+		}
+	default:
 		return nil, nil
 	}
+	if p.trim == nil {
+		t, err := p.newTrimmer(ctx)
+		if err != nil {
+			return nil, err
+		}
+		p.trim = t
+	}
+	return p.trim, nil
+}
+
+func (r *run) newTrimmer(ctx context.Context) (*trimmer, error) {
 	a, err := text.New(Language)
 	if err != nil {
 		return nil, err
@@ -86,31 +111,39 @@ func (r *run) newTrimmer(ctx context.Context) (*trimmer, error) {
 	return t, nil
 }
 
-// texts returns a node with its summary trimmed, and its trimmed content; found is whether there
-// was anything to trim: a content, or a summary that is shorter now.
-func (t *trimmer) texts(
-	ctx context.Context, g Graph, n *graph.Node,
-) (node *graph.Node, content string, found bool, err error) {
+// trimmed are the texts of a node that was trimmed.
+type trimmed struct {
+	node    *graph.Node // with its summary trimmed
+	content string
+	found   bool // whether there was anything to trim: a content, or a summary that is shorter now
+	cut     bool // whether a text is another one now
+}
+
+// texts trims the texts of a node.
+func (t *trimmer) texts(ctx context.Context, g Graph, n *graph.Node) (out trimmed, err error) {
 	summary, err := t.trim(n.Summary)
 	if err != nil {
-		return nil, "", false, err
+		return out, err
 	}
-	found = summary != n.Summary
-	if found {
+	out.cut = summary != n.Summary
+	if out.cut {
 		short := *n
 		short.Summary = summary
 		n = &short
 	}
+	out.node, out.found = n, out.cut
 	if n.Content == nil {
-		return n, "", found, nil
+		return out, nil
 	}
 	// One character more than counts tells whether the text goes on.
 	start, err := g.ContentStart(ctx, n.Content, passageText+utf8.UTFMax)
 	if err != nil {
-		return nil, "", false, fmt.Errorf("read content of %s: %w", n.ID, err)
+		return out, fmt.Errorf("read content of %s: %w", n.ID, err)
 	}
-	content, err = t.trim(start)
-	return n, content, found || content != "", err
+	out.content, err = t.trim(start)
+	out.found = out.found || out.content != ""
+	out.cut = out.cut || out.content != start
+	return out, err
 }
 
 // trim returns the best passages of a text in reading order: clause 11.6. All of them are the text

@@ -177,6 +177,53 @@ func randomText(r *rand.Rand, parts []string, most int) string {
 	return b.String()
 }
 
+// TestPackAuto asks for chunks of documents: the first item is whole, later ones are passages, other nodes are whole,
+// and a receipt says so only where a text was cut.
+func TestPackAuto(t *testing.T) {
+	long := strings.Repeat("The rope is long. ", 40) + "A kelp bed. " + strings.Repeat("The sail is short. ", 39) + "Short."
+	m := newMemory()
+	m.add(graph.Node{ID: num(1), Type: "Chunk", Key: "doc/1#top/0", Summary: "kelp kelp kelp. " + long, Created: 1})
+	m.add(graph.Node{ID: num(2), Type: "Chunk", Key: "doc/2#top/0", Summary: "kelp bed. " + long, Created: 2})
+	m.add(graph.Node{ID: num(3), Type: "Note", Key: "doc/3", Summary: "kelp bed. " + long, Created: 3})
+	ask := func(req Request) (whole []bool, cut Packing) {
+		t.Helper()
+		req.Budget, req.Expand, req.Floor = new(0), new(0), FloorRest
+		a := m.ask(t, req)
+		for _, it := range a.Items {
+			whole = append(whole, !strings.Contains(it.Rendered, passageGap))
+		}
+		receipt, query := a.Receipt()
+		back, err := receipt.Request(string(query))
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := m.ask(t, back)
+		for i := range again.Items {
+			if again.Items[i].Rendered != a.Items[i].Rendered {
+				t.Errorf("%+v: item %d comes out otherwise from the receipt", req, i)
+			}
+		}
+		return whole, back.Pack
+	}
+	for _, c := range []struct {
+		name string
+		req  Request
+		cut  bool
+	}{
+		{"by default", Request{Text: "kelp"}, true},
+		{"whole", Request{Text: "kelp", Pack: PackWhole}, false},
+		{"without a text", Request{}, false},
+		{"the first item", Request{Text: "kelp", Limit: new(1)}, false},
+		{"room for all", Request{Text: "kelp", Pack: PackAuto, PassageTokens: new(MaxPassageTokens)}, false},
+	} {
+		whole, pack := ask(c.req)
+		trimmed := slices.Contains(whole, false)
+		if len(whole) == 0 || !whole[0] || trimmed != c.cut || (pack == PackAuto) != c.cut {
+			t.Errorf("%s: whole are %v, the receipt says %s", c.name, whole, pack)
+		}
+	}
+}
+
 func TestTokenizer(t *testing.T) {
 	m := newMemory()
 	m.add(graph.Node{ID: num(1), Summary: "kelp one", Created: 1})

@@ -133,8 +133,11 @@ func (r Request) ProfileChange() (set []ipld.Entry, unset []string, err error) {
 // encodeParam returns one parameter as a profile keeps it, whatever the others are; ok is false where
 // it is left out at its default.
 func (r Request) encodeParam(name string) (v ipld.Value, ok bool) {
-	if name == "passageTokens" { // which a receipt has beside this alone, and then always
+	switch name {
+	case "passageTokens": // which a receipt has beside this alone, and then always
 		r.Pack = PackPassages
+	case "pack": // without it a profile leaves it open
+		return ipld.StringValue(string(r.Resolve().Pack)), true
 	}
 	return encodeParams(r.Resolve(), ipld.Sum(ipld.Raw, nil)).Get(name)
 }

@@ -105,7 +105,7 @@ func (r Request) filled(name string, from Profile) (Request, error) {
 		}
 	}
 	r.fitExpansion(&given, from)
-	if r.Pack != PackPassages {
+	if !r.Pack.trims() {
 		r.withdraw(&given, "passageTokens")
 	}
 	if len(given.Weights) == 0 {

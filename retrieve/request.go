@@ -126,8 +126,8 @@ type Request struct {
 	Explicit []string
 	// Settled says that profile defaults have been applied, as in what Answer and Receipt keep.
 	Settled       bool
-	Pack          Packing // "" for PackWhole
-	PassageTokens *int    // of each text's passages, default DefaultPassageTokens
+	Pack          Packing // "" for PackAuto; in a settled request that only where it trimmed a text
+	PassageTokens *int    // of each text's passages, default DefaultPassageTokens, with PackAuto AutoPassageTokens
 	Tokenizer     string  // name of the token counter, "" for Estimate
 	ExpansionOptions
 	Altitude  Altitude // "" for AltitudeEntity

@@ -15,7 +15,7 @@ import (
 func TestResolveDefaults(t *testing.T) {
 	want := Request{Limit: new(10), Budget: new(2000), Expand: new(3), Direction: Both,
 		Fusion:     Convex,
-		SummaryCap: new(8192), Order: ByRank, Pack: PackWhole, Tokenizer: Estimate,
+		SummaryCap: new(8192), Order: ByRank, Pack: PackAuto, PassageTokens: new(64), Tokenizer: Estimate,
 		ExpansionOptions: ExpansionOptions{Expansion: Lend, MaxExpand: new(100)}, Spelling: SpellingOn,
 		Pairs:      PairsOn,
 		Altitude:   AltitudeEntity,
@@ -106,7 +106,7 @@ func TestValidate(t *testing.T) {
 		{"order", Request{Order: ByDocument}, Request{Order: "docs"}, Request{Order: "TIME"},
 			"not rank, time", "not rank, time"},
 		{"pack", Request{Pack: PackPassages}, Request{Pack: "part"}, Request{Pack: "Whole"},
-			"not whole", "not whole"},
+			"not auto, whole or", "not auto, whole or"},
 		{"passageTokens", Request{Pack: PackPassages, PassageTokens: new(65_536)},
 			Request{Pack: PackPassages, PassageTokens: new(65_537)},
 			Request{PassageTokens: new(9)}, "outside 1", "only with pack passages"},

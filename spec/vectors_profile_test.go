@@ -59,6 +59,9 @@ func runProfileChoice(t *testing.T, v vector) {
 		return
 	}
 	got.Pairs = retrieve.PairsOff // nothing was answered, so nothing followed what it contradicts
+	if got.Pack == "" {
+		got.Pack = retrieve.PackWhole // nor was a text trimmed
+	}
 	answer := retrieve.Answer{Request: got}
 	rec, _ := answer.Receipt()
 	same(t, "request", string(ipld.AppendJSON(nil, rec.Params)), want.Request)

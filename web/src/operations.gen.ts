@@ -152,7 +152,7 @@ export interface Arguments {
     now?: string;
     order?: 'rank' | 'time' | 'document';
     oversample?: number;
-    pack?: 'whole' | 'passages';
+    pack?: 'auto' | 'whole' | 'passages';
     passage_tokens?: number;
     profile?: string;
     query?: string;
