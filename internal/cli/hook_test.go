@@ -212,6 +212,14 @@ func TestHookDoesNoHarm(t *testing.T) {
 	silent("a flag that is none", call, "hook", "claude-code", "stop", "--nonsense")
 	silent("no repository", strings.Replace(call, fmt.Sprintf(`"cwd":%q`, h.Dir), fmt.Sprintf(`"cwd":%q`, t.TempDir()), 1),
 		"hook", "claude-code", "prompt")
+	empty := t.TempDir()
+	if err := os.Mkdir(filepath.Join(empty, ".mnem"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, event := range []string{"session-start", "prompt"} {
+		silent("an empty directory", fmt.Sprintf(`{"session_id":"s","cwd":%q,"prompt":"hello"}`, empty),
+			"hook", "claude-code", event)
+	}
 	spool := filepath.Join(h.Dir, ".mnem", "spool")
 	if _, err := os.Stat(spool); err == nil {
 		t.Error("something was noted")

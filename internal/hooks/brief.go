@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
 )
 
 const (
@@ -29,6 +31,12 @@ const (
 	advice = "This project has a memory, kept by mnem. Ask it with the tool recall before you guess, and keep\n" +
 		"what is decided, preferred or found out with the tool remember.\n"
 )
+
+// noRepository reports whether an error says that a directory has no repository, and not that a memory lacks something.
+func noRepository(err error) bool {
+	var lacks *repo.NotFoundError
+	return errors.Is(err, store.ErrNotFound) && !errors.As(err, &lacks)
+}
 
 // sessionBrief has an agent be told, when a session begins or its memory was made smaller: how to use the tools, what
 // is pinned, what contradicts itself, and what is news to the user of the last session.
@@ -47,7 +55,7 @@ func (h *Host) sessionBrief(ctx context.Context, dir string, t *telling) error {
 	}
 	var got *ops.Brief
 	err = h.askFor(ctx, dir, &ops.TellBrief.Spec, params, func(a any) { got = a.(*ops.Brief) })
-	if err != nil && ops.OutcomeOf(ctx, err) == operation.NotFound {
+	if err != nil && ops.OutcomeOf(ctx, err) == operation.NotFound && !noRepository(err) {
 		t.text = advice // a memory without a commit, which wants to be filled
 		return nil
 	}

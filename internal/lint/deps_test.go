@@ -129,7 +129,7 @@ var allowed = map[string]string{
 	// What is written into them for a memory, and whether what is there is right.
 	"internal/integrate": "internal/clients internal/filestate ops repo store",
 	// What agents are told when something happens in their program, of what is noted beside a repository.
-	"internal/hooks": "capture graph internal/plain internal/text memory operation ops repo retrieve",
+	"internal/hooks": "capture graph internal/plain internal/text memory operation ops repo retrieve store", // store only for its errors
 	// A memory that follows git: what git says, and the verbs that a branch of the memory is moved by.
 	"internal/gitfollow": "graph internal/filestate internal/gitdir internal/gitrun internal/plain internal/text ipld " +
 		"operation ops remote/byverb repo",

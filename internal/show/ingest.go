@@ -17,7 +17,9 @@ func (c *Console) Ingested(a *ops.Ingested) error {
 		return nil // what changed was nothing that is kept
 	}
 	for i := range files {
-		c.printIngestedFile(&files[i])
+		if !c.Quiet || files[i].Why != "" {
+			c.printIngestedFile(&files[i])
+		}
 	}
 	if a.Records != nil {
 		return cmp.Or(c.printRecords(a.Records), c.printCommit(&a.Committed))
