@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/gitdir"
@@ -274,6 +275,25 @@ func (c *cli) parent(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command 
 	cmd.Args = knownCommand
 	cmd.AddCommand(subs...)
 	return c.command(cmd, func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
+}
+
+// noArguments refuses arguments, and says where one may be the value of a flag before it.
+func noArguments(cmd *cobra.Command, args []string) error {
+	err := cobra.NoArgs(cmd, args)
+	if name := givenAlone(cmd); err != nil && name != "" {
+		return hint(err, "a value of --%[1]s follows \"=\": --%[1]s=%[2]s", name, args[0])
+	}
+	return err
+}
+
+// givenAlone returns a flag that was given without the value that it may have, "" for none.
+func givenAlone(cmd *cobra.Command) (name string) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.NoOptDefVal != "" && f.Value.Type() != "bool" && f.Value.String() == f.NoOptDefVal {
+			name = f.Name
+		}
+	})
+	return name
 }
 
 // knownCommand refuses what is not the name of a command, with the names that come close.

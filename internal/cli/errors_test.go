@@ -240,6 +240,11 @@ func TestErrorsAreSafeLines(t *testing.T) {
 		t.Errorf("stderr %q, want %q", stderr, want)
 	}
 	w.run(0, "init")
+	_, stderr = w.run(2, "distill", "--model", "x")
+	want = "mnem: unknown command \"x\" for \"mnem distill\"\nhint: a value of --model follows \"=\": --model=x\n"
+	if stderr != want {
+		t.Errorf("stderr %q, want %q", stderr, want)
+	}
 	_, stderr = w.run(1, "commit", "-m", "x", "bad\x1bname\nforged: line")
 	want = `mnem: open bad\u{1B}name\nforged: line: `
 	if !strings.HasPrefix(stderr, want) {

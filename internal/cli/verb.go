@@ -270,7 +270,7 @@ func (v *verb) positional() cobra.PositionalArgs {
 	}
 	switch {
 	case most == 0:
-		return cobra.NoArgs
+		return noArguments
 	case most < 0 && least == 0:
 		return cobra.ArbitraryArgs
 	case most < 0:
