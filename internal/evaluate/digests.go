@@ -313,7 +313,7 @@ func weighed(ctx context.Context, from *repo.Digests, w distill.Weights) (*repo.
 		return nil, err
 	}
 	u := distill.Update{
-		Blocks: blocks, Recipe: from.Recipe, Weights: w, Base: distill.Tree{Scopes: none},
+		Blocks: blocks, Recipe: from.Recipe, Weights: w, Base: distill.Tree{Scopes: none, Hashes: none},
 		Old: nothing{}, New: from.Reader,
 		Touched: func(yield func(graph.ID, error) bool) {
 			for _, id := range touched {
