@@ -31,6 +31,8 @@ const (
 	batchMost    = 200_000 // for each memory of a batch
 
 	serverMemory = 60 << 20
+	// agentMost is the CPU time of a recorded answer at 10^3 nodes: two processors give 1,000 a second.
+	agentMost = 2_000_000
 
 	readMost = 25_000_000
 	readP99  = 200_000_000

@@ -26,6 +26,8 @@ func init() {
 			heap: true},
 		{name: groupServer, what: "'mnem serve' asked over HTTP: its time and memory", run: (*bench).server,
 			starts: true},
+		{name: groupAgents, what: "'mnem mcp' asked by agents, whose answers are recorded", run: (*bench).agents,
+			starts: true},
 		{name: groupReaders, what: "--readers R and --writers W for --seconds S", run: (*bench).readers,
 			heap: true},
 		{name: groupCare, what: "gc of what all that left, fsck", run: (*bench).care},
