@@ -15,7 +15,7 @@ import (
 // DiffRequest asks what differs between two commits, or what is staged.
 type DiffRequest struct {
 	A      string   `op:",arg,remote" doc:"a branch, tag, CID or any other revision, or a range A..B"`
-	B      string   `op:",arg,remote" doc:"a branch, tag, CID or any other revision"`
+	B      string   `op:",arg,remote" complete:"rev" doc:"a branch, tag, CID or any other revision"`
 	Staged bool     `op:",remote" doc:"show what is staged"`
 	Stat   bool     `op:",remote" doc:"numbers for each type instead of items"`
 	Type   []string `op:",remote" doc:"only nodes and edges of this {TYPE}" note:" (repeatable)"`

@@ -64,7 +64,7 @@ func (p *RefExpect) write(w *Writing) { w.Expect = p.Expect }
 // BranchRequest asks for the branches, or for a change of one.
 type BranchRequest struct {
 	Name   string `op:",arg,remote,writes" doc:"the branch; none to list them"`
-	Rev    string `op:",arg,remote,writes" doc:"where a new branch begins; with move the new name"`
+	Rev    string `op:",arg,remote,writes" complete:"rev" doc:"where a new branch begins; with move the new name"`
 	Delete bool   `op:",short=d,remote" doc:"remove a branch"`
 	Force  bool   `op:",short=f,remote" doc:"move a branch that exists, remove one that is not merged"`
 	Move   bool   `op:",short=m,remote" doc:"rename a branch"`
@@ -264,7 +264,7 @@ type Tag struct {
 // TagRequest asks for the tags, or for a change of one.
 type TagRequest struct {
 	Name     string `op:",arg,remote,writes" doc:"the tag; none to list them"`
-	Rev      string `op:",arg,remote,writes" doc:"a branch, tag, CID or any other revision"`
+	Rev      string `op:",arg,remote,writes" complete:"rev" doc:"a branch, tag, CID or any other revision"`
 	Annotate bool   `op:",short=a,remote" doc:"keep who made the tag and when"`
 	Delete   bool   `op:",short=d,remote" doc:"remove a tag"`
 	Force    bool   `op:",short=f,remote" doc:"move a tag that exists"`
@@ -364,7 +364,7 @@ func (s *Service) emitTag(
 // SwitchRequest asks for HEAD to be elsewhere.
 type SwitchRequest struct {
 	Name   string `op:",arg,remote" doc:"the branch, or with detach a revision"`
-	Rev    string `op:",arg,remote" doc:"with create: where the branch begins"`
+	Rev    string `op:",arg,remote" complete:"rev" doc:"with create: where the branch begins"`
 	Create bool   `op:",short=c,remote" doc:"make the branch"`
 	Detach bool   `op:",remote" doc:"be at a commit and on no branch"`
 	Force  bool   `op:",short=f,remote" doc:"with -c: move the branch if there is one already"`

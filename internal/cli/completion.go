@@ -50,23 +50,42 @@ func (c *cli) completer(kind string) cobra.CompletionFunc {
 		return completeRules
 	case "setting":
 		return fixed(settings.Names())
+	case "value":
+		return completeValue
 	}
 	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		return c.completions(cmd, prefix, kind), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
+// completeValue completes a value of the key before it.
+func completeValue(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	key, err := settings.KeyOf(args[0])
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return key.Values(), cobra.ShellCompDirectiveNoFileComp
+}
+
 func fixed(values []string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 }
 
-// first completes the first argument alone.
-func first(complete cobra.CompletionFunc) cobra.CompletionFunc {
+// arguments completes the first argument of a verb, and a later one where its field says how.
+func (c *cli) arguments(v *verb) cobra.CompletionFunc {
+	fields := v.args()
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 {
+		kind := ""
+		switch {
+		case len(args) == 0:
+			kind = v.spec.Complete
+		case len(args) < len(fields):
+			kind = fields[len(args)].Complete
+		}
+		if kind == "" {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return complete(cmd, args, prefix)
+		return c.completer(kind)(cmd, args, prefix)
 	}
 }
 

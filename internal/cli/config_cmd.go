@@ -24,7 +24,7 @@ type (
 	}
 	configSetRequest struct {
 		Key   string `op:",arg"`
-		Value string `op:",arg"`
+		Value string `op:",arg" complete:"value"`
 		configScope
 	}
 )

@@ -106,7 +106,7 @@ func (c *cli) verb(v *verb) *cobra.Command {
 		Args: v.positional(),
 	}
 	if v.spec.Complete != "" {
-		cmd.ValidArgsFunction = first(c.completer(v.spec.Complete))
+		cmd.ValidArgsFunction = c.arguments(v)
 	}
 	for _, f := range v.spec.Fields() {
 		if err := f.SetDefault(req); err != nil {

@@ -156,6 +156,21 @@ func Names() []string {
 	return names
 }
 
+// Values are those that a key takes where they are a closed list, nil for any other key.
+func (k Key) Values() (values []string) {
+	if k.Check("no such value") == nil || k.Check("anything") == nil {
+		return nil
+	}
+	words := append([]string{"true", "false", FallbackNone, FallbackGlobal, ruleMerge, ruleImport, RuleAll},
+		byverb.Rules()...)
+	for _, word := range words {
+		if k.Check(word) == nil {
+			values = append(values, word)
+		}
+	}
+	return values
+}
+
 // ParseWait reads how long to wait for another process.
 func ParseWait(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
