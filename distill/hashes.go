@@ -88,15 +88,18 @@ func byKey(part int) func(a, b hashOf) int {
 }
 
 // parseTail reads what follows the hash in a key.
-func parseTail(tail []byte) (kind byte, id graph.ID, label string, err error) {
-	if len(tail) < 1+graph.IDLen || tail[0] != ofDigest && tail[0] != ofFact {
-		return 0, id, "", errHash
+func parseTail(tail []byte) (n Neighbour, err error) {
+	if len(tail) < 1+graph.IDLen {
+		return n, errHash
 	}
-	id, label = graph.ID(tail[1:1+graph.IDLen]), string(tail[1+graph.IDLen:])
-	if strings.Trim(label, allDigits) != "" || len(label) > keyDigits || tail[0] == ofFact && label != "" {
-		return 0, id, "", errHash
+	kind, id, label := tail[0], graph.ID(tail[1:1+graph.IDLen]), string(tail[1+graph.IDLen:])
+	switch {
+	case kind == ofFact && label == "":
+		return Neighbour{ID: id.String(), Fact: id, Kind: "fact"}, nil
+	case kind == ofDigest && len(label) <= keyDigits && strings.Trim(label, allDigits) == "":
+		return Neighbour{ID: DigestID(id, label), Kind: kindOf(id, label)}, nil
 	}
-	return tail[0], id, label, nil
+	return n, errHash
 }
 
 // rehash edits a tree of hashes: what is in both lists stays.
@@ -153,9 +156,6 @@ type Neighbour struct {
 // Near returns what has a hash that differs from one in so many bits at most, the nearest first, and how many
 // hashes it compared.
 func (t Tree) Near(ctx context.Context, sem Sem, most int) (out []Neighbour, read int, err error) {
-	if t.Hashes == nil {
-		return nil, 0, nil
-	}
 	values := nearValues(most / semParts)
 	parts := semParts
 	if t.Hashes.Len()/(semParts+1) <= uint64(seekCost*semParts*len(values)) {
@@ -214,38 +214,22 @@ func readNeighbour(key []byte, sem Sem) (n Neighbour, err error) {
 	if len(key) < semHead || key[0] >= semParts {
 		return n, errHash
 	}
-	kind, id, label, err := parseTail(key[semHead:])
-	if err != nil {
+	if n, err = parseTail(key[semHead:]); err != nil {
 		return n, err
 	}
 	n.Sem = Sem(binary.BigEndian.Uint64(key[1:])).front(semParts - int(key[0]))
 	n.Distance = sem.Distance(n.Sem)
-	if kind == ofFact {
-		n.ID, n.Fact, n.Kind = id.String(), id, "fact"
-		return n, nil
-	}
-	n.ID, n.Kind = DigestID(id, label), kindOf(id, label)
 	return n, nil
 }
 
-// Sourced returns the name of the digest, or else the fact, with a source: the first of several by id, "" and zeros
-// for none.
-func (t Tree) Sourced(ctx context.Context, source Source) (digest string, fact graph.ID, err error) {
-	if t.Hashes == nil {
-		return "", fact, nil
-	}
+// Sourced returns the digest, or else the fact, with a source, and whether there is one: the first of several by id.
+// It does not tell its hash.
+func (t Tree) Sourced(ctx context.Context, source Source) (n Neighbour, ok bool, err error) {
 	for e, err := range t.Hashes.ScanPrefix(ctx, append([]byte{bySource}, source[:]...)) {
-		if err != nil {
-			return "", fact, err
+		if err == nil {
+			n, err = parseTail(e.Key[sourceHead:])
 		}
-		kind, id, label, err := parseTail(e.Key[sourceHead:])
-		if err != nil {
-			return "", fact, err
-		}
-		if kind == ofFact {
-			return "", id, nil
-		}
-		return DigestID(id, label), fact, nil
+		return n, err == nil, err
 	}
-	return "", fact, nil
+	return n, false, nil
 }

@@ -19,7 +19,7 @@ type Work struct {
 	Facts   int // whose texts were read
 }
 
-// Tree is the digests of one graph.
+// Tree is the digests of one graph. Both maps are there, if empty.
 type Tree struct {
 	Root   ipld.CID    // of the root's digest; undefined where there is no fact
 	Scopes *prolly.Map // the id of each scope to the link of its digest

@@ -249,9 +249,9 @@ func check(t *testing.T, blocks distill.Blocks, tree distill.Tree, w *world) {
 			return false, nil
 		}
 		digests[c] = true
-		name, _, err := tree.Sourced(t.Context(), d.Source)
-		if err != nil || name != d.ID() && !sameSource(t, blocks, tree, name, d.Source) {
-			t.Errorf("of the source of %s: %q, %v", d.ID(), name, err)
+		first, ok, err := tree.Sourced(t.Context(), d.Source)
+		if err != nil || !ok || first.ID != d.ID() && !sameSource(t, blocks, tree, first.ID, d.Source) {
+			t.Errorf("of the source of %s: %+v, %v", d.ID(), first, err)
 		}
 		found, at, err := tree.Find(t.Context(), blocks, d.Scope, d.Label)
 		if err != nil || found == nil || at != c {

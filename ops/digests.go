@@ -461,7 +461,7 @@ func resolveHash(ctx context.Context, s *Service, q *ResolveRequest) (*ResolveAn
 	}
 	out.Read, out.More = read, max(0, len(list)-q.Limit)
 	for _, n := range list[:min(len(list), q.Limit)] {
-		if err := v.resolved(ctx, out, n.ID, n.Fact, n.Sem, n.Distance); err != nil {
+		if err := v.resolved(ctx, out, n); err != nil {
 			return nil, err
 		}
 	}
@@ -473,56 +473,46 @@ func (v *digestView) sourced(ctx context.Context, out *ResolveAnswer, hash strin
 	if !ok {
 		return Usagef("%q is no source: want 64 hex digits", clip(hash, digestTitle))
 	}
-	digest, fact, err := v.Sourced(ctx, source)
-	switch {
-	case err != nil:
+	n, ok, err := v.Sourced(ctx, source)
+	if err != nil || !ok {
 		return err
-	case digest != "":
-		scope, label, _ := distill.ParseID(digest)
-		d, err := v.scoped(ctx, scope, label)
-		if err != nil || d == nil {
-			return cmp.Or(err, fmt.Errorf("%w: digest %s is not where it belongs", store.ErrCorrupt, digest))
-		}
-		return v.resolved(ctx, out, digest, fact, d.Sem, 0)
-	case !fact.IsZero():
-		f, err := v.Reader.Fact(ctx, fact)
-		if err != nil {
-			return err
-		}
-		sem, err := distill.SemOf(f.Text)
-		if err != nil {
-			return err
-		}
-		return v.resolved(ctx, out, fact.String(), fact, sem, 0)
 	}
-	return nil
+	if !n.Fact.IsZero() {
+		f, err := v.Reader.Fact(ctx, n.Fact)
+		if err != nil {
+			return err
+		}
+		if n.Sem, err = distill.SemOf(f.Text); err != nil {
+			return err
+		}
+	}
+	return v.resolved(ctx, out, n)
 }
 
-func (v *digestView) resolved(
-	ctx context.Context, out *ResolveAnswer, id string, fact graph.ID, sem distill.Sem, bits int,
-) error {
-	r := Resolved{ID: Text(id), Name: Text(id), Kind: "entity", Sem: sem.String(), Distance: bits}
+// resolved adds what has a hash to an answer.
+func (v *digestView) resolved(ctx context.Context, out *ResolveAnswer, n distill.Neighbour) error {
+	r := Resolved{ID: Text(n.ID), Name: Text(n.ID), Kind: "entity", Sem: n.Sem.String(), Distance: n.Distance}
 	var err error
-	if !fact.IsZero() {
-		title, err := v.factTitle(ctx, fact)
+	if !n.Fact.IsZero() {
+		title, err := v.factTitle(ctx, n.Fact)
 		if err != nil {
 			return err
 		}
-		name, err := v.name(ctx, fact, "")
+		name, err := v.name(ctx, n.Fact, "")
 		r.Title, r.Name = Text(title), Text(name)
 		out.Found = append(out.Found, r)
 		return err
 	}
-	scope, label, _ := distill.ParseID(id)
+	scope, label, _ := distill.ParseID(n.ID)
 	d, _, err := v.Find(ctx, v.Blocks, scope, label)
 	if err == nil && d == nil {
-		err = fmt.Errorf("%w: digest %s is not where it belongs", store.ErrCorrupt, id)
+		err = fmt.Errorf("%w: digest %s is not where it belongs", store.ErrCorrupt, n.ID)
 	}
 	if err != nil {
 		return err
 	}
 	row, err := v.row(ctx, d)
-	r.Kind, r.Name, r.Title = row.Kind, row.Name, row.Title
+	r.Kind, r.Name, r.Title, r.Sem = row.Kind, row.Name, row.Title, d.Sem.String()
 	out.Found = append(out.Found, r)
 	return err
 }

@@ -16,11 +16,11 @@ import (
 const (
 	groupAgents    = "agents"
 	agentProtocol  = "2025-06-18" // of MCP
-	agentQuestions = 4            // by each agent, for each of serverQuestions
+	agentQuestions = 4            // for each of serverQuestions
 )
 
-// agents asks a server questions over MCP as serverClients agents at once, each of which has a session that its
-// answers are recorded in.
+// agents asks a server questions over MCP as serverClients agents at once. Each has a session in which its answers are
+// recorded.
 func (b *bench) agents(ctx context.Context) (err error) {
 	s, err := b.serve(ctx, "mcp", "--http", "127.0.0.1:0")
 	if err != nil {

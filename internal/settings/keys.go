@@ -156,9 +156,9 @@ func Names() []string {
 	return names
 }
 
-// Values are those that a key takes where they are a closed list, nil for any other key.
+// Values are the words that a key takes, nil for one that takes any.
 func (k Key) Values() (values []string) {
-	if k.Check("no such value") == nil || k.Check("anything") == nil {
+	if k.Check("anything") == nil {
 		return nil
 	}
 	words := append([]string{"true", "false", FallbackNone, FallbackGlobal, ruleMerge, ruleImport, RuleAll},
