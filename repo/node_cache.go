@@ -3,8 +3,10 @@ package repo
 import (
 	"context"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/cache"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -29,4 +31,42 @@ func (k keptNodes) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 		k.kept.AddSince(epoch, c, data, int64(len(data)))
 	}
 	return data, err
+}
+
+// mentionCacheBytes bounds what is kept of nodes' mentions: those of some 5,000 nodes, as many as most memories have.
+const mentionCacheBytes = 4 << 20
+
+// mentionsOf is a node of a graph, and whether what mentions it is meant or what it mentions.
+type mentionsOf struct {
+	graph ipld.CID
+	node  graph.ID
+	in    bool
+}
+
+// keptMentions remembers the mentions of a graph's nodes from one retrieval to the next, as retrieve.MentionMemo.
+type keptMentions struct {
+	graph ipld.CID
+	epoch int // of kept, when the retrieval began
+	kept  *cache.Cache[mentionsOf, *retrieve.Mentioning]
+}
+
+func (k keptMentions) of(id graph.ID, d retrieve.Direction) mentionsOf {
+	return mentionsOf{k.graph, id, d == retrieve.In}
+}
+
+// keptMentions returns those of the snapshot's graph.
+func (s *Snapshot) keptMentions() keptMentions {
+	_, _, epoch := s.repo.mentions.Get(mentionsOf{})
+	return keptMentions{s.state.root, epoch, &s.repo.mentions}
+}
+
+// Known returns what is kept of a node, nil for nothing.
+func (k keptMentions) Known(id graph.ID, d retrieve.Direction) *retrieve.Mentioning {
+	m, _, _ := k.kept.Get(k.of(id, d))
+	return m
+}
+
+// Remember keeps what was found of a node.
+func (k keptMentions) Remember(id graph.ID, d retrieve.Direction, m *retrieve.Mentioning) {
+	k.kept.AddSince(k.epoch, k.of(id, d), m, int64(len(m.IDs)*graph.IDLen))
 }

@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,8 +10,8 @@ import (
 	"github.com/mnem-project/mnem/store/mem"
 )
 
-// TestNodeCache holds that a question asked again reads no node from the store, and that nothing is kept of nodes
-// once some may have been erased.
+// TestNodeCache holds that a question asked again reads no node from the store and looks for no mention, and that
+// nothing is kept of nodes once some may have been erased.
 func TestNodeCache(t *testing.T) {
 	ctx := t.Context()
 	by := Stamp{Author: "ana", Time: 1, Command: []string{"test"}}
@@ -19,7 +20,7 @@ func TestNodeCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	changes := ReadChanges(strings.NewReader(`{"node":{"key":"a","type":"T","summary":"harbour lights"}}
-{"node":{"key":"b","type":"T","summary":"harbour walls"}}`), "lines")
+{"node":{"key":"b","type":"T","summary":"harbour walls","content":"see harbour lights"}}`), "lines")
 	if _, err := r.Commit(ctx, changes, CommitOptions{Stamp: by}); err != nil {
 		t.Fatal(err)
 	}
@@ -38,12 +39,23 @@ func TestNodeCache(t *testing.T) {
 	if n := r.nodeBlocks.Len(); n != 2 {
 		t.Errorf("%d nodes are kept, want 2", n)
 	}
+	s, err := r.Snapshot(ctx, string(graph.Head))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := graph.NodeID("a"), graph.NodeID("b")
+	if m := s.keptMentions().Known(b, retrieve.Out); m == nil || !slices.Equal(m.IDs, []graph.ID{a}) {
+		t.Errorf("of the mentions of b are kept %+v", m)
+	}
+	if n := r.mentions.Len(); n != 4 {
+		t.Errorf("%d lists of mentions are kept, want 4", n)
+	}
 	ask()
 	if err := r.changeAllIndexed(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
-	if n := r.nodeBlocks.Len(); n != 0 {
-		t.Errorf("%d nodes are kept after an erasure", n)
+	if n := r.nodeBlocks.Len() + r.mentions.Len(); n != 0 {
+		t.Errorf("%d nodes or their mentions are kept after an erasure", n)
 	}
 	ask()
 }

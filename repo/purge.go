@@ -418,6 +418,7 @@ func (r *Repo) changeAllIndexed(ctx context.Context, change func() error) error 
 	r.rows.Clear()
 	r.vectors.clear()
 	r.nodeBlocks.Clear()
+	r.mentions.Clear()
 	if err := r.store.Derived().Clear(ctx); err != nil {
 		return fmt.Errorf("clear indexes: %w", err)
 	}

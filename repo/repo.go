@@ -165,6 +165,7 @@ type Repo struct {
 	vectors *vectorCache   // sparse ones
 	// nodeBlocks are those that retrievals read; none where other processes can erase some.
 	nodeBlocks cache.Cache[ipld.CID, []byte]
+	mentions   cache.Cache[mentionsOf, *retrieve.Mentioning] // likewise
 
 	clock       func() graph.Time // nil: the time of each call's Stamp
 	counters    retrieve.Counters
@@ -275,10 +276,12 @@ func over(st store.Store, opt Options) *Repo {
 			c.Share(b)
 		}
 		r.nodeBlocks.Share(b)
+		r.mentions.Share(b)
 	}
 	r.share()
 	if r.shared == nil {
 		r.nodeBlocks.Init(nodeCacheBytes)
+		r.mentions.Init(mentionCacheBytes)
 	}
 	return r
 }

@@ -38,7 +38,7 @@ func (s *Snapshot) RetrieveTraced(
 	if req, err = s.profiled(ctx, req); err != nil {
 		return nil, err
 	}
-	u := retrieve.Runner{Counters: s.repo.counters, Trace: trace}
+	u := retrieve.Runner{Counters: s.repo.counters, Trace: trace, Mentions: s.keptMentions()}
 	var answer *retrieve.Answer
 	err = s.withIndex(ctx, func(x *index.Index) error {
 		erased := int(s.state.nodes.Len()) - int(x.Stats().Nodes)

@@ -2,6 +2,7 @@ package retrieve
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -440,5 +441,54 @@ func TestMentions(t *testing.T) {
 		if got := ids(m.ask(t, req)); len(got) != 1 {
 			t.Errorf("%s with edge types: %v", query, got)
 		}
+	}
+}
+
+// mapMemo remembers everything.
+type mapMemo struct {
+	of   map[graph.ID]map[Direction]*Mentioning
+	hits int
+}
+
+func (k *mapMemo) Known(id graph.ID, d Direction) *Mentioning {
+	m := k.of[id][d]
+	if m != nil {
+		k.hits++
+	}
+	return m
+}
+
+func (k *mapMemo) Remember(id graph.ID, d Direction, m *Mentioning) {
+	if k.of[id] == nil {
+		k.of[id] = map[Direction]*Mentioning{}
+	}
+	k.of[id][d] = m
+}
+
+// TestMentionMemo asks with what was remembered of requests that wanted other nodes, and gets the same answers.
+func TestMentionMemo(t *testing.T) {
+	rng := seeded(t)
+	hits := 0
+	for range effort.Pick(20, 60, 1000) {
+		m := randomMemory(rng, 5+rng.IntN(120), rng.IntN(100))
+		memo := &mapMemo{of: map[graph.ID]map[Direction]*Mentioning{}}
+		for range 12 {
+			req := Request{
+				Text: fmt.Sprintf("u%d %c", rng.IntN(9), 'a'+rng.IntN(4)), Direction: []Direction{Both, Out, In}[rng.IntN(3)],
+			}
+			randomFilters(rng, &req)
+			req = ofAll(req)
+			got, err := Runner{Mentions: memo}.Run(t.Context(), m, m, testCommit, req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := diff(m.ask(t, req), got); d != "" {
+				t.Fatalf("request %+v: %s", req, d)
+			}
+		}
+		hits += memo.hits
+	}
+	if hits == 0 {
+		t.Error("nothing was known")
 	}
 }

@@ -18,12 +18,28 @@ const (
 
 // mentions finds the links that texts make between nodes: clauses 7.3 and 10.
 type mentions struct {
-	g    Graph
-	x    Index
-	keep func(context.Context, graph.ID) (bool, error) // whether a node takes part
+	g     Graph
+	x     Index
+	keep  func(context.Context, graph.ID) (bool, error) // whether a node takes part
+	known MentionMemo                                   // nil for none
 
+	node   *graph.Node         // the last that was asked about, nil at first
 	texts  map[graph.ID]string // beginnings of contents read before
 	looked int                 // nodes that were looked at for a title
+}
+
+// Mentioning is what texts alone say of a node: nothing that a request asks for changes it.
+type Mentioning struct {
+	IDs    []graph.ID // that it mentions, or that mention it, each once
+	Looked int        // how many nodes were looked at for its title
+}
+
+// MentionMemo remembers what was found of nodes in one index, as much as it has room for. What it is given
+// and gives back is never changed. Safe for concurrent use.
+type MentionMemo interface {
+	// Known returns what is remembered of a node, out for what it mentions and in for what mentions it.
+	Known(id graph.ID, d Direction) *Mentioning
+	Remember(id graph.ID, d Direction, m *Mentioning)
 }
 
 // Mentions returns the nodes that a node's content mentions, and those whose contents mention it,
@@ -32,33 +48,72 @@ func Mentions(
 	ctx context.Context, g Graph, x Index, n *graph.Node,
 	keep func(context.Context, graph.ID) (bool, error),
 ) (mentioned, by []graph.ID, err error) {
-	m := &mentions{g: g, x: x, keep: keep}
-	if mentioned, err = m.in(ctx, n); err != nil {
+	m := &mentions{g: g, x: x, keep: keep, node: n}
+	if mentioned, err = m.linked(ctx, n.ID, Out); err != nil {
 		return nil, nil, err
 	}
-	by, err = m.of(ctx, n)
+	by, err = m.linked(ctx, n.ID, In)
 	return mentioned, by, err
 }
 
-// in returns the nodes mentioned in a node's content.
-func (m *mentions) in(ctx context.Context, n *graph.Node) ([]graph.ID, error) {
-	text, err := m.text(ctx, n)
+// linked returns the nodes that take part and are mentioned in a node's content, or whose contents have its
+// title: none of these once enough were looked at.
+func (m *mentions) linked(ctx context.Context, id graph.ID, d Direction) ([]graph.ID, error) {
+	if d == In && m.looked >= maxLookedAt {
+		return nil, nil
+	}
+	found, err := m.find(ctx, id, d)
 	if err != nil {
 		return nil, err
 	}
-	ids, err := m.x.Mentioned(ctx, text)
-	if err != nil {
-		return nil, fmt.Errorf("look for titles: %w", err)
-	}
+	m.looked += found.Looked
 	var out []graph.ID
-	for _, id := range ids {
-		if ok, err := m.takesPart(ctx, n, id); err != nil {
+	for _, other := range found.IDs {
+		if ok, err := m.takesPart(ctx, id, other); err != nil {
 			return nil, err
 		} else if ok {
-			out = append(out, id)
+			out = append(out, other)
 		}
 	}
 	return out, nil
+}
+
+// find finds what linked returns, from memory where it can be, and may leave out nodes that take no part.
+func (m *mentions) find(ctx context.Context, id graph.ID, d Direction) (*Mentioning, error) {
+	if m.known != nil {
+		if found := m.known.Known(id, d); found != nil {
+			return found, nil
+		}
+	}
+	if m.node == nil || m.node.ID != id {
+		n, _, err := m.g.Node(ctx, id)
+		if err != nil {
+			return nil, fmt.Errorf("read node %s: %w", id, err)
+		}
+		m.node = n
+	}
+	find := m.in
+	if d == In {
+		find = m.of
+	}
+	found, whole, err := find(ctx, m.node)
+	if err == nil && whole && m.known != nil {
+		m.known.Remember(id, d, found)
+	}
+	return found, err
+}
+
+// in finds the nodes mentioned in a node's content.
+func (m *mentions) in(ctx context.Context, n *graph.Node) (found *Mentioning, whole bool, err error) {
+	text, err := m.text(ctx, n)
+	if err != nil {
+		return nil, false, err
+	}
+	ids, err := m.x.Mentioned(ctx, text)
+	if err != nil {
+		return nil, false, fmt.Errorf("look for titles: %w", err)
+	}
+	return &Mentioning{IDs: ids}, true, nil
 }
 
 // text returns the beginning of a node's content.
@@ -81,42 +136,40 @@ func (m *mentions) text(ctx context.Context, n *graph.Node) (string, error) {
 	return text, nil
 }
 
-// of returns the nodes whose contents have a node's title, none once enough were looked at.
-func (m *mentions) of(ctx context.Context, n *graph.Node) ([]graph.ID, error) {
-	if m.looked >= maxLookedAt {
-		return nil, nil
-	}
+// of finds the nodes whose contents have a node's title. It is whole unless nodes were left out that take no
+// part: these are not read.
+func (m *mentions) of(ctx context.Context, n *graph.Node) (found *Mentioning, whole bool, err error) {
 	candidates, err := m.x.Mentioning(ctx, n.Summary, maxTitleDocs)
 	if err != nil {
-		return nil, fmt.Errorf("look for a title: %w", err)
+		return nil, false, fmt.Errorf("look for a title: %w", err)
 	}
-	m.looked += len(candidates)
-	var out []graph.ID
+	found, whole = &Mentioning{Looked: len(candidates)}, true
 	for _, id := range candidates {
-		if ok, err := m.takesPart(ctx, n, id); err != nil {
-			return nil, err
+		if ok, err := m.takesPart(ctx, n.ID, id); err != nil {
+			return nil, false, err
 		} else if !ok {
+			whole = whole && id == n.ID
 			continue
 		}
 		other, _, err := m.g.Node(ctx, id)
 		if err != nil {
-			return nil, fmt.Errorf("read node %s: %w", id, err)
+			return nil, false, fmt.Errorf("read node %s: %w", id, err)
 		}
 		text, err := m.text(ctx, other)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if m.x.HasTitle(text, n.Summary) {
-			out = append(out, id)
+			found.IDs = append(found.IDs, id)
 		}
 	}
-	return out, nil
+	return found, whole, nil
 }
 
-// takesPart reports whether another node may be linked to n.
-func (m *mentions) takesPart(ctx context.Context, n *graph.Node, id graph.ID) (bool, error) {
-	if id == n.ID {
+// takesPart reports whether another node may be linked to one.
+func (m *mentions) takesPart(ctx context.Context, id, other graph.ID) (bool, error) {
+	if other == id {
 		return false, nil
 	}
-	return m.keep(ctx, id)
+	return m.keep(ctx, other)
 }

@@ -186,12 +186,13 @@ type run struct {
 
 	extractor *extractor // of features of nodes; nil until similarity is asked for
 
-	counter  Counter // nil for Estimate
-	trace    *Trace  // nil where nobody asks
-	idle     idle    // what had nothing to do
-	grouped  int     // candidates that communities raised or brought in
-	vain     int     // rewrites that found nothing
-	unranked bool    // whether reranking was asked for and did nothing
+	counter  Counter     // nil for Estimate
+	mentions MentionMemo // nil for none
+	trace    *Trace      // nil where nobody asks
+	idle     idle        // what had nothing to do
+	grouped  int         // candidates that communities raised or brought in
+	vain     int         // rewrites that found nothing
+	unranked bool        // whether reranking was asked for and did nothing
 
 	recalled *Recollection // nil where the request is no recall
 }

@@ -11,6 +11,8 @@ import (
 type Runner struct {
 	Counters Counters // that requests may name; nil for none but Estimate
 	Trace    *Trace   // where given, filled with how the answer came about; for one run at a time
+	// Mentions remembers what the texts of the graph's nodes mention; nil for nothing.
+	Mentions MentionMemo
 }
 
 // Run answers a request at a commit, whose graph and index g and x must be. It returns a
@@ -33,7 +35,7 @@ func (u Runner) Run(
 			return nil, err
 		}
 	}
-	r := &run{g: g, x: x, req: req.Resolve(), trace: u.Trace, room: rooms.Get().(*room)}
+	r := &run{g: g, x: x, req: req.Resolve(), trace: u.Trace, mentions: u.Mentions, room: rooms.Get().(*room)}
 	defer r.room.leave()
 	r.req.Settled = true
 	r.req.settleIntent()

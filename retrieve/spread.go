@@ -63,7 +63,7 @@ func (r *run) newSpreader() *spreader {
 		r.room.taken = true
 		s.nodes, s.links = r.room.nodes, r.room.links
 	}
-	s.texts = &mentions{g: r.g, x: r.x, keep: s.passes}
+	s.texts = &mentions{g: r.g, x: r.x, keep: s.passes, known: r.mentions}
 	return s
 }
 
@@ -399,23 +399,15 @@ func (s *spreader) mentioned(ctx context.Context, id graph.ID) ([]Step, error) {
 	if len(s.r.req.ExpandTypes) > 0 {
 		return nil, nil
 	}
-	n, _, err := s.r.g.Node(ctx, id)
-	if err != nil {
-		return nil, err
-	}
 	var steps []Step
 	for _, dir := range directions(s.r.req.Direction) {
-		find := s.texts.in
-		if dir == In {
-			find = s.texts.of
-		}
-		linked, err := find(ctx, n)
+		linked, err := s.texts.linked(ctx, id, dir)
 		if err != nil {
 			return nil, err
 		}
 		steps = slices.Grow(steps, len(linked))
-		for _, id := range linked {
-			steps = append(steps, Step{id, "", dir == Out})
+		for _, other := range linked {
+			steps = append(steps, Step{other, "", dir == Out})
 		}
 	}
 	return steps, nil
