@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // member is one name of a JSON object with its value. Objects keep their order: the same answer is
@@ -14,25 +15,79 @@ type member struct {
 	value json.RawMessage
 }
 
-// members reads an object.
+// members reads an object. What it returns are parts of data.
 func members(data json.RawMessage) ([]member, error) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+	list, ok := parts(data, '{')
+	if !ok {
 		return nil, fmt.Errorf("answer is not a JSON object: %.40q", data)
 	}
-	var list []member
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
+	out := make([]member, len(list)/2)
+	for i := range out {
+		name := list[2*i]
+		if err := json.Unmarshal(name, &out[i].name); err != nil {
 			return nil, fmt.Errorf("read answer: %w", err)
 		}
-		m := member{name: name.(string)} // names of objects are strings
-		if err := dec.Decode(&m.value); err != nil {
-			return nil, fmt.Errorf("read answer: %w", err)
-		}
-		list = append(list, m)
+		out[i].value = list[2*i+1]
+	}
+	return out, nil
+}
+
+// entries reads a list, of which null is an empty one. What it returns are parts of data.
+func entries(data json.RawMessage) ([]json.RawMessage, error) {
+	list, ok := parts(data, '[')
+	if !ok && string(bytes.Trim(data, jsonSpace)) != "null" {
+		return nil, fmt.Errorf("not a JSON list: %.40q", data)
 	}
 	return list, nil
+}
+
+const jsonSpace = " \t\r\n"
+
+// parts returns the entries of a list, or the names and values of an object by turns; open is how it must begin.
+// An answer is taken apart several times: a decoder would copy it each time, and take longer than the answer.
+func parts(data json.RawMessage, open byte) (list []json.RawMessage, ok bool) {
+	data = bytes.Trim(data, jsonSpace)
+	if len(data) == 0 || data[0] != open || !json.Valid(data) {
+		return nil, false
+	}
+	for at := 1; at < len(data)-1; {
+		if strings.IndexByte(jsonSpace+",:", data[at]) >= 0 {
+			at++
+			continue
+		}
+		end := at + valueLen(data[at:])
+		list = append(list, data[at:end:end])
+		at = end
+	}
+	return list, true
+}
+
+// valueLen returns how long the value is that valid JSON begins with.
+func valueLen(data []byte) int {
+	depth := 0
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '"':
+			for i++; data[i] != '"'; i++ {
+				if data[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			depth++
+			continue
+		case '}', ']':
+			depth--
+		default: // of a number or a word
+			if depth > 0 || i+1 < len(data) && strings.IndexByte(jsonSpace+",]}", data[i+1]) < 0 {
+				continue
+			}
+		}
+		if depth == 0 {
+			return i + 1
+		}
+	}
+	return len(data)
 }
 
 // object writes an object.
@@ -176,12 +231,12 @@ func read(answer json.RawMessage, fields []field) (*document, error) {
 }
 
 func (d *document) addList(f field, value json.RawMessage) error {
-	var entries []json.RawMessage
-	if err := json.Unmarshal(value, &entries); err != nil {
+	list, err := entries(value)
+	if err != nil {
 		return fmt.Errorf("read %s of the answer: %w", f.name, err)
 	}
 	d.lists = append(d.lists, f.name)
-	for _, e := range entries {
+	for _, e := range list {
 		if err := d.add(f, e); err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -100,7 +101,7 @@ func (a *App) run(ctx context.Context, args []string, rootOf func(*cli) *cobra.C
 	app.Stdin = stdin.Again()
 	a = &app
 	c := &cli{
-		app: a, args: args, stdin: stdin, Console: consoleOf(a, a.Stdout), by: a.caller(ctx),
+		app: a, args: args, stdin: stdin, Console: consoleOf(a, buffered(a.Stdout)), by: a.caller(ctx),
 	}
 	defer func() { *c = cli{} }() // what completed flags is kept for ever, and leads here
 	root := rootOf(c)
@@ -151,10 +152,15 @@ func wantsJSON(args []string) bool {
 	return false
 }
 
+// outBuffers are such buffers of calls of other surfaces, of which many come one after another.
+var outBuffers = sync.Pool{New: func() any { return buffered(nil) }}
+
+func buffered(out io.Writer) *bufio.Writer { return bufio.NewWriterSize(out, outBuffer) }
+
 // consoleOf returns where a command of an app prints, and says things.
-func consoleOf(app *App, out io.Writer) show.Console {
+func consoleOf(app *App, out *bufio.Writer) show.Console {
 	return show.Console{
-		Out: bufio.NewWriterSize(out, outBuffer), Aside: app.Stderr, Terminal: app.OutTTY, Plain: app.Getenv("NO_COLOR") != "",
+		Out: out, Aside: app.Stderr, Terminal: app.OutTTY, Plain: app.Getenv("NO_COLOR") != "",
 	}
 }
 

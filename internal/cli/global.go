@@ -132,7 +132,7 @@ func (c *cli) aside(ctx context.Context, dir string) *cli {
 	app := *c.app
 	app.Stdin = strings.NewReader("")
 	side := &cli{
-		app: &app, stdin: peers.NewReplay(app.Stdin), Console: consoleOf(&app, io.Discard), started: true,
+		app: &app, stdin: peers.NewReplay(app.Stdin), Console: consoleOf(&app, buffered(io.Discard)), started: true,
 		doing: doing{ctx: ctx, wait: c.doing.wait}, by: c.by, quietly: true,
 	}
 	side.by.Session, side.by.Following = "", nil

@@ -91,7 +91,7 @@ func (h *Host) WriteAnswers(
 	ctx context.Context, path string, fn func(print func(*retrieve.Answer, retrieve.Query) error) error,
 ) error {
 	return writeOut(ctx, h.c.absolute(path), func(w io.Writer) error {
-		side := consoleOf(h.c.app, w)
+		side := consoleOf(h.c.app, buffered(w))
 		err := fn(func(answer *retrieve.Answer, q retrieve.Query) error {
 			return side.PrintJSON(ops.AnswerOf(answer, q))
 		})

@@ -33,7 +33,7 @@ func (c *cli) page() {
 	}
 	terminal := *c.app
 	p := &pager{words: words, app: &terminal}
-	c.pager, c.Out = p, bufio.NewWriterSize(p, outBuffer)
+	c.pager, c.Out = p, buffered(p)
 	if c.app.ErrTTY {
 		c.app.Stderr = &asides{p, c.Out, terminal.Stderr}
 		c.Aside = c.app.Stderr

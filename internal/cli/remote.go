@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -58,14 +59,18 @@ func (r *runner) Run(
 	app := *r.app
 	app.Stdin, app.Stdout, app.Stderr = strings.NewReader(""), results, io.Discard
 	app.OutTTY, app.ErrTTY = false, false
+	buffer := outBuffers.Get().(*bufio.Writer)
+	defer outBuffers.Put(buffer)
+	buffer.Reset(results)
+	defer buffer.Reset(nil)
 	c := &cli{
-		app: &app, stdin: peers.NewReplay(app.Stdin), Console: consoleOf(&app, app.Stdout),
-		by: app.caller(ctx), global: r.global,
+		app: &app, stdin: peers.NewReplay(app.Stdin), Console: consoleOf(&app, buffer), by: app.caller(ctx),
+		global: r.global,
 	}
 	c.InJSON = !call.Text && call.Operation.Answer != operation.MediaCAR
 	c.Quiet, c.doing.wait = true, r.waits
 	defer c.release(nil) // where it panics: others wait for the end of all uses
-	err = c.call(ctx, verbNamed(call.Operation.Name), args)
+	err = c.call(ctx, operationVerbs()[call.Operation.Name], args)
 	c.release(err)
 	if flushErr := c.Out.Flush(); err == nil {
 		err = flushErr

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"io"
 	"path/filepath"
@@ -46,7 +45,7 @@ func (c *cli) askIn(
 	}
 	if out != nil {
 		side.Terminal = false
-		side.Out = bufio.NewWriterSize(out, outBuffer)
+		side.Out = buffered(out)
 	}
 	if err = side.askAside(ctx, v, req, emit); err == nil {
 		err = side.Out.Flush()

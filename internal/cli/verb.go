@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -86,15 +87,17 @@ func (c *cli) worked() {
 	c.working = nil
 }
 
-// verbNamed returns the verb of an operation, nil where it is none yet.
-func verbNamed(operation string) *verb {
+// operationVerbs are the verbs by the names of their operations.
+var operationVerbs = sync.OnceValue(func() map[string]*verb {
+	of := make(map[string]*verb)
 	for _, v := range verbs() {
-		if name := v.spec.Name(); name == operation || v.spec.Batch != nil && name+"_batch" == operation {
-			return v
+		of[v.spec.Name()] = v
+		if v.spec.Batch != nil {
+			of[v.spec.Name()+"_batch"] = v
 		}
 	}
-	return nil
-}
+	return of
+})
 
 // verb makes the command of a verb: a flag for each field of its request.
 func (c *cli) verb(v *verb) *cobra.Command {
