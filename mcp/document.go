@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // member is one name of a JSON object with its value. Objects keep their order: the same answer is
@@ -23,11 +24,7 @@ func members(data json.RawMessage) ([]member, error) {
 	}
 	out := make([]member, len(list)/2)
 	for i := range out {
-		name := list[2*i]
-		if err := json.Unmarshal(name, &out[i].name); err != nil {
-			return nil, fmt.Errorf("read answer: %w", err)
-		}
-		out[i].value = list[2*i+1]
+		out[i] = member{wordOf(list[2*i]), list[2*i+1]}
 	}
 	return out, nil
 }
@@ -117,8 +114,16 @@ func find(list []member, name string) json.RawMessage {
 }
 
 // textOf returns the value of a name that is a string, "" for any other.
-func textOf(list []member, name string) (s string) {
-	_ = json.Unmarshal(find(list, name), &s) // what is no string stays ""
+func textOf(list []member, name string) string {
+	return wordOf(find(list, name))
+}
+
+// wordOf reads a string, "" for any other value.
+func wordOf(v json.RawMessage) (s string) {
+	if n := len(v) - 1; n > 0 && v[0] == '"' && bytes.IndexByte(v, '\\') < 0 && utf8.Valid(v) {
+		return string(v[1:n])
+	}
+	_ = json.Unmarshal(v, &s)
 	return s
 }
 
