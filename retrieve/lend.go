@@ -34,7 +34,6 @@ type lender struct {
 	hop     int
 	round   []*facts // that are lent something in the round at hand
 	reached []*facts // in any round, each once
-	rows    []int64  // room for gains
 }
 
 // maxScore is more than any score.
@@ -119,12 +118,8 @@ func (l *lender) settle(ctx context.Context, v *facts, hop int) error {
 		return nil
 	}
 	width := len(t.first.from.gains)
-	if len(l.rows) < width {
-		l.rows = make([]int64, slabSize*width)
-	}
 	got := l.room.spreads.take()
-	*got = spread{id: v.id, hops: hop, gains: l.rows[:width:width]}
-	l.rows = l.rows[width:]
+	*got = spread{id: v.id, hops: hop, gains: l.room.gains.take(width)[:width]}
 	for g := t.first; g != nil; g = g.next {
 		damping := int64(fixed.One)
 		if g.weight != mentioning {
@@ -183,29 +178,29 @@ func (k *greatest) add(n int64) {
 	k.list = slices.Insert(k.list, i, n)
 }
 
-// sorted gives a list in order, of which only the beginning is likely to be wanted.
-type sorted[T any] struct {
-	list  []T // a heap
-	after func(a, b T) bool
+// offer is a node that no lane found, and a bound of what it is lent.
+type offer struct {
+	bound int64
+	node  *facts
 }
 
-// newSorted takes the list over. after is a total order.
-func newSorted[T any](list []T, after func(a, b T) bool) *sorted[T] {
-	s := &sorted[T]{list, func(a, b T) bool { return after(b, a) }} // what is first at the root
-	for i := len(list)/2 - 1; i >= 0; i-- {
-		heap.Down(list, i, s.after)
-	}
-	return s
+// before is the order in which offers are looked at, the greatest bound first. It is total.
+func (o offer) before(p offer) bool {
+	return o.bound > p.bound || o.bound == p.bound && o.node.id.Compare(p.node.id) < 0
 }
 
-// all yields what is left.
-func (s *sorted[T]) all() iter.Seq[T] {
-	return func(yield func(T) bool) {
-		for len(s.list) > 0 {
-			first, last := s.list[0], len(s.list)-1
-			s.list[0] = s.list[last]
-			s.list = s.list[:last]
-			heap.Down(s.list, 0, s.after)
+// inOrder yields the nodes of offers in their order, of which only the beginning is likely to be wanted. It takes
+// the list over.
+func inOrder(list []offer) iter.Seq[offer] {
+	return func(yield func(offer) bool) {
+		for i := len(list)/2 - 1; i >= 0; i-- {
+			heap.Down(list, i, offer.before)
+		}
+		for len(list) > 0 {
+			first, last := list[0], len(list)-1
+			list[0] = list[last]
+			list = list[:last]
+			heap.Down(list, 0, offer.before)
 			if !yield(first) {
 				return
 			}
@@ -218,10 +213,10 @@ func (s *sorted[T]) all() iter.Seq[T] {
 func (l *lender) layer(ctx context.Context) ([]*spread, error) {
 	most := &greatest{most: maxSenders}
 	at := l.hop - 1
-	layer := make([]*spread, 0, len(l.round))
+	var layer []*spread
 	add := func(v *facts) error {
 		err := l.settle(ctx, v, l.hop)
-		if got := v.lent[at].got; err == nil && got.sum > 0 {
+		if got := v.lent[at].got; err == nil && got.sum > 0 && most.among(got.sum) {
 			most.add(got.sum)
 			layer = append(layer, got)
 		}
@@ -230,27 +225,24 @@ func (l *lender) layer(ctx context.Context) ([]*spread, error) {
 	others := l.room.others[:0]
 	for _, v := range l.round {
 		if v.found == nil {
-			others = append(others, v)
+			others = append(others, offer{v.lent[at].bound, v})
 		} else if err := add(v); err != nil {
 			return nil, err
 		}
 	}
+	l.room.others = others
 	if l.hop == *l.r.req.Expand {
 		return nil, nil
 	}
-	l.room.others = others
-	list := newSorted(others, func(a, b *facts) bool {
-		x, y := a.lent[at].bound, b.lent[at].bound
-		return x < y || x == y && a.id.Compare(b.id) > 0
-	})
-	for v := range list.all() {
-		if !most.among(v.lent[at].bound) {
+	for o := range inOrder(others) {
+		if !most.among(o.bound) {
 			break
 		}
-		if err := add(v); err != nil {
+		if err := add(o.node); err != nil {
 			return nil, err
 		}
 	}
+	layer = slices.DeleteFunc(layer, func(s *spread) bool { return !most.among(s.sum) })
 	slices.SortFunc(layer, func(a, b *spread) int {
 		return cmp.Or(cmp.Compare(b.sum, a.sum), a.id.Compare(b.id))
 	})
@@ -263,7 +255,7 @@ func (l *lender) join(ctx context.Context) error {
 	others := l.room.others[:0]
 	for _, v := range l.reached {
 		if v.found == nil {
-			others = append(others, v)
+			others = append(others, offer{v.bound, v})
 		} else if slices.ContainsFunc(v.lent[:], func(t *lent) bool {
 			return t != nil && t.got.sum > 0
 		}) {
@@ -299,17 +291,15 @@ func (l *lender) join(ctx context.Context) error {
 }
 
 // joining returns the new nodes that were lent the most.
-func (l *lender) joining(ctx context.Context, others []*facts) ([]*candidate, error) {
-	sorted := newSorted(others, func(a, b *facts) bool {
-		return a.bound < b.bound || a.bound == b.bound && a.id.Compare(b.id) > 0
-	})
+func (l *lender) joining(ctx context.Context, others []offer) ([]*candidate, error) {
 	room := *l.r.req.MaxExpand
 	most := &greatest{most: room}
 	var list []*candidate
-	for v := range sorted.all() {
-		if !most.among(v.bound) {
+	for o := range inOrder(others) {
+		if !most.among(o.bound) {
 			break
 		}
+		v := o.node
 		for hop := range v.lent {
 			if err := l.settle(ctx, v, hop+1); err != nil {
 				return nil, err
@@ -317,11 +307,12 @@ func (l *lender) joining(ctx context.Context, others []*facts) ([]*candidate, er
 		}
 		c := l.room.candidates.take()
 		c.id = v.id
-		if l.receive(c, v, nil); c.reached() {
+		if l.receive(c, v, nil); c.reached() && most.among(c.gain) {
 			most.add(c.gain)
 			list = append(list, c)
 		}
 	}
+	list = slices.DeleteFunc(list, func(c *candidate) bool { return !most.among(c.gain) })
 	slices.SortFunc(list, func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(b.gain, a.gain), a.id.Compare(b.id))
 	})

@@ -19,7 +19,9 @@ type room struct {
 	bucket  []Link          // of one bucket
 	taken   bool            // whether nodes and links are in use
 
-	round, reached, others []*facts // of a lender
+	round, reached []*facts // of a lender
+	others         []offer
+	gains          stretches[int64] // of spreads
 
 	candidates slab[candidate]
 	lanes      stretches[LaneHit] // of candidates
@@ -58,6 +60,7 @@ func (m *room) leave() {
 	m.bucket = emptied(m.bucket, maxBucketed)
 	m.round, m.reached = emptied(m.round, maxRoom), emptied(m.reached, maxRoom)
 	m.others = emptied(m.others, maxRoom)
+	m.gains.clear()
 	rooms.Put(m)
 }
 
