@@ -137,7 +137,7 @@ func TestTurnsComeInOrder(t *testing.T) {
 	if !slices.Equal(order, want) {
 		t.Errorf("let in: %v, asked: %v", order, want)
 	}
-	if queue.taken || queue.waiting.Len() > 0 {
+	if queue.taken > 0 || queue.waiting.Len() > 0 {
 		t.Error("the turn is still taken")
 	}
 }

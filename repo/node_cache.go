@@ -36,28 +36,28 @@ func (k keptNodes) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 // mentionCacheBytes bounds what is kept of nodes' mentions: those of some 5,000 nodes, as many as most memories have.
 const mentionCacheBytes = 4 << 20
 
-// mentionsOf is a node of a graph, and whether what mentions it is meant or what it mentions.
+// mentionsOf is a node of a tree of nodes, and whether what mentions it is meant or what it mentions.
 type mentionsOf struct {
-	graph ipld.CID
+	nodes ipld.CID
 	node  graph.ID
 	in    bool
 }
 
 // keptMentions remembers the mentions of a graph's nodes from one retrieval to the next, as retrieve.MentionMemo.
 type keptMentions struct {
-	graph ipld.CID
+	nodes ipld.CID
 	epoch int // of kept, when the retrieval began
 	kept  *cache.Cache[mentionsOf, *retrieve.Mentioning]
 }
 
 func (k keptMentions) of(id graph.ID, d retrieve.Direction) mentionsOf {
-	return mentionsOf{k.graph, id, d == retrieve.In}
+	return mentionsOf{k.nodes, id, d == retrieve.In}
 }
 
-// keptMentions returns those of the snapshot's graph.
+// keptMentions returns those of the snapshot's nodes, on which alone they depend: not on edges or marks.
 func (s *Snapshot) keptMentions() keptMentions {
 	_, _, epoch := s.repo.mentions.Get(mentionsOf{})
-	return keptMentions{s.state.root, epoch, &s.repo.mentions}
+	return keptMentions{s.state.nodes.Root(), epoch, &s.repo.mentions}
 }
 
 // Known returns what is kept of a node, nil for nothing.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -166,6 +167,7 @@ type Repo struct {
 	// nodeBlocks are those that retrievals read; none where other processes can erase some.
 	nodeBlocks cache.Cache[ipld.CID, []byte]
 	mentions   cache.Cache[mentionsOf, *retrieve.Mentioning] // likewise
+	answering  turns                                         // of retrievals
 
 	clock       func() graph.Time // nil: the time of each call's Stamp
 	counters    retrieve.Counters
@@ -279,7 +281,9 @@ func over(st store.Store, opt Options) *Repo {
 		r.mentions.Share(b)
 	}
 	r.share()
+	r.answering.most = math.MaxInt // where reads wait for a database
 	if r.shared == nil {
+		r.answering.most = answersAtOnce()
 		r.nodeBlocks.Init(nodeCacheBytes)
 		r.mentions.Init(mentionCacheBytes)
 	}

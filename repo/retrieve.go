@@ -38,6 +38,12 @@ func (s *Snapshot) RetrieveTraced(
 	if req, err = s.profiled(ctx, req); err != nil {
 		return nil, err
 	}
+	if req.Reranker == nil { // a model may take as long as it likes
+		if err := s.repo.answering.take(ctx); err != nil {
+			return nil, err
+		}
+		defer s.repo.answering.give()
+	}
 	u := retrieve.Runner{Counters: s.repo.counters, Trace: trace, Mentions: s.keptMentions()}
 	var answer *retrieve.Answer
 	err = s.withIndex(ctx, func(x *index.Index) error {
