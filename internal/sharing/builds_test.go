@@ -52,7 +52,7 @@ func otherBuild(t *testing.T) string {
 	if err := os.WriteFile(file, overlay, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", file, "-o", program, "./cmd/mnem")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-overlay", file, "-o", program, "./cmd/mnem")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v: %s", err, out)
@@ -67,6 +67,7 @@ func TestTwoBuilds(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the other build is started by a script of sh")
 	}
+	t.Parallel()
 	program := otherBuild(t)
 	w := newTeam(t, carriers()[0])
 	other := func(code int, machine, stdin string, args ...string) string {

@@ -20,6 +20,9 @@ import (
 // process returns a command line as a process of its own on a machine.
 func (w *team) process(machine, stdin string, args ...string) *exec.Cmd {
 	cmd := program.Child(w.T, filepath.Join(w.dir, machine), program.AsProgram, args...)
+	for name, value := range w.env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
 	cmd.Env = append(cmd.Env, "MNEM_AUTHOR="+machine)
 	cmd.Stdin, cmd.Stderr = strings.NewReader(stdin), nil
 	return cmd

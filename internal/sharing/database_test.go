@@ -13,6 +13,7 @@ import (
 
 // TestManyOfDatabase has two servers answer for the repositories of one database, with tokens and quotas of each.
 func TestManyOfDatabase(t *testing.T) {
+	t.Parallel()
 	server := pgserver.Start(t)
 	w := newTeam(t, carriers()[0])
 	database := server.URL("main")

@@ -105,6 +105,7 @@ func TestLargeHistory(t *testing.T) {
 	list := carriers()
 	for _, by := range append([]carrier{list[0], list[3], list[5]}, farCarriers(t)...) {
 		t.Run(by.name, func(t *testing.T) {
+			t.Parallel()
 			nodes := effort.Pick(0, 10_000, 100_000)
 			if by.name == "http" {
 				nodes = 100_000

@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
@@ -37,6 +41,7 @@ func git(t *testing.T, dir string, args ...string) string {
 
 // TestGit shares a memory by a git repository: what it has there is one ref.
 func TestGit(t *testing.T) {
+	t.Parallel()
 	w, dir := inGit(t)
 	if out := w.ok("a", "clone", w.url, "."); !strings.Contains(out, "nothing is there yet") {
 		t.Error(out)
@@ -84,6 +89,43 @@ func TestGit(t *testing.T) {
 	}
 }
 
+// TestGitAsksOnce fetches what is here already: the git repository is asked where its ref is, and nothing more.
+func TestGitAsksOnce(t *testing.T) {
+	t.Parallel()
+	w, dir := inGit(t)
+	backend := gitBackend()
+	if backend == "" {
+		t.Skip("git http-backend is not installed")
+	}
+	target, err := url.Parse(strings.TrimPrefix(gitOverHTTP(t, backend, dir), "git+"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked atomic.Int64
+	s := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		asked.Add(1)
+		r.Out.URL.Scheme, r.Out.URL.Host = target.Scheme, target.Host
+	}})
+	t.Cleanup(s.Close)
+	w.url = "git+" + s.URL + target.Path
+	w.clones("a")
+	w.add("a", "one", "x")
+	w.ok("a", "push")
+	w.clones("b")
+	w.ok("b", "fetch") // what a clone read is not kept
+	for _, m := range []string{"a", "b"} {
+		asked.Store(0)
+		w.ok(m, "fetch")
+		if n := asked.Load(); n < 1 || n > 2 { // what the server can do, and the ref
+			t.Errorf("%s sent %d requests for nothing new", m, n)
+		}
+	}
+	w.add("a", "two", "x")
+	w.ok("a", "push")
+	w.ok("b", "sync")
+	w.same("main", "a", "b")
+}
+
 // TestGitAtOnce has machines sync by one git repository at once.
 func TestGitAtOnce(t *testing.T) {
 	t.Parallel()
@@ -105,6 +147,7 @@ func TestGitAtOnce(t *testing.T) {
 // TestGitRepacks pushes more packs than are kept: they become one, which others take in.
 func TestGitRepacks(t *testing.T) {
 	effort.Long(t)
+	t.Parallel()
 	w, dir := inGit(t)
 	w.ok("a", "clone", w.url, ".")
 	for i := range 70 {

@@ -98,22 +98,6 @@ func matrix() (list []scenario) {
 // special are scenarios of what is large, signed, configured or kept elsewhere.
 func special() []scenario {
 	return []scenario{
-		{name: "huge node", do: func(w *team) {
-			w.clones("a")
-			rnd := rand.New(rand.NewPCG(5, 5))
-			file := filepath.Join(w.dir, "huge")
-			line := `{"node":{"key":"huge","type":"N","summary":"x"}}` + "\n"
-			for i := range 3 { // more than goes in one part
-				line += fmt.Sprintf(`{"node":{"key":"part-%d","type":"N","content":%q}}`+"\n", i, noise(rnd, 3<<20))
-			}
-			if err := os.WriteFile(file, []byte(line), 0o600); err != nil {
-				w.Fatal(err)
-			}
-			w.ok("a", "commit", "-m", "huge", file)
-			w.ok("a", "push")
-			w.clones("b")
-			w.same("main", "a", "b", "hub")
-		}},
 		{name: "many branches", do: func(w *team) {
 			w.add("hub", "one", "x")
 			w.clones("a", "b")
@@ -187,6 +171,22 @@ func special() []scenario {
 			if w.at("b", "refs/tags/v1") != w.at("a", "refs/tags/v1") || w.at("b", "refs/remotes/origin/heads/side") == "" {
 				w.Error("a ref is not in the backup")
 			}
+		}},
+		{name: "huge node", do: func(w *team) {
+			w.clones("a")
+			rnd := rand.New(rand.NewPCG(5, 5))
+			file := filepath.Join(w.dir, "huge")
+			line := `{"node":{"key":"huge","type":"N","summary":"x"}}` + "\n"
+			for i := range 3 { // more than goes in one part
+				line += fmt.Sprintf(`{"node":{"key":"part-%d","type":"N","content":%q}}`+"\n", i, noise(rnd, 3<<20))
+			}
+			if err := os.WriteFile(file, []byte(line), 0o600); err != nil {
+				w.Fatal(err)
+			}
+			w.ok("a", "commit", "-m", "huge", file)
+			w.ok("a", "push")
+			w.clones("b")
+			w.same("main", "a", "b", "hub")
 		}},
 	}
 }

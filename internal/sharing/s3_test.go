@@ -22,7 +22,6 @@ func inBucket(t *testing.T) (*team, *s3test.Server) {
 		"AWS_ENDPOINT_URL": s.URL, "AWS_ACCESS_KEY_ID": s3test.AccessKey, "AWS_SECRET_ACCESS_KEY": s3test.SecretKey,
 	} {
 		w.env[name] = value
-		t.Setenv(name, value) // of processes
 	}
 	w.url = "s3://" + s3test.Bucket + "/team"
 	return w, s
@@ -38,6 +37,7 @@ func asked(s *s3test.Server, fn func()) (n int, all []string) {
 
 // TestBucket shares a memory by a bucket.
 func TestBucket(t *testing.T) {
+	t.Parallel()
 	w, s := inBucket(t)
 	if out := w.ok("a", "clone", w.url, "."); !strings.Contains(out, "nothing is there yet") {
 		t.Error(out)
@@ -91,6 +91,7 @@ func TestBucket(t *testing.T) {
 // TestBucketRepacks pushes often: few packs stay, others catch up without reading again what they have, and what is
 // not named any more goes after its time.
 func TestBucketRepacks(t *testing.T) {
+	t.Parallel()
 	w, s := inBucket(t)
 	w.ok("a", "clone", w.url, ".")
 	w.add("a", "n0", strings.Repeat("first ", 2000))
@@ -125,6 +126,7 @@ func TestBucketRepacks(t *testing.T) {
 
 // TestBucketAtOnce has machines sync by one bucket at once whose store fails in each way.
 func TestBucketAtOnce(t *testing.T) {
+	t.Parallel()
 	w, s := inBucket(t)
 	w.ok("m0", "clone", w.url, ".")
 	w.add("m0", "first", "x")
@@ -143,6 +145,7 @@ func TestBucketAtOnce(t *testing.T) {
 
 // TestBucketRefuses names stores and objects that are not taken.
 func TestBucketRefuses(t *testing.T) {
+	t.Parallel()
 	w, s := inBucket(t)
 	w.ok("a", "init")
 	for _, at := range []string{
@@ -184,6 +187,7 @@ func TestBucketRefuses(t *testing.T) {
 
 // TestBucketPurge erases what is in a bucket: its packs go at once.
 func TestBucketPurge(t *testing.T) {
+	t.Parallel()
 	w, s := inBucket(t)
 	at := w.purged()
 	w.reads("a", at, gone)

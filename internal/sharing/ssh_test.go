@@ -61,6 +61,7 @@ func TestServersEnd(t *testing.T) {
 	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
 		t.Skip("processes cannot be looked at here")
 	}
+	t.Parallel()
 	s, why := startSSHD(t)
 	if s == nil {
 		t.Skip(why)
@@ -76,7 +77,6 @@ func TestServersEnd(t *testing.T) {
 		for _, m := range []string{"a", "b"}[:1+rnd.IntN(2)] {
 			w.add(m, fmt.Sprint(m, i), strings.Repeat("of "+m+" ", 1+rnd.IntN(2000)))
 			cmd := w.process(m, "", "sync")
-			cmd.Env = append(cmd.Env, "MNEM_SSH="+s.client)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}

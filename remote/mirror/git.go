@@ -82,8 +82,8 @@ func (g *Git) gitTo(ctx context.Context, out *os.File, args ...string) error {
 }
 
 func (g *Git) program(ctx context.Context, in io.Reader, args ...string) *exec.Cmd {
-	cmd := gitrun.Program(ctx, append([]string{"--git-dir=" + g.dir, "-c", "core.hooksPath=" + os.DevNull, "-c", "gc.auto=0"},
-		args...)...)
+	cmd := gitrun.Program(ctx, append([]string{"--git-dir=" + g.dir, "-c", "core.hooksPath=" + os.DevNull, "-c", "gc.auto=0",
+		"-c", "maintenance.auto=false"}, args...)...)
 	cmd.Env = append(cmd.Env, "GIT_AUTHOR_NAME=mnem", "GIT_AUTHOR_EMAIL=mnem@localhost", "GIT_COMMITTER_NAME=mnem",
 		"GIT_COMMITTER_EMAIL=mnem@localhost")
 	cmd.Stdin = in
@@ -96,22 +96,33 @@ func (g *Git) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if strings.TrimSpace(listed) != "" {
+	if strings.TrimSpace(listed) == "" {
+		return nil
+	}
+	seen := func() error {
+		g.seen, err = g.git(ctx, nil, "rev-parse", "--verify", gitSeen+"^{commit}")
+		return err
+	}
+	if seen() != nil || listed != g.seen+"\t"+g.ref { // else it is here
+		g.seen = ""
 		_, err = g.git(ctx, nil, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", g.url, "+"+g.ref+":"+gitSeen)
 		if err == nil {
-			g.seen, err = g.git(ctx, nil, "rev-parse", "--verify", gitSeen+"^{commit}")
-		}
-		if err == nil {
-			err = g.readTree(ctx)
+			err = seen()
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	return g.readTree(ctx)
 }
 
-func (g *Git) refsOf(ctx context.Context, p pack) (string, error) { return g.blob(ctx, p.refs) }
+func (g *Git) refsOf(ctx context.Context, p pack) (string, error) {
+	text, err := g.blobs(ctx, p.refs)
+	if err != nil {
+		return "", err
+	}
+	return text[0], nil
+}
 
 func (g *Git) copyPack(ctx context.Context, f *os.File, p pack) error {
 	for _, id := range p.parts {
@@ -136,22 +147,16 @@ func (g *Git) readTree(ctx context.Context) error {
 			sizes[words[2]], _ = strconv.ParseInt(words[3], 10, 64) // which git writes
 		}
 	}
-	format, err := g.blob(ctx, blobs["format"])
-	if err != nil || format != formatOfGit {
+	text, err := g.blobs(ctx, blobs["format"], blobs["head"], blobs["refs"], blobs["redactions"])
+	if err != nil || text[0] != formatOfGit {
 		return errors.Join(err, g.errNone("its format is another one"))
 	}
-	if g.head, err = g.blob(ctx, blobs["head"]); err != nil {
-		return err
+	if blobs["head"] == "" || blobs["refs"] == "" {
+		return g.errNone("a file is missing")
 	}
-	g.head = strings.TrimSuffix(g.head, "\n")
-	text, err := g.blob(ctx, blobs["refs"])
-	if err == nil {
-		g.refs, err = g.parseRefs(text)
-	}
-	if err == nil && blobs["redactions"] != "" {
-		if text, err = g.blob(ctx, blobs["redactions"]); err == nil {
-			g.erased, err = g.parseRedactions(text)
-		}
+	g.head = strings.TrimSuffix(text[1], "\n")
+	if g.refs, err = g.parseRefs(text[2]); err == nil && blobs["redactions"] != "" {
+		g.erased, err = g.parseRedactions(text[3])
 	}
 	if err != nil {
 		return err
@@ -174,17 +179,33 @@ func (g *Git) readTree(ctx context.Context) error {
 	return nil
 }
 
-// blob returns a short blob.
-func (g *Git) blob(ctx context.Context, id string) (string, error) {
-	if id == "" {
-		return "", g.errNone("a file is missing")
-	}
-	out := &gitrun.Buffer{Limit: maxText}
-	err := gitrun.Run(g.program(ctx, nil, "cat-file", "blob", id), "cat-file", out)
+// blobs returns short blobs, "" for those whose id is "".
+func (g *Git) blobs(ctx context.Context, ids ...string) ([]string, error) {
+	wanted := strings.Join(slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return id == "" }), "\n")
+	out := &gitrun.Buffer{Limit: len(ids) * maxText}
+	err := gitrun.Run(g.program(ctx, strings.NewReader(wanted), "cat-file", "--batch=%(objectsize)"), "cat-file", out)
 	if out.Over {
-		return "", remote.ErrTooLarge
+		return nil, remote.ErrTooLarge
 	}
-	return out.String(), gitrun.Interrupted(ctx, err)
+	if err != nil {
+		return nil, gitrun.Interrupted(ctx, err)
+	}
+	texts, rest := make([]string, len(ids)), out.String()
+	for i, id := range ids {
+		if id == "" {
+			continue
+		}
+		size, data, _ := strings.Cut(rest, "\n")
+		n, err := strconv.Atoi(size)
+		if err != nil || n >= len(data) {
+			return nil, g.errNone("%s is missing", id)
+		}
+		if n > maxText {
+			return nil, remote.ErrTooLarge
+		}
+		texts[i], rest = data[:n], data[n+1:]
+	}
+	return texts, nil
 }
 
 // follow takes in the packs that are not here, from the first on where those that are here are not the first ones.
