@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -121,6 +122,7 @@ func TestOppositeSupersedesConflict(t *testing.T) {
 // TestRandomMarksHideNoCircle marks, unmarks and merges at random: no branch ever has nodes that all
 // supersede each other, lines are refused for nothing else, and a side can always be taken.
 func TestRandomMarksHideNoCircle(t *testing.T) {
+	effort.Alone(t)
 	for seed := range uint64(30) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { randomMarks(t, seed) })
 	}

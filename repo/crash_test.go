@@ -258,9 +258,9 @@ func goOn(r *repo.Repo) error {
 // TestCrash cuts power at the changes of a workload, once losing all that was not synced and once
 // a random part of it, and checks that everything acknowledged is there and nothing is damaged.
 func TestCrash(t *testing.T) {
-	stride := effort.Pick(17, 6, 1)
+	stride, least := effort.Pick(17, 6, 1), 15
 	if effort.Race {
-		stride = 19
+		stride, least = 41, 8
 	}
 	rng := rand.New(rand.NewPCG(crashSeed, 0))
 	var l ledger
@@ -285,7 +285,7 @@ func TestCrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%d changes, power cut at %d: %v", fsys.Ops(), points, kinds)
-	if p := l.read(); points < 15 || len(p.commits) != 26 || len(p.receipts) != 12 {
+	if p := l.read(); points < least || len(p.commits) != 26 || len(p.receipts) != 12 {
 		t.Errorf("%d points tested, %d commits, %d receipts", points, len(p.commits), len(p.receipts))
 	}
 	if err := checkCrashed(fsys.Clone(0, nil), l.read()); err != nil {

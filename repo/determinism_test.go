@@ -139,6 +139,7 @@ func same[T comparable](t testing.TB, what string, want, got []T) {
 
 // TestAnswersAreReproducible commits the demo memory in many ways: the answers never differ.
 func TestAnswersAreReproducible(t *testing.T) {
+	effort.Alone(t)
 	reqs, all := requests(t), demoLines(t)
 	r := openMem(t)
 	lines(t, r, strings.Join(all, ""))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -28,6 +29,7 @@ func byCommunity(t testing.TB, r *repo.Repo, opt repo.DigestOptions) *repo.Diges
 // TestDigestsByCommunity: whatever nodes and edges come and go, digests by communities are those made from
 // scratch, by another repository and in one step.
 func TestDigestsByCommunity(t *testing.T) {
+	effort.Alone(t)
 	for seed := range uint64(3) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		edited, _ := overMem(t)

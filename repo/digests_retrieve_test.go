@@ -5,12 +5,14 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
 // TestAltitude: digests stand in place of what does not fit, say which facts they cover, and replay.
 func TestAltitude(t *testing.T) {
+	effort.Alone(t)
 	r, _ := overMem(t)
 	lines(t, r, projects(120))
 	s := head(t, r)

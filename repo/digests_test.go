@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
@@ -56,6 +57,7 @@ func projects(n int) string {
 }
 
 func TestDigestsAreKept(t *testing.T) {
+	effort.Alone(t)
 	r, st := overMem(t)
 	lines(t, r, projects(400))
 	if d := digestsOf(t, head(t, r), repo.DigestOptions{Only: true}); d.Found || d.Scopes != nil {

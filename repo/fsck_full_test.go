@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
@@ -27,6 +28,7 @@ func steps(t *testing.T, st store.Store, n int) *repo.Repo {
 // TestWorkOfFullFsck bounds what a check of every commit from end to end reads: it grows with the
 // changes of the history, not with commits times what each holds.
 func TestWorkOfFullFsck(t *testing.T) {
+	effort.Alone(t)
 	var each []float64
 	for _, n := range []int{100, 400} {
 		st := mem.New()

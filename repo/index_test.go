@@ -58,6 +58,7 @@ func dump(t testing.TB, dir string) string {
 // TestReadOnlyChangesNothing runs every read on a repository opened for reading, with and without
 // indexes: no byte of any key or value changes, and writes are refused.
 func TestReadOnlyChangesNothing(t *testing.T) {
+	effort.Alone(t)
 	dir := initEmpty(t)
 	r, err := repo.Open(dir, repo.Options{})
 	if err != nil {
@@ -215,6 +216,7 @@ func trial(r *repo.Repo) error {
 // TestIndexClearedMidway clears the indexes of a repository of several commits: asking any of
 // them, in any order, gives what was answered before.
 func TestIndexClearedMidway(t *testing.T) {
+	effort.Alone(t)
 	reqs := some(requests(t)[:24], 8)
 	memory, change := demoText(t)
 	dir := initEmpty(t)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -294,6 +295,7 @@ func (d unclearableDerived) Clear(ctx context.Context) error {
 
 // TestPackWork bounds what packing a small change of a large memory reads.
 func TestPackWork(t *testing.T) {
+	effort.Alone(t)
 	from, to := openMem(t), openMem(t)
 	var b strings.Builder
 	for i := range 20_000 {

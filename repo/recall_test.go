@@ -45,6 +45,7 @@ func TestRecallReads(t *testing.T) {
 // TestRecallsAreReproducible asks in every intent with one thread and with several, of one opened
 // repository and of another one: answers and receipts never differ.
 func TestRecallsAreReproducible(t *testing.T) {
+	effort.Alone(t)
 	base := memory(t, 1000)
 	ask := func(procs int) (answers []string) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))

@@ -92,6 +92,7 @@ func replayed(t testing.TB, r *repo.Repo, want int) {
 // TestReplay replays a session of 100 retrievals after 50 further commits, opened anew, with the
 // indexes cleared, for reading and for writing.
 func TestReplay(t *testing.T) {
+	effort.Alone(t)
 	reqs := some(requests(t), 24)
 	memory, change := demoText(t)
 	dir := initEmpty(t)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -26,6 +27,7 @@ func (b *backwards) Rerank(_ context.Context, _ string, texts []string) ([]int64
 
 // TestReplayModels replays what models said without asking them, until it is erased.
 func TestReplayModels(t *testing.T) {
+	effort.Alone(t)
 	ctx := t.Context()
 	dir := filepath.Join(t.TempDir(), ".mnem")
 	r, st := openPlain(t, dir)

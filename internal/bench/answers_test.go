@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 // railway is the bundled set.
@@ -90,6 +91,7 @@ func measured(t *testing.T, flags string) map[string]string {
 // TestRailway measures the bundled set by the command: no figure is worse than its bound, and the table in the
 // docs is that of the command.
 func TestRailway(t *testing.T) {
+	effort.Alone(t)
 	var table strings.Builder
 	table.WriteString("| |")
 	for _, c := range railwayColumns {
@@ -144,6 +146,7 @@ func keepTable(t *testing.T, file, begin, table string) {
 
 // TestAnswersRepeat asks twice: the same bytes come back.
 func TestAnswersRepeat(t *testing.T) {
+	effort.Alone(t)
 	w := newWorld(t)
 	w.copyIn("railway", railway)
 	first, _ := w.bench(0, "answers", "railway", "--json", "--misses")

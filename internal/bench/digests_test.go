@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 // talks is the bundled set with written summaries and broad questions.
@@ -13,6 +15,7 @@ var talks = filepath.Join("..", "..", "testdata", "eval")
 // TestDigestsOfTalks: digests have more of the summaries' words than what others choose, but for a lucky draw, of
 // which four short sessions are not enough to tell.
 func TestDigestsOfTalks(t *testing.T) {
+	effort.Alone(t)
 	w := newWorld(t)
 	w.copyIn("talks", talks)
 	out, _ := w.bench(0, "digests", "talks", "--json")
@@ -55,6 +58,7 @@ func TestDigestsOfTalks(t *testing.T) {
 // TestAltitudesOfTalks: where a question is broad, auto prints more of the points, and more for each token; where
 // none is, it prints the same.
 func TestAltitudesOfTalks(t *testing.T) {
+	effort.Alone(t)
 	w := newWorld(t)
 	w.copyIn("talks", talks)
 	read := func(args ...string) map[string]map[string]map[string]float64 {

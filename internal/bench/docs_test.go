@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/operation"
@@ -124,6 +125,7 @@ func TestPage(t *testing.T) {
 // TestExamples runs the examples of every command with --json and compares their answers with the
 // shapes: no member is missing, and none is not named.
 func TestExamples(t *testing.T) {
+	effort.Alone(t)
 	ran := 0
 	for _, cmd := range Program().Tree().Commands() {
 		if cmd.Hidden || shapes()[cmd.Name()] == "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/testdata/demo"
 )
 
@@ -53,6 +54,7 @@ func benchWorld(t *testing.T) *world {
 }
 
 func TestBaselineIsChecked(t *testing.T) {
+	effort.Alone(t)
 	w := benchWorld(t)
 	good, _ := w.bench(0, "eval", ".", "--json")
 	change := func(old, new string) string {
@@ -92,6 +94,7 @@ func TestBaselineIsChecked(t *testing.T) {
 
 // TestToleranceIsExact moves one figure of a baseline by a ten-thousandth.
 func TestToleranceIsExact(t *testing.T) {
+	effort.Alone(t)
 	w := benchWorld(t)
 	good, _ := w.bench(0, "eval", ".", "--json")
 	var report struct{ Rows []map[string]json.Number }
@@ -113,6 +116,7 @@ func TestToleranceIsExact(t *testing.T) {
 
 // TestBenchAnswersAsRetrieveDoes compares the answers with those from a repository on disk.
 func TestBenchAnswersAsRetrieveDoes(t *testing.T) {
+	effort.Alone(t)
 	w := benchWorld(t)
 	before := files(t, w.Dir)
 	changes := `{"node":{"key":"d","type":"Note","summary":"the pump failed","created":"2024-05-01"}}` + "\n"

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/mnem-project/mnem/internal/cli"
@@ -26,6 +27,7 @@ const scriptTime = 1767323045
 //	mnem-bench ARG…       mnem-bench, in this process
 //	exit CODE PROGRAM …   one of the two, where it must end with that exit code
 func TestScripts(t *testing.T) {
+	effort.Alone(t)
 	files, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(files) < 3 {
 		t.Fatalf("%d scripts, %v", len(files), err)
