@@ -123,6 +123,7 @@ func TestOppositeSupersedesConflict(t *testing.T) {
 // supersede each other, lines are refused for nothing else, and a side can always be taken.
 func TestRandomMarksHideNoCircle(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	for seed := range uint64(30) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { randomMarks(t, seed) })
 	}

@@ -94,6 +94,7 @@ func clients(t *testing.T) (a, b clientOf, open func(name string) clientOf) {
 
 // TestClients has two clients switch, stage, merge and undo beside one another.
 func TestClients(t *testing.T) {
+	t.Parallel()
 	a, b, open := clients(t)
 	ctx := t.Context()
 	a.commit("", "first", "one")
@@ -200,6 +201,7 @@ func (c clientOf) conflict(rev string) {
 
 // TestClientsMerge has two clients with a merge in progress on one branch each end their own.
 func TestClientsMerge(t *testing.T) {
+	t.Parallel()
 	a, b, _ := clients(t)
 	ctx := t.Context()
 	a.diverge()
@@ -236,6 +238,7 @@ func TestClientsMerge(t *testing.T) {
 
 // TestClientsOldMerge has clients end merges that were begun by none, as before there were clients.
 func TestClientsOldMerge(t *testing.T) {
+	t.Parallel()
 	a, b, open := clients(t)
 	none, ctx := open(""), t.Context()
 	a.diverge()
@@ -284,6 +287,7 @@ func TestClientsOldMerge(t *testing.T) {
 
 // TestClientsLongNames holds that no branch gets a name with which what waits on it would have one too long.
 func TestClientsLongNames(t *testing.T) {
+	t.Parallel()
 	a, _, open := clients(t)
 	long, ctx := open(strings.Repeat("c", 64)), t.Context()
 	a.diverge()
@@ -309,6 +313,7 @@ func TestClientsLongNames(t *testing.T) {
 
 // TestClientsFarBack holds that undo and redo search no more operations than they may, whoever made these.
 func TestClientsFarBack(t *testing.T) {
+	t.Parallel()
 	a, b, open := clients(t)
 	ctx := t.Context()
 	t.Cleanup(repo.SearchOperations(4))

@@ -195,6 +195,7 @@ func TestExpect(t *testing.T) {
 // must have one CID.
 func TestOrderAndBatchesLeaveNoTrace(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	data, err := os.ReadFile("../testdata/demo/memory.jsonl")
 	if err != nil {
 		t.Fatal(err)

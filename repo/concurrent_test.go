@@ -143,6 +143,7 @@ func TestFactsWriter(t *testing.T) {
 }
 
 func TestConcurrentProcesses(t *testing.T) {
+	t.Parallel()
 	const writers = 4
 	n := factsEach(4)
 	dir := t.TempDir()

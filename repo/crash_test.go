@@ -258,6 +258,7 @@ func goOn(r *repo.Repo) error {
 // TestCrash cuts power at the changes of a workload, once losing all that was not synced and once
 // a random part of it, and checks that everything acknowledged is there and nothing is damaged.
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	stride, least := effort.Pick(17, 6, 1), 15
 	if effort.Race {
 		stride, least = 41, 8
@@ -295,6 +296,7 @@ func TestCrash(t *testing.T) {
 
 // TestCrashWithinRecovery cuts power again while what a power cut left is opened and written.
 func TestCrashWithinRecovery(t *testing.T) {
+	t.Parallel()
 	stride := effort.Pick(73, 37, 5)
 	rng := rand.New(rand.NewPCG(crashSeed, 1))
 	var l ledger

@@ -140,6 +140,7 @@ func same[T comparable](t testing.TB, what string, want, got []T) {
 // TestAnswersAreReproducible commits the demo memory in many ways: the answers never differ.
 func TestAnswersAreReproducible(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	reqs, all := requests(t), demoLines(t)
 	r := openMem(t)
 	lines(t, r, strings.Join(all, ""))
@@ -180,6 +181,7 @@ func TestAnswersAreReproducible(t *testing.T) {
 // all fully shuffled in one.
 func TestManyCommitsAnswerAsOne(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	reqs, all := some(requests(t), 20), demoLines(t)
 	r := openMem(t)
 	lines(t, r, strings.Join(all, ""))
@@ -218,6 +220,7 @@ func TestManyCommitsAnswerAsOne(t *testing.T) {
 // index has segments that kill documents: the answers are those of the demo memory alone.
 func TestDetoursLeaveNoTrace(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	reqs, all := requests(t), demoLines(t)
 	r := openMem(t)
 	lines(t, r, strings.Join(all, ""))
@@ -266,6 +269,7 @@ func some(reqs []retrieve.Request, n int) []retrieve.Request {
 // TestAnswersFromDisk opens a repository anew, for writing and for reading, with small caches and
 // without its indexes.
 func TestAnswersFromDisk(t *testing.T) {
+	t.Parallel()
 	reqs := some(requests(t), 20)
 	dir := initEmpty(t)
 	open := func(opt repo.Options) *repo.Repo {
@@ -307,6 +311,7 @@ func TestAnswersFromDisk(t *testing.T) {
 // TestConcurrentRetrievals asks from many goroutines while commits go on and other commits are
 // asked: every answer is that of its commit.
 func TestConcurrentRetrievals(t *testing.T) {
+	t.Parallel()
 	reqs := some(requests(t)[:40], 10)
 	r := openMem(t)
 	file(t, r, demoMemory)

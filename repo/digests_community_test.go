@@ -30,6 +30,7 @@ func byCommunity(t testing.TB, r *repo.Repo, opt repo.DigestOptions) *repo.Diges
 // scratch, by another repository and in one step.
 func TestDigestsByCommunity(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	for seed := range uint64(3) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		edited, _ := overMem(t)

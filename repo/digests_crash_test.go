@@ -29,6 +29,7 @@ var digestSteps = []string{
 // TestDigestsCrash cuts power while digests are made, kept and updated. What is kept afterwards is whole: the digests
 // of the newest commit, updated from what was left, are those made from nothing.
 func TestDigestsCrash(t *testing.T) {
+	t.Parallel()
 	stride := effort.Pick(7, 2, 1)
 	if effort.Race {
 		stride = 19

@@ -13,6 +13,7 @@ import (
 // TestAltitude: digests stand in place of what does not fit, say which facts they cover, and replay.
 func TestAltitude(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	r, _ := overMem(t)
 	lines(t, r, projects(120))
 	s := head(t, r)

@@ -59,6 +59,7 @@ func dump(t testing.TB, dir string) string {
 // indexes: no byte of any key or value changes, and writes are refused.
 func TestReadOnlyChangesNothing(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	dir := initEmpty(t)
 	r, err := repo.Open(dir, repo.Options{})
 	if err != nil {
@@ -217,6 +218,7 @@ func trial(r *repo.Repo) error {
 // them, in any order, gives what was answered before.
 func TestIndexClearedMidway(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	reqs := some(requests(t)[:24], 8)
 	memory, change := demoText(t)
 	dir := initEmpty(t)
@@ -287,6 +289,7 @@ func notes(n int) string {
 // after the index is rebuilt the answers are what they were.
 func TestDamagedIndex(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	reqs := requests(t)[:8]
 	base := mem.New()
 	r, err := repo.New(t.Context(), base, by, repo.Options{})

@@ -118,6 +118,7 @@ func initEmpty(t *testing.T) string {
 // TestKill kills processes that commit at random moments, one after another on one repository:
 // every commit whose success was printed stays in the history, and nothing is damaged.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	total := effort.Pick(60, 200, 1000)
 	const seed = 11
 	rng := rand.New(rand.NewPCG(seed, 0))

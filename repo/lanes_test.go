@@ -200,6 +200,7 @@ func log2(x uint64) (r int64) {
 // history, with caches of every size.
 func TestLanesModel(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 2))
 	found := 0
 	for _, size := range []int64{0, 3000, 1} {

@@ -118,6 +118,7 @@ func linkRequests() (list []retrieve.Request) {
 // without indexes of links, where everything is read from the trees.
 func TestLinksChangeNoAnswer(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	ctx := t.Context()
 	for seed := range effort.Pick[uint64](1, 2, 2) {
 		rng := rand.New(rand.NewPCG(seed, 21))

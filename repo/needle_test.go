@@ -43,6 +43,7 @@ func haystack(t *testing.T, n int) *repo.Repo {
 // TestFilterFindsOneOfMany asks every lane for the one node of many that a filter lets pass, which is
 // the last of all in each of them.
 func TestFilterFindsOneOfMany(t *testing.T) {
+	t.Parallel()
 	n := effort.Pick(10_000, 100_000, 100_000)
 	if effort.Race {
 		n = 2_000

@@ -93,6 +93,7 @@ func replayed(t testing.TB, r *repo.Repo, want int) {
 // indexes cleared, for reading and for writing.
 func TestReplay(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	reqs := some(requests(t), 24)
 	memory, change := demoText(t)
 	dir := initEmpty(t)
@@ -238,6 +239,7 @@ func damaged(fsys *testkit.CrashFS, receipts int) (how string, err error) {
 // may go untold.
 func TestReplayOfDamage(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	samples := effort.Pick(2, 6, 400)
 	reqs := requests(t)[:12]
 	memory, change := demoText(t)
@@ -376,6 +378,7 @@ func TestReplayOfLies(t *testing.T) {
 // TestFsckNamesBlocks damages one block at a time, whether a replay reads it or not: fsck names it.
 func TestFsckNamesBlocks(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	stride := effort.Pick(150, 60, 1)
 	base := mem.New()
 	r, err := repo.New(t.Context(), base, by, repo.Options{})

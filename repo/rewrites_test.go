@@ -28,6 +28,7 @@ func (b *backwards) Rerank(_ context.Context, _ string, texts []string) ([]int64
 // TestReplayModels replays what models said without asking them, until it is erased.
 func TestReplayModels(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	ctx := t.Context()
 	dir := filepath.Join(t.TempDir(), ".mnem")
 	r, st := openPlain(t, dir)

@@ -276,6 +276,7 @@ func psql(t *testing.T, at, sql string) {
 
 // TestChangesAreAppliedAnew gives a commit changes that can be read once, and moves the head under it.
 func TestChangesAreAppliedAnew(t *testing.T) {
+	t.Parallel()
 	server := pgserver.Start(t)
 	dir := t.TempDir()
 	linkDatabase(t, dir, server.URL("anew"))
