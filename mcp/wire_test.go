@@ -17,6 +17,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/cli"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/ramdir"
 	"github.com/mnem-project/mnem/mcp"
 )
 
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 		stop()
 		os.Exit(code)
 	}
-	os.Exit(m.Run())
+	os.Exit(ramdir.Run(m))
 }
 
 // wire is a client that writes lines and reads what comes back.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/ramdir"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
@@ -43,7 +44,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	debug.SetGCPercent(400) // many small memories: time goes further than space
-	os.Exit(m.Run())
+	os.Exit(ramdir.Run(m))
 }
 
 func child(what, dir string) error {

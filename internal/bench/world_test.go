@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/testkit/ramdir"
 )
 
 // asProgram makes the test binary be mnem-bench, or mnem where its first argument is not one of its
@@ -37,7 +38,7 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv(asProgram, "1"); err != nil {
 		panic(err)
 	}
-	os.Exit(m.Run())
+	os.Exit(ramdir.Run(m))
 }
 
 // world runs command lines of both programs in a directory.

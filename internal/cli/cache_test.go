@@ -49,6 +49,7 @@ func TestVersionCostsLittle(t *testing.T) {
 // TestProgramPackages bounds how many packages the program is linked from: each is work when a
 // process starts, and most of all those with tables of their own. A new one is a decision.
 func TestProgramPackages(t *testing.T) {
+	t.Parallel()
 	cmd := exec.Command("go", "list", "-deps", "../../cmd/mnem")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is published
 	out, err := cmd.Output()

@@ -15,6 +15,7 @@ import (
 // TestClient has clients with a made up name, one from the environment and one without any use a repository in a
 // database.
 func TestClient(t *testing.T) {
+	t.Parallel()
 	server := pgserver.Start(t)
 	at := server.URL("main")
 	client := func(name string, env map[string]string) func(code int, args ...string) (out, errs string) {

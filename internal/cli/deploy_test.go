@@ -175,6 +175,7 @@ func manifested(t *testing.T) (servers []deployed) {
 // TestDeploy runs the servers of the files in deploy, with their arguments, before a database with the settings of the
 // compose file, as deploy/README.md says to, and asks what their health is asked by.
 func TestDeploy(t *testing.T) {
+	t.Parallel()
 	servers, database := composed(t)
 	servers = append(servers, manifested(t)...)
 	if len(servers) != 3 || len(database) < 3 || database[0] != "postgres" {

@@ -98,6 +98,7 @@ func eachCommand(fn func(path string, cmd *cobra.Command)) {
 // run and where it has none, as they are.
 func TestExamples(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	world := newWorld(t)
 	world.write("memory.jsonl", demo.Memory)
 	world.write("change.jsonl", demo.Change)

@@ -280,6 +280,7 @@ var gitActions = []struct {
 // whether it can be written.
 func TestFollowGit(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	actions := 0
 	for _, c := range gitActions {
 		for _, s := range c.steps {

@@ -18,6 +18,7 @@ import (
 // TestFullDisk uses a repository on a disk that something else filled: each command has one outcome,
 // answers come, a purge is recorded, and says what is pending until it is not.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("only who administers the machine can mount a small disk")
 	}

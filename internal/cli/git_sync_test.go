@@ -29,6 +29,7 @@ func (w *world) gitSynced(args ...string) (merged []string) {
 
 // TestGitSync merges the memory of git branches that were merged, in each of the ways to merge, and no other.
 func TestGitSync(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		steps []string
@@ -220,6 +221,7 @@ func TestGitHook(t *testing.T) {
 
 // TestFollowHostile refuses what is no git directory, whole and with the place.
 func TestFollowHostile(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ file, text, want string }{
 		"huge":      {"HEAD", "ref: refs/heads/" + strings.Repeat("a/", 1<<20), "HEAD"},
 		"no branch": {"HEAD", "ref: refs/heads/../../x\n", "x"},

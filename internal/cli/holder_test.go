@@ -230,6 +230,7 @@ func TestWaitingForInput(t *testing.T) {
 // TestEightProcesses has processes that live long write side by side, while command lines do, and
 // the one that has the repository is killed again and again: what was acknowledged is there.
 func TestEightProcesses(t *testing.T) {
+	t.Parallel()
 	for _, kills := range []int{0, effort.Pick(6, 20, 20)} {
 		t.Run(fmt.Sprintf("%d kills", kills), func(t *testing.T) { manyProcesses(t, kills) })
 	}

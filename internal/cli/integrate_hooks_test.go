@@ -13,6 +13,7 @@ import (
 // TestIntegrateHooks writes hooks among a user's own and takes them out again to the byte.
 func TestIntegrateHooks(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	own := "{\n  // mine\n  \"theme\": \"dark\",\n  \"hooks\": {\n    \"Stop\": [ { \"hooks\": [ { \"type\": \"command\", \"command\": \"say done\" } ] } ]\n  }\n}\n"
 	for client, files := range map[string]struct{ user, project string }{
 		"claude-code": {".claude/settings.json", ".claude/settings.json"},

@@ -12,6 +12,7 @@ import (
 // what is stored is whole, so nothing may say that it is damaged, and what is wrong is what was asked.
 func TestOtherKinds(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	w := newWorld(t)
 	w.init()
 	w.Stdin = strings.NewReader(aliceLine)

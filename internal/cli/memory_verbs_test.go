@@ -52,6 +52,7 @@ func tools() (lines, questions string) {
 // graph, profiles and all are what they were.
 func TestMemoryVerbsUndo(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	w := newReading(t)
 	lines, questions := tools()
 	w.commit(verbLines() + lines)
@@ -127,6 +128,7 @@ func TestMemoryVerbsUndo(t *testing.T) {
 // numbers of processors: the answers have the same bytes.
 func TestMemoryVerbsInProcesses(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	w := newReading(t)
 	w.commit(verbLines())
 	ask := func(procs string, args ...string) string {

@@ -155,6 +155,7 @@ func written(t *testing.T, killed bool) string {
 // TestReadOnlyMount reads a repository on a disk that is mounted for reading only.
 func TestReadOnlyMount(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	if _, err := exec.LookPath("mount"); err != nil || os.Geteuid() != 0 {
 		t.Skip("only who administers the machine can mount")
 	}
@@ -208,6 +209,7 @@ func TestReadOnlyMount(t *testing.T) {
 // another user than the one who may do all.
 func TestNoPermissionToWrite(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("only who administers the machine can be somebody else")
 	}

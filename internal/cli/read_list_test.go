@@ -12,6 +12,7 @@ import (
 // which whatever must come first comes first.
 func TestListPagesFitTogether(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	w := withDemo(t)
 	for _, args := range [][]string{
 		{"ls"}, {"ls", "--sort", "-id"}, {"ls", "--sort", "key"}, {"ls", "--sort", "-key"},

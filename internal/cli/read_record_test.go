@@ -18,6 +18,7 @@ import (
 )
 
 func TestSessionPinsFollowsAndReplays(t *testing.T) {
+	t.Parallel()
 	w := withDemo(t)
 	head := w.one("log", "-n", "1")["commit"]
 	before := w.one("log", "HEAD~1", "-n", "1")["commit"]

@@ -193,6 +193,7 @@ var readErrors = []struct {
 
 func TestReadErrors(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	w := withDemo(t)
 	w.ok("session", "start", "s")
 	w.ok("session", "start", "f", "--follow")
@@ -346,6 +347,7 @@ func memberNames(t *testing.T, text string) []string {
 
 func TestDemo(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	const golden = "testdata/demo.golden"
 	outside := &reading{t: t, dir: t.TempDir()}
 	got := outside.ok("demo")

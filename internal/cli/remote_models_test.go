@@ -74,6 +74,7 @@ func probes(o *operation.Operation, values []string) []map[string]json.RawMessag
 // TestRemoteCallersChooseNoModel gives every parameter of every operation the names of models, hosts
 // and files: nothing may be asked of a server, and no file read.
 func TestRemoteCallersChooseNoModel(t *testing.T) {
+	t.Parallel()
 	w, judges := judgeWorld(t)
 	w.write(canaryFile, `{"node":{"key":"canary","type":"T","summary":"`+canaryText+`"}}`+"\n")
 	values := namesForRemote(w.Dir)

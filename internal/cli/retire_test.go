@@ -126,6 +126,7 @@ func TestRetireMany(t *testing.T) {
 // TestRetireByHand retires all at once, or tells how many there are.
 func TestRetireByHand(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	h := newHostProgram(t)
 	day := func(n int) time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC).AddDate(0, 0, n) }
 	wants(t, "of nothing", h.captured(day(0), "--retire").Retired, 0)

@@ -210,6 +210,7 @@ var otherwise = map[string]int{
 
 // TestOpenAPI holds the document to the table, and real answers to the document.
 func TestOpenAPI(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	w.env["MNEM_KEYS"] = "keys"
 	w.run(0, "token", "new", "root", "--scope", "admin")
@@ -442,6 +443,7 @@ func TestServeStops(t *testing.T) {
 
 // TestServeKeepsEveryWrite lets many clients write at once: what was acknowledged is there.
 func TestServeKeepsEveryWrite(t *testing.T) {
+	t.Parallel()
 	const clients = 8
 	writes := effort.Pick(10, 25, 25)
 	w := demoWorld(t)

@@ -43,6 +43,7 @@ type schemaPart struct {
 // TestWebTypes compares the types with the document.
 func TestWebTypes(t *testing.T) {
 	effort.Alone(t)
+	t.Parallel()
 	var doc struct {
 		Paths map[string]map[string]struct {
 			Responses map[string]struct {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +17,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/ramdir"
 )
 
 // program is the mnem that is tried.
@@ -26,7 +30,18 @@ func TestMain(m *testing.M) {
 }
 
 func build(m *testing.M) int {
+	if os.Getenv(effort.SoakVariable) == "" { // soaks write more than memory has room for
+		remove, err := ramdir.Use()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer remove()
+	}
 	dir, err := os.MkdirTemp("", "mnem-e2e-")
+	if err == nil {
+		err = errors.Join(os.Chmod(dir, 0o755), os.Setenv("TMPDIR", dir)) // the database runs as another user
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

@@ -73,6 +73,7 @@ func TestEverythingIsMeasured(t *testing.T) {
 		t.Skip("processes under the race detector take a second to start: see TestReaders")
 	}
 	opt := options(t)
+	opt.Nodes = opt.Nodes[:effort.Pick(1, 2, 2)] // each is measured for seconds
 	opt.Commits, opt.Readers = 15, 2
 	told := 0
 	opt.Progress = func(string, int, int) { told++ }
@@ -81,7 +82,7 @@ func TestEverythingIsMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	empty(t, opt.Dir)
-	if told < 50 || len(report.Sizes) != 2 || len(report.Remarks) > 0 || len(report.Figures) < 2 {
+	if told < 50 || len(report.Sizes) != len(opt.Nodes) || len(report.Remarks) > 0 || len(report.Figures) < 2 {
 		t.Fatalf("%d steps, %+v", told, report)
 	}
 	for _, s := range report.Sizes {
@@ -150,7 +151,7 @@ func checkForms(t *testing.T, report *perf.Report) {
 			}
 		}
 	}
-	if len(charts) < 10 {
+	if len(report.Sizes) > 1 && len(charts) < 10 { // most are by size
 		t.Errorf("%d charts", len(charts))
 	}
 	for _, c := range charts {

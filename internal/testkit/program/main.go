@@ -76,11 +76,5 @@ func Main(m *testing.M, others map[string]func() error) {
 		panic(err)
 	}
 	debug.SetGCPercent(400) // many small memories: time goes further than space
-	remove, err := ramdir.Use()
-	if err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	remove()
-	os.Exit(code)
+	os.Exit(ramdir.Run(m))
 }

@@ -21,3 +21,13 @@ func Use() (remove func(), err error) {
 	}
 	return func() { _ = os.RemoveAll(dir) }, err
 }
+
+// Run runs tests with temporary files in memory, and returns what their process ends with.
+func Run(m interface{ Run() int }) int {
+	remove, err := Use()
+	if err != nil {
+		panic(err)
+	}
+	defer remove()
+	return m.Run()
+}
