@@ -31,7 +31,7 @@ func (w *team) process(machine, stdin string, args ...string) *exec.Cmd {
 // TestSyncsAtOnce has machines commit and sync with one repository at once: what was acknowledged is there.
 func TestSyncsAtOnce(t *testing.T) {
 	t.Parallel()
-	machines, commits := effort.Pick(3, 8, 8), effort.Pick(3, 25, 25)
+	machines, commits := effort.Pick(3, 8, 8), effort.Pick(3, 10, 25)
 	w := newTeam(t, carriers()[0])
 	w.add("hub", "first", "x")
 	var names []string

@@ -131,7 +131,7 @@ func TestBucketAtOnce(t *testing.T) {
 	w.ok("m0", "clone", w.url, ".")
 	w.add("m0", "first", "x")
 	w.ok("m0", "push")
-	machines, commits := effort.Pick(3, 8, 8), effort.Pick(4, 25, 25)
+	machines, commits := effort.Pick(3, 8, 8), effort.Pick(4, 10, 25)
 	names := []string{"m0"}
 	for i := range machines - 1 {
 		names = append(names, fmt.Sprint("m", i+1))

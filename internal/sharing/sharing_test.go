@@ -571,7 +571,7 @@ func (w *team) conflict() {
 
 // partOf says of how many scenarios one is run over a carrier. A plain run tries each over a path, every third over HTTP,
 // and some over those by which the same process answers in another way, or that start other programs for each call; a
-// long run tries all, but a part over those that start a login or several programs for each call.
+// long run tries all, over git each by a path or by HTTP, and a part over those that start a login for each call.
 func partOf(by carrier) int {
 	plain, long := 12, 1
 	switch by.name {
@@ -579,10 +579,8 @@ func partOf(by carrier) int {
 		plain = 1
 	case "http":
 		plain = 3
-	case "git":
-		plain = few
-	case "git-http":
-		plain, long = few, 3
+	case "git", "git-http":
+		plain, long = few, 2
 	case "sshd", "git-ssh":
 		plain, long = few, 8
 	}
