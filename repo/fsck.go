@@ -70,18 +70,22 @@ const maxFsckErrors = 1000
 func (r *Repo) Fsck(ctx context.Context, opt FsckOptions) (*FsckReport, error) {
 	r.keep.still.RLock()
 	defer r.keep.still.RUnlock()
-	f := &fsck{
-		ctx: ctx, repo: r, opt: opt, report: &FsckReport{},
-		seen: make(map[ipld.CID]bool), trees: make(map[ipld.CID]bool),
-		followed: make(map[ipld.CID]bool), known: newKnownRecords(), edits: prolly.NewCache(1 << 20),
-	}
-	steps := []func() error{f.store, f.redactions, f.blocks, f.derived, f.operations, f.refs}
+	f := newFsck(ctx, r, opt)
+	steps := []func() error{f.store, f.redactions, f.blocks, f.derived, f.operations, f.refs, f.bulky}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return f.report, err
 		}
 	}
 	return f.report, nil
+}
+
+func newFsck(ctx context.Context, r *Repo, opt FsckOptions) *fsck {
+	return &fsck{
+		ctx: ctx, repo: r, opt: opt, report: &FsckReport{},
+		seen: make(map[ipld.CID]bool), trees: make(map[ipld.CID]bool),
+		followed: make(map[ipld.CID]bool), known: newKnownRecords(), edits: prolly.NewCache(1 << 20),
+	}
 }
 
 type fsck struct {
@@ -94,6 +98,8 @@ type fsck struct {
 	// followed are the keys of indexes that are what those before them become.
 	followed map[ipld.CID]bool
 	known    *knownRecords // of all blocks
+	bulks    []bulk        // commits that are checked last
+	good     []*state      // states all of whose edges are good
 	after    *view         // that was checked last; the operations come newest first
 	edits    *prolly.Cache // of trees before they are edited
 }

@@ -116,7 +116,11 @@ func (f *fsck) commit(s *Snapshot) {
 		f.fail(parent, FsckRecord, err)
 		return
 	}
-	f.change(s, before.state)
+	if s.state.edges.Len() >= bulkEdges && s.state.edges.Len() > 2*before.state.edges.Len() {
+		f.bulks = append(f.bulks, bulk{s, before.state})
+	} else {
+		f.change(s, before.state)
+	}
 	if s.state.profile != before.state.profile {
 		f.profiles(s.state)
 	}
@@ -127,7 +131,7 @@ func (f *fsck) commit(s *Snapshot) {
 func (f *fsck) change(s *Snapshot, before *state) {
 	f.changedNodes(s, before)
 	var needy []needs
-	if !f.goodEdges(s, before) {
+	if !f.likeWhole(s.state) && !f.goodEdges(s.state, before) {
 		f.changedEdges(s, before)
 		needy = append(needy, edgeEnds(f.ctx, s.state, before))
 	}
@@ -204,70 +208,6 @@ func (f *fsck) orphans(s *Snapshot, id []byte) {
 			break
 		}
 	}
-}
-
-// goodEdges reports whether the records of changed edges are good, the adjacency trees changed
-// exactly as they did, and the ends of new ones are there: from what is known of the records, by the
-// sums of hashes of entries, each tree read once in its order, all three at the same time. What it cannot
-// say so of is looked at one by one.
-func (f *fsck) goodEdges(s *Snapshot, before *state) bool {
-	var edges, out, in uint64 // sums of entries
-	good := make([]bool, 3)
-	_ = parallel.Do(
-		func() error { edges, good[0] = f.edgeEntries(s, before); return nil },
-		func() error { out, good[1] = f.treeEntries(s, 'o', before.out, s.state.out); return nil },
-		func() error { in, good[2] = f.treeEntries(s, 'i', before.in, s.state.in); return nil },
-	)
-	return !slices.Contains(good, false) && edges == out+in
-}
-
-// edgeEntries returns the sum of the hashes of the entries that changed edges must have, less those that
-// they had, and whether all their records are known.
-func (f *fsck) edgeEntries(s *Snapshot, before *state) (sum uint64, good bool) {
-	for c, err := range prolly.Diff(f.ctx, before.edges, s.state.edges) {
-		if err != nil {
-			return 0, false
-		}
-		for i, item := range [][]byte{c.Old, c.New} {
-			if item == nil {
-				continue
-			}
-			entries, ok := f.known.has(roleEdge, c.Key, item)
-			if !ok {
-				return 0, false
-			}
-			if sum += entries; i == 0 {
-				sum -= 2 * entries
-			}
-		}
-	}
-	return sum, true
-}
-
-// treeEntries returns the sum of the hashes of the entries that an adjacency tree got, less those that it
-// lost, and whether the nodes that they are about are there.
-func (f *fsck) treeEntries(s *Snapshot, tree byte, before, after *prolly.Map) (sum uint64, good bool) {
-	var end []byte // the last one that is there
-	for c, err := range prolly.Diff(f.ctx, before, after) {
-		if err != nil {
-			return 0, false
-		}
-		if c.Old != nil {
-			sum -= f.known.entry(tree, c.Key, c.Old)
-		}
-		if c.New == nil {
-			continue
-		}
-		sum += f.known.entry(tree, c.Key, c.New)
-		if len(c.Key) < graph.IDLen || bytes.Equal(end, c.Key[:graph.IDLen]) {
-			continue
-		}
-		end = c.Key[:graph.IDLen]
-		if _, ok, err := s.state.nodes.Get(f.ctx, end); err != nil || !ok {
-			return 0, false
-		}
-	}
-	return sum, true
 }
 
 // changedEdges checks the records of edges, and that the adjacency trees changed exactly as they
@@ -426,25 +366,41 @@ func (f *fsck) whole(c ipld.CID) {
 		return
 	}
 	var checks []*indexCheck
-	scanned := make(map[ipld.CID]bool) // trees that are checked while an index is compared with them
+	scanned := make(map[ipld.CID]bool) // trees that are checked while they are read for something else
+	watch := f.watchEdges(s.state)
 	for _, k := range f.repo.kinds(nil) {
 		if check := f.indexCheck(s, k); check != nil {
+			check.watch = watch
 			checks = append(checks, check)
 			for _, m := range k.trees(s.state) {
 				scanned[m.Root()] = true
 			}
 		}
 	}
+	rest := watch.trees(scanned)
+	for _, m := range rest {
+		scanned[m.Root()] = true
+	}
 	// The one that notes damage.
 	all := []func() error{func() error { f.wholeTrees(c, s.state, scanned); return nil }}
 	for _, check := range checks {
 		all = append(all, func() error { check.run(f.ctx); return nil })
+	}
+	shapes := make([]bool, len(rest))
+	for i, m := range rest {
+		all = append(all, func() error { watch.read(f.ctx, m, &shapes[i]); return nil })
 	}
 	_ = parallel.Do(all...)
 	for _, check := range checks {
 		for root, good := range check.scanned {
 			f.trees[root] = f.trees[root] || *good
 		}
+	}
+	for i, m := range rest {
+		f.trees[m.Root()] = f.trees[m.Root()] || shapes[i]
+	}
+	if watch.good() {
+		f.good = append(f.good, s.state)
 	}
 	f.wholeTrees(c, s.state, nil) // it says what is wrong with those that are not good
 	for _, check := range checks {
@@ -493,6 +449,7 @@ type indexCheck struct {
 	manifest ipld.CID
 	known    *knownRecords
 	scanned  map[ipld.CID]*bool // the roots of trees that were scanned, and whether all was good
+	watch    *edgeWatch         // nil for none
 
 	wrong       []string
 	unread, err error
@@ -527,7 +484,7 @@ func (c *indexCheck) run(ctx context.Context) {
 func (c *indexCheck) scan(ctx context.Context, m *prolly.Map) iter.Seq2[prolly.Entry, error] {
 	good := new(bool)
 	c.scanned[m.Root()] = good
-	return m.ScanChecked(ctx, good)
+	return c.watch.over(ctx, m, m.ScanChecked(ctx, good))
 }
 
 // checked notes what a check found. What the index is of and could not be read says nothing about it.

@@ -58,7 +58,7 @@ func (k *knownRecords) record(kind role, key []byte, c ipld.CID) uint64 {
 
 // read returns what is to be known of a block, false for what is read where a tree leads to it.
 func (k *knownRecords) read(c ipld.CID, block []byte) (knownRecord, bool) {
-	switch ipld.RecordKind(block) {
+	switch ipld.PeekKind(block) {
 	case graph.KindNode:
 		n, err := graph.DecodeNode(block)
 		if err != nil {

@@ -1,0 +1,177 @@
+package repo
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// bulkRepo is a repository of a bulk and two commits after it, which add to it and remove from it. No commit
+// was checked that a forged one could be taken for.
+func bulkRepo(t *testing.T) (*Repo, []*Snapshot) {
+	t.Helper()
+	r, err := New(t.Context(), mem.New(), recordBy, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	var bulk strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&bulk, `{"node":{"key":"n%d","type":"Note","summary":"note %d"}}`+"\n", i, i)
+		for _, to := range []int{i / 2, i / 3, i * 7 % (i + 1)} {
+			fmt.Fprintf(&bulk, `{"edge":{"type":"to%d","src":"n%d","dst":"n%d"}}`+"\n", to%5, i, to)
+		}
+	}
+	var list []*Snapshot
+	for _, text := range []string{
+		bulk.String(),
+		`{"node":{"key":"late","type":"Note","summary":"late"}}` + "\n" + `{"edge":{"type":"to","src":"late","dst":"n3"}}`,
+		`{"remove":{"node":"n499"}}`,
+	} {
+		_, err := r.Commit(t.Context(), ReadChanges(strings.NewReader(text), "x"), CommitOptions{Stamp: recordBy})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := r.Snapshot(t.Context(), "HEAD")
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, s)
+	}
+	return r, list
+}
+
+// TestFsckOfBulks: the edges of a bulk are good by those of the newest commit, and are not read again.
+func TestFsckOfBulks(t *testing.T) {
+	r, list := bulkRepo(t)
+	report, err := r.Fsck(t.Context(), FsckOptions{})
+	if err != nil || len(report.Errors) > 0 {
+		t.Fatal(report, err)
+	}
+	f := newFsck(t.Context(), r, FsckOptions{})
+	for _, step := range []func() error{f.blocks, f.operations, f.refs} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(f.bulks) != 1 || f.bulks[0].s.id != list[0].id || !f.likeWhole(list[0].state) {
+		t.Errorf("%d bulks, and the first commit is none that is good by the newest", len(f.bulks))
+	}
+}
+
+// edited returns a tree with one entry changed; a nil value removes it.
+func edited(t *testing.T, m *prolly.Map, key, value []byte) *prolly.Map {
+	t.Helper()
+	m, err := m.Edit(t.Context(), []prolly.Edit{{Key: key, Value: value}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// entryOf returns an entry of a tree by its number.
+func entryOf(t *testing.T, m *prolly.Map, at int) prolly.Entry {
+	t.Helper()
+	for kv, err := range m.Scan(t.Context(), nil, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at--; at < 0 {
+			return prolly.Entry{Key: bytes.Clone(kv.Key), Value: bytes.Clone(kv.Value)}
+		}
+	}
+	t.Fatal("no such entry")
+	return prolly.Entry{}
+}
+
+// TestFsckFindsBadBulks forges the trees of a bulk, of the newest commit, or of both, all hashes of which are right.
+func TestFsckFindsBadBulks(t *testing.T) {
+	weight := ipld.AppendInt(nil, 7)
+	for name, forge := range map[string]func(t *testing.T, s *state){
+		"out has another weight": func(t *testing.T, s *state) {
+			s.out = edited(t, s.out, entryOf(t, s.out, 700).Key, weight)
+		},
+		"in has another weight": func(t *testing.T, s *state) {
+			s.in = edited(t, s.in, entryOf(t, s.in, 700).Key, weight)
+		},
+		"out has an edge that in has under another key": func(t *testing.T, s *state) {
+			e := entryOf(t, s.in, 9)
+			s.in = edited(t, edited(t, s.in, e.Key, nil), append(e.Key[:len(e.Key)-1:len(e.Key)-1], e.Key[len(e.Key)-1]^1),
+				e.Value)
+		},
+		"an edge is kept as another": func(t *testing.T, s *state) {
+			s.edges = edited(t, s.edges, entryOf(t, s.edges, 5).Key, entryOf(t, s.edges, 6).Value)
+		},
+		"a node with edges is not there": func(t *testing.T, s *state) {
+			id := graph.NodeID("n7")
+			s.nodes = edited(t, s.nodes, id[:], nil)
+		},
+	} {
+		for _, which := range [][]int{{0}, {2}, {0, 1, 2}} {
+			t.Run(fmt.Sprint(name, " ", which), func(t *testing.T) {
+				r, list := bulkRepo(t)
+				var parents []ipld.CID
+				for i, s := range list {
+					at := *s.state
+					at.nodes, at.edges, at.out, at.in = stored(t, r, at.nodes), stored(t, r, at.edges), stored(t, r, at.out),
+						stored(t, r, at.in)
+					for _, n := range which {
+						if n == i {
+							forge(t, &at)
+						}
+					}
+					rec := *s.commit
+					rec.Graph, rec.Parents, rec.Signature = putRecord(t, r, at.record().Encode()), parents, nil
+					parents = []ipld.CID{putRecord(t, r, rec.Encode())}
+				}
+				r2, err := New(t.Context(), r.store, recordBy, Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := r2.CreateBranch(t.Context(), "forged", parents[0].String(), RefOptions{Stamp: recordBy}); err != nil {
+					t.Fatal(err)
+				}
+				report, err := r2.Fsck(t.Context(), FsckOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(report.Errors) == 0 {
+					t.Error("nothing was found")
+				}
+				for _, e := range report.Errors {
+					switch e.Kind {
+					case FsckAdjacency, FsckRecord, FsckDangling, FsckCounts:
+					default:
+						t.Errorf("%s of %s: %s", e.Kind, e.CID, e.Message)
+					}
+				}
+			})
+		}
+	}
+}
+
+// stored returns a tree whose edits are written to the store of a repository.
+func stored(t *testing.T, r *Repo, m *prolly.Map) *prolly.Map {
+	t.Helper()
+	m, err := prolly.NewNodes(r.store.Facts(), nil).Load(t.Context(), m.Root())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func putRecord(t *testing.T, r *Repo, data []byte) ipld.CID {
+	t.Helper()
+	b := store.NewBlock(ipld.DagCBOR, data)
+	if err := r.store.Facts().Put(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	return b.CID
+}
