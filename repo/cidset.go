@@ -22,20 +22,28 @@ const (
 // where a map takes 60 to 110. It knows CIDs by the first 136 bits of their digests: to find two
 // blocks that share these takes 2^68 hashes, sixteen times what it takes for two keys of one id.
 // The zero set is ready. Not safe for concurrent use.
-type cidSet struct {
-	raw, records [setShards]setTable // apart: the same bytes may be both, and are two blocks then
+type cidSet = cidMap[struct{}]
+
+// cidMap is a cidSet with a value for each CID.
+type cidMap[V any] struct {
+	raw, records [setShards]setTable[V] // apart: the same bytes may be both, and are two blocks then
 	n            int
 }
 
 // setTable is a table with open addresses. A place of zeros is free: nobody knows bytes of that hash.
-type setTable struct {
-	places []setPlace
+type setTable[V any] struct {
+	places []setPlace[V]
 	n      int
 }
 
-type setPlace [setKept]byte
+type setPlace[V any] struct {
+	value  V // first: one of no size at the end would take a byte
+	digest setDigest
+}
 
-func (s *cidSet) table(c ipld.CID, first byte) *setTable {
+type setDigest [setKept]byte
+
+func (s *cidMap[V]) table(c ipld.CID, first byte) *setTable[V] {
 	if c.Codec() == ipld.Raw {
 		return &s.raw[first]
 	}
@@ -43,42 +51,54 @@ func (s *cidSet) table(c ipld.CID, first byte) *setTable {
 }
 
 // Len returns how many CIDs are in the set.
-func (s *cidSet) Len() int { return s.n }
+func (s *cidMap[V]) Len() int { return s.n }
 
 // Has reports whether a CID is in the set.
-func (s *cidSet) Has(c ipld.CID) bool {
+func (s *cidMap[V]) Has(c ipld.CID) bool { return s.Find(c) != nil }
+
+// Find returns the value of a CID, until one is added, and nil for one that is not in the set.
+func (s *cidMap[V]) Find(c ipld.CID) *V {
 	digest := c.Digest()
 	t := s.table(c, digest[0])
 	if t.n == 0 {
-		return false
+		return nil
 	}
-	d := setPlace(digest[1:])
-	return t.places[t.find(&d)] == d
+	d := setDigest(digest[1:])
+	if p := &t.places[t.find(&d)]; p.digest == d {
+		return &p.value
+	}
+	return nil
 }
 
 // Add adds a CID and reports whether it was not in the set before.
-func (s *cidSet) Add(c ipld.CID) bool {
+func (s *cidMap[V]) Add(c ipld.CID) bool {
+	n := s.n
+	s.Value(c)
+	return s.n > n
+}
+
+// Value returns the value of a CID, until one is added. One that was not in the set is added with none.
+func (s *cidMap[V]) Value(c ipld.CID) *V {
 	digest := c.Digest()
 	t := s.table(c, digest[0])
-	d := setPlace(digest[1:])
+	d := setDigest(digest[1:])
 	if 4*t.n >= 3*len(t.places) {
 		t.grow()
 	}
-	at := t.find(&d)
-	if t.places[at] == d {
-		return false
+	p := &t.places[t.find(&d)]
+	if p.digest != d {
+		p.digest = d
+		t.n++
+		s.n++
 	}
-	t.places[at] = d
-	t.n++
-	s.n++
-	return true
+	return &p.value
 }
 
 // find returns the place of a digest, or the free one where it would be.
-func (t *setTable) find(d *setPlace) int {
+func (t *setTable[V]) find(d *setDigest) int {
 	// Digests are spread already: their bytes need no hashing.
 	at := int(binary.BigEndian.Uint32(d[:])) % len(t.places)
-	for t.places[at] != *d && t.places[at] != (setPlace{}) {
+	for t.places[at].digest != *d && t.places[at].digest != (setDigest{}) {
 		if at++; at == len(t.places) {
 			at = 0
 		}
@@ -87,12 +107,12 @@ func (t *setTable) find(d *setPlace) int {
 }
 
 // grow makes a table half as large again.
-func (t *setTable) grow() {
+func (t *setTable[V]) grow() {
 	old := t.places
-	t.places = make([]setPlace, max(setFirst, len(old)*3/2))
+	t.places = make([]setPlace[V], max(setFirst, len(old)*3/2))
 	for i := range old {
-		if old[i] != (setPlace{}) {
-			t.places[t.find(&old[i])] = old[i]
+		if old[i].digest != (setDigest{}) {
+			t.places[t.find(&old[i].digest)] = old[i]
 		}
 	}
 }

@@ -57,8 +57,9 @@ type GCResult struct {
 // error wrapping store.ErrCorrupt where it meets damage, as what a damaged block leads to cannot be
 // known, and then removes nothing. Where much was removed the store is rewritten without it, so that
 // its room on disk is given back. It keeps some 30 bytes in memory for each block that stays, 40 for each
-// that goes, and 50 for each that is found and not read yet. Where no operation falls behind the horizon
-// and nothing is garbage, it reads all facts once, in the order of the store.
+// that goes, and 50 for each that is found and not read yet. It reads all facts once, in the order of the
+// store, and garbage once more, but twice where there is some that no operation ever led to, or something is
+// written meanwhile, or damaged.
 func (r *Repo) GC(ctx context.Context, opt GCOptions) (*GCResult, error) {
 	if r.ro && !opt.DryRun {
 		return nil, store.ErrReadOnly
@@ -167,6 +168,7 @@ type collector struct {
 
 	at    store.Head // when it was marked last
 	moves bool       // whether operations fall behind the horizon
+	was   uint64     // the horizon before
 	marks *marker
 	live  cidSet // derived blocks of indexes that stay
 	// cells are those of indexes that stay, and the block that each named when it was walked.
@@ -183,14 +185,11 @@ func (g *collector) run() error {
 		return err
 	}
 	g.marks = newMarker(g.ctx, g.repo, g.opt.Progress)
-	clean := false
-	if !g.moves {
-		var err error
-		if clean, err = g.clean(); err != nil {
-			return err
-		}
+	known, err := g.readAll()
+	if err != nil {
+		return err
 	}
-	if !clean {
+	if !known {
 		if err := g.mark(); err != nil {
 			return err
 		}
@@ -201,16 +200,16 @@ func (g *collector) run() error {
 		}
 		defer g.repo.keep.still.Unlock()
 	}
-	if !clean {
+	if !known {
 		if err := g.list(); err != nil {
 			return err
 		}
-		if err := g.sweep(); err != nil {
-			return err
-		}
+	}
+	if err := g.sweep(); err != nil {
+		return err
 	}
 	kept, bytes := g.res.Kept, g.keptBytes
-	_, err := g.repo.transactAnew(g.ctx, func() (ipld.CID, error) {
+	_, err = g.repo.transactAnew(g.ctx, func() (ipld.CID, error) {
 		g.res.Kept, g.keptBytes = kept, bytes
 		return ipld.CID{}, g.sweepDerived()
 	})
@@ -230,7 +229,8 @@ func (g *collector) moveHorizon() error {
 	if err != nil {
 		return err
 	}
-	g.moves = g.res.Horizon > max(newest.Horizon, 1)
+	g.was = newest.Horizon
+	g.moves = g.res.Horizon > max(g.was, 1)
 	if g.opt.DryRun || !g.moves {
 		return nil
 	}
@@ -273,24 +273,29 @@ func (g *collector) list() error {
 	return g.repo.store.Facts().Iterate(g.ctx, ipld.CID{}, func(b store.Block) error {
 		if g.marks.has(b.CID) {
 			g.keep(b)
-			return nil
-		}
-		if isNamed(b) {
-			g.roots = append(g.roots, b.CID)
 		} else {
-			g.rest = append(g.rest, b.CID)
+			g.goes(b.CID, isNamed(b), len(b.Data))
 		}
-		g.count(b)
 		return nil
 	})
 }
 
-func (g *collector) count(b store.Block) {
+// goes notes a block to remove.
+func (g *collector) goes(c ipld.CID, named bool, bytes int) {
+	if named {
+		g.roots = append(g.roots, c)
+	} else {
+		g.rest = append(g.rest, c)
+	}
+	g.count(bytes)
+}
+
+func (g *collector) count(bytes int) {
 	if g.repo.shared != nil && !g.opt.DryRun {
 		return // what is removed counts: what others put within a lease stays
 	}
 	g.res.Blocks++
-	g.res.Bytes += int64(len(b.Data))
+	g.res.Bytes += int64(bytes)
 	if g.res.Blocks%progressEvery == 0 {
 		g.opt.Progress("garbage", g.res.Blocks)
 	}
@@ -319,7 +324,7 @@ func isNamed(b store.Block) bool {
 // blocks that can be named: then nothing that is written later can come to lead to garbage but by
 // writing it anew.
 func (g *collector) sweep() error {
-	if g.opt.DryRun {
+	if g.opt.DryRun || len(g.roots)+len(g.rest) == 0 {
 		return nil
 	}
 	slice := g.roots
@@ -407,7 +412,7 @@ func (g *collector) sweepDerived() error {
 			return nil
 		}
 		blocks = append(blocks, b.CID)
-		g.count(b)
+		g.count(len(b.Data))
 		return nil
 	})
 	if err != nil || g.opt.DryRun {

@@ -14,23 +14,25 @@ const maxLoose = 10_000
 
 var errDoubt = errors.New("something may be garbage")
 
-// clean reports whether no fact is garbage, which is the rule where no operation falls behind the
-// horizon. It reads the blocks once in the order of the store, which costs a fraction of following links,
-// and marks what any of them leads to, operations apart, of which the log tells. Links by hash form no
-// circle, so if there were garbage, nothing would lead to some of it. Whether the blocks that are marked are
-// those that are stored is told by their numbers and sums of hashes, and where it is not so, by looking at
-// each again. Where there is garbage, or damage, it forgets what it found, and links must be followed from
-// the operations.
-func (g *collector) clean() (bool, error) {
+// readAll reports whether it knows what is garbage. It reads the blocks once in the order of the store, which
+// costs a fraction of following links, and counts by how many others each is led to, operations apart, of
+// which the log tells. Links by hash form no circle, so that of what is garbage nothing leads to some of it,
+// and the rest is what only that leads to. Whether the blocks that are known so are those that are stored
+// is told by their numbers and sums of hashes. Where it is not so, since something was written meanwhile,
+// or is damaged, it forgets what it found, and links must be followed from the operations.
+func (g *collector) readAll() (bool, error) {
 	stored, err := g.markStored()
 	if err == nil {
 		err = g.mark()
 	}
 	if err == nil {
-		var same bool
-		if same, err = g.sameAs(stored); err == nil && !same {
-			err = g.allMarked()
-		}
+		err = g.fall(stored)
+	}
+	if errors.Is(err, errDoubt) && !g.moves {
+		err = g.allMarked()
+	}
+	if err == nil {
+		g.graphTexts(stored.graphs)
 	}
 	if !errors.Is(err, errDoubt) {
 		return err == nil, err
@@ -40,33 +42,44 @@ func (g *collector) clean() (bool, error) {
 	return false, nil
 }
 
+// graphTexts adds the cells of the indexes of texts of the graphs that stay.
+func (g *collector) graphTexts(graphs []ipld.CID) {
+	for _, c := range graphs {
+		if g.marks.has(c) {
+			g.marks.texts.Add(textsKey(c))
+		}
+	}
+}
+
 // storedRead is what was found in blocks that follow each other.
 type storedRead struct {
 	blocks int
 	bytes  int64
 	sum    uint64 // of the hashes of the blocks
 	next   []lead
-	texts  []ipld.CID // cells
-	doubt  bool       // whether there is damage
+	graphs []ipld.CID
+	logged []logged // operations
+	doubt  bool     // whether there is damage
 }
 
-// markStored marks what any block leads to, and returns the sum of the hashes of all.
-func (g *collector) markStored() (sum uint64, err error) {
+// markStored counts what blocks lead to, and returns what was found of all but for that.
+func (g *collector) markStored() (all storedRead, err error) {
 	var failed error
 	batches := inBatches(g.ctx, g.repo.store.Facts(), func() {}, &failed)
 	for found := range parallel.Map(batches, batchLimit, g.readStored) {
 		if found.doubt {
-			return 0, errDoubt
+			return all, errDoubt
 		}
 		g.res.Kept += found.blocks
 		g.keptBytes += found.bytes
-		sum += found.sum
-		g.marks.addTexts(found.texts)
+		all.sum += found.sum
+		all.graphs = append(all.graphs, found.graphs...)
+		all.logged = append(all.logged, found.logged...)
 		for _, l := range found.next {
-			g.marks.add(l.cid)
+			g.marks.more(l.cid)
 		}
 	}
-	return sum, failed
+	return all, failed
 }
 
 func (g *collector) readStored(blocks []store.Block) (out storedRead) {
@@ -77,7 +90,15 @@ func (g *collector) readStored(blocks []store.Block) (out storedRead) {
 		if b.Verify() != nil {
 			return storedRead{doubt: true}
 		}
-		if b.CID.Codec() != ipld.DagCBOR || ipld.PeekKind(b.Data) == commit.KindOperation {
+		if b.CID.Codec() != ipld.DagCBOR {
+			continue
+		}
+		if ipld.PeekKind(b.Data) == commit.KindOperation {
+			o, err := commit.DecodeOperation(b.Data)
+			if err != nil {
+				return storedRead{doubt: true}
+			}
+			out.logged = append(out.logged, logged{b.CID, o.View, o.Seq, len(b.Data)})
 			continue
 		}
 		next, text, err := readLeads(lead{b.CID, roleAny}, b.Data, nil)
@@ -86,21 +107,21 @@ func (g *collector) readStored(blocks []store.Block) (out storedRead) {
 		}
 		out.next = append(out.next, next...)
 		if text.Defined() {
-			out.texts = append(out.texts, text)
+			out.graphs = append(out.graphs, b.CID)
 		}
 	}
 	return out
 }
 
-// sameAs reports whether the blocks that were stored, by the sum of their hashes, are those that are marked,
-// but for erased ones.
-func (g *collector) sameAs(stored uint64) (bool, error) {
-	n, sum := g.marks.marked.Len(), g.marks.sum
-	err := g.eachErased(func(c ipld.CID) {
-		n--
-		sum -= g.marks.hash(c)
+// beside returns how many of so many blocks, by the sum of their hashes, are not among those that are marked
+// and not erased, and the sum of theirs.
+func (g *collector) beside(blocks int, hashes uint64) (n int, sum uint64, err error) {
+	n, sum = blocks-g.marks.n, hashes-g.marks.sum
+	err = g.eachErased(func(c ipld.CID) {
+		n++
+		sum += g.marks.hash(c)
 	})
-	return n == g.res.Kept && sum == stored, err
+	return n, sum, err
 }
 
 // eachErased calls fn with each block that is marked and was erased.
@@ -121,7 +142,7 @@ func (g *collector) eachErased(fn func(ipld.CID)) error {
 // erased ones and those that are being written.
 func (g *collector) allMarked() error {
 	var loose []ipld.CID
-	marked := g.marks.marked.Len()
+	marked := g.marks.n
 	g.res.Kept, g.keptBytes = 0, 0
 	err := g.repo.store.Facts().Iterate(g.ctx, ipld.CID{}, func(b store.Block) error {
 		if g.keep(b); !g.marks.has(b.CID) {

@@ -25,7 +25,7 @@ func commitsOf(t *testing.T, commits int) *mem.Store {
 }
 
 // TestWorkOfCollections bounds what a collection reads, and how much of it one by one: the log, and the
-// index of each commit. All else is read in the order of the store, or in waves.
+// index of each commit. All else is read once, in the order of the store.
 func TestWorkOfCollections(t *testing.T) {
 	const commits = 200
 	st := commitsOf(t, commits)
@@ -40,11 +40,7 @@ func TestWorkOfCollections(t *testing.T) {
 			}
 		})
 		t.Logf("keeping %d operations: %v, %d one by one, of %d blocks", keep, w, w.facts.Gets, stored)
-		times := int64(2)
-		if keep == 0 {
-			times = 1 // nothing is garbage
-		}
-		if w.facts.Gets > 2*commits+20 || w.facts.BlocksRead > times*stored+4*commits {
+		if w.facts.Gets > 2*commits+20 || w.facts.BlocksRead > stored+4*commits {
 			t.Errorf("keeping %d operations of %d reads %+v", keep, commits, w.facts)
 		}
 	}

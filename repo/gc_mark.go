@@ -33,9 +33,10 @@ type marker struct {
 	ctx      context.Context
 	facts    store.Blocks
 	progress func(what string, done int)
-	marked   cidSet
-	sum      uint64 // of the hashes of these
-	texts    cidSet // cells of the indexes of texts of the graphs among them
+	marked   cidMap[uint32] // of a block, by how many it is known to be led to; 0 is not marked
+	n        int            // of those that are marked
+	sum      uint64         // of the hashes of these
+	texts    cidSet         // cells of the indexes of texts of the graphs among them
 	seed     maphash.Seed
 }
 
@@ -48,17 +49,52 @@ func (m *marker) hash(c ipld.CID) uint64 {
 	return maphash.Bytes(m.seed, c.Append(make([]byte, 0, ipld.CIDLen)))
 }
 
-func (m *marker) has(c ipld.CID) bool { return m.marked.Has(c) }
+func (m *marker) has(c ipld.CID) bool {
+	by := m.marked.Find(c)
+	return by != nil && *by > 0
+}
 
 // add marks a block and reports whether it was not marked before.
 func (m *marker) add(c ipld.CID) bool {
-	if !m.marked.Add(c) {
+	by := m.marked.Value(c)
+	if *by > 0 {
 		return false
 	}
-	m.sum += m.hash(c)
-	if n := m.marked.Len(); n%progressEvery == 0 {
-		m.progress("blocks in use", n)
+	*by = 1
+	m.count(c)
+	return true
+}
+
+// more marks a block once more for what leads to it, or keeps it, and reports whether it was not marked
+// before.
+func (m *marker) more(c ipld.CID) bool {
+	by := m.marked.Value(c)
+	if *by++; *by > 1 {
+		return false
 	}
+	m.count(c)
+	return true
+}
+
+func (m *marker) count(c ipld.CID) {
+	m.n++
+	m.sum += m.hash(c)
+	if m.n%progressEvery == 0 {
+		m.progress("blocks in use", m.n)
+	}
+}
+
+// less marks a block once less, and reports whether it is not marked any more.
+func (m *marker) less(c ipld.CID) bool {
+	by := m.marked.Find(c)
+	if by == nil || *by == 0 {
+		return false
+	}
+	if *by--; *by > 0 {
+		return false
+	}
+	m.n--
+	m.sum -= m.hash(c)
 	return true
 }
 
@@ -75,7 +111,7 @@ func (m *marker) operations(head ipld.CID, horizon uint64) error {
 			break
 		}
 		m.add(c)
-		if m.add(o.View) {
+		if m.more(o.View) {
 			views = append(views, reached{lead{o.View, roleAny}, o.Seq})
 		}
 		if o.Seq == horizon {
@@ -109,6 +145,7 @@ func (m *marker) beyond(o *commit.Operation) error {
 // lease marks what a leased block leads to. One that is not there any more leads nowhere.
 func (m *marker) lease(c ipld.CID) error {
 	if m.has(c) {
+		m.more(c)
 		return nil
 	}
 	has, err := m.facts.Has(m.ctx, c)
