@@ -71,7 +71,7 @@ func (r *Repo) Fsck(ctx context.Context, opt FsckOptions) (*FsckReport, error) {
 	r.keep.still.RLock()
 	defer r.keep.still.RUnlock()
 	f := newFsck(ctx, r, opt)
-	steps := []func() error{f.store, f.redactions, f.blocks, f.derived, f.operations, f.refs, f.bulky}
+	steps := []func() error{f.stored, f.redactions, f.operations, f.refs, f.bulky}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return f.report, err
@@ -130,25 +130,6 @@ func (f *fsck) progress(what string, done int) {
 	if f.opt.Progress != nil && done%1000 == 0 {
 		f.opt.Progress(what, done)
 	}
-}
-
-// checker is a store that can look at itself beyond blocks.
-type checker interface {
-	// Check calls fn with every fault around the blocks: keys that belong to nothing, and damage
-	// of what is kept outside the database.
-	Check(ctx context.Context, fn func(message string) error) error
-}
-
-func (f *fsck) store() error {
-	c, ok := f.repo.store.(checker)
-	if !ok {
-		return nil
-	}
-	err := c.Check(f.ctx, func(message string) error {
-		f.add(ipld.CID{}, FsckStore, "%s", message)
-		return nil
-	})
-	return f.looked(err)
 }
 
 // looked tells damage from what ends the looking: damage is noted.

@@ -13,8 +13,8 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
-// blockBatch is how many bytes of blocks are looked at at a time; one block may be more.
-const blockBatch = 256 << 10
+// batchBytes is how many bytes of blocks are looked at at a time; one block may be more.
+const batchBytes = 256 << 10
 
 // errIndexed ends looking for an index.
 var errIndexed = errors.New("there is one")
@@ -29,26 +29,59 @@ func (f *fsck) expect() error {
 	return err
 }
 
-// blocks verifies all facts and keeps what is known of their records.
-func (f *fsck) blocks() error {
+// checker is a store that can look at itself beyond blocks.
+type checker interface {
+	// Check calls each with every block that Iterate shows, in order, and fn with every fault around the
+	// blocks: keys that belong to nothing, and damage of what is kept outside the database.
+	Check(ctx context.Context, each func(b store.Block, derived bool) error, fn func(message string) error) error
+}
+
+// stored verifies all blocks and what is around them.
+func (f *fsck) stored() error {
 	if err := f.expect(); err != nil {
 		return err
 	}
-	return f.each("facts", f.repo.store.Facts(), func(b store.Block, v *verified) error {
-		if b.CID.Codec() != ipld.DagCBOR {
-			return nil
+	around := func(message string) error {
+		f.add(ipld.CID{}, FsckStore, "%s", message)
+		return nil
+	}
+	c, ok := f.repo.store.(checker)
+	if ok {
+		err := f.each(func(ctx context.Context, each func(store.Block, bool) error) error {
+			return c.Check(ctx, each, around)
+		})
+		if err == nil || f.ctx.Err() != nil {
+			return f.ctx.Err()
 		}
-		if r, ok := f.known.read(b.CID, b.Data); ok { // what decodes is canonical
-			v.known = append(v.known, r)
-			return nil
+		// Damage ended it, and each space is read as far as that goes.
+		texts := f.known.texts
+		f.known, f.report = newKnownRecords(), &FsckReport{}
+		f.known.texts = texts
+		if err := f.looked(c.Check(f.ctx, nil, around)); err != nil {
+			return err
 		}
-		return ipld.Check(b.Data)
-	})
+	}
+	for derived, blocks := range []store.Blocks{f.repo.store.Facts(), f.repo.store.Derived()} {
+		err := f.each(func(ctx context.Context, each func(store.Block, bool) error) error {
+			return blocks.Iterate(ctx, ipld.CID{}, func(b store.Block) error { return each(b, derived == 1) })
+		})
+		if err := f.looked(err); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (f *fsck) derived() error {
-	look := func(store.Block, *verified) error { return nil }
-	return f.each("derived", f.repo.store.Derived(), look)
+// look keeps what is known of the record of a fact.
+func (f *fsck) look(b store.Block, v *verified) error {
+	if b.CID.Codec() != ipld.DagCBOR {
+		return nil
+	}
+	if r, ok := f.known.read(b.CID, b.Data); ok { // what decodes is canonical
+		v.known = append(v.known, r)
+		return nil
+	}
+	return ipld.Check(b.Data)
 }
 
 // verified is what was found in a batch.
@@ -63,18 +96,22 @@ type badBlock struct {
 }
 
 // each goes through blocks in the order in which they are stored, reads each once and has them
-// verified, and looked at where they are what they should be, on all processors. Damage is noted in the
-// order of CIDs.
-func (f *fsck) each(
-	what string, blocks store.Blocks, look func(store.Block, *verified) error,
-) error {
+// verified, and facts looked at where they are what they should be, on all processors. Damage is noted in
+// the order of CIDs. The error is that of going through them.
+func (f *fsck) each(iterate func(context.Context, func(store.Block, bool) error) error) error {
 	var failed error
-	batches := inBatches(f.ctx, blocks, func() {
-		f.report.Blocks++
-		f.progress(what, f.report.Blocks)
+	batches := inBatches(func(each func(store.Block, bool) error) error {
+		return iterate(f.ctx, func(b store.Block, derived bool) error {
+			what := "facts"
+			if derived {
+				what = "derived"
+			}
+			f.report.Blocks++
+			f.progress(what, f.report.Blocks)
+			return each(b, derived)
+		})
 	}, &failed)
-	verify := func(b []store.Block) verified { return verifyBatch(b, look) }
-	for v := range parallel.Map(batches, batchLimit, verify) {
+	for v := range parallel.Map(batches, batchLimit, f.verifyBatch) {
 		for _, r := range v.known {
 			f.known.add(r)
 		}
@@ -82,53 +119,58 @@ func (f *fsck) each(
 			f.fail(b.cid, FsckBlock, b.err)
 		}
 	}
-	return f.looked(failed)
+	return failed
+}
+
+// blockBatch is blocks that follow each other.
+type blockBatch struct {
+	blocks  []store.Block
+	derived bool
 }
 
 // batchLimit bounds the batches of blocks that are looked at at once by their number.
-var batchLimit = parallel.Limit[[]store.Block]{
-	Bytes: math.MaxInt, Size: func([]store.Block) int { return 0 },
+var batchLimit = parallel.Limit[blockBatch]{
+	Bytes: math.MaxInt, Size: func(blockBatch) int { return 0 },
 }
 
 var errNoMore = errors.New("no more blocks are wanted")
 
-// inBatches yields blocks in the order in which they are stored, those that follow each other together,
-// and keeps the error that ended it. It calls each for every block.
+// inBatches yields the blocks that iterate calls its argument with, and whether they are derived, those that
+// follow each other together, and keeps the error that ended it.
 func inBatches(
-	ctx context.Context, blocks store.Blocks, each func(), failed *error,
-) iter.Seq[[]store.Block] {
-	return func(yield func([]store.Block) bool) {
-		var batch []store.Block
+	iterate func(func(b store.Block, derived bool) error) error, failed *error,
+) iter.Seq[blockBatch] {
+	return func(yield func(blockBatch) bool) {
+		var now blockBatch
 		var buffer []byte
-		err := blocks.Iterate(ctx, ipld.CID{}, func(b store.Block) error {
-			each()
-			if len(buffer)+len(b.Data) > cap(buffer) {
-				if len(batch) > 0 && !yield(batch) {
+		err := iterate(func(b store.Block, derived bool) error {
+			if len(buffer)+len(b.Data) > cap(buffer) || derived != now.derived {
+				if len(now.blocks) > 0 && !yield(now) {
 					return errNoMore
 				}
-				batch, buffer = nil, make([]byte, 0, max(blockBatch, len(b.Data)))
+				now, buffer = blockBatch{derived: derived}, make([]byte, 0, max(batchBytes, len(b.Data)))
 			}
 			from := len(buffer) // the data is good for this call alone
 			buffer = append(buffer, b.Data...)
 			b.Data = buffer[from:len(buffer):len(buffer)]
-			batch = append(batch, b)
+			now.blocks = append(now.blocks, b)
 			return nil
 		})
 		if errors.Is(err, errNoMore) {
 			return
 		}
-		if len(batch) > 0 && !yield(batch) {
+		if len(now.blocks) > 0 && !yield(now) {
 			return
 		}
 		*failed = err
 	}
 }
 
-func verifyBatch(b []store.Block, look func(store.Block, *verified) error) (v verified) {
-	for _, block := range b {
+func (f *fsck) verifyBatch(b blockBatch) (v verified) {
+	for _, block := range b.blocks {
 		err := block.Verify()
-		if err == nil {
-			err = look(block, &v)
+		if err == nil && !b.derived {
+			err = f.look(block, &v)
 		}
 		if err != nil {
 			v.errors = append(v.errors, badBlock{block.CID, err})

@@ -56,7 +56,7 @@ func TestFsckOfBulks(t *testing.T) {
 		t.Fatal(report, err)
 	}
 	f := newFsck(t.Context(), r, FsckOptions{})
-	for _, step := range []func() error{f.blocks, f.operations, f.refs} {
+	for _, step := range []func() error{f.stored, f.operations, f.refs} {
 		if err := step(); err != nil {
 			t.Fatal(err)
 		}

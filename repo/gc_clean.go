@@ -65,7 +65,9 @@ type storedRead struct {
 // markStored counts what blocks lead to, and returns what was found of all but for that.
 func (g *collector) markStored() (all storedRead, err error) {
 	var failed error
-	batches := inBatches(g.ctx, g.repo.store.Facts(), func() {}, &failed)
+	batches := inBatches(func(each func(store.Block, bool) error) error {
+		return g.repo.store.Facts().Iterate(g.ctx, ipld.CID{}, func(b store.Block) error { return each(b, false) })
+	}, &failed)
 	for found := range parallel.Map(batches, batchLimit, g.readStored) {
 		if found.doubt {
 			return all, errDoubt
@@ -82,8 +84,8 @@ func (g *collector) markStored() (all storedRead, err error) {
 	return all, failed
 }
 
-func (g *collector) readStored(blocks []store.Block) (out storedRead) {
-	for _, b := range blocks {
+func (g *collector) readStored(read blockBatch) (out storedRead) {
+	for _, b := range read.blocks {
 		out.blocks++
 		out.bytes += int64(len(b.Data))
 		out.sum += g.marks.hash(b.CID)

@@ -5,13 +5,17 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
 )
 
 // Check calls fn with every fault around the blocks: keys that belong to nothing, cells that hold
 // no CID, blocks that are there though they are redacted, a missing format record, and damaged
-// slots of the head file and of the marker. Blocks are not looked into: Iterate shows them. fn may return an error to
-// end the check, which Check returns.
-func (s *Store) Check(ctx context.Context, fn func(message string) error) error {
+// slots of the head file and of the marker. Blocks are not looked into: each, where given, is called with
+// those that Iterate shows, derived ones and facts apart, both in their order. fn and each may return an
+// error to end the check, which Check returns.
+func (s *Store) Check(
+	ctx context.Context, each func(b store.Block, derived bool) error, fn func(message string) error,
+) error {
 	redacted := *s.redacted.Load()
 	operations, format := false, false
 	err := s.Keys(ctx, func(e Entry) error {
@@ -24,7 +28,12 @@ func (s *Store) Check(ctx context.Context, fn func(message string) error) error 
 			}
 		case Facts, Derived:
 			if open, gone := redacted[e.CID]; gone && !open {
-				return fn(fmt.Sprintf("block %s is there, though it is redacted", e.CID))
+				if err := fn(fmt.Sprintf("block %s is there, though it is redacted", e.CID)); err != nil {
+					return err
+				}
+			}
+			if each != nil {
+				return each(store.Block{CID: e.CID, Data: e.Value}, e.Space == Derived)
 			}
 		case Head:
 			operations = true

@@ -158,7 +158,7 @@ func TestErasedStaysErased(t *testing.T) {
 			if err != nil || string(note) != "to do" {
 				t.Errorf("%s: note %q, %v", name, note, err)
 			}
-			if err := s.Check(ctx, func(m string) error { return errors.New(m) }); err != nil {
+			if err := s.Check(ctx, nil, func(m string) error { return errors.New(m) }); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 			if err := s.Close(); err != nil {
@@ -194,7 +194,7 @@ func TestCrashWhileErasing(t *testing.T) {
 			err = fmt.Errorf("%d of 10 blocks are redacted, acknowledged %v", gone, done)
 		}
 		_, headErr := checkStore(s, 3)
-		faults := s.Check(ctx, func(m string) error { return errors.New(m) })
+		faults := s.Check(ctx, nil, func(m string) error { return errors.New(m) })
 		return errors.Join(err, headErr, faults, s.Close())
 	}
 	var fs *testkit.CrashFS
@@ -315,7 +315,7 @@ func TestCheckErasing(t *testing.T) {
 	var got []string
 	check := func() {
 		got = nil
-		if err := s.Check(ctx, func(m string) error { got = append(got, m); return nil }); err != nil {
+		if err := s.Check(ctx, nil, func(m string) error { got = append(got, m); return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}

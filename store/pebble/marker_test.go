@@ -117,7 +117,7 @@ func TestMarkerDamaged(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		s := openFS(t, fs, Options{})
-		err := s.Check(t.Context(), func(message string) error { return errors.New(message) })
+		err := s.Check(t.Context(), nil, func(message string) error { return errors.New(message) })
 		if err := errors.Join(err, s.Close()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
