@@ -47,10 +47,16 @@ func edgeEnds(ctx context.Context, next, prev *state) needs {
 	}}
 }
 
+// markTargets are likewise the marks.
+func markTargets(next, prev *state) needs {
+	of := func(key, _ []byte) ([]need, error) { return markNeeds(key) }
+	return needs{"mark", prev.marks, next.marks, of}
+}
+
 // attachments are likewise the marks and embeddings, whose keys say what they need.
 func attachments(next, prev *state) []needs {
 	return []needs{
-		{"mark", prev.marks, next.marks, func(key, _ []byte) ([]need, error) { return markNeeds(key) }},
+		markTargets(next, prev),
 		{"embedding", prev.vectors, next.vectors, func(key, _ []byte) ([]need, error) {
 			id, _, err := graph.ParseEmbeddingKey(key)
 			return []need{{graph.OnNode, id}}, err

@@ -65,8 +65,9 @@ const maxFsckErrors = 1000
 //
 // All blocks are read once in the order in which they are stored, and hashed on all processors, where
 // also what indexes must hold of nodes and embeddings is worked out; after that the chunks of trees are
-// read where a commit changed them and those of the newest commits once more. Beside the caches it keeps
-// up to 32 bytes for each node, edge and embedding that is stored.
+// read where a commit changed them and those of the newest commits once more: of a commit of most edges,
+// which is much the same as these, there alone. Beside the caches it keeps up to 32 bytes for each node,
+// edge and embedding that is stored.
 func (r *Repo) Fsck(ctx context.Context, opt FsckOptions) (*FsckReport, error) {
 	r.keep.still.RLock()
 	defer r.keep.still.RUnlock()

@@ -91,25 +91,30 @@ func entryOf(t *testing.T, m *prolly.Map, at int) prolly.Entry {
 	return prolly.Entry{}
 }
 
-// TestFsckFindsBadBulks forges the trees of a bulk, of the newest commit, or of both, all hashes of which are right.
+// TestFsckFindsBadBulks forges the trees of a bulk, of the newest commit, or of all, all hashes of which are right.
 func TestFsckFindsBadBulks(t *testing.T) {
 	weight := ipld.AppendInt(nil, 7)
-	for name, forge := range map[string]func(t *testing.T, s *state){
-		"out has another weight": func(t *testing.T, s *state) {
+	for name, forge := range map[string]func(t *testing.T, r *Repo, s *state){
+		"out has another weight": func(t *testing.T, r *Repo, s *state) {
 			s.out = edited(t, s.out, entryOf(t, s.out, 700).Key, weight)
 		},
-		"in has another weight": func(t *testing.T, s *state) {
+		"in has another weight": func(t *testing.T, r *Repo, s *state) {
 			s.in = edited(t, s.in, entryOf(t, s.in, 700).Key, weight)
 		},
-		"out has an edge that in has under another key": func(t *testing.T, s *state) {
+		"out has an edge that in has under another key": func(t *testing.T, r *Repo, s *state) {
 			e := entryOf(t, s.in, 9)
 			s.in = edited(t, edited(t, s.in, e.Key, nil), append(e.Key[:len(e.Key)-1:len(e.Key)-1], e.Key[len(e.Key)-1]^1),
 				e.Value)
 		},
-		"an edge is kept as another": func(t *testing.T, s *state) {
+		"an edge is kept as another": func(t *testing.T, r *Repo, s *state) {
 			s.edges = edited(t, s.edges, entryOf(t, s.edges, 5).Key, entryOf(t, s.edges, 6).Value)
 		},
-		"a node with edges is not there": func(t *testing.T, s *state) {
+		"an embedding is of no node": func(t *testing.T, r *Repo, s *state) {
+			e := &graph.Embedding{Model: "m", DType: graph.Int8, Dims: 2, Data: []byte{127, 3}}
+			link := ipld.AppendLink(nil, putRecord(t, r, e.Encode()))
+			s.vectors = edited(t, stored(t, r, s.vectors), graph.EmbeddingKey(graph.NodeID("nowhere"), "m"), link)
+		},
+		"a node with edges is not there": func(t *testing.T, r *Repo, s *state) {
 			id := graph.NodeID("n7")
 			s.nodes = edited(t, s.nodes, id[:], nil)
 		},
@@ -124,11 +129,11 @@ func TestFsckFindsBadBulks(t *testing.T) {
 						stored(t, r, at.in)
 					for _, n := range which {
 						if n == i {
-							forge(t, &at)
+							forge(t, r, &at)
 						}
 					}
 					rec := *s.commit
-					rec.Graph, rec.Parents, rec.Signature = putRecord(t, r, at.record().Encode()), parents, nil
+					rec.Graph, rec.Parents, rec.Vectors = putRecord(t, r, at.record().Encode()), parents, at.vectorsRoot()
 					parents = []ipld.CID{putRecord(t, r, rec.Encode())}
 				}
 				r2, err := New(t.Context(), r.store, recordBy, Options{})

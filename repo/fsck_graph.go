@@ -138,7 +138,7 @@ func (f *fsck) change(s *Snapshot, before *state) {
 	f.changedMarks(s, before)
 	f.changedVectors(s, before)
 	f.changedTexts(s, before)
-	needy = append(needy, attachments(s.state, before)...)
+	needy = append(needy, markTargets(s.state, before))
 	err := eachDangling(f.ctx, s.state, needy, func(d dangling) error {
 		f.add(s.id, FsckDangling, "%v", d)
 		return nil
@@ -332,6 +332,8 @@ func (f *fsck) changedMarks(s *Snapshot, before *state) {
 	}
 }
 
+// changedVectors checks the records of embeddings, and that their nodes are there, in one pass: of all that
+// changes, embeddings touch the most chunks.
 func (f *fsck) changedVectors(s *Snapshot, before *state) {
 	for c, err := range prolly.Diff(f.ctx, before.vectors, s.state.vectors) {
 		if err != nil {
@@ -341,7 +343,17 @@ func (f *fsck) changedVectors(s *Snapshot, before *state) {
 		if c.New == nil {
 			continue
 		}
-		_, model, keyErr := graph.ParseEmbeddingKey(c.Key)
+		id, model, keyErr := graph.ParseEmbeddingKey(c.Key)
+		if of := (need{graph.OnNode, id}); keyErr == nil {
+			there, err := s.state.has(f.ctx, of)
+			if err != nil {
+				f.fail(s.id, FsckTree, err)
+				return
+			}
+			if !there {
+				f.add(s.id, FsckDangling, "%v", dangling{"embedding", c.Key, of})
+			}
+		}
 		if _, ok := f.known.has(roleEmbedding, []byte(model), c.New); ok && keyErr == nil {
 			continue
 		}
