@@ -29,6 +29,7 @@ type batch struct {
 	profile                               ipld.CID
 
 	drafts drafter
+	fresh  freshTrees
 	// near lists the edges this batch set, by each end: with a node's bucket in the base they are
 	// all its edges. nil until something is removed.
 	near map[graph.ID][]graph.ID
@@ -95,8 +96,11 @@ func (n *citedNeed) name() string {
 func newBatch(ctx context.Context, t *tx, base *state, by Stamp) *batch {
 	return &batch{
 		ctx: ctx, stage: t.stage, author: by.Author, now: by.Time,
-		nodes: newOverlay(base.nodes), edges: newOverlay(base.edges),
-		out: newOverlay(base.out), in: newOverlay(base.in),
+		// Each edge looks for its ends, which would be slow elsewhere.
+		nodes: newOverlay(base.nodes).apart(t.scratch, true, true),
+		edges: newOverlay(base.edges).apart(t.scratch, false, true),
+		out:   newOverlay(base.out).apart(t.scratch, false, false),
+		in:    newOverlay(base.in).apart(t.scratch, false, false),
 		marks: newOverlay(base.marks), vectors: newOverlay(base.vectors),
 		digests:  base.digests,
 		profile:  base.profile,
@@ -165,11 +169,14 @@ func (b *batch) flush() (*state, error) {
 	s := &state{get: b.stage, digests: b.digests, profile: b.profile}
 	var trees []func() error
 	flush := func(name string, from *overlay, to **prolly.Map) {
-		trees = append(trees, func() (err error) {
-			if *to, err = from.flush(b.ctx); err != nil {
-				err = fmt.Errorf("write %s tree: %w", name, err)
+		trees = append(trees, func() error {
+			m, entries, err := from.flush(b.ctx)
+			if err != nil {
+				return fmt.Errorf("write %s tree: %w", name, err)
 			}
-			return err
+			*to = m
+			b.fresh.add(m, entries)
+			return nil
 		})
 	}
 	flush("nodes", b.nodes, &s.nodes)
@@ -364,7 +371,11 @@ func (b *batch) embedding(p *prepared) error {
 		pending.follow(before)
 	} else {
 		b.embedded[id] = append(b.embedded[id], ec.Model)
-		if !b.vectors.removed(key) {
+		gone, err := b.vectors.removed(key)
+		if err != nil {
+			return err
+		}
+		if !gone {
 			pending.onBase = p.embedding
 		}
 	}

@@ -75,13 +75,14 @@ func (b *batch) removeNode(ref graph.Ref) error {
 func (b *batch) nearEdges(id graph.ID) ([]graph.ID, error) {
 	if b.near == nil {
 		b.near = make(map[graph.ID][]graph.ID)
-		for i := range b.out.edits.entries {
-			e := &b.out.edits.entries[i]
-			key, value := b.out.edits.key(e), b.out.edits.value(e)
-			if value == nil {
+		for e, err := range b.out.each() {
+			if err != nil {
+				return nil, err
+			}
+			if e.Value == nil {
 				continue
 			}
-			src, n, err := adjacency.Parse(key, value)
+			src, n, err := adjacency.Parse(e.Key, e.Value)
 			if err != nil {
 				return nil, fmt.Errorf("read adjacency of the batch: %w", err)
 			}

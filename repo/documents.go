@@ -32,12 +32,14 @@ func (r *documentRead) found() bool { return r.change.Analysed != nil || r.sum !
 
 // documents yields the nodes that differ between two states, in id order, as the index wants them.
 // New nodes that a draft has are not read, and others on several goroutines.
-func documents(
-	ctx context.Context, from, to *state, draft *index.Draft,
-) iter.Seq2[index.Change, error] {
+func documents(ctx context.Context, from, to *state, f fresh) iter.Seq2[index.Change, error] {
+	changes := prolly.Diff(ctx, from.nodes, to.nodes)
+	if from.nodes.Len() == 0 {
+		changes = added(f.trees.scan(ctx, to.nodes))
+	}
 	return func(yield func(index.Change, error) bool) {
-		find := func(r *documentRead) error { return r.draft(draft) }
-		for r := range documentReads(ctx, from, to, prolly.Diff(ctx, from.nodes, to.nodes), find) {
+		find := func(r *documentRead) error { return r.draft(f.draft) }
+		for r := range documentReads(ctx, from, to, changes, find) {
 			if !yield(r.change, r.err) {
 				return
 			}
@@ -50,20 +52,24 @@ func documents(
 func wantedDocuments(
 	ctx context.Context, s *state, scan scanner, known *knownRecords,
 ) iter.Seq2[index.Wanted, error] {
-	added := func(yield func(prolly.Change, error) bool) {
-		for kv, err := range scan(ctx, s.nodes) {
-			if !yield(prolly.Change{Key: kv.Key, New: kv.Value}, err) {
-				return
-			}
-		}
-	}
 	find := func(r *documentRead) error {
 		r.sum, _ = known.has(roleNode, r.Key, r.New)
 		return nil
 	}
 	return func(yield func(index.Wanted, error) bool) {
-		for r := range documentReads(ctx, s, s, added, find) {
+		for r := range documentReads(ctx, s, s, added(scan(ctx, s.nodes)), find) {
 			if !yield(index.Wanted{ID: r.change.ID, Sum: r.sum, Document: r.change.New}, r.err) {
+				return
+			}
+		}
+	}
+}
+
+// added yields entries as changes of what did not have them.
+func added(entries iter.Seq2[prolly.Entry, error]) iter.Seq2[prolly.Change, error] {
+	return func(yield func(prolly.Change, error) bool) {
+		for kv, err := range entries {
+			if !yield(prolly.Change{Key: kv.Key, New: kv.Value}, err) {
 				return
 			}
 		}

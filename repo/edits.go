@@ -19,6 +19,7 @@ type editTable struct {
 	pieces  [][]byte
 	entries []editEntry
 	slots   []editSlot // open addressing, a power of two
+	free    [][]byte   // pieces of a table that was emptied
 }
 
 // editSlot is where an entry is. It has a part of the hash, so that a look for a key that is not
@@ -39,6 +40,8 @@ const (
 	largePiece  = 64 << 10 // more than the longest key and value
 	firstSlots  = 16
 	maxEditText = 1<<16 - 1
+
+	editEntryBytes, editSlotBytes = 12, 8
 )
 
 // editSeed decides where in a table a key is, which nothing that is written depends on.
@@ -114,16 +117,37 @@ func (t *editTable) add(key, value []byte) editEntry {
 	need := len(key) + len(value)
 	last := len(t.pieces) - 1
 	if last < 0 || cap(t.pieces[last])-len(t.pieces[last]) < need {
-		size := largePiece
-		if last < 0 {
-			size = max(firstPiece, need)
-		}
-		t.pieces = append(t.pieces, make([]byte, 0, size))
+		t.pieces = append(t.pieces, t.piece(need))
 		last++
 	}
 	at := len(t.pieces[last])
 	t.pieces[last] = append(append(t.pieces[last], key...), value...)
 	return editEntry{uint32(last), uint32(at), uint16(len(key)), uint16(len(value))}
+}
+
+func (t *editTable) piece(need int) []byte {
+	if n := len(t.free); n > 0 {
+		p := t.free[n-1]
+		if t.free = t.free[:n-1]; cap(p) >= need {
+			return p[:0]
+		}
+	}
+	if len(t.pieces) == 0 {
+		return make([]byte, 0, max(firstPiece, need))
+	}
+	return make([]byte, 0, largePiece)
+}
+
+// memory is about how many bytes the table takes.
+func (t *editTable) memory() int {
+	return largePiece*len(t.pieces) + editEntryBytes*len(t.entries) + editSlotBytes*len(t.slots)
+}
+
+// empty forgets all edits and keeps the room that they took.
+func (t *editTable) empty() {
+	t.free = append(t.free, t.pieces...)
+	t.pieces, t.entries = t.pieces[:0], t.entries[:0]
+	clear(t.slots)
 }
 
 func (t *editTable) grow() {
@@ -153,9 +177,7 @@ func (t *editTable) sorted() iter.Seq[prolly.Edit] {
 	from.slots = nil // which are not needed any more
 	places := make([]place, len(from.entries))
 	for i := range from.entries {
-		var head [8]byte
-		copy(head[:], from.key(&from.entries[i]))
-		places[i] = place{binary.BigEndian.Uint64(head[:]), uint32(i)}
+		places[i] = place{keyHead(from.key(&from.entries[i])), uint32(i)}
 	}
 	slices.SortFunc(places, func(a, b place) int {
 		switch {
@@ -174,4 +196,14 @@ func (t *editTable) sorted() iter.Seq[prolly.Edit] {
 			}
 		}
 	}
+}
+
+// keyHead returns the first bytes of a key as a number: keys whose heads differ are in the order of these.
+func keyHead(key []byte) uint64 {
+	if len(key) >= 8 {
+		return binary.BigEndian.Uint64(key)
+	}
+	var head [8]byte
+	copy(head[:], key)
+	return binary.BigEndian.Uint64(head[:])
 }

@@ -53,7 +53,7 @@ func (r *Repo) ForgeMerge(
 			for key, value := range entries {
 				o.set([]byte(key), value)
 			}
-			m, err := o.flush(ctx)
+			m, _, err := o.flush(ctx)
 			if err != nil {
 				return note(ipld.CID{}, err)
 			}

@@ -380,7 +380,7 @@ func (f *fsck) whole(c ipld.CID) {
 	var checks []*indexCheck
 	scanned := make(map[ipld.CID]bool) // trees that are checked while they are read for something else
 	watch := f.watchEdges(s.state)
-	for _, k := range f.repo.kinds(nil) {
+	for _, k := range f.repo.kinds(fresh{}) {
 		if check := f.indexCheck(s, k); check != nil {
 			check.watch = watch
 			checks = append(checks, check)

@@ -40,13 +40,13 @@ type indexKind struct {
 	trees func(*state) []*prolly.Map
 }
 
-// kinds are the indexes beside a graph; draft, if any, has texts that were analysed before.
-func (r *Repo) kinds(draft *index.Draft) []indexKind {
-	return []indexKind{r.textsKind(draft), r.vectorsKind(), r.linksKind()}
+// kinds are the indexes beside a graph, of which some is known already.
+func (r *Repo) kinds(f fresh) []indexKind {
+	return []indexKind{r.textsKind(f), r.vectorsKind(), r.linksKind(f.trees)}
 }
 
 // textsKind is the kind of the indexes of texts.
-func (r *Repo) textsKind(draft *index.Draft) indexKind {
+func (r *Repo) textsKind(f fresh) indexKind {
 	return indexKind{
 		name: "texts", derived: r.derived(), format: index.Format, walk: walkOf(index.Format),
 		merge: index.Merge, verify: verifyTexts,
@@ -61,7 +61,7 @@ func (r *Repo) textsKind(draft *index.Draft) indexKind {
 			ctx context.Context, blocks *store.Stage, manifest ipld.CID, base, next *state,
 			later segment.Later,
 		) (ipld.CID, error) {
-			return index.Update(ctx, blocks, manifest, documents(ctx, base, next, draft),
+			return index.Update(ctx, blocks, manifest, documents(ctx, base, next, f),
 				index.Options{Later: later})
 		},
 	}
@@ -75,7 +75,7 @@ func textsKey(graph ipld.CID) ipld.CID {
 }
 
 // linksKind is the kind of the indexes of links.
-func (r *Repo) linksKind() indexKind {
+func (r *Repo) linksKind(trees *freshTrees) indexKind {
 	return indexKind{
 		name: "links", derived: r.derived(), format: links.Format, walk: walkOf(links.Format),
 		merge: links.Merge, verify: verifyLinks,
@@ -95,7 +95,7 @@ func (r *Repo) linksKind() indexKind {
 		) (ipld.CID, error) {
 			changes := linkChanges(ctx, base, next)
 			if !manifest.Defined() {
-				changes = newLinks(next.linked(ctx))
+				changes = newLinks(next.linkedBy(ctx, trees.scan))
 			}
 			return links.Update(ctx, blocks, manifest, next.linksOf(), changes,
 				links.Options{Later: later})

@@ -433,9 +433,9 @@ func (m *stateMerge) adjacency() error {
 		}
 	}
 	var err error
-	if m.out.out, err = out.flush(m.ctx); err != nil {
+	if m.out.out, _, err = out.flush(m.ctx); err != nil {
 		return err
 	}
-	m.out.in, err = in.flush(m.ctx)
+	m.out.in, _, err = in.flush(m.ctx)
 	return err
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"iter"
-	"slices"
+	"sync"
 
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
@@ -16,16 +16,40 @@ type overlay struct {
 	base  *prolly.Map
 	edits editTable
 	large []prolly.Edit // edits that no tree takes, for flush to refuse
+
+	runs   editRuns // edits before those in the table
+	limit  int      // bytes of the table above which it becomes a run, where there is room for one
+	whole  bool     // not before flush
+	failed error    // why it could not
 }
 
-func newOverlay(base *prolly.Map) *overlay { return &overlay{base: base} }
+// editLimit is how many bytes of edits of a tree wait in memory where there is other room.
+const editLimit = 4 << 20
+
+func newOverlay(base *prolly.Map) *overlay { return &overlay{base: base, limit: editLimit} }
+
+// apart has edits that are more than editLimit kept in a room, if there is one: at once, or with whole
+// not before flush. look says whether edits are looked for.
+func (o *overlay) apart(room *scratchRoom, whole, look bool) *overlay {
+	o.runs.room, o.runs.look, o.whole = room, look, whole
+	return o
+}
+
+// edit returns the edit of a key, nil for a removal, and whether there is one. It is valid until the
+// next set.
+func (o *overlay) edit(key []byte) (value []byte, ok bool, err error) {
+	if v, ok := o.edits.get(key); ok {
+		return v, true, nil
+	}
+	return o.runs.get(key)
+}
 
 // get returns the value under key, nil where there is none. It is valid until the next set.
 func (o *overlay) get(ctx context.Context, key []byte) ([]byte, error) {
-	if v, ok := o.edits.get(key); ok {
-		return v, nil
+	v, ok, err := o.edit(key)
+	if !ok && err == nil {
+		v, _, err = o.base.Get(ctx, key)
 	}
-	v, _, err := o.base.Get(ctx, key)
 	return v, err
 }
 
@@ -39,6 +63,21 @@ func (o *overlay) set(key, value []byte) {
 	if !o.edits.set(key, value) {
 		o.large = append(o.large, prolly.Edit{Key: bytes.Clone(key), Value: bytes.Clone(value)})
 	}
+	if !o.whole && o.failed == nil && o.over() {
+		o.failed = o.spill()
+	}
+}
+
+// over reports whether the table should become a run.
+func (o *overlay) over() bool { return o.runs.room != nil && o.edits.memory() > o.limit }
+
+// spill makes a run of the table.
+func (o *overlay) spill() error {
+	err := o.runs.add(o.edits.sorted())
+	if err == nil {
+		o.edits.empty()
+	}
+	return err
 }
 
 func (o *overlay) setLink(key []byte, c ipld.CID) {
@@ -49,9 +88,9 @@ func (o *overlay) setLink(key []byte, c ipld.CID) {
 func (o *overlay) remove(key []byte) { o.edits.set(key, nil) }
 
 // removed reports whether an edit removed the key, and none set it since.
-func (o *overlay) removed(key []byte) bool {
-	v, ok := o.edits.get(key)
-	return ok && v == nil
+func (o *overlay) removed(key []byte) (bool, error) {
+	v, ok, err := o.edit(key)
+	return ok && v == nil, err
 }
 
 // baseKeys yields the keys under prefix that the tree has and no edit removed. Keys that edits
@@ -59,11 +98,15 @@ func (o *overlay) removed(key []byte) bool {
 func (o *overlay) baseKeys(ctx context.Context, prefix []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for kv, err := range o.base.ScanPrefix(ctx, prefix) {
+			gone := false
+			if err == nil {
+				gone, err = o.removed(kv.Key)
+			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if o.removed(kv.Key) {
+			if gone {
 				continue
 			}
 			if !yield(kv.Key, nil) {
@@ -73,15 +116,126 @@ func (o *overlay) baseKeys(ctx context.Context, prefix []byte) iter.Seq2[[]byte,
 	}
 }
 
-// flush writes the edits, which are gone then, and returns the new tree.
-func (o *overlay) flush(ctx context.Context) (*prolly.Map, error) {
+// flush writes the edits, which are gone then, and returns the new tree. Where that was made from
+// nothing, entries yields what is in it.
+func (o *overlay) flush(ctx context.Context) (m *prolly.Map, entries entrySeq, err error) {
 	if len(o.large) > 0 {
-		return o.base.Edit(ctx, o.large[:len(o.large):len(o.large)])
+		m, err = o.base.Edit(ctx, o.large[:len(o.large):len(o.large)])
+		return m, nil, err
+	}
+	if err = o.failed; err == nil && (o.over() || len(o.runs.runs) > 0) {
+		err = o.spill()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	edits, n := o.sorted(), len(o.edits.entries)
+	o.edits = editTable{}
+	if o.base.Len() > 0 {
+		m, err = o.change(ctx, edits, n)
+		return m, nil, err
+	}
+	var unread error
+	m, err = o.base.Fill(ctx, func(yield func(prolly.Edit) bool) {
+		for e, err := range edits {
+			if unread = err; err != nil || !yield(e) {
+				return
+			}
+		}
+	})
+	if unread != nil {
+		err = unread
+	}
+	return m, entriesOf(edits), err
+}
+
+// change applies edits, of which there are about n, to a tree that is not empty.
+func (o *overlay) change(
+	ctx context.Context, edits iter.Seq2[prolly.Edit, error], n int,
+) (*prolly.Map, error) {
+	list := make([]prolly.Edit, 0, n)
+	for e, err := range edits {
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	return o.base.Edit(ctx, list)
+}
+
+// sorted yields all edits in key order, as they are now. Their keys and values stay as they are.
+func (o *overlay) sorted() iter.Seq2[prolly.Edit, error] {
+	if len(o.runs.runs) > 0 {
+		return o.runs.sorted()
 	}
 	edits := o.edits.sorted()
-	o.edits = editTable{}
-	if o.base.Len() == 0 {
-		return o.base.Fill(ctx, edits)
+	return func(yield func(prolly.Edit, error) bool) {
+		for e := range edits {
+			if !yield(e, nil) {
+				return
+			}
+		}
 	}
-	return o.base.Edit(ctx, slices.Collect(edits))
+}
+
+// each yields all edits in any order, of some keys also those that a later one replaced.
+func (o *overlay) each() iter.Seq2[prolly.Edit, error] {
+	return func(yield func(prolly.Edit, error) bool) {
+		for e, err := range o.runs.sorted() {
+			if !yield(e, err) {
+				return
+			}
+		}
+		for i := range o.edits.entries {
+			e := &o.edits.entries[i]
+			if !yield(prolly.Edit{Key: o.edits.key(e), Value: o.edits.value(e)}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// entrySeq yields entries of a tree in their order.
+type entrySeq = iter.Seq2[prolly.Entry, error]
+
+// entriesOf returns what edits make of an empty tree.
+func entriesOf(edits iter.Seq2[prolly.Edit, error]) entrySeq {
+	return func(yield func(prolly.Entry, error) bool) {
+		for e, err := range edits {
+			if (err != nil || e.Value != nil) && !yield(prolly.Entry{Key: e.Key, Value: e.Value}, err) {
+				return
+			}
+		}
+	}
+}
+
+// freshTrees are trees that were just made from nothing, with what is in them at hand: to read the trees
+// would take longer. Safe for concurrent use.
+type freshTrees struct {
+	mu sync.Mutex
+	of map[ipld.CID]entrySeq // by root
+}
+
+func (f *freshTrees) add(m *prolly.Map, entries entrySeq) {
+	if entries == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.of == nil {
+		f.of = make(map[ipld.CID]entrySeq)
+	}
+	f.of[m.Root()] = entries
+}
+
+// scan is a scanner. nil knows no trees.
+func (f *freshTrees) scan(ctx context.Context, m *prolly.Map) iter.Seq2[prolly.Entry, error] {
+	if f != nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if entries, ok := f.of[m.Root()]; ok {
+			return entries
+		}
+	}
+	return scanned(ctx, m)
 }

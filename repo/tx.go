@@ -2,6 +2,7 @@ package repo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -60,7 +61,15 @@ type tx struct {
 	// indexes are made once it is certain that the facts can be written, so that what was erased is
 	// not in an index either.
 	indexes []stateChange
-	draft   *index.Draft // of nodes that the transaction made, nil for none
+	fresh   fresh
+
+	scratch *scratchRoom // nil where the store has none
+}
+
+// fresh is what is known of the facts that a transaction made, for their indexes.
+type fresh struct {
+	draft *index.Draft // of nodes; nil for none
+	trees *freshTrees  // nil for none
 }
 
 // stateChange is a state that a commit has, and the one that it was made from.
@@ -110,8 +119,9 @@ func (r *Repo) begin(
 	defer stage.Wait()
 	t := &tx{
 		repo: r, head: head, stage: stage, nodes: prolly.NewNodes(stage, r.trees),
-		edits: make(map[graph.RefName][]byte),
+		edits: make(map[graph.RefName][]byte), scratch: newScratchRoom(ctx, r.store),
 	}
+	defer func() { err = errors.Join(err, t.scratch.close()) }()
 	if t.view, err = loadView(ctx, t.nodes, stage, head); err != nil {
 		return ipld.CID{}, nil, err
 	}
@@ -182,7 +192,7 @@ func (t *tx) finish(ctx context.Context, by Stamp) (c ipld.CID, durable func() e
 	t.stage.Ahead(ctx) // while indexes are made
 	durable, err = t.whole(ctx, func() (func() error, error) {
 		for _, c := range t.indexes {
-			for _, k := range t.repo.kinds(t.draft) {
+			for _, k := range t.repo.kinds(t.fresh) {
 				if err := t.repo.changeKind(ctx, k, c.base, c.next); err != nil {
 					return nil, err
 				}

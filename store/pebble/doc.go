@@ -7,6 +7,7 @@
 //	marker  that there are acknowledged operations, outside both
 //	queue   empty: its bytes are locked by processes that wait for db/LOCK, in their order
 //	reserve room on the disk for changes that erase; what is in it means nothing
+//	scratch-N what a commit under way has no room for in memory; removed with it, or by the next opening
 //	owner   who has the store open: JSON, for people and clients, not for locking
 //
 // Files have mode 0600 and directories 0700, whatever the umask is.

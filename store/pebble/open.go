@@ -158,6 +158,11 @@ func (s *Store) openLocked(db string) error {
 			}
 		}
 	}
+	if !s.opts.ReadOnly {
+		if err := s.removeScratch(); err != nil {
+			return err
+		}
+	}
 	if err := s.openDB(db); err != nil {
 		return err
 	}

@@ -67,6 +67,8 @@ type Store struct {
 	short     atomic.Bool // whether the reserve was given away and not made again
 	spent     int64       // its size then: under reserving
 
+	scratches atomic.Int64 // files that Scratch made
+
 	eraseMu sync.RWMutex // read-held by writes of blocks
 	// redacted are the redactions, with whether each was open when it came. Never changed: replaced.
 	redacted atomic.Pointer[map[ipld.CID]bool]
@@ -78,7 +80,10 @@ type Store struct {
 	closed  bool
 }
 
-var _ store.Store = (*Store)(nil)
+var (
+	_ store.Store     = (*Store)(nil)
+	_ store.Scratcher = (*Store)(nil)
+)
 
 func newStore(dir string, fs *fuseFS, opts Options) *Store {
 	s := &Store{dir: dir, opts: opts, fs: fs, opened: make(chan *pdb.DB, 1)}

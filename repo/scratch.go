@@ -1,0 +1,69 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/mnem-project/mnem/store"
+)
+
+// scratchRoom is where a transaction keeps what does not fit into memory, in a file that is made when it
+// is first wanted. Safe for concurrent use. nil has no room.
+type scratchRoom struct {
+	ctx  context.Context
+	from store.Scratcher
+	mu   sync.Mutex
+	file store.Scratch
+	size int64
+}
+
+// newScratchRoom returns the room of a store, nil where it has none.
+func newScratchRoom(ctx context.Context, s store.Store) *scratchRoom {
+	from, ok := s.(store.Scratcher)
+	if !ok {
+		return nil
+	}
+	return &scratchRoom{ctx: ctx, from: from}
+}
+
+// Add writes bytes and returns where ReadAt finds them.
+func (r *scratchRoom) Add(b []byte) (at int64, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.file == nil {
+		if r.file, err = r.from.Scratch(r.ctx); err != nil {
+			return 0, err
+		}
+	}
+	at = r.size
+	n, err := r.file.Write(b)
+	r.size += int64(n)
+	return at, err
+}
+
+// ReadAt reads what was added.
+func (r *scratchRoom) ReadAt(b []byte, at int64) (int, error) {
+	r.mu.Lock()
+	file := r.file
+	r.mu.Unlock()
+	if file == nil {
+		return 0, errors.New("nothing was added")
+	}
+	return file.ReadAt(b, at)
+}
+
+// close gives the room away.
+func (r *scratchRoom) close() error {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.file == nil {
+		return nil
+	}
+	err := r.file.Close()
+	r.file, r.size = nil, 0
+	return err
+}
