@@ -1,7 +1,9 @@
 package index
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -41,14 +43,34 @@ func draftDocs(n int) []*Document {
 
 func draftID(i int) ipld.CID { return ipld.Sum(ipld.DagCBOR, []byte{byte(i >> 8), byte(i)}) }
 
+// draftRoom is room in memory, for so many bytes.
+type draftRoom struct {
+	data []byte
+	most int
+}
+
+func (r *draftRoom) Add(b []byte) (int64, error) {
+	if len(r.data)+len(b) > r.most {
+		return 0, errors.New("no room")
+	}
+	at := len(r.data)
+	r.data = append(r.data, b...)
+	return int64(at), nil
+}
+
+func (r *draftRoom) ReadAt(b []byte, at int64) (int, error) {
+	return bytes.NewReader(r.data).ReadAt(b, at)
+}
+
 func draftChanges(docs []*Document, d *Draft) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		for i, doc := range docs {
-			c := Change{ID: doc.Node.ID, Analysed: d.Find(draftID(i))}
+			a, err := d.Find(draftID(i))
+			c := Change{ID: doc.Node.ID, Analysed: a}
 			if c.Analysed == nil {
 				c.New = doc
 			}
-			if !yield(c, nil) {
+			if !yield(c, err) {
 				return
 			}
 		}
@@ -70,7 +92,7 @@ func TestDraft(t *testing.T) {
 	}
 	want := index(nil)
 	for _, limit := range []int{0, 100 << 10, 64 << 20} {
-		d, err := NewDraft(limit)
+		d, err := NewDraft(limit, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,10 +103,49 @@ func TestDraft(t *testing.T) {
 			d.Add(draftID(i), docs[i])
 		}
 		if got := index(d); got != want {
-			t.Errorf("limit %d: manifest %s with a draft of %d, want %s", limit, got, len(d.at), want)
+			t.Errorf("limit %d: manifest %s with a draft of %d, want %s", limit, got, len(d.docs), want)
 		}
-		if full := limit > 1<<20; full != (len(d.at) == len(docs)+1) {
-			t.Errorf("limit %d: %d of %d documents", limit, len(d.at), len(docs))
+		if full := limit > 1<<20; full != (len(d.docs) == len(docs)+1) {
+			t.Errorf("limit %d: %d of %d documents", limit, len(d.docs), len(docs))
+		}
+	}
+}
+
+// TestDraftApart makes the same index from drafts that mostly lie elsewhere, and from those that had
+// no room there in the end.
+func TestDraftApart(t *testing.T) {
+	docs := draftDocs(2500)
+	for i := range docs {
+		for w := range 150 {
+			docs[i].Content += fmt.Sprintf(" other%d", (i*31+w*w)%20_000)
+		}
+	}
+	index := func(d *Draft) ipld.CID {
+		blocks := store.NewStage(mem.New().Derived(), 0)
+		c, err := Update(t.Context(), blocks, ipld.CID{}, draftChanges(docs, d), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	want := index(nil)
+	for _, most := range []int{1 << 20, 1 << 30} {
+		room := &draftRoom{most: most}
+		d, err := NewDraft(64<<20, room)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(len(docs)) {
+			d.Add(draftID(i), docs[i])
+		}
+		if got := index(d); got != want {
+			t.Errorf("room for %d: manifest %s, want %s", most, got, want)
+		}
+		if len(room.data) < draftHeld || (len(d.docs) == len(docs)) != (most == 1<<30) {
+			t.Errorf("room for %d: has %d bytes of %d documents", most, len(room.data), len(d.docs))
+		}
+		if d.size > draftHeld+2*draftPieceBytes {
+			t.Errorf("%d bytes in memory", d.size)
 		}
 	}
 }
@@ -92,7 +153,7 @@ func TestDraft(t *testing.T) {
 func TestDraftOfOtherLanguage(t *testing.T) {
 	ctx := context.Background()
 	docs := draftDocs(1)
-	d, err := NewDraft(1 << 20)
+	d, err := NewDraft(1<<20, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -105,7 +105,7 @@ func (t *tx) apply(
 ) (*state, error) {
 	b := newBatch(ctx, t, base.state, opt.Stamp)
 	b.secrets.texts(opt.Stamp, opt.Message)
-	b.drafts.wanted = true
+	b.drafts.wanted, b.drafts.room = true, t.scratch
 	next, err := b.apply(changes, true)
 	if err != nil {
 		return nil, err

@@ -140,7 +140,7 @@ func (r *documentRead) draft(draft *index.Draft) error {
 	}
 	link, err := linkItem(r.New)
 	if err == nil {
-		r.change.Analysed = draft.Find(link)
+		r.change.Analysed, err = draft.Find(link)
 	}
 	return err
 }

@@ -12,8 +12,8 @@ const (
 	// draftFrom is how many nodes a batch makes before it begins to analyse those that follow for
 	// the index as it makes them: smaller batches leave it to the index, which reads them again.
 	draftFrom = 512
-	// draftLimit bounds the memory of what was analysed, about 150,000 nodes of 110 words. The nodes
-	// that come after it are read again.
+	// draftLimit bounds the memory of what was analysed: where there is no other room about 150,000 nodes
+	// of 110 words. The nodes that come after it are read again.
 	draftLimit = 64 << 20
 	// draftGroup is how many nodes are handed over at a time, and draftQueue how many such groups
 	// may wait. They hold nodes that the stage may have let go of.
@@ -24,6 +24,7 @@ const (
 // drafter analyses the nodes of a batch on a goroutine of its own.
 type drafter struct {
 	wanted bool // whether an index follows
+	room   *scratchRoom
 	made   int
 	draft  *index.Draft // nil until there are enough nodes
 	group  []draftNode
@@ -42,7 +43,11 @@ func (d *drafter) add(c ipld.CID, n *graph.Node) error {
 		return nil
 	}
 	if d.draft == nil {
-		draft, err := index.NewDraft(draftLimit)
+		var room index.DraftRoom
+		if d.room != nil {
+			room = d.room
+		}
+		draft, err := index.NewDraft(draftLimit, room)
 		if err != nil {
 			return err
 		}

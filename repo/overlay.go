@@ -217,7 +217,7 @@ type freshTrees struct {
 }
 
 func (f *freshTrees) add(m *prolly.Map, entries entrySeq) {
-	if entries == nil {
+	if entries == nil || m.Len() == 0 {
 		return
 	}
 	f.mu.Lock()

@@ -45,7 +45,7 @@ const (
 	defaultVectorCache = 256 << 20
 	// stageLimit is how many bytes of new blocks a transaction keeps before it writes them, not
 	// yet durable and reached by nothing, to the store: it bounds the memory of a bulk commit.
-	stageLimit = 32 << 20
+	stageLimit = 16 << 20
 )
 
 // openStore opens the store of a directory: on disk in it, or in the database that it links to.

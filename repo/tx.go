@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/parallel"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/store"
@@ -144,6 +145,28 @@ func (r *Repo) begin(
 	return t.finish(ctx, by)
 }
 
+// index makes the indexes of the states of commits: side by side where they are made from nothing.
+func (t *tx) index(ctx context.Context) error {
+	for _, c := range t.indexes {
+		var kinds []func() error
+		for _, k := range t.repo.kinds(t.fresh) {
+			kinds = append(kinds, func() error { return t.repo.changeKind(ctx, k, c.base, c.next) })
+		}
+		if c.base.nodes.Len() == 0 {
+			if err := parallel.Do(kinds...); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, change := range kinds {
+			if err := change(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func isDurable() error { return nil }
 
 // expects returns an *ExpectError unless HEAD leads to a commit, or to any where want is nil.
@@ -191,12 +214,8 @@ func (t *tx) finish(ctx context.Context, by Stamp) (c ipld.CID, durable func() e
 	}
 	t.stage.Ahead(ctx) // while indexes are made
 	durable, err = t.whole(ctx, func() (func() error, error) {
-		for _, c := range t.indexes {
-			for _, k := range t.repo.kinds(t.fresh) {
-				if err := t.repo.changeKind(ctx, k, c.base, c.next); err != nil {
-					return nil, err
-				}
-			}
+		if err := t.index(ctx); err != nil {
+			return nil, err
 		}
 		return t.record(ctx, next, append(t.stage.Pending(), block))
 	})

@@ -27,6 +27,7 @@ type Stage struct {
 	bytes   int64   // put in all
 
 	writing *stageWrite // under way, nil for none
+	spare   *stageWrite // one that is done, whose room is used again; nil for none
 }
 
 // stageWrite is a write of blocks on a goroutine of its own.
@@ -133,8 +134,12 @@ func (s *Stage) writeBehind(ctx context.Context) error {
 	}
 	w := &stageWrite{blocks: s.pending, order: s.order, size: s.size, done: make(chan error, 1)}
 	s.writing = w
-	s.pending, s.size = make(map[ipld.CID][]byte, len(w.blocks)), 0
-	s.order = make([]Block, 0, len(w.order))
+	if s.size = 0; s.spare == nil {
+		s.spare = &stageWrite{
+			blocks: make(map[ipld.CID][]byte, len(w.blocks)), order: make([]Block, 0, len(w.order)),
+		}
+	}
+	s.pending, s.order, s.spare = s.spare.blocks, s.spare.order, nil
 	go func() { w.done <- s.base.Put(ctx, w.order...) }()
 	return nil
 }
@@ -165,8 +170,12 @@ func (s *Stage) await() error {
 		maps.Copy(s.pending, w.blocks)
 		s.order = append(w.order, s.order...)
 		s.size += w.size
+		return err
 	}
-	return err
+	clear(w.blocks)
+	clear(w.order)
+	s.spare = &stageWrite{blocks: w.blocks, order: w.order[:0]}
+	return nil
 }
 
 // Wait waits until nothing is being written in the background. What could not be written is pending
