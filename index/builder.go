@@ -22,10 +22,9 @@ type builder struct {
 	lens     []docLens
 	meta     []docMeta
 	props    map[string]*column
-	counts   []termCount // by number of the term
+	places   []uint32    // by number of the term: where it is in touched, if it is there
 	posts    []termPosts // likewise
-	touched  []int       // terms of the document being counted, as they were first met
-	stamp    uint32      // of the document being counted
+	touched  []termCount // of the document being counted, as they were first met
 	title    []int       // the first terms of its summary
 	terms    sums        // of the documents less those that are killed
 	filled   sums
@@ -36,10 +35,10 @@ type builder struct {
 	drafted  []int32 // by a term's number there: one more than its number here; 0 where not met yet
 }
 
-// termCount is how often a term is in each field of the document that stamp names.
+// termCount is how often a term is in each field of a document.
 type termCount struct {
-	stamp uint32
-	tf    [Fields]uint32
+	term int
+	tf   [Fields]uint32
 }
 
 // termPosts is one term while a segment is built.
@@ -80,16 +79,17 @@ func (b *builder) add(c Change) error {
 		b.dead = append(b.dead, c.ID)
 		b.sum(-1, b.count(c.Old))
 		b.grow()
-		for _, t := range b.touched {
-			b.posts[t].neg++
+		for i := range b.touched {
+			b.posts[b.touched[i].term].neg++
 		}
 	}
 	if c.New != nil {
 		lens := b.count(c.New)
 		doc := b.addDoc(c.ID, c.New.meta(), lens)
 		b.grow()
-		for _, t := range b.touched {
-			b.addPosting(t, doc, &b.counts[t].tf)
+		for i := range b.touched {
+			t := &b.touched[i]
+			b.addPosting(t.term, doc, &t.tf)
 		}
 		for _, e := range c.New.Node.Props {
 			b.scratch = ipld.AppendValue(b.scratch[:0], e.Value)
@@ -130,10 +130,8 @@ func (b *builder) addPosting(term int, doc uint32, tf *[Fields]uint32) {
 	t.count++
 }
 
-// count analyses a document and leaves its terms in touched, with their numbers in counts. The units
-// of Han are in no length.
+// count analyses a document and leaves its terms in touched. The units of Han are in no length.
 func (b *builder) count(d *Document) (lens docLens) {
-	b.stamp++
 	b.touched, b.title = b.touched[:0], b.title[:0]
 	field := 0
 	add := func(term int, unit bool) {
@@ -158,17 +156,18 @@ func (b *builder) count(d *Document) (lens docLens) {
 	return lens
 }
 
-// touch returns the count of a term in the document being counted.
+// touch returns the count of a term in the document being counted. It is valid until the next touch.
 func (b *builder) touch(term int) *termCount {
-	for len(b.counts) <= term {
-		b.counts = append(b.counts, termCount{})
+	if n := term + 1 - len(b.places); n > 0 {
+		b.places = append(b.places, make([]uint32, n)...)
 	}
-	c := &b.counts[term]
-	if c.stamp != b.stamp {
-		*c = termCount{stamp: b.stamp}
-		b.touched = append(b.touched, term)
+	place := int(b.places[term]) // what a document before left, perhaps
+	if place >= len(b.touched) || b.touched[place].term != term {
+		place = len(b.touched)
+		b.places[term] = uint32(place)
+		b.touched = append(b.touched, termCount{term: term})
 	}
-	return c
+	return &b.touched[place]
 }
 
 // titleKey returns the dictionary key of a summary, whose terms were counted last, "" for one that is

@@ -59,8 +59,8 @@ const (
 	draftPieceBytes = 256 << 10
 	// draftHeld is how many bytes of records stay in memory where there is a room.
 	draftHeld = 2 * draftPieceBytes
-	// draftDocBytes and draftCountBytes are what each document and each term takes beside.
-	draftDocBytes, draftCountBytes = 24, 20
+	// draftDocBytes and draftTermBytes are what each document and each term takes beside.
+	draftDocBytes, draftTermBytes = 24, 4
 )
 
 // NewDraft returns an empty draft for an index of the default language, that takes documents until
@@ -76,7 +76,7 @@ func NewDraft(limit int, room DraftRoom) (*Draft, error) {
 // Add analyses a document, to be found under a CID that stands for it alone. It keeps nothing of
 // the document. A full draft ignores it.
 func (d *Draft) Add(c ipld.CID, doc *Document) {
-	used := d.size + d.b.lexicon.Bytes() + draftCountBytes*cap(d.b.counts) + draftDocBytes*len(d.docs)
+	used := d.size + d.b.lexicon.Bytes() + draftTermBytes*cap(d.b.places) + draftDocBytes*len(d.docs)
 	if d.full = d.full || used >= d.limit; d.full {
 		return
 	}
@@ -118,6 +118,12 @@ func (d *Draft) spill() bool {
 		p.data, p.at = nil, at
 	}
 	return true
+}
+
+// Seal ends a draft, to be read from then on.
+func (d *Draft) Seal() {
+	d.b.lexicon.Seal()
+	d.b.places = nil
 }
 
 // note notes a document, and where it is.
@@ -169,8 +175,9 @@ func (d *Draft) append(b []byte, doc *Document) []byte {
 		d.b.scratch = item
 	}
 	b = putUint(b, uint64(len(d.b.touched)))
-	for _, t := range d.b.touched {
-		b = appendPosting(b, uint32(t), &d.b.counts[t].tf)
+	for i := range d.b.touched {
+		t := &d.b.touched[i]
+		b = appendPosting(b, uint32(t.term), &t.tf)
 	}
 	return b
 }

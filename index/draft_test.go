@@ -138,6 +138,7 @@ func TestDraftApart(t *testing.T) {
 		for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(len(docs)) {
 			d.Add(draftID(i), docs[i])
 		}
+		d.Seal()
 		if got := index(d); got != want {
 			t.Errorf("room for %d: manifest %s, want %s", most, got, want)
 		}

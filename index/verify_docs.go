@@ -157,8 +157,9 @@ func (x *Expectations) analyse(docs []*Document) []expected {
 	out := make([]expected, len(docs))
 	for i, d := range docs {
 		e := expected{id: d.Node.ID, meta: d.meta(), lens: b.count(d)}
-		for _, t := range b.touched {
-			e.words += word(x.seed, b.lexicon.Term(t), &b.counts[t].tf)
+		for i := range b.touched {
+			t := &b.touched[i]
+			e.words += word(x.seed, b.lexicon.Term(t.term), &t.tf)
 		}
 		for _, p := range d.Node.Props {
 			e.props += propWord(x.seed, p.Key, ipld.AppendValue(nil, p.Value))

@@ -29,7 +29,7 @@ type batch struct {
 	profile                               ipld.CID
 
 	drafts drafter
-	fresh  freshTrees
+	fresh  *freshTrees
 	// near lists the edges this batch set, by each end: with a node's bucket in the base they are
 	// all its edges. nil until something is removed.
 	near map[graph.ID][]graph.ID
@@ -96,11 +96,10 @@ func (n *citedNeed) name() string {
 func newBatch(ctx context.Context, t *tx, base *state, by Stamp) *batch {
 	return &batch{
 		ctx: ctx, stage: t.stage, author: by.Author, now: by.Time,
-		// Each edge looks for its ends, which would be slow elsewhere.
-		nodes: newOverlay(base.nodes).apart(t.scratch, true, true),
-		edges: newOverlay(base.edges).apart(t.scratch, false, true),
-		out:   newOverlay(base.out).apart(t.scratch, false, false),
-		in:    newOverlay(base.in).apart(t.scratch, false, false),
+		nodes: newOverlay(base.nodes).apart(t.scratch, lookOften), // for the ends of each edge
+		edges: newOverlay(base.edges).apart(t.scratch, lookInVain),
+		out:   newOverlay(base.out).apart(t.scratch, lookHardly),
+		in:    newOverlay(base.in).apart(t.scratch, lookHardly),
 		marks: newOverlay(base.marks), vectors: newOverlay(base.vectors),
 		digests:  base.digests,
 		profile:  base.profile,
@@ -108,6 +107,7 @@ func newBatch(ctx context.Context, t *tx, base *state, by Stamp) *batch {
 		embedded: make(map[graph.ID][]string),
 		cites:    make(map[string]cite),
 		secrets:  secretLog{opt: by.Secrets},
+		fresh:    new(freshTrees),
 	}
 }
 

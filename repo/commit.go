@@ -110,7 +110,7 @@ func (t *tx) apply(
 	if err != nil {
 		return nil, err
 	}
-	t.fresh = fresh{b.drafts.end(), &b.fresh}
+	t.fresh = fresh{b.drafts.end(), b.fresh}
 	res.Duplicates, res.Unchanged, res.Secrets = b.duplicates, b.unchanged, b.secrets.report
 	return next, nil
 }

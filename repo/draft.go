@@ -12,9 +12,11 @@ const (
 	// draftFrom is how many nodes a batch makes before it begins to analyse those that follow for
 	// the index as it makes them: smaller batches leave it to the index, which reads them again.
 	draftFrom = 512
-	// draftLimit bounds the memory of what was analysed: where there is no other room about 150,000 nodes
-	// of 110 words. The nodes that come after it are read again.
+	// draftLimit bounds the memory of what was analysed, about 150,000 nodes of 110 words; draftTerms
+	// where they lie elsewhere, about a million: their terms and where each is. The nodes that come after
+	// it are read again.
 	draftLimit = 64 << 20
+	draftTerms = 96 << 20
 	// draftGroup is how many nodes are handed over at a time, and draftQueue how many such groups
 	// may wait. They hold nodes that the stage may have let go of.
 	draftGroup = 64
@@ -43,11 +45,7 @@ func (d *drafter) add(c ipld.CID, n *graph.Node) error {
 		return nil
 	}
 	if d.draft == nil {
-		var room index.DraftRoom
-		if d.room != nil {
-			room = d.room
-		}
-		draft, err := index.NewDraft(draftLimit, room)
+		draft, err := d.begin()
 		if err != nil {
 			return err
 		}
@@ -59,6 +57,13 @@ func (d *drafter) add(c ipld.CID, n *graph.Node) error {
 		d.group = make([]draftNode, 0, draftGroup)
 	}
 	return nil
+}
+
+func (d *drafter) begin() (*index.Draft, error) {
+	if d.room == nil {
+		return index.NewDraft(draftLimit, nil)
+	}
+	return index.NewDraft(draftTerms, d.room)
 }
 
 func (d *drafter) run() {
@@ -82,6 +87,7 @@ func (d *drafter) end() *index.Draft {
 		close(d.queue)
 		d.done.Wait()
 		d.queue, d.group = nil, nil
+		d.draft.Seal()
 	}
 	return d.draft
 }

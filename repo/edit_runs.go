@@ -7,6 +7,7 @@ import (
 	"iter"
 	"sort"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/prolly"
 )
 
@@ -16,9 +17,19 @@ import (
 type editRuns struct {
 	room *scratchRoom
 	runs [][]runPiece
-	seen keySet // of all keys, where they are looked for
-	look bool   // whether they are
+	look lookFor
+	seen keySet // of all keys, with lookInVain
+	ids  idSet  // of all keys, with lookOften, and which of them are there
 }
+
+// lookFor says whether edits of a tree are looked for before it is written.
+type lookFor int
+
+const (
+	lookHardly lookFor = iota // only by what removes others
+	lookInVain                // mostly
+	lookOften                 // whether they are there; all keys are ids
+)
 
 // runPiece is a piece of a run.
 type runPiece struct {
@@ -58,9 +69,7 @@ func (r *editRuns) add(edits iter.Seq[prolly.Edit]) error {
 		begun = len(buf)
 	}
 	for e := range edits {
-		if r.look {
-			r.seen.add(editHash(e.Key))
-		}
+		r.note(&e)
 		if len(run) == from || len(buf)-begun >= runPieceBytes {
 			cut()
 			if len(buf) >= runBuffer {
@@ -85,6 +94,29 @@ func (r *editRuns) add(edits iter.Seq[prolly.Edit]) error {
 	return nil
 }
 
+func (r *editRuns) note(e *prolly.Edit) {
+	switch r.look {
+	case lookInVain:
+		r.seen.add(editHash(e.Key))
+	case lookOften:
+		r.ids.set(graph.ID(e.Key), e.Value != nil)
+	}
+}
+
+// has reports whether the runs have an edit of a key, unless that is unknown without reading them, and
+// whether that sets it.
+func (r *editRuns) has(key []byte) (edited, there bool) {
+	switch {
+	case len(r.runs) == 0:
+		return false, false
+	case r.look == lookInVain:
+		return r.seen.has(editHash(key)), true
+	case r.look == lookOften:
+		return r.ids.has(graph.ID(key))
+	}
+	return true, true
+}
+
 // read returns the bytes of a piece, which stay.
 func (r *editRuns) read(p *runPiece) ([]byte, error) {
 	b := make([]byte, p.size)
@@ -106,8 +138,8 @@ func nextEdit(b []byte) (e prolly.Edit, rest []byte) {
 
 // get returns the value of an edit, nil for a removal, and whether there is one.
 func (r *editRuns) get(key []byte) (value []byte, ok bool, err error) {
-	if len(r.runs) == 0 || r.look && !r.seen.has(editHash(key)) {
-		return nil, false, nil
+	if edited, there := r.has(key); !edited || !there {
+		return nil, edited, nil
 	}
 	for n := len(r.runs) - 1; n >= 0; n-- {
 		run := r.runs[n]
@@ -266,5 +298,60 @@ func (s *keySet) add(hash uint32) {
 	if at, found := s.find(hash); !found {
 		*at = hash
 		s.n++
+	}
+}
+
+// idSet remembers ids that are there, and those that were taken away.
+type idSet struct {
+	pages [][]graph.ID
+	slots []uint32 // open addressing, a power of two: twice one more than a place, and one if it is gone; 0: free
+	n     uint32   // places
+}
+
+const idPage = 1 << 12
+
+// find returns the slot of an id, or the free one where it would be.
+func (s *idSet) find(id graph.ID) *uint32 {
+	mask := uint32(len(s.slots) - 1)
+	for i := editHash(id[:]) & mask; ; i = (i + 1) & mask {
+		slot := &s.slots[i]
+		if *slot == 0 || s.at(*slot/2-1) == id {
+			return slot
+		}
+	}
+}
+
+func (s *idSet) at(place uint32) graph.ID { return s.pages[place/idPage][place%idPage] }
+
+func (s *idSet) has(id graph.ID) (known, there bool) {
+	if s.n == 0 {
+		return false, false
+	}
+	slot := *s.find(id)
+	return slot != 0, slot&1 == 0
+}
+
+func (s *idSet) set(id graph.ID, there bool) {
+	if 4*int(s.n) >= 3*len(s.slots) {
+		old := s.slots
+		s.slots = make([]uint32, max(firstSlots, 2*len(old)))
+		for _, slot := range old {
+			if slot != 0 {
+				*s.find(s.at(slot/2 - 1)) = slot
+			}
+		}
+	}
+	slot := s.find(id)
+	if *slot == 0 {
+		if s.n%idPage == 0 {
+			s.pages = append(s.pages, make([]graph.ID, 0, idPage))
+		}
+		page := &s.pages[len(s.pages)-1]
+		*page = append(*page, id)
+		s.n++
+		*slot = 2 * s.n
+	}
+	if *slot &^= 1; !there {
+		*slot |= 1
 	}
 }

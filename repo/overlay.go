@@ -19,7 +19,6 @@ type overlay struct {
 
 	runs   editRuns // edits before those in the table
 	limit  int      // bytes of the table above which it becomes a run, where there is room for one
-	whole  bool     // not before flush
 	failed error    // why it could not
 }
 
@@ -28,10 +27,9 @@ const editLimit = 4 << 20
 
 func newOverlay(base *prolly.Map) *overlay { return &overlay{base: base, limit: editLimit} }
 
-// apart has edits that are more than editLimit kept in a room, if there is one: at once, or with whole
-// not before flush. look says whether edits are looked for.
-func (o *overlay) apart(room *scratchRoom, whole, look bool) *overlay {
-	o.runs.room, o.runs.look, o.whole = room, look, whole
+// apart has edits that are more than editLimit kept in a room, if there is one.
+func (o *overlay) apart(room *scratchRoom, look lookFor) *overlay {
+	o.runs.room, o.runs.look = room, look
 	return o
 }
 
@@ -54,6 +52,12 @@ func (o *overlay) get(ctx context.Context, key []byte) ([]byte, error) {
 }
 
 func (o *overlay) has(ctx context.Context, key []byte) (bool, error) {
+	if v, ok := o.edits.get(key); ok {
+		return v != nil, nil
+	}
+	if edited, there := o.runs.has(key); edited && o.runs.look == lookOften {
+		return there, nil
+	}
 	v, err := o.get(ctx, key)
 	return v != nil, err
 }
@@ -63,7 +67,7 @@ func (o *overlay) set(key, value []byte) {
 	if !o.edits.set(key, value) {
 		o.large = append(o.large, prolly.Edit{Key: bytes.Clone(key), Value: bytes.Clone(value)})
 	}
-	if !o.whole && o.failed == nil && o.over() {
+	if o.failed == nil && o.over() {
 		o.failed = o.spill()
 	}
 }
@@ -130,7 +134,7 @@ func (o *overlay) flush(ctx context.Context) (m *prolly.Map, entries entrySeq, e
 		return nil, nil, err
 	}
 	edits, n := o.sorted(), len(o.edits.entries)
-	o.edits = editTable{}
+	o.edits, o.runs.seen, o.runs.ids = editTable{}, keySet{}, idSet{} // sorted needs none of them
 	if o.base.Len() > 0 {
 		m, err = o.change(ctx, edits, n)
 		return m, nil, err

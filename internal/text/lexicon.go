@@ -15,6 +15,7 @@ type Lexicon struct {
 	scanner scanner
 	terms   table
 	words   table
+	becomes []int32 // of each word: the number of its term, or stopWord
 	yield   func(number int, unit bool)
 }
 
@@ -50,6 +51,9 @@ func (l *Lexicon) Bytes() int { return l.terms.bytes() + l.words.bytes() }
 // Term returns the term of a number. It is valid for good, and must not be changed.
 func (l *Lexicon) Term(number int) []byte { return l.terms.at(number) }
 
+// Seal lets go of what only Number and EachOfField need, which must not be called any more.
+func (l *Lexicon) Seal() { l.terms.slots, l.words, l.becomes = nil, table{}, nil }
+
 // Number returns the number of a term, or of any string that is to be among them: a new one where
 // it was not met.
 func (l *Lexicon) Number(term string) int {
@@ -68,11 +72,12 @@ func (l *Lexicon) word(word string) {
 	if !ok {
 		if l.words.len() == lexiconWords {
 			l.words.clear()
+			l.becomes = l.becomes[:0]
 		}
 		n = l.words.add(hash, word)
-		l.words.entries[n].becomes = l.learn(word)
+		l.becomes = append(l.becomes, l.learn(word))
 	}
-	if term := l.words.entries[n].becomes; term != stopWord {
+	if term := l.becomes[n]; term != stopWord {
 		l.yield(int(term), false)
 	}
 }
@@ -96,13 +101,13 @@ func (l *Lexicon) learn(word string) int32 {
 }
 
 // table numbers different strings from 0 in the order in which they are added. Their bytes lie end
-// to end, and a slot has a part of the hash, so that a look seldom reads more than a slot, an entry
+// to end, and a slot has a part of the hash, so that a look seldom reads more than a slot, an end
 // and the string that is looked for.
 type table struct {
-	slots   []tableSlot // open addressing, a power of two
-	entries []tableEntry
-	data    []byte
-	seed    maphash.Seed // decides where in slots a string is, and nothing else
+	slots []tableSlot // open addressing, a power of two
+	ends  []uint32    // of the strings in data
+	data  []byte
+	seed  maphash.Seed // decides where in slots a string is, and nothing else
 }
 
 type tableSlot struct {
@@ -110,21 +115,18 @@ type tableSlot struct {
 	after uint32 // one more than the number, 0 for a free slot
 }
 
-// tableEntry is a string, by where in data it is.
-type tableEntry struct {
-	from, to uint32
-	becomes  int32 // of a word: the number of its term, or stopWord
-}
-
 const firstSlots = 64
 
-func (t *table) len() int { return len(t.entries) }
+func (t *table) len() int { return len(t.ends) }
 
-func (t *table) bytes() int { return 8*len(t.slots) + 12*cap(t.entries) + cap(t.data) }
+func (t *table) bytes() int { return 8*len(t.slots) + 4*cap(t.ends) + cap(t.data) }
 
 func (t *table) at(n int) []byte {
-	e := &t.entries[n]
-	return t.data[e.from:e.to:e.to]
+	from := uint32(0)
+	if n > 0 {
+		from = t.ends[n-1]
+	}
+	return t.data[from:t.ends[n]:t.ends[n]]
 }
 
 func (t *table) hash(s string) uint32 {
@@ -149,7 +151,7 @@ func (t *table) find(hash uint32, s string) (number int, ok bool) {
 
 // add adds a string that is not there.
 func (t *table) add(hash uint32, s string) (number int) {
-	if 4*len(t.entries) >= 3*len(t.slots) {
+	if 4*len(t.ends) >= 3*len(t.slots) {
 		old := t.slots
 		t.slots = make([]tableSlot, 2*len(old))
 		for _, slot := range old {
@@ -158,11 +160,10 @@ func (t *table) add(hash uint32, s string) (number int) {
 			}
 		}
 	}
-	from := uint32(len(t.data))
 	t.data = append(t.data, s...)
-	t.entries = append(t.entries, tableEntry{from: from, to: uint32(len(t.data))})
-	t.put(tableSlot{hash, uint32(len(t.entries))})
-	return len(t.entries) - 1
+	t.ends = append(t.ends, uint32(len(t.data)))
+	t.put(tableSlot{hash, uint32(len(t.ends))})
+	return len(t.ends) - 1
 }
 
 func (t *table) put(slot tableSlot) {
@@ -176,5 +177,5 @@ func (t *table) put(slot tableSlot) {
 
 func (t *table) clear() {
 	clear(t.slots)
-	t.entries, t.data = t.entries[:0], t.data[:0]
+	t.ends, t.data = t.ends[:0], t.data[:0]
 }
