@@ -156,27 +156,25 @@ type place struct {
 
 // postWriter writes "posts": the lists of one term after the other.
 type postWriter struct {
-	sec    *segment.Section
-	lens   []docLens // of all documents of the segment
-	buf    []byte    // postings of the block being filled
-	n      int       // their number
-	count  int       // of the list so far
-	next   uint32    // one past the last document
-	base   uint32    // next at the start of the block
-	bounds bounds
-	at     place // of the list's first block, once written
+	sec   *segment.Section
+	lens  []docLens // of all documents of the segment
+	buf   []byte    // postings of the block being filled
+	held  []posting // the same
+	count int       // of the list so far
+	next  uint32    // one past the last document
+	base  uint32    // next at the start of the block
+	at    place     // of the list's first block, once written
 }
 
 func (w *postWriter) add(doc uint32, tf *[Fields]uint32) error {
-	if w.n == blockDocs {
+	if len(w.held) == blockDocs {
 		if err := w.flush(); err != nil {
 			return err
 		}
 	}
 	w.buf = appendPosting(w.buf, doc-w.next, tf)
-	w.bounds.add(tf, &w.lens[doc])
+	w.held = append(w.held, posting{doc, *tf})
 	w.next = doc + 1
-	w.n++
 	w.count++
 	return nil
 }
@@ -188,14 +186,19 @@ func (w *postWriter) flush() error {
 	if err := w.sec.Begin(partSize, key); err != nil {
 		return err
 	}
-	if w.count == w.n {
+	n := len(w.held)
+	if w.count == n {
 		w.at = place{part: uint32(w.sec.Parts()), off: uint32(len(w.sec.Buf))}
 	}
-	b := putUint(w.sec.Buf, uint64(w.next-w.base)-uint64(w.n))
+	var most bounds // the lengths are far from each other in memory, and read here one after the other
+	for i := range w.held {
+		most.add(&w.held[i].tf, &w.lens[w.held[i].doc])
+	}
+	b := putUint(w.sec.Buf, uint64(w.next-w.base)-uint64(n))
 	b = putUint(b, uint64(len(w.buf)))
-	b = w.bounds.append(b)
+	b = most.append(b)
 	w.sec.Buf = append(b, w.buf...)
-	w.buf, w.n, w.base, w.bounds = w.buf[:0], 0, w.next, bounds{}
+	w.buf, w.held, w.base = w.buf[:0], w.held[:0], w.next
 	return nil
 }
 
@@ -205,13 +208,13 @@ func (w *postWriter) finish() (count int, at place, err error) {
 	count = w.count
 	switch {
 	case count == 0:
-	case count == w.n && len(w.buf) <= maxInlinePosts:
+	case count == len(w.held) && len(w.buf) <= maxInlinePosts:
 		w.at = place{data: w.buf}
-	case w.n > 0:
+	case len(w.held) > 0:
 		err = w.flush()
 	}
 	at = w.at
-	*w = postWriter{sec: w.sec, lens: w.lens, buf: w.buf[:0]}
+	*w = postWriter{sec: w.sec, lens: w.lens, buf: w.buf[:0], held: w.held[:0]}
 	return count, at, err
 }
 
