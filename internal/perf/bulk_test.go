@@ -2,12 +2,17 @@ package perf
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
 )
 
 // The commit and the index of 10^4 made-up nodes with their edges. The commit never changes; the
@@ -70,4 +75,42 @@ func bulkCommit(t *testing.T, s *Synth) (commit, manifest ipld.CID, allocs, byte
 	}
 	return res.Commit, stats.Manifest, after.Mallocs - before.Mallocs,
 		after.TotalAlloc - before.TotalAlloc
+}
+
+// TestBlockLog notes blocks from several goroutines, as facts and indexes are written.
+func TestBlockLog(t *testing.T) {
+	const writers, each = 8, 200_000
+	path := filepath.Join(t.TempDir(), "log")
+	log, err := newBlockLog(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for w := range writers {
+		block := store.NewBlock(ipld.Raw, []byte{byte(w)})
+		wg.Go(func() {
+			for range each {
+				if err := log.add(block); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := log.close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for entry := range slices.Chunk(data, ipld.CIDLen) {
+		seen[string(entry)]++
+	}
+	for w := range writers {
+		if n := seen[string(ipld.Sum(ipld.Raw, []byte{byte(w)}).Bytes())]; n != each {
+			t.Errorf("writer %d: %d entries of %d are whole", w, n, each)
+		}
+	}
 }

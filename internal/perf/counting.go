@@ -2,6 +2,7 @@ package perf
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -78,6 +79,15 @@ func (c *counted) count(ctx context.Context, to store.Blocks, blocks []store.Blo
 		}
 	}
 	return nil
+}
+
+// Scratch passes on the ability of the store below.
+func (c *counted) Scratch(ctx context.Context) (store.Scratch, error) {
+	from, ok := c.Store.(store.Scratcher)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	return from.Scratch(ctx)
 }
 
 type countedBlocks struct {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	pdb "github.com/cockroachdb/pebble/v2"
@@ -59,9 +60,11 @@ func ReadOne(dir string) (err error) {
 	return errors.Join(err, it.Close())
 }
 
-// blockLog remembers on disk which blocks were written, in their order.
+// blockLog remembers on disk which blocks were written, in their order. Facts and indexes are written side
+// by side.
 type blockLog struct {
 	file *os.File
+	mu   sync.Mutex
 	buf  *bufio.Writer
 }
 
@@ -70,11 +73,12 @@ func newBlockLog(path string) (*blockLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &blockLog{f, bufio.NewWriterSize(f, 1<<20)}, nil
+	return &blockLog{file: f, buf: bufio.NewWriterSize(f, 1<<20)}, nil
 }
 
-// add is called by one writer at a time.
 func (l *blockLog) add(b store.Block) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	_, err := l.buf.Write(b.CID.Bytes())
 	return err
 }
