@@ -2,7 +2,6 @@ package repo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -122,7 +121,7 @@ func (r *Repo) begin(
 		repo: r, head: head, stage: stage, nodes: prolly.NewNodes(stage, r.trees),
 		edits: make(map[graph.RefName][]byte), scratch: newScratchRoom(ctx, r.store),
 	}
-	defer func() { err = errors.Join(err, t.scratch.close()) }()
+	defer func() { _ = t.scratch.close() }() // what cannot be removed the next opening removes
 	if t.view, err = loadView(ctx, t.nodes, stage, head); err != nil {
 		return ipld.CID{}, nil, err
 	}
