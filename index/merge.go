@@ -176,7 +176,8 @@ type mergeTerm struct {
 	posts  postReader
 	number []uint32
 	i      int
-	done   bool // no term is left
+	doc    uint32 // the new number of the document of posting i
+	done   bool   // no term is left
 }
 
 func (t *mergeTerm) advance(ctx context.Context) error {
@@ -253,12 +254,12 @@ func (m *merger) term(with []*mergeTerm) error {
 	for len(open) > 0 {
 		at := 0
 		for i := range open {
-			if open[i].doc() < open[at].doc() {
+			if open[i].doc < open[at].doc {
 				at = i
 			}
 		}
 		t := open[at]
-		if err := m.w.posts.add(t.doc(), &t.posts.block.posts[t.i].tf); err != nil {
+		if err := m.w.posts.add(t.doc, &t.posts.block.posts[t.i].tf); err != nil {
 			return err
 		}
 		count++
@@ -275,13 +276,11 @@ func (m *merger) term(with []*mergeTerm) error {
 	return m.w.endTerm(term, count-net)
 }
 
-func (t *mergeTerm) doc() uint32 { return t.number[t.posts.block.posts[t.i].doc] }
-
 // skip moves to the next posting of a document that stays, and reports whether there is one.
 func (t *mergeTerm) skip(ctx context.Context) (bool, error) {
 	for {
 		for ; t.i < t.posts.n; t.i++ {
-			if t.doc() != gone {
+			if t.doc = t.number[t.posts.block.posts[t.i].doc]; t.doc != gone {
 				return true, nil
 			}
 		}
