@@ -14,7 +14,6 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/mnem-project/mnem/internal/testkit/ramdir"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -30,7 +29,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(ramdir.Run(m))
+	os.Exit(m.Run())
 }
 
 func owner() Owner { return Owner{PID: os.Getpid(), Since: "2026-01-02T03:04:05Z", Protocol: 1} }
