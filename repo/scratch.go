@@ -50,7 +50,11 @@ func (r *scratchRoom) ReadAt(b []byte, at int64) (int, error) {
 	if file == nil {
 		return 0, errors.New("nothing was added")
 	}
-	return file.ReadAt(b, at)
+	n, err := file.ReadAt(b, at)
+	if n == len(b) {
+		err = nil // it may have met the end
+	}
+	return n, err
 }
 
 // close gives the room away.
