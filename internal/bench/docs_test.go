@@ -131,9 +131,6 @@ func TestExamples(t *testing.T) {
 		if cmd.Hidden || shapes()[cmd.Name()] == "" {
 			continue
 		}
-		if testing.Short() && cmd.Name() == "perf" {
-			continue
-		}
 		t.Run(cmd.Name(), func(t *testing.T) { ran += runExamples(t, cmd) })
 	}
 	if ran < 10 {
