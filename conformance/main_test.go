@@ -70,9 +70,6 @@ func TestTimes(t *testing.T) {
 // TestVectorsAreCurrent makes all vectors anew: they are those of spec/vectors, so that an order of a
 // map in the output shows too.
 func TestVectorsAreCurrent(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes all vectors")
-	}
 	if err := run("../spec", true); err != nil {
 		t.Error(err)
 	}
