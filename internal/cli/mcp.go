@@ -195,5 +195,5 @@ func (c *cli) serveMCPHTTP(ctx context.Context, addr string, opt mcp.Options, h 
 
 const (
 	mcpTime = 10 * time.Minute // for one request
-	mcpRate = 500              // requests a second
+	mcpRate = 2000             // requests a second, more than some processors answer
 )
