@@ -95,7 +95,7 @@ func (r *Repo) linksKind(trees *freshTrees) indexKind {
 		) (ipld.CID, error) {
 			changes := linkChanges(ctx, base, next)
 			if !manifest.Defined() {
-				changes = newLinks(next.linkedBy(ctx, trees.scan))
+				changes = newLinks(next.linked(ctx, trees.scan))
 			}
 			return links.Update(ctx, blocks, manifest, next.linksOf(), changes,
 				links.Options{Later: later})
@@ -164,7 +164,7 @@ func verifyTexts(ctx context.Context, c *indexCheck) (wrong []string, unread, er
 
 func verifyLinks(ctx context.Context, c *indexCheck) (wrong []string, unread, err error) {
 	wrong, err = links.Verify(ctx, c.derived, c.manifest, c.s.state.linksOf(),
-		noting(c.s.state.linkedBy(ctx, c.scan), &unread))
+		noting(c.s.state.linked(ctx, c.scan), &unread))
 	return wrong, unread, err
 }
 

@@ -190,12 +190,6 @@ func newLinks(nodes iter.Seq2[links.Node, error]) iter.Seq2[links.Change, error]
 	}
 }
 
-// linked yields all nodes that have edges, in id order, in one pass over both trees. The entries of
-// a node are valid until the next.
-func (s *state) linked(ctx context.Context) iter.Seq2[links.Node, error] {
-	return s.linkedBy(ctx, scanned)
-}
-
 // scanner yields all entries of a tree in their order.
 type scanner func(context.Context, *prolly.Map) iter.Seq2[prolly.Entry, error]
 
@@ -203,8 +197,9 @@ func scanned(ctx context.Context, m *prolly.Map) iter.Seq2[prolly.Entry, error] 
 	return m.Scan(ctx, nil, nil)
 }
 
-// linkedBy is linked with the trees read by a scanner.
-func (s *state) linkedBy(ctx context.Context, scan scanner) iter.Seq2[links.Node, error] {
+// linked yields all nodes that have edges, in id order, in one pass over both trees, which a scanner reads. The
+// entries of a node are valid until the next.
+func (s *state) linked(ctx context.Context, scan scanner) iter.Seq2[links.Node, error] {
 	return func(yield func(links.Node, error) bool) {
 		m, err := s.linkMaker(ctx)
 		if err != nil {

@@ -206,7 +206,7 @@ type entrySeq = iter.Seq2[prolly.Entry, error]
 func entriesOf(edits iter.Seq2[prolly.Edit, error]) entrySeq {
 	return func(yield func(prolly.Entry, error) bool) {
 		for e, err := range edits {
-			if (err != nil || e.Value != nil) && !yield(prolly.Entry{Key: e.Key, Value: e.Value}, err) {
+			if (err != nil || e.Value != nil) && !yield(prolly.Entry(e), err) {
 				return
 			}
 		}
