@@ -60,7 +60,7 @@ func TestOnDatabase(t *testing.T) {
 		t.Skip("runs other tests of this package")
 	}
 	t.Parallel() // in a process of its own
-	server := pgserver.Start(t, "max_connections=200")
+	server := pgserver.Start(t)
 	counted := effort.Pick("^TestMerge(Laws|Work)$", "", "") // of work and of results, wherever the blocks are
 	cmd := exec.Command(os.Args[0], "-test.v", "-test.skip", counted, "-test.run", "^("+strings.Join([]string{
 		"TestModel", "TestHistories", "TestMerge.*", "TestUndo.*", "TestRevert.*", "TestStage.*", "TestSession.*",
@@ -143,7 +143,7 @@ func disturb(t *testing.T, ctx context.Context, at string) *int {
 // connections are cut at random bytes, garbage is collected and a reader reads what it found in the beginning.
 func TestManyProcesses(t *testing.T) {
 	t.Parallel()
-	server := pgserver.Start(t, "max_connections=200")
+	server := pgserver.Start(t)
 	ctx := t.Context()
 	at := server.URL("many")
 	dir := t.TempDir()

@@ -80,7 +80,7 @@ func quantile(list []time.Duration, percent int) time.Duration {
 // all that was acknowledged.
 func TestSoakAgentsOnDatabase(t *testing.T) {
 	length := effort.Soak(t)
-	server := pgserver.Start(t, "max_connections=400", "fsync=on")
+	server := pgserver.Start(t, "fsync=on")
 	dir, at := t.TempDir(), server.URL("fleet")
 	first := program.In(dir, io.Discard, io.Discard)
 	first.Data = filepath.Join(dir, "first")

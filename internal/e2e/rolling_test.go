@@ -189,7 +189,7 @@ func (f *fleet) acknowledged() int {
 // while clients write: what was acknowledged is there once, and clients see nothing that trying again, or reading back
 // first, does not resolve.
 func TestRollingRestart(t *testing.T) {
-	server := pgserver.Start(t, "max_connections=200")
+	server := pgserver.Start(t)
 	f := &fleet{
 		t: t, at: server.URL("any"), dir: t.TempDir(), cmds: make([]*exec.Cmd, rollingServers), stop: make(chan struct{}),
 		made: make(map[string]bool), counts: make(map[string]int), client: http.Client{Timeout: time.Minute},

@@ -73,7 +73,7 @@ func Start(t testing.TB, settings ...string) *Server {
 	if err != nil {
 		t.Fatalf("cp: %v: %s", err, out)
 	}
-	args := []string{postgres, "-D", data, "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off"}
+	args := []string{postgres, "-D", data, "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=400"}
 	for _, s := range settings {
 		args = append(args, "-c", s)
 	}
