@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/heap"
 	"github.com/mnem-project/mnem/prolly"
 )
 
@@ -175,7 +176,7 @@ func (r *editRuns) sorted() iter.Seq2[prolly.Edit, error] {
 			}
 		}
 		for i := len(m.heap)/2 - 1; i >= 0; i-- {
-			m.down(i)
+			heap.Down(m.heap, i, (*runCursor).before)
 		}
 		var last []byte
 		for len(m.heap) > 0 {
@@ -197,7 +198,7 @@ func (r *editRuns) sorted() iter.Seq2[prolly.Edit, error] {
 				m.heap[0] = m.heap[end]
 				m.heap = m.heap[:end]
 			}
-			m.down(0)
+			heap.Down(m.heap, 0, (*runCursor).before)
 		}
 	}
 }
@@ -241,23 +242,6 @@ func (c *runCursor) before(d *runCursor) bool {
 		return k < 0
 	}
 	return c.n > d.n
-}
-
-func (m *runMerger) down(i int) {
-	for {
-		low := 2*i + 1
-		if low >= len(m.heap) {
-			return
-		}
-		if next := low + 1; next < len(m.heap) && m.heap[next].before(m.heap[low]) {
-			low = next
-		}
-		if !m.heap[low].before(m.heap[i]) {
-			return
-		}
-		m.heap[i], m.heap[low] = m.heap[low], m.heap[i]
-		i = low
-	}
 }
 
 // keySet remembers keys by their hashes, so that hardly any other is taken for one of them.

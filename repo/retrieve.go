@@ -38,7 +38,9 @@ func (s *Snapshot) RetrieveTraced(
 	if req, err = s.profiled(ctx, req); err != nil {
 		return nil, err
 	}
-	if req.Reranker == nil { // a model may take as long as it likes
+	// Nothing here waits for the writer's turn, within which answers are asked for too. A model may take as long as
+	// it likes.
+	if req.Reranker == nil {
 		if err := s.repo.answering.take(ctx); err != nil {
 			return nil, err
 		}

@@ -58,7 +58,7 @@ var allowed = map[string]string{
 	"model/rerank":  "model",
 	"model/rewrite": "model",
 	"repo": "car ipld graph store store/pebble store/postgres prolly commit adjacency community distill segment index dense links " +
-		"retrieve internal/cache internal/fixed internal/parallel internal/text " +
+		"retrieve internal/cache internal/fixed internal/heap internal/parallel internal/text " +
 		"guard", // asked about every change before it is written
 	// What texts say is a function of the texts: no repository is seen.
 	"memory/compare": "internal/dates internal/fixed internal/text",
