@@ -14,6 +14,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/regular"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 )
@@ -85,7 +86,7 @@ func appendLine(path string, line []byte) error {
 		}
 		return write(path, append(newer(data), append(line, '\n')...))
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|filestate.NoWait, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|regular.NoWait, 0o600)
 	if err != nil {
 		return err
 	}

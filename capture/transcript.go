@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/ingest"
 	"github.com/mnem-project/mnem/ingest/chats"
 	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/regular"
 )
 
 const (
@@ -96,26 +97,19 @@ type turn struct {
 
 // open opens the transcript: a regular file that no link leads to out of its directory.
 func (e *Entry) open() (*os.File, int64, error) {
-	root, err := os.OpenRoot(e.Root)
+	root, err := regular.OpenDir(e.Root)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer func() { _ = root.Close() }() // only read
-	before, err := root.Stat(e.Transcript)
-	if err != nil {
-		return nil, 0, err
+	f, err := regular.OpenIn(root, e.Transcript)
+	if errors.Is(err, regular.ErrKind) {
+		return nil, 0, fmt.Errorf("%w: %w", ErrTranscript, err)
 	}
-	if !before.Mode().IsRegular() { // asked first: opening a pipe waits for ever
-		return nil, 0, fmt.Errorf("%w: %s is not a regular file", ErrTranscript, e.Transcript)
-	}
-	f, err := root.Open(e.Transcript)
 	if err != nil {
 		return nil, 0, err
 	}
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%w: %s is not a regular file", ErrTranscript, e.Transcript)
-	}
 	if err != nil {
 		return nil, 0, errors.Join(err, f.Close())
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/regular"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/policy"
@@ -155,7 +156,7 @@ func OutcomeOf(ctx context.Context, err error) operation.Outcome {
 		return operation.Ranking
 	case is(store.ErrNotFound, retrieve.ErrNoProfile):
 		return operation.NotFound
-	case is(graph.ErrInvalid, repo.ErrInvalid, retrieve.ErrRequest, ipld.ErrJSON, ipld.ErrInvalid,
+	case is(graph.ErrInvalid, repo.ErrInvalid, regular.ErrKind, retrieve.ErrRequest, ipld.ErrJSON, ipld.ErrInvalid,
 		ipld.ErrCID, fs.ErrExist):
 		return operation.Invalid
 	}

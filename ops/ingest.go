@@ -57,6 +57,14 @@ func (q *IngestRequest) Check() error {
 	return nil
 }
 
+// InputName is the input that is read, "" if all are files.
+func (q *IngestRequest) InputName() string {
+	if slices.Contains(q.Paths, Itself) {
+		return Itself
+	}
+	return ""
+}
+
 // Ingested is what became of files.
 type Ingested struct {
 	Committed

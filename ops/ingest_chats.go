@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ingest"
 	"github.com/mnem-project/mnem/ingest/chats"
+	"github.com/mnem-project/mnem/internal/regular"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/repo"
 )
@@ -113,8 +114,11 @@ func (run *chatRun) find(ctx context.Context, arg string) error {
 	}
 	run.roots = append(run.roots, up)
 	info, err := up.Stat(filepath.Base(arg))
-	if err != nil || !info.Mode().IsRegular() {
+	if err != nil {
 		return fmt.Errorf("%s: no such file or directory", arg)
+	}
+	if err := regular.Check(arg, info); err != nil {
+		return err
 	}
 	run.add(up, filepath.Base(arg), arg)
 	return nil
@@ -138,7 +142,7 @@ func (run *chatRun) walk(ctx context.Context, root *os.Root, arg string) error {
 }
 
 func (run *chatRun) add(root *os.Root, name, shown string) {
-	run.files = append(run.files, chatFile{shown, func() (io.ReadCloser, error) { return openRegular(root, name) }})
+	run.files = append(run.files, chatFile{shown, func() (io.ReadCloser, error) { return regular.OpenIn(root, name) }})
 }
 
 // spooled is standard input.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/mnem-project/mnem/ingest"
 	"github.com/mnem-project/mnem/ingest/parse"
-	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/regular"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -146,8 +146,8 @@ func (run *ingestRun) named(ctx context.Context, arg string) ([]ingestFile, erro
 		if statErr != nil || info.IsDir() {
 			return nil, fmt.Errorf("%s: no such file or directory", arg)
 		}
-		if !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s is no regular file", arg)
+		if err := regular.Check(arg, info); err != nil {
+			return nil, err
 		}
 		root = up
 	} else {
@@ -169,7 +169,7 @@ func (run *ingestRun) named(ctx context.Context, arg string) ([]ingestFile, erro
 	if err != nil {
 		return nil, err
 	}
-	one := regular(root, at, formatOf(at.Name), info)
+	one := regularFile(root, at, formatOf(at.Name), info)
 	one.named = true
 	return []ingestFile{one}, nil
 }
@@ -222,7 +222,7 @@ func within(outer, inner string) (string, bool) {
 func (run *ingestRun) walk(
 	ctx context.Context, root *os.Root, at ingest.Path,
 ) ([]ingestFile, error) {
-	found, err := ingest.Walk(ctx, root.FS(), at.Name)
+	found, err := ingest.Walk(ctx, regular.FS(root), at.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -233,14 +233,14 @@ func (run *ingestRun) walk(
 	run.others += found.Others
 	list := make([]ingestFile, len(found.Files))
 	for i, f := range found.Files {
-		list[i] = regular(root, ingest.Path{Project: at.Project, Name: f.Name}, f.Format, f.Info)
+		list[i] = regularFile(root, ingest.Path{Project: at.Project, Name: f.Name}, f.Format, f.Info)
 	}
 	return list, nil
 }
 
-func regular(root *os.Root, at ingest.Path, format parse.Format, info fs.FileInfo) ingestFile {
+func regularFile(root *os.Root, at ingest.Path, format parse.Format, info fs.FileInfo) ingestFile {
 	return ingestFile{path: at, format: format, info: info, read: func() ([]byte, error) {
-		f, err := openRegular(root, filepath.FromSlash(at.Name))
+		f, err := regular.OpenIn(root, filepath.FromSlash(at.Name))
 		if err != nil {
 			return nil, err
 		}
@@ -250,23 +250,6 @@ func regular(root *os.Root, at ingest.Path, format parse.Format, info fs.FileInf
 		}
 		return data, err
 	}}
-}
-
-// openRegular opens a file that may have become another thing since it was found: a pipe, which could wait
-// for ever, is no file.
-func openRegular(root *os.Root, name string) (*os.File, error) {
-	f, err := root.OpenFile(name, os.O_RDONLY|filestate.NoWait, 0)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("is no regular file")
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
 }
 
 // gone reports whether a file would have been found if it were there.

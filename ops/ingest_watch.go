@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/mnem-project/mnem/ingest"
+	"github.com/mnem-project/mnem/internal/regular"
 )
 
 // WatchedDirs returns the directories in which a change may be one of what ingest keeps of paths: each that it
@@ -33,7 +34,7 @@ func WatchedDirs(ctx context.Context, own string, paths []string) ([]string, err
 		if rel, inside := within(own, arg); inside {
 			root, start = own, rel // where ignore files above it hold too
 		}
-		found, err := ingest.Walk(ctx, os.DirFS(root), start)
+		found, err := walkDir(ctx, root, start)
 		if err != nil {
 			return nil, err
 		}
@@ -42,4 +43,13 @@ func WatchedDirs(ctx context.Context, own string, paths []string) ([]string, err
 		}
 	}
 	return out, nil
+}
+
+func walkDir(ctx context.Context, dir, start string) (*ingest.Walked, error) {
+	root, err := regular.OpenDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // only read
+	return ingest.Walk(ctx, regular.FS(root), start)
 }

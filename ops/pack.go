@@ -289,6 +289,9 @@ func packTake(ctx context.Context, s *Service, q *PackTakeRequest) (*PackTaken, 
 	return &PackTaken{Refs: MovedOf(taken.Refs), NewBlocks: taken.Blocks, Gaps: taken.Gaps, DryRun: q.DryRun}, nil
 }
 
+// InputName is the file that is read.
+func (q *PackTakeRequest) InputName() string { return q.File }
+
 // updates reads what is to become of refs.
 func (q *PackTakeRequest) updates() (list []repo.RefUpdate, err error) {
 	if n := len(q.Move) + len(q.Set) + len(q.Place); n > 2*remote.MaxRefs {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/regular"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/repo"
@@ -177,7 +178,7 @@ func (p *Roots) open(s *Service) (files *memory.SourceChecker, shut func(), err 
 	}
 	return &memory.SourceChecker{Root: func(project string) fs.FS {
 		if root := open[project]; root != nil {
-			return root.FS()
+			return regular.FS(root)
 		}
 		return nil
 	}}, shut, nil

@@ -169,6 +169,9 @@ var Import = Define(Spec{
 		"  mnem import --dry-run - <memory.car",
 }, importFile)
 
+// InputName is the file that is read.
+func (q *ImportRequest) InputName() string { return q.File }
+
 func importFile(ctx context.Context, s *Service, q *ImportRequest) (*Imported, error) {
 	verify, err := s.host.Require("import", q.RequireSigned)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/accesses"
+	"github.com/mnem-project/mnem/internal/regular"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -209,7 +210,7 @@ func (h *host) OpenRoot(dir string) (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	return os.OpenRoot(r.Root)
+	return regular.OpenDir(r.Root)
 }
 
 // Embedder implements ops.Host: the model is asked by the caller.

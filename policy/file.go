@@ -9,6 +9,7 @@ import (
 	"os"
 	"unicode/utf8"
 
+	"github.com/mnem-project/mnem/internal/regular"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -53,10 +54,10 @@ func read(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a file")
+	if err := regular.Check(path, info); err != nil {
+		return nil, err
 	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		// Not wrapped: removed between the two calls, it is there no more and no less than before.
 		return nil, fmt.Errorf("open: %v", err)

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/regular"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/postgres"
@@ -33,7 +33,7 @@ func LinkFile(dir string) string { return filepath.Join(dir, DirName, linkFile) 
 
 // readLink returns the URL of the database that a repository's directory links to, "" for none.
 func readLink(path string) (string, error) {
-	f, err := os.Open(filepath.Join(path, linkFile))
+	f, err := regular.Open(filepath.Join(path, linkFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

@@ -19,7 +19,7 @@ func main() {
 	context.AfterFunc(ctx, stop)   // a second signal ends the process at once
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error of the write, so that Close runs
 	cli.TuneHeap(os.Getenv)
-	code := cli.System().Run(ctx, os.Args[1:])
+	code := cli.System().Main(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
 }

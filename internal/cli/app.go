@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -63,6 +64,8 @@ type App struct {
 	// Holder is the repository that commands of this process share, nil where each opens its own.
 	// Commands about another repository do not use it.
 	Holder *peers.Holder
+	// serving is set by commands that are servers, for Main; nil outside of it.
+	serving *atomic.Bool
 }
 
 // System returns the App of this process.
@@ -97,11 +100,11 @@ func (a *App) runCommand(ctx context.Context, args []string) int {
 
 func (a *App) run(ctx context.Context, args []string, rootOf func(*cli) *cobra.Command) int {
 	app := *a
-	stdin := peers.NewReplay(a.Stdin)
+	stdin, steady := peers.NewReplay(a.Stdin), isSteady(a.Stdin)
 	app.Stdin = stdin.Again()
 	a = &app
 	c := &cli{
-		app: a, args: args, stdin: stdin, Console: consoleOf(a, buffered(a.Stdout)), by: a.caller(ctx),
+		app: a, args: args, stdin: stdin, steady: steady, Console: consoleOf(a, buffered(a.Stdout)), by: a.caller(ctx),
 	}
 	defer func() { *c = cli{} }() // what completed flags is kept for ever, and leads here
 	root := rootOf(c)
@@ -172,13 +175,15 @@ type cli struct {
 	helpAll   bool   // whether help lists all commands
 	args      []string
 	stdin     *peers.Replay
-	by        operation.Caller // who asks; flags go before
-	verbs     []*verb          // all commands that are declared, once one is made
-	asked     *running         // the verb that runs, nil for none
-	gitTree   *gitdir.Tree     // that commits of git are named of, nil until one is
-	quietly   bool             // whether answers of verbs are for this process, and not printed
-	inputs    []string         // the files that it reads, of change lines
-	ahead     *owner.Client    // the process that it goes to, found before it asks models; nil for none
+	by        operation.Caller       // who asks; flags go before
+	verbs     []*verb                // all commands that are declared, once one is made
+	asked     *running               // the verb that runs, nil for none
+	gitTree   *gitdir.Tree           // that commits of git are named of, nil until one is
+	quietly   bool                   // whether answers of verbs are for this process, and not printed
+	inputs    []string               // the files that it reads, of change lines
+	steady    bool                   // whether standard input is a regular file
+	whole     map[string]*wholeInput // inputs that were read before the repository is held, by their names
+	ahead     *owner.Client          // the process that it goes to, found before it asks models; nil for none
 	global    globalFlags
 	signing   signFlags
 	profiling profilingFlags

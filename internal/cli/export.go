@@ -3,10 +3,14 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"syscall"
 
 	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/regular"
+	"github.com/mnem-project/mnem/repo"
 )
 
 // writeOut writes what path names. What is no regular file, as a device or a pipe, is written in
@@ -21,30 +25,20 @@ func writeOut(ctx context.Context, path string, write func(io.Writer) error) err
 // privateMode is that of a new file with memories in it: they are their user's business.
 const privateMode = 0o600
 
-// writeInPlace writes to a device or pipe. An interrupt ends the wait for a reader.
+// writeInPlace writes to a device or pipe. It does not wait for another program to open a pipe for reading:
+// the repository is open. An interrupt ends a write that waits.
 func writeInPlace(ctx context.Context, path string, write func(io.Writer) error) error {
-	type opened struct {
-		f   *os.File
-		err error
+	f, err := os.OpenFile(path, os.O_WRONLY|regular.NoWait, 0)
+	if errors.Is(err, syscall.ENXIO) {
+		return fmt.Errorf("%w: %s is a named pipe that nothing reads", repo.ErrInvalid, path)
 	}
-	ready := make(chan opened, 1)
-	go func() {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		ready <- opened{f, err}
-	}()
-	var to opened
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case to = <-ready:
+	if err != nil {
+		return err
 	}
-	if to.err != nil {
-		return to.err
-	}
-	stop := context.AfterFunc(ctx, func() { _ = to.f.Close() }) // wakes a write that waits
-	err := write(to.f)
+	stop := context.AfterFunc(ctx, func() { _ = f.Close() }) // wakes a write that waits
+	err = write(f)
 	if !stop() {
 		return errors.Join(ctx.Err(), err)
 	}
-	return firstError(err, to.f.Close())
+	return firstError(err, f.Close())
 }

@@ -9,8 +9,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/mnem-project/mnem/repo"
 )
 
 func writeText(text string) func(io.Writer) error {
@@ -34,35 +37,50 @@ func TestWriteOutKeepsAPipe(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	read := make(chan []byte, 1)
-	go func() {
-		data, _ := os.ReadFile(path)
-		read <- data
-	}()
+	// Opened for both ends, so that the reader is there.
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }() // only read
 	if err := writeOut(t.Context(), path, writeText("through")); err != nil {
 		t.Fatal(err)
 	}
-	if got := <-read; !bytes.Equal(got, []byte("through")) {
-		t.Errorf("read %q", got)
+	got := make([]byte, len("through"))
+	if _, err := io.ReadFull(f, got); err != nil || !bytes.Equal(got, []byte("through")) {
+		t.Errorf("read %q: %v", got, err)
 	}
 	if !isPipe(t, path) {
 		t.Error("the pipe was replaced")
 	}
 }
 
-func TestWriteOutStopsWaitingForAReader(t *testing.T) {
+func TestWriteOutWaitsForNoReader(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	err := writeOut(ctx, path, writeText("nobody reads"))
-	if !errors.Is(err, context.Canceled) {
+	err := writeOut(t.Context(), path, writeText("nobody reads"))
+	if !errors.Is(err, repo.ErrInvalid) || !strings.Contains(err.Error(), path+" is a named pipe that nothing reads") {
 		t.Errorf("error %v", err)
 	}
-	if f, err := os.OpenFile(path, os.O_RDWR, 0); err == nil {
-		_ = f.Close() // lets the writer that still waits go
+	// A pipe that is full and not read: an interrupt ends the write.
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }() // nothing is read
+	ctx, cancel := context.WithCancel(t.Context())
+	err = writeOut(ctx, path, func(w io.Writer) error {
+		go cancel()
+		for {
+			if _, err := io.WriteString(w, strings.Repeat("x", 1<<16)); err != nil {
+				return err
+			}
+		}
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -255,7 +255,7 @@ func (c *cli) input(ctx context.Context) func(number int) (io.Reader, error) {
 
 // file opens a file for another process, of standard input all of it.
 func (c *cli) file(ctx context.Context, name string) (io.Reader, error) {
-	if name != stdinName {
+	if name != stdinName || c.whole[name] != nil {
 		in, _, err := c.open(ctx, name)
 		return in, err
 	}

@@ -31,6 +31,7 @@ func holdCommand() *verb {
 }
 
 func (c *cli) hold(ctx context.Context, _ *struct{}) (err error) {
+	c.app.serves()
 	h, err := c.newHolder()
 	if err != nil {
 		return err

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/regular"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
@@ -20,22 +22,43 @@ const (
 
 // open opens a file that was given as an argument, and returns what messages call it.
 func (c *cli) open(ctx context.Context, arg string) (io.ReadCloser, string, error) {
+	if whole := c.whole[arg]; whole != nil {
+		return io.NopCloser(io.NewSectionReader(whole, 0, whole.Size)), shownFile(arg), nil
+	}
 	if arg == stdinName {
 		return io.NopCloser(newPatientReader(ctx, c.app.Stdin)), stdinShown, nil
 	}
 	if err := c.mayName(arg); err != nil {
 		return nil, arg, err
 	}
-	f, err := os.Open(c.absolute(arg))
-	var perr *os.PathError
-	if errors.As(err, &perr) {
-		err = fmt.Errorf("open %s: %w", arg, perr.Err)
+	if isDescriptor(arg) {
+		return openDescriptor(ctx, arg)
 	}
-	return f, arg, err
+	f, err := regular.Open(c.absolute(arg))
+	if err != nil {
+		return nil, arg, openError(arg, err)
+	}
+	return f, arg, nil
+}
+
+// openError names the path of a file that did not open as it was given.
+func openError(arg string, err error) error {
+	var at *os.PathError
+	var other *regular.Error
+	switch {
+	case errors.As(err, &at):
+		return fmt.Errorf("open %s: %w", arg, at.Err)
+	case errors.As(err, &other):
+		err = &regular.Error{Path: arg, Mode: other.Mode}
+		if other.Mode&fs.ModeNamedPipe != 0 {
+			return hint(err, "give what is in a pipe as standard input: name - and redirect it")
+		}
+	}
+	return err
 }
 
 // changes returns the change lines of files, one after the other, as one stream. Each is opened
-// when it is its turn, unless others would have to wait for it.
+// when it is its turn.
 func (c *cli) changes(ctx context.Context, args []string) (repo.Changes, error) {
 	if err := onceStdin(args); err != nil {
 		return nil, err
@@ -43,10 +66,6 @@ func (c *cli) changes(ctx context.Context, args []string) (repo.Changes, error) 
 	from := make([]source, len(args))
 	for i, arg := range args {
 		from[i] = source{open: func() (io.ReadCloser, string, error) { return c.open(ctx, arg) }}
-		if c.inUse != nil {
-			in, name, err := c.spool(ctx, arg)
-			from[i].open = func() (io.ReadCloser, string, error) { return in, name, err }
-		}
 	}
 	return func(yield func(graph.Change, error) bool) {
 		for _, s := range from {
@@ -158,6 +177,9 @@ func (r *patientReader) Read(p []byte) (int, error) {
 // seekable opens a file for reading anywhere. What is no regular file is first copied into the
 // repository's directory, where there is room for it if there is for its blocks.
 func (c *cli) seekable(ctx context.Context, file string) (in *ops.File, err error) {
+	if whole := c.whole[file]; whole != nil {
+		return &ops.File{ReaderAt: whole, Size: whole.Size, Close: func() {}}, nil // closed with the command
+	}
 	from, name, err := c.open(ctx, file)
 	if err != nil {
 		return nil, err

@@ -114,6 +114,7 @@ func (c *cli) serveMCP(ctx context.Context, opt *mcpRequest) (err error) {
 	if opt.HTTP != "" {
 		return c.serveMCPHTTP(ctx, opt.HTTP, options, h)
 	}
+	c.app.serves()
 	return mcp.New(Operations(), c.runner(h, true), options).Run(ctx, c.app.Stdin, c.app.Stdout)
 }
 
@@ -129,6 +130,7 @@ func (c *cli) serveProject(ctx context.Context, opt *mcpRequest, options mcp.Opt
 	p := &projectRunner{c: c, global: opt.WithGlobal}
 	defer func() { err = firstError(err, p.Close()) }()
 	options.Folders = p.open
+	c.app.serves()
 	return mcp.New(Operations(), p, options).Run(ctx, c.app.Stdin, c.app.Stdout)
 }
 

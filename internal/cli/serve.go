@@ -95,6 +95,7 @@ func (c *cli) listenAt(ctx context.Context, addr, flag string, cfg *serve.Config
 }
 
 func (c *cli) serve(ctx context.Context, f *serveRequest) error {
+	c.app.serves()
 	if f.Stdio && !f.Given("log") {
 		f.Log = "none" // standard error is that of who started it
 	}

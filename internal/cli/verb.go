@@ -15,6 +15,7 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/regular"
 	"github.com/mnem-project/mnem/model/embed"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
@@ -51,6 +52,11 @@ func (c *cli) ask(ctx context.Context, spec *ops.Spec, req any, emit func(any) e
 	} else if dir != "" {
 		return c.keepElsewhere(ctx, dir, spec, req, emit)
 	}
+	done, err := c.readAhead(ctx, req)
+	defer done()
+	if err != nil {
+		return err
+	}
 	a := &running{spec: spec, req: req, emit: emit, typed: !inJSON || c.quietly || namesGit(req)}
 	c.asked = a
 	defer func() {
@@ -72,7 +78,7 @@ func (c *cli) ask(ctx context.Context, spec *ops.Spec, req any, emit func(any) e
 		a.over = !rest.Answered(answer)
 		return nil
 	}
-	err := spec.Do(ctx, host{c}, req, a.emit)
+	err = spec.Do(ctx, host{c}, req, a.emit)
 	if errors.Is(ctx.Err(), context.Canceled) && outcomeOf(ctx, err) == operation.Interrupted {
 		return nil // to be told to stop is how it ends
 	}
@@ -360,7 +366,7 @@ func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) erro
 	}
 	ops.SetGiven(req, given)
 	if args.Body != nil {
-		c.stdin = peers.NewReplay(args.Body)
+		c.stdin, c.steady = peers.NewReplay(args.Body), false
 		c.app.Stdin = c.stdin.Again()
 	}
 	if q, ok := req.(lineReader); ok && args.Lines {
@@ -379,7 +385,7 @@ type host struct{ c *cli }
 func (h host) Open(
 	ctx context.Context, write bool, fn func(context.Context) error,
 ) (err error) {
-	if h.c.long && write || h.c.asked.rest != nil {
+	if h.c.long && write || h.c.asked.rest != nil || h.c.converses() {
 		done, err := h.c.share()
 		if err != nil {
 			return err
@@ -392,6 +398,13 @@ func (h host) Open(
 		return elsewhere.err
 	}
 	return err
+}
+
+// converses reports whether a verb answers what another program asks through standard input, which may pause between
+// two questions: other processes use the repository meanwhile.
+func (c *cli) converses() bool {
+	q, ok := c.asked.req.(interface{ ReadsOnce() bool })
+	return ok && q.ReadsOnce() && !c.steady
 }
 
 // Elsewhere implements ops.Host.
@@ -478,7 +491,7 @@ func (h host) OpenRoot(dir string) (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	return os.OpenRoot(path)
+	return regular.OpenDir(path)
 }
 
 // root returns the path of a directory, "" for the one that holds the repository.

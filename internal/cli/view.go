@@ -37,6 +37,7 @@ func viewCommand() *verb {
 }
 
 func (c *cli) view(ctx context.Context, f *viewRequest) error {
+	c.app.serves()
 	if err := checkRange("port", f.Port, 0, 65535); err != nil {
 		return err
 	}

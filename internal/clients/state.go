@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/mnem-project/mnem/internal/regular"
 )
 
 // Installed reports whether a client seems to be on this machine: its program, its file of the user, or something in
@@ -25,7 +27,12 @@ func (c Client) Installed(m Machine) bool {
 	if dir == "" {
 		return false
 	}
-	f, err := os.Open(dir)
+	root, err := regular.OpenDir(dir)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = root.Close() }() // only read
+	f, err := root.Open(".")
 	if err != nil {
 		return false
 	}

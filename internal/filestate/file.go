@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/mnem-project/mnem/internal/regular"
 )
 
 const (
@@ -31,23 +33,18 @@ func Read(path string, limit int64) ([]byte, error) {
 }
 
 func read(path string, limit int64) ([]byte, fs.FileMode, error) {
-	// Asked before opening, which waits for ever on a pipe.
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	f, err := regular.Open(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, fileMode, nil
-	}
-	if err != nil {
+	case errors.Is(err, regular.ErrKind):
+		return nil, 0, fmt.Errorf("%w: %w", ErrUnfit, err)
+	case err != nil:
 		return nil, 0, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("%w: %s is not a regular file", ErrUnfit, path)
-	}
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fileMode, nil // removed meanwhile
-	}
+	info, err := f.Stat()
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, errors.Join(err, f.Close())
 	}
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err = errors.Join(err, f.Close()); err != nil {

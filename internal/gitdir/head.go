@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/mnem-project/mnem/internal/regular"
 )
 
 const (
@@ -190,7 +192,7 @@ func (t *Tree) packed(ref string) (id string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("read git file: %w", err)
 	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return "", fmt.Errorf("read git file: %w", err)
 	}

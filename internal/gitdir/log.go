@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mnem-project/mnem/internal/regular"
 )
 
 const (
@@ -86,7 +88,7 @@ func (t *Tree) readLog(path string) (data []byte, err error) {
 	case !info.Mode().IsRegular():
 		return nil, &Error{path, "not a regular file"}
 	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read git file: %w", err)
 	}

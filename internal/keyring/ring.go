@@ -11,6 +11,7 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/regular"
 )
 
 const (
@@ -119,23 +120,16 @@ func (r *Ring) checkDir() error {
 // whose mode has any of the bits.
 func (r *Ring) read(name string, limit int64, bits fs.FileMode) ([]byte, error) {
 	path := filepath.Join(r.dir, name)
-	// Asked before opening, which waits for ever on a pipe.
-	info, err := os.Stat(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	}
-	if err := r.checkDir(); err != nil {
-		return nil, err
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	if info, err = f.Stat(); err == nil {
-		err = checkMode(path, info, bits, fileMode)
+	err = r.checkDir()
+	if err == nil {
+		var info fs.FileInfo
+		if info, err = f.Stat(); err == nil {
+			err = checkMode(path, info, bits, fileMode)
+		}
 	}
 	var data []byte
 	if err == nil {

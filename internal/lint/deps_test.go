@@ -23,6 +23,7 @@ var allowed = map[string]string{
 	"internal/heap":     "",     // the best of many
 	"internal/cache":    "",     // what was decoded, up to a number of bytes
 	"internal/parallel": "",     // work side by side
+	"internal/regular":  "",     // files that users name, opened without waiting
 	"internal/pattern":  "",     // regular expressions, compiled when they are used
 	"internal/text":     "",     // text analysis with its own tables
 	"internal/dates":    "internal/text",
@@ -54,10 +55,10 @@ var allowed = map[string]string{
 	"internal/tuning": "",
 	// Models see texts and vectors, never a repository; the caller stores what they answer.
 	"model":         "",
-	"model/embed":   "internal/hashed internal/text internal/vector model",
+	"model/embed":   "internal/hashed internal/text internal/vector model internal/regular",
 	"model/rerank":  "model",
 	"model/rewrite": "model",
-	"repo": "car ipld graph store store/pebble store/postgres prolly commit adjacency community distill segment index dense links " +
+	"repo": "car ipld graph store store/pebble store/postgres prolly commit adjacency community distill segment index dense links internal/regular " +
 		"retrieve internal/cache internal/fixed internal/heap internal/parallel internal/text " +
 		"guard", // asked about every change before it is written
 	// What texts say is a function of the texts: no repository is seen.
@@ -78,14 +79,14 @@ var allowed = map[string]string{
 	// of a memory; and what a sync is.
 	"remote/byverb": "commit graph ipld operation ops remote repo",
 	"remote/place":  "graph internal/filestate internal/gitrun internal/plain internal/text ops remote/byverb repo",
-	"remote/server": "internal/pipe internal/plain internal/text ipld operation ops remote remote/byverb remote/place repo store",
+	"remote/server": "internal/pipe internal/plain internal/text ipld operation ops remote remote/byverb remote/place repo store internal/regular",
 	"remote/mirror": "graph internal/filestate internal/gitrun ipld ops remote remote/byverb remote/place remote/s3 repo",
 	"remote/trade": "commit graph internal/filestate internal/plain ipld ops remote remote/byverb remote/mirror remote/place " +
 		"remote/server repo",
 	// What agents and their users say becomes nodes, by files beside a repository that may be lost.
-	"capture": "graph ingest ingest/chats ipld memory repo retrieve store tokens internal/filestate internal/text",
+	"capture": "graph ingest ingest/chats ipld memory repo retrieve store tokens internal/filestate internal/text internal/regular",
 	// What processes say to each other that use one repository: bytes, whatever they mean.
-	"internal/owner": "",
+	"internal/owner": "internal/regular",
 	// The order in which processes come to a lock: bytes of a file, no repository.
 	"internal/queue": "",
 	// A connection of two streams: bytes, whatever they mean.
@@ -93,11 +94,11 @@ var allowed = map[string]string{
 	// What can be asked from outside, and what becomes of it: words, no repository.
 	"operation": "",
 	// The table of verbs, under every surface.
-	"ops": "ipld graph commit store adjacency community distill retrieve repo remote memory operation policy " +
+	"ops": "ipld graph commit store adjacency community distill retrieve repo remote memory operation policy internal/regular " +
 		"ingest ingest/chats ingest/parse capture " +
 		"internal/filestate", // what is kept beside a repository and may be lost
 	// Verbs for other processes, and from them: what a program with a repository open imports for it.
-	"peers": "commit graph ops operation policy repo retrieve store internal/accesses internal/keyring internal/owner internal/queue",
+	"peers": "commit graph ops operation policy repo retrieve store internal/accesses internal/keyring internal/owner internal/queue internal/regular",
 	// How often memories were shown, in a file of this machine: read by who has the repository open.
 	"internal/accesses": "graph store ops internal/filestate",
 	"mcp":               "operation", // answers to agents: calls of operations, never a repository
@@ -105,7 +106,7 @@ var allowed = map[string]string{
 	"serve": "operation web",
 	"web":   "", // a page, which is the same for every repository
 	// What agents may change: asked by porcelain, of what repo says is touched.
-	"policy": "ipld repo",
+	"policy": "ipld repo internal/regular",
 	// Measuring retrieval: it makes repositories in memory and looks at what they answer.
 	"internal/evaluate": "ipld graph ingest ingest/chats ingest/parse store store/mem prolly distill repo retrieve memory internal/fixed internal/text internal/tuning",
 	// Measuring cost: it makes repositories on disk, counts what their store does, and opens the
@@ -123,9 +124,9 @@ var allowed = map[string]string{
 	"internal/testkit/program": "internal/cli internal/testkit/ramdir",
 	"internal/sharing":         "", // tests alone
 	// Keys and trust lists on disk: only porcelain holds secrets, so repo may not import it.
-	"internal/keyring": "ipld graph commit internal/filestate",
+	"internal/keyring": "ipld graph commit internal/filestate internal/regular",
 	// Files of other programs, edited with care: it sees no repository.
-	"internal/clients": "internal/filestate internal/pattern",
+	"internal/clients": "internal/filestate internal/pattern internal/regular",
 	// What is written into them for a memory, and whether what is there is right.
 	"internal/integrate": "internal/clients internal/filestate ops repo store",
 	// What agents are told when something happens in their program, of what is noted beside a repository.
@@ -134,7 +135,7 @@ var allowed = map[string]string{
 	"internal/gitfollow": "graph internal/filestate internal/gitdir internal/gitrun internal/plain internal/text ipld " +
 		"operation ops remote/byverb repo",
 	// What git says of its branches, by its own files: no repository of ours, but what its names may be.
-	"internal/gitdir": "graph internal/filestate ipld",
+	"internal/gitdir": "graph internal/filestate ipld internal/regular",
 	// The program git, whose output is bounded.
 	"internal/gitrun": "internal/plain ops repo",
 	// Numbers, names and paths as people read them.
@@ -143,16 +144,16 @@ var allowed = map[string]string{
 	"internal/settings": "capture graph internal/filestate internal/hooks internal/keyring ipld model model/embed " +
 		"model/rerank model/rewrite ops remote/byverb remote/place repo retrieve",
 	// Where the repositories of a server are, and who may ask for them: none is opened.
-	"internal/shelf": "internal/filestate internal/keyring operation ops repo serve store",
+	"internal/shelf": "internal/filestate internal/keyring operation ops repo serve store internal/regular",
 	// Answers as text for people, for whatever prints them: no repository is opened.
 	"internal/show": "commit graph internal/gitfollow internal/pattern internal/plain internal/text ipld memory ops remote " +
 		"remote/place remote/trade repo retrieve",
 	// Files that several processes change: bytes, whatever they mean.
-	"internal/filestate": "",
+	"internal/filestate": "internal/regular",
 	// Exact token counts, and what packs the two large vocabularies.
 	"tokens":     "",
 	"tokens/gen": "",
-	"internal/cli": "ipld graph guard store commit adjacency community retrieve repo memory memory/compare model " +
+	"internal/cli": "ipld graph guard store commit adjacency community retrieve repo memory memory/compare model internal/regular " +
 		"model/embed model/rerank model/rewrite operation ops policy serve " +
 		"tokens internal/pattern internal/text " +
 		"internal/accesses internal/clients internal/filestate internal/filewatch internal/gitdir internal/gitfollow internal/hooks internal/integrate internal/keyring internal/owner peers " +

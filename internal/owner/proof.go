@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/mnem-project/mnem/internal/regular"
 )
 
 // ErrElsewhere is returned by Dial when the process that listens holds another directory: a copy of
@@ -32,7 +34,7 @@ type holding struct {
 }
 
 func hold(dir string) (*holding, error) {
-	root, err := os.OpenRoot(dir)
+	root, err := regular.OpenDir(dir)
 	if err != nil {
 		return nil, err
 	}

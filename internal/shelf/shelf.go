@@ -5,11 +5,11 @@ package shelf
 import (
 	"context"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/regular"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/serve"
 )
@@ -81,7 +81,7 @@ func (d *directory) Find(name string) (string, error) {
 	if !filepath.IsLocal(local) {
 		return "", nil
 	}
-	root, err := os.OpenRoot(d.root)
+	root, err := regular.OpenDir(d.root)
 	if err != nil {
 		return "", nil
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/internal/keyring"
+	"github.com/mnem-project/mnem/internal/regular"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/serve"
@@ -74,7 +75,7 @@ func (d tokenDir) Get(id string) (*serve.Token, error) {
 	if !serve.ValidTokenID(id) {
 		return nil, nil
 	}
-	f, err := os.Open(d.path(id))
+	f, err := regular.Open(d.path(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -16,6 +16,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/mnem-project/mnem/internal/regular"
 	"github.com/mnem-project/mnem/internal/vector"
 	"github.com/mnem-project/mnem/model"
 )
@@ -141,19 +142,15 @@ func hintStatic(dir string, err error) error {
 
 // readFile reads a regular file of at most limit bytes.
 func readFile(path string, limit int64) ([]byte, error) {
-	// Opening a pipe would wait for ever, so the question comes first.
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
 	if info.Size() > limit {
 		return nil, fmt.Errorf("%d bytes, limit %d", info.Size(), limit)
 	}

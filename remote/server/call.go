@@ -19,6 +19,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/internal/plain"
+	"github.com/mnem-project/mnem/internal/regular"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
@@ -186,7 +187,7 @@ func (c *call) open(ctx context.Context, name string) (err error) {
 		}
 		return err
 	}
-	if c.file, err = os.Open(c.side.host.Absolute(name)); err != nil {
+	if c.file, err = regular.Open(c.side.host.Absolute(name)); err != nil {
 		return fmt.Errorf("open %s: %w", text.EscapeLine(name), err)
 	}
 	return nil
