@@ -11,6 +11,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/plain"
+	"github.com/mnem-project/mnem/internal/regular"
 	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote"
@@ -68,7 +69,10 @@ func (c *cli) clone(ctx context.Context, q *cloneRequest) (res *trade.Cloned, er
 	if c.global.author, _, err = c.firstAuthor(); err != nil {
 		return nil, err
 	}
-	if info, err := os.Stat(from.URL); err == nil && info.Mode().IsRegular() {
+	if info, err := os.Stat(from.URL); err == nil && !info.IsDir() {
+		if err := regular.Check(q.From, info); err != nil {
+			return nil, err
+		}
 		return c.cloneInto(ctx, dir, repo.DefaultBranch, q.Signed, func(ctx context.Context, here *byverb.Side) (*trade.Cloned, error) {
 			return trade.CloneFile(ctx, here, from.URL)
 		})

@@ -262,6 +262,6 @@ func (c *cli) pull(ctx context.Context, q *pullRequest) error {
 
 func (c *cli) printPull(p *pullJSON) error {
 	s := &trade.Synced{Remote: p.Fetched.Remote, Branches: ops.List[*trade.Branch]{p.Branch}, Clashing: p.Fetched.Clashing, Fetched: p.Fetched.Refs,
-		Received: p.Fetched.Bytes, Skewed: p.Fetched.Skewed, Learned: p.Fetched.Learned}
+		Received: p.Fetched.Bytes, Skewed: p.Fetched.Skewed, WentBack: p.Fetched.WentBack, Learned: p.Fetched.Learned}
 	return c.Sync(s)
 }

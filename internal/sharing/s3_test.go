@@ -1,7 +1,11 @@
 package sharing_test
 
 import (
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -183,6 +187,154 @@ func TestBucketRefuses(t *testing.T) {
 	w.refused(1, "denied", "a", "fetch")
 	w.env["MNEM_BUCKET_PATH_STYLE"] = "perhaps"
 	w.refused(1, "MNEM_BUCKET_PATH_STYLE", "a", "fetch")
+}
+
+// TestBucketHostile has memories that no writer makes, which would keep a reader busy or take its memory: each is
+// refused for what it is, after one request for it and at most one for a part.
+func TestBucketHostile(t *testing.T) {
+	t.Parallel()
+	w, s := inBucket(t)
+	w.ok("a", "init")
+	w.ok("a", "remote", "add", "origin", w.url)
+	name := func(n int) string { return fmt.Sprintf("%064x-%032x", n, n) }
+	quoted := func(n int, of func(int) string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `,"%s"`, of(i))
+		}
+		return b.String()[1:]
+	}
+	same := func(int) string { return name(1) }
+	pack := func(parts string, size int64, more string) string {
+		return fmt.Sprintf(`{"parts":[%s],"size":%d,"refs":""%s}`, parts, size, more)
+	}
+	const part = 40 << 20
+	one := `"` + name(1) + `"`
+	for says, packs := range map[string]string{
+		"is there twice":                   pack(quoted(50_000, same), 50_000*part, ""),
+		"another size than its parts":      pack(quoted(60_000, name), 1, ""),
+		"a list is too long":               pack(strings.Repeat("null,", 1<<20)+"null", 1, ""),
+		"is too long":                      pack(one, 1<<62, ""),
+		"without parts":                    pack(one, -1, ""),
+		"there twice":                      pack(one, 1, "") + "," + pack(one, 1, ""),
+		"name of a pack is there twice":    pack(one, 1, `,"covers":[`+one+`]`),
+		"bucket is no memory: a list is t": strings.Repeat("{},", 1<<20) + "{}",
+		"list is too long":                 pack(one, 1, `,"covers":[`+quoted(257, func(n int) string { return name(n + 2) })+`]`),
+		"has 1 bytes, want 2":              pack(`"`+hashed("x")+`"`, 2, ""),
+		"too large":                        pack(`"`+hashed("long")+`"`, 3, ""),
+		"has 4 bytes, want 41943040":       pack(`"`+hashed("long")+`",`+one, part+1, ""),
+	} {
+		s.Set("team/packs/"+hashed("x"), []byte("x"), time.Now())
+		s.Set("team/packs/"+hashed("long"), []byte("long"), time.Now())
+		s.Set("team/packs/"+name(1), []byte("x"), time.Now())
+		s.Set(bucketObject, []byte(`{"format":"mnem in s3 1","refs":"","head":"","attempt":"","packs":[`+packs+`]}`), time.Now())
+		n, all := asked(s, func() { w.refused(1, says, "a", "fetch") })
+		if n > 2 {
+			t.Errorf("%s: %d requests: %.300q", says, n, all)
+		}
+	}
+	const at = `refs/heads/main bafyreie3lw7oincmktzd7h26jbdrj3a6v2bqrgcqp7t7cttup2fcbplkre\n`
+	for says, text := range map[string]string{
+		"refs/heads/main is there twice": `{"format":"mnem in s3 1","refs":"` + at + at + `"}`,
+		"something follows it":           `{"format":"mnem in s3 1"}{}`,
+		"a list is too long":             `{"format":"mnem in s3 1","redactions":[` + strings.Repeat("null,", 1<<20) + `null]}`,
+	} {
+		s.Set(bucketObject, []byte(text), time.Now())
+		w.refused(1, says, "a", "fetch")
+	}
+}
+
+// hashed is the name of a pack.
+func hashed(data string) string {
+	return fmt.Sprintf("%x-%032x", sha256.Sum256([]byte(data)), 0)
+}
+
+// TestRemoteGoesBack restores what remotes of each kind keep to an older state: who saw the newer one fetches as before,
+// is told that branches went back, and brings what is missing with the next push.
+func TestRemoteGoesBack(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"bucket", "git", "path"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			w, save, restore := savedTeam(t, kind)
+			w.ok("a", "clone", w.url, ".")
+			w.add("a", "one", "x")
+			w.ok("a", "push")
+			w.clones("b")
+			w.ok("a", "branch", "kept")
+			w.ok("a", "push", "origin", "kept")
+			old := w.at("a", "refs/heads/main")
+			save()
+			w.ok("a", "push", "origin", "kept", "--delete")
+			w.add("a", "two", "y")
+			w.ok("a", "switch", "-c", "side")
+			w.add("a", "three", "z")
+			w.ok("a", "push", "--all")
+			w.ok("b", "fetch", "--prune")
+			newer, side := w.at("a", "refs/heads/main"), w.at("a", "refs/heads/side")
+			if got := w.at("b", "refs/remotes/origin/heads/main"); got != newer {
+				t.Fatalf("b has %s, want %s", got, newer)
+			}
+			restore()
+			out, errs := w.run(0, "b", "", "fetch", "--prune")
+			t.Log(out, errs)
+			if !strings.Contains(out+errs, "went back") {
+				t.Errorf("nothing says that the remote went back: %s%s", out, errs)
+			}
+			for ref, want := range map[string]string{"main": old, "kept": old, "side": ""} {
+				if got := w.at("b", "refs/remotes/origin/heads/"+ref); got != want {
+					t.Errorf("after the restore b has %s at %q, want %q", ref, got, want)
+				}
+			}
+			w.ok("a", "push", "--all") // all that is missing goes there again
+			w.ok("b", "fetch")
+			w.clones("c")
+			for _, m := range []string{"b", "c"} {
+				for ref, want := range map[string]string{"main": newer, "side": side} {
+					if got := w.at(m, "refs/remotes/origin/heads/"+ref); got != want {
+						t.Errorf("%s has %s at %q, want %q", m, ref, got, want)
+					}
+				}
+			}
+			if got := w.summary("c", "three", "--at", side); got != "z" {
+				t.Errorf("c reads %q", got)
+			}
+		})
+	}
+}
+
+// savedTeam returns machines that share a memory by a kind of remote, and what saves and restores what that keeps.
+func savedTeam(t *testing.T, kind string) (w *team, save, restore func()) {
+	switch kind {
+	case "bucket":
+		w, s := inBucket(t)
+		saved := make(map[string][]byte)
+		return w, func() {
+				for _, key := range s.Keys() {
+					saved[key] = s.Object(key)
+				}
+			}, func() {
+				for key, data := range saved {
+					s.Set(key, data, time.Now())
+				}
+			}
+	case "git":
+		w, dir := inGit(t)
+		at := ""
+		return w, func() { at = strings.TrimSpace(git(t, dir, "rev-parse", "refs/mnem/data")) },
+			func() { git(t, dir, "update-ref", "refs/mnem/data", at) }
+	}
+	w = newTeam(t, carriers()[0])
+	at, saved := filepath.Join(w.dir, "hub", ".mnem"), filepath.Join(t.TempDir(), "saved")
+	return w, func() {
+			if err := os.CopyFS(saved, os.DirFS(at)); err != nil {
+				t.Fatal(err)
+			}
+		}, func() {
+			if err := errors.Join(os.RemoveAll(at), os.CopyFS(at, os.DirFS(saved))); err != nil {
+				t.Fatal(err)
+			}
+		}
 }
 
 // TestBucketPurge erases what is in a bucket: its packs go at once.

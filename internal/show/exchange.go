@@ -193,6 +193,7 @@ func (c *Console) Fetch(f *trade.Fetched) error {
 	}
 	c.RemarkLearned(f.Remote, f.Learned)
 	c.remarkSkewed(f.Skewed)
+	c.remarkWentBack(f.WentBack)
 	if len(f.Refs) == 0 {
 		return c.Printf("nothing new from %s\n", line(f.Remote))
 	}
@@ -264,6 +265,14 @@ func (c *Console) remarkSkewed(list []trade.Skew) {
 	}
 }
 
+// remarkWentBack says which branches of a remote are at an earlier commit than before.
+func (c *Console) remarkWentBack(list []graph.RefName) {
+	for _, ref := range list {
+		c.Remark("note: %s went back to an earlier commit: the remote was restored or reset; a push brings back what "+
+			"is missing there", line(string(ref)))
+	}
+}
+
 // putSessions prints where sessions went.
 func (c *Console) putSessions(s *trade.Synced) {
 	for _, part := range []struct {
@@ -310,6 +319,7 @@ func (c *Console) Sync(s *trade.Synced) error {
 	}
 	c.RemarkLearned(s.Remote, s.Learned)
 	c.remarkSkewed(s.Skewed)
+	c.remarkWentBack(s.WentBack)
 	c.remarkUntold(s.Remote, s.Untold)
 	if s.DryRun {
 		c.printRefMoves(append(slices.Clone(s.Fetched), s.Pushed...))

@@ -41,8 +41,11 @@ const (
 	s3Packs    = "packs/"
 	// s3Grace is how long a pack may be read that was replaced, and one written that is not named yet.
 	s3Grace = 24 * time.Hour
-	// s3Covered bounds how many packs one says that it replaces.
+	// s3Covered bounds how many packs one says that it replaces: the newest ones.
 	s3Covered = 256
+	// s3MaxPacks bounds the packs of a memory: each but the last is at least twice as large as all after it, and sizes
+	// have 63 bits. s3MaxParts bounds the parts of one, to 2.5 TiB, and s3MaxRedactions what was erased.
+	s3MaxPacks, s3MaxParts, s3MaxRedactions = 128, 1 << 16, 1 << 18
 	// s3Probed is the file that says that the store was tried.
 	s3Probed = "probed"
 )
@@ -53,16 +56,68 @@ type s3Memory struct {
 	Attempt    string   `json:"attempt"` // random: whose write this is
 	Head       string   `json:"head"`
 	Refs       string   `json:"refs"` // lines of REF CID, as for git
-	Packs      []s3Pack `json:"packs"`
-	Redactions []string `json:"redactions,omitempty"`
+	Packs      s3List   `json:"packs"`
+	Redactions s3Erased `json:"redactions,omitempty"`
 }
 
 // s3Pack is a pack there.
 type s3Pack struct {
-	Parts  []string `json:"parts"` // names
-	Size   int64    `json:"size"`
-	Refs   string   `json:"refs"`             // what the refs in it are at
-	Covers []string `json:"covers,omitempty"` // first names of packs that it replaces
+	Parts  s3Names `json:"parts"`
+	Size   int64   `json:"size"`
+	Refs   string  `json:"refs"`             // what the refs in it are at
+	Covers s3Names `json:"covers,omitempty"` // first names of packs that it replaces
+}
+
+// s3List, s3Names and s3Erased are lists whose length is bounded before they are decoded.
+type (
+	s3List   []s3Pack
+	s3Names  []string
+	s3Erased []string
+)
+
+// errS3Long is returned for a list that no writer makes so long.
+var errS3Long = errors.New("a list is too long")
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *s3List) UnmarshalJSON(data []byte) error {
+	*l = nil
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if start, err := dec.Token(); err != nil || start != json.Delim('[') {
+		if start == nil {
+			return err // null
+		}
+		return errors.New("packs are no list")
+	}
+	for dec.More() {
+		if len(*l) == s3MaxPacks {
+			return errS3Long
+		}
+		var p s3Pack
+		if err := dec.Decode(&p); err != nil {
+			return err
+		}
+		*l = append(*l, p)
+	}
+	return nil
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *s3Names) UnmarshalJSON(data []byte) error {
+	return decodeTexts(data, s3MaxParts, (*[]string)(l))
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *s3Erased) UnmarshalJSON(data []byte) error {
+	return decodeTexts(data, s3MaxRedactions, (*[]string)(l))
+}
+
+// decodeTexts decodes a list of texts without commas, at most so many.
+func decodeTexts(data []byte, most int, to *[]string) error {
+	if bytes.Count(data, []byte(",")) >= most {
+		return errS3Long
+	}
+	return json.Unmarshal(data, to)
 }
 
 // Bucket is a repository that a bucket keeps.
@@ -187,20 +242,48 @@ func parseS3Memory(data []byte) (*s3Memory, error) {
 	m := &s3Memory{}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(m); err != nil || m.Format != formatOfS3 {
+	err := dec.Decode(m)
+	if errors.Is(err, errS3Long) {
+		return bad(err.Error())
+	}
+	if err != nil || m.Format != formatOfS3 {
 		return bad("its format is another one")
 	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return bad("something follows it")
+	}
+	if what := m.wrong(); what != "" {
+		return bad(what)
+	}
+	return m, nil
+}
+
+// wrong says what no writer writes, "" for nothing: names that are none or are there twice, packs whose parts are not as
+// many as their size takes.
+func (m *s3Memory) wrong() string {
+	seen := make(map[string]bool)
 	for _, p := range m.Packs {
-		if len(p.Parts) == 0 || p.Size < 0 {
-			return bad("a pack without parts")
+		switch {
+		case len(p.Parts) == 0 || p.Size < 0:
+			return "a pack without parts"
+		case p.Size > s3MaxParts*maxPart:
+			return "a pack is too long"
+		case int64(len(p.Parts)) != max(1, (p.Size+maxPart-1)/maxPart):
+			return "a pack has another size than its parts"
+		case len(p.Covers) > s3Covered:
+			return errS3Long.Error()
 		}
 		for _, name := range slices.Concat(p.Parts, p.Covers) {
 			if !isS3Pack(name) {
-				return bad("the name of a pack is none")
+				return "the name of a pack is none"
 			}
+			if seen[name] {
+				return "the name of a pack is there twice"
+			}
+			seen[name] = true
 		}
 	}
-	return m, nil
+	return ""
 }
 
 // isS3Pack reports whether a name is that of a pack.
@@ -213,13 +296,16 @@ func isS3Pack(name string) bool {
 func (b *Bucket) refsOf(_ context.Context, p pack) (string, error) { return p.refs, nil }
 
 func (b *Bucket) copyPack(ctx context.Context, f *os.File, p pack) error {
+	left := p.size
 	for _, name := range p.parts {
+		want := min(maxPart, left)
+		left -= want
 		at, err := f.Seek(0, io.SeekEnd)
 		if err != nil {
 			return err
 		}
 		sum := sha256.New()
-		_, err = b.at.Get(ctx, s3Packs+name, "", maxPart, io.MultiWriter(f, sum), func() error {
+		_, err = b.at.Get(ctx, s3Packs+name, "", want, io.MultiWriter(f, sum), func() error {
 			sum.Reset()
 			_, err := f.Seek(at, io.SeekStart)
 			return errors.Join(err, f.Truncate(at))
@@ -230,17 +316,23 @@ func (b *Bucket) copyPack(ctx context.Context, f *os.File, p pack) error {
 		if err != nil {
 			return s3Error(err)
 		}
+		if end, err := f.Seek(0, io.SeekEnd); err != nil || end-at != want {
+			return errors.Join(err, fmt.Errorf("%w: a part of a pack in the bucket has %d bytes, want %d", repo.ErrInvalid,
+				end-at, want))
+		}
 	}
 	return nil
 }
 
-// follow takes the packs into the mirror that it has not, and of which it has not all that they cover.
+// follow takes the packs into the mirror that it has not, and of which it has not all that they cover. If the mirror has
+// a pack that the memory neither names nor covers, the bucket was restored to an older state, or was pushed to very
+// often since: the mirror is made again, since it must not have more than the bucket when packs are made from it.
 func (b *Bucket) follow(ctx context.Context) error {
 	state, there, err := b.state()
 	if err != nil {
 		return err
 	}
-	if !there {
+	if !there || !b.explains(string(state)) {
 		if err := b.anew(ctx); err != nil {
 			return err
 		}
@@ -248,7 +340,7 @@ func (b *Bucket) follow(ctx context.Context) error {
 	}
 	has := make(map[string]bool)
 	for row := range strings.Lines(string(state)) {
-		has[strings.TrimSuffix(row, "\n")] = true
+		has[strings.TrimSpace(row)] = true
 	}
 	for _, p := range b.last.Packs {
 		covered := len(p.Covers) > 0
@@ -268,6 +360,26 @@ func (b *Bucket) follow(ctx context.Context) error {
 	return b.settle(ctx)
 }
 
+// explains reports whether the memory names or covers each pack that the mirror was made of.
+func (b *Bucket) explains(state string) bool {
+	known := make(map[string]bool)
+	for _, p := range b.last.Packs {
+		known[p.Parts[0]] = true
+		for _, name := range p.Covers {
+			known[name] = true
+		}
+	}
+	for row := range strings.Lines(state) {
+		if !strings.HasPrefix(row, s3Under) && !known[strings.TrimSuffix(row, "\n")] {
+			return false
+		}
+	}
+	return true
+}
+
+// s3Under begins a row of the state about a pack that another one of the mirror covers.
+const s3Under = " "
+
 // keepPacks notes which packs of the memory the mirror has, and what these cover: others were named by an
 // earlier one.
 func (b *Bucket) keepPacks(has map[string]bool) error {
@@ -281,9 +393,10 @@ func (b *Bucket) keepPacks(has map[string]bool) error {
 			}
 			continue
 		}
-		for _, hash := range append(slices.Clone(p.Covers), p.Parts[0]) {
-			rows.WriteString(hash + "\n")
+		for _, name := range p.Covers {
+			rows.WriteString(s3Under + name + "\n")
 		}
+		rows.WriteString(p.Parts[0] + "\n")
 	}
 	return b.keep(rows.String())
 }
@@ -417,7 +530,7 @@ func (b *Bucket) geometric(ctx context.Context) ([]s3Pack, error) {
 		p.Covers = append(append(p.Covers, old.Covers...), old.Parts[0])
 	}
 	if len(p.Covers) > s3Covered {
-		p.Covers = nil // mirrors that are far behind read it
+		p.Covers = p.Covers[len(p.Covers)-s3Covered:] // mirrors that are further behind are made again
 	}
 	return append(packs[:from], p), err
 }

@@ -37,6 +37,8 @@ const (
 	formatOfGit = "mnem in git 1\n"
 	gitSeen     = "refs/mnem/seen"
 	gitPacks    = 64
+	// gitMaxPacks and gitMaxParts bound the packs that are read, and the parts of one that are written and read.
+	gitMaxPacks, gitMaxParts = 2 * gitPacks, 100
 )
 
 // Git is a repository that a git repository keeps.
@@ -161,22 +163,40 @@ func (g *Git) readTree(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return g.readPacks(blobs, sizes)
+}
+
+// readPacks reads the list of packs. All parts of one but the last are as long as a part may be, and a part of a longer
+// pack is there once: what is read is no more than what is there.
+func (g *Git) readPacks(blobs map[string]string, sizes map[string]int64) error {
+	seen := make(map[string]bool)
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("packs/%06d", n)
 		p := pack{refs: blobs[name+".refs"]}
-		if blobs[name] == "" {
-			break
-		}
-		if p.refs == "" {
+		switch {
+		case blobs[name] == "":
+			return nil
+		case p.refs == "":
 			return g.errNone("%s has no refs", name)
+		case n > gitMaxPacks:
+			return g.errNone("more than %d packs", gitMaxPacks)
 		}
 		for k, id := 1, blobs[name]; id != ""; k++ {
+			next := blobs[fmt.Sprintf("%s.%02d", name, k)]
+			switch long := k > 1 || next != ""; {
+			case k > gitMaxParts:
+				return g.errNone("%s has more than %d parts", name, gitMaxParts)
+			case long && seen[id]:
+				return g.errNone("a part of %s is there twice", name)
+			case next != "" && sizes[id] != maxPart || sizes[id] > maxPart:
+				return g.errNone("a part of %s has %d bytes", name, sizes[id])
+			}
+			seen[id] = true
 			p.parts, p.size = append(p.parts, id), p.size+sizes[id]
-			id = blobs[fmt.Sprintf("%s.%02d", name, k)]
+			id = next
 		}
 		g.packs = append(g.packs, p)
 	}
-	return nil
 }
 
 // blobs returns short blobs, "" for those whose id is "".
@@ -298,7 +318,7 @@ func (g *Git) store(ctx context.Context, from *io.SectionReader, refs []repo.Ref
 		p.parts = append(p.parts, id)
 		return err
 	})
-	if err == nil && len(p.parts) > 100 {
+	if err == nil && len(p.parts) > gitMaxParts {
 		err = remote.ErrTooLarge
 	}
 	if err == nil {

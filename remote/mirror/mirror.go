@@ -6,6 +6,7 @@ package mirror
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -46,6 +47,7 @@ type mirror struct {
 	what   string // "git repository"
 	name   string // of what has the small text there, for messages
 
+	fresh  bool       // whether the repository here was made by this look
 	head   string     // the branch that HEAD is on there
 	packs  []pack     // as they were read last
 	refs   []repo.Ref // likewise
@@ -123,14 +125,25 @@ func (m *mirror) Look(ctx context.Context, q remote.Question) (*remote.State, er
 	return st, err
 }
 
-// refresh reads what is kept and brings the repository here to it.
+// refresh reads what is kept and brings the repository here to it. If the repository here does not lead there, as
+// after a restore of what is kept to an older state, it is made again from all packs.
 func (m *mirror) refresh(ctx context.Context) error {
-	m.head, m.packs, m.refs, m.erased = "", nil, nil, nil
+	m.head, m.packs, m.refs, m.erased, m.fresh = "", nil, nil, nil, false
 	if err := m.keeper.read(ctx); err != nil {
+		return err
+	}
+	err := m.keeper.follow(ctx)
+	if !errors.Is(err, errNotInPacks) || m.fresh {
+		return err
+	}
+	if err := m.unsettle(); err != nil {
 		return err
 	}
 	return m.keeper.follow(ctx)
 }
+
+// errNotInPacks is returned if the packs that were taken in do not lead to the refs that are kept.
+var errNotInPacks = errors.New("not in its packs")
 
 // Send implements remote.Side.
 func (m *mirror) Send(ctx context.Context, w io.Writer, want remote.Want, from int64) error {
@@ -225,6 +238,7 @@ func (m *mirror) unsettle() error { return os.Remove(filepath.Join(m.dir, stateF
 
 // anew makes an empty repository here.
 func (m *mirror) anew(ctx context.Context) error {
+	m.fresh = true
 	if err := os.RemoveAll(m.here.Dir); err != nil {
 		return err
 	}
@@ -315,7 +329,8 @@ func (m *mirror) settle(ctx context.Context) error {
 		}
 	}
 	if len(want) > 0 {
-		return m.errNone("%s is not in its packs", slices.Min(slices.Collect(maps.Keys(want))))
+		return fmt.Errorf("%w: %s is no memory: %s is %w", repo.ErrInvalid, m.name,
+			slices.Min(slices.Collect(maps.Keys(want))), errNotInPacks)
 	}
 	if len(gone) > 0 {
 		if _, err = m.here.Take(ctx, remote.News{Updates: gone}); err != nil {
@@ -375,15 +390,20 @@ func (m *mirror) known(ctx context.Context, packs []pack) ([]ipld.CID, error) {
 
 // parseRefs reads lines of refs and CIDs.
 func (m *mirror) parseRefs(text string) (refs []repo.Ref, err error) {
+	seen := make(map[graph.RefName]bool)
 	for row := range strings.Lines(text) {
 		name, at, _ := strings.Cut(strings.TrimSuffix(row, "\n"), " ")
 		c, err := ipld.ParseCID(at)
 		if err == nil {
 			err = graph.ValidateRef(graph.RefName(name))
 		}
+		if err == nil && seen[graph.RefName(name)] {
+			err = fmt.Errorf("%s is there twice", name)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%w: a ref in the %s: %w", repo.ErrInvalid, m.what, err)
 		}
+		seen[graph.RefName(name)] = true
 		if refs = append(refs, repo.Ref{Name: graph.RefName(name), Target: c}); len(refs) > remote.MaxRefs {
 			return nil, remote.ErrTooLarge
 		}

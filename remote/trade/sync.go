@@ -46,6 +46,7 @@ type Synced struct {
 	Pushed   ops.List[ops.RefMoved]  `json:"pushed"` // refs of the remote
 	Received int64                   `json:"received_bytes"`
 	Skewed   ops.List[Skew]          `json:"clock_ahead"`
+	WentBack ops.List[graph.RefName] `json:"went_back"` // as for a fetch
 	Learned
 	Sent   int64 `json:"sent_bytes"`
 	Untold bool  `json:"untold"` // as of push
@@ -116,6 +117,7 @@ func (t *Transfer) round(ctx context.Context, f SyncOptions, out *Synced) (again
 	out.Fetched, out.Clashing = append(out.Fetched, got.Refs...), got.Clashing
 	out.Received += got.Bytes
 	out.Skewed = append(out.Skewed, got.Skewed...)
+	out.WentBack = append(out.WentBack, got.WentBack...)
 	out.add(got.Learned)
 	for _, b := range out.Branches {
 		if f.DryRun {
@@ -220,6 +222,29 @@ const (
 	// mostSkewed is of how many branches the newest commit is looked at.
 	mostSkewed = 16
 )
+
+// wentBack returns the branches that moved to a commit before the one that they were at, as after a restore there. At
+// most mostSkewed are looked at.
+func (t *Transfer) wentBack(ctx context.Context, moved []repo.RefChange) (out ops.List[graph.RefName], err error) {
+	looked := 0
+	for _, ref := range moved {
+		if t.opt.DryRun || !ref.From.Defined() || !ref.To.Defined() || !strings.Contains(string(ref.Ref), "/heads/") ||
+			looked == mostSkewed {
+			continue
+		}
+		looked++
+		req := &ops.LogRequest{Names: []string{ref.From.String() + ".." + ref.To.String()}, Dash: -1, Limit: 1}
+		ops.SetGiven(req, []string{"limit"})
+		news, err := t.here.Run(ctx, &ops.Log.Spec, req)
+		if err != nil {
+			return nil, err
+		}
+		if news == nil {
+			out = append(out, ref.Ref)
+		}
+	}
+	return out, nil
+}
 
 // Skew is a branch that came with a commit that is ahead of the clock here.
 type Skew struct {

@@ -21,6 +21,7 @@ type Fetched struct {
 	Bytes     int64                   `json:"bytes"`
 	NewBlocks int                     `json:"new_blocks"`
 	Skewed    ops.List[Skew]          `json:"clock_ahead"`
+	WentBack  ops.List[graph.RefName] `json:"went_back"` // branches that are at an earlier commit than before
 	Learned
 	DryRun bool `json:"dry_run"`
 }
@@ -60,9 +61,13 @@ func (t *Transfer) Fetch(ctx context.Context, prune bool) (*Fetched, error) {
 	if err != nil {
 		return nil, err
 	}
+	back, err := t.wentBack(ctx, res.Refs)
+	if err != nil {
+		return nil, err
+	}
 	return &Fetched{
 		Remote: t.remote.Name, Refs: ops.MovedOf(res.Refs), Clashing: res.Clashing, Bytes: res.Bytes,
-		NewBlocks: res.Blocks, Skewed: skewed, DryRun: t.opt.DryRun,
+		NewBlocks: res.Blocks, Skewed: skewed, WentBack: back, DryRun: t.opt.DryRun,
 		Learned: Learned{Gaps: res.Gaps, Learned: res.Learned, Waiting: res.Waiting, Erased: res.Erased},
 	}, nil
 }

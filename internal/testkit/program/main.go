@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/cli"
@@ -67,8 +68,8 @@ func Main(m *testing.M, others map[string]func() error) {
 		os.Exit(0)
 	}
 	if os.Getenv(AsProgram) != "" && !worker {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-		code := cli.System().Run(ctx, os.Args[1:])
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		code := cli.System().Main(ctx, os.Args[1:])
 		stop()
 		os.Exit(code)
 	}
