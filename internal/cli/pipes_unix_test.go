@@ -134,8 +134,6 @@ func TestPipesInPlaceOfFiles(t *testing.T) {
 	}
 }
 
-const someCID = "bafyreie3lw7oincmktzd7h26jbdrj3a6v2bqrgcqp7t7cttup2fcbplkre"
-
 // TestPipesAreRefused gives a named pipe for each path that a command line takes: the command ends and names it, and
 // the next one finds the repository free.
 func TestPipesAreRefused(t *testing.T) {

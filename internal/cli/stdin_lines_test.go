@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// StdinLines are command lines that read standard input to its end or answer what it asks, by their commands, where
+// INPUT is a hyphen or another name of it.
+var StdinLines = map[string][]string{
+	"remember":    {"remember -", "remember --batch -", "remember x --vector m=@-"},
+	"ingest":      {"ingest - --name a.md", "ingest --from codex -"},
+	"commit":      {"commit -m x -", "commit -m x /dev/stdin", "commit -m x /dev/fd/0"},
+	"add":         {"add -"},
+	"merge":       {"merge --resolve x --take -"},
+	"retrieve":    {"retrieve -", "retrieve --batch -", "retrieve x --vector m=@-", "retrieve x --sparse m=@-"},
+	"recall":      {"recall -", "recall --batch -", "recall x --vector m=@-", "recall x --sparse m=@-"},
+	"check":       {"check --calibrate -", "check x --vector m=@-"},
+	"purge":       {"purge --text --yes"},
+	"pack take":   {"pack take - --set refs/heads/x=" + someCID + ".." + someCID},
+	"import":      {"import -", "import - --dry-run"},
+	"guard check": {"guard check -"},
+	"key import":  {"key import - --name k"},
+}
+
+const someCID = "bafyreie3lw7oincmktzd7h26jbdrj3a6v2bqrgcqp7t7cttup2fcbplkre"
+
+// TestStdinLinesAreAll finds the commands that say that they read standard input.
+func TestStdinLinesAreAll(t *testing.T) {
+	hyphen := regexp.MustCompile(`(^|[ \[])[A-Z]+…?\|-`)
+	for _, v := range (&cli{}).all() {
+		switch v.spec.Command {
+		case "mcp": // a server, which a client speaks to
+			continue
+		case "merge": // whose FILE may be a hyphen, as all files of change lines
+			continue
+		}
+		reads := hyphen.MatchString(strings.ReplaceAll(v.spec.Usage, "-o FILE|-", ""))
+		for _, f := range v.spec.Fields() {
+			reads = reads || !f.RemoteOnly && strings.Contains(f.Doc, "standard input") && f.Name != "output" && f.Name != "stdio"
+		}
+		if reads != (StdinLines[v.spec.Command] != nil) {
+			t.Errorf("%s (%s): reads standard input: %v", v.spec.Command, v.spec.Usage, reads)
+		}
+	}
+}

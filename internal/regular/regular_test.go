@@ -1,0 +1,75 @@
+package regular
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+)
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOpen opens files and refuses directories and what is not there.
+func TestOpen(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a")
+	write(t, path, "text")
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(f)
+	if err := errors.Join(err, f.Close()); err != nil || string(data) != "text" {
+		t.Errorf("%q, %v", data, err)
+	}
+	var kind *Error
+	if _, err := Open(dir); !errors.As(err, &kind) || !kind.Mode.IsDir() || !errors.Is(err, ErrKind) ||
+		err.Error() != dir+" is a directory, not a regular file" {
+		t.Errorf("a directory: %v", err)
+	}
+	var at *fs.PathError
+	if _, err := Open(path + "x"); !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &at) || at.Op != "open" {
+		t.Errorf("none: %v", err)
+	}
+	if data, err := Read(path, 4); err != nil || string(data) != "text" {
+		t.Errorf("%q, %v", data, err)
+	}
+	if _, err := Read(path, 3); err == nil {
+		t.Error("a file beyond the limit was read")
+	}
+}
+
+// TestDirectory opens directories, and below them files alone.
+func TestDirectory(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a"), "of a")
+	write(t, filepath.Join(dir, "sub", "b"), "of b")
+	root, err := OpenDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = root.Close() }() // only read
+	if err := fstest.TestFS(FS(root), "a", "sub/b"); err != nil {
+		t.Error(err)
+	}
+	if _, err := OpenIn(root, "sub"); !errors.Is(err, ErrKind) {
+		t.Errorf("a directory: %v", err)
+	}
+	for _, path := range []string{"", filepath.Join(dir, "a"), filepath.Join(dir, "none")} {
+		if root, err := OpenDir(path); err == nil {
+			_ = root.Close()
+			t.Errorf("%q was opened", path)
+		}
+	}
+}

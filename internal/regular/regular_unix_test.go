@@ -1,0 +1,68 @@
+//go:build unix
+
+package regular
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// TestSpecialFiles refuses what is no file, by each way to open one, without waiting.
+func TestSpecialFiles(t *testing.T) {
+	dir := t.TempDir()
+	pipe, socket, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "s"), filepath.Join(dir, "link")
+	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.Symlink("pipe", link)); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }() // only there
+	root, err := OpenDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = root.Close() }() // only read
+	for path, kind := range map[string]string{
+		pipe: "named pipe", link: "named pipe", socket: "socket", os.DevNull: "device",
+	} {
+		if _, err := Open(path); !errors.Is(err, ErrKind) || err.Error() != path+" is a "+kind+", not a regular file" {
+			t.Errorf("Open: %v", err)
+		}
+		if _, err := OpenDir(path); !errors.Is(err, syscall.ENOTDIR) {
+			t.Errorf("OpenDir(%s): %v", path, err)
+		}
+		name := filepath.Base(path)
+		if path == os.DevNull {
+			continue
+		}
+		if _, err := OpenIn(root, name); !errors.Is(err, ErrKind) {
+			t.Errorf("OpenIn: %v", err)
+		}
+		if _, err := FS(root).Open(name); !errors.Is(err, ErrKind) {
+			t.Errorf("FS: %v", err)
+		}
+		if _, err := fs.ReadFile(FS(root), name); !errors.Is(err, ErrKind) {
+			t.Errorf("ReadFile: %v", err)
+		}
+	}
+}
+
+// TestReplaced has a file become a pipe between the look and the opening.
+func TestReplaced(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	write(t, path, "x")
+	_, err := open(path, func() (fs.FileInfo, error) {
+		info, err := os.Stat(path)
+		return info, errors.Join(err, os.Remove(path), syscall.Mkfifo(path, 0o600))
+	}, func() (*os.File, error) { return os.OpenFile(path, os.O_RDONLY|NoWait, 0) })
+	if !errors.Is(err, ErrKind) {
+		t.Errorf("error %v", err)
+	}
+}
