@@ -220,3 +220,51 @@ func gitIn(t *testing.T, dir, in string, args ...string) string {
 	}
 	return string(out)
 }
+
+// TestGitHostile has lists of packs that no writer makes: each is refused before a pack is read.
+func TestGitHostile(t *testing.T) {
+	t.Parallel()
+	w, dir := inGit(t)
+	w.ok("a", "init")
+	w.ok("a", "remote", "add", "origin", w.url)
+	blob := func(text string) string {
+		name := filepath.Join(t.TempDir(), "blob")
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(git(t, dir, "hash-object", "-w", name))
+	}
+	const at = "refs/heads/main bafyreie3lw7oincmktzd7h26jbdrj3a6v2bqrgcqp7t7cttup2fcbplkre\n"
+	x, none := blob("x"), blob("")
+	many := map[string]string{}
+	for n := range 129 {
+		name := fmt.Sprintf("packs/%06d", n+1)
+		many[name], many[name+".refs"] = x, none
+	}
+	for says, files := range map[string]map[string]string{
+		"a part of packs/000001 has 1 bytes": {"packs/000001": x, "packs/000001.refs": none, "packs/000001.01": x},
+		"packs/000001 has no refs":           {"packs/000001": x},
+		"more than 128 packs":                many,
+		"refs/heads/main is there twice":     {"refs": blob(at + at)},
+	} {
+		index := append(os.Environ(), "GIT_INDEX_FILE="+filepath.Join(t.TempDir(), "index"))
+		run := func(args ...string) string {
+			cmd := exec.Command("git", append([]string{"--git-dir", dir, "-c", "user.name=x", "-c", "user.email=x@x"}, args...)...)
+			cmd.Env = index
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("git %q: %v: %s", args, err, out)
+			}
+			return strings.TrimSpace(string(out))
+		}
+		all := map[string]string{"format": blob("mnem in git 1\n"), "head": blob("refs/heads/main\n"), "refs": none}
+		for name, id := range files {
+			all[name] = id
+		}
+		for name, id := range all {
+			run("update-index", "--add", "--cacheinfo", "100644,"+id+","+name)
+		}
+		git(t, dir, "update-ref", "refs/mnem/data", run("commit-tree", "-m", "x", run("write-tree")))
+		w.refused(1, says, "a", "fetch")
+	}
+}
