@@ -41,7 +41,7 @@ type BlamedField struct {
 
 // Blame tells who last set each field of a node.
 var Blame = Define(Spec{
-	Command: "blame", Usage: "NODE [flags]", Group: "read", Effect: Reads, Pure: true,
+	Command: "blame", Right: NoRight, Usage: "NODE [flags]", Group: "read", Effect: Reads, Pure: true,
 	Title: "Show who last set each field of a node, and when",
 	Doc: "For each field and property of a node at --at, and for its mark, print the commit that last set\n" +
 		"it, with author, agent and time. A merge counts as setting a value only if none of its parents has\n" +

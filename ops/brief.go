@@ -59,7 +59,7 @@ type BriefNews struct {
 
 // TellBrief tells hooks what a session begins with. It is no command of its own.
 var TellBrief = Define(Spec{
-	Command: "brief", Usage: "[flags]", Effect: Reads, Local: true,
+	Command: "brief", Right: NoRight, Usage: "[flags]", Effect: Reads, Local: true,
 	Title: "Summarise the memory for the start of a session",
 }, brief)
 

@@ -47,7 +47,7 @@ type Difference struct {
 
 // Replay answers recorded requests again.
 var Replay = Define(Spec{
-	Command: "replay", Usage: "SESSION|RECEIPT", Group: "record", Effect: Reads, Complete: "session",
+	Command: "replay", Right: NoRight, Usage: "SESSION|RECEIPT", Group: "record", Effect: Reads, Complete: "session",
 	Title: "Answer recorded requests again and compare",
 	Doc: "Answer every request that a session recorded, each at its own commit, or the one request of a\n" +
 		"receipt, and compare the answers with the recorded ones, bit for bit. The exit code is 0 if all are\n" +
@@ -121,7 +121,7 @@ func IndexOf(s repo.IndexStats) *Index {
 // IndexStatus and IndexRebuild look after the text index.
 var (
 	IndexStatus = Define(Spec{
-		Command: "index status", Effect: Reads,
+		Command: "index status", Right: NoRight, Effect: Reads,
 		Title: "Describe the index of a commit",
 		Doc: "Describe the index of a commit: its segments, and the nodes and terms of each text\n" +
 			"field.",
@@ -136,7 +136,7 @@ var (
 	})
 
 	IndexRebuild = Define(Spec{
-		Command: "index rebuild", Effect: Writes, Idempotent: true, Derived: true,
+		Command: "index rebuild", Right: NoRight, Effect: Writes, Idempotent: true, Derived: true,
 		Title: "Rebuild the index of a commit",
 		Doc: "Rebuild the index of a commit from its graph alone and replace the existing one. If that fails the\n" +
 			"old index stays. Answers do not change.",

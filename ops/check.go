@@ -153,7 +153,7 @@ func CurveOf(p memory.CurvePoint) Curve {
 
 // Check judges whether the memory may be relied on, and finds the thresholds that decide it.
 var Check = Define(Spec{
-	Command: "check", Usage: "QUERY… [flags]", Args: "[QUERY…]", Group: "read", Effect: Reads,
+	Command: "check", Right: NoRight, Usage: "QUERY… [flags]", Args: "[QUERY…]", Group: "read", Effect: Reads,
 	Title: "Judge whether the memory can answer a question",
 	Doc: "Find the memory that answers a question, or that states the same as a statement, and judge it:\n\n" +
 		"  STRONG  it holds what is asked, lacks nothing important and stands out from the next best\n" +

@@ -76,7 +76,8 @@ type KeptCommit struct {
 
 // CommitVerb makes a commit.
 var CommitVerb = Define(Spec{
-	Command: "commit", Usage: "-m MESSAGE [FILE…|-]", Args: "[FILE…]", Group: "change", Effect: Writes,
+	Command: "commit", Right: OwnRight,
+	Usage: "-m MESSAGE [FILE…|-]", Args: "[FILE…]", Group: "change", Effect: Writes,
 	Title: "Commit change lines, or what is staged",
 	Doc: "Apply change lines to the newest commit of a branch and make a commit of the result.\n" +
 		"Several files are one batch, \"-\" is standard input, and all is applied or nothing: an\n" +
@@ -231,7 +232,8 @@ func (q *RestoreRequest) Outside(int) (more bool) {
 
 // Restore takes marks off nodes, or brings nodes back as they were.
 var Restore = Define(Spec{
-	Command: "restore", Usage: "[REV] NODE…", Args: "NODE…", Group: "change", Effect: Writes, Complete: "rev",
+	Command: "restore", Right: OwnRight,
+	Usage: "[REV] NODE…", Args: "NODE…", Group: "change", Effect: Writes, Complete: "rev",
 	Title: "Remove marks from nodes, or restore earlier versions of them",
 	Doc: "Without REV, remove the marks of nodes in one commit: forgotten, retired, superseded, expired or\n" +
 		"stale nodes are visible again. For two nodes that contradict each other both marks are removed.\n\n" +

@@ -72,7 +72,7 @@ type Consolidated struct {
 
 // Consolidate proposes what could be tidied up, and does it.
 var Consolidate = Define(Spec{
-	Command: "consolidate", Usage: "[--apply [ID…] | --decline ID…]", Args: "[ID…]", Group: "change",
+	Command: "consolidate", Right: OwnRight, Usage: "[--apply [ID…] | --decline ID…]", Args: "[ID…]", Group: "change",
 	Effect: Reads,
 	Title:  "Propose clean-ups of the memory and apply them",
 	Doc: "Look for possible clean-ups and list each with its evidence. Nothing is written without --apply,\n" +

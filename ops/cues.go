@@ -57,7 +57,7 @@ type CuesWritten struct {
 
 // Cues lists memories with their cues, or those without.
 var Cues = Define(Spec{
-	Command: "cues", Usage: "[flags]", Group: "read", Effect: Reads, Pure: true, Long: true,
+	Command: "cues", Right: NoRight, Usage: "[flags]", Group: "read", Effect: Reads, Pure: true, Long: true,
 	Title: "List memories with or without cues, or let a model write them",
 	Doc: "List the memories that have cues, phrases under which somebody may look for them and which\n" +
 		"they do not contain; with --missing those that have none. Change lines write them, many in one\n" +

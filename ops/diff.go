@@ -112,7 +112,7 @@ func ProfilesDiffOf(d repo.ProfilesDiff) *ProfilesDiff {
 
 // Diff shows what differs.
 var Diff = Define(Spec{
-	Command: "diff", Usage: "[A [B]] [flags]", Args: "[A] [B]", Group: "read", Effect: Reads,
+	Command: "diff", Right: NoRight, Usage: "[A [B]] [flags]", Args: "[A] [B]", Group: "read", Effect: Reads,
 	Complete: "rev",
 	Title:    "Show the differences between two commits, or what is staged",
 	Doc: "Show the nodes and edges that were added (+), changed (~) or removed (-), with their fields\n" +
@@ -369,7 +369,7 @@ type ShownNode struct {
 
 // Show prints a commit or a node.
 var Show = Define(Spec{
-	Command: "show", Usage: "[REV|NODE] [flags]", Group: "read", Effect: Reads, Pure: true,
+	Command: "show", Right: NoRight, Usage: "[REV|NODE] [flags]", Group: "read", Effect: Reads, Pure: true,
 	Complete: "rev",
 	Title:    "Print a commit with its changes, or a node with its edges",
 	Doc: "Print a commit and what it changed against its first parent, or a node, as it is at --at,\n" +

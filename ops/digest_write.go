@@ -54,7 +54,8 @@ type DigestWritten struct {
 
 // DigestWrite keeps the text of a digest.
 var DigestWrite = Define(Spec{
-	Command: "digest-write", Usage: "DIGEST SOURCE TEXT [flags]", Group: "change", Effect: Writes, Idempotent: true,
+	Command: "digest-write", Right: OwnRight,
+	Usage: "DIGEST SOURCE TEXT [flags]", Group: "change", Effect: Writes, Idempotent: true,
 	Title: "Write the text of a digest",
 	Doc: "Give a digest a text of your own. It takes the place of its sentences, in one commit. Read the\n" +
 		"digest first with 'mnem digest': SOURCE is the hash that it prints of what it is made from. The limit is\n" +

@@ -233,7 +233,7 @@ type DigestAnswer struct {
 
 // DigestVerb shows one digest.
 var DigestVerb = Define(Spec{
-	Command: "digest", Usage: "[DIGEST] [flags]", Group: "read", Effect: Reads,
+	Command: "digest", Right: NoRight, Usage: "[DIGEST] [flags]", Group: "read", Effect: Reads,
 	Title: "Show the digest of a scope, of a cluster, or of the whole memory",
 	Doc: "Show a digest: its sentences, each with the memory that it is from, what is below it, and\n" +
 		"what of it has expired. DIGEST is root, a name that 'mnem map' prints, or a memory, by key or\n" +
@@ -427,7 +427,7 @@ type ResolveAnswer struct {
 
 // ResolveVerb finds digests by hash.
 var ResolveVerb = Define(Spec{
-	Command: "resolve", Usage: "HASH [flags]", Group: "read", Effect: Reads, Pure: true,
+	Command: "resolve", Right: NoRight, Usage: "HASH [flags]", Group: "read", Effect: Reads, Pure: true,
 	Title: "Find digests and memories by a hash of what they say",
 	Doc: "Find what has a hash: 64 hex digits are a source, which one digest or memory has; 16 are the\n" +
 		"hash of a text ('sem'), of which texts that are alike differ in few bits. 'mnem digest' prints\n" +

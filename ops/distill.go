@@ -49,7 +49,8 @@ type Distilled struct {
 
 // Distill makes digests and keeps them.
 var Distill = Define(Spec{
-	Command: "distill", Usage: "[flags]", Group: "care", Effect: Writes, Idempotent: true, Derived: true, Long: true,
+	Command: "distill", Right: OwnRight,
+	Usage: "[flags]", Group: "care", Effect: Writes, Idempotent: true, Derived: true, Long: true,
 	Title: "Make the digests of a commit, and keep them",
 	Doc: "Make the digests of a commit and keep them. A digest is a few sentences quoted from the\n" +
 		"memories below it: one for each scope, each cluster of similar memories, and the whole memory.\n" +

@@ -43,7 +43,7 @@ type Diagnosis struct {
 // Doctor looks at an open repository: at its newest operation, HEAD and index. What is to be seen without
 // opening it, and on the caller's machine, the command line looks at.
 var Doctor = Define(Spec{
-	Command: "doctor", Group: "care", Effect: Reads, Local: true,
+	Command: "doctor", Right: NoRight, Group: "care", Effect: Reads, Local: true,
 	Title: "Check the installation and say how to fix problems",
 	Doc: "Look at the repository and its permissions, its store and index, the configuration, the policy,\n" +
 		"the models that are configured, the clients that were integrated, and the space on the disk.\n" +

@@ -67,7 +67,8 @@ type Embedder interface {
 
 // Embed gives nodes embeddings.
 var Embed = Define(Spec{
-	Command: "embed", Usage: "[flags]", Group: "change", Effect: Writes, Idempotent: true, Long: true,
+	Command: "embed", Right: OwnRight,
+	Usage: "[flags]", Group: "change", Effect: Writes, Idempotent: true, Long: true,
 	Title: "Compute embeddings of nodes for retrieval by meaning",
 	Doc: "Give the nodes of a branch's newest commit embeddings by a model, and commit these. A node's\n" +
 		"text is its context, summary, content, cues and properties that are strings. Nodes that have an\n" +

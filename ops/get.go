@@ -78,7 +78,7 @@ func (v *FieldValue) UnmarshalJSON(data []byte) error {
 
 // Get reads one node.
 var Get = Define(Spec{
-	Command: "get", Usage: "NODE [flags]", Group: "read",
+	Command: "get", Right: NoRight, Usage: "NODE [flags]", Group: "read",
 	Title: "Print one node, or one field of it",
 	Doc: "Print a node with everything in it. NODE is its exact key, its id, or at least 4 hex digits\n" +
 		"that only its id begins with; key:NAME and id:ID force one reading. Or it is a text that means\n" +

@@ -44,7 +44,7 @@ type HalfLives struct {
 
 // HalfLife lists or changes half-lives.
 var HalfLife = Define(Spec{
-	Command: "half-life", Usage: "[TYPE=DAYS…]", Group: "change", Effect: Reads, Idempotent: true,
+	Command: "half-life", Right: OwnRight, Usage: "[TYPE=DAYS…]", Group: "change", Effect: Reads, Idempotent: true,
 	Title: "Show or change the half-lives of memories by type",
 	Doc: "List after how many days a memory of each type counts half in its effective importance, which\n" +
 		"'mnem get NODE --importance' shows, and which decides what 'mnem consolidate' proposes. A type\n" +

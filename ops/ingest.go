@@ -101,7 +101,8 @@ type IngestedFile struct {
 
 // Ingest keeps files.
 var Ingest = Define(Spec{
-	Command: "ingest", Usage: "PATH…|-", Group: "change", Effect: Writes, Idempotent: true, Local: true,
+	Command: "ingest", Right: OwnRight,
+	Usage: "PATH…|-", Group: "change", Effect: Writes, Idempotent: true, Local: true,
 	Title: "Import files as documents, or records of other programs",
 	Doc: "Keep what files say: each becomes a document of sections and chunks of 200 to 400 tokens, which\n" +
 		"retrieval finds, in one commit. Of a directory all files are taken whose format is known, but for\n" +

@@ -65,7 +65,7 @@ type GivenItem struct {
 
 // Last tells what agents were given last.
 var Last = Stream(Spec{
-	Command: "last", Usage: "[flags]", Group: "read", Effect: Reads, Local: true,
+	Command: "last", Right: NoRight, Usage: "[flags]", Group: "read", Effect: Reads, Local: true,
 	Title: "Show what an agent was given last, and why",
 	Doc: "Print what a hook, or an answer in a session, last gave an agent: when, in which session, what was\n" +
 		"asked, the memories with their ids and texts, how many tokens they have, the commit, and the receipt,\n" +

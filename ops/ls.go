@@ -60,7 +60,7 @@ type Edge struct {
 
 // Ls lists nodes or edges.
 var Ls = Define(Spec{
-	Command: "ls", Usage: "[flags]", Group: "read", Effect: Reads, Pure: true,
+	Command: "ls", Right: NoRight, Usage: "[flags]", Group: "read", Effect: Reads, Pure: true,
 	Title: "List nodes or edges",
 	Doc: "List the nodes, or with --edges the edges, that pass the filters. Predicates are those of\n" +
 		"'mnem retrieve --where'. --sort orders by id (the default), key, created, updated, importance\n" +

@@ -62,7 +62,7 @@ type MapChange struct {
 
 // MapVerb shows what a memory is about.
 var MapVerb = Define(Spec{
-	Command: "map", Usage: "[SCOPE] [flags]", Group: "read", Effect: Reads, Pure: true,
+	Command: "map", Right: NoRight, Usage: "[SCOPE] [flags]", Group: "read", Effect: Reads, Pure: true,
 	Title: "Show what a memory is about, or what changed in it, in few tokens",
 	Doc: "Print a table of contents of a memory: its scopes and clusters, the largest first. Each has\n" +
 		"the number of memories below it and what they are about. 'mnem digest' shows one of them.\n\n" +

@@ -76,7 +76,7 @@ const markGroup = "change"
 // Forget, Stale and Retire mark nodes.
 var (
 	Forget = Define(Spec{
-		Command: "forget", Usage: "NODE…", Group: markGroup, Effect: Writes, Idempotent: true,
+		Command: "forget", Right: OwnRight, Usage: "NODE…", Group: markGroup, Effect: Writes, Idempotent: true,
 		Title: "Hide memories from every retrieval",
 		Doc: "Mark nodes as forgotten, in one commit. No retrieval on the branch finds or shows a forgotten node.\n" +
 			"Commands that read show it with --include forgotten, and older commits are unchanged. 'mnem restore\n" +
@@ -85,7 +85,7 @@ var (
 	}, mark(graph.Forgotten))
 
 	Stale = Define(Spec{
-		Command: "stale", Usage: "NODE…", Group: markGroup, Effect: Writes, Idempotent: true,
+		Command: "stale", Right: OwnRight, Usage: "NODE…", Group: markGroup, Effect: Writes, Idempotent: true,
 		Title: "Mark memories for review",
 		Doc: "Mark nodes as stale, in one commit: they may be out of date and need review. They are still found\n" +
 			"and shown, with a line that says so. 'mnem restore NODE' removes the mark.",
@@ -93,7 +93,7 @@ var (
 	}, mark(graph.Stale))
 
 	Retire = Define(Spec{
-		Command: "retire", Usage: "NODE…", Group: markGroup, Effect: Writes, Idempotent: true,
+		Command: "retire", Right: OwnRight, Usage: "NODE…", Group: markGroup, Effect: Writes, Idempotent: true,
 		Title: "Hide memories that are no longer useful",
 		Doc: "Mark nodes as retired, in one commit: true, but no longer useful. They are hidden like forgotten\n" +
 			"ones; --include retired shows them.",
@@ -103,7 +103,7 @@ var (
 
 // Supersede lets a memory take the place of others.
 var Supersede = Define(Spec{
-	Command: "supersede", Usage: "OLD… NEW", Group: markGroup, Effect: Writes, Idempotent: true,
+	Command: "supersede", Right: OwnRight, Usage: "OLD… NEW", Group: markGroup, Effect: Writes, Idempotent: true,
 	Title: "Replace memories by another one",
 	Doc: "Mark nodes as superseded by the last one, in one commit. A superseded node keeps its text,\n" +
 		"properties and edges and is hidden; --include superseded shows it. NEW must be visible itself. If\n" +
@@ -117,7 +117,7 @@ var Supersede = Define(Spec{
 
 // Contradict says that two memories cannot both be true.
 var Contradict = Define(Spec{
-	Command: "contradict", Usage: "A B", Group: markGroup, Effect: Writes, Idempotent: true,
+	Command: "contradict", Right: OwnRight, Usage: "A B", Group: markGroup, Effect: Writes, Idempotent: true,
 	Title: "Mark two memories as contradicting each other",
 	Doc: "Mark two nodes as contradicted by each other, in one commit. Both are still found; where a retrieval\n" +
 		"shows one of them, the other follows directly. Superseding, forgetting or retiring one of them\n" +
@@ -131,7 +131,7 @@ var Contradict = Define(Spec{
 
 // Expire hides memories whose time has passed.
 var Expire = Define(Spec{
-	Command: "expire", Usage: "[NODE…]", Group: markGroup, Effect: Writes, Idempotent: true,
+	Command: "expire", Right: OwnRight, Usage: "[NODE…]", Group: markGroup, Effect: Writes, Idempotent: true,
 	Title: "Hide memories whose time has passed",
 	Doc: "Mark nodes as expired, in one commit: of all nodes, or of the given NODEs, those whose property\n" +
 		"expires or whose validTo is not after --now. They are hidden; --include expired shows them. Nodes\n" +

@@ -103,9 +103,9 @@ func KeptOf(k repo.KeptCommit) Kept { return Kept{string(k.Ref), k.Commit, k.Bra
 // Merge, Revert and CherryPick apply the changes of other commits.
 var (
 	Merge = Define(Spec{
-		Command: "merge",
-		Usage:   "REV | --list | --resolve ITEM --take ours|theirs|base|FILE | --continue | --abort",
-		Args:    "[REV]", Group: "change", Effect: Reads, Complete: "rev",
+		Command: "merge", Right: OwnRight,
+		Usage: "REV | --list | --resolve ITEM --take ours|theirs|base|FILE | --continue | --abort",
+		Args:  "[REV]", Group: "change", Effect: Reads, Complete: "rev",
 		Title: "Merge another branch, and resolve conflicts",
 		Doc: "Merge a branch or any commit into the current branch, by field, property, edge and mark. A change\n" +
 			"made on one side since the common ancestor is taken, and so is the same change made on both sides.\n" +
@@ -128,7 +128,7 @@ var (
 	}, merge)
 
 	Revert = Define(Spec{
-		Command: "revert", Usage: "REV|FROM..TO", Group: "change", Effect: Writes, Complete: "rev",
+		Command: "revert", Right: OwnRight, Usage: "REV|FROM..TO", Group: "change", Effect: Writes, Complete: "rev",
 		Title: "Revert the changes of a commit by a new commit",
 		Doc: "Revert what a commit changed against its first parent, or all commits after FROM up to TO, by one\n" +
 			"new commit. Later changes of other things stay. A thing that was changed again since is a conflict,\n" +
@@ -140,7 +140,8 @@ var (
 	}, integrates((*repo.Repo).Revert))
 
 	CherryPick = Define(Spec{
-		Command: "cherry-pick", Usage: "REV|FROM..TO", Group: "change", Effect: Writes, Complete: "rev",
+		Command: "cherry-pick", Right: OwnRight,
+		Usage: "REV|FROM..TO", Group: "change", Effect: Writes, Complete: "rev",
 		Title: "Apply an existing commit's changes to this branch",
 		Doc: "Apply what a commit changed against its first parent, or all commits after FROM up to TO, to the\n" +
 			"branch, as one new commit with the message of the last one. Where the branch made different changes\n" +

@@ -22,7 +22,7 @@ type NamesAnswer struct {
 
 // Names completes command lines. It is no command of its own.
 var Names = Define(Spec{
-	Command: "names", Usage: "KIND [PREFIX]", Effect: Reads, Local: true,
+	Command: "names", Right: NoRight, Usage: "KIND [PREFIX]", Effect: Reads, Local: true,
 	Title: "List what completes a word of a command line",
 }, names)
 

@@ -66,7 +66,7 @@ type Mention struct {
 
 // NeighborsOf lists the edges of a node.
 var NeighborsOf = Define(Spec{
-	Command: "neighbors", Usage: "NODE [flags]", Group: "read", Effect: Reads, Pure: true,
+	Command: "neighbors", Right: NoRight, Usage: "NODE [flags]", Group: "read", Effect: Reads, Pure: true,
 	Title: "List the edges of a node and its neighbours",
 	Doc: "List the edges of a node in order of type and other end: outgoing ones (->), then incoming ones\n" +
 		"(<-). NODE is named as for 'mnem get'.\n\n" +
@@ -273,7 +273,7 @@ type Step struct {
 
 // Path finds a shortest path.
 var Path = Define(Spec{
-	Command: "path", Usage: "A B [flags]", Group: "read", Effect: Reads, Pure: true,
+	Command: "path", Right: NoRight, Usage: "A B [flags]", Group: "read", Effect: Reads, Pure: true,
 	Title: "Find a shortest path between two nodes",
 	Doc: "Find a path with the fewest edges from A to B, following edges from source to destination, or in\n" +
 		"both directions with --undirected. Of several shortest paths it always picks the same one. If there\n" +

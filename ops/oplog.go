@@ -64,7 +64,7 @@ type OpLogRequest struct {
 
 // OpLog lists operations.
 var OpLog = Stream(Spec{
-	Command: "op log", Usage: "[flags]", Effect: Reads,
+	Command: "op log", Right: NoRight, Usage: "[flags]", Effect: Reads,
 	Title: "List operations, newest first",
 	Doc: "List operations, newest first: number, time, actor, command, and the refs that each moved.\n" +
 		"With --json, one object a line.",
@@ -111,7 +111,7 @@ type OpShowRequest struct {
 
 // OpShow tells of one operation.
 var OpShow = Define(Spec{
-	Command: "op show", Usage: "[OP]", Effect: Reads,
+	Command: "op show", Right: NoRight, Usage: "[OP]", Effect: Reads,
 	Title: "Print one operation",
 	Doc: "Print one operation, by default the newest, with its CID and the refs that it moved. To see\n" +
 		"what it did to the memory, give 'mnem diff' the two commits of a branch.",
@@ -139,7 +139,7 @@ type OpDiffered struct {
 
 // OpDiff compares the refs after two operations.
 var OpDiff = Define(Spec{
-	Command: "op diff", Usage: "A [B]", Effect: Reads,
+	Command: "op diff", Right: NoRight, Usage: "A [B]", Effect: Reads,
 	Title:   "Compare the refs after two operations",
 	Doc:     "List the refs that differ between the states after operation A and after B, by default the newest.",
 	Example: "  mnem op diff 2\n  mnem op diff @~1 @ --json",
@@ -200,7 +200,7 @@ type OpRestoreRequest struct {
 // Undo, Redo and OpRestore go back and forth in the operation log.
 var (
 	Undo = Define(Spec{
-		Command: "undo", Usage: "[OP]", Group: "history", Effect: Writes,
+		Command: "undo", Right: OwnRight, Usage: "[OP]", Group: "history", Effect: Writes,
 		Title: "Take back an operation",
 		Doc: "Take back what one operation did to branches, tags, HEAD and stages: by default the newest that is\n" +
 			"not taken back yet, so that repeated calls go further back. Taking back an undo is a redo; see also\n" +
@@ -222,7 +222,7 @@ var (
 	})
 
 	Redo = Define(Spec{
-		Command: "redo", Group: "history", Effect: Writes,
+		Command: "redo", Right: OwnRight, Group: "history", Effect: Writes,
 		Title: "Take back the last undo",
 		Doc: "Repeat what the last undo took back; repeated calls go on to earlier undos. If the same refs were\n" +
 			"moved by something else since, that is a conflict: exit code 5.",
@@ -233,7 +233,7 @@ var (
 	})
 
 	OpRestore = Define(Spec{
-		Command: "op restore", Usage: "OP", Effect: Writes,
+		Command: "op restore", Right: OwnRight, Usage: "OP", Effect: Writes,
 		Title: "Restore all refs to their state after an operation",
 		Doc: "Give HEAD, branches, tags, stages and merges in progress the values they had after an operation.\n" +
 			"This is an operation itself: 'mnem undo' takes it back. Sessions stay as they are.",

@@ -92,7 +92,7 @@ const (
 // and PackRedact bring what was erased.
 var (
 	PackRefs = Define(Spec{
-		Command: "pack refs", Effect: Reads,
+		Command: "pack refs", Right: NoRight, Effect: Reads,
 		Title: "List branches and tags for another repository",
 		Doc: "List what another repository can have of this one: branches, tags, with --sessions sessions, the\n" +
 			"branch that HEAD is on, and which of some commits are here. It is the first question of a fetch or a push.",
@@ -100,7 +100,8 @@ var (
 	}, packRefs)
 
 	PackSend = Define(Spec{
-		Command: "pack send", Usage: "--ref REF[=CID] -o FILE|-", Args: "[flags]", Effect: Reads, Fixed: []string{"--output=" + Itself},
+		Command: "pack send", Right: NoRight,
+		Usage: "--ref REF[=CID] -o FILE|-", Args: "[flags]", Effect: Reads, Fixed: []string{"--output=" + Itself},
 		Answer: operation.MediaCAR,
 		Title:  "Write what another repository lacks of branches and tags",
 		Doc: "Write the blocks of branches, tags and sessions that a repository lacks which has some commits already.\n" +
@@ -110,7 +111,8 @@ var (
 	}, packSend)
 
 	PackTake = Define(Spec{
-		Command: "pack take", Usage: "[FILE|-] --move REF=FROM..TO", Args: "[FILE|-]", Effect: Writes,
+		Command: "pack take", Right: OwnRight,
+		Usage: "[FILE|-] --move REF=FROM..TO", Args: "[FILE|-]", Effect: Writes,
 		Body:  operation.MediaCAR,
 		Title: "Import a pack and move branches and tags, all or nothing",
 		Doc: "Take in what 'mnem pack send' wrote and move branches and tags, all or nothing: every block and\n" +

@@ -60,7 +60,7 @@ type PackRedacted struct {
 // PackRedactions and PackRedact bring what was erased from one repository to another.
 var (
 	PackRedactions = Define(Spec{
-		Command: "pack redactions", Effect: Reads,
+		Command: "pack redactions", Right: NoRight, Effect: Reads,
 		Title: "List erased blocks for other repositories",
 		Doc: "List the blocks that were erased here, each with its redaction record: at most 1000 at once, in the\n" +
 			"order of their CIDs. 'mnem pack redact' applies them to another repository.",
@@ -68,7 +68,8 @@ var (
 	}, packRedactions)
 
 	PackRedact = Define(Spec{
-		Command: "pack redact", Usage: "--redaction CID=RECORD --yes", Args: "[flags]", Effect: Destroys,
+		Command: "pack redact", Right: OwnRight,
+		Usage: "--redaction CID=RECORD --yes", Args: "[flags]", Effect: Destroys,
 		Title: "Erase blocks that another repository erased",
 		Doc: "Erase blocks as another repository did: their bytes are gone from the files here, and gaps stay gaps.\n" +
 			"Nothing is erased but nodes, edges, marks, embeddings and texts that branches, tags and sessions reach, and\n" +

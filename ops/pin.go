@@ -41,7 +41,7 @@ type PinChanged struct {
 // Pin and Unpin say what every session begins with.
 var (
 	Pin = Define(Spec{
-		Command: "pin", Usage: "NODE…", Group: "change", Effect: Writes, Idempotent: true,
+		Command: "pin", Right: OwnRight, Usage: "NODE…", Group: "change", Effect: Writes, Idempotent: true,
 		Title: "Pin memories, so that every session starts with them",
 		Doc: "Pin nodes, in one commit: hooks give them to agents at the start of every session. A pinned node has\n" +
 			"the property pinned = true; --where 'pinned = true' finds it. 'mnem unpin NODE' and 'mnem undo' take\n" +
@@ -50,7 +50,7 @@ var (
 	}, pin(false))
 
 	Unpin = Define(Spec{
-		Command: "unpin", Usage: "NODE…", Group: "change", Effect: Writes, Idempotent: true,
+		Command: "unpin", Right: OwnRight, Usage: "NODE…", Group: "change", Effect: Writes, Idempotent: true,
 		Title:   "Unpin memories",
 		Doc:     "Remove the property pinned from nodes, in one commit. Nothing else of them changes.",
 		Example: "  mnem unpin alice",

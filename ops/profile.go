@@ -62,7 +62,7 @@ func (s *Service) profilesAt(ctx context.Context, rev string) (*retrieve.Profile
 // ProfileList and ProfileShow tell what profiles there are.
 var (
 	ProfileList = Stream(Spec{
-		Command: "profile list", Effect: Reads,
+		Command: "profile list", Right: NoRight, Effect: Reads,
 		Title: "List the profiles",
 		Doc: "List the profiles of a revision and the built-in ones, * before the default. With --json, one\n" +
 			"object a line.",
@@ -81,7 +81,7 @@ var (
 	})
 
 	ProfileShow = Define(Spec{
-		Command: "profile show", Usage: "NAME", Effect: Reads, Complete: "profile",
+		Command: "profile show", Right: NoRight, Usage: "NAME", Effect: Reads, Complete: "profile",
 		Title: "Print a profile",
 		Doc: "Print the types and parameters of a profile. What it does not say is as the help of\n" +
 			"'mnem retrieve' has it. Where parameters contradict each other, as after a merge, it says so.",
@@ -161,7 +161,8 @@ type ProfileSetRequest struct {
 
 // ProfileSet makes a profile, or changes what it says.
 var ProfileSet = Define(Spec{
-	Command: "profile set", Usage: "NAME [flags]", Effect: Writes, Idempotent: true, Complete: "profile",
+	Command: "profile set", Right: OwnRight,
+	Usage: "NAME [flags]", Effect: Writes, Idempotent: true, Complete: "profile",
 	Title: "Create a profile or change its parameters",
 	Doc: "Set parameters of a profile by the flags that 'mnem retrieve' has for them; what is not given\n" +
 		"stays. A new profile of a built-in name begins with what that one says. A parameter that is\n" +
@@ -246,7 +247,8 @@ type ProfileUnsetRequest struct {
 
 // ProfileUnset takes parameters out of a profile.
 var ProfileUnset = Define(Spec{
-	Command: "profile unset", Usage: "NAME [PARAM…]", Effect: Writes, Idempotent: true, Complete: "profile",
+	Command: "profile unset", Right: OwnRight,
+	Usage: "NAME [PARAM…]", Effect: Writes, Idempotent: true, Complete: "profile",
 	Title: "Remove parameters from a profile",
 	Doc: "Take parameters out of a profile by the names of their flags, or for-type for its types;\n" +
 		"without a PARAM, all. To do away with the profile use 'mnem profile rm'.",
@@ -291,7 +293,7 @@ func takeOut(p *retrieve.Profile, name string) error {
 
 // ProfileDefault chooses the default profile.
 var ProfileDefault = Define(Spec{
-	Command: "profile default", Usage: "NAME", Effect: Writes, Idempotent: true, Complete: "profile",
+	Command: "profile default", Right: OwnRight, Usage: "NAME", Effect: Writes, Idempotent: true, Complete: "profile",
 	Title: "Choose the default profile",
 	Doc: "Choose the profile for requests that name none and whose types match none. Unless chosen, it is the\n" +
 		"built-in profile named default.",
@@ -311,7 +313,7 @@ var ProfileDefault = Define(Spec{
 
 // ProfileRemove removes a profile.
 var ProfileRemove = Define(Spec{
-	Command: "profile rm", Usage: "NAME", Effect: Writes, Complete: "profile",
+	Command: "profile rm", Right: OwnRight, Usage: "NAME", Effect: Writes, Complete: "profile",
 	Title: "Remove a profile",
 	Doc: "Remove a profile of the repository. A built-in one of the same name holds again; if there is\n" +
 		"none and it was the default, the default is default.",
@@ -343,7 +345,7 @@ type ProfileRestoreRequest struct {
 
 // ProfileRestore puts profiles back.
 var ProfileRestore = Define(Spec{
-	Command: "profile restore", Usage: "REV [NAME…]", Effect: Writes, Complete: "rev",
+	Command: "profile restore", Right: OwnRight, Usage: "REV [NAME…]", Effect: Writes, Complete: "rev",
 	Title: "Restore profiles of an earlier revision",
 	Doc: "Put the named profiles back as they were at a revision, or all of them and the default; those\n" +
 		"that were not there then are removed. To undo one commit use 'mnem revert'.",

@@ -80,7 +80,8 @@ var errUnconfirmed = errors.New("nothing was erased: there is no way back from a
 
 // Purge erases a node or a text from every commit for good.
 var Purge = Define(Spec{
-	Command: "purge", Usage: "(NODE | --text) --yes", Args: "[NODE]", Group: "care", Effect: Destroys,
+	Command: "purge", Right: OwnRight,
+	Usage: "(NODE | --text) --yes", Args: "[NODE]", Group: "care", Effect: Destroys,
 	Title: "Erase a node or a text from every commit, for good",
 	Doc: "Erase every version of a node in all commits, with its embeddings and content, and leave a\n" +
 		"redaction in place of each, with reason, time and author. The node is first removed from every\n" +

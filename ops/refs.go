@@ -77,7 +77,8 @@ type BranchRequest struct {
 
 // BranchVerb lists, makes, renames or removes branches.
 var BranchVerb = Stream(Spec{
-	Command: "branch", Usage: "| branch NAME [REV] | branch -m [OLD] NEW | branch -d NAME", Args: "[NAME] [REV]",
+	Command: "branch", Right: OwnRight,
+	Usage: "| branch NAME [REV] | branch -m [OLD] NEW | branch -d NAME", Args: "[NAME] [REV]",
 	Group: "history", Effect: Reads, Complete: "branch",
 	Title: "List, create, rename or remove branches",
 	Doc: "Without a name, list the branches; * marks the one HEAD is on. With a name, create a branch at a\n" +
@@ -277,7 +278,8 @@ type TagRequest struct {
 
 // TagVerb lists, makes or removes tags.
 var TagVerb = Stream(Spec{
-	Command: "tag", Usage: "| tag NAME [REV] | tag -d NAME", Args: "[NAME] [REV]", Group: "history", Effect: Reads,
+	Command: "tag", Right: OwnRight,
+	Usage: "| tag NAME [REV] | tag -d NAME", Args: "[NAME] [REV]", Group: "history", Effect: Reads,
 	Complete: "tag",
 	Title:    "List, create or remove tags",
 	Doc: "Without a name, list the tags. With a name, tag a commit, by default that of HEAD; with -a or -m the\n" +
@@ -383,7 +385,8 @@ type Head struct {
 
 // Switch puts HEAD on another branch.
 var Switch = Define(Spec{
-	Command: "switch", Usage: "NAME | switch -c NAME [REV] | switch --detach [REV]", Args: "[NAME] [REV]",
+	Command: "switch", Right: OwnRight,
+	Usage: "NAME | switch -c NAME [REV] | switch --detach [REV]", Args: "[NAME] [REV]",
 	Group: "history", Effect: Writes, Complete: "branch",
 	Title: "Switch HEAD to another branch",
 	Doc: "Switch HEAD to another branch: commands read from it and commits go to it, unless they name another\n" +
@@ -484,7 +487,7 @@ type Staged struct {
 
 // Reset forgets what is staged.
 var Reset = Define(Spec{
-	Command: "reset", Group: "change", Effect: Writes, Idempotent: true,
+	Command: "reset", Right: OwnRight, Group: "change", Effect: Writes, Idempotent: true,
 	Title:   "Discard what is staged",
 	Doc:     "Discard what a stage holds and print how much that was. Commits are not affected.",
 	Example: "  mnem reset\n  mnem reset --stage draft",

@@ -161,7 +161,7 @@ type RememberSettings struct {
 
 // Remember keeps memories.
 var Remember = Stream(Spec{
-	Command: "remember", Usage: "TEXT|-", Args: "[TEXT]", Group: "change", Effect: Writes,
+	Command: "remember", Right: OwnRight, Usage: "TEXT|-", Args: "[TEXT]", Group: "change", Effect: Writes,
 	Title: "Store a text as a memory, without losing another",
 	Doc: "Store a text as a memory: one fact, in words that can be understood alone. \"-\" reads it from\n" +
 		"standard input, --file from a file, each of several a memory. Everything is written in one commit.\n\n" +

@@ -53,7 +53,8 @@ type QuarantineDecided struct {
 
 // RemoteRedactions shows what waits in quarantine, and decides about it.
 var RemoteRedactions = Define(Spec{
-	Command: "remote redactions", Usage: "[NAME] [CID…] [flags]", Args: "[NAME] [CID…]", Effect: Reads,
+	Command: "remote redactions", Right: OwnRight,
+	Usage: "[NAME] [CID…] [flags]", Args: "[NAME] [CID…]", Effect: Reads,
 	Title: "Accept or reject erasures that a remote reports",
 	Doc: "List what another repository, by default origin, says was purged there and is not purged here, as of\n" +
 		"the last fetch. It is in quarantine: nothing is erased here, and a block that comes from elsewhere is\n" +

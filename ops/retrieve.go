@@ -51,7 +51,7 @@ type RecallRequest struct {
 // Retrieve and Recall answer questions.
 var (
 	Retrieve = Stream(Spec{
-		Command: "retrieve", Usage: "[QUERY…] [flags]", Group: "read", Effect: Reads, Pure: true,
+		Command: "retrieve", Right: NoRight, Usage: "[QUERY…] [flags]", Group: "read", Effect: Reads, Pure: true,
 		Title: "Answer a query from one commit within a token budget",
 		Doc:   retrieveDoc, Example: retrieveExample,
 		Batch: &BatchSpec{Title: "Answer many requests", Lines: LinesSpec{
@@ -61,7 +61,7 @@ var (
 	}, ask)
 
 	Recall = Stream(Spec{
-		Command: "recall", Usage: "[QUERY…] [flags]", Group: "read", Effect: Reads, Pure: true,
+		Command: "recall", Right: NoRight, Usage: "[QUERY…] [flags]", Group: "read", Effect: Reads, Pure: true,
 		Title: "Answer a question by its kind: why, when, who or what",
 		Doc:   recallDoc, Example: recallExample,
 		Batch: &BatchSpec{Title: "Recall for many questions", Lines: LinesSpec{

@@ -64,6 +64,9 @@ func (q *ReviewRequest) edits() (list []memory.TextEdit, err error) {
 	return list, nil
 }
 
+// NeedsRight reports whether something is decided: what is kept is noted beside the repository.
+func (q *ReviewRequest) NeedsRight() bool { return q.decides() }
+
 func (q *ReviewRequest) decides() bool {
 	return q.Rest || q.RestOf != "" || len(q.Keep) > 0 || !q.ReadsOnly()
 }
@@ -105,7 +108,8 @@ type ReviewItem struct {
 
 // Review lists what came into the memory since the last review, and decides of it.
 var Review = Define(Spec{
-	Command: "review", Usage: "[flags]", Group: "change", Effect: Reads, Fixed: []string{"--no-note=true"},
+	Command: "review", Right: OwnRight,
+	Usage: "[flags]", Group: "change", Effect: Reads, Fixed: []string{"--no-note=true"},
 	Title: "Review what was remembered and captured since the last review",
 	Doc: "Go through what came into the memory since the last review, what was remembered first, then what was\n" +
 		"said, each in the order of time. On a terminal one memory is shown at a time, and one key decides:\n" +
@@ -134,6 +138,9 @@ func review(ctx context.Context, s *Service, q *ReviewRequest) (*Reviewed, error
 	}
 	if r.state, err = readReview(dir, branch); err != nil {
 		return nil, err
+	}
+	if !q.decides() && !s.mayNote() {
+		q.NoNote = true // else 'review --rest' of a person would keep what that person never saw
 	}
 	r.out.Items, r.out.Since = List[ReviewItem]{}, r.state.Commit
 	var noted error // what was decided is told of, where it cannot be noted, too

@@ -52,7 +52,7 @@ const maxSchemaNames = 1000
 
 // SchemaVerb tells what can be asked for.
 var SchemaVerb = Define(Spec{
-	Command: "schema", Group: "read", Effect: Reads, Pure: true,
+	Command: "schema", Right: NoRight, Group: "read", Effect: Reads, Pure: true,
 	Title: "List types, properties and edge types",
 	Doc: "List what queries on a commit can refer to: node types, property names with the kinds of their\n" +
 		"values and examples, edge types with the node types at their ends; each with its count, most frequent\n" +

@@ -26,6 +26,9 @@ type Host interface {
 	Elsewhere(ctx context.Context) (bool, error)
 	// Defaults fills in what the caller's environment says where the request says nothing.
 	Defaults(w *Writing)
+	// Permit returns an error if the policy does not allow the caller one of some operations. agent is the one that
+	// the request names, "" for none.
+	Permit(agent string, rights []string) error
 	// Stamp says who makes a change, and when.
 	Stamp(spec *Spec, w *Writing) (repo.Stamp, error)
 	// Now is the time of what is asked for without one.
@@ -101,6 +104,7 @@ type Service struct {
 
 	host    Host
 	spec    *Spec
+	agent   string          // that the request names, "" for the one that the host knows
 	trusted commit.Verifier // once needed
 }
 

@@ -94,7 +94,7 @@ func (q *SessionLogRequest) Check() error { return checkLimit(q.Limit) }
 // The verbs of sessions.
 var (
 	SessionStart = Define(Spec{
-		Command: "session start", Usage: "NAME [flags]", Effect: Writes,
+		Command: "session start", Right: NoRight, Usage: "NAME [flags]", Effect: Writes,
 		Title: "Start a session at a commit",
 		Doc: "Start a session that answers from the commit at --at, or with --follow from what HEAD is at\n" +
 			"each retrieval. --agent and --task say who works on what.",
@@ -106,7 +106,7 @@ var (
 	})
 
 	SessionList = Stream(Spec{
-		Command: "session list", Effect: Reads,
+		Command: "session list", Right: NoRight, Effect: Reads,
 		Title: "List sessions by name",
 		Doc: "List all sessions in order of name. A session that went on at two machines has two chains after a\n" +
 			"sync: that of the other one is NAME.CID, with the first record that differs. With --json, one object\n" +
@@ -123,7 +123,7 @@ var (
 	})
 
 	SessionAdvance = Define(Spec{
-		Command: "session advance", Usage: "NAME [flags]", Effect: Writes, Complete: "session",
+		Command: "session advance", Right: NoRight, Usage: "NAME [flags]", Effect: Writes, Complete: "session",
 		Title:   "Pin a session to another commit",
 		Doc:     "Pin a session to the commit at --to for the retrievals to come.",
 		Example: "  mnem session advance review\n  mnem session advance review --to HEAD",
@@ -133,7 +133,7 @@ var (
 	})
 
 	SessionEnd = Define(Spec{
-		Command: "session end", Usage: "NAME [flags]", Effect: Writes, Complete: "session",
+		Command: "session end", Right: NoRight, Usage: "NAME [flags]", Effect: Writes, Complete: "session",
 		Title:   "End a session",
 		Doc:     "End a session. It can still be read and replayed; nothing is recorded in it any more.",
 		Example: "  mnem session end review",
@@ -143,7 +143,7 @@ var (
 	})
 
 	SessionRemove = Define(Spec{
-		Command: "session rm", Usage: "NAME [flags]", Effect: Destroys, Complete: "session",
+		Command: "session rm", Right: OwnRight, Usage: "NAME [flags]", Effect: Destroys, Complete: "session",
 		Title:   "Remove a session",
 		Doc:     "Remove a session and its receipts from sight. Their records stay in older operations.",
 		Example: "  mnem session rm review",
@@ -155,7 +155,7 @@ var (
 	})
 
 	SessionLog = Stream(Spec{
-		Command: "session log", Usage: "NAME [flags]", Effect: Reads, Complete: "session",
+		Command: "session log", Right: NoRight, Usage: "NAME [flags]", Effect: Reads, Complete: "session",
 		Title: "List what a session recorded, newest first",
 		Doc: "List the records of a session, newest first: where it was pinned, and every receipt with its\n" +
 			"query, commit, numbers of items and tokens, and the names of the first items, but for those that\n" +

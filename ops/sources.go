@@ -66,7 +66,7 @@ func (s *Service) sourceOf(e memory.SourceEntry) Source {
 
 // Sources lists sources.
 var Sources = Define(Spec{
-	Command: "sources", Usage: "[NODE…]", Group: "read", Effect: Reads,
+	Command: "sources", Right: NoRight, Usage: "[NODE…]", Group: "read", Effect: Reads,
 	Title: "List where memories come from",
 	Doc: "List the sources of all nodes, or of some. A source is one of\n\n" +
 		"  file:PATH, file://PROJECT/PATH   a file, with ?sha256=HEX and #L10 or #L10-L20 behind it\n" +
@@ -253,7 +253,7 @@ type SourceCounts struct {
 
 // SourcesDiffVerb compares sources with what is there.
 var SourcesDiffVerb = Define(Spec{
-	Command: "sources diff", Usage: "[NODE…]", Effect: Reads, Local: true,
+	Command: "sources diff", Right: NoRight, Usage: "[NODE…]", Effect: Reads, Local: true,
 	Title: "Compare the sources of memories with their current content",
 	Doc: "Compare the files that memories come from with their hashes: unchanged, moved (the same\n" +
 		"lines elsewhere in the file), changed, removed, unhashed (nothing to compare with), unreadable,\n" +
@@ -368,7 +368,7 @@ type SourcesRefreshed struct {
 
 // SourcesRefresh takes what is there for the sources of a node.
 var SourcesRefresh = Define(Spec{
-	Command: "sources refresh", Usage: "NODE", Effect: Writes, Local: true,
+	Command: "sources refresh", Right: OwnRight, Usage: "NODE", Effect: Writes, Local: true,
 	Title: "Accept the current content of a memory's sources",
 	Doc: "Give the file sources of a node the hashes of their current content, update moved line numbers, in\n" +
 		"one commit, and print the current content. Use it after reading that the memory still holds. The mark\n" +

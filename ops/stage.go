@@ -93,7 +93,7 @@ type UnlinkRequest struct {
 // Add, Set, Rm, Link and Unlink edit what is staged.
 var (
 	Add = Define(Spec{
-		Command: "add", Usage: "FILE…|-", Args: "FILE…", Group: "change", Effect: Writes,
+		Command: "add", Right: OwnRight, Usage: "FILE…|-", Args: "FILE…", Group: "change", Effect: Writes,
 		Title: "Stage change lines",
 		Doc: "Apply change lines to a stage, to be committed later. Several files are one batch, \"-\"\n" +
 			"is standard input, and all is staged or nothing. A stage may hold edges whose ends do\n" +
@@ -109,7 +109,8 @@ var (
 	})
 
 	Set = Define(Spec{
-		Command: "set", Usage: "NODE [FIELD=VALUE…]", Group: "change", Effect: Writes, Idempotent: true,
+		Command: "set", Right: OwnRight,
+		Usage: "NODE [FIELD=VALUE…]", Group: "change", Effect: Writes, Idempotent: true,
 		Title: "Stage changes of one node, or a new node",
 		Doc: "Stage changes of fields and properties of NODE, which is named by its key, its id or a\n" +
 			"unique prefix of its id. With --type, a NODE that does not exist yet is made under that\n" +
@@ -124,7 +125,8 @@ var (
 	}, set)
 
 	Rm = Define(Spec{
-		Command: "rm", Usage: "NODE… | rm --edge ID", Args: "[NODE…]", Group: "change", Effect: Writes,
+		Command: "rm", Right: OwnRight,
+		Usage: "NODE… | rm --edge ID", Args: "[NODE…]", Group: "change", Effect: Writes,
 		Title: "Stage the removal of nodes or edges",
 		Doc: "Stage the removal of nodes, each with its edges, marks and embeddings, and of edges\n" +
 			"given by their ids. A NODE is named by its key, its id or a unique prefix of its id.\n" +
@@ -134,7 +136,7 @@ var (
 	}, rm)
 
 	Link = Define(Spec{
-		Command: "link", Usage: "SRC TYPE DST", Group: "change", Effect: Writes, Idempotent: true,
+		Command: "link", Right: OwnRight, Usage: "SRC TYPE DST", Group: "change", Effect: Writes, Idempotent: true,
 		Title: "Stage an edge between two nodes",
 		Doc: "Stage an edge of a TYPE from SRC to DST, which are named by key, id or unique prefix of\n" +
 			"an id. An edge that is there already is changed: properties that are not given stay.\n" +
@@ -145,7 +147,7 @@ var (
 	}, link)
 
 	Unlink = Define(Spec{
-		Command: "unlink", Usage: "SRC TYPE DST", Group: "change", Effect: Writes,
+		Command: "unlink", Right: OwnRight, Usage: "SRC TYPE DST", Group: "change", Effect: Writes,
 		Title: "Stage the removal of an edge between two nodes",
 		Doc: "Stage the removal of the edge of a TYPE from SRC to DST: the one without a key, the one\n" +
 			"that --key names, or with --all every one. Nodes are named by key, id or unique prefix\n" +

@@ -49,7 +49,7 @@ type Merging struct {
 
 // StatusVerb shows the branch and what is staged.
 var StatusVerb = Define(Spec{
-	Command: "status", Group: "change", Effect: Reads,
+	Command: "status", Right: NoRight, Group: "change", Effect: Reads,
 	Title: "Show the branch and what is staged",
 	Doc: "Show the branch, its newest commit and what a stage changes: A added, M changed, D\n" +
 		"removed. It says when the branch has moved since the stage began; committing merges\n" +
@@ -132,7 +132,7 @@ type VerifiedAll map[commit.SignatureState]int
 
 // Verify checks the signatures of commits.
 var Verify = Stream(Spec{
-	Command: "verify", Usage: "[REV|REV..REV] [--all] [--strict]", Group: "care", Effect: Reads,
+	Command: "verify", Right: NoRight, Usage: "[REV|REV..REV] [--all] [--strict]", Group: "care", Effect: Reads,
 	Complete: "rev",
 	Title:    "Check the signatures of commits",
 	Doc: "Check the signature of every commit that a revision reaches, of those that A..B has\n" +
@@ -266,7 +266,7 @@ type Block struct {
 
 // CatFile prints a block.
 var CatFile = Define(Spec{
-	Command: "cat-file", Usage: "CID", Group: "care", Effect: Reads, Complete: "rev",
+	Command: "cat-file", Right: NoRight, Usage: "CID", Group: "care", Effect: Reads, Complete: "rev",
 	Title: "Print a stored block",
 	Doc: "Print a block, of facts or of an index, as DAG-JSON. CID may be a unique prefix of at\n" +
 		"least 4 digits, before which bafyrei or bafkrei may be left out, or a revision. --path goes on from there,\n" +

@@ -95,7 +95,7 @@ type Percentiles struct {
 
 // StatsVerb counts what there is.
 var StatsVerb = Define(Spec{
-	Command: "stats", Group: "care", Effect: Reads,
+	Command: "stats", Right: NoRight, Group: "care", Effect: Reads,
 	Title: "Count nodes, edges, commits, blocks and bytes",
 	Doc: "Count the nodes and edges of a commit by type, its marks by state, the commits behind it by\n" +
 		"agent (or author), its embeddings, the size of its index, and the operations, blocks and bytes\n" +

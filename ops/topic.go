@@ -79,7 +79,7 @@ type ExploredEdge struct {
 
 // Explore shows what lies around a topic.
 var Explore = Define(Spec{
-	Command: "explore", Usage: "TOPIC… [flags]", Group: "read", Effect: Reads, Pure: true,
+	Command: "explore", Right: NoRight, Usage: "TOPIC… [flags]", Group: "read", Effect: Reads, Pure: true,
 	Title: "Show what surrounds a topic, and how it is connected",
 	Doc: "Search along edges, in both directions, from the nodes that match a topic, and print what is found\n" +
 		"with the best path to each node. At each of --depth hops the --beam most promising nodes are\n" +
@@ -154,7 +154,7 @@ type SuggestedTag struct {
 
 // Suggest suggests tags for a text.
 var Suggest = Define(Spec{
-	Command: "suggest", Usage: "TEXT… [flags]", Group: "read", Effect: Reads, Pure: true,
+	Command: "suggest", Right: NoRight, Usage: "TEXT… [flags]", Group: "read", Effect: Reads, Pure: true,
 	Title: "Suggest tags for a text",
 	Doc: "Print three to six tags for a text, best first: those of the most similar memories, weighed by\n" +
 		"similarity and rarity; if these are too few, names found in the text itself. \"-\" reads the TEXT from\n" +
@@ -205,7 +205,7 @@ type Related struct {
 
 // RelatedTo lists what is related to a node.
 var RelatedTo = Define(Spec{
-	Command: "related", Usage: "NODE [flags]", Group: "read", Effect: Reads, Pure: true,
+	Command: "related", Right: NoRight, Usage: "NODE [flags]", Group: "read", Effect: Reads, Pure: true,
 	Title: "List nodes related to a node, and why",
 	Doc: "List the nodes related to a node, best first, each with the reason: edges between them, shared\n" +
 		"entities and tags (rarer ones count more), and shared words. NODE is named as for 'mnem get'. Tags\n" +
@@ -309,7 +309,8 @@ func (w Inside) String() string {
 
 // Communities lists groups of nodes that edges hold together.
 var Communities = Define(Spec{
-	Command: "communities", Usage: "[NODE] [flags]", Group: "read", Effect: Reads, Pure: true, Derived: true,
+	Command: "communities", Right: NoRight,
+	Usage: "[NODE] [flags]", Group: "read", Effect: Reads, Pure: true, Derived: true,
 	Title: "List groups of densely connected nodes",
 	Doc: "List the communities of a commit, the largest first, with their best-connected members; or the\n" +
 		"members of the community that contains NODE. NODE is a key, an id, or at least 4 digits of an id.\n\n" +

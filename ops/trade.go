@@ -51,7 +51,7 @@ type RefAt struct {
 
 // Export writes commits, sessions or receipts to one file.
 var Export = Define(Spec{
-	Command: "export", Usage: "[REV|REV..REV] -o FILE|-", Args: "[REV|REV..REV]", Group: "trade",
+	Command: "export", Right: NoRight, Usage: "[REV|REV..REV] -o FILE|-", Args: "[REV|REV..REV]", Group: "trade",
 	Effect: Reads, Complete: "rev", Fixed: []string{"--output=" + Itself}, Answer: operation.MediaCAR,
 	Title: "Export commits, sessions or receipts to one file",
 	Doc: "Write a commit with its whole history to a CARv1 file, which 'mnem import' and other IPLD tools\n" +
@@ -153,7 +153,7 @@ type RefChange struct {
 
 // Import takes in what an export wrote.
 var Import = Define(Spec{
-	Command: "import", Usage: "FILE|-", Group: "trade", Effect: Writes, Idempotent: true,
+	Command: "import", Right: OwnRight, Usage: "FILE|-", Group: "trade", Effect: Writes, Idempotent: true,
 	Body:  operation.MediaCAR,
 	Title: "Import an exported file",
 	Doc: "Take in a CARv1 file, all or nothing: every block is verified, every link must lead to a block\n" +

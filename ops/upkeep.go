@@ -21,6 +21,9 @@ type FsckRequest struct {
 // AcceptsHead is whether a repository is opened that lacks acknowledged operations.
 func (q *FsckRequest) AcceptsHead() bool { return q.AcceptHead }
 
+// NeedsRight reports whether something is repaired, which may make a commit.
+func (q *FsckRequest) NeedsRight() bool { return q.Repair }
+
 // Check refuses what makes no sense.
 func (q *FsckRequest) Check() error {
 	if q.AcceptHead && !q.Repair {
@@ -49,7 +52,7 @@ type Damage struct {
 
 // Fsck checks everything.
 var Fsck = Define(Spec{
-	Command: "fsck", Group: "care", Effect: Reads, Derived: true,
+	Command: "fsck", Right: OwnRight, Group: "care", Effect: Reads, Derived: true,
 	Title: "Check that nothing stored is damaged",
 	Doc: "Check the hash and form of every block, the chain of operations, all refs, commits, sessions and\n" +
 		"trees, and that adjacency and index match the graph; name each bad block. Nothing is changed. Damage\n" +
@@ -186,7 +189,7 @@ type Collected struct {
 
 // GC removes what nothing leads to.
 var GC = Define(Spec{
-	Command: "gc", Group: "care", Effect: Destroys, Idempotent: true,
+	Command: "gc", Right: OwnRight, Group: "care", Effect: Destroys, Idempotent: true,
 	Title: "Remove unreachable data",
 	Doc: "Remove what no ref reaches, neither now nor in a kept operation: the newest --keep-ops ones, those of\n" +
 		"the last --grace, and the one before these, so that everything that existed within --grace can be\n" +

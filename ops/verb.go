@@ -29,6 +29,9 @@ type Spec struct {
 	Doc     string // the help; its first paragraph is what remote callers are told
 	Example string
 
+	Right Right    // that an agent needs before the verb begins
+	Runs  []string // names of other verbs that it has the repository run, whose rights it needs as well
+
 	Effect     operation.Effect // the most that it does without fields that write
 	Idempotent bool
 	// Pure is whether an answer that names one commit depends on it and the request alone.
@@ -282,7 +285,10 @@ func (spec *Spec) Do(ctx context.Context, host Host, req any, emit func(any) err
 			return err
 		}
 	}
-	s := &Service{host: host, spec: spec, Human: host.Human()}
+	s := &Service{host: host, spec: spec, Human: host.Human(), agent: WritingOf(req).Agent}
+	if err := host.Permit(s.agent, spec.Rights(req)); err != nil { // before anything is read, asked, sent or written
+		return err
+	}
 	if spec.NoRepo {
 		return spec.do(ctx, s, req, emit)
 	}

@@ -77,6 +77,8 @@ func (h *fakeHost) Embedder(string, func(int, int)) (Embedder, error) {
 func (h *fakeHost) Progress() (func(string, int, int), func()) {
 	return func(string, int, int) {}, func() {}
 }
+func (h *fakeHost) Permit(string, []string) error { return nil }
+
 func (h *fakeHost) Human() bool { return h.human }
 func (h *fakeHost) Require(string, bool) (func(iter.Seq2[commit.LogEntry, error]) error, error) {
 	return nil, nil

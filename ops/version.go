@@ -27,7 +27,7 @@ type Versions struct {
 
 // Version tells the versions.
 var Version = Define(Spec{
-	Command: "version", Group: "start", Effect: Reads, NoRepo: true,
+	Command: "version", Right: NoRight, Group: "start", Effect: Reads, NoRepo: true,
 	Title: "Print version numbers",
 	Doc: "Print the version of the program and of Go, and those of the record format, the ranking and the text\n" +
 		"analysis: equal numbers give equal bytes.",

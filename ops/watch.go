@@ -64,7 +64,7 @@ type WatchBegun struct {
 
 // Watch tells each operation.
 var Watch = Stream(Spec{
-	Command: "watch", Usage: "[flags]", Group: "history", Effect: Reads,
+	Command: "watch", Right: NoRight, Usage: "[flags]", Group: "history", Effect: Reads,
 	Title: "Print each operation as it is committed",
 	Doc: "Print the operations after a given one, by default the newest, and then each one as any process\n" +
 		"commits it: number, time, actor, command, the refs that moved, and the numbers of nodes and edges\n" +

@@ -49,7 +49,7 @@ func (e *DeniedError) Error() string {
 	case "":
 		return who + ": " + ErrDenied.Error()
 	case repo.TouchTag:
-		return fmt.Sprintf("%s what moves, removes or hides %s: %v", who, t.Ref, ErrDenied)
+		return fmt.Sprintf("%s what makes, moves, removes or hides %s: %v", who, t.Ref, ErrDenied)
 	case repo.TouchProfile:
 		return who + " where retrieval profiles change: " + ErrDenied.Error()
 	case repo.TouchDigest:

@@ -21,7 +21,7 @@ const (
 	TouchEdge    TouchKind = "edge"    // an edge, or its mark
 	TouchProfile TouchKind = "profile" // the retrieval profiles
 	TouchDigest  TouchKind = "digest"  // the texts of digests that models wrote
-	TouchTag     TouchKind = "tag"     // a tag that is moved, removed, or hidden by a new branch of its name
+	TouchTag     TouchKind = "tag"     // a tag that is made, moved, removed, or hidden by a new branch of its name
 )
 
 // Touch is one thing that an operation changes in what a ref leads to.
@@ -41,7 +41,8 @@ type Touch struct {
 //
 // A branch that did not exist before, or does not afterwards, is compared with what HEAD leads to
 // before the operation; a stage with the commit it builds on. So a new branch at HEAD touches
-// nothing, and nobody gets around a Guard by removing a branch and making it anew.
+// nothing, and nobody gets around a Guard by removing a branch and making it anew. A tag of a commit that comes
+// with the operation is compared with what HEAD leads to, too.
 type Guard func(Touch) error
 
 // guarding asks the guard of one transaction.
@@ -97,10 +98,10 @@ func (g *guarding) moved(name graph.RefName, before, after Ref) (err error) {
 	case strings.HasPrefix(text, keptCommits):
 		from, to, err = g.pair(before.Target, after.Target, g.kept)
 	case strings.HasPrefix(text, graph.Tags):
-		if before.Exists() {
-			return g.guard(Touch{Kind: TouchTag, Ref: name})
+		if err := g.guard(Touch{Kind: TouchTag, Ref: name}); err != nil {
+			return err
 		}
-		return nil
+		from, to, err = g.tags(after)
 	default:
 		return nil // sessions and what was imported are no state of the memory
 	}
@@ -120,6 +121,73 @@ func (g *guarding) shadows(name graph.RefName, before Ref) error {
 		return err
 	}
 	return g.guard(Touch{Kind: TouchTag, Ref: tag})
+}
+
+// tags returns the states to compare for a tag: none, unless it brings commits that no ref had. Then they are those of
+// a new branch.
+func (g *guarding) tags(after Ref) (from, to *state, err error) {
+	if !after.Exists() {
+		return nil, nil, nil
+	}
+	at, err := g.t.peeled(g.ctx, after.Target)
+	if err != nil {
+		return nil, nil, err
+	}
+	had, err := g.had()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, err := range commit.Between(g.ctx, g.t.stage, []ipld.CID{at}, had) {
+		if err != nil {
+			return nil, nil, err
+		}
+		return g.branches(ipld.CID{}, at, false, true)
+	}
+	return nil, nil, nil
+}
+
+// had returns the commits of refs before the transaction, and of what it keeps of other repositories.
+func (g *guarding) had() (out []ipld.CID, err error) {
+	for _, prefix := range []string{graph.Heads, graph.Tags, graph.Remotes, graph.Imported, keptCommits} {
+		for ref, err := range g.t.view.list(g.ctx, prefix) {
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, ref.Target)
+		}
+	}
+	for name, item := range g.t.edits {
+		text := string(name)
+		if !strings.HasPrefix(text, graph.Remotes) && !strings.HasPrefix(text, graph.Imported) {
+			continue
+		}
+		ref, err := decodeSide(name, item)
+		if err != nil {
+			return nil, err
+		}
+		if ref.Exists() {
+			out = append(out, ref.Target)
+		}
+	}
+	return g.commits(out)
+}
+
+// commits returns what is a commit, or a tag of one, of what refs lead to: sessions of remotes are neither.
+func (g *guarding) commits(of []ipld.CID) (out []ipld.CID, err error) {
+	for _, c := range of {
+		at, err := g.t.peeled(g.ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		data, err := g.t.stage.Get(g.ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		if ipld.RecordKind(data) == commit.KindCommit {
+			out = append(out, at)
+		}
+	}
+	return out, nil
 }
 
 // branches returns the states of a branch before and after, HEAD's where it does not exist.

@@ -234,7 +234,9 @@ func TestGuardKnowsTags(t *testing.T) {
 			t.Errorf("%s: %v, asked %+v", what, err, asked)
 		}
 	}
-	if _, err := r.CreateTag(ctx, "v2", "HEAD", opt); err != nil {
-		t.Errorf("a new tag: %v", err)
+	asked = nil
+	want := []repo.Touch{{Kind: repo.TouchTag, Ref: "refs/tags/v2"}}
+	if _, err := r.CreateTag(ctx, "v2", "HEAD", opt); !errors.Is(err, errTag) || !slices.Equal(asked, want) {
+		t.Errorf("a new tag: %v, asked %+v", err, asked)
 	}
 }

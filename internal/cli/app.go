@@ -258,9 +258,6 @@ func (c *cli) command(
 			wait: cmd.Flags().Changed("wait"),
 		}
 		c.page()
-		if err := c.configures(cmd); err != nil {
-			return err
-		}
 		stop, err := c.profiling.start(c)
 		if err != nil {
 			return err

@@ -41,6 +41,9 @@ func bindTable[Req, Res any](v *ops.Verb[Req, Res], row func(*show.Console, Res)
 
 // run runs a verb with a request of its own and prints the answers.
 func (v *verb) run(ctx context.Context, c *cli, req any) error {
+	if err := c.permits(v, req); err != nil {
+		return err
+	}
 	once := func(ctx context.Context) error { return v.answer(ctx, c, req) }
 	if v.around != nil {
 		return v.around(ctx, c, req, once)

@@ -34,6 +34,9 @@ type (
 	}
 )
 
+// ReadsOnly reports whether the backup is a file: then it only reads, as an export does.
+func (q *backupRequest) ReadsOnly() bool { return !strings.Contains(q.To, "://") }
+
 func (c *cli) cloneHere(ctx context.Context, q *cloneRequest) error {
 	res, err := c.clone(ctx, q)
 	if err != nil {
@@ -159,7 +162,7 @@ func (c *cli) backup(ctx context.Context, q *backupRequest) error {
 	if q.To == stdinName {
 		return usagef("name a file: 'mnem export --all -o -' writes to standard output")
 	}
-	if strings.Contains(q.To, "://") {
+	if !q.ReadsOnly() {
 		return c.backupTo(ctx, q.To, here)
 	}
 	answer, err := here.Run(ctx, &ops.Export.Spec, &ops.ExportRequest{All: true, Output: c.absolute(q.To)})

@@ -44,24 +44,25 @@ func configHelp() string {
 func configCommands() []*verb {
 	return []*verb{
 		local(ops.Spec{
-			Command: "config get", Usage: "KEY", Title: "Print the value in effect", Complete: "setting",
+			Command: "config get", Right: ops.NoRight,
+			Usage: "KEY", Title: "Print the value in effect", Complete: "setting",
 			Doc: "Print the value of KEY that applies, or with --user what the user's configuration says.\n" +
 				"It is an error with exit code 3 where there is none.",
 			Example: "  mnem config get author", Answers: []any{settings.InEffect{}},
 		}, (*cli).configGet),
 		local(ops.Spec{
-			Command: "config set", Usage: "KEY VALUE", Title: "Set a value", Complete: "setting",
+			Command: "config set", Right: ops.OwnRight, Usage: "KEY VALUE", Title: "Set a value", Complete: "setting",
 			Doc:     "Set KEY to VALUE in the repository's configuration, or with --user in the user's.",
 			Example: "  mnem config set wait 10s\n  mnem config set --user author 'Ada Lovelace'",
 		}, (*cli).configSet),
 		local(ops.Spec{
-			Command: "config unset", Usage: "KEY", Title: "Remove a value", Complete: "setting",
+			Command: "config unset", Right: ops.OwnRight, Usage: "KEY", Title: "Remove a value", Complete: "setting",
 			Doc: "Remove KEY from the repository's configuration, or with --user from the user's. A key\n" +
 				"that is not there is no error.",
 			Example: "  mnem config unset wait",
 		}, (*cli).configUnset),
 		localLines(ops.Spec{
-			Command: "config list", Title: "List the values in effect and where each comes from",
+			Command: "config list", Right: ops.NoRight, Title: "List the values in effect and where each comes from",
 			Doc: "List every key with the value that applies and its source, or with --user what the\n" +
 				"user's configuration says. With --json, one object a line.",
 			Example: "  mnem config list", Answers: []any{settings.InEffect{}},

@@ -33,7 +33,8 @@ type demoRequest struct {
 
 func demoCommand() *verb {
 	return localLines(ops.Spec{
-		Command: "demo", Usage: "[flags]", Group: groupStart, Title: "Show what mnem does, on a bundled memory",
+		Command: "demo", Right: ops.NoRight,
+		Usage: "[flags]", Group: groupStart, Title: "Show what mnem does, on a bundled memory",
 		Doc: "Make a throw-away repository of the bundled memory of an invented team and run the commands\n" +
 			"that matter in it, each with its output. The output is the same in every run. The repository\n" +
 			"is removed at the end, or kept with --keep to try things out.",

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/settings"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/peers"
 )
 
@@ -19,4 +20,12 @@ func Live(app *App, body func(*peers.Holder)) error {
 	}
 	body(h)
 	return h.Close()
+}
+
+// Declared returns the declarations of all commands: verbs, and what is for this machine alone.
+func Declared() (all []*ops.Spec) {
+	for _, v := range append(verbs(), locals()...) {
+		all = append(all, v.spec)
+	}
+	return all
 }

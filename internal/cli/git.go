@@ -50,26 +50,27 @@ type (
 func gitCommands() []*verb {
 	return []*verb{
 		local(ops.Spec{
-			Command: "git follow", Title: "Follow the branch that git is on",
+			Command: "git follow", Right: ops.OwnRight, Title: "Follow the branch that git is on",
 			Doc: "Have the memory be on the branch that the git work tree around the repository is on, from now on, for\n" +
 				"all who use the repository: it is the setting git.follow. Linked work trees of 'git worktree add'\n" +
 				"use this repository as well, each on its own branch. Nothing in git's directory is changed.",
 			Example: "  mnem git follow",
 		}, (*cli).gitFollow),
 		local(ops.Spec{
-			Command: "git unfollow", Title: "Stop following git",
+			Command: "git unfollow", Right: ops.OwnRight, Title: "Stop following git",
 			Doc: "Undo 'mnem git follow': the memory is on the branch that it was on before, or that 'mnem switch' says.\n" +
 				"The branches that were made stay; 'mnem merge' takes over what they have.",
 			Example: "  mnem git unfollow",
 		}, (*cli).gitUnfollow),
 		local(ops.Spec{
-			Command: "git status", Title: "Show which git branch is followed",
+			Command: "git status", Right: ops.NoRight, Title: "Show which git branch is followed",
 			Doc: "Show which git branch the memory follows, which branch of the memory that is, whether it can be\n" +
 				"written, and if not why.",
 			Example: "  mnem git status\n  mnem git status --json",
 		}, (*cli).gitStatus),
 		local(ops.Spec{
-			Command: "git sync", Usage: "[GIT-BRANCH…]", Title: "Merge the memory of git branches that were merged",
+			Command: "git sync", Right: ops.OwnRight, Runs: []string{"merge", "branch"},
+			Usage: "[GIT-BRANCH…]", Title: "Merge the memory of git branches that were merged",
 			Doc: "Merge into the memory of the current git branch that of the git branches which were merged into it: by\n" +
 				"a merge, by rebasing, or by squashing, as far as git can tell. A branch on which nothing was committed\n" +
 				"yet is none of them. Of a branch that was removed since git's log of HEAD tells. Where git cannot tell,\n" +
@@ -79,14 +80,15 @@ func gitCommands() []*verb {
 			Example: "  mnem git sync\n  mnem git sync feature/login --conflicts newest\n  mnem git sync --dry-run --json",
 		}, (*cli).gitSync),
 		local(ops.Spec{
-			Command: "git prune", Usage: "[GIT-BRANCH…]", Title: "Remove memory branches whose git branch is gone",
+			Command: "git prune", Right: ops.OwnRight, Runs: []string{"branch"},
+			Usage: "[GIT-BRANCH…]", Title: "Remove memory branches whose git branch is gone",
 			Doc: "Remove the branches of the memory whose git branch is no more. One whose memory no other branch and no\n" +
 				"tag has is kept unless --force is given. It is about branches that git's logs of HEAD know, or those\n" +
 				"that are named: other branches of the memory are none of git's. 'mnem undo' brings one back.",
 			Example: "  mnem git prune\n  mnem git prune spike --force",
 		}, (*cli).gitPrune),
 		local(ops.Spec{
-			Command: "git hook", Title: "Run 'mnem git sync' after each git merge",
+			Command: "git hook", Right: ops.OwnRight, Title: "Run 'mnem git sync' after each git merge",
 			Doc: "Have git run 'mnem git sync' after each merge and pull, by its hook post-merge. A hook that is there runs\n" +
 				"first, and what it ends with counts; where mnem fails git goes on. Following needs no hook: this only\n" +
 				"saves running 'mnem git sync' by hand. --remove puts back what was there before.",

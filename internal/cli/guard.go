@@ -39,7 +39,8 @@ type guardCheckRequest struct {
 func guardCommands() []*verb {
 	return []*verb{
 		localLines(ops.Spec{
-			Command: "guard check", Usage: "FILE…|-", Title: "Scan files for credentials without storing anything",
+			Command: "guard check", Right: ops.NoRight,
+			Usage: "FILE…|-", Title: "Scan files for credentials without storing anything",
 			Doc: "Search files of any text for what looks like credentials, \"-\" being standard input. Each is a\n" +
 				"line: the file, line and column, the rule, and whether it would be refused. The credential\n" +
 				"itself is not printed. The exit code is 7 where one would be refused. It needs no repository.\n\n" +
@@ -47,7 +48,7 @@ func guardCommands() []*verb {
 			Example: "  echo 'the password: Xk39-dq2' | mnem guard check -", Answers: []any{guardFindingJSON{}},
 		}, (*cli).guardCheck),
 		localLines(ops.Spec{
-			Command: "guard rules", Title: "List the rules that find credentials",
+			Command: "guard rules", Right: ops.NoRight, Title: "List the rules that find credentials",
 			Doc: "List the rules: their names, as --allow-secret takes them, whether what they find is refused or\n" +
 				"reported, and what it is. Most are those of gitleaks, under the MIT licence.\n\n" +
 				"With --json, one object a line.",

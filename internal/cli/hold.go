@@ -22,7 +22,8 @@ type holdJSON struct {
 
 func holdCommand() *verb {
 	return localLines(ops.Spec{
-		Command: "hold", Group: groupCare, Title: "Hold the repository open and serve other mnem processes",
+		Command: "hold", Right: ops.NoRight,
+		Group: groupCare, Title: "Hold the repository open and serve other mnem processes",
 		Doc: "Keep the repository open until stopped, and run the commands of all other mnem\n" +
 			"processes on it: what they need is in memory then. While another process does the same this\n" +
 			"one waits, and takes over when that ends.",

@@ -28,7 +28,7 @@ type initRequest struct {
 
 func initCommand() *verb {
 	return local(ops.Spec{
-		Command: "init", Usage: "[DIR]", Group: groupStart, Title: "Create a repository",
+		Command: "init", Right: ops.NoRight, Usage: "[DIR]", Group: groupStart, Title: "Create a repository",
 		Doc: "Make an empty repository in DIR/.mnem, by default in the working directory or that of\n" +
 			"--repo. DIR is made where it does not exist. The author of commits is written into the\n" +
 			"repository's configuration, from --author, MNEM_AUTHOR or the system's user, unless the\n" +

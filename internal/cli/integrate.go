@@ -39,7 +39,8 @@ type (
 func integrateCommands() []*verb {
 	return []*verb{
 		local(ops.Spec{
-			Command: "integrate", Usage: "CLIENT | integrate --all | integrate --list", Args: "[CLIENT]", Group: groupStart, Title: "Connect an agent's client to this memory over MCP", Complete: "client",
+			Command: "integrate", Right: ops.OwnRight,
+			Usage: "CLIENT | integrate --all | integrate --list", Args: "[CLIENT]", Group: groupStart, Title: "Connect an agent's client to this memory over MCP", Complete: "client",
 			Doc: "Add to the configuration of an MCP client what starts 'mnem mcp', and to that of Claude Code, Codex,\n" +
 				"Gemini CLI, OpenCode and Cursor what calls 'mnem hook', unless --no-hooks is given. Leave the rest of\n" +
 				"the file as it is, comments included. The file as it was stays beside it, with " + clients.Backup + "\n" +
@@ -61,7 +62,8 @@ func integrateCommands() []*verb {
 				"  mnem integrate codex --dry-run\n  mnem integrate --list", Answers: []any{integrate.Done{}, integrationsJSON{}, clientsJSON{}},
 		}, (*cli).integrate),
 		local(ops.Spec{
-			Command: "unintegrate", Usage: "CLIENT | unintegrate --all", Args: "[CLIENT]", Group: groupStart, Title: "Remove what integrate wrote", Complete: "client",
+			Command: "unintegrate", Right: ops.OwnRight,
+			Usage: "CLIENT | unintegrate --all", Args: "[CLIENT]", Group: groupStart, Title: "Remove what integrate wrote", Complete: "client",
 			Doc: "Take the entry, the hooks and the rules that 'mnem integrate' made out of the files of a client, and\n" +
 				"leave the rest of the files as it is. A file that integrate made is removed. Rules that you have\n" +
 				"edited are left alone. The memory stays.",

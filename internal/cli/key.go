@@ -90,45 +90,49 @@ func keyCommands() []*verb {
 	key := []any{keyJSON{}}
 	return []*verb{
 		local(ops.Spec{
-			Command: "key new", Usage: "NAME", Title: "Create a key",
+			Command: "key new", Right: ops.OwnRight, Usage: "NAME", Title: "Create a key",
 			Doc: "Make a key, keep its secret under NAME and trust it. A name is 1 to 64 of a to z, 0 to\n" +
 				"9, - and _; one that is taken is refused.",
 			Example: "  mnem key new work", Answers: key,
 		}, (*cli).keyNew),
 		localLines(ops.Spec{
-			Command: "key list", Title: "List your keys and the keys you know",
+			Command: "key list", Right: ops.NoRight, Title: "List your keys and the keys you know",
 			Doc: "List the keys that you can sign with, then the others of the trust list. With --json,\n" +
 				"one object a line; secret tells whether you can sign with the key.",
 			Example: "  mnem key list", Answers: key,
 		}, (*cli).keyList),
 		local(ops.Spec{
-			Command: "key show", Usage: "NAME|KEY", Title: "Show a key", Complete: "key",
+			Command: "key show", Right: ops.NoRight, Usage: "NAME|KEY", Title: "Show a key", Complete: "key",
 			Doc: "Print a key, its fingerprint, and what the trust list says of it. The secret is not\n" +
 				"shown.",
 			Example: "  mnem key show work", Answers: key,
 		}, (*cli).keyShow),
 		local(ops.Spec{
-			Command: "key export", Usage: "NAME|KEY [--secret]", Title: "Print a public key, or your secret key", Complete: "key",
+			Command: "key export", Right: ops.NoRight,
+			Usage: "NAME|KEY [--secret]", Title: "Print a public key, or your secret key", Complete: "key",
 			Doc: "Print the text form of a key, which others give to 'mnem key trust'. With --secret,\n" +
 				"the key file of your own key NAME, which 'mnem key import' reads: whoever sees it can\n" +
 				"sign as you.",
 			Example: "  mnem key export work\n  mnem key export --secret work", Answers: []any{exportedKeyJSON{}},
 		}, (*cli).keyExport),
 		local(ops.Spec{
-			Command: "key import", Usage: "FILE|- [--name NAME]", Args: "FILE|-", Title: "Import a secret key",
+			Command: "key import", Right: ops.OwnRight,
+			Usage: "FILE|- [--name NAME]", Args: "FILE|-", Title: "Import a secret key",
 			Doc: "Keep the secret in a key file, as 'mnem key export --secret' prints it, and trust its\n" +
 				"key. The name is that of the file without its ending, unless --name gives one.",
 			Example: "  mnem key import laptop.key\n  mnem key import laptop.key --name tablet", Answers: key,
 		}, (*cli).keyImport),
 		local(ops.Spec{
-			Command: "key rm", Usage: "NAME --yes", Args: "NAME", Title: "Delete a secret key", Complete: "key",
+			Command: "key rm", Right: ops.OwnRight,
+			Usage: "NAME --yes", Args: "NAME", Title: "Delete a secret key", Complete: "key",
 			Doc: "Delete the secret of your own key NAME, for good: nothing can be signed with it again.\n" +
 				"The key stays trusted, so that what it signed still verifies. The bytes may stay on the\n" +
 				"medium and in copies of it: where they could be in wrong hands, revoke the key.",
 			Example: "  mnem key rm work --yes", Answers: []any{removedJSON{}},
 		}, (*cli).keyRm),
 		local(ops.Spec{
-			Command: "key trust", Usage: "KEY|NAME [--name NAME] [--note TEXT]", Args: "KEY|NAME", Title: "Trust a key", Complete: "key",
+			Command: "key trust", Right: ops.OwnRight,
+			Usage: "KEY|NAME [--name NAME] [--note TEXT]", Args: "KEY|NAME", Title: "Trust a key", Complete: "key",
 			Doc: "Trust what is signed by a key, as 'mnem key export' printed it, or give a key that is\n" +
 				"trusted another name or note. Compare the fingerprint with its owner in a way that\n" +
 				"nobody else controls. A revoked key must be removed with 'mnem key untrust' before it\n" +
@@ -139,7 +143,8 @@ func keyCommands() []*verb {
 				"mnem-ed25519-25njqamcweflpvkl73j4szahhihoc4xt3ktcgjnpaingr5yhkenhiels --name ada", Answers: key,
 		}, (*cli).keyTrust),
 		local(ops.Spec{
-			Command: "key revoke", Usage: "KEY|NAME [--since TIME] [--reason TEXT]", Args: "KEY|NAME", Title: "Revoke a key", Complete: "key",
+			Command: "key revoke", Right: ops.OwnRight,
+			Usage: "KEY|NAME [--since TIME] [--reason TEXT]", Args: "KEY|NAME", Title: "Revoke a key", Complete: "key",
 			Doc: "Revoke a key, whether it is in the trust list or not: no signature of it counts any\n" +
 				"more. With --since, those on commits that say to be older still count. That is for a key\n" +
 				"that went out of use. It does not help against a thief, who can write any time into a\n" +
@@ -150,7 +155,8 @@ func keyCommands() []*verb {
 				"  mnem key revoke work --reason stolen", Answers: key,
 		}, (*cli).keyRevoke),
 		local(ops.Spec{
-			Command: "key untrust", Usage: "KEY|NAME", Title: "Remove a key from the trust list", Complete: "key",
+			Command: "key untrust", Right: ops.OwnRight,
+			Usage: "KEY|NAME", Title: "Remove a key from the trust list", Complete: "key",
 			Doc: "Remove a key from the trust list, with its revocation if it has one: what it signed is\n" +
 				"untrusted then, and no longer an error for 'mnem verify'. To have it stay an error,\n" +
 				"revoke the key.",

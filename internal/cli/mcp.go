@@ -33,7 +33,8 @@ type mcpRequest struct {
 
 func mcpCommand() *verb {
 	return local(ops.Spec{
-		Command: "mcp", Usage: "[flags]", Group: groupTrade, Title: "Serve the memory to an agent over MCP",
+		Command: "mcp", Right: ops.NoRight,
+		Usage: "[flags]", Group: groupTrade, Title: "Serve the memory to an agent over MCP",
 		Doc: "Serve the memory to an agent by the Model Context Protocol, on standard input and output until\n" +
 			"that ends, or with --http on http://ADDR/mcp. It speaks 2026-07-28 and the versions since\n" +
 			"2024-11-05. It starts at once: the repository is opened at the first call. Without --repo it is that of the\n" +

@@ -70,7 +70,7 @@ type (
 func policyCommands() []*verb {
 	return []*verb{
 		local(ops.Spec{
-			Command: "policy init", Title: "Write a starting policy",
+			Command: "policy init", Right: ops.PeopleOnly, Title: "Write a starting policy",
 			Doc: "Write .mnem/policy.json with one rule, to be edited then: by default all agents may write\n" +
 				"what undo takes back, on all types, and neither erase, collect garbage, undo what others did,\n" +
 				"nor move branches.",
@@ -78,13 +78,14 @@ func policyCommands() []*verb {
 			Answers: []any{policyJSON{}},
 		}, (*cli).policyInit),
 		local(ops.Spec{
-			Command: "policy show", Title: "Print the policy of the repository",
+			Command: "policy show", Right: ops.NoRight, Title: "Print the policy of the repository",
 			Doc: "Print the rules of .mnem/policy.json, each in a line: what one of them allows is allowed. Patterns\n" +
 				"of operations that fit no command are told of on the side.",
 			Example: "  mnem policy show\n  mnem policy show --json", Answers: []any{policyJSON{}},
 		}, (*cli).policyShow),
 		local(ops.Spec{
-			Command: "policy check", Usage: "[--agent NAME --operation OP [--type TYPE…] [--edge TYPE…]]", Args: "[flags]",
+			Command: "policy check", Right: ops.NoRight,
+			Usage: "[--agent NAME --operation OP [--type TYPE…] [--edge TYPE…]]", Args: "[flags]",
 			Title: "Validate the policy, or test it for one agent",
 			Doc: "Check that the policy can be read: exit code 1 where it cannot. With --agent and --operation\n" +
 				"say whether that is allowed to that agent, on nodes of each --type and on edges of each --edge\n" +
@@ -227,10 +228,6 @@ func (c *cli) policyInit(ctx context.Context, q *policyInitRequest) error {
 	if err != nil {
 		return err
 	}
-	if c.by.Agent != "" {
-		return hint(fmt.Errorf("%w: agents do not write policies", policy.ErrDenied),
-			"do it as a person, without MNEM_AGENT")
-	}
 	data := policy.Encode(policy.Rule{Agents: q.Agents, Operations: q.Operations, Types: q.Types, Edges: q.Edges})
 	if _, err := policy.Parse(data); err != nil {
 		return fmt.Errorf("%w: %w", repo.ErrInvalid, err)
@@ -273,29 +270,43 @@ func (c *cli) guard(by *repo.Stamp, name string) error {
 	return ops.Guard(by, path, name, c.ownKey)
 }
 
-// configuring are the operations that change no memory but what governs it, or bring it elsewhere: settings,
-// keys, tokens and other repositories. Policies speak of them as well.
-func configuring() []string {
-	return []string{
-		"config_set", "config_unset", "fetch", "git_follow", "git_hook", "git_unfollow", "key_import", "key_new",
-		"key_revoke", "key_rm", "key_trust", "key_untrust", "pull", "push", "remote_add", "remote_prune", "remote_redactions", "remote_rm",
-		"remote_set_url", "sync", "token_new",
-		"token_revoke",
+// configuring returns the names of the commands that are no verbs and need a right: they change no memory but what
+// governs it, or bring it elsewhere, as settings, keys, tokens and remotes do.
+func configuring() (names []string) {
+	for _, v := range locals() {
+		if v.spec.Right == ops.OwnRight {
+			names = append(names, v.spec.Name())
+		}
 	}
+	return names
 }
 
-// configures refuses such a command to an agent whom the policy does not allow it.
-func (c *cli) configures(cmd *cobra.Command) error {
-	agent, name := c.by.Agent, operationName(cmd)
-	if agent == "" || !slices.Contains(configuring(), name) {
+// permit refuses operations that the policy does not allow an agent, "" for a person, who is not bound. Who calls a
+// server is an agent, named or not.
+func (c *cli) permit(agent string, rights []string) error {
+	if len(rights) == 0 || agent == "" && !c.by.Remote {
 		return nil
 	}
 	path, err := c.policyPath()
 	if errors.Is(err, store.ErrNotFound) {
 		return nil // the command says so where it needs a repository
 	}
-	if err == nil {
-		_, err = ops.PolicyFor(path, agent, name)
+	if err != nil {
+		return err
 	}
-	return err
+	return ops.Permit(path, agent, rights)
+}
+
+// permits refuses a command that the policy does not allow the caller, before it does anything around its verb. A
+// server decides for its own repository.
+func (c *cli) permits(v *verb, req any) error {
+	agent := firstOf(ops.WritingOf(req).Agent, c.agent())
+	switch {
+	case v.spec.Right == ops.PeopleOnly && (agent != "" || c.by.Remote):
+		return hint(fmt.Errorf("%w: agents do not write policies", policy.ErrDenied),
+			"do it as a person, without MNEM_AGENT")
+	case c.serverURL() != "" && !v.spec.Local:
+		return nil
+	}
+	return c.permit(agent, v.spec.Rights(req))
 }

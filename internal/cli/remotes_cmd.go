@@ -31,30 +31,32 @@ func remoteCommands() []*verb {
 	one := []any{place.Remote{}}
 	return []*verb{
 		local(ops.Spec{
-			Command: "remote add", Usage: "NAME URL", Title: "Add a remote",
+			Command: "remote add", Right: ops.OwnRight, Usage: "NAME URL", Title: "Add a remote",
 			Doc: "Give another repository a name: 1 to 64 letters, digits, and . - _ inside. Nothing is asked of it\n" +
 				"before the first fetch or push, but for a bucket: eight writers at once try whether its store keeps\n" +
 				"writers apart, and one that does not is refused. A relative path is kept as an absolute one.",
 			Example: "  mnem remote add origin ../team\n  mnem remote add laptop file:///mnt/laptop/notes", Answers: one,
 		}, (*cli).remoteAdd),
 		localLines(ops.Spec{
-			Command: "remote list", Title: "List remotes",
+			Command: "remote list", Right: ops.NoRight, Title: "List remotes",
 			Doc:     "List the names of other repositories and where they are. With --json, one object a line.",
 			Example: "  mnem remote list\n  mnem remote list --json", Answers: one,
 		}, (*cli).remoteList),
 		local(ops.Spec{
-			Command: "remote set-url", Usage: "NAME URL", Title: "Change the URL of a remote",
+			Command: "remote set-url", Right: ops.OwnRight, Usage: "NAME URL", Title: "Change the URL of a remote",
 			Doc:     "Say where another repository is now. What is known of it stays: the next fetch compares.",
 			Example: "  mnem remote set-url origin /mnt/disk/memory", Answers: one,
 		}, (*cli).remoteSetURL),
 		local(ops.Spec{
-			Command: "remote prune", Usage: "[NAME]", Title: "Remove remote refs that the remote no longer has",
+			Command: "remote prune", Right: ops.OwnRight, Runs: []string{"pack_take"},
+			Usage: "[NAME]", Title: "Remove remote refs that the remote no longer has",
 			Doc: "Forget the refs under refs/remotes/NAME, by default of origin, whose branch or tag is not there any\n" +
 				"more, and fetch nothing: 'mnem fetch --prune' does both. Branches and tags of this repository stay.",
 			Example: "  mnem remote prune\n  mnem remote prune laptop --dry-run",
 		}, (*cli).remotePrune),
 		local(ops.Spec{
-			Command: "remote rm", Usage: "NAME", Title: "Remove a remote",
+			Command: "remote rm", Right: ops.OwnRight, Runs: []string{"pack_take"},
+			Usage: "NAME", Title: "Remove a remote",
 			Doc: "Forget another repository: its name, and the refs under refs/remotes/NAME. Branches and tags of\n" +
 				"this repository stay, and nothing is changed there.",
 			Example: "  mnem remote rm laptop", Answers: one,

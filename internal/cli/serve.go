@@ -54,7 +54,8 @@ type serveJSON struct {
 
 func serveCommand() *verb {
 	return local(ops.Spec{
-		Command: "serve", Usage: "[flags]", Group: groupTrade, Title: "Serve the memory over HTTP",
+		Command: "serve", Right: ops.NoRight,
+		Usage: "[flags]", Group: groupTrade, Title: "Serve the memory over HTTP",
 		Doc: "Answer http://ADDR/v1/OPERATION: every command about the memory, by the name it has here, with\n" +
 			"the answers that --json prints. /openapi.json describes them, docs/http.md tells the rest. What\n" +
 			"reads can be asked with GET, all with POST. http://ADDR/ is a web view of the memory for browsers.\n\n" +

@@ -75,7 +75,8 @@ type (
 func tradeCommands() []*verb {
 	return []*verb{
 		local(ops.Spec{
-			Command: "fetch", Usage: "[REMOTE]", Group: groupTrade, Title: "Download branches and tags of another repository",
+			Command: "fetch", Right: ops.OwnRight, Runs: []string{"pack_take"},
+			Usage: "[REMOTE]", Group: groupTrade, Title: "Download branches and tags of another repository",
 			Doc: "Bring the branches and tags of another repository here, by default of origin. Its branch main is\n" +
 				"then refs/remotes/REMOTE/heads/main, which can be read with --at and merged; no branch of this\n" +
 				"repository moves. A tag that is not here becomes one here too; one that is elsewhere here stays.\n\n" +
@@ -86,14 +87,16 @@ func tradeCommands() []*verb {
 			Example: "  mnem fetch\n  mnem fetch origin --prune --sessions\n  mnem fetch --dry-run", Answers: []any{trade.Fetched{}},
 		}, (*cli).fetch),
 		local(ops.Spec{
-			Command: "pull", Usage: "[REMOTE]", Group: groupTrade, Title: "Fetch, and merge into the current branch",
+			Command: "pull", Right: ops.OwnRight, Runs: []string{"pack_take", "merge"},
+			Usage: "[REMOTE]", Group: groupTrade, Title: "Fetch, and merge into the current branch",
 			Doc: "Fetch from another repository, by default origin, and merge what it has of the current branch.\n" +
 				"Where the branch has nothing of its own it simply moves. --conflicts decides where both sides\n" +
 				"changed one thing differently, as in 'mnem sync', which also pushes.",
 			Example: "  mnem pull\n  mnem pull origin --conflicts theirs\n  mnem pull --branch draft", Answers: []any{pullJSON{}},
 		}, (*cli).pull),
 		local(ops.Spec{
-			Command: "push", Usage: "[REMOTE] [BRANCH|TAG…]", Group: groupTrade, Title: "Upload branches and tags to another repository",
+			Command: "push", Right: ops.OwnRight, Runs: []string{"pack_take"},
+			Usage: "[REMOTE] [BRANCH|TAG…]", Group: groupTrade, Title: "Upload branches and tags to another repository",
 			Doc: "Bring branches and tags to another repository, by default the current branch to origin: all or\n" +
 				"nothing. A branch there moves forward only, so that nothing is lost: where it has commits that are\n" +
 				"not in the branch here the push is refused with exit code 5, and 'mnem sync' fetches, merges and\n" +
@@ -106,7 +109,8 @@ func tradeCommands() []*verb {
 				"  mnem push origin draft --delete\n  mnem push --force-with-lease", Answers: []any{trade.Pushed{}},
 		}, (*cli).push),
 		local(ops.Spec{
-			Command: "sync", Usage: "[REMOTE]", Group: groupTrade, Title: "Fetch, merge and push until both sides are equal",
+			Command: "sync", Right: ops.OwnRight, Runs: []string{"pack_take", "merge"},
+			Usage: "[REMOTE]", Group: groupTrade, Title: "Fetch, merge and push until both sides are equal",
 			Doc: "Bring the current branch and that of another repository, by default origin, to the same state:\n" +
 				"fetch, merge, push, and again while others push meanwhile. No commit of either side is lost. It is\n" +
 				"made for programs and timers as well: it can be run at any time, as often as wanted.\n\n" +
@@ -119,7 +123,8 @@ func tradeCommands() []*verb {
 			Example: "  mnem sync\n  mnem sync origin --conflicts newest --all --tags\n  mnem sync --dry-run --json", Answers: []any{trade.Synced{}},
 		}, (*cli).sync),
 		local(ops.Spec{
-			Command: "clone", Usage: "URL|FILE [DIR]", Group: groupTrade, Title: "Clone another repository",
+			Command: "clone", Right: ops.NoRight,
+			Usage: "URL|FILE [DIR]", Group: groupTrade, Title: "Clone another repository",
 			Doc: "Make a repository in DIR/.mnem with what another one has: its branches and tags with their\n" +
 				"histories. DIR is by default a directory in this one with the last name of URL. The other\n" +
 				"repository is the remote origin of the new one; the branch that its HEAD is on is made here, and\n" +
@@ -130,7 +135,8 @@ func tradeCommands() []*verb {
 			Example: "  mnem clone memory notes\n  mnem clone memory.mnem restored\n  mnem clone memory/.mnem laptop", Answers: []any{trade.Cloned{}},
 		}, (*cli).cloneHere),
 		local(ops.Spec{
-			Command: "backup", Usage: "FILE|URL", Group: groupTrade, Title: "Write all branches, tags and sessions to one file",
+			Command: "backup", Right: ops.OwnRight, Runs: []string{"pack_take"},
+			Usage: "FILE|URL", Group: groupTrade, Title: "Write all branches, tags and sessions to one file",
 			Doc: "Write every branch, tag and session of a repository that others may use meanwhile to one file, as\n" +
 				"they are at one moment; 'mnem clone FILE' makes a repository of it. The file is there whole or not\n" +
 				"at all, replaces one of the name, and is for its user alone, mode 0600. What stays behind: the\n" +

@@ -67,7 +67,7 @@ type (
 func tokenCommands() []*verb {
 	return []*verb{
 		local(ops.Spec{
-			Command: "token new", Usage: "NAME", Title: "Create a token",
+			Command: "token new", Right: ops.OwnRight, Usage: "NAME", Title: "Create a token",
 			Doc: "Make a token and print it, this once: nobody can find it out afterwards. NAME is 1 to 64 of a\n" +
 				"to z, 0 to 9, - and _, and is the agent of commits made with the token unless --agent or the\n" +
 				"caller names another. The scope read changes nothing; write does what 'mnem undo' takes back;\n" +
@@ -77,12 +77,12 @@ func tokenCommands() []*verb {
 			Answers: []any{newTokenJSON{}},
 		}, (*cli).newToken),
 		localLines(ops.Spec{
-			Command: "token list", Title: "List tokens",
+			Command: "token list", Right: ops.NoRight, Title: "List tokens",
 			Doc:     "List the tokens there are, by name. With --json, one object a line.",
 			Example: "  mnem token list\n  mnem token list --json", Answers: []any{listedTokenJSON{}},
 		}, (*cli).listTokens),
 		local(ops.Spec{
-			Command: "token revoke", Usage: "NAME|ID", Title: "Revoke a token",
+			Command: "token revoke", Right: ops.OwnRight, Usage: "NAME|ID", Title: "Revoke a token",
 			Doc: "Forget a token. A server that runs refuses it from its next request on; what was done with it\n" +
 				"stays.",
 			Example: "  mnem token revoke notebook", Answers: []any{revokedJSON{}},

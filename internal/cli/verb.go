@@ -413,6 +413,11 @@ func (h host) Elsewhere(ctx context.Context) (bool, error) { return h.c.lookAhea
 // Repo implements ops.Host.
 func (h host) Repo() *repo.Repo { return h.c.opened }
 
+// Permit implements ops.Host.
+func (h host) Permit(agent string, rights []string) error {
+	return h.c.permit(firstOf(agent, h.c.agent()), rights)
+}
+
 // Stamp implements ops.Host. What was given on the command line goes before what is configured.
 func (h host) Stamp(_ *ops.Spec, w *ops.Writing) (repo.Stamp, error) {
 	c := h.c

@@ -25,7 +25,8 @@ type viewRequest struct {
 
 func viewCommand() *verb {
 	return local(ops.Spec{
-		Command: "view", Usage: "[flags]", Group: groupRead, Title: "Show the memory in a browser",
+		Command: "view", Right: ops.NoRight,
+		Usage: "[flags]", Group: groupRead, Title: "Show the memory in a browser",
 		Doc: "Serve the web view of the memory on a free port of this machine, print its address and open it:\n" +
 			"search with reasons, nodes, history at any commit, sessions with replay, and operations. It ends\n" +
 			"with this terminal, or with an interrupt.\n\n" +
