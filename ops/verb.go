@@ -268,7 +268,7 @@ type Resumer interface {
 }
 
 // Do runs the verb for a host, with a request that New or Request made, and gives each answer to emit, while
-// the repository is open. A verb
+// the repository is open. It asks first whether the caller has the rights that the request needs. A verb
 // that writes has its stamp made and the repository opened for writing; in a dry run it writes to one
 // that is forgotten.
 func (spec *Spec) Do(ctx context.Context, host Host, req any, emit func(any) error) error {

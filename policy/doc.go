@@ -32,8 +32,9 @@
 // an empty one. One rule must allow all there is to one thing: who may change an edge may change
 // edges of its type that leave nodes of its source's type. A node is touched by a change of its
 // record, its mark or its embeddings; who changes its type needs both types. Retrieval profiles may
-// be changed by whoever may do an operation whose name begins with profile; tags be moved, removed, or
-// hidden by a new branch of their name, by whoever may do one whose name begins with tag.
+// be changed by whoever may do an operation whose name begins with profile; tags be made, moved, removed,
+// or hidden by a new branch of their name, by whoever may do one whose name begins with tag. A tag that brings
+// commits is compared with HEAD, as a new branch is.
 //
 // The file is UTF-8 JSON of at most 64 KiB; unknown or duplicate members are refused.
 package policy
