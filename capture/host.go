@@ -50,6 +50,27 @@ func Events() []string {
 	return []string{string(SessionStart), string(Prompt), string(Stop), string(Compact), string(SessionEnd)}
 }
 
+// spelled are the events as the hosts spell them that call commands.
+var spelled = map[Host]map[string]Event{
+	ClaudeCode: {
+		"SessionStart": SessionStart, "UserPromptSubmit": Prompt, "Stop": Stop, "PreCompact": Compact, "SessionEnd": SessionEnd,
+	},
+	Codex: {"SessionStart": SessionStart, "UserPromptSubmit": Prompt, "Stop": Stop, "PreCompact": Compact},
+	Gemini: {
+		"SessionStart": SessionStart, "BeforeAgent": Prompt, "AfterAgent": Stop, "PreCompress": Compact,
+		"SessionEnd": SessionEnd,
+	},
+	Cursor: {"sessionStart": SessionStart, "beforeSubmitPrompt": Prompt, "preCompact": Compact},
+}
+
+// EventOf returns the event that a name stands for, as this program or the host spells it, and whether there is one.
+func EventOf(host, name string) (Event, bool) {
+	if e, ok := spelled[Host(host)][name]; ok {
+		return e, true
+	}
+	return Event(name), slices.Contains(Hosts(), host) && slices.Contains(Events(), name)
+}
+
 const (
 	maxSaid = 1 << 20
 	maxTalk = 16 << 20
@@ -91,9 +112,10 @@ type wire struct {
 	Talk json.RawMessage `json:"talk"` // OpenCode
 }
 
-// Parse reads what a host says to a hook.
+// Parse reads what a host says to a hook. The event may be spelled as EventOf has it.
 func Parse(host, event string, data []byte) (*Call, error) {
-	if !slices.Contains(Hosts(), host) || !slices.Contains(Events(), event) {
+	known, ok := EventOf(host, event)
+	if !ok {
 		return nil, fmt.Errorf("%w: host %q, event %q", ErrInput, host, event)
 	}
 	var w wire
@@ -101,7 +123,7 @@ func Parse(host, event string, data []byte) (*Call, error) {
 		return nil, fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	c := &Call{
-		Host: Host(host), Event: Event(event), Session: w.Session, Transcript: w.Transcript, Dir: w.Dir,
+		Host: Host(host), Event: known, Session: w.Session, Transcript: w.Transcript, Dir: w.Dir,
 		Prompt: chats.Spoken(w.Prompt), // Gemini CLI puts what other hooks said before it
 	}
 	if c.Host == OpenCode && len(w.Talk) > 0 && w.Talk[0] == '{' {

@@ -3,6 +3,7 @@ package repo_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/mnem-project/mnem/commit"

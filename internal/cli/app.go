@@ -88,7 +88,7 @@ func (a *App) clock() graph.Time { return graph.From(a.Now()) }
 
 // Run runs one command line and returns its exit code.
 func (a *App) Run(ctx context.Context, args []string) int {
-	if len(args) > 0 && args[0] == hookName {
+	if isHook(args) {
 		return a.hook(ctx, args)
 	}
 	return a.runCommand(ctx, args)

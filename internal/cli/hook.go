@@ -32,7 +32,7 @@ func (c *cli) hookCommand() *cobra.Command {
 		Short:   "Handle an event of an agent's program",
 		Long: "What programs that run agents call when something happens: they say it in JSON on standard\n" +
 			"input. HOST is claude-code, codex, gemini, cursor or opencode; EVENT is session-start, prompt,\n" +
-			"stop, compact or session-end.\n\n" +
+			"stop, compact or session-end, or the host's own name of it, as UserPromptSubmit.\n\n" +
 			"A hook notes that a transcript has grown; the next command that reads takes it in ('mnem capture'\n" +
 			"does at once). When a session starts it answers with what is pinned ('mnem pin'), what contradicts\n" +
 			"itself and what is news since the last session, 500 tokens, and with a prompt with at most two\n" +
@@ -56,6 +56,25 @@ func (c *cli) hookCommand() *cobra.Command {
 	}
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		return c.hook(cmd.Context(), args[0], args[1])
+	})
+}
+
+// isHook reports whether a command line calls a hook, whatever flags of all commands stand before it.
+func isHook(args []string) bool {
+	first := slices.Index(args, hookName)
+	if first <= 0 {
+		return first == 0
+	}
+	side := &cobra.Command{}
+	(&cli{app: &App{Getenv: func(string) string { return "" }}}).rootFlags(side)
+	flags := side.PersistentFlags()
+	flags.SetInterspersed(false)
+	if flags.Parse(args) == nil {
+		return flags.Arg(0) == hookName
+	}
+	// A flag that is wrong: the host is told nothing if it may have meant a hook.
+	return !slices.ContainsFunc(commands(slices.Concat(verbs(), locals())), func(name string) bool {
+		return name != hookName && slices.Contains(args[:first], name)
 	})
 }
 
