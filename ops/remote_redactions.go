@@ -69,6 +69,9 @@ var RemoteRedactions = Define(Spec{
 	Answers: []any{Quarantine{}, QuarantineDecided{}},
 }, remoteRedactions)
 
+// NeedsRight reports whether it is said what becomes of what comes later, which is kept beside the repository.
+func (q *RemoteRedactionsRequest) NeedsRight() bool { return q.Always || q.Ask }
+
 // Check refuses what makes no sense.
 func (q *RemoteRedactionsRequest) Check() error {
 	decides := q.Accept || q.Reject
