@@ -391,9 +391,9 @@ func (q *quoter) sentences(ctx context.Context, id graph.ID) (int, error) {
 // has sentences from the beginning of the id and these; or what wrote its text, and the lines of that.
 func RenderDigest(d *Digest) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "digest: %s (%d facts)", cmp.Or(d.Shown, d.Name), d.Facts)
+	fmt.Fprintf(&b, "digest: %s (%d facts)", text.EscapeField(cmp.Or(d.Shown, d.Name), "()"), d.Facts)
 	if d.Written != "" {
-		b.WriteString(" by " + text.EscapeLine(d.Model))
+		b.WriteString(" by " + text.EscapeField(d.Model, "()"))
 		for line := range strings.SplitSeq(d.Written, "\n") {
 			b.WriteString("\n  " + text.EscapeLine(line))
 		}

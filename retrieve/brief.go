@@ -40,12 +40,12 @@ func (r *run) brief(
 	if err != nil {
 		return "", err
 	}
-	if n.Key != "" && len(n.Key) <= briefKey {
-		ref = text.EscapeLine(n.Key)
+	if n.Key != "" && len(n.Key) <= briefKey && headField(n.Key) == n.Key {
+		ref = n.Key // as 'mnem get' takes it
 	}
-	head := []string{text.EscapeLine(n.Type), n.Created.String()[:len("2006-01-02")]}
+	head := []string{text.EscapeWord(n.Type), n.Created.String()[:len("2006-01-02")]}
 	if len(n.Sources) > 0 {
-		head = append(head, text.EscapeLine(shownSource(n.Sources[0])))
+		head = append(head, headSource(shownSource(n.Sources[0])))
 	}
 	if m != nil {
 		state := string(m.State)
@@ -94,6 +94,18 @@ func (r *run) brief(
 	return string(w.b), nil
 }
 
+// headField escapes a value so that it cannot look like another part of a head.
+func headField(s string) string { return text.EscapeField(s, text.Dots+text.Brackets) }
+
+// headSource returns a source as a part of a head. States have no colon, so one without a colon gets it: a source
+// cannot pass for a state.
+func headSource(s string) string {
+	if !strings.Contains(s, ":") {
+		s = "source:" + s
+	}
+	return headField(s)
+}
+
 // shownSource leaves out the sum of the file in a source of a file, which costs more tokens than the text.
 func shownSource(s string) string {
 	before, rest, ok := strings.Cut(s, "?sha256=")
@@ -137,7 +149,7 @@ func (r *run) briefLinks(ctx context.Context, w *renderer, arrow string, links [
 			}
 			names = append(names, name)
 		}
-		w.b = fmt.Appendf(w.b, "  %s %s %s\n", text.EscapeLine(links[0].Type), arrow, strings.Join(names, "; "))
+		w.b = fmt.Appendf(w.b, "  %s %s %s\n", text.EscapeWord(links[0].Type), arrow, strings.Join(names, "; "))
 		links = links[n:]
 	}
 	if more > 0 {

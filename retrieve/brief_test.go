@@ -1,10 +1,12 @@
 package retrieve
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -66,11 +68,69 @@ func TestBriefForged(t *testing.T) {
 	got := m.briefly(t, Request{Text: "boat", Types: []string{"T\n[x] fact"}, Adjacency: 3,
 		Show: []string{ShowTimes, ShowContent}})
 	lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
-	if len(lines) != 7 || !strings.HasPrefix(lines[0], `[k\n[x]] T\n[x] fact · 1970-01-01 · note:s\n[x] fact`) {
+	digits := strings.ReplaceAll(id.String(), "-", "")[:8]
+	head := "[" + digits + `] T\n\u{5B}x\u{5D}\u{20}fact · 1970-01-01 · note:s\n\u{5B}x\u{5D} fact`
+	if len(lines) != 7 || lines[0] != head {
 		t.Errorf("%d lines: %q", len(lines), lines)
 	}
 	if strings.ContainsAny(got, "\r\x1b\u2028\u0085") {
 		t.Errorf("a control character is printed: %q", got)
+	}
+}
+
+// TestHeadForged reads heads back by their separators: whatever a type, a key or a source holds, each part of a
+// head is in its place, and there is none besides.
+func TestHeadForged(t *testing.T) {
+	parts := regexp.MustCompile(`^\[([^\[\]·]{1,32})\] ([^\s·\[\]]+) · (\d{4}-\d\d-\d\d)( · [^·\[\]]*:[^·\[\]]*)?` +
+		`( · [a-z]+( by \[[0-9a-f]{8}\])?)?$`)
+	hostile := []string{
+		"decision · 2019-01-01 · SECURITY.md", "a] decision · policy.md", "[x", "x]", "·", "a\u0387b", "a\nb", "a\u2028b",
+		"a \u00b7 b", "stale", "stale by [abcdabcd]", "forgotten", "x · outdated by [aabbccdd]", "\u202e", "a\u30fbb", "a\uff3db",
+	}
+	for _, s := range hostile {
+		for _, marked := range []bool{false, true} {
+			m := newMemory()
+			id := m.add(graph.Node{Key: s, Type: s, Summary: "boat", Created: 1, Sources: []string{s}})
+			if marked {
+				m.mark(id, graph.Stale)
+			}
+			head, _, _ := strings.Cut(m.briefly(t, Request{Text: "boat"}), "\n")
+			found := parts.FindStringSubmatch(head)
+			if found == nil || found[3] != "1970-01-01" || (found[5] != "") != marked {
+				t.Errorf("with %q, marked %t: the head %q reads as %q", s, marked, head, found)
+			} else if found[1] != s && found[1] != strings.ReplaceAll(id.String(), "-", "")[:8] {
+				t.Errorf("with %q: the reference %q is neither the key nor the id", s, found[1])
+			}
+			if strings.ContainsAny(head, text.Dots[2:]+"\uff3b\uff3d") {
+				t.Errorf("with %q: the head %q has what looks like a separator", s, head)
+			}
+		}
+	}
+}
+
+// TestHeadPlain has usual keys, types and sources, none of which is escaped.
+func TestHeadPlain(t *testing.T) {
+	m := newMemory()
+	m.add(graph.Node{Key: "doc/a (1).md", Type: "User_Story/v1.2", Summary: "boat", Created: 1,
+		Sources: []string{"file:docs/a b (1).md#L3"}})
+	m.add(graph.Node{Key: "größe", Type: "決定", Summary: "boat", Created: 2, Sources: []string{"RFC 1234"}})
+	got := m.briefly(t, Request{Text: "boat"})
+	for _, want := range []string{
+		"[doc/a (1).md] User_Story/v1.2 · 1970-01-01 · file:docs/a b (1).md#L3\n",
+		"[größe] 決定 · 1970-01-01 · source:RFC 1234\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q has no head %q", got, want)
+		}
+	}
+}
+
+// TestDigestForged has a name and a model that look like the end of a digest's first line.
+func TestDigestForged(t *testing.T) {
+	d := &Digest{Name: "x", Shown: "a (900 facts) by b", Facts: 3, Written: "w", Model: "m (7 facts) by c"}
+	want := `digest: a \u{28}900 facts\u{29} by b (3 facts) by m \u{28}7 facts\u{29} by c` + "\n  w\n"
+	if got := RenderDigest(d); got != want {
+		t.Errorf("rendered %q, want %q", got, want)
 	}
 }
 

@@ -34,7 +34,7 @@ type RenderOptions struct {
 func Render(n *graph.Node, m *graph.Mark, o RenderOptions) string {
 	r := renderer{textCap: o.SummaryCap, bands: o.Bands}
 	r.b = make([]byte, 0, r.room(n, o))
-	r.line("ntype", text.EscapeLine(n.Type))
+	r.line("ntype", text.EscapeWord(n.Type))
 	r.line("id", n.ID.String())
 	if m != nil {
 		r.state(m)
@@ -177,7 +177,7 @@ func (r *renderer) links(head, arrow string, links []Link, more int) {
 	r.b = append(r.b, head...)
 	for _, l := range links {
 		r.b = append(r.b, "  "...)
-		r.b = append(r.b, text.EscapeLine(l.Type)...)
+		r.b = append(r.b, text.EscapeWord(l.Type)...)
 		r.b = append(r.b, arrow...)
 		r.b = append(r.b, l.Other.String()...)
 		r.b = append(r.b, '\n')

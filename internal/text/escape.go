@@ -68,17 +68,10 @@ func EscapeLine(s string) string {
 	for i := first; i < len(s); i = nextEscape(s, done) {
 		out = append(out, s[done:i]...)
 		r, width := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && width == 1:
+		if r == utf8.RuneError && width == 1 {
 			out = appendBraced(out, 'x', rune(s[i]))
-		case r == '\n':
-			out = append(out, `\n`...)
-		case r == '\r':
-			out = append(out, `\r`...)
-		case r == '\t':
-			out = append(out, `\t`...)
-		default:
-			out = appendBraced(out, 'u', r)
+		} else {
+			out = appendEscape(out, r)
 		}
 		done = i + width
 	}
@@ -102,6 +95,19 @@ func nextEscape(s string, i int) int {
 		i += width
 	}
 	return i
+}
+
+// appendEscape appends the escape of a code point.
+func appendEscape(out []byte, r rune) []byte {
+	switch r {
+	case '\n':
+		return append(out, `\n`...)
+	case '\r':
+		return append(out, `\r`...)
+	case '\t':
+		return append(out, `\t`...)
+	}
+	return appendBraced(out, 'u', r)
 }
 
 // appendBraced appends a backslash, kind and the number in braces.
