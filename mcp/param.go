@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	escape "github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/operation"
 )
 
@@ -296,7 +297,7 @@ func lined(op *operation.Operation) *operation.Param {
 	return nil
 }
 
-// encode writes a value whose JSON form cannot fail, on one line and with < and & as they are.
+// encode writes a value whose JSON form cannot fail, on one line and cleaned, with & and > as they are.
 func encode(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -304,7 +305,12 @@ func encode(v any) json.RawMessage {
 	if err := enc.Encode(v); err != nil {
 		panic(err) // a mistake in the code
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return cleaned(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+}
+
+// cleaned returns JSON of the same value in which no control, bidirectional mark or beginning of a tag stands raw.
+func cleaned(data []byte) json.RawMessage {
+	return json.RawMessage(escape.EscapeJSONTags(string(escape.EscapeJSON(data))))
 }
 
 func quoted(s string) string { return string(encode(s)) }

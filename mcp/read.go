@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	escape "github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/operation"
 )
 
@@ -137,7 +138,7 @@ func renderAnswer(p *page) string {
 	var warnings []struct{ Message, Remedy string }
 	_ = json.Unmarshal(find(p.head, "warnings"), &warnings) // none where there are none
 	for _, w := range warnings {
-		fmt.Fprintf(&b, "\nwarning: %s; %s", w.Message, w.Remedy)
+		b.WriteString("\nwarning: " + escape.EscapeTags(escape.EscapeLine(w.Message+"; "+w.Remedy)))
 	}
 	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	escape "github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/operation"
 )
 
@@ -257,7 +258,7 @@ func (c *call) nodes(ctx context.Context, commit string) ([]*sdk.Resource, error
 		}
 		list = append(list, &sdk.Resource{
 			URI: nodeURI(textOf(m, "id"), textOf(m, "key")), Name: oneLine(name),
-			Description: textOf(m, "type") + ": " + oneLine(textOf(m, "summary")),
+			Description: escape.EscapeWord(textOf(m, "type")) + ": " + oneLine(textOf(m, "summary")),
 			MIMEType:    "application/json",
 		})
 	}

@@ -258,7 +258,7 @@ func (s *Server) do(ctx context.Context, ask operation.Call) (json.RawMessage, e
 	if err != nil {
 		return nil, err
 	}
-	data := bytes.TrimSpace(out.Bytes())
+	data := cleaned(bytes.TrimSpace(out.Bytes()))
 	if outcome.Exit != operation.OK.Exit {
 		if !json.Valid(data) { // a stream: its first line tells
 			data, _, _ = bytes.Cut(data, []byte("\n"))

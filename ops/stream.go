@@ -4,6 +4,8 @@ import (
 	"io"
 	"reflect"
 	"strings"
+
+	"github.com/mnem-project/mnem/internal/text"
 )
 
 // Each is a list of an answer that is made while it is written, so that an answer of any length is never
@@ -19,7 +21,7 @@ type eacher interface {
 	each(yield func(any) error) error
 }
 
-// WriteJSON writes an answer as JSON in one line. One with an Each, which is a pointer to a struct, is
+// WriteJSON writes an answer as JSON in one line, without raw controls and bidirectional marks. One with an Each, which is a pointer to a struct, is
 // written member by member, the items of that one by one.
 func WriteJSON(w io.Writer, v any) error {
 	if err := writeValue(w, reflect.ValueOf(v)); err != nil {
@@ -62,7 +64,7 @@ func writeValue(w io.Writer, v reflect.Value) error {
 	}
 	data, err := encode(v.Interface())
 	if err == nil {
-		_, err = w.Write(data)
+		_, err = w.Write(text.EscapeJSON(data))
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/operation"
 )
 
@@ -172,7 +173,7 @@ func (a *answer) breakOff(p *problem) {
 		line, _ := json.Marshal(map[string]any{"error": map[string]string{ // strings have a JSON form
 			"code": p.Code, "message": p.Detail, "hint": p.Hint, "kind": p.Kind, "request_id": p.RequestID,
 		}})
-		_, _ = a.to.Write(append(line, '\n')) // who asked may have gone
+		_, _ = a.to.Write(append(text.EscapeJSON(line), '\n')) // who asked may have gone
 		return
 	}
 	panic(http.ErrAbortHandler)

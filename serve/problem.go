@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/operation"
 )
 
@@ -137,5 +138,5 @@ func (p *problem) body() []byte {
 		p.Answer = nil
 		data, _ = json.Marshal(p)
 	}
-	return append(data, '\n')
+	return append(text.EscapeJSON(data), '\n')
 }

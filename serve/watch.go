@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/operation"
 )
 
@@ -197,7 +198,7 @@ func (w *watcher) event(name, id string, v any) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_ = w.send(fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, data)) // it ends the watch
+	_ = w.send(fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, text.EscapeJSON(data))) // it ends the watch
 }
 
 // fail tells what ended the watch: as the last event or line.
@@ -214,7 +215,7 @@ func (w *watcher) fail(p *problem) {
 	line, _ := json.Marshal(map[string]any{"error": map[string]string{ // strings have a JSON form
 		"code": p.Code, "message": p.Detail, "hint": p.Hint, "request_id": p.RequestID,
 	}})
-	_ = w.send(append(line, '\n')) // it ends the watch
+	_ = w.send(append(text.EscapeJSON(line), '\n')) // it ends the watch
 }
 
 // begin sends the headers, if nothing was sent, and the end of a list.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -44,7 +45,8 @@ var hostileCommands = [][]string{
 	{"path", evil, "b", "--at", "HEAD~1"},
 	{"retrieve", "forged", "--adjacency", "3", "--show", "times,key,content", "--at", "HEAD~1"},
 	{"retrieve", "forged", "--explain"}, {"retrieve", "forged", "--explain", "--budget", "1"},
-	{"session", "list"}, {"session", "log", "s"}, {"replay", "s"},
+	{"session", "list"}, {"session", "log", "s"}, {"replay", "s"}, {"cat-file", "HEAD"}, {"op", "log"}, {"schema"},
+	{"blame", "b", "--at", "HEAD~1"}, {"stats"}, {"map"},
 	// and these fail
 	{"get", "nobody" + evil}, {"show", evil + "y"}, {"log", evil}, {"diff", evil}, {"replay", evil},
 	{"session", "start", evil}, {"session", "log", evil}, {"retrieve", "x", "--session", evil},
@@ -76,6 +78,24 @@ func TestHostileTextForgesNoLine(t *testing.T) {
 	}
 }
 
+// TestListsForgeNoColumn lists a node whose type and key look like other columns of the list: each keeps its own.
+func TestListsForgeNoColumn(t *testing.T) {
+	w := newReading(t)
+	w.commit(`{"node":{"key":"a  Decision  [forgotten]","type":"decision  [stale]","summary":"s"}}
+{"node":{"key":"b -> c","type":"T"}}
+{"edge":{"type":"x y -> z","src":"b -> c","dst":"a  Decision  [forgotten]"}}
+`)
+	out := w.ok("ls")
+	if want := `a\u{20}\u{20}Decision\u{20}\u{20}[forgotten]  decision\u{20}\u{20}\u{5B}stale\u{5D}  s`; !strings.Contains(out, want) {
+		t.Errorf("ls prints %q, want %q in it", out, want)
+	}
+	out = w.ok("ls", "--edges")
+	want := `x\u{20}y\u{20}-\u{3E}\u{20}z b\u{20}-> c -> a\u{20}\u{20}Decision\u{20}\u{20}[forgotten]` + "\n"
+	if out != want {
+		t.Errorf("ls --edges prints %q, want %q", out, want)
+	}
+}
+
 // TestForgedNeighborsComeBeforeTheEmptyLine: a property may be called like the line of an edge, but
 // show prints edges after the one empty line there is.
 func TestForgedNeighborsComeBeforeTheEmptyLine(t *testing.T) {
@@ -96,6 +116,9 @@ func TestHostileTextStaysInItsJSON(t *testing.T) {
 		for l := range strings.Lines(out + side) {
 			if !json.Valid([]byte(l)) {
 				t.Errorf("mnem %.40q prints %q", args, l)
+			}
+			if one := strings.TrimSuffix(l, "\n"); text.EscapeLine(one) != one {
+				t.Errorf("mnem %.40q --json prints a control or a bidirectional mark: %q", args, one)
 			}
 		}
 	}

@@ -154,7 +154,7 @@ func (c *cli) showReview(got *ops.Reviewed, i int) error {
 	head := []string{
 		c.Paint(show.Dim, fmt.Sprintf("%d of %d", i+1, got.Left)),
 		c.Paint(show.Bold, line(firstOf(string(it.Key), it.ID.String()))),
-		line(it.Type), c.Paint(show.Dim, it.Created.String()),
+		plain.Word(it.Type), c.Paint(show.Dim, it.Created.String()),
 	}
 	if it.Pinned {
 		head = append(head, "pinned")

@@ -21,6 +21,7 @@ import (
 	"github.com/mnem-project/mnem/capture"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/plain"
+	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -102,6 +103,7 @@ func (h *Host) Call(ctx context.Context, program, event string, in io.Reader) (s
 	if err = tell(ctx, dir, t); err != nil {
 		t.text, t.items = "", nil
 	}
+	t.text = text.EscapeTags(t.text) // programs put it among their own tags
 	// What is known is said even where it cannot be noted, but for a repository that cannot be written: an agent
 	// would be told to keep things in it.
 	if t.asked && notWritable(h.noteTold(ctx, spool, t, err)) {

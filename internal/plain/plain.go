@@ -21,6 +21,9 @@ func Plural(n int, what string) string {
 // Line makes text that users wrote safe to print: one line, nothing invisible.
 func Line(s string) string { return text.EscapeLine(s) }
 
+// Word makes of text that users wrote one word that is safe to print, for a line that has others.
+func Word(s string) string { return text.EscapeWord(s) }
+
 // Brief returns one line of a text that is safe to print, of at most so many characters.
 func Brief(s string, width int) string {
 	if s = Line(s); utf8.RuneCountInString(s) <= width {

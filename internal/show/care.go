@@ -130,10 +130,10 @@ func (c *Console) Stats(s *ops.Stats) error {
 		countRow("embeddings", s.Embeddings),
 	}
 	for _, t := range s.NodeTypes {
-		rows = append(rows, countRow("node "+brief(t.Type, nameWidth), uint64(t.Count)))
+		rows = append(rows, countRow("node "+brief(word(t.Type), nameWidth), uint64(t.Count)))
 	}
 	for _, t := range s.EdgeTypes {
-		rows = append(rows, countRow("edge "+brief(t.Type, nameWidth), uint64(t.Count)))
+		rows = append(rows, countRow("edge "+brief(word(t.Type), nameWidth), uint64(t.Count)))
 	}
 	for _, state := range slices.Sorted(maps.Keys(s.Marks.ByState)) {
 		rows = append(rows, countRow("mark "+line(string(state)), uint64(s.Marks.ByState[state])))
@@ -193,7 +193,7 @@ func (c *Console) Schema(s *ops.Schema) error {
 	}
 	rows := make([][]Cell, 0, len(s.NodeTypes))
 	for _, t := range s.NodeTypes {
-		rows = append(rows, countRow("node "+brief(t.Type, nameWidth), uint64(t.Count)))
+		rows = append(rows, countRow("node "+brief(word(t.Type), nameWidth), uint64(t.Count)))
 	}
 	_ = c.listOf(rows, s.MoreNodes)
 	rows = nil
@@ -209,7 +209,7 @@ func (c *Console) Schema(s *ops.Schema) error {
 	_ = c.listOf(rows, s.MoreProps)
 	rows = nil
 	for _, e := range s.EdgeTypes {
-		rows = append(rows, append(countRow("edge "+brief(e.Type, nameWidth), uint64(e.Count)),
+		rows = append(rows, append(countRow("edge "+brief(word(e.Type), nameWidth), uint64(e.Count)),
 			Cell{typesText(e.From, e.MoreFrom) + " -> " + typesText(e.To, e.MoreTo), ""}))
 	}
 	return c.listOf(rows, s.MoreEdges)
@@ -219,7 +219,7 @@ func (c *Console) Schema(s *ops.Schema) error {
 func typesText(list []ops.TypeCount, more int) string {
 	names := make([]string, 0, len(list)+1)
 	for _, t := range list {
-		names = append(names, brief(t.Type, nameWidth)+" "+strconv.Itoa(t.Count))
+		names = append(names, brief(word(t.Type), nameWidth)+" "+strconv.Itoa(t.Count))
 	}
 	if more > 0 {
 		names = append(names, "+"+strconv.Itoa(more))

@@ -1,7 +1,6 @@
 package show
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -154,7 +153,7 @@ func (c *Console) Reviewed(q *ops.ReviewRequest, r *ops.Reviewed) error {
 		rows := [][]Cell{}
 		for _, it := range r.Items {
 			rows = append(rows, []Cell{
-				{line(cmp.Or(string(it.Key), it.ID.String())), Bold}, {line(it.Type), ""},
+				{nodeLabel(it.Key, it.ID), Bold}, {word(it.Type), ""},
 				{it.Created.String(), Dim}, {brief(it.Text, SummaryWidth), ""},
 			})
 		}

@@ -175,6 +175,9 @@ const SummaryWidth = 72
 // line makes text that users wrote safe to print: one line, nothing invisible.
 func line(s string) string { return text.EscapeLine(s) }
 
+// word makes of the type of a node or an edge one safe word, since other parts of a line follow it.
+func word(s string) string { return text.EscapeWord(s) }
+
 // brief is the beginning of text in one safe line of at most width characters.
 func brief(s string, width int) string { return plain.Brief(s, width) }
 

@@ -36,13 +36,13 @@ func (c *Console) Diff(q *ops.DiffRequest, answer any) error {
 // printDiffered prints the items that differ, and what of the profiles does.
 func (c *Console) printDiffered(d *ops.Differed, byWord bool) error {
 	err := d.Nodes(func(n ops.NodeDiff) error {
-		return c.printItemDiff(n.Change, "node "+nodeLabel(n.Key, n.ID)+" "+line(n.Type), n.Fields, byWord)
+		return c.printItemDiff(n.Change, "node "+nodeLabel(n.Key, n.ID)+" "+word(n.Type), n.Fields, byWord)
 	})
 	if err != nil {
 		return err
 	}
 	err = d.Edges(func(e ops.EdgeDiff) error {
-		text := "edge " + line(e.Type) + " " + nodeLabel(e.SrcKey, e.Src) + " -> " +
+		text := "edge " + word(e.Type) + " " + nodeLabel(e.SrcKey, e.Src) + " -> " +
 			nodeLabel(e.DstKey, e.Dst)
 		if e.Key != "" {
 			text += " (" + line(string(e.Key)) + ")"
@@ -62,7 +62,7 @@ func (c *Console) printDiffStat(d *ops.DifferedStat) error {
 		total repo.Counts
 	}{{"node", d.NodeTypes, d.Counts.Nodes}, {"edge", d.EdgeTypes, d.Counts.Edges}} {
 		for _, t := range part.types {
-			c.put("%s\n", c.countsLine(t.Counts, part.what+" "+line(t.Type)))
+			c.put("%s\n", c.countsLine(t.Counts, part.what+" "+word(t.Type)))
 		}
 		c.put("%s\n", c.countsLine(part.total, part.what+"s in all"))
 	}

@@ -20,7 +20,7 @@ func (c *Console) Explored(x *ops.Explored) error {
 	for _, n := range x.Nodes {
 		name := nodeLabel(n.Key, n.ID)
 		about := cmp.Or(brief(string(n.Summary), SummaryWidth), name)
-		c.put("%6s  %s  %s  %s\n", shareText(n.Score), c.Paint(Bold, about), line(n.Type),
+		c.put("%6s  %s  %s  %s\n", shareText(n.Score), c.Paint(Bold, about), word(n.Type),
 			c.Paint(Dim, name))
 		if len(n.Path) > 0 {
 			c.put("        %s\n", c.Paint(Dim, wayOf(names, n.Path)))
@@ -46,9 +46,9 @@ func wayOf(names map[graph.ID]string, path []ops.WayStep) string {
 	var b strings.Builder
 	b.WriteString(cmp.Or(names[path[0].From], path[0].From.String()))
 	for i, p := range path {
-		arrow := " <-" + line(p.Type) + "- "
+		arrow := " <-" + word(p.Type) + "- "
 		if p.Forward {
-			arrow = " -" + line(p.Type) + "-> "
+			arrow = " -" + word(p.Type) + "-> "
 		}
 		b.WriteString(arrow)
 		if i == len(path)-1 {
@@ -85,7 +85,7 @@ func (c *Console) Related(r *ops.RelatedNodes) error {
 	for _, n := range r.Nodes {
 		name := nodeLabel(n.Key, n.ID)
 		c.put("%s  %s  %s\n",
-			c.Paint(Bold, cmp.Or(brief(string(n.Summary), SummaryWidth), name)), line(n.Type),
+			c.Paint(Bold, cmp.Or(brief(string(n.Summary), SummaryWidth), name)), word(n.Type),
 			c.Paint(Dim, name))
 		var why []string
 		for _, reason := range n.Reasons {
@@ -149,7 +149,7 @@ func (c *Console) printCommunity(of *ops.Community) error {
 	}
 	var rows [][]Cell
 	for _, m := range of.Members {
-		rows = append(rows, []Cell{{nodeLabel(m.Key, m.ID), Bold}, {line(string(m.NodeType)), ""},
+		rows = append(rows, []Cell{{nodeLabel(m.Key, m.ID), Bold}, {word(string(m.NodeType)), ""},
 			{m.Inside.String(), Dim}, {brief(string(m.Summary), SummaryWidth), Dim}})
 	}
 	c.putTable(rows)

@@ -194,7 +194,7 @@ func (c *Console) Cues(answer any) error {
 	}
 	list := answer.(*ops.CueList)
 	err := list.Nodes(func(n ops.CuedMemory) error {
-		return c.Printf("%s\n", joinText(c.Paint(Bold, nodeLabel(n.Key, n.ID)), line(n.Type),
+		return c.Printf("%s\n", joinText(c.Paint(Bold, nodeLabel(n.Key, n.ID)), word(n.Type),
 			c.Paint(Dim, brief(string(n.Summary), SummaryWidth)), line(strings.Join(n.Cues, "; "))))
 	})
 	if err == nil && list.Next != "" {

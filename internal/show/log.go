@@ -117,7 +117,7 @@ func (c *Console) statText(stat *ops.Stat) string {
 		types []ops.TypeCounts
 	}{{"node", stat.NodeTypes}, {"edge", stat.EdgeTypes}} {
 		for _, t := range part.types {
-			b.WriteString("  " + c.countsLine(t.Counts, part.what+" "+line(t.Type)) + "\n")
+			b.WriteString("  " + c.countsLine(t.Counts, part.what+" "+word(t.Type)) + "\n")
 		}
 	}
 	return b.String()

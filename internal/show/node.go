@@ -2,9 +2,11 @@ package show
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/plain"
+	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -52,13 +54,13 @@ func (c *Console) List(answer any) (err error) {
 	switch a := answer.(type) {
 	case *ops.NodeList:
 		err = a.Nodes(func(n ops.Node) error {
-			return c.Printf("%s\n", joinText(c.Paint(Bold, nodeLabel(n.Key, n.ID)), line(n.Type),
+			return c.Printf("%s\n", joinText(c.Paint(Bold, nodeLabel(n.Key, n.ID)), word(n.Type),
 				stateText(n.Mark), c.Paint(Dim, brief(string(n.Summary), SummaryWidth))))
 		})
 		next = a.Next
 	case *ops.EdgeList:
 		err = a.Edges(func(e ops.Edge) error {
-			text := line(e.Type) + " " + nodeLabel(e.SrcKey, e.Src) + " -> " + nodeLabel(e.DstKey, e.Dst)
+			text := word(e.Type) + " " + nodeLabel(e.SrcKey, e.Src) + " -> " + nodeLabel(e.DstKey, e.Dst)
 			if e.Key != "" {
 				text += " (" + line(string(e.Key)) + ")"
 			}
@@ -83,10 +85,13 @@ func stateText(m *ops.Mark) string {
 // label names a node for people: its key, or its id where it has none.
 func label(n *graph.Node) string {
 	if n.Key != "" {
-		return line(n.Key)
+		return keySeparators.Replace(line(n.Key))
 	}
 	return n.ID.String()
 }
+
+// keySeparators escapes what separates a key from the parts of a line beside it.
+var keySeparators = strings.NewReplacer("  ", `\u{20}\u{20}`, " -> ", `\u{20}-> `, " <- ", `\u{20}<- `)
 
 func (c *Console) Neighbors(n *ops.Neighbors) error {
 	var rows [][]Cell
@@ -106,13 +111,13 @@ func (c *Console) Neighbors(n *ops.Neighbors) error {
 
 func appendBucket(rows [][]Cell, arrow string, list []ops.Neighbor) [][]Cell {
 	for _, n := range list {
-		row := []Cell{{arrow, Dim}, {line(n.Type), Cyan}}
+		row := []Cell{{arrow, Dim}, {word(n.Type), Cyan}}
 		if n.NodeType == "" {
 			rows = append(rows, append(row, Cell{n.ID.String(), ""}))
 			continue
 		}
 		rows = append(rows, append(row, Cell{nodeLabel(n.Key, n.ID), Bold},
-			Cell{line(string(n.NodeType)), ""}, Cell{brief(string(n.Summary), SummaryWidth), Dim}))
+			Cell{word(string(n.NodeType)), ""}, Cell{brief(string(n.Summary), SummaryWidth), Dim}))
 	}
 	return rows
 }
@@ -123,7 +128,7 @@ func appendMentions(rows [][]Cell, arrow string, list *ops.List[ops.Mention]) []
 	}
 	for _, n := range *list {
 		rows = append(rows, []Cell{{arrow, Dim}, {"mentions", Dim}, {nodeLabel(n.Key, n.ID), Bold},
-			{line(n.NodeType), ""}, {brief(string(n.Summary), SummaryWidth), Dim}})
+			{word(n.NodeType), ""}, {brief(string(n.Summary), SummaryWidth), Dim}})
 	}
 	return rows
 }
@@ -142,7 +147,7 @@ func (c *Console) Path(q *ops.PathRequest, w *ops.Way) error {
 		if !step.Forward {
 			arrow = "<- "
 		}
-		c.put("  %s%s  %s\n", arrow, c.Paint(Cyan, line(step.Type)),
+		c.put("  %s%s  %s\n", arrow, c.Paint(Cyan, word(step.Type)),
 			c.Paint(Bold, nodeLabel(step.ToKey, step.To)))
 	}
 	return nil
@@ -154,9 +159,5 @@ func (c *Console) Block(b *ops.Block) error {
 		_, err := c.Out.Write(b.Raw)
 		return err
 	}
-	text := string(b.Data)
-	if c.Terminal {
-		text = line(text)
-	}
-	return c.Printf("%s\n", text)
+	return c.Printf("%s\n", text.EscapeJSON([]byte(b.Data)))
 }

@@ -92,7 +92,7 @@ func (c *Console) rememberedText(r *ops.Remembered) string {
 		put("  edges: %s", strings.Join(parts, ", "))
 	}
 	for _, l := range r.Links {
-		put("  edge %s -> %s: %s", line(l.Type), line(l.Dst), line(l.Why))
+		put("  edge %s -> %s: %s", word(l.Type), line(l.Dst), line(l.Why))
 	}
 	for _, d := range r.Candidates {
 		put("  may be linked: %s %s %s", d.Kind, share(d.Score), d.ID)

@@ -47,13 +47,13 @@ func (c *Console) printBranchMove(m *ops.BranchMoved) error {
 		return c.failed()
 	}
 	for _, n := range m.Changes.Nodes {
-		title := "node " + nodeLabel(n.Key, n.ID) + " " + line(n.Type)
+		title := "node " + nodeLabel(n.Key, n.ID) + " " + word(n.Type)
 		if err := c.printWatchedItem(n.Change, title, n.Fields); err != nil {
 			return err
 		}
 	}
 	for _, e := range m.Changes.Edges {
-		title := "edge " + line(e.Type) + " " + nodeLabel(e.SrcKey, e.Src) + " -> " +
+		title := "edge " + word(e.Type) + " " + nodeLabel(e.SrcKey, e.Src) + " -> " +
 			nodeLabel(e.DstKey, e.Dst)
 		if e.Key != "" {
 			title += " (" + line(string(e.Key)) + ")"
