@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/guard"
@@ -321,6 +323,124 @@ func TestLinksOfRenamed(t *testing.T) {
 	d.ingest()
 	if got := d.links("home.md"); len(got) > 0 {
 		t.Errorf("home.md leads to %v, which is gone", got)
+	}
+}
+
+// TestForgottenStaysForgotten forgets a chunk, a section and a document. Their file is moved away and back, under its
+// name and another one, or loses and regains the text: what was forgotten is never shown again, all else is.
+func TestForgottenStaysForgotten(t *testing.T) {
+	away := func(d *tree, whole string) { delete(d.files, "b.md"); d.ingest(); d.files["b.md"] = whole }
+	for name, leave := range map[string]func(d *tree, whole string){
+		"away":  away,
+		"twice": func(d *tree, whole string) { away(d, whole); d.ingest(); away(d, whole) },
+		"kept":  func(d *tree, whole string) { d.keep = true; away(d, whole); d.keep = false },
+		"cut": func(d *tree, whole string) {
+			d.files["b.md"] = "# Other\n\nwords\n"
+			d.ingest()
+			d.files["b.md"] = whole
+		},
+		"idle": func(d *tree, whole string) {
+			delete(d.files, "b.md")
+			d.ingest()
+			d.unchanged()
+			d.files["b.md"] = whole
+		},
+		"other": func(d *tree, whole string) { away(d, whole); delete(d.files, "b.md"); d.files["z.md"] = whole },
+	} {
+		for _, what := range []string{TypeChunk, TypeSection, TypeDocument} {
+			t.Run(name+"/"+what, func(t *testing.T) {
+				d := newTree(t, map[string]string{"a.md": "# A\n\nsee [b](b.md)\n", "b.md": "# One\n\n" + prose(9, "one") +
+					"\n\n## Two\n\n" + prose(9, "two") + "\n\n## Three\n\n" + prose(9, "three") + "\n"})
+				d.ingest()
+				id := d.nodeOf("b.md", what, "two")
+				shown := d.shown()
+				d.forget(id)
+				want := d.shown()
+				if (what == TypeChunk) == (want == shown) {
+					t.Fatalf("forgotten: %q, before %q", want, shown)
+				}
+				leave(d, d.files["b.md"])
+				if got := d.state(id); got != graph.Forgotten {
+					t.Errorf("without its text it is %q", got)
+				}
+				d.ingest()
+				if got := d.state(id); got != graph.Forgotten {
+					t.Errorf("after its text came back it is %q", got)
+				}
+				if diff := cmp.Diff(want, d.shown()); diff != "" {
+					t.Errorf("after its text came back (-want +got):\n%s", diff)
+				}
+				d.unchanged()
+			})
+		}
+	}
+}
+
+// unchanged ingests again, which must change nothing and tell of nothing.
+func (d *tree) unchanged() {
+	d.t.Helper()
+	if res, plan := d.ingest(); !res.NoChange || len(plan.Results) != 0 {
+		d.t.Errorf("ingested again: %+v", plan)
+	}
+}
+
+// shown returns the paragraphs of all chunks that are shown, sorted.
+func (d *tree) shown() string {
+	d.t.Helper()
+	var out []string
+	for e, err := range d.head().Nodes(d.t.Context(), graph.ID{}) {
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		if e.Node.Type == TypeChunk && d.state(e.Node.ID) == "" {
+			out = append(out, strings.Split(textOf(e.Node), "\n")...)
+		}
+	}
+	slices.Sort(out)
+	return strings.TrimSpace(strings.Join(slices.Compact(out), "\n"))
+}
+
+// state returns the state of a node, "" for none.
+func (d *tree) state(id graph.ID) graph.State {
+	d.t.Helper()
+	m, err := d.head().Mark(d.t.Context(), graph.OnNode, id)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if m == nil {
+		return ""
+	}
+	return m.State
+}
+
+// nodeOf returns the node of a type of a document, the one with a word in its key where there are several.
+func (d *tree) nodeOf(path, typ, word string) graph.ID {
+	d.t.Helper()
+	key := d.document(path)
+	if typ == TypeDocument {
+		return graph.NodeID(key)
+	}
+	for e, err := range d.head().Nodes(d.t.Context(), graph.ID{}) {
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		if e.Node.Type == typ && strings.HasPrefix(e.Node.Key, key) && strings.Contains(e.Node.Key, word) {
+			return e.Node.ID
+		}
+	}
+	d.t.Fatalf("no %s of %s", typ, path)
+	return graph.ID{}
+}
+
+func (d *tree) forget(id graph.ID) {
+	d.t.Helper()
+	forget := graph.Change{Mark: &graph.MarkChange{On: graph.MarkRef{Node: graph.Ref{ID: id}}, State: graph.Forgotten}}
+	_, err := d.r.Decide(d.t.Context(), repo.DecideOptions{CommitOptions: repo.CommitOptions{Stamp: testBy}},
+		func(*repo.Snapshot) (*repo.Decision, error) {
+			return &repo.Decision{Changes: []graph.Change{forget}, Message: "forget"}, nil
+		})
+	if err != nil {
+		d.t.Fatal(err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ingest/parse"
+	"github.com/mnem-project/mnem/ipld"
 )
 
 // ErrMoved is returned by Plan where the memory has another version of a file that was not read again, as
@@ -250,7 +251,7 @@ func (p *planner) documents() error {
 	}
 	for _, d := range p.gone {
 		lost[d] = true
-		if !p.in.Keep {
+		if !p.in.Keep && len(d.hidden) == 0 { // all are loaded: they might have been renamed
 			p.going[d.node.ID] = true
 		}
 	}
@@ -380,26 +381,51 @@ func (p *planner) leave() error {
 		if err := p.cat.load(p.ctx, d); err != nil {
 			return err
 		}
-		act := Removed
-		if p.in.Keep {
-			act = Retired
+		act := Retired
+		if !p.in.Keep && len(d.hidden) == 0 {
+			act = Removed
 		}
 		p.out.Results = append(p.out.Results, Result{Path: d.path, Action: act, Chunks: len(d.chunks)})
 		for _, id := range append(d.ids(), d.node.ID) {
-			if !p.in.Keep {
+			switch {
+			case act == Removed, !p.in.Keep && id != d.node.ID && !d.hidden[id]:
 				p.drops = append(p.drops, graph.Change{Remove: &graph.Removal{Node: graph.Ref{ID: id}}})
 				continue
+			case !p.in.Keep && id != d.node.ID:
+				p.hang(d, id)
 			}
-			m, err := p.cat.snap.Mark(p.ctx, graph.OnNode, id)
-			if err != nil {
+			if err := p.retire(d, id); err != nil {
 				return err
 			}
-			if m == nil {
-				p.late = append(p.late, graph.Change{Mark: &graph.MarkChange{
-					On: graph.MarkRef{Node: graph.Ref{ID: id}}, State: graph.Retired, Reason: goneReason,
-				}})
-			}
 		}
+	}
+	return nil
+}
+
+// hang makes what a user hid a part of the nearest node that stays when its document goes.
+func (p *planner) hang(d *stored, id graph.ID) {
+	up := d.place(id, func(id graph.ID) bool { return d.hidden[id] })
+	if !d.edges[edgeKey{PartOf, id, up}] {
+		p.late = append(p.late, graph.Change{Edge: &graph.EdgeChange{
+			Type: PartOf, Src: graph.Ref{ID: id}, Dst: graph.Ref{ID: up},
+		}})
+	}
+}
+
+// retire hides a node whose file is gone. One that has a mark keeps it; a document says so by a property then.
+func (p *planner) retire(d *stored, id graph.ID) error {
+	m, err := p.cat.snap.Mark(p.ctx, graph.OnNode, id)
+	switch {
+	case err != nil:
+		return err
+	case m == nil:
+		p.late = append(p.late, graph.Change{Mark: &graph.MarkChange{
+			On: graph.MarkRef{Node: graph.Ref{ID: id}}, State: graph.Retired, Reason: goneReason,
+		}})
+	case id == d.node.ID:
+		p.out.Changes = append(p.out.Changes, graph.Change{Node: &graph.NodeChange{
+			Key: d.node.Key, Props: []ipld.Entry{{Key: propGone, Value: ipld.BoolValue(true)}},
+		}})
 	}
 	return nil
 }

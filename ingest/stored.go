@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -45,6 +46,7 @@ const (
 	propRecord   = "record"
 	propDigest   = "digest" // of a file with credentials, instead of a hash in its source
 	propRedacted = "redacted"
+	propGone     = "gone" // whether it was kept without its file, of a document that has a mark of its own
 )
 
 // goneReason is the reason of the marks on a document that was kept without its file.
@@ -66,6 +68,7 @@ type stored struct {
 
 	loaded   bool
 	nodes    map[graph.ID]*graph.Node // its sections and chunks
+	hidden   map[graph.ID]bool        // of these and itself, what a user hid
 	chunks   []*graph.Node            // in their order
 	edges    map[edgeKey]bool         // from it and its nodes
 	headings map[graph.ID]string      // of chunks: the slugs of their section
@@ -141,7 +144,8 @@ func (c *Catalogue) add(ctx context.Context, id graph.ID) error {
 	if err != nil {
 		return err
 	}
-	d.retired = isGone(m)
+	_, gone := ipld.FindEntry(n.Props, propGone)
+	d.retired = gone || isGone(m)
 	if c.byPath[d.path] == nil { // two that were made on two branches: the other one is left alone
 		c.byPath[d.path] = d
 		c.all = append(c.all, d)
@@ -222,12 +226,47 @@ func (c *Catalogue) load(ctx context.Context, d *stored) error {
 			d.nodes[n.ID] = n
 		}
 	}
+	if err := c.loadHidden(ctx, d); err != nil {
+		return err
+	}
 	if err := c.loadEdges(ctx, d); err != nil {
 		return err
 	}
 	d.chunks = d.order(chunks)
 	d.loaded = true
 	return nil
+}
+
+// loadHidden finds which nodes of a document a user hid. They stay, so that they are hidden whenever their text returns.
+func (c *Catalogue) loadHidden(ctx context.Context, d *stored) error {
+	d.hidden = make(map[graph.ID]bool)
+	for _, id := range append(d.ids(), d.node.ID) {
+		m, err := c.snap.Mark(ctx, graph.OnNode, id)
+		if err != nil {
+			return err
+		}
+		if m != nil && retrieve.Hidden(m.State) && !isGone(m) {
+			d.hidden[id] = true
+		}
+	}
+	return nil
+}
+
+// place returns the nearest node above one that stays, the document at last.
+func (d *stored) place(id graph.ID, stays func(graph.ID) bool) graph.ID {
+	for up := id; up != d.node.ID; {
+		next := d.node.ID
+		for _, e := range sortedEdges(d.edges) {
+			if e.typ == PartOf && e.src == up && (d.nodes[e.dst] != nil) {
+				next = e.dst
+				break
+			}
+		}
+		if up = next; stays(up) {
+			return up
+		}
+	}
+	return d.node.ID
 }
 
 func (c *Catalogue) loadEdges(ctx context.Context, d *stored) error {

@@ -80,12 +80,18 @@ func (w *writer) write() error {
 	return nil
 }
 
-// drop removes the sections and chunks that are no more, and shows again what was hidden with its file.
+// drop removes the sections and chunks that are no more, but for what a user hid, and shows again what was hidden with
+// its file.
 func (w *writer) drop() error {
 	shown := []graph.ID{w.id}
 	for _, id := range w.doc.ids() {
 		if w.wanted[id] {
 			shown = append(shown, id)
+			continue
+		}
+		if w.doc.hidden[id] {
+			up := w.doc.place(id, func(id graph.ID) bool { return w.wanted[id] || w.doc.hidden[id] })
+			w.edgesNow[edgeKey{PartOf, id, up}] = true
 			continue
 		}
 		w.going[id] = true
@@ -201,7 +207,7 @@ func (w *writer) document(chunks []parse.Chunk) {
 	ipld.SortEntries(c.Props)
 	c.Sources = []string{src.String()}
 	w.put(c, propProject, propFormer, propAliases, "tags", propLinks, propMeta, propDigest, propRedacted, propColumns,
-		propAbout)
+		propAbout, propGone)
 }
 
 func texts(list []string) ipld.Value {

@@ -70,7 +70,8 @@ var allowed = map[string]string{
 	"ingest/parse": "internal/pattern internal/text",
 	"ingest/chats": "internal/pattern",
 	"ingest": "adjacency graph guard ipld repo store ingest/chats ingest/parse " + // store only for its errors
-		"memory", // how sources are written
+		"memory " + // how sources are written
+		"retrieve", // which states hide
 	// Histories between repositories: refs and packs, whatever carries them.
 	"remote/s3":        "", // objects in a bucket, whatever they mean
 	"remote/s3/s3test": "",
