@@ -3,6 +3,7 @@ package shelf
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/serve"
+	"github.com/mnem-project/mnem/store"
 )
 
 const (
@@ -97,24 +99,48 @@ func (d tokenDir) Get(id string) (*serve.Token, error) {
 	}
 	t, err := readToken(data)
 	if err != nil || t.ID != id {
-		return nil, fmt.Errorf("%s is not the file of a token", f.Name())
+		return nil, ops.Hintf(fmt.Errorf("%w: %s is not the file of a token", store.ErrCorrupt, f.Name()),
+			"remove it, and make another token with 'mnem token new'")
 	}
 	return t, nil
 }
 
-// encode returns a token as a line.
-func encode(t *serve.Token) ([]byte, error) {
-	var b bytes.Buffer
-	err := ops.WriteJSON(&b, t)
-	return b.Bytes(), err
+// sealed is a token as it is kept: with a sum of all else, since a damaged scope or hash is JSON too.
+type sealed struct {
+	serve.Token
+	Sum string `json:"sum"` // the SHA-256 of the same line with an empty sum, in hex
 }
 
+// encode returns a token as a line.
+func encode(t *serve.Token) ([]byte, error) {
+	kept := sealed{Token: *t}
+	for range 2 { // the first line is what the sum is of
+		var b bytes.Buffer
+		if err := ops.WriteJSON(&b, &kept); err != nil {
+			return nil, err
+		}
+		if kept.Sum != "" {
+			return b.Bytes(), nil
+		}
+		kept.Sum = fmt.Sprintf("%x", sha256.Sum256(b.Bytes()))
+	}
+	panic("unreachable")
+}
+
+// readToken reads what encode wrote, and refuses every other byte.
 func readToken(data []byte) (*serve.Token, error) {
-	var t serve.Token
+	var kept sealed
 	if len(data) > maxTokenFile {
 		return nil, errors.New("a token of too many bytes")
 	}
-	return &t, json.Unmarshal(data, &t)
+	if err := json.Unmarshal(data, &kept); err != nil {
+		return nil, err
+	}
+	line, err := encode(&kept.Token)
+	if err == nil && !bytes.Equal(bytes.TrimSuffix(line, []byte("\n")), bytes.TrimSuffix(data, []byte("\n"))) {
+		err = errors.New("a token that was changed or damaged")
+	}
+	return &kept.Token, err
 }
 
 // checkNew returns an error where there is no room for a token of a name.
