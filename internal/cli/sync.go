@@ -202,10 +202,11 @@ func (c *cli) sync(ctx context.Context, q *syncRequest) error {
 	res, err := t.WithSessions(q.Sessions).Sync(ctx, trade.SyncOptions{
 		Branches: names, Conflicts: q.Conflicts, Tags: q.Tags, Signed: q.Signed, DryRun: q.DryRun,
 	})
-	if res != nil {
-		err = firstError(show.Answer(&c.Console, res, c.Sync), err)
+	if res == nil || err != nil && !res.Did() {
+		return err
 	}
-	return err
+	print := func(s *trade.Synced) error { return c.Sync(s, err != nil) }
+	return firstError(show.Answer(&c.Console, res, print), err)
 }
 
 // settle takes from the configuration what no flag says of conflicts, and refuses what is no rule.
@@ -263,11 +264,16 @@ func (c *cli) pull(ctx context.Context, q *pullRequest) error {
 	}
 	b := &trade.Branch{Branch: names[0]}
 	err = t.Merge(ctx, b, trade.SyncOptions{Conflicts: q.Conflicts, Signed: q.Signed})
-	return firstError(show.Answer(&c.Console, &pullJSON{got, b}, c.printPull), err)
+	p := &pullJSON{got, b}
+	if err != nil && !p.synced().Did() {
+		return err
+	}
+	print := func(p *pullJSON) error { return c.Sync(p.synced(), err != nil) }
+	return firstError(show.Answer(&c.Console, p, print), err)
 }
 
-func (c *cli) printPull(p *pullJSON) error {
-	s := &trade.Synced{Remote: p.Fetched.Remote, Branches: ops.List[*trade.Branch]{p.Branch}, Clashing: p.Fetched.Clashing, Fetched: p.Fetched.Refs,
+// synced is a pull as the sync that it is a part of.
+func (p *pullJSON) synced() *trade.Synced {
+	return &trade.Synced{Remote: p.Fetched.Remote, Branches: ops.List[*trade.Branch]{p.Branch}, Clashing: p.Fetched.Clashing, Fetched: p.Fetched.Refs,
 		Received: p.Fetched.Bytes, Skewed: p.Fetched.Skewed, WentBack: p.Fetched.WentBack, Learned: p.Fetched.Learned}
-	return c.Sync(s)
 }

@@ -11,6 +11,61 @@ import (
 	"testing"
 )
 
+// TestNothingNew pulls and syncs where nothing is new: the branch is said where it is. A sync that fails before it did
+// anything says nothing but its error.
+func TestNothingNew(t *testing.T) {
+	w := newTeam(t, carriers()[0])
+	w.ok("a", "init")
+	w.ok("a", "remote", "add", "team", "../hub")
+	w.add("a", "one", "x")
+	w.ok("a", "sync")
+	at := w.at("a", "refs/heads/main")
+	for _, verb := range []string{"pull", "sync"} {
+		if out := w.ok("a", verb); !strings.Contains(out, "] no change\n") || strings.Contains(out, "no commit") {
+			w.Errorf("%s prints %q", verb, out)
+		}
+		if out := w.ok("a", verb, "--json"); !strings.Contains(out, `"commit":"`+at+`"`) {
+			w.Errorf("%s prints %s, and the branch is at %s", verb, out, at)
+		}
+	}
+	w.ok("a", "remote", "add", "dead", "http://127.0.0.1:1/")
+	for _, args := range [][]string{{"sync", "dead"}, {"pull", "dead"}, {"fetch", "dead"}, {"push", "dead"}, {"sync", "dead", "--json"}} {
+		if out, errs := w.run(1, "a", "", args...); out != "" || !strings.Contains(errs, "127.0.0.1:1") {
+			w.Errorf("%q prints %q, and says %q", args, out, errs)
+		}
+	}
+}
+
+// TestNoRepositoryThere says what to do where a path has no repository, by what was asked and what is there.
+func TestNoRepositoryThere(t *testing.T) {
+	w := newTeam(t, carriers()[0])
+	w.ok("a", "init")
+	_, errs := w.run(3, "a", "", "clone", "nosuch", "x")
+	if strings.Contains(errs, "set-url") || !strings.Contains(errs, "correct the path") {
+		w.Errorf("a clone says %q", errs)
+	}
+	bare := filepath.Join(w.dir, "bare repo")
+	for _, dir := range []string{"objects", "refs"} {
+		if err := os.MkdirAll(filepath.Join(bare, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(bare, "HEAD"), []byte("ref: refs/heads/main\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url := "git+" + strings.ReplaceAll(fileURL(bare), " ", "%20")
+	w.ok("a", "remote", "add", "git", bare)
+	for _, args := range [][]string{{"sync", "git"}, {"fetch", "git"}, {"clone", bare, "y"}} {
+		_, errs := w.run(3, "a", "", args...)
+		if !strings.Contains(errs, url) || strings.Contains(errs, "init") {
+			w.Errorf("%q says %q, want %s", args, errs, url)
+		}
+		if strings.Contains(errs, "set-url git "+url) == (args[0] == "clone") {
+			w.Errorf("%q says %q", args, errs)
+		}
+	}
+}
+
 // TestRemotes names, changes and forgets other repositories, and refuses what is none.
 func TestRemotes(t *testing.T) {
 	w := newTeam(t, carriers()[0])

@@ -287,8 +287,12 @@ func (c *Console) putSessions(s *trade.Synced) {
 	}
 }
 
-func (c *Console) Sync(s *trade.Synced) error {
+// Sync prints what a sync did, of one that failed nothing of the branches that it did not come to.
+func (c *Console) Sync(s *trade.Synced, failed bool) error {
 	for _, b := range s.Branches {
+		if failed && !b.Did() {
+			continue
+		}
 		c.printConflicts(b.Conflicts)
 		var did []string
 		if b.Forward {

@@ -155,3 +155,12 @@ func parseSSH(u *url.URL) (*URL, error) {
 	}
 	return &URL{Scheme: u.Scheme, Path: u.Path, At: u}, nil
 }
+
+// GitURL returns the URL of the git repository in a directory, an absolute path.
+func GitURL(dir string) string {
+	path := filepath.ToSlash(dir)
+	if !strings.HasPrefix(path, "/") { // a drive
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "git+file", Path: path}).String()
+}

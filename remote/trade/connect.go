@@ -4,6 +4,8 @@ package trade
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -40,10 +42,42 @@ func Connect(ctx context.Context, h *byverb.Host, at, dir string) (remote.Side, 
 		dir = filepath.Dir(dir)
 	}
 	if _, err := os.Stat(filepath.Join(dir, repo.DirName)); err != nil {
-		return nil, ops.Hintf(&repo.NotFoundError{What: "repository", Name: dir},
-			"make one there with 'mnem init %s', or correct it with 'mnem remote set-url'", plain.Shell(dir))
+		missing := &noRepositoryError{repo.NotFoundError{What: "repository", Name: dir}}
+		if isGit(dir) {
+			return nil, ops.Hintf(fmt.Errorf("%w, but one of git", missing), "a git repository has the URL %s", plain.Shell(place.GitURL(dir)))
+		}
+		return nil, ops.Hintf(missing, "correct the path or URL; 'mnem init %s' makes a repository there", plain.Shell(dir))
 	}
 	return byverb.In(h, dir), nil
+}
+
+// noRepositoryError is returned for a directory without a repository.
+type noRepositoryError struct{ repo.NotFoundError }
+
+func (e *noRepositoryError) Unwrap() error { return &e.NotFoundError }
+
+// isGit reports whether a directory is that of a git repository without a work tree.
+func isGit(dir string) bool {
+	for name, isDir := range map[string]bool{"HEAD": false, "objects": true, "refs": true} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.IsDir() != isDir {
+			return false
+		}
+	}
+	return true
+}
+
+// correct adds to the error of a remote whose directory has no repository how its URL is corrected.
+func correct(err error, name string) error {
+	var missing *noRepositoryError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	if isGit(missing.Name) {
+		return ops.Hintf(err, "a git repository has another URL: mnem remote set-url %s %s", plain.Shell(name),
+			plain.Shell(place.GitURL(missing.Name)))
+	}
+	return ops.Hintf(err, "make one there with 'mnem init %s', or correct it with 'mnem remote set-url %s URL'",
+		plain.Shell(missing.Name), plain.Shell(name))
 }
 
 // Try tries whether the place of a remote keeps writers apart, where that is in doubt, unless it may not be written.
@@ -73,7 +107,7 @@ type Transfer struct {
 func Open(ctx context.Context, h *byverb.Host, here *byverb.Side, r place.Remote, dryRun bool) (*Transfer, error) {
 	there, err := Connect(ctx, h, r.URL, here.Mirror(r.Name))
 	if err != nil {
-		return nil, err
+		return nil, correct(err, r.Name)
 	}
 	return Between(h, here, r, there, dryRun), nil
 }

@@ -36,6 +36,9 @@ type Branch struct {
 	Conflicts ops.List[ops.Conflict] `json:"conflicts"` // with what was taken
 }
 
+// Did reports whether anything became of a branch.
+func (b *Branch) Did() bool { return b.Forward || b.Pushed || b.Merged > 0 || len(b.Conflicts) > 0 }
+
 // Synced is what a sync did.
 type Synced struct {
 	Remote   string                  `json:"remote"`
@@ -51,6 +54,12 @@ type Synced struct {
 	Sent   int64 `json:"sent_bytes"`
 	Untold bool  `json:"untold"` // as of push
 	DryRun bool  `json:"dry_run"`
+}
+
+// Did reports whether a sync did anything, perhaps before it failed.
+func (s *Synced) Did() bool {
+	return len(s.Fetched)+len(s.Pushed)+len(s.Clashing) > 0 || s.Learned != Learned{} ||
+		slices.ContainsFunc(s.Branches, (*Branch).Did)
 }
 
 // SyncOptions say how branches are brought to the same state.
@@ -197,6 +206,7 @@ func (t *Transfer) Merge(ctx context.Context, b *Branch, f SyncOptions) error {
 			there = ref.Target
 		}
 	}
+	b.Commit = here
 	if !there.Defined() || here == there {
 		return nil
 	}
