@@ -39,7 +39,7 @@ func altitudeCommand(h *cli.Host) *cobra.Command {
 			"  points/100  points per 100 tokens, over all broad questions",
 		Example: "  mnem-bench altitude .\n" +
 			"  mnem-bench altitude . --budget 512",
-		Args: cobra.ExactArgs(1),
+		Args: cli.Positionals("DIR [flags]"),
 	}
 	cmd.Flags().IntVar(&budget, "budget", altitudeBudget, "at most `N` tokens an answer; 0 for no budget")
 	cmd.Flags().IntVar(&limit, "limit", retrieve.DefaultLimit, "at most `N` items an answer; 0 for no limit")

@@ -65,7 +65,7 @@ func answersCommand(h *cli.Host) *cobra.Command {
 			"  mnem-bench answers memory --cues --also --misses\n" +
 			"  mnem-bench answers memory --verb retrieve --floor rest --limit 40\n" +
 			"  mnem-bench answers memory --also --vary rewrites=32768,131072",
-		Args: cobra.MinimumNArgs(1),
+		Args: cli.Positionals("DIR... [flags]"),
 	}
 	opt.Retrieval = h.RetrievalFlags(cmd, retrieve.DefaultLimit, retrieve.DefaultBudget,
 		"also", "exclude", "intent", "now", "order", "summarize", "unseen")

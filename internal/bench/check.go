@@ -43,7 +43,7 @@ func checkCommand(h *cli.Host) *cobra.Command {
 			"others alone. With a single pair the rule removed stands for other sets.",
 		Example: "  mnem-bench check .\n  mnem-bench check . --sample 100\n" +
 			"  mnem-bench check . --embed=hash --gate fused\n  mnem-bench check . --json",
-		Args: cobra.ExactArgs(1),
+		Args: cli.Positionals("DIR [flags]"),
 	}
 	f := cmd.Flags()
 	f.StringVar(&opt.gate, "gate", "", "judge by `GATE`: lexical, semantic or fused")

@@ -53,7 +53,7 @@ func digestsCommand(h *cli.Host) *cobra.Command {
 			"shows on this conversation what a new one can expect.",
 		Example: "  mnem-bench digests .\n" +
 			"  mnem-bench digests . --vary first=0,8",
-		Args: cobra.ExactArgs(1),
+		Args: cli.Positionals("DIR [flags]"),
 	}
 	cmd.Flags().StringVar(&opt.vary, "vary", "", "measure with each of these values of a weight, `NAME=V1,V2...`")
 	return h.Command(cmd, func(cmd *cobra.Command, args []string) error {

@@ -75,7 +75,7 @@ func evalCommand(h *cli.Host) *cobra.Command {
 			"  mnem-bench eval . --baseline before.json --tolerance 0.01\n" +
 			"  mnem-bench eval . --results results.jsonl\n" +
 			"  mnem-bench eval . --as markdown --pack passages --passage-tokens 96",
-		Args: cobra.ExactArgs(1),
+		Args: cli.Positionals("DIR [flags]"),
 	}
 	opt.Retrieval = h.RetrievalFlags(cmd, evaluate.DefaultLimit, evaluate.DefaultBudget)
 	f := cmd.Flags()

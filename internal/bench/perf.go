@@ -46,7 +46,7 @@ func perfCommand(h *cli.Host) *cobra.Command {
 			"some:\n\n" + names.String() + "\n" +
 			"All files are in a temporary directory, which is removed at the end; no repository is touched.",
 		Example: "  mnem-bench perf --nodes 200 --dims 8 --runs 1 --only commit,warm",
-		Args:    cobra.NoArgs,
+		Args:    cli.Positionals("[flags]"),
 	}
 	f := cmd.Flags()
 	f.StringVar(&opt.nodes, "nodes", "1000,10000", "sizes of the memories, in nodes")

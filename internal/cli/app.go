@@ -287,11 +287,14 @@ func (c *cli) parent(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command 
 
 // noArguments refuses arguments, and says where one may be the value of a flag before it.
 func noArguments(cmd *cobra.Command, args []string) error {
-	err := cobra.NoArgs(cmd, args)
-	if name := givenAlone(cmd); err != nil && name != "" {
+	if len(args) == 0 {
+		return nil
+	}
+	err := usagef("%s takes no arguments: %q", nameOf(cmd), args[0])
+	if name := givenAlone(cmd); name != "" {
 		return hint(err, "a value of --%[1]s follows \"=\": --%[1]s=%[2]s", name, args[0])
 	}
-	return err
+	return hint(err, "see '%s --help'", cmd.CommandPath())
 }
 
 // givenAlone returns a flag that was given without the value that it may have, "" for none.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,6 +10,17 @@ import (
 	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/ops"
 )
+
+// knownShell refuses all but the name of one shell.
+func knownShell(cmd *cobra.Command, args []string) error {
+	if err := Positionals("bash|zsh|fish|powershell")(cmd, args); err != nil {
+		return err
+	}
+	if !slices.Contains(cmd.ValidArgs, args[0]) {
+		return hint(usagef("no completion for %q", args[0]), "shells are %s", strings.Join(cmd.ValidArgs, ", "))
+	}
+	return nil
+}
 
 func (c *cli) completionCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -21,7 +33,7 @@ func (c *cli) completionCommand() *cobra.Command {
 			"  mnem completion zsh >\"${fpath[1]}/_mnem\"\n" +
 			"  mnem completion fish >~/.config/fish/completions/mnem.fish\n" +
 			"  mnem completion powershell | Out-String | Invoke-Expression",
-		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		Args:      knownShell,
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 	}
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {

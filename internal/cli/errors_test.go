@@ -241,7 +241,7 @@ func TestErrorsAreSafeLines(t *testing.T) {
 	}
 	w.run(0, "init")
 	_, stderr = w.run(2, "distill", "--model", "x")
-	want = "mnem: unknown command \"x\" for \"mnem distill\"\nhint: a value of --model follows \"=\": --model=x\n"
+	want = "mnem: distill takes no arguments: \"x\"\nhint: a value of --model follows \"=\": --model=x\n"
 	if stderr != want {
 		t.Errorf("stderr %q, want %q", stderr, want)
 	}

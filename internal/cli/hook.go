@@ -43,7 +43,7 @@ func (c *cli) hookCommand() *cobra.Command {
 			"'mnem config set private true' for a project, they note nothing, and still tell what is known.\n" +
 			"docs/hooks.md tells how programs are set up.",
 		Example: "  mnem hook claude-code stop <hook.json",
-		Args:    cobra.ExactArgs(2),
+		Args:    Positionals("HOST EVENT"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			switch len(args) {
 			case 0:

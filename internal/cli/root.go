@@ -76,9 +76,7 @@ func (c *cli) root(args ...string) *cobra.Command {
 
 // rootFlags gives a root the flags of every command, and what is said of wrong ones.
 func (c *cli) rootFlags(root *cobra.Command) {
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return hint(usagef("%w", err), "see '%s --help'", cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	c.setUsage(root)
 	g, f := &c.global, root.PersistentFlags()

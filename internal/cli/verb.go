@@ -262,34 +262,15 @@ func (v *verb) args() (list []ops.Field) {
 	return list
 }
 
-// positional says how many positional arguments there may be: those that Usage names.
+// positional says which positional arguments there may be, those that Usage names, and which flags go together.
 func (v *verb) positional() cobra.PositionalArgs {
-	least, most := 0, 0
-	for _, word := range strings.Fields(firstOf(v.spec.Args, v.spec.Usage)) {
-		switch {
-		case strings.HasPrefix(word, "[flags"), strings.HasPrefix(word, "[-"):
-			continue
-		case strings.Contains(word, "…"):
-			most = -1000
+	check := Positionals(firstOf(v.spec.Args, v.spec.Usage))
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return err
 		}
-		if !strings.HasPrefix(word, "[") {
-			least++
-		}
-		most++
+		return v.checkFlags(cmd)
 	}
-	switch {
-	case most == 0:
-		return noArguments
-	case most < 0 && least == 0:
-		return cobra.ArbitraryArgs
-	case most < 0:
-		return cobra.MinimumNArgs(least)
-	case most == least:
-		return cobra.ExactArgs(most)
-	case least == 0:
-		return cobra.MaximumNArgs(most)
-	}
-	return cobra.RangeArgs(least, most)
 }
 
 // setArgs gives positional arguments to their fields, whose names it returns: a list takes what the fields
