@@ -126,7 +126,7 @@ var readErrors = []struct {
 	{"full", "get|alice|--field|props.colour", "not_found", 3, "no field"},
 	{"full", "get|alice|--field|context", "not_found", 3, "no field"},
 	{"full", "get|alice|--at|nowhere", "not_found", 3, `no revision "nowhere"`},
-	{"full", "get", "usage", 2, "arg"},
+	{"full", "get", "usage", 2, "NODE is missing"},
 	{"full", "show|nobody", "not_found", 3, `no node "nobody"`},
 	{"full", "show|HEAD~1|--at|HEAD", "usage", 2, "is a revision"},
 	{"full", "show|HEAD~7", "not_found", 3, "HEAD~7"},

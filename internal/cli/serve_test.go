@@ -366,7 +366,7 @@ func TestServeRefuses(t *testing.T) {
 		{1, []string{"--addr", "nowhere"}, "nowhere"},
 		{2, []string{"--rate", "0"}, "--rate"}, {2, []string{"--max-body", "much"}, "--max-body"},
 		{2, []string{"--timeout", "1ms"}, "--timeout"}, {2, []string{"--log", "loud"}, "--log"},
-		{2, []string{"now"}, "unknown"},
+		{2, []string{"now"}, "no arguments"},
 	} {
 		_, stderr := w.run(tt.exit, append([]string{"serve"}, tt.args...)...)
 		if !strings.Contains(stderr, tt.want) {
