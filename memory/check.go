@@ -207,7 +207,8 @@ func gatherEvidence(
 	ctx context.Context, s *repo.Snapshot, req retrieve.Request,
 ) ([]*Evidence, []retrieve.Reading, error) {
 	// Check judges by itself, by the words of the claim.
-	req.Limit, req.Budget, req.Floor, req.Ranking = new(checkItems), new(0), retrieve.FloorRest, 1
+	req.Limit, req.Budget, req.Floor = new(checkItems), new(0), retrieve.FloorRest
+	req.Ranking = retrieve.PlainRanking
 	req.Dedup, req.Order, req.Summarize, req.Adjacency, req.MMR = true, "", 0, 0, nil
 	answer, err := s.Retrieve(ctx, req)
 	if err != nil {

@@ -23,10 +23,10 @@ func (m *Memory) Recall(
 }
 
 // findAll returns the first nodes that have something of a text, however little, without expansion. Names
-// are among them, which ranking 2 takes for no items: links lead on from them.
+// are among them, which bands leave out: links lead on from them.
 func findAll(
 	ctx context.Context, s *repo.Snapshot, limit int, q retrieve.Request,
 ) (*retrieve.Answer, error) {
-	q.Limit, q.Budget, q.Expand, q.Ranking = &limit, new(int), new(int), 1
+	q.Limit, q.Budget, q.Expand, q.Ranking = &limit, new(int), new(int), retrieve.PlainRanking
 	return s.Retrieve(ctx, q.Explicitly("limit", "budget", "expand"))
 }

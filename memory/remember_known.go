@@ -271,7 +271,7 @@ func nearbyRequest(query string, d *Draft) retrieve.Request {
 	req := retrieve.Request{
 		Text: query, Limit: new(maxNearby), Budget: new(0), Expand: new(0), SummaryCap: new(1),
 		Spelling: retrieve.SpellingOff, Settled: true, Floor: retrieve.FloorRest,
-		Ranking: 1, // what says the same has the same words: no kindred ones
+		Ranking: retrieve.PlainRanking, // what says the same has the same words: no kindred ones
 	}
 	if query != "" {
 		req.Weights = []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: fixed.One},

@@ -62,7 +62,7 @@ func filled(word func(i int) string) string {
 // does: the text is analysed once or twice, whatever is asked about it.
 func TestHostileQuestions(t *testing.T) {
 	effort.Alone(t)
-	// 21.6 MB of 9,000 known words, 15.5 by ranking 1: bands split the scores of 50 candidates by word.
+	// 21.6 MB of 9,000 known words, 15.5 plainly: bands split the scores of 50 candidates by word.
 	const nodes, mostBlocks, mostAllocs, mostBytes = 1000, 400, 150_000, 23 << 20
 	base := mem.New()
 	r, err := repo.New(t.Context(), base, by, repo.Options{})
@@ -155,7 +155,7 @@ const mostOrdinaryBlocks, mostOrdinaryAllocs = 250, 2500 // of 8,000 nodes 101 a
 // the answers.
 func TestPlainQuestions(t *testing.T) {
 	effort.Alone(t)
-	// 69 blocks and 1.55 MB, 39 and 0.67 by ranking 1, which compares no candidates and gives no bands.
+	// 69 blocks and 1.55 MB, 39 and 0.67 by the plain one, which compares no candidates and gives no bands.
 	// Of the large memory 102 and 2.78 MB.
 	const asked, mostBlocks, mostBytes = 4, 115, 3000 << 10
 	base := memory(t, effort.Pick(8000, 16_000, 16_000))

@@ -123,8 +123,8 @@ func compareDense(t *testing.T, rng *rand.Rand, s *repo.Snapshot, m denseModel) 
 	q := retrieve.QueryVector{Model: []string{"m", "m2", "x", "none"}[rng.IntN(4)],
 		Values: []int8{int8(rng.IntN(255) - 127), int8(rng.IntN(255) - 127), 1}}
 	typ := []string{"", "A"}[rng.IntN(2)]
-	// Ranking 1, whose scores are the cosines as they are.
-	req := retrieve.Request{Ranking: 1, Vectors: []retrieve.QueryVector{q}, Limit: new(0), Budget: new(0),
+	// The plain ranking, whose scores are the cosines as they are.
+	req := retrieve.Request{Ranking: retrieve.PlainRanking, Vectors: []retrieve.QueryVector{q}, Limit: new(0), Budget: new(0),
 		Expand: new(0), Floor: retrieve.FloorRest}
 	if typ != "" {
 		req.Types = []string{typ}

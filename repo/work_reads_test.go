@@ -50,7 +50,7 @@ func TestWorkOfReads(t *testing.T) {
 			most int64
 		}{
 			{"opening", func(t *testing.T, r *repo.Repo) { head(t, r) }, 12},
-			// 92 of 8,000 nodes, 50 by ranking 1: the other 42 are of the 20 candidates that are compared
+			// 92 of 8,000 nodes, 50 plainly: the other 42 are of the 20 candidates that are compared
 			// and the 50 that get bands.
 			{"retrieval", ask(retrieve.Request{Text: "w77", Expand: new(0)}), 110},
 			{"retrieval with expansion", ask(retrieve.Request{Text: "w77"}), 400},

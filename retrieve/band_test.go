@@ -65,7 +65,7 @@ func (m evenMemory) bandsOf(t *testing.T, req Request) string {
 }
 
 // two has the constants of bands.
-var two = rankingOf(2)
+var two = rankingOf(RankingVersion)
 
 const threeMaybes = "0 maybe, 1 maybe, 2 rest"
 
@@ -215,8 +215,8 @@ func TestBandsOfAll(t *testing.T) {
 	if err != nil || len(a.Items) != 1 || a.Items[0].Band != BandAnswer {
 		t.Errorf("by a date alone: %+v, %v", a, err)
 	}
-	if got := m.bandsOf(t, Request{Text: "part", Ranking: 1}); got != "0 , 1 , 2 " {
-		t.Errorf("ranking 1: %s", got)
+	if got := m.bandsOf(t, Request{Text: "part", Ranking: PlainRanking}); got != "0 , 1 , 2 " {
+		t.Errorf("plain: %s", got)
 	}
 }
 

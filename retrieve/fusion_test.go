@@ -82,7 +82,7 @@ func TestFusionOracle(t *testing.T) {
 			req.Weights = []LaneWeight{{LaneText, rng.Int64N(MaxWeight + 1)},
 				{LaneDense("m"), rng.Int64N(2) * rng.Int64N(1000)}}
 		}
-		req.Ranking = 1
+		req.Ranking = PlainRanking
 		lists := map[Lane][]Hit{}
 		full := req
 		full.Fusion, full.Weights = RRF, nil
@@ -123,7 +123,7 @@ func TestGround(t *testing.T) {
 			m.embed(id, "m", 100, int8(i/3))
 		}
 		req := Request{Text: "a", Vectors: vectorOf("m", 1, 0), Limit: new(0), Budget: new(0), Expand: new(0)}
-		for _, ranking := range []int{1, 2} {
+		for _, ranking := range []int{PlainRanking, RankingVersion} {
 			req.Ranking = ranking
 			a := m.ask(t, req)
 			scores := make([]int64, c.nodes)
@@ -135,11 +135,11 @@ func TestGround(t *testing.T) {
 				}
 			}
 			ground := int64(0)
-			if ranking == 2 {
+			if ranking == RankingVersion {
 				ground = scores[c.ground] / 2
 			}
 			text, dense := int64(1<<16), int64(1<<15)
-			if ranking == 2 {
+			if ranking == RankingVersion {
 				text, dense = 4<<16, 1<<16 // all of the text is known
 			}
 			for _, it := range a.Items {

@@ -30,7 +30,7 @@ func TestNeighbours(t *testing.T) {
 	}{
 		"both":        {nil, Request{}, both},
 		"alone":       {nil, Request{Floor: FloorAnswer}, both},
-		"ranking 1":   {nil, Request{Ranking: 1}, "0 "},
+		"plain":       {nil, Request{Ranking: PlainRanking}, "0 "},
 		"general":     {nil, Request{Intent: IntentGeneral}, "0 answer"},
 		"limit":       {nil, Request{Limit: new(2)}, "0 answer, 1 answer"},
 		"filtered":    {nil, Request{Exclude: []graph.ID{num(1), num(2)}}, "0 answer, 3 answer, 4 answer"},

@@ -61,7 +61,7 @@ func TestOutdated(t *testing.T) {
 		"German part":       {[]string{"boat dock Nord", "boat dock Abfahrt Neubau"}, Request{}, "0 1"},
 		"one shared word":   {[]string{"boat dock", "dock now"}, Request{}, "0 1"},
 		"rest":              {[]string{"boat dock north", "boat dock south now"}, Request{Floor: FloorRest}, "0 1"},
-		"ranking 1":         {[]string{"boat dock north", "boat dock south now"}, Request{Ranking: 1}, "0 1"},
+		"plain":             {[]string{"boat dock north", "boat dock south now"}, Request{Ranking: PlainRanking}, "0 1"},
 		"blank":             {[]string{"boat dock north", "boat dock south now"}, Request{Text: " "}, "1 0"},
 		"answers only":      {[]string{"boat dock north", "boat dock south now"}, Request{Floor: FloorAnswer}, "1 0<1"},
 		"something between": {[]string{"boat dock north", "dock tea cup", "boat dock south now"}, Request{}, "2 0<2 1"},

@@ -17,8 +17,8 @@ func TestShortlistOfAnyLimit(t *testing.T) {
 	if list := (Request{Limit: &limit, Oversample: &all}).shortlist(); list.Most != 0 {
 		t.Errorf("all are compared: %+v", list)
 	}
-	one := Request{Limit: &limit, Oversample: &all, Ranking: 1}
+	one := Request{Limit: &limit, Oversample: &all, Ranking: PlainRanking}
 	if list := one.shortlist(); list.Near != limit {
-		t.Errorf("ranking 1: %+v", list)
+		t.Errorf("plain: %+v", list)
 	}
 }

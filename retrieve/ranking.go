@@ -64,10 +64,16 @@ type bandConstants struct {
 	ahead int64
 }
 
-// rankings are the versions there are.
+// PlainRanking ranks for lookups within a larger operation: by the words and vectors of the request as they
+// are, without kindred words and without bands, so that a node that is only a name is an item too. It is no
+// version: an answer by it has no valid receipt.
+const PlainRanking = -1
+
+var plainRanking = ranking{version: PlainRanking, rewrites: fixed.One / 2, temporal: fixed.One}
+
+// rankings are the released versions, and the current one last.
 var rankings = []ranking{
-	{version: 1, rewrites: fixed.One / 2, temporal: fixed.One},
-	{version: 2, rewrites: 2 * fixed.One, kin: 13_107, textLeast: fixed.One / 4, textMost: 4 * fixed.One,
+	{version: 1, rewrites: 2 * fixed.One, kin: 13_107, textLeast: fixed.One / 4, textMost: 4 * fixed.One,
 		ground: fixed.One / 2, peers: 20, ease: 6 * fixed.One,
 		kinKnown: 26_214, neighbours: true, bands: true, bandConstants: bandConstants{
 			sure: 13_107, each: 6_554, sureMany: 45_875, eachMany: 26_214, ofBest: fixed.One / 4, ofBestLike: 20_000,
@@ -76,10 +82,13 @@ var rankings = []ranking{
 		}},
 }
 
-// rankingOf returns the row of a version, nil where it is gone; 0 is the newest.
+// rankingOf returns the row of a version or of PlainRanking, nil if there is none; 0 is the newest.
 func rankingOf(version int) *ranking {
-	if version == 0 {
+	switch version {
+	case 0:
 		version = RankingVersion
+	case PlainRanking:
+		return &plainRanking
 	}
 	i := slices.IndexFunc(rankings, func(r ranking) bool { return r.version == version })
 	if i < 0 {
@@ -116,10 +125,6 @@ func (r *Request) engine() Engine {
 	}
 	return engineOf(r.Ranking)
 }
-
-// bare reports whether an embedding of a node's text without properties is none of an older text: when answers of
-// ranking 1 were recorded, no property was embedded.
-func (r *ranking) bare() bool { return r.version == 1 }
 
 // current reports whether answers of an engine can be made again.
 func (e Engine) current() bool {

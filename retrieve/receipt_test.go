@@ -302,7 +302,7 @@ func TestCompareReceipts(t *testing.T) {
 		change func(r *Receipt)
 	}{
 		{"commits", -1, func(r *Receipt) { r.Commits[0] = ipld.Sum(ipld.DagCBOR, []byte("x")) }},
-		{"engine", -1, func(r *Receipt) { r.Engine.Ranking = 1 }},
+		{"engine", -1, func(r *Receipt) { r.Engine.Ranking++ }},
 		{"request", -1, func(r *Receipt) { r.Params = withParam(r.Params, "limit", nil) }},
 		{"id", 0, func(r *Receipt) { r.Items[0].ID = num(9); r.Items[1].Score++ }},
 		{"node", 1, func(r *Receipt) { r.Items[1].Node = testCommit; r.Tokens++ }},

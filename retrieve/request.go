@@ -158,8 +158,8 @@ type Request struct {
 	// Floor is the last band whose items are in the answer; "" for FloorMaybe.
 	Floor Floor
 
-	// Ranking is the version of the ranking that answers, 0 for the newest. A receipt has it in its
-	// engine.
+	// Ranking is the version of the ranking that answers, 0 for the newest; or PlainRanking. A receipt has
+	// the version in its engine.
 	Ranking int
 
 	// Tuning stands for a constant of the ranking while constants are chosen; nil for none. What it gives

@@ -102,7 +102,7 @@ func TestSparseAlone(t *testing.T) {
 func TestSparseFuses(t *testing.T) {
 	m := sparseShelf()
 	req := Request{Text: "c", Vectors: vectorOf("m", 0, 1), Expand: new(0),
-		Sparse: sparseOf("s", graph.Term{Term: "x", Weight: 1}), Ranking: 1}
+		Sparse: sparseOf("s", graph.Term{Term: "x", Weight: 1}), Ranking: PlainRanking}
 	a, err := Run(t.Context(), m, m, testCommit, req)
 	if err != nil {
 		t.Fatal(err)

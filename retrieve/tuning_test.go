@@ -16,8 +16,8 @@ func TestTuning(t *testing.T) {
 		of   *ranking
 		want func(*ranking) int64
 	}{
-		"rewrites": {rankingOf(1), func(r *ranking) int64 { return r.rewrites }},
-		"temporal": {rankingOf(2), func(r *ranking) int64 { return r.temporal }},
+		"rewrites": {rankingOf(PlainRanking), func(r *ranking) int64 { return r.rewrites }},
+		"temporal": {rankingOf(RankingVersion), func(r *ranking) int64 { return r.temporal }},
 	} {
 		tuned := Request{Ranking: c.of.version, Tuning: &tuning.Constant{Name: name, Value: 12_345}}
 		if got, own := c.want(tuned.row()), c.want(c.of); got != 12_345 || own == got {

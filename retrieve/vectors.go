@@ -218,7 +218,7 @@ func noVectors(code Code, model string, models []string) Warning {
 
 // countStale counts an item that a dense or sparse lane found by a vector of a text that it has no more.
 func (r *run) countStale(ctx context.Context, n *graph.Node, lanes []LaneHit) error {
-	var text, bare [sha256.Size]byte
+	var text [sha256.Size]byte
 	known := false
 	for _, l := range lanes {
 		model, ok := l.Lane.embedded()
@@ -234,17 +234,12 @@ func (r *run) countStale(ctx context.Context, n *graph.Node, lanes []LaneHit) er
 				}
 			}
 			text, known = graph.TextHash(n, content), true
-			if bare = text; r.req.row().bare() {
-				without := *n
-				without.Props = nil
-				bare = graph.TextHash(&without, content)
-			}
 		}
 		embedded, err := r.x.(Vectors).EmbeddedText(ctx, n.ID, model)
 		if err != nil {
 			return fmt.Errorf("read embedding of %s: %w", n.ID, err)
 		}
-		if embedded != text && embedded != bare {
+		if embedded != text {
 			r.stale++
 			return nil
 		}

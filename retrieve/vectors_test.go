@@ -123,7 +123,7 @@ func TestDenseExpands(t *testing.T) {
 
 // TestConvex weighs the lanes by hand: the text's best is 4, the vector's 40.
 func TestConvex(t *testing.T) {
-	a := shelf().ask(t, Request{Text: "a", Vectors: vectorOf("m", 1, 0), Expand: new(0), Ranking: 1})
+	a := shelf().ask(t, Request{Text: "a", Vectors: vectorOf("m", 1, 0), Expand: new(0), Ranking: PlainRanking})
 	const one, half = 1 << 16, 1 << 15
 	want := []Item{
 		{ID: num(1), Score: (one*one + half*(1*one/40)) / (one + half)},

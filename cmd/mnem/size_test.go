@@ -19,7 +19,7 @@ import (
 //	   275,000  paths over blocks by go-ipld-prime's link system
 //	   620,000  verbs declared once: their requests, answers and documentation, beside the old way
 //	 1,090,000  all of them, and between processes: a request, an answer and their JSON for each
-//	    60,000  ranking 2 and cues
+//	    60,000  bands and cues
 //	   450,000  ingest: documents and conversations
 //	   300,000  the parser of Go, for source files
 //	   250,000  kindred words

@@ -16,7 +16,7 @@ func TestKin(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSuffix(kinTable, "\n"), "\n")
-	// Ranking 2 is this table, too: receipts of it are replayed by it for ever.
+	// The ranking is this table, too: receipts of it are replayed by it for ever.
 	const pinned = "e5199d1d6f8b6918cf2775406d501f679bb8bcd37dfa2a6980f283b563294671"
 	if got := fmt.Sprintf("%x", sha256.Sum256([]byte(kinTable))); got != pinned {
 		t.Errorf("the table is %s: another one is another ranking", got)
