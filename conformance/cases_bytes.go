@@ -24,10 +24,8 @@ func byteCases(s *suite) {
 }
 
 func byteReceipts(s *suite, id, like, half []byte) {
-	base := newRequest("tide").receipt(built(harbour), recordCID(baseCommit(nil)), answer{})
-	request := func(edit dict) dict {
-		return dict{"request": with(newRequest("tide").record(), edit)}
-	}
+	request := func(edit dict) dict { return dict{"request": asked("tide", edit)} }
+	base := receiptOn(asked("tide", nil))
 	s.records("receipt", base, []recordCase{
 		{"13.1", "vectors-like-text", "vectors that look like text, and like half of one", "",
 			request(dict{"vectors": dict{"half": half, "like": like, "two": []byte("é")}})},
@@ -39,43 +37,16 @@ func byteReceipts(s *suite, id, like, half []byte) {
 		{"13.1", "items-like-text", "items whose bytes look like text", "", dict{"items": []any{
 			dict{"id": id, "node": recordCID(baseNode()), "score": 1, "tokens": 0,
 				"rendered": []byte("界é😁界é界é😁界é😁")}}, "candidates": 1}},
+		{"13.1", "other-parameters", "parameters that no other receipt here has", "", request(dict{"createdTo": t0 + 1,
+			"updatedTo": t0 + 2, "now": t0, "edgeWeights": dict{"knows": 0}, "profile": "chat", "tokenizer": "cl100k"})},
 	})
-	s.records("receipt", base, []recordCase{{"13.1", "other-parameters",
-		"parameters that no other receipt here has", "", request(dict{"createdTo": t0 + 1,
-			"updatedTo": t0 + 2, "now": t0, "edgeWeights": dict{"knows": 0}, "profile": "chat",
-			"tokenizer": "cl100k"})}})
 	shown := dict{"name": "root/3", "source": []byte(rep("\x01", 32)), "tokens": 7, "rendered": []byte(rep("\x02", 32))}
 	above := with(request(dict{"altitude": "scope"}), dict{"digests": []any{shown}, "tokens": 7})
-	s.records("receipt", base, []recordCase{{"13.1", "digests", "a digest before the items", "", above}})
-	for _, c := range []struct {
-		name, title string
-		edit        dict
-	}{
-		{"unasked", "a digest that was not asked for", with(above, request(dict{}))},
-		{"tokens", "the tokens of a digest are not in the sum", with(above, dict{"tokens": 0})},
-		{"many", "more digests than there may be", with(above, dict{"digests": []any{shown, shown, shown, shown, shown}})},
-	} {
-		s.refuse("13.1", "receipt", "refuse-digests-"+c.name, c.title, "field", obj{"block": pieces(encode(with(base, c.edit)))})
-	}
-	st := built(pier)
-	commit := baseCommit(dict{"graph": recordCID(st.graphRecord()), "message": "",
-		"vectors": linkTree(st.vectors).root})
-	q := near("tide boat", signed([]byte("界"))...)
-	q.vectors["other/large"] = signed([]byte("é"))
-	rec := q.receipt(st, recordCID(commit), q.retrieve(st))
-	in := obj{"author": "erin", "batches": []any{obj{"time": t0, "lines": pier}},
-		"request": q.input(), "commit": hx(encode(commit))}
-	s.add("13.1", "receipt", "vectors-text", "a request with vectors whose bytes look like text", in,
-		obj{"receipt": recordCID(rec).String(), "json": jsonForm(rec)})
-	s.add("13.3", "receipt", "replay-vectors-text", "the same request at the same commit again", in,
-		obj{"receipt": recordCID(rec).String(), "replay": "identical"})
-}
-
-// signed is the vector of these bytes, two's complement.
-func signed(data []byte) []int8 {
-	out := make([]int8, len(data))
-	for i, x := range data {
-		out[i] = int8(x)
-	}
-	return out
+	s.records("receipt", base, []recordCase{
+		{"13.1", "digests", "a digest before the items", "", above},
+		{"13.1", "digests-unasked", "a digest that was not asked for", "field", with(above, request(nil))},
+		{"13.1", "digests-tokens", "the tokens of a digest are not in the sum", "field", with(above, dict{"tokens": 0})},
+		{"13.1", "digests-many", "more digests than there may be", "field",
+			with(above, dict{"digests": []any{shown, shown, shown, shown, shown}})},
+	})
 }

@@ -5,6 +5,9 @@ import (
 	"unicode/utf8"
 )
 
+// refs are the values of refs by name.
+type refs map[string]string
+
 // chains are records of sessions by their CIDs.
 type chains map[string]dict
 
@@ -136,4 +139,13 @@ func chainCases(s *suite) {
 			s.refuse("13.5", "chains", one.name, one.title, "exists", in)
 		}
 	}
+}
+
+// linkOf is the link of a CID's text.
+func linkOf(text string) link {
+	b, err := base32Lower.DecodeString(text[1:])
+	if err != nil {
+		panic(err)
+	}
+	return link(b)
 }

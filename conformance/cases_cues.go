@@ -1,14 +1,6 @@
 package main
 
-// cued is a collection of which some nodes have cues.
-var cued = batchText{
-	`{"node":{"key":"a","type":"Note","summary":"The pump is serviced in May.",` +
-		`"cues":["water machine maintenance","Wasserpumpe","Acme P-100"]}}`,
-	`{"node":{"key":"b","type":"Note","summary":"The quay was rebuilt.","cues":["東京","都 pier"]}}`,
-	`{"node":{"key":"c","type":"Note","summary":"The pump house is blue."}}`,
-}
-
-// cueCases are what nodes have as cues: in records and lines, in indexes, in answers and in history.
+// cueCases are what nodes have as cues: in records, lines and history.
 func cueCases(s *suite) {
 	cues := func(list ...string) dict { return dict{"cues": anyList(list)} }
 	s.records("node", baseNode(), []recordCase{
@@ -28,37 +20,6 @@ func cueCases(s *suite) {
 		{"3.2", "cues-text", "cues that are a string", "type", dict{"cues": "a"}},
 	})
 	cueLines(s)
-	s.addStats("cues", "cues are a field, each analysed by itself", cued)
-	for _, c := range []struct{ clause, name, title, text string }{
-		{"7.1", "cue-hit", "a cue finds a node", "maintenance"},
-		{"7.1", "cue-beside", "and counts beside a summary", "pump machine"},
-		{"7.1", "cue-span", "no bigram spans two cues", "京都"},
-		{"7.1", "cue-unit", "one character of a run in a cue", "京"},
-		{"9.10", "cue-spelling", "terms of cues are read for others", "maintenence"},
-	} {
-		s.retrieval(c.clause, "score", c.name, c.title, everything(c.text), false, cued)
-	}
-	q := everything("Where is the Acme P-100?")
-	q.weights = map[string]int64{"entity": one}
-	s.retrieval("9.8", "lane", "entity-cue", "a cue may have an entity", q, false, cued)
-	q = everything("pump")
-	q.show, q.dedup = []string{"content", "key", "times"}, true
-	s.retrieval("12.1", "render", "cues", "cues are not rendered, nor compared (11.2)", q, true, cued,
-		batchText{`{"node":{"key":"d","type":"Note","summary":"The pump house is blue.","cues":["x"]}}`})
-	s.retrieval("11.1", "dense", "cues-stale", "an embedding of a text with other cues is stale",
-		near("", 127, 0), false, batchText{cued[0], cued[2],
-			`{"embedding":{"node":"a","model":"m","vector":[1,0]}}`,
-			`{"embedding":{"node":"c","model":"m","vector":[1,0.5]}}`},
-		batchText{`{"node":{"key":"a","cues":["water machine maintenance"]}}`})
-	for _, ranking := range []int64{1, 2} {
-		q := near("", 127, 0)
-		q.ranking, q.floor = ranking, "rest"
-		s.retrieval("11.1", "dense", "props-stale-"+itoa(int(ranking)), "a text with other properties is another in ranking 2, unless they are no strings",
-			q, false, batchText{cued[2], `{"node":{"key":"d","type":"Note","summary":"The mole is old."}}`,
-				`{"embedding":{"node":"c","model":"m","vector":[1,0]}}`,
-				`{"embedding":{"node":"d","model":"m","vector":[1,0.5]}}`},
-			batchText{`{"node":{"key":"c","props":{"speaker":"Ada"}}}`, `{"node":{"key":"d","props":{"depth":3}}}`})
-	}
 	cueHistory(s)
 }
 
@@ -107,17 +68,13 @@ func cueLines(s *suite) {
 	}
 }
 
-// cueHistory is what merges and blame make of cues.
+// cueHistory is what merges make of cues.
 func cueHistory(s *suite) {
 	n := func(rest string) string { return `{"node":{"key":"n","type":"T"` + rest + `}}` }
 	s.three("14.2", "cues-apart", "cues and another field merge",
 		batchText{n(`,"cues":["x"]`)}, batchText{n(`,"cues":["x","y"]`)}, batchText{n(`,"context":"C"`)})
 	s.three("14.2", "cues-both", "cues are one value",
 		batchText{n(`,"cues":["x"]`)}, batchText{n(`,"cues":["x","y"]`)}, batchText{n(`,"cues":["z"]`)})
-	s.pastCase("16.1", "cues", "cues are a field, before the times", []pastCommit{
-		{author: "ada", lines: []string{alice(`,"content":"C","cues":["x"]`)}},
-		{parents: []int{0}, author: "ben", lines: []string{alice(`,"content":"C","cues":["y"]`)}},
-	})
 }
 
 func manyCues(n int) []string {

@@ -34,14 +34,10 @@ func newWorld() world {
 	w.one = w.addCommit(first, nil)
 	w.two = w.addCommit(second, dict{"parents": []any{w.one}, "height": 2, "time": t0 + 5,
 		"message": w.add("More"), "signature": []byte("signed")})
-	q := newRequest("harbour")
 	w.add("harbour")
-	w.receipt = w.add(q.receipt(first, w.one, q.retrieve(first)))
-	q.rewrites = []string{"pier", "a harbour"}
-	for _, text := range q.rewrites {
-		w.add(text)
-	}
-	w.reworded = w.add(q.receipt(first, w.one, q.retrieve(first)))
+	w.receipt = w.add(receiptOf(asked("harbour", nil), w.one, "alice"))
+	rewrites := []any{w.add("pier"), w.add("a harbour")}
+	w.reworded = w.add(receiptOf(asked("harbour", dict{"rewrites": rewrites}), w.one, "alice", "pier"))
 	rec := dict{"kind": "session", "v": 1, "name": "s1", "seq": 0, "commit": w.one,
 		"follow": false, "actor": "erin", "time": t0}
 	w.session = w.add(with(rec, dict{"seq": 1, "prev": w.add(rec), "receipt": w.receipt}))

@@ -16,11 +16,9 @@ func saying(params dict, types ...any) dict {
 
 func profileCases(s *suite) {
 	profileRecords(s)
-	profileChoices(s)
+	profileContradicts(s)
 	profileMerges(s)
-	profileBuiltIns(s)
 	profileExports(s)
-	edgeWeightCases(s)
 }
 
 func profileRecords(s *suite) {
@@ -107,147 +105,17 @@ func profileRecords(s *suite) {
 		{"8.1", "edge-negative", "a negative weight of an edge type", "limit",
 			named(dict{"edgeWeights": dict{"owns": -1}})},
 		{"8.1", "edge-many", "65 weights of edge types", "limit", named(dict{"edgeWeights": edges})},
+		{"23.1", "floor", "a floor", "", named(dict{"floor": "rest"})},
+		{"23.1", "floor-default", "a floor at its default", "default", named(dict{"floor": "maybe"})},
+		{"23.1", "format-own", "a form, which no profile has", "field", named(dict{"format": "brief"})},
+		{"23.1", "ranking", "a ranking is no parameter that is read", "", named(dict{"ranking": 1})},
 		{"23.1", "param-long", "a parameter's name of 65 bytes", "limit",
 			named(dict{rep("p", 65): 1})},
 	})
 }
 
-// choice adds a request that is resolved by profiles.
-func (s *suite) choice(clause, name, title string, rec, gives dict) {
-	in := obj{"request": jsonObj(gives)}
-	if rec != nil {
-		in["profiles"] = pieces(encode(rec))
-	}
-	want, class := profiled(rec, gives)
-	if class != "" {
-		s.refuse(clause, "profile-choice", "bad-"+name, title, class, in)
-		return
-	}
-	if vectors, given := want["vectors"].(dict); given {
-		of := dict{}
-		for model, v := range vectors {
-			bytes := []byte{}
-			for _, n := range v.([]any) {
-				bytes = append(bytes, byte(n.(int64)))
-			}
-			of[model] = bytes
-		}
-		want["vectors"] = of
-	}
-	s.add(clause, "profile-choice", name, title, in, obj{"request": jsonForm(want)})
-}
-
-// jsonObj is a map of parameters as JSON has it.
-func jsonObj(m dict) obj {
-	out := obj{}
-	for k, v := range m {
-		if d, ok := v.(dict); ok {
-			out[k] = jsonObj(d)
-			continue
-		}
-		out[k] = v
-	}
-	return out
-}
-
-func profileChoices(s *suite) {
-	n := func(x int64) int64 { return x }
-	rec := profiles(dict{
-		"team":  saying(dict{"limit": n(5), "adjacency": n(2), "dedup": true}, "Note", "Person"),
-		"notes": saying(dict{"limit": n(6), "show": []any{"times"}}, "Note"),
-		"also":  saying(dict{"limit": n(7)}, "Note"),
-		"mixed": saying(dict{"fusion": "weighted-rrf", "weights": dict{"text": n(65536),
-			"dense:m": n(131072), "dense:o": n(1)}}),
-		"ranks": saying(dict{"fusion": "rrf", "weights": dict{"text": n(1)}}),
-		"edges": saying(dict{"edgeWeights": dict{"owns": n(131072)}}),
-		"later": saying(dict{"someday": true}),
-		"exact": saying(dict{"spelling": "off", "maxExpand": n(7), "tokenizer": "words",
-			"community": true, "summarize": n(3), "feedback": n(5)}),
-		"chat": saying(dict{"budget": n(100)}),
-	}, dict{"default": "edges"})
-	vectors := dict{"m": []any{n(1), n(-2)}}
-	for _, c := range []struct {
-		name, title string
-		rec, gives  dict
-	}{
-		{"none", "without a record", nil, dict{"text": "a"}},
-		{"named", "the one that is named", rec, dict{"text": "a", "profile": "team"}},
-		{"built-in", "a built-in one", rec, dict{"text": "a", "profile": "docs"}},
-		{"taken-place", "one in the place of a built-in one", rec, dict{"text": "a", "profile": "chat"}},
-		{"default", "the default", rec, dict{"text": "a"}},
-		{"default-gone", "a default that does not exist", profiles(dict{}, dict{"default": "gone"}),
-			dict{"text": "a"}},
-		{"default-built-in", "a built-in default", profiles(dict{}, dict{"default": "chat"}),
-			dict{"text": "a"}},
-		{"default-passed", "the built-in default by name", rec, dict{"text": "a", "profile": "default"}},
-		{"default-own", "a profile in the place of default",
-			profiles(dict{"default": saying(dict{"limit": n(3)})}, nil), dict{"text": "a"}},
-		{"types", "by types: the fewest, then the first", rec,
-			dict{"text": "a", "types": []any{"Note"}}},
-		{"types-both", "by types: all of them", rec,
-			dict{"text": "a", "types": []any{"Person", "Note"}}},
-		{"types-other", "types that none has", rec,
-			dict{"text": "a", "types": []any{"Note", "Boat"}}},
-		{"types-named", "a name before types", rec,
-			dict{"text": "a", "types": []any{"Note"}, "profile": "chat"}},
-		{"given", "what a request gives holds", rec,
-			dict{"text": "a", "profile": "team", "limit": n(9)}},
-		{"given-default", "also where it gives the default", rec, dict{"text": "a", "profile": "team",
-			"limit": n(10), "adjacency": n(0), "dedup": false}},
-		{"given-list", "a list replaces the whole list", rec,
-			dict{"text": "a", "profile": "notes", "show": []any{"key"}}},
-		{"given-empty", "also an empty one", rec,
-			dict{"text": "a", "profile": "notes", "show": []any{}}},
-		{"weights", "weights of lanes that the request has", rec,
-			dict{"text": "a", "vectors": vectors, "profile": "mixed"}},
-		{"weights-one-lane", "no weights where there is one lane", rec,
-			dict{"text": "a", "profile": "mixed"}},
-		{"weights-rrf", "no weights in rrf", rec,
-			dict{"text": "a", "vectors": vectors, "profile": "ranks"}},
-		{"weights-given-rrf", "no weights where the request asks for rrf", rec,
-			dict{"text": "a", "vectors": vectors, "profile": "mixed", "fusion": "rrf"}},
-		{"weights-given", "no rrf where the request gives weights", rec,
-			dict{"text": "a", "vectors": vectors, "profile": "ranks", "weights": dict{"text": n(5)}}},
-		{"edges-blank", "no weights of edge types where the request is blank", rec, dict{"text": " "}},
-		{"edges-vector", "but where it has a vector alone", rec, dict{"vectors": vectors}},
-		{"edges-expand", "no weights of edge types without expansion", rec,
-			dict{"text": "a", "expand": n(0)}},
-		{"spelling", "without spelling", rec, dict{"text": "a", "profile": "exact"}},
-		{"spelling-given", "with spelling all the same", rec,
-			dict{"text": "a", "profile": "exact", "spelling": "on"}},
-		{"unknown", "a name that there is none of", rec, dict{"text": "a", "profile": "gone"}},
-		{"name", "what is no name", rec, dict{"text": "a", "profile": "a b"}},
-		{"later", "a parameter of a later version", rec, dict{"text": "a", "profile": "later"}},
-	} {
-		s.choice("23.2", c.name, c.title, c.rec, c.gives)
-	}
-	profileLanes(s)
-	profileTogether(s)
-}
-
-// profileLanes are the weights of lanes that a request may not have, or has where they are weighed.
-func profileLanes(s *suite) {
-	rec := profiles(dict{
-		"names": saying(dict{"weights": dict{"text": int64(9), "entity": int64(8), "sparse:s": int64(7)}}),
-		"quiet": saying(dict{"weights": dict{"text": int64(0), "entity": int64(0), "sparse:s": int64(7)}}),
-	}, nil)
-	sparse := dict{"s": dict{"a": int64(1)}}
-	for _, c := range []struct {
-		name, title string
-		gives       dict
-	}{
-		{"lanes-entity", "the entity lane beside the text", dict{"text": "a", "profile": "names"}},
-		{"lanes-sparse", "a sparse lane too", dict{"text": "a", "profile": "names", "sparse": sparse}},
-		{"lanes-blank", "a sparse lane alone", dict{"profile": "names", "sparse": sparse}},
-		{"lanes-off", "the entity lane off is none", dict{"text": "a", "profile": "quiet"}},
-		{"lanes-two", "nor beside two", dict{"text": "a", "profile": "quiet", "sparse": sparse}},
-	} {
-		s.choice("23.2", c.name, c.title, rec, c.gives)
-	}
-}
-
-// profileTogether are parameters that go with each other alone.
-func profileTogether(s *suite) {
+// profileContradicts are profiles whose parameters do not go together.
+func profileContradicts(s *suite) {
 	n := func(x int64) int64 { return x }
 	rec := profiles(dict{
 		"ranks":  saying(dict{"expansion": "ppr", "expand": n(30), "damping": n(9)}),
@@ -261,41 +129,6 @@ func profileTogether(s *suite) {
 		"mixed": saying(dict{"expansion": "decay", "expand": n(30), "decay": n(9), "damping": n(9)}),
 		"off":   saying(dict{"weights": dict{"text": n(0), "dense:m": n(0), "time": n(7)}}),
 	}, nil)
-	vectors := dict{"m": []any{n(1), n(-2)}}
-	for _, name := range sortedNames(rec["profiles"].(dict)) {
-		for way, gives := range map[string]dict{"": {}, "-lend": {"expansion": "lend"},
-			"-decay": {"expansion": "decay"}, "-ppr": {"expansion": "ppr"}} {
-			gives["text"], gives["profile"] = "a", name
-			s.choice("23.2", "together-"+name+way, "a profile and an expansion: "+name+way, rec, gives)
-		}
-	}
-	for _, c := range []struct {
-		name, title string
-		gives       dict
-	}{
-		{"ranks-expand", "rounds of the profile's expansion", dict{"profile": "ranks", "expand": n(40)}},
-		{"ranks-low", "its damping with other rounds", dict{"profile": "ranks", "expand": n(0)}},
-		{"ranks-damping", "a damping for the profile's expansion",
-			dict{"profile": "ranks", "damping": n(5)}},
-		{"ranks-decay", "what goes with another expansion", dict{"profile": "ranks", "decay": n(5)}},
-		{"ranks-lend-expand", "too many rounds for the expansion that the request gives",
-			dict{"profile": "ranks", "expansion": "lend", "expand": n(5)}},
-		{"ranks-default", "a damping at its default", dict{"profile": "ranks", "damping": n(55706)}},
-		{"default-damping", "a damping without its expansion", dict{"damping": n(5)}},
-		{"default-expand", "too many rounds", dict{"expand": n(5)}},
-		{"mixed-expand", "rounds in the place of too many", dict{"profile": "mixed", "expand": n(2)}},
-		{"parts-whole", "texts shown whole", dict{"profile": "parts", "pack": "whole"}},
-		{"parts-tokens", "tokens for the profile's passages",
-			dict{"profile": "usual", "passageTokens": n(5)}},
-		{"parts-pack", "passages of the request, tokens of the profile",
-			dict{"profile": "apart", "pack": "passages"}},
-		{"parts-both", "passages of both", dict{"profile": "parts", "pack": "passages"}},
-		{"default-tokens", "tokens without passages", dict{"passageTokens": n(5)}},
-		{"off-lanes", "weights that leave no lane", dict{"profile": "off", "vectors": vectors}},
-	} {
-		c.gives["text"] = "a"
-		s.choice("23.2", "together-"+c.name, c.title, rec, c.gives)
-	}
 	s.add("23.1", "profile-contradicts", "together", "profiles that contradict themselves",
 		obj{"profiles": pieces(encode(rec))}, obj{"names": contradicting(rec)})
 	rec = profiles(dict{
@@ -309,13 +142,6 @@ func profileTogether(s *suite) {
 	}, nil)
 	s.add("23.1", "profile-contradicts", "others", "and others that do not",
 		obj{"profiles": pieces(encode(rec))}, obj{"names": contradicting(rec)})
-}
-
-func profileBuiltIns(s *suite) {
-	for _, name := range []string{"chat", "code", "default", "docs"} {
-		s.choice("23.4", "built-in-"+name, "the built-in profile "+name, nil,
-			dict{"text": "a", "profile": name})
-	}
 }
 
 func profileMerges(s *suite) {
@@ -381,50 +207,6 @@ func profileMerges(s *suite) {
 		}
 		s.add("23.3", "profile-merge", m.name, m.title, in, expect)
 	}
-}
-
-func edgeWeightCases(s *suite) {
-	typed := func(typ, from, to, weight string) string {
-		return `{"edge":{"type":"` + typ + `","src":"` + from + `","dst":"` + to + `","weight":` +
-			weight + `}}`
-	}
-	lines := wired("abcde", typed("owns", "a", "b", "0.9"), typed("likes", "a", "c", "0.9"),
-		typed("owns", "b", "d", "1"), typed("likes", "c", "e", "0.3"))
-	weigh := func(n int64, weights map[string]int64) request {
-		q := everything("worda")
-		q.expand, q.edgeWeights = n, weights
-		return q
-	}
-	by := func(way string, n int64, weights map[string]int64) request {
-		q := reaching(way, "worda", n)
-		q.limit, q.budget, q.edgeWeights = 0, 0, weights
-		return q
-	}
-	for _, c := range []struct {
-		name, title string
-		q           request
-	}{
-		{"edge-weight", "one type counts twice", weigh(2, map[string]int64{"owns": 131072})},
-		{"edge-weight-both", "weights that round down",
-			weigh(3, map[string]int64{"owns": 1, "likes": 98765})},
-		{"edge-weight-zero", "a type that lends nothing", weigh(2, map[string]int64{"owns": 0})},
-		{"edge-weight-most", "the greatest weight", weigh(4, map[string]int64{"owns": 1 << 20})},
-		{"edge-weight-one", "a weight of 1 says nothing", weigh(2, map[string]int64{"owns": 65536})},
-		{"edge-weight-decay", "paths over one type, and none that gains by its weight",
-			by("decay", 3, map[string]int64{"owns": 1 << 20, "likes": 40000})},
-		{"edge-weight-ppr", "mass goes where the weight is",
-			by("ppr", 5, map[string]int64{"owns": 196608})},
-		{"edge-weight-ppr-zero", "links without weight", by("ppr", 5, map[string]int64{"owns": 0, "likes": 0})},
-		{"edge-weight-other", "a type that there is none of", weigh(2, map[string]int64{"x": 2})},
-	} {
-		s.retrieval("10", "expand", c.name, c.title, c.q, false, lines)
-	}
-	blank := weigh(3, map[string]int64{"owns": 2})
-	blank.text = " "
-	s.retrieval("11.1", "pack", "edge-weights-blank", "weights of edge types of a blank request", blank,
-		true, lines)
-	s.retrieval("11.1", "pack", "edge-weights-no-expand", "weights of edge types without expansion",
-		weigh(0, map[string]int64{"owns": 2}), true, lines)
 }
 
 // profileExports are files of memories with profiles.

@@ -73,14 +73,12 @@ var layerClasses = map[string]string{
 	"session": "record", "receipt": "record", "export": "record", "conflict": "record",
 	"merge-record": "record", "redaction": "record", "profile": "record", "written": "record",
 	"ids": "field", "signature": "field", "apply": "change", "changes": "change", "car": "file",
-	"filter": "request", "expand": "request", "pack": "request", "recall": "request",
-	"rerank": "request", "rewrite": "request", "profile-choice": "request", "mean": "request",
 }
 
 // errorClass is the class of the error with which a case fails that breaks a rule: what notices it.
 func errorClass(layer, clause, rule string, input obj) string {
 	switch {
-	case layer == "branch", layer == "chains":
+	case layer == "chains":
 		return rule
 	case clause == "1.2", layer == "cid" && rule == "size":
 		return "encoding"
@@ -131,21 +129,7 @@ func main() {
 	}
 }
 
-// load reads the tables that are part of the specification.
-func load(spec string) error {
-	if err := loadTables(filepath.Join(spec, "text-tables.txt")); err != nil {
-		return err
-	}
-	if err := loadKin(filepath.Join(spec, "kin-words.txt")); err != nil {
-		return err
-	}
-	return loadIntents(filepath.Join(spec, "intent-words.txt"))
-}
-
 func run(spec string, check bool) error {
-	if err := load(spec); err != nil {
-		return err
-	}
 	files, count, err := generate()
 	if err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"math"
 	"os"
-	"strings"
 	"testing"
 )
 
@@ -27,8 +26,6 @@ func TestKnownAnswers(t *testing.T) {
 			"bafkreibm6jg3ux5qumhcn2b3flc3tyu6dmlb4xa7u5bf44yegnrjhc4yeq"},
 		{"2^53 as a float", floatText(1 << 53), "9007199254740992.0"},
 		{"the least float", floatText(math.SmallestNonzeroFloat64), "5e-324"},
-		{"L(2^20)", itoa(int(logQ16(1 << 20))), itoa(20 * 65536)},
-		{"L(3) = ⌊65,536 · log2 3⌋", itoa(int(logQ16(3))), "103872"},
 		{"uuid", uuid(string(unhex("00112233445566778899aabbccddeeff"))),
 			"00112233-4455-6677-8899-aabbccddeeff"},
 	}
@@ -83,20 +80,5 @@ func TestSchemaIsCurrent(t *testing.T) {
 	}
 	if now, err := os.ReadFile("../spec/mnem.ipldsch"); err != nil || !bytes.Equal(now, want) {
 		t.Errorf("spec/mnem.ipldsch is not what the clauses say, %v", err)
-	}
-}
-
-// TestWorkedRetrieval reckons the example of SPEC.md: the text has every number.
-func TestWorkedRetrieval(t *testing.T) {
-	if err := load("../spec"); err != nil {
-		t.Fatal(err)
-	}
-	spec, err := os.ReadFile("../spec/SPEC.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	words := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-	if !strings.Contains(words(string(spec)), words(worked())) {
-		t.Errorf("SPEC.md lacks this example, but for line ends:\n%s", worked())
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"strings"
+	"time"
 )
 
 func nodeIDOfKey(key string) string { return first16("mnem:node:", key) }
@@ -60,7 +61,6 @@ func contentOf(text, media string) (dict, []string) {
 type store struct {
 	nodes, edges, marks, vectors map[string]dict
 	contents                     map[string]string      // CID of a content map to its text
-	buckets                      [2]map[string][]string // out and in by node, made on demand
 }
 
 func newStore() *store {
@@ -110,18 +110,6 @@ func adjacencyTrees(edges map[string]dict) (out, in mapping) {
 	return out, in
 }
 
-// bucket is the keys of out (side 0) or in (side 1) that begin with a node, in order.
-func (s *store) bucket(side int, node string) []string {
-	if s.buckets[side] == nil {
-		s.buckets[side] = map[string][]string{}
-		out, in := adjacencyTrees(s.edges)
-		for _, k := range sortedMap([]mapping{out, in}[side]) {
-			s.buckets[side][k[:16]] = append(s.buckets[side][k[:16]], k)
-		}
-	}
-	return s.buckets[side][node]
-}
-
 // graphRecord is the record of clause 3.7 for a store.
 func (s *store) graphRecord() dict {
 	out, in := adjacencyTrees(s.edges)
@@ -162,4 +150,31 @@ func embeddedText(node dict, content string) []byte {
 	}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
 	return sum[:]
+}
+
+// built applies batches one second apart from t0.
+func built(batches ...batchText) *store {
+	st := newStore()
+	for i, lines := range batches {
+		next, _, err := st.apply(lines, "erin", t0+int64(i)*1_000_000)
+		if err != nil {
+			panic(err)
+		}
+		st = next
+	}
+	return st
+}
+
+// anyList is a list of strings as a record has it.
+func anyList(list []string) []any {
+	out := []any{}
+	for _, v := range list {
+		out = append(out, v)
+	}
+	return out
+}
+
+// stamp is a time as RFC 3339 with microseconds.
+func stamp(micros int64) string {
+	return time.UnixMicro(micros).UTC().Format("2006-01-02T15:04:05.000000Z")
 }

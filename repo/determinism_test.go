@@ -3,10 +3,12 @@ package repo_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -159,10 +161,14 @@ func TestAnswersAreReproducible(t *testing.T) {
 	same(t, "asked again", want, again)
 	same(t, "asked again", receipts, sameReceipts)
 
-	before := runtime.GOMAXPROCS(1)
-	alone, _ := answers(t, r, reqs)
+	before := runtime.GOMAXPROCS(0)
+	for _, n := range threads {
+		runtime.GOMAXPROCS(n)
+		got, _ := answers(t, r, reqs)
+		same(t, fmt.Sprintf("GOMAXPROCS %d", n), want, got)
+	}
 	runtime.GOMAXPROCS(before)
-	same(t, "GOMAXPROCS 1", want, alone)
+	sameAsGolden(t, reqs, want)
 
 	if _, err := r.RebuildIndex(t.Context(), "HEAD"); err != nil {
 		t.Fatal(err)
@@ -175,6 +181,40 @@ func TestAnswersAreReproducible(t *testing.T) {
 	lines(t, twin, strings.Join(all, ""))
 	_, sameReceipts = answers(t, twin, reqs)
 	same(t, "another repository", receipts, sameReceipts)
+}
+
+// sameAsGolden compares answers with those in testdata: of each the text, the sum, and the items by key.
+func sameAsGolden(t *testing.T, reqs []retrieve.Request, answers []string) {
+	t.Helper()
+	var b strings.Builder
+	for i, text := range answers {
+		var a struct {
+			Items []struct {
+				Key   string
+				Score int64
+			}
+		}
+		if err := json.Unmarshal([]byte(text), &a); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%q %x\n", reqs[i].Text, sha256.Sum256([]byte(text)))
+		for _, it := range a.Items {
+			fmt.Fprintf(&b, "  %s %d\n", it.Key, it.Score)
+		}
+	}
+	path := filepath.Join(goldens, "demo.txt")
+	if os.Getenv("MNEM_REWRITE") != "" {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("answers over the demo memory (-want +got):\n%s", diff)
+	}
 }
 
 // TestManyCommitsAnswerAsOne commits the lines shuffled, nodes before edges, in small commits, and

@@ -3,10 +3,8 @@ package spec_test
 import (
 	"bytes"
 	"encoding/hex"
-	"fmt"
 	"testing"
 
-	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
@@ -90,62 +88,4 @@ func runJSON(t *testing.T, v vector) {
 	if err != nil || !again.Equal(value) {
 		t.Errorf("reading what was written gives %v, %v", again, err)
 	}
-}
-
-func runAnalysis(t *testing.T, v vector) {
-	var in struct {
-		Text, Escape       *string
-		TextHex, EscapeHex string
-		Language           string
-		First, Last        rune
-	}
-	var want struct {
-		Terms  []string
-		Line   string
-		Count  int
-		SHA256 string
-	}
-	parse(t, v.Input, &in)
-	parse(t, v.Expect, &want)
-	pick := func(plain *string, hexed string) string {
-		if plain != nil {
-			return *plain
-		}
-		return string(expand(t, hexed))
-	}
-	if in.Escape != nil || in.EscapeHex != "" {
-		same(t, "line", text.EscapeLine(pick(in.Escape, in.EscapeHex)), want.Line)
-		return
-	}
-	a, err := text.New(in.Language)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if in.Last > 0 {
-		terms := a.Terms(planeText(in.First, in.Last))
-		var joined []byte
-		for _, term := range terms {
-			joined = append(append(joined, term...), '\n')
-		}
-		digest := ipld.Sum(ipld.Raw, joined).Digest()
-		same(t, "number of terms", fmt.Sprint(len(terms)), fmt.Sprint(want.Count))
-		same(t, "digest", hex.EncodeToString(digest[:]), want.SHA256)
-		return
-	}
-	same(t, "terms", fmt.Sprintf("%q", a.Terms(pick(in.Text, in.TextHex))),
-		fmt.Sprintf("%q", want.Terms))
-}
-
-// planeText is all code points from first to last, a space after each that is divisible by 3.
-func planeText(first, last rune) string {
-	var out []rune
-	for r := first; r <= last; r++ {
-		if r < 0xd800 || r > 0xdfff {
-			out = append(out, r)
-			if r%3 == 0 {
-				out = append(out, ' ')
-			}
-		}
-	}
-	return string(out)
 }

@@ -34,6 +34,7 @@ var decoders = map[string]func(block []byte) (record, error){
 	"export":    func(b []byte) (record, error) { return commit.DecodeExport(b) },
 	"operation": func(b []byte) (record, error) { return commit.DecodeOperation(b) },
 	"redaction": func(b []byte) (record, error) { return commit.DecodeRedaction(b) },
+	"tag":       func(b []byte) (record, error) { return commit.DecodeTag(b) },
 	"stage":     func(b []byte) (record, error) { return commit.DecodeStage(b) },
 	"receipt":   func(b []byte) (record, error) { return retrieve.DecodeReceipt(b) },
 	"session":   func(b []byte) (record, error) { return retrieve.DecodeSession(b) },

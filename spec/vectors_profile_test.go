@@ -26,47 +26,6 @@ func readProfiles(t *testing.T, block string) *retrieve.Profiles {
 	return p
 }
 
-// runProfileChoice resolves a request by profiles. What a request has it gives itself, also at its
-// default.
-func runProfileChoice(t *testing.T, v vector) {
-	var in struct {
-		Profiles string
-		Request  json.RawMessage
-	}
-	var want struct{ Request, Error string }
-	parse(t, v.Input, &in)
-	parse(t, v.Expect, &want)
-	var members map[string]json.RawMessage
-	parse(t, in.Request, &members)
-	var name string
-	if given := members["profile"]; given != nil {
-		parse(t, given, &name)
-		delete(members, "profile")
-	}
-	rest, err := json.Marshal(members)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req := request(t, rest)
-	req.Profile = name
-	var given []string
-	for member := range members {
-		given = append(given, member)
-	}
-	req = req.Explicitly(given...)
-	got, err := readProfiles(t, in.Profiles).Apply(req)
-	if refusal(t, v, err) {
-		return
-	}
-	got.Pairs = retrieve.PairsOff // nothing was answered, so nothing followed what it contradicts
-	if got.Pack == "" {
-		got.Pack = retrieve.PackWhole // nor was a text trimmed
-	}
-	answer := retrieve.Answer{Request: got}
-	rec, _ := answer.Receipt()
-	same(t, "request", string(ipld.AppendJSON(nil, rec.Params)), want.Request)
-}
-
 // runProfileContradicts looks for profiles that contradict themselves.
 func runProfileContradicts(t *testing.T, v vector) {
 	var in struct{ Profiles string }

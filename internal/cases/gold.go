@@ -40,6 +40,12 @@ func Gold(t testing.TB, path string, least int, answer func(t testing.TB, c Case
 	}
 }
 
+// Golden holds answers to the golden file at path: as Gold, and every case must be answered as the file says.
+func Golden(t testing.TB, path string, answer func(t testing.TB, c Case) any) {
+	t.Helper()
+	Gold(t, path, len(Read(t, path)), answer)
+}
+
 // canonical is JSON with the members of objects in order and without white space.
 func canonical(t testing.TB, data []byte) []byte {
 	t.Helper()

@@ -1,0 +1,20 @@
+package distill
+
+import (
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/cases"
+)
+
+// TestSemGolden freezes the hash of what a text says.
+func TestSemGolden(t *testing.T) {
+	cases.Golden(t, "testdata/sem.jsonl", func(t testing.TB, c cases.Case) any {
+		var in struct{ Text string }
+		cases.Parse(t, c.Input, &in)
+		sem, err := SemOf(in.Text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return map[string]any{"sem": sem.String()}
+	})
+}
