@@ -35,9 +35,10 @@ func newWorld() world {
 	w.two = w.addCommit(second, dict{"parents": []any{w.one}, "height": 2, "time": t0 + 5,
 		"message": w.add("More"), "signature": []byte("signed")})
 	w.add("harbour")
-	w.receipt = w.add(receiptOf(asked("harbour", nil), w.one, "alice"))
+	alice, pier := first.nodes[nodeIDOfKey("alice")], first.nodes[nodeIDOfKey("pier")]
+	w.receipt = w.add(receiptOf(asked("harbour", nil), w.one, alice))
 	rewrites := []any{w.add("pier"), w.add("a harbour")}
-	w.reworded = w.add(receiptOf(asked("harbour", dict{"rewrites": rewrites}), w.one, "alice", "pier"))
+	w.reworded = w.add(receiptOf(asked("harbour", dict{"rewrites": rewrites}), w.one, alice, pier))
 	rec := dict{"kind": "session", "v": 1, "name": "s1", "seq": 0, "commit": w.one,
 		"follow": false, "actor": "erin", "time": t0}
 	w.session = w.add(with(rec, dict{"seq": 1, "prev": w.add(rec), "receipt": w.receipt}))

@@ -8,13 +8,18 @@ func asked(text string, edit dict) dict {
 		"adjacency": 0, "summaryCap": 8192}, edit)
 }
 
-// receiptOf is a receipt of a request for a commit that packed the nodes with these keys.
-func receiptOf(request dict, commit link, nodes ...string) dict {
+// nodeCalled is a node with a key.
+func nodeCalled(key string) dict {
+	return with(baseNode(), dict{"key": key, "id": []byte(nodeIDOfKey(key))})
+}
+
+// receiptOf is a receipt of a request for a commit that packed some nodes.
+func receiptOf(request dict, commit link, nodes ...dict) dict {
 	items, tokens := []any{}, 0
-	for i, key := range nodes {
-		text := cidOf(codecRaw, []byte("ntype: T\nid: "+uuid(nodeIDOfKey(key))+"\n"))
-		items = append(items, dict{"id": []byte(nodeIDOfKey(key)), "node": recordCID(dict{"key": key}),
-			"score": 65536 - 1000*i, "tokens": 14 + i, "rendered": []byte(text[4:])})
+	for i, node := range nodes {
+		text := cidOf(codecRaw, []byte("ntype: T\nid: "+uuid(string(node["id"].([]byte)))+"\n"))
+		items = append(items, dict{"id": node["id"], "node": recordCID(node), "score": 65536 - 1000*i, "tokens": 14 + i,
+			"rendered": []byte(text[4:])})
 		tokens += 14 + i
 	}
 	return dict{"kind": "receipt", "v": 1, "commits": []any{commit}, "request": request, "items": items,
@@ -73,8 +78,16 @@ func receiptCases(s *suite) {
 		"rewrites": []any{cidOf(codecRaw, []byte("high water"))}, "rewrite": "multi", "rerank": "jina:m", "rerankTop": 9,
 		"reranked": []any{dict{"id": []byte(nodeIDOfKey("alice")), "score": -900}},
 		"where":    []any{dict{"name": "age", "op": ">", "value": 40}, dict{"name": "owns", "op": "exists", "edges": "out"}},
-	}), recordCID(baseCommit(nil)), "alice", "dock/north")
+	}), recordCID(baseCommit(nil)), nodeCalled("alice"), nodeCalled("dock/north"))
 	s.records("receipt", full, []recordCase{{"13.1", "full", "most parameters, and two items", "", nil}})
+	s.records("receipt", receiptOn(asked("tide", nil)), []recordCase{
+		{"13.1", "decay", "best paths", "", dict{"request": asked("tide", dict{"expansion": "decay", "decay": 32768,
+			"maxExpand": 7, "format": "brief", "spelling": "off", "intent": "why"})}},
+		{"13.1", "ppr", "PageRank", "", dict{"request": asked("tide", dict{"expansion": "ppr", "expand": 20, "damping": 32768,
+			"pack": "passages", "passageTokens": 40, "feedback": 5})}},
+		{"13.1", "decay-alone", "what goes with another expansion", "field",
+			dict{"request": asked("tide", dict{"decay": 32768})}},
+	})
 	differences(s)
 	parameterCases(s)
 	vectorParameters(s)
@@ -83,7 +96,8 @@ func receiptCases(s *suite) {
 
 // differences are pairs of receipts and the first thing in which they differ (13.3).
 func differences(s *suite) {
-	old := receiptOf(asked("tide boat", nil), recordCID(baseCommit(nil)), "alice", "bob", "kelp")
+	old := receiptOf(asked("tide boat", nil), recordCID(baseCommit(nil)), nodeCalled("alice"), nodeCalled("bob"),
+		nodeCalled("kelp"))
 	items := old["items"].([]any)
 	item := func(n int, field string, v any) []any {
 		list := append([]any{}, items...)
@@ -237,7 +251,7 @@ func vectorParameters(s *suite) {
 // summaryReceipts are receipts of answers with a summary.
 func summaryReceipts(s *suite) {
 	request := asked("boat harbour", dict{"summarize": 2, "limit": 3})
-	rec := with(receiptOf(request, recordCID(baseCommit(nil)), "alice"), dict{"summary": []byte(rep("\x07", 32))})
+	rec := with(receiptOf(request, recordCID(baseCommit(nil)), nodeCalled("alice")), dict{"summary": []byte(rep("\x07", 32))})
 	s.records("receipt", rec, []recordCase{{"13.1", "summary", "a receipt of an answer with a summary", "", nil}})
 	s.add("13.3", "receipt", "different-summary", "only the summary differs", obj{"before": hx(encode(rec)),
 		"after": hx(encode(with(rec, dict{"summary": []byte(rep("\x00", 32))})))}, obj{"item": -1, "field": "summary"})

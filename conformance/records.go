@@ -60,7 +60,7 @@ func contentOf(text, media string) (dict, []string) {
 // store holds the records of a graph, keyed by the keys of its trees.
 type store struct {
 	nodes, edges, marks, vectors map[string]dict
-	contents                     map[string]string      // CID of a content map to its text
+	contents                     map[string]string // CID of a content map to its text
 }
 
 func newStore() *store {

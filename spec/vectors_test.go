@@ -19,7 +19,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/repo"
-	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -47,8 +46,12 @@ var runners = map[string]func(t *testing.T, v vector){
 // elsewhere are the layers whose vectors other packages run, each with the test.
 var elsewhere = map[string]string{"chains": "TestChainVectors of repo, since what it tries is not exported"}
 
+// verbs is why clauses on what is read from a history have no vector.
+const verbs = "what is read from a history is no bytes: testdata/history of package repo"
+
 // untested are the numbered clauses that need no vector of their own, each with the reason.
 var untested = map[string]string{
+	"15.2": verbs, "15.3": verbs, "15.4": verbs, "15.5": verbs, "15.7": verbs, "16.1": verbs, "16.2": verbs,
 	"19.2": "what may be removed shows in what stays, which is a repository and no case",
 	"19.5": "what a purge leaves is files, and which nodes share a block; the tests of purge look",
 	"19.6": "a store is not part of the formats that are exchanged",
@@ -118,11 +121,11 @@ var (
 	lastGroup  = 14
 )
 
-// specText is SPEC.md and its parts, one after the other.
+// specText is SPEC.md and history.md, one after the other.
 func specText(t *testing.T) string {
 	t.Helper()
 	all := ""
-	for _, name := range []string{"SPEC.md", "text.md", "history.md", "digests.md", "rankings.md"} {
+	for _, name := range []string{"SPEC.md", "history.md"} {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -155,8 +158,8 @@ func TestSpecificationStaysReadable(t *testing.T) {
 		}
 	}
 	data, err := os.ReadFile("SPEC.md")
-	if n := strings.Count(string(data), "\n"); err != nil || n > 1500 {
-		t.Errorf("SPEC.md has %d lines, limit 1500, %v", n, err)
+	if n := strings.Count(string(data), "\n"); err != nil || n > 900 {
+		t.Errorf("SPEC.md has %d lines, limit 900, %v", n, err)
 	}
 }
 
@@ -224,9 +227,7 @@ var classes = map[string]func(error) bool{
 	"change": func(err error) bool {
 		return errors.Is(err, graph.ErrInvalid) && as[*graph.LineError](err)
 	},
-	"circle": as[*repo.CircleError], "file": is(car.ErrFormat), "request": is(retrieve.ErrRequest),
-	"exists": is(fs.ErrExist), "not_found": is(store.ErrNotFound),
-	"name": is(repo.ErrInvalid), "used": as[*repo.InUseError],
+	"circle": as[*repo.CircleError], "file": is(car.ErrFormat), "exists": is(fs.ErrExist),
 }
 
 // refusal fails the test unless there is an error of the class that the vector names exactly where it
