@@ -9,7 +9,8 @@
 // The package reads through two small interfaces, Graph and Index, and starts no goroutines. An
 // Index that has embeddings is one of Vectors too, of SparseVectors for sparse ones, and of Phrases
 // where it has the entity lane; a Graph that knows its communities is one of Grouped.
-// Clauses 8 to 13, 20 to 23 and 26 of the specification define every step.
+// docs/ranking.md describes every step; requests and receipts have the form of
+// clauses 8, 13 and 23 of the specification. Golden files of package repo freeze the answers.
 //
 // # Recall
 //

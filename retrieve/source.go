@@ -53,7 +53,7 @@ type TextQuery struct {
 	Added    []AddedTerm // looked up beside them in Text; the text has none of them: clause 9.11
 }
 
-// Index finds documents: clause 9 of the specification.
+// Index finds documents: clause 9 of docs/ranking.md.
 type Index interface {
 	// Readings returns what terms of a text that no node has may be looked up as, in the order of
 	// their first place.

@@ -2,7 +2,7 @@
 // cl100k_base and o200k_base. Counts are exact, of ordinary text: the names of special tokens count
 // as the characters that they are made of.
 //
-// A text is divided by the pattern of the encoding (clause 11.7 of the specification has both), by
+// A text is divided by the pattern of the encoding (clause 11.7 of docs/ranking.md), by
 // the properties of characters in Unicode 15.0.0. A piece that is a token counts 1. Any other is
 // merged byte by byte: of the neighbours that together are a token, those with the lowest rank,
 // of equal ones the first, until none are.

@@ -1,9 +1,9 @@
-// Package cases reads files of test cases for tests: conformance vectors and gold sets.
+// Package cases reads files of test cases for tests: conformance vectors, gold sets and golden files.
 //
 // A file is named LAYER.jsonl. Each line is one case, a JSON object:
 //
 //	name     unique in the file
-//	clause   the clause of SPEC.md that decides it; a gold set has none
+//	clause   the clause of SPEC.md that decides it; gold sets and golden files have none
 //	title    one line for people
 //	fails    the class of the error with which the input must be refused, if it must
 //	input    what goes in, by layer

@@ -106,3 +106,34 @@ func TestGold(t *testing.T) {
 		t.Errorf("written as %s, %v", got, err)
 	}
 }
+
+// TestGolden fails where one case of two is answered otherwise, and where there is no case.
+func TestGolden(t *testing.T) {
+	t.Setenv("MNEM_REWRITE", "")
+	path := filepath.Join(t.TempDir(), "golden.jsonl")
+	lines := `{"name":"a","title":"t","input":1,"expect":1}` + "\n" + `{"name":"b","title":"t","input":2,"expect":2}` + "\n"
+	if err := os.WriteFile(path, []byte(lines), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	same := func(t testing.TB, c Case) any { return c.Input }
+	Golden(t, path, same)
+	if !fails(t, func(t testing.TB) { Golden(t, path, func(testing.TB, Case) any { return 2 }) }) {
+		t.Error("another answer is taken")
+	}
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if !fails(t, func(t testing.TB) { Golden(t, path, same) }) {
+		t.Error("a file without cases is taken")
+	}
+}
+
+func TestBatchLines(t *testing.T) {
+	b := Batch{Lines: []string{"last"}, Forest: &Forest{Count: 3, Fanout: 2, State: "stale"}, Pad: 6}
+	all := b.All()
+	want := []string{`{"node":{"key":"n0","type":"T"}}`, `{"edge":{"type":"t","src":"n0","dst":"n2"}}`,
+		`{"mark":{"node":"n2","state":"stale"}}`, "last  "}
+	if len(all) != 8 || all[0] != want[0] || all[4] != want[1] || all[6] != want[2] || all[7] != want[3] {
+		t.Errorf("%q", all)
+	}
+}

@@ -1,4 +1,4 @@
-// Package dates reads the dates that a question names: clause 6.11 of the specification. It knows
+// Package dates reads the dates that a question names: clause 6.11 of docs/ranking.md. It knows
 // no locale, no time zone but UTC, and no clock; what counts from now does so from a day that is
 // given.
 package dates

@@ -1,6 +1,6 @@
 // Package intent tells by rules what a question asks for: a reason, a time, a person or thing, or
 // none of these in particular. It asks no model and knows twelve languages by their question words,
-// which words.txt lists: clause 26.1 of the specification.
+// which words.txt lists: clause 26.1 of docs/ranking.md.
 package intent
 
 import (

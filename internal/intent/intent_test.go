@@ -56,17 +56,6 @@ func TestReadBounds(t *testing.T) {
 	}
 }
 
-// TestSpecHasWords keeps the list that other implementations read.
-func TestSpecHasWords(t *testing.T) {
-	b, err := os.ReadFile("../../spec/intent-words.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(b) != wordList {
-		t.Error("spec/intent-words.txt is not words.txt: copy it")
-	}
-}
-
 func TestParseRefuses(t *testing.T) {
 	for _, s := range []string{"how any why", "why here why", "why any ;", "lead ;"} {
 		if _, err := parse(s); err == nil {

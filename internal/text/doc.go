@@ -4,9 +4,9 @@
 //
 // # Analyser version 1
 //
-// The rules are normative: another implementation that follows them with the tables of
-// spec/text-tables.txt yields the same terms in the same order. The tables come from Unicode
-// 15.0.0; a golden hash in the tests pins them for every code point.
+// Another implementation that follows these rules with the tables of testdata/tables.txt yields the
+// same terms in the same order. The tables come from Unicode 15.0.0; a golden hash in the tests pins
+// them for every code point.
 //
 //  1. Decode. The text is read as UTF-8. A byte that is not part of a well-formed sequence (so
 //     also each byte of an encoded surrogate, an overlong form, or a value above U+10FFFF) counts

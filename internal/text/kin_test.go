@@ -3,7 +3,6 @@ package text
 import (
 	"crypto/sha256"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -52,20 +51,5 @@ func TestKin(t *testing.T) {
 	}
 	if bare, err := New("none"); err != nil || bare.Kin("dog") != nil {
 		t.Errorf("kin without a language: %v, %v", bare.Kin("dog"), err)
-	}
-}
-
-// TestSpecHasKin keeps the list that other implementations read.
-func TestSpecHasKin(t *testing.T) {
-	var files [2]string
-	for i, name := range []string{"kin.txt", "../../spec/kin-words.txt"} {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[i] = string(b)
-	}
-	if files[0] != files[1] {
-		t.Error("spec/kin-words.txt is not kin.txt: run go generate")
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-// classByName gives the numbers of the names in spec/text-tables.txt.
+// classByName gives the numbers of the names in testdata/tables.txt.
 var classByName = map[string]uint8{
 	"Separator": classSeparator, "Ignored": classIgnored, "Letter": classLetter,
 	"Lower": classLower, "Upper": classUpper, "Digit": classDigit,
@@ -24,16 +24,16 @@ var classByName = map[string]uint8{
 	"Khmer": classKhmer, "Myanmar": classMyanmar,
 }
 
-// plainTables is what spec/text-tables.txt says.
+// plainTables is what testdata/tables.txt says.
 type plainTables struct {
 	class map[rune]uint8
 	fold  map[rune]string
 }
 
-// readTables reads spec/text-tables.txt by its own description of itself.
+// readTables reads testdata/tables.txt by its own description of itself.
 func readTables(t *testing.T) plainTables {
 	t.Helper()
-	f, err := os.Open("../../spec/text-tables.txt")
+	f, err := os.Open("testdata/tables.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

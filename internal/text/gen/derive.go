@@ -33,7 +33,7 @@ const (
 	myanmar
 )
 
-// classNames are the names in spec/text-tables.txt and, with a prefix, in tables.go.
+// classNames are the names in testdata/tables.txt and, with a prefix, in tables.go.
 var classNames = []string{
 	"Separator", "Ignored", "Letter", "Lower", "Upper", "Digit", "Apostrophe", "FullStop",
 	"Comma", "Han", "Kana", "Thai", "Lao", "Khmer", "Myanmar",

@@ -11,7 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/text"
 )
 
-// kinTable makes the table of kindred terms of the list of words: clause 9.12 of the specification.
+// kinTable makes the table of kindred terms of the list of words: clause 9.12 of docs/ranking.md.
 func kinTable(list string) (string, error) {
 	a, err := text.New("en")
 	if err != nil {
@@ -68,7 +68,7 @@ func kinTable(list string) (string, error) {
 	return b.String(), nil
 }
 
-// writeKin writes the table beside the list, and the list where other implementations read it.
+// writeKin writes the table beside the list.
 func writeKin(dir string) error {
 	list, err := os.ReadFile(filepath.Join(dir, "kin.txt"))
 	if err != nil {
@@ -78,8 +78,5 @@ func writeKin(dir string) error {
 	if err != nil {
 		return fmt.Errorf("kin.txt: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "kin.tab"), []byte(table), 0o644); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, "..", "..", "spec", "kin-words.txt"), list, 0o644)
+	return os.WriteFile(filepath.Join(dir, "kin.tab"), []byte(table), 0o644)
 }

@@ -1,6 +1,6 @@
 // Command gen writes the tables of package text: from the Unicode data of the Go release and of
 // golang.org/x/text it derives, for every code point, a class and a fold, and writes them twice,
-// as packed Go source (tables.go) and as plain text (spec/text-tables.txt). Of the list of kindred words
+// as packed Go source (tables.go) and as plain text (testdata/tables.txt). Of the list of kindred words
 // (kin.txt) it makes the table of kindred terms (kin.tab).
 //
 // The tables of a released analyser version never change. Running gen with another Unicode
@@ -36,7 +36,7 @@ func run(dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, "tables.go"), src, 0o644); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "..", "..", "spec", "text-tables.txt"), plainText(t), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "testdata", "tables.txt"), plainText(t), 0o644); err != nil {
 		return err
 	}
 	return writeKin(dir)
