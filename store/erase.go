@@ -11,9 +11,28 @@ import (
 // ErrRedacted is returned by reads of a block that was erased on purpose.
 var ErrRedacted = errors.New("redacted")
 
-// ErrNoRoom is returned where the disk has no room for a change, which was not begun: the store goes on
-// to work. By Compact it is returned where what was deleted is still on the disk.
+// ErrNoRoom is returned when the disk has no room for a change, which was not begun: the store keeps
+// working. Compact returns it when what was deleted is still on the disk.
 var ErrNoRoom = errors.New("no room on the disk")
+
+// NoRoomError is returned when a store knows how much room a change lacks. errors.Is(err, ErrNoRoom)
+// holds.
+type NoRoomError struct {
+	Needs   uint64 // bytes that must be free
+	Free    uint64 // bytes that are free, fewer than Needs
+	Erasing bool   // whether the change was made with a context of Erasing
+}
+
+func (e *NoRoomError) Error() string {
+	return fmt.Sprintf("%v: free %d bytes first (%d must be free, %d are)", ErrNoRoom, e.MustFree(),
+		e.Needs, e.Free)
+}
+
+// Is reports whether target is ErrNoRoom.
+func (e *NoRoomError) Is(target error) bool { return target == ErrNoRoom }
+
+// MustFree returns how many bytes somebody must free before the change can be made.
+func (e *NoRoomError) MustFree() uint64 { return e.Needs - min(e.Needs, e.Free) }
 
 type erasingKey struct{}
 
@@ -82,6 +101,13 @@ type Eraser interface {
 	// what has deleted bytes beside it: the bytes are there until it is called with success. After
 	// another error, but the context's, the store may be of no more use.
 	Compact(ctx context.Context) error
+}
+
+// Roomer is the ability of a Store to say, before any work is done for it, that a change has no room.
+type Roomer interface {
+	// Room returns an error wrapping ErrNoRoom unless a small change may be made now with ctx. It must
+	// not be called by a callback.
+	Room(ctx context.Context) error
 }
 
 // Reclaimer is the ability of a Store to give back the room of what was deleted.

@@ -141,10 +141,8 @@ func (b *blocks) Put(ctx context.Context, add ...store.Block) error {
 	if err := verify(add); err != nil {
 		return err
 	}
-	if b.space == Facts {
-		if err := b.s.room(ctx); err != nil {
-			return fmt.Errorf("put %d blocks: %w", len(add), err)
-		}
+	if err := b.s.room(ctx, bytesOf(add)); err != nil {
+		return fmt.Errorf("put %d blocks: %w", len(add), err)
 	}
 	err := b.s.fs.fuse.guard(func() error { return b.s.write(b.space, add, b.s.apply) })
 	if err != nil {
@@ -222,6 +220,9 @@ func (d *derived) update(ctx context.Context, what string, fill func(*pdb.Batch)
 		return err
 	}
 	defer d.s.exit()
+	if err := d.s.room(ctx, 0); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
 	err := d.s.fs.fuse.guard(func() error {
 		return d.s.write(Derived, nil, func(b *pdb.Batch) error {
 			if err := fill(b); err != nil {

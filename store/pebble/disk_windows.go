@@ -15,7 +15,8 @@ const errReadOnlyDisk = syscall.Errno(19)
 // isFull reports whether a disk is full, in either of the system's ways to say it.
 func isFull(err error) bool {
 	const handleDiskFull, diskFull = syscall.Errno(39), syscall.Errno(112)
-	return errors.Is(err, handleDiskFull) || errors.Is(err, diskFull)
+	return errors.Is(err, handleDiskFull) || errors.Is(err, diskFull) ||
+		errors.Is(err, syscall.ENOSPC) // Go's own, of file systems that are not the system's
 }
 
 // preallocates is whether preallocating takes room of the disk.

@@ -45,19 +45,18 @@ func (s *Store) drop(ctx context.Context, what string, space Space, cids []ipld.
 func (s *Store) change(
 	ctx context.Context, what string, sync *pdb.WriteOptions, fill func(*pdb.Batch) error,
 ) error {
-	if err := s.enterWrite(ctx); err != nil {
-		return err
+	if err := s.enterWrite(store.Erasing(ctx)); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
 	}
 	defer s.exit()
-	if store.IsErasing(ctx) {
-		if err := s.room(ctx); err != nil {
-			return fmt.Errorf("%s: %w", what, err)
-		}
-	}
 	err := s.fs.fuse.guard(func() error {
 		s.dirty.Store(true)
 		b := s.db.NewBatch()
 		if err := fill(b); err != nil {
+			return err
+		}
+		// What is deleted makes room, so that this may always use the reserve.
+		if err := s.room(store.Erasing(ctx), b.Len()); err != nil {
 			return err
 		}
 		return s.db.Apply(b, sync)
@@ -94,11 +93,15 @@ func (s *Store) Redact(ctx context.Context, list ...store.Redaction) error {
 	if len(list) == 0 {
 		return ctx.Err()
 	}
-	if err := s.enterWrite(ctx); err != nil {
+	if err := s.enterWrite(store.Erasing(ctx)); err != nil {
 		return err
 	}
 	defer s.exit()
-	if err := s.room(store.Erasing(ctx)); err != nil {
+	size := 0
+	for _, r := range list {
+		size += len(r.Stub) + redactionBytes
+	}
+	if err := s.room(store.Erasing(ctx), size); err != nil {
 		return fmt.Errorf("redact: %w", err)
 	}
 	if err := s.fs.fuse.guard(func() error { return s.redact(list) }); err != nil {
@@ -106,6 +109,9 @@ func (s *Store) Redact(ctx context.Context, list ...store.Redaction) error {
 	}
 	return nil
 }
+
+// redactionBytes bounds the keys that a redaction writes and deletes.
+const redactionBytes = 256
 
 func (s *Store) redact(list []store.Redaction) error {
 	s.eraseMu.Lock() // a Put under way could bring back what is erased
@@ -254,13 +260,15 @@ func (s *Store) Compact(ctx context.Context) error {
 	if s.opts.ReadOnly {
 		return store.ErrReadOnly
 	}
-	if err := s.room(ctx); err != nil {
+	if err := s.revive(store.Erasing(ctx)); err != nil {
 		return fmt.Errorf("compact store: %w", err)
 	}
 	if err := s.pause(ctx); err != nil {
 		return err
 	}
 	defer s.resume()
+	s.roomMu.Lock()
+	defer s.roomMu.Unlock()
 	err := s.fs.fuse.guard(func() error { return s.rewrite(ctx) })
 	if err == nil {
 		err = s.fits(0)
@@ -276,10 +284,15 @@ func (s *Store) Compact(ctx context.Context) error {
 
 // Reclaim flushes and rewrites all tables without what was deleted.
 func (s *Store) Reclaim(ctx context.Context) error {
-	if err := s.enterWrite(ctx); err != nil {
-		return err
+	if err := s.enterWrite(store.Erasing(ctx)); err != nil {
+		return fmt.Errorf("give back room: %w", err)
 	}
 	defer s.exit()
+	if free, ok := s.free(); ok && free < plenty {
+		// What is free must not change between a look and a step: others wait.
+		s.roomMu.Lock()
+		defer s.roomMu.Unlock()
+	}
 	if err := s.fs.fuse.guard(func() error { return s.rewrite(ctx) }); err != nil {
 		return fmt.Errorf("give back room: %w", err)
 	}
@@ -293,7 +306,7 @@ func (s *Store) reopen() error {
 		err := s.fs.fuse.guard(s.db.Close)
 		if err == nil {
 			s.db = nil
-			err = s.openDB(s.fs.PathJoin(s.dir, dbName))
+			err = s.openDB(s.fs.PathJoin(s.dir, dbName), false)
 		}
 		if err != nil {
 			s.fs.fuse.blow(err)

@@ -45,7 +45,7 @@ func (e *fatalError) Error() string { return e.text }
 func (e *fatalError) Unwrap() error { return e.cause }
 
 // listener takes the place of Pebble's, whose DataCorruption ends the process.
-func listener(f *fuse, logf func(format string, args ...any)) *pdb.EventListener {
+func listener(f *fuse, g *gate, logf func(format string, args ...any)) *pdb.EventListener {
 	// Pebble retries a failed flush without end, and whoever waits for it would hang. FlushEnd
 	// also tells of flushes that had nothing to do, as if they had failed; only what is told to
 	// BackgroundError too is a failure. Both are called under Pebble's mutex.
@@ -55,6 +55,9 @@ func listener(f *fuse, logf func(format string, args ...any)) *pdb.EventListener
 		FlushEnd:       func(info pdb.FlushInfo) { flushed = info.Err },
 		BackgroundError: func(err error) {
 			logf("in the background: %v", err)
+			if isFull(err) {
+				g.close() // or else Pebble would try the same compaction again and again
+			}
 			if flushed != nil && errors.Is(err, flushed) {
 				f.blow(fmt.Errorf("flush: %w", marked(err)))
 			}

@@ -128,14 +128,36 @@ type fuseFS struct {
 	// parks makes a failed change blow the fuse and park its goroutine. So it is for Pebble,
 	// which answers such a failure by retrying without end, or by a panic that ends the process
 	// whoever recovers (it unlocks a mutex that is not locked, when a log cannot be rotated).
-	parks bool
-	lock  *onceCloser // of the database, once it was taken
+	parks  bool
+	yields bool        // whether a full disk is the caller's business
+	lock   *onceCloser // of the database, once it was taken
+	// logs, if not nil, collects the names of the logs that are opened for reading.
+	logs *logsRead
 }
+
+// logsRead are the logs that opening a database replayed.
+type logsRead struct {
+	mu    sync.Mutex
+	names map[string]bool
+}
+
+// Open opens a file for reading.
+func (fs *fuseFS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
+	if fs.logs != nil && strings.HasSuffix(name, logSuffix) {
+		fs.logs.mu.Lock()
+		defer fs.logs.mu.Unlock()
+		fs.logs.names[fs.PathBase(name)] = true
+	}
+	return fs.FS.Open(name, opts...)
+}
+
+// compactionFiles is the category of the tables that compactions write.
+const compactionFiles = vfs.DiskWriteCategory("pebble-compaction")
 
 // change runs op, a change of the disk.
 func (fs *fuseFS) change(op func() error) error {
 	err := fs.fuse.run(op)
-	if err != nil && fs.parks {
+	if err != nil && fs.parks && !(fs.yields && isFull(err)) {
 		fs.fuse.park(err)
 	}
 	return err
@@ -153,10 +175,21 @@ func (fs *fuseFS) file(open func() (vfs.File, error)) (vfs.File, error) {
 	return &fuseFile{File: f, fs: fs}, nil
 }
 
+// yielding returns a file system whose changes fail without stopping the store if the disk is full, for
+// a compaction, which Pebble gives up then.
+func (fs *fuseFS) yielding() *fuseFS {
+	y := *fs
+	y.yields = true
+	return &y
+}
+
 // Create makes a file. Before one of Pebble's markers, whose name points to a file, it makes sure
 // that the file's own directory entry is durable: a power cut may keep the marker alone, where
 // a file system does not keep the order of entries.
 func (fs *fuseFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if c == compactionFiles && !fs.yields {
+		return fs.yielding().Create(name, c)
+	}
 	return fs.file(func() (vfs.File, error) {
 		if strings.HasPrefix(fs.PathBase(name), "marker.") {
 			if err := syncDir(fs.FS, fs.PathDir(name)); err != nil {

@@ -30,7 +30,7 @@ func checkMarker(stored store.Head, slots, marker Slots) error {
 // loadMarker takes what the marker file says, and mends one of which a part was not written.
 func (s *Store) loadMarker(marker Slots) error {
 	s.vouched, s.marked = marker.Newest(), marker.Exists
-	if s.opts.ReadOnly || !marker.Slot[0].Damaged && !marker.Slot[1].Damaged {
+	if s.reading() || !marker.Slot[0].Damaged && !marker.Slot[1].Damaged {
 		return nil
 	}
 	return s.remark(s.head)
@@ -65,7 +65,7 @@ func (s *Store) mark(h store.Head) error {
 // markEnd has the marker name the last operation, when the store is closed. It is not synced: what it
 // says less after a power cut the marker says of an earlier operation.
 func (s *Store) markEnd() {
-	if h := s.durable(); !s.opts.ReadOnly && s.marked && h.Seq > s.vouched.Seq {
+	if h := s.durable(); !s.reading() && s.marked && h.Seq > s.vouched.Seq {
 		if err := s.marker.set(h); err != nil {
 			s.opts.Logf("%v", err) // it vouches for what it did before
 		}

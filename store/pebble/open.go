@@ -31,11 +31,8 @@ func Open(dir string, opts Options) (*Store, error) {
 	opts.setDefaults()
 	opts.Create = opts.Create && !opts.ReadOnly
 	s, err := open(dir, opts)
-	if onDisk := opts.FS == nil && !opts.ReadOnly; err != nil && onDisk && isFull(err) {
-		if spent := spendReserve(vfs.Default, dir); spent > 0 {
-			opts.spent = spent
-			s, err = open(dir, opts)
-		}
+	if err != nil && !opts.ReadOnly && isFull(err) { // others filled the disk meanwhile
+		s, err = open(dir, opts)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", dir, err)
@@ -65,8 +62,6 @@ func open(dir string, opts Options) (*Store, error) {
 	}
 	db := fs.PathJoin(dir, dbName)
 	s := newStore(dir, &fuseFS{FS: fs, fuse: newFuse()}, opts)
-	s.spent = opts.spent
-	s.short.Store(s.spent > 0)
 	if s.lock, err = lockDB(s.fs, dir, db, &opts); err != nil {
 		return nil, err
 	}
@@ -163,9 +158,22 @@ func (s *Store) openLocked(db string) error {
 			return err
 		}
 	}
-	if err := s.openDB(db); err != nil {
+	if err := s.openFitting(db, created); err != nil {
 		return err
 	}
+	if err := s.load(slots, marker); err != nil {
+		return err
+	}
+	if !s.reading() && s.head.Seq > 0 {
+		s.roomMu.Lock()
+		defer s.roomMu.Unlock()
+		return s.stock(false)
+	}
+	return nil
+}
+
+// load reads what the store keeps in memory, and mends the head file and the marker.
+func (s *Store) load(slots, marker Slots) error {
 	if err := s.checkVersion(); err != nil {
 		return err
 	}
@@ -175,24 +183,19 @@ func (s *Store) openLocked(db string) error {
 	if err := s.loadHead(slots, marker); err != nil {
 		return err
 	}
-	if err := s.loadMarker(marker); err != nil {
-		return err
-	}
-	if s.opts.FS == nil && !s.opts.ReadOnly && s.head.Seq > 0 {
-		if _, err := s.fs.Stat(s.fs.PathJoin(s.dir, reserveName)); err != nil {
-			s.short.Store(!s.stock())
-		}
-	}
-	return nil
+	return s.loadMarker(marker)
 }
 
 // openDB opens the database, which is not open.
-func (s *Store) openDB(db string) error {
+func (s *Store) openDB(db string, readOnly bool) error {
 	opened := make(chan *pdb.DB, 1)
 	s.opened = opened
+	_, knows := s.free()
+	s.gate = newGate(!knows)
+	opts := s.opts.pebble(s.fs, s.lock, s.gate, readOnly)
 	err := s.fs.fuse.guard(func() error {
 		defer close(opened)
-		d, err := pdb.Open(db, s.opts.pebble(s.fs, s.lock))
+		d, err := pdb.Open(db, opts)
 		if err == nil {
 			opened <- d
 		}
@@ -202,6 +205,9 @@ func (s *Store) openDB(db string) error {
 		return openError(err)
 	}
 	s.db = <-opened
+	if free, ok := s.free(); ok && !readOnly {
+		s.gate.set(free >= s.demand().automatic())
+	}
 	return nil
 }
 
@@ -276,7 +282,7 @@ func (s *Store) loadHead(slots, marker Slots) error {
 	switch {
 	case err != nil && !s.opts.AcceptHead:
 		return err
-	case s.opts.ReadOnly:
+	case s.reading():
 		return nil
 	case err != nil && stored.Seq == 0:
 		return errors.Join(s.remark(stored.Head),

@@ -58,8 +58,9 @@ type Options struct {
 	// Logf is told what happens in the background and cannot be returned to a caller; nil
 	// discards it. It is called on any goroutine and must not use the store.
 	Logf func(format string, args ...any)
-
-	spent int64 // size of the reserve that was given away to open the store, 0 for none
+	// LowWater is how many bytes of the disk ordinary changes leave free beside what the store itself may
+	// need to flush, to compact and to erase; 0 for none.
+	LowWater uint64
 }
 
 func (o *Options) setDefaults() {
@@ -75,12 +76,12 @@ func (o *Options) setDefaults() {
 }
 
 // pebble returns Pebble's options on fs.
-func (o *Options) pebble(fs *fuseFS, lock *pdb.Lock) *pdb.Options {
-	fs = &fuseFS{FS: fs.FS, fuse: fs.fuse, parks: true}
+func (o *Options) pebble(fs *fuseFS, lock *pdb.Lock, g *gate, readOnly bool) *pdb.Options {
+	fs = &fuseFS{FS: fs.FS, fuse: fs.fuse, parks: true, logs: fs.logs}
 	out := &pdb.Options{
 		CacheSize:                   o.CacheBytes,
 		ErrorIfNotExists:            !o.Create,
-		EventListener:               listener(fs.fuse, o.Logf),
+		EventListener:               listener(fs.fuse, g, o.Logf),
 		FS:                          fs,
 		FormatMajorVersion:          formatVersion,
 		L0CompactionThreshold:       l0Files,
@@ -90,14 +91,16 @@ func (o *Options) pebble(fs *fuseFS, lock *pdb.Lock) *pdb.Options {
 		Logger:                      &logger{fuse: fs.fuse, logf: o.Logf},
 		MemTableSize:                uint64(o.MemTableBytes),
 		MemTableStopWritesThreshold: memTables,
-		ReadOnly:                    o.ReadOnly,
+		ReadOnly:                    readOnly,
+		Cleaner:                     noRecycling{},
 		// Statistics would read every table's properties after each opening, only to choose
 		// compactions of deletions, which are rare here.
 		DisableTableStats: true,
 	}
 	for i := range out.TargetFileSizes {
-		out.TargetFileSizes[i] = min(stepBytes, int64(2<<20)<<i) // Pebble's own, but for the bound
+		out.TargetFileSizes[i] = targetSize(i)
 	}
+	out.Experimental.CompactionScheduler = g
 	last := len(out.Levels) - 1
 	out.Levels[0].FilterPolicy = bloom.FilterPolicy(filterBits) // and so below
 	out.Levels[last].FilterPolicy = pdb.NoFilterPolicy

@@ -79,7 +79,7 @@ func flushTables(t *testing.T, fs vfs.FS, tables, each int) {
 	t.Helper()
 	opts := Options{Create: true}
 	opts.setDefaults()
-	settings := opts.pebble(&fuseFS{FS: fs, fuse: newFuse()}, nil)
+	settings := opts.pebble(&fuseFS{FS: fs, fuse: newFuse()}, nil, newGate(true), false)
 	settings.DisableAutomaticCompactions = true
 	db, err := pdb.Open("/repo/.mnem/"+dbName, settings)
 	if err != nil {

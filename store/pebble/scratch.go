@@ -27,7 +27,7 @@ func (s *Store) Scratch(ctx context.Context) (store.Scratch, error) {
 		return nil, err
 	}
 	defer s.exit()
-	if err := s.room(ctx); err != nil {
+	if err := s.room(ctx, 0); err != nil {
 		return nil, fmt.Errorf("make scratch file: %w", err)
 	}
 	name := s.fs.PathJoin(s.dir, fmt.Sprint(scratchPrefix, s.scratches.Add(1)))

@@ -64,9 +64,14 @@ type Store struct {
 	headMu   sync.Mutex
 	head     store.Head // the newest durable one: under headMu; changed under syncs and commits too
 
-	reserving sync.Mutex  // held while the reserve is made or given away
-	short     atomic.Bool // whether the reserve was given away and not made again
-	spent     int64       // its size then: under reserving
+	gate   *gate      // of compactions of db
+	roomMu sync.Mutex // held while the disk is looked at for a change
+	// reserve is how many bytes the file reserve takes. Changed under roomMu.
+	reserve atomic.Uint64
+	// dormant is whether the database is open for reading alone, as the disk has no room to open it for
+	// writing. Changed while no call is under way.
+	dormant  atomic.Bool
+	replayed uint64 // bytes of the logs that a dormant database replayed
 
 	scratches atomic.Int64 // files that Scratch made
 
@@ -140,6 +145,9 @@ func (s *Store) callable(ctx context.Context) error {
 func (s *Store) enterWrite(ctx context.Context) error {
 	if s.opts.ReadOnly {
 		return store.ErrReadOnly
+	}
+	if err := s.revive(ctx); err != nil {
+		return err
 	}
 	return s.enter(ctx)
 }
@@ -220,7 +228,7 @@ func (s *Store) Begin(
 	if err := s.enterWrite(ctx); err != nil {
 		return nil, err
 	}
-	err = s.room(ctx)
+	err = s.room(ctx, bytesOf(add)+headBytes)
 	if err != nil {
 		err = fmt.Errorf("commit operation %d: %w", next.Seq, err)
 	} else {
@@ -327,6 +335,18 @@ func (s *Store) became(head store.Head, n int) {
 	s.headMu.Lock()
 	defer s.headMu.Unlock()
 	s.head = head
+}
+
+// headBytes bounds the head record and the format record.
+const headBytes = 512
+
+// bytesOf returns how many bytes blocks take in a log.
+func bytesOf(blocks []store.Block) int {
+	n := 0
+	for i := range blocks {
+		n += blockKeyLen + len(blocks[i].Data)
+	}
+	return n
 }
 
 func verify(blocks []store.Block) error {
@@ -470,19 +490,41 @@ func (s *Store) Close() error {
 		s.idle.Wait()
 	}
 	s.callsMu.Unlock()
+	s.roomMu.Lock()
+	defer s.roomMu.Unlock()
 	if s.dirty.Load() {
-		err := s.flush()
+		err := s.flushIfFits()
 		if s.flushed = err == nil; !s.flushed {
 			s.opts.Logf("write what is in the log as tables: %v", err)
 		}
 	}
-	if s.opts.FS == nil && (s.flushed || s.short.Load()) && s.fs.fuse.err() == nil {
-		s.restock()
+	if !s.opts.ReadOnly && s.fs.fuse.err() == nil && s.durable().Seq > 0 {
+		if err := s.stock(true); err != nil {
+			s.opts.Logf("keep room in reserve: %v", err)
+		}
 	}
 	if err := s.release(); err != nil {
 		return fmt.Errorf("close store: %w", err)
 	}
 	return nil
+}
+
+// flushIfFits flushes if the disk has room for that.
+func (s *Store) flushIfFits() error {
+	if free, ok := s.free(); ok && free < plenty {
+		size := uint64(0)
+		err := s.fs.fuse.guard(func() error {
+			size = s.demand().flush
+			return nil
+		})
+		if err == nil && free < size+restSlack {
+			err = &store.NoRoomError{Needs: size + restSlack, Free: free}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return s.flush()
 }
 
 func (s *Store) flush() error {
@@ -539,7 +581,7 @@ func (s *Store) removeLogs() {
 		s.opts.Logf("list logs: %v", err)
 		return
 	}
-	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, ".log") })
+	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, logSuffix) })
 	// Their numbers have at least six digits, with zeros before.
 	slices.SortFunc(names, func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))

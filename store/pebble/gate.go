@@ -1,0 +1,170 @@
+package pebble
+
+import (
+	"sync"
+	"time"
+
+	pdb "github.com/cockroachdb/pebble/v2"
+)
+
+// gate schedules compactions, one at a time, and none in the background while it is closed: Pebble would
+// begin them whether or not the disk has room.
+type gate struct {
+	mu       sync.Mutex // ordered after Pebble's own
+	idle     sync.Cond  // on mu: granting has ended
+	db       pdb.DBForCompaction
+	running  int
+	wanted   int // compactions that the store asked for and waits for
+	granting bool
+	open     bool
+	gone     bool
+}
+
+var _ pdb.CompactionScheduler = (*gate)(nil)
+
+func newGate(open bool) *gate {
+	g := &gate{open: open}
+	g.idle.L = &g.mu
+	return g
+}
+
+// Register implements pdb.CompactionScheduler.
+func (g *gate) Register(_ int, db pdb.DBForCompaction) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.db = db
+}
+
+// Unregister implements pdb.CompactionScheduler.
+func (g *gate) Unregister() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.gone = true
+	for g.granting {
+		g.idle.Wait()
+	}
+}
+
+// TrySchedule implements pdb.CompactionScheduler.
+func (g *gate) TrySchedule() (bool, pdb.CompactionGrantHandle) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.allows() {
+		return false, nil
+	}
+	g.running++
+	return true, g
+}
+
+func (g *gate) allows() bool {
+	return !g.gone && g.db != nil && (g.open || g.wanted > 0) &&
+		g.running < g.db.GetAllowedWithoutPermission()
+}
+
+// UpdateGetAllowedWithoutPermission implements pdb.CompactionScheduler.
+func (g *gate) UpdateGetAllowedWithoutPermission() {}
+
+// Started implements pdb.CompactionGrantHandle.
+func (g *gate) Started() {}
+
+// MeasureCPU implements pdb.CompactionGrantHandle.
+func (g *gate) MeasureCPU(pdb.CompactionGoroutineKind) {}
+
+// CumulativeStats implements pdb.CompactionGrantHandle.
+func (g *gate) CumulativeStats(pdb.CompactionGrantHandleStats) {}
+
+// Done implements pdb.CompactionGrantHandle. It is called without Pebble's mutex.
+func (g *gate) Done() {
+	g.mu.Lock()
+	g.running--
+	g.mu.Unlock()
+	g.grant()
+}
+
+// grant lets compactions that wait begin. It must not be called with Pebble's mutex.
+func (g *gate) grant() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.granting {
+		return
+	}
+	g.granting = true
+	defer func() {
+		g.granting = false
+		g.idle.Broadcast()
+	}()
+	for g.allows() && g.begin() {
+		g.running++
+	}
+}
+
+// begin has Pebble begin a compaction that waits, and reports whether one did. mu must be held, and is
+// not while Pebble is called.
+func (g *gate) begin() bool {
+	g.mu.Unlock()
+	defer g.mu.Lock()
+	waiting, _ := g.db.GetWaitingCompaction()
+	return waiting && g.db.Schedule(g)
+}
+
+// set opens or closes the gate.
+func (g *gate) set(open bool) {
+	g.mu.Lock()
+	opened := open && !g.open
+	g.open = open
+	g.mu.Unlock()
+	if opened {
+		g.grant()
+	}
+}
+
+func (g *gate) isOpen() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.open
+}
+
+// close keeps further compactions from beginning in the background. Unlike set it may be called with
+// Pebble's mutex.
+func (g *gate) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.open = false
+}
+
+// grantEvery is how often a compaction that the store waits for is granted: Pebble does not ask again
+// while one waits.
+const grantEvery = 5 * time.Millisecond
+
+// during runs fn, which compacts, whether or not the gate is open, until stopped is closed.
+func (g *gate) during(stopped <-chan struct{}, fn func() error) error {
+	g.want(1)
+	defer g.want(-1)
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		t := time.NewTicker(grantEvery)
+		defer t.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-stopped:
+				return
+			case <-t.C:
+				g.grant()
+			}
+		}
+	}()
+	defer func() {
+		close(stop)
+		<-done
+	}()
+	return fn()
+}
+
+func (g *gate) want(n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.wanted += n
+}
