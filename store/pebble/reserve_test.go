@@ -204,7 +204,7 @@ func TestStepsCoverAll(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		step := nextStep(levels, from)
+		step := nextStep(levels, from, stepBytes)
 		if step.bytes > 2*stepBytes {
 			t.Errorf("step %d writes %d bytes", steps, step.bytes)
 		}

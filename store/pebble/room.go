@@ -15,8 +15,9 @@ const (
 	// slack must stay free beside a change whose size is known: for the start of a log, a manifest and
 	// options.
 	slack = 512 << 10
-	// eraseBytes is what recording an erasure takes: an operation, stubs, and opening the database.
-	eraseBytes = 1 << 20
+	// eraseBytes is what recording an erasure takes: an operation, stubs, opening the database twice, and
+	// what opening it leaves if the process is killed.
+	eraseBytes = 2 << 20
 	// plenty of free bytes need no calculation: no step of a compaction takes as much.
 	plenty = 1 << 30
 	// worthBytes is what level 0 and the log must have for ordinary writes to compact them on a disk that
@@ -28,6 +29,8 @@ const (
 	// removalChecks is how often, a millisecond apart, a change looks whether Pebble has removed the files
 	// that it no longer needs.
 	removalChecks = 1000
+	// quietChecks is the same for flushes and compactions that are under way to end.
+	quietChecks = 10_000
 )
 
 var _ store.Roomer = (*Store)(nil)
@@ -74,7 +77,7 @@ func (s *Store) room(ctx context.Context, size int) error {
 // aboveMark returns an error if a change that takes cost bytes would leave less than the mark. It
 // compacts first if that makes the mark lower. roomMu must be held.
 func (s *Store) aboveMark(ctx context.Context, cost uint64) error {
-	for tried := false; ; tried = true {
+	for waited, tried := false, false; ; {
 		d := s.demand()
 		free, ok := s.free()
 		if !ok {
@@ -88,9 +91,16 @@ func (s *Store) aboveMark(ctx context.Context, cost uint64) error {
 		if free >= needs && (!crowded || tried) {
 			return s.stockNow(false)
 		}
+		if !waited { // what is under way takes room for a moment
+			waited = true
+			s.quiesce()
+			continue
+		}
 		if tried || !crowded && !d.shrinks() || free+reserve < d.flush+slack {
+			_ = s.stockNow(false) // of what lower used
 			return &store.NoRoomError{Needs: needs, Free: free}
 		}
+		tried = true
 		if err := s.lower(ctx); err != nil {
 			return err
 		}
@@ -137,7 +147,10 @@ type demand struct {
 // demand calculates what the database may have to write.
 func (s *Store) demand() demand {
 	m := s.db.Metrics()
-	log := m.WAL.Size + s.replayed
+	log := m.WAL.Size
+	if s.dormant.Load() {
+		log = s.replayed
+	}
 	d := demand{flush: log + log/16}
 	d.l0, d.files = uint64(m.Levels[0].TablesSize)+d.flush, m.Levels[0].TablesCount
 	depth := 0
@@ -148,7 +161,7 @@ func (s *Store) demand() demand {
 		}
 		depth++
 		d.below += size
-		if depth == 1 && (n < len(m.Levels)-1 || size <= 2*baseBytes) {
+		if depth == 1 && (n < len(m.Levels)-1 || size <= baseBytes) {
 			d.base = size
 		}
 	}
@@ -191,10 +204,7 @@ func (d demand) shrinks() bool {
 
 // lower flushes and compacts level 0, so that the mark is lower. roomMu must be held.
 func (s *Store) lower(ctx context.Context) error {
-	err := s.fits(s.demand().flush)
-	if err == nil {
-		err = s.db.Flush()
-	}
+	err := s.flushStep()
 	if err == nil {
 		err = s.compactTop(ctx)
 	}
@@ -233,6 +243,18 @@ func (s *Store) lowerBase(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// quiesce waits until no flush and no compaction is under way, and what they made superfluous is removed.
+func (s *Store) quiesce() {
+	for range quietChecks {
+		m := s.db.Metrics()
+		if m.Flush.NumInProgress == 0 && m.Compact.NumInProgress == 0 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	s.awaitRemoval()
 }
 
 // awaitRemoval waits for a moment until Pebble has removed the files that it no longer needs.

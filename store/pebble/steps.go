@@ -25,10 +25,7 @@ func isNoRoom(err error) bool { return errors.Is(err, store.ErrNoRoom) }
 // rewrite flushes and compacts all there is, one range of keys after the other, and gives up before a
 // step that the disk has no room for. What earlier steps freed stays free.
 func (s *Store) rewrite(ctx context.Context) error {
-	if err := s.fits(s.demand().flush); err != nil {
-		return err
-	}
-	if err := s.db.Flush(); err != nil {
+	if err := s.flushStep(); err != nil {
 		return err
 	}
 	if err := s.compactTop(ctx); err != nil {
@@ -39,13 +36,41 @@ func (s *Store) rewrite(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		step := nextStep(levels, from)
-		if err := s.compactRange(ctx, from, step.to, step.bytes); err != nil {
+		limit := uint64(stepBytes)
+		if free, ok := s.free(); ok {
+			limit = min(limit, free-min(free, slack))
+		}
+		step := nextStep(levels, from, limit)
+		err = s.compactRange(ctx, from, step.to, step.bytes)
+		if isNoRoom(err) {
+			err = s.compactNarrow(ctx, from, step.to)
+		}
+		if err != nil {
 			return err
 		}
 		from = step.next
 	}
 	return nil
+}
+
+// flushStep flushes if the disk has room for that.
+func (s *Store) flushStep() error {
+	if err := s.fits(s.demand().flush); err != nil {
+		return err
+	}
+	if err := s.db.Flush(); err != nil {
+		return err
+	}
+	s.settle()
+	return nil
+}
+
+// settle waits for the files that a step made superfluous to be removed if the next step may need their
+// room.
+func (s *Store) settle() {
+	if free, ok := s.free(); ok && free < plenty {
+		s.awaitRemoval()
+	}
 }
 
 // compactTop compacts level 0, whose tables overlap, into the level below.
@@ -77,10 +102,45 @@ func (s *Store) compactRange(ctx context.Context, from, to []byte, size uint64) 
 	if err := s.compact(ctx, from, to); err != nil {
 		return err
 	}
-	if free, ok := s.free(); ok && free < plenty {
-		s.awaitRemoval() // the next step needs what this one freed
+	s.settle()
+	return nil
+}
+
+// compactNarrow does what compactRange does, a table after the other: the tables of a middle level that a
+// range meets may overlap more of the next level than was known before the step began.
+func (s *Store) compactNarrow(ctx context.Context, from, to []byte) error {
+	for range narrowSteps {
+		levels, err := s.db.SSTables()
+		if err != nil {
+			return err
+		}
+		at := firstAbove(levels, from, to)
+		if at == nil {
+			return nil
+		}
+		if err := s.compactRange(ctx, at, append(slices.Clone(at), 0), stepSize(levels, at, at)); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// narrowSteps bounds the steps that one step is divided into. What is left then the next compaction does.
+const narrowSteps = 1000
+
+// firstAbove returns the first key of a range that a table above the last level may have, nil for none.
+func firstAbove(levels [][]pdb.SSTableInfo, from, to []byte) (at []byte) {
+	for _, tables := range levels[:len(levels)-1] {
+		for _, t := range tables {
+			if !overlaps(t, from, to) {
+				continue
+			}
+			if key := larger(t.Smallest.UserKey, from); at == nil || bytes.Compare(key, at) < 0 {
+				at = key
+			}
+		}
+	}
+	return slices.Clone(at)
 }
 
 // compact compacts a range of keys. A step that turns out larger than the disk has room for fails without
@@ -88,7 +148,7 @@ func (s *Store) compactRange(ctx context.Context, from, to []byte, size uint64) 
 func (s *Store) compact(ctx context.Context, from, to []byte) error {
 	err := s.gate.during(s.fs.fuse.blown, func() error { return s.db.Compact(ctx, from, to, false) })
 	if isFull(err) {
-		s.awaitRemoval()
+		s.quiesce()
 		free, _ := s.free()
 		return &store.NoRoomError{Needs: 2*free + slack, Free: free, Erasing: true}
 	}
@@ -102,11 +162,11 @@ type keyStep struct {
 	bytes uint64 // that it writes at most
 }
 
-// nextStep returns the step that begins at from: as many tables of the last level as stepBytes allow, one
-// at least.
-func nextStep(levels [][]pdb.SSTableInfo, from []byte) keyStep {
+// nextStep returns the step that begins at from: as many tables of the last level as may be while it writes
+// limit bytes at most, one at least.
+func nextStep(levels [][]pdb.SSTableInfo, from []byte, limit uint64) keyStep {
 	out := keyStep{to: lastKey, bytes: stepSize(levels, from, lastKey)}
-	if out.bytes <= stepBytes {
+	if out.bytes <= limit {
 		return out
 	}
 	first := true
@@ -115,7 +175,7 @@ func nextStep(levels [][]pdb.SSTableInfo, from []byte) keyStep {
 			continue
 		}
 		size := stepSize(levels, from, t.Largest.UserKey)
-		if !first && size > stepBytes {
+		if !first && size > limit {
 			return out
 		}
 		to := slices.Clone(t.Largest.UserKey)

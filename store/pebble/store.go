@@ -493,7 +493,7 @@ func (s *Store) Close() error {
 	s.roomMu.Lock()
 	defer s.roomMu.Unlock()
 	if s.dirty.Load() {
-		err := s.flushIfFits()
+		err := s.fs.fuse.guard(s.flushStep)
 		if s.flushed = err == nil; !s.flushed {
 			s.opts.Logf("write what is in the log as tables: %v", err)
 		}
@@ -507,24 +507,6 @@ func (s *Store) Close() error {
 		return fmt.Errorf("close store: %w", err)
 	}
 	return nil
-}
-
-// flushIfFits flushes if the disk has room for that.
-func (s *Store) flushIfFits() error {
-	if free, ok := s.free(); ok && free < plenty {
-		size := uint64(0)
-		err := s.fs.fuse.guard(func() error {
-			size = s.demand().flush
-			return nil
-		})
-		if err == nil && free < size+restSlack {
-			err = &store.NoRoomError{Needs: size + restSlack, Free: free}
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return s.flush()
 }
 
 func (s *Store) flush() error {
