@@ -15,6 +15,10 @@ var ErrRedacted = errors.New("redacted")
 // working. Compact returns it when what was deleted is still on the disk.
 var ErrNoRoom = errors.New("no room on the disk")
 
+// ErrServerFull is returned when the disk of the database server that has the store is full.
+// errors.Is(ErrServerFull, ErrNoRoom) holds.
+var ErrServerFull = fmt.Errorf("%w of the database server", ErrNoRoom)
+
 // NoRoomError is returned when a store knows how much room a change lacks. errors.Is(err, ErrNoRoom)
 // holds.
 type NoRoomError struct {

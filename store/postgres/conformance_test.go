@@ -323,3 +323,42 @@ func tokens(t *testing.T, d *postgres.Database) {
 		}
 	}
 }
+
+// TestServerFull has the server refuse what is written, as it does when its disk is full: the error says
+// so, nothing is stored, and the store goes on once there is room.
+func TestServerFull(t *testing.T) {
+	server := pgserver.Start(t)
+	at := server.URL("full")
+	s, ctx := open(t, postgres.Options{URL: at, Create: true}), t.Context()
+	first := storetest.Next(store.Head{}, 1)
+	if err := s.Commit(ctx, store.Head{}, first, storetest.Block(1, 8)); err != nil {
+		t.Fatal(err)
+	}
+	err := sql(t, at, `CREATE FUNCTION mnem.full() RETURNS trigger LANGUAGE plpgsql AS $$
+		BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+		CREATE TRIGGER full_facts BEFORE INSERT ON mnem.fact EXECUTE FUNCTION mnem.full();
+		CREATE TRIGGER full_derived BEFORE INSERT ON mnem.derived EXECUTE FUNCTION mnem.full();`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := next(first, 2)
+	for what, err := range map[string]error{
+		"put":     s.Facts().Put(ctx, storetest.Block(3, 100)),
+		"derived": s.Derived().Put(ctx, storetest.Block(4, 100)),
+		"commit":  s.Commit(ctx, first, second, storetest.Block(2, 8)),
+	} {
+		if !errors.Is(err, store.ErrServerFull) || !errors.Is(err, store.ErrNoRoom) ||
+			!strings.Contains(fmt.Sprint(err), "53100") || !strings.Contains(fmt.Sprint(err), "database server") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if head, err := s.Head(ctx); err != nil || head != first {
+		t.Errorf("head %v, %v", head, err)
+	}
+	if err := sql(t, at, "DROP TRIGGER full_facts ON mnem.fact"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Commit(ctx, first, second, storetest.Block(2, 8)); err != nil {
+		t.Error(err)
+	}
+}

@@ -144,7 +144,7 @@ func (c *conn) run(ctx context.Context, sql string, params [][]byte) ([]row, err
 	}
 	binaryFormat := []int16{1}
 	res := c.ExecPrepared(ctx, name, params, binaryFormat, binaryFormat).Read()
-	return res.Rows, res.Err
+	return res.Rows, named(res.Err)
 }
 
 const (
@@ -168,7 +168,7 @@ func again[T any](ctx context.Context, patience time.Duration, fn func() (T, err
 			if err != nil && ctx.Err() != nil {
 				err = ctx.Err()
 			}
-			return got, err
+			return got, named(err)
 		}
 		next := time.NewTimer(pause)
 		select {
@@ -196,6 +196,18 @@ func (e *LostError) Unwrap() []error { return []error{store.ErrBusy, e.Err} }
 
 // withoutSecrets is an error in one line. pgconn leaves passwords out of its messages.
 func withoutSecrets(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+
+// diskFull is the SQLSTATE of a server whose disk is full.
+const diskFull = "53100"
+
+// named returns err, wrapping store.ErrServerFull if the disk of the server is full.
+func named(err error) error {
+	var told *pgconn.PgError
+	if errors.As(err, &told) && told.Code == diskFull && !errors.Is(err, store.ErrServerFull) {
+		return fmt.Errorf("%w (SQLSTATE %s): %w", store.ErrServerFull, diskFull, err)
+	}
+	return err
+}
 
 // passes reports whether an error is that of a connection, a server that is starting or ending, or of two
 // transactions that waited for one another.
