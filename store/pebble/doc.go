@@ -6,7 +6,7 @@
 //	head    the newest acknowledged operation, outside Pebble
 //	marker  that there are acknowledged operations, outside both
 //	queue   empty: its bytes are locked by processes that wait for db/LOCK, in their order
-//	reserve room on the disk for changes that erase; what is in it means nothing
+//	reserve takes up to 4 MiB of the disk, given to changes that erase; what is in it means nothing
 //	scratch-N what a commit under way has no room for in memory; removed with it, or by the next opening
 //	owner   who has the store open: JSON, for people and clients, not for locking
 //
@@ -102,12 +102,26 @@
 //
 // # A full disk
 //
-// Nothing can be erased where nothing can be written, so a store on disk keeps the file reserve, as
-// large as its database, at least 1 MiB and at most 32. Opening for writing gives it away where the
-// disk is full, and so do changes with a context of store.Erasing where there is not much room beside
-// it. From then on until there is room for it again only such changes are made: others return
-// store.ErrNoRoom. It is made when a store is closed, opened, or asked for a change it has no room for.
-// On a file system that compresses it keeps less.
+// Before Pebble begins a change the store asks how many bytes of the disk are free, and calculates a
+// low-water mark: what a flush of the log, a compaction of level 0 or the largest step below it, and an
+// erasure may write. A change that would leave less returns a *store.NoRoomError, which says how many
+// bytes must be freed; the store keeps working. If much of the mark is level 0, the change compacts that
+// first. Changes with a context of store.Erasing, deletions and redactions need room for themselves alone,
+// and may use the file reserve. The reserve is as large as the tables, at least 1 MiB and at most 4; it
+// counts as free for the mark, and is made again when there is room. With 1 GiB free nothing is
+// calculated.
+//
+// While less is free Pebble compacts in the background only if the disk has room for what it may choose;
+// otherwise the store compacts, in steps whose size it looks up first. A step that runs out of room all the
+// same fails, and Pebble removes what it wrote: only a log, a manifest or a flush that cannot be written
+// stops the store. Tables are small, so that steps are: those of the level below level 0 have 256 KiB, those
+// of each further level twice as much, up to 8 MiB.
+//
+// Opening a database for writing writes a manifest, options, a log, and what is in the logs as tables. With
+// less than 1 GiB free it is opened for reading first, which writes nothing, and files are removed that
+// an opening or a process that ended left. If the mark leaves no room for changes, the store stays dormant:
+// it answers, and the first change that has room, or erases, opens the database for writing. Dormant stores
+// that are opened and closed do not change what is free.
 //
 // # Room and memory
 //

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -23,6 +24,9 @@ type fuse struct {
 	blown chan struct{} // closed when it blows
 	cause error         // set before blown is closed
 	busy  sync.RWMutex  // read-held by each operation that changes the disk
+
+	// removing is how many files are being removed: the name of one is gone before its room is free.
+	removing atomic.Int64
 
 	parkOnce sync.Once
 	parked   chan struct{} // closed when the first goroutine is parked
@@ -250,6 +254,8 @@ func (fs *fuseFS) MkdirAll(dir string, perm os.FileMode) error {
 
 // Remove never parks: what should be gone and is not does no harm.
 func (fs *fuseFS) Remove(name string) error {
+	fs.fuse.removing.Add(1)
+	defer fs.fuse.removing.Add(-1)
 	return fs.fuse.run(func() error { return fs.FS.Remove(name) })
 }
 

@@ -23,12 +23,15 @@ const (
 	// worthBytes is what level 0 and the log must have for ordinary writes to compact them on a disk that
 	// is nearly full, rather than be refused.
 	worthBytes = 1 << 20
+	// crowdedBytes of level 0 are compacted by ordinary writes while Pebble may not do so on its own: all
+	// of it takes as much room again for a moment.
+	crowdedBytes = defaultMemTableBytes
 	// reviveTimeout is how long a change waits for calls under way before the database is opened again
 	// for writing. A callback that writes would wait for itself.
 	reviveTimeout = 5 * time.Second
 	// removalChecks is how often, a millisecond apart, a change looks whether Pebble has removed the files
 	// that it no longer needs.
-	removalChecks = 1000
+	removalChecks = 5000
 	// quietChecks is the same for flushes and compactions that are under way to end.
 	quietChecks = 10_000
 )
@@ -87,7 +90,7 @@ func (s *Store) aboveMark(ctx context.Context, cost uint64) error {
 		reserve := s.reserve.Load()
 		mark := d.mark() + s.opts.LowWater + cost
 		needs := max(mark-min(mark, reserve), cost+slack)
-		crowded := d.files >= l0Files && !s.gate.isOpen()
+		crowded := !s.gate.isOpen() && (d.files >= l0Files || d.l0 >= crowdedBytes)
 		if free >= needs && (!crowded || tried) {
 			return s.stockNow(false)
 		}
@@ -211,9 +214,13 @@ func (s *Store) lower(ctx context.Context) error {
 	if err == nil {
 		err = s.lowerBase(ctx)
 	}
-	if err == nil || isNoRoom(err) {
+	if isNoRoom(err) { // what is free tells
+		s.opts.Logf("compact on a disk that is nearly full: %v", err)
+		err = nil
+	}
+	if err == nil {
 		s.awaitRemoval()
-		return nil // what is free tells
+		return nil
 	}
 	return fmt.Errorf("compact: %w", err)
 }
@@ -270,7 +277,7 @@ func (s *Store) awaitRemoval() {
 // removedAll reports whether the directory has no more tables and logs than the database needs.
 func (s *Store) removedAll() bool {
 	m := s.db.Metrics()
-	want := m.WAL.Files
+	want := min(m.WAL.Files, m.MemTable.Count) // a log counts until it is known to be superfluous
 	for _, l := range m.Levels {
 		want += l.TablesCount
 	}
@@ -280,7 +287,7 @@ func (s *Store) removedAll() bool {
 			want--
 		}
 	}
-	return err != nil || want >= 0
+	return err != nil || want >= 0 && s.fs.fuse.removing.Load() == 0
 }
 
 // noRecycling removes logs at once. Pebble would keep five, each as large as a memtable, to write over
