@@ -121,6 +121,9 @@ func (r *Repo) findCommunities(ctx context.Context, s *state) (*community.Partit
 	if err == nil {
 		err = derived.SetCell(ctx, communitiesKey(s.out.Root()), root)
 	}
+	if errors.Is(err, store.ErrNoRoom) { // they are found again
+		err = nil
+	}
 	return p, err
 }
 

@@ -47,6 +47,9 @@ type GCResult struct {
 	Bytes   int64  // of these
 	Kept    int    // blocks that stay
 	Horizon uint64 // the oldest operation that is kept
+	// MustFree is how many bytes must be freed on the disk before what was removed gives back its room;
+	// 0 for none.
+	MustFree uint64
 }
 
 // GC removes what nothing leads to: not the refs as any kept operation left them, not a Lease or a
@@ -76,10 +79,11 @@ func (r *Repo) GC(ctx context.Context, opt GCOptions) (*GCResult, error) {
 	if opt.Progress == nil {
 		opt.Progress = func(string, int) {}
 	}
+	plain := ctx
 	if !opt.DryRun && !opt.NoWait {
 		ctx = store.Erasing(ctx) // it makes room, and was asked for
 	}
-	g := &collector{ctx: ctx, repo: r, opt: opt, res: &GCResult{}}
+	g := &collector{ctx: ctx, plain: plain, repo: r, opt: opt, res: &GCResult{}}
 	var ok, okCells bool
 	g.facts, ok = r.store.Facts().(store.Deleter)
 	g.derived, okCells = r.store.Derived().(derivedDeleter)
@@ -99,7 +103,13 @@ func (r *Repo) GC(ctx context.Context, opt GCOptions) (*GCResult, error) {
 		return &last.res, nil
 	}
 	number := r.collected.begun.Add(1)
-	err := g.run()
+	var err error
+	if !opt.DryRun && !opt.NoWait {
+		err = r.finishHalf(ctx)
+	}
+	if err == nil {
+		err = g.run()
+	}
 	if err == nil {
 		err = g.reclaim()
 	}
@@ -141,14 +151,28 @@ const reclaimShare = 4
 // reclaim makes what was removed leave the disk, where it is much. Nobody waits for it.
 func (g *collector) reclaim() error {
 	st, ok := g.repo.store.(store.Reclaimer)
-	if !ok || g.opt.DryRun || g.res.Bytes == 0 || g.res.Bytes < g.keptBytes/reclaimShare {
+	if !ok || g.opt.DryRun {
+		return nil
+	}
+	much := g.res.Bytes > 0 && g.res.Bytes >= g.keptBytes/reclaimShare
+	if !much && !g.short() {
 		return nil
 	}
 	g.opt.Progress("give back room", 0)
-	if err := st.Reclaim(g.ctx); !errors.Is(err, store.ErrNoRoom) {
+	err := st.Reclaim(g.ctx)
+	if !errors.Is(err, store.ErrNoRoom) {
 		return err
 	}
-	return nil // what is gone takes room until there is some: the store compacts itself as it is written
+	// What is gone takes room until there is some: the store compacts itself as it is written.
+	g.res.MustFree = shortageOf(err).bytes
+	return nil
+}
+
+// short reports whether a collection that was asked for runs on a disk that has no room for other
+// changes: an earlier one may have found no room to give back.
+func (g *collector) short() bool {
+	st, ok := g.repo.store.(store.Roomer)
+	return ok && !g.opt.NoWait && errors.Is(st.Room(g.plain), store.ErrNoRoom)
 }
 
 // derivedDeleter is what a collection asks of what is derived.
@@ -160,6 +184,7 @@ type derivedDeleter interface {
 // collector is one collection.
 type collector struct {
 	ctx     context.Context
+	plain   context.Context // ctx without the right to what is kept for changes that erase
 	repo    *Repo
 	opt     GCOptions
 	res     *GCResult

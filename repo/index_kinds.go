@@ -245,8 +245,10 @@ func (s *Snapshot) ensure(
 		}
 	}
 	if !s.repo.ro && k.key(s.state).Defined() {
-		manifest, err = s.repo.writeKind(ctx, k, manifest, base, s.state)
-		return k.derived, manifest, err
+		written, err := s.repo.writeKind(ctx, k, manifest, base, s.state)
+		if !errors.Is(err, store.ErrNoRoom) { // or else it is made in memory alone
+			return k.derived, written, err
+		}
 	}
 	buffer := store.NewStage(k.derived, 0)
 	later := &awaited{derived: k.derived} // a merge would be thrown away

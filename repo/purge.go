@@ -46,6 +46,8 @@ type PurgeResult struct {
 	// Pending is whether the bytes of what was erased are still in the files of the repository, since
 	// the disk has no room to write these anew. Repo.ErasurePending tells of that later.
 	Pending bool
+	// MustFree is how many bytes must be freed on the disk for these to go; 0 if none or not known.
+	MustFree uint64
 }
 
 // reset forgets what a scan found.
@@ -112,6 +114,11 @@ func (r *Repo) purge(ctx context.Context, p *purge, name string) (*PurgeResult, 
 		return nil, fmt.Errorf("purge: %w", err)
 	}
 	defer r.collecting.give()
+	if !p.opt.DryRun {
+		if err := r.finishHalf(p.ctx); err != nil {
+			return nil, fmt.Errorf("purge: %w", err)
+		}
+	}
 	if err := p.run(name); err != nil {
 		return nil, fmt.Errorf("purge: %w", err)
 	}
@@ -468,13 +475,23 @@ func (p *purge) remove(t *tx, ref Ref, ids []graph.ID) error {
 
 // finish makes the bytes leave the disk, after which there is nothing left to be done, or finds that
 // there is no room for that.
-func (p *purge) finish() (err error) {
-	p.res.Pending, err = p.repo.expel(p.ctx)
+func (p *purge) finish() error {
+	lacks, err := p.repo.expel(p.ctx)
+	p.res.Pending, p.res.MustFree = lacks.pending, lacks.bytes
 	return err
 }
 
-// resume finishes a purge that was stopped half-way.
+// resume finishes a purge that was stopped half-way. On a full disk it leaves that to the next purge or
+// collection, or to an opening with more room.
 func (r *Repo) resume(ctx context.Context) error {
+	err := r.resumeNow(ctx)
+	if errors.Is(err, store.ErrNoRoom) {
+		return nil
+	}
+	return err
+}
+
+func (r *Repo) resumeNow(ctx context.Context) error {
 	notes, ok := r.store.(store.Notebook)
 	if !ok || r.ro {
 		return nil
@@ -494,14 +511,33 @@ func (r *Repo) resume(ctx context.Context) error {
 		_, err := r.expel(ctx)
 		return err
 	}
-	note, err := decodePurgeNote(b)
-	if err != nil {
-		return err
-	}
 	if err := r.collecting.take(ctx); err != nil {
 		return fmt.Errorf("finish a purge: %w", err)
 	}
 	defer r.collecting.give()
+	return r.finishPurge(ctx, b)
+}
+
+// finishHalf finishes a purge that had no room to be finished when the repository was opened. The caller
+// holds collecting.
+func (r *Repo) finishHalf(ctx context.Context) error {
+	notes, ok := r.store.(store.Notebook)
+	if !ok || r.shared != nil {
+		return nil
+	}
+	b, err := notes.Note(ctx)
+	if err != nil || b == nil || isErasureNote(b) {
+		return err
+	}
+	return r.finishPurge(ctx, b)
+}
+
+// finishPurge finishes the purge of which a note tells.
+func (r *Repo) finishPurge(ctx context.Context, b []byte) error {
+	note, err := decodePurgeNote(b)
+	if err != nil {
+		return err
+	}
 	p := &purge{
 		ctx: ctx, repo: r, id: note.node, res: &PurgeResult{Node: note.node},
 		held: make(map[ipld.CID]bool),

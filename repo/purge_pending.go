@@ -37,22 +37,46 @@ func (r *Repo) ErasurePending(ctx context.Context) (bool, error) {
 	return isErasureNote(b), err
 }
 
-// expel makes the bytes of what was erased leave the disk, and the note of that work go. Where the disk
-// has no room for it pending is true, and the note says that only this is left to be done.
-func (r *Repo) expel(ctx context.Context) (pending bool, err error) {
+// shortage is what an erasure lacks on a disk that is full.
+type shortage struct {
+	pending bool   // whether bytes of what was erased are still in the files
+	bytes   uint64 // how many bytes must be freed for these to go; 0 where the store does not know
+}
+
+// shortageOf returns the shortage that an error of a store tells.
+func shortageOf(err error) shortage {
+	var room *store.NoRoomError
+	if errors.As(err, &room) {
+		return shortage{true, room.MustFree()}
+	}
+	return shortage{pending: errors.Is(err, store.ErrNoRoom)}
+}
+
+// expel makes the bytes of what was erased leave the disk, and the note of that work go. If the disk has
+// no room for that, the note says that only this is left to be done; if it has not even room for such a
+// note, the one that is there makes the next opening do more.
+func (r *Repo) expel(ctx context.Context) (shortage, error) {
 	erase, ok := r.store.(store.Eraser)
 	notes, okNotes := r.store.(store.Notebook)
 	if !ok || !okNotes {
-		return false, fmt.Errorf("erase: %w", ErrUnsupported)
+		return shortage{}, fmt.Errorf("erase: %w", ErrUnsupported)
 	}
-	err = erase.Compact(ctx)
+	err := erase.Compact(ctx)
+	lacks := shortageOf(err)
 	switch {
-	case errors.Is(err, store.ErrNoRoom):
-		return true, notes.SetNote(ctx, erasureNote())
+	case lacks.pending:
+		note, err := notes.Note(ctx)
+		if err == nil && !isErasureNote(note) {
+			err = notes.SetNote(ctx, erasureNote())
+		}
+		if errors.Is(err, store.ErrNoRoom) {
+			err = nil
+		}
+		return lacks, err
 	case err != nil:
-		return true, fmt.Errorf("erasure pending, all else is done: %w", err)
+		return shortage{pending: true}, fmt.Errorf("erasure pending, all else is done: %w", err)
 	}
-	return false, notes.SetNote(ctx, nil)
+	return shortage{}, notes.SetNote(ctx, nil)
 }
 
 // expelPending goes on with an erasure that had no room, if there is one and no other work that must

@@ -1,11 +1,13 @@
 package repo_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
 )
 
 // TestErasurePending purges where the disk has no room to write tables anew: the purge is recorded, says
@@ -21,7 +23,7 @@ func TestErasurePending(t *testing.T) {
 	for _, key := range []string{"a", "b", "c", "d", "e"} {
 		lines(t, r, nodeLine(key, `,"summary":"about `+key+`"`))
 	}
-	full, room := vfs.DiskUsage{AvailBytes: 1}, vfs.DiskUsage{AvailBytes: 1 << 30}
+	full, room := vfs.DiskUsage{AvailBytes: 300 << 10}, vfs.DiskUsage{AvailBytes: 1 << 30}
 	purge := func(key string) bool {
 		t.Helper()
 		res, err := r.Purge(ctx, key, repo.PurgeOptions{Stamp: by})
@@ -57,9 +59,12 @@ func TestErasurePending(t *testing.T) {
 		t.Error("purged what is not there")
 	}
 	pending(true)
-	if !purge("b") {
-		t.Error("it claims that bytes are gone")
+	var lacks *store.NoRoomError
+	_, err = r.Purge(ctx, "b", repo.PurgeOptions{Stamp: by}) // opening for writing takes more
+	if !errors.As(err, &lacks) || lacks.MustFree() == 0 || !lacks.Erasing {
+		t.Errorf("a purge without room: %v", err)
 	}
+	pending(true)
 	mem.TestingSetDiskUsage(room)
 	reopen()
 	pending(false)

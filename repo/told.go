@@ -137,7 +137,9 @@ func (r *Repo) accept(ctx context.Context, list []ToldRedaction, opt AcceptOptio
 	}
 	r.writer.Unlock()
 	if err == nil && len(todo) > 0 && !opt.DryRun {
-		out.Pending, err = r.expel(ctx)
+		var lacks shortage
+		lacks, err = r.expel(ctx)
+		out.Pending = lacks.pending
 	}
 	return out, err
 }

@@ -111,6 +111,11 @@ func (r *Repo) begin(
 	if r.ro {
 		return ipld.CID{}, nil, store.ErrReadOnly
 	}
+	if st, ok := r.store.(store.Roomer); ok { // before anything is done for it
+		if err := st.Room(ctx); err != nil {
+			return ipld.CID{}, nil, fmt.Errorf("begin an operation: %w", err)
+		}
+	}
 	head, err := r.writer.newest(ctx, r.store)
 	if err != nil {
 		return ipld.CID{}, nil, fmt.Errorf("read operation head: %w", err)
