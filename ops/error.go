@@ -235,14 +235,33 @@ func hintOf(err error) (local, remote string) {
 	case errors.As(err, &kind):
 		return kindHint(kind)
 	case errors.Is(err, store.ErrNoRoom) || errors.Is(err, syscall.ENOSPC):
-		return "make room on the disk and give the command again; 'mnem purge' and 'mnem gc' have " +
-			"room of their own", "make room on the disk and ask again; purge and gc have room of their own"
+		return roomHint(err)
 	case errors.Is(err, store.ErrUnknown):
 		return "look with 'mnem op log' before giving the command again", "look with op_log before asking again"
 	case errors.Is(err, store.ErrBusy):
 		return "wait longer with --wait, or stop the other process", "ask again later"
 	}
 	return "", ""
+}
+
+// roomHint says what to do about a full disk. A change that erases has what was kept for it already.
+func roomHint(err error) (local, remote string) {
+	some := "room"
+	var room *store.NoRoomError
+	if errors.As(err, &room) {
+		some = fmt.Sprintf("%d bytes", room.MustFree())
+		if room.Erasing {
+			return fmt.Sprintf("free %s on the disk and give the command again", some),
+				fmt.Sprintf("free %s on the disk and ask again", some)
+		}
+	}
+	if errors.Is(err, store.ErrServerFull) {
+		return "make room on the disk of the database server and give the command again",
+			"make room on the disk of the database server and ask again"
+	}
+	return fmt.Sprintf("make room on the disk (%s) and give the command again; 'mnem purge' and 'mnem gc' have "+
+			"room of their own, and free some", some),
+		fmt.Sprintf("make room on the disk (%s) and ask again; purge and gc have room of their own", some)
 }
 
 // CandidatesOf returns what the name in an error may mean, nil for nothing.

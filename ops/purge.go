@@ -44,6 +44,8 @@ type Purged struct {
 	MoreHits  int              `json:"more_hits"`
 	// ErasurePending is whether the bytes are still in the files, for want of room to write these anew.
 	ErasurePending bool `json:"erasure_pending"`
+	// MustFree is how many bytes must be freed on the disk for them to go.
+	MustFree uint64 `json:"must_free,omitempty"`
 	DryRun         bool `json:"dry_run"`
 }
 
@@ -194,7 +196,8 @@ func purge(ctx context.Context, s *Service, q *PurgeRequest) (*Purged, error) {
 func purgedOf(res *repo.PurgeResult, dryRun bool) *Purged {
 	out := &Purged{
 		Node: res.Node, Derived: res.Derived, Operation: res.Operation, Stages: res.Stages,
-		MoreHits: res.More, ErasurePending: res.Pending, DryRun: dryRun,
+		MoreHits: res.More, ErasurePending: res.Pending, MustFree: res.MustFree,
+		DryRun: dryRun,
 	}
 	for _, ref := range res.Commits {
 		out.Branches = append(out.Branches, PurgedRef{ref.Name, ref.Target})

@@ -185,6 +185,8 @@ type Collected struct {
 	Kept    int    `json:"kept"`
 	Horizon uint64 `json:"horizon"` // the oldest operation that is kept
 	DryRun  bool   `json:"dry_run"`
+	// MustFree is how many bytes must be freed on the disk before what was removed gives back its room.
+	MustFree uint64 `json:"must_free,omitempty"`
 }
 
 // GC removes what nothing leads to.
@@ -212,5 +214,5 @@ var GC = Define(Spec{
 	if err != nil {
 		return nil, err
 	}
-	return &Collected{res.Blocks, res.Bytes, res.Kept, res.Horizon, q.DryRun}, nil
+	return &Collected{res.Blocks, res.Bytes, res.Kept, res.Horizon, q.DryRun, res.MustFree}, nil
 })

@@ -48,8 +48,13 @@ func (c *Console) GC(res *ops.Collected) error {
 	if res.DryRun {
 		verb = "would remove"
 	}
-	return c.Printf("%s %s, %s; %s kept\n", verb, plural(res.Blocks, "block"),
+	err := c.Printf("%s %s, %s; %s kept\n", verb, plural(res.Blocks, "block"),
 		plural(int(res.Bytes), "byte"), plural(res.Kept, "block"))
+	if err == nil && res.MustFree > 0 {
+		err = c.Printf("the disk has no room to write the files anew without them: free %s and run 'mnem gc'\n",
+			plural(int(res.MustFree), "byte"))
+	}
+	return err
 }
 
 func (c *Console) Purged(p *ops.Purged) error {
@@ -67,8 +72,12 @@ func (c *Console) Purged(p *ops.Purged) error {
 	}
 	err := c.Printf("%s %s %s\n", verb, plural(len(p.Redacted), "block"), what)
 	if err == nil && p.ErasurePending {
-		err = c.Printf("erasure pending: the disk has no room to write the files anew that still have " +
-			"its bytes;\nmake some, and 'mnem gc' or the next command that writes goes on\n")
+		some := "some"
+		if p.MustFree > 0 {
+			some = plural(int(p.MustFree), "byte")
+		}
+		err = c.Printf("erasure pending: the disk has no room to write the files anew that still have "+
+			"its bytes;\nfree %s, and 'mnem gc' or the next command that writes goes on\n", some)
 	}
 	if err != nil {
 		return err
