@@ -74,8 +74,8 @@ const maxPurgeHits = 1000
 // be undone, removes the nodes from all branches and stages that have them; older commits keep
 // their CIDs and stay readable, with a stand-in for a node. When it returns without an error, and
 // the result is not Pending, no byte of what was erased is in the files of the repository. Stopped
-// half-way it is finished when the repository is next opened for writing, without signatures. It reads every block
-// twice, three times where the node has edges. Others may go on meanwhile; writers wait for it.
+// half-way it is finished when the repository is next opened for writing, without signatures; until then
+// readers see the node, or what is left without it. It reads every block twice, three times where the node has edges. Others may go on meanwhile; writers wait for it.
 //
 // It returns a *NotFoundError where there is no version of the node, nor was one purged; and an
 // error wrapping an *InProgressError where a merge in progress has the node.

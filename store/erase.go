@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -69,6 +70,11 @@ type Redaction struct {
 	Open bool
 }
 
+// AnyErases reports whether any of some redactions is of a block that was erased here.
+func AnyErases(list []Redaction) bool {
+	return slices.ContainsFunc(list, func(r Redaction) bool { return !r.Open })
+}
+
 // Deleter is the ability of Blocks to forget some.
 type Deleter interface {
 	// Delete removes blocks; those that are not there are passed over. It is atomic and, like Put,
@@ -90,8 +96,10 @@ type CellDeleter interface {
 // Redacted.
 type Eraser interface {
 	// Redact removes blocks, facts and derived, and leaves a stub in place of each, in one atomic,
-	// durable step. Blocks that are not there are redacted all the same; a second redaction of one
-	// replaces its stub. An open one of a block that is there or redacted changes nothing.
+	// durable step. The same step removes all derived blocks and cells, unless all redactions are open: they
+	// were made of what is erased, and readers take an index of missing facts for damage. Blocks that are
+	// not there are redacted all the same; a second redaction of one replaces its stub. An open one of a
+	// block that is there or redacted changes nothing.
 	Redact(ctx context.Context, list ...Redaction) error
 	// Redacted returns the redaction of a block, and whether there is one. It costs no more than a
 	// look into memory for others.

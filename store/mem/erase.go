@@ -53,7 +53,7 @@ func (d *derived) DeleteCells(ctx context.Context, keys ...ipld.CID) error {
 	return nil
 }
 
-// Redact removes blocks and leaves stubs.
+// Redact removes blocks and, unless all redactions are open, everything derived, and leaves stubs.
 func (s *Store) Redact(ctx context.Context, list ...store.Redaction) error {
 	for _, r := range list {
 		if !r.CID.Defined() {
@@ -64,6 +64,10 @@ func (s *Store) Redact(ctx context.Context, list ...store.Redaction) error {
 	defer s.mu.Unlock()
 	if err := s.usable(ctx); err != nil {
 		return err
+	}
+	if store.AnyErases(list) {
+		clear(s.derived.data)
+		clear(s.derived.cells)
 	}
 	for _, r := range list {
 		if _, redacted := s.redacted[r.CID]; r.Open && (redacted || s.facts.data[r.CID] != nil) {

@@ -203,15 +203,18 @@ func (d *derived) SetCell(ctx context.Context, key, value ipld.CID) error {
 
 // Clear removes all derived blocks and cells, unsynced.
 func (d *derived) Clear(ctx context.Context) error {
-	return d.update(ctx, "clear derived blocks", func(b *pdb.Batch) error {
-		for _, space := range []Space{Cells, Derived} {
-			lower, upper := space.bounds()
-			if err := b.DeleteRange(lower, upper, nil); err != nil {
-				return err
-			}
+	return d.update(ctx, "clear derived blocks", clearDerived)
+}
+
+// clearDerived adds the removal of all derived blocks and cells to a batch.
+func clearDerived(b *pdb.Batch) error {
+	for _, space := range []Space{Cells, Derived} {
+		lower, upper := space.bounds()
+		if err := b.DeleteRange(lower, upper, nil); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // update applies one batch that fill fills.

@@ -91,7 +91,8 @@
 //
 // # Erasing
 //
-// Deleting leaves bytes behind: in tables until they are compacted, in logs, which Pebble keeps for a
+// The batch that erases blocks removes everything derived too, so that a process that is killed leaves no
+// index of what is gone. Deleting leaves bytes behind: in tables until they are compacted, in logs, which Pebble keeps for a
 // while, and in tables that an iterator still needs. Reclaim compacts everything, for the room on
 // disk, beside whoever reads and writes. For the bytes, Compact flushes,
 // compacts everything, closes the database, which removes what is obsolete, and opens it again,

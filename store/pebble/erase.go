@@ -83,7 +83,7 @@ func (d *derived) Cells(ctx context.Context, fn func(key, value ipld.CID) error)
 	})
 }
 
-// Redact removes blocks and leaves stubs, synced.
+// Redact removes blocks and, unless all redactions are open, everything derived, and leaves stubs, synced.
 func (s *Store) Redact(ctx context.Context, list ...store.Redaction) error {
 	for _, r := range list {
 		if !r.CID.Defined() {
@@ -118,6 +118,11 @@ func (s *Store) redact(list []store.Redaction) error {
 	defer s.eraseMu.Unlock()
 	s.dirty.Store(true)
 	b := s.db.NewBatch()
+	if store.AnyErases(list) {
+		if err := clearDerived(b); err != nil {
+			return err
+		}
+	}
 	all := maps.Clone(*s.redacted.Load())
 	for _, r := range list {
 		var err error

@@ -32,7 +32,7 @@ func (s *Store) cameOpen(ctx context.Context, add []store.Block) error {
 	return nil
 }
 
-// Redact removes blocks and leaves stubs.
+// Redact removes blocks and, unless all redactions are open, everything derived, and leaves stubs.
 func (s *Store) Redact(ctx context.Context, list ...store.Redaction) error {
 	at := make(map[ipld.CID]int)
 	var once []store.Redaction // of several for one block the last that is not open
@@ -50,7 +50,12 @@ func (s *Store) Redact(ctx context.Context, list ...store.Redaction) error {
 		}
 	}
 	slices.SortFunc(once, func(a, b store.Redaction) int { return a.CID.Compare(b.CID) })
-	_, err := s.change(ctx, "SELECT mnem.redact($1, $2, $3, $4, $5)", s.id(), s.durably(),
+	query := "SELECT mnem.redact($1, $2, $3, $4, $5)"
+	if store.AnyErases(once) { // in one step; the function removes derived blocks of these CIDs itself
+		query = "WITH cells AS (DELETE FROM mnem.cell WHERE repo = $1), " +
+			"rest AS (DELETE FROM mnem.derived WHERE repo = $1 AND cid <> ALL ($3)) " + query
+	}
+	_, err := s.change(ctx, query, s.id(), s.durably(),
 		array(oidBytea, len(once), func(i int) []byte { return key(once[i].CID) }),
 		array(oidBytea, len(once), func(i int) []byte { return once[i].Stub }),
 		array(oidBool, len(once), func(i int) []byte { return boolean(once[i].Open) }))

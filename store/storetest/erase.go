@@ -196,8 +196,16 @@ func testRedact(t *testing.T, s store.Store) {
 	e := eraser(t, s)
 	a, b, absent, other := Block(1, 50), Block(2, 50), Block(3, 50), Block(4, 50)
 	must(t, s.Facts().Put(ctx, a, b, other))
-	must(t, s.Derived().Put(ctx, a))
+	made := Block(7, 50)
+	must(t, s.Derived().Put(ctx, a, made))
+	must(t, s.Derived().SetCell(ctx, b.CID, made.CID))
 	must(t, e.Redact(ctx))
+	must(t, e.Redact(ctx, store.Redaction{CID: Block(8, 50).CID, Stub: []byte("a gap"), Open: true}))
+	wantBlock(t, s.Derived(), made, true)
+	if got, err := s.Derived().Cell(ctx, b.CID); err != nil || got != made.CID {
+		t.Errorf("a cell beside an open redaction: %v, %v", got, err)
+	}
+	must(t, s.Facts().Put(ctx, Block(8, 50)))
 	if _, ok, err := e.Redacted(ctx, a.CID); ok || err != nil {
 		t.Errorf("Redacted before it was: %v, %v", ok, err)
 	}
@@ -206,6 +214,9 @@ func testRedact(t *testing.T, s store.Store) {
 	wantRedacted(t, s, a, "why")
 	wantRedacted(t, s, absent, "not here")
 	wantBlock(t, s.Facts(), b, true)
+	wantBlock(t, s.Derived(), made, false) // in the same step: it may be made of what is erased
+	_, err := s.Derived().Cell(ctx, b.CID)
+	wantError(t, "a cell after an erasure", err, store.ErrNotFound)
 
 	// What is redacted does not come back, and does no harm to what comes with it.
 	fresh := Block(5, 50)
