@@ -313,8 +313,15 @@ func kindHint(err *repo.KindError) (local, remote string) {
 	return "'mnem cat-file' prints whatever it is", "cat_file prints whatever it is"
 }
 
-// NodeHint adds to an error about a node that is not there how nodes are named.
+// NodeHint adds to an error about a node that is not there how nodes are named, and to one about a node that a
+// mark hides how to see it and how to bring it back.
 func NodeHint(err error) error {
+	var missing *repo.NotFoundError
+	if errors.As(err, &missing) && missing.Hidden != "" {
+		return Hint(err, fmt.Sprintf("'mnem get %s --include %s' shows it, 'mnem restore %s' brings it back", missing.ID,
+			missing.Hidden, missing.ID), fmt.Sprintf("get with include %s shows node %s, restore brings it back",
+			missing.Hidden, missing.ID))
+	}
 	if errors.Is(err, store.ErrNotFound) {
 		const how = "a node is named by its exact key, its id or at least 4 digits of it, its exact title, or " +
 			"words that it alone has all of; "

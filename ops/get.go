@@ -129,9 +129,7 @@ func get(ctx context.Context, s *Service, q *GetRequest) (any, error) {
 	case err != nil:
 		return nil, err
 	case w.forgotten(let):
-		return nil, Hint(&repo.NotFoundError{What: "node", Name: q.Node},
-			"it is forgotten: --include forgotten prints it, 'mnem restore "+w.ID.String()+"' brings it back",
-			"it is forgotten: include forgotten shows it, restore brings it back")
+		return nil, NodeHint(&repo.NotFoundError{What: "node", Name: q.Node, Hidden: graph.Forgotten, ID: w.ID})
 	case q.Field != "":
 		return w.field(q.Field, q.Node)
 	case !q.Importance:

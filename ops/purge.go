@@ -15,7 +15,7 @@ import (
 
 // PurgeRequest asks for a node or a text to be erased for good.
 type PurgeRequest struct {
-	Node        string `op:",arg,required,remote" doc:"a node by key, id or at least 4 digits of an id"`
+	Node        string `op:",arg,required,remote" doc:"a node by key, id, at least 4 digits of an id, or exact title"`
 	Text        bool   `op:"" doc:"erase the text on standard input, which a terminal is asked for"`
 	Reason      string `op:",remote" doc:"why; shown with the redaction"`
 	KeepQueries bool   `op:",remote" doc:"leave recorded queries with its text"`
@@ -184,13 +184,29 @@ func purge(ctx context.Context, s *Service, q *PurgeRequest) (*Purged, error) {
 		return nil, Hint(err, "give it exactly as it was written, or a part of it; other files, such as "+
 			"exports and logs of other programs, are not searched", "")
 	case err != nil:
-		return nil, NodeHint(err)
+		return nil, purgeHint(err)
 	}
 	out := purgedOf(res, !q.Yes)
 	if !q.Yes && !q.DryRun {
 		return out, Answered(Hint(errUnconfirmed, "give --yes to erase it", "call again with yes to erase it"))
 	}
 	return out, nil
+}
+
+// purgeHint adds to an error about a node how it is named to be purged.
+func purgeHint(err error) error {
+	var missing *repo.NotFoundError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	if missing.Hidden == "" {
+		return Hint(err, "a node to be purged is named by its exact key, its id or at least 4 digits of it, or its "+
+			"exact title; 'mnem ls' lists them", "name it by its exact key, id or title; retrieve finds nodes by words")
+	}
+	return Hint(err, fmt.Sprintf("'mnem purge %s' erases it, 'mnem get %s --include %s' shows it, 'mnem restore %s' "+
+		"brings it back", missing.ID, missing.ID, missing.Hidden, missing.ID),
+		fmt.Sprintf("call again with node %s to erase it; get with include %s shows it, restore brings it back",
+			missing.ID, missing.Hidden))
 }
 
 func purgedOf(res *repo.PurgeResult, dryRun bool) *Purged {

@@ -24,9 +24,19 @@ type NotFoundError struct {
 	Name string // as the caller gave it
 
 	Candidates []Candidate // that may be meant, where they were looked for: see Snapshot.Find
+
+	// Hidden is the state of the node that the name means exactly and that a mark hides, and ID its id.
+	// Both are zero if there is none.
+	Hidden graph.State
+	ID     graph.ID
 }
 
-func (e *NotFoundError) Error() string { return fmt.Sprintf("no %s %q", e.What, e.Name) }
+func (e *NotFoundError) Error() string {
+	if e.Hidden != "" {
+		return fmt.Sprintf("%s %q is %s", e.What, e.Name, e.Hidden)
+	}
+	return fmt.Sprintf("no %s %q", e.What, e.Name)
+}
 
 // Is reports whether target is store.ErrNotFound.
 func (e *NotFoundError) Is(target error) bool { return target == store.ErrNotFound }

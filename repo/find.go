@@ -49,10 +49,25 @@ func (e *UnsureError) Is(target error) bool { return target == ErrInvalid }
 
 // Find resolves what names a node as Name does, or else a text: the exact summary of one node, or
 // several words that one node alone has all of. Only nodes whose mark, nil for none, see accepts are
-// found by a text. It returns the errors of Name, where a *NotFoundError has as candidates the nodes that
-// have a single word, or an *UnsureError. It reads at most maxFound nodes, besides what a search costs.
+// found by a text; if the text is the exact summary of others alone, the *NotFoundError says which and why.
+// It returns the errors of Name, where a *NotFoundError has as candidates the nodes that have a single word, or
+// an *UnsureError. It reads at most maxFound nodes, besides what a search costs.
 func (s *Snapshot) Find(
 	ctx context.Context, name string, see func(*graph.Mark) bool,
+) (graph.ID, error) {
+	return s.find(ctx, name, see, false)
+}
+
+// FindTitle is Find for callers that must not take one node for another: a text means a node only if it is
+// its exact summary. Nodes that have all of its words are candidates of the *NotFoundError.
+func (s *Snapshot) FindTitle(
+	ctx context.Context, name string, see func(*graph.Mark) bool,
+) (graph.ID, error) {
+	return s.find(ctx, name, see, true)
+}
+
+func (s *Snapshot) find(
+	ctx context.Context, name string, see func(*graph.Mark) bool, exactly bool,
 ) (graph.ID, error) {
 	id, err := s.Name(ctx, name)
 	var missing *NotFoundError
@@ -69,7 +84,9 @@ func (s *Snapshot) Find(
 		return f.exact[0], nil
 	case len(f.exact) > 1:
 		return id, f.unsure(name, f.exact)
-	case !isWords(f.text):
+	case len(f.hidden) > 0:
+		return id, f.unseen(missing)
+	case exactly || !isWords(f.text):
 		if missing.Candidates, err = f.candidates(f.found); err != nil {
 			return id, err
 		}
@@ -100,13 +117,14 @@ type finder struct {
 	text string
 	see  func(*graph.Mark) bool
 
-	exact []graph.ID // whose summary is the text, in id order
+	exact  []graph.ID // whose summary is the text, in id order
+	hidden []graph.ID // likewise of those that see does not accept
 	found []graph.ID // that have all of its words: in id order, or of very many the best by them
 	many  bool       // whether there are more
 }
 
 func (f *finder) search(x *index.Index) error {
-	f.exact, f.found, f.many = nil, nil, false
+	f.exact, f.hidden, f.found, f.many = nil, nil, nil, false
 	titled, err := x.TitlesIn(f.ctx, f.text)
 	if err != nil {
 		return err
@@ -144,11 +162,28 @@ func (f *finder) search(x *index.Index) error {
 		if err != nil {
 			return err
 		}
-		if n.Summary == f.text && f.see(m) {
+		switch {
+		case n.Summary != f.text:
+		case f.see(m):
 			f.exact = append(f.exact, id)
+		default:
+			f.hidden = append(f.hidden, id)
 		}
 	}
 	return nil
+}
+
+// unseen returns the error about nodes that the text means and that marks hide.
+func (f *finder) unseen(missing *NotFoundError) error {
+	m, err := f.s.Mark(f.ctx, graph.OnNode, f.hidden[0])
+	if err != nil || m == nil {
+		return orErr(err, missing)
+	}
+	missing.Hidden, missing.ID = m.State, f.hidden[0]
+	if len(f.hidden) > 1 {
+		missing.Candidates, err = f.candidates(f.hidden)
+	}
+	return orErr(err, missing)
 }
 
 func (f *finder) unsure(name string, list []graph.ID) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -75,10 +76,12 @@ const maxPurgeHits = 1000
 // their CIDs and stay readable, with a stand-in for a node. When it returns without an error, and
 // the result is not Pending, no byte of what was erased is in the files of the repository. Stopped
 // half-way it is finished when the repository is next opened for writing, without signatures; until then
-// readers see the node, or what is left without it. It reads every block twice, three times where the node has edges. Others may go on meanwhile; writers wait for it.
+// readers see the node, or what is left without it. It reads every block twice, three times where the node has
+// edges. Others may go on meanwhile; writers wait for it.
 //
-// It returns a *NotFoundError where there is no version of the node, nor was one purged; and an
-// error wrapping an *InProgressError where a merge in progress has the node.
+// A node is named by its key, its id or the beginning of it, or its exact summary, if no mark hides it. Purge
+// returns a *NotFoundError where there is no version of the node, nor was one purged; and an error wrapping an
+// *InProgressError where a merge in progress has the node.
 func (r *Repo) Purge(ctx context.Context, node string, opt PurgeOptions) (*PurgeResult, error) {
 	if r.ro && !opt.DryRun {
 		return nil, store.ErrReadOnly
@@ -125,7 +128,8 @@ func (r *Repo) purge(ctx context.Context, p *purge, name string) (*PurgeResult, 
 	return p.res, nil
 }
 
-// purgeTarget returns the id of a node, which the current commit need not have.
+// purgeTarget returns the id of a node, which the current commit need not have. A text means the visible node
+// whose exact summary it is.
 func (r *Repo) purgeTarget(ctx context.Context, node string) (graph.ID, error) {
 	_, head, err := r.Branch(ctx)
 	if err != nil {
@@ -139,11 +143,53 @@ func (r *Repo) purgeTarget(ctx context.Context, node string) (graph.ID, error) {
 	if !isMissing(err) {
 		return id, err
 	}
-	ref, err := graph.ParseRef(node)
-	if err != nil {
-		return graph.ID{}, invalidf("node %q: %w", node, err)
+	ref, refErr := graph.ParseRef(node)
+	if refErr == nil {
+		was, err := r.everWas(ctx, ref.Target())
+		if err != nil || was {
+			return ref.Target(), err
+		}
 	}
-	return ref.Target(), nil
+	id, err = s.FindTitle(ctx, node, func(m *graph.Mark) bool { return m == nil || !retrieve.Hidden(m.State) })
+	if isMissing(err) && refErr != nil {
+		err = orErr(hiddenOf(err), invalidf("node %q: %w", node, refErr))
+	}
+	return id, err
+}
+
+// hiddenOf returns an error about a node that a mark hides, nil for any other.
+func hiddenOf(err error) error {
+	var missing *NotFoundError
+	if errors.As(err, &missing) && missing.Hidden != "" {
+		return missing
+	}
+	return nil
+}
+
+// everWas reports whether any version of a node is or was in the repository, erased ones included.
+func (r *Repo) everWas(ctx context.Context, id graph.ID) (was bool, err error) {
+	for e, err := range r.Redactions(ctx) {
+		if err != nil {
+			return false, err
+		}
+		if e.Record.Node == id {
+			return true, nil
+		}
+	}
+	err = r.store.Facts().Iterate(ctx, ipld.CID{}, func(b store.Block) error {
+		if b.CID.Codec() != ipld.DagCBOR || ipld.PeekKind(b.Data) != graph.KindNode {
+			return nil
+		}
+		if n, err := graph.DecodeNode(b.Data); err == nil && n.ID == id {
+			was = true
+			return errStop
+		}
+		return nil
+	})
+	if errors.Is(err, errStop) {
+		err = nil
+	}
+	return was, err
 }
 
 // purge is one purge under way.

@@ -472,3 +472,45 @@ func TestPurgeRefuses(t *testing.T) {
 		t.Errorf("the node: %+v", n)
 	}
 }
+
+// TestPurgeByTitle purges a node by its exact title, and none by words that it has or by the title of another one.
+func TestPurgeByTitle(t *testing.T) {
+	ctx := t.Context()
+	r, _ := overMem(t)
+	lines(t, r, nodeLine("a", `,"summary":"Bob cooks lentils"`)+"\n"+nodeLine("b", `,"summary":"Bob cooks lentils daily"`)+
+		"\n"+nodeLine("c", `,"summary":"Ann cooks beans"`)+"\n"+nodeLine("d", `,"summary":"Ann cooks beans"`)+
+		"\n"+nodeLine("e", `,"summary":"a"`))
+	purge := func(name string) (*repo.PurgeResult, error) {
+		return r.Purge(ctx, name, repo.PurgeOptions{Stamp: by})
+	}
+	var missing *repo.NotFoundError
+	if _, err := purge("Bob cooks"); !errors.As(err, &missing) || len(missing.Candidates) != 2 || missing.Hidden != "" {
+		t.Errorf("purged by words: %v", err)
+	}
+	var unsure *repo.UnsureError
+	if _, err := purge("Ann cooks beans"); !errors.As(err, &unsure) || len(unsure.Candidates) != 2 {
+		t.Errorf("purged by the title of two: %v", err)
+	}
+	lines(t, r, `{"mark":{"node":"a","state":"forgotten"}}`)
+	_, err := purge("Bob cooks lentils")
+	if !errors.As(err, &missing) || missing.Hidden != graph.Forgotten || missing.ID != graph.NodeID("a") {
+		t.Errorf("purged what is forgotten, or another one, by a title: %v", err)
+	}
+	lines(t, r, `{"remove":{"mark":{"node":"a"}}}`)
+	if res, err := purge("Bob cooks lentils"); err != nil || res.Node != graph.NodeID("a") {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if _, err := purge("Bob cooks lentils"); !errors.As(err, &missing) {
+		t.Errorf("purged another one: %v", err)
+	}
+	if res, err := purge("a"); err != nil || res.Node != graph.NodeID("a") || len(res.Erased) > 0 {
+		t.Errorf("what was purged is named by its key: %+v, %v", res, err)
+	}
+	lines(t, r, `{"remove":{"node":"b"}}`)
+	if res, err := purge("b"); err != nil || res.Node != graph.NodeID("b") || len(res.Erased) != 1 {
+		t.Errorf("what was removed is named by its key: %+v, %v", res, err)
+	}
+	if n := nodeByKey(t, head(t, r), "e"); n.Summary != "a" {
+		t.Errorf("%+v", n)
+	}
+}
