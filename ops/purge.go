@@ -46,7 +46,11 @@ type Purged struct {
 	ErasurePending bool `json:"erasure_pending"`
 	// MustFree is how many bytes must be freed on the disk for them to go.
 	MustFree uint64 `json:"must_free,omitempty"`
-	DryRun         bool `json:"dry_run"`
+	// Files are those of the repository outside of the store that it removed, changed or could not change.
+	Files List[PurgedFile] `json:"files"`
+	// Elsewhere names the remotes, which may have it still.
+	Elsewhere List[string] `json:"elsewhere"`
+	DryRun    bool         `json:"dry_run"`
 }
 
 // PurgedRef is a branch and its commit.
@@ -165,8 +169,15 @@ func purge(ctx context.Context, s *Service, q *PurgeRequest) (*Purged, error) {
 		Stamp: s.Commit.Stamp, Reason: q.Reason, KeepQueries: q.KeepQueries, DryRun: !q.Yes,
 		Progress: func(what string, n int) { set(what, n, 0) },
 	}
+	files := &purgedFiles{dir: s.From.Path(), text: q.text}
+	if files.dir != "" {
+		opt.Files = files.erase
+	}
+	elsewhere, err := files.remotes()
+	if err != nil {
+		return nil, err
+	}
 	var res *repo.PurgeResult
-	var err error
 	if q.Text {
 		res, err = s.From.PurgeText(ctx, q.text, opt)
 	} else {
@@ -187,6 +198,7 @@ func purge(ctx context.Context, s *Service, q *PurgeRequest) (*Purged, error) {
 		return nil, purgeHint(err)
 	}
 	out := purgedOf(res, !q.Yes)
+	out.Files, out.Elsewhere = files.list, elsewhere
 	if !q.Yes && !q.DryRun {
 		return out, Answered(Hint(errUnconfirmed, "give --yes to erase it", "call again with yes to erase it"))
 	}

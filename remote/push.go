@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -193,7 +194,13 @@ func (opt *PushOptions) send(
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.Close(), os.Remove(f.Name())) }()
+	defer func() {
+		rmErr := os.Remove(f.Name())
+		if errors.Is(rmErr, fs.ErrNotExist) { // a purge removes packs
+			rmErr = nil
+		}
+		err = errors.Join(err, f.Close(), rmErr)
+	}()
 	pack := &counted{f, opt.Progress, "packed", 0}
 	if err := here.Send(ctx, pack, want, 0); err != nil {
 		return moved(err)

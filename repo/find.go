@@ -119,8 +119,8 @@ type finder struct {
 
 	exact  []graph.ID // whose summary is the text, in id order
 	hidden []graph.ID // likewise of those that see does not accept
-	found []graph.ID // that have all of its words: in id order, or of very many the best by them
-	many  bool       // whether there are more
+	found  []graph.ID // that have all of its words: in id order, or of very many the best by them
+	many   bool       // whether there are more
 }
 
 func (f *finder) search(x *index.Index) error {

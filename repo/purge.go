@@ -9,7 +9,6 @@ import (
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -23,6 +22,11 @@ type PurgeOptions struct {
 	DryRun bool
 	// Progress, where given, is called now and then on the calling goroutine.
 	Progress func(what string, done int)
+	// Files, if given, erases from files that are no part of the store. holds reports whether a text has one of
+	// those that are erased; if dry, nothing is to be done. It returns whether any file holds one. Purges call it
+	// before they change anything, and again when all blocks are erased, for what was written meanwhile; writers
+	// wait. After its error nothing was erased, or it is to be called again by the same purge.
+	Files func(ctx context.Context, holds func(text string) bool, dry bool) (held bool, err error)
 }
 
 // PurgeResult tells what a purge did, or would do.
@@ -128,70 +132,6 @@ func (r *Repo) purge(ctx context.Context, p *purge, name string) (*PurgeResult, 
 	return p.res, nil
 }
 
-// purgeTarget returns the id of a node, which the current commit need not have. A text means the visible node
-// whose exact summary it is.
-func (r *Repo) purgeTarget(ctx context.Context, node string) (graph.ID, error) {
-	_, head, err := r.Branch(ctx)
-	if err != nil {
-		return graph.ID{}, err
-	}
-	s, err := r.At(ctx, head)
-	if err != nil {
-		return graph.ID{}, err
-	}
-	id, err := s.Name(ctx, node)
-	if !isMissing(err) {
-		return id, err
-	}
-	ref, refErr := graph.ParseRef(node)
-	if refErr == nil {
-		was, err := r.everWas(ctx, ref.Target())
-		if err != nil || was {
-			return ref.Target(), err
-		}
-	}
-	id, err = s.FindTitle(ctx, node, func(m *graph.Mark) bool { return m == nil || !retrieve.Hidden(m.State) })
-	if isMissing(err) && refErr != nil {
-		err = orErr(hiddenOf(err), invalidf("node %q: %w", node, refErr))
-	}
-	return id, err
-}
-
-// hiddenOf returns an error about a node that a mark hides, nil for any other.
-func hiddenOf(err error) error {
-	var missing *NotFoundError
-	if errors.As(err, &missing) && missing.Hidden != "" {
-		return missing
-	}
-	return nil
-}
-
-// everWas reports whether any version of a node is or was in the repository, erased ones included.
-func (r *Repo) everWas(ctx context.Context, id graph.ID) (was bool, err error) {
-	for e, err := range r.Redactions(ctx) {
-		if err != nil {
-			return false, err
-		}
-		if e.Record.Node == id {
-			return true, nil
-		}
-	}
-	err = r.store.Facts().Iterate(ctx, ipld.CID{}, func(b store.Block) error {
-		if b.CID.Codec() != ipld.DagCBOR || ipld.PeekKind(b.Data) != graph.KindNode {
-			return nil
-		}
-		if n, err := graph.DecodeNode(b.Data); err == nil && n.ID == id {
-			was = true
-			return errStop
-		}
-		return nil
-	})
-	if errors.Is(err, errStop) {
-		err = nil
-	}
-	return was, err
-}
-
 // purge is one purge under way.
 type purge struct {
 	ctx    context.Context
@@ -237,6 +177,9 @@ func (p *purge) look(name string) error {
 	if err := p.known(s, name); err != nil {
 		return err
 	}
+	if _, err := p.files(s, true); err != nil {
+		return err
+	}
 	v, err := p.repo.current(p.ctx)
 	if err != nil {
 		return err
@@ -260,6 +203,10 @@ func (p *purge) known(s *purgeScan, name string) error {
 		return nil
 	}
 	if p.secret != nil {
+		held, err := p.files(s, true)
+		if err != nil || held {
+			return err
+		}
 		return p.missing(name)
 	}
 	for e, err := range p.repo.Redactions(p.ctx) {
@@ -298,6 +245,11 @@ func (p *purge) erasing(name string) error {
 		return err
 	}
 	redactions, err := s.redactions(p.opt) // first, as it may fail
+	if err == nil {
+		if _, err = p.files(s, false); err != nil { // while the texts are known: the note of a purge has none
+			err = fmt.Errorf("nothing was erased: %w", err)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -315,7 +267,13 @@ func (p *purge) erasing(name string) error {
 		// Nothing has changed. Where even this fails, the next opening does what was asked for.
 		return errors.Join(err, p.notes.SetNote(p.ctx, before))
 	}
-	return p.eraseAll(redactions)
+	if err := p.eraseAll(redactions); err != nil {
+		return err
+	}
+	if _, err = p.files(s, false); err != nil {
+		return fmt.Errorf("the store is purged, other files are not: %w", err)
+	}
+	return nil
 }
 
 // free returns an error where a merge in progress has a node that goes.

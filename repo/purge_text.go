@@ -197,3 +197,27 @@ func (p *purge) missing(name string) error {
 	}
 	return &NotFoundError{What: "node", Name: name}
 }
+
+// files erases from files that are no part of the store, and reports whether any holds the text.
+func (p *purge) files(s *purgeScan, dry bool) (bool, error) {
+	if p.opt.Files == nil {
+		return false, nil
+	}
+	holds := s.hasNeedle
+	if p.secret != nil {
+		holds = p.secret.in
+	}
+	return p.opt.Files(p.ctx, holds, dry)
+}
+
+// hasNeedle reports whether a text has one of the node that is not too short to mean it.
+func (s *purgeScan) hasNeedle(str string) bool {
+	for _, texts := range []map[string]struct{}{s.needles, s.words} {
+		for text := range texts {
+			if len(text) >= MinPurgeText && strings.Contains(str, text) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -228,6 +228,9 @@ func Open(dir string, opt Options) (*Repo, error) {
 	return r, nil
 }
 
+// Path returns the directory .mnem that the repository was opened in, "" for one that is not on disk.
+func (r *Repo) Path() string { return r.path }
+
 // New returns a repository over a store, which it makes if the store is empty. Close closes the
 // store.
 func New(ctx context.Context, st store.Store, by Stamp, opt Options) (*Repo, error) {

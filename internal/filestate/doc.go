@@ -5,7 +5,7 @@
 //	Edit      read, change and replace, one process at a time
 //	Create    a new file with all its bytes or none; never replaces one
 //	Replace   a file that is written as a whole, whatever was there before
-//	Remove    delete, durably
+//	Remove    delete, durably; RemoveAll also a directory
 //	Lock      keep other users of this package away from a path
 //
 // A reader sees the file before a change or after it, never a part. What is returned without an

@@ -185,3 +185,14 @@ func finish(f *os.File, write func(io.Writer) error) error {
 	}
 	return err
 }
+
+// RemoveAll deletes a file, or a directory with all that is below it, durably. It succeeds if there is none.
+func RemoveAll(path string) error {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := os.RemoveAll(path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}

@@ -97,7 +97,7 @@ var allowed = map[string]string{
 	// The table of verbs, under every surface.
 	"ops": "ipld graph commit store adjacency community distill retrieve repo remote memory operation policy internal/regular " +
 		"ingest ingest/chats ingest/parse capture " +
-		"internal/filestate " + // what is kept beside a repository and may be lost
+		"internal/filestate internal/layout " + // what is kept beside a repository and may be lost
 		"internal/text", // what must not stand raw in JSON
 	// Verbs for other processes, and from them: what a program with a repository open imports for it.
 	"peers": "commit graph ops operation policy repo retrieve store internal/accesses internal/keyring internal/owner internal/queue internal/regular",
@@ -152,6 +152,8 @@ var allowed = map[string]string{
 		"remote/place remote/trade repo retrieve",
 	// Files that several processes change: bytes, whatever they mean.
 	"internal/filestate": "internal/regular",
+	// What is below .mnem, and how a text is erased from what is no part of the store: bytes, whatever they mean.
+	"internal/layout": "internal/filestate",
 	// Exact token counts, and what packs the two large vocabularies.
 	"tokens":     "",
 	"tokens/gen": "",

@@ -110,10 +110,39 @@ func (c *Console) Purged(p *ops.Purged) error {
 		}
 		row(what+h.What, cmp.Or(string(h.Name), h.CID.String()))
 	}
-	if err := c.Table(rows); err != nil || p.MoreHits == 0 {
+	for _, f := range p.Files {
+		row(purgedFile(f, p.DryRun), ".mnem/"+string(f.Path))
+	}
+	if err := c.Table(rows); err != nil {
 		return err
 	}
-	return c.Printf("… and in %s more\n", plural(p.MoreHits, "block"))
+	if p.MoreHits > 0 {
+		if err := c.Printf("… and in %s more\n", plural(p.MoreHits, "block")); err != nil {
+			return err
+		}
+	}
+	for _, name := range p.Elsewhere {
+		err := c.Printf("%s may still have it: 'mnem push %s --redactions' erases it there\n", line(name), line(name))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// purgedFile says what became of a file.
+func purgedFile(f ops.PurgedFile, dryRun bool) string {
+	switch {
+	case f.Done == "left":
+		return "kept, and has it: " + f.What
+	case dryRun && f.Done == "changed":
+		return "would take it out of " + f.What
+	case dryRun:
+		return "would remove " + f.What
+	case f.Done == "changed":
+		return "took it out of " + f.What
+	}
+	return "removed " + f.What
 }
 
 func (c *Console) Index(x *ops.Index) error {

@@ -240,7 +240,11 @@ func (g *Git) follow(ctx context.Context) error {
 		want.WriteString(key(p))
 	}
 	if !has || !strings.HasPrefix(want.String(), string(state)) {
-		if err := g.anew(ctx); err != nil {
+		err := g.prune(ctx) // first: what fails here is done again, as the state stays
+		if err == nil {
+			err = g.anew(ctx)
+		}
+		if err != nil {
 			return err
 		}
 		state = nil
@@ -255,6 +259,15 @@ func (g *Git) follow(ctx context.Context) error {
 		}
 	}
 	return g.settle(ctx)
+}
+
+// prune removes the objects here that the git repository has no more: they may have what was erased there.
+func (g *Git) prune(ctx context.Context) error {
+	_, err := g.git(ctx, nil, "repack", "-a", "-d", "-n", "--quiet", "--window=0")
+	if err == nil {
+		_, err = g.git(ctx, nil, "prune", "--expire=now")
+	}
+	return err
 }
 
 // Take implements remote.Side: what the mirror would take goes to the git repository, and into the mirror when
