@@ -172,18 +172,9 @@ func packRedact(ctx context.Context, s *Service, q *PackRedactRequest) (*PackRed
 		list = append(list, t)
 	}
 	here := &remote.Here{
-		Repo: s.From, Stamp: func() (repo.Stamp, error) { return s.Commit.Stamp, nil }, DryRun: true,
+		Repo: s.From, Stamp: func() (repo.Stamp, error) { return s.Commit.Stamp, nil }, DryRun: !q.Yes,
 	}
 	got, err := here.Accept(ctx, list, q.Tracking)
-	if err == nil && q.Yes {
-		if len(got.Erased) > 0 {
-			err = eraseCopies(ctx, s.From.Path())
-		}
-		here.DryRun = false
-		if err == nil {
-			got, err = here.Accept(ctx, list, q.Tracking)
-		}
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/internal/layout"
+	"github.com/mnem-project/mnem/remote"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
@@ -38,7 +39,7 @@ type purgedFiles struct {
 func (p *purgedFiles) erase(ctx context.Context, holds func(string) bool, dry bool) (held bool, err error) {
 	files, err := layout.Erase(ctx, p.dir, layout.Options{Holds: holds, DryRun: dry})
 	if err != nil {
-		return false, busyFiles(err)
+		return false, remote.FilesBusy(err)
 	}
 	for _, f := range files {
 		held = held || f.Held
@@ -104,22 +105,4 @@ func (p *purgedFiles) remotes() (names []string, err error) {
 		names = append(names, r.Name)
 	}
 	return names, nil
-}
-
-// eraseCopies removes the copies of blocks from the files of a repository, before some are erased that nothing more
-// is known of.
-func eraseCopies(ctx context.Context, dir string) error {
-	if dir == "" {
-		return nil
-	}
-	_, err := layout.Erase(ctx, dir, layout.Options{})
-	return busyFiles(err)
-}
-
-// busyFiles marks an error of a file that another process uses for long.
-func busyFiles(err error) error {
-	if errors.Is(err, filestate.ErrLocked) {
-		return fmt.Errorf("%w: %w", store.ErrBusy, err)
-	}
-	return err
 }

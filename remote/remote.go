@@ -24,6 +24,8 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/layout"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
@@ -296,7 +298,27 @@ func (h *Here) Accept(
 	if tracking != "" {
 		reaches = func(ref graph.RefName) bool { return strings.HasPrefix(string(ref), Prefix(tracking)) }
 	}
-	return h.Repo.AcceptRedactions(ctx, list, repo.AcceptOptions{Stamp: by, Reaches: reaches, DryRun: h.DryRun})
+	return h.Repo.AcceptRedactions(ctx, list, repo.AcceptOptions{
+		Stamp: by, Reaches: reaches, DryRun: h.DryRun, Files: h.eraseCopies,
+	})
+}
+
+// eraseCopies removes the copies of blocks that are beside the store: mirrors of remotes, and packs.
+func (h *Here) eraseCopies(ctx context.Context) error {
+	dir := h.Repo.Path()
+	if dir == "" {
+		return nil
+	}
+	_, err := layout.Erase(ctx, dir, layout.Options{})
+	return FilesBusy(err)
+}
+
+// FilesBusy marks an error of package layout about files that another process uses for long.
+func FilesBusy(err error) error {
+	if errors.Is(err, filestate.ErrLocked) {
+		return fmt.Errorf("%w: %w", store.ErrBusy, err)
+	}
+	return err
 }
 
 // Close implements Side: the repository stays open.

@@ -80,6 +80,9 @@ type AcceptOptions struct {
 	// Reaches reports whether a ref is one of those whose histories may lose blocks.
 	Reaches func(graph.RefName) bool
 	DryRun  bool
+	// Files, if given, removes copies of blocks from files that are no part of the store. It is called before
+	// anything is erased; after its error nothing is.
+	Files func(ctx context.Context) error
 }
 
 // AcceptedRedactions tells what became of redactions that were accepted.
@@ -130,7 +133,12 @@ func (r *Repo) accept(ctx context.Context, list []ToldRedaction, opt AcceptOptio
 		todo, err = r.withTexts(ctx, todo, opt.Stamp, out)
 	}
 	if err == nil && len(todo) > 0 && !opt.DryRun {
-		err = notes.SetNote(ctx, erasureNote()) // an opening goes on from here
+		if opt.Files != nil {
+			err = opt.Files(ctx)
+		}
+		if err == nil {
+			err = notes.SetNote(ctx, erasureNote()) // an opening goes on from here
+		}
 		if err == nil {
 			err = r.eraseTold(ctx, erase, todo, opt.Stamp)
 		}

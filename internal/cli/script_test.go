@@ -19,6 +19,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/cli"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/repofiles"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -91,6 +92,9 @@ func checkRepos(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() || d.Name() != repo.DirName {
 			return err
+		}
+		if unknown, err := repofiles.Unknown(path); err != nil || len(unknown) > 0 {
+			return fmt.Errorf("package layout does not name %q in %s: %w", unknown, path, err)
 		}
 		if _, err := os.Stat(filepath.Join(path, "db")); err != nil {
 			return fs.SkipDir

@@ -75,7 +75,7 @@ var allowed = map[string]string{
 	// Histories between repositories: refs and packs, whatever carries them.
 	"remote/s3":        "", // objects in a bucket, whatever they mean
 	"remote/s3/s3test": "",
-	"remote":           "car commit graph ipld repo store internal/filestate",
+	"remote":           "car commit graph ipld repo store internal/filestate internal/layout",
 	// What carries them: verbs, on whatever they are asked; places and their names; servers; stores that know nothing
 	// of a memory; and what a sync is.
 	"remote/byverb": "commit graph ipld operation ops remote repo",
@@ -120,6 +120,8 @@ var allowed = map[string]string{
 	"internal/testkit/differ": "",
 	"internal/testkit/longer": "",
 	"internal/testkit/ramdir": "",
+	// All files of repositories, for tests that look for texts in them.
+	"internal/testkit/repofiles": "internal/layout ipld store/pebble",
 	// A database server of the system, for tests alone.
 	"internal/testkit/pgserver": "",
 	// Test binaries that are the program too, for tests of the whole of it.

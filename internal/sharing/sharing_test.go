@@ -19,6 +19,7 @@ import (
 	"github.com/mnem-project/mnem/internal/cli"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/program"
+	"github.com/mnem-project/mnem/internal/testkit/repofiles"
 )
 
 // carrier is a way to another repository.
@@ -86,6 +87,10 @@ func newTeam(t *testing.T, by carrier) *team {
 				app := w.app(e.Name(), "", &out, &out)
 				if code := app.Run(context.Background(), []string{"fsck", "--full"}); code != 0 {
 					t.Errorf("fsck of %s: exit code %d: %s", e.Name(), code, &out)
+				}
+				unknown, err := repofiles.Unknown(filepath.Join(w.dir, e.Name(), ".mnem"))
+				if err != nil || len(unknown) > 0 {
+					t.Errorf("package layout does not name files of %s: %q, %v", e.Name(), unknown, err)
 				}
 			}
 		}
