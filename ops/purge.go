@@ -109,9 +109,13 @@ var Purge = Define(Spec{
 		"users could see. Of nodes, the versions that hold it are erased; of edges and marks, properties\n" +
 		"and reasons; messages and queries whole. What cannot be erased is listed: commits and tags that\n" +
 		"hold it elsewhere than in the message, operations, names of refs and sessions, receipts.\n\n" +
-		"A purge does not reach copies, exports, what the disk itself keeps, or the text in another form\n" +
-		"such as base64; and if a text can be guessed, its CID confirms the guess. Without --yes the\n" +
-		"command says what it would do and is refused.",
+		"Files beside the store are erased too: mirrors of remotes, packs and uploads, paths of files that\n" +
+		"were ingested, and what hooks noted. Settings that hold the text stay and are listed. The remotes\n" +
+		"are named, as they may still have it: 'mnem push REMOTE --redactions' erases it there; until then\n" +
+		"a transfer brings it back into the mirror.\n\n" +
+		"A purge does not reach other clones, copies, exports, what the disk itself keeps, or the text in\n" +
+		"another form such as base64; and if a text can be guessed, its CID confirms the guess. Without\n" +
+		"--yes the command says what it would do and is refused.",
 	Example: "  mnem purge bob --dry-run\n" +
 		"  mnem purge bob --reason 'asked to be forgotten' --yes\n" +
 		"  mnem purge --text --reason 'a leaked key' --yes <key.txt",
