@@ -5,7 +5,6 @@ package layout
 
 import (
 	"path"
-	"regexp"
 	"strings"
 )
 
@@ -93,8 +92,15 @@ var Table = []Kind{
 	{remotes + "/*/redactions.json", "what a remote says was erased", Kept},
 }
 
-// temporary fits the names of files that package filestate writes before they take their place.
-var temporary = regexp.MustCompile(`^\..+\.mnem-(new|[0-9]+)$`)
+// temporary reports whether a name is one of the files that package filestate writes before they take their place.
+func temporary(base string) bool {
+	at := strings.LastIndex(base, ".mnem-")
+	if at < 2 || base[0] != '.' {
+		return false
+	}
+	end := base[at+len(".mnem-"):]
+	return end == "new" || end != "" && strings.Trim(end, "0123456789") == ""
+}
 
 // Beside are the rows for files that can be beside any other one.
 var (
@@ -114,7 +120,7 @@ func Of(name string) (Kind, bool) {
 	switch base := path.Base(name); {
 	case strings.HasSuffix(base, ".mnem-lock"):
 		return lockFile, true
-	case temporary.MatchString(base):
+	case temporary(base):
 		return tempFile, true
 	}
 	return Unknown, false

@@ -1,0 +1,157 @@
+package layout_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/layout"
+)
+
+func TestOf(t *testing.T) {
+	for name, want := range map[string]layout.Erasure{
+		"db/000001.log": layout.InStore, "db/LOCK": layout.NoText, "db/a/b": layout.InStore, "head": layout.NoText,
+		"scratch-12": layout.InStore, "import-1": layout.Removed, "uploads/x": layout.Removed,
+		"remotes/a/mirror/.mnem/db/LOCK": layout.Mirrored, "remotes/a.git/objects/ab/cd": layout.Mirrored,
+		"remotes/a/push-1": layout.Removed, "remotes/a/fetch.mnem-lock": layout.NoText, "tokens/x.json": layout.Kept,
+		".config.json.mnem-12": layout.Searched, "spool/.a.told.mnem-new": layout.Searched, "spool/a.told": layout.Edited,
+	} {
+		if k, known := layout.Of(name); !known || k.Erasure != want || k.What == "" {
+			t.Errorf("%s: %+v, %v", name, k, known)
+		}
+	}
+	for _, name := range []string{
+		"db", "x", "heads", "spool", "spool/x", "spool/a/b.told", "remotes/push-1", "remotes/a/b/push-1", "uploads/x/y",
+		".mnem-new", ".x.mnem-", ".x.mnem-1a", "x.mnem-1", "remotes/a/mirror", "..", "",
+	} {
+		if k, known := layout.Of(name); known || k.Erasure != layout.Kept {
+			t.Errorf("%q is known: %+v", name, k)
+		}
+	}
+}
+
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		err := os.MkdirAll(filepath.Dir(path), 0o700)
+		if err == nil {
+			err = os.WriteFile(path, []byte(text), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func left(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			rel, _ := filepath.Rel(dir, path)
+			names = append(names, filepath.ToSlash(rel))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+const secret = "heron-77"
+
+func holds(text string) bool { return strings.Contains(text, secret) }
+
+// TestErase erases from damaged, long and empty files, too; a dry run says the same and does nothing; without a text
+// only what goes with every purge does.
+func TestErase(t *testing.T) {
+	ctx := t.Context()
+	dir := filepath.Join(t.TempDir(), ".mnem")
+	long := strings.Repeat("x", 4<<20-3) + secret + strings.Repeat("y", 5<<20)
+	write(t, dir, map[string]string{
+		"db/000001.log": secret, "head": secret, "config.json": `{"a":["b",{"heron-\u0037\u0037":1}]}`, "ingest.json": secret + "{",
+		"spool/a.told": "one\n" + secret + "\ntwo", "spool/b.given": secret, "spool/c.place": "", "spool/d.talk": long,
+		"remotes/a/push-1": "", "remotes/a/objects/ab/c": "x", "remotes/a/refs/mnem/seen": "x", "remotes/a/HEAD": "x",
+		"remotes/b/mirror/.mnem/db/1": "x", "remotes/c/packs": "x", "remotes/d/probed": "", "other": "x",
+	})
+	if err := os.MkdirAll(filepath.Join(dir, "remotes/e/objects/pack"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	before := left(t, dir)
+	plan, err := layout.Erase(ctx, dir, layout.Options{Holds: holds, DryRun: true})
+	if err != nil || !slices.Equal(left(t, dir), before) {
+		t.Errorf("a dry run: %v, left %q", err, left(t, dir))
+	}
+	got, err := layout.Erase(ctx, dir, layout.Options{Holds: holds})
+	if err != nil || !slices.Equal(got, plan) {
+		t.Errorf("done %+v, %v, planned %+v", got, err, plan)
+	}
+	done := make(map[string]layout.Done)
+	for _, f := range got {
+		done[f.Path] = f.Done
+	}
+	want := map[string]layout.Done{
+		"config.json": layout.Left, "ingest.json": layout.Changed, "spool/a.told": layout.Changed, "spool/b.given": layout.Changed,
+		"spool/d.talk": layout.Gone, "remotes/a": layout.Gone, "remotes/a/push-1": layout.Gone, "remotes/b": layout.Gone,
+		"remotes/c": layout.Gone,
+	}
+	for path, d := range want {
+		if done[path] != d {
+			t.Errorf("%s: %q, want %q", path, done[path], d)
+		}
+	}
+	if len(done) != len(want) {
+		t.Errorf("%v", done)
+	}
+	rest := []string{
+		"config.json", "db/000001.log", "head", "other", "remotes/a/HEAD", "remotes/d/probed", "spool/a.told", "spool/b.given",
+		"spool/c.place",
+	}
+	if names := left(t, dir); !slices.Equal(names, rest) {
+		t.Errorf("left %q", names)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "spool/a.told")); err != nil || string(data) != "one\ntwo" {
+		t.Errorf("%q, %v", data, err)
+	}
+
+	write(t, dir, map[string]string{"spool/a.told": secret, "remotes/c/packs": "x", "import-1": "x"})
+	got, err = layout.Erase(ctx, dir, layout.Options{})
+	if err != nil || len(got) != 2 || got[0].Path != "import-1" || got[1].Path != "remotes/c" {
+		t.Errorf("without a text: %+v, %v", got, err)
+	}
+}
+
+// TestEraseWaits waits for who uses a mirror, and ends with the context.
+func TestEraseWaits(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"remotes/a/packs": "x"})
+	unlock, err := filestate.Lock(t.Context(), filepath.Join(dir, "remotes/a/mnem"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := layout.Erase(ctx, dir, layout.Options{})
+		ended <- err
+	}()
+	stop()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("beside a transfer: %v", err)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := layout.Erase(t.Context(), dir, layout.Options{}); err != nil || len(got) != 1 {
+		t.Errorf("after it: %v, %v", got, err)
+	}
+	if _, err := layout.Erase(t.Context(), filepath.Join(dir, "none"), layout.Options{}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a directory that is not there: %v", err)
+	}
+}
