@@ -381,7 +381,7 @@ func Mask(s string) string {
 	at := 0
 	for _, f := range list {
 		if f.End > f.Start {
-			b.WriteString(s[at:f.Start] + "[secret:" + f.Rule + "]")
+			b.WriteString(s[at:f.Start] + masked + f.Rule + "]")
 			at = f.End
 		}
 	}

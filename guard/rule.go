@@ -49,13 +49,14 @@ func Rules() []Rule {
 	for _, r := range all().rules {
 		out = append(out, Rule{ID: r.id, About: r.about, Level: r.level})
 	}
-	return out
+	at, _ := slices.BinarySearchFunc(out, RuleProse, func(r Rule, id string) int { return strings.Compare(r.ID, id) })
+	return slices.Insert(out, at, Rule{ID: RuleProse, About: aboutProse, Level: Warns})
 }
 
 // IsRule reports whether there is a rule of an id.
 func IsRule(id string) bool {
 	_, ok := all().byID(id)
-	return ok
+	return ok || id == RuleProse
 }
 
 // rule is a rule ready to be used.
