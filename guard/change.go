@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
@@ -11,50 +12,25 @@ import (
 type Place struct {
 	Field string // as in "node.summary" or "node.props.team"
 	Finding
+	secret string
 }
 
-// Change returns what may be credentials in what a change writes, in the order of its fields. Of one
-// rule each field has one place, with the positions of its first finding. Content in chunks is read
-// in parts that overlap: there positions are those in a part.
+// Change returns what may be credentials in what a change writes, in the order of its fields: in every
+// string of it, but for those that name what is there already. Of one rule each field has one place,
+// with the positions of its first finding. Content in chunks is read in parts that overlap: there
+// positions are those in a part.
 func Change(c *graph.Change) []Place {
 	var p places
-	switch {
-	case c.Node != nil:
-		n := c.Node
-		p.text("node.key", n.Key)
-		p.text("node.type", n.Type)
-		p.optional("node.summary", n.Summary)
-		p.optional("node.context", n.Context)
-		p.entries("node.props", n.Props)
-		p.texts("node.sources", n.Sources)
-		p.texts("node.cues", n.Cues)
-		p.content(n.Content, n.Chunks)
-	case c.Edge != nil:
-		e := c.Edge
-		p.text("edge.type", e.Type)
-		p.text("edge.key", e.Key)
-		p.entries("edge.props", e.Props)
-		p.texts("edge.sources", e.Sources)
-	case c.Mark != nil:
-		p.text("mark.reason", c.Mark.Reason)
-	}
+	p.fields(changeFields(), reflect.ValueOf(c).Elem())
 	return p
 }
 
 // Node returns likewise what may be credentials in a node. Of its content it reads what is in the
 // record.
 func Node(n *graph.Node) []Place {
-	return Change(&graph.Change{Node: &graph.NodeChange{
-		Key: n.Key, Type: n.Type, Summary: &n.Summary, Context: &n.Context, Props: n.Props,
-		Sources: n.Sources, Cues: n.Cues, Content: n.Content,
-	}})
-}
-
-// Edge returns likewise what may be credentials in an edge.
-func Edge(e *graph.Edge) []Place {
-	return Change(&graph.Change{Edge: &graph.EdgeChange{
-		Type: e.Type, Key: e.Key, Props: e.Props, Sources: e.Sources,
-	}})
+	var p places
+	p.fields(nodeFields(), reflect.ValueOf(n).Elem())
+	return p
 }
 
 // Text returns likewise what may be credentials in a text that is one field.
@@ -74,7 +50,7 @@ func (p *places) within(field, name, text string) {
 		return
 	}
 	for _, f := range Find(text) {
-		place := Place{field, f}
+		place := Place{field, f, text[f.Start:f.End]}
 		if name != "" {
 			place.Field += "." + name
 		}
@@ -87,18 +63,6 @@ func (p *places) within(field, name, text string) {
 
 // minText is the length of the shortest text that a rule can match.
 const minText = 8
-
-func (p *places) optional(field string, text *string) {
-	if text != nil {
-		p.text(field, *text)
-	}
-}
-
-func (p *places) texts(field string, list []string) {
-	for _, text := range list {
-		p.text(field, text)
-	}
-}
 
 // entries reads properties, and their names. What is within a value has the name of its property. A
 // property that is named after a password is read with its name, as it would be in a file.
@@ -142,7 +106,7 @@ func (p *places) named(field, prop, name, text string) {
 			if prop != "" {
 				field += "." + prop
 			}
-			*p = append(*p, Place{field, f})
+			*p = append(*p, Place{field, f, text[f.Start:f.End]})
 			return
 		}
 	}
@@ -165,19 +129,5 @@ func (p *places) value(field, name string, v ipld.Value) {
 				p.named(field, name, e.Key, e.Value.Text())
 			}
 		}
-	}
-}
-
-// overlap is how much of a chunk is read again with the next one: more than any credential has.
-const overlap = reachKey
-
-func (p *places) content(c *graph.Content, chunks []graph.Chunk) {
-	if c != nil {
-		p.text("node.content", c.Text)
-	}
-	var part []byte
-	for i := range chunks {
-		part = append(part[max(0, len(part)-overlap):], chunks[i].Data...)
-		p.text("node.content", string(part))
 	}
 }

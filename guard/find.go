@@ -370,21 +370,3 @@ func (f *finder) findings() []Finding {
 	}
 	return out
 }
-
-// Mask returns a text with [secret:RULE] in place of what Find finds in it.
-func Mask(s string) string {
-	list := Find(s)
-	if len(list) == 0 {
-		return s
-	}
-	var b strings.Builder
-	at := 0
-	for _, f := range list {
-		if f.End > f.Start {
-			b.WriteString(s[at:f.Start] + masked + f.Rule + "]")
-			at = f.End
-		}
-	}
-	b.WriteString(s[at:])
-	return b.String()
-}

@@ -8,6 +8,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/operation"
 )
 
@@ -41,6 +42,7 @@ const newsTokens = 2000
 // describe says what went wrong by the error table.
 func describe(ctx context.Context, err error) errorJSON {
 	out := describeCode(ctx, err)
+	out.Message, out.Hint = guard.Message(out.Message), guard.Message(out.Hint)
 	row, _ := operation.WithCode(out.Code)
 	out.Kind = row.Refusal()
 	return out

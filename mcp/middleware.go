@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/operation"
 )
 
@@ -53,7 +54,7 @@ func (s *Server) knows(name string) error {
 	if s.opt.Profile != ProfileFull {
 		message += "; 'mnem mcp --profile full' has more"
 	}
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: message}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: guard.Message(message)}
 }
 
 // rpcError is an error where the protocol has no answer for one.

@@ -13,6 +13,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mnem-project/mnem/guard"
 )
 
 const (
@@ -184,7 +186,7 @@ func (l *lines) refuse(e *jsonrpc.Error) {
 		Version string         `json:"jsonrpc"`
 		ID      any            `json:"id"`
 		Error   *jsonrpc.Error `json:"error"`
-	}{"2.0", nil, e}
+	}{"2.0", nil, &jsonrpc.Error{Code: e.Code, Message: guard.Message(e.Message), Data: e.Data}}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, _ = l.out.Write(append(encode(body), '\n')) // the next answer meets the same error

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/distill"
+	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 )
@@ -34,7 +35,7 @@ type DigestWriteRequest struct {
 }
 
 func (q *DigestWriteRequest) write(w *Writing) {
-	w.Message, w.Expect = firstOf(q.Message, "write digest "+clip(q.Digest, digestTitle)), q.Expect
+	w.Message, w.Expect = firstOf(q.Message, clip(guard.Mask("write digest "+q.Digest), len("write digest ")+digestTitle)), q.Expect
 }
 
 // DigestWritten is what became of a text.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/internal/regular"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/operation"
@@ -164,7 +165,10 @@ func OutcomeOf(ctx context.Context, err error) operation.Outcome {
 }
 
 // MessageOf returns what a surface says went wrong, in which remote callers are told of parameters.
-func MessageOf(err error, remote bool) string {
+// What looks like a credential in it is masked: it may have been given as a name.
+func MessageOf(err error, remote bool) string { return guard.Message(messageOf(err, remote)) }
+
+func messageOf(err error, remote bool) string {
 	message := err.Error()
 	if !remote {
 		return message
@@ -195,9 +199,9 @@ func HintGiven(err error) string {
 func HintOf(err error, remote bool) string {
 	local, told := hintOf(err)
 	if remote && told != "" {
-		return told
+		local = told
 	}
-	return local
+	return guard.Message(local)
 }
 
 // hintOf returns the next step for the command line and for remote callers.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -123,7 +124,7 @@ func (s *Service) changeProfiles(
 	ctx context.Context, message string, change func(*retrieve.Profiles) error,
 ) (*ProfilesChanged, error) {
 	opt := s.Commit
-	opt.Message = firstOf(opt.Message, message)
+	opt.Message = firstOf(opt.Message, guard.Mask(message))
 	res, err := s.Repo.SetProfiles(ctx, change, opt)
 	if err != nil {
 		return nil, ProfileHint(err)

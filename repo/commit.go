@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 )
@@ -327,6 +328,7 @@ func (t *tx) putMessage(ctx context.Context, text string) (commit.Message, error
 	if !m.Block.Defined() {
 		return m, nil
 	}
+	t.secrets.note(nil, guard.Text("message", text))
 	return m, t.stage.Put(ctx, store.Block{CID: m.Block, Data: []byte(text)})
 }
 

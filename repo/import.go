@@ -140,6 +140,7 @@ func (r *Repo) takeIn(
 		if err := still(ctx); err != nil {
 			return err
 		}
+		t.foreign = true
 		return im.apply(t, res)
 	})
 	return res, err

@@ -199,7 +199,7 @@ func (t *tx) suspend(
 		if err := c.Validate(); err != nil {
 			return fmt.Errorf("%w: conflict: %w", ErrInvalid, err)
 		}
-		id, err := t.put(ctx, c.Encode())
+		id, err := t.putMerged(ctx, c.Encode())
 		if err != nil {
 			return err
 		}

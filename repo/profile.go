@@ -88,7 +88,7 @@ func (r *Repo) SetProfiles(
 			return fmt.Errorf("%w: %w", ErrInvalid, err)
 		}
 		next := *head.state
-		if next.profile, err = t.putProfiles(ctx, p); err != nil {
+		if next.profile, err = t.putProfiles(ctx, p, before); err != nil {
 			return err
 		}
 		return t.commit(ctx, ref, head, &next, opt, res)
@@ -100,14 +100,14 @@ func (r *Repo) SetProfiles(
 }
 
 // putProfiles stages the record of profiles, undefined for none.
-func (t *tx) putProfiles(ctx context.Context, p *retrieve.Profiles) (ipld.CID, error) {
+func (t *tx) putProfiles(ctx context.Context, p, before *retrieve.Profiles) (ipld.CID, error) {
 	if p.Empty() {
 		return ipld.CID{}, nil
 	}
 	if err := p.Validate(); err != nil {
 		return ipld.CID{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	return t.put(ctx, p.Encode())
+	return t.putAfter(ctx, p.Encode(), func() ([]byte, error) { return before.Encode(), nil })
 }
 
 // ProfileDiff is one profile that differs.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 )
@@ -112,6 +113,9 @@ func (r *Repo) purge(ctx context.Context, p *purge, name string) (*PurgeResult, 
 	}
 	if err := stub.Validate(); err != nil {
 		return nil, fmt.Errorf("%w: purge: %w", ErrInvalid, err)
+	}
+	if err := p.opt.Secrets.Refuse(guard.Record(stub.Encode())); err != nil {
+		return nil, err
 	}
 	p.res, p.held = &PurgeResult{Node: p.id}, make(map[ipld.CID]bool)
 	if !p.opt.DryRun && !p.able() {
@@ -551,7 +555,7 @@ func (r *Repo) finishPurge(ctx context.Context, b []byte) error {
 	}
 	p.opt = PurgeOptions{
 		Stamp: Stamp{
-			Author: note.actor, Time: note.time, Command: []string{purgeVerb},
+			Author: note.actor, Time: note.time, Command: []string{purgeVerb}, Secrets: SecretOptions{all: true},
 		},
 		Reason: note.reason, KeepQueries: !note.receipts, Progress: func(string, int) {},
 	}

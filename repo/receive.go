@@ -97,6 +97,7 @@ func (r *Repo) removeRefs(ctx context.Context, opt ReceiveOptions) (*ImportResul
 		return res, err
 	}
 	_, err := r.transactOnce(ctx, opt.Stamp, func(t *tx) error {
+		t.foreign = true
 		err := im.update(t.view, opt.Updates, res)
 		t.change(res.Refs)
 		return err

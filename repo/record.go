@@ -65,7 +65,7 @@ func (e *recordEntry) wait() error {
 // what HEAD must lead to is a matter of each.
 func (e *recordEntry) fits(o *recordEntry) bool {
 	return e.by.Head == nil && o.by.Head == nil && e.by.Author == o.by.Author &&
-		slices.Equal(e.by.Command, o.by.Command)
+		slices.Equal(e.by.Secrets.Allow, o.by.Secrets.Allow) && slices.Equal(e.by.Command, o.by.Command)
 }
 
 // recordQueue is the receipts that wait for their turn. The zero value is ready.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
@@ -117,6 +118,7 @@ func (t *tx) appendDraft(
 	ctx context.Context, ref graph.RefName, last SessionEntry, d *DraftReceipt, by Stamp,
 ) (SessionEntry, error) {
 	for _, s := range d.Texts {
+		t.secrets.note(nil, guard.Text("query", s))
 		if err := t.stage.Put(ctx, store.NewBlock(ipld.Raw, []byte(s))); err != nil {
 			return last, err
 		}

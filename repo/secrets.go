@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
-	"github.com/mnem-project/mnem/commit"
-	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/guard"
-	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/store"
 )
@@ -33,6 +31,8 @@ const (
 type SecretOptions struct {
 	Allow  []string // ids of rules of package guard whose findings are written, and not reported
 	Strict bool     // refuse in writes of more than BulkChanges changes too
+
+	all bool // nothing is refused: it was let through before
 }
 
 // SecretFinding is what looks like a credential in one field of what was written.
@@ -111,7 +111,7 @@ func (l *secretLog) note(c *graph.Change, places []guard.Place) {
 			f.File, f.Line = c.File, c.Line
 		}
 		l.report.add(f)
-		if p.Level != guard.Refuses {
+		if p.Level != guard.Refuses || l.opt.all {
 			continue
 		}
 		if l.refused == nil {
@@ -153,6 +153,77 @@ func (l *secretLog) verdict(changes int) error {
 	return l.refusal()
 }
 
+// wrote takes what looks like credentials in a record that the operation writes, but for what is in the one that
+// it goes on from, which old reads; nil for none. Warnings are not listed: verbs that list them look themselves.
+func (t *tx) wrote(block []byte, old func() ([]byte, error)) error {
+	places := guard.Record(block)
+	if len(places) > 0 && old != nil {
+		before, err := old()
+		if err != nil {
+			return err
+		}
+		places = guard.Without(places, before)
+	}
+	t.secrets.note(nil, places)
+	return nil
+}
+
+// unsaid returns an error where a record that the operation writes, or the name of a ref that was not there, has a
+// credential that is to be refused.
+func (t *tx) unsaid(ctx context.Context) error {
+	for _, name := range slices.Sorted(maps.Keys(t.edits)) {
+		if t.edits[name] == nil || t.restores {
+			continue
+		}
+		if err := t.named(ctx, name); err != nil {
+			return err
+		}
+		ref, err := decodeSide(name, t.edits[name])
+		if err == nil && ref.Symbolic != "" { // which need not be there
+			err = t.named(ctx, ref.Symbolic)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return t.secrets.refusal()
+}
+
+// saysNone returns an error where the record of the operation itself has a credential that is to be refused.
+func (t *tx) saysNone(op []byte) error {
+	if err := t.wrote(op, nil); err != nil {
+		return err
+	}
+	return t.secrets.refusal()
+}
+
+// named takes what looks like a credential in the name of a ref that was not there.
+func (t *tx) named(ctx context.Context, name graph.RefName) error {
+	text := string(name)
+	if t.foreign { // what others named keeps its name: what is named here is where it came from
+		text, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimPrefix(text, graph.Imported), graph.Remotes), "/")
+	}
+	what, _ := name.Split()
+	if what == graph.Conflicts { // it is made of the name of a branch
+		return nil
+	}
+	places := guard.Text(refWords[what], text)
+	if len(places) == 0 {
+		return nil
+	}
+	_, there, err := t.view.stored(ctx, name)
+	if err == nil && !there {
+		t.secrets.note(nil, places)
+	}
+	return err
+}
+
+// refWords are what errors call refs of a namespace.
+var refWords = map[string]string{
+	graph.Heads: "branch", graph.Tags: "tag", graph.Sessions: "session", graph.Stages: "stage",
+	graph.Remotes: "remote", graph.Imported: "import", "": "ref",
+}
+
 // checkTexts returns what looks like credentials in what a write says of itself, and an error where
 // that is refused.
 func checkTexts(by Stamp, message string) (SecretReport, error) {
@@ -164,47 +235,83 @@ func checkTexts(by Stamp, message string) (SecretReport, error) {
 // incoming reports what looks like credentials in what a merge brings into a state. It refuses
 // nothing: what is merged keeps its bytes.
 func (t *tx) incoming(ctx context.Context, from, to *state, opt SecretOptions) (SecretReport, error) {
-	l := secretLog{opt: opt}
-	read := 0
+	in := incomingLog{secretLog: secretLog{opt: opt}, get: t.stage, dense: make(map[string]bool)}
 	for _, part := range []struct {
 		kind     string
 		from, to *prolly.Map
-		places   func(context.Context, store.Getter, ipld.CID) ([]guard.Place, error)
 	}{
-		{"node", from.nodes, to.nodes, nodePlaces}, {"edge", from.edges, to.edges, edgePlaces},
-		{"mark", from.marks, to.marks, markPlaces},
-		{"digest", from.digests, to.digests, textPlaces},
+		{graph.KindNode, from.nodes, to.nodes}, {graph.KindEdge, from.edges, to.edges},
+		{graph.KindMark, from.marks, to.marks}, {kindDigest, from.digests, to.digests},
+		{graph.KindEmbedding, from.vectors, to.vectors},
 	} {
 		for d, err := range prolly.Diff(ctx, part.from, part.to) {
 			if err != nil {
-				return l.report, fmt.Errorf("compare %ss: %w", part.kind, err)
+				return in.report, fmt.Errorf("compare %ss: %w", part.kind, err)
 			}
 			if d.New == nil {
 				continue
 			}
-			if read++; read > maxIncoming {
-				l.report.Unread++
-				continue
+			if err := in.item(ctx, part.kind, d.Key, d.New); err != nil {
+				return in.report, fmt.Errorf("read %s: %w", part.kind, err)
 			}
-			c, err := linkItem(d.New)
-			if err != nil {
-				return l.report, err
-			}
-			places, err := part.places(ctx, t.stage, c)
-			if errors.Is(err, store.ErrRedacted) {
-				continue
-			}
-			if err != nil {
-				return l.report, fmt.Errorf("read %s: %w", part.kind, err)
-			}
-			name := fmt.Sprintf("%x", d.Key) // the source of a digest
-			if part.to != to.digests {
-				name = graph.ID(d.Key[len(d.Key)-graph.IDLen:]).String()
-			}
-			l.noteAt(part.kind+" "+name, places)
 		}
 	}
-	return l.report, nil
+	return in.report, nil
+}
+
+const kindDigest = "digest"
+
+// incomingLog gathers what looks like credentials in what a merge brings.
+type incomingLog struct {
+	secretLog
+	get   store.Getter
+	read  int
+	dense map[string]bool // models of which an embedding has no terms: the others have none either
+}
+
+// item takes what is in one item of a tree.
+func (l *incomingLog) item(ctx context.Context, kind string, key, item []byte) error {
+	name, model := fmt.Sprintf("%x", key), "" // the source of a digest
+	switch {
+	case kind == graph.KindEmbedding:
+		id, of, err := graph.ParseEmbeddingKey(key)
+		if err != nil {
+			return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+		}
+		if name, model = id.String(), of; l.dense[model] {
+			return nil
+		}
+	case kind != kindDigest:
+		name = graph.ID(key[len(key)-graph.IDLen:]).String()
+	}
+	if l.read++; l.read > maxIncoming {
+		l.report.Unread++
+		return nil
+	}
+	c, err := linkItem(item)
+	if err != nil {
+		return err
+	}
+	block, err := l.get.Get(ctx, c)
+	if errors.Is(err, store.ErrRedacted) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	places, err := recordPlaces(ctx, l.get, kind, block)
+	if err != nil {
+		return err
+	}
+	if kind == graph.KindEmbedding && len(places) == 0 {
+		e, err := graph.DecodeEmbedding(block)
+		if err != nil {
+			return fmt.Errorf("%s: %w: %w", c, store.ErrCorrupt, err)
+		}
+		l.dense[model] = e.DType != graph.Sparse
+	}
+	l.noteAt(kind+" "+name, places)
+	return nil
 }
 
 // noteAt takes what was found in something that is not a change.
@@ -216,12 +323,16 @@ func (l *secretLog) noteAt(item string, places []guard.Place) {
 	}
 }
 
-func nodePlaces(ctx context.Context, get store.Getter, c ipld.CID) ([]guard.Place, error) {
-	n, err := commit.ReadNode(ctx, get, c)
-	if err != nil {
-		return nil, err
+// recordPlaces returns what looks like credentials in a record that a tree links to, with the content of a node.
+func recordPlaces(ctx context.Context, get store.Getter, kind string, block []byte) ([]guard.Place, error) {
+	places := guard.Record(block)
+	if kind != graph.KindNode {
+		return places, nil
 	}
-	places := guard.Node(n)
+	n, err := graph.DecodeNode(block)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+	}
 	if n.Content == nil || len(n.Content.Chunks) == 0 {
 		return places, nil
 	}
@@ -229,60 +340,11 @@ func nodePlaces(ctx context.Context, get store.Getter, c ipld.CID) ([]guard.Plac
 	return append(places, guard.Text("node.content", text)...), err
 }
 
-func edgePlaces(ctx context.Context, get store.Getter, c ipld.CID) ([]guard.Place, error) {
-	e, err := commit.ReadEdge(ctx, get, c)
-	if err != nil {
-		return nil, err
-	}
-	return guard.Edge(e), nil
-}
-
-func markPlaces(ctx context.Context, get store.Getter, c ipld.CID) ([]guard.Place, error) {
-	m, err := commit.ReadMark(ctx, get, c)
-	if err != nil {
-		return nil, err
-	}
-	return guard.Text("mark.reason", m.Reason), nil
-}
-
-func textPlaces(ctx context.Context, get store.Getter, c ipld.CID) ([]guard.Place, error) {
-	w, err := readText(ctx, get, ipld.AppendLink(nil, c))
-	if err != nil {
-		return nil, err
-	}
-	return textPlacesOf(w), nil
-}
-
-func textPlacesOf(w *distill.Written) []guard.Place {
-	return append(guard.Text("digest.text", w.Text), guard.Text("digest.model", w.Model)...)
-}
-
 // blockPlaces returns what looks like credentials in a block that is imported as something. Chunks of
 // content are looked at one by one.
 func blockPlaces(as role, data []byte) []guard.Place {
-	switch as {
-	case roleNode:
-		if n, err := graph.DecodeNode(data); err == nil {
-			return guard.Node(n)
-		}
-	case roleEdge:
-		if e, err := graph.DecodeEdge(data); err == nil {
-			return guard.Edge(e)
-		}
-	case roleMark:
-		if m, err := graph.DecodeMark(data); err == nil {
-			return guard.Text("mark.reason", m.Reason)
-		}
-	case roleCommit:
-		if c, err := commit.DecodeCommit(data); err == nil {
-			return guard.Text("commit.message", c.Message.Text) // or a raw block of its own
-		}
-	case roleWritten:
-		if w, err := distill.DecodeWritten(data); err == nil {
-			return textPlacesOf(w)
-		}
-	case roleRaw:
+	if as == roleRaw {
 		return guard.Text("text", string(data))
 	}
-	return nil
+	return guard.Record(data)
 }

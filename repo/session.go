@@ -81,7 +81,12 @@ func (t *tx) appendSession(ctx context.Context, ref graph.RefName, rec *retrieve
 	if err := rec.Validate(); err != nil {
 		return fmt.Errorf("%w: session: %w", ErrInvalid, err)
 	}
-	c, err := t.put(ctx, rec.Encode())
+	c, err := t.putAfter(ctx, rec.Encode(), func() ([]byte, error) {
+		if !rec.Prev.Defined() {
+			return nil, nil
+		}
+		return t.stage.Get(ctx, rec.Prev)
+	})
 	t.setRef(ref, c)
 	return err
 }

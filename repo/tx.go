@@ -63,6 +63,10 @@ type tx struct {
 	indexes []stateChange
 	fresh   fresh
 
+	secrets  secretLog // what looks like credentials in records and names
+	restores bool      // refs are what they were before
+	foreign  bool      // refs are named by other repositories
+
 	scratch *scratchRoom // nil where the store has none
 }
 
@@ -125,6 +129,7 @@ func (r *Repo) begin(
 	t := &tx{
 		repo: r, head: head, stage: stage, nodes: prolly.NewNodes(stage, r.trees),
 		edits: make(map[graph.RefName][]byte), scratch: newScratchRoom(ctx, r.store),
+		secrets: secretLog{opt: by.Secrets},
 	}
 	defer func() { _ = t.scratch.close() }() // what cannot be removed the next opening removes
 	if t.view, err = loadView(ctx, t.nodes, stage, head); err != nil {
@@ -136,6 +141,9 @@ func (r *Repo) begin(
 	}
 	if err := fn(t); err != nil || len(t.edits) == 0 && !t.always && t.horizon == 0 {
 		return ipld.CID{}, isDurable, err
+	}
+	if err := t.unsaid(ctx); err != nil {
+		return ipld.CID{}, nil, err
 	}
 	if err := t.guarded(ctx, by.Guard); err != nil {
 		return ipld.CID{}, nil, err
@@ -212,6 +220,9 @@ func (t *tx) finish(ctx context.Context, by Stamp) (c ipld.CID, durable func() e
 		return ipld.CID{}, nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	block := store.NewBlock(ipld.DagCBOR, op.Encode())
+	if err := t.saysNone(block.Data); err != nil {
+		return ipld.CID{}, nil, err
+	}
 	next := store.Head{Seq: op.Seq, Operation: block.CID}
 	if err := t.repo.refuseErased(ctx, append(t.stage.Pending(), block)); err != nil {
 		return ipld.CID{}, nil, err
@@ -291,8 +302,21 @@ func emptyTree(ctx context.Context, n *prolly.Nodes) (*prolly.Map, error) {
 	return n.Build(ctx, func(func(prolly.Entry, error) bool) {})
 }
 
-// put stages one record and returns its CID.
+// put stages one record and returns its CID. Credentials in it refuse the operation.
 func (t *tx) put(ctx context.Context, data []byte) (ipld.CID, error) {
+	return t.putAfter(ctx, data, nil)
+}
+
+// putAfter is put for a record that goes on from another one, which old reads: what that one has was let through.
+func (t *tx) putAfter(ctx context.Context, data []byte, old func() ([]byte, error)) (ipld.CID, error) {
+	if err := t.wrote(data, old); err != nil {
+		return ipld.CID{}, err
+	}
+	return t.putMerged(ctx, data)
+}
+
+// putMerged is put for a record made of others that are stored, which keeps what they have.
+func (t *tx) putMerged(ctx context.Context, data []byte) (ipld.CID, error) {
 	b := store.NewBlock(ipld.DagCBOR, data)
 	return b.CID, t.stage.Put(ctx, b)
 }

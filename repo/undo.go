@@ -160,6 +160,7 @@ func (r *Repo) reverse(
 ) (*Undone, error) {
 	var res *Undone
 	c, err := r.transact(ctx, by, func(t *tx) error {
+		t.restores = true
 		var made map[uint64]bool
 		if op == "" && own == nil && r.shared != nil { // on a shared store what comes last is anyone's
 			var err error
@@ -376,6 +377,7 @@ func (u *undoing) check() error {
 func (r *Repo) RestoreOperation(ctx context.Context, op string, by Stamp) (*Undone, error) {
 	res := &Undone{}
 	c, err := r.transact(ctx, by, func(t *tx) error {
+		t.restores = true
 		e, err := r.operation(ctx, t.head, op)
 		if err != nil {
 			return err

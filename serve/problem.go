@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/operation"
 )
@@ -132,7 +133,9 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, p *problem) {
 }
 
 // body is the JSON form, one line.
+// What looks like a credential in what it says is masked: it may have been given as a name.
 func (p *problem) body() []byte {
+	p.Detail, p.Hint = guard.Message(p.Detail), guard.Message(p.Hint)
 	data, err := json.Marshal(p)
 	if err != nil { // what an operation printed is no JSON after all
 		p.Answer = nil

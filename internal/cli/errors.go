@@ -101,7 +101,7 @@ type errorJSON struct {
 func (c *cli) report(ctx context.Context, err error) int {
 	row := outcomeOf(ctx, err)
 	next := hintOf(err, false)
-	message := err.Error()
+	message := ops.MessageOf(err, false)
 	if row == operation.Interrupted {
 		message = "interrupted"
 	}

@@ -95,7 +95,7 @@ var allowed = map[string]string{
 	// What can be asked from outside, and what becomes of it: words, no repository.
 	"operation": "",
 	// The table of verbs, under every surface.
-	"ops": "ipld graph commit store adjacency community distill retrieve repo remote memory operation policy internal/regular " +
+	"ops": "guard ipld graph commit store adjacency community distill retrieve repo remote memory operation policy internal/regular " +
 		"ingest ingest/chats ingest/parse capture " +
 		"internal/filestate internal/layout " + // what is kept beside a repository and may be lost
 		"internal/text", // what must not stand raw in JSON
@@ -103,9 +103,9 @@ var allowed = map[string]string{
 	"peers": "commit graph ops operation policy repo retrieve store internal/accesses internal/keyring internal/owner internal/queue internal/regular",
 	// How often memories were shown, in a file of this machine: read by who has the repository open.
 	"internal/accesses": "graph store ops internal/filestate",
-	"mcp":               "operation internal/text", // answers to agents: calls of operations, never a repository
+	"mcp":               "guard operation internal/text", // answers to agents: calls of operations, never a repository
 	// HTTP sees the table and who runs it, never a repository or a command.
-	"serve": "operation web internal/text",
+	"serve": "guard operation web internal/text",
 	"web":   "", // a page, which is the same for every repository
 	// What agents may change: asked by porcelain, of what repo says is touched.
 	"policy": "ipld repo internal/regular",

@@ -1,0 +1,91 @@
+package guard
+
+import (
+	"slices"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Record returns what may be credentials in a record of any kind: in every string of it, whether this version
+// knows its field or not, and in what bytes of it hold as a map. A field is named by its kind and member, as in
+// "session.task". Trees are not read: their keys are ids and names of refs. What is no record has no places.
+func Record(block []byte) []Place {
+	kind := ipld.PeekKind(block)
+	if kind == kindTree {
+		return nil
+	}
+	v, err := ipld.DecodeValue(block)
+	if err != nil || v.Kind() != ipld.Map {
+		return nil
+	}
+	var p places
+	if other := otherKinds[kind]; other != "" {
+		kind = other
+	} else if p.text("record", kind); kind == "" || len(p) > 0 {
+		kind = "record"
+	}
+	for _, e := range v.Entries() {
+		p.member(kind, e)
+	}
+	return p
+}
+
+const kindTree = "tree"
+
+// otherKinds are kinds that are called otherwise in names of fields.
+var otherKinds = map[string]string{"written": "digest"}
+
+// member reads one member of a record.
+func (p *places) member(kind string, e ipld.Entry) {
+	before := len(*p)
+	name := kind + "." + e.Key
+	if p.text(kind, e.Key); len(*p) > before {
+		name = kind // it is not to be shown
+	}
+	if name == "node.content" && e.Value.Kind() == ipld.Map {
+		for _, part := range e.Value.Entries() {
+			field := name + "." + part.Key
+			if short := shortNames[field]; short != "" {
+				field = short
+			}
+			p.item(field, part.Value)
+		}
+		return
+	}
+	p.item(name, e.Value)
+}
+
+// item reads what a member holds.
+func (p *places) item(name string, v ipld.Value) {
+	switch v.Kind() {
+	case ipld.Map:
+		p.entries(name, v.Entries())
+	case ipld.List:
+		for _, each := range v.List() {
+			p.item(name, each)
+		}
+	case ipld.Bytes:
+		if text := v.Text(); text != "" && text[0]>>5 == majorMap {
+			if inner, err := ipld.DecodeValue([]byte(text)); err == nil { // as the terms of an embedding
+				p.item(name, inner)
+				return
+			}
+		}
+		p.text(name, v.Text())
+	default:
+		p.value(name, "", v)
+	}
+}
+
+// majorMap is what the head of a map in CBOR begins with.
+const majorMap = 5
+
+// Without returns places but for those whose credential another record has in the same field.
+func Without(list []Place, other []byte) []Place {
+	had := Record(other)
+	return slices.DeleteFunc(list, func(p Place) bool {
+		return slices.ContainsFunc(had, func(o Place) bool {
+			return o.Field == p.Field && o.Rule == p.Rule && o.secret == p.secret
+		})
+	})
+}
