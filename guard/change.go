@@ -22,7 +22,7 @@ type Place struct {
 func Change(c *graph.Change) []Place {
 	var p places
 	p.fields(changeFields(), reflect.ValueOf(c).Elem())
-	return p
+	return p.list
 }
 
 // Node returns likewise what may be credentials in a node. Of its content it reads what is in the
@@ -30,18 +30,21 @@ func Change(c *graph.Change) []Place {
 func Node(n *graph.Node) []Place {
 	var p places
 	p.fields(nodeFields(), reflect.ValueOf(n).Elem())
-	return p
+	return p.list
 }
 
 // Text returns likewise what may be credentials in a text that is one field.
 func Text(field, text string) []Place {
 	var p places
 	p.text(field, text)
-	return p
+	return p.list
 }
 
 // places collects findings. Names of fields are made where there is a finding alone.
-type places []Place
+type places struct {
+	list []Place
+	all  bool // of one rule and field all places, not the first alone
+}
 
 func (p *places) text(field, text string) { p.within(field, "", text) }
 
@@ -55,8 +58,8 @@ func (p *places) within(field, name, text string) {
 			place.Field += "." + name
 		}
 		known := func(o Place) bool { return o.Field == place.Field && o.Rule == place.Rule }
-		if !slices.ContainsFunc(*p, known) {
-			*p = append(*p, place)
+		if p.all || !slices.ContainsFunc(p.list, known) {
+			p.list = append(p.list, place)
 		}
 	}
 }
@@ -69,12 +72,12 @@ const minText = 8
 func (p *places) entries(field string, list []ipld.Entry) {
 	for _, e := range list {
 		name := e.Key
-		before := len(*p)
-		if p.text(field, name); len(*p) > before {
+		before := len(p.list)
+		if p.text(field, name); len(p.list) > before {
 			name = "" // it is not to be shown
 		}
 		p.value(field, name, e.Value)
-		if len(*p) == before && e.Value.Kind() == ipld.String && namesSecret(name) {
+		if len(p.list) == before && e.Value.Kind() == ipld.String && namesSecret(name) {
 			p.named(field, name, name, e.Value.Text())
 		}
 	}
@@ -106,7 +109,7 @@ func (p *places) named(field, prop, name, text string) {
 			if prop != "" {
 				field += "." + prop
 			}
-			*p = append(*p, Place{field, f, text[f.Start:f.End]})
+			p.list = append(p.list, Place{field, f, text[f.Start:f.End]})
 			return
 		}
 	}
@@ -122,10 +125,10 @@ func (p *places) value(field, name string, v ipld.Value) {
 		}
 	case ipld.Map:
 		for _, e := range v.Entries() {
-			before := len(*p)
+			before := len(p.list)
 			p.within(field, name, e.Key)
 			p.value(field, name, e.Value)
-			if len(*p) == before && e.Value.Kind() == ipld.String && namesSecret(e.Key) {
+			if len(p.list) == before && e.Value.Kind() == ipld.String && namesSecret(e.Key) {
 				p.named(field, name, e.Key, e.Value.Text())
 			}
 		}

@@ -10,24 +10,29 @@ import (
 // knows its field or not, and in what bytes of it hold as a map. A field is named by its kind and member, as in
 // "session.task". Trees are not read: their keys are ids and names of refs. What is no record has no places.
 func Record(block []byte) []Place {
+	var p places
+	p.record(block)
+	return p.list
+}
+
+// record reads a record.
+func (p *places) record(block []byte) {
 	kind := ipld.PeekKind(block)
 	if kind == kindTree {
-		return nil
+		return
 	}
 	v, err := ipld.DecodeValue(block)
 	if err != nil || v.Kind() != ipld.Map {
-		return nil
+		return
 	}
-	var p places
 	if other := otherKinds[kind]; other != "" {
 		kind = other
-	} else if p.text("record", kind); kind == "" || len(p) > 0 {
+	} else if p.text("record", kind); kind == "" || len(p.list) > 0 {
 		kind = "record"
 	}
 	for _, e := range v.Entries() {
 		p.member(kind, e)
 	}
-	return p
 }
 
 const kindTree = "tree"
@@ -37,9 +42,9 @@ var otherKinds = map[string]string{"written": "digest"}
 
 // member reads one member of a record.
 func (p *places) member(kind string, e ipld.Entry) {
-	before := len(*p)
+	before := len(p.list)
 	name := kind + "." + e.Key
-	if p.text(kind, e.Key); len(*p) > before {
+	if p.text(kind, e.Key); len(p.list) > before {
 		name = kind // it is not to be shown
 	}
 	if name == "node.content" && e.Value.Kind() == ipld.Map {
@@ -80,12 +85,15 @@ func (p *places) item(name string, v ipld.Value) {
 // majorMap is what the head of a map in CBOR begins with.
 const majorMap = 5
 
-// Without returns places but for those whose credential another record has in the same field.
-func Without(list []Place, other []byte) []Place {
-	had := Record(other)
-	return slices.DeleteFunc(list, func(p Place) bool {
-		return slices.ContainsFunc(had, func(o Place) bool {
-			return o.Field == p.Field && o.Rule == p.Rule && o.secret == p.secret
-		})
-	})
+// Without returns what Record does of a record, but for what another one has in the same field.
+func Without(block, other []byte) []Place {
+	now, had := places{all: true}, places{all: true}
+	now.record(block)
+	had.record(other)
+	type credential struct{ field, rule, secret string }
+	known := make(map[credential]bool)
+	for _, p := range had.list {
+		known[credential{p.Field, p.Rule, p.secret}] = true
+	}
+	return slices.DeleteFunc(now.list, func(p Place) bool { return known[credential{p.Field, p.Rule, p.secret}] })
 }

@@ -162,7 +162,7 @@ func (t *tx) wrote(block []byte, old func() ([]byte, error)) error {
 		if err != nil {
 			return err
 		}
-		places = guard.Without(places, before)
+		places = guard.Without(block, before)
 	}
 	t.secrets.note(nil, places)
 	return nil
