@@ -84,6 +84,16 @@ func TestTalks(t *testing.T) {
 	if n, _, err := s.Node(t.Context(), graph.NodeID("turn/opencode/m2")); err != nil || n.Summary != "three" {
 		t.Errorf("%+v, %v", n, err)
 	}
+	note(talk("one", "two", "three", "our staging password is hunter2!, the PIN is four digits"))
+	drain(1)
+	if s, err = r.Snapshot(t.Context(), "HEAD"); err != nil {
+		t.Fatal(err)
+	}
+	n, _, err := s.Node(t.Context(), graph.NodeID("turn/opencode/m3"))
+	if err != nil || strings.Contains(n.Summary, "hunter2") || !strings.Contains(n.Summary, "password is [secret:password-in-prose:") ||
+		!strings.HasSuffix(n.Summary, ", the PIN is four digits") {
+		t.Errorf("%+v, %v", n, err)
+	}
 	note(talk("one", "secret"))
 	if err := capture.MarkPrivate(dir, talk()); err != nil {
 		t.Fatal(err)

@@ -27,10 +27,17 @@ const maxRounds = 4
 
 // Redact returns a text with [secret:RULE:xxxx] in place of each credential, where xxxx is the same for
 // the same credential, and how many there were. Lines keep their numbers. Nothing is found in the result.
-func (r *Redactor) Redact(text string) (string, int, error) {
+func (r *Redactor) Redact(text string) (string, int, error) { return r.redact(text, guard.Find) }
+
+// RedactSaid is Redact for what people say: what their sentences tell is taken out too, as in: the password is …
+func (r *Redactor) RedactSaid(text string) (string, int, error) {
+	return r.redact(text, guard.FindProse)
+}
+
+func (r *Redactor) redact(text string, find func(string) []guard.Finding) (string, int, error) {
 	total := 0
 	for range maxRounds {
-		list := r.find(text)
+		list := r.left(text, find)
 		if len(list) == 0 {
 			return text, total, nil
 		}
@@ -44,8 +51,11 @@ func (r *Redactor) Redact(text string) (string, int, error) {
 }
 
 // find returns the credentials in a text but for those that stay.
-func (r *Redactor) find(text string) []guard.Finding {
-	return slices.DeleteFunc(guard.Find(text), func(f guard.Finding) bool {
+func (r *Redactor) find(text string) []guard.Finding { return r.left(text, guard.Find) }
+
+// left returns what a function finds in a text but for what stays.
+func (r *Redactor) left(text string, find func(string) []guard.Finding) []guard.Finding {
+	return slices.DeleteFunc(find(text), func(f guard.Finding) bool {
 		return slices.Contains(r.Allow, f.Rule)
 	})
 }

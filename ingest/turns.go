@@ -79,7 +79,7 @@ func (t *Taker) TurnKey(id string) string { return t.key("turn/", id) }
 
 // clean takes the credentials out of a text.
 func (t *Taker) clean(text string) (string, error) {
-	out, n, err := t.Redact.Redact(text)
+	out, n, err := t.Redact.RedactSaid(text)
 	if errors.Is(err, ErrUnread) {
 		return unread, nil
 	}

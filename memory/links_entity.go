@@ -87,7 +87,7 @@ func (l *linker) found(
 	}
 	var fresh []located
 	found := 0
-	secrets := credentials(guard.Find(d.Text))
+	secrets := credentials(guard.FindProse(d.Text))
 	for _, e := range extract.Entities(d.Text, known.names()) {
 		key := EntityKey(e.Name)
 		if e.Kind == extract.Date || e.Kind == extract.Version || key == "" || seen[key] ||

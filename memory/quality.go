@@ -162,7 +162,7 @@ func hasFolded(s, word string) bool {
 // qualities returns what may be wrong with a text, each code once.
 func qualities(s string) []Quality {
 	var out []Quality
-	if found := guard.Find(s); len(found) > 0 {
+	if found := guard.FindProse(s); len(found) > 0 {
 		out = append(out, Quality{QualitySecret, found[0].Rule})
 	}
 	words := plain(s)

@@ -410,7 +410,9 @@ func TestQualities(t *testing.T) {
 		"The outlet meter is in room 4":                    "",
 		"The lift is on the right. Now it is the left one": "",
 		"Modell zwei, gerade läuft es gut":                 "transient",
-		"The page is loading":                              "transient", "I'm  going to restart it": "transient",
+		"our staging password is hunt" + "er2!":            "secret",
+		"The password is stored in 1Password":              "", "Door PINs are four digits": "",
+		"The page is loading": "transient", "I'm  going to restart it": "transient",
 		"En este momento, Ana está en Lyon": "transient", "他们目前在线上": "transientpronoun",
 	} {
 		got := ""

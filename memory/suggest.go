@@ -45,7 +45,7 @@ func Suggest(ctx context.Context, s *repo.Snapshot, txt string) ([]SuggestedTag,
 		}
 	}
 	out := g.best()
-	secrets := credentials(guard.Find(txt))
+	secrets := credentials(guard.FindProse(txt))
 	for _, e := range extract.Entities(txt, nil) {
 		name := strings.TrimPrefix(strings.TrimPrefix(e.Name, "#"), "@")
 		key := TagKey(name)

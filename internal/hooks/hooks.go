@@ -200,7 +200,7 @@ func (h *Host) known(ctx context.Context, dir string, t *telling) error {
 		return nil
 	}
 	spool := filepath.Join(dir, repo.DirName)
-	query, _, err := ops.Redactor(spool).Redact(query) // receipts have it
+	query, _, err := ops.Redactor(spool).RedactSaid(query) // receipts have it
 	if err != nil {
 		return err
 	}
