@@ -1,6 +1,9 @@
 package guard
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Mask returns a text with [secret:RULE] in place of what Find finds in it.
 func Mask(s string) string {
@@ -20,55 +23,59 @@ func Mask(s string) string {
 	return b.String()
 }
 
-// Message is Mask for what a program says about what it was given, as in an error. What it quotes may be cut off
-// by an ellipsis: the beginning of a credential is masked there too.
+// Message is Mask for what a program says about what it was given, as in an error. What it quotes may be cut off, or
+// cleaned as a path: beginnings of credentials are masked there too. A mask too many costs little here.
 func Message(s string) string {
-	s = Mask(s)
-	for at := 0; ; {
-		n := strings.Index(s[at:], ellipsis)
-		if n < 0 {
-			return s
-		}
-		n += at
-		start, rule := cutOff(s[at:n])
-		if rule == "" {
-			at = n + len(ellipsis)
-			continue
-		}
-		head := s[:at+start] + masked + rule + "]"
-		at, s = len(head), head+s[n:]
-		at += len(ellipsis)
+	if len(s) < minCut {
+		return s
 	}
+	s = Mask(s)
+	var b strings.Builder
+	at := 0
+	for _, f := range begun(s) {
+		if f.Start >= at {
+			b.WriteString(s[at:f.Start] + masked + f.Rule + "]")
+			at = f.End
+		}
+	}
+	b.WriteString(s[at:])
+	return b.String()
 }
-
-const ellipsis = "…"
 
 // minCut is how many bytes of a credential must be shown to be taken for one.
 const minCut = 16
 
-// cutOff returns where the credential begins that a text, which is cut, ends with, and by which rule; "" for none.
-func cutOff(s string) (start int, id string) {
-	if at := strings.LastIndex(s[max(0, len(s)-2*before):], "-----BEGIN"); at >= 0 {
-		return max(0, len(s)-2*before) + at, "private-key"
-	}
-	end := len(strings.TrimRight(s, "\"'`"))
-	from := end
-	for from > 0 && end-from < before && s[from-1] > ' ' && s[from-1] < 0x7f && s[from-1] != '"' {
-		from--
-	}
-	word := s[from:end]
-	if at := strings.Index(word, "://"); at >= 0 && strings.IndexByte(word[at+3:], ':') >= 0 {
-		return from + at + 3, "password-in-url"
-	}
-	if len(word) < minCut {
-		return 0, ""
-	}
+// begun returns what begins as credentials that are refused do, passwords in what was a URL, and private keys without
+// their end, in the order of their places.
+func begun(s string) []Finding {
+	var out []Finding
 	set := all()
-	start = len(word)
-	set.words.each(word, 0, len(word), func(at, n int, r *rule) {
-		if r.level == Refuses && at < start && len(word)-at >= minCut && mixed(word[at:]) && (at == 0 || !isWord(word[at-1])) {
-			start, id = at, r.id
+	set.words.each(s, 0, len(s), func(at, _ int, r *rule) {
+		if r.level != Refuses || at > 0 && isWord(s[at-1]) {
+			return
+		}
+		end := at + runFrom(s[at:])
+		switch word := s[at:end]; {
+		case r.id == "private-key" && strings.HasPrefix(s[at:], "-----BEGIN"):
+			if strings.Contains(s[at:min(len(s), at+before)], "PRIVATE KEY-----") {
+				out = append(out, Finding{r.id, Refuses, at, len(s)})
+			}
+		case len(word) >= minCut && mixed(word):
+			out = append(out, Finding{r.id, Refuses, at, end})
 		}
 	})
-	return from + start, id
+	for at := range len(s) {
+		if s[at] != '@' {
+			continue
+		}
+		from := strings.LastIndexAny(s[:at], " \t\n\"'`") + 1
+		if slash := strings.LastIndex(s[from:at], ":/"); slash >= 0 {
+			user := strings.TrimLeft(s[from+slash+2:at], "/")
+			if _, secret, ok := strings.Cut(user, ":"); ok && secret != "" && !strings.HasPrefix(secret, masked) {
+				out = append(out, Finding{"password-in-url", Warns, at - len(secret), at})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Finding) int { return a.Start - b.Start })
+	return out
 }

@@ -163,3 +163,23 @@ func TestProse(t *testing.T) {
 		t.Error("too few sentences")
 	}
 }
+
+// TestMessage masks what is quoted of a credential that is cut, and nothing else.
+func TestMessage(t *testing.T) {
+	token := "github_pat_" + "11ABCDEFG0q8Zt5Xw2Lk9R_v3Bn7Mc1Yd4Fs6Hg0Jp2Kq8T"
+	for s, want := range map[string]string{
+		`tag "` + token[:40] + `"… is there`:                `tag "[secret:github-fine-grained-pat]"… is there`,
+		`tag "` + token[:40] + `": want CID`:                `tag "[secret:github-fine-grained-pat]": want CID`,
+		"open https:/u:s3cr" + "etpw9@127.0.0.1/x: no file": "open https:/u:[secret:password-in-url]@127.0.0.1/x: no file",
+		`name "-----BEGIN RSA PRIVATE KEY-----\nMIIE4f"…`:   `name "[secret:private-key]`,
+		`tag "v1.2.3" exists`:                               `tag "v1.2.3" exists`,
+		"commit bafyreicolr24abs4ltwhawlb4vytjq4u5ufidxu6umkelqgy3x6nzubqhy is not there": "commit " +
+			"bafyreicolr24abs4ltwhawlb4vytjq4u5ufidxu6umkelqgy3x6nzubqhy is not there",
+		"open /tmp/a@b:/c/internal/cli/errors_test.go:120": "open /tmp/a@b:/c/internal/cli/errors_test.go:120",
+		"": "",
+	} {
+		if got := Message(s); got != want {
+			t.Errorf("%q: %q, want %q", s, got, want)
+		}
+	}
+}

@@ -47,7 +47,7 @@ func (r *runner) Run(
 ) (operation.Outcome, error) {
 	args, err := call.Arguments()
 	if err != nil {
-		return operation.Usage, err
+		return failed(ctx, err)
 	}
 	by := call.Caller
 	by.Remote = true

@@ -5,10 +5,12 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote/place"
 	"github.com/mnem-project/mnem/remote/trade"
+	"github.com/mnem-project/mnem/repo"
 )
 
 type (
@@ -85,6 +87,10 @@ func (c *cli) keepRemote(
 	}
 	r := place.Remote{Name: q.Name, URL: url}
 	if err := r.Check(); err != nil {
+		return err
+	}
+	// Refs and messages have the name.
+	if err := (repo.SecretOptions{}).Refuse(guard.Text("remote", r.Name)); err != nil {
 		return err
 	}
 	if err := c.tryRemote(ctx, r); err != nil {

@@ -150,7 +150,7 @@ var allowed = map[string]string{
 	// Where the repositories of a server are, and who may ask for them: none is opened.
 	"internal/shelf": "internal/filestate internal/keyring operation ops repo serve store internal/regular",
 	// Answers as text for people, for whatever prints them: no repository is opened.
-	"internal/show": "commit graph internal/gitfollow internal/pattern internal/plain internal/text ipld memory ops remote " +
+	"internal/show": "commit graph guard internal/gitfollow internal/pattern internal/plain internal/text ipld memory ops remote " +
 		"remote/place remote/trade repo retrieve",
 	// Files that several processes change: bytes, whatever they mean.
 	"internal/filestate": "internal/regular",

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
@@ -70,10 +71,10 @@ func (c *Console) failed() error {
 	return err
 }
 
-// Remark says something on the side, unless that is not wanted.
+// Remark says something on the side, unless that is not wanted. What looks like a credential in it is masked.
 func (c *Console) Remark(format string, args ...any) {
 	if !c.Quiet && !c.InJSON {
-		_, _ = fmt.Fprintf(c.Aside, format+"\n", args...) // nobody to tell
+		_, _ = fmt.Fprintln(c.Aside, guard.Message(fmt.Sprintf(format, args...))) // nobody to tell
 	}
 }
 
