@@ -3,7 +3,6 @@ package guard
 import (
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -134,12 +133,12 @@ func (n *credentialName) stands(s string, at int) bool {
 		if strings.HasPrefix(s[at-1:], masked) {
 			return false
 		}
-		if r, _ := utf8.DecodeLastRuneInString(s[:at]); unicode.IsLetter(r) || unicode.IsDigit(r) {
+		if r, _ := utf8.DecodeLastRuneInString(s[:at]); runeKind(r) != 0 {
 			return false
 		}
 	}
 	r, _ := utf8.DecodeRuneInString(s[at+len(n.text):])
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && strings.IndexRune("_-'’./@", r) < 0 || r == utf8.RuneError
+	return runeKind(r) == 0 && strings.IndexRune("_-'’./@", r) < 0 || r == utf8.RuneError
 }
 
 // masked begins what stands for a credential that was taken out.
@@ -355,22 +354,17 @@ func profileOf(s string) profile {
 	p := profile{opens: s == "" || strings.IndexByte("[<{$%(/~\\|", s[0]) >= 0 || strings.Contains(s, "://")}
 	last := 0
 	for i, r := range s {
-		now := 0
+		now := runeKind(r)
 		switch {
-		case unicode.IsDigit(r):
+		case now == 1:
 			p.digits++
-			now = 1
-		case unicode.IsUpper(r):
+		case now > 1:
 			p.letters++
-			now = 2
-		case unicode.IsLetter(r):
-			p.letters++
-			now = 3
 		case r == ' ' || r == '\t':
 			p.blanks++
 		case strings.IndexRune("()[]{}<>\\|", r) >= 0:
 			p.brackets = true
-		case strings.IndexRune("-_./'’,:…–—", r) < 0 && r < unicode.MaxASCII:
+		case strings.IndexRune("-_./'’,:…–—", r) < 0 && r < utf8.RuneSelf:
 			p.strong++
 		}
 		if i > 1 && now != 0 && last != 0 && now != last {
@@ -379,6 +373,20 @@ func profileOf(s string) profile {
 		last = now
 	}
 	return p
+}
+
+// otherSigns are signs beyond ASCII that are in no word. What else is there counts as a small letter.
+const otherSigns = "…–—’‘‚“”„«»→，。：；！？、（）"
+
+// runeKind is kind for a scalar of any script.
+func runeKind(r rune) int {
+	switch {
+	case r < utf8.RuneSelf:
+		return kind(byte(r))
+	case r == utf8.RuneError || strings.ContainsRune(otherSigns, r):
+		return 0
+	}
+	return 3
 }
 
 // only reports whether a value has nothing but digits.
