@@ -243,6 +243,7 @@ func writeTools() []*tool {
 			},
 			fields: []field{
 				{name: "undone"}, {name: "op", typ: "integer"}, {name: "refs", typ: "array"},
+				{name: "skipped", typ: "array"}, {name: "pushed", typ: "array"},
 			},
 			effect: operation.Writes, run: undo,
 		},

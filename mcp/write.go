@@ -32,6 +32,20 @@ func remember(ctx context.Context, c *call) (*document, error) {
 	return doc, err
 }
 
+// maxSkipped is the most operations passed over that the answer of undo lists.
+const maxSkipped = 8
+
+// verbOf returns the words of a command without its flags.
+func verbOf(command []string) string {
+	var words []string
+	for _, w := range command {
+		if !strings.HasPrefix(w, "--") {
+			words = append(words, w)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
 // undo takes an operation back, and says which in few words.
 func undo(ctx context.Context, c *call) (*document, error) {
 	op, err := c.operation(c.tool.operation)
@@ -56,21 +70,34 @@ func undo(ctx context.Context, c *call) (*document, error) {
 			Ref string  `json:"ref"`
 			To  *string `json:"to"`
 		} `json:"refs"`
+		Skipped []struct {
+			Seq     int64    `json:"seq"`
+			Command []string `json:"command"`
+		} `json:"skipped"`
+		Pushed []struct {
+			Remote  string `json:"remote"`
+			Branch  string `json:"branch"`
+			Commits string `json:"commits"`
+		} `json:"pushed"`
 	}
 	if err := json.Unmarshal(data, &done); err != nil {
 		return nil, fmt.Errorf("read the answer of undo: %w", err)
 	}
-	var words []string
-	for _, w := range done.Command {
-		if !strings.HasPrefix(w, "--") {
-			words = append(words, w)
-		}
-	}
 	doc := &document{head: []member{
-		{"undone", encode(strings.Join(words, " "))}, {"op", encode(done.Of.Seq)},
+		{"undone", encode(verbOf(done.Command))}, {"op", encode(done.Of.Seq)},
 	}}
 	if done.Refs != nil {
 		doc.head = append(doc.head, member{"refs", encode(done.Refs)})
+	}
+	var skipped []string
+	for _, s := range done.Skipped[:min(len(done.Skipped), maxSkipped)] {
+		skipped = append(skipped, fmt.Sprintf("%d %s", s.Seq, verbOf(s.Command)))
+	}
+	if skipped != nil {
+		doc.head = append(doc.head, member{"skipped", encode(skipped)})
+	}
+	if len(done.Pushed) > 0 {
+		doc.head = append(doc.head, member{"pushed", encode(done.Pushed)})
 	}
 	return doc, nil
 }

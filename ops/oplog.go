@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
@@ -169,11 +170,42 @@ type Undone struct {
 	Of      OpName        `json:"of"`      // the operation undone, the undo taken back, or the state restored
 	Command []string      `json:"command"` // of that operation
 	Refs    List[RefMove] `json:"refs"`    // what moved
+	// Skipped are the caller's newer operations that undo and redo pass over, newest first, 64 at most: captures, and
+	// those that moved sessions or remote-tracking refs alone. SkippedAll is how many there were.
+	Skipped    List[*Skipped]   `json:"skipped"`
+	SkippedAll int              `json:"skipped_all"`
+	Pushed     List[PushedMove] `json:"pushed"` // branches that lost commits which remotes have
 
 	// Passed is a purge that was passed over, 0 for none; Seq and Verb are what people call the operation.
 	Passed uint64 `json:"_passed,omitempty"`
 	Seq    uint64 `json:"_seq,omitempty"`
 	Verb   string `json:"_verb,omitempty"`
+}
+
+// Skipped is an operation that undo passed over.
+type Skipped struct {
+	OpName
+	Command []string `json:"command"`
+}
+
+// PushedMove is a branch that lost commits which a remote has, so that the next sync brings them back.
+type PushedMove struct {
+	Remote  string `json:"remote"`
+	Branch  string `json:"branch"`
+	Commits string `json:"commits"` // to revert on the branch as it was: COMMIT or FROM..TO
+}
+
+func pushedOf(list []repo.PushedMove) List[PushedMove] {
+	var out List[PushedMove]
+	for _, p := range list {
+		remote, _, _ := strings.Cut(strings.TrimPrefix(string(p.Tracking), graph.Remotes), "/")
+		commits := p.To.String()
+		if p.From.Defined() {
+			commits = p.From.String() + ".." + commits
+		}
+		out = append(out, PushedMove{remote, p.Branch, commits})
+	}
+	return out
 }
 
 // UndoRequest asks to take back an operation.
@@ -202,12 +234,18 @@ var (
 	Undo = Define(Spec{
 		Command: "undo", Right: OwnRight, Usage: "[OP]", Group: "history", Effect: Writes,
 		Title: "Take back an operation",
-		Doc: "Take back what one operation did to branches, tags, HEAD and stages: by default the newest that is\n" +
-			"not taken back yet, so that repeated calls go further back. Taking back an undo is a redo; see also\n" +
-			"'mnem redo'. Nothing is lost: undo is an operation itself, and commits stay reachable through the\n" +
-			"log. Sessions are never taken back. --own skips operations of other authors and agents, and those\n" +
-			"that made no commit.\n\n" +
-			"An operation whose refs were moved again since cannot be taken back alone: exit code 5.",
+		Doc: "Take back what one operation did to branches, tags, HEAD and stages: by default the caller's newest\n" +
+			"that is not taken back yet, so that repeated calls go further back. Captures, fetches and what\n" +
+			"sessions record are passed over, and the answer names them; an operation that is named may be a\n" +
+			"capture or anyone's. Taking back an undo is a redo; see also 'mnem redo'. Nothing is lost: undo is\n" +
+			"an operation itself, and commits stay reachable through the log. --own also passes over operations\n" +
+			"of other agents, and those that made no commit.\n\n" +
+			"If captures have extended the branch since, they stay: undo commits the inverse of the change.\n" +
+			"If anything else moved the same refs since, or a capture builds on the change, undo changes nothing:\n" +
+			"exit code 5. Sessions, remote-tracking refs and purges are never taken back.\n\n" +
+			"Undo does not reach other repositories. If a remote has what was taken back, the next sync brings it\n" +
+			"back, and the answer says so: 'mnem redo', then 'mnem revert' and 'mnem sync' take it back for\n" +
+			"everybody.",
 		Example: "  mnem undo\n  mnem undo @\n  mnem undo 3\n  mnem undo --own",
 	}, func(ctx context.Context, s *Service, q *UndoRequest) (*Undone, error) {
 		if q.Own {
@@ -218,14 +256,18 @@ var (
 			return s.undone(ctx, res, "undone", q.Op == "", nil)
 		}
 		res, err := s.Repo.Undo(ctx, q.Op, s.Commit.Stamp)
+		if q.Op == "" && errors.Is(err, repo.ErrNothingToUndo) && !errors.Is(err, repo.ErrFarBack) {
+			err = Hint(err, "captures and what others did are taken back by number: see 'mnem op log'",
+				"captures and what others did are taken back by number: see op_log")
+		}
 		return s.undone(ctx, res, "undone", q.Op == "", err)
 	})
 
 	Redo = Define(Spec{
 		Command: "redo", Right: OwnRight, Group: "history", Effect: Writes,
 		Title: "Take back the last undo",
-		Doc: "Repeat what the last undo took back; repeated calls go on to earlier undos. If the same refs were\n" +
-			"moved by something else since, that is a conflict: exit code 5.",
+		Doc: "Repeat what the caller's last undo took back; repeated calls go on to earlier undos. Captures since\n" +
+			"stay, as with undo. If something else moved the same refs since, that is a conflict: exit code 5.",
 		Example: "  mnem undo && mnem redo",
 	}, func(ctx context.Context, s *Service, _ *RedoRequest) (*Undone, error) {
 		res, err := s.Repo.Redo(ctx, s.Commit.Stamp)
@@ -236,7 +278,7 @@ var (
 		Command: "op restore", Right: OwnRight, Usage: "OP", Effect: Writes,
 		Title: "Restore all refs to their state after an operation",
 		Doc: "Give HEAD, branches, tags, stages and merges in progress the values they had after an operation.\n" +
-			"This is an operation itself: 'mnem undo' takes it back. Sessions stay as they are.",
+			"This is an operation itself: 'mnem undo' takes it back. Sessions and remote-tracking refs stay as they are.",
 		Example: "  mnem op restore 2\n  mnem op restore @~1",
 	}, func(ctx context.Context, s *Service, q *OpRestoreRequest) (*Undone, error) {
 		res, err := s.Repo.RestoreOperation(ctx, q.Op, s.Commit.Stamp)
@@ -260,6 +302,10 @@ func (s *Service) undone(
 	op := res.Of.Operation
 	out := &Undone{
 		Op: res.Operation, Did: did, Of: nameOf(res.Of), Command: op.Command, Refs: movesOf(res.Refs),
+	}
+	out.SkippedAll, out.Pushed = res.SkippedAll, pushedOf(res.Pushed)
+	for _, e := range res.Skipped {
+		out.Skipped = append(out.Skipped, &Skipped{nameOf(e), e.Operation.Command})
 	}
 	if !s.Human {
 		return out, nil
@@ -287,6 +333,9 @@ func undoHint(err error) error {
 		return Hint(err, fmt.Sprintf(
 			"go back to what was before with 'mnem op restore %d': what was purged stays erased", moved.Seq-1),
 			fmt.Sprintf("op_restore %d goes back to what was before: what was purged stays erased", moved.Seq-1))
+	case moved != nil && len(moved.Items) > 0:
+		return Hint(err, fmt.Sprintf("take that back first with 'mnem undo %d', or change the memory with a new commit",
+			moved.By), fmt.Sprintf("take that back first with undo %d, or change the memory with a new commit", moved.By))
 	case moved != nil:
 		return Hint(err, fmt.Sprintf("take that back first with 'mnem undo %d', or go back further with "+
 			"'mnem op restore %d'", moved.By, moved.Seq-1),

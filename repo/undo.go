@@ -21,6 +21,12 @@ var ErrNothingToUndo = fmt.Errorf("%w: nothing to undo", ErrInvalid)
 // ErrNothingToRedo is returned where no undo can be taken back. errors.Is(err, ErrInvalid) holds.
 var ErrNothingToRedo = fmt.Errorf("%w: nothing to redo", ErrInvalid)
 
+// captureVerb is the command of operations that take in what hooks noted: a read makes them, and nobody asks for them.
+const captureVerb = "capture"
+
+// maxSkipped is the most operations that Undone.Skipped lists.
+const maxSkipped = 64
+
 // ErrOthers is wrapped by the error of UndoOwn about an operation that another author or agent made.
 var ErrOthers = errors.New("another author or agent made it")
 
@@ -39,9 +45,15 @@ type UndoError struct {
 	By  uint64 // the newest operation that changed the ref since
 	// Purge says that By is a purge, which is never taken back.
 	Purge bool
+	// Items are the first of the items that By, a capture, changed together with Seq: none where Ref moved otherwise.
+	Items []graph.Item
 }
 
 func (e *UndoError) Error() string {
+	if len(e.Items) > 0 {
+		return fmt.Sprintf("operation %d cannot be taken back: operation %d builds on what it changed, as %s",
+			e.Seq, e.By, e.Items[0])
+	}
 	if e.Purge {
 		return fmt.Sprintf("operation %d cannot be taken back: operation %d changed %s since, a purge, "+
 			"which is for ever", e.Seq, e.By, e.Ref)
@@ -60,15 +72,33 @@ type Undone struct {
 	Redo      bool     // whether what was taken back was an undo
 	Refs      []RefMove
 	Passed    uint64 // the newest purge that was passed over, as none is ever taken back; 0 for none
+	// Skipped are the caller's newer operations that Undo and Redo pass over unless they are named, newest first:
+	// captures, and those that moved sessions or remote-tracking refs alone. It lists 64 at most; SkippedAll is how
+	// many there were.
+	Skipped    []OpRecord
+	SkippedAll int
+	Pushed     []PushedMove // branches that lost commits which another repository has
+}
+
+// PushedMove is a branch that lost commits which another repository has: a fetch and merge bring them back. A
+// revert of From..To on the branch as it was takes them back for everybody.
+type PushedMove struct {
+	Branch   string
+	Tracking graph.RefName // where the other repository was seen to have them
+	From, To ipld.CID      // the branch without the commits, undefined for none, and with them
 }
 
 // Undo takes back what one operation did to refs, as a new operation: the one named (see
-// Operation), or the newest that is neither an undo nor undone, so that n calls go n changes back.
-// Taking back an undo redoes what it undid. Changes of sessions are never taken back. It returns
-// an *UndoError where a later operation that is not taken back itself changed one of the refs,
-// and ErrNothingToUndo. In a store that others share, without a name it takes back what this client
-// did (see Options.Client) among the newest operations, and returns an error that wraps ErrFarBack where
-// there is nothing and older ones are left.
+// Operation), or the caller's newest that changed a memory, so that n calls go n changes back. The
+// caller is the author of the stamp, and in a store that others share this client (see
+// Options.Client). Without a name it passes over undos, what is undone, and captures.
+//
+// Refs of sessions and remote-tracking refs are never moved back. Taking back an undo redoes what it
+// undid. Undo returns an *UndoError if a later operation that is not taken back itself changed one of
+// the refs, and ErrNothingToUndo if there is no such operation. A branch that only captures moved
+// since keeps them: the inverse of the change is committed onto it, as Revert does. In a store that
+// others share Undo searches the newest operations only, and returns an error that wraps ErrFarBack if
+// it finds none there.
 func (r *Repo) Undo(ctx context.Context, op string, by Stamp) (*Undone, error) {
 	return r.reverse(ctx, op, by, canUndo, nil)
 }
@@ -116,7 +146,7 @@ func (r *Repo) committedBy(ctx context.Context, e OpRecord, by Stamp) (bool, err
 	return true, nil
 }
 
-// Redo takes back the newest undo that was not taken back itself. Its errors are those of Undo,
+// Redo takes back the caller's newest undo that was not taken back itself. Its errors are those of Undo,
 // which takes back an undo of a name, but ErrNothingToRedo.
 func (r *Repo) Redo(ctx context.Context, by Stamp) (*Undone, error) {
 	fits := func(e OpRecord) bool { return e.Operation.Undoes.Defined() }
@@ -137,7 +167,7 @@ func farBack(err error) error {
 // canUndo reports whether Undo without a name takes back an operation that is not undone.
 func canUndo(e OpRecord) bool {
 	o := e.Operation
-	return !o.Undoes.Defined() && !o.Redoes.Defined() && len(e.undoable()) > 0
+	return !reversed(o).Defined() && !isCapture(o) && len(e.undoable()) > 0
 }
 
 // undoable returns the changes that undoing an operation takes back: none of the first, which made
@@ -146,13 +176,26 @@ func (e OpRecord) undoable() []RefMove {
 	if e.Operation.Seq == 1 || isPurge(e.Operation) {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(e.Refs), RefMove.ofSession)
+	return slices.DeleteFunc(slices.Clone(e.Refs), RefMove.stays)
 }
 
 func isPurge(o *commit.Operation) bool { return o.Command[0] == purgeVerb }
 
-// ofSession reports whether what moved is a session, which is never moved back.
-func (m RefMove) ofSession() bool { return strings.HasPrefix(string(m.Name), graph.Sessions) }
+// isCapture reports whether an operation took in what hooks noted. One that retires turns was asked for.
+func isCapture(o *commit.Operation) bool {
+	return o.Command[0] == captureVerb && !slices.Contains(o.Command, "--retire")
+}
+
+// stays reports whether what moved is never moved back: a session, or where another repository was seen to be.
+func (m RefMove) stays() bool {
+	return strings.HasPrefix(string(m.Name), graph.Sessions) || strings.HasPrefix(string(m.Name), graph.Remotes)
+}
+
+// skipped reports whether Undone.Skipped lists an operation.
+func (e OpRecord) skipped() bool {
+	o := e.Operation
+	return o.Seq > 1 && !isPurge(o) && (isCapture(o) || len(e.Refs) > 0 && len(e.undoable()) == 0)
+}
 
 func (r *Repo) reverse(
 	ctx context.Context, op string, by Stamp, fits func(OpRecord) bool,
@@ -171,7 +214,10 @@ func (r *Repo) reverse(
 				return ErrNothingToUndo
 			}
 		}
-		u := undoing{ctx: ctx, repo: r, own: own, made: made, undone: make(map[ipld.CID]uint64)}
+		u := undoing{
+			ctx: ctx, repo: r, actor: by.Author, own: own, made: made, undone: make(map[ipld.CID]uint64),
+			captured: make(map[graph.RefName]uint64),
+		}
 		var err error
 		if op == "" {
 			err = u.find(t.head, fits)
@@ -184,13 +230,15 @@ func (r *Repo) reverse(
 		if err != nil {
 			return err
 		}
-		res = &Undone{Of: u.target, Passed: u.passed}
+		res = &Undone{Of: u.target, Passed: u.passed, Skipped: u.skipped, SkippedAll: u.skippedAll}
 		if res.Redo = u.target.Operation.Undoes.Defined(); res.Redo {
 			t.redoes = u.target.CID
 		} else {
 			t.undoes = u.target.CID
 		}
-		res.Refs, err = t.takeBack(ctx, u.target)
+		if res.Refs, err = t.takeBack(ctx, &u, by); err == nil {
+			res.Pushed, err = t.pushed(ctx, res.Refs)
+		}
 		return err
 	})
 	if err != nil {
@@ -200,22 +248,126 @@ func (r *Repo) reverse(
 	return res, nil
 }
 
-// takeBack gives the refs that an operation changed the values they had before.
-func (t *tx) takeBack(ctx context.Context, e OpRecord) ([]RefMove, error) {
+// takeBack gives the refs that an operation changed the values they had before. A branch that captures moved since
+// gets a commit of the inverse change.
+func (t *tx) takeBack(ctx context.Context, u *undoing, by Stamp) ([]RefMove, error) {
 	var back []RefMove
+	e := u.target
 	for _, c := range e.undoable() {
 		now, _, err := t.view.stored(ctx, c.Name)
 		if err != nil {
 			return nil, err
 		}
-		if now.Value() != c.To.Value() {
+		capture, captured := u.captured[c.Name]
+		switch {
+		case now.Value() == c.To.Value():
+			t.edits[c.Name] = encodeRef(c.From)
+			back = append(back, RefMove{Name: c.Name, From: c.To, To: c.From})
+		case captured:
+			to, err := t.invert(ctx, e, c, now, capture, by)
+			if err != nil {
+				return nil, err
+			}
+			back = append(back, RefMove{Name: c.Name, From: now, To: to})
+		default:
 			return nil, fmt.Errorf("%w operation log: %s is not as operation %d left it",
 				store.ErrCorrupt, c.Name, e.Operation.Seq)
 		}
-		t.edits[c.Name] = encodeRef(c.From)
-		back = append(back, RefMove{Name: c.Name, From: c.To, To: c.From})
 	}
 	return back, nil
+}
+
+// invert commits the inverse of what an operation changed on a branch onto the branch as captures left it. It returns
+// an *UndoError if the newest of them changed the same items.
+func (t *tx) invert(ctx context.Context, e OpRecord, c RefMove, now Ref, capture uint64, by Stamp) (Ref, error) {
+	refused := &UndoError{Seq: e.Operation.Seq, Ref: c.Name, By: capture}
+	var at [3]*Snapshot // with the change, before it, and now
+	for i, ref := range []Ref{c.To, c.From, now} {
+		var err error
+		if at[i], err = t.at(ctx, ref.Target); err != nil {
+			return Ref{}, err
+		}
+	}
+	if !now.Target.Defined() || !at[0].id.Defined() || !at[1].id.Defined() && len(at[0].commit.Parents) > 0 {
+		return Ref{}, refused // it made, moved or removed the branch itself
+	}
+	m, err := mergeStates(ctx, t.stage, at[0].state, at[2].state, at[1].state)
+	if err != nil {
+		return Ref{}, err
+	}
+	if len(m.conflicts) > 0 {
+		for _, item := range m.conflicts[:min(len(m.conflicts), maxNamed)] {
+			refused.Items = append(refused.Items, item.Item)
+		}
+		return Ref{}, refused
+	}
+	if err := noneErased(ctx, at[2].state, m.state); err != nil {
+		return Ref{}, err
+	}
+	now.Name = c.Name
+	opt := CommitOptions{
+		Stamp: by, Message: fmt.Sprintf("undo operation %d (%s)", e.Operation.Seq, e.Operation.Command[0]),
+	}
+	var res CommitResult
+	if err := t.land(ctx, now, at[2], m.state, nil, opt, &res); err != nil {
+		return Ref{}, err
+	}
+	if res.NoChange {
+		return Ref{}, refused // what it changed is not there any more
+	}
+	return Ref{Name: c.Name, Target: res.Commit}, nil
+}
+
+// pushed returns the branches of which commits were taken that remote-tracking refs of the same branch have.
+func (t *tx) pushed(ctx context.Context, moves []RefMove) (out []PushedMove, err error) {
+	var tracking []Ref
+	for ref, err := range t.view.list(ctx, graph.Remotes) {
+		if err != nil {
+			return nil, err
+		}
+		tracking = append(tracking, ref)
+	}
+	for _, m := range moves {
+		branch, ok := m.Name.Branch()
+		if !ok || !m.From.Target.Defined() {
+			continue
+		}
+		for _, ref := range tracking {
+			_, rest, _ := strings.Cut(strings.TrimPrefix(string(ref.Name), graph.Remotes), "/")
+			if "refs/"+rest != string(m.Name) {
+				continue
+			}
+			lost, err := t.lost(ctx, m, ref.Target)
+			if err != nil {
+				return nil, err
+			}
+			if lost {
+				out = append(out, PushedMove{branch, ref.Name, m.To.Target, m.From.Target})
+			}
+		}
+	}
+	return out, nil
+}
+
+// lost reports whether a commit is one, or has one, that a move takes off a branch.
+func (t *tx) lost(ctx context.Context, m RefMove, there ipld.CID) (bool, error) {
+	ancestor := func(a, b ipld.CID) (bool, error) {
+		if !b.Defined() {
+			return false, nil
+		}
+		return commit.IsAncestor(ctx, t.stage, a, b)
+	}
+	if kept, err := ancestor(m.From.Target, m.To.Target); kept || err != nil {
+		return false, err
+	}
+	if has, err := ancestor(m.From.Target, there); has || err != nil {
+		return has, err
+	}
+	if had, err := ancestor(there, m.From.Target); !had || err != nil {
+		return false, err
+	}
+	kept, err := ancestor(there, m.To.Target)
+	return !kept, err
 }
 
 // encodeRef returns the value of a ref in a view, nil for one that does not exist.
@@ -233,12 +385,27 @@ func encodeRef(ref Ref) []byte {
 type undoing struct {
 	ctx    context.Context
 	repo   *Repo
+	actor  string                       // whose operation the target is, unless it is named
 	own    func(OpRecord) (bool, error) // whether the target may be this one, nil for any
 	made   map[uint64]bool              // operations that the target is one of, nil for any
 	undone map[ipld.CID]uint64          // operations taken back, and by which
 	later  []commit.OpEntry             // not undone, newer than the target, newest first
 	target OpRecord
 	passed uint64 // newest purge between, 0 for none
+
+	skipped    []OpRecord // the first maxSkipped of skippedAll
+	skippedAll int
+	captured   map[graph.RefName]uint64 // branches of the target that captures moved since, and the newest of these
+}
+
+// skip notes an operation of the caller that is not the target.
+func (u *undoing) skip(e OpRecord) {
+	if !e.skipped() {
+		return
+	}
+	if u.skippedAll++; len(u.skipped) < maxSkipped {
+		u.skipped = append(u.skipped, e)
+	}
 }
 
 // pass notes an operation that is not the target.
@@ -273,7 +440,7 @@ func (u *undoing) find(head store.Head, fits func(OpRecord) bool) error {
 		if u.repo.shared != nil && head.Seq-e.Operation.Seq >= maxSearched {
 			return farBack(ErrNothingToUndo)
 		}
-		may := u.made == nil
+		may := u.made == nil && e.Operation.Actor == u.actor
 		if u.made[e.Operation.Seq] {
 			may = true
 			left--
@@ -291,6 +458,7 @@ func (u *undoing) find(head store.Head, fits func(OpRecord) bool) error {
 				u.target = rec
 				return err
 			}
+			u.skip(rec)
 		}
 		if u.made != nil && left == 0 {
 			break
@@ -336,8 +504,8 @@ func (u *undoing) named(head store.Head, name string) error {
 	return &NotFoundError{What: "operation", Name: name}
 }
 
-// check returns an *UndoError where an operation that stands after the target changed one of its
-// refs.
+// check returns an *UndoError if an operation that stands after the target changed one of its
+// refs. Captures may have moved its branches.
 func (u *undoing) check() error {
 	mine := make(map[graph.RefName]bool)
 	for _, c := range u.target.undoable() {
@@ -362,7 +530,14 @@ func (u *undoing) check() error {
 			}
 		}
 		for _, c := range rec.Refs {
-			if mine[c.Name] {
+			_, branch := c.Name.Branch()
+			switch {
+			case !mine[c.Name]:
+			case branch && isCapture(e.Operation) && !reversed(e.Operation).Defined():
+				if u.captured[c.Name] == 0 {
+					u.captured[c.Name] = e.Operation.Seq
+				}
+			default:
 				return &UndoError{
 					Seq: seq, Ref: c.Name, By: e.Operation.Seq, Purge: isPurge(e.Operation),
 				}
@@ -372,7 +547,7 @@ func (u *undoing) check() error {
 	return nil
 }
 
-// RestoreOperation gives all refs but those of sessions the values they had after an operation
+// RestoreOperation gives all refs but those of sessions and remote-tracking refs the values they had after an operation
 // (see Operation), as a new operation that can be undone like any other.
 func (r *Repo) RestoreOperation(ctx context.Context, op string, by Stamp) (*Undone, error) {
 	res := &Undone{}
@@ -390,9 +565,12 @@ func (r *Repo) RestoreOperation(ctx context.Context, op string, by Stamp) (*Undo
 			return err
 		}
 		moves, err := r.diffViews(ctx, t.view, then)
-		res.Refs = slices.DeleteFunc(moves, RefMove.ofSession)
+		res.Refs = slices.DeleteFunc(moves, RefMove.stays)
 		for _, m := range res.Refs {
 			t.edits[m.Name] = encodeRef(m.To)
+		}
+		if err == nil {
+			res.Pushed, err = t.pushed(ctx, res.Refs)
 		}
 		return err
 	})

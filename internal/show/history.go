@@ -86,7 +86,65 @@ func (c *Console) Undone(u *ops.Undone) error {
 	if !u.Op.Defined() {
 		return c.Printf("all refs are as operation %d left them\n", u.Of.Seq)
 	}
-	return cmp.Or(c.Printf("%s operation %d (%s)\n", u.Did, u.Seq, line(u.Verb)), c.printMoves(u.Refs))
+	return cmp.Or(c.Printf("%s operation %d (%s)\n", u.Did, u.Seq, line(u.Verb)), c.printMoves(u.Refs),
+		c.skipped(u), c.pushed(u))
+}
+
+// skipped prints how many operations of each command were passed over.
+func (c *Console) skipped(u *ops.Undone) error {
+	if u.SkippedAll == 0 {
+		return nil
+	}
+	count := make(map[string]int)
+	var verbs []string
+	for _, s := range u.Skipped {
+		var words []string
+		for _, w := range s.Command {
+			if !strings.HasPrefix(w, "-") && len(words) < 2 {
+				words = append(words, line(w))
+			}
+		}
+		verb := strings.Join(words, " ")
+		if count[verb]++; count[verb] == 1 {
+			verbs = append(verbs, verb)
+		}
+	}
+	var parts []string
+	for _, verb := range verbs {
+		parts = append(parts, fmt.Sprintf("%d %s", count[verb], verb))
+	}
+	if more := u.SkippedAll - len(u.Skipped); more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", more))
+	}
+	return c.Printf("  passed over %s: %s\n", plural(u.SkippedAll, "operation"), strings.Join(parts, ", "))
+}
+
+// pushed prints which remotes have what was taken back, and how to take it back there.
+func (c *Console) pushed(u *ops.Undone) error {
+	for _, p := range u.Pushed {
+		back := "mnem redo"
+		if u.Did == "restored" {
+			back = "mnem undo"
+		}
+		err := c.Printf("  %s has it: the next sync brings it back to %s. To take it back for everybody:\n"+
+			"    %s && mnem revert %s && mnem sync %s\n",
+			line(p.Remote), line(p.Branch), back, shortSpan(p.Commits), line(p.Remote))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shortSpan shortens the CIDs of a commit or a range of commits.
+func shortSpan(commits string) string {
+	ends := strings.Split(commits, "..")
+	for i, end := range ends {
+		if c, err := ipld.ParseCID(end); err == nil {
+			ends[i] = ShortCID(c)
+		}
+	}
+	return strings.Join(ends, "..")
 }
 
 // Verified prints a commit and what its signature is worth, and in the end how many there are.
