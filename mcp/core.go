@@ -239,11 +239,10 @@ func writeTools() []*tool {
 			doc: "Take back your newest commit; again, the one before.",
 			params: []param{
 				{name: "op", kind: text, word: 1, doc: "another operation, by number"},
-				{name: "any", kind: boolean, doc: "also what others did"},
+				{name: "any", kind: boolean, doc: "also by other agents"},
 			},
 			fields: []field{
 				{name: "undone"}, {name: "op", typ: "integer"}, {name: "refs", typ: "array"},
-				{name: "skipped", typ: "array"}, {name: "pushed", typ: "array"},
 			},
 			effect: operation.Writes, run: undo,
 		},

@@ -735,7 +735,10 @@ export interface Answers {
     did: 'undone' | 'redone' | 'restored';
     of: { op: string; seq: number };
     op: string | null;
+    pushed: { branch: string; commits: string; remote: string }[];
     refs: { from: string | null; ref: string; to: string | null }[];
+    skipped: { command: string[]; op: string; seq: number }[];
+    skipped_all: number;
   };
   remote_redactions: {
     redactions: {
@@ -1061,6 +1064,9 @@ export interface Answers {
     did: 'undone' | 'redone' | 'restored';
     of: { op: string; seq: number };
     op: string | null;
+    pushed: { branch: string; commits: string; remote: string }[];
     refs: { from: string | null; ref: string; to: string | null }[];
+    skipped: { command: string[]; op: string; seq: number }[];
+    skipped_all: number;
   };
 }
