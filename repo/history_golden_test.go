@@ -100,7 +100,7 @@ type oplogRun struct {
 }
 
 // do makes an operation of all refs, unless it changes none.
-func (o *oplogRun) do(refs map[string]string, when graph.Time) {
+func (o *oplogRun) do(refs map[string]string, when graph.Time, step oplogStep) {
 	o.t.Helper()
 	ctx := o.t.Context()
 	nodes := prolly.NewNodes(o.st.Facts(), nil)
@@ -122,7 +122,13 @@ func (o *oplogRun) do(refs map[string]string, when graph.Time) {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	op.View, op.Time, op.Actor, op.Command = tree.Root(), when, "erin", []string{"test"}
+	op.View, op.Time, op.Actor, op.Command = tree.Root(), when, step.Actor, step.Command
+	if op.Actor == "" {
+		op.Actor = "erin"
+	}
+	if op.Command == nil {
+		op.Command = []string{"test"}
+	}
 	block := store.NewBlock(ipld.DagCBOR, op.Encode())
 	next := store.Head{Seq: op.Seq, Operation: block.CID}
 	if err := o.st.Commit(ctx, o.head, next, block); err != nil {
@@ -142,6 +148,8 @@ func (o *oplogRun) open() *repo.Repo {
 
 type oplogStep struct {
 	Set           map[string]*string
+	Actor         string
+	Command       []string
 	Undo, Restore *uint64
 	Redo          bool
 }
@@ -161,7 +169,7 @@ func (o *oplogRun) step(step oplogStep) map[string]any {
 	o.t.Helper()
 	var err error
 	if o.n++; step.Set != nil {
-		o.set(step.Set)
+		o.set(step)
 	} else {
 		err = o.back(step)
 	}
@@ -178,16 +186,16 @@ func (o *oplogRun) step(step oplogStep) map[string]any {
 }
 
 // set changes refs by hand; what changes none is no operation.
-func (o *oplogRun) set(change map[string]*string) {
+func (o *oplogRun) set(step oplogStep) {
 	o.t.Helper()
 	refs := maps.Clone(o.refs)
-	for name, value := range change {
+	for name, value := range step.Set {
 		if delete(refs, name); value != nil {
 			refs[name] = *value
 		}
 	}
 	if !maps.Equal(refs, o.refs) {
-		o.do(refs, graph.Time(o.n))
+		o.do(refs, graph.Time(o.n), step)
 	}
 }
 
@@ -259,7 +267,7 @@ type pastInput struct {
 func (in pastInput) run(t testing.TB) *oplogRun {
 	o := &oplogRun{t: t, st: storeOf(t, in.Blocks)}
 	for _, op := range in.Operations {
-		o.do(op.Refs, graph.Time(op.Time))
+		o.do(op.Refs, graph.Time(op.Time), oplogStep{})
 	}
 	return o
 }

@@ -338,7 +338,8 @@ func (t *tx) pushed(ctx context.Context, moves []RefMove) (out []PushedMove, err
 				continue
 			}
 			lost, err := t.lost(ctx, m, ref.Target)
-			if err != nil {
+			var collected *MissingError
+			if err != nil && !errors.As(err, &collected) { // no undo fails because a history has gaps
 				return nil, err
 			}
 			if lost {
