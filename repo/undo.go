@@ -288,8 +288,18 @@ func (t *tx) invert(ctx context.Context, e OpRecord, c RefMove, now Ref, capture
 			return Ref{}, err
 		}
 	}
-	if !now.Target.Defined() || !at[0].id.Defined() || !at[1].id.Defined() && len(at[0].commit.Parents) > 0 {
-		return Ref{}, refused // it made, moved or removed the branch itself
+	if !now.Target.Defined() || !at[0].id.Defined() && len(at[1].commit.Parents) > 0 {
+		return Ref{}, refused // it removed a branch with a history
+	}
+	if !at[1].id.Defined() {
+		before := store.Head{Seq: e.Operation.Seq - 1, Operation: e.Operation.Parent}
+		known, err := t.repo.branchAt(ctx, before, c.To.Target)
+		if err != nil {
+			return Ref{}, err
+		}
+		if known || len(at[0].commit.Parents) > 0 {
+			return Ref{}, refused // it made the branch of what was there
+		}
 	}
 	m, err := mergeStates(ctx, t.stage, at[0].state, at[2].state, at[1].state)
 	if err != nil {
@@ -339,7 +349,7 @@ func (t *tx) pushed(ctx context.Context, moves []RefMove) (out []PushedMove, err
 			}
 			lost, err := t.lost(ctx, m, ref.Target)
 			var collected *MissingError
-			if err != nil && !errors.As(err, &collected) { // no undo fails because a history has gaps
+			if err != nil && !errors.As(err, &collected) { // undo succeeds even if a history has gaps
 				return nil, err
 			}
 			if lost {
