@@ -58,3 +58,21 @@ func TestReadme(t *testing.T) {
 		t.Errorf("the screen is out of date: run this test with -rewrite (-want +have):\n%s", diff)
 	}
 }
+
+// TestReadmeCommands holds that the README shows how to try and test a clone as two commands in one block, and that
+// the check of everything runs the same tests.
+func TestReadmeCommands(t *testing.T) {
+	const test = "go test ./..."
+	for path, want := range map[string]string{
+		readme:                                  "\n```sh\ngo run ./cmd/mnem demo\n" + test + "\n```\n",
+		filepath.Join("..", "..", ".ci", "run"): " " + test + "\n",
+	} {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := strings.ReplaceAll(string(data), "\r\n", "\n"); strings.Count(text, want) != 1 {
+			t.Errorf("%s: not once: %q", path, want)
+		}
+	}
+}
