@@ -73,8 +73,12 @@ func (d documents) Documents(ctx context.Context, texts []string) ([][]int8, err
 	return d.Embed(ctx, texts, embed.Document)
 }
 
-// withModels puts the models there are into a help text.
+// withModels puts the models there are into a help text. Nearly all texts name none: they are returned as they are,
+// since every start of the program passes all of them.
 func withModels(text string) string {
+	if !strings.Contains(text, "$") {
+		return text
+	}
 	return strings.NewReplacer("$EMBEDDERS", model.List(embed.Specs(), "or"),
 		"$REMOTE_EMBEDDERS", model.List(model.Specs(embed.Remotes()), "or"),
 		"$RERANKERS", rerankSpecs(","), "$REWRITERS", model.List(model.Specs(settings.Rewrite.Providers), "or"),

@@ -208,10 +208,13 @@ type fileReader interface {
 	FileNames() []string
 }
 
+// quoteNames marks the name of a flag's value in its help as cobra does.
+var quoteNames = strings.NewReplacer("{", "`", "}", "`")
+
 // fieldFlag adds the flag of a field.
 func (c *cli) fieldFlag(cmd *cobra.Command, f *ops.Field, req any) {
 	flags := cmd.Flags()
-	usage := withModels(strings.NewReplacer("{", "`", "}", "`").Replace(f.Doc)) + f.Note
+	usage := withModels(quoteNames.Replace(f.Doc)) + f.Note
 	switch to := f.Value(req).Addr().Interface().(type) {
 	case *string:
 		flags.StringVarP(to, f.Name, f.Short, *to, usage)
