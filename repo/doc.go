@@ -10,6 +10,10 @@
 //	snap, err := r.Snapshot(ctx, "HEAD")
 //	answer, err := snap.Retrieve(ctx, retrieve.Request{Text: "who owns billing?"})
 //
+// With Options.Stamp one fact takes one call:
+//
+//	res, err := r.Put(ctx, "who leads", repo.Node("alice", "Person", "Alice leads infra"))
+//
 // # What is stored
 //
 // Blocks under their CIDs, and one mutable cell: the operation head. An operation names its parent
@@ -47,10 +51,11 @@
 //
 // # Going back
 //
-// Resolve finds where a branch was some moves, times or operations ago. Undo takes back the newest
-// operation, then the one before it, as new operations that Redo takes back in turn; it refuses
-// with an *UndoError where a later operation moved the same refs. RestoreOperation brings all refs
-// but those of sessions back to how an operation left them. Nothing becomes unreachable by any of
+// Resolve finds where a branch was some moves, times or operations ago. Undo takes back the caller's
+// newest change, then the one before it, as new operations that Redo takes back in turn. It keeps
+// what captures added to the branch since, and refuses with an *UndoError if anything else moved the
+// same refs. RestoreOperation brings all refs but those of sessions and remote-tracking refs back to
+// how an operation left them. Nothing becomes unreachable by any of
 // it.
 //
 // # Merging

@@ -18,11 +18,14 @@ import (
 // Stamp says who does something, and when. Nothing below the caller reads a clock or the
 // environment, so that the same calls give the same bytes.
 type Stamp struct {
-	Author  string     // required
-	Agent   string     // the program that acts for the author, if any
-	Task    string     // what it works on, if any
-	Time    graph.Time // of commits and what they hold; required for writes. See Options.Now
-	Command []string   // verb, flag names and ids for the operation log, never values
+	Author string     // required: 1 to graph.MaxActor bytes without control characters
+	Agent  string     // the program that acts for the author, if any
+	Task   string     // what it works on, if any
+	Time   graph.Time // of commits and what they hold; required for writes. See Options.Now
+	// Command is what the operation log shows: the verb, flag names and ids, never values. It is required for
+	// writes, 1 to commit.MaxCommand words. "purge" and "capture" as the first word are those of mnem: Undo
+	// treats them apart.
+	Command []string
 	// Sign makes the signatures of the commits that come of it, on the calling goroutine while
 	// other writers wait; nil leaves them unsigned. What it returns must hold, and where it fails
 	// nothing is written. Whoever serves others has no key of theirs and leaves it nil.
