@@ -36,7 +36,7 @@ type modelHistory struct {
 
 func (h *modelHistory) stamp() repo.Stamp {
 	h.clock += 1_000_000
-	return repo.Stamp{Author: "m", Time: h.clock, Command: []string{"test"}}
+	return repo.Stamp{Author: by.Author, Time: h.clock, Command: []string{"test"}}
 }
 
 func (h *modelHistory) at(branch string) *modelCommit { return h.commits[h.branches[branch]] }

@@ -90,7 +90,7 @@ type PushedMove struct {
 
 // Undo takes back what one operation did to refs, as a new operation: the one named (see
 // Operation), or the caller's newest that changed a memory, so that n calls go n changes back. The
-// caller is the author of the stamp, and in a store that others share this client (see
+// caller is the author of the stamp, by this client in a store that others share (see
 // Options.Client). Without a name it passes over undos, what is undone, and captures.
 //
 // Refs of sessions and remote-tracking refs are never moved back. Taking back an undo redoes what it
@@ -451,11 +451,11 @@ func (u *undoing) find(head store.Head, fits func(OpRecord) bool) error {
 		if u.repo.shared != nil && head.Seq-e.Operation.Seq >= maxSearched {
 			return farBack(ErrNothingToUndo)
 		}
-		may := u.made == nil && e.Operation.Actor == u.actor
-		if u.made[e.Operation.Seq] {
-			may = true
+		may := u.made == nil || u.made[e.Operation.Seq]
+		if u.made != nil && may {
 			left--
 		}
+		may = may && e.Operation.Actor == u.actor
 		if _, ok := u.undone[e.CID]; !ok && may {
 			rec, err := u.repo.opRecord(u.ctx, e)
 			if err != nil {

@@ -97,7 +97,7 @@ func TestRetireOld(t *testing.T) {
 	h.hook("stop", "")
 	wants(t, "retired then", h.captured(day(95)).Retired, 1)
 	wants(t, "in sight", h.shownTurns(), "1 2 4 5")
-	h.run(0, "undo")
+	h.run(0, "undo", "@") // undo without a name passes over captures
 	wants(t, "undone", h.shownTurns(), "1 2 3 4")
 	h.run(0, "config", "set", "capture.keepDays", "0")
 	h.sayAt(day(900), "In the end.")
