@@ -50,7 +50,8 @@ func TestCommandsAskServers(t *testing.T) {
 		}
 	}
 	w.env["MNEM_REPO"] = w.url
-	w.ok("a", "undo")
+	w.refused(5, "operation 5 changed refs/heads/side since", "a", "undo") // by Grace
+	w.ok("a", "undo", "--author", "Grace")
 	w.ok("a", "export", "--all", "-o", "all.car")
 	w.ok("b", "init", "there")
 	delete(w.env, "MNEM_REPO")
