@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -75,5 +76,39 @@ func TestHostsSpellEvents(t *testing.T) {
 	}
 	if seen < 15 {
 		t.Errorf("only %d events", seen)
+	}
+}
+
+// TestDoctorKnowsEvents: what doctor calls an unknown event of a client is what hooks do not know, and what it calls the
+// nearest one they know.
+func TestDoctorKnowsEvents(t *testing.T) {
+	words := append(capture.Events(), "Stop", "SessionStart", "sessionStart", "UserPromptSubmit", "BeforeAgent", "AfterAgent",
+		"PreCompact", "PreCompress", "preCompact", "SessionEnd", "sessionEnd", "beforeSubmitPrompt", "stopp", "Prompt", "x")
+	for _, host := range []string{"claude-code", "codex", "gemini", "cursor"} {
+		client, ok := clients.Find(host)
+		if !ok {
+			t.Fatal(host)
+		}
+		path := filepath.Join(t.TempDir(), "hooks.json")
+		for _, word := range words {
+			run := `{"type": "command", "command": "mnem hook ` + host + " " + word + `"}`
+			if host != "cursor" {
+				run = `{"hooks": [` + run + `]}`
+			}
+			writeFile(t, path, `{"hooks": {"Any": [`+run+`]}}`)
+			state, err := client.Hooks(path, clients.Setup{Name: clients.Name, Entry: clients.Entry{Command: "mnem"}})
+			if err != nil || state.There != 1 {
+				t.Fatalf("%s %s: %+v, %v", host, word, state, err)
+			}
+			_, known := capture.EventOf(host, word)
+			if known != (len(state.Unknown) == 0) {
+				t.Errorf("%s %s: %+v, known %t", host, word, state, known)
+			}
+			for _, u := range state.Unknown {
+				if _, near := capture.EventOf(host, u.Nearest); u.Name != word || !near {
+					t.Errorf("%s %s: %+v", host, word, u)
+				}
+			}
+		}
 	}
 }

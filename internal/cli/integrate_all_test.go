@@ -147,6 +147,68 @@ func TestDoctorHooks(t *testing.T) {
 	}
 }
 
+// TestDoctorUnknownEvents: doctor names events that no hook has in the commands of a settings file that were written
+// by hand, with the nearest known one, and has nothing against the host's own names. Integrating mends the commands.
+func TestDoctorUnknownEvents(t *testing.T) {
+	w := newWorld(t)
+	w.init()
+	w.Home = t.TempDir()
+	path := filepath.Join(w.Home, ".claude", "settings.json")
+	file := func(program, stop string) {
+		t.Helper()
+		events := [][2]string{
+			{"SessionStart", "session-start"}, {"UserPromptSubmit", "UserPromptSubmit"}, {"Stop", stop}, {"PreCompact", "compact"},
+			{"SessionEnd", "SessionEnd"},
+		}
+		var all []string
+		for _, e := range events {
+			all = append(all, jsonText(e[0])+`: [{"hooks": [{"type": "command", "command": `+
+				jsonText(program+" hook claude-code "+e[1])+`, "timeout": 3}]}]`)
+		}
+		writeFile(t, path, `{"hooks": {`+strings.Join(all, ", ")+"}}\n")
+	}
+	doctor := func() string {
+		t.Helper()
+		out, _ := w.run(0, "doctor")
+		return out
+	}
+	file("/opt/bin/mnem", "Stop")
+	if out := doctor(); strings.Contains(out, "settings.json") {
+		t.Errorf("the host's own names: %s", out)
+	}
+	for unknown, near := range map[string]string{
+		"Stopp": "Stop", "stopp": "stop", "STOP": "Stop", "Session_Start": "SessionStart", "precompact": "PreCompact",
+		"sessionend": "session-end", "SESSIONEND": "SessionEnd", "session.end": "session-end", "SubagentStop": "Stop",
+	} {
+		file("/opt/bin/mnem", unknown)
+		out := doctor()
+		want := "are out of date: claude-code has no event \"" + unknown + "\", the nearest is " + near + "; there is none for Stop\n"
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in %s", want, out)
+		}
+	}
+	file("mnem", "Stopp")
+	if out := doctor(); !strings.Contains(out, `has no event "Stopp", the nearest is Stop`) {
+		t.Error(out)
+	}
+	for _, own := range []string{"$x", "Stop;", "'Stopp", "St\u00f6p", strings.Repeat("x", 65)} {
+		file("/opt/bin/mnem", own)
+		if out := doctor(); strings.Contains(out, "has no event") || !strings.Contains(out, "there is none for Stop\n") {
+			t.Errorf("%q is no word of ours: %s", own, out)
+		}
+	}
+	file("/opt/bin/mnem", "Stopp")
+	w.run(0, "integrate", "claude-code")
+	got := filesOf(t, w.Home)[path]
+	if strings.Contains(got, "Stopp") || strings.Count(got, "claude-code stop") != 1 ||
+		!strings.Contains(got, "claude-code UserPromptSubmit") {
+		t.Error(got)
+	}
+	if out, _ := w.run(1, "doctor"); strings.Contains(out, "out of date") { // there is no program /opt/bin/mnem
+		t.Error(out)
+	}
+}
+
 func jsonText(s string) string {
 	out, _ := json.Marshal(s)
 	return string(out)

@@ -78,13 +78,13 @@ func (f hookFormat) item(command string) any {
 	return object{{"hooks", list{f.fields(command)}}}
 }
 
-// program returns the program that a command of ours runs, and for which event; false for another's. Ours is one
-// word of a shell, the path of a program of our name or of the setup's, and what command writes after it: a command
-// that runs it by way of another is the user's own.
+// program returns the program that a command of ours runs, and the word after the host, which should be an event;
+// false for another's. Ours is one word of a shell, the path of a program of our name or of the setup's, and what
+// command writes after it: a command that runs it by way of another is the user's own.
 func (f hookFormat) program(command string, s Setup) (program, event string, ours bool) {
 	words, event := cutLast(command)
 	word, ours := strings.CutSuffix(words, " hook "+f.host)
-	if !ours || event == "" || strings.Trim(event, "abcdefghijklmnopqrstuvwxyz-") != "" {
+	if !ours || !eventWord(event) {
 		return "", "", false
 	}
 	if program, ours = shellUnword(word, s.OS); !ours && f.power {
@@ -108,7 +108,8 @@ func cutLast(s string) (before, last string) {
 // hookPlace is where a command of ours is.
 type hookPlace struct {
 	name           string // of the host's event
-	event          string
+	event          string // that it calls for, "" if there is no such event
+	spelled        string // the event as the command spells it
 	item, at       int // of the array; of the commands of a group
 	program        string
 	command, group *value
@@ -125,7 +126,8 @@ func (f hookFormat) ours(root *value, s Setup) (out []hookPlace) {
 	add := func(p hookPlace) {
 		text, _ := p.command.literal()
 		var ours bool
-		if p.program, p.event, ours = f.program(text, s); ours {
+		if p.program, p.spelled, ours = f.program(text, s); ours {
+			p.event = f.eventOf(p.spelled)
 			out = append(out, p)
 		}
 	}
@@ -185,15 +187,17 @@ func matched(item *value) bool {
 }
 
 // setEvent returns a file whose event has our command. One that is there says afterwards what it would say if it
-// were written anew, and what else it has stays; one that runs for some of the events alone is moved.
+// were written anew, by the same spelling of the event, and what else it has stays; one that runs for some of the events alone is moved.
 func (f hookFormat) setEvent(text []byte, e hookEvent, s Setup) ([]byte, error) {
 	text, err := f.removeIf(text, nil, s, func(p hookPlace, _ bool) bool { return p.name == e.name && p.matched })
 	if err != nil {
 		return nil, err
 	}
+	spelled := e.event
 	find := func(root *value) *value {
 		for _, p := range f.ours(root, s) {
 			if p.name == e.name && p.event == e.event {
+				spelled = p.spelled
 				return p.run
 			}
 		}
@@ -203,11 +207,10 @@ func (f hookFormat) setEvent(text []byte, e hookEvent, s Setup) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	command := f.command(s, e.event)
 	if find(root) != nil {
-		return setFields(text, find, f.fields(command))
+		return setFields(text, find, f.fields(f.command(s, spelled)))
 	}
-	return addJSON(text, []string{"hooks", e.name}, "", f.item(command))
+	return addJSON(text, []string{"hooks", e.name}, "", f.item(f.command(s, e.event)))
 }
 
 func (f hookFormat) nameOf(event string) string {

@@ -49,6 +49,8 @@ type HooksState struct {
 	Programs []string
 	// Missing are events of the client that call nothing of ours, and Others those that do and should not, or not so.
 	Missing, Others []string
+	// Unknown are the events that commands of ours name and that do not exist. Such a command does nothing.
+	Unknown []UnknownEvent
 }
 
 // Hooks returns what a file has of the client's hooks.
@@ -73,6 +75,12 @@ func (f hookFormat) state(text []byte, s Setup) (out HooksState, err error) {
 	for _, p := range all {
 		if p.program != s.Entry.Command && !slices.Contains(out.Programs, p.program) {
 			out.Programs = append(out.Programs, p.program)
+		}
+		if p.event == "" {
+			if u := f.unknown(p.spelled); !slices.Contains(out.Unknown, u) {
+				out.Unknown = append(out.Unknown, u)
+			}
+			continue
 		}
 		if (f.nameOf(p.event) != p.name || seen[p.name]) && !slices.Contains(out.Others, p.name) {
 			out.Others = append(out.Others, p.name)

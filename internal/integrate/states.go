@@ -221,6 +221,9 @@ func (d *examination) outdated(row State) string {
 	if err == nil && len(state.Programs) > 0 {
 		why = append(why, "they run "+strings.Join(state.Programs, " and ")+", not this program")
 	}
+	for _, u := range state.Unknown {
+		why = append(why, fmt.Sprintf("%s has no event %q, the nearest is %s", row.Client, u.Name, u.Nearest))
+	}
 	if err == nil && len(state.Missing) > 0 {
 		why = append(why, "there is none for "+strings.Join(state.Missing, ", "))
 	}
