@@ -37,7 +37,7 @@ var (
 		"another process has the repository and neither answers nor lets go, or ended midway"}
 	Refused = Outcome{"refused", 7, http.StatusForbidden,
 		"a rule forbids it: the policy, a missing signature, a revoked key, a credential in what is to " +
-			"be written, a secret open to others, a purge without --yes"}
+			"be written, a secret open to others, a purge without --yes, a role without rights in a database"}
 	Interrupted = Outcome{"interrupted", 130, http.StatusServiceUnavailable, "stopped by a signal"}
 )
 

@@ -149,7 +149,7 @@ func OutcomeOf(ctx context.Context, err error) operation.Outcome {
 	case is(store.ErrRedacted):
 		return operation.Redacted
 	case is(repo.ErrUnsigned, repo.ErrSigned, repo.ErrOthers, policy.ErrDenied, repo.ErrSecret,
-		errUnconfirmed):
+		errUnconfirmed, store.ErrDenied):
 		return operation.Refused
 	case is(repo.ErrConflict, store.ErrHeadMoved):
 		return operation.Conflict
@@ -240,6 +240,9 @@ func hintOf(err error) (local, remote string) {
 		return kindHint(kind)
 	case errors.Is(err, store.ErrNoRoom) || errors.Is(err, syscall.ENOSPC):
 		return roomHint(err)
+	case errors.Is(err, store.ErrDenied):
+		const how = "the role that owns the tables grants the rights, see docs/sharing.md"
+		return how + "; or connect as another role", how
 	case errors.Is(err, store.ErrUnknown):
 		return "look with 'mnem op log' before giving the command again", "look with op_log before asking again"
 	case errors.Is(err, store.ErrBusy):

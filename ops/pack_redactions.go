@@ -54,7 +54,9 @@ type PackRedacted struct {
 	Left   List[ipld.CID] `json:"left"`   // blocks that no such ref reaches, or that were erased before
 	// ErasurePending is whether the bytes are still in the files, for want of room to write these anew.
 	ErasurePending bool `json:"erasure_pending"`
-	DryRun         bool `json:"dry_run"`
+	// ErasureDenied says why the erasure is left to another role of the database.
+	ErasureDenied Text `json:"erasure_denied,omitempty"`
+	DryRun        bool `json:"dry_run"`
 }
 
 // PackRedactions and PackRedact bring what was erased from one repository to another.
@@ -179,7 +181,8 @@ func packRedact(ctx context.Context, s *Service, q *PackRedactRequest) (*PackRed
 		return nil, err
 	}
 	out := &PackRedacted{
-		Erased: got.Erased, Closed: got.Closed, Left: got.Left, ErasurePending: got.Pending, DryRun: !q.Yes,
+		Erased: got.Erased, Closed: got.Closed, Left: got.Left, ErasurePending: got.Pending,
+		ErasureDenied: Text(got.Denied), DryRun: !q.Yes,
 	}
 	if !q.Yes && !q.DryRun {
 		return out, Answered(Hint(errUnconfirmed, "give --yes to erase it", "call again with yes to erase it"))

@@ -46,6 +46,8 @@ type Purged struct {
 	ErasurePending bool `json:"erasure_pending"`
 	// MustFree is how many bytes must be freed on the disk for them to go.
 	MustFree uint64 `json:"must_free,omitempty"`
+	// ErasureDenied says why the erasure is left to another role of the database.
+	ErasureDenied Text `json:"erasure_denied,omitempty"`
 	// Files are those of the repository outside of the store that it removed, changed or could not change.
 	Files List[PurgedFile] `json:"files"`
 	// Elsewhere names the remotes, which may have it still.
@@ -228,7 +230,7 @@ func purgeHint(err error) error {
 func purgedOf(res *repo.PurgeResult, dryRun bool) *Purged {
 	out := &Purged{
 		Node: res.Node, Derived: res.Derived, Operation: res.Operation, Stages: res.Stages,
-		MoreHits: res.More, ErasurePending: res.Pending, MustFree: res.MustFree,
+		MoreHits: res.More, ErasurePending: res.Pending, MustFree: res.MustFree, ErasureDenied: Text(res.Denied),
 		DryRun: dryRun,
 	}
 	for _, ref := range res.Commits {

@@ -49,6 +49,7 @@ type QuarantineDecided struct {
 	Closed         List[ipld.CID] `json:"closed"`
 	Waiting        int            `json:"waiting"`
 	ErasurePending bool           `json:"erasure_pending"`
+	ErasureDenied  Text           `json:"erasure_denied,omitempty"` // why it is left to another role of the database
 }
 
 // RemoteRedactions shows what waits in quarantine, and decides about it.
@@ -178,6 +179,7 @@ func (q *RemoteRedactionsRequest) decide(
 		return nil, err
 	}
 	out.Erased, out.Closed, out.ErasurePending = got.Erased, got.Closed, got.Pending
+	out.ErasureDenied = Text(got.Denied)
 	out.Waiting = kept.Count(remote.Waiting)
 	return out, nil
 }

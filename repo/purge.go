@@ -54,6 +54,8 @@ type PurgeResult struct {
 	Pending bool
 	// MustFree is how many bytes must be freed on the disk for these to go; 0 if none or not known.
 	MustFree uint64
+	// Denied says why these are left to another role of the database; "" if they are not.
+	Denied string
 }
 
 // reset forgets what a scan found.
@@ -486,6 +488,7 @@ func (p *purge) remove(t *tx, ref Ref, ids []graph.ID) error {
 func (p *purge) finish() error {
 	lacks, err := p.repo.expel(p.ctx)
 	p.res.Pending, p.res.MustFree = lacks.pending, lacks.bytes
+	p.res.Denied, err = notEntitled(err)
 	return err
 }
 

@@ -54,7 +54,8 @@ func shortageOf(err error) shortage {
 
 // expel makes the bytes of what was erased leave the disk, and the note of that work go. If the disk has
 // no room for that, the note says that only this is left to be done; if it has not even room for such a
-// note, the one that is there makes the next opening do more.
+// note, the one that is there makes the next opening do more. Likewise if the role of a database lacks the
+// right, which the error says.
 func (r *Repo) expel(ctx context.Context) (shortage, error) {
 	erase, ok := r.store.(store.Eraser)
 	notes, okNotes := r.store.(store.Notebook)
@@ -73,6 +74,11 @@ func (r *Repo) expel(ctx context.Context) (shortage, error) {
 			err = nil
 		}
 		return lacks, err
+	case errors.Is(err, store.ErrDenied):
+		if noteErr := notes.SetNote(ctx, erasureNote()); noteErr != nil {
+			return shortage{pending: true}, noteErr
+		}
+		return shortage{pending: true}, err
 	case err != nil:
 		return shortage{pending: true}, fmt.Errorf("erasure pending, all else is done: %w", err)
 	}
@@ -85,6 +91,16 @@ func (r *Repo) expelPending(ctx context.Context) error {
 	pending, err := r.ErasurePending(ctx)
 	if err == nil && pending {
 		_, err = r.expel(store.Erasing(ctx))
+		_, err = notEntitled(err)
 	}
 	return err
+}
+
+// notEntitled returns why an erasure is left to another role, "" if it is not, and any other error.
+func notEntitled(err error) (why string, other error) {
+	var denied *store.DeniedError
+	if errors.As(err, &denied) {
+		return denied.Error(), nil
+	}
+	return "", err
 }

@@ -92,7 +92,8 @@ type AcceptedRedactions struct {
 	// Left are blocks that no such ref reaches, that have another role than the record says, or that
 	// were erased before: nothing became of these.
 	Left    []ipld.CID
-	Pending bool // as of PurgeResult
+	Pending bool   // as of PurgeResult
+	Denied  string // likewise
 }
 
 // AcceptRedactions erases blocks for good as another repository did, each with its record in place of it, and
@@ -148,6 +149,7 @@ func (r *Repo) accept(ctx context.Context, list []ToldRedaction, opt AcceptOptio
 		var lacks shortage
 		lacks, err = r.expel(ctx)
 		out.Pending = lacks.pending
+		out.Denied, err = notEntitled(err)
 	}
 	return out, err
 }

@@ -110,7 +110,8 @@ type Eraser interface {
 	// Compact makes the bytes of what was deleted leave the disk, logs included. It waits for a
 	// moment without other calls, and those that come meanwhile wait for it. It must not be called
 	// by a callback. It returns an error wrapping ErrNoRoom where the disk has no room to write anew
-	// what has deleted bytes beside it: the bytes are there until it is called with success. After
+	// what has deleted bytes beside it, and one wrapping ErrDenied where the role of a database may
+	// not: the bytes are there until it is called with success. After
 	// another error, but the context's, the store may be of no more use.
 	Compact(ctx context.Context) error
 }

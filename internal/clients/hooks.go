@@ -110,7 +110,7 @@ type hookPlace struct {
 	name           string // of the host's event
 	event          string // that it calls for, "" if there is no such event
 	spelled        string // the event as the command spells it
-	item, at       int // of the array; of the commands of a group
+	item, at       int    // of the array; of the commands of a group
 	program        string
 	command, group *value
 	run            *value // that has the command

@@ -71,7 +71,11 @@ func (c *Console) Purged(p *ops.Purged) error {
 		what = "of node " + p.Node.String()
 	}
 	err := c.Printf("%s %s %s\n", verb, plural(len(p.Redacted), "block"), what)
-	if err == nil && p.ErasurePending {
+	switch {
+	case err != nil:
+	case p.ErasureDenied != "":
+		err = c.Printf("erasure pending: %s\n'mnem gc' of the role that owns the tables goes on\n", line(string(p.ErasureDenied)))
+	case p.ErasurePending:
 		some := "some"
 		if p.MustFree > 0 {
 			some = plural(int(p.MustFree), "byte")

@@ -139,10 +139,18 @@ func (c *Console) PackRedacted(a *ops.PackRedacted) error {
 	}
 	c.put("%s %s, closed %s, left %d\n", did, plural(len(a.Erased), "block"), plural(len(a.Closed), "gap"),
 		len(a.Left))
-	if a.ErasurePending {
+	c.remarkPending(a.ErasurePending, a.ErasureDenied)
+	return nil
+}
+
+// remarkPending warns of bytes that were erased and are still in the files, and says why.
+func (c *Console) remarkPending(pending bool, denied ops.Text) {
+	switch {
+	case denied != "":
+		c.Remark("warning: the bytes are still in the tables: %s", line(string(denied)))
+	case pending:
 		c.Remark("warning: the bytes are still in the files: the disk has no room to write these anew")
 	}
-	return nil
 }
 
 func (c *Console) Remote(r place.Remote) error {
@@ -167,9 +175,7 @@ func (c *Console) Pruned(p *trade.Pruned) error {
 // Quarantine prints what remotes say was erased, or what became of it.
 func (c *Console) Quarantine(answer any) error {
 	if d, ok := answer.(*ops.QuarantineDecided); ok {
-		if d.ErasurePending {
-			c.Remark("warning: the bytes are still in the files: the disk has no room to write these anew")
-		}
+		c.remarkPending(d.ErasurePending, d.ErasureDenied)
 		return c.Printf("erased %s, closed %s; %d of %s wait\n", plural(len(d.Erased), "block"),
 			plural(len(d.Closed), "gap"), d.Waiting, line(d.Remote))
 	}

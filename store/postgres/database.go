@@ -52,7 +52,8 @@ func (d *Database) URL(name string) string {
 }
 
 func (d *Database) run(ctx context.Context, sql string, params ...[]byte) ([]row, error) {
-	return d.pool.run(ctx, askPatience, sql, params...)
+	rows, err := d.pool.run(ctx, askPatience, sql, params...)
+	return rows, d.pool.denied(err)
 }
 
 // Ready returns an error unless the database answers within a time, 0 for at once, and has the tables of this version.
@@ -65,7 +66,7 @@ func (d *Database) Ready(ctx context.Context, wait time.Duration) error {
 		defer d.pool.give(c)
 		return struct{}{}, prepare(ctx, c, false)
 	})
-	return err
+	return d.pool.denied(err)
 }
 
 // Has reports whether there is a repository of a name that this role sees.

@@ -3,6 +3,7 @@ package postgres
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -132,13 +133,13 @@ func (s *Store) Compact(ctx context.Context) error {
 			return struct{}{}, err
 		})
 		if err != nil {
-			return fmt.Errorf("compact: %w", err)
+			return fmt.Errorf("compact: %w", s.pool.denied(err))
 		}
 	}
 	mu.Lock()
 	defer mu.Unlock()
 	if len(refused) > 0 {
-		return fmt.Errorf("compact: %w: %s", store.ErrNoRoom, strings.Join(refused, "; "))
+		return fmt.Errorf("compact: %w", s.pool.lacks(errors.New(strings.Join(refused, "; "))))
 	}
 	return nil
 }

@@ -105,7 +105,7 @@ func (s *Store) Turn(ctx context.Context) (end func(), err error) {
 	})
 	if err != nil {
 		s.leave()
-		return nil, fmt.Errorf("wait for the turn to write: %w", err)
+		return nil, fmt.Errorf("wait for the turn to write: %w", s.pool.denied(err))
 	}
 	s.noted.Store(epoch)
 	stop, stopped := make(chan struct{}), make(chan struct{})

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"sync"
@@ -86,7 +85,8 @@ var (
 )
 
 // Open opens a repository in a database. It returns an error wrapping store.ErrNotFound where it is not there,
-// and with Create one wrapping fs.ErrExist where it is.
+// and with Create one wrapping fs.ErrExist where it is. A role without the rights gets one wrapping store.ErrDenied,
+// which does not tell whether the repository exists.
 func Open(ctx context.Context, opt Options) (*Store, error) {
 	config, name, err := Parse(opt.URL)
 	if err != nil {
@@ -106,7 +106,7 @@ func Open(ctx context.Context, opt Options) (*Store, error) {
 	if err := s.open(ctx, opt); err != nil {
 		s.end()
 		s.pool.close()
-		return nil, fmt.Errorf("open %s: %w", Shown(opt.URL), err)
+		return nil, fmt.Errorf("open %s: %w", Shown(opt.URL), s.pool.denied(err))
 	}
 	return s, nil
 }
@@ -149,12 +149,7 @@ func (s *Store) create(ctx context.Context, opt Options) error {
 	if err := prepare(ctx, c, true); err != nil {
 		return err
 	}
-	rows, err := c.run(ctx, "INSERT INTO mnem.repository (name) VALUES ($1) ON CONFLICT DO NOTHING RETURNING id",
-		[][]byte{[]byte(s.name)})
-	if err == nil && len(rows) == 0 {
-		err = fmt.Errorf("repository %q: %w", s.name, fs.ErrExist)
-	}
-	return err
+	return s.insert(ctx, c)
 }
 
 // find finds the repository.
@@ -208,7 +203,8 @@ func (s *Store) run(ctx context.Context, sql string, params ...[]byte) ([]row, e
 		return nil, err
 	}
 	defer s.leave()
-	return s.pool.run(ctx, patience, sql, params...)
+	rows, err := s.pool.run(ctx, patience, sql, params...)
+	return rows, s.pool.denied(err)
 }
 
 // change is run for what changes something.

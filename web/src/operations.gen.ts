@@ -753,7 +753,14 @@ export interface Answers {
       what: 'node' | 'content' | 'embedding' | 'digest' | 'query' | 'message' | 'edge' | 'mark';
     }[];
     remote: string | null;
-  } | { closed: string[]; erased: string[]; erasure_pending: boolean; remote: string; waiting: number };
+  } | {
+    closed: string[];
+    erased: string[];
+    erasure_denied?: string | null;
+    erasure_pending: boolean;
+    remote: string;
+    waiting: number;
+  };
   replay: {
     first_difference: { field: string; item: number | null; new: string; number: number; old: string; receipt: string } | null;
     identical: boolean | null;
