@@ -42,6 +42,19 @@ func Message(s string) string {
 	return b.String()
 }
 
+// shortKeyword is the longest keyword that says nothing without the case that its rule asks for: "sk" begins many words.
+const shortKeyword = 3
+
+// begins reports whether a text that begins with a keyword of n bytes, in whatever case, begins as what the rule finds.
+// Names of variables such as MNEM_HTTP_TOKEN do not.
+func (r *rule) begins(s string, n int) bool {
+	r.ready()
+	if r.heads == nil {
+		return n > shortKeyword
+	}
+	return slices.ContainsFunc(r.heads, func(h string) bool { return strings.HasPrefix(s, h) })
+}
+
 // minCut is how many bytes of a credential must be shown to be taken for one.
 const minCut = 16
 
@@ -50,8 +63,8 @@ const minCut = 16
 func begun(s string) []Finding {
 	var out []Finding
 	set := all()
-	set.words.each(s, 0, len(s), func(at, _ int, r *rule) {
-		if r.level != Refuses || at > 0 && isWord(s[at-1]) {
+	set.words.each(s, 0, len(s), func(at, n int, r *rule) {
+		if r.level != Refuses || at > 0 && isWord(s[at-1]) || !r.begins(s[at:], n) {
 			return
 		}
 		end := at + runFrom(s[at:])

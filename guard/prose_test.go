@@ -176,6 +176,8 @@ func TestMessage(t *testing.T) {
 		"commit bafyreicolr24abs4ltwhawlb4vytjq4u5ufidxu6umkelqgy3x6nzubqhy is not there": "commit " +
 			"bafyreicolr24abs4ltwhawlb4vytjq4u5ufidxu6umkelqgy3x6nzubqhy is not there",
 		"open /tmp/a@b:/c/internal/cli/errors_test.go:120": "open /tmp/a@b:/c/internal/cli/errors_test.go:120",
+		"set MNEM_BUCKET_PATH_STYLE to 0 or 1":             "set MNEM_BUCKET_PATH_STYLE to 0 or 1",
+		"/home/a/.claude/skills/mnem/SKILL.md was edited":  "/home/a/.claude/skills/mnem/SKILL.md was edited",
 		"": "",
 	} {
 		if got := Message(s); got != want {

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/regular"
 )
 
 const (
@@ -356,7 +357,7 @@ func (e *eraser) stream(file string) (held bool, err error) {
 	if e.Holds == nil {
 		return false, nil
 	}
-	f, err := os.Open(file)
+	f, err := regular.Open(file)
 	if err != nil {
 		return false, err
 	}
