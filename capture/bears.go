@@ -6,7 +6,6 @@ import (
 
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/tokens"
 )
 
 // enough is what the words that a prompt shares with a memory must be worth for the memory to bear on it: one rare
@@ -60,10 +59,10 @@ func worthOf(word string, kind text.Kind) int {
 	case n < 2:
 		return 0
 	}
-	switch tokens.CommonnessOf(strings.ToLower(word)) {
-	case tokens.Common:
+	switch commonnessOf(strings.ToLower(word)) {
+	case common:
 		return 0
-	case tokens.Known:
+	case known:
 		return 1
 	default:
 		return 2

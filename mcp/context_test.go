@@ -9,8 +9,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/mnem-project/mnem/internal/testkit/o200k"
 	"github.com/mnem-project/mnem/mcp"
-	"github.com/mnem-project/mnem/tokens"
 )
 
 // TestResources lists what can be read by address, page by page, and reads it.
@@ -85,7 +85,7 @@ func readJSON(t *testing.T, s *sdk.ClientSession, uri string) (v map[string]any)
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
 		t.Errorf("%s: %v", uri, err)
 	}
-	if n := tokens.Counters()[tokens.O200k](text); n > 8000 {
+	if n := o200k.Count(t, text); n > 8000 {
 		t.Errorf("%s is %d tokens", uri, n)
 	}
 	return v

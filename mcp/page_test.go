@@ -8,8 +8,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/mnem-project/mnem/internal/testkit/o200k"
 	"github.com/mnem-project/mnem/mcp"
-	"github.com/mnem-project/mnem/tokens"
 )
 
 func params(name string, args map[string]any) *sdk.CallToolParams {
@@ -36,7 +36,6 @@ func pages(
 	t *testing.T, s *sdk.ClientSession, tool string, args map[string]any, most int, lists ...string,
 ) (entries []any, answers []answer) {
 	t.Helper()
-	count := tokens.Counters()[tokens.O200k]
 	args["max_tokens"] = most
 	for n := 0; ; n++ {
 		if n > 500 {
@@ -45,7 +44,7 @@ func pages(
 		a := call(t, s, tool, args)
 		answers = append(answers, a)
 		for form, text := range map[string]string{"text": a.text, "structured": string(a.raw)} {
-			if cost := count(text); cost > most {
+			if cost := o200k.Count(t, text); cost > most {
 				t.Errorf("%s, page %d: %s is %d tokens, more than %d", tool, n, form, cost, most)
 			}
 		}
@@ -138,7 +137,6 @@ func TestDefaultBound(t *testing.T) {
 			i, i, big, big)
 	}
 	s := connect(t, server(memory(t, lines.String()), mcp.Options{}), nil)
-	count := tokens.Counters()[tokens.O200k]
 	for tool, args := range map[string]map[string]any{
 		"retrieve": {"query": "word"}, "diff": {"from": "HEAD", "to": "HEAD"}, "log": {},
 		"get": {"node": "k3"}, "recall": {"query": "what is word?"},
@@ -146,7 +144,7 @@ func TestDefaultBound(t *testing.T) {
 	} {
 		a := call(t, s, tool, args)
 		for _, text := range []string{a.text, string(a.raw)} {
-			if n := count(text); n > 4000 {
+			if n := o200k.Count(t, text); n > 4000 {
 				t.Errorf("%s: %d tokens", tool, n)
 			}
 		}

@@ -16,8 +16,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/testkit/o200k"
 	"github.com/mnem-project/mnem/mcp"
-	"github.com/mnem-project/mnem/tokens"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
@@ -178,12 +178,11 @@ func TestToolList(t *testing.T) {
 
 // TestToolListCost bounds what every conversation pays for having the tools.
 func TestToolListCost(t *testing.T) {
-	count := tokens.Counters()[tokens.O200k]
 	for p, most := range map[mcp.Profile]int{
 		mcp.ProfileRead: 2000, mcp.ProfileCore: 3000, mcp.ProfileFull: 12_000,
 	} {
 		data, tools := toolList(t, p)
-		n := count(string(data))
+		n := o200k.Count(t, string(data))
 		t.Logf("%s: %d tools, %d tokens, %d bytes", p, len(tools), n, len(data))
 		if n > most {
 			t.Errorf("profile %s: the list of tools is %d tokens, more than %d", p, n, most)
@@ -193,7 +192,7 @@ func TestToolListCost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("  %s %d", tool.Name, count(string(one)))
+			t.Logf("  %s %d", tool.Name, o200k.Count(t, string(one)))
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/mnem-project/mnem/internal/testkit/o200k"
 	"github.com/mnem-project/mnem/mcp"
-	"github.com/mnem-project/mnem/tokens"
 )
 
 // scene is what a model knows when it remembers, and later when it asks: a memory with phrases that it would
@@ -132,7 +132,7 @@ func play(t *testing.T, tools map[string]*sdk.Tool) (transcripts [][]step, answe
 // that is not told to does not.
 func TestTranscripts(t *testing.T) {
 	list, published := toolList(t, mcp.ProfileCore)
-	if n := tokens.Counters()[tokens.O200k](string(list)); n > 3000 {
+	if n := o200k.Count(t, string(list)); n > 3000 {
 		t.Errorf("the list of tools is %d tokens", n)
 	}
 	told, untold := map[string]*sdk.Tool{}, map[string]*sdk.Tool{}

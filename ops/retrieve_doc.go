@@ -24,7 +24,7 @@ const (
 		"the items before three). --explain names what was left out, and why.\n\n" +
 		"--pack passages prints of each summary and content only the passages that match the query best,\n" +
 		"with <...> for what is left out. --order document prints items that edges join side by side, in\n" +
-		"the order in which they were created. --tokenizer counts tokens exactly as cl100k or o200k do.\n\n" +
+		"the order in which they were created.\n\n" +
 		"--vector also ranks by embeddings: FILE, or - for standard input, holds the query's vector of\n" +
 		"that MODEL, a JSON list of numbers. It is compared with the embeddings of that model in the\n" +
 		"commit ('mnem help changes'). Without a QUERY the vector decides alone. The first query of a\n" +
@@ -70,7 +70,7 @@ const (
 	retrieveExample = "  mnem retrieve who owns billing\n" +
 		"  mnem retrieve billing --dedup --mmr 0.7 --order time\n" +
 		"  mnem retrieve billing --session review --unseen\n" +
-		"  mnem retrieve billing --pack passages --passage-tokens 120 --tokenizer o200k\n" +
+		"  mnem retrieve billing --pack passages --passage-tokens 120\n" +
 		"  mnem retrieve 'storage migration' --type Decision --adjacency 3\n" +
 		"  mnem retrieve --type Task --where 'status = \"open\"' --limit 5\n" +
 		"  mnem retrieve billing --at HEAD~1 --budget 500 --json\n" +

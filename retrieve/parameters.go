@@ -198,8 +198,8 @@ func paramsOfForm() []param {
 			only((*Request).checkPassageTokens).fills((*Request).resolvePassages).
 			remote().flag("with --pack passages or auto: at most `N` tokens of each text"),
 		word("tokenizer", func(r *Request) *string { return &r.Tokenizer }, Estimate, Estimate,
-			Estimate, "cl100k", "o200k").only((*Request).checkTokenizer).
-			remote().flag("count tokens by `NAME`: estimate, cl100k or o200k"),
+			Estimate).only((*Request).checkTokenizer).
+			remote().flag("count tokens by `NAME`: estimate, or a counter of the program that has the repository open"),
 		count("adjacency", func(r *Request) *int { return &r.Adjacency }, always, MaxAdjacency).
 			remote().flag("print `N` edges of each item in each direction"),
 		names("show", ParamWords, func(r *Request) *[]string { return &r.Show }, (*Request).checkShow,

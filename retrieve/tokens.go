@@ -39,7 +39,7 @@ func (c Counters) find(name string) (Counter, error) {
 	if counter := c[name]; counter != nil {
 		return counter, nil
 	}
-	return nil, &tokenizerError{badParam("tokenizer", "no token counter %s here: there are %s",
+	return nil, &tokenizerError{badParam("tokenizer", "no token counter %s here, known: %s",
 		shortQuote(name), c.names())}
 }
 

@@ -51,7 +51,7 @@ func altitudeCommand(h *cli.Host) *cobra.Command {
 		set, done := h.Progress()
 		defer done()
 		rows, err := evaluate.Altitudes(cmd.Context(), os.DirFS(h.Absolute(args[0])), evaluate.Options{
-			Base: base, Shown: filepath.ToSlash(args[0]), Progress: set, Counters: cli.Counters(),
+			Base: base, Shown: filepath.ToSlash(args[0]), Progress: set,
 		})
 		if err != nil {
 			return err

@@ -141,7 +141,7 @@ func (o *answersOut) measure(ctx context.Context, h *cli.Host, dirs []string) (e
 	defer done()
 	with := evaluate.AnswersOptions{
 		Base: o.base, Cues: o.opt.cues, Also: o.opt.also, Vectors: o.opt.vectors, Profiles: o.opt.Profiles,
-		Ask: o.opt.Models.Ask, Counters: cli.Counters(), Progress: set,
+		Ask: o.opt.Models.Ask, Progress: set,
 	}
 	if o.opt.Models.Embeds() {
 		with.Prepare = o.opt.Models.EmbedNodes

@@ -162,7 +162,7 @@ func answerAll(
 	defer done()
 	opt := evaluate.Options{
 		Base: base, Shown: filepath.ToSlash(dir), Progress: set, Profiles: to.Profiles,
-		By: evaluate.By(to.by), As: evaluate.Form(to.as), Counters: cli.Counters(), Ask: to.Models.Ask,
+		By: evaluate.By(to.by), As: evaluate.Form(to.as), Ask: to.Models.Ask,
 	}
 	if to.Models.Embeds() {
 		opt.Prepare = to.Models.EmbedNodes

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
-	"github.com/mnem-project/mnem/tokens"
+	"github.com/mnem-project/mnem/internal/testkit/o200k"
 )
 
 // script is one project in which a person works with an agent in some sessions.
@@ -209,7 +209,7 @@ func (a *agent) score(p scripted, says, given string) {
 	}
 	if given != "" {
 		a.told.answered++
-		a.told.tokens = append(a.told.tokens, tokens.Counters()[tokens.O200k](given))
+		a.told.tokens = append(a.told.tokens, o200k.Count(a.t, given))
 		right = right || a.about(p, given)
 		if !right {
 			a.told.wrong++

@@ -108,9 +108,6 @@ func Usagef(format string, args ...any) error { return usagef(format, args...) }
 // Hint adds what to do next to an error.
 func Hint(err error, format string, args ...any) error { return hint(err, format, args...) }
 
-// Counters are the token counters that requests may name.
-func Counters() retrieve.Counters { return counters() }
-
 // Retrieval makes requests from the flags of a command, as 'mnem retrieve' does.
 type Retrieval struct {
 	Models   *Models            // what completes a request; set by Request

@@ -15,7 +15,6 @@ import (
 	"github.com/mnem-project/mnem/model/rewrite"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/tokens"
 )
 
 // modelConfigured is the value of a flag that names a model for the one of the configuration; --embed
@@ -160,13 +159,4 @@ func (h host) Shown(ctx context.Context, nodes map[graph.ID]int64) {
 	if err := h.c.addUsed(ctx, nodes); err != nil {
 		h.c.Remark("warning: accesses are not counted: %v", err)
 	}
-}
-
-// counters are the token counters that requests may name. Nothing is loaded until one is used.
-func counters() retrieve.Counters {
-	out := retrieve.Counters{}
-	for name, count := range tokens.Counters() {
-		out[name] = count
-	}
-	return out
 }

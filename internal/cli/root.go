@@ -260,7 +260,7 @@ func (c *cli) openHint(err error) error {
 func (c *cli) options() (repo.Options, error) {
 	opt := repo.Options{
 		Wait: c.global.wait, PID: c.app.PID, AcceptHead: c.acceptHead,
-		Since: c.app.clock().String(), Counters: counters(), Now: c.app.clock,
+		Since: c.app.clock().String(), Now: c.app.clock,
 	}
 	err := c.setCaches(&opt)
 	if err == nil && c.linked() {

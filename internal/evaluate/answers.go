@@ -32,11 +32,10 @@ type AnswersOptions struct {
 	Cues    bool             // write each memory with its cues
 	Also    bool             // ask each question in its other wordings too
 	Vectors bool             // rank by the given vectors too
-	// Profiles, Prepare, Ask, Counters and Progress are as in Options.
+	// Profiles, Prepare, Ask and Progress are as in Options.
 	Profiles *retrieve.Profiles
 	Prepare  func(context.Context, *repo.Repo, ipld.CID) (ipld.CID, error)
 	Ask      func(context.Context, retrieve.Request) (retrieve.Request, error)
-	Counters retrieve.Counters
 	Progress func(what string, done, total int)
 }
 
@@ -104,7 +103,7 @@ func (m *Memories) Close() (err error) {
 // fill writes the memories of a set.
 func (s *filled) fill(ctx context.Context, opt *AnswersOptions, wrote func()) (err error) {
 	stamp := repo.Stamp{Author: "mnem bench", Time: s.facts[0].at, Command: []string{"bench", "answers"}}
-	if s.rp, err = repo.New(ctx, mem.New(), stamp, repo.Options{Counters: opt.Counters}); err != nil {
+	if s.rp, err = repo.New(ctx, mem.New(), stamp, repo.Options{}); err != nil {
 		return err
 	}
 	s.keys = make(map[graph.ID]string)

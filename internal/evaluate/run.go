@@ -71,8 +71,6 @@ type Options struct {
 	// Ask, where given, completes the request of each query before it is answered, as by a model; it
 	// is called once, also where a query is answered several times. Its error ends the run.
 	Ask func(context.Context, retrieve.Request) (retrieve.Request, error)
-	// Counters are the token counters that queries may name beside the estimate.
-	Counters retrieve.Counters
 	Shown    string // what messages call the directory, "" for nothing
 	// Answer, where given, is called with each query and its answer, one at a time in the order of
 	// files and lines. An error ends the run and comes back as it is.
@@ -325,7 +323,7 @@ func Stamp() repo.Stamp {
 // build makes the repository of a change file. It is returned with an error too, to be closed.
 func (r *runner) build(ctx context.Context, name string) (*repo.Snapshot, *repo.Repo, error) {
 	by := Stamp()
-	rp, err := repo.New(ctx, mem.New(), by, repo.Options{Counters: r.opt.Counters})
+	rp, err := repo.New(ctx, mem.New(), by, repo.Options{})
 	if err != nil {
 		return nil, rp, err
 	}

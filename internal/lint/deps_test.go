@@ -85,7 +85,7 @@ var allowed = map[string]string{
 	"remote/trade": "commit graph internal/filestate internal/plain ipld ops remote remote/byverb remote/mirror remote/place " +
 		"remote/server repo",
 	// What agents and their users say becomes nodes, by files beside a repository that may be lost.
-	"capture": "graph ingest ingest/chats ipld memory repo retrieve store tokens internal/filestate internal/text internal/regular",
+	"capture": "graph ingest ingest/chats ipld memory repo retrieve store internal/filestate internal/text internal/regular",
 	// What processes say to each other that use one repository: bytes, whatever they mean.
 	"internal/owner": "internal/regular",
 	// The order in which processes come to a lock: bytes of a file, no repository.
@@ -119,6 +119,7 @@ var allowed = map[string]string{
 	"internal/testkit/effort": "",
 	"internal/testkit/differ": "",
 	"internal/testkit/longer": "",
+	"internal/testkit/o200k":  "",
 	"internal/testkit/ramdir": "",
 	// All files of repositories, for tests that look for texts in them.
 	"internal/testkit/repofiles": "internal/layout ipld store/pebble",
@@ -156,12 +157,9 @@ var allowed = map[string]string{
 	"internal/filestate": "internal/regular",
 	// What is below .mnem, and how a text is erased from what is no part of the store: bytes, whatever they mean.
 	"internal/layout": "internal/filestate internal/regular",
-	// Exact token counts, and what packs the two large vocabularies.
-	"tokens":     "",
-	"tokens/gen": "",
 	"internal/cli": "ipld graph guard store commit adjacency community retrieve repo memory memory/compare model internal/regular " +
 		"model/embed model/rerank model/rewrite operation ops policy serve " +
-		"tokens internal/pattern internal/text " +
+		"internal/pattern internal/text " +
 		"internal/accesses internal/clients internal/filestate internal/filewatch internal/gitdir internal/gitfollow internal/hooks internal/integrate internal/keyring internal/owner peers " +
 		"mcp capture internal/plain internal/settings internal/shelf internal/show remote remote/byverb remote/place remote/server remote/trade " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types
@@ -261,12 +259,12 @@ func TestHeavyImportsStayInTheirRooms(t *testing.T) {
 		"github.com/ipld/go-ipld-prime":    {"ipld/prime"},
 		"github.com/ipfs/go-cid":           {"ipld/prime"},
 		"github.com/spf13/cobra":           {"internal/cli", "internal/bench"},
-		"github.com/tiktoken-go/tokenizer": {"tokens/gen"},
+		"github.com/tiktoken-go/tokenizer": {"internal/testkit/o200k"},
 		"github.com/BurntSushi/toml":       {"internal/clients"},
 		"github.com/tailscale/hujson":      {"internal/clients"},
 		"github.com/fsnotify/fsnotify":     {"internal/filewatch"},
-		"golang.org/x/net":                 {"ingest/parse"},                                   // the tokenizer of HTML; no tree is made
-		"github.com/klauspost/compress":    {"tokens", "tokens/gen", "serve", "remote/server"}, // and packs on their way
+		"golang.org/x/net":                 {"ingest/parse"},           // the tokenizer of HTML; no tree is made
+		"github.com/klauspost/compress":    {"serve", "remote/server"}, // packs on their way
 		"github.com/prometheus":            {"serve"},
 		"github.com/jackc/pgx/v5":          {"store/postgres"}, // of it the protocol alone, pgconn
 		// The protocol library brings OAuth and gob with it.

@@ -167,7 +167,7 @@ export interface Arguments {
     summarize?: number;
     summary_cap?: number;
     time?: string;
-    tokenizer?: 'estimate' | 'cl100k' | 'o200k';
+    tokenizer?: 'estimate';
     type?: string[];
     unseen?: boolean;
     updated_from?: string;

@@ -1,4 +1,4 @@
-package tokens
+package capture
 
 import (
 	"flag"
@@ -9,29 +9,37 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/tiktoken-go/tokenizer/codec"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write common.txt anew")
+var rewrite = flag.Bool("rewrite", false, "write common.txt")
 
 // commonOf returns what common.txt is to be: the words among the first tokens of o200k.
-func commonOf() string {
-	words := map[string]Commonness{}
-	for token, rank := range o200k.vocabulary() {
+func commonOf(t *testing.T) string {
+	t.Helper()
+	vocabulary := codec.NewO200kBase()
+	words := map[string]commonness{}
+	for rank := range uint(knowns) {
+		token, err := vocabulary.Decode([]uint{rank})
+		if err != nil {
+			t.Fatal(err)
+		}
 		word := strings.ToLower(strings.TrimPrefix(token, " "))
-		if rank >= knowns || !utf8.ValidString(word) || utf8.RuneCountInString(word) < 2 ||
+		if !utf8.ValidString(word) || utf8.RuneCountInString(word) < 2 ||
 			strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
 			continue
 		}
-		how := Known
+		how := known
 		if rank < commons {
-			how = Common
+			how = common
 		}
 		words[word] = max(words[word], how)
 	}
 	var b strings.Builder
 	for _, word := range slices.Sorted(maps.Keys(words)) {
 		b.WriteString(word)
-		if words[word] == Common {
+		if words[word] == common {
 			b.WriteByte('+')
 		}
 		b.WriteByte('\n')
@@ -40,7 +48,7 @@ func commonOf() string {
 }
 
 func TestCommon(t *testing.T) {
-	want := commonOf()
+	want := commonOf(t)
 	if *rewrite {
 		if err := os.WriteFile("common.txt", []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -48,16 +56,16 @@ func TestCommon(t *testing.T) {
 		return
 	}
 	if commonWords != want {
-		t.Error("common.txt is not of the vocabulary; -rewrite makes it anew")
+		t.Error("common.txt is not of the vocabulary; -rewrite writes it")
 	}
 	n := 0
 	for line := range strings.Lines(want) {
-		word, common := strings.CutSuffix(strings.TrimSuffix(line, "\n"), "+")
-		if got := CommonnessOf(word); got != Common && common || got != Known && !common {
+		word, plus := strings.CutSuffix(strings.TrimSuffix(line, "\n"), "+")
+		if got := commonnessOf(word); got != common && plus || got != known && !plus {
 			t.Fatalf("%q: %v", word, got)
 		}
 		for _, other := range []string{word + "\x00", word + "+", word[:len(word)-1] + "\x00", word + "zzzq"} {
-			if got := CommonnessOf(other); got != Rare {
+			if got := commonnessOf(other); got != rare {
 				t.Fatalf("%q: %v", other, got)
 			}
 		}
@@ -66,15 +74,15 @@ func TestCommon(t *testing.T) {
 	if n < 5000 {
 		t.Errorf("%d words", n)
 	}
-	for word, want := range map[string]Commonness{
-		"": Rare, "\n": Rare, "+": Rare, "the": Common, "the\nthe": Rare, "libvips": Rare, "kayak": Rare, "prices": Known,
-		"und": Common, "\xff": Rare, "zzzzzzzz": Rare,
+	for word, want := range map[string]commonness{
+		"": rare, "\n": rare, "+": rare, "the": common, "the\nthe": rare, "libvips": rare, "kayak": rare, "prices": known,
+		"und": common, "\xff": rare, "zzzzzzzz": rare,
 	} {
-		if got := CommonnessOf(word); got != want {
+		if got := commonnessOf(word); got != want {
 			t.Errorf("%q: %v, want %v", word, got, want)
 		}
 	}
-	if n := testing.AllocsPerRun(100, func() { CommonnessOf("prices") }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { commonnessOf("prices") }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -1,0 +1,21 @@
+// Package o200k counts tokens as models with the vocabulary o200k_base do, for tests that bound what answers cost.
+package o200k
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/tiktoken-go/tokenizer/codec"
+)
+
+var vocabulary = sync.OnceValue(codec.NewO200kBase)
+
+// Count returns the number of tokens of a text.
+func Count(t testing.TB, text string) int {
+	t.Helper()
+	n, err := vocabulary().Count(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
