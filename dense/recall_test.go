@@ -14,7 +14,7 @@ import (
 
 	"github.com/mnem-project/mnem/dense"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/perf"
+	"github.com/mnem-project/mnem/internal/synth"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -73,7 +73,7 @@ func all(list []dense.Change) iter.Seq2[dense.Change, error] {
 }
 
 // synthetic makes an index of made-up vectors in clusters of all sizes, alike in all directions.
-func synthetic(t testing.TB, s *perf.Synth) (store.Blocks, ipld.CID) {
+func synthetic(t testing.TB, s *synth.Synth) (store.Blocks, ipld.CID) {
 	t.Helper()
 	return indexed(t, func(yield func(graph.ID, []float64) bool) {
 		for c, err := range s.Embeddings(0, s.Nodes) {
@@ -87,7 +87,7 @@ func synthetic(t testing.TB, s *perf.Synth) (store.Blocks, ipld.CID) {
 	})
 }
 
-func synthQuestions(t testing.TB, s *perf.Synth, n int) (list [][]int8) {
+func synthQuestions(t testing.TB, s *synth.Synth, n int) (list [][]int8) {
 	t.Helper()
 	for i := range n {
 		q, err := s.Question(i)
@@ -165,7 +165,7 @@ func TestRecall(t *testing.T) {
 	effort.Alone(t)
 	questions := effort.Pick(30, 100, 100)
 	for _, n := range effort.Pick([]int{8_000}, []int{24_000, 72_000}, []int{24_000, 72_000}) {
-		s := perf.NewSynth(1, n, 0, 384)
+		s := synth.New(1, n, 0, 384)
 		blocks, c := synthetic(t, s)
 		checkRecall(t, fmt.Sprintf("%d in clusters", n), blocks, c, synthQuestions(t, s, questions), 550)
 	}
@@ -257,7 +257,7 @@ func checkWork(t *testing.T, x *dense.Index, q dense.Query, n *atomic.Int64) {
 }
 
 func BenchmarkSearch(b *testing.B) {
-	s := perf.NewSynth(1, 100_000, 0, 384)
+	s := synth.New(1, 100_000, 0, 384)
 	blocks, c := synthetic(b, s)
 	x, err := dense.Open(b.Context(), blocks, c, ipld.Sum(ipld.Raw, nil), segment.NewCache(64<<20))
 	if err != nil {

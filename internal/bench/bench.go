@@ -1,5 +1,4 @@
-// Package bench holds the commands of mnem-bench: they measure how well memory is found, and what
-// work costs. They are apart from mnem, which agents start for every question.
+// Package bench holds the commands of mnem-bench: they measure how well memory is found. They are apart from mnem, which agents start for every question.
 package bench
 
 import (
@@ -14,15 +13,14 @@ import (
 func Program() cli.Program {
 	return cli.Program{
 		Name:  "mnem-bench",
-		Short: "Measure how well memory is found, and at what cost",
-		Long: "Measure how well retrieval finds what a memory of your own holds, and what work costs as a\n" +
-			"memory grows, so that settings, versions and machines can be compared by figures. No repository\n" +
-			"is written.",
+		Short: "Measure how well memory is found",
+		Long: "Measure how well retrieval finds what a memory of your own holds, so that settings and versions\n" +
+			"can be compared by figures; and make memories of any size to try commands on.",
 		Example: "  mnem-bench eval . --by cat\n" +
 			"  mnem-bench answers memory --cues --also\n" +
-			"  mnem-bench perf --nodes 200 --dims 8 --runs 1 --only warm",
+			"  mnem-bench load aged --facts 10000",
 		Commands: func(h *cli.Host) []*cobra.Command {
-			return []*cobra.Command{evalCommand(h), answersCommand(h), altitudeCommand(h), digestsCommand(h), checkCommand(h), perfCommand(h), watchCommand(h), openCommand(h)}
+			return []*cobra.Command{evalCommand(h), answersCommand(h), loadCommand(h)}
 		},
 	}
 }

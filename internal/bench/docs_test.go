@@ -19,34 +19,17 @@ import (
 
 // The shapes of answers with --json, put together from parts.
 const (
-	shapeThresholds = `{"coverage": "int", "evidence": "int", "lead": "int", ` +
-		`"weak_coverage": "int", "weak_evidence": "int", "cosines?": "object"}`
-	shapeCurve = `{"thresholds": ` + shapeThresholds + `, "strong": "int", "right": "int", ` +
-		`"weak": "int", "false_strong": "int", "unanswerable_weak": "int"}`
 	shapeFigures = `"r5": "number|null", "r10": "number|null", "all10": "number|null", ` +
 		`"mrr": "number|null", "ndcg10": "number|null", "r1024": "number|null", ` +
 		`"session_r5": "number|null", "session_r10": "number|null"`
-	shapeQuantiles = `"runs": "int", "median": "int", "q1": "int", "q3": "int", "p99": "int"`
-	shapeCosts     = `[{"group": "text", "name": "text", "unit": "ns|bytes|count", ` +
-		shapeQuantiles + `, "yardstick?": {"name": "text", ` + shapeQuantiles + `}, ` +
-		`"bound?": {"times?": "number", "plus?": "int", "most?": "int", "p99?": "int", "spread?": "number", "none?": "bool"}, ` +
-		`"over": "bool", "not_measured?": "text"}]`
 	shapeAnswers = `"r1": "number|null", "r5": "number|null", "r10": "number|null", "mrr": "number|null", ` +
 		`"precision": "number|null", "token_precision": "number|null", "noise": "number|null", ` +
 		`"silent": "number|null", "muted": "number|null", "hint": "number|null", "stale": "number|null", ` +
 		`"items": "number", "tokens": "number"`
-	shapeDigests = `[{"file": "text|null", "others": "bool", "method": "text", "scopes": "int", ` +
-		`"rouge_1": "number", "rouge_l": "number", "tokens": "number"}]`
-	shapeCheckCounts = `"answerable": "int", "strong": "int", "right": "int", "weak": "int", ` +
-		`"unanswerable": "int", "false_strong": "int", "unanswerable_weak": "int"`
 )
 
 func shapes() map[string]string {
 	return map[string]string{
-		"altitude": `{"limit": "int", "budget": "int", "rows": [{"altitude": "text", ` +
-			`"questions": {"count": "int", "digests": "int", "evidence": "number|null", "tokens": "number|null"}, ` +
-			`"broad": {"count": "int", "digests": "int", "points": "number|null", "tokens": "number|null", ` +
-			`"points_per_100_tokens": "number|null"}}]}`,
 		"answers": `{"ranking": "int", "analyser": "int", "settings": "object", ` +
 			`"sets": [{"name": "text", "memories": "int", "questions": "int"}], ` +
 			`"rows?": [{"set": "text|null", "kind": "text|null", "questions": "int", ` + shapeAnswers + `}], ` +
@@ -55,15 +38,6 @@ func shapes() map[string]string {
 			`"constant?": "text", "varied?": [{"value": "int", "rows": [{"set": "text", "others": "bool", ` +
 			`"questions": "int", ` + shapeAnswers + `}]}], ` +
 			`"failures?": {"embed": "int", "rerank": "int", "rewrite": "int"}}`,
-		"check": `{"gate": "lexical|semantic|fused", "files": [{"name": "text", ` +
-			`"graph": "cid", "nodes": "int", "edges": "int", "queries": "int", "questions": "text"}], ` +
-			`"thresholds": ` + shapeThresholds + `, "other_sets?": {` + shapeCheckCounts + `}, ` +
-			`"removed": {` + shapeCheckCounts + `}, "curve": [` + shapeCurve + `], "chosen?": ` +
-			shapeCurve + `, "left_out": [{"name": "text", "thresholds?": ` + shapeThresholds + `, ` +
-			shapeCheckCounts + `}], "others": {` + shapeCheckCounts + `}}`,
-		"digests": `{"weights": "object", "rows?": ` + shapeDigests + `, "gain?": {"over": "text", ` +
-			`"rouge_l": "number", "from": "number", "to": "number"}, ` +
-			`"weight?": "text", "varied?": [{"value": "int", "rows": ` + shapeDigests + `}]}`,
 		"eval": `{"ranking": "int", "analyser": "int", "settings": "object", ` +
 			`"files": [{"name": "text", "graph": "cid|null", "nodes": "int", "edges": "int", ` +
 			`"queries": "int", "questions": "text"}], "rows": [{"cat?": "text|null", ` +
@@ -71,11 +45,7 @@ func shapes() map[string]string {
 			`"queries": "int", ` + shapeFigures + `}], ` +
 			`"failures?": {"embed": "int", "rerank": "int", "rewrite": "int"}, "baseline?": {"tolerance": "number", ` +
 			`"worse": ["text"], "rows": [{"cat": "text|null", ` + shapeFigures + `}]}}`,
-		"perf": `{"machine": {"cpu": "text", "cpus": "int", "os": "text", "arch": "text", ` +
-			`"go": "text"}, "seed": "int", "dims": "int", "hub": "int", "runs": "int", ` +
-			`"figures": ` + shapeCosts + `, "sizes": [{"nodes": "int", "edges": "int", ` +
-			`"figures": ` + shapeCosts + `, "commits": [{"commits": "int", "time": {` + shapeQuantiles +
-			`}, "blocks": "int", "bytes": "int"}]}], "remarks": ["text"]}`,
+		"load": `{"facts": "int", "commits": "int", "commit": "cid"}`,
 	}
 }
 
@@ -144,19 +114,9 @@ func runExamples(t *testing.T, cmd *cobra.Command) (ran int) {
 	before, _ := w.bench(0, "eval", ".", "--json")
 	w.write("before.json", before)
 	w.copyIn("memory", railway)
-	if cmd.Name() == "digests" || cmd.Name() == "altitude" {
-		w.copyIn(".", talks)
-	}
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for line := range strings.Lines(cmd.Example) {
 		command, _, _ := strings.Cut(strings.TrimSpace(line), " >")
 		args := append(strings.Fields(command)[1:], "--json")
-		if cmd.Name() == "perf" {
-			args = append(args, "--mnem", program)
-		}
 		out, _ := w.bench(0, args...)
 		checkAnswer(t, cmd.Name(), out)
 		ran++

@@ -19,19 +19,14 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/ramdir"
 )
 
-// asProgram makes the test binary be mnem-bench, or mnem where its first argument is not one of its
-// commands, for what is started anew. The name does not begin with MNEM_: those are taken out of
+// asProgram makes the test binary be mnem, for processes that a command starts. The name does not begin with MNEM_: those are taken out of
 // what such a process sees.
 const asProgram = "TEST_AS_MNEM"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-		run := func(args []string) int { return cli.System().Run(ctx, args) }
-		if len(os.Args) > 1 && (os.Args[1] == "watch" || os.Args[1] == "open") {
-			run = func(args []string) int { return Run(ctx, cli.System(), args) }
-		}
-		code := run(os.Args[1:])
+		code := cli.System().Run(ctx, os.Args[1:])
 		stop()
 		os.Exit(code)
 	}

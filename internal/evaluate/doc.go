@@ -30,10 +30,6 @@
 //	                 gold, or without it
 //	items, tokens    what is printed
 //
-// Digests compares digests with written summaries: ROUGE-1 is the share of a summary's words that a text has
-// too, ROUGE-L that of the longest sequence of words that both have in the same order. Altitudes measures what
-// is printed of the rare terms of known answers, and of the points of broad questions.
-//
 // All sums are exact fractions, and are rounded only when they are printed: the same memory,
 // questions and ranking give the same figures on every machine.
 package evaluate

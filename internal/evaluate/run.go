@@ -70,8 +70,8 @@ type Options struct {
 	Prepare func(context.Context, *repo.Repo, ipld.CID) (ipld.CID, error)
 	// Ask, where given, completes the request of each query before it is answered, as by a model; it
 	// is called once, also where a query is answered several times. Its error ends the run.
-	Ask func(context.Context, retrieve.Request) (retrieve.Request, error)
-	Shown    string // what messages call the directory, "" for nothing
+	Ask   func(context.Context, retrieve.Request) (retrieve.Request, error)
+	Shown string // what messages call the directory, "" for nothing
 	// Answer, where given, is called with each query and its answer, one at a time in the order of
 	// files and lines. An error ends the run and comes back as it is.
 	Answer func(*Query, *retrieve.Answer) error

@@ -111,9 +111,8 @@ var allowed = map[string]string{
 	"policy": "ipld repo internal/regular",
 	// Measuring retrieval: it makes repositories in memory and looks at what they answer.
 	"internal/evaluate": "ipld graph ingest ingest/chats ingest/parse store store/mem prolly distill repo retrieve memory internal/fixed internal/text internal/tuning",
-	// Measuring cost: it makes repositories on disk, counts what their store does, and opens the
-	// same Pebble beside them as a yardstick.
-	"internal/perf":    "ipld graph store store/pebble repo retrieve adjacency memory",
+	// Memories that are made up, for tests, benchmarks and a program that fills repositories.
+	"internal/synth":   "ipld graph memory repo",
 	"internal/testkit": "ipld store graph prolly commit repo store/mem store/pebble store/storetest",
 	// What tests of every package use, so that these import nothing of ours.
 	"internal/testkit/effort": "",
@@ -170,8 +169,8 @@ var allowed = map[string]string{
 	"internal/e2e":       "", // trying the program from outside
 	"internal/lint":      "",
 	// Measuring, in a program of its own: what it shares with the command line is cli.Host.
-	"internal/bench": "distill graph internal/cli internal/evaluate internal/filestate internal/perf internal/plain " +
-		"internal/show memory model operation ops retrieve",
+	"internal/bench": "graph internal/cli internal/evaluate internal/plain internal/show internal/synth memory model operation " +
+		"ops repo retrieve",
 	"cmd/mnem":       "internal/cli",
 	"cmd/mnem-bench": "internal/bench internal/cli",
 	"spec":           "",
@@ -255,7 +254,7 @@ func TestConformanceIsApart(t *testing.T) {
 // TestHeavyImportsStayInTheirRooms keeps what is slow to start or replaceable behind one door.
 func TestHeavyImportsStayInTheirRooms(t *testing.T) {
 	doors := map[string][]string{
-		"github.com/cockroachdb/pebble/v2": {"store/pebble", "repo", "internal/testkit", "internal/perf"},
+		"github.com/cockroachdb/pebble/v2": {"store/pebble", "repo", "internal/testkit"},
 		"github.com/ipld/go-ipld-prime":    {"ipld/prime"},
 		"github.com/ipfs/go-cid":           {"ipld/prime"},
 		"github.com/spf13/cobra":           {"internal/cli", "internal/bench"},

@@ -20,7 +20,6 @@ var mayOpen = map[string]string{
 	"web/build/":             "a generator, for files of this module",
 	"conformance/":           "a program for files of this module",
 	"internal/bench/":        "a program of its own, which holds no memory of a user",
-	"internal/perf/":         "a program of its own, which holds no memory of a user",
 	"store/pebble/":          "files of the store, which it makes",
 	"internal/queue/":        "a file of the store's lock",
 	"internal/filestate/":    "locks, directories and new files of its own, made exclusively",

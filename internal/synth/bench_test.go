@@ -1,0 +1,130 @@
+package synth
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/memory"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// benchFacts returns MNEM_BENCH_FACTS, by default 10,000: how many facts the memory of the benchmarks has.
+func benchFacts(b *testing.B) int {
+	b.Helper()
+	text := os.Getenv("MNEM_BENCH_FACTS")
+	if text == "" {
+		return 10_000
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < loadBatch || n > MaxNodes {
+		b.Fatalf("MNEM_BENCH_FACTS: %q is no number from %d to %d", text, loadBatch, MaxNodes)
+	}
+	return n
+}
+
+// question asks for one of n facts by words that it shares with many and a name of its own.
+func (s *Synth) question(i, n int) string {
+	f := strings.Fields(s.Fact(i * 7919 % n))
+	return strings.Join([]string{"which host serves the", f[1], "of", f[18], f[19]}, " ")
+}
+
+// BenchmarkMemory times the main verbs in a memory on disk that grew as memories of agents do: see Load.
+func BenchmarkMemory(b *testing.B) {
+	facts := benchFacts(b)
+	dir, w := b.TempDir(), &world{Synth: New(1, facts, 0, 0)}
+	r, err := repo.Init(b.Context(), dir, w.stamp(), repo.Options{})
+	if err == nil {
+		err = w.Load(b.Context(), r, LoadOptions{Author: "agent", Facts: facts - loadBatch, Commits: loadBatch})
+	}
+	if err == nil {
+		err = r.Close()
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	next := facts
+	b.Run("retrieve-cold", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			within(b, dir, func(r *repo.Repo) { w.retrieve(b, r, i) })
+		}
+	})
+	within(b, dir, func(r *repo.Repo) {
+		b.Run("retrieve-warm", func(b *testing.B) {
+			for i := range 100 {
+				w.retrieve(b, r, i)
+			}
+			for i := 100; b.Loop(); i++ {
+				w.retrieve(b, r, i)
+			}
+		})
+		m := memory.New(r)
+		remember := func(b *testing.B, n int) {
+			if err := w.Remember(b.Context(), m, "agent", next, n); err != nil {
+				b.Fatal(err)
+			}
+			next += n
+		}
+		b.Run("remember", func(b *testing.B) {
+			for b.Loop() {
+				remember(b, 1)
+			}
+		})
+		b.Run("remember-batch", func(b *testing.B) {
+			for b.Loop() {
+				remember(b, loadBatch)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(loadBatch*b.N), "ns/fact")
+		})
+		b.Run("commit", func(b *testing.B) {
+			for b.Loop() {
+				if err := w.commitOne(b.Context(), r); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		few := &world{Synth: New(1, diffChanges, 0, 0)}
+		_, err := r.Commit(b.Context(), few.Changes(), repo.CommitOptions{Stamp: w.stamp(), Message: "few"})
+		if err == nil {
+			err = few.edit(b.Context(), r, 0, diffChanges)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run("diff", func(b *testing.B) {
+			for b.Loop() {
+				if err := walkDiff(b.Context(), r); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	})
+}
+
+// within opens a repository for fn.
+func within(b *testing.B, dir string, fn func(*repo.Repo)) {
+	b.Helper()
+	r, err := repo.Open(dir, repo.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	fn(r)
+	if err := r.Close(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// retrieve asks for a fact, which must find something.
+func (w *world) retrieve(b *testing.B, r *repo.Repo, i int) {
+	b.Helper()
+	s, err := r.Snapshot(b.Context(), "HEAD")
+	if err != nil {
+		b.Fatal(err)
+	}
+	answer, err := s.Retrieve(b.Context(), retrieve.Request{Text: w.question(i, w.Nodes)})
+	if err != nil || len(answer.Items) == 0 {
+		b.Fatal("nothing found", err)
+	}
+}

@@ -1,0 +1,72 @@
+package synth
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/memory"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// loadBatch is how many facts Load remembers at once.
+const loadBatch = 1000
+
+// LoadOptions say what Load writes.
+type LoadOptions struct {
+	Author  string
+	Facts   int // that are remembered in batches
+	Commits int // further facts, each remembered in a commit of its own
+	// Progress, if given, is called after each write on the calling goroutine.
+	Progress func(what string, done, total int)
+}
+
+// Load fills a repository as agents do over time: each fact has a time of its own, and the last ones are commits of
+// one fact. Tables, indexes and history then have the shape of a memory that grew.
+func (s *Synth) Load(ctx context.Context, r *repo.Repo, opt LoadOptions) error {
+	m, total := memory.New(r), opt.Facts+opt.Commits
+	for done := 0; done < total; {
+		n := 1
+		if done < opt.Facts {
+			n = min(loadBatch, opt.Facts-done)
+		}
+		if err := s.Remember(ctx, m, opt.Author, done, n); err != nil {
+			return err
+		}
+		done += n
+		if opt.Progress != nil {
+			opt.Progress("remember facts", done, total)
+		}
+	}
+	return nil
+}
+
+// Remember writes n facts from the ith on in one commit.
+func (s *Synth) Remember(ctx context.Context, m *memory.Memory, author string, i, n int) error {
+	reqs := make([]memory.RememberRequest, n)
+	for at := range reqs {
+		reqs[at] = memory.RememberRequest{Text: s.Fact(i + at), Time: graph.At(factTime(i + at))}
+	}
+	stamp := Stamp(author, "remember")
+	stamp.Time = factTime(i + n - 1)
+	if _, err := m.RememberAll(ctx, memory.RememberOptions{CommitOptions: repo.CommitOptions{Stamp: stamp}}, reqs); err != nil {
+		return fmt.Errorf("remember facts %d to %d: %w", i, i+n-1, err)
+	}
+	return nil
+}
+
+// Stamp is that of a command before anything was remembered.
+func Stamp(author, command string) repo.Stamp {
+	return repo.Stamp{Author: author, Time: firstTime, Command: []string{command}}
+}
+
+// factTime is when the ith node or fact was made.
+func factTime(i int) graph.Time { return firstTime + graph.Time(i)*nodeSeconds*1_000_000 }
+
+// Fact returns a sentence as agents write them, with names and numbers of its own among words that many have.
+func (s *Synth) Fact(i int) string {
+	r := newSource(s.Seed, kindFact, uint64(i))
+	word := func() string { return s.words[100+r.zipf(200)] }
+	return fmt.Sprintf("The %s service of tenant t%d moved to host h%d in rack %d because the %s team of %s "+
+		"needed %d GB for its %s", word(), i/7, i*31%9973, i%97, word(), s.name(r, 2), i%512, word())
+}

@@ -1,0 +1,279 @@
+package synth
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/memory"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// slackOfAllocations is by how many parts of a hundred allocations may differ: maps grow by a random seed.
+const slackOfAllocations = 10
+
+// job is a verb whose work is counted.
+type job struct {
+	name  string
+	slack int64 // parts of a hundred by which its reads may differ
+	// first is done before anything is counted; nil for nothing. It leaves caches as it filled them.
+	first func(*testing.T, *repo.Repo)
+	do    func(*testing.T, *repo.Repo)
+}
+
+func ok(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newest(t *testing.T, r *repo.Repo) *repo.Snapshot {
+	t.Helper()
+	s, err := r.Snapshot(t.Context(), "HEAD")
+	ok(t, err)
+	return s
+}
+
+// jobs lists the main verbs on a memory, in the order in which they are done. What reads comes first.
+func (w *world) jobs() []job {
+	question := func(i int) func(*testing.T, *repo.Repo) {
+		return func(t *testing.T, r *repo.Repo) {
+			q, err := w.Question(i)
+			ok(t, err)
+			answer, err := newest(t, r).Retrieve(t.Context(), retrieve.Request{Text: q.Text})
+			ok(t, err)
+			if len(answer.Items) == 0 {
+				t.Errorf("nothing found for %q", q.Text)
+			}
+		}
+	}
+	keep := func(from, n int) func(*testing.T, *repo.Repo) {
+		return func(t *testing.T, r *repo.Repo) {
+			reqs := make([]memory.RememberRequest, n)
+			for i := range reqs {
+				reqs[i].Text = w.Fact(from + i)
+			}
+			_, err := memory.New(r).RememberAll(t.Context(),
+				memory.RememberOptions{CommitOptions: repo.CommitOptions{Stamp: w.stamp()}}, reqs)
+			ok(t, err)
+		}
+	}
+	commit := func(t *testing.T, r *repo.Repo) { ok(t, w.commitOne(t.Context(), r)) }
+	return []job{
+		{name: "open", do: func(t *testing.T, r *repo.Repo) { newest(t, r) }},
+		{name: "get", do: func(t *testing.T, r *repo.Repo) {
+			_, _, err := newest(t, r).Node(t.Context(), graph.NodeID(w.Key(w.Nodes/2)))
+			ok(t, err)
+		}},
+		{name: "log", do: func(t *testing.T, r *repo.Repo) {
+			n := 0
+			for _, err := range r.History(t.Context(), repo.LogOptions{}) {
+				ok(t, err)
+				if n++; n == 20 {
+					break
+				}
+			}
+		}},
+		{name: "status", do: func(t *testing.T, r *repo.Repo) {
+			_, err := r.Status(t.Context(), "")
+			ok(t, err)
+		}},
+		{name: "retrieve, cold", do: question(0)},
+		{name: "retrieve, warm", first: question(0), do: question(0)},
+		{name: "show all nodes", do: func(t *testing.T, r *repo.Repo) {
+			before, err := r.Snapshot(t.Context(), "HEAD~1")
+			ok(t, err)
+			n := 0
+			for _, err := range before.Diff(newest(t, r)).Nodes(t.Context()) {
+				ok(t, err)
+				n++
+			}
+			if n != w.Nodes {
+				t.Errorf("%d nodes", n)
+			}
+		}},
+		{name: "commit, cold", do: commit},
+		{name: "commit, warm", first: commit, do: commit},
+		{name: "commit of 100 changes", do: func(t *testing.T, r *repo.Repo) {
+			ok(t, w.edit(t.Context(), r, 0, diffChanges))
+		}},
+		{name: "diff of them", do: func(t *testing.T, r *repo.Repo) { ok(t, walkDiff(t.Context(), r)) }},
+		{name: "merge of 10 changes", first: w.fork, do: func(t *testing.T, r *repo.Repo) {
+			_, err := r.Merge(t.Context(), "side", repo.MergeOptions{CommitOptions: repo.CommitOptions{Stamp: w.stamp()}})
+			ok(t, err)
+		}},
+		{name: "remember, cold", do: keep(0, 1)},
+		{name: "remember, warm", first: keep(1, 1), do: keep(2, 1)},
+		{name: "remember 50 at once", do: keep(100, 50)},
+		{name: "newest of op log", do: func(t *testing.T, r *repo.Repo) {
+			for _, err := range r.Operations(t.Context()) {
+				ok(t, err)
+				break
+			}
+		}},
+		{name: "op log", do: func(t *testing.T, r *repo.Repo) {
+			for _, err := range r.Operations(t.Context()) {
+				ok(t, err)
+			}
+		}},
+		// Several goroutines read what each wants of trees through one cache, and may both miss it.
+		{name: "fsck", slack: 2, do: func(t *testing.T, r *repo.Repo) {
+			report, err := r.Fsck(t.Context(), repo.FsckOptions{})
+			ok(t, err)
+			if len(report.Errors) > 0 {
+				t.Error(report.Errors[0].Message)
+			}
+		}},
+	}
+}
+
+// fork changes ten nodes on a branch and ten others on main.
+func (w *world) fork(t *testing.T, r *repo.Repo) {
+	_, err := r.CreateBranch(t.Context(), "side", "HEAD", repo.RefOptions{Stamp: w.stamp()})
+	ok(t, err)
+	ok(t, w.edit(t.Context(), r, 1, 10))
+	ok(t, r.Switch(t.Context(), "side", repo.SwitchOptions{Stamp: w.stamp()}))
+	ok(t, w.edit(t.Context(), r, 2, 10))
+	ok(t, r.Switch(t.Context(), "main", repo.SwitchOptions{Stamp: w.stamp()}))
+}
+
+// kept is a store that stays open when a repository over it is closed.
+type kept struct{ store.Store }
+
+func (kept) Close() error { return nil }
+
+// count does a job on a repository that was just opened, and returns its work and how much it allocated.
+func (w *world) count(t *testing.T, st store.Store, j job) (work, int64) {
+	t.Helper()
+	c := &counted{Store: kept{st}}
+	r, err := repo.New(t.Context(), c, w.stamp(), repo.Options{})
+	ok(t, err)
+	if j.first != nil {
+		j.first(t, r)
+	}
+	c.reset()
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties pools, whose objects are then made again
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	j.do(t, r)
+	runtime.ReadMemStats(&after)
+	did := c.work()
+	ok(t, r.Close())
+	return did, int64(after.Mallocs - before.Mallocs)
+}
+
+// workFile holds what the main verbs read, write and allocate.
+const workFile = "testdata/work.txt"
+
+// verb is a row of it.
+type verb struct {
+	name  string
+	nodes int
+}
+
+// TestWork compares the work of the main verbs in memories of two sizes with what is written down: blocks and bytes
+// read and written and syncs are exact, allocations within slackOfAllocations. More is a regress, and less
+// is written down: MNEM_REWRITE=1 go test ./internal/synth -run 'TestWork$'
+func TestWork(t *testing.T) {
+	effort.Alone(t)
+	was := runtime.GOMAXPROCS(1) // allocations of goroutines beside are nobody's
+	defer runtime.GOMAXPROCS(was)
+	rewrite := os.Getenv("MNEM_REWRITE") != ""
+	old := readWork(t, rewrite)
+	workOf(t, 200, func(job, []int64) {}) // makes what a process makes once
+	var out strings.Builder
+	fmt.Fprintf(&out, "%-22s %6s %7s %10s %8s %9s %6s %9s\n", "verb", "nodes", "read", "bytes", "written", "bytes",
+		"syncs", "allocated")
+	rows := 0
+	for _, nodes := range []int{500, 4000} {
+		workOf(t, nodes, func(j job, got []int64) {
+			fmt.Fprintf(&out, "%-22s %6d %7d %10d %8d %9d %6d %9d\n", j.name, nodes, got[0], got[1], got[2], got[3],
+				got[4], got[5])
+			rows++
+			want, known := old[verb{j.name, nodes}]
+			if !rewrite && (!known || !near(got[:2], want[:2], j.slack) || !near(got[2:5], want[2:5], 0) ||
+				!near(got[5:], want[5:], slackOfAllocations)) {
+				t.Errorf("%s at %d nodes: %d, want %d", j.name, nodes, got, want)
+			}
+		})
+	}
+	if rewrite {
+		ok(t, os.WriteFile(filepath.FromSlash(workFile), []byte(out.String()), 0o644))
+		return
+	}
+	if rows != len(old) {
+		t.Errorf("%d rows, %d are written down", rows, len(old))
+	}
+	if t.Failed() {
+		t.Logf("now:\n%s", out.String())
+	}
+}
+
+// readWork reads what is written down, nothing where it is written anew.
+func readWork(t *testing.T, rewrite bool) map[verb][]int64 {
+	t.Helper()
+	if rewrite {
+		return nil
+	}
+	data, err := os.ReadFile(filepath.FromSlash(workFile))
+	ok(t, err)
+	rows := make(map[verb][]int64)
+	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(string(data), "\r\n", "\n")), "\n")
+	for _, line := range lines[1:] {
+		k, v := verb{}, make([]int64, 6)
+		if len(line) > 22 {
+			k.name = strings.TrimSpace(line[:22])
+			_, err = fmt.Sscan(line[22:], &k.nodes, &v[0], &v[1], &v[2], &v[3], &v[4], &v[5])
+		}
+		if err != nil || k.nodes == 0 {
+			t.Fatalf("%q: %v", line, err)
+		}
+		rows[k] = v
+	}
+	return rows
+}
+
+// workOf does all jobs in a memory of so many nodes and tells of each what it cost.
+func workOf(t *testing.T, nodes int, tell func(job, []int64)) {
+	t.Helper()
+	w := &world{Synth: New(1, nodes, 0, 0)}
+	st := mem.New()
+	r, err := repo.New(t.Context(), st, w.stamp(), repo.Options{})
+	ok(t, err)
+	for _, changes := range []repo.Changes{w.one(), w.Changes()} {
+		_, err = r.Commit(t.Context(), changes, repo.CommitOptions{Stamp: w.stamp(), Message: "all"})
+		ok(t, err)
+	}
+	for _, j := range w.jobs() {
+		did, allocs := w.count(t, st, j)
+		tell(j, []int64{did.BlocksRead, did.BytesRead, did.BlocksWritten, did.BytesWritten, did.Syncs, allocs})
+	}
+}
+
+// one is a first commit, so that another has a parent.
+func (w *world) one() repo.Changes {
+	return func(yield func(graph.Change, error) bool) {
+		text := "the first"
+		yield(graph.Change{Node: &graph.NodeChange{Key: "first", Type: "fact", Summary: &text}}, nil)
+	}
+}
+
+// near reports whether values are within some parts of a hundred of others.
+func near(got, want []int64, slack int64) bool {
+	for i := range got {
+		if d := 100 * (got[i] - want[i]); max(d, -d) > slack*want[i] {
+			return false
+		}
+	}
+	return true
+}
