@@ -20,7 +20,6 @@ import (
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store/mem"
-	"github.com/mnem-project/mnem/tokens"
 )
 
 // goldens holds what the current ranking answers: files of cases, each with a memory, a request and the answer.
@@ -74,7 +73,7 @@ func (g goldenMemory) batches(t testing.TB) []cases.Batch {
 func (g goldenMemory) repository(t testing.TB, l layout) *repo.Repo {
 	t.Helper()
 	stamp := repo.Stamp{Author: g.Author, Command: []string{"test"}}
-	r, err := repo.New(t.Context(), mem.New(), stamp, repo.Options{Counters: goldenCounters()})
+	r, err := repo.New(t.Context(), mem.New(), stamp, repo.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,14 +99,6 @@ func (g goldenMemory) repository(t testing.TB, l layout) *repo.Repo {
 		}
 	}
 	return r
-}
-
-func goldenCounters() retrieve.Counters {
-	counters := retrieve.Counters{}
-	for name, count := range tokens.Counters() {
-		counters[name] = count
-	}
-	return counters
 }
 
 // tip is the snapshot of HEAD, nil before the first commit.
