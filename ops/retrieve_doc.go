@@ -23,8 +23,7 @@ const (
 		"numbers and common negations) and --mmr (0.7 weighs relevance seven tenths, and being unlike\n" +
 		"the items before three). --explain names what was left out, and why.\n\n" +
 		"--pack passages prints of each summary and content only the passages that match the query best,\n" +
-		"with <...> for what is left out. --order document prints items that edges join side by side, in\n" +
-		"the order in which they were created.\n\n" +
+		"with <...> for what is left out.\n\n" +
 		"--vector also ranks by embeddings: FILE, or - for standard input, holds the query's vector of\n" +
 		"that MODEL, a JSON list of numbers. It is compared with the embeddings of that model in the\n" +
 		"commit ('mnem help changes'). Without a QUERY the vector decides alone. The first query of a\n" +

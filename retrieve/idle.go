@@ -53,7 +53,6 @@ type idle struct {
 	blocked         bool // a lane other than that of the text found nothing but what was left out
 	links, passages bool // whether an item shows any
 	key, content    bool
-	joined          bool // whether an edge joins items of a document
 }
 
 // shows notes what an item shows.
@@ -78,13 +77,13 @@ func (r *run) idleWarnings(ctx context.Context, a *Answer) ([]Warning, error) {
 	}
 	add(NoType, paramTypes, missing)
 	if len(a.Items) > 0 {
-		add(NoEffect, paramParameters, r.idleParams(len(a.Items)))
+		add(NoEffect, paramParameters, r.idleParams())
 	}
 	return out, nil
 }
 
 // idleParams returns the parameters that changed nothing, in the order of clause 8.1.
-func (r *run) idleParams(items int) []string {
+func (r *run) idleParams() []string {
 	q := &r.req
 	oneLane := len(r.lists) <= 1
 	noZero := !slices.ContainsFunc(q.Weights, func(w LaneWeight) bool { return w.Weight == 0 })
@@ -102,13 +101,12 @@ func (r *run) idleParams(items int) []string {
 		{"fusion", q.Fusion != Convex && oneLane && !r.expands()},
 		{"weights", len(q.Weights) > 0 && noZero && oneLane &&
 			(q.Fusion != WeightedRRF || !r.expands())},
-		{"expandTypes", len(q.ExpandTypes) > 0 && !r.expands() && q.Order != ByDocument},
+		{"expandTypes", len(q.ExpandTypes) > 0 && !r.expands()},
 		{"direction", q.Direction != Both && !r.expands()},
 		{"adjacency", q.Adjacency > 0 && !r.idle.links},
 		{"show", slices.Contains(q.Show, ShowKey) && !r.idle.key ||
 			slices.Contains(q.Show, ShowContent) && !r.idle.content},
 		{"mmr", q.MMR != nil && plain < 2},
-		{"order", q.Order == ByDocument && items > 1 && !r.idle.joined},
 		{"pack", q.Pack == PackPassages && !r.idle.passages},
 	} {
 		if p.idle {

@@ -47,7 +47,8 @@ func (r *run) pack(ctx context.Context, a *Answer) error {
 		a.Request.Pack, a.Request.PassageTokens = PackWhole, nil
 	}
 	a.Dropped = len(a.DroppedItems)
-	return p.arrange(ctx)
+	p.arrange()
+	return nil
 }
 
 // packer fills an answer.
@@ -149,12 +150,9 @@ func (p *packer) repeated(
 }
 
 // arrange puts the items into the order that the request asks for.
-func (p *packer) arrange(ctx context.Context) error {
-	if p.req.Order == ByDocument {
-		return p.arrangeDocument(ctx)
-	}
+func (p *packer) arrange() {
 	if p.req.Order != ByTime {
-		return nil
+		return
 	}
 	created := make(map[graph.ID]graph.Time, len(p.created))
 	for i, item := range p.answer.Items {
@@ -163,7 +161,6 @@ func (p *packer) arrange(ctx context.Context) error {
 	slices.SortFunc(p.answer.Items, func(a, b Item) int {
 		return cmp.Or(cmp.Compare(created[a.ID], created[b.ID]), a.ID.Compare(b.ID))
 	})
-	return nil
 }
 
 // shown is the text of one node, and which of the parts that a request may ask for it has.

@@ -18,8 +18,6 @@ type Order string
 const (
 	ByRank Order = "rank" // best first
 	ByTime Order = "time" // oldest first: created ascending, then id
-	// ByDocument puts items that edges join side by side, in the order in which they are read.
-	ByDocument Order = "document"
 )
 
 // Lambda returns a share of 0 to 1, as people write it, in units of 2^-16, rounded to the nearest,

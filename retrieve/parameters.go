@@ -187,8 +187,8 @@ func paramsOfForm() []param {
 			Altitudes()...).
 			remote().flag("print digests of scopes in place of items that do not fit: `HOW` is entity (never), scope, " +
 			"root (that of the whole first) or auto (as scope where the query asks broadly)"),
-		word("order", func(r *Request) *Order { return &r.Order }, ByRank, ByRank, ByRank, ByTime, ByDocument).
-			remote().flag("print items by rank, by time (oldest first), or as a document: what edges join side by side"),
+		word("order", func(r *Request) *Order { return &r.Order }, ByRank, ByRank, ByRank, ByTime).
+			remote().flag("print items by rank or by time (oldest first)"),
 		word("pack", func(r *Request) *Packing { return &r.Pack }, PackAuto, PackWhole, PackAuto, PackWhole,
 			PackPassages).
 			remote().flag("print `TEXTS` whole, or the passages of summary and content that fit the query best; " +

@@ -150,7 +150,7 @@ export interface Arguments {
     max_expand?: number;
     mmr?: number;
     now?: string;
-    order?: 'rank' | 'time' | 'document';
+    order?: 'rank' | 'time';
     oversample?: number;
     pack?: 'auto' | 'whole' | 'passages';
     passage_tokens?: number;
