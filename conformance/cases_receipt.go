@@ -91,7 +91,6 @@ func receiptCases(s *suite) {
 	differences(s)
 	parameterCases(s)
 	vectorParameters(s)
-	summaryReceipts(s)
 }
 
 // differences are pairs of receipts and the first thing in which they differ (13.3).
@@ -245,23 +244,5 @@ func vectorParameters(s *suite) {
 		{"13.1", "sparse-empty", "an empty map", "field", dict{}},
 		{"13.1", "sparse-float", "a weight that is no integer", "field", dict{"m": dict{"a": 1.5}}},
 		{"13.1", "sparse-list", "terms in a list", "field", dict{"m": []any{"a"}}},
-	})
-}
-
-// summaryReceipts are receipts of answers with a summary.
-func summaryReceipts(s *suite) {
-	request := asked("boat harbour", dict{"summarize": 2, "limit": 3})
-	rec := with(receiptOf(request, recordCID(baseCommit(nil)), nodeCalled("alice")), dict{"summary": []byte(rep("\x07", 32))})
-	s.records("receipt", rec, []recordCase{{"13.1", "summary", "a receipt of an answer with a summary", "", nil}})
-	s.add("13.3", "receipt", "different-summary", "only the summary differs", obj{"before": hx(encode(rec)),
-		"after": hx(encode(with(rec, dict{"summary": []byte(rep("\x00", 32))})))}, obj{"item": -1, "field": "summary"})
-	s.records("receipt", rec, []recordCase{
-		{"13.1", "summary-missing", "a summary that was asked for is missing", "field", dict{"summary": absent{}}},
-		{"13.1", "summary-short", "a hash of 31 bytes", "field", dict{"summary": []byte(rep("\x00", 31))}},
-		{"13.1", "summary-unasked", "one that was not asked for", "field",
-			dict{"request": with(request, dict{"summarize": absent{}})}},
-		{"13.1", "summary-many", "more sentences than there may be", "field",
-			dict{"request": with(request, dict{"summarize": 51})}},
-		{"13.1", "summary-none", "a request for none", "field", dict{"request": with(request, dict{"summarize": 0})}},
 	})
 }

@@ -84,7 +84,7 @@ func TestForgottenIsNotRetrieved(t *testing.T) {
 			retrieve.Request{Text: text, Expand: new(4), Adjacency: 10, Show: []string{"key"}},
 			retrieve.Request{Text: text, Expand: new(2), ExpansionOptions: retrieve.ExpansionOptions{
 				Expansion: retrieve.PPR}},
-			retrieve.Request{Text: text, Community: true, Summarize: 10},
+			retrieve.Request{Text: text, Community: true},
 			retrieve.Request{Text: text, Feedback: 20},
 			retrieve.Request{Text: text, Types: []string{"fact"}, Pack: retrieve.PackPassages})
 		if text != "" {
@@ -106,9 +106,6 @@ func TestForgottenIsNotRetrieved(t *testing.T) {
 				if it.Key != "a" { // which says its name itself
 					text += it.Rendered
 				}
-			}
-			if a.Summary != nil {
-				text += a.Summary.Rendered
 			}
 			for _, f := range a.Feedback {
 				text += f.Term + "\n"

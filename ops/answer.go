@@ -29,7 +29,6 @@ type Answer struct {
 	DroppedBy    DropCounts          `json:"dropped_by"`
 	Candidates   int                 `json:"candidates_seen"`
 	Warnings     List[AnswerWarning] `json:"warnings"`
-	Summary      *AnswerSummary      `json:"summary,omitempty"`
 	*Explanation `shape:"?"`
 
 	// Draft is the receipt of an answer to a program of this machine that asked for it.
@@ -187,19 +186,6 @@ type AnswerWarning struct {
 	Remedy     string        `json:"remedy"`
 }
 
-// AnswerSummary is the summary of an answer.
-type AnswerSummary struct {
-	Sentences List[AnswerSentence] `json:"sentences"`
-	Tokens    int                  `json:"tokens"`
-	Rendered  string               `json:"_rendered,omitempty"`
-}
-
-// AnswerSentence is a sentence of a summary, and the node that it is of.
-type AnswerSentence struct {
-	ID   graph.ID `json:"id"`
-	Text string   `json:"text"`
-}
-
 // Explanation is how an answer came about.
 type Explanation struct {
 	DroppedItems List[DroppedItem] `json:"dropped_items"`
@@ -293,12 +279,6 @@ func AnswerOf(a *retrieve.Answer, q retrieve.Query) *Answer {
 	}
 	for i := range a.Items {
 		out.Items = append(out.Items, itemOf(&a.Items[i]))
-	}
-	if a.Summary != nil {
-		out.Summary = &AnswerSummary{Tokens: a.Summary.Tokens}
-		for _, s := range a.Summary.Sentences {
-			out.Summary.Sentences = append(out.Summary.Sentences, AnswerSentence{s.ID, s.Text})
-		}
 	}
 	return out
 }

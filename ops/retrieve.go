@@ -163,7 +163,7 @@ func (q *RetrieveRequest) check() error {
 }
 
 // ofOne are fields that make no sense for the answer of two repositories.
-var ofOne = []string{"batch", "explain", "exclude", "unseen", "summarize", "order"}
+var ofOne = []string{"batch", "explain", "exclude", "unseen", "order"}
 
 // AskGlobal has the user's own repository asked too, for a caller that has given some fields, unless these make no
 // sense then. It reports whether it is.
@@ -333,9 +333,6 @@ func (a *asking) answer(ctx context.Context, line retrieve.Query) (*Answer, erro
 		if out.Draft, err = repo.Draft(found); err != nil {
 			return nil, err
 		}
-	}
-	if a.human && found.Summary != nil {
-		out.Summary.Rendered = found.Summary.Rendered
 	}
 	if a.q.Explain {
 		err = out.explain(ctx, snap, found, trace, a.human)

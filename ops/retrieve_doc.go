@@ -36,9 +36,7 @@ const (
 		"entity ranks by the names, quoted phrases, identifiers and numbers of the QUERY that a node has\n" +
 		"literally; it is off unless --weight entity=W enables it.\n\n" +
 		"--community raises nodes in the communities of the best ones, and adds others that no word\n" +
-		"found, the best connected first; 'mnem communities' lists them. --summarize adds the sentences of\n" +
-		"the items that summarise them best, with the ids of their nodes. It needs no model, and its\n" +
-		"tokens are not part of the budget.\n\n" +
+		"found, the best connected first; 'mnem communities' lists them.\n\n" +
 		"--rerank orders the best items anew: local by how many of the query's words they have and how\n" +
 		"close together; a model by reading them: its server receives the query and the texts of these\n" +
 		"items (keys: COHERE_API_KEY, JINA_API_KEY, VOYAGE_API_KEY). --also searches for other texts\n" +

@@ -138,8 +138,7 @@ type goldenAnswer struct {
 	Digests    []string `json:"digests,omitempty"`
 	Warnings   []string `json:"warnings,omitempty"`
 	Rendered   []string `json:"rendered,omitempty"` // in files about rendering
-	Summary    string   `json:"summary,omitempty"`
-	Receipt    string   `json:"receipt,omitempty"` // in the file of receipts: the JSON form, of no commit
+	Receipt    string   `json:"receipt,omitempty"`  // in the file of receipts: the JSON form, of no commit
 	Tokens     int      `json:"tokens,omitempty"`
 	Candidates int      `json:"candidates,omitempty"`
 	SHA256     string   `json:"sha256,omitempty"` // of the answer in every detail, and of its receipt
@@ -183,9 +182,6 @@ func goldenOf(t testing.TB, layer string, s *repo.Snapshot, req retrieve.Request
 		params := ipld.AppendJSON(nil, ipld.MapValue(slices.Clone(w.Params)...))
 		out.Warnings = append(out.Warnings, string(w.Code)+" "+string(params))
 	}
-	if a.Summary != nil {
-		out.Summary = a.Summary.Rendered
-	}
 	a.Commit = ipld.Sum(ipld.DagCBOR, nil) // each layout has commits of its own
 	receipt, _ := a.Receipt()
 	block := receipt.Encode()
@@ -199,7 +195,7 @@ func goldenOf(t testing.TB, layer string, s *repo.Snapshot, req retrieve.Request
 		}
 		out.Receipt = string(ipld.AppendJSON(nil, value))
 	}
-	detail, err := json.Marshal([]any{a.Items, a.DroppedItems, a.Digests, a.Summary, a.Dates, a.Readings, a.Kin, a.Feedback,
+	detail, err := json.Marshal([]any{a.Items, a.DroppedItems, a.Digests, nil, a.Dates, a.Readings, a.Kin, a.Feedback,
 		a.Recall, a.TokensBudget})
 	if err != nil {
 		t.Fatal(err)

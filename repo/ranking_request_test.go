@@ -48,7 +48,6 @@ type wireRequest struct {
 		Value           json.RawMessage
 	}
 	Community bool
-	Summarize int
 	Floor     retrieve.Floor
 	Format    retrieve.Format
 }
@@ -74,7 +73,7 @@ func goldenRequest(t testing.TB, data []byte) retrieve.Request {
 		Oversample: w.Oversample,
 		Order:      retrieve.Order(w.Order), Pack: retrieve.Packing(w.Pack),
 		PassageTokens: w.PassageTokens, Tokenizer: w.Tokenizer,
-		Community: w.Community, Summarize: w.Summarize, Rewrites: w.Rewrites, Rewrite: w.Rewrite,
+		Community: w.Community, Rewrites: w.Rewrites, Rewrite: w.Rewrite,
 		Rerank: w.Rerank, RerankTop: w.RerankTop, Now: at(w.Now)}
 	for id, score := range w.Reranked {
 		s := retrieve.RerankScore{ID: goldenIDs(t, []string{id})[0], Score: score}

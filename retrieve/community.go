@@ -120,14 +120,11 @@ func (r *run) members(
 	return out, nil
 }
 
-// communityWarnings returns what an answer must say of these two.
-func (r *run) communityWarnings(a *Answer) []Warning {
+// communityWarnings returns what an answer must say of communities.
+func (r *run) communityWarnings() []Warning {
 	var out []Warning
 	if r.req.Community && r.grouped == 0 {
 		out = append(out, Warning{Code: NoCommunity})
-	}
-	if a.Summary != nil && len(a.Summary.Sentences) == 0 && len(a.Items) > 0 {
-		out = append(out, Warning{Code: NoSummary})
 	}
 	return out
 }

@@ -201,25 +201,22 @@ func TestCommunityFails(t *testing.T) {
 
 func TestCommunityParams(t *testing.T) {
 	off, _ := (&Answer{Commit: testCommit, Engine: CurrentEngine()}).Receipt()
-	for _, name := range []string{"community", "summarize"} {
-		if _, ok := off.Params.Get(name); ok {
-			t.Errorf("%s is in the receipt of a request that does not ask for it", name)
-		}
+	if _, ok := off.Params.Get("community"); ok {
+		t.Error("community is in the receipt of a request that does not ask for it")
 	}
-	v, err := ipld.ParseJSON([]byte(`{"community":true,"summarize":7}`))
+	v, err := ipld.ParseJSON([]byte(`{"community":true}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	q, err := ParseRequestJSON(v, Request{})
-	if err != nil || !q.Request.Community || q.Request.Summarize != 7 {
+	if err != nil || !q.Request.Community {
 		t.Fatalf("%+v, %v", q.Request, err)
 	}
 	again, err := decodeParams(encodeParams(q.Request.Resolve(), ipld.Sum(ipld.Raw, nil)), "", nil)
-	if err != nil || !again.Community || again.Summarize != 7 {
+	if err != nil || !again.Community {
 		t.Errorf("%+v, %v", again, err)
 	}
-	for _, bad := range []string{`{"community":1}`, `{"summarize":51}`, `{"summarize":-1}`,
-		`{"summarize":"3"}`} {
+	for _, bad := range []string{`{"community":1}`, `{"community":"yes"}`} {
 		v, err := ipld.ParseJSON([]byte(bad))
 		if err != nil {
 			t.Fatal(err)

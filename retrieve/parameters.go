@@ -210,7 +210,5 @@ func paramsOfForm() []param {
 		option("summaryCap", func(r *Request) **int { return &r.SummaryCap },
 			DefaultSummaryCap, always, 0, MaxSummaryCap).
 			remote().flag("cut each text at `N` characters; 0 for whole"),
-		count("summarize", func(r *Request) *int { return &r.Summarize }, 0, MaxSummarize).
-			remote().flag("sum the answer up in `N` of its sentences, after the items; 0 to 50"),
 	}
 }

@@ -145,7 +145,7 @@ func TestProfileParams(t *testing.T) {
 	full.Weights = []LaneWeight{{"text", 3}}
 	full.Vectors = vectorOf("m", 1)
 	full.Fusion, full.Spelling = WeightedRRF, SpellingOff
-	full.MaxExpand, full.Tokenizer, full.Community, full.Summarize = new(7), "words", true, 3
+	full.MaxExpand, full.Tokenizer, full.Community = new(7), "words", true
 	full.Expansion, full.Decay, full.Damping = Decay, new(3), new(4)
 	full.Pack, full.PassageTokens, full.Oversample = PackPassages, new(5), new(7)
 	full.Feedback = 5

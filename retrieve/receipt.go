@@ -41,22 +41,17 @@ type Receipt struct {
 	Candidates int
 	Warnings   []Warning
 	Engine     Engine
-	// Summary is the sha2-256 of the rendered summary, nil where none was asked for.
-	Summary *[sha256.Size]byte
-	Digests []ReceiptDigest // in their order, none where no altitude was asked for
-	Extra   []ipld.Entry    // unknown fields in canonical order
+	Digests    []ReceiptDigest // in their order, none where no altitude was asked for
+	Extra      []ipld.Entry    // unknown fields in canonical order
 }
 
 var receiptFields = []string{
 	"v", "kind", "items", "engine", "tokens", "commits", "dropped", "request", "warnings",
-	"candidates", fieldDigests, fieldSummary,
+	"candidates", fieldDigests,
 }
 
-// The fields that may be absent.
-const (
-	fieldSummary = "summary"
-	fieldDigests = "digests"
-)
+// fieldDigests may be absent.
+const fieldDigests = "digests"
 
 // Receipt returns the receipt of an answer, and the raw block of the query's text that it links
 // to. Both are to be stored, and a raw block for each of the request's Rewrites.
@@ -70,9 +65,6 @@ func (a *Answer) Receipt() (receipt *Receipt, query []byte) {
 		Candidates: a.Candidates,
 		Warnings:   a.Warnings,
 		Engine:     a.Engine,
-	}
-	if a.Summary != nil {
-		receipt.Summary = new(sha256.Sum256([]byte(a.Summary.Rendered)))
 	}
 	for _, d := range a.Digests {
 		receipt.Digests = append(receipt.Digests, ReceiptDigest{
@@ -183,9 +175,6 @@ func (r *Receipt) checkRequest() error {
 	if err != nil {
 		return graph.Fieldf("request", "%v", err)
 	}
-	if (req.Summarize > 0) != (r.Summary != nil) {
-		return graph.Fieldf(fieldSummary, "given or missing against the request")
-	}
 	if req.Altitude == AltitudeEntity && len(r.Digests) > 0 {
 		return graph.Fieldf(fieldDigests, "given against the request")
 	}
@@ -264,9 +253,6 @@ func (r *Receipt) Encode() []byte {
 	}
 	w.Int("dropped", int64(r.Dropped))
 	w.Value("request", r.Params)
-	if r.Summary != nil {
-		w.Bytes(fieldSummary, r.Summary[:])
-	}
 	w.Append("warnings", r.appendWarnings)
 	w.Int("candidates", int64(r.Candidates))
 	return w.Finish()
@@ -366,9 +352,6 @@ func (r *Receipt) field(key string, d *ipld.Decoder) (known bool, err error) {
 		r.Candidates, err = decodeCount(d)
 	case fieldDigests:
 		err = decodeList(d, maxDigests+1, func() error { return r.decodeDigest(d) })
-	case fieldSummary:
-		r.Summary = new([sha256.Size]byte)
-		err = decodeFixed(d, r.Summary[:])
 	default:
 		return false, nil
 	}

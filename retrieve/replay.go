@@ -81,16 +81,7 @@ func totalFields(r *Receipt) []namedText {
 		{"dropped", strconv.Itoa(r.Dropped)},
 		{"candidates", strconv.Itoa(r.Candidates)},
 		{"warnings", fmt.Sprint(warningTexts(r.Warnings))},
-		{fieldSummary, r.summaryText()},
 	}
-}
-
-// summaryText returns the hash of the summary, "" where there is none.
-func (r *Receipt) summaryText() string {
-	if r.Summary == nil {
-		return ""
-	}
-	return fmt.Sprintf("%x", *r.Summary)
 }
 
 func warningTexts(warnings []Warning) []string {

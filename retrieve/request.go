@@ -132,7 +132,6 @@ type Request struct {
 	ExpansionOptions
 	Altitude  Altitude // "" for AltitudeEntity
 	Community bool     // members of the communities that the best nodes are in join
-	Summarize int      // sentences of a summary, at most MaxSummarize; 0 for none
 	Rewrites  []string // the query in other words, at most MaxRewrites of MaxRewrite bytes
 	Rewrite   string   // how they were made: RewriteMulti or RewriteHyde; "" where nobody says
 

@@ -107,7 +107,6 @@ type Answer struct {
 	Candidates int
 	Warnings   []Warning
 	Digests    []DigestItem  // that stand before the items, in their order
-	Summary    *Summary      // nil where the request asks for none
 	Dates      []DateRange   // that the text names, in its order, each once; at most 8
 	Readings   []Reading     // what words that no node has were read as
 	Kin        []AddedTerm   // looked up beside the text's own terms, in their order

@@ -98,9 +98,6 @@ func (u Runner) Run(
 	if err := r.pack(ctx, a); err != nil {
 		return nil, err
 	}
-	if err := r.summarize(ctx, a); err != nil {
-		return nil, err
-	}
 	a.Warnings, a.Readings, a.Kin, a.Feedback = r.warnings(a), r.readings, r.kindred, r.added
 	idle, err := r.idleWarnings(ctx, a)
 	a.Warnings = append(append(a.Warnings, idle...), r.laneWarnings()...)

@@ -27,7 +27,6 @@ const (
 	LinksCut           Code = "links_cut"
 	NothingLinked      Code = "nothing_linked"
 	NoCommunity        Code = "no_community"
-	NoSummary          Code = "no_summary"
 	NotReranked        Code = "not_reranked"
 	NotRewritten       Code = "not_rewritten"
 	RewritesInVain     Code = "rewrites_in_vain"
@@ -166,12 +165,6 @@ var warningInfos = []WarningInfo{
 			"('mnem communities' shows what there is)",
 	},
 	{
-		Code:    NoSummary,
-		When:    "a summary was asked for, and no item shows a sentence with a word",
-		Message: "there is no summary: the items show no sentences",
-		Remedy:  "show contents with --show content, or leave --summarize out",
-	},
-	{
 		Code: NotReranked,
 		When: "reranking was asked for, and its model gave no scores, or no node has a word of " +
 			"the text",
@@ -300,7 +293,7 @@ func (r *run) warnings(a *Answer) []Warning {
 	if len(r.req.EdgeWeights) > 0 && !r.expands() {
 		out = append(out, Warning{Code: EdgeWeightsUnused})
 	}
-	out = append(out, r.communityWarnings(a)...)
+	out = append(out, r.communityWarnings()...)
 	if r.unranked {
 		by := ipld.Entry{Key: paramModel, Value: ipld.StringValue(r.req.Rerank)}
 		out = append(out, Warning{NotReranked, []ipld.Entry{by}})

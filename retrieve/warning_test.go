@@ -87,7 +87,7 @@ func TestBudgetWarning(t *testing.T) {
 func TestWarningInfos(t *testing.T) {
 	want := []Code{NoTerms, NothingPasses, BudgetTooSmall, ExpansionTruncated, LinksCut,
 		NothingLinked, Redacted, UnseenCut, NoVectors, Dimension, StaleVectors, Respelled,
-		EdgeWeightsUnused, NoCommunity, NoSummary, NotReranked, NotRewritten, RewritesInVain, NoNow,
+		EdgeWeightsUnused, NoCommunity, NotReranked, NotRewritten, RewritesInVain, NoNow,
 		NoneThen, NoType, NoEffect, NoSparse, NoEntities, CommonEntities,
 		NoFeedback, NothingRelevant}
 	infos := WarningInfos()

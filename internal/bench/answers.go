@@ -68,7 +68,7 @@ func answersCommand(h *cli.Host) *cobra.Command {
 		Args: cli.Positionals("DIR... [flags]"),
 	}
 	opt.Retrieval = h.RetrievalFlags(cmd, retrieve.DefaultLimit, retrieve.DefaultBudget,
-		"also", "exclude", "intent", "now", "order", "summarize", "unseen")
+		"also", "exclude", "intent", "now", "order", "unseen")
 	f := cmd.Flags()
 	f.BoolVar(&opt.cues, "cues", false, "remember each memory with its cues")
 	f.BoolVar(&opt.also, "also", false, "ask each question in its other wordings too")

@@ -79,7 +79,7 @@ func evalCommand(h *cli.Host) *cobra.Command {
 	}
 	opt.Retrieval = h.RetrievalFlags(cmd, evaluate.DefaultLimit, evaluate.DefaultBudget)
 	f := cmd.Flags()
-	for _, name := range []string{"unseen", "order", "summarize"} { // refused: there is no session, and no display
+	for _, name := range []string{"unseen", "order"} { // refused: there is no session, and no display
 		f.Lookup(name).Hidden = true
 	}
 	f.Lookup("also").Usage = "search for this `TEXT` too with each question (repeatable, at most 8)"
@@ -112,8 +112,6 @@ func runEval(h *cli.Host, cmd *cobra.Command, dir string, opt *evalOptions) erro
 		return cli.Usagef("--unseen is about a session: there is none here")
 	case f.Changed("order"):
 		return cli.Usagef("--order is about how an answer is shown: ranks are what is measured")
-	case f.Changed("summarize"):
-		return cli.Usagef("--summarize is about what is shown beside the items: these are measured")
 	case f.Changed("tolerance") && !f.Changed("baseline"):
 		return cli.Usagef("--tolerance is for --baseline")
 	}

@@ -15,7 +15,7 @@ func (c *Console) Recalled(q *ops.RecallRequest, a *ops.Answer) error {
 	return c.Answer(&q.RetrieveRequest, a)
 }
 
-// Answer prints the rendered items with an empty line between them, and a summary on the side.
+// Answer prints the rendered items with an empty line between them, and what is said of them on the side.
 // No rendered line is empty, so that items cannot be mistaken. Answers to lines are lines.
 func (c *Console) Answer(q *ops.RetrieveRequest, a *ops.Answer) error {
 	if q.Batch != "" {
@@ -36,10 +36,7 @@ func (c *Console) Answer(q *ops.RetrieveRequest, a *ops.Answer) error {
 		}
 		c.put("%s%s", sureness(q, a.Items, i), a.Items[i].Rendered)
 	}
-	if a.Summary != nil && a.Summary.Rendered != "" {
-		c.put("\n%s", a.Summary.Rendered)
-	}
-	if err := c.Out.Flush(); err != nil { // the summary comes after what it sums up
+	if err := c.Out.Flush(); err != nil { // what is said of the answer comes after it
 		return err
 	}
 	c.Remark("%s", answerSummary(a))
@@ -84,10 +81,6 @@ func answerSummary(a *ops.Answer) string {
 	}
 	if a.Profile != "" {
 		parts = append(parts, "profile "+line(a.Profile))
-	}
-	if a.Summary != nil {
-		parts = append(parts, fmt.Sprintf("summary of %s (%d tokens beside the budget)",
-			plural(len(a.Summary.Sentences), "sentence"), a.Summary.Tokens))
 	}
 	if a.Receipt.Defined() {
 		parts = append(parts, "receipt "+a.Receipt.String())
