@@ -66,7 +66,7 @@ func profileRecords(s *suite) {
 		{"23.1", "pack-whole", "texts shown whole, which receipts leave out", "", named(dict{"pack": "whole"})},
 		{"23.1", "pack-auto", "the default, which they have", "", named(dict{"pack": "auto", "passageTokens": 64})},
 		{"23.1", "passage-tokens-none", "no tokens", "limit", named(dict{"passageTokens": 0})},
-		{"23.1", "rerank", "a reranker", "field", named(dict{"rerank": "local"})},
+		{"23.1", "rerank", "a reranker", "field", named(dict{"rerank": "m"})},
 		{"23.1", "nothing", "neither a profile nor a default", "field", dict{"profiles": dict{}}},
 		{"23.1", "profiles-missing", "no map of profiles", "field", dict{"profiles": absent{}}},
 		{"23.1", "too-many", "65 profiles", "limit", many(65)},

@@ -38,7 +38,7 @@ type Runner func(ctx context.Context, verb *Spec, req any, emit func(any) error)
 // configuration alone, or for what asks no model.
 type QuestionModels struct {
 	Embed        string `op:",remote,varies,true=configured,alone" doc:"rank by the embedding of the query too, made by {SPEC}" note:" (alone: MNEM_EMBED_MODEL; config: embed.model)" remote:"use the embedding model of the configuration too"`
-	Rerank       string `op:",remote,varies,true=configured" enum:"local" doc:"judge the best items anew by {SPEC}: $RERANKERS, or configured for that of the configuration" note:" (MNEM_RERANK_MODEL; config: rerank.model)" remote:"judge the best items anew: true by the model of the configuration, local by their words"`
+	Rerank       string `op:",remote,varies,true=configured" doc:"judge the best items anew by {SPEC}: $RERANKERS, or configured for that of the configuration" note:" (MNEM_RERANK_MODEL; config: rerank.model)" remote:"judge the best items anew by the model of the configuration"`
 	RerankTop    int    `op:",remote" default:"50" doc:"judge {N} items; 1 to 200"`
 	Rewrite      string `op:",remote,varies,true=multi" enum:"multi hyde" doc:"let a model make such texts: {WAY} is multi or hyde" remote:"let the model of the configuration put the query into other words: multi, or true, or hyde for a made-up answer"`
 	RewriteModel string `op:"" doc:"let {SPEC} do it: $REWRITERS" note:" (config: rewrite.model)"`
@@ -59,7 +59,7 @@ func (m *QuestionModels) CheckModels(given func(string) bool, asks bool) error {
 	case m.Embed != "" && !asks:
 		return Usagef("--embed needs a query to embed; after --embed=SPEC, not --embed SPEC")
 	case given("rerank") && m.Rerank == "":
-		return Bad("rerank", "want a model, %s or %s", retrieve.RerankLocal, Configured)
+		return Bad("rerank", "want a model, or %s", Configured)
 	case given("rerank-top") && m.Rerank == "":
 		return Between("%s is for %s", "rerank-top", "rerank")
 	case m.Rerank != "" && !asks:
@@ -84,11 +84,8 @@ func (m *QuestionModels) Open(host Host, r *retrieve.Request) (*retrieve.Models,
 	if err != nil {
 		return nil, err
 	}
-	if m.Rerank != "" {
-		r.Rerank, r.RerankTop, r.Reranker = retrieve.RerankLocal, &m.RerankTop, reranker
-		if reranker != nil {
-			r.Rerank = reranker.Model()
-		}
+	if reranker != nil {
+		r.Rerank, r.RerankTop, r.Reranker = reranker.Model(), &m.RerankTop, reranker
 	}
 	r.Rewrite = m.Rewrite
 	if e := models.Embedder; e != nil {

@@ -37,8 +37,7 @@ const (
 		"literally; it is off unless --weight entity=W enables it.\n\n" +
 		"--community raises nodes in the communities of the best ones, and adds others that no word\n" +
 		"found, the best connected first; 'mnem communities' lists them.\n\n" +
-		"--rerank orders the best items anew: local by how many of the query's words they have and how\n" +
-		"close together; a model by reading them: its server receives the query and the texts of these\n" +
+		"--rerank lets a model order the best items anew by reading them: its server receives the query and the texts of these\n" +
 		"items (keys: COHERE_API_KEY, JINA_API_KEY, VOYAGE_API_KEY). --also searches for other texts\n" +
 		"beside the query, together worth half as much; --rewrite multi lets a chat model make them from\n" +
 		"the query; --rewrite hyde makes up an answer, and --embed then looks for vectors near either. If\n" +
@@ -74,7 +73,7 @@ const (
 		"  mnem retrieve 'double charge' --explain\n" +
 		"  mnem retrieve 'double charge' --vector minilm=@query.json" +
 		"\n  mnem retrieve 'charged twice' --embed=hash" +
-		"\n  mnem retrieve 'charged twice' --also 'duplicate payment' --rerank local" +
+		"\n  mnem retrieve 'charged twice' --also 'duplicate payment'" +
 		"\n  mnem retrieve 'Alice Ng, ticket INC-4711' --weight entity=1"
 
 	recallDoc = "Find what answers a question as 'mnem retrieve' does, and rank it by the kind of answer that the\n" +

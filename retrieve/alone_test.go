@@ -13,7 +13,7 @@ func manyLanes() Request {
 		Text: "charge in May 2023", Rewrites: []string{"payment"},
 		Vectors: []QueryVector{{"d", []int8{1}}},
 		Sparse:  []SparseVector{{Model: "s", Terms: []graph.Term{{Term: "t", Weight: 1}}}},
-		Limit:   new(20), Rerank: RerankLocal,
+		Limit:   new(20), Rerank: "m",
 	}
 }
 

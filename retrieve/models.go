@@ -42,7 +42,7 @@ type Models struct {
 // text unless it has one by that model: with hypothetical answers the mean of that and theirs. It
 // refuses a request that names a reranker which it does not have.
 func (m *Models) Complete(ctx context.Context, r Request) (Request, error) {
-	if r.Rerank != "" && r.Rerank != RerankLocal && r.Reranker == nil && len(r.Reranked) == 0 {
+	if r.Rerank != "" && r.Reranker == nil && len(r.Reranked) == 0 {
 		return r, badParam("rerank", "%q is not asked here: name it with --rerank too, or give "+
 			"\"reranked\"", r.Rerank)
 	}

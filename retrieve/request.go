@@ -135,7 +135,7 @@ type Request struct {
 	Rewrites  []string // the query in other words, at most MaxRewrites of MaxRewrite bytes
 	Rewrite   string   // how they were made: RewriteMulti or RewriteHyde; "" where nobody says
 
-	Rerank    string        // RerankLocal, or the model that Reranked is of; "" for none
+	Rerank    string        // the model that Reranked is of; "" for none
 	RerankTop *int          // nodes that are reranked, default DefaultRerankTop
 	Reranked  []RerankScore // what Rerank said of nodes, at most MaxRerankTop
 	Reranker  Reranker      // asked for Reranked where that is empty; never in a resolved request

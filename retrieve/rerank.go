@@ -12,9 +12,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// RerankLocal is the value of Request.Rerank that asks nobody: clause 21.1.
-const RerankLocal = "local"
-
 // Defaults and bounds of reranking: clauses 8.1 and 21.
 const (
 	DefaultRerankTop = 50 // nodes
@@ -27,7 +24,7 @@ const (
 
 // Reranker judges how well texts answer a query: package rerank has some that ask a server.
 type Reranker interface {
-	// Model names it in receipts: 1 to graph.MaxModel bytes, and not RerankLocal.
+	// Model names it in receipts: 1 to graph.MaxModel bytes.
 	Model() string
 	// Rerank returns one score for each text, in units of 2^-16 and of at most MaxRerankScore in
 	// magnitude. An error leaves the order as it is, unless ctx has ended.
@@ -51,8 +48,6 @@ func (r *Request) checkRerank() error {
 		return badParam("rerankTop", "nothing reranks: give rerank too")
 	case by == "" && len(r.Reranked) > 0:
 		return badParam("reranked", "scores without a reranker's name: give rerank too")
-	case by == RerankLocal && (len(r.Reranked) > 0 || r.Reranker != nil):
-		return badParam("reranked", "scores are made here by %s: give none", RerankLocal)
 	case r.Reranker != nil && by != r.Reranker.Model():
 		return badParam("rerank", "%s, but the reranker is %s", shortQuote(by),
 			shortQuote(r.Reranker.Model()))
@@ -108,12 +103,7 @@ func (r *run) rerank(ctx context.Context) (idle bool, err error) {
 	if len(window) < 2 {
 		return false, nil
 	}
-	var done bool
-	if r.req.Rerank == RerankLocal {
-		done, err = r.rerankLocally(ctx, window)
-	} else {
-		done, err = r.judged(ctx, list, window)
-	}
+	done, err := r.judged(ctx, list, window)
 	if err != nil || !done {
 		return !done, err
 	}
@@ -122,7 +112,7 @@ func (r *run) rerank(ctx context.Context) (idle bool, err error) {
 	return false, nil
 }
 
-// judged lets a Reranker's scores decide, and the order before among equal ones: clause 21.2.
+// judged lets a Reranker's scores decide, and the order before among equal ones: clause 21.
 func (r *run) judged(ctx context.Context, list, window []*candidate) (done bool, err error) {
 	if r.req.Reranked == nil && r.req.Reranker != nil && !isBlank(r.req.Text) {
 		if err := r.askReranker(ctx, window); err != nil {

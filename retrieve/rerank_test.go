@@ -151,12 +151,9 @@ func TestRerankerFails(t *testing.T) {
 	if !errors.Is(err, why) {
 		t.Errorf("canceled: %v", err)
 	}
-	for _, method := range []string{"Node", "TermScores"} {
-		m.failOn = method
-		req := Request{Text: "web", Expand: new(0), Rerank: RerankLocal}
-		if _, err := Run(t.Context(), m, m, testCommit, req); !errors.Is(err, errBroken) {
-			t.Errorf("%s: %v", method, err)
-		}
+	m.failOn = "Node"
+	if _, err := Run(t.Context(), m, m, testCommit, Request{Text: "web", Reranker: j}); !errors.Is(err, errBroken) {
+		t.Errorf("no node: %v", err)
 	}
 }
 
@@ -165,12 +162,9 @@ func TestRerankKeepsTiers(t *testing.T) {
 	m := shelves(5)
 	named := m.add(graph.Node{Key: "host", Summary: "a host", Created: 1})
 	j := &judge{score: func(s string) int64 { return int64(s[0]) << 20 }}
-	for _, req := range []Request{{Reranker: j}, {Rerank: RerankLocal}} {
-		req.Text = "web `host`"
-		a := m.ask(t, req)
-		if a.Items[0].ID != named || a.Items[0].Tier != tierQuoted || len(a.Items) != 6 {
-			t.Errorf("%+v", a.Items)
-		}
+	a := m.ask(t, Request{Text: "web `host`", Reranker: j})
+	if a.Items[0].ID != named || a.Items[0].Tier != tierQuoted || len(a.Items) != 6 {
+		t.Errorf("%+v", a.Items)
 	}
 	if len(j.texts) != 5 {
 		t.Errorf("asked about %d nodes", len(j.texts))
@@ -187,57 +181,6 @@ func TestRerankBeforeDiversity(t *testing.T) {
 	}
 }
 
-func TestRerankLocal(t *testing.T) {
-	m := newMemory()
-	for i, s := range []string{"disk x x x x full", "full x disk", "disk full", "disk disk"} {
-		m.add(graph.Node{ID: num(i), Summary: s, Created: 1})
-	}
-	m.scores = map[graph.ID]int64{num(0): 1000, num(1): 1000, num(2): 1000, num(3): 1000}
-	a := m.ask(t, Request{Text: "disk full", Expand: new(0), Rerank: RerankLocal})
-	if got := order(a); !slices.Equal(got, []int{2, 1, 0, 3}) || len(a.Warnings) != 0 {
-		t.Errorf("order %v, warnings %v", got, a.Warnings)
-	}
-	replayed(t, m, a)
-	a = m.ask(t, Request{Rerank: RerankLocal})
-	if !slices.Equal(codes(a), []Code{NotReranked}) {
-		t.Errorf("blank: warnings %v", codes(a))
-	}
-}
-
-// TestNearness compares with every pair of places.
-func TestNearness(t *testing.T) {
-	rnd := seeded(t)
-	for range 2000 {
-		places := func() (out []int) {
-			for i := range 40 {
-				if rnd.IntN(12) == 0 {
-					out = append(out, i)
-				}
-			}
-			return out
-		}
-		first, second := places(), places()
-		want := int64(0)
-		for _, i := range first {
-			for _, j := range second {
-				switch d := max(i-j, j-i); {
-				case j == i+1:
-					want = 1 << 16
-				case d > 0 && d <= localReach:
-					want = max(want, (1<<16)/int64(d+1))
-				}
-			}
-		}
-		// Two terms never share a place.
-		if slices.ContainsFunc(first, func(i int) bool { return slices.Contains(second, i) }) {
-			continue
-		}
-		if got := nearness(first, second); got != want {
-			t.Fatalf("%v, %v: %d, want %d", first, second, got, want)
-		}
-	}
-}
-
 func TestRerankRefused(t *testing.T) {
 	j := &judge{}
 	scored := func(s int64) []RerankScore { return []RerankScore{{num(1), s}} }
@@ -249,23 +192,20 @@ func TestRerankRefused(t *testing.T) {
 		req   Request
 		param string // "" for none
 	}{
-		"local":          {Request{Rerank: RerankLocal}, ""},
-		"scores":         {Request{Rerank: "m", Reranked: scored(-MaxRerankScore)}, ""},
-		"200":            {Request{Rerank: "m", Reranked: many[1:], RerankTop: new(200)}, ""},
-		"201":            {Request{Rerank: "m", Reranked: many}, "reranked"},
-		"top 0":          {Request{Rerank: "m", RerankTop: new(0)}, "rerankTop"},
-		"top 201":        {Request{Rerank: "m", RerankTop: new(201)}, "rerankTop"},
-		"top alone":      {Request{RerankTop: new(9)}, "rerankTop"},
-		"scores alone":   {Request{Reranked: scored(1)}, "reranked"},
-		"local scores":   {Request{Rerank: RerankLocal, Reranked: scored(1)}, "reranked"},
-		"local reranker": {Request{Rerank: RerankLocal, Reranker: j}, "reranked"},
-		"another":        {Request{Rerank: "m", Reranker: j}, "rerank"},
-		"too great":      {Request{Rerank: "m", Reranked: scored(MaxRerankScore + 1)}, "reranked"},
-		"too small":      {Request{Rerank: "m", Reranked: scored(-MaxRerankScore - 1)}, "reranked"},
-		"no id":          {Request{Rerank: "m", Reranked: []RerankScore{{}}}, "reranked"},
-		"twice":          {Request{Rerank: "m", Reranked: append(scored(1), scored(2)...)}, "reranked"},
-		"NUL":            {Request{Rerank: "a\x00"}, "rerank"},
-		"long":           {Request{Rerank: strings.Repeat("x", 256)}, "rerank"},
+		"scores":       {Request{Rerank: "m", Reranked: scored(-MaxRerankScore)}, ""},
+		"200":          {Request{Rerank: "m", Reranked: many[1:], RerankTop: new(200)}, ""},
+		"201":          {Request{Rerank: "m", Reranked: many}, "reranked"},
+		"top 0":        {Request{Rerank: "m", RerankTop: new(0)}, "rerankTop"},
+		"top 201":      {Request{Rerank: "m", RerankTop: new(201)}, "rerankTop"},
+		"top alone":    {Request{RerankTop: new(9)}, "rerankTop"},
+		"scores alone": {Request{Reranked: scored(1)}, "reranked"},
+		"another":      {Request{Rerank: "m", Reranker: j}, "rerank"},
+		"too great":    {Request{Rerank: "m", Reranked: scored(MaxRerankScore + 1)}, "reranked"},
+		"too small":    {Request{Rerank: "m", Reranked: scored(-MaxRerankScore - 1)}, "reranked"},
+		"no id":        {Request{Rerank: "m", Reranked: []RerankScore{{}}}, "reranked"},
+		"twice":        {Request{Rerank: "m", Reranked: append(scored(1), scored(2)...)}, "reranked"},
+		"NUL":          {Request{Rerank: "a\x00"}, "rerank"},
+		"long":         {Request{Rerank: strings.Repeat("x", 256)}, "rerank"},
 	} {
 		err := c.req.Validate()
 		var re *RequestError

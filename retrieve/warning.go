@@ -165,9 +165,8 @@ var warningInfos = []WarningInfo{
 			"('mnem communities' shows what there is)",
 	},
 	{
-		Code: NotReranked,
-		When: "reranking was asked for, and its model gave no scores, or no node has a word of " +
-			"the text",
+		Code:    NotReranked,
+		When:    "reranking was asked for, and its model gave no scores",
 		Message: "the order is that without reranking: {model} did not do it",
 		Remedy:  "ask again, rerank with another --rerank, or leave it out",
 	},

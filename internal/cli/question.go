@@ -53,7 +53,7 @@ func (h host) Models(m *ops.QuestionModels) (*retrieve.Models, retrieve.Reranker
 	}}
 	var reranker retrieve.Reranker
 	spec, err := c.rerankSpec(m.Rerank)
-	if err == nil && spec != "" && spec != retrieve.RerankLocal {
+	if err == nil && spec != "" {
 		var judge *rerank.Reranker
 		if judge, err = c.openReranker(spec); err == nil {
 			reranker = tellingReranker{judge, c}

@@ -12,7 +12,6 @@ import (
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/peers"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // errRemote is returned where a remote caller wants what only this machine's user may.
@@ -122,7 +121,7 @@ func (c *cli) mayName(path string) error {
 // mayChooseModel returns an error where a model, and so what is told of the memory to which server, is named
 // by a remote caller.
 func (c *cli) mayChooseModel(spec string) error {
-	if !c.by.Remote || spec == "" || spec == modelConfigured || spec == retrieve.RerankLocal {
+	if !c.by.Remote || spec == "" || spec == modelConfigured {
 		return nil
 	}
 	return fmt.Errorf("%w: an argument names a model", errRemote)

@@ -142,13 +142,13 @@ func TestRemoteCallersAskTheConfiguredModel(t *testing.T) {
 	w.env["MNEM_RERANK_MODEL"] = "jina:m"
 	r := NewRunner(w.App, false)
 	for _, args := range []string{
-		`{"query":"fact","rerank":"local"}`, `{"query":"fact","rerank":false}`,
+		`{"query":"fact","rerank":false}`,
 		`{"query":"zeppelin","rewrite":false}`,
 	} {
 		ask(t, r, operation.OK, call(t, "retrieve", args))
 	}
 	for _, args := range []string{
-		`{"query":"fact","rerank":"jina:m"}`, `{"query":"fact","rerank":"configured"}`,
+		`{"query":"fact","rerank":"jina:m"}`, `{"query":"fact","rerank":"local"}`, `{"query":"fact","rerank":"configured"}`,
 		`{"query":"fact","rerank":1}`, `{"query":"fact","rewrite_model":"openai:m"}`,
 	} {
 		if _, failed := ask(t, r, operation.Usage, call(t, "retrieve", args)); failed == nil {
@@ -168,8 +168,7 @@ func TestRerankConfigured(t *testing.T) {
 		t.Errorf("stderr %q", stderr)
 	}
 	w.run(operation.Invalid.Exit, "config", "set", settings.RerankModel, "nobody")
-	w.run(0, "config", "set", settings.RerankModel, "local")
-	w.ask("fact", "--rerank", "configured")
+	w.run(operation.Invalid.Exit, "config", "set", settings.RerankModel, "local")
 	w.run(0, "config", "set", settings.RerankModel, "cohere:m")
 	w.ask("fact", "--rerank", "configured")
 	if judges.requests != 1 {

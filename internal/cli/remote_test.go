@@ -210,7 +210,7 @@ func TestMayName(t *testing.T) {
 		}
 	}
 	for spec, refused := range map[string]bool{
-		"jina:m": true, "static:/etc": true, "hash": true, "": false, modelConfigured: false, "local": false,
+		"jina:m": true, "static:/etc": true, "hash": true, "": false, modelConfigured: false, "local": true,
 	} {
 		if err := c.mayChooseModel(spec); errors.Is(err, errRemote) != refused {
 			t.Errorf("model %q: %v", spec, err)

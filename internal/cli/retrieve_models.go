@@ -15,7 +15,7 @@ import (
 
 // rerankSpecs lists what --rerank takes; before the last stands word.
 func rerankSpecs(word string) string {
-	specs := append([]string{retrieve.RerankLocal}, model.Specs(settings.Rerank.Providers)...)
+	specs := model.Specs(settings.Rerank.Providers)
 	last := len(specs) - 1
 	return strings.Join(specs[:last], ", ") + word + " " + specs[last]
 }
@@ -39,8 +39,7 @@ func (c *cli) openReranker(spec string) (*rerank.Reranker, error) {
 	}
 	m, err := rerank.Open(spec, opt)
 	if err != nil {
-		return nil, fmt.Errorf("%w: --rerank: want %s, or a model: %w", repo.ErrInvalid,
-			retrieve.RerankLocal, err)
+		return nil, fmt.Errorf("%w: --rerank: want a model: %w", repo.ErrInvalid, err)
 	}
 	return m, nil
 }

@@ -174,7 +174,6 @@ func TestModelsInBatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.write("q.jsonl", fmt.Sprintf(`{"text":"fact","rerank":"mine","reranked":{%q:0.5}}
-{"text":"fact","rerank":"local"}
 {"text":"zeppelin","rerank":"","rewrites":["fact 2"]}
 {"text":"fact"}
 `, node.ID))
@@ -188,8 +187,8 @@ func TestModelsInBatch(t *testing.T) {
 		}
 		firsts = append(firsts, a.Items[0].Key)
 	}
-	// Three lines have their query rewritten, and one is reranked by the server.
-	if firsts[0] != last || firsts[2] != "n2" || f.requests != 4 {
+	// Two lines have their query rewritten, and one is reranked by the server.
+	if firsts[0] != last || firsts[1] != "n2" || f.requests != 3 {
 		t.Errorf("first items %v, %d requests", firsts, f.requests)
 	}
 	w.write("bad.jsonl", `{"text":"fact","rerank":"cohere:m"}`)
@@ -202,7 +201,7 @@ func TestModelsInBatch(t *testing.T) {
 func TestModelFlags(t *testing.T) {
 	w, f := judgeWorld(t)
 	for _, args := range [][]string{
-		{"--rerank", "local"}, {"x", "--rerank", ""}, {"x", "--rerank-top", "9"},
+		{"--rerank", "jina:m"}, {"x", "--rerank", ""}, {"x", "--rerank-top", "9"},
 
 		{"x", "--rewrite", "step"}, {"x", "--rewrite-model", "ollama:m"},
 		{"x", "--rewrite", "hyde", "--rewrites", "2"}, {"--also", "y"},
@@ -212,7 +211,7 @@ func TestModelFlags(t *testing.T) {
 		w.run(2, append([]string{"retrieve"}, args...)...)
 	}
 	for _, args := range [][]string{
-		{"--rerank", "lokal"}, {"--rerank", "local", "--rerank-top", "0"}, {"--also", " "},
+		{"--rerank", "local"}, {"--rerank", "jina:m", "--rerank-top", "0"}, {"--also", " "},
 		{"--rewrite", "multi"}, {"--rewrite", "multi", "--rewrite-model", "cohere:m"},
 	} {
 		w.run(1, append([]string{"retrieve", "x"}, args...)...)

@@ -213,7 +213,7 @@ var (
 var notOfTheMachine = map[string]string{
 	"allow_secret":    "names of published rules",
 	"embed":           "true, for the model of the configuration",
-	"rerank":          "true or local, for the model of the configuration or none",
+	"rerank":          "true, for the model of the configuration",
 	"rewrite":         "a way, or true, for the model of the configuration",
 	"weight":          "a lane of vectors that are stored, by the name that they are stored under",
 	"key":             "of an edge",

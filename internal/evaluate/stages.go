@@ -130,16 +130,11 @@ func otherStages() []stage {
 			return ok
 		},
 	}, {
-		without: "rerank", with: "--rerank " + retrieve.RerankLocal,
+		without: "rerank",
 		off: func(r *retrieve.Request) bool {
 			was := r.Rerank
 			r.Rerank, r.RerankTop, r.Reranked, r.Reranker = "", nil, nil, nil
 			return was != ""
-		},
-		on: func(r *retrieve.Request) bool {
-			was := r.Rerank
-			r.Rerank = retrieve.RerankLocal
-			return was == ""
 		},
 	}, {
 		without: "mmr", with: "--mmr 0.7",

@@ -13,7 +13,6 @@ import (
 	"github.com/mnem-project/mnem/model/rerank"
 	"github.com/mnem-project/mnem/model/rewrite"
 	"github.com/mnem-project/mnem/repo"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // Keys that say which models are asked, and how texts are embedded.
@@ -133,19 +132,15 @@ var Rerank = &ModelUse{
 // RerankKeys are the keys about that.
 func RerankKeys() []Key {
 	return append(append([]Key{
-		{RerankModel, "MNEM_RERANK_MODEL", "", "what judges items anew: local or PROVIDER:MODEL, as --rerank",
+		{RerankModel, "MNEM_RERANK_MODEL", "", "the model that judges items anew: PROVIDER:MODEL, as --rerank",
 			CheckRerankModel},
 	}, Rerank.URLKeys()...), Rerank.TimeoutKey())
 }
 
 // CheckRerankModel lets package rerank look at a spec: nothing is asked of anybody.
 func CheckRerankModel(v string) error {
-	if v == retrieve.RerankLocal {
-		return nil
-	}
 	if _, err := rerank.Open(v, model.Options{}); err != nil {
-		return fmt.Errorf("%w: %s: want %s, or a model: %w", repo.ErrInvalid, RerankModel,
-			retrieve.RerankLocal, err)
+		return fmt.Errorf("%w: %s: want a model: %w", repo.ErrInvalid, RerankModel, err)
 	}
 	return nil
 }
