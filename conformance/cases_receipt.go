@@ -173,14 +173,6 @@ func parameterCases(s *suite) {
 		{"8.1", "intent-unknown", "an unknown one", "field", "how"},
 		{"13.1", "intent-number", "another kind", "field", 3},
 	})
-	s.parameters("oversample", []parameterCase{
-		{"8.1", "oversample-0", "all vectors compared", "", 0},
-		{"8.1", "oversample-most", "the most", "", 4096},
-		{"8.1", "oversample-more", "one more", "field", 4097},
-		{"8.1", "oversample-negative", "fewer than none", "field", -1},
-		{"13.1", "oversample-default", "the default is left out", "field", 256},
-		{"13.1", "oversample-text", "another kind", "field", "160"},
-	})
 	s.parameters("spelling", []parameterCase{
 		{"13.1", "spelling-on", "the default is left out", "field", "on"},
 		{"8.1", "spelling-other", "no such value", "field", "maybe"},

@@ -17,7 +17,6 @@ import (
 	"github.com/mnem-project/mnem/internal/synth"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
@@ -213,7 +212,7 @@ func checkRecall(
 		if err != nil {
 			t.Fatal(err)
 		}
-		query.Near, query.Shortlist = 10, 10*retrieve.DefaultOversample
+		query.Near, query.Shortlist = 10, 2560
 		got, err := open(counted{blocks, &n, &size}, segment.NewCache(64<<20)).Search(t.Context(), query)
 		if err != nil {
 			t.Fatal(err)

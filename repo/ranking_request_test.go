@@ -21,7 +21,6 @@ type wireRequest struct {
 	UnseenFrom                                              int64
 	Dedup                                                   bool
 	MMR                                                     *int
-	Oversample                                              *int
 	Order                                                   string
 	Pack, Tokenizer, Altitude                               string
 	PassageTokens                                           *int
@@ -70,8 +69,7 @@ func goldenRequest(t testing.TB, data []byte) retrieve.Request {
 		CreatedFrom: at(w.CreatedFrom), CreatedTo: at(w.CreatedTo),
 		UpdatedFrom: at(w.UpdatedFrom), UpdatedTo: at(w.UpdatedTo), ValidAt: at(w.ValidAt),
 		Exclude: goldenIDs(t, w.Exclude), UnseenFrom: w.UnseenFrom, Dedup: w.Dedup, MMR: w.MMR,
-		Oversample: w.Oversample,
-		Order:      retrieve.Order(w.Order), Pack: retrieve.Packing(w.Pack),
+		Order: retrieve.Order(w.Order), Pack: retrieve.Packing(w.Pack),
 		PassageTokens: w.PassageTokens, Tokenizer: w.Tokenizer,
 		Community: w.Community, Rewrites: w.Rewrites, Rewrite: w.Rewrite,
 		Rerank: w.Rerank, RerankTop: w.RerankTop, Now: at(w.Now)}

@@ -1,10 +1,8 @@
 package retrieve
 
-// How many vectors a dense lane compares exactly: clauses 8.1 and 9.5.
+// How many vectors a dense lane compares exactly: clause 9.5.
 const (
-	DefaultOversample = 256  // at most for each item that is asked for
-	MaxOversample     = 4096 // for each item
-
+	oversample        = 256    // at most for each item that is asked for
 	maxShortlist      = 16_384 // vectors
 	leastOversampled  = 10     // items
 	limitlessOversize = 1000   // items that a request without a limit counts for
@@ -13,7 +11,7 @@ const (
 // Shortlist says which vectors a dense lane compares exactly where there are too many to compare
 // all, and how: clause 9.5.
 type Shortlist struct {
-	Most int // how many at most; 0 for all that there are
+	Most int // how many at most
 	Near int // the rank of the vector than which others may be farther by no more than the margin
 
 	Peers int   // of how many of the best what they have in common counts less; 0 for cosines as they are
@@ -29,13 +27,10 @@ func (r Request) shortlist() Shortlist {
 	items = max(leastOversampled, items)
 	row := r.row()
 	list := Shortlist{
-		Most: min(*r.Oversample*items, maxShortlist), Near: items, Peers: int(row.peers), Ease: row.ease,
+		Most: min(oversample*items, maxShortlist), Near: items, Peers: int(row.peers), Ease: row.ease,
 	}
 	if row.ground > 0 { // what counts as nothing is a rank's score, whatever the limit
 		list.Near = max(items, distantRank)
-		if list.Most > 0 {
-			list.Most = max(list.Most, distantRank)
-		}
 	}
 	return list
 }

@@ -120,10 +120,6 @@ func paramsOfRank() []param {
 			" dense:MODEL or sparse:MODEL, W 0 to 16 (repeatable)"),
 		count("feedback", func(r *Request) *int { return &r.Feedback }, 0, MaxFeedback).
 			remote().flag("search again with words of the best `N` nodes that the text finds; 0 to 20"),
-		option("oversample", func(r *Request) **int { return &r.Oversample },
-			DefaultOversample, DefaultOversample, 0, MaxOversample).
-			remote().flag("compare at most `N` vectors exactly for each item of the limit, of many; 0 for all, " +
-			"0 to 4096"),
 		word("spelling", func(r *Request) *Spelling { return &r.Spelling }, SpellingOn, SpellingOn,
 			SpellingOn, SpellingOff).
 			remote().flag("read words that no node has as the closest that some have: on or off"),

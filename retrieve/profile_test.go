@@ -147,7 +147,7 @@ func TestProfileParams(t *testing.T) {
 	full.Fusion, full.Spelling = WeightedRRF, SpellingOff
 	full.MaxExpand, full.Tokenizer, full.Community = new(7), "words", true
 	full.Expansion, full.Decay, full.Damping = Decay, new(3), new(4)
-	full.Pack, full.PassageTokens, full.Oversample = PackPassages, new(5), new(7)
+	full.Pack, full.PassageTokens = PackPassages, new(5)
 	full.Feedback = 5
 	full.Floor = FloorAnswer
 	full.Altitude = AltitudeAuto

@@ -77,11 +77,6 @@ type Request struct {
 	Fusion  Fusion       // how the lists of lanes become one; "" for Convex
 	Weights []LaneWeight // of lanes that the request has; others have those of clause 9.6
 
-	// Oversample is how many vectors a dense lane compares exactly for each item that is asked for,
-	// default DefaultOversample, at most MaxOversample; 0 compares all. Small collections are always
-	// compared whole.
-	Oversample *int
-
 	Types []string    // node types, any of which may match; at most MaxNames; empty for all
 	Where []Predicate // all must hold; at most MaxPredicates
 

@@ -17,12 +17,11 @@ func TestResolveDefaults(t *testing.T) {
 		Fusion:     Convex,
 		SummaryCap: new(8192), Order: ByRank, Pack: PackAuto, PassageTokens: new(64), Tokenizer: Estimate,
 		ExpansionOptions: ExpansionOptions{Expansion: Lend, MaxExpand: new(100)}, Spelling: SpellingOn,
-		Pairs:      PairsOn,
-		Altitude:   AltitudeEntity,
-		Format:     FormatYAML,
-		Floor:      FloorMaybe,
-		Ranking:    RankingVersion,
-		Oversample: new(256)}
+		Pairs:    PairsOn,
+		Altitude: AltitudeEntity,
+		Format:   FormatYAML,
+		Floor:    FloorMaybe,
+		Ranking:  RankingVersion}
 	got := Request{Types: []string{}, Show: []string{}, Where: []Predicate{}}.Resolve()
 	if d := diff(want, got); d != "" {
 		t.Error(d)
