@@ -28,7 +28,7 @@ func profileRecords(s *suite) {
 		"dedup": true, "mmr": 65536, "order": "time", "spelling": "off",
 		"maxExpand": 7, "tokenizer": "cl100k", "community": true,
 		"expansion": "ppr", "decay": 1, "damping": 65535, "pack": "passages", "passageTokens": 256,
-		"feedback": 20, "altitude": "auto"}, "A", "B")
+		"altitude": "auto"}, "A", "B")
 	named := func(params dict, types ...any) dict {
 		return dict{"profiles": dict{"p": saying(params, types...)}}
 	}

@@ -84,7 +84,7 @@ func receiptCases(s *suite) {
 		{"13.1", "decay", "best paths", "", dict{"request": asked("tide", dict{"expansion": "decay", "decay": 32768,
 			"maxExpand": 7, "format": "brief", "spelling": "off", "intent": "why"})}},
 		{"13.1", "ppr", "PageRank", "", dict{"request": asked("tide", dict{"expansion": "ppr", "expand": 20, "damping": 32768,
-			"pack": "passages", "passageTokens": 40, "feedback": 5})}},
+			"pack": "passages", "passageTokens": 40})}},
 		{"13.1", "decay-alone", "what goes with another expansion", "field",
 			dict{"request": asked("tide", dict{"decay": 32768})}},
 	})
@@ -156,12 +156,6 @@ func parameterCases(s *suite) {
 	})
 	s.records("receipt", receiptOn(asked("tide", nil)), []recordCase{{"8.1", "weights-rrf", "weights where lanes count alike",
 		"field", dict{"request": asked("tide", dict{"weights": dict{"text": 1}, "fusion": "rrf"})}}})
-	s.parameters("feedback", []parameterCase{
-		{"13.1", "feedback-0", "the default is left out", "field", 0},
-		{"8.1", "feedback-21", "too many", "field", 21},
-		{"8.1", "feedback-negative", "less than none", "field", -1},
-		{"13.1", "feedback-string", "another kind", "field", "3"},
-	})
 	s.parameters("pairs", []parameterCase{
 		{"13.1", "pairs-on", "something followed", "", "on"},
 		{"13.1", "pairs-off", "absent says so", "field", "off"},

@@ -85,7 +85,6 @@ func TestForgottenIsNotRetrieved(t *testing.T) {
 			retrieve.Request{Text: text, Expand: new(2), ExpansionOptions: retrieve.ExpansionOptions{
 				Expansion: retrieve.PPR}},
 			retrieve.Request{Text: text, Community: true},
-			retrieve.Request{Text: text, Feedback: 20},
 			retrieve.Request{Text: text, Types: []string{"fact"}, Pack: retrieve.PackPassages})
 		if text != "" {
 			requests = append(requests, retrieve.Request{Text: text, Weights: []retrieve.LaneWeight{
@@ -106,9 +105,6 @@ func TestForgottenIsNotRetrieved(t *testing.T) {
 				if it.Key != "a" { // which says its name itself
 					text += it.Rendered
 				}
-			}
-			for _, f := range a.Feedback {
-				text += f.Term + "\n"
 			}
 			for _, word := range []string{"Quokka is", "xylitol", "wombat"} {
 				if strings.Contains(text, word) {

@@ -147,7 +147,7 @@ type ItemWhy struct {
 type TermScore struct {
 	Term   string `json:"term"`
 	ReadAs string `json:"read_as,omitempty"` // left out where it is the term itself
-	Added  bool   `json:"added,omitempty"`   // by feedback
+	Added  bool   `json:"added,omitempty"`   // kindred to one of the query
 	Score  int64  `json:"score"`
 }
 
@@ -192,7 +192,6 @@ type Explanation struct {
 	Trace        Trace             `json:"trace"`
 	Dates        List[DateSpan]    `json:"dates"` // that the query names
 	Recall       *Recollection     `json:"recall,omitempty"`
-	Feedback     *List[FedTerm]    `json:"feedback,omitempty"` // terms that were added to the query
 
 	Today string            `json:"_today,omitempty"` // the day that the dates count from
 	Names map[string]string `json:"_names,omitempty"` // the keys of nodes on the way to items, by id
@@ -252,12 +251,6 @@ type Recollection struct {
 	Depth   int     `json:"depth"`
 	Visited int     `json:"visited"`
 	Limit   int     `json:"visited_limit"`
-}
-
-// FedTerm is a term that feedback added to a query, with its weight in units of 2^-16.
-type FedTerm struct {
-	Term   string `json:"term"`
-	Weight int64  `json:"weight"`
 }
 
 // AnswerOf returns the form of an answer to a line, or to a question of its own.
@@ -337,12 +330,6 @@ func (out *Answer) explain(
 	}
 	if r := a.Recall; r != nil {
 		e.Recall = &Recollection{Signals(r.Weights), r.Width, r.Depth, r.Visited, r.Limit}
-	}
-	if a.Request.Feedback > 0 {
-		e.Feedback = &List[FedTerm]{}
-		for _, t := range a.Feedback {
-			*e.Feedback = append(*e.Feedback, FedTerm(t))
-		}
 	}
 	ids := make([]graph.ID, len(a.Items))
 	for i := range a.Items {

@@ -46,9 +46,6 @@ const (
 		"their validity or else their creation, rank higher; a QUERY that is only a date is answered by\n" +
 		"date alone. Days are in UTC; --now sets the day to count from, --weight time=0 ignores dates,\n" +
 		"and --explain shows how they were read.\n\n" +
-		"--feedback N searches again with the most telling words of the best N nodes beside the QUERY's\n" +
-		"own, together worth an eighth. It finds nodes that say the same in other words, but drifts if the\n" +
-		"first search was wrong.\n\n" +
 		"--fusion convex divides each score by the best of its lane, score-norm uses the range between\n" +
 		"the worst and the best; rrf and weighted-rrf use ranks. The text weighs 1 and all vectors of\n" +
 		"either kind together 0.5, unless --weight says otherwise; a lane of weight 0 does not run. rrf\n" +

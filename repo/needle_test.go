@@ -74,7 +74,6 @@ func TestFilterFindsOneOfMany(t *testing.T) {
 			{Lane: retrieve.LaneText}, {Lane: retrieve.LaneEntity, Weight: 1 << 16},
 		}},
 		"rewrite": {Text: "zeta", Rewrites: []string{"alpha"}, Expand: new(0)},
-		"widened": {Text: "alpha", Feedback: 5, Expand: new(0)},
 		"time":    {Text: "what happened in May 2024"},
 		"exact":   {Text: "needle"},
 		"quoted":  {Text: `what of "needle"`},

@@ -195,7 +195,7 @@ func goldenOf(t testing.TB, layer string, s *repo.Snapshot, req retrieve.Request
 		}
 		out.Receipt = string(ipld.AppendJSON(nil, value))
 	}
-	detail, err := json.Marshal([]any{a.Items, a.DroppedItems, a.Digests, nil, a.Dates, a.Readings, a.Kin, a.Feedback,
+	detail, err := json.Marshal([]any{a.Items, a.DroppedItems, a.Digests, nil, a.Dates, a.Readings, a.Kin, nil,
 		a.Recall, a.TokensBudget})
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,6 @@ type wireRequest struct {
 	Sparse                                                  map[string]map[string]int64
 	Fusion                                                  retrieve.Fusion
 	Spelling                                                retrieve.Spelling
-	Feedback                                                int
 	Intent                                                  retrieve.Intent
 	Pairs                                                   retrieve.Pairing
 	Weights                                                 map[retrieve.Lane]int64
@@ -92,7 +91,7 @@ func goldenRequest(t testing.TB, data []byte) retrieve.Request {
 		q.Sparse = append(q.Sparse, v)
 	}
 	q.Fusion = w.Fusion
-	q.Spelling, q.Feedback, q.Intent = w.Spelling, w.Feedback, w.Intent
+	q.Spelling, q.Intent = w.Spelling, w.Intent
 	q.Pairs = w.Pairs
 	for typ, weight := range w.EdgeWeights {
 		q.EdgeWeights = append(q.EdgeWeights, retrieve.EdgeWeight{Type: typ, Weight: weight})

@@ -84,13 +84,13 @@ func (s *Snapshot) withIndex(ctx context.Context, fn func(*index.Index) error) e
 type TermScore struct {
 	Term   string
 	ReadAs string // the term that it was read as, "" for itself
-	Added  bool   // by feedback, or since it is kindred to one of the query's: the query does not have it
+	Added  bool   // kindred to one of the query's: the query does not have it
 	Score  int64
 }
 
 // TermScores explains the text lane of an answer: for each node the terms of the query that it has,
-// in the order of their first place in the query, some read as the answer says, and then their kin and
-// those that feedback added. Their scores add up to the node's.
+// in the order of their first place in the query, some read as the answer says, and then their kin.
+// Their scores add up to the node's.
 func (s *Snapshot) TermScores(
 	ctx context.Context, a *retrieve.Answer, ids []graph.ID,
 ) ([][]TermScore, error) {
@@ -100,7 +100,7 @@ func (s *Snapshot) TermScores(
 	}
 	var got *index.TermScores
 	err := s.withIndex(ctx, func(x *index.Index) (err error) {
-		q := retrieve.TextQuery{Text: a.Request.Text, Readings: a.Readings, Added: slices.Concat(a.Kin, a.Feedback)}
+		q := retrieve.TextQuery{Text: a.Request.Text, Readings: a.Readings, Added: a.Kin}
 		got, err = x.Split(ctx, newIndexView(s, x).query(q), ids, nil)
 		return err
 	})
@@ -111,7 +111,7 @@ func (s *Snapshot) TermScores(
 	for _, r := range a.Readings {
 		as[r.Term] = r.As
 	}
-	own := len(got.Terms) - len(a.Kin) - len(a.Feedback)
+	own := len(got.Terms) - len(a.Kin)
 	for i, row := range got.Scores {
 		for t, n := range row {
 			if n > 0 {

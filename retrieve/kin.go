@@ -3,7 +3,6 @@ package retrieve
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/fixed"
@@ -123,31 +122,23 @@ func (w *wording) credit(out, row []int64, known int64) {
 	}
 }
 
-// searchText asks for the list of the text lane: by the text and its kin, and again with terms of the best
-// nodes where the request wants that. What the text asks for stays what its own terms say.
+// searchText asks for the list of the text lane: by the text and its kin. What the text asks for stays what its own terms say.
 func (r *run) searchText(ctx context.Context) ([]Hit, error) {
-	before := r.filter.seen
-	query := r.query(r.req.Text)
-	w, err := r.wording(ctx, query)
+	w, err := r.wording(ctx, r.query(r.req.Text))
 	if err != nil {
 		return nil, err
 	}
 	r.kindred = w.kin
-	all := w.query
-	if r.text, err = r.x.Text(ctx, all, r.filter.accept(ctx), laneDepth); err != nil {
+	if r.text, err = r.x.Text(ctx, w.query, r.filter.accept(ctx), laneDepth); err != nil {
 		return nil, err
 	}
 	r.text.Terms -= len(w.kin)
 	r.text.Known -= len(w.kin)
-	hits := ranked(r.text.Hits)
-	if r.req.Feedback == 0 || len(hits) == 0 {
-		return hits, nil
-	}
-	if r.added, err = r.feedback(ctx, query, hits); err != nil || len(r.added) == 0 {
-		return hits, err
-	}
-	r.filter.seen = before // or nodes would count twice
-	all.Added = slices.Concat(w.kin, r.added)
-	got, err := r.x.Text(ctx, all, r.filter.accept(ctx), laneDepth)
-	return ranked(got.Hits), err
+	return ranked(r.text.Hits), nil
+}
+
+// AddedTerm is a kindred term that a query is widened by.
+type AddedTerm struct {
+	Term   string
+	Weight int64 // in units of 2^-16, 1 to 65,536; a word of the query counts 65,536
 }

@@ -118,8 +118,6 @@ func paramsOfRank() []param {
 			encodeWeights, decodeWeights, objectOf(ParseLaneWeight), sortedWeights, (*Request).checkWeights).
 			remote().flagAs("weight", "count a lane so much: `LANE=W`, LANE text, text:N, entity, time,"+
 			" dense:MODEL or sparse:MODEL, W 0 to 16 (repeatable)"),
-		count("feedback", func(r *Request) *int { return &r.Feedback }, 0, MaxFeedback).
-			remote().flag("search again with words of the best `N` nodes that the text finds; 0 to 20"),
 		word("spelling", func(r *Request) *Spelling { return &r.Spelling }, SpellingOn, SpellingOn,
 			SpellingOn, SpellingOff).
 			remote().flag("read words that no node has as the closest that some have: on or off"),

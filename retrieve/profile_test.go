@@ -148,7 +148,6 @@ func TestProfileParams(t *testing.T) {
 	full.MaxExpand, full.Tokenizer, full.Community = new(7), "words", true
 	full.Expansion, full.Decay, full.Damping = Decay, new(3), new(4)
 	full.Pack, full.PassageTokens = PackPassages, new(5)
-	full.Feedback = 5
 	full.Floor = FloorAnswer
 	full.Altitude = AltitudeAuto
 	all := encodeParams(full.Resolve(), ipld.Sum(ipld.Raw, nil))

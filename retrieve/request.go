@@ -142,10 +142,6 @@ type Request struct {
 	// says whether anything was examined for that.
 	Pairs Pairing
 
-	// Feedback is how many of the best nodes of the text lane lend the text their words for a second
-	// search, at most MaxFeedback; 0 for none.
-	Feedback int
-
 	// Format is the form in which items are printed; "" for FormatYAML.
 	Format Format
 

@@ -110,7 +110,6 @@ type Answer struct {
 	Dates      []DateRange   // that the text names, in its order, each once; at most 8
 	Readings   []Reading     // what words that no node has were read as
 	Kin        []AddedTerm   // looked up beside the text's own terms, in their order
-	Feedback   []AddedTerm   // added to the text, the weightiest first
 	Recall     *Recollection // nil where the request has no intent
 }
 
@@ -170,7 +169,6 @@ type run struct {
 	readings []Reading   // words that are read as others
 	kindred  []AddedTerm // of the text's terms
 	wordings map[wordingOf]*wording
-	added    []AddedTerm // to the text
 
 	noVectors, otherDims []Warning // of the dense lanes
 	noSparse             []Warning // of the sparse lanes

@@ -98,10 +98,9 @@ func (u Runner) Run(
 	if err := r.pack(ctx, a); err != nil {
 		return nil, err
 	}
-	a.Warnings, a.Readings, a.Kin, a.Feedback = r.warnings(a), r.readings, r.kindred, r.added
+	a.Warnings, a.Readings, a.Kin = r.warnings(a), r.readings, r.kindred
 	idle, err := r.idleWarnings(ctx, a)
 	a.Warnings = append(append(a.Warnings, idle...), r.laneWarnings()...)
-	a.Warnings = append(a.Warnings, r.feedbackWarnings()...)
 	if err != nil {
 		return nil, err
 	}

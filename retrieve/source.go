@@ -50,7 +50,7 @@ type TextResult struct {
 type TextQuery struct {
 	Text     string
 	Readings []Reading   // what some terms, of this text or another, are looked up as: clause 9.10
-	Added    []AddedTerm // looked up beside them in Text; the text has none of them: clause 9.11
+	Added    []AddedTerm // looked up beside them in Text; the text has none of them: clause 9.12
 }
 
 // Index finds documents: clause 9 of docs/ranking.md.

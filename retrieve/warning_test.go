@@ -89,7 +89,7 @@ func TestWarningInfos(t *testing.T) {
 		NothingLinked, Redacted, UnseenCut, NoVectors, Dimension, StaleVectors, Respelled,
 		EdgeWeightsUnused, NoCommunity, NotReranked, NotRewritten, RewritesInVain, NoNow,
 		NoneThen, NoType, NoEffect, NoSparse, NoEntities, CommonEntities,
-		NoFeedback, NothingRelevant}
+		NothingRelevant}
 	infos := WarningInfos()
 	if len(infos) != len(want) {
 		t.Fatalf("%d infos, want %d", len(infos), len(want))

@@ -107,7 +107,7 @@ func droppedSummary(a *ops.Answer) string {
 // printExplanation prints how an answer came about, and before the first empty line how each item was
 // found.
 func (c *Console) printExplanation(a *ops.Answer) {
-	for _, text := range []string{datesText(a.Explanation), feedbackText(a.Feedback), recallText(a)} {
+	for _, text := range []string{datesText(a.Explanation), recallText(a)} {
 		if text == "" {
 			continue
 		}
@@ -171,18 +171,6 @@ func datesText(e *ops.Explanation) string {
 func DayOf(t string) string {
 	s, _, _ := strings.Cut(t, "T")
 	return s
-}
-
-// feedbackText says which terms were added to a query, "" for none. A word of the query weighs 1.
-func feedbackText(list *ops.List[ops.FedTerm]) string {
-	if list == nil || len(*list) == 0 {
-		return ""
-	}
-	parts := make([]string, len(*list))
-	for i, t := range *list {
-		parts[i] = fmt.Sprintf("%s %.3f", line(t.Term), float64(t.Weight)/(1<<16))
-	}
-	return "added terms: " + strings.Join(parts, ", ")
 }
 
 // recallText says how a recall went, "" for none.
