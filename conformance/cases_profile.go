@@ -25,7 +25,7 @@ func profileRecords(s *suite) {
 	full := saying(dict{"fusion": "score-norm", "weights": dict{"text": 1, "dense:m": 0}, "limit": 5,
 		"budget": 0, "expand": 4, "expandTypes": []any{"a", "b"}, "edgeWeights": dict{"owns": 131072},
 		"direction": "out", "adjacency": 1000, "show": []any{"key", "times"}, "summaryCap": 0,
-		"dedup": true, "mmr": 65536, "order": "time", "spelling": "off",
+		"dedup": true, "order": "time", "spelling": "off",
 		"maxExpand": 7, "tokenizer": "cl100k", "community": true,
 		"expansion": "ppr", "decay": 1, "damping": 65535, "pack": "passages", "passageTokens": 256,
 		"altitude": "auto"}, "A", "B")

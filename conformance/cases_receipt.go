@@ -73,7 +73,7 @@ func receiptCases(s *suite) {
 		"types": []any{"Person", "Place"}, "marks": []any{"superseded"}, "createdFrom": t0 - 9, "updatedFrom": t0 - 8,
 		"validAt": t0, "expand": 2, "expandTypes": []any{"knows"}, "direction": "out", "adjacency": 3,
 		"show": []any{"key", "times"}, "summaryCap": 20, "exclude": []any{[]byte(nodeIDOfKey("kelp"))}, "unseenFrom": 3,
-		"dedup": true, "mmr": 45875, "order": "time", "fusion": "weighted-rrf", "weights": dict{"text": 70000, "dense:m": 0},
+		"dedup": true, "order": "time", "fusion": "weighted-rrf", "weights": dict{"text": 70000, "dense:m": 0},
 		"vectors": dict{"m": []byte{127, 193, 0}}, "sparse": dict{"s": dict{"tide": 65536}}, "community": true,
 		"rewrites": []any{cidOf(codecRaw, []byte("high water"))}, "rewrite": "multi", "rerank": "jina:m", "rerankTop": 9,
 		"reranked": []any{dict{"id": []byte(nodeIDOfKey("alice")), "score": -900}},

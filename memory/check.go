@@ -209,7 +209,7 @@ func gatherEvidence(
 	// Check judges by itself, by the words of the claim.
 	req.Limit, req.Budget, req.Floor = new(checkItems), new(0), retrieve.FloorRest
 	req.Ranking = retrieve.PlainRanking
-	req.Dedup, req.Order, req.Adjacency, req.MMR = true, "", 0, nil
+	req.Dedup, req.Order, req.Adjacency = true, "", 0
 	answer, err := s.Retrieve(ctx, req)
 	if err != nil {
 		return nil, nil, err

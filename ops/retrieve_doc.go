@@ -19,9 +19,8 @@ const (
 		"or 'out.owns exists'. Hidden edges, and edges to hidden nodes, are not counted. 'mnem schema'\n" +
 		"lists the names. A TIME is an RFC 3339 time or a date.\n\n" +
 		"Items can be left out with --exclude (these nodes), --unseen (what the session was shown\n" +
-		"before), --dedup (items with the words of an earlier item and the same capitalised names,\n" +
-		"numbers and common negations) and --mmr (0.7 weighs relevance seven tenths, and being unlike\n" +
-		"the items before three). --explain names what was left out, and why.\n\n" +
+		"before) and --dedup (items with the words of an earlier item and the same capitalised names,\n" +
+		"numbers and common negations). --explain names what was left out, and why.\n\n" +
 		"--pack passages prints of each summary and content only the passages that match the query best,\n" +
 		"with <...> for what is left out.\n\n" +
 		"--vector also ranks by embeddings: FILE, or - for standard input, holds the query's vector of\n" +
@@ -61,7 +60,7 @@ const (
 		"Parameters that no flag sets come from a profile, named by --profile: see 'mnem help profile'."
 
 	retrieveExample = "  mnem retrieve who owns billing\n" +
-		"  mnem retrieve billing --dedup --mmr 0.7 --order time\n" +
+		"  mnem retrieve billing --dedup --order time\n" +
 		"  mnem retrieve billing --session review --unseen\n" +
 		"  mnem retrieve billing --pack passages --passage-tokens 120\n" +
 		"  mnem retrieve 'storage migration' --type Decision --adjacency 3\n" +

@@ -20,7 +20,6 @@ type wireRequest struct {
 	Exclude                                                 []string
 	UnseenFrom                                              int64
 	Dedup                                                   bool
-	MMR                                                     *int
 	Order                                                   string
 	Pack, Tokenizer, Altitude                               string
 	PassageTokens                                           *int
@@ -67,7 +66,7 @@ func goldenRequest(t testing.TB, data []byte) retrieve.Request {
 		Adjacency: w.Adjacency, Direction: retrieve.Direction(w.Direction),
 		CreatedFrom: at(w.CreatedFrom), CreatedTo: at(w.CreatedTo),
 		UpdatedFrom: at(w.UpdatedFrom), UpdatedTo: at(w.UpdatedTo), ValidAt: at(w.ValidAt),
-		Exclude: goldenIDs(t, w.Exclude), UnseenFrom: w.UnseenFrom, Dedup: w.Dedup, MMR: w.MMR,
+		Exclude: goldenIDs(t, w.Exclude), UnseenFrom: w.UnseenFrom, Dedup: w.Dedup,
 		Order: retrieve.Order(w.Order), Pack: retrieve.Packing(w.Pack),
 		PassageTokens: w.PassageTokens, Tokenizer: w.Tokenizer,
 		Community: w.Community, Rewrites: w.Rewrites, Rewrite: w.Rewrite,

@@ -2,7 +2,7 @@
 // one immutable commit, and records what it answered so that it can be answered again.
 //
 //	request -> lanes (text, entities, vectors, or recency; time; exact) -> fuse -> expand -> communities
-//	        -> recall -> rerank -> diversify -> pack -> render -> answer
+//	        -> recall -> rerank -> arrange -> pack -> render -> answer
 //
 // Everything ranked is an integer and every order is total: tier descending, score descending, id
 // ascending. The same commit and request give the same bytes in every process, on every machine.

@@ -87,12 +87,6 @@ func (r *run) idleParams() []string {
 	q := &r.req
 	oneLane := len(r.lists) <= 1
 	noZero := !slices.ContainsFunc(q.Weights, func(w LaneWeight) bool { return w.Weight == 0 })
-	plain := 0 // candidates that diversification may move
-	for _, c := range r.found[:min(maxDiversified, len(r.found))] {
-		if c.tier == tierNone {
-			plain++
-		}
-	}
 	var names []string
 	for _, p := range []struct {
 		name string
@@ -106,7 +100,6 @@ func (r *run) idleParams() []string {
 		{"adjacency", q.Adjacency > 0 && !r.idle.links},
 		{"show", slices.Contains(q.Show, ShowKey) && !r.idle.key ||
 			slices.Contains(q.Show, ShowContent) && !r.idle.content},
-		{"mmr", q.MMR != nil && plain < 2},
 		{"pack", q.Pack == PackPassages && !r.idle.passages},
 	} {
 		if p.idle {

@@ -33,8 +33,6 @@ func TestNoEffect(t *testing.T) {
 		{Request{Text: "kelp", Show: []string{ShowKey}, Expand: off}, ""},
 		{Request{Text: "kelp", Show: []string{ShowKey, ShowContent}, Expand: off}, "--show"},
 		{Request{Text: "kelp", Show: []string{ShowTimes}, Expand: off}, ""},
-		{Request{Text: "tide", MMR: off, Expand: off}, "--mmr"},
-		{Request{Text: "kelp", MMR: off, Expand: off}, ""},
 		{Request{Text: "kelp", Pack: PackPassages, Expand: off}, "--pack"},
 		{Request{Text: "unknown", Pack: PackPassages, Adjacency: 3}, ""},
 	} {
@@ -88,7 +86,7 @@ func TestTrace(t *testing.T) {
 			t.Error(d)
 		}
 		stages := fmt.Sprint(trace.Stages)
-		if stages != "[{lanes 1s} {fuse 1s} {expand 1s} {diversify 1s} {pack 1s}]" {
+		if stages != "[{lanes 1s} {fuse 1s} {expand 1s} {arrange 1s} {pack 1s}]" {
 			t.Error(stages)
 		}
 	}

@@ -21,7 +21,7 @@ const (
 )
 
 // Lambda returns a share of 0 to 1, as people write it, in units of 2^-16, rounded to the nearest,
-// and of two equally near ones to the even: what Request.MMR takes. ok is false outside of 0 to 1.
+// and of two equally near ones to the even: what Request.Decay takes. ok is false outside of 0 to 1.
 func Lambda(x float64) (units int, ok bool) {
 	if !(x >= 0 && x <= 1) { // false for NaN too
 		return 0, false

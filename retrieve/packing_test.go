@@ -185,7 +185,7 @@ func TestOrderByTime(t *testing.T) {
 // TestReceiptKeepsPacking replays what is not at its default.
 func TestReceiptKeepsPacking(t *testing.T) {
 	m := fullLibrary()
-	for i, req := range []Request{{Exclude: manyIDs(2)}, {Dedup: true}, {MMR: new(0)},
+	for i, req := range []Request{{Exclude: manyIDs(2)}, {Dedup: true},
 		{Order: ByTime}, {UnseenFrom: 1}} {
 		req.Text = "web"
 		before, text := m.ask(t, req).Receipt()
@@ -207,7 +207,7 @@ func TestReceiptKeepsPacking(t *testing.T) {
 	for key, values := range map[string][]string{
 		"exclude": {`[]`, `["a"]`, `[{"/":{"bytes":"AAAA"}}]`, `7`,
 			`[{"/":{"bytes":"AAAAAAAAAAAAAAAAAAAAAA"}}]`},
-		"dedup": {`1`, `null`, `false`}, "order": {`"rand"`, `1`, `""`, `"rank"`}, "mmr": {`-1`, `65537`, `0.5`},
+		"dedup": {`1`, `null`, `false`}, "order": {`"rand"`, `1`, `""`, `"rank"`},
 		"unseenFrom": {`0`, `-1`, `"a"`}, "excludeNames": {`["a"]`}, "unseen": {`true`},
 	} {
 		for _, v := range values {
@@ -408,10 +408,6 @@ func TestDedupLimit(t *testing.T) {
 	}
 	m.failOn = "Content"
 	m.nodes[num(3)].Content = &graph.Content{Text: "x"}
-	if _, err := Run(t.Context(), m, m, testCommit, req); !errors.Is(err, errBroken) {
-		t.Errorf("error %v", err)
-	}
-	req.Dedup, req.MMR = false, new(1)
 	if _, err := Run(t.Context(), m, m, testCommit, req); !errors.Is(err, errBroken) {
 		t.Errorf("error %v", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/fixed"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -170,13 +169,6 @@ func paramsOfForm() []param {
 	return []param{
 		truth("dedup", func(r *Request) *bool { return &r.Dedup }).
 			remote().flag("leave out what repeats an item before it"),
-		shareOf("mmr", func(r *Request) **int { return &r.MMR }, fixed.One, always, "1").
-			fills(func(r *Request) {
-				if r.MMR != nil {
-					r.MMR = new(*r.MMR)
-				}
-			}).
-			remote().flag("give relevance this `SHARE`, and the rest to being unlike the items before; 0 to 1"),
 		word("altitude", func(r *Request) *Altitude { return &r.Altitude }, AltitudeEntity, AltitudeEntity,
 			Altitudes()...).
 			remote().flag("print digests of scopes in place of items that do not fit: `HOW` is entity (never), scope, " +

@@ -147,7 +147,7 @@ func TestFillFitsRandom(t *testing.T) {
 			pick(g.ofRequest, given)
 			pick(g.ofProfile, from)
 		}
-		pick(map[string][]ipld.Value{"limit": integers(3), "mmr": integers(9), "maxExpand": integers(2),
+		pick(map[string][]ipld.Value{"limit": integers(3), "maxExpand": integers(2),
 			"summaryCap": integers(0), "adjacency": integers(1)}, from)
 		checkFill(t, asked()[rng.IntN(len(asked()))], given, from)
 	}
@@ -346,9 +346,6 @@ func TestEveryParam(t *testing.T) {
 			continue
 		}
 		name := strings.ToLower(f.Name[:1]) + f.Name[1:]
-		if f.Name == "MMR" {
-			name = "mmr"
-		}
 		if noParams[name] != "" {
 			continue
 		}

@@ -22,7 +22,7 @@ func testProfiles() *Profiles {
 	}
 	return &Profiles{Default: "team", Named: map[string]Profile{
 		"team": {Types: []string{"Note", "Person"}, Params: params(number("limit", 5),
-			number("adjacency", 2), number("mmr", 45_875),
+			number("adjacency", 2),
 			ipld.Entry{Key: "dedup", Value: ipld.BoolValue(true)})},
 		"notes": {Types: []string{"Note"}, Params: params(number("expand", 0))},
 		"lanes": {Params: params(
@@ -57,7 +57,7 @@ func TestApply(t *testing.T) {
 		return r
 	}
 	team := Request{
-		Text: "x", Limit: new(5), Adjacency: 2, MMR: new(45_875), Dedup: true,
+		Text: "x", Limit: new(5), Adjacency: 2, Dedup: true,
 	}
 	tests := []struct {
 		name  string
@@ -83,7 +83,7 @@ func TestApply(t *testing.T) {
 			r.Limit, r.Adjacency = new(10), 4
 			return r
 		}()},
-		{"given zero", p, Request{Text: "x", Explicit: []string{"dedup", "adjacency", "mmr"}},
+		{"given zero", p, Request{Text: "x", Explicit: []string{"dedup", "adjacency"}},
 			settled(Request{Text: "x", Limit: new(5)}, "team")},
 		{"one lane", p, Request{Text: "x", Profile: "lanes"},
 			settled(Request{Text: "x", EdgeWeights: []EdgeWeight{{"owns", 7}}}, "lanes")},
@@ -230,7 +230,7 @@ func TestShare(t *testing.T) {
 		units int64
 		want  string
 	}{{45_875, "0.7"}, {65_536, "1"}, {0, "0"}, {1 << 20, "16"}, {1, "0.00002"}, {32_768, "0.5"}} {
-		v, ok := Share("mmr", ipld.IntValue(test.units))
+		v, ok := Share("decay", ipld.IntValue(test.units))
 		if got := string(ipld.AppendJSON(nil, v)); !ok || got != test.want {
 			t.Errorf("%d: %s, want %s", test.units, got, test.want)
 		}

@@ -29,7 +29,7 @@ func fullRequest() Request {
 		Limit: new(5), Budget: new(0), Expand: new(2),
 		ExpandTypes: []string{"owns", "feeds"}, Direction: Out,
 		Adjacency: 2, Show: []string{ShowTimes, ShowKey}, SummaryCap: new(0),
-		Exclude: []graph.ID{num(9), num(8), num(9)}, UnseenFrom: 7, Dedup: true, MMR: new(40_000),
+		Exclude: []graph.ID{num(9), num(8), num(9)}, UnseenFrom: 7, Dedup: true,
 		Order: ByTime,
 	}
 }

@@ -107,7 +107,6 @@ type Request struct {
 	Unseen       bool       // exclude what the session has shown; only in a session
 	UnseenFrom   int64      // what ExcludeSeen made of Unseen: clause 13.4
 	Dedup        bool       // leave out what repeats an item before it
-	MMR          *int       // share of relevance in units of 2^-16, at most 65,536; nil for off
 	Order        Order      // "" for ByRank
 
 	Spelling    Spelling     // "" for SpellingOn

@@ -100,8 +100,6 @@ func TestValidate(t *testing.T) {
 			"not the name", "not the name"},
 		{"unseenFrom", Request{UnseenFrom: graph.MaxCount}, Request{UnseenFrom: -1},
 			Request{UnseenFrom: graph.MaxCount + 1}, "outside", "outside"},
-		{"mmr", Request{MMR: new(65_536)}, Request{MMR: new(65_537)}, Request{MMR: new(-1)},
-			"0 to 65536", "0 to 65536"},
 		{"order", Request{Order: ByTime}, Request{Order: "docs"}, Request{Order: "TIME"},
 			"not rank or time", "not rank or time"},
 		{"pack", Request{Pack: PackPassages}, Request{Pack: "part"}, Request{Pack: "Whole"},
@@ -162,7 +160,7 @@ func TestParseRequestJSON(t *testing.T) {
 		"updated-to":"1970-01-02","valid-at":"2026-11-20","marks":"retired,expired","limit":40,
 		"budget":0,"expand":0,"expand-type":["owns","feeds"],"direction":"in","adjacency":2,
 		"show":["times","content"],"summary-cap":100,"exclude":["alice","id:7cf0"],"unseen":true,
-		"dedup":true,"mmr":0.7,"order":"time",
+		"dedup":true,"order":"time",
 		"gold":["alice"],"gold_rank":1,"meta":{"x":1},"cat":"names"}`)
 	q, err := ParseRequestJSON(v, base)
 	if err != nil {
@@ -187,7 +185,7 @@ func TestParseRequestJSON(t *testing.T) {
 			ExpandTypes: []string{"owns", "feeds"}, Direction: In, Adjacency: 2,
 			Show: []string{"times", "content"}, SummaryCap: new(100),
 			ExcludeNames: []string{"alice", "id:7cf0"}, Unseen: true, Dedup: true,
-			MMR: new(45_875), Order: ByTime,
+			Order: ByTime,
 		},
 		Echo: parsed(t, `{"gold":["alice"],"gold_rank":1,"meta":{"x":1},"cat":"names"}`).Entries(),
 	}
@@ -242,9 +240,9 @@ func TestParseRequestJSONRefuses(t *testing.T) {
 		`{"unseen":"yes"}`:                    "unseen",
 		`{"unseen-from":3}`:                   "unseen-from",
 		`{"dedup":1}`:                         "dedup",
-		`{"mmr":"0.5"}`:                       "mmr",
-		`{"mmr":1.01}`:                        "mmr",
-		`{"mmr":-1}`:                          "mmr",
+		`{"decay":"0.5"}`:                     "decay",
+		`{"decay":1.01}`:                      "decay",
+		`{"decay":-1}`:                        "decay",
 		`{"order":"docs"}`:                    "order",
 		`{"pack":true}`:                       "pack",
 		`{"passage-tokens":5,"pack":"whole"}`: "passage-tokens",

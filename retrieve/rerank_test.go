@@ -171,16 +171,6 @@ func TestRerankKeepsTiers(t *testing.T) {
 	}
 }
 
-// TestRerankBeforeDiversity lets mmr see the new scores.
-func TestRerankBeforeDiversity(t *testing.T) {
-	m := shelves(6)
-	j := &judge{score: func(s string) int64 { return int64(s[0]-'0') << 16 }}
-	a := m.ask(t, Request{Text: "web", Reranker: j, MMR: new(1 << 16)})
-	if got := order(a); !slices.Equal(got, []int{5, 4, 3, 2, 1, 0}) {
-		t.Errorf("order %v", got)
-	}
-}
-
 func TestRerankRefused(t *testing.T) {
 	j := &judge{}
 	scored := func(s int64) []RerankScore { return []RerankScore{{num(1), s}} }

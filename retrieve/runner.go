@@ -72,9 +72,6 @@ func (u Runner) Run(
 	if r.req.Rerank != "" {
 		r.trace.stage(StageRerank)
 	}
-	if err := r.diversify(ctx); err != nil {
-		return nil, err
-	}
 	if err := r.orderCauses(ctx); err != nil {
 		return nil, err
 	}
@@ -85,7 +82,7 @@ func (u Runner) Run(
 		return nil, err
 	}
 	r.req.Reranker = nil // what it said is in the request
-	r.trace.stage(StageDiversify)
+	r.trace.stage(StageArrange)
 	a := &Answer{
 		Commit:       commit,
 		Request:      r.req,

@@ -42,13 +42,13 @@ type Stage string
 
 // The stages in their order. Packing includes rendering and arranging.
 const (
-	StageLanes     Stage = "lanes"
-	StageFuse      Stage = "fuse"
-	StageExpand    Stage = "expand"
-	StageRecall    Stage = "recall"
-	StageRerank    Stage = "rerank"
-	StageDiversify Stage = "diversify"
-	StagePack      Stage = "pack"
+	StageLanes   Stage = "lanes"
+	StageFuse    Stage = "fuse"
+	StageExpand  Stage = "expand"
+	StageRecall  Stage = "recall"
+	StageRerank  Stage = "rerank"
+	StageArrange Stage = "arrange"
+	StagePack    Stage = "pack"
 )
 
 // StageTime is how long a stage took.

@@ -9,7 +9,6 @@ import (
 // What stages that do not run are measured with.
 const (
 	halfWeight = 1 << 15 // of the entity lane: 0.5
-	mmrShare   = 45_875  // 0.7
 )
 
 // noType is the type of no edge: names of types are lines.
@@ -135,18 +134,6 @@ func otherStages() []stage {
 			was := r.Rerank
 			r.Rerank, r.RerankTop, r.Reranked, r.Reranker = "", nil, nil, nil
 			return was != ""
-		},
-	}, {
-		without: "mmr", with: "--mmr 0.7",
-		off: func(r *retrieve.Request) bool {
-			was := r.MMR
-			r.MMR = nil
-			return was != nil
-		},
-		on: func(r *retrieve.Request) bool {
-			was := r.MMR
-			r.MMR = new(mmrShare)
-			return was == nil
 		},
 	}, {
 		without: "passages", with: "--pack passages",

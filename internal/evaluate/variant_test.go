@@ -72,7 +72,6 @@ func TestByStage(t *testing.T) {
 		"with --intent auto":       func(r *retrieve.Request) { r.Intent = retrieve.IntentAuto },
 		"with --community":         func(r *retrieve.Request) { r.Community = true },
 		"with --pack passages":     func(r *retrieve.Request) { r.Pack = retrieve.PackPassages },
-		"with --mmr 0.7":           func(r *retrieve.Request) { r.MMR = new(45_875) },
 		"with --weight entity=0.5": func(r *retrieve.Request) { r.Weights = weights("entity", 1<<15) },
 		"without edges": func(r *retrieve.Request) {
 			r.EdgeWeights = []retrieve.EdgeWeight{{Type: "eats"}}
