@@ -109,7 +109,7 @@ func TestReceiptOfAnswer(t *testing.T) {
 	if d := diff(got, got.Resolve()); d != "" {
 		t.Errorf("resolving twice: %s", d)
 	}
-	if len(r.Params.Entries()) != 26 {
+	if len(r.Params.Entries()) != 25 {
 		t.Errorf("%d parameters: %s", len(r.Params.Entries()), ipld.AppendJSON(nil, r.Params))
 	}
 }

@@ -153,7 +153,7 @@ func TestRecordsKeepAnyBytes(t *testing.T) {
 	})
 	want := []string{"node.id", "node.props.map.x", "edge.id", "edge.src", "edge.dst", "mark.id",
 		"mark.by", "embedding.vector", "embedding.text", "commit.change", "commit.signature",
-		"receipt.items[].id", "receipt.items[].rendered", "receipt.summary",
+		"receipt.items[].id", "receipt.items[].rendered",
 		"receipt.request.vectors.m", "receipt.request.exclude[]", "receipt.request.reranked[].id",
 		"receipt.request.where[].value", "redaction.node"}
 	for layer := range decoders {

@@ -139,7 +139,6 @@ export interface Arguments {
     expand_type?: string[];
     expansion?: 'lend' | 'decay' | 'ppr';
     explain?: boolean;
-    feedback?: number;
     floor?: 'answer' | 'maybe' | 'rest';
     follow?: boolean;
     format?: 'yaml' | 'brief';
@@ -148,23 +147,20 @@ export interface Arguments {
     intent?: 'auto' | 'why' | 'when' | 'entity' | 'general';
     limit?: number;
     max_expand?: number;
-    mmr?: number;
     now?: string;
     order?: 'rank' | 'time';
-    oversample?: number;
     pack?: 'auto' | 'whole' | 'passages';
     passage_tokens?: number;
     profile?: string;
     query?: string;
     receipt?: boolean;
-    rerank?: boolean | 'local';
+    rerank?: boolean;
     rerank_top?: number;
     rewrite?: boolean | 'multi' | 'hyde';
     rewrites?: number;
     session?: string;
     show?: ('times' | 'key' | 'content')[];
     spelling?: 'on' | 'off';
-    summarize?: number;
     summary_cap?: number;
     time?: string;
     tokenizer?: 'estimate';
@@ -676,7 +672,6 @@ export interface Answers {
     dropped: number;
     dropped_by: { budget: number; duplicate: number };
     dropped_items?: { id: string; reason: string; repeats: string | null; tokens: number }[];
-    feedback?: { term: string; weight: number }[];
     intent?: 'why' | 'when' | 'entity' | 'general';
     items: {
       band?: 'answer' | 'maybe' | 'rest';
@@ -712,7 +707,6 @@ export interface Answers {
     };
     receipt: string | null;
     repositories?: { commit: string | null; items: number; repository: 'project' | 'global'; share: number }[];
-    summary?: { sentences: { id: string; text: string }[]; tokens: number };
     tokens_budget: number;
     tokens_used: number;
     trace?: {
