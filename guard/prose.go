@@ -138,7 +138,7 @@ func (n *credentialName) stands(s string, at int) bool {
 		}
 	}
 	r, _ := utf8.DecodeRuneInString(s[at+len(n.text):])
-	return runeKind(r) == 0 && strings.IndexRune("_-'’./@", r) < 0 || r == utf8.RuneError
+	return runeKind(r) == 0 && !strings.ContainsRune("_-'’./@", r) || r == utf8.RuneError
 }
 
 // masked begins what stands for a credential that was taken out.
@@ -362,9 +362,9 @@ func profileOf(s string) profile {
 			p.letters++
 		case r == ' ' || r == '\t':
 			p.blanks++
-		case strings.IndexRune("()[]{}<>\\|", r) >= 0:
+		case strings.ContainsRune("()[]{}<>\\|", r):
 			p.brackets = true
-		case strings.IndexRune("-_./'’,:…–—", r) < 0 && r < utf8.RuneSelf:
+		case !strings.ContainsRune("-_./'’,:…–—", r) && r < utf8.RuneSelf:
 			p.strong++
 		}
 		if i > 1 && now != 0 && last != 0 && now != last {
