@@ -238,13 +238,13 @@ func hintOf(err error) (local, remote string) {
 			"'mnem git unfollow'", "name a branch with branch or at"
 	case errors.As(err, &kind):
 		return kindHint(kind)
+	case errors.Is(err, store.ErrUnknown):
+		return "look with 'mnem op log' before giving the command again", "look with op_log before asking again"
 	case errors.Is(err, store.ErrNoRoom) || errors.Is(err, syscall.ENOSPC):
 		return roomHint(err)
 	case errors.Is(err, store.ErrDenied):
 		const how = "the role that owns the tables grants the rights, see docs/sharing.md"
 		return how + "; or connect as another role", how
-	case errors.Is(err, store.ErrUnknown):
-		return "look with 'mnem op log' before giving the command again", "look with op_log before asking again"
 	case errors.Is(err, store.ErrBusy):
 		return "wait longer with --wait, or stop the other process", "ask again later"
 	}

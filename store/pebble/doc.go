@@ -158,7 +158,8 @@
 // always the reason is a write that failed. So here the first failed write, sync, creation or
 // renaming, a Fatalf, a panic in a call or a failed flush stops the store: from then on no
 // change reaches the disk, whichever goroutine tries, and calls return an error that wraps
-// ErrStopped and the cause. The files are as if power had been cut at that moment: closing and
+// ErrStopped and the cause. The error of a commit under way wraps store.ErrUnknown as well: it may
+// be in a log. The files are as if power had been cut at that moment: closing and
 // opening recovers. A goroutine whose write failed is parked for good before Pebble sees the
 // error; calls under way return at once and leave theirs behind, which can do no more harm, but
 // keep some memory and descriptors until the process ends. Not covered: a panic on a goroutine

@@ -3,6 +3,7 @@ package pebble
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -31,6 +32,9 @@ func wantStopped(t *testing.T, s *Store, fs vfs.FS, cause error, acked uint64) {
 	} {
 		if !errors.Is(err, ErrStopped) || !errors.Is(err, cause) {
 			t.Errorf("%s: error %v, want stopped because of %v", name, err, cause)
+		}
+		if errors.Is(err, store.ErrUnknown) {
+			t.Errorf("%s: %v, and nothing was begun", name, err)
 		}
 	}
 	if err := s.Close(); err != nil && !errors.Is(err, ErrStopped) {
@@ -67,7 +71,7 @@ func TestStopAfterPanic(t *testing.T) {
 }
 
 // TestStopByKind fails one change of each kind of file once: the store stops there, and the lock
-// is free after Close.
+// is free after Close. If the commit that failed is there after all, its error says that this is unknown.
 func TestStopByKind(t *testing.T) {
 	tests := []struct{ kind, suffix string }{
 		{"write", ".log"}, {"syncdata", ".log"}, {"create", ".log"},
@@ -102,8 +106,24 @@ func TestStopByKind(t *testing.T) {
 			if !hit.Load() && err == nil {
 				t.Fatalf("no %s of %s in 60 operations", tt.kind, tt.suffix)
 			}
+			disk := mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 1))})
 			wantStopped(t, s, mem, syscall.EIO, acked)
+			wantTold(t, disk, acked, err)
 		})
+	}
+}
+
+// wantTold checks that the error of a commit says that it is unknown whether it was made, if it was.
+func wantTold(t *testing.T, fs vfs.FS, acked uint64, err error) {
+	t.Helper()
+	s := openFS(t, fs, Options{})
+	head, headErr := s.Head(t.Context())
+	made := head.Seq > acked
+	if headErr != nil || made && !errors.Is(err, store.ErrUnknown) {
+		t.Errorf("operation %d: made %v, by the error %v; %v", acked+1, made, err, headErr)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

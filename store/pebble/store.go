@@ -241,10 +241,15 @@ func (s *Store) Begin(
 	return func() error {
 		defer s.exit()
 		if err := s.sync(next); err != nil {
-			return fmt.Errorf("commit operation %d: %w", next.Seq, err)
+			return inDoubt(next, err)
 		}
 		return nil
 	}, nil
+}
+
+// inDoubt is the error of a commit whose batch was written, in part or whole: opening the store finds out.
+func inDoubt(next store.Head, err error) error {
+	return fmt.Errorf("commit operation %d: %w: %w", next.Seq, store.ErrUnknown, err)
 }
 
 // begin applies a commit unsynced.
@@ -280,6 +285,9 @@ func (s *Store) begin(old, next store.Head, add []store.Block) error {
 	})
 	if err == nil {
 		err = s.fs.fuse.err()
+	}
+	if errors.Is(err, ErrStopped) {
+		return inDoubt(next, err)
 	}
 	if err != nil {
 		return fmt.Errorf("commit operation %d: %w", next.Seq, err)
@@ -321,7 +329,7 @@ func (s *Store) sync(head store.Head) error {
 		}
 		if err != nil {
 			s.fs.fuse.blow(err) // what was begun is in doubt, and nothing may come upon it
-			return err
+			return s.fs.fuse.err()
 		}
 		s.became(next, last+1)
 	}

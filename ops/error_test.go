@@ -1,0 +1,30 @@
+package ops
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/mnem-project/mnem/store"
+)
+
+// TestHintInDoubt: a commit that may have been made on a disk that is full is looked for before it is made again; one
+// that was not made needs space.
+func TestHintInDoubt(t *testing.T) {
+	full := fmt.Errorf("write head file: %w", syscall.ENOSPC)
+	for _, c := range []struct {
+		err           error
+		local, remote string
+	}{
+		{fmt.Errorf("commit operation 3: %w: %w", store.ErrUnknown, full), "mnem op log", "op_log"},
+		{fmt.Errorf("%w: %w", store.ErrUnknown, &store.NoRoomError{Needs: 9}), "mnem op log", "op_log"},
+		{full, "make room on the disk", "make room on the disk"},
+		{&store.NoRoomError{Needs: 9}, "(9 bytes)", "(9 bytes)"},
+	} {
+		if local, remote := HintOf(c.err, false), HintOf(c.err, true); !strings.Contains(local, c.local) ||
+			!strings.Contains(remote, c.remote) {
+			t.Errorf("%v: %q, %q", c.err, local, remote)
+		}
+	}
+}
