@@ -197,6 +197,9 @@ func (s *Store) revive(ctx context.Context) error {
 	if !s.dormant.Load() {
 		return nil
 	}
+	if err := s.fs.fuse.err(); err != nil { // an earlier change closed the database and could not open it
+		return err
+	}
 	if err := s.opens(ctx); err != nil {
 		return err
 	}
