@@ -28,6 +28,10 @@ const (
 	// closeLimit is how long Close waits in all: a verb that is broken off and does not end keeps no process from
 	// ending.
 	closeLimit = 10 * time.Second
+	// answerPause is how long a process that holds a repository and cannot answer others waits before it tries again;
+	// each pause is twice the one before, up to maxAnswerPause.
+	answerPause    = time.Second
+	maxAnswerPause = 8 * time.Second
 )
 
 // errEnding is returned by a Holder that was closed.
@@ -56,7 +60,7 @@ type Holder struct {
 type held struct {
 	repo  *repo.Repo
 	at    os.FileInfo // of .mnem, whatever its path is by now
-	host  *Owner      // nil where no other process can be answered
+	host  *Owner      // nil while no other process can be answered; set under mu of the Holder
 	users sync.WaitGroup
 }
 
@@ -185,17 +189,59 @@ func (h *Holder) own(r *repo.Repo) (*Use, error) {
 	}
 	h.mu.Lock()
 	ending := h.closed
+	later := !r.Shared() && own.host == nil
 	if !ending {
 		h.held = own // whole: a use that meets a failure may drop it at once
 	}
 	h.mu.Unlock()
 	if !ending {
+		if later {
+			go h.answerLater(own)
+		}
 		return &Use{r, h, own}, nil
 	}
 	if own.host != nil {
 		err = own.host.Close(closeGrace)
 	}
 	return nil, errors.Join(errEnding, err)
+}
+
+// answerLater answers other processes as soon as that is possible, as once a disk that had no space for the owner file
+// has some. It ends at the latest soon after the repository is held here no more.
+func (h *Holder) answerLater(own *held) {
+	for pause := answerPause; ; pause = min(2*pause, maxAnswerPause) {
+		time.Sleep(pause)
+		h.mu.Lock()
+		here := h.held == own && !h.closed
+		if here {
+			own.users.Add(1) // the lock stays while the owner file is written
+		}
+		h.mu.Unlock()
+		if !here || h.answer(own) {
+			return
+		}
+	}
+}
+
+// answer answers other processes and reports whether that is settled. It ends a use.
+func (h *Holder) answer(own *held) bool {
+	defer own.users.Done()
+	opt := h.opt
+	opt.Since = h.since()
+	host, err := Answer(h.dir, own.repo, opt)
+	if err != nil {
+		return false
+	}
+	h.mu.Lock()
+	here := h.held == own && !h.closed
+	if here {
+		own.host = host
+	}
+	h.mu.Unlock()
+	if !here {
+		_ = host.Close(closeGrace) // nobody was answered yet, or is told to ask the next owner
+	}
+	return true
 }
 
 // Keep has the repository open here whenever no other process has, and returns when the context

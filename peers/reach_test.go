@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"testing"
@@ -136,5 +137,48 @@ func TestCloseIsBounded(t *testing.T) {
 	}
 	if err := r.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAnswersLater: a process that cannot write the owner file when it opens the repository, as on a full disk, answers
+// others once it can.
+func TestAnswersLater(t *testing.T) {
+	dir := t.TempDir()
+	by := repo.Stamp{Author: "Tess", Command: []string{"test"}}
+	r, err := repo.Init(t.Context(), dir, by, repo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	inTheWay := filepath.Join(dir, repo.DirName, "owner")
+	if err := os.MkdirAll(filepath.Join(inTheWay, "full"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	warned := 0
+	h := NewHolder(dir, repo.Options{}, Options{PID: os.Getpid(), Temp: t.TempDir()}, func(error) { warned++ })
+	u, client, err := h.Reach(t.Context())
+	if err != nil || client != nil {
+		t.Fatal(client, err)
+	}
+	u.Done(nil)
+	if warned != 1 {
+		t.Errorf("warned %d times", warned)
+	}
+	if err := os.RemoveAll(inTheWay); err != nil {
+		t.Fatal(err)
+	}
+	for client == nil { // until the test's time is up
+		if client, err = Dial(dir, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := errors.Join(client.Close(), h.Close()); err != nil {
+		t.Error(err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, repo.DirName, "socket")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
