@@ -97,7 +97,12 @@ func mustRun(t *testing.T, dir, input string, args ...string) string {
 // newRepo makes a repository with a few facts, which the end of the test checks.
 func newRepo(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
+	return newRepoIn(t, t.TempDir())
+}
+
+// newRepoIn is newRepo in a directory.
+func newRepoIn(t *testing.T, dir string) string {
+	t.Helper()
 	mustRun(t, dir, "", "init")
 	mustRun(t, dir, `{"node":{"key":"alice","type":"Person","summary":"Alice leads infra"}}
 {"node":{"key":"billing","type":"Service","summary":"Billing sends invoices"}}
@@ -116,6 +121,7 @@ func newRepo(t *testing.T) string {
 // mcpClient is a client of 'mnem mcp' that is written for these tests: one call at a time.
 type mcpClient struct {
 	cmd  *exec.Cmd
+	errs *firstBytes // of the error stream
 	in   io.WriteCloser
 	out  *bufio.Reader
 	next int
@@ -123,7 +129,8 @@ type mcpClient struct {
 }
 
 func newClient(ctx context.Context, dir string, args ...string) (*mcpClient, error) {
-	c := &mcpClient{cmd: command(ctx, dir, append([]string{"mcp"}, args...)...)}
+	c := &mcpClient{cmd: command(ctx, dir, append([]string{"mcp"}, args...)...), errs: &firstBytes{}}
+	c.cmd.Stderr = c.errs
 	var err error
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -201,6 +208,25 @@ func (c *mcpClient) tool(name string, args map[string]any, into any) error {
 		return fmt.Errorf("%s: %s", name, got.Content[0].Text)
 	}
 	return json.Unmarshal(got.StructuredContent, into)
+}
+
+// firstBytes keeps what is written to it, up to 16 KiB: a trace begins with what went wrong.
+type firstBytes struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (f *firstBytes) Write(p []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.text = append(f.text, p[:min(len(p), 16<<10-len(f.text))]...)
+	return len(p), nil
+}
+
+func (f *firstBytes) String() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return string(f.text)
 }
 
 // close ends the client and waits for its process.

@@ -25,15 +25,18 @@ import (
 
 // TestSoak has command lines, MCP clients and readers over HTTP use one repository at once, by every
 // verb that writes, while the process that has it open is killed again and again, and a copy of the
-// directory is made and used meanwhile. What was acknowledged is there at the end, once; what nobody
-// answered is there once or not at all; nothing else failed, and fsck finds nothing. In the last
-// quarter nothing is killed, to see whether the server's memory stays as it is.
+// directory is made and used meanwhile. Hooks record conversations, and the disk fills up and is freed again
+// and again, if a small one can be mounted. What was acknowledged is there at the end, once; what nobody
+// answered is there once or not at all; what a full disk refused is not there; nothing else failed, fsck finds
+// nothing, and internal/layout knows every file. In the last quarter nothing is killed and the disk has
+// space, to see whether the server's memory stays as it is.
 func TestSoak(t *testing.T) {
 	length := effort.Soak(t)
 	s := &soak{
-		t: t, dir: newRepo(t), stop: make(chan struct{}),
-		quiet: make(chan struct{}), counts: map[string]int{}, settings: map[string]string{},
+		t: t, stop: make(chan struct{}), quiet: make(chan struct{}), counts: map[string]int{},
+		settings: map[string]string{},
 	}
+	s.place()
 	for w := range soakWriters {
 		mustRun(t, s.dir, "", "branch", fmt.Sprintf("own-%d", w))
 	}
@@ -49,6 +52,10 @@ func TestSoak(t *testing.T) {
 				s.write(w, i)
 			}
 		})
+	}
+	for h := range soakHosts {
+		home := t.TempDir() // on a disk with space
+		writers.Go(func() { s.host(h, home) })
 	}
 	for c := range soakClients {
 		others.Go(func() { s.client(c) })
@@ -67,6 +74,7 @@ func TestSoak(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(s.counts)) {
 		t.Logf("%6d %s", s.counts[name], name)
 	}
+	s.logFills()
 	t.Logf("%d kills; memory of the server without kills, MiB: %v", len(s.kills)/2, memory)
 	if n := len(memory); n >= 12 && length >= warm { // before, caches fill
 		early, late := slices.Max(memory[n/4:n/2]), slices.Max(memory[3*n/4:])
@@ -76,11 +84,13 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// direct kills owners for three quarters of the time, uses a copy in the middle, and returns the
-// server's memory in MiB during the rest.
+// direct kills owners and fills the disk for three quarters of the time, uses a copy in the middle, and returns
+// the server's memory in MiB during the rest.
 func (s *soak) direct(v *server, length time.Duration) []int {
 	began := time.Now()
-	var copies sync.WaitGroup
+	var copies, filler sync.WaitGroup
+	fillNoMore := make(chan struct{})
+	filler.Go(func() { s.fill(min(fillEvery, length/5), fillNoMore) })
 	copied := false
 	kill := time.NewTicker(min(killEvery, length/6))
 	defer kill.Stop()
@@ -92,6 +102,8 @@ func (s *soak) direct(v *server, length time.Duration) []int {
 		}
 		s.kill()
 	}
+	close(fillNoMore)
+	filler.Wait()
 	var memory []int
 	sample := time.NewTicker(max(length/4/20, time.Second))
 	defer sample.Stop()
@@ -179,7 +191,11 @@ func (s *soak) serve(v *server, ready, done chan struct{}) {
 			line, err = lines.ReadString('\n')
 			said += line
 		}
-		go func() { _, _ = io.Copy(io.Discard, lines) }() // ends with the process
+		rest, silent := &firstBytes{}, make(chan struct{})
+		go func() {
+			_, _ = io.Copy(rest, lines) // ends with the process
+			close(silent)
+		}()
 		v.mu.Lock()
 		v.url, v.cmd, v.up = urlPattern.FindString(said), cmd, time.Now()
 		v.mu.Unlock()
@@ -187,15 +203,17 @@ func (s *soak) serve(v *server, ready, done chan struct{}) {
 			close(ready)
 		}
 		ended := make(chan error, 1)
-		go func() { ended <- cmd.Wait() }()
+		go func() {
+			<-silent
+			ended <- cmd.Wait()
+		}()
 		select {
 		case err := <-ended:
 			v.mu.Lock()
 			v.up = time.Time{}
 			v.mu.Unlock()
-			if !s.killedSince(began) {
-				s.t.Errorf("serve ended: %v: %s", err, said)
-				return
+			if !wasKilled(cmd) || !s.killedSince(began) {
+				s.t.Errorf("serve ended: %v; %s; %s: %s%s", err, s.lastKill(), s.lastFill(), said, rest)
 			}
 		case <-done:
 			_ = cmd.Process.Signal(os.Interrupt)
@@ -205,6 +223,12 @@ func (s *soak) serve(v *server, ready, done chan struct{}) {
 			return
 		}
 	}
+}
+
+// wasKilled is whether a process that has ended was killed.
+func wasKilled(cmd *exec.Cmd) bool {
+	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
 // resident is the server's resident memory in MiB, 0 where there is none.
@@ -265,12 +289,17 @@ func (s *soak) list(rev string) found {
 
 // check compares what was acknowledged with what is there.
 func (s *soak) check() {
+	s.drain()
 	main := s.list("main")
 	branches := map[string]found{}
 	type history struct{ want, before string }
 	keys := map[string]*history{} // what a node is, and, where nobody knows, what else it may be
-	total := 0
+	total, stoppedMade := 0, 0
 	for _, e := range s.ledger {
+		if _, there := main.states[e.key]; e.outcome == halted &&
+			(there && e.want == "present" || e.want == "once" && main.summaries[e.key] > 0) {
+			stoppedMade++
+		}
 		branch, aside := strings.CutPrefix(e.want, "absent from ")
 		switch {
 		case e.want == "" || e.outcome == refused:
@@ -284,14 +313,17 @@ func (s *soak) check() {
 			}
 		case e.want == "once":
 			n := main.summaries[e.key]
-			if n > 1 || n == 0 && e.outcome == made {
-				s.t.Errorf("%q is there %d times", e.key, n)
+			if n > 1 || n == 0 && e.outcome == made || n > 0 && e.outcome == full {
+				s.t.Errorf("%q is there %d times, %s", e.key, n, e.outcome)
 			}
 		default:
 			h := keys[e.key]
 			if h == nil {
 				h = &history{want: "absent"}
 				keys[e.key] = h
+			}
+			if e.outcome == full && e.what != "purge" { // a purge can go on later
+				break
 			}
 			h.before, h.want = h.want, e.want
 			if e.outcome == made {
@@ -314,9 +346,12 @@ func (s *soak) check() {
 			s.t.Errorf("config %s is %q, want %q", key, got, want)
 		}
 	}
-	mustRun(s.t, s.dir, "", "fsck", "--full")
+	total += s.checkTalks(main)
+	s.t.Logf("fsck --full: %s", strings.TrimSpace(mustRun(s.t, s.dir, "", "fsck", "--full")))
+	s.checkFiles()
 	if total == 0 || len(branches) == 0 {
 		s.t.Error("nothing was checked")
 	}
-	s.t.Logf("%d writes checked, %d nodes there", total, len(main.states))
+	s.t.Logf("%d writes checked, %d nodes there; %d were made by calls that a stopped store did not acknowledge",
+		total, len(main.states), stoppedMade)
 }

@@ -40,20 +40,25 @@ const (
 type outcome int
 
 const (
-	refused outcome = iota // it was not made
+	refused outcome = iota // it failed, which fails the test
 	made                   // it was acknowledged
 	unknown                // the process that made it was killed meanwhile
+	full                   // the disk had no space for it: it was not made
+	halted                 // the disk was full in the midst of it, which stopped the store: it may have been made
 )
 
-// soak is one run: what was written, what became of it, and when owners were killed.
+// soak is one run: what was written, what became of it, when owners were killed, and when the disk was full.
 type soak struct {
 	t     *testing.T
+	disk  string // the small disk that dir is on, "" if none can be mounted here
 	dir   string
 	stop  chan struct{} // closed when writers are to begin nothing more
 	quiet chan struct{} // closed when they have ended
 
 	mu       sync.Mutex
 	kills    []time.Time // of each when it began and when the process was gone
+	fills    []fill
+	talks    []*soakTalk
 	ledger   []entry
 	counts   map[string]int // calls by "WHAT OUTCOME"
 	settings map[string]string
@@ -85,15 +90,26 @@ func (s *soak) count(what, result string) {
 	s.mu.Unlock()
 }
 
-// record notes a write and judges its error: one that no kill explains fails the test.
+// record notes a write and judges its error: one that neither a kill nor a full disk explains fails the test.
 func (s *soak) record(what, key, want string, began time.Time, err error) outcome {
+	return s.judge(what, key, want, began, err, s.killedSince(began))
+}
+
+// judge is record for a caller that knows whether the process that answers was killed since the call began.
+func (s *soak) judge(what, key, want string, began time.Time, err error, killed bool) outcome {
 	o, name := made, "ok"
-	if err != nil {
-		o, name = unknown, "unknown"
-		if !s.killedSince(began) {
-			o, name = refused, "FAILED"
-			s.t.Errorf("%s %s, begun %v ago: %v; %s", what, key, time.Since(began), err, s.lastKill())
+	switch {
+	case err == nil:
+	case noSpace(err) && s.fullSince(began):
+		o, name = full, "no space"
+		if stopped(err) {
+			o, name = halted, "store stopped"
 		}
+	case killed:
+		o, name = unknown, "unknown"
+	default:
+		o, name = refused, "FAILED"
+		s.t.Errorf("%s %s, begun %v ago: %v; %s; %s", what, key, time.Since(began), err, s.lastKill(), s.lastFill())
 	}
 	s.count(what, name)
 	s.mu.Lock()
@@ -305,7 +321,9 @@ func (s *soak) client(c int) {
 		}
 		hangs.Stop()
 		if errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) { // the process was killed
-			_ = cl.close()
+			if _ = cl.close(); !wasKilled(cl.cmd) {
+				s.t.Errorf("mcp client %d ended: %v; %s; %s: %s", c, cl.cmd.ProcessState, s.lastKill(), s.lastFill(), cl.errs)
+			}
 			cl = nil
 		}
 	}
@@ -337,34 +355,63 @@ func (v *server) answersSince(began time.Time) bool {
 	return !v.up.IsZero() && v.up.Before(began)
 }
 
+// read is a reader over HTTP. One call of ten commits.
 func (s *soak) read(v *server, n int) {
 	client := &http.Client{Timeout: longest}
 	for i := 0; !s.over(); i++ {
-		began := time.Now()
-		path := "/v1/retrieve?query=parcel+in+bay"
-		if (n+i)%2 == 0 {
-			path = "/v1/get?node=alice"
-		}
-		res, err := client.Get(v.address() + path)
-		if err == nil {
-			var body []byte
-			body, err = io.ReadAll(res.Body)
-			if res.StatusCode != http.StatusOK {
-				err = errors.Join(err, fmt.Errorf("%s: %s: %s", path, res.Status, body))
-			}
-			_ = res.Body.Close()
-		}
+		began, key, err := time.Now(), "", error(nil)
 		switch {
+		case i%10 == 9:
+			key = fmt.Sprintf("h%d/%d", n, i)
+			err = asked(client.Post(v.address()+"/v1/commit", "application/json", strings.NewReader(
+				fmt.Sprintf(`{"message":"soak","lines":[%s]}`, node(key, "soak "+key)))))
+		case (n+i)%2 == 0:
+			err = asked(client.Get(v.address() + "/v1/get?node=alice"))
+		default:
+			err = asked(client.Get(v.address() + "/v1/retrieve?query=parcel+in+bay"))
+		}
+		gone := s.killedSince(began.Add(-grace)) || !v.answersSince(began)
+		switch {
+		case key != "":
+			s.judge("http commit", key, "present", began, err, gone)
+		case err == nil && s.fullSince(began):
+			s.count("http read", fullRead)
 		case err == nil:
 			s.count("http read", "ok")
-		case s.killedSince(began.Add(-grace)), !v.answersSince(began):
+		case noSpace(err) && stopped(err) && s.fullSince(began): // the next call opens it again
+			s.count("http read", "store stopped")
+		case gone:
 			s.count("http read", "failed at a kill")
-			time.Sleep(50 * time.Millisecond) // until there is a server again
 		default:
 			s.count("http read", "FAILED")
-			s.t.Errorf("read: %v", err)
+			s.t.Errorf("read: %v; %s; %s", err, s.lastKill(), s.lastFill())
+		}
+		if err != nil && gone {
+			time.Sleep(50 * time.Millisecond) // until there is a server again
 		}
 	}
+}
+
+// statusError is an answer over HTTP that is an error.
+type statusError struct {
+	status int
+	body   string
+}
+
+func (e *statusError) Error() string {
+	return fmt.Sprintf("%d %s: %s", e.status, http.StatusText(e.status), e.body)
+}
+
+// asked reads an answer over HTTP to its end.
+func asked(res *http.Response, err error) error {
+	if err != nil {
+		return err
+	}
+	body, err := io.ReadAll(res.Body)
+	if res.StatusCode != http.StatusOK {
+		err = errors.Join(err, &statusError{res.StatusCode, string(body)})
+	}
+	return errors.Join(err, res.Body.Close())
 }
 
 // owner is the process that has the repository open.
