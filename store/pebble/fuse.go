@@ -106,6 +106,15 @@ func (f *fuse) guard(fn func() error) error {
 	}
 }
 
+// commitError is the error of a commit that was begun. If the store stopped, its batch may be in a log, in part or
+// whole: the next opening finds out.
+func commitError(next store.Head, err error) error {
+	if errors.Is(err, ErrStopped) {
+		err = fmt.Errorf("%w: %w", store.ErrUnknown, err)
+	}
+	return fmt.Errorf("commit operation %d: %w", next.Seq, err)
+}
+
 // panicError is a panic of Pebble.
 type panicError struct{ value any }
 

@@ -241,15 +241,10 @@ func (s *Store) Begin(
 	return func() error {
 		defer s.exit()
 		if err := s.sync(next); err != nil {
-			return inDoubt(next, err)
+			return commitError(next, err)
 		}
 		return nil
 	}, nil
-}
-
-// inDoubt is the error of a commit whose batch was written, in part or whole: opening the store finds out.
-func inDoubt(next store.Head, err error) error {
-	return fmt.Errorf("commit operation %d: %w: %w", next.Seq, store.ErrUnknown, err)
 }
 
 // begin applies a commit unsynced.
@@ -286,11 +281,8 @@ func (s *Store) begin(old, next store.Head, add []store.Block) error {
 	if err == nil {
 		err = s.fs.fuse.err()
 	}
-	if errors.Is(err, ErrStopped) {
-		return inDoubt(next, err)
-	}
 	if err != nil {
-		return fmt.Errorf("commit operation %d: %w", next.Seq, err)
+		return commitError(next, err)
 	}
 	s.format = FormatVersion
 	s.begun = append(s.begun, next)
