@@ -36,10 +36,11 @@ const (
 		"literally; it is off unless --weight entity=W enables it.\n\n" +
 		"--community raises nodes in the communities of the best ones, and adds others that no word\n" +
 		"found, the best connected first; 'mnem communities' lists them.\n\n" +
-		"--rerank lets a model order the best items anew by reading them: its server receives the query and the texts of these\n" +
-		"items (keys: COHERE_API_KEY, JINA_API_KEY, VOYAGE_API_KEY). --also searches for other texts\n" +
-		"beside the query, together worth half as much; --rewrite multi lets a chat model make them from\n" +
-		"the query; --rewrite hyde makes up an answer, and --embed then looks for vectors near either. If\n" +
+		"--rerank lets a model order the best items anew by reading them: its server receives the query\n" +
+		"and the texts of these items (keys: COHERE_API_KEY, JINA_API_KEY, VOYAGE_API_KEY). --also\n" +
+		"searches for other texts beside the query, together worth half as much; --rewrite multi lets a\n" +
+		"chat model make them from the query; --rewrite hyde makes up an answer, and --embed then\n" +
+		"looks for vectors near either. If\n" +
 		"a model fails, the answer says so and is made without it; a receipt keeps its replies.\n\n" +
 		"Dates in the QUERY count: in May 2023, since 2022, last week, 上个月. Matches of that time, by\n" +
 		"their validity or else their creation, rank higher; a QUERY that is only a date is answered by\n" +
