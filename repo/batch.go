@@ -93,13 +93,13 @@ func (n *citedNeed) name() string {
 	return n.ref.String()
 }
 
-func newBatch(ctx context.Context, t *tx, base *state, by Stamp) *batch {
+func newBatch(ctx context.Context, stage *store.Stage, scratch *scratchRoom, base *state, by Stamp) *batch {
 	return &batch{
-		ctx: ctx, stage: t.stage, author: by.Author, now: by.Time,
-		nodes: newOverlay(base.nodes).apart(t.scratch, lookOften), // for the ends of each edge
-		edges: newOverlay(base.edges).apart(t.scratch, lookInVain),
-		out:   newOverlay(base.out).apart(t.scratch, lookHardly),
-		in:    newOverlay(base.in).apart(t.scratch, lookHardly),
+		ctx: ctx, stage: stage, author: by.Author, now: by.Time,
+		nodes: newOverlay(base.nodes).apart(scratch, lookOften), // for the ends of each edge
+		edges: newOverlay(base.edges).apart(scratch, lookInVain),
+		out:   newOverlay(base.out).apart(scratch, lookHardly),
+		in:    newOverlay(base.in).apart(scratch, lookHardly),
 		marks: newOverlay(base.marks), vectors: newOverlay(base.vectors),
 		digests:  base.digests,
 		profile:  base.profile,

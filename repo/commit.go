@@ -104,7 +104,7 @@ func (r *Repo) Commit(
 func (t *tx) apply(
 	ctx context.Context, base *Snapshot, changes Changes, opt CommitOptions, res *CommitResult,
 ) (*state, error) {
-	b := newBatch(ctx, t, base.state, opt.Stamp)
+	b := newBatch(ctx, t.stage, t.scratch, base.state, opt.Stamp)
 	b.secrets.texts(opt.Stamp, opt.Message)
 	b.drafts.wanted, b.drafts.room = true, t.scratch
 	next, err := b.apply(changes, true)

@@ -72,7 +72,7 @@ func (s *Snapshot) dense(ctx context.Context) (*dense.Index, error) {
 	if s.state.vectors.Len() == 0 {
 		return nil, nil
 	}
-	return indexOf(ctx, s, &r.dense, r.vectorsKind(),
+	return indexOf(ctx, s, &r.dense, vectorsKind(r.derived()),
 		func(blocks segment.Blocks, manifest ipld.CID) (*dense.Index, error) {
 			return dense.Open(ctx, blocks, manifest, root, r.rows)
 		})

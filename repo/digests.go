@@ -49,10 +49,10 @@ func (d *Digests) Above(ctx context.Context, id graph.ID) ([]*distill.Digest, er
 type openDigests struct {
 	mu   sync.Mutex // held while some are made
 	keys []ipld.CID
-	list []*Digests
+	list []any // each *Digests
 }
 
-func (o *openDigests) put(key ipld.CID, d *Digests) {
+func (o *openDigests) put(key ipld.CID, d any) {
 	if i := slices.Index(o.keys, key); i >= 0 {
 		o.keys, o.list = slices.Delete(o.keys, i, i+1), slices.Delete(o.list, i, i+1)
 	} else if len(o.keys) == maxOpenDigests {
@@ -95,8 +95,8 @@ func (s *Snapshot) Digests(
 	key := digestsKey(s.state.root, recipe)
 	r.digests.mu.Lock()
 	defer r.digests.mu.Unlock()
-	if i := slices.Index(r.digests.keys, key); i >= 0 && (r.digests.list[i].Kept || !opt.Keep || r.ro) {
-		d := *r.digests.list[i]
+	if i := slices.Index(r.digests.keys, key); i >= 0 && (r.digests.list[i].(*Digests).Kept || !opt.Keep || r.ro) {
+		d := *r.digests.list[i].(*Digests)
 		d.Work, d.Found = distill.Work{}, true
 		return &d, nil
 	}

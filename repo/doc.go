@@ -10,10 +10,6 @@
 //	snap, err := r.Snapshot(ctx, "HEAD")
 //	answer, err := snap.Retrieve(ctx, retrieve.Request{Text: "who owns billing?"})
 //
-// With Options.Stamp one fact takes one call:
-//
-//	res, err := r.Put(ctx, "who leads", repo.Node("alice", "Person", "Alice leads infra"))
-//
 // # What is stored
 //
 // Blocks under their CIDs, and one mutable cell: the operation head. An operation names its parent

@@ -24,7 +24,7 @@ func (f *fsck) follow(s *Snapshot) {
 		return
 	}
 	f.followTrees(s, before.state)
-	for _, k := range f.repo.kinds(fresh{}) {
+	for _, k := range indexKinds(f.repo.derived(), fresh{}) {
 		if !f.followIndex(k, before.state, s.state) {
 			f.index(s, k)
 		}

@@ -380,9 +380,9 @@ func (f *fsck) whole(c ipld.CID) {
 	var checks []*indexCheck
 	scanned := make(map[ipld.CID]bool) // trees that are checked while they are read for something else
 	watch := f.watchEdges(s.state)
-	for _, k := range f.repo.kinds(fresh{}) {
+	for _, k := range indexKinds(f.repo.derived(), fresh{}) {
 		if check := f.indexCheck(s, k); check != nil {
-			check.watch = watch
+			check.watch = watch.over
 			checks = append(checks, check)
 			for _, m := range k.trees(s.state) {
 				scanned[m.Root()] = true
@@ -456,12 +456,14 @@ func (f *fsck) index(s *Snapshot, k indexKind) {
 // indexCheck is an index that is compared with what it is of.
 type indexCheck struct {
 	kind     indexKind
-	s        *Snapshot
+	state    *state
+	commit   ipld.CID // that has the state
 	derived  store.Derived
 	manifest ipld.CID
 	known    *knownRecords
 	scanned  map[ipld.CID]*bool // the roots of trees that were scanned, and whether all was good
-	watch    *edgeWatch         // nil for none
+	// watch, unless nil, sees the entries of a tree as they are scanned.
+	watch func(context.Context, *prolly.Map, iter.Seq2[prolly.Entry, error]) iter.Seq2[prolly.Entry, error]
 
 	wrong       []string
 	unread, err error
@@ -484,7 +486,7 @@ func (f *fsck) indexCheck(s *Snapshot, k indexKind) *indexCheck {
 		return nil
 	}
 	return &indexCheck{
-		kind: k, s: s, derived: derived, manifest: manifest, known: f.known, scanned: make(map[ipld.CID]*bool),
+		kind: k, state: s.state, commit: s.id, derived: derived, manifest: manifest, known: f.known, scanned: make(map[ipld.CID]*bool),
 	}
 }
 
@@ -496,13 +498,17 @@ func (c *indexCheck) run(ctx context.Context) {
 func (c *indexCheck) scan(ctx context.Context, m *prolly.Map) iter.Seq2[prolly.Entry, error] {
 	good := new(bool)
 	c.scanned[m.Root()] = good
-	return c.watch.over(ctx, m, m.ScanChecked(ctx, good))
+	entries := m.ScanChecked(ctx, good)
+	if c.watch == nil {
+		return entries
+	}
+	return c.watch(ctx, m, entries)
 }
 
 // checked notes what a check found. What the index is of and could not be read says nothing about it.
 func (f *fsck) checked(c *indexCheck) {
 	if c.unread != nil {
-		f.fail(c.s.id, FsckRecord, c.unread)
+		f.fail(c.commit, FsckRecord, c.unread)
 		return
 	}
 	for _, w := range c.wrong {

@@ -480,7 +480,7 @@ func (g *collector) walkCells(ahead bool) (gone []ipld.CID, err error) {
 // sweepCell returns the blocks of what a cell names that are not known to stay, nil where the cell is to
 // go. Damaged indexes of anything but texts go, and are made anew when they are needed.
 func (g *collector) sweepCell(key, value ipld.CID) (kept []ipld.CID, err error) {
-	for _, k := range g.repo.kinds(fresh{}) {
+	for _, k := range indexKinds(g.repo.derived(), fresh{}) {
 		if kept, err = g.sweepIndex(k, key, value); kept != nil || err != nil {
 			return kept, err
 		}

@@ -91,7 +91,7 @@ func indexOf[X any](
 // index returns the snapshot's index of texts.
 func (s *Snapshot) index(ctx context.Context) (*index.Index, error) {
 	r := s.repo
-	return indexOf(ctx, s, &r.indexes, r.textsKind(fresh{}),
+	return indexOf(ctx, s, &r.indexes, textsKind(r.derived(), fresh{}),
 		func(blocks segment.Blocks, manifest ipld.CID) (*index.Index, error) {
 			return index.Open(ctx, blocks, manifest, r.parts)
 		})
@@ -141,7 +141,7 @@ func (r *Repo) RebuildIndex(ctx context.Context, rev string) (IndexStats, error)
 		return IndexStats{}, err
 	}
 	var manifest ipld.CID
-	for _, k := range r.kinds(fresh{}) {
+	for _, k := range indexKinds(r.derived(), fresh{}) {
 		if !k.key(s.state).Defined() {
 			continue
 		}

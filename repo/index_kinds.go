@@ -40,15 +40,15 @@ type indexKind struct {
 	trees func(*state) []*prolly.Map
 }
 
-// kinds are the indexes beside a graph, of which some is known already.
-func (r *Repo) kinds(f fresh) []indexKind {
-	return []indexKind{r.textsKind(f), r.vectorsKind(), r.linksKind(f.trees)}
+// indexKinds are the indexes beside a graph, kept in derived; f is what a transaction knows of the facts.
+func indexKinds(derived store.Derived, f fresh) []indexKind {
+	return []indexKind{textsKind(derived, f), vectorsKind(derived), linksKind(derived, f.trees)}
 }
 
 // textsKind is the kind of the indexes of texts.
-func (r *Repo) textsKind(f fresh) indexKind {
+func textsKind(derived store.Derived, f fresh) indexKind {
 	return indexKind{
-		name: "texts", derived: r.derived(), format: index.Format, walk: walkOf(index.Format),
+		name: "texts", derived: derived, format: index.Format, walk: walkOf(index.Format),
 		merge: index.Merge, verify: verifyTexts,
 		trees: func(s *state) []*prolly.Map { return []*prolly.Map{s.nodes} },
 		key: func(s *state) ipld.CID {
@@ -75,9 +75,9 @@ func textsKey(graph ipld.CID) ipld.CID {
 }
 
 // linksKind is the kind of the indexes of links.
-func (r *Repo) linksKind(trees *freshTrees) indexKind {
+func linksKind(derived store.Derived, trees *freshTrees) indexKind {
 	return indexKind{
-		name: "links", derived: r.derived(), format: links.Format, walk: walkOf(links.Format),
+		name: "links", derived: derived, format: links.Format, walk: walkOf(links.Format),
 		merge: links.Merge, verify: verifyLinks,
 		trees: func(s *state) []*prolly.Map { return []*prolly.Map{s.out, s.in} },
 		of: func(roots []ipld.CID) (ipld.CID, []ipld.CID) {
@@ -104,15 +104,15 @@ func (r *Repo) linksKind(trees *freshTrees) indexKind {
 }
 
 // vectorsKind is the kind of the indexes of dense vectors.
-func (r *Repo) vectorsKind() indexKind {
+func vectorsKind(derived store.Derived) indexKind {
 	return indexKind{
-		name: "vectors", derived: r.derived(), format: dense.Format, walk: dense.Walk,
+		name: "vectors", derived: derived, format: dense.Format, walk: dense.Walk,
 		verify: verifyVectors,
 		trees:  func(s *state) []*prolly.Map { return []*prolly.Map{s.vectors} },
 		merge: func(
 			ctx context.Context, blocks segment.Blocks, manifest ipld.CID,
 		) (key, merged ipld.CID, err error) {
-			return dense.Merge(ctx, blocks, manifest, &awaited{derived: r.derived()})
+			return dense.Merge(ctx, blocks, manifest, &awaited{derived: derived})
 		},
 		of: func(roots []ipld.CID) (ipld.CID, []ipld.CID) { return denseKey(roots[0]), roots[:1] },
 		key: func(s *state) ipld.CID {
@@ -148,13 +148,13 @@ func verifyTexts(ctx context.Context, c *indexCheck) (wrong []string, unread, er
 		}
 	}
 	read := func(ctx context.Context, id graph.ID) (*index.Document, error) {
-		d, err := c.s.state.document(ctx, id)
+		d, err := c.state.document(ctx, id)
 		if err != nil {
 			unread = err
 		}
 		return d, err
 	}
-	docs := noting(wantedDocuments(ctx, c.s.state, c.scan, c.known), &unread)
+	docs := noting(wantedDocuments(ctx, c.state, c.scan, c.known), &unread)
 	found, err := expect.Verify(ctx, c.derived, c.manifest, docs, read)
 	for _, m := range found {
 		wrong = append(wrong, m.String())
@@ -163,14 +163,14 @@ func verifyTexts(ctx context.Context, c *indexCheck) (wrong []string, unread, er
 }
 
 func verifyLinks(ctx context.Context, c *indexCheck) (wrong []string, unread, err error) {
-	wrong, err = links.Verify(ctx, c.derived, c.manifest, c.s.state.linksOf(),
-		noting(c.s.state.linked(ctx, c.scan), &unread))
+	wrong, err = links.Verify(ctx, c.derived, c.manifest, c.state.linksOf(),
+		noting(c.state.linked(ctx, c.scan), &unread))
 	return wrong, unread, err
 }
 
 func verifyVectors(ctx context.Context, c *indexCheck) (wrong []string, unread, err error) {
-	wrong, err = dense.Verify(ctx, c.derived, c.manifest, c.s.state.vectors.Root(), c.known.dense,
-		noting(c.s.state.wantedVectors(ctx, c.scan, c.known), &unread))
+	wrong, err = dense.Verify(ctx, c.derived, c.manifest, c.state.vectors.Root(), c.known.dense,
+		noting(c.state.wantedVectors(ctx, c.scan, c.known), &unread))
 	return wrong, unread, err
 }
 

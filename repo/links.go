@@ -38,7 +38,7 @@ func (s *Snapshot) links(ctx context.Context) (*links.Index, error) {
 	if s.state.edges.Len() == 0 {
 		return nil, nil
 	}
-	r, k := s.repo, s.repo.linksKind(nil)
+	r, k := s.repo, linksKind(s.repo.derived(), nil)
 	if r.ro {
 		if _, err := k.manifest(ctx, s.state); errors.Is(err, store.ErrNotFound) {
 			return nil, nil

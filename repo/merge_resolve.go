@@ -28,7 +28,7 @@ func (t *tx) resolve(
 	choice func(graph.Item) (commit.Resolution, bool),
 ) (*state, int, error) {
 	r := &resolver{
-		restorer: newRestorer(newBatch(ctx, t, m.state, by)), ours: ours, theirs: theirs,
+		restorer: newRestorer(newBatch(ctx, t.stage, t.scratch, m.state, by)), ours: ours, theirs: theirs,
 		conflicts: make(map[graph.Item]*commit.Conflict),
 		records:   make(map[graph.Item]ipld.CID),
 		takes:     make(map[graph.Item]graph.Take),
@@ -247,7 +247,7 @@ func (r *resolver) needTarget(from *state, on graph.Target, id graph.ID) error {
 func (t *tx) lineRecord(
 	ctx context.Context, at *state, item graph.Item, changes Changes, by Stamp,
 ) (ipld.CID, error) {
-	b := newBatch(ctx, t, at, by)
+	b := newBatch(ctx, t.stage, t.scratch, at, by)
 	for p := range prepare(ctx, changes, b.now) {
 		if p.err != nil {
 			return ipld.CID{}, p.err

@@ -456,7 +456,7 @@ func (p *purge) remove(t *tx, ref Ref, ids []graph.ID) error {
 		if err != nil {
 			return err
 		}
-		next, err := newBatch(p.ctx, t, staged, p.opt.Stamp).apply(removal, false)
+		next, err := newBatch(p.ctx, t.stage, t.scratch, staged, p.opt.Stamp).apply(removal, false)
 		if err == nil {
 			err = t.writeGraph(p.ctx, next)
 		}
@@ -470,7 +470,7 @@ func (p *purge) remove(t *tx, ref Ref, ids []graph.ID) error {
 	if err != nil {
 		return err
 	}
-	next, err := newBatch(p.ctx, t, base.state, p.opt.Stamp).apply(removal, true)
+	next, err := newBatch(p.ctx, t.stage, t.scratch, base.state, p.opt.Stamp).apply(removal, true)
 	if err != nil {
 		return err
 	}

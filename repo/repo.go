@@ -94,8 +94,6 @@ type Options struct {
 	// gives decides what is kept; safe for concurrent use. nil: the time of each call's Stamp, for
 	// programs without a clock.
 	Now func() graph.Time
-	// Stamp is who Put writes as; its Head and a Time that is not 0 hold for every Put. Other calls take a Stamp.
-	Stamp Stamp
 	// Client names who reads and writes, in a store that others share: HEAD, merges in progress, the stage without a
 	// name, and what Undo without a name takes back are each client's own. "" is a client too.
 	Client string
@@ -171,7 +169,6 @@ type Repo struct {
 	mentions   cache.Cache[mentionsOf, *retrieve.Mentioning] // likewise
 	answering  turns                                         // of retrievals
 
-	stamp       Stamp             // of Put
 	clock       func() graph.Time // nil: the time of each call's Stamp
 	counters    retrieve.Counters
 	communities openCommunities
@@ -273,7 +270,7 @@ func over(st store.Store, opt Options) *Repo {
 	}
 	r := &Repo{
 		store: st, ro: opt.ReadOnly, vectors: newVectorCache(opt.VectorCache), counters: opt.Counters,
-		clock: opt.Now, stamp: opt.Stamp, client: opt.Client,
+		clock: opt.Now, client: opt.Client,
 		trees: prolly.NewCache(opt.TreeCache), parts: segment.NewCache(opt.IndexCache),
 		rows: segment.NewCache(opt.DenseCache), buckets: segment.NewCache(opt.LinkCache),
 	}

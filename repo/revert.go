@@ -145,7 +145,7 @@ func (r *Repo) Restore(
 func (t *tx) restore(
 	ctx context.Context, head, from *Snapshot, names []string, opt CommitOptions,
 ) (*state, error) {
-	r := newRestorer(newBatch(ctx, t, head.state, opt.Stamp))
+	r := newRestorer(newBatch(ctx, t.stage, t.scratch, head.state, opt.Stamp))
 	var ids []graph.ID
 	for _, name := range names {
 		id, err := from.Name(ctx, name)

@@ -73,7 +73,7 @@ func (r *Repo) StageChanges(
 		if err != nil {
 			return err
 		}
-		b := newBatch(ctx, t, staged, opt.Stamp)
+		b := newBatch(ctx, t.stage, t.scratch, staged, opt.Stamp)
 		next, err := b.apply(changes, false)
 		if err != nil {
 			return err

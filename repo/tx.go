@@ -164,7 +164,7 @@ func (r *Repo) begin(
 func (t *tx) index(ctx context.Context) error {
 	for _, c := range t.indexes {
 		var kinds []func() error
-		for _, k := range t.repo.kinds(t.fresh) {
+		for _, k := range indexKinds(t.repo.derived(), t.fresh) {
 			kinds = append(kinds, func() error { return t.repo.changeKind(ctx, k, c.base, c.next) })
 		}
 		if c.base.nodes.Len() == 0 {
