@@ -11,8 +11,9 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ingest"
 	"github.com/mnem-project/mnem/ingest/chats"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -28,7 +29,7 @@ const (
 type DrainOptions struct {
 	Dir    string // .mnem
 	Redact *ingest.Redactor
-	Commit repo.CommitOptions
+	Commit core.CommitOptions
 	Bytes  int64 // at most, of transcripts; 0 for DefaultBytes
 	All    bool  // of turns that go on, too
 	Keep   Keep  // what stays in sight
@@ -36,7 +37,7 @@ type DrainOptions struct {
 
 // Drained is what became of the spool.
 type Drained struct {
-	Commit   *repo.CommitResult // nil where nothing was to commit
+	Commit   *core.CommitResult // nil where nothing was to commit
 	Sessions int
 	Turns    int // that are new or have grown
 	Retired  int // turns that are no longer in sight
@@ -47,7 +48,7 @@ type Drained struct {
 
 // Drain takes in what the spool names, in one commit, and removes the entries once that is durable. What cannot
 // be read now is left for another run. Turns that the memory has are left as they are, unless they have grown.
-func Drain(ctx context.Context, r *repo.Repo, opt DrainOptions) (*Drained, error) {
+func Drain(ctx context.Context, r *core.Repo, opt DrainOptions) (*Drained, error) {
 	names, err := pending(opt.Dir, opt.All)
 	if err != nil || len(names) == 0 {
 		return &Drained{}, err
@@ -57,7 +58,7 @@ func Drain(ctx context.Context, r *repo.Repo, opt DrainOptions) (*Drained, error
 		return nil, err
 	}
 	out, err := commitAll(ctx, r, list, opt)
-	var secret *repo.SecretError
+	var secret *state.SecretError
 	if errors.As(err, &secret) {
 		// One refused transcript must not hold up the others.
 		out, err = &Drained{}, nil
@@ -141,15 +142,15 @@ func (s *spooled) hopeless(err error, now graph.Time) bool {
 }
 
 // commitAll commits what was read, and then lets the spool know.
-func commitAll(ctx context.Context, r *repo.Repo, list []*reading, opt DrainOptions) (*Drained, error) {
+func commitAll(ctx context.Context, r *core.Repo, list []*reading, opt DrainOptions) (*Drained, error) {
 	out := &Drained{}
 	if len(list) == 0 {
 		return out, nil
 	}
 	old := readRetirement(opt.Dir)
 	next := old
-	res, err := r.Decide(ctx, repo.DecideOptions{CommitOptions: opt.Commit, Long: true},
-		func(s *repo.Snapshot) (*repo.Decision, error) {
+	res, err := r.Decide(ctx, core.DecideOptions{CommitOptions: opt.Commit, Long: true},
+		func(s *core.Snapshot) (*core.Decision, error) {
 			out.Sessions, out.Turns, out.Retired = 0, 0, 0
 			var changes []graph.Change
 			for _, one := range list {
@@ -173,7 +174,7 @@ func commitAll(ctx context.Context, r *repo.Repo, list []*reading, opt DrainOpti
 			if out.Retired > 0 {
 				message += fmt.Sprintf(", retire %d", out.Retired)
 			}
-			return &repo.Decision{Changes: changes, Message: message}, nil
+			return &core.Decision{Changes: changes, Message: message}, nil
 		})
 	if err != nil {
 		return nil, err
@@ -208,7 +209,7 @@ func commitAll(ctx context.Context, r *repo.Repo, list []*reading, opt DrainOpti
 
 // changes returns what a transcript changes in a memory, and how many turns of it: those that it has not, and
 // those that have grown. What was changed, hidden or erased there stays so.
-func (r *reading) changes(ctx context.Context, s *repo.Snapshot) (list []graph.Change, turns int, err error) {
+func (r *reading) changes(ctx context.Context, s *core.Snapshot) (list []graph.Change, turns int, err error) {
 	erased := func(id graph.ID) (n *graph.Node, gone bool, err error) {
 		n, c, err := s.Node(ctx, id)
 		if errors.Is(err, store.ErrNotFound) {

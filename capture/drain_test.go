@@ -10,7 +10,9 @@ import (
 	"github.com/mnem-project/mnem/capture"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ingest"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/store/mem"
 )
 
@@ -20,8 +22,8 @@ func line(n int, text string) string {
 
 // TestDrain takes in a transcript as it grows, is given again, is rewritten and leaves its directory.
 func TestDrain(t *testing.T) {
-	by := repo.Stamp{Author: "ada", Time: 1_700_000_000_000_000, Command: []string{"drain"}}
-	r, err := repo.New(t.Context(), mem.New(), by, repo.Options{})
+	by := state.Stamp{Author: "ada", Time: 1_700_000_000_000_000, Command: []string{"drain"}}
+	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +48,7 @@ func TestDrain(t *testing.T) {
 		d, err := capture.Drain(t.Context(), r, capture.DrainOptions{
 			Dir:    dir,
 			Redact: &ingest.Redactor{Key: func() ([]byte, error) { return []byte("k"), nil }},
-			Commit: repo.CommitOptions{Stamp: by},
+			Commit: core.CommitOptions{Stamp: by},
 		})
 		if err != nil || d.Turns != turns || (d.Commit != nil) != (turns > 0) || capture.Pending(dir) {
 			t.Fatalf("%+v, %v, pending %v, want %d turns", d, err, capture.Pending(dir), turns)

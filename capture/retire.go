@@ -9,9 +9,9 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ingest"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 )
 
 const (
@@ -73,7 +73,7 @@ func (r *Retirement) write(dir string) error {
 // step looks at some nodes at a time, and returns the changes that retire turns, and where it goes on. It alters
 // nothing of r.
 func (r *Retirement) step(
-	ctx context.Context, s *repo.Snapshot, now graph.Time, keep Keep, reads, most int,
+	ctx context.Context, s *core.Snapshot, now graph.Time, keep Keep, reads, most int,
 ) (list []graph.Change, _ *Retirement, err error) {
 	next := *r
 	next.Days = append([]int64(nil), r.Days...)
@@ -131,7 +131,7 @@ func (r *Retirement) end(keep Keep) {
 }
 
 // turn returns the change that retires a turn, nil for what stays.
-func (r *Retirement) turn(ctx context.Context, s *repo.Snapshot, n *graph.Node, keep Keep) (*graph.Change, error) {
+func (r *Retirement) turn(ctx context.Context, s *core.Snapshot, n *graph.Node, keep Keep) (*graph.Change, error) {
 	if n.Created <= r.Until || !captured(n) || memory.Pinned(n) {
 		return nil, nil
 	}
@@ -174,16 +174,16 @@ func textSize(n *graph.Node) int64 {
 // Retired is what was retired.
 type Retired struct {
 	Turns  int
-	Commit *repo.CommitResult // nil where nothing was to commit
+	Commit *core.CommitResult // nil where nothing was to commit
 }
 
 // Retire retires all turns that are not kept, in one commit, however many there are, and those too that were restored.
 // Nothing is noted of a trial.
-func Retire(ctx context.Context, r *repo.Repo, opt DrainOptions, trial bool) (*Retired, error) {
+func Retire(ctx context.Context, r *core.Repo, opt DrainOptions, trial bool) (*Retired, error) {
 	out := &Retired{}
 	var at *Retirement
-	res, err := r.Decide(ctx, repo.DecideOptions{CommitOptions: opt.Commit, Long: true},
-		func(s *repo.Snapshot) (*repo.Decision, error) {
+	res, err := r.Decide(ctx, core.DecideOptions{CommitOptions: opt.Commit, Long: true},
+		func(s *core.Snapshot) (*core.Decision, error) {
 			var all []graph.Change
 			at = &Retirement{V: spoolV, Until: graph.MinTime, Cap: graph.MinTime}
 			for {
@@ -197,7 +197,7 @@ func Retire(ctx context.Context, r *repo.Repo, opt DrainOptions, trial bool) (*R
 				}
 			}
 			out.Turns = len(all)
-			return &repo.Decision{Changes: all, Message: fmt.Sprintf("retire %d turns", len(all))}, nil
+			return &core.Decision{Changes: all, Message: fmt.Sprintf("retire %d turns", len(all))}, nil
 		})
 	if err != nil {
 		return nil, err

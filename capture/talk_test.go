@@ -11,15 +11,17 @@ import (
 	"github.com/mnem-project/mnem/capture"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ingest"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/store/mem"
 )
 
 // TestTalks takes in conversations that are said to a hook: all of one at each stop, which stays in the spool until it
 // is in the memory and no longer, and not at all where it is private.
 func TestTalks(t *testing.T) {
-	by := repo.Stamp{Author: "ada", Time: 1_700_000_000_000_000, Command: []string{"drain"}}
-	r, err := repo.New(t.Context(), mem.New(), by, repo.Options{})
+	by := state.Stamp{Author: "ada", Time: 1_700_000_000_000_000, Command: []string{"drain"}}
+	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +63,7 @@ func TestTalks(t *testing.T) {
 		d, err := capture.Drain(t.Context(), r, capture.DrainOptions{
 			Dir:    dir,
 			Redact: &ingest.Redactor{Key: func() ([]byte, error) { return []byte("k"), nil }},
-			Commit: repo.CommitOptions{Stamp: by},
+			Commit: core.CommitOptions{Stamp: by},
 		})
 		if err != nil || d.Turns != turns || capture.Pending(dir) || talks() != 0 {
 			t.Fatalf("%+v, %v, pending %v, %d talks, want %d turns", d, err, capture.Pending(dir), talks(), turns)

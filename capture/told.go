@@ -13,10 +13,12 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/internal/regular"
+	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 const (
@@ -44,7 +46,7 @@ type Told struct {
 	Receipt ipld.CID   `json:"receipt"`          // undefined where nothing of the memory was given
 	Why     string     `json:"why,omitempty"`    // why nothing could be asked
 	// Draft is the receipt, until the repository has it.
-	Draft *repo.DraftReceipt `json:"draft,omitempty"`
+	Draft *core.DraftReceipt `json:"draft,omitempty"`
 }
 
 func toldPath(dir string, t *Told, ending string) string {
@@ -237,7 +239,7 @@ func Unrecorded(dir string) bool {
 }
 
 // RecordTold records what agents were given as receipts, one operation for a session, and returns how many.
-func RecordTold(ctx context.Context, r *repo.Repo, dir string, by repo.Stamp) (int, error) {
+func RecordTold(ctx context.Context, r *core.Repo, dir string, by state.Stamp) (int, error) {
 	files, err := toldFiles(dir, toldEnding)
 	if err != nil {
 		return 0, err
@@ -254,7 +256,7 @@ func RecordTold(ctx context.Context, r *repo.Repo, dir string, by repo.Stamp) (i
 }
 
 // recordFile records what was given in one session, and then moves it to the file of what is recorded.
-func recordFile(ctx context.Context, r *repo.Repo, path string, by repo.Stamp) (int, error) {
+func recordFile(ctx context.Context, r *core.Repo, path string, by state.Stamp) (int, error) {
 	if private, err := isPrivate(stemOf(path)); err != nil {
 		return 0, err
 	} else if private {
@@ -264,15 +266,15 @@ func recordFile(ctx context.Context, r *repo.Repo, path string, by repo.Stamp) (
 	if err != nil {
 		return 0, err
 	}
-	var drafts []*repo.DraftReceipt
+	var drafts []*core.DraftReceipt
 	for _, t := range list {
 		if t.Draft == nil {
 			continue
 		}
 		t.Draft.Time = t.Time
-		err := r.CheckDraft(ctx, t.Draft)
+		err := session.CheckDraft(ctx, r, t.Draft)
 		switch {
-		case errors.Is(err, repo.ErrInvalid) || err == nil && t.Draft.CID() != t.Receipt:
+		case errors.Is(err, state.ErrInvalid) || err == nil && t.Draft.CID() != t.Receipt:
 			t.Receipt = ipld.CID{} // another repository was here, or another version of this program
 		case err != nil:
 			return 0, err
@@ -284,8 +286,8 @@ func recordFile(ctx context.Context, r *repo.Repo, path string, by repo.Stamp) (
 	if len(drafts) > 0 {
 		t := list[0]
 		by.Agent = string(t.Host)
-		n, err = r.RecordDrafts(ctx, SessionName(t.Host, t.Session), drafts, by)
-		if err != nil && !errors.Is(err, repo.ErrInvalid) { // the session has ended
+		n, err = session.RecordDrafts(ctx, r, SessionName(t.Host, t.Session), drafts, by)
+		if err != nil && !errors.Is(err, state.ErrInvalid) { // the session has ended
 			return 0, err
 		}
 	}

@@ -17,17 +17,19 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/ingest/parse"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
-var testBy = repo.Stamp{Author: "tester", Time: 1_700_000_000_000_000, Command: []string{"ingest"}}
+var testBy = state.Stamp{Author: "tester", Time: 1_700_000_000_000_000, Command: []string{"ingest"}}
 
 // tree is a directory of files and a repository that they are kept in.
 type tree struct {
 	t       *testing.T
-	r       *repo.Repo
+	r       *core.Repo
 	files   map[string]string
 	sums    *Redactor
 	keep    bool
@@ -36,12 +38,12 @@ type tree struct {
 
 func newTree(t *testing.T, files map[string]string) *tree {
 	t.Helper()
-	r, err := repo.Init(t.Context(), t.TempDir(), testBy, repo.Options{})
+	r, err := care.Init(t.Context(), t.TempDir(), testBy, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		report, err := r.Fsck(context.Background(), repo.FsckOptions{})
+		report, err := care.Fsck(context.Background(), r, care.FsckOptions{})
 		if err != nil || len(report.Errors) > 0 {
 			t.Errorf("fsck: %v %+v", err, report)
 		}
@@ -55,7 +57,7 @@ func newTree(t *testing.T, files map[string]string) *tree {
 }
 
 // ingest keeps all files, and returns what was done.
-func (d *tree) ingest() (*repo.CommitResult, *Plan) {
+func (d *tree) ingest() (*core.CommitResult, *Plan) {
 	d.t.Helper()
 	in := &Input{Gone: func(Path) bool { return true }, Keep: d.keep, Sums: d.sums}
 	for _, name := range slices.Sorted(maps.Keys(d.files)) {
@@ -66,8 +68,8 @@ func (d *tree) ingest() (*repo.CommitResult, *Plan) {
 		in.Files = append(in.Files, f)
 	}
 	var plan *Plan
-	res, err := d.r.Decide(d.t.Context(), repo.DecideOptions{CommitOptions: repo.CommitOptions{Stamp: testBy}},
-		func(s *repo.Snapshot) (*repo.Decision, error) {
+	res, err := d.r.Decide(d.t.Context(), core.DecideOptions{CommitOptions: core.CommitOptions{Stamp: testBy}},
+		func(s *core.Snapshot) (*core.Decision, error) {
 			c, err := Open(d.t.Context(), s, []string{""})
 			if err != nil {
 				return nil, err
@@ -76,7 +78,7 @@ func (d *tree) ingest() (*repo.CommitResult, *Plan) {
 			if err != nil {
 				return nil, err
 			}
-			return &repo.Decision{Changes: plan.Changes, Message: "ingest"}, nil
+			return &core.Decision{Changes: plan.Changes, Message: "ingest"}, nil
 		})
 	if err != nil {
 		d.t.Fatal(err)
@@ -84,7 +86,7 @@ func (d *tree) ingest() (*repo.CommitResult, *Plan) {
 	return res, plan
 }
 
-func (d *tree) head() *repo.Snapshot {
+func (d *tree) head() *core.Snapshot {
 	d.t.Helper()
 	s, err := d.r.Snapshot(d.t.Context(), "HEAD")
 	if err != nil {
@@ -152,7 +154,7 @@ func (d *tree) links(path string) []string {
 	return slices.Compact(out)
 }
 
-func changes(res *repo.CommitResult) int {
+func changes(res *core.CommitResult) int {
 	n, e := res.Nodes, res.Edges
 	return n.Added + n.Changed + n.Removed + e.Added + e.Changed + e.Removed
 }
@@ -435,9 +437,9 @@ func (d *tree) nodeOf(path, typ, word string) graph.ID {
 func (d *tree) forget(id graph.ID) {
 	d.t.Helper()
 	forget := graph.Change{Mark: &graph.MarkChange{On: graph.MarkRef{Node: graph.Ref{ID: id}}, State: graph.Forgotten}}
-	_, err := d.r.Decide(d.t.Context(), repo.DecideOptions{CommitOptions: repo.CommitOptions{Stamp: testBy}},
-		func(*repo.Snapshot) (*repo.Decision, error) {
-			return &repo.Decision{Changes: []graph.Change{forget}, Message: "forget"}, nil
+	_, err := d.r.Decide(d.t.Context(), core.DecideOptions{CommitOptions: core.CommitOptions{Stamp: testBy}},
+		func(*core.Snapshot) (*core.Decision, error) {
+			return &core.Decision{Changes: []graph.Change{forget}, Message: "forget"}, nil
 		})
 	if err != nil {
 		d.t.Fatal(err)

@@ -10,9 +10,10 @@ import (
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ingest/parse"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
@@ -76,7 +77,7 @@ type stored struct {
 
 // Catalogue is what a memory has of the files of some projects.
 type Catalogue struct {
-	snap   *repo.Snapshot
+	snap   *core.Snapshot
 	byPath map[Path]*stored
 	all    []*stored       // by path
 	roots  map[string]bool // whether each project has its node
@@ -86,7 +87,7 @@ type Catalogue struct {
 func CollectionKey(project string) string { return "files:" + project }
 
 // Open reads which documents a snapshot has of projects.
-func Open(ctx context.Context, snap *repo.Snapshot, projects []string) (*Catalogue, error) {
+func Open(ctx context.Context, snap *core.Snapshot, projects []string) (*Catalogue, error) {
 	c := &Catalogue{snap: snap, byPath: make(map[Path]*stored), roots: make(map[string]bool)}
 	for _, project := range projects {
 		root := graph.NodeID(CollectionKey(project))
@@ -123,7 +124,7 @@ func (c *Catalogue) node(ctx context.Context, id graph.ID) (n *graph.Node, there
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, false, nil
 	}
-	return n, err == nil && n.Type != repo.RedactedType, err
+	return n, err == nil && n.Type != state.RedactedType, err
 }
 
 // add takes a document into the catalogue. What somebody else linked to the collection is none.

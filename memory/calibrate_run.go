@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -45,7 +45,7 @@ func CheckLabelled(list []Labelled, file string) error {
 // CalibrateOn checks labelled questions at a snapshot, and returns how they come out today and what they
 // say about thresholds. The error of a question names its line.
 func CalibrateOn(
-	ctx context.Context, s *repo.Snapshot, list []Labelled, req CalibrateRequest,
+	ctx context.Context, s *core.Snapshot, list []Labelled, req CalibrateRequest,
 ) (*Calibrated, error) {
 	out := &Calibrated{Gate: req.Check.Gate}
 	var err error
@@ -74,7 +74,7 @@ func CalibrateOn(
 
 // point checks one question.
 func (r *CalibrateRequest) point(
-	ctx context.Context, s *repo.Snapshot, q Labelled,
+	ctx context.Context, s *core.Snapshot, q Labelled,
 ) (p CheckPoint, err error) {
 	req := r.Check
 	req.Request.Text = q.Question

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/dates"
 	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -66,7 +67,7 @@ func badParam(param, format string, args ...any) error {
 // reads what one retrieval of twenty items reads and these items, with GateFused what two do, and
 // writes nothing. A request that breaks a bound gives a *retrieve.RequestError. Safe for concurrent
 // use.
-func Check(ctx context.Context, s *repo.Snapshot, req CheckRequest) (*CheckResult, error) {
+func Check(ctx context.Context, s *core.Snapshot, req CheckRequest) (*CheckResult, error) {
 	if err := req.complete(ctx, s); err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func Check(ctx context.Context, s *repo.Snapshot, req CheckRequest) (*CheckResul
 // finds; it returns what the verdict is about. Vectors raise what is like the question too, so that the
 // best memory is less far ahead of the next: what words say is not taken back for that.
 func (res *CheckResult) byWords(
-	ctx context.Context, s *repo.Snapshot, req CheckRequest, found []*Evidence,
+	ctx context.Context, s *core.Snapshot, req CheckRequest, found []*Evidence,
 ) ([]*Evidence, error) {
 	cosines := make(map[graph.ID][]ModelCosine)
 	for _, e := range found {
@@ -134,8 +135,8 @@ func (res *CheckResult) byWords(
 }
 
 // CheckThresholds returns the thresholds of a snapshot's memory, and whether these are its own.
-func CheckThresholds(ctx context.Context, s *repo.Snapshot) (t Thresholds, own bool, err error) {
-	p, err := s.Profiles(ctx)
+func CheckThresholds(ctx context.Context, s *core.Snapshot) (t Thresholds, own bool, err error) {
+	p, err := rank.Profiles(ctx, s)
 	if err != nil {
 		return t, false, err
 	}
@@ -157,8 +158,8 @@ func ThresholdsIn(p *retrieve.Profiles) (t Thresholds, own bool, err error) {
 // SetCheckThresholds makes the thresholds of a branch's memory t by one commit, which changes nothing
 // else; none where they are so already. The defaults take a memory's own away.
 func (m *Memory) SetCheckThresholds(
-	ctx context.Context, t Thresholds, opt repo.CommitOptions,
-) (*repo.CommitResult, error) {
+	ctx context.Context, t Thresholds, opt core.CommitOptions,
+) (*core.CommitResult, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err
 	}
@@ -166,7 +167,7 @@ func (m *Memory) SetCheckThresholds(
 }
 
 // complete fills in what a request leaves open.
-func (r *CheckRequest) complete(ctx context.Context, s *repo.Snapshot) error {
+func (r *CheckRequest) complete(ctx context.Context, s *core.Snapshot) error {
 	vectors := len(r.Request.Vectors) > 0
 	if r.Gate == "" {
 		if r.Gate = GateLexical; vectors {
@@ -204,13 +205,13 @@ func blankText(s string) bool {
 
 // gatherEvidence retrieves the memories that fit best and finds what each holds of the question.
 func gatherEvidence(
-	ctx context.Context, s *repo.Snapshot, req retrieve.Request,
+	ctx context.Context, s *core.Snapshot, req retrieve.Request,
 ) ([]*Evidence, []retrieve.Reading, error) {
 	// Check judges by itself, by the words of the claim.
 	req.Limit, req.Budget, req.Floor = new(checkItems), new(0), retrieve.FloorRest
 	req.Ranking = retrieve.PlainRanking
 	req.Dedup, req.Order, req.Adjacency = true, "", 0
-	answer, err := s.Retrieve(ctx, req)
+	answer, err := rank.Retrieve(ctx, s, req)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -219,7 +220,7 @@ func gatherEvidence(
 		return nil, nil, err
 	}
 	q := readCheck(a, req.Text, answer.Readings, dayOf(req.Now))
-	nodes, of, err := s.TermCounts(ctx, q.terms())
+	nodes, of, err := rank.TermCounts(ctx, s, q.terms())
 	if err != nil {
 		return nil, nil, err
 	}

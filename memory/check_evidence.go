@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/dates"
 	"github.com/mnem-project/mnem/internal/fixed"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -74,13 +74,13 @@ type sentenceOf struct {
 
 // weigher finds what memories hold of one question.
 type weigher struct {
-	s     *repo.Snapshot
+	s     *core.Snapshot
 	a     *text.Analyzer
 	q     *checkQuery
 	place map[string]int // of terms among the words
 }
 
-func newWeigher(s *repo.Snapshot, a *text.Analyzer, q *checkQuery) *weigher {
+func newWeigher(s *core.Snapshot, a *text.Analyzer, q *checkQuery) *weigher {
 	w := &weigher{s: s, a: a, q: q, place: make(map[string]int, len(q.words))}
 	for i, word := range q.words {
 		w.place[word.term] = i

@@ -10,26 +10,29 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store/mem"
 )
 
-func checkStamp(verb string) repo.Stamp {
-	return repo.Stamp{Author: "tester", Time: 1_700_000_000_000_000, Command: []string{verb}}
+func checkStamp(verb string) state.Stamp {
+	return state.Stamp{Author: "tester", Time: 1_700_000_000_000_000, Command: []string{verb}}
 }
 
 // openCheck makes a repository of change lines, which is checked at the end.
-func openCheck(t *testing.T, lines ...string) (*repo.Repo, *repo.Snapshot) {
+func openCheck(t *testing.T, lines ...string) (*core.Repo, *core.Snapshot) {
 	t.Helper()
 	ctx := context.Background()
-	r, err := repo.New(ctx, mem.New(), checkStamp("init"), repo.Options{})
+	r, err := care.New(ctx, mem.New(), checkStamp("init"), core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		report, err := r.Fsck(ctx, repo.FsckOptions{})
+		report, err := care.Fsck(ctx, r, care.FsckOptions{})
 		if err != nil || len(report.Errors) > 0 {
 			t.Errorf("fsck: %v %v", err, report)
 		}
@@ -40,12 +43,12 @@ func openCheck(t *testing.T, lines ...string) (*repo.Repo, *repo.Snapshot) {
 	return r, commitLines(t, r, lines...)
 }
 
-func commitLines(t *testing.T, r *repo.Repo, lines ...string) *repo.Snapshot {
+func commitLines(t *testing.T, r *core.Repo, lines ...string) *core.Snapshot {
 	t.Helper()
 	ctx := context.Background()
 	in := strings.NewReader(strings.Join(lines, "\n"))
-	res, err := r.Commit(ctx, repo.ReadChanges(in, "lines"),
-		repo.CommitOptions{Stamp: checkStamp("commit"), Message: "lines"})
+	res, err := r.Commit(ctx, state.ReadChanges(in, "lines"),
+		core.CommitOptions{Stamp: checkStamp("commit"), Message: "lines"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +59,7 @@ func commitLines(t *testing.T, r *repo.Repo, lines ...string) *repo.Snapshot {
 	return s
 }
 
-func mustCheck(t *testing.T, s *repo.Snapshot, text string) *memory.CheckResult {
+func mustCheck(t *testing.T, s *core.Snapshot, text string) *memory.CheckResult {
 	t.Helper()
 	res, err := memory.Check(context.Background(), s, memory.CheckRequest{
 		Request: retrieve.Request{Text: text},
@@ -315,7 +318,7 @@ func TestCheckThresholdsAreVersioned(t *testing.T) {
 	strict := memory.DefaultThresholds()
 	strict.Evidence = 20 << 16
 	strict.Cosines = map[string]int64{"minilm": 30_000}
-	opt := repo.CommitOptions{Stamp: checkStamp("check"), Message: "stricter"}
+	opt := core.CommitOptions{Stamp: checkStamp("check"), Message: "stricter"}
 	res, err := m.SetCheckThresholds(ctx, strict, opt)
 	if err != nil {
 		t.Fatal(err)
@@ -336,7 +339,7 @@ func TestCheckThresholdsAreVersioned(t *testing.T) {
 	if after.Graph() != s.Graph() {
 		t.Error("thresholds changed the facts")
 	}
-	d, err := s.Diff(after).Profiles(ctx)
+	d, err := rank.DiffProfiles(ctx, s.Diff(after))
 	if err != nil || len(d.Fields) != 1 || d.Fields[0].Field != "check" {
 		t.Errorf("diff: %+v %v", d, err)
 	}

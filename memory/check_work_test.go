@@ -14,9 +14,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -46,10 +48,10 @@ func wordyLines(nodes int) []string {
 }
 
 // reads returns how many blocks a function reads of a memory that nothing was read of before.
-func reads(t *testing.T, base *mem.Store, fn func(*repo.Snapshot)) int {
+func reads(t *testing.T, base *mem.Store, fn func(*core.Snapshot)) int {
 	t.Helper()
 	counting := testkit.NewTamper(base)
-	r, err := repo.New(t.Context(), counting, checkStamp("open"), repo.Options{ReadOnly: true})
+	r, err := care.New(t.Context(), counting, checkStamp("open"), core.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,18 +73,18 @@ func TestCheckWork(t *testing.T) {
 	question := strings.Join([]string{checkedWord(1), checkedWord(2), checkedWord(3), "unheard"}, " ")
 	for _, nodes := range []int{200, 1000, 5000} {
 		base := mem.New()
-		r, err := repo.New(t.Context(), base, checkStamp("init"), repo.Options{})
+		r, err := care.New(t.Context(), base, checkStamp("init"), core.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		commitLines(t, r, wordyLines(nodes)...)
-		one := reads(t, base, func(s *repo.Snapshot) {
-			_, err = s.Retrieve(t.Context(), retrieve.Request{Text: question, Budget: new(0), Limit: new(20), Dedup: true})
+		one := reads(t, base, func(s *core.Snapshot) {
+			_, err = rank.Retrieve(t.Context(), s, retrieve.Request{Text: question, Budget: new(0), Limit: new(20), Dedup: true})
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		check := reads(t, base, func(s *repo.Snapshot) { mustCheck(t, s, question) })
+		check := reads(t, base, func(s *core.Snapshot) { mustCheck(t, s, question) })
 		// Items are read again, and the profiles: some come from a cache of the store.
 		if most := one + 60; check > most {
 			t.Errorf("%d nodes: a check reads %d blocks, a retrieval %d", nodes, check, one)
@@ -92,7 +94,7 @@ func TestCheckWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fused := reads(t, base, func(s *repo.Snapshot) {
+		fused := reads(t, base, func(s *core.Snapshot) {
 			_, err = memory.Check(t.Context(), s, memory.CheckRequest{Request: retrieve.Request{
 				Text: question, Vectors: []retrieve.QueryVector{v}}})
 		})
@@ -178,7 +180,7 @@ func TestCheckInProcesses(t *testing.T) {
 	}
 }
 
-func opCount(t *testing.T, r *repo.Repo) int {
+func opCount(t *testing.T, r *core.Repo) int {
 	t.Helper()
 	n := 0
 	for _, err := range r.Operations(t.Context()) {

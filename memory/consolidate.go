@@ -8,9 +8,10 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory/compare"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -132,7 +133,7 @@ type Proposals struct {
 // the index finds most like it, of those that it may be paired with, so the time is that of a small
 // search for each, not of all pairs. ctx ends it between two.
 func Propose(
-	ctx context.Context, s *repo.Snapshot, req ConsolidateRequest,
+	ctx context.Context, s *core.Snapshot, req ConsolidateRequest,
 ) (*Proposals, error) {
 	if err := req.check(); err != nil {
 		return nil, err
@@ -185,7 +186,7 @@ type subject struct {
 // consolidator makes the proposals about one snapshot.
 type consolidator struct {
 	ctx context.Context
-	s   *repo.Snapshot
+	s   *core.Snapshot
 	req ConsolidateRequest
 	out *Proposals
 
@@ -203,7 +204,7 @@ type consolidator struct {
 
 // isMemory reports whether a node is what Remember writes: a text without a key.
 func isMemory(n *graph.Node) bool {
-	return n.Key == "" && n.Summary != "" && n.Content == nil && n.Type != repo.RedactedType &&
+	return n.Key == "" && n.Summary != "" && n.Content == nil && n.Type != state.RedactedType &&
 		len(n.Summary) <= 4*MaxText
 }
 

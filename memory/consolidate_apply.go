@@ -8,8 +8,9 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // MinPick is how many digits of a proposal's id name it at least.
@@ -17,7 +18,7 @@ const MinPick = 4
 
 // ConsolidateResult tells what became of proposals.
 type ConsolidateResult struct {
-	*repo.CommitResult
+	*core.CommitResult
 	Proposals *Proposals // as they were found
 	Picked    []Proposal // those that were applied or declined
 	Marked    []graph.ID // newly marked nodes
@@ -32,7 +33,7 @@ type ConsolidateResult struct {
 // any more is a *repo.NotFoundError, a beginning of several a *repo.AmbiguousError. Nothing is removed: all but tags
 // is marks.
 func (m *Memory) Consolidate(
-	ctx context.Context, opt repo.CommitOptions, req ConsolidateRequest, picks []string,
+	ctx context.Context, opt core.CommitOptions, req ConsolidateRequest, picks []string,
 ) (*ConsolidateResult, error) {
 	return m.consolidate(ctx, opt, req, func(k *marker, res *ConsolidateResult) (string, error) {
 		var err error
@@ -57,7 +58,7 @@ func (m *Memory) Consolidate(
 // proposal/ID, which says what it was about and is marked retired; taking the mark off lets it
 // come again. picks are as those of Consolidate, at least one.
 func (m *Memory) Decline(
-	ctx context.Context, opt repo.CommitOptions, req ConsolidateRequest, picks []string,
+	ctx context.Context, opt core.CommitOptions, req ConsolidateRequest, picks []string,
 ) (*ConsolidateResult, error) {
 	if len(picks) == 0 {
 		return nil, invalidf("proposals: name at least one by its id")
@@ -75,11 +76,11 @@ func (m *Memory) Decline(
 }
 
 func (m *Memory) consolidate(
-	ctx context.Context, opt repo.CommitOptions, req ConsolidateRequest,
+	ctx context.Context, opt core.CommitOptions, req ConsolidateRequest,
 	fn func(*marker, *ConsolidateResult) (message string, err error),
 ) (*ConsolidateResult, error) {
 	var res *ConsolidateResult
-	done, err := m.decide(ctx, opt, true, func(s *repo.Snapshot) (*repo.Decision, error) {
+	done, err := m.decide(ctx, opt, true, func(s *core.Snapshot) (*core.Decision, error) {
 		res = new(ConsolidateResult)
 		var err error
 		if res.Proposals, err = Propose(ctx, s, req); err != nil {
@@ -91,7 +92,7 @@ func (m *Memory) consolidate(
 			return nil, err
 		}
 		res.Marked, res.Unmarked = k.res.Marked, k.res.Unmarked
-		return &repo.Decision{Changes: k.changes, Message: message}, nil
+		return &core.Decision{Changes: k.changes, Message: message}, nil
 	})
 	if err != nil {
 		return nil, err
@@ -130,12 +131,12 @@ func find(list []Proposal, name string) (int, error) {
 			continue
 		}
 		if at >= 0 {
-			return 0, &repo.AmbiguousError{What: "proposal", Name: name}
+			return 0, &state.AmbiguousError{What: "proposal", Name: name}
 		}
 		at = i
 	}
 	if at < 0 {
-		return 0, &repo.NotFoundError{What: "proposal", Name: name}
+		return 0, &state.NotFoundError{What: "proposal", Name: name}
 	}
 	return at, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/memory/compare"
 	"github.com/mnem-project/mnem/retrieve"
@@ -115,7 +116,7 @@ func (c *consolidator) like(i int, summary string) ([]graph.ID, error) {
 		return nil, err
 	}
 	x := &c.all[i]
-	hits, err := c.s.Texts(c.ctx, query, func(d retrieve.Document) (bool, error) {
+	hits, err := rank.Texts(c.ctx, c.s, query, func(d retrieve.Document) (bool, error) {
 		j, ok := c.at[d.ID()]
 		return ok && j != i && !c.hides[c.all[j].id] && alikeOutside(x, &c.all[j]), nil
 	}, maxLike)

@@ -10,8 +10,9 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // fact is a line of a memory of its own.
@@ -128,7 +129,7 @@ func TestConsolidateAll(t *testing.T) {
 		t.Errorf("%d nodes and %d edges, want %d and %d", n, e, nodes, edges)
 	}
 	for range rounds {
-		if _, err := m.r.Undo(t.Context(), "", lifeBy); err != nil {
+		if _, err := history.Undo(t.Context(), m.r, "", lifeBy); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -230,7 +231,7 @@ func TestPickSeen(t *testing.T) {
 		!slices.Equal(res.Picked[0].Nodes, last.Nodes) {
 		t.Fatal(err, res)
 	}
-	var missing *repo.NotFoundError
+	var missing *state.NotFoundError
 	if _, err := m.Consolidate(t.Context(), lifeOpt, req, []string{last.ID}); !errors.As(err, &missing) {
 		t.Error(err)
 	}
@@ -247,7 +248,7 @@ func TestConsolidateRequests(t *testing.T) {
 	req := ConsolidateRequest{Now: lifeBy.Time}
 	for _, pick := range []string{"0", "1", "99", "x", "-1", "123456", ""} {
 		_, err := m.Consolidate(t.Context(), lifeOpt, req, []string{pick})
-		var missing *repo.NotFoundError
+		var missing *state.NotFoundError
 		if !errors.As(err, &missing) || missing.What != "proposal" {
 			t.Errorf("%q: %v", pick, err)
 		}
@@ -258,14 +259,14 @@ func TestConsolidateRequests(t *testing.T) {
 	}
 	same := slices.Clone(list.List)
 	same[1].ID = same[0].ID[:MinPick] + strings.Repeat("x", idDigits-MinPick)
-	var several *repo.AmbiguousError
+	var several *state.AmbiguousError
 	if _, err := pick(same, []string{same[0].ID[:MinPick]}); !errors.As(err, &several) {
 		t.Error(err)
 	}
 	if got, err := pick(same, []string{same[0].ID}); err != nil || len(got) != 1 {
 		t.Error(got, err)
 	}
-	if _, err := m.Decline(t.Context(), lifeOpt, req, nil); !errors.Is(err, repo.ErrInvalid) {
+	if _, err := m.Decline(t.Context(), lifeOpt, req, nil); !errors.Is(err, state.ErrInvalid) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -8,8 +8,9 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/guard"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/memory/extract"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -36,7 +37,7 @@ type CuesRequest struct {
 
 // CuesWritten tells what was done.
 type CuesWritten struct {
-	*repo.CommitResult     // of the last commit, nil for none
+	*core.CommitResult     // of the last commit, nil for none
 	Commits            int // made
 	Memories           int // that have cues now
 	Cues               int // that they have
@@ -47,7 +48,7 @@ type CuesWritten struct {
 // TakesCues reports whether a node is a memory that may have cues: one that says something, and that no mark
 // hides.
 func TakesCues(n *graph.Node, m *graph.Mark) bool {
-	return n.Summary != "" && n.Type != repo.RedactedType && !retrieve.IsName(n) &&
+	return n.Summary != "" && n.Type != state.RedactedType && !retrieve.IsName(n) &&
 		(m == nil || !retrieve.Hidden(m.State))
 }
 
@@ -55,7 +56,7 @@ func TakesCues(n *graph.Node, m *graph.Mark) bool {
 // was done stays where it breaks off, and the same call goes on from there. An error about one names it. What
 // looks like a credential is not written, nor what the memory says itself.
 func (m *Memory) WriteCues(
-	ctx context.Context, opt repo.CommitOptions, req CuesRequest,
+	ctx context.Context, opt core.CommitOptions, req CuesRequest,
 ) (*CuesWritten, error) {
 	out, after := new(CuesWritten), graph.ID{}
 	todo, err := m.without(ctx, opt.Branch, req.Types, after, 0)
@@ -120,7 +121,7 @@ func (m *Memory) without(
 }
 
 // uncued returns a memory that takes cues and has none, nil for any other node and for none.
-func uncued(ctx context.Context, s *repo.Snapshot, id graph.ID) (*graph.Node, error) {
+func uncued(ctx context.Context, s *core.Snapshot, id graph.ID) (*graph.Node, error) {
 	n, _, err := s.Node(ctx, id)
 	if isMissing(err) {
 		return nil, nil
@@ -197,7 +198,7 @@ func usable(said []string, text string) []string {
 // commitCues makes a commit of the cues of those memories that still have none. What a model was asked for is
 // kept though the call may be over.
 func (m *Memory) commitCues(
-	ctx context.Context, opt *repo.CommitOptions, changes []graph.Change, out *CuesWritten,
+	ctx context.Context, opt *core.CommitOptions, changes []graph.Change, out *CuesWritten,
 ) error {
 	if len(changes) == 0 {
 		return nil
@@ -205,9 +206,9 @@ func (m *Memory) commitCues(
 	memories, cues := 0, 0
 	ctx = context.WithoutCancel(ctx)
 	res, err := m.decide(ctx, *opt, false,
-		func(s *repo.Snapshot) (*repo.Decision, error) {
+		func(s *core.Snapshot) (*core.Decision, error) {
 			memories, cues = 0, 0
-			d := &repo.Decision{}
+			d := &core.Decision{}
 			for _, c := range changes {
 				n, err := uncued(ctx, s, c.Node.ID)
 				if err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/state"
 )
 
 // cuesOf returns the cues of memories by their texts.
@@ -143,7 +143,7 @@ func TestWriteCuesMeanwhile(t *testing.T) {
 	old := m.headOf(t).Commit().Parents[0]
 	opt.Expect = &old
 	req.Write = func(context.Context, string, int) ([]string, error) { return []string{"x"}, nil }
-	var expect *repo.ExpectError
+	var expect *state.ExpectError
 	if _, err = m.WriteCues(t.Context(), opt, req); !errors.As(err, &expect) {
 		t.Errorf("%v", err)
 	}

@@ -12,19 +12,21 @@ import (
 	"testing/fstest"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // openMemory returns a memory on disk, where a commit is begun before it is durable.
 func openMemory(t *testing.T) *Memory {
 	t.Helper()
-	r, err := repo.Init(t.Context(), t.TempDir(), lifeBy, repo.Options{})
+	r, err := care.Init(t.Context(), t.TempDir(), lifeBy, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		report, err := r.Fsck(context.Background(), repo.FsckOptions{})
+		report, err := care.Fsck(context.Background(), r, care.FsckOptions{})
 		if err != nil || len(report.Errors) > 0 {
 			t.Errorf("fsck: %v %+v", err, report)
 		}
@@ -36,7 +38,7 @@ func openMemory(t *testing.T) *Memory {
 }
 
 // each returns a list as a stream.
-func each(list []graph.Change) repo.Changes {
+func each(list []graph.Change) state.Changes {
 	return func(yield func(graph.Change, error) bool) {
 		for _, c := range list {
 			if !yield(c, nil) {
@@ -184,7 +186,7 @@ func TestRefreshReadsOutsideTheTurn(t *testing.T) {
 	other := lifeOpt
 	first := lifeTip(t, m).Commit().Parents[0]
 	other.Expect = &first
-	var moved *repo.ExpectError
+	var moved *state.ExpectError
 	if _, _, err := m.Refresh(t.Context(), other, "a", files); !errors.As(err, &moved) {
 		t.Errorf("%v, want an *ExpectError", err)
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -35,7 +35,7 @@ type ExpireRequest struct {
 // What a mark hides already is left alone, and a node that is named and not due is reported as
 // neither. Without names every node is read: the time it takes grows with the memory.
 func (m *Memory) Expire(
-	ctx context.Context, opt repo.CommitOptions, req ExpireRequest,
+	ctx context.Context, opt core.CommitOptions, req ExpireRequest,
 ) (*MarkResult, error) {
 	mark := MarkRequest{State: graph.Expired, Nodes: []string{""}, Reason: req.Reason}
 	if err := mark.check(); err != nil {
@@ -43,13 +43,13 @@ func (m *Memory) Expire(
 	}
 	var res *MarkResult
 	long := len(req.Nodes) == 0 || len(req.Nodes) >= manyNodes
-	done, err := m.decide(ctx, opt, long, func(s *repo.Snapshot) (*repo.Decision, error) {
+	done, err := m.decide(ctx, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
 		k := newMarker(ctx, s)
 		if err := k.expire(req); err != nil {
 			return nil, err
 		}
 		res = k.res
-		return &repo.Decision{Changes: k.changes, Message: "expire " + listed(k.named)}, nil
+		return &core.Decision{Changes: k.changes, Message: "expire " + listed(k.named)}, nil
 	})
 	if err != nil {
 		return nil, err

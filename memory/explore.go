@@ -9,9 +9,10 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/text"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -81,7 +82,7 @@ type Exploration struct {
 // each hop those that promise most and are least alike: docs/edges.md. No way leads through a node or
 // edge that a mark hides. It returns a *retrieve.RequestError for a request out of bounds, and a
 // *repo.NotFoundError for a keyword that nothing has.
-func Explore(ctx context.Context, s *repo.Snapshot, req ExploreRequest) (*Exploration, error) {
+func Explore(ctx context.Context, s *core.Snapshot, req ExploreRequest) (*Exploration, error) {
 	req, err := req.resolve()
 	if err != nil {
 		return nil, err
@@ -109,7 +110,7 @@ func Explore(ctx context.Context, s *repo.Snapshot, req ExploreRequest) (*Explor
 
 // explorer is one search.
 type explorer struct {
-	s        *repo.Snapshot
+	s        *core.Snapshot
 	req      ExploreRequest
 	analyser *text.Analyzer
 	numbers  map[string]uint32
@@ -201,7 +202,7 @@ func (x *explorer) named(ctx context.Context) ([]*reached, error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, &repo.NotFoundError{What: "tag, entity or node", Name: x.req.Topic}
+		return nil, &state.NotFoundError{What: "tag, entity or node", Name: x.req.Topic}
 	}
 	return list, nil
 }

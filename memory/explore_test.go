@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 )
 
 // world returns a memory of random notes, entities and edges, written in an order of its own.
@@ -34,7 +35,7 @@ func world(t *testing.T, seed uint64, shuffle bool) *Memory {
 		rand.Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
 	}
 	in := strings.NewReader(strings.Join(all, "\n") + "\n")
-	if _, err := m.r.Commit(t.Context(), repo.ReadChanges(in, "w"), repo.CommitOptions{Stamp: linkBy}); err != nil {
+	if _, err := m.r.Commit(t.Context(), state.ReadChanges(in, "w"), core.CommitOptions{Stamp: linkBy}); err != nil {
 		t.Fatal(err)
 	}
 	return m
@@ -78,7 +79,7 @@ func TestExplore(t *testing.T) {
 	}
 }
 
-func holdExploration(t *testing.T, s *repo.Snapshot, x *Exploration) {
+func holdExploration(t *testing.T, s *core.Snapshot, x *Exploration) {
 	t.Helper()
 	req := x.Request
 	if len(x.Nodes) == 0 && len(req.Types) == 0 || len(x.Nodes) > req.Beam*(req.Depth+1) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -16,7 +16,7 @@ func TestForgottenByVerbs(t *testing.T) {
 		`{"node":{"key":"tag/wombat","type":"Tag","summary":"wombat"}}`,
 		`{"edge":{"type":"tagged","src":"secret","dst":"tag/wombat"}}`)...)
 	secret := graph.NodeID("secret")
-	told := func(s *repo.Snapshot) (n int) {
+	told := func(s *core.Snapshot) (n int) {
 		t.Helper()
 		look := func(what string, v any, err error) {
 			t.Helper()

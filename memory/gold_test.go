@@ -10,9 +10,11 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/cases"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -61,14 +63,14 @@ type goldBatches struct {
 }
 
 // goldRepo opens an empty repository, which is checked at the end.
-func goldRepo(t testing.TB, by repo.Stamp) *repo.Repo {
+func goldRepo(t testing.TB, by state.Stamp) *core.Repo {
 	t.Helper()
-	r, err := repo.New(t.Context(), mem.New(), by, repo.Options{})
+	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		report, err := r.Fsck(context.Background(), repo.FsckOptions{})
+		report, err := care.Fsck(context.Background(), r, care.FsckOptions{})
 		if err != nil || len(report.Errors) > 0 {
 			t.Errorf("fsck: %v %v", err, report)
 		}
@@ -79,21 +81,21 @@ func goldRepo(t testing.TB, by repo.Stamp) *repo.Repo {
 	return r
 }
 
-func (in goldBatches) commit(t testing.TB) *repo.Repo {
+func (in goldBatches) commit(t testing.TB) *core.Repo {
 	t.Helper()
-	by := repo.Stamp{Author: in.Author, Command: []string{"test"}}
+	by := state.Stamp{Author: in.Author, Command: []string{"test"}}
 	r := goldRepo(t, by)
 	for _, b := range in.Batches {
 		by.Time = graph.Time(b.Time)
-		changes := repo.ReadChanges(strings.NewReader(strings.Join(b.Lines, "\n")), "lines")
-		if _, err := r.Commit(t.Context(), changes, repo.CommitOptions{Stamp: by}); err != nil {
+		changes := state.ReadChanges(strings.NewReader(strings.Join(b.Lines, "\n")), "lines")
+		if _, err := r.Commit(t.Context(), changes, core.CommitOptions{Stamp: by}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return r
 }
 
-func head(t testing.TB, r *repo.Repo) *repo.Snapshot {
+func head(t testing.TB, r *core.Repo) *core.Snapshot {
 	t.Helper()
 	s, err := r.Snapshot(t.Context(), "HEAD")
 	if err != nil {
@@ -234,7 +236,7 @@ func goldLinks(t testing.TB, c cases.Case) any {
 		}
 	}
 	cases.Parse(t, c.Input, &in)
-	by := repo.Stamp{Author: "erin", Command: []string{"remember"}}
+	by := state.Stamp{Author: "erin", Command: []string{"remember"}}
 	m := memory.New(goldRepo(t, by))
 	edges := []any{}
 	for _, c := range in.Commits {
@@ -244,7 +246,7 @@ func goldLinks(t testing.TB, c cases.Case) any {
 			reqs = append(reqs, memory.RememberRequest{Text: one.Text, About: one.About, Sources: one.Sources,
 				Tags: one.Tags, Entities: one.Entities, NoDiff: true})
 		}
-		opt := memory.RememberOptions{CommitOptions: repo.CommitOptions{Stamp: by}}
+		opt := memory.RememberOptions{CommitOptions: core.CommitOptions{Stamp: by}}
 		res, err := m.RememberAll(t.Context(), opt, reqs)
 		if err != nil {
 			t.Fatal(err)
@@ -272,14 +274,14 @@ func goldMarking(t testing.TB, c cases.Case) any {
 	cases.Parse(t, c.Input, &in)
 	r := in.commit(t)
 	m := memory.New(r)
-	opt := repo.CommitOptions{Stamp: repo.Stamp{Author: "erin", Time: 1, Command: []string{"x"}}}
+	opt := core.CommitOptions{Stamp: state.Stamp{Author: "erin", Time: 1, Command: []string{"x"}}}
 	var err error
 	if in.State == "" {
 		_, err = m.Unmark(t.Context(), opt, memory.UnmarkRequest{Nodes: in.Nodes})
 	} else {
 		_, err = m.Mark(t.Context(), opt, memory.MarkRequest{State: in.State, Nodes: in.Nodes, By: in.By})
 	}
-	if errors.Is(err, repo.ErrInvalid) {
+	if errors.Is(err, state.ErrInvalid) {
 		return dict{"error": "state"}
 	} else if err != nil {
 		t.Fatal(err)
@@ -360,7 +362,7 @@ func goldRemember(t testing.TB, c cases.Case) any {
 		}
 	}
 	cases.Parse(t, c.Input, &in)
-	by := repo.Stamp{Author: "t", Time: 1_780_000_000_000_000, Command: []string{"remember"}}
+	by := state.Stamp{Author: "t", Time: 1_780_000_000_000_000, Command: []string{"remember"}}
 	r := goldRepo(t, by)
 	m := memory.New(r)
 	remembered := []any{}
@@ -370,7 +372,7 @@ func goldRemember(t testing.TB, c cases.Case) any {
 		if q.ValidFrom != 0 {
 			req.ValidFrom = graph.At(graph.Time(q.ValidFrom))
 		}
-		opt := memory.RememberOptions{CommitOptions: repo.CommitOptions{Stamp: by}}
+		opt := memory.RememberOptions{CommitOptions: core.CommitOptions{Stamp: by}}
 		res, err := m.Remember(t.Context(), opt, req)
 		if err != nil {
 			t.Fatal(err)

@@ -7,9 +7,9 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/fixed"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // Constants of effective importance: docs/life.md.
@@ -54,7 +54,7 @@ const (
 
 // HalfLivesAt returns the half-lives that hold at a snapshot: the defaults, and those of the
 // parameter "halfLife" of its profiles in their place.
-func HalfLivesAt(ctx context.Context, s *repo.Snapshot) (HalfLives, error) {
+func HalfLivesAt(ctx context.Context, s *core.Snapshot) (HalfLives, error) {
 	params, err := verbParams(ctx, s, importanceVerb)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (h HalfLives) All() HalfLives {
 }
 
 // OwnHalfLivesAt returns the half-lives that a snapshot gives types itself, empty for none.
-func OwnHalfLivesAt(ctx context.Context, s *repo.Snapshot) (HalfLives, error) {
+func OwnHalfLivesAt(ctx context.Context, s *core.Snapshot) (HalfLives, error) {
 	params, err := verbParams(ctx, s, importanceVerb)
 	if err != nil {
 		return nil, err
@@ -116,8 +116,8 @@ func checkHalfLife(typ string, days int64) error {
 // SetHalfLives gives types half-lives of their own, in place of those given before, by one commit
 // that changes nothing else; none where they are so already. Without any the defaults hold.
 func (m *Memory) SetHalfLives(
-	ctx context.Context, opt repo.CommitOptions, days HalfLives,
-) (*repo.CommitResult, error) {
+	ctx context.Context, opt core.CommitOptions, days HalfLives,
+) (*core.CommitResult, error) {
 	v, err := days.value()
 	if err != nil {
 		return nil, err
@@ -132,8 +132,8 @@ func (m *Memory) SetHalfLives(
 // newest commit has, as SetHalfLives does, and returns them: whoever changes that of another type
 // at the same time is heeded too. An error of change is returned.
 func (m *Memory) ChangeHalfLives(
-	ctx context.Context, opt repo.CommitOptions, change func(own HalfLives) error,
-) (HalfLives, *repo.CommitResult, error) {
+	ctx context.Context, opt core.CommitOptions, change func(own HalfLives) error,
+) (HalfLives, *core.CommitResult, error) {
 	var own HalfLives
 	res, err := m.changeVerbParams(ctx, importanceVerb, opt,
 		func(old []ipld.Entry, err error) ([]ipld.Entry, error) {
@@ -224,7 +224,7 @@ type ImportanceOptions struct {
 // changes nothing. It reads the node and O(log n) blocks of edges. Edges that any memory gets for
 // when it was written count for nothing.
 func Importance(
-	ctx context.Context, s *repo.Snapshot, id graph.ID, now graph.Time, opt ImportanceOptions,
+	ctx context.Context, s *core.Snapshot, id graph.ID, now graph.Time, opt ImportanceOptions,
 ) (Effective, error) {
 	n, _, err := s.Node(ctx, id)
 	if err != nil {
@@ -240,7 +240,7 @@ func Importance(
 
 // importanceOf is Importance of a node that was read, with half-lives.
 func importanceOf(
-	ctx context.Context, s *repo.Snapshot, n *graph.Node, now graph.Time, opt ImportanceOptions,
+	ctx context.Context, s *core.Snapshot, n *graph.Node, now graph.Time, opt ImportanceOptions,
 ) (Effective, error) {
 	f := Factors{
 		Importance: StatedImportance(n), Age: ageAt(n, now), HalfLife: opt.HalfLives.Of(n.Type),

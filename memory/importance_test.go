@@ -5,9 +5,11 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store/mem"
 	"github.com/mnem-project/mnem/store/storetest"
 )
@@ -71,7 +73,7 @@ func TestHalfLives(t *testing.T) {
 	if got := weigh(); got != 3 {
 		t.Errorf("half-life %d, want 3", got)
 	}
-	if _, err := m.r.Undo(t.Context(), "", lifeBy); err != nil {
+	if _, err := history.Undo(t.Context(), m.r, "", lifeBy); err != nil {
 		t.Fatal(err)
 	}
 	if got := lifeTip(t, m); weigh() != DefaultHalfLife || got.Graph() != before.Graph() {
@@ -165,7 +167,7 @@ func TestLifeWork(t *testing.T) {
 	read := map[int][2]int64{}
 	for _, n := range []int{500, 8000} {
 		st := mem.New()
-		r, err := repo.New(t.Context(), st, lifeBy, repo.Options{})
+		r, err := care.New(t.Context(), st, lifeBy, core.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +181,7 @@ func TestLifeWork(t *testing.T) {
 		}
 		m.tell(t, lines...)
 		c := &countedStore{st, storetest.NewCounting(st.Facts()), storetest.NewCounting(st.Derived())}
-		cold, err := repo.New(t.Context(), c, lifeBy, repo.Options{})
+		cold, err := care.New(t.Context(), c, lifeBy, core.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

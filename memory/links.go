@@ -8,9 +8,10 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/text"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -76,7 +77,7 @@ const (
 // however large the memory is. Not safe for concurrent use.
 type linker struct {
 	m      *Memory
-	s      *repo.Snapshot
+	s      *core.Snapshot
 	opt    LinkOptions
 	drafts []recent                 // of this commit, the newest last
 	nodes  map[graph.ID]*graph.Node // of the snapshot that were read, nil where there is none
@@ -90,7 +91,7 @@ type linker struct {
 }
 
 // newLinker returns a linker for drafts that will be committed on a snapshot.
-func (m *Memory) newLinker(s *repo.Snapshot, opt LinkOptions) (*linker, error) {
+func (m *Memory) newLinker(s *core.Snapshot, opt LinkOptions) (*linker, error) {
 	l := &linker{m: m, s: s, opt: opt, nodes: map[graph.ID]*graph.Node{}}
 	var err error
 	l.terms, err = m.analyzer()
@@ -220,7 +221,7 @@ func (l *linker) hides(ctx context.Context, id graph.ID) (bool, error) {
 
 // seenNode returns a node that no mark hides but those in states that are let through, nil for none.
 func seenNode(
-	ctx context.Context, s *repo.Snapshot, id graph.ID, let []graph.State,
+	ctx context.Context, s *core.Snapshot, id graph.ID, let []graph.State,
 ) (*graph.Node, error) {
 	n, _, err := s.Node(ctx, id)
 	if isMissing(err) {
@@ -238,7 +239,7 @@ func seenNode(
 
 // isMissing reports whether an error says that something does not exist.
 func isMissing(err error) bool {
-	var missing *repo.NotFoundError
+	var missing *state.NotFoundError
 	return errors.As(err, &missing)
 }
 

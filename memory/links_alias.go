@@ -5,6 +5,7 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/memory/extract"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -72,12 +73,12 @@ func (l *linker) givenTo(ctx context.Context, first string) (list []*graph.Node,
 	if !ok {
 		return nil, nil
 	}
-	have, _, err := l.s.TermCounts(ctx, []string{term})
+	have, _, err := rank.TermCounts(ctx, l.s, []string{term})
 	if err != nil || have[0] == 0 || have[0] > maxHave {
 		return nil, err
 	}
 	entity := func(d retrieve.Document) (bool, error) { return d.Type() == TypeEntity, nil }
-	hits, err := l.s.Texts(ctx, first, entity, maxFullNames)
+	hits, err := rank.Texts(ctx, l.s, first, entity, maxFullNames)
 	if err != nil || len(hits) == maxFullNames {
 		return nil, err
 	}

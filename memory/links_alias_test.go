@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/care"
 )
 
 // aliases returns the keys of what the node of a first name is an alias of.
@@ -71,7 +71,7 @@ func TestAliasStays(t *testing.T) {
 func TestAliasKeepsNoName(t *testing.T) {
 	m := newMemory(t)
 	got := keep(t, m, said("On Monday Caroline Smith moved", "On Friday Caroline left")...)
-	res, err := m.r.Purge(t.Context(), got[1].ID.String(), repo.PurgeOptions{Stamp: linkBy})
+	res, err := care.Purge(t.Context(), m.r, got[1].ID.String(), care.PurgeOptions{Stamp: linkBy})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/rank"
 )
 
 // titles are the nodes of the type Entity that a text may speak of, by the key that their titles
@@ -29,7 +30,7 @@ func (l *linker) titlesIn(ctx context.Context, text string) (titles, error) {
 	if !l.s.CID().Defined() {
 		return nil, nil
 	}
-	ids, err := l.s.TitlesIn(ctx, text)
+	ids, err := rank.TitlesIn(ctx, l.s, text)
 	if err != nil {
 		return nil, err
 	}

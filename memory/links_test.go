@@ -9,24 +9,27 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store/mem"
 )
 
 const day0 = graph.Time(1_780_000_000_000_000)
 
-var linkBy = repo.Stamp{Author: "t", Time: day0, Command: []string{"test"}}
+var linkBy = state.Stamp{Author: "t", Time: day0, Command: []string{"test"}}
 
 // newMemory returns a memory over an empty repository, which is checked at the end.
 func newMemory(t testing.TB) *Memory {
 	t.Helper()
-	r, err := repo.New(t.Context(), mem.New(), linkBy, repo.Options{})
+	r, err := care.New(t.Context(), mem.New(), linkBy, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		report, err := r.Fsck(context.Background(), repo.FsckOptions{})
+		report, err := care.Fsck(context.Background(), r, care.FsckOptions{})
 		if err != nil || len(report.Errors) > 0 {
 			t.Errorf("fsck: %v, %+v", err, report)
 		}
@@ -42,7 +45,7 @@ func draft(text string, hours int, sources ...string) *Draft {
 }
 
 // changes returns the lines that write a draft and its links.
-func changes(s *repo.Snapshot, d *Draft, links []Link) []graph.Change {
+func changes(s *core.Snapshot, d *Draft, links []Link) []graph.Change {
 	out := []graph.Change{{Node: &graph.NodeChange{ID: d.ID, Type: d.Type, Summary: &d.Text,
 		Sources: d.Sources, Created: graph.At(d.Created)}}}
 	for _, l := range links {
@@ -57,7 +60,7 @@ func changes(s *repo.Snapshot, d *Draft, links []Link) []graph.Change {
 	return out
 }
 
-func (m *Memory) headOf(t testing.TB) *repo.Snapshot {
+func (m *Memory) headOf(t testing.TB) *core.Snapshot {
 	t.Helper()
 	s, err := m.r.Snapshot(t.Context(), "HEAD")
 	if err != nil {
@@ -96,7 +99,7 @@ func (m *Memory) writeDrafts(t testing.TB, opt LinkOptions, near []Near, ds ...*
 			}
 		}
 	}
-	if _, err := m.r.Commit(t.Context(), lines, repo.CommitOptions{Stamp: by, Message: "m"}); err != nil {
+	if _, err := m.r.Commit(t.Context(), lines, core.CommitOptions{Stamp: by, Message: "m"}); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -305,7 +308,7 @@ func commitChanges(t *testing.T, m *Memory, list ...graph.Change) {
 			}
 		}
 	}
-	if _, err := m.r.Commit(t.Context(), seq, repo.CommitOptions{Stamp: linkBy}); err != nil {
+	if _, err := m.r.Commit(t.Context(), seq, core.CommitOptions{Stamp: linkBy}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -322,7 +325,7 @@ func TestLinksDeterminism(t *testing.T) {
 		near = append(near, Near{ID: d.ID, Text: int64(20_000 + i%7), Cosine: int64(30_000 + 1000*i)})
 		if i%10 == 9 {
 			by := linkBy
-			if _, err := m.r.Undo(t.Context(), "", by); err != nil {
+			if _, err := history.Undo(t.Context(), m.r, "", by); err != nil {
 				t.Fatal(err)
 			}
 			if got := m.headOf(t).Graph(); got != before {

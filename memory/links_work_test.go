@@ -7,9 +7,10 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
 	"github.com/mnem-project/mnem/store/storetest"
@@ -37,7 +38,7 @@ func (c *countedStore) Derived() store.Derived { return countedDerived{c.Store.D
 func (c *countedStore) Close() error           { return nil }
 
 // fill makes a memory of n nodes with texts, each of which mentions an entity.
-func fill(t testing.TB, r *repo.Repo, n int) {
+func fill(t testing.TB, r *core.Repo, n int) {
 	t.Helper()
 	names := []string{"Alice", "Redis", "Berlin", "Kafka", "Priya", "Lyon"}
 	changes := func(yield func(graph.Change, error) bool) {
@@ -58,7 +59,7 @@ func fill(t testing.TB, r *repo.Repo, n int) {
 			}
 		}
 	}
-	if _, err := r.Commit(t.Context(), changes, repo.CommitOptions{Stamp: linkBy}); err != nil {
+	if _, err := r.Commit(t.Context(), changes, core.CommitOptions{Stamp: linkBy}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -77,7 +78,7 @@ func TestLinksWork(t *testing.T) {
 	last := int64(0)
 	for _, n := range []int{1_000, 10_000} {
 		st := mem.New()
-		r, err := repo.New(t.Context(), st, linkBy, repo.Options{})
+		r, err := care.New(t.Context(), st, linkBy, core.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +88,7 @@ func TestLinksWork(t *testing.T) {
 			m.writeDrafts(t, LinkOptions{}, nil, story(i))
 		}
 		c := &countedStore{st, storetest.NewCounting(st.Facts()), storetest.NewCounting(st.Derived())}
-		cold, err := repo.New(t.Context(), c, linkBy, repo.Options{})
+		cold, err := care.New(t.Context(), c, linkBy, core.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +125,7 @@ func BenchmarkLinks(b *testing.B) {
 		{"keyword", []Rule{RuleTemporal, RuleEntity, RuleCausal}}, {"all", nil},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			r, err := repo.Init(b.Context(), b.TempDir(), linkBy, repo.Options{})
+			r, err := care.Init(b.Context(), b.TempDir(), linkBy, core.Options{})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -150,7 +151,7 @@ func plainStory(i int) *Draft {
 }
 
 func BenchmarkLinksAlone(b *testing.B) {
-	r, err := repo.Init(b.Context(), b.TempDir(), linkBy, repo.Options{})
+	r, err := care.Init(b.Context(), b.TempDir(), linkBy, core.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -182,7 +183,7 @@ func TestReadingWork(t *testing.T) {
 	last := map[string]int64{}
 	for _, n := range []int{1_000, 10_000} {
 		st := mem.New()
-		r, err := repo.New(t.Context(), st, linkBy, repo.Options{})
+		r, err := care.New(t.Context(), st, linkBy, core.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,23 +194,23 @@ func TestReadingWork(t *testing.T) {
 		for _, c := range []struct {
 			name string
 			most int64
-			fn   func(*repo.Snapshot) error
+			fn   func(*core.Snapshot) error
 		}{
-			{"explore", 8000, func(s *repo.Snapshot) error {
+			{"explore", 8000, func(s *core.Snapshot) error {
 				_, err := Explore(t.Context(), s, ExploreRequest{Topic: "redis", Keyword: true})
 				return err
 			}},
-			{"related", 2500, func(s *repo.Snapshot) error {
+			{"related", 2500, func(s *core.Snapshot) error {
 				_, err := Related(t.Context(), s, RelatedRequest{ID: d.ID})
 				return err
 			}},
-			{"suggest", 500, func(s *repo.Snapshot) error {
+			{"suggest", 500, func(s *core.Snapshot) error {
 				_, err := Suggest(t.Context(), s, "w77 ran out of memory in Berlin")
 				return err
 			}},
 		} {
 			counts := &countedStore{st, storetest.NewCounting(st.Facts()), storetest.NewCounting(st.Derived())}
-			cold, err := repo.New(t.Context(), counts, linkBy, repo.Options{})
+			cold, err := care.New(t.Context(), counts, linkBy, core.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
@@ -38,7 +40,7 @@ func (e *StateError) Error() string {
 }
 
 // Is reports whether target is repo.ErrInvalid.
-func (e *StateError) Is(target error) bool { return target == repo.ErrInvalid }
+func (e *StateError) Is(target error) bool { return target == state.ErrInvalid }
 
 // EdgeError is returned where an edge is named to be marked: the verbs mark nodes. errors.Is(err,
 // store.ErrNotFound) holds.
@@ -56,7 +58,7 @@ func (e *EdgeError) Error() string {
 func (e *EdgeError) Is(target error) bool { return target == store.ErrNotFound }
 
 func invalidf(format string, args ...any) error {
-	return fmt.Errorf("%w: %w", repo.ErrInvalid, fmt.Errorf(format, args...))
+	return fmt.Errorf("%w: %w", state.ErrInvalid, fmt.Errorf(format, args...))
 }
 
 // MarkRequest asks for nodes to be marked.
@@ -71,7 +73,7 @@ type MarkRequest struct {
 
 // MarkResult tells what a request for marks did.
 type MarkResult struct {
-	*repo.CommitResult
+	*core.CommitResult
 	Marked   []graph.ID // newly in the state, or with another reason, in the order of the request
 	Already  []graph.ID // in the state before
 	Unmarked []graph.ID // whose mark was taken off; of a contradiction that is settled, too
@@ -88,20 +90,20 @@ type MarkResult struct {
 // What supersedes, hides or forgets one of two that contradict each other settles it: the other's
 // mark is taken off, or names another one that is marked by it.
 func (m *Memory) Mark(
-	ctx context.Context, opt repo.CommitOptions, req MarkRequest,
+	ctx context.Context, opt core.CommitOptions, req MarkRequest,
 ) (*MarkResult, error) {
 	if err := req.check(); err != nil {
 		return nil, err
 	}
 	var res *MarkResult
 	long := len(req.Nodes) >= manyNodes
-	done, err := m.decide(ctx, opt, long, func(s *repo.Snapshot) (*repo.Decision, error) {
+	done, err := m.decide(ctx, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
 		k := newMarker(ctx, s)
 		if err := k.mark(req); err != nil {
 			return nil, err
 		}
 		res = k.res
-		return &repo.Decision{Changes: k.changes, Message: k.message(req.State)}, nil
+		return &core.Decision{Changes: k.changes, Message: k.message(req.State)}, nil
 	})
 	if err != nil {
 		return nil, err
@@ -170,14 +172,14 @@ func withReason(text, reason string) string {
 // decide commits what fn makes of the newest commit of a branch, as repo.Decide does. long says that
 // deciding takes longer than other writers should wait.
 func (m *Memory) decide(
-	ctx context.Context, opt repo.CommitOptions, long bool,
-	fn func(*repo.Snapshot) (*repo.Decision, error),
-) (*repo.CommitResult, error) {
-	return m.r.Decide(ctx, repo.DecideOptions{CommitOptions: opt, Long: long}, fn)
+	ctx context.Context, opt core.CommitOptions, long bool,
+	fn func(*core.Snapshot) (*core.Decision, error),
+) (*core.CommitResult, error) {
+	return m.r.Decide(ctx, core.DecideOptions{CommitOptions: opt, Long: long}, fn)
 }
 
 // head returns the newest state of a branch, "" for the one that HEAD is on.
-func (m *Memory) head(ctx context.Context, branch string) (*repo.Snapshot, error) {
+func (m *Memory) head(ctx context.Context, branch string) (*core.Snapshot, error) {
 	if branch != "" {
 		return m.r.Snapshot(ctx, string(graph.BranchRef(branch)))
 	}
@@ -191,7 +193,7 @@ func (m *Memory) head(ctx context.Context, branch string) (*repo.Snapshot, error
 // marker makes the changes that mark nodes of a snapshot.
 type marker struct {
 	ctx     context.Context
-	s       *repo.Snapshot
+	s       *core.Snapshot
 	res     *MarkResult
 	changes []graph.Change
 	named   []graph.ID // what is marked, for the message
@@ -201,7 +203,7 @@ type marker struct {
 	adds    map[graph.ID][]graph.ID // likewise what was decided
 }
 
-func newMarker(ctx context.Context, s *repo.Snapshot) *marker {
+func newMarker(ctx context.Context, s *core.Snapshot) *marker {
 	return &marker{ctx: ctx, s: s, res: &MarkResult{}, marks: make(map[graph.ID]*graph.Mark),
 		adds: make(map[graph.ID][]graph.ID)}
 }
@@ -230,7 +232,7 @@ func (k *marker) name(name string, see func(*graph.Mark) bool) (graph.ID, error)
 	}
 	edge, other := k.s.EdgeName(k.ctx, name)
 	if other != nil { // it is none either
-		return k.s.Find(k.ctx, name, see)
+		return rank.Find(k.ctx, k.s, name, see)
 	}
 	e, _, other := k.s.Edge(k.ctx, edge)
 	if other != nil {
@@ -407,7 +409,7 @@ func (k *marker) open(m *graph.Mark) (*graph.Mark, error) {
 // Disputed reports whether a mark, nil for none, says that a node is contradicted by one that is seen.
 // A node that is contradicted by one that contradicts a third keeps its mark when that one is hidden
 // or forgotten, as marks do not know what they are named in; it says nothing then.
-func Disputed(ctx context.Context, s *repo.Snapshot, m *graph.Mark) (bool, error) {
+func Disputed(ctx context.Context, s *core.Snapshot, m *graph.Mark) (bool, error) {
 	if m == nil || m.State != graph.Contradicted {
 		return false, nil
 	}
@@ -479,7 +481,7 @@ type UnmarkRequest struct {
 // Unmark takes the marks off nodes in one commit, or none where no node has one: what was forgotten
 // or retired is found again. Of two that contradict each other it takes both marks off.
 func (m *Memory) Unmark(
-	ctx context.Context, opt repo.CommitOptions, req UnmarkRequest,
+	ctx context.Context, opt core.CommitOptions, req UnmarkRequest,
 ) (*MarkResult, error) {
 	check := MarkRequest{State: graph.Stale, Nodes: req.Nodes, Reason: req.Reason}
 	if err := check.check(); err != nil {
@@ -487,7 +489,7 @@ func (m *Memory) Unmark(
 	}
 	var res *MarkResult
 	long := len(req.Nodes) >= manyNodes
-	done, err := m.decide(ctx, opt, long, func(s *repo.Snapshot) (*repo.Decision, error) {
+	done, err := m.decide(ctx, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
 		k := newMarker(ctx, s)
 		for _, name := range req.Nodes {
 			if err := k.unmark(name); err != nil {
@@ -495,7 +497,7 @@ func (m *Memory) Unmark(
 			}
 		}
 		res = k.res
-		return &repo.Decision{Changes: k.changes, Message: withReason("restore "+listed(k.named), req.Reason)}, nil
+		return &core.Decision{Changes: k.changes, Message: withReason("restore "+listed(k.named), req.Reason)}, nil
 	})
 	if err != nil {
 		return nil, err

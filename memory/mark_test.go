@@ -10,24 +10,28 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store/mem"
 )
 
-var lifeBy = repo.Stamp{Author: "erin", Time: 1_767_323_045_000_000, Command: []string{"test"}}
+var lifeBy = state.Stamp{Author: "erin", Time: 1_767_323_045_000_000, Command: []string{"test"}}
 
 // lifeMemory returns a memory of change lines.
 func lifeMemory(t testing.TB, lines ...string) *Memory {
 	t.Helper()
-	r, err := repo.New(t.Context(), mem.New(), lifeBy, repo.Options{})
+	r, err := care.New(t.Context(), mem.New(), lifeBy, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		report, err := r.Fsck(context.Background(), repo.FsckOptions{Full: true})
+		report, err := care.Fsck(context.Background(), r, care.FsckOptions{Full: true})
 		if err != nil || len(report.Errors) > 0 {
 			t.Errorf("fsck: %v %+v", err, report)
 		}
@@ -40,13 +44,13 @@ func lifeMemory(t testing.TB, lines ...string) *Memory {
 // tell commits change lines.
 func (m *Memory) tell(t testing.TB, lines ...string) {
 	t.Helper()
-	changes := repo.ReadChanges(strings.NewReader(strings.Join(lines, "\n")), "")
-	if _, err := m.r.Commit(t.Context(), changes, repo.CommitOptions{Stamp: lifeBy}); err != nil {
+	changes := state.ReadChanges(strings.NewReader(strings.Join(lines, "\n")), "")
+	if _, err := m.r.Commit(t.Context(), changes, core.CommitOptions{Stamp: lifeBy}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func lifeTip(t testing.TB, m *Memory) *repo.Snapshot {
+func lifeTip(t testing.TB, m *Memory) *core.Snapshot {
 	t.Helper()
 	s, err := m.head(t.Context(), "")
 	if err != nil {
@@ -55,7 +59,7 @@ func lifeTip(t testing.TB, m *Memory) *repo.Snapshot {
 	return s
 }
 
-var lifeOpt = repo.CommitOptions{Stamp: lifeBy}
+var lifeOpt = core.CommitOptions{Stamp: lifeBy}
 
 // secretLines have one memory with words of its own, and everything that could lead to it.
 var secretLines = []string{
@@ -91,9 +95,9 @@ func TestForgottenIsNotRetrieved(t *testing.T) {
 				{Lane: retrieve.LaneEntity, Weight: 65_536}}})
 		}
 	}
-	said := func(s *repo.Snapshot) (found int) {
+	said := func(s *core.Snapshot) (found int) {
 		for _, req := range requests {
-			a, err := s.Retrieve(t.Context(), req)
+			a, err := rank.Retrieve(t.Context(), s, req)
 			if err != nil {
 				t.Fatalf("%+v: %v", req, err)
 			}
@@ -131,7 +135,7 @@ func TestForgottenIsNotRetrieved(t *testing.T) {
 // undo takes the newest operation back, after which the graph must be what it was.
 func undo(t testing.TB, m *Memory, before ipld.CID) {
 	t.Helper()
-	if _, err := m.r.Undo(t.Context(), "", lifeBy); err != nil {
+	if _, err := history.Undo(t.Context(), m.r, "", lifeBy); err != nil {
 		t.Fatal(err)
 	}
 	if got := lifeTip(t, m).Graph(); got != before {
@@ -182,7 +186,7 @@ func TestMarkRequests(t *testing.T) {
 		{State: graph.Stale, Nodes: make([]string, MaxMarked+1)},
 	} {
 		_, err := m.Mark(t.Context(), lifeOpt, req)
-		if !errors.Is(err, repo.ErrInvalid) && !errors.Is(err, graph.ErrInvalid) {
+		if !errors.Is(err, state.ErrInvalid) && !errors.Is(err, graph.ErrInvalid) {
 			t.Errorf("%.80v: %v", req, err)
 		}
 	}
@@ -276,7 +280,7 @@ func TestRandomMarks(t *testing.T) {
 		default:
 			_, err = m.Mark(t.Context(), lifeOpt, MarkRequest{State: state, Nodes: []string{name()}})
 		}
-		if err != nil && !errors.Is(err, repo.ErrInvalid) {
+		if err != nil && !errors.Is(err, state.ErrInvalid) {
 			t.Fatal(err)
 		}
 		if lifeTip(t, m).CID() != before.CID() {
@@ -294,7 +298,7 @@ func TestRandomMarks(t *testing.T) {
 
 // checkPairs checks that no mark leads in a circle of what hides, and that nothing visible is
 // contradicted by what is hidden where that one was contradicted by it.
-func checkPairs(t testing.TB, s *repo.Snapshot) {
+func checkPairs(t testing.TB, s *core.Snapshot) {
 	t.Helper()
 	for id, err := range s.IDs(t.Context()) {
 		if err != nil {

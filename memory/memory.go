@@ -3,9 +3,10 @@ package memory
 import (
 	"sync"
 
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // Bounds of a memory.
@@ -50,14 +51,14 @@ const (
 	EdgeEnables  = "enables"
 	EdgePrevents = "prevents"
 	EdgeSimilar  = "similar"
-	EdgeAlias    = repo.AliasEdge // from the entity of a first name to that of a full name
+	EdgeAlias    = care.AliasEdge // from the entity of a first name to that of a full name
 )
 
 // Memory remembers and recalls in one repository. It is safe for concurrent use, together with any
 // other Memory of the same repository: what is written depends on what is stored, so that it is
 // decided in the turn of the writer, as repo.Decide says.
 type Memory struct {
-	r  *repo.Repo
+	r  *core.Repo
 	mu sync.Mutex // guards what follows
 	// recent is what is known of the newest commits.
 	recent map[ipld.CID]*added
@@ -79,4 +80,4 @@ func (m *Memory) analyzer() (*text.Analyzer, error) {
 }
 
 // New returns a Memory over an open repository, which stays the caller's to close.
-func New(r *repo.Repo) *Memory { return &Memory{r: r} }
+func New(r *core.Repo) *Memory { return &Memory{r: r} }

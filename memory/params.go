@@ -6,8 +6,9 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -17,8 +18,8 @@ import (
 // another. A memory that has none has the defaults.
 
 // verbParams returns the parameters of a verb at a snapshot, in canonical order; nil for none.
-func verbParams(ctx context.Context, s *repo.Snapshot, verb string) ([]ipld.Entry, error) {
-	p, err := s.Profiles(ctx)
+func verbParams(ctx context.Context, s *core.Snapshot, verb string) ([]ipld.Entry, error) {
+	p, err := rank.Profiles(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -40,8 +41,8 @@ func paramsIn(p *retrieve.Profiles, verb string) ([]ipld.Entry, error) {
 // setVerbParams makes the parameters of a verb those of entries, nil for the defaults, by one commit
 // that changes nothing else; none where they are so already.
 func (m *Memory) setVerbParams(
-	ctx context.Context, verb string, entries []ipld.Entry, opt repo.CommitOptions,
-) (*repo.CommitResult, error) {
+	ctx context.Context, verb string, entries []ipld.Entry, opt core.CommitOptions,
+) (*core.CommitResult, error) {
 	return m.changeVerbParams(ctx, verb, opt, func([]ipld.Entry, error) ([]ipld.Entry, error) {
 		return entries, nil
 	})
@@ -51,10 +52,10 @@ func (m *Memory) setVerbParams(
 // of the branch has, as setVerbParams does. Nothing can come between reading and writing, so that of
 // two who change different ones at once both are heeded.
 func (m *Memory) changeVerbParams(
-	ctx context.Context, verb string, opt repo.CommitOptions,
+	ctx context.Context, verb string, opt core.CommitOptions,
 	change func(old []ipld.Entry, unreadable error) ([]ipld.Entry, error),
-) (*repo.CommitResult, error) {
-	res, err := m.r.SetProfiles(ctx, func(p *retrieve.Profiles) error {
+) (*core.CommitResult, error) {
+	res, err := rank.SetProfiles(ctx, m.r, func(p *retrieve.Profiles) error {
 		entries, err := change(paramsIn(p, verb))
 		if err != nil {
 			return err

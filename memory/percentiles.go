@@ -5,9 +5,10 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/memory/compare"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -37,7 +38,7 @@ type ScorePercentiles struct {
 // compared with: those at even distances in the order of their ids, which are hashes. Nodes without a
 // summary count for nothing. It costs a retrieval for each.
 func SampleScores(
-	ctx context.Context, s *repo.Snapshot, progress func(done, total int),
+	ctx context.Context, s *core.Snapshot, progress func(done, total int),
 ) (*ScorePercentiles, error) {
 	ids, err := s.SampleIDs(ctx, MaxSampled)
 	if err != nil {
@@ -49,7 +50,7 @@ func SampleScores(
 		if err != nil {
 			return nil, err
 		}
-		if n.Type == repo.RedactedType || blankText(n.Summary) {
+		if n.Type == state.RedactedType || blankText(n.Summary) {
 			continue
 		}
 		e, alike, err := sampleOne(ctx, s, n)
@@ -73,7 +74,7 @@ func SampleScores(
 // sampleOne returns what check finds of a memory's text in the others, and how alike the most alike
 // of those it looks at is.
 func sampleOne(
-	ctx context.Context, s *repo.Snapshot, n *graph.Node,
+	ctx context.Context, s *core.Snapshot, n *graph.Node,
 ) (e Evidence, alike int64, err error) {
 	asked := text.FirstScalars(n.Summary, maxSampledText)
 	res, err := Check(ctx, s, CheckRequest{

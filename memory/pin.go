@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // PropPinned is true on nodes that a user wants every session to begin with. It is a property like any other, so
@@ -26,7 +26,7 @@ type PinRequest struct {
 
 // PinResult tells what a request to pin did.
 type PinResult struct {
-	*repo.CommitResult
+	*core.CommitResult
 	Changed []graph.ID // in the order of the request
 	Already []graph.ID // that were as asked before
 }
@@ -34,7 +34,7 @@ type PinResult struct {
 // Pin gives nodes the property PropPinned, or takes it away, in one commit, or none where all are as asked. An
 // *EdgeError is returned where a name is that of an edge.
 func (m *Memory) Pin(
-	ctx context.Context, opt repo.CommitOptions, req PinRequest,
+	ctx context.Context, opt core.CommitOptions, req PinRequest,
 ) (*PinResult, error) {
 	switch {
 	case len(req.Nodes) == 0:
@@ -43,7 +43,7 @@ func (m *Memory) Pin(
 		return nil, invalidf("nodes: %d, limit %d: pin them in several requests", len(req.Nodes), MaxMarked)
 	}
 	var res *PinResult
-	done, err := m.decide(ctx, opt, len(req.Nodes) >= manyNodes, func(s *repo.Snapshot) (*repo.Decision, error) {
+	done, err := m.decide(ctx, opt, len(req.Nodes) >= manyNodes, func(s *core.Snapshot) (*core.Decision, error) {
 		res = &PinResult{}
 		return pin(ctx, s, req, res)
 	})
@@ -54,10 +54,10 @@ func (m *Memory) Pin(
 	return res, nil
 }
 
-func pin(ctx context.Context, s *repo.Snapshot, req PinRequest, res *PinResult) (*repo.Decision, error) {
+func pin(ctx context.Context, s *core.Snapshot, req PinRequest, res *PinResult) (*core.Decision, error) {
 	k := newMarker(ctx, s)
 	seen := make(map[graph.ID]bool, len(req.Nodes))
-	out := &repo.Decision{Message: "pin "}
+	out := &core.Decision{Message: "pin "}
 	if req.Unpin {
 		out.Message = "unpin "
 	}

@@ -13,8 +13,14 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/pebble"
@@ -28,13 +34,13 @@ var (
 )
 
 // onDisk opens a repository on disk whose tables are not compressed.
-func onDisk(t *testing.T, dir string) (*repo.Repo, *pebble.Store) {
+func onDisk(t *testing.T, dir string) (*core.Repo, *pebble.Store) {
 	t.Helper()
 	st, err := pebble.Open(dir, pebble.Options{Create: true, Uncompressed: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := repo.New(t.Context(), st, linkBy, repo.Options{})
+	r, err := care.New(t.Context(), st, linkBy, core.Options{})
 	if err != nil {
 		t.Fatal(errors.Join(err, st.Close()))
 	}
@@ -115,7 +121,7 @@ func eachText(v ipld.Value, fn func(string)) {
 
 // rememberKey remembers a text with the key, and asks for it. Where no rule makes an entity of it, one
 // is written as programs did that made one.
-func rememberKey(t *testing.T, r *repo.Repo) graph.ID {
+func rememberKey(t *testing.T, r *core.Repo) graph.ID {
 	t.Helper()
 	ctx := t.Context()
 	m := New(r)
@@ -139,15 +145,15 @@ func rememberKey(t *testing.T, r *repo.Repo) graph.ID {
 		`{"edge":{"type":"uses","src":%q,"dst":"billing","props":{"with":%q}}}`, id, apiKey),
 		fmt.Sprintf(`{"mark":{"node":%q,"state":"stale","reason":"not %s any more"}}`, id, apiKey),
 		fmt.Sprintf(`{"embedding":{"node":%q,"model":"m","vector":[1,2,3]}}`, id))
-	by := repo.CommitOptions{Stamp: linkBy}
-	_, err = r.Commit(ctx, repo.ReadChanges(strings.NewReader(strings.Join(lines, "\n")), "x"), by)
+	by := core.CommitOptions{Stamp: linkBy}
+	_, err = r.Commit(ctx, state.ReadChanges(strings.NewReader(strings.Join(lines, "\n")), "x"), by)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.StartSession(ctx, "s", repo.SessionOptions{Stamp: linkBy}); err != nil {
+	if _, err := session.StartSession(ctx, r, "s", session.SessionOptions{Stamp: linkBy}); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = r.RetrieveIn(ctx, "s", retrieve.Request{
+	_, _, err = session.RetrieveIn(ctx, r, "s", retrieve.Request{
 		Text: "The Stripe account of billing is reached with " + apiKey + " from the vault?",
 	}, linkBy)
 	if err != nil {
@@ -157,14 +163,14 @@ func rememberKey(t *testing.T, r *repo.Repo) graph.ID {
 }
 
 // answersNone checks that nothing answers a question for the pieces of the key.
-func answersNone(t *testing.T, r *repo.Repo) {
+func answersNone(t *testing.T, r *core.Repo) {
 	t.Helper()
 	s, err := r.Snapshot(t.Context(), "HEAD")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range append([]string{apiKey, EntityKey(apiKey)}, apiPieces...) {
-		a, err := s.Retrieve(t.Context(), retrieve.Request{Text: text})
+		a, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: text})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,14 +192,14 @@ func TestPurgeTakesWhatIsDerived(t *testing.T) {
 	if where := leaks(t, dir, st); len(where) < 7 {
 		t.Fatalf("the key is not where it is to be removed from: %v", where)
 	}
-	opt := repo.PurgeOptions{Stamp: linkBy, Reason: "a key"}
+	opt := care.PurgeOptions{Stamp: linkBy, Reason: "a key"}
 	opt.DryRun = true
-	plan, err := r.Purge(ctx, id.String(), opt)
+	plan, err := care.Purge(ctx, r, id.String(), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
 	opt.DryRun = false
-	res, err := r.Purge(ctx, id.String(), opt)
+	res, err := care.Purge(ctx, r, id.String(), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +218,7 @@ func TestPurgeTakesWhatIsDerived(t *testing.T) {
 	if slices.Contains(res.Derived, stripe) {
 		t.Error("an entity goes that another memory mentions")
 	}
-	if !slices.ContainsFunc(res.Hits, func(h repo.PurgeHit) bool { return h.Name == stripe.String() }) {
+	if !slices.ContainsFunc(res.Hits, func(h care.PurgeHit) bool { return h.Name == stripe.String() }) {
 		t.Errorf("what is shared is not named: %v", res.Hits)
 	}
 	if where := leaks(t, dir, st); len(where) > 0 {
@@ -226,7 +232,7 @@ func TestPurgeTakesWhatIsDerived(t *testing.T) {
 	if where := leaks(t, dir, st); len(where) > 0 {
 		t.Errorf("left after opening: %v", where)
 	}
-	report, err := r.Fsck(ctx, repo.FsckOptions{Full: true})
+	report, err := care.Fsck(ctx, r, care.FsckOptions{Full: true})
 	if err != nil || len(report.Errors) > 0 {
 		t.Errorf("fsck: %v, %v", report.Errors, err)
 	}
@@ -241,7 +247,7 @@ func TestPurgeOneAfterTheOther(t *testing.T) {
 	got := keep(t, m, said("We sell rail to Initech", "We rent halls to Initech")...)
 	name := graph.NodeID(EntityKey("Initech"))
 	for i, mem := range got {
-		res, err := m.r.Purge(t.Context(), mem.ID.String(), repo.PurgeOptions{Stamp: linkBy})
+		res, err := care.Purge(t.Context(), m.r, mem.ID.String(), care.PurgeOptions{Stamp: linkBy})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,14 +258,14 @@ func TestPurgeOneAfterTheOther(t *testing.T) {
 }
 
 // keyEverywhere writes the key wherever a caller can put a text.
-func keyEverywhere(t *testing.T, r *repo.Repo) {
+func keyEverywhere(t *testing.T, r *core.Repo) {
 	t.Helper()
 	ctx := t.Context()
 	lines := func(message string, list ...string) {
 		t.Helper()
-		opt := repo.CommitOptions{Stamp: linkBy, Message: message}
+		opt := core.CommitOptions{Stamp: linkBy, Message: message}
 		in := strings.NewReader(strings.Join(list, "\n"))
-		if _, err := r.Commit(ctx, repo.ReadChanges(in, "x"), opt); err != nil {
+		if _, err := r.Commit(ctx, state.ReadChanges(in, "x"), opt); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -275,19 +281,19 @@ func keyEverywhere(t *testing.T, r *repo.Repo) {
 		fmt.Sprintf(`{"edge":{"type":"e","src":"a","dst":"a","sources":[%q]}}`, "https://x.test/"+apiKey))
 	lines("and marks", fmt.Sprintf(`{"mark":{"node":"a","state":"stale","reason":"%s leaked"}}`, apiKey))
 	lines("c is clean", `{"node":{"key":"c","props":{"x":1}}}`)
-	tag := repo.TagOptions{RefOptions: repo.RefOptions{Stamp: linkBy}, Annotate: true,
+	tag := core.TagOptions{RefOptions: core.RefOptions{Stamp: linkBy}, Annotate: true,
 		Message: "before " + apiKey + " changed"}
 	if _, err := r.CreateTag(ctx, "v1", "HEAD", tag); err != nil {
 		t.Fatal(err)
 	}
-	_, err := r.StageChanges(ctx, repo.ReadChanges(strings.NewReader(
+	_, err := r.StageChanges(ctx, state.ReadChanges(strings.NewReader(
 		fmt.Sprintf(`{"node":{"key":"d","type":"T","context":%q}}`, apiKey)), "x"),
-		repo.StageOptions{Stamp: linkBy})
+		core.StageOptions{Stamp: linkBy})
 	if err != nil {
 		t.Fatal(err)
 	}
 	words := strings.ReplaceAll(apiKey, "-", " ")
-	if _, _, err := r.RetrieveIn(ctx, "_default", retrieve.Request{Text: words}, linkBy); err != nil {
+	if _, _, err := session.RetrieveIn(ctx, r, "_default", retrieve.Request{Text: words}, linkBy); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -306,13 +312,13 @@ func TestPurgeText(t *testing.T) {
 	if where := leaks(t, dir, st); len(where) < 11 {
 		t.Fatalf("the key is not where it is to be removed from: %v", where)
 	}
-	opt := repo.PurgeOptions{Stamp: linkBy, Reason: "leaked", DryRun: true}
-	plan, err := r.PurgeText(ctx, apiKey, opt)
+	opt := care.PurgeOptions{Stamp: linkBy, Reason: "leaked", DryRun: true}
+	plan, err := care.PurgeText(ctx, r, apiKey, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
 	opt.DryRun = false
-	res, err := r.PurgeText(ctx, apiKey, opt)
+	res, err := care.PurgeText(ctx, r, apiKey, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,13 +351,13 @@ func TestPurgeText(t *testing.T) {
 	if where := leaks(t, dir, st); len(where) > 0 {
 		t.Errorf("left after opening: %v", where)
 	}
-	if _, err := r.PurgeText(ctx, apiKey, opt); !errors.Is(err, store.ErrNotFound) {
+	if _, err := care.PurgeText(ctx, r, apiKey, opt); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("purged again: %v", err)
 	}
 }
 
 // checkErasedText checks what is left of what keyEverywhere wrote, also in a copy of it.
-func checkErasedText(t *testing.T, r *repo.Repo, first ipld.CID) {
+func checkErasedText(t *testing.T, r *core.Repo, first ipld.CID) {
 	t.Helper()
 	ctx := t.Context()
 	s, err := r.At(ctx, first)
@@ -385,30 +391,30 @@ func checkErasedText(t *testing.T, r *repo.Repo, first ipld.CID) {
 	if edges != 2 {
 		t.Errorf("%d edges", edges)
 	}
-	for _, err := range r.History(ctx, repo.LogOptions{}) {
+	for _, err := range history.History(ctx, r, history.LogOptions{}) {
 		if err != nil {
 			t.Error(err)
 		}
 	}
 	var car bytes.Buffer
-	if _, err := r.Export(ctx, &car, repo.ExportOptions{All: true}); err != nil {
+	if _, err := exchange.Export(ctx, r, &car, exchange.ExportOptions{All: true}); err != nil {
 		t.Fatal(err)
 	}
 	other := newMemory(t) // checked at the end
-	imp, err := other.r.Import(ctx, bytes.NewReader(car.Bytes()), int64(car.Len()),
-		repo.ImportOptions{Stamp: linkBy})
+	imp, err := exchange.Import(ctx, other.r, bytes.NewReader(car.Bytes()), int64(car.Len()),
+		exchange.ImportOptions{Stamp: linkBy})
 	if err != nil || imp.Redactions < 10 {
 		t.Errorf("import: %+v, %v", imp, err)
 	}
-	if _, err := r.GC(ctx, repo.GCOptions{Stamp: linkBy, KeepOps: 1}); err != nil {
+	if _, err := care.GC(ctx, r, care.GCOptions{Stamp: linkBy, KeepOps: 1}); err != nil {
 		t.Errorf("gc: %v", err)
 	}
-	report, err := r.Fsck(ctx, repo.FsckOptions{Full: true})
+	report, err := care.Fsck(ctx, r, care.FsckOptions{Full: true})
 	if err != nil || len(report.Errors) > 0 {
 		t.Errorf("fsck: %v, %v", report.Errors, err)
 	}
-	opt := repo.CommitOptions{Stamp: linkBy, Message: "the key is " + apiKey}
-	line := repo.ReadChanges(strings.NewReader(`{"node":{"key":"z","type":"T"}}`), "x")
+	opt := core.CommitOptions{Stamp: linkBy, Message: "the key is " + apiKey}
+	line := state.ReadChanges(strings.NewReader(`{"node":{"key":"z","type":"T"}}`), "x")
 	if _, err := r.Commit(ctx, line, opt); !errors.Is(err, store.ErrRedacted) {
 		t.Errorf("a commit with the message again: %v", err)
 	}
@@ -421,20 +427,20 @@ func TestPurgeTextNamesTheRest(t *testing.T) {
 	keep(t, m, said("We sell rail to Initech")...)
 	by := linkBy
 	by.Author = "the owner of " + apiKey
-	if _, err := m.r.CreateBranch(ctx, apiKey, "HEAD", repo.RefOptions{Stamp: by}); err != nil {
+	if _, err := m.r.CreateBranch(ctx, apiKey, "HEAD", core.RefOptions{Stamp: by}); err != nil {
 		t.Fatal(err)
 	}
-	for name, opt := range map[string]repo.PurgeOptions{
+	for name, opt := range map[string]care.PurgeOptions{
 		"author": {Stamp: by}, "reason": {Stamp: linkBy, Reason: "not " + apiKey},
 	} {
-		if _, err := m.r.PurgeText(ctx, apiKey, opt); !errors.Is(err, repo.ErrInvalid) {
+		if _, err := care.PurgeText(ctx, m.r, apiKey, opt); !errors.Is(err, state.ErrInvalid) {
 			t.Errorf("%s with the text: %v", name, err)
 		}
 	}
-	if _, err := m.r.PurgeText(ctx, "short", repo.PurgeOptions{Stamp: linkBy}); !errors.Is(err, repo.ErrInvalid) {
+	if _, err := care.PurgeText(ctx, m.r, "short", care.PurgeOptions{Stamp: linkBy}); !errors.Is(err, state.ErrInvalid) {
 		t.Errorf("a short text: %v", err)
 	}
-	res, err := m.r.PurgeText(ctx, apiKey, repo.PurgeOptions{Stamp: linkBy, DryRun: true})
+	res, err := care.PurgeText(ctx, m.r, apiKey, care.PurgeOptions{Stamp: linkBy, DryRun: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,8 @@ package memory
 import (
 	"context"
 
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -14,19 +15,19 @@ import (
 // sessions and receipts are those of any request, so repo.Repo records and replays it. Errors are
 // those of Snapshot.Retrieve. Safe for concurrent use; it writes nothing.
 func (m *Memory) Recall(
-	ctx context.Context, s *repo.Snapshot, q retrieve.Request,
+	ctx context.Context, s *core.Snapshot, q retrieve.Request,
 ) (*retrieve.Answer, error) {
 	if q.Intent == "" {
 		q.Intent = retrieve.IntentAuto
 	}
-	return s.Retrieve(ctx, q)
+	return rank.Retrieve(ctx, s, q)
 }
 
 // findAll returns the first nodes that have something of a text, however little, without expansion. Names
 // are among them, which bands leave out: links lead on from them.
 func findAll(
-	ctx context.Context, s *repo.Snapshot, limit int, q retrieve.Request,
+	ctx context.Context, s *core.Snapshot, limit int, q retrieve.Request,
 ) (*retrieve.Answer, error) {
 	q.Limit, q.Budget, q.Expand, q.Ranking = &limit, new(int), new(int), retrieve.PlainRanking
-	return s.Retrieve(ctx, q.Explicitly("limit", "budget", "expand"))
+	return rank.Retrieve(ctx, s, q.Explicitly("limit", "budget", "expand"))
 }

@@ -5,17 +5,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store/mem"
 )
 
 // recallable makes a memory of a failure and what an edge of a type leads from to it.
-func recallable(t *testing.T, edge string) (*memory.Memory, *repo.Snapshot) {
+func recallable(t *testing.T, edge string) (*memory.Memory, *core.Snapshot) {
 	t.Helper()
-	by := repo.Stamp{Author: "erin", Time: 1_767_225_600_000_000, Command: []string{"test"}}
-	r, err := repo.New(t.Context(), mem.New(), by, repo.Options{})
+	by := state.Stamp{Author: "erin", Time: 1_767_225_600_000_000, Command: []string{"test"}}
+	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,11 +26,11 @@ func recallable(t *testing.T, edge string) (*memory.Memory, *repo.Snapshot) {
 			t.Error(err)
 		}
 	})
-	_, err = r.Commit(t.Context(), repo.ReadChanges(strings.NewReader(
+	_, err = r.Commit(t.Context(), state.ReadChanges(strings.NewReader(
 		`{"node":{"key":"fail","type":"event","summary":"The pump failed"}}
 {"node":{"key":"silt","type":"fact","summary":"Silt blocked the inlet"}}
 {"edge":{"type":"`+edge+`","src":"silt","dst":"fail"}}
-`), "test.jsonl"), repo.CommitOptions{Stamp: by, Message: "first"})
+`), "test.jsonl"), core.CommitOptions{Stamp: by, Message: "first"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/fixed"
 	"github.com/mnem-project/mnem/internal/text"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -57,7 +57,7 @@ type RelatedNode struct {
 // they make up; and by the terms that both texts have, of those that either has. Entities and tags
 // are no such nodes themselves. The node itself may be hidden.
 func Related(
-	ctx context.Context, s *repo.Snapshot, req RelatedRequest,
+	ctx context.Context, s *core.Snapshot, req RelatedRequest,
 ) ([]RelatedNode, error) {
 	req.Limit = cmp.Or(req.Limit, DefaultRelated)
 	if req.Limit < 1 || req.Limit > MaxRelated {
@@ -84,7 +84,7 @@ func Related(
 }
 
 type related struct {
-	s     *repo.Snapshot
+	s     *core.Snapshot
 	node  *graph.Node
 	req   RelatedRequest
 	words *vocabulary

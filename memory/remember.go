@@ -8,9 +8,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory/compare"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // Bounds of a request to remember, beside those of a memory.
@@ -74,7 +75,7 @@ type RememberRequest struct {
 
 // RememberOptions say how memories are written.
 type RememberOptions struct {
-	repo.CommitOptions // Base and Amend are refused; an empty Message says what was done
+	core.CommitOptions // Base and Amend are refused; an empty Message says what was done
 	Links              LinkOptions
 }
 
@@ -131,7 +132,7 @@ type Remembered struct {
 
 // RememberResult tells what a call did.
 type RememberResult struct {
-	*repo.CommitResult
+	*core.CommitResult
 	Memories []Remembered // in the order of the requests
 }
 
@@ -182,7 +183,7 @@ func (m *Memory) RememberAll(
 		if err != nil {
 			return nil, refused(reqs, i, err)
 		}
-		if len(reqs) <= repo.BulkChanges || opt.Secrets.Strict {
+		if len(reqs) <= state.BulkChanges || opt.Secrets.Strict {
 			if err := opt.Secrets.Refuse(d.secrets()); err != nil {
 				return nil, refused(reqs, i, err)
 			}
@@ -199,7 +200,7 @@ func (m *Memory) RememberAll(
 	}
 	res := new(RememberResult)
 	res.CommitResult, err = m.decide(ctx, opt.CommitOptions, long,
-		func(s *repo.Snapshot) (d *repo.Decision, err error) {
+		func(s *core.Snapshot) (d *core.Decision, err error) {
 			d, res.Memories, err = plan(ctx, s, opt, reqs, drafts)
 			return d, err
 		})
@@ -228,7 +229,7 @@ func (m *Memory) takesLong(ctx context.Context, branch string, n int) (bool, err
 }
 
 // weigh works out the effective importance of what was remembered.
-func (m *Memory) weigh(ctx context.Context, res *RememberResult, by repo.Stamp) error {
+func (m *Memory) weigh(ctx context.Context, res *RememberResult, by state.Stamp) error {
 	s, err := m.r.At(ctx, res.Commit)
 	if err != nil || !res.Commit.Defined() {
 		return err
@@ -268,7 +269,7 @@ func (e *RequestError) Error() string {
 }
 
 // Is reports whether target is repo.ErrInvalid.
-func (e *RequestError) Is(target error) bool { return target == repo.ErrInvalid }
+func (e *RequestError) Is(target error) bool { return target == state.ErrInvalid }
 
 func badRequest(param, format string, args ...any) error {
 	return &RequestError{Param: param, Reason: fmt.Sprintf(format, args...)}
@@ -290,7 +291,7 @@ func refused(reqs []RememberRequest, i int, err error) error {
 // Validate returns a *RequestError unless the request keeps every rule that can be seen without a
 // memory.
 func (r RememberRequest) Validate() error {
-	_, err := r.draft(repo.Stamp{})
+	_, err := r.draft(state.Stamp{})
 	return err
 }
 
@@ -298,7 +299,7 @@ func (r RememberRequest) Validate() error {
 const blanks = " \t\r\n\v\f\u00a0\u3000"
 
 // draft checks a request by itself and returns what it says, without an id.
-func (r *RememberRequest) draft(by repo.Stamp) (*Draft, error) {
+func (r *RememberRequest) draft(by state.Stamp) (*Draft, error) {
 	d := &Draft{
 		Type: r.Type, Text: strings.Trim(r.Text, blanks), Importance: r.Importance,
 		Sources: r.Sources, Property: strings.Trim(r.Property, blanks), Created: by.Time, ValidFrom: r.ValidFrom,

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/state"
 )
 
 // minPrefix is how many digits are no key by chance where an id begins with them.
@@ -54,7 +54,7 @@ func (p *planner) about(d *Draft, k *known, out *Remembered) error {
 	} else if n, err := p.look(d.About.ID); err != nil {
 		return err
 	} else if n == nil {
-		return &repo.NotFoundError{What: "node", Name: d.About.String()}
+		return &state.NotFoundError{What: "node", Name: d.About.String()}
 	}
 	k.subjects = append(k.subjects, d.About.Target())
 	return p.link(&Link{

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // The second of two batches of 1,000 texts that resemble each other, and all that was decided about both.
@@ -31,7 +32,7 @@ func sentences(from, n int) []RememberRequest {
 // each is compared with up to sixteen others.
 func TestBatch(t *testing.T) {
 	const items = 1000
-	r, err := repo.Init(t.Context(), t.TempDir(), linkBy, repo.Options{})
+	r, err := care.Init(t.Context(), t.TempDir(), linkBy, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func TestBareShapes(t *testing.T) {
 func BenchmarkBatch(b *testing.B) {
 	const items = 5000
 	for b.Loop() {
-		r, err := repo.Init(b.Context(), b.TempDir(), linkBy, repo.Options{})
+		r, err := care.Init(b.Context(), b.TempDir(), linkBy, core.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

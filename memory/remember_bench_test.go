@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
 )
 
 // topics are what the texts of the benchmark are about.
@@ -36,7 +37,7 @@ func BenchmarkRemember(b *testing.B) {
 		name string
 		text func(int) string
 	}{{"short", sentence}, {"long", paragraph}} {
-		r, err := repo.Init(b.Context(), b.TempDir(), linkBy, repo.Options{})
+		r, err := care.Init(b.Context(), b.TempDir(), linkBy, core.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

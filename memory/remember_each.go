@@ -5,13 +5,14 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/guard"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 )
 
 // plan decides about requests upon a snapshot.
 func (m *Memory) plan(
-	ctx context.Context, s *repo.Snapshot, opt RememberOptions, reqs []RememberRequest, drafts []*Draft,
-) (*repo.Decision, []Remembered, error) {
+	ctx context.Context, s *core.Snapshot, opt RememberOptions, reqs []RememberRequest, drafts []*Draft,
+) (*core.Decision, []Remembered, error) {
 	p, err := m.newPlanner(ctx, s, opt)
 	if err != nil {
 		return nil, nil, err
@@ -22,16 +23,16 @@ func (m *Memory) plan(
 		}
 	}
 	changes, err := p.changes()
-	return &repo.Decision{Changes: changes, Message: p.message()}, p.out, err
+	return &core.Decision{Changes: changes, Message: p.message()}, p.out, err
 }
 
 // planEach decides as plan does, but about each request upon what those before it made. What a rule
 // finds of words, names and times depends on what is committed, so they are: in a trial, which nobody
 // else sees.
 func (m *Memory) planEach(
-	ctx context.Context, s *repo.Snapshot, opt RememberOptions, reqs []RememberRequest, drafts []*Draft,
-) (*repo.Decision, []Remembered, error) {
-	by := repo.Stamp{
+	ctx context.Context, s *core.Snapshot, opt RememberOptions, reqs []RememberRequest, drafts []*Draft,
+) (*core.Decision, []Remembered, error) {
+	by := state.Stamp{
 		Author: opt.Author, Agent: opt.Agent, Task: opt.Task, Time: opt.Time, Command: opt.Command,
 	}
 	for _, rule := range guard.Rules() { // what is to be written is looked at as a whole
@@ -46,9 +47,9 @@ func (m *Memory) planEach(
 	var out []Remembered
 	for i := range reqs {
 		by.Time = drafts[i].Created
-		one := RememberOptions{repo.CommitOptions{Stamp: by, Branch: opt.Branch}, opt.Links}
+		one := RememberOptions{core.CommitOptions{Stamp: by, Branch: opt.Branch}, opt.Links}
 		_, err := trial.decide(ctx, one.CommitOptions, false,
-			func(s *repo.Snapshot) (*repo.Decision, error) {
+			func(s *core.Snapshot) (*core.Decision, error) {
 				d, made, err := trial.plan(ctx, s, one, reqs[i:i+1], drafts[i:i+1])
 				if err != nil {
 					return nil, refused(reqs, i, err)
@@ -67,5 +68,5 @@ func (m *Memory) planEach(
 			return nil, nil, err
 		}
 	}
-	return &repo.Decision{Changes: changes, Message: (&planner{out: out}).message()}, out, nil
+	return &core.Decision{Changes: changes, Message: (&planner{out: out}).message()}, out, nil
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // TestRememberTimes holds that a batch with times makes the graph of single calls at these times, whatever
@@ -78,7 +78,7 @@ func TestRememberTimesBounds(t *testing.T) {
 		reqs[i].Text = fmt.Sprint("fact ", i)
 	}
 	reqs[MaxTimed].Time = graph.At(day0)
-	if _, err := m.RememberAll(t.Context(), rememberAt(1), reqs); !errors.Is(err, repo.ErrInvalid) {
+	if _, err := m.RememberAll(t.Context(), rememberAt(1), reqs); !errors.Is(err, state.ErrInvalid) {
 		t.Errorf("error %v", err)
 	}
 }

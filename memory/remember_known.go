@@ -9,10 +9,12 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory/compare"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -83,7 +85,7 @@ func (p *planner) look(id graph.ID) (*known, error) {
 	if n == nil || err != nil {
 		return nil, err
 	}
-	if n.Type == repo.RedactedType {
+	if n.Type == state.RedactedType {
 		_, c, err := p.s.Node(p.ctx, id)
 		if err != nil {
 			return nil, err
@@ -241,7 +243,7 @@ func (p *planner) nearbyText(query string) ([]graph.ID, error) {
 		m, err := p.s.Mark(p.ctx, graph.OnNode, d.ID())
 		return m == nil || !retrieve.Hidden(m.State), err
 	}
-	hits, err := p.s.Texts(p.ctx, query, shown, maxNearby)
+	hits, err := rank.Texts(p.ctx, p.s, query, shown, maxNearby)
 	ids := make([]graph.ID, len(hits))
 	for i, h := range hits {
 		ids[i] = h.ID
@@ -251,7 +253,7 @@ func (p *planner) nearbyText(query string) ([]graph.ID, error) {
 
 // nearbyVector ranks by words and vectors, and returns the cosines of those that the latter found.
 func (p *planner) nearbyVector(query string, d *Draft) ([]graph.ID, map[graph.ID]int64, error) {
-	answer, err := p.s.Retrieve(p.ctx, nearbyRequest(query, d))
+	answer, err := rank.Retrieve(p.ctx, p.s, nearbyRequest(query, d))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -321,7 +323,7 @@ func (p *planner) having(terms []string) ([]int64, error) {
 		}
 	}
 	if len(missing) > 0 {
-		found, _, err := p.s.TermCounts(p.ctx, missing)
+		found, _, err := rank.TermCounts(p.ctx, p.s, missing)
 		if err != nil {
 			return nil, err
 		}
@@ -374,7 +376,7 @@ func (p *planner) observations(k *known) (int, error) {
 }
 
 // hasEdge reports whether the snapshot has an edge.
-func hasEdge(ctx context.Context, s *repo.Snapshot, id graph.ID) (bool, error) {
+func hasEdge(ctx context.Context, s *core.Snapshot, id graph.ID) (bool, error) {
 	_, _, err := s.Edge(ctx, id)
 	if isMissing(err) {
 		return false, nil

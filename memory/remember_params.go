@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/fixed"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 const (
@@ -54,7 +54,7 @@ var rememberParams = []string{paramDuplicate, paramSimilar, paramKeep, paramRepl
 
 // RememberParamsAt returns the parameters of a snapshot. One that is not valid is refused with an
 // error that wraps repo.ErrInvalid; names of a later version are passed over.
-func RememberParamsAt(ctx context.Context, s *repo.Snapshot) (RememberParams, error) {
+func RememberParamsAt(ctx context.Context, s *core.Snapshot) (RememberParams, error) {
 	entries, err := verbParams(ctx, s, verbRemember)
 	if err != nil {
 		return RememberParams{}, err
@@ -105,8 +105,8 @@ func (p RememberParams) check() error {
 // SetRememberParams makes p the parameters of a branch, by one commit that changes nothing else; none
 // where they are so already.
 func (m *Memory) SetRememberParams(
-	ctx context.Context, opt repo.CommitOptions, p RememberParams,
-) (*repo.CommitResult, error) {
+	ctx context.Context, opt core.CommitOptions, p RememberParams,
+) (*core.CommitResult, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -118,8 +118,8 @@ func (m *Memory) SetRememberParams(
 // commit has, as SetRememberParams does, and returns them: whoever changes another one at the same
 // time is heeded too. An error of change is returned.
 func (m *Memory) ChangeRememberParams(
-	ctx context.Context, opt repo.CommitOptions, change func(*RememberParams) error,
-) (RememberParams, *repo.CommitResult, error) {
+	ctx context.Context, opt core.CommitOptions, change func(*RememberParams) error,
+) (RememberParams, *core.CommitResult, error) {
 	var p RememberParams
 	res, err := m.changeVerbParams(ctx, verbRemember, opt,
 		func(old []ipld.Entry, err error) ([]ipld.Entry, error) {

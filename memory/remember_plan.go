@@ -8,10 +8,12 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory/compare"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // planner decides what becomes of the requests of one commit, one after the other: docs/remember.md, "Decision".
@@ -19,7 +21,7 @@ import (
 type planner struct {
 	ctx     context.Context
 	m       *Memory
-	s       *repo.Snapshot
+	s       *core.Snapshot
 	params  RememberParams
 	terms   *text.Analyzer
 	linker  *linker
@@ -44,7 +46,7 @@ type value struct {
 }
 
 func (m *Memory) newPlanner(
-	ctx context.Context, s *repo.Snapshot, opt RememberOptions,
+	ctx context.Context, s *core.Snapshot, opt RememberOptions,
 ) (*planner, error) {
 	params, err := RememberParamsAt(ctx, s)
 	if err != nil {
@@ -199,7 +201,7 @@ func drafted(d *Draft) *known {
 
 // EmbedText returns the text that an embedding of the new memory stands for (graph.EmbedText).
 func (r *RememberRequest) EmbedText() (string, error) {
-	d, err := r.draft(repo.Stamp{})
+	d, err := r.draft(state.Stamp{})
 	if err != nil {
 		return "", err
 	}
@@ -404,7 +406,7 @@ func (p *planner) observe(d *Draft, k *known, out *Remembered) error {
 // replace marks as superseded what a memory takes the place of.
 func (p *planner) replace(req *RememberRequest, d *Draft, out *Remembered) error {
 	for _, name := range req.Supersedes {
-		id, err := p.s.Find(p.ctx, name, isShown)
+		id, err := rank.Find(p.ctx, p.s, name, isShown)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -96,7 +97,7 @@ func (p *planner) idfs(ctx context.Context, terms []string) ([]int64, error) {
 		}
 	}
 	if len(missing) > 0 {
-		found, err := p.s.FreshIDFs(ctx, missing)
+		found, err := rank.FreshIDFs(ctx, p.s, missing)
 		if err != nil {
 			return nil, err
 		}

@@ -10,15 +10,17 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 func rememberAt(hours int) RememberOptions {
 	by := linkBy
 	by.Time = day0 + graph.Time(hours)*hourMicros
-	return RememberOptions{CommitOptions: repo.CommitOptions{Stamp: by}}
+	return RememberOptions{CommitOptions: core.CommitOptions{Stamp: by}}
 }
 
 // keep remembers requests one by one, an hour apart, and returns what became of them.
@@ -193,7 +195,7 @@ func TestUndoRemember(t *testing.T) {
 			t.Errorf("request %d changed nothing", i)
 		}
 		by := rememberAt(5).Stamp
-		if _, err := m.r.Undo(t.Context(), "", by); err != nil {
+		if _, err := history.Undo(t.Context(), m.r, "", by); err != nil {
 			t.Fatal(err)
 		}
 		if got := m.headOf(t).Graph(); got != before {
@@ -299,7 +301,7 @@ func TestRememberRefuses(t *testing.T) {
 	}
 	_, err := m.RememberAll(t.Context(), rememberAt(1), append(said("x y z"), RememberRequest{}))
 	var bad *RequestError
-	if !errors.As(err, &bad) || bad.Item != 2 || !errors.Is(err, repo.ErrInvalid) {
+	if !errors.As(err, &bad) || bad.Item != 2 || !errors.Is(err, state.ErrInvalid) {
 		t.Errorf("batch: %v", err)
 	}
 }

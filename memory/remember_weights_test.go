@@ -5,13 +5,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/store/mem"
 )
 
 // TestWeightsAreLookedUpOnce has the weights of terms that were asked for before come without a snapshot.
 func TestWeightsAreLookedUpOnce(t *testing.T) {
-	r, err := repo.New(t.Context(), mem.New(), linkBy, repo.Options{})
+	r, err := care.New(t.Context(), mem.New(), linkBy, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +27,7 @@ func TestWeightsAreLookedUpOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	terms := []string{"note", "w17", "nowher", "note"}
-	want, err := s.FreshIDFs(t.Context(), terms)
+	want, err := rank.FreshIDFs(t.Context(), s, terms)
 	if err != nil {
 		t.Fatal(err)
 	}

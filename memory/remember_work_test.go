@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/store/mem"
 	"github.com/mnem-project/mnem/store/storetest"
 )
@@ -20,14 +21,14 @@ func TestRememberWork(t *testing.T) {
 	last := int64(0)
 	for _, n := range []int{1_000, 10_000} {
 		st := mem.New()
-		r, err := repo.New(t.Context(), st, linkBy, repo.Options{})
+		r, err := care.New(t.Context(), st, linkBy, core.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		fill(t, r, n)
 		keep(t, New(r), said("Alice moved note 7 from Redis to Kafka")...)
 		c := &countedStore{st, storetest.NewCounting(st.Facts()), storetest.NewCounting(st.Derived())}
-		cold, err := repo.New(t.Context(), c, linkBy, repo.Options{})
+		cold, err := care.New(t.Context(), c, linkBy, core.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +59,7 @@ func TestRememberer(t *testing.T) {
 		t.Skip("a process of TestRememberProcesses")
 	}
 	for i := range rememberEach {
-		r, err := repo.Open(dir, repo.Options{Wait: time.Minute})
+		r, err := care.Open(dir, core.Options{Wait: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +74,7 @@ func TestRememberer(t *testing.T) {
 func TestRememberProcesses(t *testing.T) {
 	const workers = 8
 	dir := t.TempDir()
-	r, err := repo.Init(t.Context(), dir, linkBy, repo.Options{})
+	r, err := care.Init(t.Context(), dir, linkBy, core.Options{})
 	if err == nil {
 		err = r.Close()
 	}
@@ -98,7 +99,7 @@ func TestRememberProcesses(t *testing.T) {
 			t.Fatalf("%d of %d memories acknowledged:\n%s", got, rememberEach, out)
 		}
 	}
-	if r, err = repo.Open(dir, repo.Options{}); err != nil {
+	if r, err = care.Open(dir, core.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := countType(t, New(r), Fact); got != workers*rememberEach {

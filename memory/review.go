@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -16,12 +17,12 @@ const MaxReviewText = 16 << 10
 // reviewedNot are the types of nodes that no review shows: what files and conversations are held together by.
 var reviewedNot = map[string]bool{
 	"Session": true, "Collection": true, "Document": true, "Section": true, "Chunk": true, TypeProposal: true,
-	repo.RedactedType: true,
+	state.RedactedType: true,
 }
 
 // Unreviewed yields what was remembered or said between two commits, in id order, and is in sight in the later one:
 // not the names, documents and conversations that come with it.
-func Unreviewed(ctx context.Context, from, to *repo.Snapshot) iter.Seq2[*graph.Node, error] {
+func Unreviewed(ctx context.Context, from, to *core.Snapshot) iter.Seq2[*graph.Node, error] {
 	return func(yield func(*graph.Node, error) bool) {
 		for n, err := range from.AddedNodes(ctx, to) {
 			if err == nil && (reviewedNot[n.Type] || retrieve.IsName(n) || n.Summary == "" && n.Content == nil) {
@@ -53,14 +54,14 @@ type ReviewRequest struct {
 
 // ReviewResult tells what a review changed.
 type ReviewResult struct {
-	*repo.CommitResult
+	*core.CommitResult
 	Dropped, Pinned, Edited []graph.ID // in the order of the request
 	Already                 []graph.ID // that were as asked before
 }
 
 // Review forgets, pins and edits nodes in one commit, or none where all are as asked.
 func (m *Memory) Review(
-	ctx context.Context, opt repo.CommitOptions, req ReviewRequest,
+	ctx context.Context, opt core.CommitOptions, req ReviewRequest,
 ) (*ReviewResult, error) {
 	n := len(req.Drop) + len(req.Pin) + len(req.Edit)
 	switch {
@@ -78,7 +79,7 @@ func (m *Memory) Review(
 		}
 	}
 	var res *ReviewResult
-	done, err := m.decide(ctx, opt, n >= manyNodes, func(s *repo.Snapshot) (*repo.Decision, error) {
+	done, err := m.decide(ctx, opt, n >= manyNodes, func(s *core.Snapshot) (*core.Decision, error) {
 		res = &ReviewResult{}
 		return review(ctx, s, req, res)
 	})
@@ -89,7 +90,7 @@ func (m *Memory) Review(
 	return res, nil
 }
 
-func review(ctx context.Context, s *repo.Snapshot, req ReviewRequest, res *ReviewResult) (*repo.Decision, error) {
+func review(ctx context.Context, s *core.Snapshot, req ReviewRequest, res *ReviewResult) (*core.Decision, error) {
 	k := newMarker(ctx, s)
 	seen := make(map[graph.ID]bool)
 	once := func(name string) (graph.ID, error) {
@@ -134,7 +135,7 @@ func review(ctx context.Context, s *repo.Snapshot, req ReviewRequest, res *Revie
 			parts = append(parts, p.verb+" "+listed(p.ids))
 		}
 	}
-	return &repo.Decision{Changes: k.changes, Message: "review: " + strings.Join(parts, "; ")}, nil
+	return &core.Decision{Changes: k.changes, Message: "review: " + strings.Join(parts, "; ")}, nil
 }
 
 // editText gives a node another text.

@@ -9,9 +9,10 @@ import (
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/guard"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -66,7 +67,7 @@ type SchemaEdges struct {
 // schemaMaker gathers a schema.
 type schemaMaker struct {
 	ctx    context.Context
-	s      *repo.Snapshot
+	s      *core.Snapshot
 	hidden map[graph.ID]bool // nodes and edges
 
 	types  map[string]int
@@ -92,7 +93,7 @@ type edgeTally struct {
 // SchemaOf tells what a snapshot can be asked for, at most limit names in each list. It reads each node
 // and the list of edges once; progress, where given, is told how many nodes were read.
 func SchemaOf(
-	ctx context.Context, s *repo.Snapshot, limit int, progress func(done int),
+	ctx context.Context, s *core.Snapshot, limit int, progress func(done int),
 ) (*Schema, error) {
 	m := schemaMaker{
 		ctx: ctx, s: s, hidden: map[graph.ID]bool{}, types: map[string]int{}, number: map[string]int32{},
@@ -123,7 +124,7 @@ func SchemaOf(
 
 // node counts one node.
 func (m *schemaMaker) node(n *graph.Node) {
-	if m.hidden[n.ID] || n.Type == repo.RedactedType {
+	if m.hidden[n.ID] || n.Type == state.RedactedType {
 		return
 	}
 	m.out.Nodes++

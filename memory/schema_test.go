@@ -7,8 +7,8 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/guard"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // schemaText writes a schema on a few lines.
@@ -64,7 +64,7 @@ func TestSchema(t *testing.T) {
 	}
 	_, err := m.r.Commit(t.Context(), func(yield func(graph.Change, error) bool) {
 		yield(graph.Change{Node: token}, nil)
-	}, repo.CommitOptions{Stamp: by})
+	}, core.CommitOptions{Stamp: by})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/state"
 )
 
 // TestSecretsAreNoEntities remembers texts with credentials, put together here so that the source has
@@ -18,13 +19,13 @@ func TestSecretsAreNoEntities(t *testing.T) {
 	m := newMemory(t)
 	opt := rememberAt(1)
 	_, err := m.Remember(t.Context(), opt, RememberRequest{Text: "Deploys use `" + github + "`"})
-	if !errors.Is(err, repo.ErrSecret) || strings.Contains(err.Error(), github) ||
+	if !errors.Is(err, state.ErrSecret) || strings.Contains(err.Error(), github) ||
 		!strings.HasPrefix(err.Error(), "text: ") {
 		t.Errorf("%v", err)
 	}
 	_, err = m.RememberAll(t.Context(), opt, []RememberRequest{
 		{Text: "Alice leads infra"}, {Text: "Deploys run at night", Tags: []string{github}}})
-	if !errors.Is(err, repo.ErrSecret) || !strings.HasPrefix(err.Error(), "memory 2: tags: ") {
+	if !errors.Is(err, state.ErrSecret) || !strings.HasPrefix(err.Error(), "memory 2: tags: ") {
 		t.Errorf("%v", err)
 	}
 	opt.Secrets.Allow = []string{"github-pat"}
@@ -73,7 +74,7 @@ func TestSecretsAreNoEntities(t *testing.T) {
 	if entities == 0 || memories != len(texts)+1 {
 		t.Errorf("%d entities, %d memories", entities, memories)
 	}
-	for e, err := range m.r.Log(t.Context(), "HEAD") {
+	for e, err := range history.Log(t.Context(), m.r, "HEAD") {
 		if err != nil || has(e.Message) {
 			t.Errorf("%v, %v", e.Commit, err)
 		}

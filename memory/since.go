@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -21,7 +21,7 @@ type Since struct {
 }
 
 // ChangedSince looks at what differs between two commits, at most so many nodes, and returns the newest few.
-func ChangedSince(ctx context.Context, from, to *repo.Snapshot, most, newest int) (*Since, error) {
+func ChangedSince(ctx context.Context, from, to *core.Snapshot, most, newest int) (*Since, error) {
 	out := &Since{}
 	for d, err := range from.Diff(to).Nodes(ctx) {
 		if err != nil {
@@ -79,7 +79,7 @@ func laterFirst(a, b *graph.Node) int {
 // Contradictions returns pairs of memories that contradict each other and are both in sight, in the order of the lesser
 // id, at most so many of them, and whether there may be more: it looks at no more than so many marks.
 func Contradictions(
-	ctx context.Context, s *repo.Snapshot, marks, pairs int,
+	ctx context.Context, s *core.Snapshot, marks, pairs int,
 ) (list [][2]*graph.Node, more bool, err error) {
 	seen := make(map[[2]graph.ID]bool)
 	for m, err := range s.Marks(ctx, graph.OnNode) {

@@ -12,7 +12,9 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
 )
 
 // SourceState says what became of what a memory was made from.
@@ -67,7 +69,7 @@ func (c *SourceCheck) Gone() bool {
 // nodes, in id order, without names. Text that is no source comes too, with the zero Source. It
 // ends at the first error of fn.
 func Sources(
-	ctx context.Context, s *repo.Snapshot, names []string, fn func(SourceEntry) error,
+	ctx context.Context, s *core.Snapshot, names []string, fn func(SourceEntry) error,
 ) error {
 	each := func(n *graph.Node) error {
 		for _, e := range sourcesOf(n) {
@@ -116,7 +118,7 @@ func sourcesOf(n *graph.Node) []SourceEntry {
 // CompareSources checks the sources that Sources yields, gives each check to fn, and returns those that
 // are Gone, without their spans, and how many there are of each state.
 func CompareSources(
-	ctx context.Context, s *repo.Snapshot, names []string, files *SourceChecker,
+	ctx context.Context, s *core.Snapshot, names []string, files *SourceChecker,
 	fn func(*SourceCheck) error,
 ) (gone []SourceCheck, counts map[SourceState]int, err error) {
 	counts = make(map[SourceState]int)
@@ -170,7 +172,7 @@ func (c *SourceChecker) read(fsys fs.FS, src Source) ([]byte, error) {
 
 // isOwn reports whether a name is that of a repository's directory, to any system.
 func isOwn(name string) bool {
-	return strings.EqualFold(strings.TrimRight(name, ". "), repo.DirName)
+	return strings.EqualFold(strings.TrimRight(name, ". "), core.DirName)
 }
 
 func readBounded(fsys fs.FS, path string) ([]byte, error) {
@@ -351,11 +353,11 @@ const staleReason = "source "
 // MarkGone marks the nodes of checks that are Gone as stale, in one commit, or none where there are
 // none. A node that has a mark that says more keeps it.
 func (m *Memory) MarkGone(
-	ctx context.Context, opt repo.CommitOptions, checks []SourceCheck,
+	ctx context.Context, opt core.CommitOptions, checks []SourceCheck,
 ) (*MarkResult, error) {
 	var res *MarkResult
 	long := len(checks) >= manyNodes
-	done, err := m.decide(ctx, opt, long, func(s *repo.Snapshot) (*repo.Decision, error) {
+	done, err := m.decide(ctx, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
 		k := newMarker(ctx, s)
 		for i := range checks {
 			if err := k.gone(&checks[i]); err != nil {
@@ -363,7 +365,7 @@ func (m *Memory) MarkGone(
 			}
 		}
 		res = k.res
-		return &repo.Decision{Changes: k.changes, Message: "stale by their sources: " + listed(k.named)}, nil
+		return &core.Decision{Changes: k.changes, Message: "stale by their sources: " + listed(k.named)}, nil
 	})
 	if err != nil {
 		return nil, err
@@ -402,14 +404,14 @@ func (k *marker) gone(c *SourceCheck) error {
 // more stays as it is. Files are read before the turn of the writer, and again where the sources of
 // the node are others by then.
 func (m *Memory) Refresh(
-	ctx context.Context, opt repo.CommitOptions, name string, files *SourceChecker,
-) ([]SourceCheck, *repo.CommitResult, error) {
+	ctx context.Context, opt core.CommitOptions, name string, files *SourceChecker,
+) ([]SourceCheck, *core.CommitResult, error) {
 	s, err := m.head(ctx, opt.Branch)
 	if err != nil {
 		return nil, nil, err
 	}
 	if opt.Expect != nil && *opt.Expect != s.CID() {
-		return nil, nil, &repo.ExpectError{Want: *opt.Expect, Have: s.CID()}
+		return nil, nil, &state.ExpectError{Want: *opt.Expect, Have: s.CID()}
 	}
 	n, err := namedNode(ctx, s, name)
 	for err == nil {
@@ -418,8 +420,8 @@ func (m *Memory) Refresh(
 			checks = append(checks, files.Check(e))
 		}
 		checked := n
-		var res *repo.CommitResult
-		res, err = m.decide(ctx, opt, false, func(s *repo.Snapshot) (*repo.Decision, error) {
+		var res *core.CommitResult
+		res, err = m.decide(ctx, opt, false, func(s *core.Snapshot) (*core.Decision, error) {
 			if n, err = namedNode(ctx, s, name); err != nil {
 				return nil, err
 			}
@@ -441,8 +443,8 @@ func (m *Memory) Refresh(
 // errOtherSources says that a node has other sources than those that were compared with files.
 var errOtherSources = errors.New("the node has other sources by now")
 
-func namedNode(ctx context.Context, s *repo.Snapshot, name string) (*graph.Node, error) {
-	id, err := s.Find(ctx, name, isShown)
+func namedNode(ctx context.Context, s *core.Snapshot, name string) (*graph.Node, error) {
+	id, err := rank.Find(ctx, s, name, isShown)
 	if err != nil {
 		return nil, err
 	}
@@ -453,7 +455,7 @@ func namedNode(ctx context.Context, s *repo.Snapshot, name string) (*graph.Node,
 // refresh decides what the checks of all sources of a node change.
 func refresh(
 	k *marker, n *graph.Node, checks []SourceCheck,
-) (*repo.Decision, error) {
+) (*core.Decision, error) {
 	list, gone := slices.Clone(n.Sources), false
 	for _, c := range checks {
 		switch c.State {
@@ -462,7 +464,7 @@ func refresh(
 		}
 		gone = gone || c.State == SourceRemoved || c.State == SourceUnreadable
 	}
-	d := &repo.Decision{Message: "refresh the sources of " + n.ID.String()}
+	d := &core.Decision{Message: "refresh the sources of " + n.ID.String()}
 	if !slices.Equal(list, n.Sources) {
 		d.Changes = append(d.Changes, graph.Change{Node: &graph.NodeChange{ID: n.ID, Sources: list}})
 	}

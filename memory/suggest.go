@@ -9,10 +9,10 @@ import (
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/guard"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/fixed"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory/extract"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -34,7 +34,7 @@ type SuggestedTag struct {
 // Suggest returns tags for a text, at most MaxSuggested, best first: those of the memories that are
 // most like it, each weighed by how like they are and how rare it is, and, where these are fewer
 // than MinSuggested, what the text itself names. Marks are heeded.
-func Suggest(ctx context.Context, s *repo.Snapshot, txt string) ([]SuggestedTag, error) {
+func Suggest(ctx context.Context, s *core.Snapshot, txt string) ([]SuggestedTag, error) {
 	if strings.TrimSpace(txt) == "" {
 		return nil, &retrieve.RequestError{Param: "text", Reason: "is blank"}
 	}
@@ -64,7 +64,7 @@ func Suggest(ctx context.Context, s *repo.Snapshot, txt string) ([]SuggestedTag,
 }
 
 type suggester struct {
-	s    *repo.Snapshot
+	s    *core.Snapshot
 	tags map[string]*SuggestedTag // by key
 }
 
@@ -140,7 +140,7 @@ type tag struct{ key, name string }
 
 // tagsOf returns the tags of a memory, in the order of their keys: of its edges to Tag nodes, and of
 // its property.
-func tagsOf(ctx context.Context, s *repo.Snapshot, id graph.ID) ([]tag, error) {
+func tagsOf(ctx context.Context, s *core.Snapshot, id graph.ID) ([]tag, error) {
 	n, _, err := s.Node(ctx, id)
 	if err != nil {
 		return nil, err
@@ -189,14 +189,14 @@ func tagsOf(ctx context.Context, s *repo.Snapshot, id graph.ID) ([]tag, error) {
 
 // isEdgeHidden reports whether a mark that is not let through hides an edge.
 func isEdgeHidden(
-	ctx context.Context, s *repo.Snapshot, id graph.ID, let []graph.State,
+	ctx context.Context, s *core.Snapshot, id graph.ID, let []graph.State,
 ) (bool, error) {
 	m, err := s.Mark(ctx, graph.OnEdge, id)
 	return m != nil && retrieve.Hidden(m.State) && !slices.Contains(let, m.State), err
 }
 
 // isHidden reports whether a mark hides a node.
-func isHidden(ctx context.Context, s *repo.Snapshot, id graph.ID) (bool, error) {
+func isHidden(ctx context.Context, s *core.Snapshot, id graph.ID) (bool, error) {
 	m, err := s.Mark(ctx, graph.OnNode, id)
 	return m != nil && retrieve.Hidden(m.State), err
 }

@@ -6,8 +6,9 @@ import (
 
 	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -32,7 +33,7 @@ type Answer struct {
 	*Explanation `shape:"?"`
 
 	// Draft is the receipt of an answer to a program of this machine that asked for it.
-	Draft *repo.DraftReceipt `json:"_draft,omitempty"`
+	Draft *core.DraftReceipt `json:"_draft,omitempty"`
 }
 
 // MarshalJSON writes the answer with the members of its line that are repeated.
@@ -310,7 +311,7 @@ func itemOf(it *retrieve.Item) AnswerItem {
 
 // explain adds how the answer came about, as a trace tells. s is the memory that it is from.
 func (out *Answer) explain(
-	ctx context.Context, s *repo.Snapshot, a *retrieve.Answer, trace *retrieve.Trace, human bool,
+	ctx context.Context, s *core.Snapshot, a *retrieve.Answer, trace *retrieve.Trace, human bool,
 ) error {
 	e := &Explanation{Trace: Trace{Fusion: a.Request.Fusion}}
 	out.Explanation = e
@@ -335,7 +336,7 @@ func (out *Answer) explain(
 	for i := range a.Items {
 		ids[i] = a.Items[i].ID
 	}
-	terms, err := s.TermScores(ctx, a, ids)
+	terms, err := rank.TermScores(ctx, s, a, ids)
 	if err != nil {
 		return err
 	}
@@ -352,7 +353,7 @@ func (out *Answer) explain(
 }
 
 func (out *AnswerItem) explain(
-	it *retrieve.Item, fusion retrieve.Fusion, trace *retrieve.Trace, terms []repo.TermScore,
+	it *retrieve.Item, fusion retrieve.Fusion, trace *retrieve.Trace, terms []rank.TermScore,
 ) {
 	for i, hit := range it.Lanes {
 		for _, l := range trace.Lanes {

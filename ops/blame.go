@@ -5,8 +5,9 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // BlameRequest asks who last set the fields of a node.
@@ -64,7 +65,7 @@ var Blame = Define(Spec{
 	if err != nil {
 		return nil, err
 	}
-	found, err := snap.Blame(ctx, id)
+	found, err := history.Blame(ctx, snap, id)
 	if err == nil {
 		found, err = pickFields(found, q.Field)
 	}
@@ -84,19 +85,19 @@ var Blame = Define(Spec{
 })
 
 // pickFields leaves the fields that were asked for, in their order; all for none.
-func pickFields(all []repo.FieldBlame, only []string) ([]repo.FieldBlame, error) {
+func pickFields(all []history.FieldBlame, only []string) ([]history.FieldBlame, error) {
 	if len(only) == 0 {
 		return all, nil
 	}
-	byName := make(map[string]repo.FieldBlame)
+	byName := make(map[string]history.FieldBlame)
 	for _, b := range all {
 		byName[b.Field] = b
 	}
-	var out []repo.FieldBlame
+	var out []history.FieldBlame
 	for _, name := range only {
 		b, ok := byName[name]
 		if !ok {
-			return nil, fmt.Errorf("blame: %w", &repo.NotFoundError{What: "field", Name: name})
+			return nil, fmt.Errorf("blame: %w", &state.NotFoundError{What: "field", Name: name})
 		}
 		out = append(out, b)
 	}

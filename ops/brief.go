@@ -6,9 +6,10 @@ import (
 
 	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/outline"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -113,9 +114,9 @@ func brief(ctx context.Context, s *Service, q *BriefRequest) (*Brief, error) {
 }
 
 // briefMap says what is news by scopes, nil where no digests are kept that it could begin from.
-func briefMap(ctx context.Context, from, at *repo.Snapshot) (*MapAnswer, error) {
-	for _, snap := range []*repo.Snapshot{from, at} {
-		d, err := snap.Digests(ctx, distill.Default(), repo.DigestOptions{Only: true, Keep: true})
+func briefMap(ctx context.Context, from, at *core.Snapshot) (*MapAnswer, error) {
+	for _, snap := range []*core.Snapshot{from, at} {
+		d, err := outline.Open(ctx, snap, distill.Default(), outline.DigestOptions{Only: true, Keep: true})
 		if err != nil || d.Scopes == nil {
 			return nil, err
 		}

@@ -9,8 +9,9 @@ import (
 	"github.com/mnem-project/mnem/capture"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ingest"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // CaptureRequest asks for what hooks noted to be taken in.
@@ -67,7 +68,7 @@ const maxKeepDays = 365_000
 func ParseKeepDays(s string) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 || n > maxKeepDays {
-		return 0, fmt.Errorf("%w: %s: %q is not a number of days from 0 to %d", repo.ErrInvalid, KeepDaysKey, s, maxKeepDays)
+		return 0, fmt.Errorf("%w: %s: %q is not a number of days from 0 to %d", state.ErrInvalid, KeepDaysKey, s, maxKeepDays)
 	}
 	return n, nil
 }
@@ -76,7 +77,7 @@ func ParseKeepDays(s string) (int, error) {
 func ParseKeepBytes(s string) (int64, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 0 || n > graph.MaxCount {
-		return 0, fmt.Errorf("%w: %s: %q is not a number of bytes", repo.ErrInvalid, KeepBytesKey, s)
+		return 0, fmt.Errorf("%w: %s: %q is not a number of bytes", state.ErrInvalid, KeepBytesKey, s)
 	}
 	return n, nil
 }
@@ -163,7 +164,7 @@ func (s *Service) ownDir() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(root.Name(), repo.DirName), root.Close()
+	return filepath.Join(root.Name(), core.DirName), root.Close()
 }
 
 // Redactor takes credentials out of texts with the key of a repository, whose directory .mnem is given.

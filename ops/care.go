@@ -4,9 +4,10 @@ import (
 	"context"
 
 	"github.com/mnem-project/mnem/graph"
+	sessionpkg "github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/view"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/operation"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // ReplayRequest names what was recorded.
@@ -56,7 +57,7 @@ var Replay = Define(Spec{
 		"comparison is impossible.",
 	Example: "  mnem replay review\n  mnem replay review --json",
 }, func(ctx context.Context, s *Service, q *ReplayRequest) (*Replayed, error) {
-	res, err := s.Repo.Replay(ctx, q.Record)
+	res, err := sessionpkg.Replay(ctx, s.Repo, q.Record)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +110,7 @@ type IndexedField struct {
 var indexFields = []string{"summary", "context", "content", "props", "type", "cues"}
 
 // IndexOf returns the form of an index.
-func IndexOf(s repo.IndexStats) *Index {
+func IndexOf(s view.IndexStats) *Index {
 	out := &Index{Manifest: s.Manifest, Segments: s.Segments, Nodes: s.Nodes}
 	for i, terms := range s.Terms {
 		out.Terms += terms
@@ -144,7 +145,7 @@ var (
 	}, func(ctx context.Context, s *Service, q *IndexRequest) (*Index, error) {
 		if q.At == string(graph.Head) {
 			if _, head, err := s.Repo.Branch(ctx); err != nil || !head.Defined() {
-				return IndexOf(repo.IndexStats{}), err
+				return IndexOf(view.IndexStats{}), err
 			}
 		}
 		done := s.host.Working("rebuilding the index")

@@ -4,8 +4,9 @@ import (
 	"context"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // LinesSpec says what the lines are that a verb reads.
@@ -17,25 +18,25 @@ type LinesSpec struct {
 
 // Reader is embedded in requests of verbs that read change lines.
 type Reader struct {
-	read func(ctx context.Context) (repo.Changes, error)
+	read func(ctx context.Context) (state.Changes, error)
 }
 
 // SetChanges tells where change lines are read. It is called when the repository is open, once.
-func (q *Reader) SetChanges(read func(ctx context.Context) (repo.Changes, error)) { q.read = read }
+func (q *Reader) SetChanges(read func(ctx context.Context) (state.Changes, error)) { q.read = read }
 
 // HasChanges reports whether there are change lines.
 func (q *Reader) HasChanges() bool { return q.read != nil }
 
 // Change is a node or an edge that differs.
 type Change struct {
-	Item   string          `json:"item" shape:"node|edge"`
-	ID     graph.ID        `json:"id"`
-	Key    *Text           `json:"key,omitempty"` // of a node
-	Type   string          `json:"type"`
-	Src    graph.ID        `json:"src,omitzero"` // of an edge
-	Dst    graph.ID        `json:"dst,omitzero"`
-	Change repo.ChangeKind `json:"change" shape:"added|changed|removed"`
-	Fields List[FieldDiff] `json:"fields"`
+	Item   string           `json:"item" shape:"node|edge"`
+	ID     graph.ID         `json:"id"`
+	Key    *Text            `json:"key,omitempty"` // of a node
+	Type   string           `json:"type"`
+	Src    graph.ID         `json:"src,omitzero"` // of an edge
+	Dst    graph.ID         `json:"dst,omitzero"`
+	Change state.ChangeKind `json:"change" shape:"added|changed|removed"`
+	Fields List[FieldDiff]  `json:"fields"`
 }
 
 // FieldDiff is one field that differs; null where it is absent.
@@ -46,7 +47,7 @@ type FieldDiff struct {
 }
 
 // FieldDiffs returns the form of fields that differ.
-func FieldDiffs(fields []repo.FieldDiff) List[FieldDiff] {
+func FieldDiffs(fields []state.FieldDiff) List[FieldDiff] {
 	var out List[FieldDiff]
 	for _, f := range fields {
 		out = append(out, FieldDiff{f.Field, Value(f.Old), Value(f.New)})
@@ -56,8 +57,8 @@ func FieldDiffs(fields []repo.FieldDiff) List[FieldDiff] {
 
 // ChangesOf reads a whole difference into one list, nodes before edges, and counts it.
 func ChangesOf(
-	ctx context.Context, d repo.Diff,
-) (list List[Change], nodes, edges repo.Counts, err error) {
+	ctx context.Context, d state.Diff,
+) (list List[Change], nodes, edges state.Counts, err error) {
 	for n, err := range d.Nodes(ctx) {
 		if err != nil {
 			return nil, nodes, edges, err
@@ -80,11 +81,11 @@ func ChangesOf(
 
 // ShortChange is a node or an edge that differs, as people are shown it in a line.
 type ShortChange struct {
-	Change repo.ChangeKind `json:"change"`
-	Item   string          `json:"item"`
-	Type   string          `json:"type"`
-	Name   string          `json:"name"`  // of a node, or of the node that an edge comes from
-	About  string          `json:"about"` // the summary of a node, or the node that an edge leads to
+	Change state.ChangeKind `json:"change"`
+	Item   string           `json:"item"`
+	Type   string           `json:"type"`
+	Name   string           `json:"name"`  // of a node, or of the node that an edge comes from
+	About  string           `json:"about"` // the summary of a node, or the node that an edge leads to
 }
 
 // shortLimit is how many items a short list has.
@@ -92,7 +93,7 @@ const shortLimit = 40
 
 // ShortOf returns the first items of a difference, nodes before edges. The ends of edges are named by
 // the difference, and from before.
-func ShortOf(ctx context.Context, d repo.Diff, before *repo.Snapshot) (list List[ShortChange], err error) {
+func ShortOf(ctx context.Context, d state.Diff, before *core.Snapshot) (list List[ShortChange], err error) {
 	names := NewLabels(before)
 	for n, err := range d.Nodes(ctx) {
 		if err != nil || len(list) == shortLimit {
@@ -151,7 +152,7 @@ type FieldConflict struct {
 }
 
 // ConflictsOf returns the form of conflicts.
-func ConflictsOf(list []repo.Conflict) List[Conflict] {
+func ConflictsOf(list []core.Conflict) List[Conflict] {
 	var out List[Conflict]
 	for _, c := range list {
 		one := Conflict{Item: c.Item.String(), Kind: c.Kind, Label: c.Label, Base: c.Base, Ours: c.Ours,

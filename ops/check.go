@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/operation"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -299,7 +299,7 @@ func check(ctx context.Context, s *Service, q *CheckRequest) (any, error) {
 }
 
 // override puts the thresholds of the request in the place of the memory's.
-func (q *CheckRequest) override(ctx context.Context, s *repo.Snapshot) error {
+func (q *CheckRequest) override(ctx context.Context, s *core.Snapshot) error {
 	if len(q.Threshold) == 0 {
 		return nil
 	}

@@ -7,9 +7,11 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/merging"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 )
 
 const linesDoc = "change lines, in order: objects with one member node, edge, embedding or remove"
@@ -50,8 +52,8 @@ type Committed struct {
 	Parents    List[ipld.CID] `json:"parents"`
 	Branch     string         `json:"branch"`
 	Graph      ipld.CID       `json:"graph" shape:"null"`
-	Nodes      repo.Counts    `json:"nodes"`
-	Edges      repo.Counts    `json:"edges"`
+	Nodes      state.Counts   `json:"nodes"`
+	Edges      state.Counts   `json:"edges"`
 	Duplicates int            `json:"duplicates"`
 	Unchanged  int            `json:"unchanged"`
 	NoChange   bool           `json:"no_change"`
@@ -123,16 +125,16 @@ func commitLines(ctx context.Context, s *Service, q *CommitRequest) (any, error)
 		}
 		opt.Base = &at
 	}
-	var res *repo.CommitResult
+	var res *core.CommitResult
 	if q.HasChanges() {
-		var changes repo.Changes
+		var changes state.Changes
 		if changes, err = q.read(ctx); err == nil {
 			res, err = s.Repo.Commit(ctx, changes, opt)
 		}
 	} else {
 		res, err = s.Repo.CommitStaged(ctx, s.Stage, opt)
 	}
-	var kept *repo.MergeError
+	var kept *core.MergeError
 	if errors.As(err, &kept) {
 		return s.kept(kept)
 	}
@@ -143,7 +145,7 @@ func commitLines(ctx context.Context, s *Service, q *CommitRequest) (any, error)
 }
 
 // kept returns what conflicts, and the error that says so.
-func (s *Service) kept(kept *repo.MergeError) (any, error) {
+func (s *Service) kept(kept *core.MergeError) (any, error) {
 	out := &KeptCommit{
 		Branch: kept.Branch, Base: kept.Base, Head: kept.Head, Conflicts: ConflictsOf(kept.Conflicts),
 	}
@@ -160,7 +162,7 @@ const dryRunHint = "this was a dry run: nothing is kept"
 
 // CommittedOf returns the form of what a commit to a repository did.
 func CommittedOf(
-	ctx context.Context, r *repo.Repo, res *repo.CommitResult, dryRun, human bool,
+	ctx context.Context, r *core.Repo, res *core.CommitResult, dryRun, human bool,
 ) (*Committed, error) {
 	out := &Committed{
 		Commit: res.Commit, Parents: res.Parents, Branch: res.Branch, Graph: res.Graph, Nodes: res.Nodes,
@@ -265,7 +267,7 @@ func restore(ctx context.Context, s *Service, q *RestoreRequest) (any, error) {
 	case q.Reason != "":
 		return nil, Between("%s is for taking marks off: with a revision say why with -m", "reason")
 	}
-	res, err := s.Repo.Restore(ctx, names[0], names[1:], s.Commit)
+	res, err := merging.Restore(ctx, s.Repo, names[0], names[1:], s.Commit)
 	if err != nil {
 		return nil, err
 	}
@@ -275,7 +277,7 @@ func restore(ctx context.Context, s *Service, q *RestoreRequest) (any, error) {
 // restoresMarks says what the names that restore is given are: names of nodes alone, or a revision before
 // them. One that may be either is refused: the one would do something else than the other.
 func restoresMarks(
-	ctx context.Context, r *repo.Repo, args []string, branch string,
+	ctx context.Context, r *core.Repo, args []string, branch string,
 ) (marks bool, err error) {
 	_, revErr := r.Resolve(ctx, args[0])
 	s, err := branchHead(ctx, r, branch)
@@ -283,7 +285,7 @@ func restoresMarks(
 		return false, err
 	}
 	_, err = s.Name(ctx, args[0])
-	var missing *repo.NotFoundError
+	var missing *state.NotFoundError
 	switch {
 	case err == nil && revErr == nil && len(args) > 1:
 		how := fmt.Sprintf("give key:%s or id:%s for the node, or %s~0 for the revision", args[0], args[0], args[0])
@@ -305,7 +307,7 @@ func restoresMarks(
 }
 
 // branchHead returns the newest state of a branch, "" for where HEAD is.
-func branchHead(ctx context.Context, r *repo.Repo, branch string) (*repo.Snapshot, error) {
+func branchHead(ctx context.Context, r *core.Repo, branch string) (*core.Snapshot, error) {
 	if branch != "" {
 		return r.Snapshot(ctx, string(graph.BranchRef(branch)))
 	}

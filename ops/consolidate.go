@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // ConsolidateRequest asks what could be tidied up, or for it to be done or declined.
@@ -179,7 +179,7 @@ func (q *ConsolidateRequest) now(s *Service) (graph.Time, error) {
 
 // proposalHint says what to do about a proposal that there is none of.
 func proposalHint(err error) error {
-	var missing *repo.NotFoundError
+	var missing *state.NotFoundError
 	if errors.As(err, &missing) && missing.What == "proposal" {
 		gone := fmt.Sprintf("it was settled or is about other words now, or an id has fewer than %d digits; ",
 			memory.MinPick)

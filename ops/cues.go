@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // RewriteCues is the way by which a chat model writes cues, beside those of questions.
@@ -115,7 +115,7 @@ func (q *CuesRequest) writeAll(ctx context.Context, s *Service) (*CuesWritten, e
 		return nil, err
 	}
 	if !info.Commit.Defined() {
-		return nil, CommitHint(&repo.NotFoundError{What: NoCommitYet, Name: info.Name})
+		return nil, CommitHint(&state.NotFoundError{What: NoCommitYet, Name: info.Name})
 	}
 	models, _, err := s.host.Models(&QuestionModels{
 		Rewrite: RewriteCues, RewriteModel: q.Model, Rewrites: memory.WrittenCues, Kept: true,

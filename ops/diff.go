@@ -7,8 +7,11 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -55,30 +58,30 @@ type DifferedStat struct {
 
 // ItemCounts count nodes and edges.
 type ItemCounts struct {
-	Nodes repo.Counts `json:"nodes"`
-	Edges repo.Counts `json:"edges"`
+	Nodes state.Counts `json:"nodes"`
+	Edges state.Counts `json:"edges"`
 }
 
 // NodeDiff is one node that differs.
 type NodeDiff struct {
-	ID     graph.ID        `json:"id"`
-	Key    Text            `json:"key"`
-	Type   string          `json:"type"`
-	Change repo.ChangeKind `json:"change" shape:"added|changed|removed"`
-	Fields List[FieldDiff] `json:"fields"`
+	ID     graph.ID         `json:"id"`
+	Key    Text             `json:"key"`
+	Type   string           `json:"type"`
+	Change state.ChangeKind `json:"change" shape:"added|changed|removed"`
+	Fields List[FieldDiff]  `json:"fields"`
 }
 
 // EdgeDiff is one edge that differs, with the names of its ends.
 type EdgeDiff struct {
-	ID     graph.ID        `json:"id"`
-	Type   string          `json:"type"`
-	Src    graph.ID        `json:"src"`
-	Dst    graph.ID        `json:"dst"`
-	Change repo.ChangeKind `json:"change" shape:"added|changed|removed"`
-	Fields List[FieldDiff] `json:"fields"`
-	Key    Text            `json:"key"`
-	SrcKey Text            `json:"src_key"`
-	DstKey Text            `json:"dst_key"`
+	ID     graph.ID         `json:"id"`
+	Type   string           `json:"type"`
+	Src    graph.ID         `json:"src"`
+	Dst    graph.ID         `json:"dst"`
+	Change state.ChangeKind `json:"change" shape:"added|changed|removed"`
+	Fields List[FieldDiff]  `json:"fields"`
+	Key    Text             `json:"key"`
+	SrcKey Text             `json:"src_key"`
+	DstKey Text             `json:"dst_key"`
 }
 
 // ProfilesDiff is what differs between retrieval profiles.
@@ -90,19 +93,19 @@ type ProfilesDiff struct {
 
 // ProfileDiff is one profile that differs.
 type ProfileDiff struct {
-	Name   string          `json:"name"`
-	Kind   repo.ChangeKind `json:"kind" shape:"added|changed|removed"`
-	Fields List[FieldDiff] `json:"fields"`
+	Name   string           `json:"name"`
+	Kind   state.ChangeKind `json:"kind" shape:"added|changed|removed"`
+	Fields List[FieldDiff]  `json:"fields"`
 }
 
 // ProfilesDiffOf returns nil where nothing differs.
-func ProfilesDiffOf(d repo.ProfilesDiff) *ProfilesDiff {
+func ProfilesDiffOf(d rank.ProfilesDiff) *ProfilesDiff {
 	if d.Zero() {
 		return nil
 	}
 	out := &ProfilesDiff{Fields: FieldDiffs(d.Fields)}
 	if d.Default != nil {
-		out.Default = &FieldDiffs([]repo.FieldDiff{*d.Default})[0]
+		out.Default = &FieldDiffs([]state.FieldDiff{*d.Default})[0]
 	}
 	for _, p := range d.Profiles {
 		out.Changed = append(out.Changed, ProfileDiff{p.Name, p.Kind, FieldDiffs(p.Fields)})
@@ -159,13 +162,13 @@ func (c *comparison) title(ctx context.Context, s *Service) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return repo.Titler{Now: now}.Commit(ctx, c.Diff, nodes, edges)
+	return history.Titler{Now: now}.Commit(ctx, c.Diff, nodes, edges)
 }
 
 // comparison is a difference and what it is between.
 type comparison struct {
-	repo.Diff
-	from, to *repo.Snapshot // to is nil for a stage
+	state.Diff
+	from, to *core.Snapshot // to is nil for a stage
 	stage    string         // "" for none
 }
 
@@ -195,7 +198,7 @@ func (q *DiffRequest) compare(ctx context.Context, s *Service) (c comparison, er
 
 // compareParent compares a commit with its first parent.
 func compareParent(
-	ctx context.Context, r *repo.Repo, to *repo.Snapshot,
+	ctx context.Context, r *core.Repo, to *core.Snapshot,
 ) (c comparison, err error) {
 	from, err := ParentOf(ctx, r, to)
 	if err != nil {
@@ -205,7 +208,7 @@ func compareParent(
 }
 
 // ParentOf returns the memory before a commit.
-func ParentOf(ctx context.Context, r *repo.Repo, s *repo.Snapshot) (*repo.Snapshot, error) {
+func ParentOf(ctx context.Context, r *core.Repo, s *core.Snapshot) (*core.Snapshot, error) {
 	var parent ipld.CID
 	if rec := s.Commit(); rec != nil && len(rec.Parents) > 0 {
 		parent = rec.Parents[0]
@@ -213,7 +216,7 @@ func ParentOf(ctx context.Context, r *repo.Repo, s *repo.Snapshot) (*repo.Snapsh
 	return r.At(ctx, parent)
 }
 
-func compareRevs(ctx context.Context, r *repo.Repo, a, b string) (c comparison, err error) {
+func compareRevs(ctx context.Context, r *core.Repo, a, b string) (c comparison, err error) {
 	from, err := r.Snapshot(ctx, a)
 	if err != nil {
 		return c, err
@@ -262,7 +265,7 @@ func (c *comparison) stat(ctx context.Context, types []string) (*DifferedStat, e
 func (c *comparison) differed(ctx context.Context, types []string) (*Differed, error) {
 	out := &Differed{Compared: c.compared()}
 	if len(types) == 0 {
-		d, err := c.Diff.Profiles(ctx)
+		d, err := rank.DiffProfiles(ctx, c.Diff)
 		if err != nil {
 			return nil, err
 		}
@@ -310,12 +313,12 @@ func (c *comparison) differed(ctx context.Context, types []string) (*Differed, e
 }
 
 // NodeDiffOf returns the form of a node that differs.
-func NodeDiffOf(n *repo.NodeDiff) NodeDiff {
+func NodeDiffOf(n *state.NodeDiff) NodeDiff {
 	return NodeDiff{n.ID, Text(n.Node().Key), n.Node().Type, n.Kind, FieldDiffs(n.Fields)}
 }
 
 // EdgeDiffOf returns the form of an edge that differs.
-func EdgeDiffOf(ctx context.Context, names *Labels, e *repo.EdgeDiff) (out EdgeDiff, err error) {
+func EdgeDiffOf(ctx context.Context, names *Labels, e *state.EdgeDiff) (out EdgeDiff, err error) {
 	edge := e.Edge()
 	for i, f := range e.Fields {
 		if f.Field == "weight" {
@@ -409,13 +412,13 @@ func (q *ShowRequest) node(ctx context.Context, s *Service) (*ShownNode, error) 
 }
 
 func (q *ShowRequest) commit(
-	ctx context.Context, s *Service, snap *repo.Snapshot,
+	ctx context.Context, s *Service, snap *core.Snapshot,
 ) (*ShownCommit, error) {
 	c, err := compareParent(ctx, s.Repo, snap)
 	if err != nil {
 		return nil, err
 	}
-	e := repo.LogEntry{CID: snap.CID(), Commit: snap.Commit(), Diff: c.Diff}
+	e := history.LogEntry{CID: snap.CID(), Commit: snap.Commit(), Diff: c.Diff}
 	if e.Nodes, e.Edges, err = c.Count(ctx); err != nil {
 		return nil, err
 	}

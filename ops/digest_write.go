@@ -8,8 +8,9 @@ import (
 
 	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/guard"
+	"github.com/mnem-project/mnem/internal/outline"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // WrittenText is the text that a model wrote for a digest.
@@ -93,11 +94,11 @@ func writeDigest(ctx context.Context, s *Service, q *DigestWriteRequest) (*Diges
 		return nil, Usagef("%s", what)
 	}
 	source, _ := distill.ParseSource(q.Source)
-	one := repo.DigestText{
+	one := outline.DigestText{
 		Scope: d.Scope, Label: d.Label, Source: source, Text: q.Text,
 		Model: cmp.Or(q.Model, s.Commit.Agent, s.Commit.Author),
 	}
-	res, err := s.Repo.WriteDigests(ctx, v.Recipe, []repo.DigestText{one}, s.Commit)
+	res, err := outline.WriteDigests(ctx, s.Repo, v.Recipe, []outline.DigestText{one}, s.Commit)
 	if err != nil {
 		return nil, digestHint(err, q.Digest)
 	}
@@ -124,19 +125,19 @@ func (s *Service) digestsToWrite(ctx context.Context, rules ScopeRules) (*digest
 		return nil, err
 	}
 	if !info.Commit.Defined() {
-		return nil, CommitHint(&repo.NotFoundError{What: NoCommitYet, Name: info.Name})
+		return nil, CommitHint(&state.NotFoundError{What: NoCommitYet, Name: info.Name})
 	}
 	snap, err := s.Repo.At(ctx, info.Commit)
 	if err != nil {
 		return nil, err
 	}
-	d, err := snap.Digests(ctx, recipe, repo.DigestOptions{Keep: !s.DryRun})
+	d, err := outline.Open(ctx, snap, recipe, outline.DigestOptions{Keep: !s.DryRun})
 	return &digestView{d, snap, NewLabels(snap)}, err
 }
 
 // digestHint says what to do about a source that has changed, of a digest as it was named.
 func digestHint(err error, name string) error {
-	var changed *repo.DigestSourceError
+	var changed *outline.DigestSourceError
 	if !errors.As(err, &changed) {
 		return err
 	}
@@ -148,7 +149,7 @@ func digestHint(err error, name string) error {
 // written returns the text that a model wrote of a digest, nil for none, and how many were left out since they
 // may hold a credential.
 func (v *digestView) written(ctx context.Context, d *distill.Digest) (*WrittenText, int, error) {
-	w, refused, err := v.snap.DigestText(ctx, d.Source)
+	w, refused, err := outline.ReadDigestText(ctx, v.snap, d.Source)
 	switch {
 	case err != nil:
 		return nil, 0, err

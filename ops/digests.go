@@ -11,8 +11,10 @@ import (
 
 	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/outline"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -42,8 +44,8 @@ func (q *ScopeRules) recipe() (distill.Recipe, error) {
 
 // digestView reads digests of one commit and names what is in them.
 type digestView struct {
-	*repo.Digests
-	snap   *repo.Snapshot
+	*outline.Digests
+	snap   *core.Snapshot
 	labels *Labels
 }
 
@@ -61,9 +63,9 @@ func (s *Service) digestsAt(ctx context.Context, rev string, rules ScopeRules) (
 }
 
 func digestsOf(
-	ctx context.Context, snap *repo.Snapshot, recipe distill.Recipe,
+	ctx context.Context, snap *core.Snapshot, recipe distill.Recipe,
 ) (*digestView, error) {
-	d, err := snap.Digests(ctx, recipe, repo.DigestOptions{})
+	d, err := outline.Open(ctx, snap, recipe, outline.DigestOptions{})
 	return &digestView{d, snap, NewLabels(snap)}, err
 }
 
@@ -73,7 +75,7 @@ func (v *digestView) find(ctx context.Context, name string) (*distill.Digest, gr
 	scope, label, ok := distill.ParseID(name)
 	if !ok {
 		id, err := (Visible{Snapshot: v.snap}).Find(ctx, name)
-		var missing *repo.NotFoundError
+		var missing *state.NotFoundError
 		if errors.As(err, &missing) { // NAME/DIGITS
 			if at := strings.LastIndexByte(name, '/'); at >= 0 {
 				if _, digits, is := distill.ParseID(distill.Root + name[at:]); is {
@@ -101,7 +103,7 @@ func (v *digestView) find(ctx context.Context, name string) (*distill.Digest, gr
 	if label == "" && scope.IsZero() {
 		return nil, scope, nil
 	}
-	return nil, scope, &repo.NotFoundError{What: "digest", Name: name}
+	return nil, scope, &state.NotFoundError{What: "digest", Name: name}
 }
 
 // scoped returns a digest of a scope, or of the circle of scopes that a node is in.

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/outline"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // DistillRequest asks for digests to be made and kept.
@@ -77,7 +77,7 @@ func makeDigests(ctx context.Context, s *Service, q *DistillRequest) (*Distilled
 	}
 	done := s.host.Working("making digests")
 	defer done()
-	d, err := snap.Digests(ctx, recipe, repo.DigestOptions{Keep: true, Only: q.Auto})
+	d, err := outline.Open(ctx, snap, recipe, outline.DigestOptions{Keep: true, Only: q.Auto})
 	if err != nil {
 		return nil, err
 	}

@@ -10,8 +10,9 @@ import (
 
 	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/outline"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -56,7 +57,7 @@ type modelWriting struct {
 	ask   func(ctx context.Context, told string, n int) ([]string, error)
 	out   *DigestTexts
 	fresh map[distill.Source]string // texts of this run
-	ready []repo.DigestText         // to be committed
+	ready []outline.DigestText      // to be committed
 	row   int                       // failures in a row
 }
 
@@ -194,7 +195,7 @@ func (m *modelWriting) one(ctx context.Context, d *distill.Digest) error {
 	}
 	if err == nil {
 		if err = checkSaid(said, told, limit); err == nil {
-			one := repo.DigestText{Scope: d.Scope, Label: d.Label, Source: d.Source, Text: said[0], Model: m.model}
+			one := outline.DigestText{Scope: d.Scope, Label: d.Label, Source: d.Source, Text: said[0], Model: m.model}
 			if err = one.Check(m.s.Commit.Secrets); err == nil {
 				m.ready, m.row = append(m.ready, one), 0
 				m.fresh[d.Source] = one.Text
@@ -265,7 +266,7 @@ func (m *modelWriting) told(ctx context.Context, d *distill.Digest) (string, err
 		if err != nil {
 			return "", err
 		}
-		if f == nil || f.Hidden || repo.MayHoldCredential(f.Text) {
+		if f == nil || f.Hidden || outline.MayHoldCredential(f.Text) {
 			continue
 		}
 		if !add(clip(f.Text, factChars)) {
@@ -281,13 +282,13 @@ func (m *modelWriting) commit(ctx context.Context) error {
 	m.ready = nil // tried once
 	opt := m.s.Commit
 	opt.Message = firstOf(opt.Message, fmt.Sprintf("write %s", plural(len(ready), "digest")))
-	res, err := m.s.Repo.WriteDigestsThatFit(ctx, m.Recipe, ready, opt)
+	res, err := outline.WriteDigestsThatFit(ctx, m.s.Repo, m.Recipe, ready, opt)
 	if err != nil {
 		return err
 	}
 	for i, one := range ready {
 		switch why := res.Refused[i]; {
-		case errors.Is(why, repo.ErrConflict):
+		case errors.Is(why, state.ErrConflict):
 			m.fail(one, "the digest has changed since the model was asked: run the command again")
 		case why != nil:
 			m.fail(one, why.Error())
@@ -300,6 +301,6 @@ func (m *modelWriting) commit(ctx context.Context) error {
 	return nil
 }
 
-func (m *modelWriting) fail(one repo.DigestText, why string) {
+func (m *modelWriting) fail(one outline.DigestText, why string) {
 	m.out.Failed = append(m.out.Failed, DigestFailure{Text(distill.DigestID(one.Scope, one.Label)), why})
 }

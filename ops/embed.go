@@ -6,8 +6,9 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // EmbedRequest asks for embeddings of nodes.
@@ -134,10 +135,10 @@ func (r *EmbedRun) plan(ctx context.Context, branch string, expect *ipld.CID) er
 		return err
 	}
 	if expect != nil && *expect != info.Commit {
-		return &repo.ExpectError{Want: *expect, Have: info.Commit}
+		return &state.ExpectError{Want: *expect, Have: info.Commit}
 	}
 	if !info.Commit.Defined() {
-		return Hint(&repo.NotFoundError{What: NoCommitYet, Name: info.Name},
+		return Hint(&state.NotFoundError{What: NoCommitYet, Name: info.Name},
 			"make the first with 'mnem commit -m MESSAGE FILE'", "make the first with commit")
 	}
 	r.out.Branch, r.at = info.Name, info.Commit
@@ -154,24 +155,24 @@ func (r *EmbedRun) plan(ctx context.Context, branch string, expect *ipld.CID) er
 }
 
 // targetBranch returns the branch that is written to, "" for the one that HEAD is on.
-func targetBranch(ctx context.Context, r *repo.Repo, name string) (repo.BranchInfo, error) {
+func targetBranch(ctx context.Context, r *core.Repo, name string) (core.BranchInfo, error) {
 	if name == "" {
 		current, at, err := r.Branch(ctx)
 		if err == nil && current == "" {
-			err = &repo.DetachedError{At: at}
+			err = &core.DetachedError{At: at}
 		}
-		return repo.BranchInfo{Name: current, Commit: at}, err
+		return core.BranchInfo{Name: current, Commit: at}, err
 	}
 	all, err := r.Branches(ctx)
 	if err != nil {
-		return repo.BranchInfo{}, err
+		return core.BranchInfo{}, err
 	}
 	for _, b := range all {
 		if b.Name == name && b.Name != string(graph.Head) {
 			return b, nil
 		}
 	}
-	return repo.BranchInfo{}, &repo.NotFoundError{What: "branch", Name: name}
+	return core.BranchInfo{}, &state.NotFoundError{What: "branch", Name: name}
 }
 
 // look finds the nodes that are to be embedded, and what is known of the model.
@@ -205,10 +206,10 @@ func (r *EmbedRun) look(ctx context.Context) error {
 			continue
 		}
 		switch {
-		case again, n.State == repo.EmbeddingMissing,
-			n.State == repo.EmbeddingStale && r.asked.Stale:
+		case again, n.State == core.EmbeddingMissing,
+			n.State == core.EmbeddingStale && r.asked.Stale:
 			r.todo = append(r.todo, n.ID)
-		case n.State == repo.EmbeddingStale:
+		case n.State == core.EmbeddingStale:
 			r.out.Stale++
 		default:
 			r.out.Unchanged++
@@ -221,7 +222,7 @@ func (r *EmbedRun) look(ctx context.Context) error {
 }
 
 // dropBlank counts the nodes whose texts no model would be asked about.
-func (r *EmbedRun) dropBlank(ctx context.Context, s *repo.Snapshot) error {
+func (r *EmbedRun) dropBlank(ctx context.Context, s *core.Snapshot) error {
 	rest := r.todo[:0]
 	for _, id := range r.todo {
 		text, ok, err := s.EmbedText(ctx, id)

@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 const (
@@ -25,9 +26,9 @@ const (
 
 // EmbedRun is one run that embeds the nodes of a commit and commits what comes of it.
 type EmbedRun struct {
-	repo   *repo.Repo
+	repo   *core.Repo
 	asked  EmbedRequest
-	by     repo.Stamp
+	by     state.Stamp
 	e      Embedder
 	strict bool // whether the branch may not move meanwhile
 	set    func(what string, done, total int)
@@ -44,7 +45,7 @@ type EmbedRun struct {
 }
 
 // NewEmbedRun returns a run whose commits are stamped with by. set shows how far it is.
-func NewEmbedRun(r *repo.Repo, by repo.Stamp, set func(what string, done, total int)) *EmbedRun {
+func NewEmbedRun(r *core.Repo, by state.Stamp, set func(what string, done, total int)) *EmbedRun {
 	return &EmbedRun{repo: r, by: by, set: set}
 }
 
@@ -176,7 +177,7 @@ func (r *EmbedRun) checkDims(n int) error {
 		return nil
 	}
 	return Hint(fmt.Errorf("%w: the model %s gives vectors of %s, but those that are committed have %d",
-		repo.ErrInvalid, r.e.Model(), plural(n, "dimension"), r.dims),
+		state.ErrInvalid, r.e.Model(), plural(n, "dimension"), r.dims),
 		"is this the model that made them? if so, 'mnem embed --all' makes all anew",
 		"is this the model that made them? if so, embed with all makes all anew")
 }
@@ -194,7 +195,7 @@ func (r *EmbedRun) keepAll(ctx context.Context, items []embedItem) error {
 	most := max(1, embedNumbers/len(items[0].vector))
 	last := len(r.todo) == 0 || r.asked.Limit > 0 && r.out.Embedded+len(items) >= r.asked.Limit
 	if last && !r.kept && len(items) <= most {
-		return r.commit(items, func(opt repo.CommitOptions) (*repo.CommitResult, error) {
+		return r.commit(items, func(opt core.CommitOptions) (*core.CommitResult, error) {
 			if at := r.at; opt.Expect == nil {
 				opt.Base = &at
 			}
@@ -212,7 +213,7 @@ func (r *EmbedRun) keepAll(ctx context.Context, items []embedItem) error {
 // keep puts vectors into the stage.
 func (r *EmbedRun) keep(ctx context.Context, items []embedItem) error {
 	at := r.at
-	opt := repo.StageOptions{Stamp: r.by, Stage: r.stage, Branch: r.out.Branch, Base: &at}
+	opt := core.StageOptions{Stamp: r.by, Stage: r.stage, Branch: r.out.Branch, Base: &at}
 	if _, err := r.repo.StageChanges(ctx, r.changes(items), opt); err != nil {
 		return err
 	}
@@ -223,7 +224,7 @@ func (r *EmbedRun) keep(ctx context.Context, items []embedItem) error {
 
 // commitKept commits what the stage has, and empties it.
 func (r *EmbedRun) commitKept(ctx context.Context) error {
-	err := r.commit(nil, func(opt repo.CommitOptions) (*repo.CommitResult, error) {
+	err := r.commit(nil, func(opt core.CommitOptions) (*core.CommitResult, error) {
 		return r.repo.CommitStaged(ctx, r.stage, opt)
 	})
 	if err == nil {
@@ -233,9 +234,9 @@ func (r *EmbedRun) commitKept(ctx context.Context) error {
 }
 
 func (r *EmbedRun) commit(
-	items []embedItem, do func(repo.CommitOptions) (*repo.CommitResult, error),
+	items []embedItem, do func(core.CommitOptions) (*core.CommitResult, error),
 ) error {
-	opt := repo.CommitOptions{
+	opt := core.CommitOptions{
 		Stamp: r.by, Branch: r.out.Branch,
 		Message: firstOf(r.asked.Message, "embed with "+r.e.Model()),
 	}
@@ -256,7 +257,7 @@ func (r *EmbedRun) commit(
 
 // changes makes a change of each vector: the numbers are integers up to 127, of which quantising
 // makes the same again.
-func (r *EmbedRun) changes(items []embedItem) repo.Changes {
+func (r *EmbedRun) changes(items []embedItem) state.Changes {
 	return func(yield func(graph.Change, error) bool) {
 		for _, it := range items {
 			vector := make([]float64, len(it.vector))

@@ -11,11 +11,14 @@ import (
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/guard"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/regular"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/policy"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
@@ -148,16 +151,16 @@ func OutcomeOf(ctx context.Context, err error) operation.Outcome {
 		return operation.Busy
 	case is(store.ErrRedacted):
 		return operation.Redacted
-	case is(repo.ErrUnsigned, repo.ErrSigned, repo.ErrOthers, policy.ErrDenied, repo.ErrSecret,
+	case is(core.ErrUnsigned, state.ErrSigned, history.ErrOthers, policy.ErrDenied, state.ErrSecret,
 		errUnconfirmed, store.ErrDenied):
 		return operation.Refused
-	case is(repo.ErrConflict, store.ErrHeadMoved):
+	case is(state.ErrConflict, store.ErrHeadMoved):
 		return operation.Conflict
 	case is(retrieve.ErrRankingVersion):
 		return operation.Ranking
 	case is(store.ErrNotFound, retrieve.ErrNoProfile):
 		return operation.NotFound
-	case is(graph.ErrInvalid, repo.ErrInvalid, regular.ErrKind, retrieve.ErrRequest, ipld.ErrJSON, ipld.ErrInvalid,
+	case is(graph.ErrInvalid, state.ErrInvalid, regular.ErrKind, retrieve.ErrRequest, ipld.ErrJSON, ipld.ErrInvalid,
 		ipld.ErrCID, fs.ErrExist):
 		return operation.Invalid
 	}
@@ -214,16 +217,16 @@ func hintOf(err error) (local, remote string) {
 	if errors.As(err, &done) && done.Hint != "" {
 		return done.Hint, ""
 	}
-	var unsure *repo.UnsureError
+	var unsure *rank.UnsureError
 	if errors.As(err, &unsure) {
 		const how = "name one of them by its id, or give more words of it"
 		return how, how
 	}
-	var secret *repo.SecretError
-	var detached *repo.DetachedError
-	var kind *repo.KindError
-	var readOnly *repo.ReadOnlyError
-	var moved *repo.FollowedError
+	var secret *state.SecretError
+	var detached *core.DetachedError
+	var kind *state.KindError
+	var readOnly *core.ReadOnlyError
+	var moved *core.FollowedError
 	switch {
 	case errors.As(err, &secret):
 		return secretHint(secret)
@@ -277,9 +280,9 @@ func CandidatesOf(err error) (out []operation.Candidate) {
 	if errors.As(err, &done) {
 		return done.Candidates
 	}
-	var list []repo.Candidate
-	var unsure *repo.UnsureError
-	var missing *repo.NotFoundError
+	var list []state.Candidate
+	var unsure *rank.UnsureError
+	var missing *state.NotFoundError
 	if errors.As(err, &unsure) {
 		list = unsure.Candidates
 	} else if errors.As(err, &missing) {
@@ -292,7 +295,7 @@ func CandidatesOf(err error) (out []operation.Candidate) {
 }
 
 // secretHint says what to do about a credential that was refused.
-func secretHint(e *repo.SecretError) (local, remote string) {
+func secretHint(e *state.SecretError) (local, remote string) {
 	var list []string
 	var again strings.Builder
 	for _, r := range e.Rules {
@@ -308,7 +311,7 @@ func secretHint(e *repo.SecretError) (local, remote string) {
 }
 
 // kindHint says which verb takes what the caller gave to another.
-func kindHint(err *repo.KindError) (local, remote string) {
+func kindHint(err *state.KindError) (local, remote string) {
 	switch err.Kind {
 	case commit.KindCommit, commit.KindTag:
 		return "'mnem show' prints a commit", "show prints a commit"
@@ -323,7 +326,7 @@ func kindHint(err *repo.KindError) (local, remote string) {
 // NodeHint adds to an error about a node that is not there how nodes are named, and to one about a node that a
 // mark hides how to see it and how to bring it back.
 func NodeHint(err error) error {
-	var missing *repo.NotFoundError
+	var missing *state.NotFoundError
 	if errors.As(err, &missing) && missing.Hidden != "" {
 		return Hint(err, fmt.Sprintf("'mnem get %s --include %s' shows it, 'mnem restore %s' brings it back", missing.ID,
 			missing.Hidden, missing.ID), fmt.Sprintf("get with include %s shows node %s, restore brings it back",
@@ -351,6 +354,6 @@ func CommitHint(err error) error {
 
 // IsUnborn reports whether an error says that there is no commit yet.
 func IsUnborn(err error) bool {
-	var missing *repo.NotFoundError
+	var missing *state.NotFoundError
 	return errors.As(err, &missing) && missing.What == NoCommitYet
 }

@@ -3,8 +3,8 @@ package ops
 import (
 	"context"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/operation"
-	"github.com/mnem-project/mnem/repo"
 )
 
 type followingKey struct{}
@@ -16,7 +16,7 @@ func Follow(ctx context.Context, f *operation.Following) context.Context {
 		return ctx
 	}
 	ctx = context.WithValue(ctx, followingKey{}, f)
-	return repo.Follow(ctx, &repo.Following{Branch: f.Branch, From: f.From, ReadOnly: f.ReadOnly})
+	return core.Follow(ctx, &core.Following{Branch: f.Branch, From: f.From, ReadOnly: f.ReadOnly})
 }
 
 // followed returns what Follow put into a context, nil for nothing.
@@ -33,7 +33,7 @@ func (s *Service) mayWrite(ctx context.Context, req any) error {
 	}
 	for _, field := range s.spec.Fields() {
 		if field.Name == "branch" {
-			return &repo.ReadOnlyError{Why: f.ReadOnly}
+			return &core.ReadOnlyError{Why: f.ReadOnly}
 		}
 	}
 	return nil
@@ -51,7 +51,7 @@ type Followed struct {
 }
 
 // followedOf returns what HEAD follows, nil for nothing.
-func followedOf(ctx context.Context, r *repo.Repo) (*Followed, error) {
+func followedOf(ctx context.Context, r *core.Repo) (*Followed, error) {
 	f := followed(ctx)
 	if f == nil {
 		return nil, nil

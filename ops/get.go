@@ -8,9 +8,10 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // GetRequest asks for one node, or one field of it.
@@ -129,7 +130,7 @@ func get(ctx context.Context, s *Service, q *GetRequest) (any, error) {
 	case err != nil:
 		return nil, err
 	case w.forgotten(let):
-		return nil, NodeHint(&repo.NotFoundError{What: "node", Name: q.Node, Hidden: graph.Forgotten, ID: w.ID})
+		return nil, NodeHint(&state.NotFoundError{What: "node", Name: q.Node, Hidden: graph.Forgotten, ID: w.ID})
 	case q.Field != "":
 		return w.field(q.Field, q.Node)
 	case !q.Importance:
@@ -149,7 +150,7 @@ func get(ctx context.Context, s *Service, q *GetRequest) (any, error) {
 // importanceOptions returns what importance is made of beside the snapshot: the half-lives of its
 // commit, and how often memories were used, where that is counted.
 func (s *Service) importanceOptions(
-	ctx context.Context, snap *repo.Snapshot,
+	ctx context.Context, snap *core.Snapshot,
 ) (opt memory.ImportanceOptions, err error) {
 	if opt.HalfLives, err = memory.HalfLivesAt(ctx, snap); err != nil {
 		return opt, err
@@ -195,7 +196,7 @@ func isField(name string) bool {
 
 // field returns one value. A field that the node does not have is not found.
 func (w *WholeNode) field(field, name string) (any, error) {
-	missing := &repo.NotFoundError{What: "field", Name: field + " of " + name}
+	missing := &state.NotFoundError{What: "field", Name: field + " of " + name}
 	if prop, ok := strings.CutPrefix(field, propPrefix); ok {
 		value, ok := ipld.FindEntry(w.Props, prop)
 		switch {

@@ -5,8 +5,9 @@ import (
 	"iter"
 
 	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/policy"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // PolicyFor returns the policy in a file, nil for none, or an error where it does not allow an agent a
@@ -22,20 +23,20 @@ func PolicyFor(path, agent, verb string) (*policy.Policy, error) {
 // Guard refuses a verb that the policy in a file does not allow the agent, and adds to a stamp what
 // refuses the changes that it does not allow, and the loss of commits that others have signed. own
 // returns the key that the caller signs with, and whether there is one.
-func Guard(by *repo.Stamp, path, verb string, own func() (commit.Key, bool)) error {
+func Guard(by *state.Stamp, path, verb string, own func() (commit.Key, bool)) error {
 	p, err := PolicyFor(path, by.Agent, verb)
 	if err != nil {
 		return err
 	}
 	agent := by.Agent
-	by.Signed = func(lost *repo.SignedError) error {
+	by.Signed = func(lost *state.SignedError) error {
 		if key, ok := own(); ok && key == lost.Key {
 			return nil
 		}
 		return p.Signed(agent, verb, lost)
 	}
 	if guard := p.Guard(agent, verb); guard != nil {
-		by.Guard = func(t repo.Touch) error { return PolicyHint(guard(t)) }
+		by.Guard = func(t state.Touch) error { return PolicyHint(guard(t)) }
 	}
 	return nil
 }
@@ -57,8 +58,8 @@ func PolicyHint(err error) error {
 // RequireSigned returns what refuses commits that no trusted key has signed.
 func RequireSigned(trusted commit.Verifier) func(iter.Seq2[commit.LogEntry, error]) error {
 	return func(commits iter.Seq2[commit.LogEntry, error]) error {
-		err := repo.RequireSigned(commits, trusted)
-		if errors.Is(err, repo.ErrUnsigned) {
+		err := core.RequireSigned(commits, trusted)
+		if errors.Is(err, core.ErrUnsigned) {
 			err = Hint(err, "see 'mnem verify', 'mnem key trust', and the setting require-signed", "")
 		}
 		return err

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // HalfLifeRequest asks for the half-lives, or for a change of them.
@@ -89,7 +89,7 @@ func halfLife(ctx context.Context, s *Service, q *HalfLifeRequest) (*HalfLives, 
 		if err != nil {
 			return nil, err
 		}
-		return s.halfLives(own, &repo.CommitResult{Commit: snap.CID(), NoChange: true}), nil
+		return s.halfLives(own, &core.CommitResult{Commit: snap.CID(), NoChange: true}), nil
 	}
 	if q.Reset {
 		res, err := memory.New(s.Repo).SetHalfLives(ctx, s.Commit, nil)
@@ -116,7 +116,7 @@ func halfLife(ctx context.Context, s *Service, q *HalfLifeRequest) (*HalfLives, 
 	return s.halfLives(own, res), nil
 }
 
-func (s *Service) halfLives(own memory.HalfLives, res *repo.CommitResult) *HalfLives {
+func (s *Service) halfLives(own memory.HalfLives, res *core.CommitResult) *HalfLives {
 	out := &HalfLives{
 		HalfLives: own.All(), Other: memory.DefaultHalfLife, Own: slices.Sorted(maps.Keys(own)),
 		Commit: res.Commit, NoChange: res.NoChange, DryRun: s.DryRun,

@@ -12,9 +12,9 @@ import (
 	"github.com/mnem-project/mnem/ingest"
 	"github.com/mnem-project/mnem/ingest/chats"
 	"github.com/mnem-project/mnem/ingest/parse"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/operation"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -143,15 +143,15 @@ func ingestFiles(ctx context.Context, s *Service, q *IngestRequest) (*Ingested, 
 		if err = run.read(ctx); err != nil {
 			return nil, err
 		}
-		var res *repo.CommitResult
+		var res *core.CommitResult
 		var plan *ingest.Plan
-		res, err = s.Repo.Decide(ctx, repo.DecideOptions{CommitOptions: s.Commit, Long: true},
-			func(snap *repo.Snapshot) (*repo.Decision, error) {
+		res, err = s.Repo.Decide(ctx, core.DecideOptions{CommitOptions: s.Commit, Long: true},
+			func(snap *core.Snapshot) (*core.Decision, error) {
 				var err error
 				if plan, err = run.plan(ctx, snap); err != nil {
 					return nil, err
 				}
-				return &repo.Decision{Changes: plan.Changes, Message: ingestMessage(plan)}, nil
+				return &core.Decision{Changes: plan.Changes, Message: ingestMessage(plan)}, nil
 			})
 		if errors.Is(err, ingest.ErrMoved) {
 			continue
@@ -191,7 +191,7 @@ func ingestMessage(p *ingest.Plan) string {
 
 // answer tells what became of each file.
 func (run *ingestRun) answer(
-	ctx context.Context, s *Service, res *repo.CommitResult, plan *ingest.Plan,
+	ctx context.Context, s *Service, res *core.CommitResult, plan *ingest.Plan,
 ) (*Ingested, error) {
 	committed, err := CommittedOf(ctx, s.Repo, res, s.DryRun, s.Human)
 	if err != nil {
@@ -244,7 +244,7 @@ func readAll(in *File) ([]byte, error) {
 }
 
 // branchSnapshot returns the newest commit of the branch that is written to.
-func (s *Service) branchSnapshot(ctx context.Context) (*repo.Snapshot, error) {
+func (s *Service) branchSnapshot(ctx context.Context) (*core.Snapshot, error) {
 	info, err := targetBranch(ctx, s.From, s.Commit.Branch)
 	if err != nil {
 		return nil, err

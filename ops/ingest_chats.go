@@ -13,9 +13,10 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ingest"
 	"github.com/mnem-project/mnem/ingest/chats"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/regular"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/operation"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // RecordCounts count what was read of another program's files.
@@ -59,7 +60,7 @@ func ingestChats(ctx context.Context, s *Service, q *IngestRequest) (*Ingested, 
 		}
 	}()
 	run.redact = &ingest.Redactor{
-		Allow: q.AllowSecret, Key: redactKey(filepath.Join(own.Name(), repo.DirName), s.DryRun),
+		Allow: q.AllowSecret, Key: redactKey(filepath.Join(own.Name(), core.DirName), s.DryRun),
 	}
 	for _, arg := range q.Paths {
 		if err := run.find(ctx, arg); err != nil {
@@ -160,7 +161,7 @@ func (s spooled) Close() error {
 var errEnded = errors.New("no more changes are wanted")
 
 // changes reads all files, one record at a time.
-func (run *chatRun) changes(ctx context.Context) repo.Changes {
+func (run *chatRun) changes(ctx context.Context) state.Changes {
 	return func(yield func(graph.Change, error) bool) {
 		set, done := run.service.host.Progress()
 		defer done()

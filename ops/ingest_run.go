@@ -14,8 +14,8 @@ import (
 
 	"github.com/mnem-project/mnem/ingest"
 	"github.com/mnem-project/mnem/ingest/parse"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/regular"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // ingestRun is one run of ingest.
@@ -59,7 +59,7 @@ func newIngestRun(ctx context.Context, s *Service, q *IngestRequest) (*ingestRun
 		return nil, err
 	}
 	run := &ingestRun{service: s, asked: q, own: own, roots: []*os.Root{own}}
-	dir := filepath.Join(own.Name(), repo.DirName)
+	dir := filepath.Join(own.Name(), core.DirName)
 	run.redact = &ingest.Redactor{Allow: q.AllowSecret, Key: redactKey(dir, s.DryRun)}
 	if run.stats, err = readFileStats(dir); err == nil {
 		err = run.find(ctx)
@@ -159,7 +159,7 @@ func (run *ingestRun) named(ctx context.Context, arg string) ([]ingestFile, erro
 	} else if at.Project, err = run.project(root.Name()); err != nil {
 		return nil, err
 	}
-	if slices.Contains(strings.Split(at.Name, "/"), repo.DirName) {
+	if slices.Contains(strings.Split(at.Name, "/"), core.DirName) {
 		return nil, Usagef("%s is a part of a repository, with its keys", arg)
 	}
 	if base == "." {
@@ -404,7 +404,7 @@ func (run *ingestRun) projects() []string {
 }
 
 // plan makes the changes of a snapshot, which may be later than what read saw.
-func (run *ingestRun) plan(ctx context.Context, snap *repo.Snapshot) (*ingest.Plan, error) {
+func (run *ingestRun) plan(ctx context.Context, snap *core.Snapshot) (*ingest.Plan, error) {
 	cat, err := ingest.Open(ctx, snap, run.projects())
 	if err != nil {
 		return nil, err

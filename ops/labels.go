@@ -7,7 +7,8 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
@@ -22,13 +23,13 @@ const (
 // Labels names nodes by id, looking into several snapshots in turn. The labels used last are
 // remembered, the newer half of them in known.
 type Labels struct {
-	from         []*repo.Snapshot
+	from         []*core.Snapshot
 	known, older map[graph.ID]*graph.Node
 	most, size   int // bytes of known
 }
 
 // NewLabels returns the names of nodes of snapshots.
-func NewLabels(from ...*repo.Snapshot) *Labels {
+func NewLabels(from ...*core.Snapshot) *Labels {
 	return &Labels{from: from, known: make(map[graph.ID]*graph.Node), most: maxLabels / 2}
 }
 
@@ -91,7 +92,7 @@ func (l *Labels) Key(ctx context.Context, id graph.ID) (Text, error) {
 
 // Visible decides which marked nodes and edges of a snapshot are shown.
 type Visible struct {
-	Snapshot *repo.Snapshot
+	Snapshot *core.Snapshot
 	Let      []graph.State // hidden states to let through
 }
 
@@ -111,7 +112,7 @@ func (v Visible) Edge(ctx context.Context, edge, other graph.ID) (bool, error) {
 
 // Find returns the node that a name means: see repo.Snapshot.Find.
 func (v Visible) Find(ctx context.Context, name string) (graph.ID, error) {
-	id, err := v.Snapshot.Find(ctx, name, v.Shows)
+	id, err := rank.Find(ctx, v.Snapshot, name, v.Shows)
 	return id, NodeHint(err)
 }
 

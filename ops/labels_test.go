@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
 	"github.com/mnem-project/mnem/store/storetest"
@@ -26,7 +28,7 @@ func TestLabelsReadEachNodeOnce(t *testing.T) {
 	const nodes = 10_000
 	st := mem.New()
 	counted := countedFacts{st, storetest.NewCounting(st.Facts())}
-	r, err := repo.New(t.Context(), counted, repo.Stamp{Author: "a", Command: []string{"test"}}, repo.Options{})
+	r, err := care.New(t.Context(), counted, state.Stamp{Author: "a", Command: []string{"test"}}, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,8 +36,8 @@ func TestLabelsReadEachNodeOnce(t *testing.T) {
 	for i := range nodes {
 		fmt.Fprintf(&b, `{"node":{"key":"n%d","type":"T"}}`+"\n", i)
 	}
-	res, err := r.Commit(t.Context(), repo.ReadChanges(strings.NewReader(b.String()), "x"),
-		repo.CommitOptions{Stamp: repo.Stamp{Author: "a", Command: []string{"test"}}})
+	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(b.String()), "x"),
+		core.CommitOptions{Stamp: state.Stamp{Author: "a", Command: []string{"test"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

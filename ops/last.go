@@ -9,8 +9,11 @@ import (
 
 	"github.com/mnem-project/mnem/capture"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	sessionpkg "github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
@@ -107,7 +110,7 @@ func last(ctx context.Context, s *Service, q *LastRequest, emit func(*GivenConte
 		return err
 	}
 	if len(list) == 0 && q.Session != "" {
-		return &repo.NotFoundError{What: "session", Name: q.Session}
+		return &state.NotFoundError{What: "session", Name: q.Session}
 	}
 	slices.SortStableFunc(list, func(a, b *GivenContext) int { return cmp.Compare(b.Time, a.Time) })
 	for _, one := range list[:min(len(list), q.Limit)] {
@@ -127,19 +130,19 @@ type givenKey struct {
 // lastReader reads what was given.
 type lastReader struct {
 	*Service
-	now  *repo.Snapshot
+	now  *core.Snapshot
 	told map[givenKey]bool // what hooks noted
 }
 
 // receipt returns a receipt, which may be in no session yet, and its request: nil where it cannot be read any more.
 func (l *lastReader) receipt(
-	ctx context.Context, c ipld.CID, draft *repo.DraftReceipt,
+	ctx context.Context, c ipld.CID, draft *core.DraftReceipt,
 ) (*retrieve.Receipt, *retrieve.Request, error) {
 	if !c.Defined() {
 		return nil, nil, nil
 	}
 	if draft != nil {
-		if err := l.Repo.CheckDraft(ctx, draft); errors.Is(err, repo.ErrInvalid) {
+		if err := sessionpkg.CheckDraft(ctx, l.Repo, draft); errors.Is(err, state.ErrInvalid) {
 			return nil, nil, nil
 		} else if err != nil {
 			return nil, nil, err
@@ -151,7 +154,7 @@ func (l *lastReader) receipt(
 		req, err := rec.Request(draft.Texts[0], draft.Texts[1:]...)
 		return rec, &req, err
 	}
-	rec, req, err := l.Repo.Receipt(ctx, c)
+	rec, req, err := sessionpkg.Receipt(ctx, l.Repo, c)
 	if unreadable(err) {
 		return nil, nil, nil
 	}
@@ -188,7 +191,7 @@ func (l *lastReader) fill(
 	}
 	texts := map[graph.ID]string{}
 	if at != nil {
-		answer, err := at.Retrieve(ctx, *req)
+		answer, err := rank.Retrieve(ctx, at, *req)
 		if err != nil && !unreadable(err) {
 			return err
 		}
@@ -222,7 +225,7 @@ func (l *lastReader) fill(
 }
 
 // name fills in what an item is called.
-func (l *lastReader) name(ctx context.Context, at *repo.Snapshot, item *GivenItem) error {
+func (l *lastReader) name(ctx context.Context, at *core.Snapshot, item *GivenItem) error {
 	n, _, err := at.Node(ctx, item.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -246,13 +249,13 @@ func (l *lastReader) hidden(ctx context.Context, id graph.ID) (bool, error) {
 
 // sessions adds what sessions recorded and hooks did not note, as much as is asked for.
 func (l *lastReader) sessions(ctx context.Context, q *LastRequest, list *[]*GivenContext) error {
-	var open []repo.SessionEntry
+	var open []sessionpkg.SessionEntry
 	var err error
 	if q.Session == "" {
-		open, err = l.Repo.Sessions(ctx)
-	} else if e, one := l.Repo.Session(ctx, q.Session); one == nil {
-		open = []repo.SessionEntry{e}
-	} else if !errors.Is(one, store.ErrNotFound) && !(errors.Is(one, repo.ErrInvalid) && len(*list) > 0) {
+		open, err = sessionpkg.Sessions(ctx, l.Repo)
+	} else if e, one := sessionpkg.Session(ctx, l.Repo, q.Session); one == nil {
+		open = []sessionpkg.SessionEntry{e}
+	} else if !errors.Is(one, store.ErrNotFound) && !(errors.Is(one, state.ErrInvalid) && len(*list) > 0) {
 		err = one
 	}
 	if err != nil {
@@ -291,7 +294,7 @@ func (l *lastReader) sessions(ctx context.Context, q *LastRequest, list *[]*Give
 			open = slices.Delete(open, i, i+1)
 			continue
 		}
-		if open[i], err = l.Repo.SessionRecord(ctx, e.Record.Prev); err != nil {
+		if open[i], err = sessionpkg.SessionRecord(ctx, l.Repo, e.Record.Prev); err != nil {
 			return err
 		}
 		open[i].Name = e.Name

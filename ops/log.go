@@ -10,8 +10,11 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -75,8 +78,8 @@ type Commit struct {
 	Git       *Text          `json:"git,omitempty"`   // where --git asks for it: what HEAD of git was at
 	Title     *string        `json:"title,omitempty"` // of what it changed; in log alone
 	Message   string         `json:"message"`
-	Nodes     repo.Counts    `json:"nodes"`
-	Edges     repo.Counts    `json:"edges"`
+	Nodes     state.Counts   `json:"nodes"`
+	Edges     state.Counts   `json:"edges"`
 	Signature *Signature     `json:"signature,omitempty"` // where it was asked for
 	Stat      *Stat          `json:"stat,omitempty"`
 	Profiles  []string       `json:"profiles,omitempty"` // that differ
@@ -115,7 +118,7 @@ type Stat struct {
 // TypeCounts are the counts of one type.
 type TypeCounts struct {
 	Type string `json:"type"`
-	repo.Counts
+	state.Counts
 }
 
 // Log lists commits.
@@ -139,8 +142,8 @@ var Log = Stream(Spec{
 func (q *LogRequest) SetDash(n int) { q.Dash = n }
 
 // options returns which commits are wanted, but for revision and node.
-func (q *LogRequest) options() (opt repo.LogOptions, err error) {
-	opt = repo.LogOptions{Types: q.Type, Authors: q.Author, Agents: q.Agent}
+func (q *LogRequest) options() (opt history.LogOptions, err error) {
+	opt = history.LogOptions{Types: q.Type, Authors: q.Author, Agents: q.Agent}
 	if q.Limit < 0 {
 		return opt, Bad("limit", "%d is below 0", q.Limit)
 	}
@@ -203,7 +206,7 @@ func log(ctx context.Context, s *Service, q *LogRequest, emit func(*Commit) erro
 	if err != nil {
 		return CommitHint(err)
 	}
-	for e, err := range s.Repo.History(ctx, opt) {
+	for e, err := range history.History(ctx, s.Repo, opt) {
 		if err != nil {
 			return CommitHint(err)
 		}
@@ -219,13 +222,13 @@ func log(ctx context.Context, s *Service, q *LogRequest, emit func(*Commit) erro
 		}
 	}
 	if gone && n == 0 {
-		return &repo.NotFoundError{What: "revision or node", Name: node}
+		return &state.NotFoundError{What: "revision or node", Name: node}
 	}
 	return nil
 }
 
 // titles returns what makes titles of the commits that a revision or range reaches, as its end and HEAD are now.
-func (s *Service) titles(ctx context.Context, rev string) (t repo.Titler, err error) {
+func (s *Service) titles(ctx context.Context, rev string) (t history.Titler, err error) {
 	if t.Now, err = s.At(ctx, string(graph.Head)); err != nil {
 		return t, err
 	}
@@ -237,7 +240,7 @@ func (s *Service) titles(ctx context.Context, rev string) (t repo.Titler, err er
 }
 
 func (q *LogRequest) entry(
-	ctx context.Context, s *Service, e repo.LogEntry, titles repo.Titler,
+	ctx context.Context, s *Service, e history.LogEntry, titles history.Titler,
 ) (*Commit, error) {
 	verdict, err := q.verdict(s, e.Commit)
 	if err != nil {
@@ -254,13 +257,13 @@ func (q *LogRequest) entry(
 			return nil, err
 		}
 	}
-	p, err := e.Diff.Profiles(ctx)
+	p, err := rank.DiffProfiles(ctx, e.Diff)
 	out.Profiles = ChangedProfiles(ProfilesDiffOf(p))
 	return out, err
 }
 
 // CommitOf returns the form of a commit.
-func CommitOf(e repo.LogEntry, verdict *commit.Verdict) *Commit {
+func CommitOf(e history.LogEntry, verdict *commit.Verdict) *Commit {
 	rec := e.Commit
 	out := &Commit{
 		Commit: e.CID, Parents: rec.Parents, Graph: rec.Graph, Author: rec.Author,
@@ -293,9 +296,9 @@ func ChangedProfiles(d *ProfilesDiff) []string {
 }
 
 // stat counts what differs of some types, or all.
-func stat(ctx context.Context, d repo.Diff, types []string) (*Stat, error) {
+func stat(ctx context.Context, d state.Diff, types []string) (*Stat, error) {
 	wants := func(typ string) bool { return len(types) == 0 || slices.Contains(types, typ) }
-	nodes, edges := map[string]*repo.Counts{}, map[string]*repo.Counts{}
+	nodes, edges := map[string]*state.Counts{}, map[string]*state.Counts{}
 	for n, err := range d.Nodes(ctx) {
 		if err != nil {
 			return nil, err
@@ -315,16 +318,16 @@ func stat(ctx context.Context, d repo.Diff, types []string) (*Stat, error) {
 	return &Stat{typeCounts(nodes), typeCounts(edges)}, nil
 }
 
-func count(of map[string]*repo.Counts, typ string, kind repo.ChangeKind) {
+func count(of map[string]*state.Counts, typ string, kind state.ChangeKind) {
 	n := of[typ]
 	if n == nil {
-		n = &repo.Counts{}
+		n = &state.Counts{}
 		of[typ] = n
 	}
 	n.Count(kind)
 }
 
-func typeCounts(of map[string]*repo.Counts) List[TypeCounts] {
+func typeCounts(of map[string]*state.Counts) List[TypeCounts] {
 	var out List[TypeCounts]
 	for _, typ := range slices.Sorted(maps.Keys(of)) {
 		out = append(out, TypeCounts{typ, *of[typ]})
@@ -394,12 +397,12 @@ func (q *LogRequest) scope(ctx context.Context, s *Service) (rev, node string, e
 }
 
 // isRevision reports whether a name is that of a revision or range; else it may be a node's.
-func isRevision(ctx context.Context, r *repo.Repo, name string) (bool, error) {
+func isRevision(ctx context.Context, r *core.Repo, name string) (bool, error) {
 	if strings.HasPrefix(name, "key:") || strings.HasPrefix(name, "id:") {
 		return false, nil
 	}
 	_, err := r.Resolve(ctx, name)
-	if repo.IsRange(name) || IsUnborn(err) {
+	if core.IsRange(name) || IsUnborn(err) {
 		return true, nil
 	}
 	if errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrCorrupt) {
@@ -411,7 +414,7 @@ func isRevision(ctx context.Context, r *repo.Repo, name string) (bool, error) {
 // nodeInLog returns the node that a name means where a revision or range ends. A key or full id
 // that is no node there may be that of one which history knows: gone is true.
 func nodeInLog(
-	ctx context.Context, r *repo.Repo, rev, name string,
+	ctx context.Context, r *core.Repo, rev, name string,
 ) (id graph.ID, gone bool, err error) {
 	from, _, err := r.Range(ctx, rev)
 	if err != nil {
@@ -422,7 +425,7 @@ func nodeInLog(
 		return id, false, err
 	}
 	id, err = Visible{Snapshot: at}.Find(ctx, name)
-	var missing *repo.NotFoundError
+	var missing *state.NotFoundError
 	if !errors.As(err, &missing) {
 		return id, false, err
 	}

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -181,7 +181,7 @@ func (l *listing) page(
 }
 
 // on makes the listing one of a snapshot.
-func (l *listing) on(ctx context.Context, s *Service, snap *repo.Snapshot, now string) error {
+func (l *listing) on(ctx context.Context, s *Service, snap *core.Snapshot, now string) error {
 	l.s, l.see.Snapshot = snap, snap
 	if l.order.field != sortImportance {
 		return nil
@@ -210,7 +210,7 @@ func (q *ListRequest) start(ctx context.Context, s *Service) (*listing, *place, 
 	if q.After != "" && err != nil {
 		return nil, nil, Bad("after", "%q is neither a cursor nor an id", q.After)
 	}
-	var snap, marked *repo.Snapshot
+	var snap, marked *core.Snapshot
 	if pinned {
 		if marked, err = s.Repo.Snapshot(ctx, rev); err != nil {
 			return nil, nil, err

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -178,7 +178,7 @@ func edgeRow(e *graph.Edge, c ipld.CID) *listRow {
 
 // listing finds the rows of a list.
 type listing struct {
-	s     *repo.Snapshot
+	s     *core.Snapshot
 	edges bool
 	order sortSpec
 	types []string

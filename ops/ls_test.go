@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // TestPagesInBoundedMemory sorts with room for few rows and compares with sorting all at once.
@@ -26,8 +26,8 @@ func TestPagesInBoundedMemory(t *testing.T) {
 		fmt.Fprintf(&lines, `{"node":{"key":"n%d","type":"T","props":{"x":%d}}}`+"\n", i, rng.IntN(20))
 	}
 	req := &CommitRequest{Message: "numbers"}
-	req.SetChanges(func(context.Context) (repo.Changes, error) {
-		return repo.ReadChanges(strings.NewReader(lines.String()), "x"), nil
+	req.SetChanges(func(context.Context) (state.Changes, error) {
+		return state.ReadChanges(strings.NewReader(lines.String()), "x"), nil
 	})
 	run(t, h, CommitVerb, req)
 	s, err := h.repo.Snapshot(ctx, "HEAD")

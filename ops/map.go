@@ -10,8 +10,8 @@ import (
 
 	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -222,7 +222,7 @@ func (m *MapAnswer) print(head []string) {
 
 // since lists the scopes with memories that differ from those of another snapshot.
 func (v *digestView) since(
-	ctx context.Context, from *repo.Snapshot, name string, budget int,
+	ctx context.Context, from *core.Snapshot, name string, budget int,
 ) (*MapAnswer, error) {
 	var only graph.ID
 	if name != "" {

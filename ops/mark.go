@@ -7,9 +7,10 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -183,7 +184,7 @@ func (s *Service) marked(
 
 // MarkedOf returns the form of what was marked in a repository; state is "" where marks were taken off.
 func MarkedOf(
-	ctx context.Context, r *repo.Repo, res *memory.MarkResult, state graph.State, dryRun, human bool,
+	ctx context.Context, r *core.Repo, res *memory.MarkResult, state graph.State, dryRun, human bool,
 ) (*Marked, error) {
 	out := &Marked{
 		Marked: res.Marked, Already: res.Already, Unmarked: res.Unmarked, Commit: res.Commit,
@@ -205,7 +206,7 @@ func MarkedOf(
 
 // labelsOf names nodes as they are in a commit, those that are there.
 func labelsOf(
-	ctx context.Context, r *repo.Repo, commit ipld.CID, lists ...[]graph.ID,
+	ctx context.Context, r *core.Repo, commit ipld.CID, lists ...[]graph.ID,
 ) (map[string]NodeName, error) {
 	snap, err := r.At(ctx, commit)
 	if err != nil {
@@ -268,7 +269,7 @@ const (
 const SecretRemedy = "'mnem purge' erases a node from all history; change the credential where it is used"
 
 // WarningsOf returns the warnings of a report, nil for none.
-func WarningsOf(r repo.SecretReport) Warnings {
+func WarningsOf(r state.SecretReport) Warnings {
 	var out Warnings
 	for _, f := range r.Findings {
 		w := Warning{

@@ -5,8 +5,10 @@ import (
 	"errors"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/merging"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -68,8 +70,8 @@ type Merged struct {
 	Branch         string         `json:"branch"`
 	Parents        List[ipld.CID] `json:"parents"`
 	Graph          ipld.CID       `json:"graph" shape:"null"`
-	Nodes          repo.Counts    `json:"nodes"`
-	Edges          repo.Counts    `json:"edges"`
+	Nodes          state.Counts   `json:"nodes"`
+	Edges          state.Counts   `json:"edges"`
 	NoChange       bool           `json:"no_change"`
 	DryRun         bool           `json:"dry_run"`
 	Warnings       Warnings       `json:"warnings,omitempty"`
@@ -98,7 +100,7 @@ type Kept struct {
 }
 
 // KeptOf returns the form of a commit that was kept.
-func KeptOf(k repo.KeptCommit) Kept { return Kept{string(k.Ref), k.Commit, k.Branch} }
+func KeptOf(k core.KeptCommit) Kept { return Kept{string(k.Ref), k.Commit, k.Branch} }
 
 // Merge, Revert and CherryPick apply the changes of other commits.
 var (
@@ -137,7 +139,7 @@ var (
 		Example: "  mnem revert HEAD\n" +
 			"  mnem revert HEAD~2..HEAD -m 'back to what we knew'\n" +
 			"  mnem revert HEAD~1 --dry-run",
-	}, integrates((*repo.Repo).Revert))
+	}, integrates(merging.Revert))
 
 	CherryPick = Define(Spec{
 		Command: "cherry-pick", Right: OwnRight,
@@ -149,21 +151,21 @@ var (
 		Example: "  mnem cherry-pick draft\n" +
 			"  mnem cherry-pick main~1..main -b draft\n" +
 			"  mnem cherry-pick draft --dry-run",
-	}, integrates((*repo.Repo).CherryPick))
+	}, integrates(merging.CherryPick))
 )
 
 // Integrate is how package repo applies the changes of other commits.
-type Integrate = func(*repo.Repo, context.Context, string, repo.MergeOptions) (*repo.MergeResult, error)
+type Integrate = func(context.Context, *core.Repo, string, core.MergeOptions) (*merging.MergeResult, error)
 
 func integrates(do Integrate) func(context.Context, *Service, *RevsRequest) (*Merged, error) {
 	return func(ctx context.Context, s *Service, q *RevsRequest) (*Merged, error) {
-		res, err := do(s.Repo, ctx, q.Rev, q.options(s))
+		res, err := do(ctx, s.Repo, q.Rev, q.options(s))
 		return s.merged(res, err)
 	}
 }
 
-func (q *Integrating) options(s *Service) repo.MergeOptions {
-	opt := repo.MergeOptions{CommitOptions: s.Commit}
+func (q *Integrating) options(s *Service) core.MergeOptions {
+	opt := core.MergeOptions{CommitOptions: s.Commit}
 	switch {
 	case q.Ours:
 		opt.Prefer = graph.TakeOurs
@@ -218,10 +220,10 @@ func merge(ctx context.Context, s *Service, q *MergeRequest) (any, error) {
 	}
 	switch {
 	case q.Continue:
-		res, err := s.Repo.ContinueMerge(ctx, opt)
+		res, err := merging.ContinueMerge(ctx, s.Repo, opt)
 		return answer(s.merged(res, err))
 	case q.Abort:
-		branch, err := s.Repo.AbortMerge(ctx, opt.CommitOptions)
+		branch, err := merging.AbortMerge(ctx, s.Repo, opt.CommitOptions)
 		out := &Pending{Branch: Text(branch)}
 		if s.Human {
 			out.Aborted = branch
@@ -240,7 +242,7 @@ func merge(ctx context.Context, s *Service, q *MergeRequest) (any, error) {
 	case q.Resolve != "":
 		return s.resolve(ctx, q, opt.CommitOptions)
 	}
-	res, err := s.Repo.Merge(ctx, q.Rev, opt)
+	res, err := merging.Merge(ctx, s.Repo, q.Rev, opt)
 	return answer(s.merged(res, err))
 }
 
@@ -253,16 +255,16 @@ func answer[T any](res *T, err error) (any, error) {
 }
 
 // resolve decides about one conflict.
-func (s *Service) resolve(ctx context.Context, q *MergeRequest, opt repo.CommitOptions) (any, error) {
-	choice := repo.Choice{Take: graph.Take(q.Take)}
+func (s *Service) resolve(ctx context.Context, q *MergeRequest, opt core.CommitOptions) (any, error) {
+	choice := merging.Choice{Take: graph.Take(q.Take)}
 	if q.HasChanges() {
 		changes, err := q.read(ctx)
 		if err != nil {
 			return nil, err
 		}
-		choice = repo.Choice{Changes: changes}
+		choice = merging.Choice{Changes: changes}
 	}
-	p, err := s.Repo.ResolveConflict(ctx, q.Resolve, choice, opt)
+	p, err := merging.ResolveConflict(ctx, s.Repo, q.Resolve, choice, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -282,7 +284,7 @@ func (s *Service) pending(ctx context.Context) (*Pending, error) {
 	return s.pendingOf(p, kept), err
 }
 
-func (s *Service) pendingOf(p *repo.PendingMerge, kept []repo.KeptCommit) *Pending {
+func (s *Service) pendingOf(p *core.PendingMerge, kept []core.KeptCommit) *Pending {
 	out := &Pending{}
 	for _, k := range kept {
 		out.Kept = append(out.Kept, KeptOf(k))
@@ -298,13 +300,13 @@ func (s *Service) pendingOf(p *repo.PendingMerge, kept []repo.KeptCommit) *Pendi
 }
 
 // merged returns the form of a result. Where conflicts remain it is given as well as the error.
-func (s *Service) merged(res *repo.MergeResult, err error) (*Merged, error) {
-	var busy *repo.InProgressError
+func (s *Service) merged(res *merging.MergeResult, err error) (*Merged, error) {
+	var busy *core.InProgressError
 	if errors.As(err, &busy) {
 		return nil, Hint(err, "see 'mnem merge --list'; then 'mnem merge --continue' or --abort",
 			"see merge with list; then merge with continue or abort")
 	}
-	var clash *repo.MergeError
+	var clash *core.MergeError
 	switch conflicts := errors.As(err, &clash); {
 	case err != nil && !conflicts:
 		return nil, err

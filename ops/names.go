@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -41,7 +42,7 @@ func names(ctx context.Context, s *Service, q *NamesRequest) (*NamesAnswer, erro
 }
 
 // namesOf returns the names of a kind that a repository has.
-func namesOf(ctx context.Context, r *repo.Repo, kind string) ([]string, error) {
+func namesOf(ctx context.Context, r *core.Repo, kind string) ([]string, error) {
 	switch kind {
 	case "branch":
 		return refNames(ctx, r, graph.Heads)
@@ -66,14 +67,14 @@ func namesOf(ctx context.Context, r *repo.Repo, kind string) ([]string, error) {
 		if err != nil {
 			return retrieve.BuiltinProfiles(), nil
 		}
-		p, err := at.Profiles(ctx)
+		p, err := rank.Profiles(ctx, at)
 		return p.Names(), err
 	}
 	return nil, Bad("kind", "%q is none of rev, branch, stage, session, tag, profile", kind)
 }
 
 // refNames returns the names of refs in the namespaces given.
-func refNames(ctx context.Context, r *repo.Repo, namespaces ...string) ([]string, error) {
+func refNames(ctx context.Context, r *core.Repo, namespaces ...string) ([]string, error) {
 	refs, err := r.Refs(ctx)
 	if err != nil {
 		return nil, err

@@ -7,8 +7,9 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 const maxNeighbors = 100_000
@@ -137,14 +138,14 @@ func neighbors(ctx context.Context, s *Service, q *NeighborsRequest) (*Neighbors
 }
 
 // ReadBuckets reads the edges of a node in both directions, at most limit in each.
-func ReadBuckets(ctx context.Context, snap *repo.Snapshot, id graph.ID, limit int) (Buckets, error) {
+func ReadBuckets(ctx context.Context, snap *core.Snapshot, id graph.ID, limit int) (Buckets, error) {
 	b := bucketReader{snap: snap, limit: limit}
 	return b.read(ctx, id, true, true)
 }
 
 // bucketReader reads edges of a snapshot, of some types or all.
 type bucketReader struct {
-	snap  *repo.Snapshot
+	snap  *core.Snapshot
 	let   []graph.State
 	types []string
 	limit int // in each direction, 0 for all up to maxNeighbors
@@ -209,9 +210,9 @@ func (b *bucketReader) side(
 
 // derive adds the nodes that mentions link to n.
 func (out *Neighbors) derive(
-	ctx context.Context, snap *repo.Snapshot, n *graph.Node, see Visible, outs, ins bool,
+	ctx context.Context, snap *core.Snapshot, n *graph.Node, see Visible, outs, ins bool,
 ) error {
-	mentioned, by, err := snap.Mentions(ctx, n, see.Node)
+	mentioned, by, err := rank.Mentions(ctx, snap, n, see.Node)
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -121,7 +121,7 @@ func ReadNode(ctx context.Context, see Visible, name string) (*WholeNode, error)
 }
 
 // redacted returns an error where what is asked for was purged.
-func redacted(ctx context.Context, s *repo.Snapshot, id ipld.CID) error {
+func redacted(ctx context.Context, s *core.Snapshot, id ipld.CID) error {
 	red, err := s.Redaction(ctx, id)
 	if err == nil && red != nil {
 		err = redactedError{red}

@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -19,7 +20,7 @@ type RefMove struct {
 	To   Text   `json:"to"`
 }
 
-func movesOf(moves []repo.RefMove) List[RefMove] {
+func movesOf(moves []core.RefMove) List[RefMove] {
 	var out List[RefMove]
 	for _, m := range moves {
 		out = append(out, RefMove{string(m.Name), Text(m.From.Value()), Text(m.To.Value())})
@@ -42,7 +43,7 @@ type Op struct {
 }
 
 // OpOf returns the form of an operation; undone tells whether it is taken back, nil where that is not known.
-func OpOf(e repo.OpRecord, undone *bool) *Op {
+func OpOf(e core.OpRecord, undone *bool) *Op {
 	o := e.Operation
 	return &Op{
 		Op: e.CID, Seq: o.Seq, Time: o.Time, Actor: o.Actor, Command: o.Command, Refs: movesOf(e.Refs),
@@ -56,7 +57,7 @@ type OpName struct {
 	Seq uint64   `json:"seq"`
 }
 
-func nameOf(e repo.OpRecord) OpName { return OpName{e.CID, e.Operation.Seq} }
+func nameOf(e core.OpRecord) OpName { return OpName{e.CID, e.Operation.Seq} }
 
 // OpLogRequest asks for the operation log.
 type OpLogRequest struct {
@@ -195,7 +196,7 @@ type PushedMove struct {
 	Commits string `json:"commits"` // to revert on the branch as it was: COMMIT or FROM..TO
 }
 
-func pushedOf(list []repo.PushedMove) List[PushedMove] {
+func pushedOf(list []history.PushedMove) List[PushedMove] {
 	var out List[PushedMove]
 	for _, p := range list {
 		remote, _, _ := strings.Cut(strings.TrimPrefix(string(p.Tracking), graph.Remotes), "/")
@@ -249,14 +250,14 @@ var (
 		Example: "  mnem undo\n  mnem undo @\n  mnem undo 3\n  mnem undo --own",
 	}, func(ctx context.Context, s *Service, q *UndoRequest) (*Undone, error) {
 		if q.Own {
-			res, err := s.Repo.UndoOwn(ctx, q.Op, s.Commit.Stamp)
+			res, err := history.UndoOwn(ctx, s.Repo, q.Op, s.Commit.Stamp)
 			if err != nil {
 				return nil, ownHint(undoHint(err))
 			}
 			return s.undone(ctx, res, "undone", q.Op == "", nil)
 		}
-		res, err := s.Repo.Undo(ctx, q.Op, s.Commit.Stamp)
-		if q.Op == "" && errors.Is(err, repo.ErrNothingToUndo) && !errors.Is(err, repo.ErrFarBack) {
+		res, err := history.Undo(ctx, s.Repo, q.Op, s.Commit.Stamp)
+		if q.Op == "" && errors.Is(err, history.ErrNothingToUndo) && !errors.Is(err, history.ErrFarBack) {
 			err = Hint(err, "captures and what others did are taken back by number: see 'mnem op log'",
 				"captures and what others did are taken back by number: see op_log")
 		}
@@ -270,7 +271,7 @@ var (
 			"stay, as with undo. If something else moved the same refs since, that is a conflict: exit code 5.",
 		Example: "  mnem undo && mnem redo",
 	}, func(ctx context.Context, s *Service, _ *RedoRequest) (*Undone, error) {
-		res, err := s.Repo.Redo(ctx, s.Commit.Stamp)
+		res, err := history.Redo(ctx, s.Repo, s.Commit.Stamp)
 		return s.undone(ctx, res, "undone", true, err)
 	})
 
@@ -281,7 +282,7 @@ var (
 			"This is an operation itself: 'mnem undo' takes it back. Sessions and remote-tracking refs stay as they are.",
 		Example: "  mnem op restore 2\n  mnem op restore @~1",
 	}, func(ctx context.Context, s *Service, q *OpRestoreRequest) (*Undone, error) {
-		res, err := s.Repo.RestoreOperation(ctx, q.Op, s.Commit.Stamp)
+		res, err := history.RestoreOperation(ctx, s.Repo, q.Op, s.Commit.Stamp)
 		if err != nil {
 			return nil, err
 		}
@@ -291,7 +292,7 @@ var (
 
 // undone returns the form of what was taken back or restored.
 func (s *Service) undone(
-	ctx context.Context, res *repo.Undone, did string, newest bool, err error,
+	ctx context.Context, res *history.Undone, did string, newest bool, err error,
 ) (*Undone, error) {
 	if err != nil {
 		return nil, undoHint(err)
@@ -327,7 +328,7 @@ func (s *Service) undone(
 }
 
 func undoHint(err error) error {
-	var moved *repo.UndoError
+	var moved *history.UndoError
 	switch {
 	case errors.As(err, &moved) && moved.Purge:
 		return Hint(err, fmt.Sprintf(
@@ -341,7 +342,7 @@ func undoHint(err error) error {
 			"'mnem op restore %d'", moved.By, moved.Seq-1),
 			fmt.Sprintf("take that back first with undo %d, or go back further with op_restore %d",
 				moved.By, moved.Seq-1))
-	case errors.Is(err, repo.ErrFarBack):
+	case errors.Is(err, history.ErrFarBack):
 		return Hint(err, "see 'mnem op log', and name one with 'mnem undo OP'", "see op_log, and name one with undo and op")
 	}
 	return err
@@ -349,15 +350,15 @@ func undoHint(err error) error {
 
 // ownHint says what to do about what is not the caller's own.
 func ownHint(err error) error {
-	var moved *repo.UndoError
+	var moved *history.UndoError
 	const all = "without --own, undo takes back what others did too"
 	const any = "undo with any, or without own, takes back what others did too"
 	switch {
-	case errors.Is(err, repo.ErrFarBack): // undoHint says what to do
+	case errors.Is(err, history.ErrFarBack): // undoHint says what to do
 	case errors.As(err, &moved) && !moved.Purge:
 		return Hint(err, "'mnem revert COMMIT' takes back what a commit changed and keeps what came since; "+all,
 			"revert takes back what a commit changed and keeps what came since; "+any)
-	case errors.Is(err, repo.ErrNothingToUndo), errors.Is(err, repo.ErrOthers):
+	case errors.Is(err, history.ErrNothingToUndo), errors.Is(err, history.ErrOthers):
 		return Hint(err, all, any)
 	}
 	return err

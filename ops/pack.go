@@ -6,10 +6,12 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/remote"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // PackRefsRequest asks what a repository has for others.
@@ -75,7 +77,7 @@ type RefMoved struct {
 }
 
 // MovedOf returns the form of changes of refs.
-func MovedOf(list []repo.RefChange) (out List[RefMoved]) {
+func MovedOf(list []core.RefChange) (out List[RefMoved]) {
 	for _, c := range list {
 		out = append(out, RefMoved(c))
 	}
@@ -195,7 +197,7 @@ func packSend(ctx context.Context, s *Service, q *PackSendRequest) (*PackSent, e
 }
 
 // find fills in what refs are at that were given without.
-func (s *Service) find(ctx context.Context, refs []repo.Ref) error {
+func (s *Service) find(ctx context.Context, refs []core.Ref) error {
 	st, err := (&remote.Here{Repo: s.Repo}).Look(ctx, remote.Question{Sessions: true})
 	if err != nil {
 		return err
@@ -209,7 +211,7 @@ func (s *Service) find(ctx context.Context, refs []repo.Ref) error {
 			continue
 		}
 		if refs[i].Target = at[ref.Name]; !at[ref.Name].Defined() {
-			return &repo.NotFoundError{What: "branch, tag or session", Name: string(ref.Name)}
+			return &state.NotFoundError{What: "branch, tag or session", Name: string(ref.Name)}
 		}
 	}
 	return nil
@@ -239,7 +241,7 @@ func (q *PackSendRequest) want() (want remote.Want, err error) {
 				return want, BadValue("ref", text, "want REF=CID: %w", err)
 			}
 		}
-		want.Refs = append(want.Refs, repo.Ref{Name: graph.RefName(name), Target: c})
+		want.Refs = append(want.Refs, core.Ref{Name: graph.RefName(name), Target: c})
 	}
 	want.Have, err = cids("have", q.Have)
 	return want, err
@@ -265,7 +267,7 @@ func packTake(ctx context.Context, s *Service, q *PackTakeRequest) (*PackTaken, 
 		return nil, err
 	}
 	here := &remote.Here{
-		Repo: s.From, Stamp: func() (repo.Stamp, error) { return s.Commit.Stamp, nil },
+		Repo: s.From, Stamp: func() (state.Stamp, error) { return s.Commit.Stamp, nil },
 		DryRun: q.DryRun,
 	}
 	if here.Verify, err = s.host.Require("import", q.RequireSigned); err != nil {
@@ -295,7 +297,7 @@ func packTake(ctx context.Context, s *Service, q *PackTakeRequest) (*PackTaken, 
 func (q *PackTakeRequest) InputName() string { return q.File }
 
 // updates reads what is to become of refs.
-func (q *PackTakeRequest) updates() (list []repo.RefUpdate, err error) {
+func (q *PackTakeRequest) updates() (list []exchange.RefUpdate, err error) {
 	if n := len(q.Move) + len(q.Set) + len(q.Place); n > 2*remote.MaxRefs {
 		return nil, Usagef("%d refs, limit %d", n, 2*remote.MaxRefs)
 	}
@@ -318,13 +320,13 @@ func (q *PackTakeRequest) updates() (list []repo.RefUpdate, err error) {
 		if err != nil {
 			return nil, BadValue("place", text, "want REF=CID: %w", err)
 		}
-		list = append(list, repo.RefUpdate{Ref: graph.RefName(name), To: c, Place: true})
+		list = append(list, exchange.RefUpdate{Ref: graph.RefName(name), To: c, Place: true})
 	}
 	return list, nil
 }
 
 // parseUpdate reads REF=FROM..TO.
-func parseUpdate(text string) (u repo.RefUpdate, err error) {
+func parseUpdate(text string) (u exchange.RefUpdate, err error) {
 	name, at, _ := strings.Cut(text, "=")
 	from, to, found := strings.Cut(at, "..")
 	if !found {
@@ -347,7 +349,7 @@ func parseUpdate(text string) (u repo.RefUpdate, err error) {
 }
 
 // UpdateTexts returns the values of move, set and place for updates of refs.
-func UpdateTexts(list []repo.RefUpdate) (move, set, place []string) {
+func UpdateTexts(list []exchange.RefUpdate) (move, set, place []string) {
 	for _, u := range list {
 		from, to := anyCommit, noCommit
 		if u.From != nil {

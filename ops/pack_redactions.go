@@ -7,9 +7,10 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/remote"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // PackRedactionsRequest asks what was erased.
@@ -107,7 +108,7 @@ func packRedactions(ctx context.Context, s *Service, q *PackRedactionsRequest) (
 }
 
 // RedactionOf returns the form of a redaction.
-func RedactionOf(t repo.ToldRedaction) (ToldRedaction, error) {
+func RedactionOf(t care.ToldRedaction) (ToldRedaction, error) {
 	rec, err := commit.DecodeRedaction(t.Record)
 	if err != nil {
 		return ToldRedaction{}, err
@@ -119,7 +120,7 @@ func RedactionOf(t repo.ToldRedaction) (ToldRedaction, error) {
 }
 
 // RedactionTexts returns the values of redaction for redactions.
-func RedactionTexts(list []repo.ToldRedaction) (out []string) {
+func RedactionTexts(list []care.ToldRedaction) (out []string) {
 	for _, t := range list {
 		out = append(out, t.CID.String()+"="+base64.StdEncoding.EncodeToString(t.Record))
 	}
@@ -133,7 +134,7 @@ func at(text string) string {
 }
 
 // ParseRedaction reads CID=RECORD.
-func ParseRedaction(text string) (t repo.ToldRedaction, err error) {
+func ParseRedaction(text string) (t care.ToldRedaction, err error) {
 	c, record, found := strings.Cut(text, "=")
 	if !found {
 		return t, Usagef("want CID=RECORD")
@@ -165,7 +166,7 @@ func (q *PackRedactRequest) Check() error {
 }
 
 func packRedact(ctx context.Context, s *Service, q *PackRedactRequest) (*PackRedacted, error) {
-	var list []repo.ToldRedaction
+	var list []care.ToldRedaction
 	for _, text := range q.Redactions {
 		t, err := ParseRedaction(text)
 		if err != nil {
@@ -174,7 +175,7 @@ func packRedact(ctx context.Context, s *Service, q *PackRedactRequest) (*PackRed
 		list = append(list, t)
 	}
 	here := &remote.Here{
-		Repo: s.From, Stamp: func() (repo.Stamp, error) { return s.Commit.Stamp, nil }, DryRun: !q.Yes,
+		Repo: s.From, Stamp: func() (state.Stamp, error) { return s.Commit.Stamp, nil }, DryRun: !q.Yes,
 	}
 	got, err := here.Accept(ctx, list, q.Tracking)
 	if err != nil {

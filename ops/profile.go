@@ -6,8 +6,9 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/guard"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -57,7 +58,7 @@ func (s *Service) profilesAt(ctx context.Context, rev string) (*retrieve.Profile
 	if err != nil {
 		return nil, err
 	}
-	return snap.Profiles(ctx)
+	return rank.Profiles(ctx, snap)
 }
 
 // ProfileList and ProfileShow tell what profiles there are.
@@ -125,7 +126,7 @@ func (s *Service) changeProfiles(
 ) (*ProfilesChanged, error) {
 	opt := s.Commit
 	opt.Message = firstOf(opt.Message, guard.Mask(message))
-	res, err := s.Repo.SetProfiles(ctx, change, opt)
+	res, err := rank.SetProfiles(ctx, s.Repo, change, opt)
 	if err != nil {
 		return nil, ProfileHint(err)
 	}
@@ -143,7 +144,7 @@ func (s *Service) changeProfiles(
 	if err != nil {
 		return nil, err
 	}
-	d, err := before.Diff(after).Profiles(ctx)
+	d, err := rank.DiffProfiles(ctx, before.Diff(after))
 	out.Profiles = ProfilesDiffOf(d)
 	return out, err
 }
@@ -287,7 +288,7 @@ func takeOut(p *retrieve.Profile, name string) error {
 		return param == name || retrieve.FlagName(param) == name
 	})
 	if had == len(p.Params) && !known {
-		return &repo.NotFoundError{What: "parameter", Name: name}
+		return &state.NotFoundError{What: "parameter", Name: name}
 	}
 	return nil
 }
@@ -325,7 +326,7 @@ var ProfileRemove = Define(Spec{
 			return err
 		}
 		if _, own, _ := p.Get(q.Name); !own {
-			return Hint(&repo.NotFoundError{What: "profile of the repository", Name: q.Name},
+			return Hint(&state.NotFoundError{What: "profile of the repository", Name: q.Name},
 				fmt.Sprintf("%s is built in; 'mnem profile set %s' makes one in its place", q.Name, q.Name),
 				q.Name+" is built in; profile_set makes one in its place")
 		}
@@ -357,7 +358,7 @@ var ProfileRestore = Define(Spec{
 		if err != nil {
 			return CommitHint(err)
 		}
-		was, err := snap.Profiles(ctx)
+		was, err := rank.Profiles(ctx, snap)
 		if err != nil {
 			return err
 		}

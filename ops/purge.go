@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -156,14 +158,14 @@ func (q *PurgeRequest) prepare(ctx context.Context, s *Service, _ any) error {
 		return err
 	}
 	defer func() { _ = in.Close() }() // only read from
-	data, err := io.ReadAll(io.LimitReader(in, repo.MaxPurgeText+3))
+	data, err := io.ReadAll(io.LimitReader(in, care.MaxPurgeText+3))
 	if err != nil {
 		return fmt.Errorf("read the text: %w", err)
 	}
 	q.text = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
-	if n := len(q.text); n < repo.MinPurgeText || n > repo.MaxPurgeText {
-		return Usagef("the text on standard input has %d bytes, it needs %d to %d", n, repo.MinPurgeText,
-			repo.MaxPurgeText)
+	if n := len(q.text); n < care.MinPurgeText || n > care.MaxPurgeText {
+		return Usagef("the text on standard input has %d bytes, it needs %d to %d", n, care.MinPurgeText,
+			care.MaxPurgeText)
 	}
 	return nil
 }
@@ -171,7 +173,7 @@ func (q *PurgeRequest) prepare(ctx context.Context, s *Service, _ any) error {
 func purge(ctx context.Context, s *Service, q *PurgeRequest) (*Purged, error) {
 	set, done := s.host.Progress()
 	defer done()
-	opt := repo.PurgeOptions{
+	opt := care.PurgeOptions{
 		Stamp: s.Commit.Stamp, Reason: q.Reason, KeepQueries: q.KeepQueries, DryRun: !q.Yes,
 		Progress: func(what string, n int) { set(what, n, 0) },
 	}
@@ -183,18 +185,18 @@ func purge(ctx context.Context, s *Service, q *PurgeRequest) (*Purged, error) {
 	if err != nil {
 		return nil, err
 	}
-	var res *repo.PurgeResult
+	var res *care.PurgeResult
 	if q.Text {
-		res, err = s.From.PurgeText(ctx, q.text, opt)
+		res, err = care.PurgeText(ctx, s.From, q.text, opt)
 	} else {
-		res, err = s.From.Purge(ctx, q.Node, opt)
+		res, err = care.Purge(ctx, s.From, q.Node, opt)
 	}
-	var busy *repo.InProgressError
+	var busy *core.InProgressError
 	switch {
 	case errors.As(err, &busy) && busy.Client != "":
 		return nil, Hintf(err, "that client is to end it, or you as that client: 'MNEM_CLIENT=%s mnem merge --abort --branch %s'",
 			busy.Client, busy.Branch)
-	case errors.Is(err, repo.ErrConflict):
+	case errors.Is(err, state.ErrConflict):
 		return nil, Hint(err, "end that merge first, with 'mnem merge --continue' or 'mnem merge --abort'",
 			"end that merge first, with merge and continue or abort")
 	case q.Text && errors.Is(err, store.ErrNotFound):
@@ -213,7 +215,7 @@ func purge(ctx context.Context, s *Service, q *PurgeRequest) (*Purged, error) {
 
 // purgeHint adds to an error about a node how it is named to be purged.
 func purgeHint(err error) error {
-	var missing *repo.NotFoundError
+	var missing *state.NotFoundError
 	if !errors.As(err, &missing) {
 		return err
 	}
@@ -227,7 +229,7 @@ func purgeHint(err error) error {
 			missing.ID, missing.Hidden))
 }
 
-func purgedOf(res *repo.PurgeResult, dryRun bool) *Purged {
+func purgedOf(res *care.PurgeResult, dryRun bool) *Purged {
 	out := &Purged{
 		Node: res.Node, Derived: res.Derived, Operation: res.Operation, Stages: res.Stages,
 		MoreHits: res.More, ErasurePending: res.Pending, MustFree: res.MustFree, ErasureDenied: Text(res.Denied),

@@ -9,10 +9,12 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/internal/layout"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/remote"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -70,7 +72,7 @@ func (p *purgedFiles) inMirrors(ctx context.Context) (bool, error) {
 }
 
 func mirrorHolds(ctx context.Context, dir, text string) (held bool, err error) {
-	r, err := repo.Open(dir, repo.Options{ReadOnly: true})
+	r, err := care.Open(dir, core.Options{ReadOnly: true})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return false, nil
@@ -80,8 +82,8 @@ func mirrorHolds(ctx context.Context, dir, text string) (held bool, err error) {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	by := repo.Stamp{Author: "mnem", Time: graph.MinTime}
-	_, err = r.PurgeText(ctx, text, repo.PurgeOptions{Stamp: by, DryRun: true})
+	by := state.Stamp{Author: "mnem", Time: graph.MinTime}
+	_, err = care.PurgeText(ctx, r, text, care.PurgeOptions{Stamp: by, DryRun: true})
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
@@ -99,7 +101,7 @@ func (p *purgedFiles) remotes() (names []string, err error) {
 	}
 	var list struct{ Remotes []struct{ Name string } }
 	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", repo.ErrInvalid, remotesFile, err)
+		return nil, fmt.Errorf("%w: %s: %w", state.ErrInvalid, remotesFile, err)
 	}
 	for _, r := range list.Remotes {
 		names = append(names, r.Name)

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -212,7 +212,7 @@ func fromNow(host Host, r *retrieve.Request) error {
 
 // excludeHint says what to do about a node to exclude that there is none of.
 func excludeHint(err error) error {
-	var missing *repo.NotFoundError
+	var missing *state.NotFoundError
 	if errors.As(err, &missing) && missing.What == "node" {
 		return NodeHint(fmt.Errorf("exclude: %w", err))
 	}

@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -123,7 +125,7 @@ func listOnly(q interface{ Given(string) bool }, command string) error {
 }
 
 func branch(ctx context.Context, s *Service, q *BranchRequest, emit func(any) error) error {
-	opt := repo.RefOptions{Stamp: s.Commit.Stamp, Force: q.Force, Expect: s.Commit.Expect}
+	opt := core.RefOptions{Stamp: s.Commit.Stamp, Force: q.Force, Expect: s.Commit.Expect}
 	var err error
 	switch {
 	case q.Name == "":
@@ -209,8 +211,8 @@ func (s *Service) against(ctx context.Context, b *Branch) error {
 			continue
 		}
 		there := BranchThere{Remote: name, Commit: ref.Target}
-		if there.Ahead, err = s.Repo.CountBetween(ctx, b.Commit, ref.Target); err == nil {
-			there.Behind, err = s.Repo.CountBetween(ctx, ref.Target, b.Commit)
+		if there.Ahead, err = history.CountBetween(ctx, s.Repo, b.Commit, ref.Target); err == nil {
+			there.Behind, err = history.CountBetween(ctx, s.Repo, ref.Target, b.Commit)
 		}
 		if err != nil {
 			return err
@@ -221,7 +223,7 @@ func (s *Service) against(ctx context.Context, b *Branch) error {
 }
 
 // titleOf returns the first line of a commit's message.
-func titleOf(ctx context.Context, r *repo.Repo, commit ipld.CID) (string, error) {
+func titleOf(ctx context.Context, r *core.Repo, commit ipld.CID) (string, error) {
 	if !commit.Defined() {
 		return "no commit yet", nil
 	}
@@ -235,7 +237,7 @@ func titleOf(ctx context.Context, r *repo.Repo, commit ipld.CID) (string, error)
 }
 
 func inUseHint(err error) error {
-	var used *repo.InUseError
+	var used *core.InUseError
 	switch {
 	case errors.As(err, &used) && used.Forced:
 		return Hint(err, "remove it all the same with --force", "remove it all the same with force")
@@ -307,7 +309,7 @@ func (q *TagRequest) Check() error {
 }
 
 func tag(ctx context.Context, s *Service, q *TagRequest, emit func(any) error) error {
-	opt := repo.RefOptions{Stamp: s.Commit.Stamp, Force: q.Force, Expect: s.Commit.Expect}
+	opt := core.RefOptions{Stamp: s.Commit.Stamp, Force: q.Force, Expect: s.Commit.Expect}
 	switch {
 	case q.Name == "":
 		all, err := s.Repo.Tags(ctx)
@@ -324,7 +326,7 @@ func tag(ctx context.Context, s *Service, q *TagRequest, emit func(any) error) e
 		}
 		return emit(&Gone{q.Name, was.Commit})
 	}
-	t, err := s.Repo.CreateTag(ctx, q.Name, q.Rev, repo.TagOptions{
+	t, err := s.Repo.CreateTag(ctx, q.Name, q.Rev, core.TagOptions{
 		RefOptions: opt, Annotate: q.Annotate || q.Given("message"), Message: q.Message,
 	})
 	switch {
@@ -339,7 +341,7 @@ func tag(ctx context.Context, s *Service, q *TagRequest, emit func(any) error) e
 }
 
 func (s *Service) emitTag(
-	ctx context.Context, t repo.TagInfo, made bool, emit func(any) error,
+	ctx context.Context, t core.TagInfo, made bool, emit func(any) error,
 ) error {
 	_, head, err := s.Repo.Branch(ctx)
 	if err != nil {
@@ -404,7 +406,7 @@ var Switch = Define(Spec{
 			return nil, CommitHint(err)
 		}
 	} else {
-		opt := repo.SwitchOptions{Stamp: by, Create: q.Create, Force: q.Force, Start: q.Rev}
+		opt := core.SwitchOptions{Stamp: by, Create: q.Create, Force: q.Force, Start: q.Rev}
 		if err := s.Repo.Switch(ctx, q.Name, opt); err != nil {
 			return nil, switchHint(ctx, s.Repo, err, q.Name)
 		}
@@ -412,7 +414,7 @@ var Switch = Define(Spec{
 	branch, at, err := s.Repo.Branch(ctx)
 	out := &Head{Branch: Text(branch), Commit: at}
 	if s.Human && err == nil && branch != "" {
-		var st *repo.Status
+		var st *core.Status
 		if st, err = s.Repo.Status(ctx, s.Stage); err == nil && st.Staged && st.Branch != branch {
 			out.Staged = st.Branch
 		}
@@ -439,8 +441,8 @@ func (q *SwitchRequest) Check() error {
 	return nil
 }
 
-func switchHint(ctx context.Context, r *repo.Repo, err error, name string) error {
-	var missing *repo.NotFoundError
+func switchHint(ctx context.Context, r *core.Repo, err error, name string) error {
+	var missing *state.NotFoundError
 	switch {
 	case errors.As(err, &missing) && missing.What == "branch":
 		if _, revErr := r.Resolve(ctx, name); revErr == nil {
@@ -479,10 +481,10 @@ func (p *OnStage) write(w *Writing) { w.Stage = p.Stage }
 
 // Staged is what a stage held.
 type Staged struct {
-	Stage  string      `json:"stage"`
-	Staged bool        `json:"staged"` // whether anything was
-	Nodes  repo.Counts `json:"nodes"`
-	Edges  repo.Counts `json:"edges"`
+	Stage  string       `json:"stage"`
+	Staged bool         `json:"staged"` // whether anything was
+	Nodes  state.Counts `json:"nodes"`
+	Edges  state.Counts `json:"edges"`
 }
 
 // Reset forgets what is staged.

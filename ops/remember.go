@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // RememberRequest asks for a text to be kept as a memory, or for the memories of a batch, for which the
@@ -293,7 +293,7 @@ func readMemory(ctx context.Context, host Host, name string) (string, error) {
 	defer func() { _ = in.Close() }() // only read from
 	data, err := io.ReadAll(io.LimitReader(in, graph.MaxText+1))
 	if err == nil && len(data) > graph.MaxText {
-		err = Hint(fmt.Errorf("%w: %s: more than %d characters", repo.ErrInvalid, shown, memory.MaxText),
+		err = Hint(fmt.Errorf("%w: %s: more than %d characters", state.ErrInvalid, shown, memory.MaxText),
 			"split it into memories that stand alone", "")
 	}
 	return string(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))), err
@@ -328,7 +328,7 @@ func (q *RememberRequest) readLines(
 		}
 		if err == nil && len(q.memories) == memory.MaxBatch {
 			err = fmt.Errorf("%w: more than %d memories: remember them in several batches",
-				repo.ErrInvalid, memory.MaxBatch)
+				state.ErrInvalid, memory.MaxBatch)
 		}
 		q.memories = append(q.memories, req)
 		return nil, err
@@ -451,7 +451,7 @@ func nameOfRef(r graph.Ref) string {
 // rememberHint says what to do about a request that was refused.
 func rememberHint(err error) error {
 	var bad *memory.RequestError
-	var missing *repo.NotFoundError
+	var missing *state.NotFoundError
 	switch {
 	case errors.As(err, &bad) && bad.Param == "text":
 		return err

@@ -9,9 +9,10 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/remote"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // remotesDir is the directory of a repository that has one of each remote.
@@ -115,7 +116,7 @@ func remoteRedactions(ctx context.Context, s *Service, q *RemoteRedactionsReques
 			return nil, err
 		}
 		for _, e := range kept.Entries {
-			told := repo.ToldRedaction{CID: e.CID, Record: e.Record}
+			told := care.ToldRedaction{CID: e.CID, Record: e.Record}
 			r, err := RedactionOf(told)
 			if err != nil {
 				return nil, err
@@ -160,11 +161,11 @@ func (q *RemoteRedactionsRequest) decide(
 	out := &QuarantineDecided{Remote: q.Name}
 	if len(names) == 0 {
 		if len(only) > 0 {
-			return nil, &repo.NotFoundError{What: "redaction", Name: only[0].String()}
+			return nil, &state.NotFoundError{What: "redaction", Name: only[0].String()}
 		}
 		return out, nil
 	}
-	here := &remote.Here{Repo: s.From, Stamp: func() (repo.Stamp, error) { return s.Commit.Stamp, nil }}
+	here := &remote.Here{Repo: s.From, Stamp: func() (state.Stamp, error) { return s.Commit.Stamp, nil }}
 	opt := remote.Options{Name: q.Name, Dir: filepath.Join(dir, q.Name)}
 	as := remote.Rejected
 	if q.Accept {
@@ -185,7 +186,7 @@ func (q *RemoteRedactionsRequest) decide(
 }
 
 // SignerOf returns the key that signed a redaction, and whether one did.
-func SignerOf(told repo.ToldRedaction) (commit.Key, bool) {
+func SignerOf(told care.ToldRedaction) (commit.Key, bool) {
 	rec, err := commit.DecodeRedaction(told.Record)
 	if err != nil {
 		return commit.Key{}, false

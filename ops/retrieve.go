@@ -10,8 +10,11 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	sessionpkg "github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -114,7 +117,7 @@ func (q *RetrieveRequest) profileOf(setting func(variable, key string) (string, 
 	}
 	name, err := setting(variable, key)
 	if err == nil && name != "" && !retrieve.ValidProfileName(name) {
-		err = fmt.Errorf("%w: %s: %q is not the name of a profile", repo.ErrInvalid, key, name)
+		err = fmt.Errorf("%w: %s: %q is not the name of a profile", state.ErrInvalid, key, name)
 	}
 	return name, err
 }
@@ -253,7 +256,7 @@ func (q *RetrieveRequest) ReadsOnce() bool { return q.Batch == "-" }
 // session is the one that answers are recorded in, "" for none.
 func (q *RetrieveRequest) session() string {
 	if q.Session == "" && q.Receipt {
-		return repo.DefaultSession
+		return sessionpkg.DefaultSession
 	}
 	return q.Session
 }
@@ -281,17 +284,17 @@ type asking struct {
 	q       *RetrieveRequest
 	spec    *Spec
 	host    Host
-	repo    *repo.Repo
+	repo    *core.Repo
 	human   bool
 	session string // where answers are recorded, "" for nowhere
-	by      repo.Stamp
+	by      state.Stamp
 	at      string
 	shown   map[graph.ID]int64
 }
 
 // retrieve answers one request and records it if there is a session.
 func (a *asking) retrieve(ctx context.Context, req retrieve.Request, trace *retrieve.Trace) (
-	snap *repo.Snapshot, answer *retrieve.Answer, receipt ipld.CID, err error,
+	snap *core.Snapshot, answer *retrieve.Answer, receipt ipld.CID, err error,
 ) {
 	if snap, err = a.snapshot(ctx); err != nil {
 		return nil, nil, receipt, CommitHint(err)
@@ -300,11 +303,11 @@ func (a *asking) retrieve(ctx context.Context, req retrieve.Request, trace *retr
 		return nil, nil, receipt, err
 	}
 	if a.session != "" {
-		if req, err = a.repo.Unseen(ctx, a.session, snap, req); err != nil {
+		if req, err = sessionpkg.Unseen(ctx, a.repo, a.session, snap, req); err != nil {
 			return nil, nil, receipt, excludeHint(err)
 		}
 	}
-	answer, err = snap.RetrieveTraced(ctx, req, trace)
+	answer, err = rank.RetrieveTraced(ctx, snap, req, trace)
 	if err != nil {
 		return nil, nil, receipt, ProfileHint(excludeHint(err))
 	}
@@ -312,7 +315,7 @@ func (a *asking) retrieve(ctx context.Context, req retrieve.Request, trace *retr
 		a.shown[answer.Items[i].ID]++
 	}
 	if a.session != "" {
-		receipt, err = a.repo.Record(ctx, a.session, answer, a.by)
+		receipt, err = sessionpkg.Record(ctx, a.repo, a.session, answer, a.by)
 	}
 	return snap, answer, receipt, err
 }
@@ -330,7 +333,7 @@ func (a *asking) answer(ctx context.Context, line retrieve.Query) (*Answer, erro
 	out := AnswerOf(found, line)
 	out.Receipt = receipt
 	if a.q.Draft {
-		if out.Draft, err = repo.Draft(found); err != nil {
+		if out.Draft, err = sessionpkg.Draft(found); err != nil {
 			return nil, err
 		}
 	}
@@ -342,14 +345,14 @@ func (a *asking) answer(ctx context.Context, line retrieve.Query) (*Answer, erro
 
 // snapshot returns what the next request is answered from: the revision that is asked for, else the
 // session's commit, else HEAD.
-func (a *asking) snapshot(ctx context.Context) (*repo.Snapshot, error) {
+func (a *asking) snapshot(ctx context.Context) (*core.Snapshot, error) {
 	if a.session == "" {
 		return a.repo.Snapshot(ctx, a.at)
 	}
-	entry, err := a.repo.Session(ctx, a.session)
-	var missing *repo.NotFoundError
+	entry, err := sessionpkg.Session(ctx, a.repo, a.session)
+	var missing *state.NotFoundError
 	switch {
-	case errors.As(err, &missing) && a.session == repo.DefaultSession:
+	case errors.As(err, &missing) && a.session == sessionpkg.DefaultSession:
 		return a.repo.Snapshot(ctx, a.at) // made when the receipt is recorded
 	case errors.As(err, &missing):
 		return nil, Hint(err, "begin it with 'mnem session start NAME'", "")

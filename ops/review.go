@@ -10,9 +10,10 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ingest"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
@@ -187,7 +188,7 @@ func (r *reviewing) note(ctx context.Context, change func(*reviewState) error) e
 }
 
 // head is the newest state of the branch.
-func (r *reviewing) head(ctx context.Context) (*repo.Snapshot, error) {
+func (r *reviewing) head(ctx context.Context) (*core.Snapshot, error) {
 	s, err := r.Repo.Snapshot(ctx, string(graph.BranchRef(r.branch)))
 	if errors.Is(err, store.ErrNotFound) {
 		if name, at, headErr := r.Repo.Branch(ctx); headErr == nil && name == r.branch {
@@ -198,7 +199,7 @@ func (r *reviewing) head(ctx context.Context) (*repo.Snapshot, error) {
 }
 
 // decide does what was decided, and returns the nodes that are kept, and the state of which all is, nil for none.
-func (r *reviewing) decide(ctx context.Context, q *ReviewRequest) (kept []graph.ID, rest *repo.Snapshot, err error) {
+func (r *reviewing) decide(ctx context.Context, q *ReviewRequest) (kept []graph.ID, rest *core.Snapshot, err error) {
 	edits, err := q.edits()
 	if err != nil {
 		return nil, nil, err
@@ -240,7 +241,7 @@ func (r *reviewing) decide(ctx context.Context, q *ReviewRequest) (kept []graph.
 }
 
 // listed is the state of which all is kept, nil where the rest is not decided about.
-func (r *reviewing) listed(ctx context.Context, q *ReviewRequest) (*repo.Snapshot, error) {
+func (r *reviewing) listed(ctx context.Context, q *ReviewRequest) (*core.Snapshot, error) {
 	switch {
 	case q.Rest && !r.state.Listed.Defined():
 		return nil, Usagef("--rest: nothing was listed yet on branch %s: see 'mnem review' first", r.branch)
@@ -320,7 +321,7 @@ func (r *reviewing) list(ctx context.Context, q *ReviewRequest) error {
 	return nil
 }
 
-func reviewItem(ctx context.Context, at *repo.Snapshot, id graph.ID) (*ReviewItem, error) {
+func reviewItem(ctx context.Context, at *core.Snapshot, id graph.ID) (*ReviewItem, error) {
 	n, _, err := at.Node(ctx, id)
 	if err != nil {
 		return nil, err
@@ -337,4 +338,4 @@ func reviewItem(ctx context.Context, at *repo.Snapshot, id graph.ID) (*ReviewIte
 }
 
 // errReview is returned for what says how far reviews came and cannot be read.
-var errReview = fmt.Errorf("%w: how far reviews came", repo.ErrInvalid)
+var errReview = fmt.Errorf("%w: how far reviews came", state.ErrInvalid)

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -44,7 +44,7 @@ func (s *reviewState) keep(ids []graph.ID) error {
 }
 
 // rest notes that all was reviewed that was there at a commit.
-func (s *reviewState) rest(ctx context.Context, at *repo.Snapshot) error {
+func (s *reviewState) rest(ctx context.Context, at *core.Snapshot) error {
 	var later []graph.ID
 	for _, id := range s.Kept {
 		if _, _, err := at.Node(ctx, id); errors.Is(err, store.ErrNotFound) {

@@ -9,9 +9,10 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/operation"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // Host is what a surface runs verbs with: it knows the configuration, the clock, the keys and the
@@ -20,7 +21,7 @@ type Host interface {
 	// Open opens the repository, for reading only unless write, runs fn and closes it. Repo returns
 	// it meanwhile.
 	Open(ctx context.Context, write bool, fn func(ctx context.Context) error) error
-	Repo() *repo.Repo
+	Repo() *core.Repo
 	// Elsewhere is whether another process has the repository open and runs the verb: then it asks for
 	// what is to be asked of the caller's models and files.
 	Elsewhere(ctx context.Context) (bool, error)
@@ -30,7 +31,7 @@ type Host interface {
 	// the request names, "" for none.
 	Permit(agent string, rights []string) error
 	// Stamp says who makes a change, and when.
-	Stamp(spec *Spec, w *Writing) (repo.Stamp, error)
+	Stamp(spec *Spec, w *Writing) (state.Stamp, error)
 	// Now is the time of what is asked for without one.
 	Now() (graph.Time, error)
 	// Trusted returns the keys that the user trusts, Accesses how often nodes were in answers: nil
@@ -94,9 +95,9 @@ type Writing struct {
 type Service struct {
 	// Repo is open for what the verb does. In a dry run Repo is one that is forgotten, and From the
 	// stored one; else they are the same.
-	Repo, From *repo.Repo
+	Repo, From *core.Repo
 	// Commit says who makes a change, and where; its Stamp is that of verbs that make no commit too.
-	Commit repo.CommitOptions
+	Commit core.CommitOptions
 	Stage  string
 	DryRun bool
 	// Human is whether the answer is shown to people: what only that needs may be added.
@@ -186,7 +187,7 @@ func gather(part reflect.Value, w *Writing) {
 }
 
 // At returns the memory at a revision. HEAD before the first commit is the empty memory.
-func (s *Service) At(ctx context.Context, rev string) (*repo.Snapshot, error) {
+func (s *Service) At(ctx context.Context, rev string) (*core.Snapshot, error) {
 	if rev == string(graph.Head) {
 		_, head, err := s.Repo.Branch(ctx)
 		if err != nil {

@@ -5,8 +5,10 @@ import (
 	"errors"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	sessionpkg "github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
@@ -100,8 +102,8 @@ var (
 			"each retrieval. --agent and --task say who works on what.",
 		Example: "  mnem session start review\n  mnem session start audit --at HEAD~1 --task 'winter launch'",
 	}, func(ctx context.Context, s *Service, q *SessionStartRequest) (*Session, error) {
-		opt := repo.SessionOptions{Stamp: s.Commit.Stamp, At: q.At, Follow: q.Follow}
-		rec, err := s.Repo.StartSession(ctx, q.Name, opt)
+		opt := sessionpkg.SessionOptions{Stamp: s.Commit.Stamp, At: q.At, Follow: q.Follow}
+		rec, err := sessionpkg.StartSession(ctx, s.Repo, q.Name, opt)
 		return session(q.Name, rec, err)
 	})
 
@@ -113,7 +115,7 @@ var (
 			"a line.",
 		Example: "  mnem session list",
 	}, func(ctx context.Context, s *Service, _ *SessionListRequest, emit func(*Session) error) error {
-		all, err := s.Repo.Sessions(ctx)
+		all, err := sessionpkg.Sessions(ctx, s.Repo)
 		for _, e := range all {
 			if err == nil {
 				err = emit(sessionOf(e.Name, e.Record))
@@ -128,7 +130,7 @@ var (
 		Doc:     "Pin a session to the commit at --to for the retrievals to come.",
 		Example: "  mnem session advance review\n  mnem session advance review --to HEAD",
 	}, func(ctx context.Context, s *Service, q *SessionAdvanceRequest) (*Session, error) {
-		rec, err := s.Repo.AdvanceSession(ctx, q.Name, q.To, s.Commit.Stamp)
+		rec, err := sessionpkg.AdvanceSession(ctx, s.Repo, q.Name, q.To, s.Commit.Stamp)
 		return session(q.Name, rec, err)
 	})
 
@@ -138,7 +140,7 @@ var (
 		Doc:     "End a session. It can still be read and replayed; nothing is recorded in it any more.",
 		Example: "  mnem session end review",
 	}, func(ctx context.Context, s *Service, q *SessionRequest) (*Session, error) {
-		rec, err := s.Repo.EndSession(ctx, q.Name, s.Commit.Stamp)
+		rec, err := sessionpkg.EndSession(ctx, s.Repo, q.Name, s.Commit.Stamp)
 		return session(q.Name, rec, err)
 	})
 
@@ -148,7 +150,7 @@ var (
 		Doc:     "Remove a session and its receipts from sight. Their records stay in older operations.",
 		Example: "  mnem session rm review",
 	}, func(ctx context.Context, s *Service, q *SessionRequest) (*Removed, error) {
-		if err := s.Repo.RemoveSession(ctx, q.Name, s.Commit.Stamp); err != nil {
+		if err := sessionpkg.RemoveSession(ctx, s.Repo, q.Name, s.Commit.Stamp); err != nil {
 			return nil, err
 		}
 		return &Removed{q.Name}, nil
@@ -175,19 +177,19 @@ func sessionLog(
 	ctx context.Context, s *Service, q *SessionLogRequest, emit func(*SessionRecord) error,
 ) error {
 	n := 0
-	var later *repo.SessionEntry
+	var later *sessionpkg.SessionEntry
 	now, err := s.At(ctx, string(graph.Head))
 	if err != nil {
 		return err
 	}
 	give := func(before *retrieve.Session) error {
-		out, err := recordOf(ctx, s.Repo, *later, before, repo.Titler{Now: now})
+		out, err := recordOf(ctx, s.Repo, *later, before, history.Titler{Now: now})
 		if err == nil {
 			err = emit(out)
 		}
 		return err
 	}
-	for e, err := range s.Repo.SessionLog(ctx, q.Name) {
+	for e, err := range sessionpkg.SessionLog(ctx, s.Repo, q.Name) {
 		if err != nil {
 			return err
 		}
@@ -209,7 +211,7 @@ func sessionLog(
 
 // recordOf returns the form of a record; before is the one before it, nil for the first.
 func recordOf(
-	ctx context.Context, r *repo.Repo, e repo.SessionEntry, before *retrieve.Session, titles repo.Titler,
+	ctx context.Context, r *core.Repo, e sessionpkg.SessionEntry, before *retrieve.Session, titles history.Titler,
 ) (*SessionRecord, error) {
 	s := e.Record
 	out := &SessionRecord{
@@ -217,7 +219,7 @@ func recordOf(
 		Receipt: s.Receipt,
 	}
 	if s.Receipt.Defined() {
-		rec, req, err := r.Receipt(ctx, s.Receipt)
+		rec, req, err := sessionpkg.Receipt(ctx, r, s.Receipt)
 		if err != nil {
 			return nil, err
 		}
@@ -234,7 +236,7 @@ func recordOf(
 
 // itemsTitle names the items of a receipt.
 func itemsTitle(
-	ctx context.Context, r *repo.Repo, rec *retrieve.Receipt, titles repo.Titler,
+	ctx context.Context, r *core.Repo, rec *retrieve.Receipt, titles history.Titler,
 ) (string, error) {
 	at, err := r.At(ctx, rec.Commits[0])
 	if errors.Is(err, store.ErrNotFound) {

@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/regular"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // SourcesRequest asks where memories come from.
@@ -321,7 +321,7 @@ func diffSources(ctx context.Context, s *Service, q *SourcesDiffRequest) (*Sourc
 }
 
 // sourcesAt returns what is compared: what is marked, if anything is to be.
-func (s *Service) sourcesAt(ctx context.Context, q *SourcesDiffRequest) (*repo.Snapshot, error) {
+func (s *Service) sourcesAt(ctx context.Context, q *SourcesDiffRequest) (*core.Snapshot, error) {
 	if !q.MarkStale || s.Commit.Branch == "" {
 		return s.At(ctx, q.At)
 	}

@@ -8,8 +8,9 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -25,12 +26,12 @@ func (p *Staging) write(w *Writing) { w.Branch = p.Branch }
 
 // StageEdited is what a stage holds after a change of it, against the commit it builds on.
 type StageEdited struct {
-	Stage      string      `json:"stage"`
-	Nodes      repo.Counts `json:"nodes"`
-	Edges      repo.Counts `json:"edges"`
-	Duplicates int         `json:"duplicates"`
-	Unchanged  int         `json:"unchanged"`
-	Warnings   Warnings    `json:"warnings,omitempty"`
+	Stage      string       `json:"stage"`
+	Nodes      state.Counts `json:"nodes"`
+	Edges      state.Counts `json:"edges"`
+	Duplicates int          `json:"duplicates"`
+	Unchanged  int          `json:"unchanged"`
+	Warnings   Warnings     `json:"warnings,omitempty"`
 
 	Missing []string `json:"_missing,omitempty"` // ends of an edge that there are no nodes for yet
 }
@@ -157,8 +158,8 @@ var (
 )
 
 // edit applies changes to the stage and says what is staged then.
-func (s *Service) edit(ctx context.Context, changes repo.Changes) (*StageEdited, error) {
-	opt := repo.StageOptions{Stamp: s.Commit.Stamp, Stage: s.Stage, Branch: s.Commit.Branch}
+func (s *Service) edit(ctx context.Context, changes state.Changes) (*StageEdited, error) {
+	opt := core.StageOptions{Stamp: s.Commit.Stamp, Stage: s.Stage, Branch: s.Commit.Branch}
 	res, err := s.Repo.StageChanges(ctx, changes, opt)
 	if err != nil {
 		return nil, err
@@ -226,7 +227,7 @@ func set(ctx context.Context, s *Service, q *SetRequest) (*StageEdited, error) {
 
 // setTarget returns the member that names the node to set.
 func setTarget(
-	ctx context.Context, s *repo.Snapshot, name string, create bool,
+	ctx context.Context, s *core.Snapshot, name string, create bool,
 ) (ipld.Entry, error) {
 	id, err := s.Name(ctx, name)
 	if err == nil {
@@ -384,7 +385,7 @@ func rm(ctx context.Context, s *Service, q *RmRequest) (*StageEdited, error) {
 // members returns what an edge's line says about both ends: the node that a name means in what is
 // staged, or else the key of a node to come, which is among missing.
 func (q *Ends) members(
-	ctx context.Context, staged *repo.Snapshot,
+	ctx context.Context, staged *core.Snapshot,
 ) (members []ipld.Entry, missing []string, err error) {
 	members = []ipld.Entry{textMember("type", q.Type)}
 	for _, end := range [][2]string{{"src", q.Src}, {"dst", q.Dst}} {

@@ -10,9 +10,10 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/operation"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -26,8 +27,8 @@ type Status struct {
 	Stage   string       `json:"stage"`
 	Base    ipld.CID     `json:"base" shape:"null"`
 	Staged  bool         `json:"staged"`
-	Nodes   repo.Counts  `json:"nodes"`
-	Edges   repo.Counts  `json:"edges"`
+	Nodes   state.Counts `json:"nodes"`
+	Edges   state.Counts `json:"edges"`
 	Changes List[Change] `json:"changes"`
 	Merge   *Merging     `json:"merge,omitempty"` // in progress on the branch
 	Kept    List[Kept]   `json:"kept"`            // for the branch
@@ -90,7 +91,7 @@ var StatusVerb = Define(Spec{
 })
 
 // unmerged adds the merge in progress on the branch, and what was kept for it.
-func (out *Status) unmerged(ctx context.Context, r *repo.Repo) error {
+func (out *Status) unmerged(ctx context.Context, r *core.Repo) error {
 	if out.Branch == "" {
 		return nil
 	}
@@ -203,7 +204,7 @@ func verify(ctx context.Context, s *Service, q *VerifyRequest, emit func(any) er
 
 // commits returns the commits to verify from, and those to stop at.
 func (q *VerifyRequest) commits(
-	ctx context.Context, r *repo.Repo,
+	ctx context.Context, r *core.Repo,
 ) (from, until []ipld.CID, err error) {
 	if q.All {
 		from, err = tips(ctx, r)
@@ -225,7 +226,7 @@ func (q *VerifyRequest) commits(
 }
 
 // tips returns the commits that refs name.
-func tips(ctx context.Context, r *repo.Repo) ([]ipld.CID, error) {
+func tips(ctx context.Context, r *core.Repo) ([]ipld.CID, error) {
 	refs, err := r.Refs(ctx)
 	if err != nil {
 		return nil, err
@@ -236,7 +237,7 @@ func tips(ctx context.Context, r *repo.Repo) ([]ipld.CID, error) {
 			continue
 		}
 		c, err := r.Resolve(ctx, string(ref.Name))
-		if errors.Is(err, repo.ErrInvalid) {
+		if errors.Is(err, state.ErrInvalid) {
 			continue // a session, stage or conflict
 		}
 		if err != nil {
@@ -300,7 +301,7 @@ var CatFile = Define(Spec{
 })
 
 // atPath returns what is at a path from a block, and the last block on the way.
-func atPath(ctx context.Context, r *repo.Repo, from ipld.CID, path string) (*Block, error) {
+func atPath(ctx context.Context, r *core.Repo, from ipld.CID, path string) (*Block, error) {
 	out := &Block{}
 	get := func(ctx context.Context, id ipld.CID) ([]byte, error) {
 		_, data, err := r.Block(ctx, id.String())
@@ -324,7 +325,7 @@ func atPath(ctx context.Context, r *repo.Repo, from ipld.CID, path string) (*Blo
 }
 
 // findBlock returns the block of a CID, else of a revision, else of the prefix of a CID.
-func findBlock(ctx context.Context, r *repo.Repo, name string) (ipld.CID, []byte, error) {
+func findBlock(ctx context.Context, r *core.Repo, name string) (ipld.CID, []byte, error) {
 	if _, err := ipld.ParseCID(name); err == nil {
 		return r.Block(ctx, name)
 	}

@@ -7,9 +7,10 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // StatsRequest asks for the size of a memory and of what keeps it.
@@ -133,7 +134,7 @@ func stats(ctx context.Context, s *Service, q *StatsRequest) (*Stats, error) {
 
 // count counts what a commit has, and the commits behind it by who made them.
 func (out *Stats) count(
-	ctx context.Context, r *repo.Repo, snap *repo.Snapshot, progress func(string, int, int),
+	ctx context.Context, r *core.Repo, snap *core.Snapshot, progress func(string, int, int),
 ) error {
 	out.Nodes.Total, out.Edges.Total, out.Marks.Total, out.Embeddings = snap.Sizes()
 	all := int(out.Nodes.Total + out.Edges.Total + out.Marks.Total)
@@ -147,7 +148,7 @@ func (out *Stats) count(
 	if !snap.CID().Defined() {
 		return nil
 	}
-	for e, err := range r.Log(ctx, snap.CID().String()) {
+	for e, err := range history.Log(ctx, r, snap.CID().String()) {
 		if err != nil {
 			return err
 		}
@@ -165,7 +166,7 @@ func countsOfTypes(of map[string]int) (list List[TypeCount]) {
 
 // sample takes the percentiles of a snapshot.
 func (out *Scores) sample(
-	ctx context.Context, snap *repo.Snapshot, progress func(string, int, int),
+	ctx context.Context, snap *core.Snapshot, progress func(string, int, int),
 ) error {
 	if !snap.CID().Defined() {
 		return nil
@@ -181,7 +182,7 @@ func (out *Scores) sample(
 }
 
 // measure counts what the repository holds.
-func (out *StoreSize) measure(ctx context.Context, r *repo.Repo) error {
+func (out *StoreSize) measure(ctx context.Context, r *core.Repo) error {
 	sizes, err := r.Sizes(ctx)
 	if err != nil {
 		return err

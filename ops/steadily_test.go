@@ -9,8 +9,11 @@ import (
 
 	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/outline"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -19,8 +22,8 @@ import (
 // asked again where a part of its answer is given, and takes what is missing otherwise for damage.
 func TestSteadily(t *testing.T) {
 	ctx := t.Context()
-	by := repo.Stamp{Author: "a", Time: 1, Command: []string{"x"}}
-	r, err := repo.New(ctx, mem.New(), by, repo.Options{})
+	by := state.Stamp{Author: "a", Time: 1, Command: []string{"x"}}
+	r, err := care.New(ctx, mem.New(), by, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +31,7 @@ func TestSteadily(t *testing.T) {
 	for i := range 9 {
 		fmt.Fprintf(&lines, `{"node":{"key":"n%d","type":"N","summary":"Number %d of the harbour."}}`+"\n", i, i)
 	}
-	_, err = r.Commit(ctx, repo.ReadChanges(strings.NewReader(lines.String()), "x"), repo.CommitOptions{Stamp: by})
+	_, err = r.Commit(ctx, state.ReadChanges(strings.NewReader(lines.String()), "x"), core.CommitOptions{Stamp: by})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +44,7 @@ func TestSteadily(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			d, err := snap.Digests(ctx, distill.Default(), repo.DigestOptions{Keep: true})
+			d, err := outline.Open(ctx, snap, distill.Default(), outline.DigestOptions{Keep: true})
 			if err != nil {
 				return err
 			}
@@ -49,7 +52,7 @@ func TestSteadily(t *testing.T) {
 				err = emit(0)
 			}
 			if tries++; tries <= purges && err == nil {
-				_, err = r.Purge(ctx, fmt.Sprint("n", purged), repo.PurgeOptions{Stamp: by})
+				_, err = care.Purge(ctx, r, fmt.Sprint("n", purged), care.PurgeOptions{Stamp: by})
 				purged++
 			}
 			if err != nil {
@@ -99,8 +102,8 @@ func (*readsOnce) ReadsOnce() bool { return true }
 // TestSteadilyShared: in a store of many processes what is missing was perhaps removed unheard, so that a
 // verb that reads is begun again once, unless a part of its answer was given.
 func TestSteadilyShared(t *testing.T) {
-	by := repo.Stamp{Author: "a", Time: 1, Command: []string{"x"}}
-	r, err := repo.New(t.Context(), sharedMem{Store: mem.New()}, by, repo.Options{})
+	by := state.Stamp{Author: "a", Time: 1, Command: []string{"x"}}
+	r, err := care.New(t.Context(), sharedMem{Store: mem.New()}, by, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/store/mem"
 	"github.com/mnem-project/mnem/store/storetest"
 )
@@ -27,13 +29,13 @@ func TestShowStreams(t *testing.T) {
 	const nodes, summary, most = 12_000, 2_000, 8 << 20
 	h, ctx := newHost(t), t.Context()
 	req := &CommitRequest{Message: "many"}
-	req.SetChanges(func(context.Context) (repo.Changes, error) {
+	req.SetChanges(func(context.Context) (state.Changes, error) {
 		var b strings.Builder
 		text := strings.Repeat("x", summary)
 		for i := range nodes {
 			fmt.Fprintf(&b, `{"node":{"key":"n%d","type":"T","summary":"%s"}}`+"\n", i, text)
 		}
-		return repo.ReadChanges(strings.NewReader(b.String()), "x"), nil
+		return state.ReadChanges(strings.NewReader(b.String()), "x"), nil
 	})
 	run(t, h, CommitVerb, req)
 	snap, err := h.repo.Snapshot(ctx, "HEAD")
@@ -72,21 +74,21 @@ func TestOpLogStreams(t *testing.T) {
 	var reads [2]int64
 	for i, ops := range []int{20, 400} {
 		st := mem.New()
-		by := repo.Stamp{Author: "a", Command: []string{"init"}}
-		r, err := repo.New(t.Context(), st, by, repo.Options{})
+		by := state.Stamp{Author: "a", Command: []string{"init"}}
+		r, err := care.New(t.Context(), st, by, core.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for n := range ops {
 			line := fmt.Sprintf(`{"node":{"key":"n%d","type":"T"}}`, n)
 			by.Command = []string{"commit"}
-			_, err := r.Commit(t.Context(), repo.ReadChanges(strings.NewReader(line), "x"), repo.CommitOptions{Stamp: by})
+			_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "x"), core.CommitOptions{Stamp: by})
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
 		counted := storetest.NewCounting(st.Facts())
-		if r, err = repo.New(t.Context(), countedFacts{st, counted}, by, repo.Options{}); err != nil {
+		if r, err = care.New(t.Context(), countedFacts{st, counted}, by, core.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		counted.Reset()

@@ -10,9 +10,11 @@ import (
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/community"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/outline"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -349,7 +351,7 @@ func communities(ctx context.Context, s *Service, q *CommunitiesRequest) (any, e
 			return nil, err
 		}
 	}
-	p, err := snap.Communities(ctx)
+	p, err := outline.Communities(ctx, snap)
 	if err != nil {
 		return nil, err
 	}
@@ -383,12 +385,12 @@ func communities(ctx context.Context, s *Service, q *CommunitiesRequest) (any, e
 }
 
 // title names the members that are listed.
-func (c *Community) title(ctx context.Context, s *repo.Snapshot) (string, error) {
+func (c *Community) title(ctx context.Context, s *core.Snapshot) (string, error) {
 	var ids []graph.ID
 	for _, m := range c.Members {
 		ids = append(ids, m.ID)
 	}
-	return repo.Titler{}.Nodes(ctx, s, ids)
+	return history.Titler{}.Nodes(ctx, s, ids)
 }
 
 // members reads the first members of a community that are not hidden.

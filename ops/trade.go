@@ -9,9 +9,9 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/operation"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // Itself stands for the answer or the body of a call where a file could be named.
@@ -92,9 +92,9 @@ func export(ctx context.Context, s *Service, q *ExportRequest) (*Exported, error
 	}
 	progress, done := s.host.Progress()
 	defer done()
-	var res *repo.ExportResult
+	var res *exchange.ExportResult
 	err := s.host.Create(ctx, q.Output, func(w io.Writer) (err error) {
-		res, err = s.Repo.Export(ctx, w, repo.ExportOptions{
+		res, err = exchange.Export(ctx, s.Repo, w, exchange.ExportOptions{
 			Rev: q.Rev, All: q.All, Session: q.Session, Receipt: q.Receipt, Selector: q.Selector,
 			Progress: func(blocks int, _ int64) { progress("blocks written:", blocks, 0) },
 		})
@@ -184,11 +184,11 @@ func importFile(ctx context.Context, s *Service, q *ImportRequest) (*Imported, e
 	defer in.Close()
 	progress, done := s.host.Progress()
 	defer done()
-	res, err := s.From.Import(ctx, in, in.Size, repo.ImportOptions{
+	res, err := exchange.Import(ctx, s.From, in, in.Size, exchange.ImportOptions{
 		Stamp: s.Commit.Stamp, Name: q.Name, Fallback: nameOfFile(q.File), As: q.As, DryRun: q.DryRun,
 		Verify: verify, Progress: func(what string, n int) { progress(what+":", n, 0) },
 	})
-	var behind *repo.ForwardError
+	var behind *exchange.ForwardError
 	if errors.As(err, &behind) {
 		return nil, Hint(err, "import it without --as, then 'mnem merge' the refs/imported/… it prints, "+
 			"or give --as another name", "import it without as, then merge the refs/imported/… it answers "+

@@ -6,9 +6,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/operation"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // FsckRequest asks whether anything stored is damaged.
@@ -46,7 +47,7 @@ type Fscked struct {
 // Damage is one thing that is wrong.
 type Damage struct {
 	CID     ipld.CID      `json:"cid" shape:"null"` // of the bad block or what leads to it
-	Kind    repo.FsckKind `json:"kind"`
+	Kind    care.FsckKind `json:"kind"`
 	Message string        `json:"message"`
 }
 
@@ -69,9 +70,9 @@ func fsck(ctx context.Context, s *Service, q *FsckRequest) (*Fscked, error) {
 	progress, done := s.host.Progress()
 	defer done()
 	out := &Fscked{}
-	opt := repo.FsckOptions{Full: q.Full, Progress: func(what string, n int) { progress(what, n, 0) }}
+	opt := care.FsckOptions{Full: q.Full, Progress: func(what string, n int) { progress(what, n, 0) }}
 	if !q.Repair {
-		report, err := s.Repo.Fsck(ctx, opt)
+		report, err := care.Fsck(ctx, s.Repo, opt)
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +84,7 @@ func fsck(ctx context.Context, s *Service, q *FsckRequest) (*Fscked, error) {
 	} else if s.Human {
 		out.Unmarked = err.Error()
 	}
-	res, err := s.Repo.Repair(ctx, opt)
+	res, err := care.Repair(ctx, s.Repo, opt)
 	if res == nil {
 		return nil, err
 	}
@@ -100,7 +101,7 @@ func fsck(ctx context.Context, s *Service, q *FsckRequest) (*Fscked, error) {
 }
 
 // fill takes a report over. What is damaged is bad news.
-func (out *Fscked) fill(report *repo.FsckReport) error {
+func (out *Fscked) fill(report *care.FsckReport) error {
 	out.OK, out.Blocks = len(report.Errors) == 0, report.Blocks
 	for _, e := range report.Errors {
 		out.Errors = append(out.Errors, Damage(e))
@@ -164,7 +165,7 @@ func (q *GCRequest) Configure(setting func(variable, key string) (string, error)
 func ParseKeepOps(s string) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 {
-		return 0, fmt.Errorf("%w: gc.keepOps: %q is not a number of operations", repo.ErrInvalid, s)
+		return 0, fmt.Errorf("%w: gc.keepOps: %q is not a number of operations", state.ErrInvalid, s)
 	}
 	return n, nil
 }
@@ -173,7 +174,7 @@ func ParseKeepOps(s string) (int, error) {
 func ParseGrace(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	if err != nil || d < 0 || d > maxGrace {
-		return 0, fmt.Errorf("%w: gc.grace: %q is not a duration like 336h", repo.ErrInvalid, s)
+		return 0, fmt.Errorf("%w: gc.grace: %q is not a duration like 336h", state.ErrInvalid, s)
 	}
 	return d, nil
 }
@@ -207,7 +208,7 @@ var GC = Define(Spec{
 }, func(ctx context.Context, s *Service, q *GCRequest) (*Collected, error) {
 	progress, done := s.host.Progress()
 	defer done()
-	res, err := s.From.GC(ctx, repo.GCOptions{
+	res, err := care.GC(ctx, s.From, care.GCOptions{
 		Stamp: s.Commit.Stamp, KeepOps: q.KeepOps, Grace: q.Grace, DryRun: q.DryRun,
 		Progress: func(what string, n int) { progress(what, n, 0) },
 	})

@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/state"
 )
 
 // collection returns a request with its defaults and some fields given.
@@ -39,7 +40,7 @@ func TestGCKeeps(t *testing.T) {
 		keep    int
 		grace   time.Duration
 	}{
-		{nil, none, repo.DefaultKeepOps, DefaultGrace},
+		{nil, none, care.DefaultKeepOps, DefaultGrace},
 		{nil, configured, 7, time.Minute},
 		{map[string]string{"keep-ops": "3", "grace": "2h"}, configured, 3, 2 * time.Hour},
 		{map[string]string{"grace": "0s"}, configured, 7, 0},
@@ -53,10 +54,10 @@ func TestGCKeeps(t *testing.T) {
 
 func TestGCRefuses(t *testing.T) {
 	for _, s := range []string{"", "0", "-1", "x"} {
-		if _, err := ParseKeepOps(s); !errors.Is(err, repo.ErrInvalid) {
+		if _, err := ParseKeepOps(s); !errors.Is(err, state.ErrInvalid) {
 			t.Errorf("keep %q: %v", s, err)
 		}
-		if _, err := ParseGrace(s + "-h"); !errors.Is(err, repo.ErrInvalid) {
+		if _, err := ParseGrace(s + "-h"); !errors.Is(err, state.ErrInvalid) {
 			t.Errorf("grace %q: %v", s, err)
 		}
 	}

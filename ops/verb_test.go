@@ -14,15 +14,17 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/operation"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store/mem"
 )
 
 // fakeHost is a host with a repository in memory. It notes how that was opened.
 type fakeHost struct {
 	fakeAsker
-	repo   *repo.Repo
+	repo   *core.Repo
 	opened []bool // for writing or not
 	stamps int
 	human  bool
@@ -30,7 +32,7 @@ type fakeHost struct {
 
 func newHost(t *testing.T) *fakeHost {
 	t.Helper()
-	r, err := repo.New(t.Context(), mem.New(), repo.Stamp{Author: "a", Command: []string{"init"}}, repo.Options{})
+	r, err := care.New(t.Context(), mem.New(), state.Stamp{Author: "a", Command: []string{"init"}}, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,8 +42,8 @@ func newHost(t *testing.T) *fakeHost {
 {"edge":{"type":"knows","src":"alice","dst":"bob","weight":0.5}}
 `
 	req := &CommitRequest{Message: "first"}
-	req.SetChanges(func(context.Context) (repo.Changes, error) {
-		return repo.ReadChanges(strings.NewReader(lines), "x"), nil
+	req.SetChanges(func(context.Context) (state.Changes, error) {
+		return state.ReadChanges(strings.NewReader(lines), "x"), nil
 	})
 	run(t, h, CommitVerb, req)
 	h.opened, h.stamps = nil, 0
@@ -52,12 +54,12 @@ func (h *fakeHost) Open(ctx context.Context, write bool, fn func(context.Context
 	h.opened = append(h.opened, write)
 	return fn(ctx)
 }
-func (h *fakeHost) Repo() *repo.Repo                        { return h.repo }
+func (h *fakeHost) Repo() *core.Repo                        { return h.repo }
 func (h *fakeHost) Defaults(*Writing)                       {}
 func (h *fakeHost) Elsewhere(context.Context) (bool, error) { return false, nil }
-func (h *fakeHost) Stamp(spec *Spec, w *Writing) (repo.Stamp, error) {
+func (h *fakeHost) Stamp(spec *Spec, w *Writing) (state.Stamp, error) {
 	h.stamps++
-	return repo.Stamp{Author: "a", Agent: w.Agent, Command: []string{spec.Name()}}, nil
+	return state.Stamp{Author: "a", Agent: w.Agent, Command: []string{spec.Name()}}, nil
 }
 func (h *fakeHost) Now() (graph.Time, error)                { return 0, nil }
 func (h *fakeHost) Trusted() (commit.Verifier, error)       { return nil, nil }
@@ -253,8 +255,8 @@ func TestWritingIsWhatItsPartsSay(t *testing.T) {
 // TestBulkIsWhatHelpSays holds the help to the number.
 func TestBulkIsWhatHelpSays(t *testing.T) {
 	for _, f := range CommitVerb.Fields() {
-		if f.Name == "strict" && !strings.Contains(f.Doc, fmt.Sprintf(" %d changes", repo.BulkChanges)) {
-			t.Errorf("%q does not say %d", f.Doc, repo.BulkChanges)
+		if f.Name == "strict" && !strings.Contains(f.Doc, fmt.Sprintf(" %d changes", state.BulkChanges)) {
+			t.Errorf("%q does not say %d", f.Doc, state.BulkChanges)
 		}
 	}
 }
@@ -268,7 +270,7 @@ func TestAnswersBesideErrors(t *testing.T) {
 		gave bool
 	}{
 		{nil, operation.OK, true}, {plain, operation.Failed, false},
-		{Answered(repo.ErrConflict), operation.Conflict, true}, {&News{operation.Mismatch}, operation.Mismatch, true},
+		{Answered(state.ErrConflict), operation.Conflict, true}, {&News{operation.Mismatch}, operation.Mismatch, true},
 	} {
 		v := Define(Spec{Command: "x", Effect: Reads},
 			func(context.Context, *Service, *toyRequest) (*toyAnswer, error) { return &toyAnswer{}, tt.err })

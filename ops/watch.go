@@ -8,8 +8,9 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // maxWatched is how many changed nodes, and edges, of one move are told; more are counted.
@@ -43,8 +44,8 @@ type BranchMoved struct {
 	Branch  string        `json:"branch"`
 	Commit  ipld.CID      `json:"commit"`
 	Message string        `json:"message"`
-	Nodes   *repo.Counts  `json:"nodes,omitempty"`
-	Edges   *repo.Counts  `json:"edges,omitempty"`
+	Nodes   *state.Counts `json:"nodes,omitempty"`
+	Edges   *state.Counts `json:"edges,omitempty"`
 	Changes *ChangedItems `json:"changes,omitempty"`
 }
 
@@ -104,7 +105,7 @@ func watch(ctx context.Context, s *Service, q *WatchRequest, emit func(any) erro
 		}
 	}
 	n := 0
-	for op, err := range s.Repo.Watch(ctx, repo.WatchOptions{Since: since, Ref: q.Ref}) {
+	for op, err := range history.Watch(ctx, s.Repo, history.WatchOptions{Since: since, Ref: q.Ref}) {
 		if err != nil {
 			return watchHint(err)
 		}
@@ -121,7 +122,7 @@ func watch(ctx context.Context, s *Service, q *WatchRequest, emit func(any) erro
 
 // watchHint says how to go on where operations are not kept any more.
 func watchHint(err error) error {
-	var lost *repo.HorizonError
+	var lost *history.HorizonError
 	if !errors.As(err, &lost) {
 		return err
 	}
@@ -132,7 +133,7 @@ func watchHint(err error) error {
 }
 
 // watched returns an operation, with the items that it changed where diff is given.
-func watched(ctx context.Context, w repo.WatchedOp, diff bool) (*Watched, error) {
+func watched(ctx context.Context, w history.WatchedOp, diff bool) (*Watched, error) {
 	op := OpOf(w.OpRecord, nil)
 	out := &Watched{
 		Op: op.Op, Seq: op.Seq, Time: op.Time, Actor: op.Actor, Command: op.Command, Refs: op.Refs,
@@ -151,7 +152,7 @@ func watched(ctx context.Context, w repo.WatchedOp, diff bool) (*Watched, error)
 	return out, nil
 }
 
-func branchMoved(ctx context.Context, b repo.BranchMove, diff bool) (out BranchMoved, err error) {
+func branchMoved(ctx context.Context, b history.BranchMove, diff bool) (out BranchMoved, err error) {
 	out = BranchMoved{Branch: strings.TrimPrefix(string(b.Name), graph.Heads), Commit: b.To.CID()}
 	if out.Message, err = b.To.Message(ctx); err != nil || b.From == nil {
 		return out, err
@@ -169,7 +170,7 @@ func branchMoved(ctx context.Context, b repo.BranchMove, diff bool) (out BranchM
 }
 
 // changedItems returns the items that differ, maxWatched of each kind at most.
-func changedItems(ctx context.Context, d repo.Diff, names *Labels) (*ChangedItems, error) {
+func changedItems(ctx context.Context, d state.Diff, names *Labels) (*ChangedItems, error) {
 	out := &ChangedItems{}
 	for n, err := range atMost(d.Nodes(ctx), maxWatched, &out.More) {
 		if err != nil {

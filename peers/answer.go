@@ -8,9 +8,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // Options say what others are told of this process, and how it runs their verbs.
@@ -21,7 +22,7 @@ type Options struct {
 	Temp  string // the system's directory for temporary files
 	// Use begins a use of the repository, which release ends with what came of it, nil where it is not
 	// open here any more; nil for one that is open until Close.
-	Use func() (r *repo.Repo, release func(err error))
+	Use func() (r *core.Repo, release func(err error))
 	// Now is the clock that explanations tell the time by; nil for the system's.
 	Now func() time.Time
 }
@@ -39,13 +40,13 @@ type Owner struct {
 
 // Answer answers the other processes that want the repository r in dir/.mnem, which this process has
 // open, until Close is called: before r is closed.
-func Answer(dir string, r *repo.Repo, opt Options) (*Owner, error) {
-	path := filepath.Join(dir, repo.DirName)
+func Answer(dir string, r *core.Repo, opt Options) (*Owner, error) {
+	path := filepath.Join(dir, core.DirName)
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
 	if opt.Use == nil {
-		opt.Use = func() (*repo.Repo, func(error)) { return r, func(error) {} }
+		opt.Use = func() (*core.Repo, func(error)) { return r, func(error) {} }
 	}
 	o := &Owner{opt: opt, dir: path, find: ops.Named}
 	o.ending, o.end = context.WithCancel(context.Background())
@@ -53,7 +54,7 @@ func Answer(dir string, r *repo.Repo, opt Options) (*Owner, error) {
 	if o.host, err = owner.NewHost(path, opt.Temp, BuildOf(opt.Build), o.verb); err != nil {
 		return nil, err
 	}
-	said := repo.Owner{PID: opt.PID, Since: opt.Since, Protocol: owner.Protocol, Socket: o.host.Socket()}
+	said := core.Owner{PID: opt.PID, Since: opt.Since, Protocol: owner.Protocol, Socket: o.host.Socket()}
 	if err := r.SetOwner(said); err != nil {
 		return nil, errors.Join(err, o.host.Close(0))
 	}
@@ -128,7 +129,7 @@ func (h *host) run(ctx context.Context) error {
 		return err
 	}
 	if q, ok := req.(interface {
-		SetChanges(func(context.Context) (repo.Changes, error))
+		SetChanges(func(context.Context) (state.Changes, error))
 	}); ok && h.call.Inputs != nil {
 		q.SetChanges(h.changes)
 	}

@@ -8,10 +8,10 @@ import (
 	"io"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
@@ -54,7 +54,7 @@ type Tidings struct {
 	Say   string `json:"say,omitempty"` // in place of what shows
 	End   bool   `json:"end,omitempty"` // nothing is to show any more
 	// Collected is what a collection after the write removed; Remark is something else to say.
-	Collected *repo.GCResult `json:"collected,omitempty"`
+	Collected *core.GCResult `json:"collected,omitempty"`
 	Remark    string         `json:"remark,omitempty"`
 	// Model is what a model failed at, and Failed how.
 	Model  string `json:"model,omitempty"`

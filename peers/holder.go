@@ -11,10 +11,11 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/internal/queue"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -43,7 +44,7 @@ var errEnding = fmt.Errorf("%w: this process is ending", store.ErrBusy)
 // ends, the next need takes over. Safe for concurrent use.
 type Holder struct {
 	dir  string // that holds .mnem
-	open repo.Options
+	open core.Options
 	opt  Options
 	warn func(error)
 	most time.Duration // how long Close waits
@@ -58,7 +59,7 @@ type Holder struct {
 
 // held is a repository that is open for many verbs.
 type held struct {
-	repo  *repo.Repo
+	repo  *core.Repo
 	at    os.FileInfo // of .mnem, whatever its path is by now
 	host  *Owner      // nil while no other process can be answered; set under mu of the Holder
 	users sync.WaitGroup
@@ -66,7 +67,7 @@ type held struct {
 
 // Use is one use of a repository that is open here. Done must be called.
 type Use struct {
-	Repo *repo.Repo
+	Repo *core.Repo
 	h    *Holder
 	own  *held
 }
@@ -74,7 +75,7 @@ type Use struct {
 // Done ends the use with what came of it: after an error of a repository that cannot be written any
 // more that is closed when all uses have ended, and the next need opens it anew.
 func (u *Use) Done(err error) {
-	if errors.Is(err, repo.ErrStopped) {
+	if errors.Is(err, core.ErrStopped) {
 		u.h.drop(u.own)
 	}
 	u.own.users.Done()
@@ -82,7 +83,7 @@ func (u *Use) Done(err error) {
 
 // NewHolder returns the holder of the repository in dir/.mnem, and opens nothing. Of opt, PID, Temp and
 // Now count. warn is told why no other process can be answered, where that is so.
-func NewHolder(dir string, open repo.Options, opt Options, warn func(error)) *Holder {
+func NewHolder(dir string, open core.Options, opt Options, warn func(error)) *Holder {
 	h := &Holder{dir: dir, open: open, opt: opt, warn: warn, most: closeLimit, gate: make(chan struct{}, 1)}
 	h.opt.Build, h.opt.Use = build(), h.use
 	if opt.Now == nil {
@@ -99,14 +100,14 @@ func (h *Holder) Covers(dir string) bool {
 	h.mu.Lock()
 	own := h.held
 	h.mu.Unlock()
-	there, err := os.Stat(filepath.Join(dir, repo.DirName))
+	there, err := os.Stat(filepath.Join(dir, core.DirName))
 	if err != nil {
 		return dir == h.dir
 	}
 	if own != nil {
 		return os.SameFile(own.at, there)
 	}
-	here, err := os.Stat(filepath.Join(h.dir, repo.DirName))
+	here, err := os.Stat(filepath.Join(h.dir, core.DirName))
 	return err == nil && os.SameFile(here, there)
 }
 
@@ -126,7 +127,7 @@ func (h *Holder) enter(asked bool) (*Use, error) {
 }
 
 // use begins a use of the repository for another process, nil where it is not open here any more.
-func (h *Holder) use() (*repo.Repo, func(error)) {
+func (h *Holder) use() (*core.Repo, func(error)) {
 	u, _ := h.enter(true) // it has no error
 	if u == nil {
 		return nil, nil
@@ -173,8 +174,8 @@ func (h *Holder) Reach(ctx context.Context) (*Use, *owner.Client, error) {
 func (h *Holder) since() string { return graph.From(h.opt.Now()).String() }
 
 // own makes an opened repository the one of all verbs, and begins a use of it.
-func (h *Holder) own(r *repo.Repo) (*Use, error) {
-	at, err := os.Stat(filepath.Join(h.dir, repo.DirName))
+func (h *Holder) own(r *core.Repo) (*Use, error) {
+	at, err := os.Stat(filepath.Join(h.dir, core.DirName))
 	if err != nil {
 		return nil, err
 	}
@@ -371,7 +372,7 @@ func (h *Holder) end(own *held) error {
 
 // Reach opens the repository in dir, or connects to the process that has it open and answers. It
 // waits as opt says for one that does not answer, and opens it in the order in which processes came.
-func Reach(ctx context.Context, dir string, opt repo.Options) (*repo.Repo, *owner.Client, error) {
+func Reach(ctx context.Context, dir string, opt core.Options) (*core.Repo, *owner.Client, error) {
 	timeout := time.NewTimer(opt.Wait)
 	defer timeout.Stop()
 	wait := opt.Wait
@@ -380,11 +381,11 @@ func Reach(ctx context.Context, dir string, opt repo.Options) (*repo.Repo, *owne
 	if client != nil || err != nil {
 		return nil, client, err
 	}
-	place := queue.Join(repo.QueueFile(dir), opt.PID)
+	place := queue.Join(core.QueueFile(dir), opt.PID)
 	defer place.Leave()
 	for last := false; ; {
 		if last || place.Turn() {
-			r, err := repo.Open(dir, opt)
+			r, err := care.Open(dir, opt)
 			if last || !errors.Is(err, store.ErrBusy) {
 				return r, nil, err
 			}
@@ -408,16 +409,16 @@ func Reach(ctx context.Context, dir string, opt repo.Options) (*repo.Repo, *owne
 // Dial connects to the process that has the repository in dir open and answers others, nil where
 // there is none. A process that is there and cannot be talked to is an error.
 func Dial(dir string, wait time.Duration) (*owner.Client, error) {
-	other, err := repo.ReadOwner(dir)
+	other, err := core.ReadOwner(dir)
 	if err != nil || other.Socket == "" {
 		return nil, nil // none, or one that is just writing its owner file
 	}
 	// A copy of a repository, and one whose owner was killed, have an owner file as well.
-	if taken, err := repo.Taken(dir); err != nil || !taken {
+	if taken, err := core.Taken(dir); err != nil || !taken {
 		return nil, nil // opening it says what is wrong
 	}
 	greet := max(wait, minGreet)
-	path := filepath.Join(dir, repo.DirName)
+	path := filepath.Join(dir, core.DirName)
 	client, err := owner.Dial(other.Socket, path, owner.Build{Name: build()}, other.PID, greet)
 	here := filepath.Join(path, filepath.Base(other.Socket))
 	if errors.Is(err, fs.ErrNotExist) && here != other.Socket {

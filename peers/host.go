@@ -14,11 +14,13 @@ import (
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/accesses"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/policy"
-	"github.com/mnem-project/mnem/repo"
 )
 
 const (
@@ -33,7 +35,7 @@ type host struct {
 	*Owner
 	call *Call
 	verb *owner.Verb
-	repo *repo.Repo
+	repo *core.Repo
 	out  *bufio.Writer
 
 	shows bool // whether the caller shows that something takes its time
@@ -60,7 +62,7 @@ func (h *host) Open(ctx context.Context, write bool, fn func(context.Context) er
 }
 
 // Repo implements ops.Host.
-func (h *host) Repo() *repo.Repo { return h.repo }
+func (h *host) Repo() *core.Repo { return h.repo }
 
 // Defaults implements ops.Host.
 func (h *host) Defaults(w *ops.Writing) {
@@ -73,11 +75,11 @@ func (h *host) Defaults(w *ops.Writing) {
 }
 
 // Stamp implements ops.Host.
-func (h *host) Stamp(_ *ops.Spec, w *ops.Writing) (repo.Stamp, error) {
+func (h *host) Stamp(_ *ops.Spec, w *ops.Writing) (state.Stamp, error) {
 	who := &h.call.Caller
-	by := repo.Stamp{
+	by := state.Stamp{
 		Author: who.Author, Agent: who.Agent, Task: who.Task, Command: h.call.Words,
-		Secrets: repo.SecretOptions{Allow: w.AllowSecret, Strict: w.Strict},
+		Secrets: state.SecretOptions{Allow: w.AllowSecret, Strict: w.Strict},
 	}
 	var err error
 	if by.Time, err = h.Now(); err != nil {
@@ -102,7 +104,7 @@ func (h *host) Permit(_ string, rights []string) error {
 }
 
 // guard adds to a stamp what the repository's policy says.
-func (h *host) guard(by *repo.Stamp, verb string) error {
+func (h *host) guard(by *state.Stamp, verb string) error {
 	if by.Agent == "" && !h.call.Caller.Remote {
 		return nil
 	}
@@ -229,7 +231,7 @@ func (h *host) worked() {
 
 // changes reads what the caller's files hold, all of it, before others would wait for that, and tells how
 // many changes there are.
-func (h *host) changes(context.Context) (repo.Changes, error) {
+func (h *host) changes(context.Context) (state.Changes, error) {
 	var from []io.ReadCloser
 	closeAll := func() (err error) {
 		for _, in := range from {
@@ -249,7 +251,7 @@ func (h *host) changes(context.Context) (repo.Changes, error) {
 		defer func() { _ = closeAll() }() // only read from
 		n := 0
 		for i, in := range from {
-			for change, err := range repo.ReadChanges(in, h.call.Inputs[i]) {
+			for change, err := range state.ReadChanges(in, h.call.Inputs[i]) {
 				if !yield(change, err) {
 					return
 				}
@@ -265,8 +267,8 @@ func (h *host) changes(context.Context) (repo.Changes, error) {
 
 // collect collects garbage after a write that makes it worth while.
 func (h *host) collect(ctx context.Context) {
-	opt := repo.GCOptions{KeepOps: h.call.Collect.KeepOps, Grace: h.call.Collect.Grace}
-	stamp := func() (repo.Stamp, error) { return h.Stamp(nil, &ops.Writing{}) }
+	opt := care.GCOptions{KeepOps: h.call.Collect.KeepOps, Grace: h.call.Collect.Grace}
+	stamp := func() (state.Stamp, error) { return h.Stamp(nil, &ops.Writing{}) }
 	switch res, err := ops.CollectAfter(ctx, h.repo, opt, stamp); {
 	case err != nil:
 		h.tell(Tidings{Remark: "note: collecting garbage failed: " + err.Error()})

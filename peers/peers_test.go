@@ -16,24 +16,26 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 )
 
 const now = "2026-03-01T00:00:00Z"
 
 // answering opens a new repository and answers others.
-func answering(t *testing.T, opt Options) (dir string, r *repo.Repo, o *Owner) {
+func answering(t *testing.T, opt Options) (dir string, r *core.Repo, o *Owner) {
 	t.Helper()
 	dir = t.TempDir()
 	at, err := graph.ParseTime(now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err = repo.Init(t.Context(), dir, repo.Stamp{Author: "Tess", Time: at, Command: []string{"init"}}, repo.Options{})
+	r, err = care.Init(t.Context(), dir, state.Stamp{Author: "Tess", Time: at, Command: []string{"init"}}, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,11 +59,11 @@ func answering(t *testing.T, opt Options) (dir string, r *repo.Repo, o *Owner) {
 func asking(t *testing.T, dir string, by Caller) func(verb *ops.Spec, req any, call Call) (string, error) {
 	return func(verb *ops.Spec, req any, call Call) (string, error) {
 		t.Helper()
-		who, err := repo.ReadOwner(dir)
+		who, err := core.ReadOwner(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		client, err := owner.Dial(who.Socket, filepath.Join(dir, repo.DirName), owner.Build{Name: "v2"}, who.PID, time.Minute)
+		client, err := owner.Dial(who.Socket, filepath.Join(dir, core.DirName), owner.Build{Name: "v2"}, who.PID, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +248,7 @@ func TestSigning(t *testing.T) {
 
 // TestElsewhere has an owner that has the repository no more.
 func TestElsewhere(t *testing.T) {
-	dir, _, _ := answering(t, Options{Use: func() (*repo.Repo, func(error)) { return nil, nil }})
+	dir, _, _ := answering(t, Options{Use: func() (*core.Repo, func(error)) { return nil, nil }})
 	_, err := asking(t, dir, lines(""))(&ops.StatusVerb.Spec, &ops.StatusRequest{}, Call{})
 	var lost *owner.LostError
 	if !errors.As(err, &lost) || !lost.Clean {

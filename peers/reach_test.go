@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/queue"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -19,13 +21,13 @@ import (
 // has waited for it.
 func TestReachInOrder(t *testing.T) {
 	dir := t.TempDir()
-	by := repo.Stamp{Author: "Tess", Command: []string{"test"}}
-	held, err := repo.Init(t.Context(), dir, by, repo.Options{})
+	by := state.Stamp{Author: "Tess", Command: []string{"test"}}
+	held, err := care.Init(t.Context(), dir, by, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	reachOne := func() (*repo.Repo, error) {
-		r, client, err := Reach(t.Context(), dir, repo.Options{Wait: time.Minute})
+	reachOne := func() (*core.Repo, error) {
+		r, client, err := Reach(t.Context(), dir, core.Options{Wait: time.Minute})
 		if client != nil {
 			t.Error("an owner that does not answer was connected to")
 		}
@@ -43,7 +45,7 @@ func TestReachInOrder(t *testing.T) {
 			waited <- err
 		}()
 		for behind := false; !behind; runtime.Gosched() {
-			place := queue.Join(repo.QueueFile(dir), 0)
+			place := queue.Join(core.QueueFile(dir), 0)
 			behind = !place.Turn()
 			place.Leave()
 		}
@@ -70,7 +72,7 @@ func TestReachInOrder(t *testing.T) {
 // can be closed, and the repository is free.
 func TestKeepEnds(t *testing.T) {
 	free := t.TempDir()
-	r, err := repo.Init(t.Context(), free, repo.Stamp{Author: "Tess", Command: []string{"init"}}, repo.Options{})
+	r, err := care.Init(t.Context(), free, state.Stamp{Author: "Tess", Command: []string{"init"}}, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +86,7 @@ func TestKeepEnds(t *testing.T) {
 			cancel() // asked before it is opened
 			return time.Unix(0, 0)
 		}}
-		h := NewHolder(dir, repo.Options{}, opt, func(err error) { t.Error(err) })
+		h := NewHolder(dir, core.Options{}, opt, func(err error) { t.Error(err) })
 		if err := h.Keep(ctx, func(string, bool) { t.Error("it went on") }); err != nil {
 			t.Error(err)
 		}
@@ -99,7 +101,7 @@ func TestKeepEnds(t *testing.T) {
 			t.Fatal("Close waits for a use that nobody ends")
 		}
 	}
-	if r, err = repo.Open(free, repo.Options{}); err != nil {
+	if r, err = care.Open(free, core.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Close(); err != nil {
@@ -111,7 +113,7 @@ func TestKeepEnds(t *testing.T) {
 // closed when it ends.
 func TestCloseIsBounded(t *testing.T) {
 	dir := t.TempDir()
-	r, err := repo.Init(t.Context(), dir, repo.Stamp{Author: "Tess", Command: []string{"init"}}, repo.Options{})
+	r, err := care.Init(t.Context(), dir, state.Stamp{Author: "Tess", Command: []string{"init"}}, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +121,7 @@ func TestCloseIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	opt := Options{PID: os.Getpid(), Temp: t.TempDir()}
-	h := NewHolder(dir, repo.Options{}, opt, func(err error) { t.Error(err) })
+	h := NewHolder(dir, core.Options{}, opt, func(err error) { t.Error(err) })
 	h.most = time.Millisecond
 	u, _, err := h.Reach(t.Context())
 	if err != nil {
@@ -128,11 +130,11 @@ func TestCloseIsBounded(t *testing.T) {
 	if err := h.Close(); !errors.Is(err, store.ErrBusy) {
 		t.Errorf("Close beside a use: %v", err)
 	}
-	if _, err := repo.Open(dir, repo.Options{}); !errors.Is(err, store.ErrBusy) {
+	if _, err := care.Open(dir, core.Options{}); !errors.Is(err, store.ErrBusy) {
 		t.Errorf("it was closed under the use: %v", err)
 	}
 	u.Done(nil)
-	if r, err = repo.Open(dir, repo.Options{Wait: time.Minute}); err != nil {
+	if r, err = care.Open(dir, core.Options{Wait: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Close(); err != nil {
@@ -144,20 +146,20 @@ func TestCloseIsBounded(t *testing.T) {
 // others once it can.
 func TestAnswersLater(t *testing.T) {
 	dir := t.TempDir()
-	by := repo.Stamp{Author: "Tess", Command: []string{"test"}}
-	r, err := repo.Init(t.Context(), dir, by, repo.Options{})
+	by := state.Stamp{Author: "Tess", Command: []string{"test"}}
+	r, err := care.Init(t.Context(), dir, by, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	inTheWay := filepath.Join(dir, repo.DirName, "owner")
+	inTheWay := filepath.Join(dir, core.DirName, "owner")
 	if err := os.MkdirAll(filepath.Join(inTheWay, "full"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	warned := 0
-	h := NewHolder(dir, repo.Options{}, Options{PID: os.Getpid(), Temp: t.TempDir()}, func(error) { warned++ })
+	h := NewHolder(dir, core.Options{}, Options{PID: os.Getpid(), Temp: t.TempDir()}, func(error) { warned++ })
 	u, client, err := h.Reach(t.Context())
 	if err != nil || client != nil {
 		t.Fatal(client, err)
@@ -178,7 +180,7 @@ func TestAnswersLater(t *testing.T) {
 	if err := errors.Join(client.Close(), h.Close()); err != nil {
 		t.Error(err)
 	}
-	if left, err := filepath.Glob(filepath.Join(dir, repo.DirName, "socket")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(dir, core.DirName, "socket")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 }

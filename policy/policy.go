@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 )
 
 var (
@@ -39,7 +40,7 @@ type DeniedError struct {
 	Operation string
 	// Touch is what the operation would have changed; its Kind is "" where the operation is not
 	// allowed at all.
-	Touch repo.Touch
+	Touch state.Touch
 }
 
 func (e *DeniedError) Error() string {
@@ -48,13 +49,13 @@ func (e *DeniedError) Error() string {
 	switch t.Kind {
 	case "":
 		return who + ": " + ErrDenied.Error()
-	case repo.TouchTag:
+	case core.TouchTag:
 		return fmt.Sprintf("%s what makes, moves, removes or hides %s: %v", who, t.Ref, ErrDenied)
-	case repo.TouchProfile:
+	case core.TouchProfile:
 		return who + " where retrieval profiles change: " + ErrDenied.Error()
-	case repo.TouchDigest:
+	case core.TouchDigest:
 		return who + " where texts of digests change: " + ErrDenied.Error()
-	case repo.TouchEdge:
+	case core.TouchEdge:
 		return fmt.Sprintf("%s %s of type %q from a node of type %q: %v", who, named("edge", t), t.Type,
 			t.Source, ErrDenied)
 	}
@@ -62,7 +63,7 @@ func (e *DeniedError) Error() string {
 }
 
 // named names what is touched, as any of its kind where no one is meant.
-func named(kind string, t repo.Touch) string {
+func named(kind string, t state.Touch) string {
 	if t.ID.IsZero() {
 		return kind + "s"
 	}
@@ -90,14 +91,14 @@ func (p *Policy) Operation(agent, operation string) error {
 }
 
 // Touch returns an error wrapping ErrDenied where an agent may not change a thing by an operation.
-func (p *Policy) Touch(agent, operation string, t repo.Touch) error {
+func (p *Policy) Touch(agent, operation string, t state.Touch) error {
 	if err := p.Operation(agent, operation); p == nil || err != nil {
 		return err
 	}
 	for _, r := range p.Rules {
 		if r.applies(agent, operation) && r.covers(t) ||
-			t.Kind == repo.TouchProfile && r.some(agent, profileOperations) ||
-			t.Kind == repo.TouchTag && r.some(agent, tagOperations) {
+			t.Kind == core.TouchProfile && r.some(agent, profileOperations) ||
+			t.Kind == core.TouchTag && r.some(agent, tagOperations) {
 			return nil
 		}
 	}
@@ -106,7 +107,7 @@ func (p *Policy) Touch(agent, operation string, t repo.Touch) error {
 
 // Signed returns the error to refuse with where an agent may not take a commit off a branch or tag that a
 // key has signed which is not its own. Without a policy no agent may.
-func (p *Policy) Signed(agent, operation string, lost *repo.SignedError) error {
+func (p *Policy) Signed(agent, operation string, lost *state.SignedError) error {
 	if p != nil && p.Damage == nil {
 		for _, r := range p.Rules {
 			if r.Signed && r.applies(agent, operation) {
@@ -119,13 +120,13 @@ func (p *Policy) Signed(agent, operation string, lost *repo.SignedError) error {
 
 // Guard returns what refuses the changes of an operation by an agent that are not allowed, nil where
 // all are.
-func (p *Policy) Guard(agent, operation string) repo.Guard {
+func (p *Policy) Guard(agent, operation string) state.Guard {
 	if p == nil {
 		return nil
 	}
-	allowed := make(map[repo.Touch]bool) // what was asked before, whatever its id and ref
-	return func(t repo.Touch) error {
-		same := repo.Touch{Kind: t.Kind, Type: t.Type, Source: t.Source}
+	allowed := make(map[state.Touch]bool) // what was asked before, whatever its id and ref
+	return func(t state.Touch) error {
+		same := state.Touch{Kind: t.Kind, Type: t.Type, Source: t.Source}
 		if allowed[same] {
 			return nil
 		}
@@ -144,13 +145,13 @@ func (r *Rule) applies(agent, operation string) bool {
 	return anyMatch(r.Agents, agent) && anyMatch(r.Operations, operation)
 }
 
-func (r *Rule) covers(t repo.Touch) bool {
+func (r *Rule) covers(t state.Touch) bool {
 	switch t.Kind {
-	case repo.TouchDigest: // is no fact: who may do the operation may change it
+	case core.TouchDigest: // is no fact: who may do the operation may change it
 		return true
-	case repo.TouchNode:
+	case core.TouchNode:
 		return anyMatch(r.Types, t.Type)
-	case repo.TouchEdge:
+	case core.TouchEdge:
 		return anyMatch(r.Edges, t.Type) && anyMatch(r.Types, t.Source)
 	}
 	return false

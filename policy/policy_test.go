@@ -10,7 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 )
 
 const sample = `{"version": 1, "rules": [
@@ -26,15 +27,15 @@ func TestPolicyAllowsWhatOneRuleAllows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	node := func(typ string) repo.Touch { return repo.Touch{Kind: repo.TouchNode, Type: typ} }
-	edge := func(typ, src string) repo.Touch {
-		return repo.Touch{Kind: repo.TouchEdge, Type: typ, Source: src}
+	node := func(typ string) state.Touch { return state.Touch{Kind: core.TouchNode, Type: typ} }
+	edge := func(typ, src string) state.Touch {
+		return state.Touch{Kind: core.TouchEdge, Type: typ, Source: src}
 	}
-	profile := repo.Touch{Kind: repo.TouchProfile}
-	tag := repo.Touch{Kind: repo.TouchTag, Ref: "refs/tags/v1"}
+	profile := state.Touch{Kind: core.TouchProfile}
+	tag := state.Touch{Kind: core.TouchTag, Ref: "refs/tags/v1"}
 	for _, c := range []struct {
 		agent, op string
-		touch     repo.Touch
+		touch     state.Touch
 		want      bool
 	}{
 		{"claude", "commit", node("Note"), true},
@@ -72,8 +73,8 @@ func TestPolicyAllowsWhatOneRuleAllows(t *testing.T) {
 	if none.Operation("x", "purge") != nil || none.Guard("x", "purge") != nil {
 		t.Error("no policy refuses something")
 	}
-	denied := p.Touch("claude", "commit", repo.Touch{
-		Kind: repo.TouchNode, ID: graph.NodeID("a"), Type: "Per\nson",
+	denied := p.Touch("claude", "commit", state.Touch{
+		Kind: core.TouchNode, ID: graph.NodeID("a"), Type: "Per\nson",
 	})
 	if text := denied.Error(); !strings.Contains(text, `"Per\nson"`) {
 		t.Errorf("%q does not quote what it names", text)
@@ -87,7 +88,7 @@ func TestPolicyOfSignedCommits(t *testing.T) {
 		t.Fatal(err)
 	}
 	damaged := &Policy{Rules: p.Rules, Damage: errors.New("half a file")}
-	lost := &repo.SignedError{Ref: "refs/heads/main"}
+	lost := &state.SignedError{Ref: "refs/heads/main"}
 	for _, c := range []struct {
 		p         *Policy
 		agent, op string
@@ -97,7 +98,7 @@ func TestPolicyOfSignedCommits(t *testing.T) {
 		{p, "", "undo", false}, {nil, "keeper", "undo", false}, {damaged, "keeper", "undo", false},
 	} {
 		err := c.p.Signed(c.agent, c.op, lost)
-		if (err == nil) != c.want || err != nil && !errors.Is(err, repo.ErrSigned) {
+		if (err == nil) != c.want || err != nil && !errors.Is(err, state.ErrSigned) {
 			t.Errorf("%q %s: %v", c.agent, c.op, err)
 		}
 	}
@@ -153,8 +154,8 @@ func TestReadDeniesWhatItCannotRead(t *testing.T) {
 		t.Helper()
 		p, err := Read(path)
 		if !errors.Is(err, ErrDamaged) || p == nil || !errors.Is(p.Operation("a", "commit"), ErrDenied) ||
-			!errors.Is(p.Touch("a", "commit", repo.Touch{}), ErrDamaged) ||
-			!errors.Is(p.Guard("a", "commit")(repo.Touch{}), ErrDenied) {
+			!errors.Is(p.Touch("a", "commit", state.Touch{}), ErrDamaged) ||
+			!errors.Is(p.Guard("a", "commit")(state.Touch{}), ErrDenied) {
 			t.Errorf("%s: %v, %v", name, p, err)
 		}
 	}

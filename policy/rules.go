@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // Unknown returns the patterns of operations that fit none of names, each once.
@@ -28,12 +29,12 @@ func (p *Policy) Allows(agent, operation string, types, edges []string) error {
 	err := p.Operation(agent, operation)
 	for _, t := range types {
 		if err == nil {
-			err = p.Touch(agent, operation, repo.Touch{Kind: repo.TouchNode, Type: t})
+			err = p.Touch(agent, operation, state.Touch{Kind: core.TouchNode, Type: t})
 		}
 	}
 	for _, t := range edges {
 		if err == nil {
-			err = p.Touch(agent, operation, repo.Touch{Kind: repo.TouchEdge, Type: t, Source: types[0]})
+			err = p.Touch(agent, operation, state.Touch{Kind: core.TouchEdge, Type: t, Source: types[0]})
 		}
 	}
 	return err

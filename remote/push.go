@@ -13,8 +13,10 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // PushOptions say what is pushed.
@@ -37,7 +39,7 @@ type PushOptions struct {
 
 // Pushed tells what a push did.
 type Pushed struct {
-	Refs  []repo.RefChange // of the remote
+	Refs  []core.RefChange // of the remote
 	Bytes int64            // of the pack
 	// Erased is the number of blocks that were erased there, Untold whether what was erased here changed
 	// since the remote was told last.
@@ -50,7 +52,7 @@ type Pushed struct {
 // or moved meanwhile: then a Fetch and a merge come first.
 func Push(ctx context.Context, here, to Side, opt PushOptions) (out *Pushed, err error) {
 	if err := graph.ValidateImport(opt.Name); err != nil {
-		return nil, fmt.Errorf("%w: remote: %w", repo.ErrInvalid, err)
+		return nil, fmt.Errorf("%w: remote: %w", state.ErrInvalid, err)
 	}
 	err = settle(ctx, func() error {
 		out, err = opt.push(ctx, here, to)
@@ -105,7 +107,7 @@ func (opt *PushOptions) push(ctx context.Context, here, to Side) (*Pushed, error
 
 // updates returns the refs that are to be packed and the changes to be asked for.
 func (opt *PushOptions) updates(mine, st *State, common []ipld.CID) (
-	refs []repo.Ref, list []repo.RefUpdate, err error,
+	refs []core.Ref, list []exchange.RefUpdate, err error,
 ) {
 	here, there := mine.targets(), st.targets()
 	has := make(map[ipld.CID]bool)
@@ -120,31 +122,31 @@ func (opt *PushOptions) updates(mine, st *State, common []ipld.CID) (
 		}
 		switch {
 		case !travels(name):
-			return nil, nil, fmt.Errorf("%w: %s is no branch or tag", repo.ErrInvalid, name)
+			return nil, nil, fmt.Errorf("%w: %s is no branch or tag", state.ErrInvalid, name)
 		case !at.Defined():
-			return nil, nil, &repo.NotFoundError{What: "ref", Name: string(name)}
+			return nil, nil, &state.NotFoundError{What: "ref", Name: string(name)}
 		case at == there[name]:
 			continue
 		case leased && from != there[name]:
-			return nil, nil, &repo.RefError{Ref: name, Want: from, Have: there[name]}
+			return nil, nil, &exchange.RefError{Ref: name, Want: from, Have: there[name]}
 		case !leased && from.Defined() && strings.HasPrefix(string(name), graph.Tags):
-			return nil, nil, &repo.RefError{Ref: name, Have: from}
+			return nil, nil, &exchange.RefError{Ref: name, Have: from}
 		case !leased && from.Defined() && !has[from]:
 			branch, _ := name.Branch()
-			return nil, nil, &repo.ForwardError{Branch: branch, From: from, To: at}
+			return nil, nil, &exchange.ForwardError{Branch: branch, From: from, To: at}
 		}
-		refs = append(refs, repo.Ref{Name: name, Target: at})
-		list = append(list, repo.RefUpdate{Ref: name, To: at, From: &from, Forward: !leased})
+		refs = append(refs, core.Ref{Name: name, Target: at})
+		list = append(list, exchange.RefUpdate{Ref: name, To: at, From: &from, Forward: !leased})
 	}
 	for _, name := range opt.Remove {
 		from := there[name]
 		if !from.Defined() {
-			return nil, nil, &repo.NotFoundError{What: "ref of the remote", Name: string(name)}
+			return nil, nil, &state.NotFoundError{What: "ref of the remote", Name: string(name)}
 		}
 		if lease, ok := opt.Lease[name]; ok {
 			from = lease
 		}
-		list = append(list, repo.RefUpdate{Ref: name, From: &from})
+		list = append(list, exchange.RefUpdate{Ref: name, From: &from})
 	}
 	if opt.Sessions {
 		newest := make(map[ipld.CID]bool)
@@ -159,7 +161,7 @@ func (opt *PushOptions) updates(mine, st *State, common []ipld.CID) (
 		for _, ref := range mine.Refs {
 			if isSession(ref.Name) && !newest[ref.Target] {
 				refs = append(refs, ref)
-				list = append(list, repo.RefUpdate{Ref: ref.Name, To: ref.Target, Place: true})
+				list = append(list, exchange.RefUpdate{Ref: ref.Name, To: ref.Target, Place: true})
 			}
 		}
 	}
@@ -176,7 +178,7 @@ func (opt *PushOptions) lease(name graph.RefName, here map[graph.RefName]ipld.CI
 
 // send packs refs into a file and has the other side take it in.
 func (opt *PushOptions) send(
-	ctx context.Context, here, to Side, want Want, list []repo.RefUpdate, out *Pushed,
+	ctx context.Context, here, to Side, want Want, list []exchange.RefUpdate, out *Pushed,
 ) (err error) {
 	unlock, err := opt.lock(ctx, "push")
 	if err != nil {
@@ -253,17 +255,17 @@ func (opt *PushOptions) common(ctx context.Context, here Side, mine, st *State) 
 
 // track keeps where refs are at the remote after a push. The commits are here: the pack brings none. Where
 // they moved meanwhile that is left to the next fetch. Sessions are where the remote has put them.
-func (opt *PushOptions) track(ctx context.Context, here Side, refs []repo.Ref, put []repo.RefChange, mine *State) error {
-	at, placed := mine.targets(), make(map[ipld.CID][]repo.RefUpdate)
+func (opt *PushOptions) track(ctx context.Context, here Side, refs []core.Ref, put []core.RefChange, mine *State) error {
+	at, placed := mine.targets(), make(map[ipld.CID][]exchange.RefUpdate)
 	for _, c := range put {
 		if isSession(c.Ref) {
-			placed[c.To] = append(placed[c.To], repo.RefUpdate{Ref: Tracking(opt.Name, c.Ref), To: c.To})
+			placed[c.To] = append(placed[c.To], exchange.RefUpdate{Ref: Tracking(opt.Name, c.Ref), To: c.To})
 		}
 	}
-	var gone []repo.RefUpdate
+	var gone []exchange.RefUpdate
 	for _, name := range opt.Remove {
 		if ref := Tracking(opt.Name, name); at[ref].Defined() {
-			gone = append(gone, repo.RefUpdate{Ref: ref})
+			gone = append(gone, exchange.RefUpdate{Ref: ref})
 		}
 	}
 	for part := range slices.Chunk(refs, MaxAsked) { // what one pack can leave out
@@ -278,7 +280,7 @@ func (opt *PushOptions) track(ctx context.Context, here Side, refs []repo.Ref, p
 				updates = append(updates, placed[ref.Target]...)
 				delete(placed, ref.Target)
 			} else {
-				updates = append(updates, repo.RefUpdate{Ref: Tracking(opt.Name, ref.Name), To: ref.Target})
+				updates = append(updates, exchange.RefUpdate{Ref: Tracking(opt.Name, ref.Name), To: ref.Target})
 			}
 		}
 		if len(updates) == 0 {
@@ -301,7 +303,7 @@ func (opt *PushOptions) track(ctx context.Context, here Side, refs []repo.Ref, p
 }
 
 func ignoreMoved(err error) error {
-	if errors.Is(err, repo.ErrConflict) {
+	if errors.Is(err, state.ErrConflict) {
 		return nil
 	}
 	return err

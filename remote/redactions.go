@@ -9,9 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 const (
@@ -62,7 +63,7 @@ func ReadQuarantine(dir string) (*Quarantine, error) {
 		err = q.check()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", repo.ErrInvalid, path, err)
+		return nil, fmt.Errorf("%w: %s: %w", state.ErrInvalid, path, err)
 	}
 	return q, nil
 }
@@ -71,7 +72,7 @@ func (q *Quarantine) check() error {
 	last := ipld.CID{}
 	for i := range q.Entries {
 		e := &q.Entries[i]
-		if err := (&repo.ToldRedaction{CID: e.CID, Record: e.Record}).Check(); err != nil {
+		if err := (&care.ToldRedaction{CID: e.CID, Record: e.Record}).Check(); err != nil {
 			return err
 		}
 		if e.CID.Compare(last) <= 0 {
@@ -102,7 +103,7 @@ func (q *Quarantine) Count(d Decision) (n int) {
 }
 
 // add puts a redaction into quarantine, unless it is there, and reports whether there is room.
-func (q *Quarantine) add(t repo.ToldRedaction) (added, room bool) {
+func (q *Quarantine) add(t care.ToldRedaction) (added, room bool) {
 	at, found := slices.BinarySearchFunc(q.Entries, t.CID, func(e Quarantined, c ipld.CID) int {
 		return e.CID.Compare(c)
 	})
@@ -118,7 +119,7 @@ func (q *Quarantine) add(t repo.ToldRedaction) (added, room bool) {
 }
 
 // told calls fn with what was erased at a side, until it returns false.
-func told(ctx context.Context, s Side, fn func(repo.ToldRedaction) bool) error {
+func told(ctx context.Context, s Side, fn func(care.ToldRedaction) bool) error {
 	var after ipld.CID
 	for {
 		list, more, err := s.Redactions(ctx, after)
@@ -133,7 +134,7 @@ func told(ctx context.Context, s Side, fn func(repo.ToldRedaction) bool) error {
 				return err
 			}
 			if t.CID.Compare(after) <= 0 {
-				return fmt.Errorf("%w: redactions come out of order", repo.ErrInvalid)
+				return fmt.Errorf("%w: redactions come out of order", state.ErrInvalid)
 			}
 			if after = t.CID; !fn(t) {
 				return nil
@@ -148,7 +149,7 @@ func told(ctx context.Context, s Side, fn func(repo.ToldRedaction) bool) error {
 // Known returns the CIDs of what was erased at a side.
 func Known(ctx context.Context, s Side) (map[ipld.CID]bool, error) {
 	has := make(map[ipld.CID]bool)
-	err := told(ctx, s, func(t repo.ToldRedaction) bool {
+	err := told(ctx, s, func(t care.ToldRedaction) bool {
 		has[t.CID] = true
 		return true
 	})
@@ -191,7 +192,7 @@ func (opt *FetchOptions) trusted(q *Quarantine) (only []ipld.CID, any bool) {
 		return nil, q.Count(Waiting) > 0
 	}
 	for _, e := range q.Entries {
-		if e.Decision == Waiting && opt.Trusted != nil && opt.Trusted(repo.ToldRedaction{CID: e.CID, Record: e.Record}) {
+		if e.Decision == Waiting && opt.Trusted != nil && opt.Trusted(care.ToldRedaction{CID: e.CID, Record: e.Record}) {
 			only = append(only, e.CID)
 		}
 	}
@@ -210,7 +211,7 @@ func (opt *FetchOptions) ask(
 	if err != nil {
 		return err
 	}
-	return told(ctx, from, func(t repo.ToldRedaction) bool {
+	return told(ctx, from, func(t care.ToldRedaction) bool {
 		if has[t.CID] {
 			return true
 		}
@@ -228,7 +229,7 @@ func (opt *FetchOptions) ask(
 // decide decides about what waits, or about what is named.
 func (q *Quarantine) decide(
 	ctx context.Context, here Side, name string, only []ipld.CID, as Decision,
-) (*repo.AcceptedRedactions, error) {
+) (*care.AcceptedRedactions, error) {
 	named := cidSet(only)
 	var at []int
 	for i, e := range q.Entries {
@@ -236,9 +237,9 @@ func (q *Quarantine) decide(
 			at = append(at, i)
 		}
 	}
-	var list []repo.ToldRedaction
+	var list []care.ToldRedaction
 	for _, i := range at {
-		list = append(list, repo.ToldRedaction{CID: q.Entries[i].CID, Record: q.Entries[i].Record})
+		list = append(list, care.ToldRedaction{CID: q.Entries[i].CID, Record: q.Entries[i].Record})
 	}
 	if as != Accepted {
 		list = nil
@@ -266,9 +267,9 @@ func cidSet(list []ipld.CID) map[ipld.CID]bool {
 
 // AcceptAll has a side accept redactions, as many as there are.
 func AcceptAll(
-	ctx context.Context, s Side, list []repo.ToldRedaction, tracking string,
-) (*repo.AcceptedRedactions, error) {
-	out := &repo.AcceptedRedactions{}
+	ctx context.Context, s Side, list []care.ToldRedaction, tracking string,
+) (*care.AcceptedRedactions, error) {
+	out := &care.AcceptedRedactions{}
 	for len(list) > 0 {
 		n := min(len(list), MaxTold)
 		got, err := s.Accept(ctx, list[:n], tracking)
@@ -286,7 +287,7 @@ func AcceptAll(
 // are named. What is accepted is erased where refs of the remote reach it, and else waits on.
 func Decide(
 	ctx context.Context, here Side, opt Options, only []ipld.CID, as Decision,
-) (out *repo.AcceptedRedactions, err error) {
+) (out *care.AcceptedRedactions, err error) {
 	unlock, err := opt.lock(ctx, "fetch")
 	if err != nil {
 		return nil, err
@@ -302,7 +303,7 @@ func Decide(
 	}
 	for _, c := range only {
 		if !known[c] {
-			return nil, &repo.NotFoundError{What: "redaction", Name: c.String()}
+			return nil, &state.NotFoundError{What: "redaction", Name: c.String()}
 		}
 	}
 	if out, err = q.decide(ctx, here, opt.Name, only, as); err != nil {
@@ -338,8 +339,8 @@ func (opt *PushOptions) tell(ctx context.Context, here, to Side, mine, set strin
 			return err
 		}
 	}
-	var list []repo.ToldRedaction
-	err = told(ctx, here, func(t repo.ToldRedaction) bool {
+	var list []care.ToldRedaction
+	err = told(ctx, here, func(t care.ToldRedaction) bool {
 		if !has[t.CID] {
 			list = append(list, t)
 		}

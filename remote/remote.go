@@ -24,10 +24,14 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/internal/layout"
+	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -43,7 +47,7 @@ const (
 )
 
 // ErrTooLarge is returned where the other side sends more than is taken in.
-var ErrTooLarge = fmt.Errorf("%w: it sends more than is taken in", repo.ErrInvalid)
+var ErrTooLarge = fmt.Errorf("%w: it sends more than is taken in", state.ErrInvalid)
 
 // Side is one of the two repositories of a transfer: the one here, or another one over some transport.
 type Side interface {
@@ -55,10 +59,10 @@ type Side interface {
 	Take(ctx context.Context, news News) (*Taken, error)
 	// Redactions returns what was erased, in CID order after a CID, at most MaxTold, and whether there is
 	// more.
-	Redactions(ctx context.Context, after ipld.CID) (list []repo.ToldRedaction, more bool, err error)
+	Redactions(ctx context.Context, after ipld.CID) (list []care.ToldRedaction, more bool, err error)
 	// Accept has blocks erased, at most MaxTold, as another repository did: those that refs under
 	// refs/remotes/NAME reach where a name is given, else those that branches, tags and sessions reach.
-	Accept(ctx context.Context, list []repo.ToldRedaction, tracking string) (*repo.AcceptedRedactions, error)
+	Accept(ctx context.Context, list []care.ToldRedaction, tracking string) (*care.AcceptedRedactions, error)
 	Close() error
 }
 
@@ -71,7 +75,7 @@ type Question struct {
 
 // State is what a repository says of itself.
 type State struct {
-	Refs  []repo.Ref
+	Refs  []core.Ref
 	Head  graph.RefName // the branch that HEAD is on, "" for none
 	Known []ipld.CID    // of the commits and records that were asked about, in their order
 	// Redactions names the set of what was erased there (repo.RedactionSet), "" for nothing.
@@ -89,14 +93,14 @@ func (st *State) targets() map[graph.RefName]ipld.CID {
 
 // Want asks for refs as State had them, and names what State.Known has.
 type Want struct {
-	Refs []repo.Ref
+	Refs []core.Ref
 	Have []ipld.CID
 }
 
 // News is a pack and what refs become with it.
 type News struct {
 	Pack    *io.SectionReader // nil for none: then refs can be removed only
-	Updates []repo.RefUpdate
+	Updates []exchange.RefUpdate
 	// Tracking names another repository whose refs under refs/remotes may be changed, and says that tags
 	// and sessions may be added. Without one branches and tags alone may be changed, and sessions gone on with.
 	Tracking string
@@ -104,7 +108,7 @@ type News struct {
 
 // Taken tells what a repository took in.
 type Taken struct {
-	Refs   []repo.RefChange
+	Refs   []core.RefChange
 	Blocks int // that were new
 	Gaps   int // blocks that were erased there and are not here
 }
@@ -114,7 +118,7 @@ type Taken struct {
 func Tracking(name string, ref graph.RefName) graph.RefName {
 	kept := name + strings.TrimPrefix(string(ref), "refs")
 	if ns, own := ref.Split(); len(kept) > graph.MaxRefName && ns != "" {
-		short := repo.BesideSession(own, ipld.Sum(ipld.Raw, []byte(own)))
+		short := session.BesideSession(own, ipld.Sum(ipld.Raw, []byte(own)))
 		kept = name + strings.TrimPrefix(ns, "refs") + short
 	}
 	return graph.RefName(graph.Remotes + kept)
@@ -125,9 +129,9 @@ func Prefix(name string) string { return graph.Remotes + name + "/" }
 
 // Here is a repository that is open in this process.
 type Here struct {
-	Repo *repo.Repo
+	Repo *core.Repo
 	// Stamp says who changes refs, and when.
-	Stamp  func() (repo.Stamp, error)
+	Stamp  func() (state.Stamp, error)
 	DryRun bool // check what is taken in or accepted and write nothing
 	// Verify, where given, is shown new commits before they are taken in, as of repo.ImportOptions.
 	Verify func(commits iter.Seq2[commit.LogEntry, error]) error
@@ -140,14 +144,14 @@ var _ Side = (*Here)(nil)
 // Look implements Side.
 func (h *Here) Look(ctx context.Context, q Question) (*State, error) {
 	if len(q.Commits) > MaxAsked {
-		return nil, fmt.Errorf("%w: asked about %d commits, limit %d", repo.ErrInvalid, len(q.Commits), MaxAsked)
+		return nil, fmt.Errorf("%w: asked about %d commits, limit %d", state.ErrInvalid, len(q.Commits), MaxAsked)
 	}
 	all, err := h.Repo.Refs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	st := &State{}
-	if st.Redactions, err = h.Repo.RedactionSet(ctx); err != nil {
+	if st.Redactions, err = care.RedactionSet(ctx, h.Repo); err != nil {
 		return nil, err
 	}
 	for _, ref := range all {
@@ -184,13 +188,13 @@ func isSession(name graph.RefName) bool {
 }
 
 // hasNamed reports whether a commit or a record of a session is in a repository.
-func hasNamed(ctx context.Context, r *repo.Repo, c ipld.CID) (bool, error) {
+func hasNamed(ctx context.Context, r *core.Repo, c ipld.CID) (bool, error) {
 	_, err := r.Resolve(ctx, c.String())
-	var kind *repo.KindError
+	var kind *state.KindError
 	if errors.As(err, &kind) {
-		return r.HasRecord(ctx, c)
+		return session.HasRecord(ctx, r, c)
 	}
-	if errors.Is(err, store.ErrNotFound) || errors.Is(err, repo.ErrInvalid) {
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, state.ErrInvalid) {
 		return false, nil
 	}
 	return err == nil, err
@@ -199,7 +203,7 @@ func hasNamed(ctx context.Context, r *repo.Repo, c ipld.CID) (bool, error) {
 // Send implements Side. It refuses refs that are elsewhere by now: what no ref leads to may not be for
 // others.
 func (h *Here) Send(ctx context.Context, w io.Writer, want Want, from int64) error {
-	sessions := slices.ContainsFunc(want.Refs, func(ref repo.Ref) bool { return isSession(ref.Name) })
+	sessions := slices.ContainsFunc(want.Refs, func(ref core.Ref) bool { return isSession(ref.Name) })
 	st, err := h.Look(ctx, Question{Commits: want.Have, Sessions: sessions})
 	if err != nil {
 		return err
@@ -207,17 +211,17 @@ func (h *Here) Send(ctx context.Context, w io.Writer, want Want, from int64) err
 	at := st.targets()
 	for _, ref := range want.Refs {
 		if at[ref.Name] != ref.Target {
-			return &repo.RefError{Ref: ref.Name, Want: ref.Target, Have: at[ref.Name]}
+			return &exchange.RefError{Ref: ref.Name, Want: ref.Target, Have: at[ref.Name]}
 		}
 	}
 	if len(st.Known) != len(want.Have) {
-		return fmt.Errorf("%w: a commit is not here any more", repo.ErrConflict)
+		return fmt.Errorf("%w: a commit is not here any more", state.ErrConflict)
 	}
-	opt := repo.PackOptions{Refs: want.Refs, Since: want.Have}
+	opt := exchange.PackOptions{Refs: want.Refs, Since: want.Have}
 	if h.Progress != nil {
 		opt.Progress = func(blocks int, _ int64) { h.Progress("blocks written", blocks) }
 	}
-	_, err = h.Repo.Pack(ctx, &after{w, from}, opt)
+	_, err = exchange.Pack(ctx, h.Repo, &after{w, from}, opt)
 	return err
 }
 
@@ -248,14 +252,14 @@ func (h *Here) Take(ctx context.Context, news News) (*Taken, error) {
 	if err != nil {
 		return nil, err
 	}
-	opt := repo.ReceiveOptions{
+	opt := exchange.ReceiveOptions{
 		Stamp: by, Updates: news.Updates, DryRun: h.DryRun, Verify: h.Verify, Progress: h.Progress,
 	}
-	var res *repo.ImportResult
+	var res *exchange.ImportResult
 	if news.Pack == nil {
-		res, err = h.Repo.Receive(ctx, nil, 0, opt)
+		res, err = exchange.Receive(ctx, h.Repo, nil, 0, opt)
 	} else {
-		res, err = h.Repo.Receive(ctx, news.Pack, news.Pack.Size(), opt)
+		res, err = exchange.Receive(ctx, h.Repo, news.Pack, news.Pack.Size(), opt)
 	}
 	if err != nil {
 		return nil, err
@@ -264,31 +268,31 @@ func (h *Here) Take(ctx context.Context, news News) (*Taken, error) {
 }
 
 // mayChange refuses refs that are not for the other side to change.
-func (n *News) mayChange(u repo.RefUpdate) error {
+func (n *News) mayChange(u exchange.RefUpdate) error {
 	switch {
 	case u.Place && isSession(u.Ref):
 		return nil
 	case n.Tracking == "" && !travels(u.Ref) && !isSession(u.Ref):
-		return fmt.Errorf("%w: %s is no branch, tag or session", repo.ErrInvalid, u.Ref)
+		return fmt.Errorf("%w: %s is no branch, tag or session", state.ErrInvalid, u.Ref)
 	case n.Tracking == "" || strings.HasPrefix(string(u.Ref), Prefix(n.Tracking)):
 		return nil
 	case strings.HasPrefix(string(u.Ref), graph.Tags) && u.From != nil && !u.From.Defined():
 		return nil
 	}
-	return fmt.Errorf("%w: %s is neither under %s nor a new tag", repo.ErrInvalid, u.Ref, Prefix(n.Tracking))
+	return fmt.Errorf("%w: %s is neither under %s nor a new tag", state.ErrInvalid, u.Ref, Prefix(n.Tracking))
 }
 
 // Redactions implements Side.
-func (h *Here) Redactions(ctx context.Context, after ipld.CID) ([]repo.ToldRedaction, bool, error) {
-	return h.Repo.TellRedactions(ctx, after, MaxTold)
+func (h *Here) Redactions(ctx context.Context, after ipld.CID) ([]care.ToldRedaction, bool, error) {
+	return care.TellRedactions(ctx, h.Repo, after, MaxTold)
 }
 
 // Accept implements Side.
 func (h *Here) Accept(
-	ctx context.Context, list []repo.ToldRedaction, tracking string,
-) (*repo.AcceptedRedactions, error) {
+	ctx context.Context, list []care.ToldRedaction, tracking string,
+) (*care.AcceptedRedactions, error) {
 	if len(list) > MaxTold {
-		return nil, fmt.Errorf("%w: %d redactions, limit %d", repo.ErrInvalid, len(list), MaxTold)
+		return nil, fmt.Errorf("%w: %d redactions, limit %d", state.ErrInvalid, len(list), MaxTold)
 	}
 	by, err := h.Stamp()
 	if err != nil {
@@ -298,7 +302,7 @@ func (h *Here) Accept(
 	if tracking != "" {
 		reaches = func(ref graph.RefName) bool { return strings.HasPrefix(string(ref), Prefix(tracking)) }
 	}
-	return h.Repo.AcceptRedactions(ctx, list, repo.AcceptOptions{
+	return care.AcceptRedactions(ctx, h.Repo, list, care.AcceptOptions{
 		Stamp: by, Reaches: reaches, DryRun: h.DryRun, Files: h.eraseCopies,
 	})
 }

@@ -11,13 +11,16 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/merging"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/remote"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store/mem"
 )
 
-var by = repo.Stamp{Author: "Tess Tester", Time: 1_700_000_000_000_000, Command: []string{"test"}}
+var by = state.Stamp{Author: "Tess Tester", Time: 1_700_000_000_000_000, Command: []string{"test"}}
 
 const (
 	main    = graph.RefName("refs/heads/main")
@@ -25,14 +28,14 @@ const (
 )
 
 // open returns a repository in memory that is checked at the end of the test.
-func open(t *testing.T) *repo.Repo {
+func open(t *testing.T) *core.Repo {
 	t.Helper()
-	r, err := repo.New(t.Context(), mem.New(), by, repo.Options{})
+	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		report, err := r.Fsck(context.Background(), repo.FsckOptions{Full: true})
+		report, err := care.Fsck(context.Background(), r, care.FsckOptions{Full: true})
 		if err != nil || len(report.Errors) > 0 {
 			t.Errorf("fsck: %v, %v", report.Errors, err)
 		}
@@ -43,26 +46,26 @@ func open(t *testing.T) *repo.Repo {
 	return r
 }
 
-func add(t *testing.T, r *repo.Repo, key, summary string) ipld.CID {
+func add(t *testing.T, r *core.Repo, key, summary string) ipld.CID {
 	t.Helper()
 	line := fmt.Sprintf(`{"node":{"key":%q,"type":"T","summary":%q}}`, key, summary)
-	res, err := r.Commit(t.Context(), repo.ReadChanges(strings.NewReader(line), "test"),
-		repo.CommitOptions{Stamp: by, Message: key})
+	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "test"),
+		core.CommitOptions{Stamp: by, Message: key})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return res.Commit
 }
 
-func here(r *repo.Repo) *remote.Here {
-	return &remote.Here{Repo: r, Stamp: func() (repo.Stamp, error) { return by, nil }}
+func here(r *core.Repo) *remote.Here {
+	return &remote.Here{Repo: r, Stamp: func() (state.Stamp, error) { return by, nil }}
 }
 
 func options(t *testing.T) remote.Options {
 	return remote.Options{Name: "origin", Dir: t.TempDir()}
 }
 
-func at(t *testing.T, r *repo.Repo, name graph.RefName) ipld.CID {
+func at(t *testing.T, r *core.Repo, name graph.RefName) ipld.CID {
 	t.Helper()
 	refs, err := r.Refs(t.Context())
 	if err != nil {
@@ -76,12 +79,12 @@ func at(t *testing.T, r *repo.Repo, name graph.RefName) ipld.CID {
 	return ipld.CID{}
 }
 
-func push(t *testing.T, r *repo.Repo, to remote.Side, refs ...graph.RefName) (*remote.Pushed, error) {
+func push(t *testing.T, r *core.Repo, to remote.Side, refs ...graph.RefName) (*remote.Pushed, error) {
 	t.Helper()
 	return remote.Push(t.Context(), here(r), to, remote.PushOptions{Options: options(t), Refs: refs})
 }
 
-func fetch(t *testing.T, r *repo.Repo, from remote.Side) *remote.Fetched {
+func fetch(t *testing.T, r *core.Repo, from remote.Side) *remote.Fetched {
 	t.Helper()
 	out, err := remote.Fetch(t.Context(), here(r), from, remote.FetchOptions{Options: options(t)})
 	if err != nil {
@@ -105,7 +108,7 @@ func TestDiverged(t *testing.T) {
 		t.Errorf("a push of what is there: %+v, %v", out, err)
 	}
 	fetch(t, b, to)
-	if _, err := b.Merge(t.Context(), string(tracked), repo.MergeOptions{CommitOptions: repo.CommitOptions{
+	if _, err := merging.Merge(t.Context(), b, string(tracked), core.MergeOptions{CommitOptions: core.CommitOptions{
 		Stamp: by}}); err != nil {
 		t.Fatal(err)
 	}
@@ -114,16 +117,16 @@ func TestDiverged(t *testing.T) {
 		t.Fatal(err)
 	}
 	add(t, a, "three", "of a")
-	if _, err := push(t, a, to, main); !errors.Is(err, repo.ErrConflict) {
+	if _, err := push(t, a, to, main); !errors.Is(err, state.ErrConflict) {
 		t.Fatalf("a push that would lose a commit: %v", err)
 	}
 	if out := fetch(t, a, to); out.Blocks == 0 || at(t, a, tracked) != at(t, hub, main) {
 		t.Errorf("fetch: %+v", out)
 	}
-	if _, err := push(t, a, to, main); !errors.Is(err, repo.ErrConflict) {
+	if _, err := push(t, a, to, main); !errors.Is(err, state.ErrConflict) {
 		t.Fatalf("a push before the merge: %v", err)
 	}
-	if _, err := a.Merge(t.Context(), string(tracked), repo.MergeOptions{CommitOptions: repo.CommitOptions{
+	if _, err := merging.Merge(t.Context(), a, string(tracked), core.MergeOptions{CommitOptions: core.CommitOptions{
 		Stamp: by}}); err != nil {
 		t.Fatal(err)
 	}
@@ -141,12 +144,12 @@ func TestLeaseTagsAndRemoval(t *testing.T) {
 	hub, a, b := open(t), open(t), open(t)
 	to := here(hub)
 	add(t, a, "one", "of a")
-	if _, err := a.CreateTag(t.Context(), "v1", "", repo.TagOptions{RefOptions: repo.RefOptions{Stamp: by},
+	if _, err := a.CreateTag(t.Context(), "v1", "", core.TagOptions{RefOptions: core.RefOptions{Stamp: by},
 		Annotate: true, Message: "the first"}); err != nil {
 		t.Fatal(err)
 	}
 	const v1, side = graph.RefName("refs/tags/v1"), graph.RefName("refs/heads/side")
-	if _, err := a.CreateBranch(t.Context(), "side", "", repo.RefOptions{Stamp: by}); err != nil {
+	if _, err := a.CreateBranch(t.Context(), "side", "", core.RefOptions{Stamp: by}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := push(t, a, to, main, v1, side); err != nil {
@@ -159,11 +162,11 @@ func TestLeaseTagsAndRemoval(t *testing.T) {
 	old := at(t, hub, main)
 	other := add(t, b, "other", "unrelated")
 	opt := remote.PushOptions{Options: options(t), Refs: []graph.RefName{main}}
-	if _, err := remote.Push(t.Context(), here(b), to, opt); !errors.Is(err, repo.ErrConflict) {
+	if _, err := remote.Push(t.Context(), here(b), to, opt); !errors.Is(err, state.ErrConflict) {
 		t.Errorf("a push of an unrelated history: %v", err)
 	}
 	opt.Lease = map[graph.RefName]ipld.CID{main: other}
-	if _, err := remote.Push(t.Context(), here(b), to, opt); !errors.Is(err, repo.ErrConflict) {
+	if _, err := remote.Push(t.Context(), here(b), to, opt); !errors.Is(err, state.ErrConflict) {
 		t.Errorf("a push with the wrong lease: %v", err)
 	}
 	opt.Lease[main] = old
@@ -175,7 +178,7 @@ func TestLeaseTagsAndRemoval(t *testing.T) {
 		at(t, b, "refs/remotes/origin/heads/side").Defined() {
 		t.Error("the branch was not replaced, or the other not removed")
 	}
-	if _, err := hub.CreateTag(t.Context(), "v1", "", repo.TagOptions{RefOptions: repo.RefOptions{Stamp: by,
+	if _, err := hub.CreateTag(t.Context(), "v1", "", core.TagOptions{RefOptions: core.RefOptions{Stamp: by,
 		Force: true}}); err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +246,7 @@ func TestCutAndFlipped(t *testing.T) {
 		}
 		b = &broken{here(hub), -1, rnd.Int64N(whole.Bytes)}
 		r = open(t)
-		if _, err := remote.Fetch(t.Context(), here(r), b, remote.FetchOptions{Options: options(t)}); !errors.Is(err, repo.ErrInvalid) {
+		if _, err := remote.Fetch(t.Context(), here(r), b, remote.FetchOptions{Options: options(t)}); !errors.Is(err, state.ErrInvalid) {
 			t.Fatalf("a bit of byte %d changed: %v", b.flip, err)
 		}
 		if at(t, r, tracked).Defined() {

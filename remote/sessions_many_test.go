@@ -6,8 +6,9 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/remote"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // TestManySessionsCostTheirChange counts the blocks that one more record costs where there are more sessions than one
@@ -16,8 +17,8 @@ func TestManySessionsCostTheirChange(t *testing.T) {
 	hub, a, b := open(t), newMachine(t), newMachine(t)
 	add(t, a.Repo, "one", "the first memory")
 	for i := range 300 {
-		opt := repo.SessionOptions{Stamp: by, Follow: true}
-		if _, err := a.StartSession(t.Context(), fmt.Sprintf("s%03d", i), opt); err != nil {
+		opt := session.SessionOptions{Stamp: by, Follow: true}
+		if _, err := session.StartSession(t.Context(), a.Repo, fmt.Sprintf("s%03d", i), opt); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -57,7 +58,7 @@ func TestLongNamesAreTracked(t *testing.T) {
 	b.opt.Name = "a-remote-of-twenty-seven-ch"
 	branches := []graph.RefName{main, graph.BranchRef(long)}
 	add(t, a.Repo, "one", "the first memory")
-	if _, err := a.CreateBranch(t.Context(), long, "", repo.RefOptions{Stamp: by}); err != nil {
+	if _, err := a.CreateBranch(t.Context(), long, "", core.RefOptions{Stamp: by}); err != nil {
 		t.Fatal(err)
 	}
 	other := long[1:] + "y" // with the same beginning
@@ -103,7 +104,7 @@ func TestSessionsRemovedThere(t *testing.T) {
 	ask(t, a.Repo, "grows", "memory")
 	a.pushTo(hub)
 	for _, name := range []string{"work", "grows"} {
-		if err := hub.RemoveSession(t.Context(), name, by); err != nil {
+		if err := session.RemoveSession(t.Context(), hub, name, by); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,24 +10,28 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
+	sessionpkg "github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/remote"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
 // ask records an answer in a session, which is made where there is none.
-func ask(t *testing.T, r *repo.Repo, session, text string) ipld.CID {
+func ask(t *testing.T, r *core.Repo, session, text string) ipld.CID {
 	t.Helper()
-	if _, err := r.Session(t.Context(), session); err != nil {
-		if _, err := r.StartSession(t.Context(), session, repo.SessionOptions{Stamp: by, Follow: true}); err != nil {
+	if _, err := sessionpkg.Session(t.Context(), r, session); err != nil {
+		if _, err := sessionpkg.StartSession(t.Context(), r, session, sessionpkg.SessionOptions{Stamp: by, Follow: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := r.RetrieveIn(t.Context(), session, retrieve.Request{Text: text, Limit: new(3)}, by); err != nil {
+	if _, _, err := sessionpkg.RetrieveIn(t.Context(), r, session, retrieve.Request{Text: text, Limit: new(3)}, by); err != nil {
 		t.Fatal(err)
 	}
-	e, err := r.Session(t.Context(), session)
+	e, err := sessionpkg.Session(t.Context(), r, session)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +41,7 @@ func ask(t *testing.T, r *repo.Repo, session, text string) ipld.CID {
 // machine is one side of exchanges of sessions.
 type machine struct {
 	*testing.T
-	*repo.Repo
+	*core.Repo
 	opt remote.Options
 }
 
@@ -47,7 +51,7 @@ func newMachine(t *testing.T) *machine {
 	return m
 }
 
-func (m *machine) fetchFrom(hub *repo.Repo) *remote.Fetched {
+func (m *machine) fetchFrom(hub *core.Repo) *remote.Fetched {
 	m.Helper()
 	out, err := remote.Fetch(m.Context(), here(m.Repo), here(hub), remote.FetchOptions{Options: m.opt})
 	if err != nil {
@@ -56,7 +60,7 @@ func (m *machine) fetchFrom(hub *repo.Repo) *remote.Fetched {
 	return out
 }
 
-func (m *machine) pushTo(hub *repo.Repo) *remote.Pushed {
+func (m *machine) pushTo(hub *core.Repo) *remote.Pushed {
 	m.Helper()
 	out, err := remote.Push(m.Context(), here(m.Repo), here(hub), remote.PushOptions{Options: m.opt})
 	if err != nil {
@@ -66,9 +70,9 @@ func (m *machine) pushTo(hub *repo.Repo) *remote.Pushed {
 }
 
 // chains returns what the sessions of a repository are at.
-func chains(t *testing.T, r *repo.Repo) map[string]ipld.CID {
+func chains(t *testing.T, r *core.Repo) map[string]ipld.CID {
 	t.Helper()
-	all, err := r.Sessions(t.Context())
+	all, err := sessionpkg.Sessions(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,13 +84,13 @@ func chains(t *testing.T, r *repo.Repo) map[string]ipld.CID {
 }
 
 // has checks which chains a repository has and that each replays.
-func has(t *testing.T, what string, r *repo.Repo, want map[string]ipld.CID) {
+func has(t *testing.T, what string, r *core.Repo, want map[string]ipld.CID) {
 	t.Helper()
 	if got := chains(t, r); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%s has %v, want %v", what, got, want)
 	}
 	for name := range want {
-		out, err := r.Replay(t.Context(), name)
+		out, err := sessionpkg.Replay(t.Context(), r, name)
 		if err != nil || !out.Identical || out.Receipts == 0 {
 			t.Errorf("%s: replay of %s: %+v, %v", what, name, out, err)
 		}
@@ -123,7 +127,7 @@ func TestSessionsMeet(t *testing.T) {
 	ofB := ask(t, b.Repo, "work", "of b again")
 	a.pushTo(hub)
 	b.pushTo(hub)
-	besideA, besideB := repo.BesideSession("work", ofA), repo.BesideSession("work", firstB)
+	besideA, besideB := sessionpkg.BesideSession("work", ofA), sessionpkg.BesideSession("work", firstB)
 	has(t, "the hub", hub, map[string]ipld.CID{"work": ofA, besideB: ofB})
 	b.fetchFrom(hub)
 	has(t, "b", b.Repo, map[string]ipld.CID{"work": ofB, besideA: ofA})
@@ -195,7 +199,7 @@ func TestSessionsUnasked(t *testing.T) {
 	if out, err := remote.Fetch(t.Context(), here(b.Repo), here(hub), opt); err != nil || len(out.Refs) != 0 {
 		t.Errorf("a fetch that asks for no sessions forgets %+v, %v", out, err)
 	}
-	if err := b.RemoveSession(t.Context(), "work", by); err != nil {
+	if err := sessionpkg.RemoveSession(t.Context(), b.Repo, "work", by); err != nil {
 		t.Fatal(err)
 	}
 	b.opt.Sessions = true
@@ -243,7 +247,7 @@ func TestSessionsThatWereErased(t *testing.T) {
 	hub, a, b := open(t), newMachine(t), newMachine(t)
 	add(t, a.Repo, "one", "the secret memory")
 	tip := ask(t, a.Repo, "work", "secret")
-	if _, err := a.Purge(t.Context(), "one", repo.PurgeOptions{Stamp: by}); err != nil {
+	if _, err := care.Purge(t.Context(), a.Repo, "one", care.PurgeOptions{Stamp: by}); err != nil {
 		t.Fatal(err)
 	}
 	a.pushTo(hub)
@@ -275,24 +279,24 @@ func TestSessionsOfTheHostile(t *testing.T) {
 	c := add(t, hub, "one", "x")
 	tip := ask(t, hub, "work", "x")
 	var whole bytes.Buffer
-	refs := []repo.Ref{{Name: "refs/sessions/work", Target: tip}}
+	refs := []core.Ref{{Name: "refs/sessions/work", Target: tip}}
 	if err := here(hub).Send(t.Context(), &whole, remote.Want{Refs: refs}, 0); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
 		name string
-		refs []repo.Ref
+		refs []core.Ref
 		pack []byte
 	}{
-		{"a commit", []repo.Ref{{Name: "refs/sessions/work", Target: c}}, whole.Bytes()},
-		{"what is not in the pack", []repo.Ref{{Name: "refs/sessions/work", Target: ipld.Sum(ipld.DagCBOR, []byte{0xa0})}}, whole.Bytes()},
-		{"a branch", []repo.Ref{{Name: main, Target: tip}}, whole.Bytes()},
-		{"a stage", []repo.Ref{{Name: "refs/stage/main", Target: tip}}, whole.Bytes()},
+		{"a commit", []core.Ref{{Name: "refs/sessions/work", Target: c}}, whole.Bytes()},
+		{"what is not in the pack", []core.Ref{{Name: "refs/sessions/work", Target: ipld.Sum(ipld.DagCBOR, []byte{0xa0})}}, whole.Bytes()},
+		{"a branch", []core.Ref{{Name: main, Target: tip}}, whole.Bytes()},
+		{"a stage", []core.Ref{{Name: "refs/stage/main", Target: tip}}, whole.Bytes()},
 		{"half a pack", refs, whole.Bytes()[:whole.Len()/2]},
 	} {
 		a := newMachine(t)
 		from := &hostile{Side: here(hub), state: &remote.State{Refs: tt.refs}, pack: tt.pack}
-		if _, err := remote.Fetch(t.Context(), here(a.Repo), from, remote.FetchOptions{Options: a.opt}); !errors.Is(err, repo.ErrInvalid) {
+		if _, err := remote.Fetch(t.Context(), here(a.Repo), from, remote.FetchOptions{Options: a.opt}); !errors.Is(err, state.ErrInvalid) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 		if got := chains(t, a.Repo); len(got) != 0 || at(t, a.Repo, main).Defined() {
@@ -300,17 +304,17 @@ func TestSessionsOfTheHostile(t *testing.T) {
 		}
 	}
 	a := open(t)
-	ask1 := []repo.RefUpdate{{Ref: "refs/sessions/work", To: tip, Place: true}}
+	ask1 := []exchange.RefUpdate{{Ref: "refs/sessions/work", To: tip, Place: true}}
 	pack := io.NewSectionReader(bytes.NewReader(whole.Bytes()), 0, int64(whole.Len()))
 	if _, err := here(a).Take(t.Context(), remote.News{Pack: pack, Updates: ask1}); err != nil {
 		t.Fatal(err)
 	}
-	for _, u := range []repo.RefUpdate{
+	for _, u := range []exchange.RefUpdate{
 		{Ref: "refs/sessions/work"},
 		{Ref: main, To: tip, Place: true},
 		{Ref: "refs/sessions/" + graph.RefName(strings.Repeat("x", 300)), To: tip, Place: true},
 	} {
-		if _, err := here(a).Take(t.Context(), remote.News{Pack: pack, Updates: []repo.RefUpdate{u}}); !errors.Is(err, repo.ErrInvalid) {
+		if _, err := here(a).Take(t.Context(), remote.News{Pack: pack, Updates: []exchange.RefUpdate{u}}); !errors.Is(err, state.ErrInvalid) {
 			t.Errorf("%+v: %v", u, err)
 		}
 	}

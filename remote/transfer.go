@@ -14,9 +14,12 @@ import (
 
 	"github.com/mnem-project/mnem/car"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // Options say how a transfer is done.
@@ -45,12 +48,12 @@ type FetchOptions struct {
 	AcceptPurge bool
 	// Trusted, where given, reports whether a redaction is signed by who is trusted for it: then it is accepted as
 	// AcceptPurge has all accepted.
-	Trusted func(repo.ToldRedaction) bool
+	Trusted func(care.ToldRedaction) bool
 }
 
 // Fetched tells what a fetch did.
 type Fetched struct {
-	Refs []repo.RefChange // of this repository
+	Refs []core.RefChange // of this repository
 	// Clashing are tags that are elsewhere here: they stay.
 	Clashing []graph.RefName
 	Head     graph.RefName // the branch that HEAD is on there
@@ -80,7 +83,7 @@ func settle(ctx context.Context, do func() error) error {
 
 // moved marks conflicts as ones of refs that moved.
 func moved(err error) error {
-	if errors.Is(err, repo.ErrConflict) {
+	if errors.Is(err, state.ErrConflict) {
 		return fmt.Errorf("%w: %w", errMoved, err)
 	}
 	return err
@@ -90,7 +93,7 @@ func moved(err error) error {
 // and tags that are new changes. After an error it can be called again, and goes on where it was.
 func Fetch(ctx context.Context, here, from Side, opt FetchOptions) (out *Fetched, err error) {
 	if err := graph.ValidateImport(opt.Name); err != nil {
-		return nil, fmt.Errorf("%w: remote: %w", repo.ErrInvalid, err)
+		return nil, fmt.Errorf("%w: remote: %w", state.ErrInvalid, err)
 	}
 	if !opt.DryRun {
 		unlock, err := opt.lock(ctx, "fetch")
@@ -167,9 +170,9 @@ func (opt *FetchOptions) look(ctx context.Context, mine *State, from Side) (*Sta
 }
 
 // changes are what updates would change.
-func changes(list []repo.RefUpdate) (out []repo.RefChange) {
+func changes(list []exchange.RefUpdate) (out []core.RefChange) {
 	for _, u := range list {
-		change := repo.RefChange{Ref: u.Ref, To: u.To}
+		change := core.RefChange{Ref: u.Ref, To: u.To}
 		if u.From != nil {
 			change.From = *u.From
 		}
@@ -179,14 +182,14 @@ func changes(list []repo.RefUpdate) (out []repo.RefChange) {
 }
 
 // wanted returns what is to be asked for and what becomes of it here.
-func (opt *FetchOptions) wanted(mine, st *State, out *Fetched) (want Want, list []repo.RefUpdate, err error) {
+func (opt *FetchOptions) wanted(mine, st *State, out *Fetched) (want Want, list []exchange.RefUpdate, err error) {
 	here, there := mine.targets(), make(map[graph.RefName]bool)
 	want.Have = st.Known
 	for _, ref := range st.Refs {
 		session := isSession(ref.Name)
 		asked := travels(ref.Name) || session && opt.Sessions
 		if err := graph.ValidateRef(ref.Name); err != nil || !asked || !ref.Target.Defined() {
-			return want, nil, fmt.Errorf("%w: it tells of the ref %q", repo.ErrInvalid, ref.Name)
+			return want, nil, fmt.Errorf("%w: it tells of the ref %q", state.ErrInvalid, ref.Name)
 		}
 		to := Tracking(opt.Name, ref.Name)
 		there[to] = true
@@ -194,15 +197,15 @@ func (opt *FetchOptions) wanted(mine, st *State, out *Fetched) (want Want, list 
 		if tag && have.Defined() && have != ref.Target {
 			out.Clashing = append(out.Clashing, ref.Name)
 		}
-		var add []repo.RefUpdate
+		var add []exchange.RefUpdate
 		if at := here[to]; at != ref.Target {
-			add = append(add, repo.RefUpdate{Ref: to, To: ref.Target, From: &at})
+			add = append(add, exchange.RefUpdate{Ref: to, To: ref.Target, From: &at})
 			if session {
-				add = append(add, repo.RefUpdate{Ref: ref.Name, To: ref.Target, Place: true})
+				add = append(add, exchange.RefUpdate{Ref: ref.Name, To: ref.Target, Place: true})
 			}
 		}
 		if tag && !have.Defined() {
-			add = append(add, repo.RefUpdate{Ref: ref.Name, To: ref.Target, From: &have})
+			add = append(add, exchange.RefUpdate{Ref: ref.Name, To: ref.Target, From: &have})
 		}
 		if len(add) > 0 {
 			want.Refs, list = append(want.Refs, ref), append(list, add...)
@@ -215,20 +218,20 @@ func (opt *FetchOptions) wanted(mine, st *State, out *Fetched) (want Want, list 
 }
 
 // gone returns the updates that forget refs which are not there any more, sessions where they were asked about.
-func (opt *Options) gone(mine *State, there map[graph.RefName]bool) (list []repo.RefUpdate) {
+func (opt *Options) gone(mine *State, there map[graph.RefName]bool) (list []exchange.RefUpdate) {
 	for _, ref := range mine.Refs {
 		rest, tracked := strings.CutPrefix(string(ref.Name), Prefix(opt.Name))
 		if tracked && !there[ref.Name] && (opt.Sessions || !strings.HasPrefix(rest, "sessions/")) {
-			list = append(list, repo.RefUpdate{Ref: ref.Name, From: &ref.Target})
+			list = append(list, exchange.RefUpdate{Ref: ref.Name, From: &ref.Target})
 		}
 	}
 	return list
 }
 
 // Prune forgets refs of another repository that are not there any more, and brings nothing.
-func Prune(ctx context.Context, here, from Side, opt Options) (out []repo.RefChange, err error) {
+func Prune(ctx context.Context, here, from Side, opt Options) (out []core.RefChange, err error) {
 	if err := graph.ValidateImport(opt.Name); err != nil {
-		return nil, fmt.Errorf("%w: remote: %w", repo.ErrInvalid, err)
+		return nil, fmt.Errorf("%w: remote: %w", state.ErrInvalid, err)
 	}
 	if !opt.DryRun {
 		unlock, err := opt.lock(ctx, "fetch")
@@ -243,7 +246,7 @@ func Prune(ctx context.Context, here, from Side, opt Options) (out []repo.RefCha
 			return err
 		}
 		// One that has told of sessions knows what they are.
-		opt.Sessions = opt.Sessions || slices.ContainsFunc(mine.Refs, func(ref repo.Ref) bool {
+		opt.Sessions = opt.Sessions || slices.ContainsFunc(mine.Refs, func(ref core.Ref) bool {
 			return strings.HasPrefix(string(ref.Name), Prefix(opt.Name)+"sessions/")
 		})
 		st, err := from.Look(ctx, Question{Sessions: opt.Sessions})
@@ -270,7 +273,7 @@ func Prune(ctx context.Context, here, from Side, opt Options) (out []repo.RefCha
 
 // take fetches a pack and takes it in.
 func (opt *Options) take(
-	ctx context.Context, here, from Side, want Want, list []repo.RefUpdate, out *Fetched,
+	ctx context.Context, here, from Side, want Want, list []exchange.RefUpdate, out *Fetched,
 ) (*Taken, error) {
 	f, err := opt.arrive(ctx, from, want)
 	if err != nil {
@@ -289,7 +292,7 @@ func (opt *Options) take(
 
 // tipsOf returns the commits that branches are at, and the records that sessions are where they are wanted: of refs that
 // are elsewhere at the remote first, as far as its state is known, and of those that are kept of it before others.
-func (opt *Options) tipsOf(refs []repo.Ref, st *State) []ipld.CID {
+func (opt *Options) tipsOf(refs []core.Ref, st *State) []ipld.CID {
 	there := make(map[graph.RefName]ipld.CID)
 	if st != nil {
 		for _, ref := range st.Refs {
@@ -426,7 +429,7 @@ func verify(in io.Reader) error {
 		return nil
 	}
 	if errors.Is(err, car.ErrFormat) {
-		return fmt.Errorf("%w: what arrives: %w", repo.ErrInvalid, err)
+		return fmt.Errorf("%w: what arrives: %w", state.ErrInvalid, err)
 	}
 	return err
 }

@@ -12,10 +12,13 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/car"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/merging"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/remote"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
 	"github.com/mnem-project/mnem/store/pebble"
@@ -40,7 +43,7 @@ func (c *counting) Send(ctx context.Context, w io.Writer, want remote.Want, from
 	return c.Side.Send(ctx, w, want, from)
 }
 
-func (c *counting) Redactions(ctx context.Context, after ipld.CID) ([]repo.ToldRedaction, bool, error) {
+func (c *counting) Redactions(ctx context.Context, after ipld.CID) ([]care.ToldRedaction, bool, error) {
 	c.calls++
 	return c.Side.Redactions(ctx, after)
 }
@@ -62,9 +65,9 @@ func (c *counting) Take(ctx context.Context, news remote.News) (*remote.Taken, e
 }
 
 // grown returns a repository in memory with many nodes, two edges each.
-func grown(t testing.TB, n int) *repo.Repo {
+func grown(t testing.TB, n int) *core.Repo {
 	t.Helper()
-	r, err := repo.New(t.Context(), mem.New(), by, repo.Options{})
+	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +83,7 @@ func grown(t testing.TB, n int) *repo.Repo {
 		}
 		_ = out.Close() // a pipe in memory
 	}()
-	if _, err := r.Commit(t.Context(), repo.ReadChanges(in, "test"), repo.CommitOptions{Stamp: by, Message: "x"}); err != nil {
+	if _, err := r.Commit(t.Context(), state.ReadChanges(in, "test"), core.CommitOptions{Stamp: by, Message: "x"}); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -91,7 +94,7 @@ func grown(t testing.TB, n int) *repo.Repo {
 func TestWorkOfPush(t *testing.T) {
 	n := effort.Pick(5_000, 100_000, 1_000_000)
 	hub := grown(t, n)
-	a, err := repo.New(t.Context(), mem.New(), by, repo.Options{})
+	a, err := care.New(t.Context(), mem.New(), by, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +106,7 @@ func TestWorkOfPush(t *testing.T) {
 	if from.calls > 6 {
 		t.Errorf("a clone took %d round trips", from.calls)
 	}
-	if _, err := a.Merge(t.Context(), string(tracked), repo.MergeOptions{CommitOptions: repo.CommitOptions{Stamp: by}}); err != nil {
+	if _, err := merging.Merge(t.Context(), a, string(tracked), core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: by}}); err != nil {
 		t.Fatal(err)
 	}
 	rnd := rand.New(rand.NewPCG(2, 2))
@@ -111,8 +114,8 @@ func TestWorkOfPush(t *testing.T) {
 	for i := range 100 {
 		fmt.Fprintf(&lines, `{"node":{"key":"k%d","type":"N","summary":"changed %d"}}`+"\n", rnd.IntN(n), i)
 	}
-	opt := repo.CommitOptions{Stamp: by, Message: "changes"}
-	if _, err := a.Commit(t.Context(), repo.ReadChanges(strings.NewReader(lines.String()), "test"), opt); err != nil {
+	opt := core.CommitOptions{Stamp: by, Message: "changes"}
+	if _, err := a.Commit(t.Context(), state.ReadChanges(strings.NewReader(lines.String()), "test"), opt); err != nil {
 		t.Fatal(err)
 	}
 	to := &counting{Side: here(hub)}
@@ -164,7 +167,7 @@ func BenchmarkClone(b *testing.B) {
 	b.Run("clone", func(b *testing.B) {
 		b.SetBytes(int64(pack.Len()))
 		for b.Loop() {
-			r, err := repo.Init(b.Context(), b.TempDir(), by, repo.Options{})
+			r, err := care.Init(b.Context(), b.TempDir(), by, core.Options{})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -2,425 +2,150 @@ package repo
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
-	"slices"
-	"strings"
+	"iter"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// DetachedError is returned by a write to the branch HEAD is on, where HEAD is at a commit and on
-// none. errors.Is(err, ErrInvalid) holds.
-type DetachedError struct{ At ipld.CID }
-
-func (e *DetachedError) Error() string { return fmt.Sprintf("HEAD is on no branch, but at %s", e.At) }
-
-// Is reports whether target is ErrInvalid.
-func (e *DetachedError) Is(target error) bool { return target == ErrInvalid }
-
-// InUseError is returned where a branch cannot be removed, because HEAD is on it or, unless that
-// is forced, because something would be lost with it. errors.Is(err, ErrInvalid) holds.
-type InUseError struct {
-	Branch string
-	Why    string
-	Forced bool // whether forcing it would remove it
-	Own    bool // whether it is the repository's own HEAD that is on it, and the caller's is elsewhere
-}
-
-func (e *InUseError) Error() string {
-	return fmt.Sprintf("branch %q cannot be removed: %s", e.Branch, e.Why)
-}
-
-// Is reports whether target is ErrInvalid.
-func (e *InUseError) Is(target error) bool { return target == ErrInvalid }
-
-// BranchInfo is one branch. HEAD is listed under its own name where it is detached.
-type BranchInfo struct {
+// Branch is a line of commits.
+type Branch struct {
 	Name    string
 	Commit  ipld.CID // the newest; undefined before the first
 	Current bool     // whether HEAD is on it
 }
 
-// RefOptions says how a branch or tag is made, moved or removed.
-type RefOptions struct {
-	Stamp
-	Force bool // replace what has the name, or remove what is not merged
-	// Expect, where given, is the commit that what has the name must be at, undefined for nothing:
-	// else the write is refused with an *ExpectError.
-	Expect *ipld.CID
-}
-
-// Branches returns all branches in name order, the one HEAD is on among them even before its first
-// commit; where HEAD is detached it comes first.
-func (r *Repo) Branches(ctx context.Context) ([]BranchInfo, error) {
-	v, err := r.current(ctx)
+// Branches lists the branches in the order of their names.
+func (r *Repo) Branches(ctx context.Context) ([]Branch, error) {
+	list, err := r.core.Branches(ctx)
 	if err != nil {
 		return nil, err
 	}
-	head, _, err := v.resolve(ctx, graph.Head)
-	if err != nil {
-		return nil, err
+	out := make([]Branch, len(list))
+	for i, b := range list {
+		out[i] = Branch(b)
 	}
-	var all []BranchInfo
-	if head.Name == graph.Head {
-		all = append(all, BranchInfo{string(graph.Head), head.Target, true})
-	}
-	for ref, err := range v.list(ctx, graph.Heads) {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, BranchInfo{branchName(ref.Name), ref.Target, ref.Name == head.Name})
-	}
-	if !slices.ContainsFunc(all, func(b BranchInfo) bool { return b.Current }) {
-		all = append(all, BranchInfo{branchName(head.Name), head.Target, true})
-		slices.SortFunc(all, func(a, b BranchInfo) int { return strings.Compare(a.Name, b.Name) })
-	}
-	return all, nil
+	return out, nil
 }
 
-// checkNewName refuses names that could be taken for something else.
-func checkNewName(what, name string) error {
-	if err := graph.ValidateName(name); err != nil {
-		return fmt.Errorf("%w: %s %q: %w", ErrInvalid, what, name, err)
-	}
-	if _, err := ipld.ParseCID(name); err == nil {
-		return invalidf("%s %q: the text of a CID cannot be a name", what, name)
-	}
-	return nil
-}
-
-// old returns what a ref is before it is written, checked against what the caller expects of it,
-// and refuses what exists already unless that is to be replaced.
-func (t *tx) old(ctx context.Context, name graph.RefName, opt RefOptions) (Ref, bool, error) {
-	ref, ok, err := t.view.stored(ctx, name)
-	if err != nil {
-		return ref, ok, err
-	}
-	if opt.Expect != nil {
-		var at ipld.CID
-		if ok {
-			if at, err = t.repo.peel(ctx, ref.Target, string(name)); err != nil {
-				return ref, ok, err
-			}
-		}
-		if at != *opt.Expect {
-			return ref, ok, &ExpectError{Want: *opt.Expect, Have: at}
-		}
-	}
-	return ref, ok, nil
-}
-
-// CreateBranch makes a branch at a revision, HEAD where that is empty, and returns its commit. It
-// returns an error wrapping fs.ErrExist where there is one of that name, unless forced, which
-// moves it.
-func (r *Repo) CreateBranch(
-	ctx context.Context, name, rev string, opt RefOptions,
-) (ipld.CID, error) {
-	if err := checkNewName("branch", name); err != nil {
-		return ipld.CID{}, err
-	}
-	var c ipld.CID
-	_, err := r.transact(ctx, opt.Stamp, func(t *tx) (err error) {
-		c, err = t.createBranch(ctx, name, rev, opt)
-		return err
-	})
-	return c, err
-}
-
-func (t *tx) createBranch(
-	ctx context.Context, name, rev string, opt RefOptions,
-) (ipld.CID, error) {
+// CreateBranch makes a branch at a revision, "" for HEAD. The error wraps ErrConflict if the name is taken.
+func (r *Repo) CreateBranch(ctx context.Context, name, rev string) (ipld.CID, error) {
 	if rev == "" {
-		rev = string(graph.Head)
+		rev = "HEAD"
 	}
-	c, err := t.repo.resolve(ctx, t.view, rev)
-	if err != nil {
-		return c, err
-	}
-	ref := graph.BranchRef(name)
-	_, ok, err := t.old(ctx, ref, opt)
-	if err == nil && ok && !opt.Force {
-		err = fmt.Errorf("branch %q: %w", name, fs.ErrExist)
-	}
-	if err == nil {
-		t.setRef(ref, c)
-	}
-	return c, err
+	return r.core.CreateBranch(ctx, name, rev, core.RefOptions{Stamp: r.stamp("branch")})
 }
 
-// RenameBranch gives a branch, the current one where from is empty, another name. HEAD, stages and
-// merges in progress follow it. It returns an error wrapping fs.ErrExist where there is a branch
-// of that name, unless forced, which replaces it.
-func (r *Repo) RenameBranch(ctx context.Context, from, to string, opt RefOptions) error {
-	if err := checkNewName("branch", to); err != nil {
-		return err
-	}
-	_, err := r.transact(ctx, opt.Stamp, func(t *tx) error {
-		head, _, err := t.view.get(ctx, graph.Head)
-		if err != nil {
-			return err
-		}
-		source := graph.BranchRef(from)
-		if from == "" {
-			if source = head.Symbolic; source == "" {
-				return &DetachedError{At: head.Target}
-			}
-		}
-		own, _, err := t.view.stored(ctx, graph.Head)
-		if err != nil {
-			return err
-		}
-		err = t.renameBranch(ctx, source, graph.BranchRef(to), own.Symbolic == source, opt)
-		if err == nil && own.Symbolic != source && head.Symbolic == source && unmoved(ctx) == nil {
-			t.moveHead(Ref{Symbolic: graph.BranchRef(to)}) // the client's own
-		}
-		return err
-	})
+// RemoveBranch removes a branch. Unless force, it refuses if HEAD's branch does not hold the branch's commits.
+func (r *Repo) RemoveBranch(ctx context.Context, name string, force bool) error {
+	_, err := r.core.RemoveBranch(ctx, name, core.RefOptions{Stamp: r.stamp("branch"), Force: force})
 	return err
 }
 
-func (t *tx) renameBranch(
-	ctx context.Context, from, to graph.RefName, current bool, opt RefOptions,
-) error {
-	old, ok, err := t.old(ctx, from, opt)
-	if err != nil {
-		return err
-	}
-	if !ok && !current {
-		return &NotFoundError{What: "branch", Name: branchName(from)}
-	}
-	if from == to {
-		return nil
-	}
-	if _, taken, err := t.view.stored(ctx, to); err != nil {
-		return err
-	} else if taken && !opt.Force {
-		return fmt.Errorf("branch %q: %w", branchName(to), fs.ErrExist)
-	}
-	if ok {
-		t.removeRef(from)
-		t.setRef(to, old.Target)
-	}
-	if current {
-		t.setSymbolic(graph.Head, to)
-	}
-	if err := t.renameInStages(ctx, from, to); err != nil {
-		return err
-	}
-	return t.renameConflicts(ctx, branchName(from), branchName(to))
+// Switch puts HEAD on a branch.
+func (r *Repo) Switch(ctx context.Context, name string) error {
+	return r.core.Switch(ctx, name, core.SwitchOptions{Stamp: r.stamp("switch")})
 }
 
-// stagesOf yields the stages for a branch.
-func (t *tx) stagesOf(
-	ctx context.Context, branch graph.RefName, fn func(Ref, *commit.Stage) error,
-) error {
-	for ref, err := range t.view.list(ctx, graph.Stages) {
-		if err != nil {
-			return err
-		}
-		rec, err := commit.ReadStage(ctx, t.stage, ref.Target)
-		if err == nil && rec.Branch == branch {
-			err = fn(ref, rec)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t *tx) renameInStages(ctx context.Context, from, to graph.RefName) error {
-	return t.stagesOf(ctx, from, func(ref Ref, rec *commit.Stage) error {
-		rec.Branch = to
-		if err := rec.Validate(); err != nil {
-			return fmt.Errorf("%w: stage: %w", ErrInvalid, err)
-		}
-		c, err := t.put(ctx, rec.Encode())
-		t.setRef(ref.Name, c)
-		return err
-	})
-}
-
-// renameConflicts moves the merges in progress on a branch and the commits kept for it.
-func (t *tx) renameConflicts(ctx context.Context, from, to string) error {
-	rename := func(ref Ref, rest string) error {
-		name := graph.RefName(strings.TrimSuffix(string(ref.Name), from+rest) + to + rest)
-		if err := graph.ValidateRef(name); err != nil { // it is longer than the branch's
-			return fmt.Errorf("%w: branch name too long to keep %s: %w", ErrInvalid, ref.Name, err)
-		}
-		t.removeRef(ref.Name)
-		t.setRef(name, ref.Target)
-		return nil
-	}
-	for ref, err := range t.view.mergesOn(ctx, from) {
-		if err == nil {
-			err = rename(ref, "")
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for ref, err := range t.view.list(ctx, keptCommits+from+"/") {
-		if err != nil {
-			return err
-		}
-		if rest := string(ref.Name)[len(keptCommits+from):]; isNumber(rest[1:]) {
-			if err := rename(ref, rest); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// RemoveBranch removes a branch and returns the commit it was at. It refuses with an *InUseError
-// to remove the branch HEAD is on and, unless forced, one that no other branch and no tag reaches
-// the commit of, that a stage is for, or that a merge is in progress on.
-func (r *Repo) RemoveBranch(ctx context.Context, name string, opt RefOptions) (ipld.CID, error) {
-	var was ipld.CID
-	_, err := r.transact(ctx, opt.Stamp, func(t *tx) error {
-		ref := graph.BranchRef(name)
-		old, ok, err := t.old(ctx, ref, opt)
-		if err == nil && !ok {
-			err = &NotFoundError{What: "branch", Name: name}
-		}
-		if err != nil {
-			return err
-		}
-		head, _, err := t.view.get(ctx, graph.Head)
-		own, _, ownErr := t.view.stored(ctx, graph.Head)
-		switch err = errors.Join(err, ownErr); {
-		case err != nil:
-		case head.Symbolic == ref:
-			err = &InUseError{Branch: name, Why: "HEAD is on it"}
-		case own.Symbolic == ref:
-			err = &InUseError{Branch: name, Why: "the repository's own HEAD is on it", Own: true}
-		}
-		if err == nil && !opt.Force {
-			err = t.checkUnused(ctx, old)
-		}
-		if err != nil {
-			return err
-		}
-		was = old.Target
-		t.removeRef(ref)
-		for merge, err := range t.view.mergesOn(ctx, name) {
-			if err != nil {
-				return err
-			}
-			t.removeRef(merge.Name)
-		}
-		return nil
-	})
-	return was, err
-}
-
-// checkUnused returns an *InUseError where removing a branch would lose something.
-func (t *tx) checkUnused(ctx context.Context, branch Ref) error {
-	name := branchName(branch.Name)
-	err := t.stagesOf(ctx, branch.Name, func(ref Ref, _ *commit.Stage) error {
-		_, stage := ref.Name.Split()
-		return &InUseError{Branch: name, Why: fmt.Sprintf("the stage %q is for it", stage), Forced: true}
-	})
-	if err != nil {
-		return err
-	}
-	for merge, err := range t.view.mergesOn(ctx, name) {
-		why := "a merge is in progress on it"
-		if whose := t.repo.inProgress(merge).Client; whose != "" {
-			why = fmt.Sprintf("a merge of client %s is in progress on it", whose)
-		}
-		return firstOf(err, &InUseError{Branch: name, Why: why, Forced: true})
-	}
-	merged, err := t.merged(ctx, branch)
-	if err == nil && !merged {
-		err = &InUseError{Branch: name, Why: "its commits are on no other branch and no tag", Forced: true}
-	}
+// Tag gives a revision a name that stays.
+func (r *Repo) Tag(ctx context.Context, name, rev string) error {
+	_, err := r.core.CreateTag(ctx, name, rev, core.TagOptions{RefOptions: core.RefOptions{Stamp: r.stamp("tag")}})
 	return err
 }
 
-// merged reports whether another branch or a tag reaches the commit of a branch.
-func (t *tx) merged(ctx context.Context, branch Ref) (bool, error) {
-	for _, ns := range []string{graph.Heads, graph.Tags} {
-		for ref, err := range t.view.list(ctx, ns) {
-			if err != nil {
-				return false, err
-			}
-			if ref.Name == branch.Name {
-				continue
-			}
-			tip, err := t.repo.peel(ctx, ref.Target, string(ref.Name))
-			if err != nil {
-				return false, err
-			}
-			ok, err := commit.IsAncestor(ctx, t.stage, branch.Target, tip)
-			if ok || err != nil {
-				return ok, err
-			}
-		}
-	}
-	return false, nil
+// Conflict is one thing that both sides changed differently.
+type Conflict struct {
+	Item               graph.Item
+	Label              string   // the item for people: a node's key, or an edge's ends and type
+	Base, Ours, Theirs ipld.CID // its records; undefined if absent
+	Resolution         string   // ours, theirs, base or lines; "" if it is not resolved
 }
 
-// SwitchOptions says where HEAD goes.
-type SwitchOptions struct {
-	Stamp
-	Create bool   // make the branch, at Start
-	Start  string // revision; "" for HEAD
-	Force  bool   // with Create: move the branch if there is one already
+func conflicts(list []core.Conflict) []Conflict {
+	out := make([]Conflict, len(list))
+	for i, c := range list {
+		out[i] = Conflict{c.Item, c.Label, c.Base, c.Ours, c.Theirs, c.Resolution}
+	}
+	return out
 }
 
-// Switch puts HEAD on a branch. The branch that HEAD is on now need not exist: it may be left
-// before its first commit, and then leaves nothing behind.
-func (r *Repo) Switch(ctx context.Context, name string, opt SwitchOptions) error {
-	if err := checkNewName("branch", name); err != nil && opt.Create {
-		return err
-	}
-	_, err := r.transact(ctx, opt.Stamp, func(t *tx) error {
-		if err := unmoved(ctx); err != nil {
-			return err
-		}
-		ref := graph.BranchRef(name)
-		_, ok, err := t.view.get(ctx, ref)
-		if err != nil {
-			return err
-		}
-		head, born, err := t.view.resolve(ctx, graph.Head)
-		if err != nil {
-			return err
-		}
-		switch unborn := !born && (opt.Start == "" || opt.Start == string(graph.Head)); {
-		case !opt.Create && !ok && ref != head.Name:
-			return &NotFoundError{What: "branch", Name: name}
-		case opt.Create && unborn && !ok: // the first branch gets another name
-		case opt.Create:
-			create := RefOptions{Stamp: opt.Stamp, Force: opt.Force}
-			if _, err := t.createBranch(ctx, name, opt.Start, create); err != nil {
-				return err
-			}
-		}
-		t.moveHead(Ref{Symbolic: ref})
-		return nil
-	})
+// Merge merges a revision into the branch that HEAD is on, field by field. What both sides changed differently is
+// resolved by prefer, unless that is "": then it comes back as conflicts, which wait for Resolve and ContinueMerge.
+func (r *Repo) Merge(ctx context.Context, rev string, prefer graph.Take) (*Committed, error) {
+	return r.integrate(merging.Merge(ctx, r.core, rev, r.merging("merge", prefer)))
+}
+
+// Revert takes back what a commit, or all commits of a range A..B, changed, by one new commit.
+func (r *Repo) Revert(ctx context.Context, rev string, prefer graph.Take) (*Committed, error) {
+	return r.integrate(merging.Revert(ctx, r.core, rev, r.merging("revert", prefer)))
+}
+
+// CherryPick applies what a commit, or all commits of a range A..B, changed, as one new commit.
+func (r *Repo) CherryPick(ctx context.Context, rev string, prefer graph.Take) (*Committed, error) {
+	return r.integrate(merging.CherryPick(ctx, r.core, rev, r.merging("cherry-pick", prefer)))
+}
+
+// ContinueMerge finishes the merge in progress on the branch that HEAD is on.
+func (r *Repo) ContinueMerge(ctx context.Context) (*Committed, error) {
+	return r.integrate(merging.ContinueMerge(ctx, r.core, r.merging("merge", "")))
+}
+
+// AbortMerge drops the merge in progress on the branch that HEAD is on.
+func (r *Repo) AbortMerge(ctx context.Context) error {
+	_, err := merging.AbortMerge(ctx, r.core, r.options("merge", CommitOptions{}))
 	return err
 }
 
-// Detach puts HEAD at a commit, on no branch: for reading, since writes to HEAD's branch are
-// refused then. It returns the commit.
-func (r *Repo) Detach(ctx context.Context, rev string, by Stamp) (ipld.CID, error) {
-	var c ipld.CID
-	_, err := r.transact(ctx, by, func(t *tx) (err error) {
-		if err := unmoved(ctx); err != nil {
-			return err
-		}
-		if c, err = r.resolve(ctx, t.view, rev); err == nil {
-			t.moveHead(Ref{Target: c})
-		}
-		return err
+// Resolve takes one side of a conflict of the merge in progress. item is a Conflict's Item as text.
+func (r *Repo) Resolve(ctx context.Context, item string, take graph.Take) error {
+	_, err := merging.ResolveConflict(ctx, r.core, item, merging.Choice{Take: take}, r.options("merge", CommitOptions{}))
+	return err
+}
+
+func (r *Repo) merging(verb string, prefer graph.Take) core.MergeOptions {
+	return core.MergeOptions{CommitOptions: r.options(verb, CommitOptions{}), Prefer: prefer}
+}
+
+func (r *Repo) integrate(res *merging.MergeResult, err error) (*Committed, error) {
+	if res == nil {
+		return nil, conflicting(err)
+	}
+	out := committed(&res.CommitResult)
+	out.Conflicts = conflicts(res.Conflicts)
+	return out, err
+}
+
+// LogEntry is a commit of a history.
+type LogEntry struct {
+	CID          ipld.CID
+	Commit       *commit.Commit // must not be changed
+	Message      string
+	Nodes, Edges Counts // against the first parent
+}
+
+// Log yields the history of a revision, "" for HEAD, newest first.
+func (r *Repo) Log(ctx context.Context, rev string) iter.Seq2[LogEntry, error] {
+	if rev == "" {
+		rev = "HEAD"
+	}
+	return seq(history.Log(ctx, r.core, rev), func(e history.LogEntry) LogEntry {
+		return LogEntry{e.CID, e.Commit, e.Message, counts(e.Nodes), counts(e.Edges)}
 	})
-	return c, err
+}
+
+// Undo takes back the newest operation that can be, by a new operation that Redo takes back in turn. The error
+// wraps ErrConflict if a later operation moved the same refs.
+func (r *Repo) Undo(ctx context.Context) error {
+	_, err := history.Undo(ctx, r.core, "", r.stamp("undo"))
+	return err
+}
+
+// Redo takes back the newest undo.
+func (r *Repo) Redo(ctx context.Context) error {
+	_, err := history.Redo(ctx, r.core, r.stamp("redo"))
+	return err
 }

@@ -1,117 +1,30 @@
-// Package repo is mnem as a library: a repository of an agent's memory that commits, diffs,
-// retrieves, records and replays.
+// Package repo is mnem as a library: a repository of an agent's memory that commits, diffs, retrieves, records and
+// replays.
 //
-// A repository holds commits; a commit holds a graph of nodes and edges. Changes enter as a batch,
-// all or nothing, and become a commit on a branch. A Snapshot is the memory as one commit left it:
-// it never changes, and the same request to the same commit gives the same bytes in every process.
+// A repository holds commits; a commit holds a graph of nodes and edges. Changes enter as a batch, all or nothing, and
+// become a commit on a branch. A Snapshot is the memory as one commit left it: it never changes, and the same request
+// to the same commit gives the same bytes in every process.
 //
-//	r, err := repo.Open(dir, repo.Options{})
-//	res, err := r.Commit(ctx, repo.ReadChanges(in, "notes.jsonl"), repo.CommitOptions{…})
+//	r, err := repo.Open(dir, repo.Options{By: repo.Author{Name: "Ada", Time: now}})
+//	res, err := r.Put(ctx, "who leads", repo.Node{Key: "alice", Type: "Person", Summary: "Alice leads infra"})
 //	snap, err := r.Snapshot(ctx, "HEAD")
-//	answer, err := snap.Retrieve(ctx, retrieve.Request{Text: "who owns billing?"})
-//
-// # What is stored
-//
-// Blocks under their CIDs, and one mutable cell: the operation head. An operation names its parent
-// and a view, a tree of all refs, so every state the refs ever had can be reached again.
-//
-//	HEAD              names the current branch, or a commit: then it is on none
-//	refs/heads/*      branches: the newest commit of each
-//	refs/tags/*       tags: commits, or commit.Tag records that lead to one
-//	refs/sessions/*   sessions: chains of receipts
-//	refs/stage/*      changes that are staged and not committed yet
-//	refs/imported/*   what Import brought, by the name it was given
-//	refs/conflicts/*  merges in progress, and commits that did not merge with their branch
-//
-// Indexes are derived: a pure function of a graph, kept beside the facts, rebuilt at will.
-//
-// # What a commit costs
-//
-// A commit reads and writes what its changes touch, whatever there is beside. Its records go to the
-// store while it makes them, 32 MiB of them waiting at most. Lines are parsed and changes checked,
-// encoded and hashed on all processors, some 12 MiB at most ahead of the change that is applied, and
-// trees are written side by side; nothing of that shows in what is stored. What a commit keeps of each
-// change until its end are the entries of the trees: some 100 bytes a node, 260 an edge. Of more than
-// 512 nodes it keeps up to 64 MiB of what the index needs, analysed on a goroutine of its own; nodes
-// beyond that are read back, some ahead of the one that is analysed. A first commit of 10^5 nodes and
-// 3*10^5 edges takes less than 400 MiB of heap, and one of ten times as much 2 GiB, half of it garbage
-// that was not collected yet. An edge before its nodes takes more, until the end, than one after them;
-// an embedding is kept until the end.
-//
-// A commit merges segments of its indexes, of texts, links and vectors, where they hold 256 documents
-// at most, or 8 times what it changes. Larger merges are made beside later commits, one at a time, on
-// a goroutine that Close waits for, and take some 15 microseconds for each document in them, one for
-// each node with links; one that is stopped is made again. A commit without an index to follow, as
-// of an imported history, leaves making one to the first retrieval that may write; until then links
-// are read from the trees.
-//
-// # Going back
-//
-// Resolve finds where a branch was some moves, times or operations ago. Undo takes back the caller's
-// newest change, then the one before it, as new operations that Redo takes back in turn. It keeps
-// what captures added to the branch since, and refuses with an *UndoError if anything else moved the
-// same refs. RestoreOperation brings all refs but those of sessions and remote-tracking refs back to
-// how an operation left them. Nothing becomes unreachable by any of
-// it.
-//
-// # Merging
-//
-// Merge, Revert and CherryPick merge three states field by field, property by property, edge by
-// edge and mark by mark. What both sides changed differently waits as a PendingMerge for
-// ResolveConflict and ContinueMerge. A commit made against an older commit (CommitOptions.Base, or
-// a stage) is merged onto the newest; what does not merge is kept, and reported by a *MergeError.
-//
-// # Exchange
-//
-// Export writes commits with their histories, sessions or receipts to a CARv1 file (package car),
-// the same bytes on every machine; Import takes one in, all or nothing, once everything in it was
-// checked. What a file holds, and the order of it, is clause 18 of the specification.
-//
-// # Signatures
-//
-// Where a Stamp has a signer the commits made are signed, by the caller, whose secret never comes
-// here. VerifyHistory tells what the signatures of a history are worth to whoever asks; merges and
-// imports can be made to refuse what is not signed by keys that are trusted (RequireSigned).
-//
-// # Who may change what
-//
-// A Stamp may have a Guard, which is asked about everything that an operation changes in what HEAD,
-// branches, stages and merges in progress lead to, by type, before it is recorded: package policy
-// makes one of a file. There is no way to move those refs that does not ask it.
-//
-// # Memory
-//
-// What is kept between calls is bounded by Options: blocks as they are stored, decoded trees, decoded
-// parts of the index, links, and vectors, 512 MiB at most by default. A process that answers one question
-// fills little of that: in a memory of 100,000 nodes with vectors of 384 dimensions it has 62 MiB
-// resident, and 78 MiB with the vector lane. Smaller caches take longer to answer, and answer the same.
-//
-// # Care
-//
-// Nothing is removed but by GC, which removes what neither refs nor kept operations lead to, and
-// Purge, which erases every version of one node for good and leaves a redaction (Redactions) in
-// place of each block. A node that was purged is stood in for by one of the type RedactedType in
-// older commits. Fsck checks everything; Repair makes indexes anew. What a Snapshot in use or a
-// Lease needs is not collected.
-//
-// GC and Fsck look at everything there is, so their time grows with the repository. Fsck keeps up to 32
-// bytes for each node, edge and embedding, and a word for each commit; GC some 30 bytes for each block,
-// about five of which a node with three edges takes.
+//	answer, err := snap.Retrieve(ctx, retrieve.Request{Text: "who leads infra?"})
 //
 // # Concurrency
 //
-// A Repo and its Snapshots are safe for concurrent use; readers never wait for writers. Commits are
-// made one at a time, in the order in which they are asked for, and become durable together: writers
-// that come while the disk is waited for share its next answer. What is not durable yet no reader
-// sees. Changes that depend on what is stored are made by Decide, within the turn of the writer. One
-// process at a time holds a repository on disk, readers included: another waits up to Options.Wait,
-// behind those that came before it, and then gets an error wrapping store.ErrBusy.
+// A Repo and its Snapshots are safe for concurrent use. Readers never wait for writers; commits are made one at a time,
+// in the order in which they are asked for. One process at a time holds a repository on disk, readers included: another
+// waits up to Options.Wait, behind those that came before it, and then gets an error that wraps ErrBusy.
+//
+// # Care
+//
+// Nothing is removed but by GC, which removes what neither refs nor kept operations lead to, and Purge, which erases
+// every version of one node for good and leaves a redaction in place of each block. Fsck checks everything.
 //
 // # Errors
 //
-// Test with errors.Is: store.ErrNotFound for what does not exist, store.ErrCorrupt for damage,
-// store.ErrBusy, store.ErrReadOnly, ErrConflict for refs that moved, ErrInvalid and
-// graph.ErrInvalid for bad input. A bad change is a *graph.LineError with file and line.
+// Test with errors.Is: ErrNotFound, ErrExists, ErrCorrupt, ErrBusy, ErrReadOnly, ErrConflict, ErrInvalid, ErrSecret, and
+// graph.ErrInvalid for bad change lines. A bad change line is a *graph.LineError with file and line.
 //
-// Nothing here reads the clock, the environment or randomness: who and when come in a Stamp.
+// Nothing here reads the clock, the environment or randomness: who and when come in Options.By.
 package repo

@@ -4,325 +4,333 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"math"
-	"os"
-	"path/filepath"
-	"sync"
-	"sync/atomic"
+	"iter"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
-	"github.com/mnem-project/mnem/dense"
+	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/index"
-	"github.com/mnem-project/mnem/internal/cache"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/links"
-	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
-	"github.com/mnem-project/mnem/store/pebble"
-	"github.com/mnem-project/mnem/store/postgres"
+	"github.com/mnem-project/mnem/store/mem"
 )
 
-// DirName is the directory of a repository inside the directory it belongs to.
-const DirName = ".mnem"
-
-const (
-	// defaultTreeCache and defaultIndexCache bound decoded data kept between calls, in bytes.
-	defaultTreeCache  = 64 << 20
-	defaultIndexCache = 64 << 20
-	// defaultDenseCache bounds what is kept of dense vectors, in bytes: the sketches of 10^6 of 384
-	// dimensions take 48 MB, and the vectors of 10^5 take 40.
-	defaultDenseCache = 64 << 20
-	// defaultLinkCache bounds what is kept of links, in bytes: those of 10^5 nodes with three edges
-	// each take 14 MB.
-	defaultLinkCache = 32 << 20
-	// defaultVectorCache bounds the sparse vectors kept, in bytes.
-	defaultVectorCache = 256 << 20
-	// stageLimit is how many bytes of new blocks a transaction keeps before it writes them, not
-	// yet durable and reached by nothing, to the store: it bounds the memory of a bulk commit.
-	stageLimit = 16 << 20
+// Errors to test for with errors.Is.
+var (
+	ErrNotFound = store.ErrNotFound // is returned when a repository, revision, node or session does not exist
+	ErrExists   = fs.ErrExist       // is returned when Init finds a repository
+	ErrCorrupt  = store.ErrCorrupt  // is returned when stored bytes are damaged or missing
+	ErrBusy     = store.ErrBusy     // is returned when another process holds the repository beyond Options.Wait
+	ErrReadOnly = store.ErrReadOnly // is returned by writes to a repository opened with Options.ReadOnly
+	ErrConflict = state.ErrConflict // is returned when a ref moved, or changes do not merge
+	ErrInvalid  = state.ErrInvalid  // is returned for bad input
+	ErrSecret   = state.ErrSecret   // is returned when what is written holds a credential
 )
 
-// openStore opens the store of a directory: on disk in it, or in the database that it links to.
-func openStore(ctx context.Context, path string, create bool, opt Options) (store.Store, error) {
-	at, err := readLink(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case at != "":
-		if opt.Client != "" {
-			if err := CheckClient(opt.Client); err != nil {
-				return nil, err
-			}
-		}
-		return postgres.Open(ctx, postgres.Options{
-			URL: at, Create: create, ReadOnly: opt.ReadOnly, Wait: opt.Wait, CacheBytes: opt.blockCache(),
-			Client: opt.Client,
-		})
-	}
-	return pebble.Open(path, opt.pebble(create))
+// Author says who makes a change, and what for.
+type Author struct {
+	Name  string // required for writes
+	Agent string // the program that acts for the author, if any
+	Task  string // what it works on, if any
+	// Time returns the time of a change. nil: the zero time, which Commit refuses.
+	Time func() graph.Time
+	// Sign signs the commits that are made, on the calling goroutine; nil leaves them unsigned.
+	Sign commit.SignFunc
+	// Guard may refuse what an operation changes; nil for an author who may change anything.
+	Guard Guard
+	// AllowSecrets are ids of rules for credentials whose findings are written all the same.
+	AllowSecrets []string
 }
 
-// Options says how a repository is opened. The zero value opens an existing one for writing.
+// Guard decides whether an operation may be recorded. It is called while other writers wait, once or more for
+// each thing that the operation changes. Its first error refuses the whole operation.
+type Guard func(Touch) error
+
+// Touch is one thing that an operation changes.
+type Touch struct {
+	Kind string        // node, edge, profile, digest or tag
+	Ref  graph.RefName // the branch, stage or tag; "" for an erasure, which changes all of history
+	ID   graph.ID      // of the node or edge
+	Type string        // its type: a change of the type is two touches
+}
+
+// Options says how a repository is opened. The zero value opens an existing one for writing, but only an Author
+// with a name and a clock can write.
 type Options struct {
-	ReadOnly   bool          // change no key and no value; writes return store.ErrReadOnly
-	Wait       time.Duration // how long to wait for another process to let go; 0: not at all
-	BlockCache int64         // bytes of stored blocks kept by the database; 0: 8 MiB, of another machine's 64 MiB
-	TreeCache  int64         // bytes of decoded tree chunks kept; 0: 64 MiB
-	IndexCache int64         // bytes of decoded index parts kept; 0: 64 MiB
-	DenseCache int64         // bytes of sketches and of dense vectors kept; 0: 64 MiB
-	LinkCache  int64         // bytes of links between nodes kept; 0: 32 MiB
-	// VectorCache is how many bytes of sparse vectors are kept; 0: 256 MiB. As many again are used
-	// for a moment while some are read. A query of a model that has more reads them each time.
-	VectorCache int64
-	// Memory is how many bytes all of these keep together; 0: what each may have.
-	Memory int64
-	FS     vfs.FS // nil: the operating system's
-	// AcceptHead opens a repository whose head file disagrees with what is stored, taking that for
-	// the newest. For repair, after the user was told: operations may be lost.
-	AcceptHead bool
-	Logf       func(format string, args ...any)
-	PID        int    // of this process, for others who find the repository taken
-	Since      string // when this process started, likewise
-	Branch     string // of a new repository: what HEAD is on first; "" for DefaultBranch
-	// Now is the clock by which operations are recorded and collected, so that no time that a caller
-	// gives decides what is kept; safe for concurrent use. nil: the time of each call's Stamp, for
-	// programs without a clock.
-	Now func() graph.Time
-	// Client names who reads and writes, in a store that others share: HEAD, merges in progress, the stage without a
-	// name, and what Undo without a name takes back are each client's own. "" is a client too.
-	Client string
-	// Counters are the token counters that retrievals and replays may use beside the estimate.
+	By       Author        // who makes changes
+	ReadOnly bool          // change no byte; writes return ErrReadOnly
+	Wait     time.Duration // how long to wait for another process to let go; 0: not at all
+	Memory   int64         // bytes that all caches keep together; 0: 512 MiB
+	Branch   string        // of a new repository: the branch that HEAD is on; "" for main
+	// Counters are token counters that retrievals may name beside the built-in estimate.
 	Counters retrieve.Counters
 }
 
-func (o Options) pebble(create bool) pebble.Options {
-	return pebble.Options{
-		ReadOnly: o.ReadOnly, Create: create, FS: o.FS, Wait: o.Wait, Logf: o.Logf,
-		AcceptHead: o.AcceptHead, CacheBytes: o.blockCache(),
-		Owner: pebble.Owner{PID: o.PID, Since: o.Since},
+func (o Options) core() core.Options {
+	return core.Options{
+		ReadOnly: o.ReadOnly, Wait: o.Wait, Memory: o.Memory, Branch: o.Branch, Counters: o.Counters,
+		Now: o.By.Time,
 	}
 }
 
-// blockShare is the part of all memory that blocks as they are stored have at most: what is decoded of them
-// is kept elsewhere.
-const blockShare = 8
-
-// blockCache is how many bytes the store keeps, which takes no part in the budget: 0 for its default.
-func (o Options) blockCache() int64 {
-	if o.Memory == 0 {
-		return o.BlockCache
-	}
-	n := max(1, o.Memory/blockShare)
-	if o.BlockCache > 0 {
-		n = min(n, o.BlockCache)
-	}
-	return n
-}
-
-// budget is what the caches have together, nil for what each may have.
-func (o Options) budget() *cache.Budget {
-	if o.Memory == 0 {
-		return nil
-	}
-	return cache.NewBudget(max(1, o.Memory-o.blockCache()))
-}
-
-func (o Options) firstBranch() string {
-	if o.Branch == "" {
-		return DefaultBranch
-	}
-	return o.Branch
-}
-
-// Repo is an open repository. Safe for concurrent use: readers never wait, writers take turns.
+// Repo is an open repository. It is safe for concurrent use: readers never wait for writers, and writers take turns.
 type Repo struct {
-	store   store.Store
-	shared  store.Shared // the store, where other processes write to it too, else nil
-	path    string       // of its directory, "" in memory
-	trees   *prolly.Cache
-	parts   *segment.Cache // of indexes of texts
-	writer  writers        // held by the one writer of this process
-	records recordQueue    // receipts that wait for their turn
-	ro      bool
-	client  string // of Options
-	bell    bell   // rung when the operation head has moved
-
-	filled atomic.Bool // whether a gap was filled since indexes were dropped for one
-
-	indexMu sync.Mutex // held by who makes an index, opens one or drops them
-	openMu  sync.Mutex // guards indexes; never held while anything is read
-	indexes openIndexes[index.Index]
-	dense   openIndexes[dense.Index]
-	merges  merges         // of segments of indexes; started by who holds writer or indexMu
-	rows    *segment.Cache // of indexes of dense vectors
-	links   openIndexes[links.Index]
-	buckets *segment.Cache // of indexes of links
-	vectors *vectorCache   // sparse ones
-	// nodeBlocks are those that retrievals read; none where other processes can erase some.
-	nodeBlocks cache.Cache[ipld.CID, []byte]
-	mentions   cache.Cache[mentionsOf, *retrieve.Mentioning] // likewise
-	answering  turns                                         // of retrievals
-
-	clock       func() graph.Time // nil: the time of each call's Stamp
-	counters    retrieve.Counters
-	communities openCommunities
-	digests     openDigests
-	// sweeps counts how often derived blocks were removed. Added to under indexMu, when they are gone.
-	sweeps atomic.Uint64
-
-	collecting turns // of collections and purges, one at a time
-	collected  collected
-	keep       keeper // what a collection must leave alone
+	core *core.Repo
+	by   Author
 }
 
-// Init makes a new repository in dir/.mnem, whose HEAD is on opt.Branch, without a commit yet. It
-// returns an error wrapping fs.ErrExist where there is one already.
-func Init(ctx context.Context, dir string, by Stamp, opt Options) (*Repo, error) {
-	path := filepath.Join(dir, DirName)
-	if err := checkNewName("branch", opt.firstBranch()); err != nil {
+// Init makes a new repository in dir/.mnem and opens it. The error wraps ErrExists if there is one already.
+func Init(ctx context.Context, dir string, opt Options) (*Repo, error) {
+	r := &Repo{by: opt.By}
+	c, err := care.Init(ctx, dir, r.stamp("init"), opt.core())
+	if err != nil {
 		return nil, err
 	}
-	st, err := openStore(ctx, path, true, opt)
-	if err != nil {
-		return nil, fmt.Errorf("init %s: %w", path, err)
-	}
-	head, err := st.Head(ctx)
-	if err == nil && head.Seq != 0 {
-		err = fmt.Errorf("repository %s: %w", path, fs.ErrExist)
-	}
-	if err != nil {
-		return nil, errors.Join(err, st.Close())
-	}
-	r, err := New(ctx, st, by, opt)
-	if err != nil {
-		return nil, errors.Join(err, st.Close())
-	}
-	r.path = path
+	r.core = c
 	return r, nil
 }
 
-// HeadError is returned by Open where the newest acknowledged operation is not what is stored;
-// Options.AcceptHead takes what is stored.
-type HeadError = pebble.HeadError
-
-// Open opens the repository in dir/.mnem. It returns an error wrapping store.ErrNotFound where
-// there is none, store.ErrBusy where another process holds it beyond opt.Wait, and
-// store.ErrCorrupt where the newest acknowledged operation is not what is stored.
+// Open opens the repository in dir/.mnem. The error wraps ErrNotFound if there is none, ErrBusy if another process
+// holds it, and ErrCorrupt if the newest acknowledged operation is not what is stored.
 func Open(dir string, opt Options) (*Repo, error) {
-	path := filepath.Join(dir, DirName)
-	st, err := openStore(context.Background(), path, false, opt)
+	c, err := care.Open(dir, opt.core())
 	if err != nil {
-		return nil, fmt.Errorf("open repository %s: %w", path, err)
+		return nil, err
 	}
-	r := over(st, opt)
-	r.path = path
-	if err := r.resume(context.Background()); err != nil {
-		return nil, errors.Join(fmt.Errorf("open repository %s: %w", path, err), st.Close())
+	return &Repo{core: c, by: opt.By}, nil
+}
+
+// New makes an empty repository in memory, which is gone when it is closed.
+func New(ctx context.Context, opt Options) (*Repo, error) {
+	r := &Repo{by: opt.By}
+	c, err := care.New(ctx, mem.New(), r.stamp("init"), opt.core())
+	if err != nil {
+		return nil, err
 	}
+	r.core = c
 	return r, nil
 }
 
-// Path returns the directory .mnem that the repository was opened in, "" for one that is not on disk.
-func (r *Repo) Path() string { return r.path }
+// As returns the same repository for another author. Close either, once.
+func (r *Repo) As(by Author) *Repo { return &Repo{core: r.core, by: by} }
 
-// New returns a repository over a store, which it makes if the store is empty. Close closes the
-// store.
-func New(ctx context.Context, st store.Store, by Stamp, opt Options) (*Repo, error) {
-	r := over(st, opt)
-	head, err := st.Head(ctx)
-	if err != nil {
-		return r, err
-	}
-	if head.Seq != 0 {
-		return r, r.resume(ctx)
-	}
-	if err := checkNewName("branch", opt.firstBranch()); err != nil {
-		return r, err
-	}
-	_, err = r.transact(ctx, by, func(tx *tx) error {
-		tx.setSymbolic(graph.Head, graph.BranchRef(opt.firstBranch()))
-		return nil
-	})
-	return r, err
-}
+// Close releases the repository. Snapshots of it must not be used afterwards.
+func (r *Repo) Close() error { return r.core.Close() }
 
-func over(st store.Store, opt Options) *Repo {
-	if opt.TreeCache == 0 {
-		opt.TreeCache = defaultTreeCache
+// stamp is who makes a change by a verb, for the operation log.
+func (r *Repo) stamp(verb string) state.Stamp {
+	by := state.Stamp{
+		Author: r.by.Name, Agent: r.by.Agent, Task: r.by.Task, Sign: r.by.Sign, Command: []string{verb},
+		Secrets: state.SecretOptions{Allow: r.by.AllowSecrets},
 	}
-	if opt.IndexCache == 0 {
-		opt.IndexCache = defaultIndexCache
+	if r.by.Time != nil {
+		by.Time = r.by.Time()
 	}
-	if opt.DenseCache == 0 {
-		opt.DenseCache = defaultDenseCache
-	}
-	if opt.LinkCache == 0 {
-		opt.LinkCache = defaultLinkCache
-	}
-	if opt.VectorCache == 0 {
-		opt.VectorCache = defaultVectorCache
-	}
-	r := &Repo{
-		store: st, ro: opt.ReadOnly, vectors: newVectorCache(opt.VectorCache), counters: opt.Counters,
-		clock: opt.Now, client: opt.Client,
-		trees: prolly.NewCache(opt.TreeCache), parts: segment.NewCache(opt.IndexCache),
-		rows: segment.NewCache(opt.DenseCache), buckets: segment.NewCache(opt.LinkCache),
-	}
-	if b := opt.budget(); b != nil {
-		r.trees.Share(b)
-		r.vectors.sets.Share(b)
-		for _, c := range []*segment.Cache{r.parts, r.rows, r.buckets} {
-			c.Share(b)
+	if guard := r.by.Guard; guard != nil {
+		by.Guard = func(t state.Touch) error {
+			return guard(Touch{Kind: string(t.Kind), Ref: t.Ref, ID: t.ID, Type: t.Type})
 		}
-		r.nodeBlocks.Share(b)
-		r.mentions.Share(b)
 	}
-	r.share()
-	r.answering.most = math.MaxInt // where reads wait for a database
-	if r.shared == nil {
-		r.answering.most = answersAtOnce()
-		r.nodeBlocks.Init(nodeCacheBytes)
-		r.mentions.Init(mentionCacheBytes)
-	}
-	return r
+	return by
 }
 
-// now returns the time of an operation that is done now.
-func (r *Repo) now(by Stamp) graph.Time {
-	if r.clock == nil {
-		return by.Time
+// canWrite refuses an author without a name or a clock.
+func (r *Repo) canWrite() error {
+	switch {
+	case r.by.Name == "":
+		return fmt.Errorf("%w: no author: set Options.By", ErrInvalid)
+	case r.by.Time == nil:
+		return fmt.Errorf("%w: no time: set the Time of Options.By", ErrInvalid)
 	}
-	return r.clock()
+	return nil
 }
 
-// Close releases the repository. Snapshots of it must not be used afterwards. It waits for a merge
-// of the index that a commit left for later: some 15 microseconds for each document in it.
-func (r *Repo) Close() error {
-	r.merges.wait()
-	defer r.bell.ring() // watchers find the store closed
-	return r.store.Close()
+// Counts says how many things of a kind were added, changed and removed.
+type Counts struct{ Added, Changed, Removed int }
+
+func counts(c state.Counts) Counts { return Counts{c.Added, c.Changed, c.Removed} }
+
+// CommitOptions says how changes are committed. The zero value commits to the branch that HEAD is on.
+type CommitOptions struct {
+	Message string
+	Branch  string // "" for the branch that HEAD is on
+	// Expect, unless nil, is the commit that the branch must be at; else the error wraps ErrConflict.
+	Expect *ipld.CID
+	// Amend replaces the newest commit by one with the same change id.
+	Amend bool
 }
 
-// Find returns the directory of the repository that dir lies in: dir itself or the nearest parent
-// that holds a .mnem directory. It returns an error wrapping store.ErrNotFound where there is
-// none.
-func Find(dir string) (string, error) {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return "", fmt.Errorf("find repository: %w", err)
+func (r *Repo) options(verb string, opt CommitOptions) core.CommitOptions {
+	return core.CommitOptions{
+		Stamp: r.stamp(verb), Message: opt.Message, Branch: opt.Branch, Expect: opt.Expect, Amend: opt.Amend,
 	}
-	for at := abs; ; at = filepath.Dir(at) {
-		if info, err := os.Stat(filepath.Join(at, DirName)); err == nil && info.IsDir() {
-			return at, nil
+}
+
+// Committed is what a write did.
+type Committed struct {
+	Commit   ipld.CID // the new commit, or the branch's old one if nothing changed; undefined if Conflicts remain
+	Branch   string
+	Nodes    Counts
+	Edges    Counts
+	NoChange bool // whether no commit was made
+	// Conflicts are what a merge could not decide. They wait in the repository for Resolve.
+	Conflicts []Conflict
+}
+
+func committed(res *core.CommitResult) *Committed {
+	return &Committed{
+		Commit: res.Commit, Branch: res.Branch, NoChange: res.NoChange,
+		Nodes: counts(res.Nodes), Edges: counts(res.Edges),
+	}
+}
+
+// Put commits nodes and edges as one change. A node with a key that exists replaces the fields that it gives.
+// It refuses to write without facts, an author or a time.
+func (r *Repo) Put(ctx context.Context, message string, facts ...Fact) (*Committed, error) {
+	if len(facts) == 0 {
+		return nil, fmt.Errorf("%w: no fact to put", ErrInvalid)
+	}
+	changes := func(yield func(graph.Change, error) bool) {
+		for _, f := range facts {
+			if !yield(changeOf(f)) {
+				return
+			}
 		}
-		if at == filepath.Dir(at) {
-			return "", &NotFoundError{What: "repository", Name: abs + " or above"}
+	}
+	return r.commit(ctx, changes, CommitOptions{Message: message})
+}
+
+// Commit commits the change lines of a reader as one change, all or nothing. An error about a line is a
+// *graph.LineError that names file and line; one about a branch that moved wraps ErrConflict.
+func (r *Repo) Commit(ctx context.Context, in io.Reader, file string, opt CommitOptions) (*Committed, error) {
+	return r.commit(ctx, state.ReadChanges(in, file), opt)
+}
+
+func (r *Repo) commit(ctx context.Context, changes state.Changes, opt CommitOptions) (*Committed, error) {
+	if err := r.canWrite(); err != nil {
+		return nil, err
+	}
+	res, err := r.core.Commit(ctx, changes, r.options("commit", opt))
+	if err != nil {
+		return nil, conflicting(err)
+	}
+	return committed(res), nil
+}
+
+// Snapshot returns the memory as a revision left it: a branch, tag, CID, unique CID prefix, REV~n or
+// BRANCH@{time}. "" is HEAD.
+func (r *Repo) Snapshot(ctx context.Context, rev string) (*Snapshot, error) {
+	if rev == "" {
+		rev = "HEAD"
+	}
+	s, err := r.core.Snapshot(ctx, rev)
+	if err != nil {
+		return nil, err
+	}
+	return &Snapshot{core: s}, nil
+}
+
+// Fsck checks everything that is stored and returns what is wrong, nothing if all is well.
+func (r *Repo) Fsck(ctx context.Context, full bool) ([]Fault, error) {
+	rep, err := care.Fsck(ctx, r.core, care.FsckOptions{Full: full})
+	if err != nil {
+		return nil, err
+	}
+	var faults []Fault
+	for _, e := range rep.Errors {
+		faults = append(faults, Fault{CID: e.CID, Kind: string(e.Kind), Message: e.Message})
+	}
+	return faults, nil
+}
+
+// Fault is one thing that Fsck found.
+type Fault struct {
+	CID     ipld.CID // of the bad block, or of the one that leads to the damage; may be undefined
+	Kind    string
+	Message string
+}
+
+// GC removes what neither refs nor the newest keepOps operations lead to, 0 meaning 1,000, unless it was there at
+// any moment within the last grace. It returns how many blocks and bytes went.
+func (r *Repo) GC(ctx context.Context, keepOps int, grace time.Duration) (blocks int, bytes int64, err error) {
+	res, err := care.GC(ctx, r.core, care.GCOptions{Stamp: r.stamp("gc"), KeepOps: keepOps, Grace: grace})
+	if err != nil {
+		return 0, 0, err
+	}
+	return res.Blocks, res.Bytes, nil
+}
+
+// Purge erases the bytes of every version of a node for good, and leaves a redaction with the reason in place of
+// each block. It cannot be undone. It returns how many blocks were erased.
+func (r *Repo) Purge(ctx context.Context, node, reason string) (blocks int, err error) {
+	res, err := care.Purge(ctx, r.core, node, care.PurgeOptions{Stamp: r.stamp("purge"), Reason: reason})
+	if err != nil {
+		return 0, err
+	}
+	return len(res.Erased), nil
+}
+
+// Export writes commits, with their histories, to a CARv1 file: a revision, a range A..B, or everything for "".
+// The same repository gives the same bytes on every machine.
+func (r *Repo) Export(ctx context.Context, w io.Writer, rev string) (blocks int, err error) {
+	res, err := exchange.Export(ctx, r.core, w, exchange.ExportOptions{Rev: rev, All: rev == ""})
+	if err != nil {
+		return 0, err
+	}
+	return res.Blocks, nil
+}
+
+// Import takes in a CARv1 file that Export wrote, all or nothing, once everything in it was checked. Its refs keep
+// their names in an empty repository, and go to refs/imported/NAME/ in any other.
+func (r *Repo) Import(ctx context.Context, in io.ReaderAt, size int64, name string) (newBlocks int, err error) {
+	res, err := exchange.Import(ctx, r.core, in, size, exchange.ImportOptions{Stamp: r.stamp("import"), Fallback: name})
+	if err != nil {
+		return 0, err
+	}
+	return res.NewBlocks, nil
+}
+
+// ConflictError is returned by a commit whose branch moved, if the changes do not merge with what is there. It wraps
+// ErrConflict.
+type ConflictError struct {
+	Branch    string
+	Conflicts []Conflict
+	Kept      ipld.CID      // the commit that holds the changes
+	Ref       graph.RefName // the ref that keeps it: merge that to resolve them
+	err       error
+}
+
+func (e *ConflictError) Error() string { return e.err.Error() }
+
+// Unwrap returns the error that was translated.
+func (e *ConflictError) Unwrap() error { return e.err }
+
+// conflicting gives an error about a merge its public form.
+func conflicting(err error) error {
+	var m *core.MergeError
+	if !errors.As(err, &m) {
+		return err
+	}
+	return &ConflictError{Branch: m.Branch, Conflicts: conflicts(m.Conflicts), Kept: m.Kept, Ref: m.Ref, err: err}
+}
+
+// seq converts each value of a sequence.
+func seq[A, B any](in iter.Seq2[A, error], as func(A) B) iter.Seq2[B, error] {
+	return func(yield func(B, error) bool) {
+		for a, err := range in {
+			var b B
+			if err == nil {
+				b = as(a)
+			}
+			if !yield(b, err) {
+				return
+			}
 		}
 	}
 }

@@ -9,9 +9,11 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/cases"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -28,7 +30,7 @@ type report struct {
 
 // applied is a repository after batches, and what they reported.
 type applied struct {
-	repo    *repo.Repo
+	repo    *core.Repo
 	reports []report
 	failed  int // the batch that was refused, from 1
 	err     error
@@ -36,8 +38,8 @@ type applied struct {
 
 func apply(t *testing.T, in changesInput) applied {
 	t.Helper()
-	by := repo.Stamp{Author: in.Author, Command: []string{"test"}}
-	r, err := repo.New(t.Context(), mem.New(), by, repo.Options{})
+	by := state.Stamp{Author: in.Author, Command: []string{"test"}}
+	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,8 +47,8 @@ func apply(t *testing.T, in changesInput) applied {
 	t.Cleanup(func() { closeClean(t, r) })
 	for i, b := range in.Batches {
 		by.Time = graph.Time(b.Time)
-		changes := repo.ReadChanges(strings.NewReader(strings.Join(b.All(), "\n")+"\n"), "lines")
-		res, err := r.Commit(t.Context(), changes, repo.CommitOptions{Stamp: by})
+		changes := state.ReadChanges(strings.NewReader(strings.Join(b.All(), "\n")+"\n"), "lines")
+		res, err := r.Commit(t.Context(), changes, core.CommitOptions{Stamp: by})
 		if err != nil {
 			a.failed, a.err = i+1, err
 			return a
@@ -60,8 +62,8 @@ func apply(t *testing.T, in changesInput) applied {
 }
 
 // closeClean closes a repository that a full check finds nothing wrong with.
-func closeClean(t *testing.T, r *repo.Repo) {
-	report, err := r.Fsck(context.Background(), repo.FsckOptions{Full: true})
+func closeClean(t *testing.T, r *core.Repo) {
+	report, err := care.Fsck(context.Background(), r, care.FsckOptions{Full: true})
 	if err != nil {
 		t.Errorf("fsck: %v", err)
 	} else {
@@ -75,7 +77,7 @@ func closeClean(t *testing.T, r *repo.Repo) {
 }
 
 // tip is the snapshot of HEAD, nil where there is no commit yet.
-func (a applied) tip(t *testing.T) *repo.Snapshot {
+func (a applied) tip(t *testing.T) *core.Snapshot {
 	t.Helper()
 	_, c, err := a.repo.Branch(t.Context())
 	if err != nil {

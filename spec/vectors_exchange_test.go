@@ -9,8 +9,11 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/car"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store/mem"
 )
 
@@ -34,17 +37,17 @@ func runCAR(t *testing.T, v vector) {
 	}
 	parse(t, v.Input, &in)
 	parse(t, v.Expect, &want)
-	by := repo.Stamp{Author: "erin", Command: []string{"test"}}
-	r, err := repo.New(t.Context(), mem.New(), by, repo.Options{})
+	by := state.Stamp{Author: "erin", Command: []string{"test"}}
+	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	take := func(file []byte) error {
-		opt := repo.ImportOptions{Stamp: by, Fallback: importName, As: "main"}
+		opt := exchange.ImportOptions{Stamp: by, Fallback: importName, As: "main"}
 		if in.Before == "" {
 			opt.As = ""
 		}
-		_, err := r.Import(t.Context(), bytes.NewReader(file), int64(len(file)), opt)
+		_, err := exchange.Import(t.Context(), r, bytes.NewReader(file), int64(len(file)), opt)
 		return err
 	}
 	if in.Before != "" {
@@ -59,20 +62,20 @@ func runCAR(t *testing.T, v vector) {
 	same(t, "blocks", fmt.Sprint(sections(t, file)), fmt.Sprint(want.Blocks))
 	sameRefs(t, r, want.Refs, in.Before != "")
 	var again bytes.Buffer
-	if _, err := r.Export(t.Context(), &again, exportOptions(want.Export)); err != nil {
+	if _, err := exchange.Export(t.Context(), r, &again, exportOptions(want.Export)); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(again.Bytes(), file) {
 		t.Errorf("exported again it is\n%x, want\n%x", again.Bytes(), file)
 	}
-	report, err := r.Fsck(t.Context(), repo.FsckOptions{Full: true})
+	report, err := care.Fsck(t.Context(), r, care.FsckOptions{Full: true})
 	if err != nil || len(report.Errors) > 0 {
 		t.Errorf("fsck: %v, %v", report.Errors, err)
 	}
 }
 
-func exportOptions(q exportRequest) repo.ExportOptions {
-	return repo.ExportOptions{Rev: q.Rev, Session: q.Session, Receipt: q.Receipt, All: q.All}
+func exportOptions(q exportRequest) exchange.ExportOptions {
+	return exchange.ExportOptions{Rev: q.Rev, Session: q.Session, Receipt: q.Receipt, All: q.All}
 }
 
 // sections lists the CIDs of a file's blocks.
@@ -97,7 +100,7 @@ func sections(t *testing.T, file []byte) []string {
 
 // sameRefs checks that each ref of a file came under its own name, or, where something was there
 // before, that of the import.
-func sameRefs(t *testing.T, r *repo.Repo, want map[string]string, before bool) {
+func sameRefs(t *testing.T, r *core.Repo, want map[string]string, before bool) {
 	t.Helper()
 	refs, err := r.Refs(t.Context())
 	if err != nil {

@@ -9,8 +9,11 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/merging"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store/mem"
 )
 
@@ -45,20 +48,24 @@ type wireConflict struct {
 // mergeRun is a history in a repository.
 type mergeRun struct {
 	t  *testing.T
-	r  *repo.Repo
-	by repo.Stamp
+	r  *core.Repo
+	by state.Stamp
 	n  int // of branches made
 
 	// verb does what the case is about with what rev makes of a commit.
-	verb func(context.Context, string, repo.MergeOptions) (*repo.MergeResult, error)
+	verb func(context.Context, string, core.MergeOptions) (*merging.MergeResult, error)
 	rev  func(ipld.CID) string
 }
 
 // does makes m do the verb of a case, whose commits are list, from now on.
 func (m *mergeRun) does(in mergeInput, list []ipld.CID) {
-	m.verb = m.r.Revert
+	m.verb = func(a0 context.Context, a1 string, a2 core.MergeOptions) (*merging.MergeResult, error) {
+		return merging.Revert(a0, m.r, a1, a2)
+	}
 	if in.Verb == "cherry-pick" {
-		m.verb = m.r.CherryPick
+		m.verb = func(a0 context.Context, a1 string, a2 core.MergeOptions) (*merging.MergeResult, error) {
+			return merging.CherryPick(a0, m.r, a1, a2)
+		}
 	}
 	m.rev = func(c ipld.CID) string {
 		if in.From == nil {
@@ -68,8 +75,8 @@ func (m *mergeRun) does(in mergeInput, list []ipld.CID) {
 	}
 }
 
-func (m *mergeRun) options(branch string) repo.CommitOptions {
-	return repo.CommitOptions{Stamp: m.by, Branch: branch, Message: "m"}
+func (m *mergeRun) options(branch string) core.CommitOptions {
+	return core.CommitOptions{Stamp: m.by, Branch: branch, Message: "m"}
 }
 
 // branch makes a branch at a commit and returns its name.
@@ -77,17 +84,17 @@ func (m *mergeRun) branch(at ipld.CID) string {
 	m.t.Helper()
 	m.n++
 	name := fmt.Sprintf("b%d", m.n)
-	opt := repo.RefOptions{Stamp: m.by}
+	opt := core.RefOptions{Stamp: m.by}
 	if _, err := m.r.CreateBranch(m.t.Context(), name, at.String(), opt); err != nil {
 		m.t.Fatal(err)
 	}
 	return name
 }
 
-func (m *mergeRun) commit(lines []string, opt repo.CommitOptions) ipld.CID {
+func (m *mergeRun) commit(lines []string, opt core.CommitOptions) ipld.CID {
 	m.t.Helper()
 	text := strings.Join(lines, "\n") + "\n"
-	res, err := m.r.Commit(m.t.Context(), repo.ReadChanges(strings.NewReader(text), "lines"), opt)
+	res, err := m.r.Commit(m.t.Context(), state.ReadChanges(strings.NewReader(text), "lines"), opt)
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -116,16 +123,16 @@ func (m *mergeRun) root(first ipld.CID, lines []string) ipld.CID {
 	return m.commit(append(all, lines...), opt)
 }
 
-func (m *mergeRun) join(ours, theirs ipld.CID, take graph.Take) (*repo.MergeResult, string, error) {
+func (m *mergeRun) join(ours, theirs ipld.CID, take graph.Take) (*merging.MergeResult, string, error) {
 	m.t.Helper()
 	branch := m.branch(ours)
-	res, err := m.verb(m.t.Context(), m.rev(theirs), repo.MergeOptions{
+	res, err := m.verb(m.t.Context(), m.rev(theirs), core.MergeOptions{
 		CommitOptions: m.options(branch), NoFastForward: true, Prefer: take,
 	})
 	return res, branch, err
 }
 
-func (m *mergeRun) same(what string, res *repo.MergeResult, want mergeOutcome) {
+func (m *mergeRun) same(what string, res *merging.MergeResult, want mergeOutcome) {
 	m.t.Helper()
 	s, err := m.r.At(m.t.Context(), res.Commit)
 	if err != nil {
@@ -153,13 +160,15 @@ func runMerges(t *testing.T, v vector) {
 		Records   any
 	}
 	parse(t, v.Expect, &want)
-	by := repo.Stamp{Author: in.Author, Command: []string{"test"}}
-	r, err := repo.New(t.Context(), mem.New(), by, repo.Options{})
+	by := state.Stamp{Author: in.Author, Command: []string{"test"}}
+	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { closeClean(t, r) })
-	m := &mergeRun{t: t, r: r, by: by, verb: r.Merge, rev: ipld.CID.String}
+	m := &mergeRun{t: t, r: r, by: by, verb: func(a0 context.Context, a1 string, a2 core.MergeOptions) (*merging.MergeResult, error) {
+		return merging.Merge(a0, r, a1, a2)
+	}, rev: ipld.CID.String}
 	list := m.history(in)
 	ours, theirs := list[len(list)-2], list[len(list)-1]
 	if in.Verb != "" {
@@ -234,7 +243,7 @@ func (m *mergeRun) conflicts(
 ) {
 	m.t.Helper()
 	res, branch, err := m.join(ours, theirs, "")
-	if !errors.Is(err, repo.ErrConflict) {
+	if !errors.Is(err, state.ErrConflict) {
 		m.t.Fatalf("merge: %v, want a conflict", err)
 	}
 	var got []wireConflict
@@ -273,20 +282,20 @@ func (m *mergeRun) conflicts(
 }
 
 // oneByOne resolves every conflict by itself.
-func (m *mergeRun) oneByOne(ours, theirs ipld.CID, take graph.Take) *repo.MergeResult {
+func (m *mergeRun) oneByOne(ours, theirs ipld.CID, take graph.Take) *merging.MergeResult {
 	m.t.Helper()
 	res, branch, err := m.join(ours, theirs, "")
-	if !errors.Is(err, repo.ErrConflict) {
+	if !errors.Is(err, state.ErrConflict) {
 		m.t.Fatalf("merge: %v, want a conflict", err)
 	}
 	for _, c := range res.Conflicts {
-		_, err := m.r.ResolveConflict(m.t.Context(), c.Item.String(), repo.Choice{Take: take},
+		_, err := merging.ResolveConflict(m.t.Context(), m.r, c.Item.String(), merging.Choice{Take: take},
 			m.options(branch))
 		if err != nil {
 			m.t.Fatal(err)
 		}
 	}
-	res, err = m.r.ContinueMerge(m.t.Context(), repo.MergeOptions{CommitOptions: m.options(branch)})
+	res, err = merging.ContinueMerge(m.t.Context(), m.r, core.MergeOptions{CommitOptions: m.options(branch)})
 	if err != nil {
 		m.t.Fatal(err)
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/mnem-project/mnem/car"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/cases"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -227,7 +227,7 @@ var classes = map[string]func(error) bool{
 	"change": func(err error) bool {
 		return errors.Is(err, graph.ErrInvalid) && as[*graph.LineError](err)
 	},
-	"circle": as[*repo.CircleError], "file": is(car.ErrFormat), "exists": is(fs.ErrExist),
+	"circle": as[*state.CircleError], "file": is(car.ErrFormat), "exists": is(fs.ErrExist),
 }
 
 // refusal fails the test unless there is an error of the class that the vector names exactly where it

@@ -12,7 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
 )
 
 // asMain makes the test binary be the program.
@@ -167,7 +168,7 @@ func TestClosedPipeIsSilent(t *testing.T) {
 func TestSecondProcessWaits(t *testing.T) {
 	dir := t.TempDir()
 	ok(t, dir, "init")
-	holder, err := repo.Open(dir, repo.Options{})
+	holder, err := care.Open(dir, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,10 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/internal/synth"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // maxSeed is the largest seed that every reader of JSON can read.
@@ -75,7 +76,7 @@ func (o *loadOptions) check() error {
 // load makes the repository and fills it.
 func (o *loadOptions) load(ctx context.Context, h *cli.Host, dir string) (out *loadJSON, err error) {
 	const author = "agent"
-	r, err := repo.Init(ctx, h.Absolute(dir), synth.Stamp(author, "init"), repo.Options{})
+	r, err := care.Init(ctx, h.Absolute(dir), synth.Stamp(author, "init"), core.Options{})
 	if err != nil {
 		return nil, err
 	}

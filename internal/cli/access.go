@@ -6,8 +6,8 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/accesses"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/settings"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // countsAccesses reports whether somebody turned counting on.
@@ -31,7 +31,7 @@ func (c *cli) accesses() (func(graph.ID) int64, error) {
 
 func (c *cli) accessPath() (string, error) {
 	dir, err := c.dir()
-	return filepath.Join(dir, repo.DirName, accesses.File), err
+	return filepath.Join(dir, core.DirName, accesses.File), err
 }
 
 // addUsed adds to the counts how often answers showed memories, where counting is on.

@@ -20,13 +20,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/gitdir"
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/peers"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // App is the outside world as commands see it. Tests pass their own.
@@ -197,7 +197,7 @@ type cli struct {
 	conf      *settings.Layers
 	followed  bool       // whether it was looked what HEAD is for the caller
 	inUse     *peers.Use // the shared repository that this command uses, nil for none
-	opened    *repo.Repo // that this command has open now, shared or its own
+	opened    *core.Repo // that this command has open now, shared or its own
 	// acceptHead opens a repository whose head file disagrees: for fsck --repair alone.
 	acceptHead bool
 	// client is what the process is called in databases unless MNEM_CLIENT says, "" for the user's own name.

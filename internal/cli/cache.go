@@ -4,12 +4,12 @@ import (
 	"math"
 	"runtime/debug"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/settings"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // setCaches sets the sizes of caches as they are configured.
-func (c *cli) setCaches(opt *repo.Options) error {
+func (c *cli) setCaches(opt *core.Options) error {
 	sizes := []*int64{&opt.Memory, &opt.BlockCache, &opt.TreeCache, &opt.IndexCache, &opt.LinkCache,
 		&opt.DenseCache, &opt.VectorCache}
 	for i, key := range settings.CacheKeys() {

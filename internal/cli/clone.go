@@ -10,15 +10,16 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/internal/regular"
 	"github.com/mnem-project/mnem/internal/show"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote"
 	"github.com/mnem-project/mnem/remote/byverb"
 	"github.com/mnem-project/mnem/remote/place"
 	"github.com/mnem-project/mnem/remote/trade"
-	"github.com/mnem-project/mnem/repo"
 )
 
 type (
@@ -65,7 +66,7 @@ func (c *cli) clone(ctx context.Context, q *cloneRequest) (res *trade.Cloned, er
 		}
 	}
 	dir = c.absolute(dir)
-	path := filepath.Join(dir, repo.DirName)
+	path := filepath.Join(dir, core.DirName)
 	if _, err := os.Lstat(path); err == nil {
 		return nil, repoExists(fs.ErrExist, path)
 	}
@@ -76,7 +77,7 @@ func (c *cli) clone(ctx context.Context, q *cloneRequest) (res *trade.Cloned, er
 		if err := regular.Check(q.From, info); err != nil {
 			return nil, err
 		}
-		return c.cloneInto(ctx, dir, repo.DefaultBranch, q.Signed, func(ctx context.Context, here *byverb.Side) (*trade.Cloned, error) {
+		return c.cloneInto(ctx, dir, core.DefaultBranch, q.Signed, func(ctx context.Context, here *byverb.Side) (*trade.Cloned, error) {
 			return trade.CloneFile(ctx, here, from.URL)
 		})
 	}
@@ -89,10 +90,10 @@ func (c *cli) clone(ctx context.Context, q *cloneRequest) (res *trade.Cloned, er
 	if err != nil {
 		return nil, err
 	}
-	branch := repo.DefaultBranch
+	branch := core.DefaultBranch
 	if name, ok := st.Head.Branch(); ok {
 		if err := graph.ValidateRef(st.Head); err != nil {
-			return nil, fmt.Errorf("%w: HEAD there: %w", repo.ErrInvalid, err)
+			return nil, fmt.Errorf("%w: HEAD there: %w", state.ErrInvalid, err)
 		}
 		branch = name
 	}
@@ -120,7 +121,7 @@ func (c *cli) cloneInto(
 		res, err = fill(ctx, here)
 	}
 	if err != nil {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, repo.DirName)))
+		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, core.DirName)))
 		if errors.Is(statErr, fs.ErrNotExist) {
 			_ = os.Remove(dir) // unless something else is in it
 		}
@@ -136,7 +137,7 @@ func cloneDir(at string) (string, error) {
 		return "", err
 	}
 	path := strings.TrimRight(filepath.ToSlash(u.Path), "/")
-	path = strings.TrimSuffix(strings.TrimSuffix(path, "/"+repo.DirName), ".git")
+	path = strings.TrimSuffix(strings.TrimSuffix(path, "/"+core.DirName), ".git")
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".mnem"), ".car")
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, ":\\") {
@@ -194,7 +195,7 @@ func (c *cli) backupTo(ctx context.Context, url string, here *byverb.Side) error
 			break
 		}
 		if known.Name == backupRemote {
-			return hint(fmt.Errorf("%w: the remote %s has another URL", repo.ErrInvalid, backupRemote),
+			return hint(fmt.Errorf("%w: the remote %s has another URL", state.ErrInvalid, backupRemote),
 				"'mnem remote add NAME %s' gives this one a name of its own", plain.Shell(url))
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"path/filepath"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/settings"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -52,7 +52,7 @@ func readUserConfig(path string) ([]settings.Setting, error) {
 // repoConfig returns the path of the repository's configuration.
 func (c *cli) repoConfig() (string, error) {
 	dir, err := c.dir()
-	return filepath.Join(dir, repo.DirName, settings.File), err
+	return filepath.Join(dir, core.DirName, settings.File), err
 }
 
 // userConfig returns the path of the user's configuration, "" where the system has no place for

@@ -7,8 +7,8 @@ import (
 
 	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/internal/show"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -80,7 +80,7 @@ func (c *cli) configGet(_ context.Context, q *configGetRequest) error {
 	case err != nil:
 		return err
 	case got.Value == nil:
-		return &repo.NotFoundError{What: "value of config key", Name: key.Name}
+		return &state.NotFoundError{What: "value of config key", Name: key.Name}
 	}
 	return c.Say(got, "%s\n", line(*got.Value))
 }

@@ -11,9 +11,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/internal/settings"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // A repository in a database has a directory on each machine for what its client keeps for itself: configuration,
@@ -25,14 +25,14 @@ const databasesDir = "databases"
 
 // clientPath returns the directory of a client of a repository in a database.
 func (c *cli) clientPath(at string) (string, error) {
-	if err := repo.CheckDatabase(at); err != nil {
+	if err := core.CheckDatabase(at); err != nil {
 		return "", err
 	}
 	base, err := c.globalDir()
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256([]byte(repo.ShownDatabase(at)))
+	sum := sha256.Sum256([]byte(core.ShownDatabase(at)))
 	return filepath.Join(base, databasesDir, hex.EncodeToString(sum[:8])), nil
 }
 
@@ -47,7 +47,7 @@ func (c *cli) clientDir(at string) (string, error) {
 
 // link links a directory to a database.
 func (c *cli) link(dir, at string) error {
-	file := repo.LinkFile(dir)
+	file := core.LinkFile(dir)
 	line := at + "\n"
 	have, err := filestate.Read(file, int64(len(line)))
 	if err == nil && string(have) == line {
@@ -64,9 +64,9 @@ func (c *cli) link(dir, at string) error {
 
 // initDatabase makes a repository in a database, or where a directory is named links that to one.
 func (c *cli) initDatabase(ctx context.Context, at, dir, branch string, named bool) error {
-	path := filepath.Join(dir, repo.DirName)
-	shown := repo.ShownDatabase(at)
-	if err := repo.CheckDatabase(at); err != nil {
+	path := filepath.Join(dir, core.DirName)
+	shown := core.ShownDatabase(at)
+	if err := core.CheckDatabase(at); err != nil {
 		return err
 	}
 	_, statErr := os.Lstat(path)
@@ -120,7 +120,7 @@ func (c *cli) clientName(ctx context.Context) (string, error) {
 	path := c.userConfig()
 	switch {
 	case name != "":
-		return name, repo.CheckClient(name)
+		return name, core.CheckClient(name)
 	case path == "":
 		return "", nil
 	}
@@ -148,7 +148,7 @@ func (c *cli) clientName(ctx context.Context) (string, error) {
 func (c *cli) linked() bool {
 	dir, err := c.dir()
 	if err == nil {
-		_, err = os.Stat(repo.LinkFile(dir))
+		_, err = os.Stat(core.LinkFile(dir))
 	}
 	return err == nil
 }

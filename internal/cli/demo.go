@@ -14,8 +14,8 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/internal/show"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/testdata/demo"
 )
 
@@ -70,7 +70,7 @@ func (c *cli) demoRoom(keep string) (dir string, done func() error, err error) {
 			return "", nil, err
 		}
 		if len(entries) > 0 {
-			return "", nil, fmt.Errorf("%w: %s is not empty", repo.ErrInvalid, keep)
+			return "", nil, fmt.Errorf("%w: %s is not empty", state.ErrInvalid, keep)
 		}
 	}
 	return dir, done, writeDemoFiles(dir)

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/settings"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/model"
 	"github.com/mnem-project/mnem/model/embed"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // embedder opens what a spec names, or what is configured where it is empty. flag is what names
@@ -39,7 +39,7 @@ func (c *cli) embedder(spec, flag string, opt embed.Options) (embed.Embedder, er
 	e, err := embed.Open(spec, opt)
 	var path *fs.PathError
 	if err != nil && !errors.As(err, &path) {
-		err = fmt.Errorf("%w: %w", repo.ErrInvalid, err)
+		err = fmt.Errorf("%w: %w", state.ErrInvalid, err)
 	}
 	return e, err
 }

@@ -15,10 +15,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/operation"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
@@ -97,7 +99,7 @@ var provocations = map[string]func(w *world) []string{
 	"not_found": func(*world) []string { return []string{"status"} },
 	"corrupt": func(w *world) []string {
 		w.run(0, "init")
-		w.write(filepath.Join(repo.DirName, "head"), "not a head")
+		w.write(filepath.Join(core.DirName, "head"), "not a head")
 		return []string{"status"}
 	},
 	"redacted": func(w *world) []string {
@@ -115,7 +117,7 @@ var provocations = map[string]func(w *world) []string{
 	},
 	"busy": func(w *world) []string {
 		w.init()
-		r, err := repo.Open(w.Dir, repo.Options{PID: w.PID})
+		r, err := care.Open(w.Dir, core.Options{PID: w.PID})
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -192,13 +194,13 @@ func TestOutcomeOfWrappedErrors(t *testing.T) {
 	}{
 		{t.Context(), nil, operation.OK},
 		{t.Context(), errors.New("disk full"), operation.Failed},
-		{t.Context(), &repo.NotFoundError{What: "node", Name: "x"}, operation.NotFound},
-		{t.Context(), &repo.AmbiguousError{What: "node", Name: "x"}, operation.Invalid},
-		{t.Context(), &repo.MergeError{}, operation.Conflict},
-		{t.Context(), hint(fmt.Errorf("x: %w", &repo.ExpectError{}), "look"), operation.Conflict},
+		{t.Context(), &state.NotFoundError{What: "node", Name: "x"}, operation.NotFound},
+		{t.Context(), &state.AmbiguousError{What: "node", Name: "x"}, operation.Invalid},
+		{t.Context(), &core.MergeError{}, operation.Conflict},
+		{t.Context(), hint(fmt.Errorf("x: %w", &state.ExpectError{}), "look"), operation.Conflict},
 		{t.Context(), fmt.Errorf("x: %w", store.ErrHeadMoved), operation.Conflict},
 		{t.Context(), &store.CorruptError{}, operation.Corrupt},
-		{t.Context(), &repo.MissingError{}, operation.Corrupt},
+		{t.Context(), &state.MissingError{}, operation.Corrupt},
 		// Damage goes before what it looks like.
 		{t.Context(), fmt.Errorf("%w: %w", store.ErrCorrupt, ipld.ErrInvalid), operation.Corrupt},
 		{t.Context(), store.ErrReadOnly, operation.Failed},

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/internal/regular"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/state"
 )
 
 // writeOut writes what path names. What is no regular file, as a device or a pipe, is written in
@@ -30,7 +30,7 @@ const privateMode = 0o600
 func writeInPlace(ctx context.Context, path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|regular.NoWait, 0)
 	if errors.Is(err, syscall.ENXIO) {
-		return fmt.Errorf("%w: %s is a named pipe that nothing reads", repo.ErrInvalid, path)
+		return fmt.Errorf("%w: %s is a named pipe that nothing reads", state.ErrInvalid, path)
 	}
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/state"
 )
 
 func writeText(text string) func(io.Writer) error {
@@ -61,7 +61,7 @@ func TestWriteOutWaitsForNoReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := writeOut(t.Context(), path, writeText("nobody reads"))
-	if !errors.Is(err, repo.ErrInvalid) || !strings.Contains(err.Error(), path+" is a named pipe that nothing reads") {
+	if !errors.Is(err, state.ErrInvalid) || !strings.Contains(err.Error(), path+" is a named pipe that nothing reads") {
 		t.Errorf("error %v", err)
 	}
 	// A pipe that is full and not read: an interrupt ends the write.

@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/gitdir"
 	"github.com/mnem-project/mnem/internal/gitfollow"
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/internal/settings"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -65,7 +65,7 @@ func (c *cli) followThere(client *owner.Client) error {
 // tree, if it follows git. found is the nearest repository, "" for none.
 func (c *cli) mainRepo(found string) string {
 	return gitfollow.MainRepo(found, c.app.Dir, func(dir string) bool {
-		list, err := settings.Read(filepath.Join(dir, repo.DirName, settings.File))
+		list, err := settings.Read(filepath.Join(dir, core.DirName, settings.File))
 		on, _ := settings.Find(list, settings.FollowKey)
 		return err == nil && firstOf(c.env(settings.FollowVariable), on) == "true"
 	})

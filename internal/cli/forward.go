@@ -7,11 +7,11 @@ import (
 	"io"
 	"slices"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/peers"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -49,7 +49,7 @@ func (c *cli) lookAhead(ctx context.Context) (elsewhere bool, err error) {
 // openRepo returns the repository of a command, and what ends its use of it: the one that this process
 // shares, which it has until the command ends, or one of its own. Where another process has it open and
 // answers, that runs the verb.
-func (c *cli) openRepo(ctx context.Context, write bool) (*repo.Repo, func() error, error) {
+func (c *cli) openRepo(ctx context.Context, write bool) (*core.Repo, func() error, error) {
 	dir, err := c.dir()
 	if err != nil {
 		return nil, nil, err
@@ -80,8 +80,8 @@ func (c *cli) openRepo(ctx context.Context, write bool) (*repo.Repo, func() erro
 
 // reach opens the repository in dir or begins a use of the shared one, or else connects to the process that
 // has it.
-func (c *cli) reach(ctx context.Context, dir string, opt repo.Options) (
-	_ *repo.Repo, done func() error, client *owner.Client, err error,
+func (c *cli) reach(ctx context.Context, dir string, opt core.Options) (
+	_ *core.Repo, done func() error, client *owner.Client, err error,
 ) {
 	if client, c.ahead = c.ahead, nil; client != nil {
 		return nil, nil, client, nil

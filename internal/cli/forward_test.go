@@ -18,10 +18,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 	"github.com/mnem-project/mnem/peers"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // held holds a repository in this process, as another one would, and returns what ends that.
@@ -67,7 +68,7 @@ func TestOtherVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := repo.Open(dir, repo.Options{}) // a lock that nobody holds decides alone
+	r, err := care.Open(dir, core.Options{}) // a lock that nobody holds decides alone
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +267,7 @@ func TestFailedRepository(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			use.Done(repo.ErrStopped)
+			use.Done(core.ErrStopped)
 			if h.Owns() {
 				t.Error("it is still open")
 			}

@@ -3,10 +3,12 @@ package cli
 import (
 	"context"
 
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/peers"
 	"github.com/mnem-project/mnem/policy"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // collecting says what a collection after a write keeps, nil where there is to be none.
@@ -15,7 +17,7 @@ func (c *cli) collecting() *peers.Collect {
 	if err != nil || auto == "false" {
 		return nil
 	}
-	keep := &ops.GCRequest{KeepOps: repo.DefaultKeepOps, Grace: ops.DefaultGrace}
+	keep := &ops.GCRequest{KeepOps: care.DefaultKeepOps, Grace: ops.DefaultGrace}
 	if keep.Configure(host{c}.Setting) != nil {
 		return nil
 	}
@@ -27,13 +29,13 @@ func (c *cli) collecting() *peers.Collect {
 
 // autoGC collects after a write that makes it worth while, when the answer is out. What goes wrong
 // is a remark: the write succeeded.
-func (c *cli) autoGC(ctx context.Context, r *repo.Repo) {
+func (c *cli) autoGC(ctx context.Context, r *core.Repo) {
 	keep := c.collecting()
 	if keep == nil || c.Out.Flush() != nil {
 		return
 	}
-	opt := repo.GCOptions{KeepOps: keep.KeepOps, Grace: keep.Grace}
-	res, err := ops.CollectAfter(ctx, r, opt, func() (repo.Stamp, error) { return c.stamp() })
+	opt := care.GCOptions{KeepOps: keep.KeepOps, Grace: keep.Grace}
+	res, err := ops.CollectAfter(ctx, r, opt, func() (state.Stamp, error) { return c.stamp() })
 	if err != nil {
 		c.Remark("note: collecting garbage failed: %s", line(err.Error()))
 	} else if res != nil {
@@ -42,7 +44,7 @@ func (c *cli) autoGC(ctx context.Context, r *repo.Repo) {
 }
 
 // collected tells of a collection after a write.
-func (c *cli) collected(res *repo.GCResult) {
+func (c *cli) collected(res *core.GCResult) {
 	c.Remark("collected %s, %s", plural(res.Blocks, "block"), plural(int(res.Bytes), "byte"))
 }
 

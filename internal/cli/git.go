@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/gitdir"
 	"github.com/mnem-project/mnem/internal/gitfollow"
 	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/internal/show"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote/byverb"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -106,7 +107,7 @@ func (c *cli) gitFollow(ctx context.Context, _ *struct{}) error {
 		_, err = gitfollow.Following(ctx, tree)
 	}
 	if errors.Is(err, gitdir.ErrNone) {
-		return hint(fmt.Errorf("%w: %w", repo.ErrInvalid, err), "make one with 'git init', or run this in one that holds the "+
+		return hint(fmt.Errorf("%w: %w", state.ErrInvalid, err), "make one with 'git init', or run this in one that holds the "+
 			"repository")
 	}
 	if err != nil {
@@ -159,7 +160,7 @@ func (c *cli) gitStatus(ctx context.Context, _ *struct{}) error {
 		return c.PrintJSON(out)
 	}
 	if out.Following == nil {
-		where := "no git work tree is around " + line(filepath.Join(dir, repo.DirName))
+		where := "no git work tree is around " + line(filepath.Join(dir, core.DirName))
 		if out.Work != "" {
 			where = "'mnem git follow' has it follow " + line(string(out.Work))
 		}
@@ -199,7 +200,7 @@ func (c *cli) following() (*gitdir.Tree, *byverb.Side, error) {
 		return nil, nil, err
 	}
 	if c.by.Following == nil {
-		return nil, nil, hint(fmt.Errorf("%w: the memory follows no git branch", repo.ErrInvalid), "run 'mnem git follow' first")
+		return nil, nil, hint(fmt.Errorf("%w: the memory follows no git branch", state.ErrInvalid), "run 'mnem git follow' first")
 	}
 	tree, err := c.workTree()
 	return tree, here, err
@@ -223,7 +224,7 @@ func (c *cli) gitHook(ctx context.Context, q *gitHookRequest) error {
 	}
 	tree, err := c.workTree()
 	if errors.Is(err, gitdir.ErrNone) {
-		return hint(fmt.Errorf("%w: %w", repo.ErrInvalid, err), "make one with 'git init'")
+		return hint(fmt.Errorf("%w: %w", state.ErrInvalid, err), "make one with 'git init'")
 	}
 	if err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/internal/show"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // guardRuleJSON is a rule by which credentials are found.
@@ -67,7 +67,7 @@ func (c *cli) guardCheck(ctx context.Context, q *guardCheckRequest) error {
 		refused += n
 	}
 	if refused > 0 {
-		return hint(fmt.Errorf("%w: %s", repo.ErrSecret, plural(refused, "finding")),
+		return hint(fmt.Errorf("%w: %s", state.ErrSecret, plural(refused, "finding")),
 			"take them out before the text is remembered")
 	}
 	return nil
@@ -85,7 +85,7 @@ func (c *cli) guardFile(ctx context.Context, arg string) (refused int, err error
 		return 0, fmt.Errorf("read %s: %w", name, err)
 	}
 	if len(data) > graph.MaxContent {
-		return 0, hint(fmt.Errorf("%w: %s: more than %d bytes", repo.ErrInvalid, name, graph.MaxContent),
+		return 0, hint(fmt.Errorf("%w: %s: more than %d bytes", state.ErrInvalid, name, graph.MaxContent),
 			"check it in parts")
 	}
 	text := string(data)

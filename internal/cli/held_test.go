@@ -15,8 +15,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // someScripts are those that a plain run runs while the repository is held: of every way in which a
@@ -46,7 +46,7 @@ type holding struct{ held atomic.Int64 }
 func (by *holding) hold(ts *testscript.TestScript, like *cli.App) (release func()) {
 	var stop []func()
 	err := filepath.WalkDir(ts.Getenv("WORK"), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.IsDir() || d.Name() != repo.DirName {
+		if err != nil || !d.IsDir() || d.Name() != core.DirName {
 			return err
 		}
 		if _, err := os.Stat(filepath.Join(path, "db")); err == nil {

@@ -6,10 +6,10 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/peers"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // holdJSON is what hold says whenever another process begins or ends to have the repository.
@@ -46,7 +46,7 @@ func (c *cli) hold(ctx context.Context, _ *struct{}) (err error) {
 }
 
 func (c *cli) printHold(h *peers.Holder, socket string, own bool) error {
-	path := filepath.Join(h.Dir(), repo.DirName)
+	path := filepath.Join(h.Dir(), core.DirName)
 	switch {
 	case c.InJSON:
 		return c.PrintJSON(holdJSON{path, own, orNull(socket)})

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/capture"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/hooks"
 	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -145,7 +145,7 @@ func (c *cli) capture(ctx context.Context, receipts bool) {
 	if err != nil {
 		return
 	}
-	spool := filepath.Join(dir, repo.DirName)
+	spool := filepath.Join(dir, core.DirName)
 	if !capture.Pending(spool) && !(receipts && capture.Unrecorded(spool)) {
 		return
 	}

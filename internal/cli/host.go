@@ -11,10 +11,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/internal/show"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
@@ -161,7 +163,7 @@ func (r *Retrieval) CheckModels() error {
 
 // Request returns the request that flags make, and opens the models and finds the profiles that it
 // may name. stamp is what commits of embeddings are stamped with.
-func (r *Retrieval) Request(stamp repo.Stamp, profiles bool) (retrieve.Request, error) {
+func (r *Retrieval) Request(stamp state.Stamp, profiles bool) (retrieve.Request, error) {
 	base, err := r.c.question(r.cmd, r.q)
 	if err != nil {
 		return base, err
@@ -192,7 +194,7 @@ func (r *Retrieval) Request(stamp repo.Stamp, profiles bool) (retrieve.Request, 
 }
 
 // Embedding opens the models of EmbedFlags.
-func (r *Retrieval) Embedding(stamp repo.Stamp) error {
+func (r *Retrieval) Embedding(stamp state.Stamp) error {
 	if r.cmd.Flags().Changed("embed") && r.q.Embed == "" {
 		return usagef("--embed=: want a model, or --embed alone for the configured one")
 	}
@@ -213,7 +215,7 @@ func (r *Retrieval) profilesHere() (p *retrieve.Profiles, err error) {
 		return nil, nil
 	}
 	r.c.global.at = string(graph.Head)
-	err = r.c.withRepo(false, func(ctx context.Context, in *repo.Repo) error {
+	err = r.c.withRepo(false, func(ctx context.Context, in *core.Repo) error {
 		p, err = r.c.profiles(ctx, in)
 		return err
 	})
@@ -256,10 +258,10 @@ func (r *Retrieval) flag(name string) *pflag.Flag {
 }
 
 // profiles returns those of the revision of --at.
-func (c *cli) profiles(ctx context.Context, r *repo.Repo) (*retrieve.Profiles, error) {
+func (c *cli) profiles(ctx context.Context, r *core.Repo) (*retrieve.Profiles, error) {
 	s, err := c.snapshot(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	return s.Profiles(ctx)
+	return rank.Profiles(ctx, s)
 }

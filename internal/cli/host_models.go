@@ -8,11 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/show"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/model/embed"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -23,7 +24,7 @@ type Models struct {
 
 	c        *cli
 	cmd      *cobra.Command
-	stamp    repo.Stamp
+	stamp    state.Stamp
 	asked    *retrieve.Models
 	nodes    embed.Embedder // the model of queries for nodes, of which there are many; nil for none
 	rerank   string         // the name of the model that judges, "" for none
@@ -32,7 +33,7 @@ type Models struct {
 }
 
 // openModels opens what the flags name, and fills in what they say of a request.
-func (r *Retrieval) openModels(base *retrieve.Request, stamp repo.Stamp) error {
+func (r *Retrieval) openModels(base *retrieve.Request, stamp state.Stamp) error {
 	err := base.Validate()
 	if err != nil {
 		return err
@@ -83,7 +84,7 @@ func (m *Models) fromToday(req retrieve.Request) (retrieve.Request, error) {
 
 // EmbedNodes commits embeddings of all nodes that have none by the model.
 func (m *Models) EmbedNodes(
-	ctx context.Context, in *repo.Repo, head ipld.CID,
+	ctx context.Context, in *core.Repo, head ipld.CID,
 ) (ipld.CID, error) {
 	p := m.c.progress()
 	defer p.done()

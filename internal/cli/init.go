@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/settings"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 )
 
 type initJSON struct {
@@ -60,17 +62,17 @@ func (c *cli) runInit(ctx context.Context, q *initRequest) error {
 		dir = q.Dir
 	}
 	database := firstOf(c.global.repo, c.env("MNEM_REPO"))
-	if !repo.IsDatabase(database) || c.global.user {
+	if !core.IsDatabase(database) || c.global.user {
 		database = ""
 	}
-	if repo.IsDatabase(dir) {
+	if core.IsDatabase(dir) {
 		var err error
 		if dir, err = c.clientPath(dir); err != nil {
 			return err
 		}
 	}
 	dir = c.absolute(dir)
-	if filepath.Base(dir) == repo.DirName {
+	if filepath.Base(dir) == core.DirName {
 		dir = filepath.Dir(dir)
 	}
 	top := gitWorkTree(dir)
@@ -81,7 +83,7 @@ func (c *cli) runInit(ctx context.Context, q *initRequest) error {
 		top = ""
 	}
 	c.global.repo, c.global.user = dir, false
-	path := filepath.Join(dir, repo.DirName)
+	path := filepath.Join(dir, core.DirName)
 	if database != "" {
 		return c.initDatabase(ctx, database, dir, q.Branch, q.Dir != "")
 	}
@@ -101,7 +103,7 @@ func (c *cli) runInit(ctx context.Context, q *initRequest) error {
 // makeRepo makes an empty repository, with its author in its configuration unless the user's says who that is.
 func (c *cli) makeRepo(ctx context.Context, dir, branch string) error {
 	c.global.repo = dir
-	path := filepath.Join(dir, repo.DirName)
+	path := filepath.Join(dir, core.DirName)
 	author, write, err := c.firstAuthor()
 	if err != nil {
 		return err
@@ -119,7 +121,7 @@ func (c *cli) makeRepo(ctx context.Context, dir, branch string) error {
 		return err
 	}
 	opt.Branch = branch
-	r, err := repo.Init(ctx, dir, by, opt)
+	r, err := care.Init(ctx, dir, by, opt)
 	if errors.Is(err, fs.ErrExist) {
 		err = repoExists(err, path) // made by another process meanwhile
 	}
@@ -156,7 +158,7 @@ func (c *cli) firstAuthor() (author string, write bool, err error) {
 	}
 	author = firstOf(given, c.app.User)
 	if author == "" {
-		return "", false, hintNoAuthor(fmt.Errorf("%w: the system names no user", repo.ErrInvalid))
+		return "", false, hintNoAuthor(fmt.Errorf("%w: the system names no user", state.ErrInvalid))
 	}
 	key, err := settings.KeyOf("author")
 	if err == nil {

@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/filestate"
-	"github.com/mnem-project/mnem/repo"
 )
 
 const (
 	ignoreFile = ".gitignore"
-	ignoreLine = repo.DirName + "/"
+	ignoreLine = core.DirName + "/"
 	// maxIgnore bounds a file of patterns in bytes.
 	maxIgnore = 1 << 20
 )
@@ -60,7 +60,7 @@ func ignored(dir, top string) (bool, error) {
 // understood: then there is one line too many.
 func ignoresRepo(data []byte) bool {
 	for line := range bytes.Lines(data) {
-		if strings.Trim(strings.TrimSpace(string(line)), "/") == repo.DirName {
+		if strings.Trim(strings.TrimSpace(string(line)), "/") == core.DirName {
 			return true
 		}
 	}
@@ -82,7 +82,7 @@ func ignoreInGit(ctx context.Context, dir string) error {
 		return append(out, ignoreLine+"\n"...), nil
 	})
 	if err != nil {
-		return fmt.Errorf("init: %s is made, but not ignored by git: %w", repo.DirName, err)
+		return fmt.Errorf("init: %s is made, but not ignored by git: %w", core.DirName, err)
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/regular"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 )
 
 const (
@@ -59,7 +59,7 @@ func openError(arg string, err error) error {
 
 // changes returns the change lines of files, one after the other, as one stream. Each is opened
 // when it is its turn.
-func (c *cli) changes(ctx context.Context, args []string) (repo.Changes, error) {
+func (c *cli) changes(ctx context.Context, args []string) (state.Changes, error) {
 	if err := onceStdin(args); err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (c *cli) changes(ctx context.Context, args []string) (repo.Changes, error) 
 }
 
 // lines reads the change lines of files, and shows how many were read.
-func (c *cli) lines(ctx context.Context, names []string) (repo.Changes, error) {
+func (c *cli) lines(ctx context.Context, names []string) (state.Changes, error) {
 	changes, err := c.changes(ctx, names)
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (s source) changes(yield func(graph.Change, error) bool) (more bool) {
 		return false
 	}
 	more = true
-	for change, err := range repo.ReadChanges(f, name) {
+	for change, err := range state.ReadChanges(f, name) {
 		more = yield(change, err) && err == nil
 		if !more {
 			break

@@ -10,10 +10,11 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/program"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // started starts a command whose standard input is a pipe, and returns what writes to it.
@@ -91,7 +92,7 @@ func TestStdinHoldsNothing(t *testing.T) {
 // and answers nobody.
 func TestInterruptEndsTheWaitForTheLock(t *testing.T) {
 	dir := newRepo(t)
-	r, err := repo.Open(dir, repo.Options{})
+	r, err := care.Open(dir, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/internal/show"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // keyJSON is what is known of a key. Secret tells whether the user can sign with it.
@@ -219,10 +219,10 @@ func (c *cli) findKey(arg string) (*keyring.Ring, keyring.Known, error) {
 	case err != nil:
 		return nil, keyring.Known{}, err
 	case len(found) == 0:
-		return nil, keyring.Known{}, hint(&repo.NotFoundError{What: "key", Name: arg},
+		return nil, keyring.Known{}, hint(&state.NotFoundError{What: "key", Name: arg},
 			"see 'mnem key list', or give the whole key: %s…", commit.KeyPrefix)
 	case len(found) > 1:
-		return nil, keyring.Known{}, fmt.Errorf("%w: %d keys are named %q: give the whole key", repo.ErrInvalid,
+		return nil, keyring.Known{}, fmt.Errorf("%w: %d keys are named %q: give the whole key", state.ErrInvalid,
 			len(found), arg)
 	}
 	return ring, found[0], nil
@@ -410,7 +410,7 @@ func (c *cli) keyRevoke(ctx context.Context, q *keyRevokeRequest) error {
 func (c *cli) keyUntrust(ctx context.Context, q *keyNamed) error {
 	return c.editTrust(ctx, q.Name, func(l *keyring.TrustList, k keyring.Known, _ graph.Time) error {
 		if !l.Remove(k.Key) {
-			return &repo.NotFoundError{What: "key in the trust list", Name: q.Name}
+			return &state.NotFoundError{What: "key in the trust list", Name: q.Name}
 		}
 		return nil
 	})

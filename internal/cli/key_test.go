@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/testkit"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store/pebble"
 )
 
@@ -26,11 +26,11 @@ func signing(t *testing.T) *world {
 func TestVerifyForged(t *testing.T) {
 	w := signing(t)
 	w.run(0, "commit", "-m", "honest", "--sign", "alice.jsonl")
-	st, err := pebble.Open(filepath.Join(w.Dir, repo.DirName), pebble.Options{})
+	st, err := pebble.Open(filepath.Join(w.Dir, core.DirName), pebble.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged, err := testkit.Forge(t.Context(), st, repo.DefaultBranch, func(c *commit.Commit) {
+	forged, err := testkit.Forge(t.Context(), st, core.DefaultBranch, func(c *commit.Commit) {
 		c.Message = commit.Message{Text: "forged"}
 	})
 	if err != nil {

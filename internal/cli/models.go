@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/settings"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/model"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // queryAttempts is how often a provider is asked about one query: somebody waits for the answer,
@@ -69,7 +69,7 @@ func (k modelClock) Sleep(ctx context.Context, d time.Duration) error { return k
 // noModel is the error of a command that needs a model where none is named or configured. flag is what
 // names one on the command line.
 func (c *cli) noModel(reason, flag, key string) error {
-	err := fmt.Errorf("%w: %s", repo.ErrInvalid, reason)
+	err := fmt.Errorf("%w: %s", state.ErrInvalid, reason)
 	if c.by.Remote {
 		return hint(err, "on the machine that serves, run 'mnem config set %s SPEC'", key)
 	}
@@ -90,7 +90,7 @@ func (c *cli) modelSecret(env, urlKey string) (model.Secret, error) {
 	got, err := c.lookUp(key, false)
 	if err == nil && got.From == settings.FromRepository {
 		err = hint(fmt.Errorf("%w: %s is not sent to the address in the repository's configuration",
-			repo.ErrInvalid, env), "set it with 'mnem config set --user %s URL' or %s, or clear %s",
+			state.ErrInvalid, env), "set it with 'mnem config set --user %s URL' or %s, or clear %s",
 			urlKey, key.Env, env)
 	}
 	return model.Secret(secret), err

@@ -12,11 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/internal/show"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/policy"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -115,7 +116,7 @@ func (c *cli) readPolicy() (*policyJSON, error) {
 	out := &policyJSON{Path: path}
 	p, err := policy.Read(path)
 	if err != nil {
-		return nil, hint(fmt.Errorf("%w: %w", repo.ErrInvalid, err),
+		return nil, hint(fmt.Errorf("%w: %w", state.ErrInvalid, err),
 			"agents may change nothing until it is repaired or removed; see 'mnem policy --help'")
 	}
 	if p == nil {
@@ -136,7 +137,7 @@ func (c *cli) repoFile(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, repo.DirName)
+	path := filepath.Join(dir, core.DirName)
 	if _, err := os.Stat(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = hint(fmt.Errorf("%w: there is no repository in %s", store.ErrNotFound, dir),
@@ -212,7 +213,7 @@ func (c *cli) askPolicy(q *policyQuestion) error {
 		return err
 	}
 	if !slices.Contains(writingOperations(), q.Operation) {
-		return hint(fmt.Errorf("%w: --operation: policies speak of no %q", repo.ErrInvalid, q.Operation),
+		return hint(fmt.Errorf("%w: --operation: policies speak of no %q", state.ErrInvalid, q.Operation),
 			"'mnem policy check --operations' lists them")
 	}
 	p, _ := policy.Read(path) // a damaged one refuses, and says why
@@ -230,7 +231,7 @@ func (c *cli) policyInit(ctx context.Context, q *policyInitRequest) error {
 	}
 	data := policy.Encode(policy.Rule{Agents: q.Agents, Operations: q.Operations, Types: q.Types, Edges: q.Edges})
 	if _, err := policy.Parse(data); err != nil {
-		return fmt.Errorf("%w: %w", repo.ErrInvalid, err)
+		return fmt.Errorf("%w: %w", state.ErrInvalid, err)
 	}
 	if err := filestate.Create(path, data); errors.Is(err, fs.ErrExist) {
 		return hint(already(err, "policy %s", path), "edit it; 'mnem policy check' checks it")
@@ -250,13 +251,13 @@ func operationName(cmd *cobra.Command) string {
 // policyPath returns the path of the repository's policy.
 func (c *cli) policyPath() (string, error) {
 	dir, err := c.dir()
-	return filepath.Join(dir, repo.DirName, policy.FileName), err
+	return filepath.Join(dir, core.DirName, policy.FileName), err
 }
 
 // guard refuses a command that the repository's policy does not allow the agent of a stamp, and adds to
 // the stamp what refuses the changes that it does not allow; nothing for people, and a guard of changes
 // where there is a policy. It is asked for whatever writes, by stamp.
-func (c *cli) guard(by *repo.Stamp, name string) error {
+func (c *cli) guard(by *state.Stamp, name string) error {
 	if by.Agent == "" && !c.by.Remote { // who calls a server is an agent, named or not
 		return nil
 	}

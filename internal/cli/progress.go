@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/state"
 )
 
 const (
@@ -80,7 +80,7 @@ func (p *progress) done() {
 }
 
 // count shows the number of changes read.
-func (p *progress) count(changes repo.Changes) repo.Changes {
+func (p *progress) count(changes state.Changes) state.Changes {
 	return func(yield func(graph.Change, error) bool) {
 		n := 0
 		for change, err := range changes {

@@ -13,7 +13,11 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -80,26 +84,26 @@ func TestSessionPinsFollowsAndReplays(t *testing.T) {
 func TestReplayTellsDifferences(t *testing.T) {
 	w := withDemo(t)
 	ctx := context.Background()
-	r, err := repo.Open(w.dir, repo.Options{})
+	r, err := care.Open(w.dir, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	by := repo.Stamp{Author: "Ada", Time: 1, Command: []string{"test"}}
+	by := state.Stamp{Author: "Ada", Time: 1, Command: []string{"test"}}
 	record := func(name string, change func(*retrieve.Answer)) {
 		t.Helper()
 		s, err := r.Snapshot(ctx, "HEAD")
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := s.Retrieve(ctx, retrieve.Request{Text: "webhooks"})
+		answer, err := rank.Retrieve(ctx, s, retrieve.Request{Text: "webhooks"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		change(answer)
-		if _, err := r.StartSession(ctx, name, repo.SessionOptions{Stamp: by}); err != nil {
+		if _, err := session.StartSession(ctx, r, name, session.SessionOptions{Stamp: by}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.Record(ctx, name, answer, by); err != nil {
+		if _, err := session.Record(ctx, r, name, answer, by); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/testdata/demo"
 )
 
@@ -399,7 +399,7 @@ func TestReadsChangeNothing(t *testing.T) {
 func fileSums(t *testing.T, dir string) map[string]int {
 	t.Helper()
 	sums := make(map[string]int)
-	err := filepath.WalkDir(filepath.Join(dir, repo.DirName), func(
+	err := filepath.WalkDir(filepath.Join(dir, core.DirName), func(
 		path string, d os.DirEntry, err error,
 	) error {
 		if err != nil || d.IsDir() {

@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/peers"
 	"github.com/mnem-project/mnem/remote/byverb"
 	"github.com/mnem-project/mnem/remote/place"
 	"github.com/mnem-project/mnem/remote/trade"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // askHost returns this program as transfers see it.
@@ -65,7 +65,7 @@ func (c *cli) initMirror(ctx context.Context, dir, branch string) error {
 	}
 	opt.Branch = branch
 	by.Guard, by.Signed, by.Head = nil, nil, nil
-	r, err := repo.Init(ctx, dir, by, opt)
+	r, err := care.Init(ctx, dir, by, opt)
 	if err != nil {
 		return err
 	}

@@ -7,10 +7,10 @@ import (
 
 	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/internal/show"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote/place"
 	"github.com/mnem-project/mnem/remote/trade"
-	"github.com/mnem-project/mnem/repo"
 )
 
 type (
@@ -90,7 +90,7 @@ func (c *cli) keepRemote(
 		return err
 	}
 	// Refs and messages have the name.
-	if err := (repo.SecretOptions{}).Refuse(guard.Text("remote", r.Name)); err != nil {
+	if err := (state.SecretOptions{}).Refuse(guard.Text("remote", r.Name)); err != nil {
 		return err
 	}
 	if err := c.tryRemote(ctx, r); err != nil {

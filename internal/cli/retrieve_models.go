@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/settings"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/model"
 	"github.com/mnem-project/mnem/model/rerank"
 	"github.com/mnem-project/mnem/model/rewrite"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -39,7 +39,7 @@ func (c *cli) openReranker(spec string) (*rerank.Reranker, error) {
 	}
 	m, err := rerank.Open(spec, opt)
 	if err != nil {
-		return nil, fmt.Errorf("%w: --rerank: want a model: %w", repo.ErrInvalid, err)
+		return nil, fmt.Errorf("%w: --rerank: want a model: %w", state.ErrInvalid, err)
 	}
 	return m, nil
 }
@@ -83,7 +83,7 @@ func (c *cli) queryRewriter(spec, flag string, attempts int) (retrieve.Rewriter,
 	}
 	m, err := rewrite.Open(spec, opt)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", repo.ErrInvalid, strings.TrimRight(strings.TrimSuffix(flag, "SPEC"), " ="), err)
+		return nil, fmt.Errorf("%w: %s: %w", state.ErrInvalid, strings.TrimRight(strings.TrimSuffix(flag, "SPEC"), " ="), err)
 	}
 	return queryRewriter{m}, nil
 }

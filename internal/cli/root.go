@@ -13,9 +13,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/settings"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -102,7 +103,7 @@ func flagNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 
 // snapshot returns the memory at the revision of --at. HEAD before the first commit is the empty
 // memory.
-func (c *cli) snapshot(ctx context.Context, r *repo.Repo) (*repo.Snapshot, error) {
+func (c *cli) snapshot(ctx context.Context, r *core.Repo) (*core.Snapshot, error) {
 	if c.global.at == string(graph.Head) {
 		_, head, err := r.Branch(ctx)
 		if err != nil {
@@ -118,7 +119,7 @@ func (c *cli) agent() string { return firstOf(c.global.agent, c.by.Agent) }
 
 // stamp says who does this, and when. Where there is no repository that is what its error says: it
 // comes before what is missing for writing to one.
-func (c *cli) stamp() (repo.Stamp, error) {
+func (c *cli) stamp() (state.Stamp, error) {
 	by, err := c.stampOf()
 	if err != nil && c.opened == nil && c.doing.name != "init" {
 		if _, missing := c.repoFile(""); missing != nil {
@@ -128,9 +129,9 @@ func (c *cli) stamp() (repo.Stamp, error) {
 	return by, err
 }
 
-func (c *cli) stampOf() (repo.Stamp, error) {
+func (c *cli) stampOf() (state.Stamp, error) {
 	g := &c.global
-	by := repo.Stamp{
+	by := state.Stamp{
 		Author:  firstOf(g.author, c.by.Author),
 		Agent:   c.agent(),
 		Command: slices.Clone(c.doing.words),
@@ -146,7 +147,7 @@ func (c *cli) stampOf() (repo.Stamp, error) {
 		}
 	}
 	if by.Author == "" {
-		return by, hint(fmt.Errorf("%w: no author", repo.ErrInvalid),
+		return by, hint(fmt.Errorf("%w: no author", state.ErrInvalid),
 			"run 'mnem config set author NAME', or give --author")
 	}
 	if by.Time, err = c.now(); err != nil {
@@ -208,7 +209,7 @@ func (c *cli) absolute(path string) string {
 // process shares one it runs fn with that, and where another process has it open and answers that runs
 // the verb.
 func (c *cli) withRepo(
-	write bool, fn func(ctx context.Context, r *repo.Repo) error,
+	write bool, fn func(ctx context.Context, r *core.Repo) error,
 ) (err error) {
 	if err := c.follow(); err != nil {
 		return err
@@ -249,7 +250,7 @@ func (c *cli) openHint(err error) error {
 		}
 		return hint(err, "run 'mnem init' to make a repository there")
 	}
-	var lost *repo.HeadError
+	var lost *core.HeadError
 	if errors.As(err, &lost) {
 		return hint(err, "copy the repository; 'mnem fsck --repair --accept-head' then takes what is "+
 			"stored for the newest operation")
@@ -257,8 +258,8 @@ func (c *cli) openHint(err error) error {
 	return lockHint(err)
 }
 
-func (c *cli) options() (repo.Options, error) {
-	opt := repo.Options{
+func (c *cli) options() (core.Options, error) {
+	opt := core.Options{
 		Wait: c.global.wait, PID: c.app.PID, AcceptHead: c.acceptHead,
 		Since: c.app.clock().String(), Now: c.app.clock,
 	}

@@ -6,7 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -26,16 +27,16 @@ func (c *cli) dir() (string, error) {
 		return c.hasGlobal()
 	case isServer(path):
 		return "", errOnServer(path)
-	case repo.IsDatabase(path):
+	case core.IsDatabase(path):
 		return c.clientDir(path)
 	case path != "":
 		path = c.absolute(path)
-		if filepath.Base(path) == repo.DirName {
+		if filepath.Base(path) == core.DirName {
 			path = filepath.Dir(path)
 		}
 		return path, nil
 	}
-	dir, err := repo.Find(c.app.Dir)
+	dir, err := core.Find(c.app.Dir)
 	if err == nil || errors.Is(err, store.ErrNotFound) {
 		if main := c.mainRepo(dir); main != "" {
 			dir, err = main, nil
@@ -54,7 +55,7 @@ func (c *cli) dir() (string, error) {
 // own returns an error where a repository that nobody named is another user's: its configuration
 // would decide which servers see what is asked, and its facts would pass for the user's own.
 func (c *cli) own(dir string) error {
-	path := filepath.Join(dir, repo.DirName)
+	path := filepath.Join(dir, core.DirName)
 	info, err := os.Stat(path)
 	if err != nil {
 		return fmt.Errorf("find repository: %w", err)
@@ -85,9 +86,9 @@ func (c *cli) hasGlobal() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, err = os.Stat(filepath.Join(dir, repo.DirName))
+	_, err = os.Stat(filepath.Join(dir, core.DirName))
 	if errors.Is(err, os.ErrNotExist) {
-		err = noGlobal(&repo.NotFoundError{What: "user-wide repository", Name: dir})
+		err = noGlobal(&state.NotFoundError{What: "user-wide repository", Name: dir})
 	}
 	return dir, err
 }

@@ -17,10 +17,11 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/repofiles"
-	"github.com/mnem-project/mnem/repo"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write golden files instead of comparing with them")
@@ -90,7 +91,7 @@ func setupScript(env *testscript.Env, by *holding) error {
 // checkRepos checks every repository under a directory.
 func checkRepos(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.IsDir() || d.Name() != repo.DirName {
+		if err != nil || !d.IsDir() || d.Name() != core.DirName {
 			return err
 		}
 		if unknown, err := repofiles.Unknown(path); err != nil || len(unknown) > 0 {
@@ -99,11 +100,11 @@ func checkRepos(dir string) error {
 		if _, err := os.Stat(filepath.Join(path, "db")); err != nil {
 			return fs.SkipDir
 		}
-		r, err := repo.Open(filepath.Dir(path), repo.Options{ReadOnly: true})
+		r, err := care.Open(filepath.Dir(path), core.Options{ReadOnly: true})
 		if err != nil {
 			return err
 		}
-		report, err := r.Fsck(context.Background(), repo.FsckOptions{Full: true})
+		report, err := care.Fsck(context.Background(), r, care.FsckOptions{Full: true})
 		for _, e := range report.Errors {
 			err = fmt.Errorf("fsck %s: %s %s: %s", path, e.Kind, e.CID, e.Message)
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/guard"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/state"
 )
 
 // allowSecret is the flag about credentials.
@@ -24,12 +24,12 @@ func completeRules(_ *cobra.Command, _ []string, prefix string) (
 }
 
 // secretOptions says what becomes of credentials in what is written.
-func (c *cli) secretOptions() (repo.SecretOptions, error) {
+func (c *cli) secretOptions() (state.SecretOptions, error) {
 	for _, id := range c.global.allowSecret {
 		if !guard.IsRule(id) {
-			return repo.SecretOptions{}, hint(usagef("--%s: no rule %q", allowSecret, id),
+			return state.SecretOptions{}, hint(usagef("--%s: no rule %q", allowSecret, id),
 				"'mnem guard rules' lists them")
 		}
 	}
-	return repo.SecretOptions{Allow: c.global.allowSecret, Strict: c.global.strict}, nil
+	return state.SecretOptions{Allow: c.global.allowSecret, Strict: c.global.strict}, nil
 }

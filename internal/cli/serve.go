@@ -11,10 +11,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/settings"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/peers"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/serve"
 )
 
@@ -158,8 +159,8 @@ func (c *cli) serveFrom(
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(dir, repo.DirName)); err != nil {
-		return hint(noRepoError{dir, &repo.NotFoundError{What: "repository", Name: dir}},
+	if _, err := os.Stat(filepath.Join(dir, core.DirName)); err != nil {
+		return hint(noRepoError{dir, &state.NotFoundError{What: "repository", Name: dir}},
 			"run 'mnem init' to make one")
 	}
 	l, err := listen(ctx)

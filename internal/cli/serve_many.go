@@ -9,12 +9,13 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/internal/shelf"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/peers"
 	"github.com/mnem-project/mnem/remote"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/serve"
 )
 
@@ -53,15 +54,15 @@ func (c *cli) shelf(f *serveRequest) (shelf.Shelf, error) {
 	if !f.Many {
 		root := c.absolute(f.Root)
 		if info, err := os.Stat(root); err != nil || !info.IsDir() {
-			return nil, hint(&repo.NotFoundError{What: "directory", Name: f.Root}, "name a directory with repositories in it")
+			return nil, hint(&state.NotFoundError{What: "directory", Name: f.Root}, "name a directory with repositories in it")
 		}
 		return shelf.In(root, c.app.Now), nil
 	}
 	at := firstOf(c.global.repo, c.env("MNEM_REPO"))
-	if !repo.IsDatabase(at) {
+	if !core.IsDatabase(at) {
 		return nil, usagef("--many serves the repositories of a database: name it with -R postgres://HOST/DATABASE")
 	}
-	d, _, err := repo.OpenDatabase(at)
+	d, _, err := core.OpenDatabase(at)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +70,7 @@ func (c *cli) shelf(f *serveRequest) (shelf.Shelf, error) {
 		d.Close()
 		return nil, hint(err, "'mnem -R postgres://HOST/DATABASE?repository=NAME init' makes the first one")
 	}
-	return shelf.InDatabase(d, repo.ShownDatabase(at), c.clientDir, c.app.Now), nil
+	return shelf.InDatabase(d, core.ShownDatabase(at), c.clientDir, c.app.Now), nil
 }
 
 // serveMany serves all repositories under a directory, or in a database, until the context ends.
@@ -238,7 +239,7 @@ func (m *many) close() (err error) {
 
 // takeUploads has a server take uploads into the files of a repository, within its quota of bytes.
 func (c *cli) takeUploads(cfg *serve.Config, dir string) {
-	path := filepath.Join(dir, repo.DirName)
+	path := filepath.Join(dir, core.DirName)
 	quota, usage := cfg.Quota.Bytes, cfg.Usage
 	cfg.Uploads = &serve.Uploads{Dir: filepath.Join(path, uploadDir), Now: cfg.Now, Room: func() int64 {
 		left := int64(remote.MaxPack)

@@ -13,8 +13,8 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/internal/settings"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -111,7 +111,7 @@ func (c *cli) signingKey(ring *keyring.Ring) (string, error) {
 		return "", hint(fmt.Errorf("%w: there is no key to sign with", store.ErrNotFound),
 			"make one with 'mnem key new NAME'")
 	case len(names) > 1:
-		return "", hint(fmt.Errorf("%w: there are %d keys to sign with", repo.ErrInvalid, len(names)),
+		return "", hint(fmt.Errorf("%w: there are %d keys to sign with", state.ErrInvalid, len(names)),
 			"name one with --key, or with 'mnem config set key NAME'")
 	}
 	return names[0], nil
@@ -150,7 +150,7 @@ func (c *cli) ring() (*keyring.Ring, error) {
 // missingKey tells a key that does not exist as such.
 func missingKey(err error, name string) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return &repo.NotFoundError{What: "key", Name: name}
+		return &state.NotFoundError{What: "key", Name: name}
 	}
 	return err
 }

@@ -13,10 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/peers"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // TestOtherVersionTakesOver has an owner be followed by one of another version, which refuses at
@@ -32,22 +33,22 @@ func TestOtherVersionTakesOver(t *testing.T) {
 	if code := app.Run(t.Context(), []string{"init"}); code != 0 {
 		t.Fatalf("init: exit code %d", code)
 	}
-	r, err := repo.Open(app.Dir, repo.Options{})
+	r, err := care.Open(app.Dir, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = r.Close() }()
-	first, err := owner.NewHost(filepath.Join(app.Dir, repo.DirName), os.TempDir(), peers.BuildOf("v1"),
+	first, err := owner.NewHost(filepath.Join(app.Dir, core.DirName), os.TempDir(), peers.BuildOf("v1"),
 		func(ctx context.Context, _ *owner.Verb) owner.Result { <-ctx.Done(); return owner.Result{Failed: true} })
 	if err == nil {
-		err = r.SetOwner(repo.Owner{PID: os.Getpid(), Protocol: owner.Protocol, Socket: first.Socket()})
+		err = r.SetOwner(core.Owner{PID: os.Getpid(), Protocol: owner.Protocol, Socket: first.Socket()})
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	holder := peers.NewHolder(app.Dir, repo.Options{Wait: time.Second}, peers.Options{Now: app.Now}, nil)
+	holder := peers.NewHolder(app.Dir, core.Options{Wait: time.Second}, peers.Options{Now: app.Now}, nil)
 	found, kept, watched := make(chan bool, 10), make(chan error, 1), make(chan int, 1)
 	go func() { kept <- holder.Keep(ctx, func(_ string, own bool) { found <- own }) }()
 	if <-found {
@@ -79,7 +80,7 @@ func TestOtherVersionTakesOver(t *testing.T) {
 }
 
 // alien listens for other processes and greets them in a protocol of its own.
-func alien(t *testing.T, r *repo.Repo) (stop func()) {
+func alien(t *testing.T, r *core.Repo) (stop func()) {
 	t.Helper()
 	room, err := os.MkdirTemp("", "m")
 	if err != nil {
@@ -88,7 +89,7 @@ func alien(t *testing.T, r *repo.Repo) (stop func()) {
 	socket := filepath.Join(room, "s")
 	l, err := net.Listen("unix", socket)
 	if err == nil {
-		err = r.SetOwner(repo.Owner{PID: os.Getpid(), Protocol: 9, Socket: socket})
+		err = r.SetOwner(core.Owner{PID: os.Getpid(), Protocol: 9, Socket: socket})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +122,7 @@ func TestUnknownWrites(t *testing.T) {
 	} {
 		writes := tt.writes
 		w, run := remoteWorld(t)
-		r, err := repo.Open(w.Dir, repo.Options{})
+		r, err := care.Open(w.Dir, core.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,13 +136,13 @@ func TestUnknownWrites(t *testing.T) {
 			close(began)
 			<-ctx.Done()
 		}
-		host, err := owner.NewHost(filepath.Join(w.Dir, repo.DirName), os.TempDir(), peers.BuildOf("v1"),
+		host, err := owner.NewHost(filepath.Join(w.Dir, core.DirName), os.TempDir(), peers.BuildOf("v1"),
 			func(ctx context.Context, v *owner.Verb) owner.Result {
 				begin(ctx, v.Answers, v.Writes)
 				return owner.Result{Failed: true}
 			})
 		if err == nil {
-			err = r.SetOwner(repo.Owner{PID: os.Getpid(), Protocol: owner.Protocol, Socket: host.Socket()})
+			err = r.SetOwner(core.Owner{PID: os.Getpid(), Protocol: owner.Protocol, Socket: host.Socket()})
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -11,11 +11,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/regular"
 	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/peers"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // maxHeld is how many bytes of an input that was read ahead are kept in memory.
@@ -131,7 +131,7 @@ func (c *cli) spoolFile(from io.Reader) (*peers.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return peers.SpoolFile(filepath.Join(dir, repo.DirName), from)
+	return peers.SpoolFile(filepath.Join(dir, core.DirName), from)
 }
 
 // longText returns the text of arguments, or of standard input where they are a hyphen. Of more

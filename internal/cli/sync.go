@@ -3,13 +3,13 @@ package cli
 import (
 	"context"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/internal/settings"
 	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote/byverb"
 	"github.com/mnem-project/mnem/remote/trade"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // bytes shows how many bytes have come or gone.
@@ -230,7 +230,7 @@ func (c *cli) branchesToSync(ctx context.Context, t *trade.Transfer, branch stri
 	followed := ""
 	if on := c.by.Following; on != nil {
 		if followed = on.Branch; on.ReadOnly != "" && branch == "" && c.by.Branch == "" && !all {
-			return nil, &repo.ReadOnlyError{Why: on.ReadOnly}
+			return nil, &core.ReadOnlyError{Why: on.ReadOnly}
 		}
 	}
 	if name := firstOf(branch, c.by.Branch, followed); name != "" && !all {

@@ -15,12 +15,13 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/regular"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/model/embed"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/peers"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // running is a verb that runs: here, or where the repository is open.
@@ -28,8 +29,8 @@ type running struct {
 	spec  *ops.Spec
 	req   any
 	emit  func(answer any) error
-	typed bool       // whether emit is given answers, and not JSON printed as it comes
-	stamp repo.Stamp // of a verb that writes, once it is made
+	typed bool        // whether emit is given answers, and not JSON printed as it comes
+	stamp state.Stamp // of a verb that writes, once it is made
 
 	rest ops.Resumer // the request of a verb without an end, nil of others
 	over bool        // whether no more answers are wanted
@@ -166,7 +167,7 @@ func (c *cli) verb(v *verb) *cobra.Command {
 		if q, ok := req.(fileReader); ok {
 			if names := q.FileNames(); len(names) > 0 {
 				c.inputs = names
-				q.SetChanges(func(ctx context.Context) (repo.Changes, error) { return c.lines(ctx, names) })
+				q.SetChanges(func(ctx context.Context) (state.Changes, error) { return c.lines(ctx, names) })
 			}
 		}
 		return v.run(cmd.Context(), c, req)
@@ -200,7 +201,7 @@ func givenFlags(cmd *cobra.Command) (given []string) {
 
 // lineReader is a request of a verb that reads change lines, fileReader one that names their files.
 type lineReader interface {
-	SetChanges(read func(context.Context) (repo.Changes, error))
+	SetChanges(read func(context.Context) (state.Changes, error))
 }
 
 type fileReader interface {
@@ -355,7 +356,7 @@ func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) erro
 	}
 	if q, ok := req.(lineReader); ok && args.Lines {
 		c.inputs = []string{stdinName}
-		q.SetChanges(func(ctx context.Context) (repo.Changes, error) { return c.changes(ctx, c.inputs) })
+		q.SetChanges(func(ctx context.Context) (state.Changes, error) { return c.changes(ctx, c.inputs) })
 	}
 	c.started = true
 	c.doing = doing{ctx: ctx, name: v.spec.Name(), words: words, wait: c.doing.wait}
@@ -376,7 +377,7 @@ func (h host) Open(
 		}
 		defer func() { err = firstError(err, done()) }()
 	}
-	err = h.c.withRepo(write, func(ctx context.Context, _ *repo.Repo) error { return fn(ctx) })
+	err = h.c.withRepo(write, func(ctx context.Context, _ *core.Repo) error { return fn(ctx) })
 	var elsewhere *answeredError
 	if errors.As(err, &elsewhere) {
 		return elsewhere.err
@@ -395,7 +396,7 @@ func (c *cli) converses() bool {
 func (h host) Elsewhere(ctx context.Context) (bool, error) { return h.c.lookAhead(ctx) }
 
 // Repo implements ops.Host.
-func (h host) Repo() *repo.Repo { return h.c.opened }
+func (h host) Repo() *core.Repo { return h.c.opened }
 
 // Permit implements ops.Host.
 func (h host) Permit(agent string, rights []string) error {
@@ -403,11 +404,11 @@ func (h host) Permit(agent string, rights []string) error {
 }
 
 // Stamp implements ops.Host. What was given on the command line goes before what is configured.
-func (h host) Stamp(_ *ops.Spec, w *ops.Writing) (repo.Stamp, error) {
+func (h host) Stamp(_ *ops.Spec, w *ops.Writing) (state.Stamp, error) {
 	c := h.c
 	c.take(*w)
 	if _, err := c.dir(); err != nil && w.Signs { // where there is no repository nothing else is worth a word
-		return repo.Stamp{}, err
+		return state.Stamp{}, err
 	}
 	var err error
 	if c.asked.stamp, err = c.stamp(); err == nil && w.Signs && !w.DryRun {

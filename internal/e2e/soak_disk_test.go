@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/layout"
 	"github.com/mnem-project/mnem/operation"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -89,7 +89,7 @@ func noSpace(err error) bool {
 
 // stopped reports whether a call failed since a write of the store itself did, of what it had accepted before: until
 // the store is opened again, which the next call does, all calls fail.
-func stopped(err error) bool { return strings.Contains(err.Error(), repo.ErrStopped.Error()) }
+func stopped(err error) bool { return strings.Contains(err.Error(), core.ErrStopped.Error()) }
 
 // TestNoSpace tells refusals by a full disk from other errors.
 func TestNoSpace(t *testing.T) {

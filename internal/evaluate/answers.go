@@ -7,10 +7,13 @@ import (
 	"io/fs"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/tuning"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -34,7 +37,7 @@ type AnswersOptions struct {
 	Vectors bool             // rank by the given vectors too
 	// Profiles, Prepare, Ask and Progress are as in Options.
 	Profiles *retrieve.Profiles
-	Prepare  func(context.Context, *repo.Repo, ipld.CID) (ipld.CID, error)
+	Prepare  func(context.Context, *core.Repo, ipld.CID) (ipld.CID, error)
 	Ask      func(context.Context, retrieve.Request) (retrieve.Request, error)
 	Progress func(what string, done, total int)
 }
@@ -48,8 +51,8 @@ type Memories struct {
 // filled is the repository of a set.
 type filled struct {
 	*answerFiles
-	rp   *repo.Repo
-	snap *repo.Snapshot
+	rp   *core.Repo
+	snap *core.Snapshot
 	keys map[graph.ID]string // of the memories
 	now  graph.OptTime
 }
@@ -102,8 +105,8 @@ func (m *Memories) Close() (err error) {
 
 // fill writes the memories of a set.
 func (s *filled) fill(ctx context.Context, opt *AnswersOptions, wrote func()) (err error) {
-	stamp := repo.Stamp{Author: "mnem bench", Time: s.facts[0].at, Command: []string{"bench", "answers"}}
-	if s.rp, err = repo.New(ctx, mem.New(), stamp, repo.Options{}); err != nil {
+	stamp := state.Stamp{Author: "mnem bench", Time: s.facts[0].at, Command: []string{"bench", "answers"}}
+	if s.rp, err = care.New(ctx, mem.New(), stamp, core.Options{}); err != nil {
 		return err
 	}
 	s.keys = make(map[graph.ID]string)
@@ -113,7 +116,7 @@ func (s *filled) fill(ctx context.Context, opt *AnswersOptions, wrote func()) (e
 	for i := range s.facts {
 		one := &s.facts[i]
 		stamp.Time = one.at
-		res, err := agent.Remember(ctx, memory.RememberOptions{CommitOptions: repo.CommitOptions{Stamp: stamp}},
+		res, err := agent.Remember(ctx, memory.RememberOptions{CommitOptions: core.CommitOptions{Stamp: stamp}},
 			one.RememberRequest)
 		if err != nil {
 			return s.at(memoriesFile, one.line, err)
@@ -128,7 +131,7 @@ func (s *filled) fill(ctx context.Context, opt *AnswersOptions, wrote func()) (e
 	s.now = graph.At(stamp.Time + dayAfter)
 	if opt.Vectors {
 		res, err := s.rp.Commit(ctx, s.embeddings(ids, opt.Cues),
-			repo.CommitOptions{Stamp: stamp, Message: "vectors"})
+			core.CommitOptions{Stamp: stamp, Message: "vectors"})
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.shown(vectorsFile), err)
 		}
@@ -144,7 +147,7 @@ func (s *filled) fill(ctx context.Context, opt *AnswersOptions, wrote func()) (e
 }
 
 // embeddings gives each memory its vector.
-func (s *filled) embeddings(ids map[string]graph.ID, cues bool) repo.Changes {
+func (s *filled) embeddings(ids map[string]graph.ID, cues bool) state.Changes {
 	return func(yield func(graph.Change, error) bool) {
 		for i := range s.facts {
 			v := s.vectors[s.facts[i].vectorID(cues)]
@@ -207,7 +210,7 @@ func (m *Memories) ask(
 	if req, err = m.opt.Profiles.Apply(req); err != nil {
 		return nil, err
 	}
-	answer, err := s.snap.Retrieve(ctx, req)
+	answer, err := rank.Retrieve(ctx, s.snap, req)
 	if err != nil {
 		return nil, err
 	}

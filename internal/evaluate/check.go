@@ -10,9 +10,9 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -23,7 +23,7 @@ type CheckOptions struct {
 	Thresholds *memory.Thresholds
 	// Sample is how many questions of each kind count, those of the smallest hash; 0 for all.
 	Sample   int
-	Prepare  func(context.Context, *repo.Repo, ipld.CID) (ipld.CID, error)
+	Prepare  func(context.Context, *core.Repo, ipld.CID) (ipld.CID, error)
 	Ask      func(context.Context, retrieve.Request) (retrieve.Request, error)
 	Shown    string
 	Progress func(what string, done, total int)
@@ -66,8 +66,8 @@ type LeftOutRow struct {
 // checkSet is a pair, open.
 type checkSet struct {
 	name    string
-	rp      *repo.Repo
-	snap    *repo.Snapshot
+	rp      *core.Repo
+	snap    *core.Snapshot
 	queries []Query
 	names   []string
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/mnem-project/mnem/ingest"
 	"github.com/mnem-project/mnem/ingest/chats"
 	"github.com/mnem-project/mnem/ingest/parse"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -64,7 +65,7 @@ func (f *formed) rename(a *retrieve.Answer) {
 // form makes changes of the nodes of a change file as if they had come in another form. Edges are left out:
 // neither form has those.
 func form(
-	ctx context.Context, rp *repo.Repo, as Form, lines repo.Changes,
+	ctx context.Context, rp *core.Repo, as Form, lines state.Changes,
 ) (list []graph.Change, of *formed, err error) {
 	var nodes []*graph.NodeChange
 	for change, err := range lines {
@@ -89,7 +90,7 @@ func noKey() ([]byte, error) { return make([]byte, 32), nil }
 
 // markdown makes a file of each node.
 func markdown(
-	ctx context.Context, rp *repo.Repo, nodes []*graph.NodeChange,
+	ctx context.Context, rp *core.Repo, nodes []*graph.NodeChange,
 ) ([]graph.Change, *formed, error) {
 	redact := &ingest.Redactor{Key: noKey}
 	files := make([]*ingest.File, len(nodes))
@@ -228,7 +229,7 @@ func content(n *graph.NodeChange) string {
 }
 
 // changesOf yields a list of changes.
-func changesOf(list []graph.Change) repo.Changes {
+func changesOf(list []graph.Change) state.Changes {
 	return func(yield func(graph.Change, error) bool) {
 		for _, c := range list {
 			if !yield(c, nil) {

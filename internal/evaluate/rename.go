@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -25,7 +25,7 @@ const (
 // namesIn returns the names that a memory is about, as the speakers of a dialogue: values of string
 // properties, of at most three words that each begin with a capital, that one node of twenty has. The
 // most frequent come first, and of equally frequent ones the first in bytewise order.
-func namesIn(ctx context.Context, s *repo.Snapshot) ([]string, error) {
+func namesIn(ctx context.Context, s *core.Snapshot) ([]string, error) {
 	a, err := text.New(retrieve.Language)
 	if err != nil {
 		return nil, err

@@ -13,8 +13,11 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
@@ -67,7 +70,7 @@ type Options struct {
 	As Form
 	// Prepare, where given, is called with the repository of each pair and the only commit in it; it
 	// may commit more, and returns the commit that queries are answered from.
-	Prepare func(context.Context, *repo.Repo, ipld.CID) (ipld.CID, error)
+	Prepare func(context.Context, *core.Repo, ipld.CID) (ipld.CID, error)
 	// Ask, where given, completes the request of each query before it is answered, as by a model; it
 	// is called once, also where a query is answered several times. Its error ends the run.
 	Ask   func(context.Context, retrieve.Request) (retrieve.Request, error)
@@ -275,7 +278,7 @@ func (r *runner) pair(ctx context.Context, name string) (err error) {
 }
 
 // query answers one query, and again for each further row.
-func (r *runner) query(ctx context.Context, s *repo.Snapshot, q *Query) (err error) {
+func (r *runner) query(ctx context.Context, s *core.Snapshot, q *Query) (err error) {
 	at := func(err error) error {
 		return &graph.LineError{File: r.shown(q.file), Line: q.Line, Err: err}
 	}
@@ -316,20 +319,20 @@ func (r *runner) query(ctx context.Context, s *repo.Snapshot, q *Query) (err err
 }
 
 // Stamp says who made the commits of a pair's repository, and when.
-func Stamp() repo.Stamp {
-	return repo.Stamp{Author: "mnem bench", Time: commitTime, Command: []string{"bench", "eval"}}
+func Stamp() state.Stamp {
+	return state.Stamp{Author: "mnem bench", Time: commitTime, Command: []string{"bench", "eval"}}
 }
 
 // build makes the repository of a change file. It is returned with an error too, to be closed.
-func (r *runner) build(ctx context.Context, name string) (*repo.Snapshot, *repo.Repo, error) {
+func (r *runner) build(ctx context.Context, name string) (*core.Snapshot, *core.Repo, error) {
 	by := Stamp()
-	rp, err := repo.New(ctx, mem.New(), by, repo.Options{})
+	rp, err := care.New(ctx, mem.New(), by, core.Options{})
 	if err != nil {
 		return nil, rp, err
 	}
 	var head ipld.CID
 	err = r.open(name+changesEnd, func(f io.Reader, file string) error {
-		changes := r.counted(repo.ReadChanges(f, file))
+		changes := r.counted(state.ReadChanges(f, file))
 		if r.opt.As != FormLines {
 			var list []graph.Change
 			if list, r.formed, err = form(ctx, rp, r.opt.As, changes); err != nil {
@@ -338,7 +341,7 @@ func (r *runner) build(ctx context.Context, name string) (*repo.Snapshot, *repo.
 			changes = changesOf(list)
 		}
 		res, err := rp.Commit(ctx, changes,
-			repo.CommitOptions{Stamp: by, Message: "what the questions are about"})
+			core.CommitOptions{Stamp: by, Message: "what the questions are about"})
 		if err == nil {
 			head = res.Commit
 		}
@@ -355,7 +358,7 @@ func (r *runner) build(ctx context.Context, name string) (*repo.Snapshot, *repo.
 }
 
 // counted tells how many changes were read.
-func (r *runner) counted(changes repo.Changes) repo.Changes {
+func (r *runner) counted(changes state.Changes) state.Changes {
 	return func(yield func(graph.Change, error) bool) {
 		n := 0
 		for change, err := range changes {
@@ -370,9 +373,9 @@ func (r *runner) counted(changes repo.Changes) repo.Changes {
 
 // answer answers a request with nodes of the change file.
 func (r *runner) answer(
-	ctx context.Context, s *repo.Snapshot, req retrieve.Request,
+	ctx context.Context, s *core.Snapshot, req retrieve.Request,
 ) (*retrieve.Answer, error) {
-	answer, err := s.Retrieve(ctx, req)
+	answer, err := rank.Retrieve(ctx, s, req)
 	if err == nil && r.formed != nil {
 		r.formed.rename(answer)
 	}
@@ -380,7 +383,7 @@ func (r *runner) answer(
 }
 
 // known refuses a query whose known answers are not there to be found, in whatever form.
-func (r *runner) known(ctx context.Context, s *repo.Snapshot, q *Query) error {
+func (r *runner) known(ctx context.Context, s *core.Snapshot, q *Query) error {
 	if r.formed == nil {
 		return known(ctx, s, q)
 	}
@@ -393,7 +396,7 @@ func (r *runner) known(ctx context.Context, s *repo.Snapshot, q *Query) error {
 }
 
 // known refuses a query whose known answers are not there to be found.
-func known(ctx context.Context, s *repo.Snapshot, q *Query) error {
+func known(ctx context.Context, s *core.Snapshot, q *Query) error {
 	if err := exist(ctx, s, "gold", q.names, q.Gold); err != nil {
 		return err
 	}
@@ -402,7 +405,7 @@ func known(ctx context.Context, s *repo.Snapshot, q *Query) error {
 
 // exist refuses names of a member whose nodes do not exist.
 func exist(
-	ctx context.Context, s *repo.Snapshot, member string, names []string, ids []graph.ID,
+	ctx context.Context, s *core.Snapshot, member string, names []string, ids []graph.ID,
 ) error {
 	var missing []string
 	count := 0

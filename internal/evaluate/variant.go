@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -40,7 +40,7 @@ func (r *runner) variants() func(retrieve.Request, *retrieve.Answer) []variant {
 // vary answers a query in all variants. A row is over all queries: one that has no such lane is
 // answered with nothing by it, and one without such a stage as it is.
 func (r *runner) vary(
-	ctx context.Context, s *repo.Snapshot, q *Query, list []variant, whole Scores,
+	ctx context.Context, s *core.Snapshot, q *Query, list []variant, whole Scores,
 ) error {
 	rest := whole
 	if r.opt.By == ByLane {
@@ -152,7 +152,7 @@ func laneOrder(lane retrieve.Lane) int {
 }
 
 // edgeTypes returns the types of the edges that are there, ascending, where stages are measured.
-func (r *runner) edgeTypes(ctx context.Context, s *repo.Snapshot) ([]string, error) {
+func (r *runner) edgeTypes(ctx context.Context, s *core.Snapshot) ([]string, error) {
 	if r.opt.By != ByStage {
 		return nil, nil
 	}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/evaluate"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -136,7 +136,7 @@ func TestRunAsks(t *testing.T) {
 			r.Rewrites = []string{"fish"}
 			return r, nil
 		},
-		Prepare: func(_ context.Context, _ *repo.Repo, head ipld.CID) (ipld.CID, error) {
+		Prepare: func(_ context.Context, _ *core.Repo, head ipld.CID) (ipld.CID, error) {
 			prepared++
 			return head, nil
 		},
@@ -156,7 +156,7 @@ func TestRunAsks(t *testing.T) {
 	if !errors.Is(err, no) || !strings.Contains(err.Error(), "bird.queries.jsonl:1") {
 		t.Errorf("asking failed: %v", err)
 	}
-	opt.Prepare = func(_ context.Context, _ *repo.Repo, c ipld.CID) (ipld.CID, error) { return c, no }
+	opt.Prepare = func(_ context.Context, _ *core.Repo, c ipld.CID) (ipld.CID, error) { return c, no }
 	if _, err := evaluate.Run(t.Context(), zoo(), opt); !errors.Is(err, no) {
 		t.Errorf("preparing failed: %v", err)
 	}

@@ -13,11 +13,11 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/gitdir"
 	"github.com/mnem-project/mnem/internal/gitrun"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // WorkTree returns the git work tree that the memory in a directory follows: the one that the working directory is in,
@@ -73,7 +73,7 @@ func MainRepo(found, at string, follows func(dir string) bool) string {
 	if err != nil || !tree.Linked() || tree.Main() == "" || found != "" && within(found, tree.Work) {
 		return found
 	}
-	dir, err := repo.Find(tree.Main())
+	dir, err := core.Find(tree.Main())
 	if err != nil || dir == found || !follows(dir) {
 		return found
 	}

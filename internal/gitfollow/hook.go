@@ -14,9 +14,9 @@ import (
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/internal/gitdir"
 	"github.com/mnem-project/mnem/internal/plain"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 )
 
 const (
@@ -52,7 +52,7 @@ func hooksHere(ctx context.Context, tree *gitdir.Tree) error {
 	if dir = strings.TrimSpace(dir); err != nil || dir == "" {
 		return err
 	}
-	return ops.Hintf(fmt.Errorf("%w: git's hooks are in %s (core.hooksPath)", repo.ErrInvalid, text.EscapeLine(dir)),
+	return ops.Hintf(fmt.Errorf("%w: git's hooks are in %s (core.hooksPath)", state.ErrInvalid, text.EscapeLine(dir)),
 		"add the line 'mnem git sync --quiet || :' to the hook post-merge there")
 }
 

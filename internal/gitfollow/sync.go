@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/gitdir"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote/byverb"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // Synced is what a sync with git did.
@@ -72,7 +73,7 @@ func Sync(
 ) (*Synced, error) {
 	out := &Synced{DryRun: dryRun}
 	if why := on.ReadOnly; why != "" {
-		return out, &repo.ReadOnlyError{Why: why}
+		return out, &core.ReadOnlyError{Why: why}
 	}
 	out.Branch = on.Branch
 	missing, err := memories(ctx, here, named, func(name, git string, asked bool) error {
@@ -107,7 +108,7 @@ func Sync(
 	}
 	for _, git := range missing {
 		if git != on.Git {
-			return out, ops.Hintf(&repo.NotFoundError{What: "memory of git branch", Name: git},
+			return out, ops.Hintf(&state.NotFoundError{What: "memory of git branch", Name: git},
 				"see 'mnem branch' for the branches of the memory")
 		}
 	}
@@ -150,7 +151,7 @@ func Prune(
 		if asked && err == nil {
 			var tip string
 			if tip, err = tree.Tip(ctx, "refs/heads/"+git); tip != "" {
-				return ops.Hintf(fmt.Errorf("%w: there is a git branch %s", repo.ErrInvalid, text.EscapeLine(git)),
+				return ops.Hintf(fmt.Errorf("%w: there is a git branch %s", state.ErrInvalid, text.EscapeLine(git)),
 					"remove it with 'git branch -d' first")
 			}
 			gone = true
@@ -171,7 +172,7 @@ func Prune(
 		return err
 	})
 	if err == nil && len(missing) > 0 {
-		err = &repo.NotFoundError{What: "memory of git branch", Name: missing[0]}
+		err = &state.NotFoundError{What: "memory of git branch", Name: missing[0]}
 	}
 	if err != nil {
 		return nil, err

@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/plain"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 )
 
 const (
@@ -97,7 +97,7 @@ func (b *Buffer) Err() error {
 	if !b.Over || b.cut {
 		return nil
 	}
-	return fmt.Errorf("%w: it prints more than %d bytes", repo.ErrInvalid, b.Limit)
+	return fmt.Errorf("%w: it prints more than %d bytes", state.ErrInvalid, b.Limit)
 }
 
 // Interrupted returns the context's error in the place of one that came of its end.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/state"
 )
 
 // TestRunGit has a program in the place of git print too much, complain a lot, fail, and be interrupted.
@@ -34,7 +34,7 @@ func TestRunGit(t *testing.T) {
 		t.Errorf("with many warnings: %q, %v", out, err)
 	}
 	out, err := run(t.Context(), lines)
-	if !errors.Is(err, repo.ErrInvalid) || len(out) > 1000 || !strings.Contains(err.Error(), "git show: ") {
+	if !errors.Is(err, state.ErrInvalid) || len(out) > 1000 || !strings.Contains(err.Error(), "git show: ") {
 		t.Errorf("%d bytes are kept of too many: %v", len(out), err)
 	}
 	_, err = run(t.Context(), "("+lines+") >&2; exit 3")

@@ -10,12 +10,13 @@ import (
 
 	"github.com/mnem-project/mnem/capture"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/plain"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -34,7 +35,7 @@ const (
 
 // noRepository reports whether an error says that a directory has no repository, and not that a memory lacks something.
 func noRepository(err error) bool {
-	var lacks *repo.NotFoundError
+	var lacks *state.NotFoundError
 	return errors.Is(err, store.ErrNotFound) && !errors.As(err, &lacks)
 }
 
@@ -42,7 +43,7 @@ func noRepository(err error) bool {
 // is pinned, what contradicts itself, and what is news to the user of the last session.
 func (h *Host) sessionBrief(ctx context.Context, dir string, t *telling) error {
 	t.asked = true
-	spool := filepath.Join(dir, repo.DirName)
+	spool := filepath.Join(dir, core.DirName)
 	params := map[string]any{
 		"where": []string{memory.PropPinned + " = true"}, "budget": maxPinned, "limit": asked,
 	}

@@ -20,10 +20,10 @@ import (
 
 	"github.com/mnem-project/mnem/capture"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -82,7 +82,7 @@ func (h *Host) Call(ctx context.Context, program, event string, in io.Reader) (s
 	if on, err := h.Configured(OnKey); err != nil || on == "false" {
 		return "", err
 	}
-	spool := filepath.Join(dir, repo.DirName)
+	spool := filepath.Join(dir, core.DirName)
 	private, err := h.private(spool, call)
 	if err != nil {
 		return "", err
@@ -135,7 +135,7 @@ func (h *Host) noteCall(ctx context.Context, dir string, call *capture.Call) err
 	var e *capture.Entry
 	var err error
 	if call.Talk != nil {
-		e, err = capture.NoteTalk(filepath.Join(dir, repo.DirName), call)
+		e, err = capture.NoteTalk(filepath.Join(dir, core.DirName), call)
 	} else {
 		e, err = capture.EntryOf(call, h.Home, h.Getenv("CLAUDE_CONFIG_DIR"), h.Getenv("CODEX_HOME"), dir)
 	}
@@ -143,7 +143,7 @@ func (h *Host) noteCall(ctx context.Context, dir string, call *capture.Call) err
 		return err
 	}
 	anew := call.Event != capture.SessionStart && call.Event != capture.Prompt
-	return capture.Note(ctx, filepath.Join(dir, repo.DirName), e, anew)
+	return capture.Note(ctx, filepath.Join(dir, core.DirName), e, anew)
 }
 
 // telling is what an agent is given at a call.
@@ -199,7 +199,7 @@ func (h *Host) known(ctx context.Context, dir string, t *telling) error {
 	if strings.TrimSpace(query) == "" || strings.HasPrefix(query, "/") { // a command of the program
 		return nil
 	}
-	spool := filepath.Join(dir, repo.DirName)
+	spool := filepath.Join(dir, core.DirName)
 	query, _, err := ops.Redactor(spool).RedactSaid(query) // receipts have it
 	if err != nil {
 		return err

@@ -14,9 +14,10 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/clients"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -64,7 +65,7 @@ func NamesText() string {
 func (s *Setup) File(name string) (clients.Client, string, error) {
 	client, ok := clients.Find(name)
 	if !ok {
-		return client, "", ops.Hintf(&repo.NotFoundError{What: "client", Name: name}, "there are %s", NamesText())
+		return client, "", ops.Hintf(&state.NotFoundError{What: "client", Name: name}, "there are %s", NamesText())
 	}
 	path := client.Path(s.Machine, s.Level)
 	if path == "" && s.project() {
@@ -111,7 +112,7 @@ func (s *Setup) mayMove(client clients.Client, old, now clients.Entry) error {
 	if !s.project() && client.Path(s.Machine, clients.Project) != "" {
 		next = "--project integrates this project alone, and " + next
 	}
-	return ops.Hintf(fmt.Errorf("%w: %s starts mnem for another repository, %s", repo.ErrConflict,
+	return ops.Hintf(fmt.Errorf("%w: %s starts mnem for another repository, %s", state.ErrConflict,
 		client.Title, was), "%s; with --global it starts the user's own, for all projects", next)
 }
 
@@ -131,7 +132,7 @@ func memoryOf(args []string) string {
 }
 
 func isRepo(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, repo.DirName))
+	_, err := os.Stat(filepath.Join(dir, core.DirName))
 	return err == nil
 }
 
@@ -154,7 +155,7 @@ func Command(e clients.Entry) []string { return append([]string{e.Command}, e.Ar
 // hinted says what to do about a file that cannot be read.
 func hinted(err error) error {
 	if errors.Is(err, clients.ErrDamaged) {
-		return ops.Hintf(fmt.Errorf("%w: %w", repo.ErrInvalid, err),
+		return ops.Hintf(fmt.Errorf("%w: %w", state.ErrInvalid, err),
 			"the file was left alone: repair it, or add by hand what --print prints")
 	}
 	return err

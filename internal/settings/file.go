@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 )
 
 const (
@@ -112,13 +112,13 @@ func Parse(data []byte) ([]Setting, error) {
 		return nil, err
 	}
 	if v.Kind() != ipld.Map {
-		return nil, fmt.Errorf("%w: not a JSON object", repo.ErrInvalid)
+		return nil, fmt.Errorf("%w: not a JSON object", state.ErrInvalid)
 	}
 	var list []Setting
 	for _, e := range v.Entries() {
 		key, err := KeyOf(e.Key)
 		if err == nil && e.Value.Kind() != ipld.String {
-			err = fmt.Errorf("%w: %s: not a string", repo.ErrInvalid, e.Key)
+			err = fmt.Errorf("%w: %s: not a string", state.ErrInvalid, e.Key)
 		}
 		if err == nil {
 			err = key.Check(e.Value.Text())
@@ -154,7 +154,7 @@ func Edit(
 		}
 		data = encode(next)
 		if len(data) > MaxFile {
-			err = fmt.Errorf("%w: the configuration would have more than %d bytes", repo.ErrInvalid,
+			err = fmt.Errorf("%w: the configuration would have more than %d bytes", state.ErrInvalid,
 				MaxFile)
 		}
 		return data, err

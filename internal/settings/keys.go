@@ -13,12 +13,14 @@ import (
 
 	"github.com/mnem-project/mnem/capture"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/hooks"
 	"github.com/mnem-project/mnem/internal/keyring"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote/byverb"
 	"github.com/mnem-project/mnem/remote/place"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -88,7 +90,7 @@ var keys = sync.OnceValue(func() []Key {
 			strings.Join(byverb.Rules(), ", "), byverb.CheckRule},
 		{place.HelperKey, place.HelperVariable, "", "the user's program that tells tokens of servers", place.CheckHelper},
 		{ClientKey, ClientVariable, "", "what this client is called in databases; made up when it is needed first",
-			repo.CheckClient},
+			core.CheckClient},
 		{hooks.OnKey, "MNEM_HOOKS", "true", "whether hooks note what is said and tell what is known: " +
 			"true or false", CheckBool},
 		{FallbackKey, "MNEM_MCP_FALLBACK", FallbackNone,
@@ -107,7 +109,7 @@ var keys = sync.OnceValue(func() []Key {
 		{FollowKey, FollowVariable, "false", "whether the memory is on git's branch: true or false", CheckBool},
 		{"gc.auto", "MNEM_GC_AUTO", "true", "whether writes collect garbage when there is much: " +
 			"true or false", CheckBool},
-		{"gc.keepOps", "MNEM_GC_KEEP_OPS", strconv.Itoa(repo.DefaultKeepOps),
+		{"gc.keepOps", "MNEM_GC_KEEP_OPS", strconv.Itoa(care.DefaultKeepOps),
 			"how many operations a collection keeps",
 			func(v string) error { _, err := ops.ParseKeepOps(v); return err }},
 		{"gc.grace", "MNEM_GC_GRACE", ops.DefaultGrace.String(),
@@ -123,7 +125,7 @@ var keys = sync.OnceValue(func() []Key {
 // CheckBool checks a value that is true or false.
 func CheckBool(v string) error {
 	if v != "true" && v != "false" {
-		return fmt.Errorf("%w: %q is neither true nor false", repo.ErrInvalid, v)
+		return fmt.Errorf("%w: %q is neither true nor false", state.ErrInvalid, v)
 	}
 	return nil
 }
@@ -143,7 +145,7 @@ func KeyOf(name string) (Key, error) {
 			return k, nil
 		}
 	}
-	return Key{}, fmt.Errorf("%w: unknown config key %q: want one of %s", repo.ErrInvalid, name,
+	return Key{}, fmt.Errorf("%w: unknown config key %q: want one of %s", state.ErrInvalid, name,
 		strings.Join(Names(), ", "))
 }
 
@@ -175,7 +177,7 @@ func (k Key) Values() (values []string) {
 func ParseWait(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	if err != nil {
-		return 0, fmt.Errorf("%w: wait: %q is not a duration like 5s", repo.ErrInvalid, s)
+		return 0, fmt.Errorf("%w: wait: %q is not a duration like 5s", state.ErrInvalid, s)
 	}
 	return d, CheckWait(d)
 }
@@ -183,7 +185,7 @@ func ParseWait(s string) (time.Duration, error) {
 // CheckWait checks how long to wait for another process.
 func CheckWait(d time.Duration) error {
 	if d < 0 || d > maxWait {
-		return fmt.Errorf("%w: wait: %s is not between 0 and 24h", repo.ErrInvalid, d)
+		return fmt.Errorf("%w: wait: %s is not between 0 and 24h", state.ErrInvalid, d)
 	}
 	return nil
 }
@@ -194,7 +196,7 @@ func CheckRule(v string) error {
 	case ruleNone, ruleMerge, ruleImport, RuleAll:
 		return nil
 	}
-	return fmt.Errorf("%w: %q is none of none, merge, import, all", repo.ErrInvalid, v)
+	return fmt.Errorf("%w: %q is none of none, merge, import, all", state.ErrInvalid, v)
 }
 
 func checkTypes(v string) error {
@@ -203,7 +205,7 @@ func checkTypes(v string) error {
 			return err
 		}
 		if strings.TrimSpace(t) != t {
-			return fmt.Errorf("%w: %q: want types with commas between, and no blanks", repo.ErrInvalid, v)
+			return fmt.Errorf("%w: %q: want types with commas between, and no blanks", state.ErrInvalid, v)
 		}
 	}
 	return nil
@@ -211,14 +213,14 @@ func checkTypes(v string) error {
 
 func checkFallback(v string) error {
 	if v != FallbackNone && v != FallbackGlobal {
-		return fmt.Errorf("%w: %q is neither %s nor %s", repo.ErrInvalid, v, FallbackNone, FallbackGlobal)
+		return fmt.Errorf("%w: %q is neither %s nor %s", state.ErrInvalid, v, FallbackNone, FallbackGlobal)
 	}
 	return nil
 }
 
 func checkProfile(v string) error {
 	if !retrieve.ValidProfileName(v) {
-		return fmt.Errorf("%w: %s: %q is not the name of a profile", repo.ErrInvalid, ProfileKey, v)
+		return fmt.Errorf("%w: %s: %q is not the name of a profile", state.ErrInvalid, ProfileKey, v)
 	}
 	return nil
 }
@@ -252,10 +254,10 @@ func ParseSize(s string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %q is not a size like 64MiB", repo.ErrInvalid, s)
+		return 0, fmt.Errorf("%w: %q is not a size like 64MiB", state.ErrInvalid, s)
 	}
 	if n > maxSize>>shift || n<<shift < MinSize {
-		return 0, fmt.Errorf("%w: size %s is not between 1MiB and 1024GiB", repo.ErrInvalid, s)
+		return 0, fmt.Errorf("%w: size %s is not between 1MiB and 1024GiB", state.ErrInvalid, s)
 	}
 	return n << shift, nil
 }

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/model"
 	"github.com/mnem-project/mnem/model/embed"
 	"github.com/mnem-project/mnem/model/rerank"
 	"github.com/mnem-project/mnem/model/rewrite"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // Keys that say which models are asked, and how texts are embedded.
@@ -55,7 +55,7 @@ func (u *ModelUse) URLKeys() []Key {
 			func(v string) error {
 				err := u.check(p.Name+":x", model.Options{URL: v})
 				if err != nil {
-					err = fmt.Errorf("%w: %s: %w", repo.ErrInvalid, key, err)
+					err = fmt.Errorf("%w: %s: %w", state.ErrInvalid, key, err)
 				}
 				return err
 			}})
@@ -75,7 +75,7 @@ func (u *ModelUse) TimeoutKey() Key {
 func ParseModelTimeout(key, v string) (time.Duration, error) {
 	d, err := time.ParseDuration(v)
 	if err != nil || d < time.Millisecond || d > time.Hour {
-		return 0, fmt.Errorf("%w: %s: %q is not a duration from 1ms to 1h", repo.ErrInvalid,
+		return 0, fmt.Errorf("%w: %s: %q is not a duration from 1ms to 1h", state.ErrInvalid,
 			key, v)
 	}
 	return d, nil
@@ -116,7 +116,7 @@ func EmbedKeys() []Key {
 func ParseEmbedDims(v string) (int, error) {
 	n, err := strconv.Atoi(v)
 	if err != nil || n < 0 || n > graph.MaxDims {
-		return 0, fmt.Errorf("%w: %s: %q is not a number from 0 to %d", repo.ErrInvalid, EmbedDims, v,
+		return 0, fmt.Errorf("%w: %s: %q is not a number from 0 to %d", state.ErrInvalid, EmbedDims, v,
 			graph.MaxDims)
 	}
 	return n, nil
@@ -140,7 +140,7 @@ func RerankKeys() []Key {
 // CheckRerankModel lets package rerank look at a spec: nothing is asked of anybody.
 func CheckRerankModel(v string) error {
 	if _, err := rerank.Open(v, model.Options{}); err != nil {
-		return fmt.Errorf("%w: %s: want a model: %w", repo.ErrInvalid, RerankModel, err)
+		return fmt.Errorf("%w: %s: want a model: %w", state.ErrInvalid, RerankModel, err)
 	}
 	return nil
 }

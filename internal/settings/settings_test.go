@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/state"
 )
 
 func writeConfig(path string, list []Setting) error {
@@ -86,7 +86,7 @@ func TestParseSize(t *testing.T) {
 	for _, s := range []string{
 		"", "MiB", "1", "1023KiB", "1025GiB", "9223372036854775807GiB", "-1MiB", "1.5GiB", "1MB", "1 MiB",
 	} {
-		if got, err := ParseSize(s); !errors.Is(err, repo.ErrInvalid) {
+		if got, err := ParseSize(s); !errors.Is(err, state.ErrInvalid) {
 			t.Errorf("%q: %d, %v", s, got, err)
 		}
 	}

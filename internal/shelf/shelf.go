@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/regular"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/serve"
 )
 
@@ -35,7 +35,7 @@ func In(root string, now func() time.Time) Shelf { return &directory{root, now} 
 // InDatabase returns the shelf of the repositories in a database, which it closes. client returns the directory that this
 // machine has for one of them.
 func InDatabase(
-	in *repo.Database, shown string, client func(url string) (dir string, err error), now func() time.Time,
+	in *core.Database, shown string, client func(url string) (dir string, err error), now func() time.Time,
 ) Shelf {
 	return &database{in: in, at: shown, client: client, now: now}
 }
@@ -50,14 +50,14 @@ type One struct {
 // Of returns what a server needs of the repository in a directory. One in a database has its tokens there, so that each
 // server of it knows them. Tokens must be closed.
 func Of(dir string, now func() time.Time) (*One, error) {
-	at, err := repo.LinkedDatabase(dir)
+	at, err := core.LinkedDatabase(dir)
 	if err != nil {
 		return nil, err
 	}
 	if at == "" {
 		return In("", now).One("", dir), nil
 	}
-	d, name, err := repo.OpenDatabase(at)
+	d, name, err := core.OpenDatabase(at)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (d *directory) Find(name string) (string, error) {
 		return "", nil
 	}
 	defer func() { _ = root.Close() }() // it was read
-	info, err := root.Stat(filepath.Join(local, repo.DirName))
+	info, err := root.Stat(filepath.Join(local, core.DirName))
 	if err != nil || !info.IsDir() {
 		return "", nil
 	}
@@ -95,7 +95,7 @@ func (d *directory) Find(name string) (string, error) {
 
 // One implements Shelf.
 func (d *directory) One(_, dir string) *One {
-	path := filepath.Join(dir, repo.DirName)
+	path := filepath.Join(dir, core.DirName)
 	return &One{tokenDir(filepath.Join(path, tokenDirName)), sizeOf(path, d.now), false}
 }
 
@@ -132,7 +132,7 @@ const (
 
 // database has repositories by name.
 type database struct {
-	in     *repo.Database
+	in     *core.Database
 	at     string // without a password
 	client func(url string) (dir string, err error)
 	now    func() time.Time
@@ -185,7 +185,7 @@ func (d *database) usage(name string) serve.Usages {
 	}
 }
 
-func usageOf(in *repo.Database, name string) serve.Usages {
+func usageOf(in *core.Database, name string) serve.Usages {
 	return func(bool) (serve.Usage, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), askTime)
 		defer cancel()

@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/operation"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/serve"
 	"github.com/mnem-project/mnem/store"
 )
@@ -19,7 +19,7 @@ const askTime = 10 * time.Second
 
 // tokenTable has the tokens of a repository in a database.
 type tokenTable struct {
-	in   *repo.Database
+	in   *core.Database
 	name string // of the repository
 	end  func()
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/internal/regular"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/serve"
 	"github.com/mnem-project/mnem/store"
 )
@@ -150,7 +150,7 @@ func checkNew(d Tokens, name string) error {
 		return err
 	}
 	if len(all) >= maxTokens {
-		return ops.Hintf(fmt.Errorf("%w: there are %d tokens already", repo.ErrInvalid, len(all)), "revoke some")
+		return ops.Hintf(fmt.Errorf("%w: there are %d tokens already", state.ErrInvalid, len(all)), "revoke some")
 	}
 	if slices.ContainsFunc(all, func(o serve.Token) bool { return o.Name == name }) {
 		return taken(name)
@@ -212,5 +212,5 @@ func (d tokenDir) Close() {}
 
 // missing is returned for a name that no token has.
 func missing(name string) error {
-	return ops.Hintf(&repo.NotFoundError{What: "token", Name: name}, "'mnem token list' shows those there are")
+	return ops.Hintf(&state.NotFoundError{What: "token", Name: name}, "'mnem token list' shows those there are")
 }

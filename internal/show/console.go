@@ -13,10 +13,10 @@ import (
 
 	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/internal/plain"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // Console is where a command says things: results, and remarks beside them.
@@ -204,7 +204,7 @@ func (c *Console) at(branch string, at ipld.CID) string {
 }
 
 // countsLine is how people read counts: "+2 ~1 -0 nodes".
-func (c *Console) countsLine(n repo.Counts, what string) string {
+func (c *Console) countsLine(n state.Counts, what string) string {
 	part := func(style, sign string, n int) string {
 		if n == 0 {
 			style = Dim
@@ -215,7 +215,7 @@ func (c *Console) countsLine(n repo.Counts, what string) string {
 }
 
 // changes are the counts of nodes and of edges.
-func (c *Console) changes(nodes, edges repo.Counts) string {
+func (c *Console) changes(nodes, edges state.Counts) string {
 	return c.countsLine(nodes, "nodes") + ", " + c.countsLine(edges, "edges")
 }
 

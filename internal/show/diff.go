@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/pattern"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // Diff prints what differs.
@@ -59,7 +59,7 @@ func (c *Console) printDiffStat(d *ops.DifferedStat) error {
 	for _, part := range []struct {
 		what  string
 		types []ops.TypeCounts
-		total repo.Counts
+		total state.Counts
 	}{{"node", d.NodeTypes, d.Counts.Nodes}, {"edge", d.EdgeTypes, d.Counts.Edges}} {
 		for _, t := range part.types {
 			c.put("%s\n", c.countsLine(t.Counts, part.what+" "+word(t.Type)))
@@ -73,28 +73,28 @@ func (c *Console) printDiffStat(d *ops.DifferedStat) error {
 var headFields = []string{"key", "type", "src", "dst"}
 
 // changeSign is how people read that an item was added, changed or removed.
-func changeSign(k repo.ChangeKind) (sign, style string) {
+func changeSign(k state.ChangeKind) (sign, style string) {
 	switch k {
-	case repo.Added:
+	case state.Added:
 		return "+", Green
-	case repo.Removed:
+	case state.Removed:
 		return "-", Red
 	}
 	return "~", Yellow
 }
 
-func (c *Console) printItemDiff(k repo.ChangeKind, title string, fields []ops.FieldDiff, byWord bool) error {
+func (c *Console) printItemDiff(k state.ChangeKind, title string, fields []ops.FieldDiff, byWord bool) error {
 	sign, style := changeSign(k)
 	c.put("%s\n", c.Paint(style, sign+" "+title))
 	for _, f := range fields {
-		if k != repo.Changed && slices.Contains(headFields, f.Field) {
+		if k != state.Changed && slices.Contains(headFields, f.Field) {
 			continue
 		}
 		var values string
 		switch {
-		case k == repo.Added:
+		case k == state.Added:
 			values = diffValue(f.New)
-		case k == repo.Removed:
+		case k == state.Removed:
 			values = diffValue(f.Old)
 		case byWord:
 			values = c.wordDiff(f.Old, f.New)

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -99,12 +99,12 @@ func (c *Console) printProfilesDiff(d *ops.ProfilesDiff) error {
 		return nil
 	}
 	if d.Default != nil {
-		if err := c.printItemDiff(repo.Changed, "profiles", []ops.FieldDiff{*d.Default}, false); err != nil {
+		if err := c.printItemDiff(state.Changed, "profiles", []ops.FieldDiff{*d.Default}, false); err != nil {
 			return err
 		}
 	}
 	if len(d.Fields) > 0 {
-		if err := c.printItemDiff(repo.Changed, "profiles", d.Fields, false); err != nil {
+		if err := c.printItemDiff(state.Changed, "profiles", d.Fields, false); err != nil {
 			return err
 		}
 	}

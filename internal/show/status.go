@@ -2,8 +2,8 @@ package show
 
 import (
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 )
 
 func (c *Console) Status(st *ops.Status) error {
@@ -54,7 +54,7 @@ func (c *Console) printUnmerged(st *ops.Status) {
 
 // printShort prints the first items that differ, one a line: nodes by type and name, edges by
 // their ends.
-func (c *Console) printShort(list []ops.ShortChange, nodes, edges repo.Counts) error {
+func (c *Console) printShort(list []ops.ShortChange, nodes, edges state.Counts) error {
 	var rows [][]Cell
 	for _, one := range list {
 		letter, style := changeLetter(one.Change)
@@ -76,11 +76,11 @@ const typeWidth = 24
 
 const nameWidth = 40
 
-func changeLetter(kind repo.ChangeKind) (letter, style string) {
+func changeLetter(kind state.ChangeKind) (letter, style string) {
 	switch kind {
-	case repo.Added:
+	case state.Added:
 		return "A", Green
-	case repo.Removed:
+	case state.Removed:
 		return "D", Red
 	}
 	return "M", Yellow

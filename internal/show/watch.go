@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // Watched prints one operation, and before the first from where on it watches.
@@ -69,17 +69,17 @@ func (c *Console) printBranchMove(m *ops.BranchMoved) error {
 }
 
 // printWatchedItem prints one item that changed as diff does, two columns further in.
-func (c *Console) printWatchedItem(k repo.ChangeKind, title string, fields []ops.FieldDiff) error {
+func (c *Console) printWatchedItem(k state.ChangeKind, title string, fields []ops.FieldDiff) error {
 	sign, style := changeSign(k)
 	err := c.Printf("  %s\n", c.Paint(style, sign+" "+title))
 	for _, f := range fields {
 		before, after := watchedValue(f.Old), watchedValue(f.New)
 		switch {
-		case k != repo.Changed && slices.Contains(headFields, f.Field):
+		case k != state.Changed && slices.Contains(headFields, f.Field):
 			continue
-		case k == repo.Changed:
+		case k == state.Changed:
 			after = c.Paint(Red, before) + " -> " + c.Paint(Green, after)
-		case k == repo.Removed:
+		case k == state.Removed:
 			after = before
 		}
 		err = cmp.Or(err, c.Printf("    %s: %s\n", line(f.Field), after))

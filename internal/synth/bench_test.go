@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -35,7 +37,7 @@ func (s *Synth) question(i, n int) string {
 func BenchmarkMemory(b *testing.B) {
 	facts := benchFacts(b)
 	dir, w := b.TempDir(), &world{Synth: New(1, facts, 0, 0)}
-	r, err := repo.Init(b.Context(), dir, w.stamp(), repo.Options{})
+	r, err := care.Init(b.Context(), dir, w.stamp(), core.Options{})
 	if err == nil {
 		err = w.Load(b.Context(), r, LoadOptions{Author: "agent", Facts: facts - loadBatch, Commits: loadBatch})
 	}
@@ -48,10 +50,10 @@ func BenchmarkMemory(b *testing.B) {
 	next := facts
 	b.Run("retrieve-cold", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
-			within(b, dir, func(r *repo.Repo) { w.retrieve(b, r, i) })
+			within(b, dir, func(r *core.Repo) { w.retrieve(b, r, i) })
 		}
 	})
-	within(b, dir, func(r *repo.Repo) {
+	within(b, dir, func(r *core.Repo) {
 		b.Run("retrieve-warm", func(b *testing.B) {
 			for i := range 100 {
 				w.retrieve(b, r, i)
@@ -86,7 +88,7 @@ func BenchmarkMemory(b *testing.B) {
 			}
 		})
 		few := &world{Synth: New(1, diffChanges, 0, 0)}
-		_, err := r.Commit(b.Context(), few.Changes(), repo.CommitOptions{Stamp: w.stamp(), Message: "few"})
+		_, err := r.Commit(b.Context(), few.Changes(), core.CommitOptions{Stamp: w.stamp(), Message: "few"})
 		if err == nil {
 			err = few.edit(b.Context(), r, 0, diffChanges)
 		}
@@ -104,9 +106,9 @@ func BenchmarkMemory(b *testing.B) {
 }
 
 // within opens a repository for fn.
-func within(b *testing.B, dir string, fn func(*repo.Repo)) {
+func within(b *testing.B, dir string, fn func(*core.Repo)) {
 	b.Helper()
-	r, err := repo.Open(dir, repo.Options{})
+	r, err := care.Open(dir, core.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -117,13 +119,13 @@ func within(b *testing.B, dir string, fn func(*repo.Repo)) {
 }
 
 // retrieve asks for a fact, which must find something.
-func (w *world) retrieve(b *testing.B, r *repo.Repo, i int) {
+func (w *world) retrieve(b *testing.B, r *core.Repo, i int) {
 	b.Helper()
 	s, err := r.Snapshot(b.Context(), "HEAD")
 	if err != nil {
 		b.Fatal(err)
 	}
-	answer, err := s.Retrieve(b.Context(), retrieve.Request{Text: w.question(i, w.Nodes)})
+	answer, err := rank.Retrieve(b.Context(), s, retrieve.Request{Text: w.question(i, w.Nodes)})
 	if err != nil || len(answer.Items) == 0 {
 		b.Fatal("nothing found", err)
 	}

@@ -5,9 +5,11 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // The commit and the index of 10^4 made-up nodes with their edges. The commit never changes; the
@@ -43,8 +45,8 @@ func TestBulkCommit(t *testing.T) {
 func bulkCommit(t *testing.T, s *Synth) (commit, manifest ipld.CID, allocs, bytes uint64) {
 	t.Helper()
 	ctx := context.Background()
-	by := repo.Stamp{Author: "a", Time: firstTime, Command: []string{"x"}}
-	r, err := repo.Init(ctx, t.TempDir(), by, repo.Options{})
+	by := state.Stamp{Author: "a", Time: firstTime, Command: []string{"x"}}
+	r, err := care.Init(ctx, t.TempDir(), by, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +57,7 @@ func bulkCommit(t *testing.T, s *Synth) (commit, manifest ipld.CID, allocs, byte
 	}()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	res, err := r.Commit(ctx, s.Changes(), repo.CommitOptions{Stamp: by, Message: "bulk"})
+	res, err := r.Commit(ctx, s.Changes(), core.CommitOptions{Stamp: by, Message: "bulk"})
 	runtime.ReadMemStats(&after)
 	if err != nil {
 		t.Fatal(err)

@@ -5,8 +5,9 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // loadBatch is how many facts Load remembers at once.
@@ -23,7 +24,7 @@ type LoadOptions struct {
 
 // Load fills a repository as agents do over time: each fact has a time of its own, and the last ones are commits of
 // one fact. Tables, indexes and history then have the shape of a memory that grew.
-func (s *Synth) Load(ctx context.Context, r *repo.Repo, opt LoadOptions) error {
+func (s *Synth) Load(ctx context.Context, r *core.Repo, opt LoadOptions) error {
 	m, total := memory.New(r), opt.Facts+opt.Commits
 	for done := 0; done < total; {
 		n := 1
@@ -49,15 +50,15 @@ func (s *Synth) Remember(ctx context.Context, m *memory.Memory, author string, i
 	}
 	stamp := Stamp(author, "remember")
 	stamp.Time = factTime(i + n - 1)
-	if _, err := m.RememberAll(ctx, memory.RememberOptions{CommitOptions: repo.CommitOptions{Stamp: stamp}}, reqs); err != nil {
+	if _, err := m.RememberAll(ctx, memory.RememberOptions{CommitOptions: core.CommitOptions{Stamp: stamp}}, reqs); err != nil {
 		return fmt.Errorf("remember facts %d to %d: %w", i, i+n-1, err)
 	}
 	return nil
 }
 
 // Stamp is that of a command before anything was remembered.
-func Stamp(author, command string) repo.Stamp {
-	return repo.Stamp{Author: author, Time: firstTime, Command: []string{command}}
+func Stamp(author, command string) state.Stamp {
+	return state.Stamp{Author: author, Time: firstTime, Command: []string{command}}
 }
 
 // factTime is when the ith node or fact was made.

@@ -10,9 +10,14 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/merging"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
@@ -26,8 +31,8 @@ type job struct {
 	name  string
 	slack int64 // parts of a hundred by which its reads may differ
 	// first is done before anything is counted; nil for nothing. It leaves caches as it filled them.
-	first func(*testing.T, *repo.Repo)
-	do    func(*testing.T, *repo.Repo)
+	first func(*testing.T, *core.Repo)
+	do    func(*testing.T, *core.Repo)
 }
 
 func ok(t *testing.T, err error) {
@@ -37,7 +42,7 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-func newest(t *testing.T, r *repo.Repo) *repo.Snapshot {
+func newest(t *testing.T, r *core.Repo) *core.Snapshot {
 	t.Helper()
 	s, err := r.Snapshot(t.Context(), "HEAD")
 	ok(t, err)
@@ -46,51 +51,51 @@ func newest(t *testing.T, r *repo.Repo) *repo.Snapshot {
 
 // jobs lists the main verbs on a memory, in the order in which they are done. What reads comes first.
 func (w *world) jobs() []job {
-	question := func(i int) func(*testing.T, *repo.Repo) {
-		return func(t *testing.T, r *repo.Repo) {
+	question := func(i int) func(*testing.T, *core.Repo) {
+		return func(t *testing.T, r *core.Repo) {
 			q, err := w.Question(i)
 			ok(t, err)
-			answer, err := newest(t, r).Retrieve(t.Context(), retrieve.Request{Text: q.Text})
+			answer, err := rank.Retrieve(t.Context(), newest(t, r), retrieve.Request{Text: q.Text})
 			ok(t, err)
 			if len(answer.Items) == 0 {
 				t.Errorf("nothing found for %q", q.Text)
 			}
 		}
 	}
-	keep := func(from, n int) func(*testing.T, *repo.Repo) {
-		return func(t *testing.T, r *repo.Repo) {
+	keep := func(from, n int) func(*testing.T, *core.Repo) {
+		return func(t *testing.T, r *core.Repo) {
 			reqs := make([]memory.RememberRequest, n)
 			for i := range reqs {
 				reqs[i].Text = w.Fact(from + i)
 			}
 			_, err := memory.New(r).RememberAll(t.Context(),
-				memory.RememberOptions{CommitOptions: repo.CommitOptions{Stamp: w.stamp()}}, reqs)
+				memory.RememberOptions{CommitOptions: core.CommitOptions{Stamp: w.stamp()}}, reqs)
 			ok(t, err)
 		}
 	}
-	commit := func(t *testing.T, r *repo.Repo) { ok(t, w.commitOne(t.Context(), r)) }
+	commit := func(t *testing.T, r *core.Repo) { ok(t, w.commitOne(t.Context(), r)) }
 	return []job{
-		{name: "open", do: func(t *testing.T, r *repo.Repo) { newest(t, r) }},
-		{name: "get", do: func(t *testing.T, r *repo.Repo) {
+		{name: "open", do: func(t *testing.T, r *core.Repo) { newest(t, r) }},
+		{name: "get", do: func(t *testing.T, r *core.Repo) {
 			_, _, err := newest(t, r).Node(t.Context(), graph.NodeID(w.Key(w.Nodes/2)))
 			ok(t, err)
 		}},
-		{name: "log", do: func(t *testing.T, r *repo.Repo) {
+		{name: "log", do: func(t *testing.T, r *core.Repo) {
 			n := 0
-			for _, err := range r.History(t.Context(), repo.LogOptions{}) {
+			for _, err := range history.History(t.Context(), r, history.LogOptions{}) {
 				ok(t, err)
 				if n++; n == 20 {
 					break
 				}
 			}
 		}},
-		{name: "status", do: func(t *testing.T, r *repo.Repo) {
+		{name: "status", do: func(t *testing.T, r *core.Repo) {
 			_, err := r.Status(t.Context(), "")
 			ok(t, err)
 		}},
 		{name: "retrieve, cold", do: question(0)},
 		{name: "retrieve, warm", first: question(0), do: question(0)},
-		{name: "show all nodes", do: func(t *testing.T, r *repo.Repo) {
+		{name: "show all nodes", do: func(t *testing.T, r *core.Repo) {
 			before, err := r.Snapshot(t.Context(), "HEAD~1")
 			ok(t, err)
 			n := 0
@@ -104,31 +109,31 @@ func (w *world) jobs() []job {
 		}},
 		{name: "commit, cold", do: commit},
 		{name: "commit, warm", first: commit, do: commit},
-		{name: "commit of 100 changes", do: func(t *testing.T, r *repo.Repo) {
+		{name: "commit of 100 changes", do: func(t *testing.T, r *core.Repo) {
 			ok(t, w.edit(t.Context(), r, 0, diffChanges))
 		}},
-		{name: "diff of them", do: func(t *testing.T, r *repo.Repo) { ok(t, walkDiff(t.Context(), r)) }},
-		{name: "merge of 10 changes", first: w.fork, do: func(t *testing.T, r *repo.Repo) {
-			_, err := r.Merge(t.Context(), "side", repo.MergeOptions{CommitOptions: repo.CommitOptions{Stamp: w.stamp()}})
+		{name: "diff of them", do: func(t *testing.T, r *core.Repo) { ok(t, walkDiff(t.Context(), r)) }},
+		{name: "merge of 10 changes", first: w.fork, do: func(t *testing.T, r *core.Repo) {
+			_, err := merging.Merge(t.Context(), r, "side", core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: w.stamp()}})
 			ok(t, err)
 		}},
 		{name: "remember, cold", do: keep(0, 1)},
 		{name: "remember, warm", first: keep(1, 1), do: keep(2, 1)},
 		{name: "remember 50 at once", do: keep(100, 50)},
-		{name: "newest of op log", do: func(t *testing.T, r *repo.Repo) {
+		{name: "newest of op log", do: func(t *testing.T, r *core.Repo) {
 			for _, err := range r.Operations(t.Context()) {
 				ok(t, err)
 				break
 			}
 		}},
-		{name: "op log", do: func(t *testing.T, r *repo.Repo) {
+		{name: "op log", do: func(t *testing.T, r *core.Repo) {
 			for _, err := range r.Operations(t.Context()) {
 				ok(t, err)
 			}
 		}},
 		// Several goroutines read what each wants of trees through one cache, and may both miss it.
-		{name: "fsck", slack: 2, do: func(t *testing.T, r *repo.Repo) {
-			report, err := r.Fsck(t.Context(), repo.FsckOptions{})
+		{name: "fsck", slack: 2, do: func(t *testing.T, r *core.Repo) {
+			report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
 			ok(t, err)
 			if len(report.Errors) > 0 {
 				t.Error(report.Errors[0].Message)
@@ -138,13 +143,13 @@ func (w *world) jobs() []job {
 }
 
 // fork changes ten nodes on a branch and ten others on main.
-func (w *world) fork(t *testing.T, r *repo.Repo) {
-	_, err := r.CreateBranch(t.Context(), "side", "HEAD", repo.RefOptions{Stamp: w.stamp()})
+func (w *world) fork(t *testing.T, r *core.Repo) {
+	_, err := r.CreateBranch(t.Context(), "side", "HEAD", core.RefOptions{Stamp: w.stamp()})
 	ok(t, err)
 	ok(t, w.edit(t.Context(), r, 1, 10))
-	ok(t, r.Switch(t.Context(), "side", repo.SwitchOptions{Stamp: w.stamp()}))
+	ok(t, r.Switch(t.Context(), "side", core.SwitchOptions{Stamp: w.stamp()}))
 	ok(t, w.edit(t.Context(), r, 2, 10))
-	ok(t, r.Switch(t.Context(), "main", repo.SwitchOptions{Stamp: w.stamp()}))
+	ok(t, r.Switch(t.Context(), "main", core.SwitchOptions{Stamp: w.stamp()}))
 }
 
 // kept is a store that stays open when a repository over it is closed.
@@ -156,7 +161,7 @@ func (kept) Close() error { return nil }
 func (w *world) count(t *testing.T, st store.Store, j job) (work, int64) {
 	t.Helper()
 	c := &counted{Store: kept{st}}
-	r, err := repo.New(t.Context(), c, w.stamp(), repo.Options{})
+	r, err := care.New(t.Context(), c, w.stamp(), core.Options{})
 	ok(t, err)
 	if j.first != nil {
 		j.first(t, r)
@@ -248,10 +253,10 @@ func workOf(t *testing.T, nodes int, tell func(job, []int64)) {
 	t.Helper()
 	w := &world{Synth: New(1, nodes, 0, 0)}
 	st := mem.New()
-	r, err := repo.New(t.Context(), st, w.stamp(), repo.Options{})
+	r, err := care.New(t.Context(), st, w.stamp(), core.Options{})
 	ok(t, err)
-	for _, changes := range []repo.Changes{w.one(), w.Changes()} {
-		_, err = r.Commit(t.Context(), changes, repo.CommitOptions{Stamp: w.stamp(), Message: "all"})
+	for _, changes := range []state.Changes{w.one(), w.Changes()} {
+		_, err = r.Commit(t.Context(), changes, core.CommitOptions{Stamp: w.stamp(), Message: "all"})
 		ok(t, err)
 	}
 	for _, j := range w.jobs() {
@@ -261,7 +266,7 @@ func workOf(t *testing.T, nodes int, tell func(job, []int64)) {
 }
 
 // one is a first commit, so that another has a parent.
-func (w *world) one() repo.Changes {
+func (w *world) one() state.Changes {
 	return func(yield func(graph.Change, error) bool) {
 		text := "the first"
 		yield(graph.Change{Node: &graph.NodeChange{Key: "first", Type: "fact", Summary: &text}}, nil)

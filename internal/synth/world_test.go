@@ -6,8 +6,9 @@ import (
 	"iter"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // diffChanges is how many nodes a diff is about.
@@ -20,8 +21,8 @@ type world struct {
 }
 
 // stamp is later than everything that is made up.
-func (w *world) stamp() repo.Stamp {
-	return repo.Stamp{Author: "bench", Command: []string{"bench", "perf"}, Time: factTime(MaxNodes)}
+func (w *world) stamp() state.Stamp {
+	return state.Stamp{Author: "bench", Command: []string{"bench", "perf"}, Time: factTime(MaxNodes)}
 }
 
 // oneNode yields a node that was not there before.
@@ -34,13 +35,13 @@ func (w *world) oneNode() iter.Seq2[graph.Change, error] {
 	}
 }
 
-func (w *world) commitOne(ctx context.Context, r *repo.Repo) error {
-	_, err := r.Commit(ctx, w.oneNode(), repo.CommitOptions{Stamp: w.stamp(), Message: "one"})
+func (w *world) commitOne(ctx context.Context, r *core.Repo) error {
+	_, err := r.Commit(ctx, w.oneNode(), core.CommitOptions{Stamp: w.stamp(), Message: "one"})
 	return err
 }
 
 // edit commits a change of a property of some nodes, spread over the memory.
-func (w *world) edit(ctx context.Context, r *repo.Repo, from, nodes int) error {
+func (w *world) edit(ctx context.Context, r *core.Repo, from, nodes int) error {
 	w.added++
 	step := w.Nodes / nodes
 	changes := func(yield func(graph.Change, error) bool) {
@@ -53,12 +54,12 @@ func (w *world) edit(ctx context.Context, r *repo.Repo, from, nodes int) error {
 			}
 		}
 	}
-	_, err := r.Commit(ctx, changes, repo.CommitOptions{Stamp: w.stamp(), Message: "edit"})
+	_, err := r.Commit(ctx, changes, core.CommitOptions{Stamp: w.stamp(), Message: "edit"})
 	return err
 }
 
 // walkDiff compares HEAD, which changed diffChanges nodes, with the commit before it.
-func walkDiff(ctx context.Context, r *repo.Repo) error {
+func walkDiff(ctx context.Context, r *core.Repo) error {
 	before, err := r.Snapshot(ctx, "HEAD~1")
 	if err != nil {
 		return err

@@ -13,11 +13,13 @@ import (
 	"path/filepath"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // Verbs is what a side has that is asked by verbs, whatever carries them.
@@ -46,7 +48,7 @@ func (v Verbs) Look(ctx context.Context, q remote.Question) (*remote.State, erro
 	}
 	st := &remote.State{Head: graph.RefName(a.Head), Known: a.Known, Redactions: a.Redactions}
 	for _, ref := range a.Refs {
-		st.Refs = append(st.Refs, repo.Ref{Name: ref.Ref, Target: ref.Target})
+		st.Refs = append(st.Refs, core.Ref{Name: ref.Ref, Target: ref.Target})
 	}
 	return st, nil
 }
@@ -78,13 +80,13 @@ func (v Verbs) Send(ctx context.Context, w io.Writer, want remote.Want, from int
 func TakenOf(a *ops.PackTaken) *remote.Taken {
 	out := &remote.Taken{Blocks: a.NewBlocks, Gaps: a.Gaps}
 	for _, ref := range a.Refs {
-		out.Refs = append(out.Refs, repo.RefChange(ref))
+		out.Refs = append(out.Refs, core.RefChange(ref))
 	}
 	return out
 }
 
 // Redactions implements remote.Side.
-func (v Verbs) Redactions(ctx context.Context, after ipld.CID) (list []repo.ToldRedaction, more bool, err error) {
+func (v Verbs) Redactions(ctx context.Context, after ipld.CID) (list []care.ToldRedaction, more bool, err error) {
 	req := &ops.PackRedactionsRequest{}
 	if after.Defined() {
 		req.After = after.String()
@@ -105,15 +107,15 @@ func (v Verbs) Redactions(ctx context.Context, after ipld.CID) (list []repo.Told
 
 // Accept implements remote.Side.
 func (v Verbs) Accept(
-	ctx context.Context, list []repo.ToldRedaction, tracking string,
-) (*repo.AcceptedRedactions, error) {
+	ctx context.Context, list []care.ToldRedaction, tracking string,
+) (*care.AcceptedRedactions, error) {
 	req := &ops.PackRedactRequest{Redactions: ops.RedactionTexts(list), Tracking: tracking, Yes: true}
 	req.Time = v.Time
 	a, err := answerOf[ops.PackRedacted](ctx, v, &ops.PackRedact.Spec, req, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &repo.AcceptedRedactions{Erased: a.Erased, Closed: a.Closed, Left: a.Left, Pending: a.ErasurePending}, nil
+	return &care.AcceptedRedactions{Erased: a.Erased, Closed: a.Closed, Left: a.Left, Pending: a.ErasurePending}, nil
 }
 
 // Side is a repository in a directory as a side of a transfer: it is asked in this process, or in the one that has
@@ -160,7 +162,7 @@ func (s *Side) each(
 }
 
 // Path returns the directory of the repository itself.
-func (s *Side) Path() string { return filepath.Join(s.Dir, repo.DirName) }
+func (s *Side) Path() string { return filepath.Join(s.Dir, core.DirName) }
 
 // Kept returns where files of a remote are kept, beside the repository: packs that come and go.
 func (s *Side) Kept(name string) string { return filepath.Join(s.Path(), "remotes", name) }
@@ -200,4 +202,4 @@ func Conflict(err error) error { return fmt.Errorf("%w%w", silentConflict{}, err
 type silentConflict struct{}
 
 func (silentConflict) Error() string        { return "" }
-func (silentConflict) Is(target error) bool { return target == repo.ErrConflict }
+func (silentConflict) Is(target error) bool { return target == state.ErrConflict }

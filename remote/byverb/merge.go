@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // Rule says what is done where both sides changed one thing.
@@ -28,7 +28,7 @@ func Rules() []Rule { return []Rule{Stop, Newest, Ours, Theirs} }
 // CheckRule refuses what is no rule.
 func CheckRule(rule string) error {
 	if !slices.Contains(Rules(), rule) {
-		return fmt.Errorf("%w: %q is not one of %s", repo.ErrInvalid, rule, strings.Join(Rules(), ", "))
+		return fmt.Errorf("%w: %q is not one of %s", state.ErrInvalid, rule, strings.Join(Rules(), ", "))
 	}
 	return nil
 }

@@ -15,14 +15,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote"
 	"github.com/mnem-project/mnem/remote/byverb"
 	"github.com/mnem-project/mnem/remote/place"
 	"github.com/mnem-project/mnem/remote/s3"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // A bucket keeps a memory under a prefix as
@@ -137,7 +139,7 @@ func InBucket(h *byverb.Host, at *place.URL, dir string) (*Bucket, error) {
 	endpoint := h.Env("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 	style := h.Env("MNEM_BUCKET_PATH_STYLE")
 	if style != "" && style != "0" && style != "1" {
-		return nil, fmt.Errorf("%w: MNEM_BUCKET_PATH_STYLE is %q, want 0 or 1", repo.ErrInvalid, style)
+		return nil, fmt.Errorf("%w: MNEM_BUCKET_PATH_STYLE is %q, want 0 or 1", state.ErrInvalid, style)
 	}
 	opt := s3.Options{
 		Endpoint: endpoint, Region: h.Env("AWS_REGION", "AWS_DEFAULT_REGION"), Bucket: at.At.Host,
@@ -147,7 +149,7 @@ func InBucket(h *byverb.Host, at *place.URL, dir string) (*Bucket, error) {
 	}
 	client, err := s3.New(opt)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", repo.ErrInvalid, err)
+		return nil, fmt.Errorf("%w: %w", state.ErrInvalid, err)
 	}
 	b := &Bucket{at: client}
 	b.mirror = mirror{host: h, dir: dir, keeper: b, what: "bucket", name: "what is in the bucket"}
@@ -189,9 +191,9 @@ func (b *Bucket) random() (string, error) {
 func s3Error(err error) error {
 	switch {
 	case errors.Is(err, s3.ErrMoved):
-		return fmt.Errorf("%w: it was pushed to meanwhile: %w", repo.ErrConflict, err)
+		return fmt.Errorf("%w: it was pushed to meanwhile: %w", state.ErrConflict, err)
 	case errors.Is(err, s3.ErrUnsafe):
-		return ops.Hintf(fmt.Errorf("%w: %w", repo.ErrInvalid, err), "use a store with conditional writes, or another kind of remote")
+		return ops.Hintf(fmt.Errorf("%w: %w", state.ErrInvalid, err), "use a store with conditional writes, or another kind of remote")
 	case errors.Is(err, s3.ErrTooLarge):
 		return fmt.Errorf("%w: %w", remote.ErrTooLarge, err)
 	case errors.Is(err, s3.ErrDenied):
@@ -237,7 +239,7 @@ func (p s3Pack) plain() pack { return pack{p.Parts, p.Refs, p.Size} }
 // parseS3Memory reads the object that changes.
 func parseS3Memory(data []byte) (*s3Memory, error) {
 	bad := func(what string) (*s3Memory, error) {
-		return nil, fmt.Errorf("%w: the object %s in the bucket is no memory: %s", repo.ErrInvalid, s3Object, what)
+		return nil, fmt.Errorf("%w: the object %s in the bucket is no memory: %s", state.ErrInvalid, s3Object, what)
 	}
 	m := &s3Memory{}
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -311,13 +313,13 @@ func (b *Bucket) copyPack(ctx context.Context, f *os.File, p pack) error {
 			return errors.Join(err, f.Truncate(at))
 		})
 		if err == nil && hex.EncodeToString(sum.Sum(nil)) != name[:2*sha256.Size] {
-			err = fmt.Errorf("%w: a pack in the bucket is not what its name says", repo.ErrInvalid)
+			err = fmt.Errorf("%w: a pack in the bucket is not what its name says", state.ErrInvalid)
 		}
 		if err != nil {
 			return s3Error(err)
 		}
 		if end, err := f.Seek(0, io.SeekEnd); err != nil || end-at != want {
-			return errors.Join(err, fmt.Errorf("%w: a part of a pack in the bucket has %d bytes, want %d", repo.ErrInvalid,
+			return errors.Join(err, fmt.Errorf("%w: a part of a pack in the bucket has %d bytes, want %d", state.ErrInvalid,
 				end-at, want))
 		}
 	}
@@ -468,7 +470,7 @@ func (b *Bucket) keepAll() error {
 }
 
 // store writes a pack.
-func (b *Bucket) store(ctx context.Context, from *io.SectionReader, refs []repo.Ref) (p s3Pack, err error) {
+func (b *Bucket) store(ctx context.Context, from *io.SectionReader, refs []core.Ref) (p s3Pack, err error) {
 	p.Size, p.Refs = from.Size(), refsText(refs)
 	err = parts(from, func(part *io.SectionReader) error {
 		sum := sha256.New()
@@ -545,7 +547,7 @@ func (b *Bucket) repack(ctx context.Context, have []ipld.CID) (p s3Pack, err err
 }
 
 // replace has all packs replaced, and removed at once: what was erased must not be there for a grace.
-func (b *Bucket) replace(ctx context.Context, erased []repo.ToldRedaction) error {
+func (b *Bucket) replace(ctx context.Context, erased []care.ToldRedaction) error {
 	p, err := b.repack(ctx, nil)
 	if err != nil {
 		return err

@@ -12,12 +12,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/gitrun"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote"
 	"github.com/mnem-project/mnem/remote/byverb"
 	"github.com/mnem-project/mnem/remote/place"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // A git repository keeps a memory as one ref, which is at a commit without parents. Its tree has
@@ -283,7 +286,7 @@ func (g *Git) Take(ctx context.Context, news remote.News) (*remote.Taken, error)
 	defer func() { _ = unlock() }() // the next one finds it free or says so
 	for _, u := range news.Updates {
 		if branch, ok := u.Ref.Branch(); ok && !u.To.Defined() && string(u.Ref) == g.head {
-			return nil, &repo.InUseError{Branch: branch, Why: "HEAD is on it"}
+			return nil, &core.InUseError{Branch: branch, Why: "HEAD is on it"}
 		}
 	}
 	taken, err := g.try(ctx, news)
@@ -324,7 +327,7 @@ func (g *Git) Take(ctx context.Context, news remote.News) (*remote.Taken, error)
 }
 
 // store writes a pack and what its refs are at as blobs.
-func (g *Git) store(ctx context.Context, from *io.SectionReader, refs []repo.Ref) (p pack, err error) {
+func (g *Git) store(ctx context.Context, from *io.SectionReader, refs []core.Ref) (p pack, err error) {
 	p.size = from.Size()
 	err = parts(from, func(part *io.SectionReader) error {
 		id, err := g.write(ctx, part)
@@ -351,7 +354,7 @@ func (g *Git) repack(ctx context.Context, packs []pack, want remote.Want) ([]pac
 	return packs, err
 }
 
-func (g *Git) replace(ctx context.Context, erased []repo.ToldRedaction) error {
+func (g *Git) replace(ctx context.Context, erased []care.ToldRedaction) error {
 	g.erased = erased
 	packs, err := g.repack(ctx, nil, remote.Want{Refs: g.refs})
 	if err == nil {
@@ -370,7 +373,7 @@ func (g *Git) write(ctx context.Context, in io.Reader) (id string, err error) {
 
 // publish makes a commit of packs and refs and has the git repository move its ref there, if it is where it was
 // seen.
-func (g *Git) publish(ctx context.Context, packs []pack, refs []repo.Ref, list []repo.RefUpdate) error {
+func (g *Git) publish(ctx context.Context, packs []pack, refs []core.Ref, list []exchange.RefUpdate) error {
 	if g.head == "" {
 		g.head = headOf(list)
 	}
@@ -433,7 +436,7 @@ func gitConflict(err error) error {
 		"reference already exists", "failed to lock",
 	} {
 		if strings.Contains(told.Says, says) {
-			return fmt.Errorf("%w: it was pushed to meanwhile: %w", repo.ErrConflict, err)
+			return fmt.Errorf("%w: it was pushed to meanwhile: %w", state.ErrConflict, err)
 		}
 	}
 	return err

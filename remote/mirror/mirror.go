@@ -16,12 +16,15 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote"
 	"github.com/mnem-project/mnem/remote/byverb"
-	"github.com/mnem-project/mnem/repo"
 )
 
 const (
@@ -50,8 +53,8 @@ type mirror struct {
 	fresh  bool       // whether the repository here was made by this look
 	head   string     // the branch that HEAD is on there
 	packs  []pack     // as they were read last
-	refs   []repo.Ref // likewise
-	erased []repo.ToldRedaction
+	refs   []core.Ref // likewise
+	erased []care.ToldRedaction
 }
 
 // pack is a pack as it is kept: the names of its parts and, by name or as a text, what is at its refs.
@@ -71,7 +74,7 @@ type keeper interface {
 	refsOf(ctx context.Context, p pack) (string, error)
 	copyPack(ctx context.Context, f *os.File, p pack) error
 	// replace has all packs replaced by one of what is here, and redactions noted.
-	replace(ctx context.Context, erased []repo.ToldRedaction) error
+	replace(ctx context.Context, erased []care.ToldRedaction) error
 }
 
 // open makes the directory of a mirror, where none is named one that is gone in the end.
@@ -97,13 +100,13 @@ func (m *mirror) lock(ctx context.Context) (unlock func() error, err error) {
 
 // errNone is returned for what is kept and no memory.
 func (m *mirror) errNone(format string, args ...any) error {
-	return fmt.Errorf("%w: %s is no memory: %s", repo.ErrInvalid, m.name, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %s is no memory: %s", state.ErrInvalid, m.name, fmt.Sprintf(format, args...))
 }
 
 // errTracking refuses to keep refs of remotes.
 func (m *mirror) errTracking(tracking string) error {
 	if tracking != "" {
-		return fmt.Errorf("%w: a %s keeps no refs of remotes", repo.ErrInvalid, m.what)
+		return fmt.Errorf("%w: a %s keeps no refs of remotes", state.ErrInvalid, m.what)
 	}
 	return nil
 }
@@ -151,14 +154,14 @@ func (m *mirror) Send(ctx context.Context, w io.Writer, want remote.Want, from i
 }
 
 // Redactions implements remote.Side.
-func (m *mirror) Redactions(ctx context.Context, after ipld.CID) ([]repo.ToldRedaction, bool, error) {
+func (m *mirror) Redactions(ctx context.Context, after ipld.CID) ([]care.ToldRedaction, bool, error) {
 	return m.here.Redactions(ctx, after)
 }
 
 // Accept implements remote.Side: all packs are replaced by one without what is erased.
 func (m *mirror) Accept(
-	ctx context.Context, list []repo.ToldRedaction, tracking string,
-) (*repo.AcceptedRedactions, error) {
+	ctx context.Context, list []care.ToldRedaction, tracking string,
+) (*care.AcceptedRedactions, error) {
 	if err := m.errTracking(tracking); err != nil {
 		return nil, err
 	}
@@ -168,7 +171,7 @@ func (m *mirror) Accept(
 	}
 	defer func() { _ = unlock() }() // the next one finds it free or says so
 	if err := m.refresh(ctx); err != nil || len(m.refs) == 0 {
-		left := &repo.AcceptedRedactions{}
+		left := &care.AcceptedRedactions{}
 		for _, t := range list {
 			left.Left = append(left.Left, t.CID)
 		}
@@ -198,11 +201,11 @@ func (m *mirror) Accept(
 }
 
 // settled are the updates by which refs become what was taken in: where sessions go was decided.
-func settled(list []repo.RefUpdate, taken []repo.RefChange) []repo.RefUpdate {
-	list = slices.DeleteFunc(slices.Clone(list), func(u repo.RefUpdate) bool { return u.Place })
+func settled(list []exchange.RefUpdate, taken []core.RefChange) []exchange.RefUpdate {
+	list = slices.DeleteFunc(slices.Clone(list), func(u exchange.RefUpdate) bool { return u.Place })
 	for _, c := range taken {
 		if strings.HasPrefix(string(c.Ref), graph.Sessions) {
-			list = append(list, repo.RefUpdate{Ref: c.Ref, To: c.To, From: &c.From})
+			list = append(list, exchange.RefUpdate{Ref: c.Ref, To: c.To, From: &c.From})
 		}
 	}
 	return list
@@ -221,7 +224,7 @@ func (m *mirror) state() (state []byte, has bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	_, err = os.Stat(filepath.Join(m.here.Dir, repo.DirName))
+	_, err = os.Stat(filepath.Join(m.here.Dir, core.DirName))
 	return state, err == nil && state != nil, nil
 }
 
@@ -257,9 +260,9 @@ func (m *mirror) apply(ctx context.Context, p pack) error {
 	if err != nil {
 		return err
 	}
-	var list []repo.RefUpdate
+	var list []exchange.RefUpdate
 	for _, ref := range refs {
-		list = append(list, repo.RefUpdate{Ref: ref.Name, To: ref.Target})
+		list = append(list, exchange.RefUpdate{Ref: ref.Name, To: ref.Target})
 	}
 	write := func(f *os.File) error { return m.keeper.copyPack(ctx, f, p) }
 	return m.inFile(write, func(r *io.SectionReader) error {
@@ -269,7 +272,7 @@ func (m *mirror) apply(ctx context.Context, p pack) error {
 }
 
 // refsIn returns what the refs in a pack are at.
-func (m *mirror) refsIn(ctx context.Context, p pack) ([]repo.Ref, error) {
+func (m *mirror) refsIn(ctx context.Context, p pack) ([]core.Ref, error) {
 	text, err := m.keeper.refsOf(ctx, p)
 	if err != nil {
 		return nil, err
@@ -320,16 +323,16 @@ func (m *mirror) settle(ctx context.Context) error {
 	for _, ref := range m.refs {
 		want[ref.Name] = ref.Target
 	}
-	var gone []repo.RefUpdate
+	var gone []exchange.RefUpdate
 	for _, ref := range st.Refs {
 		if !want[ref.Name].Defined() {
-			gone = append(gone, repo.RefUpdate{Ref: ref.Name})
+			gone = append(gone, exchange.RefUpdate{Ref: ref.Name})
 		} else if want[ref.Name] == ref.Target {
 			delete(want, ref.Name)
 		}
 	}
 	if len(want) > 0 {
-		return fmt.Errorf("%w: %s is no memory: %s is %w", repo.ErrInvalid, m.name,
+		return fmt.Errorf("%w: %s is no memory: %s is %w", state.ErrInvalid, m.name,
 			slices.Min(slices.Collect(maps.Keys(want))), errNotInPacks)
 	}
 	if len(gone) > 0 {
@@ -344,7 +347,7 @@ func (m *mirror) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	list := slices.DeleteFunc(slices.Clone(m.erased), func(t repo.ToldRedaction) bool { return has[t.CID] })
+	list := slices.DeleteFunc(slices.Clone(m.erased), func(t care.ToldRedaction) bool { return has[t.CID] })
 	_, err = remote.AcceptAll(ctx, m.here, list, "")
 	return err
 }
@@ -389,7 +392,7 @@ func (m *mirror) known(ctx context.Context, packs []pack) ([]ipld.CID, error) {
 }
 
 // parseRefs reads lines of refs and CIDs.
-func (m *mirror) parseRefs(text string) (refs []repo.Ref, err error) {
+func (m *mirror) parseRefs(text string) (refs []core.Ref, err error) {
 	seen := make(map[graph.RefName]bool)
 	for row := range strings.Lines(text) {
 		name, at, _ := strings.Cut(strings.TrimSuffix(row, "\n"), " ")
@@ -401,17 +404,17 @@ func (m *mirror) parseRefs(text string) (refs []repo.Ref, err error) {
 			err = fmt.Errorf("%s is there twice", name)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: a ref in the %s: %w", repo.ErrInvalid, m.what, err)
+			return nil, fmt.Errorf("%w: a ref in the %s: %w", state.ErrInvalid, m.what, err)
 		}
 		seen[graph.RefName(name)] = true
-		if refs = append(refs, repo.Ref{Name: graph.RefName(name), Target: c}); len(refs) > remote.MaxRefs {
+		if refs = append(refs, core.Ref{Name: graph.RefName(name), Target: c}); len(refs) > remote.MaxRefs {
 			return nil, remote.ErrTooLarge
 		}
 	}
 	return refs, nil
 }
 
-func refsText(refs []repo.Ref) string {
+func refsText(refs []core.Ref) string {
 	var b strings.Builder
 	for _, ref := range refs {
 		fmt.Fprintf(&b, "%s %s\n", ref.Name, ref.Target)
@@ -420,11 +423,11 @@ func refsText(refs []repo.Ref) string {
 }
 
 // parseRedactions reads lines of redactions.
-func (m *mirror) parseRedactions(text string) (list []repo.ToldRedaction, err error) {
+func (m *mirror) parseRedactions(text string) (list []care.ToldRedaction, err error) {
 	for row := range strings.Lines(text) {
 		t, err := ops.ParseRedaction(strings.TrimSuffix(row, "\n"))
 		if err != nil {
-			return nil, fmt.Errorf("%w: a redaction in the %s: %w", repo.ErrInvalid, m.what, err)
+			return nil, fmt.Errorf("%w: a redaction in the %s: %w", state.ErrInvalid, m.what, err)
 		}
 		list = append(list, t)
 	}
@@ -432,17 +435,17 @@ func (m *mirror) parseRedactions(text string) (list []repo.ToldRedaction, err er
 }
 
 // packedRefs are what refs in a pack are at.
-func packedRefs(list []repo.RefUpdate) (refs []repo.Ref) {
+func packedRefs(list []exchange.RefUpdate) (refs []core.Ref) {
 	for _, u := range list {
 		if u.To.Defined() {
-			refs = append(refs, repo.Ref{Name: u.Ref, Target: u.To})
+			refs = append(refs, core.Ref{Name: u.Ref, Target: u.To})
 		}
 	}
 	return refs
 }
 
 // changedRefs returns refs after changes, by name.
-func changedRefs(refs []repo.Ref, list []repo.RefChange) []repo.Ref {
+func changedRefs(refs []core.Ref, list []core.RefChange) []core.Ref {
 	to := make(map[graph.RefName]ipld.CID)
 	for _, ref := range refs {
 		to[ref.Name] = ref.Target
@@ -450,18 +453,18 @@ func changedRefs(refs []repo.Ref, list []repo.RefChange) []repo.Ref {
 	for _, c := range list {
 		to[c.Ref] = c.To
 	}
-	var out []repo.Ref
+	var out []core.Ref
 	for name, c := range to {
 		if c.Defined() {
-			out = append(out, repo.Ref{Name: name, Target: c})
+			out = append(out, core.Ref{Name: name, Target: c})
 		}
 	}
-	slices.SortFunc(out, func(a, b repo.Ref) int { return strings.Compare(string(a.Name), string(b.Name)) })
+	slices.SortFunc(out, func(a, b core.Ref) int { return strings.Compare(string(a.Name), string(b.Name)) })
 	return out
 }
 
 // headOf is the first branch among updates.
-func headOf(list []repo.RefUpdate) string {
+func headOf(list []exchange.RefUpdate) string {
 	for _, u := range list {
 		if _, branch := u.Ref.Branch(); branch && u.To.Defined() {
 			return string(u.Ref)

@@ -11,10 +11,11 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/plain"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote/byverb"
-	"github.com/mnem-project/mnem/repo"
 )
 
 const (
@@ -55,7 +56,7 @@ func keptToken(h *byverb.Host, at *url.URL) (string, error) {
 		return "", wrapCredentials(path, err)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return "", ops.Hintf(fmt.Errorf("%w: %s has tokens", repo.ErrOthers, path), "chmod 600 %s", plain.Shell(path))
+		return "", ops.Hintf(fmt.Errorf("%w: %s has tokens", history.ErrOthers, path), "chmod 600 %s", plain.Shell(path))
 	}
 	token, err := findToken(string(data), at)
 	return token, wrapCredentials(path, err)
@@ -80,7 +81,7 @@ func findToken(text string, at *url.URL) (token string, err error) {
 		}
 		words := strings.Fields(row)
 		bad := func(what string) (string, error) {
-			return "", fmt.Errorf("%w: line %d: %s", repo.ErrInvalid, n, what)
+			return "", fmt.Errorf("%w: line %d: %s", state.ErrInvalid, n, what)
 		}
 		if len(words) != 2 {
 			return bad("want URL TOKEN")

@@ -11,10 +11,10 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/gitrun"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote/byverb"
-	"github.com/mnem-project/mnem/repo"
 )
 
 const (
@@ -61,7 +61,7 @@ func helpedToken(ctx context.Context, h *byverb.Host, at *url.URL) (string, erro
 	}
 	err := cmd.Run()
 	if out.Over {
-		return "", fmt.Errorf("%w: %s prints more than %d bytes", repo.ErrInvalid, text.EscapeLine(words[0]), maxHelped)
+		return "", fmt.Errorf("%w: %s prints more than %d bytes", state.ErrInvalid, text.EscapeLine(words[0]), maxHelped)
 	}
 	if err != nil {
 		if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -76,7 +76,7 @@ func helpedToken(ctx context.Context, h *byverb.Host, at *url.URL) (string, erro
 			continue
 		}
 		if !isToken(token) {
-			return "", fmt.Errorf("%w: the token of %s has other characters than tokens have, or too many", repo.ErrInvalid,
+			return "", fmt.Errorf("%w: the token of %s has other characters than tokens have, or too many", state.ErrInvalid,
 				text.EscapeLine(words[0]))
 		}
 		return token, nil

@@ -13,8 +13,8 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 )
 
 const (
@@ -76,7 +76,7 @@ func parseList(path string, data []byte) ([]Remote, error) {
 		seen[r.Name] = true
 	}
 	if err != nil {
-		return nil, ops.Hintf(fmt.Errorf("%w: %s: %w", repo.ErrInvalid, path, err), "repair or remove the file")
+		return nil, ops.Hintf(fmt.Errorf("%w: %s: %w", state.ErrInvalid, path, err), "repair or remove the file")
 	}
 	return list.Remotes, nil
 }
@@ -84,10 +84,10 @@ func parseList(path string, data []byte) ([]Remote, error) {
 // Check refuses a remote whose name or URL is none.
 func (r Remote) Check() error {
 	if err := graph.ValidateImport(r.Name); err != nil {
-		return fmt.Errorf("%w: remote: %w", repo.ErrInvalid, err)
+		return fmt.Errorf("%w: remote: %w", state.ErrInvalid, err)
 	}
 	if a := r.AcceptPurge; a != "" && a != AcceptAlways {
-		return fmt.Errorf("%w: remote %s: accept_purge is %q, want %q", repo.ErrInvalid, r.Name, a, AcceptAlways)
+		return fmt.Errorf("%w: remote %s: accept_purge is %q, want %q", state.ErrInvalid, r.Name, a, AcceptAlways)
 	}
 	_, err := ParseURL(r.URL)
 	return err
@@ -107,7 +107,7 @@ func Edit(ctx context.Context, path string, edit func([]Remote) ([]Remote, error
 		slices.SortFunc(next, func(a, b Remote) int { return strings.Compare(a.Name, b.Name) })
 		out, _ := json.MarshalIndent(listJSON{next}, "", "  ") // strings have a JSON form
 		if len(out) >= maxList {
-			return nil, fmt.Errorf("%w: the list of remotes would have more than %d bytes", repo.ErrInvalid, maxList)
+			return nil, fmt.Errorf("%w: the list of remotes would have more than %d bytes", state.ErrInvalid, maxList)
 		}
 		return append(out, '\n'), nil
 	})
@@ -126,7 +126,7 @@ func Find(list []Remote, name string) (r Remote, err error) {
 	}
 	switch {
 	case len(list) == 0:
-		err = ops.Hintf(&repo.NotFoundError{What: "remote", Name: cmp.Or(name, DefaultName)},
+		err = ops.Hintf(&state.NotFoundError{What: "remote", Name: cmp.Or(name, DefaultName)},
 			"name another repository with 'mnem remote add origin URL'")
 	case name == "":
 		err = ops.Hintf(ops.Usagef("there is no remote %q, and more than one other", DefaultName),
@@ -159,5 +159,5 @@ func Change(name string, change func(*Remote)) func([]Remote) ([]Remote, error) 
 
 // Missing is returned where there is no remote of a name.
 func Missing(name string) error {
-	return ops.Hintf(&repo.NotFoundError{What: "remote", Name: name}, "'mnem remote list' shows those there are")
+	return ops.Hintf(&state.NotFoundError{What: "remote", Name: name}, "'mnem remote list' shows those there are")
 }

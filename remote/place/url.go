@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 )
 
 const (
@@ -30,7 +30,7 @@ type URL struct {
 }
 
 // errUserInURL is the error of a URL with what is for nobody else.
-var errUserInURL = ops.Hintf(fmt.Errorf("%w: URL: it names a user, and is kept and shown", repo.ErrInvalid),
+var errUserInURL = ops.Hintf(fmt.Errorf("%w: URL: it names a user, and is kept and shown", state.ErrInvalid),
 	"leave out what stands before @")
 
 // schemes are the ways to other repositories.
@@ -39,7 +39,7 @@ const schemes = "a path, file://, http://, https://, ssh:// or git+file://, git+
 // ParseURL reads where another repository is. It asks nothing of the system.
 func ParseURL(text string) (*URL, error) {
 	bad := func(format string, args ...any) (*URL, error) {
-		return nil, fmt.Errorf("%w: URL: %s", repo.ErrInvalid, fmt.Sprintf(format, args...))
+		return nil, fmt.Errorf("%w: URL: %s", state.ErrInvalid, fmt.Sprintf(format, args...))
 	}
 	switch {
 	case text == "":
@@ -106,7 +106,7 @@ func parseGit(scheme string, u *url.URL) (*URL, error) {
 		strings.Contains(ref, "//") || !strings.HasPrefix(ref, "refs/") || strings.HasSuffix(ref, "/")
 	switch {
 	case err != nil || len(query) > 0 || u.Fragment != "" || len(u.Path) < 2 || bad:
-		return nil, fmt.Errorf("%w: URL: want %s://HOST/PATH, with ?ref=refs/… for another ref than %s", repo.ErrInvalid,
+		return nil, fmt.Errorf("%w: URL: want %s://HOST/PATH, with ?ref=refs/… for another ref than %s", state.ErrInvalid,
 			scheme, gitRef)
 	case scheme == "git+ssh":
 		if _, err := parseSSH(&url.URL{Scheme: "ssh", Host: u.Host, User: u.User, Path: u.Path}); err != nil {
@@ -115,7 +115,7 @@ func parseGit(scheme string, u *url.URL) (*URL, error) {
 	case u.User != nil:
 		return nil, errUserInURL
 	case scheme == "git+file" && u.Host != "", scheme != "git+file" && u.Hostname() == "":
-		return nil, fmt.Errorf("%w: URL: want git+file:///PATH, or a host", repo.ErrInvalid)
+		return nil, fmt.Errorf("%w: URL: want git+file:///PATH, or a host", state.ErrInvalid)
 	}
 	at := *u
 	at.Scheme, at.RawQuery = strings.TrimPrefix(scheme, "git+"), ""
@@ -132,7 +132,7 @@ func parseS3(u *url.URL) (*URL, error) {
 		strings.ContainsFunc(prefix, func(r rune) bool { return !plain(r) && r != '/' }) ||
 		strings.Contains("/"+prefix+"/", "/../") || strings.Contains("/"+prefix+"/", "/./") || strings.Contains(prefix, "//")
 	if len(u.Host) < 3 || len(u.Host) > 63 || len(prefix) > 512 || u.User != nil || u.RawQuery != "" || u.Fragment != "" || bad {
-		return nil, fmt.Errorf("%w: URL: want s3://BUCKET[/PREFIX], of letters, digits and - . _", repo.ErrInvalid)
+		return nil, fmt.Errorf("%w: URL: want s3://BUCKET[/PREFIX], of letters, digits and - . _", state.ErrInvalid)
 	}
 	return &URL{Scheme: "s3", Path: cmp.Or(prefix, u.Host), At: u}, nil
 }
@@ -147,11 +147,11 @@ func parseSSH(u *url.URL) (*URL, error) {
 	_, secret := u.User.Password()
 	switch {
 	case secret:
-		return nil, ops.Hintf(fmt.Errorf("%w: URL: it has a password, and is kept and shown", repo.ErrInvalid),
+		return nil, ops.Hintf(fmt.Errorf("%w: URL: it has a password, and is kept and shown", state.ErrInvalid),
 			"leave the password out: ssh asks for it, or uses a key")
 	case !plain(u.Hostname()) || u.User != nil && !plain(u.User.Username()),
 		len(u.Path) < 2 || u.RawQuery != "" || u.Fragment != "" || u.Opaque != "":
-		return nil, fmt.Errorf("%w: URL: want ssh://[USER@]HOST[:PORT]/PATH", repo.ErrInvalid)
+		return nil, fmt.Errorf("%w: URL: want ssh://[USER@]HOST[:PORT]/PATH", state.ErrInvalid)
 	}
 	return &URL{Scheme: u.Scheme, Path: u.Path, At: u}, nil
 }

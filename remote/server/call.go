@@ -20,10 +20,10 @@ import (
 
 	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/internal/regular"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 )
 
 const (
@@ -163,7 +163,7 @@ func (c *call) input(ctx context.Context) error {
 			return err
 		}
 		if all.Len() > maxLines {
-			return ops.Hintf(fmt.Errorf("%w: %s: more than %s of lines for one request", repo.ErrInvalid, text.EscapeLine(shown),
+			return ops.Hintf(fmt.Errorf("%w: %s: more than %s of lines for one request", state.ErrInvalid, text.EscapeLine(shown),
 				plain.Bytes(maxLines)), "send them in parts")
 		}
 		if n := all.Len(); n > 0 && all.Bytes()[n-1] != '\n' {
@@ -183,7 +183,7 @@ func (c *call) open(ctx context.Context, name string) (err error) {
 			c.body, err = io.ReadAll(io.LimitReader(in, maxLines+1))
 		}
 		if err == nil && len(c.body) > maxLines {
-			err = fmt.Errorf("%w: standard input has more than %s", repo.ErrInvalid, plain.Bytes(maxLines))
+			err = fmt.Errorf("%w: standard input has more than %s", state.ErrInvalid, plain.Bytes(maxLines))
 		}
 		return err
 	}

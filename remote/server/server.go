@@ -18,13 +18,15 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/plain"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote"
 	"github.com/mnem-project/mnem/remote/byverb"
 	"github.com/mnem-project/mnem/remote/place"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -73,7 +75,7 @@ func Reach(ctx context.Context, h *byverb.Host, u *url.URL) (*Side, error) {
 		return nil, err
 	}
 	if token != "" && u.Scheme == "http" && !place.IsLoopback(u) {
-		return nil, ops.Hintf(fmt.Errorf("%w: a token would go to %s where others can read it", repo.ErrInvalid, u.Host),
+		return nil, ops.Hintf(fmt.Errorf("%w: a token would go to %s where others can read it", state.ErrInvalid, u.Host),
 			"use https://, or ssh://")
 	}
 	return newSide(h, u, token)
@@ -286,7 +288,7 @@ func decode(in io.Reader, to any) error {
 		return remote.ErrTooLarge
 	}
 	if err := json.Unmarshal(data, to); err != nil {
-		return fmt.Errorf("%w: the answer of the server: %w", repo.ErrInvalid, err)
+		return fmt.Errorf("%w: the answer of the server: %w", state.ErrInvalid, err)
 	}
 	return nil
 }
@@ -308,7 +310,7 @@ func copyUnpacked(w io.Writer, res *http.Response, in io.Reader) error {
 // Take implements remote.Side: many refs in several requests, each of which is all or nothing.
 func (s *Side) Take(ctx context.Context, news remote.News) (*remote.Taken, error) {
 	if news.Tracking != "" {
-		return nil, fmt.Errorf("%w: a server keeps no refs of remotes for others", repo.ErrInvalid)
+		return nil, fmt.Errorf("%w: a server keeps no refs of remotes for others", state.ErrInvalid)
 	}
 	if news.Pack != nil && news.Pack.Size() > uploadFrom {
 		taken, err := s.inTurns(news.Updates, func(query url.Values) (*http.Request, error) {
@@ -335,7 +337,7 @@ func (s *Side) Take(ctx context.Context, news remote.News) (*remote.Taken, error
 
 // inTurns has refs changed by several requests, each made of a query.
 func (s *Side) inTurns(
-	list []repo.RefUpdate, request func(url.Values) (*http.Request, error),
+	list []exchange.RefUpdate, request func(url.Values) (*http.Request, error),
 ) (*remote.Taken, error) {
 	out := &remote.Taken{}
 	for updates := range slices.Chunk(list, refsAtOnce) {
@@ -362,10 +364,10 @@ func (s *Side) inTurns(
 
 // Accept implements remote.Side: a server takes it from a token of scope admin.
 func (s *Side) Accept(
-	ctx context.Context, list []repo.ToldRedaction, tracking string,
-) (*repo.AcceptedRedactions, error) {
+	ctx context.Context, list []care.ToldRedaction, tracking string,
+) (*care.AcceptedRedactions, error) {
 	if tracking != "" {
-		return nil, fmt.Errorf("%w: a server keeps no refs of remotes for others", repo.ErrInvalid)
+		return nil, fmt.Errorf("%w: a server keeps no refs of remotes for others", state.ErrInvalid)
 	}
 	return s.Verbs.Accept(ctx, list, "")
 }
@@ -376,7 +378,7 @@ func squeeze(pack *io.SectionReader) ([]byte, error) {
 		return nil, nil
 	}
 	if pack.Size() > maxUpload {
-		return nil, ops.Hintf(fmt.Errorf("%w: a pack of %s is too much for one request", repo.ErrInvalid, plain.Bytes(pack.Size())),
+		return nil, ops.Hintf(fmt.Errorf("%w: a pack of %s is too much for one request", state.ErrInvalid, plain.Bytes(pack.Size())),
 			"push older commits first, under a branch of their own")
 	}
 	var b bytes.Buffer

@@ -9,15 +9,16 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/internal/plain"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote"
 	"github.com/mnem-project/mnem/remote/byverb"
 	"github.com/mnem-project/mnem/remote/mirror"
 	"github.com/mnem-project/mnem/remote/place"
 	"github.com/mnem-project/mnem/remote/server"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // Connect connects to the repository at a URL. The mirror of one that needs it is in a directory, or where none is
@@ -38,11 +39,11 @@ func Connect(ctx context.Context, h *byverb.Host, at, dir string) (remote.Side, 
 		return mirror.InBucket(h, u, dir)
 	}
 	dir = h.Absolute(u.Path)
-	if filepath.Base(dir) == repo.DirName {
+	if filepath.Base(dir) == core.DirName {
 		dir = filepath.Dir(dir)
 	}
-	if _, err := os.Stat(filepath.Join(dir, repo.DirName)); err != nil {
-		missing := &noRepositoryError{repo.NotFoundError{What: "repository", Name: dir}}
+	if _, err := os.Stat(filepath.Join(dir, core.DirName)); err != nil {
+		missing := &noRepositoryError{state.NotFoundError{What: "repository", Name: dir}}
 		if isGit(dir) {
 			return nil, ops.Hintf(fmt.Errorf("%w, but one of git", missing), "a git repository has the URL %s", plain.Shell(place.GitURL(dir)))
 		}
@@ -52,7 +53,7 @@ func Connect(ctx context.Context, h *byverb.Host, at, dir string) (remote.Side, 
 }
 
 // noRepositoryError is returned for a directory without a repository.
-type noRepositoryError struct{ repo.NotFoundError }
+type noRepositoryError struct{ state.NotFoundError }
 
 func (e *noRepositoryError) Unwrap() error { return &e.NotFoundError }
 
@@ -115,7 +116,7 @@ func Open(ctx context.Context, h *byverb.Host, here *byverb.Side, r place.Remote
 // Between is a transfer with a remote that is connected to.
 func Between(h *byverb.Host, here *byverb.Side, r place.Remote, there remote.Side, dryRun bool) *Transfer {
 	limit := int64(remote.MaxPack)
-	if free, ok := filestate.FreeSpace(filepath.Join(here.Dir, repo.DirName)); ok {
+	if free, ok := filestate.FreeSpace(filepath.Join(here.Dir, core.DirName)); ok {
 		limit = int64(min(uint64(limit), free/2)) // what another side sends must not fill the disk
 	}
 	return &Transfer{h, r, here, there, remote.Options{

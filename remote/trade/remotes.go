@@ -11,12 +11,14 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote"
 	"github.com/mnem-project/mnem/remote/byverb"
 	"github.com/mnem-project/mnem/remote/place"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // Cloned is a repository that was made of another one.
@@ -58,7 +60,7 @@ func CloneFile(ctx context.Context, here *byverb.Side, file string) (*Cloned, er
 	}
 	a := answer.(*ops.Imported)
 	out := &Cloned{
-		Path: here.Path(), URL: file, Branch: cmp.Or(string(a.Head), repo.DefaultBranch),
+		Path: here.Path(), URL: file, Branch: cmp.Or(string(a.Head), core.DefaultBranch),
 		Refs: len(a.Refs), Bytes: a.Bytes, NewBlocks: a.NewBlocks,
 	}
 	for _, ref := range a.Refs {
@@ -88,7 +90,7 @@ func (t *Transfer) Prune(ctx context.Context) (*Pruned, error) {
 // Forget forgets a remote in a list: its name, what is kept of it, and the refs of what it had.
 func Forget(ctx context.Context, here *byverb.Side, list, name string) (was place.Remote, err error) {
 	if err := graph.ValidateImport(name); err != nil {
-		return was, fmt.Errorf("%w: remote: %w", repo.ErrInvalid, err)
+		return was, fmt.Errorf("%w: remote: %w", state.ErrInvalid, err)
 	}
 	known, err := place.List(list)
 	if err != nil {
@@ -105,7 +107,7 @@ func Forget(ctx context.Context, here *byverb.Side, list, name string) (was plac
 	news := remote.News{Tracking: name}
 	for _, ref := range st.Refs {
 		if strings.HasPrefix(string(ref.Name), remote.Prefix(name)) {
-			news.Updates = append(news.Updates, repo.RefUpdate{Ref: ref.Name})
+			news.Updates = append(news.Updates, exchange.RefUpdate{Ref: ref.Name})
 		}
 	}
 	if len(news.Updates) > 0 {

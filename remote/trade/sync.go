@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote"
 	"github.com/mnem-project/mnem/remote/byverb"
-	"github.com/mnem-project/mnem/repo"
 )
 
 const (
@@ -121,7 +122,7 @@ func (t *Transfer) Sync(ctx context.Context, f SyncOptions) (*Synced, error) {
 func (t *Transfer) round(ctx context.Context, f SyncOptions, out *Synced) (again bool, err error) {
 	got, err := t.Fetch(ctx, false)
 	if err != nil {
-		return errors.Is(err, repo.ErrConflict), err
+		return errors.Is(err, state.ErrConflict), err
 	}
 	out.Fetched, out.Clashing = append(out.Fetched, got.Refs...), got.Clashing
 	out.Received += got.Bytes
@@ -142,7 +143,7 @@ func (t *Transfer) round(ctx context.Context, f SyncOptions, out *Synced) (again
 	}
 	sent, err := t.Push(ctx, refs, PushOptions{GrownSessions: true})
 	if err != nil {
-		return errors.Is(err, repo.ErrConflict) && !f.DryRun, err
+		return errors.Is(err, state.ErrConflict) && !f.DryRun, err
 	}
 	out.Pushed, out.Sent = append(out.Pushed, sent.Refs...), out.Sent+sent.Bytes
 	out.Untold = out.Untold || sent.Untold
@@ -235,7 +236,7 @@ const (
 
 // wentBack returns the branches that moved to a commit before the one that they were at, as after a restore there. At
 // most mostSkewed are looked at.
-func (t *Transfer) wentBack(ctx context.Context, moved []repo.RefChange) (out ops.List[graph.RefName], err error) {
+func (t *Transfer) wentBack(ctx context.Context, moved []core.RefChange) (out ops.List[graph.RefName], err error) {
 	looked := 0
 	for _, ref := range moved {
 		if t.opt.DryRun || !ref.From.Defined() || !ref.To.Defined() || !strings.Contains(string(ref.Ref), "/heads/") ||
@@ -265,7 +266,7 @@ type Skew struct {
 
 // skewed returns the branches that moved to a commit which is ahead of the clock here: that of one of both machines is
 // wrong, and what was changed last is not what it says.
-func (t *Transfer) skewed(ctx context.Context, moved []repo.RefChange) (out ops.List[Skew], err error) {
+func (t *Transfer) skewed(ctx context.Context, moved []core.RefChange) (out ops.List[Skew], err error) {
 	looked := 0
 	for _, ref := range moved {
 		if t.opt.DryRun || !ref.To.Defined() || !strings.Contains(string(ref.Ref), "/heads/") || looked == mostSkewed {

@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/plain"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote"
 	"github.com/mnem-project/mnem/remote/place"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // Fetched is what a fetch did.
@@ -47,7 +48,7 @@ func (t *Transfer) Fetch(ctx context.Context, prune bool) (*Fetched, error) {
 		return nil, err
 	}
 	if trusts != nil {
-		opt.Trusted = func(told repo.ToldRedaction) bool {
+		opt.Trusted = func(told care.ToldRedaction) bool {
 			key, signed := ops.SignerOf(told)
 			return signed && trusts(key)
 		}
@@ -96,7 +97,7 @@ func (t *Transfer) Push(ctx context.Context, refs []graph.RefName, f PushOptions
 	}
 	res, err := remote.Push(ctx, t.here, t.there, opt)
 	t.host.Over()
-	if errors.Is(err, repo.ErrConflict) {
+	if errors.Is(err, state.ErrConflict) {
 		name := t.remote.Name
 		return nil, ops.Hintf(err, "fetch and merge what is there first: 'mnem sync %s' does all of it", plain.Shell(name))
 	}

@@ -14,9 +14,9 @@ import (
 	"os"
 	"os/exec"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // A row is one measure.
@@ -71,8 +71,6 @@ func (h *house) read() error {
 	return nil
 }
 
-var whereWord = regexp.MustCompile(`\b[Ww]here\b`)
-
 func (h *house) file(name string) error {
 	src, err := os.ReadFile(name)
 	if err != nil {
@@ -106,7 +104,8 @@ func (h *house) file(name string) error {
 	}
 	for _, c := range tree.Comments {
 		h.comments++
-		if whereWord.MatchString(c.Text()) {
+		words := strings.FieldsFunc(c.Text(), func(r rune) bool { return !unicode.IsLetter(r) })
+		if slices.Contains(words, "where") || slices.Contains(words, "Where") {
 			h.where++
 		}
 	}

@@ -45,7 +45,7 @@ func TestHere(t *testing.T) {
 	if !slices.Contains(names, "TestCrash") || slices.Contains(names, "TestHere") {
 		t.Errorf("longer tests: %v", names)
 	}
-	if !slices.Contains(packages, "./../../../repo") {
+	if !slices.Contains(packages, "./../../../internal/core") {
 		t.Errorf("packages of longer tests: %v", packages)
 	}
 }

@@ -1,0 +1,219 @@
+package care
+
+import (
+	"bytes"
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/parallel"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+)
+
+// bulkEdges is how many edges a commit has at least that is a bulk.
+const bulkEdges = 1 << 10
+
+// bulk is a commit that has more than twice the edges of the state before. What it has is mostly there in
+// the newest commit still, whose trees are read from end to end in any case, so that it is checked after that.
+type bulk struct {
+	S      *core.Snapshot
+	before *state.State
+}
+
+// bulky checks the commits that were left for last.
+func (f *FsckRun) bulky() error {
+	for _, b := range f.Bulks {
+		f.change(b.S, b.before)
+		if err := f.Ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nearShare is how many edges a state has at least for each chunk that is read to compare it with another
+// one: two chunks of edges, of which it has a whole tree to read otherwise.
+const nearShare = 32
+
+// LikeWhole reports whether the edges of a state are good by what it has otherwise than a state that was
+// read from end to end and has good ones, of which most are the same.
+func (f *FsckRun) LikeWhole(s *state.State) bool {
+	return slices.ContainsFunc(f.good, func(g *state.State) bool {
+		return f.near(g, s) && f.goodEdges(s, g) && f.noneLeft(s, g)
+	})
+}
+
+// near reports whether two states have most nodes and edges in common.
+func (f *FsckRun) near(a, b *state.State) bool {
+	most := b.Edges.Len() / nearShare
+	for _, pair := range [][2]*prolly.Map{{a.Nodes, b.Nodes}, {a.Edges, b.Edges}} {
+		n, exact, err := prolly.CountDiffWithin(f.Ctx, pair[0], pair[1], int(most))
+		if err != nil || !exact || n.Removed > most {
+			return false
+		}
+	}
+	return true
+}
+
+// noneLeft reports whether a state has no edges of nodes that it does not have and another one has.
+func (f *FsckRun) noneLeft(s, other *state.State) bool {
+	for c, err := range prolly.Diff(f.Ctx, other.Nodes, s.Nodes) {
+		if err != nil {
+			return false
+		}
+		for _, tree := range []*prolly.Map{s.Out, s.In} {
+			if c.New != nil {
+				break
+			}
+			for range tree.ScanPrefix(f.Ctx, c.Key) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// goodEdges reports whether the records of changed edges are good, the adjacency trees changed
+// exactly as they did, and the ends of new ones are there: from what is known of the records, by the
+// sums of hashes of entries, each tree read once in its order, all three at the same time. What it cannot
+// say so of is looked at one by one.
+func (f *FsckRun) goodEdges(s, before *state.State) bool {
+	edges, out, in := f.edgeSums(s)
+	sums := []*treeSum{edges, out, in}
+	_ = parallel.Do(
+		func() error { edges.differences(f.Ctx, before.Edges, s.Edges); return nil },
+		func() error { out.differences(f.Ctx, before.Out, s.Out); return nil },
+		func() error { in.differences(f.Ctx, before.In, s.In); return nil },
+	)
+	return addUp(sums)
+}
+
+// addUp reports whether the sums of the trees of edges, out and in are good and fit.
+func addUp(sums []*treeSum) bool {
+	for _, t := range sums {
+		if !t.good {
+			return false
+		}
+	}
+	return sums[0].sum == sums[1].sum+sums[2].sum
+}
+
+// treeSum adds up the hashes of the entries that edges have, or that a tree out or in has.
+type treeSum struct {
+	of   func(key, value []byte) (entries uint64, ok bool)
+	ends *prolly.Map // which has what the keys of new entries begin with; nil where that is no node
+	end  []byte      // the last one that is there
+	sum  uint64
+	good bool // whether all entries could be added
+}
+
+func (f *FsckRun) edgeSums(s *state.State) (edges, out, in *treeSum) {
+	tree := func(name byte) *treeSum {
+		of := func(key, value []byte) (uint64, bool) { return f.Known.Entry(name, key, value), true }
+		return &treeSum{of: of, ends: s.Nodes}
+	}
+	known := func(key, item []byte) (uint64, bool) { return f.Known.Has(state.RoleEdge, key, item) }
+	return &treeSum{of: known}, tree('o'), tree('i')
+}
+
+// differences adds what a tree got, less what it lost.
+func (t *treeSum) differences(ctx context.Context, before, after *prolly.Map) {
+	for c, err := range prolly.Diff(ctx, before, after) {
+		if err != nil || c.Old != nil && !t.less(c.Key, c.Old) || c.New != nil && !t.add(ctx, c.Key, c.New) {
+			return
+		}
+	}
+	t.good = true
+}
+
+func (t *treeSum) less(key, value []byte) bool {
+	entries, ok := t.of(key, value)
+	t.sum -= entries
+	return ok
+}
+
+// add adds an entry, and reports whether it could and the node it is about is there.
+func (t *treeSum) add(ctx context.Context, key, value []byte) bool {
+	entries, ok := t.of(key, value)
+	t.sum += entries
+	if !ok || t.ends == nil || len(key) < graph.IDLen || bytes.Equal(t.end, key[:graph.IDLen]) {
+		return ok
+	}
+	t.end = key[:graph.IDLen]
+	_, ok, err := t.ends.Get(ctx, t.end)
+	return ok && err == nil
+}
+
+// over yields entries of a whole tree, and adds them.
+func (t *treeSum) over(
+	ctx context.Context, entries iter.Seq2[prolly.Entry, error],
+) iter.Seq2[prolly.Entry, error] {
+	return func(yield func(prolly.Entry, error) bool) {
+		good := true
+		for kv, err := range entries {
+			good = good && err == nil && t.add(ctx, kv.Key, kv.Value)
+			if !yield(kv, err) {
+				return
+			}
+		}
+		t.good = good
+	}
+}
+
+// edgeWatch adds up the edges of a state and the entries of its trees out and in while these are read from
+// end to end. Nil watches nothing.
+type edgeWatch struct {
+	maps []*prolly.Map // edges, out and in
+	sums []*treeSum    // of these
+}
+
+// watchEdges returns a watch of a state that a bulk may be like, nil for others.
+func (f *FsckRun) watchEdges(s *state.State) *edgeWatch {
+	maps := []*prolly.Map{s.Edges, s.Out, s.In}
+	like := func(b bulk) bool { return b.S.State.Edges.Len() >= s.Edges.Len()/2 }
+	read := func(m *prolly.Map) bool { return f.Trees[m.Root()] }
+	if s.Out.Root() == s.In.Root() || !slices.ContainsFunc(f.Bulks, like) || slices.ContainsFunc(maps, read) {
+		return nil
+	}
+	edges, out, in := f.edgeSums(s)
+	return &edgeWatch{maps, []*treeSum{edges, out, in}}
+}
+
+// trees returns the trees that are watched and not among others.
+func (w *edgeWatch) trees(but map[ipld.CID]bool) (maps []*prolly.Map) {
+	if w == nil {
+		return nil
+	}
+	for _, m := range w.maps {
+		if !but[m.Root()] {
+			maps = append(maps, m)
+		}
+	}
+	return maps
+}
+
+// over yields the entries of a tree, and adds them where it is watched.
+func (w *edgeWatch) over(
+	ctx context.Context, m *prolly.Map, entries iter.Seq2[prolly.Entry, error],
+) iter.Seq2[prolly.Entry, error] {
+	if w == nil || !slices.Contains(w.maps, m) {
+		return entries
+	}
+	return w.sums[slices.Index(w.maps, m)].over(ctx, entries)
+}
+
+// read reads a tree that is watched, and sets shape where that is good.
+func (w *edgeWatch) read(ctx context.Context, m *prolly.Map, shape *bool) {
+	for _, err := range w.over(ctx, m, m.ScanChecked(ctx, shape)) {
+		if err != nil {
+			return
+		}
+	}
+}
+
+// good reports whether all edges are good: their records, the trees out and in, and their ends.
+func (w *edgeWatch) good() bool { return w != nil && addUp(w.sums) }

@@ -1,0 +1,101 @@
+package care_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// TestFsckReadsRecordsOnce counts how often a check with indexes of texts, links and vectors reads nodes,
+// edges and embeddings: once each, but for a node whose content is in blocks of its own.
+func TestFsckReadsRecordsOnce(t *testing.T) {
+	const n = 300
+	st := mem.New()
+	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
+	repokit.Must(t, err)
+	var text strings.Builder
+	for i := range n {
+		text.WriteString(repokit.Person(i) + "\n")
+		fmt.Fprintf(&text, `{"edge":{"type":"knows","src":"p%d","dst":"p%d"}}`+"\n", i, i*7%n)
+		fmt.Fprintf(&text, `{"embedding":{"node":"p%d","model":"m","vector":[1,0.%d]}}`+"\n", i, i+1)
+		fmt.Fprintf(&text, `{"embedding":{"node":"p%d","model":"s","sparse":{"a":9,"b":%d}}}`+"\n", i, i+1)
+	}
+	repokit.Lines(t, r, text.String())
+	truth := testkit.NewTamper(st)
+	var mu sync.Mutex
+	read := make(map[string]map[ipld.CID]int)
+	truth.Lie = func(c ipld.CID, data []byte) ([]byte, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		kind := ""
+		if c.Codec() == ipld.DagCBOR {
+			kind = ipld.RecordKind(data)
+		}
+		if read[kind] == nil {
+			read[kind] = make(map[ipld.CID]int)
+		}
+		read[kind][c]++
+		return data, nil
+	}
+	r, err = care.New(t.Context(), truth, repokit.By, core.Options{})
+	repokit.Must(t, err)
+	clear(read)
+	report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
+	if err != nil || len(report.Errors) > 0 {
+		t.Fatal(report.Errors, err)
+	}
+	for kind, want := range map[string]int{graph.KindNode: n, graph.KindEdge: n, graph.KindEmbedding: 2 * n} {
+		if len(read[kind]) != want {
+			t.Errorf("%d records read that are of kind %s, want %d", len(read[kind]), kind, want)
+		}
+		for c, times := range read[kind] {
+			if times != 1 {
+				t.Fatalf("%s %s is read %d times", kind, c, times)
+			}
+		}
+	}
+}
+
+// TestFsckNamesWhatIndexesLack gives the newest commit the index of texts of the one before: what is known
+// of a node by its number alone must be told as what is read of it.
+func TestFsckNamesWhatIndexesLack(t *testing.T) {
+	for name, c := range map[string]struct{ line, want string }{
+		"text":    {`{"node":{"key":"p1","type":"Person","summary":"somebody else"}}`, "postings differ"},
+		"node":    {`{"node":{"key":"more","type":"Person","summary":"one more"}}`, "not in the index"},
+		"removal": {`{"remove":{"node":"p1"}}`, "in the index, but not in the graph"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st := mem.New()
+			r, err := care.New(t.Context(), st, repokit.By, core.Options{})
+			repokit.Must(t, err)
+			graphOf := func() ipld.CID { return repokit.TextsKey(repokit.Head(t, r).Graph()) }
+			for i := range 20 {
+				repokit.Lines(t, r, repokit.Person(i))
+			}
+			old, err := st.Derived().Cell(t.Context(), graphOf())
+			repokit.Must(t, err)
+			repokit.Lines(t, r, c.line)
+			var derived store.Derived = st.Derived()
+			repokit.Must(t, derived.SetCell(t.Context(), graphOf(), old))
+			report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
+			repokit.Must(t, err)
+			found := false
+			for _, e := range report.Errors {
+				found = found || e.Kind == care.FsckIndex && strings.Contains(e.Message, c.want)
+			}
+			if !found {
+				t.Errorf("want %q: %v", c.want, report.Errors)
+			}
+		})
+	}
+}

@@ -1,0 +1,77 @@
+package care_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// dropping drops all indexes once its cells were listed, as a repair does meanwhile.
+type dropping struct {
+	care.DerivedDeleter
+	drop func() error
+}
+
+func (d *dropping) Cells(ctx context.Context, fn func(key, value ipld.CID) error) error {
+	var cells [][2]ipld.CID
+	err := d.DerivedDeleter.Cells(ctx, func(key, value ipld.CID) error {
+		cells = append(cells, [2]ipld.CID{key, value})
+		return nil
+	})
+	if drop := d.drop; err == nil && drop != nil {
+		d.drop = nil
+		err = drop()
+	}
+	for _, c := range cells {
+		if err == nil {
+			err = fn(c[0], c[1])
+		}
+	}
+	return err
+}
+
+// TestCollectionMeetsRepair has a repair drop the indexes that a collection walks ahead of the locks.
+func TestCollectionMeetsRepair(t *testing.T) {
+	ctx := t.Context()
+	by := state.Stamp{Author: "Tess Tester", Command: []string{"commit"}}
+	r, err := care.New(ctx, mem.New(), by, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }() // in memory
+	for i := range 3 {
+		changes := func(yield func(graph.Change, error) bool) {
+			yield(graph.Change{Node: &graph.NodeChange{
+				Key: fmt.Sprint("n", i), Type: "N", Summary: new("some words"),
+			}}, nil)
+		}
+		if _, err := r.Commit(ctx, changes, core.CommitOptions{Stamp: by}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.RebuildIndex(ctx, string(graph.Head)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dropped := 0
+	g := &care.Collector{Ctx: ctx, Repo: r, Res: &core.GCResult{}, Opt: care.GCOptions{
+		Stamp: by, KeepOps: care.DefaultKeepOps, Progress: func(string, int) {},
+	}}
+	g.Derived = &dropping{r.Store.Derived().(care.DerivedDeleter), func() error { dropped++; return care.DropIndexes(ctx, r) }}
+	g.Marks = care.NewMarker(ctx, r, g.Opt.Progress)
+	if err := g.Mark(); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.SweepDerived(); err != nil || dropped != 1 {
+		t.Errorf("dropped %d times: %v", dropped, err)
+	}
+	if _, err := r.RebuildIndex(ctx, string(graph.Head)); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,306 @@
+package care
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"runtime"
+	"slices"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/distill"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/parallel"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/view"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+)
+
+// roleAny is what a block is that leads somewhere but not to one kind of block: its own kind tells.
+// It is a role of collections alone.
+const roleAny = state.Role(255)
+
+// waveMost is how many blocks are read in one order of CIDs at most. The more they are, the more of them
+// lie in one block of a table; a place for each takes 50 bytes.
+const waveMost = 1 << 18
+
+// waveGroup is how many of them are read at a time, several groups at once.
+const waveGroup = 1024
+
+// marker marks the blocks that operations and leases lead to.
+type marker struct {
+	ctx      context.Context
+	facts    store.Blocks
+	progress func(what string, done int)
+	marked   state.CidMap[uint32] // of a block, by how many it is known to be led to; 0 is not marked
+	n        int                  // of those that are marked
+	sum      uint64               // of the hashes of these
+	Texts    state.CidSet         // cells of the indexes of texts of the graphs among them
+	seed     maphash.Seed
+}
+
+func NewMarker(ctx context.Context, r *core.Repo, progress func(string, int)) *marker {
+	return &marker{ctx: ctx, facts: r.Store.Facts(), progress: progress, seed: maphash.MakeSeed()}
+}
+
+// hash returns a number that stands for a block in sums, under a key of this collection.
+func (m *marker) hash(c ipld.CID) uint64 {
+	return maphash.Bytes(m.seed, c.Append(make([]byte, 0, ipld.CIDLen)))
+}
+
+func (m *marker) has(c ipld.CID) bool {
+	by := m.marked.Find(c)
+	return by != nil && *by > 0
+}
+
+// add marks a block and reports whether it was not marked before.
+func (m *marker) add(c ipld.CID) bool {
+	by := m.marked.Value(c)
+	if *by > 0 {
+		return false
+	}
+	*by = 1
+	m.count(c)
+	return true
+}
+
+// more marks a block once more for what leads to it, or keeps it, and reports whether it was not marked
+// before.
+func (m *marker) more(c ipld.CID) bool {
+	by := m.marked.Value(c)
+	if *by++; *by > 1 {
+		return false
+	}
+	m.count(c)
+	return true
+}
+
+func (m *marker) count(c ipld.CID) {
+	m.n++
+	m.sum += m.hash(c)
+	if m.n%core.ProgressEvery == 0 {
+		m.progress("blocks in use", m.n)
+	}
+}
+
+// less marks a block once less, and reports whether it is not marked any more.
+func (m *marker) less(c ipld.CID) bool {
+	by := m.marked.Find(c)
+	if by == nil || *by == 0 {
+		return false
+	}
+	if *by--; *by > 0 {
+		return false
+	}
+	m.n--
+	m.sum -= m.hash(c)
+	return true
+}
+
+// operations marks the operations from head down to the horizon with all that their views lead to,
+// and those that are kept beyond it, alone.
+func (m *marker) operations(head ipld.CID, horizon uint64) error {
+	var views []reached
+	for c := head; c.Defined() && !m.has(c); {
+		o, err := commit.ReadOperation(m.ctx, state.Linked{Blocks: m.facts}, c)
+		if err != nil {
+			return err
+		}
+		if o.Seq < horizon {
+			break
+		}
+		m.add(c)
+		if m.more(o.View) {
+			views = append(views, reached{state.Lead{Cid: o.View, As: roleAny}, o.Seq})
+		}
+		if o.Seq == horizon {
+			if err := m.beyond(o); err != nil {
+				return err
+			}
+			break
+		}
+		c = o.Parent
+	}
+	return m.reach(views)
+}
+
+// beyond marks the operations behind the horizon that skip links go through: commit.Kept.
+func (m *marker) beyond(o *commit.Operation) error {
+	for {
+		next := o.Skip
+		if o.Seq%2 == 1 {
+			next = o.Parent
+		}
+		if !next.Defined() || !m.add(next) {
+			return nil
+		}
+		var err error
+		if o, err = commit.ReadOperation(m.ctx, state.Linked{Blocks: m.facts}, next); err != nil {
+			return err
+		}
+	}
+}
+
+// lease marks what a leased block leads to. One that is not there any more leads nowhere.
+func (m *marker) lease(c ipld.CID) error {
+	if m.has(c) {
+		m.more(c)
+		return nil
+	}
+	has, err := m.facts.Has(m.ctx, c)
+	if err != nil || !has {
+		return err
+	}
+	m.add(c)
+	return m.reach([]reached{{Lead: state.Lead{Cid: c, As: roleAny}}})
+}
+
+// reached is a lead to a block that was just marked, and the operation by which it was found, 0 for a
+// lease.
+type reached struct {
+	state.Lead
+	seq uint64
+}
+
+// reach marks blocks and all that they lead to. Of the blocks that are still to be read it takes the
+// newest, as many as a wave has, and reads these in the order of their CIDs, which is that of the
+// store, on all processors: one by one in the order of the leads, each would be sought for.
+func (m *marker) reach(todo []reached) error {
+	var wave []reached
+	limit := parallel.Limit[[]reached]{Bytes: 2 * runtime.GOMAXPROCS(0), Size: func([]reached) int { return 1 }}
+	for len(todo) > 0 {
+		first := max(0, len(todo)-waveMost)
+		wave = append(wave[:0], todo[first:]...)
+		todo = todo[:first]
+		slices.SortFunc(wave, func(a, b reached) int { return a.Cid.Compare(b.Cid) })
+		for found := range parallel.Map(slices.Chunk(wave, waveGroup), limit, m.readGroup) {
+			m.addTexts(found.texts)
+			for _, l := range found.next {
+				if m.add(l.Cid) && !leaf(l.As) {
+					todo = append(todo, l)
+				}
+			}
+			if found.err != nil {
+				return found.err
+			}
+		}
+	}
+	return nil
+}
+
+// groupRead is what blocks lead to that were read together.
+type groupRead struct {
+	next  []reached
+	texts []ipld.CID // cells
+	err   error
+}
+
+func (m *marker) readGroup(group []reached) (out groupRead) {
+	at := -1
+	cids := func(yield func(ipld.CID) bool) {
+		for at = range group {
+			if !yield(group[at].Cid) {
+				return
+			}
+		}
+	}
+	out.err = store.GetEach(m.ctx, m.facts, cids, func(_ ipld.CID, block []byte, err error) error {
+		from := &group[at]
+		next, text, err := readLeads(from.Lead, block, err)
+		for _, l := range next {
+			out.next = append(out.next, reached{l, from.seq})
+		}
+		if text.Defined() {
+			out.texts = append(out.texts, text)
+		}
+		if err != nil && from.seq > 0 {
+			err = fmt.Errorf("refs of operation %d: %w", from.seq, err)
+		}
+		return err
+	})
+	return out
+}
+
+func (m *marker) addTexts(cells []ipld.CID) {
+	for _, c := range cells {
+		m.Texts.Add(c)
+	}
+}
+
+// leaf reports whether blocks of a role lead nowhere.
+func leaf(r state.Role) bool {
+	switch r {
+	case state.RoleEdge, state.RoleMark, state.RoleEmbedding, state.RoleWritten, state.RoleProfile, state.RoleRaw:
+		return true
+	}
+	return false
+}
+
+// readLeads returns what a block leads to, of which err is that of reading it, and of a graph the cell of
+// its index of texts.
+func readLeads(l state.Lead, block []byte, err error) (next []state.Lead, text ipld.CID, _ error) {
+	switch {
+	case errors.Is(err, store.ErrRedacted):
+		return nil, text, nil
+	case errors.Is(err, store.ErrNotFound):
+		return nil, text, &state.MissingError{CID: l.Cid}
+	case err != nil:
+		return nil, text, err
+	}
+	kind := ""
+	if l.As == roleAny {
+		kind = ipld.PeekKind(block)
+	}
+	if l.As == state.RoleGraph || kind == graph.KindGraph {
+		text = view.TextsKey(l.Cid)
+	}
+	next, err = ownLeads(l, kind, block)
+	if err != nil {
+		err = fmt.Errorf("block %s: %w: %w", l.Cid, store.ErrCorrupt, err)
+	}
+	return next, text, err
+}
+
+// ownLeads returns what a block leads to in its role or, where that is open, by its kind. Kinds
+// that it does not know lead to all that they link to: a record of a later version must not lose
+// what belongs to it.
+func ownLeads(l state.Lead, kind string, block []byte) ([]state.Lead, error) {
+	if l.As != roleAny {
+		next, _, err := state.Leads(l, block)
+		return next, err
+	}
+	if l.Cid.Codec() == ipld.Raw {
+		return nil, nil
+	}
+	switch kind {
+	case commit.KindStage:
+		return stageLeads(block)
+	case graph.KindEdge, graph.KindMark, graph.KindEmbedding, distill.KindWritten, retrieve.KindProfile:
+		return nil, nil
+	}
+	for _, r := range []state.Role{state.RoleCommit, state.RoleTag, state.RoleSession, state.RoleReceipt, state.RoleGraph, state.RoleNode} {
+		if kind == r.String() {
+			next, _, err := state.Leads(state.Lead{Cid: l.Cid, As: r}, block)
+			return next, err
+		}
+	}
+	var out []state.Lead
+	err := ipld.Links(l.Cid, block, func(c ipld.CID) error {
+		out = append(out, state.Lead{Cid: c, As: roleAny})
+		return nil
+	})
+	return out, err
+}
+
+func stageLeads(block []byte) ([]state.Lead, error) {
+	s, err := commit.DecodeStage(block)
+	if err != nil {
+		return nil, err
+	}
+	out := []state.Lead{{Cid: s.Graph, As: state.RoleGraph}}
+	return state.Opt(state.Opt(out, s.Base, state.RoleCommit), s.Vectors, state.RoleVectors), nil
+}

@@ -1,0 +1,110 @@
+package care_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// roomStore counts how often room was given back.
+type roomStore struct {
+	*mem.Store
+	reclaimed int
+}
+
+func (s *roomStore) Reclaim(context.Context) error {
+	s.reclaimed++
+	return nil
+}
+
+// TestGCGivesBackRoom: the store is rewritten where much was removed, and only there.
+func TestGCGivesBackRoom(t *testing.T) {
+	st := &roomStore{Store: mem.New()}
+	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for n := range 3 {
+		repokit.Lines(t, r, repokit.Person(n))
+	}
+	dry, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By, KeepOps: 1, DryRun: true})
+	if err != nil || st.reclaimed != 0 {
+		t.Errorf("a dry run: %+v, rewritten %d times, %v", dry, st.reclaimed, err)
+	}
+	var text string
+	for n := range 500 {
+		text += repokit.Person(100+n) + "\n"
+	}
+	repokit.Branch(t, r, "side", "HEAD")
+	repokit.CommitOn(t, r, "side", text)
+	repokit.DropBranch(t, r, "side")
+	waitForCleanups()
+	if res := repokit.Gc(t, r, 1); res.Blocks < 500 || st.reclaimed != 1 {
+		t.Errorf("%+v, rewritten %d times", res, st.reclaimed)
+	}
+	repokit.Lines(t, r, text)
+	repokit.Lines(t, r, repokit.Person(3)) // which leaves an operation and a few tree chunks behind
+	if res := repokit.Gc(t, r, 1); res.Blocks == 0 || st.reclaimed != 1 {
+		t.Errorf("little removed: %+v, rewritten %d times", res, st.reclaimed)
+	}
+}
+
+// lateStore does something else between telling a reader its head and letting it read.
+type lateStore struct {
+	*mem.Store
+	meanwhile func()
+}
+
+func (s *lateStore) Head(ctx context.Context) (store.Head, error) {
+	head, err := s.Store.Head(ctx)
+	if do := s.meanwhile; do != nil {
+		s.meanwhile = nil
+		do()
+	}
+	return head, err
+}
+
+// TestGCOfWhatIsBeingRead: a reader that is overtaken by commits and a collection of all older
+// operations reads the newest. What is damaged stays an error.
+func TestGCOfWhatIsBeingRead(t *testing.T) {
+	st := &lateStore{Store: mem.New()}
+	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	repokit.Lines(t, r, repokit.Person(0))
+	var newest ipld.CID
+	overtake := func() {
+		for n := range 3 {
+			newest = repokit.Lines(t, r, repokit.Person(n+1)).Commit
+		}
+		repokit.Gc(t, r, 1)
+	}
+	st.meanwhile = overtake
+	if s := repokit.Head(t, r); s.CID() != newest {
+		t.Errorf("read %s, newest is %s", s.CID(), newest)
+	}
+	st.meanwhile = overtake
+	if _, err := r.Refs(t.Context()); err != nil {
+		t.Error(err)
+	}
+	now, err := st.Head(t.Context())
+	if err == nil {
+		err = st.Facts().(store.Deleter).Delete(t.Context(), now.Operation)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Snapshot(t.Context(), "HEAD"); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("a snapshot without the newest operation: %v", err)
+	}
+}

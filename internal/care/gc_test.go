@@ -1,0 +1,457 @@
+package care_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/merging"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// count returns the numbers of facts and derived blocks.
+func count(t testing.TB, st store.Store) (facts, derived int) {
+	t.Helper()
+	for n, blocks := range map[*int]store.Blocks{&facts: st.Facts(), &derived: st.Derived()} {
+		err := blocks.Iterate(t.Context(), ipld.CID{}, func(store.Block) error { *n++; return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return facts, derived
+}
+
+// TestGC removes a branch and lets go of the operations that remember it.
+func TestGC(t *testing.T) {
+	r, st := repokit.OverMem(t)
+	for n := range 40 {
+		repokit.Lines(t, r, repokit.Person(n))
+	}
+	repokit.Branch(t, r, "side", "HEAD")
+	side := repokit.CommitOn(t, r, "side", repokit.Person(100)+"\n"+repokit.Person(101))
+	long := strings.Repeat("a long story ", 5000)
+	repokit.CommitOn(t, r, "side", fmt.Sprintf(`{"node":{"key":"c","type":"Text","content":%q}}`, long))
+	if _, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{Text: "person"}); err != nil {
+		t.Fatal(err)
+	}
+	repokit.DropBranch(t, r, "side")
+	before, derived := count(t, st)
+	if res := repokit.Gc(t, r, 10); res.Blocks != 0 && res.Kept == 0 {
+		t.Errorf("with the operations kept: %+v", res)
+	}
+	if _, err := r.At(t.Context(), side.Commit); err != nil {
+		t.Errorf("a commit that a kept operation leads to: %v", err)
+	}
+	runtime.GC() // the snapshot above is not in use any more
+	runtime.GC()
+	waitForCleanups()
+	dry, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By, KeepOps: 1, DryRun: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := repokit.Gc(t, r, 1)
+	if res.Blocks < 10 || res.Bytes < int64(len(long)) || dry.Blocks == 0 {
+		t.Errorf("removed %+v, the dry run %+v", res, dry)
+	}
+	after, derivedAfter := count(t, st)
+	if after >= before || derivedAfter > derived {
+		t.Errorf("%d blocks after %d, derived %d after %d", after, before, derivedAfter, derived)
+	}
+	if _, err := r.At(t.Context(), side.Commit); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("a collected commit: %v", err)
+	}
+	if _, err := r.Resolve(t.Context(), side.Commit.String()); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a collected commit by name: %v", err)
+	}
+	if n, _, _, _ := repokit.Head(t, r).Sizes(); n != 40 {
+		t.Errorf("%d nodes in the head", n)
+	}
+	for n := range 40 {
+		if _, err := r.Snapshot(t.Context(), fmt.Sprintf("HEAD~%d", n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if again := repokit.Gc(t, r, 1); again.Blocks > 3 { // the operation that moved the horizon, and its view
+		t.Errorf("a second collection removed %+v", again)
+	}
+}
+
+// waitForCleanups gives the goroutine that runs cleanups a moment.
+func waitForCleanups() { time.Sleep(20 * time.Millisecond) }
+
+// TestGCHorizon goes on after the log was cut short, again and again.
+func TestGCHorizon(t *testing.T) {
+	r, _ := repokit.OverMem(t)
+	for round := range 12 {
+		for n := range 11 {
+			repokit.Lines(t, r, repokit.Person(round*100+n))
+		}
+		res := repokit.Gc(t, r, 5)
+		n, last := 0, uint64(0)
+		for rec, err := range r.Operations(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, last = n+1, rec.Operation.Seq
+		}
+		if last != res.Horizon || n != 6 { // the fifth newest, and the operation of the collection
+			t.Fatalf("%d operations down to %d, horizon %d", n, last, res.Horizon)
+		}
+		for seq := range last + 6 {
+			_, err := r.Operation(t.Context(), fmt.Sprint(seq))
+			if kept := seq >= last; kept != (err == nil) || !kept && !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("operation %d, horizon %d: %v", seq, last, err)
+			}
+		}
+		repokit.CheckClean(t, r)
+		if _, err := history.RestoreOperation(t.Context(), r, fmt.Sprint(last), repokit.By); err != nil {
+			t.Errorf("restore the oldest operation: %v", err)
+		}
+		for {
+			_, err := history.Undo(t.Context(), r, "", repokit.By)
+			if errors.Is(err, history.ErrNothingToUndo) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := r.Resolve(t.Context(), "HEAD@{1990-01-01}"); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("a time before the horizon: %v", err)
+		}
+	}
+}
+
+func TestGCGrace(t *testing.T) {
+	r, _ := repokit.OverMem(t)
+	const minute = graph.Time(60_000_000)
+	at := repokit.By
+	for n := range 10 {
+		at.Time += minute
+		_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(repokit.Person(n)), "x"),
+			core.CommitOptions{Stamp: at})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		keep  int
+		grace time.Duration
+		want  uint64 // horizon, of 11 operations
+	}{
+		{1, 0, 11}, {3, 0, 9}, {3, 5 * time.Minute, 5}, {8, 5 * time.Minute, 4}, {0, 0, 1},
+		{1, time.Hour, 1},
+	} {
+		res, err := care.GC(t.Context(), r, care.GCOptions{
+			Stamp: at, KeepOps: tt.keep, Grace: tt.grace, DryRun: true,
+		})
+		if err != nil || res.Horizon != tt.want {
+			t.Errorf("keep %d, grace %s: horizon %d, %v, want %d", tt.keep, tt.grace, res.Horizon, err,
+				tt.want)
+		}
+	}
+	for _, opt := range []care.GCOptions{{KeepOps: -1}, {Grace: -1}} {
+		if _, err := care.GC(t.Context(), r, opt); !errors.Is(err, state.ErrInvalid) {
+			t.Errorf("%+v: %v", opt, err)
+		}
+	}
+}
+
+// TestGCKeeps leaves everything alone that something still leads to.
+func TestGCKeeps(t *testing.T) {
+	ctx := t.Context()
+	r, st := repokit.OverMem(t)
+	repokit.Lines(t, r, repokit.Person(1))
+	// A session with a pinned commit of a branch that goes, a stage, a merge that waits.
+	repokit.Branch(t, r, "old", "HEAD")
+	pinned := repokit.CommitOn(t, r, "old", repokit.Person(2))
+	if _, err := session.StartSession(ctx, r, "s", session.SessionOptions{Stamp: repokit.By, At: "old"}); err != nil {
+		t.Fatal(err)
+	}
+	_, receipt, err := session.RetrieveIn(ctx, r, "s", retrieve.Request{Text: "person 2"}, repokit.By)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repokit.DropBranch(t, r, "old")
+	repokit.Branch(t, r, "theirs", "HEAD")
+	repokit.Lines(t, r, `{"node":{"key":"p1","summary":"ours"}}`)
+	repokit.CommitOn(t, r, "theirs", `{"node":{"key":"p1","summary":"theirs"}}`)
+	merge := core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: repokit.By}}
+	if res, err := merging.Merge(ctx, r, "theirs", merge); err == nil && len(res.Conflicts) == 0 {
+		t.Errorf("merge: %+v, %v; want one that waits", res, err)
+	}
+	repokit.DropBranch(t, r, "theirs")
+	_, err = r.StageChanges(ctx, state.ReadChanges(strings.NewReader(repokit.Person(9)), "x"),
+		core.StageOptions{Stamp: repokit.By, Stage: "later"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A lease on what no ref leads to.
+	repokit.Branch(t, r, "leased", "HEAD")
+	leased := repokit.CommitOn(t, r, "leased", repokit.Person(3)).Commit
+	repokit.DropBranch(t, r, "leased")
+	release, err := r.Lease(ctx, leased)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repokit.Gc(t, r, 1)
+	repokit.CheckClean(t, r)
+	if res, err := session.Replay(ctx, r, "s"); err != nil || !res.Identical {
+		t.Errorf("replay after a collection: %+v, %v", res, err)
+	}
+	if _, _, err := session.Receipt(ctx, r, receipt); err != nil {
+		t.Error(err)
+	}
+	if s, err := r.At(ctx, pinned.Commit); err != nil || repokit.Sizes(s)[0] != 2 {
+		t.Errorf("the pinned commit: %v", err)
+	}
+	s, err := r.At(ctx, leased)
+	if err != nil || repokit.Sizes(s)[0] != 2 {
+		t.Fatalf("the leased commit: %v", err)
+	}
+	release()
+	release()
+	repokit.Gc(t, r, 1) // the snapshot is a lease of its own
+	if err := nodesOf(s, 2); err != nil {
+		t.Errorf("a snapshot in use: %v", err)
+	}
+	runtime.KeepAlive(s)
+	s = nil
+	runtime.GC()
+	runtime.GC()
+	waitForCleanups()
+	repokit.Gc(t, r, 1)
+	if has, err := st.Facts().Has(ctx, leased); err != nil || has {
+		t.Errorf("a released commit is still there: %v", err)
+	}
+	if _, err := r.Lease(ctx, leased); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("lease of what is gone: %v", err)
+	}
+}
+
+func nodesOf(s *core.Snapshot, want int) error {
+	n := 0
+	for _, err := range s.Nodes(context.Background(), graph.ID{}) {
+		if err != nil {
+			return err
+		}
+		n++
+	}
+	if n != want {
+		return fmt.Errorf("%d nodes, want %d", n, want)
+	}
+	return nil
+}
+
+// TestGCRemovesWhatACrashLeft removes blocks that never belonged to an operation.
+func TestGCRemovesWhatACrashLeft(t *testing.T) {
+	r, st := repokit.OverMem(t)
+	repokit.Lines(t, r, repokit.Person(1))
+	var size int64
+	for n := range 5000 {
+		b := store.NewBlock(ipld.Raw, fmt.Appendf(nil, "left by a crash %d", n))
+		size += int64(len(b.Data))
+		if err := st.Facts().Put(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := st.Derived().Put(t.Context(), store.NewBlock(ipld.Raw, []byte("derived"))); err != nil {
+		t.Fatal(err)
+	}
+	if res := repokit.Gc(t, r, 0); res.Blocks != 5001 || res.Bytes != size+7 {
+		t.Errorf("removed %+v, want 5001 blocks of %d bytes", res, size+7)
+	}
+}
+
+// TestGCRefusesDamage keeps what a damaged block may lead to.
+func TestGCRefusesDamage(t *testing.T) {
+	st := mem.New()
+	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	c := repokit.Lines(t, r, repokit.Person(1))
+	garbage := store.NewBlock(ipld.Raw, []byte("garbage"))
+	if err := errors.Join(st.Facts().Put(t.Context(), garbage),
+		st.Facts().(store.Deleter).Delete(t.Context(), c.Graph)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By}); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("collection of a damaged repository: %v", err)
+	}
+	if has, err := st.Facts().Has(t.Context(), garbage.CID); !has || err != nil {
+		t.Error("it removed something")
+	}
+}
+
+// TestGCBesideWriters collects without a pause while others write what was garbage a moment ago,
+// and read.
+func TestGCBesideWriters(t *testing.T) {
+	r, _ := repokit.OverMem(t)
+	ctx := t.Context()
+	repokit.Lines(t, r, repokit.Person(0))
+	const writers, rounds = 3, 40
+	var wg sync.WaitGroup
+	var done atomic.Bool
+	commit := func(text string) {
+		_, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(text), "x"),
+			core.CommitOptions{Stamp: repokit.By})
+		if err != nil {
+			t.Errorf("commit: %v", err)
+		}
+	}
+	for w := range writers {
+		wg.Go(func() {
+			for n := range rounds {
+				commit(repokit.Person(1000*w + n + 1))
+				// The same record again and again: garbage one moment, in use the next.
+				commit(fmt.Sprintf(`{"node":{"key":"flip%d","type":"T","created":"2024-01-01"}}`, w))
+				commit(fmt.Sprintf(`{"remove":{"node":"flip%d"}}`, w))
+			}
+		})
+	}
+	wg.Go(func() {
+		for !done.Load() {
+			s, err := r.Snapshot(ctx, "HEAD")
+			if err == nil {
+				_, err = rank.Retrieve(ctx, s, retrieve.Request{Text: "person lives"})
+			}
+			if err != nil {
+				t.Errorf("retrieve: %v", err)
+				return
+			}
+		}
+	})
+	collections := 0
+	wg.Go(func() {
+		for ; !done.Load(); collections++ {
+			if _, err := care.GC(ctx, r, care.GCOptions{Stamp: repokit.By, KeepOps: 2}); err != nil {
+				t.Errorf("gc: %v", err)
+				return
+			}
+		}
+	})
+	wg.Go(func() {
+		for !done.Load() {
+			report, err := care.Fsck(ctx, r, care.FsckOptions{})
+			if err != nil || len(report.Errors) > 0 {
+				t.Errorf("fsck: %v %v", err, report.Errors)
+				return
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	})
+	finished := make(chan struct{})
+	go func() { wg.Wait(); close(finished) }()
+	for i := 0; ; i++ {
+		if n, _, _, _ := repokit.Head(t, r).Sizes(); n >= writers*rounds+1 || i > 3000 || t.Failed() {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	done.Store(true)
+	<-finished
+	t.Logf("%d collections", collections)
+	s := repokit.Head(t, r)
+	for w := range writers {
+		for n := range rounds {
+			repokit.NodeByKey(t, s, fmt.Sprintf("p%d", 1000*w+n+1))
+		}
+	}
+}
+
+func TestGCDue(t *testing.T) {
+	r, _ := repokit.OverMem(t)
+	due := func(keep int) bool {
+		t.Helper()
+		yes, err := care.GCDue(t.Context(), r, care.GCOptions{KeepOps: keep})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return yes
+	}
+	for n := range 8 { // 9 operations
+		repokit.Lines(t, r, repokit.Person(n))
+	}
+	if !due(4) || due(5) || due(0) {
+		t.Errorf("due for 4, 5 and all operations: %v, %v, %v", due(4), due(5), due(0))
+	}
+	repokit.Gc(t, r, 4)
+	if due(4) {
+		t.Error("due after a collection")
+	}
+}
+
+// TestFsckHorizon finds an operation behind the horizon missing that later ones need.
+func TestFsckHorizon(t *testing.T) {
+	st := mem.New()
+	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for n := range 20 {
+		repokit.Lines(t, r, repokit.Person(n))
+	}
+	kept, err := r.Operation(t.Context(), "16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	repokit.Gc(t, r, 3) // of 21: the horizon is 19, behind which 18 and 16 are kept
+	repokit.CheckClean(t, r)
+	if err := st.Facts().(store.Deleter).Delete(t.Context(), kept.CID); err != nil {
+		t.Fatal(err)
+	}
+	report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
+	if err != nil || len(report.Errors) != 1 || report.Errors[0].CID != kept.CID {
+		t.Errorf("fsck: %v, %v", report.Errors, err)
+	}
+}
+
+// TestRetrieveBesidePurge retrieves while indexes are dropped.
+func TestRetrieveBesidePurge(t *testing.T) {
+	r, _ := repokit.OverMem(t)
+	for n := range 30 {
+		repokit.Lines(t, r, repokit.Person(n))
+	}
+	s := repokit.Head(t, r)
+	var done atomic.Bool
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for !done.Load() {
+				_, err := rank.Retrieve(context.Background(), s, retrieve.Request{Text: "person lives"})
+				if err != nil {
+					t.Errorf("retrieve: %v", err)
+					return
+				}
+			}
+		})
+	}
+	for n := range 15 {
+		_, err := care.Purge(t.Context(), r, fmt.Sprintf("p%d", n), care.PurgeOptions{Stamp: repokit.By})
+		if err != nil {
+			t.Errorf("purge: %v", err)
+		}
+	}
+	done.Store(true)
+	wg.Wait()
+}

@@ -1,0 +1,555 @@
+package care
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/guard"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// PurgeOptions says how a node is purged.
+type PurgeOptions struct {
+	state.Stamp
+	Reason string // kept in the redactions, which everybody can read; at most commit.MaxReason bytes
+	// KeepQueries leaves the texts of recorded requests that contain a text of the node.
+	KeepQueries bool
+	// DryRun finds out what would be done and does nothing.
+	DryRun bool
+	// Progress, where given, is called now and then on the calling goroutine.
+	Progress func(what string, done int)
+	// Files, if given, erases from files that are no part of the store. holds reports whether a text has one of
+	// those that are erased; if dry, nothing is to be done. It returns whether any file holds one. Purges call it
+	// before they change anything, and again when all blocks are erased, for what was written meanwhile; writers
+	// wait. After its error nothing was erased, or it is to be called again by the same purge.
+	Files func(ctx context.Context, holds func(text string) bool, dry bool) (held bool, err error)
+}
+
+// PurgeResult tells what a purge did, or would do.
+type PurgeResult struct {
+	Node      graph.ID // zero where a text was purged
+	Operation ipld.CID // undefined for a dry run
+	// Derived are nodes that were erased since nothing but the node ever led to them: entities, tags
+	// and subjects that are no more than a name. Ascending.
+	Derived []graph.ID
+	// Commits are the branches that the node was removed from and the commits that did it; for a
+	// dry run, the commits they are at.
+	Commits []core.Ref
+	Stages  []string   // stages it was removed from
+	Erased  []PurgeHit // blocks that were erased
+	Shared  []PurgeHit // blocks of the node that stay, as another node has the same
+	// Hits are blocks, at most maxPurgeHits, that contain a text of the node and stay: its key, its
+	// summary, context, content, or a string property, of 4 scalars or more, in any version; a word
+	// of these with letters and digits, of 8 bytes or more; or the name of a derived node. Where a text
+	// was purged, what has it and cannot be erased.
+	Hits []PurgeHit
+	More int // further hits
+	// Pending is whether the bytes of what was erased are still in the files of the repository, since
+	// the disk has no room to write these anew. Repo.ErasurePending tells of that later.
+	Pending bool
+	// MustFree is how many bytes must be freed on the disk for these to go; 0 if none or not known.
+	MustFree uint64
+	// Denied says why these are left to another role of the database; "" if they are not.
+	Denied string
+}
+
+// reset forgets what a scan found.
+func (res *PurgeResult) reset() {
+	res.Derived, res.Erased, res.Shared, res.Hits, res.More = nil, nil, nil, nil, 0
+}
+
+// PurgeHit is one block that has to do with a purge.
+type PurgeHit struct {
+	CID  ipld.CID // undefined for a ref
+	What string   // node, content, embedding, query, message, or the kind of the record; ref
+	// Name is the id of a node or edge, also of a mark's; the name of a ref; the CID of the record that
+	// a message or query is of; "" for others.
+	Name string
+}
+
+const maxPurgeHits = 1000
+
+// Purge erases every version of a node from every commit, kept or not: their records, chunks of
+// content and embeddings, but for chunks and embeddings that another node has too; the properties,
+// keys and sources of its edges and the reasons of their marks and its own; the nodes that nothing
+// else ever led to and that are no more than a name, in the same way; the texts of requests that
+// contain a text of it; and all indexes. Each leaves a redaction. First one operation, which cannot
+// be undone, removes the nodes from all branches and stages that have them; older commits keep
+// their CIDs and stay readable, with a stand-in for a node. When it returns without an error, and
+// the result is not Pending, no byte of what was erased is in the files of the repository. Stopped
+// half-way it is finished when the repository is next opened for writing, without signatures; until then
+// readers see the node, or what is left without it. It reads every block twice, three times where the node has
+// edges. Others may go on meanwhile; writers wait for it.
+//
+// A node is named by its key, its id or the beginning of it, or its exact summary, if no mark hides it. Purge
+// returns a *NotFoundError where there is no version of the node, nor was one purged; and an error wrapping an
+// *InProgressError where a merge in progress has the node.
+func Purge(ctx context.Context, r *core.Repo, node string, opt PurgeOptions) (*PurgeResult, error) {
+	if r.Ro && !opt.DryRun {
+		return nil, store.ErrReadOnly
+	}
+	ctx = store.Erasing(ctx)
+	id, err := purgeTarget(ctx, r, node)
+	if err != nil {
+		return nil, err
+	}
+	return runPurge(ctx, r, &Erasing{Ctx: ctx, Repo: r, id: id, opt: opt}, node)
+}
+
+// runPurge does what Purge and PurgeText do. name is the node as the caller gave it.
+func runPurge(ctx context.Context, r *core.Repo, p *Erasing, name string) (*PurgeResult, error) {
+	if r.Ro && !p.opt.DryRun {
+		return nil, store.ErrReadOnly
+	}
+	if p.opt.Progress == nil {
+		p.opt.Progress = func(string, int) {}
+	}
+	stub := commit.Redaction{
+		What: commit.ErasedNode, Node: p.id, Actor: p.opt.Author, Time: p.opt.Time,
+		Reason: p.opt.Reason,
+	}
+	if err := stub.Validate(); err != nil {
+		return nil, fmt.Errorf("%w: purge: %w", state.ErrInvalid, err)
+	}
+	if err := p.opt.Secrets.Refuse(guard.Record(stub.Encode())); err != nil {
+		return nil, err
+	}
+	p.res, p.Held = &PurgeResult{Node: p.id}, make(map[ipld.CID]bool)
+	if !p.opt.DryRun && !p.able() {
+		return nil, fmt.Errorf("purge: %w", ErrUnsupported)
+	}
+	if err := r.Collecting.Take(p.Ctx); err != nil {
+		return nil, fmt.Errorf("purge: %w", err)
+	}
+	defer r.Collecting.Give()
+	if !p.opt.DryRun {
+		if err := finishHalf(p.Ctx, r); err != nil {
+			return nil, fmt.Errorf("purge: %w", err)
+		}
+	}
+	if err := p.run(name); err != nil {
+		return nil, fmt.Errorf("purge: %w", err)
+	}
+	return p.res, nil
+}
+
+// Erasing is one purge under way.
+type Erasing struct {
+	Ctx    context.Context
+	Repo   *core.Repo
+	id     graph.ID          // of the node; zero where a text is purged
+	secret *secret           // the text; nil where a node is purged
+	Held   map[ipld.CID]bool // blocks that hold the text
+	opt    PurgeOptions
+	res    *PurgeResult
+	erase  store.Eraser
+	notes  store.Notebook
+}
+
+func (p *Erasing) able() (ok bool) {
+	var notes bool
+	p.erase, ok = p.Repo.Store.(store.Eraser)
+	p.notes, notes = p.Repo.Store.(store.Notebook)
+	return ok && notes
+}
+
+func (p *Erasing) run(name string) error {
+	if p.opt.DryRun {
+		return p.look(name)
+	}
+	w := &p.Repo.Writer
+	if err := w.Lock(p.Ctx); err != nil {
+		return err
+	}
+	err := p.erasing(name)
+	w.Unlock()
+	if err != nil {
+		return err
+	}
+	return p.finish()
+}
+
+// look finds out what a purge would do.
+func (p *Erasing) look(name string) error {
+	s, err := p.scan()
+	if err != nil {
+		return err
+	}
+	if err := p.known(s, name); err != nil {
+		return err
+	}
+	if _, err := p.files(s, true); err != nil {
+		return err
+	}
+	v, err := p.Repo.Current(p.Ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.free(v, s); err != nil {
+		return err
+	}
+	return p.eachHolder(v, s, func(ref core.Ref, _ []graph.ID) error {
+		if _, branch := ref.Name.Branch(); branch {
+			p.res.Commits = append(p.res.Commits, ref)
+		} else {
+			p.res.Stages = append(p.res.Stages, string(ref.Name[len(graph.Stages):]))
+		}
+		return nil
+	})
+}
+
+// known returns an error unless the node was found or has been purged before.
+func (p *Erasing) known(s *PurgeScan, name string) error {
+	if s.versions > 0 || p.secret != nil && len(s.Erase)+len(p.res.Hits) > 0 {
+		return nil
+	}
+	if p.secret != nil {
+		held, err := p.files(s, true)
+		if err != nil || held {
+			return err
+		}
+		return p.missing(name)
+	}
+	for e, err := range p.Repo.Redactions(p.Ctx) {
+		if err != nil {
+			return err
+		}
+		if e.Record.Node == p.id {
+			return nil
+		}
+	}
+	return p.missing(name)
+}
+
+// erasing does all that must not be mixed with other writes.
+func (p *Erasing) erasing(name string) error {
+	head, err := p.Repo.Store.Head(p.Ctx)
+	if err != nil {
+		return fmt.Errorf("read operation head: %w", err)
+	}
+	s, err := p.scan()
+	if err == nil {
+		err = p.known(s, name)
+	}
+	if err != nil {
+		return err
+	}
+	note := purgeNote{
+		node: p.id, actor: p.opt.Author, time: p.opt.Time, reason: p.opt.Reason,
+		receipts: !p.opt.KeepQueries, seq: head.Seq, blocks: p.noted(),
+	}
+	v, err := core.LoadView(p.Ctx, p.Repo.Nodes(), p.Repo.Facts(), head)
+	if err == nil {
+		err = p.free(v, s)
+	}
+	if err != nil {
+		return err
+	}
+	redactions, err := s.redactions(p.opt) // first, as it may fail
+	if err == nil {
+		if _, err = p.files(s, false); err != nil { // while the texts are known: the note of a purge has none
+			err = fmt.Errorf("nothing was erased: %w", err)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	before, err := p.notes.Note(p.Ctx)
+	if err == nil {
+		err = p.notes.SetNote(p.Ctx, note.encode())
+	}
+	if err != nil {
+		return err
+	}
+	if err := p.record(true, s); err != nil {
+		if errors.Is(err, store.ErrUnknown) {
+			return err // the next opening finds out whether it was recorded, and goes on then
+		}
+		// Nothing has changed. Where even this fails, the next opening does what was asked for.
+		return errors.Join(err, p.notes.SetNote(p.Ctx, before))
+	}
+	if err := p.eraseAll(redactions); err != nil {
+		return err
+	}
+	if _, err = p.files(s, false); err != nil {
+		return fmt.Errorf("the store is purged, other files are not: %w", err)
+	}
+	return nil
+}
+
+// free returns an error where a merge in progress has a node that goes.
+func (p *Erasing) free(v *core.View, s *PurgeScan) error {
+	for ref, err := range v.MergesOn(p.Ctx, "") {
+		if err != nil {
+			return err
+		}
+		rec, err := commit.ReadMerge(p.Ctx, p.Repo.Facts(), ref.Target)
+		if err != nil {
+			return err
+		}
+		g, err := commit.ReadGraph(p.Ctx, p.Repo.Facts(), rec.Graph)
+		if err != nil {
+			return err
+		}
+		if ids, err := p.going(g.Nodes, s); err != nil || len(ids) > 0 {
+			return core.OrErr(err, fmt.Errorf("%w: it has the node", p.Repo.InProgress(ref)))
+		}
+	}
+	return nil
+}
+
+// going returns the nodes of a tree of nodes that go from it, ascending.
+func (p *Erasing) going(root ipld.CID, s *PurgeScan) (ids []graph.ID, err error) {
+	tree, err := p.Repo.Nodes().Load(p.Ctx, root)
+	if err != nil {
+		return nil, fmt.Errorf("read nodes tree: %w", err)
+	}
+	for id := range s.Nodes {
+		c, err := state.Lookup(p.Ctx, tree, id[:])
+		if err != nil {
+			return nil, err
+		}
+		if _, goes := s.Erase[c]; c.Defined() && (goes || s.whole(id)) {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, graph.ID.Compare)
+	return ids, nil
+}
+
+// eachHolder calls fn with the branches and stages that have nodes which go, and these.
+func (p *Erasing) eachHolder(v *core.View, s *PurgeScan, fn func(core.Ref, []graph.ID) error) error {
+	for _, ns := range []string{graph.Heads, graph.Stages} {
+		for ref, err := range v.List(p.Ctx, ns) {
+			if err != nil {
+				return err
+			}
+			root, err := p.graphOf(ref)
+			if err != nil {
+				return err
+			}
+			ids, err := p.going(root, s)
+			if err == nil && len(ids) > 0 {
+				err = fn(ref, ids)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// graphOf returns the tree of nodes of a branch or stage.
+func (p *Erasing) graphOf(ref core.Ref) (ipld.CID, error) {
+	facts := p.Repo.Facts()
+	var root ipld.CID
+	if _, branch := ref.Name.Branch(); branch {
+		rec, err := p.Repo.ReadCommit(p.Ctx, ref.Target)
+		if err != nil {
+			return root, err
+		}
+		root = rec.Graph
+	} else {
+		rec, err := commit.ReadStage(p.Ctx, facts, ref.Target)
+		if err != nil {
+			return root, err
+		}
+		root = rec.Graph
+	}
+	g, err := commit.ReadGraph(p.Ctx, facts, root)
+	if err != nil {
+		return root, err
+	}
+	return g.Nodes, nil
+}
+
+// record removes the nodes from branches and stages in one operation, which is recorded whether any
+// has one or not, if it is always to be.
+func (p *Erasing) record(always bool, s *PurgeScan) (err error) {
+	by := p.opt.Stamp
+	if len(by.Command) == 0 || by.Command[0] != core.PurgeVerb {
+		by.Command = append([]string{core.PurgeVerb}, by.Command...)
+	}
+	if id := p.id.String(); p.secret == nil && !slices.Contains(by.Command, id) {
+		by.Command = append(slices.Clone(by.Command), id)
+	}
+	p.res.Operation, err = p.Repo.Operate(p.Ctx, by, func(t *core.Tx) error {
+		t.Always = always
+		return p.eachHolder(t.View, s, func(ref core.Ref, ids []graph.ID) error {
+			return p.remove(t, ref, ids)
+		})
+	})
+	return err
+}
+
+// eraseAll puts redactions in place of blocks, and erases all indexes.
+func (p *Erasing) eraseAll(redactions []store.Redaction) error {
+	return p.Repo.ChangeAllIndexed(p.Ctx, func() error {
+		return p.erase.Redact(p.Ctx, redactions...)
+	})
+}
+
+// remove removes nodes from one branch or stage.
+func (p *Erasing) remove(t *core.Tx, ref core.Ref, ids []graph.ID) error {
+	removal := func(yield func(graph.Change, error) bool) {
+		for _, id := range ids {
+			if !yield(graph.Change{Remove: &graph.Removal{Node: graph.Ref{ID: id}}}, nil) {
+				return
+			}
+		}
+	}
+	if _, branch := ref.Name.Branch(); !branch {
+		rec, base, staged, err := t.LoadStage(p.Ctx, ref.Name, "")
+		if err != nil {
+			return err
+		}
+		next, err := state.NewBatch(p.Ctx, t.Stage, t.Scratch, staged, p.opt.Stamp).Apply(removal, false)
+		if err == nil {
+			err = t.WriteGraph(p.Ctx, next)
+		}
+		if err != nil {
+			return err
+		}
+		p.res.Stages = append(p.res.Stages, string(ref.Name[len(graph.Stages):]))
+		return t.WriteStage(p.Ctx, ref.Name, rec, base, next)
+	}
+	base, err := t.At(p.Ctx, ref.Target)
+	if err != nil {
+		return err
+	}
+	next, err := state.NewBatch(p.Ctx, t.Stage, t.Scratch, base.State, p.opt.Stamp).Apply(removal, true)
+	if err != nil {
+		return err
+	}
+	var res core.CommitResult
+	opt := core.CommitOptions{Stamp: p.opt.Stamp, Message: "purge " + p.purged()}
+	if err := t.Commit(p.Ctx, ref, base, next, opt, &res); err != nil {
+		return err
+	}
+	p.res.Commits = append(p.res.Commits, core.Ref{Name: ref.Name, Target: res.Commit})
+	return nil
+}
+
+// finish makes the bytes leave the disk, after which there is nothing left to be done, or finds that
+// there is no room for that.
+func (p *Erasing) finish() error {
+	lacks, err := expel(p.Ctx, p.Repo)
+	p.res.Pending, p.res.MustFree = lacks.pending, lacks.bytes
+	p.res.Denied, err = notEntitled(err)
+	return err
+}
+
+// resume finishes a purge that was stopped half-way. On a full disk it leaves that to the next purge or
+// collection, or to an opening with more room.
+func resume(ctx context.Context, r *core.Repo) error {
+	err := resumeNow(ctx, r)
+	if errors.Is(err, store.ErrNoRoom) {
+		return nil
+	}
+	return err
+}
+
+func resumeNow(ctx context.Context, r *core.Repo) error {
+	notes, ok := r.Store.(store.Notebook)
+	if !ok || r.Ro {
+		return nil
+	}
+	b, err := notes.Note(ctx)
+	if err == nil && b != nil && r.SharedStore != nil { // it may be under way elsewhere
+		b, err = r.Abandoned(ctx, notes)
+	}
+	if err != nil || b == nil {
+		return err
+	}
+	ctx = store.Erasing(ctx)
+	if isErasureNote(b) {
+		if r.SharedStore != nil { // a collection does, which need not wait for others at each opening
+			return nil
+		}
+		_, err := expel(ctx, r)
+		return err
+	}
+	if err := r.Collecting.Take(ctx); err != nil {
+		return fmt.Errorf("finish a purge: %w", err)
+	}
+	defer r.Collecting.Give()
+	return finishPurge(ctx, r, b)
+}
+
+// finishHalf finishes a purge that had no room to be finished when the repository was opened. The caller
+// holds collecting.
+func finishHalf(ctx context.Context, r *core.Repo) error {
+	notes, ok := r.Store.(store.Notebook)
+	if !ok || r.SharedStore != nil {
+		return nil
+	}
+	b, err := notes.Note(ctx)
+	if err != nil || b == nil || isErasureNote(b) {
+		return err
+	}
+	return finishPurge(ctx, r, b)
+}
+
+// finishPurge finishes the purge of which a note tells.
+func finishPurge(ctx context.Context, r *core.Repo, b []byte) error {
+	note, err := decodePurgeNote(b)
+	if err != nil {
+		return err
+	}
+	p := &Erasing{
+		Ctx: ctx, Repo: r, id: note.node, res: &PurgeResult{Node: note.node},
+		Held: make(map[ipld.CID]bool),
+	}
+	if note.blocks != nil {
+		p.secret = &secret{blocks: note.blocks}
+	}
+	p.opt = PurgeOptions{
+		Stamp: state.Stamp{
+			Author: note.actor, Time: note.time, Command: []string{core.PurgeVerb}, Secrets: state.SecretOptions{All: true},
+		},
+		Reason: note.reason, KeepQueries: !note.receipts, Progress: func(string, int) {},
+	}
+	if !p.able() {
+		return fmt.Errorf("finish a purge: %w", ErrUnsupported)
+	}
+	if err := p.again(note.seq); err != nil {
+		return fmt.Errorf("finish a purge: %w", err)
+	}
+	return nil
+}
+
+// again does what was not done. seq is the newest operation before the purge: where it still is,
+// that of the purge was not recorded.
+func (p *Erasing) again(seq uint64) error {
+	if err := p.Repo.Writer.Lock(p.Ctx); err != nil {
+		return err
+	}
+	defer p.Repo.Writer.Unlock()
+	head, err := p.Repo.Store.Head(p.Ctx)
+	if err != nil {
+		return fmt.Errorf("read operation head: %w", err)
+	}
+	s, err := p.scan()
+	var redactions []store.Redaction
+	if err == nil {
+		redactions, err = s.redactions(p.opt) // not signed: who asked for it is not there
+	}
+	if err == nil {
+		err = p.record(head.Seq == seq, s)
+	}
+	if err == nil {
+		err = p.eraseAll(redactions)
+	}
+	if err == nil {
+		err = p.finish()
+	}
+	return err
+}

@@ -1,0 +1,107 @@
+package care
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// erasureNote is kept in the store in place of the note of a purge that has erased all it had to, but
+// whose bytes are still in the files, since the disk had no room to write these anew. It is a record:
+//
+//	v     int     1
+//	kind  string  "erasure"
+const kindErasure = "erasure"
+
+func erasureNote() []byte {
+	w := ipld.NewRecord(nil, nil)
+	w.Version(1)
+	w.Kind(kindErasure)
+	return w.Finish()
+}
+
+func isErasureNote(b []byte) bool { return string(b) == string(erasureNote()) }
+
+// ErasurePending reports whether bytes of what was purged are still in the files of the repository,
+// since the disk had no room to write these anew. Opening it for writing, a purge and a collection go
+// on with that.
+func ErasurePending(ctx context.Context, r *core.Repo) (bool, error) {
+	notes, ok := r.Store.(store.Notebook)
+	if !ok {
+		return false, nil
+	}
+	b, err := notes.Note(ctx)
+	return isErasureNote(b), err
+}
+
+// shortage is what an erasure lacks on a disk that is full.
+type shortage struct {
+	pending bool   // whether bytes of what was erased are still in the files
+	bytes   uint64 // how many bytes must be freed for these to go; 0 where the store does not know
+}
+
+// shortageOf returns the shortage that an error of a store tells.
+func shortageOf(err error) shortage {
+	var room *store.NoRoomError
+	if errors.As(err, &room) {
+		return shortage{true, room.MustFree()}
+	}
+	return shortage{pending: errors.Is(err, store.ErrNoRoom)}
+}
+
+// expel makes the bytes of what was erased leave the disk, and the note of that work go. If the disk has
+// no room for that, the note says that only this is left to be done; if it has not even room for such a
+// note, the one that is there makes the next opening do more. Likewise if the role of a database lacks the
+// right, which the error says.
+func expel(ctx context.Context, r *core.Repo) (shortage, error) {
+	erase, ok := r.Store.(store.Eraser)
+	notes, okNotes := r.Store.(store.Notebook)
+	if !ok || !okNotes {
+		return shortage{}, fmt.Errorf("erase: %w", ErrUnsupported)
+	}
+	err := erase.Compact(ctx)
+	lacks := shortageOf(err)
+	switch {
+	case lacks.pending:
+		note, err := notes.Note(ctx)
+		if err == nil && !isErasureNote(note) {
+			err = notes.SetNote(ctx, erasureNote())
+		}
+		if errors.Is(err, store.ErrNoRoom) {
+			err = nil
+		}
+		return lacks, err
+	case errors.Is(err, store.ErrDenied):
+		if noteErr := notes.SetNote(ctx, erasureNote()); noteErr != nil {
+			return shortage{pending: true}, noteErr
+		}
+		return shortage{pending: true}, err
+	case err != nil:
+		return shortage{pending: true}, fmt.Errorf("erasure pending, all else is done: %w", err)
+	}
+	return shortage{}, notes.SetNote(ctx, nil)
+}
+
+// expelPending goes on with an erasure that had no room, if there is one and no other work that must
+// not stay half done.
+func expelPending(ctx context.Context, r *core.Repo) error {
+	pending, err := ErasurePending(ctx, r)
+	if err == nil && pending {
+		_, err = expel(store.Erasing(ctx), r)
+		_, err = notEntitled(err)
+	}
+	return err
+}
+
+// notEntitled returns why an erasure is left to another role, "" if it is not, and any other error.
+func notEntitled(err error) (why string, other error) {
+	var denied *store.DeniedError
+	if errors.As(err, &denied) {
+		return denied.Error(), nil
+	}
+	return "", err
+}

@@ -1,0 +1,95 @@
+package care_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/store"
+)
+
+// TestErasurePending purges where the disk has no room to write tables anew: the purge is recorded, says
+// that bytes are left, and what opens the repository next, another purge or a collection goes on.
+func TestErasurePending(t *testing.T) {
+	ctx := t.Context()
+	mem := vfs.NewMem()
+	opt := core.Options{FS: mem}
+	r, err := care.Init(ctx, "/r", repokit.By, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"a", "b", "c", "d", "e"} {
+		repokit.Lines(t, r, repokit.NodeLine(key, `,"summary":"about `+key+`"`))
+	}
+	full, room := vfs.DiskUsage{AvailBytes: 300 << 10}, vfs.DiskUsage{AvailBytes: 1 << 30}
+	purge := func(key string) bool {
+		t.Helper()
+		res, err := care.Purge(ctx, r, key, care.PurgeOptions{Stamp: repokit.By})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Pending
+	}
+	pending := func(want bool) {
+		t.Helper()
+		if got, err := care.ErasurePending(ctx, r); err != nil || got != want {
+			t.Errorf("pending %v, %v, want %v", got, err, want)
+		}
+	}
+	reopen := func() {
+		t.Helper()
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if r, err = care.Open("/r", opt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pending(false)
+	mem.TestingSetDiskUsage(full)
+	if !purge("a") {
+		t.Error("it claims that bytes are gone")
+	}
+	pending(true)
+	reopen() // which finds no room either, and opens
+	pending(true)
+	if _, err := care.Purge(ctx, r, "none", care.PurgeOptions{Stamp: repokit.By}); err == nil {
+		t.Error("purged what is not there")
+	}
+	pending(true)
+	var lacks *store.NoRoomError
+	_, err = care.Purge(ctx, r, "b", care.PurgeOptions{Stamp: repokit.By}) // opening for writing takes more
+	if !errors.As(err, &lacks) || lacks.MustFree() == 0 || !lacks.Erasing {
+		t.Errorf("a purge without room: %v", err)
+	}
+	pending(true)
+	mem.TestingSetDiskUsage(room)
+	reopen()
+	pending(false)
+	mem.TestingSetDiskUsage(full)
+	if !purge("c") {
+		t.Error("it claims that bytes are gone")
+	}
+	mem.TestingSetDiskUsage(room)
+	if _, err := care.GC(ctx, r, care.GCOptions{Stamp: repokit.By}); err != nil {
+		t.Fatal(err)
+	}
+	pending(false)
+	mem.TestingSetDiskUsage(full)
+	if !purge("d") {
+		t.Error("it claims that bytes are gone")
+	}
+	mem.TestingSetDiskUsage(room)
+	if purge("e") {
+		t.Error("with room it is pending")
+	}
+	pending(false)
+	repokit.CheckClean(t, r)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,386 @@
+package care_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/merging"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+)
+
+func TestPurge(t *testing.T) {
+	ctx := t.Context()
+	dir := filepath.Join(t.TempDir(), ".mnem")
+	r, st := repokit.OpenPlain(t, dir)
+	old := repokit.FillSecret(t, r)
+	if len(repokit.Found(t, dir, st, repokit.Secrets)) < 10 {
+		t.Fatal("the texts are not where they are to be removed from")
+	}
+	plan := repokit.PurgeZed(t, r, care.PurgeOptions{DryRun: true})
+	res := repokit.PurgeZed(t, r, care.PurgeOptions{Reason: "on request"})
+	if !slices.Equal(plan.Erased, res.Erased) || len(plan.Commits) != 2 || plan.Operation.Defined() {
+		t.Errorf("the dry run says %+v", plan)
+	}
+	got := repokit.Kinds(res.Erased)
+	if got["node"] < 4 || got["content"] < 1 || got["embedding"] != 1 || got["query"] != 1 {
+		t.Errorf("erased %v", got)
+	}
+	if len(res.Commits) != 2 || len(res.Stages) != 1 || !res.Operation.Defined() {
+		t.Errorf("removed from %v, %v", res.Commits, res.Stages)
+	}
+	if where := repokit.Found(t, dir, st, repokit.Secrets); len(where) > 0 {
+		t.Errorf("text is left: %v", where)
+	}
+	repokit.CheckClean(t, r)
+	checkPurged(t, r, old)
+	again := repokit.PurgeZed(t, r, care.PurgeOptions{Reason: "again"})
+	if len(again.Erased)+len(again.Commits)+len(again.Hits) > 0 {
+		t.Errorf("a second purge: %+v", again)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if where := repokit.Found(t, dir, nil, repokit.Secrets); len(where) > 0 {
+		t.Errorf("text is left after closing: %v", where)
+	}
+	r, st = repokit.OpenPlain(t, dir)
+	if where := repokit.Found(t, dir, st, repokit.Secrets); len(where) > 0 {
+		t.Errorf("text is left after opening: %v", where)
+	}
+	checkPurged(t, r, old)
+	repokit.Gc(t, r, 1)
+	repokit.CheckClean(t, r)
+	_, err := care.Purge(ctx, r, "nobody", care.PurgeOptions{Stamp: repokit.By})
+	if !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("purge of what never was: %v", err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkPurged checks how everything that reads sees a node that was purged.
+func checkPurged(t *testing.T, r *core.Repo, old ipld.CID) {
+	t.Helper()
+	ctx := t.Context()
+	id := graph.NodeID("zed")
+	s, err := r.At(ctx, old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, c, err := s.Node(ctx, id)
+	want := "redacted: on request, 2023-11-14T22:13:20.000000Z, Tess Tester"
+	if err != nil || n.Type != state.RedactedType || n.Summary != want || n.ID != id {
+		t.Fatalf("the node in an old commit: %+v, %v", n, err)
+	}
+	if red, err := r.Redaction(ctx, c); err != nil || red == nil || red.Node != id {
+		t.Errorf("its redaction: %+v, %v", red, err)
+	}
+	if err := nodesOf(s, 3); err != nil {
+		t.Error(err)
+	}
+	edges := 0
+	for _, err := range s.Adjacency().Bucket(ctx, graph.NodeID("bob"), adjacency.Out, "", nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		edges++
+	}
+	if edges != 1 {
+		t.Errorf("%d edges to the node", edges)
+	}
+	for text, items := range map[string]int{
+		"cooks vault": 1, "vermilion": 0, "zed": 0, id.String(): 0,
+	} {
+		a, err := rank.Retrieve(ctx, s, retrieve.Request{Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(a.Items) != items || len(a.Warnings) == 0 ||
+			a.Warnings[len(a.Warnings)-1].Code != retrieve.Redacted {
+			t.Errorf("retrieve %q: %d items, warnings %v", text, len(a.Items), a.Warnings)
+		}
+	}
+	replay, err := session.Replay(ctx, r, "s")
+	if err != nil || replay.Identical || replay.First != nil || len(replay.Redacted) == 0 {
+		t.Errorf("replay: %+v, %v", replay, err)
+	}
+	now := repokit.Head(t, r)
+	if _, _, err := now.Node(ctx, id); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the node in the head: %v", err)
+	}
+	for nd, err := range s.Diff(now).Nodes(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if nd.ID == id && (nd.Kind != state.Removed || nd.Old.Type != state.RedactedType) {
+			t.Errorf("diff of the node: %+v", nd)
+		}
+	}
+	a, err := rank.Retrieve(ctx, now, retrieve.Request{Text: "vermilion cooks"})
+	if err != nil || len(a.Warnings) > 0 || len(a.Items) != 1 {
+		t.Errorf("retrieve from the head: %d items, %v, %v", len(a.Items), a.Warnings, err)
+	}
+	if _, err := r.Status(ctx, ""); err != nil {
+		t.Errorf("status: %v", err)
+	}
+}
+
+// TestPurgeDoesNotComeBack puts, commits and imports what was erased, and takes operations back.
+func TestPurgeDoesNotComeBack(t *testing.T) {
+	ctx := t.Context()
+	dir := filepath.Join(t.TempDir(), ".mnem")
+	r, st := repokit.OpenPlain(t, dir)
+	defer r.Close()
+	same := repokit.NodeLine("zed", `,"summary":"`+repokit.SecretSummary+`","created":"2024-01-01"`)
+	old := repokit.Lines(t, r, repokit.NodeLine("bob", "")+"\n"+same).Commit
+	var car bytes.Buffer
+	if _, err := exchange.Export(ctx, r, &car, exchange.ExportOptions{All: true}); err != nil {
+		t.Fatal(err)
+	}
+	res := repokit.PurgeZed(t, r, care.PurgeOptions{Reason: "x"})
+	op, err := r.Operation(ctx, res.Operation.String())
+	if err != nil || op.Operation.Command[0] != "purge" {
+		t.Fatalf("operation %v, %v", op.Operation, err)
+	}
+	if _, err := history.Undo(ctx, r, res.Operation.String(), repokit.By); !errors.Is(err, history.ErrNothingToUndo) {
+		t.Errorf("undo of a purge: %v", err)
+	}
+	if _, err := repokit.TryLines(r, same); !errors.Is(err, store.ErrRedacted) {
+		t.Errorf("commit of the same record: %v", err)
+	}
+	imp, err := exchange.Import(ctx, r, bytes.NewReader(car.Bytes()), int64(car.Len()),
+		exchange.ImportOptions{Stamp: repokit.By, Name: "back"})
+	if err != nil || imp.Redacted != 1 {
+		t.Errorf("import of what was erased: %+v, %v", imp, err)
+	}
+	if where := repokit.Found(t, dir, st, []string{repokit.SecretSummary}); len(where) > 0 {
+		t.Errorf("it came back: %v", where)
+	}
+	repokit.CheckClean(t, r)
+	// A branch may go back to an old commit, and be worked on.
+	repokit.Branch(t, r, "back", old.String())
+	repokit.CommitOn(t, r, "back", `{"edge":{"type":"likes","src":"bob","dst":"zed"}}`)
+	merge := core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: repokit.By}}
+	_, err = merging.Merge(ctx, r, "back", merge)
+	if err != nil && !errors.Is(err, state.ErrConflict) {
+		t.Errorf("merge of a branch that has it: %v", err)
+	}
+	repokit.CommitOn(t, r, "back", `{"remove":{"node":"zed"}}`)
+	repokit.CommitOn(t, r, "back", repokit.NodeLine("zed", `,"summary":"someone else"`))
+	repokit.CheckClean(t, r)
+	// The key can be used again.
+	repokit.Lines(t, r, repokit.NodeLine("zed", `,"summary":"another"`))
+	if n := repokit.NodeByKey(t, repokit.Head(t, r), "zed"); n.Summary != "another" {
+		t.Errorf("the new node: %+v", n)
+	}
+	repokit.CheckClean(t, r)
+}
+
+// TestPurgedIsNotIndexed refuses a commit of what was erased before it is indexed.
+func TestPurgedIsNotIndexed(t *testing.T) {
+	r, _ := repokit.OverMem(t)
+	line := repokit.NodeLine("zed", `,"summary":"`+repokit.SecretSummary+`"`)
+	old := repokit.Lines(t, r, line).Commit
+	repokit.PurgeZed(t, r, care.PurgeOptions{})
+	repokit.Branch(t, r, "old", old.String())
+	if _, err := repokit.TryLines(r, line); !errors.Is(err, store.ErrRedacted) {
+		t.Errorf("commit of the same record: %v", err)
+	}
+	repokit.CheckClean(t, r)
+}
+
+// TestPurgedStaysOutOfMerges merges, restores, reverts and picks what was erased: nothing brings
+// back the node unless somebody decides so, and what was erased stays so.
+func TestPurgedStaysOutOfMerges(t *testing.T) {
+	ctx := t.Context()
+	r, _ := repokit.OverMem(t)
+	old := repokit.Lines(t, r, repokit.NodeLine("bob", "")+"\n"+repokit.NodeLine("zed", `,"summary":"one"`)).Commit
+	removed := repokit.Lines(t, r, `{"remove":{"node":"zed"}}`).Commit
+	picked := repokit.Lines(t, r, repokit.NodeLine("zed", `,"summary":"one"`)).Commit
+	repokit.PurgeZed(t, r, care.PurgeOptions{Reason: "x"})
+	repokit.Lines(t, r, repokit.NodeLine("carol", ""))
+	gone := func(when string) {
+		t.Helper()
+		if n, _, err := repokit.Head(t, r).Node(ctx, graph.NodeID("zed")); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%s: zed is %+v, %v", when, n, err)
+		}
+		repokit.CheckClean(t, r)
+	}
+	gone("purge")
+	at := repokit.Head(t, r).CID()
+	_, restore := merging.Restore(ctx, r, old.String(), []string{"zed"}, repokit.Options("").CommitOptions)
+	_, revert := merging.Revert(ctx, r, removed.String(), repokit.Options(""))
+	_, pick := merging.CherryPick(ctx, r, picked.String(), repokit.Options(""))
+	for verb, err := range map[string]error{"restore": restore, "revert": revert, "pick": pick} {
+		if !errors.Is(err, store.ErrRedacted) {
+			t.Errorf("%s of what was erased: %v", verb, err)
+		}
+	}
+	if repokit.Head(t, r).CID() != at {
+		t.Error("something was written")
+	}
+
+	// Branches from before it: one that leaves the node alone, and one that makes it anew.
+	repokit.Branch(t, r, "same", old.String())
+	repokit.CommitOn(t, r, "same", repokit.NodeLine("dora", ""))
+	if _, err := merging.Merge(ctx, r, "same", repokit.Options("")); err != nil {
+		t.Errorf("merge of a branch that left it alone: %v", err)
+	}
+	gone("a merge of a branch that left it alone")
+	repokit.Branch(t, r, "anew", old.String())
+	repokit.CommitOn(t, r, "anew", repokit.NodeLine("zed", `,"summary":"another"`))
+	_, err := merging.Merge(ctx, r, "anew", repokit.Options(""))
+	var clash *core.MergeError
+	if !errors.As(err, &clash) || len(clash.Conflicts) != 1 ||
+		clash.Conflicts[0].Kind != graph.DeleteModify {
+		t.Fatalf("merge of a branch that has it anew: %v", err)
+	}
+	gone("a merge that conflicts")
+	opt := core.CommitOptions{Stamp: repokit.By}
+	_, err = merging.ResolveConflict(ctx, r, "zed", merging.Choice{Take: graph.TakeBase}, opt)
+	if !errors.Is(err, store.ErrRedacted) {
+		t.Errorf("resolved by what was erased: %v", err)
+	}
+	repokit.Resolve(t, r, "zed", merging.Choice{Take: graph.TakeTheirs})
+	if _, err := merging.ContinueMerge(ctx, r, repokit.Options("")); err != nil {
+		t.Fatal(err)
+	}
+	if n := repokit.NodeByKey(t, repokit.Head(t, r), "zed"); n.Summary != "another" {
+		t.Errorf("as decided: %+v", n)
+	}
+	repokit.CheckClean(t, r)
+}
+
+// TestPurgeSpares keeps what another node has too, and names what else has the text.
+func TestPurgeSpares(t *testing.T) {
+	ctx := t.Context()
+	r, st := repokit.OverMem(t)
+	vector := `{"embedding":{"node":%q,"model":"m","vector":[1,2,3]}}`
+	shared := fmt.Sprintf(`,"content":%q`, repokit.SecretLong)
+	_, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(strings.Join([]string{
+		repokit.NodeLine("zed", shared), fmt.Sprintf(vector, "zed"),
+		repokit.NodeLine("twin", shared), fmt.Sprintf(vector, "twin"),
+		repokit.NodeLine("fan", `,"summary":"a fan of zedd"`),
+	}, "\n")), "x"), core.CommitOptions{Stamp: repokit.By, Message: "about " + repokit.SecretProp})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repokit.Lines(t, r, repokit.NodeLine("zed", `,"props":{"home":"`+repokit.SecretProp+`","n":"abc"}`))
+	repokit.Lines(t, r, `{"edge":{"type":"at","src":"fan","dst":"twin","props":{"where":"near `+repokit.SecretProp+`"}}}
+{"mark":{"node":"fan","state":"stale","reason":"not at `+repokit.SecretProp+`"}}`)
+	if _, _, err := session.RetrieveIn(ctx, r, "_default", retrieve.Request{Text: repokit.SecretProp}, repokit.By); err != nil {
+		t.Fatal(err)
+	}
+	repokit.Branch(t, r, repokit.SecretProp[:9], "HEAD") // too short to be the text
+	res := repokit.PurgeZed(t, r, care.PurgeOptions{KeepQueries: true})
+	if got := repokit.Kinds(res.Erased); got["content"] != 0 || got["embedding"] != 0 || got["node"] != 2 {
+		t.Errorf("erased %v", got)
+	}
+	if got := repokit.Kinds(res.Shared); got["content"] == 0 || got["embedding"] != 1 {
+		t.Errorf("shared %v", got)
+	}
+	want := map[string]int{"message": 1, "edge": 1, "mark": 1, "query": 1}
+	if got := repokit.Kinds(res.Hits); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("hits %v, want %v", got, want)
+	}
+	s := repokit.Head(t, r)
+	twin := repokit.NodeByKey(t, s, "twin")
+	if text, err := s.Content(ctx, twin.Content); err != nil || text != repokit.SecretLong {
+		t.Errorf("the other node's content: %v", err)
+	}
+	if _, _, _, vectors := s.Sizes(); vectors != 1 {
+		t.Errorf("%d embeddings", vectors)
+	}
+	if n, err := st.Note(ctx); n != nil || err != nil {
+		t.Errorf("a note is left: %x, %v", n, err)
+	}
+}
+
+func TestPurgeRefuses(t *testing.T) {
+	r, _ := repokit.OverMem(t)
+	repokit.Lines(t, r, repokit.NodeLine("zed", `,"summary":"one"`))
+	for name, opt := range map[string]care.PurgeOptions{
+		"author": {Stamp: state.Stamp{Time: repokit.By.Time}},
+		"reason": {Stamp: repokit.By, Reason: strings.Repeat("x", 5000)},
+	} {
+		if _, err := care.Purge(t.Context(), r, "zed", opt); !errors.Is(err, state.ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	repokit.Branch(t, r, "side", "HEAD")
+	repokit.Lines(t, r, `{"node":{"key":"zed","summary":"two"}}`)
+	repokit.CommitOn(t, r, "side", `{"node":{"key":"zed","summary":"three"}}`)
+	opt := core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: repokit.By}}
+	if _, err := merging.Merge(t.Context(), r, "side", opt); err == nil {
+		t.Log("the merge is to conflict")
+	}
+	for _, dry := range []bool{false, true} {
+		_, err := care.Purge(t.Context(), r, "zed", care.PurgeOptions{Stamp: repokit.By, DryRun: dry})
+		if !errors.Is(err, state.ErrConflict) {
+			t.Errorf("purge of a node in a merge, dry run %v: %v", dry, err)
+		}
+	}
+	if n := repokit.NodeByKey(t, repokit.Head(t, r), "zed"); n.Summary != "two" {
+		t.Errorf("the node: %+v", n)
+	}
+}
+
+// TestPurgeByTitle purges a node by its exact title, and none by words that it has or by the title of another one.
+func TestPurgeByTitle(t *testing.T) {
+	ctx := t.Context()
+	r, _ := repokit.OverMem(t)
+	repokit.Lines(t, r, repokit.NodeLine("a", `,"summary":"Bob cooks lentils"`)+"\n"+repokit.NodeLine("b", `,"summary":"Bob cooks lentils daily"`)+
+		"\n"+repokit.NodeLine("c", `,"summary":"Ann cooks beans"`)+"\n"+repokit.NodeLine("d", `,"summary":"Ann cooks beans"`)+
+		"\n"+repokit.NodeLine("e", `,"summary":"a"`))
+	purge := func(name string) (*care.PurgeResult, error) {
+		return care.Purge(ctx, r, name, care.PurgeOptions{Stamp: repokit.By})
+	}
+	var missing *state.NotFoundError
+	if _, err := purge("Bob cooks"); !errors.As(err, &missing) || len(missing.Candidates) != 2 || missing.Hidden != "" {
+		t.Errorf("purged by words: %v", err)
+	}
+	var unsure *rank.UnsureError
+	if _, err := purge("Ann cooks beans"); !errors.As(err, &unsure) || len(unsure.Candidates) != 2 {
+		t.Errorf("purged by the title of two: %v", err)
+	}
+	repokit.Lines(t, r, `{"mark":{"node":"a","state":"forgotten"}}`)
+	_, err := purge("Bob cooks lentils")
+	if !errors.As(err, &missing) || missing.Hidden != graph.Forgotten || missing.ID != graph.NodeID("a") {
+		t.Errorf("purged what is forgotten, or another one, by a title: %v", err)
+	}
+	repokit.Lines(t, r, `{"remove":{"mark":{"node":"a"}}}`)
+	if res, err := purge("Bob cooks lentils"); err != nil || res.Node != graph.NodeID("a") {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if _, err := purge("Bob cooks lentils"); !errors.As(err, &missing) {
+		t.Errorf("purged another one: %v", err)
+	}
+	if res, err := purge("a"); err != nil || res.Node != graph.NodeID("a") || len(res.Erased) > 0 {
+		t.Errorf("what was purged is named by its key: %+v, %v", res, err)
+	}
+	repokit.Lines(t, r, `{"remove":{"node":"b"}}`)
+	if res, err := purge("b"); err != nil || res.Node != graph.NodeID("b") || len(res.Erased) != 1 {
+		t.Errorf("what was removed is named by its key: %+v, %v", res, err)
+	}
+	if n := repokit.NodeByKey(t, repokit.Head(t, r), "e"); n.Summary != "a" {
+		t.Errorf("%+v", n)
+	}
+}

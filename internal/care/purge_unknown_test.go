@@ -1,0 +1,68 @@
+package care_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// forgetful is a store whose answers to commits are lost: what was asked for is done.
+type forgetful struct {
+	*mem.Store
+	lost bool
+}
+
+func (s *forgetful) Commit(ctx context.Context, old, next store.Head, add ...store.Block) error {
+	err := s.Store.Commit(ctx, old, next, add...)
+	if err == nil && s.lost {
+		err = fmt.Errorf("commit operation %d: %w", next.Seq, store.ErrUnknown)
+	}
+	return err
+}
+
+// TestPurgeOfUnknownOutcome: a purge whose commit was made but not confirmed is finished by the next opening.
+func TestPurgeOfUnknownOutcome(t *testing.T) {
+	ctx := t.Context()
+	by := state.Stamp{Author: "a", Time: 1, Command: []string{"x"}}
+	st := &forgetful{Store: mem.New()}
+	r, err := care.New(ctx, st, by, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := `{"node":{"key":"secret","type":"N","summary":"The word is heron."}}`
+	if _, err = r.Commit(ctx, state.ReadChanges(strings.NewReader(line), "x"), core.CommitOptions{Stamp: by}); err != nil {
+		t.Fatal(err)
+	}
+	snap, err := r.Snapshot(ctx, "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := rank.Find(ctx, snap, "secret", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, err := snap.Node(ctx, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.lost = true
+	if _, err := care.Purge(ctx, r, "secret", care.PurgeOptions{Stamp: by}); !errors.Is(err, store.ErrUnknown) {
+		t.Fatalf("purge: %v", err)
+	}
+	st.lost = false
+	if _, err := care.New(ctx, st, by, core.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := st.Facts().Get(ctx, block); !errors.Is(err, store.ErrRedacted) {
+		t.Errorf("the block after the next opening: %v", err)
+	}
+}

@@ -1,0 +1,127 @@
+package care
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// RepairResult tells what a repair did, and what Fsck finds afterwards.
+type RepairResult struct {
+	Done   []string // what was done, a sentence each; none where nothing could be
+	Report *FsckReport
+}
+
+// Repair makes anew what is derived from facts, the indexes, where Fsck finds them damaged, and
+// takes the oldest mark off where nodes hide each other (FsckCircle). It does nothing else: no fact can
+// be made up. That of the current branch's commit is made at once, others
+// when they are needed. Where facts are damaged too no index is dropped, as it may be one that can
+// not be made again. A head file that disagrees with the store keeps a repository from being
+// opened at all: Options.AcceptHead is the repair for that. With an error there may be a result:
+// then what Fsck found stands, and the repair failed.
+func Repair(ctx context.Context, r *core.Repo, opt FsckOptions) (*RepairResult, error) {
+	if r.Ro {
+		return nil, store.ErrReadOnly
+	}
+	report, err := Fsck(ctx, r, opt)
+	if err != nil {
+		return nil, err
+	}
+	res := &RepairResult{Report: report}
+	indexes, facts, err := damaged(ctx, r, report.Errors)
+	if err != nil {
+		return res, err
+	}
+	if !facts && opt.By.Author != "" {
+		if res.Done, err = breakCircles(ctx, r, opt.By); err != nil {
+			return res, fmt.Errorf("repair: %w", err)
+		}
+	}
+	if indexes {
+		made, err := remakeIndexes(ctx, r, facts)
+		if res.Done = append(res.Done, made...); err != nil {
+			return res, fmt.Errorf("repair: %w", err)
+		}
+	}
+	if res.Done == nil {
+		return res, nil
+	}
+	again, err := Fsck(ctx, r, opt)
+	if err == nil {
+		res.Report = again
+	}
+	return res, err
+}
+
+// remakeIndexes makes the index of the current branch's commit anew, and drops all before unless facts
+// are damaged, and says what it did.
+func remakeIndexes(ctx context.Context, r *core.Repo, facts bool) (done []string, err error) {
+	if !facts {
+		if err := DropIndexes(ctx, r); err != nil {
+			return nil, err
+		}
+		done = append(done, "dropped all indexes")
+	}
+	head, err := rebuildHead(ctx, r)
+	if facts && errors.Is(err, store.ErrCorrupt) {
+		return done, nil // the report has it
+	}
+	if err == nil && head.Defined() {
+		done = append(done, "made the index of "+head.String())
+	}
+	return done, err
+}
+
+// rebuildHead makes the index of the current branch's commit anew and returns that commit,
+// undefined where there is none.
+func rebuildHead(ctx context.Context, r *core.Repo) (ipld.CID, error) {
+	_, head, err := r.Branch(ctx)
+	if err == nil && head.Defined() {
+		_, err = r.RebuildIndex(ctx, string(graph.Head))
+	}
+	return head, err
+}
+
+// damaged reports whether any of the errors is about what can be made anew, and whether any is, or
+// may be, about what it is made from.
+func damaged(ctx context.Context, r *core.Repo, errs []FsckError) (indexes, facts bool, err error) {
+	facts = len(errs) >= maxFsckErrors // there may be more
+	for _, e := range errs {
+		switch e.Kind {
+		case FsckIndex:
+			indexes = true
+			continue
+		case FsckCircle: // what is there is whole
+			continue
+		}
+		derived := false
+		if e.CID.Defined() && (e.Kind == FsckBlock || e.Kind == FsckMissing || e.Kind == FsckStore) {
+			if derived, err = onlyDerived(ctx, r, e.CID); err != nil {
+				return false, false, err
+			}
+		}
+		indexes, facts = indexes || derived, facts || !derived
+	}
+	return indexes, facts, nil
+}
+
+// onlyDerived reports whether a block is derived, and no fact.
+func onlyDerived(ctx context.Context, r *core.Repo, c ipld.CID) (bool, error) {
+	if fact, err := r.Store.Facts().Has(ctx, c); fact || err != nil {
+		return false, err
+	}
+	return r.Store.Derived().Has(ctx, c)
+}
+
+func DropIndexes(ctx context.Context, r *core.Repo) error {
+	if err := r.Writer.Lock(ctx); err != nil {
+		return err
+	}
+	defer r.Writer.Unlock()
+	return r.ChangeAllIndexed(ctx, nil)
+}

@@ -1,0 +1,198 @@
+package care_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// badBlocks is a store whose derived blocks read as something else.
+type badBlocks struct {
+	store.Store
+	bad *bool
+}
+
+func (b badBlocks) Derived() store.Derived { return badDerived{b.Store.Derived(), b.bad} }
+
+type badDerived struct {
+	store.Derived
+	bad *bool
+}
+
+func (d badDerived) Iterate(
+	ctx context.Context, from ipld.CID, fn func(store.Block) error,
+) error {
+	return d.Derived.Iterate(ctx, from, func(b store.Block) error {
+		if *d.bad && len(b.Data) > 0 {
+			b.Data = bytes.Clone(b.Data)
+			b.Data[0] ^= 1
+		}
+		return fn(b)
+	})
+}
+
+func (d badDerived) Clear(ctx context.Context) error {
+	*d.bad = false
+	return d.Derived.Clear(ctx)
+}
+
+func TestRepair(t *testing.T) {
+	ctx := t.Context()
+	bad := false
+	r, err := care.New(ctx, badBlocks{mem.New(), &bad}, repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	repokit.Lines(t, r, repokit.Person(1)+"\n"+repokit.Person(2))
+	answer, err := rank.Retrieve(ctx, repokit.Head(t, r), retrieve.Request{Text: "person"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := care.Repair(ctx, r, care.FsckOptions{})
+	if err != nil || len(res.Done) > 0 || len(res.Report.Errors) > 0 {
+		t.Errorf("repair of a sound repository: %+v, %v", res, err)
+	}
+	bad = true
+	if res, err = care.Repair(ctx, r, care.FsckOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if len(res.Done) != 2 || len(res.Report.Errors) > 0 {
+		t.Errorf("repair: %v, then %v", res.Done, res.Report.Errors)
+	}
+	again, err := rank.Retrieve(ctx, repokit.Head(t, r), retrieve.Request{Text: "person"})
+	if err != nil || len(again.Items) != len(answer.Items) {
+		t.Errorf("retrieve after the repair: %v", err)
+	}
+}
+
+// TestRepairMakesUpNothing leaves damaged facts alone.
+func TestRepairMakesUpNothing(t *testing.T) {
+	st := mem.New()
+	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	c := repokit.Lines(t, r, repokit.Person(1))
+	if err := st.Facts().(store.Deleter).Delete(t.Context(), c.Graph); err != nil {
+		t.Fatal(err)
+	}
+	res, err := care.Repair(t.Context(), r, care.FsckOptions{})
+	if err != nil || len(res.Done) > 0 || len(res.Report.Errors) == 0 {
+		t.Errorf("repair: %+v, %v", res, err)
+	}
+}
+
+// TestAcceptHead opens a repository whose head file is newer than what is stored.
+func TestAcceptHead(t *testing.T) {
+	dir := t.TempDir()
+	r, err := care.Init(t.Context(), dir, repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repokit.Lines(t, r, repokit.Person(1))
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, core.DirName, "head")
+	old, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old[4096+8] ^= 1 // of the other slot, which may have named a newer operation
+	if err := os.WriteFile(name, old, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := care.Open(dir, core.Options{}); !errors.Is(err, store.ErrCorrupt) {
+		t.Fatalf("open: %v", err)
+	}
+	r, err = care.Open(dir, core.Options{AcceptHead: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repokit.CheckClean(t, r)
+	repokit.NodeByKey(t, repokit.Head(t, r), "p1")
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = care.Open(dir, core.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRepairBesideDamagedFacts keeps an index that answers although a fact that it was made from is
+// damaged, so that it cannot be made again.
+func TestRepairBesideDamagedFacts(t *testing.T) {
+	ctx := t.Context()
+	tamper := testkit.NewTamper(mem.New())
+	r, err := care.New(ctx, tamper, repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	repokit.Lines(t, r, `{"node":{"key":"a","type":"Note","summary":"amber"}}`+"\n"+
+		`{"node":{"key":"b","type":"Note","summary":"basalt"}}`)
+	var bad ipld.CID
+	err = tamper.Facts().Iterate(ctx, ipld.CID{}, func(b store.Block) error {
+		if ipld.RecordKind(b.Data) == "node" && bytes.Contains(b.Data, []byte("basalt")) {
+			bad = b.CID
+		}
+		return nil
+	})
+	if err != nil || !bad.Defined() {
+		t.Fatalf("the fact to damage: %v, %v", bad, err)
+	}
+	retrieves := func(when string) {
+		t.Helper()
+		answer, err := rank.Retrieve(ctx, repokit.Head(t, r), retrieve.Request{Text: "amber"})
+		if err != nil || len(answer.Items) != 1 {
+			t.Errorf("retrieve %s: %+v, %v", when, answer, err)
+		}
+	}
+	retrieves("before")
+	before, err := repokit.Head(t, r).IndexStats(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worse := false // the index is damaged as well
+	tamper.Lie = func(c ipld.CID, data []byte) ([]byte, error) {
+		if c == bad || worse && c == before.Manifest {
+			return nil, &store.CorruptError{Want: c}
+		}
+		return data, nil
+	}
+	for range 2 {
+		res, err := care.Repair(ctx, r, care.FsckOptions{})
+		if err != nil || len(res.Done) > 0 || !slices.ContainsFunc(res.Report.Errors,
+			func(e care.FsckError) bool { return e.CID == bad }) {
+			t.Errorf("repair: %+v, %v", res, err)
+		}
+		if _, err := r.RebuildIndex(ctx, "HEAD"); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("rebuild: %v", err)
+		}
+		worse = !worse
+	}
+	retrieves("after the index cannot be made anew")
+	if r, err = care.New(ctx, tamper, repokit.By, core.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	retrieves("with nothing in memory")
+}

@@ -1,0 +1,78 @@
+package care
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/store"
+)
+
+// Init makes a new repository in dir/.mnem, whose HEAD is on opt.Branch, without a commit yet. It
+// returns an error wrapping fs.ErrExist where there is one already.
+func Init(ctx context.Context, dir string, by state.Stamp, opt core.Options) (*core.Repo, error) {
+	path := filepath.Join(dir, core.DirName)
+	if err := core.CheckNewName("branch", opt.FirstBranch()); err != nil {
+		return nil, err
+	}
+	st, err := core.OpenStore(ctx, path, true, opt)
+	if err != nil {
+		return nil, fmt.Errorf("init %s: %w", path, err)
+	}
+	head, err := st.Head(ctx)
+	if err == nil && head.Seq != 0 {
+		err = fmt.Errorf("repository %s: %w", path, fs.ErrExist)
+	}
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	r, err := New(ctx, st, by, opt)
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	r.Dir = path
+	return r, nil
+}
+
+// Open opens the repository in dir/.mnem. It returns an error wrapping store.ErrNotFound where
+// there is none, store.ErrBusy where another process holds it beyond opt.Wait, and
+// store.ErrCorrupt where the newest acknowledged operation is not what is stored.
+func Open(dir string, opt core.Options) (*core.Repo, error) {
+	path := filepath.Join(dir, core.DirName)
+	st, err := core.OpenStore(context.Background(), path, false, opt)
+	if err != nil {
+		return nil, fmt.Errorf("open repository %s: %w", path, err)
+	}
+	r := core.Over(st, opt)
+	r.Dir = path
+	if err := resume(context.Background(), r); err != nil {
+		return nil, errors.Join(fmt.Errorf("open repository %s: %w", path, err), st.Close())
+	}
+	return r, nil
+}
+
+// New returns a repository over a store, which it makes if the store is empty. Close closes the
+// store.
+func New(ctx context.Context, st store.Store, by state.Stamp, opt core.Options) (*core.Repo, error) {
+	r := core.Over(st, opt)
+	head, err := st.Head(ctx)
+	if err != nil {
+		return r, err
+	}
+	if head.Seq != 0 {
+		return r, resume(ctx, r)
+	}
+	if err := core.CheckNewName("branch", opt.FirstBranch()); err != nil {
+		return r, err
+	}
+	_, err = r.Transact(ctx, by, func(tx *core.Tx) error {
+		tx.SetSymbolic(graph.Head, graph.BranchRef(opt.FirstBranch()))
+		return nil
+	})
+	return r, err
+}

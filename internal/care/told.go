@@ -1,0 +1,301 @@
+package care
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// ToldRedaction is what one repository tells another of a block that it erased: its CID and the record
+// that is left of it.
+type ToldRedaction struct {
+	CID    ipld.CID
+	Record []byte
+}
+
+// Check returns an error wrapping ErrInvalid unless there is a record of a redaction.
+func (t *ToldRedaction) Check() error {
+	if !t.CID.Defined() {
+		return state.Invalidf("a redaction without a block")
+	}
+	if _, err := commit.DecodeRedaction(t.Record); err != nil {
+		return state.Invalidf("redaction of %s: %w", t.CID, err)
+	}
+	return nil
+}
+
+// RedactionSet names the set of the blocks that were erased here, "" for none: two repositories that
+// erased the same have the same name. Gaps are not in it: others say that they were erased.
+func RedactionSet(ctx context.Context, r *core.Repo) (string, error) {
+	h, n := sha256.New(), 0
+	for e, err := range r.Redactions(ctx) {
+		if err != nil {
+			return "", err
+		}
+		if e.Open {
+			break
+		}
+		n++
+		fmt.Fprintf(h, "%s\n", e.CID)
+	}
+	if n == 0 {
+		return "", nil
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16]), nil
+}
+
+// TellRedactions returns what was erased here, in CID order after a CID, at most limit, and whether there
+// is more.
+func TellRedactions(
+	ctx context.Context, r *core.Repo, after ipld.CID, limit int,
+) (out []ToldRedaction, more bool, err error) {
+	for e, err := range r.Redactions(ctx) {
+		switch {
+		case err != nil:
+			return nil, false, err
+		case e.Open:
+			return out, false, nil
+		case after.Defined() && e.CID.Compare(after) <= 0:
+			continue
+		case len(out) == limit:
+			return out, true, nil
+		}
+		out = append(out, ToldRedaction{e.CID, e.Record.Encode()})
+	}
+	return out, false, nil
+}
+
+// AcceptOptions say how redactions of another repository are accepted.
+type AcceptOptions struct {
+	state.Stamp
+	// Reaches reports whether a ref is one of those whose histories may lose blocks.
+	Reaches func(graph.RefName) bool
+	DryRun  bool
+	// Files, if given, removes copies of blocks from files that are no part of the store. It is called before
+	// anything is erased; after its error nothing is.
+	Files func(ctx context.Context) error
+}
+
+// AcceptedRedactions tells what became of redactions that were accepted.
+type AcceptedRedactions struct {
+	Erased []ipld.CID // blocks that were here, and texts of digests made of them
+	Closed []ipld.CID // gaps that nothing fills from now on
+	// Left are blocks that no such ref reaches, that have another role than the record says, or that
+	// were erased before: nothing became of these.
+	Left    []ipld.CID
+	Pending bool   // as of PurgeResult
+	Denied  string // likewise
+}
+
+// AcceptRedactions erases blocks for good as another repository did, each with its record in place of it, and
+// all indexes. It erases nothing but nodes, edges, marks, embeddings and texts that the named refs reach,
+// whose work follows the size of their histories, and the texts of digests that were made here of a node which goes,
+// for which every block is read. One operation, which cannot be undone, tells of it.
+func AcceptRedactions(
+	ctx context.Context, r *core.Repo, list []ToldRedaction, opt AcceptOptions,
+) (out *AcceptedRedactions, err error) {
+	ctx = store.Erasing(ctx)
+	for i := range list {
+		if err := list[i].Check(); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.Collecting.Take(ctx); err != nil {
+		return nil, fmt.Errorf("accept redactions: %w", err)
+	}
+	defer r.Collecting.Give()
+	if out, err = accept(ctx, r, list, opt); err != nil {
+		return nil, fmt.Errorf("accept redactions: %w", err)
+	}
+	return out, nil
+}
+
+func accept(ctx context.Context, r *core.Repo, list []ToldRedaction, opt AcceptOptions) (*AcceptedRedactions, error) {
+	erase, ok := r.Store.(store.Eraser)
+	notes, okNotes := r.Store.(store.Notebook)
+	if !ok || !okNotes {
+		return nil, ErrUnsupported
+	}
+	if err := r.Writer.Lock(ctx); err != nil {
+		return nil, err
+	}
+	out := &AcceptedRedactions{}
+	todo, err := sortOut(ctx, r, list, opt.Reaches, out)
+	if err == nil {
+		todo, err = withTexts(ctx, r, todo, opt.Stamp, out)
+	}
+	if err == nil && len(todo) > 0 && !opt.DryRun {
+		if opt.Files != nil {
+			err = opt.Files(ctx)
+		}
+		if err == nil {
+			err = notes.SetNote(ctx, erasureNote()) // an opening goes on from here
+		}
+		if err == nil {
+			err = eraseTold(ctx, r, erase, todo, opt.Stamp)
+		}
+	}
+	r.Writer.Unlock()
+	if err == nil && len(todo) > 0 && !opt.DryRun {
+		var lacks shortage
+		lacks, err = expel(ctx, r)
+		out.Pending = lacks.pending
+		out.Denied, err = notEntitled(err)
+	}
+	return out, err
+}
+
+// withTexts adds the texts of digests that go with nodes.
+func withTexts(
+	ctx context.Context, r *core.Repo, todo []store.Redaction, by state.Stamp, out *AcceptedRedactions,
+) ([]store.Redaction, error) {
+	texts, err := TextsOfTold(ctx, r, todo, by)
+	if err != nil || len(texts) == 0 {
+		return todo, err
+	}
+	for _, t := range texts {
+		out.Erased = append(out.Erased, t.CID)
+	}
+	slices.SortFunc(out.Erased, ipld.CID.Compare)
+	todo = append(todo, texts...)
+	slices.SortFunc(todo, func(a, b store.Redaction) int { return a.CID.Compare(b.CID) })
+	return todo, nil
+}
+
+// eraseTold erases blocks and tells of it by an operation. Its caller holds writer.
+func eraseTold(ctx context.Context, r *core.Repo, erase store.Eraser, todo []store.Redaction, by state.Stamp) error {
+	by.Command = append([]string{core.PurgeVerb}, by.Command...)
+	_, err := r.Operate(ctx, by, func(t *core.Tx) error {
+		t.Always = true
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return r.ChangeAllIndexed(ctx, func() error { return erase.Redact(ctx, todo...) })
+}
+
+// sortOut finds out which blocks may be erased.
+func sortOut(
+	ctx context.Context, r *core.Repo, list []ToldRedaction, reaches func(graph.RefName) bool, out *AcceptedRedactions,
+) (todo []store.Redaction, err error) {
+	records := make(map[ipld.CID][]byte)
+	for _, t := range list {
+		red, gone, err := r.Store.(store.Eraser).Redacted(ctx, t.CID)
+		if err != nil {
+			return nil, err
+		}
+		if gone && !red.Open {
+			out.Left = append(out.Left, t.CID)
+			continue
+		}
+		records[t.CID] = t.Record
+	}
+	found, err := reachedBlocks(ctx, r, records, reaches)
+	if err != nil {
+		return nil, err
+	}
+	for c, stub := range records {
+		is, reached := found[c]
+		switch {
+		case !reached:
+			out.Left = append(out.Left, c)
+			continue
+		case is.here:
+			out.Erased = append(out.Erased, c)
+		default:
+			out.Closed = append(out.Closed, c)
+		}
+		todo = append(todo, store.Redaction{CID: c, Stub: stub})
+	}
+	for _, cids := range [][]ipld.CID{out.Erased, out.Closed, out.Left} {
+		slices.SortFunc(cids, ipld.CID.Compare)
+	}
+	slices.SortFunc(todo, func(a, b store.Redaction) int { return a.CID.Compare(b.CID) })
+	return todo, nil
+}
+
+// reachedBlock is a block that may be erased.
+type reachedBlock struct{ here bool }
+
+// reachedBlocks walks the histories of refs until it has met the blocks that are wanted, each with what is
+// to be left of it, and returns those that are as that says.
+func reachedBlocks(
+	ctx context.Context, r *core.Repo, wanted map[ipld.CID][]byte, reaches func(graph.RefName) bool,
+) (map[ipld.CID]reachedBlock, error) {
+	found := make(map[ipld.CID]reachedBlock)
+	if len(wanted) == 0 {
+		return found, nil
+	}
+	refs, err := r.Refs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	seen := make(map[ipld.CID]bool)
+	visit := func(l state.Lead) ([]state.Lead, error) {
+		if seen[l.Cid] {
+			return nil, nil
+		}
+		if len(found) == len(wanted) {
+			return nil, core.ErrFound
+		}
+		seen[l.Cid] = true
+		block, err := r.Facts().Get(ctx, l.Cid)
+		if err != nil && !errors.Is(err, store.ErrRedacted) {
+			return nil, err
+		}
+		if stub, asked := wanted[l.Cid]; asked && mayLeave(l.As, block, stub) {
+			found[l.Cid] = reachedBlock{here: err == nil}
+		}
+		if err != nil || leaf(l.As) {
+			return nil, nil
+		}
+		kind := ""
+		if l.As == roleAny {
+			kind = ipld.PeekKind(block)
+		}
+		return ownLeads(l, kind, block)
+	}
+	for _, ref := range refs {
+		if ref.Symbolic != "" || !reaches(ref.Name) {
+			continue
+		}
+		if err := state.WalkLeads(state.Lead{Cid: ref.Target, As: roleAny}, visit); errors.Is(err, core.ErrFound) {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// mayLeave reports whether a record may be left of a block of a role, nil for one that is not here.
+func mayLeave(r state.Role, block, stub []byte) bool {
+	if !r.ErasedAs(stub) {
+		return false
+	}
+	rec, err := commit.DecodeRedaction(stub)
+	if err != nil || block == nil {
+		return err == nil
+	}
+	switch r {
+	case state.RoleEdge:
+		e, err := graph.DecodeEdge(block)
+		return err == nil && bytes.Equal(e.Bare().Encode(), rec.Left)
+	case state.RoleMark:
+		m, err := graph.DecodeMark(block)
+		return err == nil && bytes.Equal(m.Bare().Encode(), rec.Left)
+	}
+	return true
+}

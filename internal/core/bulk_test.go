@@ -1,0 +1,229 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// bulkChanges yields n nodes, each with three edges to earlier ones, and now and then a change of a node
+// that is there, a fact, a fact that is there, a long content, a vector and a removal.
+func bulkChanges(t testing.TB, n int) state.Changes {
+	t.Helper()
+	key := func(i int) graph.Ref { return graph.Ref{Key: fmt.Sprintf("n%d", i)} }
+	text := func(i, words int) string {
+		var b strings.Builder
+		for w := range words {
+			fmt.Fprintf(&b, "Word%d of harbour %d ", (i*7+w*w)%501, i%97)
+		}
+		return b.String()
+	}
+	node := func(i int, key string) graph.Change {
+		title := fmt.Sprintf("Title %d", i%300)
+		c := &graph.NodeChange{Key: key, Type: fmt.Sprintf("T%d", i%3), Summary: &title}
+		words := 20 + i%40
+		if i%200 == 7 {
+			words = 3000
+		}
+		if err := c.SetContent(text(i, words), ""); err != nil {
+			t.Fatal(err)
+		}
+		c.Props = []ipld.Entry{{Key: "n", Value: ipld.IntValue(int64(i))}}
+		return graph.Change{Node: c}
+	}
+	return func(yield func(graph.Change, error) bool) {
+		line := 0
+		give := func(c graph.Change) bool {
+			line++
+			c.File, c.Line = "bulk", line
+			return yield(c, nil)
+		}
+		for i := range n {
+			list := []graph.Change{node(i, key(i).Key)}
+			for d := 1; d <= 3 && d <= i; d++ {
+				list = append(list, graph.Change{Edge: &graph.EdgeChange{
+					Type: "next", Src: key(i), Dst: key(i - d*d%i), Key: fmt.Sprint(d),
+				}})
+			}
+			if i%50 == 20 {
+				list = append(list, node(i/2, ""), node(i/2, ""), node(i+1, key(i/2).Key))
+				list = append(list, graph.Change{Embedding: &graph.EmbeddingChange{
+					Node: key(i), Model: "m", Vector: []float64{float64(i), 1, 2},
+				}})
+			}
+			if i%300 == 40 {
+				gone := graph.Ref{Key: fmt.Sprintf("gone%d", i)}
+				list = append(list, node(i, gone.Key),
+					graph.Change{Edge: &graph.EdgeChange{Type: "next", Src: key(i), Dst: gone}},
+					graph.Change{Remove: &graph.Removal{Node: gone}})
+			}
+			for _, c := range list {
+				if !give(c) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// TestBulkIsReproducible makes one large commit with as many processors as there may be: what is
+// stored, facts and index, and what is counted, are the same.
+func TestBulkIsReproducible(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	type outcome struct {
+		graph, index          ipld.CID
+		nodes, edges          state.Counts
+		duplicates, unchanged int
+	}
+	var want outcome
+	for i, procs := range effort.Pick([]int{1, 3}, []int{1, 2, 3, 16}, []int{1, 2, 3, 16}) {
+		runtime.GOMAXPROCS(procs)
+		st := mem.New()
+		r, err := care.New(t.Context(), st, repokit.By, core.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := r.Commit(t.Context(), bulkChanges(t, 1500), core.CommitOptions{Stamp: repokit.By, Message: "bulk"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		snap, err := r.Snapshot(t.Context(), "HEAD")
+		if err != nil {
+			t.Fatal(err)
+		}
+		stats, err := snap.IndexStats(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := outcome{res.Graph, stats.Manifest, res.Nodes, res.Edges, res.Duplicates, res.Unchanged}
+		if i == 0 {
+			if want = got; got.duplicates == 0 || got.nodes.Added < 1500 || !got.index.Defined() {
+				t.Fatalf("%+v", got)
+			}
+		}
+		if got != want {
+			t.Errorf("%d processors: %+v, want %+v", procs, got, want)
+		}
+		rebuilt, err := r.RebuildIndex(t.Context(), "HEAD")
+		if err != nil || rebuilt.Manifest != want.index {
+			t.Errorf("%d processors: rebuilt %s, %v, want %s", procs, rebuilt.Manifest, err, want.index)
+		}
+	}
+}
+
+// TestBulkEnds ends a large commit in the middle: the error is that of the line, whatever was looked
+// at ahead of it, nothing is changed, and no goroutine is left.
+func TestBulkEnds(t *testing.T) {
+	broken := errors.New("broken pipe")
+	at := func(line int, fail func(*graph.Change) error) func(context.CancelFunc) state.Changes {
+		return func(context.CancelFunc) state.Changes {
+			return func(yield func(graph.Change, error) bool) {
+				for c := range keysOf(bulkChanges(t, 900)) {
+					if c.Line == line {
+						if err := fail(&c); err != nil {
+							yield(c, err)
+							return
+						}
+					}
+					if !yield(c, nil) {
+						return
+					}
+				}
+			}
+		}
+	}
+	for name, test := range map[string]struct {
+		changes func(context.CancelFunc) state.Changes
+		want    string
+	}{
+		"stream": {at(2000, func(*graph.Change) error { return broken }), "broken pipe"},
+		"first":  {at(1, func(*graph.Change) error { return broken }), "broken pipe"},
+		"invalid": {at(2001, func(c *graph.Change) error {
+			*c = graph.Change{File: c.File, Line: c.Line, Node: &graph.NodeChange{Key: "x\x00"}}
+			return nil
+		}), "bulk:2001: node.key: must not contain NUL"},
+		"graph": {at(2002, func(c *graph.Change) error {
+			*c = graph.Change{File: c.File, Line: c.Line, Remove: &graph.Removal{
+				Node: graph.Ref{Key: "never there"},
+			}}
+			return nil
+		}), `bulk:2002: remove: no node "never there"`},
+		"cancelled": {func(cancel context.CancelFunc) state.Changes {
+			return at(2003, func(*graph.Change) error { cancel(); return nil })(cancel)
+		}, "context canceled"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { // fails where a goroutine is left
+				r, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				_, err = r.Commit(ctx, test.changes(cancel), core.CommitOptions{Stamp: repokit.By, Message: "bulk"})
+				if err == nil || err.Error() != test.want {
+					t.Errorf("error %v, want %s", err, test.want)
+				}
+				snap, err := r.Snapshot(t.Context(), "HEAD")
+				if err == nil && snap.CID().Defined() {
+					t.Errorf("there is a commit %s", snap.CID())
+				}
+			})
+		})
+	}
+}
+
+// keysOf drops the errors of changes that have none.
+func keysOf(changes state.Changes) iter.Seq[graph.Change] {
+	return func(yield func(graph.Change) bool) {
+		for c := range changes {
+			if !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// TestBulkAllocations bounds what a large commit allocates for each node with three edges, trees and
+// index included.
+func TestBulkAllocations(t *testing.T) {
+	effort.Alone(t)
+	const nodes, most = 4000, 60
+	var list []graph.Change
+	for c := range keysOf(bulkChanges(t, nodes)) {
+		list = append(list, c)
+	}
+	allocs := testing.AllocsPerRun(1, func() {
+		r, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = r.Commit(t.Context(), func(yield func(graph.Change, error) bool) {
+			for _, c := range list {
+				if !yield(c, nil) {
+					return
+				}
+			}
+		}, core.CommitOptions{Stamp: repokit.By, Message: "bulk"})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocs > most*nodes {
+		t.Errorf("%.0f allocations for each node, want at most %d", allocs/nodes, most)
+	}
+}

@@ -1,0 +1,340 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/guard"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// CommitOptions says how changes become a commit.
+type CommitOptions struct {
+	state.Stamp
+	Message string
+	Branch  string // "" for the branch HEAD is on
+	// Expect, where given, is the commit the branch must be at: else the write is refused with an
+	// *ExpectError.
+	Expect *ipld.CID
+	// ExpectNodes are the versions that nodes of the branch must have, undefined for a node that must
+	// not be there: else the write is refused with a *NodeExpectError.
+	ExpectNodes map[graph.ID]ipld.CID
+	// Base, where given, is the commit the changes were made against, undefined for none. Where
+	// the branch is elsewhere by now they are applied to Base and what they change is merged onto
+	// the branch; what does not merge is kept and reported by a *MergeError.
+	Base *ipld.CID
+	// Amend replaces the newest commit of the branch by one with the same change id, of what it
+	// holds and the changes. An empty Message keeps the old one.
+	Amend bool
+
+	Also []*Snapshot    // further parents, of a merge
+	Kept commit.Message // instead of an empty Message
+}
+
+// CommitResult tells what a commit did.
+type CommitResult struct {
+	Commit     ipld.CID // the new commit; the branch's old one where nothing changed
+	Parents    []ipld.CID
+	Branch     string
+	Graph      ipld.CID
+	Nodes      state.Counts
+	Edges      state.Counts
+	Duplicates int  // lines that gave a fact again that was there without a key
+	Unchanged  int  // other lines that changed nothing
+	NoChange   bool // whether there was nothing to commit: no commit was made
+	Rebased    bool // whether the branch had moved and the changes were merged onto it
+	// Secrets is what looks like credentials in what was written, or merged: it was not refused, as
+	// it may be something else, or there was too much for that.
+	Secrets state.SecretReport
+}
+
+// Commit applies changes to the newest commit of a branch and makes a commit of the result, all
+// or nothing: when it returns without error the commit survives a power cut, and after an error
+// the repository is as it was. Changes that leave everything as it is make no commit. An error
+// about one change is a *graph.LineError with its file and line. What looks like a credential is
+// refused with a *SecretError, as opt.Secrets says.
+func (r *Repo) Commit(
+	ctx context.Context, changes state.Changes, opt CommitOptions,
+) (*CommitResult, error) {
+	if opt.Amend && opt.Base != nil {
+		return nil, state.Invalidf("amending takes no base: it replaces the newest commit")
+	}
+	var res *CommitResult
+	var kept *MergeError
+	changes = r.Replayed(changes)
+	_, err := r.pipeline(ctx, opt.Stamp, func(t *Tx) error {
+		ref, head, err := t.Base(ctx, opt)
+		if err != nil {
+			return err
+		}
+		base := head
+		if opt.Base != nil && *opt.Base != head.Id {
+			if base, err = t.At(ctx, *opt.Base); err != nil {
+				return err
+			}
+		}
+		res = new(CommitResult)
+		next, err := t.apply(ctx, base, changes, opt, res)
+		if err != nil {
+			return err
+		}
+		if base == head { // the batch saw to it that no edge of next dangles
+			return t.Commit(ctx, ref, head, next, opt, res)
+		}
+		kept, err = t.rebase(ctx, ref, base, head, next, opt, res)
+		return err
+	})
+	if err == nil && kept != nil {
+		return nil, kept
+	}
+	return res, err
+}
+
+// apply returns the state that changes make of a base, and counts in res those that made none.
+func (t *Tx) apply(
+	ctx context.Context, base *Snapshot, changes state.Changes, opt CommitOptions, res *CommitResult,
+) (*state.State, error) {
+	b := state.NewBatch(ctx, t.Stage, t.Scratch, base.State, opt.Stamp)
+	b.Secrets.Texts(opt.Stamp, opt.Message)
+	b.Drafts.Wanted, b.Drafts.Room = true, t.Scratch
+	next, err := b.Apply(changes, true)
+	if err != nil {
+		return nil, err
+	}
+	t.fresh = state.Fresh{Draft: b.Drafts.End(), Trees: b.Fresh}
+	res.Duplicates, res.Unchanged, res.Secrets = b.Duplicates, b.Unchanged, b.Secrets.Report
+	return next, nil
+}
+
+// branch returns the branch that a commit goes to, which must be where the caller expects it.
+func (v *View) branch(ctx context.Context, opt CommitOptions) (Ref, error) {
+	name := graph.Head
+	if opt.Branch != "" {
+		name = graph.BranchRef(opt.Branch)
+	}
+	if f := v.following; f != nil && f.ReadOnly != "" && opt.Branch == "" {
+		return Ref{}, &ReadOnlyError{f.ReadOnly}
+	}
+	ref, ok, err := v.Resolve(ctx, name)
+	if err != nil {
+		return ref, err
+	}
+	if head, _, err := v.Get(ctx, graph.Head); err != nil {
+		return ref, err
+	} else if !ok && ref.Name != head.Symbolic {
+		return ref, &state.NotFoundError{What: "branch", Name: opt.Branch}
+	}
+	if ref.Name == graph.Head {
+		return ref, &DetachedError{At: ref.Target}
+	}
+	if opt.Expect != nil && *opt.Expect != ref.Target {
+		return ref, &state.ExpectError{Want: *opt.Expect, Have: ref.Target}
+	}
+	return ref, nil
+}
+
+// Base returns the branch to write, and its newest commit or the empty state.
+func (t *Tx) Base(ctx context.Context, opt CommitOptions) (Ref, *Snapshot, error) {
+	ref, err := t.View.branch(ctx, opt)
+	if err != nil {
+		return ref, nil, err
+	}
+	s, err := t.At(ctx, ref.Target)
+	if err == nil {
+		err = s.expects(ctx, opt.ExpectNodes)
+	}
+	return ref, s, err
+}
+
+// expects returns a *NodeExpectError unless nodes have the versions that a caller expects; of several
+// that have not, for the one with the smallest id.
+func (s *Snapshot) expects(ctx context.Context, nodes map[graph.ID]ipld.CID) error {
+	for _, id := range slices.SortedFunc(maps.Keys(nodes), graph.ID.Compare) {
+		have, err := state.Lookup(ctx, s.State.Nodes, id[:])
+		if err != nil {
+			return fmt.Errorf("read node %s: %w", id, err)
+		}
+		if have != nodes[id] {
+			return &state.NodeExpectError{Node: id, Want: nodes[id], Have: have}
+		}
+	}
+	return nil
+}
+
+// At returns a snapshot whose trees are read and written through the transaction.
+func (t *Tx) At(ctx context.Context, c ipld.CID) (*Snapshot, error) {
+	s := &Snapshot{Repo: t.Repo, Id: c}
+	var at state.Roots
+	if c.Defined() {
+		rec, err := t.Repo.ReadCommit(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		s.Record, at = rec, state.RootsOf(rec)
+	}
+	var err error
+	s.State, err = state.LoadState(ctx, t.Nodes, t.Stage, at)
+	return s, err
+}
+
+// Commit makes a commit of next on ref, unless it is what base has.
+func (t *Tx) Commit(
+	ctx context.Context, ref Ref, base *Snapshot, next *state.State, opt CommitOptions, res *CommitResult,
+) error {
+	if opt.Amend && opt.Message == "" && base.Record != nil {
+		opt.Kept = base.Record.Message
+	}
+	if err := opt.Keep(); err != nil {
+		return err
+	}
+	if err := state.NoCircles(ctx, base.State, next); err != nil {
+		return err
+	}
+	if err := t.WriteGraph(ctx, next); err != nil {
+		return err
+	}
+	parents, err := t.parents(ctx, base, opt)
+	if err != nil {
+		return err
+	}
+	before, err := t.At(ctx, FirstCID(parents))
+	if err != nil {
+		return err
+	}
+	if res.Nodes, res.Edges, err = (state.Diff{From: before.State, To: next}).Count(ctx); err != nil {
+		return err
+	}
+	res.Branch, res.Graph = BranchName(ref.Name), next.Root
+	if len(opt.Also) == 0 && !opt.rewords(base.Record) && base.holds(next) {
+		res.Commit, res.NoChange, res.Graph = base.Id, true, base.Graph()
+		if base.Record != nil {
+			res.Parents = base.Record.Parents
+		}
+		return nil
+	}
+	rec := &commit.Commit{
+		Graph: next.Root, Vectors: next.VectorsRoot(), Digests: next.DigestsRoot(),
+		Profile: next.Profile, Author: opt.Author,
+		Agent: opt.Agent, Task: opt.Task, Time: opt.Time,
+	}
+	if rec.Message, err = t.message(ctx, opt); err != nil {
+		return err
+	}
+	if err := t.setParents(ctx, rec, parents); err != nil {
+		return err
+	}
+	rec.Change = commit.ChangeID(rec)
+	if opt.Amend {
+		rec.Change = base.Record.Change
+	}
+	if res.Commit, err = t.putCommit(ctx, rec, opt.Sign); err != nil {
+		return err
+	}
+	if opt.Amend {
+		if err := t.amended(ref.Name, base, rec, opt.Stamp); err != nil {
+			return err
+		}
+	}
+	res.Parents = rec.Parents
+	t.SetRef(ref.Name, res.Commit)
+	t.indexes = append(t.indexes, stateChange{base.State, next})
+	return nil
+}
+
+func isEmpty(s *state.State) bool {
+	return s.Nodes.Len()+s.Edges.Len()+s.Marks.Len()+s.Vectors.Len()+s.Digests.Len() == 0 && !s.Profile.Defined()
+}
+
+// holds reports whether a snapshot has the very facts, embeddings, texts and profiles of a state.
+func (s *Snapshot) holds(next *state.State) bool {
+	if !s.Id.Defined() {
+		return isEmpty(next)
+	}
+	return next.Root == s.Graph() && next.VectorsRoot() == s.State.VectorsRoot() &&
+		next.DigestsRoot() == s.State.DigestsRoot() && next.Profile == s.State.Profile
+}
+
+// parents returns the parents of a commit that is made upon base.
+func (t *Tx) parents(ctx context.Context, base *Snapshot, opt CommitOptions) ([]ipld.CID, error) {
+	if opt.Amend {
+		if base.Record == nil {
+			return nil, &state.NotFoundError{What: "commit to amend on branch", Name: opt.Branch}
+		}
+		return base.Record.Parents, nil
+	}
+	var parents []ipld.CID
+	if base.Id.Defined() {
+		parents = append(parents, base.Id)
+	}
+	for _, p := range opt.Also {
+		parents = append(parents, p.Id)
+	}
+	return parents, nil
+}
+
+func (t *Tx) setParents(ctx context.Context, rec *commit.Commit, parents []ipld.CID) error {
+	var over []*commit.Commit
+	for _, p := range parents {
+		c, err := t.Repo.ReadCommit(ctx, p)
+		if err != nil {
+			return err
+		}
+		over = append(over, c)
+	}
+	rec.Parents, rec.Height = parents, commit.HeightOver(over...)
+	return nil
+}
+
+func FirstCID(list []ipld.CID) ipld.CID {
+	if len(list) == 0 {
+		return ipld.CID{}
+	}
+	return list[0]
+}
+
+// Keep sets aside a message that is kept from an older record which has the text itself: it gets a
+// block of its own.
+func (o *CommitOptions) Keep() error {
+	if o.Message == "" && !o.Kept.Block.Defined() {
+		o.Message, o.Kept = o.Kept.Text, commit.Message{}
+	}
+	if err := commit.CheckMessage(o.Message); err != nil {
+		return fmt.Errorf("%w: commit: %w", state.ErrInvalid, err)
+	}
+	return nil
+}
+
+// message puts the message of a commit, or returns the one that is kept.
+func (t *Tx) message(ctx context.Context, opt CommitOptions) (commit.Message, error) {
+	if opt.Message == "" {
+		return opt.Kept, nil
+	}
+	return t.putMessage(ctx, opt.Message)
+}
+
+// putMessage puts a message.
+func (t *Tx) putMessage(ctx context.Context, text string) (commit.Message, error) {
+	m := commit.MessageOf(text)
+	if !m.Block.Defined() {
+		return m, nil
+	}
+	t.Secrets.Note(nil, guard.Text("message", text))
+	return m, t.Stage.Put(ctx, store.Block{CID: m.Block, Data: []byte(text)})
+}
+
+// rewords reports whether amending changes more than the time of a commit. To sign one that was
+// not is more.
+func (o *CommitOptions) rewords(old *commit.Commit) bool {
+	if !o.Amend {
+		return false
+	}
+	same := o.Message == "" && o.Kept == old.Message || old.Message.Says(o.Message)
+	return !same || o.Author != old.Author || o.Agent != old.Agent || o.Task != old.Task ||
+		o.Sign != nil && len(old.Signature) == 0
+}

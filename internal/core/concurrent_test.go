@@ -1,0 +1,220 @@
+package core_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/merging"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// factsEach is how many facts each writer commits.
+func factsEach(normal int) int { return effort.Pick(normal, 2*normal, 250) }
+
+// checkFacts checks that all facts of all writers are in the head, and that history is one line.
+func checkFacts(t *testing.T, r *core.Repo, writers []string, n int) {
+	t.Helper()
+	s := repokit.Head(t, r)
+	if got, want := repokit.Sizes(s), uint64(len(writers)*n); got[0] != want+1 || got[1] != want {
+		t.Fatalf("sizes %v, want %d facts and their edges", got, want)
+	}
+	hub := repokit.NodeByKey(t, s, "hub")
+	for _, w := range writers {
+		if got, want := prop(t, hub, w).Int(), int64(n-1)/repokit.Stale*repokit.Stale; got != want {
+			t.Errorf("the hub has %d of %s, want %d", got, w, want)
+		}
+		for i := range n {
+			repokit.NodeByKey(t, s, fmt.Sprintf("%s-%d", w, i))
+		}
+	}
+	commits := 0
+	for e, err := range history.Log(t.Context(), r, "HEAD") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if commits++; len(e.Commit.Parents) > 1 {
+			t.Errorf("commit %s has %d parents", e.CID, len(e.Commit.Parents))
+		}
+	}
+	if want := len(writers)*n + 1; commits != want {
+		t.Errorf("%d commits, want %d", commits, want)
+	}
+}
+
+func TestConcurrentGoroutines(t *testing.T) {
+	const writers = 8
+	n := factsEach(12)
+	r := repokit.OpenMem(t)
+	repokit.Lines(t, r, `{"node":{"key":"hub","type":"Hub"}}`)
+	var names []string
+	errs := make([]error, writers)
+	var all sync.WaitGroup
+	for w := range writers {
+		name := fmt.Sprintf("g%d", w)
+		names = append(names, name)
+		all.Go(func() { errs[w] = repokit.WriteFacts(t.Context(), r, name, n) })
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	checkFacts(t, r, names, n)
+}
+
+// The variables that make this test binary a writing process.
+const (
+	writerVar = "MNEM_TEST_FACTS_WRITER"
+	dirVar    = "MNEM_TEST_FACTS_DIR"
+	countVar  = "MNEM_TEST_FACTS_COUNT"
+)
+
+// TestFactsWriter is the writing process of TestConcurrentProcesses. It opens the repository anew
+// for every few facts, as commands do.
+func TestFactsWriter(t *testing.T) {
+	writer := os.Getenv(writerVar)
+	if writer == "" {
+		t.Skip("run by TestConcurrentProcesses")
+	}
+	n, err := strconv.Atoi(os.Getenv(countVar))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		r, err := care.Open(os.Getenv(dirVar), core.Options{Wait: time.Minute, PID: os.Getpid()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, text := repokit.FactLines(writer, i)
+		repokit.Lines(t, r, text)
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println("acknowledged", key)
+	}
+}
+
+func TestConcurrentProcesses(t *testing.T) {
+	t.Parallel()
+	const writers = 4
+	n := factsEach(4)
+	dir := t.TempDir()
+	r, err := care.Init(t.Context(), dir, repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repokit.Lines(t, r, `{"node":{"key":"hub","type":"Hub"}}`)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	outs := make([]string, writers)
+	var all sync.WaitGroup
+	for w := range writers {
+		name := fmt.Sprintf("p%d", w)
+		names = append(names, name)
+		all.Go(func() {
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFactsWriter$")
+			cmd.Env = append(os.Environ(), writerVar+"="+name, dirVar+"="+dir,
+				countVar+"="+strconv.Itoa(n))
+			out, err := cmd.CombinedOutput()
+			if outs[w] = string(out); err != nil {
+				outs[w] += err.Error()
+			}
+		})
+	}
+	all.Wait()
+	for _, out := range outs {
+		if got := strings.Count(out, "acknowledged"); got != n {
+			t.Fatalf("%d of %d facts acknowledged:\n%s", got, n, out)
+		}
+	}
+	again, err := care.Open(dir, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFacts(t, again, names, n)
+	repokit.CheckClean(t, again)
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBase makes changes against commits that are no longer the newest.
+func TestBase(t *testing.T) {
+	r := repokit.OpenMem(t)
+	first := repokit.Lines(t, r, repokit.TwoPeople)
+	repokit.Lines(t, r, `{"node":{"key":"alice","props":{"a":1}}}`)
+	commit := func(base ipld.CID, text string) (*core.CommitResult, error) {
+		return r.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), "x"),
+			core.CommitOptions{Stamp: repokit.By, Base: &base})
+	}
+	res, err := commit(first.Commit, `{"node":{"key":"alice","props":{"b":2}}}`)
+	if err != nil || !res.Rebased || res.Nodes != (state.Counts{Changed: 1}) {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	alice := repokit.NodeByKey(t, repokit.Head(t, r), "alice")
+	if prop(t, alice, "a").Int() != 1 || prop(t, alice, "b").Int() != 2 {
+		t.Errorf("alice has %v", alice.Props)
+	}
+	if res, err = commit(first.Commit, `{"node":{"key":"alice","props":{"b":2}}}`); err != nil ||
+		!res.NoChange {
+		t.Errorf("the same again: %+v, %v", res, err)
+	}
+	before := repokit.Head(t, r).CID()
+	_, err = commit(first.Commit, `{"node":{"key":"alice","props":{"a":3}}}`)
+	var kept *core.MergeError
+	if !errors.As(err, &kept) || !errors.Is(err, state.ErrConflict) {
+		t.Fatalf("error %v, want a conflict", err)
+	}
+	c := kept.Conflicts[0]
+	if len(kept.Conflicts) != 1 || c.Label != "alice" || len(c.Fields) != 1 ||
+		c.Fields[0].Ours.Int() != 1 || c.Fields[0].Theirs.Int() != 3 || c.Fields[0].Base != nil {
+		t.Errorf("conflicts %+v", kept.Conflicts)
+	}
+	if kept.Base != first.Commit || kept.Head != before || repokit.Head(t, r).CID() != before {
+		t.Errorf("base %s, head %s", kept.Base, kept.Head)
+	}
+	s, err := r.At(t.Context(), kept.Kept)
+	if err != nil || s.Commit().Parents[0] != first.Commit {
+		t.Fatalf("what was kept: %+v, %v", s, err)
+	}
+	if got := prop(t, repokit.NodeByKey(t, s, "alice"), "a").Int(); got != 3 {
+		t.Errorf("kept %d", got)
+	}
+	list, err := r.KeptCommits(t.Context())
+	if err != nil || len(list) != 1 || list[0].Ref != kept.Ref || list[0].Branch != "main" {
+		t.Fatalf("kept %+v, %v", list, err)
+	}
+	merged, err := merging.Merge(t.Context(), r, string(kept.Ref), core.MergeOptions{
+		CommitOptions: core.CommitOptions{Stamp: repokit.By}, Prefer: graph.TakeTheirs,
+	})
+	if err != nil || len(merged.Parents) != 2 {
+		t.Fatalf("%+v, %v", merged, err)
+	}
+	if list, err = r.KeptCommits(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("kept %+v, %v", list, err)
+	}
+	none := ipld.CID{}
+	if res, err = r.Commit(t.Context(), state.ReadChanges(strings.NewReader(
+		`{"node":{"key":"zoe","type":"Person"}}`), "x"),
+		core.CommitOptions{Stamp: repokit.By, Base: &none}); err != nil || !res.Rebased {
+		t.Errorf("against nothing: %+v, %v", res, err)
+	}
+	if _, err = commit(ipld.Sum(ipld.DagCBOR, []byte("x")), `{"remove":{"node":"zoe"}}`); err == nil {
+		t.Error("a base that does not exist was accepted")
+	}
+}

@@ -1,0 +1,68 @@
+package core_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// TestKinds compares counts with those of a walk over every record, before and after a change.
+func TestKinds(t *testing.T) {
+	ctx := context.Background()
+	r, err := care.New(ctx, mem.New(), repokit.By, core.Options{})
+	repokit.Must(t, err)
+	defer func() { repokit.Must(t, r.Close()) }()
+	var lines strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&lines, `{"node":{"key":"n%d","type":"T%d","summary":"s%d"}}`+"\n", i, i%3, i)
+		if i > 0 {
+			fmt.Fprintf(&lines, `{"edge":{"type":"e%d","src":"n%d","dst":"n%d"}}`+"\n", i%2, i, i-1)
+		}
+	}
+	repokit.CommitBy(t, r, repokit.By, "all", lines.String())
+	repokit.CommitBy(t, r, repokit.By, "more", `{"remove":{"node":"n3"}}
+{"mark":{"node":"n5","state":"stale"}}
+{"mark":{"node":"n6","state":"forgotten"}}
+{"mark":{"node":"n7","state":"stale"}}
+`)
+	s := repokit.Head(t, r)
+	want := state.KindCounts{
+		Nodes: map[string]int{}, Edges: map[string]int{},
+		Marks: map[graph.State]int{"stale": 2, "forgotten": 1},
+	}
+	for e, err := range s.Nodes(ctx, graph.ID{}) {
+		repokit.Must(t, err)
+		want.Nodes[e.Node.Type]++
+	}
+	for e, err := range s.Edges(ctx, graph.ID{}) {
+		repokit.Must(t, err)
+		want.Edges[e.Edge.Type]++
+	}
+	last := 0
+	got, err := s.Kinds(ctx, func(done int) { last = done })
+	repokit.Must(t, err)
+	if diff := cmp.Diff(want, *got); diff != "" {
+		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+	if last != 39+37+3 {
+		t.Errorf("told of %d", last)
+	}
+	ids, err := s.SampleIDs(ctx, 10)
+	repokit.Must(t, err)
+	if len(ids) != 10 {
+		t.Errorf("%d ids sampled", len(ids))
+	}
+	if ids, err = s.SampleIDs(ctx, 1000); err != nil || len(ids) != 39 {
+		t.Errorf("%d ids of all: %v", len(ids), err)
+	}
+}

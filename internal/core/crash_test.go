@@ -1,0 +1,280 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+)
+
+// ledger gathers promises. Safe for concurrent use: crashes happen on the store's goroutines.
+type ledger struct {
+	mu  sync.Mutex
+	now repokit.Promises
+}
+
+func (l *ledger) note(fn func(*repokit.Promises)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fn(&l.now)
+}
+
+func (l *ledger) read() repokit.Promises {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.now
+	p.Commits, p.Receipts = slices.Clone(p.Commits), slices.Clone(p.Receipts)
+	return p
+}
+
+// crashStep makes one change of the workload: two commits of three, a stage edit, a retrieval in a
+// session; the node grows, so that commits replace blocks, and every sixth removes an earlier one.
+func crashStep(r *core.Repo, l *ledger, i int) error {
+	ctx := context.Background()
+	stamp := repokit.By
+	stamp.Time += graph.Time(i)
+	text := fmt.Sprintf(`{"node":{"key":"n%d","type":"Note","summary":"note %d about harbour %d"}}
+{"node":{"key":"hub","type":"Hub","props":{"count":%d}}}
+{"edge":{"type":"of","src":"n%d","dst":"hub"}}
+`, i, i, i%5, i, i)
+	if i%6 == 5 {
+		text += fmt.Sprintf(`{"remove":{"node":"n%d"}}`+"\n", i-3)
+	}
+	res, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(text), "crash"),
+		core.CommitOptions{Stamp: stamp, Message: "step"})
+	if err != nil {
+		return err
+	}
+	l.note(func(p *repokit.Promises) { p.Commits = append(p.Commits, res.Commit) })
+	if i%3 == 0 {
+		line := fmt.Sprintf(`{"node":{"key":"staged%d","type":"Note","summary":"later"}}`, i)
+		_, err := r.StageChanges(ctx, state.ReadChanges(strings.NewReader(line), "crash"),
+			core.StageOptions{Stamp: stamp})
+		if err != nil {
+			return err
+		}
+		l.note(func(p *repokit.Promises) { p.Staged++ })
+	}
+	if i%2 == 1 {
+		req := retrieve.Request{Text: fmt.Sprintf("harbour note %d", i)}
+		_, c, err := session.RetrieveIn(ctx, r, session.DefaultSession, req, stamp)
+		if err != nil {
+			return err
+		}
+		l.note(func(p *repokit.Promises) { p.Receipts = append(p.Receipts, c) })
+	}
+	if i == 15 {
+		res, err := r.CommitStaged(ctx, "", core.CommitOptions{Stamp: stamp, Message: "staged"})
+		if err != nil {
+			return err
+		}
+		l.note(func(p *repokit.Promises) { p.Commits, p.Staged = append(p.Commits, res.Commit), 0 })
+	}
+	return nil
+}
+
+// crashWork makes a repository and the steps of the workload, opening it anew now and then.
+func crashWork(fsys vfs.FS, l *ledger, steps int) error {
+	opt := core.Options{FS: fsys, Logf: repokit.Logf}
+	r, err := care.Init(context.Background(), repokit.CrashDir, repokit.By, opt)
+	if err != nil {
+		return err
+	}
+	l.note(func(p *repokit.Promises) { p.Init = true })
+	for i := range steps {
+		if err := crashStep(r, l, i); err != nil {
+			return errors.Join(fmt.Errorf("step %d: %w", i, err), r.Close())
+		}
+		if i%10 == 9 {
+			if err := r.Close(); err != nil {
+				return err
+			}
+			if r, err = care.Open(repokit.CrashDir, opt); err != nil {
+				return err
+			}
+		}
+	}
+	return r.Close()
+}
+
+// checkCrashed opens what a power cut left and checks that it keeps what was promised, is clean,
+// replays, and takes another commit.
+func checkCrashed(fsys vfs.FS, p repokit.Promises) error {
+	r, err := repokit.OpenCrashed(fsys, p)
+	if err != nil {
+		return fmt.Errorf("open: %w", err)
+	}
+	err = keeps(r, p)
+	if err == nil {
+		err = repokit.Clean(r)
+	}
+	if err == nil {
+		err = goOn(r)
+	}
+	return errors.Join(err, r.Close())
+}
+
+// keeps returns an error that names the first promise that r broke.
+func keeps(r *core.Repo, p repokit.Promises) error {
+	ctx := context.Background()
+	seen, err := repokit.History(r)
+	if err != nil {
+		return fmt.Errorf("history: %w", err)
+	}
+	for i, c := range p.Commits {
+		if !seen[c] {
+			return fmt.Errorf("commit %d of %d, %s, is lost", i, len(p.Commits), c)
+		}
+	}
+	kept := make(map[ipld.CID]bool)
+	for e, err := range session.SessionLog(ctx, r, session.DefaultSession) {
+		if errors.Is(err, store.ErrNotFound) && len(p.Receipts) == 0 {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("session: %w", err)
+		}
+		kept[e.Record.Receipt] = true
+	}
+	for i, c := range p.Receipts {
+		if !kept[c] {
+			return fmt.Errorf("receipt %d of %d, %s, is lost", i, len(p.Receipts), c)
+		}
+	}
+	st, err := r.Status(ctx, "")
+	if err != nil {
+		return fmt.Errorf("status: %w", err)
+	}
+	if !st.Staged {
+		if p.Staged > 0 && len(seen) <= len(p.Commits) {
+			return fmt.Errorf("%d staged edits are lost", p.Staged)
+		}
+		return nil
+	}
+	nodes, _, err := st.Diff.Count(ctx)
+	if err == nil && nodes.Added < p.Staged {
+		err = fmt.Errorf("%d nodes are staged of %d", nodes.Added, p.Staged)
+	}
+	return err
+}
+
+// goOn replays the session, commits and asks for what was committed.
+func goOn(r *core.Repo) error {
+	ctx := context.Background()
+	res, err := session.Replay(ctx, r, session.DefaultSession)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+	case err != nil:
+		return fmt.Errorf("replay: %w", err)
+	case !res.Identical:
+		return fmt.Errorf("replay: %+v", res.First)
+	}
+	if _, err := repokit.TryLines(r, `{"node":{"key":"after","type":"Note","summary":"zebra"}}`); err != nil {
+		return fmt.Errorf("going on: %w", err)
+	}
+	s, err := r.Snapshot(ctx, "HEAD")
+	if err != nil {
+		return err
+	}
+	answer, err := rank.Retrieve(ctx, s, retrieve.Request{Text: "zebra"})
+	if err != nil || len(answer.Items) != 1 {
+		return fmt.Errorf("retrieve after going on: %v, %w", answer, err)
+	}
+	return nil
+}
+
+// TestCrash cuts power at the changes of a workload, once losing all that was not synced and once
+// a random part of it, and checks that everything acknowledged is there and nothing is damaged.
+func TestCrash(t *testing.T) {
+	t.Parallel()
+	stride, least := effort.Pick(17, 6, 1), 15
+	if effort.Race {
+		stride, least = 41, 8
+	}
+	rng := rand.New(rand.NewPCG(repokit.CrashSeed, 0))
+	var l ledger
+	var fsys *testkit.CrashFS
+	points, kinds := 0, make(map[string]int)
+	fsys = testkit.NewCrashFS(nil, func(op testkit.Op) error {
+		if op.N%stride != 0 {
+			return nil
+		}
+		points++
+		kinds[op.Kind]++
+		p := l.read() // before the clone: what is acknowledged now must be in it
+		for _, percent := range []int{0, 1 + rng.IntN(99)} {
+			if err := checkCrashed(fsys.Clone(percent, rng), p); err != nil {
+				t.Errorf("seed %d, change %d (%s %s), %d%% of what was not synced: %v",
+					repokit.CrashSeed, op.N, op.Kind, op.Path, percent, err)
+			}
+		}
+		return nil
+	})
+	if err := crashWork(fsys, &l, 25); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d changes, power cut at %d: %v", fsys.Ops(), points, kinds)
+	if p := l.read(); points < least || len(p.Commits) != 26 || len(p.Receipts) != 12 {
+		t.Errorf("%d points tested, %d commits, %d receipts", points, len(p.Commits), len(p.Receipts))
+	}
+	if err := checkCrashed(fsys.Clone(0, nil), l.read()); err != nil {
+		t.Errorf("at the end: %v", err)
+	}
+}
+
+// TestCrashWithinRecovery cuts power again while what a power cut left is opened and written.
+func TestCrashWithinRecovery(t *testing.T) {
+	t.Parallel()
+	stride := effort.Pick(73, 37, 5)
+	rng := rand.New(rand.NewPCG(repokit.CrashSeed, 1))
+	var l ledger
+	var fsys *testkit.CrashFS
+	points := 0
+	fsys = testkit.NewCrashFS(nil, func(op testkit.Op) error {
+		if op.N%stride != 0 {
+			return nil
+		}
+		p := l.read()
+		var second *testkit.CrashFS
+		second = testkit.NewCrashFS(fsys.Clone(50, rng), func(inner testkit.Op) error {
+			if inner.N%13 != 0 {
+				return nil
+			}
+			points++
+			if err := checkCrashed(second.Clone(rng.IntN(100), rng), p); err != nil {
+				t.Errorf("seed %d, change %d, then %d (%s %s): %v",
+					repokit.CrashSeed, op.N, inner.N, inner.Kind, inner.Path, err)
+			}
+			return nil
+		})
+		if err := checkCrashed(second, p); err != nil {
+			t.Errorf("seed %d, change %d: %v", repokit.CrashSeed, op.N, err)
+		}
+		return nil
+	})
+	if err := crashWork(fsys, &l, 12); err != nil {
+		t.Fatal(err)
+	}
+	if points < 8 {
+		t.Errorf("%d points tested", points)
+	}
+}

@@ -1,0 +1,317 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+var decideBy = state.Stamp{Author: "ann", Time: 1_767_323_045_000_000, Command: []string{"test"}}
+
+func openDecide(t *testing.T) *core.Repo {
+	t.Helper()
+	r, err := care.New(t.Context(), mem.New(), decideBy, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		report, err := care.Fsck(context.Background(), r, care.FsckOptions{Full: true})
+		if err != nil || len(report.Errors) > 0 {
+			t.Errorf("fsck: %v %+v", err, report)
+		}
+	})
+	return r
+}
+
+// queued waits until n callers wait for their turn.
+func queued(q *core.Turns, n int) {
+	for {
+		q.Mu.Lock()
+		have := q.Waiting.Len()
+		q.Mu.Unlock()
+		if have == n {
+			return
+		}
+		runtime.Gosched()
+	}
+}
+
+// addNode decides to add a node to those that are there, whose number is its summary.
+func addNode(ctx context.Context, key string) func(*core.Snapshot) (*core.Decision, error) {
+	return func(s *core.Snapshot) (*core.Decision, error) {
+		n, _, _, _ := s.Sizes()
+		summary := fmt.Sprint(n)
+		return &core.Decision{Message: "add " + key, Changes: []graph.Change{
+			{Node: &graph.NodeChange{Key: key, Type: "fact", Summary: &summary}}}}, nil
+	}
+}
+
+// TestTurnsComeInOrder: writers of every kind are let in in the order in which they asked, and one that
+// gives up holds up none.
+func TestTurnsComeInOrder(t *testing.T) {
+	const writers = 24
+	r := openDecide(t)
+	deciding, proceed := make(chan struct{}), make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		_, err := r.Decide(t.Context(), core.DecideOptions{CommitOptions: core.CommitOptions{Stamp: decideBy}},
+			func(s *core.Snapshot) (*core.Decision, error) {
+				close(deciding)
+				<-proceed
+				return addNode(t.Context(), "first")(s)
+			})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	<-deciding
+	var order []int // appended to within turns alone
+	var want []int
+	impatient, cancel := context.WithCancel(t.Context())
+	gone := make(chan error)
+	queue := &r.Writer.Turns
+	for i := range writers {
+		switch opt := (core.CommitOptions{Stamp: decideBy}); i % 4 {
+		case 0:
+			wg.Go(func() {
+				_, err := r.Decide(t.Context(), core.DecideOptions{CommitOptions: opt},
+					func(s *core.Snapshot) (*core.Decision, error) {
+						order = append(order, i)
+						return addNode(t.Context(), fmt.Sprint(i))(s)
+					})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		case 1:
+			wg.Go(func() {
+				line := fmt.Sprintf(`{"node":{"key":"%d","type":"fact","summary":"by a commit"}}`, i)
+				_, err := r.Commit(t.Context(), func(yield func(graph.Change, error) bool) {
+					order = append(order, i)
+					state.ReadChanges(strings.NewReader(line), "")(yield)
+				}, opt)
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		case 2:
+			go func() {
+				_, err := r.Decide(impatient, core.DecideOptions{CommitOptions: opt},
+					func(*core.Snapshot) (*core.Decision, error) { return nil, errors.New("it had given up") })
+				gone <- err
+			}()
+			queued(queue, i+1)
+			continue
+		case 3:
+			wg.Go(func() {
+				_, err := r.Transact(t.Context(), decideBy, func(t *core.Tx) error {
+					order = append(order, i)
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		want = append(want, i)
+		queued(queue, i+1)
+	}
+	cancel()
+	for range writers / 4 {
+		if err := <-gone; !errors.Is(err, context.Canceled) {
+			t.Errorf("one that gave up: %v", err)
+		}
+	}
+	close(proceed)
+	wg.Wait()
+	if !slices.Equal(order, want) {
+		t.Errorf("let in: %v, asked: %v", order, want)
+	}
+	if queue.Taken > 0 || queue.Waiting.Len() > 0 {
+		t.Error("the turn is still taken")
+	}
+}
+
+// TestDecideOnTheNewest: a decision is about the commit that its changes are made upon, and is made
+// once within the turn however many write meanwhile; one that takes long is made beside them first.
+func TestDecideOnTheNewest(t *testing.T) {
+	r := openDecide(t)
+	ctx := t.Context()
+	plain := core.DecideOptions{CommitOptions: core.CommitOptions{Stamp: decideBy}}
+	for _, long := range []bool{false, true} {
+		opt := plain
+		opt.Long = long
+		var seen []uint64
+		res, err := r.Decide(ctx, opt, func(s *core.Snapshot) (*core.Decision, error) {
+			n, _, _, _ := s.Sizes()
+			seen = append(seen, n)
+			if long && len(seen) == 1 { // another writer comes in between
+				if _, err := r.Decide(ctx, plain, addNode(ctx, "between")); err != nil {
+					return nil, err
+				}
+			}
+			return addNode(ctx, fmt.Sprint("long ", long))(s)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []uint64{0}
+		if long {
+			want = []uint64{1, 2}
+		}
+		if !slices.Equal(seen, want) || res.Nodes.Added != 1 {
+			t.Errorf("long %t: decided on %v nodes, want %v; added %d", long, seen, want, res.Nodes.Added)
+		}
+	}
+	s, err := r.Snapshot(ctx, "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	message, err := s.Message(ctx)
+	if n, _, _, _ := s.Sizes(); err != nil || n != 3 || message != "add long true" {
+		t.Errorf("%d nodes, the newest by %q, %v", n, message, err)
+	}
+	calls := 0
+	long := plain
+	long.Long = true
+	_, err = r.Decide(ctx, long, func(s *core.Snapshot) (*core.Decision, error) {
+		calls++
+		return addNode(ctx, "alone")(s)
+	})
+	if err != nil || calls != 1 {
+		t.Errorf("with no one else it was decided %d times: %v", calls, err)
+	}
+}
+
+// TestDecideExpects: an Expect is held against the newest commit, and is the one way to be refused.
+func TestDecideExpects(t *testing.T) {
+	r := openDecide(t)
+	ctx := t.Context()
+	opt := core.DecideOptions{CommitOptions: core.CommitOptions{Stamp: decideBy}}
+	first, err := r.Decide(ctx, opt, addNode(ctx, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt.Expect = &first.Commit
+	if _, err := r.Decide(ctx, opt, addNode(ctx, "b")); err != nil {
+		t.Fatal(err)
+	}
+	for _, long := range []bool{false, true} {
+		opt.Long = long
+		_, err := r.Decide(ctx, opt, func(*core.Snapshot) (*core.Decision, error) {
+			t.Error("decided on a commit that was not expected")
+			return &core.Decision{}, nil
+		})
+		var moved *state.ExpectError
+		if !errors.As(err, &moved) || moved.Want != first.Commit {
+			t.Errorf("long %t: %v, want an *ExpectError", long, err)
+		}
+	}
+	opt.Expect, opt.Base = nil, &first.Commit
+	if _, err := r.Decide(ctx, opt, addNode(ctx, "c")); !errors.Is(err, state.ErrInvalid) {
+		t.Errorf("with a base: %v", err)
+	}
+	opt.Base, opt.Branch = nil, "none"
+	if _, err := r.Decide(ctx, opt, addNode(ctx, "c")); err == nil {
+		t.Error("decided on a branch that is not there")
+	}
+}
+
+// TestCollectionsWaitInTurn: a collection that waits for another one ends when its caller gives up.
+func TestCollectionsWaitInTurn(t *testing.T) {
+	r := openDecide(t)
+	if err := r.Collecting.Take(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := care.GC(ctx, r, care.GCOptions{})
+		ended <- err
+	}()
+	queued(&r.Collecting, 1)
+	if _, err := care.GC(t.Context(), r, care.GCOptions{NoWait: true}); err != nil {
+		t.Errorf("one that does not wait: %v", err)
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("one that gave up: %v", err)
+	}
+	r.Collecting.Give()
+	if _, err := care.GC(t.Context(), r, care.GCOptions{}); err != nil {
+		t.Errorf("after it: %v", err)
+	}
+}
+
+// busyStore is a store beside which somebody begins to use another commit whenever it is asked for one.
+type busyStore struct {
+	store.Store
+	facts busyFacts
+}
+
+func (s *busyStore) Facts() store.Blocks { return &s.facts }
+
+type busyFacts struct {
+	store.Blocks
+	store.Deleter
+	asked func() error
+}
+
+func (f *busyFacts) Has(ctx context.Context, c ipld.CID) (bool, error) {
+	if f.asked != nil {
+		if err := f.asked(); err != nil {
+			return false, err
+		}
+	}
+	return f.Blocks.Has(ctx, c)
+}
+
+// TestCollectionsBesideReaders: a collection ends however often others begin to read other commits.
+func TestCollectionsBesideReaders(t *testing.T) {
+	kept := mem.New()
+	s := &busyStore{kept, busyFacts{Blocks: kept.Facts(), Deleter: kept.Facts().(store.Deleter)}}
+	r, err := care.New(t.Context(), s, decideBy, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var commits []ipld.CID
+	for i := range 40 {
+		key := fmt.Sprint(i)
+		res, err := r.Decide(t.Context(), core.DecideOptions{CommitOptions: core.CommitOptions{Stamp: decideBy}},
+			addNode(t.Context(), key))
+		if err != nil {
+			t.Fatal(err)
+		}
+		commits = append(commits, res.Commit)
+	}
+	read := 0
+	s.facts.asked = func() error {
+		if read == len(commits) {
+			return errors.New("it looks again and again")
+		}
+		if r.Keep.Mu.TryLock() { // else others wait
+			r.Keep.Mu.Unlock()
+			r.Keep.Lease(commits[read])
+			read++
+		}
+		return nil
+	}
+	r.Keep.Lease(ipld.Sum(ipld.DagCBOR, []byte("of a commit that is not there")))
+	if _, err := care.GC(t.Context(), r, care.GCOptions{Stamp: decideBy}); err != nil {
+		t.Error(err)
+	}
+	s.facts.asked = nil
+}

@@ -1,0 +1,174 @@
+package core_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// memoryScratch is scratch room in memory that fails at some number of bytes, if at any.
+type memoryScratch struct {
+	data   []byte
+	fails  int
+	closed bool
+}
+
+var errScratch = errors.New("no room left")
+
+func (s *memoryScratch) Scratch(context.Context) (store.Scratch, error) { return s, nil }
+
+func (s *memoryScratch) Write(b []byte) (int, error) {
+	if s.fails > 0 && len(s.data)+len(b) > s.fails {
+		return 0, errScratch
+	}
+	s.data = append(s.data, b...)
+	return len(b), nil
+}
+
+func (s *memoryScratch) ReadAt(b []byte, at int64) (int, error) {
+	n := copy(b, s.data[at:])
+	if int(at)+n == len(s.data) {
+		return n, io.EOF // as files may
+	}
+	return n, nil
+}
+
+func (s *memoryScratch) Close() error {
+	s.closed = true
+	return nil
+}
+
+func (s *memoryScratch) room(ctx context.Context) *state.ScratchRoom {
+	return &state.ScratchRoom{Ctx: ctx, From: s}
+}
+
+// testTree returns a tree of entries.
+func testTree(t *testing.T, entries map[string][]byte) *prolly.Map {
+	t.Helper()
+	nodes := prolly.NewNodes(mem.New().Facts(), nil)
+	m, err := nodes.Build(t.Context(), func(yield func(prolly.Entry, error) bool) {
+		for _, key := range slices.Sorted(maps.Keys(entries)) {
+			if !yield(prolly.Entry{Key: []byte(key), Value: entries[key]}, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestOverlayApart makes random edits of a tree, most of which are kept apart, and compares what is seen
+// meanwhile and the tree that they make with a map.
+func TestOverlayApart(t *testing.T) {
+	ctx := t.Context()
+	for seed := range uint64(8) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		key := func() string {
+			n := r.IntN(9_000)
+			return fmt.Sprintf("%0*d", graph.IDLen-n%3*int(1-seed%3/2), n)
+		}
+		want := map[string][]byte{}
+		for range []int{0, 900}[seed%2] {
+			want[key()] = ipld.AppendInt(nil, int64(r.IntN(1000)))
+		}
+		base := maps.Clone(want)
+		var scratch memoryScratch
+		o := state.NewOverlay(testTree(t, want)).Apart(scratch.room(ctx), state.LookFor(seed%3))
+		o.Limit = 2 * state.LargePiece
+		for range 12_000 {
+			k := key()
+			if r.IntN(4) == 0 {
+				o.Remove([]byte(k))
+				delete(want, k)
+			} else {
+				want[k] = ipld.AppendInt(nil, int64(r.IntN(1000)))
+				o.Set([]byte(k), want[k])
+			}
+			k = key()
+			if got, err := o.Get(ctx, []byte(k)); err != nil || !bytes.Equal(got, want[k]) {
+				t.Fatalf("seed %d: %q is %q, %v, want %q", seed, k, got, err, want[k])
+			}
+			if got, err := o.Has(ctx, []byte(k)); err != nil || got != (want[k] != nil) {
+				t.Fatalf("seed %d: %q is there is %v, %v, want %q", seed, k, got, err, want[k])
+			}
+			gone, err := o.Removed([]byte(k))
+			if _, there := want[k]; err != nil || there && gone || base[k] != nil && !there != gone {
+				t.Fatalf("seed %d: %q removed is %v, %v", seed, k, gone, err)
+			}
+		}
+		seen := map[string]bool{}
+		for e, err := range o.Each() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen[string(e.Key)] = true
+		}
+		for k := range want {
+			if base[k] == nil && !seen[k] {
+				t.Fatalf("seed %d: edit of %q is in none", seed, k)
+			}
+		}
+		if len(o.Runs.Runs) < 2 {
+			t.Errorf("seed %d: %d runs", seed, len(o.Runs.Runs))
+		}
+		m, entries, err := o.Flush(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if root := testTree(t, want).Root(); m.Root() != root {
+			t.Errorf("seed %d: tree %s, want %s", seed, m.Root(), root)
+		}
+		if (entries == nil) != (len(base) > 0) {
+			t.Errorf("seed %d: the entries of a tree made from nothing: %v", seed, entries != nil)
+		}
+		var fresh state.FreshTrees
+		fresh.Add(m, entries)
+		for range 2 { // as often as one likes
+			got := map[string][]byte{}
+			for e, err := range fresh.Scan(ctx, m) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got[string(e.Key)] = e.Value
+			}
+			if !maps.EqualFunc(got, want, bytes.Equal) {
+				t.Errorf("seed %d: %d entries, want %d", seed, len(got), len(want))
+			}
+		}
+	}
+}
+
+// TestOverlayWithoutRoom fails to keep edits apart: no tree is made without them.
+func TestOverlayWithoutRoom(t *testing.T) {
+	ctx := t.Context()
+	scratch := memoryScratch{fails: 200 << 10}
+	o := state.NewOverlay(testTree(t, nil)).Apart(scratch.room(ctx), state.LookInVain)
+	o.Limit = 2 * state.LargePiece
+	for i := range 20_000 {
+		o.Set(fmt.Appendf(nil, "key %d", i), ipld.AppendInt(nil, int64(i)))
+	}
+	if got, err := o.Get(ctx, []byte("key 19999")); err != nil || got == nil {
+		t.Errorf("edit that is in memory: %q, %v", got, err)
+	}
+	if _, _, err := o.Flush(ctx); !errors.Is(err, errScratch) {
+		t.Errorf("flush: %v, want %v", err, errScratch)
+	}
+	if err := o.Runs.Room.Close(); err != nil || !scratch.closed {
+		t.Errorf("close: %v, closed %v", err, scratch.closed)
+	}
+}

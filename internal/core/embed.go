@@ -1,0 +1,119 @@
+package core
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/view"
+	"github.com/mnem-project/mnem/store"
+)
+
+// EmbeddingState tells whether a node has an embedding by a model, and of which text.
+type EmbeddingState string
+
+// The states of embeddings.
+const (
+	EmbeddingMissing EmbeddingState = "missing" // there is none, or it was erased
+	EmbeddingStale   EmbeddingState = "stale"   // it is of a text that the node has no more
+	EmbeddingCurrent EmbeddingState = "current" // it is of the text that the node has
+)
+
+// NodeEmbedding tells how a node stands with one model.
+type NodeEmbedding struct {
+	ID    graph.ID
+	Type  string // of the node
+	State EmbeddingState
+	Dims  int // of the dense embedding, 0 where there is none
+}
+
+// Embeddings yields all nodes in id order, each with the state of its embedding by a model. Nodes
+// of which something was erased are passed over. The texts of nodes are read only where there is an
+// embedding to compare with.
+func (s *Snapshot) Embeddings(
+	ctx context.Context, model string,
+) iter.Seq2[NodeEmbedding, error] {
+	return func(yield func(NodeEmbedding, error) bool) {
+		defer runtime.KeepAlive(s.State) // and with it its lease
+		for kv, err := range s.State.Nodes.Scan(ctx, nil, nil) {
+			var e NodeEmbedding
+			if err == nil {
+				e, err = s.embeddingOf(ctx, graph.ID(kv.Key), model)
+			}
+			if errors.Is(err, store.ErrRedacted) {
+				continue
+			}
+			if err != nil {
+				err = fmt.Errorf("look for embeddings by %q: %w", model, err)
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (s *Snapshot) embeddingOf(
+	ctx context.Context, id graph.ID, model string,
+) (NodeEmbedding, error) {
+	out := NodeEmbedding{ID: id, State: EmbeddingMissing}
+	n, _, err := s.State.Node(ctx, id)
+	if err != nil {
+		return out, err
+	}
+	out.Type = n.Type
+	item, ok, err := s.State.Vectors.Get(ctx, graph.EmbeddingKey(id, model))
+	if err != nil || !ok {
+		return out, err
+	}
+	e, err := view.Embedding(ctx, s.State, item)
+	if err != nil || e == nil {
+		return out, err
+	}
+	if e.DType != graph.Sparse {
+		out.Dims = e.Dims
+	}
+	content, err := s.State.Content(ctx, n.Content)
+	if err != nil {
+		return out, err
+	}
+	out.State = EmbeddingStale
+	if e.Text == graph.TextHash(n, content) {
+		out.State = EmbeddingCurrent
+	}
+	return out, nil
+}
+
+// EmbeddedSince reports whether a node has another embedding by a model than it has in an older
+// snapshot, or one that it has not there.
+func (s *Snapshot) EmbeddedSince(
+	ctx context.Context, old *Snapshot, id graph.ID, model string,
+) (bool, error) {
+	key := graph.EmbeddingKey(id, model)
+	now, ok, err := s.State.Vectors.Get(ctx, key)
+	if err != nil || !ok {
+		return false, err
+	}
+	was, ok, err := old.State.Vectors.Get(ctx, key)
+	return err == nil && (!ok || !bytes.Equal(now, was)), err
+}
+
+// EmbedText returns the text that an embedding of a node is made of (graph.EmbedText). It is not ok
+// where there is no such node, or something of it was erased.
+func (s *Snapshot) EmbedText(ctx context.Context, id graph.ID) (text string, ok bool, err error) {
+	n, _, err := s.State.Node(ctx, id)
+	if err == nil && n != nil {
+		var content string
+		if content, err = s.State.Content(ctx, n.Content); err == nil {
+			return graph.EmbedText(n, content), true, nil
+		}
+	}
+	if errors.Is(err, store.ErrRedacted) {
+		err = nil
+	}
+	return "", false, err
+}

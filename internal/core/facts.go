@@ -1,0 +1,63 @@
+package core
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+// Facts are the fact blocks, read as linked ones; what was redacted cannot be put.
+func (r *Repo) Facts() store.Blocks { return factBlocks{state.Linked{Blocks: r.Store.Facts()}, r} }
+
+type factBlocks struct {
+	state.Linked
+	repo *Repo
+}
+
+// Put stores blocks. It returns a *store.RedactedError where one was erased, and stores nothing.
+func (f factBlocks) Put(ctx context.Context, blocks ...store.Block) error {
+	if err := f.repo.RefuseErased(ctx, blocks); err != nil {
+		return err
+	}
+	return f.Linked.Put(ctx, blocks...)
+}
+
+// RefuseErased returns a *store.RedactedError where one of the blocks to be written was erased: what
+// would link to it could not be read. It notes where one fills a gap: indexes that were built without the
+// block must go then.
+func (r *Repo) RefuseErased(ctx context.Context, blocks []store.Block) error {
+	e, ok := r.Store.(store.Eraser)
+	if !ok {
+		return nil
+	}
+	for _, b := range blocks {
+		red, redacted, err := e.Redacted(ctx, b.CID)
+		if err != nil {
+			return fmt.Errorf("write block: %w", err)
+		}
+		if redacted && red.Open {
+			r.filled.Store(true)
+		}
+		if !redacted || red.Open {
+			continue
+		}
+		rec, err := state.DecodeRedaction(b.CID, red.Stub)
+		if err != nil {
+			return err
+		}
+		return fmt.Errorf("%s: %w", rec, &store.RedactedError{CID: b.CID, Stub: red.Stub})
+	}
+	return nil
+}
+
+// Derived are the blocks and cells of indexes, read as linked ones.
+func (r *Repo) Derived() store.Derived {
+	d := r.Store.Derived()
+	return state.LinkedDerived{Derived: d, Blocks: state.Linked{Blocks: d}}
+}
+
+// Nodes reads trees of facts through the repository's cache.
+func (r *Repo) Nodes() *prolly.Nodes { return prolly.NewNodes(r.Facts(), r.Trees) }

@@ -1,0 +1,125 @@
+package core_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/pebble"
+)
+
+// cellsOf returns the cells of a repository that is not open.
+func cellsOf(t *testing.T, work string) map[ipld.CID]ipld.CID {
+	t.Helper()
+	st, err := pebble.Open(filepath.Join(work, core.DirName), pebble.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[ipld.CID]ipld.CID{}
+	err = st.Derived().(store.CellDeleter).Cells(t.Context(), func(key, value ipld.CID) error {
+		all[key] = value
+		return nil
+	})
+	if err == nil {
+		err = st.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestFrozenIndexes opens a repository with indexes of texts, links and vectors in the formats before
+// package segment: read only and made anew it answers the same, makes indexes of its own without a word, and a
+// collection leaves nothing of the old ones.
+func TestFrozenIndexes(t *testing.T) {
+	work := t.TempDir()
+	copyTree(t, filepath.Join(frozen, "indexed", "store"), filepath.Join(work, core.DirName))
+	before := cellsOf(t, work)
+	if len(before) < 3 {
+		t.Fatalf("%d cells", len(before))
+	}
+	want, err := os.ReadFile(filepath.Join(frozen, "indexed", "expect.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, readOnly := range []bool{true, false, false} {
+		r, err := care.Open(work, core.Options{ReadOnly: readOnly})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), thawAnswers(t, r)); diff != "" {
+			t.Errorf("read only %v (-want +got):\n%s", readOnly, diff)
+		}
+		repokit.CheckClean(t, r)
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		made := maps.Clone(cellsOf(t, work))
+		for key := range before {
+			delete(made, key)
+		}
+		if n := len(made); readOnly != (n == 0) {
+			t.Errorf("read only %v: %d indexes of the new format", readOnly, n)
+		}
+	}
+	r, err := care.Open(work, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repokit.Gc(t, r, 100)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	left := cellsOf(t, work)
+	for key := range before {
+		if _, ok := left[key]; ok {
+			t.Errorf("cell %s of an old index is left", key)
+		}
+	}
+	if len(left) < 3 {
+		t.Errorf("%d indexes are left", len(left))
+	}
+}
+
+// thawAnswers tells what a repository answers by texts, links and vectors.
+func thawAnswers(t *testing.T, r *core.Repo) string {
+	t.Helper()
+	var b strings.Builder
+	for i, text := range []string{
+		"copper lantern near the harbour ledger 1", "velvet ferry anew", "orchard quarry saddle",
+		"who knows willow tide",
+	} {
+		vector := make([]float64, 16)
+		for k := range vector {
+			vector[k] = float64((i*3+k*k)%7-3) / 4
+		}
+		query, err := retrieve.NewQueryVector("m", vector)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, vectors := range [][]retrieve.QueryVector{nil, {query}} {
+			a, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{Text: text, Vectors: vectors})
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&b, "%q, %d vectors: %d candidates\n", text, len(vectors), a.Candidates)
+			for _, item := range a.Items {
+				fmt.Fprintf(&b, "%s %d\n", item.ID, item.Score)
+			}
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,343 @@
+package core_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/merging"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+var errGuarded = errors.New("guarded")
+
+// warden lets nobody touch Vault nodes, edges of the type seals, edges that leave a Vault, or profiles.
+func warden(t state.Touch) error {
+	if t.Type == "Vault" || t.Source == "Vault" || t.Type == "seals" || t.Kind == core.TouchProfile {
+		return fmt.Errorf("%w: %+v", errGuarded, t)
+	}
+	return nil
+}
+
+// guarded is who acts under the warden.
+func guarded() state.Stamp {
+	by := repokit.By
+	by.Agent, by.Guard = "bot", warden
+	return by
+}
+
+// vaults returns a repository with protected things, a branch where they differ, another that has
+// them no more, and a stage with a change of them; all made by somebody whom nothing binds.
+func vaults(t *testing.T) *core.Repo {
+	t.Helper()
+	r := repokit.OpenMem(t)
+	repokit.Lines(t, r, `{"node":{"key":"v","type":"Vault","summary":"first"}}
+{"node":{"key":"n","type":"Note","summary":"first"}}
+{"node":{"key":"m","type":"Note"}}
+{"edge":{"type":"about","src":"n","dst":"v"}}
+{"edge":{"type":"seals","src":"n","dst":"m"}}
+{"edge":{"type":"holds","src":"v","dst":"m"}}`)
+	repokit.Lines(t, r, `{"node":{"key":"v","summary":"second"}}`)
+	if _, err := r.CreateBranch(t.Context(), "other", "HEAD", core.RefOptions{Stamp: repokit.By}); err != nil {
+		t.Fatal(err)
+	}
+	onBranch(t, r, "other", `{"node":{"key":"v","summary":"third"}}`)
+	repokit.Lines(t, r, `{"node":{"key":"n","summary":"second"}}`)
+	if _, err := r.StageChanges(t.Context(), repokit.Read(`{"remove":{"node":"v"}}`),
+		core.StageOptions{Stamp: repokit.By}); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func onBranch(t *testing.T, r *core.Repo, branch, text string) {
+	t.Helper()
+	_, err := r.Commit(t.Context(), repokit.Read(text),
+		core.CommitOptions{Stamp: repokit.By, Message: "test", Branch: branch})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// changingWays are ways to write new facts.
+func changingWays(ctx context.Context) map[string]func(*core.Repo) error {
+	commit := func(text string) func(*core.Repo) error {
+		return func(r *core.Repo) error {
+			_, err := r.Commit(ctx, repokit.Read(text), core.CommitOptions{Stamp: guarded(), Message: "x"})
+			return err
+		}
+	}
+	with := core.CommitOptions{Stamp: guarded(), Message: "x"}
+	return map[string]func(r *core.Repo) error{
+		"change":      commit(`{"node":{"key":"v","summary":"x"}}`),
+		"add":         commit(`{"node":{"key":"w","type":"Vault"}}`),
+		"remove":      commit(`{"remove":{"node":"v"}}`),
+		"type from":   commit(`{"node":{"key":"v","type":"Note"}}`),
+		"type to":     commit(`{"node":{"key":"n","type":"Vault"}}`),
+		"mark":        commit(`{"mark":{"node":"v","state":"forgotten"}}`),
+		"embed":       commit(`{"embedding":{"node":"v","model":"m","vector":[1,0]}}`),
+		"in a batch":  commit("{\"node\":{\"key\":\"n\",\"summary\":\"x\"}}\n{\"node\":{\"key\":\"v\",\"summary\":\"x\"}}"),
+		"edge type":   commit(`{"edge":{"type":"seals","src":"m","dst":"n"}}`),
+		"edge from":   commit(`{"edge":{"type":"about","src":"v","dst":"n"}}`),
+		"edge change": commit(`{"edge":{"type":"seals","src":"n","dst":"m","props":{"a":1}}}`),
+		"edge remove": commit(`{"remove":{"edge":{"type":"holds","src":"v","dst":"m"}}}`),
+		"edge by end": commit(`{"remove":{"node":"m"}}`), // takes two protected edges with it
+		"stage": func(r *core.Repo) error {
+			_, err := r.StageChanges(ctx, repokit.Read(`{"node":{"key":"v","summary":"x"}}`),
+				core.StageOptions{Stamp: guarded(), Stage: "mine"})
+			return err
+		},
+		"commit what is staged": func(r *core.Repo) error {
+			_, err := r.CommitStaged(ctx, "", with)
+			return err
+		},
+		"unstage": func(r *core.Repo) error { return r.Unstage(ctx, "", guarded()) },
+	}
+}
+
+// movingWays are ways to bring what was written elsewhere, or before.
+func movingWays(ctx context.Context) map[string]func(*core.Repo) error {
+	with := core.CommitOptions{Stamp: guarded(), Message: "x"}
+	return map[string]func(r *core.Repo) error{
+		"merge": func(r *core.Repo) error {
+			_, err := merging.Merge(ctx, r, "other", core.MergeOptions{CommitOptions: with})
+			return err
+		},
+		"revert": func(r *core.Repo) error {
+			_, err := merging.Revert(ctx, r, "HEAD~1", core.MergeOptions{CommitOptions: with})
+			return err
+		},
+		"cherry-pick": func(r *core.Repo) error {
+			_, err := merging.CherryPick(ctx, r, "other", core.MergeOptions{CommitOptions: with})
+			return err
+		},
+		"restore": func(r *core.Repo) error {
+			_, err := merging.Restore(ctx, r, "HEAD~2", []string{"v"}, with)
+			return err
+		},
+		"amend": func(r *core.Repo) error {
+			opt := with
+			opt.Amend = true
+			_, err := r.Commit(ctx, repokit.Read(`{"remove":{"node":"v"}}`), opt)
+			return err
+		},
+		"keep": func(r *core.Repo) error {
+			at, err := r.Resolve(ctx, "HEAD~2")
+			if err != nil {
+				return err
+			}
+			opt := with
+			opt.Base = &at
+			_, err = r.Commit(ctx, repokit.Read(`{"node":{"key":"v","summary":"clash"}}`), opt)
+			return err
+		},
+		"undo": func(r *core.Repo) error {
+			_, err := history.Undo(ctx, r, "5", guarded()) // what changed the other branch
+			return err
+		},
+		"undo of a stage": func(r *core.Repo) error {
+			_, err := history.Undo(ctx, r, "", guarded())
+			return err
+		},
+		"op restore": func(r *core.Repo) error {
+			_, err := history.RestoreOperation(ctx, r, "2", guarded())
+			return err
+		},
+		"move a branch": func(r *core.Repo) error {
+			_, err := r.CreateBranch(ctx, "main", "HEAD~2", core.RefOptions{Stamp: guarded(), Force: true})
+			return err
+		},
+		"a new branch elsewhere": func(r *core.Repo) error {
+			_, err := r.CreateBranch(ctx, "old", "HEAD~2", core.RefOptions{Stamp: guarded()})
+			return err
+		},
+		"remove a branch": func(r *core.Repo) error {
+			_, err := r.RemoveBranch(ctx, "other", core.RefOptions{Stamp: guarded(), Force: true})
+			return err
+		},
+		"switch": func(r *core.Repo) error {
+			return r.Switch(ctx, "other", core.SwitchOptions{Stamp: guarded()})
+		},
+		"detach": func(r *core.Repo) error {
+			_, err := r.Detach(ctx, "HEAD~2", guarded())
+			return err
+		},
+		"purge": func(r *core.Repo) error {
+			_, err := care.Purge(ctx, r, "v", care.PurgeOptions{Stamp: guarded()})
+			return err
+		},
+		"profiles": func(r *core.Repo) error {
+			_, err := rank.SetProfiles(ctx, r, func(p *retrieve.Profiles) error {
+				p.Named["x"] = retrieve.Profile{
+					Params: []ipld.Entry{{Key: "limit", Value: ipld.IntValue(3)}},
+				}
+				return nil
+			}, with)
+			return err
+		},
+	}
+}
+
+// TestGuardSeesEveryWay tries each way there is to change what is protected.
+func TestGuardSeesEveryWay(t *testing.T) {
+	ctx := context.Background()
+	ways := changingWays(ctx)
+	maps.Copy(ways, movingWays(ctx))
+	for name, way := range ways {
+		t.Run(name, func(t *testing.T) {
+			r := vaults(t)
+			before, err := r.Refs(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := way(r); !errors.Is(err, errGuarded) {
+				t.Fatalf("got %v, want it to be refused", err)
+			}
+			after, err := r.Refs(ctx)
+			if err != nil || !slices.Equal(before, after) {
+				t.Errorf("%v; refs moved from %v to %v", err, before, after)
+			}
+		})
+	}
+}
+
+// TestGuardSeesImports: what a file brings is refused like anything else.
+func TestGuardSeesImports(t *testing.T) {
+	r := vaults(t)
+	var file bytes.Buffer
+	if _, err := exchange.Export(t.Context(), r, &file, exchange.ExportOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	in := bytes.NewReader(file.Bytes())
+	to := repokit.OpenMem(t)
+	_, err := exchange.Import(t.Context(), to, in, in.Size(), exchange.ImportOptions{Stamp: guarded()})
+	if !errors.Is(err, errGuarded) {
+		t.Fatalf("under their own names: %v, want it to be refused", err)
+	}
+	repokit.Lines(t, to, `{"node":{"key":"n","type":"Note"}}`)
+	_, err = exchange.Import(t.Context(), to, in, in.Size(),
+		exchange.ImportOptions{Stamp: guarded(), Name: "in", As: "mine"})
+	if !errors.Is(err, errGuarded) {
+		t.Fatalf("as a branch: %v, want it to be refused", err)
+	}
+	_, err = exchange.Import(t.Context(), to, in, in.Size(), exchange.ImportOptions{Stamp: guarded(), Name: "in"})
+	if err != nil {
+		t.Fatalf("beside the branches: %v", err)
+	}
+	_, err = merging.Merge(t.Context(), to, "refs/imported/in/heads/main",
+		core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: guarded(), Message: "x"}})
+	if !errors.Is(err, errGuarded) {
+		t.Fatalf("merged: %v, want it to be refused", err)
+	}
+}
+
+// TestGuardSeesResolutions: neither a resolution nor the end of a merge goes around it.
+func TestGuardSeesResolutions(t *testing.T) {
+	ctx := t.Context()
+	r := vaults(t)
+	repokit.Lines(t, r, `{"node":{"key":"v","summary":"ours"}}`)
+	opt := core.CommitOptions{Stamp: repokit.By, Message: "m"}
+	res, err := merging.Merge(ctx, r, "other", core.MergeOptions{CommitOptions: opt})
+	if !errors.Is(err, state.ErrConflict) {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	opt.Stamp = guarded()
+	_, err = merging.ResolveConflict(ctx, r, "v", merging.Choice{Take: graph.TakeTheirs}, opt)
+	if !errors.Is(err, errGuarded) {
+		t.Errorf("resolve: %v, want it to be refused", err)
+	}
+	opt.Stamp = repokit.By
+	if _, err := merging.ResolveConflict(ctx, r, "v", merging.Choice{Take: graph.TakeTheirs}, opt); err != nil {
+		t.Fatal(err)
+	}
+	opt.Stamp = guarded()
+	if _, err := merging.ContinueMerge(ctx, r, core.MergeOptions{CommitOptions: opt}); !errors.Is(err, errGuarded) {
+		t.Errorf("continue: %v, want it to be refused", err)
+	}
+	opt.Stamp = repokit.By
+	if _, err := merging.ContinueMerge(ctx, r, core.MergeOptions{CommitOptions: opt}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestGuardAllows: what touches nothing protected goes on, and is asked about in proportion to what
+// it changes.
+func TestGuardAllows(t *testing.T) {
+	ctx := t.Context()
+	var many strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&many, "{\"node\":{\"key\":\"k%d\",\"type\":\"Vault\"}}\n", i)
+	}
+	r, err := care.New(ctx, mem.New(), repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	repokit.Lines(t, r, many.String()+`{"node":{"key":"n","type":"Note"}}`)
+	var seen []state.Touch
+	who := guarded()
+	who.Guard = func(t state.Touch) error {
+		seen = append(seen, t)
+		return warden(t)
+	}
+	opt := core.CommitOptions{Stamp: who, Message: "x"}
+	if _, err := r.Commit(ctx, repokit.Read(`{"node":{"key":"n","summary":"x"}}`), opt); err != nil {
+		t.Fatal(err)
+	}
+	want := []state.Touch{{
+		Kind: core.TouchNode, Ref: "refs/heads/main", ID: graph.NodeID("n"), Type: "Note",
+	}}
+	if !slices.Equal(seen, want) {
+		t.Errorf("asked about %v, want %v", seen, want)
+	}
+	seen = nil
+	if _, err := r.CreateBranch(ctx, "b", "HEAD", core.RefOptions{Stamp: who}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.RenameBranch(ctx, "b", "c", core.RefOptions{Stamp: who}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Switch(ctx, "c", core.SwitchOptions{Stamp: who}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.RemoveBranch(ctx, "main", core.RefOptions{Stamp: who}); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) > 0 {
+		t.Errorf("branches of the same commit touched %v", seen)
+	}
+	if _, err := history.Undo(ctx, r, "2", who); !errors.Is(err, state.ErrConflict) && !errors.Is(err, errGuarded) {
+		t.Errorf("undo of what made the vaults: %v", err)
+	}
+}
+
+// TestHeadExpected: a write that says where HEAD must be is refused where it is elsewhere.
+func TestHeadExpected(t *testing.T) {
+	r := repokit.OpenMem(t)
+	at := repokit.Lines(t, r, `{"node":{"key":"n","type":"Note"}}`).Commit
+	who := repokit.By
+	who.Head = &ipld.CID{}
+	var expected *state.ExpectError
+	if _, err := history.Undo(t.Context(), r, "", who); !errors.As(err, &expected) || expected.Have != at {
+		t.Errorf("undo: %v, want the commit that HEAD is at", err)
+	}
+	who.Head = &at
+	if _, err := history.Undo(t.Context(), r, "", who); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,140 @@
+package core
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mnem-project/mnem/dense"
+	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/view"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/links"
+	"github.com/mnem-project/mnem/segment"
+	"github.com/mnem-project/mnem/store"
+)
+
+// indexOf returns an index of a snapshot, which its cell's key tells from others of the kind: the open
+// one, else one that open opens from the index made with a commit, or from one made now.
+func indexOf[X any](
+	ctx context.Context, s *Snapshot, of *view.OpenIndexes[X], k view.IndexKind,
+	open func(blocks segment.Blocks, manifest ipld.CID) (*X, error),
+) (*X, error) {
+	r, key := s.Repo, k.Key(s.State)
+	have := func() *X {
+		r.openMu.Lock()
+		defer r.openMu.Unlock()
+		return of.Get(key)
+	}
+	if x := have(); x != nil {
+		return x, nil // whoever makes another one, which may take long, is not waited for
+	}
+	r.IndexMu.Lock()
+	defer r.IndexMu.Unlock()
+	if x := have(); x != nil {
+		return x, nil
+	}
+	blocks, manifest, err := s.ensure(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	x, err := open(blocks, manifest)
+	if err == nil {
+		r.openMu.Lock()
+		defer r.openMu.Unlock()
+		of.Put(key, x)
+	}
+	return x, err
+}
+
+// index returns the snapshot's index of texts.
+func (s *Snapshot) index(ctx context.Context) (*index.Index, error) {
+	r := s.Repo
+	return indexOf(ctx, s, &r.indexes, view.TextsKind(r.Derived(), state.Fresh{}),
+		func(blocks segment.Blocks, manifest ipld.CID) (*index.Index, error) {
+			return index.Open(ctx, blocks, manifest, r.Parts)
+		})
+}
+
+// ForgetIndexes drops the open indexes and stops what is made of them, for whoever holds writer and
+// indexMu and goes on to remove blocks.
+func (r *Repo) ForgetIndexes() {
+	r.Merges.Stop()
+	r.openMu.Lock()
+	defer r.openMu.Unlock()
+	r.indexes, r.dense = view.OpenIndexes[index.Index]{}, view.OpenIndexes[dense.Index]{}
+	r.links = view.OpenIndexes[links.Index]{}
+}
+
+// Sweeps returns a number that changes whenever indexes and other derived blocks have been removed, which an answer
+// may just have been read from.
+func (r *Repo) Sweeps() uint64 { return r.SweepCount.Load() }
+
+// SweptSince reports whether derived blocks were removed since Sweeps returned a number: what was missing is made
+// anew where it is asked for again. It waits for what removes some now.
+func (r *Repo) SweptSince(n uint64) bool {
+	r.IndexMu.Lock()
+	defer r.IndexMu.Unlock()
+	return r.SweepCount.Load() != n
+}
+
+// RebuildIndex makes the indexes of a revision, of its texts, links and dense vectors, anew from its
+// facts alone, in place of those there are. Answers do not change: an index is a pure function
+// of facts.
+func (r *Repo) RebuildIndex(ctx context.Context, rev string) (view.IndexStats, error) {
+	if r.Ro {
+		return view.IndexStats{}, store.ErrReadOnly
+	}
+	s, err := r.Snapshot(ctx, rev)
+	if err != nil {
+		return view.IndexStats{}, err
+	}
+	if err := r.Writer.Lock(ctx); err != nil {
+		return view.IndexStats{}, err
+	}
+	defer r.Writer.Unlock()
+	r.IndexMu.Lock()
+	defer r.IndexMu.Unlock()
+	empty, err := r.LoadState(ctx, state.Roots{})
+	if err != nil {
+		return view.IndexStats{}, err
+	}
+	var manifest ipld.CID
+	for _, k := range view.IndexKinds(r.Derived(), state.Fresh{}) {
+		if !k.Key(s.State).Defined() {
+			continue
+		}
+		c, err := r.writeKind(ctx, k, ipld.CID{}, empty, s.State)
+		if err != nil {
+			return view.IndexStats{}, err
+		}
+		if !manifest.Defined() {
+			manifest = c
+		}
+	}
+	r.ForgetIndexes()
+	if !manifest.Defined() {
+		return view.IndexStats{}, nil
+	}
+	return r.indexStats(ctx, manifest)
+}
+
+// IndexStats describes the index of a snapshot, the zero value where none was made yet.
+func (s *Snapshot) IndexStats(ctx context.Context) (view.IndexStats, error) {
+	manifest, err := s.Repo.Store.Derived().Cell(ctx, view.TextsKey(s.State.Root))
+	if errors.Is(err, store.ErrNotFound) {
+		return view.IndexStats{}, nil
+	}
+	if err != nil {
+		return view.IndexStats{}, err
+	}
+	return s.Repo.indexStats(ctx, manifest)
+}
+
+func (r *Repo) indexStats(ctx context.Context, manifest ipld.CID) (view.IndexStats, error) {
+	m, err := index.ReadManifest(ctx, r.Derived(), manifest)
+	if err != nil {
+		return view.IndexStats{}, err
+	}
+	return view.IndexStats{Manifest: manifest, Segments: len(m.Segments), Stats: m.Stats}, nil
+}

@@ -1,0 +1,135 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// rawPrefix begins every text CID of a raw block and may be left out.
+const rawPrefix = "bafkrei"
+
+// ErrStop ends an iteration early.
+var ErrStop = errors.New("stop")
+
+// Sizes are the numbers of what a repository holds.
+type Sizes struct {
+	Operations    uint64 // recorded, the first included
+	Blocks        int    // of facts, garbage included
+	BlockBytes    int64
+	DerivedBlocks int // of indexes
+	DerivedBytes  int64
+}
+
+// Sizes counts operations and blocks. It reads every block.
+func (r *Repo) Sizes(ctx context.Context) (Sizes, error) {
+	head, err := r.Store.Head(ctx)
+	s := Sizes{Operations: head.Seq}
+	if err != nil {
+		return s, err
+	}
+	err = r.Store.Facts().Iterate(ctx, ipld.CID{}, func(b store.Block) error {
+		s.Blocks++
+		s.BlockBytes += int64(len(b.Data))
+		return nil
+	})
+	if err != nil {
+		return s, err
+	}
+	err = r.Store.Derived().Iterate(ctx, ipld.CID{}, func(b store.Block) error {
+		s.DerivedBlocks++
+		s.DerivedBytes += int64(len(b.Data))
+		return nil
+	})
+	return s, err
+}
+
+// DiskBytes is the size of all files of the repository, 0 in memory. A file that goes away meanwhile, as
+// the store's do, is not counted.
+func (r *Repo) DiskBytes() (size int64, err error) {
+	if r.Dir == "" {
+		return 0, nil
+	}
+	err = filepath.WalkDir(r.Dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			var info fs.FileInfo
+			if info, err = d.Info(); err == nil {
+				size += info.Size()
+			}
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+	return size, err
+}
+
+// Block returns a block, of facts or derived, by its CID or a unique prefix of that of at least 4
+// digits, before which bafyrei or bafkrei may be left out. It returns a *NotFoundError or an
+// *AmbiguousError.
+func (r *Repo) Block(ctx context.Context, name string) (ipld.CID, []byte, error) {
+	c, err := ipld.ParseCID(name)
+	if err != nil {
+		if c, err = r.blockByPrefix(ctx, name); err != nil {
+			return c, nil, err
+		}
+	}
+	data, err := r.Store.Facts().Get(ctx, c)
+	if errors.Is(err, store.ErrNotFound) {
+		data, err = r.Store.Derived().Get(ctx, c)
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		err = &state.NotFoundError{What: "block", Name: name}
+	}
+	return c, data, err
+}
+
+func (r *Repo) blockByPrefix(ctx context.Context, name string) (ipld.CID, error) {
+	prefixes := []string{cidPrefix + name, rawPrefix + name}
+	if strings.HasPrefix(name, cidPrefix) || strings.HasPrefix(name, rawPrefix) {
+		prefixes = []string{name}
+	}
+	found := make(map[ipld.CID]bool)
+	for _, prefix := range prefixes {
+		first, ok := smallestCID(prefix)
+		if !ok || len(prefix) < len(cidPrefix)+MinPrefix {
+			continue
+		}
+		for _, blocks := range []store.Blocks{r.Store.Facts(), r.Store.Derived()} {
+			err := blocks.Iterate(ctx, first, func(b store.Block) error {
+				if len(found) > 1 || !strings.HasPrefix(b.CID.String(), prefix) {
+					return ErrStop
+				}
+				found[b.CID] = true
+				return nil
+			})
+			if err != nil && !errors.Is(err, ErrStop) {
+				return ipld.CID{}, err
+			}
+		}
+	}
+	if len(found) > 1 {
+		return ipld.CID{}, &state.AmbiguousError{What: "block", Name: name}
+	}
+	for c := range found {
+		return c, nil
+	}
+	return ipld.CID{}, &state.NotFoundError{What: "block", Name: name}
+}
+
+// StagedSnapshot returns the memory as it would be if a stage were committed to where it began: the
+// newest commit of the current branch where nothing is staged.
+func (r *Repo) StagedSnapshot(ctx context.Context, stage string) (*Snapshot, error) {
+	st, err := r.Status(ctx, stage)
+	if err != nil {
+		return nil, err
+	}
+	return &Snapshot{Repo: r, State: st.Diff.To}, nil
+}

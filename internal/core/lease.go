@@ -1,0 +1,114 @@
+package core
+
+import (
+	"context"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// keeper knows what a collection must leave alone beside what refs reach. One process owns a
+// repository, so its memory is the place for that. The zero keeper is ready.
+type keeper struct {
+	// Still is read-held by whoever relies on blocks that no ref may reach: an import that counts
+	// on what is there, a check of everything. A collection holds it while it removes.
+	Still sync.RWMutex
+
+	Mu     sync.Mutex
+	leases map[ipld.CID]int // roots in use, and how often
+}
+
+// stopPause is how often it is looked whether those that hold still have ended.
+const stopPause = 5 * time.Millisecond
+
+// Stop takes still, where wait as soon as nobody holds it, and reports whether it did. Others can
+// begin to hold it meanwhile: an export may last as long as somebody takes to read it.
+func (k *keeper) Stop(ctx context.Context, wait bool) (bool, error) {
+	for !k.Still.TryLock() {
+		if !wait {
+			return false, nil
+		}
+		timer := time.NewTimer(stopPause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return false, ctx.Err()
+		}
+	}
+	return true, nil
+}
+
+// Lease keeps roots until the matching release.
+func (k *keeper) Lease(roots ...ipld.CID) {
+	k.Mu.Lock()
+	defer k.Mu.Unlock()
+	if k.leases == nil {
+		k.leases = make(map[ipld.CID]int)
+	}
+	for _, c := range roots {
+		k.leases[c]++
+	}
+}
+
+func (k *keeper) release(roots ...ipld.CID) {
+	k.Mu.Lock()
+	defer k.Mu.Unlock()
+	for _, c := range roots {
+		if k.leases[c]--; k.leases[c] <= 0 {
+			delete(k.leases, c)
+		}
+	}
+}
+
+// Leased returns the roots in use.
+func (k *keeper) Leased() []ipld.CID {
+	k.Mu.Lock()
+	defer k.Mu.Unlock()
+	return slices.Collect(maps.Keys(k.leases))
+}
+
+// Remove calls mark with each root in use, then fn, while no root can be leased. Who leases one waits:
+// a collection that waited for a moment without new ones could wait as long as there are readers.
+func (k *keeper) Remove(mark func(root ipld.CID) error, fn func() error) error {
+	k.Mu.Lock()
+	defer k.Mu.Unlock()
+	for c := range k.leases {
+		if err := mark(c); err != nil {
+			return err
+		}
+	}
+	return fn()
+}
+
+// Lease keeps what commits, tags, sessions and receipts reach from being collected until release
+// is called, whatever happens to the refs. It returns a *NotFoundError where one is not there.
+// release may be called more than once. A Snapshot has a lease on its commit as long as it is in
+// use.
+func (r *Repo) Lease(ctx context.Context, roots ...ipld.CID) (release func(), err error) {
+	r.Keep.Lease(roots...)
+	release = sync.OnceFunc(func() { r.Keep.release(roots...) })
+	for _, c := range roots {
+		has, err := r.Store.Facts().Has(ctx, c)
+		if err == nil && !has {
+			err = &state.NotFoundError{What: "block", Name: c.String()}
+		}
+		if err != nil {
+			release()
+			return func() {}, err
+		}
+	}
+	return release, nil
+}
+
+// whileUsed hands the lease on a commit over to a state of it, which releases it when it cannot be
+// reached any more. There is nothing to close in a snapshot, so the garbage collector of the
+// language tells.
+func (k *keeper) whileUsed(s *state.State, c ipld.CID) {
+	runtime.AddCleanup(s, func(c ipld.CID) { k.release(c) }, c)
+}

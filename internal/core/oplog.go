@@ -1,0 +1,305 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+// OpPrefix may come before the name of an operation, and must in a revision.
+const OpPrefix = "op:"
+
+// RefMove is one ref that differs between two views. Absent is the zero Ref.
+type RefMove struct {
+	Name     graph.RefName
+	From, To Ref
+}
+
+// Exists reports whether a ref, as one side of a change, is there.
+func (r Ref) Exists() bool { return r.Target.Defined() || r.Symbolic != "" }
+
+// Value returns the text form of what a ref leads to: a CID, or the name of another ref; empty
+// where it does not exist.
+func (r Ref) Value() string {
+	if r.Symbolic != "" {
+		return string(r.Symbolic)
+	}
+	return r.Target.String()
+}
+
+// OpRecord is one operation and the refs it changed, in name order.
+type OpRecord struct {
+	CID       ipld.CID
+	Operation *commit.Operation
+	Refs      []RefMove
+	// Oldest says that this is the oldest operation kept and not the first: what it changed is not
+	// known any more.
+	Oldest bool
+}
+
+// Reverses returns the operation that this one took back, undefined for none.
+func (e OpRecord) Reverses() ipld.CID { return Reversed(e.Operation) }
+
+// Operations yields the operation log, newest first.
+func (r *Repo) Operations(ctx context.Context) iter.Seq2[OpRecord, error] {
+	return func(yield func(OpRecord, error) bool) {
+		head, err := r.Store.Head(ctx)
+		if err != nil {
+			yield(OpRecord{}, fmt.Errorf("read operation head: %w", err))
+			return
+		}
+		// What an operation changed is told when the one before it is known, so that each is read once.
+		var last commit.OpEntry
+		var after *View
+		for e, err := range r.Log(ctx, head) {
+			var before *View
+			var rec OpRecord
+			if err == nil {
+				before, err = r.ViewOf(ctx, e)
+			}
+			if err == nil && after != nil {
+				rec, err = r.moved(ctx, last, before, after)
+			}
+			if (after != nil || err != nil) && (!yield(rec, err) || err != nil) {
+				return
+			}
+			last, after = e, before
+		}
+		if after != nil {
+			yield(r.oldest(ctx, last, after))
+		}
+	}
+}
+
+// moved returns an operation with what it changed.
+func (r *Repo) moved(
+	ctx context.Context, e commit.OpEntry, before, after *View,
+) (rec OpRecord, err error) {
+	rec = OpRecord{CID: e.CID, Operation: e.Operation}
+	rec.Refs, err = r.DiffViews(ctx, before, after)
+	return rec, err
+}
+
+// oldest returns the oldest operation kept: its changes are those from no refs, if it is the first, and
+// else not known any more.
+func (r *Repo) oldest(ctx context.Context, e commit.OpEntry, after *View) (OpRecord, error) {
+	if e.Operation.Seq > 1 {
+		return OpRecord{CID: e.CID, Operation: e.Operation, Oldest: true}, nil
+	}
+	return r.moved(ctx, e, &View{}, after)
+}
+
+// Operation returns the operation of a name: its sequence number, its CID or a unique prefix of
+// that, or @ for the newest, each with or without op: before it; OP~n is the n-th before OP. It
+// returns a *NotFoundError or an *AmbiguousError.
+func (r *Repo) Operation(ctx context.Context, name string) (OpRecord, error) {
+	head, err := r.Store.Head(ctx)
+	if err != nil {
+		return OpRecord{}, fmt.Errorf("read operation head: %w", err)
+	}
+	e, err := r.ReadOperation(ctx, head, name)
+	if err != nil {
+		return OpRecord{}, err
+	}
+	return r.OpRecord(ctx, e)
+}
+
+// DiffOperations returns the refs that differ between how two operations left them.
+func (r *Repo) DiffOperations(ctx context.Context, a, b string) ([]RefMove, error) {
+	head, err := r.Store.Head(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read operation head: %w", err)
+	}
+	var views [2]*View
+	for i, name := range []string{a, b} {
+		e, err := r.ReadOperation(ctx, head, name)
+		if err != nil {
+			return nil, err
+		}
+		if views[i], err = r.ViewOf(ctx, e); err != nil {
+			return nil, err
+		}
+	}
+	return r.DiffViews(ctx, views[0], views[1])
+}
+
+// Log yields the operations from head back to the oldest that is kept.
+func (r *Repo) Log(ctx context.Context, head store.Head) iter.Seq2[commit.OpEntry, error] {
+	return func(yield func(commit.OpEntry, error) bool) {
+		for e, err := range commit.Operations(ctx, r.Facts(), head.Operation) {
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// oplogEnd reports whether nothing before an operation is kept: it is the first, or at the horizon
+// of the newest.
+func (r *Repo) oplogEnd(ctx context.Context, o *commit.Operation) (bool, error) {
+	if !o.Parent.Defined() {
+		return true, nil
+	}
+	head, err := r.Store.Head(ctx)
+	if err != nil {
+		return false, fmt.Errorf("read operation head: %w", err)
+	}
+	newest, err := commit.ReadOperation(ctx, r.Facts(), head.Operation)
+	return err == nil && newest.Behind(o.Seq-1), err
+}
+
+func (r *Repo) ViewOf(ctx context.Context, e commit.OpEntry) (*View, error) {
+	tree, err := r.Nodes().Load(ctx, e.Operation.View)
+	if err != nil {
+		return nil, fmt.Errorf("read view: %w", err)
+	}
+	return &View{Tree: tree, head: store.Head{Seq: e.Operation.Seq, Operation: e.CID}}, nil
+}
+
+// OpRecord returns an operation with what it changed.
+func (r *Repo) OpRecord(ctx context.Context, e commit.OpEntry) (OpRecord, error) {
+	rec := OpRecord{CID: e.CID, Operation: e.Operation}
+	after, err := r.ViewOf(ctx, e)
+	if err != nil {
+		return rec, err
+	}
+	end, err := r.oplogEnd(ctx, e.Operation)
+	if err != nil {
+		return rec, err
+	}
+	if end {
+		return r.oldest(ctx, e, after)
+	}
+	head := store.Head{Seq: e.Operation.Seq - 1, Operation: e.Operation.Parent}
+	before, err := LoadView(ctx, r.Nodes(), r.Facts(), head)
+	if err != nil {
+		return rec, err
+	}
+	return r.moved(ctx, e, before, after)
+}
+
+// DiffViews returns the refs that differ, in name order.
+func (r *Repo) DiffViews(ctx context.Context, from, to *View) ([]RefMove, error) {
+	a, b, err := r.viewTrees(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	var out []RefMove
+	for c, err := range prolly.Diff(ctx, a, b) {
+		if err != nil {
+			return nil, fmt.Errorf("compare refs: %w", err)
+		}
+		rc := RefMove{Name: graph.RefName(c.Key)}
+		if rc.From, err = decodeSide(rc.Name, c.Old); err != nil {
+			return nil, err
+		}
+		if rc.To, err = decodeSide(rc.Name, c.New); err != nil {
+			return nil, err
+		}
+		out = append(out, rc)
+	}
+	return out, nil
+}
+
+// viewTrees returns the trees of two views; that of no refs lives in memory alone.
+func (r *Repo) viewTrees(ctx context.Context, from, to *View) (a, b *prolly.Map, err error) {
+	if a, b = from.Tree, to.Tree; a != nil && b != nil {
+		return a, b, nil
+	}
+	none, err := state.EmptyTree(ctx, prolly.NewNodes(store.NewStage(r.Facts(), 0), r.Trees))
+	if a == nil {
+		a = none
+	}
+	if b == nil {
+		b = none
+	}
+	return a, b, err
+}
+
+func decodeSide(name graph.RefName, item []byte) (Ref, error) {
+	if item == nil {
+		return Ref{}, nil
+	}
+	return DecodeRef(string(name), item)
+}
+
+// ReadOperation finds an operation of the log that ends with head by its name (see Operation).
+func (r *Repo) ReadOperation(
+	ctx context.Context, head store.Head, name string,
+) (commit.OpEntry, error) {
+	missing := &state.NotFoundError{What: "operation", Name: name}
+	base, back, stepped := strings.Cut(strings.TrimPrefix(name, OpPrefix), "~")
+	seq, err := r.operationSeq(ctx, head, name, base)
+	if err != nil {
+		return commit.OpEntry{}, err
+	}
+	if n := uint64(1); stepped {
+		if back != "" {
+			if n, err = ParseSeq(name, back); err != nil {
+				return commit.OpEntry{}, err
+			}
+		}
+		if n >= seq {
+			return commit.OpEntry{}, missing
+		}
+		seq -= n
+	}
+	e, err := commit.OperationAt(ctx, r.Facts(), head.Operation, seq)
+	if errors.Is(err, store.ErrNotFound) {
+		err = missing
+	}
+	return e, err
+}
+
+// operationSeq returns the sequence number of a name without a step.
+func (r *Repo) operationSeq(
+	ctx context.Context, head store.Head, name, base string,
+) (uint64, error) {
+	switch {
+	case base == headShort:
+		return head.Seq, nil
+	case IsNumber(base):
+		return ParseSeq(name, base)
+	}
+	c, err := ipld.ParseCID(base)
+	if err != nil {
+		if c, err = r.byPrefix(ctx, base, commit.KindOperation, "operation"); err != nil {
+			return 0, err
+		}
+	}
+	missing := &state.NotFoundError{What: "operation", Name: name}
+	if err := r.OfKind(ctx, c, name, commit.KindOperation); err != nil {
+		return 0, err
+	}
+	o, err := commit.ReadOperation(ctx, r.Facts(), c)
+	if err != nil {
+		return 0, err
+	}
+	// What a crash or a lost race left behind is no operation of this log.
+	at, err := commit.OperationAt(ctx, r.Facts(), head.Operation, o.Seq)
+	if errors.Is(err, store.ErrNotFound) || err == nil && at.CID != c {
+		err = missing
+	}
+	return o.Seq, err
+}
+
+func ParseSeq(name, digits string) (uint64, error) {
+	if !IsNumber(digits) {
+		return 0, state.Invalidf("operation %q: %q is not a number of operations", name, digits)
+	}
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil { // more than any log has
+		return 0, &state.NotFoundError{What: "operation", Name: name}
+	}
+	return n, nil
+}

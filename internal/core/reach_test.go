@@ -1,0 +1,57 @@
+package core_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// FuzzLeads reads anything in every role: it never panics, and refuses with the marker of bytes
+// that are no such record.
+func FuzzLeads(f *testing.F) {
+	tree := ipld.Sum(ipld.DagCBOR, nil)
+	e := &commit.Export{Scope: commit.ScopeAll, Format: commit.ExportFormat, Refs: tree}
+	f.Add(e.Encode())
+	g := &graph.Graph{Nodes: tree, Edges: tree, Out: tree, In: tree, Marks: tree}
+	f.Add(g.Encode())
+	f.Add([]byte("\xa1\x65level\x00"))
+	f.Fuzz(func(t *testing.T, block []byte) {
+		for as := state.RoleManifest; as <= state.RoleRaw; as++ {
+			codec := ipld.DagCBOR
+			if as == state.RoleRaw {
+				codec = ipld.Raw
+			}
+			l := state.Lead{Cid: ipld.Sum(codec, block), As: as}
+			next, got, err := state.Leads(l, block)
+			if err != nil && !errors.Is(err, ipld.ErrInvalid) {
+				t.Fatalf("as %s: %v", as, err)
+			}
+			if err != nil && next != nil && len(next) > 0 {
+				t.Fatalf("as %s: leads beside an error", as)
+			}
+			if err == nil && got != as && as != state.RoleNamed {
+				t.Fatalf("a %s became a %s", as, got)
+			}
+		}
+	})
+}
+
+// TestRoles checks that every role has a name, and every tree what its entries are.
+func TestRoles(t *testing.T) {
+	trees := 0
+	for as := state.RoleManifest; as <= state.RoleRaw; as++ {
+		if as.String() == "" {
+			t.Errorf("role %d has no name", as)
+		}
+		if as.String() == "tree" {
+			trees++
+		}
+	}
+	if trees != len(state.Leaves) {
+		t.Errorf("%d roles of trees, %d with leaves", trees, len(state.Leaves))
+	}
+}

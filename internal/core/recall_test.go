@@ -1,0 +1,82 @@
+package core_test
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// TestRecallReads bounds what recalls read beyond retrieval, with nothing cached, in memories of two
+// sizes: of each node that is looked at a bucket is counted, and of those that may have the entities
+// of the question the records are read. Of the smaller memory nearly every block is read.
+func TestRecallReads(t *testing.T) {
+	effort.Alone(t)
+	const asked, most = 3, 500
+	few, many := effort.Pick(1000, 2000, 2000), effort.Pick(8000, 16_000, 16_000)
+	measure := func(nodes int, intent retrieve.Intent) (blocks int) {
+		base := repokit.Memory(t, nodes)
+		for i := range asked {
+			counting := testkit.NewTamper(base)
+			r, err := care.New(t.Context(), counting, repokit.By, core.Options{ReadOnly: true})
+			repokit.Must(t, err)
+			s := repokit.Head(t, r)
+			read := len(counting.Read())
+			_, err = rank.Retrieve(t.Context(), s, retrieve.Request{
+				Text: fmt.Sprintf("about w%d w%d w%d", i+7, i*7+100, i*31+1000), Intent: intent,
+			})
+			repokit.Must(t, err)
+			blocks += len(counting.Read()) - read
+		}
+		return blocks / asked
+	}
+	small := measure(few, retrieve.IntentWhy) - measure(few, "")
+	large := measure(many, retrieve.IntentWhy) - measure(many, "")
+	t.Logf("%d more blocks of %d nodes, %d of %d", small, few, large, many)
+	if large > most || large > 6*max(small, 50) {
+		t.Errorf("%d more blocks, want at most %d; in an eighth of the nodes %d", large, most, small)
+	}
+}
+
+// TestRecallsAreReproducible asks in every intent with one thread and with several, of one opened
+// repository and of another one: answers and receipts never differ.
+func TestRecallsAreReproducible(t *testing.T) {
+	effort.Alone(t)
+	base := repokit.Memory(t, 1000)
+	ask := func(procs int) (answers []string) {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+		r, err := care.New(t.Context(), base, repokit.By, core.Options{ReadOnly: true})
+		repokit.Must(t, err)
+		s := repokit.Head(t, r)
+		for _, intent := range retrieve.Intents() {
+			a, err := rank.Retrieve(t.Context(), s, retrieve.Request{
+				Text: "why was w7 about w100 and W1000", Intent: intent, Limit: new(50),
+			})
+			repokit.Must(t, err)
+			if len(a.Items) < 10 || a.Recall.Visited == 0 {
+				t.Fatalf("%s: %d items, %+v", intent, len(a.Items), a.Recall)
+			}
+			receipt, _ := a.Receipt()
+			text := string(receipt.Encode())
+			for _, item := range a.Items {
+				text += fmt.Sprintln(item.ID, item.Recall.Signals)
+				if item.Recall.Way != nil {
+					text += fmt.Sprintln(*item.Recall.Way)
+				}
+			}
+			answers = append(answers, text)
+		}
+		return answers
+	}
+	want := ask(1)
+	for _, procs := range []int{1, 2, 7} {
+		repokit.Same(t, fmt.Sprintf("GOMAXPROCS %d", procs), want, ask(procs))
+	}
+}

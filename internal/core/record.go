@@ -1,0 +1,23 @@
+package core
+
+import (
+	"sync"
+
+	"github.com/mnem-project/mnem/internal/state"
+)
+
+// RecordEntry is a receipt that waits to be recorded.
+type RecordEntry struct {
+	Session string
+	Draft   *DraftReceipt
+	By      state.Stamp
+	Taken   bool          // out of the queue; guarded by the queue
+	Done    chan struct{} // closed when it is durable or has failed
+	Err     error         // set before that
+}
+
+// RecordQueue is the receipts that wait for their turn. The zero value is ready.
+type RecordQueue struct {
+	Mu      sync.Mutex
+	Waiting []*RecordEntry // in the order in which they were asked for
+}

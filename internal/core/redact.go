@@ -1,0 +1,129 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+// RedactionEntry is one erased block and what is left of it.
+type RedactionEntry struct {
+	CID    ipld.CID
+	Record *commit.Redaction
+	// Open is whether the block is a gap: it was erased where the history that lacks it is from, and may
+	// come from elsewhere.
+	Open bool
+}
+
+// Redactions yields what was erased, in CID order, and then the gaps in CID order.
+func (r *Repo) Redactions(ctx context.Context) iter.Seq2[RedactionEntry, error] {
+	return func(yield func(RedactionEntry, error) bool) {
+		e, ok := r.Store.(store.Eraser)
+		if !ok {
+			return
+		}
+		err := e.Redactions(ctx, func(red store.Redaction) error {
+			rec, err := state.DecodeRedaction(red.CID, red.Stub)
+			if err != nil {
+				return err
+			}
+			if !yield(RedactionEntry{red.CID, rec, red.Open}, nil) {
+				return ErrStop
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, ErrStop) {
+			yield(RedactionEntry{}, err)
+		}
+	}
+}
+
+// Redaction returns what is left of an erased block, nil for a block that was not erased.
+func (r *Repo) Redaction(ctx context.Context, c ipld.CID) (*commit.Redaction, error) {
+	e, ok := r.Store.(store.Eraser)
+	if !ok {
+		return nil, nil
+	}
+	red, redacted, err := e.Redacted(ctx, c)
+	if err != nil || !redacted {
+		return nil, err
+	}
+	return state.DecodeRedaction(c, red.Stub)
+}
+
+// Redaction is that of the repository, for the CID that Node returned.
+func (s *Snapshot) Redaction(ctx context.Context, c ipld.CID) (*commit.Redaction, error) {
+	return s.Repo.Redaction(ctx, c)
+}
+
+// Message returns the text of a message; of one that was erased why, when and by whom, as
+// "redacted: REASON, TIME, ACTOR".
+func (r *Repo) Message(ctx context.Context, m commit.Message) (string, error) {
+	return shownMessage(ctx, r.Facts(), m)
+}
+
+func shownMessage(ctx context.Context, get store.Getter, m commit.Message) (string, error) {
+	text, err := commit.ReadMessage(ctx, get, m)
+	var gone *store.RedactedError
+	if !errors.As(err, &gone) {
+		return text, err
+	}
+	rec, err := state.DecodeRedaction(gone.CID, gone.Stub)
+	if err != nil {
+		return "", err
+	}
+	return rec.String(), nil
+}
+
+// Erased returns the erased nodes, edges and marks of a state, in the order of the CIDs of their
+// records.
+func (r *Repo) Erased(ctx context.Context, s *state.State) ([]RedactionEntry, error) {
+	var out []RedactionEntry
+	for e, err := range r.Redactions(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		has, err := hasErased(ctx, s, e)
+		if err != nil {
+			return nil, err
+		}
+		if has {
+			out = append(out, e)
+		}
+	}
+	slices.SortFunc(out, func(a, b RedactionEntry) int { return a.CID.Compare(b.CID) })
+	return out, nil
+}
+
+func hasErased(ctx context.Context, s *state.State, e RedactionEntry) (bool, error) {
+	var tree *prolly.Map
+	var key []byte
+	switch e.Record.What {
+	case commit.ErasedNode:
+		tree, key = s.Nodes, e.Record.Node[:]
+	case commit.ErasedEdge:
+		left, err := graph.DecodeEdge(e.Record.Left)
+		if err != nil {
+			return false, err
+		}
+		tree, key = s.Edges, left.ID[:]
+	case commit.ErasedMark:
+		left, err := graph.DecodeMark(e.Record.Left)
+		if err != nil {
+			return false, err
+		}
+		tree, key = s.Marks, graph.MarkKey(left.On, left.ID)
+	default:
+		return false, nil
+	}
+	c, err := state.Lookup(ctx, tree, key)
+	return c == e.CID, err
+}

@@ -1,0 +1,247 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/mnem-project/mnem/dense"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/cache"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/view"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/links"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/segment"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/pebble"
+	"github.com/mnem-project/mnem/store/postgres"
+)
+
+// DirName is the directory of a repository inside the directory it belongs to.
+const DirName = ".mnem"
+
+// OpenStore opens the store of a directory: on disk in it, or in the database that it links to.
+func OpenStore(ctx context.Context, path string, create bool, opt Options) (store.Store, error) {
+	at, err := readLink(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case at != "":
+		if opt.Client != "" {
+			if err := CheckClient(opt.Client); err != nil {
+				return nil, err
+			}
+		}
+		return postgres.Open(ctx, postgres.Options{
+			URL: at, Create: create, ReadOnly: opt.ReadOnly, Wait: opt.Wait, CacheBytes: opt.blockCache(),
+			Client: opt.Client,
+		})
+	}
+	return pebble.Open(path, opt.pebble(create))
+}
+
+// Options says how a repository is opened. The zero value opens an existing one for writing.
+type Options struct {
+	ReadOnly   bool          // change no key and no value; writes return store.ErrReadOnly
+	Wait       time.Duration // how long to wait for another process to let go; 0: not at all
+	BlockCache int64         // bytes of stored blocks kept by the database; 0: 8 MiB, of another machine's 64 MiB
+	TreeCache  int64         // bytes of decoded tree chunks kept; 0: 64 MiB
+	IndexCache int64         // bytes of decoded index parts kept; 0: 64 MiB
+	DenseCache int64         // bytes of sketches and of dense vectors kept; 0: 64 MiB
+	LinkCache  int64         // bytes of links between nodes kept; 0: 32 MiB
+	// VectorCache is how many bytes of sparse vectors are kept; 0: 256 MiB. As many again are used
+	// for a moment while some are read. A query of a model that has more reads them each time.
+	VectorCache int64
+	// Memory is how many bytes all of these keep together; 0: what each may have.
+	Memory int64
+	FS     vfs.FS // nil: the operating system's
+	// AcceptHead opens a repository whose head file disagrees with what is stored, taking that for
+	// the newest. For repair, after the user was told: operations may be lost.
+	AcceptHead bool
+	Logf       func(format string, args ...any)
+	PID        int    // of this process, for others who find the repository taken
+	Since      string // when this process started, likewise
+	Branch     string // of a new repository: what HEAD is on first; "" for DefaultBranch
+	// Now is the clock by which operations are recorded and collected, so that no time that a caller
+	// gives decides what is kept; safe for concurrent use. nil: the time of each call's Stamp, for
+	// programs without a clock.
+	Now func() graph.Time
+	// Client names who reads and writes, in a store that others share: HEAD, merges in progress, the stage without a
+	// name, and what Undo without a name takes back are each client's own. "" is a client too.
+	Client string
+	// Counters are the token counters that retrievals and replays may use beside the estimate.
+	Counters retrieve.Counters
+}
+
+func (o Options) pebble(create bool) pebble.Options {
+	return pebble.Options{
+		ReadOnly: o.ReadOnly, Create: create, FS: o.FS, Wait: o.Wait, Logf: o.Logf,
+		AcceptHead: o.AcceptHead, CacheBytes: o.blockCache(),
+		Owner: pebble.Owner{PID: o.PID, Since: o.Since},
+	}
+}
+
+// blockShare is the part of all memory that blocks as they are stored have at most: what is decoded of them
+// is kept elsewhere.
+const blockShare = 8
+
+// blockCache is how many bytes the store keeps, which takes no part in the budget: 0 for its default.
+func (o Options) blockCache() int64 {
+	if o.Memory == 0 {
+		return o.BlockCache
+	}
+	n := max(1, o.Memory/blockShare)
+	if o.BlockCache > 0 {
+		n = min(n, o.BlockCache)
+	}
+	return n
+}
+
+// budget is what the caches have together, nil for what each may have.
+func (o Options) budget() *cache.Budget {
+	if o.Memory == 0 {
+		return nil
+	}
+	return cache.NewBudget(max(1, o.Memory-o.blockCache()))
+}
+
+func (o Options) FirstBranch() string {
+	if o.Branch == "" {
+		return DefaultBranch
+	}
+	return o.Branch
+}
+
+// Repo is an open repository. Safe for concurrent use: readers never wait, writers take turns.
+type Repo struct {
+	Store       store.Store
+	SharedStore store.Shared // the store, where other processes write to it too, else nil
+	Dir         string       // of its directory, "" in memory
+	Trees       *prolly.Cache
+	Parts       *segment.Cache // of indexes of texts
+	Writer      writers        // held by the one writer of this process
+	Records     RecordQueue    // receipts that wait for their turn
+	Ro          bool
+	client      string // of Options
+	Bell        bell   // rung when the operation head has moved
+
+	filled atomic.Bool // whether a gap was filled since indexes were dropped for one
+
+	IndexMu sync.Mutex // held by who makes an index, opens one or drops them
+	openMu  sync.Mutex // guards indexes; never held while anything is read
+	indexes view.OpenIndexes[index.Index]
+	dense   view.OpenIndexes[dense.Index]
+	Merges  view.Merges    // of segments of indexes; started by who holds writer or indexMu
+	Rows    *segment.Cache // of indexes of dense vectors
+	links   view.OpenIndexes[links.Index]
+	Buckets *segment.Cache    // of indexes of links
+	Vectors *view.VectorCache // sparse ones
+	// NodeBlocks are those that retrievals read; none where other processes can erase some.
+	NodeBlocks cache.Cache[ipld.CID, []byte]
+	Mentions   cache.Cache[MentionsOf, *retrieve.Mentioning] // likewise
+	Answering  Turns                                         // of retrievals
+
+	clock       func() graph.Time // nil: the time of each call's Stamp
+	Counters    retrieve.Counters
+	Communities openCommunities
+	Digests     openDigests
+	// SweepCount counts how often derived blocks were removed. Added to under indexMu, when they are gone.
+	SweepCount atomic.Uint64
+
+	Collecting Turns // of collections and purges, one at a time
+	Collected  collected
+	Keep       keeper // what a collection must leave alone
+}
+
+// HeadError is returned by Open where the newest acknowledged operation is not what is stored;
+// Options.AcceptHead takes what is stored.
+type HeadError = pebble.HeadError
+
+// Path returns the directory .mnem that the repository was opened in, "" for one that is not on disk.
+func (r *Repo) Path() string { return r.Dir }
+
+func Over(st store.Store, opt Options) *Repo {
+	if opt.TreeCache == 0 {
+		opt.TreeCache = state.DefaultTreeCache
+	}
+	if opt.IndexCache == 0 {
+		opt.IndexCache = state.DefaultIndexCache
+	}
+	if opt.DenseCache == 0 {
+		opt.DenseCache = state.DefaultDenseCache
+	}
+	if opt.LinkCache == 0 {
+		opt.LinkCache = state.DefaultLinkCache
+	}
+	if opt.VectorCache == 0 {
+		opt.VectorCache = state.DefaultVectorCache
+	}
+	r := &Repo{
+		Store: st, Ro: opt.ReadOnly, Vectors: view.NewVectorCache(opt.VectorCache), Counters: opt.Counters,
+		clock: opt.Now, client: opt.Client,
+		Trees: prolly.NewCache(opt.TreeCache), Parts: segment.NewCache(opt.IndexCache),
+		Rows: segment.NewCache(opt.DenseCache), Buckets: segment.NewCache(opt.LinkCache),
+	}
+	if b := opt.budget(); b != nil {
+		r.Trees.Share(b)
+		r.Vectors.Sets.Share(b)
+		for _, c := range []*segment.Cache{r.Parts, r.Rows, r.Buckets} {
+			c.Share(b)
+		}
+		r.NodeBlocks.Share(b)
+		r.Mentions.Share(b)
+	}
+	r.share()
+	r.Answering.Most = math.MaxInt // where reads wait for a database
+	if r.SharedStore == nil {
+		r.Answering.Most = answersAtOnce()
+		r.NodeBlocks.Init(nodeCacheBytes)
+		r.Mentions.Init(mentionCacheBytes)
+	}
+	return r
+}
+
+// Now returns the time of an operation that is done now.
+func (r *Repo) Now(by state.Stamp) graph.Time {
+	if r.clock == nil {
+		return by.Time
+	}
+	return r.clock()
+}
+
+// Close releases the repository. Snapshots of it must not be used afterwards. It waits for a merge
+// of the index that a commit left for later: some 15 microseconds for each document in it.
+func (r *Repo) Close() error {
+	r.Merges.Wait()
+	defer r.Bell.ring() // watchers find the store closed
+	return r.Store.Close()
+}
+
+// Find returns the directory of the repository that dir lies in: dir itself or the nearest parent
+// that holds a .mnem directory. It returns an error wrapping store.ErrNotFound where there is
+// none.
+func Find(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("find repository: %w", err)
+	}
+	for at := abs; ; at = filepath.Dir(at) {
+		if info, err := os.Stat(filepath.Join(at, DirName)); err == nil && info.IsDir() {
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return "", &state.NotFoundError{What: "repository", Name: abs + " or above"}
+		}
+	}
+}

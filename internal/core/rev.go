@@ -1,0 +1,320 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+const (
+	// cidPrefix begins every text CID of a dag-cbor block and may be left out.
+	cidPrefix = "bafyrei"
+	// MinPrefix is the least number of digits that name a commit or node by prefix.
+	MinPrefix = 4
+	// revRange part the two revisions of a range.
+	revRange = ".."
+	// headShort is another name of HEAD, and that of the newest operation.
+	headShort = "@"
+)
+
+// Resolve returns the commit that a revision names:
+//
+//	HEAD, @         what HEAD is at
+//	NAME            a branch, else a tag, or a full ref name (refs/…)
+//	CID             a commit's CID or a unique prefix of it; bafyrei may be left out
+//	NAME@{n}        where a branch, tag or HEAD was before its n newest moves
+//	NAME@{TIME}     where it was at a time: RFC 3339, the seconds may be left out, or a date
+//	NAME@{op:OP}    where it was after an operation; op:OP is HEAD@{op:OP}
+//	REV~n           the n-th first parent of REV; ~ alone is ~1
+//	REV^n           the n-th parent of REV; ^ alone is ^1; ^{} is REV
+//
+// Tags lead on to their commits, and no NAME before @{…} means the current branch. It returns a
+// *NotFoundError or an *AmbiguousError.
+func (r *Repo) Resolve(ctx context.Context, rev string) (ipld.CID, error) {
+	v, err := r.Current(ctx)
+	if err != nil {
+		return ipld.CID{}, err
+	}
+	return r.ResolveIn(ctx, v, rev)
+}
+
+// Range resolves A..B: the commits to walk from, and those to stop at. Either side may be left out
+// and is HEAD then, not both. A revision alone is a range without an end.
+func (r *Repo) Range(ctx context.Context, text string) (from, until []ipld.CID, err error) {
+	v, err := r.Current(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, b, ok := strings.Cut(text, revRange)
+	if !ok {
+		c, err := r.ResolveIn(ctx, v, text)
+		return []ipld.CID{c}, nil, err
+	}
+	if text == revRange {
+		return nil, nil, state.Invalidf("range %q names no revision", text)
+	}
+	var ends [2]ipld.CID
+	for i, rev := range []string{a, b} {
+		if rev == "" {
+			rev = string(graph.Head)
+		}
+		if ends[i], err = r.ResolveIn(ctx, v, rev); err != nil {
+			return nil, nil, err
+		}
+	}
+	return ends[1:], ends[:1], nil
+}
+
+// IsRange reports whether a text has the form of a range, not of a revision alone.
+func IsRange(text string) bool { return strings.Contains(text, revRange) }
+
+func (r *Repo) ResolveIn(ctx context.Context, v *View, rev string) (ipld.CID, error) {
+	base, steps, err := splitRev(rev)
+	if err != nil {
+		return ipld.CID{}, err
+	}
+	c, err := r.resolveBase(ctx, v, base)
+	for err == nil && steps != "" {
+		var s revStep
+		if s, steps, err = nextStep(rev, steps); err == nil {
+			if c, err = r.step(ctx, c, s); err != nil {
+				err = wrapRev(rev, err)
+			}
+		}
+	}
+	if err != nil {
+		return ipld.CID{}, err
+	}
+	return c, nil
+}
+
+// splitRev parts a revision into what it begins with and the steps from there.
+func splitRev(rev string) (base, steps string, err error) {
+	from := 0
+	if i := strings.Index(rev, "@{"); i >= 0 {
+		end := strings.IndexByte(rev[i:], '}')
+		if end < 0 {
+			return "", "", state.Invalidf("revision %q: no } after @{", rev)
+		}
+		from = i + end + 1
+	}
+	i := strings.IndexAny(rev[from:], "~^")
+	if from > 0 && i != 0 && from < len(rev) {
+		return "", "", state.Invalidf("revision %q: unexpected %q", rev, rev[from:])
+	}
+	if i < 0 {
+		return rev, "", nil
+	}
+	return rev[:from+i], rev[from+i:], nil
+}
+
+// revStep is one step from a commit: ~n along first parents, ^n to one parent, ^{} none.
+type revStep struct {
+	kind byte
+	n    int
+}
+
+// nextStep reads the first of steps, which begin with ~ or ^.
+func nextStep(rev, steps string) (s revStep, rest string, err error) {
+	s = revStep{kind: steps[0], n: 1}
+	rest = steps[1:]
+	if after, ok := strings.CutPrefix(rest, "{}"); ok && s.kind == '^' {
+		s.n, rest = 0, after
+	} else if end := countDigits(rest); end > 0 {
+		if s.n, err = strconv.Atoi(rest[:end]); err != nil { // more than any history has
+			return s, "", &state.NotFoundError{What: "revision", Name: rev}
+		}
+		rest = rest[end:]
+	}
+	if rest != "" && rest[0] != '~' && rest[0] != '^' {
+		return s, "", state.Invalidf("revision %q: unexpected %q", rev, rest)
+	}
+	return s, rest, nil
+}
+
+// countDigits is how many decimal digits a text begins with.
+func countDigits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+func IsNumber(s string) bool { return s != "" && countDigits(s) == len(s) }
+
+var errNoParent = errors.New("no such parent")
+
+func wrapRev(rev string, err error) error {
+	if errors.Is(err, errNoParent) {
+		return &state.NotFoundError{What: "revision", Name: rev}
+	}
+	return fmt.Errorf("revision %q: %w", rev, err)
+}
+
+// step walks from a commit. ^0 and ~0 stay.
+func (r *Repo) step(ctx context.Context, c ipld.CID, s revStep) (ipld.CID, error) {
+	if s.n == 0 {
+		return c, nil
+	}
+	index, times := 0, s.n
+	if s.kind == '^' {
+		index, times = s.n-1, 1
+	}
+	for range times {
+		rec, err := r.ReadCommit(ctx, c)
+		if err != nil {
+			return ipld.CID{}, err
+		}
+		if index >= len(rec.Parents) {
+			return ipld.CID{}, errNoParent
+		}
+		c = rec.Parents[index]
+	}
+	return c, nil
+}
+
+func (r *Repo) ReadCommit(ctx context.Context, c ipld.CID) (*commit.Commit, error) {
+	return commit.ReadCommit(ctx, r.Facts(), c)
+}
+
+func (r *Repo) resolveBase(ctx context.Context, v *View, name string) (ipld.CID, error) {
+	if name == "" {
+		return ipld.CID{}, state.Invalidf("empty revision")
+	}
+	if i := strings.Index(name, "@{"); i >= 0 {
+		return r.resolvePast(ctx, v, name, name[:i], name[i+2:len(name)-1])
+	}
+	if strings.HasPrefix(name, OpPrefix) {
+		return r.resolvePast(ctx, v, name, string(graph.Head), name)
+	}
+	for _, ref := range RefCandidates(name) {
+		got, ok, err := v.Resolve(ctx, ref)
+		if err != nil {
+			return ipld.CID{}, err
+		}
+		if ok {
+			return r.Peel(ctx, got.Target, name)
+		}
+		if ref == graph.Head {
+			return ipld.CID{}, &state.NotFoundError{What: "commit yet on branch", Name: BranchName(got.Name)}
+		}
+	}
+	if c, err := ipld.ParseCID(name); err == nil {
+		return r.Peel(ctx, c, name)
+	}
+	return r.byPrefix(ctx, name, commit.KindCommit, "revision")
+}
+
+func RefCandidates(name string) []graph.RefName {
+	switch {
+	case name == headShort:
+		return []graph.RefName{graph.Head}
+	case name == string(graph.Head) || strings.HasPrefix(name, "refs/"):
+		return []graph.RefName{graph.RefName(name)}
+	}
+	names := []graph.RefName{graph.BranchRef(name), graph.TagRef(name)}
+	if full, ok := ImportedName(name); ok {
+		names = append(names, full)
+	}
+	return names
+}
+
+// ImportedName returns the ref of an import that a name without refs/ means, if it may be one.
+func ImportedName(name string) (graph.RefName, bool) {
+	full := graph.RefName("refs/" + name)
+	imported, _, _ := full.SplitImported()
+	return full, imported != "" && graph.ValidateRef(full) == nil
+}
+
+// Peel returns the commit that a block is, or that it leads to as a tag.
+func (r *Repo) Peel(ctx context.Context, c ipld.CID, name string) (ipld.CID, error) {
+	data, err := r.Store.Facts().Get(ctx, c)
+	if errors.Is(err, store.ErrNotFound) {
+		return ipld.CID{}, &state.NotFoundError{What: "revision", Name: name}
+	}
+	if err != nil {
+		return ipld.CID{}, fmt.Errorf("revision %q: %w", name, err)
+	}
+	switch kind := ipld.RecordKind(data); kind {
+	case commit.KindCommit:
+		return c, nil
+	case commit.KindTag:
+		tag, err := commit.ReadTag(ctx, r.Facts(), c)
+		if err != nil {
+			return ipld.CID{}, fmt.Errorf("revision %q: %w", name, err)
+		}
+		return tag.Target, nil
+	default:
+		return ipld.CID{}, &state.KindError{Name: name, Kind: kind, Want: commit.KindCommit}
+	}
+}
+
+// OfKind fails unless a CID that a caller gave is that of a stored record of a kind: with a
+// *NotFoundError for one that is not stored, else a *KindError. What is stored is not damaged where
+// it is something else than the caller thought.
+func (r *Repo) OfKind(ctx context.Context, c ipld.CID, name, kind string) error {
+	block, err := r.Store.Facts().Get(ctx, c)
+	if errors.Is(err, store.ErrNotFound) {
+		return &state.NotFoundError{What: kind, Name: name}
+	}
+	if err != nil {
+		return fmt.Errorf("read %s %s: %w", kind, c, err)
+	}
+	if have := ipld.RecordKind(block); have != kind {
+		return &state.KindError{Name: name, Kind: have, Want: kind}
+	}
+	return nil
+}
+
+// byPrefix finds the one record of a kind whose text CID begins with a prefix. what is how people
+// call such a record.
+func (r *Repo) byPrefix(ctx context.Context, name, kind, what string) (ipld.CID, error) {
+	missing := &state.NotFoundError{What: what, Name: name}
+	prefix := name
+	if !strings.HasPrefix(prefix, cidPrefix) {
+		prefix = cidPrefix + prefix
+	}
+	first, ok := smallestCID(prefix)
+	if !ok || len(prefix) < len(cidPrefix)+MinPrefix {
+		return ipld.CID{}, missing
+	}
+	var found []ipld.CID
+	err := r.Facts().Iterate(ctx, first, func(b store.Block) error {
+		if len(found) > 1 || !strings.HasPrefix(b.CID.String(), prefix) {
+			return ErrStop
+		}
+		if ipld.RecordKind(b.Data) == kind {
+			found = append(found, b.CID)
+		}
+		return nil
+	})
+	switch {
+	case err != nil && !errors.Is(err, ErrStop):
+		return ipld.CID{}, err
+	case len(found) == 0:
+		return ipld.CID{}, missing
+	case len(found) > 1:
+		return ipld.CID{}, &state.AmbiguousError{What: kind, Name: name}
+	}
+	return found[0], nil
+}
+
+// smallestCID returns the smallest CID whose text begins with prefix.
+func smallestCID(prefix string) (ipld.CID, bool) {
+	const textLen = 59
+	if len(prefix) > textLen {
+		return ipld.CID{}, false
+	}
+	text := prefix + strings.Repeat("a", textLen-len(prefix))
+	c, err := ipld.ParseCID(text)
+	return c, err == nil
+}

@@ -1,0 +1,247 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/merging"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// TestSignedCommitsStay does all that takes a signed commit off a branch or tag, as one who may, and as
+// one who may not: then nothing changes.
+func TestSignedCommitsStay(t *testing.T) {
+	errKept := errors.New("kept")
+	for _, tt := range []struct {
+		name string
+		ref  graph.RefName // that the commit would be taken off
+		do   func(*core.Repo, state.Stamp) error
+	}{
+		{"amend", "refs/heads/main", func(r *core.Repo, by state.Stamp) error {
+			_, err := r.Commit(context.Background(), nothing, core.CommitOptions{
+				Stamp: by, Message: "mine", Amend: true})
+			return err
+		}},
+		{"undo", "refs/heads/main", func(r *core.Repo, by state.Stamp) error {
+			_, err := history.Undo(context.Background(), r, "4", by)
+			return err
+		}},
+		{"restore an operation", "refs/heads/main", func(r *core.Repo, by state.Stamp) error {
+			_, err := history.RestoreOperation(context.Background(), r, "3", by)
+			return err
+		}},
+		{"move a branch", "refs/heads/main", func(r *core.Repo, by state.Stamp) error {
+			_, err := r.CreateBranch(context.Background(), "main", "HEAD~1", core.RefOptions{
+				Stamp: by, Force: true})
+			return err
+		}},
+		{"switch to a branch moved", "refs/heads/main", func(r *core.Repo, by state.Stamp) error {
+			return r.Switch(context.Background(), "main", core.SwitchOptions{
+				Stamp: by, Create: true, Start: "HEAD~1", Force: true})
+		}},
+		{"rename over", "refs/heads/main", func(r *core.Repo, by state.Stamp) error {
+			return r.RenameBranch(context.Background(), "old", "main", core.RefOptions{
+				Stamp: by, Force: true})
+		}},
+		{"remove a branch", "refs/heads/only", func(r *core.Repo, by state.Stamp) error {
+			_, err := r.RemoveBranch(context.Background(), "only", core.RefOptions{Stamp: by, Force: true})
+			return err
+		}},
+		{"remove a tag", "refs/tags/v1", func(r *core.Repo, by state.Stamp) error {
+			_, err := r.RemoveTag(context.Background(), "v1", core.RefOptions{Stamp: by})
+			return err
+		}},
+		{"move a tag", "refs/tags/v1", func(r *core.Repo, by state.Stamp) error {
+			_, err := r.CreateTag(context.Background(), "v1", "old", core.TagOptions{
+				RefOptions: core.RefOptions{Stamp: by, Force: true}})
+			return err
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := repokit.OpenMem(t)
+			ada := secret(t, 1)
+			want := signedOn(t, r, ada.Sign, tt.ref == "refs/heads/only")
+			before, err := r.Refs(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			stamp := repokit.By
+			var asked []*state.SignedError
+			stamp.Signed = func(lost *state.SignedError) error {
+				asked = append(asked, lost)
+				return errKept
+			}
+			if err := tt.do(r, stamp); !errors.Is(err, errKept) {
+				t.Errorf("by one who may not: %v", err)
+			}
+			if len(asked) != 1 || asked[0].Commit != want || asked[0].Key != ada.Key() ||
+				asked[0].Ref != tt.ref {
+				t.Errorf("asked about %+v, want %s off %s", asked, want, tt.ref)
+			}
+			after, err := r.Refs(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range before {
+				if after[i] != before[i] {
+					t.Errorf("%s is at %s, was at %s", after[i].Name, after[i].Value(), before[i].Value())
+				}
+			}
+			stamp.Signed = func(*state.SignedError) error { return nil }
+			if err := tt.do(r, stamp); err != nil {
+				t.Errorf("by one who may: %v", err)
+			}
+		})
+	}
+}
+
+// signedOn makes a signed commit on main, with the tag v1, as operation 4, and where asked to another one
+// on the branch only. It returns the last. The branch old is before them.
+func signedOn(t *testing.T, r *core.Repo, sign commit.SignFunc, only bool) ipld.CID {
+	t.Helper()
+	note(t, r, "one", 10, nil)
+	repokit.Branch(t, r, "old", "HEAD")
+	signed := note(t, r, "two", 20, sign).Commit
+	tag := core.TagOptions{RefOptions: core.RefOptions{Stamp: repokit.By}}
+	if _, err := r.CreateTag(t.Context(), "v1", "HEAD", tag); err != nil {
+		t.Fatal(err)
+	}
+	if !only {
+		return signed
+	}
+	repokit.Branch(t, r, "only", "old")
+	stamp := repokit.By
+	stamp.Sign = sign
+	res, err := r.Commit(t.Context(), onlyPerson, core.CommitOptions{
+		Stamp: stamp, Branch: "only", Message: "three"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Commit
+}
+
+func nothing(func(graph.Change, error) bool) {}
+
+func onlyPerson(yield func(graph.Change, error) bool) {
+	yield(graph.Change{Node: &graph.NodeChange{Key: "three", Type: "Note"}}, nil)
+}
+
+// TestSignedCommitsAreBuiltUpon does what keeps signed commits where they are: nobody is asked.
+func TestSignedCommitsAreBuiltUpon(t *testing.T) {
+	ctx := t.Context()
+	r := repokit.OpenMem(t)
+	ada := secret(t, 1)
+	note(t, r, "one", 10, ada.Sign)
+	repokit.Branch(t, r, "side", "HEAD")
+	stamp := repokit.By
+	stamp.Signed = func(lost *state.SignedError) error { return lost }
+	fail := func(what string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	_, err := r.Commit(ctx, onlyPerson, core.CommitOptions{Stamp: stamp, Message: "two"})
+	fail("commit", err)
+	_, err = merging.Merge(ctx, r, "main", core.MergeOptions{
+		CommitOptions: core.CommitOptions{Stamp: stamp, Branch: "side"}})
+	fail("merge", err)
+	_, err = history.Undo(ctx, r, "", stamp)
+	fail("undo of a merge of what main has", err)
+	fail("rename", r.RenameBranch(ctx, "side", "other", core.RefOptions{Stamp: stamp}))
+	_, err = r.RemoveBranch(ctx, "other", core.RefOptions{Stamp: stamp})
+	fail("remove what main has", err)
+	_, err = r.Commit(ctx, nothing, core.CommitOptions{Stamp: stamp, Message: "two again", Amend: true})
+	fail("amend what nobody signed", err)
+	stamp.Sign = ada.Sign
+	note(t, r, "three", 30, ada.Sign)
+	_, err = r.Commit(ctx, nothing, core.CommitOptions{Stamp: stamp, Message: "again", Amend: true})
+	fail("amend with the same key", err)
+}
+
+// TestSignedMergeInProgress decides about a merge in progress of a signed commit that nothing else has,
+// which takes nothing away, and aborts it, which does.
+func TestSignedMergeInProgress(t *testing.T) {
+	ctx := t.Context()
+	r := repokit.OpenMem(t)
+	ada := secret(t, 1)
+	repokit.Lines(t, r, repokit.Person(1))
+	repokit.Branch(t, r, "theirs", "HEAD")
+	repokit.Lines(t, r, `{"node":{"key":"p1","summary":"ours"}}`)
+	signing := repokit.By
+	signing.Sign = ada.Sign
+	_, err := r.Commit(ctx, func(yield func(graph.Change, error) bool) {
+		summary := "theirs"
+		yield(graph.Change{Node: &graph.NodeChange{Key: "p1", Summary: &summary}}, nil)
+	}, core.CommitOptions{Stamp: signing, Branch: "theirs"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt := core.CommitOptions{Stamp: repokit.By}
+	if _, err := merging.Merge(ctx, r, "theirs", core.MergeOptions{CommitOptions: opt}); err == nil {
+		t.Fatal("no conflict")
+	}
+	repokit.DropBranch(t, r, "theirs")
+	opt.Signed = func(lost *state.SignedError) error { return lost }
+	if _, err := merging.ResolveConflict(ctx, r, "p1", merging.Choice{Take: graph.TakeTheirs}, opt); err != nil {
+		t.Errorf("resolve: %v", err)
+	}
+	if _, err := merging.AbortMerge(ctx, r, opt); !errors.Is(err, state.ErrSigned) {
+		t.Errorf("abort: %v", err)
+	}
+	if _, err := merging.ContinueMerge(ctx, r, core.MergeOptions{CommitOptions: opt}); err != nil {
+		t.Errorf("continue: %v", err)
+	}
+}
+
+// TestGuardKnowsTags asks about tags that move, go, or are hidden by a branch of their name.
+func TestGuardKnowsTags(t *testing.T) {
+	ctx := t.Context()
+	r := repokit.OpenMem(t)
+	note(t, r, "one", 10, nil)
+	opt := core.TagOptions{RefOptions: core.RefOptions{Stamp: repokit.By, Force: true}}
+	if _, err := r.CreateTag(ctx, "v1", "HEAD", opt); err != nil {
+		t.Fatal(err)
+	}
+	note(t, r, "two", 20, nil)
+	var asked []state.Touch
+	stamp := repokit.By
+	errTag := errors.New("a tag")
+	stamp.Guard = func(touch state.Touch) error {
+		if asked = append(asked, touch); touch.Kind == core.TouchTag {
+			return errTag
+		}
+		return nil
+	}
+	opt.Stamp = stamp
+	for what, do := range map[string]func() error{
+		"move":   func() error { _, err := r.CreateTag(ctx, "v1", "HEAD", opt); return err },
+		"remove": func() error { _, err := r.RemoveTag(ctx, "v1", opt.RefOptions); return err },
+		"hide":   func() error { _, err := r.CreateBranch(ctx, "v1", "", opt.RefOptions); return err },
+		"hide by renaming": func() error {
+			return r.RenameBranch(ctx, "main", "v1", opt.RefOptions)
+		},
+		"hide by switching": func() error {
+			return r.Switch(ctx, "v1", core.SwitchOptions{Stamp: stamp, Create: true})
+		},
+	} {
+		asked = nil
+		want := state.Touch{Kind: core.TouchTag, Ref: "refs/tags/v1"}
+		if err := do(); !errors.Is(err, errTag) || asked[len(asked)-1] != want {
+			t.Errorf("%s: %v, asked %+v", what, err, asked)
+		}
+	}
+	asked = nil
+	want := []state.Touch{{Kind: core.TouchTag, Ref: "refs/tags/v2"}}
+	if _, err := r.CreateTag(ctx, "v2", "HEAD", opt); !errors.Is(err, errTag) || !slices.Equal(asked, want) {
+		t.Errorf("a new tag: %v, asked %+v", err, asked)
+	}
+}

@@ -1,0 +1,625 @@
+package core_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/distill"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/guard"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/merging"
+	"github.com/mnem-project/mnem/internal/outline"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+)
+
+var (
+	schemaType  = regexp.MustCompile(`^type (\w+) (struct|\{\w+:|union|enum|\w+)`)
+	schemaField = regexp.MustCompile(`^  (\w+) (?:optional )?(?:nullable )?(.+)$`)
+	schemaKind  = regexp.MustCompile(`^  \| (\w+) "(\w+)"$`)
+)
+
+// schemaText returns the fields of each kind of record that can hold text somebody chose, as in
+// "node.content.media": strings, lists and maps of them, values of any kind, and links to blocks of text.
+func schemaText(t *testing.T) map[string]bool {
+	t.Helper()
+	data, err := os.ReadFile("../../spec/mnem.ipldsch")
+	if err != nil {
+		t.Fatal(err)
+	}
+	structs, kinds, other := map[string][][2]string{}, map[string]string{}, map[string]string{}
+	name := ""
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimRight(line, "\n")
+		if m := schemaType.FindStringSubmatch(line); m != nil {
+			name = m[1]
+			other[name] = strings.TrimPrefix(line, "type "+name+" ")
+		}
+		if m := schemaKind.FindStringSubmatch(line); m != nil && name == "Record" {
+			kinds[m[2]] = m[1]
+		}
+		if m := schemaField.FindStringSubmatch(line); m != nil && strings.HasPrefix(other[name], "struct") {
+			structs[name] = append(structs[name], [2]string{m[1], m[2]})
+		}
+	}
+	out := map[string]bool{}
+	var fields func(path, typ string)
+	fields = func(path, typ string) {
+		bare := strings.Trim(typ, "[]")
+		switch text := other[bare]; {
+		case structs[bare] != nil:
+			for _, f := range structs[bare] {
+				fields(path+"."+f[0], f[1])
+			}
+		case strings.HasPrefix(text, "enum"), strings.HasPrefix(text, "union representation"):
+		case bare == "Message", bare == "&Raw", bare == "Any", strings.Contains(bare, "String") && bare[0] != '{':
+			out[path] = true
+		case strings.HasPrefix(bare, "{"):
+			out[path] = true
+			_, value, _ := strings.Cut(strings.Trim(bare, "{}"), ":")
+			if value = strings.TrimPrefix(value, "nullable "); structs[value] != nil {
+				fields(path, value)
+			}
+		case strings.HasPrefix(text, "{"):
+			out[path] = true
+		}
+	}
+	for kind, typ := range maps.All(kinds) {
+		fields(kind, typ)
+	}
+	if len(kinds) < 18 || len(out) < 60 {
+		t.Fatalf("the schema has %d kinds and %d fields with text", len(kinds), len(out))
+	}
+	return out
+}
+
+// closed are fields that no text of a caller gets into, and why.
+var closed = map[string]string{
+	"export.scope": "one of two words", "export.head": "a ref, of files alone", "tree.values": "links and adjacencies: keys are ids, names of models, or refs, see refs below",
+	"conflict.item": "made of ids", "conflict.fields": "of records that are stored",
+	"merge.verb": "one of the program's words", "operation.command": "see TestSecretsOfOperations",
+	"stage.branch": "a ref, see refs below", "redaction.left": "of what was erased",
+	"receipt.warnings.code": "the program's words", "receipt.warnings.params": "see receipt.request",
+	"receipt.engine.language": "the program's words", "receipt.digests.name": "of what is stored",
+	"receipt.request.rerank": "a model's name: see TestSecretsOfDrafts", "written.rules": "the program's words",
+	"written.label":   "must be the label of a digest, which none is given that is a credential",
+	"resolution.take": "one of the program's words",
+}
+
+// attempt tries to have a credential stored.
+type attempt func(ctx context.Context, r *core.Repo, secret string) error
+
+func lineAttempt(line string) attempt {
+	return func(ctx context.Context, r *core.Repo, secret string) error {
+		_, err := repokit.TryLines(r, strings.ReplaceAll(line, "%", secret))
+		return err
+	}
+}
+
+func changeLines(text string) state.Changes {
+	return state.ReadChanges(strings.NewReader(text), "test.jsonl")
+}
+
+func stamped(change func(*state.Stamp)) state.Stamp {
+	by := repokit.By
+	change(&by)
+	return by
+}
+
+func commitAttempt(change func(o *core.CommitOptions, secret string)) attempt {
+	return func(ctx context.Context, r *core.Repo, secret string) error {
+		opt := core.CommitOptions{Stamp: repokit.By, Message: "m"}
+		change(&opt, secret)
+		_, err := r.Commit(ctx, changeLines(`{"node":{"key":"new","type":"N"}}`), opt)
+		return err
+	}
+}
+
+func sessionAttempt(change func(o *state.Stamp, secret string)) attempt {
+	return func(ctx context.Context, r *core.Repo, secret string) error {
+		_, err := session.StartSession(ctx, r, "fresh", session.SessionOptions{
+			Stamp: stamped(func(by *state.Stamp) { change(by, secret) }), Follow: true})
+		return err
+	}
+}
+
+func requestAttempt(change func(q *retrieve.Request, secret string)) attempt {
+	return func(ctx context.Context, r *core.Repo, secret string) error {
+		q := retrieve.Request{Text: "words"}
+		change(&q, secret)
+		_, _, err := session.RetrieveIn(ctx, r, "s", q, repokit.By)
+		return err
+	}
+}
+
+func profileAttempt(change func(p *retrieve.Profiles, secret string)) attempt {
+	return func(ctx context.Context, r *core.Repo, secret string) error {
+		_, err := rank.SetProfiles(ctx, r, func(p *retrieve.Profiles) error {
+			change(p, secret)
+			return nil
+		}, core.CommitOptions{Stamp: repokit.By, Message: "m"})
+		return err
+	}
+}
+
+func tagAttempt(name string, change func(o *core.TagOptions, secret string)) attempt {
+	return func(ctx context.Context, r *core.Repo, secret string) error {
+		opt := core.TagOptions{RefOptions: core.RefOptions{Stamp: repokit.By}, Annotate: true, Message: "m"}
+		if change != nil {
+			change(&opt, secret)
+		}
+		_, err := r.CreateTag(ctx, strings.ReplaceAll(name, "%", secret), "HEAD", opt)
+		return err
+	}
+}
+
+func purgeAttempt(change func(o *care.PurgeOptions, secret string)) attempt {
+	return func(ctx context.Context, r *core.Repo, secret string) error {
+		opt := care.PurgeOptions{Stamp: repokit.By}
+		change(&opt, secret)
+		_, err := care.Purge(ctx, r, "a", opt)
+		return err
+	}
+}
+
+func textAttempt(change func(d *outline.DigestText, secret string)) attempt {
+	return func(ctx context.Context, r *core.Repo, secret string) error {
+		s, err := r.Snapshot(ctx, "HEAD")
+		if err != nil {
+			return err
+		}
+		d, err := outline.Open(ctx, s, distill.Default(), outline.DigestOptions{})
+		if err != nil {
+			return err
+		}
+		root, _, err := d.Top(ctx, d.Blocks, graph.ID{})
+		if err != nil {
+			return err
+		}
+		text := repokit.TextFor(root, "what it says")
+		change(&text, secret)
+		_, err = repokit.WriteTexts(r, "", text)
+		return err
+	}
+}
+
+// refAttempt tries to have a credential as a name.
+func refAttempt(make func(ctx context.Context, r *core.Repo, name string) error) attempt {
+	return func(ctx context.Context, r *core.Repo, secret string) error { return make(ctx, r, "x/"+secret) }
+}
+
+// attempts are ways to have a credential stored in each field that can hold text.
+var attempts = map[string]attempt{
+	"node.key":     lineAttempt(`{"node":{"key":"%","type":"N"}}`),
+	"node.type":    lineAttempt(`{"node":{"key":"new","type":"%"}}`),
+	"node.summary": lineAttempt(`{"node":{"key":"a","summary":"uses %"}}`),
+	"node.context": lineAttempt(`{"node":{"key":"a","context":"uses %"}}`),
+	"node.cues":    lineAttempt(`{"node":{"key":"a","cues":["fine","%"]}}`),
+	"node.props":   lineAttempt(`{"node":{"key":"a","props":{"x":[{"%":"y"}]}}}`),
+	"node.sources": lineAttempt(`{"node":{"key":"a","sources":["fine","%"]}}`),
+	"node.content.text": lineAttempt(
+		`{"node":{"key":"a","content":"uses %"}}`),
+	"node.content.chunks": lineAttempt(
+		`{"node":{"key":"a","content":"` + strings.Repeat("word ", 60_000) + `%"}}`),
+	"node.content.media": lineAttempt(`{"node":{"key":"a","content":{"text":"x","media":"text/%"}}}`),
+	"edge.type":          lineAttempt(`{"edge":{"src":"a","dst":"b","type":"%"}}`),
+	"edge.key":           lineAttempt(`{"edge":{"src":"a","dst":"b","type":"t","key":"%"}}`),
+	"edge.props":         lineAttempt(`{"edge":{"src":"a","dst":"b","type":"t","props":{"p":"%"}}}`),
+	"edge.sources":       lineAttempt(`{"edge":{"src":"a","dst":"b","type":"t","sources":["%"]}}`),
+	"mark.reason":        lineAttempt(`{"mark":{"node":"a","state":"stale","reason":"%"}}`),
+	"mark.actor":         lineAttempt(`{"mark":{"node":"a","state":"stale","actor":"%"}}`),
+	"embedding.model":    lineAttempt(`{"embedding":{"node":"a","model":"%","vector":[0.1,0.2]}}`),
+	"embedding.vector":   lineAttempt(`{"embedding":{"node":"a","model":"m","sparse":{"%":0.5}}}`),
+
+	"commit.author":  commitAttempt(func(o *core.CommitOptions, s string) { o.Author = s }),
+	"commit.agent":   commitAttempt(func(o *core.CommitOptions, s string) { o.Agent = s }),
+	"commit.task":    commitAttempt(func(o *core.CommitOptions, s string) { o.Task = s }),
+	"commit.message": commitAttempt(func(o *core.CommitOptions, s string) { o.Message = "rotate " + s }),
+	"operation.actor": refAttempt(func(ctx context.Context, r *core.Repo, s string) error {
+		_, err := r.CreateBranch(ctx, "fine", "HEAD", core.RefOptions{
+			Stamp: stamped(func(by *state.Stamp) { by.Author = strings.TrimPrefix(s, "x/") })})
+		return err
+	}),
+	"merge.message": func(ctx context.Context, r *core.Repo, secret string) error {
+		opt := repokit.Options("")
+		opt.Message = secret
+		_, err := merging.Merge(ctx, r, "clash", opt)
+		return err
+	},
+	"tag.name":    tagAttempt("%", nil),
+	"tag.tagger":  tagAttempt("fine", func(o *core.TagOptions, s string) { o.Author = s }),
+	"tag.message": tagAttempt("fine", func(o *core.TagOptions, s string) { o.Message = s }),
+
+	"session.name": func(ctx context.Context, r *core.Repo, secret string) error {
+		_, err := session.StartSession(ctx, r, secret, session.SessionOptions{Stamp: repokit.By})
+		return err
+	},
+	"session.agent": sessionAttempt(func(by *state.Stamp, s string) { by.Agent = s }),
+	"session.task":  sessionAttempt(func(by *state.Stamp, s string) { by.Task = s }),
+	"session.actor": sessionAttempt(func(by *state.Stamp, s string) { by.Author = s }),
+
+	"redaction.reason": purgeAttempt(func(o *care.PurgeOptions, s string) { o.Reason = "leaked " + s }),
+	"redaction.actor":  purgeAttempt(func(o *care.PurgeOptions, s string) { o.Author = s }),
+
+	"profile.default": profileAttempt(func(p *retrieve.Profiles, s string) { p.Default = s }),
+	"profile.profiles": profileAttempt(func(p *retrieve.Profiles, s string) {
+		p.Named = map[string]retrieve.Profile{s: {}}
+	}),
+	"profile.profiles.params": profileAttempt(func(p *retrieve.Profiles, s string) {
+		p.Named = map[string]retrieve.Profile{"p": {Params: []ipld.Entry{
+			{Key: "expandTypes", Value: ipld.ListValue(ipld.StringValue(s))}}}}
+	}),
+	"profile.profiles.types": profileAttempt(func(p *retrieve.Profiles, s string) {
+		p.Named = map[string]retrieve.Profile{"p": {Types: []string{s}}}
+	}),
+	"written.text":  textAttempt(func(d *outline.DigestText, s string) { d.Text = "uses " + s }),
+	"written.model": textAttempt(func(d *outline.DigestText, s string) { d.Model = s }),
+
+	"receipt.request.text": requestAttempt(func(q *retrieve.Request, s string) { q.Text = "who has " + s }),
+	"receipt.request.vectors": requestAttempt(func(q *retrieve.Request, s string) {
+		q.Vectors = []retrieve.QueryVector{{Model: s, Values: []int8{1, 2}}}
+	}),
+	"receipt.request.sparse": requestAttempt(func(q *retrieve.Request, s string) {
+		q.Sparse = []retrieve.SparseVector{{Model: "m", Terms: []graph.Term{{Term: s, Weight: 1}}}}
+	}),
+	"receipt.request.weights": requestAttempt(func(q *retrieve.Request, s string) {
+		q.Vectors = []retrieve.QueryVector{{Model: s, Values: []int8{1, 2}}}
+		q.Weights = []retrieve.LaneWeight{{Lane: retrieve.LaneDense(s), Weight: 1}}
+	}),
+	"receipt.request.edgeWeights": requestAttempt(func(q *retrieve.Request, s string) {
+		q.EdgeWeights = []retrieve.EdgeWeight{{Type: s, Weight: 1}}
+	}),
+	"receipt.request.types":       requestAttempt(func(q *retrieve.Request, s string) { q.Types = []string{s} }),
+	"receipt.request.expandTypes": requestAttempt(func(q *retrieve.Request, s string) { q.ExpandTypes = []string{s} }),
+	"receipt.request.rewrites":    requestAttempt(func(q *retrieve.Request, s string) { q.Rewrites = []string{"or " + s} }),
+	"receipt.request.where.name": requestAttempt(func(q *retrieve.Request, s string) {
+		q.Where = []retrieve.Predicate{{Name: s, Op: retrieve.Exists}}
+	}),
+	"receipt.request.where.value": requestAttempt(func(q *retrieve.Request, s string) {
+		q.Where = []retrieve.Predicate{{Name: "x", Op: retrieve.Equal, Value: ipld.StringValue(s)}}
+	}),
+}
+
+// words are fields of requests that are one of some words: anything else is refused as it is.
+var words = map[string]func(q *retrieve.Request, s string){
+	"fusion":    func(q *retrieve.Request, s string) { q.Fusion = retrieve.Fusion(s) },
+	"expansion": func(q *retrieve.Request, s string) { q.Expansion = retrieve.Expansion(s) },
+	"direction": func(q *retrieve.Request, s string) { q.Direction = retrieve.Direction(s) },
+	"show":      func(q *retrieve.Request, s string) { q.Show = []string{s} },
+	"floor":     func(q *retrieve.Request, s string) { q.Floor = retrieve.Floor(s) },
+	"format":    func(q *retrieve.Request, s string) { q.Format = retrieve.Format(s) },
+	"spelling":  func(q *retrieve.Request, s string) { q.Spelling = retrieve.Spelling(s) },
+	"pairs":     func(q *retrieve.Request, s string) { q.Pairs = retrieve.Pairing(s) },
+	"profile":   func(q *retrieve.Request, s string) { q.Profile = s },
+	"order":     func(q *retrieve.Request, s string) { q.Order = retrieve.Order(s) },
+	"pack":      func(q *retrieve.Request, s string) { q.Pack = retrieve.Packing(s) },
+	"tokenizer": func(q *retrieve.Request, s string) { q.Tokenizer = s },
+	"altitude":  func(q *retrieve.Request, s string) { q.Altitude = retrieve.Altitude(s) },
+	"rewrite":   func(q *retrieve.Request, s string) { q.Rewrite = s },
+	"intent":    func(q *retrieve.Request, s string) { q.Intent = retrieve.Intent(s) },
+	"where.op":  func(q *retrieve.Request, s string) { q.Where = []retrieve.Predicate{{Name: "x", Op: retrieve.Op(s)}} },
+	"where.edges": func(q *retrieve.Request, s string) {
+		q.Where = []retrieve.Predicate{{Name: "x", Op: retrieve.Exists, Edges: retrieve.Direction(s)}}
+	},
+}
+
+// refs are ways to have a credential as the name of a ref, or in one.
+var refs = map[string]attempt{
+	"branch": refAttempt(func(ctx context.Context, r *core.Repo, name string) error {
+		_, err := r.CreateBranch(ctx, name, "HEAD", core.RefOptions{Stamp: repokit.By})
+		return err
+	}),
+	"renamed branch": refAttempt(func(ctx context.Context, r *core.Repo, name string) error {
+		return r.RenameBranch(ctx, "other", name, core.RefOptions{Stamp: repokit.By})
+	}),
+	"switched branch": refAttempt(func(ctx context.Context, r *core.Repo, name string) error {
+		return r.Switch(ctx, name, core.SwitchOptions{Stamp: repokit.By, Create: true})
+	}),
+	"plain tag": refAttempt(func(ctx context.Context, r *core.Repo, name string) error {
+		_, err := r.CreateTag(ctx, name, "HEAD", core.TagOptions{RefOptions: core.RefOptions{Stamp: repokit.By}})
+		return err
+	}),
+	"session": refAttempt(func(ctx context.Context, r *core.Repo, name string) error {
+		_, err := session.StartSession(ctx, r, name, session.SessionOptions{Stamp: repokit.By})
+		return err
+	}),
+	"stage": refAttempt(func(ctx context.Context, r *core.Repo, name string) error {
+		_, err := r.StageChanges(ctx, changeLines(`{"node":{"key":"n","type":"N"}}`), core.StageOptions{Stamp: repokit.By, Stage: name})
+		return err
+	}),
+}
+
+// withParts returns a repository that has what attempts build on.
+func withParts(t *testing.T, st store.Store) *core.Repo {
+	t.Helper()
+	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		repokit.CheckClean(t, r)
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	repokit.Lines(t, r, `{"node":{"key":"a","type":"N","summary":"words"}}`+"\n"+`{"node":{"key":"b","type":"N"}}`)
+	base := repokit.Head(t, r).CID()
+	repokit.Fork(t, r, "other", base)
+	repokit.Fork(t, r, "clash", base)
+	if _, err := r.Commit(t.Context(), changeLines(`{"node":{"key":"a","summary":"theirs"}}`),
+		core.CommitOptions{Stamp: repokit.By, Message: "m", Branch: "clash"}); err != nil {
+		t.Fatal(err)
+	}
+	repokit.Lines(t, r, `{"node":{"key":"a","summary":"ours"}}`)
+	if _, err := session.StartSession(t.Context(), r, "s", session.SessionOptions{Stamp: repokit.By, Follow: true}); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestSecretsInEveryField has a credential for each field of each kind of record, as the schema lists them.
+func TestSecretsInEveryField(t *testing.T) {
+	st := repokit.AnyStore(t)
+	r := withParts(t, st)
+	fields := schemaText(t)
+	all := maps.Clone(attempts)
+	for name, set := range words {
+		all["receipt.request."+name] = requestAttempt(set)
+	}
+	for name := range all {
+		if !fields[name] && name != "embedding.vector" {
+			t.Errorf("%s is no field that the schema gives text", name)
+		}
+	}
+	for name := range fields {
+		if all[name] == nil && closed[name] == "" {
+			t.Errorf("%s may hold text, and nothing tries to put a credential there", name)
+		}
+	}
+	for name := range closed {
+		if !fields[name] && !strings.HasPrefix(name, "resolution.") {
+			t.Errorf("%s is no field that the schema gives text", name)
+		}
+	}
+	for name, try := range refs {
+		all["ref: "+name] = try
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		err := all[name](t.Context(), r, repokit.AwsKey)
+		word := words[strings.TrimPrefix(name, "receipt.request.")] != nil
+		if !errors.Is(err, state.ErrSecret) && !(word && (errors.Is(err, retrieve.ErrRequest) || errors.Is(err, retrieve.ErrNoProfile))) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err != nil && strings.Contains(guard.Message(err.Error()), repokit.AwsKey) {
+			t.Errorf("%s: the error shows it: %v", name, err)
+		}
+		if errors.Is(err, state.ErrSecret) && strings.Contains(err.Error(), repokit.AwsKey) {
+			t.Errorf("%s: the refusal shows it: %v", name, err)
+		}
+	}
+	hasNone(t, st)
+
+	// What is allowed is written, so that no attempt fails for another reason.
+	for _, name := range []string{"session.task", "tag.name", "mark.actor", "profile.profiles", "redaction.reason"} {
+		if err := attempts[name](t.Context(), r, "harmless"); err != nil {
+			t.Errorf("%s without a credential: %v", name, err)
+		}
+	}
+}
+
+// TestSecretsOfOperations has a credential in the words of a command, which callers put together.
+func TestSecretsOfOperations(t *testing.T) {
+	st := repokit.AnyStore(t)
+	r := withParts(t, st)
+	command := stamped(func(by *state.Stamp) { by.Command = []string{"branch", repokit.AwsKey} })
+	_, err := r.CreateBranch(t.Context(), "fine", "HEAD", core.RefOptions{Stamp: command})
+	refusedAt(t, err, "operation.command", "aws-access-token")
+	_, err = care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: command})
+	if !errors.Is(err, state.ErrSecret) || strings.Contains(err.Error(), repokit.AwsKey) {
+		t.Error(err)
+	}
+	hasNone(t, st)
+	if _, err := r.CreateBranch(t.Context(), "fine", "HEAD", core.RefOptions{Stamp: repokit.By}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSecretsOfDrafts has credentials in receipts that come from outside, in fields that this version does not know
+// too, and in the record of a node that has such a field.
+func TestSecretsOfDrafts(t *testing.T) {
+	st := repokit.AnyStore(t)
+	r := withParts(t, st)
+	answer, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{Text: "words"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	draft, err := session.Draft(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := retrieve.DecodeReceipt(draft.Block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec.Extra = []ipld.Entry{{Key: "later", Value: ipld.ListValue(ipld.StringValue(repokit.AwsKey))}}
+	hidden := *draft
+	hidden.Block = rec.Encode()
+	_, err = session.RecordDrafts(t.Context(), r, "s", []*core.DraftReceipt{&hidden}, repokit.By)
+	refusedAt(t, err, "receipt.later", "aws-access-token")
+	asked := *draft
+	asked.Texts = []string{"words of " + repokit.AwsKey}
+	if _, err := session.RecordDrafts(t.Context(), r, "s", []*core.DraftReceipt{&asked}, repokit.By); err == nil {
+		t.Error("a receipt was recorded with another query")
+	}
+	hasNone(t, st)
+	if n, err := session.RecordDrafts(t.Context(), r, "s", []*core.DraftReceipt{draft}, repokit.By); n != 1 || err != nil {
+		t.Error(n, err)
+	}
+}
+
+// unread are functions that put blocks beside tx.put, and why nothing looks for credentials in them there.
+var unread = map[string]string{
+	"putBlock": "records of changes, which prepare looks at", "putNode": "chunks of changes, likewise",
+	"putMessage": "it looks itself", "appendDraft": "it looks itself",
+	"putMerged": "after putAfter looked, and for conflicts of records that are stored", "PutMerged": "made of stored records",
+	"apply":  "an import keeps every byte, and reports",
+	"record": "made of both sides of a merge", "versions": "likewise", "keepBase": "likewise",
+	"PutRecord": "restored, or of changes, which the batch looks at",
+}
+
+// TestEveryPutIsRead finds who stages blocks without tx.put, which looks for credentials.
+func TestEveryPutIsRead(t *testing.T) {
+	var files []string
+	for _, room := range []string{"state", "merge3", "core", "rank", "session", "history", "merging", "care", "exchange"} {
+		list, err := filepath.Glob(filepath.Join("..", room, "*.go"))
+		if err != nil || len(list) == 0 {
+			t.Fatal(room, len(list), err)
+		}
+		files = append(files, list...)
+	}
+	found := map[string]bool{}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			ast.Inspect(fn, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok {
+					return true
+				}
+				put, ok := call.Fun.(*ast.SelectorExpr)
+				if !ok || put.Sel.Name != "Put" {
+					return true
+				}
+				on := ""
+				switch x := put.X.(type) {
+				case *ast.Ident:
+					on = x.Name
+				case *ast.SelectorExpr:
+					on = x.Sel.Name
+				}
+				if on != "stage" && on != "Stage" {
+					return true
+				}
+				of := fn.Name.Name
+				found[of] = true
+				if unread[of] == "" {
+					t.Errorf("%s: %s stages a block in which nothing looks for credentials: use put", name, of)
+				}
+				return true
+			})
+		}
+	}
+	for name := range unread {
+		if !found[name] {
+			t.Errorf("%s stages nothing", name)
+		}
+	}
+}
+
+// TestSecretsAllowedOnce goes on with what was allowed: it needs no permission anew where nothing new is said.
+func TestSecretsAllowedOnce(t *testing.T) {
+	r := repokit.OpenMem(t)
+	repokit.Lines(t, r, `{"node":{"key":"a","type":"N"}}`)
+	allow := allowing(state.SecretOptions{Allow: []string{"aws-access-token"}})
+	task := allow
+	task.Task = "rotate " + repokit.AwsKey
+	if _, err := session.StartSession(t.Context(), r, "s", session.SessionOptions{Stamp: task}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.AdvanceSession(t.Context(), r, "s", "HEAD", repokit.By); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := session.RetrieveIn(t.Context(), r, "s", retrieve.Request{Text: "x"}, repokit.By); err != nil {
+		t.Error(err)
+	}
+	name := "x/" + repokit.AwsKey
+	if _, err := r.CreateBranch(t.Context(), name, "HEAD", core.RefOptions{Stamp: allow}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Switch(t.Context(), name, core.SwitchOptions{Stamp: repokit.By}); err != nil {
+		t.Error(err)
+	}
+	repokit.Lines(t, r, `{"node":{"key":"b","type":"N"}}`)
+	if err := r.Switch(t.Context(), "main", core.SwitchOptions{Stamp: repokit.By}); err != nil {
+		t.Error(err)
+	}
+	force := core.RefOptions{Stamp: repokit.By, Force: true}
+	if _, err := r.RemoveBranch(t.Context(), name, force); err != nil {
+		t.Error(err)
+	}
+	if _, err := history.Undo(t.Context(), r, "", repokit.By); err != nil {
+		t.Error(err)
+	}
+	profile := func(by state.Stamp, name string) error {
+		_, err := rank.SetProfiles(t.Context(), r, func(p *retrieve.Profiles) error {
+			if p.Named == nil {
+				p.Named = map[string]retrieve.Profile{}
+			}
+			p.Named[name] = retrieve.Profile{}
+			return nil
+		}, core.CommitOptions{Stamp: by, Message: "m"})
+		return err
+	}
+	if err := profile(allow, repokit.AwsKey); err != nil {
+		t.Fatal(err)
+	}
+	if err := profile(repokit.By, "fine"); err != nil {
+		t.Error(err)
+	}
+	if err := profile(repokit.By, "AKIA"+"Z7WK2ZBR7DNX5TFM"); !errors.Is(err, state.ErrSecret) {
+		t.Error(err)
+	}
+	if _, err := care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: repokit.By, Reason: "fine"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// hasNone fails the test where a block, or the note of a purge, has the credential.
+func hasNone(t *testing.T, st store.Store) {
+	t.Helper()
+	blocks := 0
+	err := st.Facts().Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
+		blocks++
+		if bytes.Contains(b.Data, []byte(repokit.AwsKey)) {
+			t.Errorf("block %s (%s) has it", b.CID, ipld.PeekKind(b.Data))
+		}
+		return nil
+	})
+	if err != nil || blocks < 10 {
+		t.Errorf("%d blocks, %v", blocks, err)
+	}
+	if notes, ok := st.(store.Notebook); ok {
+		if note, err := notes.Note(t.Context()); err != nil || bytes.Contains(note, []byte(repokit.AwsKey)) {
+			t.Errorf("the note has it: %v", err)
+		}
+	}
+}

@@ -1,0 +1,283 @@
+package core_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/guard"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/merging"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// refusedAt fails the test unless an error refuses a credential at a place.
+func refusedAt(t *testing.T, err error, place string, rules ...string) {
+	t.Helper()
+	var secret *state.SecretError
+	if !errors.As(err, &secret) || !errors.Is(err, state.ErrSecret) || errors.Is(err, graph.ErrInvalid) ||
+		!strings.HasPrefix(err.Error(), place+": ") || !slices.Equal(secret.Rules, rules) {
+		t.Errorf("%v, want %s refused by %v", err, place, rules)
+	}
+	if err != nil && strings.Contains(err.Error(), repokit.AwsKey) {
+		t.Error("the error shows the credential:", err)
+	}
+}
+
+// TestSecretsAreRefused puts a credential into each text of a change.
+func TestSecretsAreRefused(t *testing.T) {
+	r := repokit.OpenMem(t)
+	repokit.Lines(t, r, `{"node":{"key":"a","type":"N"}}`+"\n"+`{"node":{"key":"b","type":"N"}}`)
+	before := repokit.Head(t, r).CID()
+	chunked := strings.Repeat("word ", (ipld.ChunkSize-10)/5) + repokit.AwsKey + strings.Repeat(" word", 100)
+	for _, c := range []struct{ field, line string }{
+		{"node.key", `{"node":{"key":"%s","type":"N"}}`},
+		{"node.type", `{"node":{"type":"%s"}}`},
+		{"node.summary", `{"node":{"type":"N","summary":"uses %s"}}`},
+		{"node.context", `{"node":{"key":"a","context":"uses %s"}}`},
+		{"node.content", `{"node":{"key":"a","content":"uses %s"}}`},
+		{"node.sources", `{"node":{"key":"a","sources":["url:https://x/%s"]}}`},
+		{"node.props.aws", `{"node":{"key":"a","props":{"aws":"%s"}}}`},
+		{"node.props.deep", `{"node":{"key":"a","props":{"deep":[{"x":"%s"}]}}}`},
+		{"node.props.deep", `{"node":{"key":"a","props":{"deep":{"%s":1}}}}`},
+		{"node.props", `{"node":{"key":"a","props":{"%s":"x"}}}`},
+		{"edge.type", `{"edge":{"src":"a","dst":"b","type":"%s"}}`},
+		{"edge.key", `{"edge":{"src":"a","dst":"b","type":"t","key":"%s"}}`},
+		{"edge.props.p", `{"edge":{"src":"a","dst":"b","type":"t","props":{"p":"%s"}}}`},
+		{"edge.sources", `{"edge":{"src":"a","dst":"b","type":"t","sources":["%s"]}}`},
+		{"mark.reason", `{"mark":{"node":"a","state":"stale","reason":"leaked %s"}}`},
+	} {
+		text := `{"node":{"key":"c","type":"N"}}` + "\n" + fmt.Sprintf(c.line, repokit.AwsKey)
+		_, err := repokit.TryLines(r, text)
+		refusedAt(t, err, "test.jsonl:2: "+c.field, "aws-access-token")
+	}
+	_, err := repokit.TryLines(r, `{"node":{"key":"a","content":"`+chunked+`"}}`)
+	refusedAt(t, err, "test.jsonl:1: node.content", "aws-access-token")
+	if now := repokit.Head(t, r).CID(); now != before {
+		t.Error("something was written")
+	}
+	_, err = repokit.TryLines(r, `{"node":{"type":"N","summary":"`+repokit.Doubted+`"}}`+"\n"+
+		`{"node":{"type":"N","summary":"`+repokit.AwsKey+` glpat-`+"a1B2c3D4e5F6g7H8i9J0"+`"}}`)
+	refusedAt(t, err, "test.jsonl:2: node.summary", "aws-access-token", "gitlab-pat")
+	if res, err := repokit.TryLines(r, `{"remove":{"node":"a"}}`); err != nil || res.Nodes.Removed != 1 {
+		t.Error(res, err)
+	}
+}
+
+// allowing returns by with options about credentials.
+func allowing(o state.SecretOptions) state.Stamp {
+	by := repokit.By
+	by.Secrets = o
+	return by
+}
+
+func TestSecretsAllowedAndReported(t *testing.T) {
+	r := repokit.OpenMem(t)
+	text := `{"node":{"key":"a","type":"N","summary":"` + repokit.AwsKey + `"}}` + "\n" +
+		`{"node":{"key":"b","type":"N","summary":"` + repokit.Doubted + `"}}`
+	commit := func(text string, o state.SecretOptions) (*core.CommitResult, error) {
+		return r.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), "x.jsonl"),
+			core.CommitOptions{Stamp: allowing(o), Message: "m"})
+	}
+	_, err := commit(text, state.SecretOptions{Allow: []string{"github-pat"}})
+	refusedAt(t, err, "x.jsonl:1: node.summary", "aws-access-token")
+	res, err := commit(text, state.SecretOptions{Allow: []string{"aws-access-token"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := state.SecretFinding{Rule: "generic-api-key", Field: "node.summary", File: "x.jsonl", Line: 2}
+	if f := res.Secrets.Findings; len(f) != 1 || f[0] != want {
+		t.Errorf("%+v", f)
+	}
+
+	var bulk strings.Builder
+	for i := range state.BulkChanges {
+		fmt.Fprintf(&bulk, `{"node":{"key":"n%d","type":"N","summary":"%s"}}`+"\n", i,
+			strings.Repeat(repokit.AwsKey, i&1))
+	}
+	_, err = commit(bulk.String(), state.SecretOptions{})
+	refusedAt(t, err, "x.jsonl:2: node.summary", "aws-access-token")
+	bulk.WriteString(`{"node":{"key":"more","type":"N"}}`)
+	_, err = commit(bulk.String(), state.SecretOptions{Strict: true})
+	refusedAt(t, err, "x.jsonl:2: node.summary", "aws-access-token")
+	var secret *state.SecretError
+	if !errors.As(err, &secret) || !secret.Bulk {
+		t.Errorf("%+v does not say that it is of Strict", secret)
+	}
+	res, err = commit(bulk.String(), state.SecretOptions{})
+	if err != nil || len(res.Secrets.Findings) != 100 || res.Secrets.More != state.BulkChanges/2-100 {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+// TestSecretsInMessages covers what operations say of themselves.
+func TestSecretsInMessages(t *testing.T) {
+	r := repokit.OpenMem(t)
+	repokit.Lines(t, r, `{"node":{"key":"a","type":"N"}}`)
+	first := repokit.Head(t, r).CID()
+	repokit.Lines(t, r, `{"node":{"key":"b","type":"N"}}`)
+	change := func() state.Changes {
+		return state.ReadChanges(strings.NewReader(`{"node":{"key":"c","type":"N"}}`), "")
+	}
+	message := "rotate " + repokit.AwsKey
+	opt := core.CommitOptions{Stamp: repokit.By, Message: message}
+	_, err := r.Commit(t.Context(), change(), opt)
+	refusedAt(t, err, "message", "aws-access-token")
+	task := repokit.By
+	task.Task = message
+	_, err = r.Commit(t.Context(), change(), core.CommitOptions{Stamp: task})
+	refusedAt(t, err, "task", "aws-access-token")
+	if _, err := r.StageChanges(t.Context(), change(), core.StageOptions{Stamp: repokit.By}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.CommitStaged(t.Context(), "", opt)
+	refusedAt(t, err, "message", "aws-access-token")
+	_, err = merging.Revert(t.Context(), r, "HEAD", core.MergeOptions{CommitOptions: opt})
+	refusedAt(t, err, "message", "aws-access-token")
+	_, err = merging.Merge(t.Context(), r, first.String(), core.MergeOptions{CommitOptions: opt})
+	refusedAt(t, err, "message", "aws-access-token")
+	_, err = merging.Restore(t.Context(), r, "HEAD", []string{"a"}, opt)
+	refusedAt(t, err, "message", "aws-access-token")
+	_, err = r.CreateTag(t.Context(), "v1", "HEAD", core.TagOptions{
+		RefOptions: core.RefOptions{Stamp: repokit.By}, Annotate: true, Message: message,
+	})
+	refusedAt(t, err, "message", "aws-access-token")
+	_, err = r.StageChanges(t.Context(), state.ReadChanges(strings.NewReader(
+		`{"node":{"key":"`+repokit.AwsKey+`","type":"N"}}`), ""), core.StageOptions{Stamp: repokit.By})
+	refusedAt(t, err, "line 1: node.key", "aws-access-token")
+
+	// What was allowed once is quoted by no message that is made of it.
+	opt.Stamp = allowing(state.SecretOptions{Allow: []string{"aws-access-token"}})
+	if _, err := r.Commit(t.Context(), change(), opt); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := merging.Revert(t.Context(), r, "HEAD", core.MergeOptions{
+		CommitOptions: core.CommitOptions{Stamp: repokit.By},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	m, err := repokit.Head(t, r).Message(t.Context())
+	if err != nil || strings.Contains(m, repokit.AwsKey) || !strings.Contains(m, "[secret:aws-access-token]") {
+		t.Errorf("the message is %q, %v", m, err)
+	}
+}
+
+// TestSecretsThatComeIn sees to it that merges and imports keep their bytes, and report.
+func TestSecretsThatComeIn(t *testing.T) {
+	r := repokit.OpenMem(t)
+	repokit.Lines(t, r, `{"node":{"key":"a","type":"N"}}`+"\n"+`{"node":{"key":"b","type":"N"}}`)
+	base := repokit.Head(t, r).CID()
+	repokit.Fork(t, r, "other", base)
+	text := `{"node":{"key":"s","type":"N","summary":"` + repokit.AwsKey + `"}}
+{"edge":{"type":"t","src":"a","dst":"b","props":{"p":"` + repokit.AwsKey + `"}}}
+{"mark":{"node":"a","state":"stale","reason":"` + repokit.AwsKey + `"}}
+{"node":{"key":"long","type":"N","content":"` + strings.Repeat("word ", 70_000) + repokit.AwsKey + `"}}`
+	stamp := allowing(state.SecretOptions{Allow: []string{"aws-access-token"}})
+	_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), ""),
+		core.CommitOptions{Stamp: stamp, Message: "m", Branch: "other"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := func(report state.SecretReport) string {
+		var out []string
+		for _, f := range report.Findings {
+			out = append(out, f.Field)
+			if f.Rule != "aws-access-token" || f.Item == "" || f.Line != 0 {
+				t.Errorf("%+v", f)
+			}
+		}
+		slices.Sort(out)
+		return strings.Join(out, " ")
+	}
+	const all = "edge.props.p mark.reason node.content node.summary"
+	repokit.Fork(t, r, "third", base)
+	forward := repokit.Options("third")
+	res, err := merging.Merge(t.Context(), r, "other", forward)
+	if err != nil || !res.FastForward || fields(res.Secrets) != all {
+		t.Errorf("%+v, %v", res, err)
+	}
+	repokit.Lines(t, r, `{"node":{"key":"mine","type":"N"}}`)
+	res, err = merging.Merge(t.Context(), r, "other", repokit.Options(""))
+	if err != nil || res.FastForward || fields(res.Secrets) != all {
+		t.Errorf("%+v, %v", res, err)
+	}
+
+	file, _ := repokit.Export(t, r, exchange.ExportOptions{All: true})
+	to := repokit.OpenMem(t)
+	for _, dry := range []bool{true, false} {
+		in, err := repokit.TryImport(to, file, exchange.ImportOptions{Stamp: repokit.By, DryRun: dry})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fields(in.Secrets); got != "edge.props.p mark.reason node.summary text" {
+			t.Errorf("dry %t: %s", dry, got)
+		}
+	}
+	if again, err := repokit.TryImport(to, file, exchange.ImportOptions{Stamp: repokit.By}); err != nil ||
+		len(again.Secrets.Findings) != 0 {
+		t.Errorf("again: %+v, %v", again, err)
+	}
+}
+
+// TestSecretsResolve refuses a credential in lines that resolve a conflict.
+func TestSecretsResolve(t *testing.T) {
+	r, _, _ := repokit.Conflicted(t)
+	_, err := merging.ResolveConflict(t.Context(), r, "a", repokit.Changes(`{"node":{"key":"a","summary":"`+repokit.AwsKey+`"}}`),
+		repokit.Options("").CommitOptions)
+	refusedAt(t, err, "fix:1: node.summary", "aws-access-token")
+}
+
+// BenchmarkGuardBulk tells how much of a bulk commit of 10^5 nodes goes into looking for credentials:
+// guard alone looks at the changes that commit writes. The texts are prose, or have a hash and the
+// name of a file, around which keywords are looked for.
+func BenchmarkGuardBulk(b *testing.B) {
+	const nodes = 100_000
+	texts := map[string]string{
+		"prose": "Yesterday Alice moved the billing service from MySQL to PostgreSQL because the old cluster " +
+			"ran out of disk. Bob did not agree, and said so in the meeting of the platform team.",
+		"names": "Commit 9fceb02d0ae598e95dc970b74767f19372d61af8 changes internal/cli/commands_test.go: " +
+			"the token bucket of the key server refills at ten a second, as Bob asked for in the meeting.",
+	}
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		var list []graph.Change
+		for i := range nodes {
+			n := &graph.NodeChange{Key: fmt.Sprintf("node/%d", i), Type: "fact",
+				Summary: new(fmt.Sprintf("%s %d", texts[name], i))}
+			list = append(list, graph.Change{Node: n})
+		}
+		all := func(yield func(graph.Change, error) bool) {
+			for _, c := range list {
+				if !yield(c, nil) {
+					return
+				}
+			}
+		}
+		b.Run(name+"/commit", func(b *testing.B) {
+			for b.Loop() {
+				r, err := care.New(b.Context(), mem.New(), repokit.By, core.Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := r.Commit(b.Context(), all, core.CommitOptions{Stamp: repokit.By, Message: "m"}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(name+"/guard", func(b *testing.B) {
+			for b.Loop() {
+				for i := range list {
+					guard.Change(&list[i])
+				}
+			}
+		})
+	}
+}

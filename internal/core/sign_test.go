@@ -1,0 +1,503 @@
+package core_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/merging"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// secret returns the secret whose seed is n in every byte.
+func secret(t testing.TB, n byte) commit.Secret {
+	t.Helper()
+	s, err := commit.NewSecret(bytes.NewReader(bytes.Repeat([]byte{n}, commit.KeyLen)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// trusting trusts the keys it lists, by name, up to a time.
+type trusting struct {
+	names map[commit.Key]string
+	until graph.Time
+}
+
+func (v trusting) Trust(key commit.Key, at graph.Time) commit.Trust {
+	name, ok := v.names[key]
+	switch {
+	case !ok:
+		return commit.Trust{State: commit.Untrusted}
+	case at >= v.until:
+		return commit.Trust{State: commit.Revoked, Name: name, Reason: "over"}
+	}
+	return commit.Trust{State: commit.Signed, Name: name}
+}
+
+// note commits one node of a key, signed where sign is given, and returns the result.
+func note(
+	t testing.TB, r *core.Repo, key string, at graph.Time, sign commit.SignFunc,
+) *core.CommitResult {
+	t.Helper()
+	stamp := repokit.By
+	stamp.Time, stamp.Sign = at, sign
+	line := fmt.Sprintf(`{"node":{"key":%q,"type":"Note"}}`, key)
+	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "test"),
+		core.CommitOptions{Stamp: stamp, Message: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// verified lists "MESSAGE STATE NAME" of a history.
+func verified(t testing.TB, r *core.Repo, from, until []ipld.CID, v commit.Verifier) []string {
+	t.Helper()
+	var out []string
+	for e, err := range r.VerifyHistory(t.Context(), from, until, v) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, fmt.Sprintf("%s %s %s", repokit.Said(t, r, e.Commit.Message), e.State, e.Name))
+	}
+	return out
+}
+
+func TestVerifyHistory(t *testing.T) {
+	r := repokit.OpenMem(t)
+	ada, bob := secret(t, 1), secret(t, 2)
+	var at []ipld.CID
+	at = append(at, note(t, r, "one", 10, ada.Sign).Commit)
+	at = append(at, note(t, r, "two", 20, nil).Commit)
+	at = append(at, note(t, r, "three", 30, bob.Sign).Commit)
+	at = append(at, note(t, r, "four", 40, ada.Sign).Commit)
+	v := trusting{map[commit.Key]string{ada.Key(): "ada"}, 40}
+	want := []string{"four revoked ada", "three untrusted ", "two unsigned ", "one signed ada"}
+	if diff := cmp.Diff(want, verified(t, r, at[3:], nil, v)); diff != "" {
+		t.Errorf("history (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want[1:3], verified(t, r, at[2:3], at[:1], v)); diff != "" {
+		t.Errorf("range (-want +got):\n%s", diff)
+	}
+	require := func(from, until []ipld.CID) error {
+		return r.RequireSigned(t.Context(), from, until, v)
+	}
+	if err := require(at[:1], nil); err != nil {
+		t.Errorf("one signed commit: %v", err)
+	}
+	if err := require(at[3:], at[3:]); err != nil {
+		t.Errorf("no commit: %v", err)
+	}
+	var refused *core.UnsignedError
+	err := require(at[3:], nil)
+	if !errors.As(err, &refused) || !errors.Is(err, core.ErrUnsigned) {
+		t.Fatalf("three commits that are not signed: %v", err)
+	}
+	wantText := fmt.Sprintf("signatures are required: %s is revoked, %s is untrusted, %s is unsigned",
+		at[3], at[2], at[1])
+	if refused.Total != 3 || len(refused.First) != 3 || err.Error() != wantText {
+		t.Errorf("%d refused: %v, want %s", refused.Total, err, wantText)
+	}
+	if err := r.RequireSigned(t.Context(), []ipld.CID{{}}, nil, v); err == nil {
+		t.Error("no error for a commit that does not exist")
+	}
+}
+
+func TestRequireSignedNamesFew(t *testing.T) {
+	r := repokit.OpenMem(t)
+	var last ipld.CID
+	for i := range 25 {
+		last = note(t, r, fmt.Sprint(i), 1, nil).Commit
+	}
+	err := r.RequireSigned(t.Context(), []ipld.CID{last}, nil, nil)
+	if err == nil || !strings.HasSuffix(err.Error(), "is unsigned, 5 more") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestSignedCommit holds that a signature changes the commit's CID and nothing else.
+func TestSignedCommit(t *testing.T) {
+	plain, signed := repokit.OpenMem(t), repokit.OpenMem(t)
+	a := note(t, plain, "one", 10, nil)
+	b := note(t, signed, "one", 10, secret(t, 1).Sign)
+	c := note(t, repokit.OpenMem(t), "one", 10, secret(t, 1).Sign)
+	if a.Commit == b.Commit || a.Graph != b.Graph || b.Commit != c.Commit {
+		t.Errorf("unsigned %s, signed %s and %s", a.Commit, b.Commit, c.Commit)
+	}
+	x, y := repokit.Head(t, plain).Commit(), repokit.Head(t, signed).Commit()
+	if x.Change != y.Change || !bytes.Equal(x.Unsigned(), y.Unsigned()) {
+		t.Error("the signature changes more than itself")
+	}
+	if len(y.Signature) != commit.SignatureLen {
+		t.Errorf("signature of %d bytes", len(y.Signature))
+	}
+}
+
+// TestSignStaged signs what a stage holds, merged onto a branch that moved.
+func TestSignStaged(t *testing.T) {
+	r := repokit.OpenMem(t)
+	note(t, r, "one", 10, nil)
+	stage := core.StageOptions{Stamp: repokit.By}
+	lines := strings.NewReader(`{"node":{"key":"staged","type":"Note"}}`)
+	if _, err := r.StageChanges(t.Context(), state.ReadChanges(lines, "test"), stage); err != nil {
+		t.Fatal(err)
+	}
+	note(t, r, "two", 20, nil)
+	stamp := repokit.By
+	stamp.Sign = secret(t, 1).Sign
+	res, err := r.CommitStaged(t.Context(), "", core.CommitOptions{Stamp: stamp, Message: "staged"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := trusting{map[commit.Key]string{secret(t, 1).Key(): "ada"}, graph.MaxTime}
+	if got := verified(t, r, []ipld.CID{res.Commit}, res.Parents, v); len(got) != 1 ||
+		got[0] != "staged signed ada" {
+		t.Errorf("staged commit: %q", got)
+	}
+}
+
+// TestSignFails holds that nothing is written where signing fails, or where what a signer gives
+// does not hold.
+func TestSignFails(t *testing.T) {
+	r := repokit.OpenMem(t)
+	note(t, r, "one", 10, nil)
+	before, err := r.Refs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("no key")
+	for want, sign := range map[error]commit.SignFunc{
+		broken:              func([]byte) ([]byte, error) { return nil, broken },
+		commit.ErrSignature: func([]byte) ([]byte, error) { return make([]byte, 97), nil },
+	} {
+		stamp := repokit.By
+		stamp.Sign = sign
+		_, err := r.Commit(t.Context(), state.ReadChanges(
+			strings.NewReader(`{"node":{"key":"x","type":"Note"}}`), "test"),
+			core.CommitOptions{Stamp: stamp, Message: "x"})
+		if !errors.Is(err, want) {
+			t.Errorf("error %v, want %v", err, want)
+		}
+	}
+	after, err := r.Refs(t.Context())
+	same := cmp.Comparer(func(a, b ipld.CID) bool { return a == b })
+	if diff := cmp.Diff(before, after, same); diff != "" || err != nil {
+		t.Errorf("refs changed (-before +after):\n%s%v", diff, err)
+	}
+}
+
+// TestVerifyMeetsDamage tells a missing commit from a bad signature.
+func TestVerifyMeetsDamage(t *testing.T) {
+	r := repokit.OpenMem(t)
+	gone := ipld.Sum(ipld.DagCBOR, []byte("gone"))
+	n := 0
+	for _, err := range r.VerifyHistory(t.Context(), []ipld.CID{gone}, nil, nil) {
+		if n++; !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("missing commit: %v", err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d items, want the error alone", n)
+	}
+}
+
+// TestMergeRequiresSignatures merges only what is signed, whether the branch would simply move, a
+// commit be made, or conflicts remain.
+func TestMergeRequiresSignatures(t *testing.T) {
+	ada := secret(t, 1)
+	v := trusting{map[commit.Key]string{ada.Key(): "ada"}, graph.MaxTime}
+	opt := core.MergeOptions{
+		CommitOptions: core.CommitOptions{Stamp: repokit.By},
+		Verify: func(commits iter.Seq2[commit.LogEntry, error]) error {
+			return core.RequireSigned(commits, v)
+		},
+	}
+	opt.Sign = ada.Sign
+	r := repokit.OpenMem(t)
+	note(t, r, "one", 10, nil) // of our own: not asked about
+	first := repokit.Head(t, r).CID()
+	signed := note(t, r, "two", 20, ada.Sign).Commit
+	unsigned := note(t, r, "three", 30, nil).Commit
+	other := func() *core.Repo {
+		t.Helper()
+		trial, err := r.Trial(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return trial
+	}
+	// A branch at the first commit, beside main.
+	at := func(r *core.Repo, name string, c ipld.CID) {
+		t.Helper()
+		_, err := r.CreateBranch(t.Context(), name, c.String(), core.RefOptions{Stamp: repokit.By})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, forward := range []bool{true, false} {
+		trial := other()
+		at(trial, "ours", first)
+		opt.Branch, opt.NoFastForward = "ours", !forward
+		_, err := merging.Merge(t.Context(), trial, unsigned.String(), opt)
+		if !errors.Is(err, core.ErrUnsigned) || !strings.Contains(err.Error(), unsigned.String()) ||
+			strings.Contains(err.Error(), signed.String()) {
+			t.Errorf("forward %v, unsigned: %v", forward, err)
+		}
+		res, err := merging.Merge(t.Context(), trial, signed.String(), opt)
+		if err != nil {
+			t.Fatalf("forward %v, signed: %v", forward, err)
+		}
+		if res.FastForward != forward {
+			t.Errorf("forward %v, want %v", res.FastForward, forward)
+		}
+		got := verified(t, trial, []ipld.CID{res.Commit}, []ipld.CID{signed}, v)
+		if forward != (len(got) == 0) || !forward && !strings.HasSuffix(got[0], " signed ada") {
+			t.Errorf("the merge commit: %q", got)
+		}
+	}
+}
+
+// TestContinueRequiresSignatures asks again when a merge that conflicted is finished.
+func TestContinueRequiresSignatures(t *testing.T) {
+	r := repokit.OpenMem(t)
+	opt := core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: repokit.By}}
+	change := func(branch, summary string) ipld.CID {
+		t.Helper()
+		line := fmt.Sprintf(`{"node":{"key":"one","type":"Note","summary":%q}}`, summary)
+		res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "test"),
+			core.CommitOptions{Stamp: repokit.By, Message: summary, Branch: branch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Commit
+	}
+	change("", "base")
+	if _, err := r.CreateBranch(t.Context(), "theirs", "", core.RefOptions{Stamp: repokit.By}); err != nil {
+		t.Fatal(err)
+	}
+	theirs := change("theirs", "theirs")
+	ours := change("", "ours")
+	var conflict *core.MergeError
+	if _, err := merging.Merge(t.Context(), r, "theirs", opt); !errors.As(err, &conflict) {
+		t.Fatalf("no conflict: %v", err)
+	}
+	for _, c := range conflict.Conflicts {
+		_, err := merging.ResolveConflict(t.Context(), r, c.Item.String(),
+			merging.Choice{Take: graph.TakeTheirs}, opt.CommitOptions)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	opt.Verify = func(commits iter.Seq2[commit.LogEntry, error]) error {
+		return core.RequireSigned(commits, nil)
+	}
+	_, err := merging.ContinueMerge(t.Context(), r, opt)
+	if !errors.Is(err, core.ErrUnsigned) || !strings.Contains(err.Error(), theirs.String()) {
+		t.Errorf("continue: %v", err)
+	}
+	if got := repokit.Head(t, r).CID(); got != ours {
+		t.Errorf("the branch moved to %s", got)
+	}
+	opt.Verify = nil
+	if _, err := merging.ContinueMerge(t.Context(), r, opt); err != nil {
+		t.Errorf("without the rule: %v", err)
+	}
+}
+
+// TestSignAmended holds that amending keeps the change, and makes the signature or keeps its key, never
+// carrying over one that was made of something else.
+func TestSignAmended(t *testing.T) {
+	r := repokit.OpenMem(t)
+	ada := secret(t, 1)
+	note(t, r, "one", 10, nil)
+	change := repokit.Head(t, r).Commit().Change
+	v := trusting{map[commit.Key]string{ada.Key(): "ada"}, graph.MaxTime}
+	none := func(func(graph.Change, error) bool) {}
+	for _, step := range []struct {
+		name, message string
+		sign          commit.SignFunc
+		noChange      bool
+		want          string
+	}{
+		{"another message, not signed", "two", nil, false, "two unsigned "},
+		{"nothing", "", nil, true, "two unsigned "},
+		{"signed", "", ada.Sign, false, "two signed ada"},
+		{"signed already", "", ada.Sign, true, "two signed ada"},
+		{"nothing, not signed", "", nil, true, "two signed ada"},
+		{"another message, signed", "three", ada.Sign, false, "three signed ada"},
+		{"another message, with another key", "four", secret(t, 2).Sign, false, ""},
+		{"another message, no more signed", "four", nil, false, ""},
+	} {
+		stamp := repokit.By
+		stamp.Time, stamp.Sign = 20, step.sign
+		res, err := r.Commit(t.Context(), none,
+			core.CommitOptions{Stamp: stamp, Message: step.message, Amend: true})
+		var sealed *state.SignedError
+		if step.want == "" && errors.As(err, &sealed) && sealed.Key == ada.Key() {
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+		got := verified(t, r, []ipld.CID{res.Commit}, nil, v)
+		if len(got) != 1 || got[0] != step.want || res.NoChange != step.noChange {
+			t.Errorf("%s: %q, no change %v, want %q", step.name, got, res.NoChange, step.want)
+		}
+		if now := repokit.Head(t, r).Commit().Change; now != change {
+			t.Errorf("%s: the change id is %s, was %s", step.name, now, change)
+		}
+	}
+}
+
+// TestSignRebased signs a commit as it is after it was merged onto a branch that moved.
+func TestSignRebased(t *testing.T) {
+	r := repokit.OpenMem(t)
+	ada := secret(t, 1)
+	base := note(t, r, "one", 10, nil).Commit
+	moved := note(t, r, "two", 20, nil).Commit
+	stamp := repokit.By
+	stamp.Sign = ada.Sign
+	res, err := r.Commit(t.Context(), state.ReadChanges(
+		strings.NewReader(`{"node":{"key":"three","type":"Note"}}`), "test"),
+		core.CommitOptions{Stamp: stamp, Message: "three", Base: &base})
+	if err != nil || !res.Rebased {
+		t.Fatalf("rebased %v, %v", res != nil && res.Rebased, err)
+	}
+	v := trusting{map[commit.Key]string{ada.Key(): "ada"}, graph.MaxTime}
+	got := verified(t, r, []ipld.CID{res.Commit}, []ipld.CID{moved}, v)
+	if diff := cmp.Diff([]string{"three signed ada"}, got); diff != "" {
+		t.Errorf("rebased commit (-want +got):\n%s", diff)
+	}
+}
+
+// TestForged changes one thing at a time in a signed commit of a repository whose hashes are all
+// right: fsck finds nothing, verify everything.
+func TestForged(t *testing.T) {
+	ada, eve := secret(t, 1), secret(t, 2)
+	v := trusting{map[commit.Key]string{ada.Key(): "ada"}, graph.MaxTime}
+	for name, edit := range map[string]func(*commit.Commit){
+		"message":   func(c *commit.Commit) { c.Message = commit.Message{Text: "forged"} },
+		"author":    func(c *commit.Commit) { c.Author = "ada" },
+		"time":      func(c *commit.Commit) { c.Time++ },
+		"change":    func(c *commit.Commit) { c.Change[0] ^= 1 },
+		"unknown":   func(c *commit.Commit) { c.Extra = []ipld.Entry{{Key: "zz"}} },
+		"signature": func(c *commit.Commit) { c.Signature[96] ^= 1 },
+		"key":       func(c *commit.Commit) { key := eve.Key(); copy(c.Signature[1:], key[:]) },
+		"dropped":   func(c *commit.Commit) { c.Signature = nil },
+		"other":     func(c *commit.Commit) { c.Signature = []byte("signed") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			st := mem.New()
+			r, err := care.New(t.Context(), st, repokit.By, core.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			note(t, r, "one", 10, ada.Sign)
+			note(t, r, "two", 20, ada.Sign)
+			forged, err := testkit.Forge(t.Context(), st, core.DefaultBranch, edit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			repokit.CheckClean(t, r)
+			want := commit.Bad
+			if name == "dropped" {
+				want = commit.Unsigned
+			}
+			var got []commit.SignatureState
+			for e, err := range r.VerifyHistory(t.Context(), []ipld.CID{forged}, nil, v) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if e.Key.IsZero() != (e.State != commit.Signed) || (e.Reason == "") != (e.State != commit.Bad) {
+					t.Errorf("verdict %+v", e.Verdict)
+				}
+				got = append(got, e.State)
+			}
+			if diff := cmp.Diff([]commit.SignatureState{want, commit.Signed}, got); diff != "" {
+				t.Errorf("states (-want +got):\n%s", diff)
+			}
+			err = r.RequireSigned(t.Context(), []ipld.CID{forged}, nil, v)
+			if !errors.Is(err, core.ErrUnsigned) {
+				t.Errorf("required: %v", err)
+			}
+		})
+	}
+}
+
+// TestPurgeThatCannotSign has signing fail at each signature of a purge in turn: nothing is erased then, and the purge
+// that can sign leaves redactions that are signed.
+func TestPurgeThatCannotSign(t *testing.T) {
+	r, ada := repokit.OpenMem(t), secret(t, 1)
+	at := note(t, r, "one", 10, nil).Commit
+	note(t, r, "two", 20, nil)
+	made, allowed := 0, 0
+	stamp := repokit.By
+	stamp.Time, stamp.Sign = 30, func(b []byte) ([]byte, error) {
+		if made++; made > allowed {
+			return nil, io.ErrClosedPipe
+		}
+		return ada.Sign(b)
+	}
+	erased := func() (list []core.RedactionEntry) {
+		for e, err := range r.Redactions(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, e)
+		}
+		return list
+	}
+	var err error
+	for ; allowed < 10; allowed++ {
+		made = 0
+		head, _ := r.Snapshot(t.Context(), "HEAD")
+		if _, err = care.Purge(t.Context(), r, "one", care.PurgeOptions{Stamp: stamp}); err == nil {
+			break
+		}
+		if !errors.Is(err, io.ErrClosedPipe) {
+			t.Fatal(err)
+		}
+		snap, err := r.At(t.Context(), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := snap.Name(t.Context(), "one")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, _, err := snap.Node(t.Context(), id)
+		after, _ := r.Snapshot(t.Context(), "HEAD")
+		if err != nil || n.Type != "Note" || len(erased()) > 0 || head.CID() != after.CID() {
+			t.Fatalf("signing failed after %d, and something changed: %+v, %v", allowed, n, err)
+		}
+	}
+	if err != nil || allowed < 2 {
+		t.Fatalf("%v after %d signatures", err, allowed)
+	}
+	list := erased()
+	for _, e := range list {
+		if key, err := e.Record.Signer(e.CID); err != nil || key != ada.Key() {
+			t.Errorf("%s is signed by %v, %v", e.CID, key, err)
+		}
+	}
+	if len(list) == 0 {
+		t.Error("nothing was erased")
+	}
+}

@@ -1,0 +1,257 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+// Snapshot is the memory as one commit, or one stage, left it. It is immutable and safe for
+// concurrent use as long as its repository is open.
+type Snapshot struct {
+	Repo   *Repo
+	Id     ipld.CID       // the commit; undefined for a stage and for the state before the first
+	Record *commit.Commit // nil likewise
+	State  *state.State
+}
+
+// Snapshot returns the memory at a revision (see Resolve).
+func (r *Repo) Snapshot(ctx context.Context, rev string) (s *Snapshot, err error) {
+	err = r.afresh(ctx, func(store.Head) error {
+		c, err := r.Resolve(ctx, rev)
+		if err == nil {
+			s, err = r.At(ctx, c)
+		}
+		return err
+	})
+	return s, err
+}
+
+// At returns the memory at a commit; the undefined CID gives the empty memory.
+func (r *Repo) At(ctx context.Context, c ipld.CID) (*Snapshot, error) {
+	s := &Snapshot{Repo: r, Id: c}
+	if !c.Defined() {
+		var err error
+		s.State, err = r.LoadState(ctx, state.Roots{})
+		return s, err
+	}
+	r.Keep.Lease(c) // before reading: what is found now stays
+	rec, err := r.ReadCommit(ctx, c)
+	if err == nil {
+		s.Record = rec
+		s.State, err = r.LoadState(ctx, state.RootsOf(rec))
+	}
+	if err != nil {
+		r.Keep.release(c)
+		return nil, err
+	}
+	r.Keep.whileUsed(s.State, c)
+	return s, nil
+}
+
+// LoadState reads a state for reading. Empty trees, which are not stored before the first commit,
+// live in a buffer of the state's own.
+func (r *Repo) LoadState(
+	ctx context.Context, at state.Roots,
+) (*state.State, error) {
+	buffer := store.NewStage(r.Facts(), 0)
+	return state.LoadState(ctx, prolly.NewNodes(buffer, r.Trees), buffer, at)
+}
+
+// CID returns the snapshot's commit, undefined where it is none.
+func (s *Snapshot) CID() ipld.CID { return s.Id }
+
+// Commit returns the commit record, nil where the snapshot is of no commit.
+func (s *Snapshot) Commit() *commit.Commit { return s.Record }
+
+// Message returns the text of the commit's message as Repo.Message does, "" where there is no commit.
+func (s *Snapshot) Message(ctx context.Context) (string, error) {
+	if s.Record == nil {
+		return "", nil
+	}
+	return s.Repo.Message(ctx, s.Record.Message)
+}
+
+// Graph returns the CID of the graph: the identity of what is known here. It is undefined before
+// the first commit.
+func (s *Snapshot) Graph() ipld.CID { return s.State.Root }
+
+// Sizes returns the numbers of nodes, edges, marks and embeddings.
+func (s *Snapshot) Sizes() (nodes, edges, marks, vectors uint64) {
+	st := s.State
+	return st.Nodes.Len(), st.Edges.Len(), st.Marks.Len(), st.Vectors.Len()
+}
+
+// Node returns a node and the CID of its record. It returns a *NotFoundError where there is none. A
+// node that was purged is stood in for by one with its id, the type RedactedType and a summary that
+// says why; Repo.Redaction of the CID tells it from others.
+func (s *Snapshot) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error) {
+	n, c, err := s.State.Shown(ctx, id)
+	if err == nil && n == nil {
+		err = &state.NotFoundError{What: "node", Name: id.String()}
+	}
+	return n, c, err
+}
+
+// Edge returns an edge and the CID of its record. It returns a *NotFoundError where there is none.
+func (s *Snapshot) Edge(ctx context.Context, id graph.ID) (*graph.Edge, ipld.CID, error) {
+	e, c, err := s.State.Edge(ctx, id)
+	if err == nil && e == nil {
+		err = &state.NotFoundError{What: "edge", Name: id.String()}
+	}
+	return e, c, err
+}
+
+// Mark returns the mark of a node or edge, nil where it has none.
+func (s *Snapshot) Mark(ctx context.Context, on graph.Target, id graph.ID) (*graph.Mark, error) {
+	return s.State.Mark(ctx, on, id)
+}
+
+// Content returns the whole text of a node's content, "" for nil.
+func (s *Snapshot) Content(ctx context.Context, c *graph.Content) (string, error) {
+	return s.State.Content(ctx, c)
+}
+
+// ContentStart returns the beginning of a content: at least n bytes of it where it has so many, and
+// no more than a chunk beyond. A character may be cut at its end.
+func (s *Snapshot) ContentStart(
+	ctx context.Context, c *graph.Content, n int,
+) (string, error) {
+	return s.State.ContentStart(ctx, c, n)
+}
+
+// Adjacency returns the adjacency trees, for walking.
+func (s *Snapshot) Adjacency() adjacency.Trees { return s.State.Adjacency() }
+
+// Name resolves the name of a node: its exact key, else its full id, else a unique prefix of its id
+// of at least 4 hex digits. "key:" and "id:" before the name force one reading. It returns a
+// *NotFoundError or an *AmbiguousError.
+func (s *Snapshot) Name(ctx context.Context, name string) (graph.ID, error) {
+	if key, ok := strings.CutPrefix(name, "key:"); ok {
+		return s.named(ctx, name, graph.NodeID(key))
+	}
+	rest, forced := strings.CutPrefix(name, "id:")
+	if !forced {
+		id, err := s.named(ctx, name, graph.NodeID(name))
+		if !errors.Is(err, store.ErrNotFound) {
+			return id, err
+		}
+	}
+	if id, err := graph.ParseID(rest); err == nil {
+		return s.named(ctx, name, id)
+	}
+	return only(ctx, s.State.Nodes, "node", name, rest)
+}
+
+// EdgeName resolves the name of an edge: its full id, or a unique prefix of at least 4 hex digits,
+// with "id:" before it or not. It returns a *NotFoundError or an *AmbiguousError.
+func (s *Snapshot) EdgeName(ctx context.Context, name string) (graph.ID, error) {
+	return only(ctx, s.State.Edges, "edge", name, strings.TrimPrefix(name, "id:"))
+}
+
+func (s *Snapshot) named(ctx context.Context, name string, id graph.ID) (graph.ID, error) {
+	_, ok, err := s.State.Nodes.Get(ctx, id[:])
+	if err == nil && !ok {
+		err = &state.NotFoundError{What: "node", Name: name}
+	}
+	return id, err
+}
+
+// only returns the only id of a tree that begins with a prefix of hex digits. Errors call what the
+// tree holds what, and what was asked for name.
+func only(
+	ctx context.Context, tree *prolly.Map, what, name, prefix string,
+) (graph.ID, error) {
+	id, n, err := ByPrefix(ctx, tree, prefix)
+	switch {
+	case err != nil:
+		return graph.ID{}, fmt.Errorf("find %s %q: %w", what, prefix, err)
+	case n == 0:
+		return graph.ID{}, &state.NotFoundError{What: what, Name: name}
+	case n > 1:
+		return graph.ID{}, &state.AmbiguousError{What: what, Name: name}
+	}
+	return id, nil
+}
+
+// ByPrefix returns the first id of a tree that begins with a prefix of hex digits and how many there
+// are, 2 standing for more than one.
+func ByPrefix(
+	ctx context.Context, tree *prolly.Map, prefix string,
+) (first graph.ID, n int, err error) {
+	low, digits, ok := prefixID(prefix)
+	if !ok {
+		return first, 0, nil
+	}
+	for kv, err := range tree.Scan(ctx, low[:], nil) {
+		if err != nil {
+			return first, 0, err
+		}
+		id := graph.ID(kv.Key)
+		if !hasPrefix(id, low, digits) {
+			break
+		}
+		if n++; n > 1 {
+			return first, n, nil
+		}
+		first = id
+	}
+	return first, n, nil
+}
+
+// prefixID reads a prefix of an id's text form, in lower case, hyphens at their places allowed, as the smallest
+// id that has it and the number of hex digits. It is not ok under 4 digits.
+func prefixID(s string) (low graph.ID, digits int, ok bool) {
+	for i := 0; i < len(s); i++ {
+		var nibble byte
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+			nibble = c - '0'
+		case c >= 'a' && c <= 'f':
+			nibble = c - 'a' + 10
+		case c == '-' && (i == 8 || i == 13 || i == 18 || i == 23):
+			continue
+		default:
+			return low, 0, false
+		}
+		if digits == 2*graph.IDLen {
+			return low, 0, false
+		}
+		low[digits/2] |= nibble << (4 * (1 - digits%2))
+		digits++
+	}
+	return low, digits, digits >= MinPrefix
+}
+
+func hasPrefix(id, low graph.ID, digits int) bool {
+	full := digits / 2
+	if string(id[:full]) != string(low[:full]) {
+		return false
+	}
+	return digits%2 == 0 || id[full]>>4 == low[full]>>4
+}
+
+// IDs yields the ids of all nodes in order.
+func (s *Snapshot) IDs(ctx context.Context) iter.Seq2[graph.ID, error] {
+	return func(yield func(graph.ID, error) bool) {
+		for kv, err := range s.State.Nodes.Scan(ctx, nil, nil) {
+			var id graph.ID
+			if err == nil {
+				id = graph.ID(kv.Key)
+			}
+			if !yield(id, err) || err != nil {
+				return
+			}
+		}
+	}
+}

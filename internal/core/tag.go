@@ -1,0 +1,158 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// TagInfo is one tag.
+type TagInfo struct {
+	Name   string
+	Commit ipld.CID
+	CID    ipld.CID    // of the record; undefined for a plain tag
+	Record *commit.Tag // nil for a plain tag
+}
+
+// TagOptions says how a tag is made.
+type TagOptions struct {
+	RefOptions
+	Annotate bool // record who made it, when and why; else the tag is a ref alone
+	Message  string
+}
+
+// Tags returns all tags in name order.
+func (r *Repo) Tags(ctx context.Context) ([]TagInfo, error) {
+	v, err := r.Current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []TagInfo
+	for ref, err := range v.List(ctx, graph.Tags) {
+		if err != nil {
+			return nil, err
+		}
+		tag, err := r.readTag(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, tag)
+	}
+	return all, nil
+}
+
+// Tag returns one tag. It returns a *NotFoundError where there is none of that name.
+func (r *Repo) Tag(ctx context.Context, name string) (TagInfo, error) {
+	v, err := r.Current(ctx)
+	if err != nil {
+		return TagInfo{}, err
+	}
+	ref, ok, err := v.Get(ctx, graph.TagRef(name))
+	if err == nil && !ok {
+		err = &state.NotFoundError{What: "tag", Name: name}
+	}
+	if err != nil {
+		return TagInfo{}, err
+	}
+	return r.readTag(ctx, ref)
+}
+
+func (r *Repo) readTag(ctx context.Context, ref Ref) (TagInfo, error) {
+	_, name := ref.Name.Split()
+	tag := TagInfo{Name: name}
+	var err error
+	if tag.Commit, err = r.Peel(ctx, ref.Target, string(ref.Name)); err != nil {
+		return tag, err
+	}
+	if tag.Commit != ref.Target {
+		tag.CID = ref.Target
+		tag.Record, err = commit.ReadTag(ctx, r.Facts(), ref.Target)
+	}
+	return tag, err
+}
+
+// CreateTag gives the commit of a revision, HEAD where that is empty, a name. It returns an error
+// wrapping fs.ErrExist where there is a tag of that name, unless forced, which replaces it.
+func (r *Repo) CreateTag(
+	ctx context.Context, name, rev string, opt TagOptions,
+) (TagInfo, error) {
+	tag := TagInfo{Name: name}
+	if err := CheckNewName("tag", name); err != nil {
+		return tag, err
+	}
+	if rev == "" {
+		rev = string(graph.Head)
+	}
+	_, err := r.Transact(ctx, opt.Stamp, func(t *Tx) error {
+		c, err := r.ResolveIn(ctx, t.View, rev)
+		if err != nil {
+			return err
+		}
+		ref := graph.TagRef(name)
+		_, ok, err := t.old(ctx, ref, opt.RefOptions)
+		if err == nil && ok && !opt.Force {
+			err = fmt.Errorf("tag %q: %w", name, fs.ErrExist)
+		}
+		if err != nil {
+			return err
+		}
+		tag.Commit = c
+		if opt.Annotate {
+			if tag.CID, tag.Record, err = t.annotate(ctx, tag, opt); err != nil {
+				return err
+			}
+			c = tag.CID
+		}
+		t.SetRef(ref, c)
+		return nil
+	})
+	return tag, err
+}
+
+func (t *Tx) annotate(
+	ctx context.Context, tag TagInfo, opt TagOptions,
+) (ipld.CID, *commit.Tag, error) {
+	if _, err := CheckTexts(opt.Stamp, opt.Message); err != nil {
+		return ipld.CID{}, nil, err
+	}
+	rec := &commit.Tag{
+		Target: tag.Commit, Name: tag.Name, Tagger: opt.Author, Time: opt.Time,
+	}
+	if err := commit.CheckMessage(opt.Message); err != nil {
+		return ipld.CID{}, nil, fmt.Errorf("%w: tag: %w", state.ErrInvalid, err)
+	}
+	var err error
+	if rec.Message, err = t.putMessage(ctx, opt.Message); err != nil {
+		return ipld.CID{}, nil, err
+	}
+	if err := rec.Validate(); err != nil {
+		return ipld.CID{}, nil, fmt.Errorf("%w: tag: %w", state.ErrInvalid, err)
+	}
+	c, err := t.Put(ctx, rec.Encode())
+	return c, rec, err
+}
+
+// RemoveTag removes a tag and returns what it was. Its commit stays, where something else reaches
+// it and through older operations.
+func (r *Repo) RemoveTag(ctx context.Context, name string, opt RefOptions) (TagInfo, error) {
+	var was TagInfo
+	_, err := r.Transact(ctx, opt.Stamp, func(t *Tx) error {
+		ref := graph.TagRef(name)
+		old, ok, err := t.old(ctx, ref, opt)
+		if err == nil && !ok {
+			err = &state.NotFoundError{What: "tag", Name: name}
+		}
+		if err != nil {
+			return err
+		}
+		t.RemoveRef(ref)
+		was, err = r.readTag(ctx, old)
+		return err
+	})
+	return was, err
+}

@@ -1,0 +1,96 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// TestAnswersTakeTurns asks more questions at once than are answered at a time: the others wait, one that gives up
+// leaves its place, and all are answered.
+func TestAnswersTakeTurns(t *testing.T) {
+	const most, asked = 2, 6
+	ctx := t.Context()
+	by := state.Stamp{Author: "ana", Time: 1, Command: []string{"test"}}
+	var inside atomic.Int64
+	proceed := make(chan struct{})
+	count := func(string) int {
+		inside.Add(1)
+		defer inside.Add(-1)
+		<-proceed
+		return 1
+	}
+	r, err := care.New(ctx, mem.New(), by, core.Options{Counters: retrieve.Counters{"slow": count}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := r.Answering.Most; n < runtime.GOMAXPROCS(0) {
+		t.Fatalf("%d answers at a time leave processors idle", n)
+	}
+	r.Answering.Most = most
+	changes := state.ReadChanges(strings.NewReader(`{"node":{"key":"a","type":"T","summary":"harbour lights"}}`), "lines")
+	if _, err := r.Commit(ctx, changes, core.CommitOptions{Stamp: by}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := r.Snapshot(ctx, string(graph.Head))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(ctx context.Context) error {
+		answer, err := rank.Retrieve(ctx, s, retrieve.Request{Text: "harbour", Tokenizer: "slow"})
+		if err == nil && len(answer.Items) != 1 {
+			err = errors.New("no answer")
+		}
+		return err
+	}
+	waiting := func(n int) {
+		for {
+			r.Answering.Mu.Lock()
+			got := r.Answering.Waiting.Len()
+			r.Answering.Mu.Unlock()
+			in := inside.Load()
+			if in > most {
+				t.Fatalf("%d answers at a time", in)
+			}
+			if got == n && in == most {
+				return
+			}
+			runtime.Gosched()
+		}
+	}
+	var all sync.WaitGroup
+	for range asked {
+		all.Go(func() {
+			if err := ask(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	waiting(asked - most)
+	impatient, cancel := context.WithCancel(ctx)
+	gone := make(chan error)
+	go func() { gone <- ask(impatient) }()
+	waiting(asked - most + 1)
+	cancel()
+	if err := <-gone; !errors.Is(err, context.Canceled) {
+		t.Errorf("one that gave up: %v", err)
+	}
+	waiting(asked - most)
+	close(proceed)
+	all.Wait()
+	if r.Answering.Taken > 0 || r.Answering.Waiting.Len() > 0 {
+		t.Errorf("%d turns are still taken", r.Answering.Taken)
+	}
+}

@@ -1,0 +1,307 @@
+package core_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/merging"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store/pebble"
+)
+
+// frozen holds one repository per format version, as the first release with that format wrote it,
+// and what must be read from it for ever. README.md there says more. To make that of the current
+// version anew, as long as it was not released: MNEM_REWRITE=1 go test ./internal/core -run Frozen.
+const frozen = "../../testdata/repos"
+
+// withoutReplay is the frozen repository whose receipts are of a ranking that was never released.
+const withoutReplay = "v1"
+
+// maxFrozen is how large a frozen repository may be, in bytes.
+const maxFrozen = 100_000
+
+func stampAt(n int) state.Stamp {
+	return state.Stamp{
+		Author: "Frida Frost", Agent: "scribe", Task: "freeze",
+		Time: graph.Time(1_700_000_000_000_000 + n*60_000_000), Command: []string{"freeze"},
+	}
+}
+
+// freeze makes a repository that has something of everything, the same each time.
+func freeze(t *testing.T, dir string) {
+	ctx := t.Context()
+	r, err := care.Init(ctx, dir, stampAt(0), core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	commit := func(branch, message, text string) {
+		n++
+		_, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(text), "freeze"),
+			core.CommitOptions{Stamp: stampAt(n), Branch: branch, Message: message})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(_ any, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	commit("", "first", `{"node":{"key":"ada","type":"Person","summary":"Ada keeps the ledger"}}
+{"node":{"key":"ada","props":{"team":"ops","level":3}}}
+{"node":{"key":"bo","type":"Person","summary":"Bo plants aconite"}}
+{"node":{"type":"Note","summary":"Café Zürich, 東京, and 3.5 km","context":"from a diary"}}
+{"edge":{"type":"knows","src":"ada","dst":"bo","weight":0.5,"props":{"since":2024}}}
+{"embedding":{"node":"ada","model":"m","vector":[0.25,-1,0.5]}}
+{"embedding":{"node":"ada","model":"s","sparse":{"ledger":0.75}}}`)
+	commit("", "second", fmt.Sprintf(`{"node":{"key":"log","type":"Text","content":%q}}
+{"node":{"key":"ada","props":{"team":"infra"}}}
+{"mark":{"node":"bo","state":"stale","reason":"moved away"}}`, strings.Repeat("all quiet; ", 4000)))
+	check(r.CreateTag(ctx, "v1", "HEAD", core.TagOptions{
+		RefOptions: core.RefOptions{Stamp: stampAt(10)}, Annotate: true, Message: "the first"}))
+	check(r.CreateBranch(ctx, "side", "HEAD~1", core.RefOptions{Stamp: stampAt(11)}))
+	commit("side", "aside", `{"node":{"key":"cy","type":"Person","summary":"Cy cooks"}}`)
+	check(merging.Merge(ctx, r, "side", core.MergeOptions{
+		CommitOptions: core.CommitOptions{Stamp: stampAt(12)}}))
+	check(session.StartSession(ctx, r, "talk", session.SessionOptions{Stamp: stampAt(13)}))
+	for _, text := range frozenQueries[:2] {
+		_, _, err := session.RetrieveIn(ctx, r, "talk", retrieve.Request{Text: text}, stampAt(14))
+		check(nil, err)
+	}
+	check(r.StageChanges(ctx, state.ReadChanges(strings.NewReader(
+		`{"edge":{"type":"likes","src":"cy","dst":"ada"}}`), "x"), core.StageOptions{Stamp: stampAt(15)}))
+	check(care.GC(ctx, r, care.GCOptions{Stamp: stampAt(16), KeepOps: 4}))
+	commit("", "secret", `{"node":{"key":"dee","type":"Person","summary":"Dee forgot the key"}}`)
+	check(care.Purge(ctx, r, "dee", care.PurgeOptions{Stamp: stampAt(18), Reason: "on request"}))
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var frozenQueries = []string{"who keeps the ledger?", "cooks 東京", "bo", "quiet"}
+
+// thaw tells everything that a repository holds.
+func thaw(t *testing.T, r *core.Repo) string {
+	ctx := t.Context()
+	var b strings.Builder
+	fatal := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	refs, err := r.Refs(ctx)
+	fatal(err)
+	for _, ref := range refs {
+		fmt.Fprintf(&b, "ref %s %s\n", ref.Name, ref.Value())
+	}
+	for rec, err := range r.Operations(ctx) {
+		fatal(err)
+		fmt.Fprintf(&b, "operation %d %s %s %q\n", rec.Operation.Seq, rec.CID, rec.Operation.Time,
+			rec.Operation.Command)
+	}
+	for at := "HEAD"; ; at += "~" {
+		s, err := r.Snapshot(ctx, at)
+		if err != nil {
+			break
+		}
+		thawSnapshot(t, &b, s)
+	}
+	for e, err := range session.SessionLog(ctx, r, "talk") {
+		fatal(err)
+		fmt.Fprintf(&b, "session %d %s\n", e.Record.Seq, e.CID)
+	}
+	for e, err := range r.Redactions(ctx) {
+		fatal(err)
+		fmt.Fprintf(&b, "%s %s\n", e.CID, e.Record)
+	}
+	s := repokit.Head(t, r)
+	for _, text := range frozenQueries {
+		budget := 120
+		a, err := rank.Retrieve(ctx, s, retrieve.Request{Text: text, Budget: &budget})
+		fatal(err)
+		fmt.Fprintf(&b, "retrieve %q: %d tokens, %d candidates\n", text, a.TokensUsed, a.Candidates)
+		for _, item := range a.Items {
+			fmt.Fprintf(&b, "score %d\n%s", item.Score, item.Rendered)
+		}
+	}
+	return b.String()
+}
+
+func thawSnapshot(t *testing.T, b *strings.Builder, s *core.Snapshot) {
+	c := s.Commit()
+	message, err := s.Message(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(b, "commit %s graph %s %s %q %q\n", s.CID(), s.Graph(), c.Time, c.Author, message)
+	for n, err := range s.Nodes(t.Context(), graph.ID{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(b, "  node %s %s %s %q %q\n", n.Node.ID, n.CID, n.Node.Type, n.Node.Key,
+			n.Node.Summary)
+	}
+	for e, err := range s.Edges(t.Context(), graph.ID{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(b, "  edge %s %s %s %s %d\n", e.CID, e.Edge.Src, e.Edge.Type, e.Edge.Dst,
+			e.Edge.Weight)
+	}
+}
+
+func copyTree(t *testing.T, from, to string) (size int64) {
+	t.Helper()
+	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.MkdirAll(filepath.Join(to, rel), 0o755)
+		}
+		data, err := os.ReadFile(path)
+		size += int64(len(data))
+		return errors.Join(err, os.WriteFile(filepath.Join(to, rel), data, 0o644))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return size
+}
+
+// rewriteFrozen makes the frozen repository of this version anew.
+func rewriteFrozen(t *testing.T, dir string) {
+	work := t.TempDir()
+	freeze(t, work)
+	if err := os.RemoveAll(filepath.Join(dir, "store")); err != nil {
+		t.Fatal(err)
+	}
+	copyTree(t, filepath.Join(work, core.DirName), filepath.Join(dir, "store"))
+	// Room on the disk and nothing else: what opens the repository makes its own.
+	if err := os.Remove(filepath.Join(dir, "store", "reserve")); err != nil {
+		t.Fatal(err)
+	}
+	r, err := care.Open(work, core.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := thaw(t, r)
+	if err := errors.Join(r.Close(), os.WriteFile(filepath.Join(dir, "expect.txt"), []byte(text),
+		0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFrozen opens a copy of each frozen repository, reads everything, answers what was recorded
+// again, and goes on writing.
+func TestFrozen(t *testing.T) {
+	current := fmt.Sprintf("v%d", pebble.FormatVersion)
+	if os.Getenv("MNEM_REWRITE") != "" {
+		rewriteFrozen(t, filepath.Join(frozen, current))
+	}
+	dirs, err := filepath.Glob(filepath.Join(frozen, "v*"))
+	if err != nil || !slices.Contains(dirs, filepath.Join(frozen, current)) {
+		t.Fatalf("frozen repositories %v, %v: want one of %s", dirs, err, current)
+	}
+	for _, dir := range dirs {
+		t.Run(filepath.Base(dir), func(t *testing.T) { openFrozen(t, dir) })
+	}
+}
+
+func openFrozen(t *testing.T, dir string) {
+	work := t.TempDir()
+	size := copyTree(t, filepath.Join(dir, "store"), filepath.Join(work, core.DirName))
+	if size > maxFrozen {
+		t.Errorf("%d bytes, limit %d", size, maxFrozen)
+	}
+	want, err := os.ReadFile(filepath.Join(dir, "expect.txt"))
+	if err != nil || len(want) == 0 {
+		t.Fatalf("%d bytes expected: %v", len(want), err)
+	}
+	for _, readOnly := range []bool{true, false} {
+		r, err := care.Open(work, core.Options{ReadOnly: readOnly})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), thaw(t, r)); diff != "" {
+			t.Errorf("read only %v (-want +got):\n%s", readOnly, diff)
+		}
+		repokit.CheckClean(t, r)
+		replays := filepath.Base(dir) != withoutReplay
+		res, err := session.Replay(t.Context(), r, "talk")
+		if replays && (err != nil || !res.Identical || res.Receipts != 2) {
+			t.Errorf("replay: %+v, %v", res, err)
+		}
+		for _, rec := range repokit.Chain(t, r, "talk") {
+			if rec.Receipt.Defined() {
+				receipt, _, err := session.Receipt(t.Context(), r, rec.Receipt)
+				if err != nil || replays && receipt.Engine != retrieve.CurrentEngine() {
+					t.Errorf("receipt %s: %+v, %v", rec.Receipt, receipt, err)
+				}
+			}
+		}
+		if _, err := r.Status(t.Context(), ""); err != nil {
+			t.Errorf("status: %v", err)
+		}
+		if !readOnly {
+			if _, err := r.RebuildIndex(t.Context(), "HEAD"); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), thaw(t, r)); diff != "" {
+				t.Errorf("with another index (-want +got):\n%s", diff)
+			}
+			repokit.Lines(t, r, `{"node":{"key":"eve","type":"Person","summary":"Eve came later"}}`)
+			if _, err := history.Undo(t.Context(), r, "", repokit.By); err != nil {
+				t.Errorf("undo: %v", err)
+			}
+			repokit.Gc(t, r, 1)
+			repokit.CheckClean(t, r)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestFrozenIsReproducible makes the repository of this version anew: the same commits, operations
+// and answers, on whatever machine.
+func TestFrozenIsReproducible(t *testing.T) {
+	version := fmt.Sprintf("v%d", pebble.FormatVersion)
+	want, err := os.ReadFile(filepath.Join(frozen, version, "expect.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	freeze(t, dir)
+	r, err := care.Open(dir, core.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if diff := cmp.Diff(string(want), thaw(t, r)); diff != "" {
+		t.Errorf("made anew (-want +got):\n%s", diff)
+	}
+}

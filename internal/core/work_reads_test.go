@@ -1,0 +1,225 @@
+package core_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// TestWorkOfReads bounds what work reads that is not about everything, with nothing cached: ten times
+// the memory may make it read twice as much, not ten times.
+func TestWorkOfReads(t *testing.T) {
+	effort.Alone(t)
+	ctx := context.Background()
+	ask := func(req retrieve.Request) func(*testing.T, *core.Repo) {
+		return func(t *testing.T, r *core.Repo) {
+			a, err := rank.Retrieve(ctx, repokit.Head(t, r), req)
+			if err != nil || len(a.Items) == 0 {
+				t.Errorf("%+v, %v", a, err)
+			}
+		}
+	}
+	log := func(opt history.LogOptions, want int) func(*testing.T, *core.Repo) {
+		return func(t *testing.T, r *core.Repo) {
+			n, err := 0, error(nil)
+			for _, err = range history.History(ctx, r, opt) {
+				repokit.Must(t, err)
+				n++
+			}
+			if n != want {
+				t.Errorf("%d commits, want %d", n, want)
+			}
+		}
+	}
+	id := graph.NodeID("n7")
+	last := make(map[string]int64)
+	for _, n := range []int{1_000, effort.Pick(8_000, 10_000, 10_000)} {
+		st := repokit.Memory(t, n)
+		repokit.Measure(t, st, func(r *core.Repo) { repokit.Lines(t, r, `{"node":{"key":"n7","props":{"n":-1}}}`) })
+		for _, c := range []struct {
+			name string
+			fn   func(*testing.T, *core.Repo)
+			most int64
+		}{
+			{"opening", func(t *testing.T, r *core.Repo) { repokit.Head(t, r) }, 12},
+			// 92 of 8,000 nodes, 50 plainly: the other 42 are of the 20 candidates that are compared
+			// and the 50 that get bands.
+			{"retrieval", ask(retrieve.Request{Text: "w77", Expand: new(0)}), 110},
+			{"retrieval with expansion", ask(retrieve.Request{Text: "w77"}), 400},
+			{"blame", func(t *testing.T, r *core.Repo) {
+				list, err := history.Blame(ctx, repokit.Head(t, r), id)
+				if err != nil || len(list) == 0 {
+					t.Errorf("%v, %v", list, err)
+				}
+			}, 60},
+			{"log", log(history.LogOptions{}, 2), 60},
+			{"titles", func(t *testing.T, r *core.Repo) {
+				if got := repokit.TitleOf(t, r, history.Titler{Now: repokit.Head(t, r), Tip: repokit.Head(t, r)}); got == "" {
+					t.Error("no title")
+				}
+			}, 60},
+			{"log of a node", log(history.LogOptions{Node: id}, 2), 60},
+			{"undo", func(t *testing.T, r *core.Repo) {
+				_, err := history.Undo(ctx, r, "", repokit.By)
+				repokit.Must(t, err)
+			}, 40},
+		} {
+			w := repokit.Measure(t, st, func(r *core.Repo) { c.fn(t, r) })
+			reads := w.Facts.BlocksRead + w.Derived.BlocksRead
+			t.Logf("%d nodes, %s: %v", n, c.name, w)
+			before, ok := last[c.name]
+			if c.most > 100 {
+				ok = false // it goes to as many nodes as its parameters say, where there are
+			}
+			if reads > c.most || ok && reads > 2*before+10 {
+				t.Errorf("%d nodes: %s read %d blocks, %d in a tenth of it, want %d at most",
+					n, c.name, reads, before, c.most)
+			}
+			last[c.name] = reads
+		}
+	}
+}
+
+// TestWorkOfLongHistory bounds what the newest of a log and undo read where many commits came before,
+// what blame reads for each commit that it goes back through, and what a collection reads.
+func TestWorkOfLongHistory(t *testing.T) {
+	ctx := context.Background()
+	st := mem.New()
+	const commits = 300
+	r, err := care.New(ctx, st, repokit.By, core.Options{})
+	repokit.Must(t, err)
+	repokit.Lines(t, r, `{"node":{"key":"a","type":"T"}}`)
+	for i := range commits {
+		repokit.Lines(t, r, fmt.Sprintf(`{"node":{"key":"n%d","type":"T","summary":"note %d"}}`, i, i))
+	}
+	repokit.Lines(t, r, `{"node":{"key":"a","type":"U","replace":true}}`)
+	newest := repokit.Measure(t, st, func(r *core.Repo) {
+		for _, err := range history.Log(ctx, r, "HEAD") {
+			repokit.Must(t, err)
+			break
+		}
+	})
+	undo := repokit.Measure(t, st, func(r *core.Repo) {
+		_, err := history.Undo(ctx, r, "", repokit.By)
+		repokit.Must(t, err)
+	})
+	old := repokit.Measure(t, st, func(r *core.Repo) {
+		_, err := history.Blame(ctx, repokit.Head(t, r), graph.NodeID("a"))
+		repokit.Must(t, err)
+	})
+	t.Logf("%d commits: newest of the log %v; undo %v; blame of the first %v", commits, newest, undo, old)
+	if newest.Facts.BlocksRead > 30 || undo.Facts.BlocksRead > 40 {
+		t.Errorf("newest of the log %v, undo %v", newest, undo)
+	}
+	// A commit, its graph and one path for each commit.
+	if old.Facts.BlocksRead > 6*commits {
+		t.Errorf("blame of the first read %d blocks", old.Facts.BlocksRead)
+	}
+	var kept int
+	gc := repokit.Measure(t, st, func(r *core.Repo) {
+		res, err := care.GC(ctx, r, care.GCOptions{Stamp: repokit.By, KeepOps: 1, DryRun: true})
+		repokit.Must(t, err)
+		kept = res.Kept + res.Blocks
+	})
+	t.Logf("gc of %d blocks: %v", kept, gc)
+	// It reads each block once to mark what it leads to, and once to see whether it stays.
+	if reads := gc.Facts.BlocksRead + gc.Derived.BlocksRead; reads > 2*int64(kept) {
+		t.Errorf("gc of %d blocks read %d", kept, reads)
+	}
+}
+
+// gated is a store whose derived blocks cannot be written until the gate opens.
+type gated struct {
+	store.Store
+	waits func()
+	gate  chan struct{}
+}
+
+func (g *gated) Derived() store.Derived { return gatedDerived{g.Store.Derived(), g} }
+
+type gatedDerived struct {
+	store.Derived
+	g *gated
+}
+
+func (d gatedDerived) Put(ctx context.Context, blocks ...store.Block) error {
+	d.g.waits()
+	<-d.g.gate
+	return d.Derived.Put(ctx, blocks...)
+}
+
+// TestReadersDoNotWait asks a memory whose index is open while someone makes the index of another.
+func TestReadersDoNotWait(t *testing.T) {
+	ctx := context.Background()
+	st := mem.New()
+	r, err := care.New(ctx, st, repokit.By, core.Options{})
+	repokit.Must(t, err)
+	repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"zebra"}}`)
+	repokit.Lines(t, r, `{"node":{"key":"b","type":"T","summary":"zebra too"}}`)
+	repokit.Must(t, st.Derived().Clear(ctx))
+	_, err = rank.Retrieve(ctx, repokit.Head(t, r), retrieve.Request{Text: "zebra"}) // makes one
+	repokit.Must(t, err)
+	waiting, gate := make(chan struct{}), make(chan struct{})
+	slow, err := care.New(ctx, &gated{st, sync.OnceFunc(func() { close(waiting) }), gate}, repokit.By,
+		core.Options{})
+	repokit.Must(t, err)
+	_, err = rank.Retrieve(ctx, repokit.Head(t, slow), retrieve.Request{Text: "zebra"})
+	repokit.Must(t, err)
+	before, err := slow.Snapshot(ctx, "HEAD~1")
+	repokit.Must(t, err)
+	done := make(chan error)
+	go func() {
+		_, err := rank.Retrieve(ctx, before, retrieve.Request{Text: "zebra"})
+		done <- err
+	}()
+	<-waiting
+	a, err := rank.Retrieve(ctx, repokit.Head(t, slow), retrieve.Request{Text: "zebra"}) // would hang
+	if err != nil || len(a.Items) != 2 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	close(gate)
+	repokit.Must(t, <-done)
+}
+
+// TestWorkOfOperationLog bounds what telling all operations reads: each, and what it left of the refs,
+// once.
+func TestWorkOfOperationLog(t *testing.T) {
+	ctx := context.Background()
+	st := mem.New()
+	const ops = 200
+	r, err := care.New(ctx, st, repokit.By, core.Options{})
+	repokit.Must(t, err)
+	for i := range ops {
+		repokit.Lines(t, r, fmt.Sprintf(`{"node":{"key":"n%d","type":"T"}}`, i))
+	}
+	for _, most := range []int{1, ops} {
+		n := 0
+		w := repokit.Measure(t, st, func(r *core.Repo) {
+			for e, err := range r.Operations(ctx) {
+				repokit.Must(t, err)
+				if len(e.Refs) == 0 {
+					t.Errorf("operation %d moved nothing", e.Operation.Seq)
+				}
+				if n++; n == most {
+					break
+				}
+			}
+		})
+		t.Logf("%d operations: %v", n, w)
+		if n != most || w.Facts.BlocksRead > int64(2*most+20) {
+			t.Errorf("%d operations of %d read %v", n, most, w)
+		}
+	}
+}

@@ -1,0 +1,359 @@
+package exchange_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/merging"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/pgserver"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+)
+
+// clientOf is one client of a repository in a database.
+type clientOf struct {
+	t *testing.T
+	r *core.Repo
+}
+
+func (c clientOf) ok(err error) {
+	c.t.Helper()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c clientOf) commit(branch, key, summary string) {
+	c.t.Helper()
+	line := `{"node":{"key":"` + key + `","type":"fact","summary":"` + summary + `"}}`
+	_, err := c.r.Commit(c.t.Context(), state.ReadChanges(strings.NewReader(line), "x"),
+		core.CommitOptions{Stamp: repokit.By, Branch: branch, Message: key})
+	c.ok(err)
+}
+
+// on returns the branch that HEAD is on, and the branch that something is staged for, "" for none.
+func (c clientOf) on() [2]string {
+	c.t.Helper()
+	branch, _, err := c.r.Branch(c.t.Context())
+	c.ok(err)
+	st, err := c.r.Status(c.t.Context(), "")
+	c.ok(err)
+	if !st.Staged {
+		return [2]string{branch}
+	}
+	return [2]string{branch, st.Branch}
+}
+
+func (c clientOf) want(branch, staged string) {
+	c.t.Helper()
+	if got := c.on(); got != [2]string{branch, staged} {
+		c.t.Errorf("HEAD is on %q, staged for %q, want %q and %q", got[0], got[1], branch, staged)
+	}
+}
+
+func (c clientOf) has(key string, want bool) {
+	c.t.Helper()
+	_, err := repokit.Head(c.t, c.r).Name(c.t.Context(), key)
+	var missing *state.NotFoundError
+	if want && err != nil || !want && !errors.As(err, &missing) {
+		c.t.Errorf("%s: %v, want there %v", key, err, want)
+	}
+}
+
+// clients returns two clients of one new repository, and what opens another one.
+func clients(t *testing.T) (a, b clientOf, open func(name string) clientOf) {
+	server := pgserver.Start(t)
+	dir := t.TempDir()
+	repokit.LinkDatabase(t, dir, server.URL("two"))
+	opt := core.Options{Wait: 10 * time.Second, Client: "ada"}
+	r, err := care.Init(t.Context(), dir, repokit.By, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closing := func(r *core.Repo) clientOf {
+		t.Cleanup(func() {
+			repokit.CheckClean(t, r)
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return clientOf{t, r}
+	}
+	open = func(name string) clientOf {
+		opt.Client = name
+		r, err := care.Open(dir, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return closing(r)
+	}
+	a = closing(r)
+	return a, open("bob"), open
+}
+
+// TestClients has two clients switch, stage, merge and undo beside one another.
+func TestClients(t *testing.T) {
+	t.Parallel()
+	a, b, open := clients(t)
+	ctx := t.Context()
+	a.commit("", "first", "one")
+
+	// HEAD
+	a.ok(a.r.Switch(ctx, "draft", core.SwitchOptions{Stamp: repokit.By, Create: true}))
+	a.want("draft", "")
+	b.want("main", "")
+	a.commit("", "of a", "drafted")
+	b.commit("", "of b", "said")
+	a.has("of b", false)
+	b.has("of a", false)
+	open("ada").want("draft", "")
+	open("").want("main", "")
+
+	// what is staged
+	stage := func(c clientOf, key string) {
+		_, err := c.r.StageChanges(ctx, state.ReadChanges(strings.NewReader(`{"node":{"key":"`+key+`","type":"fact"}}`), "x"),
+			core.StageOptions{Stamp: repokit.By})
+		c.ok(err)
+	}
+	stage(a, "staged by a")
+	b.want("main", "")
+	stage(b, "staged by b")
+	a.want("draft", "draft")
+	b.want("main", "main")
+	_, err := b.r.CommitStaged(ctx, "", core.CommitOptions{Stamp: repokit.By, Message: "staged"})
+	b.ok(err)
+	b.has("staged by b", true)
+	b.has("staged by a", false)
+	a.want("draft", "draft")
+
+	// what is taken back: the newest of b's, which is not the newest of all
+	a.commit("", "second of a", "drafted")
+	undone, err := history.Undo(ctx, b.r, "", repokit.By)
+	b.ok(err)
+	if undone.Of.Operation.Actor != repokit.By.Author {
+		t.Errorf("%+v", undone.Of)
+	}
+	b.has("staged by b", false)
+	a.has("second of a", true)
+	if _, err := history.Undo(ctx, open("carl").r, "", repokit.By); !errors.Is(err, history.ErrNothingToUndo) {
+		t.Errorf("a client that did nothing takes something back: %v", err)
+	}
+	if _, err := history.Redo(ctx, a.r, repokit.By); !errors.Is(err, history.ErrNothingToRedo) {
+		t.Errorf("a client takes back what another one has undone: %v", err)
+	}
+	_, err = history.Redo(ctx, b.r, repokit.By)
+	b.ok(err)
+	b.has("staged by b", true)
+
+	// HEAD at a commit, which a collection leaves alone
+	a.ok(a.r.Switch(ctx, "aside", core.SwitchOptions{Stamp: repokit.By, Create: true}))
+	a.commit("", "aside", "soon on no branch")
+	at, err := a.r.Detach(ctx, "HEAD", repokit.By)
+	a.ok(err)
+	_, err = b.r.RemoveBranch(ctx, "aside", core.RefOptions{Stamp: repokit.By, Force: true})
+	b.ok(err)
+	_, err = care.GC(ctx, b.r, care.GCOptions{Stamp: repokit.By, KeepOps: 1})
+	b.ok(err)
+	if branch, now, err := a.r.Branch(ctx); err != nil || branch != "" || now != at {
+		t.Errorf("HEAD is on %q at %s: %v", branch, now, err)
+	}
+	a.has("aside", true)
+	if _, err := repokit.TryLines(a.r, `{"node":{"key":"x","type":"T"}}`); !errors.As(err, new(*core.DetachedError)) {
+		t.Error(err)
+	}
+	a.ok(a.r.Switch(ctx, "draft", core.SwitchOptions{Stamp: repokit.By}))
+
+	// names of branches
+	a.ok(a.r.RenameBranch(ctx, "", "sketch", core.RefOptions{Stamp: repokit.By}))
+	a.want("sketch", "sketch")
+	b.want("main", "")
+	if _, err := a.r.RemoveBranch(ctx, "sketch", core.RefOptions{Stamp: repokit.By}); !errors.As(err, new(*core.InUseError)) {
+		t.Error(err)
+	}
+	a.ok(a.r.Switch(ctx, "main", core.SwitchOptions{Stamp: repokit.By}))
+	a.want("main", "sketch")
+	b.ok(b.r.RenameBranch(ctx, "main", "trunk", core.RefOptions{Stamp: repokit.By}))
+	a.want("trunk", "sketch") // a client without a place of its own is where the repository's HEAD is
+}
+
+// diverge makes the branches left and right, which conflict with main and with each other.
+func (c clientOf) diverge() {
+	c.t.Helper()
+	c.commit("", "k", "one")
+	for _, name := range []string{"left", "right"} {
+		_, err := c.r.CreateBranch(c.t.Context(), name, "", core.RefOptions{Stamp: repokit.By})
+		c.ok(err)
+		c.commit(name, "k", name)
+	}
+	c.commit("", "k", "here")
+}
+
+// conflict begins a merge that conflicts.
+func (c clientOf) conflict(rev string) {
+	c.t.Helper()
+	var stopped *core.MergeError
+	_, err := merging.Merge(c.t.Context(), c.r, rev, core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: repokit.By}})
+	if !errors.As(err, &stopped) {
+		c.t.Fatal(err)
+	}
+}
+
+// TestClientsMerge has two clients with a merge in progress on one branch each end their own.
+func TestClientsMerge(t *testing.T) {
+	t.Parallel()
+	a, b, _ := clients(t)
+	ctx := t.Context()
+	a.diverge()
+	a.conflict("left")
+	if _, err := b.r.PendingMerge(ctx, ""); !errors.As(err, new(*state.NotFoundError)) {
+		t.Errorf("another client's merge: %v", err)
+	}
+	b.conflict("right")
+	for c, theirs := range map[clientOf]string{a: "left", b: "right"} {
+		p, err := c.r.PendingMerge(ctx, "")
+		c.ok(err)
+		tip, err := c.r.Snapshot(ctx, theirs)
+		c.ok(err)
+		if p.Branch != "main" || p.Theirs != tip.CID() || p.Open() != 1 {
+			t.Errorf("%+v", p)
+		}
+	}
+	if _, err := a.r.RemoveBranch(ctx, "main", core.RefOptions{Stamp: repokit.By}); !errors.As(err, new(*core.InUseError)) {
+		t.Error(err)
+	}
+	a.ok(a.r.RenameBranch(ctx, "main", "trunk", core.RefOptions{Stamp: repokit.By}))
+	if branch, err := merging.AbortMerge(ctx, a.r, core.CommitOptions{Stamp: repokit.By}); err != nil || branch != "trunk" {
+		t.Errorf("%q, %v", branch, err)
+	}
+	opt := core.CommitOptions{Stamp: repokit.By}
+	_, err := merging.ResolveConflict(ctx, b.r, "k", merging.Choice{Take: graph.TakeTheirs}, opt)
+	b.ok(err)
+	_, err = merging.ContinueMerge(ctx, b.r, core.MergeOptions{CommitOptions: opt})
+	b.ok(err)
+	if n := repokit.NodeByKey(t, repokit.Head(t, a.r), "k"); n.Summary != "right" {
+		t.Errorf("the summary is %q", n.Summary)
+	}
+}
+
+// TestClientsOldMerge has clients end merges that were begun by none, as before there were clients.
+func TestClientsOldMerge(t *testing.T) {
+	t.Parallel()
+	a, b, open := clients(t)
+	none, ctx := open(""), t.Context()
+	a.diverge()
+	opt := core.CommitOptions{Stamp: repokit.By}
+	begin := func(rev string) {
+		t.Helper()
+		none.conflict(rev)
+		for _, c := range []clientOf{a, b} {
+			_, err := c.r.PendingMerge(ctx, "")
+			c.ok(err)
+			if _, err = merging.Merge(ctx, c.r, "right", core.MergeOptions{CommitOptions: opt}); !errors.As(err, new(*core.InProgressError)) {
+				t.Errorf("merged beside a merge in progress: %v", err)
+			}
+		}
+	}
+	gone := func(cs ...clientOf) {
+		t.Helper()
+		for _, c := range cs {
+			if p, err := c.r.PendingMerge(ctx, ""); !errors.As(err, new(*state.NotFoundError)) {
+				t.Errorf("%+v, %v", p, err)
+			}
+		}
+	}
+	begin("left")
+	_, err := merging.AbortMerge(ctx, a.r, opt)
+	a.ok(err)
+	gone(a, b, none)
+
+	begin("left")
+	_, err = merging.ResolveConflict(ctx, a.r, "k", merging.Choice{Take: graph.TakeTheirs}, opt)
+	a.ok(err)
+	b.commit("", "k", "moved on") // what was resolved conflicts with it, in a merge that is then a's own
+	if _, err = merging.ContinueMerge(ctx, a.r, core.MergeOptions{CommitOptions: opt}); !errors.As(err, new(*core.MergeError)) {
+		t.Error(err)
+	}
+	gone(b, none)
+	_, err = merging.ResolveConflict(ctx, a.r, "k", merging.Choice{Take: graph.TakeTheirs}, opt)
+	a.ok(err)
+	_, err = merging.ContinueMerge(ctx, a.r, core.MergeOptions{CommitOptions: opt})
+	a.ok(err)
+	gone(a, b, none)
+	if n := repokit.NodeByKey(t, repokit.Head(t, a.r), "k"); n.Summary != "left" {
+		t.Errorf("the summary is %q", n.Summary)
+	}
+}
+
+// TestClientsLongNames holds that no branch gets a name with which what waits on it would have one too long.
+func TestClientsLongNames(t *testing.T) {
+	t.Parallel()
+	a, _, open := clients(t)
+	long, ctx := open(strings.Repeat("c", 64)), t.Context()
+	a.diverge()
+	long.conflict("left")
+	name := strings.Repeat("b", 250)
+	for _, c := range []clientOf{a, long} {
+		if err := c.r.RenameBranch(ctx, "main", name, core.RefOptions{Stamp: repokit.By}); !errors.Is(err, state.ErrInvalid) {
+			t.Errorf("renamed: %v", err)
+		}
+		c.want("main", "")
+		if _, err := c.r.Snapshot(ctx, name); !errors.As(err, new(*state.NotFoundError)) {
+			t.Error(err)
+		}
+	}
+	if p, err := long.r.PendingMerge(ctx, ""); err != nil || p.Branch != "main" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	a.ok(a.r.RenameBranch(ctx, "main", name[:100], core.RefOptions{Stamp: repokit.By}))
+	if p, err := long.r.PendingMerge(ctx, ""); err != nil || p.Branch != name[:100] {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// TestClientsFarBack holds that undo and redo search no more operations than they may, whoever made these.
+func TestClientsFarBack(t *testing.T) {
+	t.Parallel()
+	a, b, open := clients(t)
+	ctx := t.Context()
+	t.Cleanup(repokit.SearchOperations(4))
+	a.commit("", "first", "one")
+	_, err := a.r.CreateBranch(ctx, "side", "", core.RefOptions{Stamp: repokit.By})
+	a.ok(err)
+	a.commit("side", "of a", "one")
+	of, err := history.Undo(ctx, a.r, "", repokit.By)
+	a.ok(err)
+	for _, key := range []string{"1", "2", "3"} {
+		b.commit("", key, "x")
+	}
+	_, err = history.Redo(ctx, a.r, repokit.By) // the undo is the fourth
+	a.ok(err)
+	for _, key := range []string{"4", "5", "6", "7"} {
+		b.commit("", key, "x")
+	}
+	far := func(err, also error) {
+		t.Helper()
+		if !errors.Is(err, history.ErrFarBack) || !errors.Is(err, also) {
+			t.Errorf("%v", err)
+		}
+	}
+	_, err = history.Undo(ctx, a.r, "", repokit.By)
+	far(err, history.ErrNothingToUndo)
+	_, err = history.Redo(ctx, a.r, repokit.By)
+	far(err, history.ErrNothingToRedo)
+	stranger := repokit.By
+	stranger.Author = "nobody here"
+	_, err = history.UndoOwn(ctx, a.r, "", stranger)
+	far(err, history.ErrNothingToUndo)
+	if _, err = history.Undo(ctx, open("carl").r, "", repokit.By); !errors.Is(err, history.ErrNothingToUndo) || errors.Is(err, history.ErrFarBack) {
+		t.Error(err)
+	}
+	if undone, err := history.Undo(ctx, a.r, of.Of.CID.String(), repokit.By); err != nil || undone.Of.CID != of.Of.CID {
+		t.Errorf("%+v, %v", undone, err)
+	}
+}

@@ -1,0 +1,127 @@
+package exchange_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	_ "github.com/ipld/go-ipld-prime/codec/dagcbor"
+	_ "github.com/ipld/go-ipld-prime/codec/raw"
+	"io"
+	"testing"
+
+	"github.com/ipfs/go-cid"
+	oracle "github.com/ipld/go-car/v2"
+	"github.com/ipld/go-car/v2/storage"
+	"github.com/ipld/go-ipld-prime/datamodel"
+	"github.com/ipld/go-ipld-prime/linking"
+	cidlink "github.com/ipld/go-ipld-prime/linking/cid"
+	"github.com/ipld/go-ipld-prime/node/basicnode"
+	"github.com/ipld/go-ipld-prime/traversal"
+	"github.com/ipld/go-ipld-prime/traversal/selector"
+	"github.com/ipld/go-ipld-prime/traversal/selector/builder"
+
+	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld/prime"
+)
+
+// theirs reads a file with go-car.
+func theirs(t *testing.T, file []byte) (root cid.Cid, order []cid.Cid, blocks map[string][]byte) {
+	t.Helper()
+	r, err := oracle.NewBlockReader(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks = make(map[string][]byte)
+	for {
+		b, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return r.Roots[0], order, blocks
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		order = append(order, b.Cid())
+		blocks[b.Cid().KeyString()] = b.RawData()
+	}
+}
+
+// TestOtherToolsReadAnExport reads a file with go-car and walks all of it with go-ipld-prime, with
+// the codecs of that: every block is reached, in the order of the file.
+func TestOtherToolsReadAnExport(t *testing.T) {
+	r, _ := repokit.OpenStore(t)
+	fill(t, r)
+	file, res := repokit.Export(t, r, exchange.ExportOptions{All: true})
+	root, order, blocks := theirs(t, file)
+	if len(order) != res.Blocks || len(blocks) != res.Blocks || root != prime.Cid(res.Root) {
+		t.Fatalf("%d blocks, %d of them distinct, want %d", len(order), len(blocks), res.Blocks)
+	}
+	ls := cidlink.DefaultLinkSystem()
+	var loaded []cid.Cid
+	ls.StorageReadOpener = func(_ linking.LinkContext, l datamodel.Link) (io.Reader, error) {
+		c := l.(cidlink.Link).Cid
+		loaded = append(loaded, c)
+		data, ok := blocks[c.KeyString()]
+		if !ok {
+			return nil, errors.New("no block " + c.String())
+		}
+		return bytes.NewReader(data), nil
+	}
+	any := func(datamodel.Link, linking.LinkContext) (datamodel.NodePrototype, error) {
+		return basicnode.Prototype.Any, nil
+	}
+	spec := builder.NewSelectorSpecBuilder(basicnode.Prototype.Any)
+	all, err := spec.ExploreRecursive(selector.RecursionLimitNone(),
+		spec.ExploreAll(spec.ExploreRecursiveEdge())).Selector()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start, err := ls.Load(linking.LinkContext{}, cidlink.Link{Cid: root}, basicnode.Prototype.Any)
+	if err != nil {
+		t.Fatal(err)
+	}
+	walk := traversal.Progress{Cfg: &traversal.Config{
+		LinkSystem: ls, LinkTargetNodePrototypeChooser: any, LinkVisitOnlyOnce: true,
+	}}
+	err = walk.WalkMatching(start, all, func(traversal.Progress, datamodel.Node) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(loaded) != len(order) {
+		t.Fatalf("%d blocks reached, %d in the file", len(loaded), len(order))
+	}
+	for i := range order {
+		if loaded[i] != order[i] {
+			t.Fatalf("block %d is %s, the walk comes to %s", i, order[i], loaded[i])
+		}
+	}
+}
+
+// TestImportOfAnotherToolsFile imports a file that go-car wrote.
+func TestImportOfAnotherToolsFile(t *testing.T) {
+	r, _ := repokit.OpenStore(t)
+	fill(t, r)
+	file, _ := repokit.Export(t, r, exchange.ExportOptions{All: true})
+	root, order, blocks := theirs(t, file)
+	var out bytes.Buffer
+	w, err := storage.NewWritable(&out, []cid.Cid{root}, oracle.WriteAsCarV1(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range order {
+		if err := w.Put(context.Background(), c.KeyString(), blocks[c.KeyString()]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Finalize(); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(out.Bytes(), file) {
+		t.Error("written by go-car it is another file")
+	}
+	to, _ := repokit.OpenStore(t)
+	repokit.ImportInto(t, to, out.Bytes(), exchange.ImportOptions{})
+	if a, b := repokit.Head(t, r).CID(), repokit.Head(t, to).CID(); a != b {
+		t.Errorf("head is %s, want %s", b, a)
+	}
+}

@@ -1,0 +1,216 @@
+package exchange_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+func stub() []byte {
+	r := &commit.Redaction{What: commit.ErasedNode, Actor: "f", Time: repokit.ForgedTime, Reason: "asked"}
+	return r.Encode()
+}
+
+// erase redacts blocks of a store.
+func erase(t testing.TB, st *mem.Store, cids ...ipld.CID) {
+	t.Helper()
+	for _, c := range cids {
+		if err := st.Redact(t.Context(), store.Redaction{CID: c, Stub: stub()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := st.Derived().Clear(t.Context()); err != nil { // as a purge does
+		t.Fatal(err)
+	}
+}
+
+func redacted(t testing.TB, st *mem.Store, c ipld.CID) bool {
+	t.Helper()
+	left, ok, err := st.Redacted(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ok && bytes.Equal(left.Stub, stub())
+}
+
+// TestExportOfRedacted exports a memory of which a node was erased: the other side knows it, and
+// what it exports is the same file.
+func TestExportOfRedacted(t *testing.T) {
+	from, st := repokit.OpenStore(t)
+	fill(t, from)
+	c := repokit.NodeCID(t, from, "alice")
+	whole, _ := repokit.Export(t, from, exchange.ExportOptions{All: true})
+	erase(t, st, c)
+	file, res := repokit.Export(t, from, exchange.ExportOptions{All: true})
+	if res.Redacted != 1 || bytes.Contains(file, []byte("Alice leads")) {
+		t.Errorf("%+v", res)
+	}
+	to, there := repokit.OpenStore(t)
+	dry := repokit.ImportInto(t, to, file, exchange.ImportOptions{DryRun: true})
+	if dry.Redactions != 1 || redacted(t, there, c) {
+		t.Errorf("dry run: %+v", dry)
+	}
+	if got := repokit.ImportInto(t, to, file, exchange.ImportOptions{}); got.Redactions != 1 || got.Redacted != 0 {
+		t.Errorf("import: %+v", got)
+	}
+	if !redacted(t, there, c) {
+		t.Error("the redaction did not come along")
+	}
+	if again, _ := repokit.Export(t, to, exchange.ExportOptions{All: true}); !bytes.Equal(again, file) {
+		t.Error("exported again it is another file")
+	}
+	// An older file brings the block: it stays away.
+	got := repokit.ImportInto(t, to, whole, exchange.ImportOptions{Name: "old"})
+	if got.Redacted != 1 || got.Redactions != 0 || len(got.Refs) != 2 || !redacted(t, there, c) {
+		t.Errorf("import of what was erased: %+v", got)
+	}
+	if _, _, err := to.Block(t.Context(), c.String()); !errors.Is(err, store.ErrRedacted) {
+		t.Errorf("the block: %v", err)
+	}
+}
+
+// TestImportKeepsNothingAway: beside a memory that is there already a file says of blocks that they were erased, and
+// whoever has them brings them all the same.
+func TestImportKeepsNothingAway(t *testing.T) {
+	from, st := repokit.OpenStore(t)
+	fill(t, from)
+	c := repokit.NodeCID(t, from, "alice")
+	whole, _ := repokit.Export(t, from, exchange.ExportOptions{All: true})
+	erase(t, st, c)
+	file, _ := repokit.Export(t, from, exchange.ExportOptions{All: true})
+	to, there := repokit.OpenStore(t)
+	repokit.Lines(t, to, repokit.Person(1))
+	if got := repokit.ImportInto(t, to, file, exchange.ImportOptions{Name: "n"}); got.Redactions != 1 || !redacted(t, there, c) {
+		t.Errorf("import: %+v", got)
+	}
+	if got := repokit.ImportInto(t, to, whole, exchange.ImportOptions{Name: "old"}); got.Redacted != 0 || got.NewBlocks != 1 {
+		t.Errorf("import of the block: %+v", got)
+	}
+	if _, _, err := to.Block(t.Context(), c.String()); err != nil {
+		t.Errorf("the block: %v", err)
+	}
+	repokit.CheckClean(t, to)
+}
+
+// TestImportErasesNothing imports a file that says a block was erased which is here.
+func TestImportErasesNothing(t *testing.T) {
+	from, st := repokit.OpenStore(t)
+	fill(t, from)
+	c := repokit.NodeCID(t, from, "alice")
+	to, there := repokit.OpenStore(t)
+	whole, _ := repokit.Export(t, from, exchange.ExportOptions{All: true})
+	repokit.ImportInto(t, to, whole, exchange.ImportOptions{})
+	erase(t, st, c)
+	file, _ := repokit.Export(t, from, exchange.ExportOptions{All: true})
+	if got := repokit.ImportInto(t, to, file, exchange.ImportOptions{Name: "n"}); got.Redactions != 0 {
+		t.Errorf("import: %+v", got)
+	}
+	if redacted(t, there, c) || repokit.NodeByKey(t, repokit.Head(t, to), "alice").Summary == "" {
+		t.Error("an import erased a block")
+	}
+}
+
+func TestImportRefusesRedactions(t *testing.T) {
+	redact := func(f *repokit.Forgery, c ipld.CID) {
+		f.Manifest.Redacted = f.Tree(map[string][]byte{string(c.Bytes()): repokit.LinkTo(f.Put(stub()))})
+	}
+	cases := []struct {
+		name, reason string
+		edit         func(f *repokit.Forgery)
+	}{
+		{"of a block in the file", "in the file and redacted", func(f *repokit.Forgery) {
+			redact(f, f.Tips[0])
+		}},
+		{"of what nothing leads to", "nothing in the file leads", func(f *repokit.Forgery) {
+			redact(f, ipld.Sum(ipld.Raw, []byte("elsewhere")))
+		}},
+		{"of a commit", "missing", func(f *repokit.Forgery) {
+			redact(f, f.Tips[0])
+			delete(f.Blocks, f.Tips[0])
+		}},
+		{"of an edge", "missing", func(f *repokit.Forgery) {
+			for _, item := range f.Edges {
+				v, err := ipld.DecodeValue(item)
+				if err != nil {
+					f.T.Fatal(err)
+				}
+				redact(f, v.Link())
+				delete(f.Blocks, v.Link())
+			}
+		}},
+		{"under no CID", "redactions", func(f *repokit.Forgery) {
+			f.Manifest.Redacted = f.Tree(map[string][]byte{"x": repokit.LinkTo(f.Put(stub()))})
+		}},
+		{"that is none", "not a redaction", func(f *repokit.Forgery) {
+			f.Manifest.Redacted = f.Tree(map[string][]byte{
+				string(ipld.Sum(ipld.Raw, nil).Bytes()): repokit.LinkTo(f.Put(ipld.AppendMap(nil, 0))),
+			})
+		}},
+	}
+	for _, c := range cases {
+		f := repokit.Forge(t)
+		f.After = c.edit
+		refuses(t, "redaction "+c.name, f.File(), c.reason)
+	}
+	f := repokit.Forge(t)
+	f.After = func(f *repokit.Forgery) { // the good case: a query
+		c := ipld.Sum(ipld.Raw, []byte("query"))
+		redact(f, c)
+		delete(f.Blocks, c)
+	}
+	r, st := repokit.OpenStore(t)
+	res := repokit.ImportInto(t, r, f.File(), exchange.ImportOptions{Name: "n"})
+	if res.Redactions != 1 || !redacted(t, st, ipld.Sum(ipld.Raw, []byte("query"))) {
+		t.Errorf("a redacted query: %+v", res)
+	}
+}
+
+// TestExportAfterPurge purges a node and carries the memory elsewhere: old commits can be read
+// there, without it, and what was recorded says why it does not come out the same.
+func TestExportAfterPurge(t *testing.T) {
+	from, _ := repokit.OpenStore(t)
+	fill(t, from)
+	opt := care.PurgeOptions{Stamp: repokit.By, Reason: "asked"}
+	if _, err := care.Purge(t.Context(), from, "alice", opt); err != nil {
+		t.Fatal(err)
+	}
+	file, res := repokit.Export(t, from, exchange.ExportOptions{All: true})
+	if res.Redacted < 2 || bytes.Contains(file, []byte("Alice leads")) {
+		t.Errorf("%+v", res)
+	}
+	to, _ := repokit.OpenStore(t)
+	if got := repokit.ImportInto(t, to, file, exchange.ImportOptions{}); got.Redactions != res.Redacted {
+		t.Errorf("%d redactions, want %d", got.Redactions, res.Redacted)
+	}
+	if a, b := refNames(t, from), refNames(t, to); a["refs/heads/main"] != b["refs/heads/main"] {
+		t.Errorf("main is %s, want %s", b["refs/heads/main"], a["refs/heads/main"])
+	}
+	old, err := to.Snapshot(t.Context(), "HEAD~2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := repokit.NodeByKey(t, old, "alice"); n.Type != state.RedactedType {
+		t.Errorf("the node is a %s", n.Type)
+	}
+	for _, r := range []*core.Repo{from, to} {
+		replay, err := session.Replay(t.Context(), r, "review")
+		if err != nil || len(replay.Redacted) == 0 {
+			t.Errorf("replay: %+v, %v", replay, err)
+		}
+	}
+	again, _ := repokit.Export(t, to, exchange.ExportOptions{All: true})
+	if !bytes.Equal(again, file) {
+		t.Error("exported again it is another file")
+	}
+}

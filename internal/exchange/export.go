@@ -1,0 +1,445 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/car"
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/session"
+	statepkg "github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+)
+
+// ExportOptions says what to export: one of the first four, the zero value the branch HEAD is on.
+type ExportOptions struct {
+	Rev     string // a revision, or a range A..B: what B has and A does not; B may be left out
+	Session string // a session by name, with the commits and receipts of its records
+	Receipt string // a receipt by CID, with its commit
+	All     bool   // all branches, tags and sessions
+	// Selector, with a revision or without, takes of its commit what an IPLD selector in DAG-JSON reaches.
+	// The file has the commit for its root and says no refs: it is for other tools, and no Import reads it.
+	Selector string
+	// Progress, where given, is called now and then on the calling goroutine with the numbers of
+	// blocks and bytes written so far.
+	Progress func(blocks int, bytes int64)
+}
+
+// ExportResult tells what an export wrote.
+type ExportResult struct {
+	Root    ipld.CID // the manifest, or the commit that a selector begins at
+	Scope   commit.Scope
+	Refs    []core.Ref // in name order
+	Objects []ipld.CID // commits and receipts without a ref
+	Since   []ipld.CID // what an importing repository must have
+	Blocks  int
+	Bytes   int64
+	// Redacted is the number of blocks that are left out because they were erased. The file says
+	// so, and why.
+	Redacted int
+}
+
+// Export writes commits, sessions or receipts, with everything they reach, as a CARv1 file that
+// Import and other IPLD tools read. The bytes are a function of what is exported: they depend
+// neither on the machine nor on who exports when. It writes as it reads; memory grows with the
+// number of blocks, by some 50 bytes each, not with their size. After an error what was written is
+// no complete file. It returns a *NotFoundError for what does not exist, and an error wrapping
+// ErrInvalid where there is nothing to export.
+func Export(
+	ctx context.Context, r *core.Repo, w io.Writer, opt ExportOptions,
+) (*ExportResult, error) {
+	r.Keep.Still.RLock()
+	defer r.Keep.Still.RUnlock()
+	v, err := r.Current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if opt.Selector != "" {
+		return exportSelected(ctx, r, w, v, opt)
+	}
+	sel, err := selectExport(ctx, r, v, opt)
+	if err != nil {
+		return nil, err
+	}
+	x := &exporter{
+		ctx: ctx, repo: r, from: store.NewStage(r.Facts(), 0), seen: make(map[ipld.CID]struct{}),
+		redacted: make(map[ipld.CID][]byte), progress: opt.Progress,
+	}
+	for _, base := range sel.manifest.Since {
+		if err := x.leaveOut(base); err != nil {
+			return nil, err
+		}
+	}
+	if err := x.findRedacted(sel); err != nil {
+		return nil, fmt.Errorf("export: %w", err)
+	}
+	if err := x.write(w, sel); err != nil {
+		return nil, fmt.Errorf("export: %w", err)
+	}
+	return &ExportResult{
+		Root: x.root, Scope: sel.manifest.Scope, Refs: sel.list(), Objects: sel.manifest.Objects,
+		Since: sel.manifest.Since, Blocks: x.out.Blocks(), Bytes: x.out.Bytes(),
+		Redacted: len(x.redacted),
+	}, nil
+}
+
+// selection is what an export holds: its manifest, but for the root of the refs, and those.
+type selection struct {
+	manifest commit.Export
+	refs     map[graph.RefName]ipld.CID
+}
+
+func (s *selection) list() []core.Ref {
+	var out []core.Ref
+	for _, name := range slices.Sorted(maps.Keys(s.refs)) {
+		out = append(out, core.Ref{Name: name, Target: s.refs[name]})
+	}
+	return out
+}
+
+func selectExport(
+	ctx context.Context, r *core.Repo, v *core.View, opt ExportOptions,
+) (*selection, error) {
+	s := &selection{refs: make(map[graph.RefName]ipld.CID)}
+	s.manifest.Format = commit.ExportFormat
+	given := 0
+	for _, g := range []bool{opt.All, opt.Rev != "", opt.Session != "", opt.Receipt != ""} {
+		if g {
+			given++
+		}
+	}
+	var err error
+	switch {
+	case given > 1:
+		err = statepkg.Invalidf("export: a revision, a session, a receipt and all exclude each other")
+	case opt.All:
+		err = s.all(ctx, v)
+	case opt.Session != "":
+		err = s.session(ctx, v, opt.Session)
+	case opt.Receipt != "":
+		err = s.receipt(ctx, r, opt.Receipt)
+	default:
+		err = s.revision(ctx, r, v, opt.Rev)
+	}
+	return s, err
+}
+
+// all selects every branch, tag and session.
+func (s *selection) all(ctx context.Context, v *core.View) error {
+	s.manifest.Scope = commit.ScopeAll
+	for _, ns := range []string{graph.Heads, graph.Tags, graph.Sessions} {
+		for ref, err := range v.List(ctx, ns) {
+			if err != nil {
+				return err
+			}
+			s.refs[ref.Name] = ref.Target
+		}
+	}
+	if len(s.refs) == 0 {
+		return statepkg.Invalidf("export: nothing to export: no branch has a commit, and there is no session")
+	}
+	head, ok, err := v.OwnHead(ctx)
+	if _, branch := head.Name.Branch(); ok && branch {
+		s.manifest.Head = head.Name
+	}
+	return err
+}
+
+func (s *selection) session(ctx context.Context, v *core.View, name string) error {
+	s.manifest.Scope = commit.ScopeSession
+	refName, err := session.SessionRef(name)
+	if err != nil {
+		return err
+	}
+	ref, ok, err := v.Get(ctx, refName)
+	if err == nil && !ok {
+		err = &statepkg.NotFoundError{What: "session", Name: name}
+	}
+	s.refs[ref.Name] = ref.Target
+	return err
+}
+
+func (s *selection) receipt(ctx context.Context, r *core.Repo, name string) error {
+	s.manifest.Scope = commit.ScopeReceipt
+	c, err := ipld.ParseCID(name)
+	if err != nil {
+		return statepkg.Invalidf("receipt %q: %w", name, err)
+	}
+	if err := r.OfKind(ctx, c, name, retrieve.KindReceipt); err != nil {
+		return err
+	}
+	s.manifest.Objects = []ipld.CID{c}
+	return nil
+}
+
+// revision selects a revision or a range.
+func (s *selection) revision(ctx context.Context, r *core.Repo, v *core.View, rev string) error {
+	s.manifest.Scope = commit.ScopeRevision
+	since, tip, isRange := strings.Cut(rev, "..")
+	if !isRange {
+		tip = rev
+	}
+	if tip == "" {
+		tip = string(graph.Head)
+	}
+	c, err := r.ResolveIn(ctx, v, tip)
+	if err != nil {
+		return err
+	}
+	if err := s.named(ctx, v, tip, c); err != nil || !isRange {
+		return err
+	}
+	s.manifest.Scope = commit.ScopeRange
+	base, err := r.ResolveIn(ctx, v, since)
+	if err != nil {
+		return err
+	}
+	s.manifest.Since = []ipld.CID{base}
+	empty, err := commit.IsAncestor(ctx, r.Facts(), c, base)
+	if err == nil && empty {
+		err = statepkg.Invalidf("export: nothing to export: %s has all of %s", since, tip)
+	}
+	return err
+}
+
+// named selects the branch or tag that a revision names, the commit itself where it names neither.
+func (s *selection) named(ctx context.Context, v *core.View, rev string, c ipld.CID) error {
+	for _, name := range core.RefCandidates(rev) {
+		ref, ok, err := v.Resolve(ctx, name)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		switch ns, _ := ref.Name.Split(); ns {
+		case graph.Heads:
+			s.manifest.Head = ref.Name
+			s.refs[ref.Name] = ref.Target
+			return nil
+		case graph.Tags:
+			s.refs[ref.Name] = ref.Target
+			return nil
+		}
+		break
+	}
+	s.manifest.Objects = []ipld.CID{c}
+	return nil
+}
+
+// exporter writes one file.
+type exporter struct {
+	ctx      context.Context
+	repo     *core.Repo
+	from     *store.Stage // the facts, and before them the tree of refs
+	out      *car.Writer
+	root     ipld.CID
+	seen     map[ipld.CID]struct{} // written, or left out
+	redacted map[ipld.CID][]byte   // what was erased, and what is left of it
+	progress func(int, int64)
+}
+
+// tree builds a tree of links in the exporter's own blocks.
+func (x *exporter) tree(entries map[string]ipld.CID) (ipld.CID, error) {
+	m, err := prolly.NewNodes(x.from, nil).Build(x.ctx,
+		func(yield func(prolly.Entry, error) bool) {
+			for _, key := range slices.Sorted(maps.Keys(entries)) {
+				e := prolly.Entry{Key: []byte(key), Value: ipld.AppendLink(nil, entries[key])}
+				if !yield(e, nil) {
+					return
+				}
+			}
+		})
+	if err != nil {
+		return ipld.CID{}, err
+	}
+	return m.Root(), nil
+}
+
+// errErasedNow is returned where a block is erased while the file is written that has it: what is missing stands at
+// its beginning.
+var errErasedNow = fmt.Errorf("%w: something was erased meanwhile: ask again", store.ErrBusy)
+
+// anyRedacted reports whether anything was ever erased.
+func anyRedacted(ctx context.Context, r *core.Repo) (bool, error) {
+	e, ok := r.Store.(store.Eraser)
+	if !ok {
+		return false, nil
+	}
+	err := e.Redactions(ctx, func(store.Redaction) error { return core.ErrFound })
+	if errors.Is(err, core.ErrFound) {
+		return true, nil
+	}
+	return false, err
+}
+
+// findRedacted walks what is to be written, where anything was ever erased, and makes the tree of
+// what it misses: the manifest, which names it, comes first in the file.
+func (x *exporter) findRedacted(s *selection) error {
+	if any, err := anyRedacted(x.ctx, x.repo); err != nil || !any {
+		return err
+	}
+	leftOut := maps.Clone(x.seen)
+	roots := slices.Clone(s.manifest.Objects)
+	for _, ref := range s.list() {
+		roots = append(roots, ref.Target)
+	}
+	for _, c := range roots {
+		if err := statepkg.WalkLeads(statepkg.Lead{Cid: c, As: statepkg.RoleNamed}, x.look); err != nil {
+			return err
+		}
+	}
+	x.seen = leftOut
+	return x.keepRedacted(s)
+}
+
+// keepRedacted makes the tree of what was erased.
+func (x *exporter) keepRedacted(s *selection) (err error) {
+	if len(x.redacted) == 0 {
+		return nil
+	}
+	entries := make(map[string]ipld.CID)
+	for c, stub := range x.redacted {
+		if _, err := commit.DecodeRedaction(stub); err != nil {
+			return fmt.Errorf("redaction of %s: %w: %w", c, store.ErrCorrupt, err)
+		}
+		b := store.NewBlock(ipld.DagCBOR, stub)
+		if err := x.from.Put(x.ctx, b); err != nil {
+			return err
+		}
+		entries[string(c.Bytes())] = b.CID
+	}
+	s.manifest.Redacted, err = x.tree(entries)
+	return err
+}
+
+// look finds what was erased.
+func (x *exporter) look(l statepkg.Lead) ([]statepkg.Lead, error) {
+	if _, ok := x.seen[l.Cid]; ok {
+		return nil, nil
+	}
+	x.seen[l.Cid] = struct{}{}
+	block, err := x.from.Get(x.ctx, l.Cid)
+	var gone *store.RedactedError
+	if errors.As(err, &gone) && l.As.Erasable() {
+		x.redacted[l.Cid] = gone.Stub
+		return nil, nil
+	}
+	return x.follow(l, block, err)
+}
+
+// follow returns what a block leads to that was read with err.
+func (x *exporter) follow(l statepkg.Lead, block []byte, err error) ([]statepkg.Lead, error) {
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", l.As, err)
+	}
+	next, _, err := statepkg.Leads(l, block)
+	if err != nil {
+		err = fmt.Errorf("read %s %s: %w: %w", l.As, l.Cid, store.ErrCorrupt, err)
+	}
+	return next, err
+}
+
+func (x *exporter) write(w io.Writer, s *selection) error {
+	if err := x.begin(w, s); err != nil {
+		return err
+	}
+	if err := statepkg.WalkLeads(statepkg.Lead{Cid: x.root, As: statepkg.RoleManifest}, x.visit); err != nil {
+		return err
+	}
+	return x.out.Flush()
+}
+
+// begin makes the manifest and begins the file.
+func (x *exporter) begin(w io.Writer, s *selection) error {
+	refs := make(map[string]ipld.CID)
+	for name, c := range s.refs {
+		refs[string(name)] = c
+	}
+	var err error
+	if s.manifest.Refs, err = x.tree(refs); err != nil {
+		return err
+	}
+	if err := s.manifest.Validate(); err != nil {
+		return err
+	}
+	block := store.NewBlock(ipld.DagCBOR, s.manifest.Encode())
+	x.root = block.CID
+	if err := x.from.Put(x.ctx, block); err != nil {
+		return err
+	}
+	x.out, err = car.NewWriter(w, x.root)
+	return err
+}
+
+// visit writes a block that is not in the file yet.
+func (x *exporter) visit(l statepkg.Lead) ([]statepkg.Lead, error) {
+	if _, ok := x.seen[l.Cid]; ok {
+		return nil, nil
+	}
+	x.seen[l.Cid] = struct{}{}
+	if _, gone := x.redacted[l.Cid]; gone {
+		return nil, nil
+	}
+	block, err := x.from.Get(x.ctx, l.Cid)
+	if errors.Is(err, store.ErrRedacted) && l.As.Erasable() {
+		err = errErasedNow
+	}
+	next, err := x.follow(l, block, err)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.out.Put(l.Cid, block); err != nil {
+		return nil, err
+	}
+	if x.progress != nil && x.out.Blocks()%core.ProgressEvery == 0 {
+		x.progress(x.out.Blocks(), x.out.Bytes())
+	}
+	return next, nil
+}
+
+// leaveOut marks what an importing repository with a commit has for sure: its ancestors, and the
+// state of the memory there: the chunks of its trees and what these link to.
+func (x *exporter) leaveOut(base ipld.CID) error {
+	for e, err := range commit.History(x.ctx, x.repo.Facts(), base) {
+		if err != nil {
+			return err
+		}
+		x.seen[e.CID] = struct{}{}
+	}
+	rec, err := x.repo.ReadCommit(x.ctx, base)
+	if err != nil {
+		return err
+	}
+	state := statepkg.Opt([]statepkg.Lead{{Cid: rec.Graph, As: statepkg.RoleGraph}}, rec.Profile, statepkg.RoleProfile)
+	for _, l := range statepkg.Opt(statepkg.Opt(state, rec.Vectors, statepkg.RoleVectors), rec.Digests, statepkg.RoleDigests) {
+		if err := statepkg.WalkLeads(l, x.skip); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// skip marks a block as left out. It goes on where there are trees and does not read what their
+// entries link to.
+func (x *exporter) skip(l statepkg.Lead) ([]statepkg.Lead, error) {
+	if _, ok := x.seen[l.Cid]; ok {
+		return nil, nil
+	}
+	x.seen[l.Cid] = struct{}{}
+	if _, tree := statepkg.Leaves[l.As]; !tree && l.As != statepkg.RoleGraph {
+		return nil, nil
+	}
+	block, err := x.from.Get(x.ctx, l.Cid)
+	return x.follow(l, block, err)
+}

@@ -1,0 +1,253 @@
+package exchange_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// endless is a line of n bytes that is never in memory.
+type endless struct {
+	begin string
+	n     int
+	read  int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.read >= e.n {
+		return 0, io.EOF
+	}
+	n := min(len(p), e.n-e.read)
+	for i := range n {
+		p[i] = 'x'
+	}
+	if e.read < len(e.begin) {
+		copy(p[:n], e.begin[e.read:])
+	}
+	e.read += n
+	return n, nil
+}
+
+// TestHugeLine commits a line of 100 MB: it is refused without being read into memory.
+func TestHugeLine(t *testing.T) {
+	r := repokit.OpenMem(t)
+	before := repokit.Lines(t, r, repokit.TwoPeople)
+	in := &endless{begin: `{"node":{"key":"x","type":"T","summary":"`, n: 100_000_000}
+	var m0, m1 runtime.MemStats
+	runtime.ReadMemStats(&m0)
+	_, err := r.Commit(t.Context(), state.ReadChanges(bufio.NewReader(in), "huge.jsonl"),
+		core.CommitOptions{Stamp: repokit.By})
+	runtime.ReadMemStats(&m1)
+	var at *graph.LineError
+	if !errors.As(err, &at) || at.Line != 1 || at.File != "huge.jsonl" {
+		t.Errorf("error %v", err)
+	}
+	if used := m1.TotalAlloc - m0.TotalAlloc; used > 8*graph.MaxLine {
+		t.Errorf("%d bytes allocated to refuse a line", used)
+	}
+	if in.read > 2*graph.MaxLine {
+		t.Errorf("%d bytes read of a line over %d", in.read, graph.MaxLine)
+	}
+	if repokit.Head(t, r).CID() != before.Commit {
+		t.Error("the branch moved")
+	}
+}
+
+// TestHostileLines commits good lines with one hostile line between them.
+func TestHostileLines(t *testing.T) {
+	r := repokit.OpenMem(t)
+	before := repokit.Lines(t, r, repokit.TwoPeople)
+	deep := strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)
+	objects := strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000)
+	long := strings.Repeat("s", graph.MaxLine)
+	// Each value is within its bound; the record of both is not.
+	large := fmt.Sprintf(`"a":%q,"b":%q`, strings.Repeat("x", 600_000), strings.Repeat("y", 600_000))
+	for name, line := range map[string]string{
+		"nested lists":         `{"node":{"key":"x","type":"T","props":{"a":` + deep + `}}}`,
+		"nested maps":          `{"node":{"key":"x","type":"T","props":{"a":` + objects + `}}}`,
+		"only brackets":        deep,
+		"an open list":         strings.Repeat("[", 100_000),
+		"NUL in a type":        `{"node":{"key":"x","type":"T\u0000"}}`,
+		"NUL in an edge type":  `{"edge":{"type":"e\u0000","src":"alice","dst":"alice"}}`,
+		"NUL in a key":         `{"node":{"key":"x\u0000","type":"T"}}`,
+		"invalid UTF-8":        "{\"node\":{\"key\":\"x\",\"type\":\"T\",\"summary\":\"\xff\"}}",
+		"overlong UTF-8":       "{\"node\":{\"key\":\"x\",\"type\":\"T\",\"summary\":\"\xc0\xaf\"}}",
+		"lone surrogate":       `{"node":{"key":"x","type":"T","summary":"\ud800"}}`,
+		"raw control":          "{\"node\":{\"key\":\"x\",\"type\":\"T\",\"summary\":\"a\x01b\"}}",
+		"member twice":         `{"node":{"key":"x","type":"T","type":"T"}}`,
+		"escaped member twice": `{"node":{"key":"x","type":"T","\u0074ype":"U"}}`,
+		"property twice":       `{"node":{"key":"x","type":"T","props":{"a":1,"a":1}}}`,
+		"two changes":          `{"node":{"key":"x","type":"T"},"edge":{"type":"e","src":"x","dst":"x"}}`,
+		"two values":           `{"node":{"key":"x","type":"T"}} {"node":{"key":"y","type":"T"}}`,
+		"record over 1 MiB":    `{"node":{"key":"x","type":"T","props":{` + large + `}}}`,
+		"line over the limit":  `{"node":{"key":"x","type":"T","summary":"` + long + `"}}`,
+		"integer too large":    `{"node":{"key":"x","type":"T","props":{"n":9223372036854775808}}}`,
+		"float too large":      `{"node":{"key":"x","type":"T","props":{"n":1e999}}}`,
+		"not a number":         `{"node":{"key":"x","type":"T","props":{"n":NaN}}}`,
+		"time out of range":    `{"node":{"key":"x","type":"T","created":"10000-01-01"}}`,
+		"key like an id":       `{"node":{"key":"00000000-0000-4000-8000-000000000000","type":"T"}}`,
+		"byte order mark":      "\ufeff" + `{"node":{"key":"x","type":"T"}}`,
+		"evil reference":       `{"edge":{"type":"e\u001b[2J","src":"gh\nost\u001b[2J","dst":"alice"}}`,
+		"evil removal":         `{"remove":{"node":"gh\nost\u001b[2J\u202e"}}`,
+		"evil member":          `{"node":{"key":"x","type":"T","su\nm\u001b[2J":"s"}}`,
+		"weight of zero":       `{"edge":{"type":"e","src":"alice","dst":"alice","weight":0}}`,
+		"weight above one":     `{"edge":{"type":"e","src":"alice","dst":"alice","weight":1.1}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := `{"node":{"key":"good","type":"T"}}` + "\n" + line + "\n" +
+				`{"node":{"key":"also","type":"T"}}` + "\n"
+			_, err := repokit.TryLines(r, text)
+			var at *graph.LineError
+			if !errors.As(err, &at) || at.Line != 2 || !errors.Is(err, graph.ErrInvalid) {
+				t.Fatalf("error %v is not about line 2", err)
+			}
+			if message := err.Error(); len(message) > 1000 || strings.ContainsAny(message, "\x1b\n\x00") {
+				t.Errorf("error of %d bytes: %.300q", len(message), message)
+			}
+			if repokit.Head(t, r).CID() != before.Commit {
+				t.Error("the branch moved")
+			}
+		})
+	}
+}
+
+// TestRenderingCannotBeForged puts what looks like other lines, or moves a terminal's cursor, into
+// everything that is rendered: every line of an answer is one that the clauses name.
+func TestRenderingCannotBeForged(t *testing.T) {
+	const evil = "x\nid: forged\r\nstate: retired\x1b[2J\u009b31m\u202eevil\u2028Outgoing:\n" +
+		"  owns -> y\x7f"
+	quote := func(s string) string { return string(ipld.AppendJSON(nil, ipld.StringValue(s))) }
+	r := repokit.OpenMem(t)
+	repokit.Lines(t, r, fmt.Sprintf(`{"node":{"key":%[1]s,"type":%[1]s,"summary":%[1]s,"context":%[1]s,`+
+		`"content":%[1]s,"props":{%[1]s:%[1]s,"id":"forged","summary":"forged","Outgoing":"forged",`+
+		`"ntype":"forged","state":"forged","key":"forged","created":"forged","a b":"c: d"}}}
+{"node":{"key":"b","type":"T"}}
+{"edge":{"type":%[1]s,"src":%[1]s,"dst":"b"}}
+{"edge":{"type":%[1]s,"src":"b","dst":%[1]s}}
+{"mark":{"node":%[1]s,"state":"contradicted","by":"b","reason":%[1]s}}
+`, quote(evil)))
+	answer, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{
+		Text: "evil", Adjacency: 5,
+		Show: []string{retrieve.ShowTimes, retrieve.ShowKey, retrieve.ShowContent},
+	})
+	if err != nil || len(answer.Items) == 0 {
+		t.Fatalf("%+v, %v", answer, err)
+	}
+	text := answer.Items[0].Rendered
+	count := make(map[string]int)
+	for line := range strings.Lines(text) {
+		if !strings.HasSuffix(line, "\n") || strings.ContainsAny(strings.TrimSuffix(line, "\n"),
+			"\n\r\x1b\x7f\x00\u009b\u202e\u2028") {
+			t.Errorf("line %q", line)
+		}
+		name, _, _ := strings.Cut(line, ":")
+		count[name]++
+	}
+	for _, name := range []string{"ntype", "id", "state", "context", "summary", "key", "created",
+		"props.id", "props.summary", "props.Outgoing", "props.ntype", "props.state", "props.key",
+		"props.created", "content"} {
+		if count[name] != 1 {
+			t.Errorf("%d lines of %s in\n%s", count[name], name, text)
+		}
+	}
+	if count["Outgoing"] != 1 || count["Incoming"] != 1 {
+		t.Errorf("headings in\n%s", text)
+	}
+	if n := graph.NodeID(evil).String(); !strings.Contains(text, "\nid: "+n+"\n") {
+		t.Errorf("no id %s in\n%s", n, text)
+	}
+	for name := range count {
+		if strings.Contains(name, "forged") && !strings.HasPrefix(name, "props.") {
+			t.Errorf("line of %q", name)
+		}
+	}
+}
+
+// TestHub commits, renders and removes a node with many edges.
+func TestHub(t *testing.T) {
+	effort.Alone(t)
+	n := effort.Pick(3_000, 10_000, 100_000)
+	r, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := repokit.Lines(t, r, repokit.HubLines(n))
+	if res.Nodes.Added != n+1 || res.Edges.Added != n {
+		t.Fatalf("%+v", res)
+	}
+	s := repokit.Head(t, r)
+	degree, err := s.Adjacency().Degree(t.Context(), graph.NodeID("hub"), adjacency.Out, "")
+	if err != nil || degree != uint64(n) {
+		t.Errorf("degree %d, %v", degree, err)
+	}
+	answer, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: "centre", Adjacency: 3,
+		Limit: new(1)})
+	if err != nil || len(answer.Items) != 1 {
+		t.Fatalf("%+v, %v", answer, err)
+	}
+	text := answer.Items[0].Rendered
+	if got := strings.Count(text, "  to -> "); got != 3 ||
+		!strings.Contains(text, fmt.Sprintf("  ... (+%d more)\n", n-3)) {
+		t.Errorf("%d edges rendered:\n%s", got, text)
+	}
+	if err := repokit.QuickClean(r); err != nil {
+		t.Error(err)
+	}
+	gone := repokit.Lines(t, r, `{"remove":{"node":"hub"}}`)
+	if gone.Nodes.Removed != 1 || gone.Edges.Removed != n {
+		t.Errorf("%+v", gone)
+	}
+	if got := repokit.Sizes(repokit.Head(t, r)); got != [4]uint64{uint64(n), 0, 0, 0} {
+		t.Errorf("sizes %v", got)
+	}
+	if err := repokit.QuickClean(r); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCancelled cancels commits and retrievals: they end with the context's error, and change
+// nothing.
+func TestCancelled(t *testing.T) {
+	r := repokit.OpenMem(t)
+	first := repokit.Lines(t, r, repokit.TwoPeople)
+	ctx, cancel := context.WithCancel(t.Context())
+	n := 0
+	changes := func(yield func(graph.Change, error) bool) {
+		for c, err := range state.ReadChanges(strings.NewReader(repokit.HubLines(50)), "hub") {
+			if n++; n == 20 {
+				cancel()
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+	if _, err := r.Commit(ctx, changes, core.CommitOptions{Stamp: repokit.By}); !errors.Is(err,
+		context.Canceled) {
+		t.Errorf("commit: %v after %d changes", err, n)
+	}
+	if _, err := rank.Retrieve(ctx, repokit.Head(t, r), retrieve.Request{Text: "infra"}); !errors.Is(err,
+		context.Canceled) {
+		t.Errorf("retrieve: %v", err)
+	}
+	if repokit.Head(t, r).CID() != first.Commit {
+		t.Error("the branch moved")
+	}
+}

@@ -1,0 +1,400 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mnem-project/mnem/car"
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/view"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/segment"
+	"github.com/mnem-project/mnem/store"
+)
+
+const (
+	// importTrees bounds the decoded chunks of a file that are kept while it is checked, in bytes.
+	importTrees = 32 << 20
+	// maxShapeEdits is up to how many changes the shape of a tree is checked by making them on the
+	// tree before, which costs a path each; above, reading the whole tree costs less memory.
+	maxShapeEdits = 4096
+)
+
+// Importer checks one file against one repository.
+type Importer struct {
+	Ctx      context.Context
+	Repo     *core.Repo
+	Over     *core.Repo // reads the file's blocks before the repository's; writes nothing
+	file     *carFile
+	opt      ImportOptions
+	manifest *commit.Export
+	refs     []core.Ref                 // of the file, in name order
+	outside  map[ipld.CID]state.Role    // what the file leads to in the repository
+	fresh    []ipld.CID                 // commits that no ref reaches yet, parents before children
+	gone     map[ipld.CID]bool          // what the file leads to that was erased where it is from
+	f        *care.FsckRun              // of over; its seen commits are those known to be sound
+	Placed   map[string]*session.Placed // by session
+	open     bool                       // whether that leaves gaps, which other files may fill
+	// place fills in which refs change, given the refs there are.
+	place func(*Importer, *core.View, *ImportResult) error
+}
+
+// newImporter returns an importer with caches of its own: chunks of a file that is refused must
+// not stay in those of the repository.
+func newImporter(ctx context.Context, r *core.Repo, file *carFile, opt ImportOptions) *Importer {
+	over := &core.Repo{
+		Store: importStore{r.Store, file}, Ro: true,
+		Trees: prolly.NewCache(importTrees), Parts: segment.NewCache(0), Vectors: view.NewVectorCache(0),
+		Rows: segment.NewCache(0), Buckets: segment.NewCache(0),
+	}
+	return &Importer{
+		Ctx: ctx, Repo: r, Over: over, file: file, opt: opt, outside: make(map[ipld.CID]state.Role),
+		gone: make(map[ipld.CID]bool),
+		f: &care.FsckRun{
+			Ctx: ctx, Repo: over, Report: &care.FsckReport{},
+			Seen: make(map[ipld.CID]bool), Trees: make(map[ipld.CID]bool),
+			Known: view.NewKnownRecords(),
+		},
+	}
+}
+
+// check returns an error unless the file may be taken in: a *car.FormatError where it is at fault.
+func (im *Importer) check() error {
+	steps := []func() error{
+		im.readManifest, im.readRedactions, im.reach, im.readRefs, im.trust, im.commits, im.records,
+		im.verify,
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return im.explain(err)
+		}
+		if err := im.verdict(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verdict returns the first thing that fsck found wrong.
+func (im *Importer) verdict() error {
+	if err := im.Ctx.Err(); err != nil || len(im.f.Report.Errors) == 0 {
+		return err
+	}
+	e := im.f.Report.Errors[0]
+	switch b := im.file.find(e.CID); {
+	case b != nil:
+		return im.file.fault(b, "%s", e.Message)
+	case e.Kind == care.FsckBlock:
+		return fmt.Errorf("%w: %s", store.ErrCorrupt, e.Message)
+	}
+	return &car.FormatError{CID: e.CID, Reason: e.Message}
+}
+
+// explain names the block of the file that an error is about. What is wrong with a block of the
+// repository stays what it is.
+func (im *Importer) explain(err error) error {
+	var format *car.FormatError
+	var shape *prolly.ShapeError
+	var missing *state.MissingError
+	switch {
+	case errors.As(err, &format):
+		return err
+	case errors.As(err, &missing):
+		return &car.FormatError{CID: missing.CID, Reason: "the block is missing: it is neither in " +
+			"the file nor here"}
+	case errors.As(err, &shape):
+		if b := im.file.find(shape.CID); b != nil {
+			return im.file.fault(b, "%v", err)
+		}
+	}
+	return err
+}
+
+func (im *Importer) readManifest() error {
+	root := im.file.find(im.file.root)
+	block, err := im.file.read(root)
+	if err != nil {
+		return err
+	}
+	if im.manifest, err = commit.DecodeExport(block); err != nil {
+		return im.file.fault(root, "not a manifest: %v", err)
+	}
+	for _, c := range im.manifest.Since {
+		has, err := im.Repo.Store.Facts().Has(im.Ctx, c)
+		if err == nil && !has {
+			err = &PrerequisiteError{c}
+		}
+		if err == nil && im.file.find(c) == nil {
+			err = im.leadOut(root, state.Lead{Cid: c, As: state.RoleCommit})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readRedactions reads what the file says was erased.
+func (im *Importer) readRedactions() error {
+	if !im.manifest.Redacted.Defined() {
+		return nil
+	}
+	root := im.file.find(im.file.root)
+	tree, err := im.Over.Nodes().Load(im.Ctx, im.manifest.Redacted)
+	if err == nil {
+		err = tree.Check(im.Ctx)
+	}
+	if err != nil {
+		return err
+	}
+	redacted := make(map[ipld.CID][]byte)
+	for e, err := range tree.Scan(im.Ctx, nil, nil) {
+		var c, link ipld.CID
+		if err == nil {
+			link, err = state.LinkItem(e.Value)
+		}
+		if err == nil {
+			c, err = ipld.CIDFromBytes(e.Key)
+		}
+		if err == nil && im.file.find(c) != nil {
+			err = fmt.Errorf("block %s is in the file and redacted", c)
+		}
+		if err == nil {
+			redacted[c], err = im.Over.Facts().Get(im.Ctx, link)
+		}
+		if err != nil {
+			return im.file.fault(root, "redactions: %v", err)
+		}
+	}
+	im.file.redacted = redacted
+	return nil
+}
+
+// reach reads every block that the manifest leads to, in its role, and fails where one is missing,
+// or in the file for no reason.
+func (im *Importer) reach() error {
+	done := 0
+	err := state.WalkLeads(state.Lead{Cid: im.file.root, As: state.RoleManifest}, func(l state.Lead) ([]state.Lead, error) {
+		b := im.file.find(l.Cid)
+		if b.as != 0 {
+			return nil, im.again(b, l)
+		}
+		if done++; done%core.ProgressEvery == 0 {
+			im.opt.Progress("blocks checked", done)
+		}
+		return im.leadIn(b, l)
+	})
+	if err != nil {
+		return err
+	}
+	for i := range im.file.blocks {
+		if b := &im.file.blocks[i]; b.as == 0 {
+			return im.file.fault(b, "nothing in the file leads to the block")
+		}
+	}
+	for c := range im.file.redacted {
+		if _, needed := im.outside[c]; !needed {
+			return im.file.fault(im.file.find(im.file.root), "nothing in the file leads to the redacted "+
+				"block %s", c)
+		}
+	}
+	return nil
+}
+
+// leadIn reads a block of the file in its role and returns what it leads to in the file. What else
+// it leads to must be in the repository.
+func (im *Importer) leadIn(b *carBlock, l state.Lead) ([]state.Lead, error) {
+	if err := im.Ctx.Err(); err != nil {
+		return nil, err
+	}
+	block, err := im.file.read(b)
+	if err != nil {
+		return nil, err
+	}
+	next, as, err := im.f.Known.Leads(l, block)
+	if err != nil {
+		return nil, im.file.fault(b, "%v", err)
+	}
+	b.as = as
+	inside := next[:0]
+	for _, n := range next {
+		if im.file.find(n.Cid) != nil {
+			inside = append(inside, n)
+		} else if err := im.leadOut(b, n); err != nil {
+			return nil, err
+		}
+	}
+	return inside, nil
+}
+
+// again checks a block of the file that something else led to before. The tree of refs shares the
+// empty chunk with others, for whose sake it is stored then.
+func (im *Importer) again(b *carBlock, l state.Lead) error {
+	if err := im.sameRole(b, b.as, l); err != nil {
+		return err
+	}
+	if b.as == state.RoleRefs {
+		b.as = l.As
+	}
+	return nil
+}
+
+// leadOut checks a block that is not in the file, and so must be in the repository.
+func (im *Importer) leadOut(from *carBlock, l state.Lead) error {
+	if as, ok := im.outside[l.Cid]; ok {
+		return im.sameRole(from, as, l)
+	}
+	block, err := im.Repo.Store.Facts().Get(im.Ctx, l.Cid)
+	stub, gone := im.file.redacted[l.Cid]
+	switch {
+	case errors.Is(err, store.ErrRedacted) && l.As.ErasedAs(stubOf(err)):
+		im.outside[l.Cid] = l.As
+		return nil
+	case errors.Is(err, store.ErrNotFound) && gone && l.As.ErasedAs(stub):
+		im.outside[l.Cid], im.gone[l.Cid] = l.As, true
+		return nil
+	case errors.Is(err, store.ErrNotFound):
+		return im.file.fault(from, "the block leads to the %s %s, which is missing: it is neither in "+
+			"the file nor here", l.As, l.Cid)
+	case err != nil:
+		return err
+	}
+	_, as, err := state.Leads(l, block)
+	if err != nil {
+		return im.file.fault(from, "the %s %s is something else: %v", l.As, l.Cid, err)
+	}
+	im.outside[l.Cid] = as
+	return nil
+}
+
+// stubOf returns what is left of the erased block that an error is about.
+func stubOf(err error) []byte {
+	var gone *store.RedactedError
+	if !errors.As(err, &gone) {
+		return nil
+	}
+	return gone.Stub
+}
+
+// sameRole checks that a block that was met before in a role may be met in another. Trees share
+// chunks, the empty one for instance: what their entries are, is seen when they are read.
+func (im *Importer) sameRole(at *carBlock, before state.Role, l state.Lead) error {
+	_, tree := state.Leaves[l.As]
+	_, wasTree := state.Leaves[before]
+	named := l.As == state.RoleNamed && before >= state.RoleCommit && before <= state.RoleReceipt
+	if before == l.As || tree && wasTree || named {
+		return nil
+	}
+	return im.file.fault(at, "block %s is led to as %s and as %s", l.Cid, before, l.As)
+}
+
+// roleOf returns the role of a block that the manifest reaches.
+func (im *Importer) roleOf(c ipld.CID) state.Role {
+	if b := im.file.find(c); b != nil {
+		return b.as
+	}
+	return im.outside[c]
+}
+
+// readRefs reads the tree of refs and checks what each names.
+func (im *Importer) readRefs() error {
+	root := im.file.find(im.file.root)
+	tree, err := im.Over.Nodes().Load(im.Ctx, im.manifest.Refs)
+	if err == nil {
+		err = tree.Check(im.Ctx)
+	}
+	if err != nil {
+		return err
+	}
+	head := im.manifest.Head == ""
+	for ref, err := range (&core.View{Tree: tree}).List(im.Ctx, "") {
+		if err == nil {
+			err = im.checkRef(ref)
+		}
+		if err != nil {
+			return im.file.fault(root, "%v", err)
+		}
+		head = head || ref.Name == im.manifest.Head
+		im.refs = append(im.refs, ref)
+	}
+	for _, c := range im.manifest.Objects {
+		if as := im.roleOf(c); as != state.RoleCommit && as != state.RoleReceipt {
+			return im.file.fault(root, "object %s is a %s", c, as)
+		}
+	}
+	switch {
+	case !head:
+		return im.file.fault(root, "head %s is not among the refs", im.manifest.Head)
+	case len(im.refs)+len(im.manifest.Objects) == 0:
+		return im.file.fault(root, "neither refs nor objects")
+	}
+	return nil
+}
+
+// checkRef checks the name of a ref of the file and what it names.
+func (im *Importer) checkRef(ref core.Ref) error {
+	if err := graph.ValidateRef(ref.Name); err != nil {
+		return err
+	}
+	as := im.roleOf(ref.Target)
+	ok := false
+	switch ns, _ := ref.Name.Split(); ns {
+	case graph.Heads:
+		ok = as == state.RoleCommit
+	case graph.Tags:
+		ok = as == state.RoleCommit || as == state.RoleTag
+	case graph.Sessions:
+		ok = as == state.RoleSession
+	}
+	if !ok {
+		return fmt.Errorf("ref %s does not belong in a file, or not to a %s", ref.Name, as)
+	}
+	if as != state.RoleTag {
+		return nil
+	}
+	tag, err := commit.ReadTag(im.Ctx, im.Over.Facts(), ref.Target)
+	if err == nil {
+		_, err = commit.ReadMessage(im.Ctx, im.Over.Facts(), tag.Message)
+	}
+	if errors.Is(err, store.ErrRedacted) {
+		err = nil
+	}
+	return err
+}
+
+// verify shows the new commits to whoever asked to see them.
+func (im *Importer) verify() error {
+	if im.opt.Verify == nil {
+		return nil
+	}
+	return im.opt.Verify(func(yield func(commit.LogEntry, error) bool) {
+		for _, c := range im.fresh {
+			rec, err := im.Over.ReadCommit(im.Ctx, c)
+			if !yield(commit.LogEntry{CID: c, Commit: rec}, err) || err != nil {
+				return
+			}
+		}
+	})
+}
+
+// records checks sessions and receipts. Their commits were checked before.
+func (im *Importer) records() error {
+	for _, ref := range im.refs {
+		if im.roleOf(ref.Target) == state.RoleSession {
+			im.f.Session(ref.Target)
+		}
+	}
+	for _, c := range im.manifest.Objects {
+		if im.roleOf(c) == state.RoleReceipt {
+			im.f.Receipt(c)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package exchange_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/car"
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// TestImportDoesNotTrustGarbage imports what goes on from a commit whose block lies in the store,
+// without what it needs and without a ref: left of a write that did not end.
+func TestImportDoesNotTrustGarbage(t *testing.T) {
+	from, _ := repokit.OpenStore(t)
+	fill(t, from)
+	file, part := repokit.Export(t, from, exchange.ExportOptions{Rev: "HEAD~1..HEAD"})
+	c, data, err := from.Block(t.Context(), part.Since[0].String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, st := repokit.OpenStore(t)
+	if err := st.Facts().Put(t.Context(), store.Block{CID: c, Data: data}); err != nil {
+		t.Fatal(err)
+	}
+	before := contents(t, st)
+	_, err = repokit.TryImport(to, file, exchange.ImportOptions{Name: "n"})
+	if !errors.Is(err, car.ErrFormat) || !strings.Contains(err.Error(), "missing") {
+		t.Errorf("without the rest of the commit: %v", err)
+	}
+	if d := cmp.Diff(before, contents(t, st)); d != "" {
+		t.Errorf("a refused file changed %s", d)
+	}
+	// With everything there it is checked like a part of the file.
+	whole, _ := repokit.Export(t, from, exchange.ExportOptions{Rev: "HEAD~1"})
+	var rest []store.Block
+	for _, b := range repokit.Sections(t, whole)[1:] {
+		if ipld.RecordKind(b.Data) != commit.KindExport {
+			rest = append(rest, b)
+		}
+	}
+	if err := st.Facts().Put(t.Context(), rest...); err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	res := repokit.ImportInto(t, to, file, exchange.ImportOptions{
+		Name: "n", Verify: func(commits iter.Seq2[commit.LogEntry, error]) error {
+			for range commits {
+				seen++
+			}
+			return nil
+		},
+	})
+	if len(res.Refs) != 1 || seen != 2 {
+		t.Errorf("%d refs, %d commits looked at", len(res.Refs), seen)
+	}
+}
+
+// TestImportVerify asks before anything is written, about new commits only.
+func TestImportVerify(t *testing.T) {
+	from, _ := repokit.OpenStore(t)
+	fill(t, from)
+	base, _ := repokit.Export(t, from, exchange.ExportOptions{Rev: "HEAD~1"})
+	file, _ := repokit.Export(t, from, exchange.ExportOptions{All: true})
+	to, st := repokit.OpenStore(t)
+	repokit.ImportInto(t, to, base, exchange.ImportOptions{Name: "n"})
+	before := contents(t, st)
+	mine := errors.New("not this one")
+	var got []ipld.CID
+	opt := exchange.ImportOptions{Name: "n", Verify: func(all iter.Seq2[commit.LogEntry, error]) error {
+		for e, err := range all {
+			if err != nil || e.Commit.Height != 2 {
+				t.Errorf("asked about %s, height %d, %v", e.CID, e.Commit.Height, err)
+			}
+			got = append(got, e.CID)
+		}
+		return mine
+	}}
+	if _, err := repokit.TryImport(to, file, opt); !errors.Is(err, mine) || errors.Is(err, car.ErrFormat) {
+		t.Errorf("refused by the caller: %v", err)
+	}
+	if len(got) != 1 || got[0] != repokit.Head(t, from).CID() {
+		t.Errorf("asked about %v", got)
+	}
+	if d := cmp.Diff(before, contents(t, st)); d != "" {
+		t.Errorf("a refused file changed %s", d)
+	}
+}
+
+// TestImportStops ends at each of the calls of a progress function.
+func TestImportStops(t *testing.T) {
+	from, _ := repokit.OpenStore(t)
+	var many strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&many, `{"node":{"type":"T","props":{"n":%d}}}`+"\n", i)
+	}
+	repokit.Lines(t, from, many.String())
+	file, _ := repokit.Export(t, from, exchange.ExportOptions{All: true})
+	stops := 0
+	for stop := 1; ; stop++ {
+		to, st := repokit.OpenStore(t)
+		before := contents(t, st)
+		ctx, cancel := context.WithCancel(t.Context())
+		n := 0
+		opt := exchange.ImportOptions{Stamp: repokit.By, Progress: func(string, int) {
+			if n++; n == stop {
+				cancel()
+			}
+		}}
+		_, err := exchange.Import(ctx, to, bytes.NewReader(file), int64(len(file)), opt)
+		cancel()
+		if err == nil {
+			break
+		}
+		stops++
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("stopped at %d: %v", stop, err)
+		}
+		if d := cmp.Diff(before, contents(t, st)); d != "" {
+			t.Fatalf("stopped at %d: the store changed", stop)
+		}
+	}
+	if stops < 3 {
+		t.Errorf("only %d places to stop", stops)
+	}
+}
+
+func TestImportReadOnly(t *testing.T) {
+	from, _ := repokit.OpenStore(t)
+	fill(t, from)
+	file, _ := repokit.Export(t, from, exchange.ExportOptions{Session: "review"})
+	dir := t.TempDir()
+	r, err := care.Init(t.Context(), dir, repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err = care.Open(dir, core.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res := repokit.ImportInto(t, r, file, exchange.ImportOptions{DryRun: true}); len(res.Refs) != 1 {
+		t.Errorf("dry run: %+v", res)
+	}
+	if _, err := repokit.TryImport(r, file, exchange.ImportOptions{}); !errors.Is(err, store.ErrReadOnly) {
+		t.Errorf("import: %v", err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// And for writing: the session replays in a directory that never saw it made.
+	r, err = care.Open(dir, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repokit.ImportInto(t, r, file, exchange.ImportOptions{})
+	sameAgain(t, r, "review", 3)
+	repokit.CheckClean(t, r)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestExportReceipt takes one receipt elsewhere and replays it there.
+func TestExportReceipt(t *testing.T) {
+	from, _ := repokit.OpenStore(t)
+	fill(t, from)
+	_, c := query(t, from, "review", "harbour")
+	file, res := repokit.Export(t, from, exchange.ExportOptions{Receipt: c.String()})
+	if len(res.Refs) != 0 || len(res.Objects) != 1 {
+		t.Errorf("exported %+v", res)
+	}
+	for _, into := range []exchange.ImportOptions{{Fallback: "f"}, {Name: "n"}} {
+		to, _ := repokit.OpenStore(t)
+		got := repokit.ImportInto(t, to, file, into)
+		want := graph.ImportedObject(into.Name+into.Fallback, c.String())
+		if len(got.Refs) != 1 || got.Refs[0].Ref != want {
+			t.Errorf("refs %+v, want %s", got.Refs, want)
+		}
+		replay, err := session.Replay(t.Context(), to, c.String())
+		if err != nil || !replay.Identical {
+			t.Errorf("replay: %+v, %v", replay, err)
+		}
+	}
+}
+
+// TestExportOfATag exports a plain and an annotated tag.
+func TestExportOfATag(t *testing.T) {
+	f := repokit.Forge(t)
+	f.After = func(f *repokit.Forgery) {
+		tag := &commit.Tag{Target: f.Tips[0], Name: "v1", Tagger: "f", Time: repokit.ForgedTime, Message: commit.Message{Text: "m"}}
+		f.Refs["refs/tags/v1"] = repokit.LinkTo(f.Put(tag.Encode()))
+		f.Refs["refs/tags/plain"] = repokit.LinkTo(f.Tips[1])
+	}
+	r, _ := repokit.OpenStore(t)
+	repokit.ImportInto(t, r, f.File(), exchange.ImportOptions{})
+	file, res := repokit.Export(t, r, exchange.ExportOptions{All: true})
+	if len(res.Refs) != 4 {
+		t.Errorf("exported %+v", res.Refs)
+	}
+	to, _ := repokit.OpenStore(t)
+	repokit.ImportInto(t, to, file, exchange.ImportOptions{Name: "n"})
+	if res := repokit.ImportInto(t, to, file, exchange.ImportOptions{Name: "n"}); len(res.Refs) != 0 {
+		t.Errorf("again: %+v", res)
+	}
+	repokit.ImportInto(t, to, file, exchange.ImportOptions{Name: "m"})
+	names := refNames(t, to)
+	if a, b := names["refs/imported/n/tags/v1"], names["refs/imported/m/tags/v1"]; a == "" || a != b {
+		t.Errorf("the tag is %q and %q", a, b)
+	}
+}

@@ -1,0 +1,374 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+// PackOptions says what another repository asks for.
+type PackOptions struct {
+	Refs []core.Ref // branches, tags and sessions with what each is at; at least one
+	// Since are commits and records of sessions that the other repository has, with all they lead to, and that
+	// are here, the most useful ones first: of more commits than commit.MaxExportLinks the rest is left out.
+	Since []ipld.CID
+	// Progress, where given, is called now and then on the calling goroutine with the numbers of
+	// blocks and bytes written so far.
+	Progress func(blocks int, bytes int64)
+}
+
+// PackResult tells what a pack holds.
+type PackResult struct {
+	Blocks   int
+	Bytes    int64
+	Redacted int // blocks that are left out because they were erased
+}
+
+// Pack writes what a repository that has Since lacks of Refs, as a file that Receive takes in there.
+// Work and bytes follow the difference: of each commit the trees are compared with those of Since,
+// from the roots down. The bytes are a function of what is asked for and of what was erased here. It
+// writes as it reads, and keeps some 50 bytes a block in memory.
+func Pack(ctx context.Context, r *core.Repo, w io.Writer, opt PackOptions) (*PackResult, error) {
+	p, err := newPacker(ctx, r, opt)
+	if err == nil {
+		defer p.release()
+		err = p.write(w)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("pack: %w", err)
+	}
+	return &PackResult{p.out.Blocks(), p.out.Bytes(), len(p.redacted)}, nil
+}
+
+// packer writes one pack.
+type packer struct {
+	exporter
+	sel      *selection
+	tips     []ipld.CID            // the commits of the refs, and those that sessions name
+	has      map[ipld.CID]struct{} // those of tips
+	sessions []ipld.CID            // the newest records of the refs
+	have     []ipld.CID            // records of sessions in Since
+	since    []*core.Snapshot
+	// release ends the lease on what is packed, so that a slow reader holds up no collection.
+	release func()
+}
+
+func newPacker(ctx context.Context, r *core.Repo, opt PackOptions) (p *packer, err error) {
+	p = &packer{
+		exporter: exporter{
+			ctx: ctx, repo: r, from: store.NewStage(r.Facts(), 0), seen: make(map[ipld.CID]struct{}),
+			redacted: make(map[ipld.CID][]byte), progress: opt.Progress,
+		},
+		sel: &selection{refs: make(map[graph.RefName]ipld.CID)}, has: make(map[ipld.CID]struct{}),
+	}
+	var roots []ipld.CID
+	for _, ref := range opt.Refs {
+		p.sel.refs[ref.Name] = ref.Target
+		roots = append(roots, ref.Target)
+	}
+	if p.release, err = r.Lease(ctx, append(roots, opt.Since...)...); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			p.release()
+		}
+	}()
+	for _, ref := range opt.Refs {
+		if session.IsSessionRef(ref) {
+			p.sessions = append(p.sessions, ref.Target)
+			continue
+		}
+		tip, err := r.Peel(ctx, ref.Target, ref.Target.String())
+		if err == nil {
+			err = p.named(tip)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	since, err := p.sinceOf(opt.Since)
+	if err != nil {
+		return nil, err
+	}
+	m := &p.sel.manifest
+	m.Format, m.Scope = commit.ExportFormat, commit.ScopeAll
+	if len(since) > 0 {
+		m.Scope, m.Since = commit.ScopeRange, slices.Clone(since)
+		slices.SortFunc(m.Since, ipld.CID.Compare)
+		m.Since = slices.Compact(m.Since)
+	}
+	for _, c := range m.Since {
+		s, err := r.At(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		p.since = append(p.since, s)
+	}
+	p.leaveOut()
+	return p, nil
+}
+
+// sinceOf returns the commits that the other side has with Since, and notes the records of sessions in it.
+func (p *packer) sinceOf(list []ipld.CID) (since []ipld.CID, err error) {
+	var named []ipld.CID
+	for _, c := range list {
+		is, err := session.IsSession(p.ctx, p.repo, c)
+		if err != nil {
+			return nil, err
+		}
+		if !is {
+			since = append(since, c)
+			continue
+		}
+		p.have = append(p.have, c)
+		more, err := session.LastCommits(p.ctx, p.repo, c)
+		if err != nil {
+			return nil, err
+		}
+		named = append(named, more...)
+	}
+	if len(p.sessions) > 0 { // what these name, the commits of branches do not lead to perhaps
+		since = append(since, named...)
+	}
+	seen := make(map[ipld.CID]bool, len(since)) // many sessions name the same commits
+	since = slices.DeleteFunc(since, func(c ipld.CID) bool {
+		again := seen[c]
+		seen[c] = true
+		return again
+	})
+	return since[:min(len(since), commit.MaxExportLinks)], nil
+}
+
+// leaveOut marks the records that the other side has with Since.
+func (p *packer) leaveOut() {
+	for _, c := range p.have {
+		p.seen[c] = struct{}{}
+	}
+	for _, s := range p.since {
+		for _, c := range []ipld.CID{s.Id, s.Record.Graph, s.Record.Profile, s.Record.Message.Block} {
+			if c.Defined() {
+				p.seen[c] = struct{}{}
+			}
+		}
+	}
+}
+
+// write writes the pack. Where anything was ever erased it first looks for what is missing: the
+// manifest, which names that, comes first.
+func (p *packer) write(w io.Writer) error {
+	any, err := anyRedacted(p.ctx, p.repo)
+	if err != nil {
+		return err
+	}
+	if any {
+		if err := p.pack(); err != nil {
+			return err
+		}
+		if err := p.keepRedacted(p.sel); err != nil {
+			return err
+		}
+		clear(p.seen)
+		p.leaveOut()
+	}
+	if err := p.begin(w, p.sel); err != nil {
+		return err
+	}
+	manifest := state.Lead{Cid: p.root, As: state.RoleManifest}
+	err = state.WalkLeads(manifest, func(l state.Lead) ([]state.Lead, error) {
+		if l.As == state.RoleNamed {
+			return nil, nil // which pack writes
+		}
+		return p.visit(l)
+	})
+	if err == nil {
+		err = p.pack()
+	}
+	if err != nil {
+		return err
+	}
+	return p.out.Flush()
+}
+
+// pack puts all blocks but those of the manifest: sessions first, then tags, and commits as a log has them.
+func (p *packer) pack() error {
+	if err := p.records(); err != nil {
+		return err
+	}
+	for _, ref := range p.sel.list() {
+		if _, isCommit := p.has[ref.Target]; isCommit || session.IsSessionRef(ref) {
+			continue
+		}
+		tag, err := commit.ReadTag(p.ctx, p.repo.Facts(), ref.Target)
+		if err == nil {
+			err = p.each(state.Lead{Cid: ref.Target, As: state.RoleTag}, state.Opt(nil, tag.Message.Block, state.RoleRaw)...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for e, err := range commit.Between(p.ctx, p.repo.Facts(), p.tips, p.sel.manifest.Since) {
+		if err == nil {
+			err = p.commit(e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put writes a block that is not there yet, and returns its bytes, nil for one that is or was erased.
+func (p *packer) put(l state.Lead) ([]byte, error) {
+	if _, ok := p.seen[l.Cid]; ok {
+		return nil, nil
+	}
+	p.seen[l.Cid] = struct{}{}
+	block, err := p.from.Get(p.ctx, l.Cid)
+	var gone *store.RedactedError
+	switch {
+	case errors.As(err, &gone) && l.As.Erasable():
+		if _, told := p.redacted[l.Cid]; !told && p.out != nil {
+			return nil, fmt.Errorf("read %s: %w", l.As, errErasedNow)
+		}
+		p.redacted[l.Cid] = gone.Stub
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", l.As, err)
+	case p.out == nil: // the first of two passes
+		return block, nil
+	}
+	if err := p.out.Put(l.Cid, block); err != nil {
+		return nil, err
+	}
+	if p.progress != nil && p.out.Blocks()%core.ProgressEvery == 0 {
+		p.progress(p.out.Blocks(), p.out.Bytes())
+	}
+	return block, nil
+}
+
+// each puts blocks.
+func (p *packer) each(first state.Lead, more ...state.Lead) error {
+	_, err := p.put(first)
+	for _, l := range more {
+		if err == nil {
+			_, err = p.put(l)
+		}
+	}
+	return err
+}
+
+// commit puts a commit and what it has beyond the commits of Since.
+func (p *packer) commit(e commit.LogEntry) error {
+	more := state.Opt(state.Opt(nil, e.Commit.Message.Block, state.RoleRaw), e.Commit.Profile, state.RoleProfile)
+	beside := e.Commit.Vectors.Defined() || e.Commit.Digests.Defined()
+	if err := p.each(state.Lead{Cid: e.CID, As: state.RoleCommit}, more...); err != nil {
+		return err
+	}
+	record, err := p.put(state.Lead{Cid: e.Commit.Graph, As: state.RoleGraph})
+	if err != nil || record == nil && !beside {
+		return err
+	}
+	s, err := p.repo.LoadState(p.ctx, state.RootsOf(e.Commit))
+	if err != nil {
+		return err
+	}
+	if e.Commit.Vectors.Defined() {
+		if err := p.tree(s, state.RoleVectors, func(s *state.State) *prolly.Map { return s.Vectors }); err != nil {
+			return err
+		}
+	}
+	if e.Commit.Digests.Defined() {
+		if err := p.tree(s, state.RoleDigests, func(s *state.State) *prolly.Map { return s.Digests }); err != nil {
+			return err
+		}
+	}
+	if record == nil {
+		return nil
+	}
+	for _, t := range []struct {
+		as state.Role
+		of func(*state.State) *prolly.Map
+	}{
+		{state.RoleNodes, func(s *state.State) *prolly.Map { return s.Nodes }},
+		{state.RoleEdges, func(s *state.State) *prolly.Map { return s.Edges }},
+		{state.RoleMarks, func(s *state.State) *prolly.Map { return s.Marks }},
+		{state.RoleAdjacency, func(s *state.State) *prolly.Map { return s.Out }},
+		{state.RoleAdjacency, func(s *state.State) *prolly.Map { return s.In }},
+	} {
+		if err := p.tree(s, t.as, t.of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tree puts what a tree of a state has beyond those of Since.
+func (p *packer) tree(s *state.State, as state.Role, of func(*state.State) *prolly.Map) error {
+	var others []*prolly.Map
+	for _, have := range p.since {
+		others = append(others, of(have.State))
+	}
+	chunk := func(c ipld.CID) (bool, error) {
+		block, err := p.put(state.Lead{Cid: c, As: as})
+		return block != nil, err
+	}
+	return of(s).Beyond(p.ctx, others, chunk, func(e prolly.Entry) error {
+		leaf := state.Leaves[as]
+		if leaf == 0 {
+			return nil
+		}
+		c, err := state.LinkItem(e.Value)
+		if err != nil {
+			return err
+		}
+		block, err := p.put(state.Lead{Cid: c, As: leaf})
+		if err != nil || block == nil || as != state.RoleNodes {
+			return err
+		}
+		return p.content(e.Key, block)
+	})
+}
+
+// content puts the chunks of a node's content that no version of the node in Since has.
+func (p *packer) content(key, block []byte) error {
+	chunks, err := state.NodeLeads(block)
+	if err != nil || len(chunks) == 0 {
+		return err
+	}
+	have := make(map[ipld.CID]bool)
+	for _, s := range p.since {
+		n, _, err := s.State.Node(p.ctx, graph.ID(key))
+		if errors.Is(err, store.ErrRedacted) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if n != nil && n.Content != nil {
+			for _, c := range n.Content.Chunks {
+				have[c] = true
+			}
+		}
+	}
+	for _, l := range chunks {
+		if have[l.Cid] {
+			continue
+		}
+		if _, err := p.put(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}

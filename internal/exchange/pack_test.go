@@ -1,0 +1,309 @@
+package exchange_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// TestPackTheDifference sends a history in two packs: the second holds what the receiver lacks and
+// little else, and both ends have the same commits then.
+func TestPackTheDifference(t *testing.T) {
+	from, to := repokit.OpenMem(t), repokit.OpenMem(t)
+	fill(t, from)
+	first := repokit.MainRef(t, from)
+	whole := repokit.Pack(t, from, exchange.PackOptions{Refs: []core.Ref{first}})
+	tracked := graph.RefName("refs/remotes/origin/heads/main")
+	if _, err := repokit.Receive(t, to, whole, exchange.RefUpdate{Ref: tracked, To: first.Target}); err != nil {
+		t.Fatal(err)
+	}
+	repokit.Lines(t, from, `{"node":{"key":"alice","type":"Person","summary":"Alice left the harbour"}}`)
+	repokit.Lines(t, from, `{"node":{"key":"log","type":"Note","summary":"The log, closed"}}`)
+	repokit.Lines(t, from, `{"remove":{"node":"boat-7"}}`)
+	second := repokit.MainRef(t, from)
+	opt := exchange.PackOptions{Refs: []core.Ref{second}, Since: []ipld.CID{first.Target}}
+	news := repokit.Pack(t, from, opt)
+	if again := repokit.Pack(t, from, opt); !bytes.Equal(again, news) {
+		t.Error("two packs of one difference differ: a transfer could not go on where it was")
+	}
+	up := exchange.RefUpdate{Ref: tracked, To: second.Target, From: &first.Target, Forward: true}
+	res, err := repokit.Receive(t, to, news, up)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The manifest and its tree of refs are not stored.
+	if want := res.Blocks - 2; res.NewBlocks != want {
+		t.Errorf("%d blocks of %d were new, want all but the two of the manifest", res.NewBlocks, res.Blocks)
+	}
+	if len(news) > len(whole)/10 {
+		t.Errorf("three small commits took %d bytes, all took %d", len(news), len(whole))
+	}
+	got, err := to.Resolve(t.Context(), string(tracked))
+	if err != nil || got != second.Target {
+		t.Errorf("%s is at %s, %v; want %s", tracked, got, err, second.Target)
+	}
+}
+
+// TestReceiveRefuses gives packs and updates that must change nothing.
+func TestReceiveRefuses(t *testing.T) {
+	from, to := repokit.OpenMem(t), repokit.OpenMem(t)
+	repokit.Lines(t, from, `{"node":{"key":"a","type":"T","summary":"one"}}`)
+	first := repokit.MainRef(t, from)
+	repokit.Lines(t, from, `{"node":{"key":"a","type":"T","summary":"two"}}`)
+	second := repokit.MainRef(t, from)
+	whole := repokit.Pack(t, from, exchange.PackOptions{Refs: []core.Ref{second}})
+	rest := repokit.Pack(t, from, exchange.PackOptions{Refs: []core.Ref{second}, Since: []ipld.CID{first.Target}})
+	repokit.Lines(t, to, `{"node":{"key":"b","type":"T","summary":"own"}}`)
+	own := repokit.MainRef(t, to)
+	name, none := graph.BranchRef("new"), ipld.CID{}
+	set := exchange.RefUpdate{Ref: name, To: second.Target}
+
+	var missing *exchange.PrerequisiteError
+	if _, err := repokit.Receive(t, to, rest, set); !errors.As(err, &missing) || missing.CID != first.Target {
+		t.Errorf("a pack upon a commit that is not here: %v", err)
+	}
+	if _, err := repokit.Receive(t, to, whole[:len(whole)-40], set); !errors.Is(err, state.ErrInvalid) {
+		t.Errorf("a pack that is cut: %v", err)
+	}
+	for _, c := range []struct {
+		what string
+		up   exchange.RefUpdate
+		want error
+	}{
+		{"not in the pack", exchange.RefUpdate{Ref: name, To: first.Target}, state.ErrInvalid},
+		{"bad name", exchange.RefUpdate{Ref: "refs/heads/..", To: second.Target}, state.ErrInvalid},
+		{"elsewhere", exchange.RefUpdate{Ref: own.Name, To: second.Target, From: &none}, state.ErrConflict},
+		{"no descendant", exchange.RefUpdate{Ref: own.Name, To: second.Target, Forward: true}, state.ErrConflict},
+		{"not there", exchange.RefUpdate{Ref: name, To: second.Target, From: &own.Target}, state.ErrConflict},
+		{"HEAD's branch", exchange.RefUpdate{Ref: own.Name}, state.ErrInvalid},
+	} {
+		if _, err := repokit.Receive(t, to, whole, c.up); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.what, err, c.want)
+		}
+	}
+	if _, err := repokit.Receive(t, to, nil, set); !errors.Is(err, state.ErrInvalid) {
+		t.Errorf("a ref to what nothing brought: %v", err)
+	}
+	refs, err := to.Refs(t.Context())
+	if err != nil || len(refs) != 2 || repokit.MainRef(t, to) != own {
+		t.Errorf("refs %v, %v: something changed", refs, err)
+	}
+	if _, err := repokit.Receive(t, to, whole, set); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := repokit.Receive(t, to, nil, exchange.RefUpdate{Ref: name, From: &second.Target}); err != nil {
+		t.Errorf("a branch is removed: %v", err)
+	}
+}
+
+// TestPackErased packs what was erased at one end: at the other it is a gap, which says nothing of what
+// comes from elsewhere, until it is accepted.
+func TestPackErased(t *testing.T) {
+	from, st := repokit.OpenStore(t)
+	fill(t, from)
+	c := repokit.NodeCID(t, from, "alice")
+	old := repokit.MainRef(t, from)
+	whole := repokit.Pack(t, from, exchange.PackOptions{Refs: []core.Ref{old}})
+	erase(t, st, c)
+	repokit.Lines(t, from, `{"node":{"key":"later","type":"T","summary":"later than the purge"}}`)
+	tip := repokit.MainRef(t, from)
+	gaps := repokit.Pack(t, from, exchange.PackOptions{Refs: []core.Ref{tip}})
+	to, toStore := repokit.OpenStore(t)
+	name := graph.RefName("refs/remotes/bad/heads/main")
+	res, err := repokit.Receive(t, to, gaps, exchange.RefUpdate{Ref: name, To: tip.Target})
+	if err != nil || res.Redactions != 1 {
+		t.Fatalf("%+v, %v: want one gap", res, err)
+	}
+	shows := func(want string) {
+		t.Helper()
+		s, err := to.At(t.Context(), tip.Target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := s.Name(t.Context(), "alice")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, _, err := s.Node(t.Context(), id)
+		if err != nil || n.Type != want {
+			t.Errorf("the node is shown as %+v, %v, want %s", n, err, want)
+		}
+		again := repokit.Pack(t, to, exchange.PackOptions{Refs: []core.Ref{{Name: tip.Name, Target: tip.Target}}})
+		if (want == state.RedactedType) != bytes.Equal(again, gaps) {
+			t.Error("another pack is packed of what came")
+		}
+	}
+	shows(state.RedactedType)
+	good := graph.RefName("refs/remotes/good/heads/main")
+	if res, err = repokit.Receive(t, to, whole, exchange.RefUpdate{Ref: good, To: old.Target}); err != nil || res.Redacted != 0 {
+		t.Fatalf("%+v, %v: the block was left out", res, err)
+	}
+	if _, gone, err := toStore.Redacted(t.Context(), c); gone || err != nil {
+		t.Errorf("the gap is still one: %v", err)
+	}
+	shows("Person")
+
+	told, more, err := care.TellRedactions(t.Context(), from, ipld.CID{}, 10)
+	if err != nil || more || len(told) != 1 || told[0].CID != c {
+		t.Fatalf("%v, %v, %v", told, more, err)
+	}
+	nobody := func(graph.RefName) bool { return false }
+	all := func(graph.RefName) bool { return true }
+	got, err := care.AcceptRedactions(t.Context(), to, told, care.AcceptOptions{Stamp: repokit.By, Reaches: nobody})
+	if err != nil || len(got.Left) != 1 || len(got.Erased) > 0 {
+		t.Errorf("%+v, %v: no ref reaches it", got, err)
+	}
+	bad := []care.ToldRedaction{{CID: tip.Target, Record: told[0].Record}}
+	if got, err = care.AcceptRedactions(t.Context(), to, bad, care.AcceptOptions{Stamp: repokit.By, Reaches: all}); err != nil ||
+		len(got.Left) != 1 {
+		t.Errorf("%+v, %v: a commit can be erased", got, err)
+	}
+	bad[0].Record = []byte("x")
+	if _, err = care.AcceptRedactions(t.Context(), to, bad, care.AcceptOptions{Stamp: repokit.By, Reaches: all}); !errors.Is(err,
+		state.ErrInvalid) {
+		t.Errorf("a record that is none: %v", err)
+	}
+	got, err = care.AcceptRedactions(t.Context(), to, told, care.AcceptOptions{Stamp: repokit.By, Reaches: all})
+	if err != nil || len(got.Erased) != 1 || !redacted(t, toStore, c) {
+		t.Errorf("%+v, %v: want one block erased", got, err)
+	}
+	shows(state.RedactedType)
+	// It is never undone, nor is what was seen of another repository.
+	if back, err := history.Undo(t.Context(), to, "", repokit.By); !errors.Is(err, history.ErrNothingToUndo) || !redacted(t, toStore, c) {
+		t.Errorf("%+v, %v: want nothing undone", back, err)
+	}
+	a, errA := care.RedactionSet(t.Context(), from)
+	b, errB := care.RedactionSet(t.Context(), to)
+	if a != b || a == "" || errA != nil || errB != nil {
+		t.Errorf("sets %q and %q, %v, %v", a, b, errA, errB)
+	}
+}
+
+// TestGapFilled finds what was a gap when its index was built.
+func TestGapFilled(t *testing.T) {
+	from, st := repokit.OpenStore(t)
+	repokit.Lines(t, from, `{"node":{"key":"heron","type":"T","summary":"the grey heron waits"}}`)
+	tip := repokit.MainRef(t, from)
+	whole := repokit.Pack(t, from, exchange.PackOptions{Refs: []core.Ref{tip}})
+	erase(t, st, repokit.NodeCID(t, from, "heron"))
+	gaps := repokit.Pack(t, from, exchange.PackOptions{Refs: []core.Ref{tip}})
+	ref := func(i int) exchange.RefUpdate {
+		return exchange.RefUpdate{Ref: graph.RefName(fmt.Sprint("refs/remotes/r/heads/b", i)), To: tip.Target}
+	}
+	for failing := range 3 { // which of the two times that indexes are dropped fails, none at first
+		st := &unclearable{Store: mem.New()}
+		to, err := care.New(t.Context(), st, repokit.By, core.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		finds := func(want int) {
+			t.Helper()
+			s, err := to.At(t.Context(), tip.Target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: "heron"})
+			if err != nil || len(res.Items) != want {
+				t.Errorf("%d items and %v; expected: %d", len(res.Items), err, want)
+			}
+		}
+		if _, err := repokit.Receive(t, to, gaps, ref(0)); err != nil {
+			t.Fatal(err)
+		}
+		finds(0)
+		st.fails = failing
+		_, err = repokit.Receive(t, to, whole, ref(1))
+		refs, listErr := to.Refs(t.Context())
+		there := slices.ContainsFunc(refs, func(r core.Ref) bool { return r.Name == ref(1).Ref })
+		if there != (err == nil) || listErr != nil {
+			t.Errorf("the operation was recorded: %t, told as %v; %v", there, err, listErr)
+		}
+		if (err != nil) != (failing == 1) {
+			t.Errorf("the indexes are not dropped time %d: %v", failing, err)
+		}
+		st.fails = 0
+		if _, err := repokit.Receive(t, to, whole, ref(2)); err != nil {
+			t.Fatal(err)
+		}
+		finds(1)
+		repokit.CheckClean(t, to)
+		if err := to.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// unclearable is a store whose derived data cannot be cleared at the fails-th time from now.
+type unclearable struct {
+	*mem.Store
+	fails int
+}
+
+func (u *unclearable) Derived() store.Derived { return unclearableDerived{u.Store.Derived(), u} }
+
+type unclearableDerived struct {
+	store.Derived
+	of *unclearable
+}
+
+func (d unclearableDerived) Clear(ctx context.Context) error {
+	d.of.fails--
+	if d.of.fails == 0 {
+		return errors.New("no room")
+	}
+	return d.Derived.Clear(ctx)
+}
+
+// TestPackWork bounds what packing a small change of a large memory reads.
+func TestPackWork(t *testing.T) {
+	effort.Alone(t)
+	from, to := repokit.OpenMem(t), repokit.OpenMem(t)
+	var b strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&b, `{"node":{"key":"n%d","type":"T","summary":"node %d"}}`+"\n", i, i)
+	}
+	repokit.Lines(t, from, b.String())
+	first := repokit.MainRef(t, from)
+	up := exchange.RefUpdate{Ref: first.Name, To: first.Target}
+	if _, err := repokit.Receive(t, to, repokit.Pack(t, from, exchange.PackOptions{Refs: []core.Ref{first}}), up); err != nil {
+		t.Fatal(err)
+	}
+	b.Reset()
+	for i := range 100 {
+		fmt.Fprintf(&b, `{"node":{"key":"n%d","type":"T","summary":"changed %d"}}`+"\n", i*173, i)
+	}
+	repokit.Lines(t, from, b.String())
+	second := repokit.MainRef(t, from)
+	var out bytes.Buffer
+	packed, err := exchange.Pack(t.Context(), from, &out, exchange.PackOptions{
+		Refs: []core.Ref{second}, Since: []ipld.CID{first.Target},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := repokit.Receive(t, to, out.Bytes(), exchange.RefUpdate{Ref: second.Name, To: second.Target, Forward: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.NewBlocks < packed.Blocks-2 {
+		t.Errorf("%d of %d blocks were new: the pack holds what the receiver has", res.NewBlocks, packed.Blocks)
+	}
+}

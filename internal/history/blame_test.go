@@ -1,0 +1,196 @@
+package history_test
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// manyVersions makes a memory of some nodes and then n commits, each of which changes one of them; node
+// 0 is changed by every tenth.
+func manyVersions(t testing.TB, r *core.Repo, nodes, n int) {
+	t.Helper()
+	var all strings.Builder
+	for i := range nodes {
+		line := `{"node":{"key":"n%d","type":"T","summary":"s","props":{"a":0,"b":0}}}` + "\n"
+		fmt.Fprintf(&all, line, i)
+	}
+	repokit.CommitBy(t, r, repokit.By, "all", all.String())
+	for i := range n {
+		which := 1 + i%(nodes-1)
+		if i%10 == 0 {
+			which = 0
+		}
+		line := fmt.Sprintf(`{"node":{"key":"n%d","props":{"a":%d}}}`, which, i+1)
+		repokit.CommitBy(t, r, repokit.By, fmt.Sprint("v", i), line)
+	}
+}
+
+// TestBlameReads counts what blame reads: for each commit the commit, the graph and what differs of
+// one path of a tree.
+func TestBlameReads(t *testing.T) {
+	const nodes, n = 2000, 200
+	base := mem.New()
+	r, err := care.New(t.Context(), base, repokit.By, core.Options{})
+	repokit.Must(t, err)
+	manyVersions(t, r, nodes, n)
+	counting := testkit.NewTamper(base)
+	r, err = care.New(t.Context(), counting, repokit.By, core.Options{ReadOnly: true})
+	repokit.Must(t, err)
+	s := repokit.Head(t, r)
+	before := len(counting.Read())
+	found, err := history.Blame(t.Context(), s, graph.NodeID("n0"))
+	repokit.Must(t, err)
+	for _, f := range found {
+		if want := map[string]string{"props.a": "v190", "updated": "v190"}[f.Field]; want != "" &&
+			repokit.Said(t, r, f.Commit.Message) != want || want == "" && repokit.Said(t, r, f.Commit.Message) != "all" {
+			t.Errorf("%s is blamed on %s", f.Field, repokit.Said(t, r, f.Commit.Message))
+		}
+	}
+	reads := len(counting.Read()) - before
+	t.Logf("%d blocks read over %d commits of %d nodes", reads, n, nodes)
+	// The nodes that follow each other in the test are spread: most commits leave the leaf alone.
+	if most := (n + 1) * 5; reads > most {
+		t.Errorf("%d blocks read, want at most %d", reads, most)
+	}
+}
+
+func TestBlameErrors(t *testing.T) {
+	r, ctx := repokit.OpenMem(t), t.Context()
+	empty, err := r.At(ctx, ipld.CID{})
+	repokit.Must(t, err)
+	if _, err := history.Blame(ctx, empty, graph.NodeID("a")); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("in the empty memory: %v", err)
+	}
+	repokit.Lines(t, r, `{"node":{"key":"a","type":"T"}}`)
+	if _, err := history.Blame(ctx, repokit.Head(t, r), graph.NodeID("b")); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a node that is not there: %v", err)
+	}
+	if _, err := history.Blame(ctx, repokit.Head(t, r), graph.NodeID("a")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBlameNamesDamage takes a block of history away.
+func TestBlameNamesDamage(t *testing.T) {
+	base := mem.New()
+	r, err := care.New(t.Context(), base, repokit.By, core.Options{})
+	repokit.Must(t, err)
+	first := repokit.CommitBy(t, r, repokit.By, "1", `{"node":{"key":"a","type":"T"}}`)
+	repokit.CommitBy(t, r, repokit.By, "2", `{"node":{"key":"a","summary":"s"}}`)
+	liar := testkit.NewTamper(base)
+	liar.Lie = func(c ipld.CID, data []byte) ([]byte, error) {
+		if c == first {
+			return nil, store.ErrNotFound
+		}
+		return data, nil
+	}
+	r, err = care.New(t.Context(), liar, repokit.By, core.Options{ReadOnly: true})
+	repokit.Must(t, err)
+	if _, err := history.Blame(t.Context(), repokit.Head(t, r), graph.NodeID("a")); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestHistoryOptions leaves commits out by each option and by all of them.
+func TestHistoryOptions(t *testing.T) {
+	r, ctx := repokit.OpenMem(t), t.Context()
+	stamp := func(author, agent string, hour int) state.Stamp {
+		at := repokit.By.Time + graph.Time(hour)*3_600_000_000
+		return state.Stamp{Author: author, Agent: agent, Time: at}
+	}
+	repokit.CommitBy(t, r, stamp("ada", "", 0), "one", `{"node":{"key":"a","type":"Person"}}
+{"node":{"key":"b","type":"Place"}}`)
+	repokit.CommitBy(t, r, stamp("ben", "bot", 1), "two", `{"edge":{"type":"in","src":"a","dst":"b"}}`)
+	repokit.CommitBy(t, r, stamp("ada", "bot", 2), "three", `{"node":{"key":"a","type":"Robot"}}`)
+	repokit.CommitBy(t, r, stamp("cleo", "", 3), "four",
+		`{"mark":{"edge":{"type":"in","src":"a","dst":"b"},"state":"stale"}}`)
+	repokit.CommitBy(t, r, stamp("cleo", "pen", 4), "five", `{"remove":{"node":"b"}}`)
+	hour := func(n int) graph.OptTime { return graph.At(repokit.By.Time + graph.Time(n)*3_600_000_000) }
+	for _, c := range []struct {
+		name string
+		opt  history.LogOptions
+		want string
+	}{
+		{"none", history.LogOptions{}, "five four three two one"},
+		{"range", history.LogOptions{Rev: "HEAD~3..HEAD~1"}, "four three"},
+		{"node", history.LogOptions{Node: graph.NodeID("a")}, "five four three two one"},
+		{"other node", history.LogOptions{Node: graph.NodeID("b")}, "five four two one"},
+		{"type before", history.LogOptions{Types: []string{"Person"}}, "three one"},
+		{"type after", history.LogOptions{Types: []string{"Robot"}}, "three"},
+		{"edge type", history.LogOptions{Types: []string{"in"}}, "five four two"},
+		{"types", history.LogOptions{Types: []string{"Robot", "Place"}}, "five three one"},
+		{"node and type", history.LogOptions{Node: graph.NodeID("a"), Types: []string{"Place"}}, "five one"},
+		{"authors", history.LogOptions{Authors: []string{"ben", "cleo"}}, "five four two"},
+		{"agents", history.LogOptions{Agents: []string{"bot"}}, "three two"},
+		{"since", history.LogOptions{Since: hour(3)}, "five four"},
+		{"until", history.LogOptions{Until: hour(3)}, "three two one"},
+		{"grep", history.LogOptions{Grep: regexp.MustCompile("^t")}, "three two"},
+		{"all", history.LogOptions{Node: graph.NodeID("b"), Types: []string{"in"},
+			Authors: []string{"cleo", "ben"}, Agents: []string{"bot"}, Since: hour(1), Until: hour(2),
+			Grep: regexp.MustCompile("w")}, "two"},
+	} {
+		var got []string
+		for e, err := range history.History(ctx, r, c.opt) {
+			repokit.Must(t, err)
+			got = append(got, e.Message)
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%s: %s, want %s", c.name, text, c.want)
+		}
+	}
+	for _, err := range history.History(ctx, r, history.LogOptions{Rev: "nobody"}) {
+		if !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("a revision that is not there: %v", err)
+		}
+	}
+	stopped := slices.Collect(func(yield func(int) bool) {
+		for range history.Log(ctx, r, "HEAD") {
+			yield(1)
+			break
+		}
+	})
+	if len(stopped) != 1 {
+		t.Error("a log that is left goes on")
+	}
+}
+
+// BenchmarkBlame is the blame of one node among 10,000 after 1,000 commits, on disk.
+func BenchmarkBlame(b *testing.B) {
+	r, err := care.Init(b.Context(), b.TempDir(), repokit.By, core.Options{})
+	repokit.Must(b, err)
+	defer func() { repokit.Must(b, r.Close()) }()
+	manyVersions(b, r, 10_000, 1000)
+	s := repokit.Head(b, r)
+	for name, run := range map[string]func(){
+		"blame": func() {
+			_, err := history.Blame(b.Context(), s, graph.NodeID("n0"))
+			repokit.Must(b, err)
+		},
+		"log": func() {
+			for _, err := range history.History(b.Context(), r, history.LogOptions{Node: graph.NodeID("n0")}) {
+				repokit.Must(b, err)
+			}
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				run()
+			}
+		})
+	}
+}

@@ -1,0 +1,140 @@
+package history
+
+import (
+	"context"
+	"iter"
+	"regexp"
+	"slices"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// LogEntry is one commit of a history and what it changed against its first parent.
+type LogEntry struct {
+	CID    ipld.CID
+	Commit *commit.Commit
+	// Message is the text of the commit's message, and of one that was erased what Repo.Message returns.
+	Message string
+	Nodes   state.Counts
+	Edges   state.Counts
+	Diff    state.Diff
+}
+
+// LogOptions says which commits are wanted: those for which everything that is given holds. The
+// zero value wants all that HEAD reaches.
+type LogOptions struct {
+	Rev     string        // revision or range (see Resolve, Range); "" for HEAD
+	Node    graph.ID      // touch this node (clause 16.2); zero for any
+	Types   []string      // differ from each parent in a node or edge of one of these types
+	Authors []string      // are by one of these
+	Agents  []string      // likewise
+	Since   graph.OptTime // are not before this time
+	Until   graph.OptTime // are before this time
+	Grep    *regexp.Regexp
+}
+
+// Log yields the commits that a revision reaches, newest first, no commit before one of its
+// children.
+func Log(ctx context.Context, r *core.Repo, rev string) iter.Seq2[LogEntry, error] {
+	return History(ctx, r, LogOptions{Rev: rev})
+}
+
+// History yields commits as Log does, those that are wanted. It reads all commits there are, and
+// the changes of those that the other options leave. After an error it ends.
+func History(ctx context.Context, r *core.Repo, opt LogOptions) iter.Seq2[LogEntry, error] {
+	return func(yield func(LogEntry, error) bool) {
+		if opt.Rev == "" {
+			opt.Rev = string(graph.Head)
+		}
+		from, until, err := r.Range(ctx, opt.Rev)
+		if err != nil {
+			yield(LogEntry{}, err)
+			return
+		}
+		for rec, err := range commit.Between(ctx, r.Facts(), from, until) {
+			var e LogEntry
+			wanted := err != nil
+			if err == nil {
+				wanted, err = matches(ctx, r, rec, &opt)
+			}
+			if err == nil && wanted {
+				e, err = logEntry(ctx, r, rec.CID, rec.Commit)
+			}
+			if wanted || err != nil {
+				if !yield(e, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// CountBetween returns how many commits one commit reaches and another does not.
+func CountBetween(ctx context.Context, r *core.Repo, c, but ipld.CID) (n int, err error) {
+	for _, err := range commit.Between(ctx, r.Facts(), []ipld.CID{c}, []ipld.CID{but}) {
+		if err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// matches reports whether a commit is one of those asked for. What is cheap to tell comes first.
+func matches(ctx context.Context, r *core.Repo, e commit.LogEntry, opt *LogOptions) (bool, error) {
+	rec := e.Commit
+	switch {
+	case len(opt.Authors) > 0 && !slices.Contains(opt.Authors, rec.Author),
+		len(opt.Agents) > 0 && !slices.Contains(opt.Agents, rec.Agent),
+		opt.Since.Given && rec.Time < opt.Since.Time,
+		opt.Until.Given && rec.Time >= opt.Until.Time:
+		return false, nil
+	}
+	if opt.Grep != nil {
+		text, err := r.Message(ctx, rec.Message)
+		if err != nil || !opt.Grep.MatchString(text) {
+			return false, err
+		}
+	}
+	if opt.Node.IsZero() && len(opt.Types) == 0 {
+		return true, nil
+	}
+	if !opt.Node.IsZero() {
+		ok, err := r.Touched(ctx, e.CID, rec, func(d state.Diff) (bool, error) {
+			return core.TouchesNode(ctx, d, opt.Node)
+		})
+		if !ok || err != nil || len(opt.Types) == 0 {
+			return ok, err
+		}
+	}
+	return r.Touched(ctx, e.CID, rec, func(d state.Diff) (bool, error) {
+		return core.TouchesType(ctx, d, opt.Types)
+	})
+}
+
+func logEntry(ctx context.Context, r *core.Repo, c ipld.CID, rec *commit.Commit) (LogEntry, error) {
+	e := LogEntry{CID: c, Commit: rec}
+	var err error
+	if e.Message, err = r.Message(ctx, rec.Message); err != nil {
+		return e, err
+	}
+	var parent ipld.CID
+	if len(rec.Parents) > 0 {
+		parent = rec.Parents[0]
+	}
+	before, err := r.At(ctx, parent)
+	if err != nil {
+		return e, err
+	}
+	after, err := r.At(ctx, c)
+	if err != nil {
+		return e, err
+	}
+	e.Diff = before.Diff(after)
+	e.Nodes, e.Edges, err = e.Diff.Count(ctx)
+	return e, err
+}

@@ -1,0 +1,190 @@
+package history_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+func TestTitles(t *testing.T) {
+	long := strings.Repeat("Scope questions go to the product owner. ", 9)
+	for _, c := range []struct{ name, before, lines, want string }{
+		{"one", "", `{"node":{"type":"fact","summary":"Scope questions go to Ana"}}`, `remembered: "Scope questions go to Ana"`},
+		{"a long one", "", `{"node":{"type":"fact","summary":"` + long + `"}}`,
+			`remembered: "Scope questions go to the product owner. Scop…"`},
+		{"with names", "", `{"node":{"key":"m","type":"fact","summary":"Ana owns scope"}}
+{"node":{"key":"entity/ana","type":"Entity","summary":"ana"}}
+{"edge":{"type":"mentions","src":"m","dst":"entity/ana"}}`, `remembered: "Ana owns scope"`},
+		{"names alone", "", `{"node":{"key":"tag/x","type":"Tag","summary":"x"}}`, `1 node`},
+		{"a key", "", `{"node":{"key":"svc/till","type":"Service"}}`, `remembered: "svc/till"`},
+		{"three", "", `{"node":{"key":"a","type":"T","summary":"Alpha"}}
+{"node":{"key":"b","type":"T","summary":"Beta"}}
+{"node":{"key":"c","type":"T","summary":"Gamma"}}
+{"edge":{"type":"x","src":"a","dst":"b"}}
+{"edge":{"type":"x","src":"a","dst":"c"}}`, `3 memories, 2 edges: "Beta", "Gamma", …`},
+		{"lines", "", `{"node":{"type":"fact","summary":"one\ntwo\u202e\tthree"}}`, `remembered: "one two\u{202E} three"`},
+		{"a change", `{"node":{"key":"a","type":"T","summary":"Alpha"}}`, `{"node":{"key":"a","summary":"Omega"}}`,
+			`changed: "Omega"`},
+		{"removed is not named", `{"node":{"key":"a","type":"T","summary":"Alpha"}}`, `{"remove":{"node":"a"}}`, `1 removed`},
+		{"forgotten is not named", `{"node":{"key":"a","type":"T","summary":"Alpha"}}`,
+			`{"mark":{"node":"a","state":"forgotten"}}`, `1 forgotten`},
+		{"born hidden", "", `{"node":{"key":"a","type":"T","summary":"Alpha"}}
+{"mark":{"node":"a","state":"forgotten"}}`, `1 memory`},
+		{"in place of", `{"node":{"key":"a","type":"T","summary":"Alpha"}}`,
+			`{"node":{"key":"b","type":"T","summary":"Beta"}}
+{"mark":{"node":"a","state":"superseded","by":"b"}}`, `remembered: "Beta"`},
+		{"an edge", `{"node":{"key":"a","type":"T","summary":"Alpha"}}
+{"node":{"key":"b","type":"T"}}`, `{"edge":{"type":"owns","src":"a","dst":"b"}}`, `owns: "Alpha", "b"`},
+		{"an edge changed", `{"node":{"key":"a","type":"T"}}
+{"edge":{"type":"owns","src":"a","dst":"a"}}`, `{"edge":{"type":"owns","src":"a","dst":"a","weight":0.5}}`, `1 edge changed`},
+		{"vectors", `{"node":{"key":"a","type":"T","summary":"Alpha"}}`,
+			`{"embedding":{"node":"a","model":"m","vector":[1,2]}}`, `1 embedding`},
+	} {
+		r := repokit.OpenMem(t)
+		if c.before != "" {
+			repokit.Lines(t, r, c.before)
+		}
+		repokit.Lines(t, r, c.lines)
+		if got := repokit.TitleOf(t, r, history.Titler{Now: repokit.Head(t, r), Tip: repokit.Head(t, r)}); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestTitlesHide holds that nothing is named that was hidden, removed or erased later, or that is a credential.
+func TestTitlesHide(t *testing.T) {
+	const secretNode = `{"node":{"key":"a","type":"T","summary":"Alpha"}}`
+	first := func(t *testing.T, r *core.Repo, titles history.Titler) (title string) {
+		for e, err := range history.Log(t.Context(), r, "HEAD") {
+			repokit.Must(t, err)
+			var titleErr error
+			title, titleErr = titles.Commit(t.Context(), e.Diff, e.Nodes, e.Edges)
+			repokit.Must(t, titleErr)
+		}
+		return title
+	}
+	for name, after := range map[string]string{
+		"forgotten": `{"mark":{"node":"a","state":"forgotten"}}`, "removed": `{"remove":{"node":"a"}}`,
+		"superseded": `{"mark":{"node":"a","state":"superseded"}}`, "retired": `{"mark":{"node":"a","state":"retired"}}`,
+	} {
+		r := repokit.OpenMem(t)
+		repokit.Lines(t, r, secretNode)
+		before := repokit.Head(t, r)
+		if got := first(t, r, history.Titler{Now: before, Tip: before}); got != `remembered: "Alpha"` {
+			t.Errorf("%s: before: %q", name, got)
+		}
+		repokit.Lines(t, r, after)
+		if got := first(t, r, history.Titler{Now: repokit.Head(t, r), Tip: repokit.Head(t, r)}); got != "remembered" {
+			t.Errorf("%s: after: %q", name, got)
+		}
+		ids := []graph.ID{graph.NodeID("a")}
+		if got, err := (history.Titler{Now: repokit.Head(t, r)}).Nodes(t.Context(), before, ids); err != nil ||
+			name != "removed" && got != "" {
+			t.Errorf("%s: in a list: %q, %v", name, got, err)
+		}
+	}
+	r := repokit.OpenMem(t)
+	repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"Alpha bravo zulu"}}`)
+	_, err := care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: repokit.By})
+	repokit.Must(t, err)
+	if got := first(t, r, history.Titler{}); strings.Contains(got, "Alpha") {
+		t.Errorf("purged: %q", got)
+	}
+	r = repokit.OpenMem(t)
+	token := "ghp_" + "q8Zt5Xw2Lk9Rv3Bn7Mc1" + "Yd4Fs6Hg0Jp2Kq8T"
+	allowing := repokit.By
+	allowing.Secrets.Allow = []string{"github-pat"}
+	_, err = r.Commit(t.Context(), repokit.Read(`{"node":{"key":"a","type":"T","summary":"Use `+token+` here"}}`),
+		core.CommitOptions{Stamp: allowing})
+	repokit.Must(t, err)
+	if got := first(t, r, history.Titler{}); got != "remembered" {
+		t.Errorf("a credential: %q", got)
+	}
+}
+
+// TestTitlesAreShort holds the length, in scalars, and that a large commit is not read for its title.
+func TestTitlesAreShort(t *testing.T) {
+	r := repokit.OpenMem(t)
+	var b strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&b, `{"node":{"key":"n%d","type":"T","summary":"%s %d"}}`+"\n", i, strings.Repeat("Größe ", 30), i)
+	}
+	repokit.Lines(t, r, b.String())
+	got := repokit.TitleOf(t, r, history.Titler{Now: repokit.Head(t, r), Tip: repokit.Head(t, r)})
+	if n := utf8.RuneCountInString(got); n > history.TitleLength || !strings.HasPrefix(got, `3000 nodes: "Größe Gr`) ||
+		!strings.HasSuffix(got, `", …`) {
+		t.Errorf("%d scalars: %q", n, got)
+	}
+}
+
+// TestTitlesHideEdges: an edge that a mark hides now, or that is gone, is not told of by its type or ends.
+func TestTitlesHideEdges(t *testing.T) {
+	for name, after := range map[string]string{
+		"forgotten": `{"mark":{"edge":{"type":"owns","src":"a","dst":"b"},"state":"forgotten"}}`,
+		"removed":   `{"remove":{"edge":{"type":"owns","src":"a","dst":"b"}}}`,
+	} {
+		r := repokit.OpenMem(t)
+		repokit.Lines(t, r, `{"node":{"key":"a","type":"T"}}`+"\n"+`{"node":{"key":"b","type":"T"}}`)
+		repokit.Lines(t, r, `{"edge":{"type":"owns","src":"a","dst":"b"}}`)
+		linked := repokit.Head(t, r)
+		if got := repokit.TitleOf(t, r, history.Titler{Now: linked, Tip: linked}); got != `owns: "a", "b"` {
+			t.Errorf("%s: before: %q", name, got)
+		}
+		repokit.Lines(t, r, after)
+		now := repokit.Head(t, r)
+		var got []string
+		for e, err := range history.Log(t.Context(), r, "HEAD") {
+			repokit.Must(t, err)
+			title, err := history.Titler{Now: now, Tip: now}.Commit(t.Context(), e.Diff, e.Nodes, e.Edges)
+			repokit.Must(t, err)
+			got = append(got, title)
+		}
+		if len(got) != 3 || got[1] != "linked" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// TestTitleOfManyVectors holds that the title of a commit of vectors in between many others is made from a bounded
+// number of blocks, and is right whether or not these tell of all.
+func TestTitleOfManyVectors(t *testing.T) {
+	effort.Alone(t)
+	const n = 6_000
+	st := mem.New()
+	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
+	repokit.Must(t, err)
+	var nodes, many, few strings.Builder
+	for i := range n {
+		fmt.Fprintf(&nodes, `{"node":{"key":"n%d","type":"T"}}`+"\n", i)
+		into := &many
+		if i%2 == 1 {
+			into = &few
+		}
+		fmt.Fprintf(into, `{"embedding":{"node":"n%d","model":"m","vector":[1,%d]}}`+"\n", i, i%100)
+	}
+	repokit.Lines(t, r, nodes.String())
+	repokit.Lines(t, r, many.String())
+	for _, c := range []struct{ lines, want string }{
+		{`{"embedding":{"node":"n0","model":"m","vector":[7,7]}}`, `1 embedding`},
+		{few.String(), `at least 3000 embeddings`},
+	} {
+		repokit.Lines(t, r, c.lines)
+		w := repokit.Measure(t, st, func(r *core.Repo) {
+			if got := repokit.TitleOf(t, r, history.Titler{Now: repokit.Head(t, r), Tip: repokit.Head(t, r)}); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+		if reads := w.Facts.BlocksRead + w.Derived.BlocksRead; reads > 100 {
+			t.Errorf("%s: %d blocks read", c.want, reads)
+		}
+	}
+}

@@ -1,0 +1,260 @@
+package history_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// undoWorld is a repository whose branches people and captures extend; t is a *testing.T or a *rapid.T.
+type undoWorld struct {
+	t interface {
+		Helper()
+		Fatal(args ...any)
+		Fatalf(format string, args ...any)
+	}
+	r *core.Repo
+}
+
+var captureStamp = state.Stamp{Author: repokit.By.Author, Time: repokit.By.Time, Command: []string{"capture"}}
+
+// write commits lines to a branch, "" for that of HEAD.
+func (w undoWorld) write(stamp state.Stamp, branch string, lines ...string) {
+	w.t.Helper()
+	_, err := w.r.Commit(context.Background(), state.ReadChanges(strings.NewReader(strings.Join(lines, "\n")), "x"),
+		core.CommitOptions{Stamp: stamp, Branch: branch, Message: strings.Join(stamp.Command, " ")})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// keys are the keys of all nodes of HEAD, sorted.
+func (w undoWorld) keys() []string {
+	w.t.Helper()
+	ctx := context.Background()
+	var out []string
+	_, at, err := w.r.Branch(ctx)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s, err := w.r.At(ctx, at)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for n, err := range s.Nodes(ctx, graph.ID{}) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		out = append(out, n.Node.Key)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func keyLine(key string) string { return `{"node":{"key":"` + key + `","type":"T"}}` }
+
+// captureModel is what undo and redo must leave while captures come in between: changes that were made and stand,
+// those that were undone with how many stood then, and what was captured.
+type captureModel struct {
+	done, captured []string
+	undone         []struct {
+		key   string
+		stood int
+	}
+}
+
+func (m *captureModel) undo() error {
+	n := len(m.done) - 1
+	if n < 0 {
+		return history.ErrNothingToUndo
+	}
+	m.undone = append(m.undone, struct {
+		key   string
+		stood int
+	}{m.done[n], n})
+	m.done = m.done[:n]
+	return nil
+}
+
+func (m *captureModel) redo() error {
+	n := len(m.undone) - 1
+	switch {
+	case n < 0:
+		return history.ErrNothingToRedo
+	case m.undone[n].stood != len(m.done):
+		return state.ErrConflict
+	}
+	m.done, m.undone = append(m.done, m.undone[n].key), m.undone[:n]
+	return nil
+}
+
+func (m *captureModel) keys() []string {
+	out := slices.Concat(m.done, m.captured)
+	slices.Sort(out)
+	return out
+}
+
+// TestUndoKeepsCaptures holds random changes, captures, undos and redos to the model: undo takes back what somebody
+// did, and no capture is lost.
+func TestUndoKeepsCaptures(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ctx := context.Background()
+		r, err := care.New(ctx, mem.New(), repokit.By, core.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, m := undoWorld{t, r}, &captureModel{}
+		for i := range rapid.IntRange(1, 20).Draw(t, "steps") {
+			key := fmt.Sprintf("k%02d", i)
+			var got, want error
+			switch what := rapid.SampledFrom([]string{"write", "capture", "undo", "redo"}).Draw(t, "what"); what {
+			case "write":
+				w.write(repokit.By, "", keyLine(key))
+				m.done = append(m.done, key)
+			case "capture":
+				w.write(captureStamp, "", keyLine(key))
+				m.captured = append(m.captured, key)
+			case "undo":
+				_, got = history.Undo(ctx, r, "", repokit.By)
+				want = m.undo()
+			default:
+				_, got = history.Redo(ctx, r, repokit.By)
+				want = m.redo()
+			}
+			if !errors.Is(got, want) || (got == nil) != (want == nil) {
+				t.Fatalf("step %d: %v, want %v", i, got, want)
+			}
+			if diff := cmp.Diff(m.keys(), w.keys(), cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("step %d: (-want +got)\n%s", i, diff)
+			}
+		}
+		report, err := care.Fsck(ctx, r, care.FsckOptions{})
+		if err != nil || len(report.Errors) > 0 {
+			t.Fatalf("fsck: %v %v", err, report.Errors)
+		}
+	})
+}
+
+// TestUndoRefusesWithCaptures has undo refuse, and change nothing, if a capture depends on the change or the change is
+// of the branch itself.
+func TestUndoRefusesWithCaptures(t *testing.T) {
+	refused := func(w undoWorld, by, target uint64, items bool) {
+		t.Helper()
+		before := repokit.ViewOf(t, w.r)
+		_, err := history.Undo(t.Context(), w.r, "", state.Stamp{Author: "Tess Tester", Time: 1, Command: []string{"undo"}})
+		var moved *history.UndoError
+		if !errors.As(err, &moved) || moved.By != by || moved.Seq != target || (len(moved.Items) > 0) != items {
+			t.Errorf("%v (%+v), want a conflict of %d with %d, items %v", err, moved, target, by, items)
+		}
+		if after := repokit.ViewOf(t, w.r); !maps.Equal(before, after) {
+			t.Errorf("refs moved: %v", before.Changed(after))
+		}
+	}
+	w := undoWorld{t, repokit.OpenMem(t)}
+	w.write(repokit.By, "", keyLine("alice"))
+	w.write(captureStamp, "", keyLine("turn"), `{"edge":{"type":"says","src":"turn","dst":"alice"}}`)
+	refused(w, 3, 2, true)
+
+	w = undoWorld{t, repokit.OpenMem(t)}
+	w.write(repokit.By, "", keyLine("alice"))
+	w.write(captureStamp, "", `{"node":{"key":"alice","summary":"grew"}}`)
+	refused(w, 3, 2, true)
+
+	w = undoWorld{t, repokit.OpenMem(t)}
+	w.write(captureStamp, "", keyLine("turn")) // operation 2
+	if _, err := w.r.CreateBranch(t.Context(), "side", "HEAD", core.RefOptions{Stamp: repokit.By}); err != nil {
+		t.Fatal(err)
+	}
+	w.write(captureStamp, "side", keyLine("later"))
+	refused(w, 4, 3, false)
+
+	w = undoWorld{t, repokit.OpenMem(t)}
+	w.write(repokit.By, "", keyLine("alice"))
+	w.write(captureStamp, "", `{"remove":{"node":"alice"}}`, keyLine("turn"))
+	refused(w, 3, 2, false) // nothing is left to take back
+}
+
+// TestUndoPassesOver holds which operations undo passes over: captures, and those of sessions and remote-tracking
+// refs, which the answer names; others' operations, which it does not.
+func TestUndoPassesOver(t *testing.T) {
+	w := undoWorld{t, repokit.OpenMem(t)}
+	w.write(repokit.By, "", keyLine("mine")) // operation 2
+	if _, err := session.StartSession(t.Context(), w.r, "s", session.SessionOptions{Stamp: repokit.By}); err != nil {
+		t.Fatal(err)
+	}
+	w.write(captureStamp, "", keyLine("turn")) // 4
+	bob := state.Stamp{Author: "bob", Time: 1, Command: []string{"branch"}}
+	if _, err := w.r.CreateBranch(t.Context(), "bobs", "HEAD", core.RefOptions{Stamp: bob}); err != nil {
+		t.Fatal(err)
+	}
+	undone, err := history.Undo(t.Context(), w.r, "", repokit.By)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var skipped []uint64
+	for _, e := range undone.Skipped {
+		skipped = append(skipped, e.Operation.Seq)
+	}
+	if undone.Of.Operation.Seq != 2 || !slices.Equal(skipped, []uint64{4, 3}) || undone.SkippedAll != 2 {
+		t.Errorf("took back %d, passed over %v of %d", undone.Of.Operation.Seq, skipped, undone.SkippedAll)
+	}
+	if got := w.keys(); !slices.Equal(got, []string{"turn"}) {
+		t.Errorf("nodes %v", got)
+	}
+	if _, err := history.Undo(t.Context(), w.r, "", repokit.By); !errors.Is(err, history.ErrNothingToUndo) {
+		t.Errorf("again: %v", err)
+	}
+	if undone, err = history.Undo(t.Context(), w.r, "5", repokit.By); err != nil || undone.Of.Operation.Actor != "bob" {
+		t.Errorf("by number: %v", err)
+	}
+
+	// What bob did on the branch stands in the way; a retirement was asked for.
+	w = undoWorld{t, repokit.OpenMem(t)}
+	w.write(repokit.By, "", keyLine("mine"))
+	w.write(bob, "", keyLine("bobs"))
+	var moved *history.UndoError
+	if _, err := history.Undo(t.Context(), w.r, "", repokit.By); !errors.As(err, &moved) || moved.By != 3 {
+		t.Errorf("bob's change is built on: %v", err)
+	}
+	retire := captureStamp
+	retire.Command = []string{"capture", "--retire"}
+	w.write(retire, "", keyLine("retired"))
+	if undone, err := history.Undo(t.Context(), w.r, "", repokit.By); err != nil || undone.Of.Operation.Seq != 4 {
+		t.Errorf("a retirement: %v", err)
+	}
+}
+
+// TestUndoOwnKeepsCaptures holds that an agent's undo passes over captures that its own reads made.
+func TestUndoOwnKeepsCaptures(t *testing.T) {
+	w := undoWorld{t, repokit.OpenMem(t)}
+	agent := repokit.By
+	agent.Agent = "claude-code"
+	w.write(agent, "", keyLine("mine"))
+	agent.Command = []string{"capture"}
+	w.write(agent, "", keyLine("turn"))
+	agent.Command = []string{"undo"}
+	undone, err := history.UndoOwn(t.Context(), w.r, "", agent)
+	if err != nil || undone.Of.Operation.Seq != 2 || undone.SkippedAll != 1 {
+		t.Fatalf("%+v, %v", undone, err)
+	}
+	if got := w.keys(); !slices.Equal(got, []string{"turn"}) {
+		t.Errorf("nodes %v", got)
+	}
+}

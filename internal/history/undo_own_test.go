@@ -1,0 +1,61 @@
+package history_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+)
+
+// TestUndoOwn holds that an agent takes back what it committed, and nothing that others did.
+func TestUndoOwn(t *testing.T) {
+	r := repokit.OpenMem(t)
+	at := repokit.By.Time
+	as := func(agent string) state.Stamp {
+		at++
+		return state.Stamp{Author: repokit.By.Author, Agent: agent, Time: at, Command: []string{"test"}}
+	}
+	write := func(agent, branch, key string) {
+		t.Helper()
+		change := `{"node":{"key":"` + key + `","type":"T"}}`
+		_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(change), "x"),
+			core.CommitOptions{Stamp: as(agent), Message: key, Branch: branch})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	own := func(agent, op string, want error) *history.Undone {
+		t.Helper()
+		res, err := history.UndoOwn(t.Context(), r, op, as(agent))
+		if !errors.Is(err, want) || want == nil && err != nil {
+			t.Fatalf("%s undoes %q: %v, want %v", agent, op, err, want)
+		}
+		return res
+	}
+	write("a", "", "first")                                                                             // operation 2
+	write("b", "", "second")                                                                            // 3
+	if _, err := r.CreateBranch(t.Context(), "side", "", core.RefOptions{Stamp: as("b")}); err != nil { // 4
+		t.Fatal(err)
+	}
+	own("c", "", history.ErrNothingToUndo)
+	own("a", "", state.ErrConflict) // b's stands on it
+	own("a", "3", history.ErrOthers)
+	own("b", "4", history.ErrOthers) // no commit says whose it is
+	if res := own("b", "", nil); res.Of.Operation.Seq != 3 {
+		t.Errorf("operation %d was taken back", res.Of.Operation.Seq)
+	}
+	if res := own("a", "", nil); res.Of.Operation.Seq != 2 {
+		t.Errorf("operation %d was taken back", res.Of.Operation.Seq)
+	}
+	own("a", "", history.ErrNothingToUndo)
+	if _, at, err := r.Branch(t.Context()); err != nil || at.Defined() {
+		t.Errorf("main is at %s: %v", at, err)
+	}
+	if _, err := r.Snapshot(t.Context(), "side"); err != nil {
+		t.Error(err)
+	}
+}

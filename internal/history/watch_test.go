@@ -1,0 +1,261 @@
+package history_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// watching pulls from a watch, which the end of the test stops.
+func watching(
+	t *testing.T, r *core.Repo, opt history.WatchOptions,
+) (next func() (history.WatchedOp, error)) {
+	t.Helper()
+	pull, stop := iter.Pull2(history.Watch(t.Context(), r, opt))
+	t.Cleanup(stop)
+	return func() (history.WatchedOp, error) {
+		op, err, ok := pull()
+		if !ok {
+			t.Fatal("the watch ended without a word")
+		}
+		return op, err
+	}
+}
+
+// told is one operation of a watch in short: its number, and what moved.
+func told(t *testing.T, op history.WatchedOp, err error) string {
+	t.Helper()
+	repokit.Must(t, err)
+	text := fmt.Sprint(op.Operation.Seq)
+	for _, m := range op.Refs {
+		text += " " + string(m.Name)
+	}
+	for _, b := range op.Branches {
+		text += fmt.Sprintf(" %s:", b.Name)
+		if b.From == nil {
+			text += "?"
+			continue
+		}
+		n, e, err := b.From.Diff(b.To).Count(t.Context())
+		repokit.Must(t, err)
+		text += fmt.Sprintf("%d+%d-%d/%d", n.Added, n.Changed, n.Removed, e.Added)
+	}
+	return text
+}
+
+func TestWatchTellsWhatWasAndWhatComes(t *testing.T) {
+	r := repokit.OpenMem(t)
+	repokit.Fact(t, r, "", "one")
+	all := watching(t, r, history.WatchOptions{Since: "0"})
+	var got []string
+	for range 2 {
+		op, err := all()
+		got = append(got, told(t, op, err))
+	}
+	two := repokit.Fact(t, r, "", "two")
+	op, err := all()
+	got = append(got, told(t, op, err))
+	if op.Branches[0].To.CID() != two || op.Operation.Actor != repokit.By.Author {
+		t.Errorf("operation %+v", op.Operation)
+	}
+	_, err = r.CreateBranch(t.Context(), "side", "HEAD", core.RefOptions{Stamp: repokit.By})
+	repokit.Must(t, err)
+	repokit.Lines(t, r, `{"node":{"key":"one","summary":"more"}}`)
+	_, err = history.Undo(t.Context(), r, "", repokit.By)
+	repokit.Must(t, err)
+	for range 3 {
+		op, err := all()
+		got = append(got, told(t, op, err))
+	}
+	want := []string{
+		"1 HEAD",
+		"2 refs/heads/main refs/heads/main:1+0-0/0",
+		"3 refs/heads/main refs/heads/main:1+0-0/0",
+		"4 refs/heads/side refs/heads/side:?",
+		"5 refs/heads/main refs/heads/main:0+1-0/0",
+		"6 refs/heads/main refs/heads/main:0+1-0/0",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for since, want := range map[string]string{
+		op.CID.String(): want[3], "op:3": want[3], "@~1": want[5], "2": want[2],
+	} {
+		op, err := watching(t, r, history.WatchOptions{Since: since})()
+		if got := told(t, op, err); got != want {
+			t.Errorf("since %s: %s, want %s", since, got, want)
+		}
+	}
+}
+
+func TestWatchOneRef(t *testing.T) {
+	r := repokit.OpenMem(t)
+	repokit.Fact(t, r, "", "one")
+	repokit.Fact(t, r, "", "two")
+	_, err := r.CreateBranch(t.Context(), "side", "HEAD", core.RefOptions{Stamp: repokit.By})
+	repokit.Must(t, err)
+	for _, name := range []string{"side", "refs/heads/side"} {
+		next := watching(t, r, history.WatchOptions{Since: "0", Ref: name})
+		op, err := next()
+		if got := told(t, op, err); got != "4 refs/heads/side refs/heads/side:?" {
+			t.Errorf("%s: %s", name, got)
+		}
+		repokit.Fact(t, r, "", "main of "+name)
+		repokit.Fact(t, r, "side", "side of "+name)
+		seq := op.Operation.Seq
+		if op, err = next(); err != nil || op.Operation.Seq <= seq || op.Refs[0].Name != "refs/heads/side" {
+			t.Errorf("%s: %+v, %v", name, op, err)
+		}
+	}
+}
+
+func TestWatchRefuses(t *testing.T) {
+	r := repokit.OpenMem(t)
+	repokit.Fact(t, r, "", "one")
+	stray := ipld.Sum(ipld.DagCBOR, nil).String()
+	for _, since := range []string{"3", "99999999999999999999", stray, "nobody", "@~2"} {
+		_, err := watching(t, r, history.WatchOptions{Since: since})()
+		var lost *history.HorizonError
+		if !errors.Is(err, store.ErrNotFound) || errors.As(err, &lost) {
+			t.Errorf("since %s: %v", since, err)
+		}
+	}
+	for _, opt := range []history.WatchOptions{{Since: "1~x"}, {Ref: "a b"}, {Ref: "refs/../x"}} {
+		if _, err := watching(t, r, opt)(); !errors.Is(err, state.ErrInvalid) {
+			t.Errorf("%+v: %v", opt, err)
+		}
+	}
+}
+
+// TestWatchSaysWhereToBeginAnew collects what a watch was to begin with, and what a slow one had
+// not come to.
+func TestWatchSaysWhereToBeginAnew(t *testing.T) {
+	r, _ := repokit.OverMem(t)
+	repokit.Fact(t, r, "", "one")
+	first, err := r.Operation(t.Context(), "2")
+	repokit.Must(t, err)
+	slow := watching(t, r, history.WatchOptions{Since: "1"})
+	op, err := slow()
+	if got := told(t, op, err); got != "2 refs/heads/main refs/heads/main:1+0-0/0" {
+		t.Fatal(got)
+	}
+	for i := range 20 {
+		repokit.Fact(t, r, "", fmt.Sprint(i))
+	}
+	res := repokit.Gc(t, r, 5)
+	lost := func(name string, err error) string {
+		t.Helper()
+		var lost *history.HorizonError
+		if !errors.As(err, &lost) || !errors.Is(err, store.ErrNotFound) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if lost.Seq != res.Horizon {
+			t.Errorf("%s: begin anew from %d, the horizon is %d", name, lost.Seq, res.Horizon)
+		}
+		return lost.Oldest.String()
+	}
+	// What was read before the collection is told; what was not is not passed over.
+	for err == nil {
+		before := op.Operation.Seq
+		if op, err = slow(); err == nil && op.Operation.Seq != before+1 {
+			t.Fatalf("operation %d after %d", op.Operation.Seq, before)
+		}
+	}
+	oldest := lost("a slow watch", err)
+	for _, since := range []string{"0", "2", first.CID.String(), fmt.Sprint(res.Horizon - 1)} {
+		_, err := watching(t, r, history.WatchOptions{Since: since})()
+		if got := lost(since, err); got != oldest {
+			t.Errorf("since %s: %s, want %s", since, got, oldest)
+		}
+	}
+	op, err = watching(t, r, history.WatchOptions{Since: oldest})()
+	if err != nil || op.Operation.Seq != res.Horizon+1 {
+		t.Errorf("from the oldest: %+v, %v", op.Operation, err)
+	}
+}
+
+func TestWatchEnds(t *testing.T) {
+	r, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{})
+	repokit.Must(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ends := make(chan error)
+	for _, ctx := range []context.Context{ctx, t.Context()} {
+		go func() {
+			for _, err := range history.Watch(ctx, r, history.WatchOptions{}) {
+				ends <- err
+			}
+		}()
+	}
+	cancel()
+	if err := <-ends; !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+	repokit.Must(t, r.Close())
+	if err := <-ends; !errors.Is(err, store.ErrClosed) {
+		t.Errorf("closed: %v", err)
+	}
+}
+
+// TestWatchersSeeEveryOperation has writers commit at a time while watchers, one of which stops and
+// goes on again and again, follow: each sees every operation once and in order.
+func TestWatchersSeeEveryOperation(t *testing.T) {
+	const writers, each, watchers = 4, 25, 3
+	r := repokit.OpenMem(t)
+	repokit.Fact(t, r, "", "hub")
+	last := uint64(2 + writers*each)
+	var group sync.WaitGroup
+	for w := range watchers {
+		group.Go(func() {
+			since, want := "2", uint64(3)
+			for want <= last {
+				steps := 0
+				for op, err := range history.Watch(t.Context(), r, history.WatchOptions{Since: since}) {
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if op.Operation.Seq != want {
+						t.Errorf("watcher %d: operation %d, want %d", w, op.Operation.Seq, want)
+						return
+					}
+					since, want = op.CID.String(), want+1
+					if steps++; want > last || w == 0 && steps == 3 {
+						break
+					}
+				}
+			}
+		})
+	}
+	for w := range writers {
+		group.Go(func() {
+			if err := repokit.WriteFacts(t.Context(), r, fmt.Sprint("w", w), each); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	var seen []graph.RefName
+	op, err := watching(t, r, history.WatchOptions{Since: fmt.Sprint(last - 1)})()
+	repokit.Must(t, err)
+	for _, b := range op.Branches {
+		seen = append(seen, b.Name)
+	}
+	if diff := cmp.Diff([]graph.RefName{"refs/heads/main"}, seen); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,329 @@
+package merging_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/merging"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// TestMergeLaws checks what every merge must keep on random states of one base: merging the base
+// or the same again changes nothing, sides may be exchanged, and three branches that changed
+// different things may be merged in any order.
+func TestMergeLaws(t *testing.T) {
+	effort.Alone(t)
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		r, w := repokit.OpenMem(t), repokit.World{}
+		var text strings.Builder
+		for len(w) < 10 {
+			text.WriteString(w.Step(rng))
+		}
+		base := repokit.Lines(t, r, text.String()).Commit
+		var sides [3]ipld.CID
+		for i := range sides {
+			branch := fmt.Sprintf("s%d", i)
+			repokit.Fork(t, r, branch, base)
+			change := fmt.Sprintf(`{"node":{"key":"own%d","type":"T"}}`+"\n", i)
+			for j := range 6 { // each side has keys of its own, and ends that all sides have
+				k := fmt.Sprintf("k%d", 2*j)
+				if w[repokit.NodeName(k)] != nil {
+					change += fmt.Sprintf(`{"node":{"key":%q,"props":{"side%d":%d}}}`+"\n", k, i, rng.IntN(9))
+					change += fmt.Sprintf(`{"edge":{"type":"own","src":"own%d","dst":%q}}`+"\n", i, k)
+				}
+			}
+			sides[i] = repokit.On(t, r, branch, change)
+		}
+		s, err := r.At(t.Context(), sides[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := repokit.GraphOf(t, r, sides[0], base); got != s.Graph() {
+			t.Fatalf("seed %d: merge(x, base) is %s, want %s", seed, got, s.Graph())
+		}
+		if got := repokit.GraphOf(t, r, sides[0], sides[0]); got != s.Graph() {
+			t.Fatalf("seed %d: merge(x, x) is %s, want %s", seed, got, s.Graph())
+		}
+		for _, to := range []ipld.CID{base, sides[0]} { // the same of states, whatever history says
+			repokit.Fork(t, r, "into", sides[0])
+			res, err := merging.CherryPick(t.Context(), r, base.String()+".."+to.String(), repokit.Options("into"))
+			if err != nil || !res.NoChange {
+				t.Fatalf("seed %d: %+v, %v, want no change", seed, res, err)
+			}
+		}
+		graphs := map[ipld.CID]bool{}
+		for _, order := range [][3]int{{0, 1, 2}, {1, 0, 2}, {2, 1, 0}, {0, 2, 1}} {
+			repokit.GraphOf(t, r, sides[order[0]], sides[order[1]])
+			res, err := merging.Merge(t.Context(), r, sides[order[2]].String(), repokit.Options("into"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			graphs[res.Graph] = true
+		}
+		if len(graphs) != 1 {
+			t.Fatalf("seed %d: the order decides: %v", seed, graphs)
+		}
+	}
+}
+
+func TestResolveOneByOne(t *testing.T) {
+	r, ours, theirs := repokit.Conflicted(t)
+	if _, err := merging.ContinueMerge(t.Context(), r, repokit.Options("")); !errors.Is(err, state.ErrConflict) {
+		t.Errorf("continued with open conflicts: %v", err)
+	}
+	repokit.Resolve(t, r, "a", merging.Choice{Take: graph.TakeOurs})
+	p := repokit.Resolve(t, r, "node/"+graph.NodeID("a").String(),
+		repokit.Changes(`{"node":{"key":"a","summary":"A3","props":{"m":2}}}`))
+	if p.Conflicts[0].Resolution == p.Conflicts[1].Resolution || p.Theirs != theirs {
+		t.Errorf("pending %+v", p)
+	}
+	repokit.Resolve(t, r, graph.NodeID("b").String()[:8], merging.Choice{Take: graph.TakeTheirs})
+	repokit.CheckClean(t, r)
+	res, err := merging.ContinueMerge(t.Context(), r, repokit.Options(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(res.Parents) != 2 || res.Parents[0] != ours || res.Parents[1] != theirs {
+		t.Errorf("parents %v", res.Parents)
+	}
+	s := repokit.Head(t, r)
+	a := repokit.NodeByKey(t, s, "a")
+	if a.Summary != "A3" || len(a.Props) != 2 {
+		t.Errorf("a is %+v", a)
+	}
+	// b is back, with the mark and the edges that the draft had.
+	if got := repokit.Sizes(s); got != [4]uint64{4, 2, 1, 0} || repokit.NodeByKey(t, s, "b").Summary != "B2" {
+		t.Errorf("sizes %v", got)
+	}
+	if _, err := r.PendingMerge(t.Context(), ""); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("still pending: %v", err)
+	}
+	if res, err = merging.Merge(t.Context(), r, "draft", repokit.Options("")); err != nil || !res.UpToDate {
+		t.Errorf("again: %+v, %v", res, err)
+	}
+}
+
+// TestResolveMovedBranch continues a merge after others committed to the branch.
+func TestResolveMovedBranch(t *testing.T) {
+	for text, clean := range map[string]bool{
+		`{"node":{"key":"d","summary":"D"}}`: true, `{"node":{"key":"a","summary":"A9"}}`: false,
+	} {
+		r, _, theirs := repokit.Conflicted(t)
+		moved := repokit.Lines(t, r, text).Commit
+		repokit.Resolve(t, r, "a", merging.Choice{Take: graph.TakeTheirs})
+		repokit.Resolve(t, r, "b", merging.Choice{Take: graph.TakeOurs})
+		res, err := merging.ContinueMerge(t.Context(), r, repokit.Options(""))
+		if !clean {
+			if !errors.Is(err, state.ErrConflict) || repokit.Head(t, r).CID() != moved {
+				t.Errorf("%s: %v, want a conflict", text, err)
+			}
+			continueMoved(t, r, moved, theirs)
+			continue
+		}
+		if err != nil || res.Parents[0] != moved || res.Parents[1] != theirs {
+			t.Fatalf("%s: %+v, %v", text, res, err)
+		}
+		if repokit.NodeByKey(t, repokit.Head(t, r), "a").Summary != "A2" || repokit.NodeByKey(t, repokit.Head(t, r), "d").Summary != "D" {
+			t.Error("something of the three is lost")
+		}
+	}
+}
+
+// continueMoved goes on where the branch moved to something else than what was resolved: what was
+// resolved is a commit then, which merges.
+func continueMoved(t *testing.T, r *core.Repo, moved, theirs ipld.CID) {
+	t.Helper()
+	p, err := r.PendingMerge(t.Context(), "")
+	if err != nil || p.Ours != moved || p.Open() != 1 || len(p.Conflicts) != 1 ||
+		p.Conflicts[0].Label != "a" {
+		t.Fatalf("pending %+v, %v", p, err)
+	}
+	kept, err := r.At(t.Context(), p.Theirs)
+	if err != nil || repokit.NodeByKey(t, kept, "a").Summary != "A2" || kept.Commit().Parents[1] != theirs {
+		t.Fatalf("what was resolved: %+v, %v", kept.Commit(), err)
+	}
+	repokit.CheckClean(t, r)
+	if _, err := merging.ContinueMerge(t.Context(), r, repokit.Options("")); !errors.Is(err, state.ErrConflict) {
+		t.Errorf("continued with an open conflict: %v", err)
+	}
+	repokit.Resolve(t, r, "a", merging.Choice{Take: graph.TakeTheirs})
+	res, err := merging.ContinueMerge(t.Context(), r, repokit.Options(""))
+	if err != nil || res.Parents[0] != moved || res.Parents[1] != p.Theirs {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	s := repokit.Head(t, r)
+	if a := repokit.NodeByKey(t, s, "a"); a.Summary != "A2" {
+		t.Errorf("a: %+v", a)
+	}
+	if _, err := s.Name(t.Context(), "b"); err == nil {
+		t.Error("the decision about b is lost")
+	}
+	if _, err := r.PendingMerge(t.Context(), ""); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("still pending: %v", err)
+	}
+	repokit.CheckClean(t, r)
+}
+
+func TestResolveRefuses(t *testing.T) {
+	r, ours, _ := repokit.Conflicted(t)
+	opt := core.CommitOptions{Stamp: repokit.By}
+	cases := map[string]struct {
+		item   string
+		choice merging.Choice
+		want   error
+	}{
+		"nothing": {"a", merging.Choice{}, state.ErrInvalid},
+		"two ways": {"a", merging.Choice{Take: "ours", Changes: repokit.Changes("").Changes},
+			state.ErrInvalid},
+		"an unknown side": {"a", merging.Choice{Take: "mine"}, state.ErrInvalid},
+		"an unknown item": {"d", merging.Choice{Take: "ours"}, store.ErrNotFound},
+		"another node":    {"a", repokit.Changes(`{"node":{"key":"b","type":"T"}}`), state.ErrInvalid},
+		"an embedding": {"a", repokit.Changes(`{"embedding":{"node":"a","model":"m","vector":[1]}}`),
+			state.ErrInvalid},
+		"no line":           {"a", repokit.Changes("\n"), state.ErrInvalid},
+		"a bad line":        {"a", repokit.Changes(`{"node":`), graph.ErrInvalid},
+		"removing what not": {"b", repokit.Changes(`{"remove":{"node":"b"}}`), graph.ErrInvalid},
+	}
+	for name, c := range cases {
+		if _, err := merging.ResolveConflict(t.Context(), r, c.item, c.choice, opt); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	var busy *core.InProgressError
+	for name, fn := range map[string]func() error{
+		"merge":  func() error { _, err := merging.Merge(t.Context(), r, "draft", repokit.Options("")); return err },
+		"revert": func() error { _, err := merging.Revert(t.Context(), r, "HEAD", repokit.Options("")); return err },
+		"pick":   func() error { _, err := merging.CherryPick(t.Context(), r, "draft", repokit.Options("")); return err },
+	} {
+		if err := fn(); !errors.As(err, &busy) || !errors.Is(err, state.ErrConflict) {
+			t.Errorf("%s during a merge: %v", name, err)
+		}
+	}
+	if branch, err := merging.AbortMerge(t.Context(), r, opt); err != nil || branch != "main" {
+		t.Errorf("abort: %q, %v", branch, err)
+	}
+	if repokit.Head(t, r).CID() != ours {
+		t.Error("the branch moved")
+	}
+	if _, err := merging.AbortMerge(t.Context(), r, opt); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("abort of nothing: %v", err)
+	}
+	bad := repokit.Options("")
+	bad.Prefer = "mine"
+	if _, err := merging.Merge(t.Context(), r, "draft", bad); !errors.Is(err, state.ErrInvalid) {
+		t.Errorf("an unknown side is preferred: %v", err)
+	}
+}
+
+// TestResolveContradiction takes an edge whose end is resolved as removed.
+func TestResolveContradiction(t *testing.T) {
+	r := repokit.OpenMem(t)
+	base := repokit.Lines(t, r, `
+{"node":{"key":"a","type":"T"}}
+{"node":{"key":"b","type":"T"}}
+{"node":{"key":"c","type":"T"}}`).Commit
+	repokit.Fork(t, r, "draft", base)
+	repokit.Lines(t, r, `
+{"node":{"key":"b","summary":"B"}}
+{"edge":{"type":"e","src":"b","dst":"c"}}`)
+	repokit.On(t, r, "draft", `
+{"remove":{"node":"b"}}
+{"remove":{"node":"c"}}`)
+	res, err := merging.Merge(t.Context(), r, "draft", repokit.Options(""))
+	if len(res.Conflicts) != 2 || !errors.Is(err, state.ErrConflict) {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	edge := res.Conflicts[0]
+	if edge.Kind != graph.EndRemoved || edge.Label != "b -e-> c" {
+		t.Errorf("%+v", edge)
+	}
+	repokit.Resolve(t, r, "b", merging.Choice{Take: graph.TakeTheirs})
+	repokit.Resolve(t, r, edge.Item.String(), merging.Choice{Take: graph.TakeOurs})
+	if _, err := merging.ContinueMerge(t.Context(), r, repokit.Options("")); !errors.Is(err, state.ErrInvalid) {
+		t.Errorf("%v, want a refusal", err)
+	}
+	repokit.Resolve(t, r, "b", merging.Choice{Take: graph.TakeOurs})
+	if _, err := merging.ContinueMerge(t.Context(), r, repokit.Options("")); err != nil {
+		t.Error(err)
+	}
+	if got := repokit.Sizes(repokit.Head(t, r)); got != [4]uint64{3, 1, 0, 0} {
+		t.Errorf("sizes %v", got)
+	}
+}
+
+// TestMergeWork bounds what a merge reads and writes by what the sides changed.
+func TestMergeWork(t *testing.T) {
+	effort.Alone(t)
+	const k = 20
+	for _, n := range effort.Pick([]int{1_000, 8_000}, []int{2_000, 20_000}, []int{2_000, 20_000}) {
+		st := repokit.Memory(t, n)
+		branches(t, st, n, k)
+		w := repokit.Measure(t, st, func(r *core.Repo) {
+			if _, err := merging.Merge(t.Context(), r, "draft", repokit.Options("")); err != nil {
+				t.Fatal(err)
+			}
+		})
+		t.Logf("n = %d, %d changes a side: %v", n, k, w)
+		// Two diffs of five trees, each a path for a change on either side, and their records.
+		if height := 4; w.Facts.BlocksRead > int64(12*2*k*height) {
+			t.Errorf("n = %d: %d blocks read", n, w.Facts.BlocksRead)
+		}
+		if w.Facts.BlocksWritten > int64(6*k*4) {
+			t.Errorf("n = %d: %d blocks written", n, w.Facts.BlocksWritten)
+		}
+	}
+}
+
+// branches makes the branch draft, and k changes on it and on main: half of them of properties of
+// nodes that the other side changes too, the others new nodes and an edge for each.
+func branches(t testing.TB, st store.Store, n, k int) {
+	t.Helper()
+	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repokit.Fork(t, r, "draft", repokit.Head(t, r).CID())
+	for _, branch := range []string{"main", "draft"} {
+		var b strings.Builder
+		for i := range k / 2 {
+			at := i * (n / k)
+			fmt.Fprintf(&b, `{"node":{"key":"n%d","props":{%q:1}}}`+"\n", at, branch)
+			if i%2 > 0 {
+				continue
+			}
+			fmt.Fprintf(&b, `{"node":{"key":"%s%d","type":"T"}}`+"\n", branch, i)
+			fmt.Fprintf(&b, `{"edge":{"type":"new","src":"%s%d","dst":"n%d"}}`+"\n", branch, i, at+1)
+		}
+		repokit.On(t, r, branch, b.String())
+	}
+}
+
+// BenchmarkMerge merges two branches of 1,000 changes each over 100,000 nodes and 200,000 edges.
+func BenchmarkMerge(b *testing.B) {
+	const n, k = 100_000, 1000
+	st := repokit.Memory(b, n)
+	branches(b, st, n, k)
+	for b.Loop() {
+		w := repokit.Measure(b, st, func(r *core.Repo) {
+			trial, err := r.Trial(b.Context())
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := merging.Merge(b.Context(), trial, "draft", repokit.Options("")); err != nil {
+				b.Fatal(err)
+			}
+		})
+		b.ReportMetric(float64(w.Facts.BlocksRead), "blocks-read")
+	}
+}

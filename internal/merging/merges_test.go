@@ -1,0 +1,221 @@
+package merging_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// slowMerges holds back the cells that tell of merges until it is let go.
+type slowMerges struct {
+	*mem.Store
+	held  atomic.Int32 // merges that were made
+	gate  chan struct{}
+	stuck atomic.Int32 // 1 while one waits
+}
+
+// callers marks what is done for a caller, as merges are not.
+type callers struct{}
+
+func (s *slowMerges) Derived() store.Derived { return slowCells{s.Store.Derived(), s} }
+
+type slowCells struct {
+	store.Derived
+	of *slowMerges
+}
+
+func (c slowCells) SetCell(ctx context.Context, key, value ipld.CID) error {
+	if ctx.Value(callers{}) == nil { // a merge
+		c.of.held.Add(1)
+		c.of.stuck.Store(1)
+		defer c.of.stuck.Store(0)
+		select {
+		case <-c.of.gate:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return c.Derived.SetCell(ctx, key, value)
+}
+
+func (c slowCells) Cells(ctx context.Context, fn func(key, value ipld.CID) error) error {
+	return c.Derived.(store.CellDeleter).Cells(ctx, fn)
+}
+
+func (c slowCells) DeleteCells(ctx context.Context, keys ...ipld.CID) error {
+	return c.Derived.(store.CellDeleter).DeleteCells(ctx, keys...)
+}
+
+func (c slowCells) Delete(ctx context.Context, cids ...ipld.CID) error {
+	return c.Derived.(store.Deleter).Delete(ctx, cids...)
+}
+
+// TestMergesBesideCommits: commits and answers do not wait for a merge that takes for ever, a
+// collection stops it, a later commit asks for it again, and Close waits for it.
+func TestMergesBesideCommits(t *testing.T) {
+	ctx := context.WithValue(context.Background(), callers{}, true)
+	st := &slowMerges{Store: mem.New(), gate: make(chan struct{})}
+	r, err := care.New(ctx, st, repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := 0
+	commit := func(until func() bool) {
+		t.Helper()
+		for most := next + 2000; !until(); next++ {
+			if next == most {
+				t.Fatal("no merge was begun")
+			}
+			_, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(repokit.Person(next)), "x"),
+				core.CommitOptions{Stamp: repokit.By})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	made := func(n int32) func() bool {
+		return func() bool { return st.held.Load() == n && st.stuck.Load() == 1 }
+	}
+	commit(made(1))
+	ready := next + 100
+	commit(func() bool { return next == ready }) // beside it
+	s, err := r.Snapshot(ctx, "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rank.Retrieve(ctx, s, retrieve.Request{Text: "person lives"}); err != nil {
+		t.Fatal(err)
+	}
+	if st.stuck.Load() != 1 {
+		t.Error("the merge did not wait")
+	}
+	if _, err := care.GC(ctx, r, care.GCOptions{Stamp: repokit.By, KeepOps: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if st.stuck.Load() != 0 {
+		t.Error("a merge goes on beside a collection")
+	}
+	commit(made(2))
+	segments := func() int {
+		t.Helper()
+		s, err := r.Snapshot(ctx, "HEAD")
+		if err != nil {
+			t.Fatal(err)
+		}
+		stats, err := s.IndexStats(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stats.Segments
+	}
+	before := segments()
+	close(st.gate)
+	commit(func() bool { return segments() < before })
+	if report, err := care.Fsck(ctx, r, care.FsckOptions{}); err != nil || len(report.Errors) > 0 {
+		t.Errorf("fsck: %v %v", err, report.Errors)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if st.stuck.Load() != 0 {
+		t.Error("a merge goes on after Close")
+	}
+}
+
+// meteredMerges counts what commits write to the derived blocks, and the merges beside them.
+type meteredMerges struct {
+	*mem.Store
+	written, merges atomic.Int64
+}
+
+func (s *meteredMerges) Derived() store.Derived { return meteredCells{s.Store.Derived(), s} }
+
+type meteredCells struct {
+	store.Derived
+	of *meteredMerges
+}
+
+func (c meteredCells) Put(ctx context.Context, blocks ...store.Block) error {
+	if ctx.Value(callers{}) != nil {
+		for _, b := range blocks {
+			c.of.written.Add(int64(len(b.Data)))
+		}
+	}
+	return c.Derived.Put(ctx, blocks...)
+}
+
+func (c meteredCells) SetCell(ctx context.Context, key, value ipld.CID) error {
+	if ctx.Value(callers{}) == nil {
+		c.of.merges.Add(1)
+	}
+	return c.Derived.SetCell(ctx, key, value)
+}
+
+// TestNoCommitMerges: whatever merges of texts, links and vectors come due, no commit of a node, an
+// edge and an embedding writes more to the indexes than small merges take.
+func TestNoCommitMerges(t *testing.T) {
+	const base, commits, most = 1200, 1300, 48 << 10
+	ctx := context.WithValue(context.Background(), callers{}, true)
+	st := &meteredMerges{Store: mem.New()}
+	r, err := care.New(ctx, st, repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := func(from, to int) string {
+		var b strings.Builder
+		for i := from; i < to; i++ {
+			b.WriteString(repokit.Person(i) + "\n")
+			fmt.Fprintf(&b, `{"edge":{"type":"knows","src":"p%d","dst":"p%d"}}`+"\n", i, i/2)
+			fmt.Fprintf(&b, `{"embedding":{"node":"p%d","model":"m","vector":[%d,1,%d]}}`+"\n",
+				i, i%11, i%7)
+		}
+		return b.String()
+	}
+	commit := func(from, to int) {
+		t.Helper()
+		_, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(lines(from, to)), "x"),
+			core.CommitOptions{Stamp: repokit.By})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	commit(0, base)
+	worst := int64(0)
+	for i := range commits {
+		st.written.Store(0)
+		commit(base+i, base+i+1)
+		worst = max(worst, st.written.Load())
+	}
+	if worst > most {
+		t.Errorf("a commit of one node wrote %d bytes to the indexes", worst)
+	}
+	s, err := r.Snapshot(ctx, "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rank.Retrieve(ctx, s, retrieve.Request{Text: "person lives"}); err != nil {
+		t.Fatal(err)
+	}
+	if report, err := care.Fsck(ctx, r, care.FsckOptions{}); err != nil || len(report.Errors) > 0 {
+		t.Errorf("fsck: %v %v", err, report.Errors)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	t.Logf("%d merges beside %d commits, at most %d bytes a commit", st.merges.Load(), commits, worst)
+	if st.merges.Load() < 3 { // one of each index at least
+		t.Errorf("%d merges beside commits", st.merges.Load())
+	}
+}

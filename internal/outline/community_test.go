@@ -1,0 +1,283 @@
+package outline_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/community"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/outline"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// cliques are change lines of two cliques of n persons each and a bridge, and a person alone.
+func cliques(n int) string {
+	var list []string
+	for i := range 2 * n {
+		list = append(list, repokit.Person(i))
+	}
+	list = append(list, repokit.Person(2*n))
+	link := func(a, b int) {
+		list = append(list, fmt.Sprintf(`{"edge":{"type":"knows","src":"p%d","dst":"p%d"}}`, a, b))
+	}
+	for a := range 2 * n {
+		for b := range a {
+			if a/n == b/n {
+				link(a, b)
+			}
+		}
+	}
+	link(0, n)
+	return strings.Join(list, "\n")
+}
+
+func communitiesOf(t testing.TB, s *core.Snapshot) *community.Partition {
+	t.Helper()
+	p, err := outline.Communities(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// derivedOf counts derived blocks by whether they are of communities.
+func derivedOf(t testing.TB, st store.Store) (communities, others int) {
+	t.Helper()
+	err := st.Derived().Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
+		if ipld.RecordKind(b.Data) == community.Kind {
+			communities++
+		} else {
+			others++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return communities, others
+}
+
+func TestCommunitiesAreKept(t *testing.T) {
+	r, st := repokit.OverMem(t)
+	repokit.Lines(t, r, cliques(5))
+	p := communitiesOf(t, repokit.Head(t, r))
+	if p.Len() != 2 || p.Nodes() != 10 || len(p.Members(1)) != 5 {
+		t.Fatalf("%d communities of %d nodes", p.Len(), p.Nodes())
+	}
+	if n, _ := derivedOf(t, st); n != 1 {
+		t.Errorf("%d records are kept", n)
+	}
+	repokit.Lines(t, r, `{"node":{"key":"p1","type":"Person","summary":"changed"}}`)
+	if communitiesOf(t, repokit.Head(t, r)) != p {
+		t.Error("communities are found again though no edge changed")
+	}
+	again, err := care.New(t.Context(), st, repokit.By, core.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := communitiesOf(t, repokit.Head(t, again))
+	if kept.Len() != p.Len() || !slices.Equal(kept.Members(0), p.Members(0)) {
+		t.Error("those kept are others")
+	}
+	repokit.Lines(t, r, `{"edge":{"type":"knows","src":"p10","dst":"p1"}}`)
+	if n := communitiesOf(t, repokit.Head(t, r)).Nodes(); n != 11 {
+		t.Errorf("%d nodes after another edge", n)
+	}
+	if n, _ := derivedOf(t, st); n != 2 {
+		t.Errorf("%d records are kept", n)
+	}
+	repokit.Gc(t, r, 1) // the branch still leads to all
+	if n, _ := derivedOf(t, st); n != 2 {
+		t.Errorf("%d records after a collection", n)
+	}
+	repokit.CheckClean(t, r)
+}
+
+func TestCommunitiesAreCollected(t *testing.T) {
+	r, st := repokit.OverMem(t)
+	repokit.Lines(t, r, cliques(3))
+	repokit.Branch(t, r, "side", "HEAD")
+	repokit.CommitOn(t, r, "side", `{"edge":{"type":"knows","src":"p6","dst":"p1"}}`)
+	side, err := r.Snapshot(t.Context(), "side")
+	if err != nil {
+		t.Fatal(err)
+	}
+	communitiesOf(t, side)
+	communitiesOf(t, repokit.Head(t, r))
+	repokit.DropBranch(t, r, "side")
+	r, err = care.New(t.Context(), st, repokit.By, core.Options{}) // that leases nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	repokit.Gc(t, r, 1)
+	if n, _ := derivedOf(t, st); n != 1 {
+		t.Errorf("%d records after the branch is gone", n)
+	}
+	repokit.CheckClean(t, r)
+}
+
+func TestPurgeDropsCommunities(t *testing.T) {
+	r, st := repokit.OverMem(t)
+	repokit.Lines(t, r, cliques(3))
+	communitiesOf(t, repokit.Head(t, r))
+	if _, err := care.Purge(t.Context(), r, "p1", care.PurgeOptions{Stamp: repokit.By}); err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := derivedOf(t, st); n != 0 {
+		t.Errorf("%d records after a purge", n)
+	}
+	if p := communitiesOf(t, repokit.Head(t, r)); p.Nodes() != 5 {
+		t.Errorf("%d nodes in communities", p.Nodes())
+	}
+	old, err := r.Snapshot(t.Context(), "HEAD~1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The erased node keeps its place, and is shown nowhere.
+	if p := communitiesOf(t, old); p.Nodes() != 6 {
+		t.Errorf("%d nodes in communities of the old commit", p.Nodes())
+	}
+	a, err := rank.Retrieve(t.Context(), old, retrieve.Request{Text: "`p0`", Community: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, it := range a.Items {
+		if it.ID == graph.NodeID("p1") {
+			t.Error("an erased node joined")
+		}
+	}
+	repokit.CheckClean(t, r)
+}
+
+// forgedBlock is a store with one derived block that reads as another.
+type forgedBlock struct {
+	store.Store
+	forge func(b []byte) []byte
+}
+
+func (f *forgedBlock) Derived() store.Derived { return forgedDerived{f.Store.Derived(), f} }
+
+type forgedDerived struct {
+	store.Derived
+	f *forgedBlock
+}
+
+func (d forgedDerived) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
+	data, err := d.Derived.Get(ctx, c)
+	if err == nil && d.f.forge != nil && (c.Codec() == ipld.Raw ||
+		ipld.RecordKind(data) == community.Kind) {
+		data = d.f.forge(bytes.Clone(data))
+	}
+	return data, err
+}
+
+func TestDamagedCommunities(t *testing.T) {
+	st := mem.New()
+	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repokit.Lines(t, r, cliques(4))
+	want := communitiesOf(t, repokit.Head(t, r))
+	for name, forge := range map[string]func(b []byte) []byte{
+		"cut":     func(b []byte) []byte { return b[:len(b)-1] },
+		"nothing": func([]byte) []byte { return nil },
+		"number": func(b []byte) []byte {
+			b[0] ^= 1
+			return b
+		},
+	} {
+		bad := &forgedBlock{st, forge}
+		r, err := care.New(t.Context(), bad, repokit.By, core.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := repokit.Head(t, r)
+		if _, err := outline.Communities(t.Context(), s); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("%s: %v", name, err)
+		}
+		report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
+		if err != nil || !slices.ContainsFunc(report.Errors, func(e care.FsckError) bool {
+			return e.Kind == care.FsckIndex && strings.Contains(e.Message, "communities")
+		}) {
+			t.Errorf("%s: fsck finds %v, %v", name, report.Errors, err)
+		}
+		bad.forge = nil
+		if got := communitiesOf(t, s); got.Len() != want.Len() {
+			t.Errorf("%s: %d communities after the damage", name, got.Len())
+		}
+	}
+}
+
+// TestForgedCommunities: fsck finds communities that are in order, but of other edges.
+func TestForgedCommunities(t *testing.T) {
+	r, st := repokit.OverMem(t)
+	repokit.Lines(t, r, cliques(4))
+	communitiesOf(t, repokit.Head(t, r))
+	other, otherStore := repokit.OverMem(t)
+	repokit.Lines(t, other, cliques(5))
+	communitiesOf(t, repokit.Head(t, other))
+	var cell [2]ipld.CID
+	cells := func(st store.Store, fn func(key, value ipld.CID)) {
+		err := st.Derived().(store.CellDeleter).Cells(t.Context(), func(key, value ipld.CID) error {
+			block, err := st.Derived().Get(t.Context(), value)
+			if err == nil && ipld.RecordKind(block) == community.Kind {
+				fn(key, value)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	cells(st, func(key, _ ipld.CID) { cell[0] = key })
+	cells(otherStore, func(_, value ipld.CID) { cell[1] = value })
+	err := otherStore.Derived().Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
+		b.Data = bytes.Clone(b.Data)
+		return st.Derived().Put(t.Context(), b)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Derived().SetCell(t.Context(), cell[0], cell[1]); err != nil {
+		t.Fatal(err)
+	}
+	res, err := care.Repair(t.Context(), r, care.FsckOptions{})
+	if err != nil || len(res.Done) == 0 || len(res.Report.Errors) > 0 {
+		t.Fatalf("repair: %+v, %v", res, err)
+	}
+	if n, _ := derivedOf(t, st); n != 0 {
+		t.Errorf("%d records after a repair", n)
+	}
+}
+
+func TestCommunityReplay(t *testing.T) {
+	r := repokit.OpenMem(t)
+	repokit.Lines(t, r, cliques(5))
+	s := repokit.Head(t, r)
+	req := retrieve.Request{Text: "`p1`", Community: true, Floor: retrieve.FloorRest}
+	a, err := rank.Retrieve(t.Context(), s, req)
+	if err != nil || len(a.Items) < 5 {
+		t.Fatalf("%d items, %v", len(a.Items), err)
+	}
+	if _, err := session.Record(t.Context(), r, session.DefaultSession, a, repokit.By); err != nil {
+		t.Fatal(err)
+	}
+	res, err := session.Replay(t.Context(), r, session.DefaultSession)
+	if err != nil || !res.Identical {
+		t.Errorf("replay: %+v, %v", res, err)
+	}
+}

@@ -1,0 +1,63 @@
+package outline_test
+
+import (
+	"crypto/sha256"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/distill"
+	"github.com/mnem-project/mnem/guard"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/outline"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// TestDigestsOfOtherRules: digests that were made by other rules of the guard are made anew, and the old ones are
+// collected.
+func TestDigestsOfOtherRules(t *testing.T) {
+	st, by := mem.New(), state.Stamp{Author: "test", Time: 1, Command: []string{"test"}}
+	r, err := care.New(t.Context(), st, by, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(
+		`{"node":{"key":"a","type":"Note","summary":"One thing is known."}}`), "lines"), core.CommitOptions{Stamp: by})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := r.At(t.Context(), res.Commit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recipe := distill.Default()
+	if _, err := outline.Open(t.Context(), s, recipe, outline.DigestOptions{Keep: true}); err != nil {
+		t.Fatal(err)
+	}
+	mine := outline.DigestsKey(s.State.Root, recipe)
+	others := outline.DigestsKeyUnder(s.State.Root, recipe, sha256.Sum256([]byte("other rules")))
+	if mine == others || mine != outline.DigestsKeyUnder(s.State.Root, recipe, guard.Version()) {
+		t.Fatal("the key does not depend on the rules")
+	}
+	head, err := r.Derived().Cell(t.Context(), mine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Derived().SetCell(t.Context(), others, head); err != nil { // as a program with other rules left it
+		t.Fatal(err)
+	}
+	if err := st.Derived().(store.CellDeleter).DeleteCells(t.Context(), mine); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := outline.KeptDigests(t.Context(), r, s.State, recipe); err != nil || d != nil {
+		t.Fatalf("found by other rules: %v, %v", d, err)
+	}
+	r.Digests.Forget()
+	d, err := outline.Open(t.Context(), s, recipe, outline.DigestOptions{Keep: true})
+	if err != nil || d.Found || d.Work.Digests == 0 {
+		t.Errorf("not made anew: %+v, %v", d, err)
+	}
+}

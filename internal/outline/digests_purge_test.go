@@ -1,0 +1,185 @@
+package outline_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/distill"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/merging"
+	"github.com/mnem-project/mnem/internal/outline"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// forgeText puts a text, made by change from one that the current commit has, into a commit on main.
+func forgeText(t testing.TB, r *core.Repo, st store.Store, source distill.Source, change func(*distill.Written)) {
+	t.Helper()
+	ctx, at := t.Context(), repokit.Head(t, r)
+	w, _, err := outline.ReadDigestText(ctx, at, source)
+	if err != nil || w == nil {
+		t.Fatalf("text: %v, %v", w, err)
+	}
+	change(w)
+	buffer := store.NewStage(st.Facts(), 0)
+	nodes := prolly.NewNodes(buffer, nil)
+	rec := *at.Commit()
+	tree, err := nodes.Load(ctx, rec.Digests)
+	block := store.NewBlock(ipld.DagCBOR, w.Encode())
+	if err == nil {
+		tree, err = tree.Edit(ctx, []prolly.Edit{{Key: w.Source[:], Value: ipld.AppendLink(nil, block.CID)}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec.Digests, rec.Parents = tree.Root(), []ipld.CID{at.CID()}
+	rec.Height++
+	next := store.NewBlock(ipld.DagCBOR, rec.Encode())
+	if err = buffer.Put(ctx, block, next); err == nil {
+		err = buffer.Flush(ctx)
+	}
+	if err == nil {
+		err = repokit.ForkBranch(ctx, r, "main", next.CID)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// purgedTexts purges t5, which is in p0, and returns how many texts went.
+func purgedTexts(t testing.TB, r *core.Repo) int {
+	t.Helper()
+	res, err := care.Purge(t.Context(), r, "t5", care.PurgeOptions{Stamp: repokit.By})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return repokit.Kinds(res.Erased)["digest"]
+}
+
+// TestPurgeWithoutGraph: a text whose graph was collected goes with the next purge, which is not stopped by it.
+func TestPurgeWithoutGraph(t *testing.T) {
+	r, _ := repokit.OverMem(t)
+	repokit.Lines(t, r, projects(20))
+	repokit.Fork(t, r, "side", repokit.Head(t, r).CID())
+	_, err := r.Commit(t.Context(),
+		state.ReadChanges(strings.NewReader(`{"node":{"key":"x","type":"Thing","summary":"Aside."}}`), "test.jsonl"),
+		core.CommitOptions{Stamp: repokit.By, Branch: "side", Message: "aside"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustWrite(t, r, "side", repokit.TextFor(topOf(t, repokit.Head(t, r), "p1"), "Scope one."))
+	if _, err := merging.CherryPick(t.Context(), r, "side", repokit.Options("main")); err != nil {
+		t.Fatal(err)
+	}
+	mustWrite(t, r, "", repokit.TextFor(topOf(t, repokit.Head(t, r), "p2"), "Scope two."))
+	repokit.DropBranch(t, r, "side")
+	repokit.Gc(t, r, 1)
+	if got := textOf(t, repokit.Head(t, r), "p1"); got != "Scope one." {
+		t.Fatalf("picked %q", got)
+	}
+	if n := purgedTexts(t, r); n != 1 || textOf(t, repokit.Head(t, r), "p1") != "" || textOf(t, repokit.Head(t, r), "p2") == "" {
+		t.Errorf("%d texts erased", n)
+	}
+}
+
+// TestPurgeForgedTexts: a text that says it is of a graph which it is not of goes with the next purge.
+func TestPurgeForgedTexts(t *testing.T) {
+	for name, of := range map[string]func(*core.Snapshot) ipld.CID{
+		"an invented graph": func(*core.Snapshot) ipld.CID { return ipld.Sum(ipld.DagCBOR, []byte("no graph")) },
+		"a commit":          func(s *core.Snapshot) ipld.CID { return s.CID() },
+	} {
+		r, st := repokit.OverMem(t)
+		repokit.Lines(t, r, projects(20))
+		mustWrite(t, r, "", repokit.TextFor(topOf(t, repokit.Head(t, r), "p1"), "Scope one."),
+			repokit.TextFor(topOf(t, repokit.Head(t, r), "p2"), "Scope two."))
+		forgeText(t, r, st, topOf(t, repokit.Head(t, r), "p1").Source, func(w *distill.Written) {
+			w.Graph, w.Text = of(repokit.Head(t, r)), "Forged."
+		})
+		if n := purgedTexts(t, r); n != 1 || textOf(t, repokit.Head(t, r), "p1") != "" || textOf(t, repokit.Head(t, r), "p2") == "" {
+			t.Errorf("%s: %d texts erased", name, n)
+		}
+	}
+}
+
+// TestPurgeWithoutVersion: a text of a graph whose version of the node is not here goes with the node.
+func TestPurgeWithoutVersion(t *testing.T) {
+	st := mem.New()
+	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repokit.Lines(t, r, projects(20))
+	old := repokit.NodeCID(t, r, "t5")
+	mustWrite(t, r, "", repokit.TextFor(topOf(t, repokit.Head(t, r), "p0"), "Scope zero."))
+	repokit.Lines(t, r, `{"node":{"key":"t5","type":"Task","summary":"Task 5 is another."}}`)
+	if err := st.Facts().(store.Deleter).Delete(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	if n := purgedTexts(t, r); n != 1 {
+		t.Errorf("%d texts erased", n)
+	}
+}
+
+// TestPurgeOtherGraph: a text that says it is of a graph without the node, and has the source of a digest with it,
+// goes with the node; those of other graphs stay.
+func TestPurgeOtherGraph(t *testing.T) {
+	r, st := repokit.OverMem(t)
+	without := repokit.Lines(t, r, projects(5)).Graph
+	mustWrite(t, r, "", repokit.TextFor(topOf(t, repokit.Head(t, r), "p1"), "Scope one, early."))
+	repokit.Lines(t, r, projects(20))
+	mustWrite(t, r, "", repokit.TextFor(topOf(t, repokit.Head(t, r), "p0"), "Scope zero."),
+		repokit.TextFor(topOf(t, repokit.Head(t, r), "p1"), "Scope one."), repokit.TextFor(topOf(t, repokit.Head(t, r), "p2"), "Scope two."))
+	forgeText(t, r, st, topOf(t, repokit.Head(t, r), "p0").Source, func(w *distill.Written) {
+		w.Graph, w.Text = without, "Forged."
+	})
+	if n := purgedTexts(t, r); n != 2 || textOf(t, repokit.Head(t, r), "p1") == "" || textOf(t, repokit.Head(t, r), "p2") == "" {
+		t.Errorf("%d texts erased", n)
+	}
+}
+
+// TestAcceptErasesTexts: what was written here of a node goes with it when another repository's purge is accepted.
+func TestAcceptErasesTexts(t *testing.T) {
+	from, _ := repokit.OpenStore(t)
+	repokit.Lines(t, from, projects(20))
+	to, toStore := repokit.OpenStore(t)
+	tip := repokit.MainRef(t, from)
+	file := repokit.Pack(t, from, exchange.PackOptions{Refs: []core.Ref{tip}})
+	origin := graph.RefName("refs/remotes/origin/heads/main")
+	if _, err := repokit.Receive(t, to, file, exchange.RefUpdate{Ref: origin, To: tip.Target}); err != nil {
+		t.Fatal(err)
+	}
+	repokit.Fork(t, to, "main", tip.Target)
+	mustWrite(t, to, "", repokit.TextFor(topOf(t, repokit.Head(t, to), "p0"), "Scope zero."),
+		repokit.TextFor(topOf(t, repokit.Head(t, to), "p1"), "Scope one."))
+	w, _, err := outline.ReadDigestText(t.Context(), repokit.Head(t, to), topOf(t, repokit.Head(t, to), "p0").Source)
+	if err != nil || w == nil {
+		t.Fatal(w, err)
+	}
+	purgedTexts(t, from)
+	told, _, err := care.TellRedactions(t.Context(), from, ipld.CID{}, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt := care.AcceptOptions{Stamp: repokit.By, Reaches: func(ref graph.RefName) bool { return ref == origin }, DryRun: true}
+	text := store.NewBlock(ipld.DagCBOR, w.Encode()).CID
+	for _, opt.DryRun = range []bool{true, false} {
+		got, err := care.AcceptRedactions(t.Context(), to, told, opt)
+		if err != nil || !slices.Contains(got.Erased, text) || len(got.Erased) != len(told)+1 {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		if _, gone, err := toStore.Redacted(t.Context(), text); gone == opt.DryRun || err != nil {
+			t.Errorf("dry run %v: erased %v, %v", opt.DryRun, gone, err)
+		}
+	}
+	if got := textOf(t, repokit.Head(t, to), "p1"); got != "Scope one." {
+		t.Errorf("the text of a scope without the node is %q", got)
+	}
+}

@@ -1,0 +1,265 @@
+package outline_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/distill"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/outline"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+var keepDigests = outline.DigestOptions{Keep: true}
+
+func digestsOf(t testing.TB, s *core.Snapshot, opt outline.DigestOptions) *outline.Digests {
+	t.Helper()
+	d, err := outline.Open(t.Context(), s, distill.Default(), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// digestBlocks counts the digests in a store.
+func digestBlocks(t testing.TB, st store.Store) (n int) {
+	t.Helper()
+	err := st.Derived().Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
+		if ipld.RecordKind(b.Data) == distill.KindDigest {
+			n++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// projects are lines of so many tasks in five projects.
+func projects(n int) string {
+	var b strings.Builder
+	for i := range 5 {
+		fmt.Fprintf(&b, `{"node":{"key":"p%d","type":"Project","summary":"Project number %d of the harbour."}}`+"\n", i, i)
+	}
+	for i := range n {
+		fmt.Fprintf(&b, `{"node":{"key":"t%d","type":"Task","summary":"Task %d moors the boat %d at berth %d."}}`+"\n",
+			i, i, i*7%13, i%9)
+		fmt.Fprintf(&b, `{"edge":{"type":"part-of","src":"t%d","dst":"p%d"}}`+"\n", i, i%5)
+	}
+	return b.String()
+}
+
+func TestDigestsAreKept(t *testing.T) {
+	effort.Alone(t)
+	r, st := repokit.OverMem(t)
+	repokit.Lines(t, r, projects(400))
+	if d := digestsOf(t, repokit.Head(t, r), outline.DigestOptions{Only: true}); d.Found || d.Scopes != nil {
+		t.Errorf("something was made where nothing was before: %+v", d.Work)
+	}
+	first := digestsOf(t, repokit.Head(t, r), keepDigests)
+	if !first.Kept || first.Found || first.Work.Digests < 20 || digestBlocks(t, st) == 0 {
+		t.Fatalf("kept %v, %+v", first.Kept, first.Work)
+	}
+	root, _, err := first.Top(t.Context(), first.Blocks, graph.ID{})
+	if err != nil || root.Facts != 405 || root.Scopes != 5 || len(root.Text) == 0 {
+		t.Fatalf("%+v, %v", root, err)
+	}
+	if again := digestsOf(t, repokit.Head(t, r), keepDigests); again.Work != (distill.Work{}) {
+		t.Errorf("work for nothing: %+v", again.Work)
+	}
+	repokit.Lines(t, r, `{"node":{"key":"t7","type":"Task","summary":"Task 7 is done on 3 May."}}`)
+	next := digestsOf(t, repokit.Head(t, r), outline.DigestOptions{Only: true, Keep: true})
+	above, err := next.Above(t.Context(), graph.NodeID("t7"))
+	if err != nil || !next.Found || next.Work.Digests > 2*len(above)+2 {
+		t.Errorf("height %d: %+v, %v", len(above), next.Work, err)
+	}
+	ro, err := care.New(t.Context(), st, repokit.By, core.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept := digestsOf(t, repokit.Head(t, ro), outline.DigestOptions{}); kept.Root != next.Root || kept.Work.Digests > 0 {
+		t.Errorf("kept %s, want %s", kept.Root, next.Root)
+	}
+	other, _ := repokit.OverMem(t)
+	repokit.Lines(t, other, projects(400))
+	repokit.Lines(t, other, `{"node":{"key":"t7","type":"Task","summary":"Task 7 is done on 3 May."}}`)
+	if fresh := digestsOf(t, repokit.Head(t, other), outline.DigestOptions{}); fresh.Root != next.Root || fresh.Kept {
+		t.Errorf("another way gives another root: %s, %s", fresh.Root, next.Root)
+	}
+	repokit.Gc(t, r, 1)
+	if kept := digestsOf(t, repokit.Head(t, r), outline.DigestOptions{}); kept.Work.Digests > 0 {
+		t.Error("gone after a collection")
+	}
+	repokit.CheckClean(t, r)
+}
+
+// TestDigestsSeeMarks: what a mark hides is in no digest, and comes back with it.
+func TestDigestsSeeMarks(t *testing.T) {
+	r, _ := repokit.OverMem(t)
+	repokit.Lines(t, r, projects(30))
+	before := digestsOf(t, repokit.Head(t, r), keepDigests)
+	repokit.Lines(t, r, `{"mark":{"node":"t3","state":"retired"}}`)
+	hidden := digestsOf(t, repokit.Head(t, r), keepDigests)
+	root, _, err := hidden.Top(t.Context(), hidden.Blocks, graph.ID{})
+	if err != nil || root.Facts != 34 {
+		t.Errorf("%d facts, %v", root.Facts, err)
+	}
+	if list, err := hidden.Above(t.Context(), graph.NodeID("t3")); len(list) > 0 || err != nil {
+		t.Errorf("a hidden node is in %d digests, %v", len(list), err)
+	}
+	if hidden.Root == before.Root {
+		t.Error("a mark changes nothing")
+	}
+	repokit.Lines(t, r, `{"mark":{"node":"p1","state":"forgotten"}}`)
+	scope := digestsOf(t, repokit.Head(t, r), keepDigests)
+	d, _, err := scope.Top(t.Context(), scope.Blocks, graph.NodeID("p1"))
+	if err != nil || d == nil || d.Facts != 6 || strings.Contains(distill.JoinText(d.Text), "Project number 1") {
+		t.Errorf("the scope of a hidden node: %+v, %v", d, err)
+	}
+	repokit.CheckClean(t, r)
+}
+
+func TestPurgeDropsDigests(t *testing.T) {
+	r, st := repokit.OverMem(t)
+	repokit.Lines(t, r, projects(40))
+	digestsOf(t, repokit.Head(t, r), keepDigests)
+	if _, err := care.Purge(t.Context(), r, "t5", care.PurgeOptions{Stamp: repokit.By}); err != nil {
+		t.Fatal(err)
+	}
+	if n := digestBlocks(t, st); n != 0 {
+		t.Errorf("%d digests after a purge", n)
+	}
+	for _, rev := range []string{"HEAD", "HEAD~1"} {
+		s, err := r.Snapshot(t.Context(), rev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := digestsOf(t, s, keepDigests)
+		root, _, err := d.Top(t.Context(), d.Blocks, graph.ID{})
+		if err != nil || root.Facts != 44 {
+			t.Errorf("%s: %d facts, %v", rev, root.Facts, err)
+		}
+	}
+	repokit.CheckClean(t, r)
+}
+
+func TestDigestsAreCollected(t *testing.T) {
+	r, st := repokit.OverMem(t)
+	repokit.Lines(t, r, projects(40))
+	repokit.Branch(t, r, "side", "HEAD")
+	repokit.CommitOn(t, r, "side", `{"node":{"key":"t3","type":"Task","summary":"Something else."}}`)
+	side, err := r.Snapshot(t.Context(), "side")
+	if err != nil {
+		t.Fatal(err)
+	}
+	digestsOf(t, repokit.Head(t, r), keepDigests)
+	only := digestBlocks(t, st)
+	digestsOf(t, side, keepDigests)
+	if n := digestBlocks(t, st); n <= only {
+		t.Errorf("%d digests of two states, %d of one", n, only)
+	}
+	repokit.DropBranch(t, r, "side")
+	if r, err = care.New(t.Context(), st, repokit.By, core.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	repokit.Gc(t, r, 1)
+	if n := digestBlocks(t, st); n != only {
+		t.Errorf("%d digests after the branch is gone, want %d", n, only)
+	}
+	repokit.CheckClean(t, r)
+}
+
+// TestDamagedDigests: damage is named, and a repair makes them anew.
+func TestDamagedDigests(t *testing.T) {
+	st := mem.New()
+	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repokit.Lines(t, r, projects(40))
+	want := digestsOf(t, repokit.Head(t, r), keepDigests)
+	other, otherStore := repokit.OverMem(t)
+	repokit.Lines(t, other, projects(41))
+	digestsOf(t, repokit.Head(t, other), keepDigests)
+	cells := func(st store.Store) (key, value ipld.CID) {
+		err := st.Derived().(store.CellDeleter).Cells(t.Context(), func(k, v ipld.CID) error {
+			block, err := st.Derived().Get(t.Context(), v)
+			if err == nil && ipld.RecordKind(block) == "digests" {
+				key, value = k, v
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key, value
+	}
+	key, _ := cells(st)
+	_, forged := cells(otherStore)
+	err = otherStore.Derived().Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
+		b.Data = slices.Clone(b.Data)
+		return st.Derived().Put(t.Context(), b)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Derived().SetCell(t.Context(), key, forged); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = care.New(t.Context(), st, repokit.By, core.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := outline.Open(t.Context(), repokit.Head(t, r), distill.Default(), outline.DigestOptions{}); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("digests of another graph: %v", err)
+	}
+	res, err := care.Repair(t.Context(), r, care.FsckOptions{})
+	if err != nil || len(res.Done) == 0 || len(res.Report.Errors) > 0 {
+		t.Fatalf("repair: %+v, %v", res, err)
+	}
+	if got := digestsOf(t, repokit.Head(t, r), keepDigests); got.Root != want.Root {
+		t.Error("other digests after the repair")
+	}
+}
+
+// TestDigestRules: properties and types make scopes too.
+func TestDigestRules(t *testing.T) {
+	r, _ := repokit.OverMem(t)
+	repokit.Lines(t, r, `{"node":{"key":"a","type":"Note","summary":"One.","props":{"team":"blue","n":1}}}
+{"node":{"key":"b","type":"Note","summary":"Two.","props":{"team":"red"}}}
+{"node":{"key":"c","type":"Idea","summary":"Three.","props":{"team":"blue"}}}`)
+	for words, want := range map[string]map[string]int{
+		"prop:team": {"prop team=\"blue\"": 2, "prop team=\"red\"": 1},
+		"type":      {"type Note": 2, "type Idea": 1},
+		"prop:n":    {"prop n=1": 1},
+	} {
+		recipe, err := distill.ParseRules([]string{words})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := outline.Open(t.Context(), repokit.Head(t, r), recipe, keepDigests)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, facts := range want {
+			got, _, err := d.Top(t.Context(), d.Blocks, distill.PseudoScope(name))
+			if err != nil || got == nil || got.Facts != facts || got.Name != name {
+				t.Errorf("%s: %s: %+v, %v", words, name, got, err)
+			}
+		}
+	}
+	for _, bad := range [][]string{{"edge:"}, {"prop"}, {"type:x"}, {"type", "type"}, {"x:y"}, slices.Repeat([]string{"type"}, 20)} {
+		if _, err := distill.ParseRules(bad); !errors.Is(err, distill.ErrRecipe) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}

@@ -1,0 +1,260 @@
+package outline
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/distill"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/guard"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+// MaxDigestTexts is the largest number of texts that are written at once.
+const MaxDigestTexts = 1000
+
+// DigestText is a text that a model wrote for a digest.
+type DigestText struct {
+	Scope  graph.ID // zero for the root
+	Label  string   // of a cluster, "" for a scope's own digest
+	Source distill.Source
+	Text   string
+	Model  string
+}
+
+// DigestTextsResult tells what a write of texts did.
+type DigestTextsResult struct {
+	core.CommitResult
+	// Dropped are texts of digests that the commit does not have any more.
+	Dropped int
+	// Refused are those of WriteDigestsThatFit that were not kept, by their index.
+	Refused map[int]error
+}
+
+// DigestSourceError is returned where a text is for a digest that is made of something else by now, or is not
+// there any more. errors.Is(err, ErrConflict) holds.
+type DigestSourceError struct {
+	Name string
+	Want distill.Source
+	Have distill.Source // zeros for no digest
+}
+
+func (e *DigestSourceError) Error() string {
+	if e.Have == (distill.Source{}) {
+		return fmt.Sprintf("digest %s is not there any more: nothing was written", e.Name)
+	}
+	return fmt.Sprintf("digest %s is of the source %s by now, not of %s: nothing was written", e.Name, e.Have,
+		e.Want)
+}
+
+// Is reports whether target is ErrConflict.
+func (e *DigestSourceError) Is(target error) bool { return target == state.ErrConflict }
+
+// WriteDigests keeps texts of digests in one commit, each in place of one of the same source, and drops those
+// whose digests, by the same recipe, the branch does not have any more. It returns a *DigestSourceError where a
+// digest is not that of its source, and refuses what looks like a credential with a *SecretError. All or nothing.
+func WriteDigests(
+	ctx context.Context, r *core.Repo, recipe distill.Recipe, texts []DigestText, opt core.CommitOptions,
+) (*DigestTextsResult, error) {
+	return writeDigests(ctx, r, recipe, texts, opt, false)
+}
+
+// WriteDigestsThatFit is WriteDigests for texts that do not need each other: one whose digest is of something else by
+// now, or that was erased, is left out and told of in Refused.
+func WriteDigestsThatFit(
+	ctx context.Context, r *core.Repo, recipe distill.Recipe, texts []DigestText, opt core.CommitOptions,
+) (*DigestTextsResult, error) {
+	return writeDigests(ctx, r, recipe, texts, opt, true)
+}
+
+func writeDigests(
+	ctx context.Context, r *core.Repo, recipe distill.Recipe, texts []DigestText, opt core.CommitOptions, each bool,
+) (*DigestTextsResult, error) {
+	if opt.Base != nil || opt.Amend {
+		return nil, state.Invalidf("a text of a digest has neither a base of its own nor amends")
+	}
+	if len(texts) > MaxDigestTexts {
+		return nil, state.Invalidf("%d texts of digests, limit %d", len(texts), MaxDigestTexts)
+	}
+	l := state.SecretLog{Opt: opt.Secrets}
+	l.Texts(opt.Stamp, opt.Message)
+	for _, one := range texts {
+		if err := one.check(&l); err != nil {
+			return nil, err
+		}
+	}
+	if err := l.Refusal(); err != nil {
+		return nil, err
+	}
+	res := &DigestTextsResult{}
+	_, err := r.Transact(ctx, opt.Stamp, func(t *core.Tx) error {
+		*res = DigestTextsResult{CommitResult: core.CommitResult{Secrets: l.Report}, Refused: map[int]error{}}
+		ref, head, err := t.Base(ctx, opt)
+		if err != nil {
+			return err
+		}
+		d, err := Open(ctx, head, recipe, DigestOptions{})
+		if err != nil {
+			return err
+		}
+		next := *head.State
+		var refused map[int]error
+		if each {
+			refused = res.Refused
+		}
+		if next.Digests, res.Dropped, err = writeTexts(ctx, t, d, head.State, texts, refused); err != nil {
+			return err
+		}
+		return t.Commit(ctx, ref, head, &next, opt, &res.CommitResult)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+// Check returns the error with which a write of the text alone would be refused, whatever the repository has.
+func (d DigestText) Check(opt state.SecretOptions) error {
+	l := state.SecretLog{Opt: opt}
+	if err := d.check(&l); err != nil {
+		return err
+	}
+	return l.Refusal()
+}
+
+func (d DigestText) check(l *state.SecretLog) error {
+	name := distill.DigestID(d.Scope, d.Label)
+	if err := distill.CheckWritten(d.Text, d.Model); err != nil {
+		return fmt.Errorf("%w: digest %s: %w", state.ErrInvalid, name, err)
+	}
+	if n, most := distill.Tokens(d.Text), distill.WrittenTokens(d.Scope, d.Label); n > most {
+		return state.Invalidf("digest %s: a text of %d tokens, limit %d", name, n, most)
+	}
+	l.Note(nil, guard.Text("digest.text", d.Text))
+	l.Note(nil, guard.Text("digest.model", d.Model))
+	return nil
+}
+
+// writeText stages a text, and returns a *DigestSourceError or a *store.RedactedError where it must not be kept.
+func writeText(ctx context.Context, t *core.Tx, d *Digests, at *state.State, one DigestText) (prolly.Edit, error) {
+	have, err := d.source(ctx, one.Scope, one.Label)
+	if err != nil {
+		return prolly.Edit{}, err
+	}
+	if have != one.Source {
+		return prolly.Edit{}, &DigestSourceError{distill.DigestID(one.Scope, one.Label), one.Source, have}
+	}
+	w := &distill.Written{
+		Text: one.Text, Graph: at.Root, Label: one.Label, Model: one.Model, Recipe: d.Recipe,
+		Scope: one.Scope, Source: one.Source,
+	}
+	data := w.Encode()
+	if err := t.Repo.RefuseErased(ctx, []store.Block{store.NewBlock(ipld.DagCBOR, data)}); err != nil {
+		return prolly.Edit{}, err
+	}
+	c, err := t.Put(ctx, data)
+	return prolly.Edit{Key: one.Source[:], Value: ipld.AppendLink(nil, c)}, err
+}
+
+// writeTexts returns the tree of texts with new ones, and without those of digests that are not there. What must not
+// be kept is left out and noted in refused, where that is not nil.
+func writeTexts(
+	ctx context.Context, t *core.Tx, d *Digests, at *state.State, texts []DigestText, refused map[int]error,
+) (*prolly.Map, int, error) {
+	var edits []prolly.Edit
+	for i, one := range texts {
+		edit, err := writeText(ctx, t, d, at, one)
+		var stale *DigestSourceError
+		if refused != nil && (errors.As(err, &stale) || errors.Is(err, store.ErrRedacted)) {
+			refused[i] = err
+			continue
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		edits = append(edits, edit)
+	}
+	dropped := 0
+	for kv, err := range at.Digests.Scan(ctx, nil, nil) {
+		if err != nil {
+			return nil, 0, err
+		}
+		w, err := state.ReadText(ctx, at.Get, kv.Value)
+		if err != nil && !errors.Is(err, store.ErrRedacted) {
+			return nil, 0, err
+		}
+		if err == nil {
+			if w.Recipe.Hash() != d.Recipe.Hash() {
+				continue
+			}
+			have, err := d.source(ctx, w.Scope, w.Label)
+			if err != nil {
+				return nil, 0, err
+			}
+			if have == w.Source {
+				continue
+			}
+			dropped++
+		}
+		edits = append(edits, prolly.Edit{Key: kv.Key})
+	}
+	slices.SortStableFunc(edits, func(a, b prolly.Edit) int { return bytes.Compare(a.Key, b.Key) })
+	edits = slices.CompactFunc(edits, func(a, b prolly.Edit) bool { return bytes.Equal(a.Key, b.Key) })
+	tree, err := at.Digests.Edit(ctx, edits)
+	return tree, dropped, err
+}
+
+// source returns that of a digest, zeros for none.
+func (d *Digests) source(ctx context.Context, scope graph.ID, label string) (distill.Source, error) {
+	one, _, err := d.Find(ctx, d.Blocks, scope, label)
+	if err != nil || one == nil {
+		return distill.Source{}, err
+	}
+	return one.Source, nil
+}
+
+// ReadDigestText returns the text that a model wrote of what a source is the hash of, nil for none and for one that
+// was erased: so it is never of anything else. One that may hold a credential by the rules of this program is
+// refused, and not returned.
+func ReadDigestText(
+	ctx context.Context, s *core.Snapshot, source distill.Source,
+) (w *distill.Written, refused bool, err error) {
+	item, ok, err := s.State.Digests.Get(ctx, source[:])
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	w, err = state.ReadText(ctx, s.State.Get, item)
+	switch {
+	case errors.Is(err, store.ErrRedacted):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, err
+	case MayHoldCredential(w.Text) || MayHoldCredential(w.Model):
+		return nil, true, nil
+	}
+	return w, false, nil
+}
+
+// DigestTexts returns how many texts of digests the snapshot has.
+func DigestTexts(s *core.Snapshot) uint64 { return s.State.Digests.Len() }
+
+// GoneFrom is a graph that texts were written of, with the nodes whose version there is erased. The purged nodes are
+// looked up once per graph, however many texts were written of it.
+type GoneFrom struct {
+	At  *state.State
+	Ids []graph.ID
+	Err error // why nobody can tell
+}
+
+// Untold reports whether an error is of a block that was erased, is not here, or is not what leads to it says: what
+// a text was made of cannot be told then.
+func Untold(err error) bool {
+	return errors.Is(err, store.ErrRedacted) || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt)
+}

@@ -1,0 +1,362 @@
+package rank_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// answer is what must be equal wherever the graph is.
+func answer(a *retrieve.Answer) (string, error) {
+	text, err := json.Marshal(struct {
+		Items                    []retrieve.Item
+		Dropped                  []retrieve.DroppedItem
+		Used, Budget, Candidates int
+		Warnings                 []retrieve.Warning
+		Engine                   retrieve.Engine
+	}{a.Items, a.DroppedItems, a.TokensUsed, a.TokensBudget, a.Candidates, a.Warnings, a.Engine})
+	return string(text), err
+}
+
+// ask answers all requests, and returns the answers without and the receipts with the commit.
+func ask(
+	s *core.Snapshot, reqs []retrieve.Request,
+) (answers []string, receipts []ipld.CID, err error) {
+	for i, req := range reqs {
+		a, err := rank.Retrieve(context.Background(), s, req)
+		if err != nil {
+			return nil, nil, fmt.Errorf("request %d: %w", i, err)
+		}
+		text, err := answer(a)
+		if err != nil {
+			return nil, nil, err
+		}
+		receipt, _ := a.Receipt()
+		answers = append(answers, text)
+		receipts = append(receipts, ipld.Sum(ipld.DagCBOR, receipt.Encode()))
+	}
+	return answers, receipts, nil
+}
+
+// answers asks at HEAD.
+func answers(t testing.TB, r *core.Repo, reqs []retrieve.Request) ([]string, []ipld.CID) {
+	t.Helper()
+	texts, receipts, err := ask(repokit.Head(t, r), reqs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return texts, receipts
+}
+
+// TestAnswersAreReproducible commits the demo memory in many ways: the answers never differ.
+func TestAnswersAreReproducible(t *testing.T) {
+	effort.Alone(t)
+	t.Parallel()
+	reqs, all := repokit.Requests(t), repokit.DemoLines(t)
+	r := repokit.OpenMem(t)
+	repokit.Lines(t, r, strings.Join(all, ""))
+	want, receipts := answers(t, r, reqs)
+	full := 0
+	for _, text := range want {
+		if strings.Contains(text, "Rendered") {
+			full++
+		}
+	}
+	if full < 90 {
+		t.Fatalf("%d of %d answers have items", full, len(want))
+	}
+
+	again, sameReceipts := answers(t, r, reqs)
+	repokit.Same(t, "asked again", want, again)
+	repokit.Same(t, "asked again", receipts, sameReceipts)
+
+	before := runtime.GOMAXPROCS(0)
+	for _, n := range threads {
+		runtime.GOMAXPROCS(n)
+		got, _ := answers(t, r, reqs)
+		repokit.Same(t, fmt.Sprintf("GOMAXPROCS %d", n), want, got)
+	}
+	runtime.GOMAXPROCS(before)
+	sameAsGolden(t, reqs, want)
+
+	if _, err := r.RebuildIndex(t.Context(), "HEAD"); err != nil {
+		t.Fatal(err)
+	}
+	rebuilt, sameReceipts := answers(t, r, reqs)
+	repokit.Same(t, "index rebuilt", want, rebuilt)
+	repokit.Same(t, "index rebuilt", receipts, sameReceipts)
+
+	twin := repokit.OpenMem(t)
+	repokit.Lines(t, twin, strings.Join(all, ""))
+	_, sameReceipts = answers(t, twin, reqs)
+	repokit.Same(t, "another repository", receipts, sameReceipts)
+}
+
+// sameAsGolden compares answers with those in testdata: of each the text, the sum, and the items by key.
+func sameAsGolden(t *testing.T, reqs []retrieve.Request, answers []string) {
+	t.Helper()
+	var b strings.Builder
+	for i, text := range answers {
+		var a struct {
+			Items []struct {
+				Key   string
+				Score int64
+			}
+		}
+		if err := json.Unmarshal([]byte(text), &a); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%q %x\n", reqs[i].Text, sha256.Sum256([]byte(text)))
+		for _, it := range a.Items {
+			fmt.Fprintf(&b, "  %s %d\n", it.Key, it.Score)
+		}
+	}
+	path := filepath.Join(goldens, "demo.txt")
+	if os.Getenv("MNEM_REWRITE") != "" {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("answers over the demo memory (-want +got):\n%s", diff)
+	}
+}
+
+// TestManyCommitsAnswerAsOne commits the lines shuffled, nodes before edges, in small commits, and
+// all fully shuffled in one.
+func TestManyCommitsAnswerAsOne(t *testing.T) {
+	effort.Alone(t)
+	t.Parallel()
+	reqs, all := repokit.Some(repokit.Requests(t), 20), repokit.DemoLines(t)
+	r := repokit.OpenMem(t)
+	repokit.Lines(t, r, strings.Join(all, ""))
+	want, _ := answers(t, r, reqs)
+	for seed := range effort.Pick[uint64](1, 3, 3) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		mixed := repokit.OpenMem(t)
+		repokit.Lines(t, mixed, strings.Join(all, ""))
+		got, _ := answers(t, mixed, reqs)
+		repokit.Same(t, fmt.Sprintf("seed %d: one shuffled commit", seed), want, got)
+
+		var ordered []string
+		for _, nodes := range []bool{true, false} {
+			for _, line := range all {
+				if strings.HasPrefix(line, `{"node"`) == nodes {
+					ordered = append(ordered, line)
+				}
+			}
+		}
+		small := repokit.OpenMem(t)
+		for len(ordered) > 0 {
+			n := min(1+rng.IntN(30), len(ordered))
+			repokit.Lines(t, small, strings.Join(ordered[:n], ""))
+			ordered = ordered[n:]
+		}
+		if repokit.Head(t, small).Graph() != repokit.Head(t, r).Graph() {
+			t.Errorf("seed %d: graphs differ", seed)
+		}
+		got, _ = answers(t, small, reqs)
+		repokit.Same(t, fmt.Sprintf("seed %d: small commits", seed), want, got)
+	}
+}
+
+// TestDetoursLeaveNoTrace adds, changes and removes other nodes before and between, so that the
+// index has segments that kill documents: the answers are those of the demo memory alone.
+func TestDetoursLeaveNoTrace(t *testing.T) {
+	effort.Alone(t)
+	t.Parallel()
+	reqs, all := repokit.Requests(t), repokit.DemoLines(t)
+	r := repokit.OpenMem(t)
+	repokit.Lines(t, r, strings.Join(all, ""))
+	want, _ := answers(t, r, reqs)
+
+	detour := repokit.OpenMem(t)
+	var add, remove strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&add,
+			`{"node":{"key":"d%d","type":"Decision","summary":"berth decision %d"}}`+"\n", i, i)
+		fmt.Fprintf(&remove, `{"remove":{"node":"d%d"}}`+"\n", i)
+	}
+	repokit.Lines(t, detour, add.String())
+	for i := 0; i < len(all); i += 100 {
+		repokit.Lines(t, detour, strings.Join(all[i:min(i+100, len(all))], "")+
+			`{"node":{"key":"team/core","type":"Team"}}`+"\n"+ends(all))
+	}
+	repokit.Lines(t, detour, strings.Join(all, "")+remove.String())
+	if repokit.Head(t, detour).Graph() != repokit.Head(t, r).Graph() {
+		t.Error("graphs differ")
+	}
+	got, _ := answers(t, detour, reqs)
+	repokit.Same(t, "after detours", want, got)
+}
+
+// ends returns the lines that make nodes, so that edges in any part of all find their ends.
+func ends(all []string) string {
+	var b strings.Builder
+	for _, line := range all {
+		if strings.HasPrefix(line, `{"node"`) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// TestAnswersFromDisk opens a repository anew, for writing and for reading, with small caches and
+// without its indexes.
+func TestAnswersFromDisk(t *testing.T) {
+	t.Parallel()
+	reqs := repokit.Some(repokit.Requests(t), 20)
+	dir := repokit.InitEmpty(t)
+	open := func(opt core.Options) *core.Repo {
+		r, err := care.Open(dir, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	shut := func(r *core.Repo) {
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := open(core.Options{})
+	repokit.File(t, r, repokit.DemoMemory)
+	want, receipts := answers(t, r, reqs)
+	shut(r)
+	for _, opt := range []core.Options{
+		{}, {ReadOnly: true}, {ReadOnly: true, TreeCache: 1, IndexCache: 1},
+	} {
+		r := open(opt)
+		got, sameReceipts := answers(t, r, reqs)
+		repokit.Same(t, fmt.Sprintf("%+v", opt), want, got)
+		repokit.Same(t, fmt.Sprintf("%+v", opt), receipts, sameReceipts)
+		repokit.CheckClean(t, r)
+		shut(r)
+	}
+	inMemory, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{TreeCache: 1, IndexCache: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repokit.File(t, inMemory, repokit.DemoMemory)
+	got, _ := answers(t, inMemory, reqs)
+	repokit.Same(t, "another store", want, got)
+	shut(inMemory)
+}
+
+// TestConcurrentRetrievals asks from many goroutines while commits go on and other commits are
+// asked: every answer is that of its commit.
+func TestConcurrentRetrievals(t *testing.T) {
+	t.Parallel()
+	reqs := repokit.Some(repokit.Requests(t)[:40], 10)
+	r := repokit.OpenMem(t)
+	repokit.File(t, r, repokit.DemoMemory)
+	want, receipts := answers(t, r, reqs)
+	old := repokit.Head(t, r)
+	repokit.File(t, r, repokit.DemoChange)
+	wantNew, _ := answers(t, r, reqs)
+	now := repokit.Head(t, r)
+
+	stop := make(chan struct{})
+	writer := make(chan error, 1)
+	go func() {
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				writer <- nil
+				return
+			default:
+			}
+			_, err := repokit.TryLines(r, fmt.Sprintf(`{"node":{"key":"w%d","type":"T","summary":"booking"}}`, i))
+			if err != nil {
+				writer <- err
+				return
+			}
+		}
+	}()
+	var readers sync.WaitGroup
+	for i := range 6 {
+		readers.Go(func() {
+			s, want := old, want
+			if i%2 == 1 {
+				s, want = now, wantNew
+			}
+			if i > 3 { // a snapshot of its own
+				var err error
+				if s, err = r.At(context.Background(), s.CID()); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+			got, sums, err := ask(s, reqs)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			repokit.Same(t, "while others write", want, got)
+			if s.CID() == old.CID() {
+				repokit.Same(t, "while others write", receipts, sums)
+			}
+		})
+	}
+	readers.Wait()
+	close(stop)
+	if err := <-writer; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTimeMovesOnlyTimes commits the same lines at another time: the graph differs, and answers
+// differ in the CIDs of nodes that were not given a time at most.
+func TestTimeMovesOnlyTimes(t *testing.T) {
+	text := `{"node":{"key":"a","type":"T","summary":"zebra"}}` + "\n"
+	r, later := repokit.OpenMem(t), repokit.OpenMem(t)
+	first := repokit.Lines(t, r, text)
+	stamp := repokit.By
+	stamp.Time = graph.MaxTime
+	second, err := later.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), ""),
+		core.CommitOptions{Stamp: stamp})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Graph == second.Graph {
+		t.Error("the graph does not hold the time")
+	}
+	req := retrieve.Request{Text: "zebra"}
+	a, err := rank.Retrieve(t.Context(), repokit.Head(t, r), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := rank.Retrieve(t.Context(), repokit.Head(t, later), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Items) != 1 || len(b.Items) != 1 || a.Items[0].Rendered != b.Items[0].Rendered {
+		t.Errorf("%+v, then %+v", a.Items, b.Items)
+	}
+}

@@ -1,0 +1,213 @@
+package rank
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Bounds of what is looked at for a text that names a node.
+const (
+	maxFound      = 256  // nodes with all words of the text
+	maxCandidates = 8    // that an error names
+	maxFindText   = 4096 // bytes of the text
+	titleScalars  = 60   // of a candidate's title
+)
+
+// UnsureError is returned where a text fits several nodes, or has too few words to name the one that it
+// fits. errors.Is(err, ErrInvalid) holds.
+type UnsureError struct {
+	Name       string // as the caller gave it
+	Candidates []state.Candidate
+	More       int  // nodes that fit beside the candidates
+	Many       bool // whether there are still more
+}
+
+func (e *UnsureError) Error() string {
+	n := len(e.Candidates) + e.More
+	if e.Many {
+		return fmt.Sprintf("%q fits more than %d nodes", e.Name, n)
+	}
+	return fmt.Sprintf("%q fits %d nodes", e.Name, n)
+}
+
+// Is reports whether target is ErrInvalid.
+func (e *UnsureError) Is(target error) bool { return target == state.ErrInvalid }
+
+// Find resolves what names a node as Name does, or else a text: the exact summary of one node, or
+// several words that one node alone has all of. Only nodes whose mark, nil for none, see accepts are
+// found by a text; if the text is the exact summary of others alone, the *NotFoundError says which and why.
+// It returns the errors of Name, where a *NotFoundError has as candidates the nodes that have a single word, or
+// an *UnsureError. It reads at most maxFound nodes, besides what a search costs.
+func Find(
+	ctx context.Context, s *core.Snapshot, name string, see func(*graph.Mark) bool,
+) (graph.ID, error) {
+	return find(ctx, s, name, see, false)
+}
+
+// FindTitle is Find for callers that must not take one node for another: a text means a node only if it is
+// its exact summary. Nodes that have all of its words are candidates of the *NotFoundError.
+func FindTitle(
+	ctx context.Context, s *core.Snapshot, name string, see func(*graph.Mark) bool,
+) (graph.ID, error) {
+	return find(ctx, s, name, see, true)
+}
+
+func find(
+	ctx context.Context, s *core.Snapshot, name string, see func(*graph.Mark) bool, exactly bool,
+) (graph.ID, error) {
+	id, err := s.Name(ctx, name)
+	var missing *state.NotFoundError
+	forced := strings.HasPrefix(name, "key:") || strings.HasPrefix(name, "id:")
+	if !errors.As(err, &missing) || forced || !s.Id.Defined() || len(name) > maxFindText {
+		return id, err
+	}
+	f := finder{ctx: ctx, s: s, text: strings.TrimSpace(name), see: see}
+	if err := s.WithIndex(ctx, f.search); err != nil {
+		return id, fmt.Errorf("find %q: %w", name, err)
+	}
+	switch {
+	case len(f.exact) == 1:
+		return f.exact[0], nil
+	case len(f.exact) > 1:
+		return id, f.unsure(name, f.exact)
+	case len(f.hidden) > 0:
+		return id, f.unseen(missing)
+	case exactly || !isWords(f.text):
+		if missing.Candidates, err = f.candidates(f.found); err != nil {
+			return id, err
+		}
+		return id, missing
+	case len(f.found) == 1 && !f.many:
+		return f.found[0], nil
+	case len(f.found) == 0:
+		return id, missing
+	}
+	return id, f.unsure(name, f.found)
+}
+
+// isWords reports whether a text is several words and not a key: it has white space, or is of a script
+// that has none.
+func isWords(s string) bool {
+	words := len(strings.Fields(s)) > 1
+	text.EachFolded(s, func(_, _ int, kind text.Kind, _ string) bool {
+		words = words || kind == text.KindSingle
+		return !words
+	})
+	return words
+}
+
+// finder looks for the nodes that a text may mean.
+type finder struct {
+	ctx  context.Context
+	s    *core.Snapshot
+	text string
+	see  func(*graph.Mark) bool
+
+	exact  []graph.ID // whose summary is the text, in id order
+	hidden []graph.ID // likewise of those that see does not accept
+	found  []graph.ID // that have all of its words: in id order, or of very many the best by them
+	many   bool       // whether there are more
+}
+
+func (f *finder) search(x *index.Index) error {
+	f.exact, f.hidden, f.found, f.many = nil, nil, nil, false
+	titled, err := x.TitlesIn(f.ctx, f.text)
+	if err != nil {
+		return err
+	}
+	var terms []string
+	for _, t := range x.Query(f.text) {
+		terms = append(terms, t.Term)
+	}
+	accept := func(d retrieve.Document) (bool, error) {
+		m, err := f.s.Mark(f.ctx, graph.OnNode, d.ID())
+		return err == nil && f.see(m), err
+	}
+	view := newIndexView(f.s, x)
+	res, err := view.WithTerms(f.ctx, terms, accept, maxFound)
+	if err != nil {
+		return err
+	}
+	f.found = res.IDs
+	if f.many = res.Many; f.many {
+		got, err := view.Text(f.ctx, retrieve.TextQuery{Text: f.text}, accept, maxFound)
+		if err != nil {
+			return err
+		}
+		for _, h := range got.Hits {
+			f.found = append(f.found, h.ID)
+		}
+	}
+	both := slices.SortedFunc(slices.Values(slices.Concat(titled, f.found)), graph.ID.Compare)
+	for _, id := range slices.Compact(both) {
+		n, _, err := f.s.Node(f.ctx, id)
+		if err != nil {
+			return err
+		}
+		m, err := f.s.Mark(f.ctx, graph.OnNode, id)
+		if err != nil {
+			return err
+		}
+		switch {
+		case n.Summary != f.text:
+		case f.see(m):
+			f.exact = append(f.exact, id)
+		default:
+			f.hidden = append(f.hidden, id)
+		}
+	}
+	return nil
+}
+
+// unseen returns the error about nodes that the text means and that marks hide.
+func (f *finder) unseen(missing *state.NotFoundError) error {
+	m, err := f.s.Mark(f.ctx, graph.OnNode, f.hidden[0])
+	if err != nil || m == nil {
+		return core.OrErr(err, missing)
+	}
+	missing.Hidden, missing.ID = m.State, f.hidden[0]
+	if len(f.hidden) > 1 {
+		missing.Candidates, err = f.candidates(f.hidden)
+	}
+	return core.OrErr(err, missing)
+}
+
+func (f *finder) unsure(name string, list []graph.ID) error {
+	err := &UnsureError{Name: name, Many: f.many && len(f.exact) == 0}
+	var failed error
+	if err.Candidates, failed = f.candidates(list); failed != nil {
+		return failed
+	}
+	err.More = len(list) - len(err.Candidates)
+	return err
+}
+
+// candidates describes the first nodes of a list.
+func (f *finder) candidates(list []graph.ID) (out []state.Candidate, err error) {
+	for _, id := range list[:min(len(list), maxCandidates)] {
+		n, _, err := f.s.Node(f.ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		c := state.Candidate{Title: CalledBy(n)}
+		if cut := text.FirstScalars(c.Title, titleScalars); len(cut) < len(c.Title) {
+			c.Title = cut + "…"
+		}
+		c.Title = text.EscapeLine(c.Title)
+		if c.ID, err = retrieve.ShortID(f.ctx, graphView{s: f.s}, id); err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}

@@ -1,0 +1,352 @@
+package rank_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/outline"
+	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+	"github.com/mnem-project/mnem/store/pebble"
+)
+
+// dump returns the sum of all keys and values of a closed repository and how many there are.
+func dump(t testing.TB, dir string) string {
+	t.Helper()
+	h, n := sha256.New(), 0
+	repokit.OnStore(t, dir, true, func(s *pebble.Store) error {
+		return s.Keys(t.Context(), func(e pebble.Entry) error {
+			n++
+			fmt.Fprintf(h, "%d %x %d %x\n", len(e.Key), e.Key, len(e.Value), e.Value)
+			return nil
+		})
+	})
+	return fmt.Sprintf("%d keys, %x", n, h.Sum(nil))
+}
+
+// TestReadOnlyChangesNothing runs every read on a repository opened for reading, with and without
+// indexes: no byte of any key or value changes, and writes are refused.
+func TestReadOnlyChangesNothing(t *testing.T) {
+	effort.Alone(t)
+	t.Parallel()
+	dir := repokit.InitEmpty(t)
+	r, err := care.Open(dir, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory, change := repokit.DemoText(t)
+	if err := repokit.Record(r, repokit.Requests(t)[:8], memory, change, 3); err != nil {
+		t.Fatal(err)
+	}
+	repokit.StageLines(t, r, `{"node":{"key":"staged","type":"T"}}`)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, indexed := range []bool{true, false} {
+		if !indexed {
+			repokit.ClearIndexes(t, dir)
+		}
+		before := dump(t, dir)
+		r, err := care.Open(dir, core.Options{ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := readEverything(t, r); err != nil {
+			t.Errorf("indexed %v: %v", indexed, err)
+		}
+		for name, write := range writes(r) {
+			if err := write(); !errors.Is(err, store.ErrReadOnly) {
+				t.Errorf("%s: error %v, want that of a read-only store", name, err)
+			}
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if after := dump(t, dir); after != before {
+			t.Errorf("indexed %v: %s, then %s", indexed, before, after)
+		}
+	}
+}
+
+// writes are all methods that write.
+func writes(r *core.Repo) map[string]func() error {
+	ctx := context.Background()
+	changes := state.ReadChanges(strings.NewReader(`{"node":{"key":"x","type":"T"}}`), "")
+	opt := core.CommitOptions{Stamp: repokit.By}
+	return map[string]func() error{
+		"commit": func() error { _, err := r.Commit(ctx, changes, opt); return err },
+		"stage": func() error {
+			_, err := r.StageChanges(ctx, changes, core.StageOptions{Stamp: repokit.By})
+			return err
+		},
+		"commit staged": func() error { _, err := r.CommitStaged(ctx, "", opt); return err },
+		"unstage":       func() error { return r.Unstage(ctx, "", repokit.By) },
+		"rebuild":       func() error { _, err := r.RebuildIndex(ctx, "HEAD"); return err },
+		"start": func() error {
+			_, err := session.StartSession(ctx, r, "new", session.SessionOptions{Stamp: repokit.By})
+			return err
+		},
+		"retrieve": func() error {
+			_, _, err := session.RetrieveIn(ctx, r, repokit.SessionName, retrieve.Request{Text: "x"}, repokit.By)
+			return err
+		},
+		"advance": func() error {
+			_, err := session.AdvanceSession(ctx, r, repokit.SessionName, "HEAD", repokit.By)
+			return err
+		},
+		"end":    func() error { _, err := session.EndSession(ctx, r, repokit.SessionName, repokit.By); return err },
+		"remove": func() error { return session.RemoveSession(ctx, r, repokit.SessionName, repokit.By) },
+	}
+}
+
+// readEverything calls every method that reads.
+func readEverything(t *testing.T, r *core.Repo) error {
+	ctx := context.Background()
+	s, err := r.Snapshot(ctx, "HEAD")
+	if err != nil {
+		return err
+	}
+	old, err := r.Snapshot(ctx, "HEAD~2")
+	if err != nil {
+		return err
+	}
+	for _, at := range []*core.Snapshot{s, old} {
+		if _, _, err := ask(at, repokit.Requests(t)[:12]); err != nil {
+			return err
+		}
+		if _, err := at.IndexStats(ctx); err != nil {
+			return err
+		}
+		if _, err := outline.Communities(ctx, at); err != nil {
+			return err
+		}
+	}
+	items := 0
+	for e, err := range s.Nodes(ctx, graph.ID{}) {
+		if err != nil {
+			return err
+		}
+		items++
+		if _, err := s.Mark(ctx, graph.OnNode, e.Node.ID); err != nil {
+			return err
+		}
+		if _, err := s.Content(ctx, e.Node.Content); err != nil {
+			return err
+		}
+		for _, err := range s.Adjacency().Bucket(ctx, e.Node.ID, adjacency.Out, "", nil) {
+			if err != nil {
+				return err
+			}
+		}
+	}
+	for _, err := range s.Edges(ctx, graph.ID{}) {
+		if err != nil {
+			return err
+		}
+		items++
+	}
+	if items < 700 {
+		return fmt.Errorf("%d items read", items)
+	}
+	for _, read := range []func() error{
+		func() error { _, _, err := old.Diff(s).Count(ctx); return err },
+		func() error { _, err := repokit.History(r); return err },
+		func() error { _, err := r.Status(ctx, ""); return err },
+		func() error { _, err := r.StagedSnapshot(ctx, ""); return err },
+		func() error { _, err := r.Refs(ctx); return err },
+		func() error { _, err := session.Sessions(ctx, r); return err },
+		func() error { _, err := r.Sizes(ctx); return err },
+		func() error { _, err := session.Replay(ctx, r, repokit.SessionName); return err },
+		func() error { _, _, err := r.Block(ctx, s.CID().String()); return err },
+		func() error { _, err := s.Name(ctx, "svc/billing"); return err },
+		func() error { return repokit.Clean(r) },
+		func() error { return trial(r) },
+	} {
+		if err := read(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trial writes to a trial of r.
+func trial(r *core.Repo) error {
+	try, err := r.Trial(context.Background())
+	if err != nil {
+		return err
+	}
+	for name, write := range writes(try) {
+		if name == "retrieve" || name == "advance" || name == "end" || name == "remove" {
+			continue // their order would matter
+		}
+		if err := write(); err != nil {
+			return fmt.Errorf("trial: %s: %w", name, err)
+		}
+	}
+	return try.Close()
+}
+
+// TestIndexClearedMidway clears the indexes of a repository of several commits: asking any of
+// them, in any order, gives what was answered before.
+func TestIndexClearedMidway(t *testing.T) {
+	effort.Alone(t)
+	t.Parallel()
+	reqs := repokit.Some(repokit.Requests(t)[:24], 8)
+	memory, change := repokit.DemoText(t)
+	dir := repokit.InitEmpty(t)
+	r, err := care.Open(dir, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := repokit.Record(r, nil, memory, change, 6); err != nil {
+		t.Fatal(err)
+	}
+	want := make(map[string][]string)
+	revs := []string{"HEAD", "HEAD~1", "HEAD~3", "HEAD~6"}
+	for _, rev := range revs {
+		s, err := r.Snapshot(t.Context(), rev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want[rev], _, err = ask(s, reqs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const seed = 9
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for round := range 4 {
+		repokit.ClearIndexes(t, dir)
+		r, err := care.Open(dir, core.Options{ReadOnly: round%2 == 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng.Shuffle(len(revs), func(i, j int) { revs[i], revs[j] = revs[j], revs[i] })
+		for _, rev := range revs {
+			s, err := r.Snapshot(t.Context(), rev)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, _, err := ask(s, reqs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			repokit.Same(t, fmt.Sprintf("seed %d, round %d, %s of %v", seed, round, rev, revs), want[rev], got)
+		}
+		repokit.CheckClean(t, r)
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// notes returns lines for n nodes of a few words each.
+func notes(n int) string {
+	words := strings.Fields("berth harbour tide ledger refund winter guest mooring rota gateway")
+	rng := rand.New(rand.NewPCG(repokit.ReplaySeed, 3))
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `{"node":{"key":"note/%d","type":"Note","summary":"w%d`, i, i)
+		for range 12 {
+			b.WriteString(" " + words[rng.IntN(len(words))])
+		}
+		b.WriteString(`"}}` + "\n")
+	}
+	return b.String()
+}
+
+// TestDamagedIndex answers with damage for one derived block at a time: retrieval says so, and
+// after the index is rebuilt the answers are what they were.
+func TestDamagedIndex(t *testing.T) {
+	effort.Alone(t)
+	t.Parallel()
+	reqs := repokit.Requests(t)[:8]
+	base := mem.New()
+	r, err := care.New(t.Context(), base, repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repokit.File(t, r, repokit.DemoMemory)
+	repokit.Lines(t, r, notes(1500)) // more than one block holds
+	repokit.File(t, r, repokit.DemoChange)
+	// Rebuilding leaves what was rebuilt before as it is, so that every lie meets the same blocks.
+	if _, err := r.RebuildIndex(t.Context(), "HEAD"); err != nil {
+		t.Fatal(err)
+	}
+	truth := testkit.NewTamper(base)
+	r, err = care.New(t.Context(), truth, repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _ := answers(t, r, reqs)
+	rng := rand.New(rand.NewPCG(repokit.ReplaySeed, 2))
+	tested := 0
+	parts := slices.DeleteFunc(truth.Read(), func(c ipld.CID) bool {
+		ok, err := base.Derived().Has(t.Context(), c)
+		return err != nil || !ok
+	})
+	t.Logf("%d derived blocks", len(parts))
+	some := effort.Pick(4, 1, 1) // of the blocks, one of so many
+	for i, c := range parts {
+		if i%some > 0 {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(repokit.Lies)) {
+			lie := repokit.Lies[name]
+			tested++
+			lying := true
+			liar := testkit.NewTamper(base)
+			liar.Lie = func(at ipld.CID, data []byte) ([]byte, error) {
+				if at != c || !lying {
+					return data, nil
+				}
+				return lie(rng, at, data)
+			}
+			r, err := care.New(t.Context(), liar, repokit.By, core.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, _, err := ask(repokit.Head(t, r), reqs)
+			switch {
+			case err == nil && name == "a flipped bit": // which no store would let pass
+			case err == nil:
+				repokit.Same(t, fmt.Sprintf("seed %d, %s in the place of %s", repokit.ReplaySeed, name, c), want, got)
+			case !errors.Is(err, store.ErrCorrupt):
+				t.Errorf("seed %d, %s in the place of %s: error %v is not about damage",
+					repokit.ReplaySeed, name, c, err)
+			}
+			lying = false // the disk was replaced; what no store would let pass may be cached
+			if r, err = care.New(t.Context(), liar, repokit.By, core.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.RebuildIndex(t.Context(), "HEAD"); err != nil {
+				t.Fatal(err)
+			}
+			again, _ := answers(t, r, reqs)
+			repokit.Same(t, "after the index was rebuilt", want, again)
+		}
+	}
+	if tested < 30/some {
+		t.Errorf("%d lies tested", tested)
+	}
+}

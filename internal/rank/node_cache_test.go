@@ -1,0 +1,65 @@
+package rank_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// TestNodeCache holds that a question asked again reads no node from the store and looks for no mention, and that
+// nothing is kept of nodes once some may have been erased.
+func TestNodeCache(t *testing.T) {
+	ctx := t.Context()
+	by := state.Stamp{Author: "ana", Time: 1, Command: []string{"test"}}
+	r, err := care.New(ctx, mem.New(), by, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes := state.ReadChanges(strings.NewReader(`{"node":{"key":"a","type":"T","summary":"harbour lights"}}
+{"node":{"key":"b","type":"T","summary":"harbour walls","content":"see harbour lights"}}`), "lines")
+	if _, err := r.Commit(ctx, changes, core.CommitOptions{Stamp: by}); err != nil {
+		t.Fatal(err)
+	}
+	ask := func() {
+		t.Helper()
+		s, err := r.Snapshot(ctx, string(graph.Head))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := rank.Retrieve(ctx, s, retrieve.Request{Text: "harbour"})
+		if err != nil || len(answer.Items) != 2 {
+			t.Fatalf("%+v, %v", answer, err)
+		}
+	}
+	ask()
+	if n := r.NodeBlocks.Len(); n != 2 {
+		t.Errorf("%d nodes are kept, want 2", n)
+	}
+	s, err := r.Snapshot(ctx, string(graph.Head))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := graph.NodeID("a"), graph.NodeID("b")
+	if m := rank.OpenMentions(s).Known(b, retrieve.Out); m == nil || !slices.Equal(m.IDs, []graph.ID{a}) {
+		t.Errorf("of the mentions of b are kept %+v", m)
+	}
+	if n := r.Mentions.Len(); n != 4 {
+		t.Errorf("%d lists of mentions are kept, want 4", n)
+	}
+	ask()
+	if err := r.ChangeAllIndexed(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	if n := r.NodeBlocks.Len() + r.Mentions.Len(); n != 0 {
+		t.Errorf("%d nodes or their mentions are kept after an erasure", n)
+	}
+	ask()
+}

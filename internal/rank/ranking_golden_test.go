@@ -1,0 +1,288 @@
+package rank_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/cases"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// goldens holds what the current ranking answers: files of cases, each with a memory, a request and the answer.
+// docs/testing.md says how they are rewritten.
+const goldens = "testdata/ranking"
+
+// leastGolden is how many requests the goldens have at least.
+const leastGolden = 1250
+
+// goldenMemory is the memory of a case: batches of its own, or those of a file that several cases share.
+type goldenMemory struct {
+	Author  string
+	Memory  string
+	Batches []cases.Batch
+	Request json.RawMessage
+}
+
+// layout commits a memory in one of several ways, each of which lays its indexes out differently.
+type layout struct {
+	name    string
+	commits int // that a batch is divided into at most
+	rebuild bool
+}
+
+// layouts give one segment, one segment a commit, and those merged into one again. A fact is a commit where there
+// are few.
+var layouts = []layout{{"bulk", 1, false}, {"fact by fact", 24, false}, {"rebuilt", 24, true}}
+
+// threads are the values of GOMAXPROCS under which answers must be the same.
+var threads = []int{1, 2, 8}
+
+func (g goldenMemory) batches(t testing.TB) []cases.Batch {
+	t.Helper()
+	if g.Memory == "" {
+		return g.Batches
+	}
+	data, err := os.ReadFile(filepath.Join(goldens, "memories", g.Memory+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []cases.Batch
+	for line := range strings.Lines(string(data)) {
+		var b cases.Batch
+		cases.Parse(t, []byte(line), &b)
+		all = append(all, b)
+	}
+	return all
+}
+
+// repository makes the memory of a case in a layout.
+func (g goldenMemory) repository(t testing.TB, l layout) *core.Repo {
+	t.Helper()
+	stamp := state.Stamp{Author: g.Author, Command: []string{"test"}}
+	r, err := care.New(t.Context(), mem.New(), stamp, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range g.batches(t) {
+		stamp.Time = graph.Time(b.Time)
+		all := b.All()
+		step := max(1, (len(all)+l.commits-1)/l.commits)
+		for from, to := 0, 0; from < len(all); {
+			to = min(max(to, from)+step, len(all))
+			changes := state.ReadChanges(strings.NewReader(strings.Join(all[from:to], "\n")+"\n"), "lines")
+			_, err := r.Commit(t.Context(), changes, core.CommitOptions{Stamp: stamp})
+			switch {
+			case err == nil:
+				from = to
+			case to == len(all):
+				t.Fatal(err)
+			} // else a line cites one further on: both in one commit
+		}
+	}
+	if l.rebuild && g.tip(t, r) != nil {
+		if _, err := r.RebuildIndex(t.Context(), "HEAD"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+// tip is the snapshot of HEAD, nil before the first commit.
+func (goldenMemory) tip(t testing.TB, r *core.Repo) *core.Snapshot {
+	t.Helper()
+	_, c, err := r.Branch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.Defined() {
+		return nil
+	}
+	s, err := r.At(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// with gives the memory in a layout to fn, and closes it.
+func (g goldenMemory) with(t testing.TB, l layout, fn func(s *core.Snapshot) any) any {
+	t.Helper()
+	r := g.repository(t, l)
+	defer func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	return fn(g.tip(t, r))
+}
+
+// goldenAnswer is what a golden file has of an answer: what people read, and the sum of all of it.
+type goldenAnswer struct {
+	Error      string   `json:"error,omitempty"` // the parameter that is refused
+	Items      []string `json:"items,omitempty"` // key or id, score, band, tokens; what it follows or repeats
+	Dropped    []string `json:"dropped,omitempty"`
+	Digests    []string `json:"digests,omitempty"`
+	Warnings   []string `json:"warnings,omitempty"`
+	Rendered   []string `json:"rendered,omitempty"` // in files about rendering
+	Receipt    string   `json:"receipt,omitempty"`  // in the file of receipts: the JSON form, of no commit
+	Tokens     int      `json:"tokens,omitempty"`
+	Candidates int      `json:"candidates,omitempty"`
+	SHA256     string   `json:"sha256,omitempty"` // of the answer in every detail, and of its receipt
+}
+
+// texts are the files whose goldens have the texts of items, and not their sum alone.
+var texts = []string{"render", "languages"}
+
+func goldenOf(t testing.TB, layer string, s *core.Snapshot, req retrieve.Request) goldenAnswer {
+	t.Helper()
+	a, err := rank.Retrieve(context.Background(), s, req)
+	if err != nil {
+		var refused *retrieve.RequestError
+		if !errors.As(err, &refused) || !errors.Is(err, retrieve.ErrRequest) {
+			t.Fatal(err)
+		}
+		return goldenAnswer{Error: refused.Param}
+	}
+	out := goldenAnswer{Tokens: a.TokensUsed, Candidates: a.Candidates}
+	for _, it := range a.Items {
+		line := strings.TrimSpace(fmt.Sprintf("%s %d %s", shownName(it.Key, it.ID), it.Score, it.Band))
+		if it.Recall != nil {
+			line += fmt.Sprint(" ", [4]int64{it.Recall.Keyword, it.Recall.Entity, it.Recall.Similarity, it.Recall.Graph})
+		}
+		out.Items = append(out.Items, line)
+		if slices.Contains(texts, layer) {
+			out.Rendered = append(out.Rendered, it.Rendered)
+		}
+	}
+	for _, d := range a.DroppedItems {
+		line := fmt.Sprintf("%s %s %d", d.ID, d.Reason, d.Tokens)
+		if d.Reason == retrieve.ReasonDuplicate {
+			line += " " + d.Repeats.String()
+		}
+		out.Dropped = append(out.Dropped, line)
+	}
+	for _, d := range a.Digests {
+		out.Digests = append(out.Digests, fmt.Sprintf("%s %d %s %d: %s", d.Name, d.Score, d.Band, d.Tokens, d.Rendered))
+	}
+	for _, w := range a.Warnings {
+		params := ipld.AppendJSON(nil, ipld.MapValue(slices.Clone(w.Params)...))
+		out.Warnings = append(out.Warnings, string(w.Code)+" "+string(params))
+	}
+	a.Commit = ipld.Sum(ipld.DagCBOR, nil) // each layout has commits of its own
+	receipt, _ := a.Receipt()
+	block := receipt.Encode()
+	if _, err := retrieve.DecodeReceipt(block); err != nil {
+		t.Errorf("a receipt that is refused: %v", err)
+	}
+	if layer == "receipt" {
+		value, err := ipld.DecodeValue(block)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Receipt = string(ipld.AppendJSON(nil, value))
+	}
+	detail, err := json.Marshal([]any{a.Items, a.DroppedItems, a.Digests, nil, a.Dates, a.Readings, a.Kin, nil,
+		a.Recall, a.TokensBudget})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.SHA256 = fmt.Sprintf("%x", sha256.Sum256(append(detail, block...)))
+	return out
+}
+
+// shownName is the key, or the id of a node without one.
+func shownName(key string, id graph.ID) string {
+	if key != "" {
+		return key
+	}
+	return id.String()
+}
+
+// TestRankingGolden answers every request of the goldens, in a layout and with a number of threads that change from
+// case to case; of some cases in all of them, which must be equal.
+func TestRankingGolden(t *testing.T) {
+	effort.Alone(t)
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	paths, err := filepath.Glob(filepath.Join(goldens, "*.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, total := 0, 0
+	every := effort.Pick(5, 2, 1)
+	for _, path := range paths {
+		layer := strings.TrimSuffix(filepath.Base(path), ".jsonl")
+		if goldenFacts[layer] != nil {
+			continue
+		}
+		total += len(cases.Read(t, path))
+		t.Run(layer, func(t *testing.T) {
+			cases.Golden(t, path, func(t testing.TB, c cases.Case) any {
+				var g goldenMemory
+				cases.Parse(t, c.Input, &g)
+				req := goldenRequest(t, g.Request)
+				ask := func(s *core.Snapshot) any { return goldenOf(t, layer, s, req) }
+				n++
+				if n%every != 0 {
+					runtime.GOMAXPROCS(threads[n%3])
+					return g.with(t, layouts[n/3%3], ask)
+				}
+				return everyWay(t, c, g, ask)
+			})
+		})
+	}
+	if total < leastGolden {
+		t.Errorf("%d requests, want %d", total, leastGolden)
+	}
+}
+
+// everyWay answers in each layout with each number of threads.
+func everyWay(t testing.TB, c cases.Case, g goldenMemory, ask func(*core.Snapshot) any) any {
+	t.Helper()
+	var first []byte
+	var answer any
+	var state ipld.CID
+	for _, l := range layouts {
+		g.with(t, l, func(s *core.Snapshot) any {
+			if !state.Defined() {
+				state = s.Graph()
+			}
+			if s.Graph() != state {
+				t.Errorf("%s: another graph, %s", c.Path(), l.name)
+			}
+			for _, n := range threads {
+				runtime.GOMAXPROCS(n)
+				got := ask(s)
+				text, err := json.Marshal(got)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if first == nil {
+					first, answer = text, got
+				}
+				if string(text) != string(first) {
+					t.Errorf("%s: %s, %d threads:\n got %s\nwant %s", c.Path(), l.name, n, text, first)
+				}
+			}
+			return nil
+		})
+	}
+	return answer
+}

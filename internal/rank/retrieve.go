@@ -1,0 +1,384 @@
+package rank
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/view"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+)
+
+// Retrieve answers a request from the snapshot, which must be of a commit. The same commit and
+// request give the same answer in every process. What the request leaves open is taken from the
+// profile that fits it (see Resolve).
+func Retrieve(ctx context.Context, s *core.Snapshot, req retrieve.Request) (*retrieve.Answer, error) {
+	return RetrieveTraced(ctx, s, req, nil)
+}
+
+// RetrieveTraced is Retrieve, and fills in trace, if it is not nil. A trace changes no answer.
+func RetrieveTraced(
+	ctx context.Context, s *core.Snapshot, req retrieve.Request, trace *retrieve.Trace,
+) (*retrieve.Answer, error) {
+	if !s.Id.Defined() {
+		return nil, &state.NotFoundError{What: "commit", Name: "to retrieve from"}
+	}
+	req, err := Excluding(ctx, s, req)
+	if err != nil {
+		return nil, err
+	}
+	if req, err = profiled(ctx, s, req); err != nil {
+		return nil, err
+	}
+	// Nothing here waits for the writer's turn, within which answers are asked for too. A model may take as long as
+	// it likes.
+	if req.Reranker == nil {
+		if err := s.Repo.Answering.Take(ctx); err != nil {
+			return nil, err
+		}
+		defer s.Repo.Answering.Give()
+	}
+	u := retrieve.Runner{Counters: s.Repo.Counters, Trace: trace, Mentions: OpenMentions(s)}
+	var answer *retrieve.Answer
+	err = s.WithIndex(ctx, func(x *index.Index) error {
+		erased := int(s.State.Nodes.Len()) - int(x.Stats().Nodes)
+		g := graphView{s: s, erased: erased, links: new(linkView), nodes: map[graph.ID]foundNode{}}
+		answer, err = u.Run(ctx, g, newIndexView(s, x), s.Id, req)
+		return err
+	})
+	return answer, err
+}
+
+// TermScore is what one term of a query adds to a node's score in the text lane.
+type TermScore struct {
+	Term   string
+	ReadAs string // the term that it was read as, "" for itself
+	Added  bool   // kindred to one of the query's: the query does not have it
+	Score  int64
+}
+
+// TermScores explains the text lane of an answer: for each node the terms of the query that it has,
+// in the order of their first place in the query, some read as the answer says, and then their kin.
+// Their scores add up to the node's.
+func TermScores(
+	ctx context.Context, s *core.Snapshot, a *retrieve.Answer, ids []graph.ID,
+) ([][]TermScore, error) {
+	out := make([][]TermScore, len(ids))
+	if !s.Id.Defined() || len(ids) == 0 {
+		return out, nil
+	}
+	var got *index.TermScores
+	err := s.WithIndex(ctx, func(x *index.Index) (err error) {
+		q := retrieve.TextQuery{Text: a.Request.Text, Readings: a.Readings, Added: a.Kin}
+		got, err = x.Split(ctx, newIndexView(s, x).query(q), ids, nil)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	as := make(map[string]string)
+	for _, r := range a.Readings {
+		as[r.Term] = r.As
+	}
+	own := len(got.Terms) - len(a.Kin)
+	for i, row := range got.Scores {
+		for t, n := range row {
+			if n > 0 {
+				term := got.Terms[t]
+				out[i] = append(out[i], TermScore{term, as[term], t >= own, n})
+			}
+		}
+	}
+	return out, nil
+}
+
+// Mentions returns the nodes that a node's content mentions by their titles, and those whose
+// contents mention it, both in id order: links that texts make and expansion follows, which are no
+// edges. keep says which nodes take part.
+func Mentions(
+	ctx context.Context, s *core.Snapshot, n *graph.Node, keep func(context.Context, graph.ID) (bool, error),
+) (mentioned, by []graph.ID, err error) {
+	if !s.Id.Defined() {
+		return nil, nil, nil
+	}
+	err = s.WithIndex(ctx, func(x *index.Index) (err error) {
+		mentioned, by, err = retrieve.Mentions(ctx, graphView{s: s}, newIndexView(s, x), n, keep)
+		return err
+	})
+	return mentioned, by, err
+}
+
+// graphView is the graph as retrieval sees it.
+type graphView struct {
+	s      *core.Snapshot
+	erased int       // nodes that are no documents, since they were erased
+	links  *linkView // nil where edges are read from the trees alone
+	// nodes are the first that were read: the best are asked for several times. nil keeps none.
+	nodes map[graph.ID]foundNode
+}
+
+// foundNode is a node with the CID of its record.
+type foundNode struct {
+	node *graph.Node
+	cid  ipld.CID
+}
+
+// maxFoundNodes is how many nodes a retrieval keeps.
+const maxFoundNodes = 256
+
+func (g graphView) ErasedNodes() int { return g.erased }
+
+func (g graphView) Unmarked() bool { return g.s.State.Marks.Len() == 0 }
+
+func (g graphView) IsErased(ctx context.Context, id graph.ID) (bool, error) {
+	d, err := view.Document(ctx, g.s.State, id)
+	return d == nil && err == nil, err
+}
+
+func (g graphView) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error) {
+	if found, ok := g.nodes[id]; ok {
+		return found.node, found.cid, nil
+	}
+	st := g.s.State
+	n, c, err := state.Fetch(ctx, keptNodes{st.Get, &g.s.Repo.NodeBlocks}, st.Nodes, id[:], commit.ReadNode)
+	if err == nil && n == nil || errors.Is(err, store.ErrRedacted) {
+		err = fmt.Errorf("%w: %s", retrieve.ErrNoNode, id)
+	}
+	if err == nil && g.nodes != nil && len(g.nodes) < maxFoundNodes {
+		g.nodes[id] = foundNode{n, c}
+	}
+	return n, c, err
+}
+
+func (g graphView) Mark(ctx context.Context, on graph.Target, id graph.ID) (*graph.Mark, error) {
+	return g.s.State.Mark(ctx, on, id)
+}
+
+func (g graphView) Content(ctx context.Context, c *graph.Content) (string, error) {
+	return g.s.State.Content(ctx, c)
+}
+
+func (g graphView) ContentStart(
+	ctx context.Context, c *graph.Content, n int,
+) (string, error) {
+	return g.s.State.ContentStart(ctx, c, n)
+}
+
+func (g graphView) IDPrefix(ctx context.Context, digits string) (graph.ID, bool, error) {
+	id, n, err := core.ByPrefix(ctx, g.s.State.Nodes, digits)
+	return id, n == 1, err
+}
+
+// indexView is the index as one retrieval sees it.
+type indexView struct {
+	s *core.Snapshot
+	x *index.Index
+	// texts are the texts that were asked about. A retrieval asks many questions about the few texts
+	// of its request.
+	texts map[string]*index.QueryText
+}
+
+func newIndexView(s *core.Snapshot, x *index.Index) indexView {
+	return indexView{s, x, map[string]*index.QueryText{}}
+}
+
+// text analyses a text.
+func (v indexView) text(s string) *index.QueryText {
+	t := v.texts[s]
+	if t == nil {
+		t = v.x.Analyse(s)
+		v.texts[s] = t
+	}
+	return t
+}
+
+// query returns the terms of a query.
+func (v indexView) query(q retrieve.TextQuery) index.Query {
+	terms := slices.Clip(v.text(q.Text).Query(indexReadings(q.Readings)))
+	for _, t := range q.Added {
+		terms = append(terms, index.QueryTerm{Term: t.Term, As: t.Term, Times: 1, Weight: t.Weight})
+	}
+	return terms
+}
+
+func indexReadings(list []retrieve.Reading) []index.Reading {
+	out := make([]index.Reading, len(list))
+	for i, r := range list {
+		out[i] = index.Reading(r)
+	}
+	return out
+}
+
+func (v indexView) Readings(ctx context.Context, text string) ([]retrieve.Reading, error) {
+	got, err := v.text(text).Readings(ctx)
+	var out []retrieve.Reading
+	for _, r := range got {
+		out = append(out, retrieve.Reading(r))
+	}
+	return out, err
+}
+
+func (v indexView) Text(
+	ctx context.Context, query retrieve.TextQuery, accept retrieve.Accept, k int,
+) (retrieve.TextResult, error) {
+	got, err := v.x.Search(ctx, v.query(query), acceptDoc(accept), k)
+	if err != nil {
+		return retrieve.TextResult{}, err
+	}
+	return retrieve.TextResult{Hits: hits(got.Hits), Terms: got.Terms, Known: got.Known}, nil
+}
+
+func (v indexView) TermScores(
+	ctx context.Context, query retrieve.TextQuery, ids []graph.ID, only []int,
+) ([][]int64, error) {
+	got, err := v.x.Split(ctx, v.query(query), ids, only)
+	if err != nil {
+		return nil, err
+	}
+	return got.Scores, nil
+}
+
+func (v indexView) TermWeights(
+	ctx context.Context, query retrieve.TextQuery,
+) ([]retrieve.TermWeight, error) {
+	got, err := v.x.TermWeights(ctx, v.query(query))
+	out := make([]retrieve.TermWeight, len(got))
+	for i, w := range got {
+		out[i] = retrieve.TermWeight(w)
+	}
+	return out, err
+}
+
+func (v indexView) Mentioned(ctx context.Context, text string) ([]graph.ID, error) {
+	return v.x.TitlesIn(ctx, text)
+}
+
+func (v indexView) Mentioning(
+	ctx context.Context, summary string, most int,
+) ([]graph.ID, error) {
+	return v.x.Mentioning(ctx, summary, most)
+}
+
+func (v indexView) TitlesNamed(
+	ctx context.Context, query retrieve.TextQuery, ids []graph.ID,
+) ([][]int, error) {
+	return v.text(query.Text).TitlesNamed(ctx, indexReadings(query.Readings), ids)
+}
+
+func (v indexView) HasTitle(text, summary string) bool { return v.x.HasTitle(text, summary) }
+
+func (v indexView) WithTerms(
+	ctx context.Context, terms []string, accept retrieve.Accept, most int,
+) (retrieve.TermsResult, error) {
+	got, err := v.x.WithTerms(ctx, terms, acceptDoc(accept), most)
+	return retrieve.TermsResult(got), err
+}
+
+func (v indexView) IDFs(ctx context.Context, terms []string) ([]int64, error) {
+	return v.x.IDFs(ctx, terms, 0)
+}
+
+func (v indexView) Recency(
+	ctx context.Context, accept retrieve.Accept, k int,
+) ([]retrieve.Hit, error) {
+	got, err := v.x.Recency(ctx, acceptDoc(accept), k)
+	return hits(got), err
+}
+
+func (v indexView) ByTime(
+	ctx context.Context, score func(retrieve.Times) int64, accept retrieve.Accept, k int,
+) ([]retrieve.Hit, error) {
+	got, err := v.x.ByTime(ctx, func(t index.Times) int64 { return score(retrieve.Times(t)) },
+		acceptDoc(accept), k)
+	return hits(got), err
+}
+
+func (v indexView) Times(
+	ctx context.Context, ids []graph.ID,
+) ([]retrieve.Times, []bool, error) {
+	got, ok, err := v.x.Times(ctx, ids)
+	times := make([]retrieve.Times, len(got))
+	for i, t := range got {
+		times[i] = retrieve.Times(t)
+	}
+	return times, ok, err
+}
+
+func (v indexView) Types(ctx context.Context, ids []graph.ID) ([]string, error) {
+	return v.x.Types(ctx, ids)
+}
+
+func hits(in []index.Hit) []retrieve.Hit {
+	out := make([]retrieve.Hit, len(in))
+	for i, h := range in {
+		out[i] = retrieve.Hit(h)
+	}
+	return out
+}
+
+func acceptDoc(accept retrieve.Accept) func(index.Doc) (bool, error) {
+	if accept == nil {
+		return nil
+	}
+	doc := new(document) // one for all, as accept keeps none and runs once at a time
+	return func(d index.Doc) (bool, error) {
+		doc.Doc = d
+		return accept(doc)
+	}
+}
+
+// document is an indexed document as filters see it.
+type document struct{ index.Doc }
+
+func (d document) Times() retrieve.Times {
+	t := retrieve.Times{Created: d.Created()}
+	if updated := d.Updated(); updated != t.Created {
+		t.Updated = graph.At(updated)
+	}
+	t.ValidFrom.Time, t.ValidFrom.Given = d.ValidFrom()
+	t.ValidTo.Time, t.ValidTo.Given = d.ValidTo()
+	return t
+}
+
+// TermCounts returns how many nodes of the snapshot's commit have each of some terms of the analyser
+// in any field, and how many nodes there are: df and N of clause 9.2. It reads what the index has
+// about these terms alone.
+func TermCounts(
+	ctx context.Context, s *core.Snapshot, terms []string,
+) (nodes []int64, of int64, err error) {
+	nodes = make([]int64, len(terms))
+	if !s.Id.Defined() {
+		return nodes, 0, nil
+	}
+	err = s.WithIndex(ctx, func(x *index.Index) error {
+		of = x.Stats().Nodes
+		for i, term := range terms {
+			if nodes[i], err = x.TermStats(ctx, term); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return nodes, of, err
+}
+
+// FreshIDFs weighs terms of a text that is about to be written (idf of clause 9.2): one that no node has is as
+// rare as one that a single node has. Before the first commit all weigh the same.
+func FreshIDFs(ctx context.Context, s *core.Snapshot, terms []string) (idfs []int64, err error) {
+	if !s.Id.Defined() {
+		return slices.Repeat([]int64{1 << 16}, len(terms)), nil
+	}
+	err = s.WithIndex(ctx, func(x *index.Index) error {
+		idfs, err = x.IDFs(ctx, terms, 1)
+		return err
+	})
+	return idfs, err
+}

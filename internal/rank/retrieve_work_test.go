@@ -1,0 +1,189 @@
+package rank_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// word returns a word that no stemmer changes and that is like few others.
+func word(i int) string {
+	rng := rand.New(rand.NewPCG(uint64(i), 11))
+	b := make([]byte, 7)
+	for k := range b {
+		b[k] = "bcdfghjklmnpqrtvwxz"[rng.IntN(19)]
+	}
+	return string(b)
+}
+
+// wordy makes a memory of nodes with titles of two words, contents of 60 words of 9,000, some of them
+// titles of others, and an edge to the node before.
+func wordy(t testing.TB, r *core.Repo, nodes int) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	var all strings.Builder
+	title := func(i int) string { return word(i) + " " + word(i+1) }
+	for i := range nodes {
+		var content strings.Builder
+		for range 60 {
+			content.WriteString(word(rng.IntN(9000)) + " ")
+		}
+		fmt.Fprintf(&all, `{"node":{"key":"n%d","type":"T","summary":"%s","content":"%s%s"}}`+"\n", i,
+			title(i), content.String(), title(rng.IntN(nodes)))
+		if i > 0 {
+			fmt.Fprintf(&all, `{"edge":{"type":"e","src":"n%d","dst":"n%d"}}`+"\n", i, i-1)
+		}
+	}
+	repokit.CommitBy(t, r, repokit.By, "all", all.String())
+}
+
+// filled returns words up to the longest text that a request may have.
+func filled(word func(i int) string) string {
+	var b strings.Builder
+	for i := 0; ; i++ {
+		w := word(i) + " "
+		if b.Len()+len(w) > retrieve.MaxText {
+			return b.String()
+		}
+		b.WriteString(w)
+	}
+}
+
+// TestHostileQuestions bounds what the longest questions read and allocate, beside what a short one
+// does: the text is analysed once or twice, whatever is asked about it.
+func TestHostileQuestions(t *testing.T) {
+	effort.Alone(t)
+	// 21.6 MB of 9,000 known words, 15.5 plainly: bands split the scores of 50 candidates by word.
+	const nodes, mostBlocks, mostAllocs, mostBytes = 1000, 400, 150_000, 23 << 20
+	base := mem.New()
+	r, err := care.New(t.Context(), base, repokit.By, core.Options{})
+	repokit.Must(t, err)
+	wordy(t, r, nodes)
+	ask := func(text string) (blocks, allocs, bytes int) {
+		counting := testkit.NewTamper(base)
+		r, err := care.New(t.Context(), counting, repokit.By, core.Options{ReadOnly: true})
+		repokit.Must(t, err)
+		s := repokit.Head(t, r)
+		var before, after runtime.MemStats
+		read := len(counting.Read())
+		runtime.ReadMemStats(&before)
+		_, err = rank.Retrieve(context.Background(), s, retrieve.Request{Text: text})
+		runtime.ReadMemStats(&after)
+		repokit.Must(t, err)
+		return len(counting.Read()) - read, int(after.Mallocs - before.Mallocs),
+			int(after.TotalAlloc - before.TotalAlloc)
+	}
+	usual, _, _ := ask(word(5) + " " + word(17) + " " + word(200))
+	for name, text := range map[string]string{
+		"known":     filled(word),
+		"quoted":    filled(func(i int) string { return `"` + word(i) + `"` }),
+		"titles":    filled(func(i int) string { return word(i%nodes) + " " + word(i%nodes+1) }),
+		"slips":     filled(func(i int) string { return word(i)[:3] + "y" + word(i)[3:] }),
+		"unknown":   filled(func(i int) string { return word(i + 10_000) }),
+		"capitals":  filled(func(i int) string { return strings.ToUpper(word(i)[:1]) + word(i)[1:] }),
+		"dates":     filled(func(i int) string { return fmt.Sprintf("%d May %d", i%28+1, 1900+i%150) }),
+		"Han":       filled(func(i int) string { return string([]rune{rune(0x4e00 + i), rune(0x4e01 + i)}) }),
+		"numerals":  strings.Repeat("一二十〇", retrieve.MaxText/12),
+		"backticks": strings.Repeat("`a", retrieve.MaxText/2),
+		"quotes":    strings.Repeat(`"`, retrieve.MaxText),
+		"one":       strings.Repeat("a", retrieve.MaxText),
+		"emoji":     strings.Repeat("\U0001F469\u200D\U0001F680", retrieve.MaxText/11),
+		"controls":  strings.Repeat("\x01\x7f", retrieve.MaxText/2),
+		"brackets":  strings.Repeat("(a+)+$", retrieve.MaxText/6),
+	} {
+		blocks, allocs, bytes := ask(text)
+		t.Logf("%-9s %5d blocks, %6d allocations of %8d bytes", name, blocks, allocs, bytes)
+		// All parts of the index, and the nodes that thousands of words find instead of three.
+		if blocks > usual+mostBlocks || allocs > mostAllocs || bytes > mostBytes {
+			t.Errorf("%s: %d blocks, %d of them usual, %d allocations, %d bytes", name, blocks, usual,
+				allocs, bytes)
+		}
+	}
+}
+
+// TestOrdinaryQuestions bounds what questions of three words read with nothing cached, and what they
+// allocate with everything cached, in memories of two sizes: neither may grow as the memory does. (Of
+// the smaller one nearly every block is read.)
+func TestOrdinaryQuestions(t *testing.T) {
+	effort.Alone(t)
+	const asked = 4
+	few, many := effort.Pick(1000, 2000, 2000), effort.Pick(8000, 16_000, 16_000)
+	measure := func(nodes int) (blocks, allocs int) {
+		counting := testkit.NewTamper(repokit.Memory(t, nodes))
+		for i := range asked {
+			r, err := care.New(t.Context(), counting, repokit.By, core.Options{ReadOnly: true})
+			repokit.Must(t, err)
+			s := repokit.Head(t, r)
+			req := retrieve.Request{Text: fmt.Sprintf("about w%d w%d w%d", i+7, i*7+100, i*31+1000)}
+			ask := func() {
+				_, err := rank.Retrieve(t.Context(), s, req)
+				repokit.Must(t, err)
+			}
+			read := len(counting.Read())
+			ask()
+			blocks += len(counting.Read()) - read
+			allocs += int(testing.AllocsPerRun(2, ask))
+		}
+		return blocks / asked, allocs / asked
+	}
+	fewBlocks, fewAllocs := measure(few)
+	blocks, allocs := measure(many)
+	t.Logf("%d nodes: %d blocks, %d allocations; %d nodes: %d, %d", few, fewBlocks, fewAllocs, many,
+		blocks, allocs)
+	if blocks > mostOrdinaryBlocks || blocks > 6*fewBlocks {
+		t.Errorf("%d blocks, in an eighth of the nodes %d", blocks, fewBlocks)
+	}
+	if allocs > mostOrdinaryAllocs || allocs > 2*fewAllocs {
+		t.Errorf("%d allocations, in an eighth of the nodes %d", allocs, fewAllocs)
+	}
+}
+
+// What an ordinary question may read and allocate at most.
+const mostOrdinaryBlocks, mostOrdinaryAllocs = 250, 2500 // of 8,000 nodes 101 and 1,194
+
+// TestPlainQuestions bounds what questions that are not expanded read and allocate with nothing cached:
+// of the documents that have their words ids and lengths, and nothing else of those that are not among
+// the answers.
+func TestPlainQuestions(t *testing.T) {
+	effort.Alone(t)
+	// 69 blocks and 1.55 MB, 39 and 0.67 by the plain one, which compares no candidates and gives no bands.
+	// Of the large memory 102 and 2.78 MB.
+	const asked, mostBlocks, mostBytes = 4, 115, 3000 << 10
+	base := repokit.Memory(t, effort.Pick(8000, 16_000, 16_000))
+	blocks, bytes := 0, 0
+	for i := range asked {
+		counting := testkit.NewTamper(base)
+		r, err := care.New(t.Context(), counting, repokit.By, core.Options{ReadOnly: true})
+		repokit.Must(t, err)
+		s := repokit.Head(t, r)
+		req := retrieve.Request{
+			Text:   fmt.Sprintf("about w%d w%d w%d", i+7, i*7+100, i*31+1000),
+			Expand: new(int),
+		}
+		var before, after runtime.MemStats
+		read := len(counting.Read())
+		runtime.ReadMemStats(&before)
+		_, err = rank.Retrieve(t.Context(), s, req)
+		runtime.ReadMemStats(&after)
+		repokit.Must(t, err)
+		blocks += len(counting.Read()) - read
+		bytes += int(after.TotalAlloc - before.TotalAlloc)
+	}
+	t.Logf("%d blocks, %d bytes allocated", blocks/asked, bytes/asked)
+	if blocks/asked > mostBlocks || bytes/asked > mostBytes {
+		t.Errorf("%d blocks, %d bytes allocated, want at most %d and %d", blocks/asked, bytes/asked,
+			mostBlocks, mostBytes)
+	}
+}

@@ -1,0 +1,208 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// MaxTogether is how many receipts one operation records at most, so that a turn stays short.
+const MaxTogether = 64
+
+// Record appends the receipt of an answer to a session, whichever commit the answer is from, and
+// returns the receipt's CID once it is durable. The session DefaultSession is made when first needed.
+// It returns a *NotFoundError where there is no other session of that name, and an error wrapping
+// ErrInvalid where it has ended. Receipts that wait for their turn together, of one or of several
+// sessions, are written as one operation, in the order in which they were asked for; what is wrong
+// with one of them fails that one alone.
+func Record(
+	ctx context.Context, r *core.Repo, name string, answer *retrieve.Answer, by state.Stamp,
+) (ipld.CID, error) {
+	if _, err := Session(ctx, r, name); name == DefaultSession && IsMissing(err) {
+		opt := SessionOptions{Stamp: by, Follow: true}
+		if _, err := StartSession(ctx, r, name, opt); err != nil && !errors.Is(err, fs.ErrExist) {
+			return ipld.CID{}, err
+		}
+	}
+	draft, err := Draft(answer)
+	if err != nil {
+		return ipld.CID{}, err
+	}
+	draft.Time = by.Time
+	e := &core.RecordEntry{Session: name, Draft: draft, By: by, Done: make(chan struct{})}
+	if r.SharedStore == nil {
+		err = RecordTogether(ctx, r, e)
+	} else {
+		_, err = r.Transact(ctx, by, func(t *core.Tx) error { return appendEntries(ctx, t, []*core.RecordEntry{e}) })
+	}
+	if err != nil {
+		return ipld.CID{}, err
+	}
+	return draft.CID(), nil
+}
+
+func Wait(e *core.RecordEntry) error {
+	<-e.Done
+	return e.Err
+}
+
+// fits reports whether one operation can tell of two entries: it names one actor and one command, and
+// what HEAD must lead to is a matter of each.
+func fits(e *core.RecordEntry, o *core.RecordEntry) bool {
+	return e.By.Head == nil && o.By.Head == nil && e.By.Author == o.By.Author &&
+		slices.Equal(e.By.Secrets.Allow, o.By.Secrets.Allow) && slices.Equal(e.By.Command, o.By.Command)
+}
+
+func Add(q *core.RecordQueue, e *core.RecordEntry) {
+	q.Mu.Lock()
+	defer q.Mu.Unlock()
+	q.Waiting = append(q.Waiting, e)
+}
+
+// withdraw takes an entry back, and reports false where a turn has taken it.
+func withdraw(q *core.RecordQueue, e *core.RecordEntry) bool {
+	q.Mu.Lock()
+	defer q.Mu.Unlock()
+	q.Waiting = slices.DeleteFunc(q.Waiting, func(w *core.RecordEntry) bool { return w == e })
+	return !e.Taken
+}
+
+// Take returns the oldest entry of e's session and what one operation can record with it, in the order in which they
+// were asked for, none of them before an older one of its session that must wait; nothing where another turn has taken
+// e. Where e is not among them it waits still.
+func Take(q *core.RecordQueue, e *core.RecordEntry) []*core.RecordEntry {
+	q.Mu.Lock()
+	defer q.Mu.Unlock()
+	if e.Taken {
+		return nil
+	}
+	first := e
+	for _, w := range q.Waiting {
+		if w.Session == e.Session {
+			first = w
+			break
+		}
+	}
+	var taken []*core.RecordEntry
+	room := MaxTogether - 1        // beside the first
+	waits := make(map[string]bool) // sessions of which one must wait
+	q.Waiting = slices.DeleteFunc(q.Waiting, func(w *core.RecordEntry) bool {
+		if w != first {
+			if room == 0 || waits[w.Session] || !fits(w, first) {
+				waits[w.Session] = true
+				return false
+			}
+			room--
+		}
+		w.Taken, taken = true, append(taken, w)
+		return true
+	})
+	return taken
+}
+
+// RecordTogether records an entry, with what waits beside it, and returns when it is durable.
+func RecordTogether(ctx context.Context, r *core.Repo, e *core.RecordEntry) error {
+	Add(&r.Records, e)
+	if err := r.Writer.Turns.Take(ctx); err != nil {
+		if withdraw(&r.Records, e) {
+			return err
+		}
+		return Wait(e)
+	}
+	// The others do not fail where the caller of this one gives up.
+	for _, end := range RecordInTurn(context.WithoutCancel(ctx), r, e) {
+		end()
+	}
+	return Wait(e)
+}
+
+// RecordInTurn begins what is recorded with an entry, after older ones of its session that do not fit it, and gives the
+// turn away.
+func RecordInTurn(ctx context.Context, r *core.Repo, e *core.RecordEntry) (ends []func()) {
+	begun := false
+	defer func() {
+		if !begun { // it panics: what it has begun before ends
+			withdraw(&r.Records, e)
+			for _, end := range ends {
+				end()
+			}
+		}
+	}()
+	defer r.Writer.Turns.Give()
+	for taken := Take(&r.Records, e); taken != nil; taken = Take(&r.Records, e) {
+		ends = append(ends, beginTaken(ctx, r, taken)...)
+	}
+	begun = true
+	return ends
+}
+
+// beginTaken begins entries that a turn has taken.
+func beginTaken(ctx context.Context, r *core.Repo, taken []*core.RecordEntry) []func() {
+	begun := false
+	defer func() {
+		if !begun { // it panics, and the others do not wait for ever
+			for _, e := range taken {
+				e.Err = errors.New("the operation that was to record it failed")
+				close(e.Done)
+			}
+		}
+	}()
+	ends := beginRecords(ctx, r, taken)
+	begun = true
+	return ends
+}
+
+// beginRecords makes one operation of entries, or one of each where that fails. What it returns waits
+// until they are durable, and must be called after the turn.
+func beginRecords(ctx context.Context, r *core.Repo, list []*core.RecordEntry) (ends []func()) {
+	_, durable, err := r.Begin(ctx, list[0].By, func(t *core.Tx) error { return appendEntries(ctx, t, list) })
+	if err != nil && len(list) > 1 {
+		for i := range list {
+			ends = append(ends, beginRecords(ctx, r, list[i:i+1])...)
+		}
+		return ends
+	}
+	if err == nil {
+		r.Writer.Waiting.Add(1)
+	}
+	return []func(){func() {
+		if err == nil {
+			err = durable()
+			r.Writer.Waiting.Done()
+		}
+		for _, e := range list {
+			e.Err = err
+			close(e.Done)
+		}
+	}}
+}
+
+// appendEntries appends receipts to their sessions.
+func appendEntries(ctx context.Context, t *core.Tx, list []*core.RecordEntry) error {
+	last := make(map[string]SessionEntry)
+	for _, e := range list {
+		ref, err := SessionRef(e.Session)
+		if err != nil {
+			return err
+		}
+		rec, ok := last[e.Session]
+		if !ok {
+			if rec, err = newestRecord(ctx, t.View, t.Stage, e.Session); err != nil {
+				return err
+			}
+		}
+		if rec.Record.Ended {
+			return state.Invalidf("session %q has ended", e.Session)
+		}
+		if last[e.Session], err = appendDraft(ctx, t, ref, rec, e.Draft, e.By); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,310 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	sessionpkg "github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store/pebble"
+)
+
+// recorded8 is a repository with an answer and the sessions s0 to s7, whose syncs are counted.
+func recorded8(t *testing.T) (*core.Repo, *retrieve.Answer, *atomic.Int32) {
+	t.Helper()
+	syncs := new(atomic.Int32)
+	fs := testkit.NewCrashFS(nil, func(op testkit.Op) error {
+		if strings.HasPrefix(op.Kind, "sync") {
+			syncs.Add(1)
+		}
+		return nil
+	})
+	disk, err := pebble.Open("/repo/.mnem", pebble.Options{FS: fs, Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := care.New(t.Context(), disk, repokit.RecordBy, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		report, err := care.Fsck(context.Background(), r, care.FsckOptions{})
+		if err != nil || len(report.Errors) > 0 {
+			t.Errorf("fsck: %v %v", err, report)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	changes := state.ReadChanges(strings.NewReader(`{"node":{"key":"a","type":"Note","summary":"alpha"}}`), "x")
+	if _, err := r.Commit(t.Context(), changes, core.CommitOptions{Stamp: repokit.RecordBy}); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 8 {
+		if _, err := sessionpkg.StartSession(t.Context(), r, fmt.Sprintf("s%d", n), sessionpkg.SessionOptions{Stamp: repokit.RecordBy, Follow: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := r.Snapshot(t.Context(), "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: "alpha"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, answer, syncs
+}
+
+// heldTurn runs fn while the turn is taken, and gives it when n receipts wait for it.
+func heldTurn(t *testing.T, r *core.Repo, n int, fn func()) {
+	t.Helper()
+	if err := r.Writer.Turns.Take(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	fn()
+	for waiting := 0; waiting < n; runtime.Gosched() {
+		r.Records.Mu.Lock()
+		waiting = len(r.Records.Waiting)
+		r.Records.Mu.Unlock()
+	}
+	r.Writer.Turns.Give()
+}
+
+// TestReceiptsShareOperations: receipts that wait together, of several sessions and two of one, are one
+// operation and one sync of the log; each session has its chain, in the order in which it was asked.
+func TestReceiptsShareOperations(t *testing.T) {
+	const rounds, clients = 4, 8
+	r, answer, syncs := recorded8(t)
+	before, err := r.Store.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	syncs.Store(0)
+	for range rounds {
+		var wg sync.WaitGroup
+		heldTurn(t, r, clients, func() {
+			for n := range clients {
+				wg.Go(func() {
+					if _, err := sessionpkg.Record(t.Context(), r, fmt.Sprintf("s%d", n/2), answer, repokit.RecordBy); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		})
+		wg.Wait()
+	}
+	n := syncs.Load()
+	after, err := r.Store.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := after.Seq - before.Seq; got != rounds {
+		t.Errorf("%d operations for %d rounds", got, rounds)
+	}
+	if 10*n > 3*rounds*clients {
+		t.Errorf("%d syncs for %d receipts, want at most 3 for 10", n, rounds*clients)
+	}
+	for n := range 4 {
+		e, err := sessionpkg.Session(t.Context(), r, fmt.Sprintf("s%d", n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Record.Seq != 2*rounds {
+			t.Errorf("session s%d has record %d, want %d", n, e.Record.Seq, 2*rounds)
+		}
+	}
+}
+
+// TestReceiptsFailAlone: what is wrong with one receipt is told to its caller alone, a caller that gives up
+// while it waits has recorded nothing, and receipts of several authors are operations of their own.
+func TestReceiptsFailAlone(t *testing.T) {
+	r, answer, _ := recorded8(t)
+	if _, err := sessionpkg.EndSession(t.Context(), r, "s2", repokit.RecordBy); err != nil {
+		t.Fatal(err)
+	}
+	before, err := r.Store.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, giveUp := context.WithCancel(t.Context())
+	other := repokit.RecordBy
+	other.Author = "frank"
+	errs := make([]error, 5)
+	cids := make([]ipld.CID, 5)
+	var wg sync.WaitGroup
+	heldTurn(t, r, 4, func() {
+		left := make(chan struct{})
+		for n, by := range []state.Stamp{repokit.RecordBy, repokit.RecordBy, repokit.RecordBy, other, repokit.RecordBy} {
+			ctx := t.Context()
+			if n == 4 {
+				ctx = gone
+			}
+			wg.Go(func() {
+				cids[n], errs[n] = sessionpkg.Record(ctx, r, fmt.Sprintf("s%d", n), answer, by)
+				if n == 4 {
+					close(left)
+				}
+			})
+		}
+		giveUp()
+		<-left
+	})
+	wg.Wait()
+	if !errors.Is(errs[2], state.ErrInvalid) || !errors.Is(errs[4], context.Canceled) {
+		t.Errorf("ended session: %v; gave up: %v", errs[2], errs[4])
+	}
+	for _, n := range []int{0, 1, 3} {
+		e, err := sessionpkg.Session(t.Context(), r, fmt.Sprintf("s%d", n))
+		if err != nil || errs[n] != nil || e.Record.Receipt != cids[n] || !cids[n].Defined() {
+			t.Errorf("session s%d: %v, %v, receipt %s, want %s", n, err, errs[n], e.Record.Receipt, cids[n])
+		}
+	}
+	if e, err := sessionpkg.Session(t.Context(), r, "s4"); err != nil || e.Record.Seq != 0 {
+		t.Errorf("session s4: %v, record %d", err, e.Record.Seq)
+	}
+	after, err := r.Store.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := after.Seq - before.Seq; got != 3 {
+		t.Errorf("%d operations, want one for each receipt of a group that cannot be written together", got)
+	}
+}
+
+// TestReceiptsOfAPanic: where the one that records for several panics the others end too, and the next one is recorded.
+func TestReceiptsOfAPanic(t *testing.T) {
+	r, answer, _ := recorded8(t)
+	var wg sync.WaitGroup
+	var ended atomic.Int32
+	heldTurn(t, r, 2, func() {
+		wg.Go(func() {
+			defer func() { _ = recover(); ended.Add(1) }()
+			e := &core.RecordEntry{Session: "s0", By: repokit.RecordBy, Done: make(chan struct{})} // without a receipt
+			_ = sessionpkg.RecordTogether(t.Context(), r, e)
+		})
+		wg.Go(func() {
+			defer func() { _ = recover(); ended.Add(1) }()
+			if _, err := sessionpkg.Record(t.Context(), r, "s1", answer, repokit.RecordBy); err == nil {
+				t.Error("recorded together with what panics")
+			}
+		})
+	})
+	wg.Wait()
+	if n := ended.Load(); n != 2 {
+		t.Errorf("%d ended", n)
+	}
+	if _, err := sessionpkg.Record(t.Context(), r, "s2", answer, repokit.RecordBy); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestReceiptsOvertakeNone: what must wait for a turn of its own is not overtaken by what was asked for
+// later of the same session.
+func TestReceiptsOvertakeNone(t *testing.T) {
+	other := repokit.RecordBy
+	other.Author = "adam"
+	var q core.RecordQueue
+	entry := func(session string, by state.Stamp) *core.RecordEntry {
+		e := &core.RecordEntry{Session: session, By: by}
+		sessionpkg.Add(&q, e)
+		return e
+	}
+	first := entry("s", repokit.RecordBy)
+	second := entry("s", other)
+	third := entry("s", repokit.RecordBy)
+	apart := entry("t", repokit.RecordBy)
+	for i, c := range []struct {
+		turn *core.RecordEntry
+		want []*core.RecordEntry
+	}{{first, []*core.RecordEntry{first, apart}}, {second, []*core.RecordEntry{second}}, {third, []*core.RecordEntry{third}}, {apart, nil}} {
+		if got := sessionpkg.Take(&q, c.turn); !slices.Equal(got, c.want) {
+			t.Errorf("turn %d takes %v; expected: %v", i, got, c.want)
+		}
+	}
+}
+
+// TestReceiptsBeginWithTheOldest: a turn whose receipt is after an older one of its session, which it does not fit or
+// which there is no room for, takes that one first, and its own in the same turn.
+func TestReceiptsBeginWithTheOldest(t *testing.T) {
+	other := repokit.RecordBy
+	other.Author = "adam"
+	var q core.RecordQueue
+	entry := func(session string, by state.Stamp) *core.RecordEntry {
+		e := &core.RecordEntry{Session: session, By: by}
+		sessionpkg.Add(&q, e)
+		return e
+	}
+	first, apart, second, third := entry("s", repokit.RecordBy), entry("t", other), entry("s", other), entry("s", repokit.RecordBy)
+	for i, want := range [][]*core.RecordEntry{{first}, {apart, second}, {third}, nil} {
+		if got := sessionpkg.Take(&q, third); !slices.Equal(got, want) {
+			t.Errorf("take %d is %v; expected: %v", i, got, want)
+		}
+	}
+	var many []*core.RecordEntry
+	for range sessionpkg.MaxTogether + 1 {
+		many = append(many, entry("u", repokit.RecordBy))
+	}
+	for i, want := range [][]*core.RecordEntry{many[:sessionpkg.MaxTogether], many[sessionpkg.MaxTogether:], nil} {
+		if got := sessionpkg.Take(&q, many[sessionpkg.MaxTogether]); !slices.Equal(got, want) {
+			t.Errorf("take %d of many has %d; expected: %d", i, len(got), len(want))
+		}
+	}
+
+	r, answer, _ := recorded8(t)
+	var wg sync.WaitGroup
+	heldTurn(t, r, 3, func() {
+		for n, by := range []state.Stamp{repokit.RecordBy, other, repokit.RecordBy} {
+			draft, err := sessionpkg.Draft(answer)
+			if err != nil {
+				t.Fatal(err)
+			}
+			draft.Time = by.Time + graph.Time(n)
+			e := &core.RecordEntry{Session: "s0", Draft: draft, By: by, Done: make(chan struct{})}
+			sessionpkg.Add(&r.Records, e)
+			wg.Go(func() {
+				if n < 2 { // their turns come after that of the last
+					if err := sessionpkg.Wait(e); err != nil {
+						t.Error(err)
+					}
+					return
+				}
+				if err := r.Writer.Turns.Take(t.Context()); err != nil {
+					t.Error(err)
+				}
+				for _, end := range sessionpkg.RecordInTurn(t.Context(), r, e) {
+					end()
+				}
+				if err := sessionpkg.Wait(e); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	})
+	wg.Wait()
+	e, err := sessionpkg.Session(t.Context(), r, "s0")
+	for n := 2; n >= 0 && err == nil; n-- {
+		if e.Record.Seq != int64(n+1) || e.Record.Actor != []string{"erin", "adam", "erin"}[n] {
+			t.Errorf("record %d of %s, expected: %d", e.Record.Seq, e.Record.Actor, n+1)
+		}
+		e, err = sessionpkg.ReadSession(t.Context(), r.Facts(), e.Record.Prev)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,440 @@
+package session_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+func replayed(t testing.TB, r *core.Repo, want int) {
+	t.Helper()
+	res, err := session.Replay(t.Context(), r, repokit.SessionName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !res.Identical || res.First != nil || res.Receipts != want || res.Session != repokit.SessionName {
+		t.Errorf("replay %+v, first difference %+v", res, res.First)
+	}
+}
+
+// TestReplay replays a session of 100 retrievals after 50 further commits, opened anew, with the
+// indexes cleared, for reading and for writing.
+func TestReplay(t *testing.T) {
+	effort.Alone(t)
+	t.Parallel()
+	reqs := repokit.Some(repokit.Requests(t), 24)
+	memory, change := repokit.DemoText(t)
+	dir := repokit.InitEmpty(t)
+	open := func(opt core.Options) *core.Repo {
+		r, err := care.Open(dir, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	shut := func(r *core.Repo) {
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := open(core.Options{})
+	if err := repokit.Record(r, reqs, memory, change, 50); err != nil {
+		t.Fatal(err)
+	}
+	replayed(t, r, len(reqs))
+	shut(r)
+	r = open(core.Options{ReadOnly: true})
+	replayed(t, r, len(reqs))
+	var receipts []ipld.CID
+	for e, err := range session.SessionLog(t.Context(), r, repokit.SessionName) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Record.Receipt.Defined() {
+			receipts = append(receipts, e.Record.Receipt)
+		}
+	}
+	one, err := session.Replay(t.Context(), r, receipts[3].String())
+	if err != nil || !one.Identical || one.Receipts != 1 || one.Session != "" {
+		t.Errorf("replay of one receipt: %+v, %v", one, err)
+	}
+	shut(r)
+	repokit.ClearIndexes(t, dir)
+	r = open(core.Options{ReadOnly: true})
+	replayed(t, r, len(reqs))
+	shut(r)
+	r = open(core.Options{})
+	replayed(t, r, len(reqs))
+	repokit.CheckClean(t, r)
+	shut(r)
+}
+
+// TestReplayByCounter replays where the receipt's token counter is there, and where it is not.
+func TestReplayByCounter(t *testing.T) {
+	dir := repokit.InitEmpty(t)
+	opt := core.Options{Counters: retrieve.Counters{
+		"bytes": func(s string) int { return len(s) },
+	}}
+	r, err := care.Open(dir, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"alpha"}}`+"\n")
+	answer, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{
+		Text: "alpha", Tokenizer: "bytes", Pack: retrieve.PackPassages,
+	})
+	if err != nil || answer.TokensUsed != len(answer.Items[0].Rendered) {
+		t.Fatalf("%+v, %v", answer, err)
+	}
+	if _, err := session.Record(t.Context(), r, session.DefaultSession, answer, repokit.By); err != nil {
+		t.Fatal(err)
+	}
+	res, err := session.Replay(t.Context(), r, session.DefaultSession)
+	if err != nil || !res.Identical || res.Receipts != 1 {
+		t.Errorf("replay %+v, %v", res, err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = care.Open(dir, core.Options{ReadOnly: true}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = session.Replay(t.Context(), r, session.DefaultSession)
+	if !errors.Is(err, retrieve.ErrTokenizer) || !strings.Contains(err.Error(), `"bytes"`) {
+		t.Errorf("without the counter: error %v", err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestReplayOfNothing(t *testing.T) {
+	r := repokit.OpenMem(t)
+	commit := repokit.Lines(t, r, repokit.TwoPeople).Commit
+	for name, want := range map[string]error{
+		"nobody": store.ErrNotFound, "": state.ErrInvalid, "a b\n": state.ErrInvalid,
+		ipld.Sum(ipld.DagCBOR, nil).String(): store.ErrNotFound,
+		commit.String():                      nil, // a commit is no receipt: some error
+	} {
+		_, err := session.Replay(t.Context(), r, name)
+		if err == nil || want != nil && !errors.Is(err, want) {
+			t.Errorf("%q: error %v, want %v", name, err, want)
+		}
+	}
+	if _, err := session.StartSession(t.Context(), r, "empty", session.SessionOptions{Stamp: repokit.By}); err != nil {
+		t.Fatal(err)
+	}
+	res, err := session.Replay(t.Context(), r, "empty")
+	if err != nil || !res.Identical || res.Receipts != 0 {
+		t.Errorf("a session without receipts: %+v, %v", res, err)
+	}
+}
+
+// damaged says how damage was told, or that it was told wrongly.
+func damaged(fsys *testkit.CrashFS, receipts int) (how string, err error) {
+	ctx := context.Background()
+	r, err := care.Open(repokit.CrashDir, core.Options{FS: fsys, ReadOnly: true, Logf: repokit.Logf})
+	if err != nil {
+		if !errors.Is(err, store.ErrCorrupt) {
+			return "", fmt.Errorf("open: not told as damage: %w", err)
+		}
+		return "open", nil
+	}
+	defer r.Close()
+	res, err := session.Replay(ctx, r, repokit.SessionName)
+	switch {
+	case errors.Is(err, store.ErrCorrupt):
+		return "replay", nil
+	case err != nil:
+		return "", fmt.Errorf("replay: not told as damage: %w", err)
+	case !res.Identical:
+		return "", fmt.Errorf("another answer: %+v", res.First)
+	case res.Receipts != receipts:
+		return "", fmt.Errorf("%d receipts of %d", res.Receipts, receipts)
+	}
+	report, err := care.Fsck(ctx, r, care.FsckOptions{})
+	if err != nil {
+		return "", fmt.Errorf("fsck: %w", err)
+	}
+	if len(report.Errors) > 0 {
+		return "fsck", nil
+	}
+	return "nowhere", nil
+}
+
+// TestReplayOfDamage flips bits in the files of a repository: replay and fsck tell, and a wrong
+// answer is never presented as identical. Bits of what holds no data (a filter, padding, options)
+// may go untold.
+func TestReplayOfDamage(t *testing.T) {
+	effort.Alone(t)
+	t.Parallel()
+	samples := effort.Pick(2, 6, 400)
+	reqs := repokit.Requests(t)[:12]
+	memory, change := repokit.DemoText(t)
+	base := testkit.NewCrashFS(nil, nil)
+	r, err := care.Init(t.Context(), repokit.CrashDir, repokit.By, core.Options{FS: base, Logf: repokit.Logf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := repokit.Record(r, reqs, memory, change, 10); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := testkit.Files(base, repokit.CrashDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(files)
+	rng := rand.New(rand.NewPCG(repokit.ReplaySeed, 0))
+	told := make(map[string]int)
+	for _, name := range files {
+		data, err := testkit.ReadFile(base, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 1
+		if path.Ext(name) == ".sst" {
+			n = samples
+		}
+		for range min(n, len(data)) {
+			at, bit := rng.IntN(len(data)), uint(rng.IntN(8))
+			clone := testkit.NewCrashFS(base.Clone(0, nil), nil)
+			if err := testkit.FlipBit(clone, name, at, bit); err != nil {
+				t.Fatal(err)
+			}
+			how, err := damaged(clone, len(reqs))
+			if err != nil {
+				t.Errorf("seed %d, %s, bit %d of byte %d of %d: %v",
+					repokit.ReplaySeed, name, bit, at, len(data), err)
+			}
+			told[path.Ext(name)+" "+how]++
+		}
+	}
+	t.Logf("%d files: %v", len(files), told)
+	if all := told[".sst open"] + told[".sst replay"] + told[".sst fsck"]; all < samples/2 {
+		t.Errorf("damage of tables was told %d times, want at least half of the time", all)
+	}
+}
+
+// TestReplayOfLies answers, for one block at a time that a replay reads, with something else that
+// no store verified. Replay tells, or the answer is the recorded one; it never panics. What a
+// store would have told, or a missing block, is always told as damage.
+func TestReplayOfLies(t *testing.T) {
+	effort.Alone(t)
+	stride := effort.Pick(13, 5, 1)
+	memory, change := repokit.DemoText(t)
+	base := mem.New()
+	opt := core.Options{ReadOnly: true}
+	r, err := care.New(t.Context(), base, repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reqs := repokit.Requests(t)
+	if err := repokit.Record(r, []retrieve.Request{reqs[0], reqs[2], reqs[3]}, memory, change, 2); err != nil {
+		t.Fatal(err)
+	}
+	truth := testkit.NewTamper(base)
+	r, err = care.New(t.Context(), truth, repokit.By, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replayed(t, r, 3)
+	blocks := truth.Read()
+	if len(blocks) < 100 {
+		t.Fatalf("replay read %d blocks", len(blocks))
+	}
+	rng := rand.New(rand.NewPCG(repokit.ReplaySeed, 1))
+	told, silent := 0, 0
+	for i := 0; i < len(blocks); i += stride {
+		for _, name := range slices.Sorted(maps.Keys(repokit.Lies)) {
+			lie := repokit.Lies[name]
+			liar := testkit.NewTamper(base)
+			liar.Lie = func(c ipld.CID, data []byte) ([]byte, error) {
+				if c != blocks[i] {
+					return data, nil
+				}
+				return lie(rng, c, data)
+			}
+			err := replayLie(t, liar, opt)
+			honest := name == "an error" || name == "nothing"
+			switch {
+			case err == nil && honest:
+				t.Errorf("seed %d, block %s: %s was not told", repokit.ReplaySeed, blocks[i], name)
+			case honest && !errors.Is(err, store.ErrCorrupt):
+				t.Errorf("seed %d, block %s: %s was told as %v", repokit.ReplaySeed, blocks[i], name, err)
+			case err == nil && name != "a flipped bit":
+				t.Errorf("seed %d, block %s: %s made no difference", repokit.ReplaySeed, blocks[i], name)
+			case err == nil: // in what no answer shows, as the hash of a tree's other branch
+				silent++
+			default:
+				told++
+			}
+		}
+	}
+	t.Logf("%d blocks read by replay: %d lies told, %d made no difference", len(blocks), told, silent)
+}
+
+// TestFsckNamesBlocks damages one block at a time, whether a replay reads it or not: fsck names it.
+func TestFsckNamesBlocks(t *testing.T) {
+	effort.Alone(t)
+	t.Parallel()
+	stride := effort.Pick(150, 60, 1)
+	base := mem.New()
+	r, err := care.New(t.Context(), base, repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory, change := repokit.DemoText(t)
+	if err := repokit.Record(r, repokit.Requests(t)[:3], memory, change, 3); err != nil {
+		t.Fatal(err)
+	}
+	var all []ipld.CID
+	var data bytes.Buffer // of all blocks
+	for _, blocks := range []store.Blocks{base.Facts(), base.Derived()} {
+		err := blocks.Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
+			all = append(all, b.CID)
+			data.Write(b.Data)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	rng := rand.New(rand.NewPCG(repokit.ReplaySeed, 4))
+	head, err := base.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	garbage := 0
+	for i := 0; i < len(all); i += stride {
+		derived, err := base.Derived().Has(t.Context(), all[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		reached := derived || all[i] == head.Operation ||
+			bytes.Contains(data.Bytes(), ipld.AppendLink(nil, all[i]))
+		for _, name := range slices.Sorted(maps.Keys(repokit.Lies)) {
+			if !reached && (name == "an error" || name == "nothing") {
+				garbage++ // nobody knows that it should be there
+				continue
+			}
+			liar := testkit.NewTamper(base)
+			liar.Lie = func(c ipld.CID, data []byte) ([]byte, error) {
+				if c != all[i] {
+					return data, nil
+				}
+				return repokit.Lies[name](rng, c, data)
+			}
+			r, err := care.New(t.Context(), liar, repokit.By, core.Options{ReadOnly: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := named(r, all[i]); err != nil {
+				t.Errorf("seed %d, %s in the place of %s: %v", repokit.ReplaySeed, name, all[i], err)
+			}
+		}
+	}
+	if garbage > len(all)/50 {
+		t.Errorf("%d of %d blocks are reached by nothing", garbage/2, len(all))
+	}
+}
+
+// named returns an error unless fsck names c. Only a full one notices what an old index lacks.
+func named(r *core.Repo, c ipld.CID) error {
+	for _, full := range []bool{false, true} {
+		report, err := care.Fsck(context.Background(), r, care.FsckOptions{Full: full})
+		if err != nil {
+			return err
+		}
+		for _, e := range report.Errors {
+			if e.CID == c || strings.Contains(e.Message, c.String()) {
+				return nil
+			}
+		}
+	}
+	return errors.New("fsck does not name it")
+}
+
+var errDifferent = errors.New("another answer")
+
+// replayLie replays over a store that lies and returns how it was told, nil where the answers are
+// the recorded ones.
+func replayLie(t *testing.T, liar store.Store, opt core.Options) error {
+	t.Helper()
+	r, err := care.New(t.Context(), liar, repokit.By, opt)
+	if err != nil {
+		return err
+	}
+	res, err := session.Replay(t.Context(), r, repokit.SessionName)
+	switch {
+	case err != nil:
+		return err
+	case !res.Identical:
+		return errDifferent
+	case res.Receipts != 3:
+		return fmt.Errorf("%d receipts", res.Receipts)
+	}
+	return nil
+}
+
+// TestReplayTellsDifferences records receipts that say something else than what is answered.
+func TestReplayTellsDifferences(t *testing.T) {
+	r := repokit.OpenMem(t)
+	repokit.Lines(t, r, repokit.TwoPeople)
+	a, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{Text: "infra"})
+	if err != nil || len(a.Items) == 0 {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	for name, change := range map[string]func(*retrieve.Answer){
+		"score":      func(a *retrieve.Answer) { a.Items[0].Score++ },
+		"rendered":   func(a *retrieve.Answer) { a.Items[0].Rendered += "x" },
+		"id":         func(a *retrieve.Answer) { a.Items[0].ID = graph.NodeID("other") },
+		"node":       func(a *retrieve.Answer) { a.Items[0].Node = ipld.Sum(ipld.DagCBOR, nil) },
+		"dropped":    func(a *retrieve.Answer) { a.Dropped++; a.Candidates++ },
+		"candidates": func(a *retrieve.Answer) { a.Candidates++ },
+	} {
+		t.Run(name, func(t *testing.T) {
+			forged := *a
+			forged.Items = append([]retrieve.Item(nil), a.Items...)
+			change(&forged)
+			if _, err := session.StartSession(t.Context(), r, name, session.SessionOptions{Stamp: repokit.By}); err != nil {
+				t.Fatal(err)
+			}
+			for i, answer := range []*retrieve.Answer{a, &forged, a} {
+				if _, err := session.Record(t.Context(), r, name, answer, repokit.By); err != nil {
+					t.Fatalf("record %d: %v", i, err)
+				}
+			}
+			res, err := session.Replay(t.Context(), r, name)
+			if err != nil || res.Identical || res.First == nil {
+				t.Fatalf("%+v, %v", res, err)
+			}
+			if res.First.Number != 1 || res.First.Field != name || res.Receipts != 2 {
+				t.Errorf("%d receipts, first difference %+v", res.Receipts, res.First)
+			}
+		})
+	}
+}

@@ -1,0 +1,217 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+)
+
+// maxStem is how many bytes of a session's name begin that of a chain beside it: with a CID after it, and the name of a
+// remote before it, that is a name of a ref still.
+const maxStem = 64
+
+// BesideSession returns the name under which a chain of a session is kept beside others: first is its first record that
+// none of these has.
+func BesideSession(session string, first ipld.CID) string {
+	return sessionStem(session) + "." + first.String()
+}
+
+// sessionStem returns how the names of all chains of a session begin.
+func sessionStem(session string) string {
+	if len(session) <= maxStem {
+		return session
+	}
+	cut := strings.ToValidUTF8(session[:maxStem], "") // of a character that is cut
+	return strings.TrimRight(cut, "/.")
+}
+
+// KeptChain is a chain of a session that is here.
+type KeptChain struct {
+	ref graph.RefName
+	Tip SessionEntry
+}
+
+// PlaceSession decides where a chain of a session goes that another repository has (SPEC 13.5): to is its newest record,
+// and at tells of all refs with a prefix. ok is false where it is here already.
+func PlaceSession(
+	ctx context.Context, get store.Getter, to ipld.CID, at func(prefix string) (map[graph.RefName]ipld.CID, error),
+) (change core.RefChange, ok bool, err error) {
+	z, err := ReadSession(ctx, get, to)
+	if err != nil {
+		return change, false, err
+	}
+	own := graph.RefName(graph.Sessions + z.Record.Name)
+	refs, err := at(graph.Sessions + sessionStem(z.Record.Name))
+	if err != nil {
+		return change, false, err
+	}
+	kept, err := chainsOf(ctx, get, z.Record.Name, refs)
+	if err != nil {
+		return change, false, err
+	}
+	if c, grown, err := GrownFrom(ctx, get, z, kept); err != nil || grown {
+		return core.RefChange{Ref: c.ref, From: c.Tip.CID, To: to}, grown && c.Tip.CID != to, err
+	}
+	shared := int64(0)
+	for _, c := range kept {
+		n, err := sharedRecords(ctx, get, z, c.Tip)
+		if err != nil || n == z.Record.Seq+1 {
+			return change, false, err
+		}
+		shared = max(shared, n)
+	}
+	if !refs[own].Defined() {
+		return core.RefChange{Ref: own, To: to}, true, nil
+	}
+	first, err := recordAt(ctx, get, z, shared)
+	if err != nil {
+		return change, false, err
+	}
+	change = core.RefChange{Ref: graph.RefName(graph.Sessions + BesideSession(z.Record.Name, first.CID)), To: to}
+	if refs[change.Ref].Defined() {
+		return change, false, fmt.Errorf("session %q: %w: what is at %s is no chain of it: remove that session, and take it in "+
+			"again", z.Record.Name, fs.ErrExist, change.Ref)
+	}
+	return change, true, nil
+}
+
+// chainsOf returns the chains of a session among refs.
+func chainsOf(
+	ctx context.Context, get store.Getter, session string, refs map[graph.RefName]ipld.CID,
+) (out []KeptChain, err error) {
+	for ref, c := range refs {
+		tip, err := ReadSession(ctx, get, c)
+		if err != nil {
+			return nil, err
+		}
+		if tip.Record.Name == session {
+			out = append(out, KeptChain{ref, tip})
+		}
+	}
+	return out, nil
+}
+
+// Placed is the records of chains of one session that a request has placed: each chain is read once, as far down as the
+// lowest record that is to be placed after it.
+type Placed struct {
+	Seen    map[ipld.CID]bool
+	Reading []SessionEntry // the lowest record that was read of each chain
+}
+
+// Has reports whether a record is in a chain that was placed.
+func (p *Placed) Has(ctx context.Context, get store.Getter, z SessionEntry) (bool, error) {
+	var more []SessionEntry
+	for _, e := range p.Reading {
+		met := false
+		for !met && e.Record.Seq > z.Record.Seq {
+			var err error
+			if e, err = ReadSession(ctx, get, e.Record.Prev); err != nil {
+				return false, err
+			}
+			met = p.Seen[e.CID] // another chain has the rest
+			p.Seen[e.CID] = true
+		}
+		if !met {
+			more = append(more, e)
+		}
+	}
+	p.Reading = more
+	return p.Seen[z.CID], nil
+}
+
+// GrownFrom returns the chain whose newest record is the newest of z that is one. It reads z down to the shortest chain.
+func GrownFrom(ctx context.Context, get store.Getter, z SessionEntry, kept []KeptChain) (c KeptChain, ok bool, err error) {
+	tips, low := make(map[ipld.CID]KeptChain), z.Record.Seq+1
+	for _, k := range kept {
+		if k.Tip.Record.Seq <= z.Record.Seq {
+			tips[k.Tip.CID], low = k, min(low, k.Tip.Record.Seq)
+		}
+	}
+	for e := z; ; {
+		if c, ok = tips[e.CID]; ok || e.Record.Seq <= low {
+			return c, ok, nil
+		}
+		if e, err = ReadSession(ctx, get, e.Record.Prev); err != nil {
+			return c, false, err
+		}
+	}
+}
+
+// sharedRecords returns how many records two chains begin with in common.
+func sharedRecords(ctx context.Context, get store.Getter, a, b SessionEntry) (n int64, err error) {
+	for a.CID != b.CID {
+		at := max(a.Record.Seq, b.Record.Seq)
+		for _, e := range []*SessionEntry{&a, &b} {
+			if e.Record.Seq < at {
+				continue
+			}
+			if at == 0 {
+				return 0, nil
+			}
+			if *e, err = ReadSession(ctx, get, e.Record.Prev); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return a.Record.Seq + 1, nil
+}
+
+// recordAt returns the record of a chain with a number.
+func recordAt(ctx context.Context, get store.Getter, e SessionEntry, seq int64) (SessionEntry, error) {
+	var err error
+	for err == nil && e.Record.Seq > seq {
+		e, err = ReadSession(ctx, get, e.Record.Prev)
+	}
+	return e, err
+}
+
+// LastCommits returns the commits that the newest record of a session names: what its receipt is of, or what it is
+// pinned to.
+func LastCommits(ctx context.Context, r *core.Repo, tip ipld.CID) ([]ipld.CID, error) {
+	e, err := ReadSession(ctx, r.Facts(), tip)
+	if err != nil {
+		return nil, err
+	}
+	var out []ipld.CID
+	if e.Record.Commit.Defined() {
+		out = append(out, e.Record.Commit)
+	}
+	if e.Record.Receipt.Defined() {
+		rec, err := read(ctx, r.Facts(), e.Record.Receipt, retrieve.KindReceipt, retrieve.DecodeReceipt)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rec.Commits...)
+	}
+	return out, nil
+}
+
+// IsSessionRef reports whether a ref is that of a session.
+func IsSessionRef(r core.Ref) bool { return strings.HasPrefix(string(r.Name), graph.Sessions) }
+
+// IsSession reports whether a block is a record of a session that is here.
+func IsSession(ctx context.Context, r *core.Repo, c ipld.CID) (bool, error) {
+	block, err := r.Facts().Get(ctx, c)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, &state.NotFoundError{What: "block", Name: c.String()}
+	}
+	return err == nil && ipld.RecordKind(block) == retrieve.KindSession, err
+}
+
+// HasRecord reports whether a record of a session is here.
+func HasRecord(ctx context.Context, r *core.Repo, c ipld.CID) (bool, error) {
+	is, err := IsSession(ctx, r, c)
+	if IsMissing(err) {
+		return false, nil
+	}
+	return is, err
+}

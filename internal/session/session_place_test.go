@@ -1,0 +1,201 @@
+package session_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/cases"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// TestChainVectors keeps chains of sessions beside each other as clause 13.5 says.
+func TestChainVectors(t *testing.T) {
+	for _, v := range cases.Read(t, "../../spec/vectors/chains.jsonl") {
+		var in struct {
+			Records []string
+			Refs    map[graph.RefName]string
+			Place   string
+		}
+		cases.Parse(t, v.Input, &in)
+		blocks := mem.New().Facts()
+		for _, text := range in.Records {
+			if err := blocks.Put(t.Context(), store.NewBlock(ipld.DagCBOR, cases.Bytes(t, text))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		refs := make(map[graph.RefName]ipld.CID)
+		for name, at := range in.Refs {
+			refs[name] = cidOfText(t, at)
+		}
+		at := func(prefix string) (map[graph.RefName]ipld.CID, error) {
+			out := maps.Clone(refs)
+			maps.DeleteFunc(out, func(name graph.RefName, _ ipld.CID) bool { return !strings.HasPrefix(string(name), prefix) })
+			return out, nil
+		}
+		change, moves, err := session.PlaceSession(t.Context(), blocks, cidOfText(t, in.Place), at)
+		if v.Fails != "" {
+			if !errors.Is(err, fs.ErrExist) {
+				t.Errorf("%s: error %v, want %s", v.Path(), err, v.Fails)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", v.Path(), err)
+			continue
+		}
+		if moves {
+			if change.From != refs[change.Ref] {
+				t.Errorf("%s: it was at %s, not at %s", v.Path(), refs[change.Ref], change.From)
+			}
+			refs[change.Ref] = change.To
+		}
+		var want struct{ Refs map[graph.RefName]string }
+		cases.Parse(t, v.Expect, &want)
+		got := make(map[graph.RefName]string)
+		for name, c := range refs {
+			got[name] = c.String()
+			if err := graph.ValidateRef(name); err != nil {
+				t.Errorf("%s: %v", v.Path(), err)
+			}
+		}
+		if !maps.Equal(got, want.Refs) {
+			t.Errorf("%s: %v, want %v", v.Path(), got, want.Refs)
+		}
+	}
+}
+
+func cidOfText(t *testing.T, text string) ipld.CID {
+	t.Helper()
+	c, err := ipld.ParseCID(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestDamagedSessionStopsNoPack takes in a pack without sessions where a record of a session here cannot be read.
+func TestDamagedSessionStopsNoPack(t *testing.T) {
+	by := state.Stamp{Author: "erin", Time: 1_780_000_000_000_000, Command: []string{"test"}}
+	var both [2]*core.Repo
+	for i := range both {
+		r, err := care.New(t.Context(), mem.New(), by, core.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = r.Close() }()
+		both[i] = r
+	}
+	from, to := both[0], both[1]
+	pack := func(refs ...core.Ref) error {
+		var b bytes.Buffer
+		if _, err := exchange.Pack(t.Context(), from, &b, exchange.PackOptions{Refs: refs}); err != nil {
+			t.Fatal(err)
+		}
+		opt := exchange.ReceiveOptions{Stamp: by}
+		for _, ref := range refs {
+			opt.Updates = append(opt.Updates, exchange.RefUpdate{Ref: ref.Name, To: ref.Target})
+		}
+		_, err := exchange.Receive(t.Context(), to, bytes.NewReader(b.Bytes()), int64(b.Len()), opt)
+		return err
+	}
+	line := `{"node":{"key":"a","type":"Note","summary":"alpha"}}`
+	res, err := from.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "x"), core.CommitOptions{Stamp: by})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.StartSession(t.Context(), from, "whole", session.SessionOptions{Stamp: by, Follow: true}); err != nil {
+		t.Fatal(err)
+	}
+	tip, err := session.Session(t.Context(), from, "whole")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = to.TransactOnce(t.Context(), by, func(x *core.Tx) error {
+		c, err := x.Put(t.Context(), []byte("\xa2av\x01dkindgsession"))
+		x.SetRef("refs/sessions/newer", c)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pack(core.Ref{Name: "refs/heads/main", Target: res.Commit}); err != nil {
+		t.Errorf("a pack without sessions: %v", err)
+	}
+	if err := pack(core.Ref{Name: "refs/sessions/whole", Target: tip.CID}); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("a pack with a session: %v", err)
+	}
+}
+
+// countedGets counts the reads of a store's blocks.
+type countedGets struct {
+	store.Store
+	n int
+}
+
+func (c *countedGets) Facts() store.Blocks { return &countedBlocks{c.Store.Facts(), c} }
+
+type countedBlocks struct {
+	store.Blocks
+	of *countedGets
+}
+
+func (b *countedBlocks) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
+	b.of.n++
+	return b.Blocks.Get(ctx, c)
+}
+
+// TestPlacingReadsChainsOnce places each record of a long chain in one request, the newest first and many times.
+func TestPlacingReadsChainsOnce(t *testing.T) {
+	const records = 300
+	blocks := &countedGets{Store: mem.New()}
+	by := state.Stamp{Author: "erin", Time: 1_780_000_000_000_000, Command: []string{"test"}}
+	r, err := care.New(t.Context(), blocks, by, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	var chain []ipld.CID
+	rec := retrieve.Session{Name: "s", Actor: "erin", Follow: true, Time: by.Time}
+	for range records {
+		block := store.NewBlock(ipld.DagCBOR, rec.Encode())
+		if err := blocks.Facts().Put(t.Context(), block); err != nil {
+			t.Fatal(err)
+		}
+		chain, rec.Prev, rec.Seq = append(chain, block.CID), block.CID, rec.Seq+1
+	}
+	v, err := r.Current(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	im := &exchange.Importer{Ctx: t.Context(), Repo: r, Over: r, Placed: make(map[string]*session.Placed)}
+	var done []core.RefChange
+	blocks.n = 0
+	for range 2 {
+		for _, c := range slices.Backward(chain) {
+			if done, err = im.Beside(v, c, done); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if len(done) != 1 || done[0].Ref != "refs/sessions/s" || done[0].To != chain[records-1] {
+		t.Errorf("it changes %+v", done)
+	}
+	if blocks.n > 4*records {
+		t.Errorf("%d updates of %d records read %d blocks", 2*records, records, blocks.n)
+	}
+}

@@ -1,0 +1,324 @@
+package session_test
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// second is the error of a call with one other result.
+func second[T any](_ T, err error) error { return err }
+
+func startSession(
+	t testing.TB, r *core.Repo, name string, opt session.SessionOptions,
+) *retrieve.Session {
+	t.Helper()
+	if opt.Author == "" {
+		opt.Stamp = repokit.By
+	}
+	s, err := session.StartSession(t.Context(), r, name, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func retrieveIn(t testing.TB, r *core.Repo, name, text string) (*retrieve.Answer, ipld.CID) {
+	t.Helper()
+	a, c, err := session.RetrieveIn(t.Context(), r, name, retrieve.Request{Text: text, Floor: retrieve.FloorRest}, repokit.By)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, c
+}
+
+// TestPinnedSession answers from the commit the session began with, until it is advanced.
+func TestPinnedSession(t *testing.T) {
+	r := repokit.OpenMem(t)
+	first := repokit.Lines(t, r, repokit.TwoPeople).Commit
+	stamp := repokit.By
+	stamp.Agent, stamp.Task = "helper 2.1", "answer mails"
+	startSession(t, r, "work", session.SessionOptions{Stamp: stamp})
+	later := repokit.Lines(t, r,
+		`{"node":{"key":"bob","type":"Person","summary":"Bob leads infra now"}}`).Commit
+	before, one := retrieveIn(t, r, "work", "infra")
+	if before.Commit != first || len(before.Items) != 2 {
+		t.Errorf("answer of %s with %d items, want %s with 2", before.Commit, len(before.Items), first)
+	}
+	if _, err := session.AdvanceSession(t.Context(), r, "work", "HEAD", repokit.By); err != nil {
+		t.Fatal(err)
+	}
+	after, two := retrieveIn(t, r, "work", "infra")
+	if after.Commit != later || len(after.Items) != 3 {
+		t.Errorf("advanced: answer of %s with %d items", after.Commit, len(after.Items))
+	}
+	if _, err := session.AdvanceSession(t.Context(), r, "work", "HEAD~1", repokit.By); err != nil {
+		t.Fatal(err)
+	}
+	back, three := retrieveIn(t, r, "work", "infra")
+	if diff := cmp.Diff(render(before), render(back)); diff != "" || one != three {
+		t.Errorf("pinned back: receipts %s and %s, %s", one, three, diff)
+	}
+	if _, err := session.EndSession(t.Context(), r, "work", repokit.By); err != nil {
+		t.Fatal(err)
+	}
+	recs := repokit.Chain(t, r, "work")
+	var got []ipld.CID
+	for _, rec := range recs {
+		got = append(got, rec.Receipt)
+	}
+	none := ipld.CID{}
+	repokit.Same(t, "receipts", []ipld.CID{none, one, none, two, none, three, none}, got)
+	for i, rec := range recs {
+		want := first
+		if i == 2 || i == 3 {
+			want = later
+		}
+		if rec.Commit != want || rec.Agent != stamp.Agent || rec.Task != stamp.Task ||
+			rec.Actor != repokit.By.Author || rec.Ended != (i == len(recs)-1) {
+			t.Errorf("record %d: %+v", i, rec)
+		}
+	}
+	res, err := session.Replay(t.Context(), r, "work")
+	if err != nil || !res.Identical || res.Receipts != 3 {
+		t.Errorf("replay %+v, %v", res, err)
+	}
+}
+
+func render(a *retrieve.Answer) (texts []string) {
+	for _, item := range a.Items {
+		texts = append(texts, item.Rendered)
+	}
+	return texts
+}
+
+// TestFollowingSession answers from HEAD, wherever it is.
+func TestFollowingSession(t *testing.T) {
+	r := repokit.OpenMem(t)
+	startSession(t, r, "live", session.SessionOptions{Follow: true}) // before there is a commit
+	if _, _, err := session.RetrieveIn(t.Context(), r, "live", retrieve.Request{}, repokit.By); !errors.Is(err,
+		store.ErrNotFound) {
+		t.Errorf("nothing to answer from: %v", err)
+	}
+	var want []ipld.CID
+	for _, text := range []string{repokit.TwoPeople, `{"node":{"key":"bob","type":"Person"}}`} {
+		want = append(want, repokit.Lines(t, r, text).Commit)
+		if a, _ := retrieveIn(t, r, "live", "infra"); a.Commit != want[len(want)-1] {
+			t.Errorf("answer of %s, want HEAD", a.Commit)
+		}
+	}
+	if _, err := session.AdvanceSession(t.Context(), r, "live", "HEAD~1", repokit.By); !errors.Is(err,
+		state.ErrInvalid) {
+		t.Errorf("advance of a session that follows: %v", err)
+	}
+	res, err := session.Replay(t.Context(), r, "live")
+	if err != nil || !res.Identical || res.Receipts != 2 {
+		t.Errorf("replay %+v, %v", res, err)
+	}
+}
+
+// TestDefaultSession keeps receipts of no session.
+func TestDefaultSession(t *testing.T) {
+	r := repokit.OpenMem(t)
+	repokit.Lines(t, r, repokit.TwoPeople)
+	_, one := retrieveIn(t, r, session.DefaultSession, "infra")
+	repokit.Lines(t, r, `{"node":{"key":"bob","type":"Person","summary":"infra"}}`)
+	a, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{Text: "infra"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := session.Record(t.Context(), r, session.DefaultSession, a, repokit.By)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recs := repokit.Chain(t, r, session.DefaultSession)
+	if len(recs) != 3 || !recs[0].Follow || recs[1].Receipt != one || recs[2].Receipt != two {
+		t.Errorf("%d records", len(recs))
+	}
+	rec, req, err := session.Receipt(t.Context(), r, two)
+	if err != nil || req.Text != "infra" || len(rec.Items) != len(a.Items) {
+		t.Errorf("receipt %+v of %+v, %v", rec, req, err)
+	}
+	all, err := session.Sessions(t.Context(), r)
+	if err != nil || len(all) != 1 || all[0].Record.Name != session.DefaultSession {
+		t.Errorf("sessions %+v, %v", all, err)
+	}
+}
+
+func TestSessionRefusals(t *testing.T) {
+	r := repokit.OpenMem(t)
+	_, err := session.StartSession(t.Context(), r, "early", session.SessionOptions{Stamp: repokit.By})
+	if !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("pinned before the first commit: %v", err)
+	}
+	repokit.Lines(t, r, repokit.TwoPeople)
+	startSession(t, r, "done", session.SessionOptions{})
+	if _, err := session.EndSession(t.Context(), r, "done", repokit.By); err != nil {
+		t.Fatal(err)
+	}
+	const nobody = "nobody"
+	ctx, req := t.Context(), retrieve.Request{Text: "infra"}
+	a, err := rank.Retrieve(ctx, repokit.Head(t, r), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := r.Refs(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	anonymous := session.SessionOptions{Follow: true, Stamp: state.Stamp{Time: 1}}
+	retrieveFrom := func(name string, req retrieve.Request) error {
+		_, _, err := session.RetrieveIn(ctx, r, name, req, repokit.By)
+		return err
+	}
+	startAs := func(name string, opt session.SessionOptions) error {
+		return second(session.StartSession(ctx, r, name, opt))
+	}
+	for name, c := range map[string]struct{ want, got error }{
+		"exists":      {fs.ErrExist, startAs("done", session.SessionOptions{Stamp: repokit.By})},
+		"no revision": {store.ErrNotFound, startAs("n", session.SessionOptions{Stamp: repokit.By, At: "nope"})},
+		"no author":   {state.ErrInvalid, startAs("new", anonymous)},
+		"bad name":    {state.ErrInvalid, startAs("a..b", session.SessionOptions{Stamp: repokit.By})},
+		"long name": {state.ErrInvalid,
+			startAs(strings.Repeat("n", 256), session.SessionOptions{Stamp: repokit.By})},
+		"unknown, retrieve": {store.ErrNotFound, retrieveFrom(nobody, req)},
+		"unknown, record":   {store.ErrNotFound, second(session.Record(ctx, r, nobody, a, repokit.By))},
+		"unknown, read":     {store.ErrNotFound, second(session.Session(ctx, r, nobody))},
+		"unknown, advance":  {store.ErrNotFound, second(session.AdvanceSession(ctx, r, nobody, "HEAD", repokit.By))},
+		"unknown, end":      {store.ErrNotFound, second(session.EndSession(ctx, r, nobody, repokit.By))},
+		"unknown, rm":       {store.ErrNotFound, session.RemoveSession(ctx, r, nobody, repokit.By)},
+		"ended, retrieve":   {state.ErrInvalid, retrieveFrom("done", req)},
+		"ended, record":     {state.ErrInvalid, second(session.Record(ctx, r, "done", a, repokit.By))},
+		"ended, advance":    {state.ErrInvalid, second(session.AdvanceSession(ctx, r, "done", "HEAD", repokit.By))},
+		"ended, end":        {state.ErrInvalid, second(session.EndSession(ctx, r, "done", repokit.By))},
+		"bad request": {retrieve.ErrRequest,
+			retrieveFrom(session.DefaultSession, retrieve.Request{Limit: new(-1)})},
+	} {
+		if !errors.Is(c.got, c.want) {
+			t.Errorf("%s: error %v, want %v", name, c.got, c.want)
+		}
+	}
+	after, err := r.Refs(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal := cmp.Comparer(func(a, b ipld.CID) bool { return a == b })
+	if diff := cmp.Diff(before, after, equal); diff != "" {
+		t.Errorf("refused calls changed refs: %s", diff)
+	}
+}
+
+// TestRemovedSession removes a session: its name is free, and its receipts can still be replayed.
+func TestRemovedSession(t *testing.T) {
+	r := repokit.OpenMem(t)
+	repokit.Lines(t, r, repokit.TwoPeople)
+	startSession(t, r, "s", session.SessionOptions{})
+	_, receipt := retrieveIn(t, r, "s", "infra")
+	if err := session.RemoveSession(t.Context(), r, "s", repokit.By); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.Session(t.Context(), r, "s"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("removed session: %v", err)
+	}
+	if all, err := session.Sessions(t.Context(), r); err != nil || len(all) != 0 {
+		t.Errorf("sessions %v, %v", all, err)
+	}
+	res, err := session.Replay(t.Context(), r, receipt.String())
+	if err != nil || !res.Identical {
+		t.Errorf("replay of its receipt: %+v, %v", res, err)
+	}
+	startSession(t, r, "s", session.SessionOptions{})
+	if recs := repokit.Chain(t, r, "s"); len(recs) != 1 {
+		t.Errorf("a session of the same name has %d records", len(recs))
+	}
+}
+
+// TestOperations checks that each change of refs is one operation, that says who and what, and
+// that reading and refused writes are none.
+func TestOperations(t *testing.T) {
+	st := mem.New()
+	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want [][]string
+	as := func(words ...string) state.Stamp {
+		stamp := repokit.By
+		stamp.Time += graph.Time(len(want))
+		stamp.Command = words
+		want = append(want, words)
+		return stamp
+	}
+	want = append(want, repokit.By.Command) // init
+	ctx := t.Context()
+	commitAs := func(text string, stamp state.Stamp) error {
+		_, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(text), ""),
+			core.CommitOptions{Stamp: stamp})
+		return err
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(commitAs(repokit.TwoPeople, as("commit", "--message")))
+	must(commitAs(repokit.TwoPeople, repokit.By)) // nothing to commit: no operation
+	if err := commitAs(`{"node":{}}`, repokit.By); err == nil {
+		t.Error("a bad line was committed")
+	}
+	_, err = session.StartSession(ctx, r, "s", session.SessionOptions{Stamp: as("session", "start")})
+	must(err)
+	_, _, err = session.RetrieveIn(ctx, r, "s", retrieve.Request{Text: "infra"}, as("retrieve"))
+	must(err)
+	_, err = rank.Retrieve(ctx, repokit.Head(t, r), retrieve.Request{Text: "infra"})
+	must(err)
+	_, err = session.AdvanceSession(ctx, r, "s", "HEAD", as("session", "advance"))
+	must(err)
+	_, err = session.EndSession(ctx, r, "s", as("session", "end"))
+	must(err)
+	must(session.RemoveSession(ctx, r, "s", as("session", "rm")))
+	_, err = r.StageChanges(ctx, state.ReadChanges(strings.NewReader(`{"node":{"key":"x","type":"T"}}`),
+		""), core.StageOptions{Stamp: as("add")})
+	must(err)
+	_, err = r.CommitStaged(ctx, "", core.CommitOptions{Stamp: as("commit")})
+	must(err)
+	must(r.Unstage(ctx, "", repokit.By)) // nothing is staged: no operation
+	_, err = r.RebuildIndex(ctx, "HEAD")
+	must(err)
+
+	newest, err := st.Head(ctx)
+	must(err)
+	seq := newest.Seq
+	for op, err := range commit.Operations(ctx, st.Facts(), newest.Operation) {
+		must(err)
+		if op.Operation.Seq != seq {
+			t.Fatalf("operation %d, want %d", op.Operation.Seq, seq)
+		}
+		seq--
+		words := want[seq]
+		if diff := cmp.Diff(words, op.Operation.Command); diff != "" || op.Operation.Actor != repokit.By.Author {
+			t.Errorf("operation %d by %q: %s", op.Operation.Seq, op.Operation.Actor, diff)
+		}
+	}
+	if seq != 0 || newest.Seq != uint64(len(want)) {
+		t.Errorf("%d operations, %d not seen, want %d", newest.Seq, seq, len(want))
+	}
+	repokit.CheckClean(t, r)
+}

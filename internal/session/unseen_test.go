@@ -1,0 +1,138 @@
+package session_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	sessionpkg "github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+)
+
+// boats returns change lines of n nodes with one word.
+func boats(n int) string {
+	var out []string
+	for i := range n {
+		out = append(out, fmt.Sprintf(`{"node":{"key":"n%d","type":"Note","summary":"boat"}}`, i))
+	}
+	return strings.Join(out, "\n")
+}
+
+func unseenIn(
+	t testing.TB, r *core.Repo, session string, req retrieve.Request,
+) *retrieve.Answer {
+	t.Helper()
+	req.Text, req.Unseen = "boat", true
+	a, _, err := sessionpkg.RetrieveIn(t.Context(), r, session, req, repokit.By)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// TestUnseen asks a session again and again, until it has seen everything, and replays it.
+func TestUnseen(t *testing.T) {
+	r := repokit.OpenMem(t)
+	repokit.Lines(t, r, boats(25))
+	startSession(t, r, "work", sessionpkg.SessionOptions{})
+	seen := map[graph.ID]bool{graph.NodeID("n7"): true}
+	for i, want := range []int{10, 10, 4, 0} {
+		a := unseenIn(t, r, "work", retrieve.Request{ExcludeNames: []string{"n7"}})
+		if len(a.Items) != want || a.Request.Unseen || a.Request.UnseenFrom != 0 {
+			t.Fatalf("time %d: %d items, want %d; %+v", i, len(a.Items), want, a.Request)
+		}
+		for _, item := range a.Items {
+			if seen[item.ID] {
+				t.Errorf("time %d: %s comes again", i, item.Key)
+			}
+			seen[item.ID] = true
+		}
+	}
+	// The default session has shown nothing yet, and needs not be there.
+	if a := unseenIn(t, r, sessionpkg.DefaultSession, retrieve.Request{}); len(a.Items) != 10 {
+		t.Errorf("%d items", len(a.Items))
+	}
+	if a := unseenIn(t, r, sessionpkg.DefaultSession, retrieve.Request{Limit: new(0)}); len(a.Items) != 15 {
+		t.Errorf("%d items left", len(a.Items))
+	}
+	for name, n := range map[string]int{"work": 4, sessionpkg.DefaultSession: 2} {
+		res, err := sessionpkg.Replay(t.Context(), r, name)
+		if err != nil || !res.Identical || res.Receipts != n {
+			t.Errorf("%s: %+v, %v", name, res, err)
+		}
+	}
+}
+
+// TestUnseenCut shows more than a request can exclude.
+func TestUnseenCut(t *testing.T) {
+	r := repokit.OpenMem(t)
+	repokit.Lines(t, r, boats(1100))
+	startSession(t, r, "work", sessionpkg.SessionOptions{})
+	whole := retrieve.Request{Limit: new(600), Budget: new(0), Expand: new(0), Floor: retrieve.FloorRest}
+	first := unseenIn(t, r, "work", whole)  // record 1
+	second := unseenIn(t, r, "work", whole) // record 2
+	if len(first.Items) != 600 || len(second.Items) != 500 || len(second.Warnings) != 0 {
+		t.Fatalf("%d and %d items, warnings %v", len(first.Items), len(second.Items),
+			second.Warnings)
+	}
+	third := unseenIn(t, r, "work", whole)
+	if third.Request.UnseenFrom != 2 || len(third.Request.Exclude) != 500 ||
+		len(third.Items) != 600 {
+		t.Errorf("from %d, %d excluded, %d items", third.Request.UnseenFrom,
+			len(third.Request.Exclude), len(third.Items))
+	}
+	if len(third.Warnings) != 1 || third.Warnings[0].Code != retrieve.UnseenCut {
+		t.Errorf("warnings %v", third.Warnings)
+	}
+	if res, err := sessionpkg.Replay(t.Context(), r, "work"); err != nil || !res.Identical {
+		t.Errorf("replay %+v, %v", res, err)
+	}
+}
+
+// TestExcludeNames resolves names at the commit, and refuses those that exclude nothing.
+func TestExcludeNames(t *testing.T) {
+	r := repokit.OpenMem(t)
+	repokit.Lines(t, r, boats(3))
+	snap, err := r.Snapshot(t.Context(), "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n1 := graph.NodeID("n1").String()
+	for _, name := range []string{"n1", "key:n1", n1, "id:" + n1, n1[:9]} {
+		a, err := rank.Retrieve(t.Context(), snap, retrieve.Request{ExcludeNames: []string{name}})
+		if err != nil || len(a.Items) != 2 || len(a.Request.Exclude) != 1 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	gone := graph.NodeID("gone").String()
+	for _, name := range []string{gone, "id:" + gone} {
+		a, err := rank.Retrieve(t.Context(), snap, retrieve.Request{ExcludeNames: []string{name}})
+		if err != nil || len(a.Items) != 3 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, name := range []string{"nobody", "key:" + n1, "id:n1", "00000000-0000"} {
+		_, err := rank.Retrieve(t.Context(), snap, retrieve.Request{ExcludeNames: []string{name}})
+		if !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := rank.Retrieve(t.Context(), snap, retrieve.Request{Unseen: true}); !errors.Is(err,
+		retrieve.ErrRequest) {
+		t.Errorf("unseen without a session: %v", err)
+	}
+	_, err = sessionpkg.Unseen(t.Context(), r, "none", snap, retrieve.Request{Unseen: true})
+	if !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("unseen in no session: %v", err)
+	}
+	many := retrieve.Request{ExcludeNames: make([]string, retrieve.MaxExclude+1)}
+	if _, err := rank.Retrieve(t.Context(), snap, many); !errors.Is(err, retrieve.ErrRequest) {
+		t.Errorf("too many names: %v", err)
+	}
+}

@@ -1,0 +1,323 @@
+package state
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+// ChangeKind tells how an item differs between two states.
+type ChangeKind string
+
+const (
+	Added   ChangeKind = "added"
+	Changed ChangeKind = "changed"
+	Removed ChangeKind = "removed"
+)
+
+// FieldDiff is one field that differs. Properties are named props.NAME. Times read as RFC 3339
+// strings and ids as UUIDs.
+type FieldDiff struct {
+	Field    string
+	Old, New *ipld.Value // nil where absent
+}
+
+// NodeDiff is one node that differs.
+type NodeDiff struct {
+	ID     graph.ID
+	Kind   ChangeKind
+	Old    *graph.Node // nil where added
+	New    *graph.Node // nil where removed
+	Mark   bool        // whether the node's mark is among the fields
+	Fields []FieldDiff
+}
+
+// Node returns the node after the change, or before it where it was removed.
+func (d *NodeDiff) Node() *graph.Node {
+	if d.New != nil {
+		return d.New
+	}
+	return d.Old
+}
+
+// EdgeDiff is one edge that differs.
+type EdgeDiff struct {
+	ID     graph.ID
+	Kind   ChangeKind
+	Old    *graph.Edge // nil where added
+	New    *graph.Edge // nil where removed
+	Fields []FieldDiff
+}
+
+// Edge returns the edge after the change, or before it where it was removed.
+func (d *EdgeDiff) Edge() *graph.Edge {
+	if d.New != nil {
+		return d.New
+	}
+	return d.Old
+}
+
+// Counts are numbers of items that differ.
+type Counts struct {
+	Added   int `json:"added"`
+	Changed int `json:"changed"`
+	Removed int `json:"removed"`
+}
+
+// Count counts one that differs.
+func (c *Counts) Count(kind ChangeKind) {
+	switch kind {
+	case Added:
+		c.Added++
+	case Removed:
+		c.Removed++
+	case Changed:
+		c.Changed++
+	}
+}
+
+// Add adds counts.
+func (c *Counts) Add(n Counts) {
+	c.Added, c.Changed, c.Removed = c.Added+n.Added, c.Changed+n.Changed, c.Removed+n.Removed
+}
+
+// Zero reports whether nothing differs.
+func (c Counts) Zero() bool { return c == Counts{} }
+
+// Diff compares two snapshots.
+type Diff struct{ From, To *State }
+
+// Nodes yields the nodes that differ, in id order. A node whose mark differs is among them, with
+// the field "mark".
+func (d Diff) Nodes(ctx context.Context) iter.Seq2[NodeDiff, error] {
+	return func(yield func(NodeDiff, error) bool) {
+		marks, err := d.MarkIDs(ctx, graph.OnNode)
+		if err != nil {
+			yield(NodeDiff{}, err)
+			return
+		}
+		for id, err := range MergeIDs(prolly.Diff(ctx, d.From.Nodes, d.To.Nodes), marks) {
+			var nd NodeDiff
+			if err == nil {
+				nd, err = d.node(ctx, id)
+			}
+			if !yield(nd, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Edges yields the edges that differ, in id order, those whose mark differs included.
+func (d Diff) Edges(ctx context.Context) iter.Seq2[EdgeDiff, error] {
+	return func(yield func(EdgeDiff, error) bool) {
+		marks, err := d.MarkIDs(ctx, graph.OnEdge)
+		if err != nil {
+			yield(EdgeDiff{}, err)
+			return
+		}
+		for id, err := range MergeIDs(prolly.Diff(ctx, d.From.Edges, d.To.Edges), marks) {
+			var ed EdgeDiff
+			if err == nil {
+				ed, err = d.edge(ctx, id)
+			}
+			if !yield(ed, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Count counts the nodes and edges that differ, marks included. What is in one of the states alone
+// it need not read.
+func (d Diff) Count(ctx context.Context) (nodes, edges Counts, err error) {
+	if nodes, err = d.count(ctx, graph.OnNode); err == nil {
+		edges, err = d.count(ctx, graph.OnEdge)
+	}
+	return nodes, edges, err
+}
+
+func (d Diff) count(ctx context.Context, on graph.Target) (Counts, error) {
+	from, to := d.Trees(on)
+	n, err := prolly.CountDiff(ctx, from, to)
+	out := Counts{int(n.Added), int(n.Changed), int(n.Removed)}
+	if err != nil {
+		return out, fmt.Errorf("diff: %w", err)
+	}
+	marks, err := d.MarkIDs(ctx, on)
+	if err != nil {
+		return out, err
+	}
+	for _, id := range marks {
+		before, err := Lookup(ctx, from, id[:])
+		if err != nil {
+			return out, err
+		}
+		after, err := Lookup(ctx, to, id[:])
+		if err != nil {
+			return out, err
+		}
+		if before == after { // else it is counted already
+			out.Changed++
+		}
+	}
+	return out, nil
+}
+
+// Trees returns the trees of nodes, or those of edges.
+func (d Diff) Trees(on graph.Target) (from, to *prolly.Map) {
+	if on == graph.OnEdge {
+		return d.From.Edges, d.To.Edges
+	}
+	return d.From.Nodes, d.To.Nodes
+}
+
+func (d Diff) Ids(ctx context.Context, on graph.Target) iter.Seq2[graph.ID, error] {
+	return func(yield func(graph.ID, error) bool) {
+		marks, err := d.MarkIDs(ctx, on)
+		if err != nil {
+			yield(graph.ID{}, err)
+			return
+		}
+		from, to := d.Trees(on)
+		MergeIDs(prolly.Diff(ctx, from, to), marks)(yield)
+	}
+}
+
+// MarkIDs returns the ids, in order, of the nodes or edges whose mark differs.
+func (d Diff) MarkIDs(ctx context.Context, on graph.Target) ([]graph.ID, error) {
+	var ids []graph.ID
+	for c, err := range prolly.Diff(ctx, d.From.Marks, d.To.Marks) {
+		if err != nil {
+			return nil, fmt.Errorf("diff marks: %w", err)
+		}
+		target, id, err := graph.ParseMarkKey(c.Key)
+		if err != nil {
+			return nil, fmt.Errorf("diff marks: %w: %w", store.ErrCorrupt, err)
+		}
+		if target == on {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// MergeIDs yields the ids of changes, which are in id order, and of marks, each once, in order.
+func MergeIDs(changes iter.Seq2[prolly.Change, error], marks []graph.ID) iter.Seq2[graph.ID, error] {
+	return func(yield func(graph.ID, error) bool) {
+		for c, err := range changes {
+			if err == nil && len(c.Key) != graph.IDLen {
+				err = fmt.Errorf("%w tree key of %d bytes", store.ErrCorrupt, len(c.Key))
+			}
+			if err != nil {
+				yield(graph.ID{}, fmt.Errorf("diff: %w", err))
+				return
+			}
+			id := graph.ID(c.Key)
+			for ; len(marks) > 0 && marks[0].Compare(id) < 0; marks = marks[1:] {
+				if !yield(marks[0], nil) {
+					return
+				}
+			}
+			if len(marks) > 0 && marks[0] == id {
+				marks = marks[1:]
+			}
+			if !yield(id, nil) {
+				return
+			}
+		}
+		for _, id := range marks {
+			if !yield(id, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (d Diff) node(ctx context.Context, id graph.ID) (NodeDiff, error) {
+	nd := NodeDiff{ID: id, Kind: Changed}
+	var before, after ipld.CID
+	var err error
+	if nd.Old, before, err = d.From.Shown(ctx, id); err != nil {
+		return nd, err
+	}
+	if nd.New, after, err = d.To.Shown(ctx, id); err != nil {
+		return nd, err
+	}
+	switch {
+	case nd.Old == nil:
+		nd.Kind = Added
+	case nd.New == nil:
+		nd.Kind = Removed
+	}
+	if before != after {
+		if nd.Fields, err = fieldDiffs(encoded(nd.Old), encoded(nd.New)); err != nil {
+			return nd, err
+		}
+	}
+	mark, err := d.markDiff(ctx, graph.OnNode, id)
+	nd.Fields = append(nd.Fields, mark...)
+	nd.Mark = len(mark) > 0
+	return nd, err
+}
+
+func (d Diff) edge(ctx context.Context, id graph.ID) (EdgeDiff, error) {
+	ed := EdgeDiff{ID: id, Kind: Changed}
+	var before, after ipld.CID
+	var err error
+	if ed.Old, before, err = d.From.Edge(ctx, id); err != nil {
+		return ed, err
+	}
+	if ed.New, after, err = d.To.Edge(ctx, id); err != nil {
+		return ed, err
+	}
+	switch {
+	case ed.Old == nil:
+		ed.Kind = Added
+	case ed.New == nil:
+		ed.Kind = Removed
+	}
+	if before != after {
+		if ed.Fields, err = fieldDiffs(encodedEdge(ed.Old), encodedEdge(ed.New)); err != nil {
+			return ed, err
+		}
+	}
+	mark, err := d.markDiff(ctx, graph.OnEdge, id)
+	ed.Fields = append(ed.Fields, mark...)
+	return ed, err
+}
+
+func (d Diff) markDiff(ctx context.Context, on graph.Target, id graph.ID) ([]FieldDiff, error) {
+	before, err := d.From.Mark(ctx, on, id)
+	if err != nil {
+		return nil, err
+	}
+	after, err := d.To.Mark(ctx, on, id)
+	if err != nil {
+		return nil, err
+	}
+	o, n := markValue(before), markValue(after)
+	if o == nil && n == nil || o != nil && n != nil && o.Equal(*n) {
+		return nil, nil
+	}
+	return []FieldDiff{{Field: "mark", Old: o, New: n}}, nil
+}
+
+func encoded(n *graph.Node) []byte {
+	if n == nil {
+		return nil
+	}
+	return n.Encode()
+}
+
+func encodedEdge(e *graph.Edge) []byte {
+	if e == nil {
+		return nil
+	}
+	return e.Encode()
+}

@@ -1,0 +1,123 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+var (
+	// ErrInvalid marks errors about what the caller gave: a bad change, name or option.
+	ErrInvalid = errors.New("invalid input")
+	// ErrConflict marks errors about a state that is not the one the caller built on.
+	ErrConflict = errors.New("conflict")
+)
+
+// NotFoundError is returned when a repository, revision, node, edge or session does not exist.
+// errors.Is(err, store.ErrNotFound) holds.
+type NotFoundError struct {
+	What string // what kind of thing
+	Name string // as the caller gave it
+
+	Candidates []Candidate // that may be meant, where they were looked for: see Snapshot.Find
+
+	// Hidden is the state of the node that the name means exactly and that a mark hides, and ID its id.
+	// Both are zero if there is none.
+	Hidden graph.State
+	ID     graph.ID
+}
+
+func (e *NotFoundError) Error() string {
+	if e.Hidden != "" {
+		return fmt.Sprintf("%s %q is %s", e.What, e.Name, e.Hidden)
+	}
+	return fmt.Sprintf("no %s %q", e.What, e.Name)
+}
+
+// Is reports whether target is store.ErrNotFound.
+func (e *NotFoundError) Is(target error) bool { return target == store.ErrNotFound }
+
+// KindError is returned where a CID or revision that the caller gave is that of another kind of record
+// than is wanted, and is fit to be one. errors.Is(err, ErrInvalid) holds.
+type KindError struct {
+	Name string // as the caller gave it
+	Kind string // what it is, "" for a block that is no record
+	Want string
+}
+
+func (e *KindError) Error() string {
+	have := "block that is no record"
+	if e.Kind != "" {
+		have = e.Kind
+	}
+	return fmt.Sprintf("%s: %q is %s, not %s", ErrInvalid, e.Name, withArticle(have), withArticle(e.Want))
+}
+
+// Is reports whether target is ErrInvalid.
+func (e *KindError) Is(target error) bool { return target == ErrInvalid }
+
+func withArticle(noun string) string {
+	if strings.ContainsRune("aeio", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
+}
+
+// AmbiguousError is returned when a prefix names several things. errors.Is(err, ErrInvalid) holds.
+type AmbiguousError struct {
+	What string
+	Name string
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%q is the prefix of several %ss: give more of it", e.Name, e.What)
+}
+
+// Is reports whether target is ErrInvalid.
+func (e *AmbiguousError) Is(target error) bool { return target == ErrInvalid }
+
+// ExpectError is returned by a write whose branch is not at the commit the caller expected.
+// errors.Is(err, ErrConflict) holds.
+type ExpectError struct{ Want, Have ipld.CID }
+
+func (e *ExpectError) Error() string {
+	return fmt.Sprintf("branch is at %s, not at the expected %s", OrNone(e.Have), OrNone(e.Want))
+}
+
+// Is reports whether target is ErrConflict.
+func (e *ExpectError) Is(target error) bool { return target == ErrConflict }
+
+// NodeExpectError is returned by a write where a node of the branch has not the version that the
+// caller expected; undefined is no such node. errors.Is(err, ErrConflict) holds.
+type NodeExpectError struct {
+	Node       graph.ID
+	Want, Have ipld.CID
+}
+
+func (e *NodeExpectError) Error() string {
+	version := func(c ipld.CID) string {
+		if !c.Defined() {
+			return "not there"
+		}
+		return c.String()
+	}
+	return fmt.Sprintf("node %s is %s; expected: %s", e.Node, version(e.Have), version(e.Want))
+}
+
+// Is reports whether target is ErrConflict.
+func (e *NodeExpectError) Is(target error) bool { return target == ErrConflict }
+
+func OrNone(c ipld.CID) string {
+	if !c.Defined() {
+		return "no commit"
+	}
+	return c.String()
+}
+
+func Invalidf(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrInvalid, fmt.Errorf(format, args...))
+}

@@ -1,0 +1,41 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// MissingError is returned when a block that something links to is not in the store.
+// errors.Is(err, store.ErrCorrupt) holds.
+type MissingError struct{ CID ipld.CID }
+
+func (e *MissingError) Error() string { return fmt.Sprintf("corrupt: block %s is missing", e.CID) }
+
+// Is reports whether target is store.ErrCorrupt.
+func (e *MissingError) Is(target error) bool { return target == store.ErrCorrupt }
+
+// Linked reads blocks that something links to: where one is missing, the repository is damaged.
+type Linked struct{ store.Blocks }
+
+// Get returns a block, and a *MissingError where it is not there.
+func (l Linked) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
+	data, err := l.Blocks.Get(ctx, c)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, &MissingError{c}
+	}
+	return data, err
+}
+
+type LinkedDerived struct {
+	store.Derived
+	Blocks Linked
+}
+
+// Get returns a block, and a *MissingError where it is not there.
+func (l LinkedDerived) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
+	return l.Blocks.Get(ctx, c)
+}

@@ -1,0 +1,245 @@
+package state
+
+import (
+	"bytes"
+	"context"
+	"iter"
+	"sync"
+
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+)
+
+// overlay is a tree with edits not yet written: reads see the edits, flush writes them all at
+// once, so that a batch rewrites each chunk it touches once.
+type overlay struct {
+	base  *prolly.Map
+	edits EditTable
+	large []prolly.Edit // edits that no tree takes, for flush to refuse
+
+	Runs   editRuns // edits before those in the table
+	Limit  int      // bytes of the table above which it becomes a run, where there is room for one
+	failed error    // why it could not
+}
+
+// editLimit is how many bytes of edits of a tree wait in memory where there is other room.
+const editLimit = 4 << 20
+
+func NewOverlay(base *prolly.Map) *overlay { return &overlay{base: base, Limit: editLimit} }
+
+// Apart has edits that are more than editLimit kept in a room, if there is one.
+func (o *overlay) Apart(room *ScratchRoom, look LookFor) *overlay {
+	o.Runs.Room, o.Runs.look = room, look
+	return o
+}
+
+// edit returns the edit of a key, nil for a removal, and whether there is one. It is valid until the
+// next set.
+func (o *overlay) edit(key []byte) (value []byte, ok bool, err error) {
+	if v, ok := o.edits.Get(key); ok {
+		return v, true, nil
+	}
+	return o.Runs.get(key)
+}
+
+// Get returns the value under key, nil where there is none. It is valid until the next set.
+func (o *overlay) Get(ctx context.Context, key []byte) ([]byte, error) {
+	v, ok, err := o.edit(key)
+	if !ok && err == nil {
+		v, _, err = o.base.Get(ctx, key)
+	}
+	return v, err
+}
+
+func (o *overlay) Has(ctx context.Context, key []byte) (bool, error) {
+	if v, ok := o.edits.Get(key); ok {
+		return v != nil, nil
+	}
+	if edited, there := o.Runs.has(key); edited && o.Runs.look == lookOften {
+		return there, nil
+	}
+	v, err := o.Get(ctx, key)
+	return v != nil, err
+}
+
+// Set puts a value that is not empty under a key.
+func (o *overlay) Set(key, value []byte) {
+	if !o.edits.Set(key, value) {
+		o.large = append(o.large, prolly.Edit{Key: bytes.Clone(key), Value: bytes.Clone(value)})
+	}
+	if o.failed == nil && o.over() {
+		o.failed = o.spill()
+	}
+}
+
+// over reports whether the table should become a run.
+func (o *overlay) over() bool { return o.Runs.Room != nil && o.edits.memory() > o.Limit }
+
+// spill makes a run of the table.
+func (o *overlay) spill() error {
+	err := o.Runs.add(o.edits.Sorted())
+	if err == nil {
+		o.edits.empty()
+	}
+	return err
+}
+
+func (o *overlay) SetLink(key []byte, c ipld.CID) {
+	var buf [64]byte
+	o.Set(key, ipld.AppendLink(buf[:0], c))
+}
+
+func (o *overlay) Remove(key []byte) { o.edits.Set(key, nil) }
+
+// Removed reports whether an edit removed the key, and none set it since.
+func (o *overlay) Removed(key []byte) (bool, error) {
+	v, ok, err := o.edit(key)
+	return ok && v == nil, err
+}
+
+// baseKeys yields the keys under prefix that the tree has and no edit removed. Keys that edits
+// added are not among them.
+func (o *overlay) baseKeys(ctx context.Context, prefix []byte) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for kv, err := range o.base.ScanPrefix(ctx, prefix) {
+			gone := false
+			if err == nil {
+				gone, err = o.Removed(kv.Key)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if gone {
+				continue
+			}
+			if !yield(kv.Key, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Flush writes the edits, which are gone then, and returns the new tree. Where that was made from
+// nothing, entries yields what is in it.
+func (o *overlay) Flush(ctx context.Context) (m *prolly.Map, entries entrySeq, err error) {
+	if len(o.large) > 0 {
+		m, err = o.base.Edit(ctx, o.large[:len(o.large):len(o.large)])
+		return m, nil, err
+	}
+	if err = o.failed; err == nil && (o.over() || len(o.Runs.Runs) > 0) {
+		err = o.spill()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	edits, n := o.sorted(), len(o.edits.Entries)
+	o.edits, o.Runs.seen, o.Runs.ids = EditTable{}, keySet{}, idSet{} // sorted needs none of them
+	if o.base.Len() > 0 {
+		m, err = o.change(ctx, edits, n)
+		return m, nil, err
+	}
+	var unread error
+	m, err = o.base.Fill(ctx, func(yield func(prolly.Edit) bool) {
+		for e, err := range edits {
+			if unread = err; err != nil || !yield(e) {
+				return
+			}
+		}
+	})
+	if unread != nil {
+		err = unread
+	}
+	return m, entriesOf(edits), err
+}
+
+// change applies edits, of which there are about n, to a tree that is not empty.
+func (o *overlay) change(
+	ctx context.Context, edits iter.Seq2[prolly.Edit, error], n int,
+) (*prolly.Map, error) {
+	list := make([]prolly.Edit, 0, n)
+	for e, err := range edits {
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	return o.base.Edit(ctx, list)
+}
+
+// sorted yields all edits in key order, as they are now. Their keys and values stay as they are.
+func (o *overlay) sorted() iter.Seq2[prolly.Edit, error] {
+	if len(o.Runs.Runs) > 0 {
+		return o.Runs.sorted()
+	}
+	edits := o.edits.Sorted()
+	return func(yield func(prolly.Edit, error) bool) {
+		for e := range edits {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Each yields all edits in any order, of some keys also those that a later one replaced.
+func (o *overlay) Each() iter.Seq2[prolly.Edit, error] {
+	return func(yield func(prolly.Edit, error) bool) {
+		for e, err := range o.Runs.sorted() {
+			if !yield(e, err) {
+				return
+			}
+		}
+		for i := range o.edits.Entries {
+			e := &o.edits.Entries[i]
+			if !yield(prolly.Edit{Key: o.edits.key(e), Value: o.edits.value(e)}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// entrySeq yields entries of a tree in their order.
+type entrySeq = iter.Seq2[prolly.Entry, error]
+
+// entriesOf returns what edits make of an empty tree.
+func entriesOf(edits iter.Seq2[prolly.Edit, error]) entrySeq {
+	return func(yield func(prolly.Entry, error) bool) {
+		for e, err := range edits {
+			if (err != nil || e.Value != nil) && !yield(prolly.Entry(e), err) {
+				return
+			}
+		}
+	}
+}
+
+// FreshTrees are trees that were just made from nothing, with what is in them at hand: to read the trees
+// would take longer. Safe for concurrent use.
+type FreshTrees struct {
+	mu sync.Mutex
+	of map[ipld.CID]entrySeq // by root
+}
+
+func (f *FreshTrees) Add(m *prolly.Map, entries entrySeq) {
+	if entries == nil || m.Len() == 0 {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.of == nil {
+		f.of = make(map[ipld.CID]entrySeq)
+	}
+	f.of[m.Root()] = entries
+}
+
+// Scan is a scanner. nil knows no trees.
+func (f *FreshTrees) Scan(ctx context.Context, m *prolly.Map) iter.Seq2[prolly.Entry, error] {
+	if f != nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if entries, ok := f.of[m.Root()]; ok {
+			return entries
+		}
+	}
+	return scanned(ctx, m)
+}

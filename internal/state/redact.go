@@ -1,0 +1,47 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// RedactedType is the type of the node that stands in for one that was purged.
+const RedactedType = "redacted"
+
+func DecodeRedaction(c ipld.CID, stub []byte) (*commit.Redaction, error) {
+	rec, err := commit.DecodeRedaction(stub)
+	if err != nil {
+		return nil, fmt.Errorf("redaction of %s: %w: %w", c, store.ErrCorrupt, err)
+	}
+	return rec, nil
+}
+
+// standIn returns the node that is shown in place of one whose record was erased, and any other
+// error of reading as it is.
+func standIn(id graph.ID, err error) (*graph.Node, error) {
+	var gone *store.RedactedError
+	if !errors.As(err, &gone) {
+		return nil, err
+	}
+	rec, err := DecodeRedaction(gone.CID, gone.Stub)
+	if err != nil {
+		return nil, err
+	}
+	return &graph.Node{ID: id, Type: RedactedType, Summary: rec.String(), Created: rec.Time}, nil
+}
+
+// Shown returns a node and its CID, nil where there is none, and a stand-in for one that was
+// erased. What it returns is for showing, and must not be written.
+func (s *State) Shown(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error) {
+	n, c, err := s.Node(ctx, id)
+	if err != nil {
+		n, err = standIn(id, err)
+	}
+	return n, c, err
+}

@@ -1,0 +1,248 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/guard"
+	"github.com/mnem-project/mnem/store"
+)
+
+// ErrSecret marks errors about what looks like a credential in what was to be written.
+var ErrSecret = errors.New("looks like a credential")
+
+const (
+	// BulkChanges is how many changes a write may have before credentials in it are reported and no
+	// longer refused: what is taken over from elsewhere is not stopped by one line of it.
+	BulkChanges = 1000
+	// maxSecrets is how many findings a report lists, and maxIncoming how many items of a merge are
+	// looked at.
+	maxSecrets  = 100
+	maxIncoming = 10_000
+)
+
+// SecretOptions say what becomes of credentials in what is written. The zero value refuses them.
+type SecretOptions struct {
+	Allow  []string // ids of rules of package guard whose findings are written, and not reported
+	Strict bool     // refuse in writes of more than BulkChanges changes too
+
+	All bool // nothing is refused: it was let through before
+}
+
+// SecretFinding is what looks like a credential in one field of what was written.
+type SecretFinding struct {
+	Rule  string // of package guard
+	Field string // as in "node.summary"; "message" of a commit
+	File  string // of the change line, "" for none
+	Line  int    // likewise, 0 for none
+	Item  string // the item it is in, or the CID of a block, where no line is known
+}
+
+// Where says where it is, in words.
+func (f SecretFinding) Where() string {
+	switch {
+	case f.Line > 0 && f.File != "":
+		return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Field)
+	case f.Line > 0:
+		return fmt.Sprintf("line %d: %s", f.Line, f.Field)
+	case f.Item != "":
+		return f.Item + ": " + f.Field
+	}
+	return f.Field
+}
+
+// SecretReport lists what looks like credentials in what was written.
+type SecretReport struct {
+	Findings []SecretFinding // the first maxSecrets of them, in order
+	More     int             // that are not listed
+	Unread   int             // items of a merge that were not looked at
+}
+
+func (r *SecretReport) Add(list ...SecretFinding) {
+	room := min(maxSecrets-len(r.Findings), len(list))
+	r.Findings = append(r.Findings, list[:room]...)
+	r.More += len(list) - room
+}
+
+// SecretError is returned where something that is to be written looks like a credential, and nothing
+// was written. errors.Is(err, ErrSecret) holds. A *graph.LineError around it names the line.
+type SecretError struct {
+	Field string   // where the first one is
+	Rules []string // that found any in the whole write, in order: allowing them all lets it through
+	Bulk  bool     // whether it was refused for SecretOptions.Strict alone
+}
+
+func (e *SecretError) Error() string {
+	return fmt.Sprintf("%s: %v (%s): nothing was written", e.Field, ErrSecret, strings.Join(e.Rules, ", "))
+}
+
+// Is reports whether target is ErrSecret.
+func (e *SecretError) Is(target error) bool { return target == ErrSecret }
+
+// Refuse returns a *SecretError where places have a credential that is to be refused, nil else.
+func (o SecretOptions) Refuse(places []guard.Place) error {
+	l := SecretLog{Opt: o}
+	l.Note(nil, places)
+	return l.Refusal()
+}
+
+// SecretLog gathers what looks like credentials in one write.
+type SecretLog struct {
+	Opt     SecretOptions
+	Report  SecretReport
+	first   *graph.Change // with the first that is to be refused; nil for a text beside the changes
+	refused *SecretError  // nil for none
+}
+
+// Note takes what was found in a change, nil for another text of the write.
+func (l *SecretLog) Note(c *graph.Change, places []guard.Place) {
+	for _, p := range places {
+		if slices.Contains(l.Opt.Allow, p.Rule) {
+			continue
+		}
+		f := SecretFinding{Rule: p.Rule, Field: p.Field}
+		if c != nil {
+			f.File, f.Line = c.File, c.Line
+		}
+		l.Report.Add(f)
+		if p.Level != guard.Refuses || l.Opt.All {
+			continue
+		}
+		if l.refused == nil {
+			l.first, l.refused = c, &SecretError{Field: p.Field}
+		}
+		if !slices.Contains(l.refused.Rules, p.Rule) {
+			l.refused.Rules = append(l.refused.Rules, p.Rule)
+		}
+	}
+}
+
+// Texts looks at what a commit says of itself.
+func (l *SecretLog) Texts(by Stamp, message string) {
+	l.Note(nil, guard.Text("message", message))
+	l.Note(nil, guard.Text("author", by.Author))
+	l.Note(nil, guard.Text("agent", by.Agent))
+	l.Note(nil, guard.Text("task", by.Task))
+}
+
+// Refusal returns the error about the first that is to be refused.
+func (l *SecretLog) Refusal() error {
+	switch {
+	case l.refused == nil:
+		return nil
+	case l.first == nil:
+		return l.refused
+	}
+	return l.first.At(l.refused)
+}
+
+// Verdict is refusal for a write of so many changes.
+func (l *SecretLog) Verdict(changes int) error {
+	if changes > BulkChanges && l.first != nil {
+		if !l.Opt.Strict {
+			return nil
+		}
+		l.refused.Bulk = true
+	}
+	return l.Refusal()
+}
+
+// RefWords are what errors call refs of a namespace.
+var RefWords = map[string]string{
+	graph.Heads: "branch", graph.Tags: "tag", graph.Sessions: "session", graph.Stages: "stage",
+	graph.Remotes: "remote", graph.Imported: "import", "": "ref",
+}
+
+const KindDigest = "digest"
+
+// IncomingLog gathers what looks like credentials in what a merge brings.
+type IncomingLog struct {
+	SecretLog
+	Get   store.Getter
+	read  int
+	Dense map[string]bool // models of which an embedding has no terms: the others have none either
+}
+
+// Item takes what is in one item of a tree.
+func (l *IncomingLog) Item(ctx context.Context, kind string, key, item []byte) error {
+	name, model := fmt.Sprintf("%x", key), "" // the source of a digest
+	switch {
+	case kind == graph.KindEmbedding:
+		id, of, err := graph.ParseEmbeddingKey(key)
+		if err != nil {
+			return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+		}
+		if name, model = id.String(), of; l.Dense[model] {
+			return nil
+		}
+	case kind != KindDigest:
+		name = graph.ID(key[len(key)-graph.IDLen:]).String()
+	}
+	if l.read++; l.read > maxIncoming {
+		l.Report.Unread++
+		return nil
+	}
+	c, err := LinkItem(item)
+	if err != nil {
+		return err
+	}
+	block, err := l.Get.Get(ctx, c)
+	if errors.Is(err, store.ErrRedacted) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	places, err := recordPlaces(ctx, l.Get, kind, block)
+	if err != nil {
+		return err
+	}
+	if kind == graph.KindEmbedding && len(places) == 0 {
+		e, err := graph.DecodeEmbedding(block)
+		if err != nil {
+			return fmt.Errorf("%s: %w: %w", c, store.ErrCorrupt, err)
+		}
+		l.Dense[model] = e.DType != graph.Sparse
+	}
+	l.NoteAt(kind+" "+name, places)
+	return nil
+}
+
+// NoteAt takes what was found in something that is not a change.
+func (l *SecretLog) NoteAt(item string, places []guard.Place) {
+	for _, p := range places {
+		if !slices.Contains(l.Opt.Allow, p.Rule) {
+			l.Report.Add(SecretFinding{Rule: p.Rule, Field: p.Field, Item: item})
+		}
+	}
+}
+
+// recordPlaces returns what looks like credentials in a record that a tree links to, with the content of a node.
+func recordPlaces(ctx context.Context, get store.Getter, kind string, block []byte) ([]guard.Place, error) {
+	places := guard.Record(block)
+	if kind != graph.KindNode {
+		return places, nil
+	}
+	n, err := graph.DecodeNode(block)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+	}
+	if n.Content == nil || len(n.Content.Chunks) == 0 {
+		return places, nil
+	}
+	text, err := ContentText(ctx, get, n.Content)
+	return append(places, guard.Text("node.content", text)...), err
+}
+
+// BlockPlaces returns what looks like credentials in a block that is imported as something. Chunks of
+// content are looked at one by one.
+func BlockPlaces(as Role, data []byte) []guard.Place {
+	if as == RoleRaw {
+		return guard.Text("text", string(data))
+	}
+	return guard.Record(data)
+}

@@ -1,0 +1,33 @@
+package repokit
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// RefOptions are those of a test that does not care.
+var RefOptions = core.RefOptions{Stamp: By}
+
+// Fact commits one node on a branch, "" for that of HEAD.
+func Fact(t testing.TB, r *core.Repo, branch, key string) ipld.CID {
+	t.Helper()
+	line := fmt.Sprintf(`{"node":{"key":%q,"type":"T"}}`, key)
+	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "fact"),
+		core.CommitOptions{Stamp: By, Message: key, Branch: branch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Commit
+}
+
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

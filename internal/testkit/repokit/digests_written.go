@@ -1,0 +1,17 @@
+package repokit
+
+import (
+	"context"
+
+	"github.com/mnem-project/mnem/distill"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/outline"
+)
+
+func TextFor(d *distill.Digest, text string) outline.DigestText {
+	return outline.DigestText{Scope: d.Scope, Label: d.Label, Source: d.Source, Text: text, Model: "m"}
+}
+
+func WriteTexts(r *core.Repo, branch string, texts ...outline.DigestText) (*outline.DigestTextsResult, error) {
+	return outline.WriteDigests(context.Background(), r, distill.Default(), texts, core.CommitOptions{Stamp: By, Branch: branch, Message: "texts"})
+}

@@ -1,0 +1,57 @@
+package repokit
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// LongText is content of more than one chunk.
+var LongText = strings.Repeat("The ferry came in at dawn. ", 12_000)
+
+func Export(t testing.TB, r *core.Repo, opt exchange.ExportOptions) ([]byte, *exchange.ExportResult) {
+	t.Helper()
+	var b bytes.Buffer
+	res, err := exchange.Export(t.Context(), r, &b, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if int64(b.Len()) != res.Bytes {
+		t.Errorf("export says %d bytes, wrote %d", res.Bytes, b.Len())
+	}
+	return b.Bytes(), res
+}
+
+func TryImport(r *core.Repo, file []byte, opt exchange.ImportOptions) (*exchange.ImportResult, error) {
+	opt.Stamp = By
+	return exchange.Import(context.Background(), r, bytes.NewReader(file), int64(len(file)), opt)
+}
+
+func ImportInto(
+	t testing.TB, r *core.Repo, file []byte, opt exchange.ImportOptions,
+) *exchange.ImportResult {
+	t.Helper()
+	res, err := TryImport(r, file, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// OpenStore returns a repository over a store in memory, and the store.
+func OpenStore(t testing.TB) (*core.Repo, *mem.Store) {
+	t.Helper()
+	st := mem.New()
+	r, err := care.New(t.Context(), st, By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { CheckClean(t, r) })
+	return r, st
+}

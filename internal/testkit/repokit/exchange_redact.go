@@ -1,0 +1,18 @@
+package repokit
+
+import (
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+func NodeCID(t testing.TB, r *core.Repo, key string) ipld.CID {
+	t.Helper()
+	_, c, err := Head(t, r).Node(t.Context(), graph.NodeID(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}

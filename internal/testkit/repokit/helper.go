@@ -1,0 +1,109 @@
+package repokit
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+)
+
+// By is who and when in tests that do not care.
+var By = state.Stamp{Author: "Tess Tester", Time: 1_700_000_000_000_000, Command: []string{"test"}}
+
+// OpenMem returns a repository in memory that is checked at the end of the test.
+func OpenMem(t testing.TB) *core.Repo {
+	t.Helper()
+	r, err := care.New(t.Context(), AnyStore(t), By, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		CheckClean(t, r)
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// CheckClean fails the test unless fsck finds nothing wrong.
+func CheckClean(t testing.TB, r *core.Repo) {
+	t.Helper()
+	report, err := care.Fsck(context.Background(), r, care.FsckOptions{Full: true})
+	if err != nil {
+		t.Errorf("fsck: %v", err)
+	}
+	for _, e := range report.Errors {
+		t.Errorf("fsck: %s %s: %s", e.Kind, e.CID, e.Message)
+	}
+}
+
+// Lines commits change lines.
+func Lines(t testing.TB, r *core.Repo, text string) *core.CommitResult {
+	t.Helper()
+	res, err := TryLines(r, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func TryLines(r *core.Repo, text string) (*core.CommitResult, error) {
+	return r.Commit(context.Background(), state.ReadChanges(strings.NewReader(text), "test.jsonl"),
+		core.CommitOptions{Stamp: By, Message: "test"})
+}
+
+// File commits a file of change lines.
+func File(t testing.TB, r *core.Repo, path string) *core.CommitResult {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	res, err := r.Commit(t.Context(), state.ReadChanges(f, path),
+		core.CommitOptions{Stamp: By, Message: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func Head(t testing.TB, r *core.Repo) *core.Snapshot {
+	t.Helper()
+	s, err := r.Snapshot(t.Context(), "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func Sizes(s *core.Snapshot) [4]uint64 {
+	n, e, m, v := s.Sizes()
+	return [4]uint64{n, e, m, v}
+}
+
+func NodeByKey(t testing.TB, s *core.Snapshot, key string) *graph.Node {
+	t.Helper()
+	n, _, err := s.Node(t.Context(), graph.NodeID(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Said returns the text of a message.
+func Said(t testing.TB, r *core.Repo, m commit.Message) string {
+	t.Helper()
+	text, err := r.Message(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}

@@ -1,0 +1,27 @@
+package repokit
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/store/pebble"
+)
+
+// OnStore works on the store of a closed repository.
+func OnStore(t testing.TB, dir string, readOnly bool, fn func(*pebble.Store) error) {
+	t.Helper()
+	s, err := pebble.Open(dir+"/"+core.DirName, pebble.Options{ReadOnly: readOnly})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(fn(s), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ClearIndexes forgets the indexes of a closed repository.
+func ClearIndexes(t testing.TB, dir string) {
+	t.Helper()
+	OnStore(t, dir, false, func(s *pebble.Store) error { return s.Derived().Clear(t.Context()) })
+}

@@ -1,0 +1,88 @@
+package repokit
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/merging"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// On commits change lines to a branch.
+func On(t testing.TB, r *core.Repo, branch, text string) ipld.CID {
+	t.Helper()
+	opt := core.CommitOptions{Stamp: By, Branch: branch, Message: branch}
+	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), branch), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Commit
+}
+
+func Fork(t testing.TB, r *core.Repo, branch string, at ipld.CID) {
+	t.Helper()
+	if err := ForkBranch(t.Context(), r, branch, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func Options(branch string) core.MergeOptions {
+	return core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: By, Branch: branch}}
+}
+
+// GraphOf merges one revision into a branch made at another and returns the graph.
+func GraphOf(t *testing.T, r *core.Repo, ours, theirs ipld.CID) ipld.CID {
+	t.Helper()
+	Fork(t, r, "into", ours)
+	res, err := merging.Merge(t.Context(), r, theirs.String(), Options("into"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Graph
+}
+
+// Conflicted is a repository whose main has a merge of draft in progress.
+func Conflicted(t *testing.T) (r *core.Repo, ours, theirs ipld.CID) {
+	t.Helper()
+	r = OpenMem(t)
+	base := Lines(t, r, `
+{"node":{"key":"a","type":"T","summary":"A"}}
+{"node":{"key":"b","type":"T","summary":"B"}}
+{"node":{"key":"c","type":"T","summary":"C"}}
+{"edge":{"type":"e","src":"a","dst":"b"}}
+{"edge":{"type":"e","src":"b","dst":"c"}}
+{"mark":{"node":"b","state":"stale"}}`).Commit
+	Fork(t, r, "draft", base)
+	ours = Lines(t, r, `
+{"node":{"key":"a","summary":"A1"}}
+{"remove":{"node":"b"}}
+{"node":{"key":"d","type":"T"}}`).Commit
+	theirs = On(t, r, "draft", `
+{"node":{"key":"a","summary":"A2","props":{"n":1}}}
+{"node":{"key":"b","summary":"B2"}}`)
+	res, err := merging.Merge(t.Context(), r, "draft", Options(""))
+	var clash *core.MergeError
+	if !errors.As(err, &clash) || len(clash.Conflicts) != 2 || len(res.Conflicts) != 2 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if res.Commit.Defined() || Head(t, r).CID() != ours {
+		t.Fatal("the branch moved")
+	}
+	return r, ours, theirs
+}
+
+func Resolve(t *testing.T, r *core.Repo, item string, choice merging.Choice) *core.PendingMerge {
+	t.Helper()
+	p, err := merging.ResolveConflict(t.Context(), r, item, choice, core.CommitOptions{Stamp: By})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func Changes(text string) merging.Choice {
+	return merging.Choice{Changes: state.ReadChanges(strings.NewReader(text), "fix")}
+}

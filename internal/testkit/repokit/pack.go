@@ -1,0 +1,38 @@
+package repokit
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
+)
+
+// main is where the branch main is.
+func MainRef(t testing.TB, r *core.Repo) core.Ref {
+	t.Helper()
+	return core.Ref{Name: graph.BranchRef("main"), Target: Head(t, r).CID()}
+}
+
+func Pack(t testing.TB, r *core.Repo, opt exchange.PackOptions) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	res, err := exchange.Pack(t.Context(), r, &b, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if int64(b.Len()) != res.Bytes {
+		t.Errorf("pack says %d bytes, wrote %d", res.Bytes, b.Len())
+	}
+	return b.Bytes()
+}
+
+func Receive(t testing.TB, r *core.Repo, file []byte, list ...exchange.RefUpdate) (*exchange.ImportResult, error) {
+	t.Helper()
+	opt := exchange.ReceiveOptions{Stamp: By, Updates: list}
+	if file == nil {
+		return exchange.Receive(t.Context(), r, nil, 0, opt)
+	}
+	return exchange.Receive(t.Context(), r, bytes.NewReader(file), int64(len(file)), opt)
+}

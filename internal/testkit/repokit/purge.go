@@ -1,0 +1,156 @@
+package repokit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store/pebble"
+)
+
+// The texts of the node to be purged: what must not be left anywhere.
+var (
+	SecretSummary = "Zerelda keeps the vault code 7391"
+	secretContext = "from the letters of Quillfeather"
+	SecretProp    = "xylophone street 12"
+	SecretLong    = strings.Repeat("the cellar door is painted vermilion; ", 8000)
+	Secrets       = []string{
+		SecretSummary, secretContext, SecretProp, "vermilion", "zerelda", "Zerelda", "vermilion",
+		"Quillfeather", "quillfeath", "xylophon",
+	}
+)
+
+// OpenPlain opens a repository on disk whose tables are not compressed.
+func OpenPlain(t testing.TB, dir string) (*core.Repo, *pebble.Store) {
+	t.Helper()
+	st, err := pebble.Open(dir, pebble.Options{
+		Create: true, Uncompressed: true, MemTableBytes: 128 << 10,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := care.New(t.Context(), st, By, core.Options{})
+	if err != nil {
+		t.Fatal(errors.Join(err, st.Close()))
+	}
+	return r, st
+}
+
+func NodeLine(key string, fields string) string {
+	return fmt.Sprintf(`{"node":{"key":%q,"type":"Person"%s}}`, key, fields)
+}
+
+// SecretNode is the node in full.
+func SecretNode(key string) string {
+	return NodeLine(key, fmt.Sprintf(`,"summary":%q,"context":%q,"props":{"home":%q},"content":%q`,
+		SecretSummary, secretContext, SecretProp, SecretLong))
+}
+
+// FillSecret makes a history with a node that is to be purged, and returns a commit that has it.
+func FillSecret(t testing.TB, r *core.Repo) (old ipld.CID) {
+	t.Helper()
+	ctx := t.Context()
+	Lines(t, r, NodeLine("bob", `,"summary":"Bob cooks"`)+"\n"+NodeLine("carol", ``))
+	old = Lines(t, r, SecretNode("zed")+`
+{"edge":{"type":"knows","src":"bob","dst":"zed"}}
+{"edge":{"type":"knows","src":"zed","dst":"carol"}}
+{"embedding":{"node":"zed","model":"m","vector":[0.25,-0.5,0.125]}}`).Commit
+	tag := core.TagOptions{RefOptions: core.RefOptions{Stamp: By}}
+	if _, err := r.CreateTag(ctx, "v1", "HEAD", tag); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.StartSession(ctx, r, "s", session.SessionOptions{Stamp: By}); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"who cooks?", "vault code", "Is it so that " + SecretSummary + "?"} {
+		if _, _, err := session.RetrieveIn(ctx, r, "s", retrieve.Request{Text: text}, By); err != nil {
+			t.Fatal(err)
+		}
+	}
+	Lines(t, r, `{"node":{"key":"zed","summary":"Zerelda moved to vermilion hall"}}`)
+	Branch(t, r, "side", "HEAD~1")
+	CommitOn(t, r, "side", `{"node":{"key":"zed","props":{"age":61}}}`)
+	_, err := r.StageChanges(ctx, state.ReadChanges(strings.NewReader(
+		`{"node":{"key":"zed","context":"Quillfeather again"}}`), "x"), core.StageOptions{Stamp: By})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 30 { // so that there are several tables and logs
+		text := fmt.Sprintf(`,"content":%q`, strings.Repeat("x ", 9000+n))
+		Lines(t, r, NodeLine(fmt.Sprintf("p%d", n), text))
+	}
+	if _, err := rank.Retrieve(ctx, Head(t, r), retrieve.Request{Text: "vermilion"}); err != nil {
+		t.Fatal(err)
+	}
+	return old
+}
+
+// Found lists where any of the texts is: files, and keys and values as they are stored.
+func Found(t testing.TB, dir string, st *pebble.Store, texts []string) (where []string) {
+	t.Helper()
+	in := func(what string, b []byte) {
+		for _, text := range texts {
+			if bytes.Contains(b, []byte(text)) {
+				where = append(where, fmt.Sprintf("%q in %s", text, what))
+			}
+		}
+	}
+	if st != nil {
+		err := st.Keys(context.Background(), func(e pebble.Entry) error {
+			in(fmt.Sprintf("key %x", e.Key), e.Key)
+			in(fmt.Sprintf("value of %x", e.Key), e.Value)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := 0
+	err := filepath.WalkDir(dir, func(path string, d iofs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		files++
+		b, err := os.ReadFile(path)
+		in(path, b)
+		if errors.Is(err, iofs.ErrNotExist) { // old options, removed in the background
+			err = nil
+		}
+		return err
+	})
+	if err != nil || files < 5 {
+		t.Fatalf("%d files: %v", files, err)
+	}
+	return where
+}
+
+func PurgeZed(t testing.TB, r *core.Repo, opt care.PurgeOptions) *care.PurgeResult {
+	t.Helper()
+	opt.Stamp = By
+	res, err := care.Purge(t.Context(), r, "zed", opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func Kinds(hits []care.PurgeHit) map[string]int {
+	out := make(map[string]int)
+	for _, h := range hits {
+		out[h.What]++
+	}
+	return out
+}

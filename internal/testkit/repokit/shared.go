@@ -1,0 +1,52 @@
+package repokit
+
+import (
+	"fmt"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+	"github.com/mnem-project/mnem/store/postgres"
+)
+
+const (
+	// DatabaseEnv makes the tests of a process that openMem keep their repositories in a database.
+	DatabaseEnv = "MNEM_TEST_DATABASE"
+	// WriterEnv makes a process one that commits into the repository in a database and says so, writerName that
+	// of its commits.
+	WriterEnv, WriterName = "MNEM_TEST_WRITER", "MNEM_TEST_WRITER_NAME"
+
+	SharedWriters, SharedCommits = 8, 25
+)
+
+var databases atomic.Int64
+
+// AnyStore returns an empty store in memory, or in the database that the environment names.
+func AnyStore(t testing.TB) store.Store {
+	t.Helper()
+	at := os.Getenv(DatabaseEnv)
+	if at == "" {
+		return mem.New()
+	}
+	st, err := postgres.Open(t.Context(), postgres.Options{
+		URL: fmt.Sprintf("%s%d-%d", at, os.Getpid(), databases.Add(1)), Create: true, Wait: 10 * time.Second,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+func LinkDatabase(t *testing.T, dir, at string) {
+	t.Helper()
+	if err := os.MkdirAll(dir+"/"+core.DirName, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(core.LinkFile(dir), []byte(at+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,19 @@
+package repokit
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+)
+
+func StageLines(t testing.TB, r *core.Repo, text string) *core.StageResult {
+	t.Helper()
+	res, err := r.StageChanges(t.Context(), state.ReadChanges(strings.NewReader(text), "test.jsonl"),
+		core.StageOptions{Stamp: By})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}

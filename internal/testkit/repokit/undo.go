@@ -1,0 +1,37 @@
+package repokit
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mnem-project/mnem/internal/core"
+)
+
+// RefView is all refs of a repository as text.
+type RefView map[string]string
+
+// ViewOf reads the refs; t is a *testing.T or a *rapid.T.
+func ViewOf(t interface{ Fatal(...any) }, r *core.Repo) RefView {
+	refs, err := r.Refs(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := RefView{}
+	for _, ref := range refs {
+		v[string(ref.Name)] = ref.Value()
+	}
+	return v
+}
+
+func (v RefView) Changed(to RefView) []string {
+	var names []string
+	for _, set := range []RefView{v, to} {
+		for name := range set {
+			if v[name] != to[name] {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,105 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/mnem-project/mnem/dense"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+// denseKey is the key of the cell that says which derived block has the index of the dense vectors
+// of a tree of embeddings. Another form of it has other keys.
+func denseKey(tree ipld.CID) ipld.CID {
+	return ipld.Sum(ipld.Raw, append(fmt.Appendf(nil, "mnem:dense:%d:", dense.Format.Version), tree.Bytes()...))
+}
+
+// embeddingChanges yields what differs in the dense embeddings of two states, in the order of keys.
+// What was erased counts as never there: an erasure drops all indexes.
+func embeddingChanges(ctx context.Context, from, to *state.State) iter.Seq2[dense.Change, error] {
+	return func(yield func(dense.Change, error) bool) {
+		for c, err := range prolly.Diff(ctx, from.Vectors, to.Vectors) {
+			var change dense.Change
+			if err == nil {
+				change, err = embeddingChange(ctx, from, to, c)
+			}
+			if err == nil && change.Old == 0 && change.New == nil {
+				continue
+			}
+			if !yield(change, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func embeddingChange(
+	ctx context.Context, from, to *state.State, c prolly.Change,
+) (change dense.Change, err error) {
+	if change.ID, change.Model, err = graph.ParseEmbeddingKey(c.Key); err != nil {
+		return change, fmt.Errorf("%w tree of embeddings: %w", store.ErrCorrupt, err)
+	}
+	if c.Old != nil {
+		old, err := Embedding(ctx, from, c.Old)
+		if err != nil {
+			return change, err
+		}
+		if old != nil && old.DType != graph.Sparse {
+			change.Old = old.Dims
+		}
+	}
+	if c.New != nil {
+		e, err := Embedding(ctx, to, c.New)
+		if err != nil {
+			return change, err
+		}
+		if e != nil && e.DType != graph.Sparse {
+			change.New, err = DenseInt8(e)
+		}
+		return change, err
+	}
+	return change, nil
+}
+
+// wantedVectors yields all dense embeddings as they are ranked, by their digests. What is known of them is
+// not read.
+func wantedVectors(
+	ctx context.Context, s *state.State, scan scanner, known *KnownRecords,
+) iter.Seq2[dense.Vector, error] {
+	return func(yield func(dense.Vector, error) bool) {
+		for kv, err := range scan(ctx, s.Vectors) {
+			var v dense.Vector
+			if err == nil {
+				v, err = wantedVector(ctx, s, kv, known)
+			}
+			if err == nil && v.Digest == notDense {
+				continue
+			}
+			if !yield(v, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func wantedVector(
+	ctx context.Context, s *state.State, kv prolly.Entry, known *KnownRecords,
+) (v dense.Vector, err error) {
+	if v.ID, v.Model, err = graph.ParseEmbeddingKey(kv.Key); err != nil {
+		return v, fmt.Errorf("%w tree of embeddings: %w", store.ErrCorrupt, err)
+	}
+	if digest, ok := known.Has(state.RoleEmbedding, []byte(v.Model), kv.Value); ok && digest != 0 {
+		v.Digest = dense.Digest(digest)
+		return v, nil
+	}
+	c, err := embeddingChange(ctx, nil, s, prolly.Change{Key: kv.Key, New: kv.Value})
+	if v.Digest = notDense; c.New != nil {
+		v.Digest = known.dense.Of(c.New)
+	}
+	return v, err
+}

@@ -1,0 +1,195 @@
+package view
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/dense"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// KnownRecords is what fsck keeps of the records that it meets while it goes through all blocks, so
+// that trees, which lead to them in the order of ids, need not read them again one by one from all
+// over the store: 64 bits say that a block is a good record of an id, and of an edge 64 more what
+// the trees out and in must have for it. 22 to 32 bytes for each record, no pointers. Both are hashes
+// under a key of this run, which no stored block can have been made to fit, so that what is not
+// known or does not add up is damage, or was erased, but for one in 2^40 runs. Then the records are
+// read, and named. Nil knows nothing. Not safe for concurrent use; the hashes are.
+type KnownRecords struct {
+	key    maphash.Seed
+	Texts  *index.Expectations // nil where no index is compared
+	dense  dense.Digester
+	shards [knownShards]knownShard
+}
+
+const knownShards = 256
+
+type knownShard struct {
+	places []KnownRecord // a record of 0 is a free place
+	n      int
+}
+
+// KnownRecord is a record by its hash, and what trees or an index must have for it; 0 where that is not known.
+type KnownRecord struct{ Record, entries uint64 }
+
+// notDense is what the index of vectors must have for a sparse embedding: the digest of no vector.
+const notDense = 1 << 63
+
+func NewKnownRecords() *KnownRecords {
+	return &KnownRecords{key: maphash.MakeSeed(), dense: dense.NewDigester()}
+}
+
+// Entry is the hash of an entry of a tree, out or in.
+func (k *KnownRecords) Entry(tree byte, key, value []byte) uint64 {
+	b := make([]byte, 0, 320)
+	b = binary.BigEndian.AppendUint32(append(b, tree), uint32(len(key)))
+	return maphash.Bytes(k.key, append(append(b, key...), value...))
+}
+
+// Record is the hash of a record that a tree has under a key, never 0.
+func (k *KnownRecords) Record(kind state.Role, key []byte, c ipld.CID) uint64 {
+	b := make([]byte, 0, 320)
+	b = c.Append(append(b, byte(kind)))
+	return max(1, maphash.Bytes(k.key, append(b, key...)))
+}
+
+// Read returns what is to be known of a block, false for what is read where a tree leads to it.
+func (k *KnownRecords) Read(c ipld.CID, block []byte) (KnownRecord, bool) {
+	switch ipld.PeekKind(block) {
+	case graph.KindNode:
+		n, err := graph.DecodeNode(block)
+		if err != nil {
+			return KnownRecord{}, false
+		}
+		return k.ofNode(c, n)
+	case graph.KindEdge:
+		e, err := graph.DecodeEdge(block)
+		if err != nil {
+			return KnownRecord{}, false
+		}
+		return k.ofEdge(c, e), true
+	case graph.KindEmbedding:
+		e, err := graph.DecodeEmbedding(block)
+		if err != nil {
+			return KnownRecord{}, false
+		}
+		return k.ofEmbedding(c, e), true
+	}
+	return KnownRecord{}, false
+}
+
+// Leads is leads, and keeps what is to be known of the record, which is decoded once.
+func (k *KnownRecords) Leads(l state.Lead, block []byte) (next []state.Lead, as state.Role, err error) {
+	if l.Cid.Codec() == ipld.Raw {
+		return state.Leads(l, block)
+	}
+	switch l.As {
+	case state.RoleNode:
+		n, err := graph.DecodeNode(block)
+		if err != nil {
+			return nil, l.As, err
+		}
+		if r, ok := k.ofNode(l.Cid, n); ok {
+			k.Add(r)
+		}
+		return state.ChunkLeads(n), l.As, nil
+	case state.RoleEdge:
+		e, err := graph.DecodeEdge(block)
+		if err == nil {
+			k.Add(k.ofEdge(l.Cid, e))
+		}
+		return nil, l.As, err
+	case state.RoleEmbedding:
+		e, err := graph.DecodeEmbedding(block)
+		if err == nil {
+			k.Add(k.ofEmbedding(l.Cid, e))
+		}
+		return nil, l.As, err
+	}
+	return state.Leads(l, block)
+}
+
+// ofNode returns what is to be known of a node, false for one whose content is to be read.
+func (k *KnownRecords) ofNode(c ipld.CID, n *graph.Node) (KnownRecord, bool) {
+	if n.Content != nil && len(n.Content.Chunks) > 0 {
+		return KnownRecord{}, false
+	}
+	r := KnownRecord{Record: k.Record(state.RoleNode, n.ID[:], c)}
+	if k.Texts != nil {
+		r.entries = k.Texts.Sum(newDocument(n))
+	}
+	return r, true
+}
+
+func (k *KnownRecords) ofEdge(c ipld.CID, e *graph.Edge) KnownRecord {
+	value := adjacency.Value(e)
+	return KnownRecord{
+		Record: k.Record(state.RoleEdge, e.ID[:], c),
+		entries: k.Entry('o', adjacency.OutKey(e), value) +
+			k.Entry('i', adjacency.InKey(e), value),
+	}
+}
+
+func (k *KnownRecords) ofEmbedding(c ipld.CID, e *graph.Embedding) KnownRecord {
+	r := KnownRecord{Record: k.Record(state.RoleEmbedding, []byte(e.Model), c)}
+	if k.Texts == nil {
+		return r
+	}
+	if e.DType == graph.Sparse {
+		r.entries = notDense
+	} else if values, err := DenseInt8(e); err == nil {
+		r.entries = uint64(k.dense.Of(values))
+	}
+	return r
+}
+
+// Add keeps a record.
+func (k *KnownRecords) Add(r KnownRecord) {
+	s := &k.shards[r.Record%knownShards]
+	if 4*s.n >= 3*len(s.places) {
+		old := s.places
+		s.places = make([]KnownRecord, max(8, len(old)*3/2))
+		for _, r := range old {
+			if r.Record != 0 {
+				*s.find(r.Record) = r
+			}
+		}
+	}
+	if at := s.find(r.Record); at.Record == 0 {
+		*at = r
+		s.n++
+	}
+}
+
+// Has returns what is known of the record that a tree links to under a key.
+func (k *KnownRecords) Has(kind state.Role, key, item []byte) (entries uint64, ok bool) {
+	if k == nil {
+		return 0, false
+	}
+	c, err := state.LinkItem(item)
+	if err != nil || !c.Defined() {
+		return 0, false
+	}
+	record := k.Record(kind, key, c)
+	s := &k.shards[record%knownShards]
+	if s.n == 0 {
+		return 0, false
+	}
+	at := s.find(record)
+	return at.entries, at.Record != 0
+}
+
+// find returns the place of a record, or the free one where it would be.
+func (s *knownShard) find(record uint64) *KnownRecord {
+	at := int(record / knownShards % uint64(len(s.places)))
+	for s.places[at].Record != record && s.places[at].Record != 0 {
+		if at++; at == len(s.places) {
+			at = 0
+		}
+	}
+	return &s.places[at]
+}

@@ -1,0 +1,189 @@
+package view
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mnem-project/mnem/dense"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/links"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/segment"
+	"github.com/mnem-project/mnem/store"
+)
+
+// IndexKind is one of the indexes beside a graph: of its texts, its links or its dense vectors. A cell
+// names the manifest of the index of each state.
+type IndexKind struct {
+	Name    string
+	Derived store.Derived
+	// Key returns the key of a state's cell, undefined where there is nothing to index.
+	Key func(*state.State) ipld.CID
+	// Update makes the index of next from that of base.
+	Update func(
+		ctx context.Context, blocks *store.Stage, manifest ipld.CID, base, next *state.State, later segment.Later,
+	) (ipld.CID, error)
+	Merge merger
+	// Of returns the key of the cell of an index with such roots, and which of them are facts. It is nil
+	// for texts, whose cells a collection knows.
+	Of     func(roots []ipld.CID) (key ipld.CID, facts []ipld.CID)
+	Format *segment.Format
+	Walk   func(context.Context, segment.Blocks, ipld.CID, func(ipld.CID) error) error
+	// verify returns what is wrong with the index of a check, and why what it is of could not be read. What
+	// is known of records is not read again.
+	verify func(context.Context, *IndexCheck) (wrong []string, unread, err error)
+	// Trees are those that verify scans.
+	Trees func(*state.State) []*prolly.Map
+}
+
+// IndexKinds are the indexes beside a graph, kept in derived; f is what a transaction knows of the facts.
+func IndexKinds(derived store.Derived, f state.Fresh) []IndexKind {
+	return []IndexKind{TextsKind(derived, f), VectorsKind(derived), LinksKind(derived, f.Trees)}
+}
+
+// TextsKind is the kind of the indexes of texts.
+func TextsKind(derived store.Derived, f state.Fresh) IndexKind {
+	return IndexKind{
+		Name: "texts", Derived: derived, Format: index.Format, Walk: walkOf(index.Format),
+		Merge: index.Merge, verify: verifyTexts,
+		Trees: func(s *state.State) []*prolly.Map { return []*prolly.Map{s.Nodes} },
+		Key: func(s *state.State) ipld.CID {
+			if s.Nodes.Len() == 0 {
+				return ipld.CID{}
+			}
+			return TextsKey(s.Root)
+		},
+		Update: func(
+			ctx context.Context, blocks *store.Stage, manifest ipld.CID, base, next *state.State,
+			later segment.Later,
+		) (ipld.CID, error) {
+			return index.Update(ctx, blocks, manifest, documents(ctx, base, next, f),
+				index.Options{Later: later})
+		},
+	}
+}
+
+// TextsKey is the key of the cell that says which derived block has the index of the texts of a graph.
+// Another form of it, analyser or language has other keys: what such an index holds is made anew.
+func TextsKey(graph ipld.CID) ipld.CID {
+	of := fmt.Sprintf("mnem:texts:%d:%d:%s:", index.Format.Version, retrieve.AnalyserVersion, retrieve.Language)
+	return ipld.Sum(ipld.Raw, append([]byte(of), graph.Bytes()...))
+}
+
+// LinksKind is the kind of the indexes of links.
+func LinksKind(derived store.Derived, trees *state.FreshTrees) IndexKind {
+	return IndexKind{
+		Name: "links", Derived: derived, Format: links.Format, Walk: walkOf(links.Format),
+		Merge: links.Merge, verify: verifyLinks,
+		Trees: func(s *state.State) []*prolly.Map { return []*prolly.Map{s.Out, s.In} },
+		Of: func(roots []ipld.CID) (ipld.CID, []ipld.CID) {
+			return linksKey(links.Of{Out: roots[0], In: roots[1], Marks: roots[2]}), roots
+		},
+		Key: func(s *state.State) ipld.CID {
+			if s.Edges.Len() == 0 {
+				return ipld.CID{}
+			}
+			return linksKey(LinksOf(s))
+		},
+		Update: func(
+			ctx context.Context, blocks *store.Stage, manifest ipld.CID, base, next *state.State,
+			later segment.Later,
+		) (ipld.CID, error) {
+			changes := linkChanges(ctx, base, next)
+			if !manifest.Defined() {
+				changes = newLinks(linked(ctx, next, trees.Scan))
+			}
+			return links.Update(ctx, blocks, manifest, LinksOf(next), changes,
+				links.Options{Later: later})
+		},
+	}
+}
+
+// VectorsKind is the kind of the indexes of dense vectors.
+func VectorsKind(derived store.Derived) IndexKind {
+	return IndexKind{
+		Name: "vectors", Derived: derived, Format: dense.Format, Walk: dense.Walk,
+		verify: verifyVectors,
+		Trees:  func(s *state.State) []*prolly.Map { return []*prolly.Map{s.Vectors} },
+		Merge: func(
+			ctx context.Context, blocks segment.Blocks, manifest ipld.CID,
+		) (key, merged ipld.CID, err error) {
+			return dense.Merge(ctx, blocks, manifest, &Awaited{Derived: derived})
+		},
+		Of: func(roots []ipld.CID) (ipld.CID, []ipld.CID) { return denseKey(roots[0]), roots[:1] },
+		Key: func(s *state.State) ipld.CID {
+			if s.Vectors.Len() == 0 {
+				return ipld.CID{}
+			}
+			return denseKey(s.Vectors.Root())
+		},
+		Update: func(
+			ctx context.Context, blocks *store.Stage, manifest ipld.CID, base, next *state.State,
+			later segment.Later,
+		) (ipld.CID, error) {
+			return dense.Update(ctx, blocks, manifest, next.Vectors.Root(),
+				embeddingChanges(ctx, base, next), dense.Options{Later: later})
+		},
+	}
+}
+
+// walkOf returns the function that walks an index of a format.
+func walkOf(
+	f *segment.Format,
+) func(context.Context, segment.Blocks, ipld.CID, func(ipld.CID) error) error {
+	return func(ctx context.Context, b segment.Blocks, c ipld.CID, fn func(ipld.CID) error) error {
+		return f.Walk(ctx, b, c, fn)
+	}
+}
+
+func verifyTexts(ctx context.Context, c *IndexCheck) (wrong []string, unread, err error) {
+	expect := c.Known.Texts
+	if expect == nil {
+		if expect, err = index.NewExpectations(retrieve.Language); err != nil {
+			return nil, nil, err
+		}
+	}
+	read := func(ctx context.Context, id graph.ID) (*index.Document, error) {
+		d, err := Document(ctx, c.State, id)
+		if err != nil {
+			unread = err
+		}
+		return d, err
+	}
+	docs := noting(wantedDocuments(ctx, c.State, c.scan, c.Known), &unread)
+	found, err := expect.Verify(ctx, c.Derived, c.Manifest, docs, read)
+	for _, m := range found {
+		wrong = append(wrong, m.String())
+	}
+	return wrong, unread, err
+}
+
+func verifyLinks(ctx context.Context, c *IndexCheck) (wrong []string, unread, err error) {
+	wrong, err = links.Verify(ctx, c.Derived, c.Manifest, LinksOf(c.State),
+		noting(linked(ctx, c.State, c.scan), &unread))
+	return wrong, unread, err
+}
+
+func verifyVectors(ctx context.Context, c *IndexCheck) (wrong []string, unread, err error) {
+	wrong, err = dense.Verify(ctx, c.Derived, c.Manifest, c.State.Vectors.Root(), c.Known.dense,
+		noting(wantedVectors(ctx, c.State, c.scan, c.Known), &unread))
+	return wrong, unread, err
+}
+
+// Manifest returns the manifest of a state's index, the undefined CID where there is nothing to index.
+// The error wraps store.ErrNotFound where none was made.
+func (k IndexKind) Manifest(ctx context.Context, s *state.State) (ipld.CID, error) {
+	key := k.Key(s)
+	if !key.Defined() {
+		return key, nil
+	}
+	c, err := k.Derived.Cell(ctx, key)
+	if err != nil {
+		err = fmt.Errorf("find index of %s: %w", k.Name, err)
+	}
+	return c, err
+}

@@ -1,0 +1,102 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
+	"github.com/mnem-project/mnem/store"
+)
+
+// Merges makes the merges of segments that commits leave for later, one at a time, whichever index
+// they are of. What it does is
+// derived: a merge that fails or is stopped is asked for again by the next commit, and one that
+// keeps failing is made by a commit in the end, which tells why. The zero value is ready.
+type Merges struct {
+	mu     sync.Mutex
+	cancel context.CancelFunc // of the merge under way, else nil
+	done   chan struct{}      // closed when it has ended
+}
+
+// merger makes the merge that the index of a manifest waits for. It returns the segment and its key,
+// both undefined where there is nothing to do.
+type merger func(
+	ctx context.Context, blocks segment.Blocks, manifest ipld.CID,
+) (key, merged ipld.CID, err error)
+
+// Start makes the merge that an index waits for, unless one is under way.
+func (m *Merges) Start(derived store.Derived, merge merger, manifest ipld.CID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.done != nil {
+		select {
+		case <-m.done:
+			m.cancel()
+		default:
+			return
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	m.cancel, m.done = cancel, done
+	go func() {
+		defer close(done)
+		_ = mergeBeside(ctx, derived, merge, manifest)
+	}()
+}
+
+// Stop stops what is under way, for whoever goes on to remove derived blocks and keeps others from
+// starting anything.
+func (m *Merges) Stop() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.done != nil {
+		m.cancel()
+		<-m.done
+	}
+}
+
+// Wait waits for what is under way.
+func (m *Merges) Wait() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.done != nil {
+		<-m.done
+		m.cancel()
+	}
+}
+
+// mergeBeside makes the merge that an index waits for, and remembers it in a cell.
+func mergeBeside(
+	ctx context.Context, derived store.Derived, merge merger, manifest ipld.CID,
+) error {
+	buffer := store.NewStageBehind(derived, state.StageLimit)
+	defer buffer.Wait()
+	key, merged, err := merge(ctx, buffer, manifest)
+	if err == nil {
+		err = buffer.Flush(ctx)
+	}
+	if err != nil || !key.Defined() {
+		return err
+	}
+	return derived.SetCell(ctx, key, merged)
+}
+
+// Awaited tells an update of an index which merges were made, and remembers whether it was asked
+// for one that was not.
+type Awaited struct {
+	Derived store.Derived
+	Missing bool
+}
+
+func (a *Awaited) Merged(ctx context.Context, key ipld.CID) (ipld.CID, error) {
+	c, err := a.Derived.Cell(ctx, key)
+	if errors.Is(err, store.ErrNotFound) {
+		a.Missing = true
+		return ipld.CID{}, nil
+	}
+	return c, err
+}

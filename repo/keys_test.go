@@ -1,6 +1,0 @@
-package repo
-
-import "github.com/mnem-project/mnem/ipld"
-
-// TextsKey is textsKey for the tests that see the package from outside.
-func TextsKey(graph ipld.CID) ipld.CID { return textsKey(graph) }

@@ -1,0 +1,86 @@
+package repo
+
+import (
+	"context"
+	"time"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/memory"
+	"github.com/mnem-project/mnem/peers"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Memory is something to remember. Only Text is required.
+type Memory struct {
+	Text       string
+	Type       string   // "" for fact
+	Importance int      // 1 to 5; 0 for 3
+	Tags       []string // names of topics
+	Cues       []string // words under which somebody may look for it, and which it does not have
+	Sources    []string // where it comes from: file:, url:, conversation:, manual: or any other text
+	// About is the subject, by its key or id; Property says what the memory tells of it. A later memory of the same
+	// subject and property supersedes this one.
+	About, Property string
+	Supersedes      []string // memories that this one takes the place of, by name
+}
+
+// Remembered tells what became of one memory.
+type Remembered struct {
+	ID         graph.ID // of the memory that is stored, an earlier one if it says the same
+	Action     string   // added, duplicate or superseded
+	Similar    []graph.ID
+	Superseded []graph.ID // marked as replaced by this one
+}
+
+// Remember keeps memories in one commit, or in none if nothing is new. What says the same as a memory that is there is
+// noted on that one; what is superseded stays, with a mark. It refuses all if it refuses one.
+func (r *Repo) Remember(ctx context.Context, memories ...Memory) ([]Remembered, error) {
+	if err := r.canWrite(); err != nil {
+		return nil, err
+	}
+	reqs := make([]memory.RememberRequest, len(memories))
+	for i, m := range memories {
+		reqs[i] = memory.RememberRequest{
+			Text: m.Text, Type: m.Type, Importance: m.Importance, Tags: m.Tags, Cues: m.Cues, Sources: m.Sources,
+			About: m.About, Property: m.Property, Supersedes: m.Supersedes,
+		}
+	}
+	opt := memory.RememberOptions{CommitOptions: core.CommitOptions{Stamp: r.stamp("remember")}}
+	res, err := memory.New(r.core).RememberAll(ctx, opt, reqs)
+	if err != nil {
+		return nil, conflicting(err)
+	}
+	out := make([]Remembered, len(res.Memories))
+	for i, m := range res.Memories {
+		out[i] = Remembered{ID: m.ID, Action: string(m.Action), Superseded: m.Superseded}
+		for _, s := range m.Similar {
+			out[i].Similar = append(out[i].Similar, s.ID)
+		}
+	}
+	return out, nil
+}
+
+// Recall answers a question, ranked by what it asks for: why, when, who or what. Filters and budget are those of the
+// request, whose Text is the question.
+func (s *Snapshot) Recall(ctx context.Context, q retrieve.Request) (*retrieve.Answer, error) {
+	return new(memory.Memory).Recall(ctx, s.core, q)
+}
+
+// Process says which process has the repository open, for the others that use it.
+type Process struct {
+	Build string // the name and version of the program
+	PID   int
+	Since string // when it opened the repository, RFC 3339
+	Temp  string // the system's directory for temporary files
+}
+
+// Answer answers the commands of other processes on the repository in dir/.mnem, which this process has open, until
+// stop is called: before Close. What is under way then has that long to end.
+func (r *Repo) Answer(dir string, p Process) (stop func(grace time.Duration) error, err error) {
+	o, err := peers.Answer(dir, r.core, peers.Options{Build: p.Build, PID: p.PID, Since: p.Since, Temp: p.Temp})
+	if err != nil {
+		return nil, err
+	}
+	return o.Close, nil
+}
