@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -295,6 +296,9 @@ func CandidatesOf(err error) (out []operation.Candidate) {
 }
 
 // secretHint says what to do about a credential that was refused.
+// namesOfThings begin fields of verbs that have no flag to write what looks like a credential.
+var namesOfThings = []string{"branch", "session", "profile", "redaction", "operation", "receipt"}
+
 func secretHint(e *state.SecretError) (local, remote string) {
 	var list []string
 	var again strings.Builder
@@ -303,6 +307,10 @@ func secretHint(e *state.SecretError) (local, remote string) {
 		fmt.Fprintf(&again, " --allow-secret %s", r)
 	}
 	const leave = "leave it out; if it is no secret, or is to be kept all the same, "
+	if part, _, _ := strings.Cut(e.Field, "."); slices.Contains(namesOfThings, part) {
+		const never = "leave it out: names and notes of branches, sessions, profiles and erasures are no place for it"
+		return never, never
+	}
 	local = leave + "give" + again.String()
 	if e.Bulk {
 		local += ", or leave out --strict"

@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -25,6 +26,19 @@ func TestHintInDoubt(t *testing.T) {
 		if local, remote := HintOf(c.err, false), HintOf(c.err, true); !strings.Contains(local, c.local) ||
 			!strings.Contains(remote, c.remote) {
 			t.Errorf("%v: %q, %q", c.err, local, remote)
+		}
+	}
+}
+
+// TestSecretHint names the flag only if the verb has it.
+func TestSecretHint(t *testing.T) {
+	for field, want := range map[string]bool{
+		"node.summary": true, "commit.message": true, "text": true, "tag": true,
+		"branch": false, "session.task": false, "profile.profiles": false, "redaction.reason": false, "operation.command": false,
+	} {
+		local, remote := secretHint(&state.SecretError{Field: field, Rules: []string{"github-pat"}})
+		if got := strings.Contains(local, "--allow-secret"); got != want || strings.Contains(remote, "allow_secret") != want {
+			t.Errorf("%s: %q, %q", field, local, remote)
 		}
 	}
 }
