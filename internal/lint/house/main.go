@@ -78,7 +78,7 @@ func (h *house) file(name string) error {
 	}
 	lines := bytes.Count(src, []byte("\n"))
 	dir := path.Dir(name)
-	test := strings.HasSuffix(name, "_test.go")
+	test := strings.HasSuffix(name, "_test.go") || strings.Contains(name, "testkit/")
 	switch {
 	case strings.HasPrefix(name, "conformance/"):
 		h.conforming += lines
