@@ -30,7 +30,7 @@ type ConsolidateResult struct {
 // them, MinPick digits or more, all where picks is nil. It looks for them anew in the newest commit
 // of the branch. An id is the hash of what a proposal is about, so that a pick never hits
 // another one than the one that was seen, whatever was written since: one that is not among them
-// any more is a *repo.NotFoundError, a beginning of several a *repo.AmbiguousError. Nothing is removed: all but tags
+// any more is a *state.NotFoundError, a beginning of several a *state.AmbiguousError. Nothing is removed: all but tags
 // is marks.
 func (m *Memory) Consolidate(
 	ctx context.Context, opt core.CommitOptions, req ConsolidateRequest, picks []string,

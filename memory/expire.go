@@ -27,7 +27,7 @@ func Due(n *graph.Node) (at graph.Time, why string, ok bool) {
 // ExpireRequest asks for what is out of date to be marked expired.
 type ExpireRequest struct {
 	Now    graph.Time // what is due at that time or before it is out of date
-	Nodes  []string   // only these, named as of repo.Snapshot.Name; empty for all nodes
+	Nodes  []string   // only these, named as of core.Snapshot.Name; empty for all nodes
 	Reason string     // "" for what Due says
 }
 

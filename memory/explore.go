@@ -81,7 +81,7 @@ type Exploration struct {
 // Explore searches over edges from the nodes that fit a topic, in both directions, and follows from
 // each hop those that promise most and are least alike: docs/edges.md. No way leads through a node or
 // edge that a mark hides. It returns a *retrieve.RequestError for a request out of bounds, and a
-// *repo.NotFoundError for a keyword that nothing has.
+// *state.NotFoundError for a keyword that nothing has.
 func Explore(ctx context.Context, s *core.Snapshot, req ExploreRequest) (*Exploration, error) {
 	req, err := req.resolve()
 	if err != nil {

@@ -37,7 +37,7 @@ type LinkOptions struct {
 	Off []Rule // rules that write none; also their candidates are not looked for
 }
 
-// Validate returns an error that wraps repo.ErrInvalid unless all names are names of rules.
+// Validate returns an error that wraps state.ErrInvalid unless all names are names of rules.
 func (o LinkOptions) Validate() error {
 	for _, r := range o.Off {
 		if !slices.Contains(Rules(), r) {

@@ -21,7 +21,7 @@ const MaxMarked = 10_000
 const manyNodes = 256
 
 // StateError is returned when a node is in a state that a verb does not replace, since more would
-// be lost than said. errors.Is(err, repo.ErrInvalid) holds.
+// be lost than said. errors.Is(err, state.ErrInvalid) holds.
 type StateError struct {
 	Node  graph.ID
 	Name  string // of the node, as the caller gave it
@@ -39,7 +39,7 @@ func (e *StateError) Error() string {
 		by, e.Want)
 }
 
-// Is reports whether target is repo.ErrInvalid.
+// Is reports whether target is state.ErrInvalid.
 func (e *StateError) Is(target error) bool { return target == state.ErrInvalid }
 
 // EdgeError is returned where an edge is named to be marked: the verbs mark nodes. errors.Is(err,
@@ -64,7 +64,7 @@ func invalidf(format string, args ...any) error {
 // MarkRequest asks for nodes to be marked.
 type MarkRequest struct {
 	State graph.State
-	Nodes []string // names as of repo.Snapshot.Name, 1 to MaxMarked
+	Nodes []string // names as of core.Snapshot.Name, 1 to MaxMarked
 	// By names the node that supersedes or contradicts the others: required for these two states, as
 	// without it nobody could say what is so instead, and refused for others.
 	By     string
@@ -169,7 +169,7 @@ func withReason(text, reason string) string {
 	return text
 }
 
-// decide commits what fn makes of the newest commit of a branch, as repo.Decide does. long says that
+// decide commits what fn makes of the newest commit of a branch, as core.Repo.Decide does. long says that
 // deciding takes longer than other writers should wait.
 func (m *Memory) decide(
 	ctx context.Context, opt core.CommitOptions, long bool,
@@ -474,7 +474,7 @@ func (k *marker) remove(id graph.ID) {
 
 // UnmarkRequest asks for the marks of nodes to be taken off.
 type UnmarkRequest struct {
-	Nodes  []string // names as of repo.Snapshot.Name, 1 to MaxMarked
+	Nodes  []string // names as of core.Snapshot.Name, 1 to MaxMarked
 	Reason string   // "" for none; it goes into the message of the commit
 }
 

@@ -56,7 +56,7 @@ const (
 
 // Memory remembers and recalls in one repository. It is safe for concurrent use, together with any
 // other Memory of the same repository: what is written depends on what is stored, so that it is
-// decided in the turn of the writer, as repo.Decide says.
+// decided in the turn of the writer, as core.Repo.Decide says.
 type Memory struct {
 	r  *core.Repo
 	mu sync.Mutex // guards what follows

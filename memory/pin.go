@@ -20,7 +20,7 @@ func Pinned(n *graph.Node) bool {
 
 // PinRequest asks for nodes to be pinned, or unpinned.
 type PinRequest struct {
-	Nodes []string // names as of repo.Snapshot.Name, 1 to MaxMarked
+	Nodes []string // names as of core.Snapshot.Name, 1 to MaxMarked
 	Unpin bool
 }
 

@@ -12,7 +12,7 @@ import (
 // why, when, who or what. A request without an intent has that which its words tell. The answer's
 // Recall says which it was and what it weighed, its items' Recall their signals; a warning of the
 // code retrieve.NothingRelevant says that nothing known answers the question. Filters, budget,
-// sessions and receipts are those of any request, so repo.Repo records and replays it. Errors are
+// sessions and receipts are those of any request, so core.Repo records and replays it. Errors are
 // those of Snapshot.Retrieve. Safe for concurrent use; it writes nothing.
 func (m *Memory) Recall(
 	ctx context.Context, s *core.Snapshot, q retrieve.Request,

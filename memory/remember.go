@@ -61,7 +61,7 @@ type RememberRequest struct {
 	About, Property    string
 	Expires            graph.OptTime // from then on the memory may be marked expired
 	ValidFrom, ValidTo graph.OptTime
-	// Supersedes names memories that this one takes the place of, as repo.Snapshot.Name reads names.
+	// Supersedes names memories that this one takes the place of, as core.Snapshot.Name reads names.
 	Supersedes []string
 	// NoDiff adds the memory whatever resembles it, and looks for nothing that does.
 	NoDiff bool
@@ -156,7 +156,7 @@ func (m *Memory) Remember(
 // Where a request has a time, each is decided about as if those before it were committed, at their times
 // and one by one: the graph is the one that single calls make.
 //
-// What is decided is a function of the commit, the requests and the options; repo.Decide says when. An error about a
+// What is decided is a function of the commit, the requests and the options; core.Repo.Decide says when. An error about a
 // request is a *RequestError, of a batch with its place.
 func (m *Memory) RememberAll(
 	ctx context.Context, opt RememberOptions, reqs []RememberRequest,
@@ -254,7 +254,7 @@ func (m *Memory) weigh(ctx context.Context, res *RememberResult, by state.Stamp)
 }
 
 // RequestError says which parameter of a request to remember was refused, and why.
-// errors.Is(err, repo.ErrInvalid) holds.
+// errors.Is(err, state.ErrInvalid) holds.
 type RequestError struct {
 	Item   int // from 1 in a batch, 0 for a request by itself
 	Param  string
@@ -268,7 +268,7 @@ func (e *RequestError) Error() string {
 	return e.Param + ": " + e.Reason
 }
 
-// Is reports whether target is repo.ErrInvalid.
+// Is reports whether target is state.ErrInvalid.
 func (e *RequestError) Is(target error) bool { return target == state.ErrInvalid }
 
 func badRequest(param, format string, args ...any) error {

@@ -53,7 +53,7 @@ const (
 var rememberParams = []string{paramDuplicate, paramSimilar, paramKeep, paramReplace}
 
 // RememberParamsAt returns the parameters of a snapshot. One that is not valid is refused with an
-// error that wraps repo.ErrInvalid; names of a later version are passed over.
+// error that wraps state.ErrInvalid; names of a later version are passed over.
 func RememberParamsAt(ctx context.Context, s *core.Snapshot) (RememberParams, error) {
 	entries, err := verbParams(ctx, s, verbRemember)
 	if err != nil {

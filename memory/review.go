@@ -44,7 +44,7 @@ func Unreviewed(ctx context.Context, from, to *core.Snapshot) iter.Seq2[*graph.N
 // TextEdit is the text that a node is to have.
 type TextEdit struct{ Node, Text string }
 
-// ReviewRequest is what was decided of nodes, each named as of repo.Snapshot.Name, at most MaxMarked of them and each
+// ReviewRequest is what was decided of nodes, each named as of core.Snapshot.Name, at most MaxMarked of them and each
 // once.
 type ReviewRequest struct {
 	Drop []string // are forgotten

@@ -348,7 +348,7 @@ func NodeHint(err error) error {
 	return err
 }
 
-// NoCommitYet is how package repo names what is missing on an unborn branch.
+// NoCommitYet is how package state names what is missing on an unborn branch.
 const NoCommitYet = "commit yet on branch"
 
 // CommitHint adds to an error about a repository without commits how the first is made.

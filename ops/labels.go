@@ -110,7 +110,7 @@ func (v Visible) Edge(ctx context.Context, edge, other graph.ID) (bool, error) {
 	return v.Node(ctx, other)
 }
 
-// Find returns the node that a name means: see repo.Snapshot.Find.
+// Find returns the node that a name means: see rank.Find.
 func (v Visible) Find(ctx context.Context, name string) (graph.ID, error) {
 	id, err := rank.Find(ctx, v.Snapshot, name, v.Shows)
 	return id, NodeHint(err)

@@ -154,7 +154,7 @@ var (
 	}, integrates(merging.CherryPick))
 )
 
-// Integrate is how package repo applies the changes of other commits.
+// Integrate is how package merging applies the changes of other commits.
 type Integrate = func(context.Context, *core.Repo, string, core.MergeOptions) (*merging.MergeResult, error)
 
 func integrates(do Integrate) func(context.Context, *Service, *RevsRequest) (*Merged, error) {

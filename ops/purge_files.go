@@ -37,7 +37,7 @@ type purgedFiles struct {
 	list []PurgedFile
 }
 
-// erase is repo.PurgeOptions.Files.
+// erase is care.PurgeOptions.Files.
 func (p *purgedFiles) erase(ctx context.Context, holds func(string) bool, dry bool) (held bool, err error) {
 	files, err := layout.Erase(ctx, p.dir, layout.Options{Holds: holds, DryRun: dry})
 	if err != nil {

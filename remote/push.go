@@ -48,7 +48,7 @@ type Pushed struct {
 }
 
 // Push brings refs to another repository, all or nothing, and keeps under refs/remotes/NAME where they are
-// then. It returns an error that wraps repo.ErrConflict where the remote has what this repository lacks,
+// then. It returns an error that wraps state.ErrConflict where the remote has what this repository lacks,
 // or moved meanwhile: then a Fetch and a merge come first.
 func Push(ctx context.Context, here, to Side, opt PushOptions) (out *Pushed, err error) {
 	if err := graph.ValidateImport(opt.Name); err != nil {

@@ -1,12 +1,12 @@
 // Package remote brings histories from one repository into another: refs first, then one pack of what
-// the receiver lacks (repo.Pack), found by comparing trees where both histories begin to differ.
+// the receiver lacks (exchange.Pack), found by comparing trees where both histories begin to differ.
 //
 // A fetch takes two round trips and a push two, whatever the sizes, a fetch one more where more than MaxAsked
 // branches and sessions are here, and each one more for each thousand redactions where what was erased at the
 // other side changed. What arrives is written to a file
 // beside the repository and verified block by block; an interrupted transfer goes on where it was,
 // since the same question gives the same bytes. Only a pack that is whole and sound moves refs, all in
-// one operation (repo.Receive).
+// one operation (exchange.Receive).
 //
 // What R has is kept under refs/remotes/R: its branch main under refs/remotes/R/heads/main, its tag v1
 // under refs/remotes/R/tags/v1. A tag that is not here yet becomes one here too. Sessions go where they are asked
@@ -78,7 +78,7 @@ type State struct {
 	Refs  []core.Ref
 	Head  graph.RefName // the branch that HEAD is on, "" for none
 	Known []ipld.CID    // of the commits and records that were asked about, in their order
-	// Redactions names the set of what was erased there (repo.RedactionSet), "" for nothing.
+	// Redactions names the set of what was erased there (care.RedactionSet), "" for nothing.
 	Redactions string
 }
 
@@ -133,7 +133,7 @@ type Here struct {
 	// Stamp says who changes refs, and when.
 	Stamp  func() (state.Stamp, error)
 	DryRun bool // check what is taken in or accepted and write nothing
-	// Verify, where given, is shown new commits before they are taken in, as of repo.ImportOptions.
+	// Verify, where given, is shown new commits before they are taken in, as of exchange.ImportOptions.
 	Verify func(commits iter.Seq2[commit.LogEntry, error]) error
 	// Progress, where given, is told how many blocks were written or checked.
 	Progress func(what string, done int)

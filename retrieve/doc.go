@@ -10,7 +10,7 @@
 // Index that has embeddings is one of Vectors too, of SparseVectors for sparse ones, and of Phrases
 // where it has the entity lane; a Graph that knows its communities is one of Grouped.
 // docs/ranking.md describes every step; requests and receipts have the form of
-// clauses 8, 13 and 23 of the specification. Golden files of package repo freeze the answers.
+// clauses 8, 13 and 23 of the specification. Golden files of package rank freeze the answers.
 //
 // # Recall
 //

@@ -47,7 +47,7 @@ var runners = map[string]func(t *testing.T, v vector){
 var elsewhere = map[string]string{"chains": "TestChainVectors of repo, since what it tries is not exported"}
 
 // verbs is why clauses on what is read from a history have no vector.
-const verbs = "what is read from a history is no bytes: testdata/history of package repo"
+const verbs = "what is read from a history is no bytes: testdata of package history"
 
 // untested are the numbered clauses that need no vector of their own, each with the reason.
 var untested = map[string]string{

@@ -226,7 +226,7 @@ func checkProfile(v string) error {
 }
 
 // CacheKeys are the bounds of what a process keeps in memory of a repository, in the order of the
-// fields of repo.Options.
+// fields of core.Options.
 func CacheKeys() []Key {
 	key := func(name, env, value, what string) Key {
 		return Key{"cache." + name, "MNEM_CACHE_" + env, value,

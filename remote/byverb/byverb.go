@@ -196,7 +196,7 @@ func (s *Side) Take(ctx context.Context, news remote.News) (*remote.Taken, error
 // Close implements remote.Side.
 func (s *Side) Close() error { return nil }
 
-// Conflict makes an error one of repo.ErrConflict and adds nothing to what it says.
+// Conflict makes an error one of state.ErrConflict and adds nothing to what it says.
 func Conflict(err error) error { return fmt.Errorf("%w%w", silentConflict{}, err) }
 
 type silentConflict struct{}

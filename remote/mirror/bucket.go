@@ -404,7 +404,7 @@ func (b *Bucket) keepPacks(has map[string]bool) error {
 }
 
 // Take implements remote.Side: what the mirror would take goes into the bucket, and into the mirror when it is
-// there. It returns an error of repo.ErrConflict where others pushed since Look.
+// there. It returns an error of state.ErrConflict where others pushed since Look.
 func (b *Bucket) Take(ctx context.Context, news remote.News) (*remote.Taken, error) {
 	if err := b.errTracking(news.Tracking); err != nil {
 		return nil, err

@@ -274,7 +274,7 @@ func (g *Git) prune(ctx context.Context) error {
 }
 
 // Take implements remote.Side: what the mirror would take goes to the git repository, and into the mirror when
-// it is there. It returns an error of repo.ErrConflict where the ref moved since Look.
+// it is there. It returns an error of state.ErrConflict where the ref moved since Look.
 func (g *Git) Take(ctx context.Context, news remote.News) (*remote.Taken, error) {
 	if err := g.errTracking(news.Tracking); err != nil {
 		return nil, err
