@@ -257,7 +257,7 @@ func hintOf(err error) (local, remote string) {
 
 // roomHint says what to do about a full disk. A change that erases has what was kept for it already.
 func roomHint(err error) (local, remote string) {
-	some := "room"
+	some := "some room"
 	var room *store.NoRoomError
 	if errors.As(err, &room) {
 		some = fmt.Sprintf("%d bytes", room.MustFree())
@@ -270,9 +270,9 @@ func roomHint(err error) (local, remote string) {
 		return "make room on the disk of the database server and give the command again",
 			"make room on the disk of the database server and ask again"
 	}
-	return fmt.Sprintf("make room on the disk (%s) and give the command again; 'mnem purge' and 'mnem gc' have "+
-			"room of their own, and free some", some),
-		fmt.Sprintf("make room on the disk (%s) and ask again; purge and gc have room of their own", some)
+	return fmt.Sprintf("free %s on the disk and give the command again; 'mnem purge' and 'mnem gc' work on a full disk "+
+			"and free some", some),
+		fmt.Sprintf("free %s on the disk and ask again; purge and gc work on a full disk", some)
 }
 
 // CandidatesOf returns what the name in an error may mean, nil for nothing.

@@ -20,8 +20,8 @@ func TestHintInDoubt(t *testing.T) {
 	}{
 		{fmt.Errorf("commit operation 3: %w: %w", store.ErrUnknown, full), "mnem op log", "op_log"},
 		{fmt.Errorf("%w: %w", store.ErrUnknown, &store.NoRoomError{Needs: 9}), "mnem op log", "op_log"},
-		{full, "make room on the disk", "make room on the disk"},
-		{&store.NoRoomError{Needs: 9}, "(9 bytes)", "(9 bytes)"},
+		{full, "free some room on the disk", "free some room on the disk"},
+		{&store.NoRoomError{Needs: 9}, "free 9 bytes", "free 9 bytes"},
 	} {
 		if local, remote := HintOf(c.err, false), HintOf(c.err, true); !strings.Contains(local, c.local) ||
 			!strings.Contains(remote, c.remote) {
