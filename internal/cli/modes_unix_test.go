@@ -272,7 +272,12 @@ func openProgram(t *testing.T) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "mnem")
-	if err := os.WriteFile(path, data, 0o755); err != nil {
+	// No process may be forked while the file is open for writing: a child that has not begun its own program yet
+	// would keep it open, and a program that is open for writing cannot be run.
+	syscall.ForkLock.RLock()
+	err = os.WriteFile(path, data, 0o755)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		return "", err
 	}
 	return path, os.Chmod(dir, 0o755)
