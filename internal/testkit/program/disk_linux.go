@@ -26,6 +26,10 @@ func Occupy(t *testing.T, dir, name string) (free func()) {
 		}
 	}
 	return func() {
+		// The room of a removed file may come back later than its name goes.
+		if err := os.Truncate(path, 0); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
