@@ -57,7 +57,7 @@ func TestFullDisk(t *testing.T) {
 			refused++
 		}
 		if n == 0 && (out == "" || errs != "") ||
-			n != 0 && (out != "" || !strings.Contains(errs, "on the disk")) {
+			n != 0 && (out != "" || !strings.Contains(errs, "on the disk and give the command again")) {
 			t.Fatalf("exit code %d, %q, %s", n, out, errs)
 		}
 		program.Ran(t, app, "get", "k7")

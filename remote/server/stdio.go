@@ -48,10 +48,15 @@ func (l *OneConn) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements net.Listener.
+// Close implements net.Listener. A connection that was not accepted is closed with it, as nobody else closes that.
 func (l *OneConn) Close() error {
 	l.end()
-	return nil
+	select {
+	case c := <-l.conn:
+		return c.Close()
+	default:
+		return nil
+	}
 }
 
 // Addr implements net.Listener.

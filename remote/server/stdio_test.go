@@ -1,0 +1,40 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+)
+
+// drain is a writer that says when nobody copies into it any more.
+type drain struct{ ended chan struct{} }
+
+func (d drain) Write(p []byte) (int, error) { return len(p), nil }
+
+func (d drain) ReadFrom(r io.Reader) (int64, error) {
+	defer close(d.ended)
+	return io.Copy(io.Discard, r)
+}
+
+// TestCloseBeforeAccept closes a listener whose connection nobody accepted, as a server does whose standard input ends
+// at once: the output is not used after that.
+func TestCloseBeforeAccept(t *testing.T) {
+	out := drain{make(chan struct{})}
+	l := Stdio(strings.NewReader(""), out)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-out.ended:
+	default:
+		t.Error("the output is still used")
+	}
+	if c, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("accepted %v, %v", c, err)
+	}
+	if err := l.Close(); err != nil {
+		t.Errorf("closed twice: %v", err)
+	}
+}
