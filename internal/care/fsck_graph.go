@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/merge3"
 	"github.com/mnem-project/mnem/internal/parallel"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/view"
@@ -487,5 +488,12 @@ func (f *FsckRun) checked(c *view.IndexCheck) {
 	}
 	if c.Err != nil {
 		f.add(c.Manifest, FsckIndex, "%v", c.Err)
+	}
+}
+
+// profiles checks the record of profiles that a state has.
+func (f *FsckRun) profiles(s *state.State) {
+	if _, err := merge3.ReadProfiles(f.Ctx, f.Repo.Facts(), s.Profile); err != nil {
+		f.fail(s.Profile, FsckRecord, err)
 	}
 }

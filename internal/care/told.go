@@ -17,6 +17,9 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
+// errFound ends a walk that found what it looked for.
+var errFound = errors.New("found")
+
 // ToldRedaction is what one repository tells another of a block that it erased: its CID and the record
 // that is left of it.
 type ToldRedaction struct {
@@ -248,7 +251,7 @@ func reachedBlocks(
 			return nil, nil
 		}
 		if len(found) == len(wanted) {
-			return nil, core.ErrFound
+			return nil, errFound
 		}
 		seen[l.Cid] = true
 		block, err := r.Facts().Get(ctx, l.Cid)
@@ -271,7 +274,7 @@ func reachedBlocks(
 		if ref.Symbolic != "" || !reaches(ref.Name) {
 			continue
 		}
-		if err := state.WalkLeads(state.Lead{Cid: ref.Target, As: roleAny}, visit); errors.Is(err, core.ErrFound) {
+		if err := state.WalkLeads(state.Lead{Cid: ref.Target, As: roleAny}, visit); errors.Is(err, errFound) {
 			break
 		} else if err != nil {
 			return nil, err

@@ -425,3 +425,12 @@ func (r *Repo) Detach(ctx context.Context, rev string, by state.Stamp) (ipld.CID
 	})
 	return c, err
 }
+
+func FirstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

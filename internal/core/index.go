@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/mnem-project/mnem/dense"
 	"github.com/mnem-project/mnem/index"
@@ -10,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/view"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/links"
+	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
@@ -137,4 +139,60 @@ func (r *Repo) indexStats(ctx context.Context, manifest ipld.CID) (view.IndexSta
 		return view.IndexStats{}, err
 	}
 	return view.IndexStats{Manifest: manifest, Segments: len(m.Segments), Stats: m.Stats}, nil
+}
+
+// Dense returns the index of the snapshot's dense vectors, nil without any embedding.
+func (s *Snapshot) Dense(ctx context.Context) (*dense.Index, error) {
+	r, root := s.Repo, s.State.Vectors.Root()
+	if s.State.Vectors.Len() == 0 {
+		return nil, nil
+	}
+	return indexOf(ctx, s, &r.dense, view.VectorsKind(r.Derived()),
+		func(blocks segment.Blocks, manifest ipld.CID) (*dense.Index, error) {
+			return dense.Open(ctx, blocks, manifest, root, r.Rows)
+		})
+}
+
+// Links returns the index of the snapshot's links. It returns nil where there are no edges, and where
+// there is no index and the repository is not open for writing: the trees say the same.
+func (s *Snapshot) Links(ctx context.Context) (*links.Index, error) {
+	if s.State.Edges.Len() == 0 {
+		return nil, nil
+	}
+	r, k := s.Repo, view.LinksKind(s.Repo.Derived(), nil)
+	if r.Ro {
+		if _, err := k.Manifest(ctx, s.State); errors.Is(err, store.ErrNotFound) {
+			return nil, nil
+		}
+	}
+	return indexOf(ctx, s, &r.links, k,
+		func(blocks segment.Blocks, manifest ipld.CID) (*links.Index, error) {
+			return links.Open(ctx, blocks, manifest, view.LinksOf(s.State), r.Buckets)
+		})
+}
+
+// maxRetries bounds how often a retrieval begins again because its index was dropped.
+const maxRetries = 8
+
+// WithIndex calls fn with the snapshot's index, and again where a purge dropped it meanwhile.
+func (s *Snapshot) WithIndex(ctx context.Context, fn func(*index.Index) error) error {
+	x, err := s.index(ctx)
+	if err != nil {
+		return err
+	}
+	for attempt := 0; ; attempt++ {
+		err := fn(x)
+		var missing *state.MissingError
+		if !errors.As(err, &missing) && !errors.Is(err, retrieve.ErrNoNode) {
+			return err
+		}
+		again, indexErr := s.index(ctx)
+		if indexErr != nil || again == x || attempt == maxRetries { // nothing was dropped: it is damage
+			if missing == nil {
+				err = fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+			}
+			return err
+		}
+		x = again
+	}
 }

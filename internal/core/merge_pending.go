@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -434,4 +435,15 @@ func (r *Repo) DropKept(ctx context.Context, ref graph.RefName, by state.Stamp) 
 		return err
 	})
 	return err
+}
+
+func CompareItems(a, b graph.Item) int { return strings.Compare(a.String(), b.String()) }
+
+// itemFields returns the fields of an item's record as they are shown.
+func itemFields(item graph.Item, record []byte) (map[string]ipld.Value, error) {
+	if item.Kind != graph.ProfileItem {
+		return state.FieldsOf(record)
+	}
+	p, err := retrieve.DecodeProfiles(record)
+	return p.Fields(), err
 }

@@ -303,3 +303,29 @@ func ParseSeq(name, digits string) (uint64, error) {
 	}
 	return n, nil
 }
+
+// RefChange is one ref that an import sets, or that Receive removes.
+type RefChange struct {
+	Ref  graph.RefName
+	From ipld.CID // undefined where it is new
+	To   ipld.CID // undefined where it is removed
+}
+
+// EncodeRef returns the value of a ref in a view, nil for one that does not exist.
+func EncodeRef(ref Ref) []byte {
+	switch {
+	case ref.Symbolic != "":
+		return ipld.AppendString(nil, string(ref.Symbolic))
+	case ref.Target.Defined():
+		return ipld.AppendLink(nil, ref.Target)
+	}
+	return nil
+}
+
+// Reversed returns the operation that one took back, undefined for none.
+func Reversed(o *commit.Operation) ipld.CID {
+	if o.Undoes.Defined() {
+		return o.Undoes
+	}
+	return o.Redoes
+}

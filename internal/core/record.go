@@ -3,7 +3,9 @@ package core
 import (
 	"sync"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
 )
 
 // RecordEntry is a receipt that waits to be recorded.
@@ -21,3 +23,13 @@ type RecordQueue struct {
 	Mu      sync.Mutex
 	Waiting []*RecordEntry // in the order in which they were asked for
 }
+
+// DraftReceipt is a receipt that is in no session yet.
+type DraftReceipt struct {
+	Block []byte     `json:"block"` // of the receipt
+	Texts []string   `json:"texts"` // that it links to: the query, then the rewrites
+	Time  graph.Time `json:"time"`
+}
+
+// CID is that of the receipt.
+func (d *DraftReceipt) CID() ipld.CID { return ipld.Sum(ipld.DagCBOR, d.Block) }

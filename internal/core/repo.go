@@ -31,6 +31,20 @@ import (
 // DirName is the directory of a repository inside the directory it belongs to.
 const DirName = ".mnem"
 
+const (
+	// defaultTreeCache and defaultIndexCache bound decoded data kept between calls, in bytes.
+	defaultTreeCache  = 64 << 20
+	defaultIndexCache = 64 << 20
+	// defaultDenseCache bounds the dense vectors kept, in bytes: the sketches of 10^6 of 384
+	// dimensions take 48 MB, and the vectors of 10^5 take 40.
+	defaultDenseCache = 64 << 20
+	// defaultLinkCache bounds the links kept, in bytes: those of 10^5 nodes with three edges
+	// each take 14 MB.
+	defaultLinkCache = 32 << 20
+	// defaultVectorCache bounds the sparse vectors kept, in bytes.
+	defaultVectorCache = 256 << 20
+)
+
 // OpenStore opens the store of a directory: on disk in it, or in the database that it links to.
 func OpenStore(ctx context.Context, path string, create bool, opt Options) (store.Store, error) {
 	at, err := readLink(path)
@@ -173,19 +187,19 @@ func (r *Repo) Path() string { return r.Dir }
 
 func Over(st store.Store, opt Options) *Repo {
 	if opt.TreeCache == 0 {
-		opt.TreeCache = state.DefaultTreeCache
+		opt.TreeCache = defaultTreeCache
 	}
 	if opt.IndexCache == 0 {
-		opt.IndexCache = state.DefaultIndexCache
+		opt.IndexCache = defaultIndexCache
 	}
 	if opt.DenseCache == 0 {
-		opt.DenseCache = state.DefaultDenseCache
+		opt.DenseCache = defaultDenseCache
 	}
 	if opt.LinkCache == 0 {
-		opt.LinkCache = state.DefaultLinkCache
+		opt.LinkCache = defaultLinkCache
 	}
 	if opt.VectorCache == 0 {
-		opt.VectorCache = state.DefaultVectorCache
+		opt.VectorCache = defaultVectorCache
 	}
 	r := &Repo{
 		Store: st, Ro: opt.ReadOnly, Vectors: view.NewVectorCache(opt.VectorCache), Counters: opt.Counters,

@@ -280,3 +280,13 @@ func (t *Tx) SetSymbolic(name, target graph.RefName) {
 }
 
 func (t *Tx) RemoveRef(name graph.RefName) { t.Edits[name] = nil }
+
+// WriteGraph writes the graph record of a state and sets its root.
+func (t *Tx) WriteGraph(ctx context.Context, s *state.State) (err error) {
+	g := s.Record()
+	if err := g.Validate(); err != nil {
+		return err
+	}
+	s.Root, err = t.Put(ctx, g.Encode())
+	return err
+}

@@ -21,6 +21,9 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
+// errFound ends a walk that found what it looked for.
+var errFound = errors.New("found")
+
 // ExportOptions says what to export: one of the first four, the zero value the branch HEAD is on.
 type ExportOptions struct {
 	Rev     string // a revision, or a range A..B: what B has and A does not; B may be left out
@@ -276,8 +279,8 @@ func anyRedacted(ctx context.Context, r *core.Repo) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	err := e.Redactions(ctx, func(store.Redaction) error { return core.ErrFound })
-	if errors.Is(err, core.ErrFound) {
+	err := e.Redactions(ctx, func(store.Redaction) error { return errFound })
+	if errors.Is(err, errFound) {
 		return true, nil
 	}
 	return false, err

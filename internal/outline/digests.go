@@ -18,6 +18,14 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
+const (
+	// maxDigestSteps is how many commits back digests are looked for to begin with.
+	maxDigestSteps = 1000
+
+	kindDigests    = "digests"
+	digestsVersion = 2
+)
+
 // Digests are the digests of a snapshot.
 type Digests struct {
 	distill.Tree
@@ -43,7 +51,7 @@ func DigestsKey(graph ipld.CID, recipe distill.Recipe) ipld.CID {
 
 func DigestsKeyUnder(graph ipld.CID, recipe distill.Recipe, rules [sha256.Size]byte) ipld.CID {
 	hash := recipe.Hash()
-	key := append(append(fmt.Appendf(nil, "mnem:digests:%d:", core.DigestsVersion), hash[:]...), rules[:]...)
+	key := append(append(fmt.Appendf(nil, "mnem:digests:%d:", digestsVersion), hash[:]...), rules[:]...)
 	return ipld.Sum(ipld.Raw, graph.Append(key))
 }
 
@@ -136,8 +144,8 @@ type DigestsRecord struct {
 
 func (d DigestsRecord) encode() []byte {
 	w := ipld.NewRecord(nil, nil)
-	w.Version(core.DigestsVersion)
-	w.Kind(core.KindDigests)
+	w.Version(digestsVersion)
+	w.Kind(kindDigests)
 	w.OptLink("root", d.Root)
 	w.OptLink("graph", d.Graph)
 	w.Append("rules", d.Recipe.Append)
@@ -153,7 +161,7 @@ func ReadDigests(ctx context.Context, get store.Getter, c ipld.CID) (*DigestsRec
 		return nil, err
 	}
 	rec := new(DigestsRecord)
-	extra, err := ipld.DecodeRecord(block, core.KindDigests, core.DigestsVersion,
+	extra, err := ipld.DecodeRecord(block, kindDigests, digestsVersion,
 		func(key string, d *ipld.Decoder) (bool, error) {
 			var err error
 			switch key {
@@ -268,7 +276,7 @@ func nearestDigests(
 ) (*Digests, *state.State, error) {
 	r := s.Repo
 	rec := s.Record
-	for range core.MaxDigestSteps {
+	for range maxDigestSteps {
 		if rec == nil || len(rec.Parents) == 0 {
 			break
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
@@ -210,4 +211,16 @@ func (f *finder) candidates(list []graph.ID) (out []state.Candidate, err error) 
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+// CalledBy returns the text that names a node, "" where it holds what looks like a credential.
+func CalledBy(n *graph.Node) string {
+	said := n.Summary
+	if said == "" {
+		said = n.Key
+	}
+	if len(guard.Find(said)) > 0 {
+		return ""
+	}
+	return said
 }

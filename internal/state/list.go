@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
@@ -69,4 +70,27 @@ func Records[T any](
 			}
 		}
 	}
+}
+
+// KindCounts are how many things of each kind a commit has.
+type KindCounts struct {
+	Nodes map[string]int      // by type
+	Edges map[string]int      // by type
+	Marks map[graph.State]int // by state, those of edges too
+}
+
+func ReadText(ctx context.Context, get store.Getter, item []byte) (*distill.Written, error) {
+	c, err := LinkItem(item)
+	if err != nil {
+		return nil, err
+	}
+	block, err := get.Get(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("read %s %s: %w", distill.KindWritten, c, err)
+	}
+	w, err := distill.DecodeWritten(block)
+	if err != nil {
+		err = fmt.Errorf("read %s %s: %w: %w", distill.KindWritten, c, store.ErrCorrupt, err)
+	}
+	return w, err
 }

@@ -243,3 +243,7 @@ func (f *FreshTrees) Scan(ctx context.Context, m *prolly.Map) iter.Seq2[prolly.E
 	}
 	return scanned(ctx, m)
 }
+
+func scanned(ctx context.Context, m *prolly.Map) iter.Seq2[prolly.Entry, error] {
+	return m.Scan(ctx, nil, nil)
+}

@@ -8,6 +8,10 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
+// StageLimit is how many bytes of new blocks a transaction keeps before it writes them, not
+// yet durable and reached by nothing, to the store: it bounds the memory of a bulk commit.
+const StageLimit = 16 << 20
+
 // ScratchRoom is where a transaction keeps what does not fit into memory, in a file that is made when it
 // is first wanted. Safe for concurrent use. nil has no room.
 type ScratchRoom struct {
