@@ -32,7 +32,7 @@ func (r *Repo) Branches(ctx context.Context) ([]Branch, error) {
 	return out, nil
 }
 
-// CreateBranch makes a branch at a revision, "" for HEAD. The error wraps ErrConflict if the name is taken.
+// CreateBranch makes a branch at a revision, "" for HEAD. The error wraps ErrExists if the name is taken.
 func (r *Repo) CreateBranch(ctx context.Context, name, rev string) (ipld.CID, error) {
 	if rev == "" {
 		rev = "HEAD"
@@ -40,7 +40,8 @@ func (r *Repo) CreateBranch(ctx context.Context, name, rev string) (ipld.CID, er
 	return r.core.CreateBranch(ctx, name, rev, core.RefOptions{Stamp: r.stamp("branch")})
 }
 
-// RemoveBranch removes a branch. Unless force, it refuses if HEAD's branch does not hold the branch's commits.
+// RemoveBranch removes a branch. It refuses the one that HEAD is on and, unless force, one whose newest commit no other
+// branch and no tag reaches, or that a stage or a merge in progress needs.
 func (r *Repo) RemoveBranch(ctx context.Context, name string, force bool) error {
 	_, err := r.core.RemoveBranch(ctx, name, core.RefOptions{Stamp: r.stamp("branch"), Force: force})
 	return err
@@ -74,7 +75,8 @@ func conflicts(list []core.Conflict) []Conflict {
 }
 
 // Merge merges a revision into the branch that HEAD is on, field by field. What both sides changed differently is
-// resolved by prefer, unless that is "": then it comes back as conflicts, which wait for Resolve and ContinueMerge.
+// resolved by prefer, unless that is "": then a *ConflictError comes with the result, the branch has not moved, and the
+// conflicts wait for Resolve and ContinueMerge. Revert and CherryPick do likewise.
 func (r *Repo) Merge(ctx context.Context, rev string, prefer graph.Take) (*Committed, error) {
 	return r.integrate(merging.Merge(ctx, r.core, rev, r.merging("merge", prefer)))
 }
@@ -116,7 +118,7 @@ func (r *Repo) integrate(res *merging.MergeResult, err error) (*Committed, error
 	}
 	out := committed(&res.CommitResult)
 	out.Conflicts = conflicts(res.Conflicts)
-	return out, err
+	return out, conflicting(err)
 }
 
 // LogEntry is a commit of a history.
@@ -137,14 +139,14 @@ func (r *Repo) Log(ctx context.Context, rev string) iter.Seq2[LogEntry, error] {
 	})
 }
 
-// Undo takes back the newest operation that can be, by a new operation that Redo takes back in turn. The error
-// wraps ErrConflict if a later operation moved the same refs.
+// Undo takes back the author's newest change, by a new operation that Redo takes back in turn. It passes over captures
+// and fetches. The error wraps ErrConflict if a later operation moved the same refs.
 func (r *Repo) Undo(ctx context.Context) error {
 	_, err := history.Undo(ctx, r.core, "", r.stamp("undo"))
 	return err
 }
 
-// Redo takes back the newest undo.
+// Redo takes back the author's newest undo.
 func (r *Repo) Redo(ctx context.Context) error {
 	_, err := history.Redo(ctx, r.core, r.stamp("redo"))
 	return err

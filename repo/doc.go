@@ -5,7 +5,7 @@
 // become a commit on a branch. A Snapshot is the memory as one commit left it: it never changes, and the same request
 // to the same commit gives the same bytes in every process.
 //
-//	r, err := repo.Open(dir, repo.Options{By: repo.Author{Name: "Ada", Time: now}})
+//	r, err := repo.Open(dir, repo.Options{By: repo.Author{Name: "Ada"}, Now: now})
 //	res, err := r.Put(ctx, "who leads", repo.Node{Key: "alice", Type: "Person", Summary: "Alice leads infra"})
 //	snap, err := r.Snapshot(ctx, "HEAD")
 //	answer, err := snap.Retrieve(ctx, retrieve.Request{Text: "who leads infra?"})
@@ -26,5 +26,5 @@
 // Test with errors.Is: ErrNotFound, ErrExists, ErrCorrupt, ErrBusy, ErrReadOnly, ErrConflict, ErrInvalid, ErrSecret, and
 // graph.ErrInvalid for bad change lines. A bad change line is a *graph.LineError with file and line.
 //
-// Nothing here reads the clock, the environment or randomness: who and when come in Options.By.
+// Nothing here reads the clock, the environment or randomness: who and when come in Options.
 package repo

@@ -21,7 +21,7 @@ func must[T any](v T, err error) T {
 func Example() {
 	ctx := context.Background()
 	clock := func() graph.Time { return 1_800_000_000_000_000 }
-	r := must(repo.New(ctx, repo.Options{By: repo.Author{Name: "Ada", Time: clock}}))
+	r := must(repo.New(ctx, repo.Options{By: repo.Author{Name: "Ada"}, Now: clock}))
 	defer r.Close()
 
 	facts := []repo.Fact{repo.Node{Key: "billing", Type: "Service", Summary: "Billing charges customers"}}

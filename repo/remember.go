@@ -28,7 +28,7 @@ type Memory struct {
 // Remembered tells what became of one memory.
 type Remembered struct {
 	ID         graph.ID // of the memory that is stored, an earlier one if it says the same
-	Action     string   // added, duplicate or superseded
+	Action     string   // added, duplicate, updated, superseded or conflict
 	Similar    []graph.ID
 	Superseded []graph.ID // marked as replaced by this one
 }

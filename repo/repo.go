@@ -38,7 +38,7 @@ type Author struct {
 	Name  string // required for writes
 	Agent string // the program that acts for the author, if any
 	Task  string // what it works on, if any
-	// Time returns the time of a change. nil: the zero time, which Commit refuses.
+	// Time returns the time of a change: of its commits and of what they hold. nil: that of Options.Now.
 	Time func() graph.Time
 	// Sign signs the commits that are made, on the calling goroutine; nil leaves them unsigned.
 	Sign commit.SignFunc
@@ -60,10 +60,13 @@ type Touch struct {
 	Type string        // its type: a change of the type is two touches
 }
 
-// Options says how a repository is opened. The zero value opens an existing one for writing, but only an Author
-// with a name and a clock can write.
+// Options says how a repository is opened. The zero value opens an existing one, but only an author with a name, and a
+// clock, can write.
 type Options struct {
-	By       Author        // who makes changes
+	By Author // who makes changes
+	// Now is the clock by which operations are recorded and collected, so that no time of an author decides what is
+	// kept; safe for concurrent use. nil: the times of the authors, for programs without a clock.
+	Now      func() graph.Time
 	ReadOnly bool          // change no byte; writes return ErrReadOnly
 	Wait     time.Duration // how long to wait for another process to let go; 0: not at all
 	Memory   int64         // bytes that all caches keep together; 0: 512 MiB
@@ -75,7 +78,7 @@ type Options struct {
 func (o Options) core() core.Options {
 	return core.Options{
 		ReadOnly: o.ReadOnly, Wait: o.Wait, Memory: o.Memory, Branch: o.Branch, Counters: o.Counters,
-		Now: o.By.Time,
+		Now: o.Now,
 	}
 }
 
@@ -83,11 +86,12 @@ func (o Options) core() core.Options {
 type Repo struct {
 	core *core.Repo
 	by   Author
+	now  func() graph.Time
 }
 
 // Init makes a new repository in dir/.mnem and opens it. The error wraps ErrExists if there is one already.
 func Init(ctx context.Context, dir string, opt Options) (*Repo, error) {
-	r := &Repo{by: opt.By}
+	r := &Repo{by: opt.By, now: opt.Now}
 	c, err := care.Init(ctx, dir, r.stamp("init"), opt.core())
 	if err != nil {
 		return nil, err
@@ -103,12 +107,12 @@ func Open(dir string, opt Options) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Repo{core: c, by: opt.By}, nil
+	return &Repo{core: c, by: opt.By, now: opt.Now}, nil
 }
 
 // New makes an empty repository in memory, which is gone when it is closed.
 func New(ctx context.Context, opt Options) (*Repo, error) {
-	r := &Repo{by: opt.By}
+	r := &Repo{by: opt.By, now: opt.Now}
 	c, err := care.New(ctx, mem.New(), r.stamp("init"), opt.core())
 	if err != nil {
 		return nil, err
@@ -118,7 +122,7 @@ func New(ctx context.Context, opt Options) (*Repo, error) {
 }
 
 // As returns the same repository for another author. Close either, once.
-func (r *Repo) As(by Author) *Repo { return &Repo{core: r.core, by: by} }
+func (r *Repo) As(by Author) *Repo { return &Repo{core: r.core, by: by, now: r.now} }
 
 // Close releases the repository. Snapshots of it must not be used afterwards.
 func (r *Repo) Close() error { return r.core.Close() }
@@ -129,8 +133,8 @@ func (r *Repo) stamp(verb string) state.Stamp {
 		Author: r.by.Name, Agent: r.by.Agent, Task: r.by.Task, Sign: r.by.Sign, Command: []string{verb},
 		Secrets: state.SecretOptions{Allow: r.by.AllowSecrets},
 	}
-	if r.by.Time != nil {
-		by.Time = r.by.Time()
+	if clock := r.clock(); clock != nil {
+		by.Time = clock()
 	}
 	if guard := r.by.Guard; guard != nil {
 		by.Guard = func(t state.Touch) error {
@@ -140,13 +144,21 @@ func (r *Repo) stamp(verb string) state.Stamp {
 	return by
 }
 
+// clock tells the time of changes, nil if nobody does.
+func (r *Repo) clock() func() graph.Time {
+	if r.by.Time != nil {
+		return r.by.Time
+	}
+	return r.now
+}
+
 // canWrite refuses an author without a name or a clock.
 func (r *Repo) canWrite() error {
 	switch {
 	case r.by.Name == "":
 		return fmt.Errorf("%w: no author: set Options.By", ErrInvalid)
-	case r.by.Time == nil:
-		return fmt.Errorf("%w: no time: set the Time of Options.By", ErrInvalid)
+	case r.clock() == nil:
+		return fmt.Errorf("%w: no time: set Options.Now, or the Time of Options.By", ErrInvalid)
 	}
 	return nil
 }
@@ -179,7 +191,7 @@ type Committed struct {
 	Nodes    Counts
 	Edges    Counts
 	NoChange bool // whether no commit was made
-	// Conflicts are what a merge could not decide. They wait in the repository for Resolve.
+	// Conflicts are what both sides of a merge changed differently, resolved or waiting for Resolve.
 	Conflicts []Conflict
 }
 
@@ -256,7 +268,7 @@ type Fault struct {
 	Message string
 }
 
-// GC removes what neither refs nor the newest keepOps operations lead to, 0 meaning 1,000, unless it was there at
+// GC removes what neither refs nor the newest keepOps operations lead to, 0 meaning 10,000, unless it was there at
 // any moment within the last grace. It returns how many blocks and bytes went.
 func (r *Repo) GC(ctx context.Context, keepOps int, grace time.Duration) (blocks int, bytes int64, err error) {
 	res, err := care.GC(ctx, r.core, care.GCOptions{Stamp: r.stamp("gc"), KeepOps: keepOps, Grace: grace})
@@ -296,12 +308,12 @@ func (r *Repo) Import(ctx context.Context, in io.ReaderAt, size int64, name stri
 	return res.NewBlocks, nil
 }
 
-// ConflictError is returned by a commit whose branch moved, if the changes do not merge with what is there. It wraps
-// ErrConflict.
+// ConflictError is returned by a merge that leaves conflicts, and by a commit whose branch moved if the changes do not
+// merge with what is there. It wraps ErrConflict.
 type ConflictError struct {
 	Branch    string
 	Conflicts []Conflict
-	Kept      ipld.CID      // the commit that holds the changes
+	Kept      ipld.CID      // the commit that holds the changes; undefined for a merge
 	Ref       graph.RefName // the ref that keeps it: merge that to resolve them
 	err       error
 }

@@ -19,7 +19,7 @@ import (
 
 func clock() graph.Time { return 1_700_000_000_000_007 }
 
-var ada = repo.Options{By: repo.Author{Name: "ada", Agent: "bot", Time: clock}}
+var ada = repo.Options{By: repo.Author{Name: "ada", Agent: "bot"}, Now: clock}
 
 // open makes an empty repository in memory, which is checked from end to end when the test ends.
 func open(t *testing.T, opt repo.Options) *repo.Repo {
@@ -98,6 +98,7 @@ func TestPut(t *testing.T) {
 // TestPutRefuses gives Put bad input: nothing is written.
 func TestPutRefuses(t *testing.T) {
 	fact := repo.Node{Key: "alice", Type: "Person", Summary: "leads"}
+	by := repo.Author{Name: "ada", Time: clock}
 	loop := map[string]any{}
 	loop["self"] = loop
 	for name, test := range map[string]struct {
@@ -105,19 +106,19 @@ func TestPutRefuses(t *testing.T) {
 		facts []repo.Fact
 		want  error
 	}{
-		"no fact":    {ada.By, nil, repo.ErrInvalid},
-		"nil fact":   {ada.By, []repo.Fact{fact, nil}, repo.ErrInvalid},
+		"no fact":    {by, nil, repo.ErrInvalid},
+		"nil fact":   {by, []repo.Fact{fact, nil}, repo.ErrInvalid},
 		"no author":  {repo.Author{Time: clock}, []repo.Fact{fact}, repo.ErrInvalid},
 		"no time":    {repo.Author{Name: "ada"}, []repo.Fact{fact}, repo.ErrInvalid},
 		"bad author": {repo.Author{Name: "a\nb", Time: clock}, []repo.Fact{fact}, graph.ErrInvalid},
-		"no type":    {ada.By, []repo.Fact{fact, repo.Node{Key: "bob"}}, graph.ErrInvalid},
-		"no JSON":    {ada.By, []repo.Fact{repo.Node{Key: "k", Type: "T", Props: loop}}, repo.ErrInvalid},
-		"function":   {ada.By, []repo.Fact{repo.Node{Key: "k", Type: "T", Props: map[string]any{"f": clock}}}, repo.ErrInvalid},
-		"dangling":   {ada.By, []repo.Fact{repo.Edge{Type: "knows", Src: "a", Dst: "b"}}, graph.ErrInvalid},
-		"credential": {ada.By, []repo.Fact{repo.Node{Key: "k", Type: "T",
+		"no type":    {by, []repo.Fact{fact, repo.Node{Key: "bob"}}, graph.ErrInvalid},
+		"no JSON":    {by, []repo.Fact{repo.Node{Key: "k", Type: "T", Props: loop}}, repo.ErrInvalid},
+		"function":   {by, []repo.Fact{repo.Node{Key: "k", Type: "T", Props: map[string]any{"f": clock}}}, repo.ErrInvalid},
+		"dangling":   {by, []repo.Fact{repo.Edge{Type: "knows", Src: "a", Dst: "b"}}, graph.ErrInvalid},
+		"credential": {by, []repo.Fact{repo.Node{Key: "k", Type: "T",
 			Summary: "token ghp_a1B2c3D4a1B2c3D4a1B2c3D4a1B2c3D4abcd"}}, repo.ErrSecret},
 	} {
-		r, err := repo.New(t.Context(), repo.Options{By: ada.By})
+		r, err := repo.New(t.Context(), repo.Options{By: repo.Author{Name: "ada", Time: clock}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,20 +180,12 @@ func TestMergeConflict(t *testing.T) {
 		t.Fatal(err)
 	}
 	res, err := r.Merge(ctx, "side", "")
-	if !errors.Is(err, repo.ErrConflict) && (err != nil || len(res.Conflicts) != 1) {
+	var conflict *repo.ConflictError
+	if !errors.As(err, &conflict) || !errors.Is(err, repo.ErrConflict) || conflict.Branch != "main" ||
+		len(conflict.Conflicts) != 1 || len(res.Conflicts) != 1 || res.Conflicts[0].Label != "k" {
 		t.Fatalf("merge: %+v, %v", res, err)
 	}
-	var conflict *repo.ConflictError
-	list := []repo.Conflict(nil)
-	if errors.As(err, &conflict) {
-		list = conflict.Conflicts
-	} else {
-		list = res.Conflicts
-	}
-	if len(list) != 1 || list[0].Label != "k" {
-		t.Fatalf("conflicts %+v", list)
-	}
-	if err := r.Resolve(ctx, list[0].Item.String(), graph.TakeTheirs); err != nil {
+	if err := r.Resolve(ctx, res.Conflicts[0].Item.String(), graph.TakeTheirs); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.ContinueMerge(ctx); err != nil {
@@ -239,7 +232,7 @@ func TestRemember(t *testing.T) {
 	if _, err := r.Remember(ctx, repo.Memory{Text: ""}); err == nil {
 		t.Error("an empty text was remembered")
 	}
-	if _, err := r.As(repo.Author{Name: "x"}).Remember(ctx, repo.Memory{Text: "x"}); !errors.Is(err, repo.ErrInvalid) {
+	if _, err := r.As(repo.Author{}).Remember(ctx, repo.Memory{Text: "x"}); !errors.Is(err, repo.ErrInvalid) {
 		t.Errorf("%v", err)
 	}
 }

@@ -140,7 +140,7 @@ var alone = map[string]string{
 // place of constants reaches no other request. "" is for none.
 var few = map[string]string{
 	"internal/tuning": "retrieve internal/evaluate",
-	"store/pebble":    "internal/core internal/testkit internal/testkit/repofiles internal/testkit/repokit",
+	"store/pebble":    "internal/core internal/testkit/repofiles internal/testkit/repokit",
 	"store/postgres":  "internal/core internal/testkit/repokit",
 	"internal/cli":    "cmd/mnem cmd/mnem-bench internal/bench internal/testkit/program",
 	"internal/show":   "internal/cli internal/bench",
