@@ -93,6 +93,8 @@ func (n *citedNeed) name() string {
 	return n.ref.String()
 }
 
+// NewBatch returns a batch of changes to base. Records go to stage, and edits that outgrow memory to
+// scratch; with a nil scratch all edits stay in memory.
 func NewBatch(ctx context.Context, stage *store.Stage, scratch *ScratchRoom, base *State, by Stamp) *Batch {
 	return &Batch{
 		Ctx: ctx, Stage: stage, author: by.Author, Now: by.Time,
@@ -221,6 +223,7 @@ func (b *Batch) findNode(id graph.ID) (*graph.Node, error) {
 	return find(b, b.Nodes, id[:], commit.ReadNode)
 }
 
+// FindEdge returns an edge as the changes so far leave it, nil if there is none.
 func (b *Batch) FindEdge(id graph.ID) (*graph.Edge, error) {
 	return find(b, b.Edges, id[:], commit.ReadEdge)
 }

@@ -24,7 +24,7 @@ const (
 // The zero set is ready. Not safe for concurrent use.
 type CidSet = CidMap[struct{}]
 
-// CidMap is a cidSet with a value for each CID.
+// CidMap is a CidSet with a value for each CID.
 type CidMap[V any] struct {
 	raw, records [setShards]setTable[V] // apart: the same bytes may be both, and are two blocks then
 	n            int

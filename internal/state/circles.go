@@ -21,6 +21,7 @@ type CircleError struct {
 // MaxCircle bounds how many nodes of a circle are named.
 const MaxCircle = 8
 
+// Error names at most MaxCircle nodes of the circle, and how to break it.
 func (e *CircleError) Error() string {
 	var b strings.Builder
 	for i, id := range append(slices.Clone(e.Nodes[:min(len(e.Nodes), MaxCircle)]), e.Nodes[0]) {

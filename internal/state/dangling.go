@@ -29,6 +29,7 @@ type Dangling struct {
 	Missing Need
 }
 
+// Error names the entry by its kind and id, and the id that it needs.
 func (d Dangling) Error() string {
 	return fmt.Sprintf("%s needs %s, which does not exist", itemName(d.What, d.Key), d.Missing.Id)
 }
@@ -95,7 +96,7 @@ func EachDangling(
 	return nil
 }
 
-// NoneDangling returns an error that wraps ErrInvalid where next has what eachDangling finds.
+// NoneDangling returns an error that wraps ErrInvalid, about the first entry that EachDangling finds, if any.
 func NoneDangling(ctx context.Context, prev, next *State) error {
 	checks := append([]Needs{EdgeEnds(ctx, next, prev)}, attachments(next, prev)...)
 	return EachDangling(ctx, next, checks, func(d Dangling) error {
@@ -109,6 +110,7 @@ type Need struct {
 	Id graph.ID
 }
 
+// Has reports whether the state has the node or edge n.
 func (s *State) Has(ctx context.Context, n Need) (bool, error) {
 	tree := s.Nodes
 	if n.On == graph.OnEdge {
@@ -118,6 +120,7 @@ func (s *State) Has(ctx context.Context, n Need) (bool, error) {
 	return ok, err
 }
 
+// EdgeNeeds returns the two ends of an edge. value is its entry in the tree of edges of s.
 func EdgeNeeds(ctx context.Context, s *State, value []byte) ([]Need, error) {
 	c, err := LinkItem(value)
 	if err != nil {
@@ -130,6 +133,7 @@ func EdgeNeeds(ctx context.Context, s *State, value []byte) ([]Need, error) {
 	return []Need{{graph.OnNode, e.Src}, {graph.OnNode, e.Dst}}, nil
 }
 
+// MarkNeeds returns the node or edge that a mark is on. key is the mark's key in the tree of marks.
 func MarkNeeds(key []byte) ([]Need, error) {
 	on, id, err := graph.ParseMarkKey(key)
 	return []Need{{on, id}}, err

@@ -19,7 +19,7 @@ type editRuns struct {
 	Room *ScratchRoom
 	Runs [][]runPiece
 	look LookFor
-	seen keySet // of all keys, with lookInVain
+	seen keySet // of all keys, with LookInVain
 	ids  idSet  // of all keys, with lookOften, and which of them are there
 }
 

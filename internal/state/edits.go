@@ -73,7 +73,7 @@ func (t *EditTable) find(hash uint32, key []byte) *editSlot {
 }
 
 // Get returns the value of an edit, nil for a removal, and whether there is one. The value is a
-// view that the next set may overwrite.
+// view that the next Set may overwrite.
 func (t *EditTable) Get(key []byte) (value []byte, ok bool) {
 	if len(t.Entries) == 0 {
 		return nil, false

@@ -24,7 +24,7 @@ type NotFoundError struct {
 	What string // what kind of thing
 	Name string // as the caller gave it
 
-	Candidates []Candidate // that may be meant, where they were looked for: see Snapshot.Find
+	Candidates []Candidate // that may be meant, if they were looked for: see rank.Find
 
 	// Hidden is the state of the node that the name means exactly and that a mark hides, and ID its id.
 	// Both are zero if there is none.
@@ -32,6 +32,7 @@ type NotFoundError struct {
 	ID     graph.ID
 }
 
+// Error names the thing, or says which state hides it if Hidden is set.
 func (e *NotFoundError) Error() string {
 	if e.Hidden != "" {
 		return fmt.Sprintf("%s %q is %s", e.What, e.Name, e.Hidden)
@@ -50,6 +51,7 @@ type KindError struct {
 	Want string
 }
 
+// Error says what the name stands for and what was wanted.
 func (e *KindError) Error() string {
 	have := "block that is no record"
 	if e.Kind != "" {
@@ -74,6 +76,7 @@ type AmbiguousError struct {
 	Name string
 }
 
+// Error asks for a longer prefix.
 func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%q is the prefix of several %ss: give more of it", e.Name, e.What)
 }
@@ -85,6 +88,7 @@ func (e *AmbiguousError) Is(target error) bool { return target == ErrInvalid }
 // errors.Is(err, ErrConflict) holds.
 type ExpectError struct{ Want, Have ipld.CID }
 
+// Error names both commits, or says that there is none.
 func (e *ExpectError) Error() string {
 	return fmt.Sprintf("branch is at %s, not at the expected %s", OrNone(e.Have), OrNone(e.Want))
 }
@@ -99,6 +103,7 @@ type NodeExpectError struct {
 	Want, Have ipld.CID
 }
 
+// Error names both versions of the node, or says that it is not there.
 func (e *NodeExpectError) Error() string {
 	version := func(c ipld.CID) string {
 		if !c.Defined() {
@@ -112,6 +117,7 @@ func (e *NodeExpectError) Error() string {
 // Is reports whether target is ErrConflict.
 func (e *NodeExpectError) Is(target error) bool { return target == ErrConflict }
 
+// OrNone returns the text of a commit's CID, and "no commit" for the undefined one.
 func OrNone(c ipld.CID) string {
 	if !c.Defined() {
 		return "no commit"
@@ -119,6 +125,7 @@ func OrNone(c ipld.CID) string {
 	return c.String()
 }
 
+// Invalidf returns an error that wraps ErrInvalid and whatever fmt.Errorf wraps for the same arguments.
 func Invalidf(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrInvalid, fmt.Errorf(format, args...))
 }
@@ -141,6 +148,7 @@ type SignedError struct {
 	Ref    graph.RefName // the branch or tag that it would be taken off
 }
 
+// Error names the commit, the fingerprint of its key and the ref, and two ways out.
 func (e *SignedError) Error() string {
 	return fmt.Sprintf("commit %s is signed by key %s: %v, to take it off %s; sign with that key, or commit "+
 		"upon it", e.Commit, e.Key.Fingerprint(), ErrSigned, e.Ref)

@@ -13,6 +13,7 @@ import (
 // errors.Is(err, store.ErrCorrupt) holds.
 type MissingError struct{ CID ipld.CID }
 
+// Error names the block.
 func (e *MissingError) Error() string { return fmt.Sprintf("corrupt: block %s is missing", e.CID) }
 
 // Is reports whether target is store.ErrCorrupt.
@@ -21,7 +22,7 @@ func (e *MissingError) Is(target error) bool { return target == store.ErrCorrupt
 // Linked reads blocks that something links to: where one is missing, the repository is damaged.
 type Linked struct{ store.Blocks }
 
-// Get returns a block, and a *MissingError where it is not there.
+// Get returns a block, or a *MissingError if the store does not have it.
 func (l Linked) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 	data, err := l.Blocks.Get(ctx, c)
 	if errors.Is(err, store.ErrNotFound) {
@@ -30,12 +31,14 @@ func (l Linked) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 	return data, err
 }
 
+// LinkedDerived is a store.Derived whose blocks are read through Blocks: a missing block is a *MissingError.
+// Cells are those of Derived.
 type LinkedDerived struct {
 	store.Derived
 	Blocks Linked
 }
 
-// Get returns a block, and a *MissingError where it is not there.
+// Get returns a block, or a *MissingError if the store does not have it.
 func (l LinkedDerived) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 	return l.Blocks.Get(ctx, c)
 }

@@ -46,7 +46,7 @@ func fieldDiffs(before, after []byte) ([]FieldDiff, error) {
 	return out, nil
 }
 
-// fieldNames returns the names in either set: first those of fieldOrder, then the others.
+// fieldNames returns the names in either set: first those of FieldOrder, then the others.
 func fieldNames(sets ...map[string]ipld.Value) []string {
 	var names, rest []string
 	has := func(name string) bool {

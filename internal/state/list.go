@@ -24,6 +24,7 @@ type EdgeEntry struct {
 	Edge *graph.Edge
 }
 
+// ReadListed is commit.ReadEdge with the parameters that Records asks for; the id is not used.
 func ReadListed(
 	ctx context.Context, get store.Getter, _ graph.ID, c ipld.CID,
 ) (*graph.Edge, error) {
@@ -79,6 +80,8 @@ type KindCounts struct {
 	Marks map[graph.State]int // by state, those of edges too
 }
 
+// ReadText reads the text of a digest, whose entry in the tree of digests is item. The error wraps
+// store.ErrCorrupt if the record does not decode.
 func ReadText(ctx context.Context, get store.Getter, item []byte) (*distill.Written, error) {
 	c, err := LinkItem(item)
 	if err != nil {

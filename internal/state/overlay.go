@@ -10,31 +10,34 @@ import (
 	"github.com/mnem-project/mnem/prolly"
 )
 
-// overlay is a tree with edits not yet written: reads see the edits, flush writes them all at
+// overlay is a tree with edits not yet written: reads see the edits, Flush writes them all at
 // once, so that a batch rewrites each chunk it touches once.
 type overlay struct {
 	base  *prolly.Map
 	edits EditTable
-	large []prolly.Edit // edits that no tree takes, for flush to refuse
+	large []prolly.Edit // edits that no tree takes, for Flush to refuse
 
 	Runs   editRuns // edits before those in the table
-	Limit  int      // bytes of the table above which it becomes a run, where there is room for one
+	Limit  int      // bytes of the table above which it becomes a run, if there is a room
 	failed error    // why it could not
 }
 
-// editLimit is how many bytes of edits of a tree wait in memory where there is other room.
+// editLimit is how many bytes of edits of a tree wait in memory if there is a room to write them to.
 const editLimit = 4 << 20
 
+// NewOverlay returns an overlay without edits over base, which must not be nil. All edits stay in memory
+// unless Apart gives it a room.
 func NewOverlay(base *prolly.Map) *overlay { return &overlay{base: base, Limit: editLimit} }
 
-// Apart has edits that are more than editLimit kept in a room, if there is one.
+// Apart has edits written to room once they take more than Limit bytes in memory; a nil room changes
+// nothing. look says how the edits will be looked up. It returns o.
 func (o *overlay) Apart(room *ScratchRoom, look LookFor) *overlay {
 	o.Runs.Room, o.Runs.look = room, look
 	return o
 }
 
 // edit returns the edit of a key, nil for a removal, and whether there is one. It is valid until the
-// next set.
+// next Set.
 func (o *overlay) edit(key []byte) (value []byte, ok bool, err error) {
 	if v, ok := o.edits.Get(key); ok {
 		return v, true, nil
@@ -42,7 +45,7 @@ func (o *overlay) edit(key []byte) (value []byte, ok bool, err error) {
 	return o.Runs.get(key)
 }
 
-// Get returns the value under key, nil where there is none. It is valid until the next set.
+// Get returns the value under key, nil if there is none. It is valid until the next Set.
 func (o *overlay) Get(ctx context.Context, key []byte) ([]byte, error) {
 	v, ok, err := o.edit(key)
 	if !ok && err == nil {
@@ -51,6 +54,7 @@ func (o *overlay) Get(ctx context.Context, key []byte) ([]byte, error) {
 	return v, err
 }
 
+// Has reports whether the edited tree has key. It may answer without reading the value.
 func (o *overlay) Has(ctx context.Context, key []byte) (bool, error) {
 	if v, ok := o.edits.Get(key); ok {
 		return v != nil, nil
@@ -62,7 +66,8 @@ func (o *overlay) Has(ctx context.Context, key []byte) (bool, error) {
 	return v != nil, err
 }
 
-// Set puts a value that is not empty under a key.
+// Set copies key and value; an empty value removes the key. A failure to write edits apart, and a pair
+// too long for a tree, are reported by Flush.
 func (o *overlay) Set(key, value []byte) {
 	if !o.edits.Set(key, value) {
 		o.large = append(o.large, prolly.Edit{Key: bytes.Clone(key), Value: bytes.Clone(value)})
@@ -84,11 +89,13 @@ func (o *overlay) spill() error {
 	return err
 }
 
+// SetLink puts a link to c under key.
 func (o *overlay) SetLink(key []byte, c ipld.CID) {
 	var buf [64]byte
 	o.Set(key, ipld.AppendLink(buf[:0], c))
 }
 
+// Remove removes key, which need not be there.
 func (o *overlay) Remove(key []byte) { o.edits.Set(key, nil) }
 
 // Removed reports whether an edit removed the key, and none set it since.
@@ -220,6 +227,8 @@ type FreshTrees struct {
 	of map[ipld.CID]entrySeq // by root
 }
 
+// Add keeps the entries of m, which may be yielded again and again. It does nothing if entries is nil or
+// m is empty.
 func (f *FreshTrees) Add(m *prolly.Map, entries entrySeq) {
 	if entries == nil || m.Len() == 0 {
 		return
@@ -232,7 +241,8 @@ func (f *FreshTrees) Add(m *prolly.Map, entries entrySeq) {
 	f.of[m.Root()] = entries
 }
 
-// Scan is a scanner. nil knows no trees.
+// Scan yields the entries of m in order: those that Add kept, else it reads the tree. A nil receiver
+// always reads.
 func (f *FreshTrees) Scan(ctx context.Context, m *prolly.Map) iter.Seq2[prolly.Entry, error] {
 	if f != nil {
 		f.mu.Lock()

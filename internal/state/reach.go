@@ -51,6 +51,7 @@ var roleNames = [...]string{
 	RoleProfile: retrieve.KindProfile, RoleRaw: "raw block",
 }
 
+// String returns the kind of record, as errors name it: "tree" for chunks of all trees.
 func (r Role) String() string { return roleNames[r] }
 
 // Leaves are the roles of what the entries of a tree link to; 0 where they are no links.
@@ -92,7 +93,7 @@ type Lead struct {
 }
 
 // Leads reads a block in its role, strictly, and returns the blocks it leads to in the order of
-// its bytes, and its role where roleNamed left that open. A chunk of a tree is read for its links
+// its bytes, and its role, which RoleNamed leaves open. A chunk of a tree is read for its links
 // alone: whether it is what its place in the tree asks for is seen by reading the tree.
 func Leads(l Lead, block []byte) ([]Lead, Role, error) {
 	if (l.As == RoleRaw) != (l.Cid.Codec() == ipld.Raw) {
@@ -202,6 +203,7 @@ func graphLeads(block []byte) ([]Lead, error) {
 	}, nil
 }
 
+// NodeLeads decodes the record of a node and returns the chunks of its content.
 func NodeLeads(block []byte) ([]Lead, error) {
 	n, err := graph.DecodeNode(block)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 // RedactedType is the type of the node that stands in for one that was purged.
 const RedactedType = "redacted"
 
+// DecodeRedaction decodes the stub that the erased block c left. The error wraps store.ErrCorrupt.
 func DecodeRedaction(c ipld.CID, stub []byte) (*commit.Redaction, error) {
 	rec, err := commit.DecodeRedaction(stub)
 	if err != nil {

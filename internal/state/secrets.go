@@ -62,6 +62,7 @@ type SecretReport struct {
 	Unread   int             // items of a merge that were not looked at
 }
 
+// Add lists findings, at most maxSecrets in all, and counts the rest in More.
 func (r *SecretReport) Add(list ...SecretFinding) {
 	room := min(maxSecrets-len(r.Findings), len(list))
 	r.Findings = append(r.Findings, list[:room]...)
@@ -76,6 +77,7 @@ type SecretError struct {
 	Bulk  bool     // whether it was refused for SecretOptions.Strict alone
 }
 
+// Error names the field and the rules, and never what was found.
 func (e *SecretError) Error() string {
 	return fmt.Sprintf("%s: %v (%s): nothing was written", e.Field, ErrSecret, strings.Join(e.Rules, ", "))
 }
@@ -129,7 +131,8 @@ func (l *SecretLog) Texts(by Stamp, message string) {
 	l.Note(nil, guard.Text("task", by.Task))
 }
 
-// Refusal returns the error about the first that is to be refused.
+// Refusal returns a *SecretError about the first finding to refuse, at its line if it is in a change, nil
+// if there is none.
 func (l *SecretLog) Refusal() error {
 	switch {
 	case l.refused == nil:
@@ -140,7 +143,8 @@ func (l *SecretLog) Refusal() error {
 	return l.first.At(l.refused)
 }
 
-// Verdict is refusal for a write of so many changes.
+// Verdict is Refusal for a write of that many changes: one of more than BulkChanges is refused for a
+// finding in a change only if Strict is set.
 func (l *SecretLog) Verdict(changes int) error {
 	if changes > BulkChanges && l.first != nil {
 		if !l.Opt.Strict {
@@ -157,6 +161,7 @@ var RefWords = map[string]string{
 	graph.Remotes: "remote", graph.Imported: "import", "": "ref",
 }
 
+// KindDigest is the kind that Item takes for an entry of the tree of digests.
 const KindDigest = "digest"
 
 // IncomingLog gathers what looks like credentials in what a merge brings.

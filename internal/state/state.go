@@ -31,6 +31,7 @@ type State struct {
 // Roots are what a state is read from, each undefined for none.
 type Roots struct{ Graph, Vectors, Digests, Profile ipld.CID }
 
+// RootsOf returns the roots of a commit's state.
 func RootsOf(rec *commit.Commit) Roots {
 	return Roots{rec.Graph, rec.Vectors, rec.Digests, rec.Profile}
 }
@@ -40,7 +41,8 @@ func (s *State) Staged(rec *commit.Stage) Roots {
 	return Roots{rec.Graph, rec.Vectors, s.DigestsRoot(), s.Profile}
 }
 
-// LoadState reads what roots lead to, and keeps the name of the profiles. An undefined graph gives the empty state, whose one tree is written through n.
+// LoadState reads the trees that roots lead to; the record of profiles it only names. An undefined graph
+// gives the empty state, whose one tree is written through n.
 func LoadState(
 	ctx context.Context, n *prolly.Nodes, get store.Getter, at Roots,
 ) (*State, error) {
@@ -90,6 +92,7 @@ func (s *State) Record() *graph.Graph {
 	}
 }
 
+// Adjacency returns the two trees that list edges by their source and by their target.
 func (s *State) Adjacency() adjacency.Trees { return adjacency.Trees{Out: s.Out, In: s.In} }
 
 // Lookup returns the link a tree holds under key, undefined where it holds none.
@@ -170,6 +173,7 @@ func (s *State) ContentStart(ctx context.Context, c *graph.Content, n int) (stri
 	return b.String(), nil
 }
 
+// ContentText returns the whole text of a content, joined from its chunks if it has any; "" for nil.
 func ContentText(ctx context.Context, get store.Getter, c *graph.Content) (string, error) {
 	if c == nil {
 		return "", nil

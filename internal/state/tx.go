@@ -16,9 +16,9 @@ type Stamp struct {
 	Author string     // required: 1 to graph.MaxActor bytes without control characters
 	Agent  string     // the program that acts for the author, if any
 	Task   string     // what it works on, if any
-	Time   graph.Time // of commits and what they hold; required for writes. See Options.Now
+	Time   graph.Time // of commits and what they hold; required for writes. See core.Options.Now
 	// Command is what the operation log shows: the verb, flag names and ids, never values. It is required for
-	// writes, 1 to commit.MaxCommand words. "purge" and "capture" as the first word are those of mnem: Undo
+	// writes, 1 to commit.MaxCommand words. "purge" and "capture" as the first word are those of mnem: history.Undo
 	// treats them apart.
 	Command []string
 	// Sign makes the signatures of the commits that come of it, on the calling goroutine while
@@ -58,6 +58,7 @@ func EditOrBuild(
 	return m.Edit(ctx, edits)
 }
 
+// EmptyTree returns a tree without entries; its one block is written through n.
 func EmptyTree(ctx context.Context, n *prolly.Nodes) (*prolly.Map, error) {
 	return n.Build(ctx, func(func(prolly.Entry, error) bool) {})
 }
