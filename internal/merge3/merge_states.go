@@ -45,6 +45,7 @@ func MergeStates(
 	return RunMerge(&StateMerge{Ctx: ctx, Stage: stage, Base: base, Ours: ours, Theirs: theirs})
 }
 
+// RunMerge merges m.Theirs into m.Ours. It is MergeStates for callers that set Virtual. m serves one run.
 func RunMerge(m *StateMerge) (*Merged, error) {
 	m.conflicts = make(map[graph.Item]*commit.Conflict)
 	m.out = &state.State{Get: m.Stage}
@@ -267,7 +268,7 @@ func (m *StateMerge) pruneMarks() error {
 	edits, err := m.hanging(m.Ours.Marks, m.Theirs.Marks, m.out.Marks,
 		func(key, _ []byte) ([]state.Need, error) { return state.MarkNeeds(key) },
 		func(key []byte) graph.Item {
-			on, id, _ := graph.ParseMarkKey(key) // markNeeds read it
+			on, id, _ := graph.ParseMarkKey(key) // MarkNeeds read it
 			return graph.MarkItem(on, id)
 		})
 	if err != nil {
