@@ -19,13 +19,15 @@ type IndexCheck struct {
 	Manifest ipld.CID
 	Known    *KnownRecords
 	Scanned  map[ipld.CID]*bool // the roots of trees that were scanned, and whether all was good
-	// watch, unless nil, sees the entries of a tree as they are scanned.
+	// Watch, unless nil, sees the entries of a tree as they are scanned.
 	Watch func(context.Context, *prolly.Map, iter.Seq2[prolly.Entry, error]) iter.Seq2[prolly.Entry, error]
 
 	Wrong       []string
 	Unread, Err error
 }
 
+// Run verifies the index and sets Wrong, Unread and Err: what is wrong with it, why a fact could not be
+// read, and why the check could not end.
 func (c *IndexCheck) Run(ctx context.Context) {
 	c.Wrong, c.Unread, c.Err = c.Kind.verify(ctx, c)
 }

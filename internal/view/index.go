@@ -18,6 +18,7 @@ type OpenIndexes[X any] struct {
 	indexes []*X
 }
 
+// Get returns the open index of a cell's key and makes it the most recent, nil if it is not open.
 func (o *OpenIndexes[X]) Get(of ipld.CID) *X {
 	for i, c := range o.of {
 		if c == of {
@@ -30,6 +31,7 @@ func (o *OpenIndexes[X]) Get(of ipld.CID) *X {
 	return nil
 }
 
+// Put keeps an index that Get did not find, in place of the least recent one if maxOpenIndexes are open.
 func (o *OpenIndexes[X]) Put(of ipld.CID, x *X) {
 	if len(o.of) == maxOpenIndexes {
 		o.of, o.indexes = o.of[1:], o.indexes[1:]

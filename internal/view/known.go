@@ -39,6 +39,7 @@ type KnownRecord struct{ Record, entries uint64 }
 // notDense is what the index of vectors must have for a sparse embedding: the digest of no vector.
 const notDense = 1 << 63
 
+// NewKnownRecords returns an empty set, whose hashes are under a random key of its own.
 func NewKnownRecords() *KnownRecords {
 	return &KnownRecords{key: maphash.MakeSeed(), dense: dense.NewDigester()}
 }
@@ -82,7 +83,7 @@ func (k *KnownRecords) Read(c ipld.CID, block []byte) (KnownRecord, bool) {
 	return KnownRecord{}, false
 }
 
-// Leads is leads, and keeps what is to be known of the record, which is decoded once.
+// Leads is state.Leads, and keeps what is to be known of the record, which is decoded once.
 func (k *KnownRecords) Leads(l state.Lead, block []byte) (next []state.Lead, as state.Role, err error) {
 	if l.Cid.Codec() == ipld.Raw {
 		return state.Leads(l, block)

@@ -92,6 +92,8 @@ type Awaited struct {
 	Missing bool
 }
 
+// Merged returns the merged segment of a key. It returns the undefined CID and sets Missing if that merge
+// was not made yet.
 func (a *Awaited) Merged(ctx context.Context, key ipld.CID) (ipld.CID, error) {
 	c, err := a.Derived.Cell(ctx, key)
 	if errors.Is(err, store.ErrNotFound) {

@@ -34,6 +34,7 @@ type VectorSet struct {
 // vectorSetOverhead is about what a set takes beside its matrix and models, in bytes.
 const vectorSetOverhead = 512
 
+// Bytes returns about how many bytes of memory the set takes, as the cache counts them.
 func (s *VectorSet) Bytes() int64 {
 	n := int64(vectorSetOverhead)
 	if s.Sparse != nil {
@@ -50,6 +51,7 @@ type VectorCache struct {
 	Sets  cache.Cache[VectorsOf, *VectorSet]
 }
 
+// NewVectorCache returns an empty cache of at most limit bytes.
 func NewVectorCache(limit int64) *VectorCache {
 	c := &VectorCache{Limit: limit, build: make(chan struct{}, 1)}
 	c.Sets.Init(limit)
