@@ -10,6 +10,7 @@ type bell struct {
 	ch chan struct{} // closed by the next ring; nil while nobody listens
 }
 
+// Listen returns a channel that the next ring closes. All who listen before it share the channel.
 func (b *bell) Listen() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -18,6 +18,7 @@ import (
 // none. errors.Is(err, ErrInvalid) holds.
 type DetachedError struct{ At ipld.CID }
 
+// Error names the commit that HEAD is at.
 func (e *DetachedError) Error() string { return fmt.Sprintf("HEAD is on no branch, but at %s", e.At) }
 
 // Is reports whether target is ErrInvalid.
@@ -32,6 +33,7 @@ type InUseError struct {
 	Own    bool // whether it is the repository's own HEAD that is on it, and the caller's is elsewhere
 }
 
+// Error names the branch and why it stays.
 func (e *InUseError) Error() string {
 	return fmt.Sprintf("branch %q cannot be removed: %s", e.Branch, e.Why)
 }
@@ -426,6 +428,7 @@ func (r *Repo) Detach(ctx context.Context, rev string, by state.Stamp) (ipld.CID
 	return c, err
 }
 
+// FirstOf returns the first error that is not nil, nil if all are.
 func FirstOf(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {

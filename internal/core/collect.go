@@ -25,7 +25,7 @@ type GCResult struct {
 // first does what the others are for.
 type collected struct {
 	Begun atomic.Int64 // how many began so far
-	Last  Collection   // guarded by Repo.collecting
+	Last  Collection   // guarded by Repo.Collecting
 }
 
 // Collection is one that ended well.
@@ -45,6 +45,7 @@ func (r *Repo) InProgress(merge Ref) *InProgressError {
 	return &InProgressError{branch, client}
 }
 
+// OrErr returns err, or other if err is nil.
 func OrErr(err, other error) error {
 	if err != nil {
 		return err
@@ -57,7 +58,7 @@ func OrErr(err, other error) error {
 const PurgeVerb = "purge"
 
 // ChangeAllIndexed makes a change, nil for one that was made, after which all indexes are to be built anew.
-// Its caller holds writer.
+// Its caller holds Writer.
 func (r *Repo) ChangeAllIndexed(ctx context.Context, change func() error) error {
 	r.IndexMu.Lock()
 	defer r.IndexMu.Unlock()

@@ -291,6 +291,7 @@ func (t *Tx) setParents(ctx context.Context, rec *commit.Commit, parents []ipld.
 	return nil
 }
 
+// FirstCID returns the first CID of a list, the undefined one if the list is empty.
 func FirstCID(list []ipld.CID) ipld.CID {
 	if len(list) == 0 {
 		return ipld.CID{}

@@ -48,24 +48,24 @@
 //
 // # Going back
 //
-// Resolve finds where a branch was some moves, times or operations ago. Undo takes back the caller's
-// newest change, then the one before it, as new operations that Redo takes back in turn. It keeps
-// what captures added to the branch since, and refuses with an *UndoError if anything else moved the
-// same refs. RestoreOperation brings all refs but those of sessions and remote-tracking refs back to
-// how an operation left them. Nothing becomes unreachable by any of
+// Resolve finds where a branch was some moves, times or operations ago. history.Undo takes back the
+// caller's newest change, then the one before it, as new operations that history.Redo takes back in
+// turn. It keeps what captures added to the branch since, and refuses with a *history.UndoError if
+// anything else moved the same refs. history.RestoreOperation brings all refs but those of sessions
+// and remote-tracking refs back to how an operation left them. Nothing becomes unreachable by any of
 // it.
 //
 // # Merging
 //
-// Merge, Revert and CherryPick merge three states field by field, property by property, edge by
-// edge and mark by mark. What both sides changed differently waits as a PendingMerge for
-// ResolveConflict and ContinueMerge. A commit made against an older commit (CommitOptions.Base, or
+// Merge, Revert and CherryPick of package merging merge three states field by field, property by
+// property, edge by edge and mark by mark. What both sides changed differently waits as a PendingMerge
+// for merging.ResolveConflict and merging.ContinueMerge. A commit made against an older commit (CommitOptions.Base, or
 // a stage) is merged onto the newest; what does not merge is kept, and reported by a *MergeError.
 //
 // # Exchange
 //
-// Export writes commits with their histories, sessions or receipts to a CARv1 file (package car),
-// the same bytes on every machine; Import takes one in, all or nothing, once everything in it was
+// exchange.Export writes commits with their histories, sessions or receipts to a CARv1 file (package
+// car), the same bytes on every machine; exchange.Import takes one in, all or nothing, once everything in it was
 // checked. What a file holds, and the order of it, is clause 18 of the specification.
 //
 // # Signatures
@@ -89,10 +89,10 @@
 //
 // # Care
 //
-// Nothing is removed but by GC, which removes what neither refs nor kept operations lead to, and
-// Purge, which erases every version of one node for good and leaves a redaction (Redactions) in
-// place of each block. A node that was purged is stood in for by one of the type RedactedType in
-// older commits. Fsck checks everything; Repair makes indexes anew. What a Snapshot in use or a
+// Nothing is removed but by care.GC, which removes what neither refs nor kept operations lead to, and
+// care.Purge, which erases every version of one node for good and leaves a redaction (Redactions) in
+// place of each block. A node that was purged is stood in for by one of the type state.RedactedType in
+// older commits. care.Fsck checks everything; care.Repair makes indexes anew. What a Snapshot in use or a
 // Lease needs is not collected.
 //
 // GC and Fsck look at everything there is, so their time grows with the repository. Fsck keeps up to 32
@@ -111,7 +111,7 @@
 // # Errors
 //
 // Test with errors.Is: store.ErrNotFound for what does not exist, store.ErrCorrupt for damage,
-// store.ErrBusy, store.ErrReadOnly, ErrConflict for refs that moved, ErrInvalid and
+// store.ErrBusy, store.ErrReadOnly, state.ErrConflict for refs that moved, state.ErrInvalid and
 // graph.ErrInvalid for bad input. A bad change is a *graph.LineError with file and line.
 //
 // Nothing here reads the clock, the environment or randomness: who and when come in a Stamp.

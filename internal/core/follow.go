@@ -44,6 +44,7 @@ func FollowingOf(ctx context.Context) *Following {
 // now. errors.Is(err, ErrInvalid) holds.
 type ReadOnlyError struct{ Why string }
 
+// Error gives the reason.
 func (e *ReadOnlyError) Error() string {
 	return fmt.Sprintf("the branch that HEAD is on cannot be written now: %s", e.Why)
 }
@@ -54,6 +55,7 @@ func (e *ReadOnlyError) Is(target error) bool { return target == state.ErrInvali
 // FollowedError is returned where HEAD would be moved for all while it is followed.
 type FollowedError struct{ Branch string }
 
+// Error names the branch that HEAD follows.
 func (e *FollowedError) Error() string {
 	return fmt.Sprintf("HEAD follows the git work tree, which is on %q", e.Branch)
 }

@@ -58,8 +58,8 @@ func (s *Snapshot) index(ctx context.Context) (*index.Index, error) {
 		})
 }
 
-// ForgetIndexes drops the open indexes and stops what is made of them, for whoever holds writer and
-// indexMu and goes on to remove blocks.
+// ForgetIndexes drops the open indexes and stops what is made of them, for a caller that holds
+// Writer and IndexMu and goes on to remove blocks.
 func (r *Repo) ForgetIndexes() {
 	r.Merges.Stop()
 	r.openMu.Lock()

@@ -13,7 +13,7 @@ import (
 )
 
 // writeKind makes the index of next from that of base, whose manifest is given, and remembers it. Its
-// caller holds writer or indexMu.
+// caller holds Writer or IndexMu.
 func (r *Repo) writeKind(
 	ctx context.Context, k view.IndexKind, manifest ipld.CID, base, next *state.State,
 ) (ipld.CID, error) {
@@ -53,8 +53,8 @@ func (r *Repo) changeKind(ctx context.Context, k view.IndexKind, base, next *sta
 }
 
 // ensure returns the manifest of the snapshot's index of a kind and what has its blocks: the one made
-// with its commit, or else one made now from that of the nearest ancestor that has one, kept where
-// the repository is open for writing. Its caller holds indexMu.
+// with its commit, or else one made now from that of the nearest ancestor that has one, kept if
+// the repository is open for writing. Its caller holds IndexMu.
 func (s *Snapshot) ensure(
 	ctx context.Context, k view.IndexKind,
 ) (blocks segment.Blocks, manifest ipld.CID, err error) {

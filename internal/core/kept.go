@@ -33,6 +33,8 @@ type openCommunities struct {
 	List []*community.Partition
 }
 
+// Put keeps the communities of an out tree as the newest; the oldest go if there are more than
+// maxOpenCommunities. Its caller holds Mu.
 func (o *openCommunities) Put(out ipld.CID, p *community.Partition) {
 	if i := slices.Index(o.Outs, out); i >= 0 {
 		o.Outs, o.List = slices.Delete(o.Outs, i, i+1), slices.Delete(o.List, i, i+1)
@@ -53,6 +55,8 @@ type openDigests struct {
 	List []any // each *outline.Digests
 }
 
+// Put keeps the digests under a key as the newest; the oldest go if there are more than maxOpenDigests.
+// Its caller holds Mu.
 func (o *openDigests) Put(key ipld.CID, d any) {
 	if i := slices.Index(o.Keys, key); i >= 0 {
 		o.Keys, o.List = slices.Delete(o.Keys, i, i+1), slices.Delete(o.List, i, i+1)
@@ -62,4 +66,5 @@ func (o *openDigests) Put(key ipld.CID, d any) {
 	o.Keys, o.List = append(o.Keys, key), append(o.List, d)
 }
 
+// Forget drops all digests. Its caller holds Mu.
 func (o *openDigests) Forget() { o.Keys, o.List = nil, nil }

@@ -26,8 +26,8 @@ type keeper struct {
 // stopPause is how often it is looked whether those that hold still have ended.
 const stopPause = 5 * time.Millisecond
 
-// Stop takes still, where wait as soon as nobody holds it, and reports whether it did. Others can
-// begin to hold it meanwhile: an export may last as long as somebody takes to read it.
+// Stop takes Still, with wait as soon as nobody holds it, and reports whether it did. Others can begin
+// to hold it meanwhile: an export may last as long as somebody takes to read it.
 func (k *keeper) Stop(ctx context.Context, wait bool) (bool, error) {
 	for !k.Still.TryLock() {
 		if !wait {

@@ -39,6 +39,8 @@ type MergeOptions struct {
 	Verify func(commits iter.Seq2[commit.LogEntry, error]) error
 }
 
+// Check returns an error that wraps state.ErrInvalid if Prefer is unknown or set with Newest, or if Base or
+// Amend is set.
 func (o *MergeOptions) Check() error {
 	switch o.Prefer {
 	case "", graph.TakeOurs, graph.TakeTheirs, graph.TakeBase:
@@ -188,6 +190,7 @@ type MergeError struct {
 // MaxNamed bounds how many conflicting items an error names.
 const MaxNamed = 10
 
+// Error names at most MaxNamed of the items in conflict, with the fields that conflict.
 func (e *MergeError) Error() string {
 	var b strings.Builder
 	switch {
@@ -226,6 +229,7 @@ type InProgressError struct {
 	Client string // of a shared store, that began it; "" for the caller, and where anybody can end it
 }
 
+// Error names the branch, and the client if one is given.
 func (e *InProgressError) Error() string {
 	if e.Client != "" {
 		return fmt.Sprintf("a merge of client %s is in progress on branch %s", e.Client, e.Branch)

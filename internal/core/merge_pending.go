@@ -227,6 +227,8 @@ func (t *Tx) Suspend(
 	})
 }
 
+// WriteMerge stages a merge in progress and points the ref name at it. The error wraps state.ErrInvalid if
+// rec is not valid.
 func (t *Tx) WriteMerge(ctx context.Context, name graph.RefName, rec *commit.Merge) error {
 	if err := rec.Validate(); err != nil {
 		return fmt.Errorf("%w: merge: %w", state.ErrInvalid, err)
@@ -266,6 +268,7 @@ func ReadPending(
 	return LoadPending(ctx, n, get, ref)
 }
 
+// LoadPending reads the merge in progress that ref names, with its trees of conflicts and resolutions.
 func LoadPending(ctx context.Context, n *prolly.Nodes, get store.Getter, ref Ref) (p *Pending, err error) {
 	p = &Pending{Name: ref.Name}
 	p.Branch, _, _ = ref.merging()
@@ -437,6 +440,7 @@ func (r *Repo) DropKept(ctx context.Context, ref graph.RefName, by state.Stamp) 
 	return err
 }
 
+// CompareItems orders items by their text, as the tree of conflicts does.
 func CompareItems(a, b graph.Item) int { return strings.Compare(a.String(), b.String()) }
 
 // itemFields returns the fields of an item's record as they are shown.

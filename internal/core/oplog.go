@@ -158,6 +158,7 @@ func (r *Repo) oplogEnd(ctx context.Context, o *commit.Operation) (bool, error) 
 	return err == nil && newest.Behind(o.Seq-1), err
 }
 
+// ViewOf returns the refs as an operation left them; HEAD is the repository's own.
 func (r *Repo) ViewOf(ctx context.Context, e commit.OpEntry) (*View, error) {
 	tree, err := r.Nodes().Load(ctx, e.Operation.View)
 	if err != nil {
@@ -293,6 +294,8 @@ func (r *Repo) operationSeq(
 	return o.Seq, err
 }
 
+// ParseSeq reads a decimal sequence number of an operation. name is for errors: one wraps state.ErrInvalid if
+// digits is no number, and is a *NotFoundError if it does not fit 64 bits.
 func ParseSeq(name, digits string) (uint64, error) {
 	if !IsNumber(digits) {
 		return 0, state.Invalidf("operation %q: %q is not a number of operations", name, digits)
@@ -304,11 +307,11 @@ func ParseSeq(name, digits string) (uint64, error) {
 	return n, nil
 }
 
-// RefChange is one ref that an import sets, or that Receive removes.
+// RefChange is one ref that an import sets, or that exchange.Receive removes.
 type RefChange struct {
 	Ref  graph.RefName
-	From ipld.CID // undefined where it is new
-	To   ipld.CID // undefined where it is removed
+	From ipld.CID // undefined if it is new
+	To   ipld.CID // undefined if it is removed
 }
 
 // EncodeRef returns the value of a ref in a view, nil for one that does not exist.

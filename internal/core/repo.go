@@ -92,7 +92,7 @@ type Options struct {
 	// programs without a clock.
 	Now func() graph.Time
 	// Client names who reads and writes, in a store that others share: HEAD, merges in progress, the stage without a
-	// name, and what Undo without a name takes back are each client's own. "" is a client too.
+	// name, and what history.Undo without a name takes back are each client's own. "" is a client too.
 	Client string
 	// Counters are the token counters that retrievals and replays may use beside the estimate.
 	Counters retrieve.Counters
@@ -130,6 +130,7 @@ func (o Options) budget() *cache.Budget {
 	return cache.NewBudget(max(1, o.Memory-o.blockCache()))
 }
 
+// FirstBranch returns the branch that HEAD of a new repository is on: Branch, or else DefaultBranch.
 func (o Options) FirstBranch() string {
 	if o.Branch == "" {
 		return DefaultBranch
@@ -156,7 +157,7 @@ type Repo struct {
 	openMu  sync.Mutex // guards indexes; never held while anything is read
 	indexes view.OpenIndexes[index.Index]
 	dense   view.OpenIndexes[dense.Index]
-	Merges  view.Merges    // of segments of indexes; started by who holds writer or indexMu
+	Merges  view.Merges    // of segments of indexes; started by a holder of Writer or IndexMu
 	Rows    *segment.Cache // of indexes of dense vectors
 	links   view.OpenIndexes[links.Index]
 	Buckets *segment.Cache    // of indexes of links
@@ -170,7 +171,7 @@ type Repo struct {
 	Counters    retrieve.Counters
 	Communities openCommunities
 	Digests     openDigests
-	// SweepCount counts how often derived blocks were removed. Added to under indexMu, when they are gone.
+	// SweepCount counts how often derived blocks were removed. Added to under IndexMu, when they are gone.
 	SweepCount atomic.Uint64
 
 	Collecting Turns // of collections and purges, one at a time
@@ -178,13 +179,15 @@ type Repo struct {
 	Keep       keeper // what a collection must leave alone
 }
 
-// HeadError is returned by Open where the newest acknowledged operation is not what is stored;
+// HeadError is returned by care.Open if the newest acknowledged operation is not what is stored;
 // Options.AcceptHead takes what is stored.
 type HeadError = pebble.HeadError
 
 // Path returns the directory .mnem that the repository was opened in, "" for one that is not on disk.
 func (r *Repo) Path() string { return r.Dir }
 
+// Over returns a repository over an open store, which its Close closes. It reads nothing, and uses the defaults
+// of opt for caches of size 0.
 func Over(st store.Store, opt Options) *Repo {
 	if opt.TreeCache == 0 {
 		opt.TreeCache = defaultTreeCache

@@ -76,6 +76,7 @@ func (r *Repo) Range(ctx context.Context, text string) (from, until []ipld.CID, 
 // IsRange reports whether a text has the form of a range, not of a revision alone.
 func IsRange(text string) bool { return strings.Contains(text, revRange) }
 
+// ResolveIn is Resolve for the refs of a view.
 func (r *Repo) ResolveIn(ctx context.Context, v *View, rev string) (ipld.CID, error) {
 	base, steps, err := splitRev(rev)
 	if err != nil {
@@ -149,6 +150,7 @@ func countDigits(s string) int {
 	return n
 }
 
+// IsNumber reports whether s is one or more ASCII digits and nothing else.
 func IsNumber(s string) bool { return s != "" && countDigits(s) == len(s) }
 
 var errNoParent = errors.New("no such parent")
@@ -182,6 +184,7 @@ func (r *Repo) step(ctx context.Context, c ipld.CID, s revStep) (ipld.CID, error
 	return c, nil
 }
 
+// ReadCommit reads a commit that something links to. A *MissingError says that it is not stored.
 func (r *Repo) ReadCommit(ctx context.Context, c ipld.CID) (*commit.Commit, error) {
 	return commit.ReadCommit(ctx, r.Facts(), c)
 }
@@ -214,6 +217,7 @@ func (r *Repo) resolveBase(ctx context.Context, v *View, name string) (ipld.CID,
 	return r.byPrefix(ctx, name, commit.KindCommit, "revision")
 }
 
+// RefCandidates returns the refs that a name without @{…} may mean, of which the first that exists counts.
 func RefCandidates(name string) []graph.RefName {
 	switch {
 	case name == headShort:

@@ -150,7 +150,7 @@ func (t *Tx) LoadStage(
 	return rec, base, staged, err
 }
 
-// stageOn returns what loadStage returned, for a stage that is empty as one that builds on a commit.
+// stageOn returns what LoadStage returned, or, if no stage is stored, an empty one that builds on a commit.
 func (t *Tx) stageOn(
 	ctx context.Context, name graph.RefName, rec *commit.Stage, base *Snapshot, staged *state.State, on ipld.CID,
 ) (*commit.Stage, *Snapshot, *state.State, error) {

@@ -63,16 +63,23 @@ type trialStore struct {
 	head    store.Head
 }
 
-func (t *trialStore) Facts() store.Blocks    { return t.facts }
-func (t *trialStore) Derived() store.Derived { return &t.derived }
-func (t *trialStore) Close() error           { return nil }
+// Facts returns the facts of the base and, in memory, those of the trial.
+func (t *trialStore) Facts() store.Blocks { return t.facts }
 
+// Derived returns the derived blocks and cells of the base and, in memory, those of the trial.
+func (t *trialStore) Derived() store.Derived { return &t.derived }
+
+// Close does nothing: the base stays open.
+func (t *trialStore) Close() error { return nil }
+
+// Head returns the trial's own operation head.
 func (t *trialStore) Head(ctx context.Context) (store.Head, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.head, ctx.Err()
 }
 
+// Commit keeps blocks in memory and moves the trial's head. It returns store.ErrHeadMoved unless that is at old.
 func (t *trialStore) Commit(
 	ctx context.Context, old, next store.Head, blocks ...store.Block,
 ) error {
@@ -130,6 +137,7 @@ type trialDerived struct {
 	cells   map[ipld.CID]ipld.CID
 }
 
+// Cell returns what the trial set, else the cell of the base unless Clear was called.
 func (t *trialDerived) Cell(ctx context.Context, key ipld.CID) (ipld.CID, error) {
 	t.mu.Lock()
 	c, ok := t.cells[key]
@@ -144,6 +152,7 @@ func (t *trialDerived) Cell(ctx context.Context, key ipld.CID) (ipld.CID, error)
 	return t.base.Cell(ctx, key)
 }
 
+// SetCell sets a cell in memory; the base keeps its own.
 func (t *trialDerived) SetCell(ctx context.Context, key, value ipld.CID) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -27,7 +27,7 @@ func (q *Turns) takeFree() bool {
 	return true
 }
 
-// Take waits for the turn, which give must end, or returns the error of a context that ends before.
+// Take waits for the turn, which Give must end, or returns the error of a context that ends before.
 func (q *Turns) Take(ctx context.Context) error {
 	q.Mu.Lock()
 	if q.takeFree() {

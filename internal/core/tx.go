@@ -16,13 +16,13 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
-// Tx is one operation in the making: blocks gather in stage, refs in edits.
+// Tx is one operation in the making: blocks gather in Stage, refs in Edits.
 type Tx struct {
 	Repo  *Repo
 	Head  store.Head
 	View  *View
 	Stage *store.Stage
-	Nodes *prolly.Nodes // trees read and written through stage
+	Nodes *prolly.Nodes // trees read and written through Stage
 	Edits map[graph.RefName][]byte
 
 	resigned ipld.CID // the commit that was replaced by one that the same key signed
@@ -49,14 +49,14 @@ type Tx struct {
 type stateChange struct{ base, next *state.State }
 
 // Transact runs fn as the only writer of this process and makes what it did to refs one durable
-// operation. In a store that others share it runs fn again where one of them was first. Where fn returns an error or changes no ref, nothing is changed. It returns the
-// operation's CID, undefined where there is none.
+// operation. In a store that others share it runs fn again if one of them was first. If fn returns an
+// error or changes no ref, nothing is changed. It returns the operation's CID, undefined if there is none.
 func (r *Repo) Transact(ctx context.Context, by state.Stamp, fn func(*Tx) error) (ipld.CID, error) {
 	return r.TransactAnew(ctx, func() (ipld.CID, error) { return r.TransactOnce(ctx, by, fn) })
 }
 
-// TransactOnce is transact for an fn that cannot be run anew: where another process moved the head it returns
-// store.ErrHeadMoved.
+// TransactOnce is Transact for an fn that must not run twice: it returns store.ErrHeadMoved if another
+// process moved the head.
 func (r *Repo) TransactOnce(ctx context.Context, by state.Stamp, fn func(*Tx) error) (ipld.CID, error) {
 	if err := r.Writer.Lock(ctx); err != nil {
 		return ipld.CID{}, err
@@ -65,7 +65,7 @@ func (r *Repo) TransactOnce(ctx context.Context, by state.Stamp, fn func(*Tx) er
 	return r.Operate(ctx, by, fn)
 }
 
-// Operate is transact for whoever is the only writer already.
+// Operate is TransactOnce for a caller that already holds Writer.
 func (r *Repo) Operate(ctx context.Context, by state.Stamp, fn func(*Tx) error) (ipld.CID, error) {
 	c, durable, err := r.Begin(ctx, by, fn)
 	if err == nil {
@@ -77,7 +77,7 @@ func (r *Repo) Operate(ctx context.Context, by state.Stamp, fn func(*Tx) error) 
 	return c, nil
 }
 
-// Begin is operate but for the waiting, which durable does; it must be called.
+// Begin is Operate without the wait for the disk: durable waits, and must be called.
 func (r *Repo) Begin(
 	ctx context.Context, by state.Stamp, fn func(*Tx) error,
 ) (c ipld.CID, durable func() error, err error) {
@@ -259,7 +259,8 @@ func (t *Tx) Put(ctx context.Context, data []byte) (ipld.CID, error) {
 	return t.PutAfter(ctx, data, nil)
 }
 
-// PutAfter is put for a record that goes on from another one, which old reads: what that one has was let through.
+// PutAfter is Put for the successor of a record, which old reads: credentials that the old record has
+// too are let through.
 func (t *Tx) PutAfter(ctx context.Context, data []byte, old func() ([]byte, error)) (ipld.CID, error) {
 	if err := t.wrote(data, old); err != nil {
 		return ipld.CID{}, err
@@ -267,18 +268,21 @@ func (t *Tx) PutAfter(ctx context.Context, data []byte, old func() ([]byte, erro
 	return t.putMerged(ctx, data)
 }
 
-// putMerged is put for a record made of others that are stored, which keeps what they have.
+// putMerged is Put for a record made of stored ones: credentials that they have are let through.
 func (t *Tx) putMerged(ctx context.Context, data []byte) (ipld.CID, error) {
 	b := store.NewBlock(ipld.DagCBOR, data)
 	return b.CID, t.Stage.Put(ctx, b)
 }
 
+// SetRef makes or moves a ref when the operation is recorded.
 func (t *Tx) SetRef(name graph.RefName, c ipld.CID) { t.Edits[name] = ipld.AppendLink(nil, c) }
 
+// SetSymbolic makes name a ref to the ref target, as HEAD is to a branch.
 func (t *Tx) SetSymbolic(name, target graph.RefName) {
 	t.Edits[name] = ipld.AppendString(nil, string(target))
 }
 
+// RemoveRef removes a ref, which need not exist.
 func (t *Tx) RemoveRef(name graph.RefName) { t.Edits[name] = nil }
 
 // WriteGraph writes the graph record of a state and sets its root.

@@ -25,7 +25,7 @@ type Verification struct {
 }
 
 // VerifyHistory yields the commits that are reached from some commits and not from others, in the
-// order of Log, each with what its signature is worth to v. A signature that does not hold is a
+// order of history.Log, each with what its signature is worth to v. A signature that does not hold is a
 // verdict, not an error. After an error, which comes with the zero Verification, it ends.
 func (r *Repo) VerifyHistory(
 	ctx context.Context, from, until []ipld.CID, v commit.Verifier,
@@ -92,6 +92,7 @@ type UnsignedError struct {
 	First []Verification // the first of them, at most 20
 }
 
+// Error names the commits of First with the state of their signatures, and how many more there are.
 func (e *UnsignedError) Error() string {
 	parts := make([]string, len(e.First))
 	for i, v := range e.First {

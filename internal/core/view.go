@@ -33,6 +33,7 @@ type Ref struct {
 	Symbolic graph.RefName // the ref it names, "" for a direct one
 }
 
+// LoadView reads the refs as the operation head left them; a Seq of 0 has none. HEAD is the repository's own.
 func LoadView(ctx context.Context, n *prolly.Nodes, get store.Getter, head store.Head) (*View, error) {
 	if head.Seq == 0 {
 		return &View{head: head}, nil
@@ -69,6 +70,7 @@ func (v *View) Stored(ctx context.Context, name graph.RefName) (Ref, bool, error
 	return ref, true, err
 }
 
+// DecodeRef decodes the value of a ref in a view, as EncodeRef encodes it. The error wraps store.ErrCorrupt.
 func DecodeRef(name string, item []byte) (Ref, error) {
 	v, err := ipld.DecodeValue(item)
 	ref := Ref{Name: graph.RefName(name)}

@@ -34,6 +34,7 @@ func (w *writers) Lock(ctx context.Context) error {
 	return w.begin(ctx)
 }
 
+// Unlock ends the turn that Lock took, among processes and in this one.
 func (w *writers) Unlock() {
 	if w.shared != nil {
 		w.end()
@@ -61,7 +62,7 @@ func (w *writers) newest(ctx context.Context, st store.Store) (store.Head, error
 	return head, err
 }
 
-// pipeline is transact for what reads refs through the tx alone: it does not wait until the
+// pipeline is Transact for an fn that reads refs through the Tx alone: it does not wait until the
 // operations before it are durable, nor lets others wait until its own is.
 func (r *Repo) pipeline(ctx context.Context, by state.Stamp, fn func(*Tx) error) (ipld.CID, error) {
 	if r.SharedStore != nil {
