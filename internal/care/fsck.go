@@ -85,6 +85,7 @@ func Fsck(ctx context.Context, r *core.Repo, opt FsckOptions) (*FsckReport, erro
 	return f.Report, nil
 }
 
+// NewFsck prepares a check that runs none of its steps yet; Fsck runs all of them.
 func NewFsck(ctx context.Context, r *core.Repo, opt FsckOptions) *FsckRun {
 	return &FsckRun{
 		Ctx: ctx, Repo: r, opt: opt, Report: &FsckReport{},
@@ -93,6 +94,7 @@ func NewFsck(ctx context.Context, r *core.Repo, opt FsckOptions) *FsckRun {
 	}
 }
 
+// FsckRun is one check: its report so far and what it need not check again. It is not safe for concurrent use.
 type FsckRun struct {
 	Ctx    context.Context
 	Repo   *core.Repo
@@ -349,6 +351,7 @@ func (f *FsckRun) Session(c ipld.CID) {
 	}
 }
 
+// Receipt checks a receipt and the histories of its commits. An unavailable ranking version is not damage.
 func (f *FsckRun) Receipt(c ipld.CID) {
 	rec, _, err := session.Receipt(f.Ctx, f.Repo, c)
 	if err != nil && !errors.Is(err, retrieve.ErrRankingVersion) {

@@ -119,7 +119,7 @@ func (f *FsckRun) followIndex(k view.IndexKind, before, s *state.State) bool {
 // zero value tells of none.
 type remade struct{ key, merged ipld.CID }
 
-// Merged is of segment.Later.
+// Merged implements segment.Later.
 func (m remade) Merged(_ context.Context, key ipld.CID) (ipld.CID, error) {
 	if key != m.key {
 		return ipld.CID{}, nil

@@ -31,9 +31,8 @@ type GCOptions struct {
 	state.Stamp
 	// KeepOps is how many of the newest operations are kept, at least 1; 0 means DefaultKeepOps.
 	KeepOps int
-	// Grace keeps what was there at any moment since this long before now as well: operations that
-	// are not older, and the one before these. Now is that of Options.Now, and never Stamp.Time where
-	// there is a clock.
+	// Grace also keeps what was there at any moment within this long before now: operations that are not
+	// older, and the one before these. Now is core.Options.Now, and state.Stamp.Time only if there is no clock.
 	Grace time.Duration
 	// DryRun counts what would be removed and removes nothing.
 	DryRun bool

@@ -43,6 +43,8 @@ type marker struct {
 	seed     maphash.Seed
 }
 
+// NewMarker returns a marker that has marked nothing. progress, which must not
+// be nil, is called now and then with the number of marked blocks.
 func NewMarker(ctx context.Context, r *core.Repo, progress func(string, int)) *marker {
 	return &marker{ctx: ctx, facts: r.Store.Facts(), progress: progress, seed: maphash.MakeSeed()}
 }

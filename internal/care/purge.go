@@ -52,7 +52,7 @@ type PurgeResult struct {
 	Hits []PurgeHit
 	More int // further hits
 	// Pending is whether the bytes of what was erased are still in the files of the repository, since
-	// the disk has no room to write these anew. Repo.ErasurePending tells of that later.
+	// the disk has no room to rewrite them. ErasurePending reports this later.
 	Pending bool
 	// MustFree is how many bytes must be freed on the disk for these to go; 0 if none or not known.
 	MustFree uint64
@@ -85,12 +85,12 @@ const maxPurgeHits = 1000
 // their CIDs and stay readable, with a stand-in for a node. When it returns without an error, and
 // the result is not Pending, no byte of what was erased is in the files of the repository. Stopped
 // half-way it is finished when the repository is next opened for writing, without signatures; until then
-// readers see the node, or what is left without it. It reads every block twice, three times where the node has
-// edges. Others may go on meanwhile; writers wait for it.
+// readers see the node, or what is left without it. It reads every block twice, three times if the node has
+// edges. Readers go on; writers wait for it.
 //
 // A node is named by its key, its id or the beginning of it, or its exact summary, if no mark hides it. Purge
-// returns a *NotFoundError where there is no version of the node, nor was one purged; and an error wrapping an
-// *InProgressError where a merge in progress has the node.
+// returns a *state.NotFoundError if no version of the node exists or was purged, and an error wrapping a
+// *core.InProgressError if a merge in progress has the node.
 func Purge(ctx context.Context, r *core.Repo, node string, opt PurgeOptions) (*PurgeResult, error) {
 	if r.Ro && !opt.DryRun {
 		return nil, store.ErrReadOnly

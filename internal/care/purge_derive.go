@@ -89,7 +89,7 @@ func isAlias(e *graph.Edge) bool {
 	return e.Type == AliasEdge && e.Key == "" && len(e.Props)+len(e.Sources)+len(e.Extra) == 0
 }
 
-// The types and key prefixes of nodes that are made of a name alone (clause 19.5).
+// madeOfNames maps the types of nodes that are made of a name alone to the prefixes of their keys (clause 19.5).
 var madeOfNames = map[string]string{"Entity": "entity/", "Tag": "tag/"}
 
 // isNameOnly reports whether a node says no more than a name: it is of one of these types, its key is

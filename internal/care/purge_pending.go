@@ -10,13 +10,14 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
-// erasureNote is kept in the store in place of the note of a purge that has erased all it had to, but
-// whose bytes are still in the files, since the disk had no room to write these anew. It is a record:
+// kindErasure is the kind of the record that replaces the note of a purge after it erased everything, if the erased
+// bytes are still in the files because the disk was too full to rewrite them:
 //
 //	v     int     1
 //	kind  string  "erasure"
 const kindErasure = "erasure"
 
+// erasureNote returns that record.
 func erasureNote() []byte {
 	w := ipld.NewRecord(nil, nil)
 	w.Version(1)

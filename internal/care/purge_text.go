@@ -30,7 +30,7 @@ const (
 // words; queries and messages go whole. Blocks that cannot be erased (commits, operations, trees,
 // receipts, sessions, tags, profiles) are among the Hits. Everything else is as for Purge.
 //
-// It returns a *NotFoundError where no block holds the text. Neither errors nor the operation that
+// It returns a *state.NotFoundError if no block holds the text. Neither errors nor the operation that
 // is recorded have the text.
 func PurgeText(
 	ctx context.Context, r *core.Repo, text string, opt PurgeOptions,

@@ -17,13 +17,12 @@ type RepairResult struct {
 	Report *FsckReport
 }
 
-// Repair makes anew what is derived from facts, the indexes, where Fsck finds them damaged, and
-// takes the oldest mark off where nodes hide each other (FsckCircle). It does nothing else: no fact can
-// be made up. That of the current branch's commit is made at once, others
-// when they are needed. Where facts are damaged too no index is dropped, as it may be one that can
-// not be made again. A head file that disagrees with the store keeps a repository from being
-// opened at all: Options.AcceptHead is the repair for that. With an error there may be a result:
-// then what Fsck found stands, and the repair failed.
+// Repair rebuilds the indexes if Fsck finds one damaged, and removes the oldest mark of nodes that hide
+// each other (FsckCircle). It repairs no facts, as nothing else holds them. The index of the current branch's
+// commit is rebuilt at once, others when they are needed. If facts are damaged too it drops no index, as
+// that index might not be rebuilt. A head file that disagrees with the store prevents opening the repository:
+// core.Options.AcceptHead repairs that. If there is a result beside an error, it holds what Fsck found before
+// the repair failed.
 func Repair(ctx context.Context, r *core.Repo, opt FsckOptions) (*RepairResult, error) {
 	if r.Ro {
 		return nil, store.ErrReadOnly
@@ -118,6 +117,7 @@ func onlyDerived(ctx context.Context, r *core.Repo, c ipld.CID) (bool, error) {
 	return r.Store.Derived().Has(ctx, c)
 }
 
+// DropIndexes clears everything derived, in the store and in memory. It takes the write lock.
 func DropIndexes(ctx context.Context, r *core.Repo) error {
 	if err := r.Writer.Lock(ctx); err != nil {
 		return err

@@ -27,7 +27,7 @@ type ToldRedaction struct {
 	Record []byte
 }
 
-// Check returns an error wrapping ErrInvalid unless there is a record of a redaction.
+// Check returns an error wrapping state.ErrInvalid unless there is a record of a redaction.
 func (t *ToldRedaction) Check() error {
 	if !t.CID.Defined() {
 		return state.Invalidf("a redaction without a block")

@@ -56,8 +56,8 @@ type ExportResult struct {
 // Import and other IPLD tools read. The bytes are a function of what is exported: they depend
 // neither on the machine nor on who exports when. It writes as it reads; memory grows with the
 // number of blocks, by some 50 bytes each, not with their size. After an error what was written is
-// no complete file. It returns a *NotFoundError for what does not exist, and an error wrapping
-// ErrInvalid where there is nothing to export.
+// no complete file. It returns a *state.NotFoundError for what does not exist, and an error wrapping
+// state.ErrInvalid if there is nothing to export.
 func Export(
 	ctx context.Context, r *core.Repo, w io.Writer, opt ExportOptions,
 ) (*ExportResult, error) {

@@ -60,6 +60,7 @@ type ImportResult struct {
 // errors.Is(err, store.ErrNotFound) holds.
 type PrerequisiteError struct{ CID ipld.CID }
 
+// Error names the missing commit.
 func (e *PrerequisiteError) Error() string {
 	return fmt.Sprintf("the file goes on from commit %s, which is not here: import what has it first",
 		e.CID)
@@ -69,23 +70,24 @@ func (e *PrerequisiteError) Error() string {
 func (e *PrerequisiteError) Is(target error) bool { return target == store.ErrNotFound }
 
 // ForwardError is returned when a branch cannot be moved forward to what is imported.
-// errors.Is(err, ErrConflict) holds.
+// errors.Is(err, state.ErrConflict) holds.
 type ForwardError struct {
 	Branch   string
 	From, To ipld.CID
 }
 
+// Error names the branch, its commit and the imported one.
 func (e *ForwardError) Error() string {
 	return fmt.Sprintf("branch %q is at %s, which is not an ancestor of %s", e.Branch, e.From, e.To)
 }
 
-// Is reports whether target is ErrConflict.
+// Is reports whether target is state.ErrConflict.
 func (e *ForwardError) Is(target error) bool { return target == state.ErrConflict }
 
 // Import takes in a file that Export wrote, of size bytes, all or nothing: every block is verified,
 // every record, and what must hold between them, before anything is written; then one operation
 // sets the refs. It reads the file twice and more and keeps some 50 bytes a block in memory. After
-// an error nothing has changed. The errors about the file, which wrap ErrInvalid, are a
+// an error nothing has changed. The errors about the file, which wrap state.ErrInvalid, are a
 // *car.FormatError; a *PrerequisiteError names a commit that must be there first; a *ForwardError
 // says that the branch of opt.As does not allow it.
 func Import(

@@ -29,6 +29,8 @@ type Ahead struct {
 	end int64  // of what was read last
 }
 
+// ReadAt implements io.ReaderAt. A read of less than AheadBytes that begins less than AheadBytes/4 after the end of
+// the last one fills the buffer; other reads outside the buffer go to In.
 func (a *Ahead) ReadAt(p []byte, at int64) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -212,8 +214,10 @@ type importStore struct {
 	file *carFile
 }
 
+// Facts returns the store's facts with the blocks of the file before them.
 func (s importStore) Facts() store.Blocks { return importBlocks{s.Store.Facts(), s.file} }
 
+// Commit always returns store.ErrReadOnly.
 func (s importStore) Commit(context.Context, store.Head, store.Head, ...store.Block) error {
 	return store.ErrReadOnly
 }
@@ -223,6 +227,8 @@ type importBlocks struct {
 	file *carFile
 }
 
+// Get returns a block of the file, verified again, or else of the store. A block that both lack is a
+// *store.RedactedError if the file has a redaction of it.
 func (b importBlocks) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 	if at := b.file.find(c); at != nil {
 		return b.file.read(at)
@@ -234,6 +240,7 @@ func (b importBlocks) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 	return data, err
 }
 
+// Has reports whether the file or the store has a block.
 func (b importBlocks) Has(ctx context.Context, c ipld.CID) (bool, error) {
 	if b.file.find(c) != nil {
 		return true, ctx.Err()
@@ -241,4 +248,5 @@ func (b importBlocks) Has(ctx context.Context, c ipld.CID) (bool, error) {
 	return b.Blocks.Has(ctx, c)
 }
 
+// Put always returns store.ErrReadOnly.
 func (b importBlocks) Put(context.Context, ...store.Block) error { return store.ErrReadOnly }

@@ -37,12 +37,13 @@ type ReceiveOptions struct {
 	Progress func(what string, done int)
 }
 
-// RefError is returned where a ref is not where an update expects it. errors.Is(err, ErrConflict) holds.
+// RefError is returned when a ref is not at the commit that an update expects. errors.Is(err, state.ErrConflict) holds.
 type RefError struct {
 	Ref        graph.RefName
 	Want, Have ipld.CID
 }
 
+// Error says which commit the ref is at and which was expected.
 func (e *RefError) Error() string {
 	at := func(c ipld.CID) string {
 		if !c.Defined() {
@@ -53,7 +54,7 @@ func (e *RefError) Error() string {
 	return fmt.Sprintf("%s is %s; expected: %s", e.Ref, at(e.Have), at(e.Want))
 }
 
-// Is reports whether target is ErrConflict.
+// Is reports whether target is state.ErrConflict.
 func (e *RefError) Is(target error) bool { return target == state.ErrConflict }
 
 // Receive takes in a pack of size bytes, as Import does a file: all or nothing, every block and every

@@ -31,7 +31,7 @@ type FieldBlame struct {
 // Blame returns for each field of a node, in the order of clause 16.1, the commit that last set it
 // as it is at a revision. A merge has set what no parent of it had. It goes back through history
 // until all fields are found and reads one path of the tree of nodes for each commit. It returns a
-// *NotFoundError where there is no such node.
+// *state.NotFoundError if there is no such node.
 func Blame(ctx context.Context, s *core.Snapshot, id graph.ID) ([]FieldBlame, error) {
 	b := blame{ctx: ctx, repo: s.Repo, id: id, open: make(map[ipld.CID]*blamed)}
 	if s.Record == nil {
@@ -209,10 +209,19 @@ func split(fields, others map[string][]byte) (same, rest map[string][]byte) {
 // blamedHeap is a heap of commits from high to low; the order of equals does not matter.
 type blamedHeap []*blamed
 
-func (h blamedHeap) Len() int           { return len(h) }
-func (h blamedHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+// Len implements heap.Interface.
+func (h blamedHeap) Len() int { return len(h) }
+
+// Swap implements heap.Interface.
+func (h blamedHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+
+// Less implements heap.Interface: the highest commit is on top.
 func (h blamedHeap) Less(i, j int) bool { return h[i].commit.Height > h[j].commit.Height }
-func (h *blamedHeap) Push(v any)        { *h = append(*h, v.(*blamed)) }
+
+// Push implements heap.Interface.
+func (h *blamedHeap) Push(v any) { *h = append(*h, v.(*blamed)) }
+
+// Pop implements heap.Interface.
 func (h *blamedHeap) Pop() any {
 	last := len(*h) - 1
 	v := (*h)[last]

@@ -17,7 +17,7 @@ import (
 type LogEntry struct {
 	CID    ipld.CID
 	Commit *commit.Commit
-	// Message is the text of the commit's message, and of one that was erased what Repo.Message returns.
+	// Message is the text of the commit's message, and of one that was erased what core.Repo.Message returns.
 	Message string
 	Nodes   state.Counts
 	Edges   state.Counts

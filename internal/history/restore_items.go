@@ -151,6 +151,8 @@ func (r *Restorer) NeedEnds(from *state.State, c ipld.CID) error {
 	return nil
 }
 
+// NeedNode brings back a node that is missing, as it is in from, with what goes with it. The error wraps
+// state.ErrInvalid if Gone gives a reason or from does not have the node.
 func (r *Restorer) NeedNode(from *state.State, id graph.ID) error {
 	there, err := r.Nodes.Has(r.Ctx, id[:])
 	if err != nil || there {

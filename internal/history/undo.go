@@ -17,11 +17,11 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
-// ErrNothingToUndo is returned where no operation can be taken back, or the one that was named
-// cannot. errors.Is(err, ErrInvalid) holds.
+// ErrNothingToUndo is returned when no operation can be taken back, or the named one cannot.
+// errors.Is(err, state.ErrInvalid) holds.
 var ErrNothingToUndo = fmt.Errorf("%w: nothing to undo", state.ErrInvalid)
 
-// ErrNothingToRedo is returned where no undo can be taken back. errors.Is(err, ErrInvalid) holds.
+// ErrNothingToRedo is returned when no undo can be taken back. errors.Is(err, state.ErrInvalid) holds.
 var ErrNothingToRedo = fmt.Errorf("%w: nothing to redo", state.ErrInvalid)
 
 // captureVerb is the command of operations that take in what hooks noted: a read makes them, and nobody asks for them.
@@ -40,8 +40,8 @@ var ErrFarBack = errors.New("older operations are not searched")
 // MaxSearched is how many operations are searched in a store that others share; tests lower it.
 var MaxSearched uint64 = 1000
 
-// UndoError is returned where a ref that an operation changed was changed again since.
-// errors.Is(err, ErrConflict) holds.
+// UndoError is returned when a ref that an operation changed was changed again later.
+// errors.Is(err, state.ErrConflict) holds.
 type UndoError struct {
 	Seq uint64 // the operation to take back
 	Ref graph.RefName
@@ -52,6 +52,7 @@ type UndoError struct {
 	Items []graph.Item
 }
 
+// Error names both operations, and the first item that they share or else the ref.
 func (e *UndoError) Error() string {
 	if len(e.Items) > 0 {
 		return fmt.Sprintf("operation %d cannot be taken back: operation %d builds on what it changed, as %s",
@@ -65,7 +66,7 @@ func (e *UndoError) Error() string {
 		e.Seq, e.By, e.Ref)
 }
 
-// Is reports whether target is ErrConflict.
+// Is reports whether target is state.ErrConflict.
 func (e *UndoError) Is(target error) bool { return target == state.ErrConflict }
 
 // Undone tells what taking back or restoring an operation did.
@@ -92,9 +93,9 @@ type PushedMove struct {
 }
 
 // Undo takes back what one operation did to refs, as a new operation: the one named (see
-// Operation), or the caller's newest that changed a memory, so that n calls go n changes back. The
+// core.Repo.Operation), or the caller's newest that changed a memory, so that n calls go n changes back. The
 // caller is the author of the stamp, by this client in a store that others share (see
-// Options.Client). Without a name it passes over undos, what is undone, and captures.
+// core.Options.Client). Without a name it passes over undos, what is undone, and captures.
 //
 // Refs of sessions and remote-tracking refs are never moved back. Taking back an undo redoes what it
 // undid. Undo returns an *UndoError if a later operation that is not taken back itself changed one of

@@ -24,7 +24,7 @@ const beforeAll = "0"
 
 // WatchOptions say what of the operation log is watched. The zero value watches all that comes.
 type WatchOptions struct {
-	// Since names the operation (see Repo.Operation) whose followers are wanted, 0 for all from the
+	// Since names the operation (see core.Repo.Operation) whose followers are wanted, 0 for all from the
 	// first on; "" for the newest one when the watch begins.
 	Since string
 	// Ref is the one ref that is of interest, by its full name or that of a branch or tag; "" for all.
@@ -55,6 +55,7 @@ type HorizonError struct {
 	Oldest ipld.CID // that operation: a watch from there on works
 }
 
+// Error names both operations, so that the user can watch from the oldest.
 func (e *HorizonError) Error() string {
 	return fmt.Sprintf("operation %s is not kept any more: the oldest to watch from is %d, %s",
 		e.Since, e.Seq, e.Oldest)

@@ -22,10 +22,10 @@ type MergeResult struct {
 	VectorsDropped    int             // embeddings that fit no merged node
 }
 
-// Merge merges a revision into a branch: three-way, per field, property, edge and mark. Where the
-// branch has nothing of its own it simply moves. Where both sides changed one thing differently
-// and opt.Prefer does not decide, the merge is kept in progress (see PendingMerge) and a
-// *MergeError comes with the result; the branch has not moved then.
+// Merge merges a revision into a branch: three-way, per field, property, edge and mark. If the
+// branch has no commits of its own it simply moves. If both sides changed one thing differently
+// and opt.Prefer does not decide, the merge is kept in progress (see core.PendingMerge) and a
+// *core.MergeError comes with the result; the branch has not moved then.
 func Merge(ctx context.Context, r *core.Repo, rev string, opt core.MergeOptions) (*MergeResult, error) {
 	return integrate(ctx, r, opt, func(t *core.Tx, ref core.Ref, head *core.Snapshot, res *MergeResult) (*core.Job, error) {
 		c, err := r.ResolveIn(ctx, t.View, rev)

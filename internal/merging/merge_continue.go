@@ -123,9 +123,9 @@ func find(ctx context.Context, p *core.Pending, t *core.Tx, name string) (*commi
 }
 
 // ContinueMerge makes the commit of the merge in progress on opt.Branch, once all its conflicts
-// are resolved; else it returns a *MergeError that names the others. Where the branch moved since
-// the merge began, what was resolved is merged onto it. If that conflicts it is kept as a commit,
-// a *MergeError names what does, and the merge in progress is then that of this commit. opt.Message
+// are resolved; else it returns a *core.MergeError that names the others. If the branch moved since
+// the merge began, the resolved state is merged onto it. If that conflicts, the state is kept as a commit, a
+// *core.MergeError names the conflicts, and the merge in progress becomes that of this commit. opt.Message
 // replaces the merge's own.
 func ContinueMerge(ctx context.Context, r *core.Repo, opt core.MergeOptions) (*MergeResult, error) {
 	if err := opt.Check(); err != nil {

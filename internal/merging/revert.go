@@ -99,9 +99,9 @@ func spanName(rev string, from, to *core.Snapshot) string {
 	return to.Id.String()
 }
 
-// Restore brings nodes back as they were at a revision, each with its mark, or without one where
+// Restore brings nodes back as they were at a revision, each with its mark, or without one if
 // it had none, and with those of its edges that are missing and whose other ends exist. names are
-// as those of Snapshot.Name, of that revision. A node that was erased does not come back: the error
+// as those of core.Snapshot.Name, of that revision. A node that was erased does not come back: the error
 // wraps store.ErrRedacted then, of Revert and CherryPick as well, and nothing is written.
 func Restore(
 	ctx context.Context, r *core.Repo, rev string, names []string, opt core.CommitOptions,

@@ -77,6 +77,8 @@ func KeptCommunities(ctx context.Context, r *core.Repo, out ipld.CID) (*communit
 	return p, err
 }
 
+// ReadCommunities reads the root record of a partition, not its parts. The error wraps store.ErrCorrupt if the block
+// does not decode.
 func ReadCommunities(
 	ctx context.Context, get store.Getter, c ipld.CID,
 ) (*community.Record, error) {
@@ -108,6 +110,8 @@ func findCommunities(ctx context.Context, r *core.Repo, s *state.State) (*commun
 	return p, err
 }
 
+// WriteCommunities writes the parts of a partition of the out tree with root out, then its root record, and returns
+// the CID of that record.
 func WriteCommunities(
 	ctx context.Context, put store.Putter, out ipld.CID, p *community.Partition,
 ) (ipld.CID, error) {

@@ -49,6 +49,7 @@ func DigestsKey(graph ipld.CID, recipe distill.Recipe) ipld.CID {
 	return DigestsKeyUnder(graph, recipe, guard.Version())
 }
 
+// DigestsKeyUnder is DigestsKey under another version of the guard's rules, as guard.Version returns it.
 func DigestsKeyUnder(graph ipld.CID, recipe distill.Recipe, rules [sha256.Size]byte) ipld.CID {
 	hash := recipe.Hash()
 	key := append(append(fmt.Appendf(nil, "mnem:digests:%d:", digestsVersion), hash[:]...), rules[:]...)

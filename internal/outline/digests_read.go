@@ -29,10 +29,12 @@ type digestReader struct {
 	rules []distill.Rule
 }
 
+// NewDigestReader returns the distill.Reader of a state under the rules of a recipe.
 func NewDigestReader(r *core.Repo, s *state.State, recipe distill.Recipe) digestReader {
 	return digestReader{r, s, recipe.Rules}
 }
 
+// Fact implements distill.Reader. An erased content counts as empty, and an erased node as missing.
 func (d digestReader) Fact(ctx context.Context, id graph.ID) (*distill.Fact, error) {
 	n, err := d.node(ctx, id)
 	if err != nil || n == nil {
@@ -65,6 +67,7 @@ func (d digestReader) node(ctx context.Context, id graph.ID) (*graph.Node, error
 	return n, err
 }
 
+// Up implements distill.Reader. The scopes ascend by id; one that several rules give has the first of these rules.
 func (d digestReader) Up(ctx context.Context, id graph.ID) ([]distill.Target, error) {
 	var out []distill.Target
 	var n *graph.Node
@@ -124,6 +127,7 @@ func (d digestReader) scopeName(ctx context.Context, n *graph.Node, r distill.Ru
 	return "prop " + text.EscapeLine(r.Name+"="+string(value)), nil
 }
 
+// Down implements distill.Reader. It yields a node once for each of its edges that a rule follows.
 func (d digestReader) Down(ctx context.Context, id graph.ID) iter.Seq2[graph.ID, error] {
 	return func(yield func(graph.ID, error) bool) {
 		for _, r := range d.rules {

@@ -16,7 +16,7 @@ import (
 type RemadeDigests struct {
 	repo  *core.Repo
 	stage *store.Stage
-	of    map[ipld.CID]*Digests // by digestsKey
+	of    map[ipld.CID]*Digests // by DigestsKey
 	last  map[[sha256.Size]byte]remadeFrom
 }
 
@@ -25,6 +25,7 @@ type remadeFrom struct {
 	at      *state.State
 }
 
+// NewRemadeDigests returns a RemadeDigests without any digests. Those it makes stay in memory as long as it does.
 func NewRemadeDigests(r *core.Repo) *RemadeDigests {
 	return &RemadeDigests{
 		repo: r, stage: store.NewStage(r.Derived(), 0), of: make(map[ipld.CID]*Digests),

@@ -38,14 +38,14 @@ type DigestTextsResult struct {
 	Refused map[int]error
 }
 
-// DigestSourceError is returned where a text is for a digest that is made of something else by now, or is not
-// there any more. errors.Is(err, ErrConflict) holds.
+// DigestSourceError is returned when a text is for a digest whose source changed, or that no longer exists. errors.Is(err, state.ErrConflict) holds.
 type DigestSourceError struct {
 	Name string
 	Want distill.Source
 	Have distill.Source // zeros for no digest
 }
 
+// Error names the digest, and both sources if it still exists.
 func (e *DigestSourceError) Error() string {
 	if e.Have == (distill.Source{}) {
 		return fmt.Sprintf("digest %s is not there any more: nothing was written", e.Name)
@@ -54,12 +54,12 @@ func (e *DigestSourceError) Error() string {
 		e.Want)
 }
 
-// Is reports whether target is ErrConflict.
+// Is reports whether target is state.ErrConflict.
 func (e *DigestSourceError) Is(target error) bool { return target == state.ErrConflict }
 
 // WriteDigests keeps texts of digests in one commit, each in place of one of the same source, and drops those
-// whose digests, by the same recipe, the branch does not have any more. It returns a *DigestSourceError where a
-// digest is not that of its source, and refuses what looks like a credential with a *SecretError. All or nothing.
+// whose digests, by the same recipe, the branch no longer has. It returns a *DigestSourceError if a digest does
+// not have the source that its text names, and refuses what looks like a credential with a *state.SecretError. All or nothing.
 func WriteDigests(
 	ctx context.Context, r *core.Repo, recipe distill.Recipe, texts []DigestText, opt core.CommitOptions,
 ) (*DigestTextsResult, error) {

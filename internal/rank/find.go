@@ -24,8 +24,8 @@ const (
 	titleScalars  = 60   // of a candidate's title
 )
 
-// UnsureError is returned where a text fits several nodes, or has too few words to name the one that it
-// fits. errors.Is(err, ErrInvalid) holds.
+// UnsureError is returned when a text fits several nodes, or has too few words to name the one that it
+// fits. errors.Is(err, state.ErrInvalid) holds.
 type UnsureError struct {
 	Name       string // as the caller gave it
 	Candidates []state.Candidate
@@ -33,6 +33,7 @@ type UnsureError struct {
 	Many       bool // whether there are still more
 }
 
+// Error says how many nodes the text fits; the caller lists the candidates.
 func (e *UnsureError) Error() string {
 	n := len(e.Candidates) + e.More
 	if e.Many {
@@ -41,14 +42,14 @@ func (e *UnsureError) Error() string {
 	return fmt.Sprintf("%q fits %d nodes", e.Name, n)
 }
 
-// Is reports whether target is ErrInvalid.
+// Is reports whether target is state.ErrInvalid.
 func (e *UnsureError) Is(target error) bool { return target == state.ErrInvalid }
 
-// Find resolves what names a node as Name does, or else a text: the exact summary of one node, or
+// Find resolves what names a node as core.Snapshot.Name does, or else a text: the exact summary of one node, or
 // several words that one node alone has all of. Only nodes whose mark, nil for none, see accepts are
-// found by a text; if the text is the exact summary of others alone, the *NotFoundError says which and why.
-// It returns the errors of Name, where a *NotFoundError has as candidates the nodes that have a single word, or
-// an *UnsureError. It reads at most maxFound nodes, besides what a search costs.
+// found by a text; if the text is the exact summary of others alone, the *state.NotFoundError says which and why.
+// It returns the errors of Name, or an *UnsureError. The candidates of a *state.NotFoundError are the nodes that have a
+// single word. It reads at most maxFound nodes, besides what a search costs.
 func Find(
 	ctx context.Context, s *core.Snapshot, name string, see func(*graph.Mark) bool,
 ) (graph.ID, error) {
@@ -56,7 +57,7 @@ func Find(
 }
 
 // FindTitle is Find for callers that must not take one node for another: a text means a node only if it is
-// its exact summary. Nodes that have all of its words are candidates of the *NotFoundError.
+// its exact summary. Nodes that have all of its words are candidates of the *state.NotFoundError.
 func FindTitle(
 	ctx context.Context, s *core.Snapshot, name string, see func(*graph.Mark) bool,
 ) (graph.ID, error) {

@@ -45,7 +45,7 @@ func profiled(
 // change is given those of the newest commit; its error is returned, and nothing written. It may be
 // called more than once, each time with what is there then. What leaves everything as it is makes
 // no commit. A profile that it makes or changes must not contradict itself: the error wraps
-// ErrInvalid and a *retrieve.ProfileError.
+// state.ErrInvalid and a *retrieve.ProfileError.
 func SetProfiles(
 	ctx context.Context, r *core.Repo, change func(*retrieve.Profiles) error, opt core.CommitOptions,
 ) (*core.CommitResult, error) {

@@ -134,15 +134,20 @@ type foundNode struct {
 // maxFoundNodes is how many nodes a retrieval keeps.
 const maxFoundNodes = 256
 
+// ErasedNodes implements retrieve.Erased.
 func (g graphView) ErasedNodes() int { return g.erased }
 
+// Unmarked implements retrieve.Unmarked.
 func (g graphView) Unmarked() bool { return g.s.State.Marks.Len() == 0 }
 
+// IsErased implements retrieve.Erased.
 func (g graphView) IsErased(ctx context.Context, id graph.ID) (bool, error) {
 	d, err := view.Document(ctx, g.s.State, id)
 	return d == nil && err == nil, err
 }
 
+// Node implements retrieve.Graph. It keeps the first maxFoundNodes nodes unless g.nodes is nil. An erased node is
+// retrieve.ErrNoNode, like a missing one.
 func (g graphView) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error) {
 	if found, ok := g.nodes[id]; ok {
 		return found.node, found.cid, nil
@@ -158,20 +163,24 @@ func (g graphView) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID
 	return n, c, err
 }
 
+// Mark implements retrieve.Graph.
 func (g graphView) Mark(ctx context.Context, on graph.Target, id graph.ID) (*graph.Mark, error) {
 	return g.s.State.Mark(ctx, on, id)
 }
 
+// Content implements retrieve.Graph.
 func (g graphView) Content(ctx context.Context, c *graph.Content) (string, error) {
 	return g.s.State.Content(ctx, c)
 }
 
+// ContentStart implements retrieve.Graph.
 func (g graphView) ContentStart(
 	ctx context.Context, c *graph.Content, n int,
 ) (string, error) {
 	return g.s.State.ContentStart(ctx, c, n)
 }
 
+// IDPrefix implements retrieve.Graph.
 func (g graphView) IDPrefix(ctx context.Context, digits string) (graph.ID, bool, error) {
 	id, n, err := core.ByPrefix(ctx, g.s.State.Nodes, digits)
 	return id, n == 1, err
@@ -217,6 +226,7 @@ func indexReadings(list []retrieve.Reading) []index.Reading {
 	return out
 }
 
+// Readings implements retrieve.Index.
 func (v indexView) Readings(ctx context.Context, text string) ([]retrieve.Reading, error) {
 	got, err := v.text(text).Readings(ctx)
 	var out []retrieve.Reading
@@ -226,6 +236,7 @@ func (v indexView) Readings(ctx context.Context, text string) ([]retrieve.Readin
 	return out, err
 }
 
+// Text implements retrieve.Index.
 func (v indexView) Text(
 	ctx context.Context, query retrieve.TextQuery, accept retrieve.Accept, k int,
 ) (retrieve.TextResult, error) {
@@ -236,6 +247,7 @@ func (v indexView) Text(
 	return retrieve.TextResult{Hits: hits(got.Hits), Terms: got.Terms, Known: got.Known}, nil
 }
 
+// TermScores implements retrieve.Index.
 func (v indexView) TermScores(
 	ctx context.Context, query retrieve.TextQuery, ids []graph.ID, only []int,
 ) ([][]int64, error) {
@@ -246,6 +258,7 @@ func (v indexView) TermScores(
 	return got.Scores, nil
 }
 
+// TermWeights implements retrieve.Index.
 func (v indexView) TermWeights(
 	ctx context.Context, query retrieve.TextQuery,
 ) ([]retrieve.TermWeight, error) {
@@ -257,24 +270,29 @@ func (v indexView) TermWeights(
 	return out, err
 }
 
+// Mentioned implements retrieve.Index.
 func (v indexView) Mentioned(ctx context.Context, text string) ([]graph.ID, error) {
 	return v.x.TitlesIn(ctx, text)
 }
 
+// Mentioning implements retrieve.Index.
 func (v indexView) Mentioning(
 	ctx context.Context, summary string, most int,
 ) ([]graph.ID, error) {
 	return v.x.Mentioning(ctx, summary, most)
 }
 
+// TitlesNamed implements retrieve.Index.
 func (v indexView) TitlesNamed(
 	ctx context.Context, query retrieve.TextQuery, ids []graph.ID,
 ) ([][]int, error) {
 	return v.text(query.Text).TitlesNamed(ctx, indexReadings(query.Readings), ids)
 }
 
+// HasTitle implements retrieve.Index.
 func (v indexView) HasTitle(text, summary string) bool { return v.x.HasTitle(text, summary) }
 
+// WithTerms implements retrieve.Phrases.
 func (v indexView) WithTerms(
 	ctx context.Context, terms []string, accept retrieve.Accept, most int,
 ) (retrieve.TermsResult, error) {
@@ -282,10 +300,12 @@ func (v indexView) WithTerms(
 	return retrieve.TermsResult(got), err
 }
 
+// IDFs implements retrieve.Index.
 func (v indexView) IDFs(ctx context.Context, terms []string) ([]int64, error) {
 	return v.x.IDFs(ctx, terms, 0)
 }
 
+// Recency implements retrieve.Index.
 func (v indexView) Recency(
 	ctx context.Context, accept retrieve.Accept, k int,
 ) ([]retrieve.Hit, error) {
@@ -293,6 +313,7 @@ func (v indexView) Recency(
 	return hits(got), err
 }
 
+// ByTime implements retrieve.Index.
 func (v indexView) ByTime(
 	ctx context.Context, score func(retrieve.Times) int64, accept retrieve.Accept, k int,
 ) ([]retrieve.Hit, error) {
@@ -301,6 +322,7 @@ func (v indexView) ByTime(
 	return hits(got), err
 }
 
+// Times implements retrieve.Index.
 func (v indexView) Times(
 	ctx context.Context, ids []graph.ID,
 ) ([]retrieve.Times, []bool, error) {
@@ -312,6 +334,7 @@ func (v indexView) Times(
 	return times, ok, err
 }
 
+// Types implements retrieve.Index.
 func (v indexView) Types(ctx context.Context, ids []graph.ID) ([]string, error) {
 	return v.x.Types(ctx, ids)
 }
@@ -338,6 +361,7 @@ func acceptDoc(accept retrieve.Accept) func(index.Doc) (bool, error) {
 // document is an indexed document as filters see it.
 type document struct{ index.Doc }
 
+// Times implements retrieve.Document. Updated is not set on a node that never changed.
 func (d document) Times() retrieve.Times {
 	t := retrieve.Times{Created: d.Created()}
 	if updated := d.Updated(); updated != t.Created {

@@ -150,7 +150,7 @@ func TestOrdinaryQuestions(t *testing.T) {
 	}
 }
 
-// What an ordinary question may read and allocate at most.
+// mostOrdinaryBlocks and mostOrdinaryAllocs bound what an ordinary question reads and allocates.
 const mostOrdinaryBlocks, mostOrdinaryAllocs = 250, 2500 // of 8,000 nodes 101 and 1,194
 
 // TestPlainQuestions bounds what questions that are not expanded read and allocate with nothing cached:

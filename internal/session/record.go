@@ -17,10 +17,9 @@ const MaxTogether = 64
 
 // Record appends the receipt of an answer to a session, whichever commit the answer is from, and
 // returns the receipt's CID once it is durable. The session DefaultSession is made when first needed.
-// It returns a *NotFoundError where there is no other session of that name, and an error wrapping
-// ErrInvalid where it has ended. Receipts that wait for their turn together, of one or of several
-// sessions, are written as one operation, in the order in which they were asked for; what is wrong
-// with one of them fails that one alone.
+// It returns a *state.NotFoundError if there is no other session of that name, and an error wrapping
+// state.ErrInvalid if it has ended. Receipts that wait for the write lock at the same time, of one or of
+// several sessions, are written as one operation, in the order of their calls; an invalid one fails alone.
 func Record(
 	ctx context.Context, r *core.Repo, name string, answer *retrieve.Answer, by state.Stamp,
 ) (ipld.CID, error) {
@@ -47,6 +46,7 @@ func Record(
 	return draft.CID(), nil
 }
 
+// Wait returns the error of an entry once it is durable or has failed. It waits without a bound.
 func Wait(e *core.RecordEntry) error {
 	<-e.Done
 	return e.Err
@@ -59,6 +59,7 @@ func fits(e *core.RecordEntry, o *core.RecordEntry) bool {
 		slices.Equal(e.By.Secrets.Allow, o.By.Secrets.Allow) && slices.Equal(e.By.Command, o.By.Command)
 }
 
+// Add appends an entry to the queue.
 func Add(q *core.RecordQueue, e *core.RecordEntry) {
 	q.Mu.Lock()
 	defer q.Mu.Unlock()

@@ -27,7 +27,7 @@ func Draft(answer *retrieve.Answer) (*core.DraftReceipt, error) {
 // RecordDrafts appends receipts to a session, the oldest first, in one operation, and returns how many it
 // appended. A session that is not there is made; it follows HEAD. A receipt that the session has already with
 // its time is passed over. The receipts come from outside of the repository: one that is damaged, or that
-// tells of a commit or of nodes that the repository does not have, is an error wrapping ErrInvalid, and then
+// tells of a commit or of nodes that the repository does not have, is an error wrapping state.ErrInvalid, and then
 // nothing is recorded; see CheckDraft.
 func RecordDrafts(ctx context.Context, r *core.Repo, name string, list []*core.DraftReceipt, by state.Stamp) (int, error) {
 	ref, err := SessionRef(name)
@@ -128,7 +128,7 @@ func appendDraft(
 	return SessionEntry{CID: ipld.Sum(ipld.DagCBOR, next.Encode()), Record: &next}, nil
 }
 
-// CheckDraft returns an error wrapping ErrInvalid unless a receipt is whole and tells of what the repository has.
+// CheckDraft returns an error wrapping state.ErrInvalid unless a receipt is whole and tells of what the repository has.
 func CheckDraft(ctx context.Context, r *core.Repo, d *core.DraftReceipt) error {
 	rec, err := retrieve.DecodeReceipt(d.Block)
 	if err == nil {

@@ -32,13 +32,14 @@ type ReplayDifference struct {
 	*retrieve.Difference
 }
 
+// IsMissing reports whether err wraps store.ErrNotFound.
 func IsMissing(err error) bool { return errors.Is(err, store.ErrNotFound) }
 
 // Replay answers the recorded requests of a session again, oldest first, each at its commit, or
 // the one of a receipt named by its CID, and compares the answers bit for bit. It stops at the
-// first difference, and at the first receipt of which something was erased. It returns a *KindError
+// first difference, and at the first receipt of which something was erased. It returns a *state.KindError
 // for the CID of something else, and an error wrapping retrieve.ErrRankingVersion where a receipt
-// needs a ranking version that is not available, and store.ErrCorrupt where it meets damage.
+// needs a ranking version that is not available, and store.ErrCorrupt for damage.
 func Replay(ctx context.Context, r *core.Repo, name string) (*ReplayResult, error) {
 	if c, err := ipld.ParseCID(name); err == nil {
 		if err := r.OfKind(ctx, c, name, retrieve.KindReceipt); err != nil {

@@ -94,7 +94,7 @@ func appendSession(ctx context.Context, t *core.Tx, ref graph.RefName, rec *retr
 	return err
 }
 
-// Session returns the newest record of a session. It returns a *NotFoundError where there is none
+// Session returns the newest record of a session. It returns a *state.NotFoundError if there is none
 // of that name.
 func Session(ctx context.Context, r *core.Repo, name string) (SessionEntry, error) {
 	v, err := r.Current(ctx)
@@ -140,6 +140,8 @@ func newestRecord(
 	return e, err
 }
 
+// ReadSession reads a session record by its CID and leaves the entry's Name empty. The error wraps store.ErrCorrupt
+// if the block does not decode.
 func ReadSession(ctx context.Context, get store.Getter, c ipld.CID) (SessionEntry, error) {
 	rec, err := read(ctx, get, c, retrieve.KindSession, retrieve.DecodeSession)
 	return SessionEntry{CID: c, Record: rec}, err

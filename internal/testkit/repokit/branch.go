@@ -25,6 +25,7 @@ func Fact(t testing.TB, r *core.Repo, branch, key string) ipld.CID {
 	return res.Commit
 }
 
+// Must ends the test at an error.
 func Must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

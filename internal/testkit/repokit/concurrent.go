@@ -11,11 +11,11 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Stale is for how many commits a writer keeps the snapshot that it made them against.
+// Stale is the number of commits that a writer makes against one snapshot.
 const Stale = 5
 
-// FactLines are the lines of one fact and its key: a node, an edge to the node of all writers,
-// and, where the writer has just looked at it, a property of that.
+// FactLines returns the key and the lines of a fact: a node, an edge from it to the node hub, and, once every Stale
+// facts, a property of hub.
 func FactLines(writer string, i int) (key, text string) {
 	key = fmt.Sprintf("%s-%d", writer, i)
 	text = fmt.Sprintf(`{"node":{"key":%q,"type":"Fact","summary":"fact %d of %s"}}

@@ -16,13 +16,13 @@ import (
 
 const (
 	CrashDir  = "/memory" // of repositories on file systems in memory
-	CrashSeed = 7
+	CrashSeed = 7         // of the random numbers of crash tests
 )
 
-// Logf discards what the store tells beside its answers.
+// Logf discards the log messages of a store.
 func Logf(string, ...any) {}
 
-// Promises are what was acknowledged.
+// Promises records what a repository acknowledged before a power cut.
 type Promises struct {
 	Init     bool
 	Commits  []ipld.CID
@@ -30,7 +30,8 @@ type Promises struct {
 	Staged   int // edits of the stage so far
 }
 
-// OpenCrashed opens what a power cut left. Where nothing was acknowledged there may be nothing.
+// OpenCrashed opens the repository in CrashDir after a power cut. It makes one if Init was not acknowledged and
+// nothing is there.
 func OpenCrashed(fsys vfs.FS, p Promises) (*core.Repo, error) {
 	opt := core.Options{FS: fsys, Logf: Logf}
 	if p.Init {
@@ -59,7 +60,7 @@ func History(r *core.Repo) (map[ipld.CID]bool, error) {
 	return seen, nil
 }
 
-// Clean returns an error that tells what fsck finds.
+// Clean returns an error that lists what a full fsck finds, nil for nothing.
 func Clean(r *core.Repo) error {
 	report, err := care.Fsck(context.Background(), r, care.FsckOptions{Full: true})
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
+// The change lines of the demo memory, of a later change of it, and its queries, from a package two levels down.
 const (
 	DemoMemory  = "../../testdata/demo/memory.jsonl"
 	DemoChange  = "../../testdata/demo/change.jsonl"

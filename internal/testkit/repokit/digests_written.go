@@ -8,10 +8,12 @@ import (
 	"github.com/mnem-project/mnem/internal/outline"
 )
 
+// TextFor returns a text by model m for a digest.
 func TextFor(d *distill.Digest, text string) outline.DigestText {
 	return outline.DigestText{Scope: d.Scope, Label: d.Label, Source: d.Source, Text: text, Model: "m"}
 }
 
+// WriteTexts writes texts for digests of the default recipe on a branch, "" for that of HEAD.
 func WriteTexts(r *core.Repo, branch string, texts ...outline.DigestText) (*outline.DigestTextsResult, error) {
 	return outline.WriteDigests(context.Background(), r, distill.Default(), texts, core.CommitOptions{Stamp: By, Branch: branch, Message: "texts"})
 }

@@ -15,6 +15,7 @@ import (
 // LongText is content of more than one chunk.
 var LongText = strings.Repeat("The ferry came in at dawn. ", 12_000)
 
+// Export returns an exported file and checks its size against the result.
 func Export(t testing.TB, r *core.Repo, opt exchange.ExportOptions) ([]byte, *exchange.ExportResult) {
 	t.Helper()
 	var b bytes.Buffer
@@ -28,11 +29,13 @@ func Export(t testing.TB, r *core.Repo, opt exchange.ExportOptions) ([]byte, *ex
 	return b.Bytes(), res
 }
 
+// TryImport imports a file as By and returns the error.
 func TryImport(r *core.Repo, file []byte, opt exchange.ImportOptions) (*exchange.ImportResult, error) {
 	opt.Stamp = By
 	return exchange.Import(context.Background(), r, bytes.NewReader(file), int64(len(file)), opt)
 }
 
+// ImportInto is TryImport, but ends the test at an error.
 func ImportInto(
 	t testing.TB, r *core.Repo, file []byte, opt exchange.ImportOptions,
 ) *exchange.ImportResult {

@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
+// NodeCID returns the CID of a node's record at HEAD.
 func NodeCID(t testing.TB, r *core.Repo, key string) ipld.CID {
 	t.Helper()
 	_, c, err := Head(t, r).Node(t.Context(), graph.NodeID(key))

@@ -37,6 +37,7 @@ type Forgery struct {
 	Root                                  ipld.CID
 }
 
+// ForgedTime is the time of everything in a Forgery.
 const ForgedTime = graph.Time(1_700_000_000_000_000)
 
 // Forge starts a good file: two nodes, one of them with content in chunks, an edge, a mark, an
@@ -68,8 +69,10 @@ func (f *Forgery) Put(data []byte) ipld.CID {
 	return c
 }
 
+// LinkTo returns the encoded link that is a tree's value for a record.
 func LinkTo(c ipld.CID) []byte { return ipld.AppendLink(nil, c) }
 
+// Node adds a node and its chunks, and returns its id. content may be empty.
 func (f *Forgery) Node(key, content string) graph.ID {
 	n := &graph.Node{ID: graph.NodeID(key), Key: key, Type: "T", Summary: key, Created: ForgedTime}
 	if content != "" {
@@ -86,7 +89,7 @@ func (f *Forgery) Node(key, content string) graph.ID {
 	return n.ID
 }
 
-// Edge adds an edge, and its entries in the adjacency trees where asked to.
+// Edge adds an edge, and its entry in the tree of outgoing edges if out, of incoming ones if in.
 func (f *Forgery) Edge(src, dst graph.ID, out, in bool) {
 	e := &graph.Edge{
 		ID: graph.EdgeID(src, "to", dst, ""), Type: "to", Src: src, Dst: dst,
@@ -101,6 +104,7 @@ func (f *Forgery) Edge(src, dst graph.ID, out, in bool) {
 	}
 }
 
+// Mark adds a stale mark.
 func (f *Forgery) Mark(on graph.Target, id graph.ID) {
 	m := &graph.Mark{On: on, ID: id, State: graph.Stale, Actor: "f", Time: ForgedTime}
 	f.Marks[string(graph.MarkKey(on, id))] = LinkTo(f.Put(m.Encode()))
@@ -263,6 +267,7 @@ func (f *Forgery) reached(manifest []byte) []ipld.CID {
 	return slices.SortedFunc(maps.Keys(seen), ipld.CID.Compare)
 }
 
+// Write returns a CAR file of the manifest and the blocks it leads to, with any roots.
 func (f *Forgery) Write(manifest []byte, roots ...ipld.CID) []byte {
 	f.T.Helper()
 	var out bytes.Buffer

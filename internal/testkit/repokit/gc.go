@@ -29,6 +29,7 @@ func OverMem(t testing.TB) (*core.Repo, *mem.Store) {
 	return r, st
 }
 
+// Gc collects, keeping the newest keep operations without a grace; 0 is the default number.
 func Gc(t testing.TB, r *core.Repo, keep int) *core.GCResult {
 	t.Helper()
 	res, err := care.GC(context.Background(), r, care.GCOptions{Stamp: By, KeepOps: keep})
@@ -38,10 +39,12 @@ func Gc(t testing.TB, r *core.Repo, keep int) *core.GCResult {
 	return res
 }
 
+// Person returns the change line of a numbered node, key pN, without a newline.
 func Person(n int) string {
 	return fmt.Sprintf(`{"node":{"key":"p%d","type":"Person","summary":"person %d lives"}}`, n, n)
 }
 
+// Branch creates a branch at a revision.
 func Branch(t testing.TB, r *core.Repo, name, at string) {
 	t.Helper()
 	_, err := r.CreateBranch(t.Context(), name, at, core.RefOptions{Stamp: By})
@@ -50,6 +53,7 @@ func Branch(t testing.TB, r *core.Repo, name, at string) {
 	}
 }
 
+// CommitOn commits change lines to a branch without a message. On gives one and returns the CID.
 func CommitOn(t testing.TB, r *core.Repo, branch, text string) *core.CommitResult {
 	t.Helper()
 	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), "x"),
@@ -60,6 +64,7 @@ func CommitOn(t testing.TB, r *core.Repo, branch, text string) *core.CommitResul
 	return res
 }
 
+// DropBranch removes a branch even if its commits are on no other.
 func DropBranch(t testing.TB, r *core.Repo, name string) {
 	t.Helper()
 	opt := core.RefOptions{Stamp: By, Force: true}

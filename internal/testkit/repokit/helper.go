@@ -54,6 +54,7 @@ func Lines(t testing.TB, r *core.Repo, text string) *core.CommitResult {
 	return res
 }
 
+// TryLines is Lines, but returns the error.
 func TryLines(r *core.Repo, text string) (*core.CommitResult, error) {
 	return r.Commit(context.Background(), state.ReadChanges(strings.NewReader(text), "test.jsonl"),
 		core.CommitOptions{Stamp: By, Message: "test"})
@@ -75,6 +76,7 @@ func File(t testing.TB, r *core.Repo, path string) *core.CommitResult {
 	return res
 }
 
+// Head returns the snapshot of HEAD.
 func Head(t testing.TB, r *core.Repo) *core.Snapshot {
 	t.Helper()
 	s, err := r.Snapshot(t.Context(), "HEAD")
@@ -84,11 +86,13 @@ func Head(t testing.TB, r *core.Repo) *core.Snapshot {
 	return s
 }
 
+// Sizes returns the numbers of nodes, edges, marks and embeddings, to be compared at once.
 func Sizes(s *core.Snapshot) [4]uint64 {
 	n, e, m, v := s.Sizes()
 	return [4]uint64{n, e, m, v}
 }
 
+// NodeByKey returns a node that the snapshot must have.
 func NodeByKey(t testing.TB, s *core.Snapshot, key string) *graph.Node {
 	t.Helper()
 	n, _, err := s.Node(t.Context(), graph.NodeID(key))

@@ -5,5 +5,5 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TextsKey is textsKey for the tests that see the package from outside.
+// TextsKey returns view.TextsKey of a graph.
 func TextsKey(graph ipld.CID) ipld.CID { return view.TextsKey(graph) }

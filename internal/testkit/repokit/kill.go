@@ -23,7 +23,7 @@ func InitEmpty(t *testing.T) string {
 	return dir
 }
 
-// QuickClean is clean without the trees of every old commit.
+// QuickClean is Clean without the trees of every old commit.
 func QuickClean(r *core.Repo) error {
 	report, err := care.Fsck(context.Background(), r, care.FsckOptions{})
 	if err == nil && len(report.Errors) > 0 {

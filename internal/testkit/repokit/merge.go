@@ -22,6 +22,7 @@ func On(t testing.TB, r *core.Repo, branch, text string) ipld.CID {
 	return res.Commit
 }
 
+// Fork is ForkBranch, but ends the test at an error. It moves a branch that exists.
 func Fork(t testing.TB, r *core.Repo, branch string, at ipld.CID) {
 	t.Helper()
 	if err := ForkBranch(t.Context(), r, branch, at); err != nil {
@@ -29,6 +30,7 @@ func Fork(t testing.TB, r *core.Repo, branch string, at ipld.CID) {
 	}
 }
 
+// Options returns options of a merge by By into a branch, "" for that of HEAD.
 func Options(branch string) core.MergeOptions {
 	return core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: By, Branch: branch}}
 }
@@ -74,6 +76,7 @@ func Conflicted(t *testing.T) (r *core.Repo, ours, theirs ipld.CID) {
 	return r, ours, theirs
 }
 
+// Resolve resolves one conflict of the merge in progress and returns that merge afterwards.
 func Resolve(t *testing.T, r *core.Repo, item string, choice merging.Choice) *core.PendingMerge {
 	t.Helper()
 	p, err := merging.ResolveConflict(t.Context(), r, item, choice, core.CommitOptions{Stamp: By})
@@ -83,6 +86,7 @@ func Resolve(t *testing.T, r *core.Repo, item string, choice merging.Choice) *co
 	return p
 }
 
+// Changes returns the choice that resolves a conflict by change lines.
 func Changes(text string) merging.Choice {
 	return merging.Choice{Changes: state.ReadChanges(strings.NewReader(text), "fix")}
 }

@@ -9,12 +9,13 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange"
 )
 
-// main is where the branch main is.
+// MainRef returns the ref of the branch main, which must be the branch of HEAD.
 func MainRef(t testing.TB, r *core.Repo) core.Ref {
 	t.Helper()
 	return core.Ref{Name: graph.BranchRef("main"), Target: Head(t, r).CID()}
 }
 
+// Pack returns a pack and checks its size against the result.
 func Pack(t testing.TB, r *core.Repo, opt exchange.PackOptions) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -28,6 +29,7 @@ func Pack(t testing.TB, r *core.Repo, opt exchange.PackOptions) []byte {
 	return b.Bytes()
 }
 
+// Receive takes in a pack as By; nil sends updates without a pack.
 func Receive(t testing.TB, r *core.Repo, file []byte, list ...exchange.RefUpdate) (*exchange.ImportResult, error) {
 	t.Helper()
 	opt := exchange.ReceiveOptions{Stamp: By, Updates: list}

@@ -49,6 +49,7 @@ func OpenPlain(t testing.TB, dir string) (*core.Repo, *pebble.Store) {
 	return r, st
 }
 
+// NodeLine returns the change line of a Person with more JSON fields, each after a comma, and no newline.
 func NodeLine(key string, fields string) string {
 	return fmt.Sprintf(`{"node":{"key":%q,"type":"Person"%s}}`, key, fields)
 }
@@ -137,6 +138,7 @@ func Found(t testing.TB, dir string, st *pebble.Store, texts []string) (where []
 	return where
 }
 
+// PurgeZed purges the node zed as By.
 func PurgeZed(t testing.TB, r *core.Repo, opt care.PurgeOptions) *care.PurgeResult {
 	t.Helper()
 	opt.Stamp = By
@@ -147,6 +149,7 @@ func PurgeZed(t testing.TB, r *core.Repo, opt care.PurgeOptions) *care.PurgeResu
 	return res
 }
 
+// Kinds counts hits by What.
 func Kinds(hits []care.PurgeHit) map[string]int {
 	out := make(map[string]int)
 	for _, h := range hits {

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	SessionName = "s"
-	ReplaySeed  = 3
+	SessionName = "s" // of the session that Record makes
+	ReplaySeed  = 3   // of the random numbers of replay tests
 )
 
 // Record makes the demo memory, records requests in a session, and then makes further commits.
@@ -61,6 +61,7 @@ func bulk(n int) string {
 	return b.String()
 }
 
+// DemoText returns the change lines of the demo memory, and those of its later change.
 func DemoText(t testing.TB) (memory, change string) {
 	t.Helper()
 	data, err := os.ReadFile(DemoChange)
@@ -70,7 +71,7 @@ func DemoText(t testing.TB) (memory, change string) {
 	return strings.Join(DemoLines(t), ""), string(data)
 }
 
-// Lies are what a disk may answer in the place of a block.
+// Lies are the faulty answers that a disk may give for a block, by name.
 var Lies = map[string]func(rng *rand.Rand, c ipld.CID, data []byte) ([]byte, error){
 	"a flipped bit": func(rng *rand.Rand, _ ipld.CID, data []byte) ([]byte, error) {
 		if len(data) == 0 {

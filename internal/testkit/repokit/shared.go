@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	// DatabaseEnv makes the tests of a process that openMem keep their repositories in a database.
+	// DatabaseEnv holds the URL of a database; OpenMem then makes its repositories there.
 	DatabaseEnv = "MNEM_TEST_DATABASE"
-	// WriterEnv makes a process one that commits into the repository in a database and says so, writerName that
-	// of its commits.
+	// WriterEnv makes a test process commit into the repository that it names, as the writer that WriterName names.
 	WriterEnv, WriterName = "MNEM_TEST_WRITER", "MNEM_TEST_WRITER_NAME"
 
+	// SharedWriters processes make SharedCommits commits each in tests of a shared database.
 	SharedWriters, SharedCommits = 8, 25
 )
 
@@ -41,6 +41,7 @@ func AnyStore(t testing.TB) store.Store {
 	return st
 }
 
+// LinkDatabase makes dir a repository whose blocks are in the database at the URL at.
 func LinkDatabase(t *testing.T, dir, at string) {
 	t.Helper()
 	if err := os.MkdirAll(dir+"/"+core.DirName, 0o700); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 )
 
+// StageLines stages change lines as By in the default stage.
 func StageLines(t testing.TB, r *core.Repo, text string) *core.StageResult {
 	t.Helper()
 	res, err := r.StageChanges(t.Context(), state.ReadChanges(strings.NewReader(text), "test.jsonl"),

@@ -23,6 +23,7 @@ func ViewOf(t interface{ Fatal(...any) }, r *core.Repo) RefView {
 	return v
 }
 
+// Changed returns the names of the refs that differ, ascending, each once.
 func (v RefView) Changed(to RefView) []string {
 	var names []string
 	for _, set := range []RefView{v, to} {

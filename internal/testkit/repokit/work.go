@@ -21,10 +21,12 @@ type counted struct {
 	DerivedCounts *storetest.Counting
 }
 
+// NewCounted returns a store over s whose counts begin at 0.
 func NewCounted(s store.Store) *counted {
 	return &counted{s, storetest.NewCounting(s.Facts()), storetest.NewCounting(s.Derived())}
 }
 
+// Facts returns the facts through the counter.
 func (c *counted) Facts() store.Blocks { return c.FactCounts }
 
 // countedDerived counts blocks; Derived alone would have two methods Get.
@@ -40,6 +42,7 @@ type cells interface {
 	Clear(ctx context.Context) error
 }
 
+// Derived counts blocks; cells are not counted.
 func (c *counted) Derived() store.Derived { return countedDerived{c.Store.Derived(), c.DerivedCounts} }
 
 // Commit writes the blocks through the counter.
@@ -58,13 +61,17 @@ func (c *counted) Close() error { return nil }
 // Work is what a call read and wrote.
 type Work struct{ Facts, Derived storetest.Counts }
 
+// String leaves out the bytes read.
 func (w Work) String() string {
 	return fmt.Sprintf("writes %d+%d blocks, %d+%d bytes; reads %d+%d blocks",
 		w.Facts.BlocksWritten, w.Derived.BlocksWritten, w.Facts.BytesWritten,
 		w.Derived.BytesWritten, w.Facts.BlocksRead, w.Derived.BlocksRead)
 }
 
-func (w Work) Bytes() int64  { return w.Facts.BytesWritten + w.Derived.BytesWritten }
+// Bytes is the number of bytes written.
+func (w Work) Bytes() int64 { return w.Facts.BytesWritten + w.Derived.BytesWritten }
+
+// Blocks is the number of blocks written.
 func (w Work) Blocks() int64 { return w.Facts.BlocksWritten + w.Derived.BlocksWritten }
 
 // Measure runs fn on the store, opened with empty caches, and returns what it read and wrote.

@@ -19,6 +19,7 @@ type World map[string]facts
 // facts are the fields of one item.
 type facts map[string]string
 
+// Clone returns a deep copy.
 func (w World) Clone() World {
 	out := make(World)
 	for k, v := range w {
@@ -27,6 +28,7 @@ func (w World) Clone() World {
 	return out
 }
 
+// NodeName returns the item name of the node with a key.
 func NodeName(key string) string { return "node/" + graph.NodeID(key).String() }
 
 func edgeID(e ModelEdge) graph.ID {
@@ -64,7 +66,7 @@ func (w World) remove(item string) {
 
 var worldKeys = 12
 
-// Step makes a random change and returns its lines, "" where there is nothing to do.
+// Step makes a random change and returns its lines, "" if there is nothing to do.
 func (w World) Step(rng *rand.Rand) string {
 	key := func() string { return fmt.Sprintf("k%d", rng.IntN(worldKeys)) }
 	has := func(k string) bool { return w[NodeName(k)] != nil }
@@ -148,6 +150,8 @@ type WorldMerge struct {
 	follow                  map[string]bool
 }
 
+// MergeWorlds merges two worlds against their base. A virtual merge computes a merge base: it takes the base's side
+// of a conflict and keeps items whose ends are missing.
 func MergeWorlds(base, ours, theirs World, virtual bool) *WorldMerge {
 	m := &WorldMerge{
 		base: base, ours: ours, theirs: theirs, virtual: virtual, Out: make(World),
