@@ -318,6 +318,7 @@ type ConflictError struct {
 	err       error
 }
 
+// Error returns the text of the error that Unwrap returns, which names the branch and the first conflicts.
 func (e *ConflictError) Error() string { return e.err.Error() }
 
 // Unwrap returns the error that was translated.
