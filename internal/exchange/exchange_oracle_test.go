@@ -49,7 +49,7 @@ func theirs(t *testing.T, file []byte) (root cid.Cid, order []cid.Cid, blocks ma
 // TestOtherToolsReadAnExport reads a file with go-car and walks all of it with go-ipld-prime, with
 // the codecs of that: every block is reached, in the order of the file.
 func TestOtherToolsReadAnExport(t *testing.T) {
-	r, _ := repokit.OpenStore(t)
+	r, _ := repokit.OverMem(t)
 	fill(t, r)
 	file, res := repokit.Export(t, r, exchange.ExportOptions{All: true})
 	root, order, blocks := theirs(t, file)
@@ -99,7 +99,7 @@ func TestOtherToolsReadAnExport(t *testing.T) {
 
 // TestImportOfAnotherToolsFile imports a file that go-car wrote.
 func TestImportOfAnotherToolsFile(t *testing.T) {
-	r, _ := repokit.OpenStore(t)
+	r, _ := repokit.OverMem(t)
 	fill(t, r)
 	file, _ := repokit.Export(t, r, exchange.ExportOptions{All: true})
 	root, order, blocks := theirs(t, file)
@@ -119,7 +119,7 @@ func TestImportOfAnotherToolsFile(t *testing.T) {
 	if !bytes.Equal(out.Bytes(), file) {
 		t.Error("written by go-car it is another file")
 	}
-	to, _ := repokit.OpenStore(t)
+	to, _ := repokit.OverMem(t)
 	repokit.ImportInto(t, to, out.Bytes(), exchange.ImportOptions{})
 	if a, b := repokit.Head(t, r).CID(), repokit.Head(t, to).CID(); a != b {
 		t.Errorf("head is %s, want %s", b, a)

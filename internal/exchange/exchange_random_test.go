@@ -30,7 +30,7 @@ func TestExchangeOfRandomHistories(t *testing.T) {
 	for seed := range uint64(rounds) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 1))
-			r, _ := repokit.OpenStore(t)
+			r, _ := repokit.OverMem(t)
 			commits := randomHistory(t, r, rng)
 			for range 4 {
 				carry(t, r, commits[rng.IntN(len(commits))], commits[rng.IntN(len(commits))])
@@ -96,7 +96,7 @@ func randomLines(rng *rand.Rand, step int) string {
 // carry exports one commit whole and another from there on, and imports both elsewhere.
 func carry(t *testing.T, from *core.Repo, base, tip ipld.CID) {
 	t.Helper()
-	to, st := repokit.OpenStore(t)
+	to, st := repokit.OverMem(t)
 	file, _ := repokit.Export(t, from, exchange.ExportOptions{Rev: base.String()})
 	repokit.ImportInto(t, to, file, exchange.ImportOptions{Name: "base"})
 	var out bytes.Buffer
@@ -140,7 +140,7 @@ func carry(t *testing.T, from *core.Repo, base, tip ipld.CID) {
 
 // TestExportOfDamage exports a memory with a block gone: it is named, and no file comes of it.
 func TestExportOfDamage(t *testing.T) {
-	from, st := repokit.OpenStore(t)
+	from, st := repokit.OverMem(t)
 	fill(t, from)
 	file, _ := repokit.Export(t, from, exchange.ExportOptions{All: true})
 	tried := 0

@@ -47,7 +47,7 @@ func redacted(t testing.TB, st *mem.Store, c ipld.CID) bool {
 // TestExportOfRedacted exports a memory of which a node was erased: the other side knows it, and
 // what it exports is the same file.
 func TestExportOfRedacted(t *testing.T) {
-	from, st := repokit.OpenStore(t)
+	from, st := repokit.OverMem(t)
 	fill(t, from)
 	c := repokit.NodeCID(t, from, "alice")
 	whole, _ := repokit.Export(t, from, exchange.ExportOptions{All: true})
@@ -56,7 +56,7 @@ func TestExportOfRedacted(t *testing.T) {
 	if res.Redacted != 1 || bytes.Contains(file, []byte("Alice leads")) {
 		t.Errorf("%+v", res)
 	}
-	to, there := repokit.OpenStore(t)
+	to, there := repokit.OverMem(t)
 	dry := repokit.ImportInto(t, to, file, exchange.ImportOptions{DryRun: true})
 	if dry.Redactions != 1 || redacted(t, there, c) {
 		t.Errorf("dry run: %+v", dry)
@@ -83,13 +83,13 @@ func TestExportOfRedacted(t *testing.T) {
 // TestImportKeepsNothingAway: beside a memory that is there already a file says of blocks that they were erased, and
 // whoever has them brings them all the same.
 func TestImportKeepsNothingAway(t *testing.T) {
-	from, st := repokit.OpenStore(t)
+	from, st := repokit.OverMem(t)
 	fill(t, from)
 	c := repokit.NodeCID(t, from, "alice")
 	whole, _ := repokit.Export(t, from, exchange.ExportOptions{All: true})
 	erase(t, st, c)
 	file, _ := repokit.Export(t, from, exchange.ExportOptions{All: true})
-	to, there := repokit.OpenStore(t)
+	to, there := repokit.OverMem(t)
 	repokit.Lines(t, to, repokit.Person(1))
 	if got := repokit.ImportInto(t, to, file, exchange.ImportOptions{Name: "n"}); got.Redactions != 1 || !redacted(t, there, c) {
 		t.Errorf("import: %+v", got)
@@ -105,10 +105,10 @@ func TestImportKeepsNothingAway(t *testing.T) {
 
 // TestImportErasesNothing imports a file that says a block was erased which is here.
 func TestImportErasesNothing(t *testing.T) {
-	from, st := repokit.OpenStore(t)
+	from, st := repokit.OverMem(t)
 	fill(t, from)
 	c := repokit.NodeCID(t, from, "alice")
-	to, there := repokit.OpenStore(t)
+	to, there := repokit.OverMem(t)
 	whole, _ := repokit.Export(t, from, exchange.ExportOptions{All: true})
 	repokit.ImportInto(t, to, whole, exchange.ImportOptions{})
 	erase(t, st, c)
@@ -169,7 +169,7 @@ func TestImportRefusesRedactions(t *testing.T) {
 		redact(f, c)
 		delete(f.Blocks, c)
 	}
-	r, st := repokit.OpenStore(t)
+	r, st := repokit.OverMem(t)
 	res := repokit.ImportInto(t, r, f.File(), exchange.ImportOptions{Name: "n"})
 	if res.Redactions != 1 || !redacted(t, st, ipld.Sum(ipld.Raw, []byte("query"))) {
 		t.Errorf("a redacted query: %+v", res)
@@ -179,7 +179,7 @@ func TestImportRefusesRedactions(t *testing.T) {
 // TestExportAfterPurge purges a node and carries the memory elsewhere: old commits can be read
 // there, without it, and what was recorded says why it does not come out the same.
 func TestExportAfterPurge(t *testing.T) {
-	from, _ := repokit.OpenStore(t)
+	from, _ := repokit.OverMem(t)
 	fill(t, from)
 	opt := care.PurgeOptions{Stamp: repokit.By, Reason: "asked"}
 	if _, err := care.Purge(t.Context(), from, "alice", opt); err != nil {
@@ -189,7 +189,7 @@ func TestExportAfterPurge(t *testing.T) {
 	if res.Redacted < 2 || bytes.Contains(file, []byte("Alice leads")) {
 		t.Errorf("%+v", res)
 	}
-	to, _ := repokit.OpenStore(t)
+	to, _ := repokit.OverMem(t)
 	if got := repokit.ImportInto(t, to, file, exchange.ImportOptions{}); got.Redactions != res.Redacted {
 		t.Errorf("%d redactions, want %d", got.Redactions, res.Redacted)
 	}

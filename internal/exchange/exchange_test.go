@@ -92,10 +92,10 @@ func refNames(t testing.TB, r *core.Repo) map[graph.RefName]string {
 }
 
 func TestExportAllRoundTrip(t *testing.T) {
-	from, _ := repokit.OpenStore(t)
+	from, _ := repokit.OverMem(t)
 	fill(t, from)
 	file, sent := repokit.Export(t, from, exchange.ExportOptions{All: true})
-	to, st := repokit.OpenStore(t)
+	to, st := repokit.OverMem(t)
 	got := repokit.ImportInto(t, to, file, exchange.ImportOptions{Fallback: "file"})
 	if got.Name != "" || got.Blocks != sent.Blocks || got.NewBlocks == 0 {
 		t.Errorf("imported %+v, exported %+v", got, sent)
@@ -136,7 +136,7 @@ func sameAgain(t testing.TB, r *core.Repo, session string, n int) {
 
 // TestImportTwice imports files again, in every way: nothing changes.
 func TestImportTwice(t *testing.T) {
-	from, _ := repokit.OpenStore(t)
+	from, _ := repokit.OverMem(t)
 	fill(t, from)
 	_, receipt := query(t, from, "review", "again")
 	cases := map[string]exchange.ExportOptions{
@@ -146,7 +146,7 @@ func TestImportTwice(t *testing.T) {
 	for name, opt := range cases {
 		file, _ := repokit.Export(t, from, opt)
 		for _, as := range []string{"", "desk"} {
-			to, st := repokit.OpenStore(t)
+			to, st := repokit.OverMem(t)
 			into := exchange.ImportOptions{Name: as, Fallback: "file"}
 			if first := repokit.ImportInto(t, to, file, into); len(first.Refs) == 0 || first.NewBlocks == 0 {
 				t.Errorf("%s: first import %+v", name, first)
@@ -167,7 +167,7 @@ func TestImportTwice(t *testing.T) {
 func TestExportIsReproducible(t *testing.T) {
 	var files [2][]byte
 	for i := range files {
-		r, _ := repokit.OpenStore(t)
+		r, _ := repokit.OverMem(t)
 		if i == 1 { // garbage and indexes leave no trace
 			if _, err := repokit.TryLines(r, `{"edge":{"type":"x","src":"a","dst":"b"}}`); err == nil {
 				t.Fatal("a dangling edge was accepted")
@@ -187,14 +187,14 @@ func TestExportIsReproducible(t *testing.T) {
 }
 
 func TestImportRange(t *testing.T) {
-	from, _ := repokit.OpenStore(t)
+	from, _ := repokit.OverMem(t)
 	fill(t, from)
 	whole, all := repokit.Export(t, from, exchange.ExportOptions{Rev: "HEAD"})
 	file, part := repokit.Export(t, from, exchange.ExportOptions{Rev: "HEAD~1..HEAD"})
 	if part.Blocks >= all.Blocks || len(part.Since) != 1 {
 		t.Errorf("the range has %d blocks, the whole %d, since %v", part.Blocks, all.Blocks, part.Since)
 	}
-	to, st := repokit.OpenStore(t)
+	to, st := repokit.OverMem(t)
 	before := contents(t, st)
 	var missing *exchange.PrerequisiteError
 	_, err := repokit.TryImport(to, file, exchange.ImportOptions{Name: "n"})
@@ -220,10 +220,10 @@ func TestImportRange(t *testing.T) {
 }
 
 func TestImportAs(t *testing.T) {
-	from, _ := repokit.OpenStore(t)
+	from, _ := repokit.OverMem(t)
 	fill(t, from)
 	file, _ := repokit.Export(t, from, exchange.ExportOptions{All: true})
-	to, st := repokit.OpenStore(t)
+	to, st := repokit.OverMem(t)
 	repokit.Lines(t, to, `{"node":{"key":"own","type":"T"}}`)
 	before := contents(t, st)
 	var forward *exchange.ForwardError
@@ -257,7 +257,7 @@ func TestImportAs(t *testing.T) {
 }
 
 func TestImportBadName(t *testing.T) {
-	r, _ := repokit.OpenStore(t)
+	r, _ := repokit.OverMem(t)
 	fill(t, r)
 	file, _ := repokit.Export(t, r, exchange.ExportOptions{All: true})
 	for _, opt := range []exchange.ImportOptions{
@@ -268,7 +268,7 @@ func TestImportBadName(t *testing.T) {
 			t.Errorf("%+v: %v", opt, err)
 		}
 	}
-	other, _ := repokit.OpenStore(t)
+	other, _ := repokit.OverMem(t)
 	repokit.Lines(t, other, `{"node":{"key":"own","type":"T"}}`)
 	if _, err := repokit.TryImport(other, file, exchange.ImportOptions{}); !errors.Is(err, state.ErrInvalid) ||
 		errors.Is(err, car.ErrFormat) {
@@ -277,8 +277,8 @@ func TestImportBadName(t *testing.T) {
 }
 
 func TestExportRefuses(t *testing.T) {
-	empty, _ := repokit.OpenStore(t)
-	full, _ := repokit.OpenStore(t)
+	empty, _ := repokit.OverMem(t)
+	full, _ := repokit.OverMem(t)
 	fill(t, full)
 	cases := []struct {
 		r    *core.Repo

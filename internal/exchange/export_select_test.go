@@ -14,7 +14,7 @@ import (
 
 // TestExportSelected exports parts of a commit, which another library reads; what was erased is left out.
 func TestExportSelected(t *testing.T) {
-	r, st := repokit.OpenStore(t)
+	r, st := repokit.OverMem(t)
 	fill(t, r)
 	at := prime.Cid(repokit.Head(t, r).CID())
 	const graph = `{"f":{"f>":{"graph":{"R":{"l":{"none":{}},":>":{"a":{">":{"@":{}}}}}}}}}`
@@ -45,7 +45,7 @@ func TestExportSelected(t *testing.T) {
 	if _, err := exchange.Export(t.Context(), r, &b, exchange.ExportOptions{Selector: graph}); err != nil {
 		t.Fatal(err)
 	}
-	empty, _ := repokit.OpenStore(t)
+	empty, _ := repokit.OverMem(t)
 	file := bytes.NewReader(b.Bytes())
 	if _, err := exchange.Import(t.Context(), empty, file, file.Size(), exchange.ImportOptions{}); err == nil {
 		t.Error("a part of a commit was imported as a memory")

@@ -26,14 +26,14 @@ import (
 // TestImportDoesNotTrustGarbage imports what goes on from a commit whose block lies in the store,
 // without what it needs and without a ref: left of a write that did not end.
 func TestImportDoesNotTrustGarbage(t *testing.T) {
-	from, _ := repokit.OpenStore(t)
+	from, _ := repokit.OverMem(t)
 	fill(t, from)
 	file, part := repokit.Export(t, from, exchange.ExportOptions{Rev: "HEAD~1..HEAD"})
 	c, data, err := from.Block(t.Context(), part.Since[0].String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	to, st := repokit.OpenStore(t)
+	to, st := repokit.OverMem(t)
 	if err := st.Facts().Put(t.Context(), store.Block{CID: c, Data: data}); err != nil {
 		t.Fatal(err)
 	}
@@ -72,11 +72,11 @@ func TestImportDoesNotTrustGarbage(t *testing.T) {
 
 // TestImportVerify asks before anything is written, about new commits only.
 func TestImportVerify(t *testing.T) {
-	from, _ := repokit.OpenStore(t)
+	from, _ := repokit.OverMem(t)
 	fill(t, from)
 	base, _ := repokit.Export(t, from, exchange.ExportOptions{Rev: "HEAD~1"})
 	file, _ := repokit.Export(t, from, exchange.ExportOptions{All: true})
-	to, st := repokit.OpenStore(t)
+	to, st := repokit.OverMem(t)
 	repokit.ImportInto(t, to, base, exchange.ImportOptions{Name: "n"})
 	before := contents(t, st)
 	mine := errors.New("not this one")
@@ -103,7 +103,7 @@ func TestImportVerify(t *testing.T) {
 
 // TestImportStops ends at each of the calls of a progress function.
 func TestImportStops(t *testing.T) {
-	from, _ := repokit.OpenStore(t)
+	from, _ := repokit.OverMem(t)
 	var many strings.Builder
 	for i := range 3000 {
 		fmt.Fprintf(&many, `{"node":{"type":"T","props":{"n":%d}}}`+"\n", i)
@@ -112,7 +112,7 @@ func TestImportStops(t *testing.T) {
 	file, _ := repokit.Export(t, from, exchange.ExportOptions{All: true})
 	stops := 0
 	for stop := 1; ; stop++ {
-		to, st := repokit.OpenStore(t)
+		to, st := repokit.OverMem(t)
 		before := contents(t, st)
 		ctx, cancel := context.WithCancel(t.Context())
 		n := 0
@@ -140,7 +140,7 @@ func TestImportStops(t *testing.T) {
 }
 
 func TestImportReadOnly(t *testing.T) {
-	from, _ := repokit.OpenStore(t)
+	from, _ := repokit.OverMem(t)
 	fill(t, from)
 	file, _ := repokit.Export(t, from, exchange.ExportOptions{Session: "review"})
 	dir := t.TempDir()
@@ -179,7 +179,7 @@ func TestImportReadOnly(t *testing.T) {
 
 // TestExportReceipt takes one receipt elsewhere and replays it there.
 func TestExportReceipt(t *testing.T) {
-	from, _ := repokit.OpenStore(t)
+	from, _ := repokit.OverMem(t)
 	fill(t, from)
 	_, c := query(t, from, "review", "harbour")
 	file, res := repokit.Export(t, from, exchange.ExportOptions{Receipt: c.String()})
@@ -187,7 +187,7 @@ func TestExportReceipt(t *testing.T) {
 		t.Errorf("exported %+v", res)
 	}
 	for _, into := range []exchange.ImportOptions{{Fallback: "f"}, {Name: "n"}} {
-		to, _ := repokit.OpenStore(t)
+		to, _ := repokit.OverMem(t)
 		got := repokit.ImportInto(t, to, file, into)
 		want := graph.ImportedObject(into.Name+into.Fallback, c.String())
 		if len(got.Refs) != 1 || got.Refs[0].Ref != want {
@@ -208,13 +208,13 @@ func TestExportOfATag(t *testing.T) {
 		f.Refs["refs/tags/v1"] = repokit.LinkTo(f.Put(tag.Encode()))
 		f.Refs["refs/tags/plain"] = repokit.LinkTo(f.Tips[1])
 	}
-	r, _ := repokit.OpenStore(t)
+	r, _ := repokit.OverMem(t)
 	repokit.ImportInto(t, r, f.File(), exchange.ImportOptions{})
 	file, res := repokit.Export(t, r, exchange.ExportOptions{All: true})
 	if len(res.Refs) != 4 {
 		t.Errorf("exported %+v", res.Refs)
 	}
-	to, _ := repokit.OpenStore(t)
+	to, _ := repokit.OverMem(t)
 	repokit.ImportInto(t, to, file, exchange.ImportOptions{Name: "n"})
 	if res := repokit.ImportInto(t, to, file, exchange.ImportOptions{Name: "n"}); len(res.Refs) != 0 {
 		t.Errorf("again: %+v", res)

@@ -27,7 +27,7 @@ import (
 // with reason, and leaves no trace.
 func refuses(t *testing.T, name string, file []byte, reason string) {
 	t.Helper()
-	r, st := repokit.OpenStore(t)
+	r, st := repokit.OverMem(t)
 	repokit.Lines(t, r, `{"node":{"key":"own","type":"T"}}`)
 	before := contents(t, st)
 	_, err := repokit.TryImport(r, file, exchange.ImportOptions{Name: "bad"})
@@ -47,7 +47,7 @@ func refuses(t *testing.T, name string, file []byte, reason string) {
 func TestForgedFileIsGood(t *testing.T) {
 	f := repokit.Forge(t)
 	file := f.File()
-	r, _ := repokit.OpenStore(t)
+	r, _ := repokit.OverMem(t)
 	res := repokit.ImportInto(t, r, file, exchange.ImportOptions{Name: "good", As: "good"})
 	if len(res.Refs) != 3 || res.NewBlocks < 20 {
 		t.Errorf("imported %+v", res)
@@ -238,11 +238,11 @@ func TestImportRefusesWithoutAnyBlock(t *testing.T) {
 // is the same all along shows that nothing of it comes in.
 func TestImportRefusesDamage(t *testing.T) {
 	effort.Alone(t)
-	from, _ := repokit.OpenStore(t)
+	from, _ := repokit.OverMem(t)
 	repokit.Lines(t, from, `{"node":{"key":"a","type":"T"}}
 {"edge":{"type":"x","src":"a","dst":"a"}}`)
 	file, _ := repokit.Export(t, from, exchange.ExportOptions{All: true})
-	r, st := repokit.OpenStore(t)
+	r, st := repokit.OverMem(t)
 	before := contents(t, st)
 	try := func(what string, at int, data []byte) {
 		t.Helper()
@@ -274,12 +274,12 @@ func TestImportRefusesDamage(t *testing.T) {
 
 // TestImportTakesAnyOrder imports a file whose blocks come in another order than an export's.
 func TestImportTakesAnyOrder(t *testing.T) {
-	from, _ := repokit.OpenStore(t)
+	from, _ := repokit.OverMem(t)
 	fill(t, from)
 	file, res := repokit.Export(t, from, exchange.ExportOptions{All: true})
 	blocks := repokit.Sections(t, file)
 	slices.Reverse(blocks[1:])
-	r, _ := repokit.OpenStore(t)
+	r, _ := repokit.OverMem(t)
 	repokit.ImportInto(t, r, repokit.Rewrite(t, res.Root, blocks), exchange.ImportOptions{})
 	again, _ := repokit.Export(t, r, exchange.ExportOptions{All: true})
 	if !bytes.Equal(again, file) {
@@ -308,7 +308,7 @@ func TestImportOfAChangingFile(t *testing.T) {
 	file := f.File()
 	refused := 0
 	for reads := range 200 {
-		r, st := repokit.OpenStore(t)
+		r, st := repokit.OverMem(t)
 		before := contents(t, st)
 		in := &changing{data: file, reads: reads, at: len(file) - 1}
 		opt := exchange.ImportOptions{Stamp: repokit.By, Name: "n"}

@@ -117,7 +117,7 @@ func TestReceiveRefuses(t *testing.T) {
 // TestPackErased packs what was erased at one end: at the other it is a gap, which says nothing of what
 // comes from elsewhere, until it is accepted.
 func TestPackErased(t *testing.T) {
-	from, st := repokit.OpenStore(t)
+	from, st := repokit.OverMem(t)
 	fill(t, from)
 	c := repokit.NodeCID(t, from, "alice")
 	old := repokit.MainRef(t, from)
@@ -126,7 +126,7 @@ func TestPackErased(t *testing.T) {
 	repokit.Lines(t, from, `{"node":{"key":"later","type":"T","summary":"later than the purge"}}`)
 	tip := repokit.MainRef(t, from)
 	gaps := repokit.Pack(t, from, exchange.PackOptions{Refs: []core.Ref{tip}})
-	to, toStore := repokit.OpenStore(t)
+	to, toStore := repokit.OverMem(t)
 	name := graph.RefName("refs/remotes/bad/heads/main")
 	res, err := repokit.Receive(t, to, gaps, exchange.RefUpdate{Ref: name, To: tip.Target})
 	if err != nil || res.Redactions != 1 {
@@ -199,7 +199,7 @@ func TestPackErased(t *testing.T) {
 
 // TestGapFilled finds what was a gap when its index was built.
 func TestGapFilled(t *testing.T) {
-	from, st := repokit.OpenStore(t)
+	from, st := repokit.OverMem(t)
 	repokit.Lines(t, from, `{"node":{"key":"heron","type":"T","summary":"the grey heron waits"}}`)
 	tip := repokit.MainRef(t, from)
 	whole := repokit.Pack(t, from, exchange.PackOptions{Refs: []core.Ref{tip}})

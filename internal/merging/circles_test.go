@@ -206,7 +206,7 @@ func TestFsckFindsCircles(t *testing.T) {
 			Actor: "f", Time: times[pair[0]]}
 		f.Marks[string(graph.MarkKey(graph.OnNode, pair[0]))] = repokit.LinkTo(f.Put(m.Encode()))
 	}
-	r, _ := repokit.OpenStore(t)
+	r, _ := repokit.OverMem(t)
 	repokit.ImportInto(t, r, f.File(), exchange.ImportOptions{})
 	report, err := care.Fsck(ctx, r, care.FsckOptions{})
 	if err != nil || len(report.Errors) != 2 || report.Errors[0].Kind != care.FsckCircle {

@@ -147,9 +147,9 @@ func TestPurgeOtherGraph(t *testing.T) {
 
 // TestAcceptErasesTexts: what was written here of a node goes with it when another repository's purge is accepted.
 func TestAcceptErasesTexts(t *testing.T) {
-	from, _ := repokit.OpenStore(t)
+	from, _ := repokit.OverMem(t)
 	repokit.Lines(t, from, projects(20))
-	to, toStore := repokit.OpenStore(t)
+	to, toStore := repokit.OverMem(t)
 	tip := repokit.MainRef(t, from)
 	file := repokit.Pack(t, from, exchange.PackOptions{Refs: []core.Ref{tip}})
 	origin := graph.RefName("refs/remotes/origin/heads/main")

@@ -6,10 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
-	"github.com/mnem-project/mnem/store/mem"
 )
 
 // LongText is content of more than one chunk.
@@ -45,16 +43,4 @@ func ImportInto(
 		t.Fatal(err)
 	}
 	return res
-}
-
-// OpenStore returns a repository over a store in memory, and the store.
-func OpenStore(t testing.TB) (*core.Repo, *mem.Store) {
-	t.Helper()
-	st := mem.New()
-	r, err := care.New(t.Context(), st, By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { CheckClean(t, r) })
-	return r, st
 }

@@ -12,20 +12,12 @@ import (
 	"github.com/mnem-project/mnem/store/mem"
 )
 
-// OverMem returns a repository in memory and its store.
+// OverMem returns a repository in memory and its store. It is checked and closed at the end of the test.
 func OverMem(t testing.TB) (*core.Repo, *mem.Store) {
 	t.Helper()
 	st := mem.New()
-	r, err := care.New(t.Context(), st, By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		CheckClean(t, r)
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	r := OverStore(t, st)
+	t.Cleanup(func() { CheckClean(t, r) })
 	return r, st
 }
 

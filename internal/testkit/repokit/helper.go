@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/store"
 )
 
 // By is who and when in tests that do not care.
@@ -19,12 +20,17 @@ var By = state.Stamp{Author: "Tess Tester", Time: 1_700_000_000_000_000, Command
 // OpenMem returns a repository in memory that is checked at the end of the test.
 func OpenMem(t testing.TB) *core.Repo {
 	t.Helper()
-	r, err := care.New(t.Context(), AnyStore(t), By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := OverStore(t, AnyStore(t))
+	t.Cleanup(func() { CheckClean(t, r) })
+	return r
+}
+
+// OverStore returns a repository over a store, closed at the end of the test but not checked: the test may damage it.
+func OverStore(t testing.TB, st store.Store) *core.Repo {
+	t.Helper()
+	r, err := care.New(t.Context(), st, By, core.Options{})
+	Must(t, err)
 	t.Cleanup(func() {
-		CheckClean(t, r)
 		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
