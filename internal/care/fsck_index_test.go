@@ -8,7 +8,6 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/care"
-	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
@@ -21,8 +20,7 @@ import (
 func TestFsckReadsRecordsOnce(t *testing.T) {
 	const n = 300
 	st := mem.New()
-	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	repokit.Must(t, err)
+	r := repokit.OverStore(t, st)
 	var text strings.Builder
 	for i := range n {
 		text.WriteString(repokit.Person(i) + "\n")
@@ -47,8 +45,7 @@ func TestFsckReadsRecordsOnce(t *testing.T) {
 		read[kind][c]++
 		return data, nil
 	}
-	r, err = care.New(t.Context(), truth, repokit.By, core.Options{})
-	repokit.Must(t, err)
+	r = repokit.OverStore(t, truth)
 	clear(read)
 	report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
 	if err != nil || len(report.Errors) > 0 {
@@ -76,8 +73,7 @@ func TestFsckNamesWhatIndexesLack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			st := mem.New()
-			r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-			repokit.Must(t, err)
+			r := repokit.OverStore(t, st)
 			graphOf := func() ipld.CID { return repokit.TextsKey(repokit.Head(t, r).Graph()) }
 			for i := range 20 {
 				repokit.Lines(t, r, repokit.Person(i))

@@ -17,8 +17,7 @@ import (
 func commitsOf(t *testing.T, commits int) *mem.Store {
 	t.Helper()
 	st := mem.New()
-	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	repokit.Must(t, err)
+	r := repokit.OverStore(t, st)
 	for i := range commits {
 		repokit.Lines(t, r, repokit.Person(i)+"\n"+repokit.Person(i+commits)+"\n"+
 			fmt.Sprintf(`{"edge":{"type":"knows","src":"p%d","dst":"p%d"}}`, i, i/2))

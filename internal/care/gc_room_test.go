@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/care"
-	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
@@ -27,11 +26,7 @@ func (s *roomStore) Reclaim(context.Context) error {
 // TestGCGivesBackRoom: the store is rewritten where much was removed, and only there.
 func TestGCGivesBackRoom(t *testing.T) {
 	st := &roomStore{Store: mem.New()}
-	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
+	r := repokit.OverStore(t, st)
 	for n := range 3 {
 		repokit.Lines(t, r, repokit.Person(n))
 	}
@@ -76,11 +71,7 @@ func (s *lateStore) Head(ctx context.Context) (store.Head, error) {
 // operations reads the newest. What is damaged stays an error.
 func TestGCOfWhatIsBeingRead(t *testing.T) {
 	st := &lateStore{Store: mem.New()}
-	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
+	r := repokit.OverStore(t, st)
 	repokit.Lines(t, r, repokit.Person(0))
 	var newest ipld.CID
 	overtake := func() {

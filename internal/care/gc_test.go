@@ -283,11 +283,7 @@ func TestGCRemovesWhatACrashLeft(t *testing.T) {
 // TestGCRefusesDamage keeps what a damaged block may lead to.
 func TestGCRefusesDamage(t *testing.T) {
 	st := mem.New()
-	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
+	r := repokit.OverStore(t, st)
 	c := repokit.Lines(t, r, repokit.Person(1))
 	garbage := store.NewBlock(ipld.Raw, []byte("garbage"))
 	if err := errors.Join(st.Facts().Put(t.Context(), garbage),
@@ -403,11 +399,7 @@ func TestGCDue(t *testing.T) {
 // TestFsckHorizon finds an operation behind the horizon missing that later ones need.
 func TestFsckHorizon(t *testing.T) {
 	st := mem.New()
-	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
+	r := repokit.OverStore(t, st)
 	for n := range 20 {
 		repokit.Lines(t, r, repokit.Person(n))
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/outline"
-	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
@@ -24,37 +24,33 @@ type countedFacts struct {
 
 func (c countedFacts) Facts() store.Blocks { return c.facts }
 
-// TestTextsOfReadsNodesOnce: purged nodes are looked up once in a graph, however many texts were written of it.
-func TestTextsOfReadsNodesOnce(t *testing.T) {
-	const nodes, texts = 8, 50
-	ctx := t.Context()
-	by := state.Stamp{Author: "a", Time: 1, Command: []string{"x"}}
-	st := mem.New()
-	counted := countedFacts{st, storetest.NewCounting(st.Facts())}
-	r, err := care.New(ctx, counted, by, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+// harbourNodes is how many nodes harbour makes.
+const harbourNodes = 8
+
+// harbour commits nodes and returns their snapshot, its digests and the top one of these.
+func harbour(t *testing.T, r *core.Repo) (*core.Snapshot, *outline.Digests, *distill.Digest) {
+	t.Helper()
 	var text strings.Builder
-	for i := range nodes {
+	for i := range harbourNodes {
 		fmt.Fprintf(&text, `{"node":{"key":"n%d","type":"N","summary":"Number %d of the harbour."}}`+"\n", i, i)
 	}
-	opt := core.CommitOptions{Stamp: by, Message: "x"}
-	if _, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(text.String()), "x"), opt); err != nil {
-		t.Fatal(err)
-	}
-	s, err := r.Snapshot(ctx, string(graph.Head))
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := outline.Open(ctx, s, distill.Default(), outline.DigestOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, _, err := d.Top(ctx, d.Blocks, graph.ID{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	repokit.Lines(t, r, text.String())
+	s := repokit.Head(t, r)
+	d, err := outline.Open(t.Context(), s, distill.Default(), outline.DigestOptions{})
+	repokit.Must(t, err)
+	root, _, err := d.Top(t.Context(), d.Blocks, graph.ID{})
+	repokit.Must(t, err)
+	return s, d, root
+}
+
+// TestTextsOfReadsNodesOnce: purged nodes are looked up once in a graph, however many texts were written of it.
+func TestTextsOfReadsNodesOnce(t *testing.T) {
+	const texts = 50
+	ctx := t.Context()
+	st := mem.New()
+	counted := countedFacts{st, storetest.NewCounting(st.Facts())}
+	r := repokit.OverStore(t, counted)
+	s, d, root := harbour(t, r)
 	gets := func(n int) int {
 		scan := &care.PurgeScan{
 			Nodes: make(map[graph.ID]*care.Versions), Erase: make(map[ipld.CID]care.Erasure),
@@ -81,7 +77,7 @@ func TestTextsOfReadsNodesOnce(t *testing.T) {
 	}
 	gets(1) // fills the caches of trees
 	one, many := gets(1), gets(texts)
-	if one < nodes || many != one {
+	if one < harbourNodes || many != one {
 		t.Errorf("%d blocks read for one text, %d for %d", one, many, texts)
 	}
 }

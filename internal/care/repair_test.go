@@ -83,11 +83,7 @@ func TestRepair(t *testing.T) {
 // TestRepairMakesUpNothing leaves damaged facts alone.
 func TestRepairMakesUpNothing(t *testing.T) {
 	st := mem.New()
-	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
+	r := repokit.OverStore(t, st)
 	c := repokit.Lines(t, r, repokit.Person(1))
 	if err := st.Facts().(store.Deleter).Delete(t.Context(), c.Graph); err != nil {
 		t.Fatal(err)
