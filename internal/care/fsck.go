@@ -53,7 +53,7 @@ type FsckOptions struct {
 	// with its changes applied. Without it only the records that a commit changed are looked at; those
 	// of the newest commit of each ref are checked from end to end in any case.
 	Full bool
-	// Progress, where given, is called now and then on the calling goroutine.
+	// Progress, if set, is called now and then on the calling goroutine.
 	Progress func(what string, done int)
 	// By is who commits what Repair changes of the memory; without an author it changes nothing.
 	By state.Stamp

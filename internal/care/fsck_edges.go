@@ -105,7 +105,7 @@ func addUp(sums []*treeSum) bool {
 // treeSum adds up the hashes of the entries that edges have, or that a tree out or in has.
 type treeSum struct {
 	of   func(key, value []byte) (entries uint64, ok bool)
-	ends *prolly.Map // which has what the keys of new entries begin with; nil where that is no node
+	ends *prolly.Map // which has what the keys of new entries begin with; nil if that is no node
 	end  []byte      // the last one that is there
 	sum  uint64
 	good bool // whether all entries could be added
@@ -196,7 +196,7 @@ func (w *edgeWatch) trees(but map[ipld.CID]bool) (maps []*prolly.Map) {
 	return maps
 }
 
-// over yields the entries of a tree, and adds them where it is watched.
+// over yields the entries of a tree, and adds them if it is watched.
 func (w *edgeWatch) over(
 	ctx context.Context, m *prolly.Map, entries iter.Seq2[prolly.Entry, error],
 ) iter.Seq2[prolly.Entry, error] {
@@ -206,7 +206,7 @@ func (w *edgeWatch) over(
 	return w.sums[slices.Index(w.maps, m)].over(ctx, entries)
 }
 
-// read reads a tree that is watched, and sets shape where that is good.
+// read reads a tree that is watched, and sets shape if that is good.
 func (w *edgeWatch) read(ctx context.Context, m *prolly.Map, shape *bool) {
 	for _, err := range w.over(ctx, m, m.ScanChecked(ctx, shape)) {
 		if err != nil {

@@ -88,7 +88,7 @@ func (f *FsckRun) followTree(nodes *prolly.Nodes, from, to *prolly.Map) (bool, e
 }
 
 // followIndex reports whether a state has no index of a kind, or the very one that the index of the
-// state before becomes. Nothing is noted where it is not.
+// state before becomes. Nothing is noted if it is not.
 func (f *FsckRun) followIndex(k view.IndexKind, before, s *state.State) bool {
 	key := k.Key(s)
 	if !key.Defined() || f.followed[key] || key == k.Key(before) {

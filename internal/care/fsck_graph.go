@@ -372,7 +372,7 @@ func (f *FsckRun) changedVectors(s *core.Snapshot, before *state.State) {
 	}
 }
 
-// whole checks the trees of a commit from end to end, and its indexes where it has them, all at the same
+// whole checks the trees of a commit from end to end, and its indexes if it has them, all at the same
 // time.
 func (f *FsckRun) whole(c ipld.CID) {
 	s, err := f.Repo.At(f.Ctx, c)
@@ -448,7 +448,7 @@ func (f *FsckRun) wholeTrees(c ipld.CID, s *state.State, but map[ipld.CID]bool) 
 	}
 }
 
-// index reports what is wrong with an index of a snapshot, where there is one.
+// index reports what is wrong with an index of a snapshot, if there is one.
 func (f *FsckRun) index(s *core.Snapshot, k view.IndexKind) {
 	if check := f.indexCheck(s, k); check != nil {
 		check.Run(f.Ctx)
@@ -456,7 +456,7 @@ func (f *FsckRun) index(s *core.Snapshot, k view.IndexKind) {
 	}
 }
 
-// indexCheck returns the check of an index of a snapshot, nil where there is none or it was checked.
+// indexCheck returns the check of an index of a snapshot, nil if there is none or it was checked.
 func (f *FsckRun) indexCheck(s *core.Snapshot, k view.IndexKind) *view.IndexCheck {
 	key := k.Key(s.State)
 	if !key.Defined() || f.Trees[key] {

@@ -23,7 +23,7 @@ const (
 	sweepSlice = 2048
 )
 
-// ErrUnsupported is returned where the store cannot do what is asked for.
+// ErrUnsupported is returned when the store cannot do what is asked for.
 var ErrUnsupported = errors.New("not supported by the store")
 
 // GCOptions says what a collection keeps.
@@ -36,22 +36,22 @@ type GCOptions struct {
 	Grace time.Duration
 	// DryRun counts what would be removed and removes nothing.
 	DryRun bool
-	// NoWait removes nothing where an export, an import, a check or a collection is under way.
+	// NoWait removes nothing if an export, an import, a check or a collection is under way.
 	NoWait bool
-	// Progress, where given, is called now and then on the calling goroutine.
+	// Progress, if set, is called now and then on the calling goroutine.
 	Progress func(what string, done int)
 }
 
 // GC removes what nothing leads to: not the refs as any kept operation left them, not a Lease or a
 // Snapshot in use. Operations that are not kept fall behind a horizon, which is recorded as an
-// operation where it moves, and the op log ends there. Indexes of graphs that are not kept go too.
+// operation if it moves, and the op log ends there. Indexes of graphs that are not kept go too.
 // Others may read and write meanwhile: what they write stays, and they wait for one slice of
 // removals at most; imports, exports and Fsck wait for the removals, or GC for them. It returns an
-// error wrapping store.ErrCorrupt where it meets damage, as what a damaged block leads to cannot be
-// known, and then removes nothing. Where much was removed the store is rewritten without it, so that
+// error wrapping store.ErrCorrupt if it meets damage, as what a damaged block leads to cannot be
+// known, and then removes nothing. If much was removed the store is rewritten without it, so that
 // its room on disk is given back. It keeps some 30 bytes in memory for each block that stays, 40 for each
 // that goes, and 50 for each that is found and not read yet. It reads all facts once, in the order of the
-// store, and garbage once more, but twice where there is some that no operation ever led to, or something is
+// store, and garbage once more, but twice if there is some that no operation ever led to, or something is
 // written meanwhile, or damaged.
 func GC(ctx context.Context, r *core.Repo, opt GCOptions) (*core.GCResult, error) {
 	if r.Ro && !opt.DryRun {
@@ -123,7 +123,7 @@ func like(c *core.Collection, opt GCOptions) bool {
 // stays, so that rewriting costs no more than a few times what it gives back.
 const reclaimShare = 4
 
-// reclaim makes what was removed leave the disk, where it is much. Nobody waits for it.
+// reclaim makes what was removed leave the disk, if it is much. Nobody waits for it.
 func (g *Collector) reclaim() error {
 	st, ok := g.Repo.Store.(store.Reclaimer)
 	if !ok || g.Opt.DryRun {
@@ -452,7 +452,7 @@ func (g *Collector) walkCells(ahead bool) (gone []ipld.CID, err error) {
 	return gone, err
 }
 
-// sweepCell returns the blocks of what a cell names that are not known to stay, nil where the cell is to
+// sweepCell returns the blocks of what a cell names that are not known to stay, nil if the cell is to
 // go. Damaged indexes of anything but texts go, and are made anew when they are needed.
 func (g *Collector) sweepCell(key, value ipld.CID) (kept []ipld.CID, err error) {
 	for _, k := range view.IndexKinds(g.Repo.Derived(), state.Fresh{}) {

@@ -32,7 +32,7 @@ func (g *Collector) oldest(head store.Head) (uint64, error) {
 
 // graced returns how many of the newest operations a grace keeps, of which it gets the times, newest
 // first, and overwrites them. How an operation left the refs was there until the next one, so each is
-// kept where the next is within the grace.
+// kept if the next is within the grace.
 //
 // A time that is in the future, or before that of an operation further back, is not that of a clock:
 // programs that took it from a caller have recorded such. An operation of that kind counts as done
@@ -61,7 +61,7 @@ func graced(times []graph.Time, now graph.Time, grace time.Duration) int {
 
 // GCDue reports whether the log of operations is more than twice as long as a collection would
 // leave it, so that what it gives up is likely to outgrow what stays. It reads one operation, and a
-// few more where the log is long.
+// few more if the log is long.
 func GCDue(ctx context.Context, r *core.Repo, opt GCOptions) (bool, error) {
 	head, err := r.Store.Head(ctx)
 	if err != nil || head.Seq == 0 {
@@ -78,7 +78,7 @@ func GCDue(ctx context.Context, r *core.Repo, opt GCOptions) (bool, error) {
 	if length < 2*uint64(opt.KeepOps) || opt.Grace == 0 {
 		return length >= 2*uint64(opt.KeepOps), nil
 	}
-	// Else each write would collect where all of a long log is within the grace.
+	// Else each write would collect if all of a long log is within the grace.
 	middle, err := commit.OperationAt(ctx, r.Facts(), head.Operation, head.Seq-length/2)
 	return err == nil && middle.Operation.Time < r.Now(opt.Stamp)-graph.Time(opt.Grace.Microseconds()), err
 }

@@ -267,7 +267,7 @@ func readLeads(l state.Lead, block []byte, err error) (next []state.Lead, text i
 	return next, text, err
 }
 
-// ownLeads returns what a block leads to in its role or, where that is open, by its kind. Kinds
+// ownLeads returns what a block leads to in its role or, if that is open, by its kind. Kinds
 // that it does not know lead to all that they link to: a record of a later version must not lose
 // what belongs to it.
 func ownLeads(l state.Lead, kind string, block []byte) ([]state.Lead, error) {

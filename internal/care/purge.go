@@ -23,7 +23,7 @@ type PurgeOptions struct {
 	KeepQueries bool
 	// DryRun finds out what would be done and does nothing.
 	DryRun bool
-	// Progress, where given, is called now and then on the calling goroutine.
+	// Progress, if set, is called now and then on the calling goroutine.
 	Progress func(what string, done int)
 	// Files, if given, erases from files that are no part of the store. holds reports whether a text has one of
 	// those that are erased; if dry, nothing is to be done. It returns whether any file holds one. Purges call it
@@ -34,7 +34,7 @@ type PurgeOptions struct {
 
 // PurgeResult tells what a purge did, or would do.
 type PurgeResult struct {
-	Node      graph.ID // zero where a text was purged
+	Node      graph.ID // zero if a text was purged
 	Operation ipld.CID // undefined for a dry run
 	// Derived are nodes that were erased since nothing but the node ever led to them: entities, tags
 	// and subjects that are no more than a name. Ascending.
@@ -144,8 +144,8 @@ func runPurge(ctx context.Context, r *core.Repo, p *Erasing, name string) (*Purg
 type Erasing struct {
 	Ctx    context.Context
 	Repo   *core.Repo
-	id     graph.ID          // of the node; zero where a text is purged
-	secret *secret           // the text; nil where a node is purged
+	id     graph.ID          // of the node; zero if a text is purged
+	secret *secret           // the text; nil if a node is purged
 	Held   map[ipld.CID]bool // blocks that hold the text
 	opt    PurgeOptions
 	res    *PurgeResult
@@ -284,7 +284,7 @@ func (p *Erasing) erasing(name string) error {
 	return nil
 }
 
-// free returns an error where a merge in progress has a node that goes.
+// free returns an error if a merge in progress has a node that goes.
 func (p *Erasing) free(v *core.View, s *PurgeScan) error {
 	for ref, err := range v.MergesOn(p.Ctx, "") {
 		if err != nil {

@@ -33,7 +33,7 @@ type purgeNote struct {
 	reason   string
 	receipts bool
 	seq      uint64
-	blocks   map[ipld.CID]bool // that hold the text; nil where a node is purged
+	blocks   map[ipld.CID]bool // that hold the text; nil if a node is purged
 }
 
 const kindPurge = "purge"

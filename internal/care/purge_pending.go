@@ -42,7 +42,7 @@ func ErasurePending(ctx context.Context, r *core.Repo) (bool, error) {
 // shortage is what an erasure lacks on a disk that is full.
 type shortage struct {
 	pending bool   // whether bytes of what was erased are still in the files
-	bytes   uint64 // how many bytes must be freed for these to go; 0 where the store does not know
+	bytes   uint64 // how many bytes must be freed for these to go; 0 if the store does not know
 }
 
 // shortageOf returns the shortage that an error of a store tells.

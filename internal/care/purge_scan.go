@@ -195,7 +195,7 @@ func (s *PurgeScan) match(b store.Block, _ string) error {
 	return nil
 }
 
-// contentOf returns the text of a content, "" where it cannot be read.
+// contentOf returns the text of a content, "" if it cannot be read.
 func (s *PurgeScan) contentOf(n *graph.Node) (string, error) {
 	text, err := state.ContentText(s.P.Ctx, s.P.Repo.Facts(), n.Content)
 	if err != nil && !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrRedacted) {
@@ -512,7 +512,7 @@ func (s *PurgeScan) settle() error {
 	return nil
 }
 
-// refs finds refs whose names contain the words; redactions as well, where a text is purged.
+// refs finds refs whose names contain the words; redactions as well, if a text is purged.
 func (s *PurgeScan) refs() error {
 	v, err := s.P.Repo.Current(s.P.Ctx)
 	if err != nil {
@@ -534,7 +534,7 @@ func (s *PurgeScan) refs() error {
 	return s.inRedactions()
 }
 
-// redactions returns what is put in place of the blocks that are erased, signed where the purge is.
+// redactions returns what is put in place of the blocks that are erased, signed if the purge is.
 func (s *PurgeScan) redactions(opt PurgeOptions) ([]store.Redaction, error) {
 	out := make([]store.Redaction, 0, len(s.Erase))
 	for c, e := range s.Erase {

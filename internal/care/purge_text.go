@@ -58,7 +58,7 @@ func PurgeText(
 // secret is a text that is searched for.
 type secret struct {
 	raw, folded, words string
-	blocks             map[ipld.CID]bool // that hold it; nil where raw tells
+	blocks             map[ipld.CID]bool // that hold it; nil if raw tells
 }
 
 func newSecret(raw string) *secret {

@@ -13,7 +13,7 @@ import (
 
 // RepairResult tells what a repair did, and what Fsck finds afterwards.
 type RepairResult struct {
-	Done   []string // what was done, a sentence each; none where nothing could be
+	Done   []string // what was done, a sentence each; none if nothing could be
 	Report *FsckReport
 }
 
@@ -77,7 +77,7 @@ func remakeIndexes(ctx context.Context, r *core.Repo, facts bool) (done []string
 }
 
 // rebuildHead makes the index of the current branch's commit anew and returns that commit,
-// undefined where there is none.
+// undefined if there is none.
 func rebuildHead(ctx context.Context, r *core.Repo) (ipld.CID, error) {
 	_, head, err := r.Branch(ctx)
 	if err == nil && head.Defined() {

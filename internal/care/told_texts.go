@@ -14,7 +14,7 @@ import (
 )
 
 // TextsOfTold returns the redactions of the texts of digests here that were made of nodes which go, as Purge erases
-// them: the other repository did not have these texts, or erased them itself. It reads every block where a node goes.
+// them: the other repository did not have these texts, or erased them itself. It reads every block if a node goes.
 func TextsOfTold(ctx context.Context, r *core.Repo, todo []store.Redaction, by state.Stamp) ([]store.Redaction, error) {
 	s := &PurgeScan{
 		Nodes: make(map[graph.ID]*Versions), Erase: make(map[ipld.CID]Erasure),

@@ -33,7 +33,7 @@ type ExportOptions struct {
 	// Selector, with a revision or without, takes of its commit what an IPLD selector in DAG-JSON reaches.
 	// The file has the commit for its root and says no refs: it is for other tools, and no Import reads it.
 	Selector string
-	// Progress, where given, is called now and then on the calling goroutine with the numbers of
+	// Progress, if set, is called now and then on the calling goroutine with the numbers of
 	// blocks and bytes written so far.
 	Progress func(blocks int, bytes int64)
 }
@@ -215,7 +215,7 @@ func (s *selection) revision(ctx context.Context, r *core.Repo, v *core.View, re
 	return err
 }
 
-// named selects the branch or tag that a revision names, the commit itself where it names neither.
+// named selects the branch or tag that a revision names, the commit itself if it names neither.
 func (s *selection) named(ctx context.Context, v *core.View, rev string, c ipld.CID) error {
 	for _, name := range core.RefCandidates(rev) {
 		ref, ok, err := v.Resolve(ctx, name)
@@ -269,7 +269,7 @@ func (x *exporter) tree(entries map[string]ipld.CID) (ipld.CID, error) {
 	return m.Root(), nil
 }
 
-// errErasedNow is returned where a block is erased while the file is written that has it: what is missing stands at
+// errErasedNow is returned when a block is erased while the file is written that has it: what is missing stands at
 // its beginning.
 var errErasedNow = fmt.Errorf("%w: something was erased meanwhile: ask again", store.ErrBusy)
 
@@ -286,7 +286,7 @@ func anyRedacted(ctx context.Context, r *core.Repo) (bool, error) {
 	return false, err
 }
 
-// findRedacted walks what is to be written, where anything was ever erased, and makes the tree of
+// findRedacted walks what is to be written, if anything was ever erased, and makes the tree of
 // what it misses: the manifest, which names it, comes first in the file.
 func (x *exporter) findRedacted(s *selection) error {
 	if any, err := anyRedacted(x.ctx, x.repo); err != nil || !any {
@@ -433,7 +433,7 @@ func (x *exporter) leaveOut(base ipld.CID) error {
 	return nil
 }
 
-// skip marks a block as left out. It goes on where there are trees and does not read what their
+// skip marks a block as left out. It goes on if there are trees and does not read what their
 // entries link to.
 func (x *exporter) skip(l statepkg.Lead) ([]statepkg.Lead, error) {
 	if _, ok := x.seen[l.Cid]; ok {

@@ -22,7 +22,7 @@ import (
 // ImportOptions says where what is imported goes.
 type ImportOptions struct {
 	state.Stamp
-	// Name is the NAME of refs/imported/NAME/…, where imported refs go. Where it is empty and the
+	// Name is the NAME of refs/imported/NAME/…, where imported refs go. If it is empty and the
 	// repository has no branch, tag, session or import yet, they go under their own names, and
 	// HEAD to the branch that it was on; in any other repository Fallback is the name.
 	Name     string
@@ -30,20 +30,20 @@ type ImportOptions struct {
 	// As is a local branch to make, or to move forward, to the branch that is imported; "" for none.
 	As     string
 	DryRun bool // check everything and write nothing
-	// Verify, where given, is called once with the commits that no ref reaches yet, parents before
+	// Verify, if set, is called once with the commits that no ref reaches yet, parents before
 	// children, before anything is written. Its error refuses the import and is returned wrapped.
 	Verify func(commits iter.Seq2[commit.LogEntry, error]) error
-	// Progress, where given, is called now and then on the calling goroutine.
+	// Progress, if set, is called now and then on the calling goroutine.
 	Progress func(what string, done int)
 	untold   bool // whether no one is told of credentials: none are looked for
 }
 
 // ImportResult tells what an import did, or would do.
 type ImportResult struct {
-	Name      string // the name it went under, "" where refs kept their own
+	Name      string // the name it went under, "" if refs kept their own
 	Scope     commit.Scope
-	Refs      []core.RefChange // that changed, in name order; none where all was there already
-	Head      string           // the branch that HEAD was moved to, "" where it stays
+	Refs      []core.RefChange // that changed, in name order; none if all was there already
+	Head      string           // the branch that HEAD was moved to, "" if it stays
 	Blocks    int              // in the file
 	Bytes     int64            // of the file
 	NewBlocks int              // that were not in the store
@@ -355,7 +355,7 @@ func (im *Importer) isFresh(v *core.View) (bool, error) {
 	return true, nil
 }
 
-// newHead returns the branch that HEAD is to move to, "" where it is there or the file names none.
+// newHead returns the branch that HEAD is to move to, "" if it is there or the file names none.
 func (im *Importer) newHead(v *core.View) (string, error) {
 	head, ok, err := v.Stored(im.Ctx, graph.Head)
 	if err != nil || im.manifest.Head == "" || ok && head.Symbolic == im.manifest.Head {

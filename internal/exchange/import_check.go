@@ -65,7 +65,7 @@ func newImporter(ctx context.Context, r *core.Repo, file *carFile, opt ImportOpt
 	}
 }
 
-// check returns an error unless the file may be taken in: a *car.FormatError where it is at fault.
+// check returns an error unless the file may be taken in: a *car.FormatError if it is at fault.
 func (im *Importer) check() error {
 	steps := []func() error{
 		im.readManifest, im.readRedactions, im.reach, im.readRefs, im.trust, im.commits, im.records,
@@ -177,7 +177,7 @@ func (im *Importer) readRedactions() error {
 	return nil
 }
 
-// reach reads every block that the manifest leads to, in its role, and fails where one is missing,
+// reach reads every block that the manifest leads to, in its role, and fails if one is missing,
 // or in the file for no reason.
 func (im *Importer) reach() error {
 	done := 0

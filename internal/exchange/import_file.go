@@ -17,7 +17,7 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
-// AheadBytes is how much of a file is read ahead where blocks are read in about its order.
+// AheadBytes is how much of a file is read ahead, if blocks are read in about its order.
 const AheadBytes = 256 << 10
 
 // Ahead reads a file ahead. Safe for concurrent use.
@@ -145,7 +145,7 @@ func (f *carFile) fault(b *carBlock, format string, args ...any) error {
 	return &car.FormatError{Offset: b.offset(), CID: b.cid, Reason: fmt.Sprintf(format, args...)}
 }
 
-// find returns where a block is, nil where it is not in the file.
+// find returns where a block is, nil if it is not in the file.
 func (f *carFile) find(c ipld.CID) *carBlock {
 	part := f.blocks
 	if f.starts != nil {
@@ -166,7 +166,7 @@ func (f *carFile) find(c ipld.CID) *carBlock {
 }
 
 // startBits is by how many bits of their digests the blocks of a file of at least startFrom are looked for first: they
-// are spread evenly, and where a file was made so that they are not, a search among all of them is left.
+// are spread evenly, and if a file was made so that they are not, a search among all of them is left.
 const (
 	startBits = 16
 	startFrom = 1 << 13

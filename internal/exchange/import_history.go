@@ -88,7 +88,7 @@ func (im *Importer) aboutSessions() bool {
 	return false
 }
 
-// localRecords returns the commits that refs of the repository name, and where a file is about sessions also those that
+// localRecords returns the commits that refs of the repository name, and if a file is about sessions also those that
 // the newest records of sessions name, and these records. A commit that no other ref reaches is checked anew else.
 func (im *Importer) localRecords(withSessions bool) (all, sessions []ipld.CID, err error) {
 	v, err := im.Repo.Current(im.Ctx)
@@ -240,7 +240,7 @@ func (im *Importer) shapes(before, after *state.State) error {
 }
 
 // shape checks one tree: by making what changed on the tree before, which must give it, or by
-// reading the whole where that is less work.
+// reading the whole if that is less work.
 func (im *Importer) shape(before, after *prolly.Map) error {
 	if before.Root() == after.Root() {
 		return nil

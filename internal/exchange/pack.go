@@ -23,7 +23,7 @@ type PackOptions struct {
 	// Since are commits and records of sessions that the other repository has, with all they lead to, and that
 	// are here, the most useful ones first: of more commits than commit.MaxExportLinks the rest is left out.
 	Since []ipld.CID
-	// Progress, where given, is called now and then on the calling goroutine with the numbers of
+	// Progress, if set, is called now and then on the calling goroutine with the numbers of
 	// blocks and bytes written so far.
 	Progress func(blocks int, bytes int64)
 }

@@ -19,7 +19,7 @@ import (
 type RefUpdate struct {
 	Ref graph.RefName
 	To  ipld.CID // undefined to remove it
-	// From, where given, is what it must be at before, undefined for nothing.
+	// From, if set, is what it must be at before, undefined for nothing.
 	From *ipld.CID
 	// Forward is whether it may move to a descendant only. A session never does otherwise.
 	Forward bool
@@ -61,7 +61,7 @@ func (e *RefError) Is(target error) bool { return target == state.ErrConflict }
 // commit that no ref reaches yet being checked before one operation changes the refs. Blocks that were
 // erased there and are not here are gaps then, which another pack or a commit may fill. What an update
 // sets must be in the pack under some ref. A nil pack brings nothing: then refs can be removed only.
-// It returns a *RefError or a *ForwardError where a ref does not allow its update.
+// It returns a *RefError or a *ForwardError if a ref does not allow its update.
 func Receive(
 	ctx context.Context, r *core.Repo, pack io.ReaderAt, size int64, opt ReceiveOptions,
 ) (*ImportResult, error) {

@@ -87,7 +87,7 @@ type blamed struct {
 	cid    ipld.CID
 	commit *commit.Commit
 	graph  *graph.Graph
-	node   ipld.CID // undefined where there is none
+	node   ipld.CID // undefined if there is none
 	mark   ipld.CID // likewise
 	fields map[string][]byte
 }

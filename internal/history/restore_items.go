@@ -21,7 +21,7 @@ type Restorer struct {
 	*state.Batch
 	Decided func(graph.Item) bool     // what is left alone: others decide about it
 	touched map[graph.ID]*state.State // nodes that came back, and where from
-	Gone    func(id graph.ID) string  // why a node may not come back, "" where it may
+	Gone    func(id graph.ID) string  // why a node may not come back, "" if it may
 }
 
 // Read returns a block that a tree links to.
@@ -37,7 +37,7 @@ func (r *Restorer) SetNode(id graph.ID, c ipld.CID, from *state.State) error {
 	return nil
 }
 
-// NoneErased returns an error that wraps store.ErrRedacted where next has an erased node that
+// NoneErased returns an error that wraps store.ErrRedacted if next has an erased node that
 // prev does not have.
 func NoneErased(ctx context.Context, prev, next *state.State) error {
 	for c, err := range prolly.Diff(ctx, prev.Nodes, next.Nodes) {

@@ -43,7 +43,7 @@ type Titler struct {
 	Now *core.Snapshot // what this hides is not named; nil for no such rule
 }
 
-// Commit returns what a difference of so many nodes and edges is about, "" where no title tells of it. It reads
+// Commit returns what a difference of so many nodes and edges is about, "" if no title tells of it. It reads
 // a bounded number of nodes, however many differ.
 func (t Titler) Commit(ctx context.Context, d state.Diff, nodes, edges state.Counts) (string, error) {
 	switch {
@@ -69,7 +69,7 @@ func (t Titler) Commit(ctx context.Context, d state.Diff, nodes, edges state.Cou
 	return titled(o.head(nodes, edges), o.names, o.more), nil
 }
 
-// Nodes returns the names of nodes, "" where none is to be named.
+// Nodes returns the names of nodes, "" if none is to be named.
 func (t Titler) Nodes(ctx context.Context, s *core.Snapshot, ids []graph.ID) (string, error) {
 	var names []string
 	for _, id := range ids[:min(titleReads, len(ids))] {

@@ -33,7 +33,7 @@ const maxSkipped = 64
 // ErrOthers is wrapped by the error of UndoOwn about an operation that another author or agent made.
 var ErrOthers = errors.New("another author or agent made it")
 
-// ErrFarBack is wrapped beside ErrNothingToUndo and ErrNothingToRedo where a store that others share has operations
+// ErrFarBack is wrapped beside ErrNothingToUndo and ErrNothingToRedo if a store that others share has operations
 // older than those that are searched, as writers of all processes wait meanwhile. Such an operation can be named.
 var ErrFarBack = errors.New("older operations are not searched")
 
@@ -48,7 +48,7 @@ type UndoError struct {
 	By  uint64 // the newest operation that changed the ref since
 	// Purge says that By is a purge, which is never taken back.
 	Purge bool
-	// Items are the first of the items that By, a capture, changed together with Seq: none where Ref moved otherwise.
+	// Items are the first of the items that By, a capture, changed together with Seq: none if Ref moved otherwise.
 	Items []graph.Item
 }
 
@@ -71,7 +71,7 @@ func (e *UndoError) Is(target error) bool { return target == state.ErrConflict }
 
 // Undone tells what taking back or restoring an operation did.
 type Undone struct {
-	Operation ipld.CID      // the new operation; undefined where there was nothing to change
+	Operation ipld.CID      // the new operation; undefined if there was nothing to change
 	Of        core.OpRecord // the operation taken back or restored
 	Redo      bool          // whether what was taken back was an undo
 	Refs      []core.RefMove

@@ -16,7 +16,7 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
-// watchStep is how many operations a watcher reads at a time where it is behind.
+// watchStep is how many operations a watcher reads at a time if it is behind.
 const watchStep = 256
 
 // beforeAll is the name, for a watch, of what was before the first operation.
@@ -38,7 +38,7 @@ type WatchedOp struct {
 	Branches []BranchMove
 }
 
-// BranchMove is the memory before and after a branch moved. From is nil where there is nothing to
+// BranchMove is the memory before and after a branch moved. From is nil if there is nothing to
 // compare with: the branch is new and did not begin with its first commit.
 type BranchMove struct {
 	Name     graph.RefName
@@ -66,7 +66,7 @@ func (e *HorizonError) Is(target error) bool { return target == store.ErrNotFoun
 
 // Watch yields the operations after opt.Since in their order, and then each one as it becomes
 // durable, each once, until the caller stops or ctx ends; that, or another error, comes last. Of a
-// record's refs only opt.Ref is told where that is given, and operations that did not move it are
+// record's refs only opt.Ref is told if that is given, and operations that did not move it are
 // left out.
 //
 // Nothing is dropped: what a slow caller has not come to is read from the operation log when it
@@ -151,7 +151,7 @@ func (w *watch) begin(ctx context.Context, opt WatchOptions) error {
 	return err
 }
 
-// kept returns a *HorizonError where the operation after w.seq, or what it changed, is not kept any
+// kept returns a *HorizonError if the operation after w.seq, or what it changed, is not kept any
 // more, else err.
 func (w *watch) kept(ctx context.Context, head store.Head, err error) error {
 	if head.Seq == 0 {
@@ -171,7 +171,7 @@ func (w *watch) kept(ctx context.Context, head store.Head, err error) error {
 	return &HorizonError{Since: w.since, Seq: newest.Horizon, Oldest: oldest.CID}
 }
 
-// follow yields what came after w.seq up to the newest operation. It returns false where the caller
+// follow yields what came after w.seq up to the newest operation. It returns false if the caller
 // wants no more.
 func (w *watch) follow(ctx context.Context, yield func(WatchedOp, error) bool) (bool, error) {
 	for {
@@ -226,7 +226,7 @@ func (w *watch) next(ctx context.Context, head store.Head) ([]commit.OpEntry, er
 	return list, nil
 }
 
-// lost returns a *HorizonError where an operation could not be read as it was collected meanwhile,
+// lost returns a *HorizonError if an operation could not be read as it was collected meanwhile,
 // else err.
 func (w *watch) lost(ctx context.Context, err error) error {
 	if ctx.Err() != nil || !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrCorrupt) {

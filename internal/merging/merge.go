@@ -15,7 +15,7 @@ import (
 
 // MergeResult tells what a merge, a revert or a cherry-pick did.
 type MergeResult struct {
-	core.CommitResult                 // Commit is undefined where conflicts remain
+	core.CommitResult                 // Commit is undefined if conflicts remain
 	FastForward       bool            // whether the branch simply moved
 	UpToDate          bool            // whether there was nothing to merge
 	Conflicts         []core.Conflict // all of them, resolved by Prefer or waiting, in item order
@@ -130,7 +130,7 @@ func integrate(
 	return res, nil
 }
 
-// noMerge returns an error where a merge is in progress on a branch.
+// noMerge returns an error if a merge is in progress on a branch.
 func noMerge(ctx context.Context, t *core.Tx, ref core.Ref) error {
 	_, ok, err := t.View.MergeOn(ctx, ref.Name)
 	if err == nil && ok {

@@ -268,7 +268,7 @@ func resolved(
 	return ours, theirs, next, err
 }
 
-// secondParent returns what a merge commit has besides the head, nil where that is none or the
+// secondParent returns what a merge commit has besides the head, nil if that is none or the
 // head has it meanwhile.
 func secondParent(
 	ctx context.Context, t *core.Tx, p *core.Pending, head, theirs *core.Snapshot,

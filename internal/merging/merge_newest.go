@@ -14,7 +14,7 @@ import (
 )
 
 // newest returns for each conflict of a merge which side changed the item last: by the time of the newest
-// commit of the side that set the item as the side has it, and by the greater CID where the times are the
+// commit of the side that set the item as the side has it, and by the greater CID if the times are the
 // same, so that it does not matter which side merges.
 func newest(
 	ctx context.Context, t *core.Tx, list []*commit.Conflict, ours, theirs ipld.CID,
@@ -119,7 +119,7 @@ func sets(ctx context.Context, item graph.Item, states []*state.State) (bool, er
 	return len(states) > 1 || at.Defined(), nil
 }
 
-// itemAt returns the CID of an item's record, undefined where there is none.
+// itemAt returns the CID of an item's record, undefined if there is none.
 func itemAt(ctx context.Context, s *state.State, item graph.Item) (ipld.CID, error) {
 	switch item.Kind {
 	case graph.NodeItem:

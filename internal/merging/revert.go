@@ -20,7 +20,7 @@ const spanDots = ".."
 
 // Revert undoes what a commit changed against its first parent, or all of a range FROM..TO, by
 // one commit: the inverse of the change is merged onto the branch. Nothing else is touched, and
-// where nothing else changed since the graph is again what it was, times included. Conflicts are
+// if nothing else changed since, the graph is again what it was, times included. Conflicts are
 // as those of Merge.
 func Revert(ctx context.Context, r *core.Repo, rev string, opt core.MergeOptions) (*MergeResult, error) {
 	return integrate(ctx, r, opt, func(t *core.Tx, _ core.Ref, _ *core.Snapshot, _ *MergeResult) (*core.Job, error) {

@@ -25,9 +25,9 @@ func CommunitiesKey(out ipld.CID) ipld.CID {
 }
 
 // Communities returns the communities of the snapshot's edges, whatever the marks. They are found
-// once and kept in memory and, where the repository is open for writing, in the store; a commit
+// once and kept in memory and, if the repository is open for writing, in the store; a commit
 // that changes no edge has those of the one before. It returns an error that wraps
-// community.ErrTooLarge for a graph of too many edges, and store.ErrCorrupt where those kept are
+// community.ErrTooLarge for a graph of too many edges, and store.ErrCorrupt if those kept are
 // damaged: Repair drops them.
 func Communities(ctx context.Context, s *core.Snapshot) (*community.Partition, error) {
 	return communitiesOf(ctx, s.Repo, s.State)
@@ -53,7 +53,7 @@ func communitiesOf(ctx context.Context, r *core.Repo, s *state.State) (*communit
 	return p, nil
 }
 
-// KeptCommunities reads the communities of an out tree from the store, nil where it has none.
+// KeptCommunities reads the communities of an out tree from the store, nil if it has none.
 func KeptCommunities(ctx context.Context, r *core.Repo, out ipld.CID) (*community.Partition, error) {
 	derived := r.Derived()
 	c, err := derived.Cell(ctx, CommunitiesKey(out))
@@ -93,7 +93,7 @@ func ReadCommunities(
 	return rec, nil
 }
 
-// findCommunities finds them and keeps them, where there are edges at all.
+// findCommunities finds them and keeps them, if there are edges at all.
 func findCommunities(ctx context.Context, r *core.Repo, s *state.State) (*community.Partition, error) {
 	p, err := community.Find(ctx, CommunityEdges(ctx, s))
 	if err != nil || r.Ro || s.Out.Len() == 0 {

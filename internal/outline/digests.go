@@ -33,7 +33,7 @@ type Digests struct {
 	Graph  ipld.CID
 	Blocks store.Getter // that has them
 	Reader distill.Reader
-	Work   distill.Work // that it took to make them, nothing where they were kept
+	Work   distill.Work // that it took to make them, nothing if they were kept
 	Kept   bool         // whether the repository keeps them
 	Found  bool         // whether they, or those of a commit before, had been kept
 }
@@ -63,8 +63,8 @@ func MayHoldCredential(s string) bool {
 
 // DigestOptions say what becomes of digests that are made.
 type DigestOptions struct {
-	Keep bool // whether they are kept, where the repository is open for writing
-	Only bool // whether they are only made where some were kept before: else nothing is, and Found is false
+	Keep bool // whether they are kept, if the repository is open for writing
+	Only bool // whether they are made only if some were kept before; if not, Found is false
 }
 
 // Open returns the digests of the snapshot's graph: those that are kept, or else made from those of the
@@ -94,7 +94,7 @@ func Open(
 	return d, nil
 }
 
-// KeptDigests reads the digests of a state from the store, nil where it has none.
+// KeptDigests reads the digests of a state from the store, nil if it has none.
 func KeptDigests(
 	ctx context.Context, r *core.Repo, s *state.State, recipe distill.Recipe,
 ) (*Digests, error) {
@@ -136,7 +136,7 @@ func DigestTrees(ctx context.Context, r *core.Repo, rec *DigestsRecord) (trees [
 
 // DigestsRecord is the head of digests that are kept.
 type DigestsRecord struct {
-	Root   ipld.CID // undefined where there is no fact
+	Root   ipld.CID // undefined if there is no fact
 	Graph  ipld.CID
 	hashes ipld.CID
 	scopes ipld.CID

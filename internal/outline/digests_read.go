@@ -58,7 +58,7 @@ func (d digestReader) Fact(ctx context.Context, id graph.ID) (*distill.Fact, err
 	}, nil
 }
 
-// node returns a node, nil where there is none or it was erased.
+// node returns a node, nil if there is none or it was erased.
 func (d digestReader) node(ctx context.Context, id graph.ID) (*graph.Node, error) {
 	n, _, err := d.s.Node(ctx, id)
 	if errors.Is(err, store.ErrRedacted) {

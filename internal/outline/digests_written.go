@@ -142,7 +142,7 @@ func (d DigestText) check(l *state.SecretLog) error {
 	return nil
 }
 
-// writeText stages a text, and returns a *DigestSourceError or a *store.RedactedError where it must not be kept.
+// writeText stages a text, and returns a *DigestSourceError or a *store.RedactedError if it must not be kept.
 func writeText(ctx context.Context, t *core.Tx, d *Digests, at *state.State, one DigestText) (prolly.Edit, error) {
 	have, err := d.source(ctx, one.Scope, one.Label)
 	if err != nil {
@@ -164,7 +164,7 @@ func writeText(ctx context.Context, t *core.Tx, d *Digests, at *state.State, one
 }
 
 // writeTexts returns the tree of texts with new ones, and without those of digests that are not there. What must not
-// be kept is left out and noted in refused, where that is not nil.
+// be kept is left out and noted in refused, if that is not nil.
 func writeTexts(
 	ctx context.Context, t *core.Tx, d *Digests, at *state.State, texts []DigestText, refused map[int]error,
 ) (*prolly.Map, int, error) {

@@ -64,7 +64,7 @@ func (g graphView) RootDigest(ctx context.Context) (*retrieve.Digest, error) {
 	return out, err
 }
 
-// nameByKey names a digest by the key of its scope, "" where that is no fact or has none.
+// nameByKey names a digest by the key of its scope, "" if that is no fact or has none.
 func nameByKey(ctx context.Context, d *outline.Digests, one *distill.Digest) (string, error) {
 	f, err := d.Reader.Fact(ctx, one.Scope)
 	if f == nil || err != nil || f.Hidden || f.Key == "" {

@@ -214,7 +214,7 @@ func (f *finder) candidates(list []graph.ID) (out []state.Candidate, err error) 
 	return out, nil
 }
 
-// CalledBy returns the text that names a node, "" where it holds what looks like a credential.
+// CalledBy returns the text that names a node, "" if it holds what looks like a credential.
 func CalledBy(n *graph.Node) string {
 	said := n.Summary
 	if said == "" {

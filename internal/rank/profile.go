@@ -101,7 +101,7 @@ type ProfileDiff struct {
 
 // ProfilesDiff is what differs between the retrieval profiles of two snapshots.
 type ProfilesDiff struct {
-	Default  *state.FieldDiff  // nil where it is the same
+	Default  *state.FieldDiff  // nil if it is the same
 	Fields   []state.FieldDiff // of the record that are no profiles, as the parameters of package memory are
 	Profiles []ProfileDiff
 }

@@ -120,7 +120,7 @@ func Mentions(
 type graphView struct {
 	s      *core.Snapshot
 	erased int       // nodes that are no documents, since they were erased
-	links  *linkView // nil where edges are read from the trees alone
+	links  *linkView // nil if edges are read from the trees alone
 	// nodes are the first that were read: the best are asked for several times. nil keeps none.
 	nodes map[graph.ID]foundNode
 }

@@ -22,7 +22,7 @@ type linkView struct {
 	held   bool // whether there is a last
 }
 
-// open opens the index where it is first asked for: not all retrievals follow edges.
+// open opens the index when it is first asked for: not all retrievals follow edges.
 func (v *linkView) open(ctx context.Context, s *core.Snapshot) (err error) {
 	if !v.opened {
 		v.index, err = s.Links(ctx)

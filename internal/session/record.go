@@ -66,7 +66,7 @@ func Add(q *core.RecordQueue, e *core.RecordEntry) {
 	q.Waiting = append(q.Waiting, e)
 }
 
-// withdraw takes an entry back, and reports false where a turn has taken it.
+// withdraw takes an entry back, and reports false if a turn has taken it.
 func withdraw(q *core.RecordQueue, e *core.RecordEntry) bool {
 	q.Mu.Lock()
 	defer q.Mu.Unlock()
@@ -75,7 +75,7 @@ func withdraw(q *core.RecordQueue, e *core.RecordEntry) bool {
 }
 
 // Take returns the oldest entry of e's session and what one operation can record with it, in the order in which they
-// were asked for, none of them before an older one of its session that must wait; nothing where another turn has taken
+// were asked for, none of them before an older one of its session that must wait; nothing if another turn has taken
 // e. Where e is not among them it waits still.
 func Take(q *core.RecordQueue, e *core.RecordEntry) []*core.RecordEntry {
 	q.Mu.Lock()
@@ -116,7 +116,7 @@ func RecordTogether(ctx context.Context, r *core.Repo, e *core.RecordEntry) erro
 		}
 		return Wait(e)
 	}
-	// The others do not fail where the caller of this one gives up.
+	// The others do not fail if the caller of this one gives up.
 	for _, end := range RecordInTurn(context.WithoutCancel(ctx), r, e) {
 		end()
 	}
@@ -159,7 +159,7 @@ func beginTaken(ctx context.Context, r *core.Repo, taken []*core.RecordEntry) []
 	return ends
 }
 
-// beginRecords makes one operation of entries, or one of each where that fails. What it returns waits
+// beginRecords makes one operation of entries, or one of each if that fails. What it returns waits
 // until they are durable, and must be called after the turn.
 func beginRecords(ctx context.Context, r *core.Repo, list []*core.RecordEntry) (ends []func()) {
 	_, durable, err := r.Begin(ctx, list[0].By, func(t *core.Tx) error { return appendEntries(ctx, t, list) })

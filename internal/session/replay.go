@@ -19,7 +19,7 @@ type ReplayResult struct {
 	Session   string // "" when one receipt was replayed
 	Receipts  int    // replayed
 	Identical bool
-	First     *ReplayDifference // nil when identical, or where Redacted is given
+	First     *ReplayDifference // nil when identical, or if Redacted is set
 	// Redacted names what was erased since of what a receipt needs, where an answer could not come
 	// out the same for that: then nobody can tell whether it would. In the order of CIDs.
 	Redacted []core.RedactionEntry
@@ -38,7 +38,7 @@ func IsMissing(err error) bool { return errors.Is(err, store.ErrNotFound) }
 // Replay answers the recorded requests of a session again, oldest first, each at its commit, or
 // the one of a receipt named by its CID, and compares the answers bit for bit. It stops at the
 // first difference, and at the first receipt of which something was erased. It returns a *state.KindError
-// for the CID of something else, and an error wrapping retrieve.ErrRankingVersion where a receipt
+// for the CID of something else, and an error wrapping retrieve.ErrRankingVersion if a receipt
 // needs a ranking version that is not available, and store.ErrCorrupt for damage.
 func Replay(ctx context.Context, r *core.Repo, name string) (*ReplayResult, error) {
 	if c, err := ipld.ParseCID(name); err == nil {

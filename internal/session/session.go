@@ -21,7 +21,7 @@ const DefaultSession = "_default"
 
 // SessionEntry is one record of a session.
 type SessionEntry struct {
-	// Name is that under which the session is found, "" where it was not asked for by one. A chain that was kept
+	// Name is that under which the session is found, "" if it was not asked for by one. A chain that was kept
 	// beside another one has the name of the session in its records.
 	Name   string
 	CID    ipld.CID
@@ -46,7 +46,7 @@ func SessionRef(name string) (graph.RefName, error) {
 	return graph.RefName(graph.Sessions + name), nil
 }
 
-// StartSession starts a session. It returns an error wrapping fs.ErrExist where there is one of
+// StartSession starts a session. It returns an error wrapping fs.ErrExist if there is one of
 // that name.
 func StartSession(
 	ctx context.Context, r *core.Repo, name string, opt SessionOptions,
@@ -271,7 +271,7 @@ func RemoveSession(ctx context.Context, r *core.Repo, name string, by state.Stam
 	return err
 }
 
-// RetrieveIn answers a request in a session, from its pinned commit or from HEAD where it follows,
+// RetrieveIn answers a request in a session, from its pinned commit or from HEAD if it follows,
 // and records the receipt, whose CID it returns. The session DefaultSession is made when first
 // needed.
 func RetrieveIn(

@@ -41,7 +41,7 @@ type KeptChain struct {
 }
 
 // PlaceSession decides where a chain of a session goes that another repository has (SPEC 13.5): to is its newest record,
-// and at tells of all refs with a prefix. ok is false where it is here already.
+// and at tells of all refs with a prefix. ok is false if it is here already.
 func PlaceSession(
 	ctx context.Context, get store.Getter, to ipld.CID, at func(prefix string) (map[graph.RefName]ipld.CID, error),
 ) (change core.RefChange, ok bool, err error) {

@@ -13,8 +13,8 @@ import (
 )
 
 // Unseen returns a request that is ready to be answered from a snapshot in a session: names of
-// excluded nodes become ids, and where the request asks for it, what the session has shown is
-// excluded too. The session DefaultSession has shown nothing where there is none. What is recorded
+// excluded nodes become ids, and if the request asks for it, what the session has shown is
+// excluded too. The session DefaultSession has shown nothing if there is none. What is recorded
 // is a function of the commit and the returned request.
 func Unseen(
 	ctx context.Context, r *core.Repo, session string, s *core.Snapshot, req retrieve.Request,
