@@ -87,7 +87,8 @@ var Table = []Kind{
 	{remotes + "/*/hooks/**", "a template of git", NoText},
 	{remotes + "/*/branches/**", "a template of git", NoText},
 	{remotes + "/*/push-*", "a pack that leaves", Removed},
-	{remotes + "/*/pack-*", "a pack that arrives or leaves", Removed},
+	{remotes + "/*/pack-*", "a pack that leaves, or one of a git remote that arrives", Removed},
+	{remotes + "/*/*.pack", "what has come of a pack", Removed},
 	{remotes + "/*/probed", "an empty file", NoText},
 	{remotes + "/*/redactions.json", "what a remote says was erased", Kept},
 }
@@ -106,7 +107,7 @@ func temporary(base string) bool {
 var (
 	lockFile = Kind{"**", "a lock", NoText}
 	tempFile = Kind{"**", "a file that was being written", Searched}
-	// Unknown is the row of what the table does not name: whoever put it there keeps it.
+	// Unknown is the row of what the table does not name: its owner decides.
 	Unknown = Kind{"", "not a file of mnem", Kept}
 )
 

@@ -326,7 +326,7 @@ func (c *call) print(in io.Reader) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("the answer of %s broke off: %w", c.side.name, err)
+			return err
 		}
 	}
 }

@@ -163,30 +163,45 @@ func (s *Side) Exchange(
 		return s.unreachable(ctx, err)
 	}
 	defer func() { _ = res.Body.Close() }() // it was read
-	in := &watched{res.Body, watch}
+	in := &watched{from: res.Body, watch: watch}
 	if res.StatusCode != http.StatusOK {
 		return s.refusal(res, in)
 	}
 	err = take(res, in)
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errStalled) {
-		err = fmt.Errorf("%s: %w", s.name, cause)
+		return fmt.Errorf("%s: %w", s.name, cause)
+	}
+	if err != nil && in.broke != nil && ctx.Err() == nil {
+		return ops.Hintf(&brokenError{fmt.Errorf("the answer of %s broke off: %w", s.name, in.broke)},
+			"give the command again: a transfer goes on from what has come")
 	}
 	return err
 }
 
+// brokenError is an answer that began to come and did not end.
+type brokenError struct{ cause error }
+
+func (e *brokenError) Error() string { return e.cause.Error() }
+func (e *brokenError) Unwrap() error { return e.cause }
+
 var errStalled = fmt.Errorf("%w: the server sends nothing", store.ErrBusy)
 
-// watched is an answer that must go on coming.
+// watched is an answer that must go on coming. broke is why it did not.
 type watched struct {
 	from  io.Reader
 	watch *time.Timer
+	broke error
 }
 
 func (w *watched) Read(p []byte) (int, error) {
 	if w.watch != nil {
 		w.watch.Reset(stallTime)
 	}
-	return w.from.Read(p)
+	n, err := w.from.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		w.broke = err
+	}
+	return n, err
 }
 
 // unreachable says that a server does not answer, without what is in the URL beside its host.
@@ -245,7 +260,8 @@ func (s *Side) refusal(res *http.Response, in io.Reader) error {
 	return out
 }
 
-// ask runs a verb that may be asked twice, again where the server is busy. Its answer goes to out where one is given.
+// ask runs a verb that may be asked twice: again if the server is busy, or if its answer broke off and none of it went
+// on. The answer goes to out if there is one.
 func (s *Side) ask(ctx context.Context, v *ops.Spec, req, answer any, _ io.Reader, out io.Writer) (any, error) {
 	args := map[string]any{}
 	for _, f := range v.Fields() {
@@ -269,7 +285,10 @@ func (s *Side) ask(ctx context.Context, v *ops.Spec, req, answer any, _ io.Reade
 			req.Header.Set("Accept", operation.MediaCAR)
 			req.Header.Set("Accept-Encoding", "zstd")
 		}
-		if err = s.do(req, take); !busy(err) || try == askAgain {
+		err = s.do(req, take)
+		var broken *brokenError
+		again := busy(err) || out == nil && errors.As(err, &broken)
+		if !again || try == askAgain {
 			return answer, err
 		}
 		if err := s.host.Pause(ctx, time.Duration(try)*500*time.Millisecond); err != nil {
