@@ -13,11 +13,11 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/block/store/storetest"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/prolly"
-	"github.com/mnem-project/mnem/store"
-	"github.com/mnem-project/mnem/store/mem"
-	"github.com/mnem-project/mnem/store/storetest"
 )
 
 func node(name string) graph.ID { return graph.NodeID(name) }

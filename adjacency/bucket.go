@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/internal/block/prolly"
 )
 
 // Trees are the two adjacency trees of a graph.

@@ -8,8 +8,8 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // LogEntry is one commit of a history.

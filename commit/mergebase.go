@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // IsAncestor reports whether c is ancestor or reaches it through parents. It reads no commit

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // Message is the message of a commit, merge or tag: empty, or a raw block of its own, so that it can

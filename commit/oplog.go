@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // OpEntry is one operation of the log.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // OperationBefore returns the operation, at or before head, that stands for a time: it is not

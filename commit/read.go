@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // ReadCommit fetches and decodes a commit. Its errors, like those of the other Read functions,

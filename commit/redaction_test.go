@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 func goldenRedaction() *Redaction {

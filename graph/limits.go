@@ -1,6 +1,6 @@
 package graph
 
-import "github.com/mnem-project/mnem/internal/vector"
+import "github.com/mnem-project/mnem/internal/base/vector"
 
 // Limits of the records, in bytes unless said otherwise. They are part of the format: clause 3 of
 // the specification.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mnem-project/mnem/internal/vector"
+	"github.com/mnem-project/mnem/internal/base/vector"
 	"github.com/mnem-project/mnem/ipld"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/peers"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/verb/peers"
 	"github.com/mnem-project/mnem/retrieve"
 )
 

@@ -3,7 +3,7 @@ package retrieve
 import (
 	"slices"
 
-	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/base/fixed"
 )
 
 // Lanes returns the lanes that the request has, whether they run or not, in the order in which they

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/fixed"
-	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/ipld"
 )
 

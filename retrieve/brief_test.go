@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/ipld"
 )
 

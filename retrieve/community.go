@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mnem-project/mnem/community"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/view/community"
 )
 
 // Constants of communities in ranking version 1: clause 20.2.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mnem-project/mnem/community"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/view/community"
 	"github.com/mnem-project/mnem/ipld"
 )
 

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/internal/base/text"
 )
 
 // Bounds of what is an entity in ranking version 1: clause 9.8.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/internal/base/text"
 )
 
 func analyser(t testing.TB) *text.Analyzer {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/base/fixed"
 )
 
 // Expansion says how nodes that the lanes found raise those linked to them: clause 10.

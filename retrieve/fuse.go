@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/base/fixed"
 )
 
 // Weights of lanes in ranking version 1, in units of 2^-16: clause 9.6. The dense and sparse lanes

@@ -3,8 +3,8 @@ package retrieve
 import (
 	"slices"
 
-	"github.com/mnem-project/mnem/internal/fixed"
-	"github.com/mnem-project/mnem/internal/intent"
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/intent"
 )
 
 // Intent is what a request asks for. It decides which links count in a recall: clause 26.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/fixed"
-	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/text"
 )
 
 // maxKin bounds the kindred terms of ranking version 2: clause 9.12. Its row says what they weigh.

@@ -3,7 +3,7 @@ package retrieve
 import (
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/base/fixed"
 )
 
 // Lane names a list in which an item was found.

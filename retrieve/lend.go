@@ -7,8 +7,8 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/mnem-project/mnem/internal/fixed"
-	"github.com/mnem-project/mnem/internal/heap"
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/heap"
 )
 
 // gift is what one node lends another along one link.

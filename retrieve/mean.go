@@ -3,7 +3,7 @@ package retrieve
 import (
 	"slices"
 
-	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/base/fixed"
 )
 
 // meanBits are the bits of the fraction in which directions are added: clause 22.1.

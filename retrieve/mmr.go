@@ -1,6 +1,6 @@
 package retrieve
 
-import "github.com/mnem-project/mnem/internal/fixed"
+import "github.com/mnem-project/mnem/internal/base/fixed"
 
 // Marginal returns which of some texts come first by maximal marginal relevance, at most most, by
 // their places in the list: those of first in their order, then each time the one with the greatest

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/fixed"
-	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/text"
 )
 
 // Constants of what is outdated in ranking version 2: clause 11.10.

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/base/fixed"
 )
 
 // Bounds of PageRank in ranking version 1: clause 10.3. They bound what is read and done by the

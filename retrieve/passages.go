@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/internal/base/text"
 )
 
 // Packing says how much of an item's texts is shown.

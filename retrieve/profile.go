@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/base/fixed"
 	"github.com/mnem-project/mnem/ipld"
 )
 

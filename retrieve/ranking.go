@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/base/fixed"
 )
 
 // ranking is what one version of the ranking does beside what all do: a row of constants, which never

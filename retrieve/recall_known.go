@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/base/fixed"
 )
 
 // NothingRelevant is the warning of a recall whose items do not tell what was asked: clause 26.6.

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/ipld"
 )
 

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/tuning"
+	"github.com/mnem-project/mnem/internal/base/tuning"
 	"github.com/mnem-project/mnem/ipld"
 )
 

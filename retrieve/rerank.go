@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/fixed"
-	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/ipld"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/ipld"
 )
 

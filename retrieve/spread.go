@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/base/fixed"
 )
 
 // Constants of expansion in ranking version 1: clauses 8.1 and 10.

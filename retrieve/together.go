@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/mnem-project/mnem/internal/fixed"
-	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/text"
 )
 
 const (

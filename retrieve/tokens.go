@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/internal/base/text"
 )
 
 // Estimate names the token counter that needs no vocabulary: the default.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/mnem-project/mnem/internal/tuning"
+	"github.com/mnem-project/mnem/internal/base/tuning"
 )
 
 // TestTuning ranks with another constant: the answer is of no version, and its receipt is not replayed.

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/dates"
-	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/base/dates"
+	"github.com/mnem-project/mnem/internal/base/fixed"
 )
 
 // Constants of the time lane in ranking version 1: clause 9.9.

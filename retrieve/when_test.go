@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/dates"
+	"github.com/mnem-project/mnem/internal/base/dates"
 	"github.com/mnem-project/mnem/ipld"
 )
 

@@ -11,10 +11,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/prolly"
-	"github.com/mnem-project/mnem/store"
-	"github.com/mnem-project/mnem/store/mem"
 )
 
 // bulk describes many entries: README.md, "Trees".

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mnem-project/mnem/car"
+	"github.com/mnem-project/mnem/internal/block/car"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store/mem"
 )
 
 // exportRequest is what is asked of an export: one of its members.

@@ -13,13 +13,13 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/mnem-project/mnem/car"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/car"
+	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/cases"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/prolly"
-	"github.com/mnem-project/mnem/store"
 )
 
 // vector is one case of spec/vectors; README.md says what the members mean.

@@ -8,7 +8,7 @@ import (
 	"syscall"
 
 	"github.com/mnem-project/mnem/internal/bench"
-	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/door/cli"
 )
 
 func main() {

@@ -7,7 +7,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/door/cli"
 )
 
 func main() {

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/base/plain"
+	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/evaluate"
-	"github.com/mnem-project/mnem/internal/plain"
-	"github.com/mnem-project/mnem/internal/show"
 	"github.com/mnem-project/mnem/retrieve"
 )
 

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/evaluate"
-	"github.com/mnem-project/mnem/internal/show"
 )
 
 // maxBaseline is the longest report that is compared with, in bytes.

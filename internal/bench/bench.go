@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/door/cli"
 )
 
 // Program returns what mnem-bench is.

@@ -14,7 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/spf13/cobra"
 
-	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
 // The shapes of answers with --json, put together from parts.

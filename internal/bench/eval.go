@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/evaluate"
-	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/retrieve"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
 // TestHeldRepository says that another process has the repository whose profiles are wanted: that

@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/care"
-	"github.com/mnem-project/mnem/internal/cli"
 	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/internal/plain"
+	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/synth"
 )
 

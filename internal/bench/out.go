@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/base/plain"
+	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/evaluate"
-	"github.com/mnem-project/mnem/internal/plain"
-	"github.com/mnem-project/mnem/internal/show"
-	"github.com/mnem-project/mnem/model"
+	"github.com/mnem-project/mnem/internal/model"
 	"github.com/mnem-project/mnem/retrieve"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/door/cli"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write golden files instead of comparing with them")

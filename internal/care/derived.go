@@ -6,14 +6,14 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/commit"
-	"github.com/mnem-project/mnem/community"
-	"github.com/mnem-project/mnem/distill"
+	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/outline"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/view/community"
+	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/prolly"
-	"github.com/mnem-project/mnem/store"
 )
 
 // sweepCommunities tells a collection what to do about a cell that is no index's: it returns the

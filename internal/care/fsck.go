@@ -7,14 +7,14 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/view"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/store"
 )
 
 // FsckKind says what kind of damage fsck found.

@@ -6,12 +6,12 @@ import (
 	"iter"
 	"math"
 
-	"github.com/mnem-project/mnem/index"
-	"github.com/mnem-project/mnem/internal/parallel"
+	"github.com/mnem-project/mnem/internal/base/parallel"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/view"
+	"github.com/mnem-project/mnem/internal/view/index"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/store"
 )
 
 // batchBytes is how many bytes of blocks are looked at at a time; one block may be more.

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // lookable is a store that shows all its blocks at once, up to a number of them at which it is damaged.

@@ -7,11 +7,11 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/parallel"
+	"github.com/mnem-project/mnem/internal/block/prolly"
 	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/internal/parallel"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/prolly"
 )
 
 // bulkEdges is how many edges a commit has at least that is a bulk.

@@ -7,11 +7,11 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/internal/view"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // TestKnownRecords: a record is known under its own id and kind alone, and entries of edges add up.

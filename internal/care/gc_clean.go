@@ -4,11 +4,11 @@ import (
 	"errors"
 
 	"github.com/mnem-project/mnem/commit"
-	"github.com/mnem-project/mnem/internal/parallel"
+	"github.com/mnem-project/mnem/internal/base/parallel"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/view"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // maxLoose is how many blocks may have been written while it was looked for garbage.

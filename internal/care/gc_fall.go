@@ -6,10 +6,10 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/mnem-project/mnem/internal/parallel"
+	"github.com/mnem-project/mnem/internal/base/parallel"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // logged is an operation that is stored.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/store"
 )
 
 // oldest returns the sequence number of the oldest operation to keep. It reads the log, and keeps

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
-	"github.com/mnem-project/mnem/store"
 )
 
 // TestPurgeCallsFiles: what erases files is told the texts before anything of the store changes, and once more after it.

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // kindErasure is the kind of the record that replaces the note of a purge after it erased everything, if the erased

@@ -6,10 +6,10 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
-	"github.com/mnem-project/mnem/store"
 )
 
 // TestErasurePending purges where the disk has no room to write tables anew: the purge is recorded, says

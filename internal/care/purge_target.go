@@ -5,13 +5,13 @@ import (
 	"errors"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/store"
 )
 
 // purgeTarget returns the id of a node, which the current commit need not have. A text means the visible node

@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/prolly"
-	"github.com/mnem-project/mnem/store"
 )
 
 // Bounds of a text that is purged, in bytes. A shorter one stands in too much that was never meant,

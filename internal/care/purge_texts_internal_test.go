@@ -5,16 +5,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/block/store/storetest"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/outline"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
-	"github.com/mnem-project/mnem/store/mem"
-	"github.com/mnem-project/mnem/store/storetest"
 )
 
 type countedFacts struct {

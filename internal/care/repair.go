@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // RepairResult tells what a repair did, and what Fsck finds afterwards.

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/store"
 )
 
 // Init makes a new repository in dir/.mnem, whose HEAD is on opt.Branch, without a commit yet. It

@@ -8,10 +8,10 @@ import (
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/view"
-	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/internal/view/index"
 )
 
 // Kinds counts nodes, edges and marks by kind. Types of nodes come from the index where there is one,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/mnem-project/mnem/internal/block/store/postgres"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
@@ -19,7 +20,6 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/pgserver"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/store/postgres"
 )
 
 // bulkNodes are as many nodes as the bulk commit into a database is measured with.

@@ -9,8 +9,8 @@ import (
 	"runtime"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/view"
-	"github.com/mnem-project/mnem/store"
 )
 
 // EmbeddingState tells whether a node has an embedding by a model, and of which text.

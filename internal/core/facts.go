@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/prolly"
-	"github.com/mnem-project/mnem/store"
 )
 
 // Facts are the fact blocks, read as linked ones; what was redacted cannot be put.

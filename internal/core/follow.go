@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // Following says what HEAD is for one caller, in place of what the repository keeps for all: a branch that something

@@ -10,14 +10,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/pebble"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/store"
-	"github.com/mnem-project/mnem/store/pebble"
 )
 
 // cellsOf returns the cells of a repository that is not open.

@@ -5,15 +5,15 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/mnem-project/mnem/dense"
-	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/view"
+	"github.com/mnem-project/mnem/internal/view/dense"
+	"github.com/mnem-project/mnem/internal/view/index"
+	"github.com/mnem-project/mnem/internal/view/links"
+	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/links"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/segment"
-	"github.com/mnem-project/mnem/store"
 )
 
 // indexOf returns an index of a snapshot, which its cell's key tells from others of the kind: the open

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/view"
+	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/segment"
-	"github.com/mnem-project/mnem/store"
 )
 
 // writeKind makes the index of next from that of base, whose manifest is given, and remembers it. Its

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/mnem-project/mnem/community"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/view/community"
 	"github.com/mnem-project/mnem/ipld"
 )
 

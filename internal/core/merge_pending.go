@@ -9,12 +9,12 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/merge3"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/store"
 )
 
 // Conflict is one item that two sides changed so that they do not merge.

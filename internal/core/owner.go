@@ -3,7 +3,7 @@ package core
 import (
 	"path/filepath"
 
-	"github.com/mnem-project/mnem/store/pebble"
+	"github.com/mnem-project/mnem/internal/block/store/pebble"
 )
 
 // ErrStopped is wrapped by the errors of a repository that may not be written any more, since a

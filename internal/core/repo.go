@@ -12,20 +12,20 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/mnem-project/mnem/dense"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/index"
-	"github.com/mnem-project/mnem/internal/cache"
+	"github.com/mnem-project/mnem/internal/base/cache"
+	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/pebble"
+	"github.com/mnem-project/mnem/internal/block/store/postgres"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/view"
+	"github.com/mnem-project/mnem/internal/view/dense"
+	"github.com/mnem-project/mnem/internal/view/index"
+	"github.com/mnem-project/mnem/internal/view/links"
+	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/links"
-	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/segment"
-	"github.com/mnem-project/mnem/store"
-	"github.com/mnem-project/mnem/store/pebble"
-	"github.com/mnem-project/mnem/store/postgres"
 )
 
 // DirName is the directory of a repository inside the directory it belongs to.

@@ -15,11 +15,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/guard"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/outline"
@@ -27,9 +27,9 @@ import (
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/store"
 )
 
 var (

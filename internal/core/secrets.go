@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/guard"
+	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/prolly"
 )
 
 // wrote takes what looks like credentials in a record that the operation writes, but for what is in the one that

@@ -9,15 +9,15 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/guard"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store/mem"
 )
 
 // refusedAt fails the test unless an error refuses a credential at a place.

@@ -13,6 +13,8 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/merging"
@@ -20,8 +22,6 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
-	"github.com/mnem-project/mnem/store/mem"
 )
 
 // secret returns the secret whose seed is n in every byte.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // Trial returns a repository that begins as r is now and keeps all that is written to it in

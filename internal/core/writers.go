@@ -6,9 +6,9 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // writers lets the writers of this process in one at a time, in the order in which they ask. A commit

@@ -9,13 +9,13 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/pebble"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
-	"github.com/mnem-project/mnem/store"
-	"github.com/mnem-project/mnem/store/pebble"
 )
 
 // beginnings counts the commits that were begun.

@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/layout"
-	"github.com/mnem-project/mnem/operation"
-	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
 const (

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/retrieve"
 )
 

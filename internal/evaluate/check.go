@@ -11,8 +11,8 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/retrieve"
 )
 

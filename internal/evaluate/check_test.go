@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/internal/evaluate"
-	"github.com/mnem-project/mnem/memory"
+	"github.com/mnem-project/mnem/internal/memory"
 )
 
 // TestCheckGolden holds how the bundled questions come out, so that a change of check is seen.

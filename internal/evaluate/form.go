@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/ingest"
-	"github.com/mnem-project/mnem/ingest/chats"
-	"github.com/mnem-project/mnem/ingest/parse"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/ingest"
+	"github.com/mnem-project/mnem/internal/ingest/chats"
+	"github.com/mnem-project/mnem/internal/ingest/parse"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"

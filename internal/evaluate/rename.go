@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/history"
@@ -18,7 +19,6 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // TestExchangeOfRandomHistories makes histories with branches and merges and carries them over in

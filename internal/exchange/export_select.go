@@ -7,13 +7,13 @@ import (
 	"io"
 	"strings"
 
-	"github.com/mnem-project/mnem/car"
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/car"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // exportSelected writes the blocks that a selector reaches from a commit, in the order of its walk. What

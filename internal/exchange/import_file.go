@@ -10,11 +10,11 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/mnem-project/mnem/car"
+	"github.com/mnem-project/mnem/internal/block/car"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // AheadBytes is how much of a file is read ahead, if blocks are read in about its order.

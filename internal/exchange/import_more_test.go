@@ -11,16 +11,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mnem-project/mnem/car"
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/car"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // TestImportDoesNotTrustGarbage imports what goes on from a commit whose block lies in the store,

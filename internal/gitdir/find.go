@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/base/filestate"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/regular"
+	"github.com/mnem-project/mnem/internal/base/regular"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/regular"
+	"github.com/mnem-project/mnem/internal/base/regular"
 )
 
 const (

@@ -16,8 +16,8 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/gitdir"
 	"github.com/mnem-project/mnem/internal/gitrun"
-	"github.com/mnem-project/mnem/operation"
-	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/internal/verb/ops"
 )
 
 // WorkTree returns the git work tree that the memory in a directory follows: the one that the working directory is in,

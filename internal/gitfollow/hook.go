@@ -11,12 +11,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/base/filestate"
+	"github.com/mnem-project/mnem/internal/base/plain"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/gitdir"
-	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/text"
-	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/internal/verb/ops"
 )
 
 const (

@@ -6,14 +6,14 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/gitdir"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/internal/verb/ops"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/operation"
-	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/remote/byverb"
 )
 
 // Synced is what a sync with git did.

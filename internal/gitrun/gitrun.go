@@ -12,9 +12,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/plain"
+	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/internal/verb/ops"
 )
 
 const (

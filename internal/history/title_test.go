@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
-	"github.com/mnem-project/mnem/store/mem"
 )
 
 func TestTitles(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"runtime"
 
 	"github.com/mnem-project/mnem/commit"
-	"github.com/mnem-project/mnem/internal/filestate"
-	"github.com/mnem-project/mnem/internal/regular"
+	"github.com/mnem-project/mnem/internal/base/filestate"
+	"github.com/mnem-project/mnem/internal/base/regular"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/base/filestate"
 	"github.com/mnem-project/mnem/ipld"
 )
 

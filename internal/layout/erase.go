@@ -15,8 +15,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/filestate"
-	"github.com/mnem-project/mnem/internal/regular"
+	"github.com/mnem-project/mnem/internal/base/filestate"
+	"github.com/mnem-project/mnem/internal/base/regular"
 )
 
 const (

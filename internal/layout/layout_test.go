@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/base/filestate"
 	"github.com/mnem-project/mnem/internal/layout"
 )
 

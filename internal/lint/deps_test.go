@@ -15,6 +15,7 @@ const module = "github.com/mnem-project/mnem/"
 
 // A floor is a group of packages with one purpose. A package may import those of lower floors, and those that its own
 // floor lists before it.
+// In all tables below the name of an internal package is what follows internal/.
 type floor struct {
 	name, why string
 	rooms     string
@@ -22,135 +23,141 @@ type floor struct {
 
 // floors are all packages of the module, from the ground up. Test files are free, except if a comment says so.
 var floors = []floor{
-	{"base", "integer maths, texts, files and caches; nothing of a memory", "internal/tuning internal/cache " +
-		"internal/fixed internal/heap internal/parallel internal/pattern internal/pipe internal/queue internal/regular " +
-		"internal/filestate internal/filewatch internal/owner internal/vector internal/text internal/dates " +
-		"internal/intent internal/hashed internal/plain"},
+	{"base", "integer maths, texts, files and caches; nothing of a memory", "" +
+		"base/tuning base/cache base/fixed base/heap base/parallel base/pattern base/pipe base/queue base/regular " +
+		"base/filestate base/filewatch owner base/vector base/text base/dates base/intent base/hashed base/plain"},
 	{"ipld", "what a block is: CIDs, canonical bytes, limits", "ipld ipld/prime"},
-	{"records", "nodes, edges, marks, commits; texts that must not be written", "graph guard car store commit community"},
+	{"records", "nodes, edges, marks, commits; texts that must not be written", "" +
+		"graph guard block/car block/store commit view/community"},
 	{"models", "texts and vectors, never a repository", "model model/embed model/rerank model/rewrite"},
-	{"retrieve", "ranking, over interfaces of its own, so that it can be tested and replayed without a store", "retrieve"},
-	{"blocks", "ordered trees, and where blocks are kept", "prolly internal/layout store/mem store/pebble store/postgres " +
-		"store/storetest adjacency"},
-	{"segments", "forms of derived indexes, whatever a repository keeps of them", "segment index links dense distill"},
-	{"state", "a state, its batches and differences; the three-way merge; what is derived from it", "internal/state " +
-		"internal/merge3 internal/view"},
-	{"core", "open repositories: snapshots, transactions, refs", "internal/core"},
-	{"answers", "digests, retrieval from snapshots, recorded answers", "internal/outline internal/rank internal/session"},
-	{"history", "what happened, what is merged, what is kept sound, what is exchanged", "internal/history internal/merging " +
-		"internal/care internal/exchange"},
-	{"memories", "agents' verbs, files and conversations as nodes", "memory/compare memory/extract memory ingest/parse " +
-		"ingest/chats ingest capture"},
-	{"remotes", "histories between repositories: refs and packs", "remote/s3 remote/s3/s3test remote"},
-	{"verbs", "what can be asked from outside, by whom, and the table of it", "operation policy ops"},
-	{"carriers", "verbs on whatever they are asked, and what is beside a repository on this machine", "internal/accesses " +
-		"internal/keyring peers remote/byverb internal/gitdir internal/gitrun internal/gitfollow remote/place remote/server " +
-		"remote/mirror remote/trade internal/clients internal/hooks internal/integrate"},
+	{"retrieve", "ranking, over interfaces of its own, so that it can be tested and replayed without a store", "" +
+		"retrieve"},
+	{"blocks", "ordered trees, and where blocks are kept", "" +
+		"block/prolly layout block/store/mem block/store/pebble block/store/postgres block/store/storetest " +
+		"adjacency"},
+	{"segments", "forms of derived indexes, whatever a repository keeps of them", "" +
+		"view/segment view/index view/links view/dense view/distill"},
+	{"state", "a state, its batches and differences; the three-way merge; what is derived from it", "state merge3 view"},
+	{"core", "open repositories: snapshots, transactions, refs", "core"},
+	{"answers", "digests, retrieval from snapshots, recorded answers", "outline rank session"},
+	{"history", "what happened, what is merged, what is kept sound, what is exchanged", "history merging care exchange"},
+	{"memories", "agents' verbs, files and conversations as nodes", "" +
+		"memory/compare memory/extract memory ingest/parse ingest/chats ingest agent/capture"},
+	{"remotes", "histories between repositories: refs and packs", "" +
+		"exchange/remote/s3 exchange/remote/s3/s3test exchange/remote"},
+	{"verbs", "what can be asked from outside, by whom, and the table of it", "verb/operation verb/policy verb/ops"},
+	{"carriers", "verbs on whatever they are asked, and what is beside a repository on this machine", "" +
+		"verb/accesses keyring verb/peers exchange/remote/byverb gitdir gitrun gitfollow exchange/remote/place " +
+		"exchange/remote/server exchange/remote/mirror exchange/remote/trade agent/clients agent/hooks " +
+		"agent/integrate"},
 	{"library", "what other programs import", "repo"},
-	{"doors", "bytes into requests, answers into bytes", "web mcp serve internal/shelf internal/settings " +
-		"internal/show testdata/demo internal/cli"},
-	{"measuring", "programs and packages that measure", "internal/evaluate internal/synth internal/bench"},
+	{"doors", "bytes into requests, answers into bytes", "" +
+		"web door/mcp door/serve door/shelf door/settings door/show testdata/demo door/cli"},
+	{"measuring", "programs and packages that measure", "evaluate synth bench"},
 	{"programs", "", "cmd/mnem cmd/mnem-bench"},
-	{"tests", "what tests share; tests of the whole from outside", "internal/cases internal/testkit/effort " +
-		"internal/testkit/differ internal/testkit/longer internal/testkit/o200k internal/testkit/pgserver " +
-		"internal/testkit/ramdir internal/testkit internal/testkit/repofiles internal/testkit/repokit " +
-		"internal/testkit/program internal/text/gen internal/e2e internal/sharing internal/lint internal/lint/house spec"},
+	{"tests", "what tests share; tests of the whole from outside", "" +
+		"cases testkit/effort testkit/differ testkit/longer testkit/o200k testkit/pgserver testkit/ramdir testkit " +
+		"testkit/repofiles testkit/repokit testkit/program base/text/gen e2e sharing lint lint/house spec"},
 }
 
 // alone are packages that may import less than what is below them: a door never sees a repository, what ranks never
 // sees a store, and leaves import nothing of ours.
 var alone = map[string]string{
-	"retrieve":                   "ipld graph community internal/dates internal/fixed internal/heap internal/intent internal/text internal/tuning",
-	"community":                  "ipld graph",
-	"guard":                      "ipld graph",
-	"operation":                  "",
-	"web":                        "",
-	"mcp":                        "guard operation internal/text",
-	"serve":                      "guard operation web internal/text",
-	"model":                      "",
-	"policy":                     "ipld internal/core internal/state internal/regular",
-	"remote/s3":                  "",
-	"cmd/mnem":                   "internal/cli",
-	"ingest/parse":               "internal/pattern internal/text",
-	"ingest/chats":               "internal/pattern",
-	"store":                      "ipld",
-	"prolly":                     "ipld store internal/cache",
-	"commit":                     "ipld graph store",
-	"adjacency":                  "ipld graph prolly store",
-	"segment":                    "ipld graph store internal/cache",
-	"index":                      "ipld graph store segment internal/fixed internal/heap internal/parallel internal/text",
-	"dense":                      "ipld graph store prolly segment index internal/fixed internal/heap",
-	"links":                      "ipld graph store segment",
-	"distill":                    "ipld graph prolly store internal/fixed internal/hashed internal/text",
-	"store/mem":                  "ipld store",
-	"store/pebble":               "ipld store internal/queue",
-	"store/postgres":             "ipld store internal/cache",
-	"store/storetest":            "ipld store",
-	"car":                        "ipld",
-	"graph":                      "ipld internal/vector",
-	"ipld":                       "",
-	"model/embed":                "internal/hashed internal/text internal/vector model internal/regular",
-	"model/rerank":               "model",
-	"model/rewrite":              "model",
-	"memory/compare":             "internal/dates internal/fixed internal/text",
-	"memory/extract":             "internal/dates internal/fixed internal/text",
-	"internal/layout":            "internal/filestate internal/regular",
-	"internal/accesses":          "graph store ops internal/filestate",
-	"internal/keyring":           "ipld graph commit internal/filestate internal/regular",
-	"internal/clients":           "internal/filestate internal/pattern internal/regular",
-	"internal/gitdir":            "graph internal/filestate ipld internal/regular",
-	"internal/dates":             "internal/text",
-	"internal/intent":            "internal/text",
-	"internal/hashed":            "internal/fixed internal/text internal/vector",
-	"internal/plain":             "internal/text",
-	"internal/filestate":         "internal/regular",
-	"internal/owner":             "internal/regular",
-	"internal/text/gen":          "internal/text",
-	"internal/testkit/program":   "internal/cli internal/testkit/ramdir",
-	"internal/testkit/repofiles": "internal/layout ipld store/pebble",
-	"ipld/prime":                 "ipld",
-	"cmd/mnem-bench":             "internal/bench internal/cli",
-	"remote/s3/s3test":           "",
-	"internal/fixed":             "",
-	"internal/cases":             "",
-	"internal/heap":              "",
-	"internal/cache":             "",
-	"internal/parallel":          "",
-	"internal/regular":           "",
-	"internal/pattern":           "",
-	"internal/text":              "",
-	"internal/vector":            "",
-	"internal/tuning":            "",
-	"internal/queue":             "",
-	"internal/pipe":              "",
-	"internal/testkit/effort":    "",
-	"internal/testkit/differ":    "",
-	"internal/testkit/longer":    "",
-	"internal/testkit/o200k":     "",
-	"internal/testkit/ramdir":    "",
-	"internal/testkit/pgserver":  "",
-	"internal/sharing":           "",
-	"internal/filewatch":         "",
-	"internal/e2e":               "",
-	"internal/lint":              "",
-	"spec":                       "",
+	"retrieve":                  "ipld graph view/community base/dates base/fixed base/heap base/intent base/text base/tuning",
+	"view/community":            "ipld graph",
+	"guard":                     "ipld graph",
+	"verb/operation":            "",
+	"web":                       "",
+	"door/mcp":                  "guard verb/operation base/text",
+	"door/serve":                "guard verb/operation web base/text",
+	"model":                     "",
+	"verb/policy":               "ipld core state base/regular",
+	"exchange/remote/s3":        "",
+	"cmd/mnem":                  "door/cli",
+	"ingest/parse":              "base/pattern base/text",
+	"ingest/chats":              "base/pattern",
+	"block/store":               "ipld",
+	"block/prolly":              "ipld block/store base/cache",
+	"commit":                    "ipld graph block/store",
+	"adjacency":                 "ipld graph block/prolly block/store",
+	"view/segment":              "ipld graph block/store base/cache",
+	"view/index":                "ipld graph block/store view/segment base/fixed base/heap base/parallel base/text",
+	"view/dense":                "ipld graph block/store block/prolly view/segment view/index base/fixed base/heap",
+	"view/links":                "ipld graph block/store view/segment",
+	"view/distill":              "ipld graph block/prolly block/store base/fixed base/hashed base/text",
+	"block/store/mem":           "ipld block/store",
+	"block/store/pebble":        "ipld block/store base/queue",
+	"block/store/postgres":      "ipld block/store base/cache",
+	"block/store/storetest":     "ipld block/store",
+	"block/car":                 "ipld",
+	"graph":                     "ipld base/vector",
+	"ipld":                      "",
+	"model/embed":               "base/hashed base/text base/vector model base/regular",
+	"model/rerank":              "model",
+	"model/rewrite":             "model",
+	"memory/compare":            "base/dates base/fixed base/text",
+	"memory/extract":            "base/dates base/fixed base/text",
+	"layout":                    "base/filestate base/regular",
+	"verb/accesses":             "graph block/store verb/ops base/filestate",
+	"keyring":                   "ipld graph commit base/filestate base/regular",
+	"agent/clients":             "base/filestate base/pattern base/regular",
+	"gitdir":                    "graph base/filestate ipld base/regular",
+	"base/dates":                "base/text",
+	"base/intent":               "base/text",
+	"base/hashed":               "base/fixed base/text base/vector",
+	"base/plain":                "base/text",
+	"base/filestate":            "base/regular",
+	"owner":                     "base/regular",
+	"base/text/gen":             "base/text",
+	"testkit/program":           "door/cli testkit/ramdir",
+	"testkit/repofiles":         "layout ipld block/store/pebble",
+	"ipld/prime":                "ipld",
+	"cmd/mnem-bench":            "bench door/cli",
+	"exchange/remote/s3/s3test": "",
+	"base/fixed":                "",
+	"cases":                     "",
+	"base/heap":                 "",
+	"base/cache":                "",
+	"base/parallel":             "",
+	"base/regular":              "",
+	"base/pattern":              "",
+	"base/text":                 "",
+	"base/vector":               "",
+	"base/tuning":               "",
+	"base/queue":                "",
+	"base/pipe":                 "",
+	"testkit/effort":            "",
+	"testkit/differ":            "",
+	"testkit/longer":            "",
+	"testkit/o200k":             "",
+	"testkit/ramdir":            "",
+	"testkit/pgserver":          "",
+	"sharing":                   "",
+	"base/filewatch":            "",
+	"e2e":                       "",
+	"lint":                      "",
+	"spec":                      "",
 }
 
 // few are packages that only some others may import: stores are opened in one place, and what a measurement puts in the
 // place of constants reaches no other request. "" is for none.
 var few = map[string]string{
-	"internal/tuning": "retrieve internal/evaluate",
-	"store/pebble":    "internal/core internal/testkit/repofiles internal/testkit/repokit",
-	"store/postgres":  "internal/core internal/testkit/repokit",
-	"internal/cli":    "cmd/mnem cmd/mnem-bench internal/bench internal/testkit/program",
-	"internal/show":   "internal/cli internal/bench",
-	"repo":            "",
+	"base/tuning":          "retrieve evaluate",
+	"block/store/pebble":   "core testkit/repofiles testkit/repokit",
+	"block/store/postgres": "core testkit/repokit",
+	"door/cli":             "cmd/mnem cmd/mnem-bench bench testkit/program",
+	"door/show":            "door/cli bench",
+	"repo":                 "",
 }
 
 type listed struct {
 	ImportPath string
 	Imports    []string
 	GoFiles    []string
+}
+
+func room(importPath string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(importPath, module), "internal/")
 }
 
 func packages(t *testing.T) []listed {
@@ -192,7 +199,7 @@ func TestImportsPointDownward(t *testing.T) {
 	}
 	found := map[string]bool{}
 	for _, p := range packages(t) {
-		name := strings.TrimPrefix(p.ImportPath, module)
+		name := room(p.ImportPath)
 		at, known := place[name]
 		if !known {
 			t.Errorf("%s is on no floor: add it to one", name)
@@ -201,7 +208,7 @@ func TestImportsPointDownward(t *testing.T) {
 		found[name] = true
 		list, limited := alone[name]
 		for _, imp := range p.Imports {
-			ours, ok := strings.CutPrefix(imp, module)
+			ours, ok := room(imp), strings.HasPrefix(imp, module)
 			switch below, known := place[ours]; {
 			case !ok:
 			case !known || below >= at:
@@ -257,23 +264,23 @@ func TestConformanceIsApart(t *testing.T) {
 // TestHeavyImportsStayInTheirRooms keeps what is slow to start or replaceable behind one door.
 func TestHeavyImportsStayInTheirRooms(t *testing.T) {
 	doors := map[string][]string{
-		"github.com/cockroachdb/pebble/v2": {"store/pebble", "internal/core", "internal/testkit", "internal/testkit/repokit"},
+		"github.com/cockroachdb/pebble/v2": {"block/store/pebble", "core", "testkit", "testkit/repokit"},
 		"github.com/ipld/go-ipld-prime":    {"ipld/prime"},
 		"github.com/ipfs/go-cid":           {"ipld/prime"},
-		"github.com/spf13/cobra":           {"internal/cli", "internal/bench"},
-		"github.com/tiktoken-go/tokenizer": {"internal/testkit/o200k"},
-		"github.com/BurntSushi/toml":       {"internal/clients"},
-		"github.com/tailscale/hujson":      {"internal/clients"},
-		"github.com/fsnotify/fsnotify":     {"internal/filewatch"},
-		"golang.org/x/net":                 {"ingest/parse"},           // the tokenizer of HTML; no tree is made
-		"github.com/klauspost/compress":    {"serve", "remote/server"}, // packs on their way
-		"github.com/prometheus":            {"serve"},
-		"github.com/jackc/pgx/v5":          {"store/postgres"}, // of it the protocol alone, pgconn
+		"github.com/spf13/cobra":           {"door/cli", "bench"},
+		"github.com/tiktoken-go/tokenizer": {"testkit/o200k"},
+		"github.com/BurntSushi/toml":       {"agent/clients"},
+		"github.com/tailscale/hujson":      {"agent/clients"},
+		"github.com/fsnotify/fsnotify":     {"base/filewatch"},
+		"golang.org/x/net":                 {"ingest/parse"},                         // the tokenizer of HTML; no tree is made
+		"github.com/klauspost/compress":    {"door/serve", "exchange/remote/server"}, // packs on their way
+		"github.com/prometheus":            {"door/serve"},
+		"github.com/jackc/pgx/v5":          {"block/store/postgres"}, // of it the protocol alone, pgconn
 		// The protocol library brings OAuth and gob with it.
-		"github.com/modelcontextprotocol/go-sdk": {"mcp"},
+		"github.com/modelcontextprotocol/go-sdk": {"door/mcp"},
 	}
 	for _, p := range packages(t) {
-		name := strings.TrimPrefix(p.ImportPath, module)
+		name := room(p.ImportPath)
 		for _, imp := range p.Imports {
 			for prefix, rooms := range doors {
 				in := imp == prefix || strings.HasPrefix(imp, prefix+"/")

@@ -13,26 +13,26 @@ var opening = map[string]bool{
 
 // mayOpen are files and directories that may call them, with the reason. Others open with internal/regular.
 var mayOpen = map[string]string{
-	"internal/regular/":      "the one place",
-	"internal/testkit/":      "tests alone",
-	"internal/cases/":        "tests alone",
-	"internal/text/gen/":     "a generator, for files of this module",
-	"internal/lint/house/":   "a program for files of this module",
-	"web/build/":             "a generator, for files of this module",
-	"conformance/":           "a program for files of this module",
-	"internal/bench/":        "a program of its own, which holds no memory of a user",
-	"store/pebble/":          "files of the store, which it makes",
-	"internal/queue/":        "a file of the store's lock",
-	"internal/filestate/":    "locks, directories and new files of its own, made exclusively",
-	"internal/owner/":        "a new file of its own, made exclusively",
-	"remote/transfer.go":     "a file of its own, of what came so far",
-	"serve/upload.go":        "files of its own, under random names",
-	"capture/spool.go":       "its own directory, to sync it",
-	"capture/told.go":        "opened with regular.NoWait",
-	"internal/cli/stdin.go":  "descriptors, opened with regular.NoWait",
-	"internal/cli/export.go": "an output, opened with regular.NoWait",
-	"internal/cli/view.go":   "a new file of its own",
-	"internal/cli/demo.go":   "new files, in a directory that is empty",
+	"internal/base/regular/":               "the one place",
+	"internal/testkit/":                    "tests alone",
+	"internal/cases/":                      "tests alone",
+	"internal/base/text/gen/":              "a generator, for files of this module",
+	"internal/lint/house/":                 "a program for files of this module",
+	"web/build/":                           "a generator, for files of this module",
+	"conformance/":                         "a program for files of this module",
+	"internal/bench/":                      "a program of its own, which holds no memory of a user",
+	"internal/block/store/pebble/":         "files of the store, which it makes",
+	"internal/base/queue/":                 "a file of the store's lock",
+	"internal/base/filestate/":             "locks, directories and new files of its own, made exclusively",
+	"internal/owner/":                      "a new file of its own, made exclusively",
+	"internal/exchange/remote/transfer.go": "a file of its own, of what came so far",
+	"internal/door/serve/upload.go":        "files of its own, under random names",
+	"internal/agent/capture/spool.go":      "its own directory, to sync it",
+	"internal/agent/capture/told.go":       "opened with regular.NoWait",
+	"internal/door/cli/stdin.go":           "descriptors, opened with regular.NoWait",
+	"internal/door/cli/export.go":          "an output, opened with regular.NoWait",
+	"internal/door/cli/view.go":            "a new file of its own",
+	"internal/door/cli/demo.go":            "new files, in a directory that is empty",
 }
 
 // TestPathsOfUsersAreOpenedWithoutWaiting finds calls that could wait for another program, and exceptions that none needs.
@@ -57,7 +57,7 @@ func TestPathsOfUsersAreOpenedWithoutWaiting(t *testing.T) {
 					return true
 				}
 			}
-			t.Errorf("%s: %s.%s waits for the other end of a named pipe: open with internal/regular", s.fset.Position(sel.Pos()),
+			t.Errorf("%s: %s.%s waits for the other end of a named pipe: open with internal/base/regular", s.fset.Position(sel.Pos()),
 				pkg.Name, sel.Sel.Name)
 			return true
 		})

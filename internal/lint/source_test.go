@@ -21,9 +21,9 @@ const (
 
 // plumbing is where the clock, randomness, the environment and inexact functions are out of reach.
 var plumbing = []string{
-	"ipld", "car", "graph", "guard", "prolly", "commit", "adjacency", "store", "index", "retrieve", "repo",
-	"community", "segment", "dense", "links", "memory", "ingest", "internal/cache", "internal/dates", "internal/fixed", "internal/heap",
-	"internal/parallel", "internal/text",
+	"ipld", "internal/block/car", "graph", "internal/guard", "internal/block/prolly", "commit", "adjacency", "internal/block/store", "internal/view/index", "retrieve", "repo",
+	"internal/view/community", "internal/view/segment", "internal/view/dense", "internal/view/links", "internal/memory", "internal/ingest", "internal/base/cache", "internal/base/dates", "internal/base/fixed", "internal/base/heap",
+	"internal/base/parallel", "internal/base/text",
 }
 
 // banned are calls whose result differs between machines, runs or Go releases.
@@ -116,7 +116,7 @@ func TestPlumbingIsPure(t *testing.T) {
 				t.Errorf("%s imports %s: randomness is passed in", s.path, imp.Path.Value)
 			}
 			if imp.Path.Value == `"unicode"` {
-				t.Errorf("%s imports unicode, whose tables change with releases of Go: internal/text has its own", s.path)
+				t.Errorf("%s imports unicode, whose tables change with releases of Go: internal/base/text has its own", s.path)
 			}
 		}
 		ast.Inspect(s.file, func(n ast.Node) bool {
@@ -137,7 +137,7 @@ func TestPlumbingIsPure(t *testing.T) {
 }
 
 func isPlumbing(path string) bool {
-	if strings.HasPrefix(path, "internal/text/gen/") || strings.HasPrefix(path, "store/storetest/") {
+	if strings.HasPrefix(path, "internal/base/text/gen/") || strings.HasPrefix(path, "internal/block/store/storetest/") {
 		return false
 	}
 	for _, dir := range plumbing {

@@ -7,7 +7,7 @@ import (
 )
 
 // TestNothingIsCompiledAtStart keeps what every process would pay for out of the variables of packages: a regular
-// expression there is compiled before main runs, internal/pattern compiles it when it is used.
+// expression there is compiled before main runs, internal/base/pattern compiles it when it is used.
 func TestNothingIsCompiledAtStart(t *testing.T) {
 	for _, s := range sources(t) {
 		if strings.HasSuffix(s.path, "_test.go") || strings.HasPrefix(s.path, "conformance/") {
@@ -25,7 +25,7 @@ func TestNothingIsCompiledAtStart(t *testing.T) {
 					return !later
 				}
 				if sel, ok := call.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "MustCompile" {
-					t.Errorf("%s: use internal/pattern", s.fset.Position(call.Pos()))
+					t.Errorf("%s: use internal/base/pattern", s.fset.Position(call.Pos()))
 				}
 				return true
 			})

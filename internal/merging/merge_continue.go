@@ -8,10 +8,10 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/prolly"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/merge3"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/prolly"
 )
 
 // Choice says how a conflict is resolved: by a version, or by change lines about the item, which

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/merging"
@@ -15,7 +16,6 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // TestMergeLaws checks what every merge must keep on random states of one base: merging the base

@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
-	"github.com/mnem-project/mnem/store"
 )
 
 // whole are nodes with edges, marks and an embedding.

@@ -8,13 +8,13 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/adjacency"
-	"github.com/mnem-project/mnem/community"
-	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/view/community"
+	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // CommunitiesKey is the key of the cell that says which derived block has the communities of an

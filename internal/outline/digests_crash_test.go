@@ -8,13 +8,13 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/outline"
 	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
 )
 

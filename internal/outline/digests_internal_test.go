@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mnem-project/mnem/distill"
-	"github.com/mnem-project/mnem/guard"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/outline"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/store"
-	"github.com/mnem-project/mnem/store/mem"
+	"github.com/mnem-project/mnem/internal/view/distill"
 )
 
 // TestDigestsOfOtherRules: digests that were made by other rules of the guard are made anew, and the old ones are

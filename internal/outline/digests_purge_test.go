@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
@@ -14,10 +16,8 @@ import (
 	"github.com/mnem-project/mnem/internal/outline"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/prolly"
-	"github.com/mnem-project/mnem/store"
-	"github.com/mnem-project/mnem/store/mem"
 )
 
 // forgeText puts a text, made by change from one that the current commit has, into a commit on main.

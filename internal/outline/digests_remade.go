@@ -4,11 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 
-	"github.com/mnem-project/mnem/distill"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // RemadeDigests tells what the digests of past graphs are made from. What is not kept is made, each from the one

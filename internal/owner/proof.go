@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/regular"
+	"github.com/mnem-project/mnem/internal/base/regular"
 )
 
 // ErrElsewhere is returned by Dial when the process that listens holds another directory: a copy of

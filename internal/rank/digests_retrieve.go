@@ -3,10 +3,10 @@ package rank
 import (
 	"context"
 
-	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/outline"
-	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/retrieve"
 )
 

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/guard"
-	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/internal/view/index"
 	"github.com/mnem-project/mnem/retrieve"
 )
 

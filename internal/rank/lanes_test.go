@@ -12,15 +12,15 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
-	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/store/mem"
 )
 
 // laneModel is what a test knows of a memory at one commit.

@@ -4,11 +4,11 @@ import (
 	"context"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/cache"
+	"github.com/mnem-project/mnem/internal/base/cache"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/store"
 )
 
 // keptNodes reads the blocks of nodes through a cache.

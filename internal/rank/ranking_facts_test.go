@@ -8,15 +8,15 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/cases"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/outline"
+	"github.com/mnem-project/mnem/internal/view/distill"
+	"github.com/mnem-project/mnem/internal/view/index"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/store/mem"
 )
 
 // goldenFacts are the files of goldens that are no requests: what a memory is to a ranking, and what profiles make of

@@ -8,13 +8,13 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/view"
+	"github.com/mnem-project/mnem/internal/view/index"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/store"
 )
 
 // Retrieve answers a request from the snapshot, which must be of a commit. The same commit and

@@ -8,7 +8,7 @@ import (
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/links"
+	"github.com/mnem-project/mnem/internal/view/links"
 	"github.com/mnem-project/mnem/retrieve"
 )
 

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/store"
 )
 
 // Excluding returns the request with the names of excluded nodes resolved. A whole id stands for

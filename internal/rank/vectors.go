@@ -6,10 +6,10 @@ import (
 	"crypto/sha256"
 	"fmt"
 
-	"github.com/mnem-project/mnem/dense"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/internal/view"
+	"github.com/mnem-project/mnem/internal/view/dense"
+	"github.com/mnem-project/mnem/internal/view/index"
 	"github.com/mnem-project/mnem/retrieve"
 )
 

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/index"
-	"github.com/mnem-project/mnem/internal/cache"
+	"github.com/mnem-project/mnem/internal/base/cache"
 	"github.com/mnem-project/mnem/internal/view"
+	"github.com/mnem-project/mnem/internal/view/index"
 )
 
 func setOf(model string, bytes int) *view.VectorSet {

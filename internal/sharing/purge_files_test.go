@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/exchange/remote/s3/s3test"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/repofiles"
-	"github.com/mnem-project/mnem/remote/s3/s3test"
 )
 
 // The key of nobody's account, in parts so that no scanner takes it for a real one.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/exchange/remote/s3/s3test"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
-	"github.com/mnem-project/mnem/remote/s3/s3test"
 )
 
 const bucketObject = "team/memory"

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 	"github.com/mnem-project/mnem/internal/testkit/repofiles"

@@ -8,8 +8,8 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/prolly"
-	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/block/store"
 )
 
 // CircleError is returned where nodes would be superseded by each other in a circle, or one by itself:

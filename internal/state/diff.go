@@ -6,9 +6,9 @@ import (
 	"iter"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/prolly"
-	"github.com/mnem-project/mnem/store"
 )
 
 // ChangeKind tells how an item differs between two states.

@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/view/index"
 	"github.com/mnem-project/mnem/ipld"
 )
 

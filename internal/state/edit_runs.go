@@ -8,8 +8,8 @@ import (
 	"sort"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/heap"
-	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/internal/base/heap"
+	"github.com/mnem-project/mnem/internal/block/prolly"
 )
 
 // editRuns are edits that a table has no more: each run has those of one table, in key order, as an edit

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/internal/block/prolly"
 )
 
 // EditTable maps keys to values that are not in a tree yet, or to nothing: a removal. A batch of a

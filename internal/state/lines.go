@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/parallel"
+	"github.com/mnem-project/mnem/internal/base/parallel"
 )
 
 const (

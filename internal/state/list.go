@@ -5,11 +5,11 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/commit"
-	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/prolly"
-	"github.com/mnem-project/mnem/store"
 )
 
 // NodeEntry is one node of a snapshot and the CID of its record.

@@ -6,8 +6,8 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/mnem-project/mnem/internal/block/prolly"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/prolly"
 )
 
 // overlay is a tree with edits not yet written: reads see the edits, Flush writes them all at

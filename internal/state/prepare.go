@@ -5,10 +5,10 @@ import (
 	"iter"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/guard"
-	"github.com/mnem-project/mnem/internal/parallel"
+	"github.com/mnem-project/mnem/internal/base/parallel"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 const (

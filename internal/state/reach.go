@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/commit"
-	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/internal/block/store"
 )
 
 // StageLimit is how many bytes of new blocks a transaction keeps before it writes them, not

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/guard"
-	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/guard"
 )
 
 // ErrSecret marks errors about what looks like a credential in what was to be written.

@@ -8,9 +8,9 @@ import (
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/prolly"
-	"github.com/mnem-project/mnem/store"
 )
 
 // State is one state of the memory: the trees of a graph, its embeddings, and the retrieval

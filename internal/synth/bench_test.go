@@ -8,8 +8,8 @@ import (
 
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/rank"
-	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/retrieve"
 )
 

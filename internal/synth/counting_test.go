@@ -5,8 +5,8 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // work is what was read from a store and written to it. Bytes are those of the blocks: what the

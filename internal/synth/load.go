@@ -6,8 +6,8 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/memory"
 )
 
 // loadBatch is how many facts Load remembers at once.

@@ -10,17 +10,17 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
-	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/store"
-	"github.com/mnem-project/mnem/store/mem"
 )
 
 // slackOfAllocations is by how many parts of a hundred allocations may differ: maps grow by a random seed.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"sync"
 
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
 )
 
 // Tamper is a store that answers Get and Iterate as a lying disk would: Lie, where it is given, is

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/mnem-project/mnem/dense"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/view/dense"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/prolly"
-	"github.com/mnem-project/mnem/store"
 )
 
 // denseKey is the key of the cell that says which derived block has the index of the dense vectors

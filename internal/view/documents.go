@@ -7,11 +7,11 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/index"
-	"github.com/mnem-project/mnem/internal/parallel"
+	"github.com/mnem-project/mnem/internal/base/parallel"
+	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/prolly"
-	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/internal/view/index"
 )
 
 const (

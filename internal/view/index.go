@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/view/index"
 	"github.com/mnem-project/mnem/ipld"
 )
 

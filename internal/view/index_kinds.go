@@ -4,16 +4,16 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/mnem-project/mnem/dense"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/view/dense"
+	"github.com/mnem-project/mnem/internal/view/index"
+	"github.com/mnem-project/mnem/internal/view/links"
+	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/links"
-	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/segment"
-	"github.com/mnem-project/mnem/store"
 )
 
 // IndexKind is one of the indexes beside a graph: of its texts, its links or its dense vectors. A cell

@@ -5,10 +5,10 @@ import (
 	"hash/maphash"
 
 	"github.com/mnem-project/mnem/adjacency"
-	"github.com/mnem-project/mnem/dense"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/view/dense"
+	"github.com/mnem-project/mnem/internal/view/index"
 	"github.com/mnem-project/mnem/ipld"
 )
 

@@ -9,10 +9,10 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/prolly"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/view/links"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/links"
-	"github.com/mnem-project/mnem/prolly"
 )
 
 // LinksOf returns what the index of a state's links is a function of.

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/segment"
-	"github.com/mnem-project/mnem/store"
 )
 
 // Merges makes the merges of segments that commits leave for later, one at a time, whichever index

@@ -10,12 +10,12 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/index"
-	"github.com/mnem-project/mnem/internal/cache"
+	"github.com/mnem-project/mnem/internal/base/cache"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/view/index"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/store"
 )
 
 // VectorsOf names the sparse vectors of one model in one tree of embeddings.

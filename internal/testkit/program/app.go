@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/door/cli"
 )
 
 // In returns circumstances in a directory.

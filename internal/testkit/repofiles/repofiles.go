@@ -17,9 +17,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/block/store/pebble"
 	"github.com/mnem-project/mnem/internal/layout"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store/pebble"
 )
 
 // Unknown returns the files below a .mnem that the table of package layout does not name.

@@ -3,9 +3,9 @@ package repokit
 import (
 	"context"
 
-	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/outline"
+	"github.com/mnem-project/mnem/internal/view/distill"
 )
 
 // TextFor returns a text by model m for a digest.

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/store/mem"
 )
 
 // OverMem returns a repository in memory and its store. It is checked and closed at the end of the test.

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/prolly"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/prolly"
 )
 
 // Recut gives a node content of one chunk list over text, which claims a size.

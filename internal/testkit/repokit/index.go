@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/block/store/pebble"
 	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/store/pebble"
 )
 
 // OnStore works on the store of a closed repository.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/block/store/pebble"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
@@ -18,7 +19,6 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/store/pebble"
 )
 
 // The texts of the node to be purged: what must not be left anywhere.

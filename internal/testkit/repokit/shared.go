@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/block/store/postgres"
 	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/store"
-	"github.com/mnem-project/mnem/store/mem"
-	"github.com/mnem-project/mnem/store/postgres"
 )
 
 const (

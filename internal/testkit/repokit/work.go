@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/block/store/storetest"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
-	"github.com/mnem-project/mnem/store/mem"
-	"github.com/mnem-project/mnem/store/storetest"
 )
 
 // counted is a store that counts the blocks it reads and writes, those of Commit included.

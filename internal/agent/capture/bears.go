@@ -1,0 +1,79 @@
+package capture
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// enough is what the words that a prompt shares with a memory must be worth for the memory to bear on it: one rare
+// word, or two that are not common.
+const enough = 2
+
+// Words are the terms of a prompt and what each is worth.
+type Words map[string]int
+
+// WordsOf divides a prompt into terms, as an index does.
+func WordsOf(prompt string) (Words, error) {
+	a, err := text.New(retrieve.Language)
+	if err != nil {
+		return nil, err
+	}
+	w := Words{}
+	start, class := 0, text.KindOther
+	end := func(at int) {
+		if class != text.KindOther {
+			w.add(a, prompt[start:at], class)
+		}
+	}
+	text.EachFolded(prompt, func(at, _ int, kind text.Kind, _ string) bool {
+		if kind != class {
+			end(at)
+			start, class = at, kind
+		}
+		return true
+	})
+	end(len(prompt))
+	return w, nil
+}
+
+func (w Words) add(a *text.Analyzer, word string, kind text.Kind) {
+	worth := worthOf(word, kind)
+	a.Each(word, func(term string) bool {
+		if had, ok := w[term]; !ok || worth < had {
+			w[strings.Clone(term)] = worth
+		}
+		return true
+	})
+}
+
+func worthOf(word string, kind text.Kind) int {
+	n := utf8.RuneCountInString(word)
+	switch {
+	case kind == text.KindSingle: // its terms are parts of words
+		return 1
+	case kind == text.KindDigit && n < 3:
+		return 1
+	case n < 2:
+		return 0
+	}
+	switch commonnessOf(strings.ToLower(word)) {
+	case common:
+		return 0
+	case known:
+		return 1
+	default:
+		return 2
+	}
+}
+
+// Bear reports whether a memory that has some of the terms bears on the prompt.
+func (w Words) Bear(terms []string) bool {
+	sum := 0
+	for _, term := range terms {
+		sum += w[term]
+	}
+	return sum >= enough
+}

@@ -1,0 +1,87 @@
+package capture_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/agent/capture"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/ingest"
+	"github.com/mnem-project/mnem/internal/state"
+)
+
+func line(n int, text string) string {
+	return fmt.Sprintf(`{"type":"user","uuid":"u%d","sessionId":"s","message":{"content":%q}}`+"\n", n, text)
+}
+
+// TestDrain takes in a transcript as it grows, is given again, is rewritten and leaves its directory.
+func TestDrain(t *testing.T) {
+	by := state.Stamp{Author: "ada", Time: 1_700_000_000_000_000, Command: []string{"drain"}}
+	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, dir := t.TempDir(), t.TempDir()
+	file := filepath.Join(home, "s.jsonl")
+	call := &capture.Call{Host: capture.ClaudeCode, Event: capture.Stop, Session: "s", Transcript: file}
+	note := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		e, err := capture.EntryOf(call, home)
+		if err == nil {
+			err = capture.Note(t.Context(), dir, e, true)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	drain := func(turns int) {
+		t.Helper()
+		d, err := capture.Drain(t.Context(), r, capture.DrainOptions{
+			Dir:    dir,
+			Redact: &ingest.Redactor{Key: func() ([]byte, error) { return []byte("k"), nil }},
+			Commit: core.CommitOptions{Stamp: by},
+		})
+		if err != nil || d.Turns != turns || (d.Commit != nil) != (turns > 0) || capture.Pending(dir) {
+			t.Fatalf("%+v, %v, pending %v, want %d turns", d, err, capture.Pending(dir), turns)
+		}
+	}
+	key := "ghp_" + strings.Repeat("a1B2c3D4", 4) + "abcd"
+	one, two := line(1, "We deploy to Oslo."), line(2, "The token is "+key)
+	note(one)
+	drain(1)
+	note(one)
+	drain(0)
+	note(one + two)
+	drain(1)
+	note(line(3, "A new beginning, much longer than all that was in the file before it was rewritten, "+
+		"so that its length says nothing about it; and more of the same to be sure."))
+	drain(1)
+	note(one)
+	drain(0)
+	s, err := r.Snapshot(t.Context(), "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[int]string{1: "We deploy to Oslo.", 3: "A new beginning"} {
+		node, _, err := s.Node(t.Context(), graph.NodeID(fmt.Sprintf("turn/claude-code/u%d", n)))
+		if err != nil || !strings.HasPrefix(node.Summary, want) {
+			t.Errorf("turn %d: %+v, %v", n, node, err)
+		}
+	}
+	node, _, err := s.Node(t.Context(), graph.NodeID("turn/claude-code/u2"))
+	if err != nil || strings.Contains(node.Summary, key) {
+		t.Errorf("a credential is kept: %+v, %v", node, err)
+	}
+	if _, err := capture.EntryOf(call, dir); err == nil {
+		t.Error("a transcript outside of the directories is taken")
+	}
+}

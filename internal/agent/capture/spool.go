@@ -1,0 +1,340 @@
+package capture
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/base/filestate"
+)
+
+const (
+	// SpoolDir is the directory of the spool, inside .mnem.
+	SpoolDir = "spool"
+	// maxEntry is the longest file of the spool, in bytes: two paths and ids.
+	maxEntry = 32 << 10
+	spoolV   = 1
+	// maxEntries is how many entries one run takes in, and maxPlaces how many places are kept.
+	maxEntries = 64
+	maxPlaces  = 1000
+	// waiting ends the names of entries that are taken in once they are restAfter old: an agent is at work, or its
+	// program ended without a word.
+	waiting   = ".wait"
+	restAfter = 10 * time.Minute
+	// noteWithin is how long a hook waits for a run that is removing the same entry.
+	noteWithin = 20 * time.Millisecond
+)
+
+// Entry says that a transcript has something to take in.
+type Entry struct {
+	V          int    `json:"v"`
+	Host       Host   `json:"host"`
+	Session    string `json:"session"`
+	Root       string `json:"root"`       // the directory that the transcript may not lie outside of
+	Transcript string `json:"transcript"` // from there
+	Size       int64  `json:"size"`       // that it had, in bytes
+	Dir        string `json:"dir,omitempty"`
+	Event      Event  `json:"event"`
+}
+
+// ErrTranscript is returned for the path of a transcript that is not taken.
+var ErrTranscript = errors.New("not a transcript that is read")
+
+// EntryOf returns the entry of a call, with the first of the directories that its transcript lies in.
+func EntryOf(c *Call, roots ...string) (*Entry, error) {
+	path := filepath.Clean(c.Transcript)
+	if formatOf(c.Host) == "" || c.Transcript == "" || !filepath.IsAbs(path) {
+		return nil, fmt.Errorf("%w: %q", ErrTranscript, c.Transcript)
+	}
+	for _, root := range roots {
+		if !filepath.IsAbs(root) {
+			continue
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		e := &Entry{
+			V: spoolV, Host: c.Host, Session: c.Session, Root: root, Transcript: rel, Dir: c.Dir, Event: c.Event,
+		}
+		if info, err := os.Stat(path); err == nil {
+			e.Size = info.Size()
+		}
+		return e, nil
+	}
+	return nil, fmt.Errorf("%w: %s lies outside of the directories of the user and the project",
+		ErrTranscript, path)
+}
+
+// talkEnding ends the names of conversations that were said to a hook, since their host has no file of them. The rest
+// of the name is that of the entry and a hash of what is in it, so that another one never takes its place.
+const talkEnding = ".talk"
+
+// NoteTalk keeps the conversation of a call in the spool of dir, a .mnem, until it is taken in, and returns the entry.
+func NoteTalk(dir string, c *Call) (*Entry, error) {
+	if err := makeSpool(dir); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(c.Talk)
+	root := filepath.Join(dir, SpoolDir)
+	name := stem(c.Host, c.Session) + "-" + hex.EncodeToString(sum[:8]) + talkEnding
+	if err := write(filepath.Join(root, name), c.Talk); err != nil {
+		return nil, err
+	}
+	dropTalks(dir, stem(c.Host, c.Session), name) // which have less of it
+	return &Entry{
+		V: spoolV, Host: c.Host, Session: c.Session, Root: root, Transcript: name, Size: int64(len(c.Talk)), Dir: c.Dir,
+		Event: c.Event,
+	}, nil
+}
+
+// dropTalks removes what was said of a session, but for one file. One that is read just now may stay: it goes with the
+// next.
+func dropTalks(dir, stem, but string) {
+	list, _ := filepath.Glob(filepath.Join(dir, SpoolDir, stem+"-*"+talkEnding)) // a stem has no sign of a pattern
+	for _, path := range list {
+		if filepath.Base(path) != but {
+			_ = os.Remove(path)
+		}
+	}
+}
+
+// formatOf is the format of a host's transcripts, "" where that is not read.
+func formatOf(h Host) string {
+	switch h {
+	case ClaudeCode, Codex, Gemini, OpenCode:
+		return string(h)
+	}
+	return ""
+}
+
+func (e *Entry) name() string { return stem(e.Host, e.Session) }
+
+// stem is how the names of the files of a session begin.
+func stem(host Host, session string) string { return string(host) + "-" + digest(session) }
+
+func stemOf(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
+
+// makeSpool makes the directory of the spool.
+func makeSpool(dir string) error {
+	err := os.Mkdir(filepath.Join(dir, SpoolDir), 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// Writable returns why nothing can be written to the spool in dir, nil where it can. Nothing is left of the trial.
+func Writable(dir string) error {
+	if err := makeSpool(dir); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Join(dir, SpoolDir), ".try-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// Note writes an entry to the spool in dir, which is a .mnem. Unless a turn has ended it is one that waits, and
+// one that is there is left.
+func Note(ctx context.Context, dir string, e *Entry, ended bool) error {
+	data, err := json.Marshal(e)
+	if err != nil || len(data) > maxEntry {
+		return errors.Join(err, ErrTranscript)
+	}
+	path := filepath.Join(dir, SpoolDir, e.name()+".json")
+	if !ended {
+		if _, err := os.Stat(path); err == nil {
+			return nil
+		}
+		path = waitingPath(path)
+		if _, err := os.Stat(path); err == nil {
+			return nil
+		}
+	}
+	if err := makeSpool(dir); err != nil {
+		return err
+	}
+	ctx, stop := context.WithTimeout(ctx, noteWithin)
+	defer stop()
+	err = filestate.Edit(ctx, path, filestate.Options{Limit: maxEntry}, func([]byte) ([]byte, error) {
+		return data, nil
+	})
+	if err == nil {
+		return nil
+	}
+	return write(path, data)
+}
+
+func waitingPath(path string) string { return strings.TrimSuffix(path, ".json") + waiting }
+
+func write(path string, data []byte) error {
+	return filestate.Replace(path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// Pending reports whether the spool in dir has entries to take in.
+func Pending(dir string) bool {
+	names, err := pending(dir, false)
+	return err == nil && len(names) > 0
+}
+
+// pending returns the names of the files of entries, at most maxEntries: those that wait too where all are wanted.
+func pending(dir string, all bool) (names []string, err error) {
+	d, err := os.Open(filepath.Join(dir, SpoolDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, err := d.Readdirnames(-1)
+	if err = errors.Join(err, d.Close()); err != nil {
+		return nil, err
+	}
+	for _, name := range list {
+		if strings.HasPrefix(name, ".") {
+			continue
+		}
+		switch filepath.Ext(name) {
+		case ".json":
+			names = append(names, name)
+		case waiting:
+			info, err := os.Lstat(filepath.Join(dir, SpoolDir, name))
+			if err == nil && (all || time.Since(info.ModTime()) > restAfter) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names[:min(len(names), maxEntries)], nil
+}
+
+// spooled is an entry with the bytes of its file.
+type spooled struct {
+	*Entry
+	path string
+	data []byte
+}
+
+// wait has the entry wait with what was said after it.
+func (s *spooled) wait() error {
+	path := waitingPath(s.path)
+	if _, err := os.Lstat(path); err == nil {
+		return nil
+	}
+	return write(path, s.data)
+}
+
+// readEntry reads an entry, nil where it was removed meanwhile. One that is damaged is removed: nothing says which
+// session it is of, and the next hook of that writes it anew. So is one of a session that is private.
+func readEntry(dir, name string) (*spooled, error) {
+	s := &spooled{Entry: new(Entry), path: filepath.Join(dir, SpoolDir, name)}
+	var err error
+	s.data, err = filestate.Read(s.path, maxEntry)
+	if s.data == nil && err == nil {
+		return nil, nil
+	}
+	private, privateErr := isPrivate(stemOf(s.path))
+	if privateErr != nil {
+		return nil, privateErr
+	}
+	bad := private || err == nil && (json.Unmarshal(s.data, s.Entry) != nil || s.V != spoolV || s.name() != stemOf(name) ||
+		formatOf(s.Host) == "" || !filepath.IsAbs(s.Root) || !filepath.IsLocal(s.Transcript))
+	if bad || errors.Is(err, filestate.ErrUnfit) {
+		return nil, os.Remove(s.path)
+	}
+	return s, err
+}
+
+// privateEnding ends the names of the files that say of which sessions nothing is noted. They are empty.
+const privateEnding = ".private"
+
+// MarkPrivate has nothing be noted of a session any more, and forgets what was noted of it and not taken in yet. It
+// stays so: the transcript has what was said.
+func MarkPrivate(dir string, c *Call) error {
+	path := filepath.Join(dir, SpoolDir, stem(c.Host, c.Session))
+	private, err := isPrivate(path)
+	if err != nil || private {
+		return err
+	}
+	if err := makeSpool(dir); err != nil {
+		return err
+	}
+	if err := write(path+privateEnding, nil); err != nil {
+		return err
+	}
+	for _, ending := range []string{".json", waiting, ".place", ".shown", toldEnding} {
+		if rmErr := os.Remove(path + ending); !errors.Is(rmErr, fs.ErrNotExist) {
+			err = errors.Join(err, rmErr)
+		}
+	}
+	dropTalks(dir, stem(c.Host, c.Session), "")
+	return err
+}
+
+// Private reports whether nothing may be noted of a session.
+func Private(dir string, c *Call) (bool, error) {
+	return isPrivate(filepath.Join(dir, SpoolDir, stem(c.Host, c.Session)))
+}
+
+func isPrivate(path string) (bool, error) {
+	_, err := os.Lstat(path + privateEnding)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// done removes the entry, unless a hook wrote it anew, and the conversation that was said to one.
+func (s *spooled) done(ctx context.Context) error {
+	if strings.HasSuffix(s.Transcript, talkEnding) && s.Root == filepath.Dir(s.path) {
+		if err := os.Remove(filepath.Join(s.Root, s.Transcript)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return filestate.Edit(ctx, s.path, filestate.Options{Limit: maxEntry}, func(now []byte) ([]byte, error) {
+		if string(now) == string(s.data) {
+			return nil, nil
+		}
+		return now, nil
+	})
+}
+
+// tidy removes the places, and what was shown and given in sessions, beyond those that are kept, the oldest first.
+func tidy(dir string) error {
+	return errors.Join(tidyEnding(dir, ".place"), tidyEnding(dir, ".shown"), tidyEnding(dir, toldEnding),
+		tidyEnding(dir, givenEnding), tidyEnding(dir, talkEnding))
+}
+
+func tidyEnding(dir, ending string) error {
+	list, err := filepath.Glob(filepath.Join(dir, SpoolDir, "*"+ending))
+	if err != nil || len(list) <= maxPlaces {
+		return err
+	}
+	times := make(map[string]time.Time, len(list))
+	for _, path := range list {
+		if info, err := os.Lstat(path); err == nil {
+			times[path] = info.ModTime()
+		}
+	}
+	slices.SortFunc(list, func(a, b string) int { return times[a].Compare(times[b]) })
+	for _, path := range list[:len(list)-maxPlaces] {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
+}

@@ -1,0 +1,290 @@
+// Package hooks answers when a program that runs agents says that something happened: it notes that a transcript has
+// grown, and says what an agent should know when a session begins and with each prompt. It is asked while a user
+// waits, so that each question has a bound in time, and what fails is left out.
+package hooks
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/agent/capture"
+	"github.com/mnem-project/mnem/internal/base/plain"
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+const (
+	// OnKey is the setting by which hooks are turned on and off, PrivateKey that by which they note nothing.
+	OnKey      = "hooks"
+	PrivateKey = "private"
+	// wait is how long a hook waits for another process to let go of the repository.
+	wait = 50 * time.Millisecond
+	// mostItems and mostTokens bound what an agent is given with a prompt.
+	mostItems  = 2
+	mostTokens = 250
+	// asked is how many items are asked for, since some were shown before or are what was said itself.
+	asked = 16
+	// maxQuery is how much of a prompt is looked for, in bytes: what comes after it was pasted.
+	maxQuery = 2000
+	// maxWhy is how much is noted of why nothing could be asked, in characters.
+	maxWhy = 200
+)
+
+// Host is the program that a hook runs in.
+type Host struct {
+	// Ask runs a verb on the repository in a directory, and waits for another process no longer than it is told.
+	Ask func(ctx context.Context, dir string, v *ops.Spec, req any, wait time.Duration, emit func(any) error) error
+	// Find returns the directory of the repository that a call from a directory is about, "" for where the host is,
+	// and Beside that of the user's own repository where it is asked too, "" where it is not.
+	Find   func(from string) (string, error)
+	Beside func() string
+	// Configured returns a setting.
+	Configured func(key string) (string, error)
+	Getenv     func(name string) string
+	Home       string
+	Now        func() graph.Time
+	// Within is how long an answer may take in all.
+	Within time.Duration
+}
+
+// Call answers a call, whose bytes are of a program. What it returns is said even where there is an error too.
+func (h *Host) Call(ctx context.Context, program, event string, in io.Reader) (said string, err error) {
+	limit := capture.MaxInput(program)
+	data, err := io.ReadAll(io.LimitReader(in, limit+1))
+	if err != nil {
+		return "", err
+	}
+	if int64(len(data)) > limit {
+		return "", fmt.Errorf("%w: more than %d bytes", capture.ErrInput, limit)
+	}
+	call, err := capture.Parse(program, event, data)
+	if err != nil {
+		return "", err
+	}
+	dir, err := h.Find(call.Dir)
+	if err != nil {
+		return "", err
+	}
+	if on, err := h.Configured(OnKey); err != nil || on == "false" {
+		return "", err
+	}
+	spool := filepath.Join(dir, core.DirName)
+	private, err := h.private(spool, call)
+	if err != nil {
+		return "", err
+	}
+	if !private {
+		err = h.noteCall(ctx, dir, call)
+	}
+	tell := map[capture.Event]func(context.Context, string, *telling) error{
+		capture.SessionStart: h.sessionBrief, capture.Prompt: h.known,
+	}[call.Event]
+	if call.Forgets() {
+		err = errors.Join(err, capture.ForgetShown(spool, call))
+	}
+	if tell == nil {
+		return "", err
+	}
+	t := &telling{call: call, private: private}
+	if err = tell(ctx, dir, t); err != nil {
+		t.text, t.items = "", nil
+	}
+	t.text = text.EscapeTags(t.text) // programs put it among their own tags
+	// What is known is said even where it cannot be noted, but for a repository that cannot be written: an agent
+	// would be told to keep things in it.
+	if t.asked && notWritable(h.noteTold(ctx, spool, t, err)) {
+		t.text = ""
+	}
+	return string(capture.Output(call.Host, call.Event, t.text)), err
+}
+
+// notWritable reports whether an error says that files cannot be written where they are.
+func notWritable(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+}
+
+// private reports whether nothing may be noted of a session, and has that hold from now on where the configuration
+// or the environment says so.
+func (h *Host) private(spool string, call *capture.Call) (bool, error) {
+	on, err := h.Configured(PrivateKey)
+	if err != nil {
+		return true, err
+	}
+	if on == "true" || on == "1" {
+		return true, capture.MarkPrivate(spool, call)
+	}
+	return capture.Private(spool, call)
+}
+
+// noteCall notes that the transcript of a call has grown.
+func (h *Host) noteCall(ctx context.Context, dir string, call *capture.Call) error {
+	var e *capture.Entry
+	var err error
+	if call.Talk != nil {
+		e, err = capture.NoteTalk(filepath.Join(dir, core.DirName), call)
+	} else {
+		e, err = capture.EntryOf(call, h.Home, h.Getenv("CLAUDE_CONFIG_DIR"), h.Getenv("CODEX_HOME"), dir)
+	}
+	if err != nil {
+		return err
+	}
+	anew := call.Event != capture.SessionStart && call.Event != capture.Prompt
+	return capture.Note(ctx, filepath.Join(dir, core.DirName), e, anew)
+}
+
+// telling is what an agent is given at a call.
+type telling struct {
+	call    *capture.Call
+	private bool // whether nothing may be noted
+	asked   bool // whether the memory was asked
+	answer  *ops.Answer
+	items   []ops.AnswerItem // of the answer, that are given
+	text    string           // "" for nothing
+}
+
+// noteShown notes what was shown in the session.
+func (t *telling) noteShown(spool string, shown []graph.ID) error {
+	if t.private {
+		return nil
+	}
+	return capture.NoteShown(spool, t.call, shown)
+}
+
+func (t *telling) give(item ops.AnswerItem) {
+	t.items = append(t.items, item)
+	t.text += item.Rendered
+}
+
+// noteTold notes what an agent is given, or why it is given nothing; in a private session it finds out whether it could.
+func (h *Host) noteTold(ctx context.Context, spool string, t *telling, why error) error {
+	if t.private {
+		return capture.Writable(spool)
+	}
+	told := &capture.Told{Time: h.Now(), Host: t.call.Host, Session: t.call.Session, Event: t.call.Event}
+	if t.answer != nil {
+		told.Commit = t.answer.Commit
+	}
+	if why != nil {
+		told.Why = plain.Brief(why.Error(), maxWhy)
+	}
+	if t.text != "" {
+		told.Text = fmt.Sprintf("%x", sha256.Sum256([]byte(t.text)))
+	}
+	for _, item := range t.items {
+		told.Items, told.Tokens = append(told.Items, item.ID), told.Tokens+item.Tokens
+	}
+	if len(t.items) > 0 && t.answer.Draft != nil {
+		told.Draft, told.Receipt = t.answer.Draft, t.answer.Draft.CID()
+	}
+	return capture.NoteTold(ctx, spool, told)
+}
+
+// known has an agent be given with a prompt what is sure to bear on it.
+func (h *Host) known(ctx context.Context, dir string, t *telling) error {
+	query := strings.ToValidUTF8(t.call.Prompt[:min(len(t.call.Prompt), maxQuery)], "")
+	if strings.TrimSpace(query) == "" || strings.HasPrefix(query, "/") { // a command of the program
+		return nil
+	}
+	spool := filepath.Join(dir, core.DirName)
+	query, _, err := ops.Redactor(spool).RedactSaid(query) // receipts have it
+	if err != nil {
+		return err
+	}
+	words, err := capture.WordsOf(query)
+	if err != nil {
+		return err
+	}
+	shown, err := capture.Shown(spool, t.call)
+	if err != nil {
+		return err
+	}
+	t.asked = true
+	params := map[string]any{"query": query, "limit": asked, "floor": retrieve.FloorAnswer, "explain": true}
+	if t.answer, err = h.answered(ctx, dir, params); err != nil {
+		return err
+	}
+	items, tokens := t.answer.Items, 0
+	if own := h.Beside(); own != "" {
+		if more, err := h.answered(ctx, own, params); err == nil { // what the project knows is told without it
+			items = slices.Concat(items, more.Items)
+		}
+	}
+	for _, item := range items {
+		if retrieve.IsSaid(item.Type) || item.Band != retrieve.BandAnswer || !words.Bear(termsOf(item)) || slices.Contains(shown, item.ID) ||
+			len(t.items) == mostItems || tokens+item.Tokens > mostTokens {
+			continue
+		}
+		shown, tokens = append(shown, item.ID), tokens+item.Tokens
+		t.give(item)
+	}
+	if len(t.items) == 0 {
+		return nil
+	}
+	t.text = origin + t.text
+	return t.noteShown(spool, shown) // else it would be said with every prompt
+}
+
+// termsOf returns the terms of the question that an item has.
+func termsOf(item ops.AnswerItem) (terms []string) {
+	if item.ItemWhy == nil {
+		return nil
+	}
+	for _, t := range item.Terms {
+		if !t.Added {
+			terms = append(terms, t.Term)
+		}
+	}
+	return terms
+}
+
+// answered returns the answer to a request that is asked for in time.
+func (h *Host) answered(ctx context.Context, dir string, params map[string]any) (out *ops.Answer, err error) {
+	err = h.askFor(ctx, dir, &ops.Retrieve.Spec, params, func(answer any) { out = answer.(*ops.Answer) })
+	return out, err
+}
+
+// askFor asks for an answer, with its receipt, that must come in time.
+func (h *Host) askFor(
+	ctx context.Context, dir string, spec *ops.Spec, params map[string]any, take func(answer any),
+) error {
+	data, err := json.Marshal(params)
+	if err != nil {
+		return err
+	}
+	req, err := spec.DecodeRequest(data, slices.Sorted(maps.Keys(params)))
+	if err != nil {
+		return err
+	}
+	switch q := req.(type) {
+	case *ops.RetrieveRequest:
+		q.Draft = true
+	case *ops.BriefRequest:
+		q.Draft = true
+	}
+	ctx, stop := context.WithTimeout(ctx, h.Within)
+	defer stop()
+	answered := false
+	err = h.Ask(ctx, dir, spec, req, wait, func(answer any) error {
+		take(answer)
+		answered = true
+		return nil
+	})
+	if err == nil && !answered {
+		err = errors.New("no answer")
+	}
+	return err
+}

@@ -1,0 +1,249 @@
+// Package intent tells by rules what a question asks for: a reason, a time, a person or thing, or
+// none of these in particular. It asks no model and knows twelve languages by their question words,
+// which words.txt lists: clause 26.1 of docs/ranking.md.
+package intent
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/internal/base/text"
+)
+
+// Intent is what a question asks for.
+type Intent uint8
+
+// The intents there are. Where two phrases of equal length begin at one place, the lower one counts.
+const (
+	Why     Intent = iota // a reason
+	When                  // a time
+	Entity                // who, what, which or where
+	General               // nothing in particular, or no question
+)
+
+// maxScalars is how much of a text is looked at. A longer one is no question but its material.
+const maxScalars = 4096
+
+//go:embed words.txt
+var wordList string
+
+// place says where a phrase counts.
+type place uint8
+
+const (
+	anywhere place = iota
+	first          // at the beginning of a sentence, or after lead words
+	marked         // where the first word has a letter that is not ASCII
+)
+
+// phrase is a sequence of words that tells an intent.
+type phrase struct {
+	intent Intent
+	place  place
+	words  []string
+}
+
+// part is a run of characters that tells an intent.
+type part struct {
+	intent Intent
+	text   string
+}
+
+// lists are the words of words.txt.
+type lists struct {
+	phrases map[string][]phrase // by their first words
+	parts   map[rune][]part     // by their first characters
+	lead    map[string]bool
+}
+
+// analyser gives words without stemming; there is one of no language always.
+var analyser = sync.OnceValue(func() *text.Analyzer {
+	a, err := text.New("none")
+	if err != nil {
+		panic(err)
+	}
+	return a
+})
+
+var known = sync.OnceValue(func() *lists {
+	l, err := parse(wordList)
+	if err != nil {
+		panic(err) // a mistake in words.txt, which a test finds
+	}
+	return l
+})
+
+// Read returns the intent of a text. Of all phrases that it has, one that asks for a reason counts
+// before any other, then the one that begins first, of these the longest. Time is linear in the
+// first 4,096 scalars.
+func Read(s string) Intent {
+	s = text.FirstScalars(s, maxScalars)
+	best := match{intent: General, at: len(s) + 1}
+	l := known()
+	l.readWords(s, best.take)
+	l.readParts(s, best.take)
+	return best.intent
+}
+
+// match is a phrase that was found.
+type match struct {
+	intent Intent
+	at     int // in bytes
+}
+
+// take keeps what counts more. Phrases are met in order, the longest at each place alone.
+func (m *match) take(in Intent, at int) {
+	switch {
+	case in == General || m.intent == Why:
+		return
+	case in == Why || at < m.at || at == m.at && in < m.intent:
+		m.intent, m.at = in, at
+	}
+}
+
+// word is a word of a text.
+type word struct {
+	token   string
+	at, end int
+	starts  bool // whether a clause begins with it
+	marked  bool // whether it has a letter that is not ASCII
+}
+
+// wordsOf returns the words of a text.
+func wordsOf(s string) []word {
+	var words []word
+	end := 0
+	analyser().EachSurface(s, func(w text.Surface) bool {
+		between := s[min(end, w.Start):w.Start]
+		words = append(words, word{
+			token: strings.Clone(w.Token), at: w.Start, end: w.End,
+			starts: len(words) == 0 || strings.Trim(between, " ,") != "",
+			marked: strings.ContainsFunc(s[w.Start:w.End], notASCII),
+		})
+		end = max(end, w.End)
+		return true
+	})
+	return words
+}
+
+func notASCII(c rune) bool { return c >= utf8.RuneSelf }
+
+// readWords finds the phrases of words, each word being of one at most.
+func (l *lists) readWords(s string, found func(Intent, int)) {
+	words := wordsOf(s)
+	led := true // whether nothing but lead words stands before, in the sentence
+	for i := 0; i < len(words); {
+		led = led || words[i].starts
+		p := l.longest(words[i:], led)
+		if p == nil {
+			led = led && l.lead[words[i].token]
+			i++
+			continue
+		}
+		found(p.intent, words[i].at)
+		led = false
+		i += len(p.words)
+	}
+}
+
+// longest returns the longest phrase that words begin with, nil for none.
+func (l *lists) longest(words []word, led bool) *phrase {
+	var best *phrase
+	list := l.phrases[words[0].token]
+	for i := range list {
+		p := &list[i]
+		if p.place == first && !led || p.place == marked && !words[0].marked ||
+			len(p.words) > len(words) ||
+			best != nil && (len(p.words) < len(best.words) ||
+				len(p.words) == len(best.words) && p.intent >= best.intent) {
+			continue
+		}
+		if slices.EqualFunc(p.words, words[:len(p.words)],
+			func(a string, b word) bool { return a == b.token }) {
+			best = p
+		}
+	}
+	return best
+}
+
+// readParts finds the runs of characters, each character being of one at most.
+func (l *lists) readParts(s string, found func(Intent, int)) {
+	for at := 0; at < len(s); {
+		c, width := utf8.DecodeRuneInString(s[at:])
+		var best *part
+		list := l.parts[c]
+		for i := range list {
+			p := &list[i]
+			if strings.HasPrefix(s[at:], p.text) && (best == nil || len(p.text) > len(best.text)) {
+				best = p
+			}
+		}
+		if best == nil {
+			at += width
+			continue
+		}
+		found(best.intent, at)
+		at += len(best.text)
+	}
+}
+
+var names = map[string]Intent{"why": Why, "when": When, "entity": Entity, "none": General}
+
+// parse reads a list of phrases, whose head says what its lines mean.
+func parse(list string) (*lists, error) {
+	l := &lists{phrases: map[string][]phrase{}, parts: map[rune][]part{}, lead: map[string]bool{}}
+	for n, line := range strings.Split(list, "\n") {
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		head, rest, _ := strings.Cut(line, " ")
+		where := "lead"
+		if head != where {
+			where, rest, _ = strings.Cut(rest, " ")
+		}
+		in, ok := names[head]
+		if !ok && head != "lead" {
+			return nil, fmt.Errorf("line %d: no intent %q", n+1, head)
+		}
+		for item := range strings.SplitSeq(rest, ";") {
+			if err := l.add(in, where, strings.TrimSpace(item)); err != nil {
+				return nil, fmt.Errorf("line %d: %w", n+1, err)
+			}
+		}
+	}
+	return l, nil
+}
+
+// add adds one phrase.
+func (l *lists) add(in Intent, where, item string) error {
+	var words []string
+	for _, w := range wordsOf(item) {
+		words = append(words, w.token)
+	}
+	if len(words) == 0 {
+		return fmt.Errorf("%q has no word", item)
+	}
+	p := phrase{intent: in, words: words}
+	switch where {
+	case "lead":
+		l.lead[words[0]] = true
+		return nil
+	case "part":
+		c, _ := utf8.DecodeRuneInString(item)
+		l.parts[c] = append(l.parts[c], part{in, item})
+		return nil
+	case "any":
+	case "first":
+		p.place = first
+	case "marked":
+		p.place = marked
+	default:
+		return fmt.Errorf("no place %q", where)
+	}
+	l.phrases[words[0]] = append(l.phrases[words[0]], p)
+	return nil
+}

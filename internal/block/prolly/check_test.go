@@ -1,0 +1,257 @@
+package prolly
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// forge is a store of chunks that no builder would write.
+type forge map[ipld.CID][]byte
+
+func (f forge) Get(_ context.Context, c ipld.CID) ([]byte, error) {
+	if data, ok := f[c]; ok {
+		return data, nil
+	}
+	return nil, &store.NotFoundError{CID: c}
+}
+
+func (f forge) Put(_ context.Context, blocks ...store.Block) error {
+	for _, b := range blocks {
+		f[b.CID] = append([]byte(nil), b.Data...)
+	}
+	return nil
+}
+
+// chunk stores a chunk and returns its entry in the level above.
+func (f forge) chunk(level int, items ...item) item {
+	data := appendChunk(nil, level, items)
+	up := item{link: ipld.Sum(ipld.DagCBOR, data), key: items[len(items)-1].key}
+	f[up.link] = data
+	for _, it := range items {
+		up.count += it.count
+	}
+	return up
+}
+
+// entries are the entries from number n to number to-1.
+func entries(n, to int) []item {
+	var items []item
+	for ; n < to; n++ {
+		items = append(items, item{key: fmt.Appendf(nil, "%04d", n), value: []byte{1}, count: 1})
+	}
+	return items
+}
+
+// cutOf returns the length of the first chunk of entries(0, n).
+func cutOf(n int) int {
+	var keys [][]byte
+	for _, it := range entries(0, n) {
+		keys = append(keys, it.key)
+	}
+	return cutByDefinition(0, keys)[0]
+}
+
+func TestCheck(t *testing.T) {
+	at := cutOf(40)
+	cases := []struct {
+		name   string
+		make   func(f forge) item
+		reason string // "" for a good tree
+	}{
+		{"good", func(f forge) item {
+			return f.chunk(1, f.chunk(0, entries(0, at)...), f.chunk(0, entries(at, 40)...))
+		}, ""},
+		{"one leaf", func(f forge) item { return f.chunk(0, entries(0, 32)...) }, ""},
+		{"cut before", func(f forge) item {
+			return f.chunk(1, f.chunk(0, entries(0, at-1)...), f.chunk(0, entries(at-1, 40)...))
+		}, "a chunk ends after"},
+		{"cut behind", func(f forge) item {
+			return f.chunk(1, f.chunk(0, entries(0, at+1)...), f.chunk(0, entries(at+1, 40)...))
+		}, "a chunk ends after"},
+		{"cut needlessly", func(f forge) item {
+			return f.chunk(1, f.chunk(0, entries(0, 5)...), f.chunk(0, entries(5, 10)...))
+		}, "a chunk ends after"},
+		{"cut needlessly above", func(f forge) item {
+			a, b := f.chunk(0, entries(0, at)...), f.chunk(0, entries(at, 40)...)
+			return f.chunk(2, f.chunk(1, a), f.chunk(1, b))
+		}, "a chunk ends after"},
+		{"root of one", func(f forge) item {
+			return f.chunk(1, f.chunk(0, entries(0, 9)...))
+		}, "root above level 0 with one entry"},
+		{"level left out", func(f forge) item {
+			return f.chunk(2, f.chunk(0, entries(0, at)...), f.chunk(0, entries(at, 40)...))
+		}, "level 0 below level 2"},
+		{"wrong count", func(f forge) item {
+			a, b := f.chunk(0, entries(0, at)...), f.chunk(0, entries(at, 40)...)
+			a.count++
+			return f.chunk(1, a, b)
+		}, "its parent counts"},
+		{"wrong key", func(f forge) item {
+			a, b := f.chunk(0, entries(0, at)...), f.chunk(0, entries(at, 40)...)
+			b.key = []byte("9")
+			return f.chunk(1, a, b)
+		}, "last key is not"},
+		{"overlap", func(f forge) item {
+			return f.chunk(1, f.chunk(0, entries(0, at)...), f.chunk(0, entries(at-1, 40)...))
+		}, "first key is not above"},
+		{"empty child", func(f forge) item {
+			empty := appendChunk(nil, 0, nil)
+			c := item{link: ipld.Sum(ipld.DagCBOR, empty), key: []byte("!"), count: 1}
+			f[c.link] = empty
+			return f.chunk(1, c, f.chunk(0, entries(0, 9)...))
+		}, "0 entries, its parent counts 1"},
+		{"not a chunk", func(f forge) item {
+			c := item{link: ipld.Sum(ipld.DagCBOR, []byte{0xa0}), key: []byte("!"), count: 1}
+			f[c.link] = []byte{0xa0}
+			return f.chunk(1, c, f.chunk(0, entries(0, 9)...))
+		}, "not a tree record"},
+	}
+	for _, c := range cases {
+		f := forge{}
+		root := c.make(f)
+		m, err := NewNodes(f, nil).Load(context.Background(), root.link)
+		if err == nil {
+			err = m.Check(context.Background())
+			good, n := false, uint64(0)
+			for _, err := range m.ScanChecked(context.Background(), &good) {
+				if n++; err != nil {
+					n--
+				}
+			}
+			if good != (err == nil) || good && n != m.Len() {
+				t.Errorf("%s: good %v after %d entries of %d, Check says %v", c.name, good, n, m.Len(), err)
+			}
+			good = false
+			for range m.ScanChecked(context.Background(), &good) {
+				break
+			}
+			if good {
+				t.Errorf("%s: good after one entry", c.name)
+			}
+		}
+		var shape *ShapeError
+		switch {
+		case c.reason == "":
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		case !errors.As(err, &shape) || !errors.Is(err, store.ErrCorrupt) ||
+			!strings.Contains(err.Error(), c.reason) || f[shape.CID] == nil:
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// TestEditsTellShapes: a tree with its differences from another applied to that one is the tree itself
+// where it has the one shape of its entries, and never one of another shape. A history is checked by it.
+func TestEditsTellShapes(t *testing.T) {
+	ctx := context.Background()
+	at := cutOf(40)
+	two := func(f forge, cut int) item {
+		return f.chunk(1, f.chunk(0, entries(0, cut)...), f.chunk(0, entries(cut, 40)...))
+	}
+	trees := map[string]func(f forge) item{
+		"good": func(f forge) item { return two(f, at) }, "before": func(f forge) item { return two(f, at-1) },
+		"behind":     func(f forge) item { return two(f, at+1) },
+		"needlessly": func(f forge) item { return f.chunk(1, f.chunk(0, entries(0, 5)...), f.chunk(0, entries(5, 10)...)) },
+		"above": func(f forge) item {
+			a, b := f.chunk(0, entries(0, at)...), f.chunk(0, entries(at, 40)...)
+			return f.chunk(2, f.chunk(1, a), f.chunk(1, b))
+		},
+	}
+	for name, make := range trees {
+		for _, n := range []int{1, 5, 10, at, at + 1, 39, 40} {
+			f := forge{}
+			nodes := NewNodes(f, nil)
+			from, err := nodes.Build(ctx, func(yield func(Entry, error) bool) {
+				for _, it := range entries(0, n) {
+					if !yield(Entry{Key: it.key, Value: it.value}, nil) {
+						return
+					}
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			to, err := nodes.Load(ctx, make(f).link)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var edits []Edit
+			for c, err := range Diff(ctx, from, to) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				edits = append(edits, Edit{Key: c.Key, Value: c.New})
+			}
+			again, err := from.Edit(ctx, edits)
+			if same := err == nil && again.Root() == to.Root(); same != (name == "good") {
+				t.Errorf("%s, from %d entries: the same %v, %v", name, n, same, err)
+			}
+		}
+	}
+}
+
+// TestCheckReadsTheStore changes a block that is in the cache already.
+func TestCheckReadsTheStore(t *testing.T) {
+	f := forge{}
+	at := cutOf(40)
+	leaf := f.chunk(0, entries(0, at)...)
+	root := f.chunk(1, leaf, f.chunk(0, entries(at, 40)...))
+	m, err := NewNodes(f, NewCache(1<<20)).Load(context.Background(), root.link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Check(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok, err := m.Get(context.Background(), []byte("0000")); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	delete(f, leaf.link)
+	if _, ok, err := m.Get(context.Background(), []byte("0000")); !ok || err != nil {
+		t.Errorf("not in the cache: %v, %v", ok, err)
+	}
+	if err := m.Check(context.Background()); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Check: %v", err)
+	}
+}
+
+func TestCache(t *testing.T) {
+	c := NewCache(cacheShards * 1000)
+	chunks := make([]*chunk, 3000)
+	for i := range chunks {
+		id := ipld.Sum(ipld.DagCBOR, fmt.Append(nil, i))
+		chunks[i] = &chunk{cid: id, memory: 100}
+		c.put(chunks[i])
+		c.put(chunks[i])
+		if c.get(chunks[0].cid).get() != chunks[0] {
+			t.Fatal("the chunk used all along is gone")
+		}
+	}
+	kept := 0
+	for _, ch := range chunks {
+		if c.get(ch.cid) != nil {
+			kept++
+		}
+	}
+	if kept != cacheShards*10 {
+		t.Errorf("%d chunks kept, want %d", kept, cacheShards*10)
+	}
+	huge := &chunk{cid: ipld.Sum(ipld.DagCBOR, []byte("huge")), memory: 1001}
+	c.put(huge)
+	if c.get(huge.cid) != nil {
+		t.Error("a chunk larger than its share is kept")
+	}
+	none := NewCache(0)
+	none.put(chunks[0])
+	if none.get(chunks[0].cid) != nil {
+		t.Error("a cache of no bytes keeps a chunk")
+	}
+}

@@ -1,0 +1,249 @@
+package prolly
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// fields are the parts of a chunk that tests break. The zero value of a field leaves it out.
+type fields struct {
+	kind, version, level, prefix, keys, counts, values, extra []byte
+}
+
+func listOf(items ...[]byte) []byte {
+	return append(ipld.AppendList(nil, len(items)), bytes.Join(items, nil)...)
+}
+
+func byteItem(s string) []byte { return ipld.AppendBytes(nil, []byte(s)) }
+func intItem(n int64) []byte   { return ipld.AppendInt(nil, n) }
+
+func linkItem(codec ipld.Codec) []byte {
+	return ipld.AppendLink(nil, ipld.Sum(codec, []byte("child")))
+}
+
+func goodLeaf() fields {
+	return fields{
+		kind: ipld.AppendString(nil, "tree"), version: intItem(1), level: intItem(0),
+		prefix: byteItem("p"), keys: listOf(byteItem(""), byteItem("a"), byteItem("b")),
+		values: listOf(intItem(1), intItem(2), byteItem("x")),
+	}
+}
+
+func goodInner() fields {
+	f := goodLeaf()
+	f.level = intItem(1)
+	f.counts = listOf(intItem(1), intItem(20), intItem(300))
+	f.values = listOf(linkItem(ipld.DagCBOR), linkItem(ipld.DagCBOR), linkItem(ipld.DagCBOR))
+	return f
+}
+
+func (f fields) block() []byte {
+	named := []struct {
+		name  string
+		value []byte
+	}{
+		{"v", f.version}, {"keys", f.keys}, {"kind", f.kind}, {"level", f.level},
+		{"counts", f.counts}, {"prefix", f.prefix}, {"values", f.values}, {"zzzzzzz", f.extra},
+	}
+	n := 0
+	var body []byte
+	for _, field := range named {
+		if field.value != nil {
+			n++
+			body = append(ipld.AppendString(body, field.name), field.value...)
+		}
+	}
+	return append(ipld.AppendMap(nil, n), body...)
+}
+
+func decode(block []byte) (*chunk, error) {
+	return decodeChunk(ipld.Sum(ipld.DagCBOR, block), block)
+}
+
+// encode writes a decoded chunk again.
+func encode(c *chunk) []byte {
+	var items []item
+	for i := range c.keys {
+		items = append(items, c.item(i))
+	}
+	return appendChunk(nil, c.level, items)
+}
+
+func TestChunkAgain(t *testing.T) {
+	for _, f := range []fields{goodLeaf(), goodInner()} {
+		c, err := decode(f.block())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again := encode(c); !bytes.Equal(again, f.block()) {
+			t.Errorf("level %d:\n% x\n% x", c.level, f.block(), again)
+		}
+		if got := fmt.Sprintf("%s", c.keys); got != "[p pa pb]" {
+			t.Errorf("keys %s", got)
+		}
+	}
+}
+
+func TestChunkRefused(t *testing.T) {
+	many := make([][]byte, MaxEntries+1)
+	manyKeys := make([][]byte, MaxEntries+1)
+	for i := range many {
+		many[i], manyKeys[i] = intItem(1), byteItem(string(rune('A'+i)))
+	}
+	deep := append(bytes.Repeat([]byte{0x81}, 62), 0x80)
+	cases := []struct {
+		name   string
+		base   fields
+		change func(*fields)
+	}{
+		{"no kind", goodLeaf(), func(f *fields) { f.kind = nil }},
+		{"other kind", goodLeaf(), func(f *fields) { f.kind = ipld.AppendString(nil, "node") }},
+		{"no version", goodLeaf(), func(f *fields) { f.version = nil }},
+		{"other version", goodLeaf(), func(f *fields) { f.version = intItem(2) }},
+		{"no level", goodLeaf(), func(f *fields) { f.level = nil }},
+		{"no level, counts", goodInner(), func(f *fields) { f.level = nil }},
+		{"negative level", goodLeaf(), func(f *fields) { f.level = intItem(-1) }},
+		{"level 64", goodInner(), func(f *fields) { f.level = intItem(MaxLevel + 1) }},
+		{"no prefix", goodLeaf(), func(f *fields) { f.prefix = nil }},
+		{"no keys", goodLeaf(), func(f *fields) { f.keys = nil }},
+		{"no values", goodLeaf(), func(f *fields) { f.values = nil }},
+		{"counts in a leaf", goodLeaf(), func(f *fields) { f.counts = goodInner().counts }},
+		{"no counts", goodInner(), func(f *fields) { f.counts = nil }},
+		{"unknown field", goodLeaf(), func(f *fields) { f.extra = intItem(1) }},
+		{"short prefix", goodLeaf(), func(f *fields) {
+			f.keys = listOf(byteItem("a"), byteItem("aa"), byteItem("ab"))
+		}},
+		{"one key, no prefix", goodLeaf(), func(f *fields) {
+			f.keys, f.values = listOf(byteItem("k")), listOf(intItem(1))
+		}},
+		{"prefix of nothing", goodLeaf(), func(f *fields) { f.keys, f.values = listOf(), listOf() }},
+		{"empty above 0", goodInner(), func(f *fields) {
+			f.prefix, f.keys, f.values, f.counts = byteItem(""), listOf(), listOf(), listOf()
+		}},
+		{"equal keys", goodLeaf(), func(f *fields) {
+			f.keys = listOf(byteItem(""), byteItem("b"), byteItem("b"))
+		}},
+		{"descending keys", goodLeaf(), func(f *fields) {
+			f.keys = listOf(byteItem(""), byteItem("b"), byteItem("a"))
+		}},
+		{"text key", goodLeaf(), func(f *fields) {
+			f.keys = listOf(byteItem(""), byteItem("a"), ipld.AppendString(nil, "b"))
+		}},
+		{"keys that are no list", goodLeaf(), func(f *fields) { f.keys = intItem(1) }},
+		{"level that is no integer", goodLeaf(), func(f *fields) { f.level = byteItem("0") }},
+		{"long key", goodLeaf(), func(f *fields) {
+			f.keys = listOf(byteItem(""), byteItem("a"), byteItem("b"+strings.Repeat("k", MaxKey-1)))
+		}},
+		{"long value", goodLeaf(), func(f *fields) {
+			f.values = listOf(intItem(1), intItem(2), byteItem(strings.Repeat("v", MaxValue)))
+		}},
+		{"deep value", goodLeaf(), func(f *fields) { f.values = listOf(intItem(1), intItem(2), deep) }},
+		{"few values", goodLeaf(), func(f *fields) { f.values = listOf(intItem(1), intItem(2)) }},
+		{"few counts", goodInner(), func(f *fields) { f.counts = listOf(intItem(1), intItem(2)) }},
+		{"many entries", goodLeaf(), func(f *fields) {
+			f.prefix, f.keys, f.values = byteItem(""), listOf(manyKeys...), listOf(many...)
+		}},
+		{"values in an inner chunk", goodInner(), func(f *fields) { f.values = goodLeaf().values }},
+		{"raw link", goodInner(), func(f *fields) {
+			f.values = listOf(linkItem(ipld.DagCBOR), linkItem(ipld.DagCBOR), linkItem(ipld.Raw))
+		}},
+		{"count 0", goodInner(), func(f *fields) {
+			f.counts = listOf(intItem(1), intItem(0), intItem(3))
+		}},
+		{"counts too large", goodInner(), func(f *fields) {
+			f.counts = listOf(intItem(1), intItem(1), intItem(1<<63-2))
+		}},
+	}
+	for _, c := range cases {
+		f := c.base
+		c.change(&f)
+		_, err := decode(f.block())
+		var shape *ShapeError
+		if !errors.As(err, &shape) || !errors.Is(err, store.ErrCorrupt) ||
+			shape.CID != ipld.Sum(ipld.DagCBOR, f.block()) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	block := goodLeaf().block()
+	for _, b := range [][]byte{nil, append(slices.Clone(block), 0), block[:len(block)-1], {0x80}} {
+		if _, err := decode(b); !errors.Is(err, store.ErrCorrupt) || !errors.Is(err, ipld.ErrInvalid) {
+			t.Errorf("% x: %v", b, err)
+		}
+	}
+}
+
+func FuzzChunk(f *testing.F) {
+	f.Add(goodLeaf().block())
+	f.Add(goodInner().block())
+	f.Add(appendChunk(nil, 0, nil))
+	f.Add(appendChunk(nil, 0, []item{{key: []byte("one"), value: []byte{0xf6}}}))
+	f.Fuzz(func(t *testing.T, block []byte) {
+		c, err := decode(block)
+		if err != nil {
+			if !errors.Is(err, store.ErrCorrupt) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if again := encode(c); !bytes.Equal(block, again) {
+			t.Fatalf("accepted % x, encodes % x", block, again)
+		}
+		if err := ipld.Check(block); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range c.values {
+			if err := ipld.Check(v); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// cutByDefinition is the recursive form of SPEC 2.2: the lengths of the chunks of a run.
+func cutByDefinition(level int, keys [][]byte) []int {
+	if len(keys) <= MaxEntries {
+		return []int{len(keys)}
+	}
+	best, low := 0, ^uint64(0)
+	for i, k := range keys[:len(keys)-1] {
+		if h, _ := boundaryHash(nil, level, k); h < low || i == 0 {
+			best, low = i, h
+		}
+	}
+	left := cutByDefinition(level, keys[:best+1])
+	return append(left, cutByDefinition(level, keys[best+1:])...)
+}
+
+func TestCutterIsTheDefinition(t *testing.T) {
+	effort.Alone(t)
+	for n := 1; n < 1500; n += 1 + n/40 {
+		for level := range 3 {
+			var keys [][]byte
+			var got []int
+			c := cutter{level: level, emit: func(items []item) error {
+				got = append(got, len(items))
+				return nil
+			}}
+			for i := range n {
+				keys = append(keys, fmt.Appendf(nil, "%d/%06d", n, i))
+				if err := c.add(item{key: keys[i]}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := c.finish(); err != nil {
+				t.Fatal(err)
+			}
+			if want := cutByDefinition(level, keys); !slices.Equal(got, want) {
+				t.Fatalf("%d entries, level %d: %v, want %v", n, level, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,322 @@
+package prolly_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// goldenRoot is the root of the entries key/00000000 to key/00012344, whose values are their
+// numbers as integers. It changes only with the format.
+const goldenRoot = "bafyreiaiewardrzoorkf5af2miyfme4ty7gjeb7ijzmnplhj67l6qkbr4u"
+
+func TestGolden(t *testing.T) {
+	m := model{}
+	for i := range 12345 {
+		m[sequence(i)] = string(ipld.AppendInt(nil, int64(i)))
+	}
+	tree := build(t, prolly.NewNodes(newBlocks(), nil), m)
+	if got := tree.Root().String(); got != goldenRoot || tree.Len() != 12345 {
+		t.Errorf("root %s of %d entries", got, tree.Len())
+	}
+	empty := build(t, prolly.NewNodes(newBlocks(), nil), nil)
+	const want = "bafyreidimdhg65qe6eyavbeo62jcm4ymsbxf6pdm7a5tljyutob6afjmc4"
+	if got := empty.Root().String(); got != want || empty.Len() != 0 || empty.Height() != 1 {
+		t.Errorf("empty tree %s", got)
+	}
+}
+
+func TestEmptyTree(t *testing.T) {
+	nodes := prolly.NewNodes(newBlocks(), nil)
+	empty := build(t, nodes, nil)
+	check(t, empty)
+	if _, ok, err := empty.Get(ctx, nil); ok || err != nil {
+		t.Error(ok, err)
+	}
+	if n, err := empty.Count(ctx, nil, []byte("z")); n != 0 || err != nil {
+		t.Error(n, err)
+	}
+	if err := drain(empty.ScanReverse(ctx, nil, nil)); err != nil {
+		t.Error(err)
+	}
+	full := edit(t, empty, []prolly.Edit{{Key: nil, Value: []byte{1}}, {Key: []byte{0}}})
+	if full.Len() != 1 || len(diff(t, empty, full)) != 1 || len(diff(t, empty, empty)) != 0 {
+		t.Errorf("%d entries", full.Len())
+	}
+	if v, ok, err := full.Get(ctx, nil); string(v) != "\x01" || !ok || err != nil {
+		t.Error(v, ok, err)
+	}
+	if edit(t, full, []prolly.Edit{{Key: nil}}).Root() != empty.Root() {
+		t.Error("removing the last entry does not give the empty tree")
+	}
+}
+
+func TestEditOfNothing(t *testing.T) {
+	b := newBlocks()
+	tree := sequenceTree(t, b, 2000)
+	b.reset()
+	same := edit(t, tree, []prolly.Edit{
+		{Key: []byte("absent")}, {Key: []byte(sequence(7)), Value: []byte{1}}, {Key: []byte("zz")},
+	})
+	if same != tree || edit(t, tree, nil) != tree || b.puts != 0 {
+		t.Errorf("no change: other tree, or %d chunks written", b.puts)
+	}
+}
+
+// TestBulkEdit replaces, removes and adds in every chunk of a large tree.
+func TestBulkEdit(t *testing.T) {
+	effort.Alone(t)
+	keys := sortedKeys(60_000)
+	nodes := prolly.NewNodes(newBlocks(), nil)
+	base, want, changes := model{}, model{}, map[string][]byte{}
+	for i, k := range keys {
+		value := string(intValue(uint64(i)))
+		if i%3 != 0 {
+			base[k], want[k] = value, value
+		}
+		switch i % 3 {
+		case 0:
+			changes[k], want[k] = []byte("\x61a"), "\x61a"
+		case 1:
+			changes[k] = nil
+			delete(want, k)
+		}
+	}
+	tree := build(t, nodes, base)
+	next := edit(t, tree, editsOf(changes))
+	if next.Root() != build(t, nodes, want).Root() {
+		t.Error("edited tree is not the built one")
+	}
+	check(t, next)
+	if got := len(diff(t, tree, next)); got != len(changes) {
+		t.Errorf("%d differences, want %d", got, len(changes))
+	}
+	var all []prolly.Edit
+	for _, k := range want.keys() {
+		all = append(all, prolly.Edit{Key: []byte(k)})
+	}
+	if last := edit(t, next, all[:len(all)-1]); last.Len() != 1 || last.Height() != 1 {
+		t.Errorf("%d entries in %d levels left", last.Len(), last.Height())
+	}
+}
+
+// TestBulkValues replaces values in long runs of chunks, with a key added or removed now and then.
+func TestBulkValues(t *testing.T) {
+	effort.Alone(t)
+	const seed, n = 42, 20_000
+	t.Logf("seed %d", seed)
+	rng := newRand(seed)
+	for _, every := range []int{n + 1, 2000, 300, 40} {
+		nodes := prolly.NewNodes(newBlocks(), nil)
+		base, changes := model{}, map[string][]byte{}
+		for i := range n {
+			k := sequence(i)
+			base[k] = "\x01"
+			switch {
+			case rng.IntN(every) == 0:
+				changes[k] = nil
+			case rng.IntN(every) == 1:
+				changes[k+"x"] = []byte{2}
+			case rng.IntN(3) == 0:
+				changes[k] = []byte{3}
+			}
+		}
+		edits := editsOf(changes)
+		next := edit(t, build(t, nodes, base), edits)
+		if next.Root() != build(t, nodes, base.edit(edits)).Root() {
+			t.Errorf("every %d: edited tree is not the built one", every)
+		}
+	}
+}
+
+// TestStopEarly stops each iteration at its first element, and starts it again.
+func TestStopEarly(t *testing.T) {
+	tree := sequenceTree(t, newBlocks(), 500)
+	for _, seq := range []struct {
+		entries func(func(prolly.Entry, error) bool)
+		first   int
+	}{{tree.Scan(ctx, nil, nil), 0}, {tree.ScanReverse(ctx, nil, nil), 499}} {
+		for range 2 {
+			seen := 0
+			for e, err := range seq.entries {
+				if seen++; err != nil || string(e.Key) != sequence(seq.first) {
+					t.Errorf("first entry %q, %v", e.Key, err)
+				}
+				break
+			}
+			if seen != 1 {
+				t.Errorf("%d entries", seen)
+			}
+		}
+	}
+}
+
+// TestDiffOfHeights compares a tree with ones far smaller and larger.
+func TestDiffOfHeights(t *testing.T) {
+	effort.Alone(t)
+	b := newBlocks()
+	sizes := []int{0, 1, 30, 33, 700, 30_000}
+	var trees []*prolly.Map
+	for _, n := range sizes {
+		trees = append(trees, sequenceTree(t, b, n))
+	}
+	for i, x := range trees {
+		for j, y := range trees {
+			changes := diff(t, x, y)
+			if want := max(sizes[i], sizes[j]) - min(sizes[i], sizes[j]); len(changes) != want {
+				t.Errorf("%d to %d entries: %d changes", sizes[i], sizes[j], len(changes))
+			}
+			var edits []prolly.Edit
+			for _, c := range changes {
+				edits = append(edits, prolly.Edit{Key: c.Key, Value: c.New})
+			}
+			if edit(t, x, edits).Root() != y.Root() {
+				t.Errorf("%d to %d entries: applying the diff gives another tree", sizes[i], sizes[j])
+			}
+		}
+	}
+}
+
+func TestWalk(t *testing.T) {
+	b := newBlocks()
+	tree := sequenceTree(t, b, 5000)
+	seen := map[ipld.CID]int{}
+	last := tree.Height()
+	err := tree.Walk(ctx, func(c ipld.CID, level int) (bool, error) {
+		if _, twice := seen[c]; twice || level > last {
+			t.Errorf("chunk %s of level %d", c, level)
+		}
+		seen[c] = level
+		last = tree.Height()
+		return true, nil
+	})
+	if err != nil || len(seen) != len(b.data) {
+		t.Errorf("%d of %d chunks, %v", len(seen), len(b.data), err)
+	}
+	b.reset()
+	tops := 0
+	if err := tree.Walk(ctx, func(_ ipld.CID, level int) (bool, error) {
+		tops++
+		return level == tree.Height()-1, nil
+	}); err != nil || b.reads > 0 || tops < 3 {
+		t.Errorf("walk of two levels: %d chunks, %d reads, %v", tops, b.reads, err)
+	}
+	stop := errors.New("stop")
+	for at := range 3 {
+		n := 0
+		err := tree.Walk(ctx, func(ipld.CID, int) (bool, error) {
+			if n++; n > at {
+				return true, stop
+			}
+			return true, nil
+		})
+		if err != stop || n != at+1 {
+			t.Errorf("%d calls, %v", n, err)
+		}
+	}
+}
+
+func TestPrefix(t *testing.T) {
+	for prefix, want := range map[string]string{
+		"a": "b", "a\xff\xff": "b", "\xfe\xff": "\xff", "ab": "ac", "a\x00": "a\x01",
+	} {
+		if got := prolly.PrefixEnd([]byte(prefix)); string(got) != want {
+			t.Errorf("PrefixEnd(%q) = %q", prefix, got)
+		}
+	}
+	if prolly.PrefixEnd(nil) != nil || prolly.PrefixEnd([]byte("\xff\xff")) != nil {
+		t.Error("a prefix without an end has one")
+	}
+	m := model{"": "\x01", "\xff": "\x01", "\xff\xff": "\x01", "\xff\x00": "\x01"}
+	for i := range 500 {
+		m[fmt.Sprint(i)] = "\x01"
+	}
+	tree := build(t, prolly.NewNodes(newBlocks(), nil), m)
+	for _, prefix := range []string{"", "1", "12", "499", "5000", "\xff", "\xff\xff"} {
+		var got, want []string
+		for e, err := range tree.ScanPrefix(ctx, []byte(prefix)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, string(e.Key))
+		}
+		for _, k := range m.keys() {
+			if strings.HasPrefix(k, prefix) {
+				want = append(want, k)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("prefix %q: %q", prefix, got)
+		}
+	}
+}
+
+// TestConcurrentUse shares a tree and its cache among goroutines that read and edit, each of which
+// stops its iterations early too.
+func TestConcurrentUse(t *testing.T) {
+	b := newBlocks()
+	nodes := prolly.NewNodes(b, prolly.NewCache(200<<10))
+	m := randomModel(newRand(41), 3000)
+	tree := build(t, nodes, m)
+	keys := m.keys()
+	var wg sync.WaitGroup
+	for worker := range 8 {
+		wg.Go(func() {
+			rng := newRand(uint64(worker))
+			for range 60 {
+				k := keys[rng.IntN(len(keys))]
+				if v, ok, err := tree.Get(ctx, []byte(k)); !ok || err != nil || string(v) != m[k] {
+					t.Errorf("Get: %x, %v, %v", v, ok, err)
+				}
+				next, err := tree.Edit(ctx, []prolly.Edit{{Key: []byte(k)}})
+				if err != nil || next.Len() != tree.Len()-1 {
+					t.Errorf("Edit: %v", err)
+					return
+				}
+				left := 40
+				for _, err := range tree.ScanReverse(ctx, nil, []byte(k)) {
+					if left--; err != nil || left == 0 {
+						break
+					}
+				}
+				for c, err := range prolly.Diff(ctx, tree, next) {
+					if err != nil || string(c.Key) != k {
+						t.Errorf("Diff: %q, %v", c.Key, err)
+					}
+					break
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestFill(t *testing.T) {
+	nodes := prolly.NewNodes(newBlocks(), nil)
+	empty := build(t, nodes, nil)
+	edits := []prolly.Edit{
+		{Key: []byte("a"), Value: []byte{1}}, {Key: []byte("b")}, {Key: []byte("c"), Value: []byte{2}},
+	}
+	got, err := empty.Fill(ctx, slices.Values(edits))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := build(t, nodes, model{"a": "\x01", "c": "\x02"})
+	if got.Root() != want.Root() {
+		t.Errorf("root %s, want %s", got.Root(), want.Root())
+	}
+	if _, err := got.Fill(ctx, slices.Values(edits)); !errors.Is(err, prolly.ErrInput) {
+		t.Errorf("a tree that is not empty was filled: %v", err)
+	}
+	slices.Reverse(edits)
+	if _, err := empty.Fill(ctx, slices.Values(edits)); !errors.Is(err, prolly.ErrInput) {
+		t.Errorf("edits that descend: %v", err)
+	}
+}

@@ -1,0 +1,162 @@
+package prolly_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/testkit/differ"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+)
+
+// mergeModel is the three-way merge by its definition; it returns the conflicts too.
+func mergeModel(
+	base, left, right model, resolve func(prolly.Conflict) []byte,
+) (model, []prolly.Conflict) {
+	all := base.edit(nil)
+	for _, m := range []model{left, right} {
+		for k, v := range m {
+			all[k] = v
+		}
+	}
+	out := model{}
+	var conflicts []prolly.Conflict
+	for _, k := range all.keys() {
+		b, l, r := at(base, k), at(left, k), at(right, k)
+		merged := l
+		switch {
+		case string(l) == string(r) || string(r) == string(b):
+		case string(l) == string(b):
+			merged = r
+		default:
+			c := prolly.Conflict{Key: []byte(k), Base: b, Left: l, Right: r}
+			conflicts = append(conflicts, c)
+			merged = resolve(c)
+		}
+		if merged != nil {
+			out[k] = string(merged)
+		}
+	}
+	return out, conflicts
+}
+
+// at is the value under k, nil if there is none. Values are never empty.
+func at(m model, k string) []byte {
+	if v, ok := m[k]; ok {
+		return []byte(v)
+	}
+	return nil
+}
+
+func keepLeft(c prolly.Conflict) []byte  { return c.Left }
+func keepRight(c prolly.Conflict) []byte { return c.Right }
+func drop(prolly.Conflict) []byte        { return nil }
+func another(prolly.Conflict) []byte     { return []byte("\x63new") }
+
+func TestMerge(t *testing.T) {
+	effort.Alone(t)
+	const seed = 31
+	t.Logf("seed %d", seed)
+	rng := newRand(seed)
+	nodes := prolly.NewNodes(newBlocks(), prolly.NewCache(1<<20))
+	resolvers := []func(prolly.Conflict) []byte{keepLeft, keepRight, drop, another}
+	rounds := effort.Pick(120, 300, 5000)
+	conflicts := 0
+	for i := range rounds {
+		src := keySources[i%len(keySources)]
+		base := model{}
+		for range rng.IntN(4) {
+			base = base.edit(randomEdits(rng, src, base, false))
+		}
+		left, right := change(rng, src, base), change(rng, src, base)
+		want, wantConflicts := mergeModel(base, left, right, resolvers[i%len(resolvers)])
+		var got []prolly.Conflict
+		merged, err := prolly.Merge(ctx, build(t, nodes, base), build(t, nodes, left),
+			build(t, nodes, right), func(c prolly.Conflict) ([]byte, error) {
+				got = append(got, c)
+				return resolvers[i%len(resolvers)](c), nil
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := differ.Diff(wantConflicts, got); d != "" {
+			t.Fatalf("round %d: conflicts: %s", i, d)
+		}
+		if merged.Root() != build(t, nodes, want).Root() {
+			t.Fatalf("round %d: merged tree is not the model's", i)
+		}
+		conflicts += len(got)
+	}
+	if conflicts < rounds/4 {
+		t.Errorf("only %d conflicts in %d rounds", conflicts, rounds)
+	}
+}
+
+// change edits a few times, so that both sides of a merge meet.
+func change(rng *rand.Rand, src keySource, m model) model {
+	for range rng.IntN(3) {
+		m = m.edit(randomEdits(rng, src, m, rng.IntN(4) == 0))
+	}
+	return m
+}
+
+// TestMergeTable is the truth table of SPEC 2.5 for one key.
+func TestMergeTable(t *testing.T) {
+	states := []string{"", "\x01", "\x02", "\x03"} // absent, A, B, C
+	one := func(value string) model {
+		m := model{"other": "\x00"}
+		if value != "" {
+			m["key"] = value
+		}
+		return m
+	}
+	nodes := prolly.NewNodes(newBlocks(), nil)
+	for _, base := range states {
+		for _, left := range states {
+			for _, right := range states {
+				conflict := false
+				merged, err := prolly.Merge(ctx, build(t, nodes, one(base)),
+					build(t, nodes, one(left)), build(t, nodes, one(right)),
+					func(c prolly.Conflict) ([]byte, error) {
+						conflict = true
+						return []byte{0x18, 0x63}, nil
+					})
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := left
+				if left == base {
+					want = right
+				}
+				wantConflict := left != base && right != base && left != right
+				if wantConflict {
+					want = "\x18\x63"
+				}
+				if conflict != wantConflict || merged.Root() != build(t, nodes, one(want)).Root() {
+					t.Errorf("base %x, left %x, right %x: conflict %v", base, left, right, conflict)
+				}
+			}
+		}
+	}
+}
+
+func TestMergeRefused(t *testing.T) {
+	nodes := prolly.NewNodes(newBlocks(), nil)
+	base := build(t, nodes, model{"k": "\x01"})
+	left := build(t, nodes, model{"k": "\x02"})
+	right := build(t, nodes, model{"k": "\x03"})
+	refused := errors.New("refused")
+	merge := func(value []byte, err error) error {
+		_, err = prolly.Merge(ctx, base, left, right, func(prolly.Conflict) ([]byte, error) {
+			return value, err
+		})
+		return err
+	}
+	if err := merge(nil, refused); !errors.Is(err, refused) {
+		t.Errorf("resolver's error: %v", err)
+	}
+	if err := merge([]byte{0xff}, nil); !errors.Is(err, prolly.ErrInput) {
+		t.Errorf("merged value that is no item: %v", err)
+	}
+}

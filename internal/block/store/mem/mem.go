@@ -1,0 +1,238 @@
+package mem
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+var errUndefined = errors.New("undefined CID")
+
+// Store is a store in memory. Safe for concurrent use.
+type Store struct {
+	mu      sync.RWMutex
+	closed  bool
+	head    store.Head
+	facts   blocks
+	derived derived
+
+	redacted map[ipld.CID]store.Redaction
+	note     []byte
+}
+
+var (
+	_ store.Store       = (*Store)(nil)
+	_ store.Eraser      = (*Store)(nil)
+	_ store.Notebook    = (*Store)(nil)
+	_ store.Deleter     = (*blocks)(nil)
+	_ store.CellDeleter = (*derived)(nil)
+)
+
+// New returns an empty store.
+func New() *Store {
+	s := &Store{redacted: make(map[ipld.CID]store.Redaction)}
+	s.facts = blocks{s: s, data: make(map[ipld.CID][]byte)}
+	s.derived = derived{
+		blocks: blocks{s: s, data: make(map[ipld.CID][]byte)},
+		cells:  make(map[ipld.CID]ipld.CID),
+	}
+	return s
+}
+
+// Facts returns the blocks that operations reach.
+func (s *Store) Facts() store.Blocks { return &s.facts }
+
+// Derived returns the blocks and cells that can be rebuilt.
+func (s *Store) Derived() store.Derived { return &s.derived }
+
+// Head returns the newest operation.
+func (s *Store) Head(ctx context.Context) (store.Head, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.head, s.usable(ctx)
+}
+
+// Commit stores blocks and moves the head.
+func (s *Store) Commit(ctx context.Context, old, next store.Head, add ...store.Block) error {
+	if err := verify(add); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usable(ctx); err != nil {
+		return err
+	}
+	if s.head != old {
+		return fmt.Errorf("commit operation %d: %w", next.Seq, store.ErrHeadMoved)
+	}
+	if err := old.CheckNext(next); err != nil {
+		return err
+	}
+	s.facts.add(add)
+	s.head = next
+	return nil
+}
+
+// Close drops everything.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return store.ErrClosed
+	}
+	s.closed = true
+	s.facts.data, s.derived.data, s.derived.cells = nil, nil, nil
+	s.redacted, s.note = nil, nil
+	return nil
+}
+
+// usable returns the error of a call with ctx. The mutex must be held.
+func (s *Store) usable(ctx context.Context) error {
+	if s.closed {
+		return store.ErrClosed
+	}
+	return ctx.Err()
+}
+
+func verify(blocks []store.Block) error {
+	for _, b := range blocks {
+		if err := b.Verify(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blocks is one set of blocks, under the store's mutex.
+type blocks struct {
+	s    *Store
+	data map[ipld.CID][]byte
+}
+
+func (b *blocks) add(add []store.Block) {
+	for _, block := range add {
+		_, present := b.data[block.CID]
+		r, redacted := b.s.redacted[block.CID]
+		if present || redacted && !r.Open {
+			continue
+		}
+		b.data[block.CID] = append([]byte{}, block.Data...)
+		if redacted && b == &b.s.facts {
+			delete(b.s.redacted, block.CID)
+		}
+	}
+}
+
+func (b *blocks) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
+	b.s.mu.RLock()
+	defer b.s.mu.RUnlock()
+	if err := b.s.usable(ctx); err != nil {
+		return nil, err
+	}
+	if data, ok := b.data[c]; ok {
+		return bytes.Clone(data), nil
+	}
+	if r, ok := b.s.redacted[c]; ok {
+		return nil, &store.RedactedError{CID: c, Stub: bytes.Clone(r.Stub)}
+	}
+	return nil, &store.NotFoundError{CID: c}
+}
+
+func (b *blocks) Put(ctx context.Context, add ...store.Block) error {
+	if err := verify(add); err != nil {
+		return err
+	}
+	b.s.mu.Lock()
+	defer b.s.mu.Unlock()
+	if err := b.s.usable(ctx); err != nil {
+		return err
+	}
+	b.add(add)
+	return nil
+}
+
+func (b *blocks) Has(ctx context.Context, c ipld.CID) (bool, error) {
+	b.s.mu.RLock()
+	defer b.s.mu.RUnlock()
+	_, ok := b.data[c]
+	return ok, b.s.usable(ctx)
+}
+
+// Iterate goes over the blocks that were present when it began, as far as they still are, without
+// holding the mutex while fn runs.
+func (b *blocks) Iterate(
+	ctx context.Context, from ipld.CID, fn func(store.Block) error,
+) error {
+	b.s.mu.RLock()
+	order := make([]ipld.CID, 0, len(b.data))
+	for c := range b.data {
+		if c.Compare(from) >= 0 {
+			order = append(order, c)
+		}
+	}
+	b.s.mu.RUnlock()
+	slices.SortFunc(order, ipld.CID.Compare)
+	for _, c := range order {
+		data, err := b.Get(ctx, c)
+		if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrRedacted) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := fn(store.Block{CID: c, Data: data}); err != nil {
+			return err
+		}
+	}
+	b.s.mu.RLock()
+	defer b.s.mu.RUnlock()
+	return b.s.usable(ctx)
+}
+
+type derived struct {
+	blocks
+	cells map[ipld.CID]ipld.CID
+}
+
+func (d *derived) Cell(ctx context.Context, key ipld.CID) (ipld.CID, error) {
+	d.s.mu.RLock()
+	defer d.s.mu.RUnlock()
+	if err := d.s.usable(ctx); err != nil {
+		return ipld.CID{}, err
+	}
+	value, ok := d.cells[key]
+	if !ok {
+		return ipld.CID{}, fmt.Errorf("cell %s: %w", key, store.ErrNotFound)
+	}
+	return value, nil
+}
+
+func (d *derived) SetCell(ctx context.Context, key, value ipld.CID) error {
+	if !key.Defined() || !value.Defined() {
+		return fmt.Errorf("set cell %s: %w", key, errUndefined)
+	}
+	d.s.mu.Lock()
+	defer d.s.mu.Unlock()
+	if err := d.s.usable(ctx); err != nil {
+		return err
+	}
+	d.cells[key] = value
+	return nil
+}
+
+func (d *derived) Clear(ctx context.Context) error {
+	d.s.mu.Lock()
+	defer d.s.mu.Unlock()
+	if err := d.s.usable(ctx); err != nil {
+		return err
+	}
+	clear(d.data)
+	clear(d.cells)
+	return nil
+}

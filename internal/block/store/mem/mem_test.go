@@ -1,0 +1,13 @@
+package mem_test
+
+import (
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/block/store/storetest"
+)
+
+func TestConformance(t *testing.T) {
+	storetest.Run(t, func(*testing.T) store.Store { return mem.New() })
+}

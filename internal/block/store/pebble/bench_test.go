@@ -1,0 +1,139 @@
+package pebble
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+const benchBlocks = 100_000
+
+func benchSet() []store.Block {
+	out := make([]store.Block, benchBlocks)
+	for i := range out {
+		out[i] = storetest.Block(i, 300)
+	}
+	return out
+}
+
+func load(b *testing.B, s *Store, set []store.Block) {
+	b.Helper()
+	ctx := context.Background()
+	for i := 0; i < len(set); i += 1000 {
+		if err := s.Facts().Put(ctx, set[i:i+1000]...); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := s.Commit(ctx, store.Head{}, storetest.Next(store.Head{}, 1)); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkPut puts 100,000 blocks of 300 bytes in batches of 1,000, and commits.
+func BenchmarkPut(b *testing.B) {
+	set := benchSet()
+	for b.Loop() {
+		b.StopTimer()
+		s := openDisk(b, b.TempDir(), Options{Create: true})
+		b.StartTimer()
+		load(b, s, set)
+		b.StopTimer()
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(b.N)*benchBlocks/b.Elapsed().Seconds(), "blocks/s")
+}
+
+// BenchmarkPutAgain puts blocks that are present.
+func BenchmarkPutAgain(b *testing.B) {
+	set := benchSet()
+	s := openDisk(b, b.TempDir(), Options{Create: true})
+	defer s.Close()
+	load(b, s, set)
+	for b.Loop() {
+		for i := 0; i < len(set); i += 1000 {
+			if err := s.Facts().Put(context.Background(), set[i:i+1000]...); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(float64(b.N)*benchBlocks/b.Elapsed().Seconds(), "blocks/s")
+}
+
+func BenchmarkGet(b *testing.B) {
+	set := benchSet()
+	s := openDisk(b, b.TempDir(), Options{Create: true})
+	defer s.Close()
+	load(b, s, set)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for b.Loop() {
+		if _, err := s.Facts().Get(context.Background(), set[rng.IntN(len(set))].CID); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkCommit commits one block of 300 bytes.
+func BenchmarkCommit(b *testing.B) {
+	s := openDisk(b, b.TempDir(), Options{Create: true})
+	defer s.Close()
+	var head store.Head
+	n := 0
+	for b.Loop() {
+		block := storetest.Block(n, 300)
+		next := store.Head{Seq: head.Seq + 1, Operation: block.CID}
+		if err := s.Commit(context.Background(), head, next, block); err != nil {
+			b.Fatal(err)
+		}
+		head = next
+		n++
+	}
+}
+
+// BenchmarkOpen opens, reads one block of and closes a store; "commit" commits one as well.
+func BenchmarkOpen(b *testing.B) {
+	ctx := context.Background()
+	small := benchSet()[:1000]
+	for _, size := range []string{"small", "large"} {
+		dir := b.TempDir()
+		s := openDisk(b, dir, Options{Create: true})
+		set := small
+		if size == "large" {
+			set = benchSet()
+		}
+		load(b, s, set)
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+		for _, mode := range []string{"ro", "rw", "commit"} {
+			b.Run(size+"/"+mode, func(b *testing.B) {
+				for b.Loop() {
+					s := openDisk(b, dir, Options{ReadOnly: mode == "ro"})
+					if _, err := s.Facts().Get(ctx, set[0].CID); err != nil {
+						b.Fatal(err)
+					}
+					if mode == "commit" {
+						head, err := s.Head(ctx)
+						if err != nil {
+							b.Fatal(err)
+						}
+						block := store.NewBlock(ipld.Raw, head.Operation.Bytes())
+						next := store.Head{Seq: head.Seq + 1, Operation: block.CID}
+						if err := s.Commit(ctx, head, next, block); err != nil {
+							b.Fatal(err)
+						}
+					}
+					if err := s.Close(); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

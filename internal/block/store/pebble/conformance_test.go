@@ -1,0 +1,46 @@
+package pebble
+
+import (
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/storetest"
+)
+
+// openMem opens a new store in memory. Small memtables make tables early.
+func openMem(t testing.TB) *Store {
+	t.Helper()
+	return openFS(t, vfs.NewMem(), Options{Create: true, MemTableBytes: 64 << 10})
+}
+
+func openFS(t testing.TB, fs vfs.FS, opts Options) *Store {
+	t.Helper()
+	opts.FS = fs
+	s, err := Open("/repo/.mnem", opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func openDisk(t testing.TB, dir string, opts Options) *Store {
+	t.Helper()
+	s, err := Open(dir, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestConformance(t *testing.T) {
+	t.Run("mem", func(t *testing.T) {
+		storetest.Run(t, func(t *testing.T) store.Store { return openMem(t) })
+	})
+	t.Run("disk", func(t *testing.T) {
+		storetest.Run(t, func(t *testing.T) store.Store {
+			return openDisk(t, t.TempDir()+"/.mnem", Options{Create: true})
+		})
+	})
+}

@@ -1,0 +1,272 @@
+package pebble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+)
+
+const (
+	repo        = "/repo/.mnem"
+	crashSeed   = 20
+	tinyMem     = 32 << 10
+	perCommit   = 4    // blocks of one operation
+	crashBlock  = 3000 // bytes of each: every few commits flush a memtable
+	reopenEvery = 15
+)
+
+// opBlocks returns the blocks of operation seq; the first is the operation itself.
+func opBlocks(seq uint64) []store.Block {
+	out := make([]store.Block, perCommit)
+	for i := range out {
+		out[i] = storetest.Block(int(seq)*perCommit+i, crashBlock)
+	}
+	return out
+}
+
+func opHead(seq uint64) store.Head {
+	if seq == 0 {
+		return store.Head{}
+	}
+	return store.Head{Seq: seq, Operation: opBlocks(seq)[0].CID}
+}
+
+// commitOp makes operation seq: half of its blocks are put before.
+func commitOp(s *Store, seq uint64) error {
+	ctx := context.Background()
+	blocks := opBlocks(seq)
+	if err := s.Facts().Put(ctx, blocks[perCommit/2:]...); err != nil {
+		return err
+	}
+	if err := s.Derived().Put(ctx, storetest.Block(int(seq), 700)); err != nil {
+		return err
+	}
+	if err := s.Derived().SetCell(ctx, opHead(seq).Operation, blocks[1].CID); err != nil {
+		return err
+	}
+	return s.Commit(ctx, opHead(seq-1), opHead(seq), blocks[:perCommit/2]...)
+}
+
+// workload makes operations up to last, closing and opening the store now and then, and counts
+// in acked those acknowledged.
+func workload(fs vfs.FS, last uint64, acked *atomic.Uint64) error {
+	opts := Options{FS: fs, Create: true, MemTableBytes: tinyMem}
+	s, err := Open(repo, opts)
+	if err != nil {
+		return err
+	}
+	for seq := uint64(1); seq <= last; seq++ {
+		if err := commitOp(s, seq); err != nil {
+			return errors.Join(err, s.Close())
+		}
+		acked.Store(seq)
+		if seq%reopenEvery == 0 {
+			if err := s.Close(); err != nil {
+				return err
+			}
+			if s, err = Open(repo, opts); err != nil {
+				return err
+			}
+		}
+	}
+	return s.Close()
+}
+
+// checkStore checks that s holds every operation up to its head, which is acked or the next one.
+func checkStore(s *Store, acked uint64) (store.Head, error) {
+	return checkOverlap(s, acked, acked+1)
+}
+
+// checkOverlap is checkStore where the operations up to begun may be there.
+func checkOverlap(s *Store, acked, begun uint64) (head store.Head, err error) {
+	ctx := context.Background()
+	if head, err = s.Head(ctx); err != nil {
+		return head, err
+	}
+	if head.Seq < acked || head.Seq > begun || head != opHead(head.Seq) {
+		return head, fmt.Errorf("head %v after operation %d was acknowledged", head, acked)
+	}
+	for seq := uint64(1); seq <= head.Seq; seq++ {
+		for _, b := range opBlocks(seq) {
+			if _, err := s.Facts().Get(ctx, b.CID); err != nil {
+				return head, fmt.Errorf("operation %d of %d: %w", seq, head.Seq, err)
+			}
+		}
+	}
+	err = s.Keys(ctx, func(e Entry) error {
+		if e.Space == Unknown {
+			return fmt.Errorf("unknown key %x", e.Key)
+		}
+		if e.Space == Facts || e.Space == Derived {
+			return store.Block{CID: e.CID, Data: e.Value}.Verify()
+		}
+		return nil
+	})
+	return head, err
+}
+
+// checkRecovery opens what a power cut left, reading and then writing, and checks it.
+func checkRecovery(fs vfs.FS, acked uint64) error {
+	return checkOverlapRecovery(fs, acked, acked+1)
+}
+
+// checkOverlapRecovery is checkRecovery where the operations up to begun may be there.
+func checkOverlapRecovery(fs vfs.FS, acked, begun uint64) error {
+	var before store.Head
+	s, err := Open(repo, Options{FS: fs, ReadOnly: true})
+	switch {
+	case errors.Is(err, store.ErrNotFound) && acked == 0:
+	case err != nil:
+		return fmt.Errorf("reading: %w", err)
+	default:
+		before, err = checkOverlap(s, acked, begun)
+		if err := errors.Join(err, s.Close()); err != nil {
+			return fmt.Errorf("reading: %w", err)
+		}
+	}
+	s, err = Open(repo, Options{FS: fs, Create: true, MemTableBytes: tinyMem})
+	if err != nil {
+		return fmt.Errorf("writing: %w", err)
+	}
+	head, err := checkOverlap(s, acked, begun)
+	if err != nil {
+		return fmt.Errorf("writing: %w", errors.Join(err, s.Close()))
+	}
+	if before != head {
+		return fmt.Errorf("reading found head %v, writing %v", before, head)
+	}
+	slots, err := HeadFile(repo, fs)
+	if err != nil || slots.Newest() != head {
+		return fmt.Errorf("head file %v beside head %v: %w", slots, head, err)
+	}
+	if err := commitOp(s, head.Seq+1); err != nil {
+		return fmt.Errorf("going on: %w", err)
+	}
+	return s.Close()
+}
+
+// TestCrash cuts power at the changes of a workload, once losing all that was not synced and once
+// a random part of it, and checks that everything acknowledged is there.
+func TestCrash(t *testing.T) {
+	stride := effort.Pick(13, 7, 1)
+	if effort.Race {
+		stride = 23
+	}
+	rng := rand.New(rand.NewPCG(crashSeed, 0))
+	var acked atomic.Uint64
+	var fs *testkit.CrashFS
+	points, kinds := 0, make(map[string]int)
+	fs = testkit.NewCrashFS(nil, func(op testkit.Op) error {
+		if op.N%stride != 0 {
+			return nil
+		}
+		points++
+		kinds[op.Kind]++
+		done := acked.Load() // before the clone: what is acknowledged now must be in it
+		for _, percent := range []int{0, rng.IntN(100)} {
+			if err := checkRecovery(fs.Clone(percent, rng), done); err != nil {
+				t.Errorf("seed %d, change %d (%s %s), %d%% of what was not synced: %v",
+					crashSeed, op.N, op.Kind, op.Path, percent, err)
+			}
+		}
+		return nil
+	})
+	if err := workload(fs, 40, &acked); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d changes, power cut at %d: %v", fs.Ops(), points, kinds)
+	if points < 20 || acked.Load() != 40 {
+		t.Errorf("%d points tested, %d operations", points, acked.Load())
+	}
+}
+
+// TestCrashInRecovery cuts power during the opening that follows a power cut.
+func TestCrashInRecovery(t *testing.T) {
+	effort.Alone(t)
+	stride := effort.Pick(61, 29, 5)
+	rng := rand.New(rand.NewPCG(crashSeed, 1))
+	var acked atomic.Uint64
+	var fs *testkit.CrashFS
+	points := 0
+	fs = testkit.NewCrashFS(nil, func(op testkit.Op) error {
+		if op.N%stride != 0 {
+			return nil
+		}
+		done := acked.Load()
+		var second *testkit.CrashFS
+		second = testkit.NewCrashFS(fs.Clone(50, rng), func(inner testkit.Op) error {
+			if inner.N%11 != 0 {
+				return nil
+			}
+			points++
+			if err := checkRecovery(second.Clone(rng.IntN(100), rng), done); err != nil {
+				t.Errorf("seed %d, change %d, then %d (%s %s): %v",
+					crashSeed, op.N, inner.N, inner.Kind, inner.Path, err)
+			}
+			return nil
+		})
+		s, err := Open(repo, Options{FS: second, Create: true, MemTableBytes: tinyMem})
+		if err == nil {
+			err = s.Close()
+		}
+		if err != nil {
+			t.Errorf("change %d: %v", op.N, err)
+		}
+		return nil
+	})
+	if err := workload(fs, 20, &acked); err != nil {
+		t.Fatal(err)
+	}
+	if points < 10 {
+		t.Errorf("%d points tested", points)
+	}
+}
+
+// TestFailingDisk lets every change from the k-th on fail, for many k: calls return, with an
+// error that says so, and what was acknowledged is there when the disk works again.
+func TestFailingDisk(t *testing.T) {
+	effort.Alone(t)
+	const last = 18
+	count := testkit.NewCrashFS(nil, nil)
+	var acked atomic.Uint64
+	if err := workload(count, last, &acked); err != nil {
+		t.Fatal(err)
+	}
+	stride := effort.Pick(17, 9, 1)
+	for k := 1; k < count.Ops(); k += stride {
+		acked.Store(0)
+		var full atomic.Bool
+		mem := vfs.NewCrashableMem()
+		fs := testkit.NewCrashFS(mem, func(op testkit.Op) error {
+			if op.N >= k && op.Kind != "remove" {
+				full.Store(true)
+				return syscall.ENOSPC
+			}
+			return nil
+		})
+		err := workload(fs, last, &acked)
+		if full.Load() && err == nil && acked.Load() < last {
+			t.Errorf("change %d: no error after %d operations", k, acked.Load())
+		}
+		if err != nil && !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("change %d: error %v does not name its cause", k, err)
+		}
+		if err != nil && errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("change %d: a full disk is told as damage: %v", k, err)
+		}
+		if err := checkRecovery(mem, acked.Load()); err != nil {
+			t.Errorf("change %d: after the disk works again: %v", k, err)
+		}
+	}
+}

@@ -1,0 +1,240 @@
+package pebble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	pdb "github.com/cockroachdb/pebble/v2"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+)
+
+const (
+	logSuffix      = ".log"
+	tableSuffix    = ".sst"
+	manifestPrefix = "MANIFEST-"
+	optionsPrefix  = "OPTIONS-"
+)
+
+// reading reports whether the database is open for reading alone.
+func (s *Store) reading() bool { return s.opts.ReadOnly || s.dormant.Load() }
+
+// openFitting opens the database. Opening it for writing writes a manifest, options, a log, and what is
+// in the logs as tables. A disk that may not have room for that is looked at first, by opening the
+// database for reading, which writes nothing, and removing what an opening that failed left. If ordinary
+// changes would be refused afterwards the store stays dormant: open for reading, until a change comes
+// that has room or frees some.
+func (s *Store) openFitting(db string, created bool) error {
+	free, ok := s.free()
+	if !ok || s.opts.ReadOnly {
+		return s.openDB(db, s.opts.ReadOnly)
+	}
+	s.measureReserve()
+	logs, err := s.sizeOfLogs(db)
+	if err != nil {
+		return err
+	}
+	if free >= plenty+2*logs+s.opts.LowWater {
+		return s.openDB(db, false)
+	}
+	if !created {
+		if free < minReserve+slack {
+			return &store.NoRoomError{Needs: minReserve + slack, Free: free}
+		}
+		return s.openDB(db, false)
+	}
+	if err := s.openDormant(db); err != nil {
+		return err
+	}
+	if err := s.opens(context.Background()); err != nil {
+		return nil //nolint:nilerr // it stays dormant, and changes say why
+	}
+	return s.wake(db)
+}
+
+// sizeOfLogs returns how many bytes all logs of the database have.
+func (s *Store) sizeOfLogs(db string) (size uint64, err error) {
+	names, err := s.fs.List(db)
+	for _, name := range names {
+		if !strings.HasSuffix(name, logSuffix) {
+			continue
+		}
+		info, err := s.fs.Stat(s.fs.PathJoin(db, name))
+		if err != nil {
+			return 0, err
+		}
+		size += uint64(max(info.Size(), 0))
+	}
+	return size, err
+}
+
+// openDormant opens the database for reading, and removes what it does not need.
+func (s *Store) openDormant(db string) error {
+	logs := &logsRead{names: make(map[string]bool)}
+	s.fs.logs = logs
+	err := s.openDB(db, true)
+	s.fs.logs = nil
+	if err != nil {
+		return err
+	}
+	s.dormant.Store(true)
+	if err := s.removeUnneeded(db, logs.names); err != nil {
+		return err
+	}
+	s.replayed, err = s.sizeOfLogs(db)
+	return err
+}
+
+// removeUnneeded removes files that the database, which is open for reading, does not need: logs that it
+// did not replay, tables that are in no level, and what replaced manifests and options are in. Pebble
+// removes them too, but at the end of an opening that takes room first.
+func (s *Store) removeUnneeded(db string, replayed map[string]bool) error {
+	desc, err := pdb.Peek(db, s.fs)
+	if err != nil {
+		return err
+	}
+	levels, err := s.db.SSTables()
+	if err != nil {
+		return err
+	}
+	tables := make(map[string]bool)
+	for _, level := range levels {
+		for _, t := range level {
+			tables[t.BackingSSTNum.String()+tableSuffix] = true
+		}
+	}
+	names, err := s.fs.List(db)
+	if err != nil {
+		return err
+	}
+	manifest, options := s.fs.PathBase(desc.ManifestFilename), newestOptions(names)
+	for _, name := range names {
+		unneeded := false
+		switch {
+		case strings.HasSuffix(name, logSuffix):
+			unneeded = !replayed[name]
+		case strings.HasSuffix(name, tableSuffix):
+			unneeded = !tables[name]
+		case strings.HasPrefix(name, manifestPrefix):
+			unneeded = name != manifest
+		case strings.HasPrefix(name, optionsPrefix):
+			unneeded = name != options
+		case strings.HasSuffix(name, ".dbtmp"), strings.HasPrefix(name, "temporary."):
+			unneeded = true
+		}
+		if unneeded {
+			if err := removeIfThere(s.fs, s.fs.PathJoin(db, name)); err != nil {
+				return fmt.Errorf("remove what an opening left: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// newestOptions returns the name of the file of options with the highest number.
+func newestOptions(names []string) (newest string) {
+	highest := int64(-1)
+	for _, name := range names {
+		digits, ok := strings.CutPrefix(name, optionsPrefix)
+		if n, err := strconv.ParseInt(digits, 10, 64); ok && err == nil && n > highest {
+			newest, highest = name, n
+		}
+	}
+	return newest
+}
+
+// opens returns an error wrapping store.ErrNoRoom if a dormant database cannot be opened for writing
+// for a change with ctx. roomMu must be held, but while the store is opened.
+func (s *Store) opens(ctx context.Context) error {
+	free, ok := s.free()
+	if !ok {
+		return nil
+	}
+	d := s.demand()
+	needs := d.flush + slack
+	if store.IsErasing(ctx) {
+		if free < needs+restSlack {
+			s.spend()
+			free, _ = s.free()
+		}
+		if free < needs+restSlack {
+			return &store.NoRoomError{Needs: needs + restSlack, Free: free, Erasing: true}
+		}
+		return nil
+	}
+	mark, reserve := d.mark()+slack+s.opts.LowWater, s.reserve.Load()
+	if needs = max(needs, mark-min(mark, reserve)); free < needs {
+		return &store.NoRoomError{Needs: needs, Free: free}
+	}
+	return nil
+}
+
+// wake opens a dormant database for writing.
+func (s *Store) wake(db string) error {
+	if err := s.fs.fuse.guard(s.db.Close); err != nil {
+		return err
+	}
+	s.db = nil
+	if err := s.openDB(db, false); err != nil {
+		return err
+	}
+	s.dormant.Store(false)
+	s.replayed = 0
+	return nil
+}
+
+// revive opens a dormant database for writing if a change with ctx may be made then. It waits until no
+// call is under way.
+func (s *Store) revive(ctx context.Context) error {
+	if !s.dormant.Load() {
+		return nil
+	}
+	s.roomMu.Lock()
+	defer s.roomMu.Unlock()
+	if !s.dormant.Load() {
+		return nil
+	}
+	if err := s.fs.fuse.err(); err != nil { // an earlier change closed the database and could not open it
+		return err
+	}
+	if err := s.opens(ctx); err != nil {
+		return err
+	}
+	wait, cancel := context.WithTimeout(ctx, reviveTimeout)
+	defer cancel()
+	if err := s.pause(wait); err != nil {
+		if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+			return fmt.Errorf("%w to write while others read: try again", store.ErrNoRoom)
+		}
+		return err
+	}
+	defer s.resume()
+	err := s.wakeLoaded()
+	if err != nil {
+		s.fs.fuse.blow(err)
+		return s.fs.fuse.err()
+	}
+	return nil
+}
+
+// wakeLoaded is wake for a store that was loaded while it was dormant.
+func (s *Store) wakeLoaded() error {
+	if err := s.wake(s.fs.PathJoin(s.dir, dbName)); err != nil {
+		return err
+	}
+	slots, err := HeadFile(s.dir, s.fs)
+	if err != nil {
+		return err
+	}
+	marker, err := readSlots(s.fs, s.dir, markerSlots)
+	if err != nil {
+		return err
+	}
+	if err := s.loadHead(slots, marker); err != nil {
+		return err
+	}
+	return s.loadMarker(marker)
+}

@@ -1,0 +1,354 @@
+package pebble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	pdb "github.com/cockroachdb/pebble/v2"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+var (
+	_ store.Eraser      = (*Store)(nil)
+	_ store.Reclaimer   = (*Store)(nil)
+	_ store.Notebook    = (*Store)(nil)
+	_ store.Deleter     = (*blocks)(nil)
+	_ store.CellDeleter = (*derived)(nil)
+)
+
+// Delete removes blocks, unsynced.
+func (b *blocks) Delete(ctx context.Context, cids ...ipld.CID) error {
+	return b.s.drop(ctx, "delete blocks", b.space, cids)
+}
+
+// DeleteCells removes cells, unsynced.
+func (d *derived) DeleteCells(ctx context.Context, keys ...ipld.CID) error {
+	return d.s.drop(ctx, "delete cells", Cells, keys)
+}
+
+func (s *Store) drop(ctx context.Context, what string, space Space, cids []ipld.CID) error {
+	return s.change(ctx, what, pdb.NoSync, func(b *pdb.Batch) error {
+		for _, c := range cids {
+			if err := b.Delete(space.key(c), nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// change applies one batch that fill fills.
+func (s *Store) change(
+	ctx context.Context, what string, sync *pdb.WriteOptions, fill func(*pdb.Batch) error,
+) error {
+	if err := s.enterWrite(store.Erasing(ctx)); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	defer s.exit()
+	err := s.fs.fuse.guard(func() error {
+		s.dirty.Store(true)
+		b := s.db.NewBatch()
+		if err := fill(b); err != nil {
+			return err
+		}
+		// What is deleted makes room, so that this may always use the reserve.
+		if err := s.room(store.Erasing(ctx), b.Len()); err != nil {
+			return err
+		}
+		return s.db.Apply(b, sync)
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// Cells calls fn with the cells that were there when it began.
+func (d *derived) Cells(ctx context.Context, fn func(key, value ipld.CID) error) error {
+	lower, upper := Cells.bounds()
+	return d.s.scan(ctx, lower, upper, func(key, value []byte) error {
+		space, at := parseKey(key)
+		if space == Unknown {
+			return nil // Keys shows it to fsck
+		}
+		c, err := ipld.CIDFromBytes(value)
+		if err != nil {
+			return fmt.Errorf("cell %s: %w: %w", at, store.ErrCorrupt, err)
+		}
+		return fn(at, c)
+	})
+}
+
+// Redact removes blocks and, unless all redactions are open, everything derived, and leaves stubs, synced.
+func (s *Store) Redact(ctx context.Context, list ...store.Redaction) error {
+	for _, r := range list {
+		if !r.CID.Defined() {
+			return fmt.Errorf("redact: %w", errUndefined)
+		}
+	}
+	if len(list) == 0 {
+		return ctx.Err()
+	}
+	if err := s.enterWrite(store.Erasing(ctx)); err != nil {
+		return err
+	}
+	defer s.exit()
+	size := 0
+	for _, r := range list {
+		size += len(r.Stub) + redactionBytes
+	}
+	if err := s.room(store.Erasing(ctx), size); err != nil {
+		return fmt.Errorf("redact: %w", err)
+	}
+	if err := s.fs.fuse.guard(func() error { return s.redact(list) }); err != nil {
+		return fmt.Errorf("redact: %w", err)
+	}
+	return nil
+}
+
+// redactionBytes bounds the keys that a redaction writes and deletes.
+const redactionBytes = 256
+
+func (s *Store) redact(list []store.Redaction) error {
+	s.eraseMu.Lock() // a Put under way could bring back what is erased
+	defer s.eraseMu.Unlock()
+	s.dirty.Store(true)
+	b := s.db.NewBatch()
+	if store.AnyErases(list) {
+		if err := clearDerived(b); err != nil {
+			return err
+		}
+	}
+	all := maps.Clone(*s.redacted.Load())
+	for _, r := range list {
+		var err error
+		if r.Open {
+			err = s.leaveOpen(b, all, r)
+		} else {
+			err = errors.Join(b.Set(Redactions.key(r.CID), r.Stub, nil), b.Delete(Gaps.key(r.CID), nil),
+				b.Delete(Facts.key(r.CID), nil), b.Delete(Derived.key(r.CID), nil))
+			all[r.CID] = false
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := s.db.Apply(b, pdb.Sync); err != nil {
+		return err
+	}
+	s.redacted.Store(&all)
+	return nil
+}
+
+// leaveOpen keeps an open redaction, unless the block is there or has a redaction.
+func (s *Store) leaveOpen(b *pdb.Batch, all map[ipld.CID]bool, r store.Redaction) error {
+	if open, known := all[r.CID]; known && !open {
+		return nil
+	}
+	for _, space := range []Space{Facts, Gaps} {
+		_, err := s.get(space.key(r.CID))
+		if !errors.Is(err, pdb.ErrNotFound) {
+			return err
+		}
+	}
+	all[r.CID] = true
+	return b.Set(Gaps.key(r.CID), r.Stub, nil)
+}
+
+// loadRedactions reads which blocks are redacted. They are kept in memory, some 50 bytes each, so
+// that what is not redacted costs no read.
+func (s *Store) loadRedactions() error {
+	all := make(map[ipld.CID]bool)
+	err := s.Redactions(context.Background(), func(r store.Redaction) error {
+		all[r.CID] = r.Open
+		return nil
+	})
+	s.redacted.Store(&all)
+	return err
+}
+
+// Redacted returns the redaction of a block. An open one is gone when its block came, which only the
+// database knows.
+func (s *Store) Redacted(ctx context.Context, c ipld.CID) (r store.Redaction, ok bool, err error) {
+	if err := s.enter(ctx); err != nil {
+		return r, false, err
+	}
+	defer s.exit()
+	open, ok := (*s.redacted.Load())[c]
+	if !ok {
+		return r, false, nil
+	}
+	space := Redactions
+	if open {
+		space = Gaps
+	}
+	stub, err := s.get(space.key(c))
+	if open && errors.Is(err, pdb.ErrNotFound) {
+		return r, false, nil
+	}
+	if err != nil {
+		return r, true, fmt.Errorf("read redaction of %s: %w", c, err)
+	}
+	return store.Redaction{CID: c, Stub: stub, Open: open}, true, nil
+}
+
+// Redactions calls fn with the redactions that were there when it began.
+func (s *Store) Redactions(ctx context.Context, fn func(store.Redaction) error) error {
+	for _, in := range []Space{Redactions, Gaps} {
+		lower, upper := in.bounds()
+		err := s.scan(ctx, lower, upper, func(key, value []byte) error {
+			space, c := parseKey(key)
+			if space == Unknown {
+				return nil
+			}
+			return fn(store.Redaction{CID: c, Stub: append([]byte{}, value...), Open: space == Gaps})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// absent returns the error of a Get that found nothing: the block is redacted, or was never there. It returns nil
+// where the block came meanwhile.
+func (s *Store) absent(ctx context.Context, c ipld.CID) error {
+	s.eraseMu.RLock() // what is being erased is gone before it is known to be redacted
+	_, known := (*s.redacted.Load())[c]
+	s.eraseMu.RUnlock()
+	r, ok, err := s.Redacted(ctx, c)
+	switch {
+	case err != nil:
+		return err
+	case ok:
+		return &store.RedactedError{CID: c, Stub: r.Stub}
+	case known:
+		return nil
+	}
+	return &store.NotFoundError{CID: c}
+}
+
+// Note returns what SetNote kept.
+func (s *Store) Note(ctx context.Context) ([]byte, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.exit()
+	note, err := s.get(noteKey)
+	if errors.Is(err, pdb.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read note: %w", err)
+	}
+	return note, nil
+}
+
+// SetNote keeps a note, synced.
+func (s *Store) SetNote(ctx context.Context, note []byte) error {
+	return s.change(ctx, "keep note", pdb.Sync, func(b *pdb.Batch) error {
+		if note == nil {
+			return b.Delete(noteKey, nil)
+		}
+		return b.Set(noteKey, note, nil)
+	})
+}
+
+// Compact flushes, rewrites all tables without what was deleted, and opens the database anew, as
+// Pebble keeps old logs, with their bytes, and leaves tables that somebody may still read until it
+// is closed.
+func (s *Store) Compact(ctx context.Context) error {
+	if s.opts.ReadOnly {
+		return store.ErrReadOnly
+	}
+	if err := s.revive(store.Erasing(ctx)); err != nil {
+		return fmt.Errorf("compact store: %w", err)
+	}
+	if err := s.pause(ctx); err != nil {
+		return err
+	}
+	defer s.resume()
+	s.roomMu.Lock()
+	defer s.roomMu.Unlock()
+	err := s.fs.fuse.guard(func() error { return s.rewrite(ctx) })
+	if err == nil {
+		err = s.fits(0)
+	}
+	if err == nil {
+		err = s.reopen()
+	}
+	if err != nil {
+		return fmt.Errorf("compact store: %w", err)
+	}
+	return nil
+}
+
+// Reclaim flushes and rewrites all tables without what was deleted.
+func (s *Store) Reclaim(ctx context.Context) error {
+	if err := s.enterWrite(store.Erasing(ctx)); err != nil {
+		return fmt.Errorf("give back room: %w", err)
+	}
+	defer s.exit()
+	if free, ok := s.free(); ok && free < plenty {
+		// What is free must not change between a look and a step: others wait.
+		s.roomMu.Lock()
+		defer s.roomMu.Unlock()
+	}
+	if err := s.fs.fuse.guard(func() error { return s.rewrite(ctx) }); err != nil {
+		return fmt.Errorf("give back room: %w", err)
+	}
+	return nil
+}
+
+// reopen closes the database and opens it again under the same lock, twice: opening finds the logs
+// that are obsolete, and closing waits until they are removed. Where it fails the store is stopped.
+func (s *Store) reopen() error {
+	for range 2 {
+		err := s.fs.fuse.guard(s.db.Close)
+		if err == nil {
+			s.db = nil
+			err = s.openDB(s.fs.PathJoin(s.dir, dbName), false)
+		}
+		if err != nil {
+			s.fs.fuse.blow(err)
+			return s.fs.fuse.err()
+		}
+	}
+	s.dirty.Store(false)
+	return nil
+}
+
+// pause waits for a moment in which no call is under way and lets none begin until resume. Calls
+// that begin before that moment are not kept waiting: a callback of one under way may make them.
+func (s *Store) pause(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() {
+		s.callsMu.Lock()
+		defer s.callsMu.Unlock()
+		s.idle.Broadcast()
+	})
+	defer stop()
+	s.callsMu.Lock()
+	defer s.callsMu.Unlock()
+	for s.calls > 0 || s.paused {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s.idle.Wait()
+	}
+	if err := s.callable(ctx); err != nil {
+		return err
+	}
+	s.paused = true
+	return nil
+}
+
+func (s *Store) resume() {
+	s.callsMu.Lock()
+	defer s.callsMu.Unlock()
+	s.paused = false
+	s.idle.Broadcast()
+}

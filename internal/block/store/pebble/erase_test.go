@@ -1,0 +1,391 @@
+package pebble
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	pdb "github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// secret returns a block that holds text that nothing else does.
+func secret(n int) store.Block {
+	text := fmt.Sprintf("the secret of number %d is kept %s", n, strings.Repeat("well ", n%50))
+	return store.NewBlock(ipld.Raw, []byte(text))
+}
+
+var secretText = []byte("the secret of")
+
+// filesWith lists the files under dir that hold text.
+func filesWith(t *testing.T, dir string, text []byte) (with []string) {
+	t.Helper()
+	files := 0
+	err := filepath.WalkDir(dir, func(path string, d iofs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		files++
+		b, err := os.ReadFile(path)
+		if bytes.Contains(b, text) {
+			with = append(with, filepath.Base(path))
+		}
+		if errors.Is(err, iofs.ErrNotExist) { // old options, removed in the background
+			err = nil
+		}
+		return err
+	})
+	if err != nil || files < 4 {
+		t.Fatalf("%d files in %s: %v", files, dir, err)
+	}
+	return with
+}
+
+// TestCompactLeavesNoBytes looks for what was erased in every file, after data went through
+// memtables, logs that were used again, and several levels of tables.
+func TestCompactLeavesNoBytes(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	s := openDisk(t, dir, Options{Create: true, MemTableBytes: tinyMem, Uncompressed: true})
+	defer s.Close()
+	var gone []store.Redaction
+	var deleted []ipld.CID
+	for n := range 300 {
+		if err := s.Facts().Put(ctx, secret(n), storetest.Block(n, 2000)); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Derived().Put(ctx, secret(n)); err != nil {
+			t.Fatal(err)
+		}
+		if n%2 == 0 {
+			gone = append(gone, store.Redaction{CID: secret(n).CID, Stub: []byte("stub")})
+		} else {
+			deleted = append(deleted, secret(n).CID)
+		}
+	}
+	if err := s.Commit(ctx, store.Head{}, opHead(1), opBlocks(1)...); err != nil {
+		t.Fatal(err)
+	}
+	if len(filesWith(t, dir, secretText)) < 3 {
+		t.Fatal("the text is not where it is to be removed from")
+	}
+	// Somebody reading keeps old tables alive, but not for ever: compaction waits for him.
+	reading, stop := make(chan struct{}), make(chan struct{})
+	go func() {
+		_ = s.Facts().Iterate(ctx, ipld.CID{}, func(store.Block) error {
+			close(reading)
+			<-stop
+			return errors.New("enough")
+		})
+	}()
+	<-reading
+	if err := s.Redact(ctx, gone...); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Facts().(store.Deleter).Delete(ctx, deleted...); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Derived().Clear(ctx); err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+	defer cancel()
+	if err := s.Compact(short); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Compact beside an iterator: %v", err)
+	}
+	close(stop)
+	if err := s.Compact(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if with := filesWith(t, dir, secretText); len(with) > 0 {
+		t.Errorf("the text is still in %v", with)
+	}
+	err := s.Keys(ctx, func(e Entry) error {
+		if bytes.Contains(e.Value, secretText) {
+			t.Errorf("key %x holds the text", e.Key)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := commitOp(s, 2); err != nil {
+		t.Errorf("going on: %v", err)
+	}
+}
+
+// TestErasedStaysErased closes and opens, and cuts power.
+func TestErasedStaysErased(t *testing.T) {
+	ctx := context.Background()
+	mem := vfs.NewCrashableMem()
+	s := openFS(t, mem, Options{Create: true})
+	if err := s.Commit(ctx, store.Head{}, opHead(1), append(opBlocks(1), secret(1))...); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Redact(ctx, store.Redaction{CID: secret(1).CID, Stub: []byte("stub")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetNote(ctx, []byte("to do")); err != nil {
+		t.Fatal(err)
+	}
+	cut := mem.CrashClone(vfs.CrashCloneCfg{})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, fs := range map[string]vfs.FS{"closed": mem, "cut": cut} {
+		for _, readOnly := range []bool{true, false} {
+			s := openFS(t, fs, Options{ReadOnly: readOnly})
+			_, err := s.Facts().Get(ctx, secret(1).CID)
+			var redacted *store.RedactedError
+			if !errors.As(err, &redacted) || string(redacted.Stub) != "stub" {
+				t.Errorf("%s: Get: %v", name, err)
+			}
+			note, err := s.Note(ctx)
+			if err != nil || string(note) != "to do" {
+				t.Errorf("%s: note %q, %v", name, note, err)
+			}
+			if err := s.Check(ctx, nil, func(m string) error { return errors.New(m) }); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestCrashWhileErasing cuts power at each of the changes that redacting and compacting make.
+func TestCrashWhileErasing(t *testing.T) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(crashSeed, 2))
+	var erased atomic.Bool
+	var watch atomic.Bool
+	points := 0
+	check := func(fs vfs.FS, done bool) error {
+		s, err := Open(repo, Options{FS: fs, MemTableBytes: tinyMem})
+		if err != nil {
+			return err
+		}
+		gone := 0
+		for n := range 10 {
+			_, err := s.Facts().Get(ctx, secret(n).CID)
+			switch {
+			case errors.Is(err, store.ErrRedacted):
+				gone++
+			case err != nil:
+				return errors.Join(err, s.Close())
+			}
+		}
+		if gone != 10 && (done || gone != 0) {
+			err = fmt.Errorf("%d of 10 blocks are redacted, acknowledged %v", gone, done)
+		}
+		_, headErr := checkStore(s, 3)
+		faults := s.Check(ctx, nil, func(m string) error { return errors.New(m) })
+		return errors.Join(err, headErr, faults, s.Close())
+	}
+	var fs *testkit.CrashFS
+	fs = testkit.NewCrashFS(nil, func(op testkit.Op) error {
+		if !watch.Load() {
+			return nil
+		}
+		points++
+		done := erased.Load()
+		for _, percent := range []int{0, rng.IntN(100)} {
+			if err := check(fs.Clone(percent, rng), done); err != nil {
+				t.Errorf("seed %d, change %d (%s %s): %v", crashSeed, op.N, op.Kind, op.Path, err)
+			}
+		}
+		return nil
+	})
+	s, err := Open(repo, Options{FS: fs, Create: true, MemTableBytes: tinyMem})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []store.Redaction
+	for n := range 10 {
+		list = append(list, store.Redaction{CID: secret(n).CID, Stub: []byte("stub")})
+		if err := s.Facts().Put(ctx, secret(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for seq := uint64(1); seq <= 3; seq++ {
+		if err := commitOp(s, seq); err != nil {
+			t.Fatal(err)
+		}
+	}
+	watch.Store(true)
+	if err := s.Redact(ctx, list...); err != nil {
+		t.Fatal(err)
+	}
+	erased.Store(true)
+	if err := errors.Join(s.Compact(ctx), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if points < 10 {
+		t.Errorf("%d points tested", points)
+	}
+}
+
+// TestFormatRecord opens stores of a later format, and of none that makes sense.
+func TestFormatRecord(t *testing.T) {
+	tests := []struct {
+		name  string
+		value []byte
+		want  error
+		text  string
+	}{
+		{"this", encodeFormat(FormatVersion), nil, ""},
+		{"earlier", encodeFormat(1), nil, ""},
+		{"later", encodeFormat(7), ErrFormat, "repository format 7 is needed, this program knows up to 2"},
+		{"zero", encodeFormat(0), store.ErrCorrupt, "version 0"},
+		{"garbage", []byte("x"), store.ErrCorrupt, "format record"},
+	}
+	for _, tt := range tests {
+		fs := vfs.NewMem()
+		s := openFS(t, fs, Options{Create: true})
+		err := errors.Join(commitOp(s, 1), s.db.Set(formatKey, tt.value, nil), s.Close())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, readOnly := range []bool{true, false} {
+			s, err := Open("/repo/.mnem", Options{FS: fs, ReadOnly: readOnly})
+			if !errors.Is(err, tt.want) || err != nil && !strings.Contains(err.Error(), tt.text) {
+				t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
+			}
+			if err == nil {
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+	if FormatVersion != 2 {
+		t.Error("a new format version needs a frozen repository and a migration beside it")
+	}
+}
+
+// TestFormatGrows writes to a store of an earlier format, which is then of this one.
+func TestFormatGrows(t *testing.T) {
+	fs := vfs.NewMem()
+	s := openFS(t, fs, Options{Create: true})
+	err := errors.Join(commitOp(s, 1), s.db.Set(formatKey, encodeFormat(1), nil), s.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int64{1, FormatVersion} {
+		s := openFS(t, fs, Options{})
+		b, err := s.get(formatKey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := decodeFormat(b); got != want || err != nil {
+			t.Errorf("format %d, want %d: %v", got, want, err)
+		}
+		if err := errors.Join(commitOp(s, uint64(want)+1), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestCheckErasing(t *testing.T) {
+	ctx := context.Background()
+	s := openMem(t)
+	defer s.Close()
+	if err := commitOp(s, 1); err != nil {
+		t.Fatal(err)
+	}
+	gone := secret(1)
+	if err := s.Redact(ctx, store.Redaction{CID: gone.CID, Stub: []byte("x")}); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	check := func() {
+		got = nil
+		if err := s.Check(ctx, nil, func(m string) error { got = append(got, m); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if check(); len(got) > 0 {
+		t.Errorf("faults of a sound store: %q", got)
+	}
+	if err := errors.Join(s.db.Set(Facts.key(gone.CID), gone.Data, nil),
+		s.db.Delete(formatKey, nil)); err != nil {
+		t.Fatal(err)
+	}
+	check()
+	if len(got) != 2 || !strings.Contains(got[0], "redacted") || !strings.Contains(got[1], "format") {
+		t.Errorf("faults: %q", got)
+	}
+}
+
+// TestReadWhileErased reads a block that is gone and not yet known to be erased: it is erased, and not missing.
+func TestReadWhileErased(t *testing.T) {
+	ctx := t.Context()
+	s := openDisk(t, t.TempDir(), Options{Create: true})
+	defer s.Close()
+	b := secret(1)
+	if err := s.Facts().Put(ctx, b); err != nil {
+		t.Fatal(err)
+	}
+	s.eraseMu.Lock() // what Redact does, stopped half-way
+	batch := s.db.NewBatch()
+	err := errors.Join(batch.Set(Redactions.key(b.CID), []byte("stub"), nil), batch.Delete(Facts.key(b.CID), nil),
+		s.db.Apply(batch, pdb.Sync))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan error)
+	go func() {
+		_, err := s.Facts().Get(ctx, b.CID)
+		read <- err
+	}()
+	select {
+	case err := <-read:
+		t.Errorf("it was read before it is known: %v", err)
+		s.eraseMu.Unlock()
+		return
+	case <-time.After(20 * time.Millisecond): // it waits, or has not begun
+	}
+	s.redacted.Store(&map[ipld.CID]bool{b.CID: false})
+	s.eraseMu.Unlock()
+	if err := <-read; !errors.Is(err, store.ErrRedacted) {
+		t.Error(err)
+	}
+}
+
+// TestReadWhileItComes reads a block of an open redaction just when it has come.
+func TestReadWhileItComes(t *testing.T) {
+	ctx := t.Context()
+	s := openDisk(t, t.TempDir(), Options{Create: true})
+	defer s.Close()
+	b := secret(1)
+	if err := s.Redact(ctx, store.Redaction{CID: b.CID, Stub: []byte("stub"), Open: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Facts().Get(ctx, b.CID); !errors.Is(err, store.ErrRedacted) {
+		t.Errorf("%v", err)
+	}
+	if err := s.Facts().Put(ctx, b); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.absent(ctx, b.CID); err != nil { // of a Get that looked before it came
+		t.Error(err)
+	}
+	if err := s.absent(ctx, secret(2).CID); !errors.Is(err, store.ErrNotFound) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,426 @@
+package pebble
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// othersBytes are what somebody else has on a small disk at first.
+const othersBytes = 20 << 20
+
+// smallPlace is a store on a small disk.
+type smallPlace struct {
+	dir  string
+	opts Options
+	free func() int64
+	give func() // somebody else removes othersBytes
+	real bool   // whether it is on disk, where a process that has files open must end to let go of them
+}
+
+func (p *smallPlace) open(t *testing.T, create bool) *Store {
+	t.Helper()
+	opts := p.opts
+	opts.Create = create
+	s, err := Open(p.dir, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// reserve returns how large the reserve is.
+func (p *smallPlace) reserve() int64 {
+	fs := p.opts.FS
+	if fs == nil {
+		fs = vfs.Default
+	}
+	info, err := fs.Stat(fs.PathJoin(p.dir, reserveName))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+func quotaPlace(t *testing.T, megabytes int) *smallPlace {
+	q := testkit.NewQuotaFS(vfs.NewMem(), int64(megabytes)<<20-othersBytes)
+	return &smallPlace{
+		dir: "/repo/.mnem", opts: Options{FS: q, Logf: t.Logf},
+		free: q.Free, give: func() { q.Grow(othersBytes) },
+	}
+}
+
+func tmpfsPlace(t *testing.T, megabytes int) *smallPlace {
+	return mounted(t, smallDisk(t, fmt.Sprint(megabytes, "m")))
+}
+
+// ext4Place mounts a disk image.
+func ext4Place(t *testing.T, megabytes int) *smallPlace {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only who administers a Linux machine can mount an image")
+	}
+	image, dir := filepath.Join(t.TempDir(), "image"), t.TempDir()
+	err := os.WriteFile(image, nil, 0o600)
+	if err == nil {
+		err = os.Truncate(image, int64(megabytes)<<20)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"mkfs.ext4", "-q", "-F", image}, {"mount", "-o", "loop", image, dir},
+	} {
+		if out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Skipf("%s: %v: %s", args[0], err, out)
+		}
+	}
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context())
+		if out, err := exec.CommandContext(ctx, "umount", "-l", dir).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v: %s", err, out)
+		}
+	})
+	return mounted(t, dir)
+}
+
+// mounted is a small disk that is mounted on disk.
+func mounted(t *testing.T, disk string) *smallPlace {
+	t.Helper()
+	others := filepath.Join(disk, "others")
+	if err := os.WriteFile(others, make([]byte, othersBytes), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return &smallPlace{
+		dir: filepath.Join(disk, ".mnem"), opts: Options{Logf: t.Logf}, real: true,
+		free: func() int64 {
+			usage, err := vfs.Default.GetDiskUsage(disk)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return int64(usage.AvailBytes)
+		},
+		give: func() {
+			if err := os.Remove(others); err != nil {
+				t.Fatal(err)
+			}
+		},
+	}
+}
+
+// filling is a store that commits fill, and what was acknowledged.
+type filling struct {
+	rng  *rand.Rand
+	head store.Head
+	have []ipld.CID
+}
+
+const fillBlock = 8 << 10
+
+func newFilling() *filling { return &filling{rng: rand.New(rand.NewPCG(7, 7))} }
+
+// next returns the next operation, of random blocks.
+func (f *filling) next(blocks int) (next store.Head, add []store.Block) {
+	for range blocks {
+		data := make([]byte, fillBlock)
+		for i := 0; i < len(data); i += 8 {
+			binary.NativeEndian.PutUint64(data[i:], f.rng.Uint64())
+		}
+		add = append(add, store.NewBlock(ipld.Raw, data))
+	}
+	return store.Head{Seq: f.head.Seq + 1, Operation: add[0].CID}, add
+}
+
+func (f *filling) acknowledged(next store.Head, add []store.Block) {
+	f.head = next
+	for _, b := range add {
+		f.have = append(f.have, b.CID)
+	}
+}
+
+// commit makes an operation of random blocks.
+func (f *filling) commit(s *Store, blocks int) error {
+	next, add := f.next(blocks)
+	if err := s.Commit(context.Background(), f.head, next, add...); err != nil {
+		return err
+	}
+	f.acknowledged(next, add)
+	return nil
+}
+
+// size is of the next operation that fills a disk.
+func (f *filling) size() int { return 1 + f.rng.IntN(50) }
+
+// fillEnv names the directory that a child process fills. It says "refused" when the store refuses, and
+// waits to be killed.
+const fillEnv = "MNEM_TEST_STORE_FILL"
+
+func fillChild(dir string) error {
+	s, err := Open(dir, Options{Create: true})
+	if err != nil {
+		return err
+	}
+	f := newFilling()
+	for err == nil {
+		err = f.commit(s, f.size())
+	}
+	if !errors.Is(err, store.ErrNoRoom) {
+		return err
+	}
+	fmt.Println("refused", f.head.Seq)
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+// fillKilled is fill in a process that is killed when the store refuses.
+func (f *filling) fillKilled(t *testing.T, dir string) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := exec.CommandContext(t.Context(), exe)
+	child.Env, child.Stderr = append(os.Environ(), fillEnv+"="+dir), os.Stderr
+	stdin, err := child.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	out, err := child.StdoutPipe()
+	if err == nil {
+		err = child.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seq uint64
+	_, err = fmt.Fscanf(out, "refused %d\n", &seq)
+	if killed := child.Process.Kill(); err != nil || killed != nil {
+		t.Fatal(err, killed)
+	}
+	_ = child.Wait() // it was killed
+	for range seq {
+		f.acknowledged(f.next(f.size()))
+	}
+}
+
+// fill commits until the store refuses, and once more.
+func (f *filling) fill(t *testing.T, s *Store) {
+	t.Helper()
+	for {
+		err := f.commit(s, f.size())
+		if err == nil {
+			continue
+		}
+		var room *store.NoRoomError
+		if !errors.As(err, &room) || errors.Is(err, ErrStopped) || room.MustFree() == 0 {
+			t.Fatalf("the first commit that failed: %v", err)
+		}
+		return
+	}
+}
+
+// check looks for all that was acknowledged.
+func (f *filling) check(t *testing.T, s *Store) {
+	t.Helper()
+	head, err := s.Head(context.Background())
+	if err != nil || head != f.head {
+		t.Fatalf("head %v, %v, want %v", head, err, f.head)
+	}
+	for _, c := range f.have {
+		if _, err := s.Facts().Get(context.Background(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestFillDisk fills disks of many sizes. Purges, collections and openings work at once, and with room
+// again everything does.
+func TestFillDisk(t *testing.T) {
+	sizes := []int{40, 44, 50, 56, 64, 70, 76, 82, 90, 100, 110, 120}
+	for i, size := range effort.Pick([]int{40, 64}, sizes, sizes) {
+		for _, killed := range []bool{false, true} {
+			name := fmt.Sprintf("%dMB killed=%v", size, killed)
+			t.Run("quota "+name, func(t *testing.T) { fillDisk(t, quotaPlace(t, size), killed) })
+			t.Run("tmpfs "+name, func(t *testing.T) {
+				effort.Long(t)
+				fillDisk(t, tmpfsPlace(t, size), killed)
+			})
+			if i%3 == 0 {
+				t.Run("ext4 "+name, func(t *testing.T) {
+					effort.Long(t)
+					fillDisk(t, ext4Place(t, size), killed)
+				})
+			}
+		}
+	}
+}
+
+func fillDisk(t *testing.T, p *smallPlace, killed bool) {
+	ctx := context.Background()
+	erasing := store.Erasing(ctx)
+	f, available := newFilling(), p.free()
+	var s *Store
+	if killed && p.real {
+		killed = false // but for this once
+		f.fillKilled(t, p.dir)
+	} else {
+		s = p.open(t, true)
+		f.fill(t, s)
+	}
+	if free := p.free(); free > max(available/4, 7<<20) {
+		t.Errorf("refused with %d of %d bytes free", free, available)
+	}
+	t.Logf("%d MB of blocks, %d of %d bytes free", len(f.have)*fillBlock>>20, p.free(), available)
+	if s != nil {
+		leave(t, s, killed)
+	}
+
+	before := p.free() + p.reserve()
+	for range 5 {
+		s = p.open(t, false)
+		f.check(t, s)
+		if err := f.commit(s, 50); err == nil {
+			before -= 3 * 50 * fillBlock // a smaller one than was refused
+		} else if !errors.Is(err, store.ErrNoRoom) {
+			t.Fatal(err)
+		}
+		leave(t, s, killed)
+	}
+	if after := p.free() + p.reserve(); after < before-1<<20 {
+		t.Errorf("five openings took %d of %d free bytes", before-after, before)
+	}
+
+	s = p.open(t, false)
+	if err := f.erase(s, 3); err != nil {
+		t.Fatalf("a purge: %v", err)
+	}
+	if err := s.Compact(erasing); err != nil {
+		t.Fatalf("compacting for the purge: %v", err)
+	}
+	f.check(t, s)
+	leave(t, s, killed)
+
+	s = p.open(t, false)
+	collected := len(f.have) / 3
+	if err := s.Facts().(store.Deleter).Delete(erasing, f.have[:collected]...); err != nil {
+		t.Fatalf("a collection: %v", err)
+	}
+	f.have = f.have[collected:]
+	if err := s.Reclaim(erasing); err != nil {
+		t.Fatalf("giving back room: %v", err)
+	}
+	if err := f.commit(s, 50); err != nil {
+		t.Errorf("after a collection: %v", err)
+	}
+	leave(t, s, killed)
+
+	p.give()
+	s = p.open(t, false)
+	for range 20 {
+		if err := f.commit(s, 50); err != nil {
+			t.Fatalf("with room again: %v", err)
+		}
+	}
+	f.check(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	checkFiles(t, p)
+}
+
+// leave closes a store, or leaves what a killed process leaves.
+func leave(t *testing.T, s *Store, killed bool) {
+	t.Helper()
+	if killed {
+		s.fs.fuse.blow(errors.New("killed"))
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// erase redacts the last blocks, and records that.
+func (f *filling) erase(s *Store, n int) error {
+	erasing := store.Erasing(context.Background())
+	if err := s.SetNote(erasing, []byte("note")); err != nil {
+		return err
+	}
+	at := len(f.have) - n
+	op := store.NewBlock(ipld.Raw, fmt.Appendf(nil, "purge %d", f.head.Seq))
+	next := store.Head{Seq: f.head.Seq + 1, Operation: op.CID}
+	if err := s.Commit(erasing, f.head, next, op); err != nil {
+		return err
+	}
+	f.head = next
+	var list []store.Redaction
+	for _, c := range f.have[at:] {
+		list = append(list, store.Redaction{CID: c, Stub: []byte("gone")})
+	}
+	f.have = append(f.have[:at], op.CID)
+	return errors.Join(s.Redact(erasing, list...), s.SetNote(erasing, nil))
+}
+
+// checkFiles refuses files that a store that was closed with room does not need.
+func checkFiles(t *testing.T, p *smallPlace) {
+	t.Helper()
+	fs := p.opts.FS
+	if fs == nil {
+		fs = vfs.Default
+	}
+	s := p.open(t, false)
+	levels, err := s.db.SSTables()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int{".sst": 0, ".log": 1, "MANIFEST-": 2, "OPTIONS-": 1, "marker.": 2, "LOCK": 1}
+	for _, l := range levels {
+		want[".sst"] += len(l)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	names, err := fs.List(fs.PathJoin(p.dir, dbName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		known := false
+		for kind := range want {
+			if strings.HasPrefix(name, kind) || strings.HasSuffix(name, kind) {
+				known = true
+				if want[kind]--; want[kind] < 0 {
+					t.Errorf("one %s too many: %s", kind, name)
+				}
+			}
+		}
+		if !known {
+			t.Errorf("left over: %s", name)
+		}
+	}
+	if names, err = fs.List(p.dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		switch name {
+		case dbName, headName, markerName, reserveName, ownerName, QueueName:
+		default:
+			t.Errorf("left over: %s", name)
+		}
+	}
+}

@@ -1,0 +1,262 @@
+package pebble
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+var compareCIDs = cmp.Comparer(func(a, b ipld.CID) bool { return a == b })
+
+// headImage is a head file: for each slot the number of an operation, 0 for empty, -1 for damage.
+func headImage(slots [2]int) Slots {
+	out := Slots{Exists: true}
+	for i, n := range slots {
+		switch {
+		case n > 0:
+			out.Slot[i].Head = opHead(uint64(n))
+		case n < 0:
+			out.Slot[i].Damaged = true
+		}
+	}
+	return out
+}
+
+func opRecord(seq uint64) record {
+	if seq == 0 {
+		return record{}
+	}
+	return record{Head: opHead(seq), previous: opHead(seq - 1).Operation, after: opHead(seq - 1)}
+}
+
+// overlapping is opRecord of an operation that was applied when another than the one before it was
+// the newest durable one.
+func overlapping(seq, after uint64) record {
+	r := opRecord(seq)
+	r.after = opHead(after)
+	return r
+}
+
+func TestReconcile(t *testing.T) {
+	first := func(seq uint64) record { return record{Head: opHead(seq)} }
+	other := func(seq uint64) record {
+		return record{Head: store.Head{Seq: seq, Operation: opHead(99).Operation},
+			previous: opHead(98).Operation, after: store.Head{Seq: seq - 1, Operation: opHead(98).Operation}}
+	}
+	missing := Slots{}
+	tests := []struct {
+		name   string
+		stored record
+		slots  Slots
+		behind bool
+		bad    bool
+	}{
+		{"empty store", record{}, missing, false, false},
+		{"nothing stored, empty file", record{}, headImage([2]int{0, 0}), false, true},
+		{"nothing stored, head acknowledged", record{}, headImage([2]int{0, 1}), false, true},
+		{"nothing stored, damaged file", record{}, headImage([2]int{0, -1}), false, true},
+		{"normal, even", opRecord(4), headImage([2]int{4, 3}), false, false},
+		{"normal, odd", opRecord(5), headImage([2]int{4, 5}), false, false},
+		{"normal, first", opRecord(1), headImage([2]int{0, 1}), false, false},
+		{"normal, rewritten", opRecord(5), headImage([2]int{0, 5}), false, false},
+		{"one ahead, old slot whole", opRecord(6), headImage([2]int{4, 5}), true, false},
+		{"one ahead, old slot torn", opRecord(6), headImage([2]int{-1, 5}), true, false},
+		{"one ahead, old slot empty", opRecord(2), headImage([2]int{0, 1}), true, false},
+		{"first, no file", opRecord(1), missing, true, false},
+		{"first, file empty", opRecord(1), headImage([2]int{0, 0}), true, false},
+		{"first, slot torn", opRecord(1), headImage([2]int{0, -1}), true, false},
+		{"first of a copy, no file", first(7), missing, true, false},
+		{"first, other slot damaged", opRecord(1), headImage([2]int{-1, 0}), false, true},
+		{"first, both damaged", opRecord(1), headImage([2]int{-1, -1}), false, true},
+		{"second, no file", opRecord(2), missing, false, true},
+		{"second, both damaged", opRecord(2), headImage([2]int{-1, -1}), false, true},
+		{"acknowledged one lost", opRecord(4), headImage([2]int{4, 5}), false, true},
+		{"acknowledged many lost", opRecord(4), headImage([2]int{8, 9}), false, true},
+		{"newest slot damaged and its operation lost", opRecord(4), headImage([2]int{4, -1}),
+			false, true},
+		{"other operation of the same number", other(5), headImage([2]int{4, 5}), false, true},
+		{"one ahead of another operation", other(6), headImage([2]int{4, 5}), false, true},
+		{"several ahead", overlapping(9, 5), headImage([2]int{4, 5}), true, false},
+		{"several ahead, old slot torn", overlapping(9, 5), headImage([2]int{-1, 5}), true, false},
+		{"several ahead, some acknowledged", overlapping(9, 5), headImage([2]int{8, 5}), true, false},
+		{"several ahead, some torn", overlapping(9, 4), headImage([2]int{6, -1}), true, false},
+		{"several ahead, too old", overlapping(9, 6), headImage([2]int{4, 5}), false, true},
+		{"several ahead, none in the file", overlapping(9, 6), missing, false, true},
+		{"several first, no file", overlapping(3, 0), missing, true, false},
+		{"several first, file empty", overlapping(3, 0), headImage([2]int{0, 0}), true, false},
+		{"several first, slot torn", overlapping(3, 0), headImage([2]int{0, -1}), true, false},
+		{"several first, both damaged", overlapping(3, 0), headImage([2]int{-1, -1}), false, true},
+		{"several ahead of another", overlapping(9, 99), headImage([2]int{4, 5}), false, true},
+		{"file two behind", opRecord(7), headImage([2]int{4, 5}), false, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			behind, err := reconcile(tt.stored, tt.slots)
+			if behind != tt.behind || (err != nil) != tt.bad {
+				t.Fatalf("behind %v, error %v; want %v, error: %v", behind, err, tt.behind, tt.bad)
+			}
+			var head *HeadError
+			if err == nil {
+				return
+			}
+			if !errors.As(err, &head) || !errors.Is(err, store.ErrCorrupt) {
+				t.Fatalf("error %v is no corrupt HeadError", err)
+			}
+			if head.Stored != tt.stored.Head || head.Acknowledged != tt.slots.Newest() {
+				t.Errorf("error names %v and %v", head.Stored, head.Acknowledged)
+			}
+		})
+	}
+}
+
+// TestSlotBytes pins the bytes of the head file.
+func TestSlotBytes(t *testing.T) {
+	h := store.Head{Seq: 0x0102030405060708, Operation: ipld.Sum(ipld.DagCBOR, []byte{0xf6})}
+	const want = "6d6e656d68656164" + "0102030405060708" + "01711220"
+	got := encodeSlot(headMagic, h)
+	digest := h.Operation.Digest()
+	if len(got) != 56 || hex.EncodeToString(got[:20]) != want ||
+		!bytes.Equal(got[20:52], digest[:]) {
+		t.Errorf("slot is %x", got)
+	}
+	if slot := decodeSlot(headMagic, got, 0); slot.Head != h || slot.Damaged {
+		t.Errorf("slot decodes to %+v", slot)
+	}
+	if slot := decodeSlot(headMagic, got, 1); !slot.Damaged {
+		t.Error("a slot in the wrong place is accepted")
+	}
+	for i := range got {
+		for bit := range 8 {
+			b := bytes.Clone(got)
+			b[i] ^= 1 << bit
+			if slot := decodeSlot(headMagic, b, 0); !slot.Damaged || slot.Valid() {
+				t.Errorf("bit %d of byte %d flipped: %+v", bit, i, slot)
+			}
+		}
+	}
+	if slot := decodeSlot(headMagic, make([]byte, slotLen), 0); slot.Damaged || slot.Valid() {
+		t.Errorf("zeros decode to %+v", slot)
+	}
+}
+
+func TestHeadRecord(t *testing.T) {
+	for _, r := range []record{opRecord(1), opRecord(2), opRecord(300)} {
+		got, err := decodeRecord(r.encode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(r, got, cmp.AllowUnexported(record{}), compareCIDs); diff != "" {
+			t.Errorf("record (-want +got):\n%s", diff)
+		}
+	}
+	link := func(key string, c ipld.CID) []byte {
+		return ipld.AppendLink(ipld.AppendString(nil, key), c)
+	}
+	whole := opRecord(2).encode()
+	bad := map[string][]byte{
+		"empty":        nil,
+		"no record":    {0xa0},
+		"trailing":     append(bytes.Clone(whole), 0),
+		"short":        whole[:len(whole)-1],
+		"no operation": append([]byte{0xa3, 0x61, 'v', 1, 0x63, 's', 'e', 'q', 1}, kindHead()...),
+		"number 0": append(append([]byte{0xa4, 0x61, 'v', 1, 0x63, 's', 'e', 'q', 0}, kindHead()...),
+			link("operation", opHead(1).Operation)...),
+		"version 2": append(append([]byte{0xa4, 0x61, 'v', 2, 0x63, 's', 'e', 'q', 1}, kindHead()...),
+			link("operation", opHead(1).Operation)...),
+	}
+	for name, b := range bad {
+		if _, err := decodeRecord(b); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("%s: error %v, want corrupt", name, err)
+		}
+	}
+}
+
+func kindHead() []byte {
+	return ipld.AppendString(ipld.AppendString(nil, "kind"), "head")
+}
+
+// TestAcceptHead damages a head file in each way that stops an opening, and repairs it.
+func TestAcceptHead(t *testing.T) {
+	ctx := context.Background()
+	for name, damage := range map[string]func(t *testing.T, fs vfs.FS, b []byte){
+		"old slot": func(t *testing.T, fs vfs.FS, b []byte) {
+			b[slotStride+slotSeq] ^= 1
+			writeFile(t, fs, repo+"/head", b)
+		},
+		"newer than stored": func(t *testing.T, fs vfs.FS, b []byte) {
+			copy(b[slotStride:], encodeSlot(headMagic, opHead(5)))
+			writeFile(t, fs, repo+"/head", b)
+		},
+		"missing": func(t *testing.T, fs vfs.FS, _ []byte) {
+			if err := fs.Remove(repo + "/head"); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fs := vfs.NewMem()
+			s := openFS(t, fs, Options{Create: true})
+			for seq := uint64(1); seq <= 4; seq++ {
+				if err := commitOp(s, seq); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			damage(t, fs, readFile(t, fs, repo+"/head"))
+			for _, opts := range []Options{{FS: fs}, {FS: fs, ReadOnly: true}} {
+				if _, err := Open(repo, opts); !errors.Is(err, store.ErrCorrupt) {
+					t.Fatalf("read-only %v: error %v, want corrupt", opts.ReadOnly, err)
+				}
+			}
+			s = openFS(t, fs, Options{ReadOnly: true, AcceptHead: true})
+			if head, err := s.Head(ctx); err != nil || head != opHead(4) {
+				t.Errorf("accepted head %v, %v", head, err)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Open(repo, Options{FS: fs}); !errors.Is(err, store.ErrCorrupt) {
+				t.Errorf("a reader repaired the head file: %v", err)
+			}
+			s = openFS(t, fs, Options{AcceptHead: true})
+			if err := commitOp(s, 5); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if err := checkRecovery(fs, 5); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestHeadBesideNothing finds an acknowledged head beside a database that is gone or empty.
+func TestHeadBesideNothing(t *testing.T) {
+	fs := vfs.NewMem()
+	s := openFS(t, fs, Options{Create: true})
+	if err := errors.Join(commitOp(s, 1), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := fs.RemoveAll(repo + "/db"); err != nil {
+		t.Fatal(err)
+	}
+	for _, opts := range []Options{{FS: fs}, {FS: fs, ReadOnly: true}, {FS: fs, Create: true}} {
+		_, err := Open(repo, opts)
+		var head *HeadError
+		if !errors.As(err, &head) || head.Acknowledged != opHead(1) {
+			t.Errorf("%+v: error %v, want a HeadError", opts, err)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package pebble
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/testkit"
+)
+
+// stored makes a store with so many operations. Each is in a log alone where flush is off.
+func stored(t *testing.T, last uint64, flush bool) *vfs.MemFS {
+	t.Helper()
+	mem := vfs.NewCrashableMem()
+	s := openFS(t, mem, Options{Create: true})
+	for seq := uint64(1); seq <= last; seq++ {
+		if err := commitOp(s, seq); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !flush {
+		left := mem.CrashClone(vfs.CrashCloneCfg{})
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return left
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return mem
+}
+
+// cutLogs shortens all logs to so many bytes.
+func cutLogs(t *testing.T, fs vfs.FS, keep int) {
+	t.Helper()
+	names, err := fs.List(repo + "/db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, ".log") {
+			b := readFile(t, fs, repo+"/db/"+name)
+			writeFile(t, fs, repo+"/db/"+name, b[:min(keep, len(b))])
+		}
+	}
+}
+
+// TestHeadFileAndLogLost loses the head file and an end of the log, of each length: no store that had
+// operations opens as an empty one, or as one that was cut short in its first commit.
+func TestHeadFileAndLogLost(t *testing.T) {
+	for _, last := range []uint64{1, 2, 5} {
+		for _, keep := range []int{0, 11, 1000, 20_000, 40_000, 1 << 30} {
+			fs := stored(t, last, false)
+			if err := fs.Remove(repo + "/head"); err != nil {
+				t.Fatal(err)
+			}
+			cutLogs(t, fs, keep)
+			for _, opts := range []Options{{FS: fs}, {FS: fs, ReadOnly: true}, {FS: fs, Create: true}} {
+				s, err := Open(repo, opts)
+				var lost *HeadError
+				if !errors.As(err, &lost) || !errors.Is(err, store.ErrCorrupt) {
+					t.Errorf("%d operations, %d bytes of log: %v, want a HeadError", last, keep, err)
+				}
+				if err == nil {
+					t.Log(s.Head(t.Context()))
+					_ = s.Close()
+				}
+			}
+		}
+	}
+}
+
+// TestMarkerVouches has the marker name the last operation after a store was closed: head file and
+// database of an earlier day do not pass.
+func TestMarkerVouches(t *testing.T) {
+	fs := stored(t, 5, true)
+	old := stored(t, 3, true)
+	marker := readFile(t, fs, repo+"/marker")
+	writeFile(t, old, repo+"/marker", marker)
+	_, err := Open(repo, Options{FS: old})
+	var lost *HeadError
+	if !errors.As(err, &lost) || lost.Acknowledged != opHead(5) || lost.Stored != opHead(3) {
+		t.Errorf("%v", err)
+	}
+	// Whoever accepts that goes on from there.
+	s := openFS(t, old, Options{AcceptHead: true})
+	if err := errors.Join(commitOp(s, 4), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := checkRecovery(old, 4); err != nil {
+		t.Error(err)
+	}
+	// A marker of another store.
+	b := slices.Clone(marker)
+	copy(b[slotStride:], encodeSlot(markerMagic, store.Head{Seq: 5, Operation: opHead(9).Operation}))
+	writeFile(t, fs, repo+"/marker", b)
+	if _, err := Open(repo, Options{FS: fs}); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("a marker that names another operation: %v", err)
+	}
+}
+
+// TestMarkerDamaged: of a damaged marker stays that there were operations; it is mended where all
+// else is right.
+func TestMarkerDamaged(t *testing.T) {
+	for name, b := range map[string][]byte{
+		"empty": nil, "short": []byte("mnemma"), "noise": []byte(strings.Repeat("x", slotStride+slotLen)),
+	} {
+		fs := stored(t, 3, true)
+		writeFile(t, fs, repo+"/marker", b)
+		if err := checkRecovery(fs, 3); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		s := openFS(t, fs, Options{})
+		err := s.Check(t.Context(), nil, func(message string) error { return errors.New(message) })
+		if err := errors.Join(err, s.Close()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := fs.Remove(repo + "/head"); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, fs, repo+"/marker", b)
+		if _, err := Open(repo, Options{FS: fs}); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("%s: beside no head file: %v", name, err)
+		}
+	}
+}
+
+// TestWithoutMarker opens a store that has none, as earlier versions made them; the next commit, and
+// nothing else, makes one.
+func TestWithoutMarker(t *testing.T) {
+	fs := stored(t, 3, true)
+	if err := fs.Remove(repo + "/marker"); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(openFS(t, fs, Options{ReadOnly: true}).Close(),
+		openFS(t, fs, Options{}).Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fs.Stat(repo + "/marker"); err == nil {
+		t.Error("opening made a marker")
+	}
+	s := openFS(t, fs, Options{})
+	if err := errors.Join(commitOp(s, 4), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if marker, err := readSlots(fs, repo, markerSlots); err != nil || marker.Newest() != opHead(4) {
+		t.Errorf("%+v, %v", marker, err)
+	}
+}
+
+// TestMarkerCostsOneSync counts what is synced for the marker: once for a store, whatever is committed.
+func TestMarkerCostsOneSync(t *testing.T) {
+	var syncs, writes atomic.Int64
+	fs := testkit.NewCrashFS(nil, func(op testkit.Op) error {
+		if strings.HasSuffix(op.Path, "/"+markerName) {
+			switch op.Kind {
+			case "sync", "syncdata":
+				syncs.Add(1)
+			case "writeat":
+				writes.Add(1)
+			}
+		}
+		return nil
+	})
+	var acked atomic.Uint64
+	if err := workload(fs, 40, &acked); err != nil {
+		t.Fatal(err)
+	}
+	// Each of the three times that the store is closed.
+	if syncs.Load() != 1 || writes.Load() != 4 {
+		t.Errorf("%d syncs, %d writes of the marker", syncs.Load(), writes.Load())
+	}
+}

@@ -1,0 +1,300 @@
+package pebble
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	pdb "github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// TestFormatVersion pins the format: a new release of Pebble that knows a newer one is a decision.
+func TestFormatVersion(t *testing.T) {
+	got := [2]int{int(formatVersion), int(pdb.FormatNewest)}
+	if want := [2]int{24, 24}; got != want {
+		t.Errorf("pinned format and Pebble's newest are %v, want %v", got, want)
+	}
+}
+
+func TestLaterFormat(t *testing.T) {
+	fs := vfs.NewMem()
+	s := openFS(t, fs, Options{Create: true})
+	if err := errors.Join(commitOp(s, 1), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, fs, repo+"/db/marker.format-version.000099.025", nil)
+	_, err := Open(repo, Options{FS: fs, ReadOnly: true})
+	if !errors.Is(err, ErrFormat) || errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("error %v, want a later format", err)
+	}
+}
+
+func TestMissingStore(t *testing.T) {
+	root := t.TempDir()
+	if err := os.MkdirAll(root+"/empty", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{root, root + "/none", root + "/none/deeper", root + "/empty"} {
+		for _, opts := range []Options{{}, {ReadOnly: true}, {ReadOnly: true, Create: true}} {
+			_, err := Open(dir, opts)
+			if !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), dir) {
+				t.Errorf("%s: error %v, want not found, naming it", dir, err)
+			}
+		}
+	}
+	var names []string
+	err := iofs.WalkDir(os.DirFS(root), ".", func(p string, _ iofs.DirEntry, err error) error {
+		names = append(names, p)
+		return err
+	})
+	if diff := cmp.Diff([]string{".", "empty"}, names); err != nil || diff != "" {
+		t.Errorf("opening nothing made something (-want +got):\n%s%v", diff, err)
+	}
+}
+
+func TestLayout(t *testing.T) {
+	dir := t.TempDir() + "/a/b/.mnem"
+	s := openDisk(t, dir, Options{Create: true})
+	if err := commitOp(s, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if diff := cmp.Diff([]string{"db", "head", "marker", "reserve"}, names); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	logs, err := iofs.Glob(os.DirFS(dir+"/db"), "*.log")
+	if err != nil || len(logs) == 0 {
+		t.Fatal(logs, err)
+	}
+	// Older logs wait to be used again and are not read.
+	info, err := os.Stat(dir + "/db/" + slices.Max(logs))
+	if err != nil || info.Size() > 100 {
+		t.Errorf("log after Close: %v, %v", info, err)
+	}
+}
+
+// entries returns all keys and values.
+func entries(t *testing.T, s *Store) map[string]string {
+	t.Helper()
+	out := make(map[string]string)
+	err := s.Keys(context.Background(), func(e Entry) error {
+		out[string(e.Key)] = string(e.Value)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestReadOnly reads a store that was killed: nothing may change, not even by recovering.
+func TestReadOnly(t *testing.T) {
+	ctx := context.Background()
+	live := testkit.NewCrashFS(nil, nil)
+	s := openFS(t, live, Options{Create: true, MemTableBytes: tinyMem})
+	for seq := uint64(1); seq <= 9; seq++ {
+		if err := commitOp(s, seq); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fs := live.Clone(0, nil)
+	want := entries(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files := func() map[string]string {
+		out := make(map[string]string)
+		for _, name := range listFiles(t, fs) {
+			out[name] = string(readFile(t, fs, name))
+		}
+		delete(out, repo+"/owner")
+		return out
+	}
+	before := files()
+	for range 2 {
+		s = openFS(t, fs, Options{ReadOnly: true, MemTableBytes: tinyMem})
+		if _, err := checkStore(s, 9); err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff(want, entries(t, s)); diff != "" {
+			t.Errorf("entries (-want +got):\n%s", diff)
+		}
+		b := storetest.Block(7, 10)
+		for name, err := range map[string]error{
+			"Put":     s.Facts().Put(ctx, b),
+			"Commit":  s.Commit(ctx, opHead(9), opHead(10)),
+			"SetCell": s.Derived().SetCell(ctx, b.CID, b.CID),
+			"Clear":   s.Derived().Clear(ctx),
+		} {
+			if !errors.Is(err, store.ErrReadOnly) {
+				t.Errorf("%s: error %v, want read-only", name, err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(before, files()); diff != "" {
+			t.Errorf("files (-before +after):\n%s", diff)
+		}
+	}
+}
+
+// TestReadOnlyDirectory opens a store on a file system that cannot be written.
+func TestReadOnlyDirectory(t *testing.T) {
+	mem := vfs.NewCrashableMem()
+	s := openFS(t, mem, Options{Create: true})
+	if err := errors.Join(commitOp(s, 1), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(op testkit.Op) error {
+		return &iofs.PathError{Op: op.Kind, Path: op.Path, Err: syscall.EROFS}
+	}
+	_, err := Open(repo, Options{FS: testkit.NewCrashFS(mem, refused), ReadOnly: true})
+	if !errors.Is(err, syscall.EROFS) || errors.Is(err, store.ErrBusy) ||
+		!strings.Contains(err.Error(), "LOCK") {
+		t.Errorf("error %v, want one about the lock file", err)
+	}
+	// Where only the lock can be taken, reading works.
+	locks := func(op testkit.Op) error {
+		if op.Kind == "lock" {
+			return nil
+		}
+		return refused(op)
+	}
+	s = openFS(t, testkit.NewCrashFS(mem, locks), Options{ReadOnly: true})
+	if _, err := checkStore(s, 1); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	ctx := context.Background()
+	s := openMem(t)
+	defer s.Close()
+	gone := store.Redaction{CID: storetest.Block(99, 20).CID, Stub: []byte("stub")}
+	if err := s.Redact(ctx, gone); err != nil { // first: it removes what is derived
+		t.Fatal(err)
+	}
+	if err := commitOp(s, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetNote(ctx, []byte("note")); err != nil {
+		t.Fatal(err)
+	}
+	unknown := []string{"a", "f", "hh", "nn", "v0", "zz", "f\x71x", "f\x00" + strings.Repeat("x", 32)}
+	for _, key := range unknown {
+		if err := s.db.Set([]byte(key), []byte("v"), pdb.NoSync); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := make(map[Space]int)
+	var keys []string
+	err := s.Keys(ctx, func(e Entry) error {
+		got[e.Space]++
+		keys = append(keys, string(e.Key))
+		single := e.Space == Head || e.Space == Note || e.Space == Format
+		if (e.Space == Unknown || single) == e.CID.Defined() {
+			t.Errorf("key %q in space %c has CID %s", e.Key, e.Space, e.CID)
+		}
+		if e.CID.Defined() && !slices.Equal(e.Space.key(e.CID), e.Key) {
+			t.Errorf("key %x of %s", e.Key, e.CID)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[Space]int{
+		Unknown: len(unknown), Cells: 1, Derived: 1, Facts: perCommit, Head: 1, Note: 1, Format: 1,
+		Redactions: 1,
+	}
+	if diff := cmp.Diff(want, got); diff != "" || !slices.IsSorted(keys) {
+		t.Errorf("entries by space (-want +got):\n%s", diff)
+	}
+	seen := 0
+	err = s.Facts().Iterate(ctx, ipld.CID{}, func(b store.Block) error { seen++; return b.Verify() })
+	if err != nil || seen != perCommit {
+		t.Errorf("Iterate beside unknown keys: %d blocks, %v", seen, err)
+	}
+}
+
+// TestWrongValues stores bytes that do not belong under their keys.
+func TestWrongValues(t *testing.T) {
+	ctx := context.Background()
+	s := openMem(t)
+	defer s.Close()
+	b := storetest.Block(1, 30)
+	for _, space := range []Space{Facts, Derived, Cells} {
+		if err := s.db.Set(space.key(b.CID), []byte("other"), pdb.NoSync); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, blocks := range []store.Blocks{s.Facts(), s.Derived()} {
+		var corrupt *store.CorruptError
+		data, err := blocks.Get(ctx, b.CID)
+		if !errors.As(err, &corrupt) || corrupt.Want != b.CID ||
+			corrupt.Got != ipld.Sum(ipld.Raw, []byte("other")) || data != nil {
+			t.Errorf("Get: %q, %v", data, err)
+		}
+		// Putting the block mends it.
+		if err := blocks.Put(ctx, b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := blocks.Get(ctx, b.CID); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := s.Derived().Cell(ctx, b.CID); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("Cell: error %v, want corrupt", err)
+	}
+}
+
+// TestLargeCommit commits more than fits a batch and a memtable.
+func TestLargeCommit(t *testing.T) {
+	ctx := context.Background()
+	fs := testkit.NewCrashFS(nil, nil)
+	s := openFS(t, fs, Options{Create: true, MemTableBytes: 1 << 20})
+	defer s.Close()
+	var blocks []store.Block
+	for n := range 12 {
+		blocks = append(blocks, storetest.Block(n, 1<<20))
+	}
+	if err := s.Commit(ctx, store.Head{}, opHead(1), blocks...); err != nil {
+		t.Fatal(err)
+	}
+	after := openFS(t, fs.Clone(0, nil), Options{})
+	defer after.Close()
+	for _, b := range blocks {
+		if _, err := after.Facts().Get(ctx, b.CID); err != nil {
+			t.Error(err)
+		}
+	}
+	if head, err := after.Head(ctx); err != nil || head != opHead(1) {
+		t.Errorf("head %v, %v", head, err)
+	}
+}

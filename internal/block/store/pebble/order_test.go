@@ -1,0 +1,80 @@
+package pebble
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/mnem-project/mnem/internal/base/queue"
+)
+
+// TestNewcomersWait: one that comes when the lock is free does not have it before those that have
+// waited for it, each of which may pause just then.
+func TestNewcomersWait(t *testing.T) {
+	const rounds = 8
+	dir := t.TempDir()
+	opts := Options{Create: true, Wait: time.Minute}
+	open := func() *Store {
+		s, err := Open(dir, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	held := open()
+	file := filepath.Join(dir, QueueName)
+	if info, err := os.Stat(file); err != nil || info.Size() != 0 || info.Mode().Perm()&0o077 != 0 {
+		t.Fatalf("the queue: %v %v", info, err)
+	}
+	for round := range rounds {
+		var order []string // of those that had the store, each after the one before closed it
+		waited := make(chan error, 1)
+		go func() {
+			s, err := Open(dir, opts)
+			if err == nil {
+				order = append(order, "waited")
+				err = s.Close()
+			}
+			waited <- err
+		}()
+		for behind := false; !behind; runtime.Gosched() {
+			place := queue.Join(file, 0)
+			behind = !place.Turn()
+			place.Leave()
+		}
+		if err := held.Close(); err != nil {
+			t.Fatal(err)
+		}
+		held = open()
+		order = append(order, "came")
+		if err := <-waited; err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(order, []string{"waited", "came"}) {
+			t.Fatalf("round %d: %v", round, order)
+		}
+	}
+	if err := held.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestNoQueueOffDisk: another file system than the disk has no queue, and the lock alone decides.
+func TestNoQueueOffDisk(t *testing.T) {
+	fs := vfs.NewMem()
+	s, err := Open("store", Options{Create: true, FS: fs, Wait: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fs.Stat(fs.PathJoin("store", QueueName)); err == nil {
+		t.Error("there is a queue")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,171 @@
+package pebble
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+)
+
+// beginOp begins operation seq.
+func beginOp(s *Store, seq uint64) (durable func() error, err error) {
+	return s.Begin(context.Background(), opHead(seq-1), opHead(seq), opBlocks(seq)...)
+}
+
+// overlapped makes operations up to last, one to five of them at a time, and counts in acked those
+// acknowledged and in begun all.
+func overlapped(fs vfs.FS, last uint64, rng *rand.Rand, acked, begun *atomic.Uint64) error {
+	opts := Options{FS: fs, Create: true, MemTableBytes: tinyMem}
+	s, err := Open(repo, opts)
+	if err != nil {
+		return err
+	}
+	for seq := uint64(1); seq <= last; {
+		var waits []func() error
+		var seqs []uint64
+		for range 1 + rng.IntN(5) {
+			begun.Store(seq)
+			wait, err := beginOp(s, seq)
+			if err != nil {
+				return errors.Join(err, s.Close())
+			}
+			waits, seqs = append(waits, wait), append(seqs, seq)
+			seq++
+		}
+		for _, i := range rng.Perm(len(waits)) {
+			if err := waits[i](); err != nil {
+				return err
+			}
+			acked.Store(max(acked.Load(), seqs[i]))
+		}
+		if rng.IntN(5) == 0 {
+			if err := s.Close(); err != nil {
+				return err
+			}
+			if s, err = Open(repo, opts); err != nil {
+				return err
+			}
+		}
+	}
+	return s.Close()
+}
+
+// TestCrashOverlapping cuts power at the changes of commits that overlap, and once more while what
+// that left is opened.
+func TestCrashOverlapping(t *testing.T) {
+	stride := effort.Pick(11, 5, 1)
+	if effort.Race {
+		stride = 31
+	}
+	rng := rand.New(rand.NewPCG(crashSeed, 2))
+	cut := rand.New(rand.NewPCG(crashSeed, 3))
+	var acked, begun atomic.Uint64
+	var fs *testkit.CrashFS
+	points := 0
+	fs = testkit.NewCrashFS(nil, func(op testkit.Op) error {
+		if op.N%stride != 0 {
+			return nil
+		}
+		points++
+		done, most := acked.Load(), begun.Load()
+		for _, percent := range []int{0, cut.IntN(100)} {
+			image := fs.Clone(percent, cut)
+			again, second := image, 0
+			if points%4 == 0 {
+				var inner *testkit.CrashFS
+				inner = testkit.NewCrashFS(image, func(testkit.Op) error {
+					if second++; second%7 == 0 {
+						again = inner.Clone(cut.IntN(100), cut)
+					}
+					return nil
+				})
+				s, err := Open(repo, Options{FS: inner, Create: true, MemTableBytes: tinyMem})
+				if err != nil {
+					t.Errorf("change %d: open: %v", op.N, err)
+					continue
+				}
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := checkOverlapRecovery(again, done, most); err != nil {
+				t.Errorf("seed %d, change %d (%s %s), %d%% of what was not synced, %d changes later: %v",
+					crashSeed, op.N, op.Kind, op.Path, percent, second, err)
+			}
+		}
+		return nil
+	})
+	if err := overlapped(fs, 60, rng, &acked, &begun); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d changes, power cut at %d", fs.Ops(), points)
+	if points < 20 {
+		t.Errorf("%d points tested", points)
+	}
+}
+
+// TestCommitsShareSyncs begins many commits while one is made durable: they take one or two syncs
+// of the log together, and Head tells of none before.
+func TestCommitsShareSyncs(t *testing.T) {
+	const others = 30
+	var counting, holding atomic.Bool
+	var syncs atomic.Int32
+	entered, release := make(chan struct{}), make(chan struct{})
+	fs := testkit.NewCrashFS(nil, func(op testkit.Op) error {
+		if op.Path == repo+"/"+headName && op.Kind == "syncdata" && counting.Load() {
+			syncs.Add(1)
+			if holding.CompareAndSwap(true, false) {
+				close(entered)
+				<-release
+			}
+		}
+		return nil
+	})
+	s := openFS(t, fs, Options{Create: true})
+	defer s.Close()
+	if err := commitOp(s, 1); err != nil {
+		t.Fatal(err)
+	}
+	counting.Store(true)
+	holding.Store(true)
+	var wg sync.WaitGroup
+	begin := func(seq uint64) {
+		t.Helper()
+		durable, err := s.Begin(t.Context(), opHead(seq-1), opHead(seq))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wg.Go(func() {
+			if err := durable(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	begin(2)
+	<-entered
+	for n := range uint64(others) {
+		begin(3 + n)
+	}
+	if _, err := beginOp(s, 3); !errors.Is(err, store.ErrHeadMoved) {
+		t.Errorf("begun upon what is not the newest: %v", err)
+	}
+	if head, err := s.Head(t.Context()); err != nil || head != opHead(1) {
+		t.Errorf("head %v before anything is durable: %v", head, err)
+	}
+	close(release)
+	wg.Wait()
+	if head, err := s.Head(t.Context()); err != nil || head != opHead(2+others) {
+		t.Errorf("head %v in the end: %v", head, err)
+	}
+	if n := syncs.Load(); n > 3 {
+		t.Errorf("%d syncs of %d commits", n, 1+others)
+	}
+}

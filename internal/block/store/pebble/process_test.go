@@ -1,0 +1,264 @@
+package pebble
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+)
+
+// childEnv names the directory that a child process of these tests is to open. The child commits
+// an operation, says "ready", waits for its standard input to end, and closes the store.
+const childEnv = "MNEM_TEST_STORE_CHILD"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childEnv); dir != "" {
+		if err := child(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	if dir := os.Getenv(fillEnv); dir != "" {
+		if err := fillChild(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func owner() Owner { return Owner{PID: os.Getpid(), Since: "2026-01-02T03:04:05Z", Protocol: 1} }
+
+func child(dir string) error {
+	s, err := Open(dir, Options{Create: true, Wait: 20 * time.Second, Owner: owner()})
+	if err != nil {
+		return err
+	}
+	head, err := s.Head(context.Background())
+	if err != nil {
+		return err
+	}
+	if err := commitOp(s, head.Seq+1); err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+type process struct {
+	*exec.Cmd
+	stdin io.WriteCloser
+	out   *bufio.Reader
+}
+
+// start starts a child without waiting for it.
+func start(t *testing.T, dir string) *process {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{Cmd: exec.Command(exe)}
+	p.Env = append(os.Environ(), childEnv+"="+dir)
+	p.Stderr = os.Stderr
+	if p.stdin, err = p.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := p.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.out = bufio.NewReader(out)
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Process.Kill() })
+	return p
+}
+
+// ready waits until the child has committed and holds the store.
+func (p *process) ready(t *testing.T) {
+	t.Helper()
+	if line, err := p.out.ReadString('\n'); err != nil || line != "ready\n" {
+		t.Fatalf("child said %q, %v", line, err)
+	}
+}
+
+// finish lets the child close the store and end.
+func (p *process) finish(t *testing.T) {
+	t.Helper()
+	_ = p.stdin.Close()
+	if err := p.Wait(); err != nil {
+		t.Fatalf("child: %v", err)
+	}
+}
+
+func TestBusy(t *testing.T) {
+	dir := t.TempDir() + "/.mnem"
+	p := start(t, dir)
+	p.ready(t)
+	for _, opts := range []Options{{}, {ReadOnly: true}, {Wait: 50 * time.Millisecond}} {
+		_, err := Open(dir, opts)
+		var busy *BusyError
+		if !errors.As(err, &busy) || !errors.Is(err, store.ErrBusy) {
+			t.Fatalf("%+v: error %v, want busy", opts, err)
+		}
+		if busy.PID != p.Process.Pid || busy.Since != owner().Since {
+			t.Errorf("busy error names process %d since %q, want %d since %q",
+				busy.PID, busy.Since, p.Process.Pid, owner().Since)
+		}
+	}
+	got, err := ReadOwner(dir, nil)
+	if err != nil || got.PID != p.Process.Pid || got.Protocol != 1 {
+		t.Errorf("owner %+v, %v", got, err)
+	}
+	if info, err := os.Stat(dir + "/owner"); err != nil ||
+		runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("owner file: %v, %v", info, err)
+	}
+	p.finish(t)
+	if got, err := ReadOwner(dir, nil); err != nil || got != (Owner{}) {
+		t.Errorf("owner after closing: %+v, %v", got, err)
+	}
+	s := openDisk(t, dir, Options{})
+	if _, err := checkStore(s, 1); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWait(t *testing.T) {
+	dir := t.TempDir() + "/.mnem"
+	p := start(t, dir)
+	p.ready(t)
+	time.AfterFunc(30*time.Millisecond, func() { _ = p.stdin.Close() })
+	s, err := Open(dir, Options{Wait: 20 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := checkStore(s, 1); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Wait(); err != nil {
+		t.Errorf("child: %v", err)
+	}
+}
+
+// TestKilledOwner kills an owner, whose lock must go and whose owner file must not matter.
+func TestKilledOwner(t *testing.T) {
+	dir := t.TempDir() + "/.mnem"
+	for seq := uint64(1); seq <= 3; seq++ {
+		p := start(t, dir)
+		p.ready(t)
+		if err := p.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = p.Wait()
+		if got, err := ReadOwner(dir, nil); err != nil || got.PID != p.Process.Pid {
+			t.Errorf("owner left behind: %+v, %v", got, err)
+		}
+		s := openDisk(t, dir, Options{ReadOnly: seq%2 == 0, Owner: owner()})
+		head, err := checkStore(s, seq)
+		if err != nil || head != opHead(seq) {
+			t.Errorf("head %v after operation %d: %v", head, seq, err)
+		}
+		if got, err := ReadOwner(dir, nil); err != nil || got.PID != os.Getpid() {
+			t.Errorf("owner after taking over: %+v, %v", got, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestQueue lets processes that each commit wait for each other.
+func TestQueue(t *testing.T) {
+	const n = 8
+	dir := t.TempDir() + "/.mnem"
+	var ps []*process
+	for range n {
+		p := start(t, dir)
+		_ = p.stdin.Close()
+		ps = append(ps, p)
+	}
+	for i, p := range ps {
+		p.ready(t)
+		if err := p.Wait(); err != nil {
+			t.Errorf("process %d: %v", i, err)
+		}
+	}
+	s := openDisk(t, dir, Options{ReadOnly: true})
+	defer s.Close()
+	if head, err := checkStore(s, n); err != nil || head != opHead(n) {
+		t.Errorf("head %v after %d commits: %v", head, n, err)
+	}
+}
+
+// TestBusyInProcess opens a store twice, by two spellings of its path.
+func TestBusyInProcess(t *testing.T) {
+	root := t.TempDir()
+	if err := os.Mkdir(root+"/real", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	paths := []string{root + "/real/repo", root + "/real/./repo/../repo"}
+	first := paths[0]
+	if err := os.Symlink(root+"/real", root+"/link"); err == nil {
+		first = root + "/link/repo"
+		paths = append(paths, first)
+	}
+	s := openDisk(t, first, Options{Create: true})
+	for _, dir := range paths {
+		if _, err := Open(dir, Options{}); !errors.Is(err, store.ErrBusy) {
+			t.Errorf("%s: error %v, want busy", dir, err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOwnerFile(t *testing.T) {
+	fs := vfs.NewMem()
+	s := openFS(t, fs, Options{Create: true, Owner: owner()})
+	serving := owner()
+	serving.Socket = "/run/mnem.sock"
+	if err := s.SetOwner(serving); err != nil {
+		t.Fatal(err)
+	}
+	var busy *BusyError
+	if _, err := Open(repo, Options{FS: fs}); !errors.As(err, &busy) || busy.Socket != serving.Socket {
+		t.Errorf("busy error %v, want socket %s", err, serving.Socket)
+	}
+	// An owner file that makes no sense does not matter.
+	writeFile(t, fs, repo+"/owner", []byte("{\"pid\":"))
+	_, err := Open(repo, Options{FS: fs})
+	if !errors.As(err, &busy) || busy.PID != 0 {
+		t.Errorf("busy error %v, want an unknown process", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetOwner(serving); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("SetOwner after Close: %v", err)
+	}
+}

@@ -1,0 +1,240 @@
+package pebble
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// smallDisk mounts a disk with room for so many bytes, where that is possible.
+func smallDisk(t *testing.T, size string) string {
+	t.Helper()
+	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
+		t.Skip("only who administers a Linux machine can mount a small disk")
+	}
+	dir := t.TempDir()
+	out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size="+size,
+		"tmpfs", dir).CombinedOutput()
+	if err != nil {
+		t.Skipf("mount: %v: %s", err, out)
+	}
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context())
+		if out, err := exec.CommandContext(ctx, "umount", "-l", dir).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v: %s", err, out)
+		}
+	})
+	return dir
+}
+
+// fill writes a file until the disk is full, and returns its name.
+func fill(t *testing.T, dir string) string {
+	t.Helper()
+	name := filepath.Join(dir, "filler")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	for b := make([]byte, 64<<10); len(b) > 0; {
+		if _, err := f.Write(b); err != nil {
+			if !errors.Is(err, syscall.ENOSPC) {
+				t.Fatal(err)
+			}
+			b = b[:len(b)/2]
+		}
+	}
+	return name
+}
+
+// TestFullDisk fills a disk to the last byte by something else: what was acknowledged is there, it is
+// said what cannot be done, what erases is recorded, and bytes go when there is room again.
+func TestFullDisk(t *testing.T) {
+	disk := smallDisk(t, "48m")
+	dir, ctx := filepath.Join(disk, ".mnem"), context.Background()
+	s := openDisk(t, dir, Options{Create: true, Uncompressed: true})
+	hidden := secret(1)
+	const blocks = 2000
+	for n := range blocks {
+		if err := s.Facts().Put(ctx, storetest.Block(1_000_000+n, 5000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := errors.Join(s.Facts().Put(ctx, hidden), commitOp(s, 1), commitOp(s, 2), s.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	filler := fill(t, disk)
+
+	s = openDisk(t, dir, Options{ReadOnly: true})
+	if _, err := checkStore(s, 2); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	s = openDisk(t, dir, Options{Uncompressed: true})
+	for range 2 { // refused, and not stopped
+		if err := s.Commit(ctx, opHead(2), opHead(3), opBlocks(3)...); !errors.Is(err, store.ErrNoRoom) {
+			t.Fatalf("a commit on a full disk: %v", err)
+		}
+	}
+	erasing := store.Erasing(ctx)
+	if err := s.SetNote(erasing, []byte("note")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Commit(erasing, opHead(2), opHead(3), opBlocks(3)...); err != nil {
+		t.Fatal(err)
+	}
+	err = s.Redact(ctx, store.Redaction{CID: hidden.CID, Stub: []byte("gone")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// All that was given away is used up: the bytes cannot go yet, and it says so.
+	second := fill2(t, disk)
+	if err := s.Compact(erasing); !errors.Is(err, store.ErrNoRoom) {
+		t.Fatalf("Compact on a full disk: %v", err)
+	}
+	if err := s.Commit(ctx, opHead(3), opHead(4), opBlocks(4)...); !errors.Is(err, store.ErrNoRoom) {
+		t.Errorf("a commit on a full disk: %v", err)
+	}
+	if with := filesWith(t, filepath.Join(dir, dbName), secretText); len(with) == 0 {
+		t.Error("nothing was pending")
+	}
+	if err := errors.Join(s.Close(), os.Remove(second), os.Remove(filler)); err != nil {
+		t.Fatal(err)
+	}
+	s = openDisk(t, dir, Options{Uncompressed: true})
+	if err := s.Compact(erasing); err != nil {
+		t.Fatal(err)
+	}
+	if with := filesWith(t, filepath.Join(dir, dbName), secretText); len(with) > 0 {
+		t.Errorf("%q still have it", with)
+	}
+	if err := errors.Join(commitOp(s, 4), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Join(dir, reserveName))
+	if err != nil || info.Size() < 4<<20 || info.Size() > maxReserve {
+		t.Errorf("the reserve is not made again: %v, %v", info, err)
+	}
+	s = openDisk(t, dir, Options{ReadOnly: true})
+	defer s.Close()
+	if _, err := checkStore(s, 4); err != nil {
+		t.Error(err)
+	}
+}
+
+// fill2 is fill beside a first file.
+func fill2(t *testing.T, dir string) string {
+	t.Helper()
+	below := filepath.Join(dir, "second")
+	if err := os.Mkdir(below, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return fill(t, below)
+}
+
+// TestFullInFlush: a store that cannot write its log as tables when it is closed has lost nothing, and
+// says nothing else than the commits did.
+func TestFullInFlush(t *testing.T) {
+	disk := smallDisk(t, "24m")
+	dir := filepath.Join(disk, ".mnem")
+	s := openDisk(t, dir, Options{Create: true})
+	acked := uint64(0)
+	for n := uint64(1); n <= 50; n++ {
+		if err := commitOp(s, n); err != nil {
+			t.Fatal(err)
+		}
+		acked = n
+	}
+	filler := fill(t, disk)
+	if err := s.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	s = openDisk(t, dir, Options{ReadOnly: true})
+	if _, err := checkStore(s, acked); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(s.Close(), os.Remove(filler)); err != nil {
+		t.Error(err)
+	}
+	s = openDisk(t, dir, Options{})
+	if err := errors.Join(commitOp(s, acked+1), s.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStepsCoverAll compacts in steps: each takes a bounded part of the last level, together they
+// leave nothing out, and none is begun that the disk has no room for.
+func TestStepsCoverAll(t *testing.T) {
+	effort.Alone(t)
+	mem, ctx := vfs.NewMem(), context.Background()
+	s := openFS(t, mem, Options{Create: true, Uncompressed: true})
+	defer s.Close()
+	var gone []ipld.CID
+	const blocks, size = 9000, 6000
+	for n := range blocks {
+		b := storetest.Block(n, size)
+		if n%2 == 0 {
+			gone = append(gone, b.CID)
+		}
+		if err := s.Facts().Put(ctx, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(commitOp(s, 1), s.Reclaim(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	steps := 0
+	for from := firstKey; from != nil; steps++ {
+		levels, err := s.db.SSTables()
+		if err != nil {
+			t.Fatal(err)
+		}
+		step := nextStep(levels, from, stepBytes)
+		if step.bytes > 2*stepBytes {
+			t.Errorf("step %d writes %d bytes", steps, step.bytes)
+		}
+		from = step.next
+	}
+	if steps < blocks*size/(4*stepBytes) {
+		t.Errorf("%d steps for %d bytes", steps, blocks*size)
+	}
+	if err := s.Facts().(store.Deleter).Delete(ctx, gone...); err != nil {
+		t.Fatal(err)
+	}
+	before := s.db.Metrics().DiskSpaceUsage()
+	mem.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: slack})
+	if err := s.Compact(ctx); !errors.Is(err, store.ErrNoRoom) {
+		t.Errorf("Compact without room: %v", err)
+	}
+	if _, err := s.Facts().Get(ctx, storetest.Block(1, size).CID); err != nil {
+		t.Errorf("the store stopped: %v", err)
+	}
+	mem.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 8 * stepBytes}) // less than the database
+	if err := s.Compact(ctx); err != nil {
+		t.Error(err)
+	}
+	if after := s.db.Metrics().DiskSpaceUsage(); after > before*2/3 {
+		t.Errorf("%d bytes before, %d after", before, after)
+	}
+	for n := range blocks {
+		ok, err := s.Facts().Has(ctx, storetest.Block(n, size).CID)
+		if err != nil || ok != (n%2 == 1) {
+			t.Fatalf("block %d: %v, %v", n, ok, err)
+		}
+	}
+}

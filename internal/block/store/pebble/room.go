@@ -1,0 +1,301 @@
+package pebble
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	pdb "github.com/cockroachdb/pebble/v2"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+)
+
+const (
+	// slack must stay free beside a change whose size is known: for the start of a log, a manifest and
+	// options.
+	slack = 512 << 10
+	// eraseBytes is what recording an erasure takes: an operation, stubs, opening the database twice, and
+	// what opening it leaves if the process is killed.
+	eraseBytes = 2 << 20
+	// plenty of free bytes need no calculation: no step of a compaction takes as much.
+	plenty = 1 << 30
+	// worthBytes is what level 0 and the log must have for ordinary writes to compact them on a disk that
+	// is nearly full, rather than be refused.
+	worthBytes = 1 << 20
+	// crowdedBytes of level 0 are compacted by ordinary writes while Pebble may not do so on its own: all
+	// of it takes as much room again for a moment.
+	crowdedBytes = defaultMemTableBytes
+	// reviveTimeout is how long a change waits for calls under way before the database is opened again
+	// for writing. A callback that writes would wait for itself.
+	reviveTimeout = 5 * time.Second
+	// removalChecks is how often, a millisecond apart, a change looks whether Pebble has removed the files
+	// that it no longer needs.
+	removalChecks = 5000
+	// quietChecks is the same for flushes and compactions that are under way to end.
+	quietChecks = 10_000
+)
+
+var _ store.Roomer = (*Store)(nil)
+
+// Room says whether a small change may be made.
+func (s *Store) Room(ctx context.Context) error {
+	if err := s.enterWrite(ctx); err != nil {
+		return err
+	}
+	defer s.exit()
+	return s.room(ctx, 0)
+}
+
+// free returns how many bytes of the disk are free, and whether the file system knows.
+func (s *Store) free() (uint64, bool) {
+	usage, err := s.fs.FS.GetDiskUsage(s.dir)
+	return usage.AvailBytes, err == nil
+}
+
+// room returns an error wrapping store.ErrNoRoom if the disk has no room for a change that writes size
+// bytes. The log and later a table take them. Changes that erase may use the reserve; all others must
+// leave room for a flush, a step of a compaction and an erasure.
+func (s *Store) room(ctx context.Context, size int) error {
+	free, ok := s.free()
+	if !ok {
+		return nil
+	}
+	cost := 2 * uint64(size)
+	s.roomMu.Lock()
+	defer s.roomMu.Unlock()
+	if store.IsErasing(ctx) {
+		return s.fitsErasing(cost)
+	}
+	if free >= plenty+s.opts.LowWater+cost {
+		s.gate.set(true)
+		if s.reserve.Load() == 0 && size > 0 {
+			return s.stock(false)
+		}
+		return nil
+	}
+	return s.fs.fuse.guard(func() error { return s.aboveMark(ctx, cost) })
+}
+
+// aboveMark returns an error if a change that takes cost bytes would leave less than the mark. It
+// compacts first if that makes the mark lower. roomMu must be held.
+func (s *Store) aboveMark(ctx context.Context, cost uint64) error {
+	for waited, tried := false, false; ; {
+		d := s.demand()
+		free, ok := s.free()
+		if !ok {
+			return nil
+		}
+		s.gate.set(free >= d.automatic())
+		reserve := s.reserve.Load()
+		mark := d.mark() + s.opts.LowWater + cost
+		needs := max(mark-min(mark, reserve), cost+slack)
+		crowded := !s.gate.isOpen() && (d.files >= l0Files || d.l0 >= crowdedBytes)
+		if free >= needs && (!crowded || tried) {
+			return s.stockNow(false)
+		}
+		if !waited { // what is under way takes room for a moment
+			waited = true
+			s.quiesce()
+			continue
+		}
+		if tried || !crowded && !d.shrinks() || free+reserve < d.flush+slack {
+			_ = s.stockNow(false) // of what lower used
+			return &store.NoRoomError{Needs: needs, Free: free}
+		}
+		tried = true
+		if err := s.lower(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// fitsErasing returns an error if there is no room for size bytes even without the reserve, which it
+// spends if it must. roomMu must be held.
+func (s *Store) fitsErasing(size uint64) error {
+	free, ok := s.free()
+	if ok && free < size+slack {
+		s.spend()
+		free, ok = s.free()
+	}
+	if ok && free < size+restSlack {
+		return &store.NoRoomError{Needs: size + restSlack, Free: free, Erasing: true}
+	}
+	return nil
+}
+
+// fits returns an error unless size bytes more have room on the disk for a moment.
+func (s *Store) fits(size uint64) error {
+	free, ok := s.free()
+	if ok && free < size+slack {
+		s.spend()
+		free, ok = s.free()
+	}
+	if ok && free < size+slack {
+		return &store.NoRoomError{Needs: size + slack, Free: free, Erasing: true}
+	}
+	return nil
+}
+
+// demand is what the database may have to write on its own.
+type demand struct {
+	flush uint64 // tables of what is in the log alone
+	l0    uint64 // tables of level 0, those of a flush included
+	files int64  // of level 0
+	base  uint64 // the level below, with which level 0 is compacted as a whole
+	below uint64 // all levels below level 0
+	step  uint64 // a step of a compaction below level 0
+}
+
+// demand calculates what the database may have to write.
+func (s *Store) demand() demand {
+	m := s.db.Metrics()
+	log := m.WAL.Size
+	if s.dormant.Load() {
+		log = s.replayed
+	}
+	d := demand{flush: log + log/16}
+	d.l0, d.files = uint64(m.Levels[0].TablesSize)+d.flush, m.Levels[0].TablesCount
+	depth := 0
+	for n := 1; n < len(m.Levels); n++ {
+		size := uint64(m.Levels[n].TablesSize)
+		if size == 0 {
+			continue
+		}
+		depth++
+		d.below += size
+		if depth == 1 && (n < len(m.Levels)-1 || size <= baseBytes) {
+			d.base = size
+		}
+	}
+	if d.base == 0 {
+		depth++ // level 0 goes above what there is
+	}
+	for n := 1; n < depth; n++ {
+		d.step = max(d.step, stepOf(n))
+	}
+	d.step = min(d.step, d.below+d.l0)
+	return d
+}
+
+// stepOf bounds what is written to compact one table of the nth level below level 0: Pebble ends a table
+// where it overlaps ten times its size of the next level, whose tables reach beyond it on both sides.
+func stepOf(n int) uint64 { return uint64(11*targetSize(n) + 2*targetSize(n+1)) }
+
+// targetSize is how large Pebble makes the tables of the nth level that is used below level 0. A step
+// of a compaction takes room for some ten of them beside the database: small stores have small ones.
+func targetSize(n int) int64 {
+	if n == 0 {
+		return 2 << 20
+	}
+	return min(8<<20, int64(128<<10)<<n)
+}
+
+// mark is how many bytes must be free or in reserve for a flush, a step of a compaction and an erasure.
+func (d demand) mark() uint64 { return max(d.l0+d.base, d.step) + eraseBytes }
+
+// automatic is how many bytes must be free for compactions in the background, which choose their tables
+// themselves, while a memtable is written.
+func (d demand) automatic() uint64 {
+	return d.l0 + d.base + 2*d.step + eraseBytes + 4*defaultMemTableBytes
+}
+
+// shrinks reports whether compacting level 0 lowers the mark enough to be worth it.
+func (d demand) shrinks() bool {
+	return d.l0 >= worthBytes && d.l0+d.base >= d.step+worthBytes || d.base > 2*baseBytes
+}
+
+// lower flushes and compacts level 0, so that the mark is lower. roomMu must be held.
+func (s *Store) lower(ctx context.Context) error {
+	err := s.flushStep()
+	if err == nil {
+		err = s.compactTop(ctx)
+	}
+	if err == nil {
+		err = s.lowerBase(ctx)
+	}
+	if isNoRoom(err) { // what is free tells
+		s.opts.Logf("compact on a disk that is nearly full: %v", err)
+		err = nil
+	}
+	if err == nil {
+		s.awaitRemoval()
+		return nil
+	}
+	return fmt.Errorf("compact: %w", err)
+}
+
+// lowerBase moves tables of the highest level below level 0 down while that is too large. Pebble does so
+// on its own while there is more room.
+func (s *Store) lowerBase(ctx context.Context) error {
+	levels, err := s.db.SSTables()
+	if err != nil {
+		return err
+	}
+	n := 1
+	for n < len(levels)-1 && len(levels[n]) == 0 {
+		n++
+	}
+	size := uint64(0)
+	for _, t := range levels[n] {
+		size += t.Size
+	}
+	for _, t := range levels[n] {
+		if n == len(levels)-1 || size <= baseBytes {
+			return nil
+		}
+		size -= min(size, t.Size)
+		if err := s.compact(ctx, t.Smallest.UserKey, append(t.Largest.UserKey, 0)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// quiesce waits until no flush and no compaction is under way, and what they made superfluous is removed.
+func (s *Store) quiesce() {
+	for range quietChecks {
+		m := s.db.Metrics()
+		if m.Flush.NumInProgress == 0 && m.Compact.NumInProgress == 0 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	s.awaitRemoval()
+}
+
+// awaitRemoval waits for a moment until Pebble has removed the files that it no longer needs.
+func (s *Store) awaitRemoval() {
+	for range removalChecks {
+		if s.removedAll() {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// removedAll reports whether the directory has no more tables and logs than the database needs.
+func (s *Store) removedAll() bool {
+	m := s.db.Metrics()
+	want := min(m.WAL.Files, m.MemTable.Count) // a log counts until it is known to be superfluous
+	for _, l := range m.Levels {
+		want += l.TablesCount
+	}
+	names, err := s.fs.List(s.fs.PathJoin(s.dir, dbName))
+	for _, name := range names {
+		if strings.HasSuffix(name, tableSuffix) || strings.HasSuffix(name, logSuffix) {
+			want--
+		}
+	}
+	return err != nil || want >= 0 && s.fs.fuse.removing.Load() == 0
+}
+
+// noRecycling removes logs at once. Pebble would keep five, each as large as a memtable, to write over
+// them, which ReuseForWrite does not do anyway. It keeps none for a cleaner that has the method by which
+// an ArchiveCleaner says that it needs what is in the files; the methods of DeleteCleaner hide the rest.
+type noRecycling struct {
+	pdb.DeleteCleaner
+	needsContents
+}
+
+type needsContents struct{ pdb.ArchiveCleaner }

@@ -1,0 +1,190 @@
+package pebble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// reserving counts what is reserved on a disk.
+type reserving struct {
+	vfs.File
+	most int64
+}
+
+func (r *reserving) Preallocate(_, length int64) error {
+	r.most = max(r.most, length)
+	return nil
+}
+
+// TestReservesLittle: Pebble asks for more than a memtable for each log.
+func TestReservesLittle(t *testing.T) {
+	r := &reserving{}
+	f := &fuseFile{File: r, fs: &fuseFS{fuse: newFuse()}}
+	if err := f.Preallocate(0, 18<<20); err != nil || r.most > maxPreallocate {
+		t.Errorf("%d bytes reserved, %v", r.most, err)
+	}
+}
+
+// sizeOf returns how many bytes the files of a database with one ending have, and how many there
+// are; Pebble may remove some of them meanwhile.
+func sizeOf(t *testing.T, dir, ext string) (bytes int64, n int) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, dbName, "*"+ext))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		bytes, n = bytes+info.Size(), n+1
+	}
+	return bytes, n
+}
+
+// TestCloseLeavesNoOldLogs writes several memtables: what is closed has one log, an empty one, and
+// all that was written is there.
+func TestCloseLeavesNoOldLogs(t *testing.T) {
+	ctx, dir := t.Context(), t.TempDir()
+	for round := range 3 {
+		s := openDisk(t, dir, Options{Create: true, MemTableBytes: tinyMem})
+		for n := range 20 * round {
+			if err := s.Facts().Put(ctx, storetest.Block(100*round+n, 8<<10)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(commitOp(s, uint64(round+1)), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if bytes, n := sizeOf(t, dir, ".log"); n != 1 || bytes > 64 {
+			t.Errorf("round %d: %d logs of %d bytes", round, n, bytes)
+		}
+	}
+	s := openDisk(t, dir, Options{ReadOnly: true})
+	defer s.Close()
+	for n := range 40 {
+		if _, err := s.Facts().Get(ctx, storetest.Block(200+n, 8<<10).CID); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestReclaim removes most blocks, while others read: the room is given back, the rest stays.
+func TestReclaim(t *testing.T) {
+	ctx, dir := t.Context(), t.TempDir()
+	s := openDisk(t, dir, Options{Create: true, MemTableBytes: tinyMem})
+	defer s.Close()
+	const blocks, keep = 400, 40
+	var gone []ipld.CID
+	for n := range blocks {
+		b := storetest.Block(n, 4<<10)
+		if n >= keep {
+			gone = append(gone, b.CID)
+		}
+		if err := s.Facts().Put(ctx, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(commitOp(s, 1), s.Reclaim(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := sizeOf(t, dir, ".sst")
+	if err := s.Facts().(store.Deleter).Delete(ctx, gone...); err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	err := s.Facts().Iterate(ctx, ipld.CID{}, func(store.Block) error {
+		if seen++; seen == 1 { // beside a call that is under way
+			return s.Reclaim(ctx)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Reclaim(ctx), s.flush()); err != nil {
+		t.Fatal(err)
+	}
+	for n := range keep {
+		if _, err := s.Facts().Get(ctx, storetest.Block(n, 4<<10).CID); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := s.Close(); err != nil { // which removes what nobody reads any more
+		t.Fatal(err)
+	}
+	if after, _ := sizeOf(t, dir, ".sst"); after > before/4 {
+		t.Errorf("tables of %d bytes before, %d after", before, after)
+	}
+	ro := openDisk(t, dir, Options{ReadOnly: true})
+	defer ro.Close()
+	if err := ro.Reclaim(ctx); !errors.Is(err, store.ErrReadOnly) {
+		t.Errorf("Reclaim of a store for reading: %v", err)
+	}
+}
+
+// TestOldLogsAreTold: a log that cannot be removed is no error, as Pebble removes it later.
+func TestOldLogsAreTold(t *testing.T) {
+	var mu sync.Mutex // Pebble's own goroutines remove logs too, and tell of it
+	var told []string
+	fs := &stubbornFS{FS: vfs.NewMem()}
+	s := openFS(t, fs, Options{Create: true, MemTableBytes: tinyMem,
+		Logf: func(f string, args ...any) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, fmt.Sprintf(f, args...))
+		}})
+	for n := range 40 {
+		if err := s.Facts().Put(context.Background(), storetest.Block(n, 8<<10)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := commitOp(s, 1); err != nil {
+		t.Fatal(err)
+	}
+	fs.stubborn.Store(true)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	if !strings.Contains(strings.Join(told, "\n"), "remove an old log") {
+		t.Errorf("told %q", told)
+	}
+	mu.Unlock()
+	fs.stubborn.Store(false)
+	s = openFS(t, fs, Options{})
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// stubbornFS removes no logs.
+type stubbornFS struct {
+	vfs.FS
+	stubborn atomic.Bool
+}
+
+func (fs *stubbornFS) Remove(name string) error {
+	if fs.stubborn.Load() && strings.HasSuffix(name, ".log") {
+		return errors.New("stubborn")
+	}
+	return fs.FS.Remove(name)
+}

@@ -1,0 +1,62 @@
+package pebble
+
+import (
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/storetest"
+)
+
+// TestPutLooksForASample puts many blocks beside tables full of others: new ones are written without
+// a look for each, and those that are there are not written again, however many new ones are among
+// them.
+func TestPutLooksForASample(t *testing.T) {
+	const stored, n, size = 20_000, 2000, 300
+	ctx := t.Context()
+	s, err := Open(t.TempDir(), Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	blocks := func(from, to int) (list []store.Block) {
+		for i := from; i < to; i++ {
+			list = append(list, storetest.Block(i, size))
+		}
+		return list
+	}
+	put := func(list []store.Block) (looks int64, written uint64) {
+		t.Helper()
+		before := s.db.Metrics()
+		if err := s.Facts().Put(ctx, list...); err != nil {
+			t.Fatal(err)
+		}
+		after := s.db.Metrics()
+		looks = after.BlockCache.Hits + after.BlockCache.Misses -
+			before.BlockCache.Hits - before.BlockCache.Misses
+		return looks, after.WAL.BytesIn - before.WAL.BytesIn
+	}
+	put(blocks(0, stored))
+	if err := s.db.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	const end = stored + n
+	if looks, written := put(blocks(stored, end)); looks > 4*sample || written < n*size {
+		t.Errorf("%d new blocks: %d looks, %d bytes written", n, looks, written)
+	}
+	if _, written := put(blocks(0, stored)); written > stored*size/20 {
+		t.Errorf("%d blocks that are there: %d bytes written", stored, written)
+	}
+	if _, written := put(blocks(stored/2, end+n)); written < n*size || written > 2*n*size {
+		t.Errorf("%d blocks, %d of them new: %d bytes written", end+n-stored/2, n, written)
+	}
+	for i := range end + n {
+		b := storetest.Block(i, size)
+		if _, err := s.Facts().Get(ctx, b.CID); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package pebble
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+)
+
+func scratchFiles(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		if strings.HasPrefix(e.Name(), scratchPrefix) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// TestScratch writes two scratch files side by side; one is left behind.
+func TestScratch(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	s, err := Open(dir, Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []store.Scratch
+	for _, text := range []string{"one", "two"} {
+		f, err := s.Scratch(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if _, err := f.Write([]byte(text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		files = append(files, f)
+	}
+	for i, want := range []string{"neo", "wot"} {
+		b := make([]byte, 3)
+		if _, err := files[i].ReadAt(b, 1); err != nil || string(b) != want {
+			t.Errorf("file %d has %q there, %v, want %q", i, b, err, want)
+		}
+	}
+	if err := files[0].Close(); err != nil {
+		t.Fatal(err)
+	}
+	if names := scratchFiles(t, dir); len(names) != 1 {
+		t.Errorf("files %q, want one", names)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Scratch(t.Context()); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("scratch file of a closed store: %v", err)
+	}
+
+	if s, err = Open(dir, Options{ReadOnly: true}); err == nil {
+		_, err = s.Scratch(t.Context())
+		err = errors.Join(s.Close(), err)
+	}
+	if !errors.Is(err, store.ErrReadOnly) || len(scratchFiles(t, dir)) != 1 {
+		t.Errorf("scratch file of a store that is read: %v", err)
+	}
+	if s, err = Open(dir, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if names := scratchFiles(t, dir); names != nil {
+		t.Errorf("files %q are left", names)
+	}
+	if err := errors.Join(s.Close(), files[1].Close()); err == nil {
+		t.Error("a file that is gone was removed") // and nothing worse
+	}
+}

@@ -1,0 +1,151 @@
+package pebble
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// wantStopped checks that every call on a stopped store says so, that it can be closed, and that
+// everything acknowledged is there afterwards.
+func wantStopped(t *testing.T, s *Store, fs vfs.FS, cause error, acked uint64) {
+	t.Helper()
+	ctx := context.Background()
+	b := opBlocks(1)[0]
+	_, gerr := s.Facts().Get(ctx, b.CID)
+	_, herr := s.Head(ctx)
+	for name, err := range map[string]error{
+		"Get": gerr, "Head": herr, "Put": s.Facts().Put(ctx, b),
+		"Commit":  s.Commit(ctx, opHead(acked), opHead(acked+1)),
+		"Iterate": s.Facts().Iterate(ctx, ipld.CID{}, func(store.Block) error { return nil }),
+	} {
+		if !errors.Is(err, ErrStopped) || !errors.Is(err, cause) {
+			t.Errorf("%s: error %v, want stopped because of %v", name, err, cause)
+		}
+		if errors.Is(err, store.ErrUnknown) {
+			t.Errorf("%s: %v, and nothing was begun", name, err)
+		}
+	}
+	if err := s.Close(); err != nil && !errors.Is(err, ErrStopped) {
+		t.Errorf("Close: %v", err)
+	}
+	if err := checkRecovery(fs, acked); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStopAfterFatal(t *testing.T) {
+	fs := vfs.NewMem()
+	s := openFS(t, fs, Options{Create: true})
+	if err := commitOp(s, 1); err != nil {
+		t.Fatal(err)
+	}
+	l := &logger{fuse: s.fs.fuse, logf: s.opts.Logf}
+	l.Fatalf("pebble: fatal commit error: %v", syscall.EIO)
+	l.Fatalf("later and of no interest: %d", 1)
+	wantStopped(t, s, fs, syscall.EIO, 1)
+}
+
+func TestStopAfterPanic(t *testing.T) {
+	fs := vfs.NewMem()
+	s := openFS(t, fs, Options{Create: true})
+	if err := commitOp(s, 1); err != nil {
+		t.Fatal(err)
+	}
+	err := s.fs.fuse.guard(func() error { panic(syscall.EIO) })
+	if !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), "panic") {
+		t.Errorf("guarded panic: %v", err)
+	}
+	wantStopped(t, s, fs, syscall.EIO, 1)
+}
+
+// TestStopByKind fails one change of each kind of file once: the store stops there, and the lock
+// is free after Close. If the commit that failed is there after all, its error says that this is unknown.
+func TestStopByKind(t *testing.T) {
+	tests := []struct{ kind, suffix string }{
+		{"write", ".log"}, {"syncdata", ".log"}, {"create", ".log"},
+		{"create", ".sst"}, {"write", ".sst"}, {"syncdata", ".sst"}, {"sync", "/db"},
+		{"syncdata", "/head"}, {"writeat", "/head"}, {"write", "MANIFEST"}, {"sync", "MANIFEST"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.kind+" "+tt.suffix, func(t *testing.T) {
+			var armed, hit atomic.Bool
+			mem := vfs.NewCrashableMem()
+			fs := testkit.NewCrashFS(mem, func(op testkit.Op) error {
+				match := op.Kind == tt.kind && strings.Contains(op.Path, tt.suffix)
+				if match && armed.Load() && hit.CompareAndSwap(false, true) {
+					return syscall.EIO
+				}
+				return nil
+			})
+			s := openFS(t, fs, Options{Create: true, MemTableBytes: tinyMem})
+			acked := uint64(2)
+			for seq := uint64(1); seq <= acked; seq++ {
+				if err := commitOp(s, seq); err != nil {
+					t.Fatal(err)
+				}
+			}
+			armed.Store(true)
+			var err error
+			for err == nil && acked < 60 {
+				if err = commitOp(s, acked+1); err == nil {
+					acked++
+				}
+			}
+			if !hit.Load() && err == nil {
+				t.Fatalf("no %s of %s in 60 operations", tt.kind, tt.suffix)
+			}
+			disk := mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 1))})
+			wantStopped(t, s, mem, syscall.EIO, acked)
+			wantTold(t, disk, acked, err)
+		})
+	}
+}
+
+// wantTold checks that the error of a commit says that it is unknown whether it was made, if it was.
+func wantTold(t *testing.T, fs vfs.FS, acked uint64, err error) {
+	t.Helper()
+	s := openFS(t, fs, Options{})
+	head, headErr := s.Head(t.Context())
+	made := head.Seq > acked
+	if headErr != nil || made && !errors.Is(err, store.ErrUnknown) {
+		t.Errorf("operation %d: made %v, by the error %v; %v", acked+1, made, err, headErr)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCallbackPanic lets a panic of Iterate's function through, and the store goes on.
+func TestCallbackPanic(t *testing.T) {
+	ctx := context.Background()
+	s := openMem(t)
+	if err := commitOp(s, 1); err != nil {
+		t.Fatal(err)
+	}
+	func() {
+		defer func() {
+			if r := recover(); r != "mine" {
+				t.Errorf("recovered %v", r)
+			}
+		}()
+		_ = s.Facts().Iterate(ctx, ipld.CID{}, func(store.Block) error { panic("mine") })
+	}()
+	if _, err := s.Facts().Get(ctx, storetest.Block(1, 8).CID); !errors.Is(err, store.ErrNotFound) {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}

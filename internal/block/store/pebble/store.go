@@ -1,0 +1,600 @@
+package pebble
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"iter"
+	"math/bits"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	pdb "github.com/cockroachdb/pebble/v2"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+const (
+	// maxBatch is how many bytes of blocks go into one batch. A commit with more writes all but
+	// the last batch unsynced before it moves the head, which the order of the log makes durable
+	// with it.
+	maxBatch = 4 << 20
+	// batchSlack is room for the block that fills a batch; few are longer.
+	batchSlack = 64 << 10
+	// closeTimeout is how long a stopped store waits for Pebble to let go.
+	closeTimeout = 2 * time.Second
+	// sample is how many blocks of a write are looked for one by one before the rest may be taken
+	// to be new.
+	sample = 32
+)
+
+// Store is a store on disk. Safe for concurrent use.
+type Store struct {
+	dir    string
+	opts   Options
+	fs     *fuseFS
+	lock   *pdb.Lock
+	db     *pdb.DB
+	opened chan *pdb.DB // carries db out of a guarded call, which closes it
+	dirty  atomic.Bool  // whether anything was written
+	// flushed is set by Close when all that was written is in tables, and nothing in logs alone.
+	flushed bool
+
+	facts   blocks
+	derived derived
+
+	commits sync.Mutex   // held while a commit is applied
+	begun   []store.Head // under commits: applied, not known to be durable, ascending
+	format  int64        // under commits, but while opening: of the store, 0 before the first operation
+
+	syncs    sync.Mutex // held while commits are made durable; commits may be locked within
+	headFile slotFile   // under syncs
+	marker   slotFile   // under syncs
+	marked   bool       // whether there is a marker: under syncs
+	vouched  store.Head // the newest that the marker names: under syncs
+	headMu   sync.Mutex
+	head     store.Head // the newest durable one: under headMu; changed under syncs and commits too
+
+	gate   *gate      // of compactions of db
+	roomMu sync.Mutex // held while the disk is looked at for a change
+	// reserve is how many bytes the file reserve takes. Changed under roomMu.
+	reserve atomic.Uint64
+	// dormant is whether the database is open for reading alone, as the disk has no room to open it for
+	// writing. Changed while no call is under way.
+	dormant  atomic.Bool
+	replayed uint64 // bytes of the logs that a dormant database replayed
+
+	scratches atomic.Int64 // files that Scratch made
+
+	eraseMu sync.RWMutex // read-held by writes of blocks
+	// redacted are the redactions, with whether each was open when it came. Never changed: replaced.
+	redacted atomic.Pointer[map[ipld.CID]bool]
+
+	callsMu sync.Mutex
+	idle    sync.Cond // on callsMu: calls went to 0, or a pause ended
+	calls   int
+	paused  bool // no call may begin: the database is being replaced
+	closed  bool
+}
+
+var (
+	_ store.Store     = (*Store)(nil)
+	_ store.Scratcher = (*Store)(nil)
+)
+
+func newStore(dir string, fs *fuseFS, opts Options) *Store {
+	s := &Store{dir: dir, opts: opts, fs: fs, opened: make(chan *pdb.DB, 1)}
+	s.headFile = slotFile{slotKind: headSlots, fs: fs, dir: dir}
+	s.marker = slotFile{slotKind: markerSlots, fs: fs, dir: dir}
+	s.idle.L = &s.callsMu
+	s.facts = blocks{s: s, space: Facts}
+	s.derived = derived{blocks{s: s, space: Derived}}
+	return s
+}
+
+// Facts returns the blocks that operations reach.
+func (s *Store) Facts() store.Blocks { return &s.facts }
+
+// Derived returns the blocks and cells that can be rebuilt.
+func (s *Store) Derived() store.Derived { return &s.derived }
+
+// SetOwner replaces what the owner file says, for a server that has opened its socket.
+func (s *Store) SetOwner(o Owner) error {
+	if err := s.enter(context.Background()); err != nil {
+		return err
+	}
+	defer s.exit()
+	return writeOwner(s.fs, s.dir, o)
+}
+
+// enter begins a call, which exit must end.
+func (s *Store) enter(ctx context.Context) error {
+	s.callsMu.Lock()
+	defer s.callsMu.Unlock()
+	for s.paused {
+		s.idle.Wait()
+	}
+	if err := s.callable(ctx); err != nil {
+		return err
+	}
+	s.calls++
+	return nil
+}
+
+// callable returns the error of a call that begins now. callsMu must be held.
+func (s *Store) callable(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.closed {
+		return store.ErrClosed
+	}
+	return s.fs.fuse.err()
+}
+
+// enterWrite begins a call that writes.
+func (s *Store) enterWrite(ctx context.Context) error {
+	if s.opts.ReadOnly {
+		return store.ErrReadOnly
+	}
+	if err := s.revive(ctx); err != nil {
+		return err
+	}
+	return s.enter(ctx)
+}
+
+func (s *Store) exit() {
+	s.callsMu.Lock()
+	defer s.callsMu.Unlock()
+	if s.calls--; s.calls == 0 {
+		s.idle.Broadcast()
+	}
+}
+
+// Head returns the newest acknowledged operation.
+func (s *Store) Head(ctx context.Context) (store.Head, error) {
+	if err := s.enter(ctx); err != nil {
+		return store.Head{}, err
+	}
+	defer s.exit()
+	return s.durable(), nil
+}
+
+// durable returns the newest head that is durable.
+func (s *Store) durable() store.Head {
+	s.headMu.Lock()
+	defer s.headMu.Unlock()
+	return s.head
+}
+
+// readHead reads the head record; there is none in an empty store.
+func (s *Store) readHead() (record, error) {
+	value, err := s.get(headKey)
+	if errors.Is(err, pdb.ErrNotFound) {
+		return record{}, nil
+	}
+	if err != nil {
+		return record{}, fmt.Errorf("read head record: %w", err)
+	}
+	return decodeRecord(value)
+}
+
+// get returns a copy of the value under key, or pdb.ErrNotFound.
+func (s *Store) get(key []byte) (value []byte, err error) {
+	defer func() { rescue(recover(), &err) }()
+	v, closer, err := s.db.Get(key)
+	if err != nil {
+		return nil, damaged(err)
+	}
+	value = append([]byte{}, v...)
+	return value, closer.Close()
+}
+
+// damaged returns err, of a read, wrapping store.ErrCorrupt where it tells of damage: a failed
+// checksum, or a file that is gone or short.
+func damaged(err error) error {
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF) {
+		return corrupt(err)
+	}
+	return marked(err)
+}
+
+// Commit stores blocks and moves the head. Up to 4 MiB of blocks are stored in the same step as
+// the head; of more, some may be there after a crash without the head.
+func (s *Store) Commit(
+	ctx context.Context, old, next store.Head, add ...store.Block,
+) error {
+	durable, err := s.Begin(ctx, old, next, add...)
+	if err != nil {
+		return err
+	}
+	return durable()
+}
+
+// Begin applies a commit.
+func (s *Store) Begin(
+	ctx context.Context, old, next store.Head, add ...store.Block,
+) (durable func() error, err error) {
+	if err := s.enterWrite(ctx); err != nil {
+		return nil, err
+	}
+	err = s.room(ctx, bytesOf(add)+headBytes)
+	if err != nil {
+		err = fmt.Errorf("commit operation %d: %w", next.Seq, err)
+	} else {
+		err = s.begin(old, next, add)
+	}
+	if err != nil {
+		s.exit()
+		return nil, err
+	}
+	return func() error {
+		defer s.exit()
+		if err := s.sync(next); err != nil {
+			return commitError(next, err)
+		}
+		return nil
+	}, nil
+}
+
+// begin applies a commit unsynced.
+func (s *Store) begin(old, next store.Head, add []store.Block) error {
+	if err := verify(add); err != nil {
+		return err
+	}
+	s.commits.Lock()
+	defer s.commits.Unlock()
+	rec := record{Head: next, previous: old.Operation, after: s.durable()}
+	newest := rec.after
+	if n := len(s.begun); n > 0 {
+		newest = s.begun[n-1]
+	}
+	if newest != old {
+		return fmt.Errorf("commit operation %d: %w", next.Seq, store.ErrHeadMoved)
+	}
+	if err := old.CheckNext(next); err != nil {
+		return err
+	}
+	err := s.fs.fuse.guard(func() error {
+		return s.write(Facts, add, func(b *pdb.Batch) error {
+			if err := b.Set(headKey, rec.encode(), nil); err != nil {
+				return err
+			}
+			if s.format < FormatVersion {
+				if err := b.Set(formatKey, encodeFormat(FormatVersion), nil); err != nil {
+					return err
+				}
+			}
+			return s.apply(b)
+		})
+	})
+	if err == nil {
+		err = s.fs.fuse.err()
+	}
+	if err != nil {
+		return commitError(next, err)
+	}
+	s.format = FormatVersion
+	s.begun = append(s.begun, next)
+	return nil
+}
+
+// sync makes a commit durable, and those that were begun until it comes to it as well, but for one
+// of the slot that tells the newest durable head: a torn write must not hit that.
+func (s *Store) sync(head store.Head) error {
+	s.syncs.Lock()
+	defer s.syncs.Unlock()
+	for {
+		old := s.durable()
+		if old.Seq >= head.Seq {
+			return nil
+		}
+		s.commits.Lock()
+		last := len(s.begun) - 1
+		if s.begun[last].Seq%2 == old.Seq%2 && old.Seq > 0 {
+			last--
+		}
+		next := s.begun[last]
+		s.commits.Unlock()
+		err := s.fs.fuse.guard(func() error {
+			// Logs are durable in order, so that a record that is has all before it.
+			if err := s.db.LogData(nil, pdb.Sync); err != nil || s.fs.fuse.err() != nil {
+				return err
+			}
+			if err := s.headFile.write(next); err != nil {
+				return err
+			}
+			return s.mark(next)
+		})
+		if err == nil {
+			err = s.fs.fuse.err()
+		}
+		if err != nil {
+			s.fs.fuse.blow(err) // what was begun is in doubt, and nothing may come upon it
+			return s.fs.fuse.err()
+		}
+		s.became(next, last+1)
+	}
+}
+
+// became notes that a head is durable, and the first n of those begun.
+func (s *Store) became(head store.Head, n int) {
+	s.commits.Lock()
+	defer s.commits.Unlock()
+	s.begun = append(s.begun[:0], s.begun[n:]...)
+	s.headMu.Lock()
+	defer s.headMu.Unlock()
+	s.head = head
+}
+
+// headBytes bounds the head record and the format record.
+const headBytes = 512
+
+// bytesOf returns how many bytes blocks take in a log.
+func bytesOf(blocks []store.Block) int {
+	n := 0
+	for i := range blocks {
+		n += blockKeyLen + len(blocks[i].Data)
+	}
+	return n
+}
+
+func verify(blocks []store.Block) error {
+	for _, b := range blocks {
+		if err := b.Verify(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write puts blocks into batches, in key order, applies all but the last one unsynced, and gives
+// that one to last. Erased blocks are left out, and so are those whose bytes are stored already,
+// where there are any among the first.
+func (s *Store) write(space Space, add []store.Block, last func(*pdb.Batch) error) error {
+	s.eraseMu.RLock()
+	defer s.eraseMu.RUnlock()
+	s.dirty.Store(true)
+	batch := s.newBatch(add)
+	if len(add) > 0 {
+		// One iterator going forward finds what is there several times faster than single Gets.
+		it, err := s.db.NewIter(nil)
+		if err != nil {
+			return damaged(err)
+		}
+		if batch, err = s.fill(batch, it, space, add); err != nil {
+			return errors.Join(err, it.Close())
+		}
+		_ = it.Close() // it repeats the errors of damaged places, which fill wrote anew
+	}
+	return last(batch)
+}
+
+// newBatch returns a batch with room for blocks, up to what a batch takes: left to itself it would
+// grow by doubling, each time, and six bytes would be garbage for each one stored.
+func (s *Store) newBatch(add []store.Block) *pdb.Batch {
+	const rest, overhead = 256, 8 // head, format and cell records; lengths of one block
+	size := rest
+	for _, b := range add {
+		size += blockKeyLen + overhead + len(b.Data)
+	}
+	return s.db.NewBatchWithSize(min(size, maxBatch+batchSlack),
+		pdb.WithMaxRetainedSizeBytes(2*(maxBatch+batchSlack)))
+}
+
+// fill puts blocks that it does not find into batch, and applies that and goes on with a new one
+// whenever it is full. Keys are hashes, so the first ones in their order are a fair sample: where
+// none of them is stored, hardly any is, and the rest is written without a look, which would read a
+// part of a table for each. What is written twice takes room until it is compacted, and no more.
+func (s *Store) fill(
+	batch *pdb.Batch, it *pdb.Iterator, space Space, add []store.Block,
+) (*pdb.Batch, error) {
+	redacted := *s.redacted.Load()
+	found := false
+	var last ipld.CID
+	for i, n := range keyOrder(add) {
+		b := &add[n]
+		open, known := redacted[b.CID]
+		if known && !open || b.CID == last {
+			continue
+		}
+		last = b.CID
+		key := space.key(b.CID)
+		if (found || i < sample) && holds(it, key, b.Data) {
+			found = true
+			continue
+		}
+		if batch.Len() > maxBatch {
+			if err := s.apply(batch); err != nil {
+				return nil, err
+			}
+			batch.Reset()
+		}
+		if err := batch.Set(key, b.Data, nil); err != nil {
+			return nil, err
+		}
+		if open && space == Facts {
+			if err := batch.Delete(Gaps.key(b.CID), nil); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return batch, nil
+}
+
+// keyOrder returns the indexes of blocks in the order of their keys.
+func keyOrder(blocks []store.Block) iter.Seq2[int, int] {
+	// The first bits of a key, which nearly always decide, and the index behind them sort faster than
+	// anything that has to be asked how it compares.
+	index := uint64(1)<<bits.Len(uint(len(blocks))) - 1
+	places := make([]uint64, len(blocks))
+	for i := range blocks {
+		c := &blocks[i].CID
+		digest := c.Digest()
+		key := uint64(c.Codec())<<56 | binary.BigEndian.Uint64(digest[:])>>8
+		places[i] = key&^index | uint64(i)
+	}
+	slices.Sort(places)
+	for from, to := 0, 0; from < len(places); from = to {
+		for to = from + 1; to < len(places) && (places[from]^places[to])&^index == 0; to++ {
+		}
+		if to-from > 1 {
+			slices.SortFunc(places[from:to], func(a, b uint64) int {
+				return blocks[a&index].CID.Compare(blocks[b&index].CID)
+			})
+		}
+	}
+	return func(yield func(int, int) bool) {
+		for i, p := range places {
+			if !yield(i, int(p&index)) {
+				return
+			}
+		}
+	}
+}
+
+// holds reports whether value is stored under key. Where that cannot be read it is not: writing
+// it anew mends it.
+func holds(it *pdb.Iterator, key, value []byte) bool {
+	if !it.SeekPrefixGE(key) {
+		return false
+	}
+	got, err := it.ValueAndErr()
+	return err == nil && bytes.Equal(got, value)
+}
+
+// apply applies a batch unsynced.
+func (s *Store) apply(b *pdb.Batch) error { return s.db.Apply(b, pdb.NoSync) }
+
+// Close waits for calls under way, flushes, so that nothing acknowledged is in the log alone,
+// and lets go of the lock. A flush that fails, as on a full disk, is told to Options.Logf and is no
+// error: what was acknowledged is durable in the log, and each call has said what came of it.
+func (s *Store) Close() error {
+	s.callsMu.Lock()
+	if s.closed {
+		s.callsMu.Unlock()
+		return store.ErrClosed
+	}
+	s.closed = true
+	for s.calls > 0 || s.paused {
+		s.idle.Wait()
+	}
+	s.callsMu.Unlock()
+	s.roomMu.Lock()
+	defer s.roomMu.Unlock()
+	if s.dirty.Load() {
+		err := s.fs.fuse.guard(s.flushStep)
+		if s.flushed = err == nil; !s.flushed {
+			s.opts.Logf("write what is in the log as tables: %v", err)
+		}
+	}
+	if !s.opts.ReadOnly && s.fs.fuse.err() == nil && s.durable().Seq > 0 {
+		if err := s.stock(true); err != nil {
+			s.opts.Logf("keep room in reserve: %v", err)
+		}
+	}
+	if err := s.release(); err != nil {
+		return fmt.Errorf("close store: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) flush() error {
+	return s.fs.fuse.guard(func() error {
+		flushed, err := s.db.AsyncFlush()
+		if err != nil {
+			return err
+		}
+		<-flushed
+		return nil
+	})
+}
+
+// release closes the database, removes the owner file and lets go of the lock, in this order. A
+// stopped store's database may hang or panic while it closes; the lock is let go all the same,
+// which is safe because the fuse keeps what is left of it from the disk.
+func (s *Store) release() error {
+	stopped := s.fs.fuse.err()
+	var errs []error
+	if s.db != nil && stopped == nil {
+		err := s.fs.fuse.guard(s.db.Close)
+		if stopped = s.fs.fuse.err(); stopped != nil {
+			s.opts.Logf("close the database: %v", err) // a compaction, which loses nothing
+			err = nil
+		}
+		errs = append(errs, err)
+		if stopped == nil && s.flushed {
+			s.removeLogs()
+		}
+		if stopped == nil {
+			s.markEnd()
+		}
+	} else if stopped != nil {
+		s.abandon()
+	}
+	errs = append(errs, s.headFile.close(), s.marker.close())
+	if stopped != nil {
+		s.fs.fuse.settle()
+	}
+	if err := removeOwner(s.fs.FS, s.dir); err != nil {
+		s.opts.Logf("%v", err) // a stale one means nothing
+	}
+	errs = append(errs, s.lock.Close(), s.fs.lock.Close())
+	return errors.Join(errs...)
+}
+
+// removeLogs removes all logs but the newest, which is empty, after a flush. Pebble keeps old ones
+// to use their files again, up to the size of a memtable each, and would remove them when it is
+// opened for writing next.
+func (s *Store) removeLogs() {
+	db := s.fs.PathJoin(s.dir, dbName)
+	names, err := s.fs.List(db)
+	if err != nil {
+		s.opts.Logf("list logs: %v", err)
+		return
+	}
+	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, logSuffix) })
+	// Their numbers have at least six digits, with zeros before.
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+	})
+	for _, name := range names[:max(len(names), 1)-1] {
+		if err := s.fs.Remove(s.fs.PathJoin(db, name)); err != nil {
+			s.opts.Logf("remove an old log: %v", err)
+		}
+	}
+}
+
+// abandon closes the database of a stopped store as far as it can be closed: with a goroutine
+// parked it cannot.
+func (s *Store) abandon() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { _ = recover() }()
+		db := s.db
+		if db == nil {
+			db = <-s.opened
+		}
+		if db != nil {
+			_ = db.Close() // it failed already; the cause is known
+		}
+	}()
+	timeout := time.NewTimer(closeTimeout)
+	defer timeout.Stop()
+	select {
+	case <-done:
+	case <-s.fs.fuse.parked:
+	case <-timeout.C:
+	}
+}

@@ -1,0 +1,122 @@
+package postgres
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/testkit/pgserver"
+)
+
+// TestPlace has two clients with places of their own, one of which has two connections.
+func TestPlace(t *testing.T) {
+	server, ctx := pgserver.Start(t), t.Context()
+	open := func(client string, create, ro bool) *Store {
+		s, err := Open(ctx, Options{URL: server.URL("p"), Create: create, ReadOnly: ro, Wait: 10 * time.Second, Client: client})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return s
+	}
+	ada, bob, again, none := open("ada", true, false), open("bob", false, false), open("ada", false, true), open("", false, false)
+	at := storetest.Block(1, 50).CID
+	for _, place := range []store.Place{{Branch: "draft"}, {Commit: at}, {Branch: "x"}, {}} {
+		if err := ada.SetPlace(ctx, place); err != nil {
+			t.Fatal(err)
+		}
+		for s, want := range map[*Store]store.Place{ada: place, again: place, bob: {}, none: {}} {
+			if _, err := s.Head(ctx); err != nil || s.Place() != want {
+				t.Errorf("%q is at %+v, want %+v: %v", s.client, s.Place(), want, err)
+			}
+		}
+		kept, err := bob.Kept(ctx)
+		if err != nil || (len(kept) == 1) != place.Commit.Defined() {
+			t.Errorf("%v, %v", kept, err)
+		}
+	}
+	if err := again.SetPlace(ctx, store.Place{Branch: "x"}); !errors.Is(err, store.ErrReadOnly) {
+		t.Error(err)
+	}
+	for n, s := range []*Store{ada, bob, ada, none} {
+		head, err := s.Head(ctx)
+		if err == nil {
+			err = s.Commit(ctx, head, storetest.Next(head, n))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for s, want := range map[*Store][]uint64{ada: {1, 3}, again: {1, 3}, bob: {2}, none: {4}, open("carl", false, false): nil} {
+		made, err := s.Made(ctx)
+		if err != nil || len(made) != len(want) {
+			t.Errorf("%q made %v, want %v: %v", s.client, made, want, err)
+		}
+		for _, seq := range want {
+			if !made[seq] {
+				t.Errorf("%q did not make %d", s.client, seq)
+			}
+		}
+	}
+}
+
+// TestMigrateAtOnce has many processes bring tables of the first version to this one at the same time, and others make
+// them where there are none.
+func TestMigrateAtOnce(t *testing.T) {
+	server, ctx := pgserver.Start(t, "max_connections=100"), t.Context()
+	all := migrations
+	t.Cleanup(func() { migrations = all })
+	for _, first := range []int{0, 1, 2} {
+		if first > 0 {
+			migrations = all[:first]
+			s, err := Open(ctx, Options{URL: server.URL("old"), Create: true, Wait: 10 * time.Second})
+			if err == nil {
+				err = s.Close()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			migrations = all
+		}
+		var wg sync.WaitGroup
+		for n := range 16 {
+			wg.Go(func() {
+				opt := Options{URL: server.URL("old"), Wait: 20 * time.Second}
+				if first == 0 {
+					opt = Options{URL: server.URL(string(rune('a' + n))), Create: true, Wait: 20 * time.Second}
+				}
+				s, err := Open(ctx, opt)
+				if err != nil {
+					t.Errorf("from version %d: %v", first, err)
+					return
+				}
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		config, _, err := Parse(server.URL("old"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := newPool(config, 1).connect(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := version(ctx, c); err != nil || got != len(all) {
+			t.Errorf("version %d, %v", got, err)
+		}
+		if _, err := c.Exec(ctx, "DROP SCHEMA mnem CASCADE").ReadAll(); err != nil {
+			t.Fatal(err)
+		}
+		drop(c)
+	}
+}

@@ -1,0 +1,365 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/mnem-project/mnem/internal/testkit/pgserver"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/postgres"
+	"github.com/mnem-project/mnem/internal/block/store/storetest"
+)
+
+func open(t *testing.T, opt postgres.Options) *postgres.Store {
+	t.Helper()
+	opt.Wait = 10 * time.Second
+	s, err := postgres.Open(context.Background(), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() }) // a test that closes it looks at the error
+	return s
+}
+
+func TestConformance(t *testing.T) {
+	server := pgserver.Start(t)
+	var n atomic.Int64
+	storetest.Run(t, func(t *testing.T) store.Store {
+		return open(t, postgres.Options{URL: server.URL(fmt.Sprint("suite", n.Add(1))), Create: true})
+	})
+}
+
+// sql runs statements beside a store.
+func sql(t *testing.T, at, text string) error {
+	t.Helper()
+	config, _, err := postgres.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := pgconn.ConnectConfig(t.Context(), config)
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(t.Context(), text).ReadAll()
+	return errors.Join(err, c.Close(t.Context()))
+}
+
+func next(h store.Head, n int) store.Head { return storetest.Next(h, n) }
+
+// TestTwoProcesses has two stores of one repository see what the other does.
+func TestTwoProcesses(t *testing.T) {
+	server := pgserver.Start(t)
+	at := server.URL("two")
+	a := open(t, postgres.Options{URL: at, Create: true})
+	b := open(t, postgres.Options{URL: at})
+	ctx := t.Context()
+	heard := make(chan struct{}, 100)
+	listening, stop := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		b.Listen(listening, func() { heard <- struct{}{} })
+	}()
+	<-heard // it listens
+	head, block := next(store.Head{}, 1), storetest.Block(7, 100)
+	if err := a.Commit(ctx, store.Head{}, head, block); err != nil {
+		t.Fatal(err)
+	}
+	<-heard
+	stop()
+	<-ended
+	if got, err := b.Head(ctx); err != nil || got != head {
+		t.Errorf("head %v, %v", got, err)
+	}
+	if err := b.Commit(ctx, store.Head{}, next(store.Head{}, 2)); !errors.Is(err, store.ErrHeadMoved) {
+		t.Errorf("commit upon an old head: %v", err)
+	}
+	if _, err := b.Facts().Get(ctx, block.CID); err != nil {
+		t.Error(err)
+	}
+	erased := make(chan struct{})
+	b.Erased(func() { close(erased) })
+	if err := a.Redact(ctx, store.Redaction{CID: block.CID, Stub: []byte("why")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Head(ctx); err != nil {
+		t.Error(err)
+	}
+	<-erased
+	if _, err := b.Facts().Get(ctx, block.CID); !errors.Is(err, store.ErrRedacted) {
+		t.Errorf("erased by another process: %v", err)
+	}
+
+	// One has the turn at a time, and a commit within a turn that a collection came into is refused.
+	end, err := a.Turn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+	defer cancel()
+	if _, err := b.Turn(short); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a second turn: %v", err)
+	}
+	garbage, young := storetest.Block(8, 100), storetest.Block(9, 100)
+	if err := b.Facts().Put(ctx, garbage, young); err != nil {
+		t.Fatal(err)
+	}
+	if err := sql(t, at, fmt.Sprintf("UPDATE mnem.fact SET at = now() - interval '2 hours' WHERE data = '%s'",
+		garbage.Data)); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := b.Sweep(ctx, store.Head{}, false, garbage.CID); !errors.Is(err, store.ErrHeadMoved) {
+		t.Errorf("sweep from another head: %v", err)
+	}
+	blocks, size, err := b.Sweep(ctx, head, false, garbage.CID, young.CID)
+	if err != nil || blocks != 1 || size != int64(len(garbage.Data)) {
+		t.Errorf("sweep: %d blocks, %d bytes, %v", blocks, size, err)
+	}
+	if has, err := b.Facts().Has(ctx, young.CID); err != nil || !has {
+		t.Error("what was put within a lease is gone")
+	}
+	if err := a.Commit(ctx, head, next(head, 3)); !errors.Is(err, store.ErrHeadMoved) {
+		t.Errorf("commit after a collection in its turn: %v", err)
+	}
+	end()
+	end, err = b.Turn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	if err := b.Commit(ctx, head, next(head, 3)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRepositories keeps repositories of one database apart, and from roles that are no members of the owner's.
+func TestRepositories(t *testing.T) {
+	server := pgserver.Start(t)
+	one := open(t, postgres.Options{URL: server.URL("one"), Create: true})
+	ctx := t.Context()
+	block := storetest.Block(1, 50)
+	if err := one.Facts().Put(ctx, block); err != nil {
+		t.Fatal(err)
+	}
+	two := open(t, postgres.Options{URL: server.URL("two"), Create: true})
+	if has, err := two.Facts().Has(ctx, block.CID); has || err != nil {
+		t.Errorf("a block of another repository: %v, %v", has, err)
+	}
+	if _, err := postgres.Open(ctx, postgres.Options{URL: server.URL("two"), Create: true}); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("made twice: %v", err)
+	}
+	if _, err := postgres.Open(ctx, postgres.Options{URL: server.URL("three")}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("one that is not there: %v", err)
+	}
+	if err := sql(t, server.URL("one"), "CREATE ROLE agents; CREATE ROLE eve LOGIN; CREATE ROLE bob LOGIN IN ROLE agents; "+
+		"GRANT USAGE ON SCHEMA mnem TO eve, agents; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA mnem TO eve, agents; "+
+		"UPDATE mnem.repository SET owner = 'agents' WHERE name = 'one'"); err != nil {
+		t.Fatal(err)
+	}
+	as := func(role, name string) string { return strings.Replace(server.URL(name), "mnem@", role+"@", 1) }
+	if _, err := postgres.Open(ctx, postgres.Options{URL: as("eve", "one")}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("another role: %v", err)
+	}
+	if err := sql(t, as("eve", "one"), "DELETE FROM mnem.fact"); err != nil {
+		t.Error(err)
+	}
+	bob := open(t, postgres.Options{URL: as("bob", "one")})
+	if _, err := bob.Facts().Get(ctx, block.CID); err != nil {
+		t.Errorf("a member of the owner's role: %v", err)
+	}
+	if err := bob.Commit(ctx, store.Head{}, next(store.Head{}, 1)); err != nil {
+		t.Error(err)
+	}
+	if err := bob.Compact(ctx); !errors.Is(err, store.ErrDenied) || errors.Is(err, store.ErrNoRoom) ||
+		!strings.Contains(err.Error(), `role "bob"`) || !strings.Contains(err.Error(), `"fact"`) {
+		t.Errorf("compacted by a role that may not: %v", err)
+	}
+	read := open(t, postgres.Options{URL: as("bob", "one"), ReadOnly: true})
+	if err := read.Facts().Put(ctx, block); !errors.Is(err, store.ErrReadOnly) {
+		t.Errorf("written read-only: %v", err)
+	}
+	if err := sql(t, server.URL("one"), "UPDATE mnem.version SET version = 99"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := postgres.Open(ctx, postgres.Options{URL: server.URL("one")}); !errors.Is(err, postgres.ErrVersion) {
+		t.Errorf("tables of a later version: %v", err)
+	}
+}
+
+func TestParse(t *testing.T) {
+	for _, bad := range []string{
+		"", "mysql://x", "postgres://%zz", "postgres:///x?repository=", "postgres:///x?repository=a%0Ab",
+		"postgres:///x?repository=" + strings.Repeat("x", 201), "postgres://h/x?sslmode=perhaps",
+	} {
+		if _, _, err := postgres.Parse(bad); err == nil {
+			t.Errorf("%q was accepted", bad)
+		} else if strings.Contains(err.Error(), "zz") {
+			t.Errorf("%q is repeated: %v", bad, err)
+		}
+	}
+	_, name, err := postgres.Parse("postgres://u:secret@h:1/d?sslmode=disable")
+	if err != nil || name != postgres.DefaultRepository {
+		t.Errorf("%q, %v", name, err)
+	}
+	for _, at := range []string{"postgres://u:secret@h/d", "postgres://u@h/d?password=secret"} {
+		if strings.Contains(postgres.Shown(at), "secret") {
+			t.Errorf("%q shows its password", at)
+		}
+	}
+}
+
+// TestDatabase asks what servers ask of a database with several repositories.
+func TestDatabase(t *testing.T) {
+	server := pgserver.Start(t)
+	ctx := t.Context()
+	if d, err := postgres.OpenDatabase("mysql://x"); err == nil {
+		d.Close()
+		t.Error("the URL of another database was accepted")
+	}
+	d, err := postgres.OpenDatabase(server.URL("any"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	if err := d.Ready(ctx, 10*time.Second); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("ready without tables: %v", err)
+	}
+	one := open(t, postgres.Options{URL: d.URL("a/one"), Create: true})
+	other := open(t, postgres.Options{URL: d.URL("other"), Create: true})
+	if err := d.Ready(ctx, 10*time.Second); err != nil {
+		t.Error(err)
+	}
+	for name, want := range map[string]bool{"a/one": true, "any": false} {
+		if has, err := d.Has(ctx, name); err != nil || has != want {
+			t.Errorf("%s: %v, %v", name, has, err)
+		}
+	}
+	usage := func(want postgres.Usage) {
+		t.Helper()
+		if got, err := d.Usage(ctx, "a/one"); err != nil || got != want {
+			t.Errorf("usage %+v, %v, want %+v", got, err, want)
+		}
+	}
+	usage(postgres.Usage{})
+	blocks := []store.Block{storetest.Block(1, 50), storetest.Block(2, 60), storetest.Block(3, 70)}
+	if err := one.Facts().Put(ctx, blocks[0], blocks[1], blocks[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := one.Facts().Put(ctx, blocks[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := one.Derived().Put(ctx, blocks[2]); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Facts().Put(ctx, blocks...); err != nil {
+		t.Fatal(err)
+	}
+	size := func(list ...store.Block) (u postgres.Usage) {
+		for _, b := range list {
+			u.Blocks, u.Bytes = u.Blocks+1, u.Bytes+int64(len(b.Data))
+		}
+		return u
+	}
+	usage(size(blocks...))
+	if err := one.Derived().Clear(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := one.Redact(ctx, store.Redaction{CID: blocks[0].CID, Stub: []byte("why")}); err != nil {
+		t.Fatal(err)
+	}
+	usage(size(blocks[1]))
+	h := store.Head{}
+	for n := range 600 { // rows of sizes are summed up meanwhile
+		b := next(h, n)
+		if err := one.Commit(ctx, h, b); err != nil {
+			t.Fatal(err)
+		}
+		h = b
+	}
+	want := size(blocks[1])
+	want.Commits = 600
+	usage(want)
+	if err := one.Commit(ctx, store.Head{}, next(store.Head{}, 7)); !errors.Is(err, store.ErrHeadMoved) {
+		t.Error(err)
+	}
+	usage(want)
+	if _, err := d.Usage(ctx, "any"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("usage of none: %v", err)
+	}
+	tokens(t, d)
+}
+
+func tokens(t *testing.T, d *postgres.Database) {
+	ctx := t.Context()
+	for _, tt := range []struct {
+		repository, id, name, data string
+		want                       error
+	}{
+		{"a/one", "x1", "ada", "A", nil}, {"a/one", "x1", "ada", "A", nil}, {"a/one", "x2", "ada", "B", fs.ErrExist},
+		{"a/one", "x1", "bob", "C", fs.ErrExist}, {"a/one", "x3", "bob", "D", nil}, {"other", "x1", "ada", "E", nil},
+		{"any", "x1", "ada", "F", store.ErrNotFound},
+	} {
+		if err := d.AddToken(ctx, tt.repository, tt.id, tt.name, []byte(tt.data)); !errors.Is(err, tt.want) {
+			t.Errorf("%+v: %v", tt, err)
+		}
+	}
+	if err := d.RemoveToken(ctx, "a/one", "x3"); err != nil {
+		t.Error(err)
+	}
+	all, err := d.Tokens(ctx, "a/one")
+	if err != nil || len(all) != 1 || string(all[0]) != "A" {
+		t.Errorf("%q, %v", all, err)
+	}
+	for _, tt := range [][3]string{{"a/one", "x1", "A"}, {"a/one", "x3", ""}, {"other", "x1", "E"}, {"any", "x1", ""}} {
+		if got, err := d.Token(ctx, tt[0], tt[1]); err != nil || string(got) != tt[2] {
+			t.Errorf("%q: %q, %v", tt, got, err)
+		}
+	}
+}
+
+// TestServerFull has the server refuse what is written, as it does when its disk is full: the error says
+// so, nothing is stored, and the store goes on once there is room.
+func TestServerFull(t *testing.T) {
+	server := pgserver.Start(t)
+	at := server.URL("full")
+	s, ctx := open(t, postgres.Options{URL: at, Create: true}), t.Context()
+	first := storetest.Next(store.Head{}, 1)
+	if err := s.Commit(ctx, store.Head{}, first, storetest.Block(1, 8)); err != nil {
+		t.Fatal(err)
+	}
+	err := sql(t, at, `CREATE FUNCTION mnem.full() RETURNS trigger LANGUAGE plpgsql AS $$
+		BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+		CREATE TRIGGER full_facts BEFORE INSERT ON mnem.fact EXECUTE FUNCTION mnem.full();
+		CREATE TRIGGER full_derived BEFORE INSERT ON mnem.derived EXECUTE FUNCTION mnem.full();`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := next(first, 2)
+	for what, err := range map[string]error{
+		"put":     s.Facts().Put(ctx, storetest.Block(3, 100)),
+		"derived": s.Derived().Put(ctx, storetest.Block(4, 100)),
+		"commit":  s.Commit(ctx, first, second, storetest.Block(2, 8)),
+	} {
+		if !errors.Is(err, store.ErrServerFull) || !errors.Is(err, store.ErrNoRoom) ||
+			!strings.Contains(fmt.Sprint(err), "53100") || !strings.Contains(fmt.Sprint(err), "database server") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if head, err := s.Head(ctx); err != nil || head != first {
+		t.Errorf("head %v, %v", head, err)
+	}
+	if err := sql(t, at, "DROP TRIGGER full_facts ON mnem.fact"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Commit(ctx, first, second, storetest.Block(2, 8)); err != nil {
+		t.Error(err)
+	}
+}

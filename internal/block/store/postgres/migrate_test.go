@@ -1,0 +1,146 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/testkit/pgserver"
+)
+
+// TestMigrate opens tables of the first version, whose roles may write on and whose blocks are counted then.
+func TestMigrate(t *testing.T) {
+	server, ctx := pgserver.Start(t), t.Context()
+	all := migrations
+	t.Cleanup(func() { migrations = all })
+	migrations = all[:1]
+	s, err := Open(ctx, Options{URL: server.URL("old"), Create: true, Wait: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := storetest.Block(1, 50)
+	if err := s.Facts().Put(ctx, block); err != nil {
+		t.Fatal(err)
+	}
+	config, _, err := Parse(server.URL("old"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := pgconn.ConnectConfig(ctx, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Exec(ctx, `CREATE ROLE "the agents"; CREATE ROLE bob LOGIN IN ROLE "the agents";
+		GRANT USAGE ON SCHEMA mnem TO "the agents";
+		GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA mnem TO "the agents";
+		UPDATE mnem.repository SET owner = 'the agents'`).ReadAll()
+	if err := errors.Join(err, c.Close(ctx), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	migrations = all
+	as := strings.Replace(server.URL("old"), "mnem@", "bob@", 1)
+	if _, err := Open(ctx, Options{URL: as}); err == nil {
+		t.Error("a role that does not own the tables brought them to this version")
+	}
+	for _, at := range []string{server.URL("old"), as} {
+		if s, err = Open(ctx, Options{URL: at}); err != nil {
+			t.Fatal(err)
+		}
+		head, err := s.Head(ctx)
+		if err == nil {
+			err = s.Commit(ctx, head, storetest.Next(head, int(head.Seq)))
+		}
+		if err := errors.Join(err, s.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+	d, err := OpenDatabase(as)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if got, err := d.Usage(ctx, "old"); err != nil || got != (Usage{1, int64(len(block.Data)), 2}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := d.Usage(ctx, fmt.Sprint("old", 2)); !errors.Is(err, store.ErrNotFound) {
+		t.Error(err)
+	}
+}
+
+// TestMigrateReaders opens tables of the second version under roles that may only read them: they read on, and write
+// nothing. One may read the repository, and one sees that there is none for it.
+func TestMigrateReaders(t *testing.T) {
+	server, ctx := pgserver.Start(t), t.Context()
+	all := migrations
+	t.Cleanup(func() { migrations = all })
+	migrations = all[:2]
+	s, err := Open(ctx, Options{URL: server.URL("old"), Create: true, Wait: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := storetest.Block(1, 50)
+	if err := errors.Join(s.Facts().Put(ctx, block), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	config, _, err := Parse(server.URL("old"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := pgconn.ConnectConfig(ctx, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close(ctx) }() // at the end of the test
+	_, err = c.Exec(ctx, `CREATE ROLE "the readers"; CREATE ROLE eve LOGIN IN ROLE "the readers"; CREATE ROLE mallory LOGIN;
+		GRANT USAGE ON SCHEMA mnem TO "the readers", mallory;
+		GRANT SELECT ON ALL TABLES IN SCHEMA mnem TO "the readers", mallory;
+		UPDATE mnem.repository SET owner = 'the readers'`).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	as := func(role string) string { return strings.Replace(server.URL("old"), "mnem@", role+"@", 1) }
+	read := func() error {
+		s, err := Open(ctx, Options{URL: as("eve"), ReadOnly: true, Client: "eve"})
+		if err != nil {
+			return err
+		}
+		_, err = s.Head(ctx)
+		if err == nil {
+			_, err = s.Facts().Get(ctx, block.CID)
+		}
+		return errors.Join(err, s.Close())
+	}
+	migrations = all
+	if s, err = Open(ctx, Options{URL: server.URL("old"), Client: "mnem"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.SetPlace(ctx, store.Place{Branch: "x"}), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := read(); err != nil {
+		t.Errorf("a role that may read cannot any more: %v", err)
+	}
+	for role, want := range map[string]string{"eve": "1", "mallory": "0"} {
+		config.User = role
+		c, err := pgconn.ConnectConfig(ctx, config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := c.Exec(ctx, "SELECT count(*) FROM mnem.client").ReadAll()
+		if err != nil || string(rows[0].Rows[0][0]) != want {
+			t.Errorf("%s: %v, %v", role, rows, err)
+		}
+		if _, err := c.Exec(ctx, "DELETE FROM mnem.client").ReadAll(); err == nil {
+			t.Errorf("%s may write", role)
+		}
+		if err := c.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+}

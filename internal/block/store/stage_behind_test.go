@@ -1,0 +1,107 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/block/store/storetest"
+)
+
+// gated writes nothing until told to, or fails.
+type gated struct {
+	store.Blocks
+	gate chan error
+	puts atomic.Int32
+}
+
+func (g *gated) Put(ctx context.Context, blocks ...store.Block) error {
+	g.puts.Add(1)
+	if err := <-g.gate; err != nil {
+		return err
+	}
+	return g.Blocks.Put(ctx, blocks...)
+}
+
+func TestStageBehind(t *testing.T) {
+	ctx := context.Background()
+	base := &gated{Blocks: mem.New().Facts(), gate: make(chan error, 9)}
+	s := store.NewStageBehind(base, 500)
+	var blocks []store.Block
+	for i := range 6 {
+		blocks = append(blocks, storetest.Block(i, 100))
+	}
+	must(t, s.Put(ctx, blocks[:3]...)) // begins to write them
+	must(t, s.Put(ctx, blocks[1], blocks[3]))
+	for _, b := range blocks[:4] {
+		if got, err := s.Get(ctx, b.CID); err != nil || !bytes.Equal(got, b.Data) {
+			t.Fatalf("Get(%s) while it is written = %q, %v", b.CID, got, err)
+		}
+		if has, err := s.Has(ctx, b.CID); err != nil || !has {
+			t.Fatalf("Has(%s) while it is written = %v, %v", b.CID, has, err)
+		}
+	}
+	if n, _ := s.Written(); n != 4 {
+		t.Errorf("%d blocks put, want 4: one was buffered still", n)
+	}
+	base.gate <- nil
+	s.Wait()
+	if diff := cmp.Diff(ids(blocks[3:4]), ids(s.Pending())); diff != "" {
+		t.Errorf("pending (-want +got):\n%s", diff)
+	}
+
+	broken := errors.New("broken")
+	base.gate <- broken
+	must(t, s.Put(ctx, blocks[4:]...)) // begins to write, and will fail
+	if diff := cmp.Diff(ids(blocks[3:]), ids(s.Pending())); diff != "" {
+		t.Errorf("pending after a failed write (-want +got):\n%s", diff)
+	}
+	base.gate <- broken
+	if err := s.Flush(ctx); !errors.Is(err, broken) {
+		t.Errorf("Flush = %v", err)
+	}
+	base.gate <- nil
+	must(t, s.Flush(ctx))
+	for _, b := range blocks {
+		if has, err := base.Has(ctx, b.CID); err != nil || !has {
+			t.Errorf("Has(%s) below = %v, %v", b.CID, has, err)
+		}
+	}
+	if n := base.puts.Load(); n != 4 {
+		t.Errorf("%d writes, want 4", n)
+	}
+}
+
+// TestStageBehindIsBounded puts much over a store that is slow: never more than two halves and one
+// Put are buffered.
+func TestStageBehindIsBounded(t *testing.T) {
+	ctx := context.Background()
+	base := &gated{Blocks: mem.New().Facts(), gate: make(chan error)}
+	s := store.NewStageBehind(base, 2000)
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		for i := range 100 {
+			if err := s.Put(ctx, storetest.Block(i, 100)); err != nil {
+				t.Error(err)
+			}
+		}
+		s.Wait()
+	}()
+	for i := range int32(9) {
+		base.gate <- nil
+		if n := base.puts.Load(); n > i+2 {
+			t.Errorf("%d writes begun before %d ended", n, i+1)
+		}
+	}
+	<-written
+	if n := len(s.Pending()); n != 1 { // 9 times 11
+		t.Errorf("%d blocks pending", n)
+	}
+}

@@ -1,0 +1,198 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+var (
+	_ store.Getter = (*store.Stage)(nil)
+	_ store.Putter = (*store.Stage)(nil)
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func ids(blocks []store.Block) []string {
+	out := []string{}
+	for _, b := range blocks {
+		out = append(out, b.CID.String())
+	}
+	return out
+}
+
+func TestStage(t *testing.T) {
+	ctx := context.Background()
+	base := storetest.NewCounting(mem.New().Facts())
+	a, b, c := storetest.Block(1, 100), storetest.Block(2, 100), storetest.Block(3, 100)
+	must(t, base.Put(ctx, c))
+	base.Reset()
+	s := store.NewStage(base, 250)
+
+	given := store.Block{CID: a.CID, Data: bytes.Clone(a.Data)}
+	must(t, s.Put(ctx, given, b, a))
+	clear(given.Data) // the stage keeps no reference
+	if diff := cmp.Diff(ids([]store.Block{a, b}), ids(s.Pending())); diff != "" {
+		t.Errorf("pending (-want +got):\n%s", diff)
+	}
+	for _, block := range []store.Block{a, b, c} {
+		for range 2 {
+			got, err := s.Get(ctx, block.CID)
+			must(t, err)
+			if !bytes.Equal(got, block.Data) {
+				t.Errorf("Get(%s) = %q", block.CID, got)
+			}
+			clear(got)
+		}
+		if has, err := s.Has(ctx, block.CID); err != nil || !has {
+			t.Errorf("Has(%s) = %v, %v", block.CID, has, err)
+		}
+	}
+	if got := base.Counts(); got.BlocksRead != 2 || got.BlocksWritten != 0 {
+		t.Errorf("%+v: only the block that is not buffered may be read from below", got)
+	}
+	missing := storetest.Block(4, 100)
+	if _, err := s.Get(ctx, missing.CID); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Get of a missing block: %v", err)
+	}
+	if has, err := s.Has(ctx, missing.CID); err != nil || has {
+		t.Errorf("Has of a missing block: %v, %v", has, err)
+	}
+
+	must(t, s.Put(ctx, missing)) // goes over the limit
+	if diff := cmp.Diff([]string{}, ids(s.Pending())); diff != "" {
+		t.Errorf("pending after the limit (-want +got):\n%s", diff)
+	}
+	if got := base.Counts(); got.BlocksWritten != 3 || got.BytesWritten != 300 {
+		t.Errorf("%+v, want 3 blocks and 300 bytes written", got)
+	}
+	must(t, s.Put(ctx, a))
+	must(t, s.Flush(ctx))
+	must(t, s.Flush(ctx))
+	if blocks, size := s.Written(); blocks != 4 || size != 400 {
+		t.Errorf("%d blocks, %d bytes written, want 4 and 400", blocks, size)
+	}
+}
+
+// TestStageEmptyBlock buffers the block of no bytes.
+func TestStageEmptyBlock(t *testing.T) {
+	ctx := context.Background()
+	s := store.NewStage(mem.New().Facts(), 0)
+	b := store.NewBlock(ipld.Raw, nil)
+	must(t, s.Put(ctx, b))
+	got, err := s.Get(ctx, b.CID)
+	if err != nil || got == nil || len(got) != 0 {
+		t.Errorf("Get = %v, %v", got, err)
+	}
+}
+
+// TestStageWrongBlock buffers a block that its store refuses: it must not get lost.
+func TestStageWrongBlock(t *testing.T) {
+	ctx := context.Background()
+	below := mem.New()
+	s := store.NewStage(below.Facts(), 0)
+	wrong, good := storetest.Block(1, 50), storetest.Block(2, 50)
+	wrong.Data = []byte("other")
+	must(t, s.Put(ctx, good, wrong))
+	if err := s.Flush(ctx); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("Flush: %v, want corrupt", err)
+	}
+	if diff := cmp.Diff(ids([]store.Block{good, wrong}), ids(s.Pending())); diff != "" {
+		t.Errorf("pending after a failed Flush (-want +got):\n%s", diff)
+	}
+	next := storetest.Next(store.Head{}, 1)
+	if err := below.Commit(ctx, store.Head{}, next, s.Pending()...); err == nil {
+		t.Error("Commit accepted a wrong block")
+	}
+}
+
+func TestStageConcurrency(t *testing.T) {
+	ctx := context.Background()
+	below := mem.New().Facts()
+	s := store.NewStage(below, 1000)
+	var wg sync.WaitGroup
+	for w := range 4 {
+		wg.Go(func() {
+			for n := range 200 {
+				b := storetest.Block(w*100+n, 60)
+				if err := s.Put(ctx, b); err != nil {
+					t.Error(err)
+				}
+				if got, err := s.Get(ctx, b.CID); err != nil || !bytes.Equal(got, b.Data) {
+					t.Errorf("Get after Put: %q, %v", got, err)
+				}
+				s.Pending()
+			}
+		})
+	}
+	wg.Wait()
+	must(t, s.Flush(ctx))
+	for n := range 500 {
+		if has, err := below.Has(ctx, storetest.Block(n, 60).CID); err != nil || !has {
+			t.Errorf("block %d: %v, %v", n, has, err)
+		}
+	}
+}
+
+func TestCheckNext(t *testing.T) {
+	op := storetest.Block(1, 8).CID
+	head := func(seq uint64) store.Head { return store.Head{Seq: seq, Operation: op} }
+	tests := []struct {
+		old, next store.Head
+		ok        bool
+	}{
+		{store.Head{}, head(1), true},
+		{store.Head{}, head(9), true},
+		{store.Head{}, head(math.MaxInt64), true},
+		{store.Head{}, head(math.MaxInt64 + 1), false},
+		{store.Head{}, head(0), false},
+		{store.Head{}, store.Head{Seq: 1}, false},
+		{head(1), head(2), true},
+		{head(1), head(1), false},
+		{head(2), head(1), false},
+		{head(1), head(3), false},
+		{head(math.MaxInt64), head(math.MaxInt64 + 1), false},
+		{head(1), store.Head{}, false},
+	}
+	for _, tt := range tests {
+		err := tt.old.CheckNext(tt.next)
+		if (err == nil) != tt.ok || (err != nil && !errors.Is(err, store.ErrSequence)) {
+			t.Errorf("%d after %d: %v, want ok %v", tt.next.Seq, tt.old.Seq, err, tt.ok)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	a, b := storetest.Block(1, 8).CID, storetest.Block(2, 8).CID
+	tests := []struct {
+		err  error
+		is   error
+		text string
+	}{
+		{&store.NotFoundError{CID: a}, store.ErrNotFound, fmt.Sprintf("block %s not found", a)},
+		{&store.CorruptError{Want: a, Got: b}, store.ErrCorrupt,
+			fmt.Sprintf("corrupt block: want %s, stored bytes are %s", a, b)},
+	}
+	for _, tt := range tests {
+		wrapped := fmt.Errorf("read: %w", tt.err)
+		if !errors.Is(wrapped, tt.is) || tt.err.Error() != tt.text {
+			t.Errorf("%v: want %q, which is %v", tt.err, tt.text, tt.is)
+		}
+	}
+}

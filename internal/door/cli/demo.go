@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/plain"
+	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/testdata/demo"
+)
+
+// Fixed circumstances of the demo, so that its output is the same in every run.
+const (
+	demoDir    = "harbour" // the directory of the repository, and how the output calls it
+	demoAuthor = "Robin Vale"
+	demoStart  = "2026-10-19T12:00:00Z"
+	demoStep   = time.Minute // between two commands
+)
+
+type demoRequest struct {
+	Keep string `op:"" doc:"make the repository in {DIR}, which must be new or empty, and keep it"`
+}
+
+func demoCommand() *verb {
+	return localLines(ops.Spec{
+		Command: "demo", Right: ops.NoRight,
+		Usage: "[flags]", Group: groupStart, Title: "Show what mnem does, on a bundled memory",
+		Doc: "Make a throw-away repository of the bundled memory of an invented team and run the commands\n" +
+			"that matter in it, each with its output. The output is the same in every run. The repository\n" +
+			"is removed at the end, or kept with --keep to try things out.",
+		Example: "  mnem demo\n  mnem demo --keep harbour", Answers: []any{demoJSON{}},
+	}, (*cli).showDemo)
+}
+
+func (c *cli) showDemo(ctx context.Context, q *demoRequest) error {
+	dir, done, err := c.demoRoom(q.Keep)
+	if err != nil {
+		return err
+	}
+	err = firstError(c.demo(ctx, dir), done())
+	if err == nil && q.Keep != "" {
+		c.Remark("the repository stays in %s", line(dir))
+	}
+	return err
+}
+
+// demoRoom returns an empty directory for the demo, and what to do with it at the end.
+func (c *cli) demoRoom(keep string) (dir string, done func() error, err error) {
+	if keep == "" {
+		temp, err := os.MkdirTemp("", "mnem-demo-")
+		if err != nil {
+			return "", nil, fmt.Errorf("make a directory for the demo: %w", err)
+		}
+		dir = filepath.Join(temp, demoDir)
+		done = func() error { return os.RemoveAll(temp) }
+	} else {
+		dir, done = c.absolute(keep), func() error { return nil }
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", nil, err
+		}
+		if len(entries) > 0 {
+			return "", nil, fmt.Errorf("%w: %s is not empty", state.ErrInvalid, keep)
+		}
+	}
+	return dir, done, writeDemoFiles(dir)
+}
+
+func writeDemoFiles(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("make the demo's directory: %w", err)
+	}
+	for name, text := range map[string]string{
+		"memory.jsonl": demo.Memory, "change.jsonl": demo.Change,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			return fmt.Errorf("write the demo's memory: %w", err)
+		}
+	}
+	return nil
+}
+
+// demoJSON is a step of the demo.
+type demoJSON struct {
+	Say     string   `json:"say"`
+	Command []string `json:"command"`
+	Stdout  string   `json:"stdout"`
+	Stderr  string   `json:"stderr"`
+}
+
+// demo runs the steps, each a command line of its own.
+func (c *cli) demo(ctx context.Context, dir string) error {
+	start, err := graph.ParseTime(demoStart)
+	if err != nil {
+		return err
+	}
+	for i, step := range demoSteps() {
+		now := start.Std().Add(time.Duration(i) * demoStep)
+		if err := c.demoStep(ctx, dir, now, step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *cli) demoStep(ctx context.Context, dir string, now time.Time, step demoStepText) error {
+	var stdout, stderr bytes.Buffer
+	app := &App{
+		Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Dir: dir, User: demoAuthor,
+		Getenv: func(name string) string {
+			if name == "NO_COLOR" {
+				return c.app.Getenv(name)
+			}
+			return ""
+		},
+		Now: func() time.Time { return now }, PID: c.app.PID, OutTTY: c.app.OutTTY && !c.InJSON,
+	}
+	code := app.Run(ctx, step.args)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	shown := strings.NewReplacer(dir, demoDir)
+	out, side := shown.Replace(stdout.String()), shown.Replace(stderr.String())
+	if code != 0 {
+		return fmt.Errorf("demo: mnem %s: exit code %d: %s", strings.Join(step.args, " "), code,
+			strings.TrimSpace(side))
+	}
+	if c.InJSON {
+		return c.PrintJSON(demoJSON{step.say, append([]string{"mnem"}, step.args...), out, side})
+	}
+	words := make([]string, len(step.args))
+	for i, arg := range step.args {
+		words[i] = plain.Shell(arg)
+	}
+	if step.say != "" {
+		if err := c.Printf("%s\n\n", c.Paint(show.Cyan, step.say)); err != nil {
+			return err
+		}
+	}
+	command := c.Paint(show.Bold, "$ mnem "+strings.Join(words, " "))
+	if err := c.Printf("%s\n%s%s\n", command, out, side); err != nil {
+		return err
+	}
+	return c.Out.Flush()
+}

@@ -1,0 +1,310 @@
+package cli_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mnem-project/mnem/internal/testkit/pgserver"
+	"github.com/mnem-project/mnem/internal/testkit/program"
+)
+
+// deployed is a server as one of the files in deploy has it run.
+type deployed struct {
+	file, name string
+	args       []string
+	env        map[string]string
+	ports      []string // in the container, that are published or named
+	probes     []string // URLs on 127.0.0.1
+}
+
+// otherVariables are those that files in deploy set which mnem does not read itself.
+var otherVariables = []string{"PGPASSWORD", "GOMEMLIMIT", "XDG_DATA_HOME", "XDG_CONFIG_HOME"}
+
+func parseDeploy(t *testing.T, file string, to func(*yaml.Decoder) error) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", "..", "deploy", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := yaml.NewDecoder(bytes.NewReader(data)); ; {
+		if err := to(d); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+	}
+}
+
+// composed returns the servers of the compose file, and the arguments of its database.
+func composed(t *testing.T) (servers []deployed, database []string) {
+	var file struct {
+		Services map[string]struct {
+			Image       string
+			Command     []string
+			Environment map[string]string
+			Ports       []string
+			Healthcheck struct{ Test []string }
+		}
+	}
+	parseDeploy(t, "compose.yaml", func(d *yaml.Decoder) error { return d.Decode(&file) })
+	published := make(map[string]bool)
+	for name, s := range file.Services {
+		for _, p := range s.Ports {
+			if !strings.HasPrefix(p, "127.0.0.1:") {
+				t.Errorf("compose.yaml: %s publishes %s to other machines", name, p)
+			}
+		}
+		if s.Image != "mnem" {
+			database = s.Command
+			if at := slices.Index(s.Healthcheck.Test, "-h"); at < 0 || s.Healthcheck.Test[at+1] != "127.0.0.1" {
+				t.Errorf("the database's health is %q: its first start listens on a socket alone", s.Healthcheck.Test)
+			}
+			continue
+		}
+		one := deployed{file: "compose.yaml", name: name, args: s.Command, env: s.Environment}
+		for _, p := range s.Ports {
+			i := strings.LastIndexByte(p, ':')
+			if i < 0 || published[p[:i]] {
+				t.Errorf("%s: port %s", name, p)
+				continue
+			}
+			published[p[:i]] = true
+			one.ports = append(one.ports, p[i+1:])
+		}
+		one.probes = append(one.probes, s.Healthcheck.Test[len(s.Healthcheck.Test)-1])
+		servers = append(servers, one)
+	}
+	return servers, database
+}
+
+// manifested returns the servers of the manifest.
+func manifested(t *testing.T) (servers []deployed) {
+	type probe struct {
+		HTTPGet struct{ Path, Port string } `yaml:"httpGet"`
+	}
+	type document struct {
+		Kind     string
+		Metadata struct{ Name string }
+		Data     map[string]string
+		Spec     struct {
+			Ports []struct {
+				Target string `yaml:"targetPort"`
+			}
+			Template struct {
+				Spec struct {
+					Containers []struct {
+						Args    []string
+						Env     []struct{ Name, Value string }
+						EnvFrom []struct {
+							ConfigMapRef struct{ Name string } `yaml:"configMapRef"`
+						} `yaml:"envFrom"`
+						Ports []struct {
+							Name          string
+							ContainerPort int `yaml:"containerPort"`
+						}
+						Startup   probe `yaml:"startupProbe"`
+						Readiness probe `yaml:"readinessProbe"`
+						Liveness  probe `yaml:"livenessProbe"`
+					}
+				}
+			}
+		}
+	}
+	maps, kinds := make(map[string]map[string]string), make(map[string]int)
+	var services []document
+	parseDeploy(t, "kubernetes.yaml", func(d *yaml.Decoder) error {
+		var doc document
+		if err := d.Decode(&doc); err != nil {
+			return err
+		}
+		kinds[doc.Kind]++
+		switch doc.Kind {
+		case "ConfigMap":
+			maps[doc.Metadata.Name] = doc.Data
+		case "Service":
+			services = append(services, doc)
+		}
+		for _, c := range doc.Spec.Template.Spec.Containers {
+			one := deployed{file: "kubernetes.yaml", name: doc.Metadata.Name, args: c.Args, env: make(map[string]string)}
+			named := make(map[string]string)
+			for _, p := range c.Ports {
+				named[p.Name] = fmt.Sprint(p.ContainerPort)
+				one.ports = append(one.ports, named[p.Name])
+			}
+			for _, from := range c.EnvFrom {
+				for k, v := range maps[from.ConfigMapRef.Name] {
+					one.env[k] = v
+				}
+			}
+			for _, e := range c.Env {
+				one.env[e.Name] = e.Value
+			}
+			for _, p := range []probe{c.Startup, c.Readiness, c.Liveness} {
+				port := named[p.HTTPGet.Port]
+				if port == "" {
+					t.Errorf("a probe asks port %q, which is none", p.HTTPGet.Port)
+				}
+				one.probes = append(one.probes, "http://127.0.0.1:"+port+p.HTTPGet.Path)
+			}
+			servers = append(servers, one)
+		}
+		return nil
+	})
+	for _, kind := range []string{"ConfigMap", "Deployment", "Service", "PodDisruptionBudget"} {
+		if kinds[kind] != 1 {
+			t.Errorf("%d of kind %s", kinds[kind], kind)
+		}
+	}
+	if len(services) == 0 || len(services[0].Spec.Ports) == 0 || services[0].Spec.Ports[0].Target != "http" {
+		t.Errorf("%+v", services)
+	}
+	return servers
+}
+
+// TestDeploy runs the servers of the files in deploy, with their arguments, before a database with the settings of the
+// compose file, as deploy/README.md says to, and asks what their health is asked by.
+func TestDeploy(t *testing.T) {
+	t.Parallel()
+	servers, database := composed(t)
+	servers = append(servers, manifested(t)...)
+	if len(servers) != 3 || len(database) < 3 || database[0] != "postgres" {
+		t.Fatalf("%d servers, database %q", len(servers), database)
+	}
+	var settings []string
+	for i := 1; i < len(database); i += 2 {
+		if database[i] != "-c" {
+			t.Fatalf("the database's arguments: %q", database)
+		}
+		settings = append(settings, database[i+1])
+	}
+	server := pgserver.Start(t, settings...)
+	dir := t.TempDir()
+	token := asReadme(t, dir, server)
+	known := program.Ran(t, program.In(dir, io.Discard, io.Discard), "help", "environment")
+	for _, s := range servers {
+		for name := range s.env {
+			if !slices.Contains(otherVariables, name) && !strings.Contains(known, "\n  "+name+" ") {
+				t.Errorf("%s: %s is no variable that mnem reads", s.file, name)
+			}
+		}
+		if len(s.args) == 0 || s.args[0] != "serve" || !strings.HasPrefix(s.env["MNEM_REPO"], "postgres://") {
+			t.Fatalf("%s: %q, %q", s.file, s.args, s.env)
+		}
+		s.keepsSecrets(t)
+		s.runs(t, dir, server, token)
+	}
+	ignored, err := os.ReadFile(filepath.Join("..", "..", "..", ".dockerignore"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"deploy/.env", ".git"} {
+		if !slices.Contains(strings.Fields(string(ignored)), path) {
+			t.Errorf("%s is copied into the image's build", path)
+		}
+	}
+}
+
+// keepsSecrets checks that no password is in the file.
+func (s *deployed) keepsSecrets(t *testing.T) {
+	t.Helper()
+	at, err := url.Parse(s.env["MNEM_REPO"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, has := at.User.Password(); has || at.Query().Has("password") {
+		t.Errorf("%s: a password is in MNEM_REPO of %s", s.file, s.name)
+	}
+	if p, has := s.env["PGPASSWORD"]; has && !strings.HasPrefix(p, "${PGPASSWORD:?") {
+		t.Errorf("%s: PGPASSWORD of %s is in the file", s.file, s.name)
+	}
+}
+
+// runs starts a server with its very arguments but for how long it ends and the ports, which others may have, and asks it.
+func (s *deployed) runs(t *testing.T, dir string, server *pgserver.Server, token string) {
+	t.Helper()
+	at := make(map[string]string) // addresses here by port
+	var args []string
+	for _, arg := range s.args[1:] {
+		if len(args) > 0 && args[len(args)-1] == "--drain" {
+			arg = "0.1s" // the test is not to wait for it
+		} else if host, port, err := net.SplitHostPort(arg); err == nil {
+			if host != "0.0.0.0" {
+				t.Errorf("%s of %s: nobody outside of the container reaches %s", s.name, s.file, arg)
+			}
+			at[port] = program.FreeAddr(t)
+			arg = at[port]
+		}
+		args = append(args, arg)
+	}
+	app := program.In(dir, io.Discard, io.Discard)
+	app.Data = filepath.Join(dir, "data of "+s.name)
+	app.Getenv = func(name string) string {
+		switch name {
+		case "MNEM_REPO":
+			return strings.Split(server.URL("main"), "&")[0]
+		case "XDG_DATA_HOME", "XDG_CONFIG_HOME":
+			return ""
+		}
+		return s.env[name]
+	}
+	base := program.Serve(t, app, args...)
+	for _, port := range s.ports {
+		if at[port] == "" {
+			t.Errorf("%s of %s: nothing listens on port %s", s.name, s.file, port)
+		}
+	}
+	for _, probe := range s.probes {
+		for port, addr := range at {
+			probe = strings.Replace(probe, "127.0.0.1:"+port, addr, 1)
+		}
+		program.Ask(t, probe, "", "").Want(t, 200)
+	}
+	if want := at["7117"]; base != "http://"+want {
+		t.Errorf("%s answers at %s, want %s", s.name, base, want)
+	}
+	program.Ask(t, base+"/team/notes/v1/remember", token, `{"text":"`+s.name+` of `+s.file+` is up"}`).Want(t, 200)
+	program.Ask(t, base+"/team/notes/v1/status", token, "").Want(t, 200, `"client":"servers"`)
+	program.Ask(t, base+"/team/notes/v1/status", "", "").Want(t, 401)
+}
+
+// asReadme runs the command lines of deploy/README.md that are for mnem, and returns the token that the last makes.
+func asReadme(t *testing.T, dir string, server *pgserver.Server) (token string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "deploy", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.ReplaceAll(string(text), "\\\n", "")
+	commands := 0
+	for line := range strings.Lines(lines) {
+		_, rest, ok := strings.Cut(line, "docker compose run --rm server-a ")
+		if !ok {
+			continue
+		}
+		commands++
+		args := strings.Fields(rest)
+		for i, arg := range args {
+			if strings.HasPrefix(arg, "'postgres://") {
+				args[i] = server.URL(strings.TrimSuffix(arg[strings.Index(arg, "repository=")+len("repository="):], "'"))
+			}
+		}
+		app := program.In(dir, io.Discard, io.Discard)
+		app.Data = filepath.Join(dir, "operator")
+		token = strings.TrimSpace(program.Ran(t, app, args...))
+	}
+	if commands != 2 || !strings.HasPrefix(token, "mnem_") {
+		t.Fatalf("%d commands, the last printed %q", commands, token)
+	}
+	return token
+}

@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/mnem-project/mnem/internal/base/filestate"
+	"github.com/mnem-project/mnem/internal/keyring"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+)
+
+func usagef(format string, args ...any) error { return ops.Usagef(format, args...) }
+
+// hint adds the next step to an error of the command line.
+func hint(err error, format string, args ...any) error {
+	return ops.Hintf(err, format, args...)
+}
+
+func already(err error, format string, args ...any) error {
+	return ops.Already(err, format, args...)
+}
+
+// noRepoError says where no repository was found.
+type noRepoError struct {
+	dir string
+	err error
+}
+
+func (e noRepoError) Error() string { return "no repository in " + e.dir + " or above it" }
+func (e noRepoError) Unwrap() error { return e.err }
+
+// lockHint says what to do about a repository that may not be written, or not even its lock file.
+func lockHint(err error) error {
+	var at *fs.PathError
+	if !errors.As(err, &at) ||
+		!errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
+		return err
+	}
+	if filepath.Base(at.Path) != lockFile {
+		return hint(err, "writing needs write permission to %s and what is in it; reading and --dry-run do not",
+			filepath.Dir(at.Path))
+	}
+	return hint(err, "reading needs read permission to %s, writing write permission too", at.Path)
+}
+
+// lockFile is the name of the lock file in a repository's db directory.
+const lockFile = "LOCK"
+
+// outcomeOf maps an error to its row of the error table: by package ops, and of what only this surface
+// meets here.
+func outcomeOf(ctx context.Context, err error) operation.Outcome {
+	row := ops.OutcomeOf(ctx, err)
+	is := func(targets ...error) bool {
+		return slices.ContainsFunc(targets, func(t error) bool { return errors.Is(err, t) })
+	}
+	switch {
+	case row != operation.Failed && row != operation.Invalid && row != operation.NotFound:
+		return row
+	case is(filestate.ErrLocked):
+		return operation.Busy
+	case is(errForeign, keyring.ErrExposed, errRevoked, errRemote, errOpenToAll):
+		return operation.Refused
+	case is(filestate.ErrMoved):
+		return operation.Conflict
+	case is(filestate.ErrUnfit) && row == operation.Failed:
+		return operation.Invalid
+	}
+	return row
+}
+
+// hintOf returns the next step after an error, "" for none.
+func hintOf(err error, remote bool) string {
+	next := ops.HintOf(err, remote)
+	if next == "" && errors.Is(err, filestate.ErrLocked) {
+		return "try again; stop the process that has it if it never ends"
+	}
+	return next
+}
+
+// errorJSON is the JSON form of an error.
+type errorJSON struct {
+	Error struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+		Hint    string `json:"hint,omitempty"`
+		Kind    string `json:"kind"` // see operation.Outcome
+
+		Candidates []operation.Candidate `json:"candidates,omitempty"` // see operation.Error
+	} `json:"error"`
+}
+
+// report writes an error to the error stream and returns its exit code. The message is one line,
+// whatever names are in it.
+func (c *cli) report(ctx context.Context, err error) int {
+	row := outcomeOf(ctx, err)
+	next := hintOf(err, false)
+	message := ops.MessageOf(err, false)
+	if row == operation.Interrupted {
+		message = "interrupted"
+	}
+	if c.InJSON {
+		var body errorJSON
+		body.Error.Code, body.Error.Message, body.Error.Hint = row.Code, message, next
+		body.Error.Kind, body.Error.Candidates = row.Refusal(), ops.CandidatesOf(err)
+		var b bytes.Buffer
+		_ = ops.WriteJSON(&b, body) // strings always have a JSON form
+		_, _ = c.app.Stderr.Write(b.Bytes())
+		return row.Exit
+	}
+	fmt.Fprintf(c.app.Stderr, "%s: %s\n", firstOf(c.program, "mnem"), line(message))
+	for _, may := range ops.CandidatesOf(err) {
+		fmt.Fprintf(c.app.Stderr, "  %s  %s\n", may.ID, line(may.Title))
+	}
+	if next != "" {
+		fmt.Fprintf(c.app.Stderr, "hint: %s\n", line(next))
+	}
+	return row.Exit
+}

@@ -1,0 +1,255 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	mathrand "math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// world is a program with its surroundings in a directory of its own.
+type world struct {
+	*App
+	t        *testing.T
+	ctx      context.Context
+	out, err bytes.Buffer
+	env      map[string]string
+	made     int // nodes that a test made up
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, ctx: t.Context(), env: map[string]string{"SOURCE_DATE_EPOCH": "1767323045"}}
+	w.App = &App{
+		Stdin: strings.NewReader(""), Stdout: &w.out, Stderr: &w.err, Now: time.Now,
+		Getenv: func(name string) string { return w.env[name] },
+		Rand:   mathrand.NewChaCha8([32]byte{1}),
+		Dir:    t.TempDir(), User: "Sys Tem", PID: os.Getpid(),
+		Executable: "/opt/bin/mnem",
+	}
+	w.Home = filepath.Join(w.Dir, "home")
+	w.Config, w.Data = filepath.Join(w.Home, "config"), filepath.Join(w.Home, "data")
+	return w
+}
+
+// init makes a repository that is checked at the end.
+func (w *world) init() {
+	w.t.Helper()
+	w.run(0, "init")
+	w.t.Cleanup(func() {
+		w.ctx = context.Background()
+		w.run(0, "fsck", "--full")
+	})
+}
+
+// run runs a command line that must end with an exit code, and returns what it printed.
+func (w *world) run(exit int, args ...string) (stdout, stderr string) {
+	w.t.Helper()
+	w.out.Reset()
+	w.err.Reset()
+	if got := w.Run(w.ctx, args); got != exit {
+		w.t.Fatalf("mnem %q: exit code %d, want %d\n%s%s", args, got, exit, &w.out, &w.err)
+	}
+	return w.out.String(), w.err.String()
+}
+
+func (w *world) write(name, text string) {
+	w.t.Helper()
+	if err := os.WriteFile(filepath.Join(w.Dir, name), []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+const aliceLine = `{"node":{"key":"alice","type":"Person"}}` + "\n"
+
+// provocations return command lines with each outcome, by its code.
+var provocations = map[string]func(w *world) []string{
+	"ok": func(w *world) []string {
+		w.init()
+		return []string{"status"}
+	},
+	"failed": func(w *world) []string {
+		w.write("file", "")
+		return []string{"init", filepath.Join("file", "below")}
+	},
+	"invalid_input": func(w *world) []string {
+		w.init()
+		w.Stdin = strings.NewReader("{}")
+		return []string{"commit", "-m", "x", "-"}
+	},
+	"usage":     func(*world) []string { return []string{"status", "now"} },
+	"not_found": func(*world) []string { return []string{"status"} },
+	"corrupt": func(w *world) []string {
+		w.run(0, "init")
+		w.write(filepath.Join(core.DirName, "head"), "not a head")
+		return []string{"status"}
+	},
+	"redacted": func(w *world) []string {
+		w.init()
+		w.write("alice.jsonl", aliceLine)
+		w.run(0, "commit", "-m", "x", "alice.jsonl")
+		w.run(0, "purge", "alice", "--yes")
+		return []string{"get", "alice", "--at", "HEAD~1"}
+	},
+	"conflict": func(w *world) []string {
+		w.init()
+		w.write("alice.jsonl", aliceLine)
+		w.run(0, "commit", "-m", "x", "alice.jsonl")
+		return []string{"commit", "-m", "x", "--expect", "none", "alice.jsonl"}
+	},
+	"busy": func(w *world) []string {
+		w.init()
+		r, err := care.Open(w.Dir, core.Options{PID: w.PID})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.t.Cleanup(func() {
+			if err := r.Close(); err != nil {
+				w.t.Error(err)
+			}
+		})
+		return []string{"status", "--wait", "10ms"}
+	},
+	"refused": func(w *world) []string {
+		w.init()
+		w.env["MNEM_KEYS"] = "keys"
+		w.run(0, "key", "new", "work")
+		w.run(0, "key", "revoke", "work")
+		w.write("alice.jsonl", aliceLine)
+		return []string{"commit", "-m", "x", "--sign", "alice.jsonl"}
+	},
+	"interrupted": func(w *world) []string {
+		w.init()
+		in, _ := io.Pipe() // as a person who does not type
+		w.t.Cleanup(func() { _ = in.Close() })
+		var cancel context.CancelFunc
+		w.Stdin = in
+		w.ctx, cancel = context.WithCancel(w.t.Context())
+		time.AfterFunc(20*time.Millisecond, cancel)
+		return []string{"commit", "-m", "x", "-"}
+	},
+}
+
+// withoutError are the outcomes that no error stands for: the tests of those commands see them.
+var withoutError = map[string]bool{"mismatch": true}
+
+// outOfReach are the outcomes that only another release of the program can cause.
+var outOfReach = map[string]error{
+	"ranking_version": fmt.Errorf("replay: %w", retrieve.ErrRankingVersion),
+}
+
+func TestEveryOutcome(t *testing.T) {
+	effort.Alone(t)
+	for _, row := range operation.Outcomes() {
+		t.Run(row.Code, func(t *testing.T) {
+			if withoutError[row.Code] {
+				return
+			}
+			if err := outOfReach[row.Code]; err != nil {
+				if got := outcomeOf(t.Context(), err); got != row {
+					t.Errorf("%v is %v, want %v", err, got, row)
+				}
+				return
+			}
+			provoke, ok := provocations[row.Code]
+			if !ok {
+				t.Fatal("nothing provokes this row of the table")
+			}
+			w := newWorld(t)
+			args := provoke(w)
+			_, stderr := w.run(row.Exit, append(args, "--json")...)
+			want := fmt.Sprintf(`{"error":{"code":%q,"message":`, row.Code)
+			if row.Exit != 0 && (!strings.HasPrefix(stderr, want) || !json.Valid([]byte(stderr))) {
+				t.Errorf("stderr %q, want %s…", stderr, want)
+			}
+		})
+	}
+}
+
+func TestOutcomeOfWrappedErrors(t *testing.T) {
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	tests := []struct {
+		ctx  context.Context
+		err  error
+		want operation.Outcome
+	}{
+		{t.Context(), nil, operation.OK},
+		{t.Context(), errors.New("disk full"), operation.Failed},
+		{t.Context(), &state.NotFoundError{What: "node", Name: "x"}, operation.NotFound},
+		{t.Context(), &state.AmbiguousError{What: "node", Name: "x"}, operation.Invalid},
+		{t.Context(), &core.MergeError{}, operation.Conflict},
+		{t.Context(), hint(fmt.Errorf("x: %w", &state.ExpectError{}), "look"), operation.Conflict},
+		{t.Context(), fmt.Errorf("x: %w", store.ErrHeadMoved), operation.Conflict},
+		{t.Context(), &store.CorruptError{}, operation.Corrupt},
+		{t.Context(), &state.MissingError{}, operation.Corrupt},
+		// Damage goes before what it looks like.
+		{t.Context(), fmt.Errorf("%w: %w", store.ErrCorrupt, ipld.ErrInvalid), operation.Corrupt},
+		{t.Context(), store.ErrReadOnly, operation.Failed},
+		{t.Context(), context.Canceled, operation.Failed}, // by nobody who signalled
+		{cancelled, fmt.Errorf("x: %w", context.Canceled), operation.Interrupted},
+		{cancelled, usagef("flag"), operation.Usage},
+	}
+	for _, tt := range tests {
+		if got := outcomeOf(tt.ctx, tt.err); got != tt.want {
+			t.Errorf("%v: %v, want %v", tt.err, got, tt.want)
+		}
+	}
+}
+
+// failing is a stream that cannot be written.
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+func TestResultsThatCannotBeWritten(t *testing.T) {
+	w := newWorld(t)
+	w.Stdout = failing{&os.PathError{Op: "write", Path: "stdout", Err: syscall.EPIPE}}
+	w.run(0, "version")
+	if w.err.Len() > 0 {
+		t.Errorf("a closed pipe is reported: %s", &w.err)
+	}
+	w.Stdout = failing{errors.New("disk full")}
+	w.run(1, "version")
+	if got := w.err.String(); got != "mnem: disk full\n" {
+		t.Errorf("stderr %q", got)
+	}
+}
+
+func TestErrorsAreSafeLines(t *testing.T) {
+	w := newWorld(t)
+	_, stderr := w.run(2, "a\x1b[31m\nb")
+	want := "mnem: unknown command \"a\\x1b[31m\\nb\" for \"mnem\"\nhint: see 'mnem --help'\n"
+	if stderr != want {
+		t.Errorf("stderr %q, want %q", stderr, want)
+	}
+	w.run(0, "init")
+	_, stderr = w.run(2, "distill", "--model", "x")
+	want = "mnem: distill takes no arguments: \"x\"\nhint: a value of --model follows \"=\": --model=x\n"
+	if stderr != want {
+		t.Errorf("stderr %q, want %q", stderr, want)
+	}
+	_, stderr = w.run(1, "commit", "-m", "x", "bad\x1bname\nforged: line")
+	want = `mnem: open bad\u{1B}name\nforged: line: `
+	if !strings.HasPrefix(stderr, want) {
+		t.Errorf("stderr %q, want %q…", stderr, want)
+	}
+}

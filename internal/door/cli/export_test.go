@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/peers"
+)
+
+// What a hook answers is asked for here, not how soon: that is measured with the program itself.
+func init() { hookWithin = time.Minute }
+
+// Live runs body in the circumstances of app as a process that lives long: with a share in the
+// repository that its working directory is in.
+func Live(app *App, body func(*peers.Holder)) error {
+	h, err := (&cli{app: app, global: globalFlags{wait: settings.DefaultWait}}).newHolder()
+	if err != nil {
+		return err
+	}
+	body(h)
+	return h.Close()
+}
+
+// Declared returns the declarations of all commands: verbs, and what is for this machine alone.
+func Declared() (all []*ops.Spec) {
+	for _, v := range append(verbs(), locals()...) {
+		all = append(all, v.spec)
+	}
+	return all
+}

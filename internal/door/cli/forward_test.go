@@ -1,0 +1,312 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/testkit/program"
+	"github.com/mnem-project/mnem/internal/verb/peers"
+)
+
+// held holds a repository in this process, as another one would, and returns what ends that.
+func held(t *testing.T, dir string) (stop func()) {
+	t.Helper()
+	var by holding
+	stop = by.holdOne(dir, program.In(dir, io.Discard, io.Discard))
+	if by.held.Load() != 1 {
+		t.Fatal("nobody holds the repository")
+	}
+	return stop
+}
+
+// code runs a command line and returns its exit code and what it printed.
+func code(t *testing.T, app *cli.App, args ...string) (int, string, string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	one := *app
+	one.Stdout, one.Stderr = &out, &errs
+	n := one.Run(t.Context(), args)
+	return n, out.String(), errs.String()
+}
+
+// TestOtherVersion has an owner of another version, and one that does not answer.
+func TestOtherVersion(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the socket is in a directory with a long name")
+	}
+	dir := newRepo(t)
+	app := program.In(dir, io.Discard, io.Discard)
+	room, err := os.MkdirTemp("", "m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(room) }()
+	socket := filepath.Join(room, "s")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	words, err := json.Marshal(map[string]any{"pid": 4711, "protocol": 9, "socket": socket})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := care.Open(dir, core.Options{}) // a lock that nobody holds decides alone
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	if err := os.WriteFile(filepath.Join(dir, ".mnem", "owner"), words, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		hello := append([]byte("H"), binary.BigEndian.AppendUint32(nil, 16)...)
+		_, _ = conn.Write(append(hello, "\x00\x09\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00v9.9"...)) // protocols 8 and 9
+		conn, err = l.Accept()
+		if err == nil {
+			defer func() { _ = conn.Close() }()
+			time.Sleep(3 * time.Second)
+		}
+	}()
+	n, out, errs := code(t, app, "log")
+	for _, want := range []string{"process 4711", "protocol 9", "mnem v9.9", "stop process 4711"} {
+		if n != 6 || out != "" || !strings.Contains(errs, want) {
+			t.Errorf("exit code %d, %s, want %q in: %s", n, out, want, errs)
+		}
+	}
+	n, _, errs = code(t, app, "log", "--wait", "0s")
+	if n != 6 || !strings.Contains(errs, "does not answer") {
+		t.Errorf("exit code %d: %s", n, errs)
+	}
+	// One that was killed is no hindrance.
+	if err := errors.Join(l.Close(), r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".mnem", "owner"), words, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	program.Ran(t, app, "op", "log")
+}
+
+// TestAlone looks that what needs a repository closed says so.
+func TestAlone(t *testing.T) {
+	dir := newRepo(t)
+	defer held(t, dir)()
+	app := program.In(dir, io.Discard, io.Discard)
+	n, _, errs := code(t, app, "fsck", "--repair", "--accept-head")
+	if n != 6 || !strings.Contains(errs, fmt.Sprintf("process %d has it open", os.Getpid())) {
+		t.Errorf("exit code %d: %s", n, errs)
+	}
+	program.Ran(t, app, "fsck", "--repair")
+	for _, line := range [][]string{{"hold"}} {
+		if n, _, errs := code(t, app, append(line, "--wat")...); n != 2 {
+			t.Errorf("exit code %d: %s", n, errs)
+		}
+	}
+}
+
+// TestCompletionOfHeld completes names from a repository that another process has.
+func TestCompletionOfHeld(t *testing.T) {
+	dir := newRepo(t)
+	app := program.In(dir, io.Discard, io.Discard)
+	app.Stdin = strings.NewReader(nodeLine("a"))
+	program.Ran(t, app, "commit", "-m", "x", "-")
+	program.Ran(t, app, "branch", "feature")
+	want := program.Ran(t, app, "__complete", "switch", "fe")
+	if !strings.Contains(want, "feature") {
+		t.Fatalf("%s", want)
+	}
+	defer held(t, dir)()
+	if got := program.Ran(t, app, "__complete", "switch", "fe"); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestInputBeforeTheOwner has somebody take the repository after a command has read its standard
+// input, which the new owner must be given.
+func TestInputBeforeTheOwner(t *testing.T) {
+	dir := newRepo(t)
+	app := program.In(dir, io.Discard, io.Discard)
+	app.Stdin = strings.NewReader(nodeLine("alice"))
+	program.Ran(t, app, "commit", "-m", "x", "-")
+	var stop func()
+	defer func() { stop() }()
+	app.Stdin = io.MultiReader(strings.NewReader("ali"), readerFunc(func([]byte) (int, error) {
+		if stop == nil {
+			stop = held(t, dir)
+		}
+		return 0, io.EOF
+	}), strings.NewReader(""))
+	if got := program.Ran(t, app, "retrieve", "--json", "-"); !strings.Contains(got, `"query":"ali"`) {
+		t.Errorf("%s", got)
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// TestAskedAgain has the owner end while standard input is read: what was not printed comes from the next one, and
+// a write is sent when all of it was read.
+func TestAskedAgain(t *testing.T) {
+	t.Parallel() // an owner that ends waits seconds for what is under way
+	for name, tt := range map[string]struct {
+		args     []string
+		in, want string
+	}{
+		"read":  {[]string{"retrieve", "--batch", "-", "--json"}, `{"text":"alice"}`, `"alice"`},
+		"write": {[]string{"commit", "-m", "y", "-"}, nodeLine("bob"), "+1 ~0 -0 nodes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := newRepo(t)
+			app := program.In(dir, io.Discard, io.Discard)
+			app.Stdin = strings.NewReader(nodeLine("alice"))
+			program.Ran(t, app, "commit", "-m", "x", "-")
+			stop := held(t, dir)
+			one := *app
+			r, w := io.Pipe()
+			reads := make(chan bool, 1)
+			one.Stdin = readerFunc(func(p []byte) (int, error) {
+				select {
+				case reads <- true:
+				default:
+				}
+				return r.Read(p)
+			})
+			go func() {
+				<-reads // the command has begun, and waits
+				stop()
+				_, _ = io.WriteString(w, tt.in)
+				_ = w.Close()
+			}()
+			n, out, errs := code(t, &one, tt.args...)
+			if n != 0 || !strings.Contains(out+errs, tt.want) {
+				t.Errorf("%q: exit code %d: %s%s", tt.args, n, out, errs)
+			}
+		})
+	}
+}
+
+// TestMovedRepository renames the directory of a repository that another process has.
+func TestMovedRepository(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("what is open cannot be renamed")
+	}
+	dir := newRepo(t)
+	defer held(t, dir)()
+	to := dir + "-moved"
+	if err := os.Rename(dir, to); err != nil {
+		t.Fatal(err)
+	}
+	app := program.In(to, io.Discard, io.Discard)
+	program.Ran(t, app, "status", "--wait", "10ms")
+	if err := os.Rename(to, dir); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCancelled interrupts a write that another process makes.
+func TestCancelled(t *testing.T) {
+	dir := newRepo(t)
+	stop := held(t, dir)
+	app := program.In(dir, io.Discard, io.Discard)
+	ctx, cancel := context.WithCancel(t.Context())
+	r, w := io.Pipe()
+	defer func() { _ = r.Close() }()
+	go func() {
+		_, _ = io.WriteString(w, nodeLine("half")+"\n")
+		cancel()
+	}()
+	app.Stdin = r
+	if n := app.Run(ctx, []string{"commit", "-m", "x", "-"}); n != 130 {
+		t.Errorf("exit code %d", n)
+	}
+	if _, out, _ := code(t, program.In(dir, nil, nil), "status"); !strings.Contains(out, "no commit yet") {
+		t.Errorf("%s", out)
+	}
+	stop()
+	program.Ran(t, program.In(dir, nil, nil), "fsck", "--full")
+}
+
+// TestFailedRepository has the disk fail, after which the repository is opened anew.
+func TestFailedRepository(t *testing.T) {
+	dir := newRepo(t)
+	app := program.In(dir, io.Discard, io.Discard)
+	err := cli.Live(app, func(h *peers.Holder) {
+		app.Holder = h
+		for i := range 3 {
+			one := *app
+			one.Stdin = strings.NewReader(nodeLine(fmt.Sprint(i)))
+			program.Ran(t, &one, "commit", "-m", "x", "-", "--wait", "5s")
+			if !h.Owns() {
+				t.Error("it is not open")
+			}
+			use, _, err := h.Reach(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			use.Done(core.ErrStopped)
+			if h.Owns() {
+				t.Error("it is still open")
+			}
+		}
+		if got := program.Ran(t, app, "log", "--json"); strings.Count(got, `"commit":"`) != 3 {
+			t.Errorf("%s", got)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEmbedAnswersOthers has a model take its time, while another command works.
+func TestEmbedAnswersOthers(t *testing.T) {
+	dir := newRepo(t)
+	app := program.In(dir, io.Discard, io.Discard)
+	app.Stdin = strings.NewReader(`{"node":{"key":"a","type":"N","summary":"text"}}`)
+	program.Ran(t, app, "commit", "-m", "x", "-")
+	asked := 0
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		other := program.In(dir, io.Discard, io.Discard)
+		other.Stdin = strings.NewReader(nodeLine("b"))
+		program.Ran(t, other, "commit", "-m", "meanwhile", "-", "--wait", "0s")
+		_, _ = io.WriteString(w, `{"embeddings":[[0.5,0.25]]}`)
+	}))
+	defer model.Close()
+	app.Getenv = func(name string) string {
+		if name == "MNEM_EMBED_OLLAMA_URL" {
+			return model.URL
+		}
+		return ""
+	}
+	program.Ran(t, app, "embed", "--model", "ollama:m")
+	if got := program.Ran(t, app, "log", "--json"); asked != 1 || strings.Count(got, `"commit":"`) != 3 {
+		t.Errorf("asked %d times: %s", asked, got)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, ".mnem", "owner")); err == nil {
+		t.Error("the owner file is left behind")
+	}
+}

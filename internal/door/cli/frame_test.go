@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+func TestPatientReaderReadsAll(t *testing.T) {
+	want := strings.Repeat("0123456789", 20_000)
+	for name, in := range map[string]io.Reader{
+		"whole":    strings.NewReader(want),
+		"bytes":    iotest.HalfReader(strings.NewReader(want)),
+		"with EOF": iotest.DataErrReader(strings.NewReader(want)),
+	} {
+		got, err := io.ReadAll(newPatientReader(t.Context(), in))
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %d bytes, %v; want %d", name, len(got), err, len(want))
+		}
+	}
+	broken := errors.New("broken")
+	got, err := io.ReadAll(newPatientReader(t.Context(),
+		io.MultiReader(strings.NewReader("ab"), iotest.ErrReader(broken))))
+	if string(got) != "ab" || !errors.Is(err, broken) {
+		t.Errorf("%q, %v; want ab and the error", got, err)
+	}
+	err = iotest.TestReader(newPatientReader(t.Context(), strings.NewReader("text")), []byte("text"))
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPatientReaderStopsWithItsContext(t *testing.T) {
+	in, out := io.Pipe()
+	defer func() { _ = out.Close() }()
+	ctx, cancel := context.WithCancel(t.Context())
+	r := newPatientReader(ctx, in)
+	time.AfterFunc(10*time.Millisecond, cancel)
+	if _, err := r.Read(make([]byte, 1)); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+	// What the abandoned read brings later goes nowhere and disturbs nobody.
+	if _, err := io.WriteString(out, "late"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestProgressShowsOnTerminalsOnly(t *testing.T) {
+	tests := []struct {
+		name string
+		set  func(c *cli)
+		want string
+	}{
+		{"terminal", func(*cli) {}, "\rnodes [##########                    ]  33%" +
+			"\rnodes [###############               ]  50%\rlines 7" +
+			strings.Repeat(" ", 36) + "\r       \r"},
+		{"no terminal", func(c *cli) { c.app.ErrTTY = false }, ""},
+		{"quiet", func(c *cli) { c.Quiet = true }, ""},
+		{"json", func(c *cli) { c.InJSON = true }, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var b bytes.Buffer
+			now := time.Unix(0, 0)
+			c := &cli{app: &App{Stderr: &b, ErrTTY: true, Now: func() time.Time { return now }}}
+			tt.set(c)
+			p := c.progress()
+			p.set("nodes", 1, 30) // too early to be worth a line
+			now = now.Add(progressAfter)
+			p.set("nodes", 10, 30)
+			p.set("nodes", 11, 30) // too soon after the last
+			now = now.Add(progressEvery)
+			p.set("nodes", 15, 30)
+			now = now.Add(progressEvery)
+			p.set("lines", 7, 0)
+			p.done()
+			p.done()
+			if diff := cmp.Diff(tt.want, b.String()); diff != "" {
+				t.Errorf("(-want +have):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestBulkCommitShowsProgress(t *testing.T) {
+	w := newWorld(t)
+	w.init()
+	w.ErrTTY = true
+	now := time.Unix(1_700_000_000, 0)
+	w.Now = func() time.Time { now = now.Add(time.Second); return now }
+	w.write("alice.jsonl", aliceLine+aliceLine)
+	_, stderr := w.run(0, "commit", "-m", "x", "alice.jsonl")
+	if !strings.Contains(stderr, "\rchanges read: 1") || !strings.HasSuffix(stderr, " \r") {
+		t.Errorf("stderr %q, want a line of progress that is taken away", stderr)
+	}
+	_, stderr = w.run(0, "index", "rebuild")
+	if !strings.Contains(stderr, "\rrebuilding the index") {
+		t.Errorf("stderr %q", stderr)
+	}
+}
+
+func TestUserConfigPath(t *testing.T) {
+	root := t.TempDir()
+	w := newWorld(t)
+	c := &cli{app: w.App}
+	for _, tt := range []struct{ xdg, config, want string }{
+		{"", "", ""},
+		{"", root, filepath.Join(root, "mnem", settings.File)},
+		{"relative", root, filepath.Join(root, "mnem", settings.File)},
+		{filepath.Join(root, "x"), "elsewhere", filepath.Join(root, "x", "mnem", settings.File)},
+	} {
+		w.env["XDG_CONFIG_HOME"], w.Config = tt.xdg, tt.config
+		if got := c.userConfig(); got != tt.want {
+			t.Errorf("XDG_CONFIG_HOME %q, system %q: %q, want %q", tt.xdg, tt.config, got, tt.want)
+		}
+	}
+	w.env["XDG_CONFIG_HOME"], w.Config = "", ""
+	w.run(3, "config", "set", "--user", "wait", "1s")
+}
+
+// TestCommandWordsHaveNoValues holds the operation log to names: what was written may be private.
+func TestCommandWordsHaveNoValues(t *testing.T) {
+	root := &cobra.Command{Use: "mnem"}
+	sub := &cobra.Command{Use: "commit", Run: func(*cobra.Command, []string) {}}
+	root.AddCommand(sub)
+	sub.Flags().String("message", "", "")
+	sub.Flags().String("author", "", "")
+	sub.Flags().Bool("dry-run", false, "")
+	args := []string{"--message", "secret", "--dry-run", "hidden.jsonl"}
+	if err := sub.ParseFlags(args); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"commit", "--dry-run", "--message"}
+	if diff := cmp.Diff(want, commandWords(sub)); diff != "" {
+		t.Errorf("(-want +have):\n%s", diff)
+	}
+}
+
+func TestColourOfStatus(t *testing.T) {
+	w := newWorld(t)
+	w.init()
+	w.run(0, "set", "alice", "--type", "Person")
+	for _, tt := range []struct {
+		tty    bool
+		no     string
+		args   []string
+		colour bool
+	}{
+		{false, "", []string{"status"}, false}, {true, "", []string{"status"}, true},
+		{true, "1", []string{"status"}, false}, {true, "", []string{"status", "--json"}, false},
+	} {
+		w.OutTTY, w.env["NO_COLOR"] = tt.tty, tt.no
+		out, _ := w.run(0, tt.args...)
+		if got := strings.Contains(out, "\x1b["); got != tt.colour {
+			t.Errorf("terminal %t, NO_COLOR %q, %q: colour %t in %q", tt.tty, tt.no, tt.args, got, out)
+		}
+	}
+}
+
+// TestFsckNamesDamage changes one byte in the middle of what is stored.
+func TestFsckNamesDamage(t *testing.T) {
+	w := newWorld(t)
+	w.run(0, "init")
+	var text strings.Builder
+	for i := range 400 { // many tables' blocks, so that one of them is not the head's
+		sum := ipld.Sum(ipld.Raw, []byte{byte(i), byte(i >> 8)})
+		fmt.Fprintf(&text, `{"node":{"key":"k%d","type":"T","content":%q}}`+"\n", i,
+			strings.Repeat(sum.String(), 1+i%7))
+	}
+	w.write("many.jsonl", text.String())
+	w.run(0, "commit", "-m", "many", "many.jsonl")
+	w.run(0, "fsck")
+	tables, err := filepath.Glob(filepath.Join(w.Dir, ".mnem", "db", "*.sst"))
+	if err != nil || len(tables) == 0 {
+		t.Fatalf("tables %q, %v", tables, err)
+	}
+	for _, path := range tables {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(data) < 64<<10 {
+			continue
+		}
+		data[len(data)/2] ^= 0x10
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, _ := w.run(4, "fsck", "--json")
+	checkAnswer(t, "mnem fsck", out)
+	if !strings.HasPrefix(out, `{"ok":false,"blocks":`) || !strings.Contains(out, `"kind":`) {
+		t.Errorf("fsck: %s", out)
+	}
+	out, _ = w.run(4, "fsck")
+	if !strings.Contains(out, " in ") {
+		t.Errorf("fsck: %s", out)
+	}
+}

@@ -1,0 +1,89 @@
+package cli_test
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+)
+
+// someScripts are those that a plain run runs while the repository is held: of every way in which a
+// command line reads, writes, waits, streams and fails.
+var someScripts = []string{"branch", "commit", "config", "session", "stage", "undo", "watch"}
+
+// TestScriptsHeld runs scripts, all of them in a long run, while somebody else holds the repository:
+// each command line goes through the socket and must print the same bytes.
+func TestScriptsHeld(t *testing.T) {
+	if *rewrite {
+		t.Skip("TestScripts writes what this compares with")
+	}
+	var by holding
+	all := []string{"*"}
+	t.Run("all", func(t *testing.T) { runScripts(t, &by, effort.Pick(someScripts, all, all)...) })
+	t.Logf("%d commands", by.held.Load())
+	some := strings.Contains(flag.Lookup("test.run").Value.String(), "/")
+	if n := by.held.Load(); n < 100 && !some {
+		t.Errorf("only %d commands were run while the repository was held", n)
+	}
+}
+
+// holding has somebody hold the repositories of scripts.
+type holding struct{ held atomic.Int64 }
+
+// hold holds every repository of a script until release is called.
+func (by *holding) hold(ts *testscript.TestScript, like *cli.App) (release func()) {
+	var stop []func()
+	err := filepath.WalkDir(ts.Getenv("WORK"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() || d.Name() != core.DirName {
+			return err
+		}
+		if _, err := os.Stat(filepath.Join(path, "db")); err == nil {
+			stop = append(stop, by.holdOne(filepath.Dir(path), like))
+		}
+		return fs.SkipDir
+	})
+	ts.Check(err)
+	return func() {
+		for _, f := range stop {
+			f()
+		}
+	}
+}
+
+func (by *holding) holdOne(dir string, like *cli.App) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	r, w := io.Pipe()
+	app := *like
+	app.Stdin, app.Stdout, app.Stderr = strings.NewReader(""), w, io.Discard
+	app.Getenv = func(name string) string {
+		if strings.HasPrefix(name, "MNEM_") {
+			return "" // it is another process, with an environment of its own
+		}
+		return like.Getenv(name)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		app.Run(ctx, []string{"hold", "--json", "-R", dir})
+		_ = w.Close() // a pipe in memory
+	}()
+	if line, err := bufio.NewReader(r).ReadString('\n'); err == nil {
+		if strings.Contains(line, `"socket":"`) {
+			by.held.Add(1)
+		}
+		go func() { _, _ = io.Copy(io.Discard, r) }() // it says no more
+	}
+	return func() { cancel(); <-done }
+}

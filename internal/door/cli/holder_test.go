@@ -1,0 +1,415 @@
+package cli_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/program"
+	"github.com/mnem-project/mnem/internal/verb/peers"
+)
+
+// asWriter makes the test binary be a process that lives long: it commits what the lines of its
+// standard input name, and prints each name when the commit was acknowledged.
+const asWriter = "TEST_AS_WRITER"
+
+// writer is what such a process does.
+func writer() error {
+	app := cli.System()
+	var failed error
+	err := cli.Live(app, func(h *peers.Holder) {
+		in := bufio.NewScanner(os.Stdin)
+		for in.Scan() && failed == nil {
+			one := *app
+			one.Holder, one.Stdin = h, strings.NewReader(nodeLine(in.Text()))
+			one.Stdout = io.Discard
+			switch code := one.Run(context.Background(), []string{"commit", "-m", "x", "-"}); code {
+			case 0:
+				fmt.Println(in.Text())
+			case 6: // the owner ended, and nobody knows whether it was made
+				fmt.Println("?")
+			default:
+				failed = fmt.Errorf("exit code %d", code)
+			}
+		}
+	})
+	if failed != nil {
+		return failed
+	}
+	return err
+}
+
+func nodeLine(key string) string { return fmt.Sprintf(`{"node":{"key":%q,"type":"N"}}`, key) }
+
+func newRepo(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	program.Ran(t, program.In(dir, io.Discard, io.Discard), "init")
+	return dir
+}
+
+// TestTakeOver has one process wait for another that has the repository, in each way that one ends.
+func TestTakeOver(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no signals between processes")
+	}
+	for _, signal := range []os.Signal{os.Interrupt, os.Kill} {
+		t.Run(signal.String(), func(t *testing.T) {
+			dir := newRepo(t)
+			first, out := program.Hold(t, dir)
+			if !program.Owns(t, out) {
+				t.Fatal("the first is not the owner")
+			}
+			second, out := program.Hold(t, dir)
+			if program.Owns(t, out) {
+				t.Fatal("both are the owner")
+			}
+			if err := first.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			begin := time.Now()
+			if !program.Owns(t, out) {
+				t.Fatal("the second does not take over")
+			}
+			t.Logf("took over after %v", time.Since(begin))
+			if err := second.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			if err := second.Wait(); err != nil {
+				t.Error(err)
+			}
+			for _, name := range []string{"socket", "owner"} {
+				if _, err := os.Lstat(filepath.Join(dir, ".mnem", name)); err == nil {
+					t.Errorf(".mnem/%s is left behind", name)
+				}
+			}
+		})
+	}
+}
+
+// TestManyCommandsInOneProcess runs writers and readers side by side on one open repository.
+func TestManyCommandsInOneProcess(t *testing.T) {
+	dir := newRepo(t)
+	app := program.In(dir, io.Discard, io.Discard)
+	program.Ran(t, app, "config", "set", "access.count", "true")
+	program.Ran(t, app, "config", "set", "gc.keepOps", "20") // it is collected again and again meanwhile
+	const writers = 8
+	writes := effort.Pick(10, 25, 25)
+	first := *app
+	first.Stdin = strings.NewReader(nodeLine("asked"))
+	program.Ran(t, &first, "commit", "-m", "x", "-")
+	err := cli.Live(app, func(h *peers.Holder) {
+		if h.Owns() {
+			t.Error("it was opened before it was needed")
+		}
+		var all sync.WaitGroup
+		for w := range writers {
+			all.Go(func() {
+				for i := range writes {
+					one := *app
+					one.Holder = h
+					one.Stdin = strings.NewReader(nodeLine(fmt.Sprintf("w%d/%d", w, i)))
+					program.Ran(t, &one, "commit", "-m", "x", "-")
+					if got := program.Ran(t, &one, "get", fmt.Sprintf("w%d/%d", w, i), "--json"); got == "" {
+						t.Error("it is not there")
+					}
+					program.Ran(t, &one, "retrieve", "asked")
+				}
+			})
+		}
+		all.Wait()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := program.Ran(t, app, "log", "--json", "-n", "1000")
+	if n := strings.Count(log, `"commit":"`); n != 1+writers*writes {
+		t.Errorf("%d commits", n)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, ".mnem", "access.json"))
+	var counts map[string]int
+	if err == nil {
+		err = json.Unmarshal(data, &counts)
+	}
+	most := 0
+	for _, n := range counts {
+		most = max(most, n)
+	}
+	if err != nil || most != writers*writes {
+		t.Errorf("counted %d of %d answers, %v", most, writers*writes, err)
+	}
+	program.Ran(t, app, "fsck", "--full")
+}
+
+// TestCommandsLeaveNothing looks that a process that runs many command lines does not grow.
+func TestCommandsLeaveNothing(t *testing.T) {
+	dir := newRepo(t)
+	app := program.In(dir, io.Discard, io.Discard)
+	err := cli.Live(app, func(h *peers.Holder) {
+		app.Holder = h
+		inUse := func() uint64 {
+			runtime.GC()
+			runtime.GC() // what finalizers held
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			return m.HeapAlloc
+		}
+		work := func() {
+			for range 200 {
+				program.Ran(t, app, "status")
+				program.Ran(t, app, "__complete", "switch", "")
+			}
+		}
+		work()
+		before := inUse()
+		work()
+		if after := inUse(); after > before+2<<20 {
+			t.Errorf("400 commands left %d bytes", after-before)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWaitingForInput has a command wait for its standard input while others write.
+func TestWaitingForInput(t *testing.T) {
+	dir := newRepo(t)
+	app := program.In(dir, io.Discard, io.Discard)
+	err := cli.Live(app, func(h *peers.Holder) {
+		app.Holder = h
+		slow := *app
+		r, w := io.Pipe()
+		slow.Stdin = r
+		done := make(chan int)
+		go func() { done <- slow.Run(t.Context(), []string{"commit", "-m", "slow", "-"}) }()
+		if _, err := io.WriteString(w, nodeLine("slow")+"\n"); err != nil {
+			t.Error(err)
+		}
+		quick := *app
+		quick.Stdin = strings.NewReader(nodeLine("quick"))
+		program.Ran(t, &quick, "commit", "-m", "quick", "-")
+		// More than is kept in memory.
+		for i := range 20_000 {
+			if _, err := fmt.Fprintf(w, "%s\n", nodeLine(fmt.Sprintf("%0100d", i))); err != nil {
+				t.Error(err)
+				break
+			}
+		}
+		_ = w.Close() // a pipe in memory
+		if code := <-done; code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+		if got := program.Ran(t, app, "stats", "--json"); !strings.Contains(got, `"nodes":{"total":20002`) {
+			t.Errorf("%s", got)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, ".mnem", "import-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestEightProcesses has processes that live long write side by side, while command lines do, and
+// the one that has the repository is killed again and again: what was acknowledged is there.
+func TestEightProcesses(t *testing.T) {
+	t.Parallel()
+	for _, kills := range []int{0, effort.Pick(6, 20, 20)} {
+		t.Run(fmt.Sprintf("%d kills", kills), func(t *testing.T) { manyProcesses(t, kills) })
+	}
+}
+
+func manyProcesses(t *testing.T, kills int) {
+	const processes = 8
+	writes := effort.Pick(10, 25, 25)
+	if kills > 0 && runtime.GOOS == "windows" {
+		t.Skip("the processes are killed in the middle of what they do")
+	}
+	dir := newRepo(t)
+	acked := newAcks(t, dir)
+	n := writes
+	if kills > 0 {
+		n = 1 << 30 // until it is enough
+	}
+	var writers, loop sync.WaitGroup
+	for w := range processes {
+		writers.Go(func() { acked.write(fmt.Sprintf("w%d", w), n) })
+	}
+	done := make(chan struct{})
+	loop.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-done:
+				return
+			default:
+				acked.commit(fmt.Sprintf("loop/%d", i))
+			}
+		}
+	})
+	for range kills {
+		time.Sleep(time.Duration(20+rand.IntN(150)) * time.Millisecond)
+		acked.kill()
+	}
+	acked.enough.Store(kills > 0)
+	writers.Wait()
+	close(done)
+	loop.Wait()
+	app := program.In(dir, io.Discard, io.Discard)
+	there := program.Ran(t, app, "ls", "--json", "--limit", "100000")
+	for _, key := range acked.keys {
+		if !strings.Contains(there, fmt.Sprintf(`"key":%q`, key)) {
+			t.Errorf("%s was acknowledged and is gone", key)
+		}
+	}
+	program.Ran(t, app, "fsck", "--full")
+	t.Logf("%d acknowledged, %d unknown, %d kills, of these %d of the owner; the longest write %v",
+		len(acked.keys), acked.unknown, acked.kills, acked.owners, acked.longest)
+	if kills == 0 && (acked.unknown > 0 || len(acked.keys) < processes*writes) {
+		t.Errorf("%d of %d acknowledged", len(acked.keys), processes*writes)
+	}
+	if kills > 0 && acked.owners < kills/4 {
+		t.Errorf("only %d owners were killed", acked.owners)
+	}
+}
+
+// acks are the writes that were acknowledged.
+type acks struct {
+	t       *testing.T
+	dir     string
+	mu      sync.Mutex
+	keys    []string
+	unknown int
+	kills   int
+	owners  int
+	longest time.Duration
+	running map[int]*exec.Cmd
+	enough  atomic.Bool // whether no process is to write on
+}
+
+func newAcks(t *testing.T, dir string) *acks {
+	return &acks{t: t, dir: dir, running: make(map[int]*exec.Cmd)}
+}
+
+func (a *acks) ack(key string, since time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.keys = append(a.keys, key)
+	a.longest = max(a.longest, time.Since(since))
+}
+
+// write has a process write n times, and begins another one where that is killed.
+func (a *acks) write(name string, n int) {
+	for i := 0; i < n && !a.enough.Load(); {
+		i = a.process(name, i, n)
+	}
+}
+
+// process has one process write from i on, and returns what comes next.
+func (a *acks) process(name string, i, n int) int {
+	cmd := program.Child(a.t, a.dir, asWriter)
+	cmd.Stderr = nil // it says a lot about owners that end
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		a.t.Error(err)
+		return n
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		a.t.Error(err)
+		return n
+	}
+	a.mu.Lock()
+	a.running[cmd.Process.Pid] = cmd
+	a.mu.Unlock()
+	defer func() {
+		a.mu.Lock()
+		killed := a.running[cmd.Process.Pid] == nil
+		delete(a.running, cmd.Process.Pid)
+		a.mu.Unlock()
+		_ = in.Close()
+		if err := cmd.Wait(); err != nil && !killed {
+			a.t.Error(err)
+		}
+	}()
+	lines := bufio.NewScanner(out)
+	for ; i < n && !a.enough.Load(); i++ {
+		key := fmt.Sprintf("%s/%d", name, i)
+		begin := time.Now()
+		_, err := fmt.Fprintln(in, key)
+		if err != nil || !lines.Scan() {
+			a.mu.Lock()
+			a.unknown++
+			a.mu.Unlock()
+			return i + 1 // it was killed
+		}
+		if lines.Text() == key {
+			a.ack(key, begin)
+		} else {
+			a.mu.Lock()
+			a.unknown++
+			a.mu.Unlock()
+		}
+	}
+	return i
+}
+
+// commit writes by a process of its own.
+func (a *acks) commit(key string) {
+	cmd := program.Child(a.t, a.dir, program.AsProgram, "commit", "-m", "x", "-")
+	cmd.Stdin, cmd.Stderr = strings.NewReader(nodeLine(key)), nil
+	begin := time.Now()
+	err := cmd.Run()
+	switch code := cmd.ProcessState.ExitCode(); {
+	case err == nil:
+		a.ack(key, begin)
+	case code == 6:
+		a.mu.Lock()
+		a.unknown++
+		a.mu.Unlock()
+	default:
+		a.t.Errorf("commit %s: %v", key, err)
+	}
+}
+
+// kill kills a process that writes, the owner where that is one of them.
+func (a *acks) kill() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	data, _ := os.ReadFile(filepath.Join(a.dir, ".mnem", "owner")) // it may be written just now
+	var who struct{ PID int }
+	_ = json.Unmarshal(data, &who)
+	cmd := a.running[who.PID]
+	if cmd != nil {
+		a.owners++
+	}
+	for _, any := range a.running {
+		if cmd == nil {
+			cmd = any
+		}
+	}
+	if cmd != nil {
+		a.kills++
+		delete(a.running, cmd.Process.Pid)
+		_ = cmd.Process.Kill()
+	}
+}

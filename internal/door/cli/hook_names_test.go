@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/agent/capture"
+	"github.com/mnem-project/mnem/internal/agent/clients"
+)
+
+// TestHooksAreSilent: whatever stands before the command and whatever it is told, a hook ends well and says nothing.
+func TestHooksAreSilent(t *testing.T) {
+	w := newWorld(t)
+	w.init()
+	for _, before := range [][]string{
+		nil, {"-R", w.Dir}, {"--repo=" + w.Dir}, {"-G"}, {"--json", "-q"}, {"-R", w.Dir + "/nowhere"}, {"--wait", "1s"},
+		{"--wait", "soon"}, {"--nonsense"},
+	} {
+		for _, after := range [][]string{{"claude-code", "stop"}, {"claude-code", "StopNow"}, {"nobody", "stop"}, {"x"}, {}, {"--bad"}} {
+			args := slices.Concat(before, []string{"hook"}, after)
+			w.Stdin = strings.NewReader("{not JSON")
+			if out, errs := w.run(0, args...); out != "" || errs != "" {
+				t.Errorf("mnem %q says %q, %q", args, out, errs)
+			}
+		}
+	}
+	w.Stdin = strings.NewReader("")
+	if _, errs := w.run(2, "--nonsense", "commit", "-m", "hook"); errs == "" {
+		t.Error("a wrong flag of another command is silently nothing")
+	}
+}
+
+// TestHostsSpellEvents: an event is the same by the name that its host has for it.
+func TestHostsSpellEvents(t *testing.T) {
+	h := newHostProgram(t)
+	h.say("The build takes four minutes on the new machine")
+	h.hook("Stop", "")
+	h.run(0, "capture")
+	if out, _ := h.run(0, "ls", "--json"); !strings.Contains(out, "four minutes") {
+		t.Errorf("nothing was noted: %s", out)
+	}
+	for host, name := range map[string]string{
+		"claude-code": "StopNow", "codex": "BeforeAgent", "gemini": "UserPromptSubmit", "cursor": "SessionStart", "opencode": "Stop",
+	} {
+		if _, ok := capture.EventOf(host, name); ok {
+			t.Errorf("%s has no event %s", host, name)
+		}
+	}
+	seen := 0
+	for _, client := range clients.All() {
+		if !slices.Contains([]string{"claude-code", "codex", "gemini", "cursor"}, client.Name) {
+			continue // a client without hooks, or with a module
+		}
+		text, err := client.HooksText(clients.Setup{Entry: clients.Entry{Command: "/opt/bin/mnem"}})
+		var file struct {
+			Hooks map[string]json.RawMessage
+		}
+		if err == nil {
+			err = json.Unmarshal([]byte(text), &file)
+		}
+		if err != nil {
+			t.Fatal(client.Name, err)
+		}
+		for name, runs := range file.Hooks {
+			_, command, _ := strings.Cut(string(runs), " hook ")
+			host, rest, _ := strings.Cut(command, " ")
+			own, _, _ := strings.Cut(rest, `"`)
+			if event, ok := capture.EventOf(host, name); !ok || string(event) != own {
+				t.Errorf("%s calls %q at %s, which is %q, %t here", host, own, name, event, ok)
+			}
+			seen++
+		}
+	}
+	if seen < 15 {
+		t.Errorf("only %d events", seen)
+	}
+}
+
+// TestDoctorKnowsEvents: what doctor calls an unknown event of a client is what hooks do not know, and what it calls the
+// nearest one they know.
+func TestDoctorKnowsEvents(t *testing.T) {
+	words := append(capture.Events(), "Stop", "SessionStart", "sessionStart", "UserPromptSubmit", "BeforeAgent", "AfterAgent",
+		"PreCompact", "PreCompress", "preCompact", "SessionEnd", "sessionEnd", "beforeSubmitPrompt", "stopp", "Prompt", "x")
+	for _, host := range []string{"claude-code", "codex", "gemini", "cursor"} {
+		client, ok := clients.Find(host)
+		if !ok {
+			t.Fatal(host)
+		}
+		path := filepath.Join(t.TempDir(), "hooks.json")
+		for _, word := range words {
+			run := `{"type": "command", "command": "mnem hook ` + host + " " + word + `"}`
+			if host != "cursor" {
+				run = `{"hooks": [` + run + `]}`
+			}
+			writeFile(t, path, `{"hooks": {"Any": [`+run+`]}}`)
+			state, err := client.Hooks(path, clients.Setup{Name: clients.Name, Entry: clients.Entry{Command: "mnem"}})
+			if err != nil || state.There != 1 {
+				t.Fatalf("%s %s: %+v, %v", host, word, state, err)
+			}
+			_, known := capture.EventOf(host, word)
+			if known != (len(state.Unknown) == 0) {
+				t.Errorf("%s %s: %+v, known %t", host, word, state, known)
+			}
+			for _, u := range state.Unknown {
+				if _, near := capture.EventOf(host, u.Nearest); u.Name != word || !near {
+					t.Errorf("%s %s: %+v", host, word, u)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+)
+
+type initJSON struct {
+	Path   string `json:"path"`
+	Branch string `json:"branch"`
+	Author string `json:"author"`
+}
+
+type initRequest struct {
+	Dir    string `op:",arg"`
+	Branch string `op:",short=b" default:"main" doc:"the {NAME} of the first branch"`
+	Ignore bool   `op:"" doc:"in a git work tree: add .mnem/ to DIR/.gitignore"`
+	ops.Actor
+}
+
+func initCommand() *verb {
+	return local(ops.Spec{
+		Command: "init", Right: ops.NoRight, Usage: "[DIR]", Group: groupStart, Title: "Create a repository",
+		Doc: "Make an empty repository in DIR/.mnem, by default in the working directory or that of\n" +
+			"--repo. DIR is made where it does not exist. The author of commits is written into the\n" +
+			"repository's configuration, from --author, MNEM_AUTHOR or the system's user, unless the\n" +
+			"user's own configuration names one. The first branch is main, or that of --branch.\n\n" +
+			"With --global the repository is the user's own, for what holds in all projects: mnem under\n" +
+			"XDG_DATA_HOME, which is ~/.local/share unless it is set, or the system's directory of\n" +
+			"application data. 'mnem -G' means it, and 'mnem retrieve --with-global' asks it too.\n\n" +
+			"Where --repo or MNEM_REPO is postgres://HOST/DATABASE?repository=NAME the repository is made in that\n" +
+			"database, for many machines. With DIR that directory is linked to it, and made a client of one that is\n" +
+			"there already.\n\n" +
+			"In a git work tree --ignore keeps the repository out of git: it adds .mnem/ to DIR/.gitignore.",
+		Example: "  mnem init\n  mnem init --global\n  mnem init notes --author 'Ada Lovelace' --branch trunk", Answers: []any{initJSON{}},
+	}, (*cli).runInit)
+}
+
+func (c *cli) runInit(ctx context.Context, q *initRequest) error {
+	dir := firstOf(c.global.repo, c.env("MNEM_REPO"), c.app.Dir)
+	switch {
+	case c.global.user && q.Ignore:
+		return usagef("--global and --ignore exclude each other")
+	case c.global.user && (q.Dir != "" || c.global.repo != ""):
+		return usagef("--global and a directory exclude each other")
+	case c.global.user:
+		var err error
+		if dir, err = c.globalDir(); err != nil {
+			return err
+		}
+	case q.Dir != "":
+		dir = q.Dir
+	}
+	database := firstOf(c.global.repo, c.env("MNEM_REPO"))
+	if !core.IsDatabase(database) || c.global.user {
+		database = ""
+	}
+	if core.IsDatabase(dir) {
+		var err error
+		if dir, err = c.clientPath(dir); err != nil {
+			return err
+		}
+	}
+	dir = c.absolute(dir)
+	if filepath.Base(dir) == core.DirName {
+		dir = filepath.Dir(dir)
+	}
+	top := gitWorkTree(dir)
+	switch {
+	case q.Ignore && top == "":
+		return usagef("--ignore: %s is in no git work tree", dir)
+	case c.global.user:
+		top = ""
+	}
+	c.global.repo, c.global.user = dir, false
+	path := filepath.Join(dir, core.DirName)
+	if database != "" {
+		return c.initDatabase(ctx, database, dir, q.Branch, q.Dir != "")
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return repoExists(fs.ErrExist, path)
+	}
+	if err := c.makeRepo(ctx, dir, q.Branch); err != nil {
+		return err
+	}
+	out := initJSON{path, q.Branch, c.global.author}
+	if err := c.Say(out, "empty repository in %s, author %s\n", line(path), line(out.Author)); err != nil {
+		return err
+	}
+	return c.offerIgnore(ctx, dir, top, q.Ignore)
+}
+
+// makeRepo makes an empty repository, with its author in its configuration unless the user's says who that is.
+func (c *cli) makeRepo(ctx context.Context, dir, branch string) error {
+	c.global.repo = dir
+	path := filepath.Join(dir, core.DirName)
+	author, write, err := c.firstAuthor()
+	if err != nil {
+		return err
+	}
+	c.global.author = author
+	by, err := c.stamp()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("init: %w", err)
+	}
+	opt, err := c.options()
+	if err != nil {
+		return err
+	}
+	opt.Branch = branch
+	r, err := care.Init(ctx, dir, by, opt)
+	if errors.Is(err, fs.ErrExist) {
+		err = repoExists(err, path) // made by another process meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.Close(); err != nil {
+		return err
+	}
+	if write {
+		err = c.setAuthor(ctx, path)
+	}
+	return err
+}
+
+// setAuthor writes the author into the configuration of a repository.
+func (c *cli) setAuthor(ctx context.Context, path string) error {
+	return settings.Edit(ctx, filepath.Join(path, settings.File),
+		func(list []settings.Setting) ([]settings.Setting, error) {
+			return settings.With(list, "author", c.global.author), nil
+		})
+}
+
+// firstAuthor returns the author of a new repository, and whether its configuration must say so.
+func (c *cli) firstAuthor() (author string, write bool, err error) {
+	user, err := readUserConfig(c.userConfig())
+	if err != nil {
+		return "", false, err
+	}
+	author, _ = settings.Find(user, "author")
+	given := firstOf(c.global.author, c.by.Author)
+	if author != "" && (given == "" || given == author) {
+		return author, false, nil
+	}
+	author = firstOf(given, c.app.User)
+	if author == "" {
+		return "", false, hintNoAuthor(fmt.Errorf("%w: the system names no user", state.ErrInvalid))
+	}
+	key, err := settings.KeyOf("author")
+	if err == nil {
+		err = key.Check(author)
+	}
+	return author, true, err
+}
+
+func hintNoAuthor(err error) error { return hint(err, "give --author NAME") }
+
+func repoExists(err error, path string) error {
+	return hint(already(err, "repository %s", path), "use it: 'mnem status' shows what is in it")
+}

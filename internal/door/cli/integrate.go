@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+	"runtime"
+
+	"github.com/mnem-project/mnem/internal/agent/clients"
+	"github.com/mnem-project/mnem/internal/agent/integrate"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+)
+
+type clientsJSON struct {
+	Clients ops.List[integrate.State] `json:"clients"`
+}
+
+type (
+	// integration is what integrate and unintegrate are asked.
+	integration struct {
+		Client  string `op:",arg"`
+		Project bool   `op:"" doc:"the file of the project, not the user's"`
+		DryRun  bool   `op:"" doc:"print what would change and write nothing"`
+	}
+	integrateRequest struct {
+		integration
+		All     bool `op:"" not:"print list" doc:"integrate each client that is on this machine"`
+		Print   bool `op:"" not:"dry-run list" doc:"print the entry and where it goes, and write nothing"`
+		List    bool `op:"" not:"dry-run" doc:"list the clients, their files and what these have"`
+		NoHooks bool `op:"" doc:"write no hooks: the memory is filled by tools alone"`
+		NoRules bool `op:"" doc:"do not tell agents how to use the memory"`
+		Replace bool `op:"" doc:"replace an entry that names another repository"`
+	}
+	unintegrateRequest struct {
+		integration
+		All bool `op:"" doc:"take what was written for any client"`
+	}
+)
+
+func integrateCommands() []*verb {
+	return []*verb{
+		local(ops.Spec{
+			Command: "integrate", Right: ops.OwnRight,
+			Usage: "CLIENT | integrate --all | integrate --list", Args: "[CLIENT]", Group: groupStart, Title: "Connect an agent's client to this memory over MCP", Complete: "client",
+			Doc: "Add to the configuration of an MCP client what starts 'mnem mcp', and to that of Claude Code, Codex,\n" +
+				"Gemini CLI, OpenCode and Cursor what calls 'mnem hook', unless --no-hooks is given. Leave the rest of\n" +
+				"the file as it is, comments included. The file as it was stays beside it, with " + clients.Backup + "\n" +
+				"after its name. Doing it again changes nothing but what is out of date. A file that cannot be\n" +
+				"read is left alone.\n\n" +
+				"Agents are told when to ask the memory and what to keep in it, unless --no-rules is given: by a skill\n" +
+				"of Claude Code, a section of AGENTS.md for Codex, OpenCode and Zed and of GEMINI.md for Gemini CLI, a rule\n" +
+				"of Continue, instructions of VS Code, and with --project by a rule of Cursor. Once you have edited that\n" +
+				"it is yours, and left alone.\n\n" +
+				"Clients are " + integrate.NamesText() + ".\n" +
+				"--all integrates each of which the program, the file or something in its directory is on this machine,\n" +
+				"and says of each what became of it.\n\n" +
+				"By default the entry is the user's, for all projects: the server takes the repository of the folder that\n" +
+				"the client has open. With --repo or --global the entry names one; that for Claude Desktop, which opens no\n" +
+				"folders, always does. One that names another repository than this is left alone unless --replace is\n" +
+				"given. --project writes the project's own file, beside its\n" +
+				"repository, with this program's path: think before you share it.",
+			Example: "  mnem integrate claude-code\n  mnem integrate cursor --print\n  mnem integrate --all\n" +
+				"  mnem integrate codex --dry-run\n  mnem integrate --list", Answers: []any{integrate.Done{}, integrationsJSON{}, clientsJSON{}},
+		}, (*cli).integrate),
+		local(ops.Spec{
+			Command: "unintegrate", Right: ops.OwnRight,
+			Usage: "CLIENT | unintegrate --all", Args: "[CLIENT]", Group: groupStart, Title: "Remove what integrate wrote", Complete: "client",
+			Doc: "Take the entry, the hooks and the rules that 'mnem integrate' made out of the files of a client, and\n" +
+				"leave the rest of the files as it is. A file that integrate made is removed. Rules that you have\n" +
+				"edited are left alone. The memory stays.",
+			Example: "  mnem unintegrate claude-code\n  mnem unintegrate cursor --project --dry-run", Answers: []any{integrate.Done{}, integrationsJSON{}},
+		}, (*cli).unintegrate),
+	}
+}
+
+func (c *cli) integrate(ctx context.Context, q *integrateRequest) error {
+	switch {
+	case q.List && q.Client != "":
+		return usagef("--list takes no client")
+	case q.List:
+		return c.listClients()
+	}
+	s := c.integrating(q.integration)
+	s.NoHooks, s.NoRules, s.Replace = q.NoHooks, q.NoRules, q.Replace
+	if q.All {
+		return c.eachClient(ctx, s, q.integration, true)
+	}
+	return c.integrateClient(ctx, s, q)
+}
+
+func (c *cli) unintegrate(ctx context.Context, q *unintegrateRequest) error {
+	s := c.integrating(q.integration)
+	if q.All {
+		return c.eachClient(ctx, s, q.integration, false)
+	}
+	client, path, err := c.clientFile(s, q.Client)
+	if err != nil {
+		return err
+	}
+	all, err := s.Edits(client, path, nil)
+	if err != nil {
+		return err
+	}
+	return c.applyEdits(ctx, s, client, all, nil)
+}
+
+// machine returns where clients keep their files.
+func (c *cli) machine() clients.Machine {
+	m := clients.Machine{
+		OS: runtime.GOOS, Home: c.app.Home, Config: c.app.Config, Codex: c.env("CODEX_HOME"),
+		Claude: c.env("CLAUDE_CONFIG_DIR"),
+	}
+	if m.Home != "" {
+		m.XDG = filepath.Join(m.Home, ".config")
+	}
+	if xdg := c.env("XDG_CONFIG_HOME"); filepath.IsAbs(xdg) {
+		m.XDG = xdg
+	}
+	if m.OS != "windows" && m.OS != "darwin" {
+		m.Config = m.XDG
+	}
+	m.Has = func(program string) bool {
+		if c.app.LookPath == nil {
+			return false
+		}
+		_, err := c.app.LookPath(program)
+		return err == nil
+	}
+	if dir, err := c.dir(); err == nil && !c.global.user {
+		m.Project = dir
+	}
+	return m
+}
+
+// integrating returns what integrates clients, as flags say.
+func (c *cli) integrating(f integration) *integrate.Setup {
+	s := &integrate.Setup{
+		Machine: c.machine(), Program: c.app.Executable, Level: clients.User,
+		DryRun: f.DryRun, Global: c.global.user, Named: c.global.repo != "" || c.env("MNEM_REPO") != "",
+		Own: c.hasGlobal, Repo: func() (string, error) {
+			dir, err := c.dir()
+			if err == nil {
+				_, err = c.repoFile("")
+			}
+			return dir, err
+		},
+	}
+	if f.Project {
+		s.Level = clients.Project
+	}
+	return s
+}
+
+// clientFile returns the client that is named and its file.
+func (c *cli) clientFile(s *integrate.Setup, name string) (clients.Client, string, error) {
+	if name == "" {
+		return clients.Client{}, "", usagef("name a client: %s", integrate.NamesText())
+	}
+	if client, ok := clients.Find(name); ok && s.Level == clients.Project {
+		if _, err := c.dir(); err != nil {
+			return client, "", err
+		}
+		if c.global.user {
+			return client, "", usagef("--project and --global exclude each other")
+		}
+	}
+	return s.File(name)
+}
+
+func (c *cli) integrateClient(ctx context.Context, s *integrate.Setup, q *integrateRequest) error {
+	client, path, err := c.clientFile(s, q.Client)
+	if err != nil {
+		return err
+	}
+	e, err := s.Entry(client)
+	if err != nil {
+		return err
+	}
+	if q.Print {
+		return c.printIntegration(s, client, path, e)
+	}
+	all, err := s.Edits(client, path, &e)
+	if err != nil {
+		return err
+	}
+	return c.applyEdits(ctx, s, client, all, integrate.Command(e))
+}

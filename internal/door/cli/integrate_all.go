@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mnem-project/mnem/internal/agent/clients"
+	"github.com/mnem-project/mnem/internal/agent/integrate"
+	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+)
+
+// integrationsJSON is what was, or would be, done for all clients.
+type integrationsJSON struct {
+	Level   clients.Level           `json:"level" shape:"user|project"`
+	DryRun  bool                    `json:"dry_run"`
+	Clients ops.List[integrate.Row] `json:"clients"`
+}
+
+var doneStyles = map[string]string{
+	integrate.Written: show.Green, integrate.Taken: show.Green, integrate.NoFile: show.Dim, integrate.NotHere: show.Dim, integrate.Failed: show.Red,
+}
+
+// eachClient integrates the clients that are on this machine, or takes all of them back. One that fails does not keep
+// the others from it, and its exit code is that of the command.
+func (c *cli) eachClient(ctx context.Context, s *integrate.Setup, f integration, add bool) error {
+	if f.Client != "" {
+		return usagef("--all takes no client")
+	}
+	if f.Project {
+		if _, _, err := c.clientFile(s, integrate.Names()[0]); err != nil {
+			return err // it is not the client's fault
+		}
+	}
+	out := integrationsJSON{Level: s.Level, DryRun: f.DryRun}
+	for _, client := range clients.All() {
+		row, all, err := s.One(ctx, client, add)
+		if err != nil {
+			row.State, row.Error = integrate.Failed, ops.Text(err.Error())
+			row.Hint = ops.Text(hintOf(err, false))
+			if c.exit == 0 {
+				c.exit = outcomeOf(ctx, err).Exit
+			}
+		}
+		out.Clients = append(out.Clients, row)
+		switch {
+		case c.InJSON || all.Entry == nil:
+		case !f.DryRun:
+			var command []string
+			if add {
+				command = []string{c.app.Executable}
+			}
+			c.remarkEdits(s, client, all, command)
+		default:
+			for _, change := range all.All() {
+				if err := c.printChange(change); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if c.InJSON {
+		return c.PrintJSON(out)
+	}
+	return c.printAll(out, f, add)
+}
+
+// printAll prints what became of each client, and what is left to the user.
+func (c *cli) printAll(out integrationsJSON, f integration, add bool) error {
+	var rows [][]show.Cell
+	some := false
+	for _, row := range out.Clients {
+		said := map[string]string{
+			integrate.Unchanged: "there already", integrate.Taken: "taken away", integrate.NoFile: "has no file of a " + string(out.Level),
+			integrate.NotHere: "not installed",
+		}[row.State]
+		switch {
+		case said == "":
+			said = row.State
+		case row.State == integrate.Unchanged && !add:
+			said = "nothing there"
+		}
+		if f.DryRun && (row.State == integrate.Written || row.State == integrate.Taken) {
+			said = "would be " + said
+		}
+		some = some || row.State == integrate.Written
+		about := ""
+		if row.State == integrate.Failed {
+			about = line(string(row.Error))
+		}
+		files := row.Files
+		if len(files) > 0 {
+			about, files = line(files[0]), files[1:]
+		}
+		rows = append(rows, show.Row(row.Client, show.Bold, said, doneStyles[row.State], about, ""))
+		for _, file := range files {
+			rows = append(rows, show.Row("", "", "", "", line(file), ""))
+		}
+		if row.Hint != "" {
+			rows = append(rows, show.Row("", "", "", "", "→ "+line(string(row.Hint)), ""))
+		}
+	}
+	if err := c.Table(rows); err != nil {
+		return err
+	}
+	if some && !f.DryRun {
+		c.Remark("restart them to use it; 'mnem doctor' checks it")
+	}
+	return nil
+}
+
+var stateStyles = map[string]string{
+	integrate.Integrated: show.Green, integrate.Outdated: show.Yellow, integrate.Damaged: show.Red,
+}
+
+func (c *cli) listClients() error {
+	list := c.integrating(integration{}).States()
+	if c.InJSON {
+		return c.PrintJSON(clientsJSON{list})
+	}
+	rows := [][]show.Cell{show.HeadRow("client", "level", "state", "hooks", "rules", "file")}
+	for _, row := range list {
+		style := map[string]string{integrate.Integrated: show.Green, integrate.Damaged: show.Red}[row.State]
+		rows = append(rows, show.Row(row.Client, show.Bold, string(row.Level), "", row.State, style,
+			string(row.Hooks), stateStyles[string(row.Hooks)],
+			string(row.Rules), stateStyles[string(row.Rules)], line(row.Path), ""))
+	}
+	return c.Table(slices.Clip(rows))
+}

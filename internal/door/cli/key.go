@@ -1,0 +1,437 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/keyring"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+)
+
+// keyJSON is what is known of a key. Secret tells whether the user can sign with it.
+type keyJSON struct {
+	Name        ops.Text      `json:"name"`
+	Key         string        `json:"key"`
+	Fingerprint string        `json:"fingerprint"`
+	Secret      bool          `json:"secret"`
+	Trust       string        `json:"trust" shape:"trusted|untrusted|revoked"`
+	Note        ops.Text      `json:"note"`
+	Added       graph.OptTime `json:"added"`
+	Revoked     graph.OptTime `json:"revoked"`
+	Since       graph.OptTime `json:"since"`
+	Reason      ops.Text      `json:"reason"`
+}
+
+type removedJSON struct {
+	Removed string `json:"removed"`
+}
+
+// exportedKeyJSON is a key to hand on; the secret only where it was asked for.
+type exportedKeyJSON struct {
+	Name   ops.Text `json:"name"`
+	Key    string   `json:"key"`
+	Secret string   `json:"secret,omitempty"`
+}
+
+func jsonKey(k keyring.Known) keyJSON {
+	out := keyJSON{
+		Name: ops.Text(k.Name), Key: k.Key.String(), Fingerprint: k.Key.Fingerprint(),
+		Secret: k.Secret, Trust: k.Trust(), Note: ops.Text(k.Entry.Note),
+	}
+	if !k.Entry.Key.IsZero() {
+		out.Added = graph.At(k.Entry.Added)
+	}
+	if r := k.Entry.Revoked; r != nil {
+		out.Revoked, out.Since, out.Reason = graph.At(r.At), r.Since, ops.Text(r.Reason)
+	}
+	return out
+}
+
+type (
+	keyNamed struct {
+		Name string `op:",arg"`
+	}
+	keyExportRequest struct {
+		keyNamed
+		Secret bool `op:"" doc:"print the secret, too"`
+	}
+	keyImportRequest struct {
+		File string `op:",arg"`
+		Name string `op:"" doc:"the {NAME} to keep it under"`
+	}
+	keyRmRequest struct {
+		keyNamed
+		Yes bool `op:"" doc:"really delete it"`
+	}
+	keyTrustRequest struct {
+		Key   string `op:",arg"`
+		Name  string `op:"" doc:"whose key it is"`
+		Note  string `op:"" doc:"what else to remember about it"`
+		Purge bool   `op:"" doc:"accept redactions that it signed as they come"`
+		ops.Params
+	}
+	keyRevokeRequest struct {
+		keyNamed
+		Since  string `op:"" doc:"from which {TIME} on, RFC 3339; default: for ever"`
+		Reason string `op:"" doc:"why"`
+	}
+)
+
+func keyCommands() []*verb {
+	key := []any{keyJSON{}}
+	return []*verb{
+		local(ops.Spec{
+			Command: "key new", Right: ops.OwnRight, Usage: "NAME", Title: "Create a key",
+			Doc: "Make a key, keep its secret under NAME and trust it. A name is 1 to 64 of a to z, 0 to\n" +
+				"9, - and _; one that is taken is refused.",
+			Example: "  mnem key new work", Answers: key,
+		}, (*cli).keyNew),
+		localLines(ops.Spec{
+			Command: "key list", Right: ops.NoRight, Title: "List your keys and the keys you know",
+			Doc: "List the keys that you can sign with, then the others of the trust list. With --json,\n" +
+				"one object a line; secret tells whether you can sign with the key.",
+			Example: "  mnem key list", Answers: key,
+		}, (*cli).keyList),
+		local(ops.Spec{
+			Command: "key show", Right: ops.NoRight, Usage: "NAME|KEY", Title: "Show a key", Complete: "key",
+			Doc: "Print a key, its fingerprint, and what the trust list says of it. The secret is not\n" +
+				"shown.",
+			Example: "  mnem key show work", Answers: key,
+		}, (*cli).keyShow),
+		local(ops.Spec{
+			Command: "key export", Right: ops.NoRight,
+			Usage: "NAME|KEY [--secret]", Title: "Print a public key, or your secret key", Complete: "key",
+			Doc: "Print the text form of a key, which others give to 'mnem key trust'. With --secret,\n" +
+				"the key file of your own key NAME, which 'mnem key import' reads: whoever sees it can\n" +
+				"sign as you.",
+			Example: "  mnem key export work\n  mnem key export --secret work", Answers: []any{exportedKeyJSON{}},
+		}, (*cli).keyExport),
+		local(ops.Spec{
+			Command: "key import", Right: ops.OwnRight,
+			Usage: "FILE|- [--name NAME]", Args: "FILE|-", Title: "Import a secret key",
+			Doc: "Keep the secret in a key file, as 'mnem key export --secret' prints it, and trust its\n" +
+				"key. The name is that of the file without its ending, unless --name gives one.",
+			Example: "  mnem key import laptop.key\n  mnem key import laptop.key --name tablet", Answers: key,
+		}, (*cli).keyImport),
+		local(ops.Spec{
+			Command: "key rm", Right: ops.OwnRight,
+			Usage: "NAME --yes", Args: "NAME", Title: "Delete a secret key", Complete: "key",
+			Doc: "Delete the secret of your own key NAME, for good: nothing can be signed with it again.\n" +
+				"The key stays trusted, so that what it signed still verifies. The bytes may stay on the\n" +
+				"medium and in copies of it: where they could be in wrong hands, revoke the key.",
+			Example: "  mnem key rm work --yes", Answers: []any{removedJSON{}},
+		}, (*cli).keyRm),
+		local(ops.Spec{
+			Command: "key trust", Right: ops.OwnRight,
+			Usage: "KEY|NAME [--name NAME] [--note TEXT]", Args: "KEY|NAME", Title: "Trust a key", Complete: "key",
+			Doc: "Trust what is signed by a key, as 'mnem key export' printed it, or give a key that is\n" +
+				"trusted another name or note. Compare the fingerprint with its owner in a way that\n" +
+				"nobody else controls. A revoked key must be removed with 'mnem key untrust' before it\n" +
+				"can be trusted again.\n\n" +
+				"With --purge, what others erased and signed with the key is erased here too when it comes by a\n" +
+				"fetch, without being asked about: in what the refs of that remote reach. --purge=false ends that.",
+			Example: "  mnem key trust " +
+				"mnem-ed25519-25njqamcweflpvkl73j4szahhihoc4xt3ktcgjnpaingr5yhkenhiels --name ada", Answers: key,
+		}, (*cli).keyTrust),
+		local(ops.Spec{
+			Command: "key revoke", Right: ops.OwnRight,
+			Usage: "KEY|NAME [--since TIME] [--reason TEXT]", Args: "KEY|NAME", Title: "Revoke a key", Complete: "key",
+			Doc: "Revoke a key, whether it is in the trust list or not: no signature of it counts any\n" +
+				"more. With --since, those on commits that say to be older still count. That is for a key\n" +
+				"that went out of use. It does not help against a thief, who can write any time into a\n" +
+				"commit: revoke a stolen key without --since, look through what it signed, and from\n" +
+				"there on check with 'mnem verify REV..HEAD'.\n\n" +
+				"Only your own trust list changes: tell the others.",
+			Example: "  mnem key revoke work --since 2026-01-01 --reason 'a new laptop'\n" +
+				"  mnem key revoke work --reason stolen", Answers: key,
+		}, (*cli).keyRevoke),
+		local(ops.Spec{
+			Command: "key untrust", Right: ops.OwnRight,
+			Usage: "KEY|NAME", Title: "Remove a key from the trust list", Complete: "key",
+			Doc: "Remove a key from the trust list, with its revocation if it has one: what it signed is\n" +
+				"untrusted then, and no longer an error for 'mnem verify'. To have it stay an error,\n" +
+				"revoke the key.",
+			Example: "  mnem key untrust work", Answers: key,
+		}, (*cli).keyUntrust),
+	}
+}
+
+func (c *cli) keyNew(ctx context.Context, q *keyNamed) error {
+	if c.app.Rand == nil {
+		return errors.New("make a key: no source of randomness")
+	}
+	if err := keyring.CheckName(q.Name); err != nil {
+		return err
+	}
+	secret, err := commit.NewSecret(c.app.Rand)
+	if err != nil {
+		return fmt.Errorf("make a key: %w", err)
+	}
+	return c.keep(ctx, q.Name, secret)
+}
+
+// keep stores a secret, trusts its key, and prints it.
+func (c *cli) keep(ctx context.Context, name string, secret commit.Secret) error {
+	ring, err := c.ring()
+	if err != nil {
+		return err
+	}
+	now, err := c.now()
+	if err != nil {
+		return err
+	}
+	if err := ring.Keep(ctx, name, secret, now); errors.Is(err, fs.ErrExist) {
+		return hint(already(err, "key %q", name), "'mnem key list' shows the keys there are: give "+
+			"another name")
+	} else if err != nil {
+		return err
+	}
+	return c.showKey(name)
+}
+
+// showKey prints what is known of the key that a text form or a name means.
+func (c *cli) showKey(arg string) error {
+	_, k, err := c.findKey(arg)
+	if err != nil {
+		return err
+	}
+	return c.printKey(k)
+}
+
+// findKey returns the key that a text form or a name means, and the user's keys. A name that several keys have is
+// refused.
+func (c *cli) findKey(arg string) (*keyring.Ring, keyring.Known, error) {
+	ring, err := c.ring()
+	if err != nil {
+		return nil, keyring.Known{}, err
+	}
+	found, err := ring.Named(arg)
+	switch {
+	case err != nil:
+		return nil, keyring.Known{}, err
+	case len(found) == 0:
+		return nil, keyring.Known{}, hint(&state.NotFoundError{What: "key", Name: arg},
+			"see 'mnem key list', or give the whole key: %s…", commit.KeyPrefix)
+	case len(found) > 1:
+		return nil, keyring.Known{}, fmt.Errorf("%w: %d keys are named %q: give the whole key", state.ErrInvalid,
+			len(found), arg)
+	}
+	return ring, found[0], nil
+}
+
+func (c *cli) keyList(context.Context, *struct{}) error {
+	ring, err := c.ring()
+	if err != nil {
+		return err
+	}
+	known, err := ring.Known()
+	if err != nil {
+		return err
+	}
+	all := make([]keyJSON, len(known))
+	for i, k := range known {
+		all[i] = jsonKey(k)
+	}
+	return show.PrintList(&c.Console, all, func(k keyJSON) []show.Cell {
+		return show.Row(firstOf(line(string(k.Name)), "(no name)"), show.Bold, k.Fingerprint, show.Yellow,
+			map[bool]string{true: "own", false: "theirs"}[k.Secret], "",
+			k.Trust, trustStyle(k.Trust), line(string(k.Note)), "")
+	})
+}
+
+func trustStyle(trust string) string {
+	switch trust {
+	case keyring.Trusted:
+		return show.Green
+	case keyring.Revoked:
+		return show.Red
+	}
+	return show.Yellow
+}
+
+func (c *cli) keyShow(_ context.Context, q *keyNamed) error { return c.showKey(q.Name) }
+
+// printKey prints what is known of a key.
+func (c *cli) printKey(k keyring.Known) error {
+	if c.InJSON {
+		return c.PrintJSON(jsonKey(k))
+	}
+	rows := [][]show.Cell{
+		show.Row("name", "", firstOf(line(k.Name), "(no name)"), show.Bold),
+		show.Row("key", "", k.Key.String(), ""),
+		show.Row("fingerprint", "", k.Key.Fingerprint(), show.Yellow),
+		show.Row("secret", "", map[bool]string{true: "yes", false: "no"}[k.Secret], ""),
+		show.Row("trust", "", k.Trust(), trustStyle(k.Trust())),
+	}
+	add := func(name, value string) {
+		if value != "" {
+			rows = append(rows, show.Row(name, "", line(value), ""))
+		}
+	}
+	if k.Entry.Purge {
+		add("purge", "trusted for redactions")
+	}
+	add("note", k.Entry.Note)
+	if !k.Entry.Key.IsZero() {
+		add("added", k.Entry.Added.String())
+	}
+	if r := k.Entry.Revoked; r != nil {
+		add("revoked", r.At.String())
+		add("since", firstOf(r.Since.String(), "ever"))
+		add("reason", r.Reason)
+	}
+	return c.Table(rows)
+}
+
+func (c *cli) keyExport(_ context.Context, q *keyExportRequest) error {
+	if q.Secret {
+		return c.exportSecret(q.Name)
+	}
+	_, k, err := c.findKey(q.Name)
+	if err != nil {
+		return err
+	}
+	return c.Say(exportedKeyJSON{Name: ops.Text(k.Name), Key: k.Key.String()}, "%s\n", k.Key)
+}
+
+func (c *cli) exportSecret(name string) error {
+	ring, err := c.ring()
+	if err != nil {
+		return err
+	}
+	secret, err := ring.Secret(name)
+	if err != nil {
+		return missingKey(err, name)
+	}
+	return c.Say(exportedKeyJSON{ops.Text(name), secret.Key().String(), secret.Reveal()}, "%s", keyring.FormatKeyFile(secret))
+}
+
+func (c *cli) keyImport(ctx context.Context, q *keyImportRequest) error {
+	name := q.Name
+	if name == "" && q.File == stdinName {
+		return usagef("standard input has no name: give one with --name")
+	}
+	if name == "" {
+		base := filepath.Base(q.File)
+		name = strings.TrimSuffix(base, filepath.Ext(base))
+	}
+	if err := keyring.CheckName(name); err != nil {
+		return hint(err, "give another name with --name")
+	}
+	secret, err := c.readKeyFile(ctx, q.File)
+	if err != nil {
+		return err
+	}
+	return c.keep(ctx, name, secret)
+}
+
+func (c *cli) readKeyFile(ctx context.Context, arg string) (commit.Secret, error) {
+	f, shown, err := c.open(ctx, arg)
+	if err != nil {
+		return commit.Secret{}, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, keyring.MaxKeyFile+1))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return commit.Secret{}, fmt.Errorf("read %s: %w", shown, err)
+	}
+	secret, err := keyring.ParseKeyFile(data)
+	if err == nil {
+		return secret, nil
+	}
+	err = fmt.Errorf("%s: %w", shown, err)
+	if _, other := commit.ParseKey(strings.TrimSpace(string(data))); other == nil {
+		err = hint(err, "it is a key without a secret: trust it with 'mnem key trust'")
+	}
+	return commit.Secret{}, err
+}
+
+func (c *cli) keyRm(_ context.Context, q *keyRmRequest) error {
+	if !q.Yes {
+		return usagef("a secret that is deleted cannot be had back: confirm with --yes")
+	}
+	ring, err := c.ring()
+	if err != nil {
+		return err
+	}
+	if err := ring.Remove(q.Name); err != nil {
+		return missingKey(err, q.Name)
+	}
+	return c.Say(removedJSON{q.Name}, "deleted the secret of key %s\n", line(q.Name))
+}
+
+// revocationTime reads the value of --since, absent where it was not given.
+func revocationTime(s string) (graph.OptTime, error) {
+	if s == "" {
+		return graph.OptTime{}, nil
+	}
+	t, err := graph.ParseTime(s)
+	if err != nil {
+		return graph.OptTime{}, usagef("--since: %w", err)
+	}
+	return graph.At(t), nil
+}
+
+func (c *cli) keyTrust(ctx context.Context, q *keyTrustRequest) error {
+	return c.editTrust(ctx, q.Key, func(l *keyring.TrustList, k keyring.Known, now graph.Time) error {
+		name := q.Name
+		if name == "" && k.Entry.Key.IsZero() {
+			name = k.Name
+		}
+		err := l.Add(k.Key, name, q.Note, now)
+		if old, ok := l.Find(k.Key); err != nil && ok && old.Revoked != nil {
+			return hint(err, "'mnem key untrust %s' removes it with its revocation", q.Key)
+		}
+		if err == nil && q.Given("purge") {
+			err = l.SetPurge(k.Key, q.Purge)
+		}
+		return err
+	})
+}
+
+func (c *cli) keyRevoke(ctx context.Context, q *keyRevokeRequest) error {
+	from, err := revocationTime(q.Since)
+	if err != nil {
+		return err
+	}
+	return c.editTrust(ctx, q.Name, func(l *keyring.TrustList, k keyring.Known, now graph.Time) error {
+		return l.Revoke(k.Key, keyring.Revocation{At: now, Since: from, Reason: q.Reason})
+	})
+}
+
+func (c *cli) keyUntrust(ctx context.Context, q *keyNamed) error {
+	return c.editTrust(ctx, q.Name, func(l *keyring.TrustList, k keyring.Known, _ graph.Time) error {
+		if !l.Remove(k.Key) {
+			return &state.NotFoundError{What: "key in the trust list", Name: q.Name}
+		}
+		return nil
+	})
+}
+
+// editTrust changes what the trust list says of a key, and prints what it says then.
+func (c *cli) editTrust(
+	ctx context.Context, arg string,
+	edit func(l *keyring.TrustList, k keyring.Known, now graph.Time) error,
+) error {
+	now, err := c.now()
+	if err != nil {
+		return err
+	}
+	ring, k, err := c.findKey(arg)
+	if err != nil {
+		return err
+	}
+	err = ring.EditTrust(ctx, func(l *keyring.TrustList) error { return edit(l, k, now) })
+	if err != nil {
+		return err
+	}
+	return c.showKey(k.Key.String())
+}

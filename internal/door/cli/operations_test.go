@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mnem-project/mnem/internal/verb/operation"
+)
+
+// exposedList is the page that TestExposed keeps: go test ./internal/cli -run Exposed -rewrite
+// writes it.
+var exposedList = filepath.Join("testdata", "operations.txt")
+
+// TestExposed lists exactly what callers from outside may ask, so that nothing is let out by
+// somebody who only adds a flag.
+func TestExposed(t *testing.T) {
+	var b strings.Builder
+	kinds := []string{"", "string", "integer", "number", "boolean", "strings", "lines"}
+	for _, o := range Operations() {
+		fmt.Fprintf(&b, "%s: %s, %s", o.Name, strings.Join(o.Command, " "), o.Effect)
+		if o.Body != "" {
+			fmt.Fprintf(&b, ", from %s", o.Body)
+		}
+		if o.Answer != operation.MediaJSON {
+			fmt.Fprintf(&b, ", to %s", o.Answer)
+		}
+		b.WriteString("\n")
+		for _, p := range o.Params {
+			fmt.Fprintf(&b, "  %s %s", p.Name, kinds[p.Kind])
+			if p.Effect != 0 {
+				fmt.Fprintf(&b, ", %s", p.Effect)
+			}
+			if p.Required {
+				b.WriteString(", required")
+			}
+			if p.Enum != nil {
+				fmt.Fprintf(&b, ": %s", strings.Join(p.Enum, " "))
+			}
+			b.WriteString("\n")
+		}
+	}
+	if flag.Lookup("rewrite").Value.String() == "true" {
+		if err := os.WriteFile(exposedList, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(exposedList)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.ReplaceAll(string(got), "\r\n", "\n"), b.String()); diff != "" {
+		t.Errorf("other things are exposed (-want +have); if that is meant, -rewrite:\n%s", diff)
+	}
+}
+
+// ofThisMachine are the commands that nobody else may run.
+var ofThisMachine = []string{
+	"mnem", "mnem init", "mnem config", "mnem config get", "mnem config set", "mnem config list",
+	"mnem config unset", "mnem demo", "mnem completion", "mnem key", "mnem key new", "mnem key list",
+	"mnem key show", "mnem key export", "mnem key import", "mnem key trust", "mnem key revoke",
+	"mnem key untrust", "mnem key rm", "mnem sources diff", "mnem sources refresh",
+	"mnem ingest", "mnem capture", "mnem hook", "mnem last",
+	"mnem integrate", "mnem unintegrate", "mnem doctor", "mnem policy", "mnem policy init",
+	"mnem policy show", "mnem policy check", "mnem guard", "mnem guard check", "mnem guard rules",
+	"mnem serve", "mnem view", "mnem mcp", "mnem token", "mnem token new", "mnem token list", "mnem token revoke",
+	"mnem remote", "mnem remote add", "mnem remote list", "mnem remote set-url", "mnem remote rm", "mnem remote prune",
+	"mnem git", "mnem git follow", "mnem git unfollow", "mnem git status", "mnem git sync", "mnem git prune", "mnem git hook",
+	"mnem backup", "mnem clone", "mnem fetch", "mnem pull", "mnem push", "mnem sync",
+	"mnem profile", "mnem op", "mnem session", "mnem index", "mnem pack", // which hold others
+}
+
+// TestEveryCommandIsExposedOrNot sees to it that a new command is thought about.
+func TestEveryCommandIsExposedOrNot(t *testing.T) {
+	paths := map[string]bool{}
+	for _, v := range verbs() {
+		paths["mnem "+v.spec.Command] = !v.spec.Local
+	}
+	eachCommand(func(path string, _ *cobra.Command) {
+		if paths[path] == slices.Contains(ofThisMachine, path) {
+			t.Errorf("%s: exposed %t; declare it, or list it in ofThisMachine", path, paths[path])
+		}
+	})
+}
+
+// TestNoParameterNamesAFile looks at what the help of flags calls their values.
+func TestNoParameterNamesAFile(t *testing.T) {
+	root := (&cli{app: &App{Getenv: func(string) string { return "" }}}).root()
+	file := regexp.MustCompile(`FILE|DIR|PATH`)
+	seen := 0
+	for _, o := range Operations() {
+		cmd, _, err := root.Find(o.Command)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range o.Params {
+			seen++
+			if p.Flag == "" || p.Kind == operation.Lines || p.Enum != nil {
+				continue
+			}
+			name, _ := pflag.UnquoteUsage(cmd.Flags().Lookup(p.Flag))
+			if file.MatchString(name) {
+				t.Errorf("%s: %s is a %s", o.Name, p.Name, name)
+			}
+		}
+	}
+	if seen < 300 {
+		t.Errorf("only %d parameters", seen)
+	}
+}
+
+func TestOperationsAreWellFormed(t *testing.T) {
+	names := map[string]bool{}
+	snake := regexp.MustCompile(`^[a-z][a-z_]*$`)
+	root := (&cli{app: &App{Getenv: func(string) string { return "" }}}).root()
+	for _, o := range Operations() {
+		if names[o.Name] || !snake.MatchString(o.Name) {
+			t.Errorf("%s: twice, or not in snake_case", o.Name)
+		}
+		names[o.Name] = true
+		if o.Title == "" || o.Doc == "" || o.Answer == "" || o.Effect == 0 {
+			t.Errorf("%s: wants Title, Doc, Answer and Effect", o.Name)
+		}
+		if len(o.Shapes) == 0 && o.Answer != operation.MediaCAR {
+			t.Errorf("%s: no shape of its answer", o.Name)
+		}
+		if !json.Valid(o.InputSchema()) {
+			t.Errorf("%s: %s", o.Name, o.InputSchema())
+		}
+		cmd, _, err := root.Find(o.Command)
+		if err != nil {
+			t.Fatal(err)
+		}
+		params, words := map[string]bool{}, true
+		for _, p := range o.Params {
+			if params[p.Name] || !snake.MatchString(p.Name) || p.Doc == "" || p.Kind == 0 {
+				t.Errorf("%s: parameter %s: twice, not in snake_case, or without Doc or Kind", o.Name, p.Name)
+			}
+			params[p.Name] = true
+			words = words && p.Flag == ""
+			if p.Flag == "" && p.Kind != operation.Lines && !words {
+				t.Errorf("%s: %s comes after a flag", o.Name, p.Name)
+			}
+			if p.Flag == "" {
+				continue
+			}
+			for _, v := range p.Enum {
+				if usage := cmd.Flags().Lookup(p.Flag).Usage; !strings.Contains(usage, v) {
+					t.Errorf("%s: %s: %q is not in %q", o.Name, p.Name, v, usage)
+				}
+			}
+		}
+	}
+	if len(names) < 60 {
+		t.Errorf("only %d operations", len(names))
+	}
+}
+
+// TestHTTPPage holds docs/http.md to the error table.
+func TestHTTPPage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "http.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range operation.Outcomes() {
+		row := fmt.Sprintf("\n| `%s` | %d | %s |\n", o.Code, o.HTTP, o.When)
+		if !strings.Contains(strings.ReplaceAll(string(page), "\r\n", "\n"), row) {
+			t.Errorf("docs/http.md lacks the row%s", row)
+		}
+	}
+}
+
+func TestShapesHaveSchemas(t *testing.T) {
+	for _, o := range Operations() {
+		if s, err := o.OutputSchema(); err != nil || (s == nil) != (o.Answer == operation.MediaCAR) {
+			t.Errorf("%s: %v: %s", o.Name, err, s)
+		}
+	}
+}

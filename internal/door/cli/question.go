@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/model/embed"
+	"github.com/mnem-project/mnem/internal/model/rerank"
+	"github.com/mnem-project/mnem/internal/model/rewrite"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// modelConfigured is the value of a flag that names a model for the one of the configuration; --embed
+// alone has it. No spec looks like it.
+const modelConfigured = ops.Configured
+
+// someFlags adds the flags of a question that are wanted, and returns the request that they fill.
+func (c *cli) someFlags(cmd *cobra.Command, wanted func(*ops.Field) bool) *ops.RetrieveRequest {
+	q := new(ops.RetrieveRequest)
+	for _, f := range ops.Retrieve.Fields() {
+		if !wanted(&f) {
+			continue
+		}
+		if err := f.SetDefault(q); err != nil {
+			panic(err) // seen by the first test that builds the commands
+		}
+		c.fieldFlag(cmd, &f, q)
+	}
+	return q
+}
+
+// question returns the request of a retrieval that the flags of someFlags make.
+func (c *cli) question(cmd *cobra.Command, q *ops.RetrieveRequest) (retrieve.Request, error) {
+	ops.SetGiven(q, givenFlags(cmd))
+	if err := q.ConfigureSummary(host{c}.Setting); err != nil {
+		return retrieve.Request{}, err
+	}
+	return q.Request(&ops.Retrieve.Spec, q)
+}
+
+// Models implements ops.Asker.
+func (h host) Models(m *ops.QuestionModels) (*retrieve.Models, retrieve.Reranker, error) {
+	c := h.c
+	out := &retrieve.Models{Rewrites: m.Rewrites, Failed: func(use string, err error) {
+		c.modelWarning(use, "%v", err)
+	}}
+	var reranker retrieve.Reranker
+	spec, err := c.rerankSpec(m.Rerank)
+	if err == nil && spec != "" {
+		var judge *rerank.Reranker
+		if judge, err = c.openReranker(spec); err == nil {
+			reranker = tellingReranker{judge, c}
+		}
+	}
+	if err == nil && m.Embed != "" {
+		var opt embed.Options
+		if !m.Kept {
+			opt.Attempts = queryAttempts
+		}
+		var e embed.Embedder
+		e, err = c.embedder(embedSpec(m.Embed), "--embed", opt)
+		out.Embedder = queryEmbedder{e}
+	}
+	switch {
+	case err != nil:
+	case m.Rewrite == ops.RewriteCues, m.Rewrite == ops.RewriteDigest:
+		out.Rewriter, err = c.queryRewriter(embedSpec(m.RewriteModel), "--model=SPEC", 0)
+	case m.Rewrite != "":
+		out.Rewriter, err = c.queryRewriter(m.RewriteModel, "--rewrite-model SPEC", queryAttempts)
+	}
+	return out, reranker, err
+}
+
+// embedSpec returns what a value of --embed names, "" for what is configured.
+func embedSpec(value string) string {
+	if value == modelConfigured {
+		return ""
+	}
+	return value
+}
+
+// queryEmbedder embeds queries.
+type queryEmbedder struct{ embed.Embedder }
+
+// Embed implements retrieve.Embedder.
+func (e queryEmbedder) Embed(
+	ctx context.Context, query string, answers []string,
+) (vectors [][]int8, err error) {
+	if query != "" {
+		vectors, err = e.Embedder.Embed(ctx, []string{query}, embed.Query)
+	}
+	if err == nil && len(answers) > 0 {
+		var more [][]int8
+		more, err = e.Embedder.Embed(ctx, answers, embed.Document)
+		vectors = append(vectors, more...)
+	}
+	return vectors, err
+}
+
+// queryRewriter puts queries into other words.
+type queryRewriter struct{ *rewrite.Rewriter }
+
+// Rewrite implements retrieve.Rewriter.
+func (r queryRewriter) Rewrite(ctx context.Context, way, query string, n int) ([]string, error) {
+	return r.Rewriter.Rewrite(ctx, rewrite.Way(way), query, n)
+}
+
+// modelWarning tells, beside the answer, that it is another than was asked for. With --json too:
+// nothing in the answer says so. Where failures are counted only the first of each kind is told.
+func (c *cli) modelWarning(kind, format string, args ...any) {
+	first := true
+	if c.failures != nil {
+		c.failures[kind]++
+		first = c.failures[kind] == 1
+	}
+	if first && !c.Quiet {
+		_, _ = fmt.Fprintf(c.app.Stderr, "warning: %s\n", line(fmt.Sprintf(format, args...)))
+	}
+}
+
+// File implements ops.Asker. What was answered is written before more is read, so that a program may
+// talk through a pipe.
+func (h host) File(ctx context.Context, name string) (io.ReadCloser, string, error) {
+	in, shown, err := h.c.open(ctx, name)
+	if err != nil {
+		return nil, shown, err
+	}
+	return &conversation{in, h.c.Out}, shown, nil
+}
+
+// conversation is input that is read after what was answered to it is written.
+type conversation struct {
+	io.ReadCloser
+	out *bufio.Writer
+}
+
+func (r *conversation) Read(p []byte) (int, error) {
+	if err := r.out.Flush(); err != nil {
+		return 0, err
+	}
+	return r.ReadCloser.Read(p)
+}
+
+// Clock implements ops.Asker.
+func (h host) Clock() func() time.Duration {
+	begin := h.c.app.Now()
+	return func() time.Duration { return h.c.app.Now().Sub(begin) }
+}
+
+// Shown implements ops.Asker. An answer that was given stays one, whatever happens here.
+func (h host) Shown(ctx context.Context, nodes map[graph.ID]int64) {
+	if err := h.c.addUsed(ctx, nodes); err != nil {
+		h.c.Remark("warning: accesses are not counted: %v", err)
+	}
+}

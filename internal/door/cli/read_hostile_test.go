@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// evil is text that would forge lines, move the cursor, or reorder what follows, were it printed
+// as it is. After each line break comes a line that some command prints.
+const evil = "x\n\nntype: Forged\nForged  Person\n+ node forged Person\n->  owns  forged\n" +
+	"commit forged\nidentical: 9 receipts\r\x1b[2J\x1b]0;title\x07\u202eforged\u2028forged\u0085\u2066\u00ad\ufeff"
+
+// hostile has evil in every place that takes text.
+func hostile(t *testing.T) *reading {
+	t.Helper()
+	q := func(s string) string { return string(ipld.AppendJSON(nil, ipld.StringValue(s))) }
+	w := newReading(t)
+	bad := q(evil)
+	node := func(key, summary string) string {
+		return `{"node":{"key":` + key + `,"type":` + bad + `,"summary":` + summary + `,"context":` + bad +
+			`,"content":` + bad + `,"sources":[` + bad + `],"props":{` + bad + `:` + bad +
+			`,"ntype":"Forged","Outgoing":"forged","->  owns  forged":"x","list":[` + bad + `]}}}` + "\n"
+	}
+	w.commit(node(bad, bad) + node(`"b"`, bad) +
+		`{"edge":{"type":` + bad + `,"src":"b","dst":` + bad + `,"key":` + bad + `,"props":{` + bad + `:1}}}` +
+		"\n" + `{"mark":{"node":"b","state":"stale","reason":` + bad + `}}` + "\n")
+	w.in = node(bad, q("changed "+evil)) + `{"remove":{"node":"b"}}`
+	w.ok("commit", "-m", evil, "--agent", "a", "--task", "t", "-")
+	w.in = ""
+	w.ok("session", "start", "s")
+	w.ok("retrieve", evil, "--session", "s")
+	return w
+}
+
+// hostileCommands print something of everything.
+var hostileCommands = [][]string{
+	{"log"}, {"log", "--oneline"}, {"show"}, {"show", "HEAD~1"}, {"diff"}, {"diff", "--stat"},
+	{"show", "b", "--at", "HEAD~1"}, {"get", "b", "--at", "HEAD~1"}, {"get", evil},
+	{"ls", "--at", "HEAD~1"}, {"ls", "--edges", "--at", "HEAD~1"}, {"ls", "--sort", "props." + evil},
+	{"neighbors", "b", "--at", "HEAD~1"}, {"path", "b", evil, "--at", "HEAD~1"},
+	{"path", evil, "b", "--at", "HEAD~1"},
+	{"retrieve", "forged", "--adjacency", "3", "--show", "times,key,content", "--at", "HEAD~1"},
+	{"retrieve", "forged", "--explain"}, {"retrieve", "forged", "--explain", "--budget", "1"},
+	{"session", "list"}, {"session", "log", "s"}, {"replay", "s"}, {"cat-file", "HEAD"}, {"op", "log"}, {"schema"},
+	{"blame", "b", "--at", "HEAD~1"}, {"stats"}, {"map"},
+	// and these fail
+	{"get", "nobody" + evil}, {"show", evil + "y"}, {"log", evil}, {"diff", evil}, {"replay", evil},
+	{"session", "start", evil}, {"session", "log", evil}, {"retrieve", "x", "--session", evil},
+	{"retrieve", "x", "--where", evil}, {"retrieve", "x", "--valid-at", evil},
+	{"retrieve", "x", "--show", evil}, {"retrieve", "x", "--direction", evil}, {"ls", "--after", evil},
+	{"get", "b", "--field", evil}, {"get", evil, "--field", "props.y" + evil},
+}
+
+func TestHostileTextForgesNoLine(t *testing.T) {
+	w := hostile(t)
+	for _, args := range hostileCommands {
+		_, out, side := w.run(args...)
+		for l := range strings.Lines(out + side) {
+			l = strings.TrimSuffix(l, "\n")
+			if i := strings.IndexFunc(l, func(r rune) bool {
+				return r < ' ' || r >= 0x7f && r < 0xa0 || strings.ContainsRune("\u202e\u2028\u2066\u00ad\ufeff", r)
+			}); i >= 0 {
+				t.Errorf("mnem %.40q prints %q", args, l[i:])
+			}
+			for _, start := range []string{
+				"ntype: Forged", "Forged", "+ node forged", "->  owns  forged", "commit forged",
+				"identical: 9", "Outgoing: ", "forged",
+			} {
+				if strings.HasPrefix(l, start) && l != "->  owns  forged: x" {
+					t.Errorf("mnem %.40q prints a forged line: %q", args, l)
+				}
+			}
+		}
+	}
+}
+
+// TestListsForgeNoColumn lists a node whose type and key look like other columns of the list: each keeps its own.
+func TestListsForgeNoColumn(t *testing.T) {
+	w := newReading(t)
+	w.commit(`{"node":{"key":"a  Decision  [forgotten]","type":"decision  [stale]","summary":"s"}}
+{"node":{"key":"b -> c","type":"T"}}
+{"edge":{"type":"x y -> z","src":"b -> c","dst":"a  Decision  [forgotten]"}}
+`)
+	out := w.ok("ls")
+	if want := `a\u{20}\u{20}Decision\u{20}\u{20}[forgotten]  decision\u{20}\u{20}\u{5B}stale\u{5D}  s`; !strings.Contains(out, want) {
+		t.Errorf("ls prints %q, want %q in it", out, want)
+	}
+	out = w.ok("ls", "--edges")
+	want := `x\u{20}y\u{20}-\u{3E}\u{20}z b\u{20}-> c -> a\u{20}\u{20}Decision\u{20}\u{20}[forgotten]` + "\n"
+	if out != want {
+		t.Errorf("ls --edges prints %q, want %q", out, want)
+	}
+}
+
+// TestForgedNeighborsComeBeforeTheEmptyLine: a property may be called like the line of an edge, but
+// show prints edges after the one empty line there is.
+func TestForgedNeighborsComeBeforeTheEmptyLine(t *testing.T) {
+	w := hostile(t)
+	out := w.ok("show", "b", "--at", "HEAD~1")
+	node, edges, _ := strings.Cut(out, "\n\n")
+	if !strings.Contains(node, "->  owns  forged: x") || strings.Contains(edges, "forged: x") ||
+		strings.Count(edges, "\n") != 1 || strings.Contains(edges, "\n\n") {
+		t.Errorf("node:\n%s\nedges:\n%s", node, edges)
+	}
+}
+
+func TestHostileTextStaysInItsJSON(t *testing.T) {
+	w := hostile(t)
+	found := false
+	for _, args := range hostileCommands {
+		_, out, side := w.run(append(args, "--json")...)
+		for l := range strings.Lines(out + side) {
+			if !json.Valid([]byte(l)) {
+				t.Errorf("mnem %.40q prints %q", args, l)
+			}
+			if one := strings.TrimSuffix(l, "\n"); text.EscapeLine(one) != one {
+				t.Errorf("mnem %.40q --json prints a control or a bidirectional mark: %q", args, one)
+			}
+		}
+	}
+	nodes := w.one("ls", "--at", "HEAD~1")["nodes"].([]any)
+	for _, n := range nodes {
+		m := n.(map[string]any)
+		if m["key"] == evil {
+			found = m["summary"] == evil && m["type"] == evil && m["props"].(map[string]any)[evil] == evil
+		}
+	}
+	if !found || len(nodes) != 2 {
+		t.Errorf("text is not what was written: %v", nodes)
+	}
+}
+
+func TestFieldIsRawButOnATerminal(t *testing.T) {
+	w := hostile(t)
+	if got := w.ok("get", evil, "--field", "props."+evil); got != evil+"\n" {
+		t.Errorf("to a pipe: %q", got)
+	}
+	w.tty = true
+	if got := w.ok("get", evil, "--field", "props."+evil); strings.ContainsAny(got, "\x1b\r\u202e") {
+		t.Errorf("to a terminal: %q", got)
+	}
+}
+
+func TestColourOnlyOnATerminal(t *testing.T) {
+	w := withDemo(t)
+	for _, args := range [][]string{
+		{"log"}, {"diff"}, {"show"}, {"ls"}, {"neighbors", "alice"}, {"session", "start", "s"},
+		{"path", "alice", "bruno", "--undirected"}, {"replay", "s"},
+	} {
+		plain := w.ok(args...)
+		if strings.Contains(plain, "\x1b") {
+			t.Errorf("%q is coloured in a pipe", args)
+		}
+		if args[0] == "session" {
+			continue
+		}
+		w.tty = true
+		coloured := w.ok(args...)
+		w.env["NO_COLOR"] = "1"
+		if got := w.ok(args...); got != plain {
+			t.Errorf("%q is coloured in spite of NO_COLOR", args)
+		}
+		delete(w.env, "NO_COLOR")
+		w.tty = false
+		if !strings.Contains(coloured, "\x1b[") || stripStyles(coloured) != plain {
+			t.Errorf("%q on a terminal: %q", args, coloured)
+		}
+	}
+}
+
+func stripStyles(s string) string {
+	for {
+		i := strings.Index(s, "\x1b[")
+		if i < 0 {
+			return s
+		}
+		end := strings.IndexByte(s[i:], 'm')
+		s = s[:i] + s[i+end+1:]
+	}
+}

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/internal/verb/peers"
+)
+
+// namesForRemote are values by which a caller could try to choose what the server talks to or reads.
+func namesForRemote(dir string) []string {
+	return []string{"jina:m", "openai:m", filepath.Join(dir, canaryFile)}
+}
+
+const (
+	canaryFile = "canary.jsonl"
+	canaryText = "sunflower-4711"
+)
+
+// probes are calls of an operation that each give one parameter a value of a list, beside what it
+// needs to get as far as that.
+func probes(o *operation.Operation, values []string) []map[string]json.RawMessage {
+	base := map[string]json.RawMessage{}
+	for _, p := range o.Params {
+		switch {
+		case p.Name == "query" || p.Name == "text" || p.Name == "topic":
+			base[p.Name] = json.RawMessage(`"fact"`)
+		case p.Kind == operation.Lines && p.Flag == "batch":
+			base[p.Name] = json.RawMessage(`[{"text":"fact"}]`)
+		case p.Required && p.Kind == operation.String:
+			base[p.Name] = json.RawMessage(`"n1"`)
+		case p.Required && p.Kind == operation.Strings:
+			base[p.Name] = json.RawMessage(`["n1"]`)
+		}
+	}
+	var all []map[string]json.RawMessage
+	with := func(name, value string, more ...string) {
+		args := map[string]json.RawMessage{name: json.RawMessage(value)}
+		for k, v := range base {
+			if args[k] == nil {
+				args[k] = v
+			}
+		}
+		for _, m := range more {
+			args[m] = json.RawMessage(`"multi"`)
+		}
+		all = append(all, args)
+	}
+	for _, p := range o.Params {
+		for _, v := range values {
+			text, _ := json.Marshal(v)
+			switch {
+			case p.Kind == operation.Strings:
+				with(p.Name, `["m=@`+strings.Trim(string(text), `"`)+`",`+string(text)+"]")
+			case p.Kind == operation.String:
+				with(p.Name, string(text))
+			case p.Kind == operation.Lines && p.Flag == "batch":
+				for _, member := range []string{"rerank", "rewrite", "embed", "rewriteModel", "model", "file"} {
+					with(p.Name, `[{"text":"fact","`+member+`":`+string(text)+`}]`)
+				}
+			}
+			if p.Kind == operation.String && o.Param("rewrites") != nil && p.Name != "rewrite" {
+				with(p.Name, string(text), "rewrite")
+			}
+		}
+	}
+	return all
+}
+
+// TestRemoteCallersChooseNoModel gives every parameter of every operation the names of models, hosts
+// and files: nothing may be asked of a server, and no file read.
+func TestRemoteCallersChooseNoModel(t *testing.T) {
+	t.Parallel()
+	w, judges := judgeWorld(t)
+	w.write(canaryFile, `{"node":{"key":"canary","type":"T","summary":"`+canaryText+`"}}`+"\n")
+	values := namesForRemote(w.Dir)
+	app := *w.App
+	n := 0
+	err := Live(w.App, func(h *peers.Holder) {
+		app.Holder = h
+		r := NewRunner(&app, false)
+		for _, o := range Operations() {
+			if o.Name == watchOperation {
+				continue // it has no end
+			}
+			for _, args := range probes(&o, values) {
+				n++
+				var out strings.Builder
+				call := operation.Call{Operation: &o, Args: args}
+				if o.Body == operation.MediaCAR {
+					call.Body = strings.NewReader("")
+				}
+				_, err := r.Run(t.Context(), call, &out)
+				if judges.requests > 0 {
+					t.Fatalf("%s %s: a server was asked", o.Name, args)
+				}
+				if strings.Contains(out.String(), canaryText) ||
+					err != nil && strings.Contains(err.Error(), canaryText) {
+					t.Fatalf("%s %s: a file was read: %s %v", o.Name, args, &out, err)
+				}
+			}
+		}
+	})
+	if err != nil || n < 500 {
+		t.Errorf("%d calls: %v", n, err)
+	}
+}
+
+// watchOperation is the one operation whose answer has no end.
+const watchOperation = "watch"
+
+// TestRemoteCallersAskTheConfiguredModel asks for models by true alone.
+func TestRemoteCallersAskTheConfiguredModel(t *testing.T) {
+	for _, tt := range []struct{ args, env, spec, code string }{
+		{`{"query":"fact","rerank":true}`, "MNEM_RERANK_MODEL", "jina:m", settings.RerankModel},
+		{`{"query":"zeppelin","rewrite":true}`, "MNEM_REWRITE_MODEL", "openai:m", settings.RewriteModel},
+		{`{"query":"zeppelin","rewrite":"hyde"}`, "MNEM_REWRITE_MODEL", "ollama:m", settings.RewriteModel},
+		{`{"query":"fact","embed":true}`, "MNEM_EMBED_MODEL", "", settings.EmbedModel},
+	} {
+		w, judges := judgeWorld(t)
+		r := NewRunner(w.App, false)
+		c := call(t, "retrieve", tt.args)
+		_, failed := ask(t, r, operation.Invalid, c)
+		if failed == nil || !strings.Contains(failed.Hint, "mnem config set "+tt.code) ||
+			strings.Contains(failed.Hint, "--") {
+			t.Errorf("%s without a model: %v, hint %q", tt.args, failed, failed.Hint)
+		}
+		if tt.spec == "" {
+			continue
+		}
+		w.env[tt.env] = tt.spec
+		ask(t, r, operation.OK, c)
+		if judges.requests != 1 {
+			t.Errorf("%s with %s: %d requests", tt.args, tt.spec, judges.requests)
+		}
+	}
+	w, judges := judgeWorld(t)
+	w.env["MNEM_RERANK_MODEL"] = "jina:m"
+	r := NewRunner(w.App, false)
+	for _, args := range []string{
+		`{"query":"fact","rerank":false}`,
+		`{"query":"zeppelin","rewrite":false}`,
+	} {
+		ask(t, r, operation.OK, call(t, "retrieve", args))
+	}
+	for _, args := range []string{
+		`{"query":"fact","rerank":"jina:m"}`, `{"query":"fact","rerank":"local"}`, `{"query":"fact","rerank":"configured"}`,
+		`{"query":"fact","rerank":1}`, `{"query":"fact","rewrite_model":"openai:m"}`,
+	} {
+		if _, failed := ask(t, r, operation.Usage, call(t, "retrieve", args)); failed == nil {
+			t.Errorf("%s: no error", args)
+		}
+	}
+	if judges.requests != 0 {
+		t.Errorf("%d requests", judges.requests)
+	}
+}
+
+// TestRerankConfigured is the same on the command line of this machine.
+func TestRerankConfigured(t *testing.T) {
+	w, judges := judgeWorld(t)
+	_, stderr := w.run(operation.Invalid.Exit, "retrieve", "fact", "--rerank", "configured")
+	if !strings.Contains(stderr, "--rerank SPEC") || !strings.Contains(stderr, settings.RerankModel) {
+		t.Errorf("stderr %q", stderr)
+	}
+	w.run(operation.Invalid.Exit, "config", "set", settings.RerankModel, "nobody")
+	w.run(operation.Invalid.Exit, "config", "set", settings.RerankModel, "local")
+	w.run(0, "config", "set", settings.RerankModel, "cohere:m")
+	w.ask("fact", "--rerank", "configured")
+	if judges.requests != 1 {
+		t.Errorf("%d requests", judges.requests)
+	}
+}

@@ -1,0 +1,763 @@
+package cli_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/mcp"
+	"github.com/mnem-project/mnem/internal/exchange/remote/s3/s3test"
+	"github.com/mnem-project/mnem/internal/testkit/program"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+)
+
+// minimal is a call of a verb that does as little as it can and, if the verb needs a right, needs it.
+type minimal struct {
+	words string // of the command line. REMOTE stands for each remote, URL for the URL of each
+	args  string // of the operation, in JSON; "" for none
+	tool  string // of the MCP tool, if that takes others
+	// bare says why the call of a person fails or changes nothing in the memory of these tests, "" if it changes it.
+	bare string
+}
+
+const (
+	noDigest = "0000000000000000000000000000000000000000000000000000000000000000"
+	redacted = "bafyreih4h5fr4tuwmsbbgqy5gf2cxlo7bnbuoqqbtmtlmmqlmpivlxdr4e=pWF2AWRraW5kaXJlZGFjdGlvbmR0aW1lGwAGCiQYHkAA" +
+		"ZHdoYXRkbm9kZWVhY3RvcmNBZGE="
+	newNode = `{"node":{"key":"new","type":"Note","summary":"new"}}`
+)
+
+// governed has a call of every verb and command that needs a right. One that is missing fails TestRightsComeFirst.
+var governed = map[string]minimal{
+	"remember":          {words: "remember The-lamp-is-new", args: `{"text":"The lamp is new"}`},
+	"commit":            {words: "commit -m x -", args: `{"message":"x","lines":[` + newNode + `]}`, tool: `{"message":"x","nodes":[{"key":"new","type":"Note"}]}`},
+	"add":               {words: "add -", args: `{"lines":[` + newNode + `]}`},
+	"set":               {words: "set n summary=x", args: `{"node":"n","fields":["summary=x"]}`},
+	"rm":                {words: "rm o", args: `{"nodes":["o"]}`},
+	"link":              {words: "link m knows n", args: `{"src":"m","type":"knows","dst":"n"}`},
+	"unlink":            {words: "unlink n knows m", args: `{"src":"n","type":"knows","dst":"m"}`},
+	"reset":             {words: "reset", bare: "nothing is staged"},
+	"merge":             {words: "merge side", args: `{"rev":"side"}`},
+	"revert":            {words: "revert HEAD", args: `{"rev":"HEAD"}`},
+	"cherry_pick":       {words: "cherry-pick side", args: `{"rev":"side"}`},
+	"restore":           {words: "restore HEAD~1 n", args: `{"rev":"HEAD~1","nodes":["n"]}`},
+	"forget":            {words: "forget n", args: `{"nodes":["n"]}`},
+	"supersede":         {words: "supersede n m", args: `{"old":["n"],"new":"m"}`},
+	"contradict":        {words: "contradict n m", args: `{"a":"n","b":"m"}`},
+	"stale":             {words: "stale n", args: `{"nodes":["n"]}`},
+	"retire":            {words: "retire n", args: `{"nodes":["n"]}`},
+	"expire":            {words: "expire n", args: `{"nodes":["n"]}`},
+	"review":            {words: "review --keep n", args: `{"keep":["n"]}`},
+	"pin":               {words: "pin n", args: `{"nodes":["n"]}`},
+	"unpin":             {words: "unpin o", args: `{"nodes":["o"]}`},
+	"consolidate":       {words: "consolidate --apply", args: `{"apply":true}`, bare: "nothing is alike"},
+	"half_life":         {words: "half-life Note=30", args: `{"half_lives":["Note=30"]}`},
+	"digest_write":      {words: "digest-write root " + noDigest + " x", args: `{"digest":"root","source":"` + noDigest + `","text":"x"}`, bare: "the digest is another"},
+	"embed":             {words: "embed --model hash", bare: "there is no model"},
+	"profile_set":       {words: "profile set p --limit 4", args: `{"name":"p","limit":4}`},
+	"profile_unset":     {words: "profile unset p limit", args: `{"name":"p","params":["limit"]}`},
+	"profile_default":   {words: "profile default p", args: `{"name":"p"}`},
+	"profile_rm":        {words: "profile rm p", args: `{"name":"p"}`},
+	"profile_restore":   {words: "profile restore HEAD~1 p", args: `{"rev":"HEAD~1"}`, bare: "the profile is the same"},
+	"branch":            {words: "branch new", args: `{"name":"new"}`},
+	"switch":            {words: "switch side", args: `{"name":"side"}`},
+	"tag":               {words: "tag new", args: `{"name":"new"}`},
+	"undo":              {words: "undo"},
+	"redo":              {words: "redo", bare: "nothing was undone"},
+	"op_restore":        {words: "op restore 3", args: `{"op":"3"}`},
+	"session_rm":        {words: "session rm s", args: `{"name":"s"}`},
+	"remote_redactions": {words: "remote redactions origin --accept", args: `{"name":"origin","accept":true}`, bare: "there are none"},
+	"pack_take":         {words: "pack take --set refs/heads/side=any..none", args: `set=refs%2Fheads%2Fside%3Dany..none`},
+	"pack_redact":       {words: "pack redact --yes --redaction " + redacted, args: `{"yes":true,"redaction":["` + redacted + `"]}`, bare: "it is of no block here"},
+	"import":            {words: "import ../other.car --name new", args: `name=new`},
+	"distill":           {words: "distill --model=hash", bare: "there is no model"},
+	"fsck":              {words: "fsck --repair", bare: "nothing is damaged"},
+	"gc":                {words: "gc", bare: "nothing is garbage"},
+	"purge":             {words: "purge n --yes", args: `{"node":"n","yes":true}`},
+	"capture":           {words: "capture", bare: "no hook noted anything"},
+	"ingest":            {words: "ingest text.md"},
+	"sources_refresh":   {words: "sources refresh n", bare: "it has no source"},
+
+	"config_set":                 {words: "config set wait 9s"},
+	"config_unset":               {words: "config unset wait", bare: "it is not set"},
+	"fetch":                      {words: "fetch REMOTE", bare: "nothing is new there"},
+	"pull":                       {words: "pull REMOTE", bare: "nothing is new there"},
+	"push":                       {words: "push REMOTE fresh"},
+	"sync":                       {words: "sync REMOTE --all --tags"},
+	"backup":                     {words: "backup URL"},
+	"remote_add":                 {words: "remote add new ../new"},
+	"remote_set_url":             {words: "remote set-url origin ../new"},
+	"remote_rm":                  {words: "remote rm REMOTE"},
+	"remote_prune":               {words: "remote prune REMOTE", bare: "nothing was removed there"},
+	"git_follow":                 {words: "git follow", bare: "there is no work tree"},
+	"git_unfollow":               {words: "git unfollow", bare: "nothing is followed"},
+	"git_sync":                   {words: "git sync", bare: "nothing is followed"},
+	"git_prune":                  {words: "git prune", bare: "nothing is followed"},
+	"git_hook":                   {words: "git hook", bare: "there is no work tree"},
+	"integrate":                  {words: "integrate claude-code"},
+	"unintegrate":                {words: "unintegrate claude-code", bare: "nothing is integrated"},
+	"key_new":                    {words: "key new new"},
+	"key_import":                 {words: "key import -", bare: "standard input has no key"},
+	"key_rm":                     {words: "key rm work --yes"},
+	"key_trust":                  {words: "key trust work", bare: "it is trusted already"},
+	"key_revoke":                 {words: "key revoke work"},
+	"key_untrust":                {words: "key untrust work"},
+	"token_new":                  {words: "token new new"},
+	"token_revoke":               {words: "token revoke t"},
+	"policy_init":                {words: "policy init", bare: "there is one"},
+	"remote_redactions --always": {words: "remote redactions REMOTE --always"},
+	"review --rest":              {words: "review --rest", args: `{"rest_of":"HEAD"}`},
+}
+
+// free has a call of every verb and command that needs no right, and ends by itself.
+var free = map[string]minimal{
+	"version": {words: "version"}, "status": {words: "status"}, "profile_list": {words: "profile list"},
+	"profile_show": {words: "profile show p", args: `{"name":"p"}`}, "get": {words: "get n", args: `{"node":"n"}`},
+	"retrieve": {words: "retrieve lamp --receipt", args: `{"query":"lamp","receipt":true}`, tool: `{"query":"lamp"}`},
+	"recall":   {words: "recall lamp --session s", args: `{"query":"lamp","session":"s"}`, tool: `{"query":"lamp"}`},
+	"check":    {words: "check lamp", args: `{"query":"lamp"}`},
+	"show":     {words: "show"}, "ls": {words: "ls"}, "schema": {words: "schema"}, "cues": {words: "cues"},
+	"neighbors":   {words: "neighbors n", args: `{"node":"n"}`},
+	"path":        {words: "path n m", args: `{"from":"n","to":"m"}`},
+	"communities": {words: "communities --keep"}, "map": {words: "map"}, "digest": {words: "digest"},
+	"resolve": {words: "resolve 0123456789abcdef", args: `{"hash":"0123456789abcdef"}`, bare: "there is no such digest"},
+	"last":    {words: "last"}, "sources": {words: "sources"}, "sources_diff": {words: "sources diff"},
+	"explore": {words: "explore lamp", args: `{"topic":"lamp"}`, tool: `{"query":"lamp"}`},
+	"related": {words: "related n", args: `{"node":"n"}`},
+	"suggest": {words: "suggest lamp", args: `{"text":"lamp"}`}, "log": {words: "log"}, "diff": {words: "diff"},
+	"blame": {words: "blame n", args: `{"node":"n"}`}, "op_log": {words: "op log"}, "op_show": {words: "op show"},
+	"op_diff": {words: "op diff 1", args: `{"a":"1"}`}, "watch": {words: "watch --limit 1 --since 1", args: `{"limit":1,"since":"1"}`, bare: "it waits"},
+	"session_start": {words: "session start of-agent", args: `{"name":"of-agent"}`}, "session_list": {words: "session list"},
+	"session_log":     {words: "session log s", args: `{"name":"s"}`},
+	"session_advance": {words: "session advance s", args: `{"name":"s"}`}, "session_end": {words: "session end s", args: `{"name":"s"}`},
+	"replay":          {words: "replay s", args: `{"record":"s"}`},
+	"pack_refs":       {words: "pack refs"},
+	"pack_send":       {words: "pack send --ref refs/heads/main -o ../x.pack", args: `{"refs":["refs/heads/main"]}`},
+	"pack_redactions": {words: "pack redactions"}, "export": {words: "export -o ../x.car"},
+	"stats": {words: "stats"}, "index_status": {words: "index status"}, "index_rebuild": {words: "index rebuild"},
+	"doctor": {words: "doctor", bare: "it finds something"}, "verify": {words: "verify"},
+	"cat_file": {words: "cat-file HEAD", args: `{"cid":"HEAD"}`, bare: "it is no CID"},
+	"demo":     {words: "demo --dir ../demo", bare: "it says where to look"}, "init": {words: "init ../init"},
+	"config_get": {words: "config get wait"}, "config_list": {words: "config list"}, "git_status": {words: "git status"},
+	"guard_check": {words: "guard check text.md"}, "guard_rules": {words: "guard rules"},
+	"key_list": {words: "key list"}, "key_show": {words: "key show work"}, "key_export": {words: "key export work"},
+	"policy_show": {words: "policy show"}, "policy_check": {words: "policy check"},
+	"remote_list": {words: "remote list"}, "token_list": {words: "token list"}, "clone": {words: "clone ../hub ../clone"},
+	"mcp": {words: "mcp"}, "serve": {words: "serve --stdio"},
+	"review": {words: "review"}, "backup": {words: "backup ../x.mnem"},
+}
+
+// lasting are the commands that go on until they are stopped: what they answer is called through other surfaces.
+var lasting = []string{"hold", "view"}
+
+// inside are the verbs without a command.
+var inside = []string{"brief", "names"}
+
+// TestEveryVerbStatesItsRight reads all declarations, and compares them with the calls of these tests.
+func TestEveryVerbStatesItsRight(t *testing.T) {
+	names := map[string]bool{}
+	for _, s := range slices.Concat(cli.Declared(), ops.Table()) {
+		name := s.Name()
+		names[name] = true
+		_, needs := governed[name]
+		_, reads := free[name]
+		reads = reads || slices.Contains(lasting, name) || slices.Contains(inside, name)
+		switch s.Right {
+		case ops.OwnRight, ops.PeopleOnly:
+			if !needs {
+				t.Errorf("%s needs a right: give it a call in governed", name)
+			}
+		case ops.NoRight:
+			if !reads || needs {
+				t.Errorf("%s needs no right: give it a call in free, and none in governed", name)
+			}
+		default:
+			t.Errorf("%s: its declaration states no right", name)
+		}
+		for _, other := range s.Runs {
+			if run := ops.Named(other); run == nil || run.Right != ops.OwnRight {
+				t.Errorf("%s runs %s, which is no verb with a right", name, other)
+			}
+		}
+		if s.Effect != 0 && s.Effect != ops.Reads && !s.Derived && s.Right == ops.NoRight && !strings.HasPrefix(name, "session_") {
+			t.Errorf("%s writes and needs no right", name)
+		}
+	}
+	for name := range maps.Keys(governed) {
+		if base, _, _ := strings.Cut(name, " "); !names[strings.TrimSuffix(base, ",")] {
+			t.Errorf("%s is no verb", name)
+		}
+	}
+	if len(names) < 120 {
+		t.Errorf("only %d verbs", len(names))
+	}
+}
+
+// ruled is a memory with a policy that allows agents nothing, and with remotes of every kind.
+type ruled struct {
+	*testing.T
+	root    string // of the repository and of all that a verb may write to
+	bucket  *s3test.Server
+	env     map[string]string
+	remotes map[string]string // URLs by name
+	token   string            // of a server, with all scopes
+	apps    byte
+}
+
+// app returns the circumstances of a command line in a directory below root.
+func (r *ruled) app(dir, agent, stdin string, out, errs io.Writer) *cli.App {
+	app := program.In(filepath.Join(r.root, dir), out, errs)
+	r.apps++
+	app.Rand, app.Stdin = rand.NewChaCha8([32]byte{r.apps}), strings.NewReader(stdin)
+	app.User, app.Home = "Tess", filepath.Join(r.root, "home")
+	app.Config, app.Data = filepath.Join(app.Home, "config"), filepath.Join(app.Home, "data")
+	app.Executable = "/opt/bin/mnem"
+	app.Getenv = func(name string) string {
+		if name == "MNEM_AGENT" {
+			return agent
+		}
+		return r.env[name]
+	}
+	return app
+}
+
+func (r *ruled) run(dir, agent, stdin string, args ...string) (exit int, out string) {
+	r.Helper()
+	var both bytes.Buffer
+	exit = r.app(dir, agent, stdin, &both, &both).Run(r.Context(), args)
+	return exit, both.String()
+}
+
+// ok runs a command line of a person, which must succeed.
+func (r *ruled) ok(dir, stdin string, words string) {
+	r.Helper()
+	if exit, out := r.run(dir, "", stdin, strings.Fields(words)...); exit != 0 {
+		r.Fatalf("mnem %s: exit code %d: %s", words, exit, out)
+	}
+}
+
+func newRuled(t *testing.T) *ruled {
+	t.Helper()
+	r := &ruled{T: t, root: t.TempDir(), bucket: s3test.New(t, 1)}
+	r.env = map[string]string{
+		"MNEM_SSH": os.Args[0] + " " + program.AsShell, "MNEM_KEYS": filepath.Join(r.root, "keys"),
+		"AWS_ENDPOINT_URL": r.bucket.URL, "AWS_ACCESS_KEY_ID": s3test.AccessKey, "AWS_SECRET_ACCESS_KEY": s3test.SecretKey,
+	}
+	slashed := filepath.ToSlash(r.root)
+	r.remotes = map[string]string{
+		"origin": "file://" + slashed + "/hub", "overssh": "ssh://hub.example" + slashed + "/far",
+		"bucket": "s3://" + s3test.Bucket + "/team",
+	}
+	for _, dir := range []string{"a", "hub", "far", "home", "other"} {
+		if err := os.MkdirAll(filepath.Join(r.root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, dir := range []string{"a", "hub", "far", "other"} {
+		r.ok(dir, "", "init")
+	}
+	if _, err := exec.LookPath("git"); err == nil {
+		if out, err := exec.Command("git", "init", "-q", "--bare", filepath.Join(r.root, "code.git")).CombinedOutput(); err != nil {
+			t.Fatal(string(out))
+		}
+		r.remotes["ingit"] = "git+file://" + slashed + "/code.git"
+	}
+	r.ok("other", `{"node":{"key":"x","type":"Note"}}`, "commit -m x -")
+	r.ok("other", "", "export -o ../other.car")
+	r.ok("a", `{"node":{"key":"n","type":"Note","summary":"the lamp is lit"}}
+{"node":{"key":"m","type":"Note","summary":"the lamp burns oil"}}
+{"node":{"key":"o","type":"Note"}}
+{"edge":{"type":"knows","src":"n","dst":"m"}}`, "commit -m one -")
+	for _, words := range []string{
+		"pin o", "profile set p --limit 3", "tag v1", "branch side", "session start s", "key new work",
+		"key trust work", "token new t",
+	} {
+		r.ok("a", "", words)
+	}
+	r.ok("a", `{"node":{"key":"side","type":"Note"}}`, "commit -m side --branch side -")
+	exit, made := r.run("a", "", "", "token", "new", "all", "--scope", "admin", "--json")
+	var token struct{ Token string }
+	if err := json.Unmarshal([]byte(made), &token); exit != 0 || err != nil || token.Token == "" {
+		t.Fatal(made, err)
+	}
+	r.token = token.Token
+	for _, name := range slices.Sorted(maps.Keys(r.remotes)) {
+		r.ok("a", "", "remote add "+name+" "+r.remotes[name])
+		r.ok("a", "", "push "+name)
+	}
+	r.ok("a", `{"node":{"key":"n","summary":"the lamp is out"}}`, "commit -m two -")
+	for _, words := range []string{"retrieve lamp --session s", "digest", "map", "communities", "cues", "check lamp", "review"} {
+		r.ok("a", "", words) // so that what is derived is there
+	}
+	r.write("a/text.md", "# Lamps\n\nThe lamp is lit.\n")
+	r.write("a/.mnem/policy.json", `{"version":1,"rules":[]}`)
+	return r
+}
+
+func (r *ruled) write(name, text string) {
+	r.Helper()
+	if err := os.WriteFile(filepath.Join(r.root, filepath.FromSlash(name)), []byte(text), 0o600); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// bytes returns what is stored everywhere: hashes of files and objects by their names.
+func (r *ruled) bytes() map[string]string {
+	r.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(r.root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		all[path[len(r.root):]] = fmt.Sprintf("%x", sha256.Sum256(data))
+		return err
+	})
+	if err != nil {
+		r.Fatal(err)
+	}
+	for _, key := range r.bucket.Keys() {
+		all["s3:"+key] = fmt.Sprintf("%x", sha256.Sum256(r.bucket.Object(key)))
+	}
+	return all
+}
+
+// differ returns the names that the second of these has differently, or lacks. A database may remove what it does not
+// need any more at any time after it was opened.
+func differ(before, after map[string]string) (names []string) {
+	for name, was := range before {
+		now, there := after[name]
+		if now != was && (there || !strings.Contains(filepath.ToSlash(name), "/.mnem/db/")) {
+			names = append(names, name)
+		}
+	}
+	for name := range after {
+		if _, ok := before[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// facts returns what the memory has but for sessions: its refs, and what it keeps beside them.
+func (r *ruled) facts() string {
+	r.Helper()
+	exit, refs := r.run("a", "", "", "pack", "refs", "--tracking", "--json")
+	if exit != 0 {
+		r.Fatal(refs)
+	}
+	for _, name := range []string{"review.json", "remotes.json", "config.json", "policy.json"} {
+		data, err := os.ReadFile(filepath.Join(r.root, "a", ".mnem", name))
+		if err != nil {
+			r.Fatal(err)
+		}
+		refs += string(data)
+	}
+	return refs
+}
+
+// calls returns the command lines that the words of a call stand for.
+func (r *ruled) calls(words string) (all [][]string) {
+	for _, name := range slices.Sorted(maps.Keys(r.remotes)) {
+		line := strings.NewReplacer("REMOTE", name, "URL", r.remotes[name]).Replace(words)
+		if all = append(all, strings.Fields(line)); line == words {
+			break
+		}
+	}
+	return all
+}
+
+// TestRightsComeFirst calls everything that needs a right, on every surface, as an agent that may do nothing: each call
+// is refused, and no byte is written here or at a remote.
+func TestRightsComeFirst(t *testing.T) {
+	for name, test := range map[string]func(*testing.T, *ruled){
+		"alone": commandLines, "beside an owner": func(t *testing.T, r *ruled) {
+			_, out := program.Hold(t, filepath.Join(r.root, "a"))
+			if !program.Owns(t, out) {
+				t.Fatal("it is open elsewhere")
+			}
+			commandLines(t, r)
+		},
+		"http": func(t *testing.T, r *ruled) {
+			at := program.Serve(t, r.app("a", "", "", nil, io.Discard), "--log", "none")
+			overHTTP(t, r, at, http.DefaultTransport)
+		},
+		"pipe": func(t *testing.T, r *ruled) { overHTTP(t, r, "http://localhost", r.pipe()) },
+		"mcp":  overMCP,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRuled(t)
+			r.T = t
+			test(t, r)
+		})
+	}
+}
+
+func commandLines(t *testing.T, r *ruled) {
+	for _, name := range slices.Sorted(maps.Keys(governed)) {
+		for _, args := range r.calls(governed[name].words) {
+			before := r.bytes()
+			exit, out := r.run("a", "bot", newNode, args...)
+			if exit != 7 || !strings.Contains(out, "not allowed") {
+				t.Errorf("mnem %q: exit code %d: %s", args, exit, out)
+			}
+			if wrote := differ(before, r.bytes()); wrote != nil {
+				t.Errorf("mnem %q wrote %q", args, wrote)
+			}
+		}
+	}
+}
+
+// remoteCalls calls do with each operation of the table that outsiders may ask and that needs a right.
+func remoteCalls(t *testing.T, r *ruled, do func(o *operation.Operation, call minimal) (refused bool, said string)) {
+	t.Helper()
+	n := 0
+	all := cli.Operations()
+	for i := range all {
+		o := &all[i]
+		call, ok := governed[strings.TrimSuffix(o.Name, "_batch")]
+		if !ok {
+			continue
+		}
+		if o.Name == "remember_batch" {
+			call.args = `{"lines":[{"text":"The lamp is new"}]}`
+		}
+		if strings.HasPrefix(call.bare, "there is no model") || o.Name == "fsck" {
+			continue // only this machine may ask for what needs a right
+		}
+		calls := []string{call.args}
+		if more, ok := governed[o.Name+" --rest"]; ok {
+			calls = append(calls, more.args)
+		}
+		for _, call.args = range calls {
+			n++
+			before := r.bytes()
+			refused, said := do(o, call)
+			if !refused {
+				t.Errorf("%s %s: %s", o.Name, call.args, said)
+			}
+			if wrote := differ(before, r.bytes()); wrote != nil {
+				t.Errorf("%s %s wrote %q", o.Name, call.args, wrote)
+			}
+		}
+	}
+	if n < 40 {
+		t.Errorf("only %d calls", n)
+	}
+}
+
+func overHTTP(t *testing.T, r *ruled, at string, by http.RoundTripper) {
+	other, err := os.ReadFile(filepath.Join(r.root, "other.car"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(target, media, body string) (int, []byte) {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, target, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", media)
+		req.Header.Set("Mnem-Agent", "bot")
+		req.Header.Set("Authorization", "Bearer "+r.token)
+		if id := sha256.Sum256([]byte(target + body)); !strings.HasSuffix(target, "/status") {
+			req.Header.Set("Idempotency-Key", fmt.Sprintf("%x", id))
+		}
+		res, err := by.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = res.Body.Close() }() // it was read
+		data, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.StatusCode, data
+	}
+	if status, said := ask(at+"/v1/status", "application/json", "{}"); status != http.StatusOK { // it is open then
+		t.Fatalf("%d: %s", status, said)
+	}
+	remoteCalls(t, r, func(o *operation.Operation, call minimal) (bool, string) {
+		target, body, media := at+"/v1/"+o.Name, call.args, "application/json"
+		if o.Body == operation.MediaCAR {
+			target, body, media = target+"?"+call.args, string(other), operation.MediaCAR
+		} else if body == "" {
+			body = "{}"
+		}
+		status, said := ask(target, media, body)
+		return status == http.StatusForbidden && bytes.Contains(said, []byte("not allowed by the policy")), string(said)
+	})
+}
+
+// tripper is a server on the other end of two pipes.
+type tripper struct {
+	to   io.Writer
+	from *bufio.Reader
+}
+
+func (p *tripper) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := req.Write(p.to); err != nil {
+		return nil, err
+	}
+	res, err := http.ReadResponse(p.from, req)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(res.Body)
+	res.Body = io.NopCloser(bytes.NewReader(data))
+	return res, err
+}
+
+// pipe runs 'mnem serve --stdio', as ssh does, until the test ends.
+func (r *ruled) pipe() http.RoundTripper {
+	r.Helper()
+	in, to := io.Pipe()
+	from, out := io.Pipe()
+	app := r.app("a", "", "", out, io.Discard)
+	app.Stdin = in
+	ended := make(chan int, 1)
+	go func() { ended <- app.Run(context.Background(), []string{"serve", "--stdio"}) }()
+	r.Cleanup(func() {
+		_ = to.Close()
+		_, _ = io.Copy(io.Discard, from)
+	})
+	go func() { _ = out.CloseWithError(fmt.Errorf("serve ended with %d", <-ended)) }()
+	return &tripper{to, bufio.NewReader(from)}
+}
+
+func overMCP(t *testing.T, r *ruled) {
+	app := r.app("a", "bot", "", io.Discard, io.Discard)
+	server := mcp.New(cli.Operations(), cli.NewRunner(app, true), mcp.Options{Now: app.Now, Profile: mcp.ProfileFull})
+	web := httptest.NewServer(server.Handler())
+	defer web.Close()
+	defer server.Close(context.WithoutCancel(t.Context()))
+	client := sdk.NewClient(&sdk.Implementation{Name: "bot", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: web.URL}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = session.Close() }()
+	n := 0
+	for tool, err := range session.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		call, needs := governed[tool.Name]
+		if tool.Annotations != nil && tool.Annotations.ReadOnlyHint && needs && tool.Name != "fsck" {
+			t.Errorf("%s needs a right and says that it reads", tool.Name)
+		}
+		if !needs || tool.Name == "fsck" {
+			continue
+		}
+		n++
+		args := call.tool
+		if args == "" {
+			args = call.args
+		}
+		if args == "" {
+			args = "{}"
+		}
+		before := r.bytes()
+		res, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool.Name, Arguments: json.RawMessage(args)})
+		if err != nil {
+			t.Fatalf("%s: %v", tool.Name, err)
+		}
+		said, _ := json.Marshal(res.Content) // it came as JSON
+		if !res.IsError || !bytes.Contains(said, []byte("not allowed")) {
+			t.Errorf("%s: %s", tool.Name, said)
+		}
+		if wrote := differ(before, r.bytes()); wrote != nil {
+			t.Errorf("%s wrote %q", tool.Name, wrote)
+		}
+	}
+	if n < 20 {
+		t.Errorf("only %d tools", n)
+	}
+}
+
+// TestReadingNeedsNoRight calls everything that needs no right as an agent that may do nothing: each call succeeds, and
+// the memory and its remotes have the same facts then.
+func TestReadingNeedsNoRight(t *testing.T) {
+	t.Parallel()
+	r := newRuled(t)
+	there := func(all map[string]string) map[string]string {
+		maps.DeleteFunc(all, func(name, _ string) bool {
+			return !strings.HasPrefix(name, "s3:") && !strings.HasPrefix(name, "/hub") && !strings.HasPrefix(name, "/far") &&
+				!strings.HasPrefix(name, "/code.git")
+		})
+		return all
+	}
+	for _, name := range slices.Sorted(maps.Keys(free)) {
+		if name == "watch" {
+			continue // it waits for something to happen
+		}
+		before, at := r.facts(), there(r.bytes())
+		exit, out := r.run("a", "bot", "", strings.Fields(free[name].words)...)
+		if exit == 7 || exit != 0 && free[name].bare == "" {
+			t.Errorf("mnem %s: exit code %d: %s", free[name].words, exit, out)
+		}
+		if after := r.facts(); after != before {
+			t.Errorf("mnem %s changed the memory:\n%s\n%s", free[name].words, before, after)
+		}
+		if wrote := differ(at, there(r.bytes())); wrote != nil {
+			t.Errorf("mnem %s wrote %q", free[name].words, wrote)
+		}
+	}
+}
+
+// own makes the secrets of a copy its user's alone again.
+func (r *ruled) own(dir string) {
+	r.Helper()
+	list, err := filepath.Glob(filepath.Join(r.root, dir, ".mnem", "tokens", "*"))
+	if err != nil || len(list) == 0 {
+		r.Fatal(list, err)
+	}
+	for _, name := range list {
+		if err := os.Chmod(name, 0o600); err != nil {
+			r.Fatal(err)
+		}
+	}
+}
+
+// TestCallsNeedTheirRights: what TestRightsComeFirst calls makes sense, since a person who is not bound changes
+// something by it.
+func TestCallsNeedTheirRights(t *testing.T) {
+	t.Parallel()
+	r := newRuled(t)
+	for _, name := range slices.Sorted(maps.Keys(governed)) {
+		if governed[name].bare != "" {
+			continue
+		}
+		for i, args := range r.calls(governed[name].words) {
+			dir := fmt.Sprint(strings.Map(func(c rune) rune {
+				if c == '_' || 'a' <= c && c <= 'z' {
+					return c
+				}
+				return -1
+			}, name), i)
+			if err := os.CopyFS(filepath.Join(r.root, dir), os.DirFS(filepath.Join(r.root, "a"))); err != nil {
+				t.Fatal(err)
+			}
+			r.own(dir)
+			r.ok(dir, fmt.Sprintf(`{"node":{"key":%q,"type":"Note"}}`, dir), "commit -m more --branch side -")
+			if name == "push" {
+				r.ok(dir, "", "branch fresh")
+			}
+			before := r.bytes()
+			exit, out := r.run(dir, "", newNode, args...)
+			if exit != 0 {
+				t.Errorf("mnem %q: exit code %d: %s", args, exit, out)
+			}
+			if differ(before, r.bytes()) == nil {
+				t.Errorf("mnem %q changed nothing: %s", args, out)
+			}
+			if err := os.RemoveAll(filepath.Join(r.root, dir)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestTargetsDecide pushes to memories whose policy allows nothing: neither side is changed.
+func TestTargetsDecide(t *testing.T) {
+	t.Parallel()
+	r := newRuled(t)
+	r.write("a/.mnem/policy.json", `{"version":1,"rules":[{"agents":["*"],"operations":["*"],"types":["*"]}]}`)
+	r.write("hub/.mnem/policy.json", `{"version":1,"rules":[]}`)
+	r.write("far/.mnem/policy.json", `{"version":1,"rules":[]}`)
+	stored := func() map[string]string { // but for the database files of a repository that is opened to be asked
+		all := r.bytes()
+		maps.DeleteFunc(all, func(name, _ string) bool {
+			return !strings.HasPrefix(filepath.ToSlash(name), "/hub/") && strings.Contains(filepath.ToSlash(name), "/.mnem/db/")
+		})
+		return all
+	}
+	for _, words := range []string{
+		"push origin side", "push overssh side", "sync origin", "sync overssh", "push origin main --tags",
+		"backup " + r.remotes["origin"], "backup " + r.remotes["overssh"], "push overssh main --delete",
+	} {
+		refs, before := r.facts(), stored()
+		exit, out := r.run("a", "bot", "", strings.Fields(words)...)
+		if exit != 7 || !strings.Contains(out, "not allowed") {
+			t.Errorf("mnem %s: exit code %d: %s", words, exit, out)
+		}
+		if after := r.facts(); refs != after {
+			t.Errorf("mnem %s changed what is known here:\n%s\n%s", words, refs, after)
+		}
+		if wrote := differ(before, stored()); wrote != nil {
+			t.Errorf("mnem %s wrote %q", words, wrote)
+		}
+	}
+}
+
+// TestPackedTags: a tag needs the right to tag however it comes, and what it brings the right to its types.
+func TestPackedTags(t *testing.T) {
+	for _, tag := range []string{"refs/tags/sealed", "refs/tags/noted"} {
+		r := newRuled(t)
+		r.ok("other", `{"node":{"key":"v","type":"Vault","summary":"sealed"}}`, "commit -m vault -")
+		r.ok("other", "", "tag sealed")
+		r.ok("other", "", "tag noted -m words")
+		exit, refs := r.run("other", "", "", "pack", "refs", "--json")
+		var st ops.PackRefsAnswer
+		if err := json.Unmarshal([]byte(refs), &st); exit != 0 || err != nil {
+			t.Fatal(refs, err)
+		}
+		i := slices.IndexFunc(st.Refs, func(ref ops.RefAt) bool { return string(ref.Ref) == tag })
+		r.ok("other", "", "pack send --ref "+tag+" -o ../tag.pack")
+		take := strings.Fields("pack take ../tag.pack --set " + tag + "=none.." + st.Refs[i].Target.String())
+		for _, rule := range []string{
+			`"operations":["pack_take"],"types":["*"]`, `"operations":["pack_take","tag","profile_set"],"types":["Note"]`,
+		} {
+			r.write("a/.mnem/policy.json", `{"version":1,"rules":[{"agents":["*"],`+rule+`}]}`)
+			before := r.facts()
+			if exit, out := r.run("a", "bot", "", take...); exit != 7 {
+				t.Errorf("%s with %s: exit code %d: %s", tag, rule, exit, out)
+			}
+			if r.facts() != before {
+				t.Errorf("%s with %s: a ref moved", tag, rule)
+			}
+		}
+		r.write("a/.mnem/policy.json",
+			`{"version":1,"rules":[{"agents":["*"],"operations":["pack_take","tag","profile_set"],"types":["Vault","Note"]}]}`)
+		if exit, out := r.run("a", "bot", "", take...); exit != 0 {
+			t.Errorf("%s with all it needs: exit code %d: %s", tag, exit, out)
+		}
+		r.write("a/.mnem/policy.json", `{"version":1,"rules":[{"agents":["*"],"operations":["tag"],"types":[]}]}`)
+		if exit, out := r.run("a", "bot", "", "tag", "here-"+filepath.Base(tag), "HEAD~1"); exit != 0 {
+			t.Errorf("a tag of what is here: exit code %d: %s", exit, out)
+		}
+	}
+}
+
+// TestListingNotesNothing: what an agent without the right to review lists is not what a person keeps by --rest.
+func TestListingNotesNothing(t *testing.T) {
+	r := newRuled(t)
+	r.ok("a", `{"node":{"key":"late","type":"Note","summary":"came late"}}`, "commit -m late -")
+	if exit, out := r.run("a", "bot", "", "review"); exit != 0 || !strings.Contains(out, "came late") {
+		t.Errorf("exit code %d: %s", exit, out)
+	}
+	r.ok("a", "", "review --rest")
+	if _, out := r.run("a", "", "", "review", "--no-note"); !strings.Contains(out, "came late") {
+		t.Errorf("a person who had not seen it kept it: %s", out)
+	}
+}

@@ -1,0 +1,195 @@
+package cli_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	mathrand "math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/repofiles"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write golden files instead of comparing with them")
+
+// scriptTime is when every script runs: 2026-01-02T03:04:05Z.
+const scriptTime = 1767323045
+
+// TestScripts runs testdata/script. Beside the usual commands a script has
+//
+//	mnem ARG… [<FILE]       the program, in this process, with FILE as standard input
+//	exit CODE mnem ARG…     the same, where it must end with that exit code
+//	capture NAME REGEXP     sets a variable to what the group in the expression matches in stdout
+//	damage DIR              changes one byte of a repository, which is then not checked
+//
+// Every repository that a script leaves behind is checked from end to end.
+func TestScripts(t *testing.T) {
+	if effort.Race {
+		t.Skip("TestScriptsHeld runs such commands beside one another")
+	}
+	runScripts(t, nil, "*")
+}
+
+// runScripts runs the scripts of some names.
+func runScripts(t *testing.T, by *holding, names ...string) {
+	var files []string
+	for _, name := range names {
+		found, err := filepath.Glob("testdata/script/" + name + ".txtar")
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no script %s: %v", name, err)
+		}
+		files = append(files, found...)
+	}
+	testscript.Run(t, testscript.Params{
+		Files: files, UpdateScripts: *rewrite, RequireUniqueNames: true,
+		Setup: func(env *testscript.Env) error { return setupScript(env, by) },
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"mnem": mnemInScript, "exit": exitInScript, "damage": damageInScript,
+			"capture": captureInScript,
+		},
+	})
+}
+
+// scriptState is what one script remembers.
+type scriptState struct {
+	damaged bool
+	rand    io.Reader
+	by      *holding // nil where each command opens the repository itself
+}
+
+type stateKey struct{}
+
+func setupScript(env *testscript.Env, by *holding) error {
+	env.Setenv("SOURCE_DATE_EPOCH", strconv.Itoa(scriptTime))
+	env.Setenv("HOME", filepath.Join(env.WorkDir, ".home"))
+	env.Setenv("XDG_DATA_HOME", filepath.Join(env.WorkDir, ".data"))
+	env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, ".xdg"))
+	s := &scriptState{rand: mathrand.NewChaCha8([32]byte{}), by: by}
+	env.Values[stateKey{}] = s
+	env.Defer(func() {
+		if err := checkRepos(env.WorkDir); err != nil && !s.damaged {
+			env.T().Fatal(err)
+		}
+	})
+	return nil
+}
+
+// checkRepos checks every repository under a directory.
+func checkRepos(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() || d.Name() != core.DirName {
+			return err
+		}
+		if unknown, err := repofiles.Unknown(path); err != nil || len(unknown) > 0 {
+			return fmt.Errorf("package layout does not name %q in %s: %w", unknown, path, err)
+		}
+		if _, err := os.Stat(filepath.Join(path, "db")); err != nil {
+			return fs.SkipDir
+		}
+		r, err := care.Open(filepath.Dir(path), core.Options{ReadOnly: true})
+		if err != nil {
+			return err
+		}
+		report, err := care.Fsck(context.Background(), r, care.FsckOptions{Full: true})
+		for _, e := range report.Errors {
+			err = fmt.Errorf("fsck %s: %s %s: %s", path, e.Kind, e.CID, e.Message)
+		}
+		if closeErr := r.Close(); err == nil {
+			err = closeErr
+		}
+		if err == nil {
+			err = fs.SkipDir
+		}
+		return err
+	})
+}
+
+func mnemInScript(ts *testscript.TestScript, neg bool, args []string) {
+	code := runInScript(ts, args)
+	if (code != 0) != neg {
+		ts.Fatalf("exit code %d", code)
+	}
+}
+
+func exitInScript(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 || args[1] != "mnem" {
+		ts.Fatalf("usage: exit CODE mnem ARG…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	if code := runInScript(ts, args[2:]); code != want {
+		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}
+
+func runInScript(ts *testscript.TestScript, args []string) int {
+	var in io.Reader = strings.NewReader("")
+	if n := len(args); n > 0 && strings.HasPrefix(args[n-1], "<") {
+		in = strings.NewReader(ts.ReadFile(args[n-1][1:]))
+		args = args[:n-1]
+	}
+	dir := ts.MkAbs(".")
+	app := &cli.App{
+		Stdin: in, Stdout: ts.Stdout(), Stderr: ts.Stderr(), Getenv: ts.Getenv,
+		Now:  func() time.Time { return time.Unix(scriptTime, 0) },
+		Rand: ts.Value(stateKey{}).(*scriptState).rand,
+		Dir:  dir, User: "Sys Tem", Home: ts.Getenv("HOME"), Executable: "/opt/bin/mnem",
+		PID: os.Getpid(),
+	}
+	if by := ts.Value(stateKey{}).(*scriptState).by; by != nil {
+		release := by.hold(ts, app)
+		defer release()
+	}
+	return app.Run(context.Background(), args)
+}
+
+// damageInScript flips a bit in the middle of what a repository stores.
+func damageInScript(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: damage DIR")
+	}
+	ts.Value(stateKey{}).(*scriptState).damaged = true
+	tables, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "db", "*.sst"))
+	ts.Check(err)
+	var largest []byte
+	var path string
+	for _, name := range tables {
+		data, err := os.ReadFile(name)
+		ts.Check(err)
+		if len(data) > len(largest) {
+			largest, path = data, name
+		}
+	}
+	if path == "" {
+		ts.Fatalf("no table in %s", args[0])
+	}
+	largest[len(largest)/4] ^= 1
+	ts.Check(os.WriteFile(path, largest, 0o600))
+}
+
+func captureInScript(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: capture NAME REGEXP")
+	}
+	re, err := regexp.Compile(args[1])
+	ts.Check(err)
+	found := re.FindStringSubmatch(ts.ReadFile("stdout"))
+	if len(found) != 2 {
+		ts.Fatalf("no match for %s", re)
+	}
+	ts.Setenv(args[0], found[1])
+}

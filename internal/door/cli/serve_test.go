@@ -1,0 +1,474 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	demo "github.com/mnem-project/mnem/testdata/demo"
+)
+
+// serving is a world whose repository is served.
+type serving struct {
+	*world
+	url string
+}
+
+// startServing runs 'mnem serve' with arguments until the test ends.
+func startServing(t *testing.T, w *world, args ...string) *serving {
+	t.Helper()
+	app := *w.App
+	out, in := io.Pipe()
+	app.Stdout, app.Stderr = in, io.Discard
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan int, 1)
+	go func() {
+		ended <- app.Run(ctx, append([]string{"serve", "--addr", "127.0.0.1:0", "--json"}, args...))
+		_ = in.Close() // a pipe in memory
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if code := <-ended; code != 0 {
+			t.Errorf("serve ended with %d", code)
+		}
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("serve: %v", err)
+	}
+	checkAnswer(t, "mnem serve", line)
+	var said serveJSON
+	if err := json.Unmarshal([]byte(line), &said); err != nil {
+		t.Fatal(err)
+	}
+	return &serving{w, said.URL}
+}
+
+// demoWorld is a repository with the demo's memory and a second commit.
+func demoWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.init()
+	w.write("memory.jsonl", demo.Memory)
+	w.write("change.jsonl", demo.Change)
+	w.run(0, "commit", "-m", "one", "memory.jsonl")
+	w.run(0, "commit", "-m", "two", "change.jsonl")
+	return w
+}
+
+// ask sends a request; a body is JSON.
+func (s *serving) ask(method, path, body string, header ...string) (status int, text string) {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range header {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Set(name, value)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return res.StatusCode, string(data)
+}
+
+// TestServeAnswersAsTheCommandLine compares bytes while others use the repository through the
+// server too.
+func TestServeAnswersAsTheCommandLine(t *testing.T) {
+	s := startServing(t, demoWorld(t))
+	for _, tt := range []struct {
+		path string
+		line []string
+	}{
+		{"/v1/retrieve?query=who+leads+the+payments+work&limit=5", []string{
+			"retrieve", "who leads the payments work", "--limit", "5"}},
+		{"/v1/recall?query=why+was+it+delayed", []string{"recall", "why was it delayed"}},
+		{"/v1/diff?a=HEAD~1&b=HEAD", []string{"diff", "HEAD~1", "HEAD"}},
+		{"/v1/log", []string{"log"}}, {"/v1/ls?limit=2", []string{"ls", "--limit", "2"}},
+	} {
+		status, got := s.ask("GET", tt.path, "")
+		want, _ := s.run(0, append(tt.line, "--json")...)
+		if diff := cmp.Diff(want, got); status != 200 || diff != "" {
+			t.Errorf("%s: status %d (-command line +HTTP):\n%s", tt.path, status, diff)
+		}
+		_, got = s.ask("GET", tt.path, "", "Accept: text/plain")
+		want, _ = s.run(0, tt.line...)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s as text (-command line +HTTP):\n%s", tt.path, diff)
+		}
+	}
+	status, text := s.ask("POST", "/v1/commit", `{"message":"over HTTP","lines":[
+		{"node":{"key":"zed","type":"Person","summary":"Zed"}}]}`, "Mnem-Author: Ada", "Mnem-Agent: robot")
+	if status != 200 {
+		t.Fatalf("commit: %d %s", status, text)
+	}
+	out, _ := s.run(0, "log", "--limit=1", "--json")
+	if !strings.Contains(out, `"author":"Ada","agent":"robot"`) {
+		t.Errorf("log: %s", out)
+	}
+	s.write("more.jsonl", `{"node":{"key":"yan","type":"Person"}}`+"\n")
+	s.run(0, "commit", "-m", "by the shell", "more.jsonl")
+	if status, _ := s.ask("GET", "/v1/get?node=yan", ""); status != 200 {
+		t.Errorf("what the shell committed: %d", status)
+	}
+	if status, text := s.ask("POST", "/v1/purge", `{"node":"yan","yes":true}`); status != 403 {
+		t.Errorf("purge without a token: %d %s", status, text)
+	}
+	if status, _ := s.ask("GET", "/readyz", ""); status != 200 {
+		t.Errorf("readyz: %d", status)
+	}
+}
+
+// requests are a request for each operation that some answer is wanted of, in this order: what
+// comes later needs what came before.
+var requests = []struct{ name, body string }{
+	{"version", `{}`}, {"status", `{}`}, {"stats", `{}`}, {"schema", `{"limit":3}`}, {"get", `{"node":"katya"}`},
+	{"get", `{"node":"katya","importance":true}`}, {"show", `{}`}, {"show", `{"name":"katya"}`},
+	{"cues", `{"missing":true,"limit":3}`}, {"ls", `{"limit":3}`}, {"ls", `{"edges":true,"limit":3}`}, {"neighbors", `{"node":"katya"}`},
+	{"path", `{"from":"katya","to":"alice"}`}, {"communities", `{"limit":2}`},
+	{"communities", `{"node":"katya"}`}, {"distill", `{}`}, {"map", `{"depth":1}`}, {"map", `{"since":"HEAD~1"}`},
+	{"digest", `{}`}, {"digest", `{"digest":"katya"}`}, {"resolve", `{"hash":"0123456789abcdef"}`}, {"sources", `{}`},
+	{"digest_write", `{"digest":"root","source":"` + noSource + `","text":"of something else"}`}, {"explore", `{"topic":"payments"}`},
+	{"related", `{"node":"katya"}`}, {"suggest", `{"text":"the payments are late"}`},
+	{"retrieve", `{"query":"who owns sign-in?","explain":true}`}, {"recall", `{"query":"who?"}`},
+	{"retrieve_batch", `{"lines":[{"text":"a","qid":"1"},{"text":"b"}]}`},
+	{"recall_batch", `{"lines":[{"text":"why was it late"}]}`}, {"check", `{"query":"who owns sign-in?"}`},
+	{"log", `{"stat":true}`}, {"log", `{"node":"katya","limit":2}`}, {"diff", `{"a":"HEAD~1","b":"HEAD"}`},
+	{"diff", `{"a":"HEAD~1","stat":true}`}, {"blame", `{"node":"katya"}`},
+	{"remember", `{"text":"Server alpha runs PostgreSQL 16","tag":["infra"],"explain":true}`},
+	{"remember_batch", `{"lines":[{"text":"one thing"},{"text":"another matter"}]}`},
+	{"add", `{"lines":[{"node":{"key":"n1","type":"P"}},{"node":{"key":"n2","type":"P"}}]}`},
+	{"set", `{"node":"n3","type":"P","fields":["summary=x"]}`}, {"rm", `{"nodes":["n3"]}`},
+	{"link", `{"src":"n1","type":"knows","dst":"n2"}`},
+	{"unlink", `{"src":"n1","type":"knows","dst":"n2"}`}, {"status", `{}`},
+	{"commit", `{"message":"staged"}`}, {"add", `{"lines":[{"node":{"key":"n4","type":"P"}}]}`},
+	{"reset", `{}`}, {"branch", `{"name":"draft"}`}, {"branch", `{}`},
+	{"commit", `{"message":"d","branch":"draft","lines":[{"node":{"key":"n5","type":"P"}}]}`},
+	{"commit", `{"message":"m","lines":[{"node":{"key":"n6","type":"P"}}],"dry_run":true}`},
+	{"merge", `{"rev":"draft"}`}, {"merge", `{"list":true}`}, {"revert", `{"rev":"HEAD"}`},
+	{"commit", `{"message":"m","lines":[{"node":{"key":"n6","type":"P"}}]}`},
+	{"cherry_pick", `{"rev":"HEAD~1","dry_run":true}`}, {"restore", `{"rev":"HEAD~2","nodes":["n1"]}`},
+	{"forget", `{"nodes":["n1"],"reason":"wrong"}`}, {"restore", `{"nodes":["n1"]}`},
+	{"supersede", `{"old":["n1"],"new":"n2"}`}, {"stale", `{"nodes":["n2"]}`},
+	{"contradict", `{"a":"katya","b":"alice"}`}, {"retire", `{"nodes":["n6"]}`}, {"expire", `{}`},
+	{"pin", `{"nodes":["n2"]}`}, {"unpin", `{"nodes":["n2"]}`},
+	{"review", `{"limit":3}`}, {"review", `{"keep":["n2"]}`},
+	{"consolidate", `{"limit":3}`}, {"half_life", `{}`}, {"profile_list", `{}`}, {"profile_show", `{"name":"chat"}`},
+	{"profile_set", `{"name":"mine","budget":500,"fusion":"rrf"}`},
+	{"profile_default", `{"name":"mine"}`}, {"profile_unset", `{"name":"mine","params":["fusion"]}`},
+	{"profile_rm", `{"name":"mine"}`}, {"profile_restore", `{"rev":"HEAD~1","names":["mine"]}`},
+	{"switch", `{"name":"draft"}`}, {"switch", `{"name":"main"}`}, {"tag", `{"name":"v1"}`},
+	{"tag", `{}`}, {"tag", `{"name":"v1","delete":true}`}, {"undo", `{}`}, {"redo", `{}`},
+	{"op_log", `{"limit":3}`}, {"op_show", `{}`}, {"watch", `{"since":"0","limit":2,"diff":true}`}, {"op_diff", `{"a":"@~1"}`},
+	{"session_start", `{"name":"s"}`}, {"retrieve", `{"query":"who?","session":"s"}`},
+	{"session_list", `{}`}, {"session_log", `{"name":"s"}`}, {"replay", `{"record":"s"}`},
+	{"session_advance", `{"name":"s"}`}, {"session_end", `{"name":"s"}`}, {"session_rm", `{"name":"s"}`},
+	{"index_status", `{}`}, {"index_rebuild", `{}`}, {"fsck", `{}`}, {"verify", `{}`},
+	{"cat_file", `{"cid":"HEAD"}`}, {"gc", `{"dry_run":true}`},
+	{"op_restore", `{"op":"@~1"}`}, {"purge", `{"node":"n2","yes":true,"reason":"test"}`},
+	{"embed", `{}`}, {"import", ``}, {"export", `{}`}, {"pack_refs", `{"tracking":true}`},
+	{"pack_send", `{"ref":["refs/heads/main"]}`}, {"pack_take", ``}, {"pack_redactions", `{}`},
+	{"remote_redactions", `{}`}, {"remote_redactions", `{"name":"nobody","accept":true}`},
+	{"pack_redact", `{"dry_run":true,"redaction":["bafyreih4h5fr4tuwmsbbgqy5gf2cxlo7bnbuoqqbtmtlmmqlmpivlxdr4e=pWF2AWRraW5kaXJlZGFjdGlvbmR0aW1lGwAGCiQYHkAAZHdoYXRkbm9kZWVhY3RvcmNBZGE="]}`},
+}
+
+// otherwise are the operations whose answer in TestOpenAPI is no JSON answer, and why.
+var otherwise = map[string]int{
+	"embed":        422, // no model is configured
+	"digest_write": 409, // of what the digest is not made from
+	"export":       200, // a CAR file
+	"import":       415, // wants a CAR file
+	// Likewise.
+	"pack_send": 200, "pack_take": 415,
+}
+
+// TestOpenAPI holds the document to the table, and real answers to the document.
+func TestOpenAPI(t *testing.T) {
+	t.Parallel()
+	w := demoWorld(t)
+	w.env["MNEM_KEYS"] = "keys"
+	w.run(0, "token", "new", "root", "--scope", "admin")
+	token := "Authorization: Bearer " + strings.TrimSpace(w.out.String())
+	s := startServing(t, w)
+	_, text := s.ask("GET", "/openapi.json", "")
+	var doc struct {
+		OpenAPI    string
+		Paths      map[string]map[string]any
+		Components struct{ Schemas map[string]json.RawMessage }
+	}
+	if err := json.Unmarshal([]byte(text), &doc); err != nil || doc.OpenAPI != "3.1.0" {
+		t.Fatalf("%v, OpenAPI %q", err, doc.OpenAPI)
+	}
+	for ref := range strings.SplitSeq(text, `"$ref":"#/components/schemas/`) {
+		if name, _, ok := strings.Cut(ref, `"`); ok && !strings.HasPrefix(ref, "{") &&
+			doc.Components.Schemas[name] == nil {
+			t.Errorf("no schema %q", name)
+		}
+	}
+	asked := map[string]bool{}
+	for _, q := range requests {
+		asked[q.name] = true
+		status, answer := s.ask("POST", "/v1/"+q.name, q.body, token)
+		if want, other := otherwise[q.name]; other {
+			if status != want {
+				t.Errorf("%s: status %d: %s", q.name, status, answer)
+			}
+			continue
+		}
+		if status != 200 {
+			t.Errorf("%s %s: status %d: %s", q.name, q.body, status, answer)
+			continue
+		}
+		checkDocument(t, doc.Components.Schemas[q.name+"_answer"], q.name, answer)
+		checkDocument(t, doc.Components.Schemas[q.name+"_arguments"], q.name, q.body)
+	}
+	for _, o := range Operations() {
+		path := doc.Paths["/v1/"+o.Name]
+		if path["post"] == nil {
+			t.Errorf("%s: not in the document", o.Name)
+		}
+		query := ""
+		if o.Name == "watch" {
+			query = "?since=0&limit=1" // else it has no end
+		}
+		status, _ := s.ask("GET", "/v1/"+o.Name+query, "", token)
+		if (status == http.StatusMethodNotAllowed) != (path["get"] == nil) {
+			t.Errorf("%s: GET answers %d, in the document %t", o.Name, status, path["get"] != nil)
+		}
+		if !asked[o.Name] {
+			t.Errorf("%s: no answer of it is held to the document", o.Name)
+		}
+	}
+	status, answer := s.ask("GET", "/v1/get?node=nobody", "")
+	if status != 404 {
+		t.Errorf("status %d", status)
+	}
+	checkDocument(t, doc.Components.Schemas["Problem"], "problem", answer)
+}
+
+// checkDocument holds lines of JSON to a schema.
+func checkDocument(t *testing.T, text json.RawMessage, name, lines string) {
+	t.Helper()
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatalf("%s: %v: %s", name, err, text)
+	}
+	r, err := schema.Resolve(nil)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	for line := range strings.Lines(lines) {
+		var v any
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			t.Errorf("%s: %v: %s", name, err, line)
+		}
+		if err := r.Validate(v); err != nil {
+			t.Errorf("%s is not as documented: %v: %s", name, err, line)
+		}
+	}
+}
+
+func TestServeTokens(t *testing.T) {
+	w := demoWorld(t)
+	out, stderr := w.run(0, "token", "new", "notebook", "--expires", "1h", "--agent", "robot")
+	secret := strings.TrimSpace(out)
+	if !regexp.MustCompile(`^mnem_[a-z2-7]{8}_[a-z2-7]{52}$`).MatchString(secret) || stderr == "" {
+		t.Fatalf("token %q, %q", out, stderr)
+	}
+	files, err := filepath.Glob(filepath.Join(w.Dir, ".mnem", "tokens", "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	data, err := os.ReadFile(files[0])
+	if err != nil || strings.Contains(string(data), secret[14:]) {
+		t.Errorf("%v: the secret is in %s", err, data)
+	}
+	if info, err := os.Stat(files[0]); err != nil || runtime.GOOS != "windows" &&
+		info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	s := startServing(t, w, "--need-token")
+	auth := "Authorization: Bearer " + secret
+	for _, tt := range []struct {
+		method, path, auth string
+		status             int
+	}{
+		{"GET", "/v1/status", "X: y", 401}, {"GET", "/v1/status", auth, 200},
+		{"POST", "/v1/undo", auth, 403}, {"GET", "/healthz", "X: y", 200},
+		{"GET", "/v1/status", auth + "x", 401},
+	} {
+		if status, text := s.ask(tt.method, tt.path, "", tt.auth); status != tt.status {
+			t.Errorf("%s %s: %d, want %d: %s", tt.method, tt.path, status, tt.status, text)
+		}
+	}
+	if runtime.GOOS != "windows" {
+		if err := os.Chmod(files[0], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if status, _ := s.ask("GET", "/v1/status", "", auth); status != 500 {
+			t.Errorf("a token file that others may read: %d", status)
+		}
+		w.run(operation.Refused.Exit, "token", "list")
+		if err := os.Chmod(files[0], 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, _ = w.run(0, "token", "list"); !strings.Contains(out, "notebook") ||
+		strings.Contains(out, secret) {
+		t.Errorf("list: %s", out)
+	}
+	w.run(1, "token", "new", "notebook")
+	w.run(0, "token", "revoke", "notebook")
+	if status, _ := s.ask("GET", "/v1/status", "", auth); status != 401 {
+		t.Errorf("a revoked token: %d", status)
+	}
+	w.run(3, "token", "revoke", "notebook")
+}
+
+func TestServeRefuses(t *testing.T) {
+	w := newWorld(t)
+	w.run(3, "serve", "--addr", "127.0.0.1:0")
+	w.run(3, "token", "list")
+	w.init()
+	for _, tt := range []struct {
+		exit int
+		args []string
+		want string
+	}{
+		{operation.Refused.Exit, []string{"--addr", "0.0.0.0:0"}, "mnem token new"},
+		{operation.Refused.Exit, []string{"--addr", ":0"}, "without a token"},
+		{1, []string{"--addr", "nowhere"}, "nowhere"},
+		{2, []string{"--rate", "0"}, "--rate"}, {2, []string{"--max-body", "much"}, "--max-body"},
+		{2, []string{"--timeout", "1ms"}, "--timeout"}, {2, []string{"--log", "loud"}, "--log"},
+		{2, []string{"now"}, "no arguments"},
+	} {
+		_, stderr := w.run(tt.exit, append([]string{"serve"}, tt.args...)...)
+		if !strings.Contains(stderr, tt.want) {
+			t.Errorf("%q: %s", tt.args, stderr)
+		}
+	}
+	for _, args := range [][]string{
+		{"new", "x", "--scope", "all"}, {"new", "x", "--expires", "soon"}, {"new", "x", "--expires", "-1h"},
+		{"new", "x", "--author", strings.Repeat("x", 256)},
+	} {
+		w.run(2, append([]string{"token"}, args...)...)
+	}
+	w.run(1, "token", "new", "../x")
+	// A token that is over opens nothing.
+	w.run(0, "token", "new", "old", "--expires", "2020-01-01")
+	w.run(operation.Refused.Exit, "serve", "--addr", "0.0.0.0:0")
+}
+
+// TestServeStops ends while a request is under way, which is answered.
+func TestServeStops(t *testing.T) {
+	w := demoWorld(t)
+	app := *w.App
+	out, in := io.Pipe()
+	app.Stdout, app.Stderr = in, io.Discard
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan int, 1)
+	go func() {
+		ended <- app.Run(ctx, []string{"serve", "--addr", "127.0.0.1:0", "--json", "--log", "json"})
+	}()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said serveJSON
+	if err := json.Unmarshal([]byte(line), &said); err != nil {
+		t.Fatal(err)
+	}
+	answers := make(chan error, 20)
+	for i := range cap(answers) {
+		go func() {
+			body := fmt.Sprintf(`{"message":"m","lines":[{"node":{"key":"k%d","type":"P"}}]}`, i)
+			res, err := http.Post(said.URL+"/v1/commit", "application/json", strings.NewReader(body))
+			if err == nil {
+				_ = res.Body.Close() // its status says all
+				if res.StatusCode != 200 && res.StatusCode != 503 {
+					err = fmt.Errorf("status %d", res.StatusCode)
+				}
+			} else {
+				err = nil // it came too late
+			}
+			answers <- err
+		}()
+	}
+	first := <-answers
+	cancel()
+	if first != nil {
+		t.Error(first)
+	}
+	for range cap(answers) - 1 {
+		if err := <-answers; err != nil {
+			t.Error(err)
+		}
+	}
+	select {
+	case code := <-ended:
+		if code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("it does not end")
+	}
+	w.run(0, "fsck")
+}
+
+// TestServeKeepsEveryWrite lets many clients write at once: what was acknowledged is there.
+func TestServeKeepsEveryWrite(t *testing.T) {
+	t.Parallel()
+	const clients = 8
+	writes := effort.Pick(10, 25, 25)
+	w := demoWorld(t)
+	s := startServing(t, w, "--rate", "100000")
+	var wg sync.WaitGroup
+	for c := range clients {
+		wg.Go(func() {
+			for i := range writes {
+				body := fmt.Sprintf(`{"message":"m","lines":[{"node":{"key":"c%d-%d","type":"W"}}]}`, c, i)
+				res, err := http.Post(s.url+"/v1/commit", "application/json", strings.NewReader(body))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_ = res.Body.Close() // its status says all
+				if res.StatusCode != 200 {
+					t.Errorf("status %d", res.StatusCode)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	out, _ := s.run(0, "ls", "--type", "W", "--limit", "0", "--json")
+	var got struct{ Nodes []any }
+	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Nodes) != clients*writes {
+		t.Errorf("%d of %d writes are there, %v", len(got.Nodes), clients*writes, err)
+	}
+}

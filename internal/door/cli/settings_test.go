@@ -1,0 +1,189 @@
+package cli_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/testkit/program"
+)
+
+// atOnce runs command lines beside each other and returns their exit codes.
+func atOnce(t *testing.T, app *cli.App, lines ...[]string) []int {
+	t.Helper()
+	codes := make([]int, len(lines))
+	var wg sync.WaitGroup
+	start := make(chan struct{})
+	for i, line := range lines {
+		wg.Go(func() {
+			one := *app
+			one.Stdout, one.Stderr = io.Discard, io.Discard
+			one.Rand = rand.NewChaCha8([32]byte{byte(i)})
+			<-start
+			codes[i] = one.Run(t.Context(), line)
+		})
+	}
+	close(start)
+	wg.Wait()
+	return codes
+}
+
+// settings are a value for each of some keys, security ones among them.
+var settings = map[string]string{
+	"author": "Ada", "wait": "9s", "sign": "false", "key": "work", "require-signed": "import",
+	"gc.auto": "false", "gc.keepOps": "77", "gc.grace": "400h", "access.count": "true",
+}
+
+// TestSettingsAtOnce writes each kind of file from many command lines at once: whatever was
+// acknowledged is there.
+func TestSettingsAtOnce(t *testing.T) {
+	dir := newRepo(t)
+	app := program.In(dir, io.Discard, io.Discard)
+	app.Config = filepath.Join(dir, "user")
+	for _, level := range [][]string{nil, {"--user"}} {
+		var lines [][]string
+		for key, value := range settings {
+			lines = append(lines, append([]string{"config", "set", key, value}, level...))
+		}
+		for i, code := range atOnce(t, app, lines...) {
+			if code != 0 {
+				t.Errorf("mnem %q: exit code %d", lines[i], code)
+			}
+		}
+		for key, want := range settings {
+			if got := program.Ran(t, app, append([]string{"config", "get", key}, level...)...); got != want+"\n" {
+				t.Errorf("%s %v is %q, want %q", key, level, got, want)
+			}
+		}
+		var unset [][]string
+		for key := range settings {
+			if key != "author" {
+				unset = append(unset, append([]string{"config", "unset", key}, level...))
+			}
+		}
+		atOnce(t, app, unset...)
+		for key := range settings {
+			one := *app
+			got := atOnce(t, &one, append([]string{"config", "get", key, "--user"}, level...))
+			if level != nil && (got[0] == 0) != (key == "author") {
+				t.Errorf("after unset, get %s ends with %d", key, got[0])
+			}
+		}
+	}
+
+	same := []string{"token", "new", "same"}
+	made := 0
+	for _, code := range atOnce(t, app, same, same, same, same, same, same) {
+		if code == 0 {
+			made++
+		}
+	}
+	if list := program.Ran(t, app, "token", "list"); made != 1 || strings.Count(list, "\n") != 1 {
+		t.Errorf("%d tokens of one name were made: %s", made, list)
+	}
+
+	var keys [][]string
+	for i := range 8 {
+		keys = append(keys, []string{"key", "new", fmt.Sprintf("k%d", i)})
+	}
+	for i, code := range atOnce(t, app, keys...) {
+		if code != 0 {
+			t.Errorf("mnem %q: exit code %d", keys[i], code)
+		}
+	}
+	if list := program.Ran(t, app, "key", "list"); strings.Count(list, " trusted") != len(keys) {
+		t.Errorf("not all keys are trusted:\n%s", list)
+	}
+
+	policy := []string{"policy", "init"}
+	made = 0
+	for _, code := range atOnce(t, app, policy, policy, policy, policy) {
+		if code == 0 {
+			made++
+		}
+	}
+	if made != 1 {
+		t.Errorf("%d policies were made", made)
+	}
+}
+
+// TestAccessesAtOnce counts answers that processes give at once, each with the repository open for
+// reading.
+func TestAccessesAtOnce(t *testing.T) {
+	dir := newRepo(t)
+	app := program.In(dir, io.Discard, io.Discard)
+	app.Stdin = strings.NewReader(nodeLine("alpha"))
+	program.Ran(t, app, "commit", "-m", "x", "-")
+	program.Ran(t, app, "config", "set", "access.count", "true")
+	var lines [][]string
+	for range 12 {
+		lines = append(lines, []string{"retrieve", "alpha"})
+	}
+	for _, code := range atOnce(t, app, lines...) {
+		if code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+	}
+	data, err := os.ReadFile(filepath.Join(dir, ".mnem", "access.json"))
+	if err != nil || !strings.Contains(string(data), fmt.Sprintf(":%d}", len(lines))) {
+		t.Errorf("%d answers were counted as %s, %v", len(lines), data, err)
+	}
+}
+
+// TestSettingsOfProcesses sets each key from a process of its own.
+func TestSettingsOfProcesses(t *testing.T) {
+	dir := newRepo(t)
+	var wg sync.WaitGroup
+	for key, value := range settings {
+		wg.Go(func() {
+			cmd := program.Child(t, dir, program.AsProgram, "config", "set", key, value)
+			var messages bytes.Buffer
+			cmd.Stderr = &messages
+			if err := cmd.Run(); err != nil {
+				t.Errorf("config set %s: %v: %s", key, err, &messages)
+			}
+		})
+	}
+	wg.Wait()
+	app := program.In(dir, io.Discard, io.Discard)
+	for key, want := range settings {
+		if got := program.Ran(t, app, "config", "get", key); got != want+"\n" {
+			t.Errorf("%s is %q, want %q", key, got, want)
+		}
+	}
+}
+
+// TestSettingsKeepLinks writes through a link, and makes files that others cannot read.
+func TestSettingsKeepLinks(t *testing.T) {
+	dir := newRepo(t)
+	real, path := filepath.Join(dir, "dotfile"), filepath.Join(dir, ".mnem", "config.json")
+	if err := os.Rename(path, real); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(real, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(real, path); err != nil {
+		t.Skip("no symbolic links here")
+	}
+	app := program.In(dir, io.Discard, io.Discard)
+	program.Ran(t, app, "config", "set", "wait", "9s")
+	if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is gone: %v", err)
+	}
+	info, err := os.Stat(real)
+	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if got := program.Ran(t, app, "config", "get", "author") + program.Ran(t, app, "config", "get", "wait"); got != "Tess\n9s\n" {
+		t.Errorf("it says %q", got)
+	}
+}

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/internal/verb/peers"
+)
+
+// TestOtherVersionTakesOver has an owner be followed by one of another version, which refuses at
+// once: who keeps a place asks again now and then, and who watches is told.
+func TestOtherVersionTakesOver(t *testing.T) {
+	var asked atomic.Int64 // each time that the repository is tried the clock is read
+	app := &App{
+		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Dir: t.TempDir(),
+		User: "Tess", PID: os.Getpid(), Rand: rand.NewChaCha8([32]byte{}),
+		Getenv: func(string) string { return "" },
+		Now:    func() time.Time { asked.Add(1); return time.Now() },
+	}
+	if code := app.Run(t.Context(), []string{"init"}); code != 0 {
+		t.Fatalf("init: exit code %d", code)
+	}
+	r, err := care.Open(app.Dir, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	first, err := owner.NewHost(filepath.Join(app.Dir, core.DirName), os.TempDir(), peers.BuildOf("v1"),
+		func(ctx context.Context, _ *owner.Verb) owner.Result { <-ctx.Done(); return owner.Result{Failed: true} })
+	if err == nil {
+		err = r.SetOwner(core.Owner{PID: os.Getpid(), Protocol: owner.Protocol, Socket: first.Socket()})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	holder := peers.NewHolder(app.Dir, core.Options{Wait: time.Second}, peers.Options{Now: app.Now}, nil)
+	found, kept, watched := make(chan bool, 10), make(chan error, 1), make(chan int, 1)
+	go func() { kept <- holder.Keep(ctx, func(_ string, own bool) { found <- own }) }()
+	if <-found {
+		t.Fatal("it has what another process has")
+	}
+	go func() { watched <- app.Run(ctx, []string{"watch"}) }()
+	time.Sleep(100 * time.Millisecond) // until it is at the owner; sooner it is told the same
+	if err := first.Close(0); err != nil {
+		t.Fatal(err)
+	}
+	defer alien(t, r)()
+	select {
+	case code := <-watched:
+		if code != 6 {
+			t.Errorf("watch: exit code %d", code)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the watch is not told that it cannot go on")
+	}
+	before := asked.Load()
+	time.Sleep(500 * time.Millisecond)
+	if n := asked.Load() - before; n < 1 || n > 20 {
+		t.Errorf("asked %d times in half a second", n)
+	}
+	cancel()
+	if err := <-kept; err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// alien listens for other processes and greets them in a protocol of its own.
+func alien(t *testing.T, r *core.Repo) (stop func()) {
+	t.Helper()
+	room, err := os.MkdirTemp("", "m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(room, "s")
+	l, err := net.Listen("unix", socket)
+	if err == nil {
+		err = r.SetOwner(core.Owner{PID: os.Getpid(), Protocol: 9, Socket: socket})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Write([]byte("H\x00\x00\x00\x10\x00\x09\x00\x09\x00\x00\x00\x00\x00\x00\x00\x00v9.9"))
+			_ = conn.Close()
+		}
+	}()
+	return func() {
+		_ = l.Close()
+		_ = os.RemoveAll(room)
+	}
+}
+
+// TestUnknownWrites has an owner end in the middle of a write for a caller: whoever asked must know
+// that the write may have been made.
+func TestUnknownWrites(t *testing.T) {
+	for _, tt := range []struct {
+		writes     bool
+		name, args string
+	}{
+		{true, "remember", `{"text":"Ada leads infra"}`}, {false, "remember", `{"text":"Ada leads infra"}`},
+		{true, "branch", `{"name":"draft"}`}, {false, "branch", `{"name":"draft"}`},
+	} {
+		writes := tt.writes
+		w, run := remoteWorld(t)
+		r, err := care.Open(w.Dir, core.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := make(chan struct{})
+		begin := func(ctx context.Context, out io.Writer, willWrite func() error) {
+			if writes {
+				_ = willWrite()
+			} else {
+				_, _ = io.WriteString(out, "{}\n")
+			}
+			close(began)
+			<-ctx.Done()
+		}
+		host, err := owner.NewHost(filepath.Join(w.Dir, core.DirName), os.TempDir(), peers.BuildOf("v1"),
+			func(ctx context.Context, v *owner.Verb) owner.Result {
+				begin(ctx, v.Answers, v.Writes)
+				return owner.Result{Failed: true}
+			})
+		if err == nil {
+			err = r.SetOwner(core.Owner{PID: os.Getpid(), Protocol: owner.Protocol, Socket: host.Socket()})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { <-began; ended <- host.Close(0) }()
+		_, failed := ask(t, run, operation.Busy, call(t, tt.name, tt.args))
+		if failed == nil || failed.Unknown != writes {
+			t.Errorf("%s, writes %t: %+v", tt.name, writes, failed)
+		}
+		if err := errors.Join(<-ended, r.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}

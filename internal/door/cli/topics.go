@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/exchange/remote/place"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+)
+
+// topic is a page of help that belongs to no command.
+type topic struct{ Name, Short, Long string }
+
+func topics() []topic {
+	return []topic{
+		{"changes", "The form of change lines", changesTopic[1:]},
+		{"revisions", "How commits and nodes are named", revisionsTopic},
+		{"sharing", "How many processes use one repository", sharingTopic},
+		{"exit-codes", "What exit codes and error codes mean", exitCodesTopic()},
+		{"environment", "The variables that commands read", environmentTopic()},
+	}
+}
+
+func topicCommand(t topic) *cobra.Command {
+	return &cobra.Command{Use: t.Name, Short: t.Short, Long: t.Long}
+}
+
+const changesTopic = `
+Changes enter as JSON Lines: one change a line, all applied or none. Errors name file and line.
+
+  {"node":{"key":"alice","type":"Person","summary":"Alice leads infra","props":{"team":"infra"}}}
+  {"edge":{"type":"owns","src":"alice","dst":"svc/billing","weight":0.5,"props":{"since":2024}}}
+  {"embedding":{"node":"alice","model":"m","vector":[0.1,-0.2]}}
+  {"embedding":{"node":"alice","model":"s","sparse":{"infra":0.7}}}
+  {"mark":{"node":"alice","state":"stale","reason":"left in May"}}
+  {"remove":{"node":"bob"}}
+  {"remove":{"edge":{"type":"owns","src":"alice","dst":"svc/billing"}}}
+
+References (src, dst, node) are exact keys or full ids, and are resolved when all lines are read.
+A node without key and id is a fact: the same fact twice is one node, counted as a duplicate. A
+line for a node that exists replaces the fields it gives and keeps the rest; props are merged one
+by one; "unset":["summary","props.team"] removes fields, "replace":true all that are not given.
+
+  node       key, id, type (needed for a new one), summary, context, content (a string, or an
+             object of text and media), cues (a list of phrases to be found by), props, created,
+             validFrom, validTo, sources, unset, replace
+  edge       src, dst, type, key, id, weight (above 0 to 1), props, created, validFrom, validTo,
+             sources, unset, replace
+  embedding  node, model, and vector (numbers) or sparse (weights by term)
+  mark       node or edge, state (stale, superseded, retired, forgotten, expired, contradicted), by,
+             reason, actor, time
+  remove     node, edge (its ends and type with "key" or "all":true, or its id), mark or embedding
+
+Lines are at most 4 MiB of UTF-8; unknown and repeated names are refused. Integers stay integers,
+numbers with a point or exponent are 64-bit floats. Times are RFC 3339 or YYYY-MM-DD.`
+
+const revisionsTopic = `A revision names a commit:
+
+  HEAD, @        the newest commit of the current branch
+  NAME           a branch, else a tag, else what was imported as imported/NAME/heads/BRANCH or
+                 .../tags/TAG, or a full ref name (refs/...)
+  CID            a commit's CID or a unique prefix of it, at least 4 digits; bafyrei may be left out
+  NAME@{N}       where a branch, tag or HEAD was before its N newest moves
+  NAME@{TIME}    where it was at a time: main@{2026-11-01T10:00Z}, main@{2026-11-01}
+  NAME@{op:OP}   where it was after an operation of 'mnem op log'; op:OP is HEAD@{op:OP}
+  REV~N          the N-th first parent of REV; ~ alone is ~1
+  REV^N          the N-th parent of REV; ^ alone is ^1; REV^{} is REV
+
+@{...} without a name is the current branch. A range A..B is what B reaches and A does not; a side
+that is left out is HEAD. An operation OP is its number, its CID or a unique prefix of it, or @ for
+the newest; OP~N is the N-th before it.
+
+A node is named by its exact key, else its full id, else a unique prefix of its id of at least 4
+digits. "key:" and "id:" before the name force one reading.`
+
+const sharingTopic = `Many processes can use one repository at the same time, without any set-up. The
+database admits one at a time, also for reading. A command on its own has it while it runs, and the
+next one waits as long as --wait says; those that wait have it in the order in which they came.
+A process that lives long, as 'mnem mcp' and 'mnem serve', answers the others on the socket
+.mnem/socket: they have it run their commands and print what it answers, so that each command
+does what it would have done alone. Writers take turns there, and a verb that decides on
+what is stored does so in its turn: only one that was given --expect is refused because others write.
+
+When that process ends, or is killed, the next one takes over. A command under way is given to it,
+unless it had printed something or could have written: then it ends with exit code 6, and
+'mnem op log' tells whether the change was made. What was acknowledged is never lost.
+
+All must speak one protocol, as versions of mnem that are near each other do, belong to one user,
+and see the same files: a process in a container is not answered by one outside. 'mnem fsck
+--repair --accept-head' needs the repository closed by all others.`
+
+func exitCodesTopic() string {
+	var b strings.Builder
+	b.WriteString("With --json an error is on standard error:\n\n" +
+		`  {"error":{"code":...,"message":...,"hint":...,"kind":...}}` + "\n\nThe hint is there where one is, and " +
+		"candidates, a list of id and title, where a text may mean\nseveral nodes. " +
+		"The kind says what to do next: validation_failed (say it\ndifferently), not_allowed (a rule forbids it), " +
+		"version_conflict (read what is there now, then\nwrite again), not_found, exec_failed (anything else).\n\n")
+	fmt.Fprintf(&b, "  %-16s %-4s  %s\n", "code", "exit", "when")
+	for _, o := range operation.Outcomes() {
+		fmt.Fprintf(&b, "  %-16s %-4d  %s\n", o.Code, o.Exit, o.When)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// variable is an environment variable that commands read.
+type variable struct{ Name, Means string }
+
+func variables() []variable {
+	return slices.Concat([]variable{
+		{"MNEM_REPO", "the repository, as --repo"},
+		{"MNEM_BRANCH", "the branch to write to, as --branch"},
+		{"MNEM_STAGE", "the stage to use, as --stage"},
+		{"MNEM_BUCKET_PATH_STYLE", "of s3:// remotes: 1 for the bucket in the path, 0 for one in the host's name"},
+		{"MNEM_BUCKET_ENCRYPTION", "of s3:// remotes: the x-amz-server-side-encryption of what is written"},
+		{"MNEM_SESSION", "the session to answer in, as --session"},
+		{"MNEM_AUTHOR", "who makes changes, as --author"},
+		{"MNEM_AGENT", "the program that acts for the author, as --agent"},
+		{settings.ClientVariable, "what this process is called in databases, where HEAD and the stage are each client's own"},
+		{"MNEM_TASK", "what the agent works on, as --task"},
+		{"MNEM_WAIT", "how long to wait for another process, as --wait"},
+		{"MNEM_CREDENTIALS", "tokens for servers of remotes, a line each: URL TOKEN; see 'mnem help remote'"},
+		{"MNEM_SSH", "the program that ssh:// remotes are reached by, with its first arguments (default: ssh)"},
+		{"MNEM_SIGN", "true or false: whether commits are signed, as --sign"},
+		{"MNEM_KEY", "the name of the key to sign with, as --key"},
+		{settings.ConflictsVariable, "stop, newest, ours or theirs: what 'mnem sync' takes where both sides changed one thing"},
+		{place.HelperVariable, "a program that tells tokens of servers, as git's credential helpers do"},
+		{"MNEM_REQUIRE_SIGNED", "none, merge, import or all: what refuses commits that no key you trust " +
+			"has signed"},
+		{"MNEM_ACCESS_COUNT", "true or false: whether it is counted on this machine how often answers " +
+			"have a memory"},
+		{"MNEM_MCP_FALLBACK", "what 'mnem mcp' serves where there is no repository: none or global"},
+		{"MNEM_MCP_GLOBAL", "true or false: whether 'mnem mcp' asks the user's own repository too, as --with-global"},
+		{"MNEM_GLOBAL_TYPES", "types of memories that your own repository keeps, as preference,rule; or none"},
+		{"MNEM_HOOKS", "true or false: whether hooks note what is said and tell what is known"},
+		{"MNEM_GIT_FOLLOW", "true or false: whether the memory follows the branch of git; see 'mnem git'"},
+		{"MNEM_PRIVATE", "true or false: whether hooks note nothing of what is said in this session"},
+		{"MNEM_CAPTURE_KEEP_DAYS", "after how many days turns of conversations are retired; 0 for never"},
+		{"MNEM_CAPTURE_KEEP_BYTES", "beyond how many bytes the oldest turns are retired; 0 for never"},
+		{"MNEM_GC_AUTO", "true or false: whether writes collect garbage when there is much"},
+		{"MNEM_GC_KEEP_OPS", "how many operations a collection keeps, as --keep-ops"},
+		{"MNEM_GC_GRACE", "how long a collection keeps operations, as --grace"},
+		{"MNEM_CACHE_ALL", "most memory for all that is kept of a repository, a size like 64MiB; half of GOMEMLIMIT " +
+			"unless given"},
+		{"MNEM_CACHE_BLOCKS", "most memory for stored blocks; 8MiB unless given, of a database 64MiB"},
+		{"MNEM_CACHE_TREES", "most memory for decoded trees"},
+		{"MNEM_CACHE_INDEX", "most memory for decoded parts of the index"},
+		{"MNEM_CACHE_LINKS", "most memory for links between nodes"},
+		{"MNEM_CACHE_DENSE", "most memory for sketches and dense vectors"},
+		{"MNEM_CACHE_SPARSE", "most memory for sparse vectors"},
+	}, modelVariables(), []variable{
+		{"MNEM_KEYS", "the directory of keys and the trust list, as --keys"},
+		{settings.ProfileVariable, "the retrieval profile, as --profile"},
+		{"MNEM_RENDER_SUMMARY_CAP_CHARS", "longest summary, context and property printed, " +
+			"as --summary-cap"},
+		{"SOURCE_DATE_EPOCH", "the time of changes in seconds since 1970, unless --time is given"},
+		{"CODEX_HOME", "the directory of Codex's configuration"},
+		{"XDG_CONFIG_HOME", "the directory of the user's configurations"},
+		{"XDG_DATA_HOME", "the directory of the user's data, where --global finds the user's repository"},
+		{"MNEM_PAGER", "what a terminal shows long results by, before PAGER; default: less; cat for none"},
+		{"NO_COLOR", "when not empty, no colour on terminals"},
+	})
+}
+
+func environmentTopic() string {
+	var b strings.Builder
+	b.WriteString("A flag goes before its variable, then come the repository's configuration, the " +
+		"user's and\nthe default. An empty variable counts as none.\n\n")
+	for _, v := range variables() {
+		fmt.Fprintf(&b, "  %-30s %s\n", v.Name, v.Means)
+	}
+	b.WriteString("\nReading a repository locks .mnem/db/LOCK, as writing does. Where that file cannot be " +
+		"written,\nas on a disk that is mounted for reading, readers share the lock.\n")
+	return strings.TrimRight(b.String(), "\n")
+}

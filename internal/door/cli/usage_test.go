@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+)
+
+// foreign are words of the libraries that parse flags, arguments and numbers. No error of ours has them.
+var foreign = regexp.MustCompile(`strconv|pflag|cobra|invalid syntax|invalid argument|arg\(s\)|accepts|requires at least|` +
+	`out of range|flags in the group|flag needs|shorthand|unknown flag:|bad flag|parsing|unknown unit|unmarshal|record on line`)
+
+// refusal runs a command line that must be refused as a usage error in our words, and returns what it says.
+func (w *world) refusal(args ...string) string {
+	w.t.Helper()
+	_, said := w.run(2, args...)
+	if foreign.MatchString(said) {
+		w.t.Errorf("mnem %q says %s", args, said)
+	}
+	if !strings.HasPrefix(said, "mnem: ") {
+		w.t.Errorf("mnem %q says %q", args, said)
+	}
+	return said
+}
+
+// leaves returns all commands that do something.
+func leaves(w *world) []*cobra.Command {
+	c := &cli{app: w.App}
+	c.Console = consoleOf(w.App, buffered(new(bytes.Buffer)))
+	var list []*cobra.Command
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+		if !cmd.HasSubCommands() && cmd.Runnable() {
+			list = append(list, cmd)
+		}
+	}
+	walk(c.root())
+	return list
+}
+
+// TestUsageErrors gives each flag of each command a bad value, none, and a name with a letter too few; each command too
+// few arguments and too many.
+func TestUsageErrors(t *testing.T) {
+	w := newWorld(t)
+	list := leaves(w)
+	if len(list) < 60 {
+		t.Fatalf("only %d commands", len(list))
+	}
+	values, missing, many := 0, 0, 0
+	for _, cmd := range list {
+		words := strings.Fields(cmd.CommandPath())[1:]
+		if words[0] == "help" || words[0] == hookName || // hooks end well whatever they are given
+			len(words) == 1 && cmd.Short != "" && cmd.GroupID == "" && !cmd.HasFlags() {
+			continue // topics, and help
+		}
+		cmd.InheritedFlags()
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			switch f.Value.Type() {
+			case "int", "float64", "duration", "bool":
+				values++
+				said := w.refusal(append(words, "--"+f.Name+"=high")...)
+				if !strings.Contains(said, "--") || !strings.Contains(said, `"high"`) {
+					t.Errorf("%s --%s=high says %s", cmd.CommandPath(), f.Name, said)
+				}
+			}
+			if f.Value.Type() == "int" {
+				w.refusal(append(words, "--"+f.Name+"=99999999999999999999")...)
+			}
+			if f.NoOptDefVal == "" {
+				if said := w.refusal(append(words, "--"+f.Name)...); !strings.Contains(said, "--"+f.Name+" needs a value") {
+					t.Errorf("%s --%s says %s", cmd.CommandPath(), f.Name, said)
+				}
+			}
+			if near := f.Name[:1] + f.Name[2:]; len(f.Name) > 4 && !f.Hidden && cmd.Flags().Lookup(near) == nil {
+				if said := w.refusal(append(words, "--"+near)...); !strings.Contains(said, "did you mean ") ||
+					!strings.Contains(said, "--"+f.Name) {
+					t.Errorf("%s --%s says %s", cmd.CommandPath(), near, said)
+				}
+			}
+		})
+		w.refusal(append(words, "--zzzzzz")...)
+		w.refusal(append(words, "-%")...)
+		w.refusal(append(words, "--=x")...)
+		if len(words) > 0 && cmd.Args != nil {
+			if cmd.Args(cmd, nil) != nil {
+				missing++
+				if said := w.refusal(words...); !strings.Contains(said, "is missing") {
+					t.Errorf("%s without arguments says %s", cmd.CommandPath(), said)
+				}
+			}
+			if hundred := strings.Fields(strings.Repeat("x ", 100)); cmd.Args(cmd, hundred) != nil {
+				many++
+				w.refusal(append(words, hundred...)...)
+			}
+		}
+	}
+	if values < 100 || missing < 20 || many < 50 {
+		t.Errorf("%d values, %d commands without arguments, %d with too many", values, missing, many)
+	}
+}
+
+// TestUsageErrorsSay has the whole of some errors.
+func TestUsageErrorsSay(t *testing.T) {
+	w := newWorld(t)
+	for _, tt := range []struct{ line, want string }{
+		{"get", "mnem: get: NODE is missing\nhint: usage: mnem get NODE; see 'mnem get --help'\n"},
+		{"get a b", "mnem: get: one argument too many: \"b\"\nhint: usage: mnem get NODE; see 'mnem get --help'\n"},
+		{"remember x --importance high", "mnem: --importance: \"high\" is not a whole number\nhint: see 'mnem remember --help'\n"},
+		{"recall x --limt 3", "mnem: unknown flag --limt\nhint: did you mean --limit?\n"},
+		{"recall x -limit 3", "mnem: unknown flag -l in -limit\nhint: did you mean --limit?\n"},
+		{"recall x --limit", "mnem: --limit needs a value\nhint: see 'mnem recall --help'\n"},
+		{"recall x --wait soon", "mnem: --wait: \"soon\" is not a duration like 5s or 336h\nhint: see 'mnem recall --help'\n"},
+		{"recall x --json=perhaps", "mnem: --json: \"perhaps\" is neither true nor false\nhint: see 'mnem recall --help'\n"},
+		{"completion csh", "mnem: no completion for \"csh\"\nhint: shells are bash, zsh, fish, powershell\n"},
+		{"status now", "mnem: status takes no arguments: \"now\"\nhint: see 'mnem status --help'\n"},
+	} {
+		if said := w.refusal(strings.Fields(tt.line)...); said != tt.want {
+			t.Errorf("mnem %s says %q, want %q", tt.line, said, tt.want)
+		}
+	}
+}
+
+// TestFlagsThatExclude gives each verb the flags that do not go together, and one of those that go together alone.
+func TestFlagsThatExclude(t *testing.T) {
+	w := newWorld(t)
+	tried := 0
+	try := func(v *verb, want string, names ...string) {
+		tried++
+		args := strings.Fields(v.spec.Command)
+		for _, word := range strings.Fields(firstOf(v.spec.Args, v.spec.Usage)) {
+			if !strings.HasPrefix(word, "[") {
+				args = append(args, "x")
+			}
+		}
+		for _, f := range v.spec.Fields() {
+			for _, name := range names {
+				switch {
+				case f.Name != name:
+				case f.Kind == operation.Boolean || f.Alone:
+					args = append(args, "--"+name)
+				default:
+					value := "1"
+					if _, is := f.Value(v.spec.Request()).Interface().(time.Duration); is {
+						value = "1s"
+					}
+					args = append(args, "--"+name, value)
+				}
+			}
+		}
+		if said := w.refusal(args...); !strings.Contains(said, want) {
+			t.Errorf("mnem %q says %s", args, said)
+		}
+	}
+	for _, v := range (&cli{app: w.App}).all() {
+		for _, f := range v.spec.Fields() {
+			for _, other := range f.Not {
+				try(v, "exclude each other", f.Name, other)
+			}
+		}
+		for _, group := range v.spec.Exclude {
+			try(v, "exclude each other", group[0], group[1])
+		}
+		for _, group := range v.spec.Together {
+			try(v, "--"+group[0]+" needs --"+group[1], group[0])
+		}
+	}
+	if tried < 20 {
+		t.Errorf("only %d", tried)
+	}
+}
+
+// TestBadWords gives each flag with a text or a list of each verb that only reads a bad value: what is refused is
+// refused in our words.
+func TestBadWords(t *testing.T) {
+	w := demoWorld(t)
+	refused := 0
+	for _, v := range (&cli{app: w.App}).all() {
+		if v.spec.Effect != operation.Reads || v.spec.Command == "" || resumes(v) || localCommand(v) {
+			continue
+		}
+		for _, f := range v.spec.Fields() {
+			if f.Arg || f.Kind != operation.String && f.Kind != operation.Strings {
+				continue
+			}
+			args := strings.Fields(v.spec.Command)
+			for _, word := range strings.Fields(firstOf(v.spec.Args, v.spec.Usage)) {
+				if !strings.HasPrefix(word, "[") {
+					args = append(args, "alice")
+				}
+			}
+			for _, bad := range []string{"", "no\"such value", "-1", "2026-99-99"} {
+				ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+				w.err.Reset()
+				w.out.Reset()
+				if w.Run(ctx, append(args, fmt.Sprintf("--%s=%s", f.Name, bad))) != 0 {
+					refused++
+				}
+				stop()
+				if said := w.err.String(); foreign.MatchString(said) {
+					t.Errorf("mnem %q --%s=%s says %s", args, f.Name, bad, said)
+				}
+			}
+		}
+	}
+	if refused < 100 {
+		t.Errorf("only %d were refused", refused)
+	}
+}
+
+func resumes(v *verb) bool {
+	_, endless := v.spec.Request().(ops.Resumer)
+	return endless
+}
+
+// localCommand reports whether a command is of this machine: servers and files.
+func localCommand(v *verb) bool { return v.spec.Name() == "" || v.print == nil && v.row == nil }
+
+func TestDistance(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "ab", 2}, {"limt", "limit", 1}, {"limit", "limit", 0}, {"kitten", "sitting", 3}, {"ab", "ba", 2}, {"budgte", "budget", 2}} {
+		if got := distance(tt.a, tt.b); got != tt.want {
+			t.Errorf("%q to %q: %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}

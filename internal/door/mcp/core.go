@@ -1,0 +1,250 @@
+package mcp
+
+import "github.com/mnem-project/mnem/internal/verb/operation"
+
+// The core tools. Every client reads all of this before its first call: each word has to be worth
+// its tokens, and a test counts them.
+
+var (
+	atParam     = param{name: "at", kind: text, flag: "at", doc: "commit, branch or tag"}
+	branchParam = param{name: "branch", kind: text, flag: "branch", doc: "not the current one"}
+	limitParam  = param{name: "limit", kind: number, min: 1, max: 1000, flag: "limit"}
+	queryParam  = param{name: "query", kind: text, required: true, word: 1, doc: "question or words"}
+	nodeParam   = param{name: "node", kind: text, required: true, word: 1, doc: "key, id or exact title"}
+	alsoParam   = param{name: "also", kind: texts, flag: "also",
+		doc: "2 to 4 other wordings: synonyms, words the answer may have, other languages"}
+	typeParam = param{name: "type", kind: texts, flag: "type", doc: "only these"}
+)
+
+// readTools change nothing.
+func readTools() []*tool { return append(askTools(), historyTools()...) }
+
+// askTools tell what memory holds.
+func askTools() []*tool {
+	return []*tool{
+		{
+			name: "retrieve", title: "Search memory", operation: "retrieve",
+			doc: "Find memories by words, names or filters, best first; without query the newest.",
+			params: []param{
+				{name: "query", kind: text, word: 1, doc: queryParam.doc}, alsoParam, limitParam, typeParam,
+				{name: "where", kind: texts, flag: "where",
+					doc: "team = \"infra\", in.mentions >= 3; schema has names"}, atParam,
+			},
+			fields: answerFields, paged: true, quoted: true, run: ranked,
+		},
+		{
+			name: "recall", title: "Recall for a question", operation: "recall", ready: true,
+			doc: "Answer a question from memory: ranks by what it asks (why, when, who, what) and " +
+				"follows links. Use before you answer or act.",
+			params: []param{
+				queryParam, alsoParam, limitParam, typeParam, atParam,
+			},
+			fields: answerFields, paged: true, quoted: true, run: ranked,
+		},
+		{
+			name: "check", title: "Check an answer's ground", operation: "check",
+			doc: "Say whether memory may be relied on for a question or statement: STRONG, WEAK " +
+				"(says what is missing) or MISS.",
+			params: []param{queryParam, typeParam, atParam},
+			fields: []field{
+				{name: "verdict"}, {name: "item", typ: "object"},
+				{name: "missing", typ: "array"},
+				{name: "nearest", items: []string{"id", "key", "type", "title"}},
+			},
+			paged: true, quoted: true,
+		},
+		{
+			name: "get", title: "Read one memory", operation: "get",
+			doc: "A node with all its fields, or one.",
+			params: []param{
+				nodeParam,
+				{name: "field", kind: text, flag: "field", doc: "summary, props.NAME…"},
+				{name: "include", kind: texts, flag: "include",
+					doc: "hidden: forgotten, superseded, expired, retired"},
+				atParam,
+			},
+			fields: []field{
+				{name: "id"}, {name: "key"}, {name: "type"}, {name: "summary"}, {name: "context"},
+				{name: "props"}, {name: "created"}, {name: "updated"}, {name: "validFrom"}, {name: "validTo"},
+				{name: "sources"}, {name: "mark"}, {name: "media"}, {name: "content"}, {name: "value"},
+			},
+			paged: true, quoted: true, run: get,
+		},
+		{
+			name: "neighbors", title: "Follow links", operation: "neighbors",
+			doc: "The edges of a node and the nodes at their other ends.",
+			params: []param{
+				nodeParam,
+				{name: "direction", kind: text, enum: []string{"both", "in", "out"}, doc: "of the edges"},
+				typeParam, atParam,
+			},
+			fields: []field{
+				{name: "id"}, {name: "key"},
+				{name: "out", items: nearFields}, {name: "in", items: nearFields},
+			},
+			paged: true, quoted: true, run: neighbors,
+		},
+		{
+			name: "schema", title: "What can be asked", operation: "schema",
+			doc:    "Types, properties and edge types there are.",
+			params: []param{limitParam, atParam},
+			fields: []field{
+				{name: "node_types", list: true}, {name: "properties", list: true},
+				{name: "edge_types", list: true}, {name: "more_node_types"}, {name: "more_properties"},
+				{name: "more_edge_types"},
+			},
+			paged: true, quoted: true,
+		},
+	}
+}
+
+// historyTools tell how it came to hold it.
+func historyTools() []*tool {
+	return []*tool{
+		{
+			name: "diff", title: "Compare commits", operation: "diff",
+			doc: "What changed between two revisions, field by field.",
+			params: []param{
+				{name: "from", kind: text, word: 1, doc: "HEAD~1"},
+				{name: "to", kind: text, word: 2, doc: "HEAD"}, typeParam,
+				{name: "stat", kind: boolean, flag: "stat", doc: "numbers only"},
+			},
+			fields: []field{
+				{name: "from"}, {name: "to"}, {name: "title"}, {name: "counts", typ: "object"},
+				{name: "nodes", items: []string{"id", "key", "type", "change", "fields"}},
+				{name: "edges", items: []string{"type", "src", "src_key", "dst", "dst_key", "key", "change",
+					"fields"}},
+				{name: "node_types", list: true}, {name: "edge_types", list: true},
+			},
+			paged: true, quoted: true, run: diff,
+		},
+		{
+			name: "log", title: "List commits", operation: "log",
+			doc: "Commits, newest first: who changed what, when and why.",
+			params: []param{
+				{name: "node", kind: text, word: 1, doc: "only those that touched it"}, limitParam,
+				{name: "since", kind: text, flag: "since", doc: "date or RFC 3339 time"}, atParam,
+			},
+			fields: []field{{name: "commits", items: []string{"commit", "author", "agent", "task", "time",
+				"message", "title", "nodes", "edges"}}},
+			paged: true, quoted: true, run: log,
+		},
+	}
+}
+
+// answerFields are what retrieve and recall answer.
+var answerFields = []field{
+	{name: "commit"}, {name: "intent"},
+	{name: "items", items: []string{"id", "key", "type", "band", "rank", "score", "tokens", "rendered"}},
+	{name: "dropped", typ: "integer"}, {name: "warnings", typ: "array"},
+}
+
+var nearFields = []string{"type", "id", "key", "node_type", "summary"}
+
+// sessionTool tells of sessions; one that writes starts and ends them too.
+func sessionTool(actions []string) *tool {
+	t := &tool{
+		name: "session", title: "Recorded sessions", operation: "session_list",
+		doc: "What was retrieved, by session",
+		params: []param{
+			{name: "action", kind: text, required: true, enum: actions, doc: "what to do"},
+			{name: "name", kind: text, doc: "of the session"},
+		},
+		fields: []field{
+			{name: "session"}, {name: "commit"},
+			{name: "items", list: true},
+		},
+		effect: operation.Reads, paged: true, quoted: true, run: session,
+	}
+	if len(actions) > len(sessionReads) {
+		t.effect, t.additive = operation.Writes, true
+		t.doc += "; start one, end it, advance it to HEAD"
+	}
+	t.doc += "."
+	return t
+}
+
+// allowSecretParam lets through what was refused as a credential and is none.
+var allowSecretParam = param{name: "allow_secret", kind: texts, flag: "allow-secret",
+	doc: "rules refused wrongly"}
+
+// writeTools change the memory, each in one commit or operation that undo takes back.
+func writeTools() []*tool {
+	return []*tool{
+		{
+			name: "remember", title: "Remember a fact", operation: "remember", ready: true,
+			doc: "Keep one thing that is so, in words that stand alone. Duplicates are noticed; what " +
+				"resembles it is reported, never overwritten.",
+			params: []param{
+				{name: "text", kind: text, required: true, word: 1, doc: "the fact"},
+				{name: "cues", kind: texts, flag: "cue",
+					doc: "4 to 8 short phrases somebody may search by that text lacks: synonyms, topics, other languages"},
+				{name: "type", kind: text, flag: "type",
+					doc: "fact (default), decision, preference, insight, event, task…"},
+				{name: "tags", kind: texts, flag: "tag", doc: "topics"},
+				{name: "entities", kind: texts, flag: "entity", doc: "names in it"},
+				{name: "importance", kind: number, min: 1, max: 5, flag: "importance", doc: "default 3"},
+				{name: "about", kind: text, flag: "about", doc: "key of the subject"},
+				{name: "property", kind: text, flag: "property",
+					doc: "of the subject, one value: replaces the old one"},
+				{name: "supersedes", kind: texts, flag: "supersedes", doc: "nodes it replaces"},
+				{name: "source", kind: texts, flag: "source", doc: "file:PATH"},
+				allowSecretParam, branchParam,
+			},
+			fields: []field{
+				{name: "id"}, {name: "action"},
+				{name: "commit"}, {name: "repository"}, {name: "superseded", typ: "array"},
+				{name: "similar", items: []string{"id", "summary", "similarity", "differs", "suggest"}},
+				{name: "proposes", items: []string{"supersedes", "summary", "because"}},
+				{name: "warnings", typ: "array"},
+			},
+			effect: operation.Writes, additive: true, quoted: true, run: remember,
+		},
+		{
+			name: "commit", title: "Commit nodes and edges", operation: "commit",
+			doc: "Write nodes, edges and removals in one commit, all or nothing. Edges may name nodes of " +
+				"the same call by key. An existing key updates the fields given.",
+			params: []param{
+				{name: "message", kind: text, required: true, flag: "message", doc: "its subject"},
+				{name: "nodes", kind: objects,
+					doc: "{key or id, type, summary, props?, content?, cues?, unset?: [\"props.x\"]}"},
+				{name: "edges", kind: objects, doc: "{type, src, dst, props?}; src, dst: keys or ids"},
+				{name: "remove", kind: objects, doc: "{node: key} or {edge: {type, src, dst}}"},
+				allowSecretParam, branchParam,
+				{name: "expect", kind: text, flag: "expect", doc: "commit the branch must be at"},
+			},
+			fields: []field{
+				{name: "commit"}, {name: "branch"},
+				{name: "nodes", typ: "object"}, {name: "edges", typ: "object"},
+				{name: "duplicates", typ: "integer"}, {name: "unchanged", typ: "integer"},
+				{name: "no_change", typ: "boolean"},
+			},
+			effect: operation.Writes, run: commit,
+		},
+		{
+			name: "forget", title: "Hide memories", operation: "forget",
+			doc: "Hide nodes from every later retrieval. Older commits keep them; undo brings them back.",
+			params: []param{
+				{name: "nodes", kind: texts, required: true, word: 1, doc: "keys, ids or exact titles"},
+				{name: "reason", kind: text, flag: "reason", doc: "why"}, allowSecretParam, branchParam,
+			},
+			fields: []field{
+				{name: "commit"}, {name: "marked", typ: "array"},
+				{name: "already", typ: "array"}, {name: "no_change", typ: "boolean"},
+			},
+			effect: operation.Writes, idempotent: true,
+		},
+		{
+			name: "undo", title: "Take back a change", operation: "undo",
+			doc: "Take back your newest commit; again, the one before.",
+			params: []param{
+				{name: "op", kind: text, word: 1, doc: "another operation, by number"},
+				{name: "any", kind: boolean, doc: "also by other agents"},
+			},
+			fields: []field{
+				{name: "undone"}, {name: "op", typ: "integer"}, {name: "refs", typ: "array"},
+			},
+			effect: operation.Writes, run: undo,
+		},
+	}
+}

@@ -1,0 +1,160 @@
+package mcp
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/verb/operation"
+)
+
+// wide names the operations that the full profile adds, each with the parameters that its tool takes,
+// with spaces between, and no other: a parameter that an operation gets later is not offered until it
+// is named here. topic=query offers one of them under the name that it has elsewhere. Left out are those that the
+// server decides (who asks, when, whether it is signed), and those for measuring. What cannot be undone, reads files
+// of the machine or asks models is left to the command line.
+var wide = []struct{ name, params string }{
+	{"branch", "delete expect force move name rev"},
+	{"switch", "create detach expect force name rev"},
+	{"tag", "allow_secret annotate delete expect force message name rev"},
+	{"merge", "abort continue drop list newest no_ff require_signed resolve rev take " + applying},
+	{"revert", "rev " + applying},
+	{"cherry_pick", "rev " + applying},
+	{"restore", "nodes rev " + marking},
+	{"redo", "expect"},
+	{"op_log", "limit"},
+	{"op_restore", "expect op"},
+	{"supersede", "new old " + marking},
+	{"contradict", "a b " + marking},
+	{"stale", "nodes " + marking},
+	{"retire", "nodes " + marking},
+	{"expire", "nodes now " + marking},
+	{"pin", "allow_secret branch dry_run expect message nodes"},
+	{"unpin", "allow_secret branch dry_run expect message nodes"},
+	{"consolidate", "apply at cap decline kind limit now picks " + marking},
+	{"show", "at name signatures"},
+	{"cues", "after at limit missing type"},
+	{"ls", "after at edges include limit now sort type where"},
+	{"path", "at from include max_hops to type undirected"},
+	{"explore", "at beam depth edge_type include keyword topic=query type"},
+	{"related", "at include limit node"},
+	{"suggest", "at text"},
+	{"communities", "at include limit node"},
+	{"map", "at budget by depth scope since"},
+	{"digest", "at by digest limit now"},
+	{"digest_write", "digest source text"},
+	{"sources", "at kind limit nodes"},
+	{"stats", "at scores"},
+	{"blame", "at field node"},
+	{"replay", "record"},
+	{"status", ""},
+	{"verify", "all limit rev strict"},
+	{"fsck", "full"},
+	{"cat_file", "cid"},
+	{"profile_list", "at"},
+	{"profile_show", "at name"},
+}
+
+// What several operations take: marks on nodes, and the changes of other commits.
+const (
+	marking  = "allow_secret branch dry_run expect message reason"
+	applying = "allow_secret branch dry_run expect message ours theirs"
+)
+
+// broader lets the search be asked from an altitude: the list of the core has no room for it.
+func broader(list []*tool) []*tool {
+	for _, t := range list {
+		if t.name == "retrieve" {
+			t.params = append(t.params, param{
+				name: "altitude", kind: text, flag: "altitude", enum: []string{"entity", "scope", "root", "auto"},
+				doc: "scope: digests where much fits; root: an overview first",
+			})
+			t.fields = append(slices.Clone(t.fields), field{name: "digests", typ: "array"})
+		}
+	}
+	return list
+}
+
+// fullTools are the tools that the full profile adds to the core.
+func (s *Server) fullTools() []*tool {
+	var list []*tool
+	for _, w := range wide {
+		op, err := s.operation(w.name)
+		if err != nil || op.Effect == operation.Destroys {
+			continue
+		}
+		list = append(list, made(op, strings.Fields(w.params)))
+	}
+	return list
+}
+
+// made makes a tool of an operation that takes some of its parameters.
+func made(op *operation.Operation, params []string) *tool {
+	t := &tool{
+		name: op.Name, title: op.Title, doc: firstSentence(op.Doc, op.Title), operation: op.Name,
+		effect: op.Effect, idempotent: op.Idempotent, quoted: true,
+		paged: op.Effect == operation.Reads,
+	}
+	word := 0
+	called := make(map[string]string, len(params))
+	for _, name := range params {
+		name, as, _ := strings.Cut(name, "=")
+		called[name] = cmp.Or(as, name)
+	}
+	for _, p := range op.Params {
+		if p.Kind == operation.Lines {
+			continue
+		}
+		if p.Flag == "" {
+			word++
+		}
+		if called[p.Name] == "" || p.Effect == operation.Destroys {
+			continue
+		}
+		if p.Effect > t.effect {
+			t.effect, t.idempotent = p.Effect, false
+		}
+		to := param{
+			name: called[p.Name], kind: kindOf(p.Kind), enum: p.Enum, required: p.Required, flag: p.Flag,
+			doc: brief(p.Doc),
+		}
+		if p.Flag == "" {
+			to.word = word
+		}
+		t.params = append(t.params, to)
+	}
+	return t
+}
+
+func kindOf(k operation.Kind) kind {
+	switch k {
+	case operation.Integer:
+		return number
+	case operation.Number:
+		return decimal
+	case operation.Boolean:
+		return boolean
+	case operation.Strings:
+		return texts
+	}
+	return text
+}
+
+// firstSentence returns what a text says first: descriptions are read with every call.
+func firstSentence(s, otherwise string) string {
+	s = strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "--", "") // flags are parameters here
+	if i := strings.Index(s, ". "); i >= 0 {
+		s = s[:i+1]
+	}
+	if s == "" {
+		return otherwise
+	}
+	return clipText(s, 300)
+}
+
+// brief shortens what the help says of a flag.
+func brief(s string) string {
+	s, _, _ = strings.Cut(s, ";")
+	s, _, _ = strings.Cut(s, " (")
+	return clipText(strings.ReplaceAll(s, "--", ""), 100)
+}

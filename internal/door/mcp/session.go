@@ -1,0 +1,272 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mnem-project/mnem/internal/verb/operation"
+)
+
+// Record says how sessions of clients are recorded.
+type Record int
+
+const (
+	RecordFollow Record = iota // each answer from the newest commit, with a receipt
+	RecordPin                  // all answers from the commit at the first call
+	RecordNone
+)
+
+// clientKey tells clients apart: by the session of the protocol, where it has them, and by name.
+type clientKey struct{ session, name string }
+
+// recording is the session that the answers for one client are recorded in.
+type recording struct {
+	mu     sync.Mutex
+	name   string // "" until it is started
+	who    operation.Caller
+	commit string    // that it is pinned to
+	told   bool      // that it could not be started
+	ended  bool      // nothing more is recorded
+	used   time.Time // under the server's lock
+}
+
+// maxRecordings bounds the sessions that are open at a time; the answers for further clients are
+// given without a record.
+const maxRecordings = 1024
+
+// caller returns who asks: the client's name and version are the agent, unless the server was told
+// another one.
+func (s *Server) caller(
+	ctx context.Context, session string, client *sdk.Implementation,
+) (operation.Caller, clientKey) {
+	who := s.opt.Caller
+	if s.opt.CallerOf != nil {
+		known := s.opt.CallerOf(ctx)
+		who.Author = cmp.Or(known.Author, who.Author)
+		who.Agent = cmp.Or(known.Agent, who.Agent)
+	}
+	name := "unknown"
+	if client != nil {
+		if n := plainName(client.Name); n != "" {
+			name = n
+		}
+		if v := plainName(client.Version); v != "" {
+			name += "/" + v
+		}
+	}
+	who.Agent = cmp.Or(who.Agent, name)
+	return who, clientKey{session, name}
+}
+
+// plainName leaves of a name what can stand in the name of an agent and of a ref.
+func plainName(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_':
+			return r
+		}
+		return '-'
+	}, s[:min(len(s), maxName)])
+	return strings.Trim(s, "-.")
+}
+
+const maxName = 60 // bytes of a client's name or version that are kept
+
+// session returns the name of the session that answers for a client are recorded in, "" for none. It
+// is started at the first answer, so that a client which only looks at the tools leaves no trace.
+// Where it cannot be started the answer is given all the same, unless it is what pins the commit.
+func (s *Server) session(
+	ctx context.Context, key clientKey, who operation.Caller,
+) (string, error) {
+	rec := s.recording(ctx, key)
+	if rec == nil {
+		return "", nil
+	}
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	if rec.name != "" || rec.ended {
+		return rec.name, nil
+	}
+	// After an error the next answer tries again: a repository or an author may be there by then.
+	err := s.start(ctx, rec, key, who)
+	switch {
+	case err == nil || s.opt.Record == RecordPin:
+		return rec.name, err
+	case !rec.told:
+		rec.told = true
+		s.log.Warn("session not recorded", "client", key.name, "error", err)
+	}
+	return "", nil
+}
+
+// recording returns where the answers for a client are recorded, nil for nowhere.
+func (s *Server) recording(ctx context.Context, key clientKey) *recording {
+	if s.opt.Record == RecordNone {
+		return nil
+	}
+	now := s.opt.Now()
+	s.mu.Lock()
+	rec := s.recordings[key]
+	var gone map[clientKey]*recording
+	if rec == nil {
+		if gone = s.abandoned(now); len(s.recordings) < maxRecordings {
+			rec = &recording{}
+			s.recordings[key] = rec
+		}
+	}
+	if rec != nil {
+		rec.used = now
+	}
+	s.mu.Unlock()
+	s.end(ctx, gone)
+	return rec
+}
+
+// abandoned takes out what is recorded for clients that have gone: whose protocol session ended, or
+// that has none and was silent for long.
+func (s *Server) abandoned(now time.Time) map[clientKey]*recording {
+	open := map[string]bool{}
+	for session := range s.sdk.Sessions() {
+		open[session.ID()] = true
+	}
+	gone := map[clientKey]*recording{}
+	for key, rec := range s.recordings {
+		if key.session != "" && !open[key.session] || key.session == "" && now.Sub(rec.used) > idle {
+			gone[key] = rec
+			delete(s.recordings, key)
+		}
+	}
+	return gone
+}
+
+// start starts the session of a client. Its name is the client and the time, which a second process
+// cannot have had in the same microsecond but by chance; then it is told so and nothing is recorded.
+func (s *Server) start(
+	ctx context.Context, rec *recording, key clientKey, who operation.Caller,
+) error {
+	op, err := s.operation("session_start")
+	if err != nil {
+		return err
+	}
+	client, _, _ := strings.Cut(key.name, "/")
+	name := fmt.Sprintf("%s-%s", client, s.opt.Now().UTC().Format(sessionTime))
+	ask := operation.Call{Operation: op, Args: map[string]json.RawMessage{}, Caller: who}
+	set(&ask, worded(op, 1), encode(name))
+	if s.opt.Record == RecordFollow {
+		set(&ask, flagged(op, "follow"), json.RawMessage("true"))
+	}
+	data, err := s.do(ctx, ask)
+	if err != nil {
+		return err
+	}
+	list, err := members(data)
+	if err != nil {
+		return err
+	}
+	rec.name, rec.who = name, who
+	if s.opt.Record == RecordPin {
+		rec.commit = textOf(list, "commit")
+	}
+	return nil
+}
+
+const sessionTime = "20060102T150405.000000Z"
+
+// pinned returns the commit that reads of a client are of where they name none, "" for the newest.
+func (s *Server) pinned(
+	ctx context.Context, key clientKey, who operation.Caller,
+) (string, error) {
+	if s.opt.Record != RecordPin {
+		return "", nil
+	}
+	if _, err := s.session(ctx, key, who); err != nil {
+		return "", err
+	}
+	rec := s.recording(ctx, key)
+	if rec == nil {
+		return "", nil
+	}
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	return rec.commit, nil
+}
+
+// endSessions ends what was started, so that nothing is added to it any more.
+func (s *Server) endSessions(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, endTime)
+	defer cancel()
+	s.mu.Lock()
+	all := s.recordings
+	s.recordings = map[clientKey]*recording{}
+	s.mu.Unlock()
+	s.end(ctx, all)
+}
+
+func (s *Server) end(ctx context.Context, all map[clientKey]*recording) {
+	op, err := s.operation("session_end")
+	if err != nil {
+		return
+	}
+	for _, rec := range all {
+		rec.mu.Lock()
+		rec.ended = true
+		if rec.name != "" {
+			ask := operation.Call{Operation: op, Args: map[string]json.RawMessage{}, Caller: rec.who}
+			set(&ask, worded(op, 1), encode(rec.name))
+			if _, err := s.do(ctx, ask); err != nil {
+				s.log.Warn("session not ended", "session", rec.name, "error", err)
+			}
+			rec.name = ""
+		}
+		rec.mu.Unlock()
+	}
+}
+
+// endTime is how long ending the sessions may take: the client is gone.
+const endTime = 2 * time.Second
+
+// Actions of the tool session.
+var (
+	sessionReads  = []string{"current", "list", "log"}
+	sessionWrites = []string{"start", "end", "advance"}
+)
+
+// session tells of the sessions, and starts, ends and advances them.
+func session(ctx context.Context, c *call) (*document, error) {
+	action, name := c.args.text("action"), c.args.text("name")
+	if action == "current" || name == "" && slices.Contains([]string{"log", "end", "advance"}, action) {
+		current := ""
+		if rec := c.recording(ctx, c.client); rec != nil {
+			rec.mu.Lock()
+			current = rec.name
+			rec.mu.Unlock()
+		}
+		if action == "current" {
+			return &document{head: []member{{"session", encode(current)}}, ours: true}, nil
+		}
+		if name = current; name == "" {
+			return nil, invalid(`argument "name" is missing: nothing was recorded for this client yet`,
+				`action "list" names the sessions there are`)
+		}
+	}
+	if action == "start" && name == "" {
+		return nil, invalid(`argument "name" is missing`, "a name for the new session")
+	}
+	op, err := c.operation("session_" + action)
+	if err != nil {
+		return nil, err
+	}
+	ask := c.ask(op)
+	if name != "" && action != "list" {
+		set(&ask, worded(op, 1), encode(name))
+	}
+	return c.read(ctx, ask, c.tool.fields)
+}

@@ -1,0 +1,246 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mnem-project/mnem/internal/guard"
+)
+
+const (
+	// maxLine is how long a message may be: a commit of many lines fits, and what is longer is
+	// refused without being kept.
+	maxLine = 16 << 20
+	// drain is how long answers that are still being worked on are waited for when the client has
+	// closed its end, as a script does that only writes its requests.
+	drain = 10 * time.Second
+)
+
+// lines stands between a client's streams and the protocol library. The library ends the connection
+// at the first line that is no message, and drops what it works on when reading ends; here such a
+// line is answered with an error, and the end waits for the answers.
+type lines struct {
+	out io.Writer
+
+	mu      sync.Mutex
+	pending map[string]int // ids of calls without an answer
+	settled chan struct{}  // closed when none is pending any more, nil while nobody waits
+}
+
+// runLines serves a client that sends one message a line.
+func (s *Server) runLines(ctx context.Context, in io.Reader, out io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	l := &lines{out: out, pending: map[string]int{}}
+	reader, writer := io.Pipe()
+	go func() { // ends with the input; a read of a terminal or pipe cannot be interrupted
+		err := l.pump(in, writer)
+		l.wait(ctx, drain)
+		writer.CloseWithError(err)
+	}()
+	err := s.sdk.Run(ctx, &sdk.IOTransport{Reader: reader, Writer: l, MaxLineLength: -1})
+	if errors.Is(err, context.Canceled) || errors.Is(err, io.ErrClosedPipe) {
+		return nil // told to stop
+	}
+	return err
+}
+
+// pump passes on the lines that are messages and answers the others.
+func (l *lines) pump(in io.Reader, to io.Writer) error {
+	r := bufio.NewReaderSize(in, 64<<10)
+	for {
+		line, err := readLine(r)
+		if len(line) > 0 {
+			line = append(line, '\n')
+			if refused := l.admit(line); refused != nil {
+				l.refuse(refused)
+			} else if _, err := to.Write(line); err != nil {
+				return err
+			}
+		}
+		switch {
+		case errors.Is(err, errLong):
+			l.refuse(&jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()})
+		case errors.Is(err, io.EOF):
+			return io.EOF
+		case err != nil:
+			return fmt.Errorf("read a message: %w", err)
+		}
+	}
+}
+
+var errLong = fmt.Errorf("a message is longer than %d MiB", maxLine>>20)
+
+// readLine returns the next line without its end. One that is too long is skipped.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	long := false
+	for {
+		part, err := r.ReadSlice('\n')
+		if long = long || len(line)+len(part) > maxLine; !long {
+			line = append(line, part...)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if long {
+			line = nil
+			if err == nil {
+				err = errLong
+			}
+		}
+		return bytes.TrimSpace(line), err
+	}
+}
+
+// admit says what is wrong with a line, and else notes the calls in it.
+func (l *lines) admit(line []byte) *jsonrpc.Error {
+	if !json.Valid(line) {
+		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the line is no JSON"}
+	}
+	var batch []json.RawMessage
+	switch line[0] {
+	case '{':
+		batch = []json.RawMessage{line}
+	case '[':
+		if err := json.Unmarshal(line, &batch); err != nil || len(batch) == 0 {
+			return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the batch is empty"}
+		}
+	}
+	if batch == nil {
+		return &jsonrpc.Error{
+			Code: jsonrpc.CodeInvalidRequest, Message: "a message is a JSON object",
+		}
+	}
+	var ids []string
+	for _, data := range batch {
+		msg, err := jsonrpc.DecodeMessage(data)
+		if err != nil {
+			return &jsonrpc.Error{
+				Code: jsonrpc.CodeInvalidRequest, Message: "the line is no JSON-RPC 2.0 message",
+			}
+		}
+		req, is := msg.(*jsonrpc.Request)
+		switch {
+		case !is:
+		case req.IsCall() && req.Method != listen:
+			ids = append(ids, string(encode(req.ID.Raw())))
+		case req.Method == cancelled:
+			l.cancel(req)
+		}
+	}
+	return l.begin(ids)
+}
+
+const (
+	listen    = "subscriptions/listen" // the call that is answered when its subscriptions end
+	cancelled = "notifications/cancelled"
+)
+
+// cancel forgets a call whose answer nobody wants any more.
+func (l *lines) cancel(req *jsonrpc.Request) {
+	var params struct {
+		ID any `json:"requestId"`
+	}
+	if json.Unmarshal(req.Params, &params) != nil {
+		return // the library says so
+	}
+	if id, err := jsonrpc.MakeID(params.ID); err == nil {
+		l.mu.Lock()
+		delete(l.pending, string(encode(id.Raw())))
+		l.mu.Unlock()
+	}
+}
+
+// begin notes calls. An id that is in use already would tie two answers to one call.
+func (l *lines) begin(ids []string) *jsonrpc.Error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, id := range ids {
+		if l.pending[id] > 0 {
+			for _, id := range ids[:i] {
+				delete(l.pending, id)
+			}
+			return &jsonrpc.Error{
+				Code: jsonrpc.CodeInvalidRequest, Message: "a call with id " + id + " is not answered yet",
+			}
+		}
+		l.pending[id]++
+	}
+	return nil
+}
+
+// refuse answers a line that is no message. Nobody can say which call it was.
+func (l *lines) refuse(e *jsonrpc.Error) {
+	body := struct {
+		Version string         `json:"jsonrpc"`
+		ID      any            `json:"id"`
+		Error   *jsonrpc.Error `json:"error"`
+	}{"2.0", nil, &jsonrpc.Error{Code: e.Code, Message: guard.Message(e.Message), Data: e.Data}}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = l.out.Write(append(encode(body), '\n')) // the next answer meets the same error
+}
+
+// answered is what tells which call a message answers, if any.
+type answered struct {
+	ID     any    `json:"id"`
+	Method string `json:"method"`
+}
+
+// Write passes on what the library writes, and notes which calls it answers.
+func (l *lines) Write(data []byte) (int, error) {
+	answers := make([]answered, 1)
+	if bytes.HasPrefix(data, []byte("[")) {
+		_ = json.Unmarshal(data, &answers) // the library writes JSON
+	} else {
+		_ = json.Unmarshal(data, &answers[0])
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n, err := l.out.Write(data)
+	for _, a := range answers {
+		if a.Method == "" {
+			if id, err := jsonrpc.MakeID(a.ID); err == nil {
+				delete(l.pending, string(encode(id.Raw())))
+			}
+		}
+	}
+	if len(l.pending) == 0 && l.settled != nil {
+		close(l.settled)
+		l.settled = nil
+	}
+	return n, err
+}
+
+// Close ends nothing: the streams are the caller's.
+func (l *lines) Close() error { return nil }
+
+// wait returns when all calls are answered, or the time or the context is over.
+func (l *lines) wait(ctx context.Context, most time.Duration) {
+	l.mu.Lock()
+	if len(l.pending) == 0 {
+		l.mu.Unlock()
+		return
+	}
+	settled := make(chan struct{})
+	l.settled = settled
+	l.mu.Unlock()
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-settled:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,296 @@
+package mcp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mnem-project/mnem/internal/verb/operation"
+)
+
+// Profile says which tools a client sees.
+type Profile string
+
+const (
+	ProfileRead Profile = "read" // the core tools that change nothing
+	ProfileCore Profile = "core" // what an agent needs to read, write and take back
+	ProfileFull Profile = "full" // also branches, merges, upkeep and every other operation of use
+)
+
+// Profiles returns the profiles, smallest first.
+func Profiles() []Profile { return []Profile{ProfileRead, ProfileCore, ProfileFull} }
+
+// KnownProfile reports whether there is such a profile.
+func KnownProfile(p Profile) bool { return slices.Contains(Profiles(), p) }
+
+// tool is one tool of the server.
+type tool struct {
+	name, title, doc string
+	operation        string // that it asks for; an action of it may name another
+	params           []param
+	fields           []field // of the answer, nil for all that the operation has
+	effect           operation.Effect
+	additive         bool // whether what it writes only adds, of those that write
+	idempotent       bool
+	paged            bool // whether its answers have pages
+	quoted           bool // whether its answers hold texts of memories
+	ready            bool // whether a client that loads tools where they are wanted has it from the beginning
+	// run answers a call, nil for plain, which asks the operation with the arguments.
+	run func(ctx context.Context, c *call) (*document, error)
+}
+
+// call is one call of a tool.
+type call struct {
+	*Server
+	tool     *tool
+	args     arguments
+	caller   operation.Caller
+	client   clientKey
+	tokens   int    // that the answer may have
+	position int    // that its page begins behind
+	commit   string // of the cursor, "" without one
+	anchor   string // likewise: the entry that the page before ended with, where no commit holds a list
+	wrote    bool   // whether it asked for more than reading
+}
+
+// inputs returns the arguments of a tool.
+func (t *tool) inputs() []param {
+	if t.paged {
+		return slices.Concat(t.params, paged)
+	}
+	return t.params
+}
+
+// outputs returns the members of its answers.
+func (t *tool) outputs() []field {
+	out := slices.Clone(t.fields)
+	if t.paged {
+		out = append(out, field{name: "cursor"})
+	}
+	return out
+}
+
+// alwaysLoad is by what Claude Code knows the tools that it does not leave to be searched for.
+const alwaysLoad = "anthropic/alwaysLoad"
+
+// sdk returns the tool as the protocol tells of it.
+func (t *tool) sdk() *sdk.Tool {
+	no := false
+	changes := t.effect != operation.Reads && !t.additive // as the protocol understands destructive
+	var meta sdk.Meta
+	if t.ready {
+		meta = sdk.Meta{alwaysLoad: true}
+	}
+	return &sdk.Tool{
+		Meta: meta,
+		Name: t.name, Title: t.title, Description: t.doc,
+		InputSchema: schema(t.inputs()), OutputSchema: outputSchema(t.outputs()),
+		Annotations: &sdk.ToolAnnotations{
+			ReadOnlyHint:    t.effect == operation.Reads,
+			DestructiveHint: &changes,
+			IdempotentHint:  t.idempotent || t.effect == operation.Reads,
+			OpenWorldHint:   &no,
+		},
+	}
+}
+
+// handle answers a call of a tool. Whatever goes wrong in it is an answer too, for the model to read.
+func (s *Server) handle(t *tool) sdk.ToolHandler {
+	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		if ask := s.locate(ctx, req.Session, req, req.Params.InputResponses); ask != nil {
+			return &sdk.CallToolResult{InputRequests: ask}, nil
+		}
+		done := s.progress(ctx, req)
+		defer done()
+		res, err := s.call(ctx, t, req)
+		if err != nil {
+			s.log.Debug("tool failed", "tool", t.name, "error", err)
+			return failure(ctx, err), nil
+		}
+		return res, nil
+	}
+}
+
+func (s *Server) call(
+	ctx context.Context, t *tool, req *sdk.CallToolRequest,
+) (*sdk.CallToolResult, error) {
+	args, err := check(t.inputs(), req.Params.Arguments)
+	if err != nil {
+		return nil, err
+	}
+	c := &call{Server: s, tool: t, args: args, tokens: args.number("max_tokens", maxTokens)}
+	if c.position, c.commit, err = readCursor(t.name, args); err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(c.commit, anchorMark) {
+		c.anchor, c.commit = c.commit, ""
+	}
+	c.caller, c.client = s.caller(ctx, req.Session.ID(), req.ClientInfo())
+	run := t.run
+	if run == nil {
+		run = plain
+	}
+	doc, err := run(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return c.answer(doc), nil
+}
+
+// answer is the page of a document that a call asked for.
+func (c *call) answer(doc *document) *sdk.CallToolResult {
+	c.position = doc.behind(c.anchor, c.position)
+	doc.from(c.position)
+	p := doc.cut(c.tokens)
+	switch {
+	case !c.tool.paged || c.wrote: // the next page would be another write
+		p.shortened = p.shortened || p.more
+	case p.more && p.end > c.position:
+		p.cursor = nextCursor(p.end, c.tool.name, c.args, cmp.Or(doc.commit, doc.anchor(p.end)))
+	}
+	body := string(object(p.members()))
+	switch {
+	case doc.render != nil:
+		body = doc.render(p)
+	case c.tool.quoted && !doc.ours:
+		body = quote(body)
+	}
+	if p.cursor != "" {
+		body += fmt.Sprintf("\nThere is more: repeat the call with \"cursor\": %q", p.cursor)
+	}
+	if p.shortened {
+		body += "\nShortened; what says <...+N chars> is whole in get."
+	}
+	return &sdk.CallToolResult{
+		Content: []sdk.Content{&sdk.TextContent{Text: body}}, StructuredContent: p.structured(),
+	}
+}
+
+// plain asks the tool's operation with the arguments and reads its answer.
+func plain(ctx context.Context, c *call) (*document, error) {
+	op, err := c.operation(c.tool.operation)
+	if err != nil {
+		return nil, err
+	}
+	ask := c.ask(op)
+	bind(&ask, c.tool.params, c.args)
+	c.wrote = op.EffectOf(ask.Args) != operation.Reads
+	if err := c.at(ctx, &ask, c.commit); err != nil {
+		return nil, err
+	}
+	return c.read(ctx, ask, c.tool.fields)
+}
+
+// ask returns a call of an operation for the caller of the tool, without arguments.
+func (c *call) ask(op *operation.Operation) operation.Call {
+	return operation.Call{
+		Operation: op, Args: map[string]json.RawMessage{}, Caller: c.caller,
+	}
+}
+
+// at makes a call read at a commit, where one is given, and at the pinned one where none is.
+func (c *call) at(ctx context.Context, ask *operation.Call, commit string) error {
+	p := flagged(ask.Operation, "at")
+	if p == nil {
+		return nil
+	}
+	_, given := ask.Args[p.Name]
+	if commit == "" && !given {
+		var err error
+		if commit, err = c.pinned(ctx, c.client, c.caller); err != nil {
+			return err
+		}
+	}
+	if commit != "" {
+		ask.Args[p.Name] = encode(commit)
+	}
+	return nil
+}
+
+// read runs a call and makes a document of its answer.
+func (c *call) read(
+	ctx context.Context, ask operation.Call, fields []field,
+) (*document, error) {
+	data, err := c.do(ctx, ask)
+	if err != nil {
+		return nil, err
+	}
+	if !ask.Operation.Stream() {
+		if !bytes.HasPrefix(data, []byte("{")) {
+			return &document{head: []member{{"value", data}}}, nil
+		}
+		return read(data, fields)
+	}
+	f := field{name: "items", list: true}
+	if i := slices.IndexFunc(fields, field.paged); i >= 0 {
+		f = fields[i]
+	}
+	return stream(data, f)
+}
+
+// do runs a call and returns its answer. News that are bad are an error, with the answer in it.
+func (s *Server) do(ctx context.Context, ask operation.Call) (json.RawMessage, error) {
+	ended := &operation.Error{Outcome: operation.Interrupted, Message: "the call ended before it could begin"}
+	select {
+	case s.running <- struct{}{}:
+		defer func() { <-s.running }()
+	case <-ctx.Done():
+		return nil, ended
+	}
+	if ctx.Err() != nil { // of two that are ready select takes any
+		return nil, ended
+	}
+	out := &bounded{most: maxAnswer}
+	outcome, err := s.runner.Run(ctx, ask, out)
+	if out.over {
+		return nil, &operation.Error{
+			Outcome: operation.Invalid,
+			Message: fmt.Sprintf("the answer is larger than %d MiB", maxAnswer>>20),
+			Hint:    "ask for less: a type, a smaller range or limit, or numbers alone (stat)",
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	data := cleaned(bytes.TrimSpace(out.Bytes()))
+	if outcome.Exit != operation.OK.Exit {
+		if !json.Valid(data) { // a stream: its first line tells
+			data, _, _ = bytes.Cut(data, []byte("\n"))
+		}
+		if !json.Valid(data) {
+			data = nil
+		}
+		return nil, &badNews{outcome, data}
+	}
+	return data, nil
+}
+
+// mostRunning bounds the operations at once: each may hold an answer of maxAnswer, and clients over
+// HTTP can send as many calls as there are connections. Others wait.
+const mostRunning = 32
+
+// maxAnswer is how many bytes of an operation's answer are read before it is cut into pages.
+const maxAnswer = 32 << 20
+
+// bounded keeps what is written to it up to a size, and refuses more.
+type bounded struct {
+	kept bytes.Buffer // not embedded: its ReadFrom knows no bound
+	most int
+	over bool
+}
+
+func (b *bounded) Bytes() []byte { return b.kept.Bytes() }
+
+func (b *bounded) Write(data []byte) (int, error) {
+	if b.kept.Len()+len(data) > b.most {
+		b.over = true
+		return 0, fmt.Errorf("more than %d bytes", b.most)
+	}
+	return b.kept.Write(data)
+}

@@ -1,0 +1,238 @@
+package mcp_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/mcp"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/ramdir"
+)
+
+// asProgram makes the test binary be the program.
+const asProgram = "TEST_AS_MNEM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		code := cli.System().Run(ctx, os.Args[1:])
+		stop()
+		os.Exit(code)
+	}
+	os.Exit(ramdir.Run(m))
+}
+
+// wire is a client that writes lines and reads what comes back.
+type wire struct {
+	t   *testing.T
+	out io.WriteCloser
+	in  *bufio.Scanner
+}
+
+func wired(t *testing.T, s *mcp.Server) *wire {
+	t.Helper()
+	ours, theirs := pipes()
+	go func() {
+		if err := s.Run(context.WithoutCancel(t.Context()), theirs.r, theirs.w); err != nil {
+			t.Errorf("server ended: %v", err)
+		}
+		theirs.w.Close()
+	}()
+	w := &wire{t, ours.w, bufio.NewScanner(ours.r)}
+	w.in.Buffer(nil, 1<<24)
+	return w
+}
+
+func (w *wire) send(lines ...string) {
+	w.t.Helper()
+	for _, l := range lines {
+		if _, err := io.WriteString(w.out, l+"\n"); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// next returns the next message, nil at the end.
+func (w *wire) next() map[string]any {
+	w.t.Helper()
+	if !w.in.Scan() {
+		return nil
+	}
+	var m map[string]any
+	if err := json.Unmarshal(w.in.Bytes(), &m); err != nil {
+		w.t.Fatalf("not a message: %v: %q", err, w.in.Text())
+	}
+	return m
+}
+
+const hello = `{"jsonrpc":"2.0","id":"h","method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+	`"capabilities":{},"clientInfo":{"name":"raw","version":"0"}}}`
+
+// TestHostileLines writes what is no message between those that are: each is answered with an error,
+// and the connection lives on.
+func TestHostileLines(t *testing.T) {
+	w := wired(t, server(memory(t, facts), mcp.Options{}))
+	w.send(hello)
+	if m := w.next(); m["id"] != "h" || m["result"] == nil {
+		t.Fatalf("initialize: %v", m)
+	}
+	w.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	for i, c := range []struct {
+		line string
+		code float64
+	}{
+		{`{"jsonrpc":"2.0","id":1`, -32700},
+		{"\x00\xff\xfe", -32700},
+		{`nonsense`, -32700},
+		{`42`, -32600}, {`null`, -32600}, {`"x"`, -32600}, {`[]`, -32600}, {`[1]`, -32600},
+		{`{}`, -32600},
+		{`{"jsonrpc":"1.0","id":1,"method":"ping"}`, -32600},
+		{`{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}`, -32600},
+		{strings.Repeat("[", 20_000), -32700},
+		{`{"jsonrpc":"2.0","id":1,"method":"ping","x":"` + strings.Repeat("a", 17<<20) + `"}`, -32600},
+	} {
+		w.send(c.line)
+		m := w.next()
+		e, _ := m["error"].(map[string]any)
+		if e["code"] != c.code || m["id"] != nil {
+			t.Errorf("line %d (%.40q): %v", i, c.line, m)
+		}
+	}
+	for i, c := range []struct {
+		line string
+		code float64 // 0 for a result
+	}{
+		{`"method":"no/such/method"`, -32601},
+		{`"method":"tools/call"`, -32600},
+		{`"method":"tools/call","params":{"name":5}`, -32602},
+		{`"method":"tools/call","params":[1]`, -32602},
+		{`"method":"tools/call","params":{"name":"get","arguments":[1]}`, 0},
+		{`"method":"tools/call","params":{"name":"get","arguments":"x"}`, 0},
+		{`"method":"tools/call","params":{"name":"../get"}`, -32602},
+		{`"method":"resources/read","params":{"uri":"file:///etc/passwd"}`, -32602},
+		{`"method":"resources/read","params":{"uri":"mnem://node/%zz"}`, -32602},
+		{`"method":"resources/list","params":{"cursor":"x"}`, -32602},
+		{`"method":"tools/list","params":{"cursor":"x"}`, -32602},
+		{`"method":"prompts/get","params":{"name":"recall"}`, -32602},
+		{`"method":"prompts/get","params":{"name":"nothing"}`, -32602},
+		{`"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"recall"},` +
+			`"argument":{"name":"none","value":"x"}}`, 0},
+		{`"method":"ping"`, 0},
+	} {
+		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,%s}`, i, c.line))
+		m := w.next()
+		e, failed := m["error"].(map[string]any)
+		if m["id"] != float64(i) || failed != (c.code != 0) || failed && e["code"] != c.code {
+			t.Errorf("%s: %v", c.line, m)
+		}
+	}
+	w.out.Close()
+	if m := w.next(); m != nil {
+		t.Errorf("after the end: %v", m)
+	}
+}
+
+// TestAnswersBeforeTheEnd closes the input right behind the requests, as a script does.
+func TestAnswersBeforeTheEnd(t *testing.T) {
+	calls := 20
+	if effort.Race {
+		calls = 8 // each waits its turn, and for no more than five seconds
+	}
+	w := wired(t, server(memory(t, facts), mcp.Options{}))
+	go func() {
+		w.send(hello, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		for i := range calls {
+			w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"remember",`+
+				`"arguments":{"text":"fact number %d is so"}}}`, i, i*31))
+		}
+		w.out.Close()
+	}()
+	answered := 0
+	for m := w.next(); m != nil; m = w.next() {
+		if r, ok := m["result"].(map[string]any); ok && r["structuredContent"] != nil {
+			answered++
+		}
+	}
+	if answered != calls {
+		t.Errorf("%d answers of %d", answered, calls)
+	}
+}
+
+// TestStatelessLines asks as clients of 2026-07-28 do: without a handshake, each request saying who
+// asks. What is written names that client.
+func TestStatelessLines(t *testing.T) {
+	a := memory(t, facts)
+	w := wired(t, server(a, mcp.Options{}))
+	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientCapabilities":{},` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"modern client","version":"3"}}`
+	w.send(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + meta + `}}`)
+	m := w.next()
+	if r, _ := m["result"].(map[string]any); r == nil || !strings.Contains(fmt.Sprint(r), "2026-07-28") ||
+		!strings.Contains(fmt.Sprint(r), "long-term memory") {
+		t.Errorf("discover: %v", m)
+	}
+	w.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"remember","arguments":` +
+		`{"text":"modern clients need no handshake"},` + meta + `}}`)
+	m = w.next()
+	if r, _ := m["result"].(map[string]any); r == nil || r["structuredContent"] == nil {
+		t.Errorf("remember: %v", m)
+	}
+	w.out.Close()
+	for w.next() != nil {
+	}
+	if log := run(t, a, "", "log"); !strings.Contains(log, "modern-client/3") {
+		t.Errorf("the commit does not name its client:\n%s", log)
+	}
+}
+
+// TestProcess runs the program itself: it answers at once wherever it is, prints nothing but the
+// protocol, and ends with its input.
+func TestProcess(t *testing.T) {
+	bin, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := memory(t, facts)
+	for _, version := range []string{"2025-11-25", "2026-07-28"} {
+		cmd := exec.Command(bin, "mcp", "-R", a.Dir)
+		cmd.Env = append(os.Environ(), asProgram+"=1", "MNEM_AUTHOR=ana")
+		var errs strings.Builder
+		cmd.Stderr = &errs
+		client := sdk.NewClient(&sdk.Implementation{Name: "proc", Version: "1"}, nil)
+		s, err := client.Connect(t.Context(), &sdk.CommandTransport{Command: cmd},
+			&sdk.ClientSessionOptions{ProtocolVersion: version})
+		if err != nil {
+			t.Fatalf("%s: %v: %s", version, err, &errs)
+		}
+		if got := s.InitializeResult().ProtocolVersion; got != version {
+			t.Errorf("asked for %s, got %s", version, got)
+		}
+		if got := call(t, s, "retrieve", map[string]any{"query": "invoices"}); !strings.Contains(got.text,
+			"svc") && !strings.Contains(got.text, "billing") {
+			t.Errorf("%s: retrieve: %s", version, got.text)
+		}
+		start := time.Now()
+		if err := s.Close(); err != nil {
+			t.Errorf("%s: end: %v", version, err)
+		}
+		if took := time.Since(start); took > 4*time.Second {
+			t.Errorf("%s: ends after %v", version, took)
+		}
+		if errs.Len() > 0 {
+			t.Errorf("%s: said on standard error: %s", version, &errs)
+		}
+	}
+}

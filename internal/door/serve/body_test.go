@@ -1,0 +1,352 @@
+package serve
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/verb/operation"
+)
+
+// inUse returns how many bytes of the room of bodies are taken.
+func (r *room) inUse() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.used
+}
+
+// begin sends a request by hand, and returns the connection.
+func (f *fixture) begin(text string) net.Conn {
+	f.t.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(f.url, "http://"))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { _ = c.Close() })
+	if err := c.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		f.t.Fatal(err)
+	}
+	if _, err := io.WriteString(c, text); err != nil {
+		f.t.Fatal(err)
+	}
+	return c
+}
+
+const linesHead = "POST /v1/commit HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n"
+
+// TestIdleBodiesHoldNoRoom opens connections that announce the largest bodies, twice as many as there
+// is room for, and send none.
+func TestIdleBodiesHoldNoRoom(t *testing.T) {
+	const size, idle = 1 << 20, 16
+	f := newFixture(t, func(c *Config) { c.Limits.Body, c.Limits.Bodies = size, 8*size })
+	for range idle {
+		f.begin(fmt.Sprintf("%sContent-Length: %d\r\n\r\n", linesHead, size))
+	}
+	for f.srv.bodies.inUse() < idle*firstPiece { // until all are being read
+		time.Sleep(time.Millisecond)
+	}
+	if used := f.srv.bodies.inUse(); used > idle*firstPiece {
+		t.Errorf("%d bytes are reserved for nothing", used)
+	}
+	lines := "Content-Type: " + operation.MediaNDJSON
+	f.want(f.ask("POST", "/v1/commit", strings.Repeat("x", size), lines), 200, "")
+	f.want(f.ask("POST", "/v1/commit", `{"message":"m"}`, asJSONType), 200, "")
+	for f.srv.bodies.inUse() != idle*firstPiece { // the last request gives its room back after its answer
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestLargeBodiesFollowEachOther sends many more large bodies at once than there is room for: each is
+// taken in the end, and they never use more.
+func TestLargeBodiesFollowEachOther(t *testing.T) {
+	const size, many = 4 << 20, 24
+	f := newFixture(t, func(c *Config) { c.Limits.Body, c.Limits.Bodies = size, 16<<20 })
+	all := newBodies(f.srv.cfg.Limits).all
+	f.run = func(_ context.Context, _ operation.Call, out io.Writer) (operation.Outcome, error) {
+		if used := f.srv.bodies.inUse(); used > all {
+			t.Errorf("%d bytes of %d are used", used, all)
+		}
+		_, err := io.WriteString(out, "{}")
+		return operation.OK, err
+	}
+	var wg sync.WaitGroup
+	for range many {
+		wg.Go(func() {
+			res, err := http.Post(f.url+"/v1/commit", operation.MediaNDJSON,
+				strings.NewReader(strings.Repeat("x", size)))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer func() { _ = res.Body.Close() }()
+			if res.StatusCode != 200 {
+				t.Errorf("status %d", res.StatusCode)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestReservedAsItArrives sees to it that what is reserved for a body follows what came of it.
+func TestReservedAsItArrives(t *testing.T) {
+	f := newFixture(t, nil)
+	c := f.begin(linesHead + "Content-Length: 1000000\r\n\r\n")
+	sent := int64(0)
+	for _, n := range []int{1, 600, 100_000, 300_000} {
+		if _, err := io.WriteString(c, strings.Repeat("x", n)); err != nil {
+			t.Fatal(err)
+		}
+		sent += int64(n)
+		for f.srv.bodies.inUse() < sent {
+			time.Sleep(time.Millisecond)
+		}
+		if used := f.srv.bodies.inUse(); sent < largeBody/2 && used > 2*sent+firstPiece {
+			t.Errorf("%d bytes are reserved for %d", used, sent)
+		}
+	}
+	_ = c.Close() // which ends the request
+	for f.srv.bodies.inUse() > 0 {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestRoomIsShared sees to it that one caller cannot use all room, nor large bodies that of small ones.
+func TestRoomIsShared(t *testing.T) {
+	const large = 128 << 10
+	r := newRoom(16*large, 8*large, 2*large)
+	fill := func(caller string, n int64, as use) (total int64) {
+		for r.take(caller, n, as) {
+			total += n
+		}
+		return total
+	}
+	if got := fill("a", large, wholly); got != 8*large {
+		t.Errorf("one caller has %d", got)
+	}
+	if got := fill("a", 1<<10, little); got != large {
+		t.Errorf("beside it %d in small bodies", got)
+	}
+	if got := fill("b", large, wholly); got != 5*large {
+		t.Errorf("another one has %d", got)
+	}
+	if got := fill("c", 1<<10, little); got != 2*large {
+		t.Errorf("a third one has %d in small bodies", got)
+	}
+	if r.take("d", 1, little) {
+		t.Error("there is more room than there is")
+	}
+	r.give("a", 9*large)
+	r.give("b", 5*large)
+	r.give("c", 2*large)
+	if r.used != 0 || len(r.by) != 0 {
+		t.Errorf("%d in use, %v", r.used, r.by)
+	}
+}
+
+// TestLargestBodiesFit sees to it that one caller can always send what the bounds allow.
+func TestLargestBodiesFit(t *testing.T) {
+	for _, size := range []int64{1, 100, 1 << 20, 8 << 20, 64 << 20, 1 << 30} {
+		l := Limits{Body: size}
+		l.fill()
+		r := newBodies(l)
+		if !r.take("a", size+1, wholly) {
+			t.Errorf("no room for %d", size)
+		}
+		r.give("a", size+1)
+		if !r.take("a", parsedWeight*(min(size, maxJSON)+1), wholly) {
+			t.Errorf("no room for %d of JSON", min(size, maxJSON))
+		}
+	}
+}
+
+// TestReadingGivesBack sees to it that a body is not held twice: what was read of it is forgotten.
+func TestReadingGivesBack(t *testing.T) {
+	b := &body{room: newRoom(1<<20, 1<<20, 0), caller: "a", weight: 1}
+	for range 4 {
+		if !b.reserve(1000, largeBody) {
+			t.Fatal("no room")
+		}
+		b.pieces, b.size = append(b.pieces, bytes.Repeat([]byte("x"), 1000)), b.size+1000
+	}
+	for left := int64(3000); left >= 0; left -= 1000 {
+		if n, err := io.ReadFull(b, make([]byte, 1000)); n != 1000 || err != nil {
+			t.Fatal(n, err)
+		}
+		if used := b.room.inUse(); used != left || int64(len(b.pieces)) != left/1000 {
+			t.Errorf("%d bytes and %d pieces are held, want %d", used, len(b.pieces), left)
+		}
+	}
+	if n, err := b.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+		t.Errorf("%d, %v at the end", n, err)
+	}
+	b.release()
+	b.release()
+	if used := b.room.inUse(); used != 0 {
+		t.Errorf("%d bytes are held", used)
+	}
+}
+
+// TestStalledBodies sees to it that a body which stops coming is ended long before its time is over.
+func TestStalledBodies(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.Limits.Stall, c.Limits.Read = 50*time.Millisecond, time.Hour })
+	for _, part := range []int{0, 10, 300_000} {
+		c := f.begin(linesHead + "Content-Length: 1000000\r\n\r\n" + strings.Repeat("x", part))
+		line, err := bufio.NewReader(c).ReadString('\n')
+		if !strings.Contains(line, " 408 ") {
+			t.Errorf("after %d bytes: %q, %v", part, line, err)
+		}
+	}
+	// A chunked one likewise.
+	c := f.begin(linesHead + "Transfer-Encoding: chunked\r\n\r\n5\r\nxxxxx\r\n")
+	if line, err := bufio.NewReader(c).ReadString('\n'); !strings.Contains(line, " 408 ") {
+		t.Errorf("chunked: %q, %v", line, err)
+	}
+	if used := f.srv.bodies.inUse(); used != 0 {
+		t.Errorf("%d bytes are held", used)
+	}
+}
+
+// deadlines is a response that keeps what it is told.
+type deadlines struct {
+	http.ResponseWriter
+	last time.Time
+}
+
+func (d *deadlines) SetReadDeadline(t time.Time) error {
+	d.last = t
+	return nil
+}
+
+// TestSteadyBodies sees to it that each part of a body has its time, within that of all of it.
+func TestSteadyBodies(t *testing.T) {
+	start := time.Unix(1_700_000_000, 0)
+	now, d := start, &deadlines{ResponseWriter: httptest.NewRecorder()}
+	s := &steady{
+		from: strings.NewReader(strings.Repeat("x", 4*bodyWindow)), rc: http.NewResponseController(d),
+		now: func() time.Time { return now }, start: start, window: start, most: 12 * time.Second,
+		stall: 5 * time.Second,
+	}
+	buf := make([]byte, bodyWindow/2)
+	for i, want := range []int{5, 5, 9, 9, 12, 12} { // seconds after the start
+		if _, err := io.ReadFull(s, buf); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.last.Sub(start); got != time.Duration(want)*time.Second {
+			t.Errorf("read %d: within %v, want %ds", i, got, want)
+		}
+		now = start.Add(time.Duration(i/2+1) * 4 * time.Second)
+	}
+}
+
+// TestHeadersOnce sends each header that decides something twice.
+func TestHeadersOnce(t *testing.T) {
+	const own = "Origin: http://localhost\r\n"
+	f := newFixture(t, func(c *Config) { c.Origins = []string{"https://app.example.org"} })
+	ask := func(headers string) string {
+		c := f.begin("GET /v1/get?node=a HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n")
+		line, err := bufio.NewReader(c).ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		return line
+	}
+	for _, tt := range []struct{ headers, status string }{
+		{own + "Origin: https://evil.example.org\r\n", " 403 "},
+		{"Origin: https://evil.example.org\r\n" + own, " 403 "},
+		{"Origin: https://app.example.org\r\nOrigin: null\r\n", " 403 "},
+		{"Origin:\r\nOrigin: https://evil.example.org\r\n", " 403 "},
+		{"Sec-Fetch-Site: same-origin\r\nSec-Fetch-Site: cross-site\r\n", " 403 "},
+		{own + own, " 400 "},
+		{"Host: localhost\r\n", " 400 "}, {"Content-Length: 0\r\nContent-Length: 1\r\n", " 400 "},
+		{"Accept: text/plain\r\nAccept: application/json\r\n", " 200 "},
+		{"If-None-Match: \"a\"\r\nIf-None-Match: \"b\"\r\n", " 200 "},
+		{own + "Sec-Fetch-Site: same-origin\r\n", " 200 "},
+	} {
+		if line := ask(tt.headers); !strings.Contains(line, tt.status) {
+			t.Errorf("%q: %q, want%s", tt.headers, line, tt.status)
+		}
+	}
+	calls := len(f.calls)
+	for _, name := range append(slices.Clone(singular), "Mnem-Agent", "mnem-author", "Mcp-Session-Id",
+		"Mcp-Protocol-Version") {
+		for _, values := range [][2]string{{"a", "a"}, {"a", "b"}, {"", "a"}, {"a", ""}} {
+			line := ask(fmt.Sprintf("%s: %s\r\n%[1]s: %[3]s\r\n", name, values[0], values[1]))
+			if !strings.Contains(line, " 400 ") && !strings.Contains(line, " 403 ") {
+				t.Errorf("%s twice: %q", name, line)
+			}
+		}
+	}
+	if len(f.calls) != calls {
+		t.Errorf("calls %q", f.calls[calls:])
+	}
+}
+
+// TestHeadersReadOnceAreSingular reads this package and the one that speaks MCP: what a header that is
+// read as one value says must not be said twice.
+func TestHeadersReadOnceAreSingular(t *testing.T) {
+	read := regexp.MustCompile(`r\.Header\.Get\("?([\w-]+)"?\)`)
+	named := map[string]string{"lastEventID": "Last-Event-Id", "versionHeader": "Mcp-Protocol-Version"}
+	n := 0
+	for _, dir := range []string{".", filepath.Join("..", "mcp")} {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range read.FindAllStringSubmatch(string(text), -1) {
+				name := firstOf(named[m[1]], http.CanonicalHeaderKey(m[1]))
+				twice := http.Header{name: {"a", "a"}}
+				if n++; !strings.HasSuffix(file, "_test.go") && once(twice) == nil {
+					t.Errorf("%s reads the first of several %s", file, name)
+				}
+			}
+		}
+	}
+	if n < 8 {
+		t.Errorf("only %d headers", n)
+	}
+}
+
+// TestSlowReadersKeepNobodyOut lets as many clients as operations run at once take nothing of answers
+// that are larger than what the system holds for them.
+func TestSlowReadersKeepNobodyOut(t *testing.T) {
+	f := newFixture(t, func(c *Config) {
+		c.Limits.Running, c.Limits.Write, c.Limits.Time = 1, time.Hour, 10*time.Second
+	})
+	part := strings.Repeat("x", 1<<20)
+	begun := make(chan struct{}, 2)
+	f.run = func(_ context.Context, call operation.Call, out io.Writer) (operation.Outcome, error) {
+		if call.Operation.Name != "export" {
+			_, err := io.WriteString(out, "{}")
+			return operation.OK, err
+		}
+		begun <- struct{}{}
+		for {
+			if _, err := io.WriteString(out, part); err != nil {
+				return operation.Interrupted, err
+			}
+		}
+	}
+	for range 2 {
+		f.begin("GET /v1/export HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		<-begun
+	}
+	f.want(f.ask("GET", "/v1/get?node=a", ""), 200, "")
+}

@@ -1,0 +1,115 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/mnem-project/mnem/internal/verb/operation"
+)
+
+// call runs an operation.
+func (s *Server) call(w http.ResponseWriter, r *http.Request) {
+	op := s.ops[r.PathValue("operation")]
+	if op == nil {
+		s.refuse(w, r, notFound("no operation %q: see /openapi.json", brief(r.PathValue("operation"))))
+		return
+	}
+	exchangeOf(r).operation = op.Name
+	q, p := s.read(r, op)
+	defer q.release()
+	if p == nil {
+		p = q.expectation()
+	}
+	if p != nil {
+		s.refuse(w, r, p)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Limits.Time)
+	defer cancel()
+	if q.key == "" || q.effect == operation.Reads {
+		s.run(ctx, w, r, q, nil)
+		return
+	}
+	kept, p := s.answers.begin(q)
+	switch {
+	case p != nil:
+		s.refuse(w, r, p)
+	case kept.done:
+		w.Header().Set("Idempotent-Replay", "true")
+		kept.send(w)
+	default:
+		// The client may go, and ask for the answer with the same key again.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), s.cfg.Limits.Time)
+		defer cancel()
+		ctx, end := until(ctx, s.broken)
+		defer end()
+		defer s.answers.end(kept)
+		s.run(ctx, w, r, q, kept)
+	}
+}
+
+// expectation makes If-Match the parameter of the operation that means the same.
+func (q *request) expectation() *problem {
+	if q.expect == "" || q.effect == operation.Reads {
+		return nil
+	}
+	const name = "expect"
+	if q.call.Operation.Param(name) == nil {
+		return badRequest("%s cannot be made to depend on If-Match", q.call.Operation.Name)
+	}
+	want := asJSON(q.expect)
+	if given, ok := q.call.Args[name]; ok && string(given) != string(want) {
+		return badRequest("If-Match and %s differ", name)
+	}
+	if q.call.Args == nil {
+		q.call.Args = make(map[string]json.RawMessage)
+	}
+	q.call.Args[name] = want
+	return nil
+}
+
+// run runs the call and answers with what it prints; kept, unless nil, keeps the answer.
+func (s *Server) run(
+	ctx context.Context, w http.ResponseWriter, r *http.Request, q *request, kept *kept,
+) {
+	if p := s.slots.enter(ctx); p != nil {
+		s.refuse(w, r, p)
+		return
+	}
+	a := &answer{to: w, request: r, q: q, kept: kept, limits: &s.cfg.Limits, now: s.cfg.Now}
+	a.outside = func(wait func() error) error { return s.slots.outside(ctx, wait) }
+	outcome, err := func() (operation.Outcome, error) {
+		defer s.slots.leave()
+		defer func() { a.outside = nil }()
+		return s.cfg.Runner.Run(ctx, q.call, a)
+	}()
+	exchangeOf(r).code = outcome.Code
+	switch {
+	case err == nil:
+		a.finish(outcome)
+	case a.started:
+		a.breakOff(problemOf(outcome, err))
+	default:
+		p := problemOf(outcome, err)
+		if ctx.Err() != nil && r.Context().Err() == nil && outcome == operation.Interrupted {
+			p.Detail = "it took longer than the server lets a request take"
+		}
+		if _, expects := q.call.Args["expect"]; expects && outcome == operation.Conflict &&
+			!json.Valid(a.held.Bytes()) {
+			p.Status, p.Code = http.StatusPreconditionFailed, codePrecondition
+			p.Title = http.StatusText(p.Status)
+		}
+		if held := a.held.Bytes(); len(held) > 0 && !q.call.Text && json.Valid(held) {
+			p.Answer = slices.Clone(held)
+		}
+		var failed *operation.Error
+		unknown := errors.As(err, &failed) && failed.Unknown // asked again it could be done twice
+		if kept != nil && (p.Status < 500 || unknown) {
+			kept.keep(p.Status, http.Header{"Content-Type": {mediaProblem}}, p, exchangeOf(r).id)
+		}
+		s.refuse(w, r, p)
+	}
+}

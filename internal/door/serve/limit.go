@@ -1,0 +1,213 @@
+package serve
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/mnem-project/mnem/internal/verb/operation"
+)
+
+// rates bound how often callers ask: a bucket for each, which holds as many requests as two seconds
+// bring, at least one. There are as many buckets as tokens, and a few.
+type rates struct {
+	mu      *sync.Mutex
+	each    float64 // a second
+	now     func() time.Time
+	buckets map[string]*rate.Limiter
+}
+
+// Buckets of those without a token, and of those whose code is none. Ids of tokens look different.
+const (
+	anonymous = "-"
+	unknown   = "?"
+	// unknownRate is how many codes that are none may be tried a second, all callers together.
+	unknownRate = 20
+)
+
+func newRates(each float64, now func() time.Time) rates {
+	return rates{new(sync.Mutex), each, now, make(map[string]*rate.Limiter)}
+}
+
+// take takes a request of a caller, and returns after how long there is room for it, 0 for now.
+func (r *rates) take(caller string) time.Duration {
+	now := r.now()
+	asked := r.bucket(caller).ReserveN(now, 1)
+	after := asked.DelayFrom(now)
+	if after > 0 {
+		asked.CancelAt(now)
+	}
+	return after
+}
+
+func (r *rates) bucket(caller string) *rate.Limiter {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b := r.buckets[caller]
+	if b == nil {
+		each := r.each
+		if caller == unknown {
+			each = unknownRate
+		}
+		b = rate.NewLimiter(rate.Limit(each), max(1, int(2*each)))
+		r.buckets[caller] = b
+	}
+	return b
+}
+
+// tooMany is the problem of a caller who asks too often.
+func tooMany(after time.Duration) *problem {
+	p := newProblem(http.StatusTooManyRequests, codeTooMany, "too many requests: ask again later")
+	p.header = http.Header{"Retry-After": {strconv.Itoa(int(math.Ceil(after.Seconds())))}}
+	return p
+}
+
+// smallBody is how many bytes of a body count as little: for the first of each there is room that
+// large ones cannot fill.
+const smallBody = 64 << 10
+
+// room is what all callers may have in use at once, of which each may have a share: one cannot keep
+// out the others.
+type room struct {
+	all   int64
+	share int64 // of one caller
+	spare int64 // of all, for little at a time; one caller may have half of it beside its share
+	mu    sync.Mutex
+	used  int64
+	by    map[string]int64 // what each caller uses; none that uses nothing
+	freed chan struct{}    // closed when something is given back; nil while nobody waits for that
+}
+
+func newRoom(all, share, spare int64) *room {
+	return &room{all: all, share: share, spare: spare, by: make(map[string]int64)}
+}
+
+// newBodies returns the room of bodies. One caller may use half of it, or what one request needs.
+func newBodies(l Limits) *room {
+	need := max(l.Body+1, parsedWeight*(min(maxJSON, l.Body)+1)) // one byte more is asked for to see the end
+	spare := l.Bodies / 8
+	return newRoom(max(l.Bodies, need+spare), max(l.Bodies/2, need), spare)
+}
+
+// use is what room is taken for.
+type use int
+
+const (
+	wholly use = iota // for all of something
+	little            // for little
+	partly            // for a part of what the rest is not known to have room for
+)
+
+// take reports whether there is room for n more of a caller, and takes it. Parts have a quarter of the
+// room, so that what has them cannot keep all from getting the rest.
+func (r *room) take(caller string, n int64, as use) bool {
+	all, share := max(r.all-r.spare, r.share), r.share
+	switch as {
+	case little:
+		all, share = max(r.all, r.share), r.share+r.spare/2
+	case partly:
+		all, share = all/4, share/4
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.used+n > all || r.by[caller]+n > share {
+		return false
+	}
+	r.used += n
+	r.by[caller] += n
+	return true
+}
+
+// await takes room for n as take does, and waits for it until the context ends.
+func (r *room) await(ctx context.Context, caller string, n int64) bool {
+	for {
+		r.mu.Lock()
+		if r.freed == nil {
+			r.freed = make(chan struct{})
+		}
+		freed := r.freed
+		r.mu.Unlock()
+		if r.take(caller, n, wholly) {
+			return true
+		}
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// give gives back what take took.
+func (r *room) give(caller string, n int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.used -= n
+	if r.by[caller] -= n; r.by[caller] == 0 {
+		delete(r.by, caller)
+	}
+	if r.freed != nil {
+		close(r.freed)
+		r.freed = nil
+	}
+}
+
+// slots bound the operations that run at once, and those that wait for their turn.
+type slots struct {
+	free    chan struct{}
+	waiting *atomic.Int64
+	most    int64
+	slow    *atomic.Int64 // that wait for their clients
+}
+
+func newSlots(l Limits) slots {
+	return slots{make(chan struct{}, l.Running), new(atomic.Int64), int64(l.Waiting), new(atomic.Int64)}
+}
+
+// enter waits for a turn, which leave must end.
+func (s *slots) enter(ctx context.Context) *problem {
+	select {
+	case s.free <- struct{}{}:
+		return nil
+	default:
+	}
+	defer s.waiting.Add(-1)
+	if s.waiting.Add(1) > s.most {
+		return failed(operation.Busy, "too many requests wait already")
+	}
+	select {
+	case s.free <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return failed(operation.Busy, "the request waited too long for its turn")
+	}
+}
+
+func (s *slots) leave() { <-s.free }
+
+// outside runs what waits for a client without its turn, so that a client which takes its answer
+// slowly keeps nobody out. Beyond maxOutside they keep their turns: each has an answer begun.
+func (s *slots) outside(ctx context.Context, wait func() error) error {
+	defer s.slow.Add(-1)
+	if s.slow.Add(1) > maxOutside {
+		return wait()
+	}
+	s.leave()
+	err := wait()
+	select {
+	case s.free <- struct{}{}:
+		return err
+	case <-ctx.Done():
+		s.free <- struct{}{} // leave ends this turn as any other
+		return ctx.Err()
+	}
+}
+
+// maxOutside is how many operations may wait for their clients beside those that run.
+const maxOutside = 256

@@ -1,0 +1,397 @@
+// Package serve answers the operations of a repository over HTTP: /v1/NAME for each, all by one
+// handler over the table of package operation, with an OpenAPI document that is made from it.
+//
+// What comes in is hostile until it is known who sent it and that it is bounded. In this order:
+// connections are counted (listener), the Host and Origin are those of this server (guard), a token
+// tells who asks and what they may (auth), a rate bounds how often, bodies have room (body), and
+// then an operation runs, one of so many at once (call). Nothing that a caller says names a file.
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/verb/operation"
+)
+
+// Config is what a server is made of. Operations, Runner, Now, Rand and Log are needed.
+type Config struct {
+	Operations []operation.Operation
+	Runner     operation.Runner
+	Version    string // of the program, for the OpenAPI document
+	Now        func() time.Time
+	Rand       io.Reader // for the ids of requests; read by one goroutine at a time
+	Log        *slog.Logger
+	// Ready returns why operations cannot be answered yet, nil when they can. Nil for always.
+	Ready func() error
+	// Token returns the token of an id, nil for none; it is asked at each request that brings one, so
+	// that what is revoked counts at once. Nil where there are no tokens.
+	Token func(id string) (*Token, error)
+	// NeedToken refuses who brings no token. Without it they may read and write, which is right on a
+	// loopback address alone.
+	NeedToken bool
+	// Own is whether all who reach the server are this user: then who brings no token may do everything.
+	Own bool
+	// Loopback tells that the server listens on a loopback address: then only such an address or
+	// localhost may be in Host.
+	Loopback bool
+	Hosts    []string // more names that may be in Host, without port
+	Origins  []string // pages that may ask from a browser: "https://example.org"; none by default
+	// View answers "/" with the web view, and lets browsers log in.
+	View   bool
+	Routes []Route
+	// Under returns one of several repositories by its name, nil for none: requests whose path begins with a name are
+	// answered for it, with its own tokens. Nil where the server answers for one.
+	Under func(name string) (*Named, error)
+	// Uploads keeps bodies that come in parts, nil where none may.
+	Uploads *Uploads
+	// Name is the name of one of several repositories, for metrics.
+	Name string
+	// Usage tells what the repository has and did; nil where that is not known, and then there is no Quota.
+	Usage  Usages
+	Quota  Quota
+	Limits Limits
+}
+
+// Route is a further path with a handler of its own. Its requests are guarded like all others, and
+// their bodies are bounded and read before; they are not bounded in time, and their contexts end when
+// the server is to stop.
+type Route struct {
+	Path    string
+	Effect  operation.Effect // what the caller must be allowed
+	Handler http.Handler
+}
+
+// Limits bound what requests cost. A zero takes the default.
+type Limits struct {
+	Body    int64         // bytes of one body; default 64 MiB
+	Bodies  int64         // bytes of all bodies at once; default 4 times Body, at least 128 MiB
+	Running int           // operations at once; default 32
+	Waiting int           // that wait for their turn; default 512
+	Conns   int           // connections at once; default 4096
+	Rate    float64       // requests a second of one token, or of all without one; default 500
+	Time    time.Duration // for one request; default 5 minutes
+	Read    time.Duration // for a body to come; default a minute
+	Stall   time.Duration // for 64 KiB of a body, or what is left of it, to come; default 5 seconds
+	Write   time.Duration // for a client to take a part of an answer; default 30 seconds
+	Grace   time.Duration // for requests under way when the server is to stop; default 10 seconds
+	Header  time.Duration // for the line and headers of a request to come; default 5 seconds
+	Idle    time.Duration // between requests of a connection; default a minute
+	// Drain is how long a server that is to stop goes on answering while /readyz says that it does: what stands in
+	// front of several servers sends requests to others by then. Default 0.
+	Drain time.Duration
+}
+
+const (
+	headerTime = 5 * time.Second
+	idleTime   = 60 * time.Second
+	// maxHeader is how many bytes a request's line and headers may have: queries of GET are there.
+	maxHeader = 32 << 10
+	// minBodies lets one caller send JSON of the greatest size, and others too.
+	minBodies = 4 * parsedWeight * maxJSON
+)
+
+func (l *Limits) fill() {
+	set(&l.Body, 64<<20)
+	set(&l.Bodies, max(4*l.Body, minBodies))
+	set(&l.Running, 32)
+	set(&l.Waiting, 512)
+	set(&l.Conns, 4096)
+	set(&l.Rate, 500)
+	set(&l.Time, 5*time.Minute)
+	set(&l.Read, time.Minute)
+	set(&l.Stall, 5*time.Second)
+	set(&l.Write, 30*time.Second)
+	set(&l.Grace, 10*time.Second)
+	set(&l.Header, headerTime)
+	set(&l.Idle, idleTime)
+}
+
+func set[T comparable](to *T, value T) {
+	var zero T
+	if *to == zero {
+		*to = value
+	}
+}
+
+// Server answers requests. Safe for concurrent use.
+type Server struct {
+	cfg      Config
+	ops      map[string]*operation.Operation
+	openAPI  func() ([]byte, error) // made when it is asked for first
+	mux      *http.ServeMux
+	metrics  *metrics
+	ids      *ids
+	rates    rates
+	met      *met // repositories and tokens
+	bodies   *room
+	slots    slots
+	watchers *room    // of requests that watch
+	answers  *answers // of requests with an Idempotency-Key
+	logins   logins   // of browsers
+	subs     sync.Map // that Sub made, *Server
+	stopping atomic.Bool
+	stop     chan struct{} // closed when the server is to stop
+	broken   chan struct{} // closed when it does not wait for requests under way any more
+}
+
+// New returns a server.
+func New(cfg Config) *Server {
+	cfg.Limits.fill()
+	s := &Server{
+		cfg: cfg, ops: make(map[string]*operation.Operation), metrics: newMetrics(cfg.Name, cfg.Usage),
+		ids: &ids{from: cfg.Rand}, rates: newRates(cfg.Limits.Rate, cfg.Now), met: newMet(),
+		bodies: newBodies(cfg.Limits), slots: newSlots(cfg.Limits),
+		watchers: newRoom(maxWatchers, maxWatchers/2, 0),
+		logins:   logins{all: make(map[digest]*login)},
+		answers:  newAnswers(cfg.Now), stop: make(chan struct{}), broken: make(chan struct{}),
+	}
+	for i := range cfg.Operations {
+		s.ops[cfg.Operations[i].Name] = &cfg.Operations[i]
+	}
+	s.openAPI = sync.OnceValues(func() ([]byte, error) {
+		doc, err := openAPI(cfg.Operations, cfg.Version)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(doc)
+	})
+	s.mux = http.NewServeMux()
+	s.mux.HandleFunc("/v1/{operation}", s.allow(0, s.call)) // the effect is known later
+	if s.ops[watchName] != nil {
+		s.mux.HandleFunc("/v1/"+watchName, s.allow(operation.Reads, s.watch))
+	}
+	if cfg.Uploads != nil {
+		s.mux.HandleFunc("/v1/uploads/{id}", s.allow(operation.Writes, s.upload))
+	}
+	s.mux.HandleFunc("/openapi.json", s.allow(operation.Reads, s.serveOpenAPI))
+	s.mux.HandleFunc("/metrics", s.allow(operation.Reads, s.serveMetrics))
+	s.mux.HandleFunc("/healthz", s.health)
+	s.mux.HandleFunc("/readyz", s.ready)
+	other := func(w http.ResponseWriter, r *http.Request) {
+		s.refuse(w, r, notFound("no %q here: see /openapi.json", r.URL.Path))
+	}
+	if cfg.Name != "" {
+		other = s.allow(0, other) // who has no token does not learn that the repository is there
+	}
+	s.mux.HandleFunc("/", other)
+	if cfg.View {
+		s.mux.HandleFunc(loginPath, s.login)
+		s.serveView()
+	}
+	for _, route := range cfg.Routes {
+		s.mux.HandleFunc(route.Path, s.allow(route.Effect, s.whole(s.long(route.Handler))))
+	}
+	return s
+}
+
+// Serve answers connections until the context ends, then lets requests under way end for as long
+// as Limits.Grace, and returns. The listener is closed.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	srv := &http.Server{
+		Handler: s, MaxHeaderBytes: maxHeader,
+		ReadHeaderTimeout: s.cfg.Limits.Header, IdleTimeout: s.cfg.Limits.Idle,
+		BaseContext: func(net.Listener) context.Context { return base },
+		ErrorLog:    slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelDebug), // what clients do wrong
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(newListener(l, s.cfg.Limits.Conns, s.metrics)) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	s.stopping.Store(true)
+	if s.cfg.Limits.Drain > 0 {
+		srv.SetKeepAlivesEnabled(false) // clients connect anew, to another server
+		drained := time.NewTimer(s.cfg.Limits.Drain)
+		defer drained.Stop()
+		select {
+		case err := <-ended:
+			return err
+		case <-drained.C:
+		}
+	}
+	close(s.stop)
+	grace, done := context.WithTimeout(base, s.cfg.Limits.Grace)
+	defer done()
+	err := srv.Shutdown(grace)
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.cfg.Log.Warn("requests were broken off", "after", s.cfg.Limits.Grace)
+		cancel()
+		close(s.broken)
+		err = srv.Close()
+	}
+	<-ended
+	return err
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{ResponseWriter: w, start: s.cfg.Now(), id: s.requestID(r)}
+	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+	h := w.Header()
+	h.Set("X-Request-Id", x.id)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	h.Set("Cache-Control", "private, no-cache")
+	s.metrics.running.Inc()
+	defer s.end(x, r)
+	s.limitTime(w, r, x.start)
+	if p := s.guard(x, r); p != nil {
+		s.refuse(x, r, p)
+		return
+	}
+	if r.Method == http.MethodOptions {
+		x.WriteHeader(http.StatusNoContent) // its headers are there, where the origin is allowed
+		return
+	}
+	if !s.under(x, r) {
+		s.mux.ServeHTTP(x, r)
+	}
+}
+
+// limitTime bounds how long a body may take to come, and the answer to be taken. Where a connection
+// cannot be bounded it is at its end.
+func (s *Server) limitTime(w http.ResponseWriter, r *http.Request, start time.Time) {
+	rc, l := http.NewResponseController(w), &s.cfg.Limits
+	_ = rc.SetWriteDeadline(start.Add(l.Time + l.Read + l.Write))
+	if r.ContentLength != 0 { // net/http lifts it when the body was read; without one it would end all
+		_ = rc.SetReadDeadline(start.Add(l.Read))
+	}
+}
+
+// end counts and logs a request, and answers one whose handler panicked.
+func (s *Server) end(x *exchange, r *http.Request) {
+	cause := recover()
+	if cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // as net/http compares it
+		s.cfg.Log.Error("panic", "request", x.id, "cause", cause)
+		if x.status == 0 {
+			s.refuse(x, r, failed(operation.Failed, "the request met a defect of this program"))
+			cause = nil
+		}
+	}
+	s.metrics.running.Dec()
+	took := s.cfg.Now().Sub(x.start)
+	metrics := s.metrics
+	if x.of != nil {
+		metrics = x.of.metrics
+	}
+	metrics.count(x, r.Method, took)
+	s.log(x, r, took, cause != nil)
+	if cause != nil {
+		panic(http.ErrAbortHandler) // the client must not take half an answer for a whole one
+	}
+}
+
+// health tells that the process answers.
+func (s *Server) health(w http.ResponseWriter, r *http.Request) {
+	s.status(w, r, nil)
+}
+
+// ready tells whether operations can be answered.
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+	var err error
+	if s.cfg.Ready != nil {
+		err = s.cfg.Ready()
+	}
+	if s.stopping.Load() {
+		err = errStopping
+	}
+	s.status(w, r, err)
+}
+
+var errStopping = errors.New("the server is stopping")
+
+func (s *Server) status(w http.ResponseWriter, r *http.Request, err error) {
+	if !s.methods(w, r, http.MethodGet, http.MethodHead) {
+		return
+	}
+	if err != nil {
+		s.refuse(w, r, failed(operation.Busy, err.Error()))
+		return
+	}
+	w.Header().Set("Content-Type", operation.MediaJSON)
+	_, _ = io.WriteString(w, `{"status":"ok"}`+"\n") // who asked may have gone
+}
+
+func (s *Server) serveOpenAPI(w http.ResponseWriter, r *http.Request) {
+	if !s.methods(w, r, http.MethodGet, http.MethodHead) {
+		return
+	}
+	doc, err := s.openAPI()
+	if err != nil {
+		s.cfg.Log.Error("the OpenAPI document cannot be made", "cause", err)
+		s.refuse(w, r, failed(operation.Failed, "the document cannot be made"))
+		return
+	}
+	w.Header().Set("Content-Type", operation.MediaJSON)
+	_, _ = w.Write(doc) // as above
+}
+
+// methods reports whether a request has one of the methods, and refuses others.
+func (s *Server) methods(w http.ResponseWriter, r *http.Request, list ...string) bool {
+	for _, m := range list {
+		if r.Method == m {
+			return true
+		}
+	}
+	s.refuse(w, r, wrongMethod(list...))
+	return false
+}
+
+// long answers a request that may take as long as its client stays.
+func (s *Server) long(h http.Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := until(r.Context(), s.stop)
+		defer cancel()
+		rc := http.NewResponseController(w)
+		_ = rc.SetReadDeadline(time.Time{}) // where it cannot be lifted the request ends sooner
+		_ = rc.SetWriteDeadline(time.Time{})
+		h.ServeHTTP(w, r.WithContext(ctx))
+	}
+}
+
+// whole reads the body of a request before it is answered, as bodies of operations are: within its
+// time and size, where there is room.
+func (s *Server) whole(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength == 0 {
+			next(w, r)
+			return
+		}
+		body, p := s.take(r, s.cfg.Limits.Body, parsedWeight)
+		defer body.release()
+		if p != nil {
+			s.refuse(w, r, p)
+			return
+		}
+		r = r.Clone(r.Context())
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body.text())), body.size
+		next(w, r)
+	}
+}
+
+// until returns a context that ends when a channel is closed too. cancel must be called.
+func until(ctx context.Context, end <-chan struct{}) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer cancel()
+		select {
+		case <-end:
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}

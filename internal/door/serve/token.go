@@ -1,0 +1,214 @@
+package serve
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base32"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/verb/operation"
+)
+
+// Token is what is kept of a token: all but its secret.
+type Token struct {
+	ID   string `json:"id"`   // part of the token's text
+	Name string `json:"name"` // for people; commits name it as their agent unless Agent or a header does
+	// Hash is the SHA-256 of the token's text, in hex. The text has 256 random bits, so that no slow
+	// hash is needed.
+	Hash    string     `json:"hash"`
+	Scope   string     `json:"scope"` // read, write or admin
+	Author  string     `json:"author,omitempty"`
+	Agent   string     `json:"agent,omitempty"` // that callers with it are, whatever they say
+	Created time.Time  `json:"created"`
+	Expires *time.Time `json:"expires,omitempty"`
+}
+
+const (
+	tokenPrefix = "mnem_"
+	tokenID     = 5  // bytes
+	tokenSecret = 32 // bytes
+	maxToken    = 128
+)
+
+var tokenCode = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// NewToken makes a token of a name and scope: what is to be kept of it, and its text, which nobody
+// can find out afterwards.
+func NewToken(rand io.Reader, name, scope string, now time.Time) (Token, string, error) {
+	b := make([]byte, tokenID+tokenSecret)
+	if _, err := io.ReadFull(rand, b); err != nil {
+		return Token{}, "", fmt.Errorf("read random bytes: %w", err)
+	}
+	id := tokenCode.EncodeToString(b[:tokenID])
+	text := tokenPrefix + id + "_" + tokenCode.EncodeToString(b[tokenID:])
+	return Token{ID: id, Name: name, Hash: hashToken(text), Scope: scope, Created: now.UTC()}, text, nil
+}
+
+func hashToken(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// EffectOf returns the most that a scope allows, 0 for a word that is none.
+func EffectOf(scope string) operation.Effect {
+	for _, e := range []operation.Effect{operation.Reads, operation.Writes, operation.Destroys} {
+		if e.String() == scope {
+			return e
+		}
+	}
+	return 0
+}
+
+// Valid reports whether the token counts at a time.
+func (t *Token) Valid(now time.Time) bool {
+	return EffectOf(t.Scope) != 0 && (t.Expires == nil || now.Before(*t.Expires))
+}
+
+// idOf returns the id in the text of a token, "" where it is none.
+func idOf(text string) string {
+	rest, ok := strings.CutPrefix(text, tokenPrefix)
+	id, _, found := strings.Cut(rest, "_")
+	if !ok || !found || !ValidTokenID(id) {
+		return ""
+	}
+	return id
+}
+
+// ValidTokenID reports whether a text looks like the id of a token.
+func ValidTokenID(id string) bool {
+	b, err := tokenCode.DecodeString(id)
+	return err == nil && len(b) == tokenID && tokenCode.EncodeToString(b) == id
+}
+
+// is reports whether the token is the one of a text. How long that takes says nothing of the hash.
+func (t *Token) is(text string) bool {
+	return subtle.ConstantTimeCompare([]byte(hashToken(text)), []byte(t.Hash)) == 1
+}
+
+// who is who sent a request.
+type who struct {
+	key   string // of rates and idempotency
+	may   operation.Effect
+	token *Token // nil for none
+}
+
+// bearer returns the text of the token that a request brings, "" for none. What cannot be one is a problem before
+// anything is looked up.
+func bearer(r *http.Request) (string, *problem) {
+	header := r.Header.Values("Authorization")
+	if len(header) == 0 {
+		return "", nil
+	}
+	scheme, text, _ := strings.Cut(header[0], " ")
+	if len(header) > 1 || !strings.EqualFold(scheme, "Bearer") || len(text) > maxToken {
+		return "", unauthorized("want one header Authorization: Bearer TOKEN")
+	}
+	if text = strings.TrimSpace(text); idOf(text) == "" {
+		return "", unauthorized(unknownToken)
+	}
+	return text, nil
+}
+
+// auth finds out who sent a request.
+func (s *Server) auth(r *http.Request) (who, *problem) {
+	text, p := bearer(r)
+	switch {
+	case p != nil:
+		return who{}, p
+	case text != "":
+		return s.byToken(r, text)
+	}
+	if by, ok := s.loggedIn(r); ok {
+		return by, nil
+	}
+	if s.cfg.NeedToken {
+		return who{}, unauthorized(noToken)
+	}
+	may := operation.Writes
+	if s.cfg.Own {
+		may = operation.Destroys
+	}
+	return who{key: anonymous, may: may}, nil
+}
+
+// What is said to those who have no token that counts, and of repositories that are not there too.
+const (
+	noToken      = "a token is needed"
+	unknownToken = "the token is unknown, revoked or expired"
+)
+
+// byToken returns the caller whose token has a text.
+func (s *Server) byToken(r *http.Request, text string) (who, *problem) {
+	id := idOf(text)
+	if id == "" || s.cfg.Token == nil {
+		return who{}, unauthorized(unknownToken)
+	}
+	var t *Token
+	key := s.cfg.Name + " " + hashToken(text) // not the id, which others may know
+	looked, err := s.met.look(r, key, func() (_ bool, err error) {
+		t, err = s.cfg.Token(id)
+		if t != nil && (!t.is(text) || !t.Valid(s.cfg.Now())) {
+			t = nil
+		}
+		return t != nil, err
+	})
+	switch {
+	case !looked:
+		return who{}, tooMany(time.Second)
+	case err != nil:
+		s.cfg.Log.Error("a token cannot be read", "cause", err)
+		return who{}, ofError(err, "the token cannot be read")
+	case t == nil:
+		return who{}, unauthorized(unknownToken)
+	}
+	return who{key: t.ID, may: EffectOf(t.Scope), token: t}, nil
+}
+
+func unauthorized(detail string) *problem {
+	p := newProblem(http.StatusUnauthorized, codeUnauthorized, "%s", detail)
+	p.Hint = "'mnem token new NAME' makes one: Authorization: Bearer TOKEN"
+	p.header = http.Header{"Www-Authenticate": {`Bearer realm="mnem"`}}
+	return p
+}
+
+// permit returns the problem of somebody who may not do as much, nil for none.
+func (by *who) permit(e operation.Effect) *problem {
+	if by.may >= e {
+		return nil
+	}
+	p := forbidden("this needs a token with the scope %s", e)
+	p.Hint = fmt.Sprintf("'mnem token new NAME --scope %s' makes one", e)
+	return p
+}
+
+type whoKey struct{}
+
+// allow lets callers through who may do as much and do not ask too often.
+func (s *Server) allow(e operation.Effect, next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		by, p := s.auth(r)
+		if p == nil {
+			if by.token != nil {
+				exchangeOf(r).caller = by.token.Name
+			} else if by.key == byCode {
+				exchangeOf(r).caller = byCode
+			}
+			if after := s.rates.take(by.key); after > 0 {
+				p = tooMany(after)
+			}
+		}
+		if p == nil {
+			p = by.permit(e)
+		}
+		if p != nil {
+			s.refuse(w, r, p)
+			return
+		}
+		next(w, r.WithContext(withWho(r.Context(), by)))
+	}
+}

@@ -1,0 +1,193 @@
+package settings
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/base/filestate"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+const (
+	// File is the name of a configuration's file.
+	File = "config.json"
+	// MaxFile bounds it in bytes: what is longer was not written for us.
+	MaxFile = 64 << 10
+)
+
+// Setting is one key of a configuration and its value.
+type Setting struct{ Key, Value string }
+
+// Layers are the configurations that apply, each sorted by key and nil where there is none.
+type Layers struct{ Repo, User []Setting }
+
+// Where a value comes from, in the order in which they apply.
+const (
+	FromEnvironment = "environment"
+	FromRepository  = "repository"
+	FromUser        = "user"
+	fromDefault     = "default"
+)
+
+// InEffect is one value that applies; From says which source gave it.
+type InEffect struct {
+	Key   string   `json:"key"`
+	Value *string  `json:"value"`
+	From  ops.Text `json:"from" shape:"environment|repository|user|default|null"`
+}
+
+// Of returns what the configurations say, that of the repository before the user's, "" for nothing.
+func (l *Layers) Of(key string) string {
+	v, ok := Find(l.Repo, key)
+	if !ok {
+		v, _ = Find(l.User, key)
+	}
+	return v
+}
+
+// LookUp returns the value of a key that applies: what its variable says, "" for nothing, then a configuration, then the
+// default; or where only the user's own counts, that.
+func (l *Layers) LookUp(key Key, variable string, userOnly bool) InEffect {
+	got := InEffect{Key: key.Name}
+	set := func(value, from string) InEffect {
+		got.Value, got.From = &value, ops.Text(from)
+		return got
+	}
+	if variable != "" && !userOnly {
+		return set(variable, FromEnvironment)
+	}
+	if v, ok := Find(l.Repo, key.Name); ok && !userOnly {
+		return set(v, FromRepository)
+	}
+	if v, ok := Find(l.User, key.Name); ok {
+		return set(v, FromUser)
+	}
+	if key.Default != "" && !userOnly {
+		return set(key.Default, fromDefault)
+	}
+	return got
+}
+
+// Find returns the value of a key in a configuration.
+func Find(list []Setting, key string) (string, bool) {
+	for _, s := range list {
+		if s.Key == key {
+			return s.Value, true
+		}
+	}
+	return "", false
+}
+
+// Read reads a configuration: one JSON object of known keys and strings. It is nil where
+// there is no file.
+func Read(path string) ([]Setting, error) {
+	data, err := filestate.Read(path, MaxFile)
+	if err != nil {
+		return nil, fmt.Errorf("read config: %w", err)
+	}
+	return parseFile(path, data)
+}
+
+// parseFile parses what a file has, nil for none.
+func parseFile(path string, data []byte) ([]Setting, error) {
+	if data == nil {
+		return nil, nil
+	}
+	list, err := Parse(data)
+	if err != nil {
+		return nil, ops.Hintf(fmt.Errorf("config %s: %w", path, err), "repair or remove the file")
+	}
+	return list, nil
+}
+
+// Parse reads the bytes of a configuration.
+func Parse(data []byte) ([]Setting, error) {
+	v, err := ipld.ParseJSON(bytes.TrimSpace(data))
+	if err != nil {
+		return nil, err
+	}
+	if v.Kind() != ipld.Map {
+		return nil, fmt.Errorf("%w: not a JSON object", state.ErrInvalid)
+	}
+	var list []Setting
+	for _, e := range v.Entries() {
+		key, err := KeyOf(e.Key)
+		if err == nil && e.Value.Kind() != ipld.String {
+			err = fmt.Errorf("%w: %s: not a string", state.ErrInvalid, e.Key)
+		}
+		if err == nil {
+			err = key.Check(e.Value.Text())
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Setting{e.Key, e.Value.Text()})
+	}
+	sortSettings(list)
+	return list, nil
+}
+
+func sortSettings(list []Setting) {
+	slices.SortFunc(list, func(a, b Setting) int { return strings.Compare(a.Key, b.Key) })
+}
+
+// Edit changes a configuration in one step, upon all that other processes changed in it
+// before: a reader sees the old one or the new one. The function must not change the list that it is given.
+func Edit(
+	ctx context.Context, path string, edit func([]Setting) ([]Setting, error),
+) error {
+	opt := filestate.Options{Limit: MaxFile}
+	err := filestate.Edit(ctx, path, opt, func(data []byte) ([]byte, error) {
+		old, err := parseFile(path, data)
+		if err != nil {
+			return nil, err
+		}
+		next, err := edit(old)
+		sortSettings(next)
+		if err != nil || slices.Equal(next, old) {
+			return data, err
+		}
+		data = encode(next)
+		if len(data) > MaxFile {
+			err = fmt.Errorf("%w: the configuration would have more than %d bytes", state.ErrInvalid,
+				MaxFile)
+		}
+		return data, err
+	})
+	if err != nil {
+		return fmt.Errorf("write config: %w", err)
+	}
+	return nil
+}
+
+// encode returns the file of a configuration, whose settings are sorted.
+func encode(list []Setting) []byte {
+	var b bytes.Buffer
+	b.WriteString("{")
+	for i, s := range list {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		b.WriteString("\n  ")
+		b.Write(ipld.AppendJSON(nil, ipld.StringValue(s.Key)))
+		b.WriteString(": ")
+		b.Write(ipld.AppendJSON(nil, ipld.StringValue(s.Value)))
+	}
+	b.WriteString("\n}\n")
+	return b.Bytes()
+}
+
+// With returns list with a key set.
+func With(list []Setting, key, value string) []Setting {
+	return append(Without(list, key), Setting{key, value})
+}
+
+// Without returns list without a key.
+func Without(list []Setting, key string) []Setting {
+	return slices.DeleteFunc(slices.Clone(list), func(s Setting) bool { return s.Key == key })
+}

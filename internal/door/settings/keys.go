@@ -1,0 +1,263 @@
+// Package settings is what can be configured: a closed list of keys, each with the variable that overrules it and a
+// check of its values; the files that have them; and which of several values applies. It asks no user and reads no
+// environment: where files are, and what variables say, it is told.
+package settings
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/agent/capture"
+	"github.com/mnem-project/mnem/internal/agent/hooks"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
+	"github.com/mnem-project/mnem/internal/exchange/remote/place"
+	"github.com/mnem-project/mnem/internal/keyring"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Names of keys and variables that are asked for by name.
+const (
+	AccessKey       = "access.count"
+	AlsoGlobalKey   = "mcp.withGlobal"
+	ClientKey       = "client" // of databases
+	ConflictsKey    = "sync.conflicts"
+	FallbackKey     = "mcp.fallback"
+	FollowKey       = "git.follow"
+	FollowVariable  = "MNEM_GIT_FOLLOW"
+	ProfileKey      = "retrieve.profile"
+	ProfileVariable = "MNEM_PROFILE"
+	TypesKey        = "global.types" // of memories that the user's own repository keeps
+
+	ClientVariable    = "MNEM_CLIENT"
+	ConflictsVariable = "MNEM_CONFLICTS"
+)
+
+// Values of keys.
+const (
+	FallbackNone   = "none" // of FallbackKey
+	FallbackGlobal = "global"
+	NoTypes        = "none" // of TypesKey
+	ruleNone       = "none" // of require-signed
+	ruleMerge      = "merge"
+	ruleImport     = "import"
+	RuleAll        = "all"
+)
+
+const (
+	// DefaultWait is how long a command waits for another process to let go of the repository, maxWait the longest.
+	DefaultWait = 5 * time.Second
+	maxWait     = 24 * time.Hour
+	// MinSize is what a decoded part of an index or a few tree chunks need; maxSize is more than any machine has.
+	MinSize = 1 << 20
+	maxSize = 1 << 40
+)
+
+// Key is one key of the closed list of what can be configured.
+type Key struct {
+	Name    string
+	Env     string // the variable that overrules it
+	Default string // "" for none
+	Help    string
+	Check   func(value string) error
+}
+
+// Keys are all keys.
+func Keys() []Key { return slices.Clone(keys()) }
+
+// keys are made once: a command looks up a dozen of them.
+var keys = sync.OnceValue(func() []Key {
+	return append([]Key{
+		{"author", "MNEM_AUTHOR", "", "who makes changes: 1 to 255 bytes without control characters",
+			func(v string) error { return graph.CheckLine("author", v, 1, graph.MaxActor) }},
+		{"wait", "MNEM_WAIT", DefaultWait.String(),
+			"how long to wait for another process: a duration like 500ms, 0s to 24h",
+			func(v string) error { _, err := ParseWait(v); return err }},
+		{"sign", "MNEM_SIGN", "false", "whether commits are signed: true or false", CheckBool},
+		{"key", "MNEM_KEY", "", "the name of the key to sign with; see 'mnem help key'",
+			keyring.CheckName},
+		{"require-signed", "MNEM_REQUIRE_SIGNED", ruleNone,
+			"where trusted signatures are needed: none, merge, import or all", CheckRule},
+		{ConflictsKey, ConflictsVariable, byverb.Stop, "what a sync does about conflicts: " +
+			strings.Join(byverb.Rules(), ", "), byverb.CheckRule},
+		{place.HelperKey, place.HelperVariable, "", "the user's program that tells tokens of servers", place.CheckHelper},
+		{ClientKey, ClientVariable, "", "what this client is called in databases; made up when it is needed first",
+			core.CheckClient},
+		{hooks.OnKey, "MNEM_HOOKS", "true", "whether hooks note what is said and tell what is known: " +
+			"true or false", CheckBool},
+		{FallbackKey, "MNEM_MCP_FALLBACK", FallbackNone,
+			"what 'mnem mcp' serves where no repository is: none or global", checkFallback},
+		{AlsoGlobalKey, "MNEM_MCP_GLOBAL", "false", "whether 'mnem mcp' asks the user's own repository too: true or false",
+			CheckBool},
+		{TypesKey, "MNEM_GLOBAL_TYPES", NoTypes,
+			"types that your own repository keeps: as preference,rule", checkTypes},
+		{hooks.PrivateKey, "MNEM_PRIVATE", "false", "whether hooks note nothing of what is said: true or false", checkPrivate},
+		{ops.KeepDaysKey, ops.KeepDaysEnv, strconv.Itoa(capture.DefaultKeepDays),
+			"after how many days turns are retired; 0 for never",
+			func(v string) error { _, err := ops.ParseKeepDays(v); return err }},
+		{ops.KeepBytesKey, ops.KeepBytesEnv, strconv.Itoa(capture.DefaultKeepBytes),
+			"beyond how many bytes turns are retired; 0 for never",
+			func(v string) error { _, err := ops.ParseKeepBytes(v); return err }},
+		{FollowKey, FollowVariable, "false", "whether the memory is on git's branch: true or false", CheckBool},
+		{"gc.auto", "MNEM_GC_AUTO", "true", "whether writes collect garbage when there is much: " +
+			"true or false", CheckBool},
+		{"gc.keepOps", "MNEM_GC_KEEP_OPS", strconv.Itoa(care.DefaultKeepOps),
+			"how many operations a collection keeps",
+			func(v string) error { _, err := ops.ParseKeepOps(v); return err }},
+		{"gc.grace", "MNEM_GC_GRACE", ops.DefaultGrace.String(),
+			"how long a collection keeps operations: a duration like 336h",
+			func(v string) error { _, err := ops.ParseGrace(v); return err }},
+	}, slices.Concat(CacheKeys(), []Key{
+		{AccessKey, "MNEM_ACCESS_COUNT", "false", "whether answers are counted by memory: true or false", CheckBool},
+	}, EmbedKeys(), []Key{
+		{ProfileKey, ProfileVariable, "", "the retrieval profile, as --profile of 'mnem retrieve'", checkProfile},
+	}, RerankKeys(), RewriteKeys())...)
+})
+
+// CheckBool checks a value that is true or false.
+func CheckBool(v string) error {
+	if v != "true" && v != "false" {
+		return fmt.Errorf("%w: %q is neither true nor false", state.ErrInvalid, v)
+	}
+	return nil
+}
+
+// checkPrivate is CheckBool that takes the 1 and 0 of other programs' variables too.
+func checkPrivate(v string) error {
+	if v == "1" || v == "0" {
+		return nil
+	}
+	return CheckBool(v)
+}
+
+// KeyOf returns the key of a name.
+func KeyOf(name string) (Key, error) {
+	for _, k := range keys() {
+		if k.Name == name {
+			return k, nil
+		}
+	}
+	return Key{}, fmt.Errorf("%w: unknown config key %q: want one of %s", state.ErrInvalid, name,
+		strings.Join(Names(), ", "))
+}
+
+// Names are the names of all keys.
+func Names() []string {
+	var names []string
+	for _, k := range Keys() {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// Values are the words that a key takes, nil for one that takes any.
+func (k Key) Values() (values []string) {
+	if k.Check("anything") == nil {
+		return nil
+	}
+	words := append([]string{"true", "false", FallbackNone, FallbackGlobal, ruleMerge, ruleImport, RuleAll},
+		byverb.Rules()...)
+	for _, word := range words {
+		if k.Check(word) == nil {
+			values = append(values, word)
+		}
+	}
+	return values
+}
+
+// ParseWait reads how long to wait for another process.
+func ParseWait(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return 0, fmt.Errorf("%w: wait: %q is not a duration like 5s", state.ErrInvalid, s)
+	}
+	return d, CheckWait(d)
+}
+
+// CheckWait checks how long to wait for another process.
+func CheckWait(d time.Duration) error {
+	if d < 0 || d > maxWait {
+		return fmt.Errorf("%w: wait: %s is not between 0 and 24h", state.ErrInvalid, d)
+	}
+	return nil
+}
+
+// CheckRule checks where trusted signatures are needed.
+func CheckRule(v string) error {
+	switch v {
+	case ruleNone, ruleMerge, ruleImport, RuleAll:
+		return nil
+	}
+	return fmt.Errorf("%w: %q is none of none, merge, import, all", state.ErrInvalid, v)
+}
+
+func checkTypes(v string) error {
+	for _, t := range strings.Split(v, ",") {
+		if err := graph.CheckLine("type", t, 1, graph.MaxType); err != nil {
+			return err
+		}
+		if strings.TrimSpace(t) != t {
+			return fmt.Errorf("%w: %q: want types with commas between, and no blanks", state.ErrInvalid, v)
+		}
+	}
+	return nil
+}
+
+func checkFallback(v string) error {
+	if v != FallbackNone && v != FallbackGlobal {
+		return fmt.Errorf("%w: %q is neither %s nor %s", state.ErrInvalid, v, FallbackNone, FallbackGlobal)
+	}
+	return nil
+}
+
+func checkProfile(v string) error {
+	if !retrieve.ValidProfileName(v) {
+		return fmt.Errorf("%w: %s: %q is not the name of a profile", state.ErrInvalid, ProfileKey, v)
+	}
+	return nil
+}
+
+// CacheKeys are the bounds of what a process keeps in memory of a repository, in the order of the
+// fields of core.Options.
+func CacheKeys() []Key {
+	key := func(name, env, value, what string) Key {
+		return Key{"cache." + name, "MNEM_CACHE_" + env, value,
+			"most memory for " + what + ": a size like 64MiB",
+			func(v string) error { _, err := ParseSize(v); return err }}
+	}
+	return []Key{
+		key("all", "ALL", "", "all of these"),
+		key("blocks", "BLOCKS", "", "stored blocks"),
+		key("trees", "TREES", "64MiB", "decoded trees"),
+		key("index", "INDEX", "64MiB", "decoded parts of the index"),
+		key("links", "LINKS", "32MiB", "links between nodes"),
+		key("dense", "DENSE", "64MiB", "sketches and dense vectors"),
+		key("sparse", "SPARSE", "256MiB", "sparse vectors"),
+	}
+}
+
+// ParseSize reads a number of bytes, which may end in KiB, MiB or GiB.
+func ParseSize(s string) (int64, error) {
+	digits, shift := s, 0
+	for i, unit := range []string{"KiB", "MiB", "GiB"} {
+		if rest, ok := strings.CutSuffix(s, unit); ok {
+			digits, shift = rest, 10*(i+1)
+		}
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %q is not a size like 64MiB", state.ErrInvalid, s)
+	}
+	if n > maxSize>>shift || n<<shift < MinSize {
+		return 0, fmt.Errorf("%w: size %s is not between 1MiB and 1024GiB", state.ErrInvalid, s)
+	}
+	return n << shift, nil
+}

@@ -1,0 +1,180 @@
+package show
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+)
+
+// shareText shows units of 2^-16 with two decimals.
+func shareText(n int64) string { return strconv.FormatFloat(float64(n)/65536, 'f', 2, 64) }
+
+// bitsText shows units of 2^-16 with one decimal.
+func bitsText(n int64) string { return strconv.FormatFloat(float64(n)/65536, 'f', 1, 64) }
+
+// missingText says what is missing.
+func missingText(m ops.Lack) string {
+	text := "'" + line(string(m.Text)) + "'"
+	switch m.Kind {
+	case memory.MissingUnknown:
+		return text + " (in no memory)"
+	case memory.MissingName, memory.MissingNumber, memory.MissingPhrase:
+		return "the " + m.Kind + " " + text
+	case memory.MissingDate:
+		return "the date"
+	case memory.MissingCount:
+		return "a number"
+	case memory.MissingTopic:
+		return "anything but names and numbers"
+	case memory.MissingNegation:
+		return "agreement: one of the two says not"
+	case memory.MissingLead:
+		return "a lead: others fit about as well"
+	case memory.MissingEvidence:
+		return "words that tell more"
+	case memory.MissingCertain:
+		return "certainty: it is marked " + line(string(m.Text))
+	case memory.MissingAsserted:
+		return "an answer: it asks itself"
+	}
+	return text
+}
+
+// verdictStyles are the colours of verdicts.
+var verdictStyles = map[memory.Verdict]string{
+	memory.Strong: Green, memory.Weak: Yellow, memory.Miss: Red,
+}
+
+// whyMiss says why no memory was pointed to, and no more: one may answer in words that the question
+// does not have.
+func whyMiss(r *ops.Checked) string {
+	switch {
+	case r.Signals == nil:
+		return "no memory has anything of that"
+	case r.Gate == memory.GateSemantic:
+		return "no memory is like enough to that"
+	case r.Signals.Coverage < r.Thresholds.WeakCoverage:
+		return "no memory was found that says enough of that"
+	}
+	return "what the nearest memory has of that may be chance"
+}
+
+func (c *Console) Check(res any) error {
+	switch r := res.(type) {
+	case *ops.Calibrated:
+		return c.printCalibrated(r)
+	case *ops.ThresholdsReset:
+		return c.printKept(r.ThresholdsKept)
+	case *ops.Checked:
+		return c.Printf("%s", c.checkedText(r))
+	}
+	return nil
+}
+
+func (c *Console) checkedText(r *ops.Checked) string {
+	var b strings.Builder
+	b.WriteString(c.Paint(verdictStyles[r.Verdict], string(r.Verdict)))
+	if e := r.Item; e != nil {
+		fmt.Fprintf(&b, "  %s\n  id: %s\n", line(e.Title), e.ID)
+		if e.Key != "" {
+			fmt.Fprintf(&b, "  key: %s\n", line(string(e.Key)))
+		}
+		if e.Span != "" && string(e.Span) != e.Title {
+			fmt.Fprintf(&b, "  says: %s\n", line(string(e.Span)))
+		}
+	} else {
+		fmt.Fprintf(&b, "  %s\n", whyMiss(r))
+	}
+	if e := r.Signals; e != nil {
+		signals := fmt.Sprintf("coverage %s, evidence %s bits, lead %s", shareText(e.Coverage),
+			bitsText(e.Evidence), shareText(e.Lead))
+		for _, model := range slices.Sorted(maps.Keys(e.Cosines)) {
+			signals += fmt.Sprintf(", cosine %s by %s", shareText(e.Cosines[model]), line(model))
+		}
+		fmt.Fprintf(&b, "  %s\n", c.Paint(Dim, signals))
+		if len(e.Held) > 0 && r.Item != nil {
+			fmt.Fprintf(&b, "  holds: %s\n", line(strings.Join(e.Held, ", ")))
+		}
+		if len(r.Missing) > 0 && e.Coverage > 0 {
+			parts := make([]string, len(r.Missing))
+			for i, m := range r.Missing {
+				parts[i] = missingText(m)
+			}
+			fmt.Fprintf(&b, "  missing: %s\n", strings.Join(parts, "; "))
+		}
+	}
+	for _, x := range r.ReadAs {
+		fmt.Fprintf(&b, "  read %s as %s\n", line(x.Term), line(x.As))
+	}
+	if r.Verdict != memory.Strong && len(r.Nearest) > 0 {
+		b.WriteString("nearest:\n")
+		for _, e := range r.Nearest {
+			fmt.Fprintf(&b, "  %s  %s\n", c.Paint(Dim, e.ID.String()), brief(e.Title, SummaryWidth))
+		}
+	}
+	return b.String()
+}
+
+// printKept says what became of thresholds that were to be kept.
+func (c *Console) printKept(k ops.ThresholdsKept) error {
+	switch {
+	case k.DryRun:
+		return c.Printf("dry run: nothing written\n")
+	case !k.Commit.Defined():
+		return c.Printf("nothing to commit\n")
+	}
+	return c.Printf("%s thresholds of check\n", c.at(string(k.Branch), k.Commit))
+}
+
+func (c *Console) printCalibrated(r *ops.Calibrated) error {
+	c.put("%s, %d unanswerable\n", plural(r.Answerable, "answerable question"),
+		r.Unanswerable)
+	row := func(name string, p ops.Curve) []Cell { return CurveRow(name, p, r.Answerable, r.Unanswerable) }
+	rows := [][]Cell{CurveHead(), row("now", r.Now)}
+	for _, p := range r.Curve {
+		rows = append(rows, row("curve", p))
+	}
+	if r.Chosen != nil {
+		rows = append(rows, row("chosen", *r.Chosen))
+	}
+	c.putTable(rows)
+	if r.Chosen == nil {
+		return c.Printf("no thresholds keep both bounds: nothing written\n")
+	}
+	return c.printKept(r.ThresholdsKept)
+}
+
+func CurveHead() []Cell {
+	return HeadRow("", "STRONG", "right", "precision", "false STRONG", "not MISS", "unanswerable not MISS",
+		"coverage", "evidence", "lead")
+}
+
+// CurveFigures is how many cells of a row are figures; the thresholds come after them.
+const CurveFigures = 7
+
+// CurveRow is one row of figures: shares of the answerable and unanswerable questions.
+func CurveRow(name string, p ops.Curve, answerable, unanswerable int) []Cell {
+	row := []Cell{{line(name), Bold}}
+	for _, s := range []string{
+		ratio(p.Strong, answerable), ratio(p.Right, answerable), ratio(p.Right, p.Strong),
+		ratio(p.FalseStrong, unanswerable), ratio(p.Strong+p.Weak, answerable),
+		ratio(p.FalseStrong+p.UnanswerableWeak, unanswerable),
+		shareText(p.Thresholds.Coverage), bitsText(p.Thresholds.Evidence), shareText(p.Thresholds.Lead),
+	} {
+		row = append(row, Cell{s, ""})
+	}
+	return row
+}
+
+// ratio is a share with three decimals, - of nothing.
+func ratio(n, of int) string {
+	if of == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f", float64(n)/float64(of))
+}

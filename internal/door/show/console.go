@@ -1,0 +1,225 @@
+// Package show writes the answers of commands as text for people: a function for each answer, and the few shapes that
+// they share. It is given an answer and decides nothing of it; reads no repository, flag or file; and is asked nothing
+// where an answer is printed as JSON.
+package show
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/internal/base/plain"
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/guard"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Console is where a command says things: results, and remarks beside them.
+type Console struct {
+	Out      *bufio.Writer // results
+	Aside    io.Writer     // what is no result
+	Terminal bool          // whether results go to a terminal
+	Plain    bool          // whether they have no colour there either
+	InJSON   bool          // whether they are JSON: then there are no remarks
+	Quiet    bool          // whether there are no remarks otherwise
+	Answers  int           // that the verb under way has given
+	Again    bool          // whether the verb runs again because something changed
+
+	lanes lanes                     // between the commits of a log
+	left  map[ops.IngestedFile]bool // what the run of ingest before left out
+}
+
+// Answer prints an answer: as JSON, or as text.
+func Answer[T any](c *Console, answer T, text func(T) error) error {
+	if c.InJSON {
+		return c.PrintJSON(answer)
+	}
+	return text(answer)
+}
+
+// Say prints an answer: as JSON, or as a line of text.
+func (c *Console) Say(answer any, format string, args ...any) error {
+	if c.InJSON {
+		return c.PrintJSON(answer)
+	}
+	return c.Printf(format, args...)
+}
+
+// PrintJSON prints one JSON value in one line.
+func (c *Console) PrintJSON(v any) error { return ops.WriteJSON(c.Out, v) }
+
+// Printf prints results. Values that users wrote must be safe to print.
+func (c *Console) Printf(format string, args ...any) error {
+	_, err := fmt.Fprintf(c.Out, format, args...)
+	return err
+}
+
+// put prints results before others. Where it fails, so does what is printed after it, and failed.
+func (c *Console) put(format string, args ...any) { _ = c.Printf(format, args...) }
+
+// putTable is put for a table.
+func (c *Console) putTable(rows [][]Cell) { _ = c.Table(rows) }
+
+// failed returns the error of printing, nil where all went well.
+func (c *Console) failed() error {
+	_, err := c.Out.Write(nil)
+	return err
+}
+
+// Remark says something on the side, unless that is not wanted. What looks like a credential in it is masked.
+func (c *Console) Remark(format string, args ...any) {
+	if !c.Quiet && !c.InJSON {
+		_, _ = fmt.Fprintln(c.Aside, guard.Message(fmt.Sprintf(format, args...))) // nobody to tell
+	}
+}
+
+// Styles of results on a terminal, as SGR codes.
+const (
+	Green  = "32"
+	Red    = "31"
+	Yellow = "33"
+	Cyan   = "36"
+	Bold   = "1"
+	Dim    = "2"
+)
+
+func (c *Console) colour() bool { return c.Terminal && !c.Plain && !c.InJSON }
+
+// Paint returns s in a style where results may be coloured.
+func (c *Console) Paint(style, s string) string {
+	if style == "" || s == "" || !c.colour() {
+		return s
+	}
+	return "\x1b[" + style + "m" + s + "\x1b[0m"
+}
+
+// Cell is one cell of a table: safe text and a style for terminals.
+type Cell struct{ text, style string }
+
+// CellOf returns a cell.
+func CellOf(text, style string) Cell { return Cell{text, style} }
+
+// Row returns a row of cells, of each its text and then its style.
+func Row(cells ...string) []Cell {
+	row := make([]Cell, len(cells)/2)
+	for i := range row {
+		row[i] = Cell{cells[2*i], cells[2*i+1]}
+	}
+	return row
+}
+
+// HeadRow returns the first row of a table.
+func HeadRow(names ...string) []Cell {
+	row := make([]Cell, len(names))
+	for i, name := range names {
+		row[i] = Cell{name, Dim}
+	}
+	return row
+}
+
+// PrintList prints a list: an object a line as JSON, or a table for people.
+func PrintList[T any](c *Console, list []T, row func(T) []Cell) error {
+	var rows [][]Cell
+	for _, v := range list {
+		if !c.InJSON {
+			rows = append(rows, row(v))
+		} else if err := c.PrintJSON(v); err != nil {
+			return err
+		}
+	}
+	return c.Table(rows)
+}
+
+// Table prints rows in columns two blanks apart; the last column is as wide as it wants.
+func (c *Console) Table(rows [][]Cell) error {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell.text))
+		}
+	}
+	for _, row := range rows {
+		var b strings.Builder
+		for i, cell := range row {
+			b.WriteString(c.Paint(cell.style, cell.text))
+			if i < len(row)-1 {
+				b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell.text)+2))
+			}
+		}
+		if err := c.Printf("%s\n", strings.TrimRight(b.String(), " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listOf prints rows, and how many more there are.
+func (c *Console) listOf(rows [][]Cell, more int) error {
+	err := c.Table(rows)
+	if more > 0 {
+		err = c.Printf("... (+%d more)\n", more)
+	}
+	return err
+}
+
+// SummaryWidth is how many characters of a summary a list shows.
+const SummaryWidth = 72
+
+// line makes text that users wrote safe to print: one line, nothing invisible.
+func line(s string) string { return text.EscapeLine(s) }
+
+// word makes of the type of a node or an edge one safe word, since other parts of a line follow it.
+func word(s string) string { return text.EscapeWord(s) }
+
+// brief is the beginning of text in one safe line of at most width characters.
+func brief(s string, width int) string { return plain.Brief(s, width) }
+
+// plural is "1 node", "2 nodes".
+func plural(n int, what string) string { return plain.Plural(n, what) }
+
+// ShortCID is as much of a CID as tells commits apart for people: it names a revision.
+func ShortCID(c ipld.CID) string {
+	const prefix, digits = len("bafyrei"), 12
+	s := c.String()
+	if len(s) < prefix+digits {
+		return "(none)"
+	}
+	return s[prefix : prefix+digits]
+}
+
+// commit is a commit as answers name it.
+func (c *Console) commit(at ipld.CID) string { return c.Paint(Yellow, ShortCID(at)) }
+
+// at is the place of a new commit.
+func (c *Console) at(branch string, at ipld.CID) string {
+	return "[" + c.Paint(Cyan, line(branch)) + " " + c.commit(at) + "]"
+}
+
+// countsLine is how people read counts: "+2 ~1 -0 nodes".
+func (c *Console) countsLine(n state.Counts, what string) string {
+	part := func(style, sign string, n int) string {
+		if n == 0 {
+			style = Dim
+		}
+		return c.Paint(style, fmt.Sprintf("%s%d", sign, n))
+	}
+	return part(Green, "+", n.Added) + " " + part(Yellow, "~", n.Changed) + " " + part(Red, "-", n.Removed) + " " + what
+}
+
+// changes are the counts of nodes and of edges.
+func (c *Console) changes(nodes, edges state.Counts) string {
+	return c.countsLine(nodes, "nodes") + ", " + c.countsLine(edges, "edges")
+}
+
+// joinText joins what is not empty.
+func joinText(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "  ")
+}

@@ -1,0 +1,224 @@
+package show
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/base/pattern"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+)
+
+// Diff prints what differs.
+func (c *Console) Diff(q *ops.DiffRequest, answer any) error {
+	if stat, ok := answer.(*ops.DifferedStat); ok {
+		return c.printDiffStat(stat)
+	}
+	d := answer.(*ops.Differed)
+	if err := c.printDiffered(d, q.WordDiff); err != nil {
+		return err
+	}
+	n, e := d.Counts.Nodes, d.Counts.Edges
+	if n.Zero() && e.Zero() && d.Profiles == nil {
+		c.Remark("no differences")
+		return nil
+	}
+	if d.Title != "" {
+		c.Remark("%s", d.Title)
+	}
+	c.Remark("nodes +%d ~%d -%d, edges +%d ~%d -%d", n.Added, n.Changed, n.Removed, e.Added,
+		e.Changed, e.Removed)
+	return nil
+}
+
+// printDiffered prints the items that differ, and what of the profiles does.
+func (c *Console) printDiffered(d *ops.Differed, byWord bool) error {
+	err := d.Nodes(func(n ops.NodeDiff) error {
+		return c.printItemDiff(n.Change, "node "+nodeLabel(n.Key, n.ID)+" "+word(n.Type), n.Fields, byWord)
+	})
+	if err != nil {
+		return err
+	}
+	err = d.Edges(func(e ops.EdgeDiff) error {
+		text := "edge " + word(e.Type) + " " + nodeLabel(e.SrcKey, e.Src) + " -> " +
+			nodeLabel(e.DstKey, e.Dst)
+		if e.Key != "" {
+			text += " (" + line(string(e.Key)) + ")"
+		}
+		return c.printItemDiff(e.Change, text, e.Fields, byWord)
+	})
+	if err != nil {
+		return err
+	}
+	return c.printProfilesDiff(d.Profiles)
+}
+
+func (c *Console) printDiffStat(d *ops.DifferedStat) error {
+	for _, part := range []struct {
+		what  string
+		types []ops.TypeCounts
+		total state.Counts
+	}{{"node", d.NodeTypes, d.Counts.Nodes}, {"edge", d.EdgeTypes, d.Counts.Edges}} {
+		for _, t := range part.types {
+			c.put("%s\n", c.countsLine(t.Counts, part.what+" "+word(t.Type)))
+		}
+		c.put("%s\n", c.countsLine(part.total, part.what+"s in all"))
+	}
+	return nil
+}
+
+// headFields are in the line of an item already.
+var headFields = []string{"key", "type", "src", "dst"}
+
+// changeSign is how people read that an item was added, changed or removed.
+func changeSign(k state.ChangeKind) (sign, style string) {
+	switch k {
+	case state.Added:
+		return "+", Green
+	case state.Removed:
+		return "-", Red
+	}
+	return "~", Yellow
+}
+
+func (c *Console) printItemDiff(k state.ChangeKind, title string, fields []ops.FieldDiff, byWord bool) error {
+	sign, style := changeSign(k)
+	c.put("%s\n", c.Paint(style, sign+" "+title))
+	for _, f := range fields {
+		if k != state.Changed && slices.Contains(headFields, f.Field) {
+			continue
+		}
+		var values string
+		switch {
+		case k == state.Added:
+			values = diffValue(f.New)
+		case k == state.Removed:
+			values = diffValue(f.Old)
+		case byWord:
+			values = c.wordDiff(f.Old, f.New)
+		default:
+			values = c.Paint(Red, diffValue(f.Old)) + " -> " + c.Paint(Green, diffValue(f.New))
+		}
+		c.put("  %s: %s\n", line(f.Field), values)
+	}
+	return nil
+}
+
+// diffValue is a value in one safe line, nil for none.
+func diffValue(v ops.Raw) string {
+	if v == nil {
+		return "(none)"
+	}
+	return line(string(v))
+}
+
+// Shown prints a commit with its changes, or a node with its edges.
+func (c *Console) Shown(q *ops.ShowRequest, answer any) error {
+	switch a := answer.(type) {
+	case *ops.ShownCommit:
+		return cmp.Or(c.Printf("%s\n", c.commitText(&a.Commit)), c.printDiffered(a.Diff, q.WordDiff))
+	case *ops.ShownNode:
+		// No rendered line is empty: what follows the first empty one is not of the node.
+		return cmp.Or(c.Printf("%s\n", nodeText(a.WholeNode)),
+			c.Neighbors(&ops.Neighbors{Buckets: a.Buckets}))
+	}
+	return c.PrintJSON(answer)
+}
+
+// maxCompared bounds how many words of each text are compared one by one: the work grows with their product.
+// Longer texts are shown as replaced between what they begin and end with alike.
+const maxCompared = 2000
+
+// wordPattern cuts a text into words, spaces and single signs. Scripts without spaces are cut by character.
+var wordPattern = pattern.New(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]|[\p{L}\p{N}\p{M}_]+|\s+|.`)
+
+// wordDiff shows how a value became another, words that went as [-…-] and words that came as {+…+}.
+func (c *Console) wordDiff(from, to ops.Raw) string {
+	a, b := wordsOf(from), wordsOf(to)
+	var out strings.Builder
+	start := 0
+	for start < len(a) && start < len(b) && a[start] == b[start] {
+		start++
+	}
+	end := 0
+	for end < len(a)-start && end < len(b)-start && a[len(a)-1-end] == b[len(b)-1-end] {
+		end++
+	}
+	out.WriteString(line(strings.Join(a[:start], "")))
+	c.writeChanged(&out, a[start:len(a)-end], b[start:len(b)-end])
+	out.WriteString(line(strings.Join(a[len(a)-end:], "")))
+	return out.String()
+}
+
+// wordsOf are the words of a value: of a text, or of its JSON form.
+func wordsOf(v ops.Raw) []string {
+	if v == nil {
+		return nil
+	}
+	var text string
+	if json.Unmarshal(v, &text) != nil {
+		text = string(v)
+	}
+	return wordPattern().FindAllString(text, -1)
+}
+
+// writeChanged writes words by a longest common subsequence.
+func (c *Console) writeChanged(out *strings.Builder, a, b []string) {
+	if len(a) > maxCompared || len(b) > maxCompared {
+		c.writeWords(out, a, b)
+		return
+	}
+	common := commonLengths(a, b)
+	for i, j := 0, 0; i < len(a) || j < len(b); {
+		var went, came []string
+		for i < len(a) || j < len(b) {
+			switch {
+			case i < len(a) && j < len(b) && a[i] == b[j]:
+			case j == len(b) || i < len(a) && common[i+1][j] >= common[i][j+1]:
+				went = append(went, a[i])
+				i++
+				continue
+			default:
+				came = append(came, b[j])
+				j++
+				continue
+			}
+			break
+		}
+		c.writeWords(out, went, came)
+		for i < len(a) && j < len(b) && a[i] == b[j] {
+			out.WriteString(line(a[i]))
+			i, j = i+1, j+1
+		}
+	}
+}
+
+// commonLengths are the lengths of longest common subsequences of what follows in both.
+func commonLengths(a, b []string) [][]uint16 {
+	rows := make([][]uint16, len(a)+1)
+	all := make([]uint16, (len(a)+1)*(len(b)+1))
+	for i := range rows {
+		rows[i], all = all[:len(b)+1], all[len(b)+1:]
+	}
+	for i, x := range slices.Backward(a) {
+		for j, y := range slices.Backward(b) {
+			if x == y {
+				rows[i][j] = rows[i+1][j+1] + 1
+			} else {
+				rows[i][j] = max(rows[i+1][j], rows[i][j+1])
+			}
+		}
+	}
+	return rows
+}
+
+func (c *Console) writeWords(out *strings.Builder, went, came []string) {
+	if len(went) > 0 {
+		out.WriteString(c.Paint(Red, "[-"+line(strings.Join(went, ""))+"-]"))
+	}
+	if len(came) > 0 {
+		out.WriteString(c.Paint(Green, "{+"+line(strings.Join(came, ""))+"+}"))
+	}
+}

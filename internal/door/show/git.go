@@ -1,0 +1,81 @@
+package show
+
+import (
+	"github.com/mnem-project/mnem/internal/gitfollow"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+)
+
+// Followed prints the git branch that is followed, and whether it can be written.
+func (c *Console) Followed(f *ops.Followed) error {
+	git, doing := c.Paint(Cyan, line(string(f.Git))), ""
+	if f.Doing != "" {
+		doing = ", in the middle of a " + string(f.Doing)
+	}
+	if f.Git == "" {
+		git = "no branch"
+	}
+	c.put("following git: %s in %s%s\n", git, line(f.Work), doing)
+	if f.Branch != "" && f.Branch != f.Git {
+		c.put("its branch of the memory is %s\n", c.Paint(Cyan, line(string(f.Branch))))
+	}
+	if !f.Exists && f.From != "" && f.Branch != "" {
+		c.put("until its first write it has the memory of %s\n", c.Paint(Cyan, line(string(f.From))))
+	}
+	if f.Why != "" {
+		return c.Printf("read-only: %s; name a branch with --branch to write\n", line(string(f.Why)))
+	}
+	return nil
+}
+
+func (c *Console) GitSync(s *gitfollow.Synced) error {
+	if len(s.Merged) == 0 {
+		return c.Printf("[%s] nothing to merge\n", c.Paint(Cyan, line(s.Branch)))
+	}
+	for _, m := range s.Merged {
+		c.printConflicts(m.Conflicts)
+		verb := "merged"
+		if s.DryRun {
+			verb = "would merge"
+		}
+		c.put("[%s] %s the memory of %s (%s)\n", c.Paint(Cyan, line(s.Branch)), verb,
+			c.Paint(Cyan, line(m.Branch)), m.By)
+	}
+	return nil
+}
+
+func (c *Console) GitPrune(p *gitfollow.Pruned) error {
+	for _, b := range p.Removed {
+		c.put("removed %s, which was at %s\n", c.Paint(Cyan, line(b.Removed)),
+			c.commit(b.Commit))
+	}
+	for _, k := range p.Kept {
+		c.put("kept: %s; merge it with 'mnem git sync %s', or give --force\n", line(k.Why),
+			line(k.Git))
+	}
+	if len(p.Removed)+len(p.Kept) == 0 {
+		return c.Printf("nothing to remove\n")
+	}
+	return nil
+}
+
+func (c *Console) GitHook(out *gitfollow.Hook) error {
+	switch {
+	case !out.Installed && out.Changed:
+		return c.Printf("removed the hook of git\n")
+	case !out.Installed:
+		return c.Printf("there is no hook of mnem\n")
+	}
+	more := ""
+	if out.Chained {
+		more = ", and the hook that was there before it"
+	}
+	return c.Printf("git runs 'mnem git sync' after each merge%s: %s\n", more, line(out.Path))
+}
+
+// shortGit is how a commit of git is shown, "-" for none.
+func shortGit(id *ops.Text) string {
+	if *id == "" {
+		return "-"
+	}
+	return string((*id)[:min(len(*id), 12)])
+}

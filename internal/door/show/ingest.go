@@ -1,0 +1,295 @@
+package show
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/verb/ops"
+)
+
+// Ingested prints what became of files, and what was committed.
+func (c *Console) Ingested(a *ops.Ingested) error {
+	files := c.unsaid(a.Files)
+	if c.Again && a.NoChange && len(files) == 0 {
+		return nil // what changed was nothing that is kept
+	}
+	for i := range files {
+		if !c.Quiet || files[i].Why != "" {
+			c.printIngestedFile(&files[i])
+		}
+	}
+	if a.Records != nil {
+		return cmp.Or(c.printRecords(a.Records), c.printCommit(&a.Committed))
+	}
+	n := &a.Documents
+	tables := "tables"
+	if n.Tables == 1 {
+		tables = "table"
+	}
+	var parts []string
+	for _, one := range []struct {
+		count int
+		what  string
+	}{
+		{n.Added, "added"}, {n.Changed, "changed"}, {n.Renamed, "renamed"}, {n.Restored, "restored"},
+		{n.Removed, "removed"}, {n.Retired, "retired"}, {n.Unchanged, "unchanged"}, {n.Skipped, "skipped"},
+		{n.Failed, "failed"}, {n.Tables, tables + " without --map"}, {n.Others - n.Tables, "of no known format"},
+	} {
+		if one.count > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", one.count, one.what))
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"none"}
+	}
+	c.put("files: %s\n", strings.Join(parts, ", "))
+	return c.printCommit(&a.Committed)
+}
+
+// unsaid returns the files but for those of which the run before, of a watch, said already why they are left out.
+func (c *Console) unsaid(files []ops.IngestedFile) (out []ops.IngestedFile) {
+	left := make(map[ops.IngestedFile]bool)
+	for _, f := range files {
+		if f.Why == "" || !c.left[f] {
+			out = append(out, f)
+		}
+		left[f] = f.Why != ""
+	}
+	c.left = left
+	return out
+}
+
+// printRecords prints what was read of another program's files.
+func (c *Console) printRecords(n *ops.RecordCounts) error {
+	parts := []string{}
+	add := func(count int, what string) {
+		if count > 0 {
+			parts = append(parts, plural(count, what))
+		}
+	}
+	add(n.Sessions, "session")
+	add(n.Turns, "turn")
+	memories := "memories"
+	if n.Memories == 1 {
+		memories = "memory"
+	}
+	if n.Memories > 0 {
+		parts = append(parts, fmt.Sprintf("%d %s", n.Memories, memories))
+	}
+	add(n.Relations, "relation")
+	if len(parts) == 0 {
+		parts = append(parts, "nothing")
+	}
+	if n.Redacted > 0 {
+		parts = append(parts, plural(n.Redacted, "credential")+" taken out")
+	}
+	c.put("read: %s\n", strings.Join(parts, ", "))
+	for _, why := range slices.Sorted(maps.Keys(n.Skipped)) {
+		c.put("skipped: %d, %s\n", n.Skipped[why], line(why))
+	}
+	return nil
+}
+
+func (c *Console) printIngestedFile(f *ops.IngestedFile) {
+	name := f.Path
+	if f.Project != "" {
+		name = f.Project + "/" + name
+	}
+	var more []string
+	if f.From != "" {
+		more = append(more, "from "+f.From)
+	}
+	if f.Chunks > 0 && f.Action != "removed" {
+		more = append(more, plural(f.Chunks, "chunk"))
+	}
+	if f.Redacted > 0 {
+		more = append(more, plural(f.Redacted, "credential")+" taken out")
+	}
+	if f.Why != "" {
+		more = append(more, f.Why)
+	}
+	text := ""
+	if len(more) > 0 {
+		text = " (" + strings.Join(more, ", ") + ")"
+	}
+	style := ""
+	if f.Action == "failed" || f.Action == "damaged" {
+		style = Red
+	}
+	c.put("%s  %s%s\n", c.Paint(style, f.Action), line(name), line(text))
+}
+
+// Captured prints what became of what hooks noted.
+func (c *Console) Captured(q *ops.CaptureRequest, a *ops.Captured) error {
+	if q.Retire {
+		return c.printRetired(a)
+	}
+	said := fmt.Sprintf("%s of %s", plural(a.Turns, "turn"), plural(a.Sessions, "session"))
+	if a.Redacted > 0 {
+		said += fmt.Sprintf(", %s taken out", plural(a.Redacted, "credential"))
+	}
+	if a.Left > 0 {
+		said += fmt.Sprintf("; %s left whose transcripts cannot be read now", plural(a.Left, "session"))
+	}
+	if a.Retired > 0 {
+		said += fmt.Sprintf("; %s retired", plural(a.Retired, "turn"))
+	}
+	if a.Receipts > 0 {
+		said += fmt.Sprintf("; %s of what agents were given", plural(a.Receipts, "receipt"))
+	}
+	if a.Commit.Defined() {
+		said += " in commit " + a.Commit.String()
+	}
+	return c.Printf("%s\n", said)
+}
+
+// printRetired prints how many turns were retired.
+func (c *Console) printRetired(a *ops.Captured) error {
+	switch {
+	case a.DryRun:
+		return c.Printf("%s would be retired\n", plural(a.Retired, "turn"))
+	case a.Commit.Defined():
+		return c.Printf("%s retired in commit %s\n", plural(a.Retired, "turn"), a.Commit)
+	}
+	return c.Printf("%s retired\n", plural(a.Retired, "turn"))
+}
+
+func (c *Console) Embedded(out *ops.Embedded) error {
+	verb, place := "embedded", ""
+	switch {
+	case out.DryRun:
+		verb = "would embed"
+	case out.Commits > 0:
+		place = fmt.Sprintf("%s ", c.at(out.Branch, out.Commit))
+	}
+	text := fmt.Sprintf("%s%s %s with %s", place, verb, plural(out.Embedded, "node"), line(out.Model))
+	if out.Dim != nil {
+		text += fmt.Sprintf(" (%s)", plural(*out.Dim, "dimension"))
+	}
+	for _, n := range []struct {
+		count int
+		what  string
+	}{
+		{out.Unchanged, "unchanged"}, {out.Stale, "stale"}, {out.Skipped, "without text to embed"},
+		{out.TooLong, "too long"}, {out.Remaining, "left by --limit"},
+	} {
+		if n.count > 0 {
+			text += fmt.Sprintf(", %d %s", n.count, n.what)
+		}
+	}
+	c.put("%s\n", text)
+	if out.Stale > 0 {
+		c.Remark("note: stale embeddings are of an older text of their nodes; --stale embeds them anew")
+	}
+	return nil
+}
+
+// Cues prints one page of memories with their cues, or what a model wrote.
+func (c *Console) Cues(answer any) error {
+	if w, ok := answer.(*ops.CuesWritten); ok {
+		return c.printCuesWritten(w)
+	}
+	list := answer.(*ops.CueList)
+	err := list.Nodes(func(n ops.CuedMemory) error {
+		return c.Printf("%s\n", joinText(c.Paint(Bold, nodeLabel(n.Key, n.ID)), word(n.Type),
+			c.Paint(Dim, brief(string(n.Summary), SummaryWidth)), line(strings.Join(n.Cues, "; "))))
+	})
+	if err == nil && list.Next != "" {
+		c.Remark("more follows: --after %s", list.Next)
+	}
+	return err
+}
+
+func (c *Console) printCuesWritten(w *ops.CuesWritten) error {
+	place := ""
+	if w.Commits > 0 {
+		place = fmt.Sprintf("%s ", c.at(w.Branch, w.Commit))
+	}
+	text := fmt.Sprintf("%s%s written", place, plural(w.Cues, "cue"))
+	if w.Memories > 0 {
+		text += fmt.Sprintf(" for %d memories in %s", w.Memories, plural(w.Commits, "commit"))
+	}
+	if w.Skipped > 0 {
+		text += fmt.Sprintf(", %d without any", w.Skipped)
+	}
+	if w.Remaining > 0 {
+		text += fmt.Sprintf(", %d left by --limit", w.Remaining)
+	}
+	return c.Printf("%s\n", text)
+}
+
+func (c *Console) Sources(list *ops.SourceList) error {
+	err := list.Sources(func(s ops.Source) error {
+		return c.Printf("%s  %s\n", c.Paint(Bold, nodeLabel(s.Key, s.Node)), line(s.Place))
+	})
+	if err == nil && list.More {
+		c.Remark("more follows: --limit 0 prints all")
+	}
+	return err
+}
+
+func (c *Console) SourcesDiff(d *ops.SourcesDiff) error {
+	err := d.Sources(func(s ops.SourceCheck) error { return c.printSourceCheck(&s) })
+	if err == nil {
+		err = c.Printf("%s\n", sourceSummary(&d.Counts))
+	}
+	if err != nil || d.Marking == nil {
+		return err
+	}
+	return c.Marked(d.Marking)
+}
+
+func sourceSummary(n *ops.SourceCounts) string {
+	var parts []string
+	for _, state := range []struct {
+		name  string
+		count int
+	}{
+		{"unchanged", n.Unchanged}, {"moved", n.Moved}, {"changed", n.Changed}, {"removed", n.Removed},
+		{"unhashed", n.Unhashed}, {"unreadable", n.Unreadable}, {"unchecked", n.Unchecked},
+	} {
+		if state.count > 0 {
+			parts = append(parts, plural(state.count, state.name+" source"))
+		}
+	}
+	if len(parts) == 0 {
+		return "no sources"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (c *Console) printSourceCheck(s *ops.SourceCheck) error {
+	style := Red
+	if !s.Gone {
+		style = ""
+	}
+	text := s.Place
+	if s.MovedTo != "" {
+		text += " -> " + s.MovedTo
+	}
+	if s.Why != "" {
+		text += " (" + string(s.Why) + ")"
+	}
+	return c.Printf("%s  %s  %s\n", c.Paint(style, string(s.State)),
+		c.Paint(Bold, nodeLabel(s.Key, s.Node)), line(text))
+}
+
+// Refreshed prints what is there now for sources, with the text.
+func (c *Console) Refreshed(r *ops.SourcesRefreshed) error {
+	for i := range r.Sources {
+		s := &r.Sources[i]
+		if err := c.printSourceCheck(s); err != nil {
+			return err
+		}
+		if s.Span == nil || *s.Span == "" {
+			continue
+		}
+		for l := range strings.SplitSeq(strings.TrimRight(*s.Span, "\n"), "\n") {
+			c.put("  | %s\n", line(l))
+		}
+	}
+	return c.printCommit(r.Committed)
+}

@@ -1,0 +1,212 @@
+package show
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+)
+
+func (c *Console) Remembered(res any) error {
+	switch r := res.(type) {
+	case *ops.Remembered:
+		return c.Printf("%s", c.rememberedText(r))
+	case *ops.RememberSettings:
+		return c.Printf("duplicateAbove %s, similarFrom %s, keep %t, replace %t\n", share(r.DuplicateAbove),
+			share(r.SimilarFrom), r.Keep, r.Replace)
+	case *ops.RememberedAll:
+		switch {
+		case r.NoChange:
+			return c.Printf("nothing to commit\n")
+		case r.DryRun:
+			return c.Printf("would commit %s\n", actionsText(r.Actions))
+		}
+		return c.Printf("%s %s\n", c.at(r.Branch, r.Commit), actionsText(r.Actions))
+	}
+	return nil
+}
+
+// actionsText says how many memories became what.
+func actionsText(times map[memory.Action]int) string {
+	var parts []string
+	for _, a := range []memory.Action{
+		memory.Added, memory.Superseded, memory.Conflict, memory.Updated, memory.Duplicate,
+	} {
+		if times[a] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", times[a], a))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// share writes units of 2^-16 with two digits.
+func share(n int64) string {
+	hundredths := (n*100 + 1<<15) >> 16
+	return fmt.Sprintf("%d.%02d", hundredths/100, hundredths%100)
+}
+
+func (c *Console) rememberedText(r *ops.Remembered) string {
+	var b strings.Builder
+	put := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	program := "mnem"
+	put("%s  %s  %s", r.Action, r.ID, c.Paint(Dim, brief(strings.TrimSpace(r.Text), SummaryWidth)))
+	if r.Repository != "" {
+		program = "mnem -G"
+		put("  kept in your own memory, which has the type %s ('mnem config get global.types')", line(r.Type))
+	}
+	for _, id := range r.Superseded {
+		put("  superseded  %s", id)
+	}
+	for _, s := range r.Similar {
+		like := s.Similarity
+		if s.Cosine != nil {
+			like = max(like, *s.Cosine)
+		}
+		put("  similar %s  %s  %s", share(like), s.ID, brief(s.Summary, SummaryWidth))
+		if differs := differsText(s.Differs); differs != "" {
+			put("    differs: %s", differs)
+		}
+		if slices.Contains(r.Superseded, s.ID) {
+			continue
+		}
+		switch s.Suggest {
+		case memory.SuggestSupersede:
+			put("    if it is no longer so: %s supersede %s %s", program, shortID(s.ID), shortID(r.ID))
+		case memory.SuggestContradict:
+			put("    says the contrary: %s contradict %s %s, or %s supersede %s %s", program, shortID(s.ID),
+				shortID(r.ID), program, shortID(s.ID), shortID(r.ID))
+		}
+	}
+	for _, p := range r.Proposes {
+		put("  proposes: supersedes %s, because %s", p.Supersedes, line(p.Because))
+	}
+	if len(r.Edges) > 0 && len(r.Links) == 0 {
+		var parts []string
+		for _, typ := range slices.Sorted(maps.Keys(r.Edges)) {
+			parts = append(parts, fmt.Sprintf("%d %s", r.Edges[typ], line(typ)))
+		}
+		put("  edges: %s", strings.Join(parts, ", "))
+	}
+	for _, l := range r.Links {
+		put("  edge %s -> %s: %s", word(l.Type), line(l.Dst), line(l.Why))
+	}
+	for _, d := range r.Candidates {
+		put("  may be linked: %s %s %s", d.Kind, share(d.Score), d.ID)
+	}
+	for _, w := range r.Warnings {
+		put("  warning: %s: %s", w.Code, line(w.Message))
+	}
+	return b.String()
+}
+
+// shortID is enough of an id to name a node by in all but the largest memories.
+func shortID(id graph.ID) string { return id.String()[:13] }
+
+// differsText lists differences, what is new first.
+func differsText(list []ops.MemoryDiff) string {
+	var parts []string
+	for _, d := range list {
+		switch {
+		case d.New == "" && d.Old == "":
+			parts = append(parts, d.Kind)
+		case d.New == "":
+			parts = append(parts, fmt.Sprintf("%s: no %q", d.Kind, line(d.Old)))
+		case d.Old == "":
+			parts = append(parts, fmt.Sprintf("%s: %q", d.Kind, line(d.New)))
+		default:
+			parts = append(parts, fmt.Sprintf("%s: %q, was %q", d.Kind, line(d.New), line(d.Old)))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (c *Console) Consolidate(res any) error {
+	switch r := res.(type) {
+	case *ops.Proposals:
+		return c.printProposals(r)
+	case *ops.Consolidated:
+		return c.printConsolidated(r)
+	}
+	return nil
+}
+
+func (c *Console) printProposals(r *ops.Proposals) error {
+	for i := range r.Proposals {
+		if err := c.proposalText(&r.Proposals[i]); err != nil {
+			return err
+		}
+	}
+	if len(r.Proposals) == 0 {
+		c.put("nothing to propose\n")
+	}
+	rest := ""
+	if r.Declined > 0 {
+		rest += fmt.Sprintf(", %d declined", r.Declined)
+	}
+	if r.More > 0 {
+		rest += fmt.Sprintf(", %d more (--limit 0 prints all)", r.More)
+	}
+	c.Remark("%s about %s%s", plural(len(r.Proposals)+r.More, "proposal"), memoriesText(r.Memories), rest)
+	return nil
+}
+
+func memoriesText(n int) string {
+	if n == 1 {
+		return "1 memory"
+	}
+	return fmt.Sprintf("%d memories", n)
+}
+
+// proposalText prints a proposal with what speaks for it.
+func (c *Console) proposalText(p *ops.Proposal) error {
+	why := p.Why
+	if p.Kind == memory.ProposeTag {
+		why = fmt.Sprintf("%s <- %s, of %s", line(p.Tag), line(strings.Join(p.Spellings, ", ")),
+			memoriesText(len(p.Nodes)))
+	}
+	err := c.Printf("%s  %s  %s\n", c.Paint(Yellow, p.ID), c.Paint(Bold, string(p.Kind)),
+		line(why))
+	if err != nil || p.Kind == memory.ProposeTag {
+		return err
+	}
+	for i, name := range p.Names {
+		mark := " "
+		if p.Kind == memory.ProposeDuplicate {
+			mark = "-"
+			if i == 0 {
+				mark = "+"
+			}
+		}
+		c.put("  %s %s  %s\n", mark, p.Nodes[i].String()[:8], brief(name, SummaryWidth))
+	}
+	for _, d := range p.Differs {
+		c.put("    %s: %q or %q\n", d.Kind, line(d.A), line(d.B))
+	}
+	if p.Importance != nil {
+		return c.Printf("    %s\n", importanceText(p.Importance))
+	}
+	return nil
+}
+
+func (c *Console) printConsolidated(r *ops.Consolidated) error {
+	for i := range r.Picked {
+		if err := c.proposalText(&r.Picked[i]); err != nil {
+			return err
+		}
+	}
+	what := plural(len(r.Marked)+len(r.Unmarked), "mark")
+	if n := len(r.Retagged); n > 0 {
+		what += ", tags of " + memoriesText(n)
+	}
+	switch {
+	case r.NoChange:
+		return c.Printf("nothing to commit\n")
+	case r.DryRun:
+		return c.Printf("would commit %s\n", what)
+	}
+	return c.Printf("%s %s\n", c.at(r.Branch, r.Commit), what)
+}

@@ -1,0 +1,324 @@
+package show
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+func (c *Console) Recalled(q *ops.RecallRequest, a *ops.Answer) error {
+	return c.Answer(&q.RetrieveRequest, a)
+}
+
+// Answer prints the rendered items with an empty line between them, and what is said of them on the side.
+// No rendered line is empty, so that items cannot be mistaken. Answers to lines are lines.
+func (c *Console) Answer(q *ops.RetrieveRequest, a *ops.Answer) error {
+	if q.Batch != "" {
+		return c.PrintJSON(a)
+	}
+	if e := a.Explanation; e != nil {
+		c.printExplanation(a)
+	}
+	for i, d := range a.Digests {
+		if i > 0 || a.Explanation != nil {
+			c.put("\n")
+		}
+		c.put("%s", d.Rendered)
+	}
+	for i := range a.Items {
+		if i > 0 || a.Explanation != nil || len(a.Digests) > 0 {
+			c.put("\n")
+		}
+		c.put("%s%s", sureness(q, a.Items, i), a.Items[i].Rendered)
+	}
+	if err := c.Out.Flush(); err != nil { // what is said of the answer comes after it
+		return err
+	}
+	c.Remark("%s", answerSummary(a))
+	for _, w := range a.Warnings {
+		from := ""
+		if w.Repository != "" {
+			from = w.Repository + ": "
+		}
+		_, err := fmt.Fprintf(c.Aside, "warning: %s%s (%s)\n", from, line(w.Message), line(w.Remedy))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sureness returns the line before the first item that is not sure, and "" before others.
+func sureness(q *ops.RetrieveRequest, items []ops.AnswerItem, i int) string {
+	switch {
+	case items[i].Band != retrieve.BandMaybe || q.All || i > 0 && items[i-1].Band == retrieve.BandMaybe:
+		return ""
+	case i > 0:
+		return "not sure:\n"
+	}
+	return "nothing known; the nearest:\n"
+}
+
+func answerSummary(a *ops.Answer) string {
+	budget := "no budget"
+	if a.TokensBudget > 0 {
+		budget = fmt.Sprintf("of %d", a.TokensBudget)
+	}
+	tokens := fmt.Sprintf("%d tokens (%s)", a.TokensUsed, budget)
+	items, candidates := plural(len(a.Items), "item"), plural(a.Candidates, "candidate")
+	if r := a.Repositories; r != nil {
+		return fmt.Sprintf("%s (%d of the project, %d global), %s, %d dropped, %s", items, r[0].Items,
+			r[1].Items, tokens, a.Dropped, candidates)
+	}
+	parts := []string{items, tokens, droppedSummary(a), candidates, "commit " + ShortCID(a.Commit)}
+	if a.Intent != "" {
+		parts = append(parts, "intent "+string(a.Intent))
+	}
+	if a.Profile != "" {
+		parts = append(parts, "profile "+line(a.Profile))
+	}
+	if a.Receipt.Defined() {
+		parts = append(parts, "receipt "+a.Receipt.String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// droppedSummary says how many nodes were dropped, and why.
+func droppedSummary(a *ops.Answer) string {
+	var why []string
+	if n := a.DroppedBy.Budget; n > 0 {
+		why = append(why, fmt.Sprintf("%d over budget", n))
+	}
+	if n := a.DroppedBy.Duplicate; n > 0 {
+		why = append(why, plural(n, "duplicate"))
+	}
+	text := fmt.Sprintf("%d dropped", a.Dropped)
+	if len(why) == 0 {
+		return text
+	}
+	return text + " (" + strings.Join(why, ", ") + ")"
+}
+
+// printExplanation prints how an answer came about, and before the first empty line how each item was
+// found.
+func (c *Console) printExplanation(a *ops.Answer) {
+	for _, text := range []string{datesText(a.Explanation), recallText(a)} {
+		if text == "" {
+			continue
+		}
+		c.put("%s\n", text)
+	}
+	rows := [][]Cell{HeadRow("rank", "item", "tier", "score", "tokens", "found by")}
+	for _, d := range a.Digests {
+		why := fmt.Sprintf("digest above %s of the best", plural(d.Found, "node"))
+		if len(d.Covers) > 0 {
+			names := make([]string, len(d.Covers))
+			for i, id := range d.Covers {
+				names[i] = fmt.Sprintf("%.8s", id)
+			}
+			why += ", covers " + strings.Join(names, ", ")
+		}
+		rows = append(rows, []Cell{{"", ""}, {line(d.Digest), Bold}, {"", ""}, {fmt.Sprint(d.Score), ""},
+			{fmt.Sprint(d.Tokens), ""}, {why, ""}})
+	}
+	for i := range a.Items {
+		it := &a.Items[i]
+		rows = append(rows, []Cell{
+			{fmt.Sprint(it.Rank), ""}, {nodeLabel(it.Key, it.ID), Bold}, {fmt.Sprint(it.Tier), ""},
+			{fmt.Sprint(it.Score), ""}, {fmt.Sprint(it.Tokens), ""}, {whyText(a, it), ""},
+		})
+	}
+	for _, d := range a.DroppedItems {
+		rows = append(rows, []Cell{
+			{"-", ""}, {d.ID.String(), ""}, {"", ""}, {"", ""}, {fmt.Sprint(d.Tokens), ""},
+			{whyDropped(d, a.Items), Red},
+		})
+	}
+	c.putTable(rows)
+	c.printTrace(&a.Trace)
+}
+
+// datesText says how the dates of a query were read, "" where it has none.
+func datesText(e *ops.Explanation) string {
+	if len(e.Dates) == 0 {
+		return ""
+	}
+	parts := make([]string, len(e.Dates))
+	for i, d := range e.Dates {
+		from, to := DayOf(string(d.From)), DayOf(string(d.To))
+		switch {
+		case to == "":
+			parts[i] = "since " + from
+		case from == "":
+			parts[i] = "before " + to
+		default:
+			parts[i] = from + " to " + to
+		}
+	}
+	text := "read dates: " + strings.Join(parts, ", ")
+	if e.Today != "" {
+		text += fmt.Sprintf(" (today is %s)", DayOf(e.Today))
+	}
+	return text
+}
+
+// DayOf returns the day of a time, "" for none.
+func DayOf(t string) string {
+	s, _, _ := strings.Cut(t, "T")
+	return s
+}
+
+// recallText says how a recall went, "" for none.
+func recallText(a *ops.Answer) string {
+	r := a.Recall
+	if r == nil {
+		return ""
+	}
+	return fmt.Sprintf("intent %s: weights %s; beam of width %d and depth %d, %d of at most %d nodes",
+		a.Intent, signalsText(r.Weights), r.Width, r.Depth, r.Visited, r.Limit)
+}
+
+func signalsText(s ops.Signals) string {
+	return fmt.Sprintf("keyword %s, entity %s, similarity %s, graph %s", shareText(s.Keyword),
+		shareText(s.Entity), shareText(s.Similarity), shareText(s.Graph))
+}
+
+// whyText names the lists in which an item was found, with its rank and score in each, the terms
+// that it has, and the way by which others passed on to it.
+func whyText(a *ops.Answer, it *ops.AnswerItem) string {
+	var parts []string
+	for _, l := range it.Lanes {
+		text := fmt.Sprintf("%s #%d %d", l.Lane, l.Rank, l.Score)
+		if l.FusedPlace != nil && len(a.Trace.Lanes) > 1 {
+			text += fmt.Sprintf(" = %d × %d", l.Share, l.Weight)
+		}
+		switch {
+		case l.Lane == retrieve.LaneText:
+			text += " (" + termsText(it.Terms) + ")"
+		case l.Lane == retrieve.LaneEntity:
+			names := make([]string, len(it.Entities))
+			for n, name := range it.Entities {
+				names[n] = line(name)
+			}
+			text += " (" + strings.Join(names, ", ") + ")"
+		case l.Lane == retrieve.LaneExpand && it.Hops != nil:
+			text += " (" + reachText(a, it.Seed, it.Path) + ")"
+		case l.Lane == retrieve.LaneCommunity && it.Community != nil:
+			m := it.Community
+			text += fmt.Sprintf(" (community %d of %s, that of %s)", m.Number, plural(m.Size, "node"),
+				nameIn(a, m.Seed))
+		}
+		parts = append(parts, text)
+	}
+	if !it.Contradicts.IsZero() {
+		parts = append(parts, "contradicts the item before it")
+	}
+	if it.Signals != nil {
+		text := "signals " + signalsText(*it.Signals)
+		if it.Beam != nil {
+			text += " (" + reachText(a, it.Beam.Seed, it.Beam.Path) + ")"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// termsText names the terms of a query that an item has, and sums up those that were added.
+func termsText(terms []ops.TermScore) string {
+	var words []string
+	added := int64(0)
+	for _, t := range terms {
+		switch {
+		case t.Added:
+			added += t.Score
+		case t.ReadAs != "":
+			words = append(words, fmt.Sprintf("%s read as %s %d", line(t.Term), line(t.ReadAs), t.Score))
+		default:
+			words = append(words, fmt.Sprintf("%s %d", line(t.Term), t.Score))
+		}
+	}
+	if added > 0 {
+		words = append(words, fmt.Sprintf("added terms %d", added))
+	}
+	return strings.Join(words, ", ")
+}
+
+// nameIn names a node that an explanation speaks of.
+func nameIn(a *ops.Answer, id graph.ID) string {
+	return nodeLabel(ops.Text(a.Names[id.String()]), id)
+}
+
+// reachText is the way to an item, as in alice -owns-> svc/billing -> this.
+func reachText(a *ops.Answer, seed graph.ID, path []ops.ReachedStep) string {
+	text := nameIn(a, seed)
+	for i, s := range path {
+		typ := cmp.Or(line(string(s.Edge)), "mentions")
+		arrow := " <-" + typ + "- "
+		if s.Forward {
+			arrow = " -" + typ + "-> "
+		}
+		text += arrow
+		if i == len(path)-1 {
+			text += "this"
+		} else {
+			text += nameIn(a, s.ID)
+		}
+	}
+	return text
+}
+
+// whyDropped says why one node was dropped. items are those that it may repeat.
+func whyDropped(d ops.DroppedItem, items []ops.AnswerItem) string {
+	text := "dropped: " + d.Reason
+	if d.Reason != retrieve.ReasonDuplicate {
+		return text
+	}
+	for i := range items {
+		if items[i].ID == d.Repeats {
+			return text + " of " + nodeLabel(items[i].Key, d.Repeats)
+		}
+	}
+	return text + " of " + d.Repeats.String()
+}
+
+// printTrace prints what the lanes found and left out, and how long the stages took.
+func (c *Console) printTrace(t *ops.Trace) {
+	if len(t.Lanes) == 0 {
+		return
+	}
+	rows := [][]Cell{HeadRow("lane", "weight", "passed", "found", "scores", "left out")}
+	for _, l := range t.Lanes {
+		rows = append(rows, []Cell{{string(l.Lane), Bold}, {fmt.Sprint(l.Weight), ""},
+			{fmt.Sprint(l.Passed), ""}, {fmt.Sprint(l.Found), ""},
+			{fmt.Sprintf("%d to %d", l.Best, l.Worst), ""}, {leftOutText(l.LeftOut), ""}})
+	}
+	c.putTable(rows)
+	var took []string
+	for _, s := range t.Stages {
+		took = append(took, fmt.Sprintf("%s %v", s.Stage, time.Duration(s.Micros)*time.Microsecond))
+	}
+	c.put("%s\n", strings.Join(took, ", "))
+}
+
+// leftOutText says which filters left out how many nodes.
+func leftOutText(l ops.LeftOut) string {
+	var parts []string
+	for _, p := range []struct {
+		name string
+		n    int
+	}{{"exclude", l.Exclude}, {"type", l.Types}, {"time", l.Times}, {"where", l.Where},
+		{"marks", l.Marks}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", p.name, p.n))
+		}
+	}
+	if parts == nil {
+		return "-"
+	}
+	return strings.Join(parts, ", ")
+}

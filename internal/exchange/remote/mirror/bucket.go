@@ -1,0 +1,591 @@
+package mirror
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/base/filestate"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange/remote"
+	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
+	"github.com/mnem-project/mnem/internal/exchange/remote/place"
+	"github.com/mnem-project/mnem/internal/exchange/remote/s3"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// A bucket keeps a memory under a prefix as
+//
+//	memory       one JSON object, s3Memory, which each push replaces if it is the one that was seen
+//	packs/NAME   the bytes of a pack, or a part of one, never replaced: NAME is their SHA-256 in hexadecimal
+//	             digits, a hyphen and 32 random digits, so that no two writes are about one object
+//	probe/NAME   for a moment, to try the store
+//
+// All packs in their order make the histories of refs. A push adds one. What follows the last pack that is at least
+// twice as large as all after it becomes one then, so that of n bytes log n packs are there, and each byte is written
+// log n times. Packs that no memory names any more go after s3Grace.
+const (
+	formatOfS3 = "mnem in s3 1"
+	s3Object   = "memory"
+	s3Packs    = "packs/"
+	// s3Grace is how long a pack may be read that was replaced, and one written that is not named yet.
+	s3Grace = 24 * time.Hour
+	// s3Covered bounds how many packs one says that it replaces: the newest ones.
+	s3Covered = 256
+	// s3MaxPacks bounds the packs of a memory: each but the last is at least twice as large as all after it, and sizes
+	// have 63 bits. s3MaxParts bounds the parts of one, to 2.5 TiB, and s3MaxRedactions what was erased.
+	s3MaxPacks, s3MaxParts, s3MaxRedactions = 128, 1 << 16, 1 << 18
+	// s3Probed is the file that says that the store was tried.
+	s3Probed = "probed"
+)
+
+// s3Memory is what the one object that changes has.
+type s3Memory struct {
+	Format     string   `json:"format"`
+	Attempt    string   `json:"attempt"` // random: whose write this is
+	Head       string   `json:"head"`
+	Refs       string   `json:"refs"` // lines of REF CID, as for git
+	Packs      s3List   `json:"packs"`
+	Redactions s3Erased `json:"redactions,omitempty"`
+}
+
+// s3Pack is a pack there.
+type s3Pack struct {
+	Parts  s3Names `json:"parts"`
+	Size   int64   `json:"size"`
+	Refs   string  `json:"refs"`             // what the refs in it are at
+	Covers s3Names `json:"covers,omitempty"` // first names of packs that it replaces
+}
+
+// s3List, s3Names and s3Erased are lists whose length is bounded before they are decoded.
+type (
+	s3List   []s3Pack
+	s3Names  []string
+	s3Erased []string
+)
+
+// errS3Long is returned for a list that no writer makes so long.
+var errS3Long = errors.New("a list is too long")
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *s3List) UnmarshalJSON(data []byte) error {
+	*l = nil
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if start, err := dec.Token(); err != nil || start != json.Delim('[') {
+		if start == nil {
+			return err // null
+		}
+		return errors.New("packs are no list")
+	}
+	for dec.More() {
+		if len(*l) == s3MaxPacks {
+			return errS3Long
+		}
+		var p s3Pack
+		if err := dec.Decode(&p); err != nil {
+			return err
+		}
+		*l = append(*l, p)
+	}
+	return nil
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *s3Names) UnmarshalJSON(data []byte) error {
+	return decodeTexts(data, s3MaxParts, (*[]string)(l))
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *s3Erased) UnmarshalJSON(data []byte) error {
+	return decodeTexts(data, s3MaxRedactions, (*[]string)(l))
+}
+
+// decodeTexts decodes a list of texts without commas, at most so many.
+func decodeTexts(data []byte, most int, to *[]string) error {
+	if bytes.Count(data, []byte(",")) >= most {
+		return errS3Long
+	}
+	return json.Unmarshal(data, to)
+}
+
+// Bucket is a repository that a bucket keeps.
+type Bucket struct {
+	mirror
+	at   *s3.Client
+	tag  string    // of the object that was read
+	now  time.Time // by the store's clock, when that was written last; zero where it did not say
+	last s3Memory
+}
+
+var _ remote.Side = (*Bucket)(nil)
+
+// InBucket connects to a bucket. What is kept of it here is in a directory, or where none is named in one that is
+// gone in the end. Nothing is asked of it yet.
+func InBucket(h *byverb.Host, at *place.URL, dir string) (*Bucket, error) {
+	endpoint := h.Env("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+	style := h.Env("MNEM_BUCKET_PATH_STYLE")
+	if style != "" && style != "0" && style != "1" {
+		return nil, fmt.Errorf("%w: MNEM_BUCKET_PATH_STYLE is %q, want 0 or 1", state.ErrInvalid, style)
+	}
+	opt := s3.Options{
+		Endpoint: endpoint, Region: h.Env("AWS_REGION", "AWS_DEFAULT_REGION"), Bucket: at.At.Host,
+		Prefix: strings.Trim(at.At.Path, "/"), PathStyle: style == "1" || endpoint != "" && style == "",
+		AccessKey: h.Env("AWS_ACCESS_KEY_ID"), SecretKey: h.Env("AWS_SECRET_ACCESS_KEY"),
+		Token: h.Env("AWS_SESSION_TOKEN"), Encryption: h.Env("MNEM_BUCKET_ENCRYPTION"), Now: h.Now, Sleep: h.Pause,
+	}
+	client, err := s3.New(opt)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", state.ErrInvalid, err)
+	}
+	b := &Bucket{at: client}
+	b.mirror = mirror{host: h, dir: dir, keeper: b, what: "bucket", name: "what is in the bucket"}
+	return b, b.open("mnem-s3-*")
+}
+
+// Try tries whether the store of a bucket keeps writers apart, unless it may not be written.
+func (b *Bucket) Try(ctx context.Context) (tried bool, err error) {
+	err = b.probe(ctx)
+	if errors.Is(err, s3.ErrDenied) {
+		return false, nil
+	}
+	return true, s3Error(err)
+}
+
+// probe tries the store, once for each directory and URL.
+func (b *Bucket) probe(ctx context.Context) error {
+	file := filepath.Join(b.dir, s3Probed)
+	if _, err := os.Stat(file); err == nil {
+		return nil
+	}
+	name, err := b.random()
+	if err == nil {
+		err = b.at.Probe(ctx, "probe/"+name)
+	}
+	if err != nil {
+		return err
+	}
+	return filestate.Replace(file, fileMode, func(io.Writer) error { return nil })
+}
+
+func (b *Bucket) random() (string, error) {
+	buf := make([]byte, 16)
+	_, err := io.ReadFull(b.host.Rand, buf)
+	return hex.EncodeToString(buf), err
+}
+
+// s3Error makes errors of the store those of this program.
+func s3Error(err error) error {
+	switch {
+	case errors.Is(err, s3.ErrMoved):
+		return fmt.Errorf("%w: it was pushed to meanwhile: %w", state.ErrConflict, err)
+	case errors.Is(err, s3.ErrUnsafe):
+		return ops.Hintf(fmt.Errorf("%w: %w", state.ErrInvalid, err), "use a store with conditional writes, or another kind of remote")
+	case errors.Is(err, s3.ErrTooLarge):
+		return fmt.Errorf("%w: %w", remote.ErrTooLarge, err)
+	case errors.Is(err, s3.ErrDenied):
+		return ops.Hintf(err, "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and what they may do")
+	}
+	return err
+}
+
+func (b *Bucket) read(ctx context.Context) error {
+	data, o, err := b.at.Bytes(ctx, s3Object, b.tag, maxText)
+	switch {
+	case errors.Is(err, s3.ErrNotFound):
+		b.tag, b.last = "", s3Memory{}
+	case errors.Is(err, s3.ErrSame):
+	case err != nil:
+		return s3Error(err)
+	default:
+		m, err := parseS3Memory(data)
+		if err != nil {
+			return err
+		}
+		b.tag, b.last = o.ETag, *m
+	}
+	return b.spread()
+}
+
+// spread brings what was read into the fields of the mirror.
+func (b *Bucket) spread() (err error) {
+	b.head, b.packs = b.last.Head, nil
+	if b.refs, err = b.parseRefs(b.last.Refs); err != nil {
+		return err
+	}
+	b.erased, err = b.parseRedactions(strings.Join(b.last.Redactions, "\n"))
+	for _, p := range b.last.Packs {
+		b.packs = append(b.packs, p.plain())
+	}
+	return err
+}
+
+// plain is a pack as any mirror has it.
+func (p s3Pack) plain() pack { return pack{p.Parts, p.Refs, p.Size} }
+
+// parseS3Memory reads the object that changes.
+func parseS3Memory(data []byte) (*s3Memory, error) {
+	bad := func(what string) (*s3Memory, error) {
+		return nil, fmt.Errorf("%w: the object %s in the bucket is no memory: %s", state.ErrInvalid, s3Object, what)
+	}
+	m := &s3Memory{}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(m)
+	if errors.Is(err, errS3Long) {
+		return bad(err.Error())
+	}
+	if err != nil || m.Format != formatOfS3 {
+		return bad("its format is another one")
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return bad("something follows it")
+	}
+	if what := m.wrong(); what != "" {
+		return bad(what)
+	}
+	return m, nil
+}
+
+// wrong says what no writer writes, "" for nothing: names that are none or are there twice, packs whose parts are not as
+// many as their size takes.
+func (m *s3Memory) wrong() string {
+	seen := make(map[string]bool)
+	for _, p := range m.Packs {
+		switch {
+		case len(p.Parts) == 0 || p.Size < 0:
+			return "a pack without parts"
+		case p.Size > s3MaxParts*maxPart:
+			return "a pack is too long"
+		case int64(len(p.Parts)) != max(1, (p.Size+maxPart-1)/maxPart):
+			return "a pack has another size than its parts"
+		case len(p.Covers) > s3Covered:
+			return errS3Long.Error()
+		}
+		for _, name := range slices.Concat(p.Parts, p.Covers) {
+			if !isS3Pack(name) {
+				return "the name of a pack is none"
+			}
+			if seen[name] {
+				return "the name of a pack is there twice"
+			}
+			seen[name] = true
+		}
+	}
+	return ""
+}
+
+// isS3Pack reports whether a name is that of a pack.
+func isS3Pack(name string) bool {
+	hash, random, _ := strings.Cut(name, "-")
+	return len(hash) == 2*sha256.Size && len(random) == 32 &&
+		!strings.ContainsFunc(hash+random, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') })
+}
+
+func (b *Bucket) refsOf(_ context.Context, p pack) (string, error) { return p.refs, nil }
+
+func (b *Bucket) copyPack(ctx context.Context, f *os.File, p pack) error {
+	left := p.size
+	for _, name := range p.parts {
+		want := min(maxPart, left)
+		left -= want
+		at, err := f.Seek(0, io.SeekEnd)
+		if err != nil {
+			return err
+		}
+		sum := sha256.New()
+		_, err = b.at.Get(ctx, s3Packs+name, "", want, io.MultiWriter(f, sum), func() error {
+			sum.Reset()
+			_, err := f.Seek(at, io.SeekStart)
+			return errors.Join(err, f.Truncate(at))
+		})
+		if err == nil && hex.EncodeToString(sum.Sum(nil)) != name[:2*sha256.Size] {
+			err = fmt.Errorf("%w: a pack in the bucket is not what its name says", state.ErrInvalid)
+		}
+		if err != nil {
+			return s3Error(err)
+		}
+		if end, err := f.Seek(0, io.SeekEnd); err != nil || end-at != want {
+			return errors.Join(err, fmt.Errorf("%w: a part of a pack in the bucket has %d bytes, want %d", state.ErrInvalid,
+				end-at, want))
+		}
+	}
+	return nil
+}
+
+// follow takes the packs into the mirror that it has not, and of which it has not all that they cover. If the mirror has
+// a pack that the memory neither names nor covers, the bucket was restored to an older state, or was pushed to very
+// often since: the mirror is made again, since it must not have more than the bucket when packs are made from it.
+func (b *Bucket) follow(ctx context.Context) error {
+	state, there, err := b.state()
+	if err != nil {
+		return err
+	}
+	if !there || !b.explains(string(state)) {
+		if err := b.anew(ctx); err != nil {
+			return err
+		}
+		state = nil
+	}
+	has := make(map[string]bool)
+	for row := range strings.Lines(string(state)) {
+		has[strings.TrimSpace(row)] = true
+	}
+	for _, p := range b.last.Packs {
+		covered := len(p.Covers) > 0
+		for _, hash := range p.Covers {
+			covered = covered && has[hash]
+		}
+		if !has[p.Parts[0]] && !covered {
+			if err := b.apply(ctx, p.plain()); err != nil {
+				return errors.Join(err, b.keepPacks(has))
+			}
+		}
+		has[p.Parts[0]] = true
+	}
+	if err := b.keepPacks(has); err != nil {
+		return err
+	}
+	return b.settle(ctx)
+}
+
+// explains reports whether the memory names or covers each pack that the mirror was made of.
+func (b *Bucket) explains(state string) bool {
+	known := make(map[string]bool)
+	for _, p := range b.last.Packs {
+		known[p.Parts[0]] = true
+		for _, name := range p.Covers {
+			known[name] = true
+		}
+	}
+	for row := range strings.Lines(state) {
+		if !strings.HasPrefix(row, s3Under) && !known[strings.TrimSuffix(row, "\n")] {
+			return false
+		}
+	}
+	return true
+}
+
+// s3Under begins a row of the state about a pack that another one of the mirror covers.
+const s3Under = " "
+
+// keepPacks notes which packs of the memory the mirror has, and what these cover: others were named by an
+// earlier one.
+func (b *Bucket) keepPacks(has map[string]bool) error {
+	var rows strings.Builder
+	for _, p := range b.last.Packs {
+		if !has[p.Parts[0]] {
+			for _, name := range p.Covers { // some of what it covers, perhaps
+				if has[name] {
+					rows.WriteString(name + "\n")
+				}
+			}
+			continue
+		}
+		for _, name := range p.Covers {
+			rows.WriteString(s3Under + name + "\n")
+		}
+		rows.WriteString(p.Parts[0] + "\n")
+	}
+	return b.keep(rows.String())
+}
+
+// Take implements remote.Side: what the mirror would take goes into the bucket, and into the mirror when it is
+// there. It returns an error of state.ErrConflict where others pushed since Look.
+func (b *Bucket) Take(ctx context.Context, news remote.News) (*remote.Taken, error) {
+	if err := b.errTracking(news.Tracking); err != nil {
+		return nil, err
+	}
+	unlock, err := b.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = unlock() }() // the next one finds it free or says so
+	taken, err := b.try(ctx, news)
+	if err != nil || len(taken.Refs) == 0 {
+		return taken, err
+	}
+	news.Updates = settled(news.Updates, taken.Refs)
+	if err := b.probe(ctx); err != nil {
+		return nil, s3Error(err)
+	}
+	next := b.last
+	next.Packs, err = b.geometric(ctx)
+	if err == nil && news.Pack != nil {
+		var p s3Pack
+		p, err = b.store(ctx, news.Pack, packedRefs(news.Updates))
+		next.Packs = append(next.Packs, p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	next.Refs = refsText(changedRefs(b.refs, taken.Refs))
+	if next.Head == "" {
+		next.Head = headOf(news.Updates)
+	}
+	replaced := len(next.Packs) <= len(b.last.Packs)
+	if err := b.publish(ctx, next); err != nil {
+		return nil, err
+	}
+	if err := b.takeOwn(ctx, news); err != nil {
+		return nil, err
+	}
+	if replaced {
+		b.sweep(ctx)
+	}
+	return taken, nil
+}
+
+// takeOwn brings the mirror to what was just written, without reading it back.
+func (b *Bucket) takeOwn(ctx context.Context, news remote.News) error {
+	if err := b.spread(); err != nil {
+		return err
+	}
+	if _, err := b.here.Take(ctx, news); err != nil {
+		return err
+	}
+	return b.keepAll()
+}
+
+// keepAll notes that the mirror has all packs of the memory.
+func (b *Bucket) keepAll() error {
+	has := make(map[string]bool)
+	for _, p := range b.last.Packs {
+		has[p.Parts[0]] = true
+	}
+	return b.keepPacks(has)
+}
+
+// store writes a pack.
+func (b *Bucket) store(ctx context.Context, from *io.SectionReader, refs []core.Ref) (p s3Pack, err error) {
+	p.Size, p.Refs = from.Size(), refsText(refs)
+	err = parts(from, func(part *io.SectionReader) error {
+		sum := sha256.New()
+		if _, err := io.Copy(sum, io.NewSectionReader(part, 0, part.Size())); err != nil {
+			return err
+		}
+		random, err := b.random()
+		if err != nil {
+			return err
+		}
+		name := hex.EncodeToString(sum.Sum(nil)) + "-" + random
+		p.Parts = append(p.Parts, name)
+		return s3Error(b.at.Make(ctx, s3Packs+name, part, part.Size()))
+	})
+	return p, err
+}
+
+// publish replaces the object. Where another one is there it may be that of this very write, whose answer was lost.
+func (b *Bucket) publish(ctx context.Context, next s3Memory) (err error) {
+	next.Format = formatOfS3
+	if next.Attempt, err = b.random(); err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(next, "", " ")
+	if err != nil {
+		return err
+	}
+	if len(data) > maxText {
+		return remote.ErrTooLarge
+	}
+	o, err := b.at.Put(ctx, s3Object, b.tag, bytes.NewReader(data), int64(len(data)))
+	if errors.Is(err, s3.ErrMoved) {
+		there, got, readErr := b.at.Bytes(ctx, s3Object, "", maxText)
+		if readErr == nil && bytes.Equal(there, data) {
+			o, err = got, nil
+		}
+	}
+	if err != nil {
+		return s3Error(err)
+	}
+	b.tag, b.last, b.now = o.ETag, next, o.At
+	return nil
+}
+
+// geometric returns the packs with the last ones made one where they are not each at least twice as large as all
+// that follow.
+func (b *Bucket) geometric(ctx context.Context) ([]s3Pack, error) {
+	packs := slices.Clone(b.last.Packs)
+	from := foldFrom(b.packs)
+	if from >= len(packs)-1 {
+		return packs, nil
+	}
+	have, err := b.known(ctx, b.packs[:from])
+	if err != nil {
+		return nil, err
+	}
+	p, err := b.repack(ctx, have)
+	for _, old := range packs[from:] {
+		p.Covers = append(append(p.Covers, old.Covers...), old.Parts[0])
+	}
+	if len(p.Covers) > s3Covered {
+		p.Covers = p.Covers[len(p.Covers)-s3Covered:] // mirrors that are further behind are made again
+	}
+	return append(packs[:from], p), err
+}
+
+// repack writes one pack of what refs lead to and some commits do not.
+func (b *Bucket) repack(ctx context.Context, have []ipld.CID) (p s3Pack, err error) {
+	err = b.packed(ctx, remote.Want{Refs: b.refs, Have: have}, func(r *io.SectionReader) error {
+		p, err = b.store(ctx, r, b.refs)
+		return err
+	})
+	return p, err
+}
+
+// replace has all packs replaced, and removed at once: what was erased must not be there for a grace.
+func (b *Bucket) replace(ctx context.Context, erased []care.ToldRedaction) error {
+	p, err := b.repack(ctx, nil)
+	if err != nil {
+		return err
+	}
+	next, old := b.last, b.last.Packs
+	next.Packs, next.Redactions = []s3Pack{p}, ops.RedactionTexts(erased)
+	if err := b.publish(ctx, next); err != nil {
+		return err
+	}
+	for _, pack := range old {
+		for _, name := range pack.Parts {
+			if err := b.at.Delete(ctx, s3Packs+name); err != nil {
+				return fmt.Errorf("what was erased is still in the bucket, in %s: %w", s3Packs+name, s3Error(err))
+			}
+		}
+	}
+	if err := b.spread(); err != nil {
+		return err
+	}
+	return b.keepAll() // the mirror is as the memory is
+}
+
+// sweep removes packs that no memory has named for a grace. What it cannot remove the next one does.
+func (b *Bucket) sweep(ctx context.Context) {
+	if b.now.IsZero() {
+		return // the clock of this machine says nothing about that of the store
+	}
+	named := make(map[string]bool)
+	for _, p := range b.last.Packs {
+		for _, name := range p.Parts {
+			named[s3Packs+name] = true
+		}
+	}
+	before := b.now.Add(-s3Grace)
+	_ = b.at.List(ctx, s3Packs, func(o s3.Listed) error { // what was written is there
+		if named[o.Key] || o.At.IsZero() || o.At.After(before) {
+			return nil
+		}
+		return b.at.Delete(ctx, o.Key)
+	})
+}

@@ -1,0 +1,443 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/exchange/remote"
+	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
+	"github.com/mnem-project/mnem/internal/exchange/remote/place"
+	"github.com/mnem-project/mnem/internal/gitrun"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+)
+
+// A git repository keeps a memory as one ref, which is at a commit without parents. Its tree has
+//
+//	format            formatOfGit
+//	refs              the branches and tags, a line each: REF CID
+//	head              the ref of the branch that HEAD was on where the first push came from
+//	redactions        what was erased, a line each: CID=RECORD in base64; may be missing
+//	packs/N           the N-th pack, from 000001 on
+//	packs/N.refs      what the refs in that pack are at, as in refs
+//	packs/N.K         what follows of a pack that is longer than maxPart, K from 01 on
+//
+// All packs in their order make the histories of refs. A push adds one pack and replaces the ref, if it is where
+// it was seen; beyond gitPacks packs it replaces the newest ones by one, so that each that stays is at least twice as
+// long as all after it together.
+const (
+	formatOfGit = "mnem in git 1\n"
+	gitSeen     = "refs/mnem/seen"
+	gitPacks    = 64
+	// gitMaxPacks and gitMaxParts bound the packs that are read, and the parts of one that are written and read.
+	gitMaxPacks, gitMaxParts = 2 * gitPacks, 100
+)
+
+// Git is a repository that a git repository keeps.
+type Git struct {
+	mirror
+	url  string
+	ref  string
+	seen string // the commit that the ref was at, "" for none
+}
+
+var _ remote.Side = (*Git)(nil)
+
+// InGit connects to a git repository. What is kept of it here is in a directory, or where none is named in one that
+// is gone in the end.
+func InGit(ctx context.Context, h *byverb.Host, at *place.URL, dir string) (*Git, error) {
+	g := &Git{url: at.At.String(), ref: at.Ref}
+	g.mirror = mirror{host: h, dir: dir, keeper: g, what: "git repository", name: at.Ref + " of the git repository"}
+	if err := g.open("mnem-git-*"); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(g.dir, "HEAD")); err == nil {
+		return g, nil
+	}
+	if _, err := g.git(ctx, nil, "init", "--quiet", "--bare"); err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	return g, nil
+}
+
+// git runs git in the repository here and returns what it prints, of which there is little.
+func (g *Git) git(ctx context.Context, in io.Reader, args ...string) (string, error) {
+	out := &gitrun.Buffer{Limit: maxText}
+	cmd := g.program(ctx, in, args...)
+	err := gitrun.Run(cmd, args[0], out)
+	return strings.TrimSuffix(out.String(), "\n"), gitrun.Interrupted(ctx, err)
+}
+
+// gitTo has git print to a file.
+func (g *Git) gitTo(ctx context.Context, out *os.File, args ...string) error {
+	cmd := g.program(ctx, nil, args...)
+	cmd.Stdout = out
+	return gitrun.Interrupted(ctx, gitrun.Run(cmd, args[0], nil))
+}
+
+func (g *Git) program(ctx context.Context, in io.Reader, args ...string) *exec.Cmd {
+	cmd := gitrun.Program(ctx, append([]string{"--git-dir=" + g.dir, "-c", "core.hooksPath=" + os.DevNull, "-c", "gc.auto=0",
+		"-c", "maintenance.auto=false"}, args...)...)
+	cmd.Env = append(cmd.Env, "GIT_AUTHOR_NAME=mnem", "GIT_AUTHOR_EMAIL=mnem@localhost", "GIT_COMMITTER_NAME=mnem",
+		"GIT_COMMITTER_EMAIL=mnem@localhost")
+	cmd.Stdin = in
+	return cmd
+}
+
+func (g *Git) read(ctx context.Context) error {
+	g.seen = ""
+	listed, err := g.git(ctx, nil, "ls-remote", "--quiet", g.url, g.ref)
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(listed) == "" {
+		return nil
+	}
+	seen := func() error {
+		g.seen, err = g.git(ctx, nil, "rev-parse", "--verify", gitSeen+"^{commit}")
+		return err
+	}
+	if seen() != nil || listed != g.seen+"\t"+g.ref { // else it is here
+		g.seen = ""
+		_, err = g.git(ctx, nil, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", g.url, "+"+g.ref+":"+gitSeen)
+		if err == nil {
+			err = seen()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return g.readTree(ctx)
+}
+
+func (g *Git) refsOf(ctx context.Context, p pack) (string, error) {
+	text, err := g.blobs(ctx, p.refs)
+	if err != nil {
+		return "", err
+	}
+	return text[0], nil
+}
+
+func (g *Git) copyPack(ctx context.Context, f *os.File, p pack) error {
+	for _, id := range p.parts {
+		if err := g.gitTo(ctx, f, "cat-file", "blob", id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readTree reads what the commit has.
+func (g *Git) readTree(ctx context.Context) error {
+	list, err := g.git(ctx, nil, "ls-tree", "-r", "-l", g.seen)
+	if err != nil {
+		return err
+	}
+	blobs, sizes := make(map[string]string), make(map[string]int64)
+	for row := range strings.Lines(list) {
+		meta, name, _ := strings.Cut(strings.TrimSuffix(row, "\n"), "\t")
+		if words := strings.Fields(meta); len(words) == 4 && words[1] == "blob" {
+			blobs[name] = words[2]
+			sizes[words[2]], _ = strconv.ParseInt(words[3], 10, 64) // which git writes
+		}
+	}
+	text, err := g.blobs(ctx, blobs["format"], blobs["head"], blobs["refs"], blobs["redactions"])
+	if err != nil || text[0] != formatOfGit {
+		return errors.Join(err, g.errNone("its format is another one"))
+	}
+	if blobs["head"] == "" || blobs["refs"] == "" {
+		return g.errNone("a file is missing")
+	}
+	g.head = strings.TrimSuffix(text[1], "\n")
+	if g.refs, err = g.parseRefs(text[2]); err == nil && blobs["redactions"] != "" {
+		g.erased, err = g.parseRedactions(text[3])
+	}
+	if err != nil {
+		return err
+	}
+	return g.readPacks(blobs, sizes)
+}
+
+// readPacks reads the list of packs. All parts of one but the last are as long as a part may be, and a part of a longer
+// pack is there once: what is read is no more than what is there.
+func (g *Git) readPacks(blobs map[string]string, sizes map[string]int64) error {
+	seen := make(map[string]bool)
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("packs/%06d", n)
+		p := pack{refs: blobs[name+".refs"]}
+		switch {
+		case blobs[name] == "":
+			return nil
+		case p.refs == "":
+			return g.errNone("%s has no refs", name)
+		case n > gitMaxPacks:
+			return g.errNone("more than %d packs", gitMaxPacks)
+		}
+		for k, id := 1, blobs[name]; id != ""; k++ {
+			next := blobs[fmt.Sprintf("%s.%02d", name, k)]
+			switch long := k > 1 || next != ""; {
+			case k > gitMaxParts:
+				return g.errNone("%s has more than %d parts", name, gitMaxParts)
+			case long && seen[id]:
+				return g.errNone("a part of %s is there twice", name)
+			case next != "" && sizes[id] != maxPart || sizes[id] > maxPart:
+				return g.errNone("a part of %s has %d bytes", name, sizes[id])
+			}
+			seen[id] = true
+			p.parts, p.size = append(p.parts, id), p.size+sizes[id]
+			id = next
+		}
+		g.packs = append(g.packs, p)
+	}
+}
+
+// blobs returns short blobs, "" for those whose id is "".
+func (g *Git) blobs(ctx context.Context, ids ...string) ([]string, error) {
+	wanted := strings.Join(slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return id == "" }), "\n")
+	out := &gitrun.Buffer{Limit: len(ids) * maxText}
+	err := gitrun.Run(g.program(ctx, strings.NewReader(wanted), "cat-file", "--batch=%(objectsize)"), "cat-file", out)
+	if out.Over {
+		return nil, remote.ErrTooLarge
+	}
+	if err != nil {
+		return nil, gitrun.Interrupted(ctx, err)
+	}
+	texts, rest := make([]string, len(ids)), out.String()
+	for i, id := range ids {
+		if id == "" {
+			continue
+		}
+		size, data, _ := strings.Cut(rest, "\n")
+		n, err := strconv.Atoi(size)
+		if err != nil || n >= len(data) {
+			return nil, g.errNone("%s is missing", id)
+		}
+		if n > maxText {
+			return nil, remote.ErrTooLarge
+		}
+		texts[i], rest = data[:n], data[n+1:]
+	}
+	return texts, nil
+}
+
+// follow takes in the packs that are not here, from the first on where those that are here are not the first ones.
+func (g *Git) follow(ctx context.Context) error {
+	state, has, err := g.state()
+	if err != nil {
+		return err
+	}
+	key := func(p pack) string { return strings.Join(append(slices.Clone(p.parts), p.refs), " ") + "\n" }
+	var want strings.Builder
+	for _, p := range g.packs {
+		want.WriteString(key(p))
+	}
+	if !has || !strings.HasPrefix(want.String(), string(state)) {
+		err := g.prune(ctx) // first: what fails here is done again, as the state stays
+		if err == nil {
+			err = g.anew(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		state = nil
+	}
+	for _, p := range g.packs[strings.Count(string(state), "\n"):] {
+		if err := g.apply(ctx, p); err != nil {
+			return err
+		}
+		state = append(state, key(p)...)
+		if err := g.keep(string(state)); err != nil {
+			return err
+		}
+	}
+	return g.settle(ctx)
+}
+
+// prune removes the objects here that the git repository has no more: they may have what was erased there.
+func (g *Git) prune(ctx context.Context) error {
+	_, err := g.git(ctx, nil, "repack", "-a", "-d", "-n", "--quiet", "--window=0")
+	if err == nil {
+		_, err = g.git(ctx, nil, "prune", "--expire=now")
+	}
+	return err
+}
+
+// Take implements remote.Side: what the mirror would take goes to the git repository, and into the mirror when
+// it is there. It returns an error of state.ErrConflict where the ref moved since Look.
+func (g *Git) Take(ctx context.Context, news remote.News) (*remote.Taken, error) {
+	if err := g.errTracking(news.Tracking); err != nil {
+		return nil, err
+	}
+	unlock, err := g.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = unlock() }() // the next one finds it free or says so
+	for _, u := range news.Updates {
+		if branch, ok := u.Ref.Branch(); ok && !u.To.Defined() && string(u.Ref) == g.head {
+			return nil, &core.InUseError{Branch: branch, Why: "HEAD is on it"}
+		}
+	}
+	taken, err := g.try(ctx, news)
+	if err != nil || len(taken.Refs) == 0 {
+		return taken, err
+	}
+	news.Updates = settled(news.Updates, taken.Refs)
+	packs := slices.Clone(g.packs)
+	if news.Pack != nil {
+		p, err := g.store(ctx, news.Pack, packedRefs(news.Updates))
+		if err != nil {
+			return nil, err
+		}
+		packs = append(packs, p)
+	}
+	refs := changedRefs(g.refs, taken.Refs)
+	if len(packs) > gitPacks {
+		if err := g.unsettle(); err != nil {
+			return nil, err
+		}
+		if _, err := g.here.Take(ctx, news); err != nil {
+			return nil, err
+		}
+		from := foldFrom(packs)
+		have, err := g.known(ctx, packs[:from])
+		if err != nil {
+			return nil, err
+		}
+		if packs, err = g.repack(ctx, packs[:from], remote.Want{Refs: refs, Have: have}); err != nil {
+			return nil, err
+		}
+	}
+	if err := g.publish(ctx, packs, refs, news.Updates); err != nil {
+		return nil, err
+	}
+	g.packs, g.refs = packs, refs
+	return taken, g.follow(ctx)
+}
+
+// store writes a pack and what its refs are at as blobs.
+func (g *Git) store(ctx context.Context, from *io.SectionReader, refs []core.Ref) (p pack, err error) {
+	p.size = from.Size()
+	err = parts(from, func(part *io.SectionReader) error {
+		id, err := g.write(ctx, part)
+		p.parts = append(p.parts, id)
+		return err
+	})
+	if err == nil && len(p.parts) > gitMaxParts {
+		err = remote.ErrTooLarge
+	}
+	if err == nil {
+		p.refs, err = g.write(ctx, strings.NewReader(refsText(refs)))
+	}
+	return p, err
+}
+
+// repack adds to packs one of what is wanted of the repository here.
+func (g *Git) repack(ctx context.Context, packs []pack, want remote.Want) ([]pack, error) {
+	packs = slices.Clone(packs)
+	err := g.packed(ctx, want, func(r *io.SectionReader) error {
+		p, err := g.store(ctx, r, want.Refs)
+		packs = append(packs, p)
+		return err
+	})
+	return packs, err
+}
+
+func (g *Git) replace(ctx context.Context, erased []care.ToldRedaction) error {
+	g.erased = erased
+	packs, err := g.repack(ctx, nil, remote.Want{Refs: g.refs})
+	if err == nil {
+		err = g.publish(ctx, packs, g.refs, nil)
+	}
+	if err != nil {
+		return err
+	}
+	g.packs = packs
+	return g.follow(ctx)
+}
+
+func (g *Git) write(ctx context.Context, in io.Reader) (id string, err error) {
+	return g.git(ctx, in, "hash-object", "-w", "--stdin")
+}
+
+// publish makes a commit of packs and refs and has the git repository move its ref there, if it is where it was
+// seen.
+func (g *Git) publish(ctx context.Context, packs []pack, refs []core.Ref, list []exchange.RefUpdate) error {
+	if g.head == "" {
+		g.head = headOf(list)
+	}
+	var sub strings.Builder
+	for i, p := range packs {
+		name := fmt.Sprintf("%06d", i+1)
+		for k, id := range p.parts {
+			part := name
+			if k > 0 {
+				part = fmt.Sprintf("%s.%02d", name, k)
+			}
+			fmt.Fprintf(&sub, "100644 blob %s\t%s\n", id, part)
+		}
+		fmt.Fprintf(&sub, "100644 blob %s\t%s.refs\n", p.refs, name)
+	}
+	tree, err := g.git(ctx, strings.NewReader(sub.String()), "mktree")
+	top := fmt.Sprintf("040000 tree %s\tpacks\n", tree)
+	files := []struct{ name, text string }{
+		{"format", formatOfGit}, {"head", g.head + "\n"}, {"refs", refsText(refs)},
+	}
+	if len(g.erased) > 0 {
+		text := strings.Join(ops.RedactionTexts(g.erased), "\n") + "\n"
+		files = append(files, struct{ name, text string }{"redactions", text})
+	}
+	for _, file := range files {
+		var id string
+		if err == nil {
+			id, err = g.write(ctx, strings.NewReader(file.text))
+		}
+		top += fmt.Sprintf("100644 blob %s\t%s\n", id, file.name)
+	}
+	if err == nil {
+		tree, err = g.git(ctx, strings.NewReader(top), "mktree")
+	}
+	var made string
+	if err == nil {
+		made, err = g.git(ctx, strings.NewReader("memory\n"), "commit-tree", tree)
+	}
+	if err != nil {
+		return err
+	}
+	lease := "--force-with-lease=" + g.ref + ":" + g.seen
+	_, err = g.git(ctx, nil, "push", "--quiet", "--no-verify", lease, g.url, made+":"+g.ref)
+	if err != nil {
+		return gitConflict(err)
+	}
+	g.seen = made
+	_, err = g.git(ctx, nil, "update-ref", gitSeen, made)
+	return err
+}
+
+// gitConflict marks what git says of a ref that is elsewhere by now.
+func gitConflict(err error) error {
+	var told *gitrun.Error
+	if !errors.As(err, &told) {
+		return err
+	}
+	for _, says := range []string{
+		"stale info", "fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref", "incorrect old value",
+		"reference already exists", "failed to lock",
+	} {
+		if strings.Contains(told.Says, says) {
+			return fmt.Errorf("%w: it was pushed to meanwhile: %w", state.ErrConflict, err)
+		}
+	}
+	return err
+}

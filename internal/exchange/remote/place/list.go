@@ -1,0 +1,163 @@
+package place
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/filestate"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+)
+
+const (
+	// ListFile is the name of the file, beside a repository, that has its remotes.
+	ListFile = "remotes.json"
+	// maxList bounds that file in bytes: what is longer was not written for us.
+	maxList = 64 << 10
+	// DefaultName is the name of the repository that a clone was made of.
+	DefaultName = "origin"
+)
+
+// Remote is another repository and the name it has here.
+type Remote struct {
+	Name string `json:"name"`
+	URL  string `json:"url"`
+	// AcceptPurge is AcceptAlways where what was erased there is erased here without being asked about.
+	AcceptPurge string `json:"accept_purge,omitempty"`
+}
+
+// AcceptAlways has redactions of a remote accepted as they come.
+const AcceptAlways = "always"
+
+// listJSON is the form of the file.
+type listJSON struct {
+	Remotes []Remote `json:"remotes"`
+}
+
+// List returns the remotes that a file has, by name.
+func List(path string) ([]Remote, error) {
+	data, err := filestate.Read(path, maxList)
+	if err != nil {
+		return nil, fmt.Errorf("read the list of remotes: %w", err)
+	}
+	return parseList(path, data)
+}
+
+// parseList parses what the file has, nil for none.
+func parseList(path string, data []byte) ([]Remote, error) {
+	if data == nil {
+		return nil, nil
+	}
+	var list listJSON
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(&list)
+	if err == nil {
+		if _, end := dec.Token(); !errors.Is(end, io.EOF) {
+			err = errors.New("more than one JSON object")
+		}
+	}
+	seen := make(map[string]bool)
+	for _, r := range list.Remotes {
+		if err == nil {
+			err = r.Check()
+		}
+		if err == nil && seen[r.Name] {
+			err = fmt.Errorf("%q is there twice", r.Name)
+		}
+		seen[r.Name] = true
+	}
+	if err != nil {
+		return nil, ops.Hintf(fmt.Errorf("%w: %s: %w", state.ErrInvalid, path, err), "repair or remove the file")
+	}
+	return list.Remotes, nil
+}
+
+// Check refuses a remote whose name or URL is none.
+func (r Remote) Check() error {
+	if err := graph.ValidateImport(r.Name); err != nil {
+		return fmt.Errorf("%w: remote: %w", state.ErrInvalid, err)
+	}
+	if a := r.AcceptPurge; a != "" && a != AcceptAlways {
+		return fmt.Errorf("%w: remote %s: accept_purge is %q, want %q", state.ErrInvalid, r.Name, a, AcceptAlways)
+	}
+	_, err := ParseURL(r.URL)
+	return err
+}
+
+// Edit changes the list in a file, in one step.
+func Edit(ctx context.Context, path string, edit func([]Remote) ([]Remote, error)) error {
+	err := filestate.Edit(ctx, path, filestate.Options{Limit: maxList}, func(data []byte) ([]byte, error) {
+		old, err := parseList(path, data)
+		if err != nil {
+			return nil, err
+		}
+		next, err := edit(slices.Clone(old))
+		if err != nil || slices.Equal(next, old) {
+			return data, err
+		}
+		slices.SortFunc(next, func(a, b Remote) int { return strings.Compare(a.Name, b.Name) })
+		out, _ := json.MarshalIndent(listJSON{next}, "", "  ") // strings have a JSON form
+		if len(out) >= maxList {
+			return nil, fmt.Errorf("%w: the list of remotes would have more than %d bytes", state.ErrInvalid, maxList)
+		}
+		return append(out, '\n'), nil
+	})
+	if err != nil {
+		return fmt.Errorf("write the list of remotes: %w", err)
+	}
+	return nil
+}
+
+// Find returns the remote of a name: where none is given origin, or else the only one.
+func Find(list []Remote, name string) (r Remote, err error) {
+	for _, r := range list {
+		if r.Name == cmp.Or(name, DefaultName) || name == "" && len(list) == 1 {
+			return r, nil
+		}
+	}
+	switch {
+	case len(list) == 0:
+		err = ops.Hintf(&state.NotFoundError{What: "remote", Name: cmp.Or(name, DefaultName)},
+			"name another repository with 'mnem remote add origin URL'")
+	case name == "":
+		err = ops.Hintf(ops.Usagef("there is no remote %q, and more than one other", DefaultName),
+			"name one of %s", strings.Join(Names(list), ", "))
+	default:
+		err = Missing(name)
+	}
+	return Remote{}, err
+}
+
+// Names are the names of remotes.
+func Names(list []Remote) (names []string) {
+	for _, r := range list {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+// Change changes the remote of a name in a list, for Edit.
+func Change(name string, change func(*Remote)) func([]Remote) ([]Remote, error) {
+	return func(list []Remote) ([]Remote, error) {
+		at := slices.Index(Names(list), name)
+		if at < 0 {
+			return nil, Missing(name)
+		}
+		change(&list[at])
+		return list, nil
+	}
+}
+
+// Missing is returned where there is no remote of a name.
+func Missing(name string) error {
+	return ops.Hintf(&state.NotFoundError{What: "remote", Name: name}, "'mnem remote list' shows those there are")
+}

@@ -1,0 +1,166 @@
+// Package place says where other repositories are: their URLs, the names that they have beside a repository, and
+// the tokens for servers.
+package place
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+)
+
+const (
+	// maxURL is how many bytes a URL may have.
+	maxURL = 4096
+	// gitRef is the ref of a git repository that a memory is kept as unless its URL names another one.
+	gitRef = "refs/mnem/data"
+)
+
+// URL is where another repository is.
+type URL struct {
+	Scheme string // "file" for a directory
+	Path   string // of a directory
+	At     *url.URL
+	Ref    string // of a git repository
+}
+
+// errUserInURL is the error of a URL with what is for nobody else.
+var errUserInURL = ops.Hintf(fmt.Errorf("%w: URL: it names a user, and is kept and shown", state.ErrInvalid),
+	"leave out what stands before @")
+
+// schemes are the ways to other repositories.
+const schemes = "a path, file://, http://, https://, ssh:// or git+file://, git+https://, git+ssh://, or s3://"
+
+// ParseURL reads where another repository is. It asks nothing of the system.
+func ParseURL(text string) (*URL, error) {
+	bad := func(format string, args ...any) (*URL, error) {
+		return nil, fmt.Errorf("%w: URL: %s", state.ErrInvalid, fmt.Sprintf(format, args...))
+	}
+	switch {
+	case text == "":
+		return bad("it is empty")
+	case len(text) > maxURL:
+		return bad("it has more than %d bytes", maxURL)
+	case graph.CheckLine("URL", text, 1, maxURL) != nil:
+		return bad("it has control characters or is not UTF-8")
+	}
+	scheme, rest, found := strings.Cut(text, "://")
+	if !found {
+		return &URL{Scheme: "file", Path: text}, nil
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return bad("it cannot be read") // the error would repeat a password
+	case scheme == "git+file", scheme == "git+http", scheme == "git+https", scheme == "git+ssh":
+		return parseGit(scheme, u)
+	case scheme == "s3":
+		return parseS3(u)
+	case scheme == "ssh":
+		return parseSSH(u)
+	case u.User != nil:
+		return nil, errUserInURL
+	case scheme == "http" || scheme == "https":
+		if u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" || u.Opaque != "" {
+			return bad("want %s://HOST[:PORT][/PATH]", scheme)
+		}
+		return &URL{Scheme: scheme, Path: u.Path, At: u}, nil
+	case scheme != "file":
+		return bad("%q is none of %s", scheme+"://", schemes)
+	case u.Host != "" && u.Host != "localhost" || u.RawQuery != "" || u.Fragment != "" || rest == "":
+		return bad("want file:///PATH")
+	}
+	return &URL{Scheme: "file", Path: filepath.FromSlash(u.Path)}, nil
+}
+
+// Kept returns how a URL that was given is kept: a path, which begins at a directory, is made absolute.
+func Kept(dir, text string) (string, error) {
+	u, err := ParseURL(text)
+	if err == nil && u.Scheme == "file" && !strings.Contains(text, "://") {
+		if !filepath.IsAbs(text) {
+			text = filepath.Join(dir, text)
+		}
+		text = filepath.Clean(text)
+	}
+	return text, err
+}
+
+// parseGit reads the URL of a git repository.
+func parseGit(scheme string, u *url.URL) (*URL, error) {
+	ref := gitRef
+	query, err := url.ParseQuery(u.RawQuery)
+	if v := query["ref"]; len(v) == 1 {
+		ref = v[0]
+		delete(query, "ref")
+	}
+	plain := func(r rune) bool {
+		return r == '/' || r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' ||
+			r >= 'A' && r <= 'Z'
+	}
+	bad := strings.ContainsFunc(ref, func(r rune) bool { return !plain(r) }) || strings.Contains(ref, "..") ||
+		strings.Contains(ref, "//") || !strings.HasPrefix(ref, "refs/") || strings.HasSuffix(ref, "/")
+	switch {
+	case err != nil || len(query) > 0 || u.Fragment != "" || len(u.Path) < 2 || bad:
+		return nil, fmt.Errorf("%w: URL: want %s://HOST/PATH, with ?ref=refs/… for another ref than %s", state.ErrInvalid,
+			scheme, gitRef)
+	case scheme == "git+ssh":
+		if _, err := parseSSH(&url.URL{Scheme: "ssh", Host: u.Host, User: u.User, Path: u.Path}); err != nil {
+			return nil, err
+		}
+	case u.User != nil:
+		return nil, errUserInURL
+	case scheme == "git+file" && u.Host != "", scheme != "git+file" && u.Hostname() == "":
+		return nil, fmt.Errorf("%w: URL: want git+file:///PATH, or a host", state.ErrInvalid)
+	}
+	at := *u
+	at.Scheme, at.RawQuery = strings.TrimPrefix(scheme, "git+"), ""
+	return &URL{Scheme: scheme, Path: u.Path, At: &at, Ref: ref}, nil
+}
+
+// parseS3 reads the URL of a bucket.
+func parseS3(u *url.URL) (*URL, error) {
+	prefix := strings.Trim(u.Path, "/")
+	plain := func(r rune) bool {
+		return r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r == '_' || r >= 'A' && r <= 'Z'
+	}
+	bad := strings.ContainsFunc(u.Host, func(r rune) bool { return !plain(r) }) ||
+		strings.ContainsFunc(prefix, func(r rune) bool { return !plain(r) && r != '/' }) ||
+		strings.Contains("/"+prefix+"/", "/../") || strings.Contains("/"+prefix+"/", "/./") || strings.Contains(prefix, "//")
+	if len(u.Host) < 3 || len(u.Host) > 63 || len(prefix) > 512 || u.User != nil || u.RawQuery != "" || u.Fragment != "" || bad {
+		return nil, fmt.Errorf("%w: URL: want s3://BUCKET[/PREFIX], of letters, digits and - . _", state.ErrInvalid)
+	}
+	return &URL{Scheme: "s3", Path: cmp.Or(prefix, u.Host), At: u}, nil
+}
+
+// parseSSH reads the URL of a repository on another machine.
+func parseSSH(u *url.URL) (*URL, error) {
+	plain := func(s string) bool {
+		return s != "" && s[0] != '-' && !strings.ContainsFunc(s, func(r rune) bool {
+			return r > '~' || r <= ' ' || strings.ContainsRune("'\"\\$`&|;<>()*?!#@/%{}", r)
+		})
+	}
+	_, secret := u.User.Password()
+	switch {
+	case secret:
+		return nil, ops.Hintf(fmt.Errorf("%w: URL: it has a password, and is kept and shown", state.ErrInvalid),
+			"leave the password out: ssh asks for it, or uses a key")
+	case !plain(u.Hostname()) || u.User != nil && !plain(u.User.Username()),
+		len(u.Path) < 2 || u.RawQuery != "" || u.Fragment != "" || u.Opaque != "":
+		return nil, fmt.Errorf("%w: URL: want ssh://[USER@]HOST[:PORT]/PATH", state.ErrInvalid)
+	}
+	return &URL{Scheme: u.Scheme, Path: u.Path, At: u}, nil
+}
+
+// GitURL returns the URL of the git repository in a directory, an absolute path.
+func GitURL(dir string) string {
+	path := filepath.ToSlash(dir)
+	if !strings.HasPrefix(path, "/") { // a drive
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "git+file", Path: path}).String()
+}

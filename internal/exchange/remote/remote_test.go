@@ -1,0 +1,261 @@
+package remote_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange/remote"
+	"github.com/mnem-project/mnem/internal/merging"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+var by = state.Stamp{Author: "Tess Tester", Time: 1_700_000_000_000_000, Command: []string{"test"}}
+
+const (
+	main    = graph.RefName("refs/heads/main")
+	tracked = graph.RefName("refs/remotes/origin/heads/main")
+)
+
+// open returns a repository in memory that is checked at the end of the test.
+func open(t *testing.T) *core.Repo {
+	t.Helper()
+	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		report, err := care.Fsck(context.Background(), r, care.FsckOptions{Full: true})
+		if err != nil || len(report.Errors) > 0 {
+			t.Errorf("fsck: %v, %v", report.Errors, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func add(t *testing.T, r *core.Repo, key, summary string) ipld.CID {
+	t.Helper()
+	line := fmt.Sprintf(`{"node":{"key":%q,"type":"T","summary":%q}}`, key, summary)
+	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "test"),
+		core.CommitOptions{Stamp: by, Message: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Commit
+}
+
+func here(r *core.Repo) *remote.Here {
+	return &remote.Here{Repo: r, Stamp: func() (state.Stamp, error) { return by, nil }}
+}
+
+func options(t *testing.T) remote.Options {
+	return remote.Options{Name: "origin", Dir: t.TempDir()}
+}
+
+func at(t *testing.T, r *core.Repo, name graph.RefName) ipld.CID {
+	t.Helper()
+	refs, err := r.Refs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ref := range refs {
+		if ref.Name == name {
+			return ref.Target
+		}
+	}
+	return ipld.CID{}
+}
+
+func push(t *testing.T, r *core.Repo, to remote.Side, refs ...graph.RefName) (*remote.Pushed, error) {
+	t.Helper()
+	return remote.Push(t.Context(), here(r), to, remote.PushOptions{Options: options(t), Refs: refs})
+}
+
+func fetch(t *testing.T, r *core.Repo, from remote.Side) *remote.Fetched {
+	t.Helper()
+	out, err := remote.Fetch(t.Context(), here(r), from, remote.FetchOptions{Options: options(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestDiverged pushes from two sides: the second is refused until it has merged, and then both have all.
+func TestDiverged(t *testing.T) {
+	hub, a, b := open(t), open(t), open(t)
+	to := here(hub)
+	if out := fetch(t, a, to); len(out.Refs) != 0 || out.Head != main {
+		t.Errorf("a fetch from an empty repository: %+v", out)
+	}
+	first := add(t, a, "one", "of a")
+	if out, err := push(t, a, to, main); err != nil || len(out.Refs) != 1 || at(t, a, tracked) != first {
+		t.Fatalf("push: %+v, %v", out, err)
+	}
+	if out, err := push(t, a, to, main); err != nil || len(out.Refs) != 0 {
+		t.Errorf("a push of what is there: %+v, %v", out, err)
+	}
+	fetch(t, b, to)
+	if _, err := merging.Merge(t.Context(), b, string(tracked), core.MergeOptions{CommitOptions: core.CommitOptions{
+		Stamp: by}}); err != nil {
+		t.Fatal(err)
+	}
+	add(t, b, "two", "of b")
+	if _, err := push(t, b, to, main); err != nil {
+		t.Fatal(err)
+	}
+	add(t, a, "three", "of a")
+	if _, err := push(t, a, to, main); !errors.Is(err, state.ErrConflict) {
+		t.Fatalf("a push that would lose a commit: %v", err)
+	}
+	if out := fetch(t, a, to); out.Blocks == 0 || at(t, a, tracked) != at(t, hub, main) {
+		t.Errorf("fetch: %+v", out)
+	}
+	if _, err := push(t, a, to, main); !errors.Is(err, state.ErrConflict) {
+		t.Fatalf("a push before the merge: %v", err)
+	}
+	if _, err := merging.Merge(t.Context(), a, string(tracked), core.MergeOptions{CommitOptions: core.CommitOptions{
+		Stamp: by}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := push(t, a, to, main); err != nil {
+		t.Fatal(err)
+	}
+	fetch(t, b, to)
+	if at(t, b, tracked) != at(t, a, main) || at(t, hub, main) != at(t, a, main) {
+		t.Error("not all have the merge")
+	}
+}
+
+// TestLeaseTagsAndRemoval replaces a history with a lease, fetches a moved tag, and removes a branch.
+func TestLeaseTagsAndRemoval(t *testing.T) {
+	hub, a, b := open(t), open(t), open(t)
+	to := here(hub)
+	add(t, a, "one", "of a")
+	if _, err := a.CreateTag(t.Context(), "v1", "", core.TagOptions{RefOptions: core.RefOptions{Stamp: by},
+		Annotate: true, Message: "the first"}); err != nil {
+		t.Fatal(err)
+	}
+	const v1, side = graph.RefName("refs/tags/v1"), graph.RefName("refs/heads/side")
+	if _, err := a.CreateBranch(t.Context(), "side", "", core.RefOptions{Stamp: by}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := push(t, a, to, main, v1, side); err != nil {
+		t.Fatal(err)
+	}
+	fetch(t, b, to)
+	if at(t, b, v1) != at(t, a, v1) || at(t, b, main).Defined() {
+		t.Error("a fetch makes new tags, and no branch")
+	}
+	old := at(t, hub, main)
+	other := add(t, b, "other", "unrelated")
+	opt := remote.PushOptions{Options: options(t), Refs: []graph.RefName{main}}
+	if _, err := remote.Push(t.Context(), here(b), to, opt); !errors.Is(err, state.ErrConflict) {
+		t.Errorf("a push of an unrelated history: %v", err)
+	}
+	opt.Lease = map[graph.RefName]ipld.CID{main: other}
+	if _, err := remote.Push(t.Context(), here(b), to, opt); !errors.Is(err, state.ErrConflict) {
+		t.Errorf("a push with the wrong lease: %v", err)
+	}
+	opt.Lease[main] = old
+	opt.Remove = []graph.RefName{side}
+	if _, err := remote.Push(t.Context(), here(b), to, opt); err != nil {
+		t.Fatal(err)
+	}
+	if at(t, hub, main) != other || at(t, hub, side).Defined() ||
+		at(t, b, "refs/remotes/origin/heads/side").Defined() {
+		t.Error("the branch was not replaced, or the other not removed")
+	}
+	if _, err := hub.CreateTag(t.Context(), "v1", "", core.TagOptions{RefOptions: core.RefOptions{Stamp: by,
+		Force: true}}); err != nil {
+		t.Fatal(err)
+	}
+	if out := fetch(t, a, to); len(out.Clashing) != 1 || at(t, a, v1) == other ||
+		at(t, a, "refs/remotes/origin/tags/v1") != other {
+		t.Errorf("a tag that moved there: %+v", out)
+	}
+}
+
+// broken ends a transfer after some bytes, or changes one.
+type broken struct {
+	remote.Side
+	cut  int64 // of each call; less than 0 for none
+	flip int64 // less than 0 for none
+}
+
+type brokenWriter struct {
+	to        io.Writer
+	pos       int64
+	cut, flip int64
+}
+
+var errCut = errors.New("cut")
+
+func (w *brokenWriter) Write(p []byte) (int, error) {
+	p = append([]byte(nil), p...)
+	if at := w.flip - w.pos; w.flip >= 0 && at >= 0 && at < int64(len(p)) {
+		p[at] ^= 1
+	}
+	w.pos += int64(len(p))
+	if w.cut >= 0 && w.pos > w.cut {
+		_, _ = w.to.Write(p[:max(0, int64(len(p))-(w.pos-w.cut))])
+		return 0, errCut
+	}
+	return w.to.Write(p)
+}
+
+func (b *broken) Send(ctx context.Context, w io.Writer, want remote.Want, from int64) error {
+	return b.Side.Send(ctx, &brokenWriter{to: w, cut: b.cut, flip: b.flip}, want, from)
+}
+
+// TestCutAndFlipped cuts a transfer at random bytes, and goes on where it was; and changes single bits,
+// after which nothing has changed.
+func TestCutAndFlipped(t *testing.T) {
+	hub := open(t)
+	for i := range 5 {
+		add(t, hub, fmt.Sprint("n", i), strings.Repeat("text ", 500+i))
+	}
+	whole := fetch(t, open(t), here(hub))
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 40 {
+		r, opt := open(t), options(t)
+		b := &broken{here(hub), rnd.Int64N(whole.Bytes), -1}
+		if _, err := remote.Fetch(t.Context(), here(r), b, remote.FetchOptions{Options: opt}); !errors.Is(err, errCut) {
+			t.Fatalf("cut at %d: %v", b.cut, err)
+		}
+		files, err := os.ReadDir(opt.Dir)
+		if err != nil || len(files) != 1 || at(t, r, tracked).Defined() {
+			t.Fatalf("after a cut: %v, %v", files, err)
+		}
+		rest := whole.Bytes - b.cut
+		b.cut = rest // the rest fits; one byte more would not
+		if _, err := remote.Fetch(t.Context(), here(r), b, remote.FetchOptions{Options: opt}); err != nil || at(t, r, tracked) != at(t, hub, main) {
+			t.Fatalf("the rest of %d bytes: %v", rest, err)
+		}
+		b = &broken{here(hub), -1, rnd.Int64N(whole.Bytes)}
+		r = open(t)
+		if _, err := remote.Fetch(t.Context(), here(r), b, remote.FetchOptions{Options: options(t)}); !errors.Is(err, state.ErrInvalid) {
+			t.Fatalf("a bit of byte %d changed: %v", b.flip, err)
+		}
+		if at(t, r, tracked).Defined() {
+			t.Fatalf("a bit of byte %d changed, and a ref moved", b.flip)
+		}
+	}
+	opt := options(t)
+	opt.MaxPack = whole.Bytes - 1
+	if _, err := remote.Fetch(t.Context(), here(open(t)), here(hub), remote.FetchOptions{Options: opt}); !errors.Is(err, remote.ErrTooLarge) {
+		t.Errorf("more than is taken in: %v", err)
+	}
+}

@@ -1,0 +1,157 @@
+package s3_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/exchange/remote/s3"
+	"github.com/mnem-project/mnem/internal/exchange/remote/s3/s3test"
+)
+
+func client(t *testing.T, s *s3test.Server, change func(*s3.Options)) *s3.Client {
+	t.Helper()
+	opt := s3.Options{
+		Endpoint: s.URL, Bucket: s3test.Bucket, Prefix: "team", PathStyle: true, Now: time.Now,
+		AccessKey: s3test.AccessKey, SecretKey: s3test.SecretKey, Encryption: "AES256", Token: "for a while",
+	}
+	if change != nil {
+		change(&opt)
+	}
+	c, err := s3.New(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func put(t *testing.T, c *s3.Client, key, known, text string) (s3.Object, error) {
+	t.Helper()
+	return c.Put(t.Context(), key, known, strings.NewReader(text), int64(len(text)))
+}
+
+func TestObjects(t *testing.T) {
+	server := s3test.New(t, 1)
+	server.Page = 3
+	c := client(t, server, nil)
+	ctx := t.Context()
+	if _, _, err := c.Bytes(ctx, "a", "", 10); !errors.Is(err, s3.ErrNotFound) {
+		t.Errorf("an object that is not there: %v", err)
+	}
+	first, err := put(t, c, "a", "", "one")
+	if err != nil || first.ETag == "" || first.At.IsZero() {
+		t.Fatal(first, err)
+	}
+	if _, err := put(t, c, "a", "", "two"); !errors.Is(err, s3.ErrMoved) {
+		t.Errorf("made twice: %v", err)
+	}
+	second, err := put(t, c, "a", first.ETag, "two")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := put(t, c, "a", first.ETag, "three"); !errors.Is(err, s3.ErrMoved) {
+		t.Errorf("replaced twice: %v", err)
+	}
+	if got, o, err := c.Bytes(ctx, "a", "", 3); err != nil || string(got) != "two" || o.ETag != second.ETag {
+		t.Errorf("%q, %v, %v", got, o, err)
+	}
+	if _, _, err := c.Bytes(ctx, "a", second.ETag, 3); !errors.Is(err, s3.ErrSame) {
+		t.Errorf("the same object: %v", err)
+	}
+	if _, _, err := c.Bytes(ctx, "a", "", 2); !errors.Is(err, s3.ErrTooLarge) {
+		t.Errorf("an object over the limit: %v", err)
+	}
+	for n := range 7 {
+		if _, err := put(t, c, fmt.Sprint("p/", n), "", ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var keys []string
+	if err := c.List(ctx, "p/", func(o s3.Listed) error {
+		keys = append(keys, o.Key)
+		if o.At.IsZero() {
+			t.Errorf("%s has no time", o.Key)
+		}
+		return nil
+	}); err != nil || !slices.Equal(keys, []string{"p/0", "p/1", "p/2", "p/3", "p/4", "p/5", "p/6"}) {
+		t.Errorf("list: %q, %v", keys, err)
+	}
+	for range 2 {
+		if err := c.Delete(ctx, "a"); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := server.Keys(); slices.Contains(got, "team/a") || len(got) != 7 {
+		t.Errorf("keys %q", got)
+	}
+}
+
+func TestDenied(t *testing.T) {
+	server := s3test.New(t, 1)
+	for name, change := range map[string]func(*s3.Options){
+		"wrong key": func(o *s3.Options) { o.SecretKey = "another" },
+		"no key":    func(o *s3.Options) { o.AccessKey, o.SecretKey = "", "" },
+	} {
+		if _, err := put(t, client(t, server, change), "a", "", "x"); !errors.Is(err, s3.ErrDenied) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := put(t, client(t, server, func(o *s3.Options) { o.Bucket = "other" }), "a", "", "x"); !errors.Is(err,
+		s3.ErrNotFound) {
+		t.Errorf("another bucket: %v", err)
+	}
+	for _, endpoint := range []string{"ftp://x", "x", "http://", "http://u:p@x", "http://x?y"} {
+		if _, err := s3.New(s3.Options{Endpoint: endpoint, Bucket: "memories"}); err == nil {
+			t.Errorf("endpoint %q was accepted", endpoint)
+		}
+	}
+}
+
+// TestFaults reads and writes while a third of all requests go wrong.
+func TestFaults(t *testing.T) {
+	server := s3test.New(t, 7)
+	server.Faults = s3test.Faults{Refused: 15, Lost: 10, Cut: 10, Doubled: 10, Slow: 10, Conflict: 10}
+	c := client(t, server, nil)
+	data := bytes.Repeat([]byte("0123456789"), 1000)
+	for n := range 60 {
+		key := fmt.Sprint("k", n)
+		if err := c.Make(t.Context(), key, bytes.NewReader(data), int64(len(data))); err != nil {
+			t.Fatalf("put %s: %v", key, err)
+		}
+		got, _, err := c.Bytes(t.Context(), key, "", int64(len(data)))
+		if err != nil || !bytes.Equal(got, data) {
+			t.Fatalf("get %s: %d bytes, %v", key, len(got), err)
+		}
+	}
+}
+
+func TestProbe(t *testing.T) {
+	good := s3test.New(t, 3)
+	if err := client(t, good, nil).Probe(t.Context(), "probe"); err != nil {
+		t.Error(err)
+	}
+	if n := len(good.Requests()); n != 19 {
+		t.Errorf("%d requests", n)
+	}
+	careless := s3test.New(t, 3)
+	careless.Careless = true
+	if err := client(t, careless, nil).Probe(t.Context(), "probe"); !errors.Is(err, s3.ErrUnsafe) {
+		t.Errorf("a store that ignores conditions: %v", err)
+	}
+	for seed := range uint64(20) {
+		faulty := s3test.New(t, seed)
+		faulty.Faults = s3test.Faults{Refused: 5, Lost: 5, Doubled: 5}
+		if err := client(t, faulty, nil).Probe(t.Context(), "probe"); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+	}
+	for _, s := range []*s3test.Server{good, careless} {
+		if keys := s.Keys(); len(keys) > 0 {
+			t.Errorf("left behind: %q", keys)
+		}
+	}
+}

@@ -1,0 +1,445 @@
+// Package server reaches repositories that 'mnem serve' answers for: by HTTP, or through pipes of a program that
+// connects to another machine, which is ssh.
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/mnem-project/mnem/internal/base/plain"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/exchange/remote"
+	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
+	"github.com/mnem-project/mnem/internal/exchange/remote/place"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+)
+
+const (
+	// maxAnswer bounds an answer that is no pack, in bytes: as many refs as a repository is told of fit.
+	maxAnswer = 64 << 20
+	// maxProblem bounds an error that a server sends.
+	maxProblem = 64 << 10
+	// maxShown is how many characters of that are shown.
+	maxShown = 1000
+	// stallTime is how long a server may send and take nothing while a pack goes or comes, answerTime how
+	// long it may take for an answer once it has all.
+	stallTime  = time.Minute
+	answerTime = 10 * time.Minute
+	// maxUpload bounds a pack that is sent, in bytes: what it becomes is in memory meanwhile.
+	maxUpload = 512 << 20
+	// refsAtOnce is how many refs are changed by one request, since they are in its URL.
+	refsAtOnce = 80
+	// packWindow bounds what is kept in memory of a pack that is unpacked.
+	packWindow = 8 << 20
+	// askAgain is how often a question is asked of a server that is busy.
+	askAgain = 5
+)
+
+// Side is a repository that 'mnem serve' answers for.
+type Side struct {
+	byverb.Verbs
+	host   *byverb.Host
+	base   *url.URL
+	client *http.Client
+	name   string // of the server, for messages
+	token  string
+	// Author, Agent and Task are those who make changes.
+	Author, Agent, Task string
+
+	mu     sync.Mutex
+	dialed []net.Conn // in another way, each of which Close ends
+}
+
+var _ remote.Side = (*Side)(nil)
+
+// Reach connects to a server. Nothing is asked of it yet.
+func Reach(ctx context.Context, h *byverb.Host, u *url.URL) (*Side, error) {
+	token, err := place.TokenFor(ctx, h, u)
+	if err != nil {
+		return nil, err
+	}
+	if token != "" && u.Scheme == "http" && !place.IsLoopback(u) {
+		return nil, ops.Hintf(fmt.Errorf("%w: a token would go to %s where others can read it", state.ErrInvalid, u.Host),
+			"use https://, or ssh://")
+	}
+	return newSide(h, u, token)
+}
+
+func newSide(h *byverb.Host, u *url.URL, token string) (_ *Side, err error) {
+	dial := net.Dialer{Timeout: 30 * time.Second}
+	s := &Side{host: h, Agent: h.Agent, Task: h.Task, base: u, name: u.Host, token: token, client: &http.Client{
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, DialContext: dial.DialContext, ForceAttemptHTTP2: true,
+			TLSHandshakeTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10, DisableCompression: true,
+		},
+		// A token and a memory are for the server that was named.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	s.Verbs = byverb.Verbs{Do: s.ask, Time: h.Time}
+	s.Author, err = h.Author()
+	return s, err
+}
+
+// dial has the server reached in another way.
+func (s *Side) dial(connect func(context.Context) (net.Conn, error)) {
+	s.client.Transport = &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			conn, err := connect(ctx)
+			if err == nil {
+				s.mu.Lock()
+				s.dialed = append(s.dialed, conn)
+				s.mu.Unlock()
+			}
+			return conn, err
+		},
+		MaxConnsPerHost: 1, MaxResponseHeaderBytes: 64 << 10, DisableCompression: true,
+	}
+}
+
+// Request returns a request for an operation, which sends what it is given as its body.
+func (s *Side) Request(
+	ctx context.Context, name string, query url.Values, body io.Reader, size int64, media string,
+) (*http.Request, error) {
+	u := s.base.JoinPath("v1", name)
+	u.RawQuery = query.Encode()
+	if size == 0 {
+		body = http.NoBody
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	req.ContentLength = size
+	h := req.Header
+	h.Set("Content-Type", media)
+	for name, value := range map[string]string{
+		"Mnem-Author": s.Author, "Mnem-Agent": s.Agent, "Mnem-Task": s.Task,
+	} {
+		if value != "" {
+			h.Set(name, value)
+		}
+	}
+	if s.token != "" {
+		h.Set("Authorization", "Bearer "+s.token)
+	}
+	return req, nil
+}
+
+// do is Exchange for what is answered in answerTime.
+func (s *Side) do(req *http.Request, take func(*http.Response, io.Reader) error) error {
+	return s.Exchange(req, answerTime, take)
+}
+
+// Exchange sends a request and gives the answer to take while it comes: it must begin within a time and then go on
+// coming; 0 for one that may take as long as it wants.
+func (s *Side) Exchange(
+	req *http.Request, within time.Duration, take func(*http.Response, io.Reader) error,
+) error {
+	ctx, cancel := context.WithCancelCause(req.Context())
+	defer cancel(nil)
+	var watch *time.Timer
+	if within > 0 {
+		watch = time.AfterFunc(within, func() { cancel(errStalled) })
+		defer watch.Stop()
+	}
+	res, err := s.client.Do(req.WithContext(ctx))
+	if err != nil {
+		return s.unreachable(ctx, err)
+	}
+	defer func() { _ = res.Body.Close() }() // it was read
+	in := &watched{from: res.Body, watch: watch}
+	if res.StatusCode != http.StatusOK {
+		return s.refusal(res, in)
+	}
+	err = take(res, in)
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errStalled) {
+		return fmt.Errorf("%s: %w", s.name, cause)
+	}
+	if err != nil && in.broke != nil && ctx.Err() == nil {
+		return ops.Hintf(&brokenError{fmt.Errorf("the answer of %s broke off: %w", s.name, in.broke)},
+			"give the command again: a transfer goes on from what has come")
+	}
+	return err
+}
+
+// brokenError is an answer that began to come and did not end.
+type brokenError struct{ cause error }
+
+func (e *brokenError) Error() string { return e.cause.Error() }
+func (e *brokenError) Unwrap() error { return e.cause }
+
+var errStalled = fmt.Errorf("%w: the server sends nothing", store.ErrBusy)
+
+// watched is an answer that must go on coming. broke is why it did not.
+type watched struct {
+	from  io.Reader
+	watch *time.Timer
+	broke error
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	if w.watch != nil {
+		w.watch.Reset(stallTime)
+	}
+	n, err := w.from.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		w.broke = err
+	}
+	return n, err
+}
+
+// unreachable says that a server does not answer, without what is in the URL beside its host.
+func (s *Side) unreachable(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		if errors.Is(cause, errStalled) {
+			return fmt.Errorf("%s: %w", s.name, cause)
+		}
+		return ctx.Err()
+	}
+	var detail *url.Error
+	if errors.As(err, &detail) {
+		err = detail.Err
+	}
+	return ops.Hintf(&unreachableError{fmt.Errorf("ask %s: %w", s.name, err)},
+		"is 'mnem serve' running there? 'mnem remote list' shows the URL")
+}
+
+// refusal returns the error that a server answers with.
+func (s *Side) refusal(res *http.Response, in io.Reader) error {
+	var p struct {
+		Code, Detail, Hint string
+		Answer             json.RawMessage
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxProblem))
+	if err != nil || json.Unmarshal(data, &p) != nil || p.Code == "" {
+		err := fmt.Errorf("%s answers with status %d", s.name, res.StatusCode)
+		return ops.Hintf(err, "is the URL that of 'mnem serve'?")
+	}
+	out := &operation.Error{Message: s.name + ": " + plain.Brief(p.Detail, maxShown), Hint: plain.Brief(p.Hint, maxShown)}
+	row, known := operation.WithCode(p.Code)
+	switch {
+	case known:
+		out.Outcome = row
+	case p.Code == "unauthorized":
+		out.Outcome = operation.Refused
+		out.Hint = "put the line 'URL TOKEN' into " + place.CredentialsVariable + " or the file " + place.CredentialsFile +
+			"; 'mnem token new NAME --scope write' makes a token there"
+	case p.Code == "precondition_failed":
+		out.Outcome = operation.Conflict
+	case p.Code == "quota":
+		out.Outcome = operation.Refused
+	case p.Code == "too_large":
+		out.Outcome, out.Hint = operation.Invalid, "push less at once, or start the server with a larger --max-body"
+	case p.Code == "too_many_requests", p.Code == "in_flight":
+		out.Outcome = operation.Busy
+	default:
+		out.Outcome = operation.Failed
+	}
+	if out.Outcome == operation.Conflict {
+		return byverb.Conflict(out)
+	}
+	if p.Answer != nil {
+		return &answeredError{out, p.Answer}
+	}
+	return out
+}
+
+// ask runs a verb that may be asked twice: again if the server is busy, or if its answer broke off and none of it went
+// on. The answer goes to out if there is one.
+func (s *Side) ask(ctx context.Context, v *ops.Spec, req, answer any, _ io.Reader, out io.Writer) (any, error) {
+	args := map[string]any{}
+	for _, f := range v.Fields() {
+		if value := f.Value(req); f.Remote && !value.IsZero() {
+			args[f.Parameter()] = value.Interface()
+		}
+	}
+	body, err := json.Marshal(args)
+	if err != nil {
+		return nil, err
+	}
+	for try := 1; ; try++ {
+		req, err := s.Request(ctx, v.Name(), nil, bytes.NewReader(body), int64(len(body)), operation.MediaJSON)
+		if err != nil {
+			return nil, err
+		}
+		take := func(_ *http.Response, in io.Reader) error { return decode(in, answer) }
+		req.Header.Set("Accept", operation.MediaJSON)
+		if out != nil {
+			take = func(res *http.Response, in io.Reader) error { return copyUnpacked(out, res, in) }
+			req.Header.Set("Accept", operation.MediaCAR)
+			req.Header.Set("Accept-Encoding", "zstd")
+		}
+		err = s.do(req, take)
+		var broken *brokenError
+		again := busy(err) || out == nil && errors.As(err, &broken)
+		if !again || try == askAgain {
+			return answer, err
+		}
+		if err := s.host.Pause(ctx, time.Duration(try)*500*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// decode reads an answer of JSON.
+func decode(in io.Reader, to any) error {
+	data, err := io.ReadAll(io.LimitReader(in, maxAnswer+1))
+	if err != nil {
+		return err
+	}
+	if len(data) > maxAnswer {
+		return remote.ErrTooLarge
+	}
+	if err := json.Unmarshal(data, to); err != nil {
+		return fmt.Errorf("%w: the answer of the server: %w", state.ErrInvalid, err)
+	}
+	return nil
+}
+
+// copyUnpacked writes an answer of bytes, which may have come compressed.
+func copyUnpacked(w io.Writer, res *http.Response, in io.Reader) error {
+	if res.Header.Get("Content-Encoding") == "zstd" {
+		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(packWindow))
+		if err != nil {
+			return err
+		}
+		defer z.Close()
+		in = z
+	}
+	_, err := io.Copy(w, in)
+	return err
+}
+
+// Take implements remote.Side: many refs in several requests, each of which is all or nothing.
+func (s *Side) Take(ctx context.Context, news remote.News) (*remote.Taken, error) {
+	if news.Tracking != "" {
+		return nil, fmt.Errorf("%w: a server keeps no refs of remotes for others", state.ErrInvalid)
+	}
+	if news.Pack != nil && news.Pack.Size() > uploadFrom {
+		taken, err := s.inTurns(news.Updates, func(query url.Values) (*http.Request, error) {
+			return s.takeUpload(ctx, query, news.Pack)
+		})
+		if !errors.Is(err, errNoUploads) {
+			return taken, err
+		}
+	}
+	body, err := squeeze(news.Pack)
+	if err != nil {
+		return nil, err
+	}
+	return s.inTurns(news.Updates, func(query url.Values) (*http.Request, error) {
+		from := &sending{bytes.NewReader(body), s.host.Progress, 0}
+		req, err := s.Request(ctx, ops.PackTake.Name(), query, from, int64(len(body)), operation.MediaCAR)
+		if err == nil && len(body) > 0 {
+			req.Header.Set("Content-Encoding", "zstd")
+			req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		}
+		return req, err
+	})
+}
+
+// inTurns has refs changed by several requests, each made of a query.
+func (s *Side) inTurns(
+	list []exchange.RefUpdate, request func(url.Values) (*http.Request, error),
+) (*remote.Taken, error) {
+	out := &remote.Taken{}
+	for updates := range slices.Chunk(list, refsAtOnce) {
+		query := url.Values{}
+		query["move"], query["set"], query["place"] = ops.UpdateTexts(updates)
+		if s.Time != "" {
+			query.Set("time", s.Time)
+		}
+		req, err := request(query)
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set("Accept", operation.MediaJSON)
+		var answer ops.PackTaken
+		err = s.do(req, func(_ *http.Response, in io.Reader) error { return decode(in, &answer) })
+		if err != nil {
+			return nil, err
+		}
+		taken := byverb.TakenOf(&answer)
+		out.Refs, out.Blocks = append(out.Refs, taken.Refs...), out.Blocks+taken.Blocks
+	}
+	return out, nil
+}
+
+// Accept implements remote.Side: a server takes it from a token of scope admin.
+func (s *Side) Accept(
+	ctx context.Context, list []care.ToldRedaction, tracking string,
+) (*care.AcceptedRedactions, error) {
+	if tracking != "" {
+		return nil, fmt.Errorf("%w: a server keeps no refs of remotes for others", state.ErrInvalid)
+	}
+	return s.Verbs.Accept(ctx, list, "")
+}
+
+// squeeze returns a pack as it is sent, nil for none.
+func squeeze(pack *io.SectionReader) ([]byte, error) {
+	if pack == nil {
+		return nil, nil
+	}
+	if pack.Size() > maxUpload {
+		return nil, ops.Hintf(fmt.Errorf("%w: a pack of %s is too much for one request", state.ErrInvalid, plain.Bytes(pack.Size())),
+			"push older commits first, under a branch of their own")
+	}
+	var b bytes.Buffer
+	z, err := zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(packWindow))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(z, io.NewSectionReader(pack, 0, pack.Size())); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// Close implements remote.Side.
+func (s *Side) Close() error {
+	s.client.CloseIdleConnections()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, conn := range s.dialed { // one may be about to become idle, and its program would wait for more
+		_ = conn.Close()
+	}
+	s.dialed = nil
+	return nil
+}
+
+// Name is what messages call the server.
+func (s *Side) Name() string { return s.name }
+
+// unreachableError is returned where a connection cannot be made, or breaks before an answer.
+type unreachableError struct{ cause error }
+
+func (e *unreachableError) Error() string { return e.cause.Error() }
+func (e *unreachableError) Unwrap() error { return e.cause }
+
+// answeredError is a refusal that has an answer with it.
+type answeredError struct {
+	cause  error
+	answer []byte
+}
+
+func (e *answeredError) Error() string { return e.cause.Error() }
+func (e *answeredError) Unwrap() error { return e.cause }

@@ -1,0 +1,176 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/mnem-project/mnem/internal/exchange/remote"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+)
+
+const (
+	// uploadFrom is from how many bytes on a pack goes in parts, so that one whose connection breaks goes on where it
+	// was, uploadPart how many a part has.
+	uploadFrom = 4 << 20
+	uploadPart = 4 << 20
+	// uploadTries is how often a part is sent of which nothing arrives.
+	uploadTries = 5
+)
+
+// upload is a pack on its way to a server.
+type upload struct {
+	side *Side
+	file *os.File // the pack, compressed
+	size int64
+	id   string // the same for the same bytes
+}
+
+// errNoUploads is returned for a server that takes no parts.
+var errNoUploads = errors.New("the server takes no parts")
+
+// startUpload compresses a pack into a file. end must be called.
+func (s *Side) startUpload(pack *io.SectionReader) (u *upload, err error) {
+	f, err := os.CreateTemp("", "mnem-pack-*")
+	if err != nil {
+		return nil, err
+	}
+	u = &upload{side: s, file: f}
+	defer func() {
+		if err != nil {
+			u.end()
+		}
+	}()
+	sum := sha256.New()
+	z, err := zstd.NewWriter(io.MultiWriter(f, sum), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(packWindow))
+	if err != nil {
+		return nil, err
+	}
+	if _, err = io.Copy(z, io.NewSectionReader(pack, 0, pack.Size())); err != nil {
+		return nil, err
+	}
+	if err = z.Close(); err != nil {
+		return nil, err
+	}
+	u.id = hex.EncodeToString(sum.Sum(nil)[:16])
+	u.size, err = f.Seek(0, io.SeekEnd)
+	return u, err
+}
+
+func (u *upload) end() { _, _ = u.file.Close(), os.Remove(u.file.Name()) }
+
+// run sends what the server has not. It returns errNoUploads where the server takes no parts.
+func (u *upload) run(ctx context.Context) error {
+	at, err := u.ask(ctx, nil, 0)
+	for tries := 0; err == nil && at < u.size; {
+		if at > 0 {
+			u.side.host.Progress("sent", at)
+		}
+		var next int64
+		next, err = u.ask(ctx, io.NewSectionReader(u.file, at, min(uploadPart, u.size-at)), at)
+		var lost *unreachableError
+		switch {
+		case err == nil && next > at:
+			at, tries = next, 0
+			continue
+		case err != nil && !errors.As(err, &lost) && !busy(err), ctx.Err() != nil:
+			return err
+		}
+		if tries++; tries == uploadTries {
+			return err
+		}
+		if err = u.side.host.Pause(ctx, time.Duration(tries)*500*time.Millisecond); err == nil {
+			var there int64
+			if there, err = u.ask(ctx, nil, 0); err != nil {
+				err = nil // it is asked again, or the next part says so
+			} else if there <= u.size {
+				at = there
+			}
+		}
+	}
+	if err == nil && at > u.size {
+		err = fmt.Errorf("%w: the server has more of the pack than there is", remote.ErrTooLarge)
+	}
+	return err
+}
+
+func busy(err error) bool {
+	var told *operation.Error
+	return errors.As(err, &told) && told.Outcome == operation.Busy
+}
+
+// ask sends a part, nil for none, and returns how many bytes the server has then.
+func (u *upload) ask(ctx context.Context, part *io.SectionReader, at int64) (int64, error) {
+	query := url.Values{}
+	var body io.Reader = http.NoBody
+	size := int64(0)
+	if part != nil {
+		query.Set("offset", strconv.FormatInt(at, 10))
+		body, size = &sending{part, u.side.host.Progress, at}, part.Size()
+	}
+	req, err := u.side.Request(ctx, "uploads/"+u.id, query, body, size, operation.MediaCAR)
+	if err != nil {
+		return 0, err
+	}
+	if part == nil {
+		req.Method = http.MethodGet
+	}
+	var there struct{ Bytes int64 }
+	err = u.side.do(req, func(_ *http.Response, in io.Reader) error { return decode(in, &there) })
+	var told *operation.Error
+	if errors.As(err, &told) && part == nil && told.Outcome == operation.NotFound {
+		err = errNoUploads
+	}
+	if errors.As(err, &told) && part != nil && told.Outcome == operation.Conflict {
+		return u.ask(ctx, nil, 0) // another attempt came further
+	}
+	if err == nil && there.Bytes < 0 {
+		err = remote.ErrTooLarge
+	}
+	return there.Bytes, err
+}
+
+// sending tells how many bytes were read.
+type sending struct {
+	from io.Reader
+	tell func(what string, bytes int64)
+	n    int64
+}
+
+func (c *sending) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	c.n += int64(n)
+	c.tell("sent", c.n)
+	return n, err
+}
+
+// takeUpload sends a large pack in parts, and returns the request that has it taken in. It returns errNoUploads where
+// the server takes no parts.
+func (s *Side) takeUpload(ctx context.Context, query url.Values, pack *io.SectionReader) (*http.Request, error) {
+	u, err := s.startUpload(pack)
+	if err != nil {
+		return nil, err
+	}
+	defer u.end()
+	if err := u.run(ctx); err != nil {
+		return nil, err
+	}
+	req, err := s.Request(ctx, ops.PackTake.Name(), query, nil, 0, operation.MediaCAR)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Mnem-Upload", u.id)
+	req.Header.Set("Content-Encoding", "zstd")
+	return req, nil
+}

@@ -1,0 +1,122 @@
+package remote_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange/remote"
+	"github.com/mnem-project/mnem/internal/session"
+)
+
+// TestManySessionsCostTheirChange counts the blocks that one more record costs where there are more sessions than one
+// question asks about, the session being the last by name: to push and to fetch.
+func TestManySessionsCostTheirChange(t *testing.T) {
+	hub, a, b := open(t), newMachine(t), newMachine(t)
+	add(t, a.Repo, "one", "the first memory")
+	for i := range 300 {
+		opt := session.SessionOptions{Stamp: by, Follow: true}
+		if _, err := session.StartSession(t.Context(), a.Repo, fmt.Sprintf("s%03d", i), opt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 20 {
+		ask(t, a.Repo, "zzz", fmt.Sprint("question ", i))
+	}
+	a.pushTo(hub)
+	b.fetchFrom(hub)
+	for i := range 3 {
+		ask(t, a.Repo, "zzz", fmt.Sprint("one more ", i))
+		to := &counting{Side: here(hub)}
+		if _, err := remote.Push(t.Context(), here(a.Repo), to, remote.PushOptions{Options: a.opt}); err != nil {
+			t.Fatal(err)
+		}
+		if to.blocks > 6 || to.calls > 2 { // a record, its receipt, its text, the manifest and its tree
+			t.Errorf("one more record sent %d blocks in %d round trips", to.blocks, to.calls)
+		}
+		from := &counting{Side: here(hub)}
+		out, err := remote.Fetch(t.Context(), here(b.Repo), from, remote.FetchOptions{Options: b.opt})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out.Bytes > 3000 || from.calls > 3 {
+			t.Errorf("one more record came in %d bytes, in %d round trips", out.Bytes, from.calls)
+		}
+	}
+	if got := chains(t, b.Repo); len(got) != 301 || got["zzz"] != chains(t, a.Repo)["zzz"] {
+		t.Errorf("b has %d sessions, zzz at %s", len(got), got["zzz"])
+	}
+}
+
+// TestLongNamesAreTracked brings a session and a branch whose names are too long to follow that of the remote, with what
+// else is there, and goes on with both.
+func TestLongNamesAreTracked(t *testing.T) {
+	hub, a, b := open(t), newMachine(t), newMachine(t)
+	long := strings.Repeat("x", 225)
+	b.opt.Name = "a-remote-of-twenty-seven-ch"
+	branches := []graph.RefName{main, graph.BranchRef(long)}
+	add(t, a.Repo, "one", "the first memory")
+	if _, err := a.CreateBranch(t.Context(), long, "", core.RefOptions{Stamp: by}); err != nil {
+		t.Fatal(err)
+	}
+	other := long[1:] + "y" // with the same beginning
+	ask(t, a.Repo, other, "memory")
+	for i := range 2 {
+		ask(t, a.Repo, long, fmt.Sprint("memory ", i))
+		opt := remote.PushOptions{Options: a.opt, Refs: branches}
+		if _, err := remote.Push(t.Context(), here(a.Repo), here(hub), opt); err != nil {
+			t.Fatal(err)
+		}
+		b.fetchFrom(hub)
+		has(t, "b", b.Repo, chains(t, a.Repo))
+		if !at(t, b.Repo, remote.Tracking(b.opt.Name, branches[0])).Defined() {
+			t.Error("the branch main did not come")
+		}
+	}
+	if out := b.fetchFrom(hub); len(out.Refs) != 0 || out.Bytes != 0 {
+		t.Errorf("a fetch with nothing new: %+v", out)
+	}
+	for _, ref := range append(branches, graph.RefName(graph.Sessions+long), graph.RefName(graph.Sessions+other)) {
+		kept := remote.Tracking(b.opt.Name, ref)
+		if err := graph.ValidateRef(kept); err != nil || at(t, b.Repo, kept) != at(t, hub, ref) {
+			t.Errorf("%s is kept as %s, at %s: %v", ref, kept, at(t, b.Repo, kept), err)
+		}
+	}
+	opt := remote.FetchOptions{Options: b.opt, Prune: true}
+	if out, err := remote.Fetch(t.Context(), here(b.Repo), here(hub), opt); err != nil || len(out.Refs) != 0 {
+		t.Errorf("a fetch forgets %+v, %v", out, err)
+	}
+	add(t, b.Repo, "two", "a memory of b")
+	ask(t, b.Repo, long, "of b")
+	if out := b.pushTo(hub); len(out.Refs) != 1 {
+		t.Errorf("push: %+v", out)
+	}
+	has(t, "the hub", hub, chains(t, b.Repo))
+}
+
+// TestSessionsRemovedThere brings no session back that was removed at the remote, unless it has grown or all are asked for.
+func TestSessionsRemovedThere(t *testing.T) {
+	hub, a := open(t), newMachine(t)
+	add(t, a.Repo, "one", "the first memory")
+	ask(t, a.Repo, "work", "memory")
+	ask(t, a.Repo, "grows", "memory")
+	a.pushTo(hub)
+	for _, name := range []string{"work", "grows"} {
+		if err := session.RemoveSession(t.Context(), hub, name, by); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask(t, a.Repo, "grows", "memory again")
+	ask(t, a.Repo, "other", "memory")
+	want := chains(t, a.Repo)
+	delete(want, "work")
+	opt := remote.PushOptions{Options: a.opt, GrownSessions: true}
+	if _, err := remote.Push(t.Context(), here(a.Repo), here(hub), opt); err != nil {
+		t.Fatal(err)
+	}
+	has(t, "the hub", hub, want)
+	a.pushTo(hub)
+	has(t, "the hub", hub, chains(t, a.Repo))
+}

@@ -1,0 +1,137 @@
+// Package trade brings the memory here and another one to the same state: fetch, push, both with merges between, and
+// what was purged. It knows all ways to other repositories; what it does is said in the values that it returns.
+package trade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/mnem-project/mnem/internal/base/filestate"
+	"github.com/mnem-project/mnem/internal/base/plain"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange/remote"
+	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
+	"github.com/mnem-project/mnem/internal/exchange/remote/mirror"
+	"github.com/mnem-project/mnem/internal/exchange/remote/place"
+	"github.com/mnem-project/mnem/internal/exchange/remote/server"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+)
+
+// Connect connects to the repository at a URL. The mirror of one that needs it is in a directory, or where none is
+// named in one that is gone in the end.
+func Connect(ctx context.Context, h *byverb.Host, at, dir string) (remote.Side, error) {
+	u, err := place.ParseURL(at)
+	if err != nil {
+		return nil, err
+	}
+	switch u.Scheme {
+	case "http", "https":
+		return server.Reach(ctx, h, u.At)
+	case "ssh":
+		return server.ReachSSH(h, u)
+	case "git+file", "git+http", "git+https", "git+ssh":
+		return mirror.InGit(ctx, h, u, dir)
+	case "s3":
+		return mirror.InBucket(h, u, dir)
+	}
+	dir = h.Absolute(u.Path)
+	if filepath.Base(dir) == core.DirName {
+		dir = filepath.Dir(dir)
+	}
+	if _, err := os.Stat(filepath.Join(dir, core.DirName)); err != nil {
+		missing := &noRepositoryError{state.NotFoundError{What: "repository", Name: dir}}
+		if isGit(dir) {
+			return nil, ops.Hintf(fmt.Errorf("%w, but one of git", missing), "a git repository has the URL %s", plain.Shell(place.GitURL(dir)))
+		}
+		return nil, ops.Hintf(missing, "correct the path or URL; 'mnem init %s' makes a repository there", plain.Shell(dir))
+	}
+	return byverb.In(h, dir), nil
+}
+
+// noRepositoryError is returned for a directory without a repository.
+type noRepositoryError struct{ state.NotFoundError }
+
+func (e *noRepositoryError) Unwrap() error { return &e.NotFoundError }
+
+// isGit reports whether a directory is that of a git repository without a work tree.
+func isGit(dir string) bool {
+	for name, isDir := range map[string]bool{"HEAD": false, "objects": true, "refs": true} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.IsDir() != isDir {
+			return false
+		}
+	}
+	return true
+}
+
+// correct adds to the error of a remote whose directory has no repository how its URL is corrected.
+func correct(err error, name string) error {
+	var missing *noRepositoryError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	if isGit(missing.Name) {
+		return ops.Hintf(err, "a git repository has another URL: mnem remote set-url %s %s", plain.Shell(name),
+			plain.Shell(place.GitURL(missing.Name)))
+	}
+	return ops.Hintf(err, "make one there with 'mnem init %s', or correct it with 'mnem remote set-url %s URL'",
+		plain.Shell(missing.Name), plain.Shell(name))
+}
+
+// Try tries whether the place of a remote keeps writers apart, where that is in doubt, unless it may not be written.
+func Try(ctx context.Context, h *byverb.Host, here *byverb.Side, r place.Remote) (tried bool, err error) {
+	u, err := place.ParseURL(r.URL)
+	if err != nil || u.Scheme != "s3" {
+		return true, err
+	}
+	b, err := mirror.InBucket(h, u, here.Mirror(r.Name))
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = b.Close() }() // it is kept
+	return b.Try(ctx)
+}
+
+// Transfer is a transfer between the repository here and another one.
+type Transfer struct {
+	host   *byverb.Host
+	remote place.Remote
+	here   *byverb.Side
+	there  remote.Side
+	opt    remote.Options
+}
+
+// Open connects to a remote. End must be called.
+func Open(ctx context.Context, h *byverb.Host, here *byverb.Side, r place.Remote, dryRun bool) (*Transfer, error) {
+	there, err := Connect(ctx, h, r.URL, here.Mirror(r.Name))
+	if err != nil {
+		return nil, correct(err, r.Name)
+	}
+	return Between(h, here, r, there, dryRun), nil
+}
+
+// Between is a transfer with a remote that is connected to.
+func Between(h *byverb.Host, here *byverb.Side, r place.Remote, there remote.Side, dryRun bool) *Transfer {
+	limit := int64(remote.MaxPack)
+	if free, ok := filestate.FreeSpace(filepath.Join(here.Dir, core.DirName)); ok {
+		limit = int64(min(uint64(limit), free/2)) // what another side sends must not fill the disk
+	}
+	return &Transfer{h, r, here, there, remote.Options{
+		Name: r.Name, Dir: here.Kept(r.Name), DryRun: dryRun, MaxPack: max(limit, 1), Progress: h.Progress,
+	}}
+}
+
+// WithSessions has sessions come and go too, where that is asked for.
+func (t *Transfer) WithSessions(sessions bool) *Transfer {
+	t.opt.Sessions = sessions
+	return t
+}
+
+// End ends the transfer.
+func (t *Transfer) End() {
+	t.host.Over()
+	_ = t.there.Close() // all was said
+}

@@ -1,0 +1,291 @@
+package trade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange/remote"
+	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+const (
+	// syncRounds is how often a sync begins anew because the other side moved meanwhile: each time
+	// somebody else's push came through. syncIdle is how often it does where nothing new came.
+	syncRounds = 1000
+	syncIdle   = 30
+	// syncPause is the longest pause before that in the beginning; it doubles up to syncPauseMax.
+	syncPause    = 10 * time.Millisecond
+	syncPauseMax = 640 * time.Millisecond
+)
+
+// Branch is what became of a branch.
+type Branch struct {
+	Branch    string                 `json:"branch"`
+	Commit    ipld.CID               `json:"commit" shape:"null"`
+	Merged    int                    `json:"merged"`  // merge commits that were made
+	Forward   bool                   `json:"forward"` // whether it moved to what the remote had
+	Pushed    bool                   `json:"pushed"`
+	Conflicts ops.List[ops.Conflict] `json:"conflicts"` // with what was taken
+}
+
+// Did reports whether anything became of a branch.
+func (b *Branch) Did() bool { return b.Forward || b.Pushed || b.Merged > 0 || len(b.Conflicts) > 0 }
+
+// Synced is what a sync did.
+type Synced struct {
+	Remote   string                  `json:"remote"`
+	Rounds   int                     `json:"rounds"`
+	Branches ops.List[*Branch]       `json:"branches"`
+	Fetched  ops.List[ops.RefMoved]  `json:"fetched"`
+	Clashing ops.List[graph.RefName] `json:"clashing"`
+	Pushed   ops.List[ops.RefMoved]  `json:"pushed"` // refs of the remote
+	Received int64                   `json:"received_bytes"`
+	Skewed   ops.List[Skew]          `json:"clock_ahead"`
+	WentBack ops.List[graph.RefName] `json:"went_back"` // as for a fetch
+	Learned
+	Sent   int64 `json:"sent_bytes"`
+	Untold bool  `json:"untold"` // as of push
+	DryRun bool  `json:"dry_run"`
+}
+
+// Did reports whether a sync did anything, perhaps before it failed.
+func (s *Synced) Did() bool {
+	return len(s.Fetched)+len(s.Pushed)+len(s.Clashing) > 0 || s.Learned != Learned{} ||
+		slices.ContainsFunc(s.Branches, (*Branch).Did)
+}
+
+// SyncOptions say how branches are brought to the same state.
+type SyncOptions struct {
+	Branches  []string // that are to be
+	Conflicts byverb.Rule
+	Tags      bool // whether tags are pushed that the remote lacks
+	Signed    bool // whether what is merged must be signed
+	DryRun    bool
+}
+
+// BranchesHere returns the branch that HEAD is on, or all.
+func (t *Transfer) BranchesHere(ctx context.Context, all bool) ([]string, error) {
+	st, err := t.here.Look(ctx, remote.Question{})
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, ref := range st.Refs {
+		if name, branch := ref.Name.Branch(); branch && all {
+			names = append(names, name)
+		}
+	}
+	name, on := st.Head.Branch()
+	switch {
+	case all && (!on || slices.Contains(names, name)):
+		return names, nil
+	case !on:
+		return nil, ops.Hintf(ops.Usagef("HEAD is on no branch"), "name one with --branch")
+	}
+	return append(names, name), nil // which may have no commit yet
+}
+
+// Sync brings branches here and there to the same state.
+func (t *Transfer) Sync(ctx context.Context, f SyncOptions) (*Synced, error) {
+	out := &Synced{Remote: t.remote.Name, DryRun: f.DryRun}
+	for _, name := range f.Branches {
+		out.Branches = append(out.Branches, &Branch{Branch: name})
+	}
+	idle := 0
+	for pause := syncPause; ; pause = min(2*pause, syncPauseMax) {
+		out.Rounds++
+		had := len(out.Fetched)
+		again, err := t.round(ctx, f, out)
+		if idle++; len(out.Fetched) > had {
+			idle = 0
+		}
+		if !again || out.Rounds == syncRounds || idle == syncIdle {
+			return out, err
+		}
+		// Those that came at once do not come at once again.
+		if err := t.host.Pause(ctx, time.Duration(t.host.Spread*7919%97+1)*pause/97); err != nil {
+			return out, err
+		}
+	}
+}
+
+// round fetches, merges and pushes once. It is done anew after an error of refs that moved meanwhile.
+func (t *Transfer) round(ctx context.Context, f SyncOptions, out *Synced) (again bool, err error) {
+	got, err := t.Fetch(ctx, false)
+	if err != nil {
+		return errors.Is(err, state.ErrConflict), err
+	}
+	out.Fetched, out.Clashing = append(out.Fetched, got.Refs...), got.Clashing
+	out.Received += got.Bytes
+	out.Skewed = append(out.Skewed, got.Skewed...)
+	out.WentBack = append(out.WentBack, got.WentBack...)
+	out.add(got.Learned)
+	for _, b := range out.Branches {
+		if f.DryRun {
+			break
+		}
+		if err := t.Merge(ctx, b, f); err != nil {
+			return false, err
+		}
+	}
+	refs, sessions, err := t.refsToSync(ctx, f, out)
+	if err != nil || len(refs) == 0 && !sessions {
+		return false, err
+	}
+	sent, err := t.Push(ctx, refs, PushOptions{GrownSessions: true})
+	if err != nil {
+		return errors.Is(err, state.ErrConflict) && !f.DryRun, err
+	}
+	out.Pushed, out.Sent = append(out.Pushed, sent.Refs...), out.Sent+sent.Bytes
+	out.Untold = out.Untold || sent.Untold
+	for _, b := range out.Branches {
+		for _, ref := range sent.Refs {
+			if ref.Ref == graph.BranchRef(b.Branch) {
+				b.Pushed, b.Commit = !f.DryRun, ref.To
+			}
+		}
+	}
+	return false, nil
+}
+
+// refsToSync returns what the remote is to have then, and whether it lacks records of sessions.
+func (t *Transfer) refsToSync(
+	ctx context.Context, f SyncOptions, out *Synced,
+) (refs []graph.RefName, sessions bool, err error) {
+	st, err := t.here.Look(ctx, remote.Question{Tracking: true, Sessions: t.opt.Sessions})
+	if err != nil {
+		return nil, false, err
+	}
+	at, there := make(map[graph.RefName]ipld.CID), make(map[ipld.CID]bool)
+	for _, ref := range st.Refs {
+		at[ref.Name] = ref.Target
+		if strings.HasPrefix(string(ref.Name), remote.Prefix(t.remote.Name)) {
+			there[ref.Target] = true
+		}
+	}
+	for name, c := range at {
+		sessions = sessions || strings.HasPrefix(string(name), graph.Sessions) && !there[c]
+	}
+	for _, b := range out.Branches {
+		ref := graph.BranchRef(b.Branch)
+		b.Commit = at[ref]
+		if at[ref].Defined() && at[ref] != at[remote.Tracking(t.remote.Name, ref)] {
+			refs = append(refs, ref)
+		}
+	}
+	for name := range at {
+		if strings.HasPrefix(string(name), graph.Tags) && f.Tags && !at[remote.Tracking(t.remote.Name, name)].Defined() {
+			refs = append(refs, name)
+		}
+	}
+	slices.Sort(refs)
+	return refs, sessions, nil
+}
+
+// Merge merges what the remote has of a branch.
+func (t *Transfer) Merge(ctx context.Context, b *Branch, f SyncOptions) error {
+	st, err := t.here.Look(ctx, remote.Question{Tracking: true})
+	if err != nil {
+		return err
+	}
+	var here, there ipld.CID
+	from := remote.Tracking(t.remote.Name, graph.BranchRef(b.Branch))
+	for _, ref := range st.Refs {
+		switch ref.Name {
+		case graph.BranchRef(b.Branch):
+			here = ref.Target
+		case from:
+			there = ref.Target
+		}
+	}
+	b.Commit = here
+	if !there.Defined() || here == there {
+		return nil
+	}
+	req := &ops.MergeRequest{Rev: string(from), RequireSigned: f.Signed}
+	req.Branch, req.Message = b.Branch, fmt.Sprintf("merge %s of %s", b.Branch, t.remote.Name)
+	res, err := t.here.Merge(ctx, req, f.Conflicts)
+	if res != nil {
+		b.Conflicts = append(b.Conflicts, res.Conflicts...)
+		if err == nil {
+			b.Commit = res.Commit
+			b.Forward = b.Forward || res.FastForward
+			if !res.FastForward && !res.NoChange {
+				b.Merged++
+			}
+		}
+	}
+	return err
+}
+
+const (
+	// maxSkew is how far a commit of another machine may be ahead of the clock here before that is told.
+	maxSkew = time.Minute
+	// mostSkewed is of how many branches the newest commit is looked at.
+	mostSkewed = 16
+)
+
+// wentBack returns the branches that moved to a commit before the one that they were at, as after a restore there. At
+// most mostSkewed are looked at.
+func (t *Transfer) wentBack(ctx context.Context, moved []core.RefChange) (out ops.List[graph.RefName], err error) {
+	looked := 0
+	for _, ref := range moved {
+		if t.opt.DryRun || !ref.From.Defined() || !ref.To.Defined() || !strings.Contains(string(ref.Ref), "/heads/") ||
+			looked == mostSkewed {
+			continue
+		}
+		looked++
+		req := &ops.LogRequest{Names: []string{ref.From.String() + ".." + ref.To.String()}, Dash: -1, Limit: 1}
+		ops.SetGiven(req, []string{"limit"})
+		news, err := t.here.Run(ctx, &ops.Log.Spec, req)
+		if err != nil {
+			return nil, err
+		}
+		if news == nil {
+			out = append(out, ref.Ref)
+		}
+	}
+	return out, nil
+}
+
+// Skew is a branch that came with a commit that is ahead of the clock here.
+type Skew struct {
+	Ref   graph.RefName `json:"ref"`
+	Time  graph.Time    `json:"time"`          // of its newest commit
+	Ahead int64         `json:"ahead_seconds"` // of the clock here
+}
+
+// skewed returns the branches that moved to a commit which is ahead of the clock here: that of one of both machines is
+// wrong, and what was changed last is not what it says.
+func (t *Transfer) skewed(ctx context.Context, moved []core.RefChange) (out ops.List[Skew], err error) {
+	looked := 0
+	for _, ref := range moved {
+		if t.opt.DryRun || !ref.To.Defined() || !strings.Contains(string(ref.Ref), "/heads/") || looked == mostSkewed {
+			continue
+		}
+		looked++
+		req := &ops.LogRequest{Names: []string{ref.To.String()}, Dash: -1, Limit: 1}
+		ops.SetGiven(req, []string{"limit"})
+		answer, err := t.here.Run(ctx, &ops.Log.Spec, req)
+		if err != nil {
+			return nil, err
+		}
+		c, ok := answer.(*ops.Commit)
+		if !ok {
+			continue
+		}
+		if ahead := c.Time.Std().Sub(t.host.Now()); ahead > maxSkew {
+			out = append(out, Skew{ref.Ref, c.Time, int64(ahead / time.Second)})
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,144 @@
+package trade
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/plain"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/exchange/remote"
+	"github.com/mnem-project/mnem/internal/exchange/remote/place"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+)
+
+// Fetched is what a fetch did.
+type Fetched struct {
+	Remote    string                  `json:"remote"`
+	Refs      ops.List[ops.RefMoved]  `json:"refs"`
+	Clashing  ops.List[graph.RefName] `json:"clashing"` // tags that are elsewhere here, and stay
+	Bytes     int64                   `json:"bytes"`
+	NewBlocks int                     `json:"new_blocks"`
+	Skewed    ops.List[Skew]          `json:"clock_ahead"`
+	WentBack  ops.List[graph.RefName] `json:"went_back"` // branches that are at an earlier commit than before
+	Learned
+	DryRun bool `json:"dry_run"`
+}
+
+// Learned is what a fetch learned of what was erased there.
+type Learned struct {
+	Gaps    int `json:"gaps"`    // blocks that did not come since they were erased there
+	Learned int `json:"learned"` // redactions that are new in quarantine
+	Waiting int `json:"waiting"` // redactions in quarantine that are neither accepted nor rejected
+	Erased  int `json:"erased"`  // blocks that were erased here, where this is accepted without being asked
+}
+
+func (l *Learned) add(more Learned) {
+	l.Gaps, l.Learned, l.Erased = l.Gaps+more.Gaps, l.Learned+more.Learned, l.Erased+more.Erased
+	l.Waiting = more.Waiting
+}
+
+// Fetch brings what the remote has.
+func (t *Transfer) Fetch(ctx context.Context, prune bool) (*Fetched, error) {
+	opt := remote.FetchOptions{Options: t.opt, Prune: prune, AcceptPurge: t.remote.AcceptPurge == place.AcceptAlways}
+	trusts, err := t.host.TrustPurge()
+	if err != nil {
+		return nil, err
+	}
+	if trusts != nil {
+		opt.Trusted = func(told care.ToldRedaction) bool {
+			key, signed := ops.SignerOf(told)
+			return signed && trusts(key)
+		}
+	}
+	res, err := remote.Fetch(ctx, t.here, t.there, opt)
+	t.host.Over()
+	if err != nil {
+		return nil, err
+	}
+	skewed, err := t.skewed(ctx, res.Refs)
+	if err != nil {
+		return nil, err
+	}
+	back, err := t.wentBack(ctx, res.Refs)
+	if err != nil {
+		return nil, err
+	}
+	return &Fetched{
+		Remote: t.remote.Name, Refs: ops.MovedOf(res.Refs), Clashing: res.Clashing, Bytes: res.Bytes,
+		NewBlocks: res.Blocks, Skewed: skewed, WentBack: back, DryRun: t.opt.DryRun,
+		Learned: Learned{Gaps: res.Gaps, Learned: res.Learned, Waiting: res.Waiting, Erased: res.Erased},
+	}, nil
+}
+
+// Pushed is what a push did.
+type Pushed struct {
+	Remote string                 `json:"remote"`
+	Refs   ops.List[ops.RefMoved] `json:"refs"` // of the remote
+	Bytes  int64                  `json:"bytes"`
+	Erased int                    `json:"erased"` // blocks that were erased there
+	// Untold is whether blocks that were erased here may be there still.
+	Untold bool `json:"untold"`
+	DryRun bool `json:"dry_run"`
+}
+
+// PushOptions say what is pushed.
+type PushOptions struct{ All, Tags, Remove, Force, Redactions, GrownSessions bool }
+
+// Push brings refs to the remote.
+func (t *Transfer) Push(ctx context.Context, refs []graph.RefName, f PushOptions) (*Pushed, error) {
+	opt := remote.PushOptions{
+		Options: t.opt, Refs: refs, Force: f.Force, Redactions: f.Redactions, GrownSessions: f.GrownSessions,
+	}
+	if f.Remove {
+		opt.Refs, opt.Remove = nil, refs
+	}
+	res, err := remote.Push(ctx, t.here, t.there, opt)
+	t.host.Over()
+	if errors.Is(err, state.ErrConflict) {
+		name := t.remote.Name
+		return nil, ops.Hintf(err, "fetch and merge what is there first: 'mnem sync %s' does all of it", plain.Shell(name))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Pushed{t.remote.Name, ops.MovedOf(res.Refs), res.Bytes, res.Erased, res.Untold, t.opt.DryRun}, nil
+}
+
+// Refs returns the refs that names and options name: without any the current branch.
+func (t *Transfer) Refs(ctx context.Context, names []string, f PushOptions) ([]graph.RefName, error) {
+	st, err := t.here.Look(ctx, remote.Question{})
+	if err != nil {
+		return nil, err
+	}
+	there := make(map[graph.RefName]bool)
+	var refs []graph.RefName
+	for _, ref := range st.Refs {
+		there[ref.Name] = true
+		tag := strings.HasPrefix(string(ref.Name), graph.Tags)
+		if f.Tags && tag || f.All && !tag {
+			refs = append(refs, ref.Name)
+		}
+	}
+	for _, name := range names {
+		ref := graph.RefName(name)
+		if !strings.HasPrefix(name, "refs/") {
+			ref = graph.BranchRef(name)
+			if tag := graph.RefName(graph.Tags + name); !there[ref] && there[tag] {
+				ref = tag
+			}
+		}
+		refs = append(refs, ref)
+	}
+	switch {
+	case len(refs) > 0 || f.All || f.Tags:
+		return refs, nil
+	case st.Head == "":
+		return nil, ops.Hintf(ops.Usagef("HEAD is on no branch"), "name the branch to push")
+	case !there[st.Head]:
+		return nil, nil // there is no commit yet
+	}
+	return []graph.RefName{st.Head}, nil
+}

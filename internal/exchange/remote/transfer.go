@@ -1,0 +1,447 @@
+package remote
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/filestate"
+	"github.com/mnem-project/mnem/internal/block/car"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Options say how a transfer is done.
+type Options struct {
+	Name string // of the remote, one part of a ref's name
+	// Dir is where packs of this remote are written while they arrive or leave; it is made where it is
+	// missing, and nothing else may be in it.
+	Dir string
+	// MaxPack is the largest pack taken in, in bytes; 0 for MaxPack.
+	MaxPack int64
+	DryRun  bool // find out which refs would change, and change nothing
+	// Sessions is whether sessions are fetched or pushed too: all of them. Those of the other side are kept beside
+	// what is here.
+	Sessions bool
+	// Progress, where given, is told how many bytes have come or gone, on any goroutine but by one at a
+	// time.
+	Progress func(what string, bytes int64)
+}
+
+// FetchOptions say what is fetched.
+type FetchOptions struct {
+	Options
+	Prune bool // forget refs that are not there any more
+	// AcceptPurge is whether what was erased there is erased here too, in what the refs of the remote
+	// reach, without being asked about.
+	AcceptPurge bool
+	// Trusted, where given, reports whether a redaction is signed by who is trusted for it: then it is accepted as
+	// AcceptPurge has all accepted.
+	Trusted func(care.ToldRedaction) bool
+}
+
+// Fetched tells what a fetch did.
+type Fetched struct {
+	Refs []core.RefChange // of this repository
+	// Clashing are tags that are elsewhere here: they stay.
+	Clashing []graph.RefName
+	Head     graph.RefName // the branch that HEAD is on there
+	Bytes    int64         // of the pack
+	Blocks   int           // that were new
+	Gaps     int           // as of Taken
+	// Learned is the number of redactions that are new in quarantine, Waiting of those there that are
+	// neither accepted nor rejected, and Erased of blocks that were erased here since they may be.
+	Learned, Waiting, Erased int
+}
+
+// moves is how often a transfer begins anew because refs moved meanwhile.
+const moves = 10
+
+// errMoved marks an error of refs that moved between two questions.
+var errMoved = errors.New("refs moved meanwhile")
+
+// settle does something anew while refs move under it.
+func settle(ctx context.Context, do func() error) error {
+	for range moves {
+		if err := do(); !errors.Is(err, errMoved) || ctx.Err() != nil {
+			return err
+		}
+	}
+	return do()
+}
+
+// moved marks conflicts as ones of refs that moved.
+func moved(err error) error {
+	if errors.Is(err, state.ErrConflict) {
+		return fmt.Errorf("%w: %w", errMoved, err)
+	}
+	return err
+}
+
+// Fetch brings the branches and tags of another repository here. Nothing but refs under refs/remotes/NAME
+// and tags that are new changes. After an error it can be called again, and goes on where it was.
+func Fetch(ctx context.Context, here, from Side, opt FetchOptions) (out *Fetched, err error) {
+	if err := graph.ValidateImport(opt.Name); err != nil {
+		return nil, fmt.Errorf("%w: remote: %w", state.ErrInvalid, err)
+	}
+	if !opt.DryRun {
+		unlock, err := opt.lock(ctx, "fetch")
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = unlock() }() // the next one finds it free or says so
+	}
+	err = settle(ctx, func() error {
+		out, err = opt.fetch(ctx, here, from)
+		return err
+	})
+	return out, err
+}
+
+// lock keeps other transfers of one kind with this remote away.
+func (opt *Options) lock(ctx context.Context, kind string) (unlock func() error, err error) {
+	if err := os.MkdirAll(opt.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	return filestate.Lock(ctx, filepath.Join(opt.Dir, kind))
+}
+
+func (opt *FetchOptions) fetch(ctx context.Context, here, from Side) (*Fetched, error) {
+	mine, err := here.Look(ctx, Question{Tracking: true, Sessions: opt.Sessions})
+	if err != nil {
+		return nil, err
+	}
+	st, err := opt.look(ctx, mine, from)
+	if err != nil {
+		return nil, err
+	}
+	out := &Fetched{Head: st.Head}
+	want, list, err := opt.wanted(mine, st, out)
+	if err != nil {
+		return nil, err
+	}
+	if opt.DryRun {
+		out.Refs = changes(list)
+		return out, nil
+	}
+	taken := &Taken{}
+	switch {
+	case len(want.Refs) > 0:
+		taken, err = opt.take(ctx, here, from, want, list, out)
+	case len(list) > 0:
+		taken, err = here.Take(ctx, News{Updates: list, Tracking: opt.Name})
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.Refs, out.Blocks, out.Gaps = taken.Refs, taken.Blocks, taken.Gaps
+	return out, opt.learn(ctx, here, from, mine.Redactions, st.Redactions, out)
+}
+
+// look asks which refs there are and which of the commits and records here. Where these are more than one question has,
+// it asks once more, about those first whose ref is elsewhere there.
+func (opt *FetchOptions) look(ctx context.Context, mine *State, from Side) (*State, error) {
+	tips := opt.tipsOf(mine.Refs, nil)
+	for again := false; ; again = true {
+		asked := tips[:min(len(tips), MaxAsked)]
+		st, err := from.Look(ctx, Question{Commits: asked, Sessions: opt.Sessions})
+		if err != nil {
+			return nil, err
+		}
+		if len(st.Refs) > MaxRefs || len(st.Known) > len(asked) {
+			return nil, ErrTooLarge
+		}
+		if again || len(tips) <= MaxAsked {
+			return st, nil
+		}
+		tips = opt.tipsOf(mine.Refs, st)
+	}
+}
+
+// changes are what updates would change.
+func changes(list []exchange.RefUpdate) (out []core.RefChange) {
+	for _, u := range list {
+		change := core.RefChange{Ref: u.Ref, To: u.To}
+		if u.From != nil {
+			change.From = *u.From
+		}
+		out = append(out, change)
+	}
+	return out
+}
+
+// wanted returns what is to be asked for and what becomes of it here.
+func (opt *FetchOptions) wanted(mine, st *State, out *Fetched) (want Want, list []exchange.RefUpdate, err error) {
+	here, there := mine.targets(), make(map[graph.RefName]bool)
+	want.Have = st.Known
+	for _, ref := range st.Refs {
+		session := isSession(ref.Name)
+		asked := travels(ref.Name) || session && opt.Sessions
+		if err := graph.ValidateRef(ref.Name); err != nil || !asked || !ref.Target.Defined() {
+			return want, nil, fmt.Errorf("%w: it tells of the ref %q", state.ErrInvalid, ref.Name)
+		}
+		to := Tracking(opt.Name, ref.Name)
+		there[to] = true
+		have, tag := here[ref.Name], strings.HasPrefix(string(ref.Name), graph.Tags)
+		if tag && have.Defined() && have != ref.Target {
+			out.Clashing = append(out.Clashing, ref.Name)
+		}
+		var add []exchange.RefUpdate
+		if at := here[to]; at != ref.Target {
+			add = append(add, exchange.RefUpdate{Ref: to, To: ref.Target, From: &at})
+			if session {
+				add = append(add, exchange.RefUpdate{Ref: ref.Name, To: ref.Target, Place: true})
+			}
+		}
+		if tag && !have.Defined() {
+			add = append(add, exchange.RefUpdate{Ref: ref.Name, To: ref.Target, From: &have})
+		}
+		if len(add) > 0 {
+			want.Refs, list = append(want.Refs, ref), append(list, add...)
+		}
+	}
+	if opt.Prune {
+		list = append(list, opt.gone(mine, there)...)
+	}
+	return want, list, nil
+}
+
+// gone returns the updates that forget refs which are not there any more, sessions where they were asked about.
+func (opt *Options) gone(mine *State, there map[graph.RefName]bool) (list []exchange.RefUpdate) {
+	for _, ref := range mine.Refs {
+		rest, tracked := strings.CutPrefix(string(ref.Name), Prefix(opt.Name))
+		if tracked && !there[ref.Name] && (opt.Sessions || !strings.HasPrefix(rest, "sessions/")) {
+			list = append(list, exchange.RefUpdate{Ref: ref.Name, From: &ref.Target})
+		}
+	}
+	return list
+}
+
+// Prune forgets refs of another repository that are not there any more, and brings nothing.
+func Prune(ctx context.Context, here, from Side, opt Options) (out []core.RefChange, err error) {
+	if err := graph.ValidateImport(opt.Name); err != nil {
+		return nil, fmt.Errorf("%w: remote: %w", state.ErrInvalid, err)
+	}
+	if !opt.DryRun {
+		unlock, err := opt.lock(ctx, "fetch")
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = unlock() }() // as in Fetch
+	}
+	err = settle(ctx, func() error {
+		mine, err := here.Look(ctx, Question{Tracking: true})
+		if err != nil {
+			return err
+		}
+		// One that has told of sessions knows what they are.
+		opt.Sessions = opt.Sessions || slices.ContainsFunc(mine.Refs, func(ref core.Ref) bool {
+			return strings.HasPrefix(string(ref.Name), Prefix(opt.Name)+"sessions/")
+		})
+		st, err := from.Look(ctx, Question{Sessions: opt.Sessions})
+		if err != nil {
+			return err
+		}
+		there := make(map[graph.RefName]bool, len(st.Refs))
+		for _, ref := range st.Refs {
+			there[Tracking(opt.Name, ref.Name)] = true
+		}
+		list := opt.gone(mine, there)
+		if out = changes(list); opt.DryRun || len(list) == 0 {
+			return nil
+		}
+		taken, err := here.Take(ctx, News{Updates: list, Tracking: opt.Name})
+		if err != nil {
+			return moved(err)
+		}
+		out = taken.Refs
+		return nil
+	})
+	return out, err
+}
+
+// take fetches a pack and takes it in.
+func (opt *Options) take(
+	ctx context.Context, here, from Side, want Want, list []exchange.RefUpdate, out *Fetched,
+) (*Taken, error) {
+	f, err := opt.arrive(ctx, from, want)
+	if err != nil {
+		return nil, moved(err)
+	}
+	var taken *Taken
+	info, err := f.Stat()
+	if err == nil {
+		out.Bytes = info.Size()
+		taken, err = here.Take(ctx, News{
+			Pack: io.NewSectionReader(f, 0, info.Size()), Updates: list, Tracking: opt.Name,
+		})
+	}
+	return taken, errors.Join(err, f.Close(), os.Remove(f.Name()))
+}
+
+// tipsOf returns the commits that branches are at, and the records that sessions are where they are wanted: of refs that
+// are elsewhere at the remote first, as far as its state is known, and of those that are kept of it before others.
+func (opt *Options) tipsOf(refs []core.Ref, st *State) []ipld.CID {
+	there := make(map[graph.RefName]ipld.CID)
+	if st != nil {
+		for _, ref := range st.Refs {
+			there[ref.Name], there[Tracking(opt.Name, ref.Name)] = ref.Target, ref.Target
+		}
+	}
+	var order [4][]ipld.CID
+	for _, ref := range refs {
+		if !isKind(ref.Name, graph.Heads) && !(opt.Sessions && isKind(ref.Name, graph.Sessions)) {
+			continue
+		}
+		at := 0
+		if c := there[ref.Name]; !c.Defined() || c == ref.Target {
+			at = 2
+		}
+		if !strings.HasPrefix(string(ref.Name), Prefix(opt.Name)) {
+			at++
+		}
+		order[at] = append(order[at], ref.Target)
+	}
+	return distinct(slices.Concat(order[:]...))
+}
+
+// distinct returns each CID once, where it is first.
+func distinct(list []ipld.CID) (out []ipld.CID) {
+	seen := make(map[ipld.CID]bool, len(list))
+	for _, c := range list {
+		if !seen[c] {
+			seen[c], out = true, append(out, c)
+		}
+	}
+	return out
+}
+
+// isKind reports whether a ref is in a namespace, here or at another repository.
+func isKind(name graph.RefName, namespace string) bool {
+	if rest, tracked := strings.CutPrefix(string(name), graph.Remotes); tracked {
+		_, rest, _ = strings.Cut(rest, "/")
+		name = graph.RefName("refs/" + rest)
+	}
+	return strings.HasPrefix(string(name), namespace)
+}
+
+// arrive fetches a pack into a file, after what came of it before, and verifies its blocks as they come.
+func (opt *Options) arrive(ctx context.Context, from Side, want Want) (_ *os.File, err error) {
+	path := filepath.Join(opt.Dir, want.id()+".pack")
+	old, err := filepath.Glob(filepath.Join(opt.Dir, "*.pack"))
+	for _, name := range old {
+		if err == nil && name != path {
+			err = os.Remove(name) // of what is not wanted any more
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	at, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil, err
+	}
+	limit := opt.MaxPack
+	if limit == 0 {
+		limit = MaxPack
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	in, to := io.Pipe()
+	sent := make(chan error, 1)
+	go func() {
+		err := from.Send(ctx, to, want, at)
+		_ = to.CloseWithError(err) // nil is the end of the pack
+		sent <- err
+	}()
+	news := io.TeeReader(&bounded{in, limit - at}, &counted{f, opt.Progress, "received", at})
+	err = verify(io.MultiReader(io.NewSectionReader(f, 0, at), news))
+	_ = in.CloseWithError(errBroken)
+	if sendErr := <-sent; sendErr != nil && !errors.Is(sendErr, errBroken) {
+		return nil, sendErr // what has come stays
+	}
+	if err != nil { // the pack is bad, or the file was: begin anew
+		return nil, errors.Join(err, f.Truncate(0))
+	}
+	return f, nil
+}
+
+// counted tells how many bytes were written.
+type counted struct {
+	to   io.Writer
+	tell func(what string, bytes int64)
+	what string
+	n    int64
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	n, err := c.to.Write(p)
+	if c.n += int64(n); c.tell != nil {
+		c.tell(c.what, c.n)
+	}
+	return n, err
+}
+
+// errBroken ends what is sent when no more of it is wanted.
+var errBroken = errors.New("no more is wanted")
+
+// bounded fails where more than left bytes are read.
+type bounded struct {
+	from io.Reader
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.from.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, ErrTooLarge
+	}
+	return n, err
+}
+
+// verify reads all blocks of a pack.
+func verify(in io.Reader) error {
+	r, err := car.NewReader(in)
+	for err == nil {
+		_, err = r.Next()
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	if errors.Is(err, car.ErrFormat) {
+		return fmt.Errorf("%w: what arrives: %w", state.ErrInvalid, err)
+	}
+	return err
+}
+
+// id names what is wanted: the same bytes come of the same.
+func (w *Want) id() string {
+	h := sha256.New()
+	for _, ref := range w.Refs {
+		fmt.Fprintf(h, "%s %s\n", ref.Name, ref.Target)
+	}
+	for _, c := range w.Have {
+		fmt.Fprintf(h, "%s\n", c)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}

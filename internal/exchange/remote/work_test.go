@@ -1,0 +1,218 @@
+package remote_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/block/car"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/block/store/pebble"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange/remote"
+	"github.com/mnem-project/mnem/internal/merging"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// counting counts what one side is asked, and keeps the packs that it takes.
+type counting struct {
+	remote.Side
+	calls  int
+	blocks int
+	bytes  int64 // of the blocks alone
+	pack   int64
+}
+
+func (c *counting) Look(ctx context.Context, q remote.Question) (*remote.State, error) {
+	c.calls++
+	return c.Side.Look(ctx, q)
+}
+
+func (c *counting) Send(ctx context.Context, w io.Writer, want remote.Want, from int64) error {
+	c.calls++
+	return c.Side.Send(ctx, w, want, from)
+}
+
+func (c *counting) Redactions(ctx context.Context, after ipld.CID) ([]care.ToldRedaction, bool, error) {
+	c.calls++
+	return c.Side.Redactions(ctx, after)
+}
+
+func (c *counting) Take(ctx context.Context, news remote.News) (*remote.Taken, error) {
+	c.calls++
+	c.pack = news.Pack.Size()
+	r, err := car.NewReader(io.NewSectionReader(news.Pack, 0, news.Pack.Size()))
+	for err == nil {
+		var b car.Block
+		if b, err = r.Next(); err == nil {
+			c.blocks, c.bytes = c.blocks+1, c.bytes+int64(len(b.Data))
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return c.Side.Take(ctx, news)
+}
+
+// grown returns a repository in memory with many nodes, two edges each.
+func grown(t testing.TB, n int) *core.Repo {
+	t.Helper()
+	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() }) // in memory
+	rnd := rand.New(rand.NewPCG(1, 1))
+	in, out := io.Pipe()
+	go func() {
+		for i := range n {
+			fmt.Fprintf(out, `{"node":{"key":"k%d","type":"N","summary":"memory %d of many, with some words"}}`+"\n", i, i)
+		}
+		for i := range 2 * n {
+			fmt.Fprintf(out, `{"edge":{"type":"to","key":"%d","src":"k%d","dst":"k%d"}}`+"\n", i, i%n, rnd.IntN(n))
+		}
+		_ = out.Close() // a pipe in memory
+	}()
+	if _, err := r.Commit(t.Context(), state.ReadChanges(in, "test"), core.CommitOptions{Stamp: by, Message: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestWorkOfPush pushes one commit of 100 changes into a large memory: the bytes are those of the blocks that the other
+// side lacks and little more, in few round trips.
+func TestWorkOfPush(t *testing.T) {
+	n := effort.Pick(5_000, 100_000, 1_000_000)
+	hub := grown(t, n)
+	a, err := care.New(t.Context(), mem.New(), by, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = a.Close() }) // in memory
+	from := &counting{Side: here(hub)}
+	if _, err := remote.Fetch(t.Context(), here(a), from, remote.FetchOptions{Options: options(t)}); err != nil {
+		t.Fatal(err)
+	}
+	if from.calls > 6 {
+		t.Errorf("a clone took %d round trips", from.calls)
+	}
+	if _, err := merging.Merge(t.Context(), a, string(tracked), core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: by}}); err != nil {
+		t.Fatal(err)
+	}
+	rnd := rand.New(rand.NewPCG(2, 2))
+	var lines strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&lines, `{"node":{"key":"k%d","type":"N","summary":"changed %d"}}`+"\n", rnd.IntN(n), i)
+	}
+	opt := core.CommitOptions{Stamp: by, Message: "changes"}
+	if _, err := a.Commit(t.Context(), state.ReadChanges(strings.NewReader(lines.String()), "test"), opt); err != nil {
+		t.Fatal(err)
+	}
+	to := &counting{Side: here(hub)}
+	var taken int
+	side := &telling{to, &taken}
+	if _, err := push(t, a, side, main); err != nil {
+		t.Fatal(err)
+	}
+	manifest := 1 // which is no block of the memory
+	if to.calls > 6 || float64(to.pack) > 1.15*float64(to.bytes)+20<<10 || to.blocks-manifest > taken+taken/20 {
+		t.Errorf("%d round trips, %d bytes for blocks of %d bytes, %d blocks of which %d were lacking", to.calls, to.pack,
+			to.bytes, to.blocks, taken)
+	}
+	t.Logf("%d nodes: %d round trips, %d bytes for %d blocks of %d bytes, %d lacking", n, to.calls, to.pack, to.blocks,
+		to.bytes, taken)
+}
+
+// telling notes how many blocks were new.
+type telling struct {
+	*counting
+	blocks *int
+}
+
+func (s *telling) Take(ctx context.Context, news remote.News) (*remote.Taken, error) {
+	taken, err := s.counting.Take(ctx, news)
+	if err == nil {
+		*s.blocks += taken.Blocks
+	}
+	return taken, err
+}
+
+// BenchmarkClone fetches 10^5 nodes into a new repository, beside writing the same verified blocks raw.
+func BenchmarkClone(b *testing.B) {
+	hub := grown(b, 100_000)
+	st, err := here(hub).Look(b.Context(), remote.Question{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var pack bytes.Buffer
+	if err := here(hub).Send(b.Context(), &pack, remote.Want{Refs: st.Refs}, 0); err != nil {
+		b.Fatal(err)
+	}
+	b.Run("raw", func(b *testing.B) {
+		b.SetBytes(int64(pack.Len()))
+		for b.Loop() {
+			writeRaw(b, pack.Bytes())
+		}
+	})
+	b.Run("clone", func(b *testing.B) {
+		b.SetBytes(int64(pack.Len()))
+		for b.Loop() {
+			r, err := care.Init(b.Context(), b.TempDir(), by, core.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			opt := remote.FetchOptions{Options: remote.Options{Name: "origin", Dir: b.TempDir()}}
+			if _, err := remote.Fetch(b.Context(), here(r), here(hub), opt); err != nil {
+				b.Fatal(err)
+			}
+			if err := r.Close(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// writeRaw writes the blocks of a pack into a store, verified and synced.
+func writeRaw(b *testing.B, pack []byte) {
+	b.Helper()
+	st, err := pebble.Open(filepath.Join(b.TempDir(), "raw"), pebble.Options{Create: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, err := car.NewReader(bytes.NewReader(pack))
+	if err != nil {
+		b.Fatal(err)
+	}
+	var batch []store.Block
+	size := 0
+	for {
+		block, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		batch, size = append(batch, store.Block{CID: block.CID, Data: bytes.Clone(block.Data)}), size+len(block.Data)
+		if size > 4<<20 {
+			if err := st.Facts().Put(b.Context(), batch...); err != nil {
+				b.Fatal(err)
+			}
+			batch, size = nil, 0
+		}
+	}
+	head := store.Head{Seq: 1, Operation: batch[len(batch)-1].CID}
+	if err := errors.Join(st.Commit(b.Context(), store.Head{}, head, batch...), st.Close()); err != nil {
+		b.Fatal(err)
+	}
+}

@@ -1,0 +1,140 @@
+package ingest
+
+import (
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/guard"
+	"github.com/mnem-project/mnem/internal/ingest/parse"
+)
+
+const token = "ghp_" + "x7Kq2ZpL9vB4nR8tW3yE6uI1oA5sD0fGhJkM"
+
+// TestSecretsThatMarkupHides has credentials that only show once markup is taken away.
+func TestSecretsThatMarkupHides(t *testing.T) {
+	hidden := token[:10] + "**" + token[10:]
+	text := "---\npassword:\n  - Tr0ub4dor&3x\n---\nIntro.\n\n## The " + hidden + " key\n\nSee [it](" +
+		strings.Replace(token, "_", "%5F", 1) + ".md).\n"
+	d := newTree(t, map[string]string{"k.md": text})
+	res, _ := d.ingest()
+	if len(res.Secrets.Findings) > 0 {
+		t.Errorf("the commit found %+v", res.Secrets.Findings)
+	}
+	if again, _ := d.ingest(); !again.NoChange {
+		t.Error("a second run changed something")
+	}
+	c, err := Open(t.Context(), d.head(), []string{""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := c.byPath[Path{Name: "k.md"}]
+	if err := c.load(t.Context(), doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range append(doc.chunks, doc.node) {
+		if found := guard.Node(n); len(found) > 0 {
+			t.Errorf("%s: %+v", n.Key, found)
+		}
+	}
+	if doc.sum != nil {
+		t.Error("a plain hash of a file with credentials")
+	}
+}
+
+// TestSecretsOfPages has a credential that only shows once a page is read, and one where it is not taken from.
+func TestSecretsOfPages(t *testing.T) {
+	shown := "<p>The key is " + strings.Replace(token, "_", "&#95;", 1) + ".</p>\n"
+	for name, page := range map[string]string{"shown": shown, "script": "<script>x = '" + token + "'</script><p>a"} {
+		d := newTree(t, map[string]string{"k.html": page})
+		res, _ := d.ingest()
+		if len(res.Secrets.Findings) > 0 {
+			t.Errorf("%s: the commit found %+v", name, res.Secrets.Findings)
+		}
+		c, err := Open(t.Context(), d.head(), []string{""})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.byPath[Path{Name: "k.html"}].sum != nil {
+			t.Errorf("%s: a plain hash of a file with credentials", name)
+		}
+		if texts, _ := d.text("k.html"); strings.Contains(texts[0], "ghp_") || len(texts) != 1 ||
+			strings.Contains(texts[0], "[secret:github-pat:") != (name == "shown") {
+			t.Errorf("%s: %q", name, texts)
+		}
+		if again, _ := d.ingest(); !again.NoChange {
+			t.Errorf("%s: a second run changed something", name)
+		}
+	}
+}
+
+func TestSecretName(t *testing.T) {
+	r := &Redactor{Key: func() ([]byte, error) { return []byte("a key"), nil }}
+	p := Path{Name: "keys/" + token + ".md"}
+	if _, err := Read(p, parse.Markdown, []byte("text"), nil, r); !errors.Is(err, ErrName) {
+		t.Errorf("%v, want ErrName", err)
+	}
+	r.Allow = []string{"github-pat"}
+	if _, err := Read(p, parse.Markdown, []byte("text"), nil, r); err != nil {
+		t.Errorf("a rule that is allowed: %v", err)
+	}
+}
+
+// TestNothingIsFoundInWhatWasTakenOut tries the marks of all rules where credentials stand.
+func TestNothingIsFoundInWhatWasTakenOut(t *testing.T) {
+	for _, rule := range guard.Rules() {
+		for _, before := range []string{"", "password: ", "api_key = ", "https://user:"} {
+			text := before + "[secret:" + rule.ID + ":0a1b]"
+			if found := guard.Find(text); len(found) > 0 {
+				t.Errorf("%q: %+v", text, found)
+			}
+		}
+	}
+	if len(guard.Find("password: admin:1234")) == 0 {
+		t.Error("a password in the form of a mark is not found")
+	}
+}
+
+// TestManyEqualHeadings has thousands of the same heading and text: four times as many take about four times the
+// memory, and no search for an unused key begins anew.
+func TestManyEqualHeadings(t *testing.T) {
+	plan := func(n int) (*Plan, uint64) {
+		d := newTree(t, map[string]string{"h.md": strings.Repeat("## Unreleased\n\nNothing.\n\n", n)})
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, p := d.ingest()
+		runtime.ReadMemStats(&after)
+		return p, after.Mallocs - before.Mallocs
+	}
+	few, fewAllocs := plan(3_000)
+	many, manyAllocs := plan(12_000)
+	if a, b := len(few.Changes), len(many.Changes); b > 4*a+8 || b < 4*a-8 {
+		t.Errorf("%d changes, %d with four times the headings", a, b)
+	}
+	if manyAllocs > 6*fewAllocs {
+		t.Errorf("%d allocations, %d with four times the headings", fewAllocs, manyAllocs)
+	}
+}
+
+func TestLinksFitTheirNode(t *testing.T) {
+	var b strings.Builder
+	for i := range 1900 {
+		b.WriteString("[x](" + strings.Repeat(string(rune('a'+i%26)), 480) + strings.Repeat("b", i%20) +
+			string(rune('0'+i%10)) + ".md)\n\n")
+	}
+	d := newTree(t, map[string]string{"l.md": b.String()})
+	d.ingest()
+	n, _, err := d.head().Node(t.Context(), graph.NodeID(d.document("l.md")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := 0
+	for _, link := range listProp(n, propLinks) {
+		size += len(link)
+	}
+	if size == 0 || size > maxLinkBytes {
+		t.Errorf("%d bytes of links", size)
+	}
+}

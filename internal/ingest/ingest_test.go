@@ -1,0 +1,820 @@
+package ingest
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/guard"
+	"github.com/mnem-project/mnem/internal/ingest/parse"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/state"
+)
+
+var testBy = state.Stamp{Author: "tester", Time: 1_700_000_000_000_000, Command: []string{"ingest"}}
+
+// tree is a directory of files and a repository that they are kept in.
+type tree struct {
+	t       *testing.T
+	r       *core.Repo
+	files   map[string]string
+	sums    *Redactor
+	keep    bool
+	columns *parse.Columns
+}
+
+func newTree(t *testing.T, files map[string]string) *tree {
+	t.Helper()
+	r, err := care.Init(t.Context(), t.TempDir(), testBy, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		report, err := care.Fsck(context.Background(), r, care.FsckOptions{})
+		if err != nil || len(report.Errors) > 0 {
+			t.Errorf("fsck: %v %+v", err, report)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &tree{t: t, r: r, files: files, sums: &Redactor{
+		Key: func() ([]byte, error) { return []byte("a key"), nil },
+	}}
+}
+
+// ingest keeps all files, and returns what was done.
+func (d *tree) ingest() (*core.CommitResult, *Plan) {
+	d.t.Helper()
+	in := &Input{Gone: func(Path) bool { return true }, Keep: d.keep, Sums: d.sums}
+	for _, name := range slices.Sorted(maps.Keys(d.files)) {
+		f, err := Read(Path{Name: name}, parse.FormatOf(name), []byte(d.files[name]), d.columns, d.sums)
+		if err != nil {
+			d.t.Fatalf("%s: %v", name, err)
+		}
+		in.Files = append(in.Files, f)
+	}
+	var plan *Plan
+	res, err := d.r.Decide(d.t.Context(), core.DecideOptions{CommitOptions: core.CommitOptions{Stamp: testBy}},
+		func(s *core.Snapshot) (*core.Decision, error) {
+			c, err := Open(d.t.Context(), s, []string{""})
+			if err != nil {
+				return nil, err
+			}
+			plan, err = c.Plan(d.t.Context(), in)
+			if err != nil {
+				return nil, err
+			}
+			return &core.Decision{Changes: plan.Changes, Message: "ingest"}, nil
+		})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return res, plan
+}
+
+func (d *tree) head() *core.Snapshot {
+	d.t.Helper()
+	s, err := d.r.Snapshot(d.t.Context(), "HEAD")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return s
+}
+
+// document returns the key of the document of a path.
+func (d *tree) document(path string) string {
+	d.t.Helper()
+	c, err := Open(d.t.Context(), d.head(), []string{""})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if c.byPath[Path{Name: path}] == nil {
+		d.t.Fatalf("no document %s: %v", path, c.Paths())
+	}
+	return c.byPath[Path{Name: path}].node.Key
+}
+
+// text returns what the chunks of a document say, in their order.
+func (d *tree) text(path string) (texts, keys []string) {
+	d.t.Helper()
+	c, err := Open(d.t.Context(), d.head(), []string{""})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	doc := c.byPath[Path{Name: path}]
+	if err := c.load(d.t.Context(), doc); err != nil {
+		d.t.Fatal(err)
+	}
+	for _, n := range doc.chunks {
+		texts, keys = append(texts, textOf(n)), append(keys, n.Key)
+	}
+	return texts, keys
+}
+
+// links returns the paths that links of a document lead to.
+func (d *tree) links(path string) []string {
+	d.t.Helper()
+	s := d.head()
+	c, err := Open(d.t.Context(), s, []string{""})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	doc := c.byPath[Path{Name: path}]
+	if err := c.load(d.t.Context(), doc); err != nil {
+		d.t.Fatal(err)
+	}
+	var out []string
+	for _, n := range doc.chunks {
+		for e, err := range s.Adjacency().Bucket(d.t.Context(), n.ID, adjacency.Out, LinksTo, nil) {
+			if err != nil {
+				d.t.Fatal(err)
+			}
+			for _, o := range c.all {
+				if o.node.ID == e.Other {
+					out = append(out, o.path.Name)
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func changes(res *core.CommitResult) int {
+	n, e := res.Nodes, res.Edges
+	return n.Added + n.Changed + n.Removed + e.Added + e.Changed + e.Removed
+}
+
+// prose returns n paragraphs of about 80 tokens.
+func prose(n int, of string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%s %d", of, i)
+		for j := range 40 {
+			fmt.Fprintf(&b, " word%d", (i*31+j*7+len(of)*131)%997)
+		}
+		b.WriteString(".\n\n")
+	}
+	return b.String()
+}
+
+func notes() map[string]string {
+	return map[string]string{
+		"a.md":     "# Alpha\n\n## One\n\n" + prose(12, "alpha") + "## Two\n\nSee [[b]] and [c](sub/c.md).\n",
+		"b.md":     "# Beta\n\n" + prose(20, "beta"),
+		"sub/c.md": "---\naliases: [Gamma]\n---\n\nBack to [[Alpha]].\n",
+		"d.txt":    prose(3, "delta"),
+	}
+}
+
+func TestIngestTwice(t *testing.T) {
+	d := newTree(t, notes())
+	first, plan := d.ingest()
+	if first.NoChange || len(plan.Results) != 4 {
+		t.Fatalf("%+v %+v", first, plan.Results)
+	}
+	second, plan := d.ingest()
+	if !second.NoChange || len(plan.Changes) != 0 || len(plan.Results) != 0 {
+		t.Errorf("the second run: %+v %+v", second, plan)
+	}
+	if got := d.links("a.md"); !slices.Equal(got, []string{"b.md", "sub/c.md"}) {
+		t.Errorf("links %v", got)
+	}
+	if got := d.links("sub/c.md"); !slices.Equal(got, []string{"a.md"}) {
+		t.Errorf("links by title %v", got)
+	}
+	other := newTree(t, notes())
+	if res, _ := other.ingest(); res.Graph != first.Graph {
+		t.Error("the same files made another graph")
+	}
+}
+
+// TestEditedParagraph edits one paragraph after the other: few nodes and edges change.
+func TestEditedParagraph(t *testing.T) {
+	d := newTree(t, notes())
+	d.ingest()
+	paras := strings.SplitAfter(d.files["a.md"], ".\n\n")
+	for i := range len(paras) - 1 {
+		for what, edited := range map[string]string{
+			"insert": strings.Join(slices.Insert(slices.Clone(paras), i+1, prose(1, "fox")), ""),
+			"change": strings.Replace(strings.Join(paras, ""), fmt.Sprintf("alpha %d ", i), "omega ", 1),
+		} {
+			_, before := d.text("a.md")
+			d.files["a.md"] = edited
+			res, _ := d.ingest()
+			if n := changes(res); n > 6 || n < 2 {
+				t.Errorf("%s %d: %d changes: %+v %+v", what, i, n, res.Nodes, res.Edges)
+			}
+			_, after := d.text("a.md")
+			kept := 0
+			for _, key := range before {
+				if slices.Contains(after, key) {
+					kept++
+				}
+			}
+			if kept < len(before) {
+				t.Errorf("%s %d: %d of %d chunks kept their keys", what, i, kept, len(before))
+			}
+			d.files["a.md"] = strings.Join(paras, "")
+			d.ingest()
+		}
+	}
+}
+
+func TestRename(t *testing.T) {
+	d := newTree(t, notes())
+	d.ingest()
+	key := d.document("b.md")
+	_, chunks := d.text("b.md")
+	d.files["moved/new.md"] = d.files["b.md"]
+	delete(d.files, "b.md")
+	_, plan := d.ingest()
+	if len(plan.Results) != 1 || plan.Results[0].Action != Renamed || plan.Results[0].From.Name != "b.md" {
+		t.Fatalf("%+v", plan.Results)
+	}
+	if got := d.document("moved/new.md"); got != key {
+		t.Errorf("the document was %s and is %s", key, got)
+	}
+	if _, now := d.text("moved/new.md"); !slices.Equal(now, chunks) {
+		t.Errorf("chunks were %v and are %v", chunks, now)
+	}
+	if got := d.links("a.md"); !slices.Equal(got, []string{"moved/new.md", "sub/c.md"}) {
+		t.Errorf("[[b]], which nothing else is called by, leads to %v", got)
+	}
+
+	// half of it is other text
+	d.files["again.md"] = "# Beta\n\n" + prose(15, "beta") + prose(4, "omega")
+	delete(d.files, "moved/new.md")
+	if _, plan = d.ingest(); len(plan.Results) != 1 || plan.Results[0].Action != Renamed {
+		t.Errorf("%+v", plan.Results)
+	}
+	if got := d.document("again.md"); got != key {
+		t.Errorf("the document was %s and is %s", key, got)
+	}
+
+	// nothing of it is left
+	d.files["other.md"] = prose(8, "zeta")
+	delete(d.files, "again.md")
+	if _, plan = d.ingest(); len(plan.Results) != 2 {
+		t.Errorf("%+v", plan.Results)
+	}
+	if got := d.document("other.md"); got == key {
+		t.Error("a document took over one that it has nothing of")
+	}
+}
+
+// TestLinksOfRenamed renames files that are linked by path, and that link others: the links stay until something else
+// has the name, or the file is gone.
+func TestLinksOfRenamed(t *testing.T) {
+	d := newTree(t, map[string]string{
+		"home.md":       "# Home\n\n[notes](docs/notes.md) and [the same](docs/notes#top), and [[notes]].\n",
+		"docs/notes.md": "# Of notes\n\n" + prose(6, "beta") + "See [more](more.md).\n",
+		"docs/more.md":  "# More\n\n" + prose(6, "more"),
+	})
+	d.ingest()
+	key := d.document("docs/notes.md")
+	want := func(what string, ofHome, ofNotes []string, name string) {
+		t.Helper()
+		d.ingest()
+		if _, plan := d.ingest(); len(plan.Changes) > 0 {
+			t.Errorf("%s: again: %+v", what, plan.Results)
+		}
+		if got := d.document(name); got != key {
+			t.Errorf("%s: %s is %s, not %s", what, name, got, key)
+		}
+		if got := d.links("home.md"); !slices.Equal(got, ofHome) {
+			t.Errorf("%s: home.md leads to %v", what, got)
+		}
+		if got := d.links(name); !slices.Equal(got, ofNotes) {
+			t.Errorf("%s: %s leads to %v", what, name, got)
+		}
+	}
+	move := func(from, to string) {
+		d.files[to] = d.files[from]
+		delete(d.files, from)
+	}
+	for i, to := range []string{"old/a.md", "older/b.md", "c.md", "d.md"} { // each time by paths before
+		move([]string{"docs/notes.md", "old/a.md", "older/b.md", "c.md"}[i], to)
+		want("moved", []string{to}, []string{"docs/more.md"}, to)
+	}
+	d.files["home.md"] += "\nA line more.\n"
+	want("edited", []string{"d.md"}, []string{"docs/more.md"}, "d.md")
+	d.files["docs/notes.md"] = "# Others\n\n" + prose(6, "zeta")
+	want("another one", []string{"docs/notes.md"}, []string{"docs/more.md"}, "d.md")
+	delete(d.files, "docs/notes.md")
+	want("which goes", []string{"d.md"}, []string{"docs/more.md"}, "d.md")
+	move("d.md", "e.md")
+	want("too often", nil, nil, "e.md")
+	move("e.md", "docs/notes.md")
+	want("and back", []string{"docs/notes.md"}, []string{"docs/more.md"}, "docs/notes.md")
+	delete(d.files, "docs/notes.md")
+	d.ingest()
+	if got := d.links("home.md"); len(got) > 0 {
+		t.Errorf("home.md leads to %v, which is gone", got)
+	}
+}
+
+// TestForgottenStaysForgotten forgets a chunk, a section and a document. Their file is moved away and back, under its
+// name and another one, or loses and regains the text: what was forgotten is never shown again, all else is.
+func TestForgottenStaysForgotten(t *testing.T) {
+	away := func(d *tree, whole string) { delete(d.files, "b.md"); d.ingest(); d.files["b.md"] = whole }
+	for name, leave := range map[string]func(d *tree, whole string){
+		"away":  away,
+		"twice": func(d *tree, whole string) { away(d, whole); d.ingest(); away(d, whole) },
+		"kept":  func(d *tree, whole string) { d.keep = true; away(d, whole); d.keep = false },
+		"cut": func(d *tree, whole string) {
+			d.files["b.md"] = "# Other\n\nwords\n"
+			d.ingest()
+			d.files["b.md"] = whole
+		},
+		"idle": func(d *tree, whole string) {
+			delete(d.files, "b.md")
+			d.ingest()
+			d.unchanged()
+			d.files["b.md"] = whole
+		},
+		"other": func(d *tree, whole string) { away(d, whole); delete(d.files, "b.md"); d.files["z.md"] = whole },
+	} {
+		for _, what := range []string{TypeChunk, TypeSection, TypeDocument} {
+			t.Run(name+"/"+what, func(t *testing.T) {
+				d := newTree(t, map[string]string{"a.md": "# A\n\nsee [b](b.md)\n", "b.md": "# One\n\n" + prose(9, "one") +
+					"\n\n## Two\n\n" + prose(9, "two") + "\n\n## Three\n\n" + prose(9, "three") + "\n"})
+				d.ingest()
+				id := d.nodeOf("b.md", what, "two")
+				shown := d.shown()
+				d.forget(id)
+				want := d.shown()
+				if (what == TypeChunk) == (want == shown) {
+					t.Fatalf("forgotten: %q, before %q", want, shown)
+				}
+				leave(d, d.files["b.md"])
+				if got := d.state(id); got != graph.Forgotten {
+					t.Errorf("without its text it is %q", got)
+				}
+				d.ingest()
+				if got := d.state(id); got != graph.Forgotten {
+					t.Errorf("after its text came back it is %q", got)
+				}
+				if diff := cmp.Diff(want, d.shown()); diff != "" {
+					t.Errorf("after its text came back (-want +got):\n%s", diff)
+				}
+				d.unchanged()
+			})
+		}
+	}
+}
+
+// unchanged ingests again, which must change nothing and tell of nothing.
+func (d *tree) unchanged() {
+	d.t.Helper()
+	if res, plan := d.ingest(); !res.NoChange || len(plan.Results) != 0 {
+		d.t.Errorf("ingested again: %+v", plan)
+	}
+}
+
+// shown returns the paragraphs of all chunks that are shown, sorted.
+func (d *tree) shown() string {
+	d.t.Helper()
+	var out []string
+	for e, err := range d.head().Nodes(d.t.Context(), graph.ID{}) {
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		if e.Node.Type == TypeChunk && d.state(e.Node.ID) == "" {
+			out = append(out, strings.Split(textOf(e.Node), "\n")...)
+		}
+	}
+	slices.Sort(out)
+	return strings.TrimSpace(strings.Join(slices.Compact(out), "\n"))
+}
+
+// state returns the state of a node, "" for none.
+func (d *tree) state(id graph.ID) graph.State {
+	d.t.Helper()
+	m, err := d.head().Mark(d.t.Context(), graph.OnNode, id)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if m == nil {
+		return ""
+	}
+	return m.State
+}
+
+// nodeOf returns the node of a type of a document, the one with a word in its key where there are several.
+func (d *tree) nodeOf(path, typ, word string) graph.ID {
+	d.t.Helper()
+	key := d.document(path)
+	if typ == TypeDocument {
+		return graph.NodeID(key)
+	}
+	for e, err := range d.head().Nodes(d.t.Context(), graph.ID{}) {
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		if e.Node.Type == typ && strings.HasPrefix(e.Node.Key, key) && strings.Contains(e.Node.Key, word) {
+			return e.Node.ID
+		}
+	}
+	d.t.Fatalf("no %s of %s", typ, path)
+	return graph.ID{}
+}
+
+func (d *tree) forget(id graph.ID) {
+	d.t.Helper()
+	forget := graph.Change{Mark: &graph.MarkChange{On: graph.MarkRef{Node: graph.Ref{ID: id}}, State: graph.Forgotten}}
+	_, err := d.r.Decide(d.t.Context(), core.DecideOptions{CommitOptions: core.CommitOptions{Stamp: testBy}},
+		func(*core.Snapshot) (*core.Decision, error) {
+			return &core.Decision{Changes: []graph.Change{forget}, Message: "forget"}, nil
+		})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func TestGoneFiles(t *testing.T) {
+	d := newTree(t, notes())
+	d.ingest()
+	full := d.head().Graph()
+	whole := d.files["b.md"]
+	delete(d.files, "b.md")
+	res, plan := d.ingest()
+	if len(plan.Results) != 1 || plan.Results[0].Action != Removed || res.Nodes.Removed < 3 {
+		t.Fatalf("%+v %+v", plan.Results, res)
+	}
+	if got := d.links("a.md"); !slices.Equal(got, []string{"sub/c.md"}) {
+		t.Errorf("links %v", got)
+	}
+	d.files["b.md"] = whole
+	d.ingest()
+	if d.head().Graph() != full {
+		t.Error("the file came back and the graph is another one")
+	}
+
+	d.keep = true
+	delete(d.files, "b.md")
+	if _, plan = d.ingest(); len(plan.Results) != 1 || plan.Results[0].Action != Retired {
+		t.Fatalf("%+v", plan.Results)
+	}
+	if res, plan = d.ingest(); !res.NoChange {
+		t.Errorf("kept twice: %+v", plan)
+	}
+	d.files["b.md"] = whole
+	if _, plan = d.ingest(); len(plan.Results) != 1 || plan.Results[0].Action != Restored {
+		t.Fatalf("%+v", plan.Results)
+	}
+	if d.head().Graph() != full {
+		t.Error("the file came back and the graph is another one")
+	}
+}
+
+func TestPackages(t *testing.T) {
+	d := newTree(t, map[string]string{
+		"a/a.go":      "package a\n\nimport \"x.org/m/lib/b\"\n\n// F is the entry.\nfunc F() { b.G() }\n",
+		"lib/b/z.go":  "package b\n\nfunc G() {}\n",
+		"lib/b/x.go":  "package b\n\nfunc H() {}\n",
+		"b/other.txt": "no package",
+	})
+	d.ingest()
+	imports := func() (out []string) {
+		s := d.head()
+		c, err := Open(t.Context(), s, []string{""})
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := c.byPath[Path{Name: "a/a.go"}]
+		if err := c.load(t.Context(), doc); err != nil {
+			t.Fatal(err)
+		}
+		for e := range doc.edges {
+			for _, o := range c.all {
+				if e.typ == Imports && e.dst == o.node.ID {
+					out = append(out, o.path.Name)
+				}
+			}
+			if n := doc.nodes[e.dst]; e.typ == Defines && n.Summary != "a/a.go › func F" {
+				t.Errorf("defines %q", n.Summary)
+			}
+		}
+		return out
+	}
+	if got := imports(); !slices.Equal(got, []string{"lib/b/x.go"}) {
+		t.Errorf("imports %q", got)
+	}
+	d.files["lib/b/doc.go"] = "// Package b is the library.\npackage b\n"
+	d.ingest()
+	if got := imports(); !slices.Equal(got, []string{"lib/b/doc.go"}) {
+		t.Errorf("imports %q once the package has documentation", got)
+	}
+	if res, _ := d.ingest(); !res.NoChange {
+		t.Error("a second run changed something")
+	}
+	// a function more is no change of the others
+	d.files["lib/b/z.go"] = "package b\n\nfunc A() {}\n\nfunc G() {}\n"
+	if res, _ := d.ingest(); res.Nodes.Changed != 1 || res.Nodes.Added != 2 {
+		t.Errorf("%+v %+v", res.Nodes, res.Edges)
+	}
+}
+
+// TestTestsLendNothing: the edges of a test weigh next to nothing, so that what it tries is found and not all of
+// its functions; those of other files have their whole weight.
+func TestTestsLendNothing(t *testing.T) {
+	d := newTree(t, map[string]string{
+		"a/a.go":      "package a\n\nfunc F() {}\n\nfunc G() {}\n",
+		"a/a_test.go": "package a\n\nfunc TestF() {}\n\nfunc TestG() {}\n",
+	})
+	d.ingest()
+	s := d.head()
+	c, err := Open(t.Context(), s, []string{""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]uint32{"a/a.go": 1 << 16, "a/a_test.go": 1} {
+		doc := c.byPath[Path{Name: name}]
+		if err := c.load(t.Context(), doc); err != nil {
+			t.Fatal(err)
+		}
+		seen := 0
+		for e := range doc.edges {
+			if e.src == doc.node.ID && e.typ == PartOf {
+				continue // to the collection
+			}
+			for entry, err := range s.Adjacency().Bucket(t.Context(), e.src, adjacency.Out, e.typ, nil) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if seen++; uint32(entry.Weight) != want {
+					t.Errorf("%s: an edge %s of weight %d, want %d", name, e.typ, entry.Weight, want)
+				}
+			}
+		}
+		if seen < 6 {
+			t.Errorf("%s: %d edges", name, seen)
+		}
+	}
+}
+
+// TestRandomEdits changes files at random: what is stored says what the files say, each time, and a second run
+// changes nothing.
+func TestRandomEdits(t *testing.T) {
+	const seed = 7
+	rnd := rand.New(rand.NewPCG(seed, seed))
+	d := newTree(t, map[string]string{"f0.md": "# F\n\n" + prose(5, "a")})
+	for step := range 60 {
+		names := slices.Sorted(maps.Keys(d.files))
+		name := names[rnd.IntN(len(names))]
+		paras := strings.SplitAfter(d.files[name], "\n\n")
+		at := rnd.IntN(len(paras))
+		switch rnd.IntN(6) {
+		case 0:
+			paras = slices.Insert(paras, at, prose(1+rnd.IntN(4), fmt.Sprint("s", step)))
+		case 1:
+			paras = slices.Insert(paras, at, fmt.Sprintf("## H%d\n\n", rnd.IntN(5)))
+		case 2:
+			paras = slices.Delete(paras, at, min(len(paras), at+1+rnd.IntN(2)))
+		case 3:
+			other := rnd.IntN(len(paras))
+			paras[at], paras[other] = paras[other], paras[at]
+		case 4:
+			d.files[fmt.Sprintf("f%d.md", step)] = d.files[name] + prose(1, "copy")
+		case 5:
+			if len(names) > 1 {
+				d.files[fmt.Sprintf("r%d.md", step)] = d.files[name]
+				delete(d.files, name)
+				name = ""
+			}
+		}
+		if name != "" {
+			d.files[name] = strings.Join(paras, "") + "end\n\n"
+		}
+		d.ingest()
+		if res, plan := d.ingest(); !res.NoChange {
+			t.Fatalf("seed %d step %d: the second run: %+v", seed, step, plan.Results)
+		}
+		for name, text := range d.files {
+			doc, err := parse.Parse(parse.Markdown, text, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []string
+			for _, c := range doc.Chunks(nil) {
+				want = append(want, strings.Fields(c.Text)...)
+			}
+			texts, keys := d.text(name)
+			if got := strings.Fields(strings.Join(texts, " ")); !slices.Equal(got, want) {
+				t.Fatalf("seed %d step %d: %s says\n%s\nwant\n%s", seed, step, name, got, want)
+			}
+			slices.Sort(keys)
+			if len(slices.Compact(slices.Clone(keys))) != len(keys) {
+				t.Fatalf("seed %d step %d: a key twice in %v", seed, step, keys)
+			}
+		}
+	}
+}
+
+func TestSources(t *testing.T) {
+	d := newTree(t, map[string]string{"a#1.md": "# A\r\n\r\nFirst.\r\nSecond.\r\n"})
+	d.ingest()
+	n, _, err := d.head().Node(t.Context(), graph.NodeID(d.document("a#1.md")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := memory.ParseSource(n.Sources[0])
+	if err != nil || src.Path != "a#1.md" || *src.Hash != sha256.Sum256([]byte(d.files["a#1.md"])) {
+		t.Errorf("%q: %v", n.Sources, err)
+	}
+	_, keys := d.text("a#1.md")
+	c, _, err := d.head().Node(t.Context(), graph.NodeID(keys[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err = memory.ParseSource(c.Sources[0])
+	if err != nil || src.First != 3 || src.Last != 4 || *src.Hash != sha256.Sum256([]byte("First.\r\nSecond.\r")) {
+		t.Errorf("%q: %v", c.Sources, err)
+	}
+	if c.Context != "" || c.Summary != "A" || n.Summary != "a#1.md" {
+		t.Errorf("context %q, title %q, place %q", c.Context, c.Summary, n.Summary)
+	}
+}
+
+func TestSecretsAreTakenOut(t *testing.T) {
+	const secret = "ghp_" + "x7Kq2ZpL9vB4nR8tW3yE6uI1oA5sD0fGhJkM"
+	text := "# Keys\n\nThe token is " + secret + ", and again " + secret + ".\n"
+	d := newTree(t, map[string]string{"k.md": text})
+	d.ingest()
+	texts, _ := d.text("k.md")
+	if strings.Contains(texts[0], secret) || strings.Count(texts[0], "[secret:github-pat:") != 2 {
+		t.Errorf("%q", texts)
+	}
+	if found := guard.Find(texts[0]); len(found) > 0 {
+		t.Errorf("what was taken out is found: %+v", found)
+	}
+	if res, _ := d.ingest(); !res.NoChange {
+		t.Error("a second run changed something")
+	}
+	n, _, err := d.head().Node(t.Context(), graph.NodeID(d.document("k.md")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(n.Sources[0], "sha256") {
+		t.Errorf("%q: a plain hash of a file with a credential", n.Sources)
+	}
+	d.files["k.md"] = strings.Replace(text, "again", "once more", 1)
+	if res, _ := d.ingest(); res.NoChange {
+		t.Error("an edit was not seen")
+	}
+	d.sums.Allow = []string{"github-pat"}
+	f, err := Read(Path{Name: "k.md"}, parse.Markdown, []byte(text), nil, d.sums)
+	if err != nil || f.Redacted != 0 {
+		t.Errorf("%d taken out, %v", f.Redacted, err)
+	}
+	block := "-----BEGIN RSA PRIVATE KEY-----\n" + strings.Repeat("MIIEpAIBAAKCAQEAx7Kq2ZpL9vB4nR8tW3yE6uI1oA5sD0fGhJkM\n", 8) +
+		"-----END RSA PRIVATE KEY-----"
+	out, n2, err := d.sums.Redact("a\n" + block + "\nb\n")
+	if err != nil || n2 != 1 || strings.Contains(out, "MIIE") || strings.Count(out, "\n") != strings.Count(block, "\n")+3 {
+		t.Errorf("%d %q %v", n2, out, err)
+	}
+}
+
+func TestUnreadable(t *testing.T) {
+	r := &Redactor{Key: func() ([]byte, error) { return nil, errors.New("no key") }}
+	for name, want := range map[string]error{
+		"a\x00b": parse.ErrBinary, "caf\xe9 au lait": parse.ErrEncoding, " \n\n": ErrEmpty,
+	} {
+		if _, err := Read(Path{Name: "x.md"}, parse.Markdown, []byte(name), nil, r); !errors.Is(err, want) {
+			t.Errorf("%q: %v, want %v", name, err, want)
+		}
+	}
+	for _, name := range []string{`a\b.md`, "a\nb.md", strings.Repeat("x", 1000) + ".md", "../up.md", ""} {
+		if _, err := Read(Path{Name: name}, parse.Markdown, []byte("x"), nil, r); err == nil {
+			t.Errorf("the name %q was taken", name)
+		}
+	}
+}
+
+// TestMoved plans upon a memory that is not as it was when the files were looked at.
+func TestMoved(t *testing.T) {
+	d := newTree(t, notes())
+	d.ingest()
+	c, err := Open(t.Context(), d.head(), []string{""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := &Input{Gone: func(Path) bool { return false }, Sums: d.sums, Present: map[Path]*Sum{
+		{Name: "a.md"}: {1}, {Name: "b.md"}: nil,
+	}}
+	if _, err := c.Plan(t.Context(), in); !errors.Is(err, ErrMoved) {
+		t.Errorf("%v", err)
+	}
+	sum := Sum(sha256.Sum256([]byte(d.files["a.md"])))
+	in.Present[Path{Name: "a.md"}] = &sum
+	if plan, err := c.Plan(t.Context(), in); err != nil || len(plan.Changes) != 0 {
+		t.Errorf("%v %v", plan, err)
+	}
+}
+
+// TestTable keeps records under their ids, with their times, whatever line they stand in.
+func TestTable(t *testing.T) {
+	text := "id,name,body,when\n7,Ann,likes pears,2020-01-02\n8,Bob,likes plums,2020-01-03\n"
+	d := newTree(t, map[string]string{"t.csv": text})
+	d.columns = &parse.Columns{Text: []string{"body"}, Title: "name", ID: "id", Time: "when"}
+	d.ingest()
+	key := d.document("t.csv")
+	section := func() *graph.Node {
+		n, _, err := d.head().Node(t.Context(), graph.NodeID(key+"/8"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := section(); n.Summary != "t › Bob" || n.Created.String()[:10] != "2020-01-03" {
+		t.Errorf("%+v", n)
+	}
+	_, before := d.text("t.csv")
+	d.files["t.csv"] = strings.Replace(text, "7,Ann", "5,Eve,likes figs,2020-01-01\n7,Anna", 1)
+	_, plan := d.ingest()
+	texts, keys := d.text("t.csv")
+	if len(texts) != 3 || !slices.Equal(keys[1:], before) || section().Summary != "t › Bob" {
+		t.Errorf("%q %q, were %q", texts, keys, before)
+	}
+	if len(plan.Changes) > 12 {
+		t.Errorf("%d changes for a record more and a name", len(plan.Changes))
+	}
+	if again, _ := d.ingest(); !again.NoChange {
+		t.Error("a second run changed something")
+	}
+	d.columns = &parse.Columns{Text: []string{"body"}}
+	if res, _ := d.ingest(); res.NoChange {
+		t.Error("other columns changed nothing")
+	}
+	if _, _, err := d.head().Node(t.Context(), graph.NodeID(key+"/8")); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a record without a title is a section: %v", err)
+	}
+}
+
+// TestImportsOfSource finds the files of what source files import, and none where a library has that name.
+func TestImportsOfSource(t *testing.T) {
+	d := newTree(t, map[string]string{
+		"src/app/main.py":   "import app.scales\nfrom . import near\nfrom .deep.mod import x\nimport json\nimport os.path\nfrom app.lib import y\n",
+		"src/app/scales.py": "a = 1\n", "src/app/near.py": "a = 1\n", "src/app/deep/mod.py": "a = 1\n",
+		"src/app/__init__.py": "a = 1\n", "src/app/lib/__init__.py": "a = 1\n", "other/json.py": "a = 1\n",
+		"web/a.ts":  "import { b } from './b';\nimport c from '../web/c/index.js';\nimport react from 'react';\n",
+		"web/b.tsx": "b();\n", "web/c/index.js": "c();\n", "web/react.js": "r();\n",
+		"j/x/A.java": "import y.B;\nimport static x.C.d;\n", "j/y/B.java": "class B {}\n", "j/x/C.java": "class C {}\n",
+		"r/main.rs": "mod wood;\nuse crate::wood::Oak;\n", "r/wood.rs": "mod oak;\n", "r/wood/oak.rs": "fn x() {}\n",
+		"c/a.c": "#include \"a.h\"\n#include \"sub/b.h\"\n", "c/a.h": "int a;\n", "c/sub/b.h": "int b;\n",
+	})
+	d.ingest()
+	for from, want := range map[string][]string{
+		"src/app/main.py": {"src/app/__init__.py", "src/app/deep/mod.py", "src/app/lib/__init__.py", "src/app/scales.py"},
+		"web/a.ts":        {"web/b.tsx", "web/c/index.js"}, "j/x/A.java": {"j/x/C.java", "j/y/B.java"},
+		"r/main.rs": {"r/wood.rs"}, "r/wood.rs": {"r/wood/oak.rs"}, "c/a.c": {"c/a.h", "c/sub/b.h"},
+	} {
+		if got := d.leads(from, Imports); !slices.Equal(got, want) {
+			t.Errorf("%s imports %q, want %q", from, got, want)
+		}
+	}
+	if got := d.leads("j/y/B.java", Defines); !slices.Equal(got, []string{"j/y/B.java › class B"}) {
+		t.Errorf("defines %q", got)
+	}
+}
+
+// leads returns the titles of what edges of a type lead to from a document and its chunks.
+func (d *tree) leads(name, typ string) []string {
+	d.t.Helper()
+	c, err := Open(d.t.Context(), d.head(), []string{""})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	doc := c.byPath[Path{Name: name}]
+	if err := c.load(d.t.Context(), doc); err != nil {
+		d.t.Fatal(err)
+	}
+	var out []string
+	for e := range doc.edges {
+		if e.typ != typ {
+			continue
+		}
+		n, _, err := d.head().Node(d.t.Context(), e.dst)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		out = append(out, n.Summary)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,179 @@
+package ingest
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/ingest/parse"
+)
+
+// named is a document as links know it.
+type named struct {
+	id      graph.ID
+	path    Path
+	title   string
+	aliases []string
+	former  []Path // that it had before, the newest first
+}
+
+// names finds the documents that links lead to.
+type names struct {
+	paths map[Path]graph.ID
+	pkgs  map[Path]graph.ID // of the directories that have source files
+	stems map[Path][]named  // by name, alias or title in lower case, the shortest path first
+	mods  map[Path][]Path   // source files by the last two names of their paths without ending, the shortest first
+
+	former *names // the documents by the paths that they had before, nil for none
+}
+
+func newNames(docs []named) *names {
+	var before []named
+	for _, d := range docs {
+		for _, was := range d.former {
+			before = append(before, named{id: d.id, path: was})
+		}
+	}
+	n := byNames(docs)
+	if len(before) > 0 {
+		n.former = byNames(before)
+	}
+	return n
+}
+
+func byNames(docs []named) *names {
+	n := &names{paths: make(map[Path]graph.ID), pkgs: make(map[Path]graph.ID), stems: make(map[Path][]named),
+		mods: make(map[Path][]Path)}
+	slices.SortFunc(docs, func(a, b named) int {
+		if len(a.path.Name) != len(b.path.Name) {
+			return len(a.path.Name) - len(b.path.Name)
+		}
+		return comparePaths(a.path, b.path)
+	})
+	for _, d := range docs {
+		n.paths[d.path] = d.id
+		if path.Ext(d.path.Name) == ".go" && !strings.HasSuffix(d.path.Name, "_test.go") {
+			dir := Path{d.path.Project, path.Dir(d.path.Name)}
+			if _, has := n.pkgs[dir]; !has || path.Base(d.path.Name) == "doc.go" {
+				n.pkgs[dir] = d.id
+			}
+		}
+		if of := module(d.path.Name); of != "" {
+			key := Path{d.path.Project, lastTwo(of)}
+			n.mods[key] = append(n.mods[key], d.path)
+		}
+		at := Path{d.path.Project, parse.Fold(stem(d.path.Name))}
+		n.stems[at] = append(n.stems[at], d)
+	}
+	for _, d := range docs { // what is named so comes before what is called so
+		for _, alias := range append(d.aliases, d.title) {
+			at := Path{d.path.Project, parse.Fold(alias)}
+			n.stems[at] = append(n.stems[at], d)
+		}
+	}
+	return n
+}
+
+// stem is the name of a file without its directory and ending.
+func stem(name string) string {
+	base := path.Base(name)
+	return strings.TrimSuffix(base, path.Ext(base))
+}
+
+// link returns the edge of a link of a document, and false where it leads to none, or to itself. The document has
+// the first of the paths, and had the others before.
+func (n *names) link(from []Path, src, doc graph.ID, link string) (edgeKey, bool) {
+	e := edgeKey{LinksTo, src, n.follow(from, link)}
+	if strings.HasPrefix(link, parse.ImportLink) {
+		e.typ = Imports
+	}
+	return e, !e.dst.IsZero() && e.dst != doc
+}
+
+// follow returns the document that a link leads to, zero for none: what is there now goes before what was there, and
+// where the document is before where it was. So links to and from a file that was renamed last until they are mended.
+func (n *names) follow(from []Path, link string) graph.ID {
+	for _, at := range from {
+		for _, level := range []*names{n, n.former} {
+			if level == nil {
+				continue
+			}
+			if id := level.resolve(at, link); !id.IsZero() {
+				return id
+			}
+		}
+	}
+	return graph.ID{}
+}
+
+// resolve returns the document that a link of another one leads to, zero for none.
+func (n *names) resolve(from Path, link string) graph.ID {
+	if pkg, ok := strings.CutPrefix(link, parse.ImportLink); ok {
+		if path.Ext(from.Name) == ".go" {
+			return n.pkg(from.Project, pkg)
+		}
+		return n.imported(from, pkg)
+	}
+	target, wiki := strings.CutPrefix(link, "[[")
+	if !wiki {
+		return n.file(from, link)
+	}
+	target = strings.TrimSuffix(target, "]]")
+	if id := n.exact(Path{from.Project, strings.TrimPrefix(path.Clean(target), "/")}); !id.IsZero() {
+		return id
+	}
+	list := n.stems[Path{from.Project, parse.Fold(target)}]
+	if len(list) == 0 {
+		last := path.Base(target)
+		for _, d := range n.stems[Path{from.Project, parse.Fold(strings.TrimSuffix(last, ".md"))}] {
+			whole := strings.TrimSuffix(d.path.Name, path.Ext(d.path.Name))
+			if strings.HasSuffix("/"+whole, "/"+strings.TrimSuffix(target, ".md")) {
+				list = append(list, d)
+			}
+		}
+	}
+	for _, d := range list { // the one in the same directory comes first
+		if path.Dir(d.path.Name) == path.Dir(from.Name) {
+			return d.id
+		}
+	}
+	if len(list) > 0 {
+		return list[0].id
+	}
+	return graph.ID{}
+}
+
+// pkg finds the file that stands for a package: of the directory with the longest end of its path, the one
+// with its documentation, or the first.
+func (n *names) pkg(project, dir string) graph.ID {
+	for {
+		if id, ok := n.pkgs[Path{project, dir}]; ok {
+			return id
+		}
+		_, rest, ok := strings.Cut(dir, "/")
+		if !ok {
+			return graph.ID{}
+		}
+		dir = rest
+	}
+}
+
+// file resolves a relative path.
+func (n *names) file(from Path, link string) graph.ID {
+	to := path.Join(path.Dir(from.Name), link)
+	if rooted, ok := strings.CutPrefix(link, "/"); ok {
+		to = path.Clean(rooted)
+	}
+	return n.exact(Path{from.Project, to})
+}
+
+// exact finds a file by its path, with or without ending, or the one that stands for a directory.
+func (n *names) exact(at Path) graph.ID {
+	for _, more := range []string{"", ".md", "/README.md", "/index.md", ".html", "/index.html"} {
+		if id, ok := n.paths[Path{at.Project, at.Name + more}]; ok {
+			return id
+		}
+	}
+	return graph.ID{}
+}

@@ -1,0 +1,383 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/ingest/parse"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Types of nodes and edges.
+const (
+	TypeCollection = "Collection"
+	TypeDocument   = "Document"
+	TypeSection    = "Section"
+	TypeChunk      = "Chunk"
+
+	PartOf  = "part-of"
+	Next    = "next"
+	LinksTo = "links-to"
+	Imports = "imports"
+	Defines = "defines"
+)
+
+// Properties of nodes.
+const (
+	propPath     = "path"
+	propTitle    = "title"
+	propProject  = "project"
+	propFormer   = "formerly" // paths before, the newest first
+	propFormat   = "format"
+	propAbout    = "about" // what it says of its package
+	propAliases  = "aliases"
+	propLinks    = "links"
+	propMeta     = "meta"
+	propColumns  = "columns"
+	propRecord   = "record"
+	propDigest   = "digest" // of a file with credentials, instead of a hash in its source
+	propRedacted = "redacted"
+	propGone     = "gone" // whether it was kept without its file, of a document that has a mark of its own
+)
+
+// goneReason is the reason of the marks on a document that was kept without its file.
+const goneReason = "its file is gone"
+
+// edgeKey is an edge of those that are made here.
+type edgeKey struct {
+	typ      string
+	src, dst graph.ID
+}
+
+// stored is a document as a memory has it.
+type stored struct {
+	node    *graph.Node
+	path    Path
+	sum     *Sum   // nil where the file has credentials
+	keyed   []byte // then the sum by the key
+	retired bool   // whether it was kept without its file
+
+	loaded   bool
+	nodes    map[graph.ID]*graph.Node // its sections and chunks
+	hidden   map[graph.ID]bool        // of these and itself, what a user hid
+	chunks   []*graph.Node            // in their order
+	edges    map[edgeKey]bool         // from it and its nodes
+	headings map[graph.ID]string      // of chunks: the slugs of their section
+}
+
+// Catalogue is what a memory has of the files of some projects.
+type Catalogue struct {
+	snap   *core.Snapshot
+	byPath map[Path]*stored
+	all    []*stored       // by path
+	roots  map[string]bool // whether each project has its node
+}
+
+// CollectionKey is the key of the node of a project's files.
+func CollectionKey(project string) string { return "files:" + project }
+
+// Open reads which documents a snapshot has of projects.
+func Open(ctx context.Context, snap *core.Snapshot, projects []string) (*Catalogue, error) {
+	c := &Catalogue{snap: snap, byPath: make(map[Path]*stored), roots: make(map[string]bool)}
+	for _, project := range projects {
+		root := graph.NodeID(CollectionKey(project))
+		_, there, err := c.node(ctx, root)
+		if err != nil {
+			return nil, err
+		}
+		if c.roots[project] = there; !there {
+			continue
+		}
+		for e, err := range snap.Adjacency().Bucket(ctx, root, adjacency.In, PartOf, nil) {
+			if err == nil {
+				err = c.add(ctx, e.Other)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	slices.SortFunc(c.all, func(a, b *stored) int { return comparePaths(a.path, b.path) })
+	return c, nil
+}
+
+func comparePaths(a, b Path) int {
+	if n := strings.Compare(a.Project, b.Project); n != 0 {
+		return n
+	}
+	return strings.Compare(a.Name, b.Name)
+}
+
+// node reads a node, if it is there and was not erased.
+func (c *Catalogue) node(ctx context.Context, id graph.ID) (n *graph.Node, there bool, err error) {
+	n, _, err = c.snap.Node(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, false, nil
+	}
+	return n, err == nil && n.Type != state.RedactedType, err
+}
+
+// add takes a document into the catalogue. What somebody else linked to the collection is none.
+func (c *Catalogue) add(ctx context.Context, id graph.ID) error {
+	n, there, err := c.node(ctx, id)
+	if err != nil || !there || n.Type != TypeDocument || len(n.Sources) == 0 {
+		return err
+	}
+	src, err := memory.ParseSource(n.Sources[0])
+	if err != nil || src.Kind != memory.FileSource {
+		return nil
+	}
+	d := &stored{node: n, path: Path{src.Project, src.Path}, sum: src.Hash}
+	if v, ok := ipld.FindEntry(n.Props, propDigest); ok && src.Hash == nil {
+		d.keyed = []byte(v.Text())
+	}
+	m, err := c.snap.Mark(ctx, graph.OnNode, id)
+	if err != nil {
+		return err
+	}
+	_, gone := ipld.FindEntry(n.Props, propGone)
+	d.retired = gone || isGone(m)
+	if c.byPath[d.path] == nil { // two that were made on two branches: the other one is left alone
+		c.byPath[d.path] = d
+		c.all = append(c.all, d)
+	}
+	return nil
+}
+
+func isGone(m *graph.Mark) bool {
+	return m != nil && m.State == graph.Retired && m.Reason == goneReason
+}
+
+// Same reports whether the memory has a file of that sum under a path.
+func (c *Catalogue) Same(p Path, sum Sum, r *Redactor) (bool, error) {
+	d := c.byPath[p]
+	switch {
+	case d == nil || d.retired:
+		return false, nil
+	case d.sum != nil:
+		return *d.sum == sum, nil
+	}
+	keyed, err := r.Keyed(sum)
+	return err == nil && bytes.Equal(keyed, d.keyed), err
+}
+
+// Columns returns what the columns of a table were when it was read, nil for none.
+func (c *Catalogue) Columns(p Path) *parse.Columns {
+	d := c.byPath[p]
+	if d == nil {
+		return nil
+	}
+	columns, err := parse.ParseColumns(listProp(d.node, propColumns))
+	if err != nil {
+		return nil // no table, or somebody changed it
+	}
+	return columns
+}
+
+// Paths returns the paths of the documents whose files are there as far as is known.
+func (c *Catalogue) Paths() []Path {
+	var out []Path
+	for _, d := range c.all {
+		if !d.retired {
+			out = append(out, d.path)
+		}
+	}
+	return out
+}
+
+// load reads the sections and chunks of a document, and their edges.
+func (c *Catalogue) load(ctx context.Context, d *stored) error {
+	if d.loaded {
+		return nil
+	}
+	d.nodes, d.edges = make(map[graph.ID]*graph.Node), make(map[edgeKey]bool)
+	d.headings = make(map[graph.ID]string)
+	var chunks []*graph.Node
+	for todo := []*graph.Node{d.node}; len(todo) > 0; todo = todo[1:] {
+		for e, err := range c.snap.Adjacency().Bucket(ctx, todo[0].ID, adjacency.In, PartOf, nil) {
+			if err != nil {
+				return err
+			}
+			n, there, err := c.node(ctx, e.Other)
+			if err != nil {
+				return err
+			}
+			if !there || d.nodes[n.ID] != nil || !strings.HasPrefix(n.Key, d.node.Key) {
+				continue
+			}
+			switch n.Type {
+			case TypeSection:
+				todo = append(todo, n)
+			case TypeChunk:
+				chunks = append(chunks, n)
+				d.headings[n.ID] = strings.TrimPrefix(todo[0].Key, d.node.Key)
+			default:
+				continue
+			}
+			d.nodes[n.ID] = n
+		}
+	}
+	if err := c.loadHidden(ctx, d); err != nil {
+		return err
+	}
+	if err := c.loadEdges(ctx, d); err != nil {
+		return err
+	}
+	d.chunks = d.order(chunks)
+	d.loaded = true
+	return nil
+}
+
+// loadHidden finds which nodes of a document a user hid. They stay, so that they are hidden whenever their text returns.
+func (c *Catalogue) loadHidden(ctx context.Context, d *stored) error {
+	d.hidden = make(map[graph.ID]bool)
+	for _, id := range append(d.ids(), d.node.ID) {
+		m, err := c.snap.Mark(ctx, graph.OnNode, id)
+		if err != nil {
+			return err
+		}
+		if m != nil && retrieve.Hidden(m.State) && !isGone(m) {
+			d.hidden[id] = true
+		}
+	}
+	return nil
+}
+
+// place returns the nearest node above one that stays, the document at last.
+func (d *stored) place(id graph.ID, stays func(graph.ID) bool) graph.ID {
+	for up := id; up != d.node.ID; {
+		next := d.node.ID
+		for _, e := range sortedEdges(d.edges) {
+			if e.typ == PartOf && e.src == up && (d.nodes[e.dst] != nil) {
+				next = e.dst
+				break
+			}
+		}
+		if up = next; stays(up) {
+			return up
+		}
+	}
+	return d.node.ID
+}
+
+func (c *Catalogue) loadEdges(ctx context.Context, d *stored) error {
+	read := func(id graph.ID) error {
+		for _, typ := range []string{PartOf, Next, LinksTo, Imports, Defines} {
+			for e, err := range c.snap.Adjacency().Bucket(ctx, id, adjacency.Out, typ, nil) {
+				if err != nil {
+					return err
+				}
+				d.edges[edgeKey{typ, id, e.Other}] = true
+			}
+		}
+		return nil
+	}
+	if err := read(d.node.ID); err != nil {
+		return err
+	}
+	for id := range d.nodes {
+		if err := read(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// order returns chunks as each follows the one before; what no edge leads to comes by key.
+func (d *stored) order(chunks []*graph.Node) []*graph.Node {
+	slices.SortFunc(chunks, func(a, b *graph.Node) int { return strings.Compare(a.Key, b.Key) })
+	after, follows := make(map[graph.ID]graph.ID), make(map[graph.ID]bool)
+	for e := range d.edges {
+		if e.typ == Next {
+			after[e.src], follows[e.dst] = e.dst, true
+		}
+	}
+	var out []*graph.Node
+	seen := make(map[graph.ID]bool)
+	for _, heads := range []bool{true, false} {
+		for _, n := range chunks {
+			if heads && follows[n.ID] {
+				continue
+			}
+			for n != nil && n.Type == TypeChunk && !seen[n.ID] {
+				seen[n.ID] = true
+				out = append(out, n)
+				n = d.nodes[after[n.ID]]
+			}
+		}
+	}
+	return out
+}
+
+func (d *stored) passages() []passage {
+	out := make([]passage, len(d.chunks))
+	for i, n := range d.chunks {
+		out[i] = passage{d.headings[n.ID], textOf(n)}
+	}
+	return out
+}
+
+func (d *stored) texts() []string {
+	out := make([]string, len(d.chunks))
+	for i, n := range d.chunks {
+		out[i] = textOf(n)
+	}
+	return out
+}
+
+// textOf is the text of a chunk: the first one has a title beside it.
+func textOf(n *graph.Node) string {
+	if n.Content != nil {
+		return n.Content.Text
+	}
+	return n.Summary
+}
+
+// maxFormer is how many former paths of a document are kept: links to older ones were mended or are given up.
+const maxFormer = 4
+
+// former returns the paths that a document had before, the newest first.
+func (d *stored) former() (out []Path) {
+	for _, name := range listProp(d.node, propFormer) {
+		out = append(out, Path{d.path.Project, name})
+	}
+	return out[:min(len(out), maxFormer)]
+}
+
+// formerly returns the paths that a document had before, when its file has a path now.
+func (d *stored) formerly(now Path) []Path {
+	list := d.former()
+	if d.path != now {
+		list = append([]Path{d.path}, list...)
+	}
+	list = slices.DeleteFunc(list, func(p Path) bool { return p == now || p.Project != now.Project })
+	return list[:min(len(list), maxFormer)]
+}
+
+// title is what a document is called.
+func (d *stored) title() string { return textProp(d.node, propTitle) }
+
+// texts returns the texts of a list property.
+func listProp(n *graph.Node, name string) []string {
+	v, _ := ipld.FindEntry(n.Props, name)
+	if v.Kind() != ipld.List {
+		return nil
+	}
+	var out []string
+	for _, item := range v.List() {
+		if item.Kind() == ipld.String {
+			out = append(out, item.Text())
+		}
+	}
+	return out
+}

@@ -1,0 +1,279 @@
+package ingest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/ingest/chats"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Types of nodes of conversations.
+const (
+	TypeSession = "Session"
+	TypeTurn    = "Turn"
+)
+
+const (
+	// maxSummary is the longest text that is a summary, in bytes: of a longer one this much is, and all of it is
+	// the content.
+	maxSummary = 16 << 10
+	// maxID is the longest id of another program that is part of a key as it is.
+	maxID = 200
+	// maxCall is the longest short form of a call of a tool, in bytes, maxLabel the longest title or value of
+	// another program, maxType, maxName and maxTag the longest type, name of a value and tag.
+	maxCall  = 200
+	maxLabel = 500
+	maxType  = 200
+	maxName  = 105
+	maxTag   = 50
+	// maxPlaces is how many places of damage are named.
+	maxPlaces = 20
+)
+
+// unread stands for a text that cannot be kept.
+const unread = "[not kept: more in it resembles credentials than is looked at]"
+
+// Taken counts what was read of another program's files.
+type Taken struct {
+	Sessions, Turns, Memories, Relations int
+
+	Redacted int            // credentials that were taken out
+	Skipped  map[string]int // by the reason
+	Damaged  int
+	Places   []string // of the first that were damaged
+}
+
+// Taker makes changes of what another program wrote, one record at a time. It is a chats.Handler. The ids of that
+// program become keys, so that a record given again is the same node.
+type Taker struct {
+	Format string
+	Redact *Redactor
+	Yield  func(graph.Change) error
+	// Seen are the turns of files that were read before: a session that goes on in another file may begin with
+	// a copy of them.
+	Seen  map[graph.ID]bool
+	Taken Taken
+}
+
+// key returns the key of a record.
+func (t *Taker) key(kind, id string) string {
+	if len(id) > maxID || graph.CheckLine("id", id, 1, maxID) != nil {
+		sum := sha256.Sum256([]byte(id))
+		id = "~" + hex.EncodeToString(sum[:16])
+	}
+	return kind + t.Format + "/" + id
+}
+
+// SessionKey and TurnKey are the keys of the nodes of a session and a turn, by their ids.
+func (t *Taker) SessionKey(id string) string { return t.key("session/", id) }
+
+// TurnKey is the key of a turn.
+func (t *Taker) TurnKey(id string) string { return t.key("turn/", id) }
+
+// clean takes the credentials out of a text.
+func (t *Taker) clean(text string) (string, error) {
+	out, n, err := t.Redact.RedactSaid(text)
+	if errors.Is(err, ErrUnread) {
+		return unread, nil
+	}
+	t.Taken.Redacted += n
+	return out, err
+}
+
+// label takes the credentials out of a text and cuts it then: a part of one is not found.
+func (t *Taker) label(text string, n int) (string, error) {
+	text, err := t.clean(text)
+	return clip(text, n), err
+}
+
+// props are properties of a node that is made; empty texts are left out.
+type props []ipld.Entry
+
+func (p *props) text(name, value string) {
+	if value != "" {
+		*p = append(*p, ipld.Entry{Key: name, Value: ipld.StringValue(value)})
+	}
+}
+
+func (p *props) list(name string, list []string) {
+	if len(list) > 0 {
+		*p = append(*p, ipld.Entry{Key: name, Value: texts(list)})
+	}
+}
+
+// node gives a node, whose text has no credentials any more.
+func (t *Taker) node(key, typ, text string, when int64, p props) *graph.NodeChange {
+	ipld.SortEntries(p)
+	c := &graph.NodeChange{Key: key, Type: typ, Props: p}
+	summary := clip(text, maxSummary)
+	if text != "" {
+		c.Summary = &summary
+	}
+	if summary != text {
+		_ = c.SetContent(text, "") // it is UTF-8 and as long as one record may be
+	}
+	if when > 0 {
+		c.Created = graph.At(graph.Time(when))
+	}
+	return c
+}
+
+func (t *Taker) edge(src, typ, dst string) error {
+	return t.Yield(graph.Change{Edge: &graph.EdgeChange{
+		Type: typ, Src: graph.Ref{Key: src}, Dst: graph.Ref{Key: dst},
+	}})
+}
+
+// Session implements chats.Handler.
+func (t *Taker) Session(s *chats.Session) error {
+	title, err := t.clean(s.Title)
+	if err != nil {
+		return err
+	}
+	t.Taken.Sessions++
+	var p props
+	p.text("source", t.Format)
+	if err := t.place(&p, s.Dir, s.Branch); err != nil {
+		return err
+	}
+	return t.Yield(graph.Change{Node: t.node(t.SessionKey(s.ID), TypeSession, clip(title, maxLabel), s.Time, p)})
+}
+
+// place adds where something was said.
+func (t *Taker) place(p *props, dir, branch string) error {
+	dir, err := t.label(dir, maxLabel)
+	if err != nil {
+		return err
+	}
+	branch, err = t.label(branch, maxLabel)
+	p.text("dir", dir)
+	p.text("branch", branch)
+	return err
+}
+
+// Turn implements chats.Handler.
+func (t *Taker) Turn(turn *chats.Turn) error {
+	key := t.TurnKey(turn.ID)
+	if id := graph.NodeID(key); t.Seen[id] {
+		t.Skipped("a copy of a turn of another file", "")
+	} else {
+		t.Seen[id] = true
+		if err := t.turnNode(key, turn); err != nil {
+			return err
+		}
+	}
+	if err := t.edge(key, PartOf, t.SessionKey(turn.Session)); err != nil || turn.Before == "" {
+		return err
+	}
+	return t.edge(t.TurnKey(turn.Before), Next, key)
+}
+
+func (t *Taker) turnNode(key string, turn *chats.Turn) error {
+	text, err := t.clean(turn.Text)
+	if err != nil {
+		return err
+	}
+	calls := make([]string, len(turn.Calls))
+	for i, c := range turn.Calls {
+		if calls[i], err = t.clean(c); err != nil {
+			return err
+		}
+		calls[i] = clip(calls[i], maxCall)
+	}
+	if text == "" {
+		text = strings.Join(calls, "\n")
+	}
+	speaker, err := t.label(turn.Speaker, maxLabel)
+	if err != nil {
+		return err
+	}
+	t.Taken.Turns++
+	var p props
+	p.text("speaker", speaker)
+	p.list("calls", calls)
+	if err := t.place(&p, turn.Dir, turn.Branch); err != nil {
+		return err
+	}
+	if turn.Left {
+		p = append(p, ipld.Entry{Key: "left", Value: ipld.BoolValue(true)})
+	}
+	c := t.node(key, TypeTurn, text, turn.Time, p)
+	src := memory.Source{Kind: memory.ConversationSource, Text: turn.Session, Turn: turn.Number}
+	if read, err := memory.ParseSource(src.String()); err == nil && read == src {
+		c.Sources = []string{src.String()}
+	}
+	return t.Yield(graph.Change{Node: c})
+}
+
+// Memory implements chats.Handler.
+func (t *Taker) Memory(m *chats.Memory) error {
+	text, err := t.clean(m.Text)
+	if err != nil {
+		return err
+	}
+	t.Taken.Memories++
+	tags := make([]string, len(m.Tags))
+	for i, tag := range m.Tags {
+		if tags[i], err = t.label(tag, maxTag); err != nil {
+			return err
+		}
+	}
+	var p props
+	p.list(memory.PropTags, tags)
+	for _, name := range slices.Sorted(maps.Keys(m.Meta)) {
+		shown, err := t.label(name, maxName)
+		if err != nil {
+			return err
+		}
+		value, err := t.label(m.Meta[name], maxLabel)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(p, func(e ipld.Entry) bool { return e.Key == shown }) {
+			p.text(shown, value)
+		}
+	}
+	typ, err := t.label(m.Type, maxType)
+	if err != nil {
+		return err
+	}
+	if typ == "" {
+		typ = memory.Fact
+	}
+	key := t.key("", m.ID)
+	if err := t.Yield(graph.Change{Node: t.node(key, typ, text, m.Time, p)}); err != nil || m.About == "" {
+		return err
+	}
+	return t.edge(key, memory.EdgeAbout, t.key("", m.About))
+}
+
+// Relation implements chats.Handler.
+func (t *Taker) Relation(r *chats.Relation) error {
+	t.Taken.Relations++
+	typ, err := t.label(r.Type, maxType)
+	if err != nil {
+		return err
+	}
+	return t.edge(t.key("", r.From), typ, t.key("", r.To))
+}
+
+// Skipped implements chats.Handler.
+func (t *Taker) Skipped(why, at string) {
+	if t.Taken.Skipped == nil {
+		t.Taken.Skipped = make(map[string]int)
+	}
+	t.Taken.Skipped[why]++
+	if at == "" {
+		return
+	}
+	if t.Taken.Damaged++; len(t.Taken.Places) < maxPlaces {
+		t.Taken.Places = append(t.Taken.Places, at)
+	}
+}

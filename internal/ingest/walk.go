@@ -1,0 +1,160 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/ingest/parse"
+)
+
+// ignoreFiles are the names of ignore files; what the later one says goes before.
+var ignoreFiles = []string{".gitignore", ".mnemignore"}
+
+// maxIgnoreFile is the longest ignore file that is read.
+const maxIgnoreFile = 1 << 20
+
+// passedDirs are directories that are never entered unless they are named: of version control, and what
+// others made. A directory with a dot before its name is passed too, unless it has what agents read.
+var (
+	passedDirs = []string{"node_modules", "__pycache__", "CVS"}
+	dotDirs    = []string{".cursor", ".claude", ".github"}
+)
+
+// Found is a file that a walk found.
+type Found struct {
+	Name   string // from the root, with slashes
+	Format parse.Format
+	Info   fs.FileInfo
+}
+
+// Walked is what a walk found.
+type Walked struct {
+	Files  []Found
+	Dirs   []string // that were read
+	Unread []Unread
+	Others int // files that were passed since no format is known for them
+}
+
+// Unread is a directory that could not be read, or whose ignore file could not.
+type Unread struct {
+	Name string
+	Err  error
+}
+
+// Walk finds the files below a directory, "." for the root, that no ignore file from the root on leaves out.
+// Symbolic links are not followed. Names come in order, directory by directory.
+func Walk(ctx context.Context, fsys fs.FS, start string) (*Walked, error) {
+	w := &walker{ctx: ctx, fsys: fsys}
+	if _, err := fs.Stat(fsys, start); err != nil {
+		return nil, err
+	}
+	var ignore *Ignore
+	dir := "."
+	for {
+		var err error
+		if ignore, err = w.ignoreIn(ignore, dir); err != nil {
+			w.found.Unread = append(w.found.Unread, Unread{start, err})
+			return &w.found, nil
+		}
+		if dir == start {
+			break
+		}
+		rest := start
+		if dir != "." {
+			rest = strings.TrimPrefix(start, dir+"/")
+		}
+		next, _, _ := strings.Cut(rest, "/")
+		dir = path.Join(dir, next)
+	}
+	if err := w.dir(start, ignore); err != nil {
+		return nil, err
+	}
+	return &w.found, nil
+}
+
+type walker struct {
+	ctx   context.Context
+	fsys  fs.FS
+	found Walked
+}
+
+// ignoreIn adds the ignore files of a directory. One that is not read whole would let in what it leaves out.
+func (w *walker) ignoreIn(up *Ignore, dir string) (*Ignore, error) {
+	for _, name := range ignoreFiles {
+		name = path.Join(dir, name)
+		info, err := fs.Stat(w.fsys, name)
+		if err != nil || !info.Mode().IsRegular() {
+			continue // mostly there is none
+		}
+		if info.Size() > maxIgnoreFile {
+			return nil, fmt.Errorf("%s has %d bytes, limit %d", name, info.Size(), maxIgnoreFile)
+		}
+		data, err := fs.ReadFile(w.fsys, name)
+		if err == nil {
+			up, err = up.Below(dir, string(data))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return up, nil
+}
+
+// dir reads a directory. What cannot be read below it is noted, and the rest read.
+func (w *walker) dir(dir string, ignore *Ignore) error {
+	entries, err := fs.ReadDir(w.fsys, dir)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) { // removed meanwhile
+			w.found.Unread = append(w.found.Unread, Unread{dir, err})
+		}
+		return nil
+	}
+	w.found.Dirs = append(w.found.Dirs, dir)
+	for _, e := range entries {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
+		name := path.Join(dir, e.Name())
+		if ignore.Ignores(name, e.IsDir()) {
+			continue
+		}
+		switch {
+		case e.IsDir():
+			if passed(e.Name()) {
+				continue
+			}
+			below, err := w.ignoreIn(ignore, name)
+			if err != nil {
+				w.found.Unread = append(w.found.Unread, Unread{name, err})
+				continue
+			}
+			if err := w.dir(name, below); err != nil {
+				return err
+			}
+		case !e.Type().IsRegular():
+		case parse.FormatOf(name) == "":
+			if e.Name()[0] != '.' { // settings
+				w.found.Others++
+			}
+		default:
+			info, err := e.Info()
+			switch {
+			case errors.Is(err, fs.ErrNotExist): // removed meanwhile
+			case err != nil:
+				w.found.Unread = append(w.found.Unread, Unread{name, err})
+			default:
+				w.found.Files = append(w.found.Files, Found{name, parse.FormatOf(name), info})
+			}
+		}
+	}
+	return nil
+}
+
+func passed(name string) bool {
+	return slices.Contains(passedDirs, name) || strings.HasPrefix(name, ".") && !slices.Contains(dotDirs, name)
+}

@@ -1,0 +1,262 @@
+package compare
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/base/fixed"
+)
+
+// Kind says what differs.
+type Kind string
+
+// The kinds of differences.
+const (
+	Number     Kind = "number"
+	Unit       Kind = "unit"       // of what a number counts
+	Date       Kind = "date"       // also a day, a month or a time
+	Name       Kind = "name"       // a word that is capital where common words are not
+	Identifier Kind = "identifier" // a path, version, address or the like
+	Negation   Kind = "negation"   // a word that turns the text around, or one and its contrary
+	Order      Kind = "order"      // the same words in other places
+	Word       Kind = "word"       // any other word
+)
+
+// kinds are in the order in which differences are listed.
+var kinds = []Kind{Negation, Number, Unit, Date, Name, Identifier, Word, Order}
+
+// Difference is one difference between a first and a second text.
+type Difference struct {
+	Kind Kind
+	A, B string // what the first and the second say, "" for nothing; both "" for Order
+}
+
+// Comparison is what two texts have in common and what not.
+type Comparison struct {
+	// Similarity is twice the words that both have, as many times as they have them, by the words of
+	// both (Sørensen and Dice): 0 to 65,536 in units of 2^-16.
+	Similarity int64
+	// Differs are the differences, by kind and then by place. Empty where both say the same.
+	Differs []Difference
+}
+
+// MaxDiffers is how many differences a comparison lists at most: more say no more.
+const MaxDiffers = 32
+
+// Opposes reports whether all that differs are words that turn the text around.
+func (c Comparison) Opposes() bool {
+	other := func(d Difference) bool { return d.Kind != Negation }
+	return len(c.Differs) > 0 && !slices.ContainsFunc(c.Differs, other)
+}
+
+// Text is a text that was analysed, to be compared with many. It is not safe for concurrent use.
+type Text struct {
+	lexemes []lexeme
+	known   []int       // words known of each language
+	read    []*analysis // by each, nil where it was not asked for
+}
+
+// Analyse reads a text. Any string will do, valid UTF-8 or not.
+func Analyse(s string) *Text {
+	list := lexicons()
+	t := &Text{lexemes: lex(s), known: make([]int, len(list)), read: make([]*analysis, len(list))}
+	han, kana := 0, 0
+	for _, l := range t.lexemes {
+		if l.class == classSingle {
+			if isHan([]rune(l.form)[0]) {
+				han++
+			} else {
+				kana++
+			}
+		}
+		for i, x := range list {
+			form := l.form
+			if at := strings.IndexByte(form, '\''); at > 0 && x.name == "fr" {
+				form = form[:at+1]
+				if x.rewrite[form] != nil {
+					t.known[i]++
+				}
+			} else if at > 0 && x.name == "en" && (l.class == classWord) {
+				t.known[i]++
+			}
+			if l.class == classWord && x.known[form] {
+				t.known[i]++
+			}
+		}
+	}
+	if kana == 0 {
+		t.known[slices.Index(languages, "zh")] = 2 * han
+	}
+	return t
+}
+
+// Compare compares two texts.
+func Compare(a, b string) Comparison { return Analyse(a).Compare(Analyse(b)) }
+
+// Compare compares a text with a second one: what Difference says of A is of t.
+func (t *Text) Compare(o *Text) Comparison { return t.CompareFrom(o, 0) }
+
+// CompareFrom is Compare, but lists no differences of texts whose similarity is below least: these
+// differ, and the first difference says only that.
+func (t *Text) CompareFrom(o *Text, least int64) Comparison {
+	x := common(t, o)
+	a, b := inOneUnit(t.by(x), o.by(x))
+	alike := similarity(a, b)
+	switch {
+	case a.says(b):
+		return Comparison{Similarity: fixed.One}
+	case alike < least:
+		return Comparison{Similarity: alike, Differs: []Difference{{Kind: Word}}}
+	}
+	return Comparison{Similarity: alike, Differs: differences(a, b)}
+}
+
+// common returns the language of two texts: the one most words of both tell, if each has a word of
+// it or none of any. Of several the first.
+func common(t, o *Text) *lexicon {
+	list := lexicons()
+	best, most := len(list)-1, 0
+	for i := range list {
+		if n := t.known[i] + o.known[i]; n > most {
+			best, most = i, n
+		}
+	}
+	for _, x := range []*Text{t, o} {
+		if x.known[best] == 0 && slices.Max(x.known) > 0 {
+			return list[len(list)-1]
+		}
+	}
+	return list[best]
+}
+
+func (t *Text) by(x *lexicon) *analysis {
+	if t.read[x.at] == nil {
+		t.read[x.at] = read(t.lexemes, x)
+	}
+	return t.read[x.at]
+}
+
+// lemma is what two tokens share that can stand for each other.
+type lemma struct {
+	class class
+	word  string
+}
+
+// key is what counts of a token for likeness.
+func (t *token) key() lemma { return lemma{t.class, t.stem} }
+
+// spelt is what two tokens of one form share.
+func (t *token) spelt() lemma { return lemma{t.class, t.form} }
+
+func similarity(a, b *analysis) int64 {
+	of := len(a.tokens) + len(b.tokens)
+	if of == 0 {
+		return 0
+	}
+	both := a.byStem().pair(b.byStem(), nil)
+	return 2 * int64(both) * fixed.One / int64(of)
+}
+
+// same reports whether two tokens in the same place say the same: rule 6. Two words of one stem do
+// where grammar alone asks for another ending.
+func (x *lexicon) same(a, b *token, agree *agreement) bool {
+	if a.class != b.class {
+		return false
+	}
+	if a.gender != b.gender && a.gender != "" && b.gender != "" {
+		return false
+	}
+	if a.form == b.form {
+		return true
+	}
+	if a.class != classWord || x.name == "none" {
+		return false
+	}
+	if x.name == "es" && (goesOn(a, b) || goesOn(b, a)) {
+		return true
+	}
+	if a.stem != b.stem || a.infl == b.infl && x.name == "en" {
+		return false
+	}
+	if x.name != "de" && (a.proper || b.proper) || a.capital && b.capital && !(a.det || b.det) {
+		return false
+	}
+	switch {
+	case x.name != "en":
+		return a.det || b.det
+	case a.infl == inflIng || b.infl == inflIng:
+		if b.infl == inflIng {
+			a, b = b, a
+		}
+		return a.be && (b.infl != inflEd || b.have)
+	case a.infl == inflEd || b.infl == inflEd:
+		return false
+	}
+	return agree.number(a, b)
+}
+
+// agreement remembers the nouns whose number differs: verbs may follow them.
+type agreement struct{ a, b int }
+
+// number reports whether the number of two English words of a stem may differ, one with the ending
+// -s. A noun may after a determiner, a verb where its noun did.
+func (g *agreement) number(a, b *token) bool {
+	more, less := &g.a, &g.b // nouns with -s in the first, in the second
+	if b.infl == inflS {
+		more, less = less, more
+	}
+	if a.det || b.det {
+		*more++
+		return true
+	}
+	if *less > 0 {
+		return true
+	}
+	return false
+}
+
+// goesOn reports whether a is what b says as going on: está usando, usa.
+func goesOn(a, b *token) bool {
+	return a.infl == inflIng && a.be && (b.form == a.stem+"a" || b.form == a.stem+"e")
+}
+
+func (x *lexicon) equal(a, b []token) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	var g agreement
+	for i := range a {
+		if !x.same(&a[i], &b[i], &g) {
+			return false
+		}
+	}
+	return true
+}
+
+// says reports whether two analyses say the same: rule 7.
+func (a *analysis) says(b *analysis) bool {
+	if len(a.tokens) == 0 || len(a.tokens) != len(b.tokens) {
+		return false
+	}
+	if a.lexicon.equal(a.tokens, b.tokens) {
+		return true
+	}
+	restA, restB := a.tokens, b.tokens
+	for len(restA) > 0 && len(restB) > 0 {
+		n, m := sentence(restA), sentence(restB)
+		if !a.lexicon.moved(restA[:n], restB[:m]) {
+			return false
+		}
+		restA, restB = restA[n:], restB[m:]
+	}
+	return len(restA) == len(restB)
+}
+
+// sentence returns how many tokens the sentence has that a list begins with.
+func sentence(list []token) int {
+	n := 0
+	for n < len(list) && list[n].sentence == list[0].sentence {
+		n++
+	}
+	return n
+}

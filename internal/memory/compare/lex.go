@@ -1,0 +1,278 @@
+package compare
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/base/text"
+)
+
+// class is what a lexeme is.
+type class uint8
+
+const (
+	classWord class = iota
+	classNumber
+	classIdentifier
+	classSingle // a sign of a script without spaces
+	classMark   // a sign that says something, as % or ?
+	classMonth
+	classWeekday
+	classHabit // every such day
+	classDate
+	classTime
+)
+
+// lexeme is one word, number, identifier or sign as it stands in the text: rule 2.
+type lexeme struct {
+	class      class
+	form       string
+	exact      string // as it is written
+	start, end int
+	capital    bool // begins with an upper-case letter
+	inner      bool // has one after its first
+	caps       bool // has two letters or more, all upper-case
+	ends       byte // '.' where a full stop ends it, '!' for a surer end, 0
+	tight      bool // no space before it
+}
+
+// Signs around words that say nothing.
+const (
+	opening = "([{\"'`«‹“‘„‚¿¡「『《（【*"
+	closing = ")]}\"'`»›”’“‘,;:.!?…、，。；：！？）」』》】·*"
+	joints  = "/\\_@=#+&~^|<>*$%"
+)
+
+// lexer splits signs into lexemes.
+type lexer struct {
+	s   string
+	g   []sign
+	out []lexeme
+}
+
+func lex(s string) []lexeme {
+	l := &lexer{s: s, g: signs(s)}
+	l.out = make([]lexeme, 0, 4+len(l.g)/5) // words have some five letters
+	for i := 0; i < len(l.g); {
+		switch g := l.g[i]; {
+		case g.space:
+			if g.line {
+				l.end('!')
+			}
+			i++
+			continue
+		case g.kind == text.KindSingle:
+			l.add(classSingle, i, i+1)
+			i++
+		default:
+			j := i
+			for j < len(l.g) && !l.g[j].space && l.g[j].kind != text.KindSingle {
+				j++
+			}
+			l.chunk(i, j)
+			i = j
+		}
+	}
+	return l.out
+}
+
+func (l *lexer) end(by byte) {
+	if n := len(l.out); n > 0 && l.out[n-1].ends != '!' {
+		l.out[n-1].ends = by
+	}
+}
+
+// word returns signs i to j in lower case.
+func (l *lexer) word(i, j int) string {
+	var b strings.Builder
+	for _, g := range l.g[i:j] {
+		b.WriteRune(g.r)
+	}
+	return b.String()
+}
+
+func (l *lexer) add(c class, i, j int) {
+	l.addForm(c, l.word(i, j), i, j)
+}
+
+func (l *lexer) addForm(c class, form string, i, j int) {
+	x := lexeme{
+		class: c, form: form, exact: l.s[l.g[i].start:l.g[j-1].end],
+		start: l.g[i].start, end: l.g[j-1].end, capital: l.g[i].upper,
+	}
+	letters, upper := 0, 0
+	for k, g := range l.g[i:j] {
+		if g.kind == text.KindLetter {
+			letters++
+		}
+		if g.upper {
+			upper++
+			x.inner = x.inner || k > 0
+		}
+	}
+	x.caps = upper > 1 && upper == letters
+	x.tight = i > 0 && !l.g[i-1].space
+	l.out = append(l.out, x)
+}
+
+func isIn(set string, r rune) bool { return strings.ContainsRune(set, r) }
+
+// chunk reads what stands between spaces.
+func (l *lexer) chunk(i, j int) {
+	quoted := false
+	for i < j && isIn(opening, l.g[i].r) {
+		quoted = quoted || l.g[i].r == '`'
+		i++
+	}
+	last := j
+	for last > i && isIn(closing, l.g[last-1].r) {
+		last--
+	}
+	if i < last {
+		l.body(i, last, quoted)
+	}
+	for ; last < j; last++ {
+		switch l.g[last].r {
+		case '?':
+			l.addForm(classMark, "?", last, last+1)
+			l.end('!')
+		case '？':
+			l.addForm(classMark, "?", last, last+1)
+			l.end('!')
+		case '.':
+			l.end('.')
+		case '!', '。', '！', '…':
+			l.end('!')
+		}
+	}
+}
+
+// body reads a chunk without the punctuation around it.
+func (l *lexer) body(i, j int, quoted bool) {
+	digits, letters, other := 0, 0, 0
+	joined := false
+	for k := i; k < j; k++ {
+		switch g := l.g[k]; {
+		case g.kind == text.KindDigit:
+			digits++
+		case g.kind == text.KindLetter:
+			letters++
+		default:
+			other++
+			inside := k > i && k+1 < j
+			joined = joined || isIn(joints, g.r) || inside && (g.r == '.' || g.r == ':')
+		}
+	}
+	switch {
+	case digits == 0 && letters == 0:
+		l.marks(i, j)
+	case digits > 0 && l.number(i, j):
+	case quoted || joined || l.s[l.g[i].start] == '-' || digits > 0 && (letters > 0 || other > 0):
+		l.addForm(classIdentifier, l.s[l.g[i].start:l.g[j-1].end], i, j)
+	default:
+		l.words(i, j)
+	}
+}
+
+// quiet reports whether a sign says nothing where it stands by itself: a dash, or one of those that
+// are put around words.
+func quiet(r rune) bool { return r == '-' || isIn(closing, r) || isIn(opening, r) }
+
+// marks reads a chunk without letters and digits: dashes alone say nothing, but "!=" is not "=", and
+// "->" not ">".
+func (l *lexer) marks(i, j int) {
+	if !slices.ContainsFunc(l.g[i:j], func(g sign) bool { return !quiet(g.r) }) {
+		return
+	}
+	for k := i; k < j; k++ {
+		l.add(classMark, k, k+1)
+	}
+}
+
+// words reads words between hyphens and other signs.
+func (l *lexer) words(i, j int) {
+	for k := i; k < j; {
+		if l.g[k].kind == text.KindOther {
+			alone := i == 0 || l.g[i-1].space // "!x" is not "x"; after a single it ends a sentence
+			if l.g[k].r != '\'' && !quiet(l.g[k].r) || k == i && l.g[k].r == '!' && alone {
+				l.add(classMark, k, k+1)
+			}
+			k++
+			continue
+		}
+		end := k
+		for end < j && (l.g[end].kind != text.KindOther || l.g[end].r == '\'' && end+1 < j) {
+			end++
+		}
+		l.add(classWord, k, end)
+		k = end
+	}
+}
+
+// number reads a chunk that begins with a number, and reports whether it did.
+func (l *lexer) number(i, j int) bool {
+	k := i
+	if l.g[k].r == '-' || l.g[k].r == '+' {
+		k++
+	}
+	coin := -1
+	if k < j && isIn("$€£¥", l.g[k].r) {
+		coin = k
+		k++
+	}
+	first := k
+	for k < j && (l.g[k].kind == text.KindDigit || k > first && k+1 < j &&
+		isIn(".,':-/", l.g[k].r) && l.g[k+1].kind == text.KindDigit) {
+		k++
+	}
+	if k == first || coin >= 0 && k < j {
+		return false
+	}
+	form := l.word(first, k)
+	c := classNumber
+	switch {
+	case isClock(form):
+		c = classTime
+		form = clock(form)
+	case dateOf(form) != "":
+		c, form = classDate, dateOf(form)
+	case strings.ContainsAny(form, ":-/"):
+		return false
+	}
+	if l.g[i].r == '-' {
+		form = "-" + form
+	}
+	rest := k
+	if rest < j && l.g[rest].r == '-' && rest+1 < j {
+		rest++
+	}
+	if rest < j && !l.unit(rest, j, rest > k) {
+		return false
+	}
+	l.addForm(c, form, i, k)
+	if coin >= 0 {
+		l.add(classMark, coin, coin+1)
+	}
+	if rest < j {
+		if l.g[rest].kind == text.KindLetter {
+			l.add(classWord, rest, j)
+		} else {
+			l.add(classMark, rest, j)
+		}
+	}
+	return true
+}
+
+// unit reports whether what follows a number is letters, three at most unless a hyphen is between,
+// or one sign.
+func (l *lexer) unit(i, j int, hyphen bool) bool {
+	if j-i == 1 && isIn("%‰°€$£¥", l.g[i].r) {
+		return true
+	}
+	for _, g := range l.g[i:j] {
+		if g.kind != text.KindLetter {
+			return false
+		}
+	}
+	return j-i <= 3 || hyphen
+}

@@ -1,0 +1,230 @@
+// Package extract finds what a text names and how it says that one thing leads to another:
+// entities, and signals of cause. Both are pure functions of the text and the word lists of
+// words.txt, by the rules of docs/edges.md. No model is asked and nothing is
+// looked up.
+//
+// The rules prefer to miss over to invent: what is found becomes nodes and edges of a memory. A
+// capital letter is evidence within a sentence of a script that has cases; at its beginning, and in
+// German, which writes all nouns so, it takes more.
+package extract
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/internal/base/dates"
+	"github.com/mnem-project/mnem/internal/base/text"
+)
+
+// Bounds of what is found.
+const (
+	MaxText     = 8000 // scalars of a text that are looked at
+	MaxEntities = 50
+	MaxKnown    = 256 // known names that are looked for
+	MaxName     = 64  // scalars of a name
+	maxURL      = 480 // bytes of what may be long: a URL or a path
+	maxWords    = 6   // of a name or a quoted phrase
+	maxSentence = 1000
+)
+
+// Kind says what kind of thing a text names.
+type Kind string
+
+// The kinds, in the order in which rules look for them.
+const (
+	Code       Kind = "code"  // in backticks
+	Quote      Kind = "quote" // in quotation or book marks
+	URL        Kind = "url"
+	Email      Kind = "email"
+	Handle     Kind = "handle"  // @name
+	Hashtag    Kind = "hashtag" // #name
+	Path       Kind = "path"    // of a file or folder
+	Version    Kind = "version"
+	Identifier Kind = "identifier"
+	Date       Kind = "date" // of a calendar: what counts from today names nothing
+	Name       Kind = "name"
+	Technology Kind = "technology"
+	Known      Kind = "known" // as the caller knows it
+)
+
+// Entity is a thing that a text names.
+type Entity struct {
+	Name       string // as the text has it
+	Key        string // Fold of the name: what is the same in every spelling of case
+	Kind       Kind
+	Start, End int // bytes of the text
+}
+
+// Entities returns what a text names, at most MaxEntities, in the order of their first places, each
+// key once. known are names that whoever asks knows: where one stands in the text as whole words, it
+// is an entity; the first MaxKnown count. Of the text the first MaxText scalars count. Any string
+// will do. The result shares the memory of s.
+func Entities(s string, known []string) []Entity {
+	f := newFinder(s, known)
+	f.quotes()
+	f.chunks()
+	for _, p := range dates.Places(f.s) {
+		f.add(p.Start, p.End, Date)
+	}
+	f.names()
+	f.knownNames()
+	f.scripts()
+	slices.SortStableFunc(f.found, func(a, b Entity) int { return a.Start - b.Start })
+	seen := map[string]bool{}
+	out := f.found[:0]
+	for _, e := range f.found {
+		if !seen[e.Key] && len(out) < MaxEntities {
+			seen[e.Key] = true
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Fold returns a name as it is compared: letters, digits and characters of scripts without spaces
+// folded by clause 6.2, others as they are, white space as one blank, none at the ends.
+func Fold(name string) string {
+	var b strings.Builder
+	blank := false
+	text.EachFolded(name, func(_, _ int, kind text.Kind, fold string) bool {
+		if kind == text.KindOther && strings.Contains(" \t\n\r\u00a0\u3000", fold) {
+			blank = b.Len() > 0
+			return true
+		}
+		if blank {
+			b.WriteByte(' ')
+			blank = false
+		}
+		b.WriteString(fold)
+		return true
+	})
+	return b.String()
+}
+
+// finder collects the entities of one text.
+type finder struct {
+	s         string
+	lists     *lists
+	taken     []bool // bytes that an entity has
+	found     []Entity
+	known     map[string]bool // folded
+	longest   int             // words of the longest known name
+	runs      []string        // those of scripts without spaces, the longest first
+	sentences []sentence
+	units     []unit
+}
+
+func newFinder(s string, known []string) *finder {
+	s = text.FirstScalars(s, MaxText)
+	f := &finder{s: s, lists: allLists(), taken: make([]bool, len(s)), known: map[string]bool{}}
+	for _, name := range known[:min(len(known), MaxKnown)] {
+		name = strings.TrimSpace(name)
+		key := Fold(name)
+		if key == "" || f.known[key] {
+			continue
+		}
+		f.known[key] = true
+		f.longest = max(f.longest, 1+strings.Count(key, " "))
+		if _, n := utf8.DecodeRuneInString(name); kindOf(name[:n]) == text.KindSingle && len(name) > n {
+			f.runs = append(f.runs, name)
+		}
+	}
+	slices.SortFunc(f.runs, func(a, b string) int {
+		return cmp.Or(len(b)-len(a), strings.Compare(a, b))
+	})
+	return f
+}
+
+func (f *finder) has(list, word string) bool { return f.lists.by[list][word] }
+
+// free reports whether no entity has any byte of a span.
+func (f *finder) free(start, end int) bool { return !slices.Contains(f.taken[start:end], true) }
+
+// add adds an entity, unless another one has a part of it, or it is too long or says nothing.
+func (f *finder) add(start, end int, kind Kind) {
+	name := f.s[start:end]
+	switch kind {
+	case URL, Path, Email:
+		if len(name) > maxURL {
+			return
+		}
+	default:
+		if utf8.RuneCountInString(name) > MaxName {
+			return
+		}
+	}
+	if !f.free(start, end) || !telling(name) {
+		return
+	}
+	for i := start; i < end; i++ {
+		f.taken[i] = true
+	}
+	f.found = append(f.found, Entity{Name: name, Key: Fold(name), Kind: kind, Start: start, End: end})
+}
+
+// telling reports whether a text has a letter, a digit or a character.
+func telling(s string) (ok bool) {
+	text.EachFolded(s, func(_, _ int, kind text.Kind, _ string) bool {
+		ok = ok || kind != text.KindOther
+		return !ok
+	})
+	return ok
+}
+
+// marks are pairs that stand around phrases.
+var marks = [...]struct {
+	open, shut string
+	kind       Kind
+}{
+	{"`", "`", Code}, {`"`, `"`, Quote}, {"“", "”", Quote}, {"„", "“", Quote}, {"«", "»", Quote},
+	{"「", "」", Quote}, {"『", "』", Quote}, {"《", "》", Quote}, {"〈", "〉", Quote},
+}
+
+// quotes adds phrases in marks within a line. A pair around something long, as around speech, is
+// none, and what is in it is looked at like the rest.
+func (f *finder) quotes() {
+	at := 0
+	for line := range strings.Lines(f.s) {
+		f.quotesOf(at, at+len(line))
+		at += len(line)
+	}
+}
+
+func (f *finder) quotesOf(at, end int) {
+	// A pair that is not closed once has no later closing mark in the line either. To look again at
+	// each opening one would take quadratic time.
+	var unclosed [len(marks)]bool
+	for at < end {
+		next := at + 1
+		c := f.s[at]
+		for i, m := range marks {
+			if c != m.open[0] || unclosed[i] || !strings.HasPrefix(f.s[at:end], m.open) {
+				continue
+			}
+			from := at + len(m.open)
+			n := strings.Index(f.s[from:end], m.shut)
+			if unclosed[i] = n < 0; unclosed[i] {
+				continue
+			}
+			if f.quoted(from, from+n, m.kind) || m.open == m.shut {
+				next = from + n + len(m.shut)
+				break
+			}
+		}
+		at = next
+	}
+}
+
+// quoted adds the phrase within marks and reports whether it is one.
+func (f *finder) quoted(start, end int, kind Kind) bool {
+	inner := f.s[start:end]
+	start += len(inner) - len(strings.TrimLeft(inner, " \u3000"))
+	end = start + len(strings.TrimRight(strings.TrimLeft(inner, " \u3000"), " \u3000,.;:!?，。；：！？"))
+	before := len(f.found)
+	if strings.Count(f.s[start:end], " ") < maxWords {
+		f.add(start, end, kind)
+	}
+	return len(f.found) > before
+}

@@ -1,0 +1,422 @@
+package memory_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/cases"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// golds are the gold sets of testdata/gold: how many cases must be answered as they say, and by what.
+var golds = map[string]struct {
+	least  int
+	answer func(t testing.TB, c cases.Case) any
+}{
+	"check":            {62, goldCheck},
+	"check-weight":     {9, goldCheckWeight},
+	"check-thresholds": {10, goldThresholds},
+	"explore":          {13, goldExplore},
+	"importance":       {35, goldImportance},
+	"links":            {8, goldLinks},
+	"marking":          {89, goldMarking},
+	"memory-id":        {9, goldMemoryID},
+	"proposal":         {10, goldProposal},
+	"remember":         {5, goldRemember},
+	"source":           {53, goldSource},
+}
+
+func TestGold(t *testing.T) {
+	have := map[string]bool{}
+	for _, c := range cases.ReadDir(t, "testdata/gold") {
+		have[c.Layer] = true
+	}
+	for set, g := range golds {
+		t.Run(set, func(t *testing.T) { cases.Gold(t, "testdata/gold/"+set+".jsonl", g.least, g.answer) })
+		delete(have, set)
+	}
+	if len(have) > 0 {
+		t.Errorf("sets that nothing scores: %v", have)
+	}
+}
+
+type dict = map[string]any
+
+// goldBatches are the facts that a case begins with.
+type goldBatches struct {
+	Author  string
+	Batches []struct {
+		Time  int64
+		Lines []string
+	}
+}
+
+// goldRepo opens an empty repository, which is checked at the end.
+func goldRepo(t testing.TB, by state.Stamp) *core.Repo {
+	t.Helper()
+	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		report, err := care.Fsck(context.Background(), r, care.FsckOptions{})
+		if err != nil || len(report.Errors) > 0 {
+			t.Errorf("fsck: %v %v", err, report)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func (in goldBatches) commit(t testing.TB) *core.Repo {
+	t.Helper()
+	by := state.Stamp{Author: in.Author, Command: []string{"test"}}
+	r := goldRepo(t, by)
+	for _, b := range in.Batches {
+		by.Time = graph.Time(b.Time)
+		changes := state.ReadChanges(strings.NewReader(strings.Join(b.Lines, "\n")), "lines")
+		if _, err := r.Commit(t.Context(), changes, core.CommitOptions{Stamp: by}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+func head(t testing.TB, r *core.Repo) *core.Snapshot {
+	t.Helper()
+	s, err := r.Snapshot(t.Context(), "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func goldCheck(t testing.TB, c cases.Case) any {
+	var in struct {
+		goldBatches
+		Text       string
+		Thresholds []int64
+	}
+	cases.Parse(t, c.Input, &in)
+	th := in.Thresholds
+	res, err := memory.Check(t.Context(), head(t, in.commit(t)), memory.CheckRequest{
+		Request: retrieve.Request{Text: in.Text}, Nearest: new(memory.MaxNearest),
+		Thresholds: &memory.Thresholds{
+			Coverage: th[0], Evidence: th[1], Lead: th[2], WeakCoverage: th[3], WeakEvidence: th[4],
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := res.Nearest
+	if res.Best != nil {
+		list = append([]*memory.Evidence{res.Best}, list...)
+	}
+	memories, missing, lead := []any{}, [][2]string{}, int64(0)
+	for i, e := range list {
+		memories = append(memories, dict{"id": e.ID.String(), "coverage": e.Coverage, "evidence": e.Evidence})
+		if i > 0 {
+			continue
+		}
+		lead = e.Lead
+		for _, m := range e.Missing {
+			missing = append(missing, [2]string{string(m.Kind), m.Text})
+		}
+	}
+	return dict{"verdict": res.Verdict, "memories": memories, "lead": lead, "missing": missing}
+}
+
+func goldCheckWeight(t testing.TB, c cases.Case) any {
+	var in struct{ Nodes, Having int64 }
+	cases.Parse(t, c.Input, &in)
+	weight, floor := memory.CheckWeight(in.Nodes, in.Having)
+	return dict{"weight": weight, "floor": floor}
+}
+
+func goldThresholds(t testing.TB, c cases.Case) any {
+	var in struct{ Block string }
+	cases.Parse(t, c.Input, &in)
+	profiles, err := retrieve.DecodeProfiles(cases.Bytes(t, in.Block))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := memory.ThresholdsIn(profiles)
+	if err != nil {
+		return dict{"error": "thresholds"}
+	}
+	cosines := got.Cosines
+	if cosines == nil {
+		cosines = map[string]int64{}
+	}
+	return dict{"coverage": got.Coverage, "evidence": got.Evidence, "lead": got.Lead,
+		"weakCoverage": got.WeakCoverage, "weakEvidence": got.WeakEvidence, "cosines": cosines}
+}
+
+func goldExplore(t testing.TB, c cases.Case) any {
+	var in struct {
+		goldBatches
+		Explore struct {
+			Topic            string
+			Keyword          bool
+			Depth, Beam      int
+			EdgeTypes, Types []string
+			Marks            []graph.State
+		}
+	}
+	cases.Parse(t, c.Input, &in)
+	e := in.Explore
+	x, err := memory.Explore(t.Context(), head(t, in.commit(t)), memory.ExploreRequest{Topic: e.Topic,
+		Keyword: e.Keyword, Depth: e.Depth, Beam: e.Beam, EdgeTypes: e.EdgeTypes, Types: e.Types,
+		Marks: e.Marks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := []any{}
+	for _, n := range x.Nodes {
+		path := []any{}
+		for _, p := range n.Path {
+			path = append(path, dict{"edge": p.Edge.String(), "to": p.To.String(), "forward": p.Forward})
+		}
+		nodes = append(nodes, dict{"id": n.Node.ID.String(), "score": n.Score, "hops": n.Hops, "path": path})
+	}
+	return dict{"nodes": nodes}
+}
+
+func goldImportance(t testing.TB, c cases.Case) any {
+	var in struct {
+		goldBatches
+		Importance, HalfLife int
+		Uses, Linked, Age    int64
+		Node                 string
+		Now                  int64
+	}
+	cases.Parse(t, c.Input, &in)
+	got := memory.Factors{Importance: in.Importance, Uses: in.Uses, Linked: in.Linked, Age: in.Age,
+		HalfLife: in.HalfLife}.Weigh()
+	if in.Node == "" {
+		return dict{"value": got.Value, "base": got.Base, "use": got.Use, "decay": got.Decay, "links": got.Links}
+	}
+	id, err := graph.ParseID(in.Node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err = memory.Importance(t.Context(), head(t, in.commit(t)), id, graph.Time(in.Now),
+		memory.ImportanceOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dict{"value": got.Value, "base": got.Base, "use": got.Use, "decay": got.Decay, "links": got.Links,
+		"importance": got.Importance, "halfLife": got.HalfLife, "uses": got.Uses, "linked": got.Linked,
+		"age": got.Age}
+}
+
+// goldLinks remembers memories, and answers the edges of each in the order in which rules write them.
+func goldLinks(t testing.TB, c cases.Case) any {
+	var in struct {
+		Commits []struct {
+			Time        int64
+			Agent, Task string
+			Memories    []struct {
+				Text, About             string
+				Sources, Tags, Entities []string
+			}
+		}
+	}
+	cases.Parse(t, c.Input, &in)
+	by := state.Stamp{Author: "erin", Command: []string{"remember"}}
+	m := memory.New(goldRepo(t, by))
+	edges := []any{}
+	for _, c := range in.Commits {
+		by.Time, by.Agent, by.Task = graph.Time(c.Time), c.Agent, c.Task
+		var reqs []memory.RememberRequest
+		for _, one := range c.Memories {
+			reqs = append(reqs, memory.RememberRequest{Text: one.Text, About: one.About, Sources: one.Sources,
+				Tags: one.Tags, Entities: one.Entities, NoDiff: true})
+		}
+		opt := memory.RememberOptions{CommitOptions: core.CommitOptions{Stamp: by}}
+		res, err := m.RememberAll(t.Context(), opt, reqs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range res.Memories {
+			list := []any{}
+			for _, l := range one.Links {
+				list = append(list, dict{"type": l.Type, "src": l.Src.Target().String(),
+					"dst": l.Dst.Target().String(), "weight": cmp.Or(l.Weight, graph.MaxWeight)})
+			}
+			edges = append(edges, list)
+		}
+	}
+	return dict{"edges": edges}
+}
+
+// goldMarking marks nodes, or takes marks off, and answers all marks of nodes.
+func goldMarking(t testing.TB, c cases.Case) any {
+	var in struct {
+		goldBatches
+		State graph.State
+		Nodes []string
+		By    string
+	}
+	cases.Parse(t, c.Input, &in)
+	r := in.commit(t)
+	m := memory.New(r)
+	opt := core.CommitOptions{Stamp: state.Stamp{Author: "erin", Time: 1, Command: []string{"x"}}}
+	var err error
+	if in.State == "" {
+		_, err = m.Unmark(t.Context(), opt, memory.UnmarkRequest{Nodes: in.Nodes})
+	} else {
+		_, err = m.Mark(t.Context(), opt, memory.MarkRequest{State: in.State, Nodes: in.Nodes, By: in.By})
+	}
+	if errors.Is(err, state.ErrInvalid) {
+		return dict{"error": "state"}
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	s := head(t, r)
+	marks := []string{}
+	for id, err := range s.IDs(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := s.Mark(t.Context(), graph.OnNode, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m == nil {
+			continue
+		}
+		mark := id.String() + " " + string(m.State)
+		if !m.By.IsZero() {
+			mark += " " + m.By.String()
+		}
+		marks = append(marks, mark)
+	}
+	return dict{"marks": marks}
+}
+
+func goldMemoryID(t testing.TB, c cases.Case) any {
+	var in struct {
+		Type, Text, Wording string
+		Sources             []string
+	}
+	cases.Parse(t, c.Input, &in)
+	if in.Type == "" {
+		return dict{"key": memory.ObservationKey(in.Wording, in.Sources)}
+	}
+	ids := []string{}
+	for _, n := range []uint64{0, 1, 256} {
+		ids = append(ids, memory.ID(in.Type, in.Text, n).String())
+	}
+	return dict{"ids": ids}
+}
+
+func goldProposal(t testing.TB, c cases.Case) any {
+	var in struct {
+		goldBatches
+		Now   int64
+		Cap   int
+		Kinds []memory.ProposalKind
+	}
+	cases.Parse(t, c.Input, &in)
+	found, err := memory.Propose(t.Context(), head(t, in.commit(t)), memory.ConsolidateRequest{
+		Now: graph.Time(in.Now), Cap: in.Cap, Kinds: in.Kinds})
+	if err != nil {
+		t.Fatal(err)
+	}
+	proposals := []any{}
+	for _, p := range found.List {
+		nodes := []string{}
+		for _, id := range p.Nodes {
+			nodes = append(nodes, id.String())
+		}
+		one := dict{"id": p.ID, "kind": p.Kind, "nodes": nodes}
+		if p.Tag != "" {
+			one["tag"], one["spellings"] = p.Tag, p.Spellings
+		}
+		proposals = append(proposals, one)
+	}
+	return dict{"proposals": proposals}
+}
+
+// goldRemember remembers one request after the other in an empty repository.
+func goldRemember(t testing.TB, c cases.Case) any {
+	var in struct {
+		Requests []struct {
+			Type, Text, About, Property string
+			Entities, Sources           []string
+			ValidFrom                   int64
+		}
+	}
+	cases.Parse(t, c.Input, &in)
+	by := state.Stamp{Author: "t", Time: 1_780_000_000_000_000, Command: []string{"remember"}}
+	r := goldRepo(t, by)
+	m := memory.New(r)
+	remembered := []any{}
+	for _, q := range in.Requests {
+		req := memory.RememberRequest{Type: q.Type, Text: q.Text, About: q.About, Property: q.Property,
+			Entities: q.Entities, Sources: q.Sources}
+		if q.ValidFrom != 0 {
+			req.ValidFrom = graph.At(graph.Time(q.ValidFrom))
+		}
+		opt := memory.RememberOptions{CommitOptions: core.CommitOptions{Stamp: by}}
+		res, err := m.Remember(t.Context(), opt, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := res.Memories[0]
+		s, err := r.At(t.Context(), res.Commit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := s.Adjacency().Degree(t.Context(), got.ID, adjacency.Out, memory.EdgeObserved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		remembered = append(remembered, dict{"id": got.ID.String(), "action": got.Action, "observed": n})
+	}
+	return dict{"remembered": remembered}
+}
+
+// goldSource reads a source, which must be written as it was.
+func goldSource(t testing.TB, c cases.Case) any {
+	var in struct{ Text string }
+	cases.Parse(t, c.Input, &in)
+	s, err := memory.ParseSource(in.Text)
+	if errors.Is(err, graph.ErrInvalid) {
+		return dict{"error": "source"}
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	if s.String() != in.Text {
+		t.Errorf("%s: %q is written %q", c.Path(), in.Text, s)
+	}
+	out := dict{"kind": s.Kind}
+	for name, v := range map[string]string{"project": s.Project, "path": s.Path, "text": s.Text} {
+		if v != "" {
+			out[name] = v
+		}
+	}
+	for name, n := range map[string]int{"first": s.First, "last": s.Last, "turn": s.Turn} {
+		if n != 0 {
+			out[name] = n
+		}
+	}
+	if s.Hash != nil {
+		out["sha256"] = hex.EncodeToString(s.Hash[:])
+	}
+	return out
+}

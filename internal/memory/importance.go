@@ -1,0 +1,305 @@
+package memory
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Constants of effective importance: docs/life.md.
+const (
+	// DefaultHalfLife is the half-life in days of a type that has none of its own.
+	DefaultHalfLife = 30
+	// MaxHalfLife is the longest half-life in days, some hundred years.
+	MaxHalfLife = 36_500
+	// MaxHalfLives is the largest number of types that a memory's parameters give one.
+	MaxHalfLives = 256
+
+	maxUses   = 15        // beyond which another use adds nothing: doubled is as much as uses do
+	maxLinked = 10        // likewise of edges, which add one half at most
+	perDay    = 86400e6   // microseconds
+	maxUseNow = 1<<53 - 1 // the largest count that is believed
+)
+
+// baseOf is what an importance of 1 to 5 counts, in Q16: .15, .30, .50, .80 and 1.
+var baseOf = [MaxImportance]int64{9830, 19661, 32768, 52429, fixed.One}
+
+// HalfLives are the days after which a memory of a type counts half.
+type HalfLives map[string]int
+
+// defaultHalfLives: what was going on is soon past, what somebody likes or decided holds for long.
+var defaultHalfLives = HalfLives{
+	Context: 7, Event: 14, Task: 14, Insight: 60, Decision: 90, Preference: 180,
+}
+
+// Of returns the half-life of a type.
+func (h HalfLives) Of(typ string) int {
+	if days, ok := h[typ]; ok {
+		return days
+	}
+	return DefaultHalfLife
+}
+
+// importanceVerb is the name under which a commit's profiles keep the parameters of this file.
+const (
+	importanceVerb = "importance"
+	paramHalfLife  = "halfLife"
+)
+
+// HalfLivesAt returns the half-lives that hold at a snapshot: the defaults, and those of the
+// parameter "halfLife" of its profiles in their place.
+func HalfLivesAt(ctx context.Context, s *core.Snapshot) (HalfLives, error) {
+	params, err := verbParams(ctx, s, importanceVerb)
+	if err != nil {
+		return nil, err
+	}
+	own, err := halfLivesOf(params)
+	if err != nil {
+		return nil, err
+	}
+	return own.All(), nil
+}
+
+// All returns half-lives that a memory gives types itself, and the built-in ones of others.
+func (h HalfLives) All() HalfLives {
+	out := maps.Clone(defaultHalfLives)
+	maps.Copy(out, h)
+	return out
+}
+
+// OwnHalfLivesAt returns the half-lives that a snapshot gives types itself, empty for none.
+func OwnHalfLivesAt(ctx context.Context, s *core.Snapshot) (HalfLives, error) {
+	params, err := verbParams(ctx, s, importanceVerb)
+	if err != nil {
+		return nil, err
+	}
+	return halfLivesOf(params)
+}
+
+// halfLivesOf returns those of the parameter "halfLife".
+func halfLivesOf(params []ipld.Entry) (HalfLives, error) {
+	out := make(HalfLives)
+	v, ok := ipld.FindEntry(params, paramHalfLife)
+	if !ok {
+		return out, nil
+	}
+	if v.Kind() != ipld.Map || len(v.Entries()) > MaxHalfLives {
+		return nil, graph.Fieldf("importance.halfLife", "want a map of at most %d types to days",
+			MaxHalfLives)
+	}
+	for _, e := range v.Entries() {
+		if e.Value.Kind() != ipld.Int {
+			return nil, checkHalfLife(e.Key, 0)
+		}
+		days := e.Value.Int()
+		if err := checkHalfLife(e.Key, days); err != nil {
+			return nil, err
+		}
+		out[e.Key] = int(days)
+	}
+	return out, nil
+}
+
+func checkHalfLife(typ string, days int64) error {
+	if days < 1 || days > MaxHalfLife {
+		return graph.Fieldf("importance.halfLife", "%q: want 1 to %d days", typ, MaxHalfLife)
+	}
+	return graph.CheckText("importance.halfLife", typ, 1, graph.MaxType)
+}
+
+// SetHalfLives gives types half-lives of their own, in place of those given before, by one commit
+// that changes nothing else; none where they are so already. Without any the defaults hold.
+func (m *Memory) SetHalfLives(
+	ctx context.Context, opt core.CommitOptions, days HalfLives,
+) (*core.CommitResult, error) {
+	v, err := days.value()
+	if err != nil {
+		return nil, err
+	}
+	return m.changeVerbParams(ctx, importanceVerb, opt,
+		func(old []ipld.Entry, _ error) ([]ipld.Entry, error) {
+			return withEntry(old, paramHalfLife, v), nil
+		})
+}
+
+// ChangeHalfLives makes the half-lives that a branch gives types what change makes of those that its
+// newest commit has, as SetHalfLives does, and returns them: whoever changes that of another type
+// at the same time is heeded too. An error of change is returned.
+func (m *Memory) ChangeHalfLives(
+	ctx context.Context, opt core.CommitOptions, change func(own HalfLives) error,
+) (HalfLives, *core.CommitResult, error) {
+	var own HalfLives
+	res, err := m.changeVerbParams(ctx, importanceVerb, opt,
+		func(old []ipld.Entry, err error) ([]ipld.Entry, error) {
+			if err == nil {
+				own, err = halfLivesOf(old)
+			}
+			if err == nil {
+				err = change(own)
+			}
+			if err != nil {
+				return nil, err
+			}
+			v, err := own.value()
+			return withEntry(old, paramHalfLife, v), err
+		})
+	return own, res, err
+}
+
+// value returns half-lives as they are stored, the zero value for none.
+func (h HalfLives) value() (ipld.Value, error) {
+	if len(h) == 0 {
+		return ipld.Value{}, nil
+	}
+	if len(h) > MaxHalfLives {
+		return ipld.Value{}, invalidf("half-lives: %d types, limit %d", len(h), MaxHalfLives)
+	}
+	var list []ipld.Entry
+	for _, typ := range slices.Sorted(maps.Keys(h)) { // so that it is the same one that is refused
+		if err := checkHalfLife(typ, int64(h[typ])); err != nil {
+			return ipld.Value{}, err
+		}
+		list = append(list, ipld.Entry{Key: typ, Value: ipld.IntValue(int64(h[typ]))})
+	}
+	ipld.SortEntries(list)
+	return ipld.MapValue(list...), nil
+}
+
+// Factors are what the effective importance of a memory is made of.
+type Factors struct {
+	Importance int   // 1 to 5; anything else counts as DefaultImportance
+	Uses       int64 // how often it was said again, or used where that is counted
+	Linked     int64 // edges that say what it has to do with others
+	Age        int64 // microseconds since it was made or changed; below 0 counts as 0
+	HalfLife   int   // days, 1 to MaxHalfLife
+}
+
+// Effective is the importance of a memory at a time, in units of 2^-16, with what it is made
+// of: Value = Base × Use × Decay × Links, each product rounded down, in this order.
+type Effective struct {
+	Value int64 // 0 to 196,608
+	Base  int64 // of the importance: 9,830 to 65,536
+	Use   int64 // 65,536 to 131,072
+	Decay int64 // one half to the power of Age by HalfLife: 0 to 65,536
+	Links int64 // 65,536 to 98,304
+	Factors
+}
+
+// Weigh returns the effective importance that factors make: docs/life.md, "Importance".
+func (f Factors) Weigh() Effective {
+	w := Effective{Factors: f}
+	base := f.Importance
+	if base < MinImportance || base > MaxImportance {
+		base = DefaultImportance
+	}
+	w.Base = baseOf[base-1]
+	w.Use = fixed.One + fixed.Log2(uint64(1+min(max(f.Uses, 0), maxUses)))/4
+	w.Links = fixed.One + min(max(f.Linked, 0), maxLinked)*fixed.One/(2*maxLinked)
+	half := uint64(max(f.HalfLife, 1)) * perDay
+	w.Decay = fixed.Half(fixed.MulDivSat(uint64(max(f.Age, 0)), fixed.One, half))
+	w.Value = w.Base
+	for _, factor := range []int64{w.Use, w.Decay, w.Links} {
+		w.Value = w.Value * factor >> fixed.FracBits
+	}
+	return w
+}
+
+// ImportanceOptions say what beside the snapshot effective importance is made of.
+type ImportanceOptions struct {
+	HalfLives HalfLives // nil: those of HalfLivesAt
+	// Accesses returns how often a memory was used, as some local record counts it; nil where
+	// nobody counts. It is never asked for what is stored.
+	Accesses func(graph.ID) int64
+}
+
+// Importance returns the effective importance of a node at a time that is passed in: of its
+// property "importance", of how often it was said again, of its age, and of the edges that link
+// it. It is worked out when it is asked for and stored nowhere, so it cannot go stale, and reading
+// changes nothing. It reads the node and O(log n) blocks of edges. Edges that any memory gets for
+// when it was written count for nothing.
+func Importance(
+	ctx context.Context, s *core.Snapshot, id graph.ID, now graph.Time, opt ImportanceOptions,
+) (Effective, error) {
+	n, _, err := s.Node(ctx, id)
+	if err != nil {
+		return Effective{}, err
+	}
+	if opt.HalfLives == nil {
+		if opt.HalfLives, err = HalfLivesAt(ctx, s); err != nil {
+			return Effective{}, err
+		}
+	}
+	return importanceOf(ctx, s, n, now, opt)
+}
+
+// importanceOf is Importance of a node that was read, with half-lives.
+func importanceOf(
+	ctx context.Context, s *core.Snapshot, n *graph.Node, now graph.Time, opt ImportanceOptions,
+) (Effective, error) {
+	f := Factors{
+		Importance: StatedImportance(n), Age: ageAt(n, now), HalfLife: opt.HalfLives.Of(n.Type),
+	}
+	var err error
+	if f.Uses, f.Linked, err = tiesOf(ctx, s.Adjacency(), n.ID); err != nil {
+		return Effective{}, err
+	}
+	if opt.Accesses != nil {
+		f.Uses += min(max(opt.Accesses(n.ID), 0), maxUseNow)
+	}
+	return f.Weigh(), nil
+}
+
+// StatedImportance returns the importance that a node says it has, DefaultImportance where it does
+// not.
+func StatedImportance(n *graph.Node) int {
+	v, ok := ipld.FindEntry(n.Props, PropImportance)
+	if !ok || v.Kind() != ipld.Int || v.Int() < MinImportance || v.Int() > MaxImportance {
+		return DefaultImportance
+	}
+	return int(v.Int())
+}
+
+// ageAt returns the microseconds since a node was made or changed, whichever is later.
+func ageAt(n *graph.Node, now graph.Time) int64 {
+	from := n.Created
+	if n.Updated.Given {
+		from = max(from, n.Updated.Time)
+	}
+	return int64(now) - int64(from)
+}
+
+// routine are types of edges that say when a memory was written, not what it has to do with others.
+var routine = []string{EdgeObserved, EdgeFollows, EdgeNear}
+
+// tiesOf counts how often a memory was said again, and its edges that are not routine.
+func tiesOf(
+	ctx context.Context, t adjacency.Trees, id graph.ID,
+) (observed, linked int64, err error) {
+	for _, side := range []adjacency.Direction{adjacency.Out, adjacency.In} {
+		all, err := t.Degree(ctx, id, side, "")
+		if err != nil {
+			return 0, 0, err
+		}
+		linked += int64(all)
+		if all == 0 {
+			continue
+		}
+		for _, typ := range routine {
+			n, err := t.Degree(ctx, id, side, typ)
+			if err != nil {
+				return 0, 0, err
+			}
+			linked -= int64(n)
+			if typ == EdgeObserved && side == adjacency.Out {
+				observed = int64(n)
+			}
+		}
+	}
+	return observed, linked, nil
+}

@@ -1,0 +1,210 @@
+package memory
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// TestWeighMonotone checks that each factor moves importance one way only, and that it stays within
+// its bounds whatever the factors are.
+func TestWeighMonotone(t *testing.T) {
+	last := int64(-1)
+	for i := MinImportance; i <= MaxImportance; i++ {
+		v := Factors{Importance: i, HalfLife: 30}.Weigh().Value
+		if v <= last {
+			t.Errorf("importance %d is worth %d after %d", i, v, last)
+		}
+		last = v
+	}
+	const huge = 1<<63 - 1
+	for _, f := range []Factors{
+		{}, {Importance: -5, Uses: -huge, Linked: -huge, Age: -huge, HalfLife: -1},
+		{Importance: 5, Uses: huge, Linked: huge, Age: huge, HalfLife: MaxHalfLife},
+		{Importance: 5, Uses: huge, Linked: huge, Age: 0, HalfLife: 1},
+	} {
+		if v := f.Weigh().Value; v < 0 || v > 196_608 {
+			t.Errorf("%+v: %d", f, v)
+		}
+	}
+	if v := (Factors{Importance: 5, Uses: huge, Linked: huge, HalfLife: 1}).Weigh().Value; v != 196_608 {
+		t.Errorf("the most is %d", v)
+	}
+	last = 1 << 20
+	for days := range int64(1000) {
+		v := Factors{Importance: 5, Age: days * perDay, HalfLife: 30}.Weigh().Value
+		if v > last {
+			t.Fatalf("after %d days %d, after %d before", days, v, last)
+		}
+		last = v
+	}
+}
+
+func TestHalfLives(t *testing.T) {
+	m := lifeMemory(t, `{"node":{"key":"a","type":"fact","summary":"x"}}`)
+	before := lifeTip(t, m)
+	weigh := func() int {
+		e, err := Importance(t.Context(), lifeTip(t, m), graph.NodeID("a"), lifeBy.Time,
+			ImportanceOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.HalfLife
+	}
+	if got := weigh(); got != DefaultHalfLife {
+		t.Errorf("half-life %d", got)
+	}
+	for _, bad := range []HalfLives{{"fact": 0}, {"fact": MaxHalfLife + 1}, {"": 3}} {
+		if _, err := m.SetHalfLives(t.Context(), lifeOpt, bad); err == nil {
+			t.Errorf("%v is taken", bad)
+		}
+	}
+	if _, err := m.SetHalfLives(t.Context(), lifeOpt, HalfLives{"fact": 3, "x": 4}); err != nil {
+		t.Fatal(err)
+	}
+	if got := weigh(); got != 3 {
+		t.Errorf("half-life %d, want 3", got)
+	}
+	if _, err := history.Undo(t.Context(), m.r, "", lifeBy); err != nil {
+		t.Fatal(err)
+	}
+	if got := lifeTip(t, m); weigh() != DefaultHalfLife || got.Graph() != before.Graph() {
+		t.Error("undo leaves something")
+	}
+	if _, err := m.SetHalfLives(t.Context(), lifeOpt, HalfLives{"fact": 3}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.SetHalfLives(t.Context(), lifeOpt, nil); err != nil || weigh() != DefaultHalfLife {
+		t.Error("the defaults do not come back", err)
+	}
+}
+
+// TestStoredHalfLives refuses parameters that somebody wrote by hand.
+func TestStoredHalfLives(t *testing.T) {
+	m := lifeMemory(t, `{"node":{"key":"a","type":"fact"}}`)
+	for _, v := range []ipld.Value{
+		ipld.IntValue(3), ipld.MapValue(ipld.Entry{Key: "fact", Value: ipld.StringValue("3")}),
+		ipld.MapValue(ipld.Entry{Key: "fact", Value: ipld.IntValue(0)}),
+	} {
+		_, err := m.setVerbParams(t.Context(), importanceVerb,
+			[]ipld.Entry{{Key: "halfLife", Value: v}}, lifeOpt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := HalfLivesAt(t.Context(), lifeTip(t, m)); err == nil {
+			t.Errorf("%v is taken", v)
+		}
+		if _, err := m.SetHalfLives(t.Context(), lifeOpt, nil); err != nil {
+			t.Errorf("%v cannot be taken away: %v", v, err)
+		}
+	}
+}
+
+// TestParamsAtOnce changes one parameter each from many sides at once: none undoes another's, and
+// what a later version wrote stays.
+func TestParamsAtOnce(t *testing.T) {
+	m := lifeMemory(t, `{"node":{"key":"a","type":"fact"}}`)
+	later := []ipld.Entry{{Key: "later", Value: ipld.IntValue(7)}}
+	for _, verb := range []string{importanceVerb, verbRemember} {
+		if _, err := m.setVerbParams(t.Context(), verb, later, lifeOpt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const n = 8
+	errs := make(chan error, n+2)
+	for i := range n {
+		go func() { // each as if it were a program of its own
+			_, _, err := New(m.r).ChangeHalfLives(t.Context(), lifeOpt, func(own HalfLives) error {
+				own[fmt.Sprint("type", i)] = i + 1
+				return nil
+			})
+			errs <- err
+		}()
+	}
+	for _, change := range []func(*RememberParams){
+		func(p *RememberParams) { p.Keep = true },
+		func(p *RememberParams) { p.SimilarFrom = 40_000 },
+	} {
+		go func() {
+			_, _, err := New(m.r).ChangeRememberParams(t.Context(), lifeOpt,
+				func(p *RememberParams) error { change(p); return nil })
+			errs <- err
+		}()
+	}
+	for range n + 2 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	s := lifeTip(t, m)
+	own, err := OwnHalfLivesAt(t.Context(), s)
+	if err != nil || len(own) != n {
+		t.Errorf("%v %v", own, err)
+	}
+	p, err := RememberParamsAt(t.Context(), s)
+	if err != nil || !p.Keep || p.SimilarFrom != 40_000 {
+		t.Errorf("%+v %v", p, err)
+	}
+	for _, verb := range []string{importanceVerb, verbRemember} {
+		entries, err := verbParams(t.Context(), s, verb)
+		if _, ok := ipld.FindEntry(entries, "later"); err != nil || !ok {
+			t.Errorf("%s: %v %v", verb, entries, err)
+		}
+	}
+}
+
+// TestLifeWork bounds what marking one node and weighing one node read, whatever else there is.
+func TestLifeWork(t *testing.T) {
+	effort.Alone(t)
+	read := map[int][2]int64{}
+	for _, n := range []int{500, 8000} {
+		st := mem.New()
+		r, err := care.New(t.Context(), st, lifeBy, core.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := New(r)
+		var lines []string
+		for i := range n {
+			lines = append(lines, fmt.Sprintf(`{"node":{"key":"n%d","type":"fact","summary":"note %d"}}`, i, i))
+			if i > 0 {
+				lines = append(lines, fmt.Sprintf(`{"edge":{"type":"about","src":"n%d","dst":"n0"}}`, i))
+			}
+		}
+		m.tell(t, lines...)
+		c := &countedStore{st, storetest.NewCounting(st.Facts()), storetest.NewCounting(st.Derived())}
+		cold, err := care.New(t.Context(), c, lifeBy, core.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m = New(cold)
+		s := lifeTip(t, m)
+		c.facts.Reset()
+		if _, err := Importance(t.Context(), s, graph.NodeID("n0"), lifeBy.Time,
+			ImportanceOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		weighed := c.facts.Counts().BlocksRead
+		c.facts.Reset()
+		_, err = m.Mark(t.Context(), lifeOpt, MarkRequest{State: graph.Contradicted,
+			Nodes: []string{"n7"}, By: "n9"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		read[n] = [2]int64{weighed, c.facts.Counts().BlocksRead}
+	}
+	t.Logf("blocks read: %v", read)
+	for i := range 2 {
+		if read[8000][i] > read[500][i]+24 {
+			t.Errorf("blocks read: %v", read)
+		}
+	}
+}

@@ -1,0 +1,525 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// MaxMarked is the largest number of nodes that one request marks.
+const MaxMarked = 10_000
+
+// manyNodes is from how many nodes on deciding about them takes longer than other writers should wait.
+const manyNodes = 256
+
+// StateError is returned when a node is in a state that a verb does not replace, since more would
+// be lost than said. errors.Is(err, state.ErrInvalid) holds.
+type StateError struct {
+	Node  graph.ID
+	Name  string // of the node, as the caller gave it
+	State graph.State
+	By    graph.ID // what did it, zero for none
+	Want  graph.State
+}
+
+func (e *StateError) Error() string {
+	by := ""
+	if !e.By.IsZero() {
+		by = " by " + e.By.String()
+	}
+	return fmt.Sprintf("%q is %s%s: it cannot become %s before that is taken off", e.Name, e.State,
+		by, e.Want)
+}
+
+// Is reports whether target is state.ErrInvalid.
+func (e *StateError) Is(target error) bool { return target == state.ErrInvalid }
+
+// EdgeError is returned where an edge is named to be marked: the verbs mark nodes. errors.Is(err,
+// store.ErrNotFound) holds.
+type EdgeError struct {
+	Name string // as the caller gave it
+	Edge *graph.Edge
+}
+
+func (e *EdgeError) Error() string {
+	return fmt.Sprintf("no node %q: it is an edge, of type %s from %s to %s, and nodes are what is "+
+		"marked", e.Name, e.Edge.Type, e.Edge.Src, e.Edge.Dst)
+}
+
+// Is reports whether target is store.ErrNotFound.
+func (e *EdgeError) Is(target error) bool { return target == store.ErrNotFound }
+
+func invalidf(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", state.ErrInvalid, fmt.Errorf(format, args...))
+}
+
+// MarkRequest asks for nodes to be marked.
+type MarkRequest struct {
+	State graph.State
+	Nodes []string // names as of core.Snapshot.Name, 1 to MaxMarked
+	// By names the node that supersedes or contradicts the others: required for these two states, as
+	// without it nobody could say what is so instead, and refused for others.
+	By     string
+	Reason string // "" for none; at most graph.MaxReason bytes
+}
+
+// MarkResult tells what a request for marks did.
+type MarkResult struct {
+	*core.CommitResult
+	Marked   []graph.ID // newly in the state, or with another reason, in the order of the request
+	Already  []graph.ID // in the state before
+	Unmarked []graph.ID // whose mark was taken off; of a contradiction that is settled, too
+}
+
+// Mark marks nodes in one commit, or none where all of them are in the state already. The text of a
+// node stays as it is, and readable; Unmark takes a mark off again.
+//
+// A node has one mark. It is replaced by one that says more, in the order stale, contradicted, then
+// expired, retired and superseded, then forgotten; a *StateError is returned for any other. What
+// supersedes or contradicts must be visible itself, so that marks never lead in a circle.
+// Contradicted marks both nodes, each by the other; one that is contradicted by a third that is not
+// hidden keeps that.
+// What supersedes, hides or forgets one of two that contradict each other settles it: the other's
+// mark is taken off, or names another one that is marked by it.
+func (m *Memory) Mark(
+	ctx context.Context, opt core.CommitOptions, req MarkRequest,
+) (*MarkResult, error) {
+	if err := req.check(); err != nil {
+		return nil, err
+	}
+	var res *MarkResult
+	long := len(req.Nodes) >= manyNodes
+	done, err := m.decide(ctx, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
+		k := newMarker(ctx, s)
+		if err := k.mark(req); err != nil {
+			return nil, err
+		}
+		res = k.res
+		return &core.Decision{Changes: k.changes, Message: k.message(req.State)}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.CommitResult = done
+	return res, nil
+}
+
+func (r *MarkRequest) check() error {
+	if r.State == "" {
+		return invalidf("state: missing")
+	}
+	byOther := r.State == graph.Superseded || r.State == graph.Contradicted
+	switch {
+	case len(r.Nodes) == 0:
+		return invalidf("nodes: name at least one")
+	case len(r.Nodes) > MaxMarked:
+		return invalidf("nodes: %d, limit %d: mark them in several requests", len(r.Nodes), MaxMarked)
+	case byOther && r.By == "":
+		return invalidf("by: missing: name the node by which they are %s", r.State)
+	case !byOther && r.By != "":
+		return invalidf("by: only for %s and %s", graph.Superseded, graph.Contradicted)
+	}
+	return graph.CheckText("reason", r.Reason, 0, graph.MaxReason)
+}
+
+// verbs are how messages of commits call what a mark says.
+var verbs = map[graph.State]string{
+	graph.Stale: "stale", graph.Superseded: "supersede", graph.Retired: "retire",
+	graph.Forgotten: "forget", graph.Expired: "expire", graph.Contradicted: "contradict",
+}
+
+// message says what a commit marks: ids alone. The reason is in the marks.
+func (k *marker) message(state graph.State) string {
+	text := verbs[state] + " " + listed(k.named)
+	if !k.by.IsZero() {
+		text += " by " + k.by.String()
+	}
+	return text
+}
+
+// listed lists the first few of many.
+func listed(ids []graph.ID) string {
+	const most = 5
+	var b strings.Builder
+	for i, id := range ids[:min(len(ids), most)] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(id.String())
+	}
+	if more := len(ids) - most; more > 0 {
+		fmt.Fprintf(&b, " and %d more", more)
+	}
+	return b.String()
+}
+
+// withReason adds a reason to the message of a commit.
+func withReason(text, reason string) string {
+	if reason != "" {
+		text += ": " + reason
+	}
+	return text
+}
+
+// decide commits what fn makes of the newest commit of a branch, as core.Repo.Decide does. long says that
+// deciding takes longer than other writers should wait.
+func (m *Memory) decide(
+	ctx context.Context, opt core.CommitOptions, long bool,
+	fn func(*core.Snapshot) (*core.Decision, error),
+) (*core.CommitResult, error) {
+	return m.r.Decide(ctx, core.DecideOptions{CommitOptions: opt, Long: long}, fn)
+}
+
+// head returns the newest state of a branch, "" for the one that HEAD is on.
+func (m *Memory) head(ctx context.Context, branch string) (*core.Snapshot, error) {
+	if branch != "" {
+		return m.r.Snapshot(ctx, string(graph.BranchRef(branch)))
+	}
+	_, at, err := m.r.Branch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return m.r.At(ctx, at)
+}
+
+// marker makes the changes that mark nodes of a snapshot.
+type marker struct {
+	ctx     context.Context
+	s       *core.Snapshot
+	res     *MarkResult
+	changes []graph.Change
+	named   []graph.ID // what is marked, for the message
+	by      graph.ID   // that marks it, zero for none
+	marks   map[graph.ID]*graph.Mark
+	against map[graph.ID][]graph.ID // by a node what is contradicted by it in s; nil until asked for
+	adds    map[graph.ID][]graph.ID // likewise what was decided
+}
+
+func newMarker(ctx context.Context, s *core.Snapshot) *marker {
+	return &marker{ctx: ctx, s: s, res: &MarkResult{}, marks: make(map[graph.ID]*graph.Mark),
+		adds: make(map[graph.ID][]graph.ID)}
+}
+
+// isShown reports whether a mark, nil for none, lets what it is on be seen.
+func isShown(m *graph.Mark) bool { return m == nil || !retrieve.Hidden(m.State) }
+
+// now returns the mark that a node has after what was decided so far, nil for none.
+func (k *marker) now(id graph.ID) (*graph.Mark, error) {
+	if m, ok := k.marks[id]; ok {
+		return m, nil
+	}
+	m, err := k.s.Mark(k.ctx, graph.OnNode, id)
+	if err == nil {
+		k.marks[id] = m
+	}
+	return m, err
+}
+
+// name resolves the name of a node, or a text that means one whose mark see accepts. It returns an
+// *EdgeError where there is only an edge of the name.
+func (k *marker) name(name string, see func(*graph.Mark) bool) (graph.ID, error) {
+	id, err := k.s.Name(k.ctx, name)
+	if !isMissing(err) {
+		return id, err
+	}
+	edge, other := k.s.EdgeName(k.ctx, name)
+	if other != nil { // it is none either
+		return rank.Find(k.ctx, k.s, name, see)
+	}
+	e, _, other := k.s.Edge(k.ctx, edge)
+	if other != nil {
+		return id, other
+	}
+	return id, &EdgeError{name, e}
+}
+
+func (k *marker) mark(req MarkRequest) error {
+	var by graph.ID
+	if req.By != "" {
+		var err error
+		if by, err = k.judge(req); err != nil {
+			return err
+		}
+		k.by = by
+	}
+	seen := make(map[graph.ID]bool, len(req.Nodes))
+	for _, name := range req.Nodes {
+		id, err := k.name(name, isShown)
+		if err != nil {
+			return err
+		}
+		if id == by {
+			return invalidf("%q cannot be %s by itself", name, req.State)
+		}
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		before := len(k.changes)
+		if err := k.one(req, name, id, by); err != nil {
+			return err
+		}
+		if len(k.changes) > before {
+			k.named = append(k.named, id)
+		}
+	}
+	return nil
+}
+
+// judge returns the node that supersedes or contradicts.
+func (k *marker) judge(req MarkRequest) (graph.ID, error) {
+	by, err := k.name(req.By, isShown)
+	if err != nil {
+		return by, err
+	}
+	m, err := k.now(by)
+	if err == nil && m != nil && retrieve.Hidden(m.State) {
+		err = invalidf("%q is %s: what %s others must be visible itself", req.By, m.State,
+			verbs[req.State]+"s")
+	}
+	return by, err
+}
+
+// one marks one node.
+func (k *marker) one(req MarkRequest, name string, id, by graph.ID) error {
+	if req.State == graph.Contradicted {
+		return k.contradict(req, name, id, by)
+	}
+	old, err := k.now(id)
+	if err != nil {
+		return err
+	}
+	if ok, err := k.may(req, name, id, by, old); !ok {
+		return err
+	}
+	k.set(req, id, by)
+	if retrieve.Hidden(req.State) {
+		return k.settle(id, old)
+	}
+	return nil
+}
+
+// weight orders states by how much they say; a mark is only replaced by one that says more.
+func weight(s graph.State) int {
+	switch s {
+	case graph.Stale:
+		return 1
+	case graph.Contradicted:
+		return 2
+	case graph.Forgotten:
+		return 4
+	}
+	return 3
+}
+
+// may reports whether a node is to be marked: not where the mark says the same, and with a
+// *StateError where it says more.
+func (k *marker) may(
+	req MarkRequest, name string, id, by graph.ID, old *graph.Mark,
+) (bool, error) {
+	switch {
+	case old == nil || weight(old.State) < weight(req.State):
+		return true, nil
+	case old.State == req.State && old.By == by:
+		if req.Reason != "" && req.Reason != old.Reason {
+			return true, nil
+		}
+		k.res.Already = append(k.res.Already, id)
+		return false, nil
+	}
+	return false, &StateError{Node: id, Name: name, State: old.State, By: old.By, Want: req.State}
+}
+
+// set marks a node and tells of it.
+func (k *marker) set(req MarkRequest, id, by graph.ID) {
+	k.write(req, id, by)
+	k.res.Marked = append(k.res.Marked, id)
+}
+
+// write marks a node.
+func (k *marker) write(req MarkRequest, id, by graph.ID) {
+	change := &graph.MarkChange{
+		On: graph.MarkRef{Node: graph.Ref{ID: id}}, State: req.State, Reason: req.Reason,
+	}
+	if !by.IsZero() {
+		change.By = graph.Ref{ID: by}
+	}
+	if req.State == graph.Contradicted {
+		k.adds[by] = append(k.adds[by], id)
+	}
+	k.marks[id] = &graph.Mark{On: graph.OnNode, ID: id, State: req.State, By: by, Reason: req.Reason}
+	k.changes = append(k.changes, graph.Change{Mark: change})
+}
+
+// contradict marks two nodes by each other. One that is contradicted already keeps its mark; where
+// both are, by others, there is no room for what is said.
+func (k *marker) contradict(req MarkRequest, name string, a, b graph.ID) error {
+	ends := [2]struct {
+		id, by graph.ID
+		name   string
+		keeps  bool
+	}{{a, b, name, false}, {b, a, req.By, false}}
+	for i := range ends {
+		e := &ends[i]
+		m, err := k.now(e.id)
+		if err != nil {
+			return err
+		}
+		if m, err = k.open(m); err != nil {
+			return err
+		}
+		if e.keeps = m != nil && m.State == graph.Contradicted && m.By != e.by; e.keeps {
+			if i == 1 && ends[0].keeps {
+				return &StateError{e.id, e.name, m.State, m.By, req.State}
+			}
+			continue
+		}
+		ok, err := k.may(req, e.name, e.id, e.by, m)
+		if err != nil {
+			return err
+		}
+		if ok {
+			k.set(req, e.id, e.by)
+		}
+	}
+	return nil
+}
+
+// open returns a mark, but nil for one that says that a node is contradicted by what is hidden: what
+// contradicted it is no longer said, and there is room for something else.
+func (k *marker) open(m *graph.Mark) (*graph.Mark, error) {
+	if m == nil || m.State != graph.Contradicted || m.By.IsZero() {
+		return m, nil
+	}
+	by, err := k.now(m.By)
+	if err != nil || by != nil && retrieve.Hidden(by.State) {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Disputed reports whether a mark, nil for none, says that a node is contradicted by one that is seen.
+// A node that is contradicted by one that contradicts a third keeps its mark when that one is hidden
+// or forgotten, as marks do not know what they are named in; it says nothing then.
+func Disputed(ctx context.Context, s *core.Snapshot, m *graph.Mark) (bool, error) {
+	if m == nil || m.State != graph.Contradicted {
+		return false, nil
+	}
+	m, err := newMarker(ctx, s).open(m)
+	return m != nil, err
+}
+
+// settle takes the mark off what a node contradicted, once the node is hidden; where that is
+// contradicted by another one too, the mark names that one then.
+func (k *marker) settle(id graph.ID, old *graph.Mark) error {
+	if old == nil || old.State != graph.Contradicted || old.By.IsZero() {
+		return nil
+	}
+	other, err := k.now(old.By)
+	if err != nil || other == nil || other.State != graph.Contradicted || other.By != id {
+		return err
+	}
+	next, err := k.opponent(old.By)
+	if err != nil {
+		return err
+	}
+	if next == nil {
+		k.remove(old.By)
+		return nil
+	}
+	k.write(MarkRequest{State: graph.Contradicted, Reason: next.Reason}, old.By, next.ID)
+	return nil
+}
+
+// opponent returns the mark of a node that is contradicted by the given one, of several that of the
+// least id; nil for none. It reads the marks of all nodes, once.
+func (k *marker) opponent(id graph.ID) (*graph.Mark, error) {
+	if k.against == nil {
+		k.against = make(map[graph.ID][]graph.ID)
+		for m, err := range k.s.Marks(k.ctx, graph.OnNode) {
+			if err != nil {
+				return nil, err
+			}
+			if m.State == graph.Contradicted && !m.By.IsZero() {
+				k.against[m.By] = append(k.against[m.By], m.ID)
+			}
+		}
+	}
+	list := slices.Concat(k.against[id], k.adds[id])
+	slices.SortFunc(list, graph.ID.Compare)
+	for _, other := range list {
+		m, err := k.now(other)
+		if err != nil || m != nil && m.State == graph.Contradicted && m.By == id {
+			return m, err
+		}
+	}
+	return nil, nil
+}
+
+// remove takes the mark off a node.
+func (k *marker) remove(id graph.ID) {
+	ref := &graph.MarkRef{Node: graph.Ref{ID: id}}
+	k.changes = append(k.changes, graph.Change{Remove: &graph.Removal{Mark: ref}})
+	k.marks[id] = nil
+	k.res.Unmarked = append(k.res.Unmarked, id)
+}
+
+// UnmarkRequest asks for the marks of nodes to be taken off.
+type UnmarkRequest struct {
+	Nodes  []string // names as of core.Snapshot.Name, 1 to MaxMarked
+	Reason string   // "" for none; it goes into the message of the commit
+}
+
+// Unmark takes the marks off nodes in one commit, or none where no node has one: what was forgotten
+// or retired is found again. Of two that contradict each other it takes both marks off.
+func (m *Memory) Unmark(
+	ctx context.Context, opt core.CommitOptions, req UnmarkRequest,
+) (*MarkResult, error) {
+	check := MarkRequest{State: graph.Stale, Nodes: req.Nodes, Reason: req.Reason}
+	if err := check.check(); err != nil {
+		return nil, err
+	}
+	var res *MarkResult
+	long := len(req.Nodes) >= manyNodes
+	done, err := m.decide(ctx, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
+		k := newMarker(ctx, s)
+		for _, name := range req.Nodes {
+			if err := k.unmark(name); err != nil {
+				return nil, err
+			}
+		}
+		res = k.res
+		return &core.Decision{Changes: k.changes, Message: withReason("restore "+listed(k.named), req.Reason)}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.CommitResult = done
+	return res, nil
+}
+
+func (k *marker) unmark(name string) error {
+	id, err := k.name(name, func(m *graph.Mark) bool { return m != nil })
+	if err != nil {
+		return err
+	}
+	old, err := k.now(id)
+	if err != nil {
+		return err
+	}
+	k.named = append(k.named, id)
+	if old == nil {
+		k.res.Already = append(k.res.Already, id)
+		return nil
+	}
+	k.remove(id)
+	return k.settle(id, old)
+}

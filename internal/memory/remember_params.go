@@ -1,0 +1,158 @@
+package memory
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+const (
+	// maxNearby is how many memories of the snapshot are compared with a new one.
+	maxNearby = 8
+	// MaxSimilar is how many are reported to resemble it.
+	MaxSimilar = 8
+	// oppositeAt is how alike two texts are, in units of 2^-16, of which one says the contrary of the
+	// other: of two in short sentences whose only difference is a word, a half is the same.
+	oppositeAt = fixed.One / 2
+	// closeAt is the cosine, in the same units, from which vectors make a memory one that resembles.
+	closeAt = 52_429 // .80
+)
+
+// RememberParams are what the decisions of Remember go by. They are kept with the memory.
+type RememberParams struct {
+	// DuplicateAbove is the likeness above which a text without a difference says the same, in units
+	// of 2^-16: .90.
+	DuplicateAbove int64
+	// SimilarFrom is the likeness from which a memory is reported to resemble: .65.
+	SimilarFrom int64
+	// Keep leaves the old value of a single-valued property where it is when another is given: both
+	// stay and the action is Conflict. Else the new one supersedes it.
+	Keep bool
+	// Replace lets a new memory supersede the only one that resembles it of which it says the same with
+	// other numbers, units or dates: the one for which supersede is suggested. Where there are several,
+	// none is: nobody knows which one changed.
+	Replace bool
+}
+
+// DefaultRememberParams returns the parameters of a memory that has none of its own.
+func DefaultRememberParams() RememberParams {
+	return RememberParams{DuplicateAbove: 58_982, SimilarFrom: 42_598}
+}
+
+const (
+	verbRemember   = "remember"
+	paramDuplicate = "duplicateAbove"
+	paramSimilar   = "similarFrom"
+	paramKeep      = "keep"
+	paramReplace   = "replace"
+)
+
+var rememberParams = []string{paramDuplicate, paramSimilar, paramKeep, paramReplace}
+
+// RememberParamsAt returns the parameters of a snapshot. One that is not valid is refused with an
+// error that wraps state.ErrInvalid; names of a later version are passed over.
+func RememberParamsAt(ctx context.Context, s *core.Snapshot) (RememberParams, error) {
+	entries, err := verbParams(ctx, s, verbRemember)
+	if err != nil {
+		return RememberParams{}, err
+	}
+	return rememberParamsOf(entries)
+}
+
+func rememberParamsOf(entries []ipld.Entry) (RememberParams, error) {
+	out := DefaultRememberParams()
+	for _, e := range entries {
+		switch {
+		case e.Key == paramDuplicate && e.Value.Kind() == ipld.Int:
+			out.DuplicateAbove = e.Value.Int()
+		case e.Key == paramSimilar && e.Value.Kind() == ipld.Int:
+			out.SimilarFrom = e.Value.Int()
+		case e.Key == paramKeep && e.Value.Kind() == ipld.Bool:
+			out.Keep = e.Value.Bool()
+		case e.Key == paramReplace && e.Value.Kind() == ipld.Bool:
+			out.Replace = e.Value.Bool()
+		case slices.Contains(rememberParams, e.Key):
+			return out, invalidf("profiles.remember.%s: %s, which is not its kind", e.Key, e.Value.Kind())
+		}
+	}
+	return out, out.check()
+}
+
+// RememberParams returns the parameters of a branch as it is now, "" for the one that HEAD is on.
+func (m *Memory) RememberParams(ctx context.Context, branch string) (RememberParams, error) {
+	s, err := m.head(ctx, branch)
+	if err != nil {
+		return RememberParams{}, err
+	}
+	return RememberParamsAt(ctx, s)
+}
+
+func (p RememberParams) check() error {
+	switch {
+	case p.SimilarFrom < 1 || p.SimilarFrom > p.DuplicateAbove:
+		return invalidf("%s: %d, want 1 to %s, %d", paramSimilar, p.SimilarFrom, paramDuplicate,
+			p.DuplicateAbove)
+	case p.DuplicateAbove > fixed.One:
+		return invalidf("%s: %d, want at most %d; that is never reached, so nothing is a duplicate",
+			paramDuplicate, p.DuplicateAbove, fixed.One)
+	}
+	return nil
+}
+
+// SetRememberParams makes p the parameters of a branch, by one commit that changes nothing else; none
+// where they are so already.
+func (m *Memory) SetRememberParams(
+	ctx context.Context, opt core.CommitOptions, p RememberParams,
+) (*core.CommitResult, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	return m.changeVerbParams(ctx, verbRemember, opt,
+		func(old []ipld.Entry, _ error) ([]ipld.Entry, error) { return p.entries(old), nil })
+}
+
+// ChangeRememberParams makes the parameters of a branch what change makes of those that its newest
+// commit has, as SetRememberParams does, and returns them: whoever changes another one at the same
+// time is heeded too. An error of change is returned.
+func (m *Memory) ChangeRememberParams(
+	ctx context.Context, opt core.CommitOptions, change func(*RememberParams) error,
+) (RememberParams, *core.CommitResult, error) {
+	var p RememberParams
+	res, err := m.changeVerbParams(ctx, verbRemember, opt,
+		func(old []ipld.Entry, err error) ([]ipld.Entry, error) {
+			if err == nil {
+				p, err = rememberParamsOf(old)
+			}
+			if err == nil {
+				err = change(&p)
+			}
+			if err == nil {
+				err = p.check()
+			}
+			return p.entries(old), err
+		})
+	return p, res, err
+}
+
+// entries returns what old becomes: defaults are not written, and names of a later version stay.
+func (p RememberParams) entries(old []ipld.Entry) []ipld.Entry {
+	flag := func(set bool) ipld.Value {
+		if set {
+			return ipld.BoolValue(true)
+		}
+		return ipld.Value{}
+	}
+	units := func(n, without int64) ipld.Value {
+		if n == without {
+			return ipld.Value{}
+		}
+		return ipld.IntValue(n)
+	}
+	def := DefaultRememberParams()
+	out := withEntry(old, paramDuplicate, units(p.DuplicateAbove, def.DuplicateAbove))
+	out = withEntry(out, paramSimilar, units(p.SimilarFrom, def.SimilarFrom))
+	return withEntry(withEntry(out, paramKeep, flag(p.Keep)), paramReplace, flag(p.Replace))
+}

@@ -1,0 +1,251 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/guard"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Bounds of a schema, beside the limit that is asked for.
+const (
+	// MaxSchema is how many different types, and how many names of properties, are told apart: those met
+	// later, in the order of ids, are counted alone.
+	MaxSchema      = 10_000
+	schemaKinds    = 5  // types that are named of a property or of an end of edges
+	schemaExamples = 3  // values of a property
+	exampleScalars = 60 // of a string
+	exampleBytes   = 96 // of any other value
+)
+
+// Counted is a name and how often it is met.
+type Counted struct {
+	Name  string
+	Count int
+}
+
+// Tally is the most frequent of some names, in descending order of counts and then by name.
+type Tally struct {
+	List   []Counted
+	Others int // names that follow
+}
+
+// Schema is what a commit can be asked for: of all that no mark hides.
+type Schema struct {
+	Nodes, Edges int
+	NodeTypes    Tally
+	Properties   []SchemaProperty // in descending order of counts and then by name
+	EdgeTypes    []SchemaEdges    // likewise
+	// OtherProperties and OtherEdgeTypes are how many names follow. Untold are nodes and properties of
+	// nodes whose types and names were too many to be told apart.
+	OtherProperties, OtherEdgeTypes, Untold int
+}
+
+// SchemaProperty is a property that nodes have.
+type SchemaProperty struct {
+	Counted
+	Kinds    Tally        // of its values, as ipld.Kind names them
+	Types    Tally        // of the nodes
+	Examples []ipld.Value // of the first nodes in the order of ids, each once; none that looks secret
+}
+
+// SchemaEdges are the edges of one type.
+type SchemaEdges struct {
+	Counted
+	From, To Tally // types of the nodes at their ends
+}
+
+// schemaMaker gathers a schema.
+type schemaMaker struct {
+	ctx    context.Context
+	s      *core.Snapshot
+	hidden map[graph.ID]bool // nodes and edges
+
+	types  map[string]int
+	names  []string           // of types, by the numbers in of
+	number map[string]int32   // likewise
+	of     map[graph.ID]int32 // types of the nodes that are seen
+	props  map[string]*propertyTally
+	edges  map[string]*edgeTally
+	out    Schema
+}
+
+type propertyTally struct {
+	count        int
+	kinds, types map[string]int
+	examples     []ipld.Value
+}
+
+type edgeTally struct {
+	count    int
+	from, to map[string]int
+}
+
+// SchemaOf tells what a snapshot can be asked for, at most limit names in each list. It reads each node
+// and the list of edges once; progress, where given, is told how many nodes were read.
+func SchemaOf(
+	ctx context.Context, s *core.Snapshot, limit int, progress func(done int),
+) (*Schema, error) {
+	m := schemaMaker{
+		ctx: ctx, s: s, hidden: map[graph.ID]bool{}, types: map[string]int{}, number: map[string]int32{},
+		of: map[graph.ID]int32{}, props: map[string]*propertyTally{}, edges: map[string]*edgeTally{},
+	}
+	for _, on := range []graph.Target{graph.OnNode, graph.OnEdge} {
+		for mark, err := range s.Marks(ctx, on) {
+			if err != nil {
+				return nil, err
+			}
+			if retrieve.Hidden(mark.State) {
+				m.hidden[mark.ID] = true
+			}
+		}
+	}
+	for e, err := range s.Nodes(ctx, graph.ID{}) {
+		if err != nil {
+			return nil, err
+		}
+		m.node(e.Node)
+		progress(m.out.Nodes)
+	}
+	if err := m.links(); err != nil {
+		return nil, err
+	}
+	return m.schema(limit), nil
+}
+
+// node counts one node.
+func (m *schemaMaker) node(n *graph.Node) {
+	if m.hidden[n.ID] || n.Type == state.RedactedType {
+		return
+	}
+	m.out.Nodes++
+	if _, known := m.types[n.Type]; !known {
+		if len(m.types) == MaxSchema {
+			m.out.Untold++
+			return
+		}
+		m.number[n.Type] = int32(len(m.names))
+		m.names = append(m.names, n.Type)
+	}
+	m.types[n.Type]++
+	m.of[n.ID] = m.number[n.Type]
+	for _, p := range n.Props {
+		t := m.props[p.Key]
+		if t == nil {
+			if len(m.props) == MaxSchema {
+				m.out.Untold++
+				continue
+			}
+			t = &propertyTally{kinds: map[string]int{}, types: map[string]int{}}
+			m.props[p.Key] = t
+		}
+		t.count++
+		t.kinds[p.Value.Kind().String()]++
+		t.types[n.Type]++
+		t.show(p)
+	}
+}
+
+// show keeps a value as an example, if there is room and it is fit to be one.
+func (t *propertyTally) show(p ipld.Entry) {
+	if len(t.examples) == schemaExamples || len(guard.Node(&graph.Node{Props: []ipld.Entry{p}})) > 0 {
+		return
+	}
+	v := p.Value
+	said := v.Text()
+	if v.Kind() != ipld.String {
+		said = string(ipld.AppendJSON(nil, v))
+		if len(said) > exampleBytes {
+			return
+		}
+	}
+	if cut := text.FirstScalars(said, exampleScalars); v.Kind() == ipld.String && len(cut) < len(said) {
+		v = ipld.StringValue(cut + "…")
+	}
+	if !slices.ContainsFunc(t.examples, v.Equal) {
+		t.examples = append(t.examples, v)
+	}
+}
+
+// links counts the edges between nodes that are seen.
+func (m *schemaMaker) links() error {
+	for kv, err := range m.s.Adjacency().Out.Scan(m.ctx, nil, nil) {
+		if err != nil {
+			return fmt.Errorf("count edges: %w", err)
+		}
+		src, e, err := adjacency.Parse(kv.Key, kv.Value)
+		if err != nil {
+			return fmt.Errorf("count edges: %w", err)
+		}
+		from, ok := m.of[src]
+		to, both := m.of[e.Other]
+		if !ok || !both || m.hidden[e.Edge] {
+			continue
+		}
+		m.out.Edges++
+		t := m.edges[e.Type]
+		if t == nil {
+			if len(m.edges) == MaxSchema {
+				m.out.Untold++
+				continue
+			}
+			t = &edgeTally{from: map[string]int{}, to: map[string]int{}}
+			m.edges[e.Type] = t
+		}
+		t.count++
+		t.from[m.names[from]]++
+		t.to[m.names[to]]++
+	}
+	return nil
+}
+
+func (m *schemaMaker) schema(limit int) *Schema {
+	m.out.NodeTypes = tally(m.types, limit)
+	props := map[string]int{}
+	for name, t := range m.props {
+		props[name] = t.count
+	}
+	top := tally(props, limit)
+	m.out.OtherProperties = top.Others
+	for _, c := range top.List {
+		t := m.props[c.Name]
+		m.out.Properties = append(m.out.Properties, SchemaProperty{
+			c, tally(t.kinds, schemaKinds), tally(t.types, schemaKinds), t.examples,
+		})
+	}
+	edges := map[string]int{}
+	for name, t := range m.edges {
+		edges[name] = t.count
+	}
+	top = tally(edges, limit)
+	m.out.OtherEdgeTypes = top.Others
+	for _, c := range top.List {
+		t := m.edges[c.Name]
+		m.out.EdgeTypes = append(m.out.EdgeTypes, SchemaEdges{
+			c, tally(t.from, schemaKinds), tally(t.to, schemaKinds),
+		})
+	}
+	return &m.out
+}
+
+// tally returns the most frequent names.
+func tally(of map[string]int, most int) (t Tally) {
+	for name, n := range of {
+		t.List = append(t.List, Counted{name, n})
+	}
+	slices.SortFunc(t.List, func(a, b Counted) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name))
+	})
+	t.Others = max(0, len(t.List)-most)
+	t.List = t.List[:len(t.List)-t.Others]
+	return t
+}

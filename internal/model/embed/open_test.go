@@ -1,0 +1,202 @@
+package embed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/model"
+)
+
+func TestOpen(t *testing.T) {
+	dir := modelDir(t, tinyTokenizer, safetensorsOf(tableOf("F32", 4, tinyTable)))
+	long := strings.Repeat("m", graph.MaxModel-48)
+	cases := []struct {
+		spec, model string
+		opt         Options
+		dim         int
+	}{
+		{"hash", "hash-1:en", Options{}, 512},
+		{"hash:en", "hash-1:en", Options{}, 512},
+		{"hash:none", "hash-1:none", Options{}, 512},
+		{"static:" + dir, "static-1:tiny@", Options{}, 4},
+		{"static:" + dir, "static-1:mine@", Options{Name: "mine"}, 4},
+		{"ollama:nomic-embed-text", "ollama:nomic-embed-text", Options{}, 0},
+		{"ollama:nomic-embed-text:latest", "ollama:nomic-embed-text", Options{}, 0},
+		{"ollama:x:v1.5", "ollama:x:v1.5", Options{}, 0},
+		{"openai:x:latest", "openai:x:latest", Options{ExpectDim: 7}, 7},
+		{"openai:org/x", "openai:org/x@256#", Options{Dims: 256, QueryPrefix: "q: "}, 256},
+		{
+			"ollama:" + long, "ollama:" + long + "@65536#",
+			Options{Dims: 1 << 16, QueryPrefix: "q"}, 1 << 16,
+		},
+	}
+	for _, c := range cases {
+		e, err := Open(c.spec, c.opt)
+		if err != nil {
+			t.Errorf("%s: %v", c.spec, err)
+			continue
+		}
+		exact := !strings.HasSuffix(c.model, "@") && !strings.HasSuffix(c.model, "#")
+		if !strings.HasPrefix(e.Model(), c.model) || exact && e.Model() != c.model || e.Dim() != c.dim {
+			t.Errorf("%s: %s of %d dimensions, want %s of %d", c.spec, e.Model(), e.Dim(), c.model, c.dim)
+		}
+		emb, err := graph.NewDense(e.Model(), []float64{1}, [32]byte{})
+		if err != nil {
+			t.Errorf("%s makes no record: %v, %v", e.Model(), emb, err)
+		}
+	}
+}
+
+// TestIdentityOfPrefixes checks that two pairs of prefixes never share a name by being joined.
+func TestIdentityOfPrefixes(t *testing.T) {
+	seen := map[string]string{}
+	for _, pair := range [][2]string{{"", ""}, {"ab", ""}, {"", "ab"}, {"a", "b"}, {"b", "a"}} {
+		e, err := Open("ollama:m", Options{QueryPrefix: pair[0], DocumentPrefix: pair[1]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, twice := seen[e.Model()]; twice {
+			t.Errorf("%q and %s are both %s", pair, other, e.Model())
+		}
+		seen[e.Model()] = fmt.Sprintf("%q", pair)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	for _, spec := range []string{"", "hash:", "Hash", "onnx:m", "ollama2:m", ":", "\x1b[31m"} {
+		_, err := Open(spec, Options{})
+		if !errors.Is(err, ErrProvider) || strings.ContainsRune(err.Error(), '\x1b') {
+			t.Errorf("%q: %v", spec, err)
+		}
+		for _, form := range Specs() {
+			if !strings.Contains(err.Error(), form) {
+				t.Errorf("%q: %v does not name %s", spec, err, form)
+			}
+		}
+	}
+	key := func(o Options) Options { o.Key = testKey; return o }
+	cases := []struct {
+		spec string
+		opt  Options
+		want string
+	}{
+		{"hash:de", Options{}, "known are en and none"},
+		{"static:", Options{}, "want static:DIR"},
+		{"static:/nowhere/at/all", Options{}, "tokenizer.json"},
+		{"ollama", Options{}, "no model given"},
+		{"openai:", Options{}, "no model given"},
+		{"ollama:a b", Options{}, "no name of a model"},
+		{"ollama:a\n", Options{}, "no name of a model"},
+		{"ollama:" + strings.Repeat("m", graph.MaxModel), Options{}, "no name of a model"},
+		{"ollama:m", Options{Options: model.Options{URL: "127.0.0.1:11434"}}, "base URL"},
+		{"ollama:m", Options{Options: model.Options{URL: "ftp://host"}}, "want http://HOST"},
+		{"ollama:m", Options{Options: model.Options{URL: "http://"}}, "want http://HOST"},
+		{"openai:m", Options{Options: model.Options{URL: "https://me:" + testKey + "@host"}}, "holds a user"},
+		{"openai:m", Options{Options: model.Options{URL: "https://me:" + testKey + "@host:port"}}, "cannot be read"},
+		{"openai:m", Options{Options: model.Options{URL: "https://host/?key=" + testKey}}, "query"},
+		{"openai:m", key(Options{Options: model.Options{URL: "http://host"}}), "over http"},
+		{"openai:m", Options{Options: model.Options{Key: testKey + "\n"}}, "a line end"},
+		{"openai:m", Options{Options: model.Options{Key: testKey + "é"}}, "not ASCII"},
+		{"ollama:m", Options{Dims: -1}, "Dims is -1, want 0 to"},
+		{"ollama:m", Options{ExpectDim: 1 << 17}, "ExpectDim is"},
+		{"ollama:m", Options{Dims: 2, ExpectDim: 3}, "differ"},
+		{"ollama:m", Options{Batch: 5000}, "Batch is"},
+		{"ollama:m", Options{Options: model.Options{Attempts: 21}}, "Attempts is"},
+		{"ollama:m", Options{Options: model.Options{Timeout: -time.Second}}, "Timeout is"},
+		{"ollama:m", Options{Options: model.Options{MaxWait: 48 * time.Hour}}, "MaxWait is"},
+		{"ollama:m", Options{Options: model.Options{PerMinute: -1}}, "PerMinute is"},
+		{"ollama:m", Options{Options: model.Options{MaxAnswer: -1}}, "MaxAnswer is"},
+		{"ollama:m", Options{QueryPrefix: strings.Repeat("q", 1025)}, "QueryPrefix is"},
+		{"ollama:m", Options{DocumentPrefix: strings.Repeat("q", 1025)}, "DocumentPrefix is"},
+	}
+	for _, c := range cases {
+		_, err := Open(c.spec, c.opt)
+		if !failsWith(err, c.want) || strings.Contains(err.Error(), testKey) {
+			t.Errorf("%.40s: %v, want %q", c.spec, err, c.want)
+		}
+	}
+}
+
+func TestKeyInClear(t *testing.T) {
+	for url, fine := range map[string]bool{
+		"http://127.0.0.1:1": true, "http://[::1]:1": true, "http://localhost": true,
+		"https://host": true, "http://host": false, "http://10.0.0.1": false,
+	} {
+		opt := Options{Options: model.Options{URL: url, Key: testKey}}
+		if _, err := Open("ollama:m", opt); (err == nil) != fine {
+			t.Errorf("%s: %v", url, err)
+		}
+		opt.KeyInClear = true
+		if _, err := Open("ollama:m", opt); err != nil {
+			t.Errorf("%s, allowed: %v", url, err)
+		}
+	}
+}
+
+// TestSecretStaysHidden prints all that holds a key by every verb.
+func TestSecretStaysHidden(t *testing.T) {
+	opt := Options{Options: model.Options{Key: testKey}}
+	e, err := Open("openai:m", opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []any{opt, &opt, opt.Key, e, struct{ inner Embedder }{e}} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d"} {
+			s := fmt.Sprintf(verb, v)
+			asHex := strings.Contains(strings.ToLower(s), fmt.Sprintf("%x", testKey))
+			if asHex || strings.Contains(s, testKey) {
+				t.Errorf("%s of %T shows the key", verb, v)
+			}
+		}
+	}
+	data, err := json.Marshal(opt.Key)
+	if err != nil || string(data) != `"(hidden)"` || model.Secret("").String() != "" {
+		t.Errorf("JSON %s, %v", data, err)
+	}
+}
+
+// TestEmbedderContract runs what every provider promises on each of them.
+func TestEmbedderContract(t *testing.T) {
+	dir := modelDir(t, tinyTokenizer, safetensorsOf(tableOf("F32", 4, tinyTable)))
+	p := newProvider(t)
+	opt := Options{Options: model.Options{URL: p.URL}}
+	ctx := context.Background()
+	for _, spec := range []string{"hash", "hash:none", "static:" + dir, "ollama:m", "openai:m"} {
+		calls := 0
+		opt.Progress = func(done, total int) { calls++ }
+		e, err := Open(spec, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if vs, err := e.Embed(ctx, nil, Document); err != nil || len(vs) != 0 || calls != 0 {
+			t.Errorf("%s of no texts: %v, %v, %d calls", spec, vs, err, calls)
+		}
+		vs, err := e.Embed(ctx, []string{"a b", "", "\n"}, Query)
+		if err != nil || len(vs) != 3 || len(vs[0]) != e.Dim() || vs[1] != nil || vs[2] != nil ||
+			calls != 1 {
+			t.Errorf("%s: %v, %v, %d calls", spec, vs, err, calls)
+		}
+		for _, bad := range []string{"\xff", strings.Repeat("a", MaxText+1)} {
+			if _, err := e.Embed(ctx, []string{"a", bad}, Query); !errors.Is(err, ErrText) {
+				t.Errorf("%s of a bad text: %v", spec, err)
+			}
+		}
+		if _, err := e.Embed(ctx, []string{"a"}, Kind(9)); err == nil {
+			t.Errorf("%s took a kind that is none", spec)
+		}
+		gone, cancel := context.WithCancel(ctx)
+		cancel()
+		if _, err := e.Embed(gone, []string{"a"}, Query); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s after the end of its context: %v", spec, err)
+		}
+	}
+	if Document.String() != "document" || Query.String() != "query" || Kind(9).String() != "kind 9" {
+		t.Error("names of kinds")
+	}
+}

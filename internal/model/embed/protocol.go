@@ -1,0 +1,53 @@
+package embed
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/mnem-project/mnem/internal/base/vector"
+	"github.com/mnem-project/mnem/internal/model"
+)
+
+// protocol is how one kind of provider is asked.
+type protocol struct {
+	model.Protocol
+	identity func(name string) string // of names that mean the same model; nil where none do
+	request  func(name string, texts []string, dims int) any
+	decode   func(answer []byte, n int) ([]floats, error)
+}
+
+// floats is a vector as JSON has it. Unlike a []float64 it refuses null among its numbers.
+type floats []float64
+
+// UnmarshalJSON reads one vector.
+func (f *floats) UnmarshalJSON(raw []byte) error {
+	if len(raw) < 2 || raw[0] != '[' {
+		return fmt.Errorf("%s is not a list of numbers", model.Clip(string(raw)))
+	}
+	rest, count := raw[1:len(raw)-1], bytes.Count(raw, []byte{','})+1
+	if count > vector.MaxDims {
+		return fmt.Errorf("%d numbers, limit %d", count, vector.MaxDims)
+	}
+	if len(bytes.TrimSpace(rest)) == 0 {
+		return errors.New("no numbers")
+	}
+	// The decoder has seen to the syntax, so what is not a number is another value.
+	out := make(floats, 0, count)
+	for item := range bytes.SplitSeq(rest, []byte{','}) {
+		item = bytes.TrimSpace(item)
+		x, err := strconv.ParseFloat(string(item), 64)
+		if err != nil || !isNumber(item) {
+			return fmt.Errorf("number %d: %s is not a finite number", len(out), model.Clip(string(item)))
+		}
+		out = append(out, x)
+	}
+	*f = out
+	return nil
+}
+
+// isNumber tells JSON's numbers from the other words that ParseFloat takes, such as Inf.
+func isNumber(item []byte) bool {
+	return len(item) > 0 && (item[0] == '-' || item[0] >= '0' && item[0] <= '9')
+}

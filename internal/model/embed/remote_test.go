@@ -1,0 +1,547 @@
+package embed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/base/vector"
+	"github.com/mnem-project/mnem/internal/model"
+)
+
+const testKey = "sk-test-0123456789"
+
+// fakeClock is a time that passes only in sleep.
+type fakeClock struct {
+	mu    sync.Mutex
+	now   time.Time
+	slept []time.Duration
+}
+
+func newClock() *fakeClock {
+	return &fakeClock{now: time.Date(2026, 9, 1, 8, 0, 0, 0, time.UTC)}
+}
+
+func (c *fakeClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *fakeClock) Sleep(ctx context.Context, d time.Duration) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now, c.slept = c.now.Add(d), append(c.slept, d)
+	return context.Cause(ctx)
+}
+
+// asked is what a fake provider was asked.
+type asked struct {
+	path, auth string
+	body       map[string]any
+	inputs     []string
+}
+
+// fakeProvider is a fake that answers its requests in turn with the steps, and when they are used up
+// with vectors.
+type fakeProvider struct {
+	*httptest.Server
+	mu    sync.Mutex
+	asked []asked
+	steps []http.HandlerFunc
+}
+
+func newProvider(t *testing.T, steps ...http.HandlerFunc) *fakeProvider {
+	p := &fakeProvider{steps: steps}
+	p.Server = httptest.NewServer(p)
+	t.Cleanup(p.Close)
+	return p
+}
+
+func (p *fakeProvider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a := asked{path: r.URL.Path, auth: r.Header.Get("Authorization")}
+	data, err := io.ReadAll(r.Body)
+	if err == nil {
+		err = json.Unmarshal(data, &a.body)
+	}
+	kind := r.Header.Get("Content-Type")
+	if err != nil || r.Method != http.MethodPost || kind != "application/json" {
+		w.WriteHeader(http.StatusTeapot)
+		return
+	}
+	list, _ := a.body["input"].([]any)
+	for _, x := range list {
+		a.inputs = append(a.inputs, x.(string))
+	}
+	p.mu.Lock()
+	step := len(p.asked)
+	p.asked = append(p.asked, a)
+	p.mu.Unlock()
+	if step < len(p.steps) {
+		p.steps[step](w, r)
+		return
+	}
+	if a.path == "/api/embed" {
+		io.WriteString(w, ollamaAnswer(a.inputs))
+		return
+	}
+	io.WriteString(w, openaiAnswer(a.inputs))
+}
+
+// vectorFor is the vector a fake gives to a text: its length and 1000 tell texts apart.
+func vectorFor(s string) string { return fmt.Sprintf("[%d,-1e3,0.0]", len(s)) }
+
+func ollamaAnswer(inputs []string) string {
+	var vs []string
+	for _, s := range inputs {
+		vs = append(vs, vectorFor(s))
+	}
+	return `{"model":"m","embeddings":[` + strings.Join(vs, ",") + `],"total_duration":1}`
+}
+
+// openaiAnswer has its items in reverse order.
+func openaiAnswer(inputs []string) string {
+	var vs []string
+	for i, s := range inputs {
+		vs = append(vs, fmt.Sprintf(`{"object":"embedding","index":%d,"embedding":%s}`, i, vectorFor(s)))
+	}
+	slices.Reverse(vs)
+	return `{"object":"list","data":[` + strings.Join(vs, ",") + `],"usage":{"total_tokens":1}}`
+}
+
+func wantVector(s string) []int8 {
+	q, _ := vector.QuantiseInts([]int64{int64(len(s)), -1000, 0})
+	return q
+}
+
+// say answers with a status, a body and headers (name, value).
+func say(status int, body string, header ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for i := 0; i+1 < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(status)
+		io.WriteString(w, body)
+	}
+}
+
+// open opens the fake as a provider of the kind.
+func (p *fakeProvider) open(t *testing.T, kind string, change func(*Options)) (Embedder, *fakeClock) {
+	t.Helper()
+	clock := newClock()
+	opt := Options{Options: model.Options{URL: p.URL, Key: testKey, Clock: clock}}
+	if change != nil {
+		change(&opt)
+	}
+	e, err := Open(kind+":m", opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, clock
+}
+
+func bothKinds(t *testing.T, test func(t *testing.T, kind string)) {
+	for _, kind := range []string{"ollama", "openai"} {
+		t.Run(kind, func(t *testing.T) { test(t, kind) })
+	}
+}
+
+func TestRemoteSuccess(t *testing.T) {
+	bothKinds(t, func(t *testing.T, kind string) {
+		p := newProvider(t)
+		var seen [][2]int
+		e, clock := p.open(t, kind, func(o *Options) {
+			o.Batch, o.QueryPrefix = 2, "q: "
+			o.Progress = func(done, total int) { seen = append(seen, [2]int{done, total}) }
+		})
+		if e.Dim() != 0 {
+			t.Errorf("%d dimensions before the first answer", e.Dim())
+		}
+		texts := []string{"a", " ", "bbb <&> é", "", "ccccc", "dd"}
+		got, err := e.Embed(context.Background(), texts, Query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range texts {
+			want := wantVector("q: " + s)
+			if strings.TrimSpace(s) == "" {
+				want = nil
+			}
+			if !slices.Equal(got[i], want) {
+				t.Errorf("%q: %v, want %v", s, got[i], want)
+			}
+		}
+		if e.Dim() != 3 || len(clock.slept) != 0 {
+			t.Errorf("%d dimensions, slept %v", e.Dim(), clock.slept)
+		}
+		if want := [][2]int{{4, 6}, {6, 6}}; !slices.Equal(seen, want) {
+			t.Errorf("progress %v, want %v", seen, want)
+		}
+		if len(p.asked) != 2 || !slices.Equal(p.asked[0].inputs, []string{"q: a", "q: bbb <&> é"}) {
+			t.Fatalf("asked %v", p.asked)
+		}
+		path := "/api/embed"
+		if kind == "openai" {
+			path = "/v1/embeddings"
+		}
+		if a := p.asked[0]; a.path != path || a.auth != "Bearer "+testKey || a.body["model"] != "m" {
+			t.Errorf("asked %+v", a)
+		}
+	})
+}
+
+func TestRemoteRetries(t *testing.T) {
+	down := say(500, `{"error":"out of memory"}`)
+	busy := say(429, `{"error":{"message":"slow down"}}`, "Retry-After", "7")
+	date := say(503, "", "Retry-After", "Tue, 01 Sep 2026 08:00:09 GMT")
+	junk := say(502, "<html>", "Retry-After", "soon")
+	cut := func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "1000")
+		io.WriteString(w, `{"embeddings":[`)
+	}
+	s, ms := time.Second, time.Millisecond
+	cases := []struct {
+		name  string
+		steps []http.HandlerFunc
+		slept []time.Duration
+	}{
+		{"500 then success", []http.HandlerFunc{down}, []time.Duration{500 * ms}},
+		{"429 with seconds", []http.HandlerFunc{busy}, []time.Duration{7 * s}},
+		{"503 with a date", []http.HandlerFunc{date}, []time.Duration{9 * s}},
+		{"502 with nonsense", []http.HandlerFunc{junk}, []time.Duration{500 * ms}},
+		{"connection breaks", []http.HandlerFunc{cut}, []time.Duration{500 * ms}},
+		{"four failures", []http.HandlerFunc{down, busy, down, down},
+			[]time.Duration{500 * ms, 7 * s, 2 * s, 4 * s}},
+	}
+	for _, c := range cases {
+		bothKinds(t, func(t *testing.T, kind string) {
+			p := newProvider(t, c.steps...)
+			e, clock := p.open(t, kind, nil)
+			got, err := e.Embed(context.Background(), []string{"abc"}, Document)
+			if err != nil || !slices.Equal(got[0], wantVector("abc")) {
+				t.Errorf("%s: %v, %v", c.name, got, err)
+			}
+			if !slices.Equal(clock.slept, c.slept) {
+				t.Errorf("%s: slept %v, want %v", c.name, clock.slept, c.slept)
+			}
+		})
+	}
+}
+
+// TestRemoteGivesUp has failures that last: how many requests, and the typed error.
+func TestRemoteGivesUp(t *testing.T) {
+	always := func(step http.HandlerFunc) []http.HandlerFunc {
+		return slices.Repeat([]http.HandlerFunc{step}, 10)
+	}
+	quota := `{"error":{"message":"no money","code":"insufficient_quota"}}`
+	cases := []struct {
+		step      http.HandlerFunc
+		status    int
+		requests  int
+		temporary bool
+		is        error
+		want      string
+	}{
+		{say(500, `{"error":"out of memory"}`), 500, 5, true, nil, "500 Internal Server Error"},
+		{say(429, "", "Retry-After", "3600"), 429, 1, true, nil, "wait 1h0m0s, and the limit is 1m0s"},
+		{say(429, "", "Retry-After", "99999999999999999999"), 429, 5, true, nil, "429 Too Many Requests"},
+		{say(503, "", "Retry-After", "Fri, 01 Jan 9999 00:00:00 GMT"), 503, 1, true, nil, "is 1m0s"},
+		{say(400, `{"error":"input too long"}`), 400, 1, false, nil, "400 Bad Request"},
+		{say(501, ""), 501, 1, false, nil, "501 Not Implemented"},
+		{say(204, ""), 204, 1, false, nil, "204 No Content"},
+		{say(401, "bad key "+testKey), 401, 1, false, model.ErrKey, "key"},
+		{say(403, ""), 403, 1, false, model.ErrKey, "key"},
+		{say(404, `{"error":"model m not found"}`), 404, 1, false, model.ErrModel, "the model"},
+		{say(200, `{"embeddings":[[1,2`), 200, 1, false, model.ErrAnswer, "truncated JSON"},
+		{say(200, ""), 200, 1, false, model.ErrAnswer, "truncated JSON"},
+		{say(200, "<html>"), 200, 1, false, model.ErrAnswer, "invalid character '<'"},
+		{say(200, `{}`), 200, 1, false, model.ErrAnswer, "0 vectors for 1 texts"},
+		{say(200, `{"data":"`+testKey+`","embeddings":"`+testKey+`"}`), 200, 1, false, model.ErrAnswer, "a"},
+		{say(418, "I am "+testKey), 418, 1, false, nil, "418 I'm a teapot"},
+		{say(200, strings.Repeat(" ", 1001)), 200, 1, false, model.ErrAnswer, "longer than 1000 bytes"},
+		{say(400, strings.Repeat("x", 1001)), 400, 1, false, model.ErrAnswer, "longer than 1000 bytes"},
+	}
+	for _, c := range cases {
+		bothKinds(t, func(t *testing.T, kind string) {
+			p := newProvider(t, always(c.step)...)
+			e, _ := p.open(t, kind, func(o *Options) { o.MaxAnswer = 1000 })
+			got, err := e.Embed(context.Background(), []string{"abc"}, Document)
+			var typed *model.Error
+			if !errors.As(err, &typed) || got != nil {
+				t.Fatalf("%v, %v", got, err)
+			}
+			if typed.Status != c.status || typed.Temporary != c.temporary ||
+				typed.Provider != kind || typed.Model != "m" || typed.Attempts != c.requests {
+				t.Errorf("%+v, want %+v", typed, c)
+			}
+			if len(p.asked) != c.requests {
+				t.Errorf("%d requests, want %d: %v", len(p.asked), c.requests, err)
+			}
+			if c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+			if strings.Contains(err.Error(), testKey) || strings.ContainsAny(err.Error(), "\n\x1b") {
+				t.Errorf("the error shows too much: %q", err)
+			}
+		})
+	}
+	p := newProvider(t, always(say(429, quota))...)
+	e, _ := p.open(t, "openai", nil)
+	_, err := e.Embed(context.Background(), []string{"abc"}, Document)
+	if len(p.asked) != 1 || err == nil || !strings.Contains(err.Error(), "no money") {
+		t.Errorf("no quota left: %d requests, %v", len(p.asked), err)
+	}
+}
+
+// TestRemoteWrongAnswers has answers in good JSON that are not the vectors asked for.
+func TestRemoteWrongAnswers(t *testing.T) {
+	item := func(index, vector string) string {
+		return fmt.Sprintf(`{"index":%s,"embedding":%s}`, index, vector)
+	}
+	list := func(items ...string) string { return `{"data":[` + strings.Join(items, ",") + `]}` }
+	vs := func(items ...string) string { return `{"embeddings":[` + strings.Join(items, ",") + `]}` }
+	long := "[1" + strings.Repeat(",1", 1<<16) + "]"
+	cases := []struct{ kind, answer, want string }{
+		{"ollama", vs("[1,2]"), "1 vectors for 2 texts"},
+		{"ollama", vs("[1,2]", "[1,2]", "[1,2]"), "3 vectors for 2 texts"},
+		{"ollama", vs("[1,2]", "[1,2,3]"), "vector 1 has 3"},
+		{"ollama", vs("[1,2]", "null"), `"null" is not a list of numbers`},
+		{"ollama", vs("[1,2]", "[]"), "no numbers"},
+		{"ollama", vs("[1,2]", "[1,null]"), `"null" is not a finite number`},
+		{"ollama", vs("[1,2]", `[1,"2"]`), "is not a finite number"},
+		{"ollama", vs("[1,2]", "[1,[2]]"), "is not a finite number"},
+		{"ollama", vs("[1,2]", "[1,true]"), "is not a finite number"},
+		{"ollama", vs("[1,2]", "[1,NaN]"), "invalid character 'N'"},
+		{"ollama", vs("[1,2]", "[1,Infinity]"), "invalid character 'I'"},
+		{"ollama", vs("[1,2]", "[1,1e999]"), `"1e999" is not a finite number`},
+		{"ollama", vs("[1,2]", "[1,1e308]"), "too large"},
+		{"ollama", vs("[1,2]", "[0,-0.0]"), "all zeros"},
+		{"ollama", vs("[1,2]", long), "65537 numbers, limit 65536"},
+		{"ollama", vs("[1,2]", `"AAAA"`), "not a list of numbers"},
+		{"ollama", `{"embeddings":[[1]],"embeddings":[[1],[2]]}`, "there twice"},
+		{"ollama", `[[1],[2]]`, "not a JSON object"},
+		{"openai", list(item("0", "[1]"), item("0", "[1]")), "index 0 is there twice"},
+		{"openai", list(item("0", "[1]"), item("2", "[1]")), "no index from 0 to 1"},
+		{"openai", list(item("-1", "[1]"), item("0", "[1]")), "no index from 0 to 1"},
+		{"openai", list(item("null", "[1]"), item("0", "[1]")), "no index from 0 to 1"},
+		{"openai", list(`{"embedding":[1]}`, item("1", "[1]")), "no index from 0 to 1"},
+		{"openai", list(item("0", "[1]"), item("1", "null")), `"null" is not a list of numbers`},
+		{"openai", list(item("0", "[1]"), `{"index":1}`), "item 1 has no vector"},
+		{"openai", list(item("0", "[1]"), item("1", "[1,2]")), "vector 1 has 2"},
+		{"openai", list(item("0.5", "[1]"), item("1", "[1]")), "cannot unmarshal"},
+		{"openai", list(item("0", "[1]"), "null"), "no index"},
+		{"openai", list(item("0", "[1]")), "1 vectors for 2 texts"},
+		{"openai", vs("[1]", "[1]"), "0 vectors for 2 texts"},
+	}
+	for _, c := range cases {
+		p := newProvider(t, say(200, c.answer))
+		e, _ := p.open(t, c.kind, nil)
+		got, err := e.Embed(context.Background(), []string{"a", "b"}, Document)
+		if !errors.Is(err, model.ErrAnswer) || !strings.Contains(err.Error(), c.want) || got != nil {
+			t.Errorf("%.60s: %v, %v, want %q", c.answer, got, err, c.want)
+		}
+		if len(p.asked) != 1 {
+			t.Errorf("%.60s: %d requests", c.answer, len(p.asked))
+		}
+	}
+}
+
+// TestRemoteDimensions checks that the number of dimensions never changes without an error.
+func TestRemoteDimensions(t *testing.T) {
+	ctx := context.Background()
+	four := say(200, `{"embeddings":[[1,2,3,4]]}`)
+	p := newProvider(t, say(200, ollamaAnswer([]string{"a"})), four)
+	e, _ := p.open(t, "ollama", nil)
+	if _, err := e.Embed(ctx, []string{"a"}, Document); err != nil {
+		t.Fatal(err)
+	}
+	_, err := e.Embed(ctx, []string{"a"}, Document)
+	if !errors.Is(err, model.ErrAnswer) || !strings.Contains(err.Error(), "4 dimensions, want 3") {
+		t.Errorf("another number: %v", err)
+	}
+	p = newProvider(t, four)
+	e, _ = p.open(t, "ollama", func(o *Options) { o.ExpectDim = 3 })
+	if _, err := e.Embed(ctx, []string{"a"}, Document); !errors.Is(err, model.ErrAnswer) || e.Dim() != 3 {
+		t.Errorf("not what was expected: %v", err)
+	}
+	if p.asked[0].body["dimensions"] != nil {
+		t.Errorf("asked %v", p.asked[0].body)
+	}
+	bothKinds(t, func(t *testing.T, kind string) {
+		p := newProvider(t)
+		e, _ := p.open(t, kind, func(o *Options) { o.Dims = 3 })
+		if _, err := e.Embed(ctx, []string{"a"}, Document); err != nil {
+			t.Error(err)
+		}
+		if got := p.asked[0].body["dimensions"]; got != 3.0 || e.Model() != kind+":m@3" {
+			t.Errorf("asked for %v dimensions of %s", got, e.Model())
+		}
+	})
+}
+
+// TestRemoteRedirect checks that neither texts nor key follow a redirect.
+func TestRemoteRedirect(t *testing.T) {
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		elsewhere := newProvider(t)
+		p := newProvider(t, say(status, "", "Location", elsewhere.URL+"/v1/embeddings?k="+testKey))
+		e, _ := p.open(t, "openai", nil)
+		_, err := e.Embed(context.Background(), []string{"secret text"}, Document)
+		if !errors.Is(err, model.ErrRedirect) || strings.Contains(err.Error(), testKey) ||
+			!strings.Contains(err.Error(), elsewhere.URL) {
+			t.Errorf("%d: %v", status, err)
+		}
+		if len(elsewhere.asked) != 0 || len(p.asked) != 1 {
+			t.Errorf("%d: %d requests elsewhere, %d here", status, len(elsewhere.asked), len(p.asked))
+		}
+	}
+}
+
+func TestRemoteTimeout(t *testing.T) {
+	hang := func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	start := func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, `{"embeddings":[`)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}
+	for _, step := range []http.HandlerFunc{hang, start} {
+		p := newProvider(t, step, step)
+		e, clock := p.open(t, "ollama", func(o *Options) {
+			o.Attempts, o.Timeout = 2, 30*time.Millisecond
+		})
+		_, err := e.Embed(context.Background(), []string{"a"}, Document)
+		var typed *model.Error
+		if !errors.As(err, &typed) || !typed.Temporary || typed.Attempts != 2 ||
+			!errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "within 30ms") {
+			t.Errorf("timeout: %v", err)
+		}
+		if len(clock.slept) != 1 {
+			t.Errorf("slept %v", clock.slept)
+		}
+	}
+}
+
+// TestRemoteCancel checks that the end of the caller's context is the caller's, not the provider's.
+func TestRemoteCancel(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	why := errors.New("why")
+	p := newProvider(t, func(w http.ResponseWriter, _ *http.Request) {
+		cancel(why)
+		w.WriteHeader(http.StatusInternalServerError)
+	})
+	e, _ := p.open(t, "ollama", nil)
+	_, err := e.Embed(ctx, []string{"a"}, Document)
+	var typed *model.Error
+	if !errors.Is(err, why) || errors.As(err, &typed) || len(p.asked) != 1 {
+		t.Errorf("%d requests, %v", len(p.asked), err)
+	}
+}
+
+func TestRemoteUnreachable(t *testing.T) {
+	p := newProvider(t)
+	p.Close()
+	e, clock := p.open(t, "ollama", func(o *Options) { o.Attempts = 3 })
+	_, err := e.Embed(context.Background(), []string{"a"}, Document)
+	var typed *model.Error
+	if !errors.As(err, &typed) || typed.Status != 0 || !typed.Temporary ||
+		!strings.Contains(err.Error(), "ollama serve") || len(clock.slept) != 2 {
+		t.Errorf("slept %v, %v", clock.slept, err)
+	}
+}
+
+func TestRemoteRateLimit(t *testing.T) {
+	p := newProvider(t, say(500, ""))
+	e, clock := p.open(t, "ollama", func(o *Options) { o.PerMinute, o.Batch = 6, 1 })
+	if _, err := e.Embed(context.Background(), []string{"a", "b", "c"}, Document); err != nil {
+		t.Fatal(err)
+	}
+	// The first request at 0 s fails; its retry after 0.5 s waits until 10 s.
+	s := time.Second
+	want := []time.Duration{s / 2, 10*s - s/2, 10 * s, 10 * s}
+	if len(p.asked) != 4 || !slices.Equal(clock.slept, want) {
+		t.Errorf("%d requests, slept %v, want %v", len(p.asked), clock.slept, want)
+	}
+}
+
+// TestRemoteBatches checks that requests are bounded in texts and in bytes.
+func TestRemoteBatches(t *testing.T) {
+	p := newProvider(t)
+	e, _ := p.open(t, "ollama", func(o *Options) { o.Batch = 3 })
+	big := strings.Repeat("x", batchBytes-10)
+	texts := []string{big, "0123456789", "y", "a", "b", "c", strings.Repeat("z", MaxText), "d"}
+	got, err := e.Embed(context.Background(), texts, Document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sizes []int
+	for _, a := range p.asked {
+		sizes = append(sizes, len(a.inputs))
+	}
+	if want := []int{2, 3, 1, 1, 1}; !slices.Equal(sizes, want) {
+		t.Errorf("batches of %v, want %v", sizes, want)
+	}
+	for i, v := range got {
+		if !slices.Equal(v, wantVector(texts[i])) {
+			t.Errorf("text %d: %v", i, v)
+		}
+	}
+}
+
+func TestRemoteConcurrent(t *testing.T) {
+	p := newProvider(t)
+	e, _ := p.open(t, "openai", func(o *Options) { o.PerMinute = 600 })
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			s := strings.Repeat("a", i+1)
+			vs, err := e.Embed(context.Background(), []string{s}, Document)
+			if err != nil || !slices.Equal(vs[0], wantVector(s)) {
+				t.Errorf("%v, %v", vs, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func FuzzAnswer(f *testing.F) {
+	f.Add([]byte(ollamaAnswer([]string{"a", "b"})))
+	f.Add([]byte(openaiAnswer([]string{"a", "b"})))
+	f.Add([]byte(`{"data":[{"index":1,"embedding":[1]},{"index":0,"embedding":[1e-9]}]}`))
+	f.Add([]byte(`{"error":{"message":"m","code":"insufficient_quota"}}`))
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		for _, p := range []protocol{ollama, openai} {
+			vectors, err := p.decode(answer, 2)
+			if err != nil {
+				continue
+			}
+			if len(vectors) != 2 || len(vectors[0]) == 0 || len(vectors[1]) == 0 {
+				t.Fatalf("%s: %v", p.Name, vectors)
+			}
+			r := &remote{proto: p}
+			if qs, err := r.quantiseAll(vectors); err == nil && len(qs[0]) != len(vectors[0]) {
+				t.Fatalf("%s: %v", p.Name, qs)
+			}
+		}
+	})
+}
+
+func TestRemoteWithoutKey(t *testing.T) {
+	bothKinds(t, func(t *testing.T, kind string) {
+		p := newProvider(t)
+		e, _ := p.open(t, kind, func(o *Options) { o.Key = "" })
+		if _, err := e.Embed(context.Background(), []string{"a"}, Document); err != nil {
+			t.Error(err)
+		}
+		if p.asked[0].auth != "" {
+			t.Errorf("sent %q", p.asked[0].auth)
+		}
+	})
+}

@@ -1,0 +1,144 @@
+package rerank
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/model"
+)
+
+// MaxScore is the greatest magnitude of a score, in units of 2^-16.
+const MaxScore = 1 << 31
+
+// ErrProvider is wrapped when Open is asked for a provider that does not exist.
+var ErrProvider = errors.New("unknown reranker")
+
+// defaultAnswer is far more bytes than 200 scores take, also where documents come back with them.
+const defaultAnswer = 16 << 20
+
+// protocol is how one kind of provider is asked.
+type protocol struct {
+	model.Protocol
+	count   string // member that says how many documents to judge
+	results string // member of the answer that holds them
+}
+
+// protocols lists the providers.
+var protocols = []protocol{
+	newProtocol("cohere", "Cohere", "https://api.cohere.com", "/v2/rerank", "top_n", "results"),
+	newProtocol("jina", "Jina", "https://api.jina.ai", "/v1/rerank", "top_n", "results"),
+	newProtocol("voyage", "Voyage", "https://api.voyageai.com", "/v1/rerank", "top_k", "data"),
+}
+
+func newProtocol(name, company, url, path, count, results string) protocol {
+	return protocol{
+		Protocol: model.Protocol{
+			Provider: model.Provider{
+				Name: name, URL: url, Secret: strings.ToUpper(name) + "_API_KEY",
+				Shown: "a reranker like " + company + "'s",
+			},
+			Action: "rerank", Path: path, MaxAnswer: defaultAnswer,
+		},
+		count: count, results: results,
+	}
+}
+
+// Providers returns the providers there are, in a fixed order.
+func Providers() []model.Provider { return model.Providers(protocols) }
+
+// Reranker is a model behind one endpoint. It is safe for concurrent use.
+type Reranker struct {
+	proto  protocol
+	client *model.Client
+}
+
+// Open returns the reranker that a spec names, PROVIDER:MODEL. Nobody is asked before the first
+// Rerank. The error wraps ErrProvider where the provider does not exist.
+func Open(spec string, opt model.Options) (*Reranker, error) {
+	proto, client, err := model.OpenSpec(protocols, spec, opt, ErrProvider)
+	if err != nil {
+		return nil, err
+	}
+	return &Reranker{proto, client}, nil
+}
+
+// Model returns the spec: provider and model.
+func (r *Reranker) Model() string { return r.proto.Name + ":" + r.client.Model() }
+
+// Rerank returns how well each of the texts answers the query, in their order and in units of
+// 2^-16, of a magnitude of at most MaxScore. For no texts nobody is asked. The error is a *model.Error,
+// or wraps the cause of ctx; then there are no scores at all.
+func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]int64, error) {
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	body, err := model.Marshal(map[string]any{
+		"model": r.client.Model(), "query": query, "documents": texts, r.proto.count: len(texts),
+	})
+	if err != nil {
+		return nil, r.client.Fail(err)
+	}
+	var scores []int64
+	err = r.client.Ask(ctx, body, func(answer []byte) error {
+		scores, err = decode(answer, r.proto.results, len(texts))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return scores, nil
+}
+
+// result is one judged document. A score that is null or missing stays nil.
+type result struct {
+	Index *int     `json:"index"`
+	Score *float64 `json:"relevance_score"`
+}
+
+// decode reads the scores of n documents.
+func decode(answer []byte, member string, n int) ([]int64, error) {
+	var results []result
+	err := model.ReadObject(answer, func(name string, value json.RawMessage) error {
+		if name == member {
+			return json.Unmarshal(value, &results)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(results) != n {
+		return nil, fmt.Errorf("%d scores for %d documents", len(results), n)
+	}
+	scores, seen := make([]int64, n), make([]bool, n)
+	for i, r := range results {
+		switch {
+		case r.Index == nil || *r.Index < 0 || *r.Index >= n:
+			return nil, fmt.Errorf("item %d has no index from 0 to %d", i, n-1)
+		case seen[*r.Index]:
+			return nil, fmt.Errorf("index %d is there twice", *r.Index)
+		case r.Score == nil:
+			return nil, fmt.Errorf("item %d has no score", i)
+		}
+		units, ok := Units(*r.Score)
+		if !ok {
+			return nil, fmt.Errorf("item %d: the score %g is not from -32768 to 32768", i, *r.Score)
+		}
+		seen[*r.Index], scores[*r.Index] = true, units
+	}
+	return scores, nil
+}
+
+// Units returns a score in units of 2^-16, rounded to the nearest, of two equally near ones to the
+// even. ok is false for NaN and beyond MaxScore.
+func Units(x float64) (units int64, ok bool) {
+	scaled := math.RoundToEven(float64(x * (1 << 16)))
+	if !(scaled >= -MaxScore && scaled <= MaxScore) { // false for NaN too
+		return 0, false
+	}
+	return int64(scaled), true
+}

@@ -1,0 +1,141 @@
+package ops
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/outline"
+	"github.com/mnem-project/mnem/internal/view/distill"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+const (
+	// briefMarks and briefNodes are how many marks, and nodes that differ, a brief looks at.
+	briefMarks, briefNodes = 2000, 2000
+	// briefPairs and briefNewest are how many of them it names.
+	briefPairs, briefNewest = 2, 3
+	// briefTokens is how many tokens say what is news by scopes.
+	briefTokens = 300
+)
+
+// BriefRequest asks for what an agent is told when its session begins: the answer to the request, and what is news.
+type BriefRequest struct {
+	RetrieveRequest
+	Since string `op:"" doc:"the {CID} of the commit since which things are news"`
+}
+
+// Brief is what an agent is told when its session begins.
+type Brief struct {
+	Answer       *Answer         `json:"answer"`
+	Contradicted List[BriefPair] `json:"contradicted"` // pairs of memories that contradict each other
+	More         bool            `json:"more"`         // whether there may be more of them
+	News         *BriefNews      `json:"news"`         // null where the commit is not known
+	Map          *MapAnswer      `json:"map"`          // what is news by scopes, null where no digests are kept
+}
+
+// BriefPair are two memories that contradict each other.
+type BriefPair struct {
+	A NamedMemory `json:"a"`
+	B NamedMemory `json:"b"`
+}
+
+// NamedMemory is a memory by what it says.
+type NamedMemory struct {
+	ID   graph.ID `json:"id"`
+	Text string   `json:"text"`
+}
+
+// BriefNews is what became of memories since a commit.
+type BriefNews struct {
+	Added   int               `json:"added"`
+	Changed int               `json:"changed"`
+	Hidden  int               `json:"hidden"`
+	More    bool              `json:"more"` // whether these are not all
+	Newest  List[NamedMemory] `json:"newest"`
+}
+
+// TellBrief tells hooks what a session begins with. It is no command of its own.
+var TellBrief = Define(Spec{
+	Command: "brief", Right: NoRight, Usage: "[flags]", Effect: Reads, Local: true,
+	Title: "Summarise the memory for the start of a session",
+}, brief)
+
+func brief(ctx context.Context, s *Service, q *BriefRequest) (*Brief, error) {
+	out := &Brief{Contradicted: List[BriefPair]{}}
+	err := ask(ctx, s, &q.RetrieveRequest, func(a *Answer) error {
+		out.Answer = a
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	at, err := s.Repo.At(ctx, out.Answer.Commit)
+	if err != nil {
+		return nil, err
+	}
+	pairs, more, err := memory.Contradictions(ctx, at, briefMarks, briefPairs)
+	if err != nil {
+		return nil, err
+	}
+	out.More = more
+	for _, p := range pairs {
+		out.Contradicted = append(out.Contradicted, BriefPair{named(p[0]), named(p[1])})
+	}
+	if q.Since == "" {
+		return out, nil
+	}
+	c, err := ipld.ParseCID(q.Since)
+	if err != nil {
+		return nil, Bad("since", "%w", err)
+	}
+	from, err := s.Repo.At(ctx, c)
+	if errors.Is(err, store.ErrNotFound) {
+		return out, nil // collected, or of another repository
+	}
+	if err != nil {
+		return nil, err
+	}
+	since, err := memory.ChangedSince(ctx, from, at, briefNodes, briefNewest)
+	if err != nil {
+		return nil, err
+	}
+	out.News = &BriefNews{
+		Added: since.Added, Changed: since.Changed, Hidden: since.Hidden, More: since.More, Newest: List[NamedMemory]{},
+	}
+	for _, n := range since.Newest {
+		out.News.Newest = append(out.News.Newest, named(n))
+	}
+	out.Map, err = briefMap(ctx, from, at)
+	return out, err
+}
+
+// briefMap says what is news by scopes, nil where no digests are kept that it could begin from.
+func briefMap(ctx context.Context, from, at *core.Snapshot) (*MapAnswer, error) {
+	for _, snap := range []*core.Snapshot{from, at} {
+		d, err := outline.Open(ctx, snap, distill.Default(), outline.DigestOptions{Only: true, Keep: true})
+		if err != nil || d.Scopes == nil {
+			return nil, err
+		}
+	}
+	v, err := digestsOf(ctx, at, distill.Default())
+	if err != nil {
+		return nil, err
+	}
+	m, err := v.since(ctx, from, "", briefTokens)
+	if err != nil || len(m.Entries) == 0 {
+		return nil, err
+	}
+	return m, nil
+}
+
+func named(n *graph.Node) NamedMemory {
+	text := n.Summary
+	if text == "" {
+		text = n.Key
+	}
+	return NamedMemory{n.ID, text}
+}

@@ -1,0 +1,67 @@
+package ops
+
+import (
+	"context"
+
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+)
+
+type followingKey struct{}
+
+// Follow returns a context for which HEAD is what f says, nil for what the repository keeps. A Host calls the
+// function that Open is given with it.
+func Follow(ctx context.Context, f *operation.Following) context.Context {
+	if f == nil {
+		return ctx
+	}
+	ctx = context.WithValue(ctx, followingKey{}, f)
+	return core.Follow(ctx, &core.Following{Branch: f.Branch, From: f.From, ReadOnly: f.ReadOnly})
+}
+
+// followed returns what Follow put into a context, nil for nothing.
+func followed(ctx context.Context) *operation.Following {
+	f, _ := ctx.Value(followingKey{}).(*operation.Following)
+	return f
+}
+
+// mayWrite refuses a write to the branch that HEAD is on while that is followed and not to be written.
+func (s *Service) mayWrite(ctx context.Context, req any) error {
+	f := followed(ctx)
+	if f == nil || f.ReadOnly == "" || s.Commit.Branch != "" || s.spec.EffectOf(req) == Reads || s.spec.derives(req) {
+		return nil
+	}
+	for _, field := range s.spec.Fields() {
+		if field.Name == "branch" {
+			return &core.ReadOnlyError{Why: f.ReadOnly}
+		}
+	}
+	return nil
+}
+
+// Followed is what HEAD follows.
+type Followed struct {
+	Work   string `json:"work"`                             // the git work tree
+	Git    Text   `json:"git"`                              // its branch; null where that is not known
+	Doing  Text   `json:"doing" shape:"rebase|bisect|null"` // what the work tree is in the middle of
+	Branch Text   `json:"branch"`                           // of the memory; null where Git is
+	Exists bool   `json:"exists"`                           // false before its first write
+	From   Text   `json:"from"`                             // the branch whose memory it has until then
+	Why    Text   `json:"read_only"`                        // why nothing is written to it; null where it may be
+}
+
+// followedOf returns what HEAD follows, nil for nothing.
+func followedOf(ctx context.Context, r *core.Repo) (*Followed, error) {
+	f := followed(ctx)
+	if f == nil {
+		return nil, nil
+	}
+	out := &Followed{
+		Work: f.Work, Git: Text(f.Git), Doing: Text(f.Doing), Branch: Text(f.Branch), Why: Text(f.ReadOnly),
+	}
+	exists, from, err := r.Followed(ctx)
+	if out.Exists = exists; !exists {
+		out.From = Text(from)
+	}
+	return out, err
+}

@@ -1,0 +1,215 @@
+package ops
+
+import (
+	"context"
+	"io"
+	"iter"
+	"os"
+	"reflect"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Host is what a surface runs verbs with: it knows the configuration, the clock, the keys and the
+// process that has the repository open.
+type Host interface {
+	// Open opens the repository, for reading only unless write, runs fn and closes it. Repo returns
+	// it meanwhile.
+	Open(ctx context.Context, write bool, fn func(ctx context.Context) error) error
+	Repo() *core.Repo
+	// Elsewhere is whether another process has the repository open and runs the verb: then it asks for
+	// what is to be asked of the caller's models and files.
+	Elsewhere(ctx context.Context) (bool, error)
+	// Defaults fills in what the caller's environment says where the request says nothing.
+	Defaults(w *Writing)
+	// Permit returns an error if the policy does not allow the caller one of some operations. agent is the one that
+	// the request names, "" for none.
+	Permit(agent string, rights []string) error
+	// Stamp says who makes a change, and when.
+	Stamp(spec *Spec, w *Writing) (state.Stamp, error)
+	// Now is the time of what is asked for without one.
+	Now() (graph.Time, error)
+	// Trusted returns the keys that the user trusts, Accesses how often nodes were in answers: nil
+	// where that is not counted.
+	Trusted() (commit.Verifier, error)
+	Accesses() (func(graph.ID) int64, error)
+	// Require returns what checks commits that a verb takes in, nil where no rule says that they must be
+	// signed, nor the caller.
+	Require(rule string, given bool) (func(iter.Seq2[commit.LogEntry, error]) error, error)
+	// Working shows that something takes its time, until what it returns is called.
+	Working(what string) (done func())
+	// Progress shows how much of something is done, of a total, 0 where that is not known, until done is
+	// called.
+	Progress() (set func(what string, done, total int), done func())
+	// Setting returns the value of a variable of the caller's environment, or else of a key of the
+	// configuration; "" for none.
+	Setting(variable, key string) (string, error)
+	// Human is whether answers are shown to people as text.
+	Human() bool
+	Machine
+	Asker
+}
+
+// Machine is what opens files, directories and models of the caller's machine.
+type Machine interface {
+	// Embedder opens the model that a spec names, "" for that of the configuration. progress is told of
+	// each call how many of its texts are done.
+	Embedder(spec string, progress func(done, total int)) (Embedder, error)
+	// OpenRoot opens a directory of this machine, "" for the one that holds the repository.
+	OpenRoot(dir string) (*os.Root, error)
+	// Create writes a file of this machine, Itself for the answer of the call.
+	Create(ctx context.Context, name string, write func(io.Writer) error) error
+	// Read opens a file of this machine, Itself for the body of the call.
+	Read(ctx context.Context, name string) (*File, error)
+}
+
+// File is a file that can be read anywhere. Close must be called.
+type File struct {
+	io.ReaderAt
+	Size  int64
+	Close func()
+}
+
+// Writing is what requests of verbs that write have in common.
+type Writing struct {
+	Author, Agent, Task, Time string
+	Branch, Stage             string
+	Message                   string
+	Expect                    string // where the branch must be
+	ExpectHead                string // where HEAD must be
+	Sign, NoSign              bool
+	Key                       string
+	AllowSecret               []string
+	Strict                    bool
+	DryRun                    bool
+
+	Signs bool // whether commits are signed where that is configured
+}
+
+// Service is what the function of a verb works on, for one call.
+type Service struct {
+	// Repo is open for what the verb does. In a dry run Repo is one that is forgotten, and From the
+	// stored one; else they are the same.
+	Repo, From *core.Repo
+	// Commit says who makes a change, and where; its Stamp is that of verbs that make no commit too.
+	Commit core.CommitOptions
+	Stage  string
+	DryRun bool
+	// Human is whether the answer is shown to people: what only that needs may be added.
+	Human bool
+
+	host    Host
+	spec    *Spec
+	agent   string          // that the request names, "" for the one that the host knows
+	trusted commit.Verifier // once needed
+}
+
+// prepare reads what a request has in common with others, and makes the stamp of one that writes.
+func (s *Service) prepare(ctx context.Context, req any) (write bool, err error) {
+	spec := s.spec
+	w := WritingOf(req)
+	s.host.Defaults(&w)
+	s.Commit.Branch, s.Commit.Message = w.Branch, w.Message
+	s.Stage = w.Stage
+	switch {
+	case spec.EffectOf(req) == Reads:
+		return false, nil
+	case spec.derives(req):
+		return true, nil
+	}
+	s.DryRun = w.DryRun
+	if s.Commit.Stamp, err = s.host.Stamp(spec, &w); err != nil {
+		return false, err
+	}
+	s.Commit.Expect, err = ParseExpect(w.Expect)
+	return !w.DryRun, err
+}
+
+// open is given the repository.
+func (s *Service) open(ctx context.Context) (err error) {
+	s.Repo = s.host.Repo()
+	s.From = s.Repo
+	if s.DryRun {
+		s.Repo, err = s.From.Trial(ctx)
+	}
+	return err
+}
+
+// derives reports whether the verb writes nothing but what is derived with a request.
+func (s *Spec) derives(req any) bool {
+	q, ok := req.(interface{ Authored() bool })
+	return s.Derived && !(ok && q.Authored())
+}
+
+// Authored reports whether the verb makes a change with a request that has an author.
+func (s *Spec) Authored(req any) bool { return s.EffectOf(req) != Reads && !s.derives(req) }
+
+// EffectOf returns the most that the verb does with a request.
+func (s *Spec) EffectOf(req any) operation.Effect {
+	if q, ok := req.(interface{ ReadsOnly() bool }); ok && q.ReadsOnly() {
+		return Reads
+	}
+	most := s.Effect
+	for _, f := range s.Fields() {
+		switch given := !f.Value(req).IsZero(); {
+		case given && f.Destroys:
+			most = Destroys
+		case given && f.Writes:
+			most = max(most, Writes)
+		}
+	}
+	return most
+}
+
+// writer is a part of requests that has something of a Writing.
+type writer interface{ write(w *Writing) }
+
+// WritingOf gathers what the parts of a request say.
+func WritingOf(req any) (w Writing) {
+	gather(reflect.ValueOf(req), &w)
+	return w
+}
+
+func gather(part reflect.Value, w *Writing) {
+	if p, ok := part.Interface().(writer); ok {
+		p.write(w)
+	}
+	for i := range part.Elem().NumField() {
+		if f := part.Elem().Type().Field(i); f.Anonymous && f.IsExported() {
+			gather(part.Elem().Field(i).Addr(), w)
+		}
+	}
+}
+
+// At returns the memory at a revision. HEAD before the first commit is the empty memory.
+func (s *Service) At(ctx context.Context, rev string) (*core.Snapshot, error) {
+	if rev == string(graph.Head) {
+		_, head, err := s.Repo.Branch(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return s.Repo.At(ctx, head)
+	}
+	return s.Repo.Snapshot(ctx, rev)
+}
+
+// ParseExpect reads a commit that a ref must be at: nil where none was given.
+func ParseExpect(s string) (*ipld.CID, error) {
+	var c ipld.CID
+	switch s {
+	case "":
+		return nil, nil
+	case "none":
+		return &c, nil
+	}
+	c, err := ipld.ParseCID(s)
+	if err != nil {
+		return nil, Bad("expect", "%w", err)
+	}
+	return &c, nil
+}

@@ -1,0 +1,155 @@
+package peers
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+)
+
+// Options say what others are told of this process, and how it runs their verbs.
+type Options struct {
+	Build string // the name of this program's version, for messages and for others of the same
+	PID   int
+	Since string // when it opened the repository, RFC 3339
+	Temp  string // the system's directory for temporary files
+	// Use begins a use of the repository, which release ends with what came of it, nil where it is not
+	// open here any more; nil for one that is open until Close.
+	Use func() (r *core.Repo, release func(err error))
+	// Now is the clock that explanations tell the time by; nil for the system's.
+	Now func() time.Time
+}
+
+// Owner answers other processes. Safe for concurrent use.
+type Owner struct {
+	opt  Options
+	dir  string // .mnem
+	host *owner.Host
+	find func(verb string) *ops.Spec
+	// ending ends verbs without an end of their own, when Close is called.
+	ending context.Context
+	end    context.CancelFunc
+}
+
+// Answer answers the other processes that want the repository r in dir/.mnem, which this process has
+// open, until Close is called: before r is closed.
+func Answer(dir string, r *core.Repo, opt Options) (*Owner, error) {
+	path := filepath.Join(dir, core.DirName)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if opt.Use == nil {
+		opt.Use = func() (*core.Repo, func(error)) { return r, func(error) {} }
+	}
+	o := &Owner{opt: opt, dir: path, find: ops.Named}
+	o.ending, o.end = context.WithCancel(context.Background())
+	var err error
+	if o.host, err = owner.NewHost(path, opt.Temp, BuildOf(opt.Build), o.verb); err != nil {
+		return nil, err
+	}
+	said := core.Owner{PID: opt.PID, Since: opt.Since, Protocol: owner.Protocol, Socket: o.host.Socket()}
+	if err := r.SetOwner(said); err != nil {
+		return nil, errors.Join(err, o.host.Close(0))
+	}
+	return o, nil
+}
+
+// BuildOf returns what a program of a version says of itself.
+func BuildOf(version string) owner.Build {
+	return owner.Build{Name: version, Table: ops.TableHash()}
+}
+
+// Socket returns the path of the socket.
+func (o *Owner) Socket() string { return o.host.Socket() }
+
+// Close ends it: verbs of other processes have grace to end and are then broken off, to be given to
+// the next owner if they have not begun to write. Those without an end are broken off at once.
+func (o *Owner) Close(grace time.Duration) error {
+	o.end()
+	return o.host.Close(grace)
+}
+
+// outBuffer is how many bytes of answers are gathered for one frame.
+const outBuffer = 64 << 10
+
+// verb runs a verb for another process.
+func (o *Owner) verb(ctx context.Context, v *owner.Verb) owner.Result {
+	r, release := o.opt.Use()
+	if r == nil {
+		return owner.Result{Elsewhere: true}
+	}
+	var call Call
+	h := &host{Owner: o, call: &call, verb: v, repo: r, out: bufio.NewWriterSize(v.Answers, outBuffer)}
+	err := json.Unmarshal(v.Request, &call)
+	if err == nil {
+		err = h.run(ctx)
+	}
+	release(err)
+	if flushErr := h.out.Flush(); err == nil {
+		err = flushErr
+	}
+	if errors.Is(err, errEnding) {
+		return owner.Result{Elsewhere: true}
+	}
+	var strange *ops.UnknownError
+	if errors.As(err, &strange) {
+		err = unknown(strange, o.opt.PID, o.opt.Build)
+	}
+	return owner.Result{Data: resultOf(ctx, err, call.Caller.Remote), Failed: err != nil}
+}
+
+// resultOf returns the last frame of a verb. Of a message that is too long the end is left out.
+func resultOf(ctx context.Context, err error, remote bool) []byte {
+	f := ops.FailureOf(ctx, err, remote)
+	for {
+		data, _ := json.Marshal(f) // it has a JSON form
+		if len(data) <= owner.MaxResult {
+			return data
+		}
+		f.Message = f.Message[:len(f.Message)/2] + "…"
+		f.Hint = ""
+	}
+}
+
+// run runs the verb that is asked for.
+func (h *host) run(ctx context.Context) error {
+	spec := h.find(h.call.Verb)
+	if spec == nil {
+		return &ops.UnknownError{Verb: h.call.Verb}
+	}
+	req, err := spec.DecodeRequest(h.call.Request, h.call.Given)
+	if err != nil {
+		return err
+	}
+	if q, ok := req.(interface {
+		SetChanges(func(context.Context) (state.Changes, error))
+	}); ok && h.call.Inputs != nil {
+		q.SetChanges(h.changes)
+	}
+	_, endless := req.(ops.Resumer)
+	if endless {
+		var end context.CancelCauseFunc
+		ctx, end = context.WithCancelCause(ctx)
+		defer end(nil)
+		defer context.AfterFunc(h.ending, func() { end(errEnding) })()
+	}
+	err = spec.Do(ctx, h, req, func(answer any) error {
+		h.worked()
+		err := ops.WriteAnswer(h.out, answer, h.call.Typed)
+		if err == nil && endless {
+			err = h.out.Flush()
+		}
+		return err
+	})
+	if endless && errors.Is(err, context.Canceled) {
+		err = context.Cause(ctx)
+	}
+	return err
+}

@@ -1,0 +1,135 @@
+package peers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Call is one request for a verb.
+type Call struct {
+	Verb    string          `json:"verb"`
+	Request json.RawMessage `json:"request"`         // see ops.Spec.EncodeRequest
+	Given   []string        `json:"given,omitempty"` // the names of the fields that were given
+	Words   []string        `json:"words,omitempty"` // how the operation log names it
+
+	Caller operation.Caller `json:"caller"`
+	// Human is whether people read the answers, Typed whether answers come with their types, and
+	// Progress whether people see how far it is.
+	Human    bool `json:"human,omitempty"`
+	Typed    bool `json:"typed,omitempty"`
+	Progress bool `json:"progress,omitempty"`
+	// Inputs are the names of the files of change lines, which are streamed when they are read.
+	Inputs []string `json:"inputs,omitempty"`
+
+	// What the caller's configuration says: which verbs take in signed commits alone, whether it is
+	// counted how often answers show nodes, and what to keep when garbage is collected after a write.
+	RequireSigned string   `json:"require_signed,omitempty"`
+	Accesses      bool     `json:"accesses,omitempty"`
+	Collect       *Collect `json:"collect,omitempty"`
+}
+
+// Collect says what a collection after a write keeps.
+type Collect struct {
+	KeepOps int           `json:"keep_ops"`
+	Grace   time.Duration `json:"grace"`
+}
+
+// Tidings is what the owner says while a verb runs.
+type Tidings struct {
+	Start string `json:"start,omitempty"` // something begins that takes its time
+	What  string `json:"what,omitempty"`  // how much of something is done, of a total, 0 for an unknown one
+	Done  int    `json:"done,omitempty"`
+	Total int    `json:"total,omitempty"`
+	Say   string `json:"say,omitempty"` // in place of what shows
+	End   bool   `json:"end,omitempty"` // nothing is to show any more
+	// Collected is what a collection after the write removed; Remark is something else to say.
+	Collected *core.GCResult `json:"collected,omitempty"`
+	Remark    string         `json:"remark,omitempty"`
+	// Model is what a model failed at, and Failed how.
+	Model  string `json:"model,omitempty"`
+	Failed string `json:"failed,omitempty"`
+}
+
+// Caller is what a process does for a verb that it has another one run.
+type Caller struct {
+	// Sign signs the record of a commit, nil where commits are not signed. Key returns the public key
+	// that the caller signs with, "" for none; Trusted its trust list.
+	Sign    func(record []byte) ([]byte, error)
+	Key     func() string
+	Trusted func() ([]byte, error)
+	// Input opens one of the files of the call.
+	Input func(number int) (io.Reader, error)
+	// File, Models and Global are those of ops.Asker; nil where the verb asks for none.
+	File   func(name string) (in io.Reader, shown string, err error)
+	Models func(*ops.QuestionModels) (*retrieve.Models, retrieve.Reranker, error)
+	Global func() (ops.Runner, error)
+	// Create and Embedder are those of ops.Host, and Root returns the path of what OpenRoot opens.
+	Create   func(ctx context.Context, name string, write func(io.Writer) error) error
+	Embedder func(spec string) (ops.Embedder, error)
+	Root     func(dir string) (string, error)
+	Tell     func(*Tidings)
+	// Read reads the answers, and Flush writes what was made of them, before an input is read.
+	Read  func(io.Reader) error
+	Flush func() error
+}
+
+// Ask has the owner run a verb and returns the error that it ended with. An *owner.LostError says that
+// the owner ended first.
+func Ask(ctx context.Context, client *owner.Client, call *Call, by *Caller) error {
+	request, err := json.Marshal(call)
+	if err != nil {
+		return fmt.Errorf("ask another process: %w", err)
+	}
+	a := &conversing{Caller: by, ctx: ctx, files: len(call.Inputs), opened: map[int]io.Reader{}}
+	result, err := client.Ask(ctx, request, owner.Asker{
+		Input: a.input, Tell: a.tell, Reply: a.reply,
+		Flush: func() {
+			if by.Flush != nil {
+				_ = by.Flush() // it is tried again with the next answer
+			}
+		},
+	}, by.Read)
+	broken := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) // an answer is, and why is said
+	if err != nil && (!broken || result == nil) {
+		return err
+	}
+	var failure *ops.Failure
+	if jsonErr := json.Unmarshal(result, &failure); jsonErr != nil {
+		return fmt.Errorf("%w: a result: %w", owner.ErrProtocol, jsonErr)
+	}
+	if failure == nil && broken {
+		return err
+	}
+	if err = failure.Err(); err != nil && a.failed != nil {
+		err = &causedError{err, a.failed}
+	}
+	return err
+}
+
+// causedError is what an owner says of an error that it was told of.
+type causedError struct{ said, cause error }
+
+func (e *causedError) Error() string { return e.said.Error() }
+func (e *causedError) Unwrap() error { return e.cause }
+
+// unknown says what to do about a verb or field that this process does not know.
+func unknown(err *ops.UnknownError, pid int, build string) error {
+	what, without := "the verb "+err.Verb, ""
+	if err.Field != "" {
+		what, without = err.Field+" of "+err.Verb, ", or leave out "+err.Field
+	}
+	next := fmt.Sprintf("stop process %d and start it anew, so that it is the same version%s", pid, without)
+	return ops.Hint(fmt.Errorf("%w: process %d has it open, and mnem %s does not know %s",
+		store.ErrBusy, pid, build, what), next, next)
+}

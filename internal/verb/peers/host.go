@@ -1,0 +1,278 @@
+package peers
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"path/filepath"
+	"time"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/keyring"
+	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/accesses"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/policy"
+)
+
+const (
+	// replyWithin is how long the caller may take to answer a question: others wait for it meanwhile.
+	replyWithin = 2 * time.Second
+	// tellEvery is how often the caller is told how far something is.
+	tellEvery = 100 * time.Millisecond
+)
+
+// host is what a verb runs with that another process asked for.
+type host struct {
+	*Owner
+	call *Call
+	verb *owner.Verb
+	repo *core.Repo
+	out  *bufio.Writer
+
+	shows bool // whether the caller shows that something takes its time
+	told  time.Time
+}
+
+var _ ops.Host = (*host)(nil)
+
+// Open implements ops.Host.
+func (h *host) Open(ctx context.Context, write bool, fn func(context.Context) error) error {
+	if write {
+		if err := h.verb.Writes(); err != nil {
+			return fmt.Errorf("tell the process that asked: %w", err)
+		}
+	}
+	ctx = ops.Follow(ctx, h.call.Caller.Following)
+	if err := fn(ctx); err != nil || !write || h.call.Collect == nil {
+		return err
+	}
+	if h.out.Flush() == nil {
+		h.collect(ctx)
+	}
+	return nil
+}
+
+// Repo implements ops.Host.
+func (h *host) Repo() *core.Repo { return h.repo }
+
+// Defaults implements ops.Host.
+func (h *host) Defaults(w *ops.Writing) {
+	if w.Branch == "" {
+		w.Branch = h.call.Caller.Branch
+	}
+	if w.Stage == "" {
+		w.Stage = h.call.Caller.Stage
+	}
+}
+
+// Stamp implements ops.Host.
+func (h *host) Stamp(_ *ops.Spec, w *ops.Writing) (state.Stamp, error) {
+	who := &h.call.Caller
+	by := state.Stamp{
+		Author: who.Author, Agent: who.Agent, Task: who.Task, Command: h.call.Words,
+		Secrets: state.SecretOptions{Allow: w.AllowSecret, Strict: w.Strict},
+	}
+	var err error
+	if by.Time, err = h.Now(); err != nil {
+		return by, err
+	}
+	if by.Head, err = ops.ParseExpect(w.ExpectHead); err != nil {
+		return by, err
+	}
+	if w.Signs && !w.DryRun && who.Sign == "true" {
+		by.Sign = h.sign
+	}
+	return by, h.guard(&by, h.call.Verb)
+}
+
+// Permit implements ops.Host. Who asks is in the call already.
+func (h *host) Permit(_ string, rights []string) error {
+	who := &h.call.Caller
+	if who.Agent == "" && !who.Remote {
+		return nil
+	}
+	return ops.Permit(filepath.Join(h.dir, policy.FileName), who.Agent, rights)
+}
+
+// guard adds to a stamp what the repository's policy says.
+func (h *host) guard(by *state.Stamp, verb string) error {
+	if by.Agent == "" && !h.call.Caller.Remote {
+		return nil
+	}
+	return ops.Guard(by, filepath.Join(h.dir, policy.FileName), verb, h.key)
+}
+
+// Now implements ops.Host.
+func (h *host) Now() (graph.Time, error) {
+	t, err := graph.ParseTime(h.call.Caller.Time)
+	if err != nil {
+		return 0, fmt.Errorf("%w: the time of a call: %w", owner.ErrProtocol, err)
+	}
+	return t, nil
+}
+
+// ask asks the caller what others wait for.
+func (h *host) ask(q question) (*reply, error) { return h.askFor(q, replyWithin) }
+
+// askFor asks the caller.
+func (h *host) askFor(q question, within time.Duration) (*reply, error) {
+	if err := h.out.Flush(); err != nil {
+		return nil, err
+	}
+	data, _ := json.Marshal(q) // it has a JSON form
+	data, err := h.verb.Ask(data, within)
+	if err != nil {
+		return nil, err
+	}
+	var r reply
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, fmt.Errorf("%w: a reply: %w", owner.ErrProtocol, err)
+	}
+	return &r, r.Failure.Err()
+}
+
+// sign has the caller sign the record of a commit.
+func (h *host) sign(unsigned []byte) ([]byte, error) {
+	r, err := h.ask(question{Sign: unsigned})
+	if err != nil {
+		return nil, fmt.Errorf("sign: %w", err)
+	}
+	return r.Signature, nil
+}
+
+// key returns the public key that the caller signs with.
+func (h *host) key() (commit.Key, bool) {
+	r, err := h.ask(question{Key: true})
+	if err != nil || r.Key == "" {
+		return commit.Key{}, false
+	}
+	key, err := commit.ParseKey(r.Key)
+	return key, err == nil
+}
+
+// Trusted implements ops.Host.
+func (h *host) Trusted() (commit.Verifier, error) {
+	r, err := h.ask(question{Trusted: true})
+	if err != nil {
+		return nil, err
+	}
+	return keyring.ParseTrustList(r.Trusted)
+}
+
+// Accesses implements ops.Host.
+func (h *host) Accesses() (func(graph.ID) int64, error) {
+	if !h.call.Accesses {
+		return nil, nil
+	}
+	return accesses.Read(filepath.Join(h.dir, accesses.File))
+}
+
+// Require implements ops.Host.
+func (h *host) Require(rule string, given bool) (
+	func(iter.Seq2[commit.LogEntry, error]) error, error,
+) {
+	if said := h.call.RequireSigned; !given && said != rule && said != "all" {
+		return nil, nil
+	}
+	trusted, err := h.Trusted()
+	if err != nil {
+		return nil, err
+	}
+	return ops.RequireSigned(trusted), nil
+}
+
+// Setting is what ops.Host has for requests that take something from the configuration: the caller did.
+func (h *host) Setting(_, _ string) (string, error) { return "", nil }
+
+// Human implements ops.Host.
+func (h *host) Human() bool { return h.call.Human }
+
+// tell tells the caller something. Where it cannot be told it is not there any more.
+func (h *host) tell(t Tidings) {
+	data, _ := json.Marshal(t) // it has a JSON form
+	_ = h.verb.Tell(data[:min(len(data), owner.MaxResult)])
+}
+
+// Working implements ops.Host.
+func (h *host) Working(what string) func() {
+	if h.call.Progress {
+		h.shows = true
+		h.tell(Tidings{Start: what})
+	}
+	return h.worked
+}
+
+// Progress is what ops.Host has for work that tells how far it is.
+func (h *host) Progress() (set func(what string, done, total int), done func()) {
+	return func(what string, done, total int) {
+		if now := time.Now(); h.call.Progress && now.Sub(h.told) >= tellEvery {
+			h.shows, h.told = true, now
+			h.tell(Tidings{What: what, Done: done, Total: total})
+		}
+	}, h.worked
+}
+
+// worked takes away what shows that something takes its time.
+func (h *host) worked() {
+	if h.shows {
+		h.shows = false
+		h.tell(Tidings{End: true})
+	}
+}
+
+// changes reads what the caller's files hold, all of it, before others would wait for that, and tells how
+// many changes there are.
+func (h *host) changes(context.Context) (state.Changes, error) {
+	var from []io.ReadCloser
+	closeAll := func() (err error) {
+		for _, in := range from {
+			err = errors.Join(err, in.Close())
+		}
+		return err
+	}
+	for i := range h.call.Inputs {
+		in, err := Spool(h.dir, h.verb.Input(i))
+		if err != nil {
+			return nil, errors.Join(err, closeAll())
+		}
+		from = append(from, in)
+	}
+	set, _ := h.Progress()
+	return func(yield func(graph.Change, error) bool) {
+		defer func() { _ = closeAll() }() // only read from
+		n := 0
+		for i, in := range from {
+			for change, err := range state.ReadChanges(in, h.call.Inputs[i]) {
+				if !yield(change, err) {
+					return
+				}
+				n++
+				set("changes read:", n, 0)
+			}
+		}
+		if h.call.Progress {
+			h.tell(Tidings{Say: "writing"})
+		}
+	}, nil
+}
+
+// collect collects garbage after a write that makes it worth while.
+func (h *host) collect(ctx context.Context) {
+	opt := care.GCOptions{KeepOps: h.call.Collect.KeepOps, Grace: h.call.Collect.Grace}
+	stamp := func() (state.Stamp, error) { return h.Stamp(nil, &ops.Writing{}) }
+	switch res, err := ops.CollectAfter(ctx, h.repo, opt, stamp); {
+	case err != nil:
+		h.tell(Tidings{Remark: "note: collecting garbage failed: " + err.Error()})
+	case res != nil:
+		h.tell(Tidings{Collected: res})
+	}
+}

@@ -1,0 +1,154 @@
+package peers
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// fakeModel embeds, rewrites and judges, and notes what it was asked.
+type fakeModel struct {
+	asked []string
+	fails bool
+}
+
+func (m *fakeModel) note(what string) error {
+	m.asked = append(m.asked, what)
+	if m.fails {
+		return errors.New("the model is away")
+	}
+	return nil
+}
+
+func (m *fakeModel) Model() string { return "fake" }
+func (m *fakeModel) Dim() int      { return 2 }
+func (m *fakeModel) MaxText() int  { return 1000 }
+
+func (m *fakeModel) Documents(_ context.Context, list []string) ([][]int8, error) {
+	out := make([][]int8, len(list))
+	for i := range out {
+		out[i] = []int8{100, 1}
+	}
+	return out, m.note("documents " + strings.Join(list, "|"))
+}
+
+func (m *fakeModel) Embed(_ context.Context, query string, _ []string) ([][]int8, error) {
+	return [][]int8{{100, 2}}, m.note("embed " + query)
+}
+
+func (m *fakeModel) Rerank(_ context.Context, query string, list []string) ([]int64, error) {
+	return make([]int64, len(list)), m.note("rerank " + query)
+}
+
+func newRequest[T any](t *testing.T, s *ops.Spec, given ...string) *T {
+	t.Helper()
+	req, err := s.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ops.SetGiven(req, given)
+	return req.(*T)
+}
+
+// TestModelsOfTheCaller has the owner embed nodes, embed a query and judge answers, by models that only the
+// caller has.
+func TestModelsOfTheCaller(t *testing.T) {
+	dir, _, _ := answering(t, Options{Build: "v1"})
+	model := &fakeModel{}
+	var warned []string
+	by := lines(alice + "\n" + strings.ReplaceAll(alice, "lice", "nna"))
+	by.Embedder = func(spec string) (ops.Embedder, error) { return model, model.note("open " + spec) }
+	by.Models = func(m *ops.QuestionModels) (*retrieve.Models, retrieve.Reranker, error) {
+		return &retrieve.Models{Embedder: model, Failed: func(use string, err error) {
+			warned = append(warned, use+": "+err.Error())
+		}}, model, model.note("models " + m.Embed)
+	}
+	ask := asking(t, dir, by)
+	if _, err := ask(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "x"}, Call{Inputs: []string{"a"}}); err != nil {
+		t.Fatal(err)
+	}
+	embed := newRequest[ops.EmbedRequest](t, &ops.Embed.Spec)
+	embed.Model = "some"
+	if out, err := ask(&ops.Embed.Spec, embed, Call{}); err != nil || !strings.Contains(out, `"embedded":2`) {
+		t.Errorf("%s, %v", out, err)
+	}
+	question := newRequest[ops.RetrieveRequest](t, &ops.Retrieve.Spec, "query", "embed", "rerank")
+	question.Query, question.Embed, question.Rerank = "who leads?", "some", "some"
+	out, err := ask(&ops.Retrieve.Spec, question, Call{})
+	if err != nil || !strings.Contains(out, `"lane":"dense:fake"`) {
+		t.Errorf("%s, %v", out, err)
+	}
+	want := "open some,documents Alice leads infra|Anna leads infra,models some,embed who leads?,rerank who leads?"
+	if got := strings.Join(model.asked, ","); got != want {
+		t.Errorf("asked %q, want %q", got, want)
+	}
+	model.fails = true
+	by.Models = func(*ops.QuestionModels) (*retrieve.Models, retrieve.Reranker, error) {
+		return &retrieve.Models{Embedder: model, Failed: func(use string, err error) {
+			warned = append(warned, use+": "+err.Error())
+		}}, nil, nil
+	}
+	question = newRequest[ops.RetrieveRequest](t, &ops.Retrieve.Spec, "query", "embed")
+	question.Query, question.Embed = "who leads?", "some"
+	out, err = asking(t, dir, by)(&ops.Retrieve.Spec, question, Call{})
+	if err != nil || !strings.Contains(out, "alice") || len(warned) != 1 || !strings.HasPrefix(warned[0], "embed: the model is away") {
+		t.Errorf("%s, %v, warned %q", out, err, warned)
+	}
+}
+
+// TestFilesOfTheCaller has the caller's files be written and read: an export, its import, and a batch of
+// questions.
+func TestFilesOfTheCaller(t *testing.T) {
+	dir, _, _ := answering(t, Options{Build: "v1"})
+	var car bytes.Buffer
+	by := lines(alice)
+	by.Create = func(_ context.Context, name string, write func(io.Writer) error) error {
+		if name != "x.car" {
+			return errors.New("no room for " + name)
+		}
+		return write(&car)
+	}
+	by.File = func(name string) (io.Reader, string, error) {
+		switch name {
+		case "x.car":
+			return bytes.NewReader(car.Bytes()), name, nil
+		case "-":
+			return strings.NewReader(`{"text":"alice"}` + "\n" + `{"text":"infra"}`), "<stdin>", nil
+		}
+		return nil, name, errors.New("there is no " + name)
+	}
+	ask := asking(t, dir, by)
+	if _, err := ask(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "x"}, Call{Inputs: []string{"a"}}); err != nil {
+		t.Fatal(err)
+	}
+	export := newRequest[ops.ExportRequest](t, &ops.Export.Spec, "output")
+	export.Output = "x.car"
+	if out, err := ask(&ops.Export.Spec, export, Call{}); err != nil || car.Len() == 0 {
+		t.Errorf("%s, %v, %d bytes", out, err, car.Len())
+	}
+	export.Output = "y.car"
+	if _, err := ask(&ops.Export.Spec, export, Call{}); err == nil || err.Error() != "no room for y.car" {
+		t.Errorf("%v", err)
+	}
+	other, _, _ := answering(t, Options{Build: "v1"})
+	in := newRequest[ops.ImportRequest](t, &ops.Import.Spec)
+	in.File = "x.car"
+	if out, err := asking(t, other, by)(&ops.Import.Spec, in, Call{}); err != nil || !strings.Contains(out, "refs/heads/main") {
+		t.Errorf("%s, %v", out, err)
+	}
+	in.File = "z.car"
+	if _, err := asking(t, other, by)(&ops.Import.Spec, in, Call{}); err == nil || err.Error() != "there is no z.car" {
+		t.Errorf("%v", err)
+	}
+	batch := newRequest[ops.RetrieveRequest](t, &ops.Retrieve.Spec, "batch")
+	batch.Batch = "-"
+	if out, err := ask(&ops.Retrieve.Spec, batch, Call{}); err != nil || strings.Count(out, `"query":`) != 2 {
+		t.Errorf("%s, %v", out, err)
+	}
+}

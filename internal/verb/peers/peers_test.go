@@ -1,0 +1,300 @@
+package peers
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/keyring"
+	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/internal/verb/ops"
+)
+
+const now = "2026-03-01T00:00:00Z"
+
+// answering opens a new repository and answers others.
+func answering(t *testing.T, opt Options) (dir string, r *core.Repo, o *Owner) {
+	t.Helper()
+	dir = t.TempDir()
+	at, err := graph.ParseTime(now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err = care.Init(t.Context(), dir, state.Stamp{Author: "Tess", Time: at, Command: []string{"init"}}, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	room, err := os.MkdirTemp("", "m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt.PID, opt.Temp = os.Getpid(), room
+	if o, err = Answer(dir, r, opt); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(o.Close(time.Second), r.Close(), os.RemoveAll(room)); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir, r, o
+}
+
+// asking returns what asks for a verb, and returns its answers as JSON. No answer is read for people.
+func asking(t *testing.T, dir string, by Caller) func(verb *ops.Spec, req any, call Call) (string, error) {
+	return func(verb *ops.Spec, req any, call Call) (string, error) {
+		t.Helper()
+		who, err := core.ReadOwner(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		client, err := owner.Dial(who.Socket, filepath.Join(dir, core.DirName), owner.Build{Name: "v2"}, who.PID, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = client.Close() }()
+		if call.Request, err = verb.EncodeRequest(req); err != nil {
+			t.Fatal(err)
+		}
+		call.Verb, call.Given, call.Words = verb.Name(), ops.GivenOf(req), strings.Fields(verb.Command)
+		call.Caller.Author, call.Caller.Time = "Ada", now
+		var out bytes.Buffer
+		if !call.Typed {
+			by.Read = func(r io.Reader) error {
+				_, err := out.ReadFrom(r)
+				return err
+			}
+		}
+		err = Ask(t.Context(), client, &call, &by)
+		return out.String(), err
+	}
+}
+
+func newGet(t *testing.T, node string) *ops.GetRequest {
+	t.Helper()
+	req, err := ops.Get.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := req.(*ops.GetRequest)
+	get.Node = node
+	return get
+}
+
+func lines(text string) Caller {
+	return Caller{Input: func(int) (io.Reader, error) { return strings.NewReader(text), nil }, Tell: func(*Tidings) {}}
+}
+
+const alice = `{"node":{"key":"alice","type":"Person","summary":"Alice leads infra"}}`
+
+// TestAnswer has a program that only has a repository open answer others: for reading and for writing.
+func TestAnswer(t *testing.T) {
+	dir, r, o := answering(t, Options{Build: "v1"})
+	ask := asking(t, dir, lines(alice))
+	out, err := ask(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "first"}, Call{Inputs: []string{"a.jsonl"}})
+	if err != nil || !strings.Contains(out, `"added":1`) {
+		t.Fatalf("%s, %v", out, err)
+	}
+	out, err = ask(&ops.Get.Spec, newGet(t, "alice"), Call{})
+	if err != nil || !strings.Contains(out, `"summary":"Alice leads infra"`) {
+		t.Errorf("%s, %v", out, err)
+	}
+	for e, err := range r.Operations(t.Context()) {
+		if err != nil || e.Operation.Actor != "Ada" || !slices.Equal(e.Operation.Command, []string{"commit"}) {
+			t.Errorf("%+v, %v", e.Operation, err)
+		}
+		break
+	}
+	_, err = ask(&ops.Get.Spec, newGet(t, "bob"), Call{})
+	if ops.OutcomeOf(t.Context(), err) != operation.NotFound || !strings.Contains(ops.HintOf(err, false), "'mnem ls'") {
+		t.Errorf("%v, %s", err, ops.HintOf(err, false))
+	}
+	_, err = ask(&ops.Get.Spec, newGet(t, "bob"), Call{Caller: operation.Caller{Remote: true}})
+	if strings.Contains(ops.HintOf(err, false), "mnem") {
+		t.Errorf("a remote caller is told of commands: %s", ops.HintOf(err, false))
+	}
+	bad := lines(alice + "\n{")
+	_, err = asking(t, dir, bad)(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "x"}, Call{Inputs: []string{"b.jsonl"}})
+	if err == nil || !strings.Contains(err.Error(), "b.jsonl:2") {
+		t.Errorf("%v", err)
+	}
+	if o.Socket() == "" {
+		t.Error("no socket")
+	}
+}
+
+// TestInputThatFails has the caller not find a file: the error is its own.
+func TestInputThatFails(t *testing.T) {
+	dir, _, _ := answering(t, Options{Build: "v1"})
+	by := lines("")
+	by.Input = func(int) (io.Reader, error) { return nil, fmt.Errorf("open it: %w", os.ErrNotExist) }
+	_, err := asking(t, dir, by)(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "x"}, Call{Inputs: []string{"a"}})
+	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "open it") {
+		t.Errorf("%v", err)
+	}
+}
+
+// olderGet is the request of an older build: it has no field importance.
+type olderGet struct {
+	Node string `op:",arg,required,remote"`
+	ops.AtRevision
+}
+
+// TestTwoBuilds has a caller of a later build than the owner, which has a verb and a field less.
+func TestTwoBuilds(t *testing.T) {
+	dir, _, o := answering(t, Options{Build: "v1"})
+	older := ops.Define(ops.Spec{Command: "get", Effect: ops.Reads},
+		func(_ context.Context, _ *ops.Service, q *olderGet) (*ops.Gone, error) {
+			return &ops.Gone{Removed: q.Node + " at " + q.At}, nil
+		})
+	o.find = func(verb string) *ops.Spec {
+		if verb == "get" {
+			return &older.Spec
+		}
+		return nil
+	}
+	ask := asking(t, dir, lines(""))
+	get := newGet(t, "alice")
+	if out, err := ask(&ops.Get.Spec, get, Call{}); err != nil || !strings.Contains(out, "alice at HEAD") {
+		t.Errorf("%s, %v", out, err)
+	}
+	get.Importance = true
+	_, err := ask(&ops.Get.Spec, get, Call{})
+	if ops.OutcomeOf(t.Context(), err) != operation.Busy || !strings.Contains(err.Error(), "mnem v1 does not know importance of get") ||
+		!strings.Contains(ops.HintOf(err, false), "leave out importance") {
+		t.Errorf("%v, %s", err, ops.HintOf(err, false))
+	}
+	_, err = ask(&ops.Blame.Spec, &ops.BlameRequest{Node: "alice"}, Call{})
+	if err == nil || !strings.Contains(err.Error(), "does not know the verb blame") ||
+		!strings.Contains(ops.HintOf(err, false), fmt.Sprintf("stop process %d", os.Getpid())) {
+		t.Errorf("%v, %s", err, ops.HintOf(err, false))
+	}
+}
+
+// TestSigning has the caller sign what the owner writes, take too long, and refuse: then nothing is
+// written. The key stays where it is.
+func TestSigning(t *testing.T) {
+	dir, r, _ := answering(t, Options{Build: "v1"})
+	secret, err := commit.NewSecret(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trust := &keyring.TrustList{}
+	if err := trust.Add(secret.Key(), "ada", "", 1); err != nil {
+		t.Fatal(err)
+	}
+	by := lines(alice)
+	by.Sign, by.Trusted = secret.Sign, trust.Encode
+	by.Key = func() string { return secret.Key().String() }
+	signed := Call{Inputs: []string{"a"}, Caller: operation.Caller{Sign: "true"}}
+	if _, err := asking(t, dir, by)(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "x"}, signed); err != nil {
+		t.Fatal(err)
+	}
+	out, err := asking(t, dir, by)(&ops.Verify.Spec, &ops.VerifyRequest{}, Call{})
+	if err != nil || !strings.Contains(out, `"signature":"signed"`) || !strings.Contains(out, `"name":"ada"`) {
+		t.Errorf("%s, %v", out, err)
+	}
+	refused := errors.New("the key is locked away")
+	for want, sign := range map[string]commit.SignFunc{
+		"does not reply within 2s": func(record []byte) ([]byte, error) {
+			time.Sleep(replyWithin + 100*time.Millisecond)
+			return secret.Sign(record)
+		},
+		"locked away": func([]byte) ([]byte, error) { return nil, refused },
+	} {
+		by.Sign = sign
+		by.Input = lines(strings.Replace(alice, "infra", "nothing", 1)).Input
+		_, err := asking(t, dir, by)(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "x"}, signed)
+		if err == nil || !strings.Contains(err.Error(), want) || (want == "locked away") != errors.Is(err, refused) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	n := 0
+	for _, err := range r.Operations(t.Context()) {
+		if n++; err != nil {
+			t.Error(err)
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d operations", n)
+	}
+	// A commit that a key has signed is only taken off its branch by who has that key.
+	agent := Call{Caller: operation.Caller{Agent: "bot"}}
+	force := &ops.UndoRequest{}
+	by.Key = func() string { return "" }
+	if _, err := asking(t, dir, by)(&ops.Undo.Spec, force, agent); ops.OutcomeOf(t.Context(), err) != operation.Refused {
+		t.Errorf("%v", err)
+	}
+	by.Key = func() string { return secret.Key().String() }
+	if _, err := asking(t, dir, by)(&ops.Undo.Spec, force, agent); err != nil {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestElsewhere has an owner that has the repository no more.
+func TestElsewhere(t *testing.T) {
+	dir, _, _ := answering(t, Options{Use: func() (*core.Repo, func(error)) { return nil, nil }})
+	_, err := asking(t, dir, lines(""))(&ops.StatusVerb.Spec, &ops.StatusRequest{}, Call{})
+	var lost *owner.LostError
+	if !errors.As(err, &lost) || !lost.Clean {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestEndless has the owner end while a watch runs: that is broken off at once, and what was told stays told.
+func TestEndless(t *testing.T) {
+	dir, _, o := answering(t, Options{Build: "v1"})
+	told, ended := make(chan any, 10), make(chan error, 1)
+	req := &ops.WatchRequest{Since: "0"}
+	by := lines("")
+	by.Read = func(r io.Reader) error {
+		return ops.Watch.ReadAnswers(r, func(answer any) error {
+			if !req.Answered(answer) {
+				t.Error("it has an end")
+			}
+			told <- answer
+			return nil
+		})
+	}
+	go func() {
+		_, err := asking(t, dir, by)(&ops.Watch.Spec, &ops.WatchRequest{Since: "0"}, Call{Typed: true})
+		ended <- err
+	}()
+	if _, ok := (<-told).(*ops.Watched); !ok {
+		t.Error("the first operation is not told")
+	}
+	begin := time.Now()
+	if err := o.Close(time.Minute); err != nil {
+		t.Error(err)
+	}
+	var lost *owner.LostError
+	if err := <-ended; !errors.As(err, &lost) || lost.Writes || time.Since(begin) > 30*time.Second {
+		t.Errorf("%v after %v", err, time.Since(begin))
+	}
+	if req.Since == "0" {
+		t.Error("the rest of the watch begins where all of it did")
+	}
+}
+
+// TestLongMessage cuts what a frame does not take.
+func TestLongMessage(t *testing.T) {
+	data := resultOf(t.Context(), errors.New(strings.Repeat("x", 1<<20)), false)
+	if len(data) > owner.MaxResult || !bytes.Contains(data, []byte("…")) {
+		t.Errorf("%d bytes", len(data))
+	}
+}

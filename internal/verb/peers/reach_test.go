@@ -1,0 +1,186 @@
+package peers
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/base/queue"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+)
+
+// TestReachInOrder: a command that comes when the repository is free does not have it before one that
+// has waited for it.
+func TestReachInOrder(t *testing.T) {
+	dir := t.TempDir()
+	by := state.Stamp{Author: "Tess", Command: []string{"test"}}
+	held, err := care.Init(t.Context(), dir, by, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reachOne := func() (*core.Repo, error) {
+		r, client, err := Reach(t.Context(), dir, core.Options{Wait: time.Minute})
+		if client != nil {
+			t.Error("an owner that does not answer was connected to")
+		}
+		return r, err
+	}
+	for round := range 8 {
+		var order []string // of those that had it, each after the one before closed it
+		waited := make(chan error, 1)
+		go func() {
+			r, err := reachOne()
+			if err == nil {
+				order = append(order, "waited")
+				err = r.Close()
+			}
+			waited <- err
+		}()
+		for behind := false; !behind; runtime.Gosched() {
+			place := queue.Join(core.QueueFile(dir), 0)
+			behind = !place.Turn()
+			place.Leave()
+		}
+		if err := held.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if held, err = reachOne(); err != nil {
+			t.Fatal(err)
+		}
+		order = append(order, "came")
+		if err := <-waited; err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(order, []string{"waited", "came"}) {
+			t.Fatalf("round %d: %v", round, order)
+		}
+	}
+	if err := held.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestKeepEnds has the context of a holder end while the repository is opened, or while another process is found: it
+// can be closed, and the repository is free.
+func TestKeepEnds(t *testing.T) {
+	free := t.TempDir()
+	r, err := care.Init(t.Context(), free, state.Stamp{Author: "Tess", Command: []string{"init"}}, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	held, _, _ := answering(t, Options{Build: "v1"})
+	for _, dir := range []string{free, held} {
+		ctx, cancel := context.WithCancel(t.Context())
+		opt := Options{PID: os.Getpid(), Temp: t.TempDir(), Now: func() time.Time {
+			cancel() // asked before it is opened
+			return time.Unix(0, 0)
+		}}
+		h := NewHolder(dir, core.Options{}, opt, func(err error) { t.Error(err) })
+		if err := h.Keep(ctx, func(string, bool) { t.Error("it went on") }); err != nil {
+			t.Error(err)
+		}
+		closed := make(chan error, 1)
+		go func() { closed <- h.Close() }()
+		select {
+		case err := <-closed:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("Close waits for a use that nobody ends")
+		}
+	}
+	if r, err = care.Open(free, core.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCloseIsBounded ends a process although something that it runs does not end: that is left, and the repository is
+// closed when it ends.
+func TestCloseIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	r, err := care.Init(t.Context(), dir, state.Stamp{Author: "Tess", Command: []string{"init"}}, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	opt := Options{PID: os.Getpid(), Temp: t.TempDir()}
+	h := NewHolder(dir, core.Options{}, opt, func(err error) { t.Error(err) })
+	h.most = time.Millisecond
+	u, _, err := h.Reach(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Close(); !errors.Is(err, store.ErrBusy) {
+		t.Errorf("Close beside a use: %v", err)
+	}
+	if _, err := care.Open(dir, core.Options{}); !errors.Is(err, store.ErrBusy) {
+		t.Errorf("it was closed under the use: %v", err)
+	}
+	u.Done(nil)
+	if r, err = care.Open(dir, core.Options{Wait: time.Minute}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAnswersLater: a process that cannot write the owner file when it opens the repository, as on a full disk, answers
+// others once it can.
+func TestAnswersLater(t *testing.T) {
+	dir := t.TempDir()
+	by := state.Stamp{Author: "Tess", Command: []string{"test"}}
+	r, err := care.Init(t.Context(), dir, by, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	inTheWay := filepath.Join(dir, core.DirName, "owner")
+	if err := os.MkdirAll(filepath.Join(inTheWay, "full"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	warned := 0
+	h := NewHolder(dir, core.Options{}, Options{PID: os.Getpid(), Temp: t.TempDir()}, func(error) { warned++ })
+	u, client, err := h.Reach(t.Context())
+	if err != nil || client != nil {
+		t.Fatal(client, err)
+	}
+	u.Done(nil)
+	if warned != 1 {
+		t.Errorf("warned %d times", warned)
+	}
+	if err := os.RemoveAll(inTheWay); err != nil {
+		t.Fatal(err)
+	}
+	for client == nil { // until the test's time is up
+		if client, err = Dial(dir, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := errors.Join(client.Close(), h.Close()); err != nil {
+		t.Error(err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, core.DirName, "socket")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}

@@ -1,0 +1,124 @@
+package dense
+
+import (
+	"context"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/view/segment"
+)
+
+// Columns of a segment, its sections.
+const (
+	colIDs    = segment.IDs
+	colDead   = segment.Dead
+	colSketch = iota
+	colVectors
+	columns
+)
+
+// Format is that of the segments of a group and of manifests. The sum of a segment is its number of
+// dimensions.
+var Format = &segment.Format{
+	Name: "vectors", Version: 3, Sums: 1, Roots: 2,
+	Sections: []segment.Spec{
+		colIDs:     {Name: "ids", MaxPart: segment.IDsPerPart * graph.IDLen},
+		colDead:    {Name: "dead", MaxPart: segment.IDsPerPart * graph.IDLen},
+		colSketch:  {Name: "sketch", MaxPart: max(sketchPart, graph.MaxDims)},
+		colVectors: {Name: "vectors", MaxPart: max(rowsPart, rowHead+graph.MaxDims)},
+	},
+	Inline: maxInline, MaxDocs: maxRows, MaxSegments: maxSegments, MaxWaiting: maxWaiting,
+	CacheBytes: mergeCache, Check: check, Merge: merge,
+}
+
+// column is rows of one width, one after another, per of them in each part, fewer in the last.
+type column struct {
+	seg                   *segment.Segment
+	sec, width, per, rows int
+}
+
+// parts returns the number of parts.
+func (c *column) parts() int { return (c.rows + c.per - 1) / c.per }
+
+// partRows returns how many rows part n has.
+func (c *column) partRows(n int) int { return min(c.per, c.rows-n*c.per) }
+
+// table is a segment: vectors of some dimensions.
+type table struct {
+	*segment.Segment
+	dims int
+	cols [columns]column
+}
+
+func tableOf(s *segment.Segment) *table {
+	t := &table{Segment: s, dims: int(s.Sums[0])}
+	for i, shape := range shapes(t.dims) {
+		t.cols[i] = column{s, i, shape.width, shape.per, s.Docs}
+	}
+	t.cols[colDead].rows = s.Kills
+	return t
+}
+
+func tablesOf(segs []*segment.Segment) []*table {
+	list := make([]*table, len(segs))
+	for i, s := range segs {
+		list[i] = tableOf(s)
+	}
+	return list
+}
+
+// shape is how long the rows of a column are and how many a part has.
+type shape struct{ width, per int }
+
+func shapes(dims int) [columns]shape {
+	sketch, row := sketchBits(dims)/8, rowHead+dims
+	return [columns]shape{
+		colIDs: {graph.IDLen, segment.IDsPerPart}, colDead: {graph.IDLen, segment.IDsPerPart},
+		colSketch: {sketch, sketchPart / sketch}, colVectors: {row, max(1, rowsPart/row)},
+	}
+}
+
+// check compares what follows from the numbers of a segment.
+func check(s *segment.Segment) error {
+	if s.Sums[0] < 1 || s.Sums[0] > graph.MaxDims {
+		return segment.Corrupt("segment of %d dimensions", s.Sums[0])
+	}
+	for i, c := range tableOf(s).cols {
+		if n := s.Parts(i); n != c.parts() {
+			return segment.Corrupt("column %d of %d parts, should have %d", i, n, c.parts())
+		}
+	}
+	return nil
+}
+
+// reader reads segments. Safe for concurrent use.
+type reader struct{ *segment.Reader }
+
+// part returns the rows of part n, which must not be changed.
+func (r reader) part(ctx context.Context, c *column, n int) ([]byte, error) {
+	data, err := r.Bytes(ctx, c.seg, c.sec, n)
+	if want := c.partRows(n) * c.width; err == nil && len(data) != want {
+		err = r.Wrap(c.seg, c.sec, segment.Corrupt("%d bytes, want %d", len(data), want))
+	}
+	return data, err
+}
+
+// rows reads rows of a column one after the other.
+type rows struct {
+	r    reader
+	c    *column
+	data []byte
+	held int // the part in data, from 1
+}
+
+// at returns row n, which must not be changed.
+func (u *rows) at(ctx context.Context, n int) ([]byte, error) {
+	if part := n / u.c.per; u.held != part+1 {
+		var err error
+		if u.data, err = u.r.part(ctx, u.c, part); err != nil {
+			return nil, err
+		}
+		u.held = part + 1
+	}
+	i := n % u.c.per * u.c.width
+	return u.data[i : i+u.c.width], nil
+}

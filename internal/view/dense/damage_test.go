@@ -1,0 +1,332 @@
+package dense
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/view/segment"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// faulty damages one block. Where it verifies, as a store does, readers see a *store.CorruptError,
+// else the bytes. Without damage the block is missing.
+type faulty struct {
+	store.Blocks
+	at     ipld.CID
+	damage func(data []byte) []byte
+	verify bool
+}
+
+func (f *faulty) Get(ctx context.Context, id ipld.CID) ([]byte, error) {
+	data, err := f.Blocks.Get(ctx, id)
+	if err != nil || id != f.at {
+		return data, err
+	}
+	if f.damage == nil {
+		return nil, &store.NotFoundError{CID: id}
+	}
+	b := store.Block{CID: id, Data: f.damage(bytes.Clone(data))}
+	if f.verify {
+		return nil, b.Verify()
+	}
+	return b.Data, nil
+}
+
+// damaged is an index with blocks of every kind, and its blocks: a group of many parts with kills,
+// others of one block, a tree of groups of more than one chunk.
+func damaged(t *testing.T) (*memory, []ipld.CID) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(3, 3))
+	m := newMemory(t)
+	changes := map[key][]int8{}
+	for i := range 600 {
+		changes[key{denseID(i), "m"}] = randomVector(rng, 100, 127)
+	}
+	for i := range 40 {
+		changes[key{denseID(i), "other"}] = randomVector(rng, 64, 9)
+	}
+	for i := range 90 {
+		changes[key{denseID(i), "dims"}] = randomVector(rng, 1+i, 9)
+	}
+	m.apply(changes, Options{})
+	for range 3 {
+		changes = map[key][]int8{{denseID(rng.IntN(600)), "m"}: nil}
+		for range 5 {
+			changes[key{denseID(rng.IntN(700)), "m"}] = randomVector(rng, 100, 127)
+			changes[key{denseID(rng.IntN(50)), "other"}] = randomVector(rng, 64, 9)
+		}
+		m.apply(changes, Options{})
+	}
+	m.verify()
+	var cids []ipld.CID
+	seen := map[ipld.CID]bool{}
+	err := Walk(t.Context(), m.blocks, m.manifest, func(c ipld.CID) error {
+		if !seen[c] {
+			seen[c], cids = true, append(cids, c)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, cids
+}
+
+// TestDamagedBlocks damages every block in turn in a store that notices.
+func TestDamagedBlocks(t *testing.T) {
+	effort.Alone(t)
+	m, cids := damaged(t)
+	if len(cids) < 60 {
+		t.Fatalf("an index of %d blocks", len(cids))
+	}
+	flip := func(data []byte) []byte { data[len(data)/2] ^= 4; return data }
+	for _, c := range cids {
+		get := &faulty{Blocks: m.blocks, at: c, damage: flip, verify: true}
+		_, err := Verify(t.Context(), get, m.manifest, m.of(), digester, m.all())
+		if !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("block %s damaged: %v, want %v", c, err, store.ErrCorrupt)
+		}
+		get.damage = nil
+		_, err = Verify(t.Context(), get, m.manifest, m.of(), digester, m.all())
+		if !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("block %s missing: %v, want %v", c, err, store.ErrNotFound)
+		}
+	}
+}
+
+// TestDamageUnseen damages blocks, in a long run every one in turn, behind the store's back: every operation ends in an
+// answer or in one of the errors of the contract, and Verify sees what changes an answer.
+func TestDamageUnseen(t *testing.T) {
+	effort.Alone(t)
+	m, cids := damaged(t)
+	want := m.tryAll(m.blocks)
+	rng, stride := rand.New(rand.NewPCG(4, 4)), effort.Pick(4, 1, 1)
+	for n := rng.IntN(stride); n < len(cids); n += stride {
+		c := cids[n]
+		other, err := m.blocks.Get(t.Context(), cids[(n+1+rng.IntN(len(cids)-1))%len(cids)])
+		if err != nil {
+			t.Fatal(err)
+		}
+		ways := map[string]func(data []byte) []byte{
+			"replaced":   func([]byte) []byte { return other },
+			"empty":      func([]byte) []byte { return nil },
+			"lengthened": func(data []byte) []byte { return append(data, 0) },
+			"shortened":  func(data []byte) []byte { return data[:len(data)-1] },
+		}
+		at, bit, cut, swap := rng.Float64(), byte(1)<<rng.IntN(8), rng.Float64(), rng.Float64()
+		ways["flipped"] = func(data []byte) []byte {
+			data[int(at*float64(len(data)))] ^= bit
+			return data
+		}
+		ways["cut"] = func(data []byte) []byte { return data[:int(cut*float64(len(data)))] }
+		ways["overwritten"] = func(data []byte) []byte {
+			copy(data[int(swap*float64(len(data))):], data)
+			return data
+		}
+		for way, damage := range ways {
+			m.try(&faulty{Blocks: m.blocks, at: c, damage: damage}, way, want)
+		}
+	}
+}
+
+// TestFlips flips single bits all over the blocks of a small index.
+func TestFlips(t *testing.T) {
+	effort.Alone(t)
+	m := newMemory(t)
+	m.apply(map[key][]int8{
+		{denseID(0), "m"}: {1, 2, 3}, {denseID(1), "m"}: {4, -5, 6}, {denseID(1), "o"}: {7},
+	}, Options{})
+	m.apply(map[key][]int8{{denseID(0), "m"}: {3, 2, 1}, {denseID(2), "m"}: {1, 1, 1}}, Options{})
+	want := m.tryAll(m.blocks)
+	err := Walk(t.Context(), m.blocks, m.manifest, func(c ipld.CID) error {
+		data, err := m.blocks.Get(t.Context(), c)
+		for i := 0; i < 8*len(data); i += effort.Pick(5, 1, 1) { // 5: in turn each bit of a byte
+			m.try(&faulty{Blocks: m.blocks, at: c, damage: func(data []byte) []byte {
+				data[i/8] ^= 1 << (i % 8)
+				return data
+			}}, "flipped", want)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// try compares answers about damaged blocks with those there should be.
+func (m *memory) try(get *faulty, way string, want []any) {
+	m.t.Helper()
+	wrong, err := Verify(m.t.Context(), get, m.manifest, m.of(), digester, m.all())
+	checkError(m.t, err)
+	got := m.tryAll(get)
+	if err != nil || len(wrong) > 0 {
+		return
+	}
+	for i := range want {
+		if i >= len(got) || !reflect.DeepEqual(got[i], want[i]) {
+			m.t.Errorf("block %s %s: not seen, but answer %d differs", get.at, way, i)
+		}
+	}
+}
+
+// tryAll runs every operation on an index that may be damaged and returns the answers.
+func (m *memory) tryAll(blocks store.Blocks) (answers []any) {
+	m.t.Helper()
+	ctx := context.Background()
+	add := func(answer any, err error) {
+		checkError(m.t, err)
+		if err != nil {
+			answer = nil
+		}
+		answers = append(answers, answer)
+	}
+	add(nil, Walk(ctx, blocks, m.manifest, func(ipld.CID) error { return nil }))
+	stats, err := ReadStats(ctx, blocks, m.manifest)
+	add(stats, err)
+	rng := rand.New(rand.NewPCG(9, 9))
+	changes := map[key][]int8{
+		{denseID(1), "m"}: {9, 9, 9}, {denseID(2), "m"}: nil, {denseID(5000), "m"}: {9},
+	}
+	var list []Change
+	for k, v := range changes {
+		list = append(list, Change{ID: k.id, Model: k.model, Old: len(m.vectors[k]), New: v})
+	}
+	for _, fanout := range []int{2, 0} {
+		next, err := Update(ctx, blocks, m.manifest, m.of(), yielded(list), Options{Fanout: fanout})
+		add(next, err)
+		if err != nil {
+			continue
+		}
+		y, err := Open(ctx, blocks, next, m.of(), nil)
+		if err == nil {
+			var res Result
+			res, err = y.Search(ctx, Query{Model: "m", Values: []int8{1, 2, 3}})
+			add(res, err)
+		}
+		checkError(m.t, err)
+	}
+	x, err := Open(ctx, blocks, m.manifest, m.of(), segment.NewCache(1<<20))
+	checkError(m.t, err)
+	if err != nil {
+		return answers
+	}
+	x.exactWork = 0
+	models, err := x.Models(ctx, 100)
+	add(models, err)
+	for _, q := range []Query{
+		{Model: "m", Values: randomVector(rng, 100, 99)},
+		{Model: "m", Values: []int8{1, 2, 3}},
+		{Model: "m", Values: randomVector(rng, 100, 99), Shortlist: 20},
+		{Model: "other", Values: randomVector(rng, 64, 9), Shortlist: 7, K: 3},
+		{Model: "dims", Values: randomVector(rng, 40, 9)},
+		{Model: "none", Values: []int8{1}},
+	} {
+		res, err := x.Search(ctx, q)
+		add(res, err)
+		q.Accept = func(id graph.ID) (bool, error) { return id[7]%32 == 1, nil }
+		res, err = x.Search(ctx, q)
+		add(res, err)
+	}
+	return answers
+}
+
+// nowhere loses all blocks.
+type nowhere struct{}
+
+func (nowhere) Put(context.Context, ...store.Block) error { return nil }
+
+// TestClaims asks groups that claim far more vectors than there are: nothing large is allocated
+// for blocks that could not be read.
+func TestClaims(t *testing.T) {
+	m := newMemory(t)
+	w := newWriter(Format.NewWriter(t.Context(), nowhere{}), 64)
+	w.Docs = maxRows
+	for i, shape := range w.shapes {
+		if i == colDead {
+			continue
+		}
+		for n := range maxRows/shape.per + min(1, maxRows%shape.per) {
+			part := w.Section(i)
+			if part.Buf = append(part.Buf, 0); i == colIDs {
+				part.Key = binary.BigEndian.AppendUint32(nil, uint32(n))
+			}
+			if err := part.Cut(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s, block, err := w.Finish()
+	if err == nil {
+		err = m.blocks.Put(t.Context(), block)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref := s.Ref()
+	for n, want := range map[int]error{
+		1: store.ErrNotFound, maxGroupRows / maxRows: store.ErrNotFound,
+		maxGroupRows/maxRows + 1: store.ErrCorrupt, maxSegments: store.ErrCorrupt,
+	} {
+		k := groupKey{"m", 64}
+		m.manifest = writeGroup(t, m.blocks, m.of(), k, slices.Repeat([]segment.Ref{ref}, n))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Verify(t.Context(), m.blocks, m.manifest, m.of(), digester, m.all())
+		if !errors.Is(err, want) {
+			t.Errorf("%d segments: verify: %v, want %v", n, err, want)
+		}
+		for _, shortlist := range []int{0, 10} {
+			q := Query{Model: "m", Values: make([]int8, 64), Shortlist: shortlist}
+			if _, err := m.open(nil).Search(t.Context(), q); !errors.Is(err, want) {
+				t.Errorf("%d segments: search: %v, want %v", n, err, want)
+			}
+		}
+		changes := []Change{{ID: denseID(1), Model: "m", New: make([]int8, 64)}}
+		_, err = Update(t.Context(), m.blocks, m.manifest, m.of(), yielded(changes), Options{})
+		if n > 1 && err == nil {
+			t.Errorf("%d segments: updated", n)
+		}
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got > 24<<20 {
+			t.Errorf("%d segments: %d bytes allocated", n, got)
+		}
+	}
+}
+
+// TestManySegments writes as many segments as options ask for and a group may have.
+func TestManySegments(t *testing.T) {
+	m := newMemory(t)
+	for i := range 200 {
+		m.apply(map[key][]int8{{denseID(i), "m"}: {1, 2}}, Options{Fanout: 1 << 20})
+	}
+	m.verify()
+	ref := segment.Ref{CID: m.manifest, Docs: maxGroupRows / maxSegments, Kills: maxRows}
+	list := slices.Repeat([]segment.Ref{ref}, maxSegments)
+	writeGroup(t, m.blocks, m.of(), groupKey{"m", 2}, list)
+	full := segment.List{Segments: list, Run: segment.Run{From: maxSegments - 2, Count: 2}}
+	value := segment.EncodeList(&full)
+	if got, err := decodeSegments(value); err != nil || !slices.Equal(got.Segments, list) ||
+		got.Run != full.Run || len(value) > prolly.MaxValue {
+		t.Errorf("%v, %v in %d bytes", got, err, len(value))
+	}
+	for _, bad := range []segment.List{
+		{Segments: append(list, ref)}, {Run: segment.Run{Count: 2}},
+		{Segments: list, Run: segment.Run{From: maxSegments - 1, Count: 2}},
+		{Segments: list, Run: segment.Run{Count: 1}},
+	} {
+		if _, err := decodeSegments(segment.EncodeList(&bad)); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("%d segments and %v: %v", len(bad.Segments), bad.Run, err)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package dense
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/cases"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// TestSketchGolden freezes the sketches of vectors, by which shortlists are made.
+func TestSketchGolden(t *testing.T) {
+	cases.Golden(t, "testdata/sketch.jsonl", func(t testing.TB, c cases.Case) any {
+		var in struct{ Vector string }
+		cases.Parse(t, c.Input, &in)
+		var values []int8
+		for _, b := range cases.Bytes(t, in.Vector) {
+			values = append(values, int8(b))
+		}
+		return map[string]any{"sketch": hex.EncodeToString(Sketch(values))}
+	})
+}
+
+// bulkVectors describes vectors instead of listing them: vector i is of the node whose
+// id is the beginning of the hash of Seed:i, and its values are hashes of Seed:i:j.
+type bulkVectors struct {
+	Seed                          string
+	Count, Dims, Size, Near, Keep int
+}
+
+func (b bulkVectors) vector(seed string, i int) []int8 {
+	out := make([]int8, 0, b.Dims)
+	for j := 0; len(out) < b.Dims; j++ {
+		for _, x := range sha256.Sum256(fmt.Appendf(nil, "%s:%d:%d", seed, i, j)) {
+			if len(out) < b.Dims {
+				out = append(out, max(int8(x), -127))
+			}
+		}
+	}
+	return out
+}
+
+func (b bulkVectors) changes() iter.Seq2[Change, error] {
+	var list []Change
+	for i := range b.Count {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s:%d", b.Seed, i))
+		list = append(list, Change{
+			ID: graph.ID(sum[:16]), Model: "m", New: b.vector(b.Seed, i),
+		})
+	}
+	slices.SortFunc(list, func(x, y Change) int { return x.ID.Compare(y.ID) })
+	return func(yield func(Change, error) bool) {
+		for _, c := range list {
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// bulkIndexes are the indexes that cases share.
+var bulkIndexes sync.Map
+
+// index makes the index of a bulk, once.
+func (b bulkVectors) index(t testing.TB) *Index {
+	key := bulkVectors{Seed: b.Seed, Count: b.Count, Dims: b.Dims}
+	if x, ok := bulkIndexes.Load(key); ok {
+		return x.(*Index)
+	}
+	blocks, of := mem.New().Derived(), ipld.Sum(ipld.Raw, nil)
+	c, err := Update(t.Context(), blocks, ipld.CID{}, of, b.changes(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := Open(t.Context(), blocks, c, of, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bulkIndexes.Store(key, x)
+	return x
+}
+
+// TestShortlistGolden freezes what is found among many vectors, of which few are compared.
+func TestShortlistGolden(t *testing.T) {
+	cases.Golden(t, "testdata/shortlist.jsonl", func(t testing.TB, c cases.Case) any {
+		var in bulkVectors
+		cases.Parse(t, c.Input, &in)
+		got, err := in.index(t).Search(t.Context(), Query{
+			Model: "m", Values: in.vector(in.Seed+":query", 0), Shortlist: in.Size, Near: in.Near,
+			Accept: func(id graph.ID) (bool, error) { return int(id[15])%in.Keep == 0, nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hits := [][2]any{}
+		for _, h := range got.Hits {
+			hits = append(hits, [2]any{hex.EncodeToString(h.ID[:]), h.Score})
+		}
+		return map[string]any{"hits": hits}
+	})
+}

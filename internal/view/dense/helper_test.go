@@ -1,0 +1,170 @@
+package dense
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/view/index"
+	"github.com/mnem-project/mnem/internal/view/segment"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+func denseID(n int) (id graph.ID) {
+	binary.BigEndian.PutUint64(id[:], uint64(n)+1)
+	return id
+}
+
+func randomVector(rng *rand.Rand, dims, spread int) []int8 {
+	v := make([]int8, dims)
+	for i := range v {
+		v[i] = int8(rng.IntN(2*spread+1) - spread)
+	}
+	return v
+}
+
+// exactCosine is the formula of the specification in numbers of any size.
+func exactCosine(a, b []int8) int64 {
+	sum := func(x, y []int8) *big.Int {
+		s := new(big.Int)
+		for i := range x {
+			s.Add(s, big.NewInt(int64(x[i])*int64(y[i])))
+		}
+		return s
+	}
+	product := sum(a, b)
+	if product.Sign() <= 0 {
+		return 0
+	}
+	root := new(big.Int).Sqrt(new(big.Int).Mul(sum(a, a), sum(b, b)))
+	return product.Div(product.Lsh(product, 16), root).Int64()
+}
+
+// key is a place of the tree of embeddings.
+type key struct {
+	id    graph.ID
+	model string
+}
+
+// memory is a naive tree of embeddings with its index.
+type memory struct {
+	t        testing.TB
+	blocks   store.Blocks
+	vectors  map[key][]int8
+	manifest ipld.CID
+	version  int
+}
+
+func newMemory(t testing.TB) *memory {
+	return &memory{t: t, blocks: mem.New().Derived(), vectors: map[key][]int8{}}
+}
+
+// of stands for the root of the tree.
+func (m *memory) of() ipld.CID { return ipld.Sum(ipld.Raw, fmt.Append(nil, m.version)) }
+
+// apply changes embeddings, nil removing one, in one update.
+func (m *memory) apply(changes map[key][]int8, opt Options) {
+	m.t.Helper()
+	var list []Change
+	for k, v := range changes {
+		list = append(list, Change{ID: k.id, Model: k.model, Old: len(m.vectors[k]), New: v})
+		if m.vectors[k] = v; v == nil {
+			delete(m.vectors, k)
+		}
+	}
+	m.version++
+	c, err := Update(m.t.Context(), m.blocks, m.manifest, m.of(), yielded(list), opt)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	m.manifest = c
+}
+
+// yielded yields changes in their order.
+func yielded(list []Change) iter.Seq2[Change, error] {
+	slices.SortFunc(list, func(a, b Change) int {
+		return cmp.Or(a.ID.Compare(b.ID), cmp.Compare(a.Model, b.Model))
+	})
+	return func(yield func(Change, error) bool) {
+		for _, c := range list {
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (m *memory) open(cache *segment.Cache) *Index {
+	m.t.Helper()
+	x, err := Open(m.t.Context(), m.blocks, m.manifest, m.of(), cache)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return x
+}
+
+// verify checks that the index is that of the vectors.
+func (m *memory) verify() {
+	m.t.Helper()
+	wrong, err := Verify(m.t.Context(), m.blocks, m.manifest, m.of(), digester, m.all())
+	if err != nil || len(wrong) > 0 {
+		m.t.Fatalf("%q, %v", wrong, err)
+	}
+}
+
+var digester = NewDigester()
+
+func (m *memory) all() iter.Seq2[Vector, error] {
+	return func(yield func(Vector, error) bool) {
+		for k, v := range m.vectors {
+			if !yield(Vector{k.id, k.model, digester.Of(v)}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func search1(t testing.TB, x *Index, q Query) Result {
+	t.Helper()
+	res, err := x.Search(context.Background(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// ranked ranks all vectors by the formula.
+func (m *memory) ranked(q Query) []index.Hit {
+	hits := []index.Hit{}
+	for k, v := range m.vectors {
+		if k.model != q.Model || len(v) != len(q.Values) {
+			continue
+		}
+		if q.Accept != nil {
+			if ok, _ := q.Accept(k.id); !ok {
+				continue
+			}
+		}
+		if s := exactCosine(q.Values, v); s > 0 {
+			hits = append(hits, index.Hit{ID: k.id, Score: s})
+		}
+	}
+	slices.SortFunc(hits, func(a, b index.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), a.ID.Compare(b.ID))
+	})
+	if q.K == 0 {
+		q.K = index.LaneDepth
+	}
+	return hits[:min(len(hits), q.K)]
+}
+
+func storeBlock(c ipld.CID, data []byte) store.Block { return store.Block{CID: c, Data: data} }

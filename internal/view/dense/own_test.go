@@ -1,0 +1,125 @@
+package dense
+
+import (
+	"cmp"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/view/index"
+)
+
+// exactOwn is docs/ranking.md, Dense lanes, in numbers of any size, of hits in order.
+func (m *memory) exactOwn(q Query, hits []index.Hit) []index.Hit {
+	like := func(a, b graph.ID) *big.Int {
+		v, w := m.vectors[key{a, q.Model}], slices.Clone(m.vectors[key{b, q.Model}])
+		n := exactCosine(v, w)
+		for i := range w {
+			w[i] = -w[i]
+		}
+		return big.NewInt(n - exactCosine(v, w))
+	}
+	one, n := big.NewInt(1<<16), min(len(hits), q.Peers.Most)
+	y := make([]*big.Int, n)
+	for i := range y {
+		y[i] = new(big.Int)
+	}
+	less := func(from *big.Int, id graph.ID, but int) *big.Int {
+		for j := range y {
+			if j != but {
+				from.Sub(from, new(big.Int).Mul(like(id, hits[j].ID), y[j]))
+			}
+		}
+		return from
+	}
+	for range ownRounds {
+		for i := range y {
+			rest := less(new(big.Int).Mul(big.NewInt(hits[i].Score), one), hits[i].ID, i)
+			y[i] = rest.Div(rest, big.NewInt(1<<16+q.Peers.Ease))
+		}
+	}
+	out := slices.Clone(hits)
+	for i, h := range hits {
+		common := new(big.Int).Neg(less(new(big.Int), h.ID, -1))
+		out[i].Score = max(1, h.Score-common.Div(common, one).Int64())
+	}
+	slices.SortFunc(out, func(a, b index.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), a.ID.Compare(b.ID))
+	})
+	return out
+}
+
+// TestOwn compares random vectors, in clusters and opposite to each other, with exact numbers: by a scan and by a
+// shortlist of all, in several segments, with a filter.
+func TestOwn(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	m := newMemory(t)
+	middle := randomVector(rng, 64, 60)
+	for range 3 {
+		changes := map[key][]int8{}
+		for range 40 {
+			v := randomVector(rng, 64, 40)
+			for i := range v {
+				v[i] += middle[i]
+			}
+			changes[key{denseID(rng.IntN(100)), "m"}] = v
+		}
+		m.apply(changes, Options{})
+	}
+	odd := func(id graph.ID) (bool, error) { return id[7]%2 == 1, nil }
+	for _, p := range []Peers{{20, 6 << 16}, {1, 0}, {200, 1 << 16}, {5, 3}} {
+		for _, accept := range []Accept{nil, odd} {
+			for _, k := range []int{0, 12} {
+				q := Query{Model: "m", Values: randomVector(rng, 64, 60), Accept: accept, K: k, Peers: p}
+				for i := range q.Values {
+					q.Values[i] += middle[i]
+				}
+				hits := m.ranked(q)
+				if len(hits) < 12 {
+					t.Fatalf("%d hits", len(hits))
+				}
+				want := m.exactOwn(q, hits)
+				x := m.open(nil)
+				if d := gocmp.Diff(want, search1(t, x, q).Own); d != "" {
+					t.Fatalf("%+v: %s", p, d)
+				}
+				x.exactWork, q.Shortlist = 0, 1000
+				got := search1(t, x, q)
+				if d := gocmp.Diff(want, got.Own); d != "" {
+					t.Fatalf("%+v, shortlist: %s", p, d)
+				}
+				if d := gocmp.Diff(hits, got.Hits); d != "" {
+					t.Fatal(d)
+				}
+			}
+		}
+	}
+}
+
+// TestOwnOrder puts what stands alone before a crowd of look-alikes that are a little nearer.
+func TestOwnOrder(t *testing.T) {
+	m := newMemory(t)
+	changes := map[key][]int8{{denseID(0), "m"}: {90, 0, 60}}
+	for n := range 8 {
+		changes[key{denseID(n + 1), "m"}] = []int8{95, 50, int8(n)}
+	}
+	m.apply(changes, Options{})
+	q := Query{Model: "m", Values: []int8{120, 30, 30}}
+	res := search1(t, m.open(nil), q)
+	if res.Own != nil || res.Hits[0].ID == denseID(0) {
+		t.Fatalf("%+v: without peers", res)
+	}
+	q.Peers = Peers{Most: 20, Ease: 6 << 16}
+	if res = search1(t, m.open(nil), q); res.Own[0].ID != denseID(0) || len(res.Own) != len(res.Hits) {
+		t.Errorf("%+v", res)
+	}
+	for _, h := range res.Own {
+		if h.Score < 1 || h.Score > 1<<16 {
+			t.Errorf("%+v", h)
+		}
+	}
+}

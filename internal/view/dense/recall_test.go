@@ -1,0 +1,277 @@
+package dense_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/synth"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/view/dense"
+	"github.com/mnem-project/mnem/internal/view/segment"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// counted counts blocks and bytes that are read, by several goroutines.
+type counted struct {
+	store.Blocks
+	blocks, bytes *atomic.Int64
+}
+
+func (c counted) Get(ctx context.Context, cid ipld.CID) ([]byte, error) {
+	data, err := c.Blocks.Get(ctx, cid)
+	c.blocks.Add(1)
+	c.bytes.Add(int64(len(data)))
+	return data, err
+}
+
+// indexed makes an index of vectors.
+func indexed(t testing.TB, vectors iter.Seq2[graph.ID, []float64]) (store.Blocks, ipld.CID) {
+	t.Helper()
+	var list []dense.Change
+	for id, v := range vectors {
+		list = append(list, dense.Change{ID: id, Model: "m", New: quantised(t, v)})
+	}
+	slices.SortFunc(list, func(a, b dense.Change) int { return a.ID.Compare(b.ID) })
+	blocks := mem.New().Derived()
+	c, err := dense.Update(t.Context(), blocks, ipld.CID{}, ipld.Sum(ipld.Raw, nil), all(list),
+		dense.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return blocks, c
+}
+
+func quantised(t testing.TB, v []float64) []int8 {
+	t.Helper()
+	out, err := graph.Quantise(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func all(list []dense.Change) iter.Seq2[dense.Change, error] {
+	return func(yield func(dense.Change, error) bool) {
+		for _, c := range list {
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// synthetic makes an index of made-up vectors in clusters of all sizes, alike in all directions.
+func synthetic(t testing.TB, s *synth.Synth) (store.Blocks, ipld.CID) {
+	t.Helper()
+	return indexed(t, func(yield func(graph.ID, []float64) bool) {
+		for c, err := range s.Embeddings(0, s.Nodes) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !yield(graph.NodeID(c.Embedding.Node.Key), c.Embedding.Vector) {
+				return
+			}
+		}
+	})
+}
+
+func synthQuestions(t testing.TB, s *synth.Synth, n int) (list [][]int8) {
+	t.Helper()
+	for i := range n {
+		q, err := s.Question(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, quantised(t, q.Vector))
+	}
+	return list
+}
+
+// words makes vectors as models of static embeddings do: means of vectors of words, of which a few
+// are in most texts and most are of a topic; the first dimensions hold most of them, and what all
+// have in common is not 0.
+type words struct {
+	rng    *rand.Rand
+	vector [][]float64
+	common *rand.Zipf // a word of any topic
+	topics int
+}
+
+func newWords(seed uint64) *words {
+	const dims, topics, count = 384, 100, 12_000
+	w := &words{rng: rand.New(rand.NewPCG(seed, 5)), topics: topics}
+	w.common = rand.NewZipf(w.rng, 1.1, 5, count-1)
+	draw := func() []float64 {
+		v := make([]float64, dims)
+		for i := range v {
+			v[i] = w.rng.NormFloat64() * math.Pow(float64(i+1), -.8)
+		}
+		return v
+	}
+	centres := [topics + 1][]float64{}
+	for i := range centres {
+		centres[i] = draw()
+	}
+	for i := range count {
+		v := draw()
+		for d := range v {
+			v[d] += .7*centres[i%topics][d] + .3*centres[topics][d]
+		}
+		w.vector = append(w.vector, v)
+	}
+	return w
+}
+
+// text draws words, half of them of one topic.
+func (w *words) text(n int) (list []int) {
+	topic := w.rng.IntN(w.topics)
+	for range n {
+		word := int(w.common.Uint64())
+		if w.rng.IntN(2) == 0 {
+			word = word/w.topics*w.topics + topic
+		}
+		list = append(list, word)
+	}
+	return list
+}
+
+// mean is the vector of a text, frequent words counting for less.
+func (w *words) mean(text []int) []float64 {
+	sum := make([]float64, len(w.vector[0]))
+	for _, word := range text {
+		weight := 1 / (1 + 125/float64(word+5))
+		for d, x := range w.vector[word] {
+			sum[d] += weight * x
+		}
+	}
+	return sum
+}
+
+// TestRecall finds by the default shortlist .99 of the ten that comparing all finds, and bounds
+// what questions read: what is compared exactly does not grow with the number of vectors.
+func TestRecall(t *testing.T) {
+	effort.Alone(t)
+	questions := effort.Pick(30, 100, 100)
+	for _, n := range effort.Pick([]int{8_000}, []int{24_000, 72_000}, []int{24_000, 72_000}) {
+		s := synth.New(1, n, 0, 384)
+		blocks, c := synthetic(t, s)
+		checkRecall(t, fmt.Sprintf("%d in clusters", n), blocks, c, synthQuestions(t, s, questions), 550)
+	}
+	w := newWords(1)
+	var texts [][]int
+	blocks, c := indexed(t, func(yield func(graph.ID, []float64) bool) {
+		for i := range effort.Pick(8_000, 24_000, 24_000) {
+			texts = append(texts, w.text(8+w.rng.IntN(20)))
+			if !yield(graph.NodeID(strconv.Itoa(i)), w.mean(texts[i])) {
+				return
+			}
+		}
+	})
+	var list [][]int8
+	for range questions {
+		text := texts[w.rng.IntN(len(texts))]
+		asked := []int{int(w.common.Uint64())}
+		for range 4 + w.rng.IntN(4) {
+			asked = append(asked, text[w.rng.IntN(len(text))])
+		}
+		list = append(list, quantised(t, w.mean(asked)))
+	}
+	checkRecall(t, "of words", blocks, c, list, 450)
+}
+
+// checkRecall asks questions by the default shortlist in new processes. Each reads all sketches, and
+// of the vectors most parts on the average.
+func checkRecall(
+	t *testing.T, name string, blocks store.Blocks, c ipld.CID, questions [][]int8, most int64,
+) {
+	t.Helper()
+	open := func(get segment.Blocks, cache *segment.Cache) *dense.Index {
+		x, err := dense.Open(t.Context(), get, c, ipld.Sum(ipld.Raw, nil), cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	kept := open(blocks, segment.NewCache(64<<20))
+	found, all := 0, 0
+	var n, size atomic.Int64
+	for i, q := range questions {
+		query := dense.Query{Model: "m", Values: q, K: 10}
+		want, err := kept.Search(t.Context(), query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		query.Near, query.Shortlist = 10, 2560
+		got, err := open(counted{blocks, &n, &size}, segment.NewCache(64<<20)).Search(t.Context(), query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range want.Hits {
+			if all++; slices.Contains(got.Hits, h) {
+				found++
+			}
+		}
+		if i == 0 {
+			checkWork(t, open(counted{blocks, &n, &size}, segment.NewCache(64<<20)), query, &n)
+		}
+	}
+	read := n.Load() / int64(len(questions)+1)
+	t.Logf("%s: recall@10 %.4f, a new process reads %d blocks of %d bytes", name,
+		float64(found)/float64(all), read, size.Load()/int64(len(questions)+1))
+	if 100*found < 99*all || all != 10*len(questions) {
+		t.Errorf("%s: found %d of %d", name, found, all)
+	}
+	if read > most {
+		t.Errorf("%s: read %d blocks for a question, want %d at most", name, read, most)
+	}
+}
+
+// checkWork bounds what a query allocates that was asked before.
+func checkWork(t *testing.T, x *dense.Index, q dense.Query, n *atomic.Int64) {
+	t.Helper()
+	if _, err := x.Search(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	before := n.Load()
+	var m0, m1 runtime.MemStats
+	runtime.ReadMemStats(&m0)
+	if _, err := x.Search(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&m1)
+	if got := m1.TotalAlloc - m0.TotalAlloc; n.Load() != before || got > 640<<10 {
+		t.Errorf("the same query again reads %d blocks and allocates %d bytes", n.Load()-before, got)
+	}
+}
+
+func BenchmarkSearch(b *testing.B) {
+	s := synth.New(1, 100_000, 0, 384)
+	blocks, c := synthetic(b, s)
+	x, err := dense.Open(b.Context(), blocks, c, ipld.Sum(ipld.Raw, nil), segment.NewCache(64<<20))
+	if err != nil {
+		b.Fatal(err)
+	}
+	v := synthQuestions(b, s, 2)[1]
+	for name, n := range map[string]int{"exact": 0, "shortlist=1280": 1280, "shortlist=2560": 2560} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			q := dense.Query{Model: "m", Values: v, Shortlist: n, Near: 10}
+			for b.Loop() {
+				if _, err := x.Search(b.Context(), q); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

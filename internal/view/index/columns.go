@@ -1,0 +1,249 @@
+package index
+
+import (
+	"context"
+	"encoding/binary"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/view/segment"
+)
+
+// docMeta is what a filter may ask about a document beside its properties.
+type docMeta struct {
+	typ       string
+	created   graph.Time
+	updated   graph.OptTime
+	validFrom graph.OptTime
+	validTo   graph.OptTime
+}
+
+// Flags of a document in a part of "meta".
+const (
+	metaUpdated = 1 << iota
+	metaFrom
+	metaTo
+	metaFlags = 1<<iota - 1
+)
+
+// metaGroup is how many documents are read together: who asks for the times of one reads those of the others.
+const metaGroup = 32
+
+// metaPart is a part of "meta" as it is stored.
+type metaPart struct {
+	first uint32 // number of its first document
+	n     int
+	types []string
+	width int    // of the number of a type in bytes
+	typed []byte // the types' numbers
+	ends  []byte // of the groups in data, u16
+	data  []byte
+}
+
+func metaGroups(docs int) int { return (docs + metaGroup - 1) / metaGroup }
+
+// typeWidth returns how many bytes the number of one of some types takes.
+func typeWidth(types int) int {
+	if types <= 1<<8 {
+		return 1
+	}
+	return 2
+}
+
+// encodeMeta returns a part: the types in it, sorted, then the columns.
+func encodeMeta(docs []docMeta) []byte {
+	types := make([]string, len(docs))
+	for i := range docs {
+		types[i] = docs[i].typ
+	}
+	slices.Sort(types)
+	types = slices.Compact(types)
+	b := putUint(nil, uint64(len(docs)))
+	b = putUint(b, uint64(len(types)))
+	for _, t := range types {
+		b = append(putUint(b, uint64(len(t))), t...)
+	}
+	width := uint8(typeWidth(len(types)))
+	for i := range docs {
+		typ, _ := slices.BinarySearch(types, docs[i].typ)
+		b = appendFixed(b, uint32(typ), width)
+	}
+	var times []byte
+	var last graph.Time
+	for i := range docs {
+		if i%metaGroup == 0 {
+			if last = 0; i > 0 {
+				b = binary.LittleEndian.AppendUint16(b, uint16(len(times)))
+			}
+		}
+		times = docs[i].append(times, last)
+		last = docs[i].created
+	}
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(times)))
+	return append(b, times...)
+}
+
+// append appends the times of a document.
+func (m *docMeta) append(b []byte, last graph.Time) []byte {
+	var flags byte
+	for i, t := range m.optional() {
+		if t.Given {
+			flags |= 1 << i
+		}
+	}
+	b = putInt(append(b, flags), int64(m.created-last))
+	for _, t := range m.optional() {
+		if t.Given {
+			b = putInt(b, int64(t.Time-m.created))
+		}
+	}
+	return b
+}
+
+// optional returns the times that may be absent, in the order of their flags.
+func (m *docMeta) optional() [3]*graph.OptTime {
+	return [3]*graph.OptTime{&m.updated, &m.validFrom, &m.validTo}
+}
+
+// decodeMeta reads a part, of which it keeps views.
+func decodeMeta(data, key []byte, docs int) (*metaPart, error) {
+	if len(key) != 4 {
+		return nil, segment.Corrupt("directory key %.40x", key)
+	}
+	in := input{b: data}
+	p := &metaPart{first: binary.BigEndian.Uint32(key)}
+	p.n = int(in.uint(docsPerPart))
+	p.types = make([]string, in.uint(uint64(p.n)))
+	for i := range p.types {
+		p.types[i] = string(in.take(in.uint(graph.MaxType)))
+	}
+	if in.bad || p.n == 0 || int64(p.first)+int64(p.n) > int64(docs) {
+		return nil, segment.Corrupt("part of %d documents from %d of %d", p.n, p.first, docs)
+	}
+	p.width = typeWidth(len(p.types))
+	p.typed = in.take(uint64(p.width * p.n))
+	p.ends = in.take(uint64(2 * metaGroups(p.n)))
+	p.data = in.b[in.pos:]
+	if in.bad {
+		return nil, segment.Corrupt("part of %d documents from %d ends early", p.n, p.first)
+	}
+	for i := range p.n {
+		if p.number(i) >= len(p.types) {
+			return nil, segment.Corrupt("document %d is of no type", int(p.first)+i)
+		}
+	}
+	last := 0
+	for g := range metaGroups(p.n) {
+		end := p.end(g)
+		// The times of each document take two bytes or more.
+		if end-last < 2*min(metaGroup, p.n-g*metaGroup) || end > len(p.data) {
+			return nil, segment.Corrupt("documents from %d end at byte %d", p.first, end)
+		}
+		last = end
+	}
+	if last != len(p.data) {
+		return nil, segment.Corrupt("%d bytes behind the documents from %d", len(p.data)-last, p.first)
+	}
+	return p, nil
+}
+
+func (p *metaPart) end(g int) int { return int(binary.LittleEndian.Uint16(p.ends[2*g:])) }
+
+// number returns the number of the type of a document of the part.
+func (p *metaPart) number(i int) int {
+	if p.width == 1 {
+		return int(p.typed[i])
+	}
+	return int(binary.LittleEndian.Uint16(p.typed[2*i:]))
+}
+
+// has reports whether a document is in the part.
+func (p *metaPart) has(doc uint32) bool { return p != nil && doc-p.first < uint32(p.n) }
+
+// typ returns the type of a document of the part.
+func (p *metaPart) typ(doc uint32) string { return p.types[p.number(int(doc-p.first))] }
+
+// group appends what is known of the documents of a group.
+func (p *metaPart) group(list []docMeta, g int) ([]docMeta, error) {
+	from := 0
+	if g > 0 {
+		from = p.end(g - 1)
+	}
+	in := input{b: p.data[from:p.end(g)]}
+	var last graph.Time
+	for i := g * metaGroup; i < min((g+1)*metaGroup, p.n); i++ {
+		m := docMeta{typ: p.types[p.number(i)]}
+		m.decode(&in, last)
+		last = m.created
+		list = append(list, m)
+	}
+	if in.bad || !in.done() {
+		return nil, segment.Corrupt("documents from %d end at byte %d", int(p.first)+g*metaGroup, in.pos)
+	}
+	return list, nil
+}
+
+// decode reads the times of a document.
+func (m *docMeta) decode(in *input, last graph.Time) {
+	flags := in.byte()
+	if flags > metaFlags {
+		in.fail()
+		return
+	}
+	m.created = in.time(last)
+	for i, t := range m.optional() {
+		if flags>>i&1 == 1 {
+			*t = graph.At(in.time(m.created))
+		}
+	}
+}
+
+// metaReader reads "meta" of one segment, with the part and the group used last.
+type metaReader struct {
+	part *metaPart
+	docs []docMeta // of the group
+	from uint32    // its first document
+}
+
+// open makes the part that has a document the one at hand.
+func (r *metaReader) open(ctx context.Context, src *source, s *segment.Segment, doc uint32) (err error) {
+	if !r.part.has(doc) {
+		r.docs = r.docs[:0]
+		r.part, err = src.meta(ctx, s, doc)
+	}
+	return err
+}
+
+// at returns what is known of a document, until the next call.
+func (r *metaReader) at(
+	ctx context.Context, src *source, s *segment.Segment, doc uint32,
+) (*docMeta, error) {
+	if doc-r.from >= uint32(len(r.docs)) {
+		if err := r.open(ctx, src, s, doc); err != nil {
+			return nil, err
+		}
+		g := int(doc-r.part.first) / metaGroup
+		var err error
+		if r.docs, err = r.part.group(r.docs[:0], g); err != nil {
+			r.docs = nil
+			return nil, src.Wrap(s, secMeta, err)
+		}
+		r.from = r.part.first + uint32(g*metaGroup)
+	}
+	return &r.docs[doc-r.from], nil
+}
+
+// time reads a time as its distance from another.
+func (in *input) time(from graph.Time) graph.Time {
+	d := in.int()
+	if span := int64(graph.MaxTime - graph.MinTime); d < -span || d > span {
+		in.fail()
+		return 0
+	}
+	t := from + graph.Time(d)
+	if t < graph.MinTime || t > graph.MaxTime {
+		in.fail()
+		return 0
+	}
+	return t
+}

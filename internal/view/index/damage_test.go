@@ -1,0 +1,194 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/differ"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/view/segment"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// counter counts what is read.
+type counter struct {
+	store.Getter
+	mu    sync.Mutex
+	got   map[ipld.CID]int
+	bytes int
+}
+
+func (c *counter) Get(ctx context.Context, id ipld.CID) ([]byte, error) {
+	data, err := c.Getter.Get(ctx, id)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.got[id]++
+	c.bytes += len(data)
+	return data, err
+}
+
+// faulty is a getter that damages one block. Where it verifies, as a store does, readers see a
+// *store.CorruptError; else they see the bytes.
+type faulty struct {
+	store.Getter
+	at     ipld.CID
+	damage func(data []byte) []byte
+	verify bool
+}
+
+func (f *faulty) Get(ctx context.Context, id ipld.CID) ([]byte, error) {
+	data, err := f.Getter.Get(ctx, id)
+	if err != nil || id != f.at {
+		return data, err
+	}
+	if f.damage == nil {
+		return nil, &store.NotFoundError{CID: id}
+	}
+	b := store.Block{CID: id, Data: f.damage(bytes.Clone(data))}
+	if f.verify {
+		return nil, b.Verify()
+	}
+	return b.Data, nil
+}
+
+// damaged is an index with blocks of every kind, and its blocks.
+func damaged(t *testing.T) (store.Blocks, ipld.CID, collection, []ipld.CID) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(3, 3))
+	docs := collection{}
+	for c := range zipfDocs(900) {
+		docs[c.ID] = c.New
+	}
+	for range 30 {
+		id := randomID(rng, 1000)
+		docs[id] = randomDoc(rng, id)
+	}
+	blocks := mem.New().Derived()
+	m := build(t, blocks, docs, Options{})
+	next := mutate(rng, docs, 1000)
+	for _, id := range slices.Collect(mapsKeys(docs))[:5] {
+		delete(next, id)
+	}
+	m = update(t, blocks, m, docs, next)
+	var cids []ipld.CID
+	err := Format.Walk(context.Background(), blocks, m, func(c ipld.CID) error {
+		cids = append(cids, c)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return blocks, m, next, cids
+}
+
+func mapsKeys(docs collection) func(func(id [16]byte) bool) {
+	return func(yield func(id [16]byte) bool) {
+		for id := range docs {
+			if !yield(id) {
+				return
+			}
+		}
+	}
+}
+
+func TestDamagedBlocks(t *testing.T) {
+	effort.Alone(t)
+	blocks, m, docs, cids := damaged(t)
+	if len(cids) < 10 {
+		t.Fatalf("an index of %d blocks", len(cids))
+	}
+	flip := func(data []byte) []byte { data[len(data)/2] ^= 4; return data }
+	for _, c := range cids {
+		get := &faulty{Getter: blocks, at: c, damage: flip, verify: true}
+		_, err := verify(context.Background(), get, m, documents(docs))
+		if !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("block %s damaged: %v, want %v", c, err, store.ErrCorrupt)
+		}
+		get.damage = nil
+		_, err = verify(context.Background(), get, m, documents(docs))
+		if !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("block %s missing: %v, want %v", c, err, store.ErrNotFound)
+		}
+	}
+}
+
+// TestDamageUnseen damages blocks behind the store's back: every operation must end, without a
+// panic, in an answer or in one of the errors of the contract, and Verify must see what changes an
+// answer. (Bytes of dead documents and between posting lists change none.)
+func TestDamageUnseen(t *testing.T) {
+	effort.Alone(t)
+	blocks, m, docs, cids := damaged(t)
+	want := tryAll(t, blocks, m)
+	rng := newRand(t)
+	for range effort.Pick(15, 40, 800) {
+		seed := rng.Uint64()
+		c := cids[rng.IntN(len(cids))]
+		get := &faulty{Getter: blocks, at: c, damage: func(data []byte) []byte {
+			return damage(rand.New(rand.NewPCG(seed, 1)), data)
+		}}
+		found, err := verify(context.Background(), get, m, documents(docs))
+		checkError(t, err)
+		if diff := differ.Diff(want, tryAll(t, get, m)); diff != "" && err == nil && len(found) == 0 {
+			t.Errorf("block %s, seed %d: damage not seen, but answers differ:\n%s", c, seed, diff)
+		}
+	}
+}
+
+// damage changes, cuts or lengthens data, never to what it was.
+func damage(rng *rand.Rand, data []byte) []byte {
+	switch rng.IntN(4) {
+	case 0:
+		return data[:rng.IntN(len(data))]
+	case 1:
+		return append(data, byte(rng.Uint32()))
+	default:
+		data[rng.IntN(len(data))] ^= byte(1 << rng.IntN(8))
+		return data
+	}
+}
+
+func checkError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil && !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, ipld.ErrInvalid) &&
+		!errors.Is(err, store.ErrNotFound) && !errors.Is(err, ErrAnalyser) {
+		t.Errorf("error of no kind: %v", err)
+	}
+}
+
+// tryAll runs every operation on an index that may be damaged and returns the answers, nil where
+// there are none.
+func tryAll(t *testing.T, get store.Getter, m ipld.CID) (answers []any) {
+	t.Helper()
+	ctx := context.Background()
+	err := Format.Walk(ctx, get, m, func(ipld.CID) error { return nil })
+	checkError(t, err)
+	x, err := Open(ctx, get, m, segment.NewCache(1<<20))
+	checkError(t, err)
+	if err != nil {
+		return nil
+	}
+	res, err := x.Text(ctx, "word0 word3 alpha word77 team7", acceptDoc, 20)
+	checkError(t, err)
+	recent, err := x.Recency(ctx, acceptDoc, 20)
+	checkError(t, err)
+	readings, err := x.Analyse("alpah wxrdx teams").Readings(ctx)
+	checkError(t, err)
+	titles, err := x.TitlesIn(ctx, "word0 word3 alpha word77 alpha beta team7")
+	checkError(t, err)
+	answers = append(answers, res, recent, readings, titles)
+	for d, err := range x.Docs(ctx, acceptDoc) {
+		checkError(t, err)
+		answers = append(answers, d.ID())
+	}
+	src := &source{Format.NewReader(get, new(segment.Cache))}
+	_, _, err = merge(ctx, src.Reader, x.segs, true, Format.NewWriter(ctx, mem.New().Derived()))
+	checkError(t, err)
+	return answers
+}

@@ -1,0 +1,426 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/differ"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/view/segment"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// build returns the index of docs.
+func build(t testing.TB, blocks store.Blocks, docs collection, opt Options) ipld.CID {
+	t.Helper()
+	m, err := Update(context.Background(), blocks, ipld.CID{}, changes(nil, docs), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// update applies changes to an index.
+func update(t testing.TB, blocks store.Blocks, m ipld.CID, from, to collection) ipld.CID {
+	t.Helper()
+	m, err := Update(context.Background(), blocks, m, changes(from, to), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// collect returns documents under ids of their own.
+func collect(docs ...*Document) collection {
+	out := collection{}
+	for i, d := range docs {
+		d.Node.ID = graph.NodeID(fmt.Sprint("edge ", i))
+		if d.Node.Type == "" {
+			d.Node.Type = "Note"
+		}
+		out[d.Node.ID] = d
+	}
+	return out
+}
+
+func node(n graph.Node) *Document { return &Document{Node: &n} }
+
+func TestCollections(t *testing.T) {
+	effort.Alone(t)
+	many := make([]*Document, 300)
+	for i := range many {
+		many[i] = node(graph.Node{Type: fmt.Sprintf("%0255d", i), Summary: "alpha"})
+	}
+	var wide []ipld.Entry
+	for i := range graph.MaxProps {
+		wide = append(wide, ipld.Entry{Key: fmt.Sprintf("%0255d", i), Value: ipld.IntValue(1)})
+	}
+	long := strings.Repeat("x", 100_000)
+	hostile := "\x00 \xff\xfe a\u0300\u0301 " + strings.Repeat("\u0301", 5000) + " " + long
+	var distinct strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&distinct, "t%d alpha ", i)
+	}
+	cases := map[string]collection{
+		"empty":            {},
+		"no text":          collect(node(graph.Node{Type: "-"})),
+		"stop words":       collect(node(graph.Node{Type: "the", Summary: "of and the"})),
+		"many types":       collect(many...),
+		"many properties":  collect(node(graph.Node{Props: wide})),
+		"long word":        collect(node(graph.Node{Summary: long})),
+		"hostile text":     collect(node(graph.Node{Summary: hostile, Context: "\u202e"})),
+		"many terms":       collect(&Document{Node: &graph.Node{}, Content: distinct.String()}),
+		"extreme times":    collect(node(extreme(graph.MaxTime)), node(extreme(graph.MinTime))),
+		"equal documents":  collect(node(graph.Node{Summary: "beta"}), node(graph.Node{Summary: "beta"})),
+		"one large value":  collect(node(largeProps(1))),
+		"many large value": collect(node(largeProps(160))),
+	}
+	rng := newRand(t)
+	for name, docs := range cases {
+		t.Run(name, func(t *testing.T) {
+			blocks := mem.New().Derived()
+			m := build(t, blocks, docs, Options{})
+			checkIndex(t, rng, blocks, m, docs)
+			checkVerify(t, blocks, m, docs)
+			// All of it goes, and comes back.
+			gone := update(t, blocks, m, docs, nil)
+			checkIndex(t, rng, blocks, gone, nil)
+			checkIndex(t, rng, blocks, update(t, blocks, gone, nil, docs), docs)
+		})
+	}
+}
+
+func extreme(t graph.Time) graph.Node {
+	return graph.Node{
+		Created: t, Updated: graph.At(graph.MaxTime + graph.MinTime - t),
+		ValidFrom: graph.At(graph.MinTime),
+		ValidTo:   graph.At(graph.MaxTime),
+	}
+}
+
+func largeProps(n int) graph.Node {
+	var props []ipld.Entry
+	for i := range n {
+		v := ipld.BytesValue(slices.Repeat([]byte{byte(i)}, maxSmallItem))
+		props = append(props, ipld.Entry{Key: fmt.Sprintf("large%03d", i), Value: v})
+	}
+	return graph.Node{Props: props}
+}
+
+// TestDeepSections makes sections of more parts than one directory block holds.
+func TestDeepSections(t *testing.T) {
+	var list []*Document
+	for i := range 2800 {
+		props := []ipld.Entry{
+			{Key: "rank", Value: ipld.IntValue(int64(i))},
+			{Key: "text", Value: ipld.BytesValue(make([]byte, maxSmallItem-100+i%200))},
+		}
+		list = append(list, node(graph.Node{Summary: fmt.Sprintf("alpha word%d", i), Props: props}))
+	}
+	docs := collect(list...)
+	blocks := mem.New().Derived()
+	m := build(t, blocks, docs, Options{})
+	x, err := Open(context.Background(), blocks, m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sec := range []int{secProps, secLarge} {
+		if n := x.segs[0].Parts(sec); n <= 256 {
+			t.Fatalf("section %s of %d parts has no directories", Format.Sections[sec].Name, n)
+		}
+	}
+	for d, err := range x.Docs(context.Background(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"rank", "text"} {
+			want, _ := ipld.FindEntry(docs[d.ID()].Node.Props, name)
+			if got, ok, err := d.Prop(name); err != nil || !ok || !got.Equal(want) {
+				t.Fatalf("%s of %s: %t, %v", name, d.ID(), ok, err)
+			}
+		}
+		if _, ok, err := d.Prop("s"); ok || err != nil {
+			t.Fatalf("absent property: %t, %v", ok, err)
+		}
+	}
+	checkVerify(t, blocks, m, docs)
+	checkWalk(t, blocks, m, docs)
+}
+
+// checkWalk holds the blocks that Walk names against those that reading everything gets.
+func checkWalk(t *testing.T, blocks store.Blocks, m ipld.CID, docs collection) {
+	t.Helper()
+	ctx := context.Background()
+	walked := map[ipld.CID]bool{}
+	err := Format.Walk(ctx, blocks, m, func(c ipld.CID) error { walked[c] = true; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := &counter{Getter: blocks, got: map[ipld.CID]int{}}
+	if _, err := verify(ctx, read, m, documents(docs)); err != nil {
+		t.Fatal(err)
+	}
+	if len(walked) < 2 {
+		t.Fatalf("walked %d blocks", len(walked))
+	}
+	if diff := differ.Diff(slices.Collect(maps.Keys(walked)), slices.Collect(maps.Keys(read.got)),
+		sortCIDs); diff != "" {
+		t.Fatalf("blocks walked and read (-walked +read):\n%s", diff)
+	}
+}
+
+var sortCIDs = cmp.Transformer("sort", func(list []ipld.CID) []string {
+	out := make([]string, len(list))
+	for i, c := range list {
+		out[i] = c.String()
+	}
+	slices.Sort(out)
+	return out
+})
+
+func documents(docs collection) iter.Seq2[*Document, error] {
+	return func(yield func(*Document, error) bool) {
+		for _, id := range slices.SortedFunc(maps.Keys(docs), graph.ID.Compare) {
+			if !yield(docs[id], nil) {
+				return
+			}
+		}
+	}
+}
+
+// verify compares an index with documents, and again with documents that are known by their numbers:
+// what it says must be the same.
+func verify(
+	ctx context.Context, get store.Getter, m ipld.CID, docs iter.Seq2[*Document, error],
+) ([]Mismatch, error) {
+	x, err := NewExpectations(defaultLanguage)
+	if err != nil {
+		return nil, err
+	}
+	read := make(map[graph.ID]*Document)
+	by := func(known bool) ([]Mismatch, error) {
+		wanted := func(yield func(Wanted, error) bool) {
+			for d, err := range docs {
+				if err != nil {
+					yield(Wanted{}, err)
+					return
+				}
+				w := Wanted{ID: d.Node.ID, Document: d}
+				if read[w.ID] = d; known {
+					w.Sum, w.Document = x.Sum(d), nil
+				}
+				if !yield(w, nil) {
+					return
+				}
+			}
+		}
+		return x.Verify(ctx, get, m, wanted, func(_ context.Context, id graph.ID) (*Document, error) {
+			return read[id], nil
+		})
+	}
+	found, err := by(false)
+	again, errAgain := by(true)
+	if !slices.Equal(found, again) || (err == nil) != (errAgain == nil) {
+		return nil, fmt.Errorf("%v, %w; of documents known by their numbers %v, %w", found, err, again, errAgain)
+	}
+	return found, err
+}
+
+func checkVerify(t *testing.T, blocks store.Blocks, m ipld.CID, docs collection) {
+	t.Helper()
+	found, err := verify(context.Background(), blocks, m, documents(docs))
+	if err != nil || len(found) != 0 {
+		t.Fatalf("verify: %v, %v", found, err)
+	}
+}
+
+func TestUpdateUnchanged(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	blocks := mem.New().Derived()
+	d := randomDoc(rng, randomID(rng, 9))
+	docs := collection{d.Node.ID: d}
+	m := build(t, blocks, docs, Options{})
+	copied := *d.Node
+	copied.Sources = []string{"elsewhere"}
+	copied.Key = "other"
+	next := collection{d.Node.ID: {Node: &copied, Content: d.Content}}
+	if got := update(t, blocks, m, docs, next); got != m {
+		t.Errorf("a change of what is not indexed made a new manifest")
+	}
+	if got := update(t, blocks, m, nil, nil); got != m {
+		t.Errorf("no change made a new manifest")
+	}
+	copied.Created++
+	if got := update(t, blocks, m, docs, next); got == m {
+		t.Errorf("a change of a time made no new manifest")
+	}
+}
+
+func TestUpdateRefuses(t *testing.T) {
+	ctx := context.Background()
+	blocks := mem.New().Derived()
+	a, b := node(graph.Node{Summary: "alpha beta"}), node(graph.Node{Summary: "gamma"})
+	docs := collect(a, b)
+	if a.Node.ID.Compare(b.Node.ID) > 0 {
+		a, b = b, a
+	}
+	m := build(t, blocks, collection{a.Node.ID: a}, Options{})
+	broken := errors.New("broken")
+	cases := map[string]struct {
+		changes iter.Seq2[Change, error]
+		want    error
+	}{
+		"error of changes": {func(yield func(Change, error) bool) { yield(Change{}, broken) }, broken},
+		"removed without being there": {func(yield func(Change, error) bool) {
+			_ = yield(Change{ID: a.Node.ID, Old: a}, nil) && yield(Change{ID: b.Node.ID, Old: b}, nil)
+		}, store.ErrCorrupt},
+		"descending": {func(yield func(Change, error) bool) {
+			_ = yield(Change{ID: b.Node.ID, New: b}, nil) && yield(Change{ID: a.Node.ID, Old: a}, nil)
+		}, nil},
+	}
+	for name, c := range cases {
+		_, err := Update(ctx, blocks, m, c.changes, Options{})
+		if err == nil || c.want != nil && !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	_, err := Update(ctx, blocks, ipld.CID{}, changes(nil, docs), Options{Language: "xx"})
+	if err == nil {
+		t.Error("unknown language accepted")
+	}
+}
+
+// TestLayouts holds that no layout of segments, no cache and no number of goroutines changes an
+// answer, and that passing over documents changes nothing: the best five are those of the best
+// 100,000, where none is ever passed over.
+func TestLayouts(t *testing.T) {
+	effort.Alone(t)
+	ctx := context.Background()
+	n := effort.Pick(800, 2500, 50_000)
+	docs := collection{}
+	for c := range zipfDocs(n) {
+		docs[c.ID] = c.New
+	}
+	half := collection{}
+	for id, d := range docs {
+		if id[5] < 0x80 {
+			half[id] = d
+		} else {
+			half[id] = node(graph.Node{ID: id, Type: "Old", Summary: "word1 word2 word3"})
+		}
+	}
+	var all []*Index
+	for _, opt := range []Options{
+		{}, {SpillDocs: 100, Fanout: 3}, {SpillDocs: 1000, Fanout: 100}, {SpillBytes: 100_000, Fanout: 2},
+	} {
+		blocks := mem.New().Derived()
+		m := build(t, blocks, half, opt)
+		if again := build(t, mem.New().Derived(), half, opt); again != m {
+			t.Errorf("%+v: manifests %s and %s of one collection", opt, m, again)
+		}
+		m, err := Update(ctx, blocks, m, changes(half, docs), opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := Open(ctx, blocks, m, segment.NewCache(1<<20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%+v: %d segments", opt, len(x.segs))
+		checkVerify(t, blocks, m, docs)
+		all = append(all, x)
+	}
+	for _, query := range []string{
+		"word0", "word0 word1", "word5 word50 word500 word0", "word3 word3 word3 word2", "note",
+		"word2000 word1 team7", "word999999", "",
+	} {
+		checkSame(t, all, query)
+	}
+}
+
+func checkSame(t *testing.T, all []*Index, query string) {
+	t.Helper()
+	ctx := context.Background()
+	accept := func(d Doc) (bool, error) { return d.Type() == "Note", nil }
+	for _, filter := range []Accept{nil, accept} {
+		full, err := all[0].Text(ctx, query, filter, 100_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range all {
+			for _, k := range []int{1, 5, 100, 100_000} {
+				got, err := x.Text(ctx, query, filter, k)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := full.Hits[:min(k, len(full.Hits))]
+				if diff := differ.Diff(want, got.Hits, equateEmpty); diff != "" {
+					t.Fatalf("index %d, query %q, best %d (-want +got):\n%s", i, query, k, diff)
+				}
+			}
+		}
+	}
+}
+
+func TestConcurrentQueries(t *testing.T) {
+	rng := newRand(t)
+	docs := collection{}
+	for range 300 {
+		id := randomID(rng, 1000)
+		docs[id] = randomDoc(rng, id)
+	}
+	blocks := mem.New().Derived()
+	m := build(t, blocks, docs, Options{SpillDocs: 60})
+	x, err := Open(context.Background(), blocks, m, segment.NewCache(20_000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := newOracle(t, docs).text("alpha river team", acceptNode, 50)
+	done := make(chan string)
+	for range 8 {
+		go func() {
+			got, err := x.Text(context.Background(), "alpha river team", acceptDoc, 50)
+			done <- fmt.Sprint(err, differ.Diff(want.Hits, got.Hits, equateEmpty))
+		}()
+	}
+	for range 8 {
+		if s := <-done; s != "<nil>" {
+			t.Error(s)
+		}
+	}
+}
+
+func TestAcceptError(t *testing.T) {
+	docs := collect(node(graph.Node{Summary: "alpha"}))
+	blocks := mem.New().Derived()
+	x, err := Open(context.Background(), blocks, build(t, blocks, docs, Options{}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	accept := func(Doc) (bool, error) { return false, broken }
+	if _, err := x.Text(context.Background(), "alpha", accept, 0); !errors.Is(err, broken) {
+		t.Errorf("text: %v", err)
+	}
+	if _, err := x.Recency(context.Background(), accept, 0); !errors.Is(err, broken) {
+		t.Errorf("recency: %v", err)
+	}
+	var last error
+	for _, last = range x.Docs(context.Background(), accept) {
+	}
+	if !errors.Is(last, broken) {
+		t.Errorf("docs: %v", last)
+	}
+}

@@ -1,0 +1,310 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/view/segment"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Index answers queries about one graph. It reads parts when a query needs them. Safe for
+// concurrent use.
+type Index struct {
+	src      source
+	m        *Manifest
+	segs     []*segment.Segment
+	analyser *text.Analyzer
+	titles   memo[titleNodes]
+	terms    memo[knownTerm]
+	finders  sync.Pool // of *titleFinder
+
+	mu   sync.Mutex
+	dead []segment.Bitset // of each segment, nil until it is made
+	few  *titlePart       // of segments of few titles, nil until it is made
+}
+
+// Open reads a manifest and the segments' own blocks. cache may be shared with other indexes; nil
+// means none. It returns an error that wraps ErrAnalyser where the manifest is of another
+// analyser, store.ErrNotFound where a block is missing, store.ErrCorrupt where one is damaged.
+func Open(ctx context.Context, get store.Getter, manifest ipld.CID, cache *segment.Cache) (*Index, error) {
+	m, err := ReadManifest(ctx, get, manifest)
+	if err != nil {
+		return nil, err
+	}
+	x := &Index{src: source{Format.NewReader(get, cache)}, m: m}
+	if x.analyser, err = m.analyser(); err != nil {
+		return nil, err
+	}
+	if x.segs, err = x.src.Segments(ctx, m.Segments); err != nil {
+		return nil, err
+	}
+	var total Stats
+	for _, s := range x.segs {
+		terms, filled := sumsOf(s)
+		for f := range Fields {
+			total.Terms[f] += terms[f]
+			total.Filled[f] += filled[f]
+		}
+	}
+	if total.Terms != m.Stats.Terms || total.Filled != m.Stats.Filled {
+		return nil, segment.Corrupt("manifest %s has other sums than its segments", manifest)
+	}
+	x.dead = make([]segment.Bitset, len(x.segs))
+	return x, nil
+}
+
+// Stats returns the collection statistics.
+func (x *Index) Stats() Stats { return x.m.Stats }
+
+// Segments returns the segments, the oldest first.
+func (x *Index) Segments() []segment.Ref { return append([]segment.Ref(nil), x.m.Segments...) }
+
+// TermStats returns df, the number of nodes with a term of the analyser in any field.
+func (x *Index) TermStats(ctx context.Context, term string) (int64, error) {
+	var few [memoSegments]entry
+	room := entryRoom(few[:])
+	t, err := x.known(ctx, term, &room)
+	if err != nil {
+		return 0, err
+	}
+	return t.df, nil
+}
+
+func (x *Index) checkDF(term string, df int64) error {
+	if df < 0 || df > x.m.Stats.Nodes {
+		return segment.Corrupt("term %q in %d of %d nodes", term, df, x.m.Stats.Nodes)
+	}
+	return nil
+}
+
+// deadDocs returns the documents of a segment that newer segments kill.
+func (x *Index) deadDocs(ctx context.Context, n int) (segment.Bitset, error) {
+	x.mu.Lock()
+	dead := x.dead[n]
+	x.mu.Unlock()
+	if dead != nil {
+		return dead, nil
+	}
+	// Two queries may both come here: they make the same set.
+	dead = segment.NewBitset(x.segs[n].Docs)
+	docs := x.src.IDFinder(x.segs[n])
+	for _, newer := range x.segs[n+1:] {
+		err := x.src.EachID(ctx, newer, secDead, func(id graph.ID) error {
+			doc, ok, err := docs.Find(ctx, id)
+			if ok {
+				dead.Set(doc)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	x.mu.Lock()
+	x.dead[n] = dead
+	x.mu.Unlock()
+	return dead, nil
+}
+
+// Doc is one live document in the course of a query, which its methods belong to: they use the
+// query's context, and documents of one query must not be used by several goroutines at a time.
+// What it has is read when it is first asked for; where that fails it is zero, and Err is
+// not nil. Queries look at it themselves after they have asked an Accept.
+type Doc struct {
+	view  *view
+	n     uint32
+	id    graph.ID
+	known bool // whether id is, which most accepts have no use for
+}
+
+// ID returns the node's id.
+func (d Doc) ID() graph.ID {
+	if d.known || d.view == nil {
+		return d.id
+	}
+	id, err := d.view.id(d.n)
+	if err != nil {
+		d.view.failed = cmp.Or(d.view.failed, err)
+	}
+	return id
+}
+
+// Type returns the node's type.
+func (d Doc) Type() string {
+	typ, err := d.view.typ(d.n)
+	if err != nil {
+		d.view.failed = cmp.Or(d.view.failed, err)
+	}
+	return typ
+}
+
+// Created returns when the node was created.
+func (d Doc) Created() graph.Time { return d.meta().created }
+
+// Updated returns when the node was last changed: Created where it never was.
+func (d Doc) Updated() graph.Time {
+	m := d.meta()
+	if m.updated.Given {
+		return m.updated.Time
+	}
+	return m.created
+}
+
+// ValidFrom returns the time from which the fact holds, if there is one.
+func (d Doc) ValidFrom() (graph.Time, bool) {
+	m := d.meta()
+	return m.validFrom.Time, m.validFrom.Given
+}
+
+// ValidTo returns the time up to which the fact holds, if there is one.
+func (d Doc) ValidTo() (graph.Time, bool) {
+	m := d.meta()
+	return m.validTo.Time, m.validTo.Given
+}
+
+// meta returns the type and times. Without filters nobody asks for them.
+func (d Doc) meta() *docMeta {
+	m, err := d.view.docMeta(d.n)
+	if err != nil {
+		d.view.failed = cmp.Or(d.view.failed, err)
+		return new(docMeta)
+	}
+	return m
+}
+
+// Err returns what the first reading of ids, types or times failed with, of this document or of another
+// one of the query's in the same segment.
+func (d Doc) Err() error { return d.view.failed }
+
+// Prop returns the value of a property and whether the node has it. The error wraps
+// store.ErrCorrupt where the index is damaged.
+func (d Doc) Prop(name string) (ipld.Value, bool, error) {
+	return d.view.prop(name, d.n)
+}
+
+// view is one segment in the course of one query, with the parts used last.
+type view struct {
+	ctx  context.Context
+	x    *Index
+	n    int // of the segment
+	seg  *segment.Segment
+	dead segment.Bitset
+	ids  []segment.IDPart // parts read before, nil for the others
+	meta metaReader
+
+	failed error // the first of reading for a Doc
+
+	props map[string]*propView
+}
+
+func (x *Index) view(ctx context.Context, n int) (*view, error) {
+	dead, err := x.deadDocs(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	return &view{ctx: ctx, x: x, n: n, seg: x.segs[n], dead: dead}, nil
+}
+
+func (v *view) id(doc uint32) (id graph.ID, err error) {
+	if v.ids == nil {
+		v.ids = make([]segment.IDPart, v.seg.Parts(secIDs))
+	}
+	part := &v.ids[doc/docsPerPart]
+	if *part == nil { // those of hits are asked for in the order of their scores
+		if *part, err = v.x.src.IDList(v.ctx, v.seg, secIDs, int(doc/docsPerPart)); err != nil {
+			return id, err
+		}
+	}
+	return graph.ID(part.At(int(doc % docsPerPart))), nil
+}
+
+func (v *view) docMeta(doc uint32) (*docMeta, error) {
+	return v.meta.at(v.ctx, &v.x.src, v.seg, doc)
+}
+
+// typ returns the type of a document, for which no times are read.
+func (v *view) typ(doc uint32) (string, error) {
+	if err := v.meta.open(v.ctx, &v.x.src, v.seg, doc); err != nil {
+		return "", err
+	}
+	return v.meta.part.typ(doc), nil
+}
+
+func (v *view) doc(n uint32) (Doc, error) {
+	id, err := v.id(n)
+	return Doc{view: v, n: n, id: id, known: true}, err
+}
+
+// Accept decides whether a live document passes a request's filters. It is called on the calling
+// goroutine, at most once for each document and query, in no particular order, and not for a
+// document that could not be among the best anyway. Its error ends the query and is
+// returned as it is.
+type Accept func(Doc) (bool, error)
+
+// passes asks accept about a document; nil accepts all.
+func (v *view) passes(accept Accept, n uint32) (bool, error) {
+	if accept == nil {
+		return true, nil
+	}
+	ok, err := accept(Doc{view: v, n: n})
+	return ok, cmp.Or(err, v.failed)
+}
+
+// errStop ends an iteration whose consumer wants no more.
+var errStop = errors.New("stop")
+
+// Doc returns the live document of a node, and whether there is one.
+func (x *Index) Doc(ctx context.Context, id graph.ID) (Doc, bool, error) {
+	return x.Finder(ctx).Doc(id)
+}
+
+// Finder looks up documents in the course of a query: it keeps at hand what the next one is likely
+// to need. Not safe for concurrent use.
+type Finder struct {
+	ctx   context.Context
+	x     *Index
+	ids   []segment.IDFinder
+	views []*view // nil until one is asked
+}
+
+// Finder returns a finder.
+func (x *Index) Finder(ctx context.Context) *Finder {
+	f := &Finder{
+		ctx: ctx, x: x, ids: make([]segment.IDFinder, len(x.segs)), views: make([]*view, len(x.segs)),
+	}
+	for n, s := range x.segs {
+		f.ids[n] = x.src.IDFinder(s)
+	}
+	return f
+}
+
+// Doc returns the live document of a node, and whether there is one.
+func (f *Finder) Doc(id graph.ID) (Doc, bool, error) {
+	for n := len(f.ids) - 1; n >= 0; n-- {
+		doc, ok, err := f.ids[n].Find(f.ctx, id)
+		if err != nil {
+			return Doc{}, false, err
+		}
+		if !ok {
+			continue
+		}
+		if f.views[n] == nil {
+			if f.views[n], err = f.x.view(f.ctx, n); err != nil {
+				return Doc{}, false, err
+			}
+		}
+		v := f.views[n]
+		if v.dead.Has(doc) {
+			return Doc{}, false, nil
+		}
+		// The id is known: a view would read another part of ids for it.
+		return Doc{view: v, n: doc, id: id, known: true}, true, nil
+	}
+	return Doc{}, false, nil
+}

@@ -1,0 +1,104 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// TestLens writes columns of every width and reads them back.
+func TestLens(t *testing.T) {
+	rng := newRand(t)
+	for _, most := range []uint32{0, 1, 255, 256, 65_535, 65_536, math.MaxUint32} {
+		docs := make([]docLens, 1+rng.IntN(docsPerPart))
+		for i := range docs {
+			for f := range Fields {
+				docs[i][f] = uint32(rng.Uint64N(uint64(most)/uint64(f+1) + 1))
+			}
+		}
+		docs[rng.IntN(len(docs))][0] = most
+		data := encodeLens(docs)
+		p, err := decodeLens(data, len(docs))
+		if err != nil {
+			t.Fatalf("at most %d: %v", most, err)
+		}
+		for i, want := range docs {
+			if got := p.at(docsPerPart+uint32(i), allFields); got != want {
+				t.Fatalf("at most %d: document %d has %v, want %v", most, i, got, want)
+			}
+			if got := p.at(uint32(i), 1<<2); got != (docLens{2: want[2]}) {
+				t.Fatalf("at most %d: document %d has %v of one field, want %v", most, i, got, want[2])
+			}
+		}
+		for _, bad := range [][]byte{data[:len(data)-1], append(data, 0), nil, {3}, {5}} {
+			if _, err := decodeLens(bad, len(docs)); !errors.Is(err, store.ErrCorrupt) {
+				t.Errorf("%d bytes of %d: %v, want %v", len(bad), len(data), err, store.ErrCorrupt)
+			}
+		}
+	}
+}
+
+// TestTypesUnread holds that a query whose filter asks for ids alone reads no types and times, and
+// that one which asks for them fails where they are missing.
+func TestTypesUnread(t *testing.T) {
+	ctx := context.Background()
+	blocks := mem.New().Derived()
+	m, err := Update(ctx, blocks, ipld.CID{}, zipfDocs(5000), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := Open(ctx, blocks, m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := &counter{Getter: blocks, got: map[ipld.CID]int{}}
+	src, gone := source{Format.NewReader(seen, nil)}, map[ipld.CID]bool{}
+	for doc := range x.segs[0].Docs {
+		if _, err := src.meta(ctx, x.segs[0], uint32(doc)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for c := range seen.got {
+		gone[c] = true
+	}
+	x.src = source{Format.NewReader(without{blocks, gone}, nil)}
+	res, err := x.Text(ctx, "word0", func(d Doc) (bool, error) { return !d.ID().IsZero(), nil }, 10)
+	if err != nil || len(res.Hits) != 10 {
+		t.Errorf("%d hits, %v", len(res.Hits), err)
+	}
+	ofType := func(d Doc) (bool, error) { return d.Type() == "", nil }
+	if _, err := x.Text(ctx, "word0", ofType, 10); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("asked for the type: %v, want %v", err, store.ErrNotFound)
+	}
+	var last error
+	for _, last = range x.Docs(ctx, ofType) {
+	}
+	if !errors.Is(last, store.ErrNotFound) {
+		t.Errorf("listed by type: %v, want %v", last, store.ErrNotFound)
+	}
+	d, ok, err := x.Doc(ctx, numberedID(7))
+	if err != nil || !ok || d.Err() != nil {
+		t.Errorf("%v, %v, %v", ok, err, d.Err())
+	}
+	if d.Created(); !errors.Is(d.Err(), store.ErrNotFound) {
+		t.Errorf("asked when it was created: %v, want %v", d.Err(), store.ErrNotFound)
+	}
+}
+
+// without lacks some blocks.
+type without struct {
+	store.Getter
+	gone map[ipld.CID]bool
+}
+
+func (w without) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
+	if w.gone[c] {
+		return nil, &store.NotFoundError{CID: c}
+	}
+	return w.Getter.Get(ctx, c)
+}

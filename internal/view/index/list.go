@@ -1,0 +1,127 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"iter"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/view/segment"
+)
+
+// Recency runs the recency lane of clause 9.3: the k documents that accept lets pass and that were
+// changed last, score descending and id ascending. accept may be nil; k <= 0 means LaneDepth.
+func (x *Index) Recency(ctx context.Context, accept Accept, k int) ([]Hit, error) {
+	top := newTop(k)
+	err := x.eachMeta(ctx, func(v *view, doc uint32, m *docMeta) error {
+		at := m.created
+		if m.updated.Given {
+			at = m.updated.Time
+		}
+		return top.offer(v, accept, doc, min(max(0, int64(at)), maxCount))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return top.hits()
+}
+
+// eachMeta calls fn with what every document of every segment has, live or not.
+func (x *Index) eachMeta(ctx context.Context, fn func(*view, uint32, *docMeta) error) error {
+	for n := len(x.segs) - 1; n >= 0; n-- {
+		v, err := x.view(ctx, n)
+		if err != nil {
+			return err
+		}
+		for doc := uint32(0); int(doc) < v.seg.Docs; {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			for end := min(doc+docsPerPart, uint32(v.seg.Docs)); doc < end; doc++ {
+				m, err := v.docMeta(doc)
+				if err == nil {
+					err = fn(v, doc, m)
+				}
+				if err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Docs returns the live documents that accept lets pass, all for nil, in the order of their ids.
+// An error is the last thing the iterator yields.
+func (x *Index) Docs(ctx context.Context, accept Accept) iter.Seq2[Doc, error] {
+	return func(yield func(Doc, error) bool) {
+		err := x.eachLive(ctx, func(v *view, n uint32) error {
+			d, err := v.doc(n)
+			if err != nil {
+				return err
+			}
+			if accept != nil {
+				ok, err := accept(d)
+				if err = cmp.Or(err, d.Err()); !ok || err != nil {
+					return err
+				}
+			}
+			if !yield(d, nil) {
+				return errStop
+			}
+			return d.Err()
+		})
+		if err != nil && err != errStop {
+			yield(Doc{}, err)
+		}
+	}
+}
+
+// eachLive calls fn with every live document in the order of their ids.
+func (x *Index) eachLive(ctx context.Context, fn func(v *view, n uint32) error) error {
+	views := make([]*view, len(x.segs))
+	ids := make([]segment.IDCursor, len(x.segs))
+	for i, s := range x.segs {
+		v, err := x.view(ctx, i)
+		if err != nil {
+			return err
+		}
+		views[i] = v
+		ids[i] = x.src.IDCursor(s, secIDs)
+	}
+	for {
+		low, err := lowest(ctx, ids, views)
+		if err != nil || low < 0 {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := uint32(ids[low].N)
+		ids[low].N++
+		if err := fn(views[low], n); err != nil {
+			return err
+		}
+	}
+}
+
+// lowest returns the segment whose next live document has the smallest id, -1 at the end of all.
+func lowest(ctx context.Context, ids []segment.IDCursor, views []*view) (int, error) {
+	at := -1
+	var low graph.ID
+	for i := range ids {
+		c := &ids[i]
+		for c.N < views[i].seg.Docs && views[i].dead.Has(uint32(c.N)) {
+			c.N++
+		}
+		// A run of dead documents may reach beyond the part at hand.
+		id, err := c.Peek(ctx)
+		if err != nil {
+			return 0, err
+		}
+		if id != nil && (at < 0 || low.Compare(graph.ID(id)) > 0) {
+			at, low = i, graph.ID(id)
+		}
+	}
+	return at, nil
+}

@@ -1,0 +1,422 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/differ"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/view/segment"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// newRand returns a random source and prints its seed, so that a failure can be run again.
+func newRand(t testing.TB) *rand.Rand {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 1))
+}
+
+// collection is the documents of a graph.
+type collection map[graph.ID]*Document
+
+// changes returns what leads from one collection to another.
+func changes(from, to collection) iter.Seq2[Change, error] {
+	ids := slices.Collect(maps.Keys(from))
+	for id := range to {
+		if from[id] == nil {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, graph.ID.Compare)
+	return func(yield func(Change, error) bool) {
+		for _, id := range ids {
+			if from[id] != to[id] && !yield(Change{ID: id, Old: from[id], New: to[id]}, nil) {
+				return
+			}
+		}
+	}
+}
+
+var words = []string{
+	"alpha", "beta", "gamma", "delta", "epsilon", "zeta", "river", "mountain", "server",
+	"database", "billing", "team", "Alice", "Bob", "2024", "v1.2.3", "naïve", "東京都", "деньги",
+}
+
+func sentence(rng *rand.Rand, most int) string {
+	s := ""
+	for range rng.IntN(most + 1) {
+		// The square makes the first words common and the last rare.
+		r := rng.Float64()
+		s += words[int(r*r*float64(len(words)))] + " "
+	}
+	return s
+}
+
+func randomID(rng *rand.Rand, space int) graph.ID {
+	n := rng.IntN(space) + 1
+	return graph.NodeID(fmt.Sprint("key ", n))
+}
+
+func randomDoc(rng *rand.Rand, id graph.ID) *Document {
+	n := &graph.Node{
+		ID: id, Type: []string{"Person", "Service", "Note"}[rng.IntN(3)],
+		Summary: sentence(rng, 12), Created: graph.Time(rng.IntN(2000) - 1000),
+	}
+	if rng.IntN(3) == 0 {
+		n.Context = sentence(rng, 6)
+	}
+	if rng.IntN(3) == 0 {
+		n.Updated = graph.At(n.Created + 1 + graph.Time(rng.IntN(1000)))
+	}
+	if rng.IntN(4) == 0 {
+		n.ValidFrom = graph.At(graph.Time(rng.IntN(1000)))
+	}
+	if rng.IntN(4) == 0 {
+		n.ValidTo = graph.At(graph.Time(1000 + rng.IntN(1000)))
+	}
+	var props []ipld.Entry
+	add := func(key string, v ipld.Value) { props = append(props, ipld.Entry{Key: key, Value: v}) }
+	if rng.IntN(2) == 0 {
+		add("team", ipld.StringValue(words[rng.IntN(len(words))]))
+	}
+	if rng.IntN(2) == 0 {
+		add("rank", ipld.IntValue(int64(rng.IntN(10))))
+	}
+	if rng.IntN(5) == 0 {
+		add("tags", ipld.ListValue(ipld.StringValue("beta gamma"), ipld.StringValue("delta")))
+	}
+	if rng.IntN(20) == 0 {
+		add("blob", ipld.BytesValue(make([]byte, 20_000)))
+	}
+	ipld.SortEntries(props)
+	n.Props = props
+	d := &Document{Node: n}
+	if rng.IntN(3) == 0 {
+		d.Content = sentence(rng, 200)
+	}
+	return d
+}
+
+// oracle computes the text lane from the formulas alone, over the documents themselves.
+type oracle struct {
+	stats Stats
+	df    map[string]int64
+	tf    map[graph.ID]map[string][Fields]int64
+	lens  map[graph.ID][Fields]int64
+	docs  collection
+	an    *text.Analyzer
+}
+
+func newOracle(t testing.TB, docs collection) *oracle {
+	an, err := text.New("en")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &oracle{
+		df: map[string]int64{}, tf: map[graph.ID]map[string][Fields]int64{},
+		lens: map[graph.ID][Fields]int64{}, docs: docs, an: an,
+	}
+	for id, d := range docs {
+		o.add(id, d)
+	}
+	return o
+}
+
+func (o *oracle) add(id graph.ID, d *Document) {
+	var texts [Fields][]string
+	texts[0] = []string{d.Node.Summary}
+	texts[1] = []string{d.Node.Context}
+	texts[2] = []string{d.Content}
+	for _, p := range d.Node.Props {
+		if p.Value.Kind() == ipld.String {
+			texts[3] = append(texts[3], p.Value.Text())
+		}
+		for _, item := range p.Value.List() {
+			if item.Kind() == ipld.String {
+				texts[3] = append(texts[3], item.Text())
+			}
+		}
+	}
+	texts[4] = []string{d.Node.Type}
+	tf := map[string][Fields]int64{}
+	var lens [Fields]int64
+	for f, list := range texts {
+		for _, s := range list {
+			for _, term := range o.an.Terms(s) {
+				n := tf[term]
+				n[f]++
+				tf[term] = n
+				lens[f]++
+			}
+			// The words of these tests have runs of Han of two or more, or none.
+			for _, r := range s {
+				if unicode.Is(unicode.Han, r) {
+					n := tf[string(r)]
+					n[f]++
+					tf[string(r)] = n
+				}
+			}
+		}
+		o.stats.Terms[f] += lens[f]
+		if lens[f] > 0 {
+			o.stats.Filled[f]++
+		}
+	}
+	for term := range tf {
+		o.df[term]++
+	}
+	o.stats.Nodes++
+	o.tf[id], o.lens[id] = tf, lens
+}
+
+func (o *oracle) score(id graph.ID, query map[string]int64) int64 {
+	quo := func(a, b *big.Int) *big.Int { return new(big.Int).Quo(a, b) }
+	mul := func(n ...int64) *big.Int {
+		p := big.NewInt(1)
+		for _, f := range n {
+			p.Mul(p, big.NewInt(f))
+		}
+		return p
+	}
+	weights := [Fields]int64{131072, 65536, 65536, 65536, 65536}
+	sum := big.NewInt(0)
+	for term, times := range query {
+		tf, ok := o.tf[id][term]
+		if !ok {
+			continue
+		}
+		idf := fixed.Log2(uint64(2*o.stats.Nodes+2)) - fixed.Log2(uint64(2*o.df[term]+1))
+		idf = max(1, idf)
+		x := big.NewInt(0)
+		for f, n := range tf {
+			if n == 0 {
+				continue
+			}
+			t, d, l := o.stats.Terms[f], o.stats.Filled[f], o.lens[id][f]
+			norm := mul(65536-26214, t)
+			norm.Add(norm, mul(26214, l, d))
+			norm = quo(norm, mul(t))
+			x.Add(x, quo(mul(weights[f], n, 65536), norm))
+		}
+		k := new(big.Int).Add(x, big.NewInt(58982))
+		s := quo(new(big.Int).Mul(big.NewInt(idf), x), k)
+		if s.Sign() == 0 {
+			s.SetInt64(1)
+		}
+		sum.Add(sum, s.Mul(s, big.NewInt(times)))
+	}
+	return sum.Int64()
+}
+
+func (o *oracle) text(query string, accept func(*Document) bool, k int) TextResult {
+	terms := map[string]int64{}
+	for _, term := range o.an.Terms(query) {
+		terms[term]++
+	}
+	res := TextResult{Terms: len(terms)}
+	for term := range terms {
+		if o.df[term] > 0 {
+			res.Known++
+		}
+	}
+	for id, d := range o.docs {
+		if s := o.score(id, terms); s > 0 && (accept == nil || accept(d)) {
+			res.Hits = append(res.Hits, Hit{id, s})
+		}
+	}
+	res.Hits = best(res.Hits, k)
+	return res
+}
+
+func (o *oracle) recency(accept func(*Document) bool, k int) []Hit {
+	var hits []Hit
+	for id, d := range o.docs {
+		at := d.Node.Created
+		if d.Node.Updated.Given {
+			at = d.Node.Updated.Time
+		}
+		if accept == nil || accept(d) {
+			hits = append(hits, Hit{id, min(max(0, int64(at)), maxCount)})
+		}
+	}
+	return best(hits, k)
+}
+
+func best(hits []Hit, k int) []Hit {
+	slices.SortFunc(hits, func(a, b Hit) int {
+		if a.Score != b.Score {
+			return int(b.Score - a.Score)
+		}
+		return a.ID.Compare(b.ID)
+	})
+	return hits[:min(k, len(hits))]
+}
+
+// acceptDoc and acceptNode are one filter, as asked of the index and of the documents themselves.
+func acceptDoc(d Doc) (bool, error) {
+	rank, ok, err := d.Prop("rank")
+	_, valid := d.ValidTo()
+	return d.Type() != "Note" && (!ok || rank.Int() < 5) && d.Updated() > -500 && !valid, err
+}
+
+func acceptNode(d *Document) bool {
+	n := d.Node
+	rank, ok := ipld.FindEntry(n.Props, "rank")
+	at := n.Created
+	if n.Updated.Given {
+		at = n.Updated.Time
+	}
+	return n.Type != "Note" && (!ok || rank.Int() < 5) && at > -500 && !n.ValidTo.Given
+}
+
+// checkIndex compares everything an index answers with the oracle.
+func checkIndex(t *testing.T, rng *rand.Rand, blocks store.Blocks, m ipld.CID, docs collection) {
+	t.Helper()
+	ctx := context.Background()
+	x, err := Open(ctx, blocks, m, segment.NewCache(1<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := newOracle(t, docs)
+	if diff := differ.Diff(o.stats, x.Stats()); diff != "" {
+		t.Fatalf("statistics (-want +got):\n%s", diff)
+	}
+	for range 8 {
+		query, k := sentence(rng, 6), []int{1, 3, 10, 1000}[rng.IntN(4)]
+		var accept Accept
+		var filter func(*Document) bool
+		if rng.IntN(2) == 0 {
+			accept, filter = acceptDoc, acceptNode
+		}
+		got, err := x.Text(ctx, query, accept, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := o.text(query, filter, k)
+		if diff := differ.Diff(want.Hits, got.Hits, equateEmpty); diff != "" {
+			t.Fatalf("query %q, best %d (-want +got):\n%s", query, k, diff)
+		}
+		if want.Terms != got.Terms || want.Known != got.Known {
+			t.Fatalf("query %q: %d terms, %d known, want %d, %d", query, got.Terms, got.Known,
+				want.Terms, want.Known)
+		}
+		recent, err := x.Recency(ctx, accept, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := differ.Diff(o.recency(filter, k), recent, equateEmpty); diff != "" {
+			t.Fatalf("most recent %d (-want +got):\n%s", k, diff)
+		}
+		checkTimes(t, x, docs, accept, filter, k)
+	}
+	for term, df := range o.df {
+		if got, err := x.TermStats(ctx, term); err != nil || got != df {
+			t.Fatalf("df of %q is %d, %v, want %d", term, got, err, df)
+		}
+	}
+	checkDocs(t, x, docs)
+}
+
+var equateEmpty = cmp.Transformer("empty", func(h []Hit) []Hit { return append([]Hit{}, h...) })
+
+// checkDocs compares the listing and every column with the documents.
+func checkDocs(t *testing.T, x *Index, docs collection) {
+	t.Helper()
+	ids := slices.SortedFunc(maps.Keys(docs), graph.ID.Compare)
+	i := 0
+	for d, err := range x.Docs(context.Background(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == len(ids) || d.ID() != ids[i] {
+			t.Fatalf("document %d is %s, want one of %d ids", i, d.ID(), len(ids))
+		}
+		checkDoc(t, d, docs[ids[i]].Node)
+		i++
+	}
+	if i != len(ids) {
+		t.Fatalf("%d documents, want %d", i, len(ids))
+	}
+}
+
+func checkDoc(t *testing.T, d Doc, n *graph.Node) {
+	t.Helper()
+	want := (&Document{Node: n}).meta()
+	if *d.meta() != want {
+		t.Fatalf("document %s is %+v, want %+v", n.ID, *d.meta(), want)
+	}
+	for _, name := range []string{"blob", "rank", "tags", "team", "none"} {
+		want, has := ipld.FindEntry(n.Props, name)
+		got, ok, err := d.Prop(name)
+		if err != nil || ok != has || !got.Equal(want) {
+			t.Fatalf("document %s has %s = %v, %t, %v, want %v, %t", n.ID, name, got, ok, err,
+				want, has)
+		}
+	}
+}
+
+// mutate returns a copy of docs after some random changes.
+func mutate(rng *rand.Rand, docs collection, space int) collection {
+	next := maps.Clone(docs)
+	for range 1 + rng.IntN(1+rng.IntN(30)) {
+		id := randomID(rng, space)
+		if rng.IntN(3) == 0 {
+			delete(next, id)
+		} else {
+			next[id] = randomDoc(rng, id)
+		}
+	}
+	return next
+}
+
+func TestModel(t *testing.T) {
+	effort.Alone(t)
+	rng := newRand(t)
+	for range effort.Pick(6, 20, 240) {
+		opt := Options{
+			Fanout: 2 + rng.IntN(8), SpillDocs: 1 + rng.IntN(40), SpillBytes: 1 << rng.IntN(24),
+		}
+		t.Logf("options %+v", opt)
+		runModel(t, rng, opt)
+	}
+}
+
+func runModel(t *testing.T, rng *rand.Rand, opt Options) {
+	t.Helper()
+	ctx := context.Background()
+	blocks := mem.New().Derived()
+	docs, m := collection{}, ipld.CID{}
+	for step := range 25 {
+		next := mutate(rng, docs, 60)
+		var err error
+		if m, err = Update(ctx, blocks, m, changes(docs, next), opt); err != nil {
+			t.Fatalf("step %d: %v", step, err)
+		}
+		docs = next
+		if step%4 == 0 {
+			checkIndex(t, rng, blocks, m, docs)
+		}
+	}
+	built, err := Update(ctx, blocks, ipld.CID{}, changes(nil, docs), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkIndex(t, rng, blocks, built, docs)
+}

@@ -1,0 +1,250 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/differ"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// TestGolden pins the format: the manifest of three documents, an update of them, and the scores
+// of a query.
+func TestGolden(t *testing.T) {
+	ctx := context.Background()
+	blocks := mem.New().Derived()
+	docs := collect(
+		node(graph.Node{Summary: "alpha beta alpha", Context: "gamma", Created: 5}),
+		node(graph.Node{Summary: "beta", Type: "Person", Created: -7, Updated: graph.At(9),
+			Props: []ipld.Entry{{Key: "team", Value: ipld.StringValue("gamma")}}}),
+		&Document{Node: &graph.Node{ValidTo: graph.At(3)}, Content: "alpha gamma gamma delta"},
+	)
+	m := build(t, blocks, docs, Options{})
+	next := collection{}
+	for id, d := range docs {
+		next[id] = d
+	}
+	delete(next, graph.NodeID("edge 1"))
+	changed := update(t, blocks, m, docs, next)
+	const (
+		want     = "bafyreidd2hc4ei5bwsistkrjzjd3r7s7wr5cwbaal4yt5zoseczb3dt5sm"
+		wantNext = "bafyreifhn5mkvnpy5qwnfypxwaxhwz6twoi3fjpkco7mr7hvulf4w2mh54"
+	)
+	if got := m.String(); got != want {
+		t.Errorf("manifest %s, want %s", got, want)
+	}
+	if got := changed.String(); got != wantNext {
+		t.Errorf("manifest after a removal %s, want %s", got, wantNext)
+	}
+	x, err := Open(ctx, blocks, m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := x.Text(ctx, "alpha gamma gamma unknown", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantRes := TextResult{Terms: 3, Known: 2, Hits: []Hit{
+		{graph.NodeID("edge 0"), 48_281}, {graph.NodeID("edge 2"), 40_803},
+		{graph.NodeID("edge 1"), 13_290},
+	}}
+	if diff := differ.Diff(wantRes, res); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestScorer compares scores with the formula in unbounded integers, for numbers of all sizes.
+func TestScorer(t *testing.T) {
+	rng := newRand(t)
+	size := func(most int) uint64 { return rng.Uint64() >> (64 - rng.IntN(most+1)) }
+	for range 20_000 {
+		nodes := 1 + size(40)
+		s := scorer{stats: Stats{Nodes: int64(nodes)}}
+		var tf [Fields]uint32
+		var lens docLens
+		mask := byte(1 + rng.IntN(maskFields))
+		for f := range Fields {
+			lens[f] = uint32(1 + size(31))
+			tf[f] = uint32(1 + size(31)%uint64(lens[f]))
+			filled := 1 + size(40)%nodes
+			s.stats.Filled[f] = int64(filled)
+			s.stats.Terms[f] = int64(max(filled, uint64(lens[f])) + size(50))
+		}
+		df := 1 + size(40)%nodes
+		idf := max(1, fixed.Log2(2*nodes+2)-fixed.Log2(2*df+1))
+		want := formula(&s.stats, idf, mask, tf, lens)
+		if s.stats.idf(int64(df)) != uint64(idf) {
+			t.Fatalf("idf %d, want %d", s.stats.idf(int64(df)), idf)
+		}
+		// Twice: the second time some parts come from tables.
+		for range 2 {
+			if got := s.score(uint64(idf), mask, &tf, &lens); got != want {
+				t.Fatalf("score of %v in %v under %+v is %d, want %d", tf, lens, s.stats, got, want)
+			}
+		}
+	}
+}
+
+func formula(st *Stats, idf int64, mask byte, tf [Fields]uint32, lens docLens) uint64 {
+	b := func(n int64) *big.Int { return big.NewInt(n) }
+	x := b(0)
+	for f := range Fields {
+		if mask>>f&1 == 0 {
+			continue
+		}
+		w := int64(65_536)
+		if f == FieldSummary {
+			w = 131_072
+		}
+		total := b(st.Terms[f])
+		n := new(big.Int).Mul(b(65_536-26_214), total)
+		n.Add(n, new(big.Int).Mul(b(26_214*int64(lens[f])), b(st.Filled[f])))
+		n.Quo(n, total)
+		share := new(big.Int).Mul(b(w*int64(tf[f])), b(65_536))
+		x.Add(x, share.Quo(share, n))
+	}
+	y := new(big.Int).Add(x, b(58_982))
+	x.Mul(x, b(idf))
+	return max(1, x.Quo(x, y).Uint64())
+}
+
+// TestBounds holds that no posting scores more than its block's bounds say.
+func TestBounds(t *testing.T) {
+	rng := newRand(t)
+	for range 2000 {
+		s := scorer{stats: Stats{Nodes: 1000}}
+		for f := range Fields {
+			s.stats.Filled[f] = int64(1 + rng.IntN(1000))
+			s.stats.Terms[f] = s.stats.Filled[f] + int64(rng.IntN(50_000))
+		}
+		var b bounds
+		idf := uint64(1 + rng.IntN(1<<20))
+		most := uint64(0)
+		for range 1 + rng.IntN(blockDocs) {
+			var tf [Fields]uint32
+			var lens docLens
+			mask := byte(1 + rng.IntN(maskFields))
+			for f := range Fields {
+				lens[f] = uint32(1 + rng.IntN(300))
+				if mask>>f&1 == 1 {
+					tf[f] = uint32(1 + rng.IntN(int(lens[f])))
+				}
+			}
+			b.add(&tf, &lens)
+			most = max(most, s.score(idf, mask, &tf, &lens))
+		}
+		if got := s.bound(idf, &b); got < most || got > idf {
+			t.Fatalf("bound %d, scores up to %d, idf %d", got, most, idf)
+		}
+	}
+}
+
+func TestDocByID(t *testing.T) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(5, 5))
+	blocks := mem.New().Derived()
+	docs := collection{}
+	m := build(t, blocks, docs, Options{})
+	for range 12 {
+		next := mutate(rng, docs, 40)
+		m = update(t, blocks, m, docs, next)
+		docs = next
+	}
+	x, err := Open(ctx, blocks, m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := 0
+	for i := range 42 {
+		id := graph.NodeID(fmt.Sprint("key ", i))
+		d, ok, err := x.Doc(ctx, id)
+		if err != nil || ok != (docs[id] != nil) {
+			t.Fatalf("document %s: %t, %v", id, ok, err)
+		}
+		if ok {
+			live++
+			n := docs[id].Node
+			from, hasFrom := d.ValidFrom()
+			if d.ID() != id || d.Created() != n.Created || graph.At(from) != n.ValidFrom && hasFrom {
+				t.Errorf("document %s: %+v", id, d)
+			}
+		}
+	}
+	if live == 0 {
+		t.Error("no document lives")
+	}
+}
+
+// TestRemoveAll removes everything where that makes a merge, which leaves no segment.
+func TestRemoveAll(t *testing.T) {
+	ctx := context.Background()
+	blocks := mem.New().Derived()
+	docs := collect(node(graph.Node{Summary: "alpha"}), node(graph.Node{Summary: "beta"}))
+	m := build(t, blocks, docs, Options{})
+	m, err := Update(ctx, blocks, m, changes(docs, nil), Options{Fanout: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := Open(ctx, blocks, m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(x.Segments()) != 0 || x.Stats() != (Stats{}) {
+		t.Errorf("%d segments, %+v", len(x.Segments()), x.Stats())
+	}
+	if empty := build(t, blocks, nil, Options{}); m != empty {
+		t.Errorf("manifest %s, want that of no document %s", m, empty)
+	}
+}
+
+// TestWrongOld removes a document with another text than it has: what the statistics cannot tell
+// at once a merge does.
+func TestWrongOld(t *testing.T) {
+	ctx := context.Background()
+	blocks := mem.New().Derived()
+	d := node(graph.Node{Summary: "alpha", Type: "Note"})
+	docs := collect(d, node(graph.Node{Summary: "beta gamma"}))
+	m := build(t, blocks, docs, Options{})
+	wrong := node(graph.Node{ID: d.Node.ID, Summary: "gamma", Type: "Note"})
+	// The change of another node makes the new segment large enough for a merge.
+	last := graph.ID{0: 0xff}
+	both := func(c Change) func(func(Change, error) bool) {
+		other := Change{ID: last, New: node(graph.Node{ID: last, Type: "Note"})}
+		return func(yield func(Change, error) bool) { _ = yield(c, nil) && yield(other, nil) }
+	}
+	_, err := Update(ctx, blocks, m, both(Change{ID: d.Node.ID, Old: wrong}), Options{Fanout: 2})
+	if !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("%v, want %v", err, store.ErrCorrupt)
+	}
+	missing := Change{ID: graph.ID{1}, Old: node(graph.Node{ID: graph.ID{1}, Type: "Note"})}
+	_, err = Update(ctx, blocks, m, both(missing), Options{Fanout: 2})
+	if !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("removal of what is not there: %v, want %v", err, store.ErrCorrupt)
+	}
+}
+
+func TestOtherAnalyser(t *testing.T) {
+	ctx := context.Background()
+	for _, m := range []Manifest{{Analyser: 99, Language: "en"}, {Analyser: 1, Language: "xx"}} {
+		blocks := mem.New().Derived()
+		b := store.NewBlock(ipld.DagCBOR, encodeManifest(&m))
+		if err := blocks.Put(ctx, b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(ctx, blocks, b.CID, nil); !errors.Is(err, ErrAnalyser) {
+			t.Errorf("open: %v, want %v", err, ErrAnalyser)
+		}
+		_, err := Update(ctx, blocks, b.CID, changes(nil, nil), Options{})
+		if !errors.Is(err, ErrAnalyser) {
+			t.Errorf("update: %v, want %v", err, ErrAnalyser)
+		}
+	}
+}

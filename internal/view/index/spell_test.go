@@ -1,0 +1,333 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/differ"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/view/segment"
+)
+
+// edits is the distance of a to the term b of clause 9.10 by its definition: from the ends, cutting
+// nothing short.
+func edits(a, b []rune) int {
+	replace := 1
+	if len(b) <= 4 {
+		replace = 2
+	}
+	memo := map[[2]int]int{}
+	var from func(i, j int) int
+	from = func(i, j int) int {
+		if i == 0 || j == 0 {
+			return i + j
+		}
+		n, ok := memo[[2]int{i, j}]
+		if ok {
+			return n
+		}
+		n = min(from(i-1, j)+1, from(i, j-1)+1, from(i-1, j-1)+replace)
+		if a[i-1] == b[j-1] {
+			n = min(n, from(i-1, j-1))
+		}
+		if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+			n = min(n, from(i-2, j-2)+1)
+		}
+		memo[[2]int{i, j}] = n
+		return n
+	}
+	return from(len(a), len(b))
+}
+
+// misspelt returns a word of a few letters, so that many are close to each other.
+func misspelt(rng *rand.Rand) string {
+	word := []rune{'q'}
+	for range rng.IntN(8) {
+		word = append(word, []rune("abxд")[rng.IntN(4)])
+	}
+	return string(word)
+}
+
+func TestDistance(t *testing.T) {
+	rng := newRand(t)
+	for range effort.Pick(15, 30, 600) {
+		term := misspelt(rng)
+		most := 1 + rng.IntN(2)
+		d := newDistance(term, most)
+		others := make([]string, 200)
+		for i := range others {
+			others[i] = misspelt(rng)
+		}
+		slices.Sort(others)
+		for _, other := range others {
+			want := edits([]rune(other), []rune(term))
+			got, dead := d.to(other)
+			if dead == 0 && got != want || dead > 0 && want <= most {
+				t.Fatalf("%s to %s: %d, dead %d, want %d", term, other, got, dead, want)
+			}
+			if dead > 0 {
+				for _, o := range others {
+					if strings.HasPrefix(o, other[:dead]) && edits([]rune(o), []rune(term)) <= most {
+						t.Fatalf("%s: nothing close should begin with %s, but %s", term,
+							other[:dead], o)
+					}
+				}
+			}
+		}
+	}
+}
+
+// closest looks at all terms of all documents.
+func (o *oracle) closest(term string) string {
+	most := 1
+	if utf8.RuneCountInString(term) >= 8 {
+		most = 2
+	}
+	best, bestAt, bestDF := "", most+1, int64(0)
+	for other, df := range o.df {
+		if []rune(other)[0] != []rune(term)[0] {
+			continue
+		}
+		at := edits([]rune(other), []rune(term))
+		if at < bestAt || at == bestAt && at <= most &&
+			(df > bestDF || df == bestDF && other < best) {
+			best, bestAt, bestDF = other, at, df
+		}
+	}
+	return best
+}
+
+func (o *oracle) readings(query string) []Reading {
+	var out []Reading
+	all := o.an.Terms(query)
+	done := map[string]bool{}
+	looked := 0
+	for _, term := range all {
+		if done[term] || o.df[term] > 0 || text.Cased(term) < 4 {
+			continue
+		}
+		if done[term] = true; looked == 16 {
+			break
+		}
+		looked++
+		if as := o.closest(term); as != "" && !slices.Contains(all, as) {
+			out = append(out, Reading{Word: term, Term: term, As: as})
+		}
+	}
+	return out
+}
+
+// TestReadings compares with the closest of all terms, over segments that kill terms of each other.
+func TestReadings(t *testing.T) {
+	effort.Alone(t)
+	ctx := context.Background()
+	rng := newRand(t)
+	found := 0
+	for range effort.Pick(3, 8, 160) {
+		sentence := func(n int) string {
+			words := make([]string, n)
+			for i := range words {
+				words[i] = misspelt(rng)
+			}
+			return strings.Join(words, " ")
+		}
+		docs, x := grown(t, rng, 60, func(id graph.ID) *Document {
+			return node(graph.Node{ID: id, Type: "T", Summary: sentence(6)})
+		})
+		o := newOracle(t, docs)
+		for range 20 {
+			query := sentence(1 + rng.IntN(30))
+			got, err := x.Analyse(query).Readings(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := differ.Diff(o.readings(query), got); d != "" {
+				t.Fatalf("%s:\n%s", query, d)
+			}
+			found += len(got)
+			checkRead(t, x, query, got)
+		}
+	}
+	if found == 0 {
+		t.Error("nothing was read as anything else")
+	}
+}
+
+// checkRead searches for a query that is read otherwise: each term that is read as another gives
+// half of what the other gives, at least 1, and the terms' scores add up.
+func checkRead(t *testing.T, x *Index, query string, readings []Reading) {
+	t.Helper()
+	ctx := context.Background()
+	q := x.Analyse(query).Query(readings)
+	res, err := x.Search(ctx, q, nil, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := map[graph.ID]int64{}
+	for _, term := range q {
+		alone, err := x.Text(ctx, term.As, nil, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range alone.Hits {
+			n := h.Score * term.Times
+			if term.As != term.Term {
+				n = max(1, n/2)
+			}
+			sums[h.ID] += n
+		}
+	}
+	ids := make([]graph.ID, len(res.Hits))
+	for i, h := range res.Hits {
+		ids[i] = h.ID
+		if sums[h.ID] != h.Score {
+			t.Fatalf("%s: %s has %d, want %d", query, h.ID, h.Score, sums[h.ID])
+		}
+	}
+	if len(sums) != len(ids) {
+		t.Fatalf("%s: %d hits, want %d", query, len(ids), len(sums))
+	}
+	split, err := x.Split(ctx, q, ids, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range split.Scores {
+		sum := int64(0)
+		for _, n := range row {
+			sum += n
+		}
+		if sum != res.Hits[i].Score {
+			t.Fatalf("%s: terms of %s add up to %d, want %d", query, ids[i], sum,
+				res.Hits[i].Score)
+		}
+	}
+}
+
+func TestReadingRules(t *testing.T) {
+	ctx := context.Background()
+	docs := collect(
+		node(graph.Node{ID: graph.NodeID("1"), Type: "T", Summary: "harbour harbours harvest"}),
+		node(graph.Node{ID: graph.NodeID("2"), Type: "T", Summary: "harmony v1234 boat лодка"}),
+		node(graph.Node{ID: graph.NodeID("3"), Type: "T", Summary: "boas boat 東京港 Constantinople"}),
+	)
+	blocks := mem.New().Derived()
+	x, err := Open(ctx, blocks, build(t, blocks, docs, Options{}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for query, want := range map[string]string{
+		"harbuor":         "harbuor/harbour", // a swap
+		"Harbour":         "",                // known
+		"harbuors harbor": "harbuors/harbour harbor/harbour",
+		"harbour harbuor": "", // what it would be read as is asked for already
+		"boet":            "", // one letter replaced in four
+		"boatt":           "boatt/boat",
+		"boa":             "", // too short
+		"xarbour":         "", // another first letter
+		"hxrbxur":         "", // two edits, fewer than eight letters
+		"conxtantxnople":  "conxtantxnople/constantinopl",
+		"v1235 东京 東京湾":    "", // digits and bigrams
+		"лодкы":           "лодкы/лодка",
+		"becuase":         "",
+		"harbourMastr":    "", // harbour is known, mastr and the whole are like nothing
+	} {
+		got, err := x.Analyse(query).Readings(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []string
+		for _, r := range got {
+			list = append(list, r.Word+"/"+r.As)
+		}
+		if strings.Join(list, " ") != want {
+			t.Errorf("%s: %v, want %s", query, list, want)
+		}
+	}
+	harbour := []Reading{{"harbuor", "harbuor", "harbour"}}
+	q := x.Analyse("harbuor boat harbuor").Query(harbour)
+	want := Query{
+		{"harbuor", "harbour", 2, fixed.One / 2}, {"boat", "boat", 1, fixed.One},
+	}
+	if d := differ.Diff(want, q); d != "" {
+		t.Error(d)
+	}
+	titled, ids := withSummaries(t, []string{"Harbour", "Boat harbour", "Harbour boat", "Harbuor"})
+	got, err := titled.Analyse("the harbuor boat").TitlesNamed(t.Context(), harbour, ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := differ.Diff([][]int{{0}, nil, {0, 1}, nil}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// manyWords returns an index of 60,000 words, most of them different, and the words.
+func manyWords(t testing.TB) (func(*segment.Cache) *Index, []string) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	docs := collection{}
+	var words []string
+	for i := range 3000 {
+		var b strings.Builder
+		for range 20 {
+			word := make([]byte, 4+rng.IntN(7))
+			for j := range word {
+				word[j] = "etaoinshrdlucmfwyp"[rng.IntN(18)]
+			}
+			words = append(words, string(word)+"o") // no suffix that stems lose
+			fmt.Fprintf(&b, "%so ", word)
+		}
+		id := numberedID(i)
+		docs[id] = node(graph.Node{ID: id, Type: "T", Summary: b.String()})
+	}
+	blocks := mem.New().Derived()
+	m := build(t, blocks, docs, Options{})
+	return func(cache *segment.Cache) *Index {
+		x, err := Open(context.Background(), blocks, m, cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}, words
+}
+
+// TestReadingWork counts the parts of a large dictionary that a word costs.
+func TestReadingWork(t *testing.T) {
+	rng := newRand(t)
+	open, words := manyWords(t)
+	parts := open(nil).segs[0].Parts(secTerms)
+	if parts < 30 {
+		t.Fatalf("a dictionary of %d parts", parts)
+	}
+	for range 20 {
+		word := words[rng.IntN(len(words))]
+		at := 1 + rng.IntN(len(word)-1)
+		cache := segment.NewCache(64 << 20)
+		got, err := open(cache).Analyse(word[:at] + "q" + word[at:]).Readings(context.Background())
+		if err != nil || len(got) != 1 {
+			t.Fatalf("%s: %v, %v", word, got, err)
+		}
+		if n := cache.Len(); n > parts/6 {
+			t.Errorf("%s read %d of %d parts", word, n, parts)
+		}
+	}
+}
+
+func BenchmarkReadings(b *testing.B) {
+	open, words := manyWords(b)
+	x := open(segment.NewCache(64 << 20))
+	for n := 0; b.Loop(); n++ {
+		word := words[n%len(words)]
+		if _, err := x.Analyse(word[:3] + "q" + word[3:]).Readings(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

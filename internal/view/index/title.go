@@ -1,0 +1,242 @@
+package index
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/view/segment"
+)
+
+// Constants of mentions in ranking version 1: clause 7.3.
+const (
+	// maxTitleTerms is the number of terms above which a summary is a sentence and no title.
+	maxTitleTerms = 8
+	// maxTitleNodes is how many nodes may share a title that still names them.
+	maxTitleNodes = 4
+	// maxTitleText is how many terms of a text are searched for titles, and maxTitleBytes in how
+	// many of its bytes.
+	maxTitleText  = 4096
+	maxTitleBytes = 32_768
+	// maxMentioned is how many nodes a text may mention: the first ones count.
+	maxMentioned = 256
+)
+
+// beginning returns the part of a text in which titles count, without a character that is cut.
+func beginning(s string) string {
+	if len(s) <= maxTitleBytes {
+		return s
+	}
+	n := maxTitleBytes
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// titleMark begins the dictionary key of a title; no term of the analyser has its byte.
+const titleMark = "\x00"
+
+// Title returns the terms of a summary that is a title, nil for any other: 1 to 8 terms, without
+// what a pair of brackets adds at its end, as in "Toto (band)".
+func Title(a *text.Analyzer, summary string) []string {
+	if at := strings.LastIndex(summary, " ("); at > 0 && strings.HasSuffix(summary, ")") {
+		summary = summary[:at]
+	}
+	var terms []string
+	a.Each(summary, func(term string) bool {
+		terms = append(terms, term)
+		return len(terms) <= maxTitleTerms
+	})
+	if len(terms) > maxTitleTerms || len(titleKey(terms)) > maxTerm {
+		return nil
+	}
+	return terms
+}
+
+// titleKey is the dictionary key of a title: a mark before each term.
+func titleKey(terms []string) string { return string(appendTitle(nil, terms)) }
+
+func appendTitle(b []byte, terms []string) []byte {
+	for _, term := range terms {
+		b = append(append(b, titleMark...), term...)
+	}
+	return b
+}
+
+// TitlesIn returns the nodes whose titles stand in a text, ascending. A title stands where its
+// terms follow each other among those of the text.
+func (x *Index) TitlesIn(ctx context.Context, s string) ([]graph.ID, error) {
+	words := titleRooms.Get().(*titleRoom)
+	defer words.leave()
+	x.analyser.Each(beginning(s), func(term string) bool {
+		words.terms, words.sums = append(words.terms, term), append(words.sums, termSum(term))
+		return len(words.terms) < maxTitleText
+	})
+	find, err := x.titleFinder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer find.leave()
+	var ids []graph.ID
+	err = find.eachIn(words.sums, func(at, n int, h titleSum) (bool, error) {
+		words.key = appendTitle(words.key[:0], words.terms[at:at+n])
+		named, err := x.named(find, words.key, h)
+		if err == nil && !words.seen[named.key] {
+			words.seen[named.key] = true
+			ids = append(ids, named.ids...)
+		}
+		return len(ids) < maxMentioned, err
+	})
+	return sortedIDs(ids[:min(len(ids), maxMentioned)]), err
+}
+
+// titleRoom is the memory in which titles are looked for in a text, which the next one takes over.
+type titleRoom struct {
+	terms []string
+	sums  []uint64
+	seen  map[string]bool
+	key   []byte
+}
+
+var titleRooms = sync.Pool{New: func() any { return &titleRoom{seen: map[string]bool{}} }}
+
+// leave forgets the text.
+func (r *titleRoom) leave() {
+	clear(r.terms)
+	clear(r.seen)
+	clear(r.key[:cap(r.key)])
+	r.terms, r.sums = r.terms[:0], r.sums[:0]
+	titleRooms.Put(r)
+}
+
+func sortedIDs(ids []graph.ID) []graph.ID {
+	slices.SortFunc(ids, graph.ID.Compare)
+	return slices.Compact(ids)
+}
+
+// titleNodes is the nodes with a title.
+type titleNodes struct {
+	key string
+	ids []graph.ID // ascending, none if they are too many
+}
+
+// named is titled, from memory where it can be.
+func (x *Index) named(find *titleFinder, key []byte, h titleSum) (*titleNodes, error) {
+	if t := x.titles.get(uint64(h)); t != nil && t.key == string(key) {
+		return t, nil
+	}
+	t := &titleNodes{key: string(key)}
+	var err error
+	if t.ids, err = find.titled(t.key, h); err != nil {
+		return nil, err
+	}
+	x.titles.put(uint64(h), t)
+	return t, nil
+}
+
+// entries returns what the segments have of a title, and how many live nodes have it.
+func (f *titleFinder) entries(key string, h titleSum) (entries []entry, df int, err error) {
+	entries = make([]entry, len(f.segs))
+	for n := range f.segs {
+		e, err := f.term(n, key, h)
+		if err != nil {
+			return nil, 0, err
+		}
+		entries[n] = e
+		df += e.count - e.neg
+	}
+	if df < 0 {
+		return nil, 0, segment.Corrupt("title %q in %d nodes", key, df)
+	}
+	return entries, df, nil
+}
+
+// titled returns the live nodes with a title in ascending order, none if they are too many.
+func (f *titleFinder) titled(key string, h titleSum) ([]graph.ID, error) {
+	entries, df, err := f.entries(key, h)
+	if err != nil || df == 0 || df > maxTitleNodes {
+		return nil, err
+	}
+	var ids []graph.ID
+	for n := range f.segs {
+		err := f.x.each(f.ctx, n, entries[n], func(v *view, p *posting, _ byte) error {
+			id, err := v.id(p.doc)
+			ids = append(ids, id)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return sortedIDs(ids), nil
+}
+
+// each calls fn with the postings of live documents of a segment's term, ascending.
+func (x *Index) each(
+	ctx context.Context, n int, e entry, fn func(v *view, p *posting, mask byte) error,
+) error {
+	if e.count == 0 {
+		return nil
+	}
+	v, err := x.view(ctx, n)
+	if err != nil {
+		return err
+	}
+	r := termReaders.Get().(*termReader)
+	defer r.leave()
+	r.open(&x.src, x.segs[n], e)
+	for {
+		ok, err := r.next(ctx)
+		if !ok {
+			return err
+		}
+		for i := range r.posts[:r.n] {
+			if v.dead.Has(r.posts[i].doc) {
+				continue
+			}
+			if err := fn(v, &r.posts[i], r.masks[i]); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// Mentioning returns live documents, ascending, whose contents have all the terms of the title that
+// a summary is: all that have the title are among them. There are none where the summary is no
+// title, too many nodes have it, or each of its terms is in more than most documents.
+func (x *Index) Mentioning(
+	ctx context.Context, summary string, most int,
+) (ids []graph.ID, err error) {
+	title := Title(x.analyser, summary)
+	if title == nil {
+		return nil, nil
+	}
+	// The terms first: they are in few parts of the dictionary, titles in many, and most titles are too
+	// common by their terms.
+	terms, err := x.rarestFirst(ctx, title)
+	if err != nil || len(terms) == 0 || terms[0].df > int64(most) {
+		return nil, err
+	}
+	find, err := x.titleFinder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer find.leave()
+	if _, df, err := find.entries(titleKey(title), sumOf(title)); err != nil || df == 0 || df > maxTitleNodes {
+		return nil, err
+	}
+	err = x.eachWithAll(ctx, terms, 1<<FieldContent, func(v *view, doc uint32) error {
+		id, err := v.id(doc)
+		ids = append(ids, id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return sortedIDs(ids), nil
+}

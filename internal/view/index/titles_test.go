@@ -1,0 +1,237 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/view/segment"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// TestTitleParts looks up sums that are there and others, also where sums are close together.
+func TestTitleParts(t *testing.T) {
+	rng := newRand(t)
+	for _, n := range []int{0, 1, 2, 63, 1000, titlesPerPart} {
+		for _, span := range []uint32{uint32(2*n + 1), 1 << 20, 1<<32 - 1} {
+			there := map[uint32]bool{}
+			low := rng.Uint32N(1<<32 - 1 - span + 1)
+			for len(there) < n {
+				there[low+rng.Uint32N(span)] = true
+			}
+			var sums []uint32
+			for sum := range there {
+				sums = append(sums, sum)
+			}
+			slices.Sort(sums)
+			var data []byte
+			for _, sum := range sums {
+				data = binary.BigEndian.AppendUint32(data, sum)
+			}
+			p, err := decodeTitles(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 1000 {
+				sum := low + rng.Uint32N(span)
+				if rng.IntN(4) == 0 {
+					sum = rng.Uint32()
+				}
+				if got := p.has(sum); got != there[sum] {
+					t.Fatalf("%d of %d: %x there %t, want %t", n, span, sum, got, there[sum])
+				}
+			}
+			for _, sum := range sums {
+				if !p.has(sum) {
+					t.Fatalf("%d of %d: no %x", n, span, sum)
+				}
+			}
+		}
+	}
+	for name, data := range map[string][]byte{
+		"half": {1, 2, 3, 4, 5, 6}, "twice": {1, 2, 3, 4, 1, 2, 3, 4}, "descending": {1, 2, 3, 4, 1, 2, 3, 3},
+		"too many": make([]byte, 4*titlesPerPart+4),
+	} {
+		if _, err := decodeTitles(data); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("%s: %v, want %v", name, err, store.ErrCorrupt)
+		}
+	}
+}
+
+func TestTitleSums(t *testing.T) {
+	titles := [][]string{{"a"}, {"a", "b"}, {"ab"}, {"b", "a"}, {"a", "b", "c"}, {"a", "a"}, {"字", "b"}}
+	seen := map[uint32][]string{}
+	for _, title := range titles {
+		h, want := sumOf(title), []uint32{7}
+		if len(title) > beginTerms {
+			want = append(want, sumOf(title[:beginTerms]).begun())
+		}
+		want = append(want, h.stored())
+		if got := appendSums([]uint32{7}, titleKey(title)); !slices.Equal(got, want) {
+			t.Errorf("%q has the sums %x by its key, %x by its terms", title, got, want)
+		}
+		if other := seen[h.stored()]; other != nil {
+			t.Errorf("%q and %q have one sum", title, other)
+		}
+		seen[h.stored()] = title
+	}
+	if got, want := sumOf([]string{"steeli", "dan"}).stored(), uint32(0xa68e_14ce); got != want {
+		t.Errorf("sum %#x, want %#x", got, want)
+	}
+}
+
+// titledDocs returns documents with titles of one word and another, and more of them by updates of
+// which each leaves a segment.
+func titledDocs(t *testing.T, blocks store.Blocks, n, updates int) ipld.CID {
+	t.Helper()
+	doc := func(i int) Change {
+		id := numberedID(i)
+		return Change{ID: id, New: &Document{
+			Node: &graph.Node{ID: id, Type: "T", Summary: fmt.Sprintf("name%d word", i), Created: 1},
+		}}
+	}
+	m, err := Update(t.Context(), blocks, ipld.CID{}, func(yield func(Change, error) bool) {
+		for i := range n {
+			if !yield(doc(i), nil) {
+				return
+			}
+		}
+	}, Options{})
+	for i := 0; i < updates && err == nil; i++ {
+		m, err = Update(t.Context(), blocks, m, one(doc(n+i)), Options{Fanout: 1000})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestTitlesWork bounds what looking for titles in a text reads: the dictionary for titles that are
+// there, and for words that are none the sums, four bytes of each title.
+func TestTitlesWork(t *testing.T) {
+	const docs, updates = 20_000, 20
+	blocks := mem.New().Derived()
+	m := titledDocs(t, blocks, docs, updates)
+	var none, some strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&none, "name%d elsewhere ", i)
+	}
+	for _, i := range []int{5, docs / 2, docs + updates - 1} {
+		fmt.Fprintf(&some, "word name%d word name%d name%d ", i, i, i)
+	}
+	for name, c := range map[string]struct {
+		text   string
+		titles int
+		blocks int
+	}{
+		"none": {none.String(), 0, docs/titlesPerPart + 1},
+		// Of each title two parts of the dictionary at most, and one of ids.
+		"three": {some.String(), 3, docs/titlesPerPart + 1 + 3*3},
+	} {
+		read := &counter{Getter: blocks, got: map[ipld.CID]int{}}
+		x, err := Open(t.Context(), read, m, segment.NewCache(64<<20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		read.got, read.bytes = map[ipld.CID]int{}, 0
+		ids, err := x.TitlesIn(t.Context(), c.text)
+		if err != nil || len(ids) != c.titles {
+			t.Errorf("%s: %d nodes, %v, want %d", name, len(ids), err, c.titles)
+		}
+		t.Logf("%s: %d blocks of %d bytes", name, len(read.got), read.bytes)
+		if most := 5*docs + 3*3*maxPart; len(read.got) > c.blocks || read.bytes > most {
+			t.Errorf("%s: read %d blocks of %d bytes, want at most %d of %d", name, len(read.got),
+				read.bytes, c.blocks, most)
+		}
+	}
+}
+
+// TestTitlesFewSegments holds that the many small segments of a grown index are searched as one, and
+// that titles are found in all.
+func TestTitlesFewSegments(t *testing.T) {
+	blocks := mem.New().Derived()
+	x, err := Open(t.Context(), blocks, titledDocs(t, blocks, 600, 40), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	find, err := x.titleFinder(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	apart := 0
+	for _, s := range find.segs {
+		if !s.few {
+			apart++
+		}
+	}
+	if len(find.segs) != 41 || apart != 1 {
+		t.Errorf("%d segments, of which %d are searched apart", len(find.segs), apart)
+	}
+	for i := range 640 {
+		ids, err := x.TitlesIn(t.Context(), fmt.Sprintf("a name%d word", i))
+		if err != nil || len(ids) != 1 || ids[0] != numberedID(i) {
+			t.Fatalf("name%d: %v, %v", i, ids, err)
+		}
+	}
+}
+
+// TestTitlesVerified holds that Verify sees sums that are not those of the titles.
+func TestTitlesVerified(t *testing.T) {
+	ctx := context.Background()
+	blocks := mem.New().Derived()
+	m := titledDocs(t, blocks, 3, 0)
+	x, err := Open(ctx, blocks, m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := x.src.Bytes(ctx, x.segs[0], secTitles, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := blocks.Get(ctx, x.segs[0].CID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := slices.Clone(data)
+	other[len(other)-1] ^= 1
+	block := store.NewBlock(ipld.DagCBOR, bytes.Replace(raw, data, other, 1))
+	changed := Manifest{Stats: x.m.Stats, Analyser: x.m.Analyser, Language: x.m.Language,
+		List: segment.List{Segments: []segment.Ref{{CID: block.CID, Docs: 3}}}}
+	root := store.NewBlock(ipld.DagCBOR, encodeManifest(&changed))
+	if err := blocks.Put(ctx, block, root); err != nil {
+		t.Fatal(err)
+	}
+	for c, want := range map[ipld.CID]int{m: 0, root.CID: 1} {
+		found, err := verify(ctx, blocks, c, x.documentsOf(t))
+		titles := 0
+		for _, f := range found {
+			if strings.Contains(f.String(), "3 sums of titles") {
+				titles++
+			}
+		}
+		if err != nil || titles != want || len(found) != want {
+			t.Errorf("%v, %v, want %d", found, err, want)
+		}
+	}
+}
+
+// documentsOf returns the documents of titledDocs that an index has.
+func (x *Index) documentsOf(t *testing.T) func(func(*Document, error) bool) {
+	t.Helper()
+	return func(yield func(*Document, error) bool) {
+		for i := range int(x.m.Stats.Nodes) {
+			if !yield(&Document{Node: &graph.Node{ID: numberedID(i), Type: "T", Created: 1,
+				Summary: fmt.Sprintf("name%d word", i)}}, nil) {
+				return
+			}
+		}
+	}
+}

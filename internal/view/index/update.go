@@ -1,0 +1,211 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/view/segment"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Options of an update. The zero value means the defaults. None but Language changes an answer.
+type Options struct {
+	// Language is the analyser's language where there is no base, "en" by default. An update of a
+	// base keeps the base's.
+	Language string
+	// Fanout is how many segments of about one size become one, 8 by default, at least 2.
+	Fanout int
+	// SpillDocs is how many changes one segment is built from at most, 50,000 by default.
+	SpillDocs int
+	// SpillBytes is about how much memory a segment takes while it is built before it is written,
+	// 64 MiB by default. One document may take more.
+	SpillBytes int
+	// CacheBytes is how many bytes of decoded parts a merge keeps, 16 MiB by default.
+	CacheBytes int64
+	// Later, where given, has merges made beside the updates.
+	Later segment.Later
+}
+
+const (
+	defaultLanguage   = "en"
+	defaultFanout     = 8
+	defaultSpillDocs  = 50_000
+	defaultSpillBytes = 64 << 20
+	defaultCache      = 16 << 20
+	// maxSpills is how many segments of one update wait for its end before they are merged.
+	maxSpills = 64
+)
+
+func (o Options) withDefaults() Options {
+	if o.Language == "" {
+		o.Language = defaultLanguage
+	}
+	if o.Fanout < 2 {
+		o.Fanout = defaultFanout
+	}
+	if o.SpillDocs <= 0 {
+		o.SpillDocs = defaultSpillDocs
+	}
+	if o.SpillBytes <= 0 {
+		o.SpillBytes = defaultSpillBytes
+	}
+	if o.CacheBytes <= 0 {
+		o.CacheBytes = defaultCache
+	}
+	// A change is a document and a kill at most.
+	o.SpillDocs = min(o.SpillDocs, maxDocs/2)
+	return o
+}
+
+// updater is one run of Update.
+type updater struct {
+	*segment.Updater
+	ctx      context.Context
+	put      store.Putter
+	opt      Options
+	analyser *text.Analyzer
+	m        Manifest
+	spills   int // since the last merge
+	changes  int // documents and kills of the update so far
+}
+
+// Update writes the index of a graph: that of base, the undefined CID for no index, with changes
+// applied, which come ascending by id, each id at most once. It returns the CID of the manifest,
+// which is base where the changes do not touch what is indexed. An error of changes ends the
+// update and is returned. The blocks written before an error are garbage. It returns an error that
+// wraps ErrAnalyser where base is of another analyser, and one that wraps store.ErrCorrupt
+// where base is damaged or changes do not fit it and that is noticed.
+//
+// The same base, changes and options give the same manifest, but for the runs that Later knows.
+func Update(
+	ctx context.Context, blocks segment.Blocks, base ipld.CID, changes iter.Seq2[Change, error], opt Options,
+) (ipld.CID, error) {
+	u := &updater{ctx: ctx, put: blocks, opt: opt.withDefaults()}
+	u.Updater = Format.NewUpdater(blocks, u.opt.Fanout, u.opt.Later, u.opt.CacheBytes)
+	u.m = Manifest{Analyser: text.Version, Language: u.opt.Language}
+	if base.Defined() {
+		m, err := ReadManifest(ctx, blocks, base)
+		if err != nil {
+			return ipld.CID{}, err
+		}
+		u.m = *m
+	}
+	var err error
+	if u.analyser, err = u.m.analyser(); err == nil {
+		err = u.Settle(ctx, &u.m.List)
+	}
+	if err != nil {
+		return ipld.CID{}, err
+	}
+	if err := u.run(changes); err != nil {
+		return ipld.CID{}, fmt.Errorf("update index: %w", err)
+	}
+	if base.Defined() && !u.Changed() {
+		return base, nil
+	}
+	if err := u.m.check(); err != nil {
+		return ipld.CID{}, fmt.Errorf("update index: changes do not fit: %w", err)
+	}
+	return Format.WriteManifest(ctx, blocks, u.m.record())
+}
+
+// analyser returns the analyser that the index was made with.
+func (m *Manifest) analyser() (*text.Analyzer, error) {
+	if m.Analyser != text.Version {
+		return nil, fmt.Errorf("%w: version %d, have %d", ErrAnalyser, m.Analyser, text.Version)
+	}
+	a, err := text.New(m.Language)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrAnalyser, err)
+	}
+	return a, nil
+}
+
+func (u *updater) run(changes iter.Seq2[Change, error]) error {
+	b := newBuilder(u.analyser)
+	var last *graph.ID
+	for c, err := range changes {
+		if err != nil {
+			return err
+		}
+		if err := u.ctx.Err(); err != nil {
+			return err
+		}
+		if last != nil && bytes.Compare(last[:], c.ID[:]) >= 0 {
+			return fmt.Errorf("change of %s after that of %s", c.ID, *last)
+		}
+		id := c.ID
+		last = &id
+		if c.Analysed == nil && c.Old == nil && c.New == nil || c.Old != nil && c.New != nil && c.Old.same(c.New) {
+			continue
+		}
+		if c.Analysed != nil && u.m.Language != defaultLanguage {
+			return fmt.Errorf("draft of language %q for an index of %q", defaultLanguage, u.m.Language)
+		}
+		if err := b.add(c); err != nil {
+			return err
+		}
+		if len(b.ids)+len(b.dead) >= u.opt.SpillDocs || b.size >= u.opt.SpillBytes {
+			if err := u.spill(b, false); err != nil {
+				return err
+			}
+			b = newBuilder(u.analyser)
+		}
+	}
+	return u.spill(b, true)
+}
+
+// spill makes a segment of what was built. At the end of the update, and when many segments have
+// come together, it merges what the tiers ask for.
+func (u *updater) spill(b *builder, end bool) error {
+	if !b.empty() {
+		s, block, err := b.finish(Format.NewWriter(u.ctx, u.put))
+		if err == nil {
+			err = u.Add(u.ctx, &u.m.List, s, block)
+		}
+		if err != nil {
+			return err
+		}
+		u.sum(s)
+		u.changes += s.Ref().Size()
+		u.spills++
+	}
+	if u.spills > 0 && (end || u.spills >= maxSpills) {
+		u.spills = 0
+		if err := u.Compact(u.ctx, &u.m.List, u.changes); err != nil {
+			return err
+		}
+	}
+	if end {
+		return u.Save(u.ctx)
+	}
+	return nil
+}
+
+// sum adds a segment's statistics to those of the manifest. In the middle of an update they may
+// be negative: removals and additions come in the order of ids.
+func (u *updater) sum(s *segment.Segment) {
+	st := &u.m.Stats
+	st.Nodes += int64(s.Docs - s.Kills)
+	terms, filled := sumsOf(s)
+	for f := range Fields {
+		st.Terms[f] += terms[f]
+		st.Filled[f] += filled[f]
+	}
+}
+
+// Merge makes one segment of the run that a manifest notes, as segment.Format.MergeRun does.
+func Merge(
+	ctx context.Context, blocks segment.Blocks, manifest ipld.CID,
+) (key, merged ipld.CID, err error) {
+	m, err := ReadManifest(ctx, blocks, manifest)
+	if err != nil {
+		return key, merged, err
+	}
+	return Format.MergeRun(ctx, blocks, &m.List)
+}

@@ -1,0 +1,87 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/differ"
+)
+
+// byAge is a score of times that uses all of them and gives some documents nothing.
+func byAge(t Times) int64 {
+	return int64(t.Created+2*t.Updated.Time+3*t.ValidFrom.Time+5*t.ValidTo.Time)%97 - 10
+}
+
+func timesOf(n *graph.Node) Times { return Times{n.Created, n.Updated, n.ValidFrom, n.ValidTo} }
+
+// checkTimes compares what an index says of times with the documents.
+func checkTimes(
+	t *testing.T, x *Index, docs collection, accept Accept, filter func(*Document) bool, k int,
+) {
+	t.Helper()
+	var want []Hit
+	for id, d := range docs {
+		if s := byAge(timesOf(d.Node)); s > 0 && (filter == nil || filter(d)) {
+			want = append(want, Hit{id, s})
+		}
+	}
+	got, err := x.ByTime(context.Background(), byAge, accept, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := differ.Diff(best(want, k), got, equateEmpty); diff != "" {
+		t.Fatalf("best %d by time (-want +got):\n%s", k, diff)
+	}
+	ids := append(slices.Collect(maps.Keys(docs)), graph.ID{0xFF}, graph.ID{})
+	times, ok, err := x.Times(context.Background(), ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, id := range ids {
+		if d := docs[id]; ok[i] != (d != nil) || d != nil && times[i] != timesOf(d.Node) {
+			t.Fatalf("times of %s are %+v, %v", id, times[i], ok[i])
+		}
+	}
+	types, err := x.Types(context.Background(), ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, id := range ids {
+		want := ""
+		if d := docs[id]; d != nil {
+			want = d.Node.Type
+		}
+		if types[i] != want {
+			t.Fatalf("%s is a %q, want %q", id, types[i], want)
+		}
+	}
+}
+
+func TestByTimeErrors(t *testing.T) {
+	docs := collect(node(graph.Node{Summary: "alpha", Created: 5}))
+	blocks := mem.New().Derived()
+	x, err := Open(context.Background(), blocks, build(t, blocks, docs, Options{}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	one := func(Times) int64 { return 1 }
+	accept := func(Doc) (bool, error) { return false, broken }
+	if _, err := x.ByTime(context.Background(), one, accept, 0); !errors.Is(err, broken) {
+		t.Errorf("by time: %v", err)
+	}
+	none := func(Times) int64 { return 0 } // what has no score is not asked about
+	if hits, err := x.ByTime(context.Background(), none, accept, 0); err != nil || len(hits) > 0 {
+		t.Errorf("by time: %v, %v", hits, err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := x.ByTime(ctx, one, nil, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}

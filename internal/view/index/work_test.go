@@ -1,0 +1,243 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/view/segment"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// meter counts what one update writes.
+type meter struct {
+	store.Blocks
+	blocks, bytes int
+}
+
+func (m *meter) Put(ctx context.Context, blocks ...store.Block) error {
+	for _, b := range blocks {
+		m.blocks++
+		m.bytes += len(b.Data)
+	}
+	return m.Blocks.Put(ctx, blocks...)
+}
+
+func one(c Change) func(func(Change, error) bool) {
+	return func(yield func(Change, error) bool) { yield(c, nil) }
+}
+
+// TestUpdateWork bounds what updates of one document write to an index of 10,000 documents, merges
+// included, over 512 of them: half are new documents, half change old ones.
+func TestUpdateWork(t *testing.T) {
+	effort.Alone(t)
+	const (
+		base    = 10_000
+		updates = 512
+		// A document of 20 terms takes about 700 bytes as a segment and 400 in a merged one, which
+		// it is written to about log8(512) = 3 times; the manifest takes up to 1.5 KiB.
+		meanBytes = 4 << 10
+		leastMost = 3 << 10 // bytes of an update without a merge
+	)
+	ctx := context.Background()
+	w := &meter{Blocks: mem.New().Derived()}
+	docs := collection{}
+	for c := range zipfDocs(base + updates) {
+		docs[c.ID] = c.New
+	}
+	m, err := Update(ctx, w, ipld.CID{}, zipfDocs(base), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	total, merges := 0, 0
+	for i := range updates {
+		id := numberedID(base + i)
+		c := Change{ID: id, New: docs[id]}
+		if i%2 == 1 {
+			c = Change{ID: numberedID(i * 7), Old: docs[numberedID(i*7)], New: docs[id]}
+		}
+		w.blocks, w.bytes = 0, 0
+		if m, err = Update(ctx, w, m, one(c), Options{}); err != nil {
+			t.Fatal(err)
+		}
+		total += w.bytes
+		if i%8 != 7 {
+			if w.blocks != 2 || w.bytes > leastMost {
+				t.Errorf("update %d wrote %d blocks of %d bytes", i, w.blocks, w.bytes)
+			}
+			continue
+		}
+		merges++
+	}
+	t.Logf("%d bytes an update, %d merges", total/updates, merges)
+	if total/updates > meanBytes {
+		t.Errorf("%d bytes an update, want at most %d", total/updates, meanBytes)
+	}
+	x, err := Open(ctx, w, m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(x.segs); n > 1+3*7 {
+		t.Errorf("%d segments", n)
+	}
+}
+
+// TestQueryWork bounds what opening an index of 10,000 documents and a query read.
+func TestQueryWork(t *testing.T) {
+	ctx := context.Background()
+	blocks := mem.New().Derived()
+	m, err := Update(ctx, blocks, ipld.CID{}, zipfDocs(10_000), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := 0
+	err = Format.Walk(ctx, blocks, m, func(ipld.CID) error { all++; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := &counter{Getter: blocks, got: map[ipld.CID]int{}}
+	if _, err := Open(ctx, read, m, segment.NewCache(64<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if len(read.got) != 2 {
+		t.Errorf("opening read %d blocks, want manifest and segment", len(read.got))
+	}
+	// A window's lengths, its ids and, for the filter, its columns, for each document at most.
+	cases := []struct {
+		query string
+		k     int
+		most  int
+	}{
+		{"absent", 10, 1},
+		{"word40000", 10, 2 + 3*4},
+		{"word4000 word30000", 10, 4 + 3*8},
+	}
+	accept := func(d Doc) (bool, error) { return d.Type() != "Note", nil }
+	for _, c := range cases {
+		x, err := Open(ctx, read, m, segment.NewCache(64<<20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		read.got = map[ipld.CID]int{}
+		res, err := x.Text(ctx, c.query, accept, c.k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%q: %d hits, %d of %d blocks", c.query, len(res.Hits), len(read.got), all)
+		if len(read.got) > c.most {
+			t.Errorf("query %q read %d blocks, want at most %d", c.query, len(read.got), c.most)
+		}
+		read.got = map[ipld.CID]int{}
+		if _, err = x.Text(ctx, c.query, accept, c.k); err != nil || len(read.got) != 0 {
+			t.Errorf("again: %d blocks, %v, want none", len(read.got), err)
+		}
+	}
+}
+
+// TestBulkMemory bounds the memory of a bulk build by the size of a spill, not of the build.
+func TestBulkMemory(t *testing.T) {
+	effort.Alone(t)
+	peak := func(n int) uint64 {
+		most := uint64(0)
+		docs := zipfDocs(n)
+		watched := func(yield func(Change, error) bool) {
+			i := 0
+			for c, err := range docs {
+				if i++; i%1000 == 0 {
+					runtime.GC()
+					var s runtime.MemStats
+					runtime.ReadMemStats(&s)
+					most = max(most, s.HeapAlloc)
+				}
+				if !yield(c, err) {
+					return
+				}
+			}
+		}
+		_, err := Update(context.Background(), discard{}, ipld.CID{}, watched,
+			Options{SpillDocs: 1000, Fanout: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return most
+	}
+	small, big := peak(3000), peak(15_000)
+	t.Logf("heap of %d bytes for 3,000 documents, %d for 15,000", small, big)
+	if big > small+1<<20 {
+		t.Errorf("heap grew from %d to %d bytes", small, big)
+	}
+}
+
+// discard keeps nothing.
+type discard struct{}
+
+func (discard) Put(context.Context, ...store.Block) error { return nil }
+func (discard) Get(_ context.Context, c ipld.CID) ([]byte, error) {
+	return nil, &store.NotFoundError{CID: c}
+}
+
+// TestVerifyNames makes indexes of other graphs and looks whether Verify names what differs.
+func TestVerifyNames(t *testing.T) {
+	docs := collect(
+		node(graph.Node{Summary: "alpha beta", Type: "Note"}),
+		node(graph.Node{Summary: "gamma", Context: "delta"}),
+	)
+	blocks := mem.New().Derived()
+	m := build(t, blocks, docs, Options{})
+	id := graph.NodeID("edge 0")
+	cases := map[string]struct {
+		change func(n *graph.Node)
+		want   []string
+	}{
+		"nothing": {func(*graph.Node) {}, nil},
+		"text": {func(n *graph.Node) { n.Summary = "alpha zeta" },
+			[]string{"node %s: postings differ from its text"}},
+		"length": {func(n *graph.Node) { n.Summary = "alpha" },
+			[]string{
+				"node %s: fields have [2 0 0 0 1 0] terms, should have [1 0 0 0 1 0]",
+				"node %s: postings differ from its text",
+				"statistics are {2 [3 1 0 0 2 0] [2 1 0 0 2 0]}, should be {2 [2 1 0 0 2 0] [2 1 0 0 2 0]}",
+			}},
+		"property": {func(n *graph.Node) {
+			n.Props = []ipld.Entry{{Key: "a", Value: ipld.IntValue(1)}}
+		}, []string{"node %s: properties differ"}},
+	}
+	for name, c := range cases {
+		other := *docs[id].Node
+		c.change(&other)
+		next := collection{id: {Node: &other}, graph.NodeID("edge 1"): docs[graph.NodeID("edge 1")]}
+		found, err := verify(context.Background(), blocks, m, documents(next))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want, got []string
+		for _, w := range c.want {
+			if w[0] == 'n' {
+				w = fmt.Sprintf(w, id)
+			}
+			want = append(want, w)
+		}
+		for _, f := range found {
+			got = append(got, f.String())
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	found, err := verify(context.Background(), blocks, m, documents(collection{id: docs[id]}))
+	if err != nil || len(found) != 2 {
+		t.Errorf("a node too many: %v, %v", found, err)
+	}
+	more := collect(docs[id], docs[graph.NodeID("edge 1")], node(graph.Node{}))
+	found, err = verify(context.Background(), blocks, m, documents(more))
+	if err != nil || len(found) < 1 {
+		t.Errorf("a node too few: %v, %v", found, err)
+	}
+}

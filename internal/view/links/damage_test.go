@@ -1,0 +1,142 @@
+package links
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/view/segment"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// faulty lies about one block, as no store does; without a lie the block is missing.
+type faulty struct {
+	store.Blocks
+	at  ipld.CID
+	lie func([]byte) []byte
+}
+
+func (f *faulty) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
+	data, err := f.Blocks.Get(ctx, c)
+	if err != nil || c != f.at {
+		return data, err
+	}
+	if f.lie == nil {
+		return nil, &store.NotFoundError{CID: c}
+	}
+	return f.lie(bytes.Clone(data)), nil
+}
+
+// checkError fails where an error is none of those that damage may cause.
+func checkError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil && !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("error of no kind: %v", err)
+	}
+}
+
+// damaged is an index with blocks of every kind.
+func damaged(t testing.TB) *memory {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(3, 3))
+	m := newMemory(t)
+	for _, n := range []int{2000, 40, 2} {
+		var nodes []Node
+		for _, i := range rng.Perm(2000)[:n] {
+			nodes = append(nodes, randomNode(rng, testID(i), 2000))
+		}
+		m.apply(nodes, Options{})
+	}
+	return m
+}
+
+// TestDamage puts something else in the place of each block: readers say so or give what they can,
+// and verification finds it.
+func TestDamage(t *testing.T) {
+	m := damaged(t)
+	rng := rand.New(rand.NewPCG(4, 4))
+	sound := m.blocks
+	some := effort.Pick(101, 17, 1)
+	for n, c := range m.walk() {
+		if n > 8 && n%some > 0 { // most are parts
+			continue
+		}
+		for name, lie := range map[string]func([]byte) []byte{
+			"missing": nil,
+			"empty":   func([]byte) []byte { return nil },
+			"half":    func(b []byte) []byte { return b[:len(b)/2] },
+			"longer":  func(b []byte) []byte { return append(b, 0) },
+			"flipped": func(b []byte) []byte { b[rng.IntN(len(b))] ^= 1 << rng.IntN(8); return b },
+			"noise": func(b []byte) []byte {
+				for i := range b {
+					b[i] = byte(rng.Uint32())
+				}
+				return b
+			},
+		} {
+			m.blocks = &faulty{sound, c, lie}
+			x, err := Open(t.Context(), m.blocks, m.manifest, m.of, segment.NewCache(1<<20))
+			checkError(t, err)
+			for i := range 2000 {
+				if err == nil {
+					f, err := x.Find(t.Context(), testID(i))
+					checkError(t, err)
+					checkError(t, f.node(testID(i), new(Node)))
+				}
+			}
+			wrong, err := Verify(t.Context(), m.blocks, m.manifest, m.of, m.all())
+			checkError(t, err)
+			if err == nil && len(wrong) == 0 && name != "flipped" { // a count of kills, for one
+				t.Errorf("%s in the place of block %d is not found", name, n)
+			}
+			err = Format.Walk(t.Context(), m.blocks, m.manifest, func(ipld.CID) error { return nil })
+			checkError(t, err)
+		}
+	}
+}
+
+// FuzzBlocks decodes anything as what it may be.
+func FuzzBlocks(f *testing.F) {
+	m := damaged(f)
+	for n, c := range m.walk() {
+		if n > 8 && n%97 > 0 {
+			continue
+		}
+		data, err := m.blocks.Get(f.Context(), c)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if m, err := Format.DecodeManifest(data); err == nil {
+			if b := Format.EncodeManifest(m); len(b) == len(data) && !bytes.Equal(b, data) {
+				t.Errorf("manifest has two encodings: %x and %x", data, b)
+			}
+		} else {
+			checkError(t, err)
+		}
+		if s := sieve(data); s.fits() {
+			s.has(testID(len(data)))
+		}
+		_, err := Format.Decode(ipld.CID{}, data)
+		checkError(t, err)
+		p, err := decodePart(data)
+		if checkError(t, err); err != nil {
+			return
+		}
+		for i := range p.len() {
+			f, err := p.at(i)
+			checkError(t, err)
+			err = f.node(p.id(i), new(Node))
+			checkError(t, err)
+			if at, ok := p.find(p.id(i)); err == nil && (!ok || at != i) {
+				t.Errorf("node %d is not found", i)
+			}
+		}
+	})
+}

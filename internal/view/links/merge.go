@@ -1,0 +1,141 @@
+package links
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/view/segment"
+)
+
+// cursor walks the nodes of a segment.
+type cursor struct {
+	r    reader
+	s    *segment.Segment
+	next int // part
+	p    *part
+	i    int // node in the part
+	seen int
+	last graph.ID
+}
+
+// peek returns the part and the place in it of the node at the cursor, nil at the end.
+func (u *cursor) peek(ctx context.Context) (*part, int, error) {
+	if u.p != nil && u.i < u.p.len() {
+		return u.p, u.i, nil
+	}
+	if u.next == u.s.Parts(secNodes) {
+		if u.seen != u.s.Docs {
+			return nil, 0, segment.Corrupt("segment %s has %d nodes, should have %d", u.s.CID, u.seen, u.s.Docs)
+		}
+		return nil, 0, nil
+	}
+	p, err := u.r.part(ctx, u.s, u.next)
+	if err != nil {
+		return nil, 0, err
+	}
+	if u.seen > 0 && bytes.Compare(u.last[:], p.first()) >= 0 {
+		return nil, 0, segment.Corrupt("segment %s: node %s does not ascend", u.s.CID, p.id(0))
+	}
+	v, err := u.r.sieve(ctx, u.s, p.id(0))
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := 0; v != nil && i < p.len(); i++ {
+		if !v.has(p.id(i)) {
+			return nil, 0, segment.Corrupt("segment %s: the sieve lacks node %s", u.s.CID, p.id(i))
+		}
+	}
+	u.p, u.i, u.next = p, 0, u.next+1
+	return p, 0, nil
+}
+
+// step moves past the node at the cursor, which peek has returned.
+func (u *cursor) step() {
+	u.last = u.p.id(u.i)
+	u.i++
+	u.seen++
+}
+
+// merger walks the nodes of segments that follow each other, the oldest first.
+type merger struct {
+	cursors []*cursor
+	at      []*cursor // those at the node at hand
+	n       Node      // the node at hand
+}
+
+func newMerger(r reader, segs []*segment.Segment) *merger {
+	m := &merger{}
+	for _, s := range segs {
+		m.cursors = append(m.cursors, &cursor{r: r, s: s})
+	}
+	return m
+}
+
+// next moves to the next node, which is as the newest segment that has it does, and returns how many
+// have it; 0 at the end.
+func (m *merger) next(ctx context.Context) (have int, err error) {
+	var low graph.ID
+	at := m.at[:0]
+	for _, u := range m.cursors {
+		p, i, err := u.peek(ctx)
+		if err != nil {
+			return 0, err
+		}
+		if p == nil {
+			continue
+		}
+		switch id := p.id(i); {
+		case len(at) == 0 || id.Compare(low) < 0:
+			low, at = id, append(at[:0], u)
+		case id == low:
+			at = append(at, u)
+		}
+	}
+	if m.at = at; len(at) == 0 {
+		return 0, nil
+	}
+	newest := at[len(at)-1]
+	f, err := newest.p.at(newest.i)
+	if err == nil {
+		err = f.node(low, &m.n)
+	}
+	for _, u := range at {
+		u.step()
+	}
+	return len(at), err
+}
+
+// merge writes the parts of one segment made of several that follow each other, the oldest first,
+// and returns it with its block. Where nothing is older (oldest), nodes without edges are left out.
+func merge(
+	ctx context.Context, r *segment.Reader, segs []*segment.Segment, oldest bool, to *segment.Writer,
+) (*segment.Segment, store.Block, error) {
+	w := newWriter(to)
+	m := newMerger(reader{r}, segs)
+	kills := 0
+	for _, s := range segs {
+		kills += s.Kills
+	}
+	for {
+		have, err := m.next(ctx)
+		if err != nil {
+			return nil, store.Block{}, err
+		}
+		if have == 0 {
+			break
+		}
+		kills -= have - 1
+		if oldest && m.n.Out.Degree == 0 && m.n.In.Degree == 0 {
+			continue
+		}
+		if err := w.add(&m.n, 0); err != nil {
+			return nil, store.Block{}, err
+		}
+	}
+	if !oldest {
+		w.Kills = max(0, kills)
+	}
+	return w.finish()
+}

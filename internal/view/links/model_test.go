@@ -1,0 +1,154 @@
+package links
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/view/segment"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// TestModel compares an index with a map, whatever the layout of its segments is.
+func TestModel(t *testing.T) {
+	for seed := range effort.Pick[uint64](3, 6, 60) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		opt := Options{Fanout: int(seed) % 5}
+		m := newMemory(t)
+		universe := []int{30, 400, 3000}[seed%3]
+		for round := range 14 {
+			changed := 1 + rng.IntN(4)
+			if round%5 == 0 {
+				changed = universe / 2
+			}
+			var nodes []Node
+			for _, i := range rng.Perm(universe)[:changed] {
+				n := randomNode(rng, testID(i), universe)
+				if rng.IntN(5) == 0 {
+					n = Node{ID: n.ID}
+				}
+				nodes = append(nodes, n)
+			}
+			m.apply(nodes, opt)
+			x := m.open(segment.NewCache(int64(rng.IntN(2)) << 16))
+			for i := range universe + 3 {
+				m.same(x, testID(i))
+			}
+			wrong, err := Verify(t.Context(), m.blocks, m.manifest, m.of, m.all())
+			if err != nil || len(wrong) > 0 {
+				t.Fatalf("seed %d, round %d: %v, %v", seed, round, wrong, err)
+			}
+		}
+		all := m.walk()
+		copied := mem.New().Derived()
+		for _, c := range all {
+			data, err := m.blocks.Get(t.Context(), c)
+			if err == nil {
+				err = copied.Put(t.Context(), store.Block{CID: c, Data: data})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		m.blocks = copied // the walk has all that is read
+		if wrong, err := Verify(t.Context(), m.blocks, m.manifest, m.of, m.all()); err != nil || wrong != nil {
+			t.Fatalf("seed %d: %v, %v", seed, wrong, err)
+		}
+	}
+}
+
+// TestVerify finds every way in which an index may be that of another graph.
+func TestVerify(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	m := newMemory(t)
+	var nodes []Node
+	for i := range 300 {
+		n := randomNode(rng, testID(i), 300)
+		n.Out = Bucket{2, []Entry{{"a", testID(1), 7, false}, {"b", testID(2), 9, true}}}
+		nodes = append(nodes, n)
+	}
+	m.apply(nodes, Options{})
+	ids := slices.Collect(func(yield func(graph.ID) bool) {
+		for n := range m.all() {
+			if !yield(n.ID) {
+				return
+			}
+		}
+	})
+	first, last := ids[0], ids[len(ids)-1]
+	for name, change := range map[string]func(){
+		"first gone":   func() { delete(m.nodes, first) },
+		"last gone":    func() { delete(m.nodes, last) },
+		"one more":     func() { n := m.nodes[first]; n.ID[15]++; m.nodes[n.ID] = n },
+		"behind all":   func() { n := m.nodes[first]; n.ID = last; n.ID[15]++; m.nodes[n.ID] = n },
+		"other degree": func() { n := m.nodes[last]; n.In = Bucket{Degree: 1 << 20}; m.nodes[last] = n },
+		"other weight": func() { n := m.nodes[last]; n.Out = cloned(n.Out); n.Out.Entries[0].Weight++; m.nodes[last] = n },
+		"no mark":      func() { n := m.nodes[last]; n.Out = cloned(n.Out); n.Out.Entries[1].Marked = false; m.nodes[last] = n },
+	} {
+		before := m.nodes
+		m.nodes = map[graph.ID]Node{}
+		for id, n := range before {
+			m.nodes[id] = n
+		}
+		change()
+		wrong, err := Verify(t.Context(), m.blocks, m.manifest, m.of, m.all())
+		if err != nil || len(wrong) != 1 || !strings.Contains(wrong[0], "links of ") {
+			t.Errorf("%s: %q, %v", name, wrong, err)
+		}
+		m.nodes = before
+	}
+	if _, err := Open(t.Context(), m.blocks, m.manifest, Of{Out: m.of.Out}, new(segment.Cache)); err == nil {
+		t.Error("opened as the index of other trees")
+	}
+}
+
+func cloned(b Bucket) Bucket { return Bucket{b.Degree, slices.Clone(b.Entries)} }
+
+// TestSameManifest holds that what an update writes is a function of its arguments.
+func TestSameManifest(t *testing.T) {
+	var manifests []ipld.CID
+	for range 2 {
+		rng := rand.New(rand.NewPCG(9, 9))
+		m := newMemory(t)
+		for range 9 {
+			var nodes []Node
+			for _, i := range rng.Perm(900)[:300] {
+				nodes = append(nodes, randomNode(rng, testID(i), 900))
+			}
+			m.apply(nodes, Options{})
+		}
+		manifests = append(manifests, m.manifest)
+	}
+	if manifests[0] != manifests[1] {
+		t.Error("two manifests of the same changes")
+	}
+}
+
+// TestWideNodes takes nodes whose entries are all of long types of their own.
+func TestWideNodes(t *testing.T) {
+	m := newMemory(t)
+	wide := func(id graph.ID) Node {
+		n := Node{ID: id}
+		for i := range MaxEntries {
+			for _, b := range []*Bucket{&n.Out, &n.In} {
+				typ := strings.Repeat("x", graph.MaxType-3) + string(rune('a'+i%26)) + string(rune('a'+i/26))
+				if b == &n.In {
+					typ += "i"
+				}
+				b.Entries = append(b.Entries, Entry{typ, testID(i), 1 + uint32(i), true})
+				b.Degree++
+			}
+		}
+		return n
+	}
+	m.apply([]Node{wide(testID(1)), wide(testID(2)), wide(testID(3))}, Options{})
+	x := m.open(segment.NewCache(1 << 20))
+	for i := range 5 {
+		m.same(x, testID(i))
+	}
+}

@@ -1,0 +1,172 @@
+package segment
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+)
+
+// known is a format whose documents have nothing but ids.
+var known = &Format{
+	Name: "known", Version: 1, Sections: []Spec{{"ids", IDsPerPart * 16}, {"dead", IDsPerPart * 16}},
+	Inline: 1 << 10, MaxDocs: 1 << 20, MaxSegments: 9,
+}
+
+func idOf(b byte) graph.ID { return graph.ID{b} }
+
+// idSegment writes a segment of documents and kills, both ascending, named by letters.
+func idSegment(t *testing.T, put store.Putter, docs, kills string) *Segment {
+	t.Helper()
+	w := known.NewWriter(t.Context(), put)
+	for sec, list := range []string{docs, kills} {
+		for i := range len(list) {
+			if err := w.Section(sec).AddID(i, idOf(list[i])); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	w.Docs, w.Kills = len(docs), len(kills)
+	s, _, err := w.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestMergeIDs merges documents and kills as "documents/kills" of segments, the oldest first. What stays is
+// "-x" for a kill and "x1" for a document of the second segment.
+func TestMergeIDs(t *testing.T) {
+	for text, want := range map[string]string{
+		"ab/ c/":        "a0 b0 c1",
+		"ab/ /a":        "b0",
+		"ab/ a/a":       "a1 b0",
+		"a/ /a a/":      "a2",
+		"a/ /a a/ /a":   "",
+		"b/a":           "-a b0",
+		"/a a/":         "-a a1",
+		"a/a":           "-a a0",
+		"a/a /a":        "-a",
+		"a/ a/":         "damaged",
+		"/a /a":         "damaged",
+		"abc/ /b b/ d/": "a0 b2 c0 d3",
+		"":              "",
+	} {
+		for _, oldest := range []bool{false, true} {
+			derived := mem.New().Derived()
+			var segs []*Segment
+			for _, s := range strings.Fields(text) {
+				docs, kills, _ := strings.Cut(s, "/")
+				segs = append(segs, idSegment(t, derived, docs, kills))
+			}
+			var got []string
+			err := known.NewReader(derived, nil).MergeIDs(t.Context(), segs, oldest,
+				func(id graph.ID) error {
+					got = append(got, "-"+string(id[:1]))
+					return nil
+				},
+				func(id graph.ID, seg, doc int) error {
+					docs, _, _ := strings.Cut(strings.Fields(text)[seg], "/")
+					if docs[doc] != id[0] {
+						t.Errorf("%s: document %d of segment %d is not %c", text, doc, seg, id[0])
+					}
+					got = append(got, fmt.Sprintf("%c%d", id[0], seg))
+					return nil
+				})
+			bad := want == "damaged" || oldest && strings.Contains(want, "-")
+			if bad != errors.Is(err, store.ErrCorrupt) || !bad && (err != nil || strings.Join(got, " ") != want) {
+				t.Errorf("%q, oldest %v: %v, %v, want %q", text, oldest, got, err, want)
+			}
+		}
+	}
+}
+
+// TestIDs finds ids of many parts, and none between.
+func TestIDs(t *testing.T) {
+	const n = 3*IDsPerPart + 7
+	derived := mem.New().Derived()
+	w := known.NewWriter(t.Context(), derived)
+	var all []graph.ID
+	for i := range n {
+		all = append(all, graph.ID(append(number(2*i), make([]byte, 12)...)))
+		if err := w.Section(IDs).AddID(i, all[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Docs = n
+	s, _, err := w.Finish()
+	if err != nil || s.Parts(IDs) != 4 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	r := known.NewReader(derived, NewCache(1<<20))
+	find := r.IDFinder(s)
+	for i := 0; i < n; i += 91 {
+		doc, ok, err := find.Find(t.Context(), all[i])
+		if err != nil || !ok || int(doc) != i {
+			t.Fatalf("id %d: %d, %v, %v", i, doc, ok, err)
+		}
+		other := all[i]
+		other[15]++
+		if _, ok, err := find.Find(t.Context(), other); ok || err != nil {
+			t.Fatalf("after id %d: %v, %v", i, ok, err)
+		}
+	}
+	var got []graph.ID
+	err = r.EachID(t.Context(), s, IDs, func(id graph.ID) error {
+		got = append(got, id)
+		return nil
+	})
+	if err != nil || !slices.Equal(got, all) {
+		t.Errorf("%d ids, %v", len(got), err)
+	}
+	c := r.IDCursor(s, IDs)
+	for _, c.N = range []int{5, IDsPerPart + 1, n - 1} {
+		if id, err := c.Peek(t.Context()); err != nil || graph.ID(id) != all[c.N] {
+			t.Errorf("id %d: %x, %v", c.N, id, err)
+		}
+	}
+	for _, bad := range [][]byte{number(1), make([]byte, 32)} {
+		if _, err := DecodeIDs(bad, 2); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("%x: %v", bad, err)
+		}
+	}
+}
+
+// TestIDFinderMemory: a finder that looks up one id allocates for the parts near it, not for all of a segment.
+func TestIDFinderMemory(t *testing.T) {
+	const parts = 3*idPageParts + 1
+	derived := mem.New().Derived()
+	w := known.NewWriter(t.Context(), derived)
+	const n = (parts-1)*IDsPerPart + 1
+	for i := range n {
+		if err := w.Section(IDs).AddID(i, graph.ID(append(number(i), make([]byte, 12)...))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Docs = n
+	s, _, err := w.Finish()
+	if err != nil || s.Parts(IDs) != parts {
+		t.Fatalf("%d parts, %v", s.Parts(IDs), err)
+	}
+	find := known.NewReader(derived, NewCache(1<<20)).IDFinder(s)
+	for _, c := range []struct{ doc, pages int }{{n - 1, 1}, {0, 2}, {IDsPerPart, 2}} {
+		doc, ok, err := find.Find(t.Context(), graph.ID(append(number(c.doc), make([]byte, 12)...)))
+		if err != nil || !ok || int(doc) != c.doc {
+			t.Fatalf("id %d: %d, %v, %v", c.doc, doc, ok, err)
+		}
+		pages := 0
+		for _, p := range find.pages {
+			if p != nil {
+				pages++
+			}
+		}
+		if len(find.pages) != 4 || pages != c.pages {
+			t.Errorf("after id %d: %d of %d pages, want %d of 4", c.doc, pages, len(find.pages), c.pages)
+		}
+	}
+}

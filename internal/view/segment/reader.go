@@ -1,0 +1,232 @@
+package segment
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/mnem-project/mnem/internal/base/cache"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Cache keeps decoded parts and segments. One cache may serve any number of indexes, which share
+// segments. The zero Cache keeps nothing. Safe for concurrent use.
+type Cache struct{ cache.Cache[partKey, any] }
+
+// partKey names a part by its segment, section and number.
+type partKey struct {
+	segment ipld.CID
+	section int16 // keySegment for the segment itself, keyDirs - section for directories
+	number  int32
+}
+
+const (
+	keySegment = -1
+	keyDirs    = -2
+)
+
+// NewCache returns a cache of about limit bytes.
+func NewCache(limit int64) *Cache {
+	c := &Cache{}
+	c.Init(limit)
+	return c
+}
+
+// Reader reads segments of a format and their parts through a cache. Safe for concurrent use.
+type Reader struct {
+	format *Format
+	get    store.Getter
+	cache  *Cache
+}
+
+// NewReader returns a reader. cache may be nil, which means none.
+func (f *Format) NewReader(get store.Getter, cache *Cache) *Reader {
+	if cache == nil {
+		cache = new(Cache)
+	}
+	return &Reader{format: f, get: get, cache: cache}
+}
+
+// Segment reads the block of a segment.
+func (r *Reader) Segment(ctx context.Context, c ipld.CID) (*Segment, error) {
+	key := partKey{segment: c, section: keySegment}
+	v, ok, epoch := r.cache.Get(key)
+	if ok {
+		return v.(*Segment), nil
+	}
+	block, err := r.get.Get(ctx, c)
+	var s *Segment
+	if err == nil {
+		s, err = r.format.Decode(c, block)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read segment %s: %w", c, err)
+	}
+	r.cache.AddSince(epoch, key, s, int64(2*len(block)))
+	return s, nil
+}
+
+// Segments reads the segments of a list.
+func (r *Reader) Segments(ctx context.Context, list []Ref) ([]*Segment, error) {
+	segs := make([]*Segment, len(list))
+	for i, ref := range list {
+		s, err := r.Segment(ctx, ref.CID)
+		if err == nil && s.Ref() != ref {
+			err = Corrupt("segment %s of %d documents and %d kills, its list says %d and %d", ref.CID,
+				s.Docs, s.Kills, ref.Docs, ref.Kills)
+		}
+		if err != nil {
+			return nil, err
+		}
+		segs[i] = s
+	}
+	return segs, nil
+}
+
+// Wrap tells what was being read in an error.
+func (r *Reader) Wrap(s *Segment, sec int, err error) error {
+	return fmt.Errorf("read %s of segment %s: %w", r.format.Sections[sec].Name, s.CID, err)
+}
+
+// ref returns the reference to part n of a section, which has so many.
+func (r *Reader) ref(ctx context.Context, s *Segment, sec, n int) (part, error) {
+	if !s.sections[sec].deep() {
+		return s.sections[sec].refs[n], nil
+	}
+	dir, err := r.dir(ctx, s, sec, n/fan)
+	if err != nil {
+		return part{}, err
+	}
+	return dir.refs[n%fan], nil
+}
+
+// directory is a directory of a section.
+type directory struct {
+	refs  []part
+	heads []uint64 // of their keys
+}
+
+// dir returns directory n of a section.
+func (r *Reader) dir(ctx context.Context, s *Segment, sec, n int) (*directory, error) {
+	key := partKey{segment: s.CID, section: int16(keyDirs - sec), number: int32(n)}
+	v, ok, epoch := r.cache.Get(key)
+	if ok {
+		return v.(*directory), nil
+	}
+	at := &s.sections[sec]
+	block, err := r.get.Get(ctx, at.refs[n].cid)
+	var refs []part
+	if err == nil {
+		refs, err = r.format.decodeDir(block)
+	}
+	if want := min(fan, at.parts-n*fan); err == nil &&
+		(len(refs) != want || !bytes.Equal(refs[0].key, at.refs[n].key)) {
+		err = Corrupt("directory %d does not fit", n)
+	}
+	if err != nil {
+		return nil, r.Wrap(s, sec, err)
+	}
+	dir := &directory{refs, headsOf(refs)}
+	r.cache.AddSince(epoch, key, dir, int64(2*len(block)))
+	return dir, nil
+}
+
+// Key returns the key of part n of a section, which must not be changed.
+func (r *Reader) Key(ctx context.Context, s *Segment, sec, n int) ([]byte, error) {
+	ref, err := r.ref(ctx, s, sec, n)
+	return ref.key, err
+}
+
+// Find returns the last part of a section whose key is at most key, or -1.
+func (r *Reader) Find(ctx context.Context, s *Segment, sec int, key []byte) (int, error) {
+	n, _, err := r.find(ctx, s, sec, key)
+	return n, err
+}
+
+func (r *Reader) find(
+	ctx context.Context, s *Segment, sec int, key []byte,
+) (n int, ref *part, err error) {
+	at := &s.sections[sec]
+	n = lastAtMost(at.refs, at.heads, key)
+	if n < 0 {
+		return n, nil, nil
+	}
+	if !at.deep() {
+		return n, &at.refs[n], nil
+	}
+	dir, err := r.dir(ctx, s, sec, n)
+	if err != nil {
+		return 0, nil, err
+	}
+	i := lastAtMost(dir.refs, dir.heads, key)
+	return n*fan + i, &dir.refs[i], nil
+}
+
+// Decode makes a value of the bytes of a part and its key, and says how many bytes it keeps. It may
+// keep both.
+type Decode func(key, data []byte) (value any, size int, err error)
+
+// Covering returns the part that Find finds, and its number; nil and -1 where there is none.
+func (r *Reader) Covering(
+	ctx context.Context, s *Segment, sec int, key []byte, decode Decode,
+) (v any, n int, err error) {
+	n, ref, err := r.find(ctx, s, sec, key)
+	if n < 0 || err != nil {
+		return nil, n, err
+	}
+	v, ok, epoch := r.cache.Get(partKey{s.CID, int16(sec), int32(n)})
+	if !ok {
+		v, err = r.load(ctx, s, sec, n, *ref, epoch, decode)
+	}
+	return v, n, err
+}
+
+// Part returns part n of a section.
+func (r *Reader) Part(ctx context.Context, s *Segment, sec, n int, decode Decode) (any, error) {
+	v, ok, epoch := r.cache.Get(partKey{s.CID, int16(sec), int32(n)})
+	if ok {
+		return v, nil
+	}
+	if n < 0 || n >= s.Parts(sec) {
+		return nil, r.Wrap(s, sec, Corrupt("no part %d", n))
+	}
+	ref, err := r.ref(ctx, s, sec, n)
+	if err != nil {
+		return nil, err
+	}
+	return r.load(ctx, s, sec, n, ref, epoch, decode)
+}
+
+// load reads a part and keeps it in the cache.
+func (r *Reader) load(
+	ctx context.Context, s *Segment, sec, n int, ref part, epoch int, decode Decode,
+) (v any, err error) {
+	data := ref.data
+	if data == nil {
+		data, err = r.get.Get(ctx, ref.cid)
+	}
+	if most := r.format.Sections[sec].MaxPart; err == nil && len(data) > most {
+		err = Corrupt("%d bytes, limit %d", len(data), most)
+	}
+	size := 0
+	if err == nil {
+		v, size, err = decode(ref.key, data)
+	}
+	if err != nil {
+		return nil, r.Wrap(s, sec, fmt.Errorf("part %d: %w", n, err))
+	}
+	r.cache.AddSince(epoch, partKey{s.CID, int16(sec), int32(n)}, v, int64(size))
+	return v, nil
+}
+
+func keep(_, data []byte) (any, int, error) { return data, len(data), nil }
+
+// Bytes returns part n of a section as it is. It must not be changed.
+func (r *Reader) Bytes(ctx context.Context, s *Segment, sec, n int) ([]byte, error) {
+	v, err := r.Part(ctx, s, sec, n, keep)
+	if err != nil {
+		return nil, err
+	}
+	return v.([]byte), nil
+}

@@ -1,0 +1,273 @@
+package segment
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// toy is a format whose sections hold numbers, four bytes each: "a" in the order of its keys, "b" by the
+// number of the part. The sum of a segment is how many numbers "a" has.
+var toy = &Format{
+	Name: "toy", Version: 7, Sums: 1, Roots: 1, Totals: 2,
+	Sections: []Spec{{"a", 64}, {"b", 16}}, Inline: 256, MaxDocs: 1 << 20, MaxSegments: 5,
+	MaxWaiting: 4, CacheBytes: 1 << 20,
+	Check: func(s *Segment) error {
+		if s.Sums[0] < 0 {
+			return Corrupt("%d numbers", s.Sums[0])
+		}
+		return nil
+	},
+}
+
+func number(n int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(n)) }
+
+// write makes a segment of the even numbers below 2n.
+func write(t testing.TB, put store.Putter, n int) (*Segment, store.Block) {
+	t.Helper()
+	w := toy.NewWriter(t.Context(), put)
+	for i := range n {
+		for sec, key := range [][]byte{number(2 * i), nil} {
+			s := w.Section(sec)
+			if err := s.Begin(16, func() []byte { return key }); err != nil {
+				t.Fatal(err)
+			}
+			s.Buf = append(s.Buf, number(2*i)...)
+		}
+	}
+	w.Docs, w.Sums[0] = n, int64(n)
+	s, block, err := w.Finish()
+	if err == nil {
+		err = put.Put(t.Context(), block)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, block
+}
+
+// TestSections writes and reads segments that are one block, have parts and have directories.
+func TestSections(t *testing.T) {
+	for n, blocks := range map[int]int{0: 1, 30: 1, 1000: 501, 5000: 2513} {
+		derived := mem.New().Derived()
+		made, _ := write(t, derived, n)
+		r := toy.NewReader(derived, NewCache(1<<20))
+		s, err := r.Segment(t.Context(), made.CID)
+		if err != nil || s.Docs != n || s.Parts(0) != (n+3)/4 || s.Sums[0] != int64(n) {
+			t.Fatalf("%d numbers: %+v, %v", n, s, err)
+		}
+		var got []byte
+		for i := range s.Parts(1) {
+			data, err := r.Bytes(t.Context(), s, 1, i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, data...)
+		}
+		for i := range n {
+			if binary.BigEndian.Uint32(got[4*i:]) != uint32(2*i) {
+				t.Fatalf("%d numbers: number %d is another", n, i)
+			}
+		}
+		for want := range min(2*n, 700) {
+			v, at, err := r.Covering(t.Context(), s, 0, number(want), keep)
+			if err != nil || at != want/8 || bytes.Contains(v.([]byte), number(want)) != (want%2 == 0) {
+				t.Fatalf("%d numbers: %d is in part %d, %v", n, want, at, err)
+			}
+			if key, err := r.Key(t.Context(), s, 0, at); err != nil || !bytes.Equal(key, number(want/8*8)) {
+				t.Fatalf("%d numbers: part %d begins with %x, %v", n, at, key, err)
+			}
+		}
+		for _, bad := range []int{-1, s.Parts(1)} {
+			if _, err := r.Bytes(t.Context(), s, 1, bad); !errors.Is(err, store.ErrCorrupt) {
+				t.Errorf("%d numbers: part %d: %v", n, bad, err)
+			}
+		}
+		seen := map[ipld.CID]bool{}
+		list := &List{Segments: []Ref{s.Ref()}}
+		note := func(c ipld.CID) error { seen[c] = true; return nil }
+		if err := toy.WalkList(t.Context(), derived, list, note); err != nil || len(seen) > blocks ||
+			n > 0 && n != 30 && len(seen) < blocks/2 {
+			t.Errorf("%d numbers: %d blocks, %v, want %d", n, len(seen), err, blocks)
+		}
+		for c := range seen {
+			if has, err := derived.Has(t.Context(), c); !has || err != nil {
+				t.Errorf("%d numbers: block %s is not there, %v", n, c, err)
+			}
+		}
+	}
+}
+
+// TestBefore finds nothing before the first key.
+func TestBefore(t *testing.T) {
+	derived := mem.New().Derived()
+	w := toy.NewWriter(t.Context(), derived)
+	w.Section(0).Buf, w.Section(0).Key = number(9), number(9)
+	s, _, err := w.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := toy.NewReader(derived, nil)
+	if v, n, err := r.Covering(t.Context(), s, 0, number(8), keep); v != nil || n != -1 || err != nil {
+		t.Errorf("%v in part %d, %v", v, n, err)
+	}
+	if v, n, err := r.Covering(t.Context(), s, 1, nil, keep); v != nil || n != -1 || err != nil {
+		t.Errorf("%v in part %d of nothing, %v", v, n, err)
+	}
+}
+
+// lying has something else in the place of one block.
+type lying struct {
+	store.Getter
+	at   ipld.CID
+	data []byte
+}
+
+func (l lying) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
+	if c == l.at {
+		return l.data, nil
+	}
+	return l.Getter.Get(ctx, c)
+}
+
+// TestDamage puts other blocks, long ones and noise in the place of each directory and part: reading the
+// segment fails and says that it is damaged.
+func TestDamage(t *testing.T) {
+	derived := mem.New().Derived()
+	s, block := write(t, derived, 5000)
+	var all []ipld.CID
+	err := toy.WalkList(t.Context(), derived, &List{Segments: []Ref{s.Ref()}}, func(c ipld.CID) error {
+		all = append(all, c)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(get store.Getter) error {
+		r := toy.NewReader(get, nil)
+		s, err := r.Segment(t.Context(), s.CID)
+		for sec := range toy.Sections {
+			for n := 0; err == nil && n < s.Parts(sec); n += 50 {
+				var data []byte
+				if data, err = r.Bytes(t.Context(), s, sec, n); err == nil && len(data) != 16 {
+					err = Corrupt("part of %d bytes", len(data))
+				}
+			}
+		}
+		return err
+	}
+	if err := read(derived); err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, c := range all {
+		if c.Codec() == ipld.Raw {
+			continue
+		}
+		for _, data := range [][]byte{nil, block.Data[:len(block.Data)-1], bytes.Repeat([]byte{0}, 99)} {
+			if err := read(lying{derived, c, data}); !errors.Is(err, store.ErrCorrupt) {
+				t.Errorf("%d bytes in the place of %s: %v", len(data), c, err)
+			}
+			found++
+		}
+	}
+	if found < 9 {
+		t.Errorf("%d damages", found)
+	}
+	first := s.sections[1].refs[0].cid
+	dir, err := derived.Get(t.Context(), s.sections[1].refs[1].cid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := read(lying{derived, s.sections[0].refs[0].cid, dir}); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("a directory in the place of another, %s: %v", first, err)
+	}
+}
+
+// TestManifest reads back what it writes, and refuses lists and sums that are none.
+func TestManifest(t *testing.T) {
+	ref := Ref{CID: ipld.Sum(ipld.DagCBOR, nil), Docs: 3, Kills: 1}
+	for name, c := range map[string]struct {
+		m  Manifest
+		ok bool
+	}{
+		"empty":            {Manifest{}, true},
+		"a run":            {Manifest{Text: "en", List: List{slices.Repeat([]Ref{ref}, 5), Run{1, 4}}}, true},
+		"too many":         {Manifest{List: List{Segments: slices.Repeat([]Ref{ref}, 6)}}, false},
+		"a run of one":     {Manifest{List: List{slices.Repeat([]Ref{ref}, 3), Run{1, 1}}}, false},
+		"a run too long":   {Manifest{List: List{slices.Repeat([]Ref{ref}, 3), Run{2, 2}}}, false},
+		"a run of nothing": {Manifest{List: List{nil, Run{0, 2}}}, false},
+		"many documents":   {Manifest{List: List{Segments: []Ref{{ref.CID, 1 << 21, 0}}}}, false},
+		"less than none":   {Manifest{List: List{Segments: []Ref{{ref.CID, 1, -1}}}}, false},
+		"a long text":      {Manifest{Text: string(make([]byte, 65))}, false},
+	} {
+		c.m.Roots, c.m.Sums = []ipld.CID{ref.CID}, []int64{4, -5}
+		got, err := toy.DecodeManifest(toy.EncodeManifest(&c.m))
+		if c.ok != (err == nil) || err != nil && !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+		if err == nil && (!slices.Equal(got.Segments, c.m.Segments) || got.Run != c.m.Run ||
+			got.Text != c.m.Text || !slices.Equal(got.Sums, c.m.Sums) || !slices.Equal(got.Roots, c.m.Roots)) {
+			t.Errorf("%s: reads back as %+v", name, got)
+		}
+	}
+	one := Manifest{Roots: []ipld.CID{ref.CID}, Sums: []int64{4}}
+	if _, err := toy.DecodeManifest(toy.EncodeManifest(&one)); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("one sum: %v", err)
+	}
+}
+
+// FuzzBlocks holds that manifests, segments and directories have one encoding, unknown fields apart.
+func FuzzBlocks(f *testing.F) {
+	derived := mem.New().Derived()
+	for _, n := range []int{0, 3, 200, 5000} {
+		s, block := write(f, derived, n)
+		f.Add(block.Data)
+		f.Add(toy.EncodeManifest(&Manifest{Roots: []ipld.CID{s.CID}, Sums: []int64{1, 2}, Text: "x",
+			List: List{[]Ref{s.Ref(), s.Ref(), s.Ref()}, Run{1, 2}}}))
+		if dirs := s.sections[0].refs; n == 5000 {
+			dir, err := derived.Get(f.Context(), dirs[len(dirs)-1].cid)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(dir)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		same := func(what string, b []byte, err error) {
+			if err != nil {
+				if !errors.Is(err, store.ErrCorrupt) {
+					t.Errorf("error of no kind: %v", err)
+				}
+				return
+			}
+			if len(b) > len(data) || len(b) == len(data) && !bytes.Equal(b, data) {
+				t.Errorf("%s has two encodings: %x and %x", what, data, b)
+			}
+		}
+		if s, err := toy.Decode(ipld.CID{}, data); err != nil {
+			same("segment", nil, err)
+		} else {
+			same("segment", toy.encode(s), nil)
+		}
+		if m, err := toy.DecodeManifest(data); err != nil {
+			same("manifest", nil, err)
+		} else {
+			same("manifest", toy.EncodeManifest(m), nil)
+		}
+		if refs, err := toy.decodeDir(data); err != nil {
+			same("directory", nil, err)
+		} else if len(refs) > fan {
+			t.Errorf("directory of %d parts", len(refs))
+		} else {
+			same("directory", toy.encodeDir(refs), nil)
+		}
+	})
+}
