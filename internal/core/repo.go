@@ -47,6 +47,14 @@ const (
 
 // OpenStore opens the store of a directory: on disk in it, or in the database that it links to.
 func OpenStore(ctx context.Context, path string, create bool, opt Options) (store.Store, error) {
+	st, err := openStore(ctx, path, create, opt)
+	if err == nil && opt.Opened != nil {
+		opt.Opened(path)
+	}
+	return st, err
+}
+
+func openStore(ctx context.Context, path string, create bool, opt Options) (store.Store, error) {
 	at, err := readLink(path)
 	switch {
 	case err != nil:
@@ -96,6 +104,8 @@ type Options struct {
 	Client string
 	// Counters are the token counters that retrievals and replays may use beside the estimate.
 	Counters retrieve.Counters
+	// Opened, if given, is told of each opening of a store.
+	Opened func(path string)
 }
 
 func (o Options) pebble(create bool) pebble.Options {

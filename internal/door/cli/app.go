@@ -64,6 +64,8 @@ type App struct {
 	// Holder is the repository that commands of this process share, nil where each opens its own.
 	// Commands about another repository do not use it.
 	Holder *peers.Holder
+	// Opened, if given, is told of each opening of a repository.
+	Opened func(path string)
 	// serving is set by commands that are servers, for Main; nil outside of it.
 	serving *atomic.Bool
 }
@@ -114,6 +116,7 @@ func (a *App) run(ctx context.Context, args []string, rootOf func(*cli) *cobra.C
 	root.SetErr(a.Stderr)
 	err := root.ExecuteContext(ctx)
 	c.release(err)
+	err = firstError(err, c.closeKept())
 	if err != nil && !c.started {
 		err = usagef("%w", err) // refused before any command ran
 	}
@@ -175,15 +178,16 @@ type cli struct {
 	helpAll   bool   // whether help lists all commands
 	args      []string
 	stdin     *peers.Replay
-	by        operation.Caller       // who asks; flags go before
-	verbs     []*verb                // all commands that are declared, once one is made
-	asked     *running               // the verb that runs, nil for none
-	gitTree   *gitdir.Tree           // that commits of git are named of, nil until one is
-	quietly   bool                   // whether answers of verbs are for this process, and not printed
-	inputs    []string               // the files that it reads, of change lines
-	steady    bool                   // whether standard input is a regular file
-	whole     map[string]*wholeInput // inputs that were read before the repository is held, by their names
-	ahead     *owner.Client          // the process that it goes to, found before it asks models; nil for none
+	by        operation.Caller         // who asks; flags go before
+	verbs     []*verb                  // all commands that are declared, once one is made
+	asked     *running                 // the verb that runs, nil for none
+	gitTree   *gitdir.Tree             // that commits of git are named of, nil until one is
+	quietly   bool                     // whether answers of verbs are for this process, and not printed
+	inputs    []string                 // the files that it reads, of change lines
+	steady    bool                     // whether standard input is a regular file
+	whole     map[string]*wholeInput   // inputs that were read before the repository is held, by their names
+	kept      map[string]*peers.Holder // repositories that transfers keep open, by their directories; nil until one is asked
+	ahead     *owner.Client            // the process that it goes to, found before it asks models; nil for none
 	global    globalFlags
 	signing   signFlags
 	profiling profilingFlags

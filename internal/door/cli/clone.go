@@ -121,7 +121,7 @@ func (c *cli) cloneInto(
 		res, err = fill(ctx, here)
 	}
 	if err != nil {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, core.DirName)))
+		err = errors.Join(err, c.closeKept(), os.RemoveAll(filepath.Join(dir, core.DirName)))
 		if errors.Is(statErr, fs.ErrNotExist) {
 			_ = os.Remove(dir) // unless something else is in it
 		}

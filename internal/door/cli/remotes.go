@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"path/filepath"
 	"time"
@@ -20,7 +21,7 @@ import (
 func (c *cli) askHost() *byverb.Host {
 	shown := c.progress()
 	return &byverb.Host{
-		Ask: c.askIn, Init: c.initMirror, Author: c.authorHere, Agent: c.agent(),
+		Ask: c.askIn, Keep: c.keepOpen, Init: c.initMirror, Author: c.authorHere, Agent: c.agent(),
 		Task: firstOf(c.global.task, c.by.Task), Time: c.global.time,
 		Getenv: c.app.Getenv, Now: c.app.Now, Pause: c.sleep, Spread: c.app.PID, Rand: c.app.Rand,
 		Dir: c.app.Dir, Config: c.userConfig(), Helper: c.credentialHelper,
@@ -34,6 +35,9 @@ func (c *cli) askIn(
 	ctx context.Context, dir string, v *ops.Spec, req any, in io.Reader, out io.Writer, emit func(any) error,
 ) (err error) {
 	side := c.aside(ctx, dir)
+	if err := c.shareKept(side, dir); err != nil {
+		return err
+	}
 	g := &c.global
 	side.by.Agent, side.by.Task = firstOf(g.agent, side.by.Agent), firstOf(g.task, side.by.Task)
 	if side.by.Author, err = c.authorHere(); err != nil { // of a change elsewhere as well
@@ -50,6 +54,44 @@ func (c *cli) askIn(
 	if err = side.askAside(ctx, v, req, emit); err == nil {
 		err = side.Out.Flush()
 	}
+	return err
+}
+
+// keepOpen has the repository in a directory opened once, when it is asked first, and kept open until the command ends.
+// Meanwhile other processes are answered.
+func (c *cli) keepOpen(dir string) {
+	if _, ok := c.kept[dir]; !ok {
+		if c.kept == nil {
+			c.kept = make(map[string]*peers.Holder)
+		}
+		c.kept[dir] = nil
+	}
+}
+
+// shareKept has a command beside this one use the repository that is kept open, if it is.
+func (c *cli) shareKept(side *cli, dir string) (err error) {
+	h, kept := c.kept[dir]
+	if !kept || c.app.Holder != nil && c.app.Holder.Covers(dir) {
+		return nil
+	}
+	if h == nil {
+		if h, err = side.newHolder(); err != nil {
+			return err
+		}
+		c.kept[dir] = h
+	}
+	side.app.Holder = h
+	return nil
+}
+
+// closeKept closes the repositories that were kept open.
+func (c *cli) closeKept() (err error) {
+	for _, h := range c.kept {
+		if h != nil {
+			err = errors.Join(err, h.Close())
+		}
+	}
+	c.kept = nil
 	return err
 }
 
@@ -131,6 +173,7 @@ func (c *cli) hereSide(signed bool) (*byverb.Side, error) {
 	if _, err := c.repoFile(""); err != nil {
 		return nil, err
 	}
+	c.keepOpen(dir)
 	here := byverb.In(c.askHost(), dir)
 	here.Signed = signed
 	return here, nil

@@ -261,7 +261,7 @@ func (c *cli) openHint(err error) error {
 func (c *cli) options() (core.Options, error) {
 	opt := core.Options{
 		Wait: c.global.wait, PID: c.app.PID, AcceptHead: c.acceptHead,
-		Since: c.app.clock().String(), Now: c.app.clock,
+		Since: c.app.clock().String(), Now: c.app.clock, Opened: c.app.Opened,
 	}
 	err := c.setCaches(&opt)
 	if err == nil && c.linked() {

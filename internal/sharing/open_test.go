@@ -1,0 +1,111 @@
+package sharing_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/core"
+)
+
+// TestOpenings counts how often a transfer opens a repository of this machine: each side once, and a clone the new one
+// twice, first to make it.
+func TestOpenings(t *testing.T) {
+	for _, by := range carriers() {
+		t.Run(by.name, func(t *testing.T) {
+			w := newTeam(t, by)
+			w.add("hub", "one", "x")
+			w.clones("a")
+			hub := 0
+			if by.name == "path" || by.name == "file" {
+				hub = 1
+			}
+			opened := func(machine string, args ...string) (here, there int) {
+				app := w.app(machine, "", io.Discard, io.Discard)
+				var mu sync.Mutex
+				app.Opened = func(path string) {
+					mu.Lock()
+					defer mu.Unlock()
+					switch path {
+					case filepath.Join(w.dir, machine, core.DirName):
+						here++
+					case filepath.Join(w.dir, "hub", core.DirName):
+						there++
+					default:
+						t.Errorf("%q opens %s", args, path)
+					}
+				}
+				if code := app.Run(t.Context(), args); code != 0 {
+					t.Fatalf("%q: exit code %d", args, code)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				return here, there
+			}
+			for _, tt := range []struct {
+				change string // where a node is added before
+				args   []string
+				here   int
+			}{
+				{"a", []string{"push"}, 1}, {"hub", []string{"fetch"}, 1}, {"a", []string{"sync"}, 1}, {"hub", []string{"pull"}, 1},
+				{"hub", []string{"sync"}, 1}, {"", []string{"sync"}, 1}, {"", []string{"clone", w.url, "."}, 2},
+			} {
+				machine := "a"
+				if tt.args[0] == "clone" {
+					machine = "b"
+				}
+				if tt.change != "" {
+					w.add(tt.change, "of "+tt.args[0]+tt.change, "y")
+				}
+				if here, there := opened(machine, tt.args...); here != tt.here || there != hub {
+					t.Errorf("%q opens the repository here %d times and the other one %d times, want %d and %d", tt.args, here, there,
+						tt.here, hub)
+				}
+			}
+		})
+	}
+}
+
+// TestTransferHoldsNobodyUp has a server that does not answer yet: meanwhile other commands use the repository here.
+func TestTransferHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	w := newTeam(t, carriers()[0])
+	w.add("hub", "one", "x")
+	w.clones("a")
+	w.add("a", "two", "y")
+	target, err := url.Parse(served(t, filepath.Join(w.dir, "hub")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
+	asked, goOn := make(chan struct{}, 100), make(chan struct{})
+	s := spoils(t, target.String())
+	waits := func(to http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		<-goOn
+		proxy.ServeHTTP(to, r)
+	}
+	answer := http.HandlerFunc(waits)
+	w.ok("a", "remote", "set-url", "origin", s.URL)
+	s.answer.Store(&answer)
+	done := make(chan int, 1)
+	go func() { done <- w.app("a", "", io.Discard, io.Discard).Run(t.Context(), []string{"sync"}) }()
+	for range 2 { // within the first round, and once more
+		select {
+		case <-asked:
+		case <-time.After(time.Minute):
+			t.Fatal("the server is not asked")
+		}
+		w.add("a", "while "+time.Now().String(), "z")
+		goOn <- struct{}{}
+	}
+	close(goOn)
+	if code := <-done; code != 0 {
+		t.Errorf("sync: exit code %d", code)
+	}
+}
