@@ -118,17 +118,21 @@ func (v *View) branch(ctx context.Context, opt CommitOptions) (Ref, error) {
 	if opt.Branch != "" {
 		name = graph.BranchRef(opt.Branch)
 	}
-	if f := v.following; f != nil && f.ReadOnly != "" && opt.Branch == "" {
-		return Ref{}, &ReadOnlyError{f.ReadOnly}
+	if err := v.following.MayWrite(); err != nil && opt.Branch == "" {
+		return Ref{}, err
 	}
 	ref, ok, err := v.Resolve(ctx, name)
 	if err != nil {
 		return ref, err
 	}
-	if head, _, err := v.Get(ctx, graph.Head); err != nil {
-		return ref, err
-	} else if !ok && ref.Name != head.Symbolic {
-		return ref, &state.NotFoundError{What: "branch", Name: opt.Branch}
+	if !ok {
+		head, _, err := v.Get(ctx, graph.Head)
+		if err == nil && ref.Name != head.Symbolic {
+			err = &state.NotFoundError{What: "branch", Name: opt.Branch}
+		}
+		if err != nil {
+			return ref, err
+		}
 	}
 	if ref.Name == graph.Head {
 		return ref, &DetachedError{At: ref.Target}

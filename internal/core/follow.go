@@ -22,6 +22,8 @@ type Following struct {
 	From []string
 	// ReadOnly is why nothing may be written to the branch that HEAD is on, "" where it may.
 	ReadOnly string
+	// Unknown is whether Branch is not known, or, until it exists, From; ReadOnly is why. Then HEAD is not read either.
+	Unknown bool
 
 	at ipld.CID // that HEAD is at, on no branch; undefined where it is on one
 }
@@ -52,6 +54,29 @@ func (e *ReadOnlyError) Error() string {
 // Is reports whether target is ErrInvalid.
 func (e *ReadOnlyError) Is(target error) bool { return target == state.ErrInvalid }
 
+// UnknownHeadError is returned if HEAD is read or written while it is followed and what it is at is not known.
+// errors.Is(err, ErrInvalid) holds.
+type UnknownHeadError struct{ Why string }
+
+// Error gives the reason.
+func (e *UnknownHeadError) Error() string {
+	return "the branch that HEAD follows is not known: " + e.Why
+}
+
+// Is reports whether target is ErrInvalid.
+func (e *UnknownHeadError) Is(target error) bool { return target == state.ErrInvalid }
+
+// MayWrite returns why nothing is written to the branch that HEAD is on.
+func (f *Following) MayWrite() error {
+	switch {
+	case f == nil || f.ReadOnly == "":
+		return nil
+	case f.Unknown:
+		return &UnknownHeadError{f.ReadOnly}
+	}
+	return &ReadOnlyError{f.ReadOnly}
+}
+
 // FollowedError is returned where HEAD would be moved for all while it is followed.
 type FollowedError struct{ Branch string }
 
@@ -67,7 +92,12 @@ func (e *FollowedError) Is(target error) bool { return target == state.ErrInvali
 func (v *View) Get(ctx context.Context, name graph.RefName) (Ref, bool, error) {
 	f := v.following
 	switch {
-	case f == nil || f.Branch == "" && !f.at.Defined():
+	case f == nil || f.Branch == "" && !f.at.Defined() && !f.Unknown:
+		return v.Stored(ctx, name)
+	case f.Branch == "" && f.Unknown:
+		if name == graph.Head {
+			return Ref{}, false, &UnknownHeadError{f.ReadOnly}
+		}
 		return v.Stored(ctx, name)
 	case f.at.Defined() && name == graph.Head:
 		return Ref{Name: name, Target: f.at}, true, nil
@@ -81,6 +111,9 @@ func (v *View) Get(ctx context.Context, name graph.RefName) (Ref, bool, error) {
 	ref, ok, err := v.Stored(ctx, name)
 	if ok || err != nil || name != branch {
 		return ref, ok, err
+	}
+	if f.Unknown {
+		return Ref{}, false, &UnknownHeadError{f.ReadOnly}
 	}
 	for _, from := range f.From {
 		if ref, ok, err = v.Stored(ctx, graph.BranchRef(from)); ok || err != nil {
@@ -169,6 +202,9 @@ func (r *Repo) Followed(ctx context.Context) (exists bool, from string, err erro
 		if _, ok, err := v.Stored(ctx, graph.BranchRef(name)); ok || err != nil {
 			return i == 0, name, err
 		}
+	}
+	if v.following.Unknown {
+		return false, "", &UnknownHeadError{v.following.ReadOnly}
 	}
 	own, _, err := v.OwnHead(ctx)
 	return false, BranchName(own.Name), err

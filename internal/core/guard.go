@@ -169,15 +169,17 @@ func (g *guarding) commits(of []ipld.CID) (out []ipld.CID, err error) {
 
 // branches returns the states of a branch before and after, HEAD's where it does not exist.
 func (g *guarding) branches(before, after ipld.CID, was, is bool) (from, to *state.State, err error) {
-	head, _, err := g.t.View.Resolve(g.ctx, graph.Head)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !was {
-		before = head.Target
-	}
-	if !is {
-		after = head.Target
+	if !was || !is {
+		head, _, err := g.t.View.Resolve(g.ctx, graph.Head)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !was {
+			before = head.Target
+		}
+		if !is {
+			after = head.Target
+		}
 	}
 	if from, err = g.commit(before); err != nil {
 		return nil, nil, err

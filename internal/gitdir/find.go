@@ -1,7 +1,6 @@
 package gitdir
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -29,29 +28,17 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("git file %s: %s", e.Path, e.Why) }
 
-// Options say how a work tree is read.
-type Options struct {
-	// Git runs git in a directory and returns what it prints, at most MaxOutput bytes; nil where refs in git's
-	// binary format are refused. ok is false where git ends with exit code 1, which stands for no answer.
-	Git func(ctx context.Context, dir string, args ...string) (out string, ok bool, err error)
-	// PatchIDs runs git with arguments and returns what 'git patch-id --stable' prints of that. Merged needs it.
-	PatchIDs func(ctx context.Context, dir string, args ...string) (string, error)
-}
-
 // Tree is a git work tree. Not safe for concurrent use.
 type Tree struct {
 	Work   string // the directory that holds .git
 	Dir    string // what belongs to the work tree: HEAD, its log
 	Common string // what work trees share: branches
 
-	opt    Options
-	reads  int // how many files were asked for
-	binary bool
-	logs   map[string][]entry
+	logs map[string][]entry // by ref
 }
 
 // Find returns the nearest work tree from a directory upward, or an error that wraps ErrNone.
-func Find(dir string, opt Options) (*Tree, error) {
+func Find(dir string) (*Tree, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("find git work tree: %w", err)
@@ -61,10 +48,10 @@ func Find(dir string, opt Options) (*Tree, error) {
 		switch info, err := os.Stat(path); {
 		case err == nil && info.IsDir():
 			if _, err := os.Stat(filepath.Join(path, "HEAD")); err == nil { // an empty .git is passed over, as git does
-				return (&Tree{Work: at, Dir: path, opt: opt}).withCommon()
+				return (&Tree{Work: at, Dir: path}).withCommon()
 			}
 		case err == nil:
-			return linked(at, path, opt)
+			return linked(at, path)
 		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission):
 			return nil, fmt.Errorf("find git work tree: %w", err)
 		}
@@ -75,9 +62,9 @@ func Find(dir string, opt Options) (*Tree, error) {
 }
 
 // linked returns the work tree in a directory whose .git is a file.
-func linked(work, path string, opt Options) (*Tree, error) {
-	t := &Tree{Work: work, opt: opt}
-	text, err := t.line(path)
+func linked(work, path string) (*Tree, error) {
+	t := &Tree{Work: work}
+	text, err := line(path)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +82,7 @@ func linked(work, path string, opt Options) (*Tree, error) {
 // withCommon finds what the work tree shares with others.
 func (t *Tree) withCommon() (*Tree, error) {
 	path := filepath.Join(t.Dir, "commondir")
-	dir, err := t.line(path)
+	dir, err := line(path)
 	if err != nil {
 		return nil, err
 	}
@@ -138,26 +125,14 @@ func from(dir, path string) string {
 	return filepath.Clean(path)
 }
 
-// read returns the bytes of a file, nil where there is none.
-func (t *Tree) read(path string, limit int64) ([]byte, error) {
-	t.reads++
-	data, err := filestate.Read(path, limit)
-	switch {
-	case errors.Is(err, filestate.ErrUnfit):
-		return nil, &Error{path, fmt.Sprintf("not a file of at most %d bytes", limit)}
-	case errors.Is(err, errNotDir):
-		return nil, nil // what is a directory elsewhere is a file here
-	case err != nil:
-		return nil, fmt.Errorf("read git file: %w", err)
-	}
-	return data, nil
-}
-
 // line returns the one line of a file, "" where there is no file.
-func (t *Tree) line(path string) (string, error) {
-	data, err := t.read(path, maxPath)
+func line(path string) (string, error) {
+	data, err := filestate.Read(path, maxPath)
+	if errors.Is(err, filestate.ErrUnfit) {
+		return "", &Error{path, fmt.Sprintf("not a file of at most %d bytes", maxPath)}
+	}
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("read git file: %w", err)
 	}
 	text := strings.TrimRight(string(data), "\r\n")
 	if strings.ContainsAny(text, "\x00\n\r") {

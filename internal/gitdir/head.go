@@ -1,28 +1,17 @@
 package gitdir
 
 import (
-	"bufio"
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/mnem-project/mnem/internal/base/regular"
 )
 
 const (
-	heads  = "refs/heads/"
-	isRef  = "ref: "
-	binary = "refs/heads/.invalid" // what HEAD has where refs are in git's binary format
-	// maxPacked bounds what is read of packed refs, in bytes.
-	maxPacked = 256 << 20
-	// maxFrom is the most branches that Head.From names.
-	maxFrom = 16
+	heads    = "refs/heads/"
+	isRef    = "ref: "
+	reftable = "refs/heads/.invalid" // what the file HEAD names in a repository with a reftable
 )
 
 // What a work tree is in the middle of.
@@ -31,102 +20,111 @@ const (
 	Bisect = "bisect"
 )
 
+// How 'git branch' describes a HEAD that is on no branch.
+const (
+	saysRebase = "(no branch, rebasing "
+	saysBisect = "(no branch, bisect started on "
+)
+
 // Head is what HEAD of a work tree is at.
 type Head struct {
-	Branch   string // the branch it is on, or was on last; "" where that is not known
-	Detached bool   // whether it is on none: at a commit
-	At       string // the commit of a HEAD that is on no branch
+	Branch   string // the branch it is on, or was on last; "" if that is not known
+	Detached bool   // whether it is on none
+	At       string // the commit of a HEAD that is on no branch, or a ref outside of refs/heads
 	Doing    string // Rebase or Bisect, "" for neither; then Branch is the branch that this is about
-	// From are the branches that Branch came from, the nearest first, as far as git's logs tell.
-	From []string
 }
 
-// Head reads what HEAD is at.
+// Head reads what HEAD is at. It asks git unless HEAD is on a branch and in a file. If git fails it returns what is
+// known with the error, and nil if the file HEAD is not as git writes it.
 func (t *Tree) Head(ctx context.Context) (*Head, error) {
-	h, err := t.head(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if h.At != "" && h.Doing == "" {
-		if h.Branch, err = t.lastBranch(ctx); err != nil {
-			return nil, err
-		}
-		h.Detached = true
-	}
-	h.From, err = t.origins(ctx, h.Branch)
-	return h, err
-}
-
-// head reads HEAD, and of a HEAD that is at a commit what the work tree is in the middle of.
-func (t *Tree) head(ctx context.Context) (*Head, error) {
 	path := filepath.Join(t.Dir, "HEAD")
-	text, err := t.headLine(path)
+	text, err := line(path)
 	if err != nil {
 		return nil, err
 	}
 	ref, symbolic := strings.CutPrefix(text, isRef)
-	if symbolic && strings.TrimSpace(ref) == binary {
-		if ref, symbolic, err = t.askHead(ctx); err != nil {
-			return nil, err
-		}
-		text = ref
-	}
-	if branch, ok := strings.CutPrefix(strings.TrimSpace(ref), heads); ok && symbolic {
-		if err := check(branch); err != nil {
+	ref = strings.TrimSpace(ref)
+	switch {
+	case symbolic && ref != reftable:
+		h, err := headAt(ref)
+		if err != nil {
 			return nil, &Error{path, err.Error()}
 		}
-		return &Head{Branch: branch}, nil
-	}
-	if symbolic && strings.HasPrefix(ref, "refs/") {
-		return &Head{At: ref}, nil // as refs/remotes/…: what git itself calls detached
-	}
-	if !isObject(text) {
+		return h, t.lastBranch(ctx, h)
+	case !symbolic && !isObject(text):
 		return nil, &Error{path, `neither "ref: refs/heads/NAME" nor the id of a commit`}
 	}
-	h := &Head{At: text}
-	return h, t.doing(h)
+	h := &Head{At: text, Detached: true}
+	if err = t.ask(ctx, h); err == nil {
+		err = t.lastBranch(ctx, h)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return h, err
 }
 
-// headLine returns what HEAD holds. Old versions of git made it a symbolic link.
-func (t *Tree) headLine(path string) (string, error) {
-	if to, err := os.Readlink(path); err == nil && strings.HasPrefix(to, heads) {
-		return isRef + to, nil
+// headAt returns what a HEAD that names a ref is at. Git itself calls one outside of refs/heads detached.
+func headAt(ref string) (*Head, error) {
+	branch, ok := strings.CutPrefix(ref, heads)
+	switch {
+	case ok:
+		return &Head{Branch: branch}, check(branch)
+	case strings.HasPrefix(ref, "refs/"):
+		return &Head{At: ref, Detached: true}, nil
 	}
-	text, err := t.line(path)
-	if err == nil && text == "" {
-		err = &Error{path, "missing or empty"}
-	}
-	return text, err
+	return nil, fmt.Errorf("%.200q is no ref", ref)
 }
 
-// doing finds the branch that is rebased, or that a bisection began on.
-func (t *Tree) doing(h *Head) error {
-	for _, dir := range []string{"rebase-merge", "rebase-apply"} {
-		path := filepath.Join(t.Dir, dir, "head-name")
-		name, err := t.line(path)
+// ask asks git what HEAD is at.
+func (t *Tree) ask(ctx context.Context, h *Head) error {
+	// A branch of the name HEAD is listed after what is asked for.
+	out, _, err := t.Git(ctx, "branch", "--list", "--no-column", "--no-color", "--format=%(refname)", "HEAD")
+	if err != nil {
+		return err
+	}
+	said, _, _ := strings.Cut(out, "\n")
+	if !strings.HasPrefix(said, "(") {
+		ref, _, err := t.Git(ctx, "symbolic-ref", "HEAD")
 		if err != nil {
 			return err
 		}
-		if branch, ok := strings.CutPrefix(name, heads); ok { // else "detached HEAD"
-			if err := check(branch); err != nil {
-				return &Error{path, err.Error()}
-			}
-			h.Branch, h.Doing = branch, Rebase
-			return nil
+		at, err := headAt(strings.TrimSpace(ref))
+		if err == nil {
+			*h = *at
 		}
-	}
-	path := filepath.Join(t.Dir, "BISECT_START")
-	name, err := t.line(path)
-	name = strings.TrimPrefix(name, heads)
-	if err != nil || name == "" || isObject(name) {
 		return err
 	}
-	if err := check(name); err != nil {
-		return &Error{path, err.Error()}
+	for doing, begins := range map[string]string{Rebase: saysRebase, Bisect: saysBisect} {
+		branch, ok := strings.CutPrefix(strings.TrimSuffix(said, ")"), begins)
+		if ok && isBranch(branch) { // else it began on a commit
+			h.Branch, h.Doing, h.Detached = branch, doing, false
+		}
 	}
-	h.Branch, h.Doing = name, Bisect
-	return nil
+	if !isObject(h.At) {
+		h.At, err = t.Tip(ctx, "HEAD")
+	}
+	return err
 }
+
+// lastBranch completes a HEAD that is on no branch with the one that it was on last, if the log tells.
+func (t *Tree) lastBranch(ctx context.Context, h *Head) error {
+	if !h.Detached {
+		return nil
+	}
+	list, err := t.log(ctx, "HEAD")
+	h.Branch = leftBefore(list)
+	return err
+}
+
+// isObject reports whether a text is the id of an object, of SHA-1 or SHA-256.
+func isObject(text string) bool {
+	_, err := hex.DecodeString(text)
+	return err == nil && (len(text) == 40 || len(text) == 64)
+}
+
+// isBranch reports whether what git names may be a branch.
+func isBranch(name string) bool { return !isObject(name) && check(name) == nil }
 
 // check refuses what git does not allow for the name of a branch: it becomes a path.
 func check(name string) error {
@@ -143,69 +141,4 @@ func check(name string) error {
 		}
 	}
 	return nil
-}
-
-// isObject reports whether a text is the id of an object, of SHA-1 or SHA-256.
-func isObject(text string) bool {
-	_, err := hex.DecodeString(text)
-	return err == nil && (len(text) == 40 || len(text) == 64)
-}
-
-// Tip returns the id of the commit that a ref is at, "" where there is no such ref.
-func (t *Tree) Tip(ctx context.Context, ref string) (string, error) {
-	if t.binary {
-		out, ok, err := t.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref)
-		if !ok || err != nil {
-			return "", err
-		}
-		return strings.TrimSpace(out), nil
-	}
-	path := filepath.Join(t.Common, filepath.FromSlash(ref))
-	info, err := os.Stat(path)
-	if err == nil && info.IsDir() {
-		return t.packed(ref) // which has a name that others begin with
-	}
-	text, err := t.line(path)
-	if err != nil {
-		return "", err
-	}
-	if text == "" {
-		return t.packed(ref)
-	}
-	if !isObject(text) {
-		return "", &Error{path, "not the id of a commit"}
-	}
-	return text, nil
-}
-
-// packed looks for a ref in the file that has many.
-func (t *Tree) packed(ref string) (id string, err error) {
-	t.reads++
-	path := filepath.Join(t.Common, "packed-refs")
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxPacked) {
-		return "", &Error{path, fmt.Sprintf("not a file of at most %d bytes", int64(maxPacked))}
-	}
-	if err != nil {
-		return "", fmt.Errorf("read git file: %w", err)
-	}
-	f, err := regular.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("read git file: %w", err)
-	}
-	defer func() { _ = f.Close() }() // only read from
-	lines := bufio.NewScanner(io.LimitReader(f, maxPacked))
-	lines.Buffer(make([]byte, maxPath), maxPath)
-	for lines.Scan() {
-		if object, name, ok := strings.Cut(lines.Text(), " "); ok && name == ref && isObject(object) {
-			return object, nil
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return "", &Error{path, err.Error()}
-	}
-	return "", nil
 }

@@ -2,8 +2,6 @@ package gitdir
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,19 +18,19 @@ const (
 const maxSquash = 1000
 
 // Merged returns how a branch was merged into what HEAD is at, "" where it was not. A branch without commits of its
-// own was not, whatever HEAD has. Of a branch that is gone the log of HEAD tells where it was. It asks git.
+// own was not, whatever HEAD has. Of a branch that is gone the log of HEAD tells where it was.
 func (t *Tree) Merged(ctx context.Context, branch string) (how string, err error) {
 	tip, own, err := t.work(ctx, branch)
 	if err != nil || tip == "" || !own {
 		return "", err
 	}
-	if _, there, err := t.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", tip+"^{commit}"); err != nil || !there {
+	if _, there, err := t.Git(ctx, "rev-parse", "--verify", "--quiet", tip+"^{commit}"); err != nil || !there {
 		return "", err // git has collected it
 	}
-	if _, is, err := t.git(ctx, "merge-base", "--is-ancestor", tip, "HEAD"); err != nil || is {
+	if _, is, err := t.Git(ctx, "merge-base", "--is-ancestor", tip, "HEAD"); err != nil || is {
 		return yes(ByMerge, is), err
 	}
-	marks, _, err := t.git(ctx, "cherry", "HEAD", tip)
+	marks, _, err := t.Git(ctx, "cherry", "HEAD", tip)
 	if err != nil {
 		return "", err
 	}
@@ -52,17 +50,17 @@ func yes(how string, is bool) string {
 
 // squashed reports whether one commit of HEAD has the changes of all commits up to tip.
 func (t *Tree) squashed(ctx context.Context, tip string) (bool, error) {
-	base, ok, err := t.git(ctx, "merge-base", "HEAD", tip)
+	base, ok, err := t.Git(ctx, "merge-base", "HEAD", tip)
 	if base = strings.TrimSpace(base); err != nil || !ok || !isObject(base) {
 		return false, err
 	}
 	plain := []string{"-p", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames"}
-	all, err := t.opt.PatchIDs(ctx, t.Work, append([]string{"diff-tree"}, append(plain, base, tip)...)...)
+	all, err := t.patchIDs(ctx, append([]string{"diff-tree"}, append(plain, base, tip)...)...)
 	want, _, _ := strings.Cut(all, " ")
 	if err != nil || want == "" {
 		return false, err
 	}
-	list, err := t.opt.PatchIDs(ctx, t.Work, append([]string{"log"}, append(plain, "--no-merges", "--no-show-signature",
+	list, err := t.patchIDs(ctx, append([]string{"log"}, append(plain, "--no-merges", "--no-show-signature",
 		"--no-decorate", "--no-notes", "--max-count="+strconv.Itoa(maxSquash), base+"..HEAD")...)...)
 	for line := range strings.Lines(list) {
 		if id, _, _ := strings.Cut(line, " "); id == want {
@@ -80,7 +78,7 @@ func (t *Tree) work(ctx context.Context, branch string) (tip string, own bool, e
 	if tip == "" {
 		return t.workOfGone(ctx, branch)
 	}
-	list, err := t.log(ctx, t.Common, heads+branch)
+	list, err := t.log(ctx, heads+branch)
 	if err != nil || len(list) == 0 {
 		return tip, false, err
 	}
@@ -110,8 +108,8 @@ func (e entry) isWork() bool {
 
 // workOfGone is work for a branch that there is no more, by the logs of HEADs.
 func (t *Tree) workOfGone(ctx context.Context, branch string) (tip string, own bool, err error) {
-	for _, dir := range t.dirs() {
-		list, err := t.log(ctx, dir, "HEAD")
+	for _, ref := range t.allHeads() {
+		list, err := t.log(ctx, ref)
 		if err != nil {
 			return "", false, err
 		}
@@ -134,37 +132,13 @@ func (t *Tree) workOfGone(ctx context.Context, branch string) (tip string, own b
 	return "", false, nil
 }
 
-// dirs are the directories of work trees that have a log of HEAD: this one's, the main one's, and the others'.
-func (t *Tree) dirs() []string {
-	dirs := []string{t.Dir}
-	if t.Linked() {
-		dirs = append(dirs, t.Common)
-	}
-	if t.binary {
-		return dirs
-	}
-	others, err := os.ReadDir(filepath.Join(t.Common, "worktrees"))
-	if err != nil {
-		return dirs
-	}
-	for _, o := range others[:min(len(others), maxTrees)] {
-		if dir := filepath.Join(t.Common, "worktrees", o.Name()); dir != t.Dir {
-			dirs = append(dirs, dir)
-		}
-	}
-	return dirs
-}
-
-// maxTrees is how many linked work trees are looked at.
-const maxTrees = 256
-
 // Gone reports whether there was a branch of a name that there is no more: a HEAD was on it.
 func (t *Tree) Gone(ctx context.Context, branch string) (bool, error) {
 	if tip, err := t.Tip(ctx, heads+branch); tip != "" || err != nil {
 		return false, err
 	}
-	for _, dir := range t.dirs() {
-		list, err := t.log(ctx, dir, "HEAD")
+	for _, ref := range t.allHeads() {
+		list, err := t.log(ctx, ref)
 		if err != nil {
 			return false, err
 		}

@@ -48,7 +48,7 @@ func HookOf(tree *gitdir.Tree) (h *Hook, err error) {
 // hooksHere refuses where git's hooks are kept elsewhere: they belong to other repositories as well, or to a
 // program that manages them.
 func hooksHere(ctx context.Context, tree *gitdir.Tree) error {
-	dir, _, err := askGit(ctx, tree.Work, "config", "--get", "--path", "core.hooksPath")
+	dir, _, err := tree.Git(ctx, "config", "--get", "--path", "core.hooksPath")
 	if dir = strings.TrimSpace(dir); err != nil || dir == "" {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/text"
-	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/gitdir"
 	"github.com/mnem-project/mnem/internal/state"
@@ -72,8 +71,8 @@ func Sync(
 	dryRun bool,
 ) (*Synced, error) {
 	out := &Synced{DryRun: dryRun}
-	if why := on.ReadOnly; why != "" {
-		return out, &core.ReadOnlyError{Why: why}
+	if err := ops.MayWrite(on); err != nil {
+		return out, err
 	}
 	out.Branch = on.Branch
 	missing, err := memories(ctx, here, named, func(name, git string, asked bool) error {

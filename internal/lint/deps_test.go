@@ -47,7 +47,7 @@ var floors = []floor{
 		"exchange/remote/s3 exchange/remote/s3/s3test exchange/remote"},
 	{"verbs", "what can be asked from outside, by whom, and the table of it", "verb/operation verb/policy verb/ops"},
 	{"carriers", "verbs on whatever they are asked, and what is beside a repository on this machine", "" +
-		"verb/accesses keyring verb/peers exchange/remote/byverb gitdir gitrun gitfollow exchange/remote/place " +
+		"verb/accesses keyring exchange/remote/byverb gitrun gitdir gitfollow verb/peers exchange/remote/place " +
 		"exchange/remote/server exchange/remote/mirror exchange/remote/trade agent/clients agent/hooks " +
 		"agent/integrate"},
 	{"library", "what other programs import", "repo"},
@@ -101,7 +101,7 @@ var alone = map[string]string{
 	"verb/accesses":             "graph block/store verb/ops base/filestate",
 	"keyring":                   "ipld graph commit base/filestate base/regular",
 	"agent/clients":             "base/filestate base/pattern base/regular",
-	"gitdir":                    "graph base/filestate ipld base/regular",
+	"gitdir":                    "graph base/filestate gitrun ipld base/regular",
 	"base/dates":                "base/text",
 	"base/intent":               "base/text",
 	"base/hashed":               "base/fixed base/text base/vector",

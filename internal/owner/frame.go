@@ -14,10 +14,10 @@ import (
 // Protocol is the newest version of what is spoken on the socket, and oldest the oldest that this build
 // speaks too.
 const (
-	Protocol = 4
+	Protocol = 5
 	oldest   = 3
-	// Following is the first version in which a call says what HEAD is for the caller.
-	Following = 4
+	// Following is the first version whose owner asks git which branches the one that HEAD is on came from.
+	Following = 5
 )
 
 // kind says what a frame is; the package comment has the table.

@@ -131,7 +131,8 @@ var families = []family{
 		group: groupHistory,
 		short: "Let the memory follow the branch of a git work tree",
 		long: "In a git work tree 'mnem git follow' has the memory be on the branch that git is on: each call reads\n" +
-			"it from git's own files, so that no hook is needed and nothing is to be kept up to date. A new git\n" +
+			"git's file HEAD, so that no hook is needed and nothing is to be kept up to date. The program git is run\n" +
+			"only if that does not tell where to read and write, as on a new branch until its first write. A new git\n" +
 			"branch has the memory of the one that it was made from, and a branch of the memory of its own from\n" +
 			"its first write on. 'mnem git sync' merges the memory of git branches that were merged.\n\n" +
 			"While HEAD of git is detached the memory of the last branch can be read, and a write has to name a\n" +

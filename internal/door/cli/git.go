@@ -113,11 +113,18 @@ func (c *cli) gitFollow(ctx context.Context, _ *struct{}) error {
 	if err != nil {
 		return err
 	}
-	if err := c.configSet(ctx, &configSetRequest{Key: settings.FollowKey, Value: "true"}); err != nil {
+	was, err := c.configured(settings.FollowKey)
+	if err == nil {
+		err = c.configSet(ctx, &configSetRequest{Key: settings.FollowKey, Value: "true"})
+	}
+	if err != nil {
 		return err
 	}
 	c.conf = nil
-	return c.gitStatus(ctx, nil)
+	if err = c.gitStatus(ctx, nil); err != nil && was != "true" {
+		err = firstError(c.configUnset(ctx, &configGetRequest{Key: settings.FollowKey}), err)
+	}
+	return err
 }
 
 func (c *cli) gitUnfollow(ctx context.Context, _ *struct{}) error {

@@ -224,6 +224,7 @@ func TestFollowHostile(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ file, text, want string }{
 		"huge":      {"HEAD", "ref: refs/heads/" + strings.Repeat("a/", 1<<20), "HEAD"},
+		"no ref":    {"HEAD", "ref: junk\n", "junk"},
 		"no branch": {"HEAD", "ref: refs/heads/../../x\n", "x"},
 		"binary":    {"HEAD", "\x00\x01", "HEAD"},
 		"empty":     {"HEAD", "", "HEAD"},

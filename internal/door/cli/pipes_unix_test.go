@@ -105,7 +105,7 @@ func TestPipesInPlaceOfFiles(t *testing.T) {
 		{".gitignore", "ingest docs", ""},
 		{"talk.jsonl", "ingest --from codex .", ""},
 		{".git/HEAD", "git follow", ""},
-		{".git/packed-refs", "git status", ""},
+		{".git", "git status", "not a file"},
 	} {
 		t.Run(tt.file, func(t *testing.T) {
 			w := newWorld(t)

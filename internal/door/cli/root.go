@@ -16,6 +16,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/gitfollow"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb/ops"
 )
@@ -214,9 +215,9 @@ func (c *cli) withRepo(
 	if err := c.follow(); err != nil {
 		return err
 	}
-	ctx := ops.Follow(c.doing.ctx, c.by.Following)
+	ctx := c.doing.ctx
 	if c.opened != nil {
-		return fn(ctx, c.opened)
+		return fn(ops.Follow(ctx, c.by.Following), c.opened)
 	}
 	r, done, err := c.openRepo(ctx, write)
 	if err != nil {
@@ -229,8 +230,18 @@ func (c *cli) withRepo(
 			err = closeErr
 		}
 	}()
-	if err := fn(ctx, r); err != nil || !write {
+	if c.by.Following, err = gitfollow.Origins(ctx, r, c.by.Following); err != nil {
 		return err
+	}
+	ctx = ops.Follow(ctx, c.by.Following)
+	if err := fn(ctx, r); err != nil {
+		return err
+	}
+	if f := c.by.Following; f != nil && f.Unknown {
+		c.Remark("warning: the git branch that the memory follows is not known: %s", line(f.ReadOnly))
+	}
+	if !write {
+		return nil
 	}
 	c.autoGC(ctx, r)
 	return nil

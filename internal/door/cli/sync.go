@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/mnem-project/mnem/internal/base/plain"
-	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
@@ -229,8 +228,9 @@ func (c *cli) branchesToSync(ctx context.Context, t *trade.Transfer, branch stri
 	}
 	followed := ""
 	if on := c.by.Following; on != nil {
-		if followed = on.Branch; on.ReadOnly != "" && branch == "" && c.by.Branch == "" && !all {
-			return nil, &core.ReadOnlyError{Why: on.ReadOnly}
+		followed = on.Branch
+		if err := ops.MayWrite(on); err != nil && branch == "" && c.by.Branch == "" && !all {
+			return nil, err
 		}
 	}
 	if name := firstOf(branch, c.by.Branch, followed); name != "" && !all {

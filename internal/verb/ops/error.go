@@ -227,6 +227,7 @@ func hintOf(err error) (local, remote string) {
 	var detached *core.DetachedError
 	var kind *state.KindError
 	var readOnly *core.ReadOnlyError
+	var unknown *core.UnknownHeadError
 	var moved *core.FollowedError
 	switch {
 	case errors.As(err, &secret):
@@ -237,6 +238,9 @@ func hintOf(err error) (local, remote string) {
 	case errors.As(err, &readOnly):
 		return "name a branch with --branch, or go to one with 'git switch NAME'; 'mnem git status' tells more",
 			"name a branch with branch"
+	case errors.As(err, &unknown):
+		return "install git or repair what it says, name a branch with --branch or --at, or end following with " +
+			"'mnem git unfollow'", "name a branch with branch or at"
 	case errors.As(err, &moved):
 		return "go to another branch with 'git switch NAME', name one with --branch or --at, or end it with " +
 			"'mnem git unfollow'", "name a branch with branch or at"

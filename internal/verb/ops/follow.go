@@ -15,8 +15,19 @@ func Follow(ctx context.Context, f *operation.Following) context.Context {
 	if f == nil {
 		return ctx
 	}
-	ctx = context.WithValue(ctx, followingKey{}, f)
-	return core.Follow(ctx, &core.Following{Branch: f.Branch, From: f.From, ReadOnly: f.ReadOnly})
+	return core.Follow(context.WithValue(ctx, followingKey{}, f), coreOf(f))
+}
+
+func coreOf(f *operation.Following) *core.Following {
+	return &core.Following{Branch: f.Branch, From: f.From, ReadOnly: f.ReadOnly, Unknown: f.Unknown}
+}
+
+// MayWrite returns why nothing is written to the branch that f is on. f may be nil.
+func MayWrite(f *operation.Following) error {
+	if f == nil {
+		return nil
+	}
+	return coreOf(f).MayWrite()
 }
 
 // followed returns what Follow put into a context, nil for nothing.
@@ -27,13 +38,13 @@ func followed(ctx context.Context) *operation.Following {
 
 // mayWrite refuses a write to the branch that HEAD is on while that is followed and not to be written.
 func (s *Service) mayWrite(ctx context.Context, req any) error {
-	f := followed(ctx)
-	if f == nil || f.ReadOnly == "" || s.Commit.Branch != "" || s.spec.EffectOf(req) == Reads || s.spec.derives(req) {
+	err := core.FollowingOf(ctx).MayWrite()
+	if err == nil || s.Commit.Branch != "" || s.spec.EffectOf(req) == Reads || s.spec.derives(req) {
 		return nil
 	}
 	for _, field := range s.spec.Fields() {
 		if field.Name == "branch" {
-			return &core.ReadOnlyError{Why: f.ReadOnly}
+			return err
 		}
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/gitfollow"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/internal/state"
@@ -51,7 +52,11 @@ func (h *host) Open(ctx context.Context, write bool, fn func(context.Context) er
 			return fmt.Errorf("tell the process that asked: %w", err)
 		}
 	}
-	ctx = ops.Follow(ctx, h.call.Caller.Following)
+	on, err := gitfollow.Origins(ctx, h.repo, h.call.Caller.Following)
+	if err != nil {
+		return err
+	}
+	ctx = ops.Follow(ctx, on)
 	if err := fn(ctx); err != nil || !write || h.call.Collect == nil {
 		return err
 	}

@@ -1,6 +1,0 @@
-package gitdir
-
-import "syscall"
-
-// errNotDir is how the system says that a part of a path is a file.
-const errNotDir = syscall.ERROR_PATH_NOT_FOUND
