@@ -150,7 +150,7 @@ func parameterCases(s *suite) {
 		{"8.1", "weights-negative", "a negative one", "field", dict{"text": -1}},
 		{"8.1", "weights-lane", "no such lane", "field", dict{"recency": 1}},
 		{"8.1", "weights-dense", "a dense lane of no model", "field", dict{"dense:": 1}},
-		{"8.1", "weights-new", "weights of the sparse and the entity lane", "", dict{"entity": 1, "sparse:m": 2}},
+		{"8.1", "weights-new", "weights of the sparse and the time lane", "", dict{"time": 1, "sparse:m": 2}},
 		{"8.1", "weights-sparse", "a sparse lane of no model", "field", dict{"sparse:": 1}},
 		{"13.1", "weights-float", "a weight that is no integer", "field", dict{"text": 1.5}},
 	})

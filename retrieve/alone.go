@@ -67,7 +67,7 @@ func (r Request) Without(lane Lane) (rest Request, ok bool) {
 	if !slices.Contains(r.Lanes(), lane) || !r.Runs(lane) || lane == LaneRecency {
 		return r, false
 	}
-	return r.Weighing(lane, 0)
+	return r.weighing(lane, 0)
 }
 
 // WithoutVectors returns the request without its vectors, dense and sparse ones, and the weights of
@@ -84,10 +84,10 @@ func (r Request) WithoutVectors() (rest Request, ok bool) {
 	return r, r.otherLanes()
 }
 
-// Weighing returns the request with a lane of that weight, in units of 2^-16; ok is false where Lanes
+// weighing returns the request with a lane of that weight, in units of 2^-16; ok is false where Lanes
 // does not have it, or no lane but that of times would be left. Where fusion is by ranks alone it
 // becomes that by weighted ranks, with the same weights for all others.
-func (r Request) Weighing(lane Lane, weight int64) (out Request, ok bool) {
+func (r Request) weighing(lane Lane, weight int64) (out Request, ok bool) {
 	if !slices.Contains(r.Lanes(), lane) {
 		return r, false
 	}

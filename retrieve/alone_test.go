@@ -18,11 +18,11 @@ func manyLanes() Request {
 }
 
 func TestLanes(t *testing.T) {
-	want := []Lane{LaneText, LaneEntity, LaneTime, "text:1", "dense:d", "sparse:s"}
+	want := []Lane{LaneText, LaneTime, "text:1", "dense:d", "sparse:s"}
 	if got := manyLanes().Lanes(); !slices.Equal(got, want) {
 		t.Errorf("lanes %v", got)
 	}
-	if got := (Request{Text: "charge"}).Lanes(); !slices.Equal(got, []Lane{LaneText, LaneEntity}) {
+	if got := (Request{Text: "charge"}).Lanes(); !slices.Equal(got, []Lane{LaneText}) {
 		t.Errorf("no date: %v", got)
 	}
 	if got := (Request{Text: " "}).Lanes(); !slices.Equal(got, []Lane{LaneRecency}) {
@@ -70,7 +70,8 @@ func TestAlone(t *testing.T) {
 	if _, ok := only.Without(LaneText); ok {
 		t.Error("a request without any lane")
 	}
-	if _, ok := only.Without(LaneEntity); ok {
+	only.Rewrites, only.Weights = []string{"payment"}, []LaneWeight{{LaneRewrite(1), 0}}
+	if _, ok := only.Without(LaneRewrite(1)); ok {
 		t.Error("a lane that does not run was left out")
 	}
 }
@@ -78,23 +79,23 @@ func TestAlone(t *testing.T) {
 func TestWeighing(t *testing.T) {
 	req := manyLanes()
 	req.Weights = []LaneWeight{{LaneText, 2 * fixed.One}, {LaneTime, 5}}
-	got, ok := req.Weighing(LaneEntity, 7)
-	want := []LaneWeight{{LaneText, 2 * fixed.One}, {LaneTime, 5}, {LaneEntity, 7}}
+	got, ok := req.weighing("sparse:s", 7)
+	want := []LaneWeight{{LaneText, 2 * fixed.One}, {LaneTime, 5}, {"sparse:s", 7}}
 	if !ok || !slices.Equal(got.Weights, want) || len(req.Weights) != 2 {
 		t.Errorf("weights %v", got.Weights)
 	}
 	// Ranks have no weights: with weights all others count as they did.
 	req.Fusion, req.Weights = RRF, []LaneWeight{{LaneTime, 5}}
-	got, ok = req.Weighing("dense:d", 0)
+	got, ok = req.weighing("dense:d", 0)
 	if !ok || got.Fusion != WeightedRRF || got.Validate() != nil {
 		t.Errorf("%+v, %v", got, got.Validate())
 	}
-	for _, lane := range []Lane{LaneText, "text:1", "sparse:s", LaneTime, LaneEntity} {
+	for _, lane := range []Lane{LaneText, "text:1", "sparse:s", LaneTime} {
 		if got.weight(lane) != req.weight(lane) {
 			t.Errorf("%s: %d, want %d", lane, got.weight(lane), req.weight(lane))
 		}
 	}
-	if got, ok = req.Weighing(LaneTime, 0); !ok || got.Fusion != RRF {
+	if got, ok = req.weighing(LaneTime, 0); !ok || got.Fusion != RRF {
 		t.Errorf("times: %v, %s", ok, got.Fusion)
 	}
 }

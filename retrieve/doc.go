@@ -1,14 +1,14 @@
 // Package retrieve answers requests: it filters, ranks, expands, packs and renders the nodes of
 // one immutable commit, and records what it answered so that it can be answered again.
 //
-//	request -> lanes (text, entities, vectors, or recency; time; exact) -> fuse -> expand -> communities
+//	request -> lanes (text, vectors, or recency; time; exact) -> fuse -> expand -> communities
 //	        -> recall -> rerank -> arrange -> pack -> render -> answer
 //
 // Everything ranked is an integer and every order is total: tier descending, score descending, id
 // ascending. The same commit and request give the same bytes in every process, on every machine.
 // The package reads through two small interfaces, Graph and Index, and starts no goroutines. An
-// Index that has embeddings is one of Vectors too, of SparseVectors for sparse ones, and of Phrases
-// where it has the entity lane; a Graph that knows its communities is one of Grouped.
+// Index that has embeddings is one of Vectors too, and of SparseVectors for sparse ones; a Graph
+// that knows its communities is one of Grouped.
 // docs/ranking.md describes every step; requests and receipts have the form of
 // clauses 8, 13 and 23 of the specification. Golden files of package rank freeze the answers.
 //

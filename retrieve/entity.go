@@ -1,29 +1,31 @@
 package retrieve
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/ipld"
 )
 
-// Bounds of what is an entity in ranking version 1: clause 9.8.
+// Bounds of what is an entity in ranking version 1: clause 26.4.
 const (
-	maxEntities     = 32
-	maxEntityWords  = 16
-	maxAbbreviation = 3 // code points
-	maxJoint        = 3 // bytes
+	maxEntities      = 32
+	maxEntityWords   = 16
+	maxAbbreviation  = 3      // code points
+	maxJoint         = 3      // bytes
+	maxEntityContent = 32_768 // bytes of a content in which entities count
 )
 
 // entity is a quoted phrase, identifier, number or name of a query.
 type entity struct {
-	shown string // as the query has it
 	words []entityWord
 	terms []string // of its words, but those of stop words
 	idf   int64    // what it counts in a score
-	nodes []graph.ID
 }
 
 // entityWord is a word of an entity, as a node must have it.
@@ -97,7 +99,6 @@ func (f *entityFinder) add(words []text.Surface, capitals bool) {
 	if len(e.terms) == 0 || slices.ContainsFunc(f.found, same) {
 		return
 	}
-	e.shown = f.text[words[0].Start:words[len(words)-1].End]
 	f.found = append(f.found, e)
 }
 
@@ -204,4 +205,111 @@ func wordsOf(units []unit) []text.Surface {
 		words = append(words, u.words...)
 	}
 	return words
+}
+
+// entitiesIn returns which of some entities a node has in one of its fields, as bits.
+func (r *run) entitiesIn(
+	ctx context.Context, m *matcher, n *graph.Node, list []*entity,
+) (has uint32, err error) {
+	all := uint32(1<<len(list) - 1)
+	look := func(s string) {
+		if has != all {
+			has |= m.in(s, list, all&^has)
+		}
+	}
+	look(n.Summary)
+	look(n.Context)
+	look(n.Type)
+	for _, e := range n.Props {
+		eachString(e.Value, look)
+	}
+	for _, cue := range n.Cues {
+		look(cue)
+	}
+	if n.Content == nil || has == all {
+		return has, nil
+	}
+	content, err := r.g.ContentStart(ctx, n.Content, maxEntityContent+utf8.UTFMax)
+	if err != nil {
+		return 0, fmt.Errorf("read content of %s: %w", n.ID, err)
+	}
+	look(firstBytes(content, maxEntityContent))
+	return has, nil
+}
+
+// eachString calls fn with the strings of field 3 of clause 7.1.
+func eachString(v ipld.Value, fn func(string)) {
+	if v.Kind() == ipld.String {
+		fn(v.Text())
+	}
+	for _, item := range v.List() {
+		if item.Kind() == ipld.String {
+			fn(item.Text())
+		}
+	}
+}
+
+// firstBytes returns the first n bytes of s, less a character that these cut.
+func firstBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// matcher finds entities in texts. It gives each token of an entity a number; all others are 0.
+type matcher struct {
+	a       *text.Analyzer
+	numbers map[string]uint32
+	words   map[*entity][]uint32
+	tokens  []uint32 // of the text at hand
+	capital []bool
+}
+
+func newMatcher(a *text.Analyzer) *matcher {
+	return &matcher{a: a, numbers: map[string]uint32{}, words: map[*entity][]uint32{}}
+}
+
+func (m *matcher) learn(e *entity) {
+	for _, w := range e.words {
+		if m.numbers[w.token] == 0 {
+			m.numbers[w.token] = uint32(len(m.numbers) + 1)
+		}
+		m.words[e] = append(m.words[e], m.numbers[w.token])
+	}
+}
+
+// in returns which of the wanted entities a text has.
+func (m *matcher) in(s string, list []*entity, wanted uint32) (has uint32) {
+	m.tokens, m.capital = m.tokens[:0], m.capital[:0]
+	m.a.EachSurface(s, func(w text.Surface) bool {
+		m.tokens = append(m.tokens, m.numbers[w.Token])
+		m.capital = append(m.capital, w.Capital)
+		return true
+	})
+	for i, e := range list {
+		if wanted>>i&1 == 1 && m.has(e) {
+			has |= 1 << i
+		}
+	}
+	return has
+}
+
+// has reports whether the text at hand has an entity: its tokens, one after the other.
+func (m *matcher) has(e *entity) bool {
+	words := m.words[e]
+	for at := 0; at+len(words) <= len(m.tokens); at++ {
+		i := 0
+		for i < len(words) && m.tokens[at+i] == words[i] &&
+			(m.capital[at+i] || !e.words[i].capital) {
+			i++
+		}
+		if i == len(words) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,15 +1,14 @@
 package retrieve
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/ipld"
 )
 
 func analyser(t testing.TB) *text.Analyzer {
@@ -78,7 +77,7 @@ func TestEntitiesOf(t *testing.T) {
 	for i := range 100 {
 		many += fmt.Sprintf(" y%d", i)
 	}
-	if got := entitiesOf(a, many); len(got) != maxEntities || got[31].shown != "y31" {
+	if got := entitiesOf(a, many); len(got) != maxEntities || got[31].words[0].token != "y31" {
 		t.Errorf("%d entities", len(got))
 	}
 	long := "x " + strings.Repeat("Word ", maxEntityWords)
@@ -115,104 +114,6 @@ func FuzzEntities(f *testing.F) {
 	})
 }
 
-// WithTerms finds terms in every text of a node.
-func (m phraseMemory) WithTerms(
-	_ context.Context, terms []string, accept Accept, most int,
-) (TermsResult, error) {
-	res := TermsResult{IDF: int64(10 * len(terms))}
-	for id, n := range m.nodes {
-		var has []string
-		for _, s := range []string{n.Summary, n.Context, n.Type} {
-			has = append(has, m.a.Terms(s)...)
-		}
-		for _, e := range n.Props {
-			eachString(e.Value, func(s string) { has = append(has, m.a.Terms(s)...) })
-		}
-		if n.Content != nil {
-			has = append(has, m.a.Terms(n.Content.Text)...)
-		}
-		all := !slices.ContainsFunc(terms, func(t string) bool { return !slices.Contains(has, t) })
-		ok, err := accept(NodeDocument(n))
-		if err != nil {
-			return res, err
-		}
-		if all && ok {
-			res.IDs = append(res.IDs, id)
-		}
-	}
-	slices.SortFunc(res.IDs, graph.ID.Compare)
-	if len(res.IDs) > most {
-		res.IDs, res.Many = nil, true
-	}
-	return res, m.fail("WithTerms")
-}
-
-// phraseMemory is a memory that finds phrases.
-type phraseMemory struct {
-	*memory
-	a *text.Analyzer
-}
-
-func phraseCrew(t testing.TB) phraseMemory {
-	m := phraseMemory{newMemory(), analyser(t)}
-	m.add(graph.Node{ID: num(1), Summary: "Ann Lee sails", Created: 1})
-	m.add(graph.Node{ID: num(2), Summary: "Lee Ann sails", Created: 1})
-	m.add(graph.Node{ID: num(3), Summary: "the ann lee of INC-4711", Created: 1})
-	long := strings.Repeat("é ", 5000) + " inc_4711: ANN LEE'S boat"
-	m.add(graph.Node{ID: num(4), Summary: "x", Created: 1,
-		Content: &graph.Content{Text: long, Size: int64(len(long))}})
-	return m
-}
-
-func TestEntityLane(t *testing.T) {
-	m := phraseCrew(t)
-	weights := []LaneWeight{{LaneEntity, 1 << 16}, {LaneText, 0}}
-	ask := func(req Request) *Answer {
-		t.Helper()
-		req.Expand = new(0)
-		a, err := Run(t.Context(), m, m, testCommit, ofAll(req))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a
-	}
-	a := ask(Request{Text: "about Ann Lee and INC-4711", Weights: weights})
-	if d := diff([]graph.ID{num(4), num(1), num(3)}, ids(a)); d != "" {
-		t.Fatal(d)
-	}
-	if d := diff([]string{"INC-4711", "Ann Lee"}, a.Items[0].Entities); d != "" {
-		t.Error(d)
-	}
-	if d := diff([]LaneHit{{LaneEntity, 1, 40}}, a.Items[0].Lanes); d != "" || len(a.Warnings) != 0 {
-		t.Error(d, a.Warnings)
-	}
-	a = ask(Request{Text: "about Ann Lee and INC-4711", Weights: weights, Exclude: []graph.ID{num(4)}})
-	if d := diff([]graph.ID{num(1), num(3)}, ids(a)); d != "" {
-		t.Error(d)
-	}
-	for s, want := range map[string][]Code{"who is it": {NoEntities}, "about Zoe": {}} {
-		if d := diff(want, codes(ask(Request{Text: s, Weights: weights}))); d != "" {
-			t.Errorf("%s: %s", s, d)
-		}
-	}
-	if a := ask(Request{Text: "about Ann"}); len(a.Items) != 3 || len(a.Items[0].Lanes) != 1 {
-		t.Error("the lane runs unasked")
-	}
-	if a := ask(Request{Text: "about Ann", Fusion: RRF}); len(a.Items[0].Lanes) != 1 {
-		t.Error("the lane runs in rrf")
-	}
-	m.failOn = "WithTerms"
-	_, err := Run(t.Context(), m, m, testCommit, Request{Text: "about Ann", Weights: weights})
-	if !errors.Is(err, errBroken) {
-		t.Error(err)
-	}
-	plain := newMemory()
-	_, err = Run(t.Context(), plain, plain, testCommit, Request{Text: "about Ann", Weights: weights})
-	if err == nil || !strings.Contains(err.Error(), "finds no phrases") {
-		t.Error(err)
-	}
-}
-
 func TestFirstBytes(t *testing.T) {
 	for n, want := range []string{"", "a", "a", "aé", "aé", "aé", "aé漢", "aé漢"} {
 		if got := firstBytes("aé漢", n); got != want {
@@ -221,43 +122,50 @@ func TestFirstBytes(t *testing.T) {
 	}
 }
 
-// TestEntityBounds leaves out what would be read too often, and says so.
-func TestEntityBounds(t *testing.T) {
-	m := phraseMemory{newMemory(), analyser(t)}
-	for i := range maxEntityNodes {
-		s := "Common"
-		if i < 10 {
-			s += " Rare"
-		}
-		m.add(graph.Node{ID: num(i), Summary: s, Created: 1})
+// TestEntitiesIn has names in each field of a node, and at the end of what counts of a content.
+func TestEntitiesIn(t *testing.T) {
+	a := analyser(t)
+	list := entitiesOf(a, "about Ann Lee and INC-4711")
+	m := newMatcher(a)
+	for _, e := range list {
+		m.learn(e)
 	}
-	weights := []LaneWeight{{LaneEntity, 1 << 16}, {LaneText, 0}}
-	for _, c := range []struct {
-		text  string
-		found int
-		want  []Code
+	const ticket, name = 1, 2
+	const end = " Ann Lee"
+	content := func(before int) *graph.Content {
+		s := strings.Repeat("x", before) + end
+		return &graph.Content{Text: s, Size: int64(len(s))}
+	}
+	texts := []ipld.Value{ipld.StringValue("inc_4711"), ipld.IntValue(4711), ipld.StringValue("Ann Lee")}
+	for what, c := range map[string]struct {
+		node graph.Node
+		want uint32
 	}{
-		{"the Common one", 1000, []Code{}},
-		{"the Common and Rare", 10, []Code{CommonEntities}},
+		"no field":           {graph.Node{Summary: "x"}, 0},
+		"summary":            {graph.Node{Summary: "the inc 4711: ANN LEE'S boat"}, ticket | name},
+		"lower case":         {graph.Node{Summary: "the ann lee"}, 0},
+		"another order":      {graph.Node{Summary: "Lee Ann, 4711 INC"}, 0},
+		"halves":             {graph.Node{Summary: "Ann", Context: "Lee"}, 0},
+		"context":            {graph.Node{Context: "Ann Lee"}, name},
+		"type":               {graph.Node{Type: "Ann Lee"}, name},
+		"property":           {graph.Node{Props: []ipld.Entry{{Key: "by", Value: ipld.StringValue("Ann Lee")}}}, name},
+		"list":               {graph.Node{Props: []ipld.Entry{{Key: "of", Value: ipld.ListValue(texts...)}}}, ticket | name},
+		"name of a property": {graph.Node{Props: []ipld.Entry{{Key: "Ann Lee", Value: ipld.IntValue(1)}}}, 0},
+		"cue":                {graph.Node{Cues: []string{"x", "INC-4711"}}, ticket},
+		"content":            {graph.Node{Summary: "INC-4711", Content: content(1)}, ticket | name},
+		"content's end":      {graph.Node{Content: content(32_768 - len(end))}, name},
+		"a byte later":       {graph.Node{Content: content(32_768 - len(end) + 1)}, 0},
 	} {
-		a, err := Run(t.Context(), m, m, testCommit, Request{Text: c.text, Weights: weights,
-			Expand: new(0), Limit: new(0)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := diff(c.want, codes(a)); d != "" || a.Candidates != c.found {
-			t.Errorf("%s: %d candidates, %s", c.text, a.Candidates, d)
+		r := &run{g: newMemory()}
+		got, err := r.entitiesIn(t.Context(), m, &c.node, list)
+		if err != nil || got != c.want {
+			t.Errorf("%s: %b, %v, want %b", what, got, err, c.want)
 		}
 	}
-	m.add(graph.Node{ID: num(5000), Summary: "Common too", Type: "One", Created: 1})
-	a, err := Run(t.Context(), m, m, testCommit, Request{Text: "the Common one", Weights: weights})
-	if err != nil || len(a.Items) != 0 || a.Warnings[0].Message() !=
-		"names, phrases or numbers that too many nodes may have do not count: 1" {
-		t.Error(codes(a), err)
-	}
-	a, err = Run(t.Context(), m, m, testCommit, Request{Text: "the Common one", Weights: weights,
-		Types: []string{"One"}})
-	if err != nil || len(a.Items) != 1 {
-		t.Error("a filter leaves few", err)
+	broken := newMemory()
+	broken.failOn = "Content"
+	r := &run{g: broken}
+	if _, err := r.entitiesIn(t.Context(), m, &graph.Node{Content: content(1)}, list); !errors.Is(err, errBroken) {
+		t.Error(err)
 	}
 }

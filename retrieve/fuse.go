@@ -12,12 +12,10 @@ import (
 // Weights of lanes in ranking version 1, in units of 2^-16: clause 9.6. The dense and sparse lanes
 // share vectorWeight. It is below that of the text lane so that a node that only vectors find never
 // goes before one that has more than half of the text's best score, unless expansion says more of
-// it. The entity lane does not run unless a request weighs it: measured, it helps no more than it
-// harms.
+// it.
 const (
 	textWeight   = fixed.One
 	vectorWeight = fixed.One / 2
-	entityWeight = 0
 )
 
 // Ranks in the list of a dense lane in ranking version 2: clauses 9.6 and 11.9. Where the list ends before, its
@@ -93,12 +91,6 @@ func (r *run) search(ctx context.Context) ([]*laneList, error) {
 			r.vain++
 		}
 		if err := add(lane, ranked(got.Hits), err); err != nil {
-			return nil, err
-		}
-	}
-	if trimBlank(r.req.Text) != "" && r.weight(LaneEntity) > 0 {
-		hits, err := r.searchEntities(ctx)
-		if err := add(LaneEntity, hits, err); err != nil {
 			return nil, err
 		}
 	}

@@ -40,7 +40,7 @@ const MaxWeight = 16 << 16
 
 // LaneWeight says how much a lane counts beside others.
 type LaneWeight struct {
-	Lane   Lane  // LaneText, LaneTime, LaneEntity, one of LaneRewrite, LaneDense or LaneSparse of a model
+	Lane   Lane  // LaneText, LaneTime, one of LaneRewrite, LaneDense or LaneSparse of a model
 	Weight int64 // 0 to MaxWeight in units of 2^-16; a lane of weight 0 does not run
 }
 
@@ -67,7 +67,7 @@ func ParseLaneWeight(lane string, v ipld.Value) (LaneWeight, error) {
 
 func (w LaneWeight) validate() error {
 	if !w.Lane.weighable() {
-		return badParam("weights", "no lane %s: want text, text:N, entity, time, dense:MODEL or sparse:MODEL",
+		return badParam("weights", "no lane %s: want text, text:N, time, dense:MODEL or sparse:MODEL",
 			shortQuote(string(w.Lane)))
 	}
 	if w.Weight < 0 || w.Weight > MaxWeight {
@@ -109,7 +109,7 @@ func (r *Request) checkLanes() error {
 	has := r.weighed()
 	for _, w := range r.Weights {
 		if !slices.Contains(has, w.Lane) {
-			return badParam("weights", "the request has no lane %s: text, entity and time need a text, "+
+			return badParam("weights", "the request has no lane %s: text and time need a text, "+
 				"others their vectors", shortQuote(string(w.Lane)))
 		}
 	}

@@ -200,7 +200,7 @@ func TestWeightsRefused(t *testing.T) {
 		{"absent text", Request{Weights: text(1)}, "has no lane"},
 		{"absent model", Request{Text: "a", Weights: []LaneWeight{{"dense:m", 1}}}, "has no lane"},
 		{"nothing left", Request{Text: "a", Weights: text(0)}, "every lane"},
-		{"too many", Request{Text: "a", Weights: slices.Repeat(text(1), 28)}, "limit 27"},
+		{"too many", Request{Text: "a", Weights: slices.Repeat(text(1), 27)}, "limit 26"},
 		{"time without a text", Request{Weights: []LaneWeight{{LaneTime, 1}}}, "has no lane"},
 		{"no date left", Request{Text: "a", Weights: append(text(0), LaneWeight{LaneTime, 1})},
 			"every lane"},

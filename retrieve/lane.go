@@ -14,7 +14,6 @@ const (
 	LaneText    Lane = "text"
 	LaneRecency Lane = "recency"
 	LaneTime    Lane = "time" // near the dates that the text names; the score is how near
-	LaneEntity  Lane = "entity"
 )
 
 // Lists that other steps make.
@@ -47,7 +46,7 @@ func (l Lane) embedded() (model string, ok bool) {
 
 // maxLanes is the largest number of lanes that a request may weigh: those of the text, and of the
 // vectors of either form.
-const maxLanes = 3 + MaxRewrites + 2*MaxVectors
+const maxLanes = 2 + MaxRewrites + 2*MaxVectors
 
 // weighable reports whether a lane may be given a weight.
 func (l Lane) weighable() bool {
@@ -55,14 +54,14 @@ func (l Lane) weighable() bool {
 		return checkModel(model) == nil
 	}
 	_, ok := l.rewrite()
-	return l == LaneText || l == LaneTime || l == LaneEntity || ok
+	return l == LaneText || l == LaneTime || ok
 }
 
 // weighed returns the lanes that the request has and that may be given weights.
 func (r Request) weighed() []Lane {
 	var list []Lane
 	if trimBlank(r.Text) != "" {
-		list = append(list, LaneText, LaneEntity, LaneTime)
+		list = append(list, LaneText, LaneTime)
 	}
 	for i := range r.Rewrites {
 		list = append(list, LaneRewrite(i+1))
@@ -87,8 +86,6 @@ func (r Request) weight(lane Lane) int64 {
 	_, embedded := lane.embedded()
 	_, rewritten := lane.rewrite()
 	switch {
-	case lane == LaneEntity:
-		return entityWeight
 	case r.Fusion == RRF:
 		return fixed.One
 	case embedded:

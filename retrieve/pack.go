@@ -89,7 +89,6 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 		Score: c.score, Tier: c.tier, Lanes: slices.Clone(c.lanes), Reach: c.way(),
 		Community: c.member,
 		Recall:    c.recalled.told(),
-		Entities:  p.entities.names(c.id),
 		Against:   p.beside,
 		Band:      c.band,
 		Outdated:  c.outdated,

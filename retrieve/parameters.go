@@ -115,7 +115,7 @@ func paramsOfRank() []param {
 			remote().flag("how text and vectors become one list: `WAY` is convex, rrf, weighted-rrf or score-norm"),
 		list("weights", ParamObject, func(r *Request) *[]LaneWeight { return &r.Weights },
 			encodeWeights, decodeWeights, objectOf(ParseLaneWeight), sortedWeights, (*Request).checkWeights).
-			remote().flagAs("weight", "count a lane so much: `LANE=W`, LANE text, text:N, entity, time,"+
+			remote().flagAs("weight", "count a lane so much: `LANE=W`, LANE text, text:N, time,"+
 			" dense:MODEL or sparse:MODEL, W 0 to 16 (repeatable)"),
 		word("spelling", func(r *Request) *Spelling { return &r.Spelling }, SpellingOn, SpellingOn,
 			SpellingOn, SpellingOff).

@@ -150,9 +150,7 @@ func (r *Request) fitExpansion(given *Request, from Profile) {
 func (r Request) fittingWeights() []LaneWeight {
 	has := r.weighed()
 	isTime := func(l Lane) bool { return l == LaneTime }
-	ranking := slices.DeleteFunc(slices.Clone(has), func(l Lane) bool {
-		return isTime(l) || l == LaneEntity && r.weight(l) == 0 // off, it is no lane beside the text's
-	})
+	ranking := slices.DeleteFunc(slices.Clone(has), isTime)
 	fitting := func(others bool) []LaneWeight {
 		return slices.DeleteFunc(slices.Clone(r.Weights), func(w LaneWeight) bool {
 			if isTime(w.Lane) {

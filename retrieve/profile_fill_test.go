@@ -94,7 +94,7 @@ var inGroups = []struct{ ofRequest, ofProfile map[string][]ipld.Value }{
 			ipld.MapValue(weighing("text", 0)), ipld.MapValue(weighing("time", 0)),
 			ipld.MapValue(weighing("text", 3), weighing("dense:m", 0))}},
 		map[string][]ipld.Value{"fusion": texts("weighted-rrf", "rrf"), "weights": {
-			ipld.MapValue(weighing("text", 0)), ipld.MapValue(weighing("entity", 5)),
+			ipld.MapValue(weighing("text", 0)), ipld.MapValue(weighing("text:1", 5)),
 			ipld.MapValue(weighing("text", 0), weighing("dense:m", 0), weighing("time", 7)),
 			ipld.MapValue(weighing("text", 0), weighing("text:1", 0), weighing("dense:o", 7))}},
 	},

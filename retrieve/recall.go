@@ -207,7 +207,7 @@ func (r *run) judgeEntities(ctx context.Context, list []*candidate) error {
 		if err != nil {
 			return fmt.Errorf("read node %s: %w", c.id, err)
 		}
-		has, err := r.entitiesIn(ctx, m, n, all, uint32(1<<len(all)-1))
+		has, err := r.entitiesIn(ctx, m, n, all)
 		if err != nil {
 			return err
 		}

@@ -66,8 +66,7 @@ type Item struct {
 	Tokens   int      // of Rendered
 	Rendered string   // lines, each with its line end
 	Lanes    []LaneHit
-	Entities []string // of the text, as it has them, that the entity lane found in the node
-	Reach    *Reach   // nil where expansion did not reach it
+	Reach    *Reach // nil where expansion did not reach it
 
 	Community *Membership // nil unless a community raised it or brought it in
 	Recall    *Recalled   // nil where the request is no recall, or has nothing to rank by
@@ -172,8 +171,7 @@ type run struct {
 
 	noVectors, otherDims []Warning // of the dense lanes
 	noSparse             []Warning // of the sparse lanes
-	entities             entityLane
-	stale                int // items found by a vector of a text that they have no more
+	stale                int       // items found by a vector of a text that they have no more
 
 	silent int  // sources that did not lend for lack of room
 	cut    int  // nodes not all of whose links were followed

@@ -97,7 +97,7 @@ func (u Runner) Run(
 	}
 	a.Warnings, a.Readings, a.Kin = r.warnings(a), r.readings, r.kindred
 	idle, err := r.idleWarnings(ctx, a)
-	a.Warnings = append(append(a.Warnings, idle...), r.laneWarnings()...)
+	a.Warnings = append(append(a.Warnings, idle...), r.noSparse...)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,18 @@ const (
 	MaxSparseBytes = 65_536 // of the terms of all vectors
 )
 
+// NoSparse warns that no node has a sparse vector of a model: clause 11.1.
+const NoSparse Code = "no_sparse_vectors"
+
+// sparseInfos documents the codes of this file.
+var sparseInfos = []WarningInfo{{
+	Code:    NoSparse,
+	When:    "no node has a sparse vector of the model of a sparse query vector",
+	Message: "no node has a sparse vector of the model {model}",
+	Remedy: "commit sparse embeddings of it, give it with --vector if its vectors are dense, or " +
+		"name another model with --sparse; there are: {models}",
+}}
+
 // SparseVector is a query as a learned-sparse model sees it. It is compared with the sparse
 // embeddings of that model, in a lane of its own.
 type SparseVector struct {

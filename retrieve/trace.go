@@ -116,9 +116,7 @@ func (r *run) laneDone(lane Lane, hits []Hit, ground int64, before filterCounts)
 	if len(hits) > 0 {
 		t.Best, t.Worst = hits[0].Score, hits[len(hits)-1].Score
 	}
-	// Of an entity that too many nodes have not all were asked about.
-	if len(hits) == 0 && lane != LaneText && t.LeftOut.Sum() > 0 &&
-		(lane != LaneEntity || r.entities.common == 0) {
+	if len(hits) == 0 && lane != LaneText && t.LeftOut.Sum() > 0 {
 		r.idle.blocked = true
 	}
 	if r.trace != nil {

@@ -88,8 +88,7 @@ func TestWarningInfos(t *testing.T) {
 	want := []Code{NoTerms, NothingPasses, BudgetTooSmall, ExpansionTruncated, LinksCut,
 		NothingLinked, Redacted, UnseenCut, NoVectors, Dimension, StaleVectors, Respelled,
 		EdgeWeightsUnused, NoCommunity, NotReranked, NotRewritten, RewritesInVain, NoNow,
-		NoneThen, NoType, NoEffect, NoSparse, NoEntities, CommonEntities,
-		NothingRelevant}
+		NoneThen, NoType, NoEffect, NoSparse, NothingRelevant}
 	infos := WarningInfos()
 	if len(infos) != len(want) {
 		t.Fatalf("%d infos, want %d", len(infos), len(want))

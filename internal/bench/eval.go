@@ -53,7 +53,7 @@ func evalCommand(h *cli.Host) *cobra.Command {
 			"--by intent has a row for the questions of each intent that 'mnem recall' knows, whether --intent\n" +
 			"ranks by them or not: without it the figures are those of plain retrieval.\n\n" +
 			"--by lane has a row for each lane on its own, with expansion as --expand says: text, the vectors\n" +
-			"that there are, entity, time, and recency, which looks at no question; exact is what questions\n" +
+			"that there are, time, and recency, which looks at no question; exact is what questions\n" +
 			"name by key or id, which every lane has in front. --by stage has a row for each stage of\n" +
 			"retrieval, all else being equal: what runs is left out, and what does not is put in.\n\n" +
 			"--as markdown makes of each node a file with its summary for a heading, --as chatgpt an export\n" +

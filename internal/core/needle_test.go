@@ -73,9 +73,6 @@ func TestFilterFindsOneOfMany(t *testing.T) {
 		"dense":   {Vectors: []retrieve.QueryVector{vector}, Expand: new(0)},
 		"recency": {},
 		"sparse":  {Sparse: []retrieve.SparseVector{sparse}, Expand: new(0)},
-		"entity": {Text: `that "alpha"`, Expand: new(0), Weights: []retrieve.LaneWeight{
-			{Lane: retrieve.LaneText}, {Lane: retrieve.LaneEntity, Weight: 1 << 16},
-		}},
 		"rewrite": {Text: "zeta", Rewrites: []string{"alpha"}, Expand: new(0)},
 		"time":    {Text: "what happened in May 2024"},
 		"exact":   {Text: "needle"},

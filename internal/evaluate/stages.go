@@ -6,11 +6,6 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// What stages that do not run are measured with.
-const (
-	halfWeight = 1 << 15 // of the entity lane: 0.5
-)
-
 // noType is the type of no edge: names of types are lines.
 const noType = "\x00"
 
@@ -90,9 +85,7 @@ func expansionStages(types []string) []stage {
 
 // lanesOff are the lanes of a request.
 func lanesOff(req retrieve.Request) []stage {
-	names := map[retrieve.Lane]string{
-		retrieve.LaneTime: "times", retrieve.LaneText: "text", retrieve.LaneEntity: "entity",
-	}
+	names := map[retrieve.Lane]string{retrieve.LaneTime: "times", retrieve.LaneText: "text"}
 	var list []stage
 	for _, lane := range req.Lanes() {
 		s := stage{
@@ -118,15 +111,6 @@ func otherStages() []stage {
 			was := r.Spelling
 			r.Spelling = retrieve.SpellingOff
 			return was == retrieve.SpellingOn
-		},
-	}, {
-		with: "--weight entity=0.5",
-		on: func(r *retrieve.Request) (ok bool) {
-			if r.Runs(retrieve.LaneEntity) {
-				return false
-			}
-			*r, ok = r.Weighing(retrieve.LaneEntity, halfWeight)
-			return ok
 		},
 	}, {
 		without: "rerank",

@@ -139,8 +139,7 @@ func lanes(req retrieve.Request, answer *retrieve.Answer) []variant {
 // laneOrder returns the place of a lane among the rows.
 func laneOrder(lane retrieve.Lane) int {
 	at := slices.Index([]retrieve.Lane{
-		retrieve.LaneText, "", retrieve.LaneEntity, "", retrieve.LaneTime, retrieve.LaneExact,
-		retrieve.LaneRecency,
+		retrieve.LaneText, "", "", retrieve.LaneTime, retrieve.LaneExact, retrieve.LaneRecency,
 	}, lane)
 	switch {
 	case at >= 0:
@@ -148,7 +147,7 @@ func laneOrder(lane retrieve.Lane) int {
 	case strings.HasPrefix(string(lane), string(retrieve.LaneText)):
 		return 1 // of a rewrite
 	}
-	return 3 // of vectors
+	return 2 // of vectors
 }
 
 // edgeTypes returns the types of the edges that are there, ascending, where stages are measured.

@@ -45,7 +45,7 @@ func TestByLane(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"text 4 0.500", "entity 4 0.250", "dense:m 4 0.250", "time 4 0.250",
+	want := []string{"text 4 0.500", "dense:m 4 0.250", "time 4 0.250",
 		"exact 4 0.250", "recency 4 1.000"}
 	if diff := cmp.Diff(want, shown(report)); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
@@ -63,16 +63,15 @@ func TestByStage(t *testing.T) {
 		t.Fatal(err)
 	}
 	alone := map[string]func(r *retrieve.Request){
-		"without expansion":        func(r *retrieve.Request) { r.Expand = new(0) },
-		"without mentions":         func(r *retrieve.Request) { r.ExpandTypes = []string{"eats"} },
-		"without spelling":         func(r *retrieve.Request) { r.Spelling = retrieve.SpellingOff },
-		"without dedup":            func(r *retrieve.Request) { r.Dedup = false },
-		"with --expansion decay":   func(r *retrieve.Request) { r.Expansion = retrieve.Decay },
-		"with --expansion ppr":     func(r *retrieve.Request) { r.Expansion = retrieve.PPR },
-		"with --intent auto":       func(r *retrieve.Request) { r.Intent = retrieve.IntentAuto },
-		"with --community":         func(r *retrieve.Request) { r.Community = true },
-		"with --pack passages":     func(r *retrieve.Request) { r.Pack = retrieve.PackPassages },
-		"with --weight entity=0.5": func(r *retrieve.Request) { r.Weights = weights("entity", 1<<15) },
+		"without expansion":      func(r *retrieve.Request) { r.Expand = new(0) },
+		"without mentions":       func(r *retrieve.Request) { r.ExpandTypes = []string{"eats"} },
+		"without spelling":       func(r *retrieve.Request) { r.Spelling = retrieve.SpellingOff },
+		"without dedup":          func(r *retrieve.Request) { r.Dedup = false },
+		"with --expansion decay": func(r *retrieve.Request) { r.Expansion = retrieve.Decay },
+		"with --expansion ppr":   func(r *retrieve.Request) { r.Expansion = retrieve.PPR },
+		"with --intent auto":     func(r *retrieve.Request) { r.Intent = retrieve.IntentAuto },
+		"with --community":       func(r *retrieve.Request) { r.Community = true },
+		"with --pack passages":   func(r *retrieve.Request) { r.Pack = retrieve.PackPassages },
 		"without edges": func(r *retrieve.Request) {
 			r.EdgeWeights = []retrieve.EdgeWeight{{Type: "eats"}}
 		},
@@ -98,10 +97,6 @@ func TestByStage(t *testing.T) {
 	if len(names) != len(alone) || !slices.Contains(shown(report), "without expansion 4 0.750") {
 		t.Errorf("rows %q", shown(report))
 	}
-}
-
-func weights(lane retrieve.Lane, n int64) []retrieve.LaneWeight {
-	return []retrieve.LaneWeight{{Lane: lane, Weight: n}}
 }
 
 // TestByStageOfVectors has stages that only one query has: the others are answered as they are.

@@ -91,8 +91,7 @@ func TestForgottenIsNotRetrieved(t *testing.T) {
 			retrieve.Request{Text: text, Community: true},
 			retrieve.Request{Text: text, Types: []string{"fact"}, Pack: retrieve.PackPassages})
 		if text != "" {
-			requests = append(requests, retrieve.Request{Text: text, Weights: []retrieve.LaneWeight{
-				{Lane: retrieve.LaneEntity, Weight: 65_536}}})
+			requests = append(requests, retrieve.Request{Text: text, Intent: retrieve.IntentEntity})
 		}
 	}
 	said := func(s *core.Snapshot) (found int) {

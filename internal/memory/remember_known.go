@@ -276,8 +276,7 @@ func nearbyRequest(query string, d *Draft) retrieve.Request {
 		Ranking: retrieve.PlainRanking, // what says the same has the same words: no kindred ones
 	}
 	if query != "" {
-		req.Weights = []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: fixed.One},
-			{Lane: retrieve.LaneEntity}, {Lane: retrieve.LaneTime}}
+		req.Weights = []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: fixed.One}, {Lane: retrieve.LaneTime}}
 	}
 	req.Vectors = []retrieve.QueryVector{{Model: d.Vector.Model, Values: d.Vector.Int8()}}
 	return req

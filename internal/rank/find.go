@@ -136,7 +136,7 @@ func (f *finder) search(x *index.Index) error {
 		return err == nil && f.see(m), err
 	}
 	view := newIndexView(f.s, x)
-	res, err := view.WithTerms(f.ctx, terms, accept, maxFound)
+	res, err := x.WithTerms(f.ctx, terms, acceptDoc(accept), maxFound)
 	if err != nil {
 		return err
 	}

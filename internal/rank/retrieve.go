@@ -292,14 +292,6 @@ func (v indexView) TitlesNamed(
 // HasTitle implements retrieve.Index.
 func (v indexView) HasTitle(text, summary string) bool { return v.x.HasTitle(text, summary) }
 
-// WithTerms implements retrieve.Phrases.
-func (v indexView) WithTerms(
-	ctx context.Context, terms []string, accept retrieve.Accept, most int,
-) (retrieve.TermsResult, error) {
-	got, err := v.x.WithTerms(ctx, terms, acceptDoc(accept), most)
-	return retrieve.TermsResult(got), err
-}
-
 // IDFs implements retrieve.Index.
 func (v indexView) IDFs(ctx context.Context, terms []string) ([]int64, error) {
 	return v.x.IDFs(ctx, terms, 0)

@@ -678,7 +678,6 @@ export interface Answers {
       beam?: { hops: number; path: { edge: string | null; forward: boolean; id: string }[]; seed: string };
       community?: { number: number; seed: string; size: number };
       contradicts?: string;
-      entities?: string[];
       hops?: number | null;
       id: string;
       key: string | null;

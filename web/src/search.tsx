@@ -229,8 +229,6 @@ function Why({ item, cues, at }: { item: Item; cues: string[]; at: string }) {
           <Text of={t.read_as ?? t.term} />{t.added ? '*' : ''} <span class="dim">{share(t.score)}</span></span>
       ))}{item.terms.some((t) => t.added) && <span class="dim"> * added by expansion</span>}</dd></>}
       {cues.length > 0 && <><dt>Cues</dt><dd>{cues.map((c) => <span class="term"><Text of={c} /></span>)}</dd></>}
-      {item.entities && item.entities.length > 0 &&
-        <><dt>Entities</dt><dd>{item.entities.map((e) => <span class="term"><Text of={e} /></span>)}</dd></>}
       {item.seed && item.path && item.path.length > 0 &&
         <><dt>Path</dt><dd><Way from={item.seed} steps={item.path} at={at} /></dd></>}
       {item.beam && <><dt>Expansion</dt><dd><Way from={item.beam.seed} steps={item.beam.path} at={at} /></dd></>}

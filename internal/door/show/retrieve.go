@@ -200,12 +200,6 @@ func whyText(a *ops.Answer, it *ops.AnswerItem) string {
 		switch {
 		case l.Lane == retrieve.LaneText:
 			text += " (" + termsText(it.Terms) + ")"
-		case l.Lane == retrieve.LaneEntity:
-			names := make([]string, len(it.Entities))
-			for n, name := range it.Entities {
-				names[n] = line(name)
-			}
-			text += " (" + strings.Join(names, ", ") + ")"
 		case l.Lane == retrieve.LaneExpand && it.Hops != nil:
 			text += " (" + reachText(a, it.Seed, it.Path) + ")"
 		case l.Lane == retrieve.LaneCommunity && it.Community != nil:

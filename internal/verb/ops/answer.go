@@ -138,10 +138,9 @@ type ItemWhy struct {
 	Hops  *int              `json:"hops"`
 	Path  List[ReachedStep] `json:"path"` // from there, empty where it did not
 
-	Community   *Membership  `json:"community,omitempty"`  // that raised it or brought it in
-	Entities    List[string] `json:"entities,omitempty"`   // of the query that it has
-	Beam        *BeamWay     `json:"beam,omitempty"`       // of a recall: how links led to it
-	Contradicts graph.ID     `json:"contradicts,omitzero"` // the item that it follows for that
+	Community   *Membership `json:"community,omitempty"`  // that raised it or brought it in
+	Beam        *BeamWay    `json:"beam,omitempty"`       // of a recall: how links led to it
+	Contradicts graph.ID    `json:"contradicts,omitzero"` // the item that it follows for that
 }
 
 // TermScore is a term of the query that an item has.
@@ -363,7 +362,7 @@ func (out *AnswerItem) explain(
 			}
 		}
 	}
-	why := &ItemWhy{Tier: it.Tier, Entities: it.Entities, Contradicts: it.Against}
+	why := &ItemWhy{Tier: it.Tier, Contradicts: it.Against}
 	for _, t := range terms {
 		why.Terms = append(why.Terms, TermScore(t))
 	}

@@ -31,9 +31,7 @@ const (
 		"alone for config embed.model. A remote model receives the query. If the model fails, standard\n" +
 		"error says so and the answer is made without it. A receipt keeps the vector, so replay needs no\n" +
 		"model.\n\n" +
-		"--sparse does the same with learned sparse vectors, JSON objects of term to weight. The lane\n" +
-		"entity ranks by the names, quoted phrases, identifiers and numbers of the QUERY that a node has\n" +
-		"literally; it is off unless --weight entity=W enables it.\n\n" +
+		"--sparse does the same with learned sparse vectors, JSON objects of term to weight.\n\n" +
 		"--community raises nodes in the communities of the best ones, and adds others that no word\n" +
 		"found, the best connected first; 'mnem communities' lists them.\n\n" +
 		"--rerank lets a model order the best items anew by reading them: its server receives the query\n" +
@@ -70,8 +68,7 @@ const (
 		"  mnem retrieve 'double charge' --explain\n" +
 		"  mnem retrieve 'double charge' --vector minilm=@query.json" +
 		"\n  mnem retrieve 'charged twice' --embed=hash" +
-		"\n  mnem retrieve 'charged twice' --also 'duplicate payment'" +
-		"\n  mnem retrieve 'Alice Ng, ticket INC-4711' --weight entity=1"
+		"\n  mnem retrieve 'charged twice' --also 'duplicate payment'"
 
 	recallDoc = "Find what answers a question as 'mnem retrieve' does, and rank it by the kind of answer that the\n" +
 		"question asks for. Its words tell the intent: why for a reason, when for a time, entity for who,\n" +

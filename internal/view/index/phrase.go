@@ -14,7 +14,6 @@ import (
 type TermsResult struct {
 	IDs  []graph.ID // ascending, nil where Many
 	Many bool       // whether there are more than were asked for
-	IDF  int64      // sum of what the text lane counts for each of the distinct terms
 }
 
 // errMany ends a walk over postings.
@@ -31,9 +30,6 @@ func (x *Index) WithTerms(
 		return TermsResult{}, err
 	}
 	var res TermsResult
-	for _, t := range list {
-		res.IDF += int64(t.idf)
-	}
 	err = x.eachWithAll(ctx, list, allFields, func(v *view, doc uint32) error {
 		ok, err := v.passes(accept, doc)
 		if err != nil || !ok {
