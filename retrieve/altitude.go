@@ -250,7 +250,7 @@ func (q *quoter) known(d *Digest) int64 {
 	for _, t := range q.asked.kin {
 		add(t.Term)
 	}
-	return q.asked.accounted(row, q.req.row().kinKnown)
+	return q.asked.accounted(row, q.row.kinKnown)
 }
 
 // ranked returns the digests above candidates, the root's aside, by how much of the question their texts

@@ -41,7 +41,7 @@ const (
 
 // judge gives the candidates their bands.
 func (r *run) judge(ctx context.Context) error {
-	row := r.req.row()
+	row := r.row
 	if !row.bands {
 		return nil
 	}
@@ -232,7 +232,7 @@ func (r *run) like(row *ranking, c *candidate) (most int64) {
 
 // shownBands returns the candidates that the floor of the request lets into the answer, in their order there.
 func (r *run) shownBands() []*candidate {
-	if !r.req.row().bands || r.req.Floor == FloorRest {
+	if !r.row.bands || r.req.Floor == FloorRest {
 		return r.found
 	}
 	var answers, maybes []*candidate
@@ -252,7 +252,7 @@ func (r *run) shownBands() []*candidate {
 // balance gives the lanes of text and vectors their weights: the more of the question the text lane
 // accounts for, the more it counts beside vectors.
 func (r *run) balance(ctx context.Context, lists []*laneList) error {
-	row := r.req.row()
+	row := r.row
 	if row.textMost == 0 || r.req.Fusion != Convex || len(r.req.Weights) > 0 {
 		return nil
 	}

@@ -101,7 +101,7 @@ func decodeEdgeWeights(v ipld.Value) []EdgeWeight {
 // weights of types hold for all ways to expand.
 func (r *run) edgeWeight(l Link) int64 {
 	if edgeKinds[l.Type] == temporal && r.req.Intent != IntentWhen {
-		l.Weight = l.Weight * r.req.row().temporal >> fixed.FracBits
+		l.Weight = l.Weight * r.row.temporal >> fixed.FracBits
 	}
 	i, ok := slices.BinarySearchFunc(r.req.EdgeWeights, l.Type,
 		func(w EdgeWeight, typ string) int { return cmp.Compare(w.Type, typ) })

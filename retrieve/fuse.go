@@ -129,7 +129,7 @@ func (r *run) searchVectors(ctx context.Context, add func(*laneList, error) erro
 }
 
 // weight returns the weight of a lane.
-func (r *run) weight(lane Lane) int64 { return r.req.weight(lane) }
+func (r *run) weight(lane Lane) int64 { return r.req.weightBy(r.row, lane) }
 
 // gather makes candidates of what the lists and the exact look-up found.
 func (r *run) gather(lists []*laneList, exact []*candidate) {

@@ -42,7 +42,7 @@ func (r *run) wording(ctx context.Context, query TextQuery) (*wording, error) {
 	if w.own, err = r.x.TermWeights(ctx, query); err != nil {
 		return nil, fmt.Errorf("weigh the terms of the text: %w", err)
 	}
-	if r.req.row().kin > 0 {
+	if r.row.kin > 0 {
 		if err = r.findKin(ctx, w); err != nil {
 			return nil, err
 		}
@@ -97,7 +97,7 @@ func (r *run) findKin(ctx context.Context, w *wording) error {
 			}
 			most = max(most, min(fixed.One, share(own[i].Weight, idfs[n])))
 		}
-		if weight := r.req.row().kin * most >> fixed.FracBits; weight > 0 {
+		if weight := r.row.kin * most >> fixed.FracBits; weight > 0 {
 			w.kin, w.of = append(w.kin, AddedTerm{name, weight}), append(w.of, of[n])
 		}
 	}

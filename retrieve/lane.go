@@ -77,7 +77,10 @@ func (r Request) weighed() []Lane {
 
 // weight returns the weight of a lane that the request has, in units of 2^-16; 0 where it does not
 // run.
-func (r Request) weight(lane Lane) int64 {
+func (r Request) weight(lane Lane) int64 { return r.weightBy(rankingOf(r.Ranking), lane) }
+
+// weightBy is weight by a row of constants.
+func (r Request) weightBy(row *ranking, lane Lane) int64 {
 	for _, w := range r.Weights {
 		if w.Lane == lane {
 			return w.Weight
@@ -91,7 +94,7 @@ func (r Request) weight(lane Lane) int64 {
 	case embedded:
 		return vectorWeight / int64(len(r.Vectors)+len(r.Sparse))
 	case rewritten:
-		return r.row().rewrites / int64(len(r.Rewrites))
+		return row.rewrites / int64(len(r.Rewrites))
 	case lane == LaneTime:
 		return timeListWeight
 	}

@@ -18,7 +18,7 @@ const (
 // addNeighbours puts what was written right before and right after the best candidate behind it, where a
 // recall asks for a reason: a cause is often told before its effect, by itself and in other words.
 func (r *run) addNeighbours(ctx context.Context) error {
-	if !r.req.row().neighbours || r.req.Intent != IntentWhy || r.blank() || r.dated.alone {
+	if !r.row.neighbours || r.req.Intent != IntentWhy || r.blank() || r.dated.alone {
 		return nil
 	}
 	items, err := r.items(ctx, r.found[:min(maxBanded, len(r.found))])

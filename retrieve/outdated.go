@@ -161,7 +161,7 @@ type told struct {
 // one says nothing: it may tell of a change, or says nearly the same some time later, where the question does not tell
 // which of both is meant. Nothing is left out for that.
 func (r *run) outdate(ctx context.Context, list []*candidate) ([]*candidate, error) {
-	if !r.req.row().bands || r.req.Floor == FloorRest || r.blank() {
+	if !r.row.bands || r.req.Floor == FloorRest || r.blank() {
 		return list, nil
 	}
 	all, err := r.tell(ctx, list)
@@ -227,9 +227,9 @@ func (r *run) replaces(all []*told, old *told) *told {
 		if t.Replaces(old.Statement) && (by == nil || t.created > by.created) {
 			by = t
 		}
-		n := t.mayReplace(old.Statement, r.req.row().subject)
+		n := t.mayReplace(old.Statement, r.row.subject)
 		if n == 0 && t.mayBeTwin(old) {
-			n = t.about(old.Statement, false, r.req.row().twin)
+			n = t.about(old.Statement, false, r.row.twin)
 		}
 		if n > most || n > 0 && n == most && t.created > may.created {
 			may, most = t, n

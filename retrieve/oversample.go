@@ -19,17 +19,16 @@ type Shortlist struct {
 }
 
 // shortlist is that of a request.
-func (r Request) shortlist() Shortlist {
-	items := *r.Limit
+func (r *run) shortlist() Shortlist {
+	items := *r.req.Limit
 	if items == 0 {
 		items = limitlessOversize
 	}
 	items = max(leastOversampled, items)
-	row := r.row()
 	list := Shortlist{
-		Most: min(oversample*items, maxShortlist), Near: items, Peers: int(row.peers), Ease: row.ease,
+		Most: min(oversample*items, maxShortlist), Near: items, Peers: int(r.row.peers), Ease: r.row.ease,
 	}
-	if row.ground > 0 { // what counts as nothing is a rank's score, whatever the limit
+	if r.row.ground > 0 { // what counts as nothing is a rank's score, whatever the limit
 		list.Near = max(items, distantRank)
 	}
 	return list

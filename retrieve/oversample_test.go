@@ -6,13 +6,17 @@ import "testing"
 // same whatever is asked for at most, so that an answer with a lower limit is the beginning of one with a higher.
 func TestShortlistOfAnyLimit(t *testing.T) {
 	for limit, most := range map[int]int{1: 2560, 10: 2560, 40: 10_240, 200: maxShortlist} {
-		list := Request{Limit: &limit}.shortlist()
+		list := shortlistOf(Request{Limit: &limit})
 		if list.Near != distantRank || list.Most != most {
 			t.Errorf("limit %d: %+v", limit, list)
 		}
 	}
 	limit := 10
-	if list := (Request{Limit: &limit, Ranking: PlainRanking}).shortlist(); list.Near != limit {
+	if list := shortlistOf(Request{Limit: &limit, Ranking: PlainRanking}); list.Near != limit {
 		t.Errorf("plain: %+v", list)
 	}
+}
+
+func shortlistOf(req Request) Shortlist {
+	return (&run{req: req, row: rankingOf(req.Ranking)}).shortlist()
 }

@@ -174,7 +174,7 @@ func (p *packer) render(
 	ctx context.Context, n *graph.Node, mark *graph.Mark, outdated graph.ID,
 ) (shown, error) {
 	o := RenderOptions{Show: p.req.Show, SummaryCap: *p.req.SummaryCap, Outdated: outdated,
-		Bands: p.req.row().bands}
+		Bands: p.row.bands}
 	if isChunk(n) {
 		o.Show = append(slices.Clone(o.Show), ShowContent)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/tuning"
 )
 
 // ranking is what one version of the ranking does beside what all do: a row of constants, which never
@@ -107,40 +108,40 @@ func (k *ranking) constants() map[string]*int64 {
 	}
 }
 
-// row returns the row of a request.
-func (r *Request) row() *ranking {
-	row := rankingOf(r.Ranking)
-	if row == nil || r.Tuning == nil {
-		return row
+// tunedRow returns the row of a version with another value in the place of one of its constants, nil for none.
+// It returns a *RequestError for a version that is gone, and for a constant that it does not have.
+func tunedRow(version int, by *tuning.Constant) (*ranking, error) {
+	row := rankingOf(version)
+	switch {
+	case row == nil:
+		return nil, badParam("ranking", "%d is not available", version)
+	case by == nil:
+		return row, nil
 	}
 	tuned := *row
-	*tuned.constants()[r.Tuning.Name] = r.Tuning.Value
-	return &tuned
+	constants := tuned.constants()
+	if constants[by.Name] == nil {
+		return nil, badParam("ranking", "no constant %s: there are %s", shortQuote(by.Name),
+			strings.Join(slices.Sorted(maps.Keys(constants)), ", "))
+	}
+	*constants[by.Name] = by.Value
+	return &tuned, nil
 }
 
-// engine returns the versions that answer a request.
-func (r *Request) engine() Engine {
-	if r.Tuning != nil {
-		return engineOf(0)
+// engine returns the versions that answer the request: none of the ranking where a constant is another one.
+func (r *run) engine() Engine {
+	e := CurrentEngine()
+	if e.Ranking = r.req.Ranking; r.tuned {
+		e.Ranking = 0
 	}
-	return engineOf(r.Ranking)
+	return e
 }
 
 // current reports whether answers of an engine can be made again.
 func (e Engine) current() bool {
-	return e.Analyser == AnalyserVersion && e.Language == Language && e.Ranking > 0 &&
-		rankingOf(e.Ranking) != nil
+	return e.Analyser == AnalyserVersion && e.Language == Language && e.Ranking >= oldestRanking &&
+		e.Ranking <= RankingVersion
 }
 
-// checkRanking refuses a version that is gone, and a constant that it does not have.
-func (r *Request) checkRanking() error {
-	row := rankingOf(r.Ranking)
-	if row == nil {
-		return badParam("ranking", "%d is not available", r.Ranking)
-	}
-	if c := row.constants(); r.Tuning != nil && c[r.Tuning.Name] == nil {
-		return badParam("ranking", "no constant %s: there are %s", shortQuote(r.Tuning.Name),
-			strings.Join(slices.Sorted(maps.Keys(c)), ", "))
-	}
-	return nil
-}
+// oldestRanking is the first of the released versions that there still are.
+const oldestRanking = 1

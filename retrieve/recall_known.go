@@ -100,7 +100,7 @@ func (r *run) cover(ctx context.Context, w *wording, ids []graph.ID) error {
 		return fmt.Errorf("split the scores of the items: %w", err)
 	}
 	for at, row := range rows {
-		w.shares[ids[at]] = w.accounted(row, r.req.row().kinKnown)
+		w.shares[ids[at]] = w.accounted(row, r.row.kinKnown)
 	}
 	return nil
 }

@@ -48,8 +48,8 @@ func isChunk(n *graph.Node) bool { return n.Type == "Chunk" && strings.HasPrefix
 // onlyName reports whether a node that is nothing but a name or place is left out: to a reader it says nothing that the
 // items do not say themselves. One that the request names or asks for by its type is an item like others.
 func (r *run) onlyName(c *candidate, n *graph.Node) bool {
-	return (r.req.row().bands || r.recalled != nil && c.recalled != nil) && c.tier == tierNone &&
-		!slices.Contains(r.req.Types, n.Type) && (IsName(n) || r.req.row().bands && isPlace(n))
+	return (r.row.bands || r.recalled != nil && c.recalled != nil) && c.tier == tierNone &&
+		!slices.Contains(r.req.Types, n.Type) && (IsName(n) || r.row.bands && isPlace(n))
 }
 
 // items returns those of some candidates that are not only names. Of what is indexed it reads nodes whose types

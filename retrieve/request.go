@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/base/tuning"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -150,10 +149,6 @@ type Request struct {
 	// Ranking is the version of the ranking that answers, 0 for the newest; or PlainRanking. A receipt has
 	// the version in its engine.
 	Ranking int
-
-	// Tuning stands for a constant of the ranking while constants are chosen; nil for none. What it gives
-	// is of no version, and its receipt cannot be replayed.
-	Tuning *tuning.Constant
 }
 
 // Resolve returns the request with every default filled in, and lists of names in bytewise order

@@ -26,11 +26,7 @@ type Engine struct {
 
 // CurrentEngine returns the versions of this package.
 func CurrentEngine() Engine {
-	return engineOf(RankingVersion)
-}
-
-func engineOf(ranking int) Engine {
-	return Engine{Ranking: ranking, Analyser: AnalyserVersion, Language: Language}
+	return Engine{Ranking: RankingVersion, Analyser: AnalyserVersion, Language: Language}
 }
 
 // Constants of the ranking.
@@ -155,6 +151,8 @@ type run struct {
 	g      Graph
 	x      Index
 	req    Request
+	row    *ranking // of constants that it ranks by
+	tuned  bool     // whether one of them is not that of the version
 	filter *filter
 	found  []*candidate
 	lists  []*laneList // of the lanes that found anything

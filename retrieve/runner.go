@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/mnem-project/mnem/internal/base/tuning"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -13,6 +14,9 @@ type Runner struct {
 	Trace    *Trace   // where given, filled with how the answer came about; for one run at a time
 	// Mentions remembers what the texts of the graph's nodes mention; nil for nothing.
 	Mentions MentionMemo
+	// Tuning stands for a constant of the ranking while constants are chosen; nil for none. What it gives
+	// is of no version, and its receipt cannot be replayed.
+	Tuning *tuning.Constant
 }
 
 // Run answers a request at a commit, whose graph and index g and x must be. It returns a
@@ -29,17 +33,25 @@ func Run(
 func (u Runner) Run(
 	ctx context.Context, g Graph, x Index, commit ipld.CID, req Request,
 ) (*Answer, error) {
-	for _, err := range []error{req.Validate(), req.checkRanking(), req.checkResolved(), req.checkLanes(),
-		req.checkRewritten()} {
+	if err := req.Validate(); err != nil {
+		return nil, err
+	}
+	row, err := tunedRow(req.Ranking, u.Tuning)
+	if err != nil {
+		return nil, err
+	}
+	for _, err := range []error{req.checkResolved(), req.checkLanes(), req.checkRewritten()} {
 		if err != nil {
 			return nil, err
 		}
 	}
-	r := &run{g: g, x: x, req: req.Resolve(), trace: u.Trace, mentions: u.Mentions, room: rooms.Get().(*room)}
+	r := &run{
+		g: g, x: x, req: req.Resolve(), row: row, tuned: u.Tuning != nil, trace: u.Trace, mentions: u.Mentions,
+		room: rooms.Get().(*room),
+	}
 	defer r.room.leave()
 	r.req.Settled = true
 	r.req.settleIntent()
-	var err error
 	if r.counter, err = u.Counters.find(r.req.Tokenizer); err != nil {
 		return nil, err
 	}
@@ -86,7 +98,7 @@ func (u Runner) Run(
 	a := &Answer{
 		Commit:       commit,
 		Request:      r.req,
-		Engine:       r.req.engine(),
+		Engine:       r.engine(),
 		TokensBudget: *r.req.Budget,
 		Candidates:   len(r.found),
 		Dates:        r.dated.ranges(),

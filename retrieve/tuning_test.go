@@ -2,6 +2,7 @@ package retrieve
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/base/tuning"
@@ -19,16 +20,24 @@ func TestTuning(t *testing.T) {
 		"rewrites": {rankingOf(PlainRanking), func(r *ranking) int64 { return r.rewrites }},
 		"temporal": {rankingOf(RankingVersion), func(r *ranking) int64 { return r.temporal }},
 	} {
-		tuned := Request{Ranking: c.of.version, Tuning: &tuning.Constant{Name: name, Value: 12_345}}
-		if got, own := c.want(tuned.row()), c.want(c.of); got != 12_345 || own == got {
+		tuned, err := tunedRow(c.of.version, &tuning.Constant{Name: name, Value: 12_345})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, own := c.want(tuned), c.want(c.of); got != 12_345 || own == got {
 			t.Errorf("%s is %d, in the row %d", name, got, own)
 		}
 	}
-	req.Tuning = &tuning.Constant{Name: "rewrites", Value: 7}
-	if got := req.weight(LaneRewrite(1)); got != 7 {
-		t.Errorf("rewrites weigh %d", got)
+	u := Runner{Tuning: &tuning.Constant{Name: "rewrites", Value: 7}, Trace: &Trace{}}
+	a, err := u.Run(t.Context(), m, m, testCommit, req)
+	if err != nil {
+		t.Fatal(err)
 	}
-	a := m.ask(t, req)
+	for _, l := range u.Trace.Lanes {
+		if l.Lane == LaneRewrite(1) && l.Weight != 7 {
+			t.Errorf("rewrites weigh %d", l.Weight)
+		}
+	}
 	if a.Engine.Ranking != 0 || plain.Engine != CurrentEngine() {
 		t.Errorf("%s, plain %s", a.Engine, plain.Engine)
 	}
@@ -36,15 +45,22 @@ func TestTuning(t *testing.T) {
 	if _, err := receipt.Request(string(text), req.Rewrites...); !errors.Is(err, ErrRankingVersion) {
 		t.Errorf("a receipt of it: %v", err)
 	}
-	refused(t, Request{Tuning: &tuning.Constant{Name: "bands"}}, "ranking", `"bands"`, "rewrites", "temporal")
+	u.Tuning = &tuning.Constant{Name: "bands"}
+	_, err = u.Run(t.Context(), m, m, testCommit, req)
+	if err == nil || !strings.Contains(err.Error(), `"bands"`) || !strings.Contains(err.Error(), "rewrites, ") {
+		t.Errorf("a constant that there is not: %v", err)
+	}
 }
 
 // TestTuningReaches: each name is of a constant of its own.
 func TestTuningReaches(t *testing.T) {
 	seen := map[ranking]string{}
 	for name := range rankingOf(RankingVersion).constants() {
-		req := Request{Tuning: &tuning.Constant{Name: name, Value: 12_345}}
-		row := *req.row()
+		tuned, err := tunedRow(0, &tuning.Constant{Name: name, Value: 12_345})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := *tuned
 		if other, ok := seen[row]; ok || row == *rankingOf(RankingVersion) {
 			t.Errorf("%s changes nothing, or what %q changes", name, other)
 		}
@@ -59,10 +75,11 @@ func TestTuningBands(t *testing.T) {
 		m := says(map[string]int64{"part": two.sure}, "part x", "like y")
 		m.embed(num(1), "m", 1)
 		req.Text, req.Floor, req.Expand = "part filler", FloorRest, new(0)
+		var u Runner
 		if name != "" {
-			req.Tuning = &tuning.Constant{Name: name, Value: value}
+			u.Tuning = &tuning.Constant{Name: name, Value: value}
 		}
-		a, err := Run(t.Context(), m, m, testCommit, req)
+		a, err := u.Run(t.Context(), m, m, testCommit, req)
 		if err != nil || len(a.Items) == 0 {
 			t.Fatalf("%s: %+v, %v", name, a, err)
 		}

@@ -176,7 +176,7 @@ func (r *run) dense(ctx context.Context, q QueryVector) (*laneList, error) {
 	if !ok {
 		return l, errors.New("this index has no vectors")
 	}
-	res, err := x.Dense(ctx, q, r.filter.accept(ctx), laneDepth, r.req.shortlist())
+	res, err := x.Dense(ctx, q, r.filter.accept(ctx), laneDepth, r.shortlist())
 	if err != nil {
 		return l, err
 	}
@@ -191,7 +191,7 @@ func (r *run) dense(ctx context.Context, q QueryVector) (*laneList, error) {
 	if len(res.Own) > 0 {
 		l.hits = ranked(res.Own)
 	}
-	l.ground = l.scoreOf(distantRank) * r.req.row().ground >> fixed.FracBits
+	l.ground = l.scoreOf(distantRank) * r.row.ground >> fixed.FracBits
 	return l, nil
 }
 

@@ -197,7 +197,7 @@ func (m *Memories) ask(
 	ctx context.Context, s *filled, q *question, tuned *tuning.Constant,
 ) (*Asked, error) {
 	req := m.opt.Base
-	req.Text, req.Now, req.Rewrites, req.Tuning = q.text, s.now, q.also, tuned
+	req.Text, req.Now, req.Rewrites = q.text, s.now, q.also
 	if m.opt.Vectors {
 		req.Vectors = []retrieve.QueryVector{s.vectors[q.id]}
 	}
@@ -210,7 +210,7 @@ func (m *Memories) ask(
 	if req, err = m.opt.Profiles.Apply(req); err != nil {
 		return nil, err
 	}
-	answer, err := rank.Retrieve(ctx, s.snap, req)
+	answer, err := rank.RetrieveTuned(ctx, s.snap, req, tuned)
 	if err != nil {
 		return nil, err
 	}

@@ -142,7 +142,7 @@ var alone = map[string]string{
 // few are packages that only some others may import: stores are opened in one place, and what a measurement puts in the
 // place of constants reaches no other request. "" is for none.
 var few = map[string]string{
-	"base/tuning":          "retrieve evaluate",
+	"base/tuning":          "retrieve rank evaluate",
 	"block/store/pebble":   "core testkit/repofiles testkit/repokit",
 	"block/store/postgres": "core testkit/repokit",
 	"door/cli":             "cmd/mnem cmd/mnem-bench bench testkit/program",

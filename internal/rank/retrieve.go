@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/tuning"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
@@ -28,6 +29,21 @@ func Retrieve(ctx context.Context, s *core.Snapshot, req retrieve.Request) (*ret
 func RetrieveTraced(
 	ctx context.Context, s *core.Snapshot, req retrieve.Request, trace *retrieve.Trace,
 ) (*retrieve.Answer, error) {
+	return answer(ctx, s, req, retrieve.Runner{Trace: trace})
+}
+
+// RetrieveTuned is Retrieve with another value in the place of a constant of the ranking, for measuring. The
+// answer is of no version of it.
+func RetrieveTuned(
+	ctx context.Context, s *core.Snapshot, req retrieve.Request, by *tuning.Constant,
+) (*retrieve.Answer, error) {
+	return answer(ctx, s, req, retrieve.Runner{Tuning: by})
+}
+
+// answer lets a runner answer a request, with what the repository has for it.
+func answer(
+	ctx context.Context, s *core.Snapshot, req retrieve.Request, u retrieve.Runner,
+) (*retrieve.Answer, error) {
 	if !s.Id.Defined() {
 		return nil, &state.NotFoundError{What: "commit", Name: "to retrieve from"}
 	}
@@ -46,15 +62,15 @@ func RetrieveTraced(
 		}
 		defer s.Repo.Answering.Give()
 	}
-	u := retrieve.Runner{Counters: s.Repo.Counters, Trace: trace, Mentions: OpenMentions(s)}
-	var answer *retrieve.Answer
+	u.Counters, u.Mentions = s.Repo.Counters, OpenMentions(s)
+	var found *retrieve.Answer
 	err = s.WithIndex(ctx, func(x *index.Index) error {
 		erased := int(s.State.Nodes.Len()) - int(x.Stats().Nodes)
 		g := graphView{s: s, erased: erased, links: new(linkView), nodes: map[graph.ID]foundNode{}}
-		answer, err = u.Run(ctx, g, newIndexView(s, x), s.Id, req)
+		found, err = u.Run(ctx, g, newIndexView(s, x), s.Id, req)
 		return err
 	})
-	return answer, err
+	return found, err
 }
 
 // TermScore is what one term of a query adds to a node's score in the text lane.
