@@ -10,7 +10,7 @@ import (
 // would: for measuring what each is worth. The lane of times is among them only where the text names
 // one, and the recency lane alone where the request is blank.
 func (r Request) Lanes() []Lane {
-	if r.blank() {
+	if asksNothing(r) {
 		return []Lane{LaneRecency}
 	}
 	return slices.DeleteFunc(r.weighed(), func(l Lane) bool { return l == LaneTime && !r.named() })
@@ -74,14 +74,14 @@ func (r Request) Without(lane Lane) (rest Request, ok bool) {
 // their lanes; ok is false where no lane that finds anything would be left.
 func (r Request) WithoutVectors() (rest Request, ok bool) {
 	r.Vectors, r.Sparse = nil, nil
-	if r.blank() {
+	if asksNothing(r) {
 		return r, false
 	}
 	has := r.weighed()
 	r.Weights = slices.DeleteFunc(slices.Clone(r.Weights), func(w LaneWeight) bool {
 		return !slices.Contains(has, w.Lane)
 	})
-	return r, r.otherLanes()
+	return r, r.othersRun()
 }
 
 // weighing returns the request with a lane of that weight, in units of 2^-16; ok is false where Lanes
@@ -108,5 +108,5 @@ func (r Request) weighing(lane Lane, weight int64) (out Request, ok bool) {
 	}
 	given = slices.DeleteFunc(given, func(w LaneWeight) bool { return w.Lane == lane })
 	r.Weights = append(given, LaneWeight{lane, weight})
-	return r, r.otherLanes()
+	return r, r.othersRun()
 }

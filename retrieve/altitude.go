@@ -420,9 +420,12 @@ type ReceiptDigest struct {
 // maxDigestName is the longest name of a digest: a UUID, a slash and 96 digits.
 const maxDigestName = 36 + 1 + 96
 
+// maxReceiptDigests is the largest number of digests of a receipt.
+const maxReceiptDigests = 4
+
 func (r *Receipt) checkDigests() (tokens int, err error) {
-	if len(r.Digests) > maxDigests+1 {
-		return 0, graph.Fieldf(fieldDigests, "%d digests, limit %d", len(r.Digests), maxDigests+1)
+	if len(r.Digests) > maxReceiptDigests {
+		return 0, graph.Fieldf(fieldDigests, "%d digests, limit %d", len(r.Digests), maxReceiptDigests)
 	}
 	for i, d := range r.Digests {
 		field := fmt.Sprintf("%s[%d]", fieldDigests, i)

@@ -22,7 +22,7 @@ type Query struct {
 // value of the wrong kind or beyond a bound (see ValidateGiven), gives a *RequestError that names it.
 func ParseRequestJSON(v ipld.Value, base Request) (Query, error) {
 	if v.Kind() != ipld.Map {
-		return Query{}, badParam("request", "%s, want an object", v.Kind())
+		return Query{}, reject("request", "%s, want an object", v.Kind())
 	}
 	q := Query{Request: base}
 	q.Request.Explicit = slices.Clone(base.Explicit)
@@ -31,35 +31,34 @@ func ParseRequestJSON(v ipld.Value, base Request) (Query, error) {
 			q.Echo = append(q.Echo, e)
 			continue
 		}
-		p := memberParser{name: e.Key, v: e.Value}
-		if err := q.setMember(&p); err != nil {
+		if err := q.setMember(e.Key, e.Value); err != nil {
 			return Query{}, err
 		}
 	}
 	var re *RequestError
 	if err := q.Request.ValidateGiven(); errors.As(err, &re) {
-		return Query{}, badParam(MemberName(re.Param), "%s", re.Reason)
+		return Query{}, reject(MemberName(re.Param), "%s", re.Reason)
 	}
 	return q, nil
 }
 
 // setMember sets what a member of the line says.
-func (q *Query) setMember(m *memberParser) error {
-	if m.name == "qid" {
-		q.ID = m.text()
-		return m.err
+func (q *Query) setMember(name string, v ipld.Value) error {
+	if name != "qid" {
+		return q.Request.SetMember(name, v)
 	}
-	return q.Request.setMember(m)
+	if v.Kind() != ipld.String {
+		return reject(name, "%s, want a string", v.Kind())
+	}
+	q.ID = v.Text()
+	return nil
 }
 
 // SetMember sets the parameter that a member of a JSON request sets. It returns a *RequestError that
 // names the member where there is no such parameter or the value is not of its kind; ValidateGiven
 // tells of bounds.
 func (r *Request) SetMember(name string, v ipld.Value) error {
-	return r.setMember(&memberParser{name: name, v: v})
-}
-
-func (r *Request) setMember(m *memberParser) error {
+	m := &memberParser{name: name, v: v}
 	p := whichParam(func(p *param) bool { return p.Member == m.name })
 	if p == nil {
 		return badParam(m.name, "unknown member")

@@ -33,10 +33,10 @@ const (
 
 // brief renders a node in the form FormatBrief: clause 12.4. Column 0 is that of heads alone: every value is
 // escaped and within an indented line of its own.
-func (r *run) brief(
-	ctx context.Context, n *graph.Node, m *graph.Mark, o RenderOptions,
+func brief(
+	ctx context.Context, g Graph, n *graph.Node, m *graph.Mark, o RenderOptions,
 ) (string, error) {
-	ref, err := r.shortID(ctx, n.ID)
+	ref, err := ShortID(ctx, g, n.ID)
 	if err != nil {
 		return "", err
 	}
@@ -50,7 +50,7 @@ func (r *run) brief(
 	if m != nil {
 		state := string(m.State)
 		if !m.By.IsZero() {
-			by, err := r.shortID(ctx, m.By)
+			by, err := ShortID(ctx, g, m.By)
 			if err != nil {
 				return "", err
 			}
@@ -59,7 +59,7 @@ func (r *run) brief(
 		head = append(head, state)
 	}
 	if !o.Outdated.IsZero() {
-		by, err := r.shortID(ctx, o.Outdated)
+		by, err := ShortID(ctx, g, o.Outdated)
 		if err != nil {
 			return "", err
 		}
@@ -87,7 +87,7 @@ func (r *run) brief(
 		links []Link
 		more  int
 	}{{"→", o.Adjacency.Out, o.Adjacency.MoreOut}, {"←", o.Adjacency.In, o.Adjacency.MoreIn}} {
-		if err := r.briefLinks(ctx, &w, side.arrow, side.links, side.more); err != nil {
+		if err := briefLinks(ctx, g, &w, side.arrow, side.links, side.more); err != nil {
 			return "", err
 		}
 	}
@@ -135,7 +135,9 @@ func (r *renderer) indentedTimes(n *graph.Node) {
 }
 
 // briefLinks writes the names of the nodes that edges of one direction lead to, a line for each type.
-func (r *run) briefLinks(ctx context.Context, w *renderer, arrow string, links []Link, more int) error {
+func briefLinks(
+	ctx context.Context, g Graph, w *renderer, arrow string, links []Link, more int,
+) error {
 	for len(links) > 0 {
 		n := 1
 		for n < len(links) && links[n].Type == links[0].Type {
@@ -143,7 +145,7 @@ func (r *run) briefLinks(ctx context.Context, w *renderer, arrow string, links [
 		}
 		var names []string
 		for _, l := range links[:n] {
-			name, err := r.nodeName(ctx, l.Other)
+			name, err := nodeName(ctx, g, l.Other)
 			if err != nil {
 				return err
 			}
@@ -159,8 +161,8 @@ func (r *run) briefLinks(ctx context.Context, w *renderer, arrow string, links [
 }
 
 // nodeName returns what a node is called: the beginning of its summary, its key, or its id.
-func (r *run) nodeName(ctx context.Context, id graph.ID) (string, error) {
-	n, _, err := r.g.Node(ctx, id)
+func nodeName(ctx context.Context, g Graph, id graph.ID) (string, error) {
+	n, _, err := g.Node(ctx, id)
 	if err != nil {
 		return "", fmt.Errorf("read node %s: %w", id, err)
 	}
@@ -170,7 +172,7 @@ func (r *run) nodeName(ctx context.Context, id graph.ID) (string, error) {
 	case n.Key != "":
 		return neighbourName(n.Key), nil
 	}
-	return r.shortID(ctx, id)
+	return ShortID(ctx, g, id)
 }
 
 func neighbourName(s string) string {
@@ -180,8 +182,6 @@ func neighbourName(s string) string {
 	}
 	return text.EscapeLine(name)
 }
-
-func (r *run) shortID(ctx context.Context, id graph.ID) (string, error) { return ShortID(ctx, r.g, id) }
 
 // ShortID returns as many digits of an id as it takes to tell it from all others of a graph, and no fewer
 // than eight. The graph need not have the id itself: what a mark names may be gone.

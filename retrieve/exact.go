@@ -95,9 +95,6 @@ func (r *run) addKey(
 	return add(id, tier)
 }
 
-// trimBlank cuts the white space that clause 8.4 names: a fixed set, whatever Unicode adds.
-func trimBlank(s string) string { return strings.Trim(s, blanks) }
-
 // idDigits returns the digits of s, if s may be the beginning of an id: at least minPrefix
 // lower-case hex digits, with or without a hyphen at each place where the text form has one.
 func idDigits(s string) (digits string, ok bool) {

@@ -38,11 +38,11 @@ type laneList struct {
 }
 
 // blank reports whether a request asks for nothing but the newest nodes.
-func (r *run) blank() bool { return r.req.blank() }
+func (r *run) blank() bool { return asksNothing(r.req) }
 
-// blank reports whether the request has neither text nor vectors.
-func (r Request) blank() bool {
-	return trimBlank(r.Text) == "" && len(r.Vectors) == 0 && len(r.Sparse) == 0
+// asksNothing reports whether a request has neither text nor vectors.
+func asksNothing(r Request) bool {
+	return isBlank(r.Text) && len(r.Vectors) == 0 && len(r.Sparse) == 0
 }
 
 // expands reports whether the request is expanded.

@@ -109,12 +109,12 @@ func (r *Request) checkLanes() error {
 	has := r.weighed()
 	for _, w := range r.Weights {
 		if !slices.Contains(has, w.Lane) {
-			return badParam("weights", "the request has no lane %s: text and time need a text, "+
-				"others their vectors", shortQuote(string(w.Lane)))
+			return reject("weights", "the request has no lane %s: text and time need a text, "+
+				"others their vectors", quoted(string(w.Lane)))
 		}
 	}
-	if !r.otherLanes() && len(readDates(r).Ranges) == 0 {
-		return badParam("weights", "every lane has weight 0: give one of them more")
+	if !r.othersRun() && len(readDates(r).Ranges) == 0 {
+		return reject("weights", "every lane has weight 0: give one of them more")
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ var idleInfos = []WarningInfo{
 
 // flags names the flags of the parameters that a warning names.
 func (w Warning) flags() string {
-	v, _ := ipld.FindEntry(w.Params, paramParameters)
+	v, _ := ipld.FindEntry(w.Params, "parameters")
 	list := make([]string, len(v.List()))
 	for i, name := range v.List() {
 		list[i] = "--" + FlagName(name.Text())
@@ -72,7 +72,7 @@ func (r *run) idleWarnings(ctx context.Context, a *Answer) ([]Warning, error) {
 	}
 	add := func(code Code, param string, names []string) {
 		if len(names) > 0 {
-			out = append(out, Warning{code, []ipld.Entry{{Key: param, Value: encodeNames(names)}}})
+			out = append(out, Warning{code, []ipld.Entry{{Key: param, Value: textList(names)}}})
 		}
 	}
 	add(NoType, paramTypes, missing)

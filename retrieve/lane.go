@@ -1,6 +1,7 @@
 package retrieve
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/base/fixed"
@@ -60,7 +61,7 @@ func (l Lane) weighable() bool {
 // weighed returns the lanes that the request has and that may be given weights.
 func (r Request) weighed() []Lane {
 	var list []Lane
-	if trimBlank(r.Text) != "" {
+	if hasWords(r.Text) {
 		list = append(list, LaneText, LaneTime)
 	}
 	for i := range r.Rewrites {
@@ -75,6 +76,21 @@ func (r Request) weighed() []Lane {
 	return list
 }
 
+// off reports whether a lane that the request has has no weight.
+func (r Request) off(lane Lane) bool {
+	for _, w := range r.Weights {
+		if w.Lane == lane {
+			return w.Weight == 0
+		}
+	}
+	return false
+}
+
+// otherLanes reports whether a lane beside that of times is not off.
+func (r Request) otherLanes() bool {
+	return slices.ContainsFunc(r.weighed(), func(l Lane) bool { return l != LaneTime && !r.off(l) })
+}
+
 // weight returns the weight of a lane that the request has, in units of 2^-16; 0 where it does not
 // run.
 func (r Request) weight(lane Lane) int64 { return r.weightBy(rankingOf(r.Ranking), lane) }
@@ -87,7 +103,7 @@ func (r Request) weightBy(row *ranking, lane Lane) int64 {
 		}
 	}
 	_, embedded := lane.embedded()
-	_, rewritten := lane.rewrite()
+	rewritten := strings.HasPrefix(string(lane), string(LaneText)+":")
 	switch {
 	case r.Fusion == RRF:
 		return fixed.One

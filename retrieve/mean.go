@@ -15,17 +15,17 @@ const meanBits = 32
 // then of its rewrites, and returns a *RequestError for others.
 func MeanVector(model string, vectors ...[]int8) (QueryVector, error) {
 	if n := len(vectors); n == 0 || n > MaxRewrites+1 {
-		return QueryVector{}, badParam("vectors", "%s: the mean of %d vectors, want 1 to %d",
-			shortQuote(model), n, MaxRewrites+1)
+		return QueryVector{}, reject("vectors", "%s: the mean of %d vectors, want 1 to %d",
+			quoted(model), n, MaxRewrites+1)
 	}
 	sum := make([]float64, len(vectors[0])) // of integers below 2^37
 	for _, values := range vectors {
-		if err := (QueryVector{model, values}).validate(); err != nil {
+		if err := (Request{Vectors: []QueryVector{{model, values}}}).Validate(); err != nil {
 			return QueryVector{}, err
 		}
 		if len(values) != len(sum) {
-			return QueryVector{}, badParam("vectors", "%s: the mean of vectors of %d and %d dimensions",
-				shortQuote(model), len(sum), len(values))
+			return QueryVector{}, reject("vectors", "%s: the mean of vectors of %d and %d dimensions",
+				quoted(model), len(sum), len(values))
 		}
 		addDirection(sum, values)
 	}

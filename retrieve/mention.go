@@ -14,6 +14,8 @@ const (
 	mentionText = 32_768
 	// maxLookedAt is how many nodes are looked at for titles before no further title is looked for.
 	maxLookedAt = 256
+	// maxTitleDocs is how many nodes may have a title's rarest term, more of which make it too common.
+	maxTitleDocs = 64
 )
 
 // mentions finds the links that texts make between nodes: clauses 7.3 and 10.

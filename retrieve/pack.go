@@ -202,7 +202,7 @@ func (p *packer) render(
 	a := &o.Adjacency
 	out.links = len(a.Out)+len(a.In)+a.MoreOut+a.MoreIn > 0
 	if p.req.Format == FormatBrief {
-		out.text, err = p.brief(ctx, n, mark, o)
+		out.text, err = brief(ctx, p.g, n, mark, o)
 		return out, err
 	}
 	out.text = Render(n, mark, o)

@@ -2,6 +2,7 @@ package retrieve
 
 import (
 	"math"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
@@ -58,13 +59,13 @@ func (r *Request) checkUnseen() error {
 // checkResolved refuses what only a repository and a session can turn into ids.
 func (r *Request) checkResolved() error {
 	if len(r.ExcludeNames) > 0 {
-		return badParam("exclude", "names need a repository that knows them: give ids")
+		return reject("exclude", "names need a repository that knows them: give ids")
 	}
 	if r.Unseen {
-		return badParam("unseen", "needs a session: only a session knows what it has shown")
+		return reject("unseen", "needs a session: only a session knows what it has shown")
 	}
 	if r.Profile != "" && !r.Settled {
-		return badParam("profile", "needs a repository, which knows its profiles")
+		return reject("profile", "needs a repository, which knows its profiles")
 	}
 	return nil
 }
@@ -89,7 +90,15 @@ func decodeIDs(v ipld.Value) []graph.ID {
 
 // sortedIDs returns a sorted copy without duplicates, nil for the empty list.
 func sortedIDs(list []graph.ID) []graph.ID {
-	out := make([]graph.ID, len(list))
-	copy(out, list)
-	return compactIDs(out)
+	if len(list) == 0 {
+		return nil
+	}
+	return slices.Compact(slices.SortedFunc(slices.Values(list), graph.ID.Compare))
+}
+
+// startOfDay returns the beginning of a day in UTC.
+func startOfDay(t graph.OptTime) graph.OptTime {
+	const length = 24 * 60 * 60 * 1_000_000
+	t.Time -= (t.Time%length + length) % length
+	return t
 }

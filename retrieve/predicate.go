@@ -217,6 +217,9 @@ func (p Predicate) String() string {
 // blanks are the characters that may stand between the parts of a predicate.
 const blanks = " \t\r\n"
 
+// hasWords reports whether a text is more than white space.
+func hasWords(s string) bool { return strings.Trim(s, blanks) != "" }
+
 // bareName returns the length of the name at the beginning of s that needs no quotes.
 func bareName(s string) int {
 	if i := strings.IndexAny(s, blanks+`=!<>"`); i >= 0 {

@@ -126,6 +126,11 @@ func (r *Request) withdraw(given *Request, name string) {
 	}
 }
 
+// blank reports whether the request has neither text nor vectors.
+func (r Request) blank() bool {
+	return !hasWords(r.Text) && len(r.Vectors) == 0 && len(r.Sparse) == 0
+}
+
 // fitExpansion takes out what a profile says of an expansion that is not the request's. Rounds are
 // of one as well: three of lending are many, three of PageRank few.
 func (r *Request) fitExpansion(given *Request, from Profile) {

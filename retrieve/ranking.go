@@ -114,14 +114,14 @@ func tunedRow(version int, by *tuning.Constant) (*ranking, error) {
 	row := rankingOf(version)
 	switch {
 	case row == nil:
-		return nil, badParam("ranking", "%d is not available", version)
+		return nil, reject("ranking", "%d is not available", version)
 	case by == nil:
 		return row, nil
 	}
 	tuned := *row
 	constants := tuned.constants()
 	if constants[by.Name] == nil {
-		return nil, badParam("ranking", "no constant %s: there are %s", shortQuote(by.Name),
+		return nil, reject("ranking", "no constant %s: there are %s", quoted(by.Name),
 			strings.Join(slices.Sorted(maps.Keys(constants)), ", "))
 	}
 	*constants[by.Name] = by.Value

@@ -31,7 +31,7 @@ var recallInfos = []WarningInfo{{
 	Message: "nothing relevant is known: no item has more than %d% of what the question's words tell",
 	Remedy: "take it as unknown; or ask in other words, add some with --also, or compare vectors with " +
 		"--embed",
-	Param: paramCovered,
+	Param: "covered",
 }}
 
 // knownWarnings returns the warning of this file.

@@ -16,6 +16,9 @@ const KindReceipt = "receipt"
 // recordVersion is the version of the records of this package.
 const recordVersion = 1
 
+// maxItems is the largest number of items of a receipt.
+const maxItems = 1000
+
 // maxWarnings is the largest number of warnings of a receipt: far more codes than there are.
 const maxWarnings = 64
 
@@ -189,8 +192,8 @@ func (r *Receipt) checkRequest() error {
 }
 
 func (r *Receipt) checkItems() error {
-	if len(r.Items) > maxExamined {
-		return graph.Fieldf("items", "%d items, limit %d", len(r.Items), maxExamined)
+	if len(r.Items) > maxItems {
+		return graph.Fieldf("items", "%d items, limit %d", len(r.Items), maxItems)
 	}
 	sum, err := r.checkDigests()
 	if err != nil {
@@ -335,7 +338,7 @@ func invalidRecord(kind string, err error) error {
 func (r *Receipt) field(key string, d *ipld.Decoder) (known bool, err error) {
 	switch key {
 	case "items":
-		err = decodeList(d, maxExamined, func() error { return r.decodeItem(d) })
+		err = decodeList(d, maxItems, func() error { return r.decodeItem(d) })
 	case "engine":
 		err = r.decodeEngine(d)
 	case "tokens":
@@ -351,7 +354,7 @@ func (r *Receipt) field(key string, d *ipld.Decoder) (known bool, err error) {
 	case "candidates":
 		r.Candidates, err = decodeCount(d)
 	case fieldDigests:
-		err = decodeList(d, maxDigests+1, func() error { return r.decodeDigest(d) })
+		err = decodeList(d, maxReceiptDigests, func() error { return r.decodeDigest(d) })
 	default:
 		return false, nil
 	}

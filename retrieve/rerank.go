@@ -17,7 +17,10 @@ const (
 	DefaultRerankTop = 50 // nodes
 	MaxRerankTop     = 200
 	MaxRerankScore   = 1 << 31 // magnitude of a score in units of 2^-16
+)
 
+// Constants of reranking: clause 21.
+const (
 	rerankText = 4096    // scalars of a node that a Reranker reads
 	judgeUnit  = 1 << 20 // one step of a Reranker's scores, above all that lies beneath
 )
@@ -191,9 +194,6 @@ func (r *run) judgedText(ctx context.Context, n *graph.Node) (string, error) {
 	}
 	return text.FirstScalars(out, rerankText), nil
 }
-
-// isBlank reports whether a text is only white space.
-func isBlank(s string) bool { return trimBlank(s) == "" }
 
 // encodeReranked returns a list of maps of ids and scores.
 func encodeReranked(list []RerankScore) ipld.Value {

@@ -37,7 +37,7 @@ func (r *Request) checkRewrites() error {
 		return badParam("rewrites", "%d texts, limit %d", len(r.Rewrites), MaxRewrites)
 	}
 	for i, s := range r.Rewrites {
-		if len(s) > MaxRewrite || !utf8.ValidString(s) || isBlank(s) {
+		if len(s) > MaxRewrite || !utf8.ValidString(s) || !hasWords(s) {
 			return badParam("rewrites", "%s: want 1 to %d bytes of UTF-8 that are not only spaces",
 				shortQuote(s), MaxRewrite)
 		}
@@ -51,7 +51,7 @@ func (r *Request) checkRewrites() error {
 // checkRewritten refuses rewrites of nothing. It needs the text, which Validate does not.
 func (r *Request) checkRewritten() error {
 	if isBlank(r.Text) && (len(r.Rewrites) > 0 || r.Rewrite != "") {
-		return badParam("rewrites", "the request has no text that they could be of: give one")
+		return reject("rewrites", "the request has no text that they could be of: give one")
 	}
 	return nil
 }

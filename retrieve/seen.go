@@ -26,13 +26,13 @@ func (r Request) ExcludeSeen(records iter.Seq2[Shown, error]) (Request, error) {
 		return r, nil
 	}
 	r.Unseen = false
-	out := sortedIDs(r.Exclude)
+	out := sortedSeen(r.Exclude)
 	read := 0
 	for rec, err := range records {
 		if err != nil {
 			return Request{}, err
 		}
-		all := compactIDs(slices.Concat(out, rec.IDs))
+		all := sortedSeen(slices.Concat(out, rec.IDs))
 		if read == maxSeenRecords || len(all) > MaxExclude {
 			r.UnseenFrom = rec.Seq + 1
 			break
@@ -44,11 +44,10 @@ func (r Request) ExcludeSeen(records iter.Seq2[Shown, error]) (Request, error) {
 	return r, nil
 }
 
-// compactIDs sorts ids in place and returns them without duplicates, nil for none.
-func compactIDs(ids []graph.ID) []graph.ID {
+// sortedSeen returns a sorted copy without duplicates, nil for none.
+func sortedSeen(ids []graph.ID) []graph.ID {
 	if len(ids) == 0 {
 		return nil
 	}
-	slices.SortFunc(ids, graph.ID.Compare)
-	return slices.Compact(ids)
+	return slices.Compact(slices.SortedFunc(slices.Values(ids), graph.ID.Compare))
 }

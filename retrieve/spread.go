@@ -19,7 +19,6 @@ const (
 	maxTerms      = 256  // distinct terms of the text, the first, that may spread
 	maxColumns    = 32   // terms that spread
 	maxMentioners = 20   // sources whose mentions are followed
-	maxTitleDocs  = 64   // nodes with a title's rarest term, more of which make it too common
 	freeDegree    = 4    // entries of a bucket from which on its node receives less along them
 	lentShare     = fixed.One / 2
 )

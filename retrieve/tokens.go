@@ -39,8 +39,8 @@ func (c Counters) find(name string) (Counter, error) {
 	if counter := c[name]; counter != nil {
 		return counter, nil
 	}
-	return nil, &tokenizerError{badParam("tokenizer", "no token counter %s here, known: %s",
-		shortQuote(name), c.names())}
+	return nil, &tokenizerError{reject("tokenizer", "no token counter %s here, known: %s",
+		quoted(name), c.names())}
 }
 
 // tokenizerError is a *RequestError that wraps ErrTokenizer too.
@@ -56,7 +56,7 @@ func (r *run) tokens(s string) (int, error) {
 	n := r.counter(s)
 	if n < 0 || n > graph.MaxCount {
 		return 0, fmt.Errorf("token counter %s: %d tokens of a text of %d bytes",
-			shortQuote(r.req.Tokenizer), n, len(s))
+			quoted(r.req.Tokenizer), n, len(s))
 	}
 	return n, nil
 }

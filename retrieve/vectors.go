@@ -210,7 +210,7 @@ func (r *run) denseWarnings(q QueryVector, res DenseResult) {
 func noVectors(code Code, model string, models []string) Warning {
 	w := Warning{code, []ipld.Entry{{Key: paramModel, Value: ipld.StringValue(model)}}}
 	if len(models) > 0 {
-		names := encodeNames(models[:min(len(models), MaxModelsNamed)])
+		names := textList(models[:min(len(models), MaxModelsNamed)])
 		w.Params = append(w.Params, ipld.Entry{Key: paramModels, Value: names})
 	}
 	return w

@@ -85,21 +85,21 @@ var warningInfos = []WarningInfo{
 		When:    "nodes were found, but none of those examined fits the budget",
 		Message: "no item fits the budget: the smallest takes %d tokens",
 		Remedy:  "raise --budget to %d or more, or shorten items with --summary-cap",
-		Param:   paramSmallest,
+		Param:   "smallest",
 	},
 	{
 		Code:    ExpansionTruncated,
 		When:    "the nodes that fit best have too many edges for all to lend to their neighbours",
 		Message: "expansion was cut short: %d of the nodes that fit best did not lend to their neighbours",
 		Remedy:  "follow fewer edges with --expand-type or --direction",
-		Param:   paramSources,
+		Param:   "sources",
 	},
 	{
 		Code:    LinksCut,
 		When:    "nodes that fit best have more edges than paths or PageRank look at",
 		Message: "expansion was cut short: %d nodes have more edges than it follows",
 		Remedy:  "follow fewer edges with --expand-type or --direction",
-		Param:   paramNodes,
+		Param:   "nodes",
 	},
 	{
 		Code: NothingLinked,
@@ -113,7 +113,7 @@ var warningInfos = []WarningInfo{
 		When:    "nodes of the commit were purged since",
 		Message: "nodes that were purged are left out: %d",
 		Remedy:  "nothing brings them back; name a later commit with --at",
-		Param:   paramNodes,
+		Param:   "nodes",
 	},
 	{
 		Code: UnseenCut,
@@ -121,7 +121,7 @@ var warningInfos = []WarningInfo{
 		Message: "what the session showed before its record %d may come again: no more can be " +
 			"excluded",
 		Remedy: "begin another session, or narrow the query with --type, --where or --created-from",
-		Param:  paramFrom,
+		Param:  "from",
 	},
 	{
 		Code:    NoVectors,
@@ -135,14 +135,14 @@ var warningInfos = []WarningInfo{
 		When:    "vectors of the model have other dimensions than the query vector",
 		Message: "vectors of {model} that have other dimensions than the query's are left out: %d",
 		Remedy:  "make --vector and the nodes' embeddings with the same model and settings",
-		Param:   paramVectors,
+		Param:   "vectors",
 	},
 	{
 		Code:    StaleVectors,
 		When:    "items were found by the vector of a text that was changed since",
 		Message: "items whose text was changed after it was embedded: %d",
 		Remedy:  "embed them anew and commit that, or leave --vector and --sparse out",
-		Param:   paramNodes,
+		Param:   "nodes",
 	},
 	{
 		Code:    Respelled,
@@ -181,7 +181,7 @@ var warningInfos = []WarningInfo{
 		When:    "rewrites found no node",
 		Message: "rewrites of the query that found nothing: %d",
 		Remedy:  "give others with --also, or widen the filters",
-		Param:   paramRewrites,
+		Param:   "rewrites",
 	},
 	{
 		Code:    NoNow,
@@ -189,7 +189,7 @@ var warningInfos = []WarningInfo{
 		Message: "dates that count from now were not read: %d",
 		Remedy: "give the day with --now, name dates with their year, or ignore them with " +
 			"--weight time=0",
-		Param: paramDates,
+		Param: "dates",
 	},
 	{
 		Code:    NoneThen,
@@ -231,12 +231,12 @@ func (w Warning) fill(text, number string) string {
 	v, _ := ipld.FindEntry(w.Params, number)
 	return strings.NewReplacer(
 		"%d", strconv.FormatInt(v.Int(), 10),
-		"{"+paramModel+"}", w.names(paramModel),
-		"{"+paramModels+"}", w.names(paramModels),
-		"{"+paramWord+"}", w.names(paramWord),
-		"{"+paramTerm+"}", w.names(paramTerm),
-		"{"+paramTypes+"}", w.names(paramTypes),
-		"{"+paramParameters+"}", w.flags(),
+		"{model}", w.names("model"),
+		"{models}", w.names("models"),
+		"{word}", w.names("word"),
+		"{term}", w.names("term"),
+		"{types}", w.names("types"),
+		"{parameters}", w.flags(),
 	).Replace(text)
 }
 

@@ -68,12 +68,12 @@ func readDates(req *Request) dated {
 	if !d.Relative {
 		req.Now = graph.OptTime{}
 	}
-	d.alone = len(d.Ranges) > 0 && (d.Bare || !req.otherLanes())
+	d.alone = len(d.Ranges) > 0 && (d.Bare || !req.othersRun())
 	return d
 }
 
-// otherLanes reports whether a lane beside that of times runs.
-func (r Request) otherLanes() bool {
+// othersRun reports whether a lane beside that of times runs.
+func (r Request) othersRun() bool {
 	return slices.ContainsFunc(r.weighed(), func(l Lane) bool {
 		return l != LaneTime && r.weight(l) > 0
 	})
@@ -198,11 +198,4 @@ func (r *run) timeWarnings() []Warning {
 		out = append(out, Warning{Code: NoneThen})
 	}
 	return out
-}
-
-// startOfDay returns the beginning of a day in UTC.
-func startOfDay(t graph.OptTime) graph.OptTime {
-	const length = 24 * 60 * 60 * 1_000_000
-	t.Time -= (t.Time%length + length) % length
-	return t
 }
