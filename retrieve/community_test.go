@@ -212,7 +212,7 @@ func TestCommunityParams(t *testing.T) {
 	if err != nil || !q.Request.Community {
 		t.Fatalf("%+v, %v", q.Request, err)
 	}
-	again, err := decodeParams(encodeParams(q.Request.Resolve(), ipld.Sum(ipld.Raw, nil)), "", nil)
+	again, err := readParams(keptParams(q.Request), "")
 	if err != nil || !again.Community {
 		t.Errorf("%+v, %v", again, err)
 	}

@@ -72,7 +72,7 @@ func TestExpansionReceipt(t *testing.T) {
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%+v: kept %v, want %v", tt.o, got, tt.want)
 		}
-		req, err := decodeParams(r.Params, string(text), nil)
+		req, err := readParams(r.Params, string(text))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,31 +2,15 @@ package retrieve
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/ipld"
 )
-
-// seeded returns a random source and prints its seed, so that a failure can be run again.
-func seeded(t testing.TB) *rand.Rand {
-	t.Helper()
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	return rand.New(rand.NewPCG(seed, 1))
-}
-
-// testCommit stands for the commit that memory is at.
-var testCommit = ipld.Sum(ipld.DagCBOR, []byte("commit"))
 
 // memory is a Graph and an Index over maps. Its text lane counts occurrences of words in the
 // summary; stop words are "the" and "of".
@@ -52,13 +36,6 @@ func newMemory() *memory {
 		in:       map[graph.ID][]Link{},
 		vectors:  map[string]map[graph.ID]fakeVector{},
 	}
-}
-
-// num returns an id that sorts as n.
-func num(n int) graph.ID {
-	var id graph.ID
-	binary.BigEndian.PutUint64(id[:], uint64(n)+1)
-	return id
 }
 
 // add stores a node; it has the id of its key or, without one, the given id.
@@ -463,7 +440,13 @@ func codes(a *Answer) []Code {
 	return out
 }
 
-// diff reports how got differs from want, "" if it does not.
-func diff(want, got any) string {
-	return differ.Diff(want, got, cmp.Comparer(func(a, b ipld.CID) bool { return a == b }))
+// keptParams returns the parameters of a request as a receipt has them.
+func keptParams(req Request) ipld.Value {
+	receipt, _ := (&Answer{Request: req}).Receipt()
+	return receipt.Params
+}
+
+// readParams reads the parameters of a receipt.
+func readParams(params ipld.Value, text string, rewrites ...string) (Request, error) {
+	return (&Receipt{Params: params, Engine: CurrentEngine()}).Request(text, rewrites...)
 }

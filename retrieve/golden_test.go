@@ -3,26 +3,12 @@ package retrieve
 import (
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/cases"
 	"github.com/mnem-project/mnem/ipld"
 )
-
-// refusedGolden names the parameter that an error refuses, nil without an error.
-func refusedGolden(t testing.TB, err error) any {
-	t.Helper()
-	var refused *RequestError
-	switch {
-	case err == nil:
-		return nil
-	case !errors.As(err, &refused):
-		t.Fatal(err)
-	}
-	return map[string]any{"error": refused.Param}
-}
 
 // TestMeanGolden freezes the mean of the vectors of a text and of hypothetical answers to it.
 func TestMeanGolden(t *testing.T) {

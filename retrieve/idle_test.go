@@ -2,6 +2,7 @@ package retrieve
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,7 +41,7 @@ func TestNoEffect(t *testing.T) {
 		got := ""
 		for _, w := range a.Warnings {
 			if w.Code == NoEffect {
-				got = w.flags()
+				_, got, _ = strings.Cut(w.Message(), ": ")
 			}
 		}
 		if got != c.want {

@@ -13,15 +13,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// manyIDs returns n different ids.
-func manyIDs(n int) []graph.ID {
-	ids := make([]graph.ID, n)
-	for i := range ids {
-		ids[i] = num(i)
-	}
-	return ids
-}
-
 // TestExcludeIsFilter compares --exclude with a filter that the same nodes fail.
 func TestExcludeIsFilter(t *testing.T) {
 	rng := seeded(t)

@@ -11,16 +11,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// parsed reads a JSON value of a test case.
-func parsed(t testing.TB, s string) ipld.Value {
-	t.Helper()
-	v, err := ipld.ParseJSON([]byte(s))
-	if err != nil {
-		t.Fatalf("%s: %v", s, err)
-	}
-	return v
-}
-
 // TestPredicates holds each predicate against property p of the given value; "-" is no property.
 func TestPredicates(t *testing.T) {
 	cases := []struct {

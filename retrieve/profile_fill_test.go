@@ -13,29 +13,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// said are parameters as a receipt has them, which a request gives or a profile says.
-type said map[string]ipld.Value
-
-func (s said) profile() Profile {
-	var p Profile
-	for name, v := range s {
-		p.Params = append(p.Params, ipld.Entry{Key: name, Value: v})
-	}
-	ipld.SortEntries(p.Params)
-	return p
-}
-
-func (s said) request(t *testing.T, base Request) Request {
-	t.Helper()
-	for name, v := range s {
-		if err := base.setParam(name, v); err != nil {
-			t.Fatal(err)
-		}
-	}
-	base.Explicit = slices.Sorted(maps.Keys(s))
-	return base
-}
-
 // combinations calls f with every choice of one value, or none, for each parameter.
 func combinations(values map[string][]ipld.Value, f func(said)) {
 	names := slices.Sorted(maps.Keys(values))
@@ -53,59 +30,6 @@ func combinations(values map[string][]ipld.Value, f func(said)) {
 		delete(s, names[n])
 	}
 	choose(0, said{})
-}
-
-func integers(list ...int64) []ipld.Value {
-	var out []ipld.Value
-	for _, n := range list {
-		out = append(out, ipld.IntValue(n))
-	}
-	return out
-}
-
-func texts(list ...string) []ipld.Value {
-	var out []ipld.Value
-	for _, s := range list {
-		out = append(out, ipld.StringValue(s))
-	}
-	return out
-}
-
-func weighing(lane string, n int64) ipld.Entry {
-	return ipld.Entry{Key: lane, Value: ipld.IntValue(n)}
-}
-
-// inGroups are values of parameters that do not all fit each other, by group
-var inGroups = []struct{ ofRequest, ofProfile map[string][]ipld.Value }{
-	{
-		map[string][]ipld.Value{"expansion": texts("lend", "decay", "ppr"), "expand": integers(0, 4, 64),
-			"decay": integers(9), "damping": integers(9),
-			"edgeWeights": {ipld.MapValue(weighing("owns", 3))}},
-		map[string][]ipld.Value{"expansion": texts("decay", "ppr"), "expand": integers(0, 4, 64),
-			"decay": integers(7), "damping": integers(7),
-			"edgeWeights": {ipld.MapValue(weighing("owns", 5))}},
-	},
-	{
-		map[string][]ipld.Value{"pack": texts("whole", "passages"), "passageTokens": integers(9)},
-		map[string][]ipld.Value{"pack": texts("passages"), "passageTokens": integers(7, 256)},
-	},
-	{
-		map[string][]ipld.Value{"fusion": texts("convex", "rrf"), "weights": {
-			ipld.MapValue(weighing("text", 0)), ipld.MapValue(weighing("time", 0)),
-			ipld.MapValue(weighing("text", 3), weighing("dense:m", 0))}},
-		map[string][]ipld.Value{"fusion": texts("weighted-rrf", "rrf"), "weights": {
-			ipld.MapValue(weighing("text", 0)), ipld.MapValue(weighing("text:1", 5)),
-			ipld.MapValue(weighing("text", 0), weighing("dense:m", 0), weighing("time", 7)),
-			ipld.MapValue(weighing("text", 0), weighing("text:1", 0), weighing("dense:o", 7))}},
-	},
-}
-
-// asked are requests that give no parameter that a profile may say.
-func asked() []Request {
-	return []Request{
-		{}, {Text: "x"}, {Text: "x in May 2023"}, {Vectors: vectorOf("m", 1)},
-		{Text: "x", Vectors: vectorOf("m", 1)}, {Text: "x", Rewrites: []string{"y"}},
-	}
 }
 
 // TestFillFits holds for every choice of what requests give and profiles say: a request that is
@@ -175,13 +99,13 @@ func checkFill(t *testing.T, base Request, given, from said) {
 	case err != nil:
 		return // it asked for what it cannot have
 	}
-	has := encodeParams(got.Resolve(), ipld.Sum(ipld.Raw, []byte(got.Text)))
-	if _, err := decodeParams(has, got.Text, got.Rewrites); err != nil && len(got.Rewrites) == 0 {
+	has := keptParams(got)
+	if _, err := readParams(has, got.Text, got.Rewrites...); err != nil && len(got.Rewrites) == 0 {
 		t.Fatalf("%v, profile %v: receipt: %v", given, from, err)
 	}
 	with := given.request(t, base) // what it gives, the rest at its default
 	with.Expansion, with.Pack = got.Expansion, got.Pack
-	byItself := encodeParams(with.Resolve(), ipld.CID{})
+	byItself := keptParams(with)
 	for _, name := range ProfileParams() {
 		v, _ := has.Get(name)
 		want, _ := byItself.Get(name)

@@ -11,29 +11,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// testProfiles are profiles of a repository.
-func testProfiles() *Profiles {
-	params := func(entries ...ipld.Entry) []ipld.Entry {
-		ipld.SortEntries(entries)
-		return entries
-	}
-	number := func(name string, n int64) ipld.Entry {
-		return ipld.Entry{Key: name, Value: ipld.IntValue(n)}
-	}
-	return &Profiles{Default: "team", Named: map[string]Profile{
-		"team": {Types: []string{"Note", "Person"}, Params: params(number("limit", 5),
-			number("adjacency", 2),
-			ipld.Entry{Key: "dedup", Value: ipld.BoolValue(true)})},
-		"notes": {Types: []string{"Note"}, Params: params(number("expand", 0))},
-		"lanes": {Params: params(
-			ipld.Entry{Key: "weights", Value: ipld.MapValue(number("text", 9), number("dense:m", 8))},
-			ipld.Entry{Key: "edgeWeights", Value: ipld.MapValue(number("owns", 7))})},
-		"ranks": {Params: params(ipld.Entry{Key: "fusion", Value: ipld.StringValue("rrf")})},
-		"later": {Params: params(number("later", 1))},
-		"chat":  {},
-	}}
-}
-
 func apply(t *testing.T, p *Profiles, r Request) Request {
 	t.Helper()
 	got, err := p.Apply(r)
@@ -312,8 +289,7 @@ func FuzzDecodeProfiles(f *testing.F) {
 		for _, name := range p.Names() {
 			profile, _, _ := p.Get(name)
 			later := slices.ContainsFunc(profile.Params, func(e ipld.Entry) bool {
-				known := findProfileParam(e.Key) != nil
-				return !known
+				return !slices.Contains(ProfileParams(), e.Key)
 			})
 			r, err := p.Apply(Request{Text: "x", Profile: name})
 			if err == nil {

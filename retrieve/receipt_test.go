@@ -11,29 +11,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// fullRequest sets every parameter.
-func fullRequest() Request {
-	return Request{
-		Vectors: vectorOf("m", 1, -2),
-		Fusion:  ScoreNorm,
-		Weights: []LaneWeight{{LaneText, 0}, {LaneDense("m"), MaxWeight}},
-		Text:    "web `alice`",
-		Types:   []string{"Service", "Person", "Service"},
-		Where: []Predicate{
-			{Name: "z", Op: Missing},
-			{Name: "kind", Op: OneOf, Value: ipld.ListValue(ipld.IntValue(1), ipld.StringValue("x"))},
-		},
-		CreatedFrom: graph.At(-5), CreatedTo: graph.At(1000),
-		UpdatedFrom: graph.At(0), UpdatedTo: graph.At(1001), ValidAt: graph.At(7),
-		Marks: []graph.State{graph.Retired, graph.Expired},
-		Limit: new(5), Budget: new(0), Expand: new(2),
-		ExpandTypes: []string{"owns", "feeds"}, Direction: Out,
-		Adjacency: 2, Show: []string{ShowTimes, ShowKey}, SummaryCap: new(0),
-		Exclude: []graph.ID{num(9), num(8), num(9)}, UnseenFrom: 7, Dedup: true,
-		Order: ByTime,
-	}
-}
-
 // fullLibrary is the library with what the predicates of fullRequest ask for.
 func fullLibrary() *memory {
 	m := library()
@@ -168,17 +145,6 @@ func TestReceiptExtra(t *testing.T) {
 	if d == nil || d.Field != "record" || d.Item != -1 {
 		t.Errorf("difference %+v", d)
 	}
-}
-
-// withParam returns params with one entry replaced, added or, without value, removed.
-func withParam(params ipld.Value, key string, value *ipld.Value) ipld.Value {
-	entries := slices.DeleteFunc(slices.Clone(params.Entries()), func(e ipld.Entry) bool {
-		return e.Key == key
-	})
-	if value != nil {
-		entries = append(entries, ipld.Entry{Key: key, Value: *value})
-	}
-	return ipld.MapValue(entries...)
 }
 
 func TestReceiptRefuses(t *testing.T) {

@@ -78,7 +78,7 @@ func renderCase(t *testing.T, v ipld.Value) (*graph.Node, *graph.Mark, RenderOpt
 		case "cap":
 			o.SummaryCap = int(e.Value.Int())
 		case "show":
-			o.Show = decodeNames[string](e.Value)
+			o.Show = textsOf(e.Value)
 		case "out":
 			o.Adjacency.Out = linksOf(e.Value)
 		case "in":
@@ -97,10 +97,18 @@ func renderCase(t *testing.T, v ipld.Value) (*graph.Node, *graph.Mark, RenderOpt
 	return n, &mark, o
 }
 
+func textsOf(v ipld.Value) []string {
+	var out []string
+	for _, item := range v.List() {
+		out = append(out, item.Text())
+	}
+	return out
+}
+
 // linksOf returns a link of each type in a list.
 func linksOf(v ipld.Value) []Link {
 	var links []Link
-	for i, typ := range decodeNames[string](v) {
+	for i, typ := range textsOf(v) {
 		links = append(links, Link{Type: typ, Other: num(i)})
 	}
 	return links

@@ -12,29 +12,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// judge is a Reranker that scores by the text, or fails.
-type judge struct {
-	score func(text string) int64
-	err   error
-	short bool // leaves one score out
-	texts []string
-	query string
-}
-
-func (j *judge) Model() string { return "judge:1" }
-
-func (j *judge) Rerank(_ context.Context, query string, texts []string) ([]int64, error) {
-	j.query, j.texts = query, texts
-	var out []int64
-	for _, s := range texts {
-		out = append(out, j.score(s))
-	}
-	if j.short {
-		out = out[1:]
-	}
-	return out, j.err
-}
-
 // shelves is a memory of n notes; note i has the word "web" n - i times
 // and its number as context.
 func shelves(n int) *memory {

@@ -76,10 +76,6 @@ func sparseShelf() sparseMemory {
 	return m
 }
 
-func sparseOf(model string, terms ...graph.Term) []SparseVector {
-	return []SparseVector{{Model: model, Terms: terms}}
-}
-
 // TestSparseAlone is by the sparse vector alone: no recency lane, and its scores as they are.
 func TestSparseAlone(t *testing.T) {
 	m := sparseShelf()
@@ -169,15 +165,6 @@ func TestSparseErrors(t *testing.T) {
 		!strings.Contains(err.Error(), "no sparse vectors") {
 		t.Error(err)
 	}
-}
-
-// manyTerms are n terms of a length of at least 5.
-func manyTerms(n, length int) []graph.Term {
-	out := make([]graph.Term, n)
-	for i := range out {
-		out[i] = graph.Term{Term: fmt.Sprintf("%0*d", length, i), Weight: 1<<31 - 1}
-	}
-	return out
 }
 
 func TestSparseValidate(t *testing.T) {

@@ -108,12 +108,12 @@ func TestSpellingParam(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	for s, want := range map[Spelling]int{"": 0, SpellingOn: 0, SpellingOff: 1} {
-		params := encodeParams(Request{Spelling: s}.Resolve(), ipld.Sum(ipld.Raw, nil))
+		params := keptParams(Request{Spelling: s})
 		v, ok := params.Get("spelling")
 		if ok != (want == 1) || ok && v.Text() != string(s) {
 			t.Errorf("%q: %v", s, v)
 		}
-		back, err := decodeParams(params, "", nil)
+		back, err := readParams(params, "")
 		if err != nil || back.Spelling != (Request{Spelling: s}.Resolve().Spelling) {
 			t.Errorf("%q comes back as %q, %v", s, back.Spelling, err)
 		}

@@ -86,10 +86,6 @@ func shelf() *memory {
 	return m
 }
 
-func vectorOf(model string, values ...int8) []QueryVector {
-	return []QueryVector{{Model: model, Values: values}}
-}
-
 // TestDenseAlone is by the vector alone: its scores as they are, and no recency lane.
 func TestDenseAlone(t *testing.T) {
 	for _, text := range []string{"", " \n"} {
@@ -344,7 +340,7 @@ func TestVectorsReceipt(t *testing.T) {
 	for _, v := range req.Vectors {
 		a.Warnings = append(a.Warnings, Warning{NoVectors, []ipld.Entry{
 			{Key: paramModel, Value: ipld.StringValue(v.Model)},
-			{Key: paramModels, Value: encodeNames(models)}}})
+			{Key: paramModels, Value: textList(models)}}})
 	}
 	r, query := a.Receipt()
 	if err := r.Validate(); err != nil {

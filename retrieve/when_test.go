@@ -186,9 +186,9 @@ func TestNow(t *testing.T) {
 		t.Errorf("%+v", r.Now)
 	}
 	record := func(now int64) error {
-		params := append(encodeParams(Request{}.Resolve(), receipt.Query()).Entries(),
+		params := append(keptParams(Request{}).Entries(),
 			ipld.Entry{Key: "now", Value: ipld.IntValue(now)})
-		_, err := decodeParams(ipld.MapValue(params...), "", nil)
+		_, err := readParams(ipld.MapValue(params...), "")
 		return err
 	}
 	if record(3*dayLength) != nil || record(3*dayLength+1) == nil {
