@@ -20,6 +20,7 @@ func quoted(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
+// textList returns strings as one value, for the parameters of warnings.
 func textList(list []string) ipld.Value {
 	items := make([]ipld.Value, len(list))
 	for i, s := range list {
