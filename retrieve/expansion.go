@@ -1,11 +1,6 @@
 package retrieve
 
 import (
-	"cmp"
-	"context"
-	"slices"
-
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/fixed"
 )
 
@@ -91,77 +86,4 @@ func (r *Request) checkDamping() error {
 		return badParam("damping", "want more than 0 and less than 1: %d units of 2^-16", *n)
 	}
 	return nil
-}
-
-// expand scores all candidates anew by what is linked to them, and adds new ones: clause 10.
-func (r *run) expand(ctx context.Context) error {
-	if !r.expands() {
-		return nil
-	}
-	r.toShares()
-	slices.SortFunc(r.found, func(a, b *candidate) int {
-		return cmp.Or(cmp.Compare(b.tier, a.tier), cmp.Compare(b.share, a.share), a.id.Compare(b.id))
-	})
-	sources := r.found[:min(maxSources, len(r.found))]
-	switch r.req.Expansion {
-	case Decay:
-		return r.decay(ctx, sources)
-	case PPR:
-		return r.pagerank(ctx, sources)
-	}
-	return r.lend(ctx, sources)
-}
-
-// expansionWarnings returns what the answer must say of its expansion. Nobody asked for what
-// happens by default, so that nothing is said where that found nothing to do.
-func (r *run) expansionWarnings() []Warning {
-	var out []Warning
-	if r.silent > 0 {
-		out = append(out, warning(ExpansionTruncated, paramSources, r.silent))
-	}
-	if r.cut > 0 {
-		out = append(out, warning(LinksCut, paramNodes, r.cut))
-	}
-	asked := r.req.Expansion != Lend || len(r.req.ExpandTypes) > 0
-	if asked && *r.req.Expand > 0 && !r.linked && len(r.found) > 0 {
-		out = append(out, Warning{Code: NothingLinked})
-	}
-	return out
-}
-
-// reached is what one node was given, and by which way.
-type reached struct {
-	id   graph.ID
-	gain int64 // more than 0
-	way  func() *Reach
-}
-
-// joinReached adds what was given to the scores of the candidates, and the best of the other nodes
-// to them. got has no node twice; its order is no matter.
-func (r *run) joinReached(got []reached) {
-	byID := make(map[graph.ID]*candidate, len(r.found))
-	for _, c := range r.found {
-		byID[c.id] = c
-	}
-	slices.SortFunc(got, func(a, b reached) int {
-		return cmp.Or(cmp.Compare(b.gain, a.gain), a.id.Compare(b.id))
-	})
-	room := *r.req.MaxExpand
-	for _, g := range got {
-		c := byID[g.id]
-		if c == nil {
-			if room == 0 {
-				continue
-			}
-			room--
-			c = &candidate{id: g.id}
-			r.found = append(r.found, c)
-		}
-		c.gain, c.reach = g.gain, g.way()
-		c.lanes = append(c.lanes, LaneHit{Lane: LaneExpand, Score: g.gain})
-		if !r.req.Fusion.byRanks() {
-			c.score += g.gain
-		}
-	}
-	r.rankExpanded()
 }

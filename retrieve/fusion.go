@@ -21,20 +21,6 @@ const (
 // Fusions returns all ways of fusing.
 func Fusions() []Fusion { return []Fusion{Convex, RRF, WeightedRRF, ScoreNorm} }
 
-// byRanks reports whether only ranks count.
-func (f Fusion) byRanks() bool { return f == RRF || f == WeightedRRF }
-
-// Constants of rank fusion in ranking version 1: clause 9.6.
-const (
-	rankOne    = 1 << 32 // the numerator
-	rankOffset = 60
-)
-
-// reciprocal returns what a rank counts in rank fusion, for a weight in units of 2^-16.
-func reciprocal(weight int64, rank int) int64 {
-	return weight * (rankOne >> 16) / int64(rankOffset+rank)
-}
-
 // MaxWeight is the largest weight of a lane, 16, in units of 2^-16.
 const MaxWeight = 16 << 16
 
@@ -96,25 +82,6 @@ func (r *Request) checkWeights() error {
 					shortQuote(string(w.Lane)))
 			}
 		}
-	}
-	return nil
-}
-
-// checkLanes refuses weights of lanes that the request does not have, and a request none of whose
-// lanes is left. It needs the text, which Validate does not.
-func (r *Request) checkLanes() error {
-	if len(r.Weights) == 0 {
-		return nil
-	}
-	has := r.weighed()
-	for _, w := range r.Weights {
-		if !slices.Contains(has, w.Lane) {
-			return reject("weights", "the request has no lane %s: text and time need a text, "+
-				"others their vectors", quoted(string(w.Lane)))
-		}
-	}
-	if !r.othersRun() && len(readDates(r).Ranges) == 0 {
-		return reject("weights", "every lane has weight 0: give one of them more")
 	}
 	return nil
 }

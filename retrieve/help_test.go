@@ -86,10 +86,10 @@ var inGroups = []struct{ ofRequest, ofProfile map[string][]ipld.Value }{
 	{
 		map[string][]ipld.Value{"expansion": texts("lend", "decay", "ppr"), "expand": integers(0, 4, 64),
 			"decay": integers(9), "damping": integers(9),
-			"edgeWeights": {ipld.MapValue(weighing("owns", 3))}},
+			"edgeWeights": {ipld.MapValue(weightOf("owns", 3))}},
 		map[string][]ipld.Value{"expansion": texts("decay", "ppr"), "expand": integers(0, 4, 64),
 			"decay": integers(7), "damping": integers(7),
-			"edgeWeights": {ipld.MapValue(weighing("owns", 5))}},
+			"edgeWeights": {ipld.MapValue(weightOf("owns", 5))}},
 	},
 	{
 		map[string][]ipld.Value{"pack": texts("whole", "passages"), "passageTokens": integers(9)},
@@ -97,12 +97,12 @@ var inGroups = []struct{ ofRequest, ofProfile map[string][]ipld.Value }{
 	},
 	{
 		map[string][]ipld.Value{"fusion": texts("convex", "rrf"), "weights": {
-			ipld.MapValue(weighing("text", 0)), ipld.MapValue(weighing("time", 0)),
-			ipld.MapValue(weighing("text", 3), weighing("dense:m", 0))}},
+			ipld.MapValue(weightOf("text", 0)), ipld.MapValue(weightOf("time", 0)),
+			ipld.MapValue(weightOf("text", 3), weightOf("dense:m", 0))}},
 		map[string][]ipld.Value{"fusion": texts("weighted-rrf", "rrf"), "weights": {
-			ipld.MapValue(weighing("text", 0)), ipld.MapValue(weighing("text:1", 5)),
-			ipld.MapValue(weighing("text", 0), weighing("dense:m", 0), weighing("time", 7)),
-			ipld.MapValue(weighing("text", 0), weighing("text:1", 0), weighing("dense:o", 7))}},
+			ipld.MapValue(weightOf("text", 0)), ipld.MapValue(weightOf("text:1", 5)),
+			ipld.MapValue(weightOf("text", 0), weightOf("dense:m", 0), weightOf("time", 7)),
+			ipld.MapValue(weightOf("text", 0), weightOf("text:1", 0), weightOf("dense:o", 7))}},
 	},
 }
 
@@ -146,7 +146,7 @@ func texts(list ...string) []ipld.Value {
 	return out
 }
 
-func weighing(lane string, n int64) ipld.Entry {
+func weightOf(lane string, n int64) ipld.Entry {
 	return ipld.Entry{Key: lane, Value: ipld.IntValue(n)}
 }
 

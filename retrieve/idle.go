@@ -1,13 +1,8 @@
 package retrieve
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -15,11 +10,6 @@ import (
 const (
 	NoType   Code = "no_type"
 	NoEffect Code = "no_effect"
-)
-
-const (
-	paramTypes      = "types"
-	paramParameters = "parameters"
 )
 
 // idleInfos documents the codes of this file.
@@ -46,95 +36,4 @@ func (w Warning) flags() string {
 		list[i] = "--" + FlagName(name.Text())
 	}
 	return strings.Join(list, ", ")
-}
-
-// idle notes what of a request had anything to do.
-type idle struct {
-	blocked         bool // a lane other than that of the text found nothing but what was left out
-	links, passages bool // whether an item shows any
-	key, content    bool
-}
-
-// shows notes what an item shows.
-func (d *idle) shows(n *graph.Node, s shown) {
-	d.links = d.links || s.links
-	d.passages = d.passages || s.passages
-	d.key = d.key || n.Key != ""
-	d.content = d.content || n.Content != nil
-}
-
-// idleWarnings returns the warnings of this file, in the order of its table.
-func (r *run) idleWarnings(ctx context.Context, a *Answer) ([]Warning, error) {
-	var out []Warning
-	missing, err := r.missingTypes(ctx, a)
-	if err != nil {
-		return nil, err
-	}
-	add := func(code Code, param string, names []string) {
-		if len(names) > 0 {
-			out = append(out, Warning{code, []ipld.Entry{{Key: param, Value: textList(names)}}})
-		}
-	}
-	add(NoType, paramTypes, missing)
-	if len(a.Items) > 0 {
-		add(NoEffect, paramParameters, r.idleParams())
-	}
-	return out, nil
-}
-
-// idleParams returns the parameters that changed nothing, in the order of clause 8.1.
-func (r *run) idleParams() []string {
-	q := &r.req
-	oneLane := len(r.lists) <= 1
-	noZero := !slices.ContainsFunc(q.Weights, func(w LaneWeight) bool { return w.Weight == 0 })
-	var names []string
-	for _, p := range []struct {
-		name string
-		idle bool
-	}{
-		{"fusion", q.Fusion != Convex && oneLane && !r.expands()},
-		{"weights", len(q.Weights) > 0 && noZero && oneLane &&
-			(q.Fusion != WeightedRRF || !r.expands())},
-		{"expandTypes", len(q.ExpandTypes) > 0 && !r.expands()},
-		{"direction", q.Direction != Both && !r.expands()},
-		{"adjacency", q.Adjacency > 0 && !r.idle.links},
-		{"show", slices.Contains(q.Show, ShowKey) && !r.idle.key ||
-			slices.Contains(q.Show, ShowContent) && !r.idle.content},
-		{"pack", q.Pack == PackPassages && !r.idle.passages},
-	} {
-		if p.idle {
-			names = append(names, p.name)
-		}
-	}
-	return names
-}
-
-// errAllFound ends a search for types.
-var errAllFound = errors.New("all found")
-
-// missingTypes returns the types of the request that no node has, ascending. It asks the index only
-// for those that no item has.
-func (r *run) missingTypes(ctx context.Context, a *Answer) ([]string, error) {
-	left := slices.Clone(r.req.Types)
-	for i := range a.Items {
-		left = without(left, a.Items[i].Type)
-	}
-	if len(left) == 0 {
-		return nil, nil
-	}
-	_, err := r.x.Recency(ctx, func(d Document) (bool, error) {
-		if left = without(left, d.Type()); len(left) == 0 {
-			return false, errAllFound
-		}
-		return false, nil // so that every document is seen
-	}, 1)
-	if err != nil && !errors.Is(err, errAllFound) {
-		return nil, fmt.Errorf("look for types: %w", err)
-	}
-	return left, nil
-}
-
-// without removes a name from a list in place.
-func without(list []string, name string) []string {
-	return slices.DeleteFunc(list, func(s string) bool { return s == name })
 }

@@ -3,8 +3,6 @@ package retrieve
 import (
 	"slices"
 	"strings"
-
-	"github.com/mnem-project/mnem/internal/base/fixed"
 )
 
 // Lane names a list in which an item was found.
@@ -37,8 +35,8 @@ func LaneDense(model string) Lane { return Lane(denseLane + model) }
 // LaneSparse returns the name of the sparse lane of a model.
 func LaneSparse(model string) Lane { return Lane(sparseLane + model) }
 
-// embedded returns the model of a lane that is by embeddings.
-func (l Lane) embedded() (model string, ok bool) {
+// Model returns the model of a lane that is by embeddings.
+func (l Lane) Model() (model string, ok bool) {
 	if model, ok = strings.CutPrefix(string(l), denseLane); !ok {
 		model, ok = strings.CutPrefix(string(l), sparseLane)
 	}
@@ -51,15 +49,15 @@ const maxLanes = 2 + MaxRewrites + 2*MaxVectors
 
 // weighable reports whether a lane may be given a weight.
 func (l Lane) weighable() bool {
-	if model, ok := l.embedded(); ok {
+	if model, ok := l.Model(); ok {
 		return checkModel(model) == nil
 	}
 	_, ok := l.rewrite()
 	return l == LaneText || l == LaneTime || ok
 }
 
-// weighed returns the lanes that the request has and that may be given weights.
-func (r Request) weighed() []Lane {
+// Weighable returns the lanes that the request has and that may be given weights.
+func (r Request) Weighable() []Lane {
 	var list []Lane
 	if hasWords(r.Text) {
 		list = append(list, LaneText, LaneTime)
@@ -88,33 +86,7 @@ func (r Request) off(lane Lane) bool {
 
 // otherLanes reports whether a lane beside that of times is not off.
 func (r Request) otherLanes() bool {
-	return slices.ContainsFunc(r.weighed(), func(l Lane) bool { return l != LaneTime && !r.off(l) })
-}
-
-// weight returns the weight of a lane that the request has, in units of 2^-16; 0 where it does not
-// run.
-func (r Request) weight(lane Lane) int64 { return r.weightBy(rankingOf(r.Ranking), lane) }
-
-// weightBy is weight by a row of constants.
-func (r Request) weightBy(row *ranking, lane Lane) int64 {
-	for _, w := range r.Weights {
-		if w.Lane == lane {
-			return w.Weight
-		}
-	}
-	_, embedded := lane.embedded()
-	rewritten := strings.HasPrefix(string(lane), string(LaneText)+":")
-	switch {
-	case r.Fusion == RRF:
-		return fixed.One
-	case embedded:
-		return vectorWeight / int64(len(r.Vectors)+len(r.Sparse))
-	case rewritten:
-		return row.rewrites / int64(len(r.Rewrites))
-	case lane == LaneTime:
-		return timeListWeight
-	}
-	return textWeight
+	return slices.ContainsFunc(r.Weighable(), func(l Lane) bool { return l != LaneTime && !r.off(l) })
 }
 
 // LaneHit is an item's place in one list.

@@ -56,20 +56,6 @@ func (r *Request) checkUnseen() error {
 	return nil
 }
 
-// checkResolved refuses what only a repository and a session can turn into ids.
-func (r *Request) checkResolved() error {
-	if len(r.ExcludeNames) > 0 {
-		return reject("exclude", "names need a repository that knows them: give ids")
-	}
-	if r.Unseen {
-		return reject("unseen", "needs a session: only a session knows what it has shown")
-	}
-	if r.Profile != "" && !r.Settled {
-		return reject("profile", "needs a repository, which knows its profiles")
-	}
-	return nil
-}
-
 func encodeIDs(list []graph.ID) ipld.Value {
 	ids := make([]ipld.Value, len(list))
 	for i, id := range list {

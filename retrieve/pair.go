@@ -1,14 +1,5 @@
 package retrieve
 
-import (
-	"context"
-	"errors"
-	"fmt"
-	"slices"
-
-	"github.com/mnem-project/mnem/graph"
-)
-
 // Pairing says whether what contradicts an item of an answer follows it: clause 11.8.
 type Pairing string
 
@@ -19,56 +10,3 @@ const (
 	PairsOn  Pairing = "on" // it follows the item: the default
 	PairsOff Pairing = "off"
 )
-
-// pair lets what contradicts the item packed last follow it, and what contradicts that, until the
-// answer is full or there is nothing more: clause 11.8. Whoever reads one of two memories that
-// cannot both be so is to see the other. Only what passes the filters follows, once in an answer.
-func (p *packer) pair(ctx context.Context) error {
-	defer func() { p.facing, p.beside = graph.ID{}, graph.ID{} }()
-	for !p.facing.IsZero() && !p.full() {
-		id := p.facing
-		p.facing = graph.ID{}
-		ok, err := p.mayFollow(ctx, id)
-		if err != nil || !ok {
-			return err
-		}
-		if p.paired == nil {
-			p.paired = make(map[graph.ID]bool)
-		}
-		p.paired[id] = true
-		p.beside = p.answer.Items[len(p.answer.Items)-1].ID
-		if err := p.take(ctx, p.candidate(id)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// mayFollow reports whether a node that contradicts an item is there, was not examined yet, and
-// passes the filters.
-func (p *packer) mayFollow(ctx context.Context, id graph.ID) (bool, error) {
-	its := func(it Item) bool { return it.ID == id }
-	dropped := func(d DroppedItem) bool { return d.ID == id }
-	if slices.ContainsFunc(p.answer.Items, its) ||
-		slices.ContainsFunc(p.answer.DroppedItems, dropped) {
-		return false, nil
-	}
-	_, _, err := p.g.Node(ctx, id)
-	switch {
-	case errors.Is(err, ErrNoNode): // it was removed or erased since
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("read node %s: %w", id, err)
-	}
-	return p.filter.passes(ctx, id)
-}
-
-// candidate returns the candidate that a node is, and a new one of no score where nothing found it.
-func (p *packer) candidate(id graph.ID) *candidate {
-	i := slices.IndexFunc(p.found, func(c *candidate) bool { return c.id == id })
-	if i >= 0 {
-		return p.found[i]
-	}
-	p.answer.Candidates++
-	return &candidate{id: id}
-}

@@ -1,8 +1,6 @@
 package retrieve
 
 import (
-	"context"
-	"fmt"
 	"math"
 	"strings"
 	"unicode/utf8"
@@ -75,51 +73,4 @@ func (p Predicate) Enough() int {
 		}
 	}
 	return int(min(most, math.MaxInt32)) + 1
-}
-
-// edgePage is how many edges are read at once to be counted.
-const edgePage = 256
-
-// countEdges returns how many edges a predicate on edges counts of a node, at most those that are
-// enough: those that no mark hides, nor the node at their other end.
-func (f *filter) countEdges(ctx context.Context, id graph.ID, p Predicate) (n int, err error) {
-	enough := p.Enough()
-	q := BucketQuery{
-		Node: id, Direction: p.Edges, Types: []string{p.Name}, Limit: edgePage, Bare: true,
-	}
-	for {
-		page, _, err := f.g.Bucket(ctx, q)
-		if err != nil {
-			return 0, fmt.Errorf("count edges of %s: %w", id, err)
-		}
-		for _, l := range page {
-			hidden, err := f.hiddenLink(ctx, l)
-			if err != nil {
-				return 0, err
-			}
-			if hidden {
-				continue
-			}
-			if n++; n == enough {
-				return n, nil
-			}
-		}
-		switch {
-		case len(page) < q.Limit:
-			return n, nil
-		case q.Bare: // which tells no place to go on from
-			n, q.Bare = 0, false
-		default:
-			q.After = &page[len(page)-1]
-		}
-	}
-}
-
-// hiddenLink reports whether a mark hides an edge or its other end.
-func (f *filter) hiddenLink(ctx context.Context, l Link) (bool, error) {
-	hidden, err := f.hidden(ctx, graph.OnNode, l.Other)
-	if err != nil || hidden || l.Unmarked {
-		return hidden, err
-	}
-	return f.hidden(ctx, graph.OnEdge, l.Edge)
 }

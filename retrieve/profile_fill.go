@@ -153,7 +153,7 @@ func (r *Request) fitExpansion(given *Request, from Profile) {
 // fittingWeights returns those weights of a profile that mean something for the request, none but
 // the time's where they would leave no lane.
 func (r Request) fittingWeights() []LaneWeight {
-	has := r.weighed()
+	has := r.Weighable()
 	isTime := func(l Lane) bool { return l == LaneTime }
 	ranking := slices.DeleteFunc(slices.Clone(has), isTime)
 	fitting := func(others bool) []LaneWeight {

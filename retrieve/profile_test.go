@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -93,24 +92,6 @@ func TestApply(t *testing.T) {
 				t.Error(err)
 			}
 		})
-	}
-}
-
-func TestApplyRefuses(t *testing.T) {
-	for name, want := range map[string]error{"gone": ErrNoProfile, "a b": ErrRequest,
-		"later": ErrRequest} {
-		given := Request{Text: "x", Profile: name, Explicit: []string{"limit"}}
-		got, err := testProfiles().Apply(given)
-		if !errors.Is(err, want) || !errors.Is(err, ErrRequest) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if d := diff(given, got); d != "" {
-			t.Errorf("%s: changed: %s", name, d)
-		}
-	}
-	if _, err := Run(t.Context(), newMemory(), newMemory(), testCommit,
-		Request{Profile: "chat"}); !errors.Is(err, ErrRequest) {
-		t.Errorf("without a repository: %v", err)
 	}
 }
 
@@ -225,79 +206,4 @@ func TestShare(t *testing.T) {
 	if _, ok := Share("limit", ipld.IntValue(3)); ok {
 		t.Error("a limit is no share")
 	}
-}
-
-func TestEdgeWeights(t *testing.T) {
-	for _, bad := range []float64{-1, 17, math.NaN(), math.Inf(1), 1e-9} {
-		if _, err := NewEdgeWeight("t", bad); !errors.Is(err, ErrRequest) {
-			t.Errorf("%v: %v", bad, err)
-		}
-	}
-	for _, bad := range [][]EdgeWeight{
-		{{"", 1}}, {{"t", -1}}, {{"t", MaxWeight + 1}}, {{"t", 1}, {"t", 2}}, {{"\xff", 1}},
-		{{strings.Repeat("t", graph.MaxType+1), 1}}, slices.Repeat([]EdgeWeight{{"t", 1}}, 65),
-	} {
-		if err := (Request{EdgeWeights: bad}).Validate(); !errors.Is(err, ErrRequest) {
-			t.Errorf("%v: %v", bad, err)
-		}
-	}
-	r := Request{EdgeWeights: []EdgeWeight{{"b", 2}, {"one", 65_536}, {"a", 0}}}
-	if d := diff([]EdgeWeight{{"a", 0}, {"b", 2}}, r.Resolve().EdgeWeights); d != "" {
-		t.Error(d)
-	}
-	q, err := ParseRequestJSON(parsed(t, `{"text":"x","edge-weights":{"owns":2,"likes":0.5},
-		"profile":"team","dedup":false,"limit":10}`), Request{})
-	want := Request{
-		Text: "x", EdgeWeights: []EdgeWeight{{"owns", 131_072}, {"likes", 32_768}},
-		Profile: "team", Explicit: []string{"dedup"}, Limit: new(10),
-	}
-	if d := diff(want, q.Request); d != "" || err != nil {
-		t.Error(d, err)
-	}
-	for _, bad := range []string{`{"edge-weights":[]}`, `{"edge-weights":{"t":"1"}}`,
-		`{"edge-weights":{"t":99}}`, `{"profile":1}`, `{"profile":"a b"}`} {
-		if _, err := ParseRequestJSON(parsed(t, bad), Request{}); !errors.Is(err, ErrRequest) {
-			t.Errorf("%s: %v", bad, err)
-		}
-	}
-	m := shelf()
-	for _, req := range []Request{{EdgeWeights: want.EdgeWeights},
-		{Text: "a", Expand: new(0), EdgeWeights: want.EdgeWeights}} {
-		if got := codes(m.ask(t, req)); !slices.Contains(got, EdgeWeightsUnused) {
-			t.Errorf("warnings %v", got)
-		}
-	}
-	if got := codes(m.ask(t, Request{Text: "a", EdgeWeights: want.EdgeWeights})); len(got) > 0 {
-		t.Errorf("warnings %v", got)
-	}
-}
-
-func FuzzDecodeProfiles(f *testing.F) {
-	f.Add(testProfiles().Encode())
-	f.Add((&Profiles{Default: "x"}).Encode())
-	f.Fuzz(func(t *testing.T, block []byte) {
-		p, err := DecodeProfiles(block)
-		if err != nil {
-			if !errors.Is(err, ipld.ErrInvalid) {
-				t.Fatalf("error %v is no ErrInvalid", err)
-			}
-			return
-		}
-		if !slices.Equal(p.Encode(), block) {
-			t.Fatal("decoded, but encodes to other bytes")
-		}
-		for _, name := range p.Names() {
-			profile, _, _ := p.Get(name)
-			later := slices.ContainsFunc(profile.Params, func(e ipld.Entry) bool {
-				return !slices.Contains(ProfileParams(), e.Key)
-			})
-			r, err := p.Apply(Request{Text: "x", Profile: name})
-			if err == nil {
-				err = errors.Join(r.Validate(), r.checkLanes())
-			}
-			if err != nil && !(later && errors.Is(err, ErrRequest)) {
-				t.Fatal(err)
-			}
-		}
-	})
 }

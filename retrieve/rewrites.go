@@ -48,14 +48,6 @@ func (r *Request) checkRewrites() error {
 	return nil
 }
 
-// checkRewritten refuses rewrites of nothing. It needs the text, which Validate does not.
-func (r *Request) checkRewritten() error {
-	if isBlank(r.Text) && (len(r.Rewrites) > 0 || r.Rewrite != "") {
-		return reject("rewrites", "the request has no text that they could be of: give one")
-	}
-	return nil
-}
-
 // encodeRewrites returns links to the texts, so that they can be erased as the query can.
 func encodeRewrites(list []string) ipld.Value {
 	links := make([]ipld.Value, len(list))
@@ -90,17 +82,4 @@ func splitRewrites(params ipld.Value) (rest ipld.Value, links []ipld.CID, err er
 func (r *Receipt) Rewrites() []ipld.CID {
 	_, links, _ := splitRewrites(r.Params) // refused by Validate
 	return links
-}
-
-// rewriteWarnings returns what is to be said of rewriting.
-func (r *run) rewriteWarnings() []Warning {
-	var out []Warning
-	if r.req.Rewrite != "" && len(r.req.Rewrites) == 0 {
-		way := ipld.Entry{Key: paramWay, Value: ipld.StringValue(r.req.Rewrite)}
-		out = append(out, Warning{NotRewritten, []ipld.Entry{way}})
-	}
-	if r.vain > 0 {
-		out = append(out, warning(RewritesInVain, paramRewrites, r.vain))
-	}
-	return out
 }

@@ -2,7 +2,6 @@ package retrieve
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -157,36 +156,4 @@ func decodeSparse(v ipld.Value) []SparseVector {
 		list = append(list, q)
 	}
 	return list
-}
-
-// SparseVectors is the ability of an Index to find documents by their sparse embeddings. A request
-// with sparse vectors needs it.
-type SparseVectors interface {
-	Vectors
-	// Sparse returns the best k accepted documents by the product of their sparse embedding by the
-	// query's model with the query (clause 9.7), in the order (score descending, id ascending).
-	Sparse(ctx context.Context, q SparseVector, accept Accept, k int) (SparseResult, error)
-}
-
-// SparseResult is the answer of a sparse lane.
-type SparseResult struct {
-	Hits   []Hit
-	None   bool     // whether there is no sparse embedding of the model
-	Models []string // where None: the first MaxModelsNamed models there are, ascending
-}
-
-// searchSparse asks for the list of one model.
-func (r *run) searchSparse(ctx context.Context, q SparseVector) ([]Hit, error) {
-	x, ok := r.x.(SparseVectors)
-	if !ok {
-		return nil, errors.New("this index has no sparse vectors")
-	}
-	res, err := x.Sparse(ctx, q, r.filter.accept(ctx), laneDepth)
-	if err != nil {
-		return nil, err
-	}
-	if res.None {
-		r.noSparse = append(r.noSparse, noVectors(NoSparse, q.Model, res.Models))
-	}
-	return ranked(res.Hits), nil
 }

@@ -2,23 +2,16 @@ package retrieve
 
 import (
 	"cmp"
-	"context"
-	"crypto/sha256"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/base/fixed"
 	"github.com/mnem-project/mnem/ipld"
 )
 
 // MaxVectors is the largest number of query vectors of a request, each of a model of its own.
 const MaxVectors = 8
-
-// MaxModelsNamed is the largest number of models that the warning NoVectors names.
-const MaxModelsNamed = 16
 
 // QueryVector is a query as an embedding model sees it. It is compared with the dense embeddings
 // of that model, in a lane of its own.
@@ -144,105 +137,4 @@ func decodeVectors(v ipld.Value) []QueryVector {
 		list = append(list, q)
 	}
 	return list
-}
-
-// Vectors is the ability of an Index to find documents by their embeddings. A request with vectors
-// needs it.
-type Vectors interface {
-	// Dense returns the best k accepted documents by the cosine of their dense embedding by the
-	// query's model (clause 9.5), in the order (score descending, id ascending). Where there are too
-	// many to compare all, those on the shortlist are compared exactly.
-	Dense(
-		ctx context.Context, q QueryVector, accept Accept, k int, list Shortlist,
-	) (DenseResult, error)
-	// EmbeddedText returns the hash of the text that a node's embedding by a model stands for, which
-	// Dense has found.
-	EmbeddedText(ctx context.Context, id graph.ID, model string) ([sha256.Size]byte, error)
-}
-
-// DenseResult is the answer of a dense lane.
-type DenseResult struct {
-	Hits   []Hit    // by the cosine
-	Own    []Hit    // the same by what each has beside the others, where that was asked for
-	Other  int      // embeddings of the model that have other dimensions than the query
-	None   bool     // whether there is no dense embedding of the model
-	Models []string // where None: the first MaxModelsNamed models there are, ascending
-}
-
-// dense asks for the list of one model.
-func (r *run) dense(ctx context.Context, q QueryVector) (*laneList, error) {
-	l := &laneList{lane: LaneDense(q.Model)}
-	x, ok := r.x.(Vectors)
-	if !ok {
-		return l, errors.New("this index has no vectors")
-	}
-	res, err := x.Dense(ctx, q, r.filter.accept(ctx), laneDepth, r.shortlist())
-	if err != nil {
-		return l, err
-	}
-	r.denseWarnings(q, res)
-	if l.hits = ranked(res.Hits); len(l.hits) == 0 {
-		return l, nil
-	}
-	l.crowd, l.cosines = l.scoreOf(crowdRank), make(map[graph.ID]int64, len(l.hits))
-	for _, h := range l.hits {
-		l.cosines[h.ID] = h.Score
-	}
-	if len(res.Own) > 0 {
-		l.hits = ranked(res.Own)
-	}
-	l.ground = l.scoreOf(distantRank) * r.row.ground >> fixed.FracBits
-	return l, nil
-}
-
-func (r *run) denseWarnings(q QueryVector, res DenseResult) {
-	if res.None {
-		r.noVectors = append(r.noVectors, noVectors(NoVectors, q.Model, res.Models))
-	}
-	if res.Other > 0 {
-		model := ipld.Entry{Key: paramModel, Value: ipld.StringValue(q.Model)}
-		n := ipld.Entry{Key: paramVectors, Value: ipld.IntValue(int64(res.Other))}
-		r.otherDims = append(r.otherDims, Warning{Dimension, []ipld.Entry{model, n}})
-	}
-}
-
-// noVectors returns the warning that there are no vectors of a model, and of which there are.
-func noVectors(code Code, model string, models []string) Warning {
-	w := Warning{code, []ipld.Entry{{Key: paramModel, Value: ipld.StringValue(model)}}}
-	if len(models) > 0 {
-		names := textList(models[:min(len(models), MaxModelsNamed)])
-		w.Params = append(w.Params, ipld.Entry{Key: paramModels, Value: names})
-	}
-	return w
-}
-
-// countStale counts an item that a dense or sparse lane found by a vector of a text that it has no more.
-func (r *run) countStale(ctx context.Context, n *graph.Node, lanes []LaneHit) error {
-	var text [sha256.Size]byte
-	known := false
-	for _, l := range lanes {
-		model, ok := l.Lane.embedded()
-		if !ok {
-			continue
-		}
-		if !known {
-			content := ""
-			if n.Content != nil {
-				var err error
-				if content, err = r.g.Content(ctx, n.Content); err != nil {
-					return fmt.Errorf("read content of %s: %w", n.ID, err)
-				}
-			}
-			text, known = graph.TextHash(n, content), true
-		}
-		embedded, err := r.x.(Vectors).EmbeddedText(ctx, n.ID, model)
-		if err != nil {
-			return fmt.Errorf("read embedding of %s: %w", n.ID, err)
-		}
-		if embedded != text {
-			r.stale++
-			return nil
-		}
-	}
-	return nil
 }

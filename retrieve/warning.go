@@ -34,22 +34,6 @@ const (
 	NoneThen           Code = "none_then"
 )
 
-// Names of parameters of warnings.
-const (
-	paramSmallest = "smallest"
-	paramNodes    = "nodes"
-	paramSources  = "sources"
-	paramFrom     = "from"
-	paramModel    = "model"
-	paramModels   = "models"
-	paramVectors  = "vectors"
-	paramWay      = "way"
-	paramRewrites = "rewrites"
-	paramDates    = "dates"
-	paramWord     = "word"
-	paramTerm     = "term"
-)
-
 // Warning says that an answer may not be what was meant.
 type Warning struct {
 	Code   Code
@@ -254,48 +238,4 @@ func (w Warning) names(param string) string {
 		return "none"
 	}
 	return strings.Join(list, ", ")
-}
-
-func warning(code Code, param string, n int) Warning {
-	return Warning{code, []ipld.Entry{{Key: param, Value: ipld.IntValue(int64(n))}}}
-}
-
-// warnings returns what the answer must say of itself, in the order of the table.
-func (r *run) warnings(a *Answer) []Warning {
-	var out []Warning
-	if r.asked && r.text.Terms == 0 && r.exact == 0 {
-		out = append(out, Warning{Code: NoTerms})
-	}
-	textBlocked := r.asked && r.text.Known > 0 && len(r.text.Hits) == 0
-	if r.exact == 0 && (textBlocked || len(r.lists) == 0 && r.idle.blocked) {
-		out = append(out, Warning{Code: NothingPasses})
-	}
-	if len(a.Items) == 0 && a.Dropped > 0 {
-		smallest := a.DroppedItems[0].Tokens
-		for _, d := range a.DroppedItems {
-			smallest = min(smallest, d.Tokens)
-		}
-		out = append(out, warning(BudgetTooSmall, paramSmallest, smallest))
-	}
-	out = append(out, r.expansionWarnings()...)
-	if r.filter.erased > 0 {
-		out = append(out, warning(Redacted, paramNodes, r.filter.erased))
-	}
-	if r.req.UnseenFrom > 0 {
-		out = append(out, warning(UnseenCut, paramFrom, int(r.req.UnseenFrom)))
-	}
-	out = append(append(out, r.noVectors...), r.otherDims...)
-	if r.stale > 0 {
-		out = append(out, warning(StaleVectors, paramNodes, r.stale))
-	}
-	out = append(out, r.respelled()...)
-	if len(r.req.EdgeWeights) > 0 && !r.expands() {
-		out = append(out, Warning{Code: EdgeWeightsUnused})
-	}
-	out = append(out, r.communityWarnings()...)
-	if r.unranked {
-		by := ipld.Entry{Key: paramModel, Value: ipld.StringValue(r.req.Rerank)}
-		out = append(out, Warning{NotReranked, []ipld.Entry{by}})
-	}
-	return slices.Concat(out, r.rewriteWarnings(), r.timeWarnings())
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -171,7 +172,7 @@ func answerAll(
 	}
 	var report *evaluate.Report
 	err := h.WriteAnswers(ctx, to.results,
-		func(print func(*retrieve.Answer, retrieve.Query) error) (err error) {
+		func(print func(*retrieve.Answer, complete.Query) error) (err error) {
 			opt.Answer = func(q *evaluate.Query, answer *retrieve.Answer) error {
 				return print(answer, q.Query)
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/view"
 	"github.com/mnem-project/mnem/internal/view/dense"
@@ -13,7 +14,6 @@ import (
 	"github.com/mnem-project/mnem/internal/view/links"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // indexOf returns an index of a snapshot, which its cell's key tells from others of the kind: the open
@@ -183,7 +183,7 @@ func (s *Snapshot) WithIndex(ctx context.Context, fn func(*index.Index) error) e
 	for attempt := 0; ; attempt++ {
 		err := fn(x)
 		var missing *state.MissingError
-		if !errors.As(err, &missing) && !errors.Is(err, retrieve.ErrNoNode) {
+		if !errors.As(err, &missing) && !errors.Is(err, source.ErrNoNode) {
 			return err
 		}
 		again, indexErr := s.index(ctx)

@@ -18,6 +18,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/pebble"
 	"github.com/mnem-project/mnem/internal/block/store/postgres"
+	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/view"
 	"github.com/mnem-project/mnem/internal/view/dense"
@@ -174,8 +175,8 @@ type Repo struct {
 	Vectors *view.VectorCache // sparse ones
 	// NodeBlocks are those that retrievals read; none where other processes can erase some.
 	NodeBlocks cache.Cache[ipld.CID, []byte]
-	Mentions   cache.Cache[MentionsOf, *retrieve.Mentioning] // likewise
-	Answering  Turns                                         // of retrievals
+	Mentions   cache.Cache[MentionsOf, *source.Mentioning] // likewise
+	Answering  Turns                                       // of retrievals
 
 	clock       func() graph.Time // nil: the time of each call's Stamp
 	Counters    retrieve.Counters

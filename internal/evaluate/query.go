@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -19,7 +20,7 @@ const (
 
 // Query is a question and its known answers.
 type Query struct {
-	retrieve.Query
+	complete.Query
 	Category string     // "" for none
 	Gold     []graph.ID // the nodes that answer it
 	Sessions []string   // the keys of their sessions; empty where sessions do not count
@@ -57,7 +58,7 @@ func parseQuery(text []byte, base retrieve.Request) (Query, error) {
 	if err != nil {
 		return q, err
 	}
-	if q.Query, err = retrieve.ParseRequestJSON(v, base); err != nil {
+	if q.Query, err = complete.ParseRequestJSON(v, base); err != nil {
 		return q, err
 	}
 	for _, e := range q.Echo {

@@ -18,6 +18,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
+	stagepkg "github.com/mnem-project/mnem/internal/rank/stage"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -446,7 +447,7 @@ func ranked(a *retrieve.Answer) []Ranked {
 // intentOf returns the intent of a query: its own, or that which its words tell.
 func intentOf(r retrieve.Request) retrieve.Intent {
 	if r.Intent == "" || r.Intent == retrieve.IntentAuto {
-		return retrieve.ReadIntent(r.Text)
+		return stagepkg.ReadIntent(r.Text)
 	}
 	return r.Intent
 }

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"slices"
 
+	stagepkg "github.com/mnem-project/mnem/internal/rank/stage"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -87,11 +88,11 @@ func expansionStages(types []string) []stage {
 func lanesOff(req retrieve.Request) []stage {
 	names := map[retrieve.Lane]string{retrieve.LaneTime: "times", retrieve.LaneText: "text"}
 	var list []stage
-	for _, lane := range req.Lanes() {
+	for _, lane := range stagepkg.Lanes(req) {
 		s := stage{
 			without: names[lane],
 			off: func(r *retrieve.Request) (ok bool) {
-				*r, ok = r.Without(lane)
+				*r, ok = stagepkg.Without(*r, lane)
 				return ok
 			},
 		}
@@ -136,8 +137,8 @@ func otherStages() []stage {
 		list = append(list, stage{
 			with: "--fusion " + string(way),
 			on: func(r *retrieve.Request) bool {
-				running := slices.DeleteFunc(r.Lanes(), func(l retrieve.Lane) bool {
-					return l == retrieve.LaneTime || !r.Runs(l)
+				running := slices.DeleteFunc(stagepkg.Lanes(*r), func(l retrieve.Lane) bool {
+					return l == retrieve.LaneTime || !stagepkg.Runs(*r, l)
 				})
 				was := r.Fusion
 				r.Fusion = way

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
+	stagepkg "github.com/mnem-project/mnem/internal/rank/stage"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -119,8 +120,8 @@ func (t *tally) clone() tally {
 // the answer already, at its head, unless other parameters leave it out.
 func lanes(req retrieve.Request, answer *retrieve.Answer) []variant {
 	var list []variant
-	for _, lane := range append(req.Lanes(), retrieve.LaneRecency) {
-		if alone, ok := req.Alone(lane); ok {
+	for _, lane := range append(stagepkg.Lanes(req), retrieve.LaneRecency) {
+		if alone, ok := stagepkg.Alone(req, lane); ok {
 			list = append(list, variant{order: laneOrder(lane), name: string(lane), req: alone})
 		}
 	}

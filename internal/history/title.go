@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -120,7 +121,7 @@ func (t Titler) open(ctx context.Context, d state.Diff, nodes state.Counts) (*op
 			continue
 		case err != nil:
 			return nil, err
-		case retrieve.IsName(n):
+		case source.IsName(n):
 			continue
 		}
 		o.memories++

@@ -31,7 +31,7 @@ var floors = []floor{
 		"graph guard block/car block/store commit view/community"},
 	{"models", "texts and vectors, never a repository", "model model/embed model/rerank model/rewrite"},
 	{"retrieve", "ranking, over interfaces of its own, so that it can be tested and replayed without a store", "" +
-		"retrieve"},
+		"retrieve rank/source rank/render rank/stage rank/complete"},
 	{"blocks", "ordered trees, and where blocks are kept", "" +
 		"block/prolly layout block/store/mem block/store/pebble block/store/postgres block/store/storetest " +
 		"adjacency"},
@@ -63,7 +63,12 @@ var floors = []floor{
 // alone are packages that may import less than what is below them: a door never sees a repository, what ranks never
 // sees a store, and leaves import nothing of ours.
 var alone = map[string]string{
-	"retrieve":                  "ipld graph view/community base/dates base/fixed base/heap base/intent base/text base/tuning",
+	"retrieve":    "ipld graph base/fixed base/text",
+	"rank/source": "ipld graph retrieve view/community",
+	"rank/render": "ipld graph retrieve rank/source base/text",
+	"rank/stage": "ipld graph retrieve rank/source rank/render base/dates base/fixed base/heap " +
+		"base/intent base/text base/tuning",
+	"rank/complete":             "ipld graph retrieve rank/source base/fixed base/text",
 	"view/community":            "ipld graph",
 	"guard":                     "ipld graph",
 	"verb/operation":            "",
@@ -123,7 +128,7 @@ var alone = map[string]string{
 	"base/pattern":              "",
 	"base/text":                 "",
 	"base/vector":               "",
-	"base/tuning":               "",
+	"base/tuning":               "rank/stage rank evaluate",
 	"base/queue":                "",
 	"base/pipe":                 "",
 	"testkit/effort":            "",
@@ -142,7 +147,7 @@ var alone = map[string]string{
 // few are packages that only some others may import: stores are opened in one place, and what a measurement puts in the
 // place of constants reaches no other request. "" is for none.
 var few = map[string]string{
-	"base/tuning":          "retrieve rank evaluate",
+	"base/tuning":          "rank/stage rank evaluate",
 	"block/store/pebble":   "core testkit/repofiles testkit/repokit",
 	"block/store/postgres": "core testkit/repokit",
 	"door/cli":             "cmd/mnem cmd/mnem-bench bench testkit/program",

@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/rank/stage"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -71,7 +72,7 @@ func Check(ctx context.Context, s *core.Snapshot, req CheckRequest) (*CheckResul
 	if err := req.complete(ctx, s); err != nil {
 		return nil, err
 	}
-	if without, ok := req.Request.WithoutVectors(); ok && req.Gate == GateLexical {
+	if without, ok := stage.WithoutVectors(req.Request); ok && req.Gate == GateLexical {
 		req.Request = without
 	}
 	res := &CheckResult{Commit: s.CID(), Gate: req.Gate, Thresholds: *req.Thresholds}
@@ -84,7 +85,7 @@ func Check(ctx context.Context, s *core.Snapshot, req CheckRequest) (*CheckResul
 	if len(found) > 0 {
 		res.best = found[0]
 	}
-	if without, ok := req.Request.WithoutVectors(); ok && req.Gate == GateFused {
+	if without, ok := stage.WithoutVectors(req.Request); ok && req.Gate == GateFused {
 		req.Request = without
 		if found, err = res.byWords(ctx, s, req, found); err != nil {
 			return nil, err

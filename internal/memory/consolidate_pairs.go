@@ -10,7 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/memory/compare"
 	"github.com/mnem-project/mnem/internal/rank"
-	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/internal/rank/source"
 )
 
 // Constants of duplicates and contradictions: docs/life.md, "Proposals".
@@ -116,7 +116,7 @@ func (c *consolidator) like(i int, summary string) ([]graph.ID, error) {
 		return nil, err
 	}
 	x := &c.all[i]
-	hits, err := rank.Texts(c.ctx, c.s, query, func(d retrieve.Document) (bool, error) {
+	hits, err := rank.Texts(c.ctx, c.s, query, func(d source.Document) (bool, error) {
 		j, ok := c.at[d.ID()]
 		return ok && j != i && !c.hides[c.all[j].id] && alikeOutside(x, &c.all[j]), nil
 	}, maxLike)

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/memory/extract"
+	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -48,7 +49,7 @@ type CuesWritten struct {
 // TakesCues reports whether a node is a memory that may have cues: one that says something, and that no mark
 // hides.
 func TakesCues(n *graph.Node, m *graph.Mark) bool {
-	return n.Summary != "" && n.Type != state.RedactedType && !retrieve.IsName(n) &&
+	return n.Summary != "" && n.Type != state.RedactedType && !source.IsName(n) &&
 		(m == nil || !retrieve.Hidden(m.State))
 }
 

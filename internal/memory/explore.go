@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/fixed"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank/stage"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -228,7 +229,7 @@ func (x *explorer) keep(list []*reached) {
 		relevance[i] = max(0, fixed.One-(list[0].score-r.score)/4)
 	}
 	x.beam = nil
-	for _, at := range retrieve.Marginal(relevance, terms, first, mmrLambda, before+x.req.Beam)[before:] {
+	for _, at := range stage.Marginal(relevance, terms, first, mmrLambda, before+x.req.Beam)[before:] {
 		x.beam = append(x.beam, all[at])
 	}
 	for _, r := range x.beam {

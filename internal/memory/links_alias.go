@@ -7,7 +7,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/memory/extract"
 	"github.com/mnem-project/mnem/internal/rank"
-	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/internal/rank/source"
 )
 
 // maxFullNames is how many entities with a first name are looked at.
@@ -77,7 +77,7 @@ func (l *linker) givenTo(ctx context.Context, first string) (list []*graph.Node,
 	if err != nil || have[0] == 0 || have[0] > maxHave {
 		return nil, err
 	}
-	entity := func(d retrieve.Document) (bool, error) { return d.Type() == TypeEntity, nil }
+	entity := func(d source.Document) (bool, error) { return d.Type() == TypeEntity, nil }
 	hits, err := rank.Texts(ctx, l.s, first, entity, maxFullNames)
 	if err != nil || len(hits) == maxFullNames {
 		return nil, err

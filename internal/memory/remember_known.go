@@ -13,6 +13,8 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory/compare"
 	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/rank/stage"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -37,7 +39,7 @@ type known struct {
 	count          int      // of its observations; -1 where it was not asked
 	analysed       *compare.Text
 	read           *textTerms
-	stated         *retrieve.Statement
+	stated         *stage.Statement
 }
 
 func (k *known) words() *compare.Text {
@@ -239,7 +241,7 @@ func (p *planner) freshNearby(d *Draft) []*known {
 // nearbyText ranks by words alone, so that no more is read than what the best of them need: what else a
 // retrieval looks at, such as names and times, makes no text the like of another.
 func (p *planner) nearbyText(query string) ([]graph.ID, error) {
-	shown := func(d retrieve.Document) (bool, error) {
+	shown := func(d source.Document) (bool, error) {
 		m, err := p.s.Mark(p.ctx, graph.OnNode, d.ID())
 		return m == nil || !retrieve.Hidden(m.State), err
 	}

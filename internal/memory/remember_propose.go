@@ -8,7 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank"
-	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/internal/rank/stage"
 )
 
 const (
@@ -64,7 +64,7 @@ func differing(list []Difference) string {
 type statement struct {
 	of           *Draft
 	change       string // the first word that tells of a change, "" for none
-	said         *retrieve.Statement
+	said         *stage.Statement
 	words, terms []string
 }
 
@@ -75,13 +75,13 @@ func (p *planner) stated(d *Draft) (*statement, error) {
 	if s.of == d {
 		return s, nil
 	}
-	*s = statement{of: d, change: retrieve.Changed(d.Text)}
+	*s = statement{of: d, change: stage.Changed(d.Text)}
 	if s.change == "" {
 		return s, nil
 	}
 	s.words, s.terms = p.words(d.Text)
 	var err error
-	s.said, err = retrieve.NewStatement(p.ctx, p.terms, d.Text, p.idfs)
+	s.said, err = stage.NewStatement(p.ctx, p.terms, d.Text, p.idfs)
 	if err != nil {
 		s.of = nil
 	}
@@ -119,7 +119,7 @@ func (p *planner) changed(d *Draft, k *known) (string, error) {
 		return "", err
 	}
 	if k.stated == nil {
-		if k.stated, err = retrieve.NewStatement(p.ctx, p.terms, k.text, p.idfs); err != nil {
+		if k.stated, err = stage.NewStatement(p.ctx, p.terms, k.text, p.idfs); err != nil {
 			return "", err
 		}
 	}
@@ -128,7 +128,7 @@ func (p *planner) changed(d *Draft, k *known) (string, error) {
 	}
 	var about []string
 	for _, term := range now.said.Shared(k.stated) {
-		if i := slices.Index(now.terms, term); i >= 0 && retrieve.Changed(now.words[i]) == "" {
+		if i := slices.Index(now.terms, term); i >= 0 && stage.Changed(now.words[i]) == "" {
 			about = append(about, now.words[i])
 		}
 	}

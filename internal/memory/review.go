@@ -7,8 +7,8 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // MaxReviewText is the longest text that a review writes, in bytes.
@@ -25,7 +25,7 @@ var reviewedNot = map[string]bool{
 func Unreviewed(ctx context.Context, from, to *core.Snapshot) iter.Seq2[*graph.Node, error] {
 	return func(yield func(*graph.Node, error) bool) {
 		for n, err := range from.AddedNodes(ctx, to) {
-			if err == nil && (reviewedNot[n.Type] || retrieve.IsName(n) || n.Summary == "" && n.Content == nil) {
+			if err == nil && (reviewedNot[n.Type] || source.IsName(n) || n.Summary == "" && n.Content == nil) {
 				continue
 			}
 			if err == nil {

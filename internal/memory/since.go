@@ -6,7 +6,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/internal/rank/source"
 )
 
 // Since is what became of memories between two commits: not of what was said, nor of names, documents and
@@ -32,7 +32,7 @@ func ChangedSince(ctx context.Context, from, to *core.Snapshot, most, newest int
 			break
 		}
 		n := d.Node()
-		if reviewedNot[n.Type] || retrieve.IsSaid(n.Type) || retrieve.IsName(n) {
+		if reviewedNot[n.Type] || source.IsSaid(n.Type) || source.IsName(n) {
 			continue
 		}
 		m, err := to.Mark(ctx, graph.OnNode, d.ID)

@@ -6,8 +6,8 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/outline"
+	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/view/distill"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // altitude returns the digests that answers are from, those of the recipe that is used where nothing is
@@ -17,13 +17,13 @@ func (g graphView) altitude(ctx context.Context) (*outline.Digests, error) {
 }
 
 // Digests makes the view one of retrieve.Digested.
-func (g graphView) Digests(ctx context.Context, id graph.ID) ([]*retrieve.Digest, error) {
+func (g graphView) Digests(ctx context.Context, id graph.ID) ([]*source.Digest, error) {
 	d, err := g.altitude(ctx)
 	if err != nil {
 		return nil, err
 	}
 	above, err := d.Above(ctx, id)
-	out := make([]*retrieve.Digest, len(above))
+	out := make([]*source.Digest, len(above))
 	for i := range above {
 		out[i] = digestOf(above[i])
 		if out[i].Shown, err = nameByKey(ctx, d, above[i]); err != nil {
@@ -47,7 +47,7 @@ func (g graphView) Sentences(ctx context.Context, id graph.ID) (int, error) {
 }
 
 // RootDigest makes it one too.
-func (g graphView) RootDigest(ctx context.Context) (*retrieve.Digest, error) {
+func (g graphView) RootDigest(ctx context.Context) (*source.Digest, error) {
 	d, err := g.altitude(ctx)
 	if err != nil {
 		return nil, err
@@ -77,18 +77,18 @@ func nameByKey(ctx context.Context, d *outline.Digests, one *distill.Digest) (st
 	return name, nil
 }
 
-func digestOf(d *distill.Digest) *retrieve.Digest {
-	out := &retrieve.Digest{
+func digestOf(d *distill.Digest) *source.Digest {
+	out := &source.Digest{
 		Name: d.ID(), Root: d.Kind() == distill.Root, Facts: d.Facts, Source: d.Source,
 	}
 	for _, s := range d.Text {
-		out.Sentences = append(out.Sentences, retrieve.DigestSentence{Fact: s.Fact, Text: s.Text})
+		out.Sentences = append(out.Sentences, source.DigestSentence{Fact: s.Fact, Text: s.Text})
 	}
 	return out
 }
 
 // Community makes the view one of retrieve.Grouped.
-func (g graphView) Community(ctx context.Context, id graph.ID) (*retrieve.Community, error) {
+func (g graphView) Community(ctx context.Context, id graph.ID) (*source.Community, error) {
 	p, err := outline.Communities(ctx, g.s)
 	if err != nil {
 		return nil, err
@@ -97,5 +97,5 @@ func (g graphView) Community(ctx context.Context, id graph.ID) (*retrieve.Commun
 	if !ok {
 		return nil, nil
 	}
-	return &retrieve.Community{Number: number, Members: p.Members(number)}, nil
+	return &source.Community{Number: number, Members: p.Members(number)}, nil
 }

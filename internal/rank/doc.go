@@ -1,3 +1,3 @@
 // Package rank answers retrieval requests from a snapshot: it opens the indexes of the commit and gives them to
-// package retrieve, which ranks. It also finds nodes by name and reads and writes retrieval profiles.
+// internal/rank/stage, which ranks. It also finds nodes by name and reads and writes retrieval profiles.
 package rank

@@ -11,9 +11,10 @@ import (
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/guard"
+	"github.com/mnem-project/mnem/internal/rank/render"
+	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/view/index"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // Bounds of what is looked at for a text that names a node.
@@ -131,7 +132,7 @@ func (f *finder) search(x *index.Index) error {
 	for _, t := range x.Query(f.text) {
 		terms = append(terms, t.Term)
 	}
-	accept := func(d retrieve.Document) (bool, error) {
+	accept := func(d source.Document) (bool, error) {
 		m, err := f.s.Mark(f.ctx, graph.OnNode, d.ID())
 		return err == nil && f.see(m), err
 	}
@@ -142,7 +143,7 @@ func (f *finder) search(x *index.Index) error {
 	}
 	f.found = res.IDs
 	if f.many = res.Many; f.many {
-		got, err := view.Text(f.ctx, retrieve.TextQuery{Text: f.text}, accept, maxFound)
+		got, err := view.Text(f.ctx, source.TextQuery{Text: f.text}, accept, maxFound)
 		if err != nil {
 			return err
 		}
@@ -206,7 +207,7 @@ func (f *finder) candidates(list []graph.ID) (out []state.Candidate, err error) 
 			c.Title = cut + "…"
 		}
 		c.Title = text.EscapeLine(c.Title)
-		if c.ID, err = retrieve.ShortID(f.ctx, graphView{s: f.s}, id); err != nil {
+		if c.ID, err = render.ShortID(f.ctx, graphView{s: f.s}, id); err != nil {
 			return nil, err
 		}
 		out = append(out, c)

@@ -17,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
@@ -82,7 +83,7 @@ func (m laneModel) change(rng *rand.Rand) string {
 }
 
 // rankSparse is clause 9.7 by the letter.
-func (m laneModel) rankSparse(q retrieve.SparseVector, typ string) (hits []retrieve.Hit) {
+func (m laneModel) rankSparse(q retrieve.SparseVector, typ string) (hits []source.Hit) {
 	most := new(big.Int).SetUint64(1<<64 - 1)
 	for at, v := range m.sparse {
 		if at[1] != q.Model || typ != "" && m.nodes[at[0]].typ != typ {
@@ -99,13 +100,13 @@ func (m laneModel) rankSparse(q retrieve.SparseVector, typ string) (hits []retri
 			dot.Set(most)
 		}
 		score := max(1, dot.Rsh(dot, 16).Int64())
-		hits = append(hits, retrieve.Hit{ID: graph.NodeID(at[0]), Score: score})
+		hits = append(hits, source.Hit{ID: graph.NodeID(at[0]), Score: score})
 	}
 	return inOrder(hits)
 }
 
-func inOrder(hits []retrieve.Hit) []retrieve.Hit {
-	slices.SortFunc(hits, func(a, b retrieve.Hit) int {
+func inOrder(hits []source.Hit) []source.Hit {
+	slices.SortFunc(hits, func(a, b source.Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), a.ID.Compare(b.ID))
 	})
 	return hits
@@ -276,7 +277,7 @@ func compareSignal(
 
 // compareLane asks for a lane alone and returns how many nodes it found.
 func compareLane(
-	t *testing.T, s *core.Snapshot, req retrieve.Request, typ string, want []retrieve.Hit,
+	t *testing.T, s *core.Snapshot, req retrieve.Request, typ string, want []source.Hit,
 ) int {
 	t.Helper()
 	req.Limit, req.Budget, req.Expand, req.Floor = new(0), new(0), new(0), retrieve.FloorRest
@@ -287,9 +288,9 @@ func compareLane(
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []retrieve.Hit
+	var got []source.Hit
 	for _, item := range a.Items {
-		got = append(got, retrieve.Hit{ID: item.ID, Score: item.Score})
+		got = append(got, source.Hit{ID: item.ID, Score: item.Score})
 	}
 	if !slices.Equal(got, want) {
 		t.Fatalf("%q %v, type %q:\n%v, want\n%v", req.Text, req.Sparse, typ, got, want)

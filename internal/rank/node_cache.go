@@ -7,6 +7,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/cache"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -34,7 +35,7 @@ func (k keptNodes) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 type keptMentions struct {
 	nodes ipld.CID
 	epoch int // of kept, when the retrieval began
-	kept  *cache.Cache[core.MentionsOf, *retrieve.Mentioning]
+	kept  *cache.Cache[core.MentionsOf, *source.Mentioning]
 }
 
 func (k keptMentions) of(id graph.ID, d retrieve.Direction) core.MentionsOf {
@@ -48,12 +49,12 @@ func OpenMentions(s *core.Snapshot) keptMentions {
 }
 
 // Known returns what is kept of a node, nil for nothing.
-func (k keptMentions) Known(id graph.ID, d retrieve.Direction) *retrieve.Mentioning {
+func (k keptMentions) Known(id graph.ID, d retrieve.Direction) *source.Mentioning {
 	m, _, _ := k.kept.Get(k.of(id, d))
 	return m
 }
 
 // Remember keeps what was found of a node.
-func (k keptMentions) Remember(id graph.ID, d retrieve.Direction, m *retrieve.Mentioning) {
+func (k keptMentions) Remember(id graph.ID, d retrieve.Direction, m *source.Mentioning) {
 	k.kept.AddSince(k.epoch, k.of(id, d), m, int64(len(m.IDs)*graph.IDLen))
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/mnem-project/mnem/internal/base/tuning"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/rank/stage"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/view"
 	"github.com/mnem-project/mnem/internal/view/index"
@@ -27,9 +29,9 @@ func Retrieve(ctx context.Context, s *core.Snapshot, req retrieve.Request) (*ret
 
 // RetrieveTraced is Retrieve, and fills in trace, if it is not nil. A trace changes no answer.
 func RetrieveTraced(
-	ctx context.Context, s *core.Snapshot, req retrieve.Request, trace *retrieve.Trace,
+	ctx context.Context, s *core.Snapshot, req retrieve.Request, trace *stage.Trace,
 ) (*retrieve.Answer, error) {
-	return answer(ctx, s, req, retrieve.Runner{Trace: trace})
+	return answer(ctx, s, req, stage.Runner{Trace: trace})
 }
 
 // RetrieveTuned is Retrieve with another value in the place of a constant of the ranking, for measuring. The
@@ -37,12 +39,12 @@ func RetrieveTraced(
 func RetrieveTuned(
 	ctx context.Context, s *core.Snapshot, req retrieve.Request, by *tuning.Constant,
 ) (*retrieve.Answer, error) {
-	return answer(ctx, s, req, retrieve.Runner{Tuning: by})
+	return answer(ctx, s, req, stage.Runner{Tuning: by})
 }
 
 // answer lets a runner answer a request, with what the repository has for it.
 func answer(
-	ctx context.Context, s *core.Snapshot, req retrieve.Request, u retrieve.Runner,
+	ctx context.Context, s *core.Snapshot, req retrieve.Request, u stage.Runner,
 ) (*retrieve.Answer, error) {
 	if !s.Id.Defined() {
 		return nil, &state.NotFoundError{What: "commit", Name: "to retrieve from"}
@@ -93,7 +95,7 @@ func TermScores(
 	}
 	var got *index.TermScores
 	err := s.WithIndex(ctx, func(x *index.Index) (err error) {
-		q := retrieve.TextQuery{Text: a.Request.Text, Readings: a.Readings, Added: a.Kin}
+		q := source.TextQuery{Text: a.Request.Text, Readings: a.Readings, Added: a.Kin}
 		got, err = x.Split(ctx, newIndexView(s, x).query(q), ids, nil)
 		return err
 	})
@@ -126,7 +128,7 @@ func Mentions(
 		return nil, nil, nil
 	}
 	err = s.WithIndex(ctx, func(x *index.Index) (err error) {
-		mentioned, by, err = retrieve.Mentions(ctx, graphView{s: s}, newIndexView(s, x), n, keep)
+		mentioned, by, err = source.Mentions(ctx, graphView{s: s}, newIndexView(s, x), n, keep)
 		return err
 	})
 	return mentioned, by, err
@@ -171,7 +173,7 @@ func (g graphView) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID
 	st := g.s.State
 	n, c, err := state.Fetch(ctx, keptNodes{st.Get, &g.s.Repo.NodeBlocks}, st.Nodes, id[:], commit.ReadNode)
 	if err == nil && n == nil || errors.Is(err, store.ErrRedacted) {
-		err = fmt.Errorf("%w: %s", retrieve.ErrNoNode, id)
+		err = fmt.Errorf("%w: %s", source.ErrNoNode, id)
 	}
 	if err == nil && g.nodes != nil && len(g.nodes) < maxFoundNodes {
 		g.nodes[id] = foundNode{n, c}
@@ -226,7 +228,7 @@ func (v indexView) text(s string) *index.QueryText {
 }
 
 // query returns the terms of a query.
-func (v indexView) query(q retrieve.TextQuery) index.Query {
+func (v indexView) query(q source.TextQuery) index.Query {
 	terms := slices.Clip(v.text(q.Text).Query(indexReadings(q.Readings)))
 	for _, t := range q.Added {
 		terms = append(terms, index.QueryTerm{Term: t.Term, As: t.Term, Times: 1, Weight: t.Weight})
@@ -254,18 +256,18 @@ func (v indexView) Readings(ctx context.Context, text string) ([]retrieve.Readin
 
 // Text implements retrieve.Index.
 func (v indexView) Text(
-	ctx context.Context, query retrieve.TextQuery, accept retrieve.Accept, k int,
-) (retrieve.TextResult, error) {
+	ctx context.Context, query source.TextQuery, accept source.Accept, k int,
+) (source.TextResult, error) {
 	got, err := v.x.Search(ctx, v.query(query), acceptDoc(accept), k)
 	if err != nil {
-		return retrieve.TextResult{}, err
+		return source.TextResult{}, err
 	}
-	return retrieve.TextResult{Hits: hits(got.Hits), Terms: got.Terms, Known: got.Known}, nil
+	return source.TextResult{Hits: hits(got.Hits), Terms: got.Terms, Known: got.Known}, nil
 }
 
 // TermScores implements retrieve.Index.
 func (v indexView) TermScores(
-	ctx context.Context, query retrieve.TextQuery, ids []graph.ID, only []int,
+	ctx context.Context, query source.TextQuery, ids []graph.ID, only []int,
 ) ([][]int64, error) {
 	got, err := v.x.Split(ctx, v.query(query), ids, only)
 	if err != nil {
@@ -276,12 +278,12 @@ func (v indexView) TermScores(
 
 // TermWeights implements retrieve.Index.
 func (v indexView) TermWeights(
-	ctx context.Context, query retrieve.TextQuery,
-) ([]retrieve.TermWeight, error) {
+	ctx context.Context, query source.TextQuery,
+) ([]source.TermWeight, error) {
 	got, err := v.x.TermWeights(ctx, v.query(query))
-	out := make([]retrieve.TermWeight, len(got))
+	out := make([]source.TermWeight, len(got))
 	for i, w := range got {
-		out[i] = retrieve.TermWeight(w)
+		out[i] = source.TermWeight(w)
 	}
 	return out, err
 }
@@ -300,7 +302,7 @@ func (v indexView) Mentioning(
 
 // TitlesNamed implements retrieve.Index.
 func (v indexView) TitlesNamed(
-	ctx context.Context, query retrieve.TextQuery, ids []graph.ID,
+	ctx context.Context, query source.TextQuery, ids []graph.ID,
 ) ([][]int, error) {
 	return v.text(query.Text).TitlesNamed(ctx, indexReadings(query.Readings), ids)
 }
@@ -315,17 +317,17 @@ func (v indexView) IDFs(ctx context.Context, terms []string) ([]int64, error) {
 
 // Recency implements retrieve.Index.
 func (v indexView) Recency(
-	ctx context.Context, accept retrieve.Accept, k int,
-) ([]retrieve.Hit, error) {
+	ctx context.Context, accept source.Accept, k int,
+) ([]source.Hit, error) {
 	got, err := v.x.Recency(ctx, acceptDoc(accept), k)
 	return hits(got), err
 }
 
 // ByTime implements retrieve.Index.
 func (v indexView) ByTime(
-	ctx context.Context, score func(retrieve.Times) int64, accept retrieve.Accept, k int,
-) ([]retrieve.Hit, error) {
-	got, err := v.x.ByTime(ctx, func(t index.Times) int64 { return score(retrieve.Times(t)) },
+	ctx context.Context, score func(source.Times) int64, accept source.Accept, k int,
+) ([]source.Hit, error) {
+	got, err := v.x.ByTime(ctx, func(t index.Times) int64 { return score(source.Times(t)) },
 		acceptDoc(accept), k)
 	return hits(got), err
 }
@@ -333,11 +335,11 @@ func (v indexView) ByTime(
 // Times implements retrieve.Index.
 func (v indexView) Times(
 	ctx context.Context, ids []graph.ID,
-) ([]retrieve.Times, []bool, error) {
+) ([]source.Times, []bool, error) {
 	got, ok, err := v.x.Times(ctx, ids)
-	times := make([]retrieve.Times, len(got))
+	times := make([]source.Times, len(got))
 	for i, t := range got {
-		times[i] = retrieve.Times(t)
+		times[i] = source.Times(t)
 	}
 	return times, ok, err
 }
@@ -347,15 +349,15 @@ func (v indexView) Types(ctx context.Context, ids []graph.ID) ([]string, error) 
 	return v.x.Types(ctx, ids)
 }
 
-func hits(in []index.Hit) []retrieve.Hit {
-	out := make([]retrieve.Hit, len(in))
+func hits(in []index.Hit) []source.Hit {
+	out := make([]source.Hit, len(in))
 	for i, h := range in {
-		out[i] = retrieve.Hit(h)
+		out[i] = source.Hit(h)
 	}
 	return out
 }
 
-func acceptDoc(accept retrieve.Accept) func(index.Doc) (bool, error) {
+func acceptDoc(accept source.Accept) func(index.Doc) (bool, error) {
 	if accept == nil {
 		return nil
 	}
@@ -370,8 +372,8 @@ func acceptDoc(accept retrieve.Accept) func(index.Doc) (bool, error) {
 type document struct{ index.Doc }
 
 // Times implements retrieve.Document. Updated is not set on a node that never changed.
-func (d document) Times() retrieve.Times {
-	t := retrieve.Times{Created: d.Created()}
+func (d document) Times() source.Times {
+	t := source.Times{Created: d.Created()}
 	if updated := d.Updated(); updated != t.Created {
 		t.Updated = graph.At(updated)
 	}

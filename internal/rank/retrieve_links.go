@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/view/links"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -42,8 +43,8 @@ func (v *linkView) find(ctx context.Context, id graph.ID) (links.Found, error) {
 
 // Bucket answers from the index of links where that has what is asked for, else from the trees.
 func (g graphView) Bucket(
-	ctx context.Context, q retrieve.BucketQuery,
-) (list []retrieve.Link, total int, err error) {
+	ctx context.Context, q source.BucketQuery,
+) (list []source.Link, total int, err error) {
 	if g.links == nil || q.Limit > 0 && !q.Bare {
 		return g.treeBucket(ctx, q)
 	}
@@ -75,12 +76,12 @@ func (g graphView) Bucket(
 // bare answers from a bucket that is whole. Where an edge has a mark, for which its id is needed,
 // the trees answer.
 func (g graphView) bare(
-	ctx context.Context, q retrieve.BucketQuery, f links.Found, side int,
-) (list []retrieve.Link, total int, err error) {
+	ctx context.Context, q source.BucketQuery, f links.Found, side int,
+) (list []source.Link, total int, err error) {
 	if n := min(q.Limit, f.Degree(side)); n <= cap(q.Room) {
 		list = q.Room[:0]
 	} else {
-		list = make([]retrieve.Link, 0, n)
+		list = make([]source.Link, 0, n)
 	}
 	marked := false
 	err = f.Each(side, func(e links.Entry) bool {
@@ -90,7 +91,7 @@ func (g graphView) bare(
 		total++
 		if len(list) < q.Limit {
 			marked = marked || e.Marked
-			list = append(list, retrieve.Link{
+			list = append(list, source.Link{
 				Type: e.Type, Other: e.Other, Weight: int64(e.Weight), Unmarked: true,
 			})
 		}
@@ -110,8 +111,8 @@ const usualLinks = 8
 
 // treeBucket answers from the trees.
 func (g graphView) treeBucket(
-	ctx context.Context, q retrieve.BucketQuery,
-) (links []retrieve.Link, total int, err error) {
+	ctx context.Context, q source.BucketQuery,
+) (links []source.Link, total int, err error) {
 	trees, side := g.s.Adjacency(), adjacency.Out
 	if q.Direction == retrieve.In {
 		side = adjacency.In
@@ -143,9 +144,9 @@ func (g graphView) treeBucket(
 				break
 			}
 			if links == nil {
-				links = make([]retrieve.Link, 0, min(q.Limit, usualLinks))
+				links = make([]source.Link, 0, min(q.Limit, usualLinks))
 			}
-			links = append(links, retrieve.Link{
+			links = append(links, source.Link{
 				Type: e.Type, Other: e.Other, Edge: e.Edge, Weight: int64(e.Weight),
 			})
 		}

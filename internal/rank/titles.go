@@ -5,8 +5,8 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/view/index"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // TitlesIn returns the nodes whose titles (short summaries) stand in a text, in id order: clause 10.
@@ -25,13 +25,13 @@ func TitlesIn(ctx context.Context, s *core.Snapshot, text string) (ids []graph.I
 // (score descending, id ascending): the text lane of clause 9.1 and no more of a retrieval. It costs
 // the less the smaller k is. What marks hide is accept's affair. For accept see retrieve.Accept.
 func Texts(
-	ctx context.Context, s *core.Snapshot, text string, accept retrieve.Accept, k int,
-) (found []retrieve.Hit, err error) {
+	ctx context.Context, s *core.Snapshot, text string, accept source.Accept, k int,
+) (found []source.Hit, err error) {
 	if !s.Id.Defined() || k < 1 {
 		return nil, nil
 	}
 	err = s.WithIndex(ctx, func(x *index.Index) error {
-		got, err := newIndexView(s, x).Text(ctx, retrieve.TextQuery{Text: text}, accept, k)
+		got, err := newIndexView(s, x).Text(ctx, source.TextQuery{Text: text}, accept, k)
 		found = got.Hits
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/view"
 	"github.com/mnem-project/mnem/internal/view/dense"
 	"github.com/mnem-project/mnem/internal/view/index"
@@ -15,21 +16,21 @@ import (
 
 // Dense ranks the nodes that have a dense embedding of the query's model.
 func (v indexView) Dense(
-	ctx context.Context, q retrieve.QueryVector, accept retrieve.Accept, k int,
-	list retrieve.Shortlist,
-) (retrieve.DenseResult, error) {
+	ctx context.Context, q retrieve.QueryVector, accept source.Accept, k int,
+	list source.Shortlist,
+) (source.DenseResult, error) {
 	x, err := v.s.Dense(ctx)
 	if err != nil || x == nil {
-		return retrieve.DenseResult{None: true}, err
+		return source.DenseResult{None: true}, err
 	}
 	got, err := x.Search(ctx, dense.Query{
 		Model: q.Model, Values: q.Values, Accept: v.acceptID(ctx, accept), K: k,
 		Shortlist: list.Most, Near: list.Near,
 		Peers: dense.Peers{Most: list.Peers, Ease: list.Ease},
 	})
-	res := retrieve.DenseResult{Hits: hits(got.Hits), Own: hits(got.Own), Other: got.Other, None: got.None}
+	res := source.DenseResult{Hits: hits(got.Hits), Own: hits(got.Own), Other: got.Other, None: got.None}
 	if err == nil && got.None {
-		res.Models, err = x.Models(ctx, retrieve.MaxModelsNamed)
+		res.Models, err = x.Models(ctx, source.MaxModelsNamed)
 	}
 	return res, err
 }
@@ -38,27 +39,27 @@ func (v indexView) Dense(
 // memory are scanned there; the first query of a model at a commit reads them all, and where they
 // are more than the cache may hold so does every one.
 func (v indexView) Sparse(
-	ctx context.Context, q retrieve.SparseVector, accept retrieve.Accept, k int,
-) (retrieve.SparseResult, error) {
+	ctx context.Context, q retrieve.SparseVector, accept source.Accept, k int,
+) (source.SparseResult, error) {
 	st := v.s.State
 	set, err := v.s.Repo.Vectors.Vectors(ctx, st, q.Model)
 	if err != nil {
-		return retrieve.SparseResult{}, err
+		return source.SparseResult{}, err
 	}
 	search := index.NewSparseSearch(q.Terms, v.acceptID(ctx, accept), k)
 	if set.Sparse != nil {
 		err := set.Sparse.Search(ctx, search)
-		return retrieve.SparseResult{
+		return source.SparseResult{
 			Hits: hits(search.Hits()), None: set.Sparse.Rows() == 0, Models: set.Models,
 		}, err
 	}
 	err = view.EachSparse(ctx, st, q.Model, search.Offer)
-	return retrieve.SparseResult{Hits: hits(search.Hits())}, err
+	return source.SparseResult{Hits: hits(search.Hits())}, err
 }
 
 // acceptID asks a filter about the document of a node; a node that is none was erased.
 func (v indexView) acceptID(
-	ctx context.Context, accept retrieve.Accept,
+	ctx context.Context, accept source.Accept,
 ) func(graph.ID) (bool, error) {
 	find := v.x.Finder(ctx)
 	return func(id graph.ID) (bool, error) {
@@ -81,7 +82,7 @@ func (v indexView) EmbeddedText(
 		e, err = view.Embedding(ctx, v.s.State, item)
 	}
 	if err == nil && e == nil { // it was erased meanwhile: the retrieval begins again
-		err = fmt.Errorf("embedding of %s by %q: %w", id, model, retrieve.ErrNoNode)
+		err = fmt.Errorf("embedding of %s by %q: %w", id, model, source.ErrNoNode)
 	}
 	if err != nil {
 		return [sha256.Size]byte{}, err

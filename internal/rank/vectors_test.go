@@ -17,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/retrieve"
@@ -41,7 +42,7 @@ func bigDot(a, b []int8) *big.Int {
 }
 
 // rank is clause 9.5 by the letter.
-func (m denseModel) rank(q retrieve.QueryVector, typ string) (hits []retrieve.Hit, other int) {
+func (m denseModel) rank(q retrieve.QueryVector, typ string) (hits []source.Hit, other int) {
 	for at, v := range m.vectors {
 		if at[1] != q.Model {
 			continue
@@ -57,10 +58,10 @@ func (m denseModel) rank(q retrieve.QueryVector, typ string) (hits []retrieve.Hi
 		root := new(big.Int).Mul(bigDot(q.Values, q.Values), bigDot(v, v))
 		score := dot.Div(dot.Lsh(dot, 16), root.Sqrt(root)).Int64()
 		if score > 0 {
-			hits = append(hits, retrieve.Hit{ID: graph.NodeID(at[0]), Score: score})
+			hits = append(hits, source.Hit{ID: graph.NodeID(at[0]), Score: score})
 		}
 	}
-	slices.SortFunc(hits, func(a, b retrieve.Hit) int {
+	slices.SortFunc(hits, func(a, b source.Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), a.ID.Compare(b.ID))
 	})
 	return hits, other
@@ -137,9 +138,9 @@ func compareDense(t *testing.T, rng *rand.Rand, s *core.Snapshot, m denseModel) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []retrieve.Hit
+	var got []source.Hit
 	for _, item := range a.Items {
-		got = append(got, retrieve.Hit{ID: item.ID, Score: item.Score})
+		got = append(got, source.Hit{ID: item.ID, Score: item.Score})
 	}
 	want, other := m.rank(q, typ)
 	if !slices.Equal(got, want) {

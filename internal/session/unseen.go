@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -23,21 +24,21 @@ func Unseen(
 	if err != nil || !req.Unseen {
 		return req, err
 	}
-	return req.ExcludeSeen(shown(ctx, r, session))
+	return complete.ExcludeSeen(req, shown(ctx, r, session))
 }
 
 // shown yields what the records of a session have shown, newest first.
-func shown(ctx context.Context, r *core.Repo, session string) iter.Seq2[retrieve.Shown, error] {
-	return func(yield func(retrieve.Shown, error) bool) {
+func shown(ctx context.Context, r *core.Repo, session string) iter.Seq2[complete.Shown, error] {
+	return func(yield func(complete.Shown, error) bool) {
 		for e, err := range SessionLog(ctx, r, session) {
 			if session == DefaultSession && isNoSession(err) {
 				return
 			}
 			if err != nil {
-				yield(retrieve.Shown{}, err)
+				yield(complete.Shown{}, err)
 				return
 			}
-			rec := retrieve.Shown{Seq: e.Record.Seq}
+			rec := complete.Shown{Seq: e.Record.Seq}
 			if e.Record.Receipt.Defined() {
 				rec.IDs, err = shownBy(ctx, r, e.Record)
 			}

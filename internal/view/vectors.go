@@ -12,10 +12,10 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/cache"
 	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/view/index"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // VectorsOf names the sparse vectors of one model in one tree of embeddings.
@@ -186,7 +186,7 @@ func sparseModels(ctx context.Context, s *state.State) ([]string, error) {
 			return nil, fmt.Errorf("%w tree of embeddings: %w", store.ErrCorrupt, err)
 		}
 		at, known := slices.BinarySearch(models, name)
-		if known || at == retrieve.MaxModelsNamed {
+		if known || at == source.MaxModelsNamed {
 			continue
 		}
 		e, err := Embedding(ctx, s, kv.Value)
@@ -197,7 +197,7 @@ func sparseModels(ctx context.Context, s *state.State) ([]string, error) {
 			continue
 		}
 		models = slices.Insert(models, at, name)
-		models = models[:min(len(models), retrieve.MaxModelsNamed)]
+		models = models[:min(len(models), source.MaxModelsNamed)]
 	}
 	return models, nil
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/verb/ops"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -224,7 +225,7 @@ func (h *Host) known(ctx context.Context, dir string, t *telling) error {
 		}
 	}
 	for _, item := range items {
-		if retrieve.IsSaid(item.Type) || item.Band != retrieve.BandAnswer || !words.Bear(termsOf(item)) || slices.Contains(shown, item.ID) ||
+		if source.IsSaid(item.Type) || item.Band != retrieve.BandAnswer || !words.Bear(termsOf(item)) || slices.Contains(shown, item.ID) ||
 			len(t.items) == mostItems || tokens+item.Tokens > mostTokens {
 			continue
 		}

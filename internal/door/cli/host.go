@@ -16,6 +16,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb/ops"
 	"github.com/mnem-project/mnem/retrieve"
@@ -90,11 +91,11 @@ func (h *Host) Open(ctx context.Context, arg string) (io.ReadCloser, string, err
 // WriteAnswers calls fn with what prints answers as 'mnem retrieve --batch' does, into a file that
 // is there only if fn succeeds.
 func (h *Host) WriteAnswers(
-	ctx context.Context, path string, fn func(print func(*retrieve.Answer, retrieve.Query) error) error,
+	ctx context.Context, path string, fn func(print func(*retrieve.Answer, complete.Query) error) error,
 ) error {
 	return writeOut(ctx, h.c.absolute(path), func(w io.Writer) error {
 		side := consoleOf(h.c.app, buffered(w))
-		err := fn(func(answer *retrieve.Answer, q retrieve.Query) error {
+		err := fn(func(answer *retrieve.Answer, q complete.Query) error {
 			return side.PrintJSON(ops.AnswerOf(answer, q))
 		})
 		if err != nil {

@@ -11,6 +11,8 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/model/embed"
+	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/internal/rank/stage"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb/ops"
 	"github.com/mnem-project/mnem/ipld"
@@ -25,7 +27,7 @@ type Models struct {
 	c        *cli
 	cmd      *cobra.Command
 	stamp    state.Stamp
-	asked    *retrieve.Models
+	asked    *complete.Models
 	nodes    embed.Embedder // the model of queries for nodes, of which there are many; nil for none
 	rerank   string         // the name of the model that judges, "" for none
 	embedded *ops.EmbedRun  // the last run
@@ -68,7 +70,7 @@ func (m *Models) Ask(ctx context.Context, req retrieve.Request) (retrieve.Reques
 // fromToday lets the dates of a question count from today, as those of 'mnem retrieve' do, where neither
 // it nor a flag says otherwise: one day for all questions, which the report repeats.
 func (m *Models) fromToday(req retrieve.Request) (retrieve.Request, error) {
-	if req.Now.Given || !req.CountsFromNow() {
+	if req.Now.Given || !stage.CountsFromNow(req) {
 		return req, nil
 	}
 	if !m.Today.Given {
@@ -124,7 +126,7 @@ func (m *Models) Summary(questions int) []string {
 			line(m.asked.Embedder.Model())))
 	}
 	var failed []string
-	for _, kind := range []string{retrieve.FailedRewrite, retrieve.FailedEmbed, retrieve.FailedRerank} {
+	for _, kind := range []string{complete.FailedRewrite, complete.FailedEmbed, complete.FailedRerank} {
 		if n := m.c.failures[kind]; n > 0 {
 			failed = append(failed, fmt.Sprintf("%s %d", kind, n))
 		}
@@ -142,7 +144,7 @@ func (m *Models) Failures() map[string]int {
 		return nil
 	}
 	out := make(map[string]int)
-	for _, kind := range []string{retrieve.FailedRewrite, retrieve.FailedEmbed, retrieve.FailedRerank} {
+	for _, kind := range []string{complete.FailedRewrite, complete.FailedEmbed, complete.FailedRerank} {
 		out[kind] = m.c.failures[kind]
 	}
 	return out

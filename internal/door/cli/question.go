@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/model/embed"
 	"github.com/mnem-project/mnem/internal/model/rerank"
 	"github.com/mnem-project/mnem/internal/model/rewrite"
+	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb/ops"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -46,9 +47,9 @@ func (c *cli) question(cmd *cobra.Command, q *ops.RetrieveRequest) (retrieve.Req
 }
 
 // Models implements ops.Asker.
-func (h host) Models(m *ops.QuestionModels) (*retrieve.Models, retrieve.Reranker, error) {
+func (h host) Models(m *ops.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
 	c := h.c
-	out := &retrieve.Models{Rewrites: m.Rewrites, Failed: func(use string, err error) {
+	out := &complete.Models{Rewrites: m.Rewrites, Failed: func(use string, err error) {
 		c.modelWarning(use, "%v", err)
 	}}
 	var reranker retrieve.Reranker

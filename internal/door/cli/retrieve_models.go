@@ -9,8 +9,8 @@ import (
 	"github.com/mnem-project/mnem/internal/model"
 	"github.com/mnem-project/mnem/internal/model/rerank"
 	"github.com/mnem-project/mnem/internal/model/rewrite"
+	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // rerankSpecs lists what --rerank takes; before the last stands word.
@@ -56,14 +56,14 @@ func (r tellingReranker) Rerank(
 ) ([]int64, error) {
 	scores, err := r.Reranker.Rerank(ctx, query, texts)
 	if err != nil && ctx.Err() == nil {
-		r.c.modelWarning(retrieve.FailedRerank, "%v", err)
+		r.c.modelWarning(complete.FailedRerank, "%v", err)
 	}
 	return scores, err
 }
 
 // queryRewriter opens the chat model that rewrites queries, or writes cues: the one that flag names, "" for the
 // one of the configuration.
-func (c *cli) queryRewriter(spec, flag string, attempts int) (retrieve.Rewriter, error) {
+func (c *cli) queryRewriter(spec, flag string, attempts int) (complete.Rewriter, error) {
 	err := c.mayChooseModel(spec)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/rank/render"
 	"github.com/mnem-project/mnem/internal/verb/ops"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -14,7 +15,7 @@ import (
 // nodeText is a node as it is rendered, uncut, with every line there is.
 func nodeText(w *ops.WholeNode) string {
 	n, mark, content := w.Parts()
-	return retrieve.Render(n, mark, retrieve.RenderOptions{
+	return render.Render(n, mark, render.RenderOptions{
 		Show:    []string{retrieve.ShowTimes, retrieve.ShowKey, retrieve.ShowContent},
 		Content: content,
 	})

@@ -7,6 +7,8 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/internal/rank/stage"
 	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -234,8 +236,8 @@ type LeftOut struct {
 
 // StageTaken is how long a stage took.
 type StageTaken struct {
-	Stage  retrieve.Stage `json:"stage"`
-	Micros int64          `json:"micros"`
+	Stage  stage.Stage `json:"stage"`
+	Micros int64       `json:"micros"`
 }
 
 // DateSpan is a time that a query names; an end that is open is null.
@@ -254,7 +256,7 @@ type Recollection struct {
 }
 
 // AnswerOf returns the form of an answer to a line, or to a question of its own.
-func AnswerOf(a *retrieve.Answer, q retrieve.Query) *Answer {
+func AnswerOf(a *retrieve.Answer, q complete.Query) *Answer {
 	out := &Answer{
 		QID: q.ID, Echo: q.Echo, Commit: a.Commit, Query: a.Request.Text, Profile: a.Request.Profile,
 		TokensUsed: a.TokensUsed, TokensBudget: a.TokensBudget, Dropped: a.Dropped,
@@ -310,7 +312,7 @@ func itemOf(it *retrieve.Item) AnswerItem {
 
 // explain adds how the answer came about, as a trace tells. s is the memory that it is from.
 func (out *Answer) explain(
-	ctx context.Context, s *core.Snapshot, a *retrieve.Answer, trace *retrieve.Trace, human bool,
+	ctx context.Context, s *core.Snapshot, a *retrieve.Answer, trace *stage.Trace, human bool,
 ) error {
 	e := &Explanation{Trace: Trace{Fusion: a.Request.Fusion}}
 	out.Explanation = e
@@ -352,7 +354,7 @@ func (out *Answer) explain(
 }
 
 func (out *AnswerItem) explain(
-	it *retrieve.Item, fusion retrieve.Fusion, trace *retrieve.Trace, terms []rank.TermScore,
+	it *retrieve.Item, fusion retrieve.Fusion, trace *stage.Trace, terms []rank.TermScore,
 ) {
 	for i, hit := range it.Lanes {
 		for _, l := range trace.Lanes {

@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -37,7 +38,7 @@ type CheckRequest struct {
 	Signing
 
 	check    memory.CheckRequest
-	models   *retrieve.Models
+	models   *complete.Models
 	labelled []memory.Labelled
 	file     string // that these are from
 }

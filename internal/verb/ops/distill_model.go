@@ -10,10 +10,10 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/outline"
+	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // RewriteDigest is the rewrite method with which a chat model is asked for the text of a digest.
@@ -126,7 +126,7 @@ func (m *modelWriting) all(ctx context.Context, list []*distill.Digest) error {
 }
 
 // modelName is the name that texts are kept with: the model's own, or else the one asked for.
-func modelName(m retrieve.Rewriter, asked string) string {
+func modelName(m complete.Rewriter, asked string) string {
 	if named, ok := m.(interface{ Model() string }); ok {
 		return named.Model()
 	}

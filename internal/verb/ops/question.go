@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/internal/rank/stage"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -20,7 +22,7 @@ import (
 type Asker interface {
 	// Models opens the models that a question names. The reranker is nil for none, and for one that
 	// asks no model.
-	Models(m *QuestionModels) (*retrieve.Models, retrieve.Reranker, error)
+	Models(m *QuestionModels) (*complete.Models, retrieve.Reranker, error)
 	// File opens a file that a field names, standard input for a hyphen, and returns what errors call it.
 	File(ctx context.Context, name string) (in io.ReadCloser, shown string, err error)
 	// Clock returns the time since any fixed moment, for explanations.
@@ -79,7 +81,7 @@ func (m *QuestionModels) CheckModels(given func(string) bool, asks bool) error {
 }
 
 // Open sets what models are to do for a request, and opens them.
-func (m *QuestionModels) Open(host Host, r *retrieve.Request) (*retrieve.Models, error) {
+func (m *QuestionModels) Open(host Host, r *retrieve.Request) (*complete.Models, error) {
 	models, reranker, err := host.Models(m)
 	if err != nil {
 		return nil, err
@@ -90,7 +92,7 @@ func (m *QuestionModels) Open(host Host, r *retrieve.Request) (*retrieve.Models,
 	r.Rewrite = m.Rewrite
 	if e := models.Embedder; e != nil {
 		switch {
-		case r.HasVector(e.Model()):
+		case complete.HasVector(*r, e.Model()):
 			return nil, Usagef("--embed and --vector both give the query as %q sees it", e.Model())
 		case len(r.Vectors) == retrieve.MaxVectors:
 			return nil, Bad("embed", "there are %d vectors already, the most that a query may have",
@@ -202,7 +204,7 @@ func oneUse(uses []string) error {
 // fromNow lets the dates of a request count from today where it names no day itself and has such dates:
 // nothing else may depend on the clock.
 func fromNow(host Host, r *retrieve.Request) error {
-	if r.Now.Given || !r.CountsFromNow() {
+	if r.Now.Given || !stage.CountsFromNow(*r) {
 		return nil
 	}
 	now, err := host.Now()

@@ -12,6 +12,8 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/internal/rank/stage"
 	sessionpkg "github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
@@ -42,7 +44,7 @@ type RetrieveRequest struct {
 	SummaryCap *int   `op:"-"` // of the environment, nil where the request says it
 	Draft      bool   `op:"-"` // whether the answer has its receipt, which is recorded later
 	base       retrieve.Request
-	models     *retrieve.Models
+	models     *complete.Models
 }
 
 // RecallRequest is a RetrieveRequest that is ranked by what the question asks for.
@@ -239,7 +241,7 @@ func (p *Params) Decides() (given []string) {
 // completed returns the request with what models are to do, and of a single question with what they did.
 func (q *RetrieveRequest) completed(
 	ctx context.Context, host Host,
-) (r retrieve.Request, models *retrieve.Models, err error) {
+) (r retrieve.Request, models *complete.Models, err error) {
 	r = q.base
 	if models, err = q.Open(host, &r); err == nil && q.Batch == "" {
 		r, err = models.Complete(ctx, r)
@@ -272,7 +274,7 @@ func ask(ctx context.Context, s *Service, q *RetrieveRequest, emit func(*Answer)
 	case q.Batch != "":
 		return a.batch(ctx, emit)
 	}
-	answer, err := a.answer(ctx, retrieve.Query{Request: q.base})
+	answer, err := a.answer(ctx, complete.Query{Request: q.base})
 	if err != nil {
 		return err
 	}
@@ -293,7 +295,7 @@ type asking struct {
 }
 
 // retrieve answers one request and records it if there is a session.
-func (a *asking) retrieve(ctx context.Context, req retrieve.Request, trace *retrieve.Trace) (
+func (a *asking) retrieve(ctx context.Context, req retrieve.Request, trace *stage.Trace) (
 	snap *core.Snapshot, answer *retrieve.Answer, receipt ipld.CID, err error,
 ) {
 	if snap, err = a.snapshot(ctx); err != nil {
@@ -321,10 +323,10 @@ func (a *asking) retrieve(ctx context.Context, req retrieve.Request, trace *retr
 }
 
 // answer answers a question, or a line of a batch.
-func (a *asking) answer(ctx context.Context, line retrieve.Query) (*Answer, error) {
-	var trace *retrieve.Trace
+func (a *asking) answer(ctx context.Context, line complete.Query) (*Answer, error) {
+	var trace *stage.Trace
 	if a.q.Explain {
-		trace = &retrieve.Trace{Clock: a.host.Clock()}
+		trace = &stage.Trace{Clock: a.host.Clock()}
 	}
 	snap, found, receipt, err := a.retrieve(ctx, line.Request, trace)
 	if err != nil {
@@ -373,7 +375,7 @@ func (a *asking) batch(ctx context.Context, emit func(*Answer) error) error {
 		if err != nil {
 			return nil, err
 		}
-		q, err := retrieve.ParseRequestJSON(v, a.q.base)
+		q, err := complete.ParseRequestJSON(v, a.q.base)
 		if err != nil {
 			return nil, err
 		}

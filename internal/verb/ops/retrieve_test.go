@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -24,9 +25,9 @@ type fakeAsker struct {
 	global *fakeHost // nil for none
 }
 
-func (a *fakeAsker) Models(m *QuestionModels) (*retrieve.Models, retrieve.Reranker, error) {
+func (a *fakeAsker) Models(m *QuestionModels) (*complete.Models, retrieve.Reranker, error) {
 	a.asked = m
-	out := &retrieve.Models{Failed: func(string, error) {}}
+	out := &complete.Models{Failed: func(string, error) {}}
 	if m.Embed != "" {
 		out.Embedder = fakeEmbedder(m.Embed)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -29,7 +30,7 @@ func (a *asking) together(ctx context.Context, emit func(*Answer) error) error {
 	if err != nil {
 		return err
 	}
-	ours, err := a.answer(ctx, retrieve.Query{Request: req})
+	ours, err := a.answer(ctx, complete.Query{Request: req})
 	if err != nil {
 		return fmt.Errorf("%s repository: %w", fromProject, err)
 	}
@@ -62,8 +63,8 @@ func (a *asking) together(ctx context.Context, emit func(*Answer) error) error {
 	if budget > 0 { // what the project's digests leave; those of the user's own are not asked for
 		budget = max(1, budget-ours.digestTokens())
 	}
-	list := retrieve.Together(limit, budget, first, second)
-	ours.join(list, theirs, []retrieve.Part{first, second})
+	list := complete.Together(limit, budget, first, second)
+	ours.join(list, theirs, []complete.Part{first, second})
 	return emit(ours)
 }
 
@@ -71,10 +72,10 @@ func (a *asking) together(ctx context.Context, emit func(*Answer) error) error {
 // question.
 func part(
 	ctx context.Context, name string, a *Answer, at string, run Runner,
-) (retrieve.Part, error) {
-	p := retrieve.Part{Name: name, Share: retrieve.FullShare}
+) (complete.Part, error) {
+	p := complete.Part{Name: name, Share: complete.FullShare}
 	for _, it := range a.Items {
-		p.Items = append(p.Items, retrieve.PartItem{
+		p.Items = append(p.Items, complete.PartItem{
 			Rank: it.Rank, Score: it.Score, Tokens: it.Tokens, Rendered: it.Rendered,
 		})
 	}
@@ -94,9 +95,9 @@ func part(
 	}
 	SetGiven(q, given)
 	err = run(ctx, &Check.Spec, q, func(res any) error {
-		p.Share = retrieve.ShareOf(0)
+		p.Share = complete.ShareOf(0)
 		if s := res.(*Checked).Signals; s != nil {
-			p.Share = retrieve.ShareOf(s.Coverage)
+			p.Share = complete.ShareOf(s.Coverage)
 		}
 		return nil
 	})
@@ -126,7 +127,7 @@ func saysNothing(warnings []AnswerWarning) bool {
 }
 
 // join makes an answer one of two parts, of which the other one answered theirs.
-func (out *Answer) join(list *retrieve.Joint, theirs *Answer, parts []retrieve.Part) {
+func (out *Answer) join(list *complete.Joint, theirs *Answer, parts []complete.Part) {
 	answers := []*Answer{{Items: out.Items, Commit: out.Commit, Warnings: out.Warnings}, theirs}
 	out.Items, out.Warnings, out.TokensUsed = nil, nil, list.Used+out.digestTokens()
 	out.Dropped += theirs.Dropped + list.Left

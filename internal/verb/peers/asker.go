@@ -12,6 +12,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/regular"
+	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb/accesses"
 	"github.com/mnem-project/mnem/internal/verb/ops"
 	"github.com/mnem-project/mnem/retrieve"
@@ -25,8 +26,8 @@ const modelsWithin = time.Hour
 func (h *host) Elsewhere(context.Context) (bool, error) { return false, nil }
 
 // Models implements ops.Asker: the caller's models are asked by the caller.
-func (h *host) Models(m *ops.QuestionModels) (*retrieve.Models, retrieve.Reranker, error) {
-	out := &retrieve.Models{Failed: func(use string, err error) {
+func (h *host) Models(m *ops.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
+	out := &complete.Models{Failed: func(use string, err error) {
 		h.tell(Tidings{Model: use, Failed: err.Error()})
 	}}
 	if m.Embed == "" && m.Rerank == "" && m.Rewrite == "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/internal/verb/ops"
 	"github.com/mnem-project/mnem/retrieve"
@@ -72,7 +73,7 @@ type Caller struct {
 	Input func(number int) (io.Reader, error)
 	// File, Models and Global are those of ops.Asker; nil where the verb asks for none.
 	File   func(name string) (in io.Reader, shown string, err error)
-	Models func(*ops.QuestionModels) (*retrieve.Models, retrieve.Reranker, error)
+	Models func(*ops.QuestionModels) (*complete.Models, retrieve.Reranker, error)
 	Global func() (ops.Runner, error)
 	// Create and Embedder are those of ops.Host, and Root returns the path of what OpenRoot opens.
 	Create   func(ctx context.Context, name string, write func(io.Writer) error) error

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb/ops"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -64,8 +65,8 @@ func TestModelsOfTheCaller(t *testing.T) {
 	var warned []string
 	by := lines(alice + "\n" + strings.ReplaceAll(alice, "lice", "nna"))
 	by.Embedder = func(spec string) (ops.Embedder, error) { return model, model.note("open " + spec) }
-	by.Models = func(m *ops.QuestionModels) (*retrieve.Models, retrieve.Reranker, error) {
-		return &retrieve.Models{Embedder: model, Failed: func(use string, err error) {
+	by.Models = func(m *ops.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
+		return &complete.Models{Embedder: model, Failed: func(use string, err error) {
 			warned = append(warned, use+": "+err.Error())
 		}}, model, model.note("models " + m.Embed)
 	}
@@ -89,8 +90,8 @@ func TestModelsOfTheCaller(t *testing.T) {
 		t.Errorf("asked %q, want %q", got, want)
 	}
 	model.fails = true
-	by.Models = func(*ops.QuestionModels) (*retrieve.Models, retrieve.Reranker, error) {
-		return &retrieve.Models{Embedder: model, Failed: func(use string, err error) {
+	by.Models = func(*ops.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
+		return &complete.Models{Embedder: model, Failed: func(use string, err error) {
 			warned = append(warned, use+": "+err.Error())
 		}}, nil, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb/ops"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -78,7 +79,7 @@ type reply struct {
 type conversing struct {
 	*Caller
 	ctx      context.Context
-	models   *retrieve.Models
+	models   *complete.Models
 	reranker retrieve.Reranker
 	nodes    ops.Embedder // that embeds nodes
 	file     *writing     // that the owner writes

@@ -1,0 +1,25 @@
+package source
+
+import (
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+)
+
+// NameTypes are the types of nodes that package memory writes for names and tags alone, each with
+// what their keys begin with.
+var NameTypes = map[string]string{"Entity": "entity/", "Tag": "tag/"}
+
+// saidTypes are the types of nodes that package ingest writes for conversations: what was said in passing stands behind
+// what was kept on purpose.
+var saidTypes = map[string]bool{"Turn": true, "Session": true}
+
+// IsSaid reports whether nodes of a type are what was said in a conversation, and not kept on purpose.
+func IsSaid(typ string) bool { return saidTypes[typ] }
+
+// IsName reports whether a node is nothing but a name, by which memories are linked: clause 26.7.
+func IsName(n *graph.Node) bool {
+	prefix, ok := NameTypes[n.Type]
+	return ok && (strings.HasPrefix(n.Key, prefix) || n.Key != "" && n.Key == n.Summary) &&
+		n.Context == "" && n.Content == nil && len(n.Props)+len(n.Cues) == 0
+}

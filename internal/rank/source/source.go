@@ -1,0 +1,172 @@
+package source
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// ErrNoNode is wrapped by the error of Graph.Node where the graph has no such node.
+var ErrNoNode = errors.New("no such node")
+
+// Times are the times of a node that filters ask for.
+type Times struct {
+	Created   graph.Time
+	Updated   graph.OptTime
+	ValidFrom graph.OptTime // inclusive
+	ValidTo   graph.OptTime // exclusive
+}
+
+// Document is what filters ask of a node. NodeDocument makes one of a *graph.Node; an index may
+// answer from columns of its own, with exactly the same values.
+type Document interface {
+	ID() graph.ID
+	Type() string
+	Times() Times
+	// Prop returns the value of a property; ok is false where the node has none of that name.
+	Prop(name string) (v ipld.Value, ok bool, err error)
+}
+
+// Accept decides whether a document takes part. An Index calls it on one goroutine at a time, in
+// any order, once or more for a document; its error ends the search and is returned as it is.
+type Accept func(Document) (bool, error)
+
+// Hit is one document that a lane found.
+type Hit struct {
+	ID    graph.ID
+	Score int64 // above 0 in the text lane, 0 or more in the recency lane, below 2^53
+}
+
+// TextResult is the answer of the text lane.
+type TextResult struct {
+	Hits  []Hit
+	Terms int // distinct terms of the query
+	Known int // how many of them some node of the collection has
+}
+
+// TextQuery is a text whose terms are looked up.
+type TextQuery struct {
+	Text     string
+	Readings []retrieve.Reading   // what some terms, of this text or another, are looked up as: clause 9.10
+	Added    []retrieve.AddedTerm // looked up beside them in Text; the text has none of them: clause 9.12
+}
+
+// Index finds documents: clause 9 of docs/ranking.md.
+type Index interface {
+	// Readings returns what terms of a text that no node has may be looked up as, in the order of
+	// their first place.
+	Readings(ctx context.Context, text string) ([]retrieve.Reading, error)
+	// Text returns the best k accepted documents in the order (score descending, id ascending).
+	Text(ctx context.Context, query TextQuery, accept Accept, k int) (TextResult, error)
+	// Recency returns the newest k accepted documents in the same order.
+	Recency(ctx context.Context, accept Accept, k int) ([]Hit, error)
+	// ByTime returns the best k accepted documents by a score of their times, without those that it
+	// gives 0, in the same order.
+	ByTime(ctx context.Context, score func(Times) int64, accept Accept, k int) ([]Hit, error)
+	// Times returns the times of nodes in the order of ids; ok is false for one that is no
+	// document.
+	Times(ctx context.Context, ids []graph.ID) (times []Times, ok []bool, err error)
+	// Types returns the types of nodes in the order of ids, "" for one that is no document.
+	Types(ctx context.Context, ids []graph.ID) ([]string, error)
+	// TermScores splits the scores of nodes in the text lane: a row for each node, nil for one that
+	// is no document, with a column for each distinct term in the order of their first place; only
+	// picks some of these columns, nil for all.
+	TermScores(ctx context.Context, query TextQuery, ids []graph.ID, only []int) ([][]int64, error)
+	// TermWeights returns the distinct terms of the query in the order of their first place, each as
+	// it is looked up, with how often it is there times its idf.
+	TermWeights(ctx context.Context, query TextQuery) ([]TermWeight, error)
+	// IDFs returns the idf of terms (clause 9.2), 0 for one that no node has.
+	IDFs(ctx context.Context, terms []string) ([]int64, error)
+	// Mentioned returns the nodes mentioned in a text, each once: clause 7.3.
+	Mentioned(ctx context.Context, text string) ([]graph.ID, error)
+	// Mentioning returns nodes among which are all whose contents have the title that a summary is.
+	// It returns none where the summary is no title, names too many nodes, or has no term that
+	// most nodes at most have.
+	Mentioning(ctx context.Context, summary string, most int) ([]graph.ID, error)
+	// TitlesNamed returns for each node whose title a query has the places of the title's terms
+	// among the distinct terms of the query, nil for any other node.
+	TitlesNamed(ctx context.Context, query TextQuery, ids []graph.ID) ([][]int, error)
+	// HasTitle reports whether a text has the title that a summary is.
+	HasTitle(text, summary string) bool
+}
+
+// Link is one entry of a node's adjacency bucket.
+type Link struct {
+	Type   string
+	Other  graph.ID // the node at the other end
+	Edge   graph.ID
+	Weight int64 // 1 to 65,536 in units of 2^-16
+	// Unmarked says that the edge has no mark and that its id is left out: see BucketQuery.Bare.
+	Unmarked bool
+}
+
+// BucketQuery asks for a part of one of a node's two buckets.
+type BucketQuery struct {
+	Node      graph.ID
+	Direction retrieve.Direction // Out or In
+	Types     []string           // edge types, ascending; empty for all
+	After     *Link              // resume after this entry; nil for the beginning
+	Limit     int                // at most so many entries
+	Count     bool               // whether the total is wanted
+	Bare      bool               // whether ids of edges without a mark may be left out; never with After
+	Room      []Link             // where the entries may be put, over what there is
+}
+
+// Graph reads one immutable graph. Implementations verify what they read; every error ends the
+// retrieval and is returned wrapped.
+type Graph interface {
+	// Node returns a node and the CID of its record, or an error that wraps ErrNoNode.
+	Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error)
+	// Mark returns the mark on a node or edge, nil where there is none.
+	Mark(ctx context.Context, on graph.Target, id graph.ID) (*graph.Mark, error)
+	// Bucket returns entries in key order: by type, other end and edge. total is the number of
+	// entries of the types asked for, wherever the part begins, and only set if q.Count.
+	Bucket(ctx context.Context, q BucketQuery) (links []Link, total int, err error)
+	// IDPrefix returns the first node whose id begins with digits, 4 to 32 lower-case hex digits
+	// without hyphens, the zero id for none, and whether it is the only one.
+	IDPrefix(ctx context.Context, digits string) (id graph.ID, unique bool, err error)
+	// Content returns the whole text of a node's content.
+	Content(ctx context.Context, c *graph.Content) (string, error)
+	// ContentStart returns at least the first n bytes of a node's content, the whole of a shorter
+	// one. A character may be cut at its end.
+	ContentStart(ctx context.Context, c *graph.Content, n int) (string, error)
+}
+
+// Erased is the ability of a Graph some of whose nodes were erased. Their records cannot be read,
+// they pass no filter, and answers warn of them.
+type Erased interface {
+	// ErasedNodes returns how many there are.
+	ErasedNodes() int
+	// IsErased reports whether a node is one of them.
+	IsErased(ctx context.Context, id graph.ID) (bool, error)
+}
+
+// Unmarked is the ability of a Graph to say that it has no marks at all, so that nobody need ask for them.
+type Unmarked interface {
+	Unmarked() bool
+}
+
+// NodeDocument answers the questions of filters from a node.
+func NodeDocument(n *graph.Node) Document { return nodeDocument{n} }
+
+type nodeDocument struct{ n *graph.Node }
+
+func (d nodeDocument) ID() graph.ID { return d.n.ID }
+func (d nodeDocument) Type() string { return d.n.Type }
+
+func (d nodeDocument) Times() Times {
+	return Times{
+		Created:   d.n.Created,
+		Updated:   d.n.Updated,
+		ValidFrom: d.n.ValidFrom,
+		ValidTo:   d.n.ValidTo,
+	}
+}
+
+func (d nodeDocument) Prop(name string) (ipld.Value, bool, error) {
+	v, ok := ipld.FindEntry(d.n.Props, name)
+	return v, ok, nil
+}

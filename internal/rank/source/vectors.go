@@ -1,0 +1,35 @@
+package source
+
+import (
+	"context"
+	"crypto/sha256"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// MaxModelsNamed is the largest number of models that the warning NoVectors names.
+const MaxModelsNamed = 16
+
+// Vectors is the ability of an Index to find documents by their embeddings. A request with vectors
+// needs it.
+type Vectors interface {
+	// Dense returns the best k accepted documents by the cosine of their dense embedding by the
+	// query's model (clause 9.5), in the order (score descending, id ascending). Where there are too
+	// many to compare all, those on the shortlist are compared exactly.
+	Dense(
+		ctx context.Context, q retrieve.QueryVector, accept Accept, k int, list Shortlist,
+	) (DenseResult, error)
+	// EmbeddedText returns the hash of the text that a node's embedding by a model stands for, which
+	// Dense has found.
+	EmbeddedText(ctx context.Context, id graph.ID, model string) ([sha256.Size]byte, error)
+}
+
+// DenseResult is the answer of a dense lane.
+type DenseResult struct {
+	Hits   []Hit    // by the cosine
+	Own    []Hit    // the same by what each has beside the others, where that was asked for
+	Other  int      // embeddings of the model that have other dimensions than the query
+	None   bool     // whether there is no dense embedding of the model
+	Models []string // where None: the first MaxModelsNamed models there are, ascending
+}

@@ -1,0 +1,113 @@
+package stage
+
+import (
+	"slices"
+
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Lanes returns the lanes that the request has, whether they run or not, in the order in which they
+// would: for measuring what each is worth. The lane of times is among them only where the text names
+// one, and the recency lane alone where the request is blank.
+func Lanes(r retrieve.Request) []retrieve.Lane {
+	if asksNothing(r) {
+		return []retrieve.Lane{retrieve.LaneRecency}
+	}
+	return slices.DeleteFunc(r.Weighable(), func(l retrieve.Lane) bool { return l == retrieve.LaneTime && !named(r) })
+}
+
+// named reports whether the text names a time.
+func named(r retrieve.Request) bool {
+	r.Weights = nil
+	r = r.Resolve()
+	return len(readDates(&r).Ranges) > 0
+}
+
+// Runs reports whether a lane of Lanes has a weight, so that it is searched, or, of times, heeded.
+func Runs(r retrieve.Request, lane retrieve.Lane) bool {
+	if lane == retrieve.LaneTime {
+		return weightOfTime(r, timeWeight) > 0
+	}
+	return lane == retrieve.LaneRecency || laneWeight(r, lane) > 0
+}
+
+// Alone returns the request with one lane alone, all else as it is; ok is false where Lanes does not
+// have it. A lane that would not run gets the weight 1. Of LaneRecency it is the same request without
+// anything that is asked, which finds the newest nodes.
+func Alone(r retrieve.Request, lane retrieve.Lane) (alone retrieve.Request, ok bool) {
+	if lane == retrieve.LaneRecency {
+		r.Text, r.Vectors, r.Sparse, r.Weights = "", nil, nil, nil
+		r.Rewrites, r.Rewrite = nil, ""
+		r.Rerank, r.RerankTop, r.Reranked, r.Reranker = "", nil, nil, nil
+		return r, true
+	}
+	if !slices.Contains(Lanes(r), lane) {
+		return r, false
+	}
+	var weights []retrieve.LaneWeight
+	for _, l := range r.Weighable() {
+		w := int64(0)
+		if l == lane {
+			if w = laneWeight(r, l); w == 0 {
+				w = fixed.One
+			}
+		}
+		weights = append(weights, retrieve.LaneWeight{Lane: l, Weight: w})
+	}
+	r.Weights = weights
+	if r.Fusion == retrieve.RRF {
+		r.Fusion = retrieve.WeightedRRF // which takes weights
+	}
+	return r, true
+}
+
+// Without returns the request without one lane; ok is false where that does not run, or is the only
+// one that does.
+func Without(r retrieve.Request, lane retrieve.Lane) (rest retrieve.Request, ok bool) {
+	if !slices.Contains(Lanes(r), lane) || !Runs(r, lane) || lane == retrieve.LaneRecency {
+		return r, false
+	}
+	return weighing(r, lane, 0)
+}
+
+// WithoutVectors returns the request without its vectors, dense and sparse ones, and the weights of
+// their lanes; ok is false where no lane that finds anything would be left.
+func WithoutVectors(r retrieve.Request) (rest retrieve.Request, ok bool) {
+	r.Vectors, r.Sparse = nil, nil
+	if asksNothing(r) {
+		return r, false
+	}
+	has := r.Weighable()
+	r.Weights = slices.DeleteFunc(slices.Clone(r.Weights), func(w retrieve.LaneWeight) bool {
+		return !slices.Contains(has, w.Lane)
+	})
+	return r, othersRun(r)
+}
+
+// weighing returns the request with a lane of that weight, in units of 2^-16; ok is false where Lanes
+// does not have it, or no lane but that of times would be left. Where fusion is by ranks alone it
+// becomes that by weighted ranks, with the same weights for all others.
+func weighing(r retrieve.Request, lane retrieve.Lane, weight int64) (out retrieve.Request, ok bool) {
+	if !slices.Contains(Lanes(r), lane) {
+		return r, false
+	}
+	given := slices.Clone(r.Weights)
+	if r.Fusion == retrieve.RRF && lane != retrieve.LaneTime {
+		given = nil
+		for _, l := range r.Weighable() {
+			if l != retrieve.LaneTime {
+				given = append(given, retrieve.LaneWeight{Lane: l, Weight: laneWeight(r, l)})
+			}
+		}
+		for _, w := range r.Weights {
+			if w.Lane == retrieve.LaneTime {
+				given = append(given, w)
+			}
+		}
+		r.Fusion = retrieve.WeightedRRF
+	}
+	given = slices.DeleteFunc(given, func(w retrieve.LaneWeight) bool { return w.Lane == lane })
+	r.Weights = append(given, retrieve.LaneWeight{Lane: lane, Weight: weight})
+	return r, othersRun(r)
+}

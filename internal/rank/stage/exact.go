@@ -1,0 +1,162 @@
+package stage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/rank/source"
+)
+
+// Tiers of candidates: clause 8.4.
+const (
+	tierNone   = 0
+	tierQuoted = 1 // a quoted part of the text is its key
+	tierWhole  = 2 // the whole text is its key, its id or the beginning of its id
+)
+
+const (
+	// minPrefix is the least number of digits that may stand for an id.
+	minPrefix = 4
+	// maxSpans is the largest number of quoted parts looked up, so that a long text of nothing but
+	// quotes costs no more.
+	maxSpans = 64
+)
+
+// exactHits finds the passing nodes that the text names. Those of the higher tier come first,
+// otherwise the order is that of the text.
+func (r *run) exactHits(ctx context.Context) ([]*candidate, error) {
+	q := trimBlank(r.req.Text)
+	if q == "" {
+		return nil, nil
+	}
+	var hits []*candidate
+	add := func(id graph.ID, tier int) error {
+		if slices.ContainsFunc(hits, func(c *candidate) bool { return c.id == id }) {
+			return nil
+		}
+		ok, err := r.filter.Passes(ctx, id)
+		if ok {
+			hits = append(hits, &candidate{id: id, tier: tier})
+		}
+		return err
+	}
+	if err := r.eachExact(ctx, q, add); err != nil {
+		return nil, err
+	}
+	return hits, nil
+}
+
+// eachExact calls add for each node that the text names, tier 2 first.
+func (r *run) eachExact(
+	ctx context.Context, q string, add func(id graph.ID, tier int) error,
+) error {
+	if digits, ok := idDigits(q); ok {
+		id, unique, err := r.g.IDPrefix(ctx, digits)
+		if err != nil {
+			return fmt.Errorf("look up id %s: %w", digits, err)
+		}
+		if unique {
+			if err := add(id, tierWhole); err != nil {
+				return err
+			}
+		}
+	}
+	if err := r.addKey(ctx, q, tierWhole, add); err != nil {
+		return err
+	}
+	for _, span := range quotedSpans(r.req.Text) {
+		if err := r.addKey(ctx, span, tierQuoted, add); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addKey calls add for the node with a key, if there is one.
+func (r *run) addKey(
+	ctx context.Context, key string, tier int, add func(id graph.ID, tier int) error,
+) error {
+	if key == "" || len(key) > graph.MaxKey {
+		return nil
+	}
+	id := graph.NodeID(key)
+	n, _, err := r.g.Node(ctx, id)
+	switch {
+	case errors.Is(err, source.ErrNoNode):
+		return nil
+	case err != nil:
+		return fmt.Errorf("read node %s: %w", id, err)
+	case n.Key != key:
+		return nil
+	}
+	return add(id, tier)
+}
+
+// idDigits returns the digits of s, if s may be the beginning of an id: at least minPrefix
+// lower-case hex digits, with or without a hyphen at each place where the text form has one.
+func idDigits(s string) (digits string, ok bool) {
+	if len(s) < minPrefix || len(s) > len(graph.ID{}.String()) {
+		return "", false
+	}
+	b := make([]byte, 0, 2*graph.IDLen)
+	hyphen := false // whether the last character was one
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c == '-' && !hyphen && (len(b) == 8 || len(b) == 12 || len(b) == 16 || len(b) == 20):
+			hyphen = true
+		case c >= '0' && c <= '9' || c >= 'a' && c <= 'f':
+			b = append(b, c)
+			hyphen = false
+		default:
+			return "", false
+		}
+	}
+	return string(b), len(b) >= minPrefix && len(b) <= 2*graph.IDLen
+}
+
+// quotes are the pairs that enclose names in a text.
+var quotes = [...]struct{ open, shut string }{{`"`, `"`}, {"`", "`"}, {"“", "”"}}
+
+// quotedSpans returns the first maxSpans parts of text between quotes that may be keys, left to
+// right. What is between quotes is not searched for further quotes.
+func quotedSpans(text string) []string {
+	var spans []string
+	for line := range strings.FieldsFuncSeq(text, isLineBreak) {
+		// A pair that is not closed once has no later closing quote in the line either. To look
+		// again at each opening one would take quadratic time.
+		var unclosed [len(quotes)]bool
+		for len(line) > 0 && len(spans) < maxSpans {
+			span, rest := nextSpan(line, &unclosed)
+			if span != "" && len(span) <= graph.MaxKey {
+				spans = append(spans, span)
+			}
+			line = rest
+		}
+	}
+	return spans
+}
+
+// nextSpan returns the first quoted part of line and what follows its closing quote, or "" and ""
+// where there is none.
+func nextSpan(line string, unclosed *[len(quotes)]bool) (span, rest string) {
+	for at := 0; at < len(line); at++ {
+		for i, q := range quotes {
+			if unclosed[i] || !strings.HasPrefix(line[at:], q.open) {
+				continue
+			}
+			span, rest, ok := strings.Cut(line[at+len(q.open):], q.shut)
+			if ok {
+				return span, rest
+			}
+			unclosed[i] = true
+		}
+	}
+	return "", ""
+}
+
+func isLineBreak(r rune) bool { return r == '\n' || r == '\r' }

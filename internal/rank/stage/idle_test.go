@@ -1,0 +1,102 @@
+package stage
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+func TestNoEffect(t *testing.T) {
+	m := newMemory()
+	m.add(graph.Node{Key: "a", Summary: "kelp", Created: 1})
+	m.add(graph.Node{ID: num(2), Summary: "kelp bed", Created: 1})
+	m.add(graph.Node{ID: num(3), Summary: "tide", Created: 1})
+	m.link(num(2), "t", num(3), 1<<16)
+	off := new(0)
+	for _, c := range []struct {
+		req  retrieve.Request
+		want string
+	}{
+		{retrieve.Request{Text: "kelp", Expand: off, Fusion: retrieve.RRF}, "--fusion"},
+		{retrieve.Request{Text: "kelp", Fusion: retrieve.RRF}, ""},
+		{retrieve.Request{Text: "kelp", Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: 5}}}, "--weight"},
+		{retrieve.Request{Text: "kelp", ExpandTypes: []string{"t"}, Direction: retrieve.Out, Expand: off},
+			"--expand-type, --direction"},
+		{retrieve.Request{Text: "kelp", ExpandTypes: []string{"t"}, Direction: retrieve.Out}, ""},
+		{retrieve.Request{Direction: retrieve.In}, "--direction"},
+		{retrieve.Request{Text: "`a`", Adjacency: 3, Expand: off}, "--adjacency"},
+		{retrieve.Request{Text: "tide", Adjacency: 3, Expand: off}, ""},
+		{retrieve.Request{Text: "a", Adjacency: 3, Expand: off}, "--adjacency"},
+		{retrieve.Request{Text: "tide", Show: []string{retrieve.ShowKey}, Expand: off}, "--show"},
+		{retrieve.Request{Text: "kelp", Show: []string{retrieve.ShowKey}, Expand: off}, ""},
+		{retrieve.Request{Text: "kelp", Show: []string{retrieve.ShowKey, retrieve.ShowContent}, Expand: off}, "--show"},
+		{retrieve.Request{Text: "kelp", Show: []string{retrieve.ShowTimes}, Expand: off}, ""},
+		{retrieve.Request{Text: "kelp", Pack: retrieve.PackPassages, Expand: off}, "--pack"},
+		{retrieve.Request{Text: "unknown", Pack: retrieve.PackPassages, Adjacency: 3}, ""},
+	} {
+		a := m.ask(t, c.req)
+		got := ""
+		for _, w := range a.Warnings {
+			if w.Code == retrieve.NoEffect {
+				_, got, _ = strings.Cut(w.Message(), ": ")
+			}
+		}
+		if got != c.want {
+			t.Errorf("%+v: %q, want %q", c.req, got, c.want)
+		}
+	}
+}
+
+func TestNoType(t *testing.T) {
+	m := warned()
+	a := m.ask(t, retrieve.Request{Text: "alpha", Types: []string{"Y", "A", "B", "X"}})
+	if len(a.Warnings) != 1 || a.Warnings[0].Message() != `no node has the type "X", "Y"` {
+		t.Errorf("%v", a.Warnings)
+	}
+	m.failOn = "Recency"
+	_, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "alpha", Types: []string{"X"}})
+	if err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestTrace(t *testing.T) {
+	m := warned()
+	m.add(graph.Node{Key: "c", Type: "C", Summary: "alpha", Created: 1})
+	m.add(graph.Node{Key: "d", Type: "A", Summary: "alpha", Created: 99})
+	m.add(graph.Node{Key: "e", Type: "A", Summary: "alpha alpha", Created: 1})
+	now := time.Duration(0)
+	trace := &Trace{Clock: func() time.Duration { now += time.Second; return now }}
+	req := retrieve.Request{Text: "alpha", Types: []string{"A", "B"}, CreatedTo: graph.At(50),
+		Exclude: []graph.ID{graph.NodeID("the")}}
+	plain := m.ask(t, req)
+	for range 2 { // a trace may be used again
+		a, err := Runner{Trace: trace}.Run(t.Context(), m, m, testCommit, ofAll(req))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := diff(plain, a); d != "" {
+			t.Fatal(d)
+		}
+		want := []LaneTrace{{Lane: retrieve.LaneText, Weight: 1 << 16, Passed: 1, Found: 1, Best: 2, Worst: 2,
+			LeftOut: source.LeftOut{Exclude: 1, Types: 1, Times: 1, Marks: 1}}}
+		if d := diff(want, trace.Lanes); d != "" {
+			t.Error(d)
+		}
+		stages := fmt.Sprint(trace.Stages)
+		if stages != "[{lanes 1s} {fuse 1s} {expand 1s} {arrange 1s} {pack 1s}]" {
+			t.Error(stages)
+		}
+	}
+	l := LaneTrace{Best: 8, Worst: 4}
+	for f, want := range map[retrieve.Fusion]int64{retrieve.Convex: 49_152, retrieve.ScoreNorm: 32_768, retrieve.RRF: 1 << 32 / 63} {
+		if got := l.Share(f, retrieve.LaneHit{Rank: 3, Score: 6}); got != want {
+			t.Errorf("%s: share %d, want %d", f, got, want)
+		}
+	}
+}

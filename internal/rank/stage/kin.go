@@ -1,0 +1,140 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// maxKin bounds the kindred terms of ranking version 2: clause 9.12. Its row says what they weigh.
+const maxKin = 1024 // that are looked up for a text
+
+// wording is one of the texts of a request as it is looked up, and what is known of it.
+type wording struct {
+	query source.TextQuery
+	own   []source.TermWeight
+	// kin is the kindred terms of the text that some node has: what a question may be told by in other words.
+	kin    []retrieve.AddedTerm
+	of     [][]int            // for each of kin the places of those of own that it is kindred to
+	shares map[graph.ID]int64 // of the question that nodes account for, as far as they were asked about
+
+	credits []int64 // room for those of one text
+}
+
+// wordingOf says what a wording is of: readings are those of the request's text.
+type wordingOf struct {
+	text string
+	read bool
+}
+
+// wording looks a text up, and its kindred terms. None of these weighs more than its ranking gives it of what the
+// rarest term weighs that it is kindred to, so that a rare one does not outweigh what was asked.
+func (r *run) wording(ctx context.Context, query source.TextQuery) (*wording, error) {
+	of := wordingOf{query.Text, len(query.Readings) > 0}
+	if w := r.wordings[of]; w != nil {
+		return w, nil
+	}
+	w := &wording{query: query, shares: map[graph.ID]int64{}}
+	var err error
+	if w.own, err = r.x.TermWeights(ctx, query); err != nil {
+		return nil, fmt.Errorf("weigh the terms of the text: %w", err)
+	}
+	if r.row.kin > 0 {
+		if err = r.findKin(ctx, w); err != nil {
+			return nil, err
+		}
+	}
+	w.query.Added = w.kin
+	if r.wordings == nil {
+		r.wordings = map[wordingOf]*wording{}
+	}
+	r.wordings[of] = w
+	return w, nil
+}
+
+func (r *run) findKin(ctx context.Context, w *wording) error {
+	a, err := text.New(retrieve.Language)
+	if err != nil {
+		return err
+	}
+	own := w.own
+	asked := make(map[string]bool, len(own))
+	for _, t := range own {
+		asked[t.Term] = true
+	}
+	at := map[string]int{}
+	var names []string
+	var of [][]int
+	for i, t := range own {
+		for _, s := range a.Kin(t.Term) {
+			n, ok := at[s]
+			if asked[s] || !ok && len(names) == maxKin {
+				continue
+			}
+			if !ok {
+				n = len(names)
+				at[s] = n
+				names, of = append(names, s), append(of, nil)
+			}
+			of[n] = append(of[n], i)
+		}
+	}
+	idfs, err := r.x.IDFs(ctx, names)
+	if err != nil {
+		return fmt.Errorf("weigh kindred terms: %w", err)
+	}
+	for n, name := range names {
+		if idfs[n] == 0 {
+			continue
+		}
+		most := int64(0)
+		for _, i := range of[n] {
+			if own[i].Weight == 0 { // no node has it: it would be the rarest
+				most = fixed.One
+			}
+			most = max(most, min(fixed.One, share(own[i].Weight, idfs[n])))
+		}
+		if weight := r.row.kin * most >> fixed.FracBits; weight > 0 {
+			w.kin, w.of = append(w.kin, retrieve.AddedTerm{Term: name, Weight: weight}), append(w.of, of[n])
+		}
+	}
+	return nil
+}
+
+// credit fills in for each term of a text how much of it a node accounts for that has some of the terms and of
+// their kin, which counts known: row are its scores of the terms and then of the kin.
+func (w *wording) credit(out, row []int64, known int64) {
+	clear(out)
+	terms := len(out)
+	for i, score := range row {
+		switch {
+		case score == 0:
+		case i < terms:
+			out[i] = fixed.One
+		default:
+			for _, t := range w.of[i-terms] {
+				out[t] = max(out[t], known)
+			}
+		}
+	}
+}
+
+// searchText asks for the list of the text lane: by the text and its kin. What the text asks for stays what its own terms say.
+func (r *run) searchText(ctx context.Context) ([]source.Hit, error) {
+	w, err := r.wording(ctx, r.query(r.req.Text))
+	if err != nil {
+		return nil, err
+	}
+	r.kindred = w.kin
+	if r.text, err = r.x.Text(ctx, w.query, r.filter.Accept(ctx), laneDepth); err != nil {
+		return nil, err
+	}
+	r.text.Terms -= len(w.kin)
+	r.text.Known -= len(w.kin)
+	return ranked(r.text.Hits), nil
+}

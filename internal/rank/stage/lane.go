@@ -1,0 +1,36 @@
+package stage
+
+import (
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// laneWeight returns the weight of a lane that the request has, in units of 2^-16; 0 where it does not
+// run.
+func laneWeight(r retrieve.Request, lane retrieve.Lane) int64 {
+	return laneWeightBy(r, rankingOf(r.Ranking), lane)
+}
+
+// laneWeightBy is weight by a row of constants.
+func laneWeightBy(r retrieve.Request, row *ranking, lane retrieve.Lane) int64 {
+	for _, w := range r.Weights {
+		if w.Lane == lane {
+			return w.Weight
+		}
+	}
+	_, embedded := lane.Model()
+	rewritten := strings.HasPrefix(string(lane), string(retrieve.LaneText)+":")
+	switch {
+	case r.Fusion == retrieve.RRF:
+		return fixed.One
+	case embedded:
+		return vectorWeight / int64(len(r.Vectors)+len(r.Sparse))
+	case rewritten:
+		return row.rewrites / int64(len(r.Rewrites))
+	case lane == retrieve.LaneTime:
+		return timeListWeight
+	}
+	return textWeight
+}

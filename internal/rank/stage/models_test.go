@@ -1,0 +1,81 @@
+package stage
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// fakeModel embeds and rewrites, and notes what it is told.
+type fakeModel struct {
+	told    []string
+	vectors [][]int8
+	err     error
+}
+
+func (m *fakeModel) Model() string { return "m" }
+
+func (m *fakeModel) Embed(_ context.Context, query string, answers []string) ([][]int8, error) {
+	m.told = append(append(m.told, query), answers...)
+	return m.vectors, m.err
+}
+
+func (m *fakeModel) Rewrite(_ context.Context, way, query string, n int) ([]string, error) {
+	m.told = append(m.told, way+" "+query)
+	return slices.Repeat([]string{"other words"}, n), m.err
+}
+
+func TestComplete(t *testing.T) {
+	down := errors.New("down")
+	for _, tt := range []struct {
+		name   string
+		req    retrieve.Request
+		model  fakeModel
+		told   []string
+		adds   string // rewrites and vectors
+		failed []string
+	}{
+		{"both", retrieve.Request{Text: "q", Rewrite: retrieve.RewriteMulti}, fakeModel{vectors: [][]int8{{127}}},
+			[]string{"multi q", "q"}, "rv", nil},
+		{"hyde", retrieve.Request{Text: "q", Rewrite: retrieve.RewriteHyde}, fakeModel{vectors: [][]int8{{127}, {127}}},
+			[]string{"hyde q", "q", "other words"}, "rv", nil},
+		{"has them", retrieve.Request{Text: "q", Rewrite: retrieve.RewriteMulti, Rewrites: []string{"r"},
+			Vectors: []retrieve.QueryVector{{Model: "m", Values: []int8{1}}}}, fakeModel{}, nil, "rv", nil},
+		{"another model's", retrieve.Request{Text: "q", Vectors: []retrieve.QueryVector{{Model: "n", Values: []int8{1}}}},
+			fakeModel{vectors: [][]int8{{127}}}, []string{"q"}, "vv", nil},
+		{"blank", retrieve.Request{Text: " \n", Rewrite: retrieve.RewriteMulti}, fakeModel{}, nil, "", nil},
+		{"down", retrieve.Request{Text: "q", Rewrite: retrieve.RewriteMulti}, fakeModel{err: down},
+			[]string{"multi q", "q"}, "", []string{"rewrite down", "embed down: the answer is without embeddings"}},
+		{"nothing", retrieve.Request{Text: "q"}, fakeModel{}, []string{"q"}, "",
+			[]string{"embed the model m finds nothing to embed in the query"}},
+	} {
+		var failed []string
+		m := &complete.Models{Embedder: &tt.model, Rewriter: &tt.model, Rewrites: 1, Failed: func(use string, err error) {
+			failed = append(failed, use+" "+err.Error())
+		}}
+		got, err := m.Complete(t.Context(), tt.req)
+		adds := strings.Repeat("r", len(got.Rewrites)) + strings.Repeat("v", len(got.Vectors))
+		if err != nil || !slices.Equal(tt.model.told, tt.told) || adds != tt.adds || !slices.Equal(failed, tt.failed) {
+			t.Errorf("%s: told %q, has %q, failed %q, %v", tt.name, tt.model.told, adds, failed, err)
+		}
+	}
+}
+
+func TestCompleteEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	model := &fakeModel{err: ctx.Err()}
+	m := &complete.Models{Embedder: model, Failed: func(string, error) { t.Error("the model failed") }}
+	if _, err := m.Complete(ctx, retrieve.Request{Text: "q"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	var bad *retrieve.RequestError
+	if _, err := m.Complete(t.Context(), retrieve.Request{Rerank: "jina:m"}); !errors.As(err, &bad) || bad.Param != "rerank" {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,276 @@
+package stage
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/rank/render"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+func TestPassages(t *testing.T) {
+	long := strings.Repeat("x", 500)
+	for _, c := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"empty", "", nil},
+		{"blank", " \n\t\r\n ", nil},
+		{"one", " One. Two! ", []string{"One. Two!"}},
+		{"a long word", long, []string{long[:240], long[:240], long[:20]}},
+		{"spaces", strings.Repeat("abcd ", 60), []string{strings.TrimSpace(strings.Repeat("abcd ", 48)),
+			strings.TrimSpace(strings.Repeat("abcd ", 12))}},
+		{"sentences", strings.Repeat("a", 150) + ".) " + strings.Repeat("b", 100),
+			[]string{strings.Repeat("a", 150) + ".)", strings.Repeat("b", 100)}},
+		{"no white space", strings.Repeat("a", 150) + "." + strings.Repeat("b", 100),
+			[]string{strings.Repeat("a", 150) + "." + strings.Repeat("b", 89), strings.Repeat("b", 11)}},
+		{"wrapped prose", strings.Repeat("a", 150) + "\n" + strings.Repeat("b", 100),
+			[]string{strings.Repeat("a", 150), strings.Repeat("b", 100)}},
+		{"han", strings.Repeat("船", 150) + "。」" + strings.Repeat("潮", 100),
+			[]string{strings.Repeat("船", 150) + "。」", strings.Repeat("潮", 100)}},
+		{"short paragraphs stay", "Head\n\nBody", []string{"Head\n\nBody"}},
+		{"long ones do not", strings.Repeat("a", 120) + "\n\nb",
+			[]string{strings.Repeat("a", 120), "b"}},
+	} {
+		var got []string
+		for _, p := range passages(c.text) {
+			got = append(got, c.text[p.from:p.to])
+		}
+		if d := diff(c.want, got); d != "" {
+			t.Errorf("%s: %s", c.name, d)
+		}
+	}
+}
+
+// FuzzPassages checks what holds of the passages of every text.
+func FuzzPassages(f *testing.F) {
+	// The white space between sentences: clause 6.10.
+	trim := func(s string) string { return strings.Trim(s, " \t\n\r\u00a0\u3000") }
+	f.Add("\u3000")
+	f.Add("One. Two! 「三。」\n\nFour… ")
+	f.Add(strings.Repeat("a b.", 200) + "\xff\n")
+	f.Fuzz(func(t *testing.T, s string) {
+		last, lost := 0, ""
+		for _, p := range passages(s) {
+			q := s[p.from:p.to]
+			if p.from < last || q == "" || trim(q) != q ||
+				utf8.RuneCountInString(q) > passageScalars {
+				t.Fatalf("%v of %q", p, s)
+			}
+			lost += s[last:p.from]
+			last = p.to
+		}
+		if lost += s[last:]; trim(lost) != "" {
+			t.Fatalf("%q is in no passage of %q", lost, s)
+		}
+		cut := wholeScalars(s[:len(s)/2])
+		if utf8.ValidString(s) && !utf8.ValidString(cut) || len(s)/2-len(cut) >= utf8.UTFMax {
+			t.Fatalf("%q is cut to %q", s, cut)
+		}
+	})
+}
+
+// paragraphs are ten passages, of which only number 3 and 7 have the word kelp.
+func paragraphs() string {
+	var out []string
+	for i := range 10 {
+		word := "tide"
+		if i == 3 || i == 7 {
+			word = "kelp"
+		}
+		out = append(out, strings.Repeat(word+" ", 30)+string(rune('0'+i)))
+	}
+	return strings.Join(out, "\n\n")
+}
+
+func TestPackPassages(t *testing.T) {
+	m := newMemory()
+	body := paragraphs()
+	m.add(graph.Node{ID: num(1), Summary: "kelp", Created: 1,
+		Content: &graph.Content{Text: body, Size: int64(len(body))}})
+	ask := func(text string, tokens int) string {
+		a := m.ask(t, retrieve.Request{Text: text, Pack: retrieve.PackPassages, PassageTokens: &tokens, Budget: new(0)})
+		if len(a.Warnings) > 0 {
+			t.Errorf("%d tokens: %v", tokens, codes(a))
+		}
+		_, line, _ := strings.Cut(a.Items[0].Rendered, "\ncontent: ")
+		return strings.TrimSuffix(line, "\n")
+	}
+	part := func(i int) string { return strings.Split(body, "\n\n")[i] }
+	for tokens, want := range map[int]string{
+		100:    "<...> " + part(3) + " <...> " + part(7) + " <...>",
+		60:     "<...> " + part(3) + " <...>",
+		1:      "<...> " + part(3) + " <...>",
+		65_536: text.EscapeLine(body),
+	} {
+		if got := ask("kelp", tokens); got != want {
+			t.Errorf("%d tokens: %q, want %q", tokens, got, want)
+		}
+	}
+	// Without a text the beginning is taken.
+	blank := m.ask(t, retrieve.Request{Pack: retrieve.PackPassages, PassageTokens: new(1)})
+	if !strings.Contains(blank.Items[0].Rendered, "\ncontent: "+part(0)+" <...>\n") {
+		t.Errorf("%q", blank.Items[0].Rendered)
+	}
+	m.failOn = "TermWeights"
+	_, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "kelp", Pack: retrieve.PackPassages})
+	if !errors.Is(err, errBroken) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestPassagesBound gives a text that is too long to be looked at whole, cut within a character.
+func TestPassagesBound(t *testing.T) {
+	m := newMemory()
+	body := "x" + strings.Repeat("é", 40_000) + " kelp"
+	m.add(graph.Node{ID: num(1), Summary: "kelp " + strings.Repeat("é ", 4000), Created: 1})
+	m.nodes[num(1)].Content = &graph.Content{Text: body, Size: int64(len(body))} // as of chunks
+	a := m.ask(t, retrieve.Request{Text: "kelp", Pack: retrieve.PackPassages, PassageTokens: new(retrieve.MaxPassageTokens),
+		SummaryCap: new(0), Budget: new(0)})
+	line := a.Items[0].Rendered
+	bare := render.Render(m.nodes[num(1)], nil, render.RenderOptions{})
+	if !utf8.ValidString(line) || !strings.HasSuffix(line, "é <...>\n") ||
+		strings.Count(line, "\n") != strings.Count(bare, "\n")+1 {
+		t.Errorf("%d bytes: …%q", len(line), line[len(line)-40:])
+	}
+}
+
+// TestPassagesAreSafe shows hostile passages: nothing forges a line, and the cap holds.
+func TestPassagesAreSafe(t *testing.T) {
+	r := seeded(t)
+	parts := []string{"\nid: x", "\u202e", "kelp ", ". ", "\n\n", "<...>", "。", "\r", "a b ",
+		"\u2028", strings.Repeat("y", 99)}
+	for range 300 {
+		m := newMemory()
+		body := randomText(r, parts, 60)
+		n := graph.Node{ID: num(1), Summary: "kelp " + randomText(r, parts, 40), Created: 1}
+		if body != "" {
+			n.Content = &graph.Content{Text: body, Size: int64(len(body))}
+		}
+		m.add(n)
+		most := 1 + r.IntN(200)
+		a := m.ask(t, retrieve.Request{Text: "kelp y", Pack: retrieve.PackPassages, PassageTokens: &most, Budget: new(0)})
+		lines := strings.Split(strings.TrimSuffix(a.Items[0].Rendered, "\n"), "\n")
+		names := []string{"ntype", "id", "summary", "content"}
+		for i, line := range lines {
+			name, value, _ := strings.Cut(line, ": ")
+			if name != names[i] || text.EscapeLine(value) != value {
+				t.Fatalf("%q", lines)
+			}
+		}
+		again := m.ask(t, a.Request)
+		if again.Items[0].Rendered != a.Items[0].Rendered {
+			t.Fatal("another answer")
+		}
+	}
+}
+
+func randomText(r *rand.Rand, parts []string, most int) string {
+	var b strings.Builder
+	for range r.IntN(most) {
+		b.WriteString(parts[r.IntN(len(parts))])
+	}
+	return b.String()
+}
+
+// TestPackAuto asks for chunks of documents: the first item is whole, later ones are passages, other nodes are whole,
+// and a receipt says so only where a text was cut.
+func TestPackAuto(t *testing.T) {
+	long := strings.Repeat("The rope is long. ", 40) + "A kelp bed. " + strings.Repeat("The sail is short. ", 39) + "Short."
+	m := newMemory()
+	m.add(graph.Node{ID: num(1), Type: "Chunk", Key: "doc/1#top/0", Summary: "kelp kelp kelp. " + long, Created: 1})
+	m.add(graph.Node{ID: num(2), Type: "Chunk", Key: "doc/2#top/0", Summary: "kelp bed. " + long, Created: 2})
+	m.add(graph.Node{ID: num(3), Type: "Note", Key: "doc/3", Summary: "kelp bed. " + long, Created: 3})
+	ask := func(req retrieve.Request) (whole []bool, cut retrieve.Packing) {
+		t.Helper()
+		req.Budget, req.Expand, req.Floor = new(0), new(0), retrieve.FloorRest
+		a := m.ask(t, req)
+		for _, it := range a.Items {
+			whole = append(whole, !strings.Contains(it.Rendered, passageGap))
+		}
+		receipt, query := a.Receipt()
+		back, err := receipt.Request(string(query))
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := m.ask(t, back)
+		for i := range again.Items {
+			if again.Items[i].Rendered != a.Items[i].Rendered {
+				t.Errorf("%+v: item %d comes out otherwise from the receipt", req, i)
+			}
+		}
+		return whole, back.Pack
+	}
+	for _, c := range []struct {
+		name string
+		req  retrieve.Request
+		cut  bool
+	}{
+		{"by default", retrieve.Request{Text: "kelp"}, true},
+		{"whole", retrieve.Request{Text: "kelp", Pack: retrieve.PackWhole}, false},
+		{"without a text", retrieve.Request{}, false},
+		{"the first item", retrieve.Request{Text: "kelp", Limit: new(1)}, false},
+		{"room for all", retrieve.Request{Text: "kelp", Pack: retrieve.PackAuto, PassageTokens: new(retrieve.MaxPassageTokens)}, false},
+	} {
+		whole, pack := ask(c.req)
+		trimmed := slices.Contains(whole, false)
+		if len(whole) == 0 || !whole[0] || trimmed != c.cut || (pack == retrieve.PackAuto) != c.cut {
+			t.Errorf("%s: whole are %v, the receipt says %s", c.name, whole, pack)
+		}
+	}
+}
+
+func TestTokenizer(t *testing.T) {
+	m := newMemory()
+	m.add(graph.Node{ID: num(1), Summary: "kelp one", Created: 1})
+	m.add(graph.Node{ID: num(2), Summary: "kelp two", Created: 2})
+	u := Runner{Counters: retrieve.Counters{
+		"bytes": func(s string) int { return len(s) },
+		"bad":   func(string) int { return -1 },
+	}}
+	ask := func(u Runner, name string) (*retrieve.Answer, error) {
+		return u.Run(t.Context(), m, m, testCommit,
+			retrieve.Request{Text: "kelp", Tokenizer: name, Expand: new(0)})
+	}
+	a, err := ask(u, "bytes")
+	if err != nil || a.Items[0].Tokens != len(a.Items[0].Rendered) {
+		t.Fatalf("%v, %+v", err, a)
+	}
+	if _, err := ask(u, "bad"); err == nil || errors.Is(err, retrieve.ErrRequest) {
+		t.Errorf("a negative count: error %v", err)
+	}
+	receipt, query := a.Receipt()
+	back, err := retrieve.DecodeReceipt(receipt.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := back.Request(string(query))
+	if err != nil || req.Tokenizer != "bytes" {
+		t.Fatalf("%v, %+v", err, req)
+	}
+	// Whoever has not got the counter is told its name, and what there is.
+	_, err = Runner{Counters: retrieve.Counters{"words": nil}}.Run(t.Context(), m, m, testCommit, req)
+	var re *retrieve.RequestError
+	if !errors.Is(err, retrieve.ErrTokenizer) || !errors.As(err, &re) || re.Param != "tokenizer" ||
+		!strings.Contains(err.Error(), `"bytes"`) || !strings.Contains(err.Error(), retrieve.Estimate) {
+		t.Errorf("error %v", err)
+	}
+	if a, err := ask(u, retrieve.Estimate); err != nil {
+		t.Error(err)
+	} else if r, _ := a.Receipt(); slices.Contains(paramNames(r), "tokenizer") {
+		t.Error("a receipt names the default")
+	}
+}
+
+func paramNames(r *retrieve.Receipt) (names []string) {
+	for _, e := range r.Params.Entries() {
+		names = append(names, e.Key)
+	}
+	return names
+}

@@ -1,0 +1,107 @@
+package stage
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+func TestApplyRefuses(t *testing.T) {
+	for name, want := range map[string]error{"gone": retrieve.ErrNoProfile, "a b": retrieve.ErrRequest,
+		"later": retrieve.ErrRequest} {
+		given := retrieve.Request{Text: "x", Profile: name, Explicit: []string{"limit"}}
+		got, err := testProfiles().Apply(given)
+		if !errors.Is(err, want) || !errors.Is(err, retrieve.ErrRequest) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if d := diff(given, got); d != "" {
+			t.Errorf("%s: changed: %s", name, d)
+		}
+	}
+	if _, err := Run(t.Context(), newMemory(), newMemory(), testCommit,
+		retrieve.Request{Profile: "chat"}); !errors.Is(err, retrieve.ErrRequest) {
+		t.Errorf("without a repository: %v", err)
+	}
+}
+
+func TestEdgeWeights(t *testing.T) {
+	for _, bad := range []float64{-1, 17, math.NaN(), math.Inf(1), 1e-9} {
+		if _, err := retrieve.NewEdgeWeight("t", bad); !errors.Is(err, retrieve.ErrRequest) {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+	for _, bad := range [][]retrieve.EdgeWeight{
+		{{Type: "", Weight: 1}}, {{Type: "t", Weight: -1}}, {{Type: "t", Weight: retrieve.MaxWeight + 1}}, {{Type: "t", Weight: 1}, {Type: "t", Weight: 2}}, {{Type: "\xff", Weight: 1}},
+		{{Type: strings.Repeat("t", graph.MaxType+1), Weight: 1}}, slices.Repeat([]retrieve.EdgeWeight{{Type: "t", Weight: 1}}, 65),
+	} {
+		if err := (retrieve.Request{EdgeWeights: bad}).Validate(); !errors.Is(err, retrieve.ErrRequest) {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+	r := retrieve.Request{EdgeWeights: []retrieve.EdgeWeight{{Type: "b", Weight: 2}, {Type: "one", Weight: 65_536}, {Type: "a", Weight: 0}}}
+	if d := diff([]retrieve.EdgeWeight{{Type: "a", Weight: 0}, {Type: "b", Weight: 2}}, r.Resolve().EdgeWeights); d != "" {
+		t.Error(d)
+	}
+	q, err := complete.ParseRequestJSON(parsed(t, `{"text":"x","edge-weights":{"owns":2,"likes":0.5},
+		"profile":"team","dedup":false,"limit":10}`), retrieve.Request{})
+	want := retrieve.Request{
+		Text: "x", EdgeWeights: []retrieve.EdgeWeight{{Type: "owns", Weight: 131_072}, {Type: "likes", Weight: 32_768}},
+		Profile: "team", Explicit: []string{"dedup"}, Limit: new(10),
+	}
+	if d := diff(want, q.Request); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	for _, bad := range []string{`{"edge-weights":[]}`, `{"edge-weights":{"t":"1"}}`,
+		`{"edge-weights":{"t":99}}`, `{"profile":1}`, `{"profile":"a b"}`} {
+		if _, err := complete.ParseRequestJSON(parsed(t, bad), retrieve.Request{}); !errors.Is(err, retrieve.ErrRequest) {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+	m := shelf()
+	for _, req := range []retrieve.Request{{EdgeWeights: want.EdgeWeights},
+		{Text: "a", Expand: new(0), EdgeWeights: want.EdgeWeights}} {
+		if got := codes(m.ask(t, req)); !slices.Contains(got, retrieve.EdgeWeightsUnused) {
+			t.Errorf("warnings %v", got)
+		}
+	}
+	if got := codes(m.ask(t, retrieve.Request{Text: "a", EdgeWeights: want.EdgeWeights})); len(got) > 0 {
+		t.Errorf("warnings %v", got)
+	}
+}
+
+func FuzzDecodeProfiles(f *testing.F) {
+	f.Add(testProfiles().Encode())
+	f.Add((&retrieve.Profiles{Default: "x"}).Encode())
+	f.Fuzz(func(t *testing.T, block []byte) {
+		p, err := retrieve.DecodeProfiles(block)
+		if err != nil {
+			if !errors.Is(err, ipld.ErrInvalid) {
+				t.Fatalf("error %v is no ErrInvalid", err)
+			}
+			return
+		}
+		if !slices.Equal(p.Encode(), block) {
+			t.Fatal("decoded, but encodes to other bytes")
+		}
+		for _, name := range p.Names() {
+			profile, _, _ := p.Get(name)
+			later := slices.ContainsFunc(profile.Params, func(e ipld.Entry) bool {
+				return !slices.Contains(retrieve.ProfileParams(), e.Key)
+			})
+			r, err := p.Apply(retrieve.Request{Text: "x", Profile: name})
+			if err == nil {
+				err = errors.Join(r.Validate(), checkLanes(&r))
+			}
+			if err != nil && !(later && errors.Is(err, retrieve.ErrRequest)) {
+				t.Fatal(err)
+			}
+		}
+	})
+}

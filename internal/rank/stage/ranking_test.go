@@ -1,0 +1,177 @@
+package stage
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/rank/render"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// TestRankings pins the constants of each version: receipts of a released one are replayed by them for ever.
+// What changes an answer is a new version once the current one is released. Package repo freezes the answers.
+func TestRankings(t *testing.T) {
+	beside := fmt.Sprint([]int64{maxBanded, maxMaybes, fifths, neighbourTime, neighbourRead, maxCompares,
+		sharedSubject, minShared, render.NeighbourCap, render.BriefDigits, maxKin, maxBetween, sharedRun, twinApart, distantRank, crowdRank,
+		maxGrouped, digestAnswers, digestMaybe, maxDigests, digestShare, maxBroad, maxQuoted}, changeWords, hintWords, openWords, broad)
+	pinned := map[int]string{
+		1: "825562d72a0d01001a3fa2a25de94908b6e38cebf881d62969aea662b1d8e430",
+	}
+	for _, row := range rankings {
+		constants := fmt.Sprintf("%+v", row)
+		if row.bands {
+			constants += beside
+		}
+		if got := fmt.Sprintf("%x", sha256.Sum256([]byte(constants))); got != pinned[row.version] {
+			t.Errorf("ranking %d is %s, with %s", row.version, got, constants)
+		}
+		delete(pinned, row.version)
+	}
+	if len(pinned) > 0 || rankingOf(0) != rankingOf(retrieve.RankingVersion) ||
+		rankings[len(rankings)-1].version != retrieve.RankingVersion {
+		t.Errorf("gone: %v; the newest is %d", pinned, retrieve.RankingVersion)
+	}
+}
+
+// TestRankingGone replays a receipt of each version that there is, and of others none.
+func TestRankingGone(t *testing.T) {
+	m := library()
+	for version, there := range map[int]bool{1: true, 2: false, 99: false} {
+		a := m.ask(t, retrieve.Request{Text: "web", Ranking: min(version, retrieve.RankingVersion)})
+		r, text := a.Receipt()
+		r.Engine.Ranking = version
+		decoded, err := retrieve.DecodeReceipt(r.Encode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := decoded.Request(string(text))
+		if errors.Is(err, retrieve.ErrRankingVersion) == there || there && req.Ranking != version {
+			t.Errorf("receipt of ranking %d: ranking %d, %v", version, req.Ranking, err)
+		}
+		if !there {
+			continue
+		}
+		again, _ := m.ask(t, req).Receipt()
+		if d := retrieve.CompareReceipts(r, again); d != nil {
+			t.Errorf("receipt of ranking %d: %+v", version, d)
+		}
+	}
+	lookup, _ := m.ask(t, retrieve.Request{Text: "web", Ranking: retrieve.PlainRanking}).Receipt()
+	if err := lookup.Validate(); err == nil {
+		t.Error("a receipt of a lookup is taken")
+	}
+	for _, version := range []int{-2, retrieve.RankingVersion + 1} {
+		refused(t, retrieve.Request{Ranking: version}, "ranking", fmt.Sprint(version))
+	}
+}
+
+// refused checks that a request is refused for a parameter, in words that say so.
+func refused(t *testing.T, req retrieve.Request, param string, words ...string) {
+	t.Helper()
+	m := newMemory()
+	_, err := Run(t.Context(), m, m, testCommit, req)
+	var bad *retrieve.RequestError
+	if !errors.As(err, &bad) || bad.Param != param {
+		t.Fatalf("%+v: %v", req, err)
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("%v: not a word of %s", err, w)
+		}
+	}
+}
+
+func TestOtherWords(t *testing.T) {
+	for _, floor := range []retrieve.Floor{"sure", "Answer", "rest ", "answers"} {
+		refused(t, retrieve.Request{Floor: floor}, "floor", string(floor), "answer", "maybe", "rest")
+	}
+	for _, format := range []retrieve.Format{"json", "Brief", " yaml"} {
+		refused(t, retrieve.Request{Format: format}, "format", string(format), "yaml", "brief")
+	}
+}
+
+// TestRewritesWeigh gives all rewrites together twice the weight of the text, a half in lookups.
+func TestRewritesWeigh(t *testing.T) {
+	req := retrieve.Request{Text: "a", Rewrites: []string{"b", "c"}}
+	for version, want := range map[int]int64{retrieve.PlainRanking: 1 << 14, retrieve.RankingVersion: 1 << 16} {
+		req.Ranking = version
+		if got := laneWeight(req, retrieve.LaneRewrite(2)); got != want {
+			t.Errorf("ranking %d: %d, want %d", version, got, want)
+		}
+	}
+	req.Fusion = retrieve.RRF
+	if got := laneWeight(req, retrieve.LaneRewrite(1)); got != 1<<16 {
+		t.Errorf("by ranks: %d", got)
+	}
+}
+
+// TestBalance compares scores of a node that the text alone finds with one that vectors alone find, each the best
+// of its lane, when the text accounts for more or less of the question.
+func TestBalance(t *testing.T) {
+	const one = 1 << 16
+	vectors := append(vectorOf("m", 1), vectorOf("n", 1)...)
+	for name, c := range map[string]struct {
+		known      int64
+		req        retrieve.Request
+		text, like int64 // weights of the text, and of the vectors together
+	}{
+		"all":       {one, retrieve.Request{Vectors: vectors[:1]}, 4 * one, one},
+		"half":      {one / 2, retrieve.Request{Vectors: vectors[:1]}, one, one},
+		"a quarter": {one / 4, retrieve.Request{Vectors: vectors[:1]}, one / 4, one},
+		"least":     {one / 100, retrieve.Request{Vectors: vectors[:1]}, one / 4, one},
+		"two":       {one / 2, retrieve.Request{Vectors: vectors}, one, one},
+		"weights": {one, retrieve.Request{Vectors: vectors[:1], Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: one}, {Lane: "dense:m", Weight: one}}},
+			one, one},
+		"plain": {one, retrieve.Request{Vectors: vectors[:1], Ranking: retrieve.PlainRanking}, one, one / 2},
+	} {
+		m := says(map[string]int64{"part": c.known}, "part x", "like y")
+		m.embed(num(1), "m", 1)
+		m.embed(num(1), "n", 1)
+		c.req.Text, c.req.Floor, c.req.Expand = "part filler", retrieve.FloorRest, new(0)
+		if c.known == one {
+			c.req.Text = "part"
+		}
+		a, err := Run(t.Context(), m, m, testCommit, c.req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(a.Items) != 2 {
+			t.Errorf("%s: %d items", name, len(a.Items))
+		}
+		for _, it := range a.Items {
+			want := c.text * one / (c.text + c.like)
+			if it.ID == num(1) {
+				want = c.like * one / (c.text + c.like)
+			}
+			if it.Score != want {
+				t.Errorf("%s: item %s has %d, want %d", name, it.ID, it.Score, want)
+			}
+		}
+	}
+}
+
+// TestEdgesOfTime: they lend only to a question for a time, and in lookups.
+func TestEdgesOfTime(t *testing.T) {
+	for _, typ := range []string{"follows", "near"} {
+		m := newMemory()
+		m.add(graph.Node{ID: num(0), Summary: "boat", Created: 1})
+		m.add(graph.Node{ID: num(1), Summary: "other", Created: 1})
+		m.link(num(0), typ, num(1), 1<<16)
+		for _, c := range []struct {
+			req  retrieve.Request
+			want int
+		}{
+			{retrieve.Request{}, 1}, {retrieve.Request{Ranking: retrieve.PlainRanking}, 2}, {retrieve.Request{Intent: retrieve.IntentWhen}, 2},
+			{retrieve.Request{Intent: retrieve.IntentWhen, Ranking: retrieve.PlainRanking}, 2}, {retrieve.Request{Intent: retrieve.IntentGeneral}, 1},
+		} {
+			c.req.Text = "boat"
+			if a := m.ask(t, c.req); len(a.Items) != c.want {
+				t.Errorf("%s, %q, ranking %d: %d items, want %d", typ, c.req.Intent, c.req.Ranking, len(a.Items), c.want)
+			}
+		}
+	}
+}

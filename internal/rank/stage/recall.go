@@ -1,0 +1,307 @@
+package stage
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Constants of recalls in ranking version 1: clause 26.
+const (
+	// maxJudged is how many of the best candidates, and as many of those reached, are read to see
+	// which entities of the text they have.
+	maxJudged = 100
+	// raiseShare is how much the signals beside that of the keywords raise a score at most, as a
+	// share of the best one.
+	raiseShare = fixed.One / 2
+	// maxCausal is how many of the best candidates are put into the order of causes and effects.
+	maxCausal = 50
+	// causalShare is the share of the most that the lanes give one of these from which on a candidate
+	// is relevant on its own.
+	causalShare = fixed.One / 2
+)
+
+// recall ranks the candidates anew by what the request's intent makes of links, names and vectors,
+// and adds those that only links lead to: clause 26. They must be in order, and are again.
+func (r *run) recall(ctx context.Context) error {
+	if r.req.Intent == "" {
+		return nil
+	}
+	plan := plan(r.req.Intent)
+	r.recalled = &retrieve.Recollection{
+		Intent: plan.intent, Width: plan.width, Depth: plan.depth, Limit: plan.visited,
+	}
+	if r.blank() || len(r.found) == 0 {
+		return nil
+	}
+	top := int64(0)
+	for _, c := range r.found {
+		if c.tier == tierNone {
+			top = max(top, c.score)
+		}
+	}
+	for _, c := range r.found {
+		c.recalled = &recalled{}
+		c.recalled.Keyword = fixed.One
+		if c.tier == tierNone {
+			c.recalled.Keyword = share(c.score, top)
+		}
+		c.recalled.Similarity = r.likeness(c)
+	}
+	best := r.found[:min(maxJudged, len(r.found))]
+	reached, err := r.recallAlong(ctx, plan)
+	if err != nil {
+		return err
+	}
+	judged := slices.Concat(best, reached[:min(maxJudged, len(reached))])
+	if err := r.judgeEntities(ctx, judged); err != nil {
+		return err
+	}
+	r.recalled.Weights = r.weighSignals(plan.weights)
+	w := &r.recalled.Weights
+	var raised []*candidate
+	for _, c := range r.found {
+		s := &c.recalled.Signals
+		raise := (w.Entity*s.Entity + w.Similarity*s.Similarity + w.Graph*s.Graph) >> fixed.FracBits
+		if raise == 0 {
+			continue
+		}
+		by := int64(fixed.MulDivSat(uint64(max(top, fixed.One)), uint64(raise), fixed.One))
+		c.score = min(c.score+by, maxScore-1)
+		c.lanes = append(slices.Clip(c.lanes), retrieve.LaneHit{Lane: retrieve.LaneRecall, Score: by})
+		raised = append(raised, c)
+	}
+	rankLast(raised)
+	slices.SortFunc(r.found, byRank)
+	return nil
+}
+
+// recalled is what a recall knows of a candidate.
+type recalled struct {
+	retrieve.Signals
+	at *beamNode // nil where the beam search did not reach it
+}
+
+// told returns it as an item has it.
+func (c *recalled) told() *retrieve.Recalled {
+	if c == nil {
+		return nil
+	}
+	out := &retrieve.Recalled{Signals: c.Signals}
+	if c.at != nil {
+		out.Way = c.at.way()
+	}
+	return out
+}
+
+// likeness returns the best share of a candidate in a list by vectors.
+func (r *run) likeness(c *candidate) (best int64) {
+	for _, l := range r.lists {
+		if _, ok := l.lane.Model(); !ok {
+			continue
+		}
+		for _, h := range c.lanes {
+			if h.Lane == l.lane {
+				best = max(best, l.part(h.Score))
+			}
+		}
+	}
+	return best
+}
+
+// recallAlong searches from the best candidates, gives those that are reached their signal, and adds
+// others. It returns the reached ones, the nearest first.
+func (r *run) recallAlong(ctx context.Context, plan *intentPlan) ([]*candidate, error) {
+	byID := make(map[graph.ID]*candidate, len(r.found))
+	var layer []*beamNode
+	for i, c := range r.found {
+		byID[c.id] = c
+		if i < plan.width {
+			layer = append(layer, &beamNode{id: c.id, seed: c.id, value: c.recalled.Keyword})
+		}
+	}
+	b, err := r.beamFrom(ctx, plan, layer)
+	if err != nil {
+		return nil, err
+	}
+	r.recalled.Visited = b.visited
+	var nodes []*beamNode
+	for _, n := range b.reached {
+		nodes = append(nodes, n)
+	}
+	slices.SortFunc(nodes, func(a, b *beamNode) int {
+		return cmp.Or(cmp.Compare(b.value, a.value), a.id.Compare(b.id))
+	})
+	var reached []*candidate
+	room := *r.req.MaxExpand
+	for _, n := range nodes {
+		c := byID[n.id]
+		if c == nil {
+			if room == 0 {
+				continue
+			}
+			room--
+			c = &candidate{id: n.id, recalled: &recalled{}}
+			r.found = append(r.found, c)
+		}
+		c.recalled.Graph, c.recalled.at = n.value, n
+		reached = append(reached, c)
+	}
+	return reached, nil
+}
+
+// judgeEntities gives candidates the share of the entities of the text that they have, by what these
+// tell.
+func (r *run) judgeEntities(ctx context.Context, list []*candidate) error {
+	a, err := text.New(retrieve.Language)
+	if err != nil {
+		return err
+	}
+	all := entitiesOf(a, r.req.Text)
+	m := newMatcher(a)
+	total := int64(0)
+	for _, e := range all {
+		idfs, err := r.x.IDFs(ctx, e.terms)
+		if err != nil {
+			return fmt.Errorf("weigh the entities of the text: %w", err)
+		}
+		m.learn(e)
+		e.idf = sumOf(idfs)
+		total += e.idf
+	}
+	if total == 0 {
+		return nil
+	}
+	for _, c := range list {
+		n, _, err := r.g.Node(ctx, c.id)
+		if err != nil {
+			return fmt.Errorf("read node %s: %w", c.id, err)
+		}
+		has, err := r.entitiesIn(ctx, m, n, all)
+		if err != nil {
+			return err
+		}
+		sum := int64(0)
+		for i, e := range all {
+			if has>>i&1 == 1 {
+				sum += e.idf
+			}
+		}
+		c.recalled.Entity = share(sum, total)
+	}
+	return nil
+}
+
+// weighSignals returns what the signals count: the weight of each that no candidate has goes to the
+// others in proportion, and half of it raises the score, which the keywords' signal is and which counts
+// whole. Measured, the weights as such made answers worse, since expansion has done half of their work.
+func (r *run) weighSignals(w retrieve.Signals) retrieve.Signals {
+	var any retrieve.Signals
+	for _, c := range r.found {
+		any.Entity |= c.recalled.Entity
+		any.Similarity |= c.recalled.Similarity
+		any.Graph |= c.recalled.Graph
+	}
+	for _, s := range []struct {
+		has    int64
+		weight *int64
+	}{{any.Entity, &w.Entity}, {any.Similarity, &w.Similarity}, {any.Graph, &w.Graph}} {
+		if s.has == 0 {
+			*s.weight = 0
+		}
+	}
+	sum := w.Keyword + w.Entity + w.Similarity + w.Graph
+	for _, n := range []*int64{&w.Entity, &w.Similarity, &w.Graph} {
+		*n = share(*n, sum) * raiseShare >> fixed.FracBits
+	}
+	w.Keyword = fixed.One
+	return w
+}
+
+// orderCauses puts causes before their effects among the best candidates of a recall that asks for a
+// reason, as far as both are relevant on their own: clause 26.5. A cause is moved up to right before
+// the first of its effects; nothing else changes its place beside others. It goes on along chains of
+// causes; a cycle of them ends where it would return.
+func (r *run) orderCauses(ctx context.Context) error {
+	if r.req.Intent != retrieve.IntentWhy || r.recalled.Weights.Keyword == 0 {
+		return nil
+	}
+	window := r.found[:min(maxCausal, len(r.found))]
+	least := int64(1)
+	for _, c := range window {
+		if c.tier == tierNone {
+			least = max(least, c.share*causalShare>>fixed.FracBits)
+		}
+	}
+	var relevant []*candidate
+	for _, c := range window {
+		if c.tier == tierNone && c.share >= least {
+			relevant = append(relevant, c)
+		}
+	}
+	causes, err := r.causesAmong(ctx, relevant)
+	if err != nil || len(causes) == 0 {
+		return err
+	}
+	out := make([]*candidate, 0, len(window))
+	done := make(map[*candidate]bool, len(window))
+	var put func(c *candidate)
+	put = func(c *candidate) { // as deep as there are candidates at most
+		if done[c] {
+			return
+		}
+		done[c] = true
+		for _, cause := range causes[c] {
+			put(cause)
+		}
+		out = append(out, c)
+	}
+	for _, c := range window {
+		put(c)
+	}
+	copy(window, out)
+	return nil
+}
+
+// causesAmong returns the causes of candidates among them, each list in their order.
+func (r *run) causesAmong(
+	ctx context.Context, list []*candidate,
+) (map[*candidate][]*candidate, error) {
+	byID := make(map[graph.ID]*candidate, len(list))
+	for _, c := range list {
+		byID[c.id] = c
+	}
+	causes := map[*candidate][]*candidate{}
+	for _, c := range list {
+		links, _, err := r.g.Bucket(ctx, source.BucketQuery{
+			Node: c.id, Direction: retrieve.Out, Types: causalTypes, Limit: maxFanOut, Bare: true,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read effects of %s: %w", c.id, err)
+		}
+		for _, l := range links {
+			effect := byID[l.Other]
+			if effect == nil || effect == c || slices.Contains(causes[effect], c) {
+				continue
+			}
+			if !l.Unmarked {
+				hidden, err := r.filter.Hidden(ctx, graph.OnEdge, l.Edge)
+				if err != nil {
+					return nil, err
+				}
+				if hidden {
+					continue
+				}
+			}
+			causes[effect] = append(causes[effect], c)
+		}
+	}
+	return causes, nil
+}

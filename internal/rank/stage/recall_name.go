@@ -1,0 +1,62 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// placeTypes are the types of nodes that package ingest writes for the places of what it reads, each with what
+// their keys begin with; personalProps are those of their properties that a person wrote.
+var (
+	placeTypes    = map[string]string{"Collection": "files:", "Document": "doc/", "Section": "doc/"}
+	personalProps = []string{"aliases", "meta", "tags"}
+)
+
+// isPlace reports whether a node is nothing but a place of what was read, which its chunks name themselves.
+func isPlace(n *graph.Node) bool {
+	prefix, ok := placeTypes[n.Type]
+	return ok && strings.HasPrefix(n.Key, prefix) && n.Content == nil && len(n.Cues) == 0 &&
+		!slices.ContainsFunc(personalProps, func(name string) bool { _, has := ipld.FindEntry(n.Props, name); return has })
+}
+
+// isChunk reports whether a node is a part of a document, which its content says where it has one.
+func isChunk(n *graph.Node) bool { return n.Type == "Chunk" && strings.HasPrefix(n.Key, "doc/") }
+
+// onlyName reports whether a node that is nothing but a name or place is left out: to a reader it says nothing that the
+// items do not say themselves. One that the request names or asks for by its type is an item like others.
+func (r *run) onlyName(c *candidate, n *graph.Node) bool {
+	return (r.row.bands || r.recalled != nil && c.recalled != nil) && c.tier == tierNone &&
+		!slices.Contains(r.req.Types, n.Type) && (source.IsName(n) || r.row.bands && isPlace(n))
+}
+
+// items returns those of some candidates that are not only names. Of what is indexed it reads nodes whose types
+// names have alone: an answer may end long before the last of the candidates.
+func (r *run) items(ctx context.Context, list []*candidate) ([]*candidate, error) {
+	types, err := r.x.Types(ctx, idsOf(list))
+	if err != nil {
+		return nil, fmt.Errorf("read types of candidates: %w", err)
+	}
+	var out []*candidate
+	for i, c := range list {
+		t := types[i]
+		if source.NameTypes[t] != "" || placeTypes[t] != "" || t == "" {
+			n, _, err := r.g.Node(ctx, c.id)
+			if err != nil {
+				return nil, fmt.Errorf("read node %s: %w", c.id, err)
+			}
+			if r.onlyName(c, n) {
+				continue
+			}
+			t = n.Type
+		}
+		c.said = source.IsSaid(t) && len(r.req.Types) == 0
+		out = append(out, c)
+	}
+	return out, nil
+}

@@ -1,0 +1,207 @@
+package stage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// shelves is a memory of n notes; note i has the word "web" n - i times
+// and its number as context.
+func shelves(n int) *memory {
+	m := newMemory()
+	for i := range n {
+		m.add(graph.Node{ID: num(i), Summary: strings.TrimSpace(strings.Repeat("web ", n-i)),
+			Context: fmt.Sprint(i), Created: 1})
+	}
+	return m
+}
+
+// order returns the numbers of the items of shelves.
+func order(a *retrieve.Answer) []int {
+	var out []int
+	for _, it := range a.Items {
+		for i := range 1000 {
+			if it.ID == num(i) {
+				out = append(out, i)
+			}
+		}
+	}
+	return out
+}
+
+func TestRerankerDecides(t *testing.T) {
+	m := shelves(8)
+	for _, req := range []retrieve.Request{{}, {Expand: new(0)}, {Fusion: retrieve.RRF}, {Fusion: retrieve.ScoreNorm}} {
+		// The best four are turned around, but that 1 and 2 are judged alike.
+		j := &judge{score: func(s string) int64 {
+			return map[byte]int64{'0': -70000, '1': 5, '2': 5, '3': 1 << 16}[s[0]]
+		}}
+		req.Text, req.Reranker, req.RerankTop = "web", j, new(4)
+		a := m.ask(t, req)
+		if got := order(a); !slices.Equal(got, []int{3, 1, 2, 0, 4, 5, 6, 7}) {
+			t.Errorf("%s: order %v", req.Fusion, got)
+		}
+		if j.query != "web" || len(j.texts) != 4 || !strings.HasPrefix(j.texts[0], "0\nweb web") {
+			t.Errorf("asked %q, %q", j.query, j.texts)
+		}
+		for i, it := range a.Items[1:] {
+			if it.Score >= a.Items[i].Score || it.Score < 0 || it.Score > graph.MaxCount {
+				t.Errorf("%s: score %d after %d", req.Fusion, it.Score, a.Items[i].Score)
+			}
+		}
+		if a.Request.Reranker != nil || a.Request.Rerank != "judge:1" ||
+			len(a.Request.Reranked) != 4 || len(a.Warnings) != 0 {
+			t.Errorf("%+v, warnings %v", a.Request, a.Warnings)
+		}
+		last := a.Items[3].Lanes[len(a.Items[3].Lanes)-1]
+		if last.Lane != retrieve.LaneRerank || last.Rank != 4 || last.Score != -70000 {
+			t.Errorf("lane %+v", last)
+		}
+		replayed(t, m, a)
+	}
+}
+
+// replayed checks that the receipt of an answer gives it again, with nobody asked.
+func replayed(t *testing.T, m *memory, a *retrieve.Answer) {
+	t.Helper()
+	r, text := a.Receipt()
+	if err := r.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	decoded, err := retrieve.DecodeReceipt(r.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := decoded.Request(string(text), a.Request.Rewrites...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := diff(a.Request, req); d != "" {
+		t.Error(d)
+	}
+	again, _ := m.ask(t, req).Receipt()
+	if d := retrieve.CompareReceipts(r, again); d != nil {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestRerankerFails(t *testing.T) {
+	m := shelves(4)
+	want := order(m.ask(t, retrieve.Request{Text: "web"}))
+	fine := func(string) int64 { return 1 }
+	for name, j := range map[string]*judge{
+		"error":    {score: fine, err: errors.New("429")},
+		"short":    {score: fine, short: true},
+		"too much": {score: func(string) int64 { return retrieve.MaxRerankScore + 1 }},
+	} {
+		a := m.ask(t, retrieve.Request{Text: "web", Reranker: j})
+		if !slices.Equal(order(a), want) || !slices.Equal(codes(a), []retrieve.Code{retrieve.NotReranked}) ||
+			a.Request.Reranked != nil {
+			t.Errorf("%s: %v, warnings %v", name, order(a), codes(a))
+		}
+		if text := a.Warnings[0].Message(); !strings.Contains(text, "judge:1") {
+			t.Error(text)
+		}
+		replayed(t, m, a)
+	}
+	// One node alone is not worth a question, and no answer to it is missed.
+	j := &judge{score: fine}
+	a := m.ask(t, retrieve.Request{Text: "web", Reranker: j, RerankTop: new(1)})
+	if len(a.Warnings) != 0 || j.texts != nil {
+		t.Errorf("asked %q, warnings %v", j.texts, a.Warnings)
+	}
+	a = m.ask(t, retrieve.Request{Reranker: j})
+	if !slices.Equal(codes(a), []retrieve.Code{retrieve.NotReranked}) || j.texts != nil {
+		t.Errorf("blank: asked %q, warnings %v", j.texts, a.Warnings)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("why")
+	stop := &judge{score: func(string) int64 { cancel(why); return 0 }}
+	_, err := Run(ctx, m, m, testCommit, retrieve.Request{Text: "web", Reranker: stop})
+	if !errors.Is(err, why) {
+		t.Errorf("canceled: %v", err)
+	}
+	m.failOn = "Node"
+	if _, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "web", Reranker: j}); !errors.Is(err, errBroken) {
+		t.Errorf("no node: %v", err)
+	}
+}
+
+// TestRerankKeepsTiers never moves what the text names.
+func TestRerankKeepsTiers(t *testing.T) {
+	m := shelves(5)
+	named := m.add(graph.Node{Key: "host", Summary: "a host", Created: 1})
+	j := &judge{score: func(s string) int64 { return int64(s[0]) << 20 }}
+	a := m.ask(t, retrieve.Request{Text: "web `host`", Reranker: j})
+	if a.Items[0].ID != named || a.Items[0].Tier != tierQuoted || len(a.Items) != 6 {
+		t.Errorf("%+v", a.Items)
+	}
+	if len(j.texts) != 5 {
+		t.Errorf("asked about %d nodes", len(j.texts))
+	}
+}
+
+func TestRerankJSON(t *testing.T) {
+	j := &judge{}
+	base := retrieve.Request{Text: "x", Reranker: j, Rerank: j.Model(), RerankTop: new(7)}
+	id := num(3).String()
+	line := parsed(t, `{"rerank":"m","rerank-top":3,"reranked":{"`+id+`":-0.5}}`)
+	q, err := complete.ParseRequestJSON(line, base)
+	r := q.Request
+	if err != nil || r.Rerank != "m" || *r.RerankTop != 3 || r.Reranker != nil ||
+		!slices.Equal(r.Reranked, []retrieve.RerankScore{{ID: num(3), Score: -1 << 15}}) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	q, err = complete.ParseRequestJSON(parsed(t, `{"text":"y"}`), base)
+	if err != nil || q.Request.Reranker != j {
+		t.Errorf("%+v, %v", q.Request, err)
+	}
+	q, err = complete.ParseRequestJSON(parsed(t, `{"rerank":""}`), base)
+	if err != nil || q.Request.Reranker != nil {
+		t.Errorf("%+v, %v", q.Request, err)
+	}
+	for _, bad := range []string{`[]`, `{"x":1}`, `{"` + id + `":"1"}`, `{"` + id + `":40000}`} {
+		_, err := complete.ParseRequestJSON(parsed(t, `{"rerank":"m","reranked":`+bad+`}`), base)
+		var re *retrieve.RequestError
+		if !errors.As(err, &re) || re.Param != "reranked" {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+// TestHostileReranked refuses receipts whose scores are not in their resolved form.
+func TestHostileReranked(t *testing.T) {
+	m := shelves(3)
+	j := &judge{score: func(s string) int64 { return int64(s[0]) }}
+	r, _ := m.ask(t, retrieve.Request{Text: "web", Reranker: j}).Receipt()
+	entry := func(n int, score int64) ipld.Value {
+		id := num(n)
+		return ipld.MapValue(ipld.Entry{Key: "id", Value: ipld.BytesValue(id[:])},
+			ipld.Entry{Key: "score", Value: ipld.IntValue(score)})
+	}
+	for name, v := range map[string]ipld.Value{
+		"order": ipld.ListValue(entry(2, 1), entry(1, 1)),
+		"twice": ipld.ListValue(entry(1, 1), entry(1, 1)),
+		"score": ipld.ListValue(entry(1, 1<<40)), "empty": ipld.ListValue(), "kind": ipld.IntValue(1),
+		"short id": ipld.ListValue(ipld.MapValue(
+			ipld.Entry{Key: "id", Value: ipld.BytesValue([]byte{1})})),
+	} {
+		bad := *r
+		entries := slices.Clone(r.Params.Entries())
+		at := slices.IndexFunc(entries, func(e ipld.Entry) bool { return e.Key == "reranked" })
+		entries[at].Value = v
+		bad.Params = ipld.MapValue(entries...)
+		if err := bad.Validate(); err == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+}

@@ -1,0 +1,28 @@
+package stage
+
+import (
+	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// checkRewritten refuses rewrites of nothing. It needs the text, which Validate does not.
+func checkRewritten(r *retrieve.Request) error {
+	if isBlank(r.Text) && (len(r.Rewrites) > 0 || r.Rewrite != "") {
+		return source.Reject("rewrites", "the request has no text that they could be of: give one")
+	}
+	return nil
+}
+
+// rewriteWarnings returns what is to be said of rewriting.
+func (r *run) rewriteWarnings() []retrieve.Warning {
+	var out []retrieve.Warning
+	if r.req.Rewrite != "" && len(r.req.Rewrites) == 0 {
+		way := ipld.Entry{Key: paramWay, Value: ipld.StringValue(r.req.Rewrite)}
+		out = append(out, retrieve.Warning{Code: retrieve.NotRewritten, Params: []ipld.Entry{way}})
+	}
+	if r.vain > 0 {
+		out = append(out, warning(retrieve.RewritesInVain, paramRewrites, r.vain))
+	}
+	return out
+}

@@ -1,0 +1,196 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Constants of similarity in ranking version 1: clauses 11.2 and 11.3.
+const (
+	maxCompared = 8192   // scalars that count of each of a node's texts
+	duplicateAt = 58_982 // 0.9 in Q16
+)
+
+// features are what similarity knows of a node.
+type features struct {
+	node  *graph.Node
+	state graph.State // of its mark, "" for none
+	terms []uint32    // distinct terms, ascending
+	words []uint32    // words in text order
+	signs []uint32    // distinct telling words, ascending
+}
+
+// extractor reads features. It gives each distinct term and word a number.
+type extractor struct {
+	g        source.Graph
+	analyser *text.Analyzer
+	numbers  map[string]uint32
+}
+
+// features returns the features of a node and its mark, which may be nil.
+func (r *run) features(ctx context.Context, n *graph.Node, m *graph.Mark) (*features, error) {
+	if err := r.startFeatures(); err != nil {
+		return nil, err
+	}
+	return r.extractor.features(ctx, n, m)
+}
+
+// startFeatures makes the extractor where there is none yet.
+func (r *run) startFeatures() error {
+	if r.extractor != nil {
+		return nil
+	}
+	a, err := text.New(retrieve.Language)
+	if err == nil {
+		r.extractor = &extractor{g: r.g, analyser: a, numbers: map[string]uint32{}}
+	}
+	return err
+}
+
+func (e *extractor) number(s string) uint32 {
+	n, ok := e.numbers[s]
+	if !ok {
+		n = uint32(len(e.numbers))
+		e.numbers[s] = n
+	}
+	return n
+}
+
+// features reads what it needs beside the node itself.
+func (e *extractor) features(
+	ctx context.Context, n *graph.Node, m *graph.Mark,
+) (*features, error) {
+	out := &features{node: n}
+	if m != nil {
+		out.state = m.State
+	}
+	texts, err := comparedTexts(ctx, e.g, n)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range texts {
+		e.analyser.Each(s, func(term string) bool {
+			out.terms = append(out.terms, e.number(term))
+			return true
+		})
+		e.analyser.EachWord(s, func(word string, telling bool) bool {
+			n := e.number(word)
+			out.words = append(out.words, n)
+			if telling {
+				out.signs = append(out.signs, n)
+			}
+			return true
+		})
+	}
+	out.terms = distinct(out.terms)
+	out.signs = distinct(out.signs)
+	return out, nil
+}
+
+// comparedTexts returns what counts of a node's summary, context and content.
+func comparedTexts(ctx context.Context, g source.Graph, n *graph.Node) (texts [3]string, err error) {
+	texts = [3]string{n.Summary, n.Context, ""}
+	if n.Content != nil {
+		texts[2], err = g.ContentStart(ctx, n.Content, maxCompared*utf8.UTFMax)
+		if err != nil {
+			return texts, fmt.Errorf("read content of %s: %w", n.ID, err)
+		}
+	}
+	for i, s := range texts {
+		texts[i] = text.FirstScalars(s, maxCompared)
+	}
+	return texts, nil
+}
+
+func distinct(list []uint32) []uint32 {
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// similarity returns the share that two ascending lists have in common of what either has, in Q16:
+// 0 where both are empty.
+func similarity(a, b []uint32) int64 {
+	both, either := int64(0), int64(len(a)+len(b))
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i] < b[j]:
+			i++
+		case a[i] > b[j]:
+			j++
+		default:
+			both++
+			i++
+			j++
+		}
+	}
+	if either -= both; either == 0 {
+		return 0
+	}
+	return both * fixed.One / either
+}
+
+// repeats reports whether two nodes say the same: clause 11.3. The cheap questions come first.
+func (p *features) repeats(o *features) bool {
+	short, long := int64(len(p.terms)), int64(len(o.terms))
+	if short > long {
+		short, long = long, short
+	}
+	// No two lists have more in common than the shorter one has, of what the longer one has.
+	if long == 0 || short*fixed.One/long < duplicateAt {
+		return false
+	}
+	a, b := p.node, o.node
+	return a.Type == b.Type && p.state == o.state &&
+		a.ValidFrom == b.ValidFrom && a.ValidTo == b.ValidTo && agree(a.Props, b.Props) &&
+		similarity(p.terms, o.terms) >= duplicateAt && sameTelling(p, o)
+}
+
+// agree reports whether no property that both lists have differs.
+func agree(a, b []ipld.Entry) bool {
+	for _, e := range a {
+		if v, ok := ipld.FindEntry(b, e.Key); ok && !v.Equal(e.Value) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameTelling reports whether the words that are telling in either text are the same in both, in
+// the same order.
+func sameTelling(a, b *features) bool {
+	telling := func(word uint32) bool {
+		_, inA := slices.BinarySearch(a.signs, word)
+		_, inB := slices.BinarySearch(b.signs, word)
+		return inA || inB
+	}
+	next := func(words []uint32) (word uint32, rest []uint32, ok bool) {
+		for i, w := range words {
+			if telling(w) {
+				return w, words[i+1:], true
+			}
+		}
+		return 0, nil, false
+	}
+	restA, restB := a.words, b.words
+	for {
+		var wordA, wordB uint32
+		var moreA, moreB bool
+		wordA, restA, moreA = next(restA)
+		wordB, restB, moreB = next(restB)
+		if moreA != moreB || wordA != wordB {
+			return false
+		}
+		if !moreA {
+			return true
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package stage
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Readings reads a word that ends in q as the one without, where only that is known.
+func (m *memory) Readings(_ context.Context, text string) (readings []retrieve.Reading, err error) {
+	known := map[string]bool{}
+	for _, n := range m.nodes {
+		for _, w := range queryTermsAll(n.Summary) {
+			known[w] = true
+		}
+	}
+	for _, t := range queryTerms(text) {
+		if as := strings.TrimSuffix(t, "q"); !known[t] && known[as] {
+			readings = append(readings, retrieve.Reading{Word: t + "s", Term: t, As: as})
+		}
+	}
+	return readings, m.fail("Readings")
+}
+
+// read returns the text as if it had the terms that its own are read as.
+func read(q source.TextQuery) string {
+	s := q.Text
+	for _, r := range q.Readings {
+		s = strings.ReplaceAll(s, r.Term, r.As)
+	}
+	return s
+}
+
+// TestSpelling compares an answer to a misspelt text with that to what it is read as: all lanes,
+// expansion and titles must read it so.
+func TestSpelling(t *testing.T) {
+	rng := seeded(t)
+	for range 60 {
+		m := randomMemory(rng, 40, 80)
+		m.add(graph.Node{Key: "title", Summary: "alpha beta"})
+		m.add(graph.Node{Key: "other", Summary: "beta a"})
+		req := retrieve.Request{Budget: new(0), Limit: new(0), Expand: new(rng.IntN(4)),
+			Fusion: retrieve.Fusions()[rng.IntN(4)]}
+		right, wrong, off := req, req, req
+		right.Text, wrong.Text = "a alpha beta", "a alphaq beta"
+		off.Text, off.Spelling = wrong.Text, retrieve.SpellingOff
+		want, got := m.ask(t, right), m.ask(t, wrong)
+		if d := diff(want.Items, got.Items); d != "" {
+			t.Fatal(d)
+		}
+		if d := diff([]retrieve.Reading{{Word: "alphaqs", Term: "alphaq", As: "alpha"}}, got.Readings); d != "" {
+			t.Error(d)
+		}
+		if !slices.Contains(codes(got), retrieve.Respelled) || slices.Contains(codes(want), retrieve.Respelled) {
+			t.Errorf("warnings %v, and %v where nothing is misspelt", codes(got), codes(want))
+		}
+		for _, a := range []*retrieve.Answer{want, m.ask(t, off)} {
+			if len(a.Readings) > 0 || slices.Contains(codes(a), retrieve.Respelled) {
+				t.Errorf("%q is read as %v", a.Request.Text, a.Readings)
+			}
+		}
+	}
+}
+
+func TestRespelled(t *testing.T) {
+	m := warned()
+	a := m.ask(t, retrieve.Request{Text: "alphaq betaq gamma"})
+	if d := diff([]retrieve.Code{retrieve.Respelled, retrieve.Respelled}, codes(a)); d != "" {
+		t.Fatal(d)
+	}
+	w := a.Warnings[1]
+	word, _ := ipld.FindEntry(w.Params, "word")
+	term, _ := ipld.FindEntry(w.Params, "term")
+	if word.Text() != "betaqs" || term.Text() != "beta" ||
+		!strings.Contains(w.Message(), `"betaqs"`) || !strings.Contains(w.Message(), `"beta"`) ||
+		!strings.Contains(w.Remedy(), "--spelling off") {
+		t.Errorf("%v: %s; %s", w.Params, w.Message(), w.Remedy())
+	}
+	if receipt, _ := a.Receipt(); receipt.Validate() != nil {
+		t.Error(receipt.Validate())
+	}
+	// What names a node means what it says, and so does a text without a text lane.
+	for _, req := range []retrieve.Request{
+		{Text: "the"}, {Text: "alphaq `the`"}, {Text: " "}, {Text: "alphaq", Spelling: retrieve.SpellingOff},
+		{Text: "alphaq", Vectors: []retrieve.QueryVector{{Model: "m", Values: []int8{1}}},
+			Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: 0}}},
+	} {
+		if a := m.ask(t, req); slices.Contains(codes(a), retrieve.Respelled) {
+			t.Errorf("%+v: %v", req, a.Warnings)
+		}
+	}
+	m.failOn = "Readings"
+	_, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "alphaq"})
+	if !errors.Is(err, errBroken) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestSpellingParam(t *testing.T) {
+	err := retrieve.Request{Spelling: "maybe"}.Validate()
+	var re *retrieve.RequestError
+	if !errors.As(err, &re) || re.Param != "spelling" {
+		t.Errorf("error %v", err)
+	}
+	for s, want := range map[retrieve.Spelling]int{"": 0, retrieve.SpellingOn: 0, retrieve.SpellingOff: 1} {
+		params := keptParams(retrieve.Request{Spelling: s})
+		v, ok := params.Get("spelling")
+		if ok != (want == 1) || ok && v.Text() != string(s) {
+			t.Errorf("%q: %v", s, v)
+		}
+		back, err := readParams(params, "")
+		if err != nil || back.Spelling != (retrieve.Request{Spelling: s}.Resolve().Spelling) {
+			t.Errorf("%q comes back as %q, %v", s, back.Spelling, err)
+		}
+	}
+	line := ipld.MapValue(ipld.Entry{Key: "spelling", Value: ipld.StringValue("off")})
+	q, err := complete.ParseRequestJSON(line, retrieve.Request{})
+	if err != nil || q.Request.Spelling != retrieve.SpellingOff {
+		t.Errorf("%q, %v", q.Request.Spelling, err)
+	}
+}

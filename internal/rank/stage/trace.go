@@ -1,0 +1,119 @@
+package stage
+
+import (
+	"time"
+
+	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Trace is how an answer came about: what --explain shows beside it. It depends on how an index
+// lays out its documents, and on the clock, so no answer or receipt has anything of it.
+type Trace struct {
+	// Clock returns the time since any fixed moment; nil for no times.
+	Clock func() time.Duration
+
+	Lanes  []LaneTrace // those that ran, in the order in which they did
+	Stages []StageTime // in order; nil without a clock
+	mark   time.Duration
+}
+
+// LaneTrace is one lane's part in an answer.
+type LaneTrace struct {
+	Lane   retrieve.Lane
+	Weight int64 // in units of 2^-16
+	// Passed and LeftOut are how many nodes the filters were asked about. A node that could not be
+	// among the best 1,000 may not be asked about.
+	Passed      int
+	LeftOut     source.LeftOut
+	Found       int   // nodes in the lane's list
+	Best, Worst int64 // scores in the list, 0 for an empty one
+	Ground      int64 // of a score that counts as nothing
+}
+
+// Stage names a part of a retrieval.
+type Stage string
+
+// The stages in their order. Packing includes rendering and arranging.
+const (
+	StageLanes   Stage = "lanes"
+	StageFuse    Stage = "fuse"
+	StageExpand  Stage = "expand"
+	StageRecall  Stage = "recall"
+	StageRerank  Stage = "rerank"
+	StageArrange Stage = "arrange"
+	StagePack    Stage = "pack"
+)
+
+// StageTime is how long a stage took.
+type StageTime struct {
+	Stage Stage
+	Took  time.Duration
+}
+
+// Share returns what fusion makes of an item's place in a lane before the lane's weight: units of
+// 2^-16, in fusion by ranks of 2^-32.
+func (t LaneTrace) Share(f retrieve.Fusion, h retrieve.LaneHit) int64 {
+	switch {
+	case byRanks(f):
+		return reciprocal(1<<16, h.Rank)
+	case f == retrieve.ScoreNorm && t.Best == t.Worst:
+		return 1 << 16
+	case f == retrieve.ScoreNorm:
+		return share(h.Score-t.Worst, t.Best-t.Worst)
+	}
+	return share(h.Score-t.Ground, t.Best-t.Ground)
+}
+
+// begin forgets what an earlier attempt left.
+func (t *Trace) begin() {
+	if t == nil {
+		return
+	}
+	t.Lanes, t.Stages = nil, nil
+	if t.Clock != nil {
+		t.mark = t.Clock()
+	}
+}
+
+// stage notes that a stage ended.
+func (t *Trace) stage(s Stage) {
+	if t == nil || t.Clock == nil {
+		return
+	}
+	now := t.Clock()
+	t.Stages = append(t.Stages, StageTime{s, now - t.mark})
+	t.mark = now
+}
+
+// weighed notes the weights that lanes have when all have ended.
+func (t *Trace) weighed(lists []*laneList) {
+	if t == nil {
+		return
+	}
+	for i := range t.Lanes {
+		for _, l := range lists {
+			if l.lane == t.Lanes[i].Lane {
+				t.Lanes[i].Weight = l.weight
+			}
+		}
+	}
+}
+
+// laneDone notes what came of a lane: what the filters were asked about since before.
+func (r *run) laneDone(lane retrieve.Lane, hits []source.Hit, ground int64, before source.FilterCounts) {
+	t := LaneTrace{
+		Lane: lane, Weight: r.weight(lane), Found: len(hits), Ground: ground,
+		Passed:  r.filter.Seen.Passed - before.Passed,
+		LeftOut: r.filter.Seen.Left.Minus(before.Left),
+	}
+	if len(hits) > 0 {
+		t.Best, t.Worst = hits[0].Score, hits[len(hits)-1].Score
+	}
+	if len(hits) == 0 && lane != retrieve.LaneText && t.LeftOut.Sum() > 0 {
+		r.idle.blocked = true
+	}
+	if r.trace != nil {
+		r.trace.Lanes = append(r.trace.Lanes, t)
+	}
+}

@@ -1,0 +1,102 @@
+package stage
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/base/tuning"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// TestTuning ranks with another constant: the answer is of no version, and its receipt is not replayed.
+func TestTuning(t *testing.T) {
+	m := library()
+	req := retrieve.Request{Text: "web", Rewrites: []string{"spider"}}
+	plain := m.ask(t, req)
+	for name, c := range map[string]struct {
+		of   *ranking
+		want func(*ranking) int64
+	}{
+		"rewrites": {rankingOf(retrieve.PlainRanking), func(r *ranking) int64 { return r.rewrites }},
+		"temporal": {rankingOf(retrieve.RankingVersion), func(r *ranking) int64 { return r.temporal }},
+	} {
+		tuned, err := tunedRow(c.of.version, &tuning.Constant{Name: name, Value: 12_345})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, own := c.want(tuned), c.want(c.of); got != 12_345 || own == got {
+			t.Errorf("%s is %d, in the row %d", name, got, own)
+		}
+	}
+	u := Runner{Tuning: &tuning.Constant{Name: "rewrites", Value: 7}, Trace: &Trace{}}
+	a, err := u.Run(t.Context(), m, m, testCommit, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range u.Trace.Lanes {
+		if l.Lane == retrieve.LaneRewrite(1) && l.Weight != 7 {
+			t.Errorf("rewrites weigh %d", l.Weight)
+		}
+	}
+	if a.Engine.Ranking != 0 || plain.Engine != retrieve.CurrentEngine() {
+		t.Errorf("%s, plain %s", a.Engine, plain.Engine)
+	}
+	receipt, text := a.Receipt()
+	if _, err := receipt.Request(string(text), req.Rewrites...); !errors.Is(err, retrieve.ErrRankingVersion) {
+		t.Errorf("a receipt of it: %v", err)
+	}
+	u.Tuning = &tuning.Constant{Name: "bands"}
+	_, err = u.Run(t.Context(), m, m, testCommit, req)
+	if err == nil || !strings.Contains(err.Error(), `"bands"`) || !strings.Contains(err.Error(), "rewrites, ") {
+		t.Errorf("a constant that there is not: %v", err)
+	}
+}
+
+// TestTuningReaches: each name is of a constant of its own.
+func TestTuningReaches(t *testing.T) {
+	seen := map[ranking]string{}
+	for name := range rankingOf(retrieve.RankingVersion).constants() {
+		tuned, err := tunedRow(0, &tuning.Constant{Name: name, Value: 12_345})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := *tuned
+		if other, ok := seen[row]; ok || row == *rankingOf(retrieve.RankingVersion) {
+			t.Errorf("%s changes nothing, or what %q changes", name, other)
+		}
+		seen[row] = name
+	}
+}
+
+// TestTuningBands: what a row says of bands and of text beside vectors is what an answer is made by.
+func TestTuningBands(t *testing.T) {
+	ask := func(req retrieve.Request, name string, value int64) retrieve.Item {
+		t.Helper()
+		m := says(map[string]int64{"part": two.sure}, "part x", "like y")
+		m.embed(num(1), "m", 1)
+		req.Text, req.Floor, req.Expand = "part filler", retrieve.FloorRest, new(0)
+		var u Runner
+		if name != "" {
+			u.Tuning = &tuning.Constant{Name: name, Value: value}
+		}
+		a, err := u.Run(t.Context(), m, m, testCommit, req)
+		if err != nil || len(a.Items) == 0 {
+			t.Fatalf("%s: %+v, %v", name, a, err)
+		}
+		return a.Items[0]
+	}
+	if it := ask(retrieve.Request{}, "", 0); it.Band != retrieve.BandAnswer {
+		t.Errorf("as it is: %s", it.Band)
+	}
+	if it := ask(retrieve.Request{}, "sure", 1<<17); it.Band != retrieve.BandMaybe {
+		t.Errorf("where more must be known: %s", it.Band)
+	}
+	vectors := retrieve.Request{Vectors: vectorOf("m", 1)}
+	if it := ask(vectors, "", 0); it.ID != num(1) {
+		t.Errorf("as it is, %s is first", it.ID)
+	}
+	if it := ask(vectors, "text-least", 1<<18); it.ID != num(0) {
+		t.Errorf("where the text weighs more, %s is first", it.ID)
+	}
+}

@@ -1,0 +1,92 @@
+package stage
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// dense asks for the list of one model.
+func (r *run) dense(ctx context.Context, q retrieve.QueryVector) (*laneList, error) {
+	l := &laneList{lane: retrieve.LaneDense(q.Model)}
+	x, ok := r.x.(source.Vectors)
+	if !ok {
+		return l, errors.New("this index has no vectors")
+	}
+	res, err := x.Dense(ctx, q, r.filter.Accept(ctx), laneDepth, r.shortlist())
+	if err != nil {
+		return l, err
+	}
+	r.denseWarnings(q, res)
+	if l.hits = ranked(res.Hits); len(l.hits) == 0 {
+		return l, nil
+	}
+	l.crowd, l.cosines = l.scoreOf(crowdRank), make(map[graph.ID]int64, len(l.hits))
+	for _, h := range l.hits {
+		l.cosines[h.ID] = h.Score
+	}
+	if len(res.Own) > 0 {
+		l.hits = ranked(res.Own)
+	}
+	l.ground = l.scoreOf(distantRank) * r.row.ground >> fixed.FracBits
+	return l, nil
+}
+
+func (r *run) denseWarnings(q retrieve.QueryVector, res source.DenseResult) {
+	if res.None {
+		r.noVectors = append(r.noVectors, noVectors(retrieve.NoVectors, q.Model, res.Models))
+	}
+	if res.Other > 0 {
+		model := ipld.Entry{Key: paramModel, Value: ipld.StringValue(q.Model)}
+		n := ipld.Entry{Key: paramVectors, Value: ipld.IntValue(int64(res.Other))}
+		r.otherDims = append(r.otherDims, retrieve.Warning{Code: retrieve.Dimension, Params: []ipld.Entry{model, n}})
+	}
+}
+
+// noVectors returns the warning that there are no vectors of a model, and of which there are.
+func noVectors(code retrieve.Code, model string, models []string) retrieve.Warning {
+	w := retrieve.Warning{Code: code, Params: []ipld.Entry{{Key: paramModel, Value: ipld.StringValue(model)}}}
+	if len(models) > 0 {
+		names := source.TextList(models[:min(len(models), source.MaxModelsNamed)])
+		w.Params = append(w.Params, ipld.Entry{Key: paramModels, Value: names})
+	}
+	return w
+}
+
+// countStale counts an item that a dense or sparse lane found by a vector of a text that it has no more.
+func (r *run) countStale(ctx context.Context, n *graph.Node, lanes []retrieve.LaneHit) error {
+	var text [sha256.Size]byte
+	known := false
+	for _, l := range lanes {
+		model, ok := l.Lane.Model()
+		if !ok {
+			continue
+		}
+		if !known {
+			content := ""
+			if n.Content != nil {
+				var err error
+				if content, err = r.g.Content(ctx, n.Content); err != nil {
+					return fmt.Errorf("read content of %s: %w", n.ID, err)
+				}
+			}
+			text, known = graph.TextHash(n, content), true
+		}
+		embedded, err := r.x.(source.Vectors).EmbeddedText(ctx, n.ID, model)
+		if err != nil {
+			return fmt.Errorf("read embedding of %s: %w", n.ID, err)
+		}
+		if embedded != text {
+			r.stale++
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,197 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/dates"
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Constants of the time lane in ranking version 1: clause 9.9.
+const (
+	// timeWeight is what being of the time asked about adds to a score, as a share of it.
+	timeWeight = fixed.One / 2
+	// timeListWeight is the weight of the lane's own list, where nothing but a time is asked: so
+	// large that no other lane moves a node of that time behind one of another.
+	timeListWeight = 4 * fixed.One
+	// afterShare divides how long after the time a node is: what happened is told later.
+	afterShare = 8
+	// placeStep is what a place in the lane's own list is worth.
+	placeStep = 16
+	// Of what the index ranks, the low bits are for the beginning of a node's time, in units of
+	// 2^23 microseconds: newer ones come first among those that are equally near.
+	startBits, startUnit = 36, 23
+)
+
+// CountsFromNow reports whether the text has a date that counts from now, like "last week", or one
+// without a year, and the lane of dates is not switched off: only then Now matters.
+func CountsFromNow(r retrieve.Request) bool {
+	return weightOfTime(r, timeWeight) > 0 && dates.Read(r.Text, dates.Now{}).Relative
+}
+
+// weightOfTime returns the weight of the time lane, which has another default for its own list.
+func weightOfTime(r retrieve.Request, otherwise int64) int64 {
+	for _, w := range r.Weights {
+		if w.Lane == retrieve.LaneTime {
+			return w.Weight
+		}
+	}
+	return otherwise
+}
+
+// dated is what the time lane knows of a request.
+type dated struct {
+	dates.Reading
+	alone bool // whether it has a list of its own
+	hit   bool // whether that list has a node of the time asked about
+}
+
+// readDates reads the dates of a resolved request, and drops a now that they do not need.
+func readDates(req *retrieve.Request) dated {
+	var d dated
+	if weightOfTime(*req, timeWeight) > 0 {
+		now := dates.Now{}
+		if req.Now.Given {
+			now = dates.At(int64(req.Now.Time))
+		}
+		d.Reading = dates.Read(req.Text, now)
+	}
+	if !d.Relative {
+		req.Now = graph.OptTime{}
+	}
+	d.alone = len(d.Ranges) > 0 && (d.Bare || !othersRun(*req))
+	return d
+}
+
+// othersRun reports whether a lane beside that of times runs.
+func othersRun(r retrieve.Request) bool {
+	return slices.ContainsFunc(r.Weighable(), func(l retrieve.Lane) bool {
+		return l != retrieve.LaneTime && laneWeight(r, l) > 0
+	})
+}
+
+// ranges returns the times in the form of answers. What no node's time can reach is open.
+func (d *dated) ranges() []retrieve.DateRange {
+	var out []retrieve.DateRange
+	for _, r := range d.Ranges {
+		var o retrieve.DateRange
+		if r.From > int64(graph.MinTime) {
+			o.From = graph.At(graph.Time(min(r.From, int64(graph.MaxTime))))
+		}
+		if r.To <= int64(graph.MaxTime) {
+			o.To = graph.At(graph.Time(max(r.To, int64(graph.MinTime))))
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// near returns how near a node's time is to the nearest of the times asked about: 65,536 for one
+// that is of it, and never as much for any other.
+func (d *dated) near(t source.Times) int64 {
+	first, last := lifetime(t)
+	best := int64(0)
+	for _, r := range d.Ranges {
+		gap := int64(0)
+		switch {
+		case r.From != dates.NoFrom && last < r.From:
+			gap = r.From - last
+		case r.To != dates.NoTo && first >= r.To:
+			gap = (first - r.To) / afterShare
+		default:
+			return fixed.One
+		}
+		n := fixed.MulDivSat(uint64(r.Scale), fixed.One, uint64(r.Scale+gap))
+		best = max(best, min(int64(n), fixed.One-1))
+	}
+	return best
+}
+
+// lifetime returns the first and the last microsecond of what a node speaks of.
+func lifetime(t source.Times) (first, last int64) {
+	first = int64(t.Created)
+	if t.ValidFrom.Given {
+		first = int64(t.ValidFrom.Time)
+	}
+	switch {
+	case t.ValidTo.Given:
+		return first, max(first, int64(t.ValidTo.Time)-1)
+	case t.ValidFrom.Given:
+		return first, int64(graph.MaxTime)
+	}
+	return first, first
+}
+
+// favour raises the scores of the candidates by how near they are to the time asked about. It adds
+// no candidate.
+func (r *run) favour(ctx context.Context) error {
+	d := &r.dated
+	if len(d.Ranges) == 0 || d.alone {
+		return nil
+	}
+	weight := weightOfTime(r.req, timeWeight)
+	ids := make([]graph.ID, len(r.found))
+	for i, c := range r.found {
+		ids[i] = c.id
+	}
+	times, ok, err := r.x.Times(ctx, ids)
+	if err != nil {
+		return fmt.Errorf("look up the times of candidates: %w", err)
+	}
+	var list []*candidate
+	for i, c := range r.found {
+		if !ok[i] {
+			continue
+		}
+		near := d.near(times[i])
+		if near == 0 {
+			continue
+		}
+		more := fixed.MulDivSat(uint64(c.score), uint64(near*weight), fixed.One*fixed.One)
+		c.score = int64(min(fixed.AddSat(uint64(c.score), more), graph.MaxCount))
+		c.lanes = append(c.lanes, retrieve.LaneHit{Lane: retrieve.LaneTime, Score: near})
+		list = append(list, c)
+	}
+	rankLast(list)
+	return nil
+}
+
+// timeList returns the lane's own list: by nearness, and what is equally near newest first.
+func (r *run) timeList(ctx context.Context) ([]source.Hit, error) {
+	hits, err := r.x.ByTime(ctx, func(t source.Times) int64 {
+		near := r.dated.near(t)
+		if near == 0 {
+			return 0
+		}
+		first, _ := lifetime(t)
+		return near<<startBits + (first-int64(graph.MinTime))>>startUnit
+	}, r.filter.Accept(ctx), laneDepth)
+	hits = ranked(hits)
+	for i := range hits {
+		near := hits[i].Score >> startBits
+		if near == fixed.One {
+			r.dated.hit = true
+		} else {
+			near /= 2
+		}
+		hits[i].Score = near + placeStep*int64(laneDepth-i)
+	}
+	return hits, err
+}
+
+// timeWarnings returns what the answer must say of dates.
+func (r *run) timeWarnings() []retrieve.Warning {
+	var out []retrieve.Warning
+	if r.dated.Unread > 0 {
+		out = append(out, warning(retrieve.NoNow, paramDates, r.dated.Unread))
+	}
+	if r.dated.alone && !r.dated.hit {
+		out = append(out, retrieve.Warning{Code: retrieve.NoneThen})
+	}
+	return out
+}
