@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
@@ -136,7 +137,7 @@ func (q *CuesRequest) writeAll(ctx context.Context, s *Service) (*CuesWritten, e
 	}
 	res, err := memory.New(s.Repo).WriteCues(ctx, s.Commit, req)
 	if err != nil && res != nil && res.Memories > 0 {
-		kept := plural(res.Commits, "commit") + " of cues made: the same "
+		kept := plain.Plural(res.Commits, "commit") + " of cues made: the same "
 		err = Hint(err, kept+"command goes on from there", kept+"call goes on from there")
 	}
 	if err != nil {

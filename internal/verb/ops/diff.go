@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -176,10 +177,10 @@ type comparison struct {
 func (q *DiffRequest) compare(ctx context.Context, s *Service) (c comparison, err error) {
 	a, b := q.A, q.B
 	if from, to, ok := strings.Cut(a, ".."); ok && b == "" {
-		a, b = firstOf(from, string(graph.Head)), to
+		a, b = cmp.Or(from, string(graph.Head)), to
 	}
 	if a != "" {
-		return compareRevs(ctx, s.Repo, a, firstOf(b, string(graph.Head)))
+		return compareRevs(ctx, s.Repo, a, cmp.Or(b, string(graph.Head)))
 	}
 	status, err := s.Repo.Status(ctx, s.Stage)
 	if err != nil {
@@ -386,7 +387,7 @@ func show(ctx context.Context, s *Service, q *ShowRequest) (any, error) {
 	if strings.HasPrefix(q.Name, "key:") || strings.HasPrefix(q.Name, "id:") {
 		return answer(q.node(ctx, s))
 	}
-	snap, err := s.Repo.Snapshot(ctx, firstOf(q.Name, q.At))
+	snap, err := s.Repo.Snapshot(ctx, cmp.Or(q.Name, q.At))
 	switch {
 	case errors.Is(err, store.ErrNotFound) && q.Name != "" && !IsUnborn(err):
 		return answer(q.node(ctx, s))

@@ -36,7 +36,7 @@ type DigestWriteRequest struct {
 }
 
 func (q *DigestWriteRequest) write(w *Writing) {
-	w.Message, w.Expect = firstOf(q.Message, clip(guard.Mask("write digest "+q.Digest), len("write digest ")+digestTitle)), q.Expect
+	w.Message, w.Expect = cmp.Or(q.Message, clip(guard.Mask("write digest "+q.Digest), len("write digest ")+digestTitle)), q.Expect
 }
 
 // DigestWritten is what became of a text.

@@ -248,7 +248,7 @@ var DigestVerb = Define(Spec{
 // Check refuses what is out of bounds.
 func (q *DigestRequest) Check() error {
 	_, err := q.recipe()
-	return firstError(checkRange("limit", q.Limit, 1, maxDigestRows), err)
+	return cmp.Or(checkRange("limit", q.Limit, 1, maxDigestRows), err)
 }
 
 func oneDigest(ctx context.Context, s *Service, q *DigestRequest) (*DigestAnswer, error) {
@@ -440,7 +440,7 @@ var ResolveVerb = Define(Spec{
 // Check refuses what is out of bounds.
 func (q *ResolveRequest) Check() error {
 	_, err := q.recipe()
-	return firstError(checkRange("distance", q.Distance, 0, maxNearBits),
+	return cmp.Or(checkRange("distance", q.Distance, 0, maxNearBits),
 		checkRange("limit", q.Limit, 1, maxNearShown), err)
 }
 

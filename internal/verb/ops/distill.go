@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/mnem-project/mnem/graph"
@@ -111,5 +112,5 @@ func (q *DistillRequest) Check() error {
 		return Between("%s is for looking: what is written goes onto the branch", "at")
 	}
 	_, err := q.recipe()
-	return firstError(checkRange("calls", q.Calls, 1, maxCalls), err)
+	return cmp.Or(checkRange("calls", q.Calls, 1, maxCalls), err)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/outline"
 	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/state"
@@ -97,7 +98,7 @@ func (q *DistillRequest) writeTexts(ctx context.Context, s *Service) (*DigestTex
 		return m.out, nil
 	}
 	if m.out.Written > 0 {
-		kept := plural(m.out.Written, "text") + " kept: the same "
+		kept := plain.Plural(m.out.Written, "text") + " kept: the same "
 		err = Hint(err, kept+"command goes on from there", kept+"call goes on from there")
 	}
 	return nil, err
@@ -281,7 +282,7 @@ func (m *modelWriting) commit(ctx context.Context) error {
 	ready := m.ready
 	m.ready = nil // tried once
 	opt := m.s.Commit
-	opt.Message = firstOf(opt.Message, fmt.Sprintf("write %s", plural(len(ready), "digest")))
+	opt.Message = cmp.Or(opt.Message, fmt.Sprintf("write %s", plain.Plural(len(ready), "digest")))
 	res, err := outline.WriteDigestsThatFit(ctx, m.s.Repo, m.Recipe, ready, opt)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
@@ -151,7 +152,7 @@ func (d *Diagnosis) head(ctx context.Context, s *Service) error {
 		d.Find(LevelNote, "index", "mnem index rebuild", "the newest commit has no index: the first "+
 			"retrieval makes it")
 	default:
-		d.Find(LevelOK, "index", "", "%s", plural(stats.Segments, "segment"))
+		d.Find(LevelOK, "index", "", "%s", plain.Plural(stats.Segments, "segment"))
 	}
 	return nil
 }

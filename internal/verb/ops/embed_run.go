@@ -1,12 +1,14 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
@@ -177,7 +179,7 @@ func (r *EmbedRun) checkDims(n int) error {
 		return nil
 	}
 	return Hint(fmt.Errorf("%w: the model %s gives vectors of %s, but those that are committed have %d",
-		state.ErrInvalid, r.e.Model(), plural(n, "dimension"), r.dims),
+		state.ErrInvalid, r.e.Model(), plain.Plural(n, "dimension"), r.dims),
 		"is this the model that made them? if so, 'mnem embed --all' makes all anew",
 		"is this the model that made them? if so, embed with all makes all anew")
 }
@@ -238,7 +240,7 @@ func (r *EmbedRun) commit(
 ) error {
 	opt := core.CommitOptions{
 		Stamp: r.by, Branch: r.out.Branch,
-		Message: firstOf(r.asked.Message, "embed with "+r.e.Model()),
+		Message: cmp.Or(r.asked.Message, "embed with "+r.e.Model()),
 	}
 	if at := r.at; r.strict {
 		opt.Expect = &at
@@ -279,17 +281,9 @@ func (r *EmbedRun) failed(err error) error {
 	if !r.kept {
 		return err
 	}
-	made := plural(r.out.Embedded, "embedding") + " made and kept: the same "
+	made := plain.Plural(r.out.Embedded, "embedding") + " made and kept: the same "
 	return Hint(err, fmt.Sprintf("%scommand goes on from there and commits all; "+
 		"'mnem commit --stage %s -m MESSAGE' commits what is there", made, r.stage),
 		fmt.Sprintf("%scall goes on from there and commits all; commit with stage %s commits what is there",
 			made, r.stage))
-}
-
-// plural is "1 node", "2 nodes".
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"reflect"
@@ -209,7 +210,7 @@ func (w *WholeNode) field(field, name string) (any, error) {
 	}
 	data, err := encode(memberNamed(reflect.ValueOf(*w), field))
 	if err != nil || string(data) == "null" {
-		return nil, firstError(err, missing)
+		return nil, cmp.Or[error](err, missing)
 	}
 	var text string
 	if json.Unmarshal(data, &text) == nil {
@@ -228,15 +229,6 @@ func memberNamed(v reflect.Value, name string) any {
 			}
 		} else if f.Tag.Get("json") == name {
 			return v.Field(i).Interface()
-		}
-	}
-	return nil
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
 		}
 	}
 	return nil

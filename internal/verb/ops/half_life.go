@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -27,7 +28,7 @@ type HalfLifeRequest struct {
 }
 
 func (q *HalfLifeRequest) write(w *Writing) {
-	w.Message, w.Expect, w.DryRun = firstOf(q.Message, "change half-lives"), q.Expect, q.DryRun
+	w.Message, w.Expect, w.DryRun = cmp.Or(q.Message, "change half-lives"), q.Expect, q.DryRun
 }
 
 // HalfLives are after how many days memories count half.

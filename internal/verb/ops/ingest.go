@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/ingest"
@@ -186,7 +187,7 @@ func ingestMessage(p *ingest.Plan) string {
 	if len(p.Results) == 1 {
 		return fmt.Sprintf("ingest %s: %s", p.Results[0].Path, p.Results[0].Action)
 	}
-	return "ingest " + plural(len(p.Results), "file") + ": " + strings.Join(parts, ", ")
+	return "ingest " + plain.Plural(len(p.Results), "file") + ": " + strings.Join(parts, ", ")
 }
 
 // answer tells what became of each file.

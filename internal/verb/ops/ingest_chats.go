@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/base/regular"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/ingest"
@@ -69,7 +70,7 @@ func ingestChats(ctx context.Context, s *Service, q *IngestRequest) (*Ingested, 
 	}
 	opt := s.Commit
 	if opt.Message == "" {
-		opt.Message = fmt.Sprintf("ingest %s of %s", plural(len(run.files), "file"), q.From)
+		opt.Message = fmt.Sprintf("ingest %s of %s", plain.Plural(len(run.files), "file"), q.From)
 	}
 	res, err := s.Repo.Commit(ctx, run.changes(ctx), opt)
 	if err != nil {

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,7 +120,7 @@ var OpShow = Define(Spec{
 		"what it did to the memory, give 'mnem diff' the two commits of a branch.",
 	Example: "  mnem op show\n  mnem op show 2\n  mnem op show @~1 --json",
 }, func(ctx context.Context, s *Service, q *OpShowRequest) (*Op, error) {
-	e, err := s.Repo.Operation(ctx, firstOf(q.Op, NewestOp))
+	e, err := s.Repo.Operation(ctx, cmp.Or(q.Op, NewestOp))
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +147,7 @@ var OpDiff = Define(Spec{
 	Doc:     "List the refs that differ between the states after operation A and after B, by default the newest.",
 	Example: "  mnem op diff 2\n  mnem op diff @~1 @ --json",
 }, func(ctx context.Context, s *Service, q *OpDiffRequest) (*OpDiffered, error) {
-	b := firstOf(q.B, NewestOp)
+	b := cmp.Or(q.B, NewestOp)
 	moves, err := s.Repo.DiffOperations(ctx, q.A, b)
 	if err != nil {
 		return nil, err
@@ -362,13 +363,4 @@ func ownHint(err error) error {
 		return Hint(err, all, any)
 	}
 	return err
-}
-
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -125,7 +126,7 @@ func (s *Service) changeProfiles(
 	ctx context.Context, message string, change func(*retrieve.Profiles) error,
 ) (*ProfilesChanged, error) {
 	opt := s.Commit
-	opt.Message = firstOf(opt.Message, guard.Mask(message))
+	opt.Message = cmp.Or(opt.Message, guard.Mask(message))
 	res, err := rank.SetProfiles(ctx, s.Repo, change, opt)
 	if err != nil {
 		return nil, ProfileHint(err)

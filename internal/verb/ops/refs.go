@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -402,7 +403,7 @@ var Switch = Define(Spec{
 }, func(ctx context.Context, s *Service, q *SwitchRequest) (*Head, error) {
 	by := s.Commit.Stamp
 	if q.Detach {
-		if _, err := s.Repo.Detach(ctx, firstOf(q.Name, string(graph.Head)), by); err != nil {
+		if _, err := s.Repo.Detach(ctx, cmp.Or(q.Name, string(graph.Head)), by); err != nil {
 			return nil, CommitHint(err)
 		}
 	} else {

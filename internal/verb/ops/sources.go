@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -81,7 +82,7 @@ var Sources = Define(Spec{
 // Check refuses what makes no sense.
 func (q *SourcesRequest) Check() error {
 	_, err := sourceKinds(q.Kind)
-	return firstError(checkLimit(q.Limit), err)
+	return cmp.Or(checkLimit(q.Limit), err)
 }
 
 // sourceKinds reads names of kinds; the empty kind stands for other text.

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -396,7 +397,7 @@ func (q *Ends) members(
 			if err != nil {
 				return nil, nil, err
 			}
-			members = append(members, textMember(end[0], firstOf(n.Key, id.String())))
+			members = append(members, textMember(end[0], cmp.Or(n.Key, id.String())))
 		case errors.Is(err, store.ErrNotFound):
 			ref, err := FutureRef(end[1])
 			if err != nil {

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -210,18 +211,18 @@ func (q *VerifyRequest) commits(
 		from, err = tips(ctx, r)
 		return from, nil, err
 	}
-	rev := firstOf(q.Rev, string(graph.Head))
+	rev := cmp.Or(q.Rev, string(graph.Head))
 	since, tip, isRange := strings.Cut(rev, "..")
 	if !isRange {
 		since, tip = "", rev
 	} else if since == "" && tip == "" {
 		return nil, nil, Usagef("%q: want REV..REV", rev)
 	}
-	c, err := r.Resolve(ctx, firstOf(tip, string(graph.Head)))
+	c, err := r.Resolve(ctx, cmp.Or(tip, string(graph.Head)))
 	if err != nil || !isRange {
 		return []ipld.CID{c}, nil, err
 	}
-	stop, err := r.Resolve(ctx, firstOf(since, string(graph.Head)))
+	stop, err := r.Resolve(ctx, cmp.Or(since, string(graph.Head)))
 	return []ipld.CID{c}, []ipld.CID{stop}, err
 }
 

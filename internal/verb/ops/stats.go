@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -152,7 +153,7 @@ func (out *Stats) count(
 		if err != nil {
 			return err
 		}
-		out.Agents[firstOf(e.Commit.Agent, e.Commit.Author)]++
+		out.Agents[cmp.Or(e.Commit.Agent, e.Commit.Author)]++
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -130,7 +131,7 @@ var Explore = Define(Spec{
 // Check refuses what is out of bounds.
 func (q *ExploreRequest) Check() error {
 	_, err := q.States()
-	return firstError(checkRange("depth", q.Depth, 1, memory.MaxDepth),
+	return cmp.Or(checkRange("depth", q.Depth, 1, memory.MaxDepth),
 		checkRange("beam", q.Beam, 1, memory.MaxBeam), err)
 }
 
@@ -241,7 +242,7 @@ var RelatedTo = Define(Spec{
 // Check refuses what is out of bounds.
 func (q *RelatedRequest) Check() error {
 	_, err := q.States()
-	return firstError(checkRange("limit", q.Limit, 1, memory.MaxRelated), err)
+	return cmp.Or(checkRange("limit", q.Limit, 1, memory.MaxRelated), err)
 }
 
 const (
@@ -329,7 +330,7 @@ var Communities = Define(Spec{
 // Check refuses what is out of bounds.
 func (q *CommunitiesRequest) Check() error {
 	_, err := q.States()
-	return firstError(checkRange("limit", q.Limit, 0, maxListed), err)
+	return cmp.Or(checkRange("limit", q.Limit, 0, maxListed), err)
 }
 
 func communities(ctx context.Context, s *Service, q *CommunitiesRequest) (any, error) {

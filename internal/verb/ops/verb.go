@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,7 +84,7 @@ func Define[Req, Res any](
 		if err != nil && !hasAnswer(err) {
 			return err
 		}
-		return firstError(emit(res), err)
+		return cmp.Or(emit(res), err)
 	}
 	return define[Req, Res](spec)
 }
@@ -312,7 +313,7 @@ func (spec *Spec) Do(ctx context.Context, host Host, req any, emit func(any) err
 				return err
 			}
 		}
-		if err := firstError(s.open(ctx), s.mayWrite(ctx, req)); err != nil {
+		if err := cmp.Or(s.open(ctx), s.mayWrite(ctx, req)); err != nil {
 			return err
 		}
 		if spec.Answer == "" && (spec.derives(req) || spec.EffectOf(req) == Reads) {

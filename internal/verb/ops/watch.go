@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,7 +99,7 @@ func (q *WatchRequest) Answered(answer any) (more bool) {
 func watch(ctx context.Context, s *Service, q *WatchRequest, emit func(any) error) error {
 	since, limit := q.Since, q.Limit // what is left of them changes as the answers are given
 	// Its CID means the same for ever. What is not found is for the watch to explain.
-	if e, err := s.Repo.Operation(ctx, firstOf(since, NewestOp)); err == nil {
+	if e, err := s.Repo.Operation(ctx, cmp.Or(since, NewestOp)); err == nil {
 		since = e.CID.String()
 		if err := emit(&WatchBegun{since, e.Operation.Seq}); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -148,7 +149,7 @@ func (s *Spec) ReadAnswers(r io.Reader, emit func(any) error) error {
 		answer := reflect.New(s.answers()[i])
 		end, err := readValue(dec, answer)
 		if err == nil {
-			err = firstError(emit(answer.Interface()), end())
+			err = cmp.Or(emit(answer.Interface()), end())
 		}
 		if err != nil {
 			return err
