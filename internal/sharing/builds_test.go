@@ -26,8 +26,8 @@ func otherBuild(t *testing.T) string {
 	}
 	dir, replaced := t.TempDir(), map[string]string{}
 	for file, change := range map[string][2]string{
-		"ops/get.go":                 {"type GetRequest struct {", "type GetRequest struct {\n\tMore string `op:\",remote\" doc:\"a {WORD} more\"`"},
-		"ops/table.go":               {"if !declared.closed {", "if !declared.closed && s.Command != \"communities\" {"},
+		"internal/verb/ops/get.go":   {"type GetRequest struct {", "type GetRequest struct {\n\tMore string `op:\",remote\" doc:\"a {WORD} more\"`"},
+		"internal/verb/ops/table.go": {"\t&Communities.Spec,\n", ""},
 		"internal/door/cli/verbs.go": {"bind(ops.Communities, (*show.Console).Communities),", ""},
 	} {
 		path := filepath.Join(root, filepath.FromSlash(file))

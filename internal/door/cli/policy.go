@@ -268,7 +268,7 @@ func (c *cli) guard(by *state.Stamp, name string) error {
 	if err != nil {
 		return err
 	}
-	return ops.Guard(by, path, name, c.ownKey)
+	return ops.Guard(by, path, name, ops.Recording(name), c.ownKey)
 }
 
 // configuring returns the names of the commands that are no verbs and need a right: they change no memory but what

@@ -35,8 +35,7 @@
 //
 // Fields can come from the table of retrieval's parameters: see Parameters.
 //
-// A verb is added by declaring it here with Define or Stream, as a variable of this package, which puts it
-// into the table; by binding it to what prints its answers in internal/door/cli/verbs.go; and by naming it in
-// internal/door/cli/commands.go. A field is added to the request, and used. The pages and lists that tests keep are then
-// written anew with -rewrite.
+// A verb is added by declaring it with Define or Stream, as a variable, and naming it in table.go; by binding it to what
+// prints its answers in internal/door/cli/verbs.go; and by naming it in internal/door/cli/commands.go. A field is added
+// to the request, and used. The pages and lists that tests keep are then written anew with -rewrite.
 package ops

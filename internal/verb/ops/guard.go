@@ -10,23 +10,15 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/policy"
 )
 
-// PolicyFor returns the policy in a file, nil for none, or an error where it does not allow an agent a
-// verb.
-func PolicyFor(path, agent, verb string) (*policy.Policy, error) {
+// Guard refuses an operation that the policy in a file does not allow the agent, unless it needs no right, and adds
+// to a stamp what refuses the changes that the policy does not allow, and the loss of commits that others have
+// signed. own returns the key that the caller signs with, and whether there is one.
+func Guard(by *state.Stamp, path, verb string, free bool, own func() (commit.Key, bool)) error {
 	p, _ := policy.Read(path) // a damaged one refuses, and says why
-	if recording(verb) {
-		return p, nil
-	}
-	return p, PolicyHint(p.Operation(agent, verb))
-}
-
-// Guard refuses a verb that the policy in a file does not allow the agent, and adds to a stamp what
-// refuses the changes that it does not allow, and the loss of commits that others have signed. own
-// returns the key that the caller signs with, and whether there is one.
-func Guard(by *state.Stamp, path, verb string, own func() (commit.Key, bool)) error {
-	p, err := PolicyFor(path, by.Agent, verb)
-	if err != nil {
-		return err
+	if !free {
+		if err := PolicyHint(p.Operation(by.Agent, verb)); err != nil {
+			return err
+		}
 	}
 	agent := by.Agent
 	by.Signed = func(lost *state.SignedError) error {

@@ -3,6 +3,8 @@ package ops
 import (
 	"fmt"
 	"slices"
+
+	"github.com/mnem-project/mnem/internal/verb/policy"
 )
 
 // Right is what a policy must allow an agent before a verb begins. Every declaration states one: the zero value
@@ -35,28 +37,12 @@ func (s *Spec) Rights(req any) []string {
 	return append([]string{s.Name()}, s.Runs...)
 }
 
-// recording are the names under which operations are made that need no right: of verbs that record what was read,
-// and of commands that make a repository, which has no policy yet.
-func recording(name string) bool {
-	s := Named(name)
-	return name == "init" || s != nil && s.Right == NoRight
-}
-
-// Governed returns the names of the verbs that policies speak of.
-func Governed() (names []string) {
-	for _, s := range Table() {
-		if s.Right == OwnRight {
-			names = append(names, s.Name())
-		}
-	}
-	return names
-}
-
 // Permit returns an error wrapping policy.ErrDenied if the policy in a file does not allow an agent one of some
 // operations. The first is what the agent asked for, the others are what that needs as well.
 func Permit(path, agent string, rights []string) error {
+	p, _ := policy.Read(path) // a damaged one refuses, and says why
 	for _, name := range rights {
-		if _, err := PolicyFor(path, agent, name); err != nil {
+		if err := PolicyHint(p.Operation(agent, name)); err != nil {
 			if name != rights[0] {
 				err = Hint(fmt.Errorf("%s needs the right to %s: %w", rights[0], name, err), hintOfPolicy, "")
 			}

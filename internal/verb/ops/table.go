@@ -4,34 +4,116 @@ import (
 	"hash/fnv"
 	"io"
 	"reflect"
-	"slices"
 	"strings"
 )
 
-// declared are the verbs of this package, in no order.
-var declared struct {
-	all    []*Spec
-	closed bool // once the variables of the package are made: what tests define is no part of it
+// verbs are all verbs, by the words of their commands.
+var verbs = []*Spec{
+	&Add.Spec,
+	&Blame.Spec,
+	&BranchVerb.Spec,
+	&TellBrief.Spec,
+	&Capture.Spec,
+	&CatFile.Spec,
+	&Check.Spec,
+	&CherryPick.Spec,
+	&CommitVerb.Spec,
+	&Communities.Spec,
+	&Consolidate.Spec,
+	&Contradict.Spec,
+	&Cues.Spec,
+	&Diff.Spec,
+	&DigestVerb.Spec,
+	&DigestWrite.Spec,
+	&Distill.Spec,
+	&Doctor.Spec,
+	&Embed.Spec,
+	&Expire.Spec,
+	&Explore.Spec,
+	&Export.Spec,
+	&Forget.Spec,
+	&Fsck.Spec,
+	&GC.Spec,
+	&Get.Spec,
+	&HalfLife.Spec,
+	&Import.Spec,
+	&IndexRebuild.Spec,
+	&IndexStatus.Spec,
+	&Ingest.Spec,
+	&Last.Spec,
+	&Link.Spec,
+	&Log.Spec,
+	&Ls.Spec,
+	&MapVerb.Spec,
+	&Merge.Spec,
+	&Names.Spec,
+	&NeighborsOf.Spec,
+	&OpDiff.Spec,
+	&OpLog.Spec,
+	&OpRestore.Spec,
+	&OpShow.Spec,
+	&PackRedact.Spec,
+	&PackRedactions.Spec,
+	&PackRefs.Spec,
+	&PackSend.Spec,
+	&PackTake.Spec,
+	&Path.Spec,
+	&Pin.Spec,
+	&ProfileDefault.Spec,
+	&ProfileList.Spec,
+	&ProfileRestore.Spec,
+	&ProfileRemove.Spec,
+	&ProfileSet.Spec,
+	&ProfileShow.Spec,
+	&ProfileUnset.Spec,
+	&Purge.Spec,
+	&Recall.Spec,
+	&Redo.Spec,
+	&RelatedTo.Spec,
+	&Remember.Spec,
+	&RemoteRedactions.Spec,
+	&Replay.Spec,
+	&Reset.Spec,
+	&ResolveVerb.Spec,
+	&Restore.Spec,
+	&Retire.Spec,
+	&Retrieve.Spec,
+	&Revert.Spec,
+	&Review.Spec,
+	&Rm.Spec,
+	&SchemaVerb.Spec,
+	&SessionAdvance.Spec,
+	&SessionEnd.Spec,
+	&SessionList.Spec,
+	&SessionLog.Spec,
+	&SessionRemove.Spec,
+	&SessionStart.Spec,
+	&Set.Spec,
+	&Show.Spec,
+	&Sources.Spec,
+	&SourcesDiffVerb.Spec,
+	&SourcesRefresh.Spec,
+	&Stale.Spec,
+	&StatsVerb.Spec,
+	&StatusVerb.Spec,
+	&Suggest.Spec,
+	&Supersede.Spec,
+	&Switch.Spec,
+	&TagVerb.Spec,
+	&Undo.Spec,
+	&Unlink.Spec,
+	&Unpin.Spec,
+	&Verify.Spec,
+	&Version.Spec,
+	&Watch.Spec,
 }
 
-func init() { declared.closed = true }
-
-func declare(s *Spec) {
-	if !declared.closed {
-		declared.all = append(declared.all, s)
-	}
-}
-
-// Table returns every verb that is declared here, by name.
-func Table() []*Spec {
-	all := slices.Clone(declared.all)
-	slices.SortFunc(all, func(a, b *Spec) int { return strings.Compare(a.Command, b.Command) })
-	return all
-}
+// Table returns every verb, by its command. The list must not be changed.
+func Table() []*Spec { return verbs }
 
 // Named returns the verb of a name, nil for none.
 func Named(name string) *Spec {
-	for _, s := range declared.all {
+	for _, s := range verbs {
 		if s.Name() == name {
 			return s
 		}
@@ -39,14 +121,31 @@ func Named(name string) *Spec {
 	return nil
 }
 
+// Governed returns the names of the verbs that policies speak of.
+func Governed() (names []string) {
+	for _, s := range verbs {
+		if s.Right == OwnRight {
+			names = append(names, s.Name())
+		}
+	}
+	return names
+}
+
+// Recording reports whether operations of a name need no right: those of verbs that record what was read, and those
+// of commands that make a repository, which has no policy yet.
+func Recording(name string) bool {
+	s := Named(name)
+	return name == "init" || s != nil && s.Right == NoRight
+}
+
 // TableHash is the same for two builds whose verbs have the same names, fields and answers.
 func TableHash() []byte {
 	h := fnv.New64a()
 	seen := map[reflect.Type]bool{}
-	for _, s := range Table() {
+	for _, s := range verbs {
 		hashText(h, s.Command)
-		hashType(h, reflect.TypeOf(s.request()), "op", seen)
-		for _, t := range s.answers() {
+		hashType(h, reflect.TypeOf(s.Request()), "op", seen)
+		for _, t := range s.AnswerTypes() {
 			hashType(h, t, "json", seen)
 		}
 	}
@@ -74,24 +173,4 @@ func hashType(h io.Writer, t reflect.Type, tag string, seen map[reflect.Type]boo
 			hashType(h, f.Type, tag, seen)
 		}
 	}
-}
-
-// Tells reports whether an answer is one that people alone are given.
-func (s *Spec) Tells(answer any) bool {
-	return slices.ContainsFunc(s.Told, func(told any) bool {
-		return reflect.TypeOf(answer) == reflect.PointerTo(reflect.TypeOf(told))
-	})
-}
-
-// answers are the types of the answers, those that people alone are given among them.
-func (s *Spec) answers() []reflect.Type {
-	list := append(s.Answers[:len(s.Answers):len(s.Answers)], s.Told...)
-	if s.Answers == nil {
-		return []reflect.Type{s.result.Elem()}
-	}
-	types := make([]reflect.Type, len(list))
-	for i, a := range list {
-		types[i] = reflect.TypeOf(a)
-	}
-	return types
 }

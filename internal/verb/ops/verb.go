@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -105,7 +106,6 @@ func define[Req, Res any](spec Spec) *Verb[Req, Res] {
 	spec.request = func() any { return new(Req) }
 	v := &Verb[Req, Res]{spec}
 	v.typed(reflect.TypeFor[Req]())
-	declare(&v.Spec)
 	return v
 }
 
@@ -355,4 +355,24 @@ func (spec *Spec) steadily(
 			s.Repo.ForgetOpened()
 		}
 	}
+}
+
+// Tells reports whether an answer is one that people alone are given.
+func (s *Spec) Tells(answer any) bool {
+	return slices.ContainsFunc(s.Told, func(told any) bool {
+		return reflect.TypeOf(answer) == reflect.PointerTo(reflect.TypeOf(told))
+	})
+}
+
+// AnswerTypes are the types of the answers, those that people alone are given among them.
+func (s *Spec) AnswerTypes() []reflect.Type {
+	list := append(s.Answers[:len(s.Answers):len(s.Answers)], s.Told...)
+	if s.Answers == nil {
+		return []reflect.Type{s.result.Elem()}
+	}
+	types := make([]reflect.Type, len(list))
+	for i, a := range list {
+		types[i] = reflect.TypeOf(a)
+	}
+	return types
 }

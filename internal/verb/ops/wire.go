@@ -142,11 +142,11 @@ func (s *Spec) ReadAnswers(r io.Reader, emit func(any) error) error {
 		} else if err != nil {
 			return fmt.Errorf("read an answer of %s: %w", s.Name(), err)
 		}
-		i := slices.IndexFunc(s.answers(), func(t reflect.Type) bool { return t.Name() == name })
+		i := slices.IndexFunc(s.AnswerTypes(), func(t reflect.Type) bool { return t.Name() == name })
 		if i < 0 {
 			return fmt.Errorf("%w: an answer of the type %s", &UnknownError{Verb: s.Name()}, name)
 		}
-		answer := reflect.New(s.answers()[i])
+		answer := reflect.New(s.AnswerTypes()[i])
 		end, err := readValue(dec, answer)
 		if err == nil {
 			err = cmp.Or(emit(answer.Interface()), end())

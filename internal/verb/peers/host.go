@@ -113,7 +113,7 @@ func (h *host) guard(by *state.Stamp, verb string) error {
 	if by.Agent == "" && !h.call.Caller.Remote {
 		return nil
 	}
-	return ops.Guard(by, filepath.Join(h.dir, policy.FileName), verb, h.key)
+	return ops.Guard(by, filepath.Join(h.dir, policy.FileName), verb, ops.Recording(verb), h.key)
 }
 
 // Now implements ops.Host.
