@@ -3,12 +3,10 @@ package ops
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strconv"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/agent/capture"
-	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/ingest"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
@@ -110,7 +108,7 @@ var Capture = Define(Spec{
 }, captureNoted)
 
 func captureNoted(ctx context.Context, s *Service, q *CaptureRequest) (*Captured, error) {
-	dir, err := s.ownDir()
+	dir, err := s.OwnDir()
 	if err != nil {
 		return nil, err
 	}
@@ -156,15 +154,6 @@ func retireTurns(ctx context.Context, s *Service, opt capture.DrainOptions) (*Ca
 		out.Commit = res.Commit.Commit
 	}
 	return out, nil
-}
-
-// ownDir returns the directory .mnem of the repository.
-func (s *Service) ownDir() (string, error) {
-	root, err := s.host.OpenRoot("")
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(root.Name(), core.DirName), root.Close()
 }
 
 // Redactor takes credentials out of texts with the key of a repository, whose directory .mnem is given.

@@ -9,24 +9,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// LinesSpec says what the lines are that a verb reads.
-type LinesSpec struct {
-	Doc      string
-	Flag     string // that names their file on the command line, "" for positional arguments
-	Required bool
-}
-
-// Reader is embedded in requests of verbs that read change lines.
-type Reader struct {
-	read func(ctx context.Context) (state.Changes, error)
-}
-
-// SetChanges tells where change lines are read. It is called when the repository is open, once.
-func (q *Reader) SetChanges(read func(ctx context.Context) (state.Changes, error)) { q.read = read }
-
-// HasChanges reports whether there are change lines.
-func (q *Reader) HasChanges() bool { return q.read != nil }
-
 // Change is a node or an edge that differs.
 type Change struct {
 	Item   string           `json:"item" shape:"node|edge"`

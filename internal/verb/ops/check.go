@@ -43,7 +43,7 @@ type CheckRequest struct {
 	file     string // that these are from
 }
 
-func (q *CheckRequest) write(w *Writing) { w.Message, w.Expect = q.Message, q.Expect }
+func (q *CheckRequest) Into(w *Writing) { w.Message, w.Expect = q.Message, q.Expect }
 
 // ReadsOnly is whether no thresholds are to be kept.
 func (q *CheckRequest) ReadsOnly() bool { return q.Calibrate == "" && !q.Reset || q.DryRun }
@@ -229,12 +229,12 @@ func (q *CheckRequest) Check() error {
 	if q.Given("-") {
 		uses = append([]string{"the query"}, uses...)
 	}
-	return oneUse(uses)
+	return OneUse(uses)
 }
 
 // prepare makes the request of a check, reads the questions of a calibration, and lets the model see a
 // single question.
-func (q *CheckRequest) prepare(ctx context.Context, s *Service, req any) (err error) {
+func (q *CheckRequest) Prepare(ctx context.Context, s *Service, req any) (err error) {
 	q.check = memory.CheckRequest{Gate: memory.Gate(q.Gate), Nearest: &q.Nearest}
 	r := &q.check.Request
 	if err = s.spec.SetParameters(req, r); err != nil {
@@ -278,9 +278,9 @@ func check(ctx context.Context, s *Service, q *CheckRequest) (any, error) {
 	case q.Reset:
 		t := memory.DefaultThresholds()
 		kept, err := s.keepThresholds(ctx, q, &t, "reset the thresholds of check")
-		return answer(&ThresholdsReset{kept, Thresholds(t)}, err)
+		return OneOf(&ThresholdsReset{kept, Thresholds(t)}, err)
 	case q.Calibrate != "":
-		return answer(s.calibrate(ctx, q))
+		return OneOf(s.calibrate(ctx, q))
 	}
 	snap, err := s.Repo.Snapshot(ctx, q.At)
 	if err != nil {
@@ -289,7 +289,7 @@ func check(ctx context.Context, s *Service, q *CheckRequest) (any, error) {
 	if err := q.override(ctx, snap); err != nil {
 		return nil, err
 	}
-	if err := fromNow(s.host, &q.check.Request); err != nil {
+	if err := FromNow(s.host, &q.check.Request); err != nil {
 		return nil, err
 	}
 	res, err := memory.Check(ctx, snap, q.check)
@@ -378,7 +378,7 @@ func (s *Service) calibrate(ctx context.Context, q *CheckRequest) (*Calibrated, 
 	defer done()
 	got, err := memory.CalibrateOn(ctx, snap, q.labelled, memory.CalibrateRequest{
 		Check: q.check, Complete: q.models.Complete, Embeds: q.models.Embedder != nil, File: q.file,
-		Now:      func(r *retrieve.Request) error { return fromNow(s.host, r) },
+		Now:      func(r *retrieve.Request) error { return FromNow(s.host, r) },
 		Progress: func(n, total int) { set("questions:", n, total) },
 	})
 	if err != nil {

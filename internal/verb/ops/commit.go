@@ -21,7 +21,7 @@ type StrictSecrets struct {
 	Strict bool `op:",remote" doc:"refuse credentials in more than 1000 changes too, where they are only reported"`
 }
 
-func (p *StrictSecrets) write(w *Writing) { w.Strict = p.Strict }
+func (p *StrictSecrets) Into(w *Writing) { w.Strict = p.Strict }
 
 // CommitRequest asks for a commit of change lines, or of what is staged.
 type CommitRequest struct {
@@ -41,7 +41,7 @@ type CommitRequest struct {
 	Reader
 }
 
-func (q *CommitRequest) write(w *Writing) { w.Message, w.Expect = q.Message, q.Expect }
+func (q *CommitRequest) Into(w *Writing) { w.Message, w.Expect = q.Message, q.Expect }
 
 // FileNames are the files that change lines come from.
 func (q *CommitRequest) FileNames() []string { return q.Files }
@@ -128,7 +128,7 @@ func commitLines(ctx context.Context, s *Service, q *CommitRequest) (any, error)
 	var res *core.CommitResult
 	if q.HasChanges() {
 		var changes state.Changes
-		if changes, err = q.read(ctx); err == nil {
+		if changes, err = q.Changes(ctx); err == nil {
 			res, err = s.Repo.Commit(ctx, changes, opt)
 		}
 	} else {
@@ -141,7 +141,7 @@ func commitLines(ctx context.Context, s *Service, q *CommitRequest) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	return answer(CommittedOf(ctx, s.Repo, res, s.DryRun, s.Human))
+	return OneOf(CommittedOf(ctx, s.Repo, res, s.DryRun, s.Human))
 }
 
 // kept returns what conflicts, and the error that says so.
@@ -263,7 +263,7 @@ func restore(ctx context.Context, s *Service, q *RestoreRequest) (any, error) {
 		return nil, err
 	case marks:
 		res, err := memory.New(s.Repo).Unmark(ctx, s.Commit, memory.UnmarkRequest{Nodes: names, Reason: q.Reason})
-		return answer(s.marked(ctx, res, "", err))
+		return OneOf(s.marked(ctx, res, "", err))
 	case q.Reason != "":
 		return nil, Between("%s is for taking marks off: with a revision say why with -m", "reason")
 	}
@@ -271,7 +271,7 @@ func restore(ctx context.Context, s *Service, q *RestoreRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return answer(CommittedOf(ctx, s.Repo, res, s.DryRun, s.Human))
+	return OneOf(CommittedOf(ctx, s.Repo, res, s.DryRun, s.Human))
 }
 
 // restoresMarks says what the names that restore is given are: names of nodes alone, or a revision before

@@ -135,7 +135,7 @@ func consolidate(ctx context.Context, s *Service, q *ConsolidateRequest) (any, e
 		return nil, err
 	}
 	if !q.Apply && !q.Decline {
-		return answer(s.propose(ctx, q, req))
+		return OneOf(s.propose(ctx, q, req))
 	}
 	var picks []string
 	if len(q.Picks) > 0 {

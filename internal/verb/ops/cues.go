@@ -30,7 +30,7 @@ type CuesRequest struct {
 	Params
 }
 
-func (q *CuesRequest) write(w *Writing) { w.Message, w.Expect = q.Message, q.Expect }
+func (q *CuesRequest) Into(w *Writing) { w.Message, w.Expect = q.Message, q.Expect }
 
 // CuedMemory is a memory with its cues.
 type CuedMemory struct {
@@ -83,12 +83,12 @@ func (q *CuesRequest) Check() error {
 	if q.Model != "" && q.Given("at") {
 		return Between("%s is for looking: what is written goes onto the branch", "at")
 	}
-	return checkLimit(q.Limit)
+	return CheckLimit(q.Limit)
 }
 
 func cues(ctx context.Context, s *Service, q *CuesRequest) (any, error) {
 	if q.Model != "" {
-		return answer(q.writeAll(ctx, s))
+		return OneOf(q.writeAll(ctx, s))
 	}
 	list := &ListRequest{After: q.After, Limit: q.Limit, Sort: sortID, Type: q.Type, AtRevision: q.AtRevision}
 	SetGiven(list, GivenOf(q))
@@ -102,7 +102,7 @@ func cues(ctx context.Context, s *Service, q *CuesRequest) (any, error) {
 	out := &CueList{Commit: l.s.CID()}
 	out.Nodes = func(yield func(CuedMemory) error) (err error) {
 		out.Next, err = l.page(ctx, from, q.Limit, func(row *listRow) error {
-			return yield(CuedMemory{nodeName(row.node), row.node.Cues})
+			return yield(CuedMemory{NameOf(row.node), row.node.Cues})
 		})
 		return err
 	}
@@ -111,7 +111,7 @@ func cues(ctx context.Context, s *Service, q *CuesRequest) (any, error) {
 
 // writeAll lets a model write cues for the memories that have none.
 func (q *CuesRequest) writeAll(ctx context.Context, s *Service) (*CuesWritten, error) {
-	info, err := targetBranch(ctx, s.Repo, s.Commit.Branch)
+	info, err := TargetBranch(ctx, s.Repo, s.Commit.Branch)
 	if err != nil {
 		return nil, err
 	}

@@ -385,18 +385,18 @@ var Show = Define(Spec{
 
 func show(ctx context.Context, s *Service, q *ShowRequest) (any, error) {
 	if strings.HasPrefix(q.Name, "key:") || strings.HasPrefix(q.Name, "id:") {
-		return answer(q.node(ctx, s))
+		return OneOf(q.node(ctx, s))
 	}
 	snap, err := s.Repo.Snapshot(ctx, cmp.Or(q.Name, q.At))
 	switch {
 	case errors.Is(err, store.ErrNotFound) && q.Name != "" && !IsUnborn(err):
-		return answer(q.node(ctx, s))
+		return OneOf(q.node(ctx, s))
 	case err != nil:
 		return nil, CommitHint(err)
 	case q.Name != "" && q.Given("at"):
 		return nil, Between("\""+strings.ReplaceAll(q.Name, "%", "%%")+"\" is a revision: %s has no meaning", "at")
 	}
-	return answer(q.commit(ctx, s, snap))
+	return OneOf(q.commit(ctx, s, snap))
 }
 
 func (q *ShowRequest) node(ctx context.Context, s *Service) (*ShownNode, error) {

@@ -35,7 +35,7 @@ type DigestWriteRequest struct {
 	ScopeRules
 }
 
-func (q *DigestWriteRequest) write(w *Writing) {
+func (q *DigestWriteRequest) Into(w *Writing) {
 	w.Message, w.Expect = cmp.Or(q.Message, clip(guard.Mask("write digest "+q.Digest), len("write digest ")+digestTitle)), q.Expect
 }
 
@@ -120,7 +120,7 @@ func (s *Service) digestsToWrite(ctx context.Context, rules ScopeRules) (*digest
 	if err != nil {
 		return nil, err
 	}
-	info, err := targetBranch(ctx, s.Repo, s.Commit.Branch)
+	info, err := TargetBranch(ctx, s.Repo, s.Commit.Branch)
 	if err != nil {
 		return nil, err
 	}

@@ -248,11 +248,11 @@ var DigestVerb = Define(Spec{
 // Check refuses what is out of bounds.
 func (q *DigestRequest) Check() error {
 	_, err := q.recipe()
-	return cmp.Or(checkRange("limit", q.Limit, 1, maxDigestRows), err)
+	return cmp.Or(CheckRange("limit", q.Limit, 1, maxDigestRows), err)
 }
 
 func oneDigest(ctx context.Context, s *Service, q *DigestRequest) (*DigestAnswer, error) {
-	now, err := s.now(q.Now)
+	now, err := s.Now(q.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -440,8 +440,8 @@ var ResolveVerb = Define(Spec{
 // Check refuses what is out of bounds.
 func (q *ResolveRequest) Check() error {
 	_, err := q.recipe()
-	return cmp.Or(checkRange("distance", q.Distance, 0, maxNearBits),
-		checkRange("limit", q.Limit, 1, maxNearShown), err)
+	return cmp.Or(CheckRange("distance", q.Distance, 0, maxNearBits),
+		CheckRange("limit", q.Limit, 1, maxNearShown), err)
 }
 
 func resolveHash(ctx context.Context, s *Service, q *ResolveRequest) (*ResolveAnswer, error) {

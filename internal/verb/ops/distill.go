@@ -25,7 +25,7 @@ type DistillRequest struct {
 	ScopeRules
 }
 
-func (q *DistillRequest) write(w *Writing) {
+func (q *DistillRequest) Into(w *Writing) {
 	w.Message, w.Expect, w.DryRun = q.Message, q.Expect, q.DryRun
 }
 
@@ -112,5 +112,5 @@ func (q *DistillRequest) Check() error {
 		return Between("%s is for looking: what is written goes onto the branch", "at")
 	}
 	_, err := q.recipe()
-	return cmp.Or(checkRange("calls", q.Calls, 1, maxCalls), err)
+	return cmp.Or(CheckRange("calls", q.Calls, 1, maxCalls), err)
 }

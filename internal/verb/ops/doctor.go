@@ -62,7 +62,7 @@ func doctor(ctx context.Context, s *Service, q *DoctorRequest) (*Diagnosis, erro
 		err = d.head(ctx, s)
 	}
 	switch {
-	case err == nil || hasAnswer(err):
+	case err == nil || HasAnswer(err):
 		return d, err
 	case errors.Is(err, store.ErrCorrupt):
 		return d, d.Failed("store", "mnem fsck", err)

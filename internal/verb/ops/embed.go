@@ -26,7 +26,7 @@ type EmbedRequest struct {
 	Signing
 }
 
-func (q *EmbedRequest) write(w *Writing) {
+func (q *EmbedRequest) Into(w *Writing) {
 	w.Message, w.Expect, w.DryRun = q.Message, q.Expect, q.DryRun
 }
 
@@ -52,18 +52,6 @@ type Embedded struct {
 	TooLong   int      `json:"too_long"`  // with a text longer than the model takes
 	Remaining int      `json:"remaining"` // left for another run by the limit
 	DryRun    bool     `json:"dry_run"`
-}
-
-// Embedder makes vectors of texts.
-type Embedder interface {
-	// Model names what made a vector: two may be compared only where the names are equal.
-	Model() string
-	// Dim is the number of dimensions, 0 while it is not known.
-	Dim() int
-	// MaxText is how many bytes a text may have.
-	MaxText() int
-	// Documents returns a vector for each text, nil for one in which the model finds nothing.
-	Documents(ctx context.Context, texts []string) ([][]int8, error)
 }
 
 // Embed gives nodes embeddings.
@@ -130,7 +118,7 @@ func embedNodes(ctx context.Context, s *Service, q *EmbedRequest) (*Embedded, er
 
 // plan finds the branch and what is to be done on it.
 func (r *EmbedRun) plan(ctx context.Context, branch string, expect *ipld.CID) error {
-	info, err := targetBranch(ctx, r.repo, branch)
+	info, err := TargetBranch(ctx, r.repo, branch)
 	if err != nil {
 		return err
 	}
@@ -152,27 +140,6 @@ func (r *EmbedRun) plan(ctx context.Context, branch string, expect *ipld.CID) er
 		return nil // what is kept is committed first
 	}
 	return r.look(ctx)
-}
-
-// targetBranch returns the branch that is written to, "" for the one that HEAD is on.
-func targetBranch(ctx context.Context, r *core.Repo, name string) (core.BranchInfo, error) {
-	if name == "" {
-		current, at, err := r.Branch(ctx)
-		if err == nil && current == "" {
-			err = &core.DetachedError{At: at}
-		}
-		return core.BranchInfo{Name: current, Commit: at}, err
-	}
-	all, err := r.Branches(ctx)
-	if err != nil {
-		return core.BranchInfo{}, err
-	}
-	for _, b := range all {
-		if b.Name == name && b.Name != string(graph.Head) {
-			return b, nil
-		}
-	}
-	return core.BranchInfo{}, &state.NotFoundError{What: "branch", Name: name}
 }
 
 // look finds the nodes that are to be embedded, and what is known of the model.

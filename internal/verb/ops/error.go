@@ -110,7 +110,7 @@ func (e answeredError) Unwrap() error { return e.error }
 // Answered makes the answer that a verb returns beside an error be given before it.
 func Answered(err error) error { return answeredError{err} }
 
-func hasAnswer(err error) bool {
+func HasAnswer(err error) bool {
 	var answered answeredError
 	var news *News
 	return errors.As(err, &answered) || errors.As(err, &news)
@@ -121,6 +121,9 @@ func hasAnswer(err error) bool {
 type News struct{ Outcome operation.Outcome }
 
 func (e *News) Error() string { return e.Outcome.When }
+
+// ErrUnconfirmed is returned for what cannot be taken back and was not confirmed.
+var ErrUnconfirmed = errors.New("nothing was erased: there is no way back from a purge")
 
 // OutcomeOf maps an error to its row of the error table.
 func OutcomeOf(ctx context.Context, err error) operation.Outcome {
@@ -153,7 +156,7 @@ func OutcomeOf(ctx context.Context, err error) operation.Outcome {
 	case is(store.ErrRedacted):
 		return operation.Redacted
 	case is(core.ErrUnsigned, state.ErrSigned, history.ErrOthers, policy.ErrDenied, state.ErrSecret,
-		errUnconfirmed, store.ErrDenied):
+		ErrUnconfirmed, store.ErrDenied):
 		return operation.Refused
 	case is(state.ErrConflict, store.ErrHeadMoved):
 		return operation.Conflict

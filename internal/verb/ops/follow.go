@@ -30,8 +30,8 @@ func MayWrite(f *operation.Following) error {
 	return coreOf(f).MayWrite()
 }
 
-// followed returns what Follow put into a context, nil for nothing.
-func followed(ctx context.Context) *operation.Following {
+// FollowedBy returns what Follow put into a context, nil for nothing.
+func FollowedBy(ctx context.Context) *operation.Following {
 	f, _ := ctx.Value(followingKey{}).(*operation.Following)
 	return f
 }
@@ -48,31 +48,4 @@ func (s *Service) mayWrite(ctx context.Context, req any) error {
 		}
 	}
 	return nil
-}
-
-// Followed is what HEAD follows.
-type Followed struct {
-	Work   string `json:"work"`                             // the git work tree
-	Git    Text   `json:"git"`                              // its branch; null where that is not known
-	Doing  Text   `json:"doing" shape:"rebase|bisect|null"` // what the work tree is in the middle of
-	Branch Text   `json:"branch"`                           // of the memory; null where Git is
-	Exists bool   `json:"exists"`                           // false before its first write
-	From   Text   `json:"from"`                             // the branch whose memory it has until then
-	Why    Text   `json:"read_only"`                        // why nothing is written to it; null where it may be
-}
-
-// followedOf returns what HEAD follows, nil for nothing.
-func followedOf(ctx context.Context, r *core.Repo) (*Followed, error) {
-	f := followed(ctx)
-	if f == nil {
-		return nil, nil
-	}
-	out := &Followed{
-		Work: f.Work, Git: Text(f.Git), Doing: Text(f.Doing), Branch: Text(f.Branch), Why: Text(f.ReadOnly),
-	}
-	exists, from, err := r.Followed(ctx)
-	if out.Exists = exists; !exists {
-		out.From = Text(from)
-	}
-	return out, err
 }

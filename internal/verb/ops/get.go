@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -60,24 +59,6 @@ func ImportanceOf(e *memory.Effective) *Importance {
 	}
 }
 
-// FieldValue is the value of one field alone.
-type FieldValue struct{ Value any }
-
-// MarshalJSON writes the value.
-func (v FieldValue) MarshalJSON() ([]byte, error) { return encode(v.Value) }
-
-// UnmarshalJSON reads the value: a string is a text, and all else stays as it is.
-func (v *FieldValue) UnmarshalJSON(data []byte) error {
-	var text string
-	if data[0] != '"' {
-		v.Value = json.RawMessage(bytes.Clone(data))
-		return nil
-	}
-	err := json.Unmarshal(data, &text)
-	v.Value = text
-	return err
-}
-
 // Get reads one node.
 var Get = Define(Spec{
 	Command: "get", Right: NoRight, Usage: "NODE [flags]", Group: "read",
@@ -118,7 +99,7 @@ func get(ctx context.Context, s *Service, q *GetRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	now, err := s.now(q.Now)
+	now, err := s.Now(q.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -158,18 +139,6 @@ func (s *Service) importanceOptions(
 	}
 	opt.Accesses, err = s.host.Accesses()
 	return opt, err
-}
-
-// now reads a time that a request gives, that of the change where it gives none.
-func (s *Service) now(text string) (graph.Time, error) {
-	if text == "" {
-		return s.host.Now()
-	}
-	t, err := graph.ParseTime(text)
-	if err != nil {
-		return 0, Bad("now", "%w", err)
-	}
-	return t, nil
 }
 
 // propPrefix begins the name of a field that is a property.

@@ -27,7 +27,7 @@ type HalfLifeRequest struct {
 	Params
 }
 
-func (q *HalfLifeRequest) write(w *Writing) {
+func (q *HalfLifeRequest) Into(w *Writing) {
 	w.Message, w.Expect, w.DryRun = cmp.Or(q.Message, "change half-lives"), q.Expect, q.DryRun
 }
 

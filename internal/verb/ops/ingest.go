@@ -37,7 +37,7 @@ type IngestRequest struct {
 	Trial
 }
 
-func (q *IngestRequest) write(w *Writing) { w.Message, w.Expect = q.Message, q.Expect }
+func (q *IngestRequest) Into(w *Writing) { w.Message, w.Expect = q.Message, q.Expect }
 
 // Check refuses what makes no sense.
 func (q *IngestRequest) Check() error {
@@ -246,7 +246,7 @@ func readAll(in *File) ([]byte, error) {
 
 // branchSnapshot returns the newest commit of the branch that is written to.
 func (s *Service) branchSnapshot(ctx context.Context) (*core.Snapshot, error) {
-	info, err := targetBranch(ctx, s.From, s.Commit.Branch)
+	info, err := TargetBranch(ctx, s.From, s.Commit.Branch)
 	if err != nil {
 		return nil, err
 	}

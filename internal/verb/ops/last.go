@@ -78,7 +78,7 @@ var Last = Stream(Spec{
 }, last)
 
 func last(ctx context.Context, s *Service, q *LastRequest, emit func(*GivenContext) error) error {
-	dir, err := s.ownDir()
+	dir, err := s.OwnDir()
 	if err != nil {
 		return err
 	}

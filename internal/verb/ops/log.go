@@ -57,13 +57,11 @@ func (q *Signed) verdict(s *Service, rec *commit.Commit) (*commit.Verdict, error
 	if !q.Signatures {
 		return nil, nil
 	}
-	if s.trusted == nil {
-		var err error
-		if s.trusted, err = s.host.Trusted(); err != nil {
-			return nil, err
-		}
+	trusted, err := s.Trusted()
+	if err != nil {
+		return nil, err
 	}
-	return new(commit.Verify(rec, s.trusted)), nil
+	return new(commit.Verify(rec, trusted)), nil
 }
 
 // Commit is a commit as log and show tell of it.
@@ -147,10 +145,10 @@ func (q *LogRequest) options() (opt history.LogOptions, err error) {
 	if q.Limit < 0 {
 		return opt, Bad("limit", "%d is below 0", q.Limit)
 	}
-	if opt.Since, err = optTime("since", q.Since); err != nil {
+	if opt.Since, err = OptTime("since", q.Since); err != nil {
 		return opt, err
 	}
-	if opt.Until, err = optTime("until", q.Until); err != nil {
+	if opt.Until, err = OptTime("until", q.Until); err != nil {
 		return opt, err
 	}
 	if q.Grep != "" {
@@ -169,17 +167,6 @@ func (q *LogRequest) Check() error {
 		return Bad("graph", "lines between commits need all of them: leave out flags that choose some")
 	}
 	return err
-}
-
-func optTime(field, text string) (graph.OptTime, error) {
-	if text == "" {
-		return graph.OptTime{}, nil
-	}
-	t, err := graph.ParseTime(text)
-	if err != nil {
-		return graph.OptTime{}, Bad(field, "%w", err)
-	}
-	return graph.At(t), nil
 }
 
 func log(ctx context.Context, s *Service, q *LogRequest, emit func(*Commit) error) error {
@@ -434,16 +421,4 @@ func nodeInLog(
 		return id, false, err
 	}
 	return ref.Target(), true, nil
-}
-
-// FutureRef reads the name of a node that does not exist yet: a key, or an id.
-func FutureRef(name string) (graph.Ref, error) {
-	if key, ok := strings.CutPrefix(name, "key:"); ok {
-		return graph.ParseRef(key)
-	}
-	if text, ok := strings.CutPrefix(name, "id:"); ok {
-		id, err := graph.ParseID(text)
-		return graph.Ref{ID: id}, err
-	}
-	return graph.ParseRef(name)
 }

@@ -77,7 +77,7 @@ var Ls = Define(Spec{
 
 // Check refuses what makes no sense.
 func (q *ListRequest) Check() error {
-	if err := checkLimit(q.Limit); err != nil {
+	if err := CheckLimit(q.Limit); err != nil {
 		return err
 	}
 	l, err := q.listing()
@@ -186,7 +186,7 @@ func (l *listing) on(ctx context.Context, s *Service, snap *core.Snapshot, now s
 	if l.order.field != sortImportance {
 		return nil
 	}
-	at, err := s.now(now)
+	at, err := s.Now(now)
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ var MapVerb = Define(Spec{
 // Check refuses what is out of bounds.
 func (q *MapRequest) Check() error {
 	_, err := q.recipe()
-	return cmp.Or(checkRange("depth", q.Depth, 1, maxMapDepth), checkRange("budget", q.Budget, 0, maxMapTokens),
+	return cmp.Or(CheckRange("depth", q.Depth, 1, maxMapDepth), CheckRange("budget", q.Budget, 0, maxMapTokens),
 		err)
 }
 

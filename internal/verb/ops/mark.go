@@ -26,7 +26,7 @@ type Marking struct {
 	Trial
 }
 
-func (p *Marking) write(w *Writing) { w.Message, w.Expect = p.Message, p.Expect }
+func (p *Marking) Into(w *Writing) { w.Message, w.Expect = p.Message, p.Expect }
 
 // NodesRequest asks for a mark on nodes.
 type NodesRequest struct {
@@ -142,7 +142,7 @@ var Expire = Define(Spec{
 	at := s.Commit.Stamp.Time
 	if q.Now != "" {
 		var err error
-		if at, err = s.now(q.Now); err != nil {
+		if at, err = s.Now(q.Now); err != nil {
 			return nil, err
 		}
 	}
@@ -156,7 +156,7 @@ func (q *ExpireRequest) Check() error {
 	if q.Now == "" {
 		return nil
 	}
-	_, err := optTime("now", q.Now)
+	_, err := OptTime("now", q.Now)
 	return err
 }
 
@@ -219,7 +219,7 @@ func labelsOf(
 			return nil, err
 		}
 		if err == nil {
-			labels[id.String()] = nodeName(n)
+			labels[id.String()] = NameOf(n)
 		}
 	}
 	return labels, nil

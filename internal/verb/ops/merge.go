@@ -25,7 +25,7 @@ type Integrating struct {
 	Secrets
 }
 
-func (p *Integrating) write(w *Writing) {
+func (p *Integrating) Into(w *Writing) {
 	w.Message, w.Expect, w.DryRun = p.Message, p.Expect, p.DryRun
 }
 
@@ -221,7 +221,7 @@ func merge(ctx context.Context, s *Service, q *MergeRequest) (any, error) {
 	switch {
 	case q.Continue:
 		res, err := merging.ContinueMerge(ctx, s.Repo, opt)
-		return answer(s.merged(res, err))
+		return OneOf(s.merged(res, err))
 	case q.Abort:
 		branch, err := merging.AbortMerge(ctx, s.Repo, opt.CommitOptions)
 		out := &Pending{Branch: Text(branch)}
@@ -243,22 +243,14 @@ func merge(ctx context.Context, s *Service, q *MergeRequest) (any, error) {
 		return s.resolve(ctx, q, opt.CommitOptions)
 	}
 	res, err := merging.Merge(ctx, s.Repo, q.Rev, opt)
-	return answer(s.merged(res, err))
-}
-
-// answer makes a result of any type of one of a certain type.
-func answer[T any](res *T, err error) (any, error) {
-	if res == nil {
-		return nil, err
-	}
-	return res, err
+	return OneOf(s.merged(res, err))
 }
 
 // resolve decides about one conflict.
 func (s *Service) resolve(ctx context.Context, q *MergeRequest, opt core.CommitOptions) (any, error) {
 	choice := merging.Choice{Take: graph.Take(q.Take)}
 	if q.HasChanges() {
-		changes, err := q.read(ctx)
+		changes, err := q.Changes(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -80,7 +80,7 @@ var NeighborsOf = Define(Spec{
 
 // Check refuses fields that exclude each other.
 func (q *NeighborsRequest) Check() error {
-	if err := atMostOne(q, "out", "in", "both"); err != nil {
+	if err := AtMostOne(q, "out", "in", "both"); err != nil {
 		return err
 	}
 	if q.Derived && len(q.Type) > 0 {
@@ -90,22 +90,7 @@ func (q *NeighborsRequest) Check() error {
 	if _, err := q.States(); err != nil {
 		return err
 	}
-	return checkRange("limit", q.Limit, 0, maxNeighbors)
-}
-
-// atMostOne refuses a request in which more than one of several fields are given.
-func atMostOne(q interface{ Given(string) bool }, names ...string) error {
-	given := ""
-	for _, name := range names {
-		switch {
-		case !q.Given(name):
-		case given != "":
-			return Exclude(given, name)
-		default:
-			given = name
-		}
-	}
-	return nil
+	return CheckRange("limit", q.Limit, 0, maxNeighbors)
 }
 
 func neighbors(ctx context.Context, s *Service, q *NeighborsRequest) (*Neighbors, error) {
@@ -288,7 +273,7 @@ func (q *PathRequest) Check() error {
 	if _, err := q.States(); err != nil {
 		return err
 	}
-	return checkRange("max-hops", q.MaxHops, 1, maxHops)
+	return CheckRange("max-hops", q.MaxHops, 1, maxHops)
 }
 
 func path(ctx context.Context, s *Service, q *PathRequest) (*Way, error) {

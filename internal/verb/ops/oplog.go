@@ -95,17 +95,7 @@ var OpLog = Stream(Spec{
 })
 
 // Check refuses a limit below 0.
-func (q *OpLogRequest) Check() error { return checkLimit(q.Limit) }
-
-func checkLimit(n int) error {
-	if n < 0 {
-		return Bad("limit", "%d is below 0", n)
-	}
-	return nil
-}
-
-// NewestOp names the newest operation.
-const NewestOp = "@"
+func (q *OpLogRequest) Check() error { return CheckLimit(q.Limit) }
 
 // OpShowRequest asks for one operation.
 type OpShowRequest struct {

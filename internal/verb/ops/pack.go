@@ -59,7 +59,7 @@ type PackTakeRequest struct {
 	Params
 }
 
-func (q *PackTakeRequest) write(w *Writing) { w.DryRun = q.DryRun }
+func (q *PackTakeRequest) Into(w *Writing) { w.DryRun = q.DryRun }
 
 // PackTaken is what became of a pack.
 type PackTaken struct {

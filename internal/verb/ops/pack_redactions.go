@@ -46,7 +46,7 @@ type PackRedactRequest struct {
 }
 
 // write lets nothing be written that is not confirmed.
-func (q *PackRedactRequest) write(w *Writing) { w.DryRun = !q.Yes }
+func (q *PackRedactRequest) Into(w *Writing) { w.DryRun = !q.Yes }
 
 // PackRedacted is what became of redactions.
 type PackRedacted struct {
@@ -186,7 +186,7 @@ func packRedact(ctx context.Context, s *Service, q *PackRedactRequest) (*PackRed
 		ErasureDenied: Text(got.Denied), DryRun: !q.Yes,
 	}
 	if !q.Yes && !q.DryRun {
-		return out, Answered(Hint(errUnconfirmed, "give --yes to erase it", "call again with yes to erase it"))
+		return out, Answered(Hint(ErrUnconfirmed, "give --yes to erase it", "call again with yes to erase it"))
 	}
 	return out, nil
 }

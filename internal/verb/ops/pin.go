@@ -20,7 +20,7 @@ type PinRequest struct {
 	Trial
 }
 
-func (q *PinRequest) write(w *Writing) { w.Message, w.Expect = q.Message, q.Expect }
+func (q *PinRequest) Into(w *Writing) { w.Message, w.Expect = q.Message, q.Expect }
 
 // PinChanged is what pin or unpin did.
 type PinChanged struct {

@@ -110,7 +110,7 @@ type ProfileChange struct {
 	Signing
 }
 
-func (p *ProfileChange) write(w *Writing) { w.Message, w.Expect = p.Message, p.Expect }
+func (p *ProfileChange) Into(w *Writing) { w.Message, w.Expect = p.Message, p.Expect }
 
 // ProfilesChanged is what a change of profiles did.
 type ProfilesChanged struct {

@@ -31,7 +31,7 @@ type PurgeRequest struct {
 }
 
 // write lets nothing be written that is not confirmed.
-func (q *PurgeRequest) write(w *Writing) { w.DryRun = !q.Yes }
+func (q *PurgeRequest) Into(w *Writing) { w.DryRun = !q.Yes }
 
 // Purged is what a purge did, or would do.
 type Purged struct {
@@ -84,9 +84,6 @@ type PurgeHit struct {
 	// Name is the id of a node or edge, the name of a ref, or the CID of what a message or query is of.
 	Name Text `json:"name"`
 }
-
-// errUnconfirmed is returned by a purge that is not confirmed.
-var errUnconfirmed = errors.New("nothing was erased: there is no way back from a purge")
 
 // Purge erases a node or a text from every commit for good.
 var Purge = Define(Spec{
@@ -149,7 +146,7 @@ func (q *PurgeRequest) Prompt() string {
 }
 
 // prepare reads the text: all of standard input but for one line end.
-func (q *PurgeRequest) prepare(ctx context.Context, s *Service, _ any) error {
+func (q *PurgeRequest) Prepare(ctx context.Context, s *Service, _ any) error {
 	if !q.Text {
 		return nil
 	}
@@ -208,7 +205,7 @@ func purge(ctx context.Context, s *Service, q *PurgeRequest) (*Purged, error) {
 	out := purgedOf(res, !q.Yes)
 	out.Files, out.Elsewhere = files.list, elsewhere
 	if !q.Yes && !q.DryRun {
-		return out, Answered(Hint(errUnconfirmed, "give --yes to erase it", "call again with yes to erase it"))
+		return out, Answered(Hint(ErrUnconfirmed, "give --yes to erase it", "call again with yes to erase it"))
 	}
 	return out, nil
 }

@@ -77,7 +77,7 @@ func (m *QuestionModels) CheckModels(given func(string) bool, asks bool) error {
 	case (m.Rewrite != "" || given("also")) && !asks:
 		return Between("%s and %s need a query", "also", "rewrite")
 	}
-	return checkRange("rewrites", m.Rewrites, 1, retrieve.MaxRewrites)
+	return CheckRange("rewrites", m.Rewrites, 1, retrieve.MaxRewrites)
 }
 
 // Open sets what models are to do for a request, and opens them.
@@ -125,7 +125,7 @@ func (q *QueryVectors) read(ctx context.Context, host Host, r *retrieve.Request)
 }
 
 func (q *QueryVectors) load(ctx context.Context, host Host) error {
-	err := eachVector(ctx, host, "vector", q.Vector, func(model string, v ipld.Value) error {
+	err := EachVector(ctx, host, "vector", q.Vector, func(model string, v ipld.Value) error {
 		vector, err := retrieve.ParseQueryVector(model, v)
 		q.Dense = append(q.Dense, vector)
 		return err
@@ -133,7 +133,7 @@ func (q *QueryVectors) load(ctx context.Context, host Host) error {
 	if err != nil {
 		return err
 	}
-	return eachVector(ctx, host, "sparse", q.Sparse, func(model string, v ipld.Value) error {
+	return EachVector(ctx, host, "sparse", q.Sparse, func(model string, v ipld.Value) error {
 		vector, err := retrieve.ParseSparseVector(model, v)
 		q.Terms = append(q.Terms, vector)
 		return err
@@ -155,8 +155,8 @@ func (q *QueryVectors) fromStdin() (uses []string) {
 	return uses
 }
 
-// eachVector reads values of the form MODEL=@FILE, and what is in the files.
-func eachVector(
+// EachVector reads values of the form MODEL=@FILE, and what is in the files.
+func EachVector(
 	ctx context.Context, host Host, field string, values []string,
 	use func(model string, v ipld.Value) error,
 ) error {
@@ -193,17 +193,17 @@ func eachVector(
 	return nil
 }
 
-// oneUse refuses to read standard input for two things.
-func oneUse(uses []string) error {
+// OneUse refuses to read standard input for two things.
+func OneUse(uses []string) error {
 	if len(uses) > 1 {
 		return Usagef("standard input is named twice: for %s", strings.Join(uses, " and "))
 	}
 	return nil
 }
 
-// fromNow lets the dates of a request count from today where it names no day itself and has such dates:
+// FromNow lets the dates of a request count from today where it names no day itself and has such dates:
 // nothing else may depend on the clock.
-func fromNow(host Host, r *retrieve.Request) error {
+func FromNow(host Host, r *retrieve.Request) error {
 	if r.Now.Given || !stage.CountsFromNow(*r) {
 		return nil
 	}
@@ -212,8 +212,8 @@ func fromNow(host Host, r *retrieve.Request) error {
 	return err
 }
 
-// excludeHint says what to do about a node to exclude that there is none of.
-func excludeHint(err error) error {
+// ExcludeHint says what to do about a node to exclude that there is none of.
+func ExcludeHint(err error) error {
 	var missing *state.NotFoundError
 	if errors.As(err, &missing) && missing.What == "node" {
 		return NodeHint(fmt.Errorf("exclude: %w", err))
@@ -238,8 +238,8 @@ func ProfileHint(err error) error {
 	return err
 }
 
-// summaryCapOf reads the variable that stands for a parameter, nil for none.
-func summaryCapOf(setting func(variable, key string) (string, error)) (*int, error) {
+// SummaryCapOf reads the variable that stands for a parameter, nil for none.
+func SummaryCapOf(setting func(variable, key string) (string, error)) (*int, error) {
 	s, err := setting(summaryCapEnv, "")
 	if s == "" || err != nil {
 		return nil, err

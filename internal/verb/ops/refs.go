@@ -62,7 +62,7 @@ type RefExpect struct {
 	Expect string `op:",remote" doc:"the {CID} of the commit that the name must be at, or \"none\" where it must not exist; else exit code 5"`
 }
 
-func (p *RefExpect) write(w *Writing) { w.Expect = p.Expect }
+func (p *RefExpect) Into(w *Writing) { w.Expect = p.Expect }
 
 // BranchRequest asks for the branches, or for a change of one.
 type BranchRequest struct {
@@ -99,7 +99,7 @@ var BranchVerb = Stream(Spec{
 
 // Check refuses what makes no sense.
 func (q *BranchRequest) Check() error {
-	if err := atMostOne(q, "move", "delete"); err != nil {
+	if err := AtMostOne(q, "move", "delete"); err != nil {
 		return err
 	}
 	switch {
@@ -428,7 +428,7 @@ var Switch = Define(Spec{
 
 // Check refuses what makes no sense.
 func (q *SwitchRequest) Check() error {
-	if err := atMostOne(q, "create", "detach"); err != nil {
+	if err := AtMostOne(q, "create", "detach"); err != nil {
 		return err
 	}
 	switch {
@@ -472,13 +472,6 @@ type ResetRequest struct {
 	OnHead
 	OnStage
 }
-
-// OnStage is of verbs that use a stage.
-type OnStage struct {
-	Stage string `op:",remote" complete:"stage" doc:"the stage to use" note:" (MNEM_STAGE; default: main, in a database the name of the client)"`
-}
-
-func (p *OnStage) write(w *Writing) { w.Stage = p.Stage }
 
 // Staged is what a stage held.
 type Staged struct {

@@ -68,7 +68,7 @@ func (q *RememberRequest) Movable() string {
 // KeptElsewhere notes in an answer that the user's own repository keeps the memory.
 func (r *Remembered) KeptElsewhere() { r.Repository = fromGlobal }
 
-func (q *RememberRequest) write(w *Writing) { w.Message, w.Expect = q.Message, q.Expect }
+func (q *RememberRequest) Into(w *Writing) { w.Message, w.Expect = q.Message, q.Expect }
 
 // Remembered is what became of one memory.
 type Remembered struct {
@@ -241,7 +241,7 @@ func (q *RememberRequest) base() (memory.RememberRequest, error) {
 }
 
 // prepare reads the memories, and lets the model see them: others may wait for the repository.
-func (q *RememberRequest) prepare(ctx context.Context, s *Service, _ any) (err error) {
+func (q *RememberRequest) Prepare(ctx context.Context, s *Service, _ any) (err error) {
 	if q.Set != nil {
 		return nil
 	}
@@ -301,7 +301,7 @@ func readMemory(ctx context.Context, host Host, name string) (string, error) {
 
 // readMemoryVector reads the vector that a value of the form MODEL=@FILE names.
 func readMemoryVector(ctx context.Context, host Host, value string) (out *graph.EmbeddingChange, err error) {
-	err = eachVector(ctx, host, "vector", []string{value}, func(model string, list ipld.Value) error {
+	err = EachVector(ctx, host, "vector", []string{value}, func(model string, list ipld.Value) error {
 		req, err := memory.ParseRememberJSON(ipld.MapValue(
 			ipld.Entry{Key: "text", Value: ipld.StringValue("")},
 			ipld.Entry{Key: "vector", Value: ipld.MapValue(
@@ -317,7 +317,7 @@ func readMemoryVector(ctx context.Context, host Host, value string) (out *graph.
 func (q *RememberRequest) readLines(
 	ctx context.Context, host Host, base memory.RememberRequest,
 ) error {
-	return eachLine(ctx, host, q.Batch, func(line []byte) (func() error, error) {
+	return EachLine(ctx, host, q.Batch, func(line []byte) (func() error, error) {
 		v, err := ipld.ParseJSON(line)
 		if err != nil {
 			return nil, err

@@ -94,7 +94,7 @@ func (q *RemoteRedactionsRequest) Check() error {
 }
 
 func remoteRedactions(ctx context.Context, s *Service, q *RemoteRedactionsRequest) (any, error) {
-	own, err := s.ownDir()
+	own, err := s.OwnDir()
 	if err != nil {
 		return nil, err
 	}

@@ -1,12 +1,9 @@
 package ops
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
@@ -104,7 +101,7 @@ func (q *RetrieveRequest) Configure(setting func(variable, key string) (string, 
 // ConfigureSummary takes the length of texts from the environment.
 func (q *RetrieveRequest) ConfigureSummary(setting func(variable, key string) (string, error)) (err error) {
 	if !q.Given("summary-cap") {
-		q.SummaryCap, err = summaryCapOf(setting)
+		q.SummaryCap, err = SummaryCapOf(setting)
 	}
 	return err
 }
@@ -164,7 +161,7 @@ func (q *RetrieveRequest) check() error {
 	if q.Given("-") {
 		uses = append([]string{"the query"}, uses...)
 	}
-	return oneUse(uses)
+	return OneUse(uses)
 }
 
 // ofOne are fields that make no sense for the answer of two repositories.
@@ -179,7 +176,7 @@ func (q *RetrieveRequest) AskGlobal(given []string) bool {
 
 // prepare makes the request of a retrieval, and lets models complete that of a single question: others
 // may wait for the repository.
-func (q *RetrieveRequest) prepare(ctx context.Context, s *Service, req any) (err error) {
+func (q *RetrieveRequest) Prepare(ctx context.Context, s *Service, req any) (err error) {
 	q.whole = req
 	if err = q.check(); err != nil {
 		return err
@@ -301,17 +298,17 @@ func (a *asking) retrieve(ctx context.Context, req retrieve.Request, trace *stag
 	if snap, err = a.snapshot(ctx); err != nil {
 		return nil, nil, receipt, CommitHint(err)
 	}
-	if err = fromNow(a.host, &req); err != nil {
+	if err = FromNow(a.host, &req); err != nil {
 		return nil, nil, receipt, err
 	}
 	if a.session != "" {
 		if req, err = sessionpkg.Unseen(ctx, a.repo, a.session, snap, req); err != nil {
-			return nil, nil, receipt, excludeHint(err)
+			return nil, nil, receipt, ExcludeHint(err)
 		}
 	}
 	answer, err = rank.RetrieveTraced(ctx, snap, req, trace)
 	if err != nil {
-		return nil, nil, receipt, ProfileHint(excludeHint(err))
+		return nil, nil, receipt, ProfileHint(ExcludeHint(err))
 	}
 	for i := range answer.Items {
 		a.shown[answer.Items[i].ID]++
@@ -370,7 +367,7 @@ func (a *asking) snapshot(ctx context.Context) (*core.Snapshot, error) {
 // the next line is read, so that a program may talk through a pipe. A line that cannot be read or
 // answered ends it, with the file and line in the error.
 func (a *asking) batch(ctx context.Context, emit func(*Answer) error) error {
-	return eachLine(ctx, a.host, a.q.Batch, func(line []byte) (func() error, error) {
+	return EachLine(ctx, a.host, a.q.Batch, func(line []byte) (func() error, error) {
 		v, err := ipld.ParseJSON(line)
 		if err != nil {
 			return nil, err
@@ -385,54 +382,4 @@ func (a *asking) batch(ctx context.Context, emit func(*Answer) error) error {
 		answer, err := a.answer(ctx, q)
 		return func() error { return emit(answer) }, err
 	})
-}
-
-// eachLine gives the lines of a file that are not blank to read, and calls what that returns, unless nil,
-// before the next line is read. The error of a line, but not of that call, names file and line.
-func eachLine(
-	ctx context.Context, host Host, name string, read func(line []byte) (done func() error, err error),
-) error {
-	in, shown, err := host.File(ctx, name)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = in.Close() }() // only read from
-	lines := bufio.NewReaderSize(in, 64<<10)
-	for n := 1; ; n++ {
-		text, err := readLine(lines)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		var done func() error
-		if err == nil && len(bytes.TrimSpace(text)) > 0 {
-			done, err = read(text)
-		}
-		if err != nil {
-			return &graph.LineError{File: shown, Line: n, Err: err}
-		}
-		if done != nil {
-			if err := done(); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// readLine returns the next line without its end, or io.EOF. One longer than graph.MaxLine is
-// refused without reading on.
-func readLine(r *bufio.Reader) ([]byte, error) {
-	var text []byte
-	for {
-		part, err := r.ReadSlice('\n')
-		text = append(text, part...)
-		switch {
-		case len(text) > graph.MaxLine+1:
-			return nil, graph.Fieldf("", "line of more than %d bytes", graph.MaxLine)
-		case errors.Is(err, bufio.ErrBufferFull):
-		case errors.Is(err, io.EOF) && len(text) > 0, err == nil:
-			return bytes.TrimSuffix(text, []byte("\n")), nil
-		default:
-			return nil, err
-		}
-	}
 }

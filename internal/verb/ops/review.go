@@ -41,7 +41,7 @@ type ReviewRequest struct {
 
 // Check refuses a limit that is none, and an edit without a text.
 func (q *ReviewRequest) Check() error {
-	if err := checkRange("limit", q.Limit, 1, maxReviewed); err != nil {
+	if err := CheckRange("limit", q.Limit, 1, maxReviewed); err != nil {
 		return err
 	}
 	if len(q.Keep) > memory.MaxMarked {
@@ -124,7 +124,7 @@ var Review = Define(Spec{
 }, review)
 
 func review(ctx context.Context, s *Service, q *ReviewRequest) (*Reviewed, error) {
-	dir, err := s.ownDir()
+	dir, err := s.OwnDir()
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func review(ctx context.Context, s *Service, q *ReviewRequest) (*Reviewed, error
 	if r.state, err = readReview(dir, branch); err != nil {
 		return nil, err
 	}
-	if !q.decides() && !s.mayNote() {
+	if !q.decides() && !s.MayNote() {
 		q.NoNote = true // else 'review --rest' of a person would keep what that person never saw
 	}
 	r.out.Items, r.out.Since = List[ReviewItem]{}, r.state.Commit

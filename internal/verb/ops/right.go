@@ -2,7 +2,6 @@ package ops
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/mnem-project/mnem/internal/verb/policy"
 )
@@ -50,9 +49,4 @@ func Permit(path, agent string, rights []string) error {
 		}
 	}
 	return nil
-}
-
-// mayNote reports whether the caller has the right of the verb that runs.
-func (s *Service) mayNote() bool {
-	return s.host.Permit(s.agent, slices.Concat([]string{s.spec.Name()}, s.spec.Runs)) == nil
 }

@@ -63,7 +63,7 @@ var SchemaVerb = Define(Spec{
 }, schemaOf)
 
 // Check refuses what is out of bounds.
-func (q *SchemaRequest) Check() error { return checkRange("limit", q.Limit, 1, maxSchemaNames) }
+func (q *SchemaRequest) Check() error { return CheckRange("limit", q.Limit, 1, maxSchemaNames) }
 
 func schemaOf(ctx context.Context, s *Service, q *SchemaRequest) (*Schema, error) {
 	snap, err := s.At(ctx, q.At)

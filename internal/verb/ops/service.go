@@ -5,7 +5,9 @@ import (
 	"io"
 	"iter"
 	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
@@ -66,6 +68,21 @@ type Machine interface {
 	Create(ctx context.Context, name string, write func(io.Writer) error) error
 	// Read opens a file of this machine, Itself for the body of the call.
 	Read(ctx context.Context, name string) (*File, error)
+}
+
+// Itself stands for the answer or the body of a call where a file could be named.
+const Itself = "-"
+
+// Embedder makes vectors of texts.
+type Embedder interface {
+	// Model names what made a vector: two may be compared only where the names are equal.
+	Model() string
+	// Dim is the number of dimensions, 0 while it is not known.
+	Dim() int
+	// MaxText is how many bytes a text may have.
+	MaxText() int
+	// Documents returns a vector for each text, nil for one in which the model finds nothing.
+	Documents(ctx context.Context, texts []string) ([][]int8, error)
 }
 
 // File is a file that can be read anywhere. Close must be called.
@@ -166,8 +183,8 @@ func (s *Spec) EffectOf(req any) operation.Effect {
 	return most
 }
 
-// writer is a part of requests that has something of a Writing.
-type writer interface{ write(w *Writing) }
+// Writer is implemented by the parts of requests that have something of a Writing.
+type Writer interface{ Into(w *Writing) }
 
 // WritingOf gathers what the parts of a request say.
 func WritingOf(req any) (w Writing) {
@@ -176,8 +193,8 @@ func WritingOf(req any) (w Writing) {
 }
 
 func gather(part reflect.Value, w *Writing) {
-	if p, ok := part.Interface().(writer); ok {
-		p.write(w)
+	if p, ok := part.Interface().(Writer); ok {
+		p.Into(w)
 	}
 	for i := range part.Elem().NumField() {
 		if f := part.Elem().Type().Field(i); f.Anonymous && f.IsExported() {
@@ -212,4 +229,59 @@ func ParseExpect(s string) (*ipld.CID, error) {
 		return nil, Bad("expect", "%w", err)
 	}
 	return &c, nil
+}
+
+// OwnDir returns the directory .mnem of the repository.
+func (s *Service) OwnDir() (string, error) {
+	root, err := s.host.OpenRoot("")
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(root.Name(), core.DirName), root.Close()
+}
+
+// Now reads a time that a request gives, that of the change where it gives none.
+func (s *Service) Now(text string) (graph.Time, error) {
+	if text == "" {
+		return s.host.Now()
+	}
+	t, err := graph.ParseTime(text)
+	if err != nil {
+		return 0, Bad("now", "%w", err)
+	}
+	return t, nil
+}
+
+// TargetBranch returns the branch that is written to, "" for the one that HEAD is on.
+func TargetBranch(ctx context.Context, r *core.Repo, name string) (core.BranchInfo, error) {
+	if name == "" {
+		current, at, err := r.Branch(ctx)
+		if err == nil && current == "" {
+			err = &core.DetachedError{At: at}
+		}
+		return core.BranchInfo{Name: current, Commit: at}, err
+	}
+	all, err := r.Branches(ctx)
+	if err != nil {
+		return core.BranchInfo{}, err
+	}
+	for _, b := range all {
+		if b.Name == name && b.Name != string(graph.Head) {
+			return b, nil
+		}
+	}
+	return core.BranchInfo{}, &state.NotFoundError{What: "branch", Name: name}
+}
+
+// MayNote reports whether the caller has the right of the verb that runs.
+func (s *Service) MayNote() bool {
+	return s.host.Permit(s.agent, slices.Concat([]string{s.spec.Name()}, s.spec.Runs)) == nil
+}
+
+// Trusted returns the keys that the user trusts.
+func (s *Service) Trusted() (by commit.Verifier, err error) {
+	if s.trusted == nil {
+		s.trusted, err = s.host.Trusted()
+	}
+	return s.trusted, err
 }

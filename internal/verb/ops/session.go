@@ -91,7 +91,7 @@ func (q *SessionStartRequest) Check() error {
 }
 
 // Check refuses a limit below 0.
-func (q *SessionLogRequest) Check() error { return checkLimit(q.Limit) }
+func (q *SessionLogRequest) Check() error { return CheckLimit(q.Limit) }
 
 // The verbs of sessions.
 var (

@@ -82,7 +82,7 @@ var Sources = Define(Spec{
 // Check refuses what makes no sense.
 func (q *SourcesRequest) Check() error {
 	_, err := sourceKinds(q.Kind)
-	return cmp.Or(checkLimit(q.Limit), err)
+	return cmp.Or(CheckLimit(q.Limit), err)
 }
 
 // sourceKinds reads names of kinds; the empty kind stands for other text.
@@ -268,7 +268,7 @@ var SourcesDiffVerb = Define(Spec{
 
 // Check refuses what makes no sense.
 func (q *SourcesDiffRequest) Check() error {
-	if err := checkLimit(q.Limit); err != nil || !q.MarkStale {
+	if err := CheckLimit(q.Limit); err != nil || !q.MarkStale {
 		return err
 	}
 	switch {

@@ -23,7 +23,7 @@ type Staging struct {
 	OnStage
 }
 
-func (p *Staging) write(w *Writing) { w.Branch = p.Branch }
+func (p *Staging) Into(w *Writing) { w.Branch = p.Branch }
 
 // StageEdited is what a stage holds after a change of it, against the commit it builds on.
 type StageEdited struct {
@@ -103,7 +103,7 @@ var (
 		Example: "  mnem add facts.jsonl\n  mnem add - <people.jsonl",
 		Lines:   &LinesSpec{Doc: linesDoc, Required: true},
 	}, func(ctx context.Context, s *Service, q *AddRequest) (*StageEdited, error) {
-		changes, err := q.read(ctx)
+		changes, err := q.Changes(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -468,7 +468,7 @@ func (s *Service) missingEnds(names []string) func(*StageEdited, error) (*StageE
 }
 
 // Check refuses fields that exclude each other.
-func (q *UnlinkRequest) Check() error { return atMostOne(q, "key", "all") }
+func (q *UnlinkRequest) Check() error { return AtMostOne(q, "key", "all") }
 
 func unlink(ctx context.Context, s *Service, q *UnlinkRequest) (*StageEdited, error) {
 	staged, err := s.Repo.StagedSnapshot(ctx, s.Stage)
@@ -487,4 +487,16 @@ func unlink(ctx context.Context, s *Service, q *UnlinkRequest) (*StageEdited, er
 	}
 	change, err := changeOf("remove", ipld.Entry{Key: "edge", Value: ipld.MapValue(edge...)})
 	return s.missingEnds(missing)(s.editOne(ctx, err, change))
+}
+
+// FutureRef reads the name of a node that does not exist yet: a key, or an id.
+func FutureRef(name string) (graph.Ref, error) {
+	if key, ok := strings.CutPrefix(name, "key:"); ok {
+		return graph.ParseRef(key)
+	}
+	if text, ok := strings.CutPrefix(name, "id:"); ok {
+		id, err := graph.ParseID(text)
+		return graph.Ref{ID: id}, err
+	}
+	return graph.ParseRef(name)
 }

@@ -158,7 +158,7 @@ func (q *VerifyRequest) Check() error {
 	if q.All && q.Rev != "" {
 		return Between("give a revision or %s, not both", "all")
 	}
-	return checkLimit(q.Limit)
+	return CheckLimit(q.Limit)
 }
 
 func verify(ctx context.Context, s *Service, q *VerifyRequest, emit func(any) error) error {
@@ -338,4 +338,31 @@ func findBlock(ctx context.Context, r *core.Repo, name string) (ipld.CID, []byte
 		return commit, nil, CommitHint(err)
 	}
 	return r.Block(ctx, name)
+}
+
+// Followed is what HEAD follows.
+type Followed struct {
+	Work   string `json:"work"`                             // the git work tree
+	Git    Text   `json:"git"`                              // its branch; null where that is not known
+	Doing  Text   `json:"doing" shape:"rebase|bisect|null"` // what the work tree is in the middle of
+	Branch Text   `json:"branch"`                           // of the memory; null where Git is
+	Exists bool   `json:"exists"`                           // false before its first write
+	From   Text   `json:"from"`                             // the branch whose memory it has until then
+	Why    Text   `json:"read_only"`                        // why nothing is written to it; null where it may be
+}
+
+// followedOf returns what HEAD follows, nil for nothing.
+func followedOf(ctx context.Context, r *core.Repo) (*Followed, error) {
+	f := FollowedBy(ctx)
+	if f == nil {
+		return nil, nil
+	}
+	out := &Followed{
+		Work: f.Work, Git: Text(f.Git), Doing: Text(f.Doing), Branch: Text(f.Branch), Why: Text(f.ReadOnly),
+	}
+	exists, from, err := r.Followed(ctx)
+	if out.Exists = exists; !exists {
+		out.From = Text(from)
+	}
+	return out, err
 }

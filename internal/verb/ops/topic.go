@@ -48,7 +48,8 @@ type NodeName struct {
 	Summary Text     `json:"summary"`
 }
 
-func nodeName(n *graph.Node) NodeName {
+// NameOf returns how answers name a node.
+func NameOf(n *graph.Node) NodeName {
 	return NodeName{n.ID, Text(n.Key), n.Type, Text(n.Summary)}
 }
 
@@ -116,7 +117,7 @@ var Explore = Define(Spec{
 	}
 	out := &Explored{Commit: snap.CID(), Topic: x.Request.Topic, Cut: x.Cut}
 	for _, n := range x.Nodes {
-		e := ExploredNode{NodeName: nodeName(n.Node), Score: n.Score, Hops: n.Hops}
+		e := ExploredNode{NodeName: NameOf(n.Node), Score: n.Score, Hops: n.Hops}
 		for _, p := range n.Path {
 			e.Path = append(e.Path, stepOf(p))
 		}
@@ -131,8 +132,8 @@ var Explore = Define(Spec{
 // Check refuses what is out of bounds.
 func (q *ExploreRequest) Check() error {
 	_, err := q.States()
-	return cmp.Or(checkRange("depth", q.Depth, 1, memory.MaxDepth),
-		checkRange("beam", q.Beam, 1, memory.MaxBeam), err)
+	return cmp.Or(CheckRange("depth", q.Depth, 1, memory.MaxDepth),
+		CheckRange("beam", q.Beam, 1, memory.MaxBeam), err)
 }
 
 // SuggestRequest asks for tags for a text.
@@ -230,7 +231,7 @@ var RelatedTo = Define(Spec{
 	list, err := memory.Related(ctx, snap, req)
 	out := &RelatedNodes{Commit: snap.CID(), ID: req.ID}
 	for _, r := range list {
-		e := RelatedNode{NodeName: nodeName(r.Node), Score: r.Score}
+		e := RelatedNode{NodeName: NameOf(r.Node), Score: r.Score}
 		for _, why := range r.Reasons {
 			e.Reasons = append(e.Reasons, Related{why.Kind, why.Score, why.Names})
 		}
@@ -242,7 +243,7 @@ var RelatedTo = Define(Spec{
 // Check refuses what is out of bounds.
 func (q *RelatedRequest) Check() error {
 	_, err := q.States()
-	return cmp.Or(checkRange("limit", q.Limit, 1, memory.MaxRelated), err)
+	return cmp.Or(CheckRange("limit", q.Limit, 1, memory.MaxRelated), err)
 }
 
 const (
@@ -330,7 +331,7 @@ var Communities = Define(Spec{
 // Check refuses what is out of bounds.
 func (q *CommunitiesRequest) Check() error {
 	_, err := q.States()
-	return cmp.Or(checkRange("limit", q.Limit, 0, maxListed), err)
+	return cmp.Or(CheckRange("limit", q.Limit, 0, maxListed), err)
 }
 
 func communities(ctx context.Context, s *Service, q *CommunitiesRequest) (any, error) {

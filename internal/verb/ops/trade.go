@@ -14,9 +14,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Itself stands for the answer or the body of a call where a file could be named.
-const Itself = "-"
-
 // ExportRequest asks for commits, sessions or receipts as one file.
 type ExportRequest struct {
 	Rev     string `op:",arg,remote" doc:"a branch, tag, CID or any other revision, or a range A..B"`
@@ -72,7 +69,7 @@ var Export = Define(Spec{
 
 // Check refuses what makes no sense.
 func (q *ExportRequest) Check() error {
-	if err := atMostOne(q, "all", "session", "receipt"); err != nil {
+	if err := AtMostOne(q, "all", "session", "receipt"); err != nil {
 		return err
 	}
 	switch {
@@ -124,7 +121,7 @@ type ImportRequest struct {
 	OnHead
 }
 
-func (q *ImportRequest) write(w *Writing) { w.DryRun = q.DryRun }
+func (q *ImportRequest) Into(w *Writing) { w.DryRun = q.DryRun }
 
 // Imported is what an import did.
 type Imported struct {

@@ -127,7 +127,7 @@ type GCRequest struct {
 	Params
 }
 
-func (q *GCRequest) write(w *Writing) { w.DryRun = q.DryRun }
+func (q *GCRequest) Into(w *Writing) { w.DryRun = q.DryRun }
 
 // Check refuses what is out of bounds.
 func (q *GCRequest) Check() error {

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"bytes"
+	"encoding/json"
 	"strconv"
 
 	"github.com/mnem-project/mnem/graph"
@@ -105,3 +106,21 @@ func (p *Props) UnmarshalJSON(data []byte) error {
 }
 
 const microsPerSecond = 1_000_000
+
+// FieldValue is the value of one field alone.
+type FieldValue struct{ Value any }
+
+// MarshalJSON writes the value.
+func (v FieldValue) MarshalJSON() ([]byte, error) { return encode(v.Value) }
+
+// UnmarshalJSON reads the value: a string is a text, and all else stays as it is.
+func (v *FieldValue) UnmarshalJSON(data []byte) error {
+	var text string
+	if data[0] != '"' {
+		v.Value = json.RawMessage(bytes.Clone(data))
+		return nil
+	}
+	err := json.Unmarshal(data, &text)
+	v.Value = text
+	return err
+}

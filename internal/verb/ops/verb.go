@@ -82,7 +82,7 @@ func Define[Req, Res any](
 ) *Verb[Req, Res] {
 	spec.do = func(ctx context.Context, s *Service, req any, emit func(any) error) error {
 		res, err := do(ctx, s, req.(*Req))
-		if err != nil && !hasAnswer(err) {
+		if err != nil && !HasAnswer(err) {
 			return err
 		}
 		return cmp.Or(emit(res), err)
@@ -200,12 +200,6 @@ func (s *Spec) Operation() operation.Operation {
 	return o
 }
 
-func (l *LinesSpec) param() operation.Param {
-	return operation.Param{
-		Name: "lines", Flag: l.Flag, Kind: operation.Lines, Doc: l.Doc, Required: l.Required,
-	}
-}
-
 // excluded refuses fields that may not be given at once, by whether each is.
 func (s *Spec) excluded(req any) error {
 	given := func(name string) bool {
@@ -255,10 +249,10 @@ type Configurer interface {
 	Configure(setting func(variable, key string) (string, error)) error
 }
 
-// preparer is implemented by requests that read files and ask models before the repository is opened,
+// Preparer is implemented by requests that read files and ask models before the repository is opened,
 // which others may wait for. req is the request, or one that embeds it.
-type preparer interface {
-	prepare(ctx context.Context, s *Service, req any) error
+type Preparer interface {
+	Prepare(ctx context.Context, s *Service, req any) error
 }
 
 // Resumer is implemented by requests whose answers come as things happen, without an end: each is passed on
@@ -293,11 +287,11 @@ func (spec *Spec) Do(ctx context.Context, host Host, req any, emit func(any) err
 	if spec.NoRepo {
 		return spec.do(ctx, s, req, emit)
 	}
-	before, asks := req.(preparer)
+	before, asks := req.(Preparer)
 	if asks {
 		elsewhere, err := host.Elsewhere(ctx)
 		if err == nil && !elsewhere {
-			asks, err = false, before.prepare(ctx, s, req)
+			asks, err = false, before.Prepare(ctx, s, req)
 		}
 		if err != nil {
 			return err
@@ -309,7 +303,7 @@ func (spec *Spec) Do(ctx context.Context, host Host, req any, emit func(any) err
 	}
 	return host.Open(ctx, write, func(ctx context.Context) error {
 		if asks { // the process that was to do it has ended
-			if err := before.prepare(ctx, s, req); err != nil {
+			if err := before.Prepare(ctx, s, req); err != nil {
 				return err
 			}
 		}
@@ -375,4 +369,12 @@ func (s *Spec) AnswerTypes() []reflect.Type {
 		types[i] = reflect.TypeOf(a)
 	}
 	return types
+}
+
+// OneOf returns an answer of a verb that has several types of answers, nil for none.
+func OneOf[T any](res *T, err error) (any, error) {
+	if res == nil {
+		return nil, err
+	}
+	return res, err
 }

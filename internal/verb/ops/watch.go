@@ -79,7 +79,7 @@ var Watch = Stream(Spec{
 }, watch)
 
 // Check refuses what is out of bounds.
-func (q *WatchRequest) Check() error { return checkLimit(q.Limit) }
+func (q *WatchRequest) Check() error { return CheckLimit(q.Limit) }
 
 // Answered implements Resumer: what is left begins after the operation that was told.
 func (q *WatchRequest) Answered(answer any) (more bool) {
