@@ -90,20 +90,17 @@ func cues(ctx context.Context, s *Service, q *CuesRequest) (any, error) {
 	if q.Model != "" {
 		return OneOf(q.writeAll(ctx, s))
 	}
-	list := &ListRequest{After: q.After, Limit: q.Limit, Sort: sortID, Type: q.Type, AtRevision: q.AtRevision}
+	list := &ListRequest{After: q.After, Limit: q.Limit, Type: q.Type, AtRevision: q.AtRevision}
 	SetGiven(list, GivenOf(q))
-	l, from, err := list.start(ctx, s)
+	at, page, err := list.Nodes(ctx, s, func(n *graph.Node) bool {
+		return memory.TakesCues(n, nil) && (len(n.Cues) == 0) == q.Missing
+	})
 	if err != nil {
 		return nil, err
 	}
-	l.only = func(n *graph.Node) bool {
-		return memory.TakesCues(n, nil) && (len(n.Cues) == 0) == q.Missing
-	}
-	out := &CueList{Commit: l.s.CID()}
+	out := &CueList{Commit: at}
 	out.Nodes = func(yield func(CuedMemory) error) (err error) {
-		out.Next, err = l.page(ctx, from, q.Limit, func(row *listRow) error {
-			return yield(CuedMemory{NameOf(row.node), row.node.Cues})
-		})
+		out.Next, err = page(func(n *graph.Node) error { return yield(CuedMemory{NameOf(n), n.Cues}) })
 		return err
 	}
 	return out, nil

@@ -162,7 +162,7 @@ func (v *digestView) title(ctx context.Context, d *distill.Digest) (string, erro
 
 // factTitle is the beginning of what a memory that is seen says.
 func (v *digestView) factTitle(ctx context.Context, id graph.ID) (string, error) {
-	for _, snap := range v.labels.from {
+	for _, snap := range v.labels.Snapshots() {
 		m, err := snap.Mark(ctx, graph.OnNode, id)
 		if err != nil || m != nil && !(Visible{}).Shows(m) {
 			return "", err

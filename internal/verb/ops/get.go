@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
@@ -54,7 +55,7 @@ func ImportanceOf(e *memory.Effective) *Importance {
 	}
 	return &Importance{
 		Value: e.Value, Importance: e.Importance, Base: e.Base, Use: e.Use, Decay: e.Decay,
-		Links: e.Links, Uses: e.Uses, Linked: e.Linked, Age: e.Age / microsPerSecond,
+		Links: e.Links, Uses: e.Uses, Linked: e.Linked, Age: e.Age / time.Second.Microseconds(),
 		HalfLife: e.HalfLife,
 	}
 }

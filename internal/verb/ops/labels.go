@@ -33,6 +33,12 @@ func NewLabels(from ...*core.Snapshot) *Labels {
 	return &Labels{from: from, known: make(map[graph.ID]*graph.Node), most: maxLabels / 2}
 }
 
+// Snapshots are those that nodes are looked for in.
+func (l *Labels) Snapshots() []*core.Snapshot { return l.from }
+
+// Also looks into one more snapshot, after the others.
+func (l *Labels) Also(s *core.Snapshot) { l.from = append(l.from, s) }
+
 // Remember lets a node be named without being read, also one that no snapshot has, as one that is
 // only staged.
 func (l *Labels) Remember(n *graph.Node) { l.keep(n.ID, &graph.Node{ID: n.ID, Key: n.Key}) }

@@ -17,10 +17,10 @@ import (
 // countedFacts is a store that counts the facts that are read.
 type countedFacts struct {
 	store.Store
-	facts *storetest.Counting
+	reads *storetest.Counting
 }
 
-func (c countedFacts) Facts() store.Blocks { return c.facts }
+func (c countedFacts) Facts() store.Blocks { return c.reads }
 
 // TestLabelsReadEachNodeOnce names the nodes of a memory in no order, each several times, as edges do:
 // the more there are the more is read, and no more for each.
@@ -55,9 +55,9 @@ func TestLabelsReadEachNodeOnce(t *testing.T) {
 			}
 		}
 	}
-	counted.facts.Reset()
+	counted.reads.Reset()
 	name()
-	if read := counted.facts.Counts().BlocksRead; read < nodes || read > nodes+nodes/5 {
+	if read := counted.reads.Counts().BlocksRead; read < nodes || read > nodes+nodes/5 {
 		t.Errorf("%d blocks are read for the names of %d nodes", read, nodes)
 	}
 	// With room for few the names are the same, and what is remembered is bounded.

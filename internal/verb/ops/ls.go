@@ -198,6 +198,22 @@ func (l *listing) on(ctx context.Context, s *Service, snap *core.Snapshot, now s
 	return err
 }
 
+// Nodes lists nodes by id, of those that the request names the ones that only says: at is the commit that has them,
+// and page gives one page of them to a function and returns where the next begins.
+func (q *ListRequest) Nodes(ctx context.Context, s *Service, only func(n *graph.Node) bool) (
+	at ipld.CID, page func(yield func(n *graph.Node) error) (next Text, err error), err error,
+) {
+	q.Sort = sortID
+	l, from, err := q.start(ctx, s)
+	if err != nil {
+		return at, nil, err
+	}
+	l.only = only
+	return l.s.CID(), func(yield func(n *graph.Node) error) (Text, error) {
+		return l.page(ctx, from, q.Limit, func(row *listRow) error { return yield(row.node) })
+	}, nil
+}
+
 // start returns what lists, and after which place. A cursor names an item, at the commit that says where
 // in the order it is.
 func (q *ListRequest) start(ctx context.Context, s *Service) (*listing, *place, error) {

@@ -30,7 +30,7 @@ func TestPagesInBoundedMemory(t *testing.T) {
 		return state.ReadChanges(strings.NewReader(lines.String()), "x"), nil
 	})
 	run(t, h, CommitVerb, req)
-	s, err := h.repo.Snapshot(ctx, "HEAD")
+	s, err := h.kept.Snapshot(ctx, "HEAD")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,24 +108,5 @@ func TestCompareValuesIsAnOrder(t *testing.T) {
 	}
 	if compareValues(values[5], values[6]) <= 0 {
 		t.Error("2^53+1 is not above 2^53")
-	}
-}
-
-func TestWeightsAreShort(t *testing.T) {
-	for units, want := range map[uint32]string{
-		1: "0.00002", 65536: "1", 32768: "0.5", 58982: "0.9", 6554: "0.1", 45875: "0.7", 65535: "0.99998",
-	} {
-		got := Weight(units).String()
-		v, err := ipld.ParseJSON([]byte(got))
-		if err != nil || got != want {
-			t.Errorf("%d: %s, want %s (%v)", units, got, want, err)
-		}
-		x := v.Float()
-		if v.Kind() == ipld.Int {
-			x = float64(v.Int())
-		}
-		if back, err := graph.EdgeWeight(x); err != nil || back != units {
-			t.Errorf("%d is %s is %d (%v)", units, got, back, err)
-		}
 	}
 }

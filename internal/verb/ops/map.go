@@ -244,7 +244,7 @@ func (v *digestView) since(
 	if err != nil {
 		return nil, err
 	}
-	v.labels.from = append(v.labels.from, from)
+	v.labels.Also(from)
 	out := &MapAnswer{Commit: v.snap.CID(), Since: &MapSince{Commit: from.CID(), Read: c.Read, More: c.More}}
 	byScope := map[graph.ID][]distill.FactChange{}
 	var scopes []graph.ID

@@ -112,7 +112,7 @@ var Supersede = Define(Spec{
 	Example: "  mnem supersede db/marlin db/ledger-pg --reason 'it moved there'\n" +
 		"  mnem supersede alice bruno bob --dry-run",
 }, func(ctx context.Context, s *Service, q *SupersedeRequest) (*Marked, error) {
-	return s.mark(ctx, memory.MarkRequest{State: graph.Superseded, Nodes: q.Old, By: q.New,
+	return s.markNodes(ctx, memory.MarkRequest{State: graph.Superseded, Nodes: q.Old, By: q.New,
 		Reason: q.Reason})
 })
 
@@ -126,7 +126,7 @@ var Contradict = Define(Spec{
 		"contradicts keeps that mark.",
 	Example: "  mnem contradict decision/keep-marlin meeting/2026-09-01 --reason 'one of the two is wrong'",
 }, func(ctx context.Context, s *Service, q *ContradictRequest) (*Marked, error) {
-	return s.mark(ctx, memory.MarkRequest{State: graph.Contradicted, Nodes: []string{q.A}, By: q.B,
+	return s.markNodes(ctx, memory.MarkRequest{State: graph.Contradicted, Nodes: []string{q.A}, By: q.B,
 		Reason: q.Reason})
 })
 
@@ -163,11 +163,11 @@ func (q *ExpireRequest) Check() error {
 // mark is a verb that marks the nodes that it is given.
 func mark(state graph.State) func(context.Context, *Service, *NodesRequest) (*Marked, error) {
 	return func(ctx context.Context, s *Service, q *NodesRequest) (*Marked, error) {
-		return s.mark(ctx, memory.MarkRequest{State: state, Nodes: q.Nodes, Reason: q.Reason})
+		return s.markNodes(ctx, memory.MarkRequest{State: state, Nodes: q.Nodes, Reason: q.Reason})
 	}
 }
 
-func (s *Service) mark(ctx context.Context, q memory.MarkRequest) (*Marked, error) {
+func (s *Service) markNodes(ctx context.Context, q memory.MarkRequest) (*Marked, error) {
 	res, err := memory.New(s.Repo).Mark(ctx, s.Commit, q)
 	return s.marked(ctx, res, q.State, err)
 }

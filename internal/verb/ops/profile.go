@@ -216,7 +216,7 @@ func (q *ProfileSetRequest) change(spec *Spec) (set []ipld.Entry, unset []string
 	}
 	for _, f := range spec.Fields() {
 		if f.Name == "tokenizer" && r.Tokenizer != "" && !slices.Contains(f.Enum, r.Tokenizer) {
-			return nil, nil, Bad(f.Name, "%q is not %s", r.Tokenizer, f.of.Choice())
+			return nil, nil, Bad(f.Name, "%q is not %s", r.Tokenizer, f.Param().Choice())
 		}
 	}
 	return r.ProfileChange()

@@ -16,7 +16,7 @@ func TestOwnFields(t *testing.T) {
 		}
 	}
 	for _, f := range Retrieve.Fields() {
-		if (f.of != nil || f.Name == "rerank" || f.Name == "include") && !set[f.Name] {
+		if (f.Param() != nil || f.Name == "rerank" || f.Name == "include") && !set[f.Name] {
 			t.Errorf("%s is refused without a reason", f.Name)
 		}
 	}

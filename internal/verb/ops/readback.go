@@ -14,7 +14,7 @@ var errForm = errors.New("an answer of another form")
 // readValue reads what WriteJSON wrote into a pointer. The lists of an Each are read while they are
 // asked for, in their order, and what comes after them when they were; end reads what is left.
 func readValue(dec *json.Decoder, to reflect.Value) (end func() error, err error) {
-	if to.Elem().Kind() != reflect.Struct || !streams(to.Elem().Type()) {
+	if to.Elem().Kind() != reflect.Struct || !Streams(to.Elem().Type()) {
 		return func() error { return nil }, dec.Decode(to.Interface())
 	}
 	r := &structReader{dec: dec}
@@ -82,7 +82,7 @@ func (r *structReader) next() error {
 		} else if list, ok := v.Addr().Interface().(lister); ok {
 			r.at = list
 			return r.delim('[')
-		} else if v.Kind() == reflect.Pointer && v.Type().Elem().Kind() == reflect.Struct && streams(v.Type().Elem()) {
+		} else if v.Kind() == reflect.Pointer && v.Type().Elem().Kind() == reflect.Struct && Streams(v.Type().Elem()) {
 			err = r.openPointer(v)
 		} else {
 			err = r.dec.Decode(v.Addr().Interface())

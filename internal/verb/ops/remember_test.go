@@ -56,7 +56,7 @@ func TestRememberReadsBeforeItOpens(t *testing.T) {
 // TestRememberTellsPeople: after the memories people are told what was done, programs are not.
 func TestRememberTellsPeople(t *testing.T) {
 	h := newHost(t)
-	h.human = true
+	h.people = true
 	got, err := asks(t, h, &Remember.Spec, map[string]string{"text": " The pier is closed ", "dry-run": "true"})
 	if err != nil || len(got) != 2 {
 		t.Fatalf("%d answers, %v", len(got), err)

@@ -1,110 +1,17 @@
 package ops
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/retrieve"
 )
-
-// fakeAsker is the part of a host that questions need: files and models in memory.
-type fakeAsker struct {
-	files  map[string]string
-	asked  *QuestionModels // the models that were opened last
-	shown  map[graph.ID]int64
-	global *fakeHost // nil for none
-}
-
-func (a *fakeAsker) Models(m *QuestionModels) (*complete.Models, retrieve.Reranker, error) {
-	a.asked = m
-	out := &complete.Models{Failed: func(string, error) {}}
-	if m.Embed != "" {
-		out.Embedder = fakeEmbedder(m.Embed)
-	}
-	return out, nil, nil
-}
-
-// fakeEmbedder is a model of that name, to which each text is its place in a call. It finds nothing in
-// a blank one.
-type fakeEmbedder string
-
-func (e fakeEmbedder) Model() string { return string(e) }
-
-func (e fakeEmbedder) Embed(_ context.Context, query string, answers []string) (list [][]int8, err error) {
-	if query != "" {
-		answers = append([]string{query}, answers...)
-	}
-	for i, text := range answers {
-		list = append(list, nil)
-		if text != "" {
-			list[i] = []int8{127, int8(i)}
-		}
-	}
-	return list, nil
-}
-
-func (a *fakeAsker) File(_ context.Context, name string) (io.ReadCloser, string, error) {
-	text, ok := a.files[name]
-	if !ok {
-		return nil, name, fmt.Errorf("no file %s", name)
-	}
-	return io.NopCloser(strings.NewReader(text)), name, nil
-}
-
-func (a *fakeAsker) Clock() func() time.Duration { return func() time.Duration { return 0 } }
-
-func (a *fakeAsker) Shown(_ context.Context, nodes map[graph.ID]int64) { a.shown = nodes }
-
-func (a *fakeAsker) Global() (Runner, error) {
-	return func(ctx context.Context, v *Spec, req any, emit func(any) error) error {
-		return v.Do(ctx, a.global, req, emit)
-	}, nil
-}
-
-// question returns a request of a verb with its defaults, in which fields have values.
-func question(t *testing.T, v *Spec, values map[string]string) any {
-	t.Helper()
-	req, err := v.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var given []string
-	for _, f := range v.Fields() {
-		value, ok := values[f.Name]
-		if !ok {
-			continue
-		}
-		if err := f.Set(req, []string{value}); err != nil {
-			t.Fatal(err)
-		}
-		given = append(given, f.Name)
-	}
-	if len(given) != len(values) {
-		t.Fatalf("%s: of the fields %v there are %v", v.Name(), values, given)
-	}
-	SetGiven(req, given)
-	return req
-}
-
-// asks runs a verb with such a request and returns its answers.
-func asks(t *testing.T, h *fakeHost, v *Spec, values map[string]string) (list []any, err error) {
-	t.Helper()
-	err = v.Do(t.Context(), h, question(t, v, values), func(res any) error {
-		list = append(list, res)
-		return nil
-	})
-	return list, err
-}
 
 // TestParametersAreOfTheTable sees to it that a parameter of retrieval is a field of retrieve and recall,
 // for remote callers where the table says so, and that each reaches the request.

@@ -110,7 +110,7 @@ func membersOf(t reflect.Type) (all []string) {
 		case optional:
 			name += "?"
 		case f.Type.Kind() == reflect.Pointer && strings.HasPrefix(shape, "{"):
-			if !streams(f.Type.Elem()) { // what is written while it is made is always there
+			if !Streams(f.Type.Elem()) { // what is written while it is made is always there
 				name += "|null"
 			}
 		case f.Type.Kind() == reflect.Pointer && f.Tag.Get("shape") == "":

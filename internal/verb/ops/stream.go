@@ -33,8 +33,8 @@ func WriteJSON(w io.Writer, v any) error {
 
 var eachType = reflect.TypeFor[eacher]()
 
-// streams reports whether a struct, or one in it, has an Each.
-func streams(t reflect.Type) bool {
+// Streams reports whether a struct, or one in it, has an Each.
+func Streams(t reflect.Type) bool {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		inner := f.Type
@@ -42,7 +42,7 @@ func streams(t reflect.Type) bool {
 			inner = inner.Elem()
 		}
 		if f.IsExported() && f.Tag.Get("json") != "-" &&
-			(f.Type.Implements(eachType) || inner.Kind() == reflect.Struct && inner != t && streams(inner)) {
+			(f.Type.Implements(eachType) || inner.Kind() == reflect.Struct && inner != t && Streams(inner)) {
 			return true
 		}
 	}
@@ -51,7 +51,7 @@ func streams(t reflect.Type) bool {
 
 func writeValue(w io.Writer, v reflect.Value) error {
 	if v.IsValid() && v.Kind() == reflect.Pointer && !v.IsNil() && v.Elem().Kind() == reflect.Struct &&
-		streams(v.Elem().Type()) {
+		Streams(v.Elem().Type()) {
 		s := &structWriter{to: w}
 		s.write("{")
 		s.members(v.Elem())

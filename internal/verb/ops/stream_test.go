@@ -69,16 +69,3 @@ func TestWriteJSONStops(t *testing.T) {
 type failingWriter struct{ err error }
 
 func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
-
-// TestDiffIsItsShape reads the answer of a verb that streams.
-func TestDiffIsItsShape(t *testing.T) {
-	h := newHost(t)
-	run(t, h, Forget, &NodesRequest{Nodes: []string{"bob"}})
-	var out strings.Builder
-	err := Diff.Do(t.Context(), h, &DiffRequest{A: "HEAD~1", B: "HEAD"}, func(res any) error {
-		return WriteJSON(&out, res)
-	})
-	if err != nil || !json.Valid([]byte(out.String())) || !strings.Contains(out.String(), `"counts":{`) {
-		t.Errorf("%s, %v", &out, err)
-	}
-}
