@@ -179,7 +179,7 @@ type cli struct {
 	args      []string
 	stdin     *peers.Replay
 	by        operation.Caller         // who asks; flags go before
-	verbs     []*verb                  // all commands that are declared, once one is made
+	verbs     []*bound                 // all commands that are declared, once one is made
 	asked     *running                 // the verb that runs, nil for none
 	gitTree   *gitdir.Tree             // that commits of git are named of, nil until one is
 	quietly   bool                     // whether answers of verbs are for this process, and not printed

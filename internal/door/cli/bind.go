@@ -8,8 +8,8 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/ops"
 )
 
-// verb is a verb of package ops with what prints its answers for people.
-type verb struct {
+// bound is a verb with what prints its answers for people.
+type bound struct {
 	spec *ops.Spec
 	// print prints an answer to a request, row returns the row of one table that an answer is: one of them is set.
 	print func(c *show.Console, req, answer any) error
@@ -19,28 +19,28 @@ type verb struct {
 }
 
 // bind binds a verb to what prints its answers.
-func bind[Req, Res any](v *ops.Verb[Req, Res], print func(*show.Console, Res) error) *verb {
-	return &verb{spec: &v.Spec, print: func(c *show.Console, _, answer any) error {
+func bind[Req, Res any](v *ops.Verb[Req, Res], print func(*show.Console, Res) error) *bound {
+	return &bound{spec: &v.Spec, print: func(c *show.Console, _, answer any) error {
 		return print(c, answer.(Res))
 	}}
 }
 
 // bindAs is bind for answers that are printed as the request says.
-func bindAs[Req, Res any](v *ops.Verb[Req, Res], print func(*show.Console, *Req, Res) error) *verb {
-	return &verb{spec: &v.Spec, print: func(c *show.Console, req, answer any) error {
+func bindAs[Req, Res any](v *ops.Verb[Req, Res], print func(*show.Console, *Req, Res) error) *bound {
+	return &bound{spec: &v.Spec, print: func(c *show.Console, req, answer any) error {
 		return print(c, req.(*Req), answer.(Res))
 	}}
 }
 
 // bindTable is bind for a stream whose answers are rows of one table.
-func bindTable[Req, Res any](v *ops.Verb[Req, Res], row func(*show.Console, Res) []show.Cell) *verb {
-	return &verb{spec: &v.Spec, row: func(c *show.Console, answer any) []show.Cell {
+func bindTable[Req, Res any](v *ops.Verb[Req, Res], row func(*show.Console, Res) []show.Cell) *bound {
+	return &bound{spec: &v.Spec, row: func(c *show.Console, answer any) []show.Cell {
 		return row(c, answer.(Res))
 	}}
 }
 
 // run runs a verb with a request of its own and prints the answers.
-func (v *verb) run(ctx context.Context, c *cli, req any) error {
+func (v *bound) run(ctx context.Context, c *cli, req any) error {
 	if err := c.permits(v, req); err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (v *verb) run(ctx context.Context, c *cli, req any) error {
 	return once(ctx)
 }
 
-func (v *verb) answer(ctx context.Context, c *cli, req any) error {
+func (v *bound) answer(ctx context.Context, c *cli, req any) error {
 	c.Answers, c.long = 0, v.spec.Long
 	var rows [][]show.Cell
 	err := c.ask(ctx, v.spec, req, func(answer any) error {

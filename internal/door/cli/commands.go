@@ -30,7 +30,7 @@ func wanted(all, args []string) []string {
 }
 
 // commands are the names of the commands of the root.
-func commands(declared []*verb) []string {
+func commands(declared []*bound) []string {
 	names := []string{"completion", hookName}
 	for _, v := range declared {
 		if name, _, _ := strings.Cut(v.spec.Command, " "); !slices.Contains(names, name) {
@@ -65,7 +65,7 @@ func (c *cli) commandOf(name string) *cobra.Command {
 func (c *cli) declared(name string) *cobra.Command {
 	var cmd *cobra.Command
 	all := c.all()
-	i := slices.IndexFunc(all, func(v *verb) bool { return v.spec.Command == name })
+	i := slices.IndexFunc(all, func(v *bound) bool { return v.spec.Command == name })
 	if i >= 0 {
 		cmd = c.verb(all[i])
 	} else {
@@ -80,7 +80,7 @@ func (c *cli) declared(name string) *cobra.Command {
 }
 
 // all returns every command that is declared.
-func (c *cli) all() []*verb {
+func (c *cli) all() []*bound {
 	if c.verbs == nil {
 		c.verbs = append(verbs(), locals()...)
 	}

@@ -84,7 +84,7 @@ func fixed(values []string) cobra.CompletionFunc {
 }
 
 // arguments completes the first argument of a verb, and a later one where its field says how.
-func (c *cli) arguments(v *verb) cobra.CompletionFunc {
+func (c *cli) arguments(v *bound) cobra.CompletionFunc {
 	fields := v.args()
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		kind := ""

@@ -41,8 +41,8 @@ func configHelp() string {
 		"and the default. The keys are:\n\n" + strings.TrimRight(keys.String(), "\n")
 }
 
-func configCommands() []*verb {
-	return []*verb{
+func configCommands() []*bound {
+	return []*bound{
 		local(ops.Spec{
 			Command: "config get", Right: ops.NoRight,
 			Usage: "KEY", Title: "Print the value in effect", Complete: "setting",

@@ -31,7 +31,7 @@ type demoRequest struct {
 	Keep string `op:"" doc:"make the repository in {DIR}, which must be new or empty, and keep it"`
 }
 
-func demoCommand() *verb {
+func demoCommand() *bound {
 	return localLines(ops.Spec{
 		Command: "demo", Right: ops.NoRight,
 		Usage: "[flags]", Group: groupStart, Title: "Show what mnem does, on a bundled memory",

@@ -30,14 +30,14 @@ type doctor struct {
 }
 
 // bindDoctor binds the verb that looks at the repository to what looks at everything else.
-func bindDoctor() *verb {
+func bindDoctor() *bound {
 	around := func(ctx context.Context, c *cli, req any, _ func(context.Context) error) error {
 		d := &doctor{c: c, req: req.(*ops.DoctorRequest), ctx: ctx}
 		d.req.Now, c.quietly = c.app.clock(), true
 		d.examine()
 		return d.print()
 	}
-	return &verb{spec: &ops.Doctor.Spec, around: around}
+	return &bound{spec: &ops.Doctor.Spec, around: around}
 }
 
 // failed notes an error that a check ran into.

@@ -48,8 +48,8 @@ type (
 	}
 )
 
-func gitCommands() []*verb {
-	return []*verb{
+func gitCommands() []*bound {
+	return []*bound{
 		local(ops.Spec{
 			Command: "git follow", Right: ops.OwnRight, Title: "Follow the branch that git is on",
 			Doc: "Have the memory be on the branch that the git work tree around the repository is on, from now on, for\n" +

@@ -36,8 +36,8 @@ type guardCheckRequest struct {
 	Files []string `op:",arg"`
 }
 
-func guardCommands() []*verb {
-	return []*verb{
+func guardCommands() []*bound {
+	return []*bound{
 		localLines(ops.Spec{
 			Command: "guard check", Right: ops.NoRight,
 			Usage: "FILE…|-", Title: "Scan files for credentials without storing anything",

@@ -20,7 +20,7 @@ type holdJSON struct {
 	Socket *string `json:"socket"` // where this process answers others, null where it does not
 }
 
-func holdCommand() *verb {
+func holdCommand() *bound {
 	return localLines(ops.Spec{
 		Command: "hold", Right: ops.NoRight,
 		Group: groupCare, Title: "Hold the repository open and serve other mnem processes",

@@ -111,7 +111,7 @@ func (c *cli) hook(ctx context.Context, host, event string) error {
 }
 
 // bindLast binds the verb that tells what an agent was given, and says so where that is nothing.
-func bindLast() *verb {
+func bindLast() *bound {
 	v := bind(ops.Last, (*show.Console).Last)
 	v.around = func(ctx context.Context, c *cli, _ any, run func(context.Context) error) error {
 		err := run(ctx)

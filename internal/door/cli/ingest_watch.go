@@ -13,7 +13,7 @@ import (
 )
 
 // bindIngest binds the verb that keeps files, and what runs it again where they change.
-func bindIngest() *verb {
+func bindIngest() *bound {
 	v := bind(ops.Ingest, (*show.Console).Ingested)
 	v.around = func(ctx context.Context, c *cli, req any, run func(context.Context) error) error {
 		if q := req.(*ops.IngestRequest); q.Watch {

@@ -28,7 +28,7 @@ type initRequest struct {
 	ops.Actor
 }
 
-func initCommand() *verb {
+func initCommand() *bound {
 	return local(ops.Spec{
 		Command: "init", Right: ops.NoRight, Usage: "[DIR]", Group: groupStart, Title: "Create a repository",
 		Doc: "Make an empty repository in DIR/.mnem, by default in the working directory or that of\n" +

@@ -36,8 +36,8 @@ type (
 	}
 )
 
-func integrateCommands() []*verb {
-	return []*verb{
+func integrateCommands() []*bound {
+	return []*bound{
 		local(ops.Spec{
 			Command: "integrate", Right: ops.OwnRight,
 			Usage: "CLIENT | integrate --all | integrate --list", Args: "[CLIENT]", Group: groupStart, Title: "Connect an agent's client to this memory over MCP", Complete: "client",

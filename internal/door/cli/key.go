@@ -86,9 +86,9 @@ type (
 	}
 )
 
-func keyCommands() []*verb {
+func keyCommands() []*bound {
 	key := []any{keyJSON{}}
-	return []*verb{
+	return []*bound{
 		local(ops.Spec{
 			Command: "key new", Right: ops.OwnRight, Usage: "NAME", Title: "Create a key",
 			Doc: "Make a key, keep its secret under NAME and trust it. A name is 1 to 64 of a to z, 0 to\n" +

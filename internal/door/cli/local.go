@@ -10,30 +10,30 @@ import (
 
 // local declares a command of this program that is no verb: it is about files, keys and servers of this machine. Its
 // flags, arguments, help and completion follow from its request, as those of verbs do.
-func local[Req any](spec ops.Spec, run func(*cli, context.Context, *Req) error) *verb {
+func local[Req any](spec ops.Spec, run func(*cli, context.Context, *Req) error) *bound {
 	return localOf(ops.Here(spec, reflect.TypeFor[Req](), false), func(c *cli, ctx context.Context, req any) error {
 		return run(c, ctx, req.(*Req))
 	})
 }
 
 // localLines is local for a command that prints any number of answers, one a line as JSON.
-func localLines[Req any](spec ops.Spec, run func(*cli, context.Context, *Req) error) *verb {
+func localLines[Req any](spec ops.Spec, run func(*cli, context.Context, *Req) error) *bound {
 	v := local(spec, run)
 	v.spec = ops.Here(spec, reflect.TypeFor[Req](), true)
 	return v
 }
 
-func localOf(spec *ops.Spec, run func(*cli, context.Context, any) error) *verb {
-	return &verb{spec: spec, around: func(ctx context.Context, c *cli, req any, _ func(context.Context) error) error {
+func localOf(spec *ops.Spec, run func(*cli, context.Context, any) error) *bound {
+	return &bound{spec: spec, around: func(ctx context.Context, c *cli, req any, _ func(context.Context) error) error {
 		c.take(ops.WritingOf(req))
 		return run(c, ctx, req)
 	}}
 }
 
 // locals are the commands that are no verbs.
-func locals() []*verb {
+func locals() []*bound {
 	return slices.Concat(
-		[]*verb{demoCommand(), holdCommand(), initCommand(), mcpCommand(), serveCommand(), viewCommand()},
+		[]*bound{demoCommand(), holdCommand(), initCommand(), mcpCommand(), serveCommand(), viewCommand()},
 		configCommands(), gitCommands(), guardCommands(), integrateCommands(), keyCommands(), policyCommands(),
 		remoteCommands(), tokenCommands(), tradeCommands(),
 	)

@@ -31,7 +31,7 @@ type mcpRequest struct {
 	ops.OnBranch
 }
 
-func mcpCommand() *verb {
+func mcpCommand() *bound {
 	return local(ops.Spec{
 		Command: "mcp", Right: ops.NoRight,
 		Usage: "[flags]", Group: groupTrade, Title: "Serve the memory to an agent over MCP",

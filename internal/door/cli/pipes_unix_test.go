@@ -17,7 +17,7 @@ import (
 var pathWords = regexp.MustCompile(`\b(FILE|DIR|PATH)\b`)
 
 // pathsOf returns the places of a command's line that take paths: names of flags, and "" for arguments.
-func pathsOf(v *verb) (list []string) {
+func pathsOf(v *bound) (list []string) {
 	if pathWords.MatchString(firstOf(v.spec.Args, v.spec.Usage)) || strings.Contains(v.spec.Usage, "FILE…") {
 		list = append(list, "")
 	}

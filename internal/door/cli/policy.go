@@ -68,8 +68,8 @@ type (
 	}
 )
 
-func policyCommands() []*verb {
-	return []*verb{
+func policyCommands() []*bound {
+	return []*bound{
 		local(ops.Spec{
 			Command: "policy init", Right: ops.PeopleOnly, Title: "Write a starting policy",
 			Doc: "Write .mnem/policy.json with one rule, to be edited then: by default all agents may write\n" +
@@ -300,7 +300,7 @@ func (c *cli) permit(agent string, rights []string) error {
 
 // permits refuses a command that the policy does not allow the caller, before it does anything around its verb. A
 // server decides for its own repository.
-func (c *cli) permits(v *verb, req any) error {
+func (c *cli) permits(v *bound, req any) error {
 	agent := firstOf(ops.WritingOf(req).Agent, c.agent())
 	switch {
 	case v.spec.Right == ops.PeopleOnly && (agent != "" || c.by.Remote):

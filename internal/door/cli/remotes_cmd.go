@@ -29,9 +29,9 @@ type (
 	}
 )
 
-func remoteCommands() []*verb {
+func remoteCommands() []*bound {
 	one := []any{place.Remote{}}
-	return []*verb{
+	return []*bound{
 		local(ops.Spec{
 			Command: "remote add", Right: ops.OwnRight, Usage: "NAME URL", Title: "Add a remote",
 			Doc: "Give another repository a name: 1 to 64 letters, digits, and . - _ inside. Nothing is asked of it\n" +
@@ -162,7 +162,7 @@ func (c *cli) tryRemote(ctx context.Context, r place.Remote) error {
 
 // bindRedactions binds the verb about what remotes say was erased to the setting of the remote beside it. Where no
 // remote is named it is about the one that other commands are about.
-func bindRedactions() *verb {
+func bindRedactions() *bound {
 	v := bind(ops.RemoteRedactions, (*show.Console).Quarantine)
 	v.around = func(ctx context.Context, c *cli, req any, run func(context.Context) error) error {
 		if c.by.Remote {

@@ -53,7 +53,7 @@ func terminalKeys() func() (rune, error) {
 }
 
 // bindReview binds the verb that lists what is to be reviewed to what asks a terminal of each.
-func bindReview() *verb {
+func bindReview() *bound {
 	v := bindAs(ops.Review, (*show.Console).Reviewed)
 	v.around = func(ctx context.Context, c *cli, req any, run func(context.Context) error) error {
 		if q := req.(*ops.ReviewRequest); c.reviewsHere(q) {

@@ -53,7 +53,7 @@ type serveJSON struct {
 	Repository string `json:"repository"`
 }
 
-func serveCommand() *verb {
+func serveCommand() *bound {
 	return local(ops.Spec{
 		Command: "serve", Right: ops.NoRight,
 		Usage: "[flags]", Group: groupTrade, Title: "Serve the memory over HTTP",

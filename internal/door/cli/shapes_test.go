@@ -29,7 +29,7 @@ var allShapes = sync.OnceValue(func() map[string][]string {
 
 // streams reports whether a command prints one object a line instead of one.
 func streams(path string) bool {
-	return slices.ContainsFunc(append(verbs(), locals()...), func(v *verb) bool {
+	return slices.ContainsFunc(append(verbs(), locals()...), func(v *bound) bool {
 		return "mnem "+v.spec.Command == path && v.spec.Stream()
 	})
 }

@@ -71,8 +71,8 @@ type (
 )
 
 // tradeCommands bring memories to other repositories, and back.
-func tradeCommands() []*verb {
-	return []*verb{
+func tradeCommands() []*bound {
+	return []*bound{
 		local(ops.Spec{
 			Command: "fetch", Right: ops.OwnRight, Runs: []string{"pack_take"},
 			Usage: "[REMOTE]", Group: groupTrade, Title: "Download branches and tags of another repository",

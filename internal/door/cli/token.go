@@ -64,8 +64,8 @@ type (
 	}
 )
 
-func tokenCommands() []*verb {
-	return []*verb{
+func tokenCommands() []*bound {
+	return []*bound{
 		local(ops.Spec{
 			Command: "token new", Right: ops.OwnRight, Usage: "NAME", Title: "Create a token",
 			Doc: "Make a token and print it, this once: nobody can find it out afterwards. NAME is 1 to 64 of a\n" +

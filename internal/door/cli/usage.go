@@ -157,7 +157,7 @@ func Positionals(usage string) cobra.PositionalArgs {
 }
 
 // checkFlags refuses flags that do not go together, and those that need another one.
-func (v *verb) checkFlags(cmd *cobra.Command) error {
+func (v *bound) checkFlags(cmd *cobra.Command) error {
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
 	exclusive := slices.Clone(v.spec.Exclude)
 	for _, f := range v.spec.Fields() {

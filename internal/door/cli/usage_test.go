@@ -137,7 +137,7 @@ func TestUsageErrorsSay(t *testing.T) {
 func TestFlagsThatExclude(t *testing.T) {
 	w := newWorld(t)
 	tried := 0
-	try := func(v *verb, want string, names ...string) {
+	try := func(v *bound, want string, names ...string) {
 		tried++
 		args := strings.Fields(v.spec.Command)
 		for _, word := range strings.Fields(firstOf(v.spec.Args, v.spec.Usage)) {
@@ -220,13 +220,13 @@ func TestBadWords(t *testing.T) {
 	}
 }
 
-func resumes(v *verb) bool {
+func resumes(v *bound) bool {
 	_, endless := v.spec.Request().(ops.Resumer)
 	return endless
 }
 
 // localCommand reports whether a command is of this machine: servers and files.
-func localCommand(v *verb) bool { return v.spec.Name() == "" || v.print == nil && v.row == nil }
+func localCommand(v *bound) bool { return v.spec.Name() == "" || v.print == nil && v.row == nil }
 
 func TestDistance(t *testing.T) {
 	for _, tt := range []struct {

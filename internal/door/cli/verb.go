@@ -95,8 +95,8 @@ func (c *cli) worked() {
 }
 
 // operationVerbs are the verbs by the names of their operations.
-var operationVerbs = sync.OnceValue(func() map[string]*verb {
-	of := make(map[string]*verb)
+var operationVerbs = sync.OnceValue(func() map[string]*bound {
+	of := make(map[string]*bound)
 	for _, v := range verbs() {
 		of[v.spec.Name()] = v
 		if v.spec.Batch != nil {
@@ -107,7 +107,7 @@ var operationVerbs = sync.OnceValue(func() map[string]*verb {
 })
 
 // verb makes the command of a verb: a flag for each field of its request.
-func (c *cli) verb(v *verb) *cobra.Command {
+func (c *cli) verb(v *bound) *cobra.Command {
 	req := v.spec.Request()
 	words := strings.Fields(v.spec.Command)
 	cmd := &cobra.Command{
@@ -257,7 +257,7 @@ func (c *cli) fieldFlag(cmd *cobra.Command, f *ops.Field, req any) {
 }
 
 // args are the fields that positional arguments fill here.
-func (v *verb) args() (list []ops.Field) {
+func (v *bound) args() (list []ops.Field) {
 	for _, f := range v.spec.Fields() {
 		if f.Arg && !f.RemoteOnly {
 			list = append(list, f)
@@ -267,7 +267,7 @@ func (v *verb) args() (list []ops.Field) {
 }
 
 // positional says which positional arguments there may be, those that Usage names, and which flags go together.
-func (v *verb) positional() cobra.PositionalArgs {
+func (v *bound) positional() cobra.PositionalArgs {
 	check := Positionals(firstOf(v.spec.Args, v.spec.Usage))
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
@@ -279,7 +279,7 @@ func (v *verb) positional() cobra.PositionalArgs {
 
 // setArgs gives positional arguments to their fields, whose names it returns: a list takes what the fields
 // around it leave.
-func (v *verb) setArgs(req any, args []string) (given []string, err error) {
+func (v *bound) setArgs(req any, args []string) (given []string, err error) {
 	fields := v.args()
 	for i := range fields {
 		n := min(1, len(args))
@@ -298,7 +298,7 @@ func (v *verb) setArgs(req any, args []string) (given []string, err error) {
 }
 
 // fixed returns what a field is for every remote caller, if it is.
-func (v *verb) fixed(f *ops.Field) (value string, ok bool) {
+func (v *bound) fixed(f *ops.Field) (value string, ok bool) {
 	if v.spec.Body != "" && f.Arg && !f.Remote {
 		return ops.Itself, true
 	}
@@ -311,7 +311,7 @@ func (v *verb) fixed(f *ops.Field) (value string, ok bool) {
 }
 
 // call runs a verb with the arguments of a remote caller.
-func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) error {
+func (c *cli) call(ctx context.Context, v *bound, args *operation.Arguments) error {
 	req := v.spec.Request()
 	words := strings.Fields(v.spec.Command)
 	var given []string

@@ -7,11 +7,11 @@ import (
 
 // verbs are the verbs of package ops, each with what prints its answers for people, in the order in which other
 // surfaces list them.
-func verbs() []*verb { return append(verbsOfMemory(), verbsOfHistory()...) }
+func verbs() []*bound { return append(verbsOfMemory(), verbsOfHistory()...) }
 
 // verbsOfMemory are the verbs that change or read the nodes of a memory.
-func verbsOfMemory() []*verb {
-	return []*verb{
+func verbsOfMemory() []*bound {
+	return []*bound{
 		// Start
 		bind(ops.Version, (*show.Console).Versions),
 		// Change the memory
@@ -79,8 +79,8 @@ func verbsOfMemory() []*verb {
 }
 
 // verbsOfHistory are those about its versions, sessions and store.
-func verbsOfHistory() []*verb {
-	return []*verb{
+func verbsOfHistory() []*bound {
+	return []*bound{
 		// Branch, tag and undo
 		bindTable(ops.BranchVerb, (*show.Console).BranchRow),
 		bind(ops.Switch, (*show.Console).Switch),

@@ -23,7 +23,7 @@ type viewRequest struct {
 	NoOpen bool `op:"" doc:"open no browser"`
 }
 
-func viewCommand() *verb {
+func viewCommand() *bound {
 	return local(ops.Spec{
 		Command: "view", Right: ops.NoRight,
 		Usage: "[flags]", Group: groupRead, Title: "Show the memory in a browser",

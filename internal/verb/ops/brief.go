@@ -6,10 +6,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
-	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory"
-	"github.com/mnem-project/mnem/internal/outline"
-	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -109,27 +106,8 @@ func brief(ctx context.Context, s *Service, q *BriefRequest) (*Brief, error) {
 	for _, n := range since.Newest {
 		out.News.Newest = append(out.News.Newest, named(n))
 	}
-	out.Map, err = briefMap(ctx, from, at)
+	out.Map, err = NewsOf(ctx, from, at, briefTokens)
 	return out, err
-}
-
-// briefMap says what is news by scopes, nil where no digests are kept that it could begin from.
-func briefMap(ctx context.Context, from, at *core.Snapshot) (*MapAnswer, error) {
-	for _, snap := range []*core.Snapshot{from, at} {
-		d, err := outline.Open(ctx, snap, distill.Default(), outline.DigestOptions{Only: true, Keep: true})
-		if err != nil || d.Scopes == nil {
-			return nil, err
-		}
-	}
-	v, err := digestsOf(ctx, at, distill.Default())
-	if err != nil {
-		return nil, err
-	}
-	m, err := v.since(ctx, from, "", briefTokens)
-	if err != nil || len(m.Entries) == 0 {
-		return nil, err
-	}
-	return m, nil
 }
 
 func named(n *graph.Node) NamedMemory {

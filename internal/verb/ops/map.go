@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/outline"
 	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -277,6 +278,26 @@ func (v *digestView) since(
 	}
 	out.print([]string{head})
 	return out, nil
+}
+
+// NewsOf says in at most so many tokens what is news since a snapshot by scopes, nil where no digests are kept that it
+// could begin from.
+func NewsOf(ctx context.Context, from, at *core.Snapshot, tokens int) (*MapAnswer, error) {
+	for _, snap := range []*core.Snapshot{from, at} {
+		d, err := outline.Open(ctx, snap, distill.Default(), outline.DigestOptions{Only: true, Keep: true})
+		if err != nil || d.Scopes == nil {
+			return nil, err
+		}
+	}
+	v, err := digestsOf(ctx, at, distill.Default())
+	if err != nil {
+		return nil, err
+	}
+	m, err := v.since(ctx, from, "", tokens)
+	if err != nil || len(m.Entries) == 0 {
+		return nil, err
+	}
+	return m, nil
 }
 
 // changed adds a scope and the memories in it that differ, while there is room.

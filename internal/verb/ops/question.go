@@ -34,7 +34,7 @@ type Asker interface {
 }
 
 // Runner runs a verb on a repository, and gives each answer to emit.
-type Runner func(ctx context.Context, verb *Spec, req any, emit func(any) error) error
+type Runner func(ctx context.Context, v *Spec, req any, emit func(any) error) error
 
 // QuestionModels are the models that complete a question. Remote callers ask for those of the
 // configuration alone, or for what asks no model.
@@ -250,3 +250,9 @@ func SummaryCapOf(setting func(variable, key string) (string, error)) (*int, err
 	}
 	return &n, nil
 }
+
+// What answers call the repositories that are asked together.
+const (
+	FromProject = "project"
+	FromGlobal  = "global"
+)

@@ -66,7 +66,7 @@ func (q *RememberRequest) Movable() string {
 }
 
 // KeptElsewhere notes in an answer that the user's own repository keeps the memory.
-func (r *Remembered) KeptElsewhere() { r.Repository = fromGlobal }
+func (r *Remembered) KeptElsewhere() { r.Repository = FromGlobal }
 
 func (q *RememberRequest) Into(w *Writing) { w.Message, w.Expect = q.Message, q.Expect }
 

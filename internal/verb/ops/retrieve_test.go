@@ -168,7 +168,7 @@ func TestTogether(t *testing.T) {
 			t.Errorf("item %d: %+v", i+1, it)
 		}
 	}
-	if len(from) < 2 || from[0] != fromProject || from[1] != fromGlobal || len(a.Repositories) != 2 || !a.Receipt.Defined() {
+	if len(from) < 2 || from[0] != FromProject || from[1] != FromGlobal || len(a.Repositories) != 2 || !a.Receipt.Defined() {
 		t.Errorf("items of %v, repositories %v, receipt %s", from, a.Repositories, a.Receipt)
 	}
 	if !slices.Contains(h.opened, true) || slices.Contains(h.fakeAsker.global.opened, true) {

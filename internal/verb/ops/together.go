@@ -12,12 +12,6 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// The repositories that an answer of two comes from.
-const (
-	fromProject = "project"
-	fromGlobal  = "global"
-)
-
 // ofProject are fields that are about the project's repository alone.
 var ofProject = []string{
 	"session", "receipt", "follow", "author", "agent", "task", "time", "at", "profile", "with-global", "altitude", "-",
@@ -32,11 +26,11 @@ func (a *asking) together(ctx context.Context, emit func(*Answer) error) error {
 	}
 	ours, err := a.answer(ctx, complete.Query{Request: req})
 	if err != nil {
-		return fmt.Errorf("%s repository: %w", fromProject, err)
+		return fmt.Errorf("%s repository: %w", FromProject, err)
 	}
-	first, err := part(ctx, fromProject, ours, a.at,
-		func(ctx context.Context, verb *Spec, req any, emit func(any) error) error {
-			return verb.Do(ctx, a.host, req, emit)
+	first, err := part(ctx, FromProject, ours, a.at,
+		func(ctx context.Context, v *Spec, req any, emit func(any) error) error {
+			return v.Do(ctx, a.host, req, emit)
 		})
 	if err != nil {
 		return err
@@ -47,9 +41,9 @@ func (a *asking) together(ctx context.Context, emit func(*Answer) error) error {
 		return nil
 	})
 	if err != nil && OutcomeOf(ctx, err) != operation.NotFound { // it has no commit yet, so nothing to say
-		return fmt.Errorf("%s repository: %w", fromGlobal, err)
+		return fmt.Errorf("%s repository: %w", FromGlobal, err)
 	}
-	second, err := part(ctx, fromGlobal, theirs, "", a.q.global)
+	second, err := part(ctx, FromGlobal, theirs, "", a.q.global)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ type Owner struct {
 	opt  Options
 	dir  string // .mnem
 	host *owner.Host
-	find func(verb string) *ops.Spec
+	find func(name string) *ops.Spec
 	// ending ends verbs without an end of their own, when Close is called.
 	ending context.Context
 	end    context.CancelFunc

@@ -141,17 +141,17 @@ func (h *host) Global() (ops.Runner, error) {
 	if _, err := h.askFor(question{Global: &Call{}}, modelsWithin); err != nil {
 		return nil, err
 	}
-	return func(_ context.Context, verb *ops.Spec, req any, emit func(any) error) error {
-		call := &Call{Verb: verb.Name(), Given: ops.GivenOf(req)}
+	return func(_ context.Context, v *ops.Spec, req any, emit func(any) error) error {
+		call := &Call{Verb: v.Name(), Given: ops.GivenOf(req)}
 		var err error
-		if call.Request, err = verb.EncodeRequest(req); err != nil {
+		if call.Request, err = v.EncodeRequest(req); err != nil {
 			return err
 		}
 		r, err := h.askFor(question{Global: call}, modelsWithin)
 		if err != nil {
 			return err
 		}
-		return verb.ReadAnswers(bytes.NewReader(r.Answers), emit)
+		return v.ReadAnswers(bytes.NewReader(r.Answers), emit)
 	}, nil
 }
 

@@ -109,11 +109,11 @@ func (h *host) Permit(_ string, rights []string) error {
 }
 
 // guard adds to a stamp what the repository's policy says.
-func (h *host) guard(by *state.Stamp, verb string) error {
+func (h *host) guard(by *state.Stamp, name string) error {
 	if by.Agent == "" && !h.call.Caller.Remote {
 		return nil
 	}
-	return ops.Guard(by, filepath.Join(h.dir, policy.FileName), verb, ops.Recording(verb), h.key)
+	return ops.Guard(by, filepath.Join(h.dir, policy.FileName), name, ops.Recording(name), h.key)
 }
 
 // Now implements ops.Host.

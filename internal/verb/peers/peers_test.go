@@ -56,8 +56,8 @@ func answering(t *testing.T, opt Options) (dir string, r *core.Repo, o *Owner) {
 }
 
 // asking returns what asks for a verb, and returns its answers as JSON. No answer is read for people.
-func asking(t *testing.T, dir string, by Caller) func(verb *ops.Spec, req any, call Call) (string, error) {
-	return func(verb *ops.Spec, req any, call Call) (string, error) {
+func asking(t *testing.T, dir string, by Caller) func(v *ops.Spec, req any, call Call) (string, error) {
+	return func(v *ops.Spec, req any, call Call) (string, error) {
 		t.Helper()
 		who, err := core.ReadOwner(dir)
 		if err != nil {
@@ -68,10 +68,10 @@ func asking(t *testing.T, dir string, by Caller) func(verb *ops.Spec, req any, c
 			t.Fatal(err)
 		}
 		defer func() { _ = client.Close() }()
-		if call.Request, err = verb.EncodeRequest(req); err != nil {
+		if call.Request, err = v.EncodeRequest(req); err != nil {
 			t.Fatal(err)
 		}
-		call.Verb, call.Given, call.Words = verb.Name(), ops.GivenOf(req), strings.Fields(verb.Command)
+		call.Verb, call.Given, call.Words = v.Name(), ops.GivenOf(req), strings.Fields(v.Command)
 		call.Caller.Author, call.Caller.Time = "Ada", now
 		var out bytes.Buffer
 		if !call.Typed {
@@ -162,8 +162,8 @@ func TestTwoBuilds(t *testing.T) {
 		func(_ context.Context, _ *ops.Service, q *olderGet) (*ops.Gone, error) {
 			return &ops.Gone{Removed: q.Node + " at " + q.At}, nil
 		})
-	o.find = func(verb string) *ops.Spec {
-		if verb == "get" {
+	o.find = func(name string) *ops.Spec {
+		if name == "get" {
 			return &older.Spec
 		}
 		return nil
