@@ -136,7 +136,7 @@ func commitLines(ctx context.Context, s *Service, q *CommitRequest) (any, error)
 	}
 	var kept *core.MergeError
 	if errors.As(err, &kept) {
-		return s.kept(kept)
+		return s.keptApart(kept)
 	}
 	if err != nil {
 		return nil, err
@@ -144,8 +144,8 @@ func commitLines(ctx context.Context, s *Service, q *CommitRequest) (any, error)
 	return OneOf(CommittedOf(ctx, s.Repo, res, s.DryRun, s.Human))
 }
 
-// kept returns what conflicts, and the error that says so.
-func (s *Service) kept(kept *core.MergeError) (any, error) {
+// keptApart returns what conflicts, and the error that says so.
+func (s *Service) keptApart(kept *core.MergeError) (any, error) {
 	out := &KeptCommit{
 		Branch: kept.Branch, Base: kept.Base, Head: kept.Head, Conflicts: ConflictsOf(kept.Conflicts),
 	}

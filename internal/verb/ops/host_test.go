@@ -155,10 +155,10 @@ func try[Req, Res any](t *testing.T, h *fakeHost, v *Verb[Req, Res], req *Req) (
 
 // fakeAsker is the part of a host that questions need: files and models in memory.
 type fakeAsker struct {
-	files  map[string]string
-	asked  *QuestionModels // the models that were opened last
-	shown  map[graph.ID]int64
-	global *fakeHost // nil for none
+	files map[string]string
+	asked *QuestionModels // the models that were opened last
+	seen  map[graph.ID]int64
+	other *fakeHost // nil for none
 }
 
 func (a *fakeAsker) Models(m *QuestionModels) (*complete.Models, retrieve.Reranker, error) {
@@ -180,11 +180,11 @@ func (a *fakeAsker) File(_ context.Context, name string) (io.ReadCloser, string,
 
 func (a *fakeAsker) Clock() func() time.Duration { return func() time.Duration { return 0 } }
 
-func (a *fakeAsker) Shown(_ context.Context, nodes map[graph.ID]int64) { a.shown = nodes }
+func (a *fakeAsker) Shown(_ context.Context, nodes map[graph.ID]int64) { a.seen = nodes }
 
 func (a *fakeAsker) Global() (Runner, error) {
 	return func(ctx context.Context, v *Spec, req any, emit func(any) error) error {
-		return v.Do(ctx, a.global, req, emit)
+		return v.Do(ctx, a.other, req, emit)
 	}, nil
 }
 

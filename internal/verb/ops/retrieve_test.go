@@ -107,7 +107,7 @@ func TestBatchAnswersLines(t *testing.T) {
 	if err != nil || !strings.HasPrefix(string(data), `{"qid":"1","meta":{"a":"<"},"commit":"`) || !json.Valid(data) {
 		t.Errorf("%s, %v", data, err)
 	}
-	if n := h.shown[got[0].(*Answer).Items[0].ID]; n != 1 {
+	if n := h.seen[got[0].(*Answer).Items[0].ID]; n != 1 {
 		t.Errorf("the best node is counted %d times, want 1", n)
 	}
 	got, err = asks(t, h, &Retrieve.Spec, map[string]string{"batch": "b"})
@@ -153,7 +153,7 @@ func TestQuestionsRefuse(t *testing.T) {
 // TestTogether asks two repositories; the session is of the first alone.
 func TestTogether(t *testing.T) {
 	h := newHost(t)
-	h.fakeAsker.global = newHost(t)
+	h.fakeAsker.other = newHost(t)
 	got, err := asks(t, h, &Recall.Spec, map[string]string{
 		"query": "who leads infra", "with-global": "true", "receipt": "true", "limit": "3",
 	})
@@ -171,8 +171,8 @@ func TestTogether(t *testing.T) {
 	if len(from) < 2 || from[0] != FromProject || from[1] != FromGlobal || len(a.Repositories) != 2 || !a.Receipt.Defined() {
 		t.Errorf("items of %v, repositories %v, receipt %s", from, a.Repositories, a.Receipt)
 	}
-	if !slices.Contains(h.opened, true) || slices.Contains(h.fakeAsker.global.opened, true) {
-		t.Errorf("opened for writing: %v and %v", h.opened, h.fakeAsker.global.opened)
+	if !slices.Contains(h.opened, true) || slices.Contains(h.fakeAsker.other.opened, true) {
+		t.Errorf("opened for writing: %v and %v", h.opened, h.fakeAsker.other.opened)
 	}
 }
 

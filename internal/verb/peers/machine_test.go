@@ -70,7 +70,7 @@ func TestModelsOfTheCaller(t *testing.T) {
 			warned = append(warned, use+": "+err.Error())
 		}}, model, model.note("models " + m.Embed)
 	}
-	ask := asking(t, dir, by)
+	ask := askerOf(t, dir, by)
 	if _, err := ask(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "x"}, Call{Inputs: []string{"a"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestModelsOfTheCaller(t *testing.T) {
 	}
 	question = newRequest[ops.RetrieveRequest](t, &ops.Retrieve.Spec, "query", "embed")
 	question.Query, question.Embed = "who leads?", "some"
-	out, err = asking(t, dir, by)(&ops.Retrieve.Spec, question, Call{})
+	out, err = askerOf(t, dir, by)(&ops.Retrieve.Spec, question, Call{})
 	if err != nil || !strings.Contains(out, "alice") || len(warned) != 1 || !strings.HasPrefix(warned[0], "embed: the model is away") {
 		t.Errorf("%s, %v, warned %q", out, err, warned)
 	}
@@ -124,7 +124,7 @@ func TestFilesOfTheCaller(t *testing.T) {
 		}
 		return nil, name, errors.New("there is no " + name)
 	}
-	ask := asking(t, dir, by)
+	ask := askerOf(t, dir, by)
 	if _, err := ask(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "x"}, Call{Inputs: []string{"a"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -140,11 +140,11 @@ func TestFilesOfTheCaller(t *testing.T) {
 	other, _, _ := answering(t, Options{Build: "v1"})
 	in := newRequest[ops.ImportRequest](t, &ops.Import.Spec)
 	in.File = "x.car"
-	if out, err := asking(t, other, by)(&ops.Import.Spec, in, Call{}); err != nil || !strings.Contains(out, "refs/heads/main") {
+	if out, err := askerOf(t, other, by)(&ops.Import.Spec, in, Call{}); err != nil || !strings.Contains(out, "refs/heads/main") {
 		t.Errorf("%s, %v", out, err)
 	}
 	in.File = "z.car"
-	if _, err := asking(t, other, by)(&ops.Import.Spec, in, Call{}); err == nil || err.Error() != "there is no z.car" {
+	if _, err := askerOf(t, other, by)(&ops.Import.Spec, in, Call{}); err == nil || err.Error() != "there is no z.car" {
 		t.Errorf("%v", err)
 	}
 	batch := newRequest[ops.RetrieveRequest](t, &ops.Retrieve.Spec, "batch")

@@ -55,8 +55,8 @@ func answering(t *testing.T, opt Options) (dir string, r *core.Repo, o *Owner) {
 	return dir, r, o
 }
 
-// asking returns what asks for a verb, and returns its answers as JSON. No answer is read for people.
-func asking(t *testing.T, dir string, by Caller) func(v *ops.Spec, req any, call Call) (string, error) {
+// askerOf returns what asks for a verb, and returns its answers as JSON. No answer is read for people.
+func askerOf(t *testing.T, dir string, by Caller) func(v *ops.Spec, req any, call Call) (string, error) {
 	return func(v *ops.Spec, req any, call Call) (string, error) {
 		t.Helper()
 		who, err := core.ReadOwner(dir)
@@ -105,7 +105,7 @@ const alice = `{"node":{"key":"alice","type":"Person","summary":"Alice leads inf
 // TestAnswer has a program that only has a repository open answer others: for reading and for writing.
 func TestAnswer(t *testing.T) {
 	dir, r, o := answering(t, Options{Build: "v1"})
-	ask := asking(t, dir, lines(alice))
+	ask := askerOf(t, dir, lines(alice))
 	out, err := ask(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "first"}, Call{Inputs: []string{"a.jsonl"}})
 	if err != nil || !strings.Contains(out, `"added":1`) {
 		t.Fatalf("%s, %v", out, err)
@@ -129,7 +129,7 @@ func TestAnswer(t *testing.T) {
 		t.Errorf("a remote caller is told of commands: %s", ops.HintOf(err, false))
 	}
 	bad := lines(alice + "\n{")
-	_, err = asking(t, dir, bad)(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "x"}, Call{Inputs: []string{"b.jsonl"}})
+	_, err = askerOf(t, dir, bad)(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "x"}, Call{Inputs: []string{"b.jsonl"}})
 	if err == nil || !strings.Contains(err.Error(), "b.jsonl:2") {
 		t.Errorf("%v", err)
 	}
@@ -143,7 +143,7 @@ func TestInputThatFails(t *testing.T) {
 	dir, _, _ := answering(t, Options{Build: "v1"})
 	by := lines("")
 	by.Input = func(int) (io.Reader, error) { return nil, fmt.Errorf("open it: %w", os.ErrNotExist) }
-	_, err := asking(t, dir, by)(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "x"}, Call{Inputs: []string{"a"}})
+	_, err := askerOf(t, dir, by)(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "x"}, Call{Inputs: []string{"a"}})
 	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "open it") {
 		t.Errorf("%v", err)
 	}
@@ -168,7 +168,7 @@ func TestTwoBuilds(t *testing.T) {
 		}
 		return nil
 	}
-	ask := asking(t, dir, lines(""))
+	ask := askerOf(t, dir, lines(""))
 	get := newGet(t, "alice")
 	if out, err := ask(&ops.Get.Spec, get, Call{}); err != nil || !strings.Contains(out, "alice at HEAD") {
 		t.Errorf("%s, %v", out, err)
@@ -202,10 +202,10 @@ func TestSigning(t *testing.T) {
 	by.Sign, by.Trusted = secret.Sign, trust.Encode
 	by.Key = func() string { return secret.Key().String() }
 	signed := Call{Inputs: []string{"a"}, Caller: operation.Caller{Sign: "true"}}
-	if _, err := asking(t, dir, by)(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "x"}, signed); err != nil {
+	if _, err := askerOf(t, dir, by)(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "x"}, signed); err != nil {
 		t.Fatal(err)
 	}
-	out, err := asking(t, dir, by)(&ops.Verify.Spec, &ops.VerifyRequest{}, Call{})
+	out, err := askerOf(t, dir, by)(&ops.Verify.Spec, &ops.VerifyRequest{}, Call{})
 	if err != nil || !strings.Contains(out, `"signature":"signed"`) || !strings.Contains(out, `"name":"ada"`) {
 		t.Errorf("%s, %v", out, err)
 	}
@@ -219,7 +219,7 @@ func TestSigning(t *testing.T) {
 	} {
 		by.Sign = sign
 		by.Input = lines(strings.Replace(alice, "infra", "nothing", 1)).Input
-		_, err := asking(t, dir, by)(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "x"}, signed)
+		_, err := askerOf(t, dir, by)(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "x"}, signed)
 		if err == nil || !strings.Contains(err.Error(), want) || (want == "locked away") != errors.Is(err, refused) {
 			t.Errorf("%v, want %s", err, want)
 		}
@@ -237,11 +237,11 @@ func TestSigning(t *testing.T) {
 	agent := Call{Caller: operation.Caller{Agent: "bot"}}
 	force := &ops.UndoRequest{}
 	by.Key = func() string { return "" }
-	if _, err := asking(t, dir, by)(&ops.Undo.Spec, force, agent); ops.OutcomeOf(t.Context(), err) != operation.Refused {
+	if _, err := askerOf(t, dir, by)(&ops.Undo.Spec, force, agent); ops.OutcomeOf(t.Context(), err) != operation.Refused {
 		t.Errorf("%v", err)
 	}
 	by.Key = func() string { return secret.Key().String() }
-	if _, err := asking(t, dir, by)(&ops.Undo.Spec, force, agent); err != nil {
+	if _, err := askerOf(t, dir, by)(&ops.Undo.Spec, force, agent); err != nil {
 		t.Errorf("%v", err)
 	}
 }
@@ -249,7 +249,7 @@ func TestSigning(t *testing.T) {
 // TestElsewhere has an owner that has the repository no more.
 func TestElsewhere(t *testing.T) {
 	dir, _, _ := answering(t, Options{Use: func() (*core.Repo, func(error)) { return nil, nil }})
-	_, err := asking(t, dir, lines(""))(&ops.StatusVerb.Spec, &ops.StatusRequest{}, Call{})
+	_, err := askerOf(t, dir, lines(""))(&ops.StatusVerb.Spec, &ops.StatusRequest{}, Call{})
 	var lost *owner.LostError
 	if !errors.As(err, &lost) || !lost.Clean {
 		t.Errorf("%v", err)
@@ -272,7 +272,7 @@ func TestEndless(t *testing.T) {
 		})
 	}
 	go func() {
-		_, err := asking(t, dir, by)(&ops.Watch.Spec, &ops.WatchRequest{Since: "0"}, Call{Typed: true})
+		_, err := askerOf(t, dir, by)(&ops.Watch.Spec, &ops.WatchRequest{Since: "0"}, Call{Typed: true})
 		ended <- err
 	}()
 	if _, ok := (<-told).(*ops.Watched); !ok {
