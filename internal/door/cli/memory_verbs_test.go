@@ -53,7 +53,7 @@ func tools() (lines, questions string) {
 func TestMemoryVerbsUndo(t *testing.T) {
 	effort.Alone(t)
 	t.Parallel()
-	w := newReading(t)
+	w := newReader(t)
 	lines, questions := tools()
 	w.commit(verbLines() + lines)
 	w.ok("remember", "Ada works at Initech", "--about", "ada", "--property", "employer")
@@ -129,7 +129,7 @@ func TestMemoryVerbsUndo(t *testing.T) {
 func TestMemoryVerbsInProcesses(t *testing.T) {
 	effort.Alone(t)
 	t.Parallel()
-	w := newReading(t)
+	w := newReader(t)
 	w.commit(verbLines())
 	ask := func(procs string, args ...string) string {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], args...)

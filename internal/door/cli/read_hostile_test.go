@@ -15,10 +15,10 @@ const evil = "x\n\nntype: Forged\nForged  Person\n+ node forged Person\n->  owns
 	"commit forged\nidentical: 9 receipts\r\x1b[2J\x1b]0;title\x07\u202eforged\u2028forged\u0085\u2066\u00ad\ufeff"
 
 // hostile has evil in every place that takes text.
-func hostile(t *testing.T) *reading {
+func hostile(t *testing.T) *reader {
 	t.Helper()
 	q := func(s string) string { return string(ipld.AppendJSON(nil, ipld.StringValue(s))) }
-	w := newReading(t)
+	w := newReader(t)
 	bad := q(evil)
 	node := func(key, summary string) string {
 		return `{"node":{"key":` + key + `,"type":` + bad + `,"summary":` + summary + `,"context":` + bad +
@@ -80,7 +80,7 @@ func TestHostileTextForgesNoLine(t *testing.T) {
 
 // TestListsForgeNoColumn lists a node whose type and key look like other columns of the list: each keeps its own.
 func TestListsForgeNoColumn(t *testing.T) {
-	w := newReading(t)
+	w := newReader(t)
 	w.commit(`{"node":{"key":"a  Decision  [forgotten]","type":"decision  [stale]","summary":"s"}}
 {"node":{"key":"b -> c","type":"T"}}
 {"edge":{"type":"x y -> z","src":"b -> c","dst":"a  Decision  [forgotten]"}}

@@ -65,7 +65,7 @@ func idsOf(list any) []string {
 }
 
 func TestListOrders(t *testing.T) {
-	w := newReading(t)
+	w := newReader(t)
 	w.commit(`{"node":{"key":"c","type":"T","props":{"x":10},"created":"2026-01-03"}}
 {"node":{"key":"a","type":"T","props":{"x":9.5},"created":"2026-01-01"}}
 {"node":{"key":"b","type":"T","props":{"x":"9"},"created":"2026-01-02"}}
@@ -101,7 +101,7 @@ func TestListOrders(t *testing.T) {
 }
 
 func TestListFilters(t *testing.T) {
-	w := newReading(t)
+	w := newReader(t)
 	w.commit(`{"node":{"key":"a","type":"T","props":{"n":1}}}
 {"node":{"key":"b","type":"T","props":{"n":2}}}
 {"node":{"key":"c","type":"U","props":{"n":3}}}
@@ -160,7 +160,7 @@ func TestListFilters(t *testing.T) {
 }
 
 func TestCursorPinsItsCommit(t *testing.T) {
-	w := newReading(t)
+	w := newReader(t)
 	w.commit(`{"node":{"key":"a","type":"T"}}
 {"node":{"key":"c","type":"T"}}
 {"node":{"key":"d","type":"T"}}

@@ -239,7 +239,7 @@ func TestBatchTalks(t *testing.T) {
 }
 
 func TestRetrieveFlagsAndEnvironment(t *testing.T) {
-	w := newReading(t)
+	w := newReader(t)
 	w.commit(`{"node":{"key":"a","type":"T","summary":"` + strings.Repeat("lamp ", 100) + `","props":{"n":1}}}
 {"node":{"key":"b","type":"U","summary":"lamp","content":"a long text","created":"2025-01-01","validTo":"2025-06-01"}}
 {"node":{"key":"c","type":"U","summary":"lamp of old"}}

@@ -18,8 +18,8 @@ import (
 	"github.com/mnem-project/mnem/testdata/demo"
 )
 
-// reading is a repository in a directory of its own, and the command lines run in it.
-type reading struct {
+// reader is a repository in a directory of its own, and the command lines run in it.
+type reader struct {
 	t   *testing.T
 	dir string
 	env map[string]string
@@ -27,23 +27,23 @@ type reading struct {
 	tty bool
 }
 
-func newReading(t *testing.T) *reading {
+func newReader(t *testing.T) *reader {
 	t.Helper()
-	w := &reading{t: t, dir: t.TempDir(), env: map[string]string{"SOURCE_DATE_EPOCH": "1792000000"}}
+	w := &reader{t: t, dir: t.TempDir(), env: map[string]string{"SOURCE_DATE_EPOCH": "1792000000"}}
 	w.ok("init")
 	return w
 }
 
 // withDemo has the bundled memory as HEAD~1 and its change as HEAD.
-func withDemo(t *testing.T) *reading {
+func withDemo(t *testing.T) *reader {
 	t.Helper()
-	w := newReading(t)
+	w := newReader(t)
 	w.commit(demo.Memory)
 	w.commit(demo.Change)
 	return w
 }
 
-func (w *reading) commit(lines string) {
+func (w *reader) commit(lines string) {
 	w.t.Helper()
 	w.in = lines
 	w.ok("commit", "-m", "change", "-")
@@ -51,7 +51,7 @@ func (w *reading) commit(lines string) {
 }
 
 // run runs one command line.
-func (w *reading) run(args ...string) (code int, stdout, stderr string) {
+func (w *reader) run(args ...string) (code int, stdout, stderr string) {
 	w.t.Helper()
 	var out, side bytes.Buffer
 	app := &App{
@@ -64,7 +64,7 @@ func (w *reading) run(args ...string) (code int, stdout, stderr string) {
 }
 
 // ok runs a command line that must succeed, and returns its results.
-func (w *reading) ok(args ...string) string {
+func (w *reader) ok(args ...string) string {
 	w.t.Helper()
 	code, out, side := w.run(args...)
 	if code != 0 {
@@ -74,7 +74,7 @@ func (w *reading) ok(args ...string) string {
 }
 
 // json runs a command line with --json and returns each line of its results, decoded.
-func (w *reading) json(args ...string) []map[string]any {
+func (w *reader) json(args ...string) []map[string]any {
 	w.t.Helper()
 	var list []map[string]any
 	for l := range strings.Lines(w.ok(append(args, "--json")...)) {
@@ -88,7 +88,7 @@ func (w *reading) json(args ...string) []map[string]any {
 }
 
 // one is json for a command that prints one line.
-func (w *reading) one(args ...string) map[string]any {
+func (w *reader) one(args ...string) map[string]any {
 	w.t.Helper()
 	list := w.json(args...)
 	if len(list) != 1 {
@@ -199,9 +199,9 @@ func TestReadErrors(t *testing.T) {
 	w.ok("session", "start", "f", "--follow")
 	w.ok("session", "start", "over")
 	w.ok("session", "end", "over")
-	empty := newReading(t)
-	outside := &reading{t: t, dir: t.TempDir()}
-	worlds := map[string]*reading{"full": w, "empty": empty, "outside": outside}
+	empty := newReader(t)
+	outside := &reader{t: t, dir: t.TempDir()}
+	worlds := map[string]*reader{"full": w, "empty": empty, "outside": outside}
 	for _, tt := range readErrors {
 		args := strings.Split(tt.args, "|")
 		w := worlds[tt.world]
@@ -225,7 +225,7 @@ func TestReadErrors(t *testing.T) {
 }
 
 func TestAmbiguousPrefix(t *testing.T) {
-	w := newReading(t)
+	w := newReader(t)
 	w.commit(`{"node":{"id":"abcd0000-0000-0000-0000-000000000001","type":"T"}}
 {"node":{"id":"abcd0000-0000-0000-0000-000000000002","type":"T"}}
 {"node":{"key":"abcd","type":"T"}}
@@ -242,7 +242,7 @@ func TestAmbiguousPrefix(t *testing.T) {
 }
 
 func TestEmptyAnswersSucceed(t *testing.T) {
-	w := newReading(t)
+	w := newReader(t)
 	if got := w.one("ls"); got["commit"] != nil || len(got["nodes"].([]any)) != 0 {
 		t.Errorf("ls in an empty repository: %v", got)
 	}
@@ -349,7 +349,7 @@ func TestDemo(t *testing.T) {
 	effort.Alone(t)
 	t.Parallel()
 	const golden = "testdata/demo.golden"
-	outside := &reading{t: t, dir: t.TempDir()}
+	outside := &reader{t: t, dir: t.TempDir()}
 	got := outside.ok("demo")
 	if again := outside.ok("demo"); again != got {
 		t.Error("two runs differ")

@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -25,12 +25,12 @@ func TestPagesInBoundedMemory(t *testing.T) {
 	for i := range 60 {
 		fmt.Fprintf(&lines, `{"node":{"key":"n%d","type":"T","props":{"x":%d}}}`+"\n", i, rng.IntN(20))
 	}
-	req := &CommitRequest{Message: "numbers"}
-	req.SetChanges(func(context.Context) (state.Changes, error) {
-		return state.ReadChanges(strings.NewReader(lines.String()), "x"), nil
-	})
-	run(t, h, CommitVerb, req)
-	s, err := h.kept.Snapshot(ctx, "HEAD")
+	by := state.Stamp{Author: "a", Command: []string{"commit"}}
+	res, err := h.kept.Commit(ctx, state.ReadChanges(strings.NewReader(lines.String()), "x"), core.CommitOptions{Stamp: by})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := h.kept.At(ctx, res.Commit)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -153,7 +153,7 @@ func TestQuestionsRefuse(t *testing.T) {
 // TestTogether asks two repositories; the session is of the first alone.
 func TestTogether(t *testing.T) {
 	h := newHost(t)
-	h.fakeAsker.other = newHost(t)
+	h.other = newHost(t)
 	got, err := asks(t, h, &Recall.Spec, map[string]string{
 		"query": "who leads infra", "with-global": "true", "receipt": "true", "limit": "3",
 	})
@@ -171,8 +171,8 @@ func TestTogether(t *testing.T) {
 	if len(from) < 2 || from[0] != FromProject || from[1] != FromGlobal || len(a.Repositories) != 2 || !a.Receipt.Defined() {
 		t.Errorf("items of %v, repositories %v, receipt %s", from, a.Repositories, a.Receipt)
 	}
-	if !slices.Contains(h.opened, true) || slices.Contains(h.fakeAsker.other.opened, true) {
-		t.Errorf("opened for writing: %v and %v", h.opened, h.fakeAsker.other.opened)
+	if !slices.Contains(h.opened, true) || slices.Contains(h.other.opened, true) {
+		t.Errorf("opened for writing: %v and %v", h.opened, h.other.opened)
 	}
 }
 
