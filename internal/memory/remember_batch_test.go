@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -19,7 +20,18 @@ const (
 	goldenDecisions = "7a915496d009340f"
 )
 
-// sentences returns n requests for the texts of the benchmark.
+// topics are what texts of batches are about.
+var topics = strings.Fields("billing search login backup gateway cache queue mail report invoice " +
+	"cluster deploy metrics storage network audit export import session profile")
+
+// sentence returns the nth text: names and numbers of its own among common words.
+func sentence(i int) string {
+	return fmt.Sprintf("The %s service of tenant t%d moved to host h%d in rack %d because the %s team "+
+		"of customer c%d needed %d GB for its %s", topics[i%20], i/7, i*31%9973, i%97, topics[i*7%20],
+		i*13%4999, i%512, topics[i*11%20])
+}
+
+// sentences returns n requests for the texts of sentence.
 func sentences(from, n int) []RememberRequest {
 	reqs := make([]RememberRequest, n)
 	for i := range reqs {
@@ -90,25 +102,4 @@ func TestBareShapes(t *testing.T) {
 	if lines < 8 {
 		t.Errorf("%d log lines", lines)
 	}
-}
-
-// BenchmarkBatch remembers a batch upon another one that resembles it, on disk.
-func BenchmarkBatch(b *testing.B) {
-	const items = 5000
-	for b.Loop() {
-		r, err := care.Init(b.Context(), b.TempDir(), linkBy, core.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		m := New(r)
-		for n := range 2 {
-			if _, err := m.RememberAll(b.Context(), rememberAt(n), sentences(n*items, items)); err != nil {
-				b.Fatal(err)
-			}
-		}
-		if err := r.Close(); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(2*items*b.N), "µs/memory")
 }
