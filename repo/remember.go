@@ -64,7 +64,7 @@ func (r *Repo) Remember(ctx context.Context, memories ...Memory) ([]Remembered, 
 // Recall answers a question, ranked by what it asks for: why, when, who or what. Filters and budget are those of the
 // request, whose Text is the question.
 func (s *Snapshot) Recall(ctx context.Context, q retrieve.Request) (*retrieve.Answer, error) {
-	return new(memory.Memory).Recall(ctx, s.core, q)
+	return memory.Recall(ctx, s.core, q)
 }
 
 // Process says which process has the repository open, for the others that use it.

@@ -57,7 +57,7 @@ var floors = []floor{
 	{"programs", "", "cmd/mnem cmd/mnem-bench"},
 	{"tests", "what tests share; tests of the whole from outside", "" +
 		"cases testkit/effort testkit/differ testkit/longer testkit/o200k testkit/pgserver testkit/ramdir testkit " +
-		"testkit/repofiles testkit/repokit testkit/program base/text/gen e2e sharing lint lint/house spec"},
+		"testkit/repofiles testkit/repokit testkit/memkit testkit/program base/text/gen e2e sharing lint lint/house spec"},
 }
 
 // alone are packages that may import less than what is below them: a door never sees a repository, what ranks never

@@ -158,13 +158,13 @@ func ThresholdsIn(p *retrieve.Profiles) (t Thresholds, own bool, err error) {
 
 // SetCheckThresholds makes the thresholds of a branch's memory t by one commit, which changes nothing
 // else; none where they are so already. The defaults take a memory's own away.
-func (m *Memory) SetCheckThresholds(
-	ctx context.Context, t Thresholds, opt core.CommitOptions,
+func SetCheckThresholds(
+	ctx context.Context, r *core.Repo, t Thresholds, opt core.CommitOptions,
 ) (*core.CommitResult, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err
 	}
-	return m.setVerbParams(ctx, verbCheck, t.entries(), opt)
+	return setVerbParams(ctx, r, verbCheck, t.entries(), opt)
 }
 
 // complete fills in what a request leaves open.

@@ -314,12 +314,11 @@ func TestCheckHostileText(t *testing.T) {
 func TestCheckThresholdsAreVersioned(t *testing.T) {
 	r, s := openCheck(t, checkedMemory...)
 	ctx := context.Background()
-	m := memory.New(r)
 	strict := memory.DefaultThresholds()
 	strict.Evidence = 20 << 16
 	strict.Cosines = map[string]int64{"minilm": 30_000}
 	opt := core.CommitOptions{Stamp: checkStamp("check"), Message: "stricter"}
-	res, err := m.SetCheckThresholds(ctx, strict, opt)
+	res, err := memory.SetCheckThresholds(ctx, r, strict, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,10 +342,10 @@ func TestCheckThresholdsAreVersioned(t *testing.T) {
 	if err != nil || len(d.Fields) != 1 || d.Fields[0].Field != "check" {
 		t.Errorf("diff: %+v %v", d, err)
 	}
-	if res, err = m.SetCheckThresholds(ctx, strict, opt); err != nil || !res.NoChange {
+	if res, err = memory.SetCheckThresholds(ctx, r, strict, opt); err != nil || !res.NoChange {
 		t.Errorf("again: %+v %v", res, err)
 	}
-	if _, err = m.SetCheckThresholds(ctx, memory.DefaultThresholds(), opt); err != nil {
+	if _, err = memory.SetCheckThresholds(ctx, r, memory.DefaultThresholds(), opt); err != nil {
 		t.Fatal(err)
 	}
 	head, err := r.Snapshot(ctx, string(graph.Head))
@@ -358,7 +357,7 @@ func TestCheckThresholdsAreVersioned(t *testing.T) {
 	}
 	bad := strict
 	bad.Lead = -1
-	if _, err := m.SetCheckThresholds(ctx, bad, opt); err == nil {
+	if _, err := memory.SetCheckThresholds(ctx, r, bad, opt); err == nil {
 		t.Error("a threshold below 0 is taken")
 	}
 }

@@ -103,11 +103,11 @@ type ConsolidateRequest struct {
 func (r *ConsolidateRequest) check() error {
 	for _, k := range r.Kinds {
 		if !slices.Contains(ProposalKinds(), k) {
-			return invalidf("kinds: no kind %q: want some of %v", k, ProposalKinds())
+			return state.Invalidf("kinds: no kind %q: want some of %v", k, ProposalKinds())
 		}
 	}
 	if r.Cap < 0 {
-		return invalidf("cap: %d is below 0", r.Cap)
+		return state.Invalidf("cap: %d is below 0", r.Cap)
 	}
 	return graph.CheckTime("now", r.Now)
 }
@@ -199,7 +199,7 @@ type consolidator struct {
 	same   []pair // of memories that say the same
 	oppose []pair
 	paired bool
-	finder *planner // of words to search for, once pairs are looked for
+	rare   *rareWords // once pairs are looked for
 }
 
 // isMemory reports whether a node is what Remember writes: a text without a key.

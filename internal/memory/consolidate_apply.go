@@ -32,10 +32,10 @@ type ConsolidateResult struct {
 // another one than the one that was seen, whatever was written since: one that is not among them
 // any more is a *state.NotFoundError, a beginning of several a *state.AmbiguousError. Nothing is removed: all but tags
 // is marks.
-func (m *Memory) Consolidate(
-	ctx context.Context, opt core.CommitOptions, req ConsolidateRequest, picks []string,
+func Consolidate(
+	ctx context.Context, r *core.Repo, opt core.CommitOptions, req ConsolidateRequest, picks []string,
 ) (*ConsolidateResult, error) {
-	return m.consolidate(ctx, opt, req, func(k *marker, res *ConsolidateResult) (string, error) {
+	return consolidate(ctx, r, opt, req, func(k *marker, res *ConsolidateResult) (string, error) {
 		var err error
 		if res.Picked, err = pick(res.Proposals.List, picks); err != nil {
 			return "", err
@@ -57,13 +57,13 @@ func (m *Memory) Consolidate(
 // speaks for them is something else. Each is kept as a node of the type "proposal" with the key
 // proposal/ID, which says what it was about and is marked retired; taking the mark off lets it
 // come again. picks are as those of Consolidate, at least one.
-func (m *Memory) Decline(
-	ctx context.Context, opt core.CommitOptions, req ConsolidateRequest, picks []string,
+func Decline(
+	ctx context.Context, r *core.Repo, opt core.CommitOptions, req ConsolidateRequest, picks []string,
 ) (*ConsolidateResult, error) {
 	if len(picks) == 0 {
-		return nil, invalidf("proposals: name at least one by its id")
+		return nil, state.Invalidf("proposals: name at least one by its id")
 	}
-	return m.consolidate(ctx, opt, req, func(k *marker, res *ConsolidateResult) (string, error) {
+	return consolidate(ctx, r, opt, req, func(k *marker, res *ConsolidateResult) (string, error) {
 		var err error
 		if res.Picked, err = pick(res.Proposals.List, picks); err != nil {
 			return "", err
@@ -75,12 +75,12 @@ func (m *Memory) Decline(
 	})
 }
 
-func (m *Memory) consolidate(
-	ctx context.Context, opt core.CommitOptions, req ConsolidateRequest,
+func consolidate(
+	ctx context.Context, r *core.Repo, opt core.CommitOptions, req ConsolidateRequest,
 	fn func(*marker, *ConsolidateResult) (message string, err error),
 ) (*ConsolidateResult, error) {
 	var res *ConsolidateResult
-	done, err := m.decide(ctx, opt, true, func(s *core.Snapshot) (*core.Decision, error) {
+	done, err := decide(ctx, r, opt, true, func(s *core.Snapshot) (*core.Decision, error) {
 		res = new(ConsolidateResult)
 		var err error
 		if res.Proposals, err = Propose(ctx, s, req); err != nil {

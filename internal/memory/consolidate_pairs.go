@@ -42,7 +42,7 @@ func (c *consolidator) pairs() error {
 	if err != nil {
 		return err
 	}
-	c.finder = &planner{ctx: c.ctx, s: c.s, terms: terms, counts: map[string]int64{}}
+	c.rare = newRareWords(c.ctx, c.s, terms)
 	for i := range c.all {
 		if c.req.Progress != nil {
 			c.req.Progress(i, len(c.all))
@@ -111,7 +111,7 @@ func (c *consolidator) pairsOf(i int) error {
 // like returns the memories whose texts are most like that of the ith: the best by its rarest words,
 // as Remember looks for them, of those that may be paired with it.
 func (c *consolidator) like(i int, summary string) ([]graph.ID, error) {
-	query, err := c.finder.query(summary)
+	query, err := c.rare.query(summary)
 	if err != nil || query == "" {
 		return nil, err
 	}

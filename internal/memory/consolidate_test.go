@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/memkit"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -39,10 +41,10 @@ var untidy = []string{
 	`{"node":{"key":"k1","type":"fact","summary":"Visitors are allowed on Friday"}}`,
 }
 
-func proposed(t testing.TB, m *Memory, req ConsolidateRequest) []string {
+func proposed(t testing.TB, r *core.Repo, req ConsolidateRequest) []string {
 	t.Helper()
-	req.Now = lifeBy.Time
-	got, err := Propose(t.Context(), lifeTip(t, m), req)
+	req.Now = memkit.By.Time
+	got, err := Propose(t.Context(), memkit.Tip(t, r), req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,9 +56,9 @@ func proposed(t testing.TB, m *Memory, req ConsolidateRequest) []string {
 }
 
 func TestProposals(t *testing.T) {
-	m := lifeMemory(t, untidy...)
+	r := memkit.Open(t, untidy...)
 	var got []string
-	for _, line := range proposed(t, m, ConsolidateRequest{Kinds: []ProposalKind{ProposeExpired,
+	for _, line := range proposed(t, r, ConsolidateRequest{Kinds: []ProposalKind{ProposeExpired,
 		ProposeDuplicate, ProposeContradiction, ProposeTag}}) {
 		_, rest, _ := strings.Cut(line, " ")
 		got = append(got, rest)
@@ -91,14 +93,14 @@ func TestProposalsOfAnyOrder(t *testing.T) {
 	t.Log("seed", seed)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	req := ConsolidateRequest{Cap: 3}
-	want := proposed(t, lifeMemory(t, untidy...), req)
+	want := proposed(t, memkit.Open(t, untidy...), req)
 	for range 5 {
 		lines := slices.Clone(untidy)
 		rng.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 		cut := rng.IntN(len(lines))
-		m := lifeMemory(t, lines[:cut]...)
-		m.tell(t, lines[cut:]...)
-		if got := proposed(t, m, req); !slices.Equal(got, want) {
+		r := memkit.Open(t, lines[:cut]...)
+		memkit.Tell(t, r, lines[cut:]...)
+		if got := proposed(t, r, req); !slices.Equal(got, want) {
 			t.Fatalf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
@@ -107,12 +109,12 @@ func TestProposalsOfAnyOrder(t *testing.T) {
 // TestConsolidateAll applies all there is, again and again, until nothing is proposed, and undoes
 // it.
 func TestConsolidateAll(t *testing.T) {
-	m := lifeMemory(t, untidy...)
-	before := lifeTip(t, m)
-	req := ConsolidateRequest{Now: lifeBy.Time, Cap: 5}
+	r := memkit.Open(t, untidy...)
+	before := memkit.Tip(t, r)
+	req := ConsolidateRequest{Now: memkit.By.Time, Cap: 5}
 	rounds := 0
 	for {
-		res, err := m.Consolidate(t.Context(), lifeOpt, req, nil)
+		res, err := Consolidate(t.Context(), r, memkit.Opt, req, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,17 +125,17 @@ func TestConsolidateAll(t *testing.T) {
 			t.Fatal("it does not end")
 		}
 	}
-	after := lifeTip(t, m)
+	after := memkit.Tip(t, r)
 	nodes, edges, _, _ := before.Sizes()
 	if n, e, _, _ := after.Sizes(); n != nodes || e != edges {
 		t.Errorf("%d nodes and %d edges, want %d and %d", n, e, nodes, edges)
 	}
 	for range rounds {
-		if _, err := history.Undo(t.Context(), m.r, "", lifeBy); err != nil {
+		if _, err := history.Undo(t.Context(), r, "", memkit.By); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if lifeTip(t, m).Graph() != before.Graph() {
+	if memkit.Tip(t, r).Graph() != before.Graph() {
 		t.Error("the graph is another after undo")
 	}
 }
@@ -145,40 +147,40 @@ func TestOtherSubjects(t *testing.T) {
 		factLine("It is owned by the platform team!", ``),
 		`{"node":{"key":"svc/a","type":"Service"}}`, `{"node":{"key":"svc/b","type":"Service"}}`,
 	}
-	m := lifeMemory(t, lines...)
+	r := memkit.Open(t, lines...)
 	kinds := ConsolidateRequest{Kinds: []ProposalKind{ProposeDuplicate}}
-	if got := proposed(t, m, kinds); len(got) != 1 {
+	if got := proposed(t, r, kinds); len(got) != 1 {
 		t.Fatal(got)
 	}
 	i := 0
-	for id, err := range lifeTip(t, m).IDs(t.Context()) {
+	for id, err := range memkit.Tip(t, r).IDs(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n, _, _ := lifeTip(t, m).Node(t.Context(), id); n.Key == "" {
-			m.tell(t, fmt.Sprintf(`{"edge":{"type":"about","src":"%s","dst":"svc/%c"}}`, id, 'a'+i))
+		if n, _, _ := memkit.Tip(t, r).Node(t.Context(), id); n.Key == "" {
+			memkit.Tell(t, r, fmt.Sprintf(`{"edge":{"type":"about","src":"%s","dst":"svc/%c"}}`, id, 'a'+i))
 			i++
 		}
 	}
-	if got := proposed(t, m, kinds); len(got) != 0 {
+	if got := proposed(t, r, kinds); len(got) != 0 {
 		t.Error(got)
 	}
 }
 
 // TestTagEdges gives memories the edges of the spelling that stays.
 func TestTagEdges(t *testing.T) {
-	m := lifeMemory(t,
+	r := memkit.Open(t,
 		`{"node":{"key":"a","type":"fact","props":{"tags":[7,"x",{"n":1},"Release Notes",null]}}}`,
 		`{"node":{"key":"b","type":"fact","props":{"tags":["release-notes"]}}}`,
 		`{"node":{"key":"c","type":"fact","props":{"tags":["release-notes"]}}}`,
 		`{"node":{"key":"tag/release notes","type":"Tag","summary":"Release Notes"}}`,
 		`{"edge":{"type":"tagged","src":"a","dst":"tag/release notes"}}`)
-	before := lifeTip(t, m).Graph()
-	res, err := m.Consolidate(t.Context(), lifeOpt, ConsolidateRequest{Now: lifeBy.Time}, nil)
+	before := memkit.Tip(t, r).Graph()
+	res, err := Consolidate(t.Context(), r, memkit.Opt, ConsolidateRequest{Now: memkit.By.Time}, nil)
 	if err != nil || len(res.Retagged) != 1 {
 		t.Fatal(err, res)
 	}
-	s := lifeTip(t, m)
+	s := memkit.Tip(t, r)
 	n, _, err := s.Node(t.Context(), graph.NodeID("a"))
 	if err != nil || !slices.Equal(TagsOf(n), []string{"release-notes", "x"}) {
 		t.Errorf("%v %v", TagsOf(n), err)
@@ -196,7 +198,7 @@ func TestTagEdges(t *testing.T) {
 	if _, _, err := s.Edge(t.Context(), next); err != nil {
 		t.Error(err)
 	}
-	undo(t, m, before)
+	memkit.Undo(t, r, before)
 }
 
 // TestCrowded finds a pair among many nodes that are more like either, and no memories that could be
@@ -209,8 +211,8 @@ func TestCrowded(t *testing.T) {
 			`{"node":{"key":"k%d","type":"fact","summary":"Visitors not allowed allowed Friday"}}`, i),
 			factLine("Visitors are allowed in on Friday", fmt.Sprintf(`,"validTo":"2030-01-%02d"`, i+1)))
 	}
-	m := lifeMemory(t, lines...)
-	got := proposed(t, m, ConsolidateRequest{Kinds: []ProposalKind{ProposeContradiction}})
+	r := memkit.Open(t, lines...)
+	got := proposed(t, r, ConsolidateRequest{Kinds: []ProposalKind{ProposeContradiction}})
 	if len(got) != 1 || !strings.Contains(got[0], "not allowed in on") {
 		t.Errorf("%q", got)
 	}
@@ -218,42 +220,42 @@ func TestCrowded(t *testing.T) {
 
 // TestPickSeen applies a proposal that was listed before others came and went in front of it.
 func TestPickSeen(t *testing.T) {
-	m := lifeMemory(t, untidy...)
-	req := ConsolidateRequest{Now: lifeBy.Time}
-	seen, err := Propose(t.Context(), lifeTip(t, m), req)
+	r := memkit.Open(t, untidy...)
+	req := ConsolidateRequest{Now: memkit.By.Time}
+	seen, err := Propose(t.Context(), memkit.Tip(t, r), req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.tell(t, factLine("The lease of the office ends", `,"props":{"expires":"2025-11-01T00:00:00Z"}`))
+	memkit.Tell(t, r, factLine("The lease of the office ends", `,"props":{"expires":"2025-11-01T00:00:00Z"}`))
 	last := seen.List[len(seen.List)-1]
-	res, err := m.Consolidate(t.Context(), lifeOpt, req, []string{last.ID[:8]})
+	res, err := Consolidate(t.Context(), r, memkit.Opt, req, []string{last.ID[:8]})
 	if err != nil || len(res.Picked) != 1 || res.Picked[0].ID != last.ID ||
 		!slices.Equal(res.Picked[0].Nodes, last.Nodes) {
 		t.Fatal(err, res)
 	}
 	var missing *state.NotFoundError
-	if _, err := m.Consolidate(t.Context(), lifeOpt, req, []string{last.ID}); !errors.As(err, &missing) {
+	if _, err := Consolidate(t.Context(), r, memkit.Opt, req, []string{last.ID}); !errors.As(err, &missing) {
 		t.Error(err)
 	}
 }
 
 func TestConsolidateRequests(t *testing.T) {
-	m := lifeMemory(t, untidy...)
+	r := memkit.Open(t, untidy...)
 	for _, req := range []ConsolidateRequest{{Cap: -1}, {Kinds: []ProposalKind{"all"}},
 		{Now: graph.MaxTime + 1}} {
-		if _, err := Propose(t.Context(), lifeTip(t, m), req); err == nil {
+		if _, err := Propose(t.Context(), memkit.Tip(t, r), req); err == nil {
 			t.Errorf("%+v is taken", req)
 		}
 	}
-	req := ConsolidateRequest{Now: lifeBy.Time}
+	req := ConsolidateRequest{Now: memkit.By.Time}
 	for _, pick := range []string{"0", "1", "99", "x", "-1", "123456", ""} {
-		_, err := m.Consolidate(t.Context(), lifeOpt, req, []string{pick})
+		_, err := Consolidate(t.Context(), r, memkit.Opt, req, []string{pick})
 		var missing *state.NotFoundError
 		if !errors.As(err, &missing) || missing.What != "proposal" {
 			t.Errorf("%q: %v", pick, err)
 		}
 	}
-	list, err := Propose(t.Context(), lifeTip(t, m), req)
+	list, err := Propose(t.Context(), memkit.Tip(t, r), req)
 	if err != nil || len(list.List) < 2 {
 		t.Fatal(err)
 	}
@@ -266,7 +268,7 @@ func TestConsolidateRequests(t *testing.T) {
 	if got, err := pick(same, []string{same[0].ID}); err != nil || len(got) != 1 {
 		t.Error(got, err)
 	}
-	if _, err := m.Decline(t.Context(), lifeOpt, req, nil); !errors.Is(err, state.ErrInvalid) {
+	if _, err := Decline(t.Context(), r, memkit.Opt, req, nil); !errors.Is(err, state.ErrInvalid) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -275,10 +277,10 @@ func TestConsolidateRequests(t *testing.T) {
 			cancel()
 		}
 	}
-	if _, err := Propose(ctx, lifeTip(t, m), req); !errors.Is(err, context.Canceled) {
+	if _, err := Propose(ctx, memkit.Tip(t, r), req); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	empty := lifeMemory(t)
+	empty := memkit.Open(t)
 	if got := proposed(t, empty, ConsolidateRequest{Cap: 1}); len(got) != 0 {
 		t.Error(got)
 	}

@@ -56,11 +56,11 @@ func TakesCues(n *graph.Node, m *graph.Mark) bool {
 // WriteCues writes cues for the memories of a branch that have none, a commit for some at a time, so that what
 // was done stays where it breaks off, and the same call goes on from there. An error about one names it. What
 // looks like a credential is not written, nor what the memory says itself.
-func (m *Memory) WriteCues(
-	ctx context.Context, opt core.CommitOptions, req CuesRequest,
+func WriteCues(
+	ctx context.Context, r *core.Repo, opt core.CommitOptions, req CuesRequest,
 ) (*CuesWritten, error) {
 	out, after := new(CuesWritten), graph.ID{}
-	todo, err := m.without(ctx, opt.Branch, req.Types, after, 0)
+	todo, err := without(ctx, r, opt.Branch, req.Types, after, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -70,17 +70,17 @@ func (m *Memory) WriteCues(
 	}
 	out.Remaining = len(todo) - total
 	for done := 0; done < total; {
-		batch, err := m.without(ctx, opt.Branch, req.Types, after, min(CuesBatch, total-done))
+		batch, err := without(ctx, r, opt.Branch, req.Types, after, min(CuesBatch, total-done))
 		if err != nil || len(batch) == 0 {
 			return out, err
 		}
 		after = batch[len(batch)-1]
-		changes, failed := m.askCues(ctx, opt.Branch, batch, &req, out, func(n int) {
+		changes, failed := askCues(ctx, r, opt.Branch, batch, &req, out, func(n int) {
 			if req.Progress != nil {
 				req.Progress(done+n, total)
 			}
 		})
-		if err := m.commitCues(ctx, &opt, changes, out); err != nil {
+		if err := commitCues(ctx, r, &opt, changes, out); err != nil {
 			return out, err
 		}
 		if failed != nil {
@@ -92,10 +92,10 @@ func (m *Memory) WriteCues(
 }
 
 // without returns the memories behind an id that have no cues, at most so many; all for 0.
-func (m *Memory) without(
-	ctx context.Context, branch string, types []string, after graph.ID, most int,
+func without(
+	ctx context.Context, r *core.Repo, branch string, types []string, after graph.ID, most int,
 ) (ids []graph.ID, err error) {
-	s, err := m.head(ctx, branch)
+	s, err := head(ctx, r, branch)
 	if err != nil {
 		return nil, err
 	}
@@ -138,11 +138,11 @@ func uncued(ctx context.Context, s *core.Snapshot, id graph.ID) (*graph.Node, er
 }
 
 // askCues asks for the cues of memories, and returns the changes that write them, up to the first failure.
-func (m *Memory) askCues(
-	ctx context.Context, branch string, batch []graph.ID, req *CuesRequest, out *CuesWritten, done func(int),
+func askCues(
+	ctx context.Context, r *core.Repo, branch string, batch []graph.ID, req *CuesRequest, out *CuesWritten, done func(int),
 ) (changes []graph.Change, err error) {
 	for i, id := range batch {
-		s, err := m.head(ctx, branch) // anew each time: what was hidden meanwhile is told to nobody
+		s, err := head(ctx, r, branch) // anew each time: what was hidden meanwhile is told to nobody
 		if err != nil {
 			return changes, err
 		}
@@ -198,15 +198,15 @@ func usable(said []string, text string) []string {
 
 // commitCues makes a commit of the cues of those memories that still have none. What a model was asked for is
 // kept though the call may be over.
-func (m *Memory) commitCues(
-	ctx context.Context, opt *core.CommitOptions, changes []graph.Change, out *CuesWritten,
+func commitCues(
+	ctx context.Context, r *core.Repo, opt *core.CommitOptions, changes []graph.Change, out *CuesWritten,
 ) error {
 	if len(changes) == 0 {
 		return nil
 	}
 	memories, cues := 0, 0
 	ctx = context.WithoutCancel(ctx)
-	res, err := m.decide(ctx, *opt, false,
+	res, err := decide(ctx, r, *opt, false,
 		func(s *core.Snapshot) (*core.Decision, error) {
 			memories, cues = 0, 0
 			d := &core.Decision{}

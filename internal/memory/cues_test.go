@@ -32,7 +32,7 @@ func TestWriteCues(t *testing.T) {
 	keep(t, m, RememberRequest{Text: "Baskets are kept for 14 days", Tags: []string{"shop"}, Entities: []string{"Till"}},
 		RememberRequest{Text: "Ana owns scope", Cues: []string{"product owner"}},
 		RememberRequest{Text: "Nothing comes of this one"}, RememberRequest{Text: "The old port is closed"})
-	if _, err := m.Mark(t.Context(), rememberAt(9).CommitOptions, MarkRequest{
+	if _, err := Mark(t.Context(), m.r, rememberAt(9).CommitOptions, MarkRequest{
 		State: graph.Forgotten, Nodes: []string{ID(Fact, "The old port is closed", 0).String()}}); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestWriteCues(t *testing.T) {
 				"a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9"}, nil
 		},
 	}
-	res, err := m.WriteCues(t.Context(), rememberAt(10).CommitOptions, req)
+	res, err := WriteCues(t.Context(), m.r, rememberAt(10).CommitOptions, req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestWriteCues(t *testing.T) {
 	}
 	// Again there is but the one for which there were none.
 	asked = nil
-	if res, err = m.WriteCues(t.Context(), rememberAt(11).CommitOptions, req); err != nil || res.Commits != 0 || len(asked) != 1 {
+	if res, err = WriteCues(t.Context(), m.r, rememberAt(11).CommitOptions, req); err != nil || res.Commits != 0 || len(asked) != 1 {
 		t.Errorf("again: %+v, %q, %v", res, asked, err)
 	}
 }
@@ -98,7 +98,7 @@ func TestWriteCuesGoesOn(t *testing.T) {
 		asked[text]++
 		return []string{"harbour"}, nil
 	}}
-	res, err := m.WriteCues(t.Context(), rememberAt(1).CommitOptions, req)
+	res, err := WriteCues(t.Context(), m.r, rememberAt(1).CommitOptions, req)
 	if !errors.Is(err, failure) || !strings.HasPrefix(err.Error(), "cues of memory "+ID(Fact, last, 0).String()) {
 		t.Fatalf("%v", err)
 	}
@@ -106,12 +106,12 @@ func TestWriteCuesGoesOn(t *testing.T) {
 		t.Errorf("%+v", res)
 	}
 	req.Limit = CuesBatch
-	if res, err = m.WriteCues(t.Context(), rememberAt(2).CommitOptions, req); err != nil ||
+	if res, err = WriteCues(t.Context(), m.r, rememberAt(2).CommitOptions, req); err != nil ||
 		res.Memories != CuesBatch || res.Remaining != n-2*CuesBatch-3 {
 		t.Errorf("%+v, %v", res, err)
 	}
 	req.Limit = 0
-	if res, err = m.WriteCues(t.Context(), rememberAt(3).CommitOptions, req); err != nil || res.Memories != n-2*CuesBatch-3 {
+	if res, err = WriteCues(t.Context(), m.r, rememberAt(3).CommitOptions, req); err != nil || res.Memories != n-2*CuesBatch-3 {
 		t.Errorf("%+v, %v", res, err)
 	}
 	if len(asked) != n || len(cuesOf(t, m)) != n {
@@ -134,7 +134,7 @@ func TestWriteCuesMeanwhile(t *testing.T) {
 		}, rememberAt(1).CommitOptions)
 		return []string{"by a model"}, err
 	}}
-	res, err := m.WriteCues(t.Context(), rememberAt(2).CommitOptions, req)
+	res, err := WriteCues(t.Context(), m.r, rememberAt(2).CommitOptions, req)
 	if err != nil || res.Memories != 0 || res.Commits != 0 || cuesOf(t, m)["Ana owns scope"] != "by hand" {
 		t.Errorf("%+v, %v, %v", res, cuesOf(t, m), err)
 	}
@@ -144,7 +144,7 @@ func TestWriteCuesMeanwhile(t *testing.T) {
 	opt.Expect = &old
 	req.Write = func(context.Context, string, int) ([]string, error) { return []string{"x"}, nil }
 	var expect *state.ExpectError
-	if _, err = m.WriteCues(t.Context(), opt, req); !errors.As(err, &expect) {
+	if _, err = WriteCues(t.Context(), m.r, opt, req); !errors.As(err, &expect) {
 		t.Errorf("%v", err)
 	}
 }
@@ -159,11 +159,11 @@ func TestWriteCuesOfForgotten(t *testing.T) {
 		if asked = append(asked, text); len(asked) > 1 {
 			return []string{"x"}, nil
 		}
-		_, err := m.Mark(t.Context(), rememberAt(1).CommitOptions, MarkRequest{State: graph.Forgotten, Nodes: []string{
+		_, err := Mark(t.Context(), m.r, rememberAt(1).CommitOptions, MarkRequest{State: graph.Forgotten, Nodes: []string{
 			ID(Fact, "Ana owns scope", 0).String(), ID(Fact, "Ben owns billing", 0).String()}})
 		return []string{"by a model"}, err
 	}}
-	res, err := m.WriteCues(t.Context(), rememberAt(2).CommitOptions, req)
+	res, err := WriteCues(t.Context(), m.r, rememberAt(2).CommitOptions, req)
 	if err != nil || len(asked) != 1 || res.Memories != 0 || res.Commits != 0 || len(cuesOf(t, m)) != 0 {
 		t.Errorf("asked %q, %+v, %v, %v", asked, res, cuesOf(t, m), err)
 	}

@@ -16,12 +16,13 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/memkit"
 )
 
 // openMemory returns a memory on disk, where a commit is begun before it is durable.
 func openMemory(t *testing.T) *Memory {
 	t.Helper()
-	r, err := care.Init(t.Context(), t.TempDir(), lifeBy, core.Options{})
+	r, err := care.Init(t.Context(), t.TempDir(), memkit.By, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,17 +38,6 @@ func openMemory(t *testing.T) *Memory {
 	return New(r)
 }
 
-// each returns a list as a stream.
-func each(list []graph.Change) state.Changes {
-	return func(yield func(graph.Change, error) bool) {
-		for _, c := range list {
-			if !yield(c, nil) {
-				return
-			}
-		}
-	}
-}
-
 // seeds makes nodes that clients can decide about.
 func seeds(t *testing.T, m *Memory, format string, n int) {
 	t.Helper()
@@ -56,7 +46,7 @@ func seeds(t *testing.T, m *Memory, format string, n int) {
 		lines = append(lines, fmt.Sprintf(`{"node":{"key":%q,"type":"fact","summary":"The seed %d of %s"}}`,
 			fmt.Sprintf(format, i), i, format))
 	}
-	m.tell(t, lines...)
+	memkit.Tell(t, m.r, lines...)
 }
 
 // TestNoneIsRefused has many clients decide at once, some that share a Memory and some with one of
@@ -76,7 +66,7 @@ func TestNoneIsRefused(t *testing.T) {
 			m = shared[i/4%2]
 		}
 		mark := func(state graph.State, node, by string) error {
-			_, err := m.Mark(ctx, lifeOpt, MarkRequest{State: state, Nodes: []string{node}, By: by})
+			_, err := Mark(ctx, m.r, memkit.Opt, MarkRequest{State: state, Nodes: []string{node}, By: by})
 			return err
 		}
 		name := func(kind string) string { return fmt.Sprint(kind, i) }
@@ -92,7 +82,7 @@ func TestNoneIsRefused(t *testing.T) {
 			func() error { return mark(graph.Retired, name("due"), "") },
 			func() error { return mark(graph.Contradicted, name("this"), name("that")) },
 			func() error {
-				_, err := m.Unmark(ctx, lifeOpt, UnmarkRequest{Nodes: []string{name("due")}})
+				_, err := Unmark(ctx, m.r, memkit.Opt, UnmarkRequest{Nodes: []string{name("due")}})
 				return err
 			},
 		}
@@ -115,7 +105,7 @@ func TestNoneIsRefused(t *testing.T) {
 	}
 	close(start)
 	wg.Wait()
-	s := lifeTip(t, m)
+	s := memkit.Tip(t, m.r)
 	for i := range clients {
 		want := map[string]graph.State{
 			"forget": graph.Forgotten, "stale": graph.Stale, "old": graph.Superseded, "new": "", "due": "",
@@ -157,25 +147,25 @@ func stateOf(m *graph.Mark) graph.State {
 // of the node are others by then.
 func TestRefreshReadsOutsideTheTurn(t *testing.T) {
 	m := openMemory(t)
-	m.tell(t, `{"node":{"key":"a","type":"fact","summary":"x","sources":["file:a.txt"]}}`)
+	memkit.Tell(t, m.r, `{"node":{"key":"a","type":"fact","summary":"x","sources":["file:a.txt"]}}`)
 	wrote := false
 	asked := map[string]int{}
 	files := &SourceChecker{Root: func(project string) fs.FS {
 		if !wrote { // within the turn this would wait for ever
 			wrote = true
-			m.tell(t, `{"node":{"key":"a","type":"fact","summary":"x","sources":["file:b.txt","manual:Ada"]}}`)
+			memkit.Tell(t, m.r, `{"node":{"key":"a","type":"fact","summary":"x","sources":["file:b.txt","manual:Ada"]}}`)
 		}
 		asked[project]++
 		return fstest.MapFS{"a.txt": {Data: []byte("one")}, "b.txt": {Data: []byte("two")}}
 	}}
-	checks, res, err := m.Refresh(t.Context(), lifeOpt, "a", files)
+	checks, res, err := Refresh(t.Context(), m.r, memkit.Opt, "a", files)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(checks) != 2 || checks[0].Source.Path != "b.txt" || res.NoChange || asked[""] != 2 {
 		t.Errorf("%+v, no change %t, asked %v", checks, res.NoChange, asked)
 	}
-	n, _, err := lifeTip(t, m).Node(t.Context(), graph.NodeID("a"))
+	n, _, err := memkit.Tip(t, m.r).Node(t.Context(), graph.NodeID("a"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,11 +173,11 @@ func TestRefreshReadsOutsideTheTurn(t *testing.T) {
 	if !slices.Equal(n.Sources, want) || !strings.Contains(want[0], "sha256=") {
 		t.Errorf("sources %q, want %q", n.Sources, want)
 	}
-	other := lifeOpt
-	first := lifeTip(t, m).Commit().Parents[0]
+	other := memkit.Opt
+	first := memkit.Tip(t, m.r).Commit().Parents[0]
 	other.Expect = &first
 	var moved *state.ExpectError
-	if _, _, err := m.Refresh(t.Context(), other, "a", files); !errors.As(err, &moved) {
+	if _, _, err := Refresh(t.Context(), m.r, other, "a", files); !errors.As(err, &moved) {
 		t.Errorf("%v, want an *ExpectError", err)
 	}
 }
@@ -197,7 +187,7 @@ func TestRefreshReadsOutsideTheTurn(t *testing.T) {
 func TestLongDecisionsAmongShort(t *testing.T) {
 	m := openMemory(t)
 	seeds(t, m, "old%d", 4)
-	m.tell(t, `{"node":{"key":"due","type":"fact","summary":"It is due","validTo":"2020-01-01T00:00:00Z"}}`)
+	memkit.Tell(t, m.r, `{"node":{"key":"due","type":"fact","summary":"It is due","validTo":"2020-01-01T00:00:00Z"}}`)
 	var wg sync.WaitGroup
 	for i := range 4 {
 		wg.Go(func() {
@@ -212,12 +202,12 @@ func TestLongDecisionsAmongShort(t *testing.T) {
 	}
 	expired := 0
 	for range 2 {
-		res, err := New(m.r).Expire(t.Context(), lifeOpt, ExpireRequest{Now: lifeBy.Time})
+		res, err := Expire(t.Context(), m.r, memkit.Opt, ExpireRequest{Now: memkit.By.Time})
 		if err != nil {
 			t.Fatal(err)
 		}
 		expired += len(res.Marked)
-		if _, err := New(m.r).Consolidate(t.Context(), lifeOpt, ConsolidateRequest{}, nil); err != nil {
+		if _, err := Consolidate(t.Context(), m.r, memkit.Opt, ConsolidateRequest{}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -34,8 +34,8 @@ type ExpireRequest struct {
 // Expire marks nodes that are out of date as expired, in one commit, or none where there are none.
 // What a mark hides already is left alone, and a node that is named and not due is reported as
 // neither. Without names every node is read: the time it takes grows with the memory.
-func (m *Memory) Expire(
-	ctx context.Context, opt core.CommitOptions, req ExpireRequest,
+func Expire(
+	ctx context.Context, r *core.Repo, opt core.CommitOptions, req ExpireRequest,
 ) (*MarkResult, error) {
 	mark := MarkRequest{State: graph.Expired, Nodes: []string{""}, Reason: req.Reason}
 	if err := mark.check(); err != nil {
@@ -43,7 +43,7 @@ func (m *Memory) Expire(
 	}
 	var res *MarkResult
 	long := len(req.Nodes) == 0 || len(req.Nodes) >= manyNodes
-	done, err := m.decide(ctx, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
+	done, err := decide(ctx, r, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
 		k := newMarker(ctx, s)
 		if err := k.expire(req); err != nil {
 			return nil, err

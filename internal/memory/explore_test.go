@@ -9,12 +9,13 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/memkit"
 )
 
 // world returns a memory of random notes, entities and edges, written in an order of its own.
-func world(t *testing.T, seed uint64, shuffle bool) *Memory {
+func world(t *testing.T, seed uint64, shuffle bool) *core.Repo {
 	t.Helper()
-	m := newMemory(t)
+	r := memkit.Open(t)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	words := strings.Fields("harbour boat tide crew anchor lamp storm chart rope sail")
 	var nodes, edges []string
@@ -35,10 +36,10 @@ func world(t *testing.T, seed uint64, shuffle bool) *Memory {
 		rand.Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
 	}
 	in := strings.NewReader(strings.Join(all, "\n") + "\n")
-	if _, err := m.r.Commit(t.Context(), state.ReadChanges(in, "w"), core.CommitOptions{Stamp: linkBy}); err != nil {
+	if _, err := r.Commit(t.Context(), state.ReadChanges(in, "w"), core.CommitOptions{Stamp: memkit.By}); err != nil {
 		t.Fatal(err)
 	}
-	return m
+	return r
 }
 
 func explored(x *Exploration) string {
@@ -56,8 +57,7 @@ func explored(x *Exploration) string {
 // whatever the order in which the memory was written.
 func TestExplore(t *testing.T) {
 	for seed := range uint64(6) {
-		m := world(t, seed, false)
-		s := m.headOf(t)
+		s := memkit.Tip(t, world(t, seed, false))
 		for _, req := range []ExploreRequest{
 			{Topic: "storm tide"}, {Topic: "boat", Depth: 5, Beam: 2}, {Topic: "n7", Keyword: true, Beam: 9},
 			{Topic: "sail rope", EdgeTypes: []string{"causes"}}, {Topic: "lamp", Types: []string{"fact"}},
@@ -68,7 +68,7 @@ func TestExplore(t *testing.T) {
 				t.Fatal(err)
 			}
 			holdExploration(t, s, x)
-			again, err := Explore(t.Context(), world(t, seed, true).headOf(t), req)
+			again, err := Explore(t.Context(), memkit.Tip(t, world(t, seed, true)), req)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +116,7 @@ func holdExploration(t *testing.T, s *core.Snapshot, x *Exploration) {
 }
 
 func TestExploreRefuses(t *testing.T) {
-	s := world(t, 1, false).headOf(t)
+	s := memkit.Tip(t, world(t, 1, false))
 	for _, req := range []ExploreRequest{
 		{}, {Topic: " \n"}, {Topic: "a", Depth: 9}, {Topic: "a", Depth: -1}, {Topic: "a", Beam: 65},
 		{Topic: "a", Marks: []graph.State{"x"}}, {Topic: "a", Types: []string{""}},

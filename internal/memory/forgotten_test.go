@@ -7,12 +7,13 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/testkit/memkit"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
 // TestForgottenByVerbs asks every verb that reads for what is next to a forgotten memory.
 func TestForgottenByVerbs(t *testing.T) {
-	m := lifeMemory(t, append(secretLines,
+	r := memkit.Open(t, append(memkit.SecretLines,
 		`{"node":{"key":"tag/wombat","type":"Tag","summary":"wombat"}}`,
 		`{"edge":{"type":"tagged","src":"secret","dst":"tag/wombat"}}`)...)
 	secret := graph.NodeID("secret")
@@ -57,23 +58,23 @@ func TestForgottenByVerbs(t *testing.T) {
 			list, err := Related(t.Context(), s, RelatedRequest{ID: graph.NodeID(key)})
 			look("related", list, err)
 		}
-		p, err := Propose(t.Context(), s, ConsolidateRequest{Now: lifeBy.Time, Cap: 1})
+		p, err := Propose(t.Context(), s, ConsolidateRequest{Now: memkit.By.Time, Cap: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		look("consolidate", p.List, nil)
 		return n
 	}
-	if told(lifeTip(t, m)) == 0 {
+	if told(memkit.Tip(t, r)) == 0 {
 		t.Fatal("nothing tells of it before")
 	}
 	req := MarkRequest{State: graph.Forgotten, Nodes: []string{"secret"}}
-	if _, err := m.Mark(t.Context(), lifeOpt, req); err != nil {
+	if _, err := Mark(t.Context(), r, memkit.Opt, req); err != nil {
 		t.Fatal(err)
 	}
 	// That b is contradicted by it, its mark says; who it was, get says of its id alone.
-	m.tell(t, `{"remove":{"mark":{"node":"b"}}}`)
-	if n := told(lifeTip(t, m)); n > 0 {
+	memkit.Tell(t, r, `{"remove":{"mark":{"node":"b"}}}`)
+	if n := told(memkit.Tip(t, r)); n > 0 {
 		t.Errorf("%d answers tell of what is forgotten", n)
 	}
 }

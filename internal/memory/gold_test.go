@@ -273,13 +273,12 @@ func goldMarking(t testing.TB, c cases.Case) any {
 	}
 	cases.Parse(t, c.Input, &in)
 	r := in.commit(t)
-	m := memory.New(r)
 	opt := core.CommitOptions{Stamp: state.Stamp{Author: "erin", Time: 1, Command: []string{"x"}}}
 	var err error
 	if in.State == "" {
-		_, err = m.Unmark(t.Context(), opt, memory.UnmarkRequest{Nodes: in.Nodes})
+		_, err = memory.Unmark(t.Context(), r, opt, memory.UnmarkRequest{Nodes: in.Nodes})
 	} else {
-		_, err = m.Mark(t.Context(), opt, memory.MarkRequest{State: in.State, Nodes: in.Nodes, By: in.By})
+		_, err = memory.Mark(t.Context(), r, opt, memory.MarkRequest{State: in.State, Nodes: in.Nodes, By: in.By})
 	}
 	if errors.Is(err, state.ErrInvalid) {
 		return dict{"error": "state"}

@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/fixed"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -115,14 +116,14 @@ func checkHalfLife(typ string, days int64) error {
 
 // SetHalfLives gives types half-lives of their own, in place of those given before, by one commit
 // that changes nothing else; none where they are so already. Without any the defaults hold.
-func (m *Memory) SetHalfLives(
-	ctx context.Context, opt core.CommitOptions, days HalfLives,
+func SetHalfLives(
+	ctx context.Context, r *core.Repo, opt core.CommitOptions, days HalfLives,
 ) (*core.CommitResult, error) {
 	v, err := days.value()
 	if err != nil {
 		return nil, err
 	}
-	return m.changeVerbParams(ctx, importanceVerb, opt,
+	return changeVerbParams(ctx, r, importanceVerb, opt,
 		func(old []ipld.Entry, _ error) ([]ipld.Entry, error) {
 			return withEntry(old, paramHalfLife, v), nil
 		})
@@ -131,11 +132,11 @@ func (m *Memory) SetHalfLives(
 // ChangeHalfLives makes the half-lives that a branch gives types what change makes of those that its
 // newest commit has, as SetHalfLives does, and returns them: whoever changes that of another type
 // at the same time is heeded too. An error of change is returned.
-func (m *Memory) ChangeHalfLives(
-	ctx context.Context, opt core.CommitOptions, change func(own HalfLives) error,
+func ChangeHalfLives(
+	ctx context.Context, r *core.Repo, opt core.CommitOptions, change func(own HalfLives) error,
 ) (HalfLives, *core.CommitResult, error) {
 	var own HalfLives
-	res, err := m.changeVerbParams(ctx, importanceVerb, opt,
+	res, err := changeVerbParams(ctx, r, importanceVerb, opt,
 		func(old []ipld.Entry, err error) ([]ipld.Entry, error) {
 			if err == nil {
 				own, err = halfLivesOf(old)
@@ -158,7 +159,7 @@ func (h HalfLives) value() (ipld.Value, error) {
 		return ipld.Value{}, nil
 	}
 	if len(h) > MaxHalfLives {
-		return ipld.Value{}, invalidf("half-lives: %d types, limit %d", len(h), MaxHalfLives)
+		return ipld.Value{}, state.Invalidf("half-lives: %d types, limit %d", len(h), MaxHalfLives)
 	}
 	var list []ipld.Entry
 	for _, typ := range slices.Sorted(maps.Keys(h)) { // so that it is the same one that is refused

@@ -6,11 +6,12 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
-	"github.com/mnem-project/mnem/internal/block/store/storetest"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/memkit"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -49,10 +50,10 @@ func TestWeighMonotone(t *testing.T) {
 }
 
 func TestHalfLives(t *testing.T) {
-	m := lifeMemory(t, `{"node":{"key":"a","type":"fact","summary":"x"}}`)
-	before := lifeTip(t, m)
+	r := memkit.Open(t, `{"node":{"key":"a","type":"fact","summary":"x"}}`)
+	before := memkit.Tip(t, r)
 	weigh := func() int {
-		e, err := Importance(t.Context(), lifeTip(t, m), graph.NodeID("a"), lifeBy.Time,
+		e, err := Importance(t.Context(), memkit.Tip(t, r), graph.NodeID("a"), memkit.By.Time,
 			ImportanceOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -63,46 +64,46 @@ func TestHalfLives(t *testing.T) {
 		t.Errorf("half-life %d", got)
 	}
 	for _, bad := range []HalfLives{{"fact": 0}, {"fact": MaxHalfLife + 1}, {"": 3}} {
-		if _, err := m.SetHalfLives(t.Context(), lifeOpt, bad); err == nil {
+		if _, err := SetHalfLives(t.Context(), r, memkit.Opt, bad); err == nil {
 			t.Errorf("%v is taken", bad)
 		}
 	}
-	if _, err := m.SetHalfLives(t.Context(), lifeOpt, HalfLives{"fact": 3, "x": 4}); err != nil {
+	if _, err := SetHalfLives(t.Context(), r, memkit.Opt, HalfLives{"fact": 3, "x": 4}); err != nil {
 		t.Fatal(err)
 	}
 	if got := weigh(); got != 3 {
 		t.Errorf("half-life %d, want 3", got)
 	}
-	if _, err := history.Undo(t.Context(), m.r, "", lifeBy); err != nil {
+	if _, err := history.Undo(t.Context(), r, "", memkit.By); err != nil {
 		t.Fatal(err)
 	}
-	if got := lifeTip(t, m); weigh() != DefaultHalfLife || got.Graph() != before.Graph() {
+	if got := memkit.Tip(t, r); weigh() != DefaultHalfLife || got.Graph() != before.Graph() {
 		t.Error("undo leaves something")
 	}
-	if _, err := m.SetHalfLives(t.Context(), lifeOpt, HalfLives{"fact": 3}); err != nil {
+	if _, err := SetHalfLives(t.Context(), r, memkit.Opt, HalfLives{"fact": 3}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.SetHalfLives(t.Context(), lifeOpt, nil); err != nil || weigh() != DefaultHalfLife {
+	if _, err := SetHalfLives(t.Context(), r, memkit.Opt, nil); err != nil || weigh() != DefaultHalfLife {
 		t.Error("the defaults do not come back", err)
 	}
 }
 
 // TestStoredHalfLives refuses parameters that somebody wrote by hand.
 func TestStoredHalfLives(t *testing.T) {
-	m := lifeMemory(t, `{"node":{"key":"a","type":"fact"}}`)
+	r := memkit.Open(t, `{"node":{"key":"a","type":"fact"}}`)
 	for _, v := range []ipld.Value{
 		ipld.IntValue(3), ipld.MapValue(ipld.Entry{Key: "fact", Value: ipld.StringValue("3")}),
 		ipld.MapValue(ipld.Entry{Key: "fact", Value: ipld.IntValue(0)}),
 	} {
-		_, err := m.setVerbParams(t.Context(), importanceVerb,
-			[]ipld.Entry{{Key: "halfLife", Value: v}}, lifeOpt)
+		_, err := setVerbParams(t.Context(), r, importanceVerb,
+			[]ipld.Entry{{Key: "halfLife", Value: v}}, memkit.Opt)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := HalfLivesAt(t.Context(), lifeTip(t, m)); err == nil {
+		if _, err := HalfLivesAt(t.Context(), memkit.Tip(t, r)); err == nil {
 			t.Errorf("%v is taken", v)
 		}
-		if _, err := m.SetHalfLives(t.Context(), lifeOpt, nil); err != nil {
+		if _, err := SetHalfLives(t.Context(), r, memkit.Opt, nil); err != nil {
 			t.Errorf("%v cannot be taken away: %v", v, err)
 		}
 	}
@@ -111,10 +112,10 @@ func TestStoredHalfLives(t *testing.T) {
 // TestParamsAtOnce changes one parameter each from many sides at once: none undoes another's, and
 // what a later version wrote stays.
 func TestParamsAtOnce(t *testing.T) {
-	m := lifeMemory(t, `{"node":{"key":"a","type":"fact"}}`)
+	r := memkit.Open(t, `{"node":{"key":"a","type":"fact"}}`)
 	later := []ipld.Entry{{Key: "later", Value: ipld.IntValue(7)}}
-	for _, verb := range []string{importanceVerb, verbRemember} {
-		if _, err := m.setVerbParams(t.Context(), verb, later, lifeOpt); err != nil {
+	for _, verb := range []string{"importance", verbRemember} {
+		if _, err := setVerbParams(t.Context(), r, verb, later, memkit.Opt); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -122,7 +123,7 @@ func TestParamsAtOnce(t *testing.T) {
 	errs := make(chan error, n+2)
 	for i := range n {
 		go func() { // each as if it were a program of its own
-			_, _, err := New(m.r).ChangeHalfLives(t.Context(), lifeOpt, func(own HalfLives) error {
+			_, _, err := ChangeHalfLives(t.Context(), r, memkit.Opt, func(own HalfLives) error {
 				own[fmt.Sprint("type", i)] = i + 1
 				return nil
 			})
@@ -134,7 +135,7 @@ func TestParamsAtOnce(t *testing.T) {
 		func(p *RememberParams) { p.SimilarFrom = 40_000 },
 	} {
 		go func() {
-			_, _, err := New(m.r).ChangeRememberParams(t.Context(), lifeOpt,
+			_, _, err := ChangeRememberParams(t.Context(), r, memkit.Opt,
 				func(p *RememberParams) error { change(p); return nil })
 			errs <- err
 		}()
@@ -144,7 +145,7 @@ func TestParamsAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	s := lifeTip(t, m)
+	s := memkit.Tip(t, r)
 	own, err := OwnHalfLivesAt(t.Context(), s)
 	if err != nil || len(own) != n {
 		t.Errorf("%v %v", own, err)
@@ -153,7 +154,7 @@ func TestParamsAtOnce(t *testing.T) {
 	if err != nil || !p.Keep || p.SimilarFrom != 40_000 {
 		t.Errorf("%+v %v", p, err)
 	}
-	for _, verb := range []string{importanceVerb, verbRemember} {
+	for _, verb := range []string{"importance", verbRemember} {
 		entries, err := verbParams(t.Context(), s, verb)
 		if _, ok := ipld.FindEntry(entries, "later"); err != nil || !ok {
 			t.Errorf("%s: %v %v", verb, entries, err)
@@ -167,11 +168,10 @@ func TestLifeWork(t *testing.T) {
 	read := map[int][2]int64{}
 	for _, n := range []int{500, 8000} {
 		st := mem.New()
-		r, err := care.New(t.Context(), st, lifeBy, core.Options{})
+		r, err := care.New(t.Context(), st, memkit.By, core.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := New(r)
 		var lines []string
 		for i := range n {
 			lines = append(lines, fmt.Sprintf(`{"node":{"key":"n%d","type":"fact","summary":"note %d"}}`, i, i))
@@ -179,27 +179,27 @@ func TestLifeWork(t *testing.T) {
 				lines = append(lines, fmt.Sprintf(`{"edge":{"type":"about","src":"n%d","dst":"n0"}}`, i))
 			}
 		}
-		m.tell(t, lines...)
-		c := &countedStore{st, storetest.NewCounting(st.Facts()), storetest.NewCounting(st.Derived())}
-		cold, err := care.New(t.Context(), c, lifeBy, core.Options{})
+		memkit.Tell(t, r, lines...)
+		c := repokit.NewCounted(st)
+		cold, err := care.New(t.Context(), c, memkit.By, core.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		m = New(cold)
-		s := lifeTip(t, m)
-		c.facts.Reset()
-		if _, err := Importance(t.Context(), s, graph.NodeID("n0"), lifeBy.Time,
+		r = cold
+		s := memkit.Tip(t, r)
+		c.FactCounts.Reset()
+		if _, err := Importance(t.Context(), s, graph.NodeID("n0"), memkit.By.Time,
 			ImportanceOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		weighed := c.facts.Counts().BlocksRead
-		c.facts.Reset()
-		_, err = m.Mark(t.Context(), lifeOpt, MarkRequest{State: graph.Contradicted,
+		weighed := c.FactCounts.Counts().BlocksRead
+		c.FactCounts.Reset()
+		_, err = Mark(t.Context(), r, memkit.Opt, MarkRequest{State: graph.Contradicted,
 			Nodes: []string{"n7"}, By: "n9"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		read[n] = [2]int64{weighed, c.facts.Counts().BlocksRead}
+		read[n] = [2]int64{weighed, c.FactCounts.Counts().BlocksRead}
 	}
 	t.Logf("blocks read: %v", read)
 	for i := range 2 {

@@ -3,7 +3,6 @@ package memory
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/mnem-project/mnem/internal/base/fixed"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -63,14 +61,6 @@ const (
 	candidateAt   = 26_214 // .40
 	hourMicros    = 3_600_000_000
 	maxNodes      = 8192 // that a linker keeps twice, those before and those since
-)
-
-// NodeTypes of what edges lead to, and the beginnings of their keys.
-const (
-	TypeEntity = "Entity"
-	TypeTag    = "Tag"
-	keyEntity  = "entity/"
-	keyTag     = "tag/"
 )
 
 // linker writes the edges of the drafts of one commit. It reads a bounded number of blocks for each,
@@ -217,30 +207,6 @@ func (l *linker) hides(ctx context.Context, id graph.ID) (bool, error) {
 	}
 	m, err := l.s.Mark(ctx, graph.OnNode, id)
 	return m != nil && retrieve.Hidden(m.State), err
-}
-
-// seenNode returns a node that no mark hides but those in states that are let through, nil for none.
-func seenNode(
-	ctx context.Context, s *core.Snapshot, id graph.ID, let []graph.State,
-) (*graph.Node, error) {
-	n, _, err := s.Node(ctx, id)
-	if isMissing(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	m, err := s.Mark(ctx, graph.OnNode, id)
-	if err != nil || m != nil && retrieve.Hidden(m.State) && !slices.Contains(let, m.State) {
-		return nil, err
-	}
-	return n, nil
-}
-
-// isMissing reports whether an error says that something does not exist.
-func isMissing(err error) bool {
-	var missing *state.NotFoundError
-	return errors.As(err, &missing)
 }
 
 // semantic links memories whose vectors are close.

@@ -2,28 +2,12 @@ package memory
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/memory/extract"
 )
-
-// EntityKey returns the key of the node of an entity, "" where the name is blank or too long for
-// one.
-func EntityKey(name string) string { return nodeKey(keyEntity, name) }
-
-// TagKey returns the key of the node of a tag, "" likewise.
-func TagKey(name string) string { return nodeKey(keyTag, name) }
-
-func nodeKey(prefix, name string) string {
-	folded := extract.Fold(name)
-	if folded == "" || len(prefix)+len(folded) > graph.MaxKey {
-		return ""
-	}
-	return prefix + folded
-}
 
 // entities links a draft to what it mentions: what the caller names, and what its text names, first
 // that which the memory knows. What it is about, it does not mention besides: that would be a second
@@ -122,16 +106,6 @@ func (l *linker) found(
 		}
 	}
 	return nil
-}
-
-// credentials are what looks like credentials in a text.
-type credentials []guard.Finding
-
-// has reports whether an entity of the text looks like a credential, or has a part of one. It would
-// become nodes and edges of its own, which outlive the memory that it is in.
-func (c credentials) has(e extract.Entity) bool {
-	within := func(f guard.Finding) bool { return f.Start < e.End && e.Start < f.End }
-	return slices.ContainsFunc(c, within) || guard.IsSecret(e.Name)
 }
 
 // subjectKeys adds the keys under which entities are the subjects of a draft: those of the names that

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/memkit"
 )
 
 // linked returns the names of the nodes that edges of a type lead to.
@@ -82,7 +83,7 @@ func TestOneNameOneNode(t *testing.T) {
 // another type, who is nobody's entity.
 func TestNamesakes(t *testing.T) {
 	m := newMemory(t)
-	m.tell(t,
+	memkit.Tell(t, m.r,
 		`{"node":{"key":"p1","type":"Entity","summary":"Max Muster"}}`,
 		`{"node":{"key":"p2","type":"Entity","summary":"max muster"}}`,
 		`{"node":{"key":"p3","type":"Entity","summary":"Eva Evers"}}`,

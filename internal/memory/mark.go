@@ -57,10 +57,6 @@ func (e *EdgeError) Error() string {
 // Is reports whether target is store.ErrNotFound.
 func (e *EdgeError) Is(target error) bool { return target == store.ErrNotFound }
 
-func invalidf(format string, args ...any) error {
-	return fmt.Errorf("%w: %w", state.ErrInvalid, fmt.Errorf(format, args...))
-}
-
 // MarkRequest asks for nodes to be marked.
 type MarkRequest struct {
 	State graph.State
@@ -89,15 +85,15 @@ type MarkResult struct {
 // hidden keeps that.
 // What supersedes, hides or forgets one of two that contradict each other settles it: the other's
 // mark is taken off, or names another one that is marked by it.
-func (m *Memory) Mark(
-	ctx context.Context, opt core.CommitOptions, req MarkRequest,
+func Mark(
+	ctx context.Context, r *core.Repo, opt core.CommitOptions, req MarkRequest,
 ) (*MarkResult, error) {
 	if err := req.check(); err != nil {
 		return nil, err
 	}
 	var res *MarkResult
 	long := len(req.Nodes) >= manyNodes
-	done, err := m.decide(ctx, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
+	done, err := decide(ctx, r, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
 		k := newMarker(ctx, s)
 		if err := k.mark(req); err != nil {
 			return nil, err
@@ -114,18 +110,18 @@ func (m *Memory) Mark(
 
 func (r *MarkRequest) check() error {
 	if r.State == "" {
-		return invalidf("state: missing")
+		return state.Invalidf("state: missing")
 	}
 	byOther := r.State == graph.Superseded || r.State == graph.Contradicted
 	switch {
 	case len(r.Nodes) == 0:
-		return invalidf("nodes: name at least one")
+		return state.Invalidf("nodes: name at least one")
 	case len(r.Nodes) > MaxMarked:
-		return invalidf("nodes: %d, limit %d: mark them in several requests", len(r.Nodes), MaxMarked)
+		return state.Invalidf("nodes: %d, limit %d: mark them in several requests", len(r.Nodes), MaxMarked)
 	case byOther && r.By == "":
-		return invalidf("by: missing: name the node by which they are %s", r.State)
+		return state.Invalidf("by: missing: name the node by which they are %s", r.State)
 	case !byOther && r.By != "":
-		return invalidf("by: only for %s and %s", graph.Superseded, graph.Contradicted)
+		return state.Invalidf("by: only for %s and %s", graph.Superseded, graph.Contradicted)
 	}
 	return graph.CheckText("reason", r.Reason, 0, graph.MaxReason)
 }
@@ -169,27 +165,6 @@ func withReason(text, reason string) string {
 	return text
 }
 
-// decide commits what fn makes of the newest commit of a branch, as core.Repo.Decide does. long says that
-// deciding takes longer than other writers should wait.
-func (m *Memory) decide(
-	ctx context.Context, opt core.CommitOptions, long bool,
-	fn func(*core.Snapshot) (*core.Decision, error),
-) (*core.CommitResult, error) {
-	return m.r.Decide(ctx, core.DecideOptions{CommitOptions: opt, Long: long}, fn)
-}
-
-// head returns the newest state of a branch, "" for the one that HEAD is on.
-func (m *Memory) head(ctx context.Context, branch string) (*core.Snapshot, error) {
-	if branch != "" {
-		return m.r.Snapshot(ctx, string(graph.BranchRef(branch)))
-	}
-	_, at, err := m.r.Branch(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return m.r.At(ctx, at)
-}
-
 // marker makes the changes that mark nodes of a snapshot.
 type marker struct {
 	ctx     context.Context
@@ -207,9 +182,6 @@ func newMarker(ctx context.Context, s *core.Snapshot) *marker {
 	return &marker{ctx: ctx, s: s, res: &MarkResult{}, marks: make(map[graph.ID]*graph.Mark),
 		adds: make(map[graph.ID][]graph.ID)}
 }
-
-// isShown reports whether a mark, nil for none, lets what it is on be seen.
-func isShown(m *graph.Mark) bool { return m == nil || !retrieve.Hidden(m.State) }
 
 // now returns the mark that a node has after what was decided so far, nil for none.
 func (k *marker) now(id graph.ID) (*graph.Mark, error) {
@@ -257,7 +229,7 @@ func (k *marker) mark(req MarkRequest) error {
 			return err
 		}
 		if id == by {
-			return invalidf("%q cannot be %s by itself", name, req.State)
+			return state.Invalidf("%q cannot be %s by itself", name, req.State)
 		}
 		if seen[id] {
 			continue
@@ -282,7 +254,7 @@ func (k *marker) judge(req MarkRequest) (graph.ID, error) {
 	}
 	m, err := k.now(by)
 	if err == nil && m != nil && retrieve.Hidden(m.State) {
-		err = invalidf("%q is %s: what %s others must be visible itself", req.By, m.State,
+		err = state.Invalidf("%q is %s: what %s others must be visible itself", req.By, m.State,
 			verbs[req.State]+"s")
 	}
 	return by, err
@@ -480,8 +452,8 @@ type UnmarkRequest struct {
 
 // Unmark takes the marks off nodes in one commit, or none where no node has one: what was forgotten
 // or retired is found again. Of two that contradict each other it takes both marks off.
-func (m *Memory) Unmark(
-	ctx context.Context, opt core.CommitOptions, req UnmarkRequest,
+func Unmark(
+	ctx context.Context, r *core.Repo, opt core.CommitOptions, req UnmarkRequest,
 ) (*MarkResult, error) {
 	check := MarkRequest{State: graph.Stale, Nodes: req.Nodes, Reason: req.Reason}
 	if err := check.check(); err != nil {
@@ -489,7 +461,7 @@ func (m *Memory) Unmark(
 	}
 	var res *MarkResult
 	long := len(req.Nodes) >= manyNodes
-	done, err := m.decide(ctx, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
+	done, err := decide(ctx, r, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
 		k := newMarker(ctx, s)
 		for _, name := range req.Nodes {
 			if err := k.unmark(name); err != nil {

@@ -40,10 +40,10 @@ func paramsIn(p *retrieve.Profiles, verb string) ([]ipld.Entry, error) {
 
 // setVerbParams makes the parameters of a verb those of entries, nil for the defaults, by one commit
 // that changes nothing else; none where they are so already.
-func (m *Memory) setVerbParams(
-	ctx context.Context, verb string, entries []ipld.Entry, opt core.CommitOptions,
+func setVerbParams(
+	ctx context.Context, r *core.Repo, verb string, entries []ipld.Entry, opt core.CommitOptions,
 ) (*core.CommitResult, error) {
-	return m.changeVerbParams(ctx, verb, opt, func([]ipld.Entry, error) ([]ipld.Entry, error) {
+	return changeVerbParams(ctx, r, verb, opt, func([]ipld.Entry, error) ([]ipld.Entry, error) {
 		return entries, nil
 	})
 }
@@ -51,11 +51,11 @@ func (m *Memory) setVerbParams(
 // changeVerbParams makes the parameters of a verb what change makes of those that the newest commit
 // of the branch has, as setVerbParams does. Nothing can come between reading and writing, so that of
 // two who change different ones at once both are heeded.
-func (m *Memory) changeVerbParams(
-	ctx context.Context, verb string, opt core.CommitOptions,
+func changeVerbParams(
+	ctx context.Context, r *core.Repo, verb string, opt core.CommitOptions,
 	change func(old []ipld.Entry, unreadable error) ([]ipld.Entry, error),
 ) (*core.CommitResult, error) {
-	res, err := rank.SetProfiles(ctx, m.r, func(p *retrieve.Profiles) error {
+	res, err := rank.SetProfiles(ctx, r, func(p *retrieve.Profiles) error {
 		entries, err := change(paramsIn(p, verb))
 		if err != nil {
 			return err

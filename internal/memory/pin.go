@@ -5,6 +5,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -33,19 +34,19 @@ type PinResult struct {
 
 // Pin gives nodes the property PropPinned, or takes it away, in one commit, or none where all are as asked. An
 // *EdgeError is returned where a name is that of an edge.
-func (m *Memory) Pin(
-	ctx context.Context, opt core.CommitOptions, req PinRequest,
+func Pin(
+	ctx context.Context, r *core.Repo, opt core.CommitOptions, req PinRequest,
 ) (*PinResult, error) {
 	switch {
 	case len(req.Nodes) == 0:
-		return nil, invalidf("nodes: name at least one")
+		return nil, state.Invalidf("nodes: name at least one")
 	case len(req.Nodes) > MaxMarked:
-		return nil, invalidf("nodes: %d, limit %d: pin them in several requests", len(req.Nodes), MaxMarked)
+		return nil, state.Invalidf("nodes: %d, limit %d: pin them in several requests", len(req.Nodes), MaxMarked)
 	}
 	var res *PinResult
-	done, err := m.decide(ctx, opt, len(req.Nodes) >= manyNodes, func(s *core.Snapshot) (*core.Decision, error) {
+	done, err := decide(ctx, r, opt, len(req.Nodes) >= manyNodes, func(s *core.Snapshot) (*core.Decision, error) {
 		res = &PinResult{}
-		return pin(ctx, s, req, res)
+		return decidePin(ctx, s, req, res)
 	})
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func (m *Memory) Pin(
 	return res, nil
 }
 
-func pin(ctx context.Context, s *core.Snapshot, req PinRequest, res *PinResult) (*core.Decision, error) {
+func decidePin(ctx context.Context, s *core.Snapshot, req PinRequest, res *PinResult) (*core.Decision, error) {
 	k := newMarker(ctx, s)
 	seen := make(map[graph.ID]bool, len(req.Nodes))
 	out := &core.Decision{Message: "pin "}

@@ -14,7 +14,7 @@ import (
 // code retrieve.NothingRelevant says that nothing known answers the question. Filters, budget,
 // sessions and receipts are those of any request, so core.Repo records and replays it. Errors are
 // those of Snapshot.Retrieve. Safe for concurrent use; it writes nothing.
-func (m *Memory) Recall(
+func Recall(
 	ctx context.Context, s *core.Snapshot, q retrieve.Request,
 ) (*retrieve.Answer, error) {
 	if q.Intent == "" {

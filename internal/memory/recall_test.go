@@ -14,7 +14,7 @@ import (
 )
 
 // recallable makes a memory of a failure and what an edge of a type leads from to it.
-func recallable(t *testing.T, edge string) (*memory.Memory, *core.Snapshot) {
+func recallable(t *testing.T, edge string) *core.Snapshot {
 	t.Helper()
 	by := state.Stamp{Author: "erin", Time: 1_767_225_600_000_000, Command: []string{"test"}}
 	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
@@ -38,14 +38,14 @@ func recallable(t *testing.T, edge string) (*memory.Memory, *core.Snapshot) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return memory.New(r), s
+	return s
 }
 
 // TestRecallKnowsEdges keeps the types of edges that the verbs write those that intents favour.
 func TestRecallKnowsEdges(t *testing.T) {
 	brings := func(edge string, intent retrieve.Intent) int64 {
-		m, s := recallable(t, edge)
-		a, err := m.Recall(t.Context(), s, retrieve.Request{Text: "pump", Intent: intent, Expand: new(0),
+		s := recallable(t, edge)
+		a, err := memory.Recall(t.Context(), s, retrieve.Request{Text: "pump", Intent: intent, Expand: new(0),
 			Floor: retrieve.FloorRest})
 		if err != nil || len(a.Items) != 2 {
 			t.Fatalf("%s: %d items, %v", edge, len(a.Items), err)
@@ -74,8 +74,8 @@ func TestRecallKnowsEdges(t *testing.T) {
 
 // TestRecall asks a small memory: the intent is read from the question unless it is given.
 func TestRecall(t *testing.T) {
-	m, s := recallable(t, memory.EdgeCauses)
-	a, err := m.Recall(t.Context(), s, retrieve.Request{Text: "Why did the pump fail?",
+	s := recallable(t, memory.EdgeCauses)
+	a, err := memory.Recall(t.Context(), s, retrieve.Request{Text: "Why did the pump fail?",
 		Floor: retrieve.FloorRest})
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func TestRecall(t *testing.T) {
 		a.Items[1].Recall.Graph == 0 {
 		t.Errorf("%+v, items %+v", a.Recall, a.Items)
 	}
-	a, err = m.Recall(t.Context(), s, retrieve.Request{Text: "Why quagga?", Intent: retrieve.IntentWhen})
+	a, err = memory.Recall(t.Context(), s, retrieve.Request{Text: "Why quagga?", Intent: retrieve.IntentWhen})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -163,10 +163,10 @@ func (m *Memory) RememberAll(
 ) (*RememberResult, error) {
 	switch {
 	case opt.Base != nil || opt.Amend:
-		return nil, invalidf("remembering takes no base and amends nothing: it decides on the newest " +
+		return nil, state.Invalidf("remembering takes no base and amends nothing: it decides on the newest " +
 			"commit")
 	case len(reqs) > MaxBatch:
-		return nil, invalidf("batch: %d memories, limit %d: remember them in several", len(reqs),
+		return nil, state.Invalidf("batch: %d memories, limit %d: remember them in several", len(reqs),
 			MaxBatch)
 	}
 	if err := opt.Links.Validate(); err != nil {
@@ -174,7 +174,7 @@ func (m *Memory) RememberAll(
 	}
 	timed := slices.ContainsFunc(reqs, func(r RememberRequest) bool { return r.Time.Given })
 	if timed && len(reqs) > MaxTimed {
-		return nil, invalidf("batch: %d memories, limit %d where one has a time: remember them in several",
+		return nil, state.Invalidf("batch: %d memories, limit %d where one has a time: remember them in several",
 			len(reqs), MaxTimed)
 	}
 	drafts := make([]*Draft, len(reqs))
@@ -199,7 +199,7 @@ func (m *Memory) RememberAll(
 		plan, long = m.planEach, true
 	}
 	res := new(RememberResult)
-	res.CommitResult, err = m.decide(ctx, opt.CommitOptions, long,
+	res.CommitResult, err = decide(ctx, m.r, opt.CommitOptions, long,
 		func(s *core.Snapshot) (d *core.Decision, err error) {
 			d, res.Memories, err = plan(ctx, s, opt, reqs, drafts)
 			return d, err
@@ -219,7 +219,7 @@ func (m *Memory) takesLong(ctx context.Context, branch string, n int) (bool, err
 	if n >= manyRequests {
 		return true, nil
 	}
-	s, err := m.head(ctx, branch)
+	s, err := head(ctx, m.r, branch)
 	if err != nil {
 		return false, err
 	}
@@ -294,9 +294,6 @@ func (r RememberRequest) Validate() error {
 	_, err := r.draft(state.Stamp{})
 	return err
 }
-
-// blanks are cut around texts, tags and names.
-const blanks = " \t\r\n\v\f\u00a0\u3000"
 
 // draft checks a request by itself and returns what it says, without an id.
 func (r *RememberRequest) draft(by state.Stamp) (*Draft, error) {

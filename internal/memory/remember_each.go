@@ -48,7 +48,7 @@ func (m *Memory) planEach(
 	for i := range reqs {
 		by.Time = drafts[i].Created
 		one := RememberOptions{core.CommitOptions{Stamp: by, Branch: opt.Branch}, opt.Links}
-		_, err := trial.decide(ctx, one.CommitOptions, false,
+		_, err := decide(ctx, r, one.CommitOptions, false,
 			func(s *core.Snapshot) (*core.Decision, error) {
 				d, made, err := trial.plan(ctx, s, one, reqs[i:i+1], drafts[i:i+1])
 				if err != nil {

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -189,23 +188,13 @@ func span(from, to graph.OptTime) string {
 	return from.String() + ".." + to.String()
 }
 
-// What a search for the likes of a text takes stays the same as the memory grows: the rarest words
-// are searched for, maxQuery at most, and beyond leastQuery only while all together are in maxHave
-// memories.
-const (
-	maxQuery   = 24
-	leastQuery = 4
-	maxHave    = 2048
-	maxCounts  = 1 << 16 // of terms that are kept
-)
-
 // nearby returns the memories of the snapshot that share the rarest words of a draft with it, and
 // those whose vectors are close, at most maxNearby, with the cosines of the latter.
 func (p *planner) nearby(d *Draft) ([]*known, map[graph.ID]int64, error) {
 	if !p.s.CID().Defined() {
 		return p.freshNearby(d), nil, nil
 	}
-	query, err := p.query(d.Text)
+	query, err := p.rare.query(d.Text)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -282,75 +271,6 @@ func nearbyRequest(query string, d *Draft) retrieve.Request {
 	}
 	req.Vectors = []retrieve.QueryVector{{Model: d.Vector.Model, Values: d.Vector.Int8()}}
 	return req
-}
-
-// query returns the words of a text to search for: the rarest of those that the memory has, "" for
-// none.
-func (p *planner) query(text string) (string, error) {
-	words, terms := p.words(text)
-	counts, err := p.having(terms)
-	if err != nil {
-		return "", err
-	}
-	order := make([]int, 0, len(terms))
-	for i, n := range counts {
-		if n > 0 {
-			order = append(order, i)
-		}
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(counts[a], counts[b]), cmp.Compare(a, b))
-	})
-	query, have := "", int64(0)
-	for n, i := range order[:min(maxQuery, len(order))] {
-		if have += counts[i]; n >= leastQuery && have > maxHave {
-			break
-		}
-		query += words[i] + " "
-	}
-	return query, nil
-}
-
-// having returns how many nodes have each term. Each is looked up once for all memories of a call, of which
-// there may be many: those kept are bounded.
-func (p *planner) having(terms []string) ([]int64, error) {
-	if len(p.counts) > maxCounts {
-		clear(p.counts)
-	}
-	var missing []string
-	for _, term := range terms {
-		if _, ok := p.counts[term]; !ok {
-			missing = append(missing, term)
-		}
-	}
-	if len(missing) > 0 {
-		found, _, err := rank.TermCounts(p.ctx, p.s, missing)
-		if err != nil {
-			return nil, err
-		}
-		for i, term := range missing {
-			p.counts[term] = found[i]
-		}
-	}
-	out := make([]int64, len(terms))
-	for i, term := range terms {
-		out[i] = p.counts[term]
-	}
-	return out, nil
-}
-
-// words returns the distinct terms of a text in the order of their first place, each with a word
-// that gives it.
-func (p *planner) words(text string) (words, terms []string) {
-	seen := map[string]bool{}
-	p.terms.EachWord(text, func(word string, _ bool) bool {
-		if term, ok := p.terms.WordTerm(word); ok && !seen[term] {
-			seen[term] = true
-			words, terms = append(words, word), append(terms, term)
-		}
-		return true
-	})
-	return words, terms
 }
 
 // ObservationKey returns the key of the edge that says that a wording came from sources: the first

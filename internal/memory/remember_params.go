@@ -6,6 +6,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/base/fixed"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -75,28 +76,19 @@ func rememberParamsOf(entries []ipld.Entry) (RememberParams, error) {
 		case e.Key == paramReplace && e.Value.Kind() == ipld.Bool:
 			out.Replace = e.Value.Bool()
 		case slices.Contains(rememberParams, e.Key):
-			return out, invalidf("profiles.remember.%s: %s, which is not its kind", e.Key, e.Value.Kind())
+			return out, state.Invalidf("profiles.remember.%s: %s, which is not its kind", e.Key, e.Value.Kind())
 		}
 	}
 	return out, out.check()
 }
 
-// RememberParams returns the parameters of a branch as it is now, "" for the one that HEAD is on.
-func (m *Memory) RememberParams(ctx context.Context, branch string) (RememberParams, error) {
-	s, err := m.head(ctx, branch)
-	if err != nil {
-		return RememberParams{}, err
-	}
-	return RememberParamsAt(ctx, s)
-}
-
 func (p RememberParams) check() error {
 	switch {
 	case p.SimilarFrom < 1 || p.SimilarFrom > p.DuplicateAbove:
-		return invalidf("%s: %d, want 1 to %s, %d", paramSimilar, p.SimilarFrom, paramDuplicate,
+		return state.Invalidf("%s: %d, want 1 to %s, %d", paramSimilar, p.SimilarFrom, paramDuplicate,
 			p.DuplicateAbove)
 	case p.DuplicateAbove > fixed.One:
-		return invalidf("%s: %d, want at most %d; that is never reached, so nothing is a duplicate",
+		return state.Invalidf("%s: %d, want at most %d; that is never reached, so nothing is a duplicate",
 			paramDuplicate, p.DuplicateAbove, fixed.One)
 	}
 	return nil
@@ -104,24 +96,24 @@ func (p RememberParams) check() error {
 
 // SetRememberParams makes p the parameters of a branch, by one commit that changes nothing else; none
 // where they are so already.
-func (m *Memory) SetRememberParams(
-	ctx context.Context, opt core.CommitOptions, p RememberParams,
+func SetRememberParams(
+	ctx context.Context, r *core.Repo, opt core.CommitOptions, p RememberParams,
 ) (*core.CommitResult, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	return m.changeVerbParams(ctx, verbRemember, opt,
+	return changeVerbParams(ctx, r, verbRemember, opt,
 		func(old []ipld.Entry, _ error) ([]ipld.Entry, error) { return p.entries(old), nil })
 }
 
 // ChangeRememberParams makes the parameters of a branch what change makes of those that its newest
 // commit has, as SetRememberParams does, and returns them: whoever changes another one at the same
 // time is heeded too. An error of change is returned.
-func (m *Memory) ChangeRememberParams(
-	ctx context.Context, opt core.CommitOptions, change func(*RememberParams) error,
+func ChangeRememberParams(
+	ctx context.Context, r *core.Repo, opt core.CommitOptions, change func(*RememberParams) error,
 ) (RememberParams, *core.CommitResult, error) {
 	var p RememberParams
-	res, err := m.changeVerbParams(ctx, verbRemember, opt,
+	res, err := changeVerbParams(ctx, r, verbRemember, opt,
 		func(old []ipld.Entry, err error) ([]ipld.Entry, error) {
 			if err == nil {
 				p, err = rememberParamsOf(old)

@@ -34,8 +34,8 @@ type planner struct {
 	values  map[value][]graph.ID
 	said    statement        // the draft at hand, as it is compared
 	weights map[string]int64 // of terms of texts, at the snapshot
-	counts  map[string]int64 // of nodes that have a term, at the snapshot
-	others  []graph.Change   // nodes, edges and embeddings, in order
+	rare    *rareWords
+	others  []graph.Change // nodes, edges and embeddings, in order
 	out     []Remembered
 }
 
@@ -61,7 +61,7 @@ func (m *Memory) newPlanner(
 		ctx: ctx, m: m, s: s, params: params, terms: l.terms, linker: l, marks: l.marks,
 		known: map[graph.ID]*known{}, chains: map[graph.ID]*chain{},
 		made: map[graph.ID]bool{}, values: map[value][]graph.ID{}, weights: map[string]int64{},
-		counts: map[string]int64{},
+		rare: newRareWords(ctx, s, l.terms),
 	}, nil
 }
 

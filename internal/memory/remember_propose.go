@@ -79,7 +79,7 @@ func (p *planner) stated(d *Draft) (*statement, error) {
 	if s.change == "" {
 		return s, nil
 	}
-	s.words, s.terms = p.words(d.Text)
+	s.words, s.terms = p.rare.words(d.Text)
 	var err error
 	s.said, err = stage.NewStatement(p.ctx, p.terms, d.Text, p.idfs)
 	if err != nil {

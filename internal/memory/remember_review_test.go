@@ -6,6 +6,7 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/memkit"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -77,7 +78,7 @@ func TestSubjectIsNotMentioned(t *testing.T) {
 	m = newMemory(t) // the subject by its id, named by its summary
 	name := "Carol Jones"
 	change := graph.Change{Node: &graph.NodeChange{Key: "cj", Type: "Person", Summary: &name}}
-	if _, err := m.r.Commit(t.Context(), each([]graph.Change{change}), rememberAt(0).CommitOptions); err != nil {
+	if _, err := m.r.Commit(t.Context(), memkit.Each([]graph.Change{change}), rememberAt(0).CommitOptions); err != nil {
 		t.Fatal(err)
 	}
 	got := keep(t, m, RememberRequest{Text: "Carol Jones met Dave", About: graph.NodeID("cj").String()})
@@ -96,7 +97,7 @@ func TestForeignProperties(t *testing.T) {
 	change := graph.Change{Node: &graph.NodeChange{ID: id, Type: Fact, Summary: &text,
 		Props: []ipld.Entry{{Key: PropTags, Value: ipld.StringValue("a, b")},
 			{Key: PropImportance, Value: ipld.StringValue("high")}}}}
-	if _, err := m.r.Commit(t.Context(), each([]graph.Change{change}), rememberAt(0).CommitOptions); err != nil {
+	if _, err := m.r.Commit(t.Context(), memkit.Each([]graph.Change{change}), rememberAt(0).CommitOptions); err != nil {
 		t.Fatal(err)
 	}
 	got := keep(t, m, RememberRequest{Text: text, Tags: []string{"c"}, Importance: 5, Entities: []string{"Bob"}})[0]
@@ -135,7 +136,7 @@ func TestHiddenEdges(t *testing.T) {
 		hide = append(hide, graph.Change{Mark: &graph.MarkChange{On: graph.MarkRef{Edge: &graph.EdgeRef{ID: id}},
 			State: graph.Forgotten}})
 	}
-	if _, err := m.r.Commit(t.Context(), each(hide), rememberAt(1).CommitOptions); err != nil {
+	if _, err := m.r.Commit(t.Context(), memkit.Each(hide), rememberAt(1).CommitOptions); err != nil {
 		t.Fatal(err)
 	}
 	list, err := Related(t.Context(), m.headOf(t), RelatedRequest{ID: old[0].ID})

@@ -310,7 +310,7 @@ func TestRememberParams(t *testing.T) {
 	m := newMemory(t)
 	p := DefaultRememberParams()
 	p.Keep = true
-	if _, err := m.SetRememberParams(t.Context(), rememberAt(0).CommitOptions, p); err != nil {
+	if _, err := SetRememberParams(t.Context(), m.r, rememberAt(0).CommitOptions, p); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := RememberParamsAt(t.Context(), m.headOf(t)); err != nil || got != p {
@@ -322,7 +322,7 @@ func TestRememberParams(t *testing.T) {
 		t.Errorf("%s", actions(got))
 	}
 	p.SimilarFrom = p.DuplicateAbove + 1
-	if _, err := m.SetRememberParams(t.Context(), rememberAt(0).CommitOptions, p); err == nil {
+	if _, err := SetRememberParams(t.Context(), m.r, rememberAt(0).CommitOptions, p); err == nil {
 		t.Error("similarFrom above duplicateAbove was taken")
 	}
 }
@@ -356,7 +356,7 @@ func TestReplace(t *testing.T) {
 		for _, batch := range []bool{false, true} {
 			m := newMemory(t)
 			opt := rememberAt(0).CommitOptions
-			p, _, err := m.ChangeRememberParams(t.Context(), opt, func(p *RememberParams) error {
+			p, _, err := ChangeRememberParams(t.Context(), m.r, opt, func(p *RememberParams) error {
 				p.Replace = !c.off
 				return nil
 			})
@@ -383,7 +383,7 @@ func TestReplace(t *testing.T) {
 	}
 	m := newMemory(t) // of two nobody knows which one changed
 	keep(t, m, said("The queue holds 500 messages", "The queue holds 600 messages")...)
-	_, _, err := m.ChangeRememberParams(t.Context(), rememberAt(2).CommitOptions,
+	_, _, err := ChangeRememberParams(t.Context(), m.r, rememberAt(2).CommitOptions,
 		func(p *RememberParams) error { p.Replace = true; return nil })
 	if err != nil {
 		t.Fatal(err)

@@ -60,26 +60,26 @@ type ReviewResult struct {
 }
 
 // Review forgets, pins and edits nodes in one commit, or none where all are as asked.
-func (m *Memory) Review(
-	ctx context.Context, opt core.CommitOptions, req ReviewRequest,
+func Review(
+	ctx context.Context, r *core.Repo, opt core.CommitOptions, req ReviewRequest,
 ) (*ReviewResult, error) {
 	n := len(req.Drop) + len(req.Pin) + len(req.Edit)
 	switch {
 	case n == 0:
-		return nil, invalidf("nodes: name at least one")
+		return nil, state.Invalidf("nodes: name at least one")
 	case n > MaxMarked:
-		return nil, invalidf("nodes: %d, limit %d: review them in several requests", n, MaxMarked)
+		return nil, state.Invalidf("nodes: %d, limit %d: review them in several requests", n, MaxMarked)
 	}
 	for _, e := range req.Edit {
 		if strings.TrimSpace(e.Text) == "" {
-			return nil, invalidf("text of %q: empty: drop it instead", e.Node)
+			return nil, state.Invalidf("text of %q: empty: drop it instead", e.Node)
 		}
 		if err := graph.CheckText("text of "+e.Node, e.Text, 1, MaxReviewText); err != nil {
 			return nil, err
 		}
 	}
 	var res *ReviewResult
-	done, err := m.decide(ctx, opt, n >= manyNodes, func(s *core.Snapshot) (*core.Decision, error) {
+	done, err := decide(ctx, r, opt, n >= manyNodes, func(s *core.Snapshot) (*core.Decision, error) {
 		res = &ReviewResult{}
 		return review(ctx, s, req, res)
 	})
@@ -96,7 +96,7 @@ func review(ctx context.Context, s *core.Snapshot, req ReviewRequest, res *Revie
 	once := func(name string) (graph.ID, error) {
 		id, err := k.name(name, isShown)
 		if err == nil && seen[id] {
-			err = invalidf("%q is decided twice", name)
+			err = state.Invalidf("%q is decided twice", name)
 		}
 		seen[id] = true
 		return id, err
@@ -114,7 +114,7 @@ func review(ctx context.Context, s *core.Snapshot, req ReviewRequest, res *Revie
 	var parts []string
 	if len(req.Pin) > 0 {
 		var pinned PinResult
-		d, err := pin(ctx, s, PinRequest{Nodes: req.Pin}, &pinned)
+		d, err := decidePin(ctx, s, PinRequest{Nodes: req.Pin}, &pinned)
 		if err != nil {
 			return nil, err
 		}
@@ -151,7 +151,7 @@ func editText(
 	case err != nil:
 		return err
 	case n.Content != nil:
-		return invalidf("%q has a content of %d bytes beside its summary, and a review writes no contents",
+		return state.Invalidf("%q has a content of %d bytes beside its summary, and a review writes no contents",
 			e.Node, n.Content.Size)
 	case n.Summary == e.Text:
 		res.Already = append(res.Already, id)

@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/guard"
+	"github.com/mnem-project/mnem/internal/testkit/memkit"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -42,7 +43,7 @@ func schemaText(s *Schema) string {
 // TestSchema holds that only what is seen counts, and that no credential is an example.
 func TestSchema(t *testing.T) {
 	key := "ghp_" + "q8Zt5Xw2Lk9Rv3Bn7Mc1" + "Yd4Fs6Hg0Jp2Kq8T"
-	m := lifeMemory(t,
+	r := memkit.Open(t,
 		`{"node":{"key":"ana","type":"Person","props":{"team":"infra","level":3}}}`,
 		`{"node":{"key":"bo","type":"Person","props":{"team":"infra","level":2.5}}}`,
 		`{"node":{"key":"cy","type":"Person","props":{"team":"secret team","rank":1}}}`,
@@ -58,17 +59,17 @@ func TestSchema(t *testing.T) {
 	)
 	token := &graph.NodeChange{Key: "till", Props: []ipld.Entry{
 		{Key: "token", Value: ipld.StringValue(key)}}}
-	by := lifeBy
+	by := memkit.By
 	for _, r := range guard.Rules() {
 		by.Secrets.Allow = append(by.Secrets.Allow, r.ID)
 	}
-	_, err := m.r.Commit(t.Context(), func(yield func(graph.Change, error) bool) {
+	_, err := r.Commit(t.Context(), func(yield func(graph.Change, error) bool) {
 		yield(graph.Change{Node: token}, nil)
 	}, core.CommitOptions{Stamp: by})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := SchemaOf(t.Context(), lifeTip(t, m), 50, func(int) {})
+	got, err := SchemaOf(t.Context(), memkit.Tip(t, r), 50, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestSchema(t *testing.T) {
 			t.Errorf("%q in\n%s", no, text)
 		}
 	}
-	if got, err = SchemaOf(t.Context(), lifeTip(t, m), 1, func(int) {}); err != nil {
+	if got, err = SchemaOf(t.Context(), memkit.Tip(t, r), 1, func(int) {}); err != nil {
 		t.Fatal(err)
 	}
 	if got.NodeTypes.Others != 2 || got.OtherProperties != 3 || got.OtherEdgeTypes != 1 {

@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/memkit"
 )
 
 // TestSecretsAreNoEntities remembers texts with credentials, put together here so that the source has
@@ -39,7 +40,7 @@ func TestSecretsAreNoEntities(t *testing.T) {
 		}
 	}
 	id := keep(t, m, said("Deploys of `billing` take an hour")...)[0].ID
-	if _, err := m.Mark(t.Context(), opt.CommitOptions, MarkRequest{
+	if _, err := Mark(t.Context(), m.r, opt.CommitOptions, MarkRequest{
 		State: graph.Stale, Nodes: []string{id.String()}}); err != nil {
 		t.Fatal(err)
 	}
@@ -98,12 +99,12 @@ func TestMessagesQuoteNoSecrets(t *testing.T) {
 	key := "ghp_" + "q8Zt5Xw2Lk9Rv3Bn7Mc1" + "Yd4Fs6Hg0Jp2Kq8T"
 	opt := rememberAt(1).CommitOptions
 	opt.Secrets.Allow, opt.Message = []string{"github-pat"}, "m"
-	_, err := m.r.Commit(t.Context(), each([]graph.Change{{Node: &graph.NodeChange{Key: key, Type: "N"}}}), opt)
+	_, err := m.r.Commit(t.Context(), memkit.Each([]graph.Change{{Node: &graph.NodeChange{Key: key, Type: "N"}}}), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
 	opt = rememberAt(2).CommitOptions
-	if _, err := m.Mark(t.Context(), opt, MarkRequest{State: graph.Forgotten, Nodes: []string{key}}); err != nil {
+	if _, err := Mark(t.Context(), m.r, opt, MarkRequest{State: graph.Forgotten, Nodes: []string{key}}); err != nil {
 		t.Fatal(err)
 	}
 	s, err := m.r.Snapshot(t.Context(), "HEAD")

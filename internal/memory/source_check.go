@@ -352,12 +352,12 @@ const staleReason = "source "
 
 // MarkGone marks the nodes of checks that are Gone as stale, in one commit, or none where there are
 // none. A node that has a mark that says more keeps it.
-func (m *Memory) MarkGone(
-	ctx context.Context, opt core.CommitOptions, checks []SourceCheck,
+func MarkGone(
+	ctx context.Context, r *core.Repo, opt core.CommitOptions, checks []SourceCheck,
 ) (*MarkResult, error) {
 	var res *MarkResult
 	long := len(checks) >= manyNodes
-	done, err := m.decide(ctx, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
+	done, err := decide(ctx, r, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
 		k := newMarker(ctx, s)
 		for i := range checks {
 			if err := k.gone(&checks[i]); err != nil {
@@ -403,10 +403,10 @@ func (k *marker) gone(c *SourceCheck) error {
 // somebody read the memory again. It returns what became of each source; one that is not there any
 // more stays as it is. Files are read before the turn of the writer, and again where the sources of
 // the node are others by then.
-func (m *Memory) Refresh(
-	ctx context.Context, opt core.CommitOptions, name string, files *SourceChecker,
+func Refresh(
+	ctx context.Context, r *core.Repo, opt core.CommitOptions, name string, files *SourceChecker,
 ) ([]SourceCheck, *core.CommitResult, error) {
-	s, err := m.head(ctx, opt.Branch)
+	s, err := head(ctx, r, opt.Branch)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -421,7 +421,7 @@ func (m *Memory) Refresh(
 		}
 		checked := n
 		var res *core.CommitResult
-		res, err = m.decide(ctx, opt, false, func(s *core.Snapshot) (*core.Decision, error) {
+		res, err = decide(ctx, r, opt, false, func(s *core.Snapshot) (*core.Decision, error) {
 			if n, err = namedNode(ctx, s, name); err != nil {
 				return nil, err
 			}

@@ -186,17 +186,3 @@ func tagsOf(ctx context.Context, s *core.Snapshot, id graph.ID) ([]tag, error) {
 	slices.SortFunc(out, func(a, b tag) int { return strings.Compare(a.key, b.key) })
 	return out, nil
 }
-
-// isEdgeHidden reports whether a mark that is not let through hides an edge.
-func isEdgeHidden(
-	ctx context.Context, s *core.Snapshot, id graph.ID, let []graph.State,
-) (bool, error) {
-	m, err := s.Mark(ctx, graph.OnEdge, id)
-	return m != nil && retrieve.Hidden(m.State) && !slices.Contains(let, m.State), err
-}
-
-// isHidden reports whether a mark hides a node.
-func isHidden(ctx context.Context, s *core.Snapshot, id graph.ID) (bool, error) {
-	m, err := s.Mark(ctx, graph.OnNode, id)
-	return m != nil && retrieve.Hidden(m.State), err
-}

@@ -354,7 +354,7 @@ func (s *Service) keepThresholds(
 	}
 	opt := s.Commit
 	opt.Message = cmp.Or(opt.Message, message)
-	res, err := memory.New(s.Repo).SetCheckThresholds(ctx, *t, opt)
+	res, err := memory.SetCheckThresholds(ctx, s.Repo, *t, opt)
 	if err != nil {
 		return out, err
 	}

@@ -262,7 +262,7 @@ func restore(ctx context.Context, s *Service, q *RestoreRequest) (any, error) {
 	case err != nil:
 		return nil, err
 	case marks:
-		res, err := memory.New(s.Repo).Unmark(ctx, s.Commit, memory.UnmarkRequest{Nodes: names, Reason: q.Reason})
+		res, err := memory.Unmark(ctx, s.Repo, s.Commit, memory.UnmarkRequest{Nodes: names, Reason: q.Reason})
 		return OneOf(s.marked(ctx, res, "", err))
 	case q.Reason != "":
 		return nil, Between("%s is for taking marks off: with a revision say why with -m", "reason")

@@ -141,11 +141,11 @@ func consolidate(ctx context.Context, s *Service, q *ConsolidateRequest) (any, e
 	if len(q.Picks) > 0 {
 		picks = q.Picks
 	}
-	do := memory.New(s.Repo).Consolidate
+	do := memory.Consolidate
 	if q.Decline {
-		do = memory.New(s.Repo).Decline
+		do = memory.Decline
 	}
-	res, err := do(ctx, s.Commit, req, picks)
+	res, err := do(ctx, s.Repo, s.Commit, req, picks)
 	if err != nil {
 		return nil, proposalHint(err)
 	}

@@ -132,7 +132,7 @@ func (q *CuesRequest) writeAll(ctx context.Context, s *Service) (*CuesWritten, e
 	req.Write = func(ctx context.Context, text string, n int) ([]string, error) {
 		return models.Rewriter.Rewrite(ctx, RewriteCues, text, n)
 	}
-	res, err := memory.New(s.Repo).WriteCues(ctx, s.Commit, req)
+	res, err := memory.WriteCues(ctx, s.Repo, s.Commit, req)
 	if err != nil && res != nil && res.Memories > 0 {
 		kept := plain.Plural(res.Commits, "commit") + " of cues made: the same "
 		err = Hint(err, kept+"command goes on from there", kept+"call goes on from there")

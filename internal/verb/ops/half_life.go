@@ -93,7 +93,7 @@ func halfLife(ctx context.Context, s *Service, q *HalfLifeRequest) (*HalfLives, 
 		return s.halfLives(own, &core.CommitResult{Commit: snap.CID(), NoChange: true}), nil
 	}
 	if q.Reset {
-		res, err := memory.New(s.Repo).SetHalfLives(ctx, s.Commit, nil)
+		res, err := memory.SetHalfLives(ctx, s.Repo, s.Commit, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +103,7 @@ func halfLife(ctx context.Context, s *Service, q *HalfLifeRequest) (*HalfLives, 
 	if err != nil {
 		return nil, err
 	}
-	own, res, err := memory.New(s.Repo).ChangeHalfLives(ctx, s.Commit, func(own memory.HalfLives) error {
+	own, res, err := memory.ChangeHalfLives(ctx, s.Repo, s.Commit, func(own memory.HalfLives) error {
 		for typ, days := range change {
 			if own[typ] = days; days == 0 {
 				delete(own, typ)

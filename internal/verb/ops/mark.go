@@ -146,7 +146,7 @@ var Expire = Define(Spec{
 			return nil, err
 		}
 	}
-	res, err := memory.New(s.Repo).Expire(ctx, s.Commit, memory.ExpireRequest{Now: at, Nodes: q.Nodes,
+	res, err := memory.Expire(ctx, s.Repo, s.Commit, memory.ExpireRequest{Now: at, Nodes: q.Nodes,
 		Reason: q.Reason})
 	return s.marked(ctx, res, graph.Expired, err)
 })
@@ -168,7 +168,7 @@ func mark(state graph.State) func(context.Context, *Service, *NodesRequest) (*Ma
 }
 
 func (s *Service) markNodes(ctx context.Context, q memory.MarkRequest) (*Marked, error) {
-	res, err := memory.New(s.Repo).Mark(ctx, s.Commit, q)
+	res, err := memory.Mark(ctx, s.Repo, s.Commit, q)
 	return s.marked(ctx, res, q.State, err)
 }
 

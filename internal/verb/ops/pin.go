@@ -60,7 +60,7 @@ var (
 // pin is the verb that pins nodes, or the one that unpins them.
 func pin(unpin bool) func(context.Context, *Service, *PinRequest) (*PinChanged, error) {
 	return func(ctx context.Context, s *Service, q *PinRequest) (*PinChanged, error) {
-		res, err := memory.New(s.Repo).Pin(ctx, s.Commit, memory.PinRequest{Nodes: q.Nodes, Unpin: unpin})
+		res, err := memory.Pin(ctx, s.Repo, s.Commit, memory.PinRequest{Nodes: q.Nodes, Unpin: unpin})
 		if err != nil {
 			return nil, MarkHint(err)
 		}

@@ -465,7 +465,7 @@ func rememberHint(err error) error {
 func (s *Service) setRemember(ctx context.Context, values []string) (*RememberSettings, error) {
 	opt := s.Commit
 	opt.Message = cmp.Or(opt.Message, "change how memories are remembered")
-	p, res, err := memory.New(s.Repo).ChangeRememberParams(ctx, opt, func(p *memory.RememberParams) error {
+	p, res, err := memory.ChangeRememberParams(ctx, s.Repo, opt, func(p *memory.RememberParams) error {
 		for _, value := range values {
 			if err := setRememberParam(p, value); err != nil {
 				return err

@@ -220,7 +220,7 @@ func (r *reviewing) decide(ctx context.Context, q *ReviewRequest) (kept []graph.
 	}
 	r.out.Kept = kept
 	if !q.ReadsOnly() {
-		res, err := memory.New(r.Repo).Review(ctx, r.Commit, memory.ReviewRequest{Drop: q.Drop, Pin: q.Pin, Edit: edits})
+		res, err := memory.Review(ctx, r.Repo, r.Commit, memory.ReviewRequest{Drop: q.Drop, Pin: q.Pin, Edit: edits})
 		if err != nil {
 			return nil, nil, MarkHint(err)
 		}

@@ -331,7 +331,7 @@ func (s *Service) sourcesAt(ctx context.Context, q *SourcesDiffRequest) (*core.S
 
 // mark marks the memories of sources that are gone.
 func (out *SourcesDiff) mark(ctx context.Context, s *Service, gone []memory.SourceCheck) error {
-	res, err := memory.New(s.Repo).MarkGone(ctx, s.Commit, gone)
+	res, err := memory.MarkGone(ctx, s.Repo, s.Commit, gone)
 	if err != nil {
 		return err
 	}
@@ -394,7 +394,7 @@ func refreshSources(
 		return nil, err
 	}
 	defer shut()
-	checks, res, err := memory.New(s.Repo).Refresh(ctx, s.Commit, q.Node, files)
+	checks, res, err := memory.Refresh(ctx, s.Repo, s.Commit, q.Node, files)
 	if err != nil {
 		return nil, NodeHint(err)
 	}

@@ -1,0 +1,42 @@
+package memory
+
+import (
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/guard"
+	"github.com/mnem-project/mnem/internal/memory/extract"
+)
+
+// Types of the nodes that edges lead to, and the beginnings of their keys.
+const (
+	TypeEntity = "Entity"
+	TypeTag    = "Tag"
+	keyEntity  = "entity/"
+	keyTag     = "tag/"
+)
+
+// EntityKey returns the key of the node of an entity, "" where the name is blank or too long for
+// one.
+func EntityKey(name string) string { return nodeKey(keyEntity, name) }
+
+// TagKey returns the key of the node of a tag, "" likewise.
+func TagKey(name string) string { return nodeKey(keyTag, name) }
+
+func nodeKey(prefix, name string) string {
+	folded := extract.Fold(name)
+	if folded == "" || len(prefix)+len(folded) > graph.MaxKey {
+		return ""
+	}
+	return prefix + folded
+}
+
+// credentials are what looks like credentials in a text.
+type credentials []guard.Finding
+
+// has reports whether an entity of the text looks like a credential, or has a part of one. It would
+// become nodes and edges of its own, which outlive the memory that it is in.
+func (c credentials) has(e extract.Entity) bool {
+	within := func(f guard.Finding) bool { return f.Start < e.End && e.Start < f.End }
+	return slices.ContainsFunc(c, within) || guard.IsSecret(e.Name)
+}

@@ -1,0 +1,101 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
+)
+
+// A search for similar texts costs the same however large the memory is: it looks for the rarest words,
+// maxQuery at most, and beyond leastQuery only while all together are in maxHave memories.
+const (
+	maxQuery   = 24
+	leastQuery = 4
+	maxHave    = 2048
+	maxCounts  = 1 << 16 // of terms that are kept
+)
+
+// rareWords picks the words of texts that few nodes of a snapshot have, to search for similar memories.
+type rareWords struct {
+	ctx    context.Context
+	s      *core.Snapshot
+	terms  *text.Analyzer
+	counts map[string]int64 // of nodes that have a term
+}
+
+func newRareWords(ctx context.Context, s *core.Snapshot, terms *text.Analyzer) *rareWords {
+	return &rareWords{ctx: ctx, s: s, terms: terms, counts: map[string]int64{}}
+}
+
+// query returns the words of a text to search for: the rarest of those that the memory has, "" for
+// none.
+func (w *rareWords) query(text string) (string, error) {
+	words, terms := w.words(text)
+	counts, err := w.having(terms)
+	if err != nil {
+		return "", err
+	}
+	order := make([]int, 0, len(terms))
+	for i, n := range counts {
+		if n > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(counts[a], counts[b]), cmp.Compare(a, b))
+	})
+	query, have := "", int64(0)
+	for n, i := range order[:min(maxQuery, len(order))] {
+		if have += counts[i]; n >= leastQuery && have > maxHave {
+			break
+		}
+		query += words[i] + " "
+	}
+	return query, nil
+}
+
+// having returns how many nodes have each term. Each is looked up once for all memories of a call, of which
+// there may be many: those kept are bounded.
+func (w *rareWords) having(terms []string) ([]int64, error) {
+	if len(w.counts) > maxCounts {
+		clear(w.counts)
+	}
+	var missing []string
+	for _, term := range terms {
+		if _, ok := w.counts[term]; !ok {
+			missing = append(missing, term)
+		}
+	}
+	if len(missing) > 0 {
+		found, _, err := rank.TermCounts(w.ctx, w.s, missing)
+		if err != nil {
+			return nil, err
+		}
+		for i, term := range missing {
+			w.counts[term] = found[i]
+		}
+	}
+	out := make([]int64, len(terms))
+	for i, term := range terms {
+		out[i] = w.counts[term]
+	}
+	return out, nil
+}
+
+// words returns the distinct terms of a text in the order of their first place, each with a word
+// that gives it.
+func (w *rareWords) words(text string) (words, terms []string) {
+	seen := map[string]bool{}
+	w.terms.EachWord(text, func(word string, _ bool) bool {
+		if term, ok := w.terms.WordTerm(word); ok && !seen[term] {
+			seen[term] = true
+			words, terms = append(words, word), append(terms, term)
+		}
+		return true
+	})
+	return words, terms
+}
