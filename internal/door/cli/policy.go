@@ -151,7 +151,7 @@ func (c *cli) repoFile(name string) (string, error) {
 // writingOperations returns the names of what policies speak of, in order: verbs, and what changes settings,
 // keys and tokens.
 func writingOperations() []string {
-	names := append(ops.Governed(), configuring()...)
+	names := append(ops.Governed(), configuring...)
 	slices.Sort(names)
 	return names
 }
@@ -271,15 +271,13 @@ func (c *cli) guard(by *state.Stamp, name string) error {
 	return ops.Guard(by, path, name, ops.Recording(name), c.ownKey)
 }
 
-// configuring returns the names of the commands that are no verbs and need a right: they change no memory but what
+// configuring are the names of the commands that are no verbs and need a right: they change no memory but what
 // governs it, or bring it elsewhere, as settings, keys, tokens and remotes do.
-func configuring() (names []string) {
-	for _, v := range locals() {
-		if v.spec.Right == ops.OwnRight {
-			names = append(names, v.spec.Name())
-		}
-	}
-	return names
+var configuring = []string{
+	"config_set", "config_unset", "git_follow", "git_unfollow", "git_sync", "git_prune", "git_hook",
+	"integrate", "unintegrate", "key_new", "key_import", "key_rm", "key_trust", "key_revoke", "key_untrust",
+	"remote_add", "remote_set_url", "remote_prune", "remote_rm", "token_new", "token_revoke", "fetch", "pull",
+	"push", "sync", "backup",
 }
 
 // permit refuses operations that the policy does not allow an agent, "" for a person, who is not bound. Who calls a

@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/verb/ops"
+)
+
+// TestConfiguring holds the operations that policies know against the commands that need a right.
+func TestConfiguring(t *testing.T) {
+	var want []string
+	for _, v := range locals() {
+		if v.spec.Right == ops.OwnRight {
+			want = append(want, v.spec.Name())
+		}
+	}
+	got := slices.Clone(configuring)
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("policies know %q, the commands are %q", got, want)
+	}
+}
