@@ -182,7 +182,7 @@ func TestGitActions(t *testing.T) {
 		t.Errorf("%d actions of git", done)
 	}
 	run(0, "", "fsck")
-	namesGit(t, run, func(args ...string) (string, error) { return inGit(dir, args...) })
+	seesGitNames(t, run, func(args ...string) (string, error) { return inGit(dir, args...) })
 	dir = t.TempDir()
 	app := program.In(dir, io.Discard, io.Discard)
 	if code := app.Run(t.Context(), []string{"init"}); code != 0 {
@@ -192,8 +192,8 @@ func TestGitActions(t *testing.T) {
 	run(2, "", "log", "--git")
 }
 
-// namesGit looks at what log and blame say that git was at when memories were made.
-func namesGit(
+// seesGitNames looks at what log and blame say that git was at when memories were made.
+func seesGitNames(
 	t *testing.T, run func(code int, stdin string, args ...string) string, inGit func(args ...string) (string, error),
 ) {
 	t.Helper()

@@ -118,7 +118,7 @@ func (c *cli) printFinding(f guardFindingJSON) error {
 	return c.Printf("%s:%d:%d  %s  %s\n", line(f.File), f.Line, f.Column, what, f.Rule)
 }
 
-func (c *cli) guardRules(context.Context, *struct{}) error {
+func (c *cli) guardRules(_ context.Context, _ *struct{}) error {
 	var rules []guardRuleJSON
 	for _, r := range guard.Rules() {
 		rules = append(rules, guardRuleJSON{r.ID, r.Level == guard.Refuses, r.About})

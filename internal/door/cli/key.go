@@ -228,7 +228,7 @@ func (c *cli) findKey(arg string) (*keyring.Ring, keyring.Known, error) {
 	return ring, found[0], nil
 }
 
-func (c *cli) keyList(context.Context, *struct{}) error {
+func (c *cli) keyList(_ context.Context, _ *struct{}) error {
 	ring, err := c.ring()
 	if err != nil {
 		return err

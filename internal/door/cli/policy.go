@@ -99,7 +99,7 @@ func policyCommands() []*bound {
 	}
 }
 
-func (c *cli) policyShow(context.Context, *struct{}) error {
+func (c *cli) policyShow(_ context.Context, _ *struct{}) error {
 	out, err := c.readPolicy()
 	if err != nil {
 		return err

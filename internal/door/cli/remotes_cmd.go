@@ -102,7 +102,7 @@ func (c *cli) keepRemote(
 	return show.Answer(&c.Console, r, c.Remote)
 }
 
-func (c *cli) remoteList(context.Context, *struct{}) error {
+func (c *cli) remoteList(_ context.Context, _ *struct{}) error {
 	list, err := c.remotes()
 	if err != nil {
 		return err

@@ -152,7 +152,7 @@ func expiry(s string, now time.Time) (*time.Time, error) {
 	return &at, nil
 }
 
-func (c *cli) listTokens(context.Context, *struct{}) error {
+func (c *cli) listTokens(_ context.Context, _ *struct{}) error {
 	dir, err := c.tokens()
 	if err != nil {
 		return err

@@ -431,7 +431,7 @@ func (h host) Working(what string) func() {
 	p := h.c.progress()
 	p.start(what)
 	h.c.working = append(h.c.working, p.done)
-	return h.c.worked
+	return func() { h.c.worked() }
 }
 
 // Defaults implements ops.Host.
