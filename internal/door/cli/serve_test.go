@@ -24,14 +24,14 @@ import (
 	demo "github.com/mnem-project/mnem/testdata/demo"
 )
 
-// serving is a world whose repository is served.
-type serving struct {
+// servedWorld is a world whose repository is served.
+type servedWorld struct {
 	*world
 	url string
 }
 
 // startServing runs 'mnem serve' with arguments until the test ends.
-func startServing(t *testing.T, w *world, args ...string) *serving {
+func startServing(t *testing.T, w *world, args ...string) *servedWorld {
 	t.Helper()
 	app := *w.App
 	out, in := io.Pipe()
@@ -57,7 +57,7 @@ func startServing(t *testing.T, w *world, args ...string) *serving {
 	if err := json.Unmarshal([]byte(line), &said); err != nil {
 		t.Fatal(err)
 	}
-	return &serving{w, said.URL}
+	return &servedWorld{w, said.URL}
 }
 
 // demoWorld is a repository with the demo's memory and a second commit.
@@ -73,7 +73,7 @@ func demoWorld(t *testing.T) *world {
 }
 
 // ask sends a request; a body is JSON.
-func (s *serving) ask(method, path, body string, header ...string) (status int, text string) {
+func (s *servedWorld) ask(method, path, body string, header ...string) (status int, text string) {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // startView runs 'mnem view' until the test ends, and returns the code of its address.
-func startView(t *testing.T, w *world, args ...string) (s *serving, code string) {
+func startView(t *testing.T, w *world, args ...string) (s *servedWorld, code string) {
 	t.Helper()
 	app := *w.App
 	out, in := io.Pipe()
@@ -44,11 +44,11 @@ func startView(t *testing.T, w *world, args ...string) (s *serving, code string)
 	if !found || !strings.HasPrefix(url, "http://127.0.0.1:") || len(code) < 50 {
 		t.Fatalf("address %q", said.URL)
 	}
-	return &serving{w, url}, code
+	return &servedWorld{w, url}, code
 }
 
 // enter logs in with a code, and returns the headers of what is asked then.
-func (s *serving) enter(code string) []string {
+func (s *servedWorld) enter(code string) []string {
 	s.t.Helper()
 	req := strings.NewReader(`{"code":"` + code + `"}`)
 	res, err := httpPost(s.t, s.url+"/login", req)
