@@ -15,8 +15,9 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/gitdir"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/ops"
 )
 
 // WorkTree returns the git work tree that the memory in a directory follows: the one that the working directory is in,
@@ -123,16 +124,16 @@ func within(path, dir string) bool {
 
 // Name writes into an answer at which commit HEAD of the git work tree was when commits of the memory were made.
 func Name(ctx context.Context, tree *gitdir.Tree, answer any) error {
-	at := func(t graph.Time) (ops.Text, error) {
+	at := func(t graph.Time) (verb.Text, error) {
 		id, err := tree.CommitAt(ctx, t.Std().Unix())
-		return ops.Text(id), err
+		return verb.Text(id), err
 	}
 	switch a := answer.(type) {
-	case *ops.Commit:
+	case *branching.Commit:
 		id, err := at(a.Time)
 		a.Git = &id
 		return err
-	case *ops.Blamed:
+	case *branching.Blamed:
 		for i := range a.Fields {
 			id, err := at(a.Fields[i].Time)
 			if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/gitdir"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 const (
@@ -52,7 +52,7 @@ func hooksHere(ctx context.Context, tree *gitdir.Tree) error {
 	if dir = strings.TrimSpace(dir); err != nil || dir == "" {
 		return err
 	}
-	return ops.Hintf(fmt.Errorf("%w: git's hooks are in %s (core.hooksPath)", state.ErrInvalid, text.EscapeLine(dir)),
+	return verb.Hintf(fmt.Errorf("%w: git's hooks are in %s (core.hooksPath)", state.ErrInvalid, text.EscapeLine(dir)),
 		"add the line 'mnem git sync --quiet || :' to the hook post-merge there")
 }
 
@@ -74,7 +74,7 @@ func (h *Hook) Install(ctx context.Context, tree *gitdir.Tree, program string) e
 	}
 	// One that is in both places was kept by a run that was ended.
 	if kept != nil && (was == nil || !os.SameFile(kept, was)) {
-		return ops.Hintf(fmt.Errorf("%s: %w", before, fs.ErrExist), "it is of an earlier hook: move it away first")
+		return verb.Hintf(fmt.Errorf("%s: %w", before, fs.ErrExist), "it is of an earlier hook: move it away first")
 	}
 	h.Chained = was != nil
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {

@@ -10,25 +10,27 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/gitdir"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/reading"
 	"github.com/mnem-project/mnem/ipld"
 )
 
 // Synced is what a sync with git did.
 type Synced struct {
-	Branch string            `json:"branch"`
-	Merged ops.List[*Merged] `json:"merged"`
-	Commit ipld.CID          `json:"commit" shape:"null"`
-	DryRun bool              `json:"dry_run"`
+	Branch string             `json:"branch"`
+	Merged verb.List[*Merged] `json:"merged"`
+	Commit ipld.CID           `json:"commit" shape:"null"`
+	DryRun bool               `json:"dry_run"`
 }
 
 // Merged is a branch of the memory that was merged since its git branch was.
 type Merged struct {
-	Branch    string                 `json:"branch"`
-	Git       string                 `json:"git"`
-	By        string                 `json:"by" shape:"merge|rebase|squash|named"`
-	Conflicts ops.List[ops.Conflict] `json:"conflicts"` // with what was taken
+	Branch    string                      `json:"branch"`
+	Git       string                      `json:"git"`
+	By        string                      `json:"by" shape:"merge|rebase|squash|named"`
+	Conflicts verb.List[reading.Conflict] `json:"conflicts"` // with what was taken
 }
 
 // byName is why the memory of a branch that was named is merged.
@@ -40,8 +42,8 @@ func memories(
 	ctx context.Context, here *byverb.Side, named []string, fn func(name, git string, asked bool) error,
 ) (missing []string, err error) {
 	var names []string
-	err = here.Each(ctx, &ops.BranchVerb.Spec, &ops.BranchRequest{}, func(answer any) error {
-		if b := answer.(*ops.Branch); !b.Current && b.Name != string(graph.Head) && b.Commit.Defined() {
+	err = here.Each(ctx, &branching.BranchVerb.Spec, &branching.BranchRequest{}, func(answer any) error {
+		if b := answer.(*branching.Branch); !b.Current && b.Name != string(graph.Head) && b.Commit.Defined() {
 			names = append(names, b.Name)
 		}
 		return nil
@@ -71,7 +73,7 @@ func Sync(
 	dryRun bool,
 ) (*Synced, error) {
 	out := &Synced{DryRun: dryRun}
-	if err := ops.MayWrite(on); err != nil {
+	if err := verb.MayWrite(on); err != nil {
 		return out, err
 	}
 	out.Branch = on.Branch
@@ -91,7 +93,7 @@ func Sync(
 		if dryRun {
 			return nil
 		}
-		req := &ops.MergeRequest{Rev: string(graph.BranchRef(name))}
+		req := &branching.MergeRequest{Rev: string(graph.BranchRef(name))}
 		req.Message = fmt.Sprintf("merge the memory of %s", name)
 		res, err := here.Merge(ctx, req, rule)
 		if res != nil {
@@ -107,7 +109,7 @@ func Sync(
 	}
 	for _, git := range missing {
 		if git != on.Git {
-			return out, ops.Hintf(&state.NotFoundError{What: "memory of git branch", Name: git},
+			return out, verb.Hintf(&state.NotFoundError{What: "memory of git branch", Name: git},
 				"see 'mnem branch' for the branches of the memory")
 		}
 	}
@@ -116,20 +118,20 @@ func Sync(
 
 // hasMemory reports whether the branch that is followed has all of another branch.
 func hasMemory(ctx context.Context, here *byverb.Side, branch string) (bool, error) {
-	req := &ops.MergeRequest{Rev: string(graph.BranchRef(branch))}
+	req := &branching.MergeRequest{Rev: string(graph.BranchRef(branch))}
 	req.DryRun, req.Time = true, here.Time
-	answer, err := here.Run(ctx, &ops.Merge.Spec, req)
-	if err != nil && ops.OutcomeOf(ctx, err) == operation.Conflict {
+	answer, err := here.Run(ctx, &branching.Merge.Spec, req)
+	if err != nil && verb.OutcomeOf(ctx, err) == operation.Conflict {
 		return false, nil
 	}
-	res, ok := answer.(*ops.Merged)
+	res, ok := answer.(*branching.Merged)
 	return ok && res.NoChange, err
 }
 
 // Pruned is what a pruning did.
 type Pruned struct {
-	Removed ops.List[ops.Gone] `json:"removed"`
-	Kept    ops.List[Kept]     `json:"kept"`
+	Removed verb.List[branching.Gone] `json:"removed"`
+	Kept    verb.List[Kept]           `json:"kept"`
 }
 
 // Kept is a branch that was not removed.
@@ -150,7 +152,7 @@ func Prune(
 		if asked && err == nil {
 			var tip string
 			if tip, err = tree.Tip(ctx, "refs/heads/"+git); tip != "" {
-				return ops.Hintf(fmt.Errorf("%w: there is a git branch %s", state.ErrInvalid, text.EscapeLine(git)),
+				return verb.Hintf(fmt.Errorf("%w: there is a git branch %s", state.ErrInvalid, text.EscapeLine(git)),
 					"remove it with 'git branch -d' first")
 			}
 			gone = true
@@ -158,13 +160,13 @@ func Prune(
 		if !gone || err != nil {
 			return err
 		}
-		req := &ops.BranchRequest{Name: name, Delete: true, Force: force}
+		req := &branching.BranchRequest{Name: name, Delete: true, Force: force}
 		req.Time = here.Time
-		answer, err := here.Run(ctx, &ops.BranchVerb.Spec, req)
-		switch removed, ok := answer.(*ops.Gone); {
+		answer, err := here.Run(ctx, &branching.BranchVerb.Spec, req)
+		switch removed, ok := answer.(*branching.Gone); {
 		case err == nil && ok:
 			out.Removed = append(out.Removed, *removed)
-		case ops.OutcomeOf(ctx, err) == operation.Invalid:
+		case verb.OutcomeOf(ctx, err) == operation.Invalid:
 			out.Kept = append(out.Kept, Kept{name, git, err.Error()})
 			return nil
 		}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 const (
@@ -51,7 +51,7 @@ func Run(cmd *exec.Cmd, name string, out *Buffer) error {
 	err := cmd.Run()
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return ops.Hint(fmt.Errorf("git: %w", err), "install git, or put it on the PATH", "")
+		return verb.Hint(fmt.Errorf("git: %w", err), "install git, or put it on the PATH", "")
 	case out != nil && out.Over:
 		return fmt.Errorf("git %s: %w", name, out.Err())
 	case err != nil:

@@ -30,6 +30,6 @@
 //
 // # Who does what
 //
-// This package reads a snapshot and makes changes of it; package ops walks directories, reads files and
+// This package reads a snapshot and makes changes of it; package ingesting walks directories, reads files and
 // commits. Nothing here reads the clock, randomness or the environment.
 package ingest

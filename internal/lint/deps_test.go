@@ -45,7 +45,9 @@ var floors = []floor{
 		"memory/compare memory/extract memory ingest/parse ingest/chats ingest agent/capture"},
 	{"remotes", "histories between repositories: refs and packs", "" +
 		"exchange/remote/s3 exchange/remote/s3/s3test exchange/remote"},
-	{"verbs", "what can be asked from outside, by whom, and the table of it", "verb/operation verb/policy verb/ops"},
+	{"verbs", "what can be asked from outside, by whom, and the table of it", "" +
+		"verb/operation verb/policy verb verb/reading verb/editing verb/branching verb/outlining verb/ingesting " +
+		"verb/asking verb/remembering verb/upkeep verb/transfer verb/table"},
 	{"carriers", "verbs on whatever they are asked, and what is beside a repository on this machine", "" +
 		"verb/accesses keyring exchange/remote/byverb gitrun gitdir gitfollow verb/peers exchange/remote/place " +
 		"exchange/remote/server exchange/remote/mirror exchange/remote/trade agent/clients agent/hooks " +
@@ -103,7 +105,7 @@ var alone = map[string]string{
 	"memory/compare":            "base/dates base/fixed base/text",
 	"memory/extract":            "base/dates base/fixed base/text",
 	"layout":                    "base/filestate base/regular",
-	"verb/accesses":             "graph block/store verb/ops base/filestate",
+	"verb/accesses":             "graph block/store verb base/filestate",
 	"keyring":                   "ipld graph commit base/filestate base/regular",
 	"agent/clients":             "base/filestate base/pattern base/regular",
 	"gitdir":                    "graph base/filestate gitrun ipld base/regular",

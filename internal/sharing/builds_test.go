@@ -26,9 +26,9 @@ func otherBuild(t *testing.T) string {
 	}
 	dir, replaced := t.TempDir(), map[string]string{}
 	for file, change := range map[string][2]string{
-		"internal/verb/ops/get.go":   {"type GetRequest struct {", "type GetRequest struct {\n\tMore string `op:\",remote\" doc:\"a {WORD} more\"`"},
-		"internal/verb/ops/table.go": {"\t&Communities.Spec,\n", ""},
-		"internal/door/cli/verbs.go": {"bind(ops.Communities, (*show.Console).Communities),", ""},
+		"internal/verb/reading/get.go": {"type GetRequest struct {", "type GetRequest struct {\n\tMore string `op:\",remote\" doc:\"a {WORD} more\"`"},
+		"internal/verb/table/table.go": {"\t&reading.Communities.Spec,\n", ""},
+		"internal/door/cli/verbs.go":   {"bind(reading.Communities, (*show.Console).Communities),", ""},
 	} {
 		path := filepath.Join(root, filepath.FromSlash(file))
 		data, err := os.ReadFile(path)

@@ -16,8 +16,10 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/asking"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/outlining"
 )
 
 const (
@@ -54,9 +56,9 @@ func (h *Host) sessionBrief(ctx context.Context, dir string, t *telling) error {
 	if since.Defined() {
 		params["since"] = since.String()
 	}
-	var got *ops.Brief
-	err = h.askFor(ctx, dir, &ops.TellBrief.Spec, params, func(a any) { got = a.(*ops.Brief) })
-	if err != nil && ops.OutcomeOf(ctx, err) == operation.NotFound && !noRepository(err) {
+	var got *asking.Brief
+	err = h.askFor(ctx, dir, &asking.TellBrief.Spec, params, func(a any) { got = a.(*asking.Brief) })
+	if err != nil && verb.OutcomeOf(ctx, err) == operation.NotFound && !noRepository(err) {
 		t.text = advice // a memory without a commit, which wants to be filled
 		return nil
 	}
@@ -103,7 +105,7 @@ func (h *Host) sessionBrief(ctx context.Context, dir string, t *telling) error {
 
 // ownPinned returns what is pinned in the user's own repository where that is asked too, of so many tokens. What keeps
 // it from being asked keeps nothing of the project back.
-func (h *Host) ownPinned(ctx context.Context, tokens int) []ops.AnswerItem {
+func (h *Host) ownPinned(ctx context.Context, tokens int) []asking.AnswerItem {
 	own := h.Beside()
 	if own == "" || tokens <= 0 {
 		return nil
@@ -118,7 +120,7 @@ func (h *Host) ownPinned(ctx context.Context, tokens int) []ops.AnswerItem {
 }
 
 // contradicted says which memories contradict each other.
-func contradicted(b *ops.Brief) string {
+func contradicted(b *asking.Brief) string {
 	if len(b.Contradicted) == 0 {
 		return ""
 	}
@@ -135,7 +137,7 @@ func contradicted(b *ops.Brief) string {
 
 // news says what became of memories since the last session, "" where nothing did. Those that are shown are counted, and
 // not named again.
-func news(n *ops.BriefNews, shown []graph.ID) string {
+func news(n *asking.BriefNews, shown []graph.ID) string {
 	if n == nil {
 		return ""
 	}
@@ -168,7 +170,7 @@ func news(n *ops.BriefNews, shown []graph.ID) string {
 }
 
 // newsMap says it by scopes, "" where it is not known so.
-func newsMap(m *ops.MapAnswer) string {
+func newsMap(m *outlining.MapAnswer) string {
 	if m == nil {
 		return ""
 	}
@@ -176,6 +178,6 @@ func newsMap(m *ops.MapAnswer) string {
 }
 
 // memoryName names a memory by its id and the beginning of what it says, in one line.
-func memoryName(m ops.NamedMemory) string {
+func memoryName(m asking.NamedMemory) string {
 	return fmt.Sprintf("[%.8s] %s", m.ID, plain.Brief(strings.Join(strings.Fields(m.Text), " "), maxTitle))
 }

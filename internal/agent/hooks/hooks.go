@@ -24,7 +24,9 @@ import (
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank/source"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/asking"
+	"github.com/mnem-project/mnem/internal/verb/ingesting"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -48,7 +50,7 @@ const (
 // Host is the program that a hook runs in.
 type Host struct {
 	// Ask runs a verb on the repository in a directory, and waits for another process no longer than it is told.
-	Ask func(ctx context.Context, dir string, v *ops.Spec, req any, wait time.Duration, emit func(any) error) error
+	Ask func(ctx context.Context, dir string, v *verb.Spec, req any, wait time.Duration, emit func(any) error) error
 	// Find returns the directory of the repository that a call from a directory is about, "" for where the host is,
 	// and Beside that of the user's own repository where it is asked too, "" where it is not.
 	Find   func(from string) (string, error)
@@ -152,9 +154,9 @@ type telling struct {
 	call    *capture.Call
 	private bool // whether nothing may be noted
 	asked   bool // whether the memory was asked
-	answer  *ops.Answer
-	items   []ops.AnswerItem // of the answer, that are given
-	text    string           // "" for nothing
+	answer  *asking.Answer
+	items   []asking.AnswerItem // of the answer, that are given
+	text    string              // "" for nothing
 }
 
 // noteShown notes what was shown in the session.
@@ -165,7 +167,7 @@ func (t *telling) noteShown(spool string, shown []graph.ID) error {
 	return capture.NoteShown(spool, t.call, shown)
 }
 
-func (t *telling) give(item ops.AnswerItem) {
+func (t *telling) give(item asking.AnswerItem) {
 	t.items = append(t.items, item)
 	t.text += item.Rendered
 }
@@ -201,7 +203,7 @@ func (h *Host) known(ctx context.Context, dir string, t *telling) error {
 		return nil
 	}
 	spool := filepath.Join(dir, core.DirName)
-	query, _, err := ops.Redactor(spool).RedactSaid(query) // receipts have it
+	query, _, err := ingesting.Redactor(spool).RedactSaid(query) // receipts have it
 	if err != nil {
 		return err
 	}
@@ -240,7 +242,7 @@ func (h *Host) known(ctx context.Context, dir string, t *telling) error {
 }
 
 // termsOf returns the terms of the question that an item has.
-func termsOf(item ops.AnswerItem) (terms []string) {
+func termsOf(item asking.AnswerItem) (terms []string) {
 	if item.ItemWhy == nil {
 		return nil
 	}
@@ -253,14 +255,14 @@ func termsOf(item ops.AnswerItem) (terms []string) {
 }
 
 // answered returns the answer to a request that is asked for in time.
-func (h *Host) answered(ctx context.Context, dir string, params map[string]any) (out *ops.Answer, err error) {
-	err = h.askFor(ctx, dir, &ops.Retrieve.Spec, params, func(answer any) { out = answer.(*ops.Answer) })
+func (h *Host) answered(ctx context.Context, dir string, params map[string]any) (out *asking.Answer, err error) {
+	err = h.askFor(ctx, dir, &asking.Retrieve.Spec, params, func(answer any) { out = answer.(*asking.Answer) })
 	return out, err
 }
 
 // askFor asks for an answer, with its receipt, that must come in time.
 func (h *Host) askFor(
-	ctx context.Context, dir string, spec *ops.Spec, params map[string]any, take func(answer any),
+	ctx context.Context, dir string, spec *verb.Spec, params map[string]any, take func(answer any),
 ) error {
 	data, err := json.Marshal(params)
 	if err != nil {
@@ -271,9 +273,9 @@ func (h *Host) askFor(
 		return err
 	}
 	switch q := req.(type) {
-	case *ops.RetrieveRequest:
+	case *asking.RetrieveRequest:
 		q.Draft = true
-	case *ops.BriefRequest:
+	case *asking.BriefRequest:
 		q.Draft = true
 	}
 	ctx, stop := context.WithTimeout(ctx, h.Within)

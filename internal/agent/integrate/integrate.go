@@ -18,7 +18,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 // Setup says what is integrated, and how.
@@ -65,11 +65,11 @@ func NamesText() string {
 func (s *Setup) File(name string) (clients.Client, string, error) {
 	client, ok := clients.Find(name)
 	if !ok {
-		return client, "", ops.Hintf(&state.NotFoundError{What: "client", Name: name}, "there are %s", NamesText())
+		return client, "", verb.Hintf(&state.NotFoundError{What: "client", Name: name}, "there are %s", NamesText())
 	}
 	path := client.Path(s.Machine, s.Level)
 	if path == "" && s.project() {
-		return client, "", ops.Usagef("%s has no file of a project", client.Title)
+		return client, "", verb.Usagef("%s has no file of a project", client.Title)
 	}
 	if path == "" {
 		return client, "", fmt.Errorf("%w: the system names no directory for the file of %s",
@@ -112,7 +112,7 @@ func (s *Setup) mayMove(client clients.Client, old, now clients.Entry) error {
 	if !s.project() && client.Path(s.Machine, clients.Project) != "" {
 		next = "--project integrates this project alone, and " + next
 	}
-	return ops.Hintf(fmt.Errorf("%w: %s starts mnem for another repository, %s", state.ErrConflict,
+	return verb.Hintf(fmt.Errorf("%w: %s starts mnem for another repository, %s", state.ErrConflict,
 		client.Title, was), "%s; with --global it starts the user's own, for all projects", next)
 }
 
@@ -155,7 +155,7 @@ func Command(e clients.Entry) []string { return append([]string{e.Command}, e.Ar
 // hinted says what to do about a file that cannot be read.
 func hinted(err error) error {
 	if errors.Is(err, clients.ErrDamaged) {
-		return ops.Hintf(fmt.Errorf("%w: %w", state.ErrInvalid, err),
+		return verb.Hintf(fmt.Errorf("%w: %w", state.ErrInvalid, err),
 			"the file was left alone: repair it, or add by hand what --print prints")
 	}
 	return err
@@ -229,8 +229,8 @@ func keptRules(client clients.Client, path string) (string, error) {
 // written those before it are taken back.
 func (s *Setup) Write(
 	ctx context.Context, client clients.Client, all Edits,
-) (map[*clients.Change]ops.Text, error) {
-	backups := map[*clients.Change]ops.Text{}
+) (map[*clients.Change]verb.Text, error) {
+	backups := map[*clients.Change]verb.Text{}
 	if s.DryRun {
 		return backups, nil
 	}
@@ -247,11 +247,11 @@ func (s *Setup) Write(
 				err = errors.Join(err, written.Undo(context.WithoutCancel(ctx)))
 			}
 			if errors.Is(err, filestate.ErrMoved) {
-				err = ops.Hintf(err, "run the command again")
+				err = verb.Hintf(err, "run the command again")
 			}
 			return nil, hinted(err)
 		}
-		backups[change] = ops.Text(backup)
+		backups[change] = verb.Text(backup)
 		done = append(done, change)
 	}
 	return backups, nil
@@ -259,7 +259,7 @@ func (s *Setup) Write(
 
 // Report returns what was done to a client's files.
 func (s *Setup) Report(
-	client clients.Client, all Edits, backups map[*clients.Change]ops.Text, command []string,
+	client clients.Client, all Edits, backups map[*clients.Change]verb.Text, command []string,
 ) Done {
 	out := Done{
 		Client: client.Name, Level: s.Level, Path: all.Entry.Path, Changed: all.Entry.Changed(), DryRun: s.DryRun,
@@ -273,33 +273,33 @@ func (s *Setup) Report(
 		out.Hooks = &hooks
 	}
 	if all.Rules != nil {
-		out.Rules = &Rules{beside(all.Rules), ops.Text(all.Kept)}
+		out.Rules = &Rules{beside(all.Rules), verb.Text(all.Kept)}
 	}
 	return out
 }
 
 // Done is what was, or would be, done to a client's file.
 type Done struct {
-	Client  string           `json:"client"`
-	Level   clients.Level    `json:"level" shape:"user|project"`
-	Path    string           `json:"path"`
-	Changed bool             `json:"changed"`
-	DryRun  bool             `json:"dry_run"`
-	Backup  ops.Text         `json:"backup"` // of the file before
-	Command ops.List[string] `json:"command"`
-	Hooks   *Edited          `json:"hooks"` // nil where none are written
-	Rules   *Rules           `json:"rules"` // the same
+	Client  string            `json:"client"`
+	Level   clients.Level     `json:"level" shape:"user|project"`
+	Path    string            `json:"path"`
+	Changed bool              `json:"changed"`
+	DryRun  bool              `json:"dry_run"`
+	Backup  verb.Text         `json:"backup"` // of the file before
+	Command verb.List[string] `json:"command"`
+	Hooks   *Edited           `json:"hooks"` // nil where none are written
+	Rules   *Rules            `json:"rules"` // the same
 }
 
 // Edited is what was, or would be, done to a file beside that of the entry.
 type Edited struct {
-	Path    string   `json:"path"`
-	Changed bool     `json:"changed"`
-	Backup  ops.Text `json:"backup"`
+	Path    string    `json:"path"`
+	Changed bool      `json:"changed"`
+	Backup  verb.Text `json:"backup"`
 }
 
 // Rules is what was, or would be, done to the file that tells agents how to use the memory.
 type Rules struct {
 	Edited
-	Kept ops.Text `json:"kept" shape:"edited|foreign|null"` // why it is left alone
+	Kept verb.Text `json:"kept" shape:"edited|foreign|null"` // why it is left alone
 }

@@ -8,21 +8,22 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/agent/clients"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
 // State is a client's file and what it has.
 type State struct {
-	Client  string           `json:"client"`
-	Title   string           `json:"title"`
-	Level   clients.Level    `json:"level" shape:"user|project"`
-	Path    string           `json:"path"`
-	State   string           `json:"state" shape:"integrated|absent|damaged"`
-	Command ops.List[string] `json:"command"`                                               // that starts the server, empty where there is none
-	Hooks   ops.Text         `json:"hooks" shape:"integrated|outdated|absent|damaged|null"` // null where there can be none
-	Rules   ops.Text         `json:"rules" shape:"integrated|outdated|edited|foreign|absent|damaged|null"`
-	file    string           // that has the hooks
-	rules   string           // that has the rules
+	Client  string            `json:"client"`
+	Title   string            `json:"title"`
+	Level   clients.Level     `json:"level" shape:"user|project"`
+	Path    string            `json:"path"`
+	State   string            `json:"state" shape:"integrated|absent|damaged"`
+	Command verb.List[string] `json:"command"`                                               // that starts the server, empty where there is none
+	Hooks   verb.Text         `json:"hooks" shape:"integrated|outdated|absent|damaged|null"` // null where there can be none
+	Rules   verb.Text         `json:"rules" shape:"integrated|outdated|edited|foreign|absent|damaged|null"`
+	file    string            // that has the hooks
+	rules   string            // that has the rules
 }
 
 // What a file has.
@@ -34,7 +35,7 @@ const (
 )
 
 // States returns each file of each client that there can be here, and what it has.
-func (s *Setup) States() (out ops.List[State]) {
+func (s *Setup) States() (out verb.List[State]) {
 	m := s.Machine
 	for _, client := range clients.All() {
 		for _, level := range []clients.Level{clients.User, clients.Project} {
@@ -65,7 +66,7 @@ func (s *Setup) States() (out ops.List[State]) {
 }
 
 // hooksState says what a file has of hooks.
-func (s *Setup) hooksState(client clients.Client, path string) ops.Text {
+func (s *Setup) hooksState(client clients.Client, path string) verb.Text {
 	state, err := client.Hooks(path, s.hooks())
 	switch {
 	case err != nil:
@@ -79,22 +80,22 @@ func (s *Setup) hooksState(client clients.Client, path string) ops.Text {
 }
 
 // rulesState says what a file has of rules.
-func rulesState(client clients.Client, path string) ops.Text {
+func rulesState(client clients.Client, path string) verb.Text {
 	state, err := client.Rules(path)
 	if err != nil {
 		return Damaged
 	}
-	return ops.Text(state)
+	return verb.Text(state)
 }
 
 // Row is what became of one client of all.
 type Row struct {
-	Client string           `json:"client"`
-	Title  string           `json:"title"`
-	State  string           `json:"state" shape:"written|unchanged|taken|none|not-installed|failed"`
-	Files  ops.List[string] `json:"files"` // that were written or removed
-	Error  ops.Text         `json:"error"`
-	Hint   ops.Text         `json:"hint"`
+	Client string            `json:"client"`
+	Title  string            `json:"title"`
+	State  string            `json:"state" shape:"written|unchanged|taken|none|not-installed|failed"`
+	Files  verb.List[string] `json:"files"` // that were written or removed
+	Error  verb.Text         `json:"error"`
+	Hint   verb.Text         `json:"hint"`
 }
 
 // What becomes of a client where all are meant.
@@ -153,14 +154,14 @@ func (s *Setup) One(
 
 // examination looks at what integrate wrote.
 type examination struct {
-	*ops.Diagnosis
+	*upkeep.Diagnosis
 	s    *Setup
 	here string // the directory of the repository, "" where there is none
 }
 
 // Examine looks at the entries that were made: what they start must be there. here is the directory of the repository,
 // "" where there is none.
-func (s *Setup) Examine(to *ops.Diagnosis, here string) {
+func (s *Setup) Examine(to *upkeep.Diagnosis, here string) {
 	d := &examination{to, s, here}
 	some := false
 	rows := s.States()
@@ -173,15 +174,15 @@ func (s *Setup) Examine(to *ops.Diagnosis, here string) {
 		d.hooks(check, fix, row)
 		switch row.Rules {
 		case Damaged:
-			d.Find(ops.LevelWarning, check, "repair the file", "%s cannot be read", row.rules)
+			d.Find(upkeep.LevelWarning, check, "repair the file", "%s cannot be read", row.rules)
 		case clients.RulesOutdated:
-			d.Find(ops.LevelWarning, check, fix, "the rules in %s are out of date", row.rules)
+			d.Find(upkeep.LevelWarning, check, fix, "the rules in %s are out of date", row.rules)
 		case clients.RulesEdited:
-			d.Find(ops.LevelNote, check, "", "the rules in %s were edited, and are left alone", row.rules)
+			d.Find(upkeep.LevelNote, check, "", "the rules in %s were edited, and are left alone", row.rules)
 		}
 		switch row.State {
 		case Damaged:
-			d.Find(ops.LevelWarning, check, "repair the file", "%s cannot be read", row.Path)
+			d.Find(upkeep.LevelWarning, check, "repair the file", "%s cannot be read", row.Path)
 		case Integrated:
 			some = true
 			own := slices.ContainsFunc(rows, func(o State) bool {
@@ -191,7 +192,7 @@ func (s *Setup) Examine(to *ops.Diagnosis, here string) {
 		}
 	}
 	if !some {
-		d.Find(ops.LevelNote, "clients", "mnem integrate --list", "no client is integrated")
+		d.Find(upkeep.LevelNote, "clients", "mnem integrate --list", "no client is integrated")
 	}
 }
 
@@ -199,16 +200,16 @@ func (s *Setup) Examine(to *ops.Diagnosis, here string) {
 func (d *examination) hooks(check, fix string, row State) {
 	switch row.Hooks {
 	case Damaged:
-		d.Find(ops.LevelWarning, check, "repair the file", "%s cannot be read", row.file)
+		d.Find(upkeep.LevelWarning, check, "repair the file", "%s cannot be read", row.file)
 	case Outdated:
-		d.Find(ops.LevelWarning, check, fix, "the hooks in %s are out of date%s", row.file, d.outdated(row))
+		d.Find(upkeep.LevelWarning, check, fix, "the hooks in %s are out of date%s", row.file, d.outdated(row))
 	}
 	client, ok := clients.Find(row.Client)
 	if !ok || row.Hooks != Integrated && row.Hooks != Outdated {
 		return
 	}
 	if untrusted, err := client.Untrusted(d.s.Machine, row.file, d.s.hooks()); err == nil && untrusted {
-		d.Find(ops.LevelWarning, check, "open /hooks in "+client.Title+" and trust them",
+		d.Find(upkeep.LevelWarning, check, "open /hooks in "+client.Title+" and trust them",
 			"the hooks in %s do not run yet: %s asks its user first", row.file, client.Title)
 	}
 }
@@ -245,11 +246,11 @@ func (d *examination) client(check string, row State, own bool) {
 	}
 	why := startable(row.Command)
 	if why != "" {
-		d.Find(ops.LevelError, check, fix, "%s: %s", row.Path, why)
+		d.Find(upkeep.LevelError, check, fix, "%s: %s", row.Path, why)
 	}
 	memory := memoryOf(row.Command)
 	if memory != "" && memory != globalMemory && !isRepo(memory) {
-		d.Find(ops.LevelError, check, fix+" --repo DIR", "%s: there is no repository in %s", row.Path, memory)
+		d.Find(upkeep.LevelError, check, fix+" --repo DIR", "%s: there is no repository in %s", row.Path, memory)
 		return
 	}
 	if memory != "" && memory != globalMemory && d.here != "" && !d.s.Global && isRepo(d.here) &&
@@ -258,11 +259,11 @@ func (d *examination) client(check string, row State, own bool) {
 		if row.Level == clients.User && hasProjectFile(d.s, row.Client) {
 			fix = "mnem integrate " + row.Client + " --project"
 		}
-		d.Find(ops.LevelWarning, check, fix, "%s starts mnem for another repository, %s", row.Path, memory)
+		d.Find(upkeep.LevelWarning, check, fix, "%s starts mnem for another repository, %s", row.Path, memory)
 		return
 	}
 	if why == "" {
-		d.Find(ops.LevelOK, check, "", "%s", row.Path)
+		d.Find(upkeep.LevelOK, check, "", "%s", row.Path)
 	}
 }
 

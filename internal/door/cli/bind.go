@@ -5,12 +5,12 @@ import (
 	"errors"
 
 	"github.com/mnem-project/mnem/internal/door/show"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 // bound is a verb with what prints its answers for people.
 type bound struct {
-	spec *ops.Spec
+	spec *verb.Spec
 	// print prints an answer to a request, row returns the row of one table that an answer is: one of them is set.
 	print func(c *show.Console, req, answer any) error
 	row   func(c *show.Console, answer any) []show.Cell
@@ -19,21 +19,21 @@ type bound struct {
 }
 
 // bind binds a verb to what prints its answers.
-func bind[Req, Res any](v *ops.Verb[Req, Res], print func(*show.Console, Res) error) *bound {
+func bind[Req, Res any](v *verb.Verb[Req, Res], print func(*show.Console, Res) error) *bound {
 	return &bound{spec: &v.Spec, print: func(c *show.Console, _, answer any) error {
 		return print(c, answer.(Res))
 	}}
 }
 
 // bindAs is bind for answers that are printed as the request says.
-func bindAs[Req, Res any](v *ops.Verb[Req, Res], print func(*show.Console, *Req, Res) error) *bound {
+func bindAs[Req, Res any](v *verb.Verb[Req, Res], print func(*show.Console, *Req, Res) error) *bound {
 	return &bound{spec: &v.Spec, print: func(c *show.Console, req, answer any) error {
 		return print(c, req.(*Req), answer.(Res))
 	}}
 }
 
 // bindTable is bind for a stream whose answers are rows of one table.
-func bindTable[Req, Res any](v *ops.Verb[Req, Res], row func(*show.Console, Res) []show.Cell) *bound {
+func bindTable[Req, Res any](v *verb.Verb[Req, Res], row func(*show.Console, Res) []show.Cell) *bound {
 	return &bound{spec: &v.Spec, row: func(c *show.Console, answer any) []show.Cell {
 		return row(c, answer.(Res))
 	}}
@@ -74,7 +74,7 @@ func (v *bound) answer(ctx context.Context, c *cli, req any) error {
 		return nil
 	})
 	c.worked()
-	var news *ops.News
+	var news *verb.News
 	if errors.As(err, &news) {
 		c.exit, err = news.Outcome.Exit, nil
 	}

@@ -19,14 +19,15 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/exchange/remote/trade"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/transfer"
 )
 
 type (
 	cloneRequest struct {
 		From string `op:",arg"`
 		Dir  string `op:",arg"`
-		ops.Actor
+		verb.Actor
 		takesSigned
 		withSessions
 	}
@@ -148,11 +149,11 @@ func cloneDir(at string) (string, error) {
 
 // backupJSON is a file that a backup wrote.
 type backupJSON struct {
-	File     string              `json:"file"`
-	Refs     ops.List[ops.RefAt] `json:"refs"`
-	Blocks   int                 `json:"blocks"`
-	Bytes    int64               `json:"bytes"`
-	Redacted int                 `json:"redacted"` // blocks that were erased and are not in it
+	File     string                    `json:"file"`
+	Refs     verb.List[transfer.RefAt] `json:"refs"`
+	Blocks   int                       `json:"blocks"`
+	Bytes    int64                     `json:"bytes"`
+	Redacted int                       `json:"redacted"` // blocks that were erased and are not in it
 }
 
 func (c *cli) backup(ctx context.Context, q *backupRequest) error {
@@ -166,11 +167,11 @@ func (c *cli) backup(ctx context.Context, q *backupRequest) error {
 	if !q.ReadsOnly() {
 		return c.backupTo(ctx, q.To, here)
 	}
-	answer, err := here.Run(ctx, &ops.Export.Spec, &ops.ExportRequest{All: true, Output: c.absolute(q.To)})
+	answer, err := here.Run(ctx, &transfer.Export.Spec, &transfer.ExportRequest{All: true, Output: c.absolute(q.To)})
 	if err != nil {
 		return err
 	}
-	a := answer.(*ops.Exported)
+	a := answer.(*transfer.Exported)
 	out := &backupJSON{a.File, a.Refs, a.Blocks, a.Bytes, a.Redacted}
 	return c.Say(out, "%s, %s, %s in %s\n", plural(len(out.Refs), "ref"), plural(out.Blocks, "block"), plain.Bytes(out.Bytes),
 		line(q.To))

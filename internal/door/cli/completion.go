@@ -8,7 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/agent/integrate"
 	"github.com/mnem-project/mnem/internal/door/settings"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/reading"
 )
 
 // knownShell refuses all but the name of one shell.
@@ -124,9 +124,9 @@ func (c *cli) completeBy(cmd *cobra.Command, flag string, fn cobra.CompletionFun
 func (c *cli) completions(cmd *cobra.Command, prefix, kind string) (names []string) {
 	c.global.wait, c.Quiet, c.quietly = 0, true, true
 	c.doing = doing{ctx: cmd.Context(), wait: true}
-	req := &ops.NamesRequest{Kind: kind, Prefix: prefix}
-	_ = c.ask(cmd.Context(), &ops.Names.Spec, req, func(answer any) error {
-		for _, name := range answer.(*ops.NamesAnswer).Names {
+	req := &reading.NamesRequest{Kind: kind, Prefix: prefix}
+	_ = c.ask(cmd.Context(), &reading.Names.Spec, req, func(answer any) error {
+		for _, name := range answer.(*reading.NamesAnswer).Names {
 			names = append(names, line(name))
 		}
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 // configScope is of commands about the repository's configuration, or the user's.
@@ -43,26 +43,26 @@ func configHelp() string {
 
 func configCommands() []*bound {
 	return []*bound{
-		local(ops.Spec{
-			Command: "config get", Right: ops.NoRight,
+		local(verb.Spec{
+			Command: "config get", Right: verb.NoRight,
 			Usage: "KEY", Title: "Print the value in effect", Complete: "setting",
 			Doc: "Print the value of KEY that applies, or with --user what the user's configuration says.\n" +
 				"It is an error with exit code 3 where there is none.",
 			Example: "  mnem config get author", Answers: []any{settings.InEffect{}},
 		}, (*cli).configGet),
-		local(ops.Spec{
-			Command: "config set", Right: ops.OwnRight, Usage: "KEY VALUE", Title: "Set a value", Complete: "setting",
+		local(verb.Spec{
+			Command: "config set", Right: verb.OwnRight, Usage: "KEY VALUE", Title: "Set a value", Complete: "setting",
 			Doc:     "Set KEY to VALUE in the repository's configuration, or with --user in the user's.",
 			Example: "  mnem config set wait 10s\n  mnem config set --user author 'Ada Lovelace'",
 		}, (*cli).configSet),
-		local(ops.Spec{
-			Command: "config unset", Right: ops.OwnRight, Usage: "KEY", Title: "Remove a value", Complete: "setting",
+		local(verb.Spec{
+			Command: "config unset", Right: verb.OwnRight, Usage: "KEY", Title: "Remove a value", Complete: "setting",
 			Doc: "Remove KEY from the repository's configuration, or with --user from the user's. A key\n" +
 				"that is not there is no error.",
 			Example: "  mnem config unset wait",
 		}, (*cli).configUnset),
-		localLines(ops.Spec{
-			Command: "config list", Right: ops.NoRight, Title: "List the values in effect and where each comes from",
+		localLines(verb.Spec{
+			Command: "config list", Right: verb.NoRight, Title: "List the values in effect and where each comes from",
 			Doc: "List every key with the value that applies and its source, or with --user what the\n" +
 				"user's configuration says. With --json, one object a line.",
 			Example: "  mnem config list", Answers: []any{settings.InEffect{}},

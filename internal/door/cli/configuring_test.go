@@ -4,14 +4,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 // TestConfiguring holds the operations that policies know against the commands that need a right.
 func TestConfiguring(t *testing.T) {
 	var want []string
 	for _, v := range locals() {
-		if v.spec.Right == ops.OwnRight {
+		if v.spec.Right == verb.OwnRight {
 			want = append(want, v.spec.Name())
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/testdata/demo"
 )
 
@@ -32,8 +32,8 @@ type demoRequest struct {
 }
 
 func demoCommand() *bound {
-	return localLines(ops.Spec{
-		Command: "demo", Right: ops.NoRight,
+	return localLines(verb.Spec{
+		Command: "demo", Right: verb.NoRight,
 		Usage: "[flags]", Group: groupStart, Title: "Show what mnem does, on a bundled memory",
 		Doc: "Make a throw-away repository of the bundled memory of an invented team and run the commands\n" +
 			"that matter in it, each with its output. The output is the same in every run. The repository\n" +

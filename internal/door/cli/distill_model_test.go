@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/door/settings"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/outlining"
 )
 
-func (w *world) distill(args ...string) (got ops.Distilled, stderr string) {
+func (w *world) distill(args ...string) (got outlining.Distilled, stderr string) {
 	w.t.Helper()
 	out, stderr := w.run(0, append([]string{"distill", "--json"}, args...)...)
 	if err := json.Unmarshal([]byte(out), &got); err != nil {

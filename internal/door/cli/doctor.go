@@ -15,16 +15,17 @@ import (
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/model"
 	"github.com/mnem-project/mnem/internal/model/embed"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/ops"
 	"github.com/mnem-project/mnem/internal/verb/policy"
+	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
 // doctor is an examination under way.
 type doctor struct {
-	ops.Diagnosis
+	upkeep.Diagnosis
 	c       *cli
-	req     *ops.DoctorRequest
+	req     *upkeep.DoctorRequest
 	ctx     context.Context
 	corrupt bool // whether an error is of stored bytes
 }
@@ -32,12 +33,12 @@ type doctor struct {
 // bindDoctor binds the verb that looks at the repository to what looks at everything else.
 func bindDoctor() *bound {
 	around := func(ctx context.Context, c *cli, req any, _ func(context.Context) error) error {
-		d := &doctor{c: c, req: req.(*ops.DoctorRequest), ctx: ctx}
+		d := &doctor{c: c, req: req.(*upkeep.DoctorRequest), ctx: ctx}
 		d.req.Now, c.quietly = c.app.clock(), true
 		d.examine()
 		return d.print()
 	}
-	return &bound{spec: &ops.Doctor.Spec, around: around}
+	return &bound{spec: &upkeep.Doctor.Spec, around: around}
 }
 
 // failed notes an error that a check ran into.
@@ -57,11 +58,11 @@ func (d *doctor) examine() {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		d.Find(ops.LevelError, "repository", "mnem init --repo "+dir, "there is no repository in %s", dir)
+		d.Find(upkeep.LevelError, "repository", "mnem init --repo "+dir, "there is no repository in %s", dir)
 	case err != nil:
 		d.failed("repository", "", err)
 	case !info.IsDir():
-		d.Find(ops.LevelError, "repository", "move it away", "%s is no directory", path)
+		d.Find(upkeep.LevelError, "repository", "move it away", "%s is no directory", path)
 	default:
 		d.permissions(path, info)
 		d.socket(path)
@@ -78,11 +79,11 @@ func (d *doctor) examine() {
 func (d *doctor) permissions(path string, info os.FileInfo) {
 	switch {
 	case ofOther(info):
-		d.Find(ops.LevelWarning, "permissions", "chown -R \"$USER\" "+path, "%s belongs to another user", path)
+		d.Find(upkeep.LevelWarning, "permissions", "chown -R \"$USER\" "+path, "%s belongs to another user", path)
 	case openToOthers(info):
-		d.Find(ops.LevelWarning, "permissions", "chmod -R go-w "+path, "others may write in %s", path)
+		d.Find(upkeep.LevelWarning, "permissions", "chmod -R go-w "+path, "others may write in %s", path)
 	default:
-		d.Find(ops.LevelOK, "permissions", "", "%s is yours", path)
+		d.Find(upkeep.LevelOK, "permissions", "", "%s is yours", path)
 	}
 }
 
@@ -93,11 +94,11 @@ func (d *doctor) socket(path string) {
 	switch {
 	case err != nil: // nobody answers, or elsewhere
 	case info.Mode()&os.ModeSocket == 0:
-		d.Find(ops.LevelWarning, "socket", "rm "+path, "%s is no socket", path)
+		d.Find(upkeep.LevelWarning, "socket", "rm "+path, "%s is no socket", path)
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		d.Find(ops.LevelError, "socket", "chmod 600 "+path, "others may use %s", path)
+		d.Find(upkeep.LevelError, "socket", "chmod 600 "+path, "others may use %s", path)
 	default:
-		d.Find(ops.LevelOK, "socket", "", "%s is open to you alone", path)
+		d.Find(upkeep.LevelOK, "socket", "", "%s is open to you alone", path)
 	}
 }
 
@@ -110,13 +111,13 @@ func (d *doctor) disk(path string) {
 	free, known := filestate.FreeSpace(path)
 	switch {
 	case !known:
-		d.Find(ops.LevelNote, "disk", "", "the system does not tell how much space is left")
+		d.Find(upkeep.LevelNote, "disk", "", "the system does not tell how much space is left")
 	case free < noBytes:
-		d.Find(ops.LevelError, "disk", "make room, or run 'mnem gc'", "%d MiB are left on the disk", free>>20)
+		d.Find(upkeep.LevelError, "disk", "make room, or run 'mnem gc'", "%d MiB are left on the disk", free>>20)
 	case free < fewBytes:
-		d.Find(ops.LevelWarning, "disk", "make room, or run 'mnem gc'", "%d MiB are left on the disk", free>>20)
+		d.Find(upkeep.LevelWarning, "disk", "make room, or run 'mnem gc'", "%d MiB are left on the disk", free>>20)
 	default:
-		d.Find(ops.LevelOK, "disk", "", "%d MiB are left", free>>20)
+		d.Find(upkeep.LevelOK, "disk", "", "%d MiB are left", free>>20)
 	}
 }
 
@@ -131,9 +132,9 @@ func (d *doctor) configuration() bool {
 	case err != nil:
 		d.failed("config", "", err)
 	case author == "":
-		d.Find(ops.LevelWarning, "config", "mnem config set author NAME", "no author is configured for writes")
+		d.Find(upkeep.LevelWarning, "config", "mnem config set author NAME", "no author is configured for writes")
 	default:
-		d.Find(ops.LevelOK, "config", "", "changes are by %s", line(author))
+		d.Find(upkeep.LevelOK, "config", "", "changes are by %s", line(author))
 	}
 	return true
 }
@@ -144,12 +145,12 @@ func (d *doctor) policy() {
 	case err != nil:
 		d.failed("policy", "repair or remove the file; 'mnem policy check' checks it", err)
 	case !out.Present:
-		d.Find(ops.LevelOK, "policy", "", "none: agents may do everything")
+		d.Find(upkeep.LevelOK, "policy", "", "none: agents may do everything")
 	case len(out.Unknown) > 0:
-		d.Find(ops.LevelWarning, "policy", "mnem policy check --operations", "%s: %q fits no operation",
+		d.Find(upkeep.LevelWarning, "policy", "mnem policy check --operations", "%s: %q fits no operation",
 			policy.FileName, out.Unknown[0])
 	default:
-		d.Find(ops.LevelOK, "policy", "", "%s", plural(len(out.Rules), "rule"))
+		d.Find(upkeep.LevelOK, "policy", "", "%s", plural(len(out.Rules), "rule"))
 	}
 }
 
@@ -161,7 +162,7 @@ func (d *doctor) models() {
 		return
 	}
 	if spec == "" {
-		d.Find(ops.LevelOK, "models", "", "none is configured: texts are found by their words")
+		d.Find(upkeep.LevelOK, "models", "", "none is configured: texts are found by their words")
 		return
 	}
 	e, err := d.c.embedder("", "--embed", embed.Options{Options: model.Options{Attempts: 1}})
@@ -170,30 +171,30 @@ func (d *doctor) models() {
 		return
 	}
 	if !d.req.Network {
-		d.Find(ops.LevelOK, "models", "", "%s embeds texts; --network asks it", line(spec))
+		d.Find(upkeep.LevelOK, "models", "", "%s embeds texts; --network asks it", line(spec))
 		return
 	}
 	if _, err := e.Embed(d.ctx, []string{"hello"}, embed.Query); err != nil {
 		d.failed("models", "start its server, or see 'mnem help environment' for its address and key", err)
 		return
 	}
-	d.Find(ops.LevelOK, "models", "", "%s answers", line(spec))
+	d.Find(upkeep.LevelOK, "models", "", "%s answers", line(spec))
 }
 
 // repository has the repository opened, and what is in it looked at.
 func (d *doctor) repository(path string) {
-	err := d.c.ask(d.ctx, &ops.Doctor.Spec, d.req, func(answer any) error {
-		d.Find(ops.LevelOK, "store", "", "%s opens", path)
-		d.Add(answer.(*ops.Diagnosis).Findings...)
+	err := d.c.ask(d.ctx, &upkeep.Doctor.Spec, d.req, func(answer any) error {
+		d.Find(upkeep.LevelOK, "store", "", "%s opens", path)
+		d.Add(answer.(*upkeep.Diagnosis).Findings...)
 		return nil
 	})
-	var news *ops.News
+	var news *verb.News
 	switch {
 	case err == nil:
 	case errors.As(err, &news):
 		d.corrupt = true
 	case outcomeOf(d.ctx, err) == operation.Busy:
-		d.Find(ops.LevelWarning, "store", "wait longer with --wait, or stop the other process", "%v", err)
+		d.Find(upkeep.LevelWarning, "store", "wait longer with --wait, or stop the other process", "%v", err)
 	case errors.Is(err, store.ErrCorrupt):
 		d.failed("store", "mnem fsck", err)
 	default:
@@ -229,7 +230,7 @@ func (d *doctor) print() error {
 		return c.PrintJSON(d.Diagnosis)
 	}
 	styles := map[string]string{
-		ops.LevelOK: show.Green, ops.LevelNote: show.Dim, ops.LevelWarning: show.Yellow, ops.LevelError: show.Red,
+		upkeep.LevelOK: show.Green, upkeep.LevelNote: show.Dim, upkeep.LevelWarning: show.Yellow, upkeep.LevelError: show.Red,
 	}
 	var rows [][]show.Cell
 	for _, f := range d.Findings {

@@ -15,8 +15,8 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/verb/ingesting"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/ops"
 )
 
 // fakeModels answers as Ollama and as an OpenAI-compatible server: vectors of dims numbers made of
@@ -108,10 +108,10 @@ func (w *world) head() string {
 	return s.Head
 }
 
-func (w *world) embedded(args ...string) ops.Embedded {
+func (w *world) embedded(args ...string) ingesting.Embedded {
 	w.t.Helper()
 	out, _ := w.run(0, append([]string{"embed", "--json"}, args...)...)
-	var got ops.Embedded
+	var got ingesting.Embedded
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		w.t.Fatal(err)
 	}
@@ -237,8 +237,8 @@ func TestEmbedRefusesOtherDimensions(t *testing.T) {
 // TestEmbedGoesOn lets a server fail, and somebody interrupt, after the first nodes: what is done is
 // kept, without a commit, and one commit has it all in the end.
 func TestEmbedGoesOn(t *testing.T) {
-	w, f := embedWorld(t, ops.EmbedChunk+5)
-	first := (ops.EmbedChunk + 63) / 64 // requests
+	w, f := embedWorld(t, ingesting.EmbedChunk+5)
+	first := (ingesting.EmbedChunk + 63) / 64 // requests
 	f.intercept = fail(http.StatusServiceUnavailable, first+1)
 	before := w.head()
 	_, stderr := w.run(1, "embed", "--model", "ollama:m")
@@ -263,13 +263,13 @@ func TestEmbedGoesOn(t *testing.T) {
 	}
 	f.intercept, f.texts = nil, nil
 	got := w.embedded("--model", "ollama:m")
-	if got.Embedded != 5 || got.Unchanged != ops.EmbedChunk || len(f.texts) != 5 || got.Commits != 1 {
+	if got.Embedded != 5 || got.Unchanged != ingesting.EmbedChunk || len(f.texts) != 5 || got.Commits != 1 {
 		t.Errorf("%+v, %d texts", got, len(f.texts))
 	}
 	if parents := w.embedLog(); len(parents) != 2 {
 		t.Errorf("the log is %q", parents)
 	}
-	if got := w.embedded("--model", "ollama:m"); got.Unchanged != ops.EmbedChunk+5 || got.Commits != 0 {
+	if got := w.embedded("--model", "ollama:m"); got.Unchanged != ingesting.EmbedChunk+5 || got.Commits != 0 {
 		t.Errorf("when all is done: %+v", got)
 	}
 	if out, _ := w.run(0, "status", "--json"); strings.Contains(out, `"staged":true`) {
@@ -289,10 +289,10 @@ func TestEmbedAllGoesOn(t *testing.T) {
 	if effort.Race {
 		t.Skip("the goroutines of TestEmbedGoesOn")
 	}
-	w, f := embedWorld(t, ops.EmbedChunk+5)
+	w, f := embedWorld(t, ingesting.EmbedChunk+5)
 	w.embedded("--model", "ollama:m")
 	f.dims = 5 // the model is another now
-	f.intercept = fail(http.StatusServiceUnavailable, f.requests+(ops.EmbedChunk+63)/64+1)
+	f.intercept = fail(http.StatusServiceUnavailable, f.requests+(ingesting.EmbedChunk+63)/64+1)
 	w.run(1, "embed", "--model", "ollama:m", "--all")
 	f.intercept, f.texts = nil, nil
 	got := w.embedded("--model", "ollama:m", "--all")
@@ -307,8 +307,8 @@ func TestEmbedGoesOnElsewhere(t *testing.T) {
 	if effort.Race {
 		t.Skip("the goroutines of TestEmbedGoesOn")
 	}
-	w, f := embedWorld(t, ops.EmbedChunk+5)
-	f.intercept = fail(http.StatusServiceUnavailable, (ops.EmbedChunk+63)/64+1)
+	w, f := embedWorld(t, ingesting.EmbedChunk+5)
+	f.intercept = fail(http.StatusServiceUnavailable, (ingesting.EmbedChunk+63)/64+1)
 	w.run(1, "embed", "--model", "ollama:m")
 	f.intercept, f.texts = nil, nil
 	w.write("more.jsonl", `{"node":{"key":"n1","summary":"something else"}}`+"\n"+
@@ -318,7 +318,7 @@ func TestEmbedGoesOnElsewhere(t *testing.T) {
 	if got.Commits != 2 || got.Embedded < 6 || got.Embedded > 7 || len(f.texts) != got.Embedded {
 		t.Errorf("%+v, %d texts", got, len(f.texts))
 	}
-	if got := w.embedded("--model", "ollama:m"); got.Unchanged != ops.EmbedChunk+6 || got.Commits != 0 {
+	if got := w.embedded("--model", "ollama:m"); got.Unchanged != ingesting.EmbedChunk+6 || got.Commits != 0 {
 		t.Errorf("when all is done: %+v", got)
 	}
 }

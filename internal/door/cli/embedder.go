@@ -65,10 +65,10 @@ func (c *cli) embedOptions(spec string, opt *embed.Options) error {
 // documents is a model as what embeds nodes.
 type documents struct{ embed.Embedder }
 
-// MaxText implements ops.Embedder.
+// MaxText implements verb.Embedder.
 func (documents) MaxText() int { return embed.MaxText }
 
-// Documents implements ops.Embedder.
+// Documents implements verb.Embedder.
 func (d documents) Documents(ctx context.Context, texts []string) ([][]int8, error) {
 	return d.Embed(ctx, texts, embed.Document)
 }

@@ -12,19 +12,20 @@ import (
 
 	"github.com/mnem-project/mnem/internal/base/filestate"
 	"github.com/mnem-project/mnem/internal/keyring"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/ops"
 )
 
-func usagef(format string, args ...any) error { return ops.Usagef(format, args...) }
+func usagef(format string, args ...any) error { return verb.Usagef(format, args...) }
 
 // hint adds the next step to an error of the command line.
 func hint(err error, format string, args ...any) error {
-	return ops.Hintf(err, format, args...)
+	return verb.Hintf(err, format, args...)
 }
 
 func already(err error, format string, args ...any) error {
-	return ops.Already(err, format, args...)
+	return branching.Already(err, format, args...)
 }
 
 // noRepoError says where no repository was found.
@@ -53,10 +54,10 @@ func lockHint(err error) error {
 // lockFile is the name of the lock file in a repository's db directory.
 const lockFile = "LOCK"
 
-// outcomeOf maps an error to its row of the error table: by package ops, and of what only this surface
+// outcomeOf maps an error to its row of the error table: by package verb, and of what only this surface
 // meets here.
 func outcomeOf(ctx context.Context, err error) operation.Outcome {
-	row := ops.OutcomeOf(ctx, err)
+	row := verb.OutcomeOf(ctx, err)
 	is := func(targets ...error) bool {
 		return slices.ContainsFunc(targets, func(t error) bool { return errors.Is(err, t) })
 	}
@@ -77,7 +78,7 @@ func outcomeOf(ctx context.Context, err error) operation.Outcome {
 
 // hintOf returns the next step after an error, "" for none.
 func hintOf(err error, remote bool) string {
-	next := ops.HintOf(err, remote)
+	next := verb.HintOf(err, remote)
 	if next == "" && errors.Is(err, filestate.ErrLocked) {
 		return "try again; stop the process that has it if it never ends"
 	}
@@ -101,21 +102,21 @@ type errorJSON struct {
 func (c *cli) report(ctx context.Context, err error) int {
 	row := outcomeOf(ctx, err)
 	next := hintOf(err, false)
-	message := ops.MessageOf(err, false)
+	message := verb.MessageOf(err, false)
 	if row == operation.Interrupted {
 		message = "interrupted"
 	}
 	if c.InJSON {
 		var body errorJSON
 		body.Error.Code, body.Error.Message, body.Error.Hint = row.Code, message, next
-		body.Error.Kind, body.Error.Candidates = row.Refusal(), ops.CandidatesOf(err)
+		body.Error.Kind, body.Error.Candidates = row.Refusal(), verb.CandidatesOf(err)
 		var b bytes.Buffer
-		_ = ops.WriteJSON(&b, body) // strings always have a JSON form
+		_ = verb.WriteJSON(&b, body) // strings always have a JSON form
 		_, _ = c.app.Stderr.Write(b.Bytes())
 		return row.Exit
 	}
 	fmt.Fprintf(c.app.Stderr, "%s: %s\n", firstOf(c.program, "mnem"), line(message))
-	for _, may := range ops.CandidatesOf(err) {
+	for _, may := range verb.CandidatesOf(err) {
 		fmt.Fprintf(c.app.Stderr, "  %s  %s\n", may.ID, line(may.Title))
 	}
 	if next != "" {

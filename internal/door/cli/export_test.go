@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/door/settings"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
 
@@ -23,7 +23,7 @@ func Live(app *App, body func(*peers.Holder)) error {
 }
 
 // Declared returns the declarations of all commands: verbs, and what is for this machine alone.
-func Declared() (all []*ops.Spec) {
+func Declared() (all []*verb.Spec) {
 	for _, v := range append(verbs(), locals()...) {
 		all = append(all, v.spec)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/ops"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
 
@@ -186,7 +186,7 @@ func (c *cli) forwardVerb(ctx context.Context, client *owner.Client) error {
 		},
 		Sign: c.asked.stamp.Sign, Input: c.input(ctx), Tell: c.tidings(), Flush: c.Out.Flush,
 		Models: host{c}.Models, Global: host{c}.Global, Create: host{c}.Create, Root: host{c}.root,
-		Embedder: func(spec string) (ops.Embedder, error) { return host{c}.Embedder(spec, nil) },
+		Embedder: func(spec string) (verb.Embedder, error) { return host{c}.Embedder(spec, nil) },
 		File: func(name string) (io.Reader, string, error) {
 			in, err := c.file(ctx, name)
 			return in, shownFile(name), err
@@ -214,7 +214,7 @@ func (c *cli) callOf() (*peers.Call, error) {
 		return nil, err
 	}
 	call := &peers.Call{
-		Verb: a.spec.Name(), Request: request, Given: ops.GivenOf(a.req), Words: c.doing.words,
+		Verb: a.spec.Name(), Request: request, Given: verb.GivenOf(a.req), Words: c.doing.words,
 		Caller: c.by, Human: !c.InJSON, Typed: a.typed, Progress: c.progress().visible(),
 	}
 	for _, name := range c.inputs {
@@ -236,7 +236,7 @@ func (c *cli) callOf() (*peers.Call, error) {
 	if call.Accesses, err = c.countsAccesses(); err != nil {
 		return nil, err
 	}
-	takesIn := func(f ops.Field) bool { return f.Name == "require-signed" }
+	takesIn := func(f verb.Field) bool { return f.Name == "require-signed" }
 	if slices.ContainsFunc(a.spec.Fields(), takesIn) {
 		call.RequireSigned, err = c.configured("require-signed")
 	}

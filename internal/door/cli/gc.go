@@ -6,9 +6,9 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 	"github.com/mnem-project/mnem/internal/verb/policy"
+	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
 // collecting says what a collection after a write keeps, nil where there is to be none.
@@ -17,12 +17,12 @@ func (c *cli) collecting() *peers.Collect {
 	if err != nil || auto == "false" {
 		return nil
 	}
-	keep := &ops.GCRequest{KeepOps: care.DefaultKeepOps, Grace: ops.DefaultGrace}
+	keep := &upkeep.GCRequest{KeepOps: care.DefaultKeepOps, Grace: upkeep.DefaultGrace}
 	if keep.Configure(host{c}.Setting) != nil {
 		return nil
 	}
 	if !c.mayCollect(c.agent()) {
-		keep.Grace = max(keep.Grace, ops.DefaultGrace)
+		keep.Grace = max(keep.Grace, upkeep.DefaultGrace)
 	}
 	return &peers.Collect{KeepOps: keep.KeepOps, Grace: keep.Grace}
 }
@@ -35,7 +35,7 @@ func (c *cli) autoGC(ctx context.Context, r *core.Repo) {
 		return
 	}
 	opt := care.GCOptions{KeepOps: keep.KeepOps, Grace: keep.Grace}
-	res, err := ops.CollectAfter(ctx, r, opt, func() (state.Stamp, error) { return c.stamp() })
+	res, err := upkeep.CollectAfter(ctx, r, opt, func() (state.Stamp, error) { return c.stamp() })
 	if err != nil {
 		c.Remark("note: collecting garbage failed: %s", line(err.Error()))
 	} else if res != nil {

@@ -14,17 +14,18 @@ import (
 	"github.com/mnem-project/mnem/internal/gitdir"
 	"github.com/mnem-project/mnem/internal/gitfollow"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/ipld"
 )
 
 // followJSON is what the memory follows: following is null where it follows nothing.
 type followJSON struct {
-	Following *ops.Followed `json:"following"`
-	Head      ipld.CID      `json:"head" shape:"null"` // the newest commit of the memory there
-	Hook      bool          `json:"hook"`              // whether git syncs after each merge
+	Following *branching.Followed `json:"following"`
+	Head      ipld.CID            `json:"head" shape:"null"` // the newest commit of the memory there
+	Hook      bool                `json:"hook"`              // whether git syncs after each merge
 	// Work is the git work tree that would be followed.
-	Work ops.Text `json:"work"`
+	Work verb.Text `json:"work"`
 }
 
 type (
@@ -34,13 +35,13 @@ type (
 	}
 	gitSyncRequest struct {
 		gitBranches
-		ops.Actor
+		verb.Actor
 		mergeRule
 		DryRun bool `op:"" doc:"say what would be merged, and change nothing"`
 	}
 	gitPruneRequest struct {
 		gitBranches
-		ops.Actor
+		verb.Actor
 		Force bool `op:",short=f" doc:"also those whose memory nothing else has"`
 	}
 	gitHookRequest struct {
@@ -50,27 +51,27 @@ type (
 
 func gitCommands() []*bound {
 	return []*bound{
-		local(ops.Spec{
-			Command: "git follow", Right: ops.OwnRight, Title: "Follow the branch that git is on",
+		local(verb.Spec{
+			Command: "git follow", Right: verb.OwnRight, Title: "Follow the branch that git is on",
 			Doc: "Have the memory be on the branch that the git work tree around the repository is on, from now on, for\n" +
 				"all who use the repository: it is the setting git.follow. Linked work trees of 'git worktree add'\n" +
 				"use this repository as well, each on its own branch. Nothing in git's directory is changed.",
 			Example: "  mnem git follow",
 		}, (*cli).gitFollow),
-		local(ops.Spec{
-			Command: "git unfollow", Right: ops.OwnRight, Title: "Stop following git",
+		local(verb.Spec{
+			Command: "git unfollow", Right: verb.OwnRight, Title: "Stop following git",
 			Doc: "Undo 'mnem git follow': the memory is on the branch that it was on before, or that 'mnem switch' says.\n" +
 				"The branches that were made stay; 'mnem merge' takes over what they have.",
 			Example: "  mnem git unfollow",
 		}, (*cli).gitUnfollow),
-		local(ops.Spec{
-			Command: "git status", Right: ops.NoRight, Title: "Show which git branch is followed",
+		local(verb.Spec{
+			Command: "git status", Right: verb.NoRight, Title: "Show which git branch is followed",
 			Doc: "Show which git branch the memory follows, which branch of the memory that is, whether it can be\n" +
 				"written, and if not why.",
 			Example: "  mnem git status\n  mnem git status --json",
 		}, (*cli).gitStatus),
-		local(ops.Spec{
-			Command: "git sync", Right: ops.OwnRight, Runs: []string{"merge", "branch"},
+		local(verb.Spec{
+			Command: "git sync", Right: verb.OwnRight, Runs: []string{"merge", "branch"},
 			Usage: "[GIT-BRANCH…]", Title: "Merge the memory of git branches that were merged",
 			Doc: "Merge into the memory of the current git branch that of the git branches which were merged into it: by\n" +
 				"a merge, by rebasing, or by squashing, as far as git can tell. A branch on which nothing was committed\n" +
@@ -80,16 +81,16 @@ func gitCommands() []*bound {
 				"both sides changed one thing differently --conflicts decides, as in 'mnem sync'.",
 			Example: "  mnem git sync\n  mnem git sync feature/login --conflicts newest\n  mnem git sync --dry-run --json",
 		}, (*cli).gitSync),
-		local(ops.Spec{
-			Command: "git prune", Right: ops.OwnRight, Runs: []string{"branch"},
+		local(verb.Spec{
+			Command: "git prune", Right: verb.OwnRight, Runs: []string{"branch"},
 			Usage: "[GIT-BRANCH…]", Title: "Remove memory branches whose git branch is gone",
 			Doc: "Remove the branches of the memory whose git branch is no more. One whose memory no other branch and no\n" +
 				"tag has is kept unless --force is given. It is about branches that git's logs of HEAD know, or those\n" +
 				"that are named: other branches of the memory are none of git's. 'mnem undo' brings one back.",
 			Example: "  mnem git prune\n  mnem git prune spike --force",
 		}, (*cli).gitPrune),
-		local(ops.Spec{
-			Command: "git hook", Right: ops.OwnRight, Title: "Run 'mnem git sync' after each git merge",
+		local(verb.Spec{
+			Command: "git hook", Right: verb.OwnRight, Title: "Run 'mnem git sync' after each git merge",
 			Doc: "Have git run 'mnem git sync' after each merge and pull, by its hook post-merge. A hook that is there runs\n" +
 				"first, and what it ends with counts; where mnem fails git goes on. Following needs no hook: this only\n" +
 				"saves running 'mnem git sync' by hand. --remove puts back what was there before.",
@@ -147,13 +148,13 @@ func (c *cli) gitStatus(ctx context.Context, _ *struct{}) error {
 	case err != nil:
 		return err
 	default:
-		out.Work = ops.Text(tree.Work)
+		out.Work = verb.Text(tree.Work)
 		hook, _ := gitfollow.HookOf(tree) // of one that cannot be read nothing is said
 		out.Hook = hook.Installed
 	}
-	req := &ops.StatusRequest{}
-	err = c.aside(ctx, dir).askAside(ctx, &ops.StatusVerb.Spec, req, func(answer any) error {
-		st := answer.(*ops.Status)
+	req := &branching.StatusRequest{}
+	err = c.aside(ctx, dir).askAside(ctx, &branching.StatusVerb.Spec, req, func(answer any) error {
+		st := answer.(*branching.Status)
 		out.Following, out.Head = st.Following, st.Head
 		return nil
 	})

@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/door/settings"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
 
-// Global implements ops.Asker.
-func (h host) Global() (ops.Runner, error) {
+// Global implements verb.Asker.
+func (h host) Global() (verb.Runner, error) {
 	c := h.c
 	if c.by.Remote && !c.by.Global {
 		return nil, fmt.Errorf("%w: another repository than the one that is served", errRemote)
@@ -29,7 +29,7 @@ func (h host) Global() (ops.Runner, error) {
 	if global == project {
 		return nil, usagef("--with-global: %s is the user's own repository itself", project)
 	}
-	return func(ctx context.Context, v *ops.Spec, req any, emit func(any) error) error {
+	return func(ctx context.Context, v *verb.Spec, req any, emit func(any) error) error {
 		return c.askGlobal(ctx, global, v, req, emit)
 	}, nil
 }
@@ -109,7 +109,7 @@ func (c *cli) keeper(req any) (string, error) {
 }
 
 // keepElsewhere has the user's own repository keep what a request has.
-func (c *cli) keepElsewhere(ctx context.Context, dir string, v *ops.Spec, req any, emit func(any) error) error {
+func (c *cli) keepElsewhere(ctx context.Context, dir string, v *verb.Spec, req any, emit func(any) error) error {
 	return c.askGlobal(ctx, dir, v, req, func(answer any) error {
 		if r, ok := answer.(interface{ KeptElsewhere() }); ok {
 			r.KeptElsewhere()
@@ -120,7 +120,7 @@ func (c *cli) keepElsewhere(ctx context.Context, dir string, v *ops.Spec, req an
 
 // askGlobal runs a verb on the user's own repository, here or where another process has it open.
 func (c *cli) askGlobal(
-	ctx context.Context, dir string, v *ops.Spec, req any, emit func(any) error,
+	ctx context.Context, dir string, v *verb.Spec, req any, emit func(any) error,
 ) error {
 	side := c.aside(ctx, dir)
 	side.by.Branch = "" // of the project
@@ -140,7 +140,7 @@ func (c *cli) aside(ctx context.Context, dir string) *cli {
 	return side
 }
 
-func (c *cli) askAside(ctx context.Context, v *ops.Spec, req any, emit func(any) error) error {
+func (c *cli) askAside(ctx context.Context, v *verb.Spec, req any, emit func(any) error) error {
 	c.doing.name, c.doing.words = v.Name(), strings.Fields(v.Command)
 	err := c.ask(ctx, v, req, emit)
 	c.release(err)

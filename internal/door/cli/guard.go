@@ -11,7 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 // guardRuleJSON is a rule by which credentials are found.
@@ -38,8 +38,8 @@ type guardCheckRequest struct {
 
 func guardCommands() []*bound {
 	return []*bound{
-		localLines(ops.Spec{
-			Command: "guard check", Right: ops.NoRight,
+		localLines(verb.Spec{
+			Command: "guard check", Right: verb.NoRight,
 			Usage: "FILE…|-", Title: "Scan files for credentials without storing anything",
 			Doc: "Search files of any text for what looks like credentials, \"-\" being standard input. Each is a\n" +
 				"line: the file, line and column, the rule, and whether it would be refused. The credential\n" +
@@ -47,8 +47,8 @@ func guardCommands() []*bound {
 				"With --json, one object a line.",
 			Example: "  echo 'the password: Xk39-dq2' | mnem guard check -", Answers: []any{guardFindingJSON{}},
 		}, (*cli).guardCheck),
-		localLines(ops.Spec{
-			Command: "guard rules", Right: ops.NoRight, Title: "List the rules that find credentials",
+		localLines(verb.Spec{
+			Command: "guard rules", Right: verb.NoRight, Title: "List the rules that find credentials",
 			Doc: "List the rules: their names, as --allow-secret takes them, whether what they find is refused or\n" +
 				"reported, and what it is. Most are those of gitleaks, under the MIT licence.\n\n" +
 				"With --json, one object a line.",

@@ -8,7 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/settings"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
 
@@ -21,8 +21,8 @@ type holdJSON struct {
 }
 
 func holdCommand() *bound {
-	return localLines(ops.Spec{
-		Command: "hold", Right: ops.NoRight,
+	return localLines(verb.Spec{
+		Command: "hold", Right: verb.NoRight,
 		Group: groupCare, Title: "Hold the repository open and serve other mnem processes",
 		Doc: "Keep the repository open until stopped, and run the commands of all other mnem\n" +
 			"processes on it: what they need is in memory then. While another process does the same this\n" +

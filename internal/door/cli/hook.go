@@ -16,7 +16,11 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/show"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/asking"
+	"github.com/mnem-project/mnem/internal/verb/ingesting"
+	"github.com/mnem-project/mnem/internal/verb/remembering"
+	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
 const hookName = "hook"
@@ -93,7 +97,7 @@ func (a *App) hook(ctx context.Context, args []string) (exit int) {
 func (c *cli) hook(ctx context.Context, host, event string) error {
 	h := &hooks.Host{
 		Ask: func(
-			ctx context.Context, dir string, v *ops.Spec, req any, wait time.Duration, emit func(any) error,
+			ctx context.Context, dir string, v *verb.Spec, req any, wait time.Duration, emit func(any) error,
 		) error {
 			side := c.aside(ctx, dir)
 			side.global.wait, side.doing.wait = wait, true
@@ -112,7 +116,7 @@ func (c *cli) hook(ctx context.Context, host, event string) error {
 
 // bindLast binds the verb that tells what an agent was given, and says so where that is nothing.
 func bindLast() *bound {
-	v := bind(ops.Last, (*show.Console).Last)
+	v := bind(asking.Last, (*show.Console).Last)
 	v.around = func(ctx context.Context, c *cli, _ any, run func(context.Context) error) error {
 		err := run(ctx)
 		if err == nil && c.Answers == 0 {
@@ -125,17 +129,17 @@ func bindLast() *bound {
 
 // mayCapture reports whether what hooks noted is taken in before a verb answers: where it reads the newest
 // memory, or what sessions recorded, for the user of this machine, and before texts are erased.
-func (c *cli) mayCapture(spec *ops.Spec, req any) bool {
+func (c *cli) mayCapture(spec *verb.Spec, req any) bool {
 	server := c.by.Remote && c.by.Sign == "false" // whose callers may be allowed to read alone
-	reads := spec.Group == "read" && spec.EffectOf(req) == ops.Reads
-	reads = reads || spec == &ops.Review.Spec && spec.EffectOf(req) == ops.Reads
-	return (reads || readsReceipts(spec)) && !c.quietly && !server && !slices.Contains(ops.GivenOf(req), "at")
+	reads := spec.Group == "read" && spec.EffectOf(req) == verb.Reads
+	reads = reads || spec == &remembering.Review.Spec && spec.EffectOf(req) == verb.Reads
+	return (reads || readsReceipts(spec)) && !c.quietly && !server && !slices.Contains(verb.GivenOf(req), "at")
 }
 
 // readsReceipts reports whether a verb is about receipts of sessions.
-func readsReceipts(spec *ops.Spec) bool {
-	return slices.Contains([]*ops.Spec{
-		&ops.Last.Spec, &ops.Replay.Spec, &ops.SessionLog.Spec, &ops.SessionList.Spec, &ops.Purge.Spec,
+func readsReceipts(spec *verb.Spec) bool {
+	return slices.Contains([]*verb.Spec{
+		&asking.Last.Spec, &upkeep.Replay.Spec, &asking.SessionLog.Spec, &asking.SessionList.Spec, &upkeep.Purge.Spec,
 	}, spec)
 }
 
@@ -155,9 +159,9 @@ func (c *cli) capture(ctx context.Context, receipts bool) {
 	if err := c.follow(); err == nil && c.by.Following != nil && c.by.Following.ReadOnly != "" {
 		return // it is taken in where there is a branch to write to
 	}
-	req, err := ops.Capture.DecodeRequest([]byte(`{"some":true}`), []string{"some"})
+	req, err := ingesting.Capture.DecodeRequest([]byte(`{"some":true}`), []string{"some"})
 	if err == nil {
-		err = c.aside(ctx, dir).askAside(ctx, &ops.Capture.Spec, req, func(any) error { return nil })
+		err = c.aside(ctx, dir).askAside(ctx, &ingesting.Capture.Spec, req, func(any) error { return nil })
 	}
 	if err != nil && !errors.Is(err, store.ErrReadOnly) {
 		c.Remark("what agents said is not taken in yet, 'mnem capture' tells why")

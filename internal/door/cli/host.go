@@ -18,7 +18,9 @@ import (
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/asking"
+	"github.com/mnem-project/mnem/internal/verb/upkeep"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -45,7 +47,7 @@ func (c *cli) programRoot(p Program) *cobra.Command {
 	root := &cobra.Command{Use: p.Name, Short: p.Short, Long: p.Long, Example: p.Example}
 	c.parent(root, p.Commands(&Host{&c.Console, c})...)
 	c.rootFlags(root)
-	root.Version = ops.VersionsHere().Version
+	root.Version = upkeep.VersionsHere().Version
 	return root
 }
 
@@ -96,7 +98,7 @@ func (h *Host) WriteAnswers(
 	return writeOut(ctx, h.c.absolute(path), func(w io.Writer) error {
 		side := consoleOf(h.c.app, buffered(w))
 		err := fn(func(answer *retrieve.Answer, q complete.Query) error {
-			return side.PrintJSON(ops.AnswerOf(answer, q))
+			return side.PrintJSON(asking.AnswerOf(answer, q))
 		})
 		if err != nil {
 			return err
@@ -118,7 +120,7 @@ type Retrieval struct {
 
 	c     *cli
 	cmd   *cobra.Command
-	q     *ops.RetrieveRequest
+	q     *asking.RetrieveRequest
 	flags []*pflag.Flag // those that a report repeats
 }
 
@@ -126,7 +128,7 @@ type Retrieval struct {
 func (h *Host) RetrievalFlags(cmd *cobra.Command, limit, budget int, but ...string) *Retrieval {
 	r := &Retrieval{c: h.c, cmd: cmd}
 	more := []string{"include", "profile", "embed", "rerank", "rerank-top", "rewrite", "rewrite-model", "rewrites"}
-	r.q = h.c.someFlags(cmd, func(f *ops.Field) bool {
+	r.q = h.c.someFlags(cmd, func(f *verb.Field) bool {
 		return (f.Param() != nil || slices.Contains(more, f.Name)) && !slices.Contains(but, f.Name)
 	})
 	f := cmd.Flags()
@@ -141,7 +143,7 @@ func (h *Host) RetrievalFlags(cmd *cobra.Command, limit, budget int, but ...stri
 func (h *Host) EmbedFlags(cmd *cobra.Command) *Retrieval {
 	r := &Retrieval{c: h.c, cmd: cmd}
 	f := cmd.Flags()
-	r.q = h.c.someFlags(cmd, func(f *ops.Field) bool { return f.Name == "embed" || f.Name == "now" })
+	r.q = h.c.someFlags(cmd, func(f *verb.Field) bool { return f.Name == "embed" || f.Name == "now" })
 	f.Lookup("embed").Usage = "embed nodes and questions by `SPEC` (alone: MNEM_EMBED_MODEL; config: " +
 		settings.EmbedModel + ")"
 	f.Lookup("now").Usage = "count dates like 'last week' in questions from the day of this `TIME`, not from today"
@@ -187,11 +189,11 @@ func (r *Retrieval) Request(stamp state.Stamp, profiles bool) (retrieve.Request,
 	}
 	if named {
 		if base.Profile = r.q.Profile; base.Profile == "" {
-			return base, ops.Bad("profile", "want a name; see 'mnem profile list'")
+			return base, verb.Bad("profile", "want a name; see 'mnem profile list'")
 		}
 		_, err = r.Profiles.Choose(base.Profile, nil)
 	}
-	return base, ops.ProfileHint(err)
+	return base, verb.ProfileHint(err)
 }
 
 // Embedding opens the models of EmbedFlags.

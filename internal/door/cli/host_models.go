@@ -14,7 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/rank/stage"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/ingesting"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -28,10 +28,10 @@ type Models struct {
 	cmd      *cobra.Command
 	stamp    state.Stamp
 	asked    *complete.Models
-	nodes    embed.Embedder // the model of queries for nodes, of which there are many; nil for none
-	rerank   string         // the name of the model that judges, "" for none
-	embedded *ops.EmbedRun  // the last run
-	count    int            // nodes that were embedded
+	nodes    embed.Embedder      // the model of queries for nodes, of which there are many; nil for none
+	rerank   string              // the name of the model that judges, "" for none
+	embedded *ingesting.EmbedRun // the last run
+	count    int                 // nodes that were embedded
 }
 
 // openModels opens what the flags name, and fills in what they say of a request.
@@ -90,7 +90,7 @@ func (m *Models) EmbedNodes(
 ) (ipld.CID, error) {
 	p := m.c.progress()
 	defer p.done()
-	m.embedded = ops.NewEmbedRun(in, m.stamp, p.set)
+	m.embedded = ingesting.NewEmbedRun(in, m.stamp, p.set)
 	at, n, err := m.embedded.Missing(ctx, head, documents{m.nodes})
 	m.count += n
 	return at, err

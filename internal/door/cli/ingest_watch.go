@@ -8,15 +8,16 @@ import (
 
 	"github.com/mnem-project/mnem/internal/base/filewatch"
 	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/ingesting"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/ops"
 )
 
 // bindIngest binds the verb that keeps files, and what runs it again where they change.
 func bindIngest() *bound {
-	v := bind(ops.Ingest, (*show.Console).Ingested)
+	v := bind(ingesting.Ingest, (*show.Console).Ingested)
 	v.around = func(ctx context.Context, c *cli, req any, run func(context.Context) error) error {
-		if q := req.(*ops.IngestRequest); q.Watch {
+		if q := req.(*ingesting.IngestRequest); q.Watch {
 			return c.watchFiles(ctx, q, run)
 		}
 		return run(ctx)
@@ -26,7 +27,7 @@ func bindIngest() *bound {
 
 // watchFiles keeps files, and again each time some of them changed. Between two runs the repository is not
 // open. To be told to stop is how it ends.
-func (c *cli) watchFiles(ctx context.Context, q *ops.IngestRequest, run func(context.Context) error) error {
+func (c *cli) watchFiles(ctx context.Context, q *ingesting.IngestRequest, run func(context.Context) error) error {
 	own, err := c.dir()
 	if err != nil {
 		return err
@@ -48,7 +49,7 @@ func (c *cli) watchFiles(ctx context.Context, q *ops.IngestRequest, run func(con
 		}
 		*q = asked // what the run before filled in is not of this one
 		if err := run(ctx); err != nil {
-			if ops.OutcomeOf(ctx, err) != operation.Busy {
+			if verb.OutcomeOf(ctx, err) != operation.Busy {
 				return c.interruptible(ctx, err)
 			}
 			c.report(ctx, err) // the next change tries again
@@ -73,7 +74,7 @@ func dirCount(n int) string {
 // once more.
 func watchAll(ctx context.Context, w *filewatch.Watcher, own string, paths []string) (int, error) {
 	for {
-		dirs, err := ops.WatchedDirs(ctx, own, paths)
+		dirs, err := ingesting.WatchedDirs(ctx, own, paths)
 		if err != nil {
 			return 0, err
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 type initJSON struct {
@@ -25,12 +25,12 @@ type initRequest struct {
 	Dir    string `op:",arg"`
 	Branch string `op:",short=b" default:"main" doc:"the {NAME} of the first branch"`
 	Ignore bool   `op:"" doc:"in a git work tree: add .mnem/ to DIR/.gitignore"`
-	ops.Actor
+	verb.Actor
 }
 
 func initCommand() *bound {
-	return local(ops.Spec{
-		Command: "init", Right: ops.NoRight, Usage: "[DIR]", Group: groupStart, Title: "Create a repository",
+	return local(verb.Spec{
+		Command: "init", Right: verb.NoRight, Usage: "[DIR]", Group: groupStart, Title: "Create a repository",
 		Doc: "Make an empty repository in DIR/.mnem, by default in the working directory or that of\n" +
 			"--repo. DIR is made where it does not exist. The author of commits is written into the\n" +
 			"repository's configuration, from --author, MNEM_AUTHOR or the system's user, unless the\n" +

@@ -11,7 +11,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/regular"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 const (
@@ -176,9 +176,9 @@ func (r *patientReader) Read(p []byte) (int, error) {
 
 // seekable opens a file for reading anywhere. What is no regular file is first copied into the
 // repository's directory, where there is room for it if there is for its blocks.
-func (c *cli) seekable(ctx context.Context, file string) (in *ops.File, err error) {
+func (c *cli) seekable(ctx context.Context, file string) (in *verb.File, err error) {
 	if whole := c.whole[file]; whole != nil {
-		return &ops.File{ReaderAt: whole, Size: whole.Size, Close: func() {}}, nil // closed with the command
+		return &verb.File{ReaderAt: whole, Size: whole.Size, Close: func() {}}, nil // closed with the command
 	}
 	from, name, err := c.open(ctx, file)
 	if err != nil {
@@ -186,7 +186,7 @@ func (c *cli) seekable(ctx context.Context, file string) (in *ops.File, err erro
 	}
 	if f, ok := from.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			return &ops.File{ReaderAt: f, Size: info.Size(), Close: func() { _ = f.Close() }}, nil // only read
+			return &verb.File{ReaderAt: f, Size: info.Size(), Close: func() { _ = f.Close() }}, nil // only read
 		}
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
@@ -194,5 +194,5 @@ func (c *cli) seekable(ctx context.Context, file string) (in *ops.File, err erro
 	if err != nil {
 		return nil, fmt.Errorf("copy %s: %w", name, err)
 	}
-	return &ops.File{ReaderAt: f, Size: f.Size, Close: func() { _ = f.Close() }}, nil // a copy
+	return &verb.File{ReaderAt: f, Size: f.Size, Close: func() { _ = f.Close() }}, nil // a copy
 }

@@ -7,11 +7,11 @@ import (
 
 	"github.com/mnem-project/mnem/internal/agent/clients"
 	"github.com/mnem-project/mnem/internal/agent/integrate"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 type clientsJSON struct {
-	Clients ops.List[integrate.State] `json:"clients"`
+	Clients verb.List[integrate.State] `json:"clients"`
 }
 
 type (
@@ -38,8 +38,8 @@ type (
 
 func integrateCommands() []*bound {
 	return []*bound{
-		local(ops.Spec{
-			Command: "integrate", Right: ops.OwnRight,
+		local(verb.Spec{
+			Command: "integrate", Right: verb.OwnRight,
 			Usage: "CLIENT | integrate --all | integrate --list", Args: "[CLIENT]", Group: groupStart, Title: "Connect an agent's client to this memory over MCP", Complete: "client",
 			Doc: "Add to the configuration of an MCP client what starts 'mnem mcp', and to that of Claude Code, Codex,\n" +
 				"Gemini CLI, OpenCode and Cursor what calls 'mnem hook', unless --no-hooks is given. Leave the rest of\n" +
@@ -61,8 +61,8 @@ func integrateCommands() []*bound {
 			Example: "  mnem integrate claude-code\n  mnem integrate cursor --print\n  mnem integrate --all\n" +
 				"  mnem integrate codex --dry-run\n  mnem integrate --list", Answers: []any{integrate.Done{}, integrationsJSON{}, clientsJSON{}},
 		}, (*cli).integrate),
-		local(ops.Spec{
-			Command: "unintegrate", Right: ops.OwnRight,
+		local(verb.Spec{
+			Command: "unintegrate", Right: verb.OwnRight,
 			Usage: "CLIENT | unintegrate --all", Args: "[CLIENT]", Group: groupStart, Title: "Remove what integrate wrote", Complete: "client",
 			Doc: "Take the entry, the hooks and the rules that 'mnem integrate' made out of the files of a client, and\n" +
 				"leave the rest of the files as it is. A file that integrate made is removed. Rules that you have\n" +

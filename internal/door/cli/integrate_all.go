@@ -7,14 +7,14 @@ import (
 	"github.com/mnem-project/mnem/internal/agent/clients"
 	"github.com/mnem-project/mnem/internal/agent/integrate"
 	"github.com/mnem-project/mnem/internal/door/show"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 // integrationsJSON is what was, or would be, done for all clients.
 type integrationsJSON struct {
-	Level   clients.Level           `json:"level" shape:"user|project"`
-	DryRun  bool                    `json:"dry_run"`
-	Clients ops.List[integrate.Row] `json:"clients"`
+	Level   clients.Level            `json:"level" shape:"user|project"`
+	DryRun  bool                     `json:"dry_run"`
+	Clients verb.List[integrate.Row] `json:"clients"`
 }
 
 var doneStyles = map[string]string{
@@ -36,8 +36,8 @@ func (c *cli) eachClient(ctx context.Context, s *integrate.Setup, f integration,
 	for _, client := range clients.All() {
 		row, all, err := s.One(ctx, client, add)
 		if err != nil {
-			row.State, row.Error = integrate.Failed, ops.Text(err.Error())
-			row.Hint = ops.Text(hintOf(err, false))
+			row.State, row.Error = integrate.Failed, verb.Text(err.Error())
+			row.Hint = verb.Text(hintOf(err, false))
 			if c.exit == 0 {
 				c.exit = outcomeOf(ctx, err).Exit
 			}

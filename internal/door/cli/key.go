@@ -14,21 +14,21 @@ import (
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 // keyJSON is what is known of a key. Secret tells whether the user can sign with it.
 type keyJSON struct {
-	Name        ops.Text      `json:"name"`
+	Name        verb.Text     `json:"name"`
 	Key         string        `json:"key"`
 	Fingerprint string        `json:"fingerprint"`
 	Secret      bool          `json:"secret"`
 	Trust       string        `json:"trust" shape:"trusted|untrusted|revoked"`
-	Note        ops.Text      `json:"note"`
+	Note        verb.Text     `json:"note"`
 	Added       graph.OptTime `json:"added"`
 	Revoked     graph.OptTime `json:"revoked"`
 	Since       graph.OptTime `json:"since"`
-	Reason      ops.Text      `json:"reason"`
+	Reason      verb.Text     `json:"reason"`
 }
 
 type removedJSON struct {
@@ -37,21 +37,21 @@ type removedJSON struct {
 
 // exportedKeyJSON is a key to hand on; the secret only where it was asked for.
 type exportedKeyJSON struct {
-	Name   ops.Text `json:"name"`
-	Key    string   `json:"key"`
-	Secret string   `json:"secret,omitempty"`
+	Name   verb.Text `json:"name"`
+	Key    string    `json:"key"`
+	Secret string    `json:"secret,omitempty"`
 }
 
 func jsonKey(k keyring.Known) keyJSON {
 	out := keyJSON{
-		Name: ops.Text(k.Name), Key: k.Key.String(), Fingerprint: k.Key.Fingerprint(),
-		Secret: k.Secret, Trust: k.Trust(), Note: ops.Text(k.Entry.Note),
+		Name: verb.Text(k.Name), Key: k.Key.String(), Fingerprint: k.Key.Fingerprint(),
+		Secret: k.Secret, Trust: k.Trust(), Note: verb.Text(k.Entry.Note),
 	}
 	if !k.Entry.Key.IsZero() {
 		out.Added = graph.At(k.Entry.Added)
 	}
 	if r := k.Entry.Revoked; r != nil {
-		out.Revoked, out.Since, out.Reason = graph.At(r.At), r.Since, ops.Text(r.Reason)
+		out.Revoked, out.Since, out.Reason = graph.At(r.At), r.Since, verb.Text(r.Reason)
 	}
 	return out
 }
@@ -77,7 +77,7 @@ type (
 		Name  string `op:"" doc:"whose key it is"`
 		Note  string `op:"" doc:"what else to remember about it"`
 		Purge bool   `op:"" doc:"accept redactions that it signed as they come"`
-		ops.Params
+		verb.Params
 	}
 	keyRevokeRequest struct {
 		keyNamed
@@ -89,49 +89,49 @@ type (
 func keyCommands() []*bound {
 	key := []any{keyJSON{}}
 	return []*bound{
-		local(ops.Spec{
-			Command: "key new", Right: ops.OwnRight, Usage: "NAME", Title: "Create a key",
+		local(verb.Spec{
+			Command: "key new", Right: verb.OwnRight, Usage: "NAME", Title: "Create a key",
 			Doc: "Make a key, keep its secret under NAME and trust it. A name is 1 to 64 of a to z, 0 to\n" +
 				"9, - and _; one that is taken is refused.",
 			Example: "  mnem key new work", Answers: key,
 		}, (*cli).keyNew),
-		localLines(ops.Spec{
-			Command: "key list", Right: ops.NoRight, Title: "List your keys and the keys you know",
+		localLines(verb.Spec{
+			Command: "key list", Right: verb.NoRight, Title: "List your keys and the keys you know",
 			Doc: "List the keys that you can sign with, then the others of the trust list. With --json,\n" +
 				"one object a line; secret tells whether you can sign with the key.",
 			Example: "  mnem key list", Answers: key,
 		}, (*cli).keyList),
-		local(ops.Spec{
-			Command: "key show", Right: ops.NoRight, Usage: "NAME|KEY", Title: "Show a key", Complete: "key",
+		local(verb.Spec{
+			Command: "key show", Right: verb.NoRight, Usage: "NAME|KEY", Title: "Show a key", Complete: "key",
 			Doc: "Print a key, its fingerprint, and what the trust list says of it. The secret is not\n" +
 				"shown.",
 			Example: "  mnem key show work", Answers: key,
 		}, (*cli).keyShow),
-		local(ops.Spec{
-			Command: "key export", Right: ops.NoRight,
+		local(verb.Spec{
+			Command: "key export", Right: verb.NoRight,
 			Usage: "NAME|KEY [--secret]", Title: "Print a public key, or your secret key", Complete: "key",
 			Doc: "Print the text form of a key, which others give to 'mnem key trust'. With --secret,\n" +
 				"the key file of your own key NAME, which 'mnem key import' reads: whoever sees it can\n" +
 				"sign as you.",
 			Example: "  mnem key export work\n  mnem key export --secret work", Answers: []any{exportedKeyJSON{}},
 		}, (*cli).keyExport),
-		local(ops.Spec{
-			Command: "key import", Right: ops.OwnRight,
+		local(verb.Spec{
+			Command: "key import", Right: verb.OwnRight,
 			Usage: "FILE|- [--name NAME]", Args: "FILE|-", Title: "Import a secret key",
 			Doc: "Keep the secret in a key file, as 'mnem key export --secret' prints it, and trust its\n" +
 				"key. The name is that of the file without its ending, unless --name gives one.",
 			Example: "  mnem key import laptop.key\n  mnem key import laptop.key --name tablet", Answers: key,
 		}, (*cli).keyImport),
-		local(ops.Spec{
-			Command: "key rm", Right: ops.OwnRight,
+		local(verb.Spec{
+			Command: "key rm", Right: verb.OwnRight,
 			Usage: "NAME --yes", Args: "NAME", Title: "Delete a secret key", Complete: "key",
 			Doc: "Delete the secret of your own key NAME, for good: nothing can be signed with it again.\n" +
 				"The key stays trusted, so that what it signed still verifies. The bytes may stay on the\n" +
 				"medium and in copies of it: where they could be in wrong hands, revoke the key.",
 			Example: "  mnem key rm work --yes", Answers: []any{removedJSON{}},
 		}, (*cli).keyRm),
-		local(ops.Spec{
-			Command: "key trust", Right: ops.OwnRight,
+		local(verb.Spec{
+			Command: "key trust", Right: verb.OwnRight,
 			Usage: "KEY|NAME [--name NAME] [--note TEXT]", Args: "KEY|NAME", Title: "Trust a key", Complete: "key",
 			Doc: "Trust what is signed by a key, as 'mnem key export' printed it, or give a key that is\n" +
 				"trusted another name or note. Compare the fingerprint with its owner in a way that\n" +
@@ -142,8 +142,8 @@ func keyCommands() []*bound {
 			Example: "  mnem key trust " +
 				"mnem-ed25519-25njqamcweflpvkl73j4szahhihoc4xt3ktcgjnpaingr5yhkenhiels --name ada", Answers: key,
 		}, (*cli).keyTrust),
-		local(ops.Spec{
-			Command: "key revoke", Right: ops.OwnRight,
+		local(verb.Spec{
+			Command: "key revoke", Right: verb.OwnRight,
 			Usage: "KEY|NAME [--since TIME] [--reason TEXT]", Args: "KEY|NAME", Title: "Revoke a key", Complete: "key",
 			Doc: "Revoke a key, whether it is in the trust list or not: no signature of it counts any\n" +
 				"more. With --since, those on commits that say to be older still count. That is for a key\n" +
@@ -154,8 +154,8 @@ func keyCommands() []*bound {
 			Example: "  mnem key revoke work --since 2026-01-01 --reason 'a new laptop'\n" +
 				"  mnem key revoke work --reason stolen", Answers: key,
 		}, (*cli).keyRevoke),
-		local(ops.Spec{
-			Command: "key untrust", Right: ops.OwnRight,
+		local(verb.Spec{
+			Command: "key untrust", Right: verb.OwnRight,
 			Usage: "KEY|NAME", Title: "Remove a key from the trust list", Complete: "key",
 			Doc: "Remove a key from the trust list, with its revocation if it has one: what it signed is\n" +
 				"untrusted then, and no longer an error for 'mnem verify'. To have it stay an error,\n" +
@@ -300,7 +300,7 @@ func (c *cli) keyExport(_ context.Context, q *keyExportRequest) error {
 	if err != nil {
 		return err
 	}
-	return c.Say(exportedKeyJSON{Name: ops.Text(k.Name), Key: k.Key.String()}, "%s\n", k.Key)
+	return c.Say(exportedKeyJSON{Name: verb.Text(k.Name), Key: k.Key.String()}, "%s\n", k.Key)
 }
 
 func (c *cli) exportSecret(name string) error {
@@ -312,7 +312,7 @@ func (c *cli) exportSecret(name string) error {
 	if err != nil {
 		return missingKey(err, name)
 	}
-	return c.Say(exportedKeyJSON{ops.Text(name), secret.Key().String(), secret.Reveal()}, "%s", keyring.FormatKeyFile(secret))
+	return c.Say(exportedKeyJSON{verb.Text(name), secret.Key().String(), secret.Reveal()}, "%s", keyring.FormatKeyFile(secret))
 }
 
 func (c *cli) keyImport(ctx context.Context, q *keyImportRequest) error {

@@ -13,9 +13,10 @@ import (
 	"github.com/mnem-project/mnem/internal/door/mcp"
 	"github.com/mnem-project/mnem/internal/door/serve"
 	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/ops"
 	"github.com/mnem-project/mnem/internal/verb/peers"
+	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
 type mcpRequest struct {
@@ -28,12 +29,12 @@ type mcpRequest struct {
 	Author     string `op:"" doc:"who makes changes" note:" (MNEM_AUTHOR; config: author)"`
 	Agent      string `op:"" doc:"the program that acts for the author" note:" (MNEM_AGENT; default: name and version of the client)"`
 	Task       string `op:"" doc:"what the agent works on" note:" (MNEM_TASK)"`
-	ops.OnBranch
+	verb.OnBranch
 }
 
 func mcpCommand() *bound {
-	return local(ops.Spec{
-		Command: "mcp", Right: ops.NoRight,
+	return local(verb.Spec{
+		Command: "mcp", Right: verb.NoRight,
 		Usage: "[flags]", Group: groupTrade, Title: "Serve the memory to an agent over MCP",
 		Doc: "Serve the memory to an agent by the Model Context Protocol, on standard input and output until\n" +
 			"that ends, or with --http on http://ADDR/mcp. It speaks 2026-07-28 and the versions since\n" +
@@ -68,7 +69,7 @@ func profileNames() []string {
 func (c *cli) serveMCP(ctx context.Context, opt *mcpRequest) (err error) {
 	lastingHeap()
 	options := mcp.Options{
-		Version: ops.VersionsHere().Version, Profile: mcp.Profile(opt.Profile), Now: c.app.Now,
+		Version: upkeep.VersionsHere().Version, Profile: mcp.Profile(opt.Profile), Now: c.app.Now,
 		Caller: operation.Caller{
 			Author: opt.Author, Agent: firstOf(opt.Agent, c.by.Agent), Task: opt.Task,
 			Branch: opt.Branch,

@@ -17,26 +17,27 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/policy"
+	"github.com/mnem-project/mnem/internal/verb/table"
 )
 
 // policyJSON is the policy of a repository.
 type policyJSON struct {
-	Path    string             `json:"path"`
-	Present bool               `json:"present"`
-	Rules   ops.List[ruleJSON] `json:"rules"`
+	Path    string              `json:"path"`
+	Present bool                `json:"present"`
+	Rules   verb.List[ruleJSON] `json:"rules"`
 	// Unknown are patterns of operations that fit no command that writes.
-	Unknown ops.List[string] `json:"unknown"`
+	Unknown verb.List[string] `json:"unknown"`
 }
 
 type ruleJSON struct {
-	Note       ops.Text         `json:"note"`
-	Agents     ops.List[string] `json:"agents"`
-	Operations ops.List[string] `json:"operations"`
-	Types      ops.List[string] `json:"types"`
-	Edges      ops.List[string] `json:"edges"`
-	Signed     bool             `json:"signed"` // whether commits that others signed may be taken off
+	Note       verb.Text         `json:"note"`
+	Agents     verb.List[string] `json:"agents"`
+	Operations verb.List[string] `json:"operations"`
+	Types      verb.List[string] `json:"types"`
+	Edges      verb.List[string] `json:"edges"`
+	Signed     bool              `json:"signed"` // whether commits that others signed may be taken off
 }
 
 // verdictJSON is what the policy says about one change.
@@ -58,7 +59,7 @@ type (
 		Types      []string `op:"type" doc:"ask about nodes of this {TYPE} (repeatable)"`
 		Edges      []string `op:"edge" doc:"ask about edges of this {TYPE} (repeatable)"`
 		Operations bool     `op:"" doc:"list the operations that policies speak of"`
-		ops.Params
+		verb.Params
 	}
 	policyInitRequest struct {
 		Agents     []string `op:"agent" default:"*" doc:"the agents' {PATTERN} (repeatable)"`
@@ -70,22 +71,22 @@ type (
 
 func policyCommands() []*bound {
 	return []*bound{
-		local(ops.Spec{
-			Command: "policy init", Right: ops.PeopleOnly, Title: "Write a starting policy",
+		local(verb.Spec{
+			Command: "policy init", Right: verb.PeopleOnly, Title: "Write a starting policy",
 			Doc: "Write .mnem/policy.json with one rule, to be edited then: by default all agents may write\n" +
 				"what undo takes back, on all types, and neither erase, collect garbage, undo what others did,\n" +
 				"nor move branches.",
 			Example: "  mnem policy init --agent 'claude*' --operation commit --operation remember --type Note",
 			Answers: []any{policyJSON{}},
 		}, (*cli).policyInit),
-		local(ops.Spec{
-			Command: "policy show", Right: ops.NoRight, Title: "Print the policy of the repository",
+		local(verb.Spec{
+			Command: "policy show", Right: verb.NoRight, Title: "Print the policy of the repository",
 			Doc: "Print the rules of .mnem/policy.json, each in a line: what one of them allows is allowed. Patterns\n" +
 				"of operations that fit no command are told of on the side.",
 			Example: "  mnem policy show\n  mnem policy show --json", Answers: []any{policyJSON{}},
 		}, (*cli).policyShow),
-		local(ops.Spec{
-			Command: "policy check", Right: ops.NoRight,
+		local(verb.Spec{
+			Command: "policy check", Right: verb.NoRight,
 			Usage: "[--agent NAME --operation OP [--type TYPE…] [--edge TYPE…]]", Args: "[flags]",
 			Title: "Validate the policy, or test it for one agent",
 			Doc: "Check that the policy can be read: exit code 1 where it cannot. With --agent and --operation\n" +
@@ -125,7 +126,7 @@ func (c *cli) readPolicy() (*policyJSON, error) {
 	out.Present, out.Unknown = true, p.Unknown(writingOperations())
 	for _, r := range p.Rules {
 		out.Rules = append(out.Rules, ruleJSON{
-			ops.Text(r.Note), r.Agents, r.Operations, r.Types, r.Edges, r.Signed,
+			verb.Text(r.Note), r.Agents, r.Operations, r.Types, r.Edges, r.Signed,
 		})
 	}
 	return out, nil
@@ -151,7 +152,7 @@ func (c *cli) repoFile(name string) (string, error) {
 // writingOperations returns the names of what policies speak of, in order: verbs, and what changes settings,
 // keys and tokens.
 func writingOperations() []string {
-	names := append(ops.Governed(), configuring...)
+	names := append(table.Governed(), configuring...)
 	slices.Sort(names)
 	return names
 }
@@ -219,7 +220,7 @@ func (c *cli) askPolicy(q *policyQuestion) error {
 	p, _ := policy.Read(path) // a damaged one refuses, and says why
 	err = p.Allows(q.Agent, q.Operation, q.Types, q.Edges)
 	if err != nil {
-		return ops.PolicyHint(err)
+		return verb.PolicyHint(err)
 	}
 	return c.Say(verdictJSON{Allowed: true, Agent: q.Agent, Operation: q.Operation}, "allowed\n")
 }
@@ -268,7 +269,7 @@ func (c *cli) guard(by *state.Stamp, name string) error {
 	if err != nil {
 		return err
 	}
-	return ops.Guard(by, path, name, ops.Recording(name), c.ownKey)
+	return verb.Guard(by, path, name, table.Recording(name), c.ownKey)
 }
 
 // configuring are the names of the commands that are no verbs and need a right: they change no memory but what
@@ -293,15 +294,15 @@ func (c *cli) permit(agent string, rights []string) error {
 	if err != nil {
 		return err
 	}
-	return ops.Permit(path, agent, rights)
+	return verb.Permit(path, agent, rights)
 }
 
 // permits refuses a command that the policy does not allow the caller, before it does anything around its verb. A
 // server decides for its own repository.
 func (c *cli) permits(v *bound, req any) error {
-	agent := firstOf(ops.WritingOf(req).Agent, c.agent())
+	agent := firstOf(verb.WritingOf(req).Agent, c.agent())
 	switch {
-	case v.spec.Right == ops.PeopleOnly && (agent != "" || c.by.Remote):
+	case v.spec.Right == verb.PeopleOnly && (agent != "" || c.by.Remote):
 		return hint(fmt.Errorf("%w: agents do not write policies", policy.ErrDenied),
 			"do it as a person, without MNEM_AGENT")
 	case c.serverURL() != "" && !v.spec.Local:

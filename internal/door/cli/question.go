@@ -14,18 +14,21 @@ import (
 	"github.com/mnem-project/mnem/internal/model/rerank"
 	"github.com/mnem-project/mnem/internal/model/rewrite"
 	"github.com/mnem-project/mnem/internal/rank/complete"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/asking"
+	"github.com/mnem-project/mnem/internal/verb/outlining"
+	"github.com/mnem-project/mnem/internal/verb/remembering"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
 // modelConfigured is the value of a flag that names a model for the one of the configuration; --embed
 // alone has it. No spec looks like it.
-const modelConfigured = ops.Configured
+const modelConfigured = verb.Configured
 
 // someFlags adds the flags of a question that are wanted, and returns the request that they fill.
-func (c *cli) someFlags(cmd *cobra.Command, wanted func(*ops.Field) bool) *ops.RetrieveRequest {
-	q := new(ops.RetrieveRequest)
-	for _, f := range ops.Retrieve.Fields() {
+func (c *cli) someFlags(cmd *cobra.Command, wanted func(*verb.Field) bool) *asking.RetrieveRequest {
+	q := new(asking.RetrieveRequest)
+	for _, f := range asking.Retrieve.Fields() {
 		if !wanted(&f) {
 			continue
 		}
@@ -38,16 +41,16 @@ func (c *cli) someFlags(cmd *cobra.Command, wanted func(*ops.Field) bool) *ops.R
 }
 
 // question returns the request of a retrieval that the flags of someFlags make.
-func (c *cli) question(cmd *cobra.Command, q *ops.RetrieveRequest) (retrieve.Request, error) {
-	ops.SetGiven(q, givenFlags(cmd))
+func (c *cli) question(cmd *cobra.Command, q *asking.RetrieveRequest) (retrieve.Request, error) {
+	verb.SetGiven(q, givenFlags(cmd))
 	if err := q.ConfigureSummary(host{c}.Setting); err != nil {
 		return retrieve.Request{}, err
 	}
-	return q.Request(&ops.Retrieve.Spec, q)
+	return q.Request(&asking.Retrieve.Spec, q)
 }
 
-// Models implements ops.Asker.
-func (h host) Models(m *ops.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
+// Models implements verb.Asker.
+func (h host) Models(m *verb.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
 	c := h.c
 	out := &complete.Models{Rewrites: m.Rewrites, Failed: func(use string, err error) {
 		c.modelWarning(use, "%v", err)
@@ -71,7 +74,7 @@ func (h host) Models(m *ops.QuestionModels) (*complete.Models, retrieve.Reranker
 	}
 	switch {
 	case err != nil:
-	case m.Rewrite == ops.RewriteCues, m.Rewrite == ops.RewriteDigest:
+	case m.Rewrite == remembering.RewriteCues, m.Rewrite == outlining.RewriteDigest:
 		out.Rewriter, err = c.queryRewriter(embedSpec(m.RewriteModel), "--model=SPEC", 0)
 	case m.Rewrite != "":
 		out.Rewriter, err = c.queryRewriter(m.RewriteModel, "--rewrite-model SPEC", queryAttempts)
@@ -126,7 +129,7 @@ func (c *cli) modelWarning(kind, format string, args ...any) {
 	}
 }
 
-// File implements ops.Asker. What was answered is written before more is read, so that a program may
+// File implements verb.Asker. What was answered is written before more is read, so that a program may
 // talk through a pipe.
 func (h host) File(ctx context.Context, name string) (io.ReadCloser, string, error) {
 	in, shown, err := h.c.open(ctx, name)
@@ -149,13 +152,13 @@ func (r *conversation) Read(p []byte) (int, error) {
 	return r.ReadCloser.Read(p)
 }
 
-// Clock implements ops.Asker.
+// Clock implements verb.Asker.
 func (h host) Clock() func() time.Duration {
 	begin := h.c.app.Now()
 	return func() time.Duration { return h.c.app.Now().Sub(begin) }
 }
 
-// Shown implements ops.Asker. An answer that was given stays one, whatever happens here.
+// Shown implements verb.Asker. An answer that was given stays one, whatever happens here.
 func (h host) Shown(ctx context.Context, nodes map[graph.ID]int64) {
 	if err := h.c.addUsed(ctx, nodes); err != nil {
 		h.c.Remark("warning: accesses are not counted: %v", err)

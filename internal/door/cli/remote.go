@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/ops"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
 
@@ -85,7 +85,7 @@ func (r *runner) Run(
 
 // failed is an error of an operation as its caller is told of it.
 func failed(ctx context.Context, err error) (operation.Outcome, error) {
-	row, told := outcomeOf(ctx, err), ops.FailureOf(ctx, err, true)
+	row, told := outcomeOf(ctx, err), verb.FailureOf(ctx, err, true)
 	failed := &operation.Error{
 		Outcome: row, Message: told.Message, Hint: hintOf(err, true), Place: told.Place, Unknown: told.Unknown,
 		Candidates: told.Candidates,

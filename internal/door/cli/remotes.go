@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/exchange/remote/trade"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
 
@@ -32,7 +32,7 @@ func (c *cli) askHost() *byverb.Host {
 
 // askIn runs a verb on the repository in a directory, as of byverb.Host.
 func (c *cli) askIn(
-	ctx context.Context, dir string, v *ops.Spec, req any, in io.Reader, out io.Writer, emit func(any) error,
+	ctx context.Context, dir string, v *verb.Spec, req any, in io.Reader, out io.Writer, emit func(any) error,
 ) (err error) {
 	side := c.aside(ctx, dir)
 	if err := c.shareKept(side, dir); err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote/trade"
 	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/transfer"
 )
 
 type (
@@ -21,7 +22,7 @@ type (
 	}
 	remoteNamed struct {
 		Name string `op:",arg"`
-		ops.Actor
+		verb.Actor
 	}
 	remotePruneRequest struct {
 		remoteNamed
@@ -32,32 +33,32 @@ type (
 func remoteCommands() []*bound {
 	one := []any{place.Remote{}}
 	return []*bound{
-		local(ops.Spec{
-			Command: "remote add", Right: ops.OwnRight, Usage: "NAME URL", Title: "Add a remote",
+		local(verb.Spec{
+			Command: "remote add", Right: verb.OwnRight, Usage: "NAME URL", Title: "Add a remote",
 			Doc: "Give another repository a name: 1 to 64 letters, digits, and . - _ inside. Nothing is asked of it\n" +
 				"before the first fetch or push, but for a bucket: eight writers at once try whether its store keeps\n" +
 				"writers apart, and one that does not is refused. A relative path is kept as an absolute one.",
 			Example: "  mnem remote add origin ../team\n  mnem remote add laptop file:///mnt/laptop/notes", Answers: one,
 		}, (*cli).remoteAdd),
-		localLines(ops.Spec{
-			Command: "remote list", Right: ops.NoRight, Title: "List remotes",
+		localLines(verb.Spec{
+			Command: "remote list", Right: verb.NoRight, Title: "List remotes",
 			Doc:     "List the names of other repositories and where they are. With --json, one object a line.",
 			Example: "  mnem remote list\n  mnem remote list --json", Answers: one,
 		}, (*cli).remoteList),
-		local(ops.Spec{
-			Command: "remote set-url", Right: ops.OwnRight, Usage: "NAME URL", Title: "Change the URL of a remote",
+		local(verb.Spec{
+			Command: "remote set-url", Right: verb.OwnRight, Usage: "NAME URL", Title: "Change the URL of a remote",
 			Doc:     "Say where another repository is now. What is known of it stays: the next fetch compares.",
 			Example: "  mnem remote set-url origin /mnt/disk/memory", Answers: one,
 		}, (*cli).remoteSetURL),
-		local(ops.Spec{
-			Command: "remote prune", Right: ops.OwnRight, Runs: []string{"pack_take"},
+		local(verb.Spec{
+			Command: "remote prune", Right: verb.OwnRight, Runs: []string{"pack_take"},
 			Usage: "[NAME]", Title: "Remove remote refs that the remote no longer has",
 			Doc: "Forget the refs under refs/remotes/NAME, by default of origin, whose branch or tag is not there any\n" +
 				"more, and fetch nothing: 'mnem fetch --prune' does both. Branches and tags of this repository stay.",
 			Example: "  mnem remote prune\n  mnem remote prune laptop --dry-run",
 		}, (*cli).remotePrune),
-		local(ops.Spec{
-			Command: "remote rm", Right: ops.OwnRight, Runs: []string{"pack_take"},
+		local(verb.Spec{
+			Command: "remote rm", Right: verb.OwnRight, Runs: []string{"pack_take"},
 			Usage: "NAME", Title: "Remove a remote",
 			Doc: "Forget another repository: its name, and the refs under refs/remotes/NAME. Branches and tags of\n" +
 				"this repository stay, and nothing is changed there.",
@@ -163,12 +164,12 @@ func (c *cli) tryRemote(ctx context.Context, r place.Remote) error {
 // bindRedactions binds the verb about what remotes say was erased to the setting of the remote beside it. Where no
 // remote is named it is about the one that other commands are about.
 func bindRedactions() *bound {
-	v := bind(ops.RemoteRedactions, (*show.Console).Quarantine)
+	v := bind(transfer.RemoteRedactions, (*show.Console).Quarantine)
 	v.around = func(ctx context.Context, c *cli, req any, run func(context.Context) error) error {
 		if c.by.Remote {
 			return run(ctx)
 		}
-		q := req.(*ops.RemoteRedactionsRequest)
+		q := req.(*transfer.RemoteRedactionsRequest)
 		r, err := c.findRemote(q.Name)
 		if err == nil && (q.Always || q.Ask) {
 			err = c.acceptPurge(ctx, r.Name, q.Always)

@@ -16,8 +16,9 @@ import (
 	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/remembering"
 )
 
 const (
@@ -54,9 +55,9 @@ func terminalKeys() func() (rune, error) {
 
 // bindReview binds the verb that lists what is to be reviewed to what asks a terminal of each.
 func bindReview() *bound {
-	v := bindAs(ops.Review, (*show.Console).Reviewed)
+	v := bindAs(remembering.Review, (*show.Console).Reviewed)
 	v.around = func(ctx context.Context, c *cli, req any, run func(context.Context) error) error {
-		if q := req.(*ops.ReviewRequest); c.reviewsHere(q) {
+		if q := req.(*remembering.ReviewRequest); c.reviewsHere(q) {
 			if decided, err := c.reviewAll(ctx, q); !decided || err != nil {
 				return err
 			}
@@ -67,7 +68,7 @@ func bindReview() *bound {
 }
 
 // reviewsHere reports whether a terminal is asked what is to become of memories.
-func (c *cli) reviewsHere(q *ops.ReviewRequest) bool {
+func (c *cli) reviewsHere(q *remembering.ReviewRequest) bool {
 	if c.app.Key == nil || !c.app.OutTTY || c.InJSON {
 		return false
 	}
@@ -82,7 +83,7 @@ type decision struct{ flag, text string }
 
 // reviewAll asks of each memory what is to become of it, and gives the request the fields that say so. It reports
 // whether anything is to be done.
-func (c *cli) reviewAll(ctx context.Context, q *ops.ReviewRequest) (bool, error) {
+func (c *cli) reviewAll(ctx context.Context, q *remembering.ReviewRequest) (bool, error) {
 	c.capture(ctx, false)
 	got, err := c.toReview(ctx, *q)
 	if err != nil {
@@ -113,7 +114,7 @@ func (c *cli) reviewAll(ctx context.Context, q *ops.ReviewRequest) (bool, error)
 		}
 	}
 	lists := map[string]*[]string{"keep": &q.Keep, "drop": &q.Drop, "pin": &q.Pin, "edit": &q.Edit}
-	given := ops.GivenOf(q)
+	given := verb.GivenOf(q)
 	for i, d := range made {
 		if d.flag == "" {
 			continue
@@ -127,29 +128,29 @@ func (c *cli) reviewAll(ctx context.Context, q *ops.ReviewRequest) (bool, error)
 		}
 		*lists[d.flag] = append(*lists[d.flag], value)
 	}
-	if len(given) == len(ops.GivenOf(q)) {
+	if len(given) == len(verb.GivenOf(q)) {
 		return false, firstError(c.Printf("nothing was decided\n"), c.Out.Flush())
 	}
 	slices.Sort(c.doing.words[1:]) // as flags are noted that are given
-	ops.SetGiven(q, given)
+	verb.SetGiven(q, given)
 	return true, nil
 }
 
 // toReview returns what is to be reviewed.
-func (c *cli) toReview(ctx context.Context, q ops.ReviewRequest) (got *ops.Reviewed, err error) {
+func (c *cli) toReview(ctx context.Context, q remembering.ReviewRequest) (got *remembering.Reviewed, err error) {
 	dir, err := c.dir()
 	if err != nil {
 		return nil, err
 	}
-	err = c.aside(ctx, dir).askAside(ctx, &ops.Review.Spec, &q, func(answer any) error {
-		got = answer.(*ops.Reviewed)
+	err = c.aside(ctx, dir).askAside(ctx, &remembering.Review.Spec, &q, func(answer any) error {
+		got = answer.(*remembering.Reviewed)
 		return nil
 	})
 	return got, err
 }
 
 // showReview shows the memory of a number.
-func (c *cli) showReview(got *ops.Reviewed, i int) error {
+func (c *cli) showReview(got *remembering.Reviewed, i int) error {
 	it := got.Items[i]
 	head := []string{
 		c.Paint(show.Dim, fmt.Sprintf("%d of %d", i+1, got.Left)),
@@ -180,7 +181,7 @@ func (c *cli) showReview(got *ops.Reviewed, i int) error {
 }
 
 // decideOne waits for a key that decides, and returns how many memories to go on by: 0 to end.
-func (c *cli) decideOne(it ops.ReviewItem, lines *bufio.Reader) (d decision, step int, err error) {
+func (c *cli) decideOne(it remembering.ReviewItem, lines *bufio.Reader) (d decision, step int, err error) {
 	say := func(text string) error { return firstError(c.Printf("%s\n", text), c.Out.Flush()) }
 	for {
 		key, err := c.app.Key()

@@ -26,8 +26,10 @@ import (
 	"github.com/mnem-project/mnem/internal/door/mcp"
 	"github.com/mnem-project/mnem/internal/exchange/remote/s3/s3test"
 	"github.com/mnem-project/mnem/internal/testkit/program"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/table"
+	"github.com/mnem-project/mnem/internal/verb/transfer"
 )
 
 // minimal is a call of a verb that does as little as it can and, if the verb needs a right, needs it.
@@ -175,18 +177,18 @@ var inside = []string{"brief", "names"}
 // TestEveryVerbStatesItsRight reads all declarations, and compares them with the calls of these tests.
 func TestEveryVerbStatesItsRight(t *testing.T) {
 	names := map[string]bool{}
-	for _, s := range slices.Concat(cli.Declared(), ops.Table()) {
+	for _, s := range slices.Concat(cli.Declared(), table.Table()) {
 		name := s.Name()
 		names[name] = true
 		_, needs := governed[name]
 		_, reads := free[name]
 		reads = reads || slices.Contains(lasting, name) || slices.Contains(inside, name)
 		switch s.Right {
-		case ops.OwnRight, ops.PeopleOnly:
+		case verb.OwnRight, verb.PeopleOnly:
 			if !needs {
 				t.Errorf("%s needs a right: give it a call in governed", name)
 			}
-		case ops.NoRight:
+		case verb.NoRight:
 			if !reads || needs {
 				t.Errorf("%s needs no right: give it a call in free, and none in governed", name)
 			}
@@ -194,11 +196,11 @@ func TestEveryVerbStatesItsRight(t *testing.T) {
 			t.Errorf("%s: its declaration states no right", name)
 		}
 		for _, other := range s.Runs {
-			if run := ops.Named(other); run == nil || run.Right != ops.OwnRight {
+			if run := table.Named(other); run == nil || run.Right != verb.OwnRight {
 				t.Errorf("%s runs %s, which is no verb with a right", name, other)
 			}
 		}
-		if s.Effect != 0 && s.Effect != ops.Reads && !s.Derived && s.Right == ops.NoRight && !strings.HasPrefix(name, "session_") {
+		if s.Effect != 0 && s.Effect != verb.Reads && !s.Derived && s.Right == verb.NoRight && !strings.HasPrefix(name, "session_") {
 			t.Errorf("%s writes and needs no right", name)
 		}
 	}
@@ -718,11 +720,11 @@ func TestPackedTags(t *testing.T) {
 		r.ok("other", "", "tag sealed")
 		r.ok("other", "", "tag noted -m words")
 		exit, refs := r.run("other", "", "", "pack", "refs", "--json")
-		var st ops.PackRefsAnswer
+		var st transfer.PackRefsAnswer
 		if err := json.Unmarshal([]byte(refs), &st); exit != 0 || err != nil {
 			t.Fatal(refs, err)
 		}
-		i := slices.IndexFunc(st.Refs, func(ref ops.RefAt) bool { return string(ref.Ref) == tag })
+		i := slices.IndexFunc(st.Refs, func(ref transfer.RefAt) bool { return string(ref.Ref) == tag })
 		r.ok("other", "", "pack send --ref "+tag+" -o ../tag.pack")
 		take := strings.Fields("pack take ../tag.pack --set " + tag + "=none.." + st.Refs[i].Target.String())
 		for _, rule := range []string{

@@ -18,7 +18,8 @@ import (
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/gitfollow"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
 const (
@@ -72,7 +73,7 @@ func (c *cli) root(args ...string) *cobra.Command {
 	}
 	root.SetHelpCommandGroupID(groupStart)
 	c.checkHelp(root)
-	root.Version = ops.VersionsHere().Version
+	root.Version = upkeep.VersionsHere().Version
 	return root
 }
 
@@ -154,7 +155,7 @@ func (c *cli) stampOf() (state.Stamp, error) {
 	if by.Time, err = c.now(); err != nil {
 		return by, err
 	}
-	if by.Head, err = ops.ParseExpect(c.global.expect); err != nil {
+	if by.Head, err = verb.ParseExpect(c.global.expect); err != nil {
 		return by, err
 	}
 	if by.Secrets, err = c.secretOptions(); err != nil {
@@ -217,7 +218,7 @@ func (c *cli) withRepo(
 	}
 	ctx := c.doing.ctx
 	if c.opened != nil {
-		return fn(ops.Follow(ctx, c.by.Following), c.opened)
+		return fn(verb.Follow(ctx, c.by.Following), c.opened)
 	}
 	r, done, err := c.openRepo(ctx, write)
 	if err != nil {
@@ -233,7 +234,7 @@ func (c *cli) withRepo(
 	if c.by.Following, err = gitfollow.Origins(ctx, r, c.by.Following); err != nil {
 		return err
 	}
-	ctx = ops.Follow(ctx, c.by.Following)
+	ctx = verb.Follow(ctx, c.by.Following)
 	if err := fn(ctx, r); err != nil {
 		return err
 	}

@@ -15,8 +15,9 @@ import (
 	"github.com/mnem-project/mnem/internal/door/serve"
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/peers"
+	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
 // defaultAddr is where 'mnem serve' listens.
@@ -44,7 +45,7 @@ type serveRequest struct {
 	QuotaCommits int           `op:"" doc:"refuse writes to a repository in a database after {N} a day, in UTC"`
 	Drain        time.Duration `op:"" doc:"after an interrupt go on answering for so long"`
 	Metrics      string        `op:"" doc:"answer /metrics at {HOST:PORT} too, without tokens"`
-	ops.Params
+	verb.Params
 }
 
 // serveJSON says where the server listens.
@@ -54,8 +55,8 @@ type serveJSON struct {
 }
 
 func serveCommand() *bound {
-	return local(ops.Spec{
-		Command: "serve", Right: ops.NoRight,
+	return local(verb.Spec{
+		Command: "serve", Right: verb.NoRight,
 		Usage: "[flags]", Group: groupTrade, Title: "Serve the memory over HTTP",
 		Doc: "Answer http://ADDR/v1/OPERATION: every command about the memory, by the name it has here, with\n" +
 			"the answers that --json prints. /openapi.json describes them, docs/http.md tells the rest. What\n" +
@@ -238,7 +239,7 @@ func (c *cli) serveConfig(f *serveRequest) (*serve.Config, error) {
 		return nil, err
 	}
 	cfg := &serve.Config{
-		Version: ops.VersionsHere().Version, Now: c.app.Now, Rand: c.app.Rand, Log: slog.New(handler),
+		Version: upkeep.VersionsHere().Version, Now: c.app.Now, Rand: c.app.Rand, Log: slog.New(handler),
 		NeedToken: f.NeedToken, Hosts: f.Hosts, Origins: f.Origins,
 		Limits: serve.Limits{Body: body, Rate: float64(f.Rate), Time: f.Timeout, Drain: f.Drain},
 	}

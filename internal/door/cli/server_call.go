@@ -7,7 +7,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/exchange/remote/server"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 // isServer reports whether the name of a repository is the URL of a server.
@@ -34,11 +34,11 @@ func errOnServer(at string) error {
 }
 
 // askServer has the server at a URL run a verb, and prints what it answers.
-func (c *cli) askServer(ctx context.Context, at string, spec *ops.Spec, req any) error {
+func (c *cli) askServer(ctx context.Context, at string, spec *verb.Spec, req any) error {
 	if spec.Local || c.quietly {
 		return errOnServer(at)
 	}
-	if q, ok := req.(ops.Checker); ok {
+	if q, ok := req.(verb.Checker); ok {
 		if err := q.Check(); err != nil {
 			return err
 		}

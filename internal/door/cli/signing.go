@@ -15,7 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 // signFlags are the flags of commands that make commits. Signing happens here, where the user's
@@ -170,7 +170,7 @@ func (c *cli) requireSigned(command string) (
 	if err != nil {
 		return nil, err
 	}
-	return ops.RequireSigned(trusted), nil
+	return verb.RequireSigned(trusted), nil
 }
 
 // trusted returns the user's trust list.

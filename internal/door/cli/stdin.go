@@ -14,7 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/regular"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
 
@@ -49,7 +49,7 @@ func (c *cli) readAhead(ctx context.Context, req any) (done func(), err error) {
 	if _, missing := c.dir(); missing != nil || len(names) == 0 {
 		return done, nil // opening says that there is none
 	}
-	if q, ok := req.(ops.Checker); ok {
+	if q, ok := req.(verb.Checker); ok {
 		if err := q.Check(); err != nil {
 			return done, err
 		}

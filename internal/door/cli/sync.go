@@ -8,7 +8,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/exchange/remote/trade"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 // bytes shows how many bytes have come or gone.
@@ -31,13 +31,13 @@ type (
 	// mergeRule is of commands that merge.
 	mergeRule struct {
 		Conflicts string `op:"" enum:"stop newest ours theirs" doc:"what to do where both sides changed one thing: {RULE} is stop, newest, ours, theirs" note:" (MNEM_CONFLICTS; config: sync.conflicts; default: stop)"`
-		ops.Params
+		verb.Params
 	}
 	// pullRequest is what a pull merges, and a sync too.
 	pullRequest struct {
 		Remote string `op:",arg"`
 		Branch string `op:",short=b" complete:"branch" doc:"the {BRANCH}, here and there" note:" (MNEM_BRANCH; default: the one HEAD is on)"`
-		ops.Actor
+		verb.Actor
 		mergeRule
 		takesSigned
 		withSessions
@@ -52,7 +52,7 @@ type (
 		Remote string `op:",arg"`
 		Prune  bool   `op:"" doc:"forget branches and tags that the remote has no more"`
 		DryRun bool   `op:"" doc:"say which refs would change and change none"`
-		ops.Actor
+		verb.Actor
 		takesSigned
 		withSessions
 	}
@@ -65,7 +65,7 @@ type (
 		Force      bool     `op:"force-with-lease" doc:"replace what is there, if it is where the last fetch found it"`
 		Redactions bool     `op:"" doc:"erase there for good what was purged here, in its branches and tags"`
 		DryRun     bool     `op:"" not:"redactions" doc:"say which refs would change and change none"`
-		ops.Actor
+		verb.Actor
 		withSessions
 	}
 )
@@ -73,8 +73,8 @@ type (
 // tradeCommands bring memories to other repositories, and back.
 func tradeCommands() []*bound {
 	return []*bound{
-		local(ops.Spec{
-			Command: "fetch", Right: ops.OwnRight, Runs: []string{"pack_take"},
+		local(verb.Spec{
+			Command: "fetch", Right: verb.OwnRight, Runs: []string{"pack_take"},
 			Usage: "[REMOTE]", Group: groupTrade, Title: "Download branches and tags of another repository",
 			Doc: "Bring the branches and tags of another repository here, by default of origin. Its branch main is\n" +
 				"then refs/remotes/REMOTE/heads/main, which can be read with --at and merged; no branch of this\n" +
@@ -85,16 +85,16 @@ func tradeCommands() []*bound {
 				"this repository, as NAME.CID.",
 			Example: "  mnem fetch\n  mnem fetch origin --prune --sessions\n  mnem fetch --dry-run", Answers: []any{trade.Fetched{}},
 		}, (*cli).fetch),
-		local(ops.Spec{
-			Command: "pull", Right: ops.OwnRight, Runs: []string{"pack_take", "merge"},
+		local(verb.Spec{
+			Command: "pull", Right: verb.OwnRight, Runs: []string{"pack_take", "merge"},
 			Usage: "[REMOTE]", Group: groupTrade, Title: "Fetch, and merge into the current branch",
 			Doc: "Fetch from another repository, by default origin, and merge what it has of the current branch.\n" +
 				"Where the branch has nothing of its own it simply moves. --conflicts decides where both sides\n" +
 				"changed one thing differently, as in 'mnem sync', which also pushes.",
 			Example: "  mnem pull\n  mnem pull origin --conflicts theirs\n  mnem pull --branch draft", Answers: []any{pullJSON{}},
 		}, (*cli).pull),
-		local(ops.Spec{
-			Command: "push", Right: ops.OwnRight, Runs: []string{"pack_take"},
+		local(verb.Spec{
+			Command: "push", Right: verb.OwnRight, Runs: []string{"pack_take"},
 			Usage: "[REMOTE] [BRANCH|TAG…]", Group: groupTrade, Title: "Upload branches and tags to another repository",
 			Doc: "Bring branches and tags to another repository, by default the current branch to origin: all or\n" +
 				"nothing. A branch there moves forward only, so that nothing is lost: where it has commits that are\n" +
@@ -107,8 +107,8 @@ func tradeCommands() []*bound {
 			Example: "  mnem push\n  mnem push origin draft v1\n  mnem push --all --tags\n" +
 				"  mnem push origin draft --delete\n  mnem push --force-with-lease", Answers: []any{trade.Pushed{}},
 		}, (*cli).push),
-		local(ops.Spec{
-			Command: "sync", Right: ops.OwnRight, Runs: []string{"pack_take", "merge"},
+		local(verb.Spec{
+			Command: "sync", Right: verb.OwnRight, Runs: []string{"pack_take", "merge"},
 			Usage: "[REMOTE]", Group: groupTrade, Title: "Fetch, merge and push until both sides are equal",
 			Doc: "Bring the current branch and that of another repository, by default origin, to the same state:\n" +
 				"fetch, merge, push, and again while others push meanwhile. No commit of either side is lost. It is\n" +
@@ -121,8 +121,8 @@ func tradeCommands() []*bound {
 				"side under its own name, and that of the other side beside it as NAME.CID.",
 			Example: "  mnem sync\n  mnem sync origin --conflicts newest --all --tags\n  mnem sync --dry-run --json", Answers: []any{trade.Synced{}},
 		}, (*cli).sync),
-		local(ops.Spec{
-			Command: "clone", Right: ops.NoRight,
+		local(verb.Spec{
+			Command: "clone", Right: verb.NoRight,
 			Usage: "URL|FILE [DIR]", Group: groupTrade, Title: "Clone another repository",
 			Doc: "Make a repository in DIR/.mnem with what another one has: its branches and tags with their\n" +
 				"histories. DIR is by default a directory in this one with the last name of URL. The other\n" +
@@ -133,8 +133,8 @@ func tradeCommands() []*bound {
 				"stages, the log of operations, and sessions unless --sessions asks for them.",
 			Example: "  mnem clone memory notes\n  mnem clone memory.mnem restored\n  mnem clone memory/.mnem laptop", Answers: []any{trade.Cloned{}},
 		}, (*cli).cloneHere),
-		local(ops.Spec{
-			Command: "backup", Right: ops.OwnRight, Runs: []string{"pack_take"},
+		local(verb.Spec{
+			Command: "backup", Right: verb.OwnRight, Runs: []string{"pack_take"},
 			Usage: "FILE|URL", Group: groupTrade, Title: "Write all branches, tags and sessions to one file",
 			Doc: "Write every branch, tag and session of a repository that others may use meanwhile to one file, as\n" +
 				"they are at one moment; 'mnem clone FILE' makes a repository of it. The file is there whole or not\n" +
@@ -229,7 +229,7 @@ func (c *cli) branchesToSync(ctx context.Context, t *trade.Transfer, branch stri
 	followed := ""
 	if on := c.by.Following; on != nil {
 		followed = on.Branch
-		if err := ops.MayWrite(on); err != nil && branch == "" && c.by.Branch == "" && !all {
+		if err := verb.MayWrite(on); err != nil && branch == "" && c.by.Branch == "" && !all {
 			return nil, err
 		}
 	}
@@ -274,6 +274,6 @@ func (c *cli) pull(ctx context.Context, q *pullRequest) error {
 
 // synced is a pull as the sync that it is a part of.
 func (p *pullJSON) synced() *trade.Synced {
-	return &trade.Synced{Remote: p.Fetched.Remote, Branches: ops.List[*trade.Branch]{p.Branch}, Clashing: p.Fetched.Clashing, Fetched: p.Fetched.Refs,
+	return &trade.Synced{Remote: p.Fetched.Remote, Branches: verb.List[*trade.Branch]{p.Branch}, Clashing: p.Fetched.Clashing, Fetched: p.Fetched.Refs,
 		Received: p.Fetched.Bytes, Skewed: p.Fetched.Skewed, WentBack: p.Fetched.WentBack, Learned: p.Fetched.Learned}
 }

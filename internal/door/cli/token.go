@@ -10,8 +10,8 @@ import (
 	"github.com/mnem-project/mnem/internal/door/shelf"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/keyring"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/ops"
 )
 
 // tokenJSON is a token as it is listed.
@@ -19,8 +19,8 @@ type tokenJSON struct {
 	ID      string        `json:"id"`
 	Name    string        `json:"name"`
 	Scope   string        `json:"scope" shape:"read|write|admin"`
-	Author  ops.Text      `json:"author"`
-	Agent   ops.Text      `json:"agent"`
+	Author  verb.Text     `json:"author"`
+	Agent   verb.Text     `json:"agent"`
 	Created graph.Time    `json:"created"`
 	Expires graph.OptTime `json:"expires"`
 }
@@ -42,7 +42,7 @@ type revokedJSON struct {
 
 func jsonToken(t *serve.Token) tokenJSON {
 	out := tokenJSON{
-		ID: t.ID, Name: t.Name, Scope: t.Scope, Author: ops.Text(t.Author), Agent: ops.Text(t.Agent),
+		ID: t.ID, Name: t.Name, Scope: t.Scope, Author: verb.Text(t.Author), Agent: verb.Text(t.Agent),
 		Created: graph.From(t.Created),
 	}
 	if t.Expires != nil {
@@ -66,8 +66,8 @@ type (
 
 func tokenCommands() []*bound {
 	return []*bound{
-		local(ops.Spec{
-			Command: "token new", Right: ops.OwnRight, Usage: "NAME", Title: "Create a token",
+		local(verb.Spec{
+			Command: "token new", Right: verb.OwnRight, Usage: "NAME", Title: "Create a token",
 			Doc: "Make a token and print it, this once: nobody can find it out afterwards. NAME is 1 to 64 of a\n" +
 				"to z, 0 to 9, - and _, and is the agent of commits made with the token unless --agent or the\n" +
 				"caller names another. The scope read changes nothing; write does what 'mnem undo' takes back;\n" +
@@ -76,13 +76,13 @@ func tokenCommands() []*bound {
 				"  mnem token new importer --scope write --expires 720h --agent importer --author Ada",
 			Answers: []any{newTokenJSON{}},
 		}, (*cli).newToken),
-		localLines(ops.Spec{
-			Command: "token list", Right: ops.NoRight, Title: "List tokens",
+		localLines(verb.Spec{
+			Command: "token list", Right: verb.NoRight, Title: "List tokens",
 			Doc:     "List the tokens there are, by name. With --json, one object a line.",
 			Example: "  mnem token list\n  mnem token list --json", Answers: []any{listedTokenJSON{}},
 		}, (*cli).listTokens),
-		local(ops.Spec{
-			Command: "token revoke", Right: ops.OwnRight, Usage: "NAME|ID", Title: "Revoke a token",
+		local(verb.Spec{
+			Command: "token revoke", Right: verb.OwnRight, Usage: "NAME|ID", Title: "Revoke a token",
 			Doc: "Forget a token. A server that runs refuses it from its next request on; what was done with it\n" +
 				"stays.",
 			Example: "  mnem token revoke notebook", Answers: []any{revokedJSON{}},

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/ops"
 )
 
 // foreign are words of the libraries that parse flags, arguments and numbers. No error of ours has them.
@@ -221,7 +221,7 @@ func TestBadWords(t *testing.T) {
 }
 
 func resumes(v *bound) bool {
-	_, endless := v.spec.Request().(ops.Resumer)
+	_, endless := v.spec.Request().(verb.Resumer)
 	return endless
 }
 

@@ -19,25 +19,25 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/model/embed"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/ops"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
 
 // running is a verb that runs: here, or where the repository is open.
 type running struct {
-	spec  *ops.Spec
+	spec  *verb.Spec
 	req   any
 	emit  func(answer any) error
 	typed bool        // whether emit is given answers, and not JSON printed as it comes
 	stamp state.Stamp // of a verb that writes, once it is made
 
-	rest ops.Resumer // the request of a verb without an end, nil of others
-	over bool        // whether no more answers are wanted
+	rest verb.Resumer // the request of a verb without an end, nil of others
+	over bool         // whether no more answers are wanted
 }
 
 // ask runs a verb.
-func (c *cli) ask(ctx context.Context, spec *ops.Spec, req any, emit func(any) error) error {
+func (c *cli) ask(ctx context.Context, spec *verb.Spec, req any, emit func(any) error) error {
 	inJSON := c.InJSON
 	if q, ok := req.(interface{ InJSON() bool }); ok {
 		inJSON = inJSON || q.InJSON()
@@ -65,7 +65,7 @@ func (c *cli) ask(ctx context.Context, spec *ops.Spec, req any, emit func(any) e
 			_ = c.ahead.Close() // nothing was sent
 		}
 	}()
-	rest, endless := req.(ops.Resumer)
+	rest, endless := req.(verb.Resumer)
 	if !endless {
 		return spec.Do(ctx, host{c}, req, emit)
 	}
@@ -160,7 +160,7 @@ func (c *cli) verb(v *bound) *cobra.Command {
 			return err
 		}
 		given = append(given, named...)
-		ops.SetGiven(req, append(given, c.askBoth(req, given)...))
+		verb.SetGiven(req, append(given, c.askBoth(req, given)...))
 		if q, ok := req.(interface{ AcceptsHead() bool }); ok {
 			c.acceptHead = q.AcceptsHead()
 		}
@@ -213,7 +213,7 @@ type fileReader interface {
 var quoteNames = strings.NewReplacer("{", "`", "}", "`")
 
 // fieldFlag adds the flag of a field.
-func (c *cli) fieldFlag(cmd *cobra.Command, f *ops.Field, req any) {
+func (c *cli) fieldFlag(cmd *cobra.Command, f *verb.Field, req any) {
 	flags := cmd.Flags()
 	usage := withModels(quoteNames.Replace(f.Doc)) + f.Note
 	switch to := f.Value(req).Addr().Interface().(type) {
@@ -257,7 +257,7 @@ func (c *cli) fieldFlag(cmd *cobra.Command, f *ops.Field, req any) {
 }
 
 // args are the fields that positional arguments fill here.
-func (v *bound) args() (list []ops.Field) {
+func (v *bound) args() (list []verb.Field) {
 	for _, f := range v.spec.Fields() {
 		if f.Arg && !f.RemoteOnly {
 			list = append(list, f)
@@ -298,9 +298,9 @@ func (v *bound) setArgs(req any, args []string) (given []string, err error) {
 }
 
 // fixed returns what a field is for every remote caller, if it is.
-func (v *bound) fixed(f *ops.Field) (value string, ok bool) {
+func (v *bound) fixed(f *verb.Field) (value string, ok bool) {
 	if v.spec.Body != "" && f.Arg && !f.Remote {
-		return ops.Itself, true
+		return verb.Itself, true
 	}
 	for _, flag := range v.spec.Fixed {
 		if value, ok = strings.CutPrefix(flag, "--"+f.Name+"="); ok {
@@ -349,7 +349,7 @@ func (c *cli) call(ctx context.Context, v *bound, args *operation.Arguments) err
 	for _, name := range c.askBoth(req, given) {
 		given, words = append(given, name), append(words, "--"+name)
 	}
-	ops.SetGiven(req, given)
+	verb.SetGiven(req, given)
 	if args.Body != nil {
 		c.stdin, c.steady = peers.NewReplay(args.Body), false
 		c.app.Stdin = c.stdin.Again()
@@ -366,7 +366,7 @@ func (c *cli) call(ctx context.Context, v *bound, args *operation.Arguments) err
 // host is the command line as verbs see it.
 type host struct{ c *cli }
 
-// Open implements ops.Host.
+// Open implements verb.Host.
 func (h host) Open(
 	ctx context.Context, write bool, fn func(context.Context) error,
 ) (err error) {
@@ -392,19 +392,19 @@ func (c *cli) converses() bool {
 	return ok && q.ReadsOnce() && !c.steady
 }
 
-// Elsewhere implements ops.Host.
+// Elsewhere implements verb.Host.
 func (h host) Elsewhere(ctx context.Context) (bool, error) { return h.c.lookAhead(ctx) }
 
-// Repo implements ops.Host.
+// Repo implements verb.Host.
 func (h host) Repo() *core.Repo { return h.c.opened }
 
-// Permit implements ops.Host.
+// Permit implements verb.Host.
 func (h host) Permit(agent string, rights []string) error {
 	return h.c.permit(firstOf(agent, h.c.agent()), rights)
 }
 
-// Stamp implements ops.Host. What was given on the command line goes before what is configured.
-func (h host) Stamp(_ *ops.Spec, w *ops.Writing) (state.Stamp, error) {
+// Stamp implements verb.Host. What was given on the command line goes before what is configured.
+func (h host) Stamp(_ *verb.Spec, w *verb.Writing) (state.Stamp, error) {
 	c := h.c
 	c.take(*w)
 	if _, err := c.dir(); err != nil && w.Signs { // where there is no repository nothing else is worth a word
@@ -417,16 +417,16 @@ func (h host) Stamp(_ *ops.Spec, w *ops.Writing) (state.Stamp, error) {
 	return c.asked.stamp, err
 }
 
-// Now implements ops.Host.
+// Now implements verb.Host.
 func (h host) Now() (graph.Time, error) { return h.c.now() }
 
-// Trusted implements ops.Host.
+// Trusted implements verb.Host.
 func (h host) Trusted() (commit.Verifier, error) { return h.c.trusted() }
 
-// Accesses implements ops.Host.
+// Accesses implements verb.Host.
 func (h host) Accesses() (func(graph.ID) int64, error) { return h.c.accesses() }
 
-// Working implements ops.Host.
+// Working implements verb.Host.
 func (h host) Working(what string) func() {
 	p := h.c.progress()
 	p.start(what)
@@ -434,13 +434,13 @@ func (h host) Working(what string) func() {
 	return func() { h.c.worked() }
 }
 
-// Defaults implements ops.Host.
-func (h host) Defaults(w *ops.Writing) {
+// Defaults implements verb.Host.
+func (h host) Defaults(w *verb.Writing) {
 	w.Branch = firstOf(w.Branch, h.c.by.Branch)
 	w.Stage = firstOf(w.Stage, h.c.by.Stage)
 }
 
-// Require implements ops.Host.
+// Require implements verb.Host.
 func (h host) Require(rule string, given bool) (
 	func(iter.Seq2[commit.LogEntry, error]) error, error,
 ) {
@@ -448,14 +448,14 @@ func (h host) Require(rule string, given bool) (
 	return h.c.requireSigned(rule)
 }
 
-// Progress implements ops.Host.
+// Progress implements verb.Host.
 func (h host) Progress() (set func(what string, done, total int), done func()) {
 	p := h.c.progress()
 	h.c.working = append(h.c.working, p.done)
 	return p.set, p.done
 }
 
-// Setting implements ops.Host.
+// Setting implements verb.Host.
 func (h host) Setting(variable, key string) (string, error) {
 	if variable == "MNEM_SESSION" {
 		return h.c.by.Session, nil // answers are recorded where the caller says, and else nowhere
@@ -466,8 +466,8 @@ func (h host) Setting(variable, key string) (string, error) {
 	return h.c.setting(key)
 }
 
-// Embedder implements ops.Host.
-func (h host) Embedder(spec string, progress func(done, total int)) (ops.Embedder, error) {
+// Embedder implements verb.Host.
+func (h host) Embedder(spec string, progress func(done, total int)) (verb.Embedder, error) {
 	e, err := h.c.embedder(spec, "--model", embed.Options{Progress: progress})
 	if err != nil {
 		return nil, err
@@ -475,7 +475,7 @@ func (h host) Embedder(spec string, progress func(done, total int)) (ops.Embedde
 	return documents{e}, nil
 }
 
-// OpenRoot implements ops.Host.
+// OpenRoot implements verb.Host.
 func (h host) OpenRoot(dir string) (*os.Root, error) {
 	path, err := h.root(dir)
 	if err != nil {
@@ -492,7 +492,7 @@ func (h host) root(dir string) (string, error) {
 	return h.c.absolute(dir), h.c.mayName(dir)
 }
 
-// Create implements ops.Host.
+// Create implements verb.Host.
 func (h host) Create(ctx context.Context, name string, write func(io.Writer) error) error {
 	switch {
 	case name != stdinName:
@@ -506,10 +506,10 @@ func (h host) Create(ctx context.Context, name string, write func(io.Writer) err
 	return write(h.c.Out)
 }
 
-// Read implements ops.Host.
-func (h host) Read(ctx context.Context, name string) (*ops.File, error) {
+// Read implements verb.Host.
+func (h host) Read(ctx context.Context, name string) (*verb.File, error) {
 	return h.c.seekable(ctx, name)
 }
 
-// Human implements ops.Host.
+// Human implements verb.Host.
 func (h host) Human() bool { return !h.c.InJSON }

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/door/serve"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/ops"
 )
 
 type viewRequest struct {
@@ -24,8 +24,8 @@ type viewRequest struct {
 }
 
 func viewCommand() *bound {
-	return local(ops.Spec{
-		Command: "view", Right: ops.NoRight,
+	return local(verb.Spec{
+		Command: "view", Right: verb.NoRight,
 		Usage: "[flags]", Group: groupRead, Title: "Show the memory in a browser",
 		Doc: "Serve the web view of the memory on a free port of this machine, print its address and open it:\n" +
 			"search with reasons, nodes, history at any commit, sessions with replay, and operations. It ends\n" +

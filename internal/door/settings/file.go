@@ -9,7 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/base/filestate"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -36,9 +36,9 @@ const (
 
 // InEffect is one value that applies; From says which source gave it.
 type InEffect struct {
-	Key   string   `json:"key"`
-	Value *string  `json:"value"`
-	From  ops.Text `json:"from" shape:"environment|repository|user|default|null"`
+	Key   string    `json:"key"`
+	Value *string   `json:"value"`
+	From  verb.Text `json:"from" shape:"environment|repository|user|default|null"`
 }
 
 // Of returns what the configurations say, that of the repository before the user's, "" for nothing.
@@ -55,7 +55,7 @@ func (l *Layers) Of(key string) string {
 func (l *Layers) LookUp(key Key, variable string, userOnly bool) InEffect {
 	got := InEffect{Key: key.Name}
 	set := func(value, from string) InEffect {
-		got.Value, got.From = &value, ops.Text(from)
+		got.Value, got.From = &value, verb.Text(from)
 		return got
 	}
 	if variable != "" && !userOnly {
@@ -100,7 +100,7 @@ func parseFile(path string, data []byte) ([]Setting, error) {
 	}
 	list, err := Parse(data)
 	if err != nil {
-		return nil, ops.Hintf(fmt.Errorf("config %s: %w", path, err), "repair or remove the file")
+		return nil, verb.Hintf(fmt.Errorf("config %s: %w", path, err), "repair or remove the file")
 	}
 	return list, nil
 }

@@ -20,7 +20,8 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/ingesting"
+	"github.com/mnem-project/mnem/internal/verb/upkeep"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -100,21 +101,21 @@ var keys = sync.OnceValue(func() []Key {
 		{TypesKey, "MNEM_GLOBAL_TYPES", NoTypes,
 			"types that your own repository keeps: as preference,rule", checkTypes},
 		{hooks.PrivateKey, "MNEM_PRIVATE", "false", "whether hooks note nothing of what is said: true or false", checkPrivate},
-		{ops.KeepDaysKey, ops.KeepDaysEnv, strconv.Itoa(capture.DefaultKeepDays),
+		{ingesting.KeepDaysKey, ingesting.KeepDaysEnv, strconv.Itoa(capture.DefaultKeepDays),
 			"after how many days turns are retired; 0 for never",
-			func(v string) error { _, err := ops.ParseKeepDays(v); return err }},
-		{ops.KeepBytesKey, ops.KeepBytesEnv, strconv.Itoa(capture.DefaultKeepBytes),
+			func(v string) error { _, err := ingesting.ParseKeepDays(v); return err }},
+		{ingesting.KeepBytesKey, ingesting.KeepBytesEnv, strconv.Itoa(capture.DefaultKeepBytes),
 			"beyond how many bytes turns are retired; 0 for never",
-			func(v string) error { _, err := ops.ParseKeepBytes(v); return err }},
+			func(v string) error { _, err := ingesting.ParseKeepBytes(v); return err }},
 		{FollowKey, FollowVariable, "false", "whether the memory is on git's branch: true or false", CheckBool},
 		{"gc.auto", "MNEM_GC_AUTO", "true", "whether writes collect garbage when there is much: " +
 			"true or false", CheckBool},
 		{"gc.keepOps", "MNEM_GC_KEEP_OPS", strconv.Itoa(care.DefaultKeepOps),
 			"how many operations a collection keeps",
-			func(v string) error { _, err := ops.ParseKeepOps(v); return err }},
-		{"gc.grace", "MNEM_GC_GRACE", ops.DefaultGrace.String(),
+			func(v string) error { _, err := upkeep.ParseKeepOps(v); return err }},
+		{"gc.grace", "MNEM_GC_GRACE", upkeep.DefaultGrace.String(),
 			"how long a collection keeps operations: a duration like 336h",
-			func(v string) error { _, err := ops.ParseGrace(v); return err }},
+			func(v string) error { _, err := upkeep.ParseGrace(v); return err }},
 	}, slices.Concat(CacheKeys(), []Key{
 		{AccessKey, "MNEM_ACCESS_COUNT", "false", "whether answers are counted by memory: true or false", CheckBool},
 	}, EmbedKeys(), []Key{

@@ -21,7 +21,8 @@ import (
 	"github.com/mnem-project/mnem/internal/door/serve"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/branching"
 )
 
 const (
@@ -99,7 +100,7 @@ func (d tokenDir) Get(id string) (*serve.Token, error) {
 	}
 	t, err := readToken(data)
 	if err != nil || t.ID != id {
-		return nil, ops.Hintf(fmt.Errorf("%w: %s is not the file of a token", store.ErrCorrupt, f.Name()),
+		return nil, verb.Hintf(fmt.Errorf("%w: %s is not the file of a token", store.ErrCorrupt, f.Name()),
 			"remove it, and make another token with 'mnem token new'")
 	}
 	return t, nil
@@ -116,7 +117,7 @@ func encode(t *serve.Token) ([]byte, error) {
 	kept := sealed{Token: *t}
 	for range 2 { // the first line is what the sum is of
 		var b bytes.Buffer
-		if err := ops.WriteJSON(&b, &kept); err != nil {
+		if err := verb.WriteJSON(&b, &kept); err != nil {
 			return nil, err
 		}
 		if kept.Sum != "" {
@@ -150,7 +151,7 @@ func checkNew(d Tokens, name string) error {
 		return err
 	}
 	if len(all) >= maxTokens {
-		return ops.Hintf(fmt.Errorf("%w: there are %d tokens already", state.ErrInvalid, len(all)), "revoke some")
+		return verb.Hintf(fmt.Errorf("%w: there are %d tokens already", state.ErrInvalid, len(all)), "revoke some")
 	}
 	if slices.ContainsFunc(all, func(o serve.Token) bool { return o.Name == name }) {
 		return taken(name)
@@ -159,7 +160,7 @@ func checkNew(d Tokens, name string) error {
 }
 
 func taken(name string) error {
-	return ops.Hintf(ops.Already(fs.ErrExist, "token %q", name), "revoke it first, or give another name")
+	return verb.Hintf(branching.Already(fs.ErrExist, "token %q", name), "revoke it first, or give another name")
 }
 
 // List returns all tokens by name.
@@ -212,5 +213,5 @@ func (d tokenDir) Close() {}
 
 // missing is returned for a name that no token has.
 func missing(name string) error {
-	return ops.Hintf(&state.NotFoundError{What: "token", Name: name}, "'mnem token list' shows those there are")
+	return verb.Hintf(&state.NotFoundError{What: "token", Name: name}, "'mnem token list' shows those there are")
 }

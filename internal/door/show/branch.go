@@ -4,13 +4,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/branching"
 )
 
 // BranchRow is a branch in a list, nil for one that was made or removed, which is told of at once.
 func (c *Console) BranchRow(answer any) []Cell {
 	switch a := answer.(type) {
-	case *ops.Branch:
+	case *branching.Branch:
 		if a.Made {
 			_ = c.Printf("branch %s is at %s\n", c.Paint(Cyan, line(a.Name)),
 				c.commit(a.Commit))
@@ -22,7 +22,7 @@ func (c *Console) BranchRow(answer any) []Cell {
 		}
 		return []Cell{{mark + " " + line(a.Name), style}, {ShortCID(a.Commit), Yellow},
 			{againstText(a.Remotes) + brief(a.Title, SummaryWidth), ""}}
-	case *ops.Gone:
+	case *branching.Gone:
 		_ = c.Printf("branch %s, which was at %s, is removed\n", line(a.Removed),
 			c.commit(a.Commit))
 	}
@@ -30,7 +30,7 @@ func (c *Console) BranchRow(answer any) []Cell {
 }
 
 // againstText says how a branch differs from those of the same name in remotes, before its title.
-func againstText(list []ops.BranchThere) string {
+func againstText(list []branching.BranchThere) string {
 	var all strings.Builder
 	for _, there := range list {
 		var how []string
@@ -56,7 +56,7 @@ func firstLine(message string) string {
 
 func (c *Console) TagRow(answer any) []Cell {
 	switch a := answer.(type) {
-	case *ops.Tag:
+	case *branching.Tag:
 		if a.Made {
 			_ = c.Printf("tag %s is at %s\n", c.Paint(Bold, line(a.Name)),
 				c.commit(a.Commit))
@@ -64,14 +64,14 @@ func (c *Console) TagRow(answer any) []Cell {
 		}
 		return []Cell{{line(a.Name), Bold}, {ShortCID(a.Commit), Yellow},
 			{brief(a.Title, SummaryWidth), ""}}
-	case *ops.Gone:
+	case *branching.Gone:
 		_ = c.Printf("tag %s, which was at %s, is removed\n", line(a.Removed),
 			c.commit(a.Commit))
 	}
 	return nil
 }
 
-func (c *Console) Switch(h *ops.Head) error {
+func (c *Console) Switch(h *branching.Head) error {
 	where := c.commit(h.Commit)
 	if h.Branch == "" {
 		return c.Printf("HEAD is at %s and on no branch\n", where)
@@ -86,7 +86,7 @@ func (c *Console) Switch(h *ops.Head) error {
 	return err
 }
 
-func (c *Console) Reset(s *ops.Staged) error {
+func (c *Console) Reset(s *branching.Staged) error {
 	if !s.Staged {
 		return c.Printf("nothing staged in %s\n", line(s.Stage))
 	}

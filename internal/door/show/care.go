@@ -9,10 +9,10 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/plain"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
-func (c *Console) Versions(v *ops.Versions) error {
+func (c *Console) Versions(v *upkeep.Versions) error {
 	text := "mnem " + v.Version
 	if v.Revision != "" {
 		text += " (" + v.Revision + ")"
@@ -21,7 +21,7 @@ func (c *Console) Versions(v *ops.Versions) error {
 		v.Platform, v.Format, v.Ranking, v.Analyser)
 }
 
-func (c *Console) Fsck(res *ops.Fscked) error {
+func (c *Console) Fsck(res *upkeep.Fscked) error {
 	if res.Unmarked != "" {
 		c.Remark("note: marks are left as they are: %s", line(res.Unmarked))
 	}
@@ -43,7 +43,7 @@ func (c *Console) Fsck(res *ops.Fscked) error {
 		plural(res.Blocks, "block"))
 }
 
-func (c *Console) GC(res *ops.Collected) error {
+func (c *Console) GC(res *upkeep.Collected) error {
 	verb := "removed"
 	if res.DryRun {
 		verb = "would remove"
@@ -57,7 +57,7 @@ func (c *Console) GC(res *ops.Collected) error {
 	return err
 }
 
-func (c *Console) Purged(p *ops.Purged) error {
+func (c *Console) Purged(p *upkeep.Purged) error {
 	verb := "erased"
 	switch {
 	case p.DryRun:
@@ -135,7 +135,7 @@ func (c *Console) Purged(p *ops.Purged) error {
 }
 
 // purgedFile says what became of a file.
-func purgedFile(f ops.PurgedFile, dryRun bool) string {
+func purgedFile(f upkeep.PurgedFile, dryRun bool) string {
 	switch {
 	case f.Done == "left":
 		return "kept, and has it: " + f.What
@@ -149,7 +149,7 @@ func purgedFile(f ops.PurgedFile, dryRun bool) string {
 	return "removed " + f.What
 }
 
-func (c *Console) Index(x *ops.Index) error {
+func (c *Console) Index(x *upkeep.Index) error {
 	if !x.Manifest.Defined() {
 		return c.Printf("no index yet: the first retrieval makes it\n")
 	}
@@ -164,7 +164,7 @@ func (c *Console) Index(x *ops.Index) error {
 	return c.Table(rows)
 }
 
-func (c *Console) Stats(s *ops.Stats) error {
+func (c *Console) Stats(s *upkeep.Stats) error {
 	rows := [][]Cell{
 		{{"commit", Bold}, {ShortCID(s.Commit), Yellow}},
 		countRow("nodes", s.Nodes.Total), countRow("edges", s.Edges.Total),
@@ -197,7 +197,7 @@ func (c *Console) Stats(s *ops.Stats) error {
 	return c.printScores(s.Scores)
 }
 
-func (c *Console) printScores(s *ops.Scores) error {
+func (c *Console) printScores(s *upkeep.Scores) error {
 	c.put("\nscores of %d memories, each against all others\n", s.Sampled)
 	rows := [][]Cell{{{"", ""}}}
 	for _, name := range []string{"p50", "p90", "p95", "p99", "max"} {
@@ -205,7 +205,7 @@ func (c *Console) printScores(s *ops.Scores) error {
 	}
 	for _, row := range []struct {
 		name string
-		of   ops.Percentiles
+		of   upkeep.Percentiles
 		show func(int64) string
 	}{
 		{"check coverage", s.Check.Coverage, shareText},
@@ -228,7 +228,7 @@ func countRow(name string, n uint64) []Cell {
 
 const exampleWidth = 40 // of a value, in columns
 
-func (c *Console) Schema(s *ops.Schema) error {
+func (c *Console) Schema(s *upkeep.Schema) error {
 	if s.Nodes == 0 {
 		c.Remark("no nodes")
 		return nil
@@ -258,7 +258,7 @@ func (c *Console) Schema(s *ops.Schema) error {
 }
 
 // typesText names types with how many there are.
-func typesText(list []ops.TypeCount, more int) string {
+func typesText(list []upkeep.TypeCount, more int) string {
 	names := make([]string, 0, len(list)+1)
 	for _, t := range list {
 		names = append(names, brief(word(t.Type), nameWidth)+" "+strconv.Itoa(t.Count))

@@ -7,25 +7,27 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/editing"
+	"github.com/mnem-project/mnem/internal/verb/reading"
+	"github.com/mnem-project/mnem/internal/verb/remembering"
 	"github.com/mnem-project/mnem/ipld"
 )
 
 // Committed prints what commit or restore did.
 func (c *Console) Committed(answer any) error {
 	switch a := answer.(type) {
-	case *ops.Committed:
+	case *editing.Committed:
 		return c.printCommit(a)
-	case *ops.KeptCommit:
+	case *editing.KeptCommit:
 		c.printConflicts(a.Conflicts)
 		return c.failed()
-	case *ops.Marked:
+	case *editing.Marked:
 		return c.Marked(a)
 	}
 	return c.PrintJSON(answer)
 }
 
-func (c *Console) printCommit(a *ops.Committed) error {
+func (c *Console) printCommit(a *editing.Committed) error {
 	c.warnSecrets(a.Warnings)
 	more := repeats(a.Duplicates, a.Unchanged)
 	switch {
@@ -53,7 +55,7 @@ func repeats(duplicates, unchanged int) string {
 }
 
 // Stage prints what is staged after a change of it.
-func (c *Console) Stage(s *ops.StageEdited) error {
+func (c *Console) Stage(s *editing.StageEdited) error {
 	for _, name := range s.Missing {
 		c.Remark("note: there is no node %s yet; committing needs one", line(name))
 	}
@@ -69,15 +71,15 @@ func (c *Console) Stage(s *ops.StageEdited) error {
 const maxWarned = 10
 
 // warnSecrets tells people what looks like credentials in what was written.
-func (c *Console) warnSecrets(list ops.Warnings) {
+func (c *Console) warnSecrets(list editing.Warnings) {
 	for _, w := range list[:min(len(list), maxWarned)] {
 		c.Remark("warning: %s", line(w.Message))
 	}
 	if n := len(list) - maxWarned; n > 0 {
 		c.Remark("warning: %d more; --json lists them", n)
 	}
-	if slices.ContainsFunc(list, func(w ops.Warning) bool { return w.Code == ops.CodeSecret }) {
-		c.Remark("hint: %s", ops.SecretRemedy)
+	if slices.ContainsFunc(list, func(w editing.Warning) bool { return w.Code == editing.CodeSecret }) {
+		c.Remark("hint: %s", editing.SecretRemedy)
 	}
 }
 
@@ -88,7 +90,7 @@ type changedPart struct {
 }
 
 // Marked prints what a verb that marks nodes did.
-func (c *Console) Marked(m *ops.Marked) error {
+func (c *Console) Marked(m *editing.Marked) error {
 	c.warnSecrets(m.Warnings)
 	state, already := "", "no mark"
 	if m.State != nil {
@@ -105,7 +107,7 @@ func (c *Console) Marked(m *ops.Marked) error {
 }
 
 // Pinned prints what pin or unpin did.
-func (c *Console) Pinned(p *ops.PinChanged) error {
+func (c *Console) Pinned(p *editing.PinChanged) error {
 	c.warnSecrets(p.Warnings)
 	what, already := "pinned", "pinned already"
 	if !p.Pinned {
@@ -118,7 +120,7 @@ func (c *Console) Pinned(p *ops.PinChanged) error {
 }
 
 // printParts prints each node with what became of it.
-func (c *Console) printParts(labels map[string]ops.NodeName, parts ...changedPart) error {
+func (c *Console) printParts(labels map[string]reading.NodeName, parts ...changedPart) error {
 	for _, part := range parts {
 		for _, id := range part.ids {
 			about := ""
@@ -143,7 +145,7 @@ func (c *Console) printCommitOf(what string, noChange, dryRun bool, branch strin
 }
 
 // Reviewed prints what is to be reviewed, or what was decided.
-func (c *Console) Reviewed(q *ops.ReviewRequest, r *ops.Reviewed) error {
+func (c *Console) Reviewed(q *remembering.ReviewRequest, r *remembering.Reviewed) error {
 	c.warnSecrets(r.Warnings)
 	changed := len(r.Dropped) + len(r.Pinned) + len(r.Edited)
 	switch {
@@ -174,7 +176,7 @@ func (c *Console) Reviewed(q *ops.ReviewRequest, r *ops.Reviewed) error {
 	return c.Printf("%d left to review\n", r.Left)
 }
 
-func (c *Console) HalfLives(h *ops.HalfLives) error {
+func (c *Console) HalfLives(h *remembering.HalfLives) error {
 	var rows [][]Cell
 	for _, typ := range slices.Sorted(maps.Keys(h.HalfLives)) {
 		from := "built in"

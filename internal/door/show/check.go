@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/memory"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/asking"
 )
 
 // shareText shows units of 2^-16 with two decimals.
@@ -18,7 +18,7 @@ func shareText(n int64) string { return strconv.FormatFloat(float64(n)/65536, 'f
 func bitsText(n int64) string { return strconv.FormatFloat(float64(n)/65536, 'f', 1, 64) }
 
 // missingText says what is missing.
-func missingText(m ops.Lack) string {
+func missingText(m asking.Lack) string {
 	text := "'" + line(string(m.Text)) + "'"
 	switch m.Kind {
 	case memory.MissingUnknown:
@@ -52,7 +52,7 @@ var verdictStyles = map[memory.Verdict]string{
 
 // whyMiss says why no memory was pointed to, and no more: one may answer in words that the question
 // does not have.
-func whyMiss(r *ops.Checked) string {
+func whyMiss(r *asking.Checked) string {
 	switch {
 	case r.Signals == nil:
 		return "no memory has anything of that"
@@ -66,17 +66,17 @@ func whyMiss(r *ops.Checked) string {
 
 func (c *Console) Check(res any) error {
 	switch r := res.(type) {
-	case *ops.Calibrated:
+	case *asking.Calibrated:
 		return c.printCalibrated(r)
-	case *ops.ThresholdsReset:
+	case *asking.ThresholdsReset:
 		return c.printKept(r.ThresholdsKept)
-	case *ops.Checked:
+	case *asking.Checked:
 		return c.Printf("%s", c.checkedText(r))
 	}
 	return nil
 }
 
-func (c *Console) checkedText(r *ops.Checked) string {
+func (c *Console) checkedText(r *asking.Checked) string {
 	var b strings.Builder
 	b.WriteString(c.Paint(verdictStyles[r.Verdict], string(r.Verdict)))
 	if e := r.Item; e != nil {
@@ -121,7 +121,7 @@ func (c *Console) checkedText(r *ops.Checked) string {
 }
 
 // printKept says what became of thresholds that were to be kept.
-func (c *Console) printKept(k ops.ThresholdsKept) error {
+func (c *Console) printKept(k asking.ThresholdsKept) error {
 	switch {
 	case k.DryRun:
 		return c.Printf("dry run: nothing written\n")
@@ -131,10 +131,10 @@ func (c *Console) printKept(k ops.ThresholdsKept) error {
 	return c.Printf("%s thresholds of check\n", c.at(string(k.Branch), k.Commit))
 }
 
-func (c *Console) printCalibrated(r *ops.Calibrated) error {
+func (c *Console) printCalibrated(r *asking.Calibrated) error {
 	c.put("%s, %d unanswerable\n", plural(r.Answerable, "answerable question"),
 		r.Unanswerable)
-	row := func(name string, p ops.Curve) []Cell { return CurveRow(name, p, r.Answerable, r.Unanswerable) }
+	row := func(name string, p asking.Curve) []Cell { return CurveRow(name, p, r.Answerable, r.Unanswerable) }
 	rows := [][]Cell{CurveHead(), row("now", r.Now)}
 	for _, p := range r.Curve {
 		rows = append(rows, row("curve", p))
@@ -158,7 +158,7 @@ func CurveHead() []Cell {
 const CurveFigures = 7
 
 // CurveRow is one row of figures: shares of the answerable and unanswerable questions.
-func CurveRow(name string, p ops.Curve, answerable, unanswerable int) []Cell {
+func CurveRow(name string, p asking.Curve, answerable, unanswerable int) []Cell {
 	row := []Cell{{line(name), Bold}}
 	for _, s := range []string{
 		ratio(p.Strong, answerable), ratio(p.Right, answerable), ratio(p.Right, p.Strong),

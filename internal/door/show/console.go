@@ -15,7 +15,8 @@ import (
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/ingesting"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -30,8 +31,8 @@ type Console struct {
 	Answers  int           // that the verb under way has given
 	Again    bool          // whether the verb runs again because something changed
 
-	lanes lanes                     // between the commits of a log
-	left  map[ops.IngestedFile]bool // what the run of ingest before left out
+	lanes lanes                           // between the commits of a log
+	left  map[ingesting.IngestedFile]bool // what the run of ingest before left out
 }
 
 // Answer prints an answer: as JSON, or as text.
@@ -51,7 +52,7 @@ func (c *Console) Say(answer any, format string, args ...any) error {
 }
 
 // PrintJSON prints one JSON value in one line.
-func (c *Console) PrintJSON(v any) error { return ops.WriteJSON(c.Out, v) }
+func (c *Console) PrintJSON(v any) error { return verb.WriteJSON(c.Out, v) }
 
 // Printf prints results. Values that users wrote must be safe to print.
 func (c *Console) Printf(format string, args ...any) error {

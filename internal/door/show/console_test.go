@@ -10,7 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/internal/base/plain"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/branching"
+	"github.com/mnem-project/mnem/internal/verb/reading"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -120,10 +121,10 @@ func TestPrintingFails(t *testing.T) {
 		t.Errorf("before anything was printed: %v", err)
 	}
 	c.put("%s\n", strings.Repeat("x", 100))
-	c.printConflicts([]ops.Conflict{{Label: "a"}})
+	c.printConflicts([]reading.Conflict{{Label: "a"}})
 	for what, err := range map[string]error{
 		"failed": c.failed(), "Printf": c.Printf("y\n"), "Table": c.Table([][]Cell{Row("a", Bold)}),
-		"listOf": c.listOf(nil, 1), "an answer": c.MergeAnswer(&ops.Pending{Kept: []ops.Kept{{Branch: "main"}}}),
+		"listOf": c.listOf(nil, 1), "an answer": c.MergeAnswer(&branching.Pending{Kept: []branching.Kept{{Branch: "main"}}}),
 	} {
 		if !errors.Is(err, gone) {
 			t.Errorf("%s: %v, want that the reader has gone", what, err)

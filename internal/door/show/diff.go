@@ -8,15 +8,17 @@ import (
 
 	"github.com/mnem-project/mnem/internal/base/pattern"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/branching"
+	"github.com/mnem-project/mnem/internal/verb/reading"
 )
 
 // Diff prints what differs.
-func (c *Console) Diff(q *ops.DiffRequest, answer any) error {
-	if stat, ok := answer.(*ops.DifferedStat); ok {
+func (c *Console) Diff(q *branching.DiffRequest, answer any) error {
+	if stat, ok := answer.(*branching.DifferedStat); ok {
 		return c.printDiffStat(stat)
 	}
-	d := answer.(*ops.Differed)
+	d := answer.(*branching.Differed)
 	if err := c.printDiffered(d, q.WordDiff); err != nil {
 		return err
 	}
@@ -34,14 +36,14 @@ func (c *Console) Diff(q *ops.DiffRequest, answer any) error {
 }
 
 // printDiffered prints the items that differ, and what of the profiles does.
-func (c *Console) printDiffered(d *ops.Differed, byWord bool) error {
-	err := d.Nodes(func(n ops.NodeDiff) error {
+func (c *Console) printDiffered(d *branching.Differed, byWord bool) error {
+	err := d.Nodes(func(n branching.NodeDiff) error {
 		return c.printItemDiff(n.Change, "node "+nodeLabel(n.Key, n.ID)+" "+word(n.Type), n.Fields, byWord)
 	})
 	if err != nil {
 		return err
 	}
-	err = d.Edges(func(e ops.EdgeDiff) error {
+	err = d.Edges(func(e branching.EdgeDiff) error {
 		text := "edge " + word(e.Type) + " " + nodeLabel(e.SrcKey, e.Src) + " -> " +
 			nodeLabel(e.DstKey, e.Dst)
 		if e.Key != "" {
@@ -55,10 +57,10 @@ func (c *Console) printDiffered(d *ops.Differed, byWord bool) error {
 	return c.printProfilesDiff(d.Profiles)
 }
 
-func (c *Console) printDiffStat(d *ops.DifferedStat) error {
+func (c *Console) printDiffStat(d *branching.DifferedStat) error {
 	for _, part := range []struct {
 		what  string
-		types []ops.TypeCounts
+		types []branching.TypeCounts
 		total state.Counts
 	}{{"node", d.NodeTypes, d.Counts.Nodes}, {"edge", d.EdgeTypes, d.Counts.Edges}} {
 		for _, t := range part.types {
@@ -83,7 +85,7 @@ func changeSign(k state.ChangeKind) (sign, style string) {
 	return "~", Yellow
 }
 
-func (c *Console) printItemDiff(k state.ChangeKind, title string, fields []ops.FieldDiff, byWord bool) error {
+func (c *Console) printItemDiff(k state.ChangeKind, title string, fields []reading.FieldDiff, byWord bool) error {
 	sign, style := changeSign(k)
 	c.put("%s\n", c.Paint(style, sign+" "+title))
 	for _, f := range fields {
@@ -107,7 +109,7 @@ func (c *Console) printItemDiff(k state.ChangeKind, title string, fields []ops.F
 }
 
 // diffValue is a value in one safe line, nil for none.
-func diffValue(v ops.Raw) string {
+func diffValue(v verb.Raw) string {
 	if v == nil {
 		return "(none)"
 	}
@@ -115,14 +117,14 @@ func diffValue(v ops.Raw) string {
 }
 
 // Shown prints a commit with its changes, or a node with its edges.
-func (c *Console) Shown(q *ops.ShowRequest, answer any) error {
+func (c *Console) Shown(q *branching.ShowRequest, answer any) error {
 	switch a := answer.(type) {
-	case *ops.ShownCommit:
+	case *branching.ShownCommit:
 		return cmp.Or(c.Printf("%s\n", c.commitText(&a.Commit)), c.printDiffered(a.Diff, q.WordDiff))
-	case *ops.ShownNode:
+	case *branching.ShownNode:
 		// No rendered line is empty: what follows the first empty one is not of the node.
 		return cmp.Or(c.Printf("%s\n", nodeText(a.WholeNode)),
-			c.Neighbors(&ops.Neighbors{Buckets: a.Buckets}))
+			c.Neighbors(&reading.Neighbors{Buckets: a.Buckets}))
 	}
 	return c.PrintJSON(answer)
 }
@@ -135,7 +137,7 @@ const maxCompared = 2000
 var wordPattern = pattern.New(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]|[\p{L}\p{N}\p{M}_]+|\s+|.`)
 
 // wordDiff shows how a value became another, words that went as [-…-] and words that came as {+…+}.
-func (c *Console) wordDiff(from, to ops.Raw) string {
+func (c *Console) wordDiff(from, to verb.Raw) string {
 	a, b := wordsOf(from), wordsOf(to)
 	var out strings.Builder
 	start := 0
@@ -153,7 +155,7 @@ func (c *Console) wordDiff(from, to ops.Raw) string {
 }
 
 // wordsOf are the words of a value: of a text, or of its JSON form.
-func wordsOf(v ops.Raw) []string {
+func wordsOf(v verb.Raw) []string {
 	if v == nil {
 		return nil
 	}

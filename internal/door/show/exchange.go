@@ -10,10 +10,11 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/exchange/remote/trade"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/transfer"
 )
 
-func (c *Console) Export(res *ops.Exported) error {
+func (c *Console) Export(res *transfer.Exported) error {
 	if res.File == "-" {
 		c.Remark("exported %s, %s", plural(res.Blocks, "block"), plural(int(res.Bytes), "byte"))
 		return nil
@@ -46,7 +47,7 @@ func wasWere(n int) string {
 	return "were"
 }
 
-func (c *Console) Import(q *ops.ImportRequest, res *ops.Imported) error {
+func (c *Console) Import(q *transfer.ImportRequest, res *transfer.Imported) error {
 	c.warnSecrets(res.Warnings)
 	if len(res.Refs) == 0 {
 		return c.Printf("nothing to import: all of %s is here already\n", line(q.File))
@@ -82,7 +83,7 @@ func (c *Console) Import(q *ops.ImportRequest, res *ops.Imported) error {
 		plural(res.Blocks, "block"))
 }
 
-func (c *Console) PackRefs(a *ops.PackRefsAnswer) error {
+func (c *Console) PackRefs(a *transfer.PackRefsAnswer) error {
 	var rows [][]Cell
 	for _, ref := range a.Refs {
 		mark := " "
@@ -97,7 +98,7 @@ func (c *Console) PackRefs(a *ops.PackRefsAnswer) error {
 	return c.Table(rows)
 }
 
-func (c *Console) PackSent(a *ops.PackSent) error {
+func (c *Console) PackSent(a *transfer.PackSent) error {
 	if a.File == "-" {
 		c.Remark("packed %s", plain.Bytes(a.Bytes))
 		return nil
@@ -105,7 +106,7 @@ func (c *Console) PackSent(a *ops.PackSent) error {
 	return c.Printf("packed %s into %s\n", plain.Bytes(a.Bytes), line(a.File))
 }
 
-func (c *Console) PackTaken(a *ops.PackTaken) error {
+func (c *Console) PackTaken(a *transfer.PackTaken) error {
 	c.printRefMoves(a.Refs)
 	did := "changed"
 	if a.DryRun {
@@ -114,7 +115,7 @@ func (c *Console) PackTaken(a *ops.PackTaken) error {
 	return c.Printf("%s %s, %s new\n", did, plural(len(a.Refs), "ref"), plural(a.NewBlocks, "block"))
 }
 
-func (c *Console) PackRedactions(a *ops.PackRedactionsAnswer) error {
+func (c *Console) PackRedactions(a *transfer.PackRedactionsAnswer) error {
 	if err := c.printTold(a.Redactions); err != nil || !a.More {
 		return err
 	}
@@ -123,7 +124,7 @@ func (c *Console) PackRedactions(a *ops.PackRedactionsAnswer) error {
 }
 
 // printTold prints redactions.
-func (c *Console) printTold(list []ops.ToldRedaction) error {
+func (c *Console) printTold(list []transfer.ToldRedaction) error {
 	var rows [][]Cell
 	for _, r := range list {
 		rows = append(rows, []Cell{{r.CID.String(), Yellow}, {r.What, ""}, {r.Time.String(), Dim},
@@ -132,7 +133,7 @@ func (c *Console) printTold(list []ops.ToldRedaction) error {
 	return c.Table(rows)
 }
 
-func (c *Console) PackRedacted(a *ops.PackRedacted) error {
+func (c *Console) PackRedacted(a *transfer.PackRedacted) error {
 	did := "erased"
 	if a.DryRun {
 		did = "would erase"
@@ -144,7 +145,7 @@ func (c *Console) PackRedacted(a *ops.PackRedacted) error {
 }
 
 // remarkPending warns of bytes that were erased and are still in the files, and says why.
-func (c *Console) remarkPending(pending bool, denied ops.Text) {
+func (c *Console) remarkPending(pending bool, denied verb.Text) {
 	switch {
 	case denied != "":
 		c.Remark("warning: the bytes are still in the tables: %s", line(string(denied)))
@@ -174,13 +175,13 @@ func (c *Console) Pruned(p *trade.Pruned) error {
 
 // Quarantine prints what remotes say was erased, or what became of it.
 func (c *Console) Quarantine(answer any) error {
-	if d, ok := answer.(*ops.QuarantineDecided); ok {
+	if d, ok := answer.(*transfer.QuarantineDecided); ok {
 		c.remarkPending(d.ErasurePending, d.ErasureDenied)
 		return c.Printf("erased %s, closed %s; %d of %s wait\n", plural(len(d.Erased), "block"),
 			plural(len(d.Closed), "gap"), d.Waiting, line(d.Remote))
 	}
 	var rows [][]Cell
-	for _, r := range answer.(*ops.Quarantine).Redactions {
+	for _, r := range answer.(*transfer.Quarantine).Redactions {
 		rows = append(rows, []Cell{{string(r.Decision), ""}, {r.CID.String(), Yellow}, {r.What, ""},
 			{r.Time.String(), Dim}, {line(string(r.Actor)), Cyan}, {line(string(r.Reason)), ""}})
 	}
@@ -222,7 +223,7 @@ func (c *Console) RemarkLearned(name string, l trade.Learned) {
 }
 
 // printRefMoves prints where refs moved.
-func (c *Console) printRefMoves(list []ops.RefMoved) {
+func (c *Console) printRefMoves(list []transfer.RefMoved) {
 	var rows [][]Cell
 	for _, ref := range list {
 		from, to := "(new)", "(removed)"
@@ -283,7 +284,7 @@ func (c *Console) remarkWentBack(list []graph.RefName) {
 func (c *Console) putSessions(s *trade.Synced) {
 	for _, part := range []struct {
 		what string
-		refs []ops.RefMoved
+		refs []transfer.RefMoved
 	}{{"came from", s.Fetched}, {"went to", s.Pushed}} {
 		for _, ref := range part.refs {
 			if name, session := strings.CutPrefix(string(ref.Ref), graph.Sessions); session && !s.DryRun {

@@ -8,11 +8,12 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/plain"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/outlining"
+	"github.com/mnem-project/mnem/internal/verb/reading"
 )
 
 // Explored prints a node a line, and under it how it was reached.
-func (c *Console) Explored(x *ops.Explored) error {
+func (c *Console) Explored(x *reading.Explored) error {
 	names := map[graph.ID]string{}
 	for _, n := range x.Nodes {
 		names[n.ID] = cmp.Or(brief(string(n.Summary), wayWidth), nodeLabel(n.Key, n.ID))
@@ -42,7 +43,7 @@ func (c *Console) Explored(x *ops.Explored) error {
 const wayWidth = 28
 
 // wayOf writes a path, each node by the beginning of its text.
-func wayOf(names map[graph.ID]string, path []ops.WayStep) string {
+func wayOf(names map[graph.ID]string, path []reading.WayStep) string {
 	var b strings.Builder
 	b.WriteString(cmp.Or(names[path[0].From], path[0].From.String()))
 	for i, p := range path {
@@ -60,7 +61,7 @@ func wayOf(names map[graph.ID]string, path []ops.WayStep) string {
 	return b.String()
 }
 
-func (c *Console) Suggested(s *ops.Suggested) error {
+func (c *Console) Suggested(s *reading.Suggested) error {
 	var rows [][]Cell
 	for _, t := range s.Tags {
 		why := "named in the text"
@@ -81,7 +82,7 @@ func (c *Console) Suggested(s *ops.Suggested) error {
 	return c.Table(rows)
 }
 
-func (c *Console) Related(r *ops.RelatedNodes) error {
+func (c *Console) Related(r *reading.RelatedNodes) error {
 	for _, n := range r.Nodes {
 		name := nodeLabel(n.Key, n.ID)
 		c.put("%s  %s  %s\n",
@@ -100,7 +101,7 @@ func (c *Console) Related(r *ops.RelatedNodes) error {
 }
 
 // reasonText says why a node is related to another.
-func reasonText(r ops.Related) string {
+func reasonText(r reading.Related) string {
 	names := make([]string, len(r.Names))
 	for i, n := range r.Names {
 		names[i] = brief(n, SummaryWidth)
@@ -118,10 +119,10 @@ func reasonText(r ops.Related) string {
 const memberWidth = 30
 
 func (c *Console) Communities(answer any) error {
-	if of, ok := answer.(*ops.NodeCommunity); ok {
+	if of, ok := answer.(*reading.NodeCommunity); ok {
 		return c.printCommunity(&of.Community)
 	}
-	list := answer.(*ops.CommunityList)
+	list := answer.(*reading.CommunityList)
 	if len(list.Communities) == 0 {
 		c.Remark("no communities: no edge connects two nodes")
 		return nil
@@ -142,7 +143,7 @@ func (c *Console) Communities(answer any) error {
 }
 
 // printCommunity lists the members of the community of a node.
-func (c *Console) printCommunity(of *ops.Community) error {
+func (c *Console) printCommunity(of *reading.Community) error {
 	if of.Number == 0 {
 		c.Remark("in no community: no edge connects the node to another, or none closely enough")
 		return nil
@@ -160,7 +161,7 @@ func (c *Console) printCommunity(of *ops.Community) error {
 	return nil
 }
 
-func (c *Console) Distilled(d *ops.Distilled) error {
+func (c *Console) Distilled(d *outlining.Distilled) error {
 	if d.Skipped {
 		c.Remark("no digests were kept before: 'mnem distill' begins them")
 		return nil
@@ -177,7 +178,7 @@ func (c *Console) Distilled(d *ops.Distilled) error {
 }
 
 // digestTexts tells what a model was asked, and came to.
-func (c *Console) digestTexts(w *ops.DigestTexts) {
+func (c *Console) digestTexts(w *outlining.DigestTexts) {
 	done := plural(w.Written, "text") + " written"
 	if w.DryRun {
 		done = "would be asked"
@@ -199,7 +200,7 @@ func (c *Console) putDropped(n int) {
 	}
 }
 
-func (c *Console) DigestWritten(d *ops.DigestWritten) error {
+func (c *Console) DigestWritten(d *outlining.DigestWritten) error {
 	what := "text of digest"
 	if d.NoChange {
 		what = "no change: this is already the text of digest"
@@ -209,7 +210,7 @@ func (c *Console) DigestWritten(d *ops.DigestWritten) error {
 	return c.failed()
 }
 
-func (c *Console) Map(m *ops.MapAnswer) error {
+func (c *Console) Map(m *outlining.MapAnswer) error {
 	if m.Printed == "" {
 		c.Remark("nothing is in the memory")
 		return nil
@@ -217,7 +218,7 @@ func (c *Console) Map(m *ops.MapAnswer) error {
 	return c.Printf("%s\n", plain.Lines(string(m.Printed)))
 }
 
-func (c *Console) Digest(d *ops.DigestAnswer) error {
+func (c *Console) Digest(d *outlining.DigestAnswer) error {
 	head := fmt.Sprintf("%s %s: %s", d.Kind, d.Name, plural(d.Facts, "fact"))
 	if d.Kind == string(d.Name) {
 		head = fmt.Sprintf("%s: %s", d.Kind, plural(d.Facts, "fact"))
@@ -268,7 +269,7 @@ func (c *Console) Digest(d *ops.DigestAnswer) error {
 	return nil
 }
 
-func (c *Console) Resolved(r *ops.ResolveAnswer) error {
+func (c *Console) Resolved(r *outlining.ResolveAnswer) error {
 	if len(r.Found) == 0 {
 		c.Remark("nothing has that hash, or one near it")
 		return nil

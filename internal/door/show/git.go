@@ -2,11 +2,12 @@ package show
 
 import (
 	"github.com/mnem-project/mnem/internal/gitfollow"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/branching"
 )
 
 // Followed prints the git branch that is followed, and whether it can be written.
-func (c *Console) Followed(f *ops.Followed) error {
+func (c *Console) Followed(f *branching.Followed) error {
 	git, doing := c.Paint(Cyan, line(string(f.Git))), ""
 	if f.Doing != "" {
 		doing = ", in the middle of a " + string(f.Doing)
@@ -73,7 +74,7 @@ func (c *Console) GitHook(out *gitfollow.Hook) error {
 }
 
 // shortGit is how a commit of git is shown, "-" for none.
-func shortGit(id *ops.Text) string {
+func shortGit(id *verb.Text) string {
 	if *id == "" {
 		return "-"
 	}

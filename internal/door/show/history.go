@@ -8,11 +8,11 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/ipld"
 )
 
-func (c *Console) Blame(b *ops.Blamed) error {
+func (c *Console) Blame(b *branching.Blamed) error {
 	var rows [][]Cell
 	for _, f := range b.Fields {
 		by := line(f.Author)
@@ -31,7 +31,7 @@ func (c *Console) Blame(b *ops.Blamed) error {
 }
 
 // Op prints one operation of the log.
-func (c *Console) Op(o *ops.Op) error {
+func (c *Console) Op(o *branching.Op) error {
 	words := make([]string, len(o.Command))
 	for i, w := range o.Command {
 		words[i] = line(w)
@@ -54,14 +54,14 @@ func (c *Console) Op(o *ops.Op) error {
 	return c.printMoves(o.Refs)
 }
 
-func (c *Console) OneOp(o *ops.Op) error {
+func (c *Console) OneOp(o *branching.Op) error {
 	return cmp.Or(c.Printf("operation %s\n", o.Op), c.Op(o))
 }
 
-func (c *Console) OpDiff(d *ops.OpDiffered) error { return c.printMoves(d.Refs) }
+func (c *Console) OpDiff(d *branching.OpDiffered) error { return c.printMoves(d.Refs) }
 
 // printMoves prints refs that differ, one a line.
-func (c *Console) printMoves(moves []ops.RefMove) error {
+func (c *Console) printMoves(moves []branching.RefMove) error {
 	for _, m := range moves {
 		c.put("  %s  %s -> %s\n", line(m.Ref), c.refText(string(m.From)),
 			c.refText(string(m.To)))
@@ -79,7 +79,7 @@ func (c *Console) refText(value string) string {
 }
 
 // Undone prints what undo, redo and op restore did.
-func (c *Console) Undone(u *ops.Undone) error {
+func (c *Console) Undone(u *branching.Undone) error {
 	if u.Passed > 0 {
 		c.Remark("passed over operation %d, a purge, which is for ever", u.Passed)
 	}
@@ -91,7 +91,7 @@ func (c *Console) Undone(u *ops.Undone) error {
 }
 
 // skipped prints how many operations of each command were passed over.
-func (c *Console) skipped(u *ops.Undone) error {
+func (c *Console) skipped(u *branching.Undone) error {
 	if u.SkippedAll == 0 {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (c *Console) skipped(u *ops.Undone) error {
 }
 
 // pushed prints which remotes have what was taken back, and how to take it back there.
-func (c *Console) pushed(u *ops.Undone) error {
+func (c *Console) pushed(u *branching.Undone) error {
 	for _, p := range u.Pushed {
 		back := "mnem redo"
 		if u.Did == "restored" {
@@ -150,11 +150,11 @@ func shortSpan(commits string) string {
 // Verified prints a commit and what its signature is worth, and in the end how many there are.
 func (c *Console) Verified(answer any) error {
 	switch v := answer.(type) {
-	case *ops.Verified:
+	case *branching.Verified:
 		return c.Printf("%s  %s  %s  %s  %s\n", strings.TrimSuffix(c.signatureColumn(&v.Signature), " "),
 			c.commit(v.Commit), v.Time.String()[:len("2006-01-02")],
 			signedBy(&v.Signature), line(v.Title))
-	case *ops.VerifiedAll:
+	case *branching.VerifiedAll:
 		n := 0
 		var parts []string
 		for _, state := range commit.SignatureStates() {
@@ -169,7 +169,7 @@ func (c *Console) Verified(answer any) error {
 }
 
 // signedBy says who signed, or why that does not count.
-func signedBy(v *ops.Signature) string {
+func signedBy(v *branching.Signature) string {
 	who := "(nobody)"
 	if key, err := commit.ParseKey(string(v.Key)); err == nil {
 		who = key.Fingerprint()

@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/ingesting"
+	"github.com/mnem-project/mnem/internal/verb/remembering"
 )
 
 // Ingested prints what became of files, and what was committed.
-func (c *Console) Ingested(a *ops.Ingested) error {
+func (c *Console) Ingested(a *ingesting.Ingested) error {
 	files := c.unsaid(a.Files)
 	if c.Again && a.NoChange && len(files) == 0 {
 		return nil // what changed was nothing that is kept
@@ -50,8 +51,8 @@ func (c *Console) Ingested(a *ops.Ingested) error {
 }
 
 // unsaid returns the files but for those of which the run before, of a watch, said already why they are left out.
-func (c *Console) unsaid(files []ops.IngestedFile) (out []ops.IngestedFile) {
-	left := make(map[ops.IngestedFile]bool)
+func (c *Console) unsaid(files []ingesting.IngestedFile) (out []ingesting.IngestedFile) {
+	left := make(map[ingesting.IngestedFile]bool)
 	for _, f := range files {
 		if f.Why == "" || !c.left[f] {
 			out = append(out, f)
@@ -63,7 +64,7 @@ func (c *Console) unsaid(files []ops.IngestedFile) (out []ops.IngestedFile) {
 }
 
 // printRecords prints what was read of another program's files.
-func (c *Console) printRecords(n *ops.RecordCounts) error {
+func (c *Console) printRecords(n *ingesting.RecordCounts) error {
 	parts := []string{}
 	add := func(count int, what string) {
 		if count > 0 {
@@ -93,7 +94,7 @@ func (c *Console) printRecords(n *ops.RecordCounts) error {
 	return nil
 }
 
-func (c *Console) printIngestedFile(f *ops.IngestedFile) {
+func (c *Console) printIngestedFile(f *ingesting.IngestedFile) {
 	name := f.Path
 	if f.Project != "" {
 		name = f.Project + "/" + name
@@ -123,7 +124,7 @@ func (c *Console) printIngestedFile(f *ops.IngestedFile) {
 }
 
 // Captured prints what became of what hooks noted.
-func (c *Console) Captured(q *ops.CaptureRequest, a *ops.Captured) error {
+func (c *Console) Captured(q *ingesting.CaptureRequest, a *ingesting.Captured) error {
 	if q.Retire {
 		return c.printRetired(a)
 	}
@@ -147,7 +148,7 @@ func (c *Console) Captured(q *ops.CaptureRequest, a *ops.Captured) error {
 }
 
 // printRetired prints how many turns were retired.
-func (c *Console) printRetired(a *ops.Captured) error {
+func (c *Console) printRetired(a *ingesting.Captured) error {
 	switch {
 	case a.DryRun:
 		return c.Printf("%s would be retired\n", plural(a.Retired, "turn"))
@@ -157,7 +158,7 @@ func (c *Console) printRetired(a *ops.Captured) error {
 	return c.Printf("%s retired\n", plural(a.Retired, "turn"))
 }
 
-func (c *Console) Embedded(out *ops.Embedded) error {
+func (c *Console) Embedded(out *ingesting.Embedded) error {
 	verb, place := "embedded", ""
 	switch {
 	case out.DryRun:
@@ -189,11 +190,11 @@ func (c *Console) Embedded(out *ops.Embedded) error {
 
 // Cues prints one page of memories with their cues, or what a model wrote.
 func (c *Console) Cues(answer any) error {
-	if w, ok := answer.(*ops.CuesWritten); ok {
+	if w, ok := answer.(*remembering.CuesWritten); ok {
 		return c.printCuesWritten(w)
 	}
-	list := answer.(*ops.CueList)
-	err := list.Nodes(func(n ops.CuedMemory) error {
+	list := answer.(*remembering.CueList)
+	err := list.Nodes(func(n remembering.CuedMemory) error {
 		return c.Printf("%s\n", joinText(c.Paint(Bold, nodeLabel(n.Key, n.ID)), word(n.Type),
 			c.Paint(Dim, brief(string(n.Summary), SummaryWidth)), line(strings.Join(n.Cues, "; "))))
 	})
@@ -203,7 +204,7 @@ func (c *Console) Cues(answer any) error {
 	return err
 }
 
-func (c *Console) printCuesWritten(w *ops.CuesWritten) error {
+func (c *Console) printCuesWritten(w *remembering.CuesWritten) error {
 	place := ""
 	if w.Commits > 0 {
 		place = fmt.Sprintf("%s ", c.at(w.Branch, w.Commit))
@@ -221,8 +222,8 @@ func (c *Console) printCuesWritten(w *ops.CuesWritten) error {
 	return c.Printf("%s\n", text)
 }
 
-func (c *Console) Sources(list *ops.SourceList) error {
-	err := list.Sources(func(s ops.Source) error {
+func (c *Console) Sources(list *ingesting.SourceList) error {
+	err := list.Sources(func(s ingesting.Source) error {
 		return c.Printf("%s  %s\n", c.Paint(Bold, nodeLabel(s.Key, s.Node)), line(s.Place))
 	})
 	if err == nil && list.More {
@@ -231,8 +232,8 @@ func (c *Console) Sources(list *ops.SourceList) error {
 	return err
 }
 
-func (c *Console) SourcesDiff(d *ops.SourcesDiff) error {
-	err := d.Sources(func(s ops.SourceCheck) error { return c.printSourceCheck(&s) })
+func (c *Console) SourcesDiff(d *ingesting.SourcesDiff) error {
+	err := d.Sources(func(s ingesting.SourceCheck) error { return c.printSourceCheck(&s) })
 	if err == nil {
 		err = c.Printf("%s\n", sourceSummary(&d.Counts))
 	}
@@ -242,7 +243,7 @@ func (c *Console) SourcesDiff(d *ops.SourcesDiff) error {
 	return c.Marked(d.Marking)
 }
 
-func sourceSummary(n *ops.SourceCounts) string {
+func sourceSummary(n *ingesting.SourceCounts) string {
 	var parts []string
 	for _, state := range []struct {
 		name  string
@@ -261,7 +262,7 @@ func sourceSummary(n *ops.SourceCounts) string {
 	return strings.Join(parts, ", ")
 }
 
-func (c *Console) printSourceCheck(s *ops.SourceCheck) error {
+func (c *Console) printSourceCheck(s *ingesting.SourceCheck) error {
 	style := Red
 	if !s.Gone {
 		style = ""
@@ -278,7 +279,7 @@ func (c *Console) printSourceCheck(s *ops.SourceCheck) error {
 }
 
 // Refreshed prints what is there now for sources, with the text.
-func (c *Console) Refreshed(r *ops.SourcesRefreshed) error {
+func (c *Console) Refreshed(r *ingesting.SourcesRefreshed) error {
 	for i := range r.Sources {
 		s := &r.Sources[i]
 		if err := c.printSourceCheck(s); err != nil {

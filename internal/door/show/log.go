@@ -7,10 +7,10 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/internal/base/pattern"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/branching"
 )
 
-func (c *Console) Log(q *ops.LogRequest, e *ops.Commit) error {
+func (c *Console) Log(q *branching.LogRequest, e *branching.Commit) error {
 	var text string
 	switch {
 	case q.Oneline:
@@ -47,7 +47,7 @@ var idsAlone = pattern.New(strings.ReplaceAll(`^(observe|pin|unpin|forget|stale|
 	"ID", `[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`))
 
 // messageOrTitle is the first line of a commit's message, or its title where that has only ids to say.
-func messageOrTitle(e *ops.Commit) string {
+func messageOrTitle(e *branching.Commit) string {
 	message := firstLine(e.Message)
 	if e.Title != nil && *e.Title != "" && (message == "" || idsAlone().MatchString(message)) {
 		return *e.Title
@@ -56,7 +56,7 @@ func messageOrTitle(e *ops.Commit) string {
 }
 
 // signatureColumn is what a signature is worth, as the beginning of a line's last column.
-func (c *Console) signatureColumn(v *ops.Signature) string {
+func (c *Console) signatureColumn(v *branching.Signature) string {
 	if v == nil {
 		return ""
 	}
@@ -64,7 +64,7 @@ func (c *Console) signatureColumn(v *ops.Signature) string {
 }
 
 // commitText is a commit's own lines.
-func (c *Console) commitText(e *ops.Commit) string {
+func (c *Console) commitText(e *branching.Commit) string {
 	var b strings.Builder
 	b.WriteString(c.Paint(Yellow, "commit "+e.Commit.String()) + "\n")
 	if len(e.Parents) > 1 {
@@ -110,11 +110,11 @@ func (c *Console) commitText(e *ops.Commit) string {
 }
 
 // statText is the counts of a commit by type.
-func (c *Console) statText(stat *ops.Stat) string {
+func (c *Console) statText(stat *branching.Stat) string {
 	var b strings.Builder
 	for _, part := range []struct {
 		what  string
-		types []ops.TypeCounts
+		types []branching.TypeCounts
 	}{{"node", stat.NodeTypes}, {"edge", stat.EdgeTypes}} {
 		for _, t := range part.types {
 			b.WriteString("  " + c.countsLine(t.Counts, part.what+" "+word(t.Type)) + "\n")

@@ -3,7 +3,7 @@ package show
 import (
 	"testing"
 
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/branching"
 )
 
 // TestMessageOrTitle: a title takes the place of messages that verbs write, never of what a person wrote.
@@ -16,7 +16,7 @@ func TestMessageOrTitle(t *testing.T) {
 		"stale by their sources: " + id: true, "undo the mess made of " + id + ", see ticket 7": false,
 		"forget " + id + ": it was wrong": false, "about " + id: false, "words": false,
 	} {
-		got := messageOrTitle(&ops.Commit{Message: message, Title: &title})
+		got := messageOrTitle(&branching.Commit{Message: message, Title: &title})
 		if (got == title) != titled || !titled && got != message {
 			t.Errorf("%q: %q", message, got)
 		}

@@ -1,22 +1,24 @@
 package show
 
 import (
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/branching"
+	"github.com/mnem-project/mnem/internal/verb/reading"
 )
 
 // MergeAnswer prints what merge did, or what is in progress.
 func (c *Console) MergeAnswer(answer any) error {
 	switch a := answer.(type) {
-	case *ops.Merged:
+	case *branching.Merged:
 		return c.Merged(a)
-	case *ops.Pending:
+	case *branching.Pending:
 		return c.printPending(a)
 	}
 	return c.PrintJSON(answer)
 }
 
 // Merged prints what a merge, a revert or a cherry-pick did.
-func (c *Console) Merged(m *ops.Merged) error {
+func (c *Console) Merged(m *branching.Merged) error {
 	c.warnSecrets(m.Warnings)
 	c.printConflicts(m.Conflicts)
 	if m.VectorsDropped > 0 {
@@ -42,7 +44,7 @@ func (c *Console) Merged(m *ops.Merged) error {
 }
 
 // printConflicts prints conflicts for people: an item a line, then its fields.
-func (c *Console) printConflicts(list []ops.Conflict) {
+func (c *Console) printConflicts(list []reading.Conflict) {
 	for _, con := range list {
 		state := c.Paint(Red, string(con.Kind))
 		if con.Resolution != "" {
@@ -57,7 +59,7 @@ func (c *Console) printConflicts(list []ops.Conflict) {
 }
 
 // printPending prints a merge in progress and what was kept.
-func (c *Console) printPending(p *ops.Pending) error {
+func (c *Console) printPending(p *branching.Pending) error {
 	switch {
 	case p.Aborted != "":
 		return c.Printf("forgot the merge into %s\n", line(p.Aborted))
@@ -77,7 +79,7 @@ func (c *Console) printPending(p *ops.Pending) error {
 }
 
 // shownField is one value of a field for people, nil for none.
-func shownField(v ops.Raw) string {
+func shownField(v verb.Raw) string {
 	if v == nil {
 		return "none"
 	}

@@ -8,12 +8,14 @@ import (
 	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/rank/render"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/branching"
+	"github.com/mnem-project/mnem/internal/verb/reading"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
 // nodeText is a node as it is rendered, uncut, with every line there is.
-func nodeText(w *ops.WholeNode) string {
+func nodeText(w *reading.WholeNode) string {
 	n, mark, content := w.Parts()
 	return render.Render(n, mark, render.RenderOptions{
 		Show:    []string{retrieve.ShowTimes, retrieve.ShowKey, retrieve.ShowContent},
@@ -23,14 +25,14 @@ func nodeText(w *ops.WholeNode) string {
 
 func (c *Console) Get(answer any) error {
 	switch a := answer.(type) {
-	case *ops.WholeNode:
+	case *reading.WholeNode:
 		return c.Printf("%s", nodeText(a))
-	case *ops.ImportantNode:
+	case *reading.ImportantNode:
 		e := &a.Importance
 		return c.Printf("%s\n%s\n%s, %s, %d days old, half-life %d days\n", nodeText(&a.WholeNode),
 			importanceText(e), plural(int(e.Uses), "use"), plural(int(e.Linked), "link"),
 			max(e.Age, 0)/secondsPerDay, e.HalfLife)
-	case *ops.FieldValue:
+	case *verb.FieldValue:
 		if s, isText := a.Value.(string); isText {
 			if c.Terminal {
 				s = plain.Lines(s)
@@ -44,23 +46,23 @@ func (c *Console) Get(answer any) error {
 const secondsPerDay = 86400
 
 // importanceText is an effective importance for people.
-func importanceText(e *ops.Importance) string {
+func importanceText(e *reading.Importance) string {
 	return fmt.Sprintf("%s = importance %d (%s) × use %s × age %s × links %s", shareText(e.Value), e.Importance,
 		shareText(e.Base), shareText(e.Use), shareText(e.Decay), shareText(e.Links))
 }
 
 // List prints one page of nodes or edges.
 func (c *Console) List(answer any) (err error) {
-	var next ops.Text
+	var next verb.Text
 	switch a := answer.(type) {
-	case *ops.NodeList:
-		err = a.Nodes(func(n ops.Node) error {
+	case *reading.NodeList:
+		err = a.Nodes(func(n reading.Node) error {
 			return c.Printf("%s\n", joinText(c.Paint(Bold, nodeLabel(n.Key, n.ID)), word(n.Type),
 				stateText(n.Mark), c.Paint(Dim, brief(string(n.Summary), SummaryWidth))))
 		})
 		next = a.Next
-	case *ops.EdgeList:
-		err = a.Edges(func(e ops.Edge) error {
+	case *reading.EdgeList:
+		err = a.Edges(func(e reading.Edge) error {
 			text := word(e.Type) + " " + nodeLabel(e.SrcKey, e.Src) + " -> " + nodeLabel(e.DstKey, e.Dst)
 			if e.Key != "" {
 				text += " (" + line(string(e.Key)) + ")"
@@ -76,7 +78,7 @@ func (c *Console) List(answer any) (err error) {
 }
 
 // stateText is a mark's state in brackets, "" for none.
-func stateText(m *ops.Mark) string {
+func stateText(m *reading.Mark) string {
 	if m == nil {
 		return ""
 	}
@@ -94,7 +96,7 @@ func label(n *graph.Node) string {
 // keySeparators escapes what separates a key from the parts of a line beside it.
 var keySeparators = strings.NewReplacer("  ", `\u{20}\u{20}`, " -> ", `\u{20}-> `, " <- ", `\u{20}<- `)
 
-func (c *Console) Neighbors(n *ops.Neighbors) error {
+func (c *Console) Neighbors(n *reading.Neighbors) error {
 	var rows [][]Cell
 	rows = appendBucket(rows, "->", n.Out)
 	rows = appendBucket(rows, "<-", n.In)
@@ -110,7 +112,7 @@ func (c *Console) Neighbors(n *ops.Neighbors) error {
 	return nil
 }
 
-func appendBucket(rows [][]Cell, arrow string, list []ops.Neighbor) [][]Cell {
+func appendBucket(rows [][]Cell, arrow string, list []reading.Neighbor) [][]Cell {
 	for _, n := range list {
 		row := []Cell{{arrow, Dim}, {word(n.Type), Cyan}}
 		if n.NodeType == "" {
@@ -123,7 +125,7 @@ func appendBucket(rows [][]Cell, arrow string, list []ops.Neighbor) [][]Cell {
 	return rows
 }
 
-func appendMentions(rows [][]Cell, arrow string, list *ops.List[ops.Mention]) [][]Cell {
+func appendMentions(rows [][]Cell, arrow string, list *verb.List[reading.Mention]) [][]Cell {
 	if list == nil {
 		return rows
 	}
@@ -135,9 +137,11 @@ func appendMentions(rows [][]Cell, arrow string, list *ops.List[ops.Mention]) []
 }
 
 // nodeLabel names a node for people: its key, or its id where it has none.
-func nodeLabel(key ops.Text, id graph.ID) string { return label(&graph.Node{Key: string(key), ID: id}) }
+func nodeLabel(key verb.Text, id graph.ID) string {
+	return label(&graph.Node{Key: string(key), ID: id})
+}
 
-func (c *Console) Path(q *ops.PathRequest, w *ops.Way) error {
+func (c *Console) Path(q *reading.PathRequest, w *reading.Way) error {
 	if !w.Found {
 		c.Remark("no path from %s to %s within %s", line(q.From), line(q.To), plural(q.MaxHops, "hop"))
 		return nil
@@ -155,7 +159,7 @@ func (c *Console) Path(q *ops.PathRequest, w *ops.Way) error {
 }
 
 // Block prints a stored block.
-func (c *Console) Block(b *ops.Block) error {
+func (c *Console) Block(b *branching.Block) error {
 	if b.Raw != nil {
 		_, err := c.Out.Write(b.Raw)
 		return err

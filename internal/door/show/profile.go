@@ -5,13 +5,16 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/asking"
+	"github.com/mnem-project/mnem/internal/verb/branching"
+	"github.com/mnem-project/mnem/internal/verb/reading"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
 // ProfileRow is a profile in a list, with the flags that would set it.
-func (c *Console) ProfileRow(p *ops.Profile) []Cell {
+func (c *Console) ProfileRow(p *asking.Profile) []Cell {
 	mark, from, text := " ", "own", ""
 	if p.Default {
 		mark = "*"
@@ -26,7 +29,7 @@ func (c *Console) ProfileRow(p *ops.Profile) []Cell {
 }
 
 // profileRows are what a profile says: names of flags and their values.
-func profileRows(p *ops.Profile) (rows [][]Cell) {
+func profileRows(p *asking.Profile) (rows [][]Cell) {
 	for _, typ := range p.Types {
 		rows = append(rows, []Cell{{"for-type", ""}, {line(typ), ""}})
 	}
@@ -36,7 +39,7 @@ func profileRows(p *ops.Profile) (rows [][]Cell) {
 	return rows
 }
 
-func (c *Console) Profile(p *ops.Profile) error {
+func (c *Console) Profile(p *asking.Profile) error {
 	title := "the repository's own"
 	if p.Builtin {
 		title = "built in: " + p.About
@@ -56,7 +59,7 @@ func (c *Console) Profile(p *ops.Profile) error {
 	return nil
 }
 
-func (c *Console) ProfilesChanged(p *ops.ProfilesChanged) error {
+func (c *Console) ProfilesChanged(p *asking.ProfilesChanged) error {
 	if p.NoChange {
 		return c.Printf("nothing to commit\n")
 	}
@@ -94,12 +97,12 @@ func plainText(v ipld.Value) string {
 }
 
 // printProfilesDiff prints what differs between retrieval profiles, nil for nothing.
-func (c *Console) printProfilesDiff(d *ops.ProfilesDiff) error {
+func (c *Console) printProfilesDiff(d *branching.ProfilesDiff) error {
 	if d == nil {
 		return nil
 	}
 	if d.Default != nil {
-		if err := c.printItemDiff(state.Changed, "profiles", []ops.FieldDiff{*d.Default}, false); err != nil {
+		if err := c.printItemDiff(state.Changed, "profiles", []reading.FieldDiff{*d.Default}, false); err != nil {
 			return err
 		}
 	}
@@ -117,18 +120,18 @@ func (c *Console) printProfilesDiff(d *ops.ProfilesDiff) error {
 }
 
 // shareFields turns units of 2^-16 into the numbers that flags have.
-func shareFields(fields []ops.FieldDiff) []ops.FieldDiff {
-	show := func(name string, v ops.Raw) ops.Raw {
+func shareFields(fields []reading.FieldDiff) []reading.FieldDiff {
+	show := func(name string, v verb.Raw) verb.Raw {
 		units, err := ipld.ParseJSON(v)
 		if v == nil || err != nil {
 			return v
 		}
 		shown, _ := retrieve.Share(name, units)
-		return ops.Value(&shown)
+		return verb.Value(&shown)
 	}
-	out := make([]ops.FieldDiff, len(fields))
+	out := make([]reading.FieldDiff, len(fields))
 	for i, f := range fields {
-		out[i] = ops.FieldDiff{Field: f.Field, Old: show(f.Field, f.Old), New: show(f.Field, f.New)}
+		out[i] = reading.FieldDiff{Field: f.Field, Old: show(f.Field, f.Old), New: show(f.Field, f.New)}
 	}
 	return out
 }

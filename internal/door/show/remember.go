@@ -8,17 +8,17 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/memory"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/remembering"
 )
 
 func (c *Console) Remembered(res any) error {
 	switch r := res.(type) {
-	case *ops.Remembered:
+	case *remembering.Remembered:
 		return c.Printf("%s", c.rememberedText(r))
-	case *ops.RememberSettings:
+	case *remembering.RememberSettings:
 		return c.Printf("duplicateAbove %s, similarFrom %s, keep %t, replace %t\n", share(r.DuplicateAbove),
 			share(r.SimilarFrom), r.Keep, r.Replace)
-	case *ops.RememberedAll:
+	case *remembering.RememberedAll:
 		switch {
 		case r.NoChange:
 			return c.Printf("nothing to commit\n")
@@ -49,7 +49,7 @@ func share(n int64) string {
 	return fmt.Sprintf("%d.%02d", hundredths/100, hundredths%100)
 }
 
-func (c *Console) rememberedText(r *ops.Remembered) string {
+func (c *Console) rememberedText(r *remembering.Remembered) string {
 	var b strings.Builder
 	put := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	program := "mnem"
@@ -107,7 +107,7 @@ func (c *Console) rememberedText(r *ops.Remembered) string {
 func shortID(id graph.ID) string { return id.String()[:13] }
 
 // differsText lists differences, what is new first.
-func differsText(list []ops.MemoryDiff) string {
+func differsText(list []remembering.MemoryDiff) string {
 	var parts []string
 	for _, d := range list {
 		switch {
@@ -126,15 +126,15 @@ func differsText(list []ops.MemoryDiff) string {
 
 func (c *Console) Consolidate(res any) error {
 	switch r := res.(type) {
-	case *ops.Proposals:
+	case *remembering.Proposals:
 		return c.printProposals(r)
-	case *ops.Consolidated:
+	case *remembering.Consolidated:
 		return c.printConsolidated(r)
 	}
 	return nil
 }
 
-func (c *Console) printProposals(r *ops.Proposals) error {
+func (c *Console) printProposals(r *remembering.Proposals) error {
 	for i := range r.Proposals {
 		if err := c.proposalText(&r.Proposals[i]); err != nil {
 			return err
@@ -162,7 +162,7 @@ func memoriesText(n int) string {
 }
 
 // proposalText prints a proposal with what speaks for it.
-func (c *Console) proposalText(p *ops.Proposal) error {
+func (c *Console) proposalText(p *remembering.Proposal) error {
 	why := p.Why
 	if p.Kind == memory.ProposeTag {
 		why = fmt.Sprintf("%s <- %s, of %s", line(p.Tag), line(strings.Join(p.Spellings, ", ")),
@@ -192,7 +192,7 @@ func (c *Console) proposalText(p *ops.Proposal) error {
 	return nil
 }
 
-func (c *Console) printConsolidated(r *ops.Consolidated) error {
+func (c *Console) printConsolidated(r *remembering.Consolidated) error {
 	for i := range r.Picked {
 		if err := c.proposalText(&r.Picked[i]); err != nil {
 			return err

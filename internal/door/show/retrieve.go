@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/asking"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-func (c *Console) Recalled(q *ops.RecallRequest, a *ops.Answer) error {
+func (c *Console) Recalled(q *asking.RecallRequest, a *asking.Answer) error {
 	return c.Answer(&q.RetrieveRequest, a)
 }
 
 // Answer prints the rendered items with an empty line between them, and what is said of them on the side.
 // No rendered line is empty, so that items cannot be mistaken. Answers to lines are lines.
-func (c *Console) Answer(q *ops.RetrieveRequest, a *ops.Answer) error {
+func (c *Console) Answer(q *asking.RetrieveRequest, a *asking.Answer) error {
 	if q.Batch != "" {
 		return c.PrintJSON(a)
 	}
@@ -54,7 +55,7 @@ func (c *Console) Answer(q *ops.RetrieveRequest, a *ops.Answer) error {
 }
 
 // sureness returns the line before the first item that is not sure, and "" before others.
-func sureness(q *ops.RetrieveRequest, items []ops.AnswerItem, i int) string {
+func sureness(q *asking.RetrieveRequest, items []asking.AnswerItem, i int) string {
 	switch {
 	case items[i].Band != retrieve.BandMaybe || q.All || i > 0 && items[i-1].Band == retrieve.BandMaybe:
 		return ""
@@ -64,7 +65,7 @@ func sureness(q *ops.RetrieveRequest, items []ops.AnswerItem, i int) string {
 	return "nothing known; the nearest:\n"
 }
 
-func answerSummary(a *ops.Answer) string {
+func answerSummary(a *asking.Answer) string {
 	budget := "no budget"
 	if a.TokensBudget > 0 {
 		budget = fmt.Sprintf("of %d", a.TokensBudget)
@@ -89,7 +90,7 @@ func answerSummary(a *ops.Answer) string {
 }
 
 // droppedSummary says how many nodes were dropped, and why.
-func droppedSummary(a *ops.Answer) string {
+func droppedSummary(a *asking.Answer) string {
 	var why []string
 	if n := a.DroppedBy.Budget; n > 0 {
 		why = append(why, fmt.Sprintf("%d over budget", n))
@@ -106,7 +107,7 @@ func droppedSummary(a *ops.Answer) string {
 
 // printExplanation prints how an answer came about, and before the first empty line how each item was
 // found.
-func (c *Console) printExplanation(a *ops.Answer) {
+func (c *Console) printExplanation(a *asking.Answer) {
 	for _, text := range []string{datesText(a.Explanation), recallText(a)} {
 		if text == "" {
 			continue
@@ -144,7 +145,7 @@ func (c *Console) printExplanation(a *ops.Answer) {
 }
 
 // datesText says how the dates of a query were read, "" where it has none.
-func datesText(e *ops.Explanation) string {
+func datesText(e *asking.Explanation) string {
 	if len(e.Dates) == 0 {
 		return ""
 	}
@@ -174,7 +175,7 @@ func DayOf(t string) string {
 }
 
 // recallText says how a recall went, "" for none.
-func recallText(a *ops.Answer) string {
+func recallText(a *asking.Answer) string {
 	r := a.Recall
 	if r == nil {
 		return ""
@@ -183,14 +184,14 @@ func recallText(a *ops.Answer) string {
 		a.Intent, signalsText(r.Weights), r.Width, r.Depth, r.Visited, r.Limit)
 }
 
-func signalsText(s ops.Signals) string {
+func signalsText(s asking.Signals) string {
 	return fmt.Sprintf("keyword %s, entity %s, similarity %s, graph %s", shareText(s.Keyword),
 		shareText(s.Entity), shareText(s.Similarity), shareText(s.Graph))
 }
 
 // whyText names the lists in which an item was found, with its rank and score in each, the terms
 // that it has, and the way by which others passed on to it.
-func whyText(a *ops.Answer, it *ops.AnswerItem) string {
+func whyText(a *asking.Answer, it *asking.AnswerItem) string {
 	var parts []string
 	for _, l := range it.Lanes {
 		text := fmt.Sprintf("%s #%d %d", l.Lane, l.Rank, l.Score)
@@ -223,7 +224,7 @@ func whyText(a *ops.Answer, it *ops.AnswerItem) string {
 }
 
 // termsText names the terms of a query that an item has, and sums up those that were added.
-func termsText(terms []ops.TermScore) string {
+func termsText(terms []asking.TermScore) string {
 	var words []string
 	added := int64(0)
 	for _, t := range terms {
@@ -243,12 +244,12 @@ func termsText(terms []ops.TermScore) string {
 }
 
 // nameIn names a node that an explanation speaks of.
-func nameIn(a *ops.Answer, id graph.ID) string {
-	return nodeLabel(ops.Text(a.Names[id.String()]), id)
+func nameIn(a *asking.Answer, id graph.ID) string {
+	return nodeLabel(verb.Text(a.Names[id.String()]), id)
 }
 
 // reachText is the way to an item, as in alice -owns-> svc/billing -> this.
-func reachText(a *ops.Answer, seed graph.ID, path []ops.ReachedStep) string {
+func reachText(a *asking.Answer, seed graph.ID, path []asking.ReachedStep) string {
 	text := nameIn(a, seed)
 	for i, s := range path {
 		typ := cmp.Or(line(string(s.Edge)), "mentions")
@@ -267,7 +268,7 @@ func reachText(a *ops.Answer, seed graph.ID, path []ops.ReachedStep) string {
 }
 
 // whyDropped says why one node was dropped. items are those that it may repeat.
-func whyDropped(d ops.DroppedItem, items []ops.AnswerItem) string {
+func whyDropped(d asking.DroppedItem, items []asking.AnswerItem) string {
 	text := "dropped: " + d.Reason
 	if d.Reason != retrieve.ReasonDuplicate {
 		return text
@@ -281,7 +282,7 @@ func whyDropped(d ops.DroppedItem, items []ops.AnswerItem) string {
 }
 
 // printTrace prints what the lanes found and left out, and how long the stages took.
-func (c *Console) printTrace(t *ops.Trace) {
+func (c *Console) printTrace(t *asking.Trace) {
 	if len(t.Lanes) == 0 {
 		return
 	}
@@ -300,7 +301,7 @@ func (c *Console) printTrace(t *ops.Trace) {
 }
 
 // leftOutText says which filters left out how many nodes.
-func leftOutText(l ops.LeftOut) string {
+func leftOutText(l asking.LeftOut) string {
 	var parts []string
 	for _, p := range []struct {
 		name string

@@ -6,11 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/asking"
+	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
 // Session prints the state of a session after a verb changed it.
-func (c *Console) Session(s *ops.Session) error {
+func (c *Console) Session(s *asking.Session) error {
 	text := "session " + line(s.Session)
 	switch {
 	case s.Ended:
@@ -23,7 +24,7 @@ func (c *Console) Session(s *ops.Session) error {
 	return c.Printf("%s\n", text)
 }
 
-func (c *Console) SessionRow(s *ops.Session) []Cell {
+func (c *Console) SessionRow(s *asking.Session) []Cell {
 	where := "follows HEAD"
 	if !s.Follow {
 		where = ShortCID(s.Commit)
@@ -41,11 +42,11 @@ func (c *Console) SessionRow(s *ops.Session) []Cell {
 	}
 }
 
-func (c *Console) SessionRemoved(r *ops.Removed) error {
+func (c *Console) SessionRemoved(r *asking.Removed) error {
 	return c.Printf("session %s is removed\n", line(r.Removed))
 }
 
-func (c *Console) SessionRecord(v *ops.SessionRecord) error {
+func (c *Console) SessionRecord(v *asking.SessionRecord) error {
 	parts := []string{c.Paint(Dim, v.Time.String()), v.Event}
 	if v.Commit.Defined() {
 		parts = append(parts, c.commit(v.Commit))
@@ -61,7 +62,7 @@ func (c *Console) SessionRecord(v *ops.SessionRecord) error {
 }
 
 // Last prints what an agent was given at one time.
-func (c *Console) Last(g *ops.GivenContext) error {
+func (c *Console) Last(g *asking.GivenContext) error {
 	parts := []string{c.Paint(Dim, g.Time.String())}
 	if g.Event != "" {
 		parts = append(parts, line(string(g.Host))+" "+line(string(g.Event)))
@@ -102,7 +103,7 @@ func (c *Console) Last(g *ops.GivenContext) error {
 	return c.Printf("%s", b.String())
 }
 
-func (c *Console) Replay(r *ops.Replayed) error {
+func (c *Console) Replay(r *upkeep.Replayed) error {
 	if len(r.Redacted) > 0 {
 		err := c.Printf("%s: receipt %d needs what was purged since\n",
 			c.Paint(Yellow, "redacted"), r.Receipts)

@@ -3,10 +3,11 @@ package show
 import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/branching"
+	"github.com/mnem-project/mnem/internal/verb/reading"
 )
 
-func (c *Console) Status(st *ops.Status) error {
+func (c *Console) Status(st *branching.Status) error {
 	head := "no commit yet"
 	if st.Head.Defined() {
 		head = "at " + c.commit(st.Head)
@@ -37,7 +38,7 @@ func (c *Console) Status(st *ops.Status) error {
 }
 
 // printUnmerged prints what waits for someone to decide about it.
-func (c *Console) printUnmerged(st *ops.Status) {
+func (c *Console) printUnmerged(st *branching.Status) {
 	if m := st.Merge; m != nil {
 		next := "'mnem merge --list' shows them"
 		if m.Open == 0 {
@@ -54,7 +55,7 @@ func (c *Console) printUnmerged(st *ops.Status) {
 
 // printShort prints the first items that differ, one a line: nodes by type and name, edges by
 // their ends.
-func (c *Console) printShort(list []ops.ShortChange, nodes, edges state.Counts) error {
+func (c *Console) printShort(list []reading.ShortChange, nodes, edges state.Counts) error {
 	var rows [][]Cell
 	for _, one := range list {
 		letter, style := changeLetter(one.Change)

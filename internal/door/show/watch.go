@@ -7,15 +7,17 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/branching"
+	"github.com/mnem-project/mnem/internal/verb/reading"
 )
 
 // Watched prints one operation, and before the first from where on it watches.
 func (c *Console) Watched(answer any) error {
-	w, ok := answer.(*ops.Watched)
+	w, ok := answer.(*branching.Watched)
 	if !ok {
 		if c.Answers == 1 {
-			c.Remark("watching what comes after operation %d; stop with Ctrl-C", answer.(*ops.WatchBegun).Seq)
+			c.Remark("watching what comes after operation %d; stop with Ctrl-C", answer.(*branching.WatchBegun).Seq)
 		}
 		return nil
 	}
@@ -36,7 +38,7 @@ func (c *Console) Watched(answer any) error {
 	return err
 }
 
-func (c *Console) printBranchMove(m *ops.BranchMoved) error {
+func (c *Console) printBranchMove(m *branching.BranchMoved) error {
 	text := "  "
 	if m.Nodes != nil {
 		text += c.countsLine(*m.Nodes, "nodes") + ", " +
@@ -69,7 +71,7 @@ func (c *Console) printBranchMove(m *ops.BranchMoved) error {
 }
 
 // printWatchedItem prints one item that changed as diff does, two columns further in.
-func (c *Console) printWatchedItem(k state.ChangeKind, title string, fields []ops.FieldDiff) error {
+func (c *Console) printWatchedItem(k state.ChangeKind, title string, fields []reading.FieldDiff) error {
 	sign, style := changeSign(k)
 	err := c.Printf("  %s\n", c.Paint(style, sign+" "+title))
 	for _, f := range fields {
@@ -87,7 +89,7 @@ func (c *Console) printWatchedItem(k state.ChangeKind, title string, fields []op
 	return err
 }
 
-func watchedValue(v ops.Raw) string {
+func watchedValue(v verb.Raw) string {
 	if v == nil || string(v) == "null" {
 		return "(none)"
 	}

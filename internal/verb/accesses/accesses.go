@@ -15,7 +15,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/filestate"
 	"github.com/mnem-project/mnem/internal/block/store"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 const (
@@ -44,7 +44,7 @@ func parse(path string, data []byte, err error) (map[string]int64, error) {
 	}
 	counts := make(map[string]int64)
 	if err != nil || json.Unmarshal(data, &counts) != nil {
-		return nil, ops.Hint(fmt.Errorf("%w: %s is not what was written", store.ErrCorrupt, path),
+		return nil, verb.Hint(fmt.Errorf("%w: %s is not what was written", store.ErrCorrupt, path),
 			"delete it: counting begins anew, and nothing else is lost", "")
 	}
 	return counts, nil

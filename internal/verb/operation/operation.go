@@ -2,7 +2,7 @@
 // the command line, the MCP server and the HTTP API share, so that the same request gives the same
 // bytes through each, and one table of what can become of a request.
 //
-// Package ops declares the verbs that the table is made from, and runs them. Package serve and package mcp
+// The packages of internal/verb declare the verbs that the table is made from, and run them. Package serve and package mcp
 // see this package alone, never a repository.
 package operation
 

@@ -11,7 +11,8 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/table"
 )
 
 // Options say what others are told of this process, and how it runs their verbs.
@@ -32,7 +33,7 @@ type Owner struct {
 	opt  Options
 	dir  string // .mnem
 	host *owner.Host
-	find func(name string) *ops.Spec
+	find func(name string) *verb.Spec
 	// ending ends verbs without an end of their own, when Close is called.
 	ending context.Context
 	end    context.CancelFunc
@@ -48,7 +49,7 @@ func Answer(dir string, r *core.Repo, opt Options) (*Owner, error) {
 	if opt.Use == nil {
 		opt.Use = func() (*core.Repo, func(error)) { return r, func(error) {} }
 	}
-	o := &Owner{opt: opt, dir: path, find: ops.Named}
+	o := &Owner{opt: opt, dir: path, find: table.Named}
 	o.ending, o.end = context.WithCancel(context.Background())
 	var err error
 	if o.host, err = owner.NewHost(path, opt.Temp, BuildOf(opt.Build), o.verb); err != nil {
@@ -63,7 +64,7 @@ func Answer(dir string, r *core.Repo, opt Options) (*Owner, error) {
 
 // BuildOf returns what a program of a version says of itself.
 func BuildOf(version string) owner.Build {
-	return owner.Build{Name: version, Table: ops.TableHash()}
+	return owner.Build{Name: version, Table: table.TableHash()}
 }
 
 // Socket returns the path of the socket.
@@ -98,7 +99,7 @@ func (o *Owner) verb(ctx context.Context, v *owner.Verb) owner.Result {
 	if errors.Is(err, errEnding) {
 		return owner.Result{Elsewhere: true}
 	}
-	var strange *ops.UnknownError
+	var strange *verb.UnknownError
 	if errors.As(err, &strange) {
 		err = unknown(strange, o.opt.PID, o.opt.Build)
 	}
@@ -107,7 +108,7 @@ func (o *Owner) verb(ctx context.Context, v *owner.Verb) owner.Result {
 
 // resultOf returns the last frame of a verb. Of a message that is too long the end is left out.
 func resultOf(ctx context.Context, err error, remote bool) []byte {
-	f := ops.FailureOf(ctx, err, remote)
+	f := verb.FailureOf(ctx, err, remote)
 	for {
 		data, _ := json.Marshal(f) // it has a JSON form
 		if len(data) <= owner.MaxResult {
@@ -122,7 +123,7 @@ func resultOf(ctx context.Context, err error, remote bool) []byte {
 func (h *host) run(ctx context.Context) error {
 	spec := h.find(h.call.Verb)
 	if spec == nil {
-		return &ops.UnknownError{Verb: h.call.Verb}
+		return &verb.UnknownError{Verb: h.call.Verb}
 	}
 	req, err := spec.DecodeRequest(h.call.Request, h.call.Given)
 	if err != nil {
@@ -133,7 +134,7 @@ func (h *host) run(ctx context.Context) error {
 	}); ok && h.call.Inputs != nil {
 		q.SetChanges(h.changes)
 	}
-	_, endless := req.(ops.Resumer)
+	_, endless := req.(verb.Resumer)
 	if endless {
 		var end context.CancelCauseFunc
 		ctx, end = context.WithCancelCause(ctx)
@@ -142,7 +143,7 @@ func (h *host) run(ctx context.Context) error {
 	}
 	err = spec.Do(ctx, h, req, func(answer any) error {
 		h.worked()
-		err := ops.WriteAnswer(h.out, answer, h.call.Typed)
+		err := verb.WriteAnswer(h.out, answer, h.call.Typed)
 		if err == nil && endless {
 			err = h.out.Flush()
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/regular"
 	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/accesses"
-	"github.com/mnem-project/mnem/internal/verb/ops"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -22,11 +22,11 @@ import (
 // bounds are shorter, and nobody waits for it: the repository is not written meanwhile.
 const modelsWithin = time.Hour
 
-// Elsewhere implements ops.Host: it runs here.
+// Elsewhere implements verb.Host: it runs here.
 func (h *host) Elsewhere(context.Context) (bool, error) { return false, nil }
 
-// Models implements ops.Asker: the caller's models are asked by the caller.
-func (h *host) Models(m *ops.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
+// Models implements verb.Asker: the caller's models are asked by the caller.
+func (h *host) Models(m *verb.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
 	out := &complete.Models{Failed: func(use string, err error) {
 		h.tell(Tidings{Model: use, Failed: err.Error()})
 	}}
@@ -92,7 +92,7 @@ func (k remoteReranker) Rerank(_ context.Context, query string, list []string) (
 	return r.Scores, nil
 }
 
-// File implements ops.Asker: the caller opens its file, and streams what is read of it.
+// File implements verb.Asker: the caller opens its file, and streams what is read of it.
 func (h *host) File(_ context.Context, name string) (io.ReadCloser, string, error) {
 	r, err := h.askFor(question{File: name}, modelsWithin)
 	if err != nil {
@@ -116,7 +116,7 @@ func (c conversation) Read(p []byte) (int, error) {
 
 func (c conversation) Close() error { return nil }
 
-// Clock implements ops.Asker.
+// Clock implements verb.Asker.
 func (h *host) Clock() func() time.Duration {
 	now := h.opt.Now
 	if now == nil {
@@ -126,7 +126,7 @@ func (h *host) Clock() func() time.Duration {
 	return func() time.Duration { return now().Sub(begin) }
 }
 
-// Shown implements ops.Asker. An answer that was given stays one, whatever happens here.
+// Shown implements verb.Asker. An answer that was given stays one, whatever happens here.
 func (h *host) Shown(ctx context.Context, nodes map[graph.ID]int64) {
 	if !h.call.Accesses || len(nodes) == 0 {
 		return
@@ -136,13 +136,13 @@ func (h *host) Shown(ctx context.Context, nodes map[graph.ID]int64) {
 	}
 }
 
-// Global implements ops.Asker: the user's own repository is the caller's.
-func (h *host) Global() (ops.Runner, error) {
+// Global implements verb.Asker: the user's own repository is the caller's.
+func (h *host) Global() (verb.Runner, error) {
 	if _, err := h.askFor(question{Global: &Call{}}, modelsWithin); err != nil {
 		return nil, err
 	}
-	return func(_ context.Context, v *ops.Spec, req any, emit func(any) error) error {
-		call := &Call{Verb: v.Name(), Given: ops.GivenOf(req)}
+	return func(_ context.Context, v *verb.Spec, req any, emit func(any) error) error {
+		call := &Call{Verb: v.Name(), Given: verb.GivenOf(req)}
 		var err error
 		if call.Request, err = v.EncodeRequest(req); err != nil {
 			return err
@@ -155,8 +155,8 @@ func (h *host) Global() (ops.Runner, error) {
 	}, nil
 }
 
-// Read implements ops.Host: a copy of the caller's file, which can be read anywhere.
-func (h *host) Read(ctx context.Context, name string) (*ops.File, error) {
+// Read implements verb.Host: a copy of the caller's file, which can be read anywhere.
+func (h *host) Read(ctx context.Context, name string) (*verb.File, error) {
 	in, shown, err := h.File(ctx, name)
 	if err != nil {
 		return nil, err
@@ -165,13 +165,13 @@ func (h *host) Read(ctx context.Context, name string) (*ops.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("copy %s: %w", shown, err)
 	}
-	return &ops.File{ReaderAt: f, Size: f.Size, Close: func() { _ = f.Close() }}, nil // only read from
+	return &verb.File{ReaderAt: f, Size: f.Size, Close: func() { _ = f.Close() }}, nil // only read from
 }
 
 // writeBuffer is how many bytes of a file are sent at once.
 const writeBuffer = 1 << 20
 
-// Create implements ops.Host: the caller writes its file.
+// Create implements verb.Host: the caller writes its file.
 func (h *host) Create(_ context.Context, name string, write func(io.Writer) error) error {
 	if _, err := h.askFor(question{Create: name}, modelsWithin); err != nil {
 		return err
@@ -205,7 +205,7 @@ func (f remoteFile) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// OpenRoot implements ops.Host: the directory is one of this machine, which both processes are on.
+// OpenRoot implements verb.Host: the directory is one of this machine, which both processes are on.
 func (h *host) OpenRoot(dir string) (*os.Root, error) {
 	r, err := h.askFor(question{Root: &dir}, modelsWithin)
 	if err != nil {
@@ -214,8 +214,8 @@ func (h *host) OpenRoot(dir string) (*os.Root, error) {
 	return regular.OpenDir(r.Root)
 }
 
-// Embedder implements ops.Host: the model is asked by the caller.
-func (h *host) Embedder(spec string, progress func(done, total int)) (ops.Embedder, error) {
+// Embedder implements verb.Host: the model is asked by the caller.
+func (h *host) Embedder(spec string, progress func(done, total int)) (verb.Embedder, error) {
 	r, err := h.askFor(question{Embeds: &spec}, modelsWithin)
 	if err != nil {
 		return nil, err

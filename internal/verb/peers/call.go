@@ -12,15 +12,15 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/ops"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
 // Call is one request for a verb.
 type Call struct {
 	Verb    string          `json:"verb"`
-	Request json.RawMessage `json:"request"`         // see ops.Spec.EncodeRequest
+	Request json.RawMessage `json:"request"`         // see verb.Spec.EncodeRequest
 	Given   []string        `json:"given,omitempty"` // the names of the fields that were given
 	Words   []string        `json:"words,omitempty"` // how the operation log names it
 
@@ -71,13 +71,13 @@ type Caller struct {
 	Trusted func() ([]byte, error)
 	// Input opens one of the files of the call.
 	Input func(number int) (io.Reader, error)
-	// File, Models and Global are those of ops.Asker; nil where the verb asks for none.
+	// File, Models and Global are those of verb.Asker; nil where the verb asks for none.
 	File   func(name string) (in io.Reader, shown string, err error)
-	Models func(*ops.QuestionModels) (*complete.Models, retrieve.Reranker, error)
-	Global func() (ops.Runner, error)
-	// Create and Embedder are those of ops.Host, and Root returns the path of what OpenRoot opens.
+	Models func(*verb.QuestionModels) (*complete.Models, retrieve.Reranker, error)
+	Global func() (verb.Runner, error)
+	// Create and Embedder are those of verb.Host, and Root returns the path of what OpenRoot opens.
 	Create   func(ctx context.Context, name string, write func(io.Writer) error) error
-	Embedder func(spec string) (ops.Embedder, error)
+	Embedder func(spec string) (verb.Embedder, error)
 	Root     func(dir string) (string, error)
 	Tell     func(*Tidings)
 	// Read reads the answers, and Flush writes what was made of them, before an input is read.
@@ -105,7 +105,7 @@ func Ask(ctx context.Context, client *owner.Client, call *Call, by *Caller) erro
 	if err != nil && (!broken || result == nil) {
 		return err
 	}
-	var failure *ops.Failure
+	var failure *verb.Failure
 	if jsonErr := json.Unmarshal(result, &failure); jsonErr != nil {
 		return fmt.Errorf("%w: a result: %w", owner.ErrProtocol, jsonErr)
 	}
@@ -125,12 +125,12 @@ func (e *causedError) Error() string { return e.said.Error() }
 func (e *causedError) Unwrap() error { return e.cause }
 
 // unknown says what to do about a verb or field that this process does not know.
-func unknown(err *ops.UnknownError, pid int, build string) error {
+func unknown(err *verb.UnknownError, pid int, build string) error {
 	what, without := "the verb "+err.Verb, ""
 	if err.Field != "" {
 		what, without = err.Field+" of "+err.Verb, ", or leave out "+err.Field
 	}
 	next := fmt.Sprintf("stop process %d and start it anew, so that it is the same version%s", pid, without)
-	return ops.Hint(fmt.Errorf("%w: process %d has it open, and mnem %s does not know %s",
+	return verb.Hint(fmt.Errorf("%w: process %d has it open, and mnem %s does not know %s",
 		store.ErrBusy, pid, build, what), next, next)
 }

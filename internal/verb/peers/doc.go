@@ -2,7 +2,7 @@
 // database admits one process at a time. Answer is all that such a program calls. A Holder opens the
 // repository when it is needed and no other process has it, and else sends verbs to the one that has.
 //
-// The others ask for verbs of package ops, by their names, over the socket of package internal/owner.
+// The others ask for verbs of internal/verb, by their names, over the socket of package internal/owner.
 // A Call says which one with what, and who asks. What depends on the caller's machine stays with the
 // caller: its configuration and environment are in the request already, files are streamed when they
 // are read, and commits are signed there, with keys that never leave it. Answers are JSON, which the

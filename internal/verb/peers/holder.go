@@ -16,7 +16,8 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/owner"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
 const (
@@ -437,7 +438,7 @@ func Dial(dir string, wait time.Duration) (*owner.Client, error) {
 		// is the owner of what this one is a copy of.
 		return client, nil
 	}
-	return nil, ops.Hint(fmt.Errorf("%w: %w", store.ErrBusy, err), fmt.Sprintf(next, other.PID), "")
+	return nil, verb.Hint(fmt.Errorf("%w: %w", store.ErrBusy, err), fmt.Sprintf(next, other.PID), "")
 }
 
 // Passes reports whether a repository that cannot be reached may be had soon, and waits a little where it
@@ -453,7 +454,7 @@ func Passes(ctx context.Context, err error) bool {
 
 // build names this program in messages.
 func build() string {
-	v := ops.VersionsHere()
+	v := upkeep.VersionsHere()
 	if v.Revision != "" {
 		return v.Version + " (" + v.Revision + ")"
 	}

@@ -19,9 +19,11 @@ import (
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/accesses"
-	"github.com/mnem-project/mnem/internal/verb/ops"
 	"github.com/mnem-project/mnem/internal/verb/policy"
+	"github.com/mnem-project/mnem/internal/verb/table"
+	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
 const (
@@ -43,9 +45,9 @@ type host struct {
 	told  time.Time
 }
 
-var _ ops.Host = (*host)(nil)
+var _ verb.Host = (*host)(nil)
 
-// Open implements ops.Host.
+// Open implements verb.Host.
 func (h *host) Open(ctx context.Context, write bool, fn func(context.Context) error) error {
 	if write {
 		if err := h.verb.Writes(); err != nil {
@@ -56,7 +58,7 @@ func (h *host) Open(ctx context.Context, write bool, fn func(context.Context) er
 	if err != nil {
 		return err
 	}
-	ctx = ops.Follow(ctx, on)
+	ctx = verb.Follow(ctx, on)
 	if err := fn(ctx); err != nil || !write || h.call.Collect == nil {
 		return err
 	}
@@ -66,11 +68,11 @@ func (h *host) Open(ctx context.Context, write bool, fn func(context.Context) er
 	return nil
 }
 
-// Repo implements ops.Host.
+// Repo implements verb.Host.
 func (h *host) Repo() *core.Repo { return h.repo }
 
-// Defaults implements ops.Host.
-func (h *host) Defaults(w *ops.Writing) {
+// Defaults implements verb.Host.
+func (h *host) Defaults(w *verb.Writing) {
 	if w.Branch == "" {
 		w.Branch = h.call.Caller.Branch
 	}
@@ -79,8 +81,8 @@ func (h *host) Defaults(w *ops.Writing) {
 	}
 }
 
-// Stamp implements ops.Host.
-func (h *host) Stamp(_ *ops.Spec, w *ops.Writing) (state.Stamp, error) {
+// Stamp implements verb.Host.
+func (h *host) Stamp(_ *verb.Spec, w *verb.Writing) (state.Stamp, error) {
 	who := &h.call.Caller
 	by := state.Stamp{
 		Author: who.Author, Agent: who.Agent, Task: who.Task, Command: h.call.Words,
@@ -90,7 +92,7 @@ func (h *host) Stamp(_ *ops.Spec, w *ops.Writing) (state.Stamp, error) {
 	if by.Time, err = h.Now(); err != nil {
 		return by, err
 	}
-	if by.Head, err = ops.ParseExpect(w.ExpectHead); err != nil {
+	if by.Head, err = verb.ParseExpect(w.ExpectHead); err != nil {
 		return by, err
 	}
 	if w.Signs && !w.DryRun && who.Sign == "true" {
@@ -99,13 +101,13 @@ func (h *host) Stamp(_ *ops.Spec, w *ops.Writing) (state.Stamp, error) {
 	return by, h.guard(&by, h.call.Verb)
 }
 
-// Permit implements ops.Host. Who asks is in the call already.
+// Permit implements verb.Host. Who asks is in the call already.
 func (h *host) Permit(_ string, rights []string) error {
 	who := &h.call.Caller
 	if who.Agent == "" && !who.Remote {
 		return nil
 	}
-	return ops.Permit(filepath.Join(h.dir, policy.FileName), who.Agent, rights)
+	return verb.Permit(filepath.Join(h.dir, policy.FileName), who.Agent, rights)
 }
 
 // guard adds to a stamp what the repository's policy says.
@@ -113,10 +115,10 @@ func (h *host) guard(by *state.Stamp, name string) error {
 	if by.Agent == "" && !h.call.Caller.Remote {
 		return nil
 	}
-	return ops.Guard(by, filepath.Join(h.dir, policy.FileName), name, ops.Recording(name), h.key)
+	return verb.Guard(by, filepath.Join(h.dir, policy.FileName), name, table.Recording(name), h.key)
 }
 
-// Now implements ops.Host.
+// Now implements verb.Host.
 func (h *host) Now() (graph.Time, error) {
 	t, err := graph.ParseTime(h.call.Caller.Time)
 	if err != nil {
@@ -164,7 +166,7 @@ func (h *host) key() (commit.Key, bool) {
 	return key, err == nil
 }
 
-// Trusted implements ops.Host.
+// Trusted implements verb.Host.
 func (h *host) Trusted() (commit.Verifier, error) {
 	r, err := h.ask(question{Trusted: true})
 	if err != nil {
@@ -173,7 +175,7 @@ func (h *host) Trusted() (commit.Verifier, error) {
 	return keyring.ParseTrustList(r.Trusted)
 }
 
-// Accesses implements ops.Host.
+// Accesses implements verb.Host.
 func (h *host) Accesses() (func(graph.ID) int64, error) {
 	if !h.call.Accesses {
 		return nil, nil
@@ -181,7 +183,7 @@ func (h *host) Accesses() (func(graph.ID) int64, error) {
 	return accesses.Read(filepath.Join(h.dir, accesses.File))
 }
 
-// Require implements ops.Host.
+// Require implements verb.Host.
 func (h *host) Require(rule string, given bool) (
 	func(iter.Seq2[commit.LogEntry, error]) error, error,
 ) {
@@ -192,13 +194,13 @@ func (h *host) Require(rule string, given bool) (
 	if err != nil {
 		return nil, err
 	}
-	return ops.RequireSigned(trusted), nil
+	return verb.RequireSigned(trusted), nil
 }
 
-// Setting is what ops.Host has for requests that take something from the configuration: the caller did.
+// Setting is what verb.Host has for requests that take something from the configuration: the caller did.
 func (h *host) Setting(_, _ string) (string, error) { return "", nil }
 
-// Human implements ops.Host.
+// Human implements verb.Host.
 func (h *host) Human() bool { return h.call.Human }
 
 // tell tells the caller something. Where it cannot be told it is not there any more.
@@ -207,7 +209,7 @@ func (h *host) tell(t Tidings) {
 	_ = h.verb.Tell(data[:min(len(data), owner.MaxResult)])
 }
 
-// Working implements ops.Host.
+// Working implements verb.Host.
 func (h *host) Working(what string) func() {
 	if h.call.Progress {
 		h.shows = true
@@ -216,7 +218,7 @@ func (h *host) Working(what string) func() {
 	return h.worked
 }
 
-// Progress is what ops.Host has for work that tells how far it is.
+// Progress is what verb.Host has for work that tells how far it is.
 func (h *host) Progress() (set func(what string, done, total int), done func()) {
 	return func(what string, done, total int) {
 		if now := time.Now(); h.call.Progress && now.Sub(h.told) >= tellEvery {
@@ -273,8 +275,8 @@ func (h *host) changes(context.Context) (state.Changes, error) {
 // collect collects garbage after a write that makes it worth while.
 func (h *host) collect(ctx context.Context) {
 	opt := care.GCOptions{KeepOps: h.call.Collect.KeepOps, Grace: h.call.Collect.Grace}
-	stamp := func() (state.Stamp, error) { return h.Stamp(nil, &ops.Writing{}) }
-	switch res, err := ops.CollectAfter(ctx, h.repo, opt, stamp); {
+	stamp := func() (state.Stamp, error) { return h.Stamp(nil, &verb.Writing{}) }
+	switch res, err := upkeep.CollectAfter(ctx, h.repo, opt, stamp); {
 	case err != nil:
 		h.tell(Tidings{Remark: "note: collecting garbage failed: " + err.Error()})
 	case res != nil:

@@ -9,7 +9,11 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/rank/complete"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/asking"
+	"github.com/mnem-project/mnem/internal/verb/editing"
+	"github.com/mnem-project/mnem/internal/verb/ingesting"
+	"github.com/mnem-project/mnem/internal/verb/transfer"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -47,13 +51,13 @@ func (m *fakeModel) Rerank(_ context.Context, query string, list []string) ([]in
 	return make([]int64, len(list)), m.note("rerank " + query)
 }
 
-func newRequest[T any](t *testing.T, s *ops.Spec, given ...string) *T {
+func newRequest[T any](t *testing.T, s *verb.Spec, given ...string) *T {
 	t.Helper()
 	req, err := s.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	ops.SetGiven(req, given)
+	verb.SetGiven(req, given)
 	return req.(*T)
 }
 
@@ -64,24 +68,24 @@ func TestModelsOfTheCaller(t *testing.T) {
 	model := &fakeModel{}
 	var warned []string
 	by := lines(alice + "\n" + strings.ReplaceAll(alice, "lice", "nna"))
-	by.Embedder = func(spec string) (ops.Embedder, error) { return model, model.note("open " + spec) }
-	by.Models = func(m *ops.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
+	by.Embedder = func(spec string) (verb.Embedder, error) { return model, model.note("open " + spec) }
+	by.Models = func(m *verb.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
 		return &complete.Models{Embedder: model, Failed: func(use string, err error) {
 			warned = append(warned, use+": "+err.Error())
 		}}, model, model.note("models " + m.Embed)
 	}
 	ask := askerOf(t, dir, by)
-	if _, err := ask(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "x"}, Call{Inputs: []string{"a"}}); err != nil {
+	if _, err := ask(&editing.CommitVerb.Spec, &editing.CommitRequest{Message: "x"}, Call{Inputs: []string{"a"}}); err != nil {
 		t.Fatal(err)
 	}
-	embed := newRequest[ops.EmbedRequest](t, &ops.Embed.Spec)
+	embed := newRequest[ingesting.EmbedRequest](t, &ingesting.Embed.Spec)
 	embed.Model = "some"
-	if out, err := ask(&ops.Embed.Spec, embed, Call{}); err != nil || !strings.Contains(out, `"embedded":2`) {
+	if out, err := ask(&ingesting.Embed.Spec, embed, Call{}); err != nil || !strings.Contains(out, `"embedded":2`) {
 		t.Errorf("%s, %v", out, err)
 	}
-	question := newRequest[ops.RetrieveRequest](t, &ops.Retrieve.Spec, "query", "embed", "rerank")
+	question := newRequest[asking.RetrieveRequest](t, &asking.Retrieve.Spec, "query", "embed", "rerank")
 	question.Query, question.Embed, question.Rerank = "who leads?", "some", "some"
-	out, err := ask(&ops.Retrieve.Spec, question, Call{})
+	out, err := ask(&asking.Retrieve.Spec, question, Call{})
 	if err != nil || !strings.Contains(out, `"lane":"dense:fake"`) {
 		t.Errorf("%s, %v", out, err)
 	}
@@ -90,14 +94,14 @@ func TestModelsOfTheCaller(t *testing.T) {
 		t.Errorf("asked %q, want %q", got, want)
 	}
 	model.fails = true
-	by.Models = func(*ops.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
+	by.Models = func(*verb.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
 		return &complete.Models{Embedder: model, Failed: func(use string, err error) {
 			warned = append(warned, use+": "+err.Error())
 		}}, nil, nil
 	}
-	question = newRequest[ops.RetrieveRequest](t, &ops.Retrieve.Spec, "query", "embed")
+	question = newRequest[asking.RetrieveRequest](t, &asking.Retrieve.Spec, "query", "embed")
 	question.Query, question.Embed = "who leads?", "some"
-	out, err = askerOf(t, dir, by)(&ops.Retrieve.Spec, question, Call{})
+	out, err = askerOf(t, dir, by)(&asking.Retrieve.Spec, question, Call{})
 	if err != nil || !strings.Contains(out, "alice") || len(warned) != 1 || !strings.HasPrefix(warned[0], "embed: the model is away") {
 		t.Errorf("%s, %v, warned %q", out, err, warned)
 	}
@@ -125,31 +129,31 @@ func TestFilesOfTheCaller(t *testing.T) {
 		return nil, name, errors.New("there is no " + name)
 	}
 	ask := askerOf(t, dir, by)
-	if _, err := ask(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "x"}, Call{Inputs: []string{"a"}}); err != nil {
+	if _, err := ask(&editing.CommitVerb.Spec, &editing.CommitRequest{Message: "x"}, Call{Inputs: []string{"a"}}); err != nil {
 		t.Fatal(err)
 	}
-	export := newRequest[ops.ExportRequest](t, &ops.Export.Spec, "output")
+	export := newRequest[transfer.ExportRequest](t, &transfer.Export.Spec, "output")
 	export.Output = "x.car"
-	if out, err := ask(&ops.Export.Spec, export, Call{}); err != nil || car.Len() == 0 {
+	if out, err := ask(&transfer.Export.Spec, export, Call{}); err != nil || car.Len() == 0 {
 		t.Errorf("%s, %v, %d bytes", out, err, car.Len())
 	}
 	export.Output = "y.car"
-	if _, err := ask(&ops.Export.Spec, export, Call{}); err == nil || err.Error() != "no room for y.car" {
+	if _, err := ask(&transfer.Export.Spec, export, Call{}); err == nil || err.Error() != "no room for y.car" {
 		t.Errorf("%v", err)
 	}
 	other, _, _ := answering(t, Options{Build: "v1"})
-	in := newRequest[ops.ImportRequest](t, &ops.Import.Spec)
+	in := newRequest[transfer.ImportRequest](t, &transfer.Import.Spec)
 	in.File = "x.car"
-	if out, err := askerOf(t, other, by)(&ops.Import.Spec, in, Call{}); err != nil || !strings.Contains(out, "refs/heads/main") {
+	if out, err := askerOf(t, other, by)(&transfer.Import.Spec, in, Call{}); err != nil || !strings.Contains(out, "refs/heads/main") {
 		t.Errorf("%s, %v", out, err)
 	}
 	in.File = "z.car"
-	if _, err := askerOf(t, other, by)(&ops.Import.Spec, in, Call{}); err == nil || err.Error() != "there is no z.car" {
+	if _, err := askerOf(t, other, by)(&transfer.Import.Spec, in, Call{}); err == nil || err.Error() != "there is no z.car" {
 		t.Errorf("%v", err)
 	}
-	batch := newRequest[ops.RetrieveRequest](t, &ops.Retrieve.Spec, "batch")
+	batch := newRequest[asking.RetrieveRequest](t, &asking.Retrieve.Spec, "batch")
 	batch.Batch = "-"
-	if out, err := ask(&ops.Retrieve.Spec, batch, Call{}); err != nil || strings.Count(out, `"query":`) != 2 {
+	if out, err := ask(&asking.Retrieve.Spec, batch, Call{}); err != nil || strings.Count(out, `"query":`) != 2 {
 		t.Errorf("%s, %v", out, err)
 	}
 }

@@ -21,8 +21,11 @@ import (
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/branching"
+	"github.com/mnem-project/mnem/internal/verb/editing"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/reading"
 )
 
 const now = "2026-03-01T00:00:00Z"
@@ -56,8 +59,8 @@ func answering(t *testing.T, opt Options) (dir string, r *core.Repo, o *Owner) {
 }
 
 // askerOf returns what asks for a verb, and returns its answers as JSON. No answer is read for people.
-func askerOf(t *testing.T, dir string, by Caller) func(v *ops.Spec, req any, call Call) (string, error) {
-	return func(v *ops.Spec, req any, call Call) (string, error) {
+func askerOf(t *testing.T, dir string, by Caller) func(v *verb.Spec, req any, call Call) (string, error) {
+	return func(v *verb.Spec, req any, call Call) (string, error) {
 		t.Helper()
 		who, err := core.ReadOwner(dir)
 		if err != nil {
@@ -71,7 +74,7 @@ func askerOf(t *testing.T, dir string, by Caller) func(v *ops.Spec, req any, cal
 		if call.Request, err = v.EncodeRequest(req); err != nil {
 			t.Fatal(err)
 		}
-		call.Verb, call.Given, call.Words = v.Name(), ops.GivenOf(req), strings.Fields(v.Command)
+		call.Verb, call.Given, call.Words = v.Name(), verb.GivenOf(req), strings.Fields(v.Command)
 		call.Caller.Author, call.Caller.Time = "Ada", now
 		var out bytes.Buffer
 		if !call.Typed {
@@ -85,13 +88,13 @@ func askerOf(t *testing.T, dir string, by Caller) func(v *ops.Spec, req any, cal
 	}
 }
 
-func newGet(t *testing.T, node string) *ops.GetRequest {
+func newGet(t *testing.T, node string) *reading.GetRequest {
 	t.Helper()
-	req, err := ops.Get.New()
+	req, err := reading.Get.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	get := req.(*ops.GetRequest)
+	get := req.(*reading.GetRequest)
 	get.Node = node
 	return get
 }
@@ -106,11 +109,11 @@ const alice = `{"node":{"key":"alice","type":"Person","summary":"Alice leads inf
 func TestAnswer(t *testing.T) {
 	dir, r, o := answering(t, Options{Build: "v1"})
 	ask := askerOf(t, dir, lines(alice))
-	out, err := ask(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "first"}, Call{Inputs: []string{"a.jsonl"}})
+	out, err := ask(&editing.CommitVerb.Spec, &editing.CommitRequest{Message: "first"}, Call{Inputs: []string{"a.jsonl"}})
 	if err != nil || !strings.Contains(out, `"added":1`) {
 		t.Fatalf("%s, %v", out, err)
 	}
-	out, err = ask(&ops.Get.Spec, newGet(t, "alice"), Call{})
+	out, err = ask(&reading.Get.Spec, newGet(t, "alice"), Call{})
 	if err != nil || !strings.Contains(out, `"summary":"Alice leads infra"`) {
 		t.Errorf("%s, %v", out, err)
 	}
@@ -120,16 +123,16 @@ func TestAnswer(t *testing.T) {
 		}
 		break
 	}
-	_, err = ask(&ops.Get.Spec, newGet(t, "bob"), Call{})
-	if ops.OutcomeOf(t.Context(), err) != operation.NotFound || !strings.Contains(ops.HintOf(err, false), "'mnem ls'") {
-		t.Errorf("%v, %s", err, ops.HintOf(err, false))
+	_, err = ask(&reading.Get.Spec, newGet(t, "bob"), Call{})
+	if verb.OutcomeOf(t.Context(), err) != operation.NotFound || !strings.Contains(verb.HintOf(err, false), "'mnem ls'") {
+		t.Errorf("%v, %s", err, verb.HintOf(err, false))
 	}
-	_, err = ask(&ops.Get.Spec, newGet(t, "bob"), Call{Caller: operation.Caller{Remote: true}})
-	if strings.Contains(ops.HintOf(err, false), "mnem") {
-		t.Errorf("a remote caller is told of commands: %s", ops.HintOf(err, false))
+	_, err = ask(&reading.Get.Spec, newGet(t, "bob"), Call{Caller: operation.Caller{Remote: true}})
+	if strings.Contains(verb.HintOf(err, false), "mnem") {
+		t.Errorf("a remote caller is told of commands: %s", verb.HintOf(err, false))
 	}
 	bad := lines(alice + "\n{")
-	_, err = askerOf(t, dir, bad)(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "x"}, Call{Inputs: []string{"b.jsonl"}})
+	_, err = askerOf(t, dir, bad)(&editing.CommitVerb.Spec, &editing.CommitRequest{Message: "x"}, Call{Inputs: []string{"b.jsonl"}})
 	if err == nil || !strings.Contains(err.Error(), "b.jsonl:2") {
 		t.Errorf("%v", err)
 	}
@@ -143,7 +146,7 @@ func TestInputThatFails(t *testing.T) {
 	dir, _, _ := answering(t, Options{Build: "v1"})
 	by := lines("")
 	by.Input = func(int) (io.Reader, error) { return nil, fmt.Errorf("open it: %w", os.ErrNotExist) }
-	_, err := askerOf(t, dir, by)(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "x"}, Call{Inputs: []string{"a"}})
+	_, err := askerOf(t, dir, by)(&editing.CommitVerb.Spec, &editing.CommitRequest{Message: "x"}, Call{Inputs: []string{"a"}})
 	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "open it") {
 		t.Errorf("%v", err)
 	}
@@ -152,17 +155,17 @@ func TestInputThatFails(t *testing.T) {
 // olderGet is the request of an older build: it has no field importance.
 type olderGet struct {
 	Node string `op:",arg,required,remote"`
-	ops.AtRevision
+	verb.AtRevision
 }
 
 // TestTwoBuilds has a caller of a later build than the owner, which has a verb and a field less.
 func TestTwoBuilds(t *testing.T) {
 	dir, _, o := answering(t, Options{Build: "v1"})
-	older := ops.Define(ops.Spec{Command: "get", Effect: ops.Reads},
-		func(_ context.Context, _ *ops.Service, q *olderGet) (*ops.Gone, error) {
-			return &ops.Gone{Removed: q.Node + " at " + q.At}, nil
+	older := verb.Define(verb.Spec{Command: "get", Effect: verb.Reads},
+		func(_ context.Context, _ *verb.Service, q *olderGet) (*branching.Gone, error) {
+			return &branching.Gone{Removed: q.Node + " at " + q.At}, nil
 		})
-	o.find = func(name string) *ops.Spec {
+	o.find = func(name string) *verb.Spec {
 		if name == "get" {
 			return &older.Spec
 		}
@@ -170,19 +173,19 @@ func TestTwoBuilds(t *testing.T) {
 	}
 	ask := askerOf(t, dir, lines(""))
 	get := newGet(t, "alice")
-	if out, err := ask(&ops.Get.Spec, get, Call{}); err != nil || !strings.Contains(out, "alice at HEAD") {
+	if out, err := ask(&reading.Get.Spec, get, Call{}); err != nil || !strings.Contains(out, "alice at HEAD") {
 		t.Errorf("%s, %v", out, err)
 	}
 	get.Importance = true
-	_, err := ask(&ops.Get.Spec, get, Call{})
-	if ops.OutcomeOf(t.Context(), err) != operation.Busy || !strings.Contains(err.Error(), "mnem v1 does not know importance of get") ||
-		!strings.Contains(ops.HintOf(err, false), "leave out importance") {
-		t.Errorf("%v, %s", err, ops.HintOf(err, false))
+	_, err := ask(&reading.Get.Spec, get, Call{})
+	if verb.OutcomeOf(t.Context(), err) != operation.Busy || !strings.Contains(err.Error(), "mnem v1 does not know importance of get") ||
+		!strings.Contains(verb.HintOf(err, false), "leave out importance") {
+		t.Errorf("%v, %s", err, verb.HintOf(err, false))
 	}
-	_, err = ask(&ops.Blame.Spec, &ops.BlameRequest{Node: "alice"}, Call{})
+	_, err = ask(&branching.Blame.Spec, &branching.BlameRequest{Node: "alice"}, Call{})
 	if err == nil || !strings.Contains(err.Error(), "does not know the verb blame") ||
-		!strings.Contains(ops.HintOf(err, false), fmt.Sprintf("stop process %d", os.Getpid())) {
-		t.Errorf("%v, %s", err, ops.HintOf(err, false))
+		!strings.Contains(verb.HintOf(err, false), fmt.Sprintf("stop process %d", os.Getpid())) {
+		t.Errorf("%v, %s", err, verb.HintOf(err, false))
 	}
 }
 
@@ -202,10 +205,10 @@ func TestSigning(t *testing.T) {
 	by.Sign, by.Trusted = secret.Sign, trust.Encode
 	by.Key = func() string { return secret.Key().String() }
 	signed := Call{Inputs: []string{"a"}, Caller: operation.Caller{Sign: "true"}}
-	if _, err := askerOf(t, dir, by)(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "x"}, signed); err != nil {
+	if _, err := askerOf(t, dir, by)(&editing.CommitVerb.Spec, &editing.CommitRequest{Message: "x"}, signed); err != nil {
 		t.Fatal(err)
 	}
-	out, err := askerOf(t, dir, by)(&ops.Verify.Spec, &ops.VerifyRequest{}, Call{})
+	out, err := askerOf(t, dir, by)(&branching.Verify.Spec, &branching.VerifyRequest{}, Call{})
 	if err != nil || !strings.Contains(out, `"signature":"signed"`) || !strings.Contains(out, `"name":"ada"`) {
 		t.Errorf("%s, %v", out, err)
 	}
@@ -219,7 +222,7 @@ func TestSigning(t *testing.T) {
 	} {
 		by.Sign = sign
 		by.Input = lines(strings.Replace(alice, "infra", "nothing", 1)).Input
-		_, err := askerOf(t, dir, by)(&ops.CommitVerb.Spec, &ops.CommitRequest{Message: "x"}, signed)
+		_, err := askerOf(t, dir, by)(&editing.CommitVerb.Spec, &editing.CommitRequest{Message: "x"}, signed)
 		if err == nil || !strings.Contains(err.Error(), want) || (want == "locked away") != errors.Is(err, refused) {
 			t.Errorf("%v, want %s", err, want)
 		}
@@ -235,13 +238,13 @@ func TestSigning(t *testing.T) {
 	}
 	// A commit that a key has signed is only taken off its branch by who has that key.
 	agent := Call{Caller: operation.Caller{Agent: "bot"}}
-	force := &ops.UndoRequest{}
+	force := &branching.UndoRequest{}
 	by.Key = func() string { return "" }
-	if _, err := askerOf(t, dir, by)(&ops.Undo.Spec, force, agent); ops.OutcomeOf(t.Context(), err) != operation.Refused {
+	if _, err := askerOf(t, dir, by)(&branching.Undo.Spec, force, agent); verb.OutcomeOf(t.Context(), err) != operation.Refused {
 		t.Errorf("%v", err)
 	}
 	by.Key = func() string { return secret.Key().String() }
-	if _, err := askerOf(t, dir, by)(&ops.Undo.Spec, force, agent); err != nil {
+	if _, err := askerOf(t, dir, by)(&branching.Undo.Spec, force, agent); err != nil {
 		t.Errorf("%v", err)
 	}
 }
@@ -249,7 +252,7 @@ func TestSigning(t *testing.T) {
 // TestElsewhere has an owner that has the repository no more.
 func TestElsewhere(t *testing.T) {
 	dir, _, _ := answering(t, Options{Use: func() (*core.Repo, func(error)) { return nil, nil }})
-	_, err := askerOf(t, dir, lines(""))(&ops.StatusVerb.Spec, &ops.StatusRequest{}, Call{})
+	_, err := askerOf(t, dir, lines(""))(&branching.StatusVerb.Spec, &branching.StatusRequest{}, Call{})
 	var lost *owner.LostError
 	if !errors.As(err, &lost) || !lost.Clean {
 		t.Errorf("%v", err)
@@ -260,10 +263,10 @@ func TestElsewhere(t *testing.T) {
 func TestEndless(t *testing.T) {
 	dir, _, o := answering(t, Options{Build: "v1"})
 	told, ended := make(chan any, 10), make(chan error, 1)
-	req := &ops.WatchRequest{Since: "0"}
+	req := &branching.WatchRequest{Since: "0"}
 	by := lines("")
 	by.Read = func(r io.Reader) error {
-		return ops.Watch.ReadAnswers(r, func(answer any) error {
+		return branching.Watch.ReadAnswers(r, func(answer any) error {
 			if !req.Answered(answer) {
 				t.Error("it has an end")
 			}
@@ -272,10 +275,10 @@ func TestEndless(t *testing.T) {
 		})
 	}
 	go func() {
-		_, err := askerOf(t, dir, by)(&ops.Watch.Spec, &ops.WatchRequest{Since: "0"}, Call{Typed: true})
+		_, err := askerOf(t, dir, by)(&branching.Watch.Spec, &branching.WatchRequest{Since: "0"}, Call{Typed: true})
 		ended <- err
 	}()
-	if _, ok := (<-told).(*ops.Watched); !ok {
+	if _, ok := (<-told).(*branching.Watched); !ok {
 		t.Error("the first operation is not told")
 	}
 	begin := time.Now()

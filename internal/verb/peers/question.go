@@ -11,7 +11,8 @@ import (
 
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/internal/rank/complete"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/table"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -21,18 +22,18 @@ type question struct {
 	Key     bool   `json:"key,omitempty"`     // the public key that the caller signs with
 	Trusted bool   `json:"trusted,omitempty"` // the caller's trust list
 
-	File    string              `json:"file,omitempty"`   // a file that a field of the request names, to be read
-	Create  string              `json:"create,omitempty"` // likewise, to be written: by Write, and then by Wrote
-	Write   []byte              `json:"write,omitempty"`
-	Wrote   *ending             `json:"wrote,omitempty"`
-	Root    *string             `json:"root,omitempty"`    // the path of a directory, "" for that of the repository
-	Embeds  *string             `json:"embeds,omitempty"`  // what there is of a model that embeds nodes
-	Vectors []string            `json:"vectors,omitempty"` // of texts of nodes, by that
-	Models  *ops.QuestionModels `json:"models,omitempty"`  // what there is of these
-	Embed   *texts              `json:"embed,omitempty"`   // their vectors
-	Rewrite *rewriting          `json:"rewrite,omitempty"`
-	Rerank  *texts              `json:"rerank,omitempty"` // what they are worth for the query
-	Global  *Call               `json:"global,omitempty"` // a verb on the user's own repository; without one whether there is any
+	File    string               `json:"file,omitempty"`   // a file that a field of the request names, to be read
+	Create  string               `json:"create,omitempty"` // likewise, to be written: by Write, and then by Wrote
+	Write   []byte               `json:"write,omitempty"`
+	Wrote   *ending              `json:"wrote,omitempty"`
+	Root    *string              `json:"root,omitempty"`    // the path of a directory, "" for that of the repository
+	Embeds  *string              `json:"embeds,omitempty"`  // what there is of a model that embeds nodes
+	Vectors []string             `json:"vectors,omitempty"` // of texts of nodes, by that
+	Models  *verb.QuestionModels `json:"models,omitempty"`  // what there is of these
+	Embed   *texts               `json:"embed,omitempty"`   // their vectors
+	Rewrite *rewriting           `json:"rewrite,omitempty"`
+	Rerank  *texts               `json:"rerank,omitempty"` // what they are worth for the query
+	Global  *Call                `json:"global,omitempty"` // a verb on the user's own repository; without one whether there is any
 }
 
 // ending says whether a file is as it is to be.
@@ -72,7 +73,7 @@ type reply struct {
 	Dim      int      `json:"dim,omitempty"` // of the model that embeds nodes
 	MaxText  int      `json:"max_text,omitempty"`
 
-	Failure *ops.Failure `json:"failure,omitempty"`
+	Failure *verb.Failure `json:"failure,omitempty"`
 }
 
 // conversing is a caller whose verb runs.
@@ -81,10 +82,10 @@ type conversing struct {
 	ctx      context.Context
 	models   *complete.Models
 	reranker retrieve.Reranker
-	nodes    ops.Embedder // that embeds nodes
-	file     *writing     // that the owner writes
-	files    int          // how many inputs there are
-	mu       sync.Mutex   // of opened, which inputs look into while they are read
+	nodes    verb.Embedder // that embeds nodes
+	file     *writing      // that the owner writes
+	files    int           // how many inputs there are
+	mu       sync.Mutex    // of opened, which inputs look into while they are read
 	opened   map[int]io.Reader
 	failed   error // of an input or a reply: why the verb fails that needs it
 }
@@ -132,7 +133,7 @@ func (a *conversing) reply(data []byte) []byte {
 		if q.Rerank == nil && q.Embed == nil && q.Rewrite == nil { // answers do without models that fail
 			a.fail(err)
 		}
-		r.Failure = ops.FailureOf(a.ctx, err, false)
+		r.Failure = verb.FailureOf(a.ctx, err, false)
 	}
 	out, _ := json.Marshal(r) // it has a JSON form
 	return out
@@ -189,7 +190,7 @@ func (a *conversing) answer(q *question) (r reply, err error) {
 }
 
 // open opens models and tells what they are.
-func (a *conversing) open(m *ops.QuestionModels, r *reply) (err error) {
+func (a *conversing) open(m *verb.QuestionModels, r *reply) (err error) {
 	if a.models, a.reranker, err = a.Models(m); err != nil {
 		return err
 	}
@@ -253,15 +254,15 @@ func (a *conversing) global(call *Call) ([]byte, error) {
 	if err != nil || call.Verb == "" {
 		return nil, err
 	}
-	spec := ops.Named(call.Verb)
+	spec := table.Named(call.Verb)
 	if spec == nil {
-		return nil, &ops.UnknownError{Verb: call.Verb}
+		return nil, &verb.UnknownError{Verb: call.Verb}
 	}
 	req, err := spec.DecodeRequest(call.Request, call.Given)
 	if err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
-	err = run(a.ctx, spec, req, func(answer any) error { return ops.WriteAnswer(&out, answer, true) })
+	err = run(a.ctx, spec, req, func(answer any) error { return verb.WriteAnswer(&out, answer, true) })
 	return out.Bytes(), err
 }

@@ -1,4 +1,4 @@
-// Package byverb asks repositories by verbs for the parts of a transfer: it makes verbs of package ops of what
+// Package byverb asks repositories by verbs for the parts of a transfer: it makes verbs of package transfer of what
 // remote.Side has, and of their answers what a remote.Side returns. Its Side is a repository in a directory; other
 // carriers bring the same verbs elsewhere.
 package byverb
@@ -17,8 +17,9 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/transfer"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -26,12 +27,12 @@ import (
 type Verbs struct {
 	// Do runs a verb. It reads into answer, which is a pointer, or returns another one of the same type. What the
 	// verb reads comes from in, what it writes goes to out; both may be nil.
-	Do   func(ctx context.Context, v *ops.Spec, req, answer any, in io.Reader, out io.Writer) (any, error)
+	Do   func(ctx context.Context, v *verb.Spec, req, answer any, in io.Reader, out io.Writer) (any, error)
 	Time string // of changes
 }
 
 // answerOf runs a verb whose answer is a T.
-func answerOf[T any](ctx context.Context, v Verbs, spec *ops.Spec, req any, in io.Reader) (*T, error) {
+func answerOf[T any](ctx context.Context, v Verbs, spec *verb.Spec, req any, in io.Reader) (*T, error) {
 	answer, err := v.Do(ctx, spec, req, new(T), in, nil)
 	if err != nil {
 		return nil, err
@@ -41,8 +42,8 @@ func answerOf[T any](ctx context.Context, v Verbs, spec *ops.Spec, req any, in i
 
 // Look implements remote.Side.
 func (v Verbs) Look(ctx context.Context, q remote.Question) (*remote.State, error) {
-	req := &ops.PackRefsRequest{Commits: texts(q.Commits), Tracking: q.Tracking, Sessions: q.Sessions}
-	a, err := answerOf[ops.PackRefsAnswer](ctx, v, &ops.PackRefs.Spec, req, nil)
+	req := &transfer.PackRefsRequest{Commits: texts(q.Commits), Tracking: q.Tracking, Sessions: q.Sessions}
+	a, err := answerOf[transfer.PackRefsAnswer](ctx, v, &transfer.PackRefs.Spec, req, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -68,16 +69,16 @@ func (v Verbs) Send(ctx context.Context, w io.Writer, want remote.Want, from int
 	if from > math.MaxInt {
 		return remote.ErrTooLarge
 	}
-	req := &ops.PackSendRequest{Have: texts(want.Have), From: int(from), Output: stream}
+	req := &transfer.PackSendRequest{Have: texts(want.Have), From: int(from), Output: stream}
 	for _, ref := range want.Refs {
 		req.Refs = append(req.Refs, string(ref.Name)+"="+ref.Target.String())
 	}
-	_, err := v.Do(ctx, &ops.PackSend.Spec, req, nil, nil, w)
+	_, err := v.Do(ctx, &transfer.PackSend.Spec, req, nil, nil, w)
 	return err
 }
 
 // TakenOf returns what an answer says was taken in.
-func TakenOf(a *ops.PackTaken) *remote.Taken {
+func TakenOf(a *transfer.PackTaken) *remote.Taken {
 	out := &remote.Taken{Blocks: a.NewBlocks, Gaps: a.Gaps}
 	for _, ref := range a.Refs {
 		out.Refs = append(out.Refs, core.RefChange(ref))
@@ -87,16 +88,16 @@ func TakenOf(a *ops.PackTaken) *remote.Taken {
 
 // Redactions implements remote.Side.
 func (v Verbs) Redactions(ctx context.Context, after ipld.CID) (list []care.ToldRedaction, more bool, err error) {
-	req := &ops.PackRedactionsRequest{}
+	req := &transfer.PackRedactionsRequest{}
 	if after.Defined() {
 		req.After = after.String()
 	}
-	a, err := answerOf[ops.PackRedactionsAnswer](ctx, v, &ops.PackRedactions.Spec, req, nil)
+	a, err := answerOf[transfer.PackRedactionsAnswer](ctx, v, &transfer.PackRedactions.Spec, req, nil)
 	if err != nil {
 		return nil, false, err
 	}
 	for _, r := range a.Redactions {
-		t, err := ops.ParseRedaction(r.CID.String() + "=" + r.Record)
+		t, err := transfer.ParseRedaction(r.CID.String() + "=" + r.Record)
 		if err != nil {
 			return nil, false, err
 		}
@@ -109,9 +110,9 @@ func (v Verbs) Redactions(ctx context.Context, after ipld.CID) (list []care.Told
 func (v Verbs) Accept(
 	ctx context.Context, list []care.ToldRedaction, tracking string,
 ) (*care.AcceptedRedactions, error) {
-	req := &ops.PackRedactRequest{Redactions: ops.RedactionTexts(list), Tracking: tracking, Yes: true}
+	req := &transfer.PackRedactRequest{Redactions: transfer.RedactionTexts(list), Tracking: tracking, Yes: true}
 	req.Time = v.Time
-	a, err := answerOf[ops.PackRedacted](ctx, v, &ops.PackRedact.Spec, req, nil)
+	a, err := answerOf[transfer.PackRedacted](ctx, v, &transfer.PackRedact.Spec, req, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +134,7 @@ var _ remote.Side = (*Side)(nil)
 // In returns the repository in a directory.
 func In(h *Host, dir string) *Side {
 	s := &Side{host: h, Dir: dir}
-	s.Verbs = Verbs{func(ctx context.Context, v *ops.Spec, req, _ any, in io.Reader, out io.Writer) (answer any, err error) {
+	s.Verbs = Verbs{func(ctx context.Context, v *verb.Spec, req, _ any, in io.Reader, out io.Writer) (answer any, err error) {
 		err = s.each(ctx, v, req, in, out, func(a any) error { answer = a; return nil })
 		return answer, err
 	}, h.Time}
@@ -141,21 +142,21 @@ func In(h *Host, dir string) *Side {
 }
 
 // Run runs a verb and returns its answer, the last of several.
-func (s *Side) Run(ctx context.Context, v *ops.Spec, req any) (answer any, err error) {
+func (s *Side) Run(ctx context.Context, v *verb.Spec, req any) (answer any, err error) {
 	return s.Do(ctx, v, req, nil, nil, nil)
 }
 
 // Each runs a verb with several answers.
-func (s *Side) Each(ctx context.Context, v *ops.Spec, req any, emit func(answer any) error) error {
+func (s *Side) Each(ctx context.Context, v *verb.Spec, req any, emit func(answer any) error) error {
 	return s.each(ctx, v, req, nil, nil, emit)
 }
 
 func (s *Side) each(
-	ctx context.Context, v *ops.Spec, req any, in io.Reader, out io.Writer, emit func(any) error,
+	ctx context.Context, v *verb.Spec, req any, in io.Reader, out io.Writer, emit func(any) error,
 ) error {
 	err := s.host.Ask(ctx, s.Dir, v, req, in, out, emit)
 	var told *operation.Error
-	if errors.As(err, &told) && ops.OutcomeOf(ctx, err) == operation.Conflict {
+	if errors.As(err, &told) && verb.OutcomeOf(ctx, err) == operation.Conflict {
 		err = Conflict(err) // as those of this process say it
 	}
 	return err
@@ -172,9 +173,9 @@ func (s *Side) Mirror(name string) string { return s.Kept(name) + ".git" }
 
 // Take implements remote.Side.
 func (s *Side) Take(ctx context.Context, news remote.News) (*remote.Taken, error) {
-	req := &ops.PackTakeRequest{Tracking: news.Tracking, RequireSigned: s.Signed, DryRun: s.DryRun}
+	req := &transfer.PackTakeRequest{Tracking: news.Tracking, RequireSigned: s.Signed, DryRun: s.DryRun}
 	req.Time = s.Time
-	req.Move, req.Set, req.Place = ops.UpdateTexts(news.Updates)
+	req.Move, req.Set, req.Place = transfer.UpdateTexts(news.Updates)
 	var in io.Reader
 	if p := news.Pack; p != nil {
 		req.File, in = stream, p
@@ -186,7 +187,7 @@ func (s *Side) Take(ctx context.Context, news remote.News) (*remote.Taken, error
 			}
 		}
 	}
-	a, err := answerOf[ops.PackTaken](ctx, s.Verbs, &ops.PackTake.Spec, req, in)
+	a, err := answerOf[transfer.PackTaken](ctx, s.Verbs, &transfer.PackTake.Spec, req, in)
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/ops"
 )
 
 // Rule says what is done where both sides changed one thing.
@@ -35,13 +36,13 @@ func CheckRule(rule string) error {
 
 // Merge merges as a request says, with a rule about conflicts. Its answer, nil for none, may come with an error, as
 // that of a merge with conflicts.
-func (s *Side) Merge(ctx context.Context, req *ops.MergeRequest, rule Rule) (*ops.Merged, error) {
+func (s *Side) Merge(ctx context.Context, req *branching.MergeRequest, rule Rule) (*branching.Merged, error) {
 	req.Ours, req.Theirs, req.Newest, req.Time = rule == Ours, rule == Theirs, rule == Newest, s.Time
-	answer, err := s.Run(ctx, &ops.Merge.Spec, req)
-	if err != nil && ops.OutcomeOf(ctx, err) == operation.Conflict {
-		err = ops.Hintf(err, "see 'mnem merge --list', decide with 'mnem merge --resolve ITEM --take ours|theirs|base', "+
+	answer, err := s.Run(ctx, &branching.Merge.Spec, req)
+	if err != nil && verb.OutcomeOf(ctx, err) == operation.Conflict {
+		err = verb.Hintf(err, "see 'mnem merge --list', decide with 'mnem merge --resolve ITEM --take ours|theirs|base', "+
 			"then 'mnem merge --continue' and sync again; or let --conflicts decide")
 	}
-	res, _ := answer.(*ops.Merged)
+	res, _ := answer.(*branching.Merged)
 	return res, err
 }

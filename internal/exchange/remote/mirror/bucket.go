@@ -23,7 +23,8 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/exchange/remote/s3"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/transfer"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -193,11 +194,11 @@ func s3Error(err error) error {
 	case errors.Is(err, s3.ErrMoved):
 		return fmt.Errorf("%w: it was pushed to meanwhile: %w", state.ErrConflict, err)
 	case errors.Is(err, s3.ErrUnsafe):
-		return ops.Hintf(fmt.Errorf("%w: %w", state.ErrInvalid, err), "use a store with conditional writes, or another kind of remote")
+		return verb.Hintf(fmt.Errorf("%w: %w", state.ErrInvalid, err), "use a store with conditional writes, or another kind of remote")
 	case errors.Is(err, s3.ErrTooLarge):
 		return fmt.Errorf("%w: %w", remote.ErrTooLarge, err)
 	case errors.Is(err, s3.ErrDenied):
-		return ops.Hintf(err, "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and what they may do")
+		return verb.Hintf(err, "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and what they may do")
 	}
 	return err
 }
@@ -553,7 +554,7 @@ func (b *Bucket) replace(ctx context.Context, erased []care.ToldRedaction) error
 		return err
 	}
 	next, old := b.last, b.last.Packs
-	next.Packs, next.Redactions = []s3Pack{p}, ops.RedactionTexts(erased)
+	next.Packs, next.Redactions = []s3Pack{p}, transfer.RedactionTexts(erased)
 	if err := b.publish(ctx, next); err != nil {
 		return err
 	}

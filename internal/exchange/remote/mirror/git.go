@@ -20,7 +20,7 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/gitrun"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/transfer"
 )
 
 // A git repository keeps a memory as one ref, which is at a commit without parents. Its tree has
@@ -395,7 +395,7 @@ func (g *Git) publish(ctx context.Context, packs []pack, refs []core.Ref, list [
 		{"format", formatOfGit}, {"head", g.head + "\n"}, {"refs", refsText(refs)},
 	}
 	if len(g.erased) > 0 {
-		text := strings.Join(ops.RedactionTexts(g.erased), "\n") + "\n"
+		text := strings.Join(transfer.RedactionTexts(g.erased), "\n") + "\n"
 		files = append(files, struct{ name, text string }{"redactions", text})
 	}
 	for _, file := range files {

@@ -23,7 +23,7 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/transfer"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -425,7 +425,7 @@ func refsText(refs []core.Ref) string {
 // parseRedactions reads lines of redactions.
 func (m *mirror) parseRedactions(text string) (list []care.ToldRedaction, err error) {
 	for row := range strings.Lines(text) {
-		t, err := ops.ParseRedaction(strings.TrimSuffix(row, "\n"))
+		t, err := transfer.ParseRedaction(strings.TrimSuffix(row, "\n"))
 		if err != nil {
 			return nil, fmt.Errorf("%w: a redaction in the %s: %w", state.ErrInvalid, m.what, err)
 		}

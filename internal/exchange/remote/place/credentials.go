@@ -15,7 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 const (
@@ -56,7 +56,7 @@ func keptToken(h *byverb.Host, at *url.URL) (string, error) {
 		return "", wrapCredentials(path, err)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return "", ops.Hintf(fmt.Errorf("%w: %s has tokens", history.ErrOthers, path), "chmod 600 %s", plain.Shell(path))
+		return "", verb.Hintf(fmt.Errorf("%w: %s has tokens", history.ErrOthers, path), "chmod 600 %s", plain.Shell(path))
 	}
 	token, err := findToken(string(data), at)
 	return token, wrapCredentials(path, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/gitrun"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 const (
@@ -67,7 +67,7 @@ func helpedToken(ctx context.Context, h *byverb.Host, at *url.URL) (string, erro
 		if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return "", ctx.Err()
 		}
-		return "", ops.Hintf(fmt.Errorf("ask %s for a token of %s: %w", text.EscapeLine(words[0]), at.Host, err),
+		return "", verb.Hintf(fmt.Errorf("ask %s for a token of %s: %w", text.EscapeLine(words[0]), at.Host, err),
 			"%s and the setting %s name the program", HelperVariable, HelperKey)
 	}
 	for row := range strings.Lines(out.String()) {

@@ -14,7 +14,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/filestate"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 const (
@@ -76,7 +76,7 @@ func parseList(path string, data []byte) ([]Remote, error) {
 		seen[r.Name] = true
 	}
 	if err != nil {
-		return nil, ops.Hintf(fmt.Errorf("%w: %s: %w", state.ErrInvalid, path, err), "repair or remove the file")
+		return nil, verb.Hintf(fmt.Errorf("%w: %s: %w", state.ErrInvalid, path, err), "repair or remove the file")
 	}
 	return list.Remotes, nil
 }
@@ -126,10 +126,10 @@ func Find(list []Remote, name string) (r Remote, err error) {
 	}
 	switch {
 	case len(list) == 0:
-		err = ops.Hintf(&state.NotFoundError{What: "remote", Name: cmp.Or(name, DefaultName)},
+		err = verb.Hintf(&state.NotFoundError{What: "remote", Name: cmp.Or(name, DefaultName)},
 			"name another repository with 'mnem remote add origin URL'")
 	case name == "":
-		err = ops.Hintf(ops.Usagef("there is no remote %q, and more than one other", DefaultName),
+		err = verb.Hintf(verb.Usagef("there is no remote %q, and more than one other", DefaultName),
 			"name one of %s", strings.Join(Names(list), ", "))
 	default:
 		err = Missing(name)
@@ -159,5 +159,5 @@ func Change(name string, change func(*Remote)) func([]Remote) ([]Remote, error) 
 
 // Missing is returned where there is no remote of a name.
 func Missing(name string) error {
-	return ops.Hintf(&state.NotFoundError{What: "remote", Name: name}, "'mnem remote list' shows those there are")
+	return verb.Hintf(&state.NotFoundError{What: "remote", Name: name}, "'mnem remote list' shows those there are")
 }

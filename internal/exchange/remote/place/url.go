@@ -11,7 +11,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 const (
@@ -30,7 +30,7 @@ type URL struct {
 }
 
 // errUserInURL is the error of a URL with what is for nobody else.
-var errUserInURL = ops.Hintf(fmt.Errorf("%w: URL: it names a user, and is kept and shown", state.ErrInvalid),
+var errUserInURL = verb.Hintf(fmt.Errorf("%w: URL: it names a user, and is kept and shown", state.ErrInvalid),
 	"leave out what stands before @")
 
 // schemes are the ways to other repositories.
@@ -147,7 +147,7 @@ func parseSSH(u *url.URL) (*URL, error) {
 	_, secret := u.User.Password()
 	switch {
 	case secret:
-		return nil, ops.Hintf(fmt.Errorf("%w: URL: it has a password, and is kept and shown", state.ErrInvalid),
+		return nil, verb.Hintf(fmt.Errorf("%w: URL: it has a password, and is kept and shown", state.ErrInvalid),
 			"leave the password out: ssh asks for it, or uses a key")
 	case !plain(u.Hostname()) || u.User != nil && !plain(u.User.Username()),
 		len(u.Path) < 2 || u.RawQuery != "" || u.Fragment != "" || u.Opaque != "":

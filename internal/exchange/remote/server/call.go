@@ -22,8 +22,8 @@ import (
 	"github.com/mnem-project/mnem/internal/base/regular"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/ops"
 )
 
 const (
@@ -38,7 +38,7 @@ const (
 
 // Call is a verb that a server is asked for, with what the caller gives to it.
 type Call struct {
-	Spec            *ops.Spec
+	Spec            *verb.Spec
 	Req             any
 	JSON            bool // whether answers are wanted as JSON
 	Branch, Session string
@@ -56,7 +56,7 @@ func (s *Side) Call(ctx context.Context, c *Call) error {
 		outside, ok := c.Req.(interface{ Outside(try int) (more bool) })
 		more := ok && outside.Outside(try)
 		err := s.callOnce(ctx, c, ok)
-		if !more || ops.OutcomeOf(ctx, err) != operation.NotFound {
+		if !more || verb.OutcomeOf(ctx, err) != operation.NotFound {
 			return err
 		}
 	}
@@ -100,7 +100,7 @@ func (c *call) fields() error {
 	if err != nil {
 		return err
 	}
-	given := ops.GivenOf(c.Req)
+	given := verb.GivenOf(c.Req)
 	for _, f := range c.Spec.Fields() {
 		v := f.Value(c.Req)
 		if c.moved && f.Arg && !f.Remote {
@@ -131,7 +131,7 @@ func (c *call) fields() error {
 			c.Spec.Batch != nil && f.Name == c.Spec.Batch.Lines.Flag:
 		case f.Name == "no-sign" || f.Hidden:
 		default:
-			return ops.Hintf(ops.Usagef("--%s: a server does not take it", f.Name), "leave it out, or work in a clone")
+			return verb.Hintf(verb.Usagef("--%s: a server does not take it", f.Name), "leave it out, or work in a clone")
 		}
 	}
 	return nil
@@ -163,7 +163,7 @@ func (c *call) input(ctx context.Context) error {
 			return err
 		}
 		if all.Len() > maxLines {
-			return ops.Hintf(fmt.Errorf("%w: %s: more than %s of lines for one request", state.ErrInvalid, text.EscapeLine(shown),
+			return verb.Hintf(fmt.Errorf("%w: %s: more than %s of lines for one request", state.ErrInvalid, text.EscapeLine(shown),
 				plain.Bytes(maxLines)), "send them in parts")
 		}
 		if n := all.Len(); n > 0 && all.Bytes()[n-1] != '\n' {
@@ -214,7 +214,7 @@ func (c *call) send(ctx context.Context, take func(*http.Response, io.Reader) er
 		}
 		began := false
 		wait := answerTime
-		if _, endless := c.Req.(ops.Resumer); endless {
+		if _, endless := c.Req.(verb.Resumer); endless {
 			wait = 0
 		}
 		err = c.side.Exchange(req, wait, func(res *http.Response, in io.Reader) error {

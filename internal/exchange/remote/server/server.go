@@ -26,8 +26,9 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/transfer"
 )
 
 const (
@@ -75,7 +76,7 @@ func Reach(ctx context.Context, h *byverb.Host, u *url.URL) (*Side, error) {
 		return nil, err
 	}
 	if token != "" && u.Scheme == "http" && !place.IsLoopback(u) {
-		return nil, ops.Hintf(fmt.Errorf("%w: a token would go to %s where others can read it", state.ErrInvalid, u.Host),
+		return nil, verb.Hintf(fmt.Errorf("%w: a token would go to %s where others can read it", state.ErrInvalid, u.Host),
 			"use https://, or ssh://")
 	}
 	return newSide(h, u, token)
@@ -172,7 +173,7 @@ func (s *Side) Exchange(
 		return fmt.Errorf("%s: %w", s.name, cause)
 	}
 	if err != nil && in.broke != nil && ctx.Err() == nil {
-		return ops.Hintf(&brokenError{fmt.Errorf("the answer of %s broke off: %w", s.name, in.broke)},
+		return verb.Hintf(&brokenError{fmt.Errorf("the answer of %s broke off: %w", s.name, in.broke)},
 			"give the command again: a transfer goes on from what has come")
 	}
 	return err
@@ -216,7 +217,7 @@ func (s *Side) unreachable(ctx context.Context, err error) error {
 	if errors.As(err, &detail) {
 		err = detail.Err
 	}
-	return ops.Hintf(&unreachableError{fmt.Errorf("ask %s: %w", s.name, err)},
+	return verb.Hintf(&unreachableError{fmt.Errorf("ask %s: %w", s.name, err)},
 		"is 'mnem serve' running there? 'mnem remote list' shows the URL")
 }
 
@@ -229,7 +230,7 @@ func (s *Side) refusal(res *http.Response, in io.Reader) error {
 	data, err := io.ReadAll(io.LimitReader(in, maxProblem))
 	if err != nil || json.Unmarshal(data, &p) != nil || p.Code == "" {
 		err := fmt.Errorf("%s answers with status %d", s.name, res.StatusCode)
-		return ops.Hintf(err, "is the URL that of 'mnem serve'?")
+		return verb.Hintf(err, "is the URL that of 'mnem serve'?")
 	}
 	out := &operation.Error{Message: s.name + ": " + plain.Brief(p.Detail, maxShown), Hint: plain.Brief(p.Hint, maxShown)}
 	row, known := operation.WithCode(p.Code)
@@ -262,7 +263,7 @@ func (s *Side) refusal(res *http.Response, in io.Reader) error {
 
 // ask runs a verb that may be asked twice: again if the server is busy, or if its answer broke off and none of it went
 // on. The answer goes to out if there is one.
-func (s *Side) ask(ctx context.Context, v *ops.Spec, req, answer any, _ io.Reader, out io.Writer) (any, error) {
+func (s *Side) ask(ctx context.Context, v *verb.Spec, req, answer any, _ io.Reader, out io.Writer) (any, error) {
 	args := map[string]any{}
 	for _, f := range v.Fields() {
 		if value := f.Value(req); f.Remote && !value.IsZero() {
@@ -345,7 +346,7 @@ func (s *Side) Take(ctx context.Context, news remote.News) (*remote.Taken, error
 	}
 	return s.inTurns(news.Updates, func(query url.Values) (*http.Request, error) {
 		from := &sending{bytes.NewReader(body), s.host.Progress, 0}
-		req, err := s.Request(ctx, ops.PackTake.Name(), query, from, int64(len(body)), operation.MediaCAR)
+		req, err := s.Request(ctx, transfer.PackTake.Name(), query, from, int64(len(body)), operation.MediaCAR)
 		if err == nil && len(body) > 0 {
 			req.Header.Set("Content-Encoding", "zstd")
 			req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
@@ -361,7 +362,7 @@ func (s *Side) inTurns(
 	out := &remote.Taken{}
 	for updates := range slices.Chunk(list, refsAtOnce) {
 		query := url.Values{}
-		query["move"], query["set"], query["place"] = ops.UpdateTexts(updates)
+		query["move"], query["set"], query["place"] = transfer.UpdateTexts(updates)
 		if s.Time != "" {
 			query.Set("time", s.Time)
 		}
@@ -370,7 +371,7 @@ func (s *Side) inTurns(
 			return nil, err
 		}
 		req.Header.Set("Accept", operation.MediaJSON)
-		var answer ops.PackTaken
+		var answer transfer.PackTaken
 		err = s.do(req, func(_ *http.Response, in io.Reader) error { return decode(in, &answer) })
 		if err != nil {
 			return nil, err
@@ -397,7 +398,7 @@ func squeeze(pack *io.SectionReader) ([]byte, error) {
 		return nil, nil
 	}
 	if pack.Size() > maxUpload {
-		return nil, ops.Hintf(fmt.Errorf("%w: a pack of %s is too much for one request", state.ErrInvalid, plain.Bytes(pack.Size())),
+		return nil, verb.Hintf(fmt.Errorf("%w: a pack of %s is too much for one request", state.ErrInvalid, plain.Bytes(pack.Size())),
 			"push older commits first, under a branch of their own")
 	}
 	var b bytes.Buffer

@@ -17,7 +17,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb/transfer"
 )
 
 const (
@@ -166,7 +166,7 @@ func (s *Side) takeUpload(ctx context.Context, query url.Values, pack *io.Sectio
 	if err := u.run(ctx); err != nil {
 		return nil, err
 	}
-	req, err := s.Request(ctx, ops.PackTake.Name(), query, nil, 0, operation.MediaCAR)
+	req, err := s.Request(ctx, transfer.PackTake.Name(), query, nil, 0, operation.MediaCAR)
 	if err != nil {
 		return nil, err
 	}

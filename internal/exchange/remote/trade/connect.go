@@ -18,7 +18,7 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/exchange/remote/server"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 // Connect connects to the repository at a URL. The mirror of one that needs it is in a directory, or where none is
@@ -45,9 +45,9 @@ func Connect(ctx context.Context, h *byverb.Host, at, dir string) (remote.Side, 
 	if _, err := os.Stat(filepath.Join(dir, core.DirName)); err != nil {
 		missing := &noRepositoryError{state.NotFoundError{What: "repository", Name: dir}}
 		if isGit(dir) {
-			return nil, ops.Hintf(fmt.Errorf("%w, but one of git", missing), "a git repository has the URL %s", plain.Shell(place.GitURL(dir)))
+			return nil, verb.Hintf(fmt.Errorf("%w, but one of git", missing), "a git repository has the URL %s", plain.Shell(place.GitURL(dir)))
 		}
-		return nil, ops.Hintf(missing, "correct the path or URL; 'mnem init %s' makes a repository there", plain.Shell(dir))
+		return nil, verb.Hintf(missing, "correct the path or URL; 'mnem init %s' makes a repository there", plain.Shell(dir))
 	}
 	h.Keep(dir)
 	return byverb.In(h, dir), nil
@@ -75,10 +75,10 @@ func correct(err error, name string) error {
 		return err
 	}
 	if isGit(missing.Name) {
-		return ops.Hintf(err, "a git repository has another URL: mnem remote set-url %s %s", plain.Shell(name),
+		return verb.Hintf(err, "a git repository has another URL: mnem remote set-url %s %s", plain.Shell(name),
 			plain.Shell(place.GitURL(missing.Name)))
 	}
-	return ops.Hintf(err, "make one there with 'mnem init %s', or correct it with 'mnem remote set-url %s URL'",
+	return verb.Hintf(err, "make one there with 'mnem init %s', or correct it with 'mnem remote set-url %s URL'",
 		plain.Shell(missing.Name), plain.Shell(name))
 }
 

@@ -17,7 +17,8 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/transfer"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -52,13 +53,13 @@ func (t *Transfer) Clone(ctx context.Context, branch string) (*Cloned, error) {
 
 // CloneFile takes a backup into a new repository.
 func CloneFile(ctx context.Context, here *byverb.Side, file string) (*Cloned, error) {
-	req := &ops.ImportRequest{File: file, RequireSigned: here.Signed}
+	req := &transfer.ImportRequest{File: file, RequireSigned: here.Signed}
 	req.Time = here.Time
-	answer, err := here.Run(ctx, &ops.Import.Spec, req)
+	answer, err := here.Run(ctx, &transfer.Import.Spec, req)
 	if err != nil {
 		return nil, fmt.Errorf("clone %s: %w", file, err)
 	}
-	a := answer.(*ops.Imported)
+	a := answer.(*transfer.Imported)
 	out := &Cloned{
 		Path: here.Path(), URL: file, Branch: cmp.Or(string(a.Head), core.DefaultBranch),
 		Refs: len(a.Refs), Bytes: a.Bytes, NewBlocks: a.NewBlocks,
@@ -73,9 +74,9 @@ func CloneFile(ctx context.Context, here *byverb.Side, file string) (*Cloned, er
 
 // Pruned is what a remote has no more.
 type Pruned struct {
-	Remote string                 `json:"remote"`
-	Refs   ops.List[ops.RefMoved] `json:"refs"`
-	DryRun bool                   `json:"dry_run"`
+	Remote string                       `json:"remote"`
+	Refs   verb.List[transfer.RefMoved] `json:"refs"`
+	DryRun bool                         `json:"dry_run"`
 }
 
 // Prune forgets what the remote has no more.
@@ -84,7 +85,7 @@ func (t *Transfer) Prune(ctx context.Context) (*Pruned, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pruned{t.remote.Name, ops.MovedOf(gone), t.opt.DryRun}, nil
+	return &Pruned{t.remote.Name, transfer.MovedOf(gone), t.opt.DryRun}, nil
 }
 
 // Forget forgets a remote in a list: its name, what is kept of it, and the refs of what it had.

@@ -13,7 +13,10 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/branching"
+	"github.com/mnem-project/mnem/internal/verb/reading"
+	"github.com/mnem-project/mnem/internal/verb/transfer"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -29,12 +32,12 @@ const (
 
 // Branch is what became of a branch.
 type Branch struct {
-	Branch    string                 `json:"branch"`
-	Commit    ipld.CID               `json:"commit" shape:"null"`
-	Merged    int                    `json:"merged"`  // merge commits that were made
-	Forward   bool                   `json:"forward"` // whether it moved to what the remote had
-	Pushed    bool                   `json:"pushed"`
-	Conflicts ops.List[ops.Conflict] `json:"conflicts"` // with what was taken
+	Branch    string                      `json:"branch"`
+	Commit    ipld.CID                    `json:"commit" shape:"null"`
+	Merged    int                         `json:"merged"`  // merge commits that were made
+	Forward   bool                        `json:"forward"` // whether it moved to what the remote had
+	Pushed    bool                        `json:"pushed"`
+	Conflicts verb.List[reading.Conflict] `json:"conflicts"` // with what was taken
 }
 
 // Did reports whether anything became of a branch.
@@ -42,15 +45,15 @@ func (b *Branch) Did() bool { return b.Forward || b.Pushed || b.Merged > 0 || le
 
 // Synced is what a sync did.
 type Synced struct {
-	Remote   string                  `json:"remote"`
-	Rounds   int                     `json:"rounds"`
-	Branches ops.List[*Branch]       `json:"branches"`
-	Fetched  ops.List[ops.RefMoved]  `json:"fetched"`
-	Clashing ops.List[graph.RefName] `json:"clashing"`
-	Pushed   ops.List[ops.RefMoved]  `json:"pushed"` // refs of the remote
-	Received int64                   `json:"received_bytes"`
-	Skewed   ops.List[Skew]          `json:"clock_ahead"`
-	WentBack ops.List[graph.RefName] `json:"went_back"` // as for a fetch
+	Remote   string                       `json:"remote"`
+	Rounds   int                          `json:"rounds"`
+	Branches verb.List[*Branch]           `json:"branches"`
+	Fetched  verb.List[transfer.RefMoved] `json:"fetched"`
+	Clashing verb.List[graph.RefName]     `json:"clashing"`
+	Pushed   verb.List[transfer.RefMoved] `json:"pushed"` // refs of the remote
+	Received int64                        `json:"received_bytes"`
+	Skewed   verb.List[Skew]              `json:"clock_ahead"`
+	WentBack verb.List[graph.RefName]     `json:"went_back"` // as for a fetch
 	Learned
 	Sent   int64 `json:"sent_bytes"`
 	Untold bool  `json:"untold"` // as of push
@@ -89,7 +92,7 @@ func (t *Transfer) BranchesHere(ctx context.Context, all bool) ([]string, error)
 	case all && (!on || slices.Contains(names, name)):
 		return names, nil
 	case !on:
-		return nil, ops.Hintf(ops.Usagef("HEAD is on no branch"), "name one with --branch")
+		return nil, verb.Hintf(verb.Usagef("HEAD is on no branch"), "name one with --branch")
 	}
 	return append(names, name), nil // which may have no commit yet
 }
@@ -211,7 +214,7 @@ func (t *Transfer) Merge(ctx context.Context, b *Branch, f SyncOptions) error {
 	if !there.Defined() || here == there {
 		return nil
 	}
-	req := &ops.MergeRequest{Rev: string(from), RequireSigned: f.Signed}
+	req := &branching.MergeRequest{Rev: string(from), RequireSigned: f.Signed}
 	req.Branch, req.Message = b.Branch, fmt.Sprintf("merge %s of %s", b.Branch, t.remote.Name)
 	res, err := t.here.Merge(ctx, req, f.Conflicts)
 	if res != nil {
@@ -236,7 +239,7 @@ const (
 
 // wentBack returns the branches that moved to a commit before the one that they were at, as after a restore there. At
 // most mostSkewed are looked at.
-func (t *Transfer) wentBack(ctx context.Context, moved []core.RefChange) (out ops.List[graph.RefName], err error) {
+func (t *Transfer) wentBack(ctx context.Context, moved []core.RefChange) (out verb.List[graph.RefName], err error) {
 	looked := 0
 	for _, ref := range moved {
 		if t.opt.DryRun || !ref.From.Defined() || !ref.To.Defined() || !strings.Contains(string(ref.Ref), "/heads/") ||
@@ -244,9 +247,9 @@ func (t *Transfer) wentBack(ctx context.Context, moved []core.RefChange) (out op
 			continue
 		}
 		looked++
-		req := &ops.LogRequest{Names: []string{ref.From.String() + ".." + ref.To.String()}, Dash: -1, Limit: 1}
-		ops.SetGiven(req, []string{"limit"})
-		news, err := t.here.Run(ctx, &ops.Log.Spec, req)
+		req := &branching.LogRequest{Names: []string{ref.From.String() + ".." + ref.To.String()}, Dash: -1, Limit: 1}
+		verb.SetGiven(req, []string{"limit"})
+		news, err := t.here.Run(ctx, &branching.Log.Spec, req)
 		if err != nil {
 			return nil, err
 		}
@@ -266,20 +269,20 @@ type Skew struct {
 
 // skewed returns the branches that moved to a commit which is ahead of the clock here: that of one of both machines is
 // wrong, and what was changed last is not what it says.
-func (t *Transfer) skewed(ctx context.Context, moved []core.RefChange) (out ops.List[Skew], err error) {
+func (t *Transfer) skewed(ctx context.Context, moved []core.RefChange) (out verb.List[Skew], err error) {
 	looked := 0
 	for _, ref := range moved {
 		if t.opt.DryRun || !ref.To.Defined() || !strings.Contains(string(ref.Ref), "/heads/") || looked == mostSkewed {
 			continue
 		}
 		looked++
-		req := &ops.LogRequest{Names: []string{ref.To.String()}, Dash: -1, Limit: 1}
-		ops.SetGiven(req, []string{"limit"})
-		answer, err := t.here.Run(ctx, &ops.Log.Spec, req)
+		req := &branching.LogRequest{Names: []string{ref.To.String()}, Dash: -1, Limit: 1}
+		verb.SetGiven(req, []string{"limit"})
+		answer, err := t.here.Run(ctx, &branching.Log.Spec, req)
 		if err != nil {
 			return nil, err
 		}
-		c, ok := answer.(*ops.Commit)
+		c, ok := answer.(*branching.Commit)
 		if !ok {
 			continue
 		}

@@ -11,18 +11,19 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ops"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/transfer"
 )
 
 // Fetched is what a fetch did.
 type Fetched struct {
-	Remote    string                  `json:"remote"`
-	Refs      ops.List[ops.RefMoved]  `json:"refs"`
-	Clashing  ops.List[graph.RefName] `json:"clashing"` // tags that are elsewhere here, and stay
-	Bytes     int64                   `json:"bytes"`
-	NewBlocks int                     `json:"new_blocks"`
-	Skewed    ops.List[Skew]          `json:"clock_ahead"`
-	WentBack  ops.List[graph.RefName] `json:"went_back"` // branches that are at an earlier commit than before
+	Remote    string                       `json:"remote"`
+	Refs      verb.List[transfer.RefMoved] `json:"refs"`
+	Clashing  verb.List[graph.RefName]     `json:"clashing"` // tags that are elsewhere here, and stay
+	Bytes     int64                        `json:"bytes"`
+	NewBlocks int                          `json:"new_blocks"`
+	Skewed    verb.List[Skew]              `json:"clock_ahead"`
+	WentBack  verb.List[graph.RefName]     `json:"went_back"` // branches that are at an earlier commit than before
 	Learned
 	DryRun bool `json:"dry_run"`
 }
@@ -49,7 +50,7 @@ func (t *Transfer) Fetch(ctx context.Context, prune bool) (*Fetched, error) {
 	}
 	if trusts != nil {
 		opt.Trusted = func(told care.ToldRedaction) bool {
-			key, signed := ops.SignerOf(told)
+			key, signed := transfer.SignerOf(told)
 			return signed && trusts(key)
 		}
 	}
@@ -67,7 +68,7 @@ func (t *Transfer) Fetch(ctx context.Context, prune bool) (*Fetched, error) {
 		return nil, err
 	}
 	return &Fetched{
-		Remote: t.remote.Name, Refs: ops.MovedOf(res.Refs), Clashing: res.Clashing, Bytes: res.Bytes,
+		Remote: t.remote.Name, Refs: transfer.MovedOf(res.Refs), Clashing: res.Clashing, Bytes: res.Bytes,
 		NewBlocks: res.Blocks, Skewed: skewed, WentBack: back, DryRun: t.opt.DryRun,
 		Learned: Learned{Gaps: res.Gaps, Learned: res.Learned, Waiting: res.Waiting, Erased: res.Erased},
 	}, nil
@@ -75,10 +76,10 @@ func (t *Transfer) Fetch(ctx context.Context, prune bool) (*Fetched, error) {
 
 // Pushed is what a push did.
 type Pushed struct {
-	Remote string                 `json:"remote"`
-	Refs   ops.List[ops.RefMoved] `json:"refs"` // of the remote
-	Bytes  int64                  `json:"bytes"`
-	Erased int                    `json:"erased"` // blocks that were erased there
+	Remote string                       `json:"remote"`
+	Refs   verb.List[transfer.RefMoved] `json:"refs"` // of the remote
+	Bytes  int64                        `json:"bytes"`
+	Erased int                          `json:"erased"` // blocks that were erased there
 	// Untold is whether blocks that were erased here may be there still.
 	Untold bool `json:"untold"`
 	DryRun bool `json:"dry_run"`
@@ -99,12 +100,12 @@ func (t *Transfer) Push(ctx context.Context, refs []graph.RefName, f PushOptions
 	t.host.Over()
 	if errors.Is(err, state.ErrConflict) {
 		name := t.remote.Name
-		return nil, ops.Hintf(err, "fetch and merge what is there first: 'mnem sync %s' does all of it", plain.Shell(name))
+		return nil, verb.Hintf(err, "fetch and merge what is there first: 'mnem sync %s' does all of it", plain.Shell(name))
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &Pushed{t.remote.Name, ops.MovedOf(res.Refs), res.Bytes, res.Erased, res.Untold, t.opt.DryRun}, nil
+	return &Pushed{t.remote.Name, transfer.MovedOf(res.Refs), res.Bytes, res.Erased, res.Untold, t.opt.DryRun}, nil
 }
 
 // Refs returns the refs that names and options name: without any the current branch.
@@ -136,7 +137,7 @@ func (t *Transfer) Refs(ctx context.Context, names []string, f PushOptions) ([]g
 	case len(refs) > 0 || f.All || f.Tags:
 		return refs, nil
 	case st.Head == "":
-		return nil, ops.Hintf(ops.Usagef("HEAD is on no branch"), "name the branch to push")
+		return nil, verb.Hintf(verb.Usagef("HEAD is on no branch"), "name the branch to push")
 	case !there[st.Head]:
 		return nil, nil // there is no commit yet
 	}

@@ -1,0 +1,2 @@
+// Package verbkit runs verbs in tests, on a host with a repository in memory.
+package verbkit

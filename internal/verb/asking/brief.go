@@ -1,0 +1,121 @@
+package asking
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/outlining"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+const (
+	// briefMarks and briefNodes are how many marks, and nodes that differ, a brief looks at.
+	briefMarks, briefNodes = 2000, 2000
+	// briefPairs and briefNewest are how many of them it names.
+	briefPairs, briefNewest = 2, 3
+	// briefTokens is how many tokens say what is news by scopes.
+	briefTokens = 300
+)
+
+// BriefRequest asks for what an agent is told when its session begins: the answer to the request, and what is news.
+type BriefRequest struct {
+	RetrieveRequest
+	Since string `op:"" doc:"the {CID} of the commit since which things are news"`
+}
+
+// Brief is what an agent is told when its session begins.
+type Brief struct {
+	Answer       *Answer              `json:"answer"`
+	Contradicted verb.List[BriefPair] `json:"contradicted"` // pairs of memories that contradict each other
+	More         bool                 `json:"more"`         // whether there may be more of them
+	News         *BriefNews           `json:"news"`         // null where the commit is not known
+	Map          *outlining.MapAnswer `json:"map"`          // what is news by scopes, null where no digests are kept
+}
+
+// BriefPair are two memories that contradict each other.
+type BriefPair struct {
+	A NamedMemory `json:"a"`
+	B NamedMemory `json:"b"`
+}
+
+// NamedMemory is a memory by what it says.
+type NamedMemory struct {
+	ID   graph.ID `json:"id"`
+	Text string   `json:"text"`
+}
+
+// BriefNews is what became of memories since a commit.
+type BriefNews struct {
+	Added   int                    `json:"added"`
+	Changed int                    `json:"changed"`
+	Hidden  int                    `json:"hidden"`
+	More    bool                   `json:"more"` // whether these are not all
+	Newest  verb.List[NamedMemory] `json:"newest"`
+}
+
+// TellBrief tells hooks what a session begins with. It is no command of its own.
+var TellBrief = verb.Define(verb.Spec{
+	Command: "brief", Right: verb.NoRight, Usage: "[flags]", Effect: verb.Reads, Local: true,
+	Title: "Summarise the memory for the start of a session",
+}, brief)
+
+func brief(ctx context.Context, s *verb.Service, q *BriefRequest) (*Brief, error) {
+	out := &Brief{Contradicted: verb.List[BriefPair]{}}
+	err := ask(ctx, s, &q.RetrieveRequest, func(a *Answer) error {
+		out.Answer = a
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	at, err := s.Repo.At(ctx, out.Answer.Commit)
+	if err != nil {
+		return nil, err
+	}
+	pairs, more, err := memory.Contradictions(ctx, at, briefMarks, briefPairs)
+	if err != nil {
+		return nil, err
+	}
+	out.More = more
+	for _, p := range pairs {
+		out.Contradicted = append(out.Contradicted, BriefPair{named(p[0]), named(p[1])})
+	}
+	if q.Since == "" {
+		return out, nil
+	}
+	c, err := ipld.ParseCID(q.Since)
+	if err != nil {
+		return nil, verb.Bad("since", "%w", err)
+	}
+	from, err := s.Repo.At(ctx, c)
+	if errors.Is(err, store.ErrNotFound) {
+		return out, nil // collected, or of another repository
+	}
+	if err != nil {
+		return nil, err
+	}
+	since, err := memory.ChangedSince(ctx, from, at, briefNodes, briefNewest)
+	if err != nil {
+		return nil, err
+	}
+	out.News = &BriefNews{
+		Added: since.Added, Changed: since.Changed, Hidden: since.Hidden, More: since.More, Newest: verb.List[NamedMemory]{},
+	}
+	for _, n := range since.Newest {
+		out.News.Newest = append(out.News.Newest, named(n))
+	}
+	out.Map, err = outlining.NewsOf(ctx, from, at, briefTokens)
+	return out, err
+}
+
+func named(n *graph.Node) NamedMemory {
+	text := n.Summary
+	if text == "" {
+		text = n.Key
+	}
+	return NamedMemory{n.ID, text}
+}

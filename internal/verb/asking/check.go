@@ -1,0 +1,443 @@
+package asking
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// CheckRequest asks whether the memory may be relied on for an answer, or for other thresholds.
+type CheckRequest struct {
+	Query           string `op:",arg,required,remote,words=65537" doc:"the question or words to look for"`
+	verb.Parameters `table:"types where validAt now"`
+	verb.AtRevision
+	verb.Marks
+	Gate          string   `op:",remote" enum:"lexical semantic fused" doc:"judge by {GATE}: lexical, semantic or fused; default lexical, with vectors fused"`
+	Nearest       int      `op:",remote" default:"3" doc:"list {N} memories beside the best; 0 to 9"`
+	Threshold     []string `op:",remote" doc:"use another threshold this once: {NAME=X} with coverage, evidence (bits), lead, weak-coverage or weak-evidence" note:" (repeatable)"`
+	Embed         string   `op:",remote,true=configured,alone" doc:"judge by the embedding of the query too, made by {SPEC}" note:" (alone: MNEM_EMBED_MODEL; config: embed.model)" remote:"use the embedding model of the configuration too"`
+	Vector        []string `op:"" doc:"judge by this {MODEL=@FILE} too: the query's embedding" note:" (repeatable)"`
+	Calibrate     string   `op:",writes" doc:"find thresholds on the labelled questions in {FILE}, - for standard input"`
+	Reset         bool     `op:",writes" doc:"go back to the built-in thresholds"`
+	DryRun        bool     `op:"" doc:"with --calibrate or --reset: write nothing"`
+	Message       string   `op:",short=m" doc:"what the change is about"`
+	Expect        string   `op:"" doc:"the {CID} of the commit that the branch must be at, or \"none\" for a branch without one; else exit code 5"`
+	verb.Actor    `op:"local"`
+	verb.OnBranch `op:"local"`
+	verb.Signing
+
+	check    memory.CheckRequest
+	models   *complete.Models
+	labelled []memory.Labelled
+	file     string // that these are from
+}
+
+func (q *CheckRequest) Into(w *verb.Writing) { w.Message, w.Expect = q.Message, q.Expect }
+
+// ReadsOnly is whether no thresholds are to be kept.
+func (q *CheckRequest) ReadsOnly() bool { return q.Calibrate == "" && !q.Reset || q.DryRun }
+
+// Checked says whether the memory may be relied on.
+type Checked struct {
+	Commit     ipld.CID            `json:"commit" shape:"null"`
+	Query      string              `json:"query"`
+	Verdict    memory.Verdict      `json:"verdict" shape:"STRONG|WEAK|MISS"`
+	Gate       memory.Gate         `json:"gate" shape:"lexical|semantic|fused"`
+	Item       *CheckedItem        `json:"item"`    // null for MISS
+	Signals    *CheckSignals       `json:"signals"` // of the best memory, null where there is none
+	Missing    verb.List[Lack]     `json:"missing"` // of it; empty for STRONG
+	Nearest    verb.List[NearItem] `json:"nearest"`
+	ReadAs     verb.List[Reading]  `json:"read_as,omitempty"`
+	Thresholds Thresholds          `json:"thresholds"`
+}
+
+// CheckedItem is a memory that holds what is asked.
+type CheckedItem struct {
+	ID    graph.ID  `json:"id"`
+	Key   verb.Text `json:"key"`
+	Type  string    `json:"type"`
+	Title string    `json:"title"`
+	Span  verb.Text `json:"span"`
+	State verb.Text `json:"state"`
+}
+
+// CheckSignals are what a memory is judged by, in units of 2^-16.
+type CheckSignals struct {
+	Coverage int64             `json:"coverage"`
+	Evidence int64             `json:"evidence"`
+	Lead     int64             `json:"lead"`
+	Score    int64             `json:"score"`
+	Cosines  map[string]int64  `json:"cosines,omitempty"`
+	Held     verb.List[string] `json:"held"`
+}
+
+// Lack is what a memory lacks to be relied on.
+type Lack struct {
+	Kind string    `json:"kind"`
+	Text verb.Text `json:"text"`
+}
+
+// NearItem is one of the next memories.
+type NearItem struct {
+	CheckedItem
+	Coverage int64 `json:"coverage"`
+	Evidence int64 `json:"evidence"`
+	Score    int64 `json:"score"`
+}
+
+// Reading is what a word that no memory has was read as.
+type Reading struct {
+	Term string `json:"term"`
+	As   string `json:"as"`
+}
+
+// Thresholds are those of check, in units of 2^-16, as all scores are.
+type Thresholds struct {
+	Coverage     int64            `json:"coverage"`
+	Evidence     int64            `json:"evidence"`
+	Lead         int64            `json:"lead"`
+	WeakCoverage int64            `json:"weak_coverage"`
+	WeakEvidence int64            `json:"weak_evidence"`
+	Cosines      map[string]int64 `json:"cosines,omitempty"`
+}
+
+// ThresholdsReset is what became of thresholds that were taken away.
+type ThresholdsReset struct {
+	ThresholdsKept
+	Thresholds Thresholds `json:"thresholds"`
+}
+
+// ThresholdsKept is the commit that thresholds are kept with.
+type ThresholdsKept struct {
+	Commit ipld.CID  `json:"commit" shape:"null"` // that was made, null for none
+	Branch verb.Text `json:"branch"`
+	DryRun bool      `json:"dry_run"`
+}
+
+// Calibrated is what labelled questions say about thresholds.
+type Calibrated struct {
+	ThresholdsKept
+	Gate         memory.Gate      `json:"gate" shape:"lexical|semantic|fused"`
+	Answerable   int              `json:"answerable"`
+	Unanswerable int              `json:"unanswerable"`
+	Now          Curve            `json:"now"`
+	Chosen       *Curve           `json:"chosen,omitempty"` // missing where no thresholds keep both bounds
+	Curve        verb.List[Curve] `json:"curve"`
+}
+
+// Curve is how questions come out with thresholds.
+type Curve struct {
+	Thresholds       Thresholds `json:"thresholds"`
+	Strong           int        `json:"strong"`
+	Right            int        `json:"right"`
+	Weak             int        `json:"weak"`
+	FalseStrong      int        `json:"false_strong"`
+	UnanswerableWeak int        `json:"unanswerable_weak"`
+}
+
+// CurveOf returns the form of a point of a curve.
+func CurveOf(p memory.CurvePoint) Curve {
+	f := p.Figures
+	return Curve{Thresholds(p.Thresholds), f.Strong, f.Right, f.Weak, f.FalseStrong, f.UnanswerableWeak}
+}
+
+// Check judges whether the memory may be relied on, and finds the thresholds that decide it.
+var Check = verb.Define(verb.Spec{
+	Command: "check", Right: verb.NoRight, Usage: "QUERY… [flags]", Args: "[QUERY…]", Group: "read", Effect: verb.Reads,
+	Title: "Judge whether the memory can answer a question",
+	Doc: "Find the memory that answers a question, or that states the same as a statement, and judge it:\n\n" +
+		"  STRONG  it holds what is asked, lacks nothing important and stands out from the next best\n" +
+		"  WEAK    it is related, but something is missing; the missing part is named\n" +
+		"  MISS    nothing better than chance; the nearest memories are listed\n\n" +
+		"The judgement uses words and no model. Coverage is the share of the question's words found within\n" +
+		"two adjacent sentences; rarer words count more. Evidence is how many bits the match exceeds chance\n" +
+		"by. Lead is the distance to the next memory. STRONG requires every name, number, quoted phrase and\n" +
+		"date of the question, and no word that is unknown to the memory. A name alone proves nothing, and a\n" +
+		"sentence that asks a question asserts nothing. Memories marked stale or contradicted are never STRONG.\n\n" +
+		"STRONG means that the memory was found, not that it is true. With --vector or --embed, similarity\n" +
+		"of embeddings counts too. --gate fused (then the default) is STRONG by words, or by vectors if no\n" +
+		"name, number, phrase or date is missing; --gate semantic uses vectors alone.\n\n" +
+		"--calibrate fits the thresholds to questions of your own: one JSON object a line with question,\n" +
+		"answerable (true or false) and, if known, evidence (the keys or ids that hold the answer). It prints\n" +
+		"the curve of possible thresholds and stores in the memory, as one commit, those with the most\n" +
+		"correct STRONG verdicts that call at most .05 of the unanswerable questions and at most .2 of the\n" +
+		"answerable ones STRONG wrongly, with one standard error to spare. --dry-run only prints. --reset\n" +
+		"restores the built-in thresholds. Thresholds merge, revert and branch with the memory.\n\n" +
+		"A check reads as much as one retrieval of twenty items and writes nothing. Every verdict exits 0.",
+	Example: "  mnem check 'who owns billing?'\n" +
+		"  mnem check 'does Alice own billing' --json\n" +
+		"  mnem check 'when did the migration end?' --type Decision --nearest 5\n" +
+		"  mnem check 'charged twice' --embed=hash\n" +
+		"  mnem check 'who owns billing?' --threshold coverage=0.7\n" +
+		"  mnem check --calibrate questions.jsonl --dry-run",
+	Answers: []any{Checked{}, Calibrated{}, ThresholdsReset{}},
+}, check)
+
+// ofReset are the fields that say nothing to a memory that takes its thresholds away.
+var ofReset = []string{
+	"at", "gate", "nearest", "threshold", "type", "where", "valid-at", "include", "marks", "vector", "embed",
+	"now",
+}
+
+// Check refuses fields that exclude each other or would do nothing.
+func (q *CheckRequest) Check() error {
+	switch {
+	case q.Given("calibrate") && q.Calibrate == "":
+		return verb.Bad("calibrate", "want a file, or - for standard input")
+	case q.Calibrate != "" && q.Reset:
+		return verb.Exclude("calibrate", "reset")
+	case (q.Calibrate != "" || q.Reset) && q.Given("query"):
+		return verb.Usagef("a query, and --calibrate or --reset, exclude each other")
+	case q.Calibrate == "" && !q.Reset && !q.Given("query"):
+		return verb.Usagef("want a question: mnem check 'who owns billing?'")
+	case q.Given("embed") && q.Embed == "":
+		return verb.Usagef("--embed=: want a model, or --embed alone for the configured one")
+	case q.Calibrate != "" && len(q.Vector) > 0:
+		return verb.Between("%s is of one query: with %s use %s", "vector", "calibrate", "embed")
+	case q.Calibrate != "" && len(q.Threshold) > 0:
+		return verb.Between("%s and %s exclude each other: it finds them", "threshold", "calibrate")
+	case q.Calibrate != "" && q.Given("nearest"):
+		return verb.Between("%s does nothing with %s", "nearest", "calibrate")
+	}
+	for _, name := range ofReset {
+		if q.Reset && q.Given(name) {
+			return verb.Between("%s is of a question: %s takes the memory's own thresholds away", name, "reset")
+		}
+	}
+	for _, name := range []string{
+		"dry-run", "message", "expect", "branch", "author", "agent", "task", "time",
+	} {
+		if q.Calibrate == "" && !q.Reset && q.Given(name) {
+			return verb.Between("%s needs %s or %s: a check writes nothing", name, "calibrate", "reset")
+		}
+	}
+	uses := (&verb.QueryVectors{Vector: q.Vector}).FromStdin()
+	if q.Calibrate == "-" {
+		uses = append([]string{"--calibrate"}, uses...)
+	}
+	if q.Given("-") {
+		uses = append([]string{"the query"}, uses...)
+	}
+	return verb.OneUse(uses)
+}
+
+// prepare makes the request of a check, reads the questions of a calibration, and lets the model see a
+// single question.
+func (q *CheckRequest) Prepare(ctx context.Context, s *verb.Service, req any) (err error) {
+	q.check = memory.CheckRequest{Gate: memory.Gate(q.Gate), Nearest: &q.Nearest}
+	r := &q.check.Request
+	if err = s.Spec.SetParameters(req, r); err != nil {
+		return err
+	}
+	if r.Marks, err = q.States(); err != nil {
+		return err
+	}
+	if err = (&verb.QueryVectors{Vector: q.Vector}).Read(ctx, s.Host, r); err != nil {
+		return err
+	}
+	if err = r.ValidateGiven(); err != nil || q.Reset {
+		return err
+	}
+	r.Text = q.Query
+	if q.models, err = (&verb.QuestionModels{Embed: q.Embed}).Open(s.Host, r); err != nil {
+		return err
+	}
+	if q.Calibrate != "" {
+		return q.readLabelled(ctx, s.Host)
+	}
+	*r, err = q.models.Complete(ctx, *r)
+	return err
+}
+
+func (q *CheckRequest) readLabelled(ctx context.Context, host verb.Host) error {
+	in, name, err := host.File(ctx, q.Calibrate)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }() // only read from
+	q.file = name
+	if q.labelled, err = memory.ReadLabelled(in, name); err != nil {
+		return err
+	}
+	return memory.CheckLabelled(q.labelled, name)
+}
+
+func check(ctx context.Context, s *verb.Service, q *CheckRequest) (any, error) {
+	switch {
+	case q.Reset:
+		t := memory.DefaultThresholds()
+		kept, err := keepThresholds(ctx, s, q, &t, "reset the thresholds of check")
+		return verb.OneOf(&ThresholdsReset{kept, Thresholds(t)}, err)
+	case q.Calibrate != "":
+		return verb.OneOf(calibrate(ctx, s, q))
+	}
+	snap, err := s.Repo.Snapshot(ctx, q.At)
+	if err != nil {
+		return nil, verb.CommitHint(err)
+	}
+	if err := q.override(ctx, snap); err != nil {
+		return nil, err
+	}
+	if err := verb.FromNow(s.Host, &q.check.Request); err != nil {
+		return nil, err
+	}
+	res, err := memory.Check(ctx, snap, q.check)
+	if err != nil {
+		return nil, err
+	}
+	return checkedOf(q.check.Request.Text, res), nil
+}
+
+// override puts the thresholds of the request in the place of the memory's.
+func (q *CheckRequest) override(ctx context.Context, s *core.Snapshot) error {
+	if len(q.Threshold) == 0 {
+		return nil
+	}
+	t, _, err := memory.CheckThresholds(ctx, s)
+	if err != nil {
+		return err
+	}
+	for _, given := range q.Threshold {
+		name, value, _ := strings.Cut(given, "=")
+		to := thresholdField(&t, name)
+		if to == nil {
+			return verb.BadValue("threshold", given, "want coverage, evidence, lead, weak-coverage or weak-evidence, "+
+				"as in coverage=0.7")
+		}
+		x, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(x >= 0 && x <= maxThreshold) {
+			return verb.BadValue("threshold", given, "want a number of 0 to 1, of evidence 0 to %d bits", maxThreshold)
+		}
+		*to = int64(math.RoundToEven(float64(x * 65536)))
+	}
+	q.check.Thresholds = &t
+	return nil
+}
+
+// maxThreshold is the largest number that any threshold may be.
+const maxThreshold = 64
+
+func thresholdField(t *memory.Thresholds, name string) *int64 {
+	switch name {
+	case "coverage":
+		return &t.Coverage
+	case "evidence":
+		return &t.Evidence
+	case "lead":
+		return &t.Lead
+	case "weak-coverage":
+		return &t.WeakCoverage
+	case "weak-evidence":
+		return &t.WeakEvidence
+	}
+	return nil
+}
+
+// keepThresholds keeps thresholds with the memory, unless there are none or nothing is to be written.
+func keepThresholds(
+	ctx context.Context, s *verb.Service, q *CheckRequest, t *memory.Thresholds, message string,
+) (ThresholdsKept, error) {
+	out := ThresholdsKept{DryRun: q.DryRun}
+	if t == nil || q.DryRun {
+		return out, nil
+	}
+	opt := s.Commit
+	opt.Message = cmp.Or(opt.Message, message)
+	res, err := memory.SetCheckThresholds(ctx, s.Repo, *t, opt)
+	if err != nil {
+		return out, err
+	}
+	if out.Branch = verb.Text(res.Branch); !res.NoChange {
+		out.Commit = res.Commit
+	}
+	return out, nil
+}
+
+// calibrate finds thresholds on labelled questions.
+func calibrate(ctx context.Context, s *verb.Service, q *CheckRequest) (*Calibrated, error) {
+	at := q.At
+	if s.Commit.Branch != "" && !q.Given("at") {
+		at = s.Commit.Branch // what is measured is what the thresholds are kept with
+	}
+	snap, err := s.Repo.Snapshot(ctx, at)
+	if err != nil {
+		return nil, verb.CommitHint(err)
+	}
+	set, done := s.Host.Progress()
+	defer done()
+	got, err := memory.CalibrateOn(ctx, snap, q.labelled, memory.CalibrateRequest{
+		Check: q.check, Complete: q.models.Complete, Embeds: q.models.Embedder != nil, File: q.file,
+		Now:      func(r *retrieve.Request) error { return verb.FromNow(s.Host, r) },
+		Progress: func(n, total int) { set("questions:", n, total) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	f := got.Now.Figures
+	out := &Calibrated{
+		Gate: got.Gate, Answerable: f.Answerable, Unanswerable: f.Unanswerable, Now: CurveOf(got.Now),
+	}
+	for _, p := range got.Calibration.Curve {
+		out.Curve = append(out.Curve, CurveOf(p))
+	}
+	var t *memory.Thresholds
+	if p := got.Calibration.Chosen; p != nil {
+		t, out.Chosen = &p.Thresholds, new(CurveOf(*p))
+	}
+	if out.ThresholdsKept, err = keepThresholds(ctx, s, q, t, "calibrate check on "+q.file); err != nil {
+		return nil, err
+	}
+	if t == nil {
+		return out, &verb.News{Outcome: operation.Failed}
+	}
+	return out, nil
+}
+
+// checkedOf returns the form of a judgement.
+func checkedOf(query string, r *memory.CheckResult) *Checked {
+	out := &Checked{
+		Commit: r.Commit, Query: query, Verdict: r.Verdict, Gate: r.Gate, Thresholds: Thresholds(r.Thresholds),
+	}
+	if e := r.Signals; e != nil {
+		out.Signals = &CheckSignals{
+			Coverage: e.Coverage, Evidence: e.Evidence, Lead: e.Lead, Score: e.Score, Held: slices.Clone(e.Held),
+		}
+		for _, c := range e.Cosines {
+			if out.Signals.Cosines == nil {
+				out.Signals.Cosines = make(map[string]int64)
+			}
+			out.Signals.Cosines[c.Model] = c.Cosine
+		}
+		for _, m := range e.Missing {
+			out.Missing = append(out.Missing, Lack{m.Kind, verb.Text(m.Text)})
+		}
+	}
+	if r.Best != nil {
+		out.Item = new(checkedItem(r.Best))
+	}
+	for _, e := range r.Nearest {
+		out.Nearest = append(out.Nearest, NearItem{checkedItem(e), e.Coverage, e.Evidence, e.Score})
+	}
+	for _, x := range r.Readings {
+		out.ReadAs = append(out.ReadAs, Reading{x.Term, x.As})
+	}
+	return out
+}
+
+func checkedItem(e *memory.Evidence) CheckedItem {
+	return CheckedItem{
+		e.ID, verb.Text(e.Key), e.Type, e.Title, verb.Text(e.Span), verb.Text(e.State),
+	}
+}

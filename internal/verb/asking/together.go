@@ -1,0 +1,155 @@
+package asking
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// ofProject are fields that are about the project's repository alone.
+var ofProject = []string{
+	"session", "receipt", "follow", "author", "agent", "task", "time", "at", "profile", "with-global", "altitude", "-",
+}
+
+// together answers from the project's repository and the user's, as one list. Only what the project
+// answers is recorded.
+func (a *asking) together(ctx context.Context, emit func(*Answer) error) error {
+	req, _, err := a.q.completed(ctx, a.host)
+	if err != nil {
+		return err
+	}
+	ours, err := a.answer(ctx, complete.Query{Request: req})
+	if err != nil {
+		return fmt.Errorf("%s repository: %w", verb.FromProject, err)
+	}
+	first, err := part(ctx, verb.FromProject, ours, a.at,
+		func(ctx context.Context, v *verb.Spec, req any, emit func(any) error) error {
+			return v.Do(ctx, a.host, req, emit)
+		})
+	if err != nil {
+		return err
+	}
+	theirs := new(Answer)
+	err = a.q.global(ctx, a.spec, a.q.ofGlobal(), func(res any) error {
+		theirs = res.(*Answer)
+		return nil
+	})
+	if err != nil && verb.OutcomeOf(ctx, err) != operation.NotFound { // it has no commit yet, so nothing to say
+		return fmt.Errorf("%s repository: %w", verb.FromGlobal, err)
+	}
+	second, err := part(ctx, verb.FromGlobal, theirs, "", a.q.global)
+	if err != nil {
+		return err
+	}
+	limit := retrieve.DefaultLimit
+	if n := a.q.base.Limit; n != nil {
+		limit = *n
+	} else { // a profile may say more
+		limit = max(limit, len(ours.Items), len(theirs.Items))
+	}
+	budget := ours.TokensBudget
+	if budget > 0 { // what the project's digests leave; those of the user's own are not asked for
+		budget = max(1, budget-ours.digestTokens())
+	}
+	list := complete.Together(limit, budget, first, second)
+	ours.join(list, theirs, []complete.Part{first, second})
+	return emit(ours)
+}
+
+// part returns an answer as a part of several, whose scores count as much as its best item covers the
+// question.
+func part(
+	ctx context.Context, name string, a *Answer, at string, run verb.Runner,
+) (complete.Part, error) {
+	p := complete.Part{Name: name, Share: complete.FullShare}
+	for _, it := range a.Items {
+		p.Items = append(p.Items, complete.PartItem{
+			Rank: it.Rank, Score: it.Score, Tokens: it.Tokens, Rendered: it.Rendered,
+		})
+	}
+	if a.Query == "" || len(a.Items) == 0 {
+		return p, nil
+	}
+	req, err := Check.New()
+	if err != nil {
+		return p, err
+	}
+	q := req.(*CheckRequest)
+	q.Query, q.Gate = a.Query, string(memory.GateLexical)
+	given := []string{"query", "gate"}
+	if at != "" {
+		q.At = at
+		given = append(given, "at")
+	}
+	verb.SetGiven(q, given)
+	err = run(ctx, &Check.Spec, q, func(res any) error {
+		p.Share = complete.ShareOf(0)
+		if s := res.(*Checked).Signals; s != nil {
+			p.Share = complete.ShareOf(s.Coverage)
+		}
+		return nil
+	})
+	if err != nil {
+		err = fmt.Errorf("%s repository: %w", name, err)
+	}
+	return p, err
+}
+
+// ofGlobal returns the request, or the one that embeds it, as it is for the user's own repository.
+func (q *RetrieveRequest) ofGlobal() any {
+	clone := reflect.New(reflect.TypeOf(q.whole).Elem())
+	clone.Elem().Set(reflect.ValueOf(q.whole).Elem())
+	to := clone.Interface().(interface{ question() *RetrieveRequest }).question()
+	to.Session, to.Profile, to.At = "", "", "HEAD"
+	to.Receipt, to.Follow, to.WithGlobal, to.aside = false, false, false, true
+	to.Actor = verb.Actor{}
+	to.Forget(ofProject)
+	return clone.Interface()
+}
+
+func (q *RetrieveRequest) question() *RetrieveRequest { return q }
+
+// saysNothing reports whether warnings say that nothing relevant is known.
+func saysNothing(warnings []AnswerWarning) bool {
+	return slices.ContainsFunc(warnings, func(w AnswerWarning) bool { return w.Code == retrieve.NothingRelevant })
+}
+
+// join makes an answer one of two parts, of which the other one answered theirs.
+func (out *Answer) join(list *complete.Joint, theirs *Answer, parts []complete.Part) {
+	answers := []*Answer{{Items: out.Items, Commit: out.Commit, Warnings: out.Warnings}, theirs}
+	out.Items, out.Warnings, out.TokensUsed = nil, nil, list.Used+out.digestTokens()
+	out.Dropped += theirs.Dropped + list.Left
+	out.DroppedBy.Budget += theirs.DroppedBy.Budget + list.Left
+	out.DroppedBy.Duplicate += theirs.DroppedBy.Duplicate
+	out.Candidates += theirs.Candidates
+	known := 0 // of the parts, how many know something that bears on the question
+	for _, a := range answers {
+		if len(a.Items) > 0 && !saysNothing(a.Warnings) {
+			known++
+		}
+	}
+	for i, a := range answers {
+		name := parts[i].Name
+		out.Repositories = append(out.Repositories, Scope{name, a.Commit, parts[i].Share, list.Counts[i]})
+		for _, w := range a.Warnings {
+			if w.Code == retrieve.NothingRelevant && known > 0 {
+				continue // the other one knows
+			}
+			w.Repository = name
+			out.Warnings = append(out.Warnings, w)
+		}
+	}
+	for _, it := range list.Items {
+		item := answers[it.Part].Items[it.At]
+		item.Repository = parts[it.Part].Name
+		item.Rank, item.Score, item.Tokens, item.Rendered = it.Rank, it.Score, it.Tokens, it.Rendered
+		out.Items = append(out.Items, item)
+	}
+}

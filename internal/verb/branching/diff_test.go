@@ -1,0 +1,81 @@
+package branching
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/verbkit"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/editing"
+)
+
+// TestDiffIsItsShape reads the answer of a verb that streams.
+func TestDiffIsItsShape(t *testing.T) {
+	h := verbkit.NewHost(t)
+	verbkit.Run(t, h, editing.Forget, &editing.NodesRequest{Nodes: []string{"bob"}})
+	var out strings.Builder
+	err := Diff.Do(t.Context(), h, &DiffRequest{A: "HEAD~1", B: "HEAD"}, func(res any) error {
+		return verb.WriteJSON(&out, res)
+	})
+	if err != nil || !json.Valid([]byte(out.String())) || !strings.Contains(out.String(), `"counts":{`) {
+		t.Errorf("%s, %v", &out, err)
+	}
+}
+
+// liveHeap returns how many bytes are in use.
+func liveHeap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// TestShowStreams shows a commit of many nodes: none is held once it was given. Were they, the heap would
+// grow by 2 KiB for each.
+func TestShowStreams(t *testing.T) {
+	const nodes, summary, most = 12_000, 2_000, 8 << 20
+	h, ctx := verbkit.NewHost(t), t.Context()
+	req := &editing.CommitRequest{Message: "many"}
+	req.SetChanges(func(context.Context) (state.Changes, error) {
+		var b strings.Builder
+		text := strings.Repeat("x", summary)
+		for i := range nodes {
+			fmt.Fprintf(&b, `{"node":{"key":"n%d","type":"T","summary":"%s"}}`+"\n", i, text)
+		}
+		return state.ReadChanges(strings.NewReader(b.String()), "x"), nil
+	})
+	verbkit.Run(t, h, editing.CommitVerb, req)
+	snap, err := h.Kept.Snapshot(ctx, "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := compareParent(ctx, h.Kept, snap)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := c.differed(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, early, late := 0, int64(0), int64(0)
+	err = d.Nodes(func(NodeDiff) error {
+		switch n++; n {
+		case nodes / 4:
+			early = liveHeap()
+		case nodes - 1:
+			late = liveHeap()
+		}
+		return nil
+	})
+	if err != nil || n != nodes {
+		t.Fatalf("%d nodes, %v", n, err)
+	}
+	if late-early > most {
+		t.Errorf("the heap grew by %d bytes while %d nodes were shown, want at most %d", late-early, nodes*3/4, most)
+	}
+}

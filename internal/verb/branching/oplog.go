@@ -1,0 +1,357 @@
+package branching
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// RefMove is one ref that differs: CIDs, or the name of the branch HEAD is on; null for none.
+type RefMove struct {
+	Ref  string    `json:"ref"`
+	From verb.Text `json:"from"`
+	To   verb.Text `json:"to"`
+}
+
+func movesOf(moves []core.RefMove) verb.List[RefMove] {
+	var out verb.List[RefMove]
+	for _, m := range moves {
+		out = append(out, RefMove{string(m.Name), verb.Text(m.From.Value()), verb.Text(m.To.Value())})
+	}
+	return out
+}
+
+// Op is an entry of the operation log.
+type Op struct {
+	Op      ipld.CID           `json:"op"`
+	Seq     uint64             `json:"seq"`
+	Time    graph.Time         `json:"time"`
+	Actor   string             `json:"actor"`
+	Command []string           `json:"command"`
+	Refs    verb.List[RefMove] `json:"refs"`
+	Undoes  ipld.CID           `json:"undoes" shape:"null"` // the operation it took back
+	Redoes  ipld.CID           `json:"redoes" shape:"null"` // the undo it took back
+	Undone  *bool              `json:"undone,omitempty"`    // whether it is taken back; in the log alone
+	Oldest  bool               `json:"oldest,omitempty"`    // what came before is collected: its refs are not known
+}
+
+// OpOf returns the form of an operation; undone tells whether it is taken back, nil where that is not known.
+func OpOf(e core.OpRecord, undone *bool) *Op {
+	o := e.Operation
+	return &Op{
+		Op: e.CID, Seq: o.Seq, Time: o.Time, Actor: o.Actor, Command: o.Command, Refs: movesOf(e.Refs),
+		Undoes: o.Undoes, Redoes: o.Redoes, Undone: undone, Oldest: e.Oldest,
+	}
+}
+
+// OpName tells which operation is meant.
+type OpName struct {
+	Op  ipld.CID `json:"op"`
+	Seq uint64   `json:"seq"`
+}
+
+func nameOf(e core.OpRecord) OpName { return OpName{e.CID, e.Operation.Seq} }
+
+// OpLogRequest asks for the operation log.
+type OpLogRequest struct {
+	Limit int `op:",short=n,remote" doc:"at most {N} operations; 0 for all"`
+}
+
+// OpLog lists operations.
+var OpLog = verb.Stream(verb.Spec{
+	Command: "op log", Right: verb.NoRight, Usage: "[flags]", Effect: verb.Reads,
+	Title: "List operations, newest first",
+	Doc: "List operations, newest first: number, time, actor, command, and the refs that each moved.\n" +
+		"With --json, one object a line.",
+	Example: "  mnem op log\n  mnem op log -n 5 --json",
+}, func(ctx context.Context, s *verb.Service, q *OpLogRequest, emit func(*Op) error) error {
+	n := 0
+	undone := make(map[ipld.CID]bool)
+	for e, err := range s.Repo.Operations(ctx) {
+		if err != nil {
+			return err
+		}
+		taken := undone[e.CID]
+		delete(undone, e.CID)
+		if back := e.Reverses(); back.Defined() && !taken {
+			undone[back] = true
+		}
+		if err := emit(OpOf(e, &taken)); err != nil {
+			return err
+		}
+		if n++; n == q.Limit {
+			break
+		}
+	}
+	return nil
+})
+
+// Check refuses a limit below 0.
+func (q *OpLogRequest) Check() error { return verb.CheckLimit(q.Limit) }
+
+// OpShowRequest asks for one operation.
+type OpShowRequest struct {
+	Op string `op:",arg,remote" doc:"by number or CID"`
+}
+
+// OpShow tells of one operation.
+var OpShow = verb.Define(verb.Spec{
+	Command: "op show", Right: verb.NoRight, Usage: "[OP]", Effect: verb.Reads,
+	Title: "Print one operation",
+	Doc: "Print one operation, by default the newest, with its CID and the refs that it moved. To see\n" +
+		"what it did to the memory, give 'mnem diff' the two commits of a branch.",
+	Example: "  mnem op show\n  mnem op show 2\n  mnem op show @~1 --json",
+}, func(ctx context.Context, s *verb.Service, q *OpShowRequest) (*Op, error) {
+	e, err := s.Repo.Operation(ctx, cmp.Or(q.Op, verb.NewestOp))
+	if err != nil {
+		return nil, err
+	}
+	return OpOf(e, nil), nil
+})
+
+// OpDiffRequest asks for the refs that differ after two operations.
+type OpDiffRequest struct {
+	A string `op:",arg,required,remote" doc:"an operation by number or CID"`
+	B string `op:",arg,remote" doc:"another one"`
+}
+
+// OpDiffered are the refs that differ between how two operations left them.
+type OpDiffered struct {
+	From OpName             `json:"from"`
+	To   OpName             `json:"to"`
+	Refs verb.List[RefMove] `json:"refs"`
+}
+
+// OpDiff compares the refs after two operations.
+var OpDiff = verb.Define(verb.Spec{
+	Command: "op diff", Right: verb.NoRight, Usage: "A [B]", Effect: verb.Reads,
+	Title:   "Compare the refs after two operations",
+	Doc:     "List the refs that differ between the states after operation A and after B, by default the newest.",
+	Example: "  mnem op diff 2\n  mnem op diff @~1 @ --json",
+}, func(ctx context.Context, s *verb.Service, q *OpDiffRequest) (*OpDiffered, error) {
+	b := cmp.Or(q.B, verb.NewestOp)
+	moves, err := s.Repo.DiffOperations(ctx, q.A, b)
+	if err != nil {
+		return nil, err
+	}
+	out := &OpDiffered{Refs: movesOf(moves)}
+	from, err := s.Repo.Operation(ctx, q.A)
+	if err != nil {
+		return nil, err
+	}
+	to, err := s.Repo.Operation(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	out.From, out.To = nameOf(from), nameOf(to)
+	return out, nil
+})
+
+// Undone is what undo, redo and op restore did.
+type Undone struct {
+	Op      ipld.CID           `json:"op" shape:"null"` // null where nothing had to change
+	Did     string             `json:"did" shape:"undone|redone|restored"`
+	Of      OpName             `json:"of"`      // the operation undone, the undo taken back, or the state restored
+	Command []string           `json:"command"` // of that operation
+	Refs    verb.List[RefMove] `json:"refs"`    // what moved
+	// Skipped are the caller's newer operations that undo and redo pass over, newest first, 64 at most: captures, and
+	// those that moved sessions or remote-tracking refs alone. SkippedAll is how many there were.
+	Skipped    verb.List[*Skipped]   `json:"skipped"`
+	SkippedAll int                   `json:"skipped_all"`
+	Pushed     verb.List[PushedMove] `json:"pushed"` // branches that lost commits which remotes have
+
+	// Passed is a purge that was passed over, 0 for none; Seq and Verb are what people call the operation.
+	Passed uint64 `json:"_passed,omitempty"`
+	Seq    uint64 `json:"_seq,omitempty"`
+	Verb   string `json:"_verb,omitempty"`
+}
+
+// Skipped is an operation that undo passed over.
+type Skipped struct {
+	OpName
+	Command []string `json:"command"`
+}
+
+// PushedMove is a branch that lost commits which a remote has, so that the next sync brings them back.
+type PushedMove struct {
+	Remote  string `json:"remote"`
+	Branch  string `json:"branch"`
+	Commits string `json:"commits"` // to revert on the branch as it was: COMMIT or FROM..TO
+}
+
+func pushedOf(list []history.PushedMove) verb.List[PushedMove] {
+	var out verb.List[PushedMove]
+	for _, p := range list {
+		remote, _, _ := strings.Cut(strings.TrimPrefix(string(p.Tracking), graph.Remotes), "/")
+		commits := p.To.String()
+		if p.From.Defined() {
+			commits = p.From.String() + ".." + commits
+		}
+		out = append(out, PushedMove{remote, p.Branch, commits})
+	}
+	return out
+}
+
+// UndoRequest asks to take back an operation.
+type UndoRequest struct {
+	Op  string `op:",arg,remote" doc:"an operation by number or CID; none for the newest"`
+	Own bool   `op:",remote" doc:"only what this author and agent committed"`
+	verb.Actor
+	verb.OnHead
+}
+
+// RedoRequest asks to take back an undo.
+type RedoRequest struct {
+	verb.Actor
+	verb.OnHead
+}
+
+// OpRestoreRequest asks for all refs as an operation left them.
+type OpRestoreRequest struct {
+	Op string `op:",arg,required,remote" doc:"an operation by number or CID"`
+	verb.Actor
+	verb.OnHead
+}
+
+// Undo, Redo and OpRestore go back and forth in the operation log.
+var (
+	Undo = verb.Define(verb.Spec{
+		Command: "undo", Right: verb.OwnRight, Usage: "[OP]", Group: "history", Effect: verb.Writes,
+		Title: "Take back an operation",
+		Doc: "Take back what one operation did to branches, tags, HEAD and stages: by default the caller's newest\n" +
+			"that is not taken back yet, so that repeated calls go further back. Captures, fetches and what\n" +
+			"sessions record are passed over, and the answer names them; an operation that is named may be a\n" +
+			"capture or anyone's. Taking back an undo is a redo; see also 'mnem redo'. Nothing is lost: undo is\n" +
+			"an operation itself, and commits stay reachable through the log. --own also passes over operations\n" +
+			"of other agents, and those that made no commit.\n\n" +
+			"If captures have extended the branch since, they stay: undo commits the inverse of the change.\n" +
+			"If anything else moved the same refs since, or a capture builds on the change, undo changes nothing:\n" +
+			"exit code 5. Sessions, remote-tracking refs and purges are never taken back.\n\n" +
+			"Undo does not reach other repositories. If a remote has what was taken back, the next sync brings it\n" +
+			"back, and the answer says so: 'mnem redo', then 'mnem revert' and 'mnem sync' take it back for\n" +
+			"everybody.",
+		Example: "  mnem undo\n  mnem undo @\n  mnem undo 3\n  mnem undo --own",
+	}, func(ctx context.Context, s *verb.Service, q *UndoRequest) (*Undone, error) {
+		if q.Own {
+			res, err := history.UndoOwn(ctx, s.Repo, q.Op, s.Commit.Stamp)
+			if err != nil {
+				return nil, ownHint(undoHint(err))
+			}
+			return undone(ctx, s, res, "undone", q.Op == "", nil)
+		}
+		res, err := history.Undo(ctx, s.Repo, q.Op, s.Commit.Stamp)
+		if q.Op == "" && errors.Is(err, history.ErrNothingToUndo) && !errors.Is(err, history.ErrFarBack) {
+			err = verb.Hint(err, "captures and what others did are taken back by number: see 'mnem op log'",
+				"captures and what others did are taken back by number: see op_log")
+		}
+		return undone(ctx, s, res, "undone", q.Op == "", err)
+	})
+
+	Redo = verb.Define(verb.Spec{
+		Command: "redo", Right: verb.OwnRight, Group: "history", Effect: verb.Writes,
+		Title: "Take back the last undo",
+		Doc: "Repeat what the caller's last undo took back; repeated calls go on to earlier undos. Captures since\n" +
+			"stay, as with undo. If something else moved the same refs since, that is a conflict: exit code 5.",
+		Example: "  mnem undo && mnem redo",
+	}, func(ctx context.Context, s *verb.Service, _ *RedoRequest) (*Undone, error) {
+		res, err := history.Redo(ctx, s.Repo, s.Commit.Stamp)
+		return undone(ctx, s, res, "undone", true, err)
+	})
+
+	OpRestore = verb.Define(verb.Spec{
+		Command: "op restore", Right: verb.OwnRight, Usage: "OP", Effect: verb.Writes,
+		Title: "Restore all refs to their state after an operation",
+		Doc: "Give HEAD, branches, tags, stages and merges in progress the values they had after an operation.\n" +
+			"This is an operation itself: 'mnem undo' takes it back. Sessions and remote-tracking refs stay as they are.",
+		Example: "  mnem op restore 2\n  mnem op restore @~1",
+	}, func(ctx context.Context, s *verb.Service, q *OpRestoreRequest) (*Undone, error) {
+		res, err := history.RestoreOperation(ctx, s.Repo, q.Op, s.Commit.Stamp)
+		if err != nil {
+			return nil, err
+		}
+		return undone(ctx, s, res, "restored", false, nil)
+	})
+)
+
+// undone returns the form of what was taken back or restored.
+func undone(
+	ctx context.Context, s *verb.Service, res *history.Undone, did string, newest bool, err error,
+) (*Undone, error) {
+	if err != nil {
+		return nil, undoHint(err)
+	}
+	if res.Redo && did == "undone" {
+		did = "redone"
+	}
+	op := res.Of.Operation
+	out := &Undone{
+		Op: res.Operation, Did: did, Of: nameOf(res.Of), Command: op.Command, Refs: movesOf(res.Refs),
+	}
+	out.SkippedAll, out.Pushed = res.SkippedAll, pushedOf(res.Pushed)
+	for _, e := range res.Skipped {
+		out.Skipped = append(out.Skipped, &Skipped{nameOf(e), e.Operation.Command})
+	}
+	if !s.Human {
+		return out, nil
+	}
+	out.Seq, out.Verb = op.Seq, op.Command[0]
+	if newest && did == "undone" {
+		out.Passed = res.Passed
+	}
+	if did == "redone" && op.Undoes.Defined() {
+		again, err := s.Repo.Operation(ctx, op.Undoes.String())
+		switch {
+		case err == nil:
+			out.Seq, out.Verb = again.Operation.Seq, again.Operation.Command[0]
+		case !errors.Is(err, store.ErrNotFound): // it may be behind the horizon
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func undoHint(err error) error {
+	var moved *history.UndoError
+	switch {
+	case errors.As(err, &moved) && moved.Purge:
+		return verb.Hint(err, fmt.Sprintf(
+			"go back to what was before with 'mnem op restore %d': what was purged stays erased", moved.Seq-1),
+			fmt.Sprintf("op_restore %d goes back to what was before: what was purged stays erased", moved.Seq-1))
+	case moved != nil && len(moved.Items) > 0:
+		return verb.Hint(err, fmt.Sprintf("take that back first with 'mnem undo %d', or change the memory with a new commit",
+			moved.By), fmt.Sprintf("take that back first with undo %d, or change the memory with a new commit", moved.By))
+	case moved != nil:
+		return verb.Hint(err, fmt.Sprintf("take that back first with 'mnem undo %d', or go back further with "+
+			"'mnem op restore %d'", moved.By, moved.Seq-1),
+			fmt.Sprintf("take that back first with undo %d, or go back further with op_restore %d",
+				moved.By, moved.Seq-1))
+	case errors.Is(err, history.ErrFarBack):
+		return verb.Hint(err, "see 'mnem op log', and name one with 'mnem undo OP'", "see op_log, and name one with undo and op")
+	}
+	return err
+}
+
+// ownHint says what to do about what is not the caller's own.
+func ownHint(err error) error {
+	var moved *history.UndoError
+	const all = "without --own, undo takes back what others did too"
+	const any = "undo with any, or without own, takes back what others did too"
+	switch {
+	case errors.Is(err, history.ErrFarBack): // undoHint says what to do
+	case errors.As(err, &moved) && !moved.Purge:
+		return verb.Hint(err, "'mnem revert COMMIT' takes back what a commit changed and keeps what came since; "+all,
+			"revert takes back what a commit changed and keeps what came since; "+any)
+	case errors.Is(err, history.ErrNothingToUndo), errors.Is(err, history.ErrOthers):
+		return verb.Hint(err, all, any)
+	}
+	return err
+}

@@ -1,0 +1,51 @@
+package branching
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/verbkit"
+)
+
+// TestOpLogStreams ends the operation log after the first: what was read does not depend on how many
+// there are.
+func TestOpLogStreams(t *testing.T) {
+	var reads [2]int64
+	for i, ops := range []int{20, 400} {
+		st := mem.New()
+		by := state.Stamp{Author: "a", Command: []string{"init"}}
+		r, err := care.New(t.Context(), st, by, core.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range ops {
+			line := fmt.Sprintf(`{"node":{"key":"n%d","type":"T"}}`, n)
+			by.Command = []string{"commit"}
+			_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "x"), core.CommitOptions{Stamp: by})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		counted := storetest.NewCounting(st.Facts())
+		if r, err = care.New(t.Context(), verbkit.CountedFacts{Store: st, Reads: counted}, by, core.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		counted.Reset()
+		enough := errors.New("enough")
+		err = OpLog.Do(t.Context(), &verbkit.FakeHost{Kept: r}, &OpLogRequest{}, func(any) error { return enough })
+		if !errors.Is(err, enough) {
+			t.Fatal(err)
+		}
+		reads[i] = counted.Counts().BlocksRead
+	}
+	if reads[1] > reads[0]+4 {
+		t.Errorf("%d blocks read for one of 400 operations, %d for one of 20", reads[1], reads[0])
+	}
+}

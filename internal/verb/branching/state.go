@@ -1,0 +1,370 @@
+package branching
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/internal/verb/reading"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// StatusRequest asks for the branch and what is staged.
+type StatusRequest struct{ verb.OnStage }
+
+// Status is the branch and what is staged for it.
+type Status struct {
+	Branch  verb.Text                 `json:"branch"` // null where HEAD is on none
+	Head    ipld.CID                  `json:"head" shape:"null"`
+	Stage   string                    `json:"stage"`
+	Base    ipld.CID                  `json:"base" shape:"null"`
+	Staged  bool                      `json:"staged"`
+	Nodes   state.Counts              `json:"nodes"`
+	Edges   state.Counts              `json:"edges"`
+	Changes verb.List[reading.Change] `json:"changes"`
+	Merge   *Merging                  `json:"merge,omitempty"` // in progress on the branch
+	Kept    verb.List[Kept]           `json:"kept"`            // for the branch
+	// Client is what the process is called in a database, where HEAD, the stage and merges are each client's own.
+	Client string `json:"client,omitempty"`
+	// Following is the git branch that HEAD follows.
+	Following *Followed `json:"following,omitempty"`
+
+	Short verb.List[reading.ShortChange] `json:"_short,omitempty"` // the first of what is staged
+}
+
+// Merging is a merge in progress in brief.
+type Merging struct {
+	Verb      string   `json:"verb"`
+	Theirs    ipld.CID `json:"theirs" shape:"null"`
+	Conflicts int      `json:"conflicts"`
+	Open      int      `json:"open"`
+}
+
+// StatusVerb shows the branch and what is staged.
+var StatusVerb = verb.Define(verb.Spec{
+	Command: "status", Right: verb.NoRight, Group: "change", Effect: verb.Reads,
+	Title: "Show the branch and what is staged",
+	Doc: "Show the branch, its newest commit and what a stage changes: A added, M changed, D\n" +
+		"removed. It says when the branch has moved since the stage began; committing merges\n" +
+		"then. A merge that waits for conflicts to be resolved, and commits kept because they\n" +
+		"did not merge, are shown with what to do about them.",
+	Example: "  mnem status\n  mnem status --json --stage draft",
+}, func(ctx context.Context, s *verb.Service, _ *StatusRequest) (*Status, error) {
+	st, err := s.Repo.Status(ctx, s.Stage)
+	if err != nil {
+		return nil, err
+	}
+	out := &Status{
+		Branch: verb.Text(st.Branch), Head: st.Head, Stage: s.Repo.StageName(s.Stage), Base: st.Base,
+		Staged: st.Staged, Client: s.Repo.Client(),
+	}
+	if out.Following, err = followedOf(ctx, s.Repo); err != nil {
+		return nil, err
+	}
+	if err := out.unmerged(ctx, s.Repo); err != nil {
+		return nil, err
+	}
+	if !s.Human {
+		out.Changes, out.Nodes, out.Edges, err = reading.ChangesOf(ctx, st.Diff)
+		return out, err
+	}
+	if !st.Staged {
+		return out, nil
+	}
+	if out.Nodes, out.Edges, err = st.Diff.Count(ctx); err != nil {
+		return nil, err
+	}
+	before, err := s.Repo.At(ctx, st.Base)
+	if err != nil {
+		return nil, err
+	}
+	out.Short, err = reading.ShortOf(ctx, st.Diff, before)
+	return out, err
+})
+
+// unmerged adds the merge in progress on the branch, and what was kept for it.
+func (out *Status) unmerged(ctx context.Context, r *core.Repo) error {
+	if out.Branch == "" {
+		return nil
+	}
+	switch p, err := r.PendingMerge(ctx, string(out.Branch)); {
+	case err == nil:
+		out.Merge = &Merging{p.Verb, p.Theirs, len(p.Conflicts), p.Open()}
+	case !errors.Is(err, store.ErrNotFound):
+		return err
+	}
+	list, err := r.KeptCommits(ctx)
+	for _, k := range list {
+		if k.Branch == string(out.Branch) {
+			out.Kept = append(out.Kept, KeptOf(k))
+		}
+	}
+	return err
+}
+
+// VerifyRequest asks what the signatures of commits are worth.
+type VerifyRequest struct {
+	Rev    string `op:",arg,remote" doc:"a branch, tag, CID or any other revision, or a range A..B"`
+	All    bool   `op:",remote" doc:"every branch and tag"`
+	Strict bool   `op:",remote" doc:"exit code 4 unless every commit is signed"`
+	Limit  int    `op:",short=n,remote" doc:"at most {N} commits; 0 for all"`
+}
+
+// Verified is one commit and its signature.
+type Verified struct {
+	Commit ipld.CID `json:"commit"`
+	Signature
+
+	Time  graph.OptTime `json:"_time,omitzero"`
+	Title string        `json:"_title,omitempty"` // of the commit
+}
+
+// VerifiedAll counts the commits that were verified by what their signatures are worth. It is given to
+// people alone, at the end.
+type VerifiedAll map[commit.SignatureState]int
+
+// Verify checks the signatures of commits.
+var Verify = verb.Stream(verb.Spec{
+	Command: "verify", Right: verb.NoRight, Usage: "[REV|REV..REV] [--all] [--strict]", Group: "care", Effect: verb.Reads,
+	Complete: "rev",
+	Title:    "Check the signatures of commits",
+	Doc: "Check the signature of every commit that a revision reaches, of those that A..B has\n" +
+		"beyond A, or with --all of every branch and tag, newest first. A commit is one of:\n\n" +
+		"  signed     the signature holds, by a key that you trust\n" +
+		"  untrusted  it holds, by a key that you do not trust; see 'mnem key trust'\n" +
+		"  unsigned   there is none\n" +
+		"  revoked    it holds, by a key that was revoked, for ever or before the commit's time\n" +
+		"  bad        it does not hold, or is not of a known form\n\n" +
+		"The exit code is 4 where a commit is bad or revoked, with --strict where one is anything\n" +
+		"but signed. A signature says that the key's owner vouches for a commit and for all it\n" +
+		"builds on, not that the author it names is that owner. The time of a commit is what its\n" +
+		"signer says: against a stolen key, revoke it without --since. With --json, one object a\n" +
+		"line.",
+	Example: "  mnem verify\n  mnem verify HEAD~1..HEAD\n  mnem verify --all --json",
+	Answers: []any{Verified{}}, Told: []any{VerifiedAll{}},
+}, verify)
+
+// Check refuses what makes no sense.
+func (q *VerifyRequest) Check() error {
+	if q.All && q.Rev != "" {
+		return verb.Between("give a revision or %s, not both", "all")
+	}
+	return verb.CheckLimit(q.Limit)
+}
+
+func verify(ctx context.Context, s *verb.Service, q *VerifyRequest, emit func(any) error) error {
+	trusted, err := s.Host.Trusted()
+	if err != nil {
+		return err
+	}
+	from, until, err := q.commits(ctx, s.Repo)
+	if err != nil {
+		return verb.CommitHint(err)
+	}
+	counts, n := VerifiedAll{}, 0
+	for v, err := range s.Repo.VerifyHistory(ctx, from, until, trusted) {
+		if err != nil {
+			return err
+		}
+		out := &Verified{Commit: v.CID, Signature: SignatureOf(v.Verdict)}
+		if s.Human {
+			out.Time = graph.At(v.Commit.Time)
+			message, err := s.Repo.Message(ctx, v.Commit.Message)
+			if err != nil {
+				return err
+			}
+			out.Title, _, _ = strings.Cut(message, "\n")
+		}
+		if err := emit(out); err != nil {
+			return err
+		}
+		counts[v.State]++
+		if n++; n == q.Limit {
+			break
+		}
+	}
+	if s.Human {
+		if err := emit(&counts); err != nil {
+			return err
+		}
+	}
+	if counts[commit.Bad]+counts[commit.Revoked] > 0 || q.Strict && counts[commit.Signed] < n {
+		return &verb.News{Outcome: operation.Mismatch}
+	}
+	return nil
+}
+
+// commits returns the commits to verify from, and those to stop at.
+func (q *VerifyRequest) commits(
+	ctx context.Context, r *core.Repo,
+) (from, until []ipld.CID, err error) {
+	if q.All {
+		from, err = tips(ctx, r)
+		return from, nil, err
+	}
+	rev := cmp.Or(q.Rev, string(graph.Head))
+	since, tip, isRange := strings.Cut(rev, "..")
+	if !isRange {
+		since, tip = "", rev
+	} else if since == "" && tip == "" {
+		return nil, nil, verb.Usagef("%q: want REV..REV", rev)
+	}
+	c, err := r.Resolve(ctx, cmp.Or(tip, string(graph.Head)))
+	if err != nil || !isRange {
+		return []ipld.CID{c}, nil, err
+	}
+	stop, err := r.Resolve(ctx, cmp.Or(since, string(graph.Head)))
+	return []ipld.CID{c}, []ipld.CID{stop}, err
+}
+
+// tips returns the commits that refs name.
+func tips(ctx context.Context, r *core.Repo) ([]ipld.CID, error) {
+	refs, err := r.Refs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []ipld.CID
+	for _, ref := range refs {
+		if ref.Symbolic != "" {
+			continue
+		}
+		c, err := r.Resolve(ctx, string(ref.Name))
+		if errors.Is(err, state.ErrInvalid) {
+			continue // a session, stage or conflict
+		}
+		if err != nil {
+			return nil, fmt.Errorf("ref %s: %w", ref.Name, err)
+		}
+		found = append(found, c)
+	}
+	return found, nil
+}
+
+// CatFileRequest asks for one block.
+type CatFileRequest struct {
+	CID  string `op:"cid,arg,required,remote" doc:"the CID of an object"`
+	Path string `op:"" not:"raw" doc:"print what is at {PATH} in the block, as a/0/b, over links"`
+	Raw  bool   `op:"" doc:"print the bytes as they are stored, and nothing else"`
+}
+
+// Block is one block.
+type Block struct {
+	CID  ipld.CID        `json:"cid"`
+	Kind verb.Text       `json:"kind"` // of its record, null where it is none
+	Size int             `json:"size"`
+	Data json.RawMessage `json:"data"`
+
+	Raw []byte `json:"_raw,omitempty"` // where the bytes were asked for
+}
+
+// CatFile prints a block.
+var CatFile = verb.Define(verb.Spec{
+	Command: "cat-file", Right: verb.NoRight, Usage: "CID", Group: "care", Effect: verb.Reads, Complete: "rev",
+	Title: "Print a stored block",
+	Doc: "Print a block, of facts or of an index, as DAG-JSON. CID may be a unique prefix of at\n" +
+		"least 4 digits, before which bafyrei or bafkrei may be left out, or a revision. --path goes on from there,\n" +
+		"by names and positions, over links: graph/nodes is the root of a commit's tree of nodes.",
+	Example: "  mnem cat-file HEAD\n  mnem cat-file --raw HEAD >commit.cbor\n" +
+		"  mnem cat-file HEAD --path graph/nodes",
+}, func(ctx context.Context, s *verb.Service, q *CatFileRequest) (*Block, error) {
+	if q.Raw && !s.Human {
+		return nil, verb.Exclude("raw", "json")
+	}
+	id, data, err := findBlock(ctx, s.Repo, q.CID)
+	if err != nil {
+		return nil, err
+	}
+	out := &Block{CID: id, Size: len(data)}
+	if q.Raw {
+		out.Raw = data
+		return out, nil
+	}
+	if q.Path != "" {
+		return atPath(ctx, s.Repo, id, q.Path)
+	}
+	var b bytes.Buffer
+	if err := ipld.DAGJSON(&b, id, data); err != nil {
+		return nil, err
+	}
+	if out.Data = b.Bytes(); id.Codec() == ipld.DagCBOR {
+		out.Kind = verb.Text(ipld.RecordKind(data))
+	}
+	return out, nil
+})
+
+// atPath returns what is at a path from a block, and the last block on the way.
+func atPath(ctx context.Context, r *core.Repo, from ipld.CID, path string) (*Block, error) {
+	out := &Block{}
+	get := func(ctx context.Context, id ipld.CID) ([]byte, error) {
+		_, data, err := r.Block(ctx, id.String())
+		if out.Size, out.Kind = len(data), ""; id.Codec() == ipld.DagCBOR && err == nil {
+			out.Kind = verb.Text(ipld.RecordKind(data))
+		}
+		return data, err
+	}
+	var b bytes.Buffer
+	var err error
+	out.CID, err = ipld.Follow(ctx, get, from, path, &b)
+	if errors.Is(err, ipld.ErrPath) {
+		return nil, verb.Hint(fmt.Errorf("%w: %w", store.ErrNotFound, err),
+			fmt.Sprintf("'mnem cat-file %s' prints what there is", out.CID), "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.Data = b.Bytes()
+	return out, nil
+}
+
+// findBlock returns the block of a CID, else of a revision, else of the prefix of a CID.
+func findBlock(ctx context.Context, r *core.Repo, name string) (ipld.CID, []byte, error) {
+	if _, err := ipld.ParseCID(name); err == nil {
+		return r.Block(ctx, name)
+	}
+	commit, err := r.Resolve(ctx, name)
+	if err == nil {
+		return r.Block(ctx, commit.String())
+	}
+	if name == string(graph.Head) || !errors.Is(err, store.ErrNotFound) {
+		return commit, nil, verb.CommitHint(err)
+	}
+	return r.Block(ctx, name)
+}
+
+// Followed is what HEAD follows.
+type Followed struct {
+	Work   string    `json:"work"`                             // the git work tree
+	Git    verb.Text `json:"git"`                              // its branch; null where that is not known
+	Doing  verb.Text `json:"doing" shape:"rebase|bisect|null"` // what the work tree is in the middle of
+	Branch verb.Text `json:"branch"`                           // of the memory; null where Git is
+	Exists bool      `json:"exists"`                           // false before its first write
+	From   verb.Text `json:"from"`                             // the branch whose memory it has until then
+	Why    verb.Text `json:"read_only"`                        // why nothing is written to it; null where it may be
+}
+
+// followedOf returns what HEAD follows, nil for nothing.
+func followedOf(ctx context.Context, r *core.Repo) (*Followed, error) {
+	f := verb.FollowedBy(ctx)
+	if f == nil {
+		return nil, nil
+	}
+	out := &Followed{
+		Work: f.Work, Git: verb.Text(f.Git), Doing: verb.Text(f.Doing), Branch: verb.Text(f.Branch), Why: verb.Text(f.ReadOnly),
+	}
+	exists, from, err := r.Followed(ctx)
+	if out.Exists = exists; !exists {
+		out.From = verb.Text(from)
+	}
+	return out, err
+}

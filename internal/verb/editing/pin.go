@@ -1,0 +1,81 @@
+package editing
+
+import (
+	"context"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/reading"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// PinRequest asks for nodes to be pinned, or unpinned.
+type PinRequest struct {
+	Nodes   []string `op:",arg,required,remote" doc:"nodes, each by key, id, at least 4 digits of an id, or exact title"`
+	Message string   `op:",short=m,remote" doc:"what the commit is about; default: what was done"`
+	Expect  string   `op:",remote" doc:"the {CID} of the commit that the branch must be at; else exit code 5"`
+	verb.Actor
+	verb.OnBranch
+	verb.Signing
+	verb.Secrets
+	verb.Trial
+}
+
+func (q *PinRequest) Into(w *verb.Writing) { w.Message, w.Expect = q.Message, q.Expect }
+
+// PinChanged is what pin or unpin did.
+type PinChanged struct {
+	Pinned   bool                `json:"pinned"` // whether Changed are pinned now
+	Changed  verb.List[graph.ID] `json:"changed"`
+	Already  verb.List[graph.ID] `json:"already"`
+	Commit   ipld.CID            `json:"commit" shape:"null"`
+	Branch   string              `json:"branch"`
+	Graph    ipld.CID            `json:"graph" shape:"null"`
+	NoChange bool                `json:"no_change"`
+	DryRun   bool                `json:"dry_run"`
+	Warnings Warnings            `json:"warnings,omitempty"`
+
+	// Labels name the nodes.
+	Labels map[string]reading.NodeName `json:"_labels,omitempty"`
+}
+
+// Pin and Unpin say what every session begins with.
+var (
+	Pin = verb.Define(verb.Spec{
+		Command: "pin", Right: verb.OwnRight, Usage: "NODE…", Group: "change", Effect: verb.Writes, Idempotent: true,
+		Title: "Pin memories, so that every session starts with them",
+		Doc: "Pin nodes, in one commit: hooks give them to agents at the start of every session. A pinned node has\n" +
+			"the property pinned = true; --where 'pinned = true' finds it. 'mnem unpin NODE' and 'mnem undo' take\n" +
+			"it back.",
+		Example: "  mnem pin alice svc/billing\n  mnem pin bruno --dry-run",
+	}, pin(false))
+
+	Unpin = verb.Define(verb.Spec{
+		Command: "unpin", Right: verb.OwnRight, Usage: "NODE…", Group: "change", Effect: verb.Writes, Idempotent: true,
+		Title:   "Unpin memories",
+		Doc:     "Remove the property pinned from nodes, in one commit. Nothing else of them changes.",
+		Example: "  mnem unpin alice",
+	}, pin(true))
+)
+
+// pin is the verb that pins nodes, or the one that unpins them.
+func pin(unpin bool) func(context.Context, *verb.Service, *PinRequest) (*PinChanged, error) {
+	return func(ctx context.Context, s *verb.Service, q *PinRequest) (*PinChanged, error) {
+		res, err := memory.Pin(ctx, s.Repo, s.Commit, memory.PinRequest{Nodes: q.Nodes, Unpin: unpin})
+		if err != nil {
+			return nil, MarkHint(err)
+		}
+		out := &PinChanged{
+			Pinned: !unpin, Changed: res.Changed, Already: res.Already, Commit: res.Commit, Branch: res.Branch,
+			Graph: res.Graph, NoChange: res.NoChange, DryRun: s.DryRun, Warnings: WarningsOf(res.Secrets),
+		}
+		if s.Human {
+			out.Labels, err = LabelsOf(ctx, s.Repo, res.Commit, res.Changed, res.Already)
+		}
+		if s.DryRun && !res.NoChange {
+			out.Commit = ipld.CID{} // its time would be another
+		}
+		return out, err
+	}
+}

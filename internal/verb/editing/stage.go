@@ -1,0 +1,504 @@
+package editing
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/reading"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Staging is of verbs that edit a stage.
+type Staging struct {
+	Branch string `op:",short=b,remote" complete:"branch" doc:"the branch that an empty stage builds on" note:" (MNEM_BRANCH; default: the one HEAD is on)"`
+	verb.Actor
+	verb.OnHead
+	verb.OnStage
+}
+
+func (p *Staging) Into(w *verb.Writing) { w.Branch = p.Branch }
+
+// StageEdited is what a stage holds after a change of it, against the commit it builds on.
+type StageEdited struct {
+	Stage      string       `json:"stage"`
+	Nodes      state.Counts `json:"nodes"`
+	Edges      state.Counts `json:"edges"`
+	Duplicates int          `json:"duplicates"`
+	Unchanged  int          `json:"unchanged"`
+	Warnings   Warnings     `json:"warnings,omitempty"`
+
+	Missing []string `json:"_missing,omitempty"` // ends of an edge that there are no nodes for yet
+}
+
+// AddRequest asks for change lines to be staged.
+type AddRequest struct {
+	Files []string `op:",arg,required"`
+	Staging
+	verb.Secrets
+	StrictSecrets
+	verb.Reader
+}
+
+// FileNames are the files that change lines come from.
+func (q *AddRequest) FileNames() []string { return q.Files }
+
+// SetRequest asks for fields of a node to be changed.
+type SetRequest struct {
+	Node   string   `op:",arg,required,remote" doc:"a node by key, id or at least 4 digits of an id; a key without a node makes one"`
+	Fields []string `op:",arg,remote" doc:"FIELD=VALUE, as summary=TEXT or props.NAME=VALUE"`
+	Type   string   `op:",remote" doc:"the node's {TYPE}; lets a new node be made"`
+	Unset  []string `op:",remote" doc:"a {FIELD} to remove" note:" (repeatable)"`
+	Staging
+	verb.Secrets
+}
+
+// RmRequest asks for nodes and edges to be removed.
+type RmRequest struct {
+	Nodes []string `op:",arg,remote" doc:"nodes, each by key, id or at least 4 digits of an id"`
+	Edge  []string `op:",remote" doc:"the {ID} of an edge to remove" note:" (repeatable)"`
+	Staging
+}
+
+// Ends is of verbs about the edges between two nodes.
+type Ends struct {
+	Src  string `op:",arg,required,remote" doc:"the node that the edge comes from"`
+	Type string `op:",arg,required,remote" doc:"the type of the edge"`
+	Dst  string `op:",arg,required,remote" doc:"the node that it leads to"`
+}
+
+// LinkRequest asks for an edge.
+type LinkRequest struct {
+	Ends
+	Weight string   `op:",remote" doc:"{WEIGHT} above 0 and at most 1, kept in units of 2^-16 (default for a new edge: 1)"`
+	Key    string   `op:",remote" doc:"{KEY} that tells parallel edges apart"`
+	Prop   []string `op:",remote" doc:"property as {NAME=VALUE}, the value JSON where it reads as JSON, else text" note:" (repeatable)"`
+	Staging
+	verb.Secrets
+}
+
+// UnlinkRequest asks for an edge to be removed.
+type UnlinkRequest struct {
+	Ends
+	Key string `op:",remote" doc:"the {KEY} of the edge"`
+	All bool   `op:",remote" doc:"all edges of the type between the two nodes"`
+	Staging
+	verb.Params
+}
+
+// Add, Set, Rm, Link and Unlink edit what is staged.
+var (
+	Add = verb.Define(verb.Spec{
+		Command: "add", Right: verb.OwnRight, Usage: "FILE…|-", Args: "FILE…", Group: "change", Effect: verb.Writes,
+		Title: "Stage change lines",
+		Doc: "Apply change lines to a stage, to be committed later. Several files are one batch, \"-\"\n" +
+			"is standard input, and all is staged or nothing. A stage may hold edges whose ends do\n" +
+			"not exist yet. See 'mnem help changes' for the form of change lines.",
+		Example: "  mnem add facts.jsonl\n  mnem add - <people.jsonl",
+		Lines:   &verb.LinesSpec{Doc: linesDoc, Required: true},
+	}, func(ctx context.Context, s *verb.Service, q *AddRequest) (*StageEdited, error) {
+		changes, err := q.Changes(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return edit(ctx, s, changes)
+	})
+
+	Set = verb.Define(verb.Spec{
+		Command: "set", Right: verb.OwnRight,
+		Usage: "NODE [FIELD=VALUE…]", Group: "change", Effect: verb.Writes, Idempotent: true,
+		Title: "Stage changes of one node, or a new node",
+		Doc: "Stage changes of fields and properties of NODE, which is named by its key, its id or a\n" +
+			"unique prefix of its id. With --type, a NODE that does not exist yet is made under that\n" +
+			"key.\n\n" +
+			"FIELD is summary, context, content, type, created, validFrom, validTo or sources;\n" +
+			"anything else is a property, and props.NAME one that has the name of a field. The value\n" +
+			"of a property is JSON where it reads as JSON, else text; that of sources is a JSON list;\n" +
+			"times are RFC 3339 or YYYY-MM-DD.",
+		Example: "  mnem set alice summary='Alice leads infra' team=infra since=2024\n" +
+			"  mnem set carol --type Person summary='Carol joined in May'\n" +
+			"  mnem set alice --unset team --unset summary",
+	}, set)
+
+	Rm = verb.Define(verb.Spec{
+		Command: "rm", Right: verb.OwnRight,
+		Usage: "NODE… | rm --edge ID", Args: "[NODE…]", Group: "change", Effect: verb.Writes,
+		Title: "Stage the removal of nodes or edges",
+		Doc: "Stage the removal of nodes, each with its edges, marks and embeddings, and of edges\n" +
+			"given by their ids. A NODE is named by its key, its id or a unique prefix of its id.\n" +
+			"Older commits keep what is removed.",
+		Example: "  mnem rm bob\n  mnem rm alice svc/billing\n" +
+			"  mnem rm --edge 0b4ea2c5-1f0a-9c58-3d6e-7a1b2c3d4e5f",
+	}, rm)
+
+	Link = verb.Define(verb.Spec{
+		Command: "link", Right: verb.OwnRight, Usage: "SRC TYPE DST", Group: "change", Effect: verb.Writes, Idempotent: true,
+		Title: "Stage an edge between two nodes",
+		Doc: "Stage an edge of a TYPE from SRC to DST, which are named by key, id or unique prefix of\n" +
+			"an id. An edge that is there already is changed: properties that are not given stay.\n" +
+			"--key tells parallel edges of one type apart. SRC and DST may be keys of nodes that are\n" +
+			"still to come, but then the stage cannot be committed before they are there.",
+		Example: "  mnem link alice owns svc/billing --weight 0.5 --prop since=2024\n" +
+			"  mnem link alice met bob --key 2024-05-01",
+	}, link)
+
+	Unlink = verb.Define(verb.Spec{
+		Command: "unlink", Right: verb.OwnRight, Usage: "SRC TYPE DST", Group: "change", Effect: verb.Writes,
+		Title: "Stage the removal of an edge between two nodes",
+		Doc: "Stage the removal of the edge of a TYPE from SRC to DST: the one without a key, the one\n" +
+			"that --key names, or with --all every one. Nodes are named by key, id or unique prefix\n" +
+			"of an id.",
+		Example: "  mnem unlink alice owns svc/billing\n  mnem unlink alice met bob --all",
+	}, unlink)
+)
+
+// edit applies changes to the stage and says what is staged then.
+func edit(ctx context.Context, s *verb.Service, changes state.Changes) (*StageEdited, error) {
+	opt := core.StageOptions{Stamp: s.Commit.Stamp, Stage: s.Stage, Branch: s.Commit.Branch}
+	res, err := s.Repo.StageChanges(ctx, changes, opt)
+	if err != nil {
+		return nil, err
+	}
+	return &StageEdited{
+		Stage: s.Repo.StageName(s.Stage), Nodes: res.Nodes, Edges: res.Edges,
+		Duplicates: res.Duplicates, Unchanged: res.Unchanged, Warnings: WarningsOf(res.Secrets),
+	}, nil
+}
+
+// editOne is edit for changes made before.
+func editOne(ctx context.Context, s *verb.Service, err error, list ...graph.Change) (*StageEdited, error) {
+	if err != nil {
+		return nil, err
+	}
+	return edit(ctx, s, func(yield func(graph.Change, error) bool) {
+		for _, change := range list {
+			if !yield(change, nil) {
+				return
+			}
+		}
+	})
+}
+
+// changeOf makes a change of what a line of it would say, with all the checks of a line.
+func changeOf(kind string, members ...ipld.Entry) (graph.Change, error) {
+	v := ipld.MapValue(ipld.Entry{Key: kind, Value: ipld.MapValue(members...)})
+	return graph.ParseChange(ipld.AppendJSON(nil, v))
+}
+
+func textMember(name, value string) ipld.Entry {
+	return ipld.Entry{Key: name, Value: ipld.StringValue(value)}
+}
+
+// textFields are the fields of a node that are text as it is given, never read as JSON.
+var textFields = []string{
+	"type", "summary", "context", "content", "created", "validFrom", "validTo",
+}
+
+// listFields are those that are lists of texts.
+var listFields = []string{"sources", "cues"}
+
+// Check refuses what makes no sense.
+func (q *SetRequest) Check() error {
+	_, err := q.members()
+	return err
+}
+
+func set(ctx context.Context, s *verb.Service, q *SetRequest) (*StageEdited, error) {
+	members, err := q.members()
+	if err != nil {
+		return nil, err
+	}
+	staged, err := s.Repo.StagedSnapshot(ctx, s.Stage)
+	if err != nil {
+		return nil, err
+	}
+	node, err := setTarget(ctx, staged, q.Node, q.Type != "")
+	if err != nil {
+		return nil, err
+	}
+	change, err := changeOf("node", append(members, node)...)
+	return editOne(ctx, s, err, change)
+}
+
+// setTarget returns the member that names the node to set.
+func setTarget(
+	ctx context.Context, s *core.Snapshot, name string, create bool,
+) (ipld.Entry, error) {
+	id, err := s.Name(ctx, name)
+	if err == nil {
+		return textMember("id", id.String()), nil
+	}
+	if !errors.Is(err, store.ErrNotFound) {
+		return ipld.Entry{}, err
+	}
+	if !create {
+		return ipld.Entry{}, verb.Hint(err, "give --type TYPE to make it", "give type to make it")
+	}
+	ref, err := FutureRef(name)
+	if err != nil {
+		return ipld.Entry{}, fmt.Errorf("new node: %w", err)
+	}
+	if ref.Key != "" {
+		return textMember("key", ref.Key), nil
+	}
+	return textMember("id", ref.ID.String()), nil
+}
+
+// members makes the members of a change line.
+func (q *SetRequest) members() ([]ipld.Entry, error) {
+	var members, props []ipld.Entry
+	if q.Type != "" {
+		members = append(members, textMember("type", q.Type))
+	}
+	for _, arg := range q.Fields {
+		name, value, err := assignment(arg)
+		if err != nil {
+			return nil, err
+		}
+		prop, isProp := strings.CutPrefix(name, reading.PropPrefix)
+		switch {
+		case isProp:
+			props = append(props, propMember(prop, value))
+		case slices.Contains(textFields, name):
+			members = append(members, textMember(name, value))
+		case slices.Contains(listFields, name):
+			members = append(members, propMember(name, value))
+		case name == "key" || name == "id":
+			return nil, verb.Usagef("%s never changes; for a property give %s%s=…", name, reading.PropPrefix, name)
+		default:
+			props = append(props, propMember(name, value))
+		}
+	}
+	members, err := withProps(members, props)
+	if err != nil {
+		return nil, err
+	}
+	if len(q.Unset) > 0 {
+		members = append(members, unsetMember(q.Unset))
+	}
+	if len(members) == 0 {
+		return nil, verb.Between("nothing to set: give FIELD=VALUE, %s or %s", "type", "unset")
+	}
+	for i, m := range members {
+		for _, before := range members[:i] {
+			if before.Key == m.Key {
+				return nil, verb.Usagef("%s is given twice", m.Key)
+			}
+		}
+	}
+	return members, nil
+}
+
+func unsetMember(fields []string) ipld.Entry {
+	var names []ipld.Value
+	for _, name := range fields {
+		isField := slices.Contains(textFields, name) || slices.Contains(listFields, name)
+		if !isField && !strings.HasPrefix(name, reading.PropPrefix) {
+			name = reading.PropPrefix + name
+		}
+		names = append(names, ipld.StringValue(name))
+	}
+	return ipld.Entry{Key: "unset", Value: ipld.ListValue(names...)}
+}
+
+// assignment reads NAME=VALUE.
+func assignment(arg string) (name, value string, err error) {
+	name, value, ok := strings.Cut(arg, "=")
+	if !ok || name == "" {
+		return "", "", verb.Usagef("%q is not of the form NAME=VALUE", arg)
+	}
+	return name, value, nil
+}
+
+// propMember makes a property of NAME=VALUE: the value is JSON where it reads as JSON, else text.
+func propMember(name, value string) ipld.Entry {
+	v, err := ipld.ParseJSON([]byte(value))
+	if err != nil {
+		v = ipld.StringValue(value)
+	}
+	return ipld.Entry{Key: name, Value: v}
+}
+
+// withProps adds the member props, refusing a name given twice.
+func withProps(members, props []ipld.Entry) ([]ipld.Entry, error) {
+	seen := make(map[string]bool)
+	for _, p := range props {
+		if seen[p.Key] {
+			return nil, verb.Usagef("property %q is given twice", p.Key)
+		}
+		seen[p.Key] = true
+	}
+	if len(props) > 0 {
+		members = append(members, ipld.Entry{Key: "props", Value: ipld.MapValue(props...)})
+	}
+	return members, nil
+}
+
+// Check refuses what makes no sense.
+func (q *RmRequest) Check() error {
+	if len(q.Nodes)+len(q.Edge) == 0 {
+		return verb.Between("name a node, or an edge with %s ID", "edge")
+	}
+	return nil
+}
+
+func rm(ctx context.Context, s *verb.Service, q *RmRequest) (*StageEdited, error) {
+	staged, err := s.Repo.StagedSnapshot(ctx, s.Stage)
+	if err != nil {
+		return nil, err
+	}
+	var list []graph.Change
+	add := func(member ipld.Entry) error {
+		change, err := changeOf("remove", member)
+		list = append(list, change)
+		return err
+	}
+	for _, text := range q.Edge {
+		id, err := graph.ParseID(text)
+		if err == nil {
+			_, _, err = staged.Edge(ctx, id)
+		}
+		if err == nil {
+			err = add(ipld.Entry{Key: "edge", Value: ipld.MapValue(textMember("id", text))})
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range q.Nodes {
+		id, err := staged.Name(ctx, name)
+		if err == nil {
+			err = add(textMember("node", id.String()))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return editOne(ctx, s, nil, list...)
+}
+
+// members returns what an edge's line says about both ends: the node that a name means in what is
+// staged, or else the key of a node to come, which is among missing.
+func (q *Ends) members(
+	ctx context.Context, staged *core.Snapshot,
+) (members []ipld.Entry, missing []string, err error) {
+	members = []ipld.Entry{textMember("type", q.Type)}
+	for _, end := range [][2]string{{"src", q.Src}, {"dst", q.Dst}} {
+		id, err := staged.Name(ctx, end[1])
+		switch {
+		case err == nil:
+			n, _, err := staged.Node(ctx, id)
+			if err != nil {
+				return nil, nil, err
+			}
+			members = append(members, textMember(end[0], cmp.Or(n.Key, id.String())))
+		case errors.Is(err, store.ErrNotFound):
+			ref, err := FutureRef(end[1])
+			if err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", end[0], err)
+			}
+			missing = append(missing, end[1])
+			members = append(members, textMember(end[0], ref.String()))
+		default:
+			return nil, nil, err
+		}
+	}
+	return members, missing, nil
+}
+
+// Check refuses what makes no sense.
+func (q *LinkRequest) Check() error {
+	_, err := q.fields()
+	return err
+}
+
+func (q *LinkRequest) fields() ([]ipld.Entry, error) {
+	var members, props []ipld.Entry
+	if q.Weight != "" {
+		v, err := ipld.ParseJSON([]byte(q.Weight))
+		if err != nil || v.Kind() != ipld.Int && v.Kind() != ipld.Float {
+			return nil, verb.Bad("weight", "%q is not a number", q.Weight)
+		}
+		members = append(members, ipld.Entry{Key: "weight", Value: v})
+	}
+	if q.Key != "" {
+		members = append(members, textMember("key", q.Key))
+	}
+	for _, arg := range q.Prop {
+		name, value, err := assignment(arg)
+		if err != nil {
+			return nil, err
+		}
+		props = append(props, propMember(name, value))
+	}
+	return withProps(members, props)
+}
+
+func link(ctx context.Context, s *verb.Service, q *LinkRequest) (*StageEdited, error) {
+	fields, err := q.fields()
+	if err != nil {
+		return nil, err
+	}
+	staged, err := s.Repo.StagedSnapshot(ctx, s.Stage)
+	if err != nil {
+		return nil, err
+	}
+	ends, missing, err := q.Ends.members(ctx, staged)
+	if err != nil {
+		return nil, err
+	}
+	change, err := changeOf("edge", append(fields, ends...)...)
+	return missingEnds(s, missing)(editOne(ctx, s, err, change))
+}
+
+// missingEnds adds the ends that there are no nodes for to an answer.
+func missingEnds(s *verb.Service, names []string) func(*StageEdited, error) (*StageEdited, error) {
+	return func(out *StageEdited, err error) (*StageEdited, error) {
+		if out != nil && s.Human {
+			out.Missing = names
+		}
+		return out, err
+	}
+}
+
+// Check refuses fields that exclude each other.
+func (q *UnlinkRequest) Check() error { return verb.AtMostOne(q, "key", "all") }
+
+func unlink(ctx context.Context, s *verb.Service, q *UnlinkRequest) (*StageEdited, error) {
+	staged, err := s.Repo.StagedSnapshot(ctx, s.Stage)
+	if err != nil {
+		return nil, err
+	}
+	edge, missing, err := q.Ends.members(ctx, staged)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case q.Key != "":
+		edge = append(edge, textMember("key", q.Key))
+	case q.All:
+		edge = append(edge, ipld.Entry{Key: "all", Value: ipld.BoolValue(true)})
+	}
+	change, err := changeOf("remove", ipld.Entry{Key: "edge", Value: ipld.MapValue(edge...)})
+	return missingEnds(s, missing)(editOne(ctx, s, err, change))
+}
+
+// FutureRef reads the name of a node that does not exist yet: a key, or an id.
+func FutureRef(name string) (graph.Ref, error) {
+	if key, ok := strings.CutPrefix(name, "key:"); ok {
+		return graph.ParseRef(key)
+	}
+	if text, ok := strings.CutPrefix(name, "id:"); ok {
+		id, err := graph.ParseID(text)
+		return graph.Ref{ID: id}, err
+	}
+	return graph.ParseRef(name)
+}

@@ -1,0 +1,374 @@
+package verb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/regular"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/guard"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/internal/verb/policy"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// UsageError is returned for a request that makes no sense whatever the repository holds.
+type UsageError struct{ Err error }
+
+func (e UsageError) Error() string { return e.Err.Error() }
+func (e UsageError) Unwrap() error { return e.Err }
+
+// Usagef returns a UsageError.
+func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+
+// FieldError is a UsageError about one field.
+type FieldError struct {
+	Field string // as the flag is called
+	Err   error
+	Value string // of a list, that it is about; "" for none
+}
+
+func (e *FieldError) Error() string { return e.text("--" + e.Field) }
+
+func (e *FieldError) text(name string) string {
+	if e.Value != "" {
+		name += fmt.Sprintf(" %q", e.Value)
+	}
+	return name + ": " + e.Err.Error()
+}
+
+func (e *FieldError) Unwrap() error { return e.Err }
+
+// Bad returns an error about the value of a field.
+func Bad(field, format string, args ...any) error {
+	return BadValue(field, "", format, args...)
+}
+
+// BadValue returns an error about one of the values of a field that is a list.
+func BadValue(field, value, format string, args ...any) error {
+	return UsageError{&FieldError{field, fmt.Errorf(format, args...), value}}
+}
+
+// Exclude returns an error about fields that exclude each other.
+func Exclude(a, b string) error { return Between("%s and %s exclude each other", a, b) }
+
+// Between returns an error about several fields; the format has a %s for each.
+func Between(format string, fields ...string) error {
+	return UsageError{&fieldsError{format, fields}}
+}
+
+type fieldsError struct {
+	format string
+	fields []string
+}
+
+func (e *fieldsError) Error() string { return e.text(func(f string) string { return "--" + f }) }
+
+func (e *fieldsError) text(name func(string) string) string {
+	names := make([]any, len(e.fields))
+	for i, f := range e.fields {
+		names[i] = name(f)
+	}
+	return fmt.Sprintf(e.format, names...)
+}
+
+// hintError is an error with the next step, as the command line says it and as remote callers are told.
+type hintError struct {
+	err           error
+	local, remote string
+}
+
+func (e *hintError) Error() string { return e.err.Error() }
+func (e *hintError) Unwrap() error { return e.err }
+
+// Hint adds the next step to an error: in commands and flags, and for remote callers in verbs and
+// parameters. Where the latter is empty they are told the former.
+func Hint(err error, local, remote string) error { return &hintError{err, local, remote} }
+
+// Hintf adds the next step to an error of the command line.
+func Hintf(err error, format string, args ...any) error {
+	return Hint(err, fmt.Sprintf(format, args...), "")
+}
+
+// answeredError is an error that comes with an answer, as the conflicts of a merge.
+type answeredError struct{ error }
+
+func (e answeredError) Unwrap() error { return e.error }
+
+// Answered makes the answer that a verb returns beside an error be given before it.
+func Answered(err error) error { return answeredError{err} }
+
+func HasAnswer(err error) bool {
+	var answered answeredError
+	var news *News
+	return errors.As(err, &answered) || errors.As(err, &news)
+}
+
+// News is an error that says that an answer is bad news, as that of a replay which differs. The answer
+// was given.
+type News struct{ Outcome operation.Outcome }
+
+func (e *News) Error() string { return e.Outcome.When }
+
+// ErrUnconfirmed is returned for what cannot be taken back and was not confirmed.
+var ErrUnconfirmed = errors.New("nothing was erased: there is no way back from a purge")
+
+// OutcomeOf maps an error to its row of the error table.
+func OutcomeOf(ctx context.Context, err error) operation.Outcome {
+	is := func(targets ...error) bool {
+		for _, t := range targets {
+			if errors.Is(err, t) {
+				return true
+			}
+		}
+		return false
+	}
+	var usage UsageError
+	var done *operation.Error // of a call that another process answered
+	var news *News
+	switch {
+	case err == nil:
+		return operation.OK
+	case errors.As(err, &done):
+		return done.Outcome
+	case errors.As(err, &news):
+		return news.Outcome
+	case ctx.Err() != nil && is(context.Canceled, context.DeadlineExceeded): // or a server's time is up
+		return operation.Interrupted
+	case errors.As(err, &usage):
+		return operation.Usage
+	case is(store.ErrCorrupt):
+		return operation.Corrupt
+	case is(store.ErrBusy):
+		return operation.Busy
+	case is(store.ErrRedacted):
+		return operation.Redacted
+	case is(core.ErrUnsigned, state.ErrSigned, history.ErrOthers, policy.ErrDenied, state.ErrSecret,
+		ErrUnconfirmed, store.ErrDenied):
+		return operation.Refused
+	case is(state.ErrConflict, store.ErrHeadMoved):
+		return operation.Conflict
+	case is(retrieve.ErrRankingVersion):
+		return operation.Ranking
+	case is(store.ErrNotFound, retrieve.ErrNoProfile):
+		return operation.NotFound
+	case is(graph.ErrInvalid, state.ErrInvalid, regular.ErrKind, retrieve.ErrRequest, ipld.ErrJSON, ipld.ErrInvalid,
+		ipld.ErrCID, fs.ErrExist):
+		return operation.Invalid
+	}
+	return operation.Failed
+}
+
+// MessageOf returns what a surface says went wrong, in which remote callers are told of parameters.
+// What looks like a credential in it is masked: it may have been given as a name.
+func MessageOf(err error, remote bool) string { return guard.Message(messageOf(err, remote)) }
+
+func messageOf(err error, remote bool) string {
+	message := err.Error()
+	if !remote {
+		return message
+	}
+	var field *FieldError
+	if errors.As(err, &field) {
+		return strings.Replace(message, field.Error(), field.text(parameter(field.Field)), 1)
+	}
+	var several *fieldsError
+	if errors.As(err, &several) {
+		return strings.Replace(message, several.Error(), several.text(parameter), 1)
+	}
+	return message
+}
+
+func parameter(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
+
+// HintGiven returns the next step that an error was given for the command line, "" for none.
+func HintGiven(err error) string {
+	var next *hintError
+	if errors.As(err, &next) {
+		return next.local
+	}
+	return ""
+}
+
+// HintOf returns the next step after an error, "" for none.
+func HintOf(err error, remote bool) string {
+	local, told := hintOf(err)
+	if remote && told != "" {
+		local = told
+	}
+	return guard.Message(local)
+}
+
+// hintOf returns the next step for the command line and for remote callers.
+func hintOf(err error) (local, remote string) {
+	var next *hintError
+	if errors.As(err, &next) {
+		return next.local, next.remote
+	}
+	var done *operation.Error
+	if errors.As(err, &done) && done.Hint != "" {
+		return done.Hint, ""
+	}
+	var unsure *rank.UnsureError
+	if errors.As(err, &unsure) {
+		const how = "name one of them by its id, or give more words of it"
+		return how, how
+	}
+	var secret *state.SecretError
+	var detached *core.DetachedError
+	var kind *state.KindError
+	var readOnly *core.ReadOnlyError
+	var unknown *core.UnknownHeadError
+	var moved *core.FollowedError
+	switch {
+	case errors.As(err, &secret):
+		return secretHint(secret)
+	case errors.As(err, &detached):
+		return "name a branch with --branch, or go to one with 'mnem switch NAME' or 'mnem switch -c NAME'",
+			"name a branch with branch"
+	case errors.As(err, &readOnly):
+		return "name a branch with --branch, or go to one with 'git switch NAME'; 'mnem git status' tells more",
+			"name a branch with branch"
+	case errors.As(err, &unknown):
+		return "install git or repair what it says, name a branch with --branch or --at, or end following with " +
+			"'mnem git unfollow'", "name a branch with branch or at"
+	case errors.As(err, &moved):
+		return "go to another branch with 'git switch NAME', name one with --branch or --at, or end it with " +
+			"'mnem git unfollow'", "name a branch with branch or at"
+	case errors.As(err, &kind):
+		return kindHint(kind)
+	case errors.Is(err, store.ErrUnknown):
+		return "look with 'mnem op log' before giving the command again", "look with op_log before asking again"
+	case errors.Is(err, store.ErrNoRoom) || errors.Is(err, syscall.ENOSPC):
+		return roomHint(err)
+	case errors.Is(err, store.ErrDenied):
+		const how = "the role that owns the tables grants the rights, see docs/sharing.md"
+		return how + "; or connect as another role", how
+	case errors.Is(err, store.ErrBusy):
+		return "wait longer with --wait, or stop the other process", "ask again later"
+	}
+	return "", ""
+}
+
+// roomHint says what to do about a full disk. A change that erases has what was kept for it already.
+func roomHint(err error) (local, remote string) {
+	some := "some room"
+	var room *store.NoRoomError
+	if errors.As(err, &room) {
+		some = fmt.Sprintf("%d bytes", room.MustFree())
+		if room.Erasing {
+			return fmt.Sprintf("free %s on the disk and give the command again", some),
+				fmt.Sprintf("free %s on the disk and ask again", some)
+		}
+	}
+	if errors.Is(err, store.ErrServerFull) {
+		return "make room on the disk of the database server and give the command again",
+			"make room on the disk of the database server and ask again"
+	}
+	return fmt.Sprintf("free %s on the disk and give the command again; 'mnem purge' and 'mnem gc' work on a full disk "+
+			"and free some", some),
+		fmt.Sprintf("free %s on the disk and ask again; purge and gc work on a full disk", some)
+}
+
+// CandidatesOf returns what the name in an error may mean, nil for nothing.
+func CandidatesOf(err error) (out []operation.Candidate) {
+	var done *operation.Error
+	if errors.As(err, &done) {
+		return done.Candidates
+	}
+	var list []state.Candidate
+	var unsure *rank.UnsureError
+	var missing *state.NotFoundError
+	if errors.As(err, &unsure) {
+		list = unsure.Candidates
+	} else if errors.As(err, &missing) {
+		list = missing.Candidates
+	}
+	for _, c := range list {
+		out = append(out, operation.Candidate(c))
+	}
+	return out
+}
+
+// secretHint says what to do about a credential that was refused.
+// namesOfThings begin fields of verbs that have no flag to write what looks like a credential.
+var namesOfThings = []string{"branch", "session", "profile", "redaction", "operation", "receipt"}
+
+func secretHint(e *state.SecretError) (local, remote string) {
+	var list []string
+	var again strings.Builder
+	for _, r := range e.Rules {
+		list = append(list, fmt.Sprintf("%q", r))
+		fmt.Fprintf(&again, " --allow-secret %s", r)
+	}
+	const leave = "leave it out; if it is no secret, or is to be kept all the same, "
+	if part, _, _ := strings.Cut(e.Field, "."); slices.Contains(namesOfThings, part) {
+		const never = "leave it out: names and notes of branches, sessions, profiles and erasures are no place for it"
+		return never, never
+	}
+	local = leave + "give" + again.String()
+	if e.Bulk {
+		local += ", or leave out --strict"
+	}
+	return local, leave + `call again with "allow_secret": [` + strings.Join(list, ", ") + "]"
+}
+
+// kindHint says which verb takes what the caller gave to another.
+func kindHint(err *state.KindError) (local, remote string) {
+	switch err.Kind {
+	case commit.KindCommit, commit.KindTag:
+		return "'mnem show' prints a commit", "show prints a commit"
+	case commit.KindOperation:
+		return "'mnem op show' prints an operation", "op_show prints an operation"
+	case retrieve.KindReceipt:
+		return "'mnem replay' takes a receipt", "replay takes a receipt"
+	}
+	return "'mnem cat-file' prints whatever it is", "cat_file prints whatever it is"
+}
+
+// NodeHint adds to an error about a node that is not there how nodes are named, and to one about a node that a
+// mark hides how to see it and how to bring it back.
+func NodeHint(err error) error {
+	var missing *state.NotFoundError
+	if errors.As(err, &missing) && missing.Hidden != "" {
+		return Hint(err, fmt.Sprintf("'mnem get %s --include %s' shows it, 'mnem restore %s' brings it back", missing.ID,
+			missing.Hidden, missing.ID), fmt.Sprintf("get with include %s shows node %s, restore brings it back",
+			missing.Hidden, missing.ID))
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		const how = "a node is named by its exact key, its id or at least 4 digits of it, its exact title, or " +
+			"words that it alone has all of; "
+		return Hint(err, how+"'mnem ls' lists them", how+"retrieve finds them by words")
+	}
+	return err
+}
+
+// NoCommitYet is how package state names what is missing on an unborn branch.
+const NoCommitYet = "commit yet on branch"
+
+// CommitHint adds to an error about a repository without commits how the first is made.
+func CommitHint(err error) error {
+	if IsUnborn(err) {
+		return Hint(err, "make the first with 'mnem remember TEXT' or 'mnem commit -m MESSAGE FILE'",
+			"memory is empty: keep the first fact with remember or commit")
+	}
+	return err
+}
+
+// IsUnborn reports whether an error says that there is no commit yet.
+func IsUnborn(err error) bool {
+	var missing *state.NotFoundError
+	return errors.As(err, &missing) && missing.What == NoCommitYet
+}

@@ -1,0 +1,294 @@
+package verb
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Field is one field of a request, as its tags describe it.
+type Field struct {
+	Name       string // of the flag
+	Short      string
+	Kind       operation.Kind
+	Doc        string // with {WORD} for what help calls the value
+	Note       string
+	RemoteDoc  string
+	Enum       []string
+	Default    string
+	Complete   string
+	Alias      string
+	Not        []string
+	Arg        bool
+	Required   bool
+	Remote     bool
+	RemoteOnly bool
+	Varies     bool
+	Writes     bool
+	Destroys   bool
+	Comma      bool
+	Words      bool
+	Hidden     bool // from help: it is there to be refused with a reason
+	Most       int  // bytes of standard input in place of Words, 0 for what a memory may have
+	// True is what remote callers mean by true, "" for true itself; Alone is whether the flag alone means
+	// that too.
+	True  string
+	Alone bool
+
+	index  []int
+	of     *retrieve.Param // retrieval, nil for none
+	table  bool            // whether it is one of Parameters
+	Caller bool            // whether it is of who asks and not of what is asked
+}
+
+// Fields returns the fields of the verb's request: positional arguments in their order, then flags by
+// name. The list must not be changed.
+func (s *Spec) Fields() []Field { return s.fields() }
+
+func sortedFields(request reflect.Type) []Field {
+	all := resolveTable(fieldsOf(request, nil))
+	slices.SortStableFunc(all, func(a, b Field) int {
+		switch {
+		case a.Arg && b.Arg:
+			return 0
+		case a.Arg:
+			return -1
+		case b.Arg:
+			return 1
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return all
+}
+
+func fieldsOf(t reflect.Type, index []int) (all []Field) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		at := append(slices.Clone(index), i)
+		tag, tagged := f.Tag.Lookup("op")
+		switch {
+		case f.Type == parametersType:
+			all = append(all, tableFields(f.Tag.Get("table"), at)...)
+		case f.Anonymous:
+			part := fieldsOf(f.Type, at)
+			for i := range part {
+				part[i].Remote = part[i].Remote && tag != "local"
+			}
+			all = append(all, part...)
+		case tagged && tag != "-":
+			one := fieldOf(f, tag, at)
+			one.Caller = t == reflect.TypeFor[Actor]() || t == reflect.TypeFor[Signing]()
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+func fieldOf(f reflect.StructField, tag string, index []int) Field {
+	name, options, _ := strings.Cut(tag, ",")
+	out := Field{
+		Name: cmp.Or(name, kebab(f.Name)), Doc: f.Tag.Get("doc"), Note: f.Tag.Get("note"),
+		RemoteDoc: f.Tag.Get("remote"), Enum: strings.Fields(f.Tag.Get("enum")),
+		Default: f.Tag.Get("default"), Complete: f.Tag.Get("complete"),
+		Not: strings.Fields(f.Tag.Get("not")), index: index,
+	}
+	if len(out.Enum) == 0 {
+		out.Enum = nil
+	}
+	switch f.Type.Kind() {
+	case reflect.String, reflect.Int64: // a time.Duration
+		out.Kind = operation.String
+	case reflect.Int:
+		out.Kind = operation.Integer
+	case reflect.Float64:
+		out.Kind = operation.Number
+	case reflect.Bool:
+		out.Kind = operation.Boolean
+	case reflect.Slice:
+		out.Kind = operation.Strings
+	default:
+		panic(fmt.Sprintf("field %s: no surface has values of %s", f.Name, f.Type))
+	}
+	for option := range strings.SplitSeq(options, ",") {
+		key, value, _ := strings.Cut(option, "=")
+		switch key {
+		case "":
+		case "short":
+			out.Short = value
+		case "alias":
+			out.Alias = value
+		case "arg":
+			out.Arg = true
+		case "required":
+			out.Required = true
+		case "remote":
+			out.Remote = true
+		case "remoteonly":
+			out.Remote, out.RemoteOnly = true, true
+		case "varies":
+			out.Varies = true
+		case "writes":
+			out.Writes = true
+		case "destroys":
+			out.Destroys = true
+		case "words":
+			out.Words = true
+			out.Most, _ = strconv.Atoi(value) // 0 without one
+		case "comma":
+			out.Comma = true
+		case "hidden":
+			out.Hidden = true
+		case "true":
+			out.True = value
+		case "alone":
+			out.Alone = true
+		default:
+			panic(fmt.Sprintf("field %s: unknown option %q", f.Name, option))
+		}
+	}
+	return out
+}
+
+// kebab writes a Go name as flags have it: MaxHops is max-hops.
+func kebab(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// Parameter is the name that remote callers know the field by.
+func (f *Field) Parameter() string { return strings.ReplaceAll(f.Name, "-", "_") }
+
+func (f *Field) param() operation.Param {
+	p := operation.Param{
+		Name: f.Parameter(), Flag: f.Name, Kind: f.Kind, Enum: f.Enum, Required: f.Required,
+		Doc: strings.NewReplacer("{", "", "}", "").Replace(cmp.Or(f.RemoteDoc, f.Doc)), Varies: f.Varies,
+		True: f.True,
+	}
+	if f.True != "" && f.Enum == nil {
+		p.Kind = operation.Boolean
+	}
+	if f.Arg {
+		p.Flag = ""
+	}
+	switch {
+	case f.Destroys:
+		p.Effect = Destroys
+	case f.Writes:
+		p.Effect = Writes
+	}
+	return p
+}
+
+// Value returns the field of a request, a pointer to a struct.
+func (f *Field) Value(req any) reflect.Value {
+	v := reflect.ValueOf(req).Elem().FieldByIndex(f.index)
+	if f.table {
+		return v.Addr().Interface().(*Parameters).value(f)
+	}
+	return v
+}
+
+// SetDefault gives the field of a request what it is where it is not given; that of a list has blanks between.
+func (f *Field) SetDefault(req any) error {
+	switch {
+	case f.Default == "":
+		return nil
+	case f.Kind == operation.Strings:
+		return f.Set(req, strings.Fields(f.Default))
+	}
+	return f.Set(req, []string{f.Default})
+}
+
+// Set gives the field of a request its value, which texts stand for as on the command line; of a field
+// that is no list there is one.
+func (f *Field) Set(req any, values []string) error {
+	v, last := f.Value(req), ""
+	if len(values) > 0 {
+		last = values[len(values)-1]
+	}
+	switch f.Kind {
+	case operation.Strings:
+		if f.Comma {
+			values = strings.Split(strings.Join(values, ","), ",")
+		}
+		v.Set(reflect.ValueOf(values).Convert(v.Type()))
+	case operation.Integer:
+		n, err := strconv.ParseInt(last, 0, strconv.IntSize)
+		if err != nil {
+			return Bad(f.Name, "%q is no integer of this machine", last)
+		}
+		v.SetInt(n)
+	case operation.Number:
+		x, err := strconv.ParseFloat(last, 64)
+		if err != nil {
+			return Bad(f.Name, "%q is no number", last)
+		}
+		v.SetFloat(x)
+	case operation.Boolean:
+		v.SetBool(last == "true")
+	default:
+		if to, ok := v.Addr().Interface().(*time.Duration); ok {
+			d, err := time.ParseDuration(last)
+			if err != nil {
+				return Bad(f.Name, "%q is no duration like 336h", last)
+			}
+			*to = d
+			return nil
+		}
+		v.SetString(last)
+	}
+	return nil
+}
+
+// Params is embedded in requests that ask which of their fields were given.
+type Params struct{ given map[string]bool }
+
+// Given reports whether a field was given, by the name of its flag.
+func (p *Params) Given(name string) bool { return p.given[name] }
+
+func (p *Params) setGiven(names []string) {
+	p.given = make(map[string]bool, len(names))
+	for _, name := range names {
+		p.given[name] = true
+	}
+}
+
+// GivenOf returns the names of the fields that a request was told are given, nil where it does not ask.
+func GivenOf(req any) []string {
+	if p, ok := req.(interface{ givenNames() []string }); ok {
+		return p.givenNames()
+	}
+	return nil
+}
+
+func (p *Params) givenNames() []string { return slices.Sorted(maps.Keys(p.given)) }
+
+// Forget makes fields as if they had not been given.
+func (p *Params) Forget(names []string) {
+	p.given = maps.Clone(p.given)
+	for _, name := range names {
+		delete(p.given, name)
+	}
+}
+
+// SetGiven tells a request which of its fields were given, by the names of their flags.
+func SetGiven(req any, names []string) {
+	if p, ok := req.(interface{ setGiven([]string) }); ok {
+		p.setGiven(names)
+	}
+}

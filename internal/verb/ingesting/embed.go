@@ -1,0 +1,215 @@
+package ingesting
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// EmbedRequest asks for embeddings of nodes.
+type EmbedRequest struct {
+	Model   string   `op:"" doc:"what embeds: {SPEC} is $EMBEDDERS" note:" (MNEM_EMBED_MODEL; config: embed.model)"`
+	Stale   bool     `op:",remote" doc:"embed nodes too whose text has changed since"`
+	All     bool     `op:",remote" not:"stale" doc:"embed all nodes anew"`
+	Type    []string `op:",remote" doc:"only nodes of this {TYPE}" note:" (repeatable)"`
+	Limit   int      `op:",remote" doc:"make at most {N} embeddings; 0 for no limit"`
+	DryRun  bool     `op:",remote" doc:"count what would be embedded, without making or writing any"`
+	Message string   `op:",short=m,remote" doc:"what the commit is about (default: \"embed with MODEL\")"`
+	Expect  string   `op:",remote" doc:"the {CID} of the commit that the branch must be at; else exit code 5"`
+	verb.Actor
+	verb.OnBranch
+	verb.Signing
+}
+
+func (q *EmbedRequest) Into(w *verb.Writing) {
+	w.Message, w.Expect, w.DryRun = q.Message, q.Expect, q.DryRun
+}
+
+// Check refuses what is out of bounds.
+func (q *EmbedRequest) Check() error {
+	if q.Limit < 0 {
+		return verb.Bad("limit", "%d is less than 0", q.Limit)
+	}
+	return nil
+}
+
+// Embedded is what a run did, or would do.
+type Embedded struct {
+	Model     string   `json:"model"`
+	Dim       *int     `json:"dim"` // null while it is not known
+	Branch    string   `json:"branch"`
+	Commit    ipld.CID `json:"commit"`    // the branch's newest
+	Commits   int      `json:"commits"`   // made
+	Embedded  int      `json:"embedded"`  // nodes whose embedding was made
+	Stale     int      `json:"stale"`     // that keep an embedding of an older text
+	Unchanged int      `json:"unchanged"` // that keep one of their text
+	Skipped   int      `json:"skipped"`   // without anything to embed
+	TooLong   int      `json:"too_long"`  // with a text longer than the model takes
+	Remaining int      `json:"remaining"` // left for another run by the limit
+	DryRun    bool     `json:"dry_run"`
+}
+
+// Embed gives nodes embeddings.
+var Embed = verb.Define(verb.Spec{
+	Command: "embed", Right: verb.OwnRight,
+	Usage: "[flags]", Group: "change", Effect: verb.Writes, Idempotent: true, Long: true,
+	Title: "Compute embeddings of nodes for retrieval by meaning",
+	Doc: "Give the nodes of a branch's newest commit embeddings by a model, and commit these. A node's\n" +
+		"text is its context, summary, content, cues and properties that are strings. Nodes that have an\n" +
+		"embedding of the model are left alone, unless --stale adds those whose text has changed since,\n" +
+		"or --all takes all.\n\n" +
+		"The model is a SPEC: hash (built in: finds other forms and misspellings of words, and needs\n" +
+		"nothing), static:DIR (a directory with tokenizer.json and model.safetensors), or of a server:\n" +
+		"$REMOTE_EMBEDDERS. Servers are told the texts. Their addresses and what\n" +
+		"else is known of models are in 'mnem config'; their keys come from the variables that 'mnem help\n" +
+		"environment' lists alone. A relative DIR is looked for in the working directory.\n\n" +
+		"All become one commit. Other commands work meanwhile, through this one. " +
+		fmt.Sprintf("Where there are more\nthan %d nodes, in the order of their ids, each %d are kept in a stage of the branch and model:\n",
+			EmbedChunk, EmbedChunk) +
+		"after an interrupt or a failure the same command goes on from there and asks for nothing again\n" +
+		"that is kept. Where the branch moves meanwhile the embeddings are merged onto it, unless\n" +
+		"--expect is given; where it moved since an interrupted run, what that run kept is committed\n" +
+		"first.\n\n" +
+		"Nodes in which the model finds nothing are skipped, each time, as are texts of more than 1 MiB.\n" +
+		"'mnem retrieve --embed' asks by these embeddings.",
+	Example: "  mnem embed --model hash\n" +
+		"  mnem embed --model hash --stale --type Person --limit 100\n" +
+		"  mnem embed --model hash --all --dry-run",
+}, embedNodes)
+
+func embedNodes(ctx context.Context, s *verb.Service, q *EmbedRequest) (*Embedded, error) {
+	set, done := s.Host.Progress()
+	defer done()
+	run := NewEmbedRun(s.From, s.Commit.Stamp, set)
+	run.asked, run.strict = *q, s.Commit.Expect != nil
+	var err error
+	if run.e, err = s.Host.Embedder(q.Model, run.Progress); err != nil {
+		return nil, err
+	}
+	run.out = Embedded{Model: run.e.Model(), DryRun: q.DryRun}
+	if err := run.plan(ctx, s.Commit.Branch, s.Commit.Expect); err != nil {
+		return nil, err
+	}
+	if run.moved {
+		if err := run.commitKept(ctx); err != nil {
+			return nil, err
+		}
+		// An expectation was met, and the branch is at that commit now.
+		if err := run.plan(ctx, s.Commit.Branch, nil); err != nil {
+			return nil, err
+		}
+	}
+	if q.DryRun {
+		run.foretell()
+	} else if err := run.all(ctx); err != nil {
+		return nil, run.failed(err)
+	}
+	run.out.Commit = run.at
+	if dim := run.dim(); dim > 0 {
+		run.out.Dim = &dim
+	}
+	return &run.out, nil
+}
+
+// plan finds the branch and what is to be done on it.
+func (r *EmbedRun) plan(ctx context.Context, branch string, expect *ipld.CID) error {
+	info, err := verb.TargetBranch(ctx, r.repo, branch)
+	if err != nil {
+		return err
+	}
+	if expect != nil && *expect != info.Commit {
+		return &state.ExpectError{Want: *expect, Have: info.Commit}
+	}
+	if !info.Commit.Defined() {
+		return verb.Hint(&state.NotFoundError{What: verb.NoCommitYet, Name: info.Name},
+			"make the first with 'mnem commit -m MESSAGE FILE'", "make the first with commit")
+	}
+	r.out.Branch, r.at = info.Name, info.Commit
+	r.stage = embedStages + graph.NodeID("embed "+info.Name+" "+r.e.Model()).String()
+	st, err := r.repo.Status(ctx, r.stage)
+	if err != nil {
+		return err
+	}
+	r.kept, r.moved = st.Staged, st.Staged && st.Base != info.Commit && !r.asked.DryRun
+	if r.moved {
+		return nil // what is kept is committed first
+	}
+	return r.look(ctx)
+}
+
+// look finds the nodes that are to be embedded, and what is known of the model.
+func (r *EmbedRun) look(ctx context.Context) error {
+	s, err := r.repo.At(ctx, r.at)
+	if err != nil {
+		return err
+	}
+	now := s
+	if r.kept {
+		if now, err = r.repo.StagedSnapshot(ctx, r.stage); err != nil {
+			return err
+		}
+	}
+	for n, err := range now.Embeddings(ctx, r.e.Model()) {
+		if err != nil {
+			return err
+		}
+		again := r.asked.All
+		if again && r.kept { // but for what an interrupted run did already
+			done, err := now.EmbeddedSince(ctx, s, n.ID, r.e.Model())
+			if err != nil {
+				return err
+			}
+			again = !done
+		}
+		if r.dims == 0 {
+			r.dims = n.Dims
+		}
+		if len(r.asked.Type) > 0 && !slices.Contains(r.asked.Type, n.Type) {
+			continue
+		}
+		switch {
+		case again, n.State == core.EmbeddingMissing,
+			n.State == core.EmbeddingStale && r.asked.Stale:
+			r.todo = append(r.todo, n.ID)
+		case n.State == core.EmbeddingStale:
+			r.out.Stale++
+		default:
+			r.out.Unchanged++
+		}
+	}
+	if r.asked.DryRun {
+		return r.dropBlank(ctx, s)
+	}
+	return nil
+}
+
+// dropBlank counts the nodes whose texts no model would be asked about.
+func (r *EmbedRun) dropBlank(ctx context.Context, s *core.Snapshot) error {
+	rest := r.todo[:0]
+	for _, id := range r.todo {
+		text, ok, err := s.EmbedText(ctx, id)
+		if err != nil {
+			return err
+		}
+		if r.wants(text, ok) {
+			rest = append(rest, id)
+		}
+	}
+	r.todo = rest
+	return nil
+}
+
+// foretell says what a run would do, as far as can be known without the model.
+func (r *EmbedRun) foretell() {
+	r.out.Embedded = len(r.todo)
+	if n := r.asked.Limit; n > 0 {
+		r.out.Embedded = min(n, len(r.todo))
+	}
+	r.out.Remaining = len(r.todo) - r.out.Embedded
+}

@@ -1,0 +1,416 @@
+package ingesting
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/base/regular"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/ingest"
+	"github.com/mnem-project/mnem/internal/ingest/parse"
+	"github.com/mnem-project/mnem/internal/verb"
+)
+
+// ingestRun is one run of ingest.
+type ingestRun struct {
+	service *verb.Service
+	asked   *IngestRequest
+	own     *os.Root // the directory that holds the repository
+	roots   []*os.Root
+	found   []ingestFile
+	scopes  []ingest.Path // directories whose files were all found, but for those of unread
+	unread  []unreadDir
+	others  int
+	stats   *fileStats
+	redact  *ingest.Redactor
+
+	files    []*ingest.File // that were read
+	present  map[ingest.Path]*ingest.Sum
+	known    int            // files that are as the memory has them
+	unmapped int            // tables in directories of which nobody said what their columns are
+	left     []IngestedFile // that are skipped or failed
+}
+
+// unreadDir is a directory that could not be read.
+type unreadDir struct {
+	path ingest.Path
+	err  error
+}
+
+// ingestFile is a file that is to be kept.
+type ingestFile struct {
+	path   ingest.Path
+	format parse.Format
+	named  bool        // by itself, and not only its directory
+	info   fs.FileInfo // nil for standard input
+	read   func() ([]byte, error)
+}
+
+func newIngestRun(ctx context.Context, s *verb.Service, q *IngestRequest) (*ingestRun, error) {
+	own, err := s.Host.OpenRoot("")
+	if err != nil {
+		return nil, err
+	}
+	run := &ingestRun{service: s, asked: q, own: own, roots: []*os.Root{own}}
+	dir := filepath.Join(own.Name(), core.DirName)
+	run.redact = &ingest.Redactor{Allow: q.AllowSecret, Key: redactKey(dir, s.DryRun)}
+	if run.stats, err = readFileStats(dir); err == nil {
+		err = run.find(ctx)
+	}
+	if err != nil {
+		run.close()
+		return nil, err
+	}
+	return run, nil
+}
+
+func (run *ingestRun) close() {
+	for _, root := range run.roots {
+		_ = root.Close() // only read
+	}
+}
+
+// find finds the files of all paths, each once.
+func (run *ingestRun) find(ctx context.Context) error {
+	if run.asked.Name != "" {
+		return run.stdin(ctx)
+	}
+	seen := map[ingest.Path]bool{}
+	for _, arg := range run.asked.Paths {
+		list, err := run.named(ctx, arg)
+		if err != nil {
+			return err
+		}
+		for _, f := range list {
+			if !seen[f.path] {
+				seen[f.path] = true
+				run.found = append(run.found, f)
+			}
+		}
+	}
+	return nil
+}
+
+// stdin takes standard input for a file.
+func (run *ingestRun) stdin(ctx context.Context) error {
+	in, err := run.service.Host.Read(ctx, verb.Itself)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	data, err := readAll(in)
+	if err != nil {
+		return err
+	}
+	f := ingestFile{
+		path:  ingest.Path{Project: run.asked.Project, Name: filepath.ToSlash(run.asked.Name)},
+		named: true,
+		read:  func() ([]byte, error) { return data, nil },
+	}
+	if err := f.path.Check(); err != nil {
+		return verb.Bad("name", "%w", err)
+	}
+	f.format = formatOf(f.path.Name)
+	run.found = []ingestFile{f}
+	return nil
+}
+
+// formatOf is how a file is read that was named: as text where its format is not known.
+func formatOf(name string) parse.Format {
+	if f := parse.FormatOf(name); f != "" {
+		return f
+	}
+	return parse.Text
+}
+
+// named finds the files of one path, which is a directory or a file.
+func (run *ingestRun) named(ctx context.Context, arg string) ([]ingestFile, error) {
+	host := run.service.Host
+	root, err := host.OpenRoot(arg)
+	base := "."
+	if err != nil {
+		up, upErr := host.OpenRoot(filepath.Dir(arg))
+		if upErr != nil {
+			return nil, err
+		}
+		run.roots = append(run.roots, up)
+		base = filepath.Base(arg)
+		info, statErr := up.Stat(base)
+		if statErr != nil || info.IsDir() {
+			return nil, fmt.Errorf("%s: no such file or directory", arg)
+		}
+		if err := regular.Check(arg, info); err != nil {
+			return nil, err
+		}
+		root = up
+	} else {
+		run.roots = append(run.roots, root)
+	}
+	at := ingest.Path{Name: base}
+	if rel, inside := within(run.own.Name(), root.Name()); inside {
+		root, at.Name = run.own, filepath.ToSlash(filepath.Join(rel, base))
+	} else if at.Project, err = run.project(root.Name()); err != nil {
+		return nil, err
+	}
+	if slices.Contains(strings.Split(at.Name, "/"), core.DirName) {
+		return nil, verb.Usagef("%s is a part of a repository, with its keys", arg)
+	}
+	if base == "." {
+		return run.walk(ctx, root, at)
+	}
+	info, err := root.Stat(filepath.FromSlash(at.Name))
+	if err != nil {
+		return nil, err
+	}
+	one := regularFile(root, at, formatOf(at.Name), info)
+	one.named = true
+	return []ingestFile{one}, nil
+}
+
+// project is what files of a directory outside are kept as.
+func (run *ingestRun) project(dir string) (string, error) {
+	name := run.asked.Project
+	if name == "" {
+		name = strings.Trim(strings.Map(func(c rune) rune {
+			switch {
+			case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '.', c == '_', c == '-':
+				return c
+			case c >= 'A' && c <= 'Z':
+				return c - 'A' + 'a'
+			}
+			return '-'
+		}, filepath.Base(dir)), "-._")
+	}
+	if err := (ingest.Path{Project: name, Name: "x"}).Check(); err != nil || name == "" {
+		return "", verb.Bad("project", "%q: want 1 to 64 of a-z, 0-9, ., _, -, the first a letter or digit", name)
+	}
+	if run.asked.Project == "" {
+		if other := run.stats.called(name, filepath.Clean(dir)); other != "" {
+			return "", verb.Bad("project", "files of %s are kept as %q: name another project for %s", other, name, dir)
+		}
+	}
+	return name, nil
+}
+
+// within returns the path of a directory inside of another one, with slashes.
+func within(outer, inner string) (string, bool) {
+	for _, real := range []bool{false, true} {
+		if real {
+			if o, err := filepath.EvalSymlinks(outer); err == nil {
+				outer = o
+			}
+			if i, err := filepath.EvalSymlinks(inner); err == nil {
+				inner = i
+			}
+		}
+		rel, err := filepath.Rel(outer, inner)
+		if err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel), true
+		}
+	}
+	return "", false
+}
+
+// walk finds the files of a directory.
+func (run *ingestRun) walk(
+	ctx context.Context, root *os.Root, at ingest.Path,
+) ([]ingestFile, error) {
+	found, err := ingest.Walk(ctx, regular.FS(root), at.Name)
+	if err != nil {
+		return nil, err
+	}
+	run.scopes = append(run.scopes, at)
+	for _, u := range found.Unread {
+		run.unread = append(run.unread, unreadDir{ingest.Path{Project: at.Project, Name: u.Name}, u.Err})
+	}
+	run.others += found.Others
+	list := make([]ingestFile, len(found.Files))
+	for i, f := range found.Files {
+		list[i] = regularFile(root, ingest.Path{Project: at.Project, Name: f.Name}, f.Format, f.Info)
+	}
+	return list, nil
+}
+
+func regularFile(root *os.Root, at ingest.Path, format parse.Format, info fs.FileInfo) ingestFile {
+	return ingestFile{path: at, format: format, info: info, read: func() ([]byte, error) {
+		f, err := regular.OpenIn(root, filepath.FromSlash(at.Name))
+		if err != nil {
+			return nil, err
+		}
+		data, err := io.ReadAll(io.LimitReader(f, ingest.MaxFile+1))
+		if err = errors.Join(err, f.Close()); err == nil && len(data) > ingest.MaxFile {
+			err = fmt.Errorf("grew beyond %d bytes", ingest.MaxFile)
+		}
+		return data, err
+	}}
+}
+
+// gone reports whether a file would have been found if it were there.
+func (run *ingestRun) gone(p ingest.Path) bool {
+	below := func(dir ingest.Path) bool {
+		return dir.Project == p.Project &&
+			(dir.Name == "." || dir.Name == p.Name || strings.HasPrefix(p.Name, dir.Name+"/"))
+	}
+	return slices.ContainsFunc(run.scopes, below) &&
+		!slices.ContainsFunc(run.unread, func(u unreadDir) bool { return below(u.path) })
+}
+
+// read reads the files that are not as the memory has them.
+func (run *ingestRun) read(ctx context.Context) error {
+	snap, err := branchSnapshot(ctx, run.service)
+	if err != nil {
+		return err
+	}
+	cat, err := ingest.Open(ctx, snap, run.projects())
+	if err != nil {
+		return err
+	}
+	run.files, run.left, run.known, run.unmapped = nil, nil, 0, 0
+	run.present = make(map[ingest.Path]*ingest.Sum)
+	set, done := run.service.Host.Progress()
+	defer done()
+	run.forget()
+	for i := range run.unread {
+		run.leave(run.unread[i].path, "failed", run.unread[i].err.Error())
+	}
+	for i := range run.found {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		set("files:", i, len(run.found))
+		f := &run.found[i]
+		if err := run.readOne(cat, f); err != nil {
+			return fmt.Errorf("%s: %w", f.path, err)
+		}
+	}
+	return nil
+}
+
+// forget drops the sums of files that are gone.
+func (run *ingestRun) forget() {
+	there := make(map[ingest.Path]bool, len(run.found))
+	for i := range run.found {
+		there[run.found[i].path] = true
+	}
+	run.stats.drop(func(p ingest.Path) bool { return run.gone(p) && !there[p] })
+}
+
+// readOne reads a file, or finds that it needs no reading. What is wrong with it is noted.
+func (run *ingestRun) readOne(cat *ingest.Catalogue, f *ingestFile) error {
+	columns, err := run.columns(cat, f)
+	if err != nil || f.format.Mapped() && columns == nil && !f.named {
+		run.unmapped++
+		run.present[f.path] = nil
+		return err
+	}
+	unchanged := func(sum ingest.Sum) (bool, error) {
+		same, err := cat.Same(f.path, sum, run.redact)
+		return same && slices.Equal(cat.Columns(f.path).List(), columns.List()), err
+	}
+	if sum, sure := run.stats.sum(f); sure {
+		same, err := unchanged(sum)
+		if err != nil || same {
+			run.keep(f, &sum)
+			return err
+		}
+	}
+	if f.info != nil && f.info.Size() > ingest.MaxFile {
+		run.leave(f.path, "skipped", fmt.Sprintf("%d bytes, limit %d", f.info.Size(), ingest.MaxFile))
+		run.present[f.path] = nil
+		return nil
+	}
+	data, err := f.read()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // removed meanwhile
+	}
+	if err != nil {
+		run.fail(f, err)
+		return nil
+	}
+	sum := ingest.Sum(sha256.Sum256(data))
+	run.stats.note(f, sum)
+	same, err := unchanged(sum)
+	if err != nil || same {
+		run.keep(f, &sum)
+		return err
+	}
+	file, err := ingest.Read(f.path, f.format, data, columns, run.redact)
+	switch {
+	case errors.Is(err, ingest.ErrEmpty):
+	case errors.Is(err, parse.ErrBinary):
+		run.leave(f.path, "skipped", err.Error())
+	case err != nil:
+		run.fail(f, err)
+	default:
+		run.files = append(run.files, file)
+	}
+	return nil
+}
+
+// columns are those of a table: as the caller says, or as they were when it was read last.
+func (run *ingestRun) columns(cat *ingest.Catalogue, f *ingestFile) (*parse.Columns, error) {
+	switch {
+	case !f.format.Mapped():
+		return nil, nil
+	case len(run.asked.Map) > 0:
+		return parse.ParseColumns(run.asked.Map)
+	}
+	return cat.Columns(f.path), nil
+}
+
+func (run *ingestRun) keep(f *ingestFile, sum *ingest.Sum) {
+	run.present[f.path] = sum
+	run.known++
+}
+
+func (run *ingestRun) leave(p ingest.Path, action, why string) {
+	run.left = append(run.left, IngestedFile{Path: p.Name, Project: p.Project, Action: action, Why: why})
+}
+
+// fail notes that a file cannot be kept: what the memory has of it stays.
+func (run *ingestRun) fail(f *ingestFile, err error) {
+	why := err.Error()
+	if columns := (*parse.ColumnsError)(nil); errors.As(err, &columns) {
+		why += "; say --map text=COLUMN"
+	}
+	run.leave(f.path, "failed", why)
+	run.present[f.path] = nil
+}
+
+// projects are those of all that was found or may be gone.
+func (run *ingestRun) projects() []string {
+	var out []string
+	seen := map[string]bool{}
+	add := func(p ingest.Path) {
+		if !seen[p.Project] {
+			seen[p.Project] = true
+			out = append(out, p.Project)
+		}
+	}
+	for _, s := range run.scopes {
+		add(s)
+	}
+	for i := range run.found {
+		add(run.found[i].path)
+	}
+	return out
+}
+
+// plan makes the changes of a snapshot, which may be later than what read saw.
+func (run *ingestRun) plan(ctx context.Context, snap *core.Snapshot) (*ingest.Plan, error) {
+	cat, err := ingest.Open(ctx, snap, run.projects())
+	if err != nil {
+		return nil, err
+	}
+	return cat.Plan(ctx, &ingest.Input{
+		Files: run.files, Present: run.present, Gone: run.gone, Keep: run.asked.Keep, Sums: run.redact,
+	})
+}

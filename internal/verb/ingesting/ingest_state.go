@@ -1,0 +1,204 @@
+package ingesting
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/base/filestate"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/ingest"
+)
+
+const (
+	// statsFile is the file beside the store that says which files had which sums: where it is lost all files
+	// are read once more.
+	statsFile  = "ingest.json"
+	maxStats   = 256 << 20
+	statsV     = 2
+	keyFile    = "redact.key"
+	redactSize = 32
+	// doubtful is how coarse the times of files are taken to be: of a file that was changed just before it was
+	// looked at, a later change may leave time and size as they are.
+	doubtful = 2 * time.Second
+)
+
+// fileStats are the sums of files as they were seen last.
+type fileStats struct {
+	file    string
+	at      time.Time // of the last look, by the clock of the file system; zero for none
+	begun   time.Time // before any file is looked at
+	known   map[ingest.Path]fileStat
+	dirs    map[string]string // of projects that were called by their directory
+	changed bool
+}
+
+type fileStat struct {
+	Size    int64
+	Time    time.Time
+	Changed time.Time // its contents or attributes, as the system says: tools set the other one back
+	Seen    time.Time // before it was read, by our clock
+	Sum     ingest.Sum
+}
+
+// fileStatsJSON is the form of the file.
+type fileStatsJSON struct {
+	V     int
+	Dirs  map[string]string `json:",omitempty"`
+	Files []fileStatJSON
+}
+
+type fileStatJSON struct {
+	Project, Name, Sum string
+	// Times are in nanoseconds.
+	Size, Time, Changed, Seen int64
+}
+
+// readFileStats reads the sums. A file that is damaged is as good as none.
+func readFileStats(dir string) (*fileStats, error) {
+	s := &fileStats{
+		file: filepath.Join(dir, statsFile), known: make(map[ingest.Path]fileStat), begun: time.Now(),
+		dirs: make(map[string]string),
+	}
+	info, err := os.Stat(s.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	data, err := filestate.Read(s.file, maxStats)
+	var in fileStatsJSON
+	if err != nil || json.Unmarshal(data, &in) != nil || in.V != statsV {
+		return s, nil
+	}
+	s.at = info.ModTime()
+	if in.Dirs != nil {
+		s.dirs = in.Dirs
+	}
+	for _, f := range in.Files {
+		sum, err := hex.DecodeString(f.Sum)
+		if err != nil || len(sum) != len(ingest.Sum{}) {
+			continue
+		}
+		at := ingest.Path{Project: f.Project, Name: f.Name}
+		s.known[at] = fileStat{
+			f.Size, time.Unix(0, f.Time), time.Unix(0, f.Changed), time.Unix(0, f.Seen), ingest.Sum(sum),
+		}
+	}
+	return s, nil
+}
+
+// sum returns the sum that a file has where its size and time say so surely.
+func (s *fileStats) sum(f *ingestFile) (ingest.Sum, bool) {
+	have, ok := s.known[f.path]
+	if !ok || f.info == nil || have.Size != f.info.Size() || !have.Time.Equal(f.info.ModTime()) ||
+		!have.Changed.Equal(filestate.Changed(f.info)) {
+		return ingest.Sum{}, false
+	}
+	last := have.Time
+	if have.Changed.After(last) {
+		last = have.Changed
+	}
+	last = last.Add(doubtful)
+	return have.Sum, last.Before(s.at) && last.Before(have.Seen)
+}
+
+// note keeps the sum of a file that was read. Of one that is doubtful again nothing is gained by it.
+func (s *fileStats) note(f *ingestFile, sum ingest.Sum) {
+	if f.info == nil {
+		return
+	}
+	s.known[f.path] = fileStat{f.info.Size(), f.info.ModTime(), filestate.Changed(f.info), s.begun, sum}
+	s.changed = true
+}
+
+// called notes that a project has the name of a directory, unless another directory that is still there has it:
+// then that is returned.
+func (s *fileStats) called(project, dir string) (other string) {
+	have, ok := s.dirs[project]
+	if ok && have != dir {
+		if info, err := os.Stat(have); err == nil && info.IsDir() {
+			return have
+		}
+	}
+	s.changed = s.changed || have != dir
+	s.dirs[project] = dir
+	return ""
+}
+
+// drop forgets files.
+func (s *fileStats) drop(gone func(ingest.Path) bool) {
+	for p := range s.known {
+		if gone(p) {
+			delete(s.known, p)
+			s.changed = true
+		}
+	}
+}
+
+// save writes the sums, where one was noted.
+func (s *fileStats) save() error {
+	if !s.changed {
+		return nil
+	}
+	out := fileStatsJSON{V: statsV, Dirs: s.dirs, Files: make([]fileStatJSON, 0, len(s.known))}
+	for p, f := range s.known {
+		out.Files = append(out.Files, fileStatJSON{
+			p.Project, p.Name, hex.EncodeToString(f.Sum[:]), f.Size, f.Time.UnixNano(),
+			f.Changed.UnixNano(), f.Seen.UnixNano(),
+		})
+	}
+	data, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	return filestate.Replace(s.file, 0o600, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// redactKey returns what reads the key by which credentials are told apart, which belongs to one copy of the
+// repository, and makes it where there is none; in a dry run only for that run.
+func redactKey(dir string, dryRun bool) func() ([]byte, error) {
+	return sync.OnceValues(func() ([]byte, error) {
+		file := filepath.Join(dir, keyFile)
+		key, err := readKey(file)
+		if err != nil || key != nil {
+			return key, err
+		}
+		key = make([]byte, redactSize)
+		_, _ = rand.Read(key) // it never fails
+		if dryRun {
+			return key, nil
+		}
+		err = filestate.Create(file, []byte(hex.EncodeToString(key)+"\n"))
+		if errors.Is(err, fs.ErrExist) {
+			if key, err = readKey(file); err == nil && key == nil {
+				err = fmt.Errorf("%w: %s was removed meanwhile", store.ErrBusy, file)
+			}
+		}
+		return key, err
+	})
+}
+
+func readKey(file string) ([]byte, error) {
+	data, err := filestate.Read(file, 4*redactSize)
+	if err != nil || data == nil {
+		return nil, err
+	}
+	key, err := hex.DecodeString(string(data[:max(0, len(data)-1)]))
+	if err != nil || len(key) != redactSize {
+		return nil, fmt.Errorf("%w: %s is no key", store.ErrCorrupt, file)
+	}
+	return key, nil
+}

@@ -1,0 +1,416 @@
+package ingesting
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/regular"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/editing"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// SourcesRequest asks where memories come from.
+type SourcesRequest struct {
+	Nodes []string `op:",arg,remote" doc:"nodes, each by key, id, at least 4 digits of an id, or exact title"`
+	Limit int      `op:",remote" default:"100" doc:"at most {N} rows; 0 for all"`
+	Kind  []string `op:",remote,comma" doc:"only these {KINDS}: file, url, conversation, manual, other"`
+	verb.AtRevision
+}
+
+// SourceList are sources of nodes.
+type SourceList struct {
+	Commit  ipld.CID          `json:"commit" shape:"null"`
+	Sources verb.Each[Source] `json:"sources"`
+	More    bool              `json:"more"` // once the sources were given
+}
+
+// Source is one source of a node.
+type Source struct {
+	Node    graph.ID  `json:"node"`
+	Key     verb.Text `json:"key"`
+	Source  string    `json:"source"`
+	Kind    verb.Text `json:"kind" shape:"file|url|conversation|manual|null"` // null for text that is no source
+	Project string    `json:"project,omitempty"`
+	Path    string    `json:"path,omitempty"`
+	First   int       `json:"first,omitempty"`
+	Last    int       `json:"last,omitempty"`
+	Hash    string    `json:"sha256,omitempty"`
+
+	Place string `json:"_place,omitempty"` // without its hash, for people
+}
+
+func sourceOf(s *verb.Service, e memory.SourceEntry) Source {
+	src := e.Source
+	out := Source{
+		Node: e.Node, Key: verb.Text(e.Key), Source: e.Text, Kind: verb.Text(src.Kind), Project: src.Project,
+		Path: src.Path, First: src.First, Last: src.Last,
+	}
+	if src.Hash != nil {
+		out.Hash = hex.EncodeToString(src.Hash[:])
+	}
+	switch {
+	case !s.Human:
+	case src.Kind != "":
+		out.Place = src.Place()
+	default:
+		out.Place = e.Text
+	}
+	return out
+}
+
+// Sources lists sources.
+var Sources = verb.Define(verb.Spec{
+	Command: "sources", Right: verb.NoRight, Usage: "[NODE…]", Group: "read", Effect: verb.Reads,
+	Title: "List where memories come from",
+	Doc: "List the sources of all nodes, or of some. A source is one of\n\n" +
+		"  file:PATH, file://PROJECT/PATH   a file, with ?sha256=HEX and #L10 or #L10-L20 behind it\n" +
+		"  url:https://…                    a page\n" +
+		"  conversation:ID, ID#TURN         what was said\n" +
+		"  manual:, manual:WHO              somebody knew it\n\n" +
+		"or any other text. A node gets them by --source of 'mnem remember' or the field sources of\n" +
+		"change lines. 'mnem sources diff' compares files with what they were.",
+	Example: "  mnem sources\n  mnem sources alice --json\n  mnem sources --kind file",
+}, sources)
+
+// Check refuses what makes no sense.
+func (q *SourcesRequest) Check() error {
+	_, err := sourceKinds(q.Kind)
+	return cmp.Or(verb.CheckLimit(q.Limit), err)
+}
+
+// sourceKinds reads names of kinds; the empty kind stands for other text.
+func sourceKinds(names []string) (map[memory.SourceKind]bool, error) {
+	want := make(map[memory.SourceKind]bool)
+	for _, name := range names {
+		switch kind := memory.SourceKind(name); kind {
+		case memory.FileSource, memory.URLSource, memory.ConversationSource, memory.ManualSource:
+			want[kind] = true
+		case "other":
+			want[""] = true
+		default:
+			return nil, verb.Bad("kind", "no kind %q: want file, url, conversation, manual or other", name)
+		}
+	}
+	return want, nil
+}
+
+// errEnough ends a list.
+var errEnough = errors.New("enough")
+
+func sources(ctx context.Context, s *verb.Service, q *SourcesRequest) (*SourceList, error) {
+	want, err := sourceKinds(q.Kind)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := s.At(ctx, q.At)
+	if err != nil {
+		return nil, err
+	}
+	out := &SourceList{Commit: snap.CID()}
+	out.Sources = func(yield func(Source) error) error {
+		n := 0
+		err := memory.Sources(ctx, snap, q.Nodes, func(e memory.SourceEntry) error {
+			if len(want) > 0 && !want[e.Source.Kind] {
+				return nil
+			}
+			if out.More = q.Limit > 0 && n == q.Limit; out.More {
+				return errEnough
+			}
+			n++
+			return yield(sourceOf(s, e))
+		})
+		if errors.Is(err, errEnough) {
+			return nil
+		}
+		return verb.NodeHint(err)
+	}
+	return out, nil
+}
+
+// Roots is of verbs that read files which memories come from.
+type Roots struct {
+	Root []string `op:"" doc:"where files are: {DIR}, or PROJECT=DIR for those of a project" note:" (repeatable; default: the directory that holds .mnem, and none for projects)"`
+}
+
+// open opens the directories. Nothing outside of one can be read through it, by ".." or by links. shut
+// must be called.
+func (p *Roots) open(s *verb.Service) (files *memory.SourceChecker, shut func(), err error) {
+	open := make(map[string]*os.Root)
+	shut = func() {
+		for _, root := range open {
+			_ = root.Close() // only read
+		}
+	}
+	add := func(project, dir string) error {
+		root, err := s.Host.OpenRoot(dir)
+		if err == nil {
+			open[project] = root
+		}
+		return err
+	}
+	list := p.Root
+	for i := 0; i < len(list) && err == nil; i++ {
+		project, dir, named := strings.Cut(list[i], "=")
+		if !named {
+			project, dir = "", list[i]
+		}
+		switch {
+		case dir == "":
+			err = verb.Usagef("--root %q: want DIR or PROJECT=DIR", list[i])
+		case open[project] != nil:
+			err = verb.Bad("root", "%q is given twice", project)
+		default:
+			err = add(project, dir)
+		}
+	}
+	if err == nil && open[""] == nil {
+		err = add("", "")
+	}
+	if err != nil {
+		shut()
+		return nil, nil, err
+	}
+	return &memory.SourceChecker{Root: func(project string) fs.FS {
+		if root := open[project]; root != nil {
+			return regular.FS(root)
+		}
+		return nil
+	}}, shut, nil
+}
+
+// SourcesDiffRequest asks what became of sources.
+type SourcesDiffRequest struct {
+	Nodes     []string `op:",arg"`
+	All       bool     `op:"" doc:"print what is unchanged or unchecked, too"`
+	MarkStale bool     `op:",writes" doc:"mark memories stale whose source is not as it was"`
+	Limit     int      `op:"" default:"100" doc:"print at most {N} rows; 0 for all"`
+	Roots
+	verb.AtRevision
+	editing.Marking
+	verb.Params
+}
+
+// SourcesDiff is what became of sources. What follows them is known once they were given, and what was
+// marked is there only where that was asked for.
+type SourcesDiff struct {
+	Commit   ipld.CID               `json:"commit" shape:"null"`
+	Sources  verb.Each[SourceCheck] `json:"sources"`
+	Counts   SourceCounts           `json:"counts"`
+	Marked   verb.List[graph.ID]    `json:"marked,omitzero"`
+	Already  verb.List[graph.ID]    `json:"already,omitzero"`
+	MarkedBy *ipld.CID              `json:"marked_by,omitempty" shape:"null"`
+	DryRun   *bool                  `json:"dry_run,omitempty"`
+
+	Marking *editing.Marked `json:"_marking,omitempty"` // what was marked, for people
+}
+
+// SourceCheck is what became of a source.
+type SourceCheck struct {
+	Source
+	State memory.SourceState `json:"state" shape:"unchanged|moved|changed|removed|unhashed|unreadable|unchecked"`
+	Now   verb.Text          `json:"now"`  // as it would be written now, null where nothing is there
+	Span  *string            `json:"span"` // what is there now, of what is not as it was
+	Why   verb.Text          `json:"why"`
+
+	Gone    bool   `json:"_gone,omitempty"`
+	MovedTo string `json:"_moved_to,omitempty"` // for people, of what moved
+}
+
+func sourceCheckOf(s *verb.Service, c *memory.SourceCheck) SourceCheck {
+	out := SourceCheck{
+		Source: sourceOf(s, c.SourceEntry), State: c.State, Why: verb.Text(c.Why), Gone: s.Human && c.Gone(),
+	}
+	switch c.State {
+	case memory.SourceRemoved, memory.SourceUnreadable, memory.SourceUnchecked:
+		return out
+	}
+	if s.Human && c.State == memory.SourceMoved {
+		out.MovedTo = c.Now.Place()
+	}
+	out.Now = verb.Text(c.Now.String())
+	if c.State != memory.SourceUnchanged {
+		out.Span = &c.Span
+	}
+	return out
+}
+
+// SourceCounts count sources by state.
+type SourceCounts struct {
+	Changed    int `json:"changed"`
+	Moved      int `json:"moved"`
+	Removed    int `json:"removed"`
+	Unchanged  int `json:"unchanged"`
+	Unchecked  int `json:"unchecked"`
+	Unhashed   int `json:"unhashed"`
+	Unreadable int `json:"unreadable"`
+}
+
+// SourcesDiffVerb compares sources with what is there.
+var SourcesDiffVerb = verb.Define(verb.Spec{
+	Command: "sources diff", Right: verb.NoRight, Usage: "[NODE…]", Effect: verb.Reads, Local: true,
+	Title: "Compare the sources of memories with their current content",
+	Doc: "Compare the files that memories come from with their hashes: unchanged, moved (the same\n" +
+		"lines elsewhere in the file), changed, removed, unhashed (nothing to compare with), unreadable,\n" +
+		"or unchecked (no file, or of a project without a --root). Memories whose source changed or is\n" +
+		"removed are to be read again; --mark-stale marks them so, in one commit. Only files under a\n" +
+		"--root are read, at most 16 MiB of each, and what is unchanged or unchecked is only counted\n" +
+		"without --all.",
+	Example: "  mnem sources diff\n  mnem sources diff --root . --root web=. --all\n" +
+		"  mnem sources diff --mark-stale --dry-run",
+}, diffSources)
+
+// Check refuses what makes no sense.
+func (q *SourcesDiffRequest) Check() error {
+	if err := verb.CheckLimit(q.Limit); err != nil || !q.MarkStale {
+		return err
+	}
+	switch {
+	case q.Given("at"):
+		return verb.Between("%s marks what the branch has: leave out %s", "mark-stale", "at")
+	case q.Reason != "":
+		return verb.Bad("reason", "the source is the reason of these marks")
+	}
+	return nil
+}
+
+func diffSources(ctx context.Context, s *verb.Service, q *SourcesDiffRequest) (*SourcesDiff, error) {
+	snap, err := sourcesAt(ctx, s, q)
+	if err != nil {
+		return nil, err
+	}
+	files, shut, err := q.open(s)
+	if err != nil {
+		return nil, err
+	}
+	out := &SourcesDiff{Commit: snap.CID()}
+	out.Sources = func(yield func(SourceCheck) error) error {
+		defer shut()
+		progress, done := s.Host.Progress()
+		defer done()
+		n, seen := 0, 0
+		gone, counts, err := memory.CompareSources(ctx, snap, q.Nodes, files, func(c *memory.SourceCheck) error {
+			progress("sources checked:", seen, 0)
+			seen++
+			plain := c.State == memory.SourceUnchanged || c.State == memory.SourceUnchecked
+			if plain && !q.All || q.Limit > 0 && n >= q.Limit {
+				return nil
+			}
+			n++
+			return yield(sourceCheckOf(s, c))
+		})
+		if err != nil {
+			return verb.NodeHint(err)
+		}
+		out.Counts = SourceCounts{
+			counts[memory.SourceChanged], counts[memory.SourceMoved], counts[memory.SourceRemoved],
+			counts[memory.SourceUnchanged], counts[memory.SourceUnchecked],
+			counts[memory.SourceUnhashed], counts[memory.SourceUnreadable],
+		}
+		if !q.MarkStale {
+			return nil
+		}
+		return out.mark(ctx, s, gone)
+	}
+	return out, nil
+}
+
+// sourcesAt returns what is compared: what is marked, if anything is to be.
+func sourcesAt(ctx context.Context, s *verb.Service, q *SourcesDiffRequest) (*core.Snapshot, error) {
+	if !q.MarkStale || s.Commit.Branch == "" {
+		return s.At(ctx, q.At)
+	}
+	return s.Repo.Snapshot(ctx, graph.Heads+s.Commit.Branch)
+}
+
+// mark marks the memories of sources that are gone.
+func (out *SourcesDiff) mark(ctx context.Context, s *verb.Service, gone []memory.SourceCheck) error {
+	res, err := memory.MarkGone(ctx, s.Repo, s.Commit, gone)
+	if err != nil {
+		return err
+	}
+	marked, err := editing.MarkedOf(ctx, s.Repo, res, graph.Stale, s.DryRun, s.Human)
+	if err != nil {
+		return err
+	}
+	if s.Human {
+		out.Marking = marked
+	}
+	out.Marked = append(verb.List[graph.ID]{}, res.Marked...)
+	out.Already = append(verb.List[graph.ID]{}, res.Already...)
+	out.MarkedBy, out.DryRun = &marked.Commit, &s.DryRun
+	return nil
+}
+
+// SourcesRefreshRequest asks for the sources of a node to be taken as they are.
+type SourcesRefreshRequest struct {
+	Node string `op:",arg,required"`
+	Roots
+	editing.Marking
+}
+
+// SourcesRefreshed is what was taken over.
+type SourcesRefreshed struct {
+	Commit   ipld.CID               `json:"commit" shape:"null"`
+	Branch   string                 `json:"branch"`
+	Graph    ipld.CID               `json:"graph" shape:"null"`
+	Sources  verb.List[SourceCheck] `json:"sources"`
+	NoChange bool                   `json:"no_change"`
+	DryRun   bool                   `json:"dry_run"`
+
+	Committed *editing.Committed `json:"_committed,omitempty"` // for people
+}
+
+// SourcesRefresh takes what is there for the sources of a node.
+var SourcesRefresh = verb.Define(verb.Spec{
+	Command: "sources refresh", Right: verb.OwnRight, Usage: "NODE", Effect: verb.Writes, Local: true,
+	Title: "Accept the current content of a memory's sources",
+	Doc: "Give the file sources of a node the hashes of their current content, update moved line numbers, in\n" +
+		"one commit, and print the current content. Use it after reading that the memory still holds. The mark\n" +
+		"of 'mnem sources diff --mark-stale' is removed. A source that no longer exists stays as it is, and so\n" +
+		"does the mark.",
+	Example: "  mnem sources refresh alice\n  mnem sources refresh alice --root .. --dry-run",
+}, refreshSources)
+
+// Check refuses what makes no sense.
+func (q *SourcesRefreshRequest) Check() error {
+	if q.Reason != "" {
+		return verb.Bad("reason", "nothing is marked here")
+	}
+	return nil
+}
+
+func refreshSources(
+	ctx context.Context, s *verb.Service, q *SourcesRefreshRequest,
+) (*SourcesRefreshed, error) {
+	files, shut, err := q.open(s)
+	if err != nil {
+		return nil, err
+	}
+	defer shut()
+	checks, res, err := memory.Refresh(ctx, s.Repo, s.Commit, q.Node, files)
+	if err != nil {
+		return nil, verb.NodeHint(err)
+	}
+	out := &SourcesRefreshed{
+		Commit: res.Commit, Branch: res.Branch, Graph: res.Graph, NoChange: res.NoChange, DryRun: s.DryRun,
+	}
+	for i := range checks {
+		out.Sources = append(out.Sources, sourceCheckOf(s, &checks[i]))
+	}
+	if s.DryRun && !res.NoChange {
+		out.Commit = ipld.CID{} // its time would be another
+	}
+	if s.Human {
+		out.Committed, err = editing.CommittedOf(ctx, s.Repo, res, s.DryRun, true)
+	}
+	return out, err
+}

@@ -1,0 +1,185 @@
+package verb
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// errForm is returned for an answer that is not of the form of its type.
+var errForm = errors.New("an answer of another form")
+
+// readValue reads what WriteJSON wrote into a pointer. The lists of an Each are read while they are
+// asked for, in their order, and what comes after them when they were; end reads what is left.
+func readValue(dec *json.Decoder, to reflect.Value) (end func() error, err error) {
+	if to.Elem().Kind() != reflect.Struct || !Streams(to.Elem().Type()) {
+		return func() error { return nil }, dec.Decode(to.Interface())
+	}
+	r := &structReader{dec: dec}
+	if err := r.delim('{'); err != nil {
+		return nil, err
+	}
+	r.open(to.Elem())
+	return r.end, r.next()
+}
+
+// structReader reads a struct that has an Each, member by member.
+type structReader struct {
+	dec   *json.Decoder
+	stack []reflect.Value // the structs that are read, each a member of the one before
+	at    any             // the Each whose items come next, nil for none
+}
+
+// open begins to read the members of a struct.
+func (r *structReader) open(v reflect.Value) {
+	r.stack = append(r.stack, v)
+	r.lists(v)
+}
+
+// lists lets the lists of a struct be read as they are asked for.
+func (r *structReader) lists(v reflect.Value) {
+	for i := range v.NumField() {
+		if list, ok := v.Field(i).Addr().Interface().(lister); ok {
+			list.pull(func(item any) (bool, error) { return r.item(list, item) })
+		} else if f := v.Type().Field(i); f.Anonymous && f.Type.Kind() == reflect.Struct {
+			r.lists(v.Field(i))
+		}
+	}
+}
+
+func (r *structReader) delim(want json.Delim) error {
+	got, err := r.dec.Token()
+	if err == nil && got != want {
+		err = fmt.Errorf("%w: %v for %v", errForm, got, want)
+	}
+	return err
+}
+
+// next reads members until the items of a list come, or all was read.
+func (r *structReader) next() error {
+	for len(r.stack) > 0 {
+		if !r.dec.More() {
+			if err := r.delim('}'); err != nil {
+				return err
+			}
+			r.stack = r.stack[:len(r.stack)-1]
+			continue
+		}
+		token, err := r.dec.Token()
+		name, ok := token.(string)
+		if err == nil && !ok {
+			err = errForm
+		}
+		if err != nil {
+			return err
+		}
+		v := memberOf(r.stack[len(r.stack)-1], name)
+		if !v.IsValid() {
+			var unknown json.RawMessage
+			err = r.dec.Decode(&unknown)
+		} else if list, ok := v.Addr().Interface().(lister); ok {
+			r.at = list
+			return r.delim('[')
+		} else if v.Kind() == reflect.Pointer && v.Type().Elem().Kind() == reflect.Struct && Streams(v.Type().Elem()) {
+			err = r.openPointer(v)
+		} else {
+			err = r.dec.Decode(v.Addr().Interface())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openPointer begins to read the struct that a pointer is to lead to, nil for null.
+func (r *structReader) openPointer(v reflect.Value) error {
+	switch token, err := r.dec.Token(); {
+	case err != nil || token == nil:
+		return err
+	case token != json.Delim('{'):
+		return fmt.Errorf("%w: %v for an object", errForm, token)
+	}
+	v.Set(reflect.New(v.Type().Elem()))
+	r.open(v.Elem())
+	return nil
+}
+
+// memberOf returns the member of a struct that its JSON form gives a name, the zero Value for none.
+func memberOf(v reflect.Value, name string) reflect.Value {
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && tag == "" && f.Type.Kind() == reflect.Struct {
+			if found := memberOf(v.Field(i), name); found.IsValid() {
+				return found
+			}
+		} else if tag == name && f.IsExported() {
+			return v.Field(i)
+		}
+	}
+	return reflect.Value{}
+}
+
+// item reads the next item of a list, passing over the lists before it. It reports whether there is one.
+func (r *structReader) item(of, to any) (more bool, err error) {
+	for r.at != nil && r.at != of {
+		if err := r.skip(); err != nil {
+			return false, err
+		}
+	}
+	switch {
+	case r.at == nil:
+		return false, nil
+	case r.dec.More():
+		return true, r.dec.Decode(to)
+	}
+	return false, r.skip()
+}
+
+// skip passes over what is left of a list, and reads what comes after it.
+func (r *structReader) skip() error {
+	for r.dec.More() {
+		var item json.RawMessage
+		if err := r.dec.Decode(&item); err != nil {
+			return err
+		}
+	}
+	if err := r.delim(']'); err != nil {
+		return err
+	}
+	r.at = nil
+	return r.next()
+}
+
+// end reads what is left of the struct.
+func (r *structReader) end() error {
+	for r.at != nil {
+		if err := r.skip(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lister is a pointer to an Each of any type.
+type lister interface {
+	pull(next func(item any) (more bool, err error))
+}
+
+func (e *Each[T]) pull(next func(item any) (more bool, err error)) {
+	*e = func(yield func(T) error) error {
+		for {
+			var item T
+			more, err := next(&item)
+			if err == nil && more {
+				err = yield(item)
+			}
+			if err != nil || !more {
+				return err
+			}
+		}
+	}
+}

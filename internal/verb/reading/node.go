@@ -1,0 +1,143 @@
+package reading
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// NodeHead and NodeTail are a node without its content, in two parts so that each answer has its
+// members in their order.
+type NodeHead struct {
+	ID      graph.ID   `json:"id"`
+	Key     verb.Text  `json:"key"`
+	Type    string     `json:"type"`
+	Summary verb.Text  `json:"summary"`
+	Context verb.Text  `json:"context"`
+	Props   verb.Props `json:"props"`
+	Cues    []string   `json:"cues,omitempty"`
+}
+
+// NodeTail is described at NodeHead.
+type NodeTail struct {
+	Created   graph.Time        `json:"created"`
+	Updated   graph.OptTime     `json:"updated"`
+	ValidFrom graph.OptTime     `json:"validFrom"`
+	ValidTo   graph.OptTime     `json:"validTo"`
+	Sources   verb.List[string] `json:"sources"`
+	Mark      *Mark             `json:"mark"`
+	CID       ipld.CID          `json:"cid"`
+}
+
+// Mark is the mark of a node or edge.
+type Mark struct {
+	State  graph.State `json:"state"`
+	By     graph.ID    `json:"by" shape:"null"`
+	Reason verb.Text   `json:"reason"`
+	Actor  string      `json:"actor"`
+	Time   graph.Time  `json:"time"`
+}
+
+// MarkOf returns the form of a mark, nil for none.
+func MarkOf(m *graph.Mark) *Mark {
+	if m == nil {
+		return nil
+	}
+	return &Mark{m.State, m.By, verb.Text(m.Reason), m.Actor, m.Time}
+}
+
+// Node is a node as ls prints it.
+type Node struct {
+	NodeHead
+	NodeTail
+}
+
+// NodeOf returns the form of a node, which has a mark, nil for none.
+func NodeOf(n *graph.Node, id ipld.CID, m *graph.Mark) Node {
+	return Node{
+		NodeHead{n.ID, verb.Text(n.Key), n.Type, verb.Text(n.Summary), verb.Text(n.Context), n.Props, n.Cues},
+		NodeTail{n.Created, n.Updated, n.ValidFrom, n.ValidTo, n.Sources, MarkOf(m), id},
+	}
+}
+
+// WholeNode is everything there is about one node.
+type WholeNode struct {
+	NodeHead
+	Content *string `json:"content"`
+	NodeTail
+	Media  verb.Text `json:"media"`
+	Commit ipld.CID  `json:"commit" shape:"null"`
+}
+
+// Parts returns what the node is made of, for those who render it.
+func (w *WholeNode) Parts() (n *graph.Node, m *graph.Mark, content string) {
+	n = &graph.Node{
+		ID: w.ID, Key: string(w.Key), Type: w.Type, Summary: string(w.Summary), Context: string(w.Context),
+		Props: w.Props, Cues: w.Cues, Created: w.Created, Updated: w.Updated, ValidFrom: w.ValidFrom, ValidTo: w.ValidTo,
+		Sources: w.Sources,
+	}
+	if k := w.Mark; k != nil {
+		m = &graph.Mark{State: k.State, By: k.By, Reason: string(k.Reason), Actor: k.Actor, Time: k.Time}
+	}
+	if w.Content != nil {
+		content = *w.Content
+	}
+	return n, m, content
+}
+
+// ReadNode reads the node that a name means, among those that are seen where it is a text.
+func ReadNode(ctx context.Context, see Visible, name string) (*WholeNode, error) {
+	s := see.Snapshot
+	id, err := see.Find(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	n, at, err := s.Node(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := Redacted(ctx, s, at); err != nil {
+		return nil, err
+	}
+	m, err := s.Mark(ctx, graph.OnNode, id)
+	if err != nil {
+		return nil, err
+	}
+	content, err := s.Content(ctx, n.Content)
+	if err != nil {
+		return nil, err
+	}
+	parts := NodeOf(n, at, m)
+	w := &WholeNode{NodeHead: parts.NodeHead, NodeTail: parts.NodeTail, Commit: s.CID()}
+	if n.Content != nil {
+		w.Content, w.Media = &content, verb.Text(n.Content.Media)
+	}
+	return w, nil
+}
+
+// Redacted returns an error where what is asked for was purged.
+func Redacted(ctx context.Context, s *core.Snapshot, id ipld.CID) error {
+	red, err := s.Redaction(ctx, id)
+	if err == nil && red != nil {
+		err = redactedError{red}
+	}
+	return err
+}
+
+// redactedError says why, when and by whom what is asked for was purged.
+type redactedError struct{ red *commit.Redaction }
+
+func (e redactedError) Error() string { return e.red.String() }
+
+func (e redactedError) Is(target error) bool { return target == store.ErrRedacted }
+
+// forgotten reports whether a node is only to be seen by callers who ask for what is forgotten.
+func (w *WholeNode) forgotten(let []graph.State) bool {
+	return w.Mark != nil && w.Mark.State == graph.Forgotten && !slices.Contains(let, graph.Forgotten)
+}

@@ -1,0 +1,233 @@
+package remembering
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/editing"
+	"github.com/mnem-project/mnem/internal/verb/reading"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// ConsolidateRequest asks what could be tidied up, or for it to be done or declined.
+type ConsolidateRequest struct {
+	Picks   []string `op:",arg,remote" doc:"ids of proposals"`
+	Apply   bool     `op:",remote,writes" doc:"do what is proposed, all or these ids"`
+	Decline bool     `op:",remote,writes" doc:"do not propose these ids again"`
+	Now     string   `op:",remote" doc:"{TIME} that counts as now, RFC 3339 or YYYY-MM-DD (default: the time of the change)"`
+	Kind    []string `op:",remote,comma" doc:"only these {KINDS}"`
+	Cap     int      `op:",remote" doc:"how many memories there may be before the least important are to be retired, {N}; 0 for any number"`
+	Limit   int      `op:",remote" default:"100" doc:"print at most {N} proposals; 0 for all"`
+	verb.AtRevision
+	editing.Marking
+	verb.Params
+}
+
+// Proposal is one thing that could be tidied up.
+type Proposal struct {
+	ID         string              `json:"id"`
+	Kind       memory.ProposalKind `json:"kind" shape:"expired|duplicate|contradiction|tag|low|isolated"`
+	Why        string              `json:"why"`
+	Nodes      verb.List[graph.ID] `json:"nodes"`
+	Names      verb.List[string]   `json:"names"`
+	Similarity int64               `json:"similarity,omitempty"`
+	Differs    verb.List[TextDiff] `json:"differs,omitempty"`
+	Importance *reading.Importance `json:"importance,omitempty"`
+	Tag        string              `json:"tag,omitempty"`
+	Spellings  verb.List[string]   `json:"spellings,omitempty"`
+}
+
+// TextDiff is one difference between two texts.
+type TextDiff struct {
+	Kind string `json:"kind"`
+	A    string `json:"a"`
+	B    string `json:"b"`
+}
+
+// Proposals are what could be tidied up.
+type Proposals struct {
+	Commit    ipld.CID            `json:"commit" shape:"null"`
+	Now       graph.Time          `json:"now"`
+	Proposals verb.List[Proposal] `json:"proposals"`
+	Memories  int                 `json:"memories"`
+	Declined  int                 `json:"declined"`
+	More      int                 `json:"more"` // proposals that are not listed
+}
+
+// Consolidated is what became of proposals that were picked.
+type Consolidated struct {
+	Picked   verb.List[Proposal] `json:"picked"`
+	Marked   verb.List[graph.ID] `json:"marked"`
+	Unmarked verb.List[graph.ID] `json:"unmarked"`
+	Retagged verb.List[graph.ID] `json:"retagged"`
+	Commit   ipld.CID            `json:"commit" shape:"null"`
+	Branch   string              `json:"branch"`
+	Graph    ipld.CID            `json:"graph" shape:"null"`
+	NoChange bool                `json:"no_change"`
+	DryRun   bool                `json:"dry_run"`
+}
+
+// Consolidate proposes what could be tidied up, and does it.
+var Consolidate = verb.Define(verb.Spec{
+	Command: "consolidate", Right: verb.OwnRight, Usage: "[--apply [ID…] | --decline ID…]", Args: "[ID…]", Group: "change",
+	Effect: verb.Reads,
+	Title:  "Propose clean-ups of the memory and apply them",
+	Doc: "Look for possible clean-ups and list each with its evidence. Nothing is written without --apply,\n" +
+		"which applies all proposals, or those with the given ids, in one commit that 'mnem undo' takes back.\n\n" +
+		"  expired         its time has passed: mark it expired\n" +
+		"  duplicate       they say the same: keep the most important, then oldest, and supersede the others\n" +
+		"  contradiction   a negation or a number differs: mark both as contradicted by each other\n" +
+		"  tag             one tag in several spellings: replace them by the most frequent one\n" +
+		"  low             the least important beyond --cap: retire; never from importance 4 on\n" +
+		"  isolated        older than two half-lives, stated once, linked to nothing: mark it stale\n\n" +
+		"Nothing is removed: marks hide or annotate, and 'mnem restore' removes them. --decline records that\n" +
+		"a proposal is unwanted: it does not return until its evidence changes. A proposal's id (4 digits or\n" +
+		"more suffice) depends on what it is about, so whatever was written meanwhile, only the listed\n" +
+		"proposal is applied. When applying all, --expect makes sure that the branch is still at the commit\n" +
+		"that was listed.",
+	Example: "  mnem consolidate\n  mnem consolidate --kind duplicate,contradiction --json\n" +
+		"  mnem consolidate --cap 1000 --kind low\n  mnem consolidate --apply --dry-run",
+	Answers: []any{Proposals{}, Consolidated{}},
+}, consolidate)
+
+// Check refuses fields that exclude each other or would do nothing.
+func (q *ConsolidateRequest) Check() error {
+	writes := q.Apply || q.Decline
+	switch {
+	case q.Apply && q.Decline:
+		return verb.Exclude("apply", "decline")
+	case q.Decline && len(q.Picks) == 0:
+		return verb.Bad("decline", "name proposals by their ids")
+	case !writes && len(q.Picks) > 0:
+		first := strings.ReplaceAll(fmt.Sprintf("%q", q.Picks[0]), "%", "%%") // no verb of a format
+		return verb.Between(first+": give %s or %s with it", "apply", "decline")
+	case writes && q.Given("at"):
+		return verb.Between("%s is for looking: what is written goes onto the branch", "at")
+	case !writes && (q.Given("branch") || q.Given("expect") || q.Given("message")):
+		return verb.Between("%s, %s and %s go with %s or %s", "branch", "expect", "message", "apply", "decline")
+	case q.Reason != "":
+		return verb.Bad("reason", "what speaks for a proposal is the reason")
+	case q.Cap < 0:
+		return verb.Bad("cap", "%d is below 0", q.Cap)
+	case q.Limit < 0:
+		return verb.Bad("limit", "%d is below 0", q.Limit)
+	}
+	return nil
+}
+
+func consolidate(ctx context.Context, s *verb.Service, q *ConsolidateRequest) (any, error) {
+	set, done := s.Host.Progress()
+	defer done()
+	req := memory.ConsolidateRequest{Cap: q.Cap, Progress: func(n, total int) {
+		set("memories compared:", n, total)
+	}}
+	for _, kind := range q.Kind {
+		req.Kinds = append(req.Kinds, memory.ProposalKind(kind))
+	}
+	var err error
+	if req.Now, err = q.now(s); err != nil {
+		return nil, err
+	}
+	if req.Accesses, err = s.Host.Accesses(); err != nil {
+		return nil, err
+	}
+	if !q.Apply && !q.Decline {
+		return verb.OneOf(propose(ctx, s, q, req))
+	}
+	var picks []string
+	if len(q.Picks) > 0 {
+		picks = q.Picks
+	}
+	do := memory.Consolidate
+	if q.Decline {
+		do = memory.Decline
+	}
+	res, err := do(ctx, s.Repo, s.Commit, req, picks)
+	if err != nil {
+		return nil, proposalHint(err)
+	}
+	out := &Consolidated{
+		Picked: proposalsOf(res.Picked), Marked: res.Marked, Unmarked: res.Unmarked, Retagged: res.Retagged,
+		Commit: res.Commit, Branch: res.Branch, Graph: res.Graph, NoChange: res.NoChange, DryRun: s.DryRun,
+	}
+	if s.DryRun && !res.NoChange {
+		out.Commit = ipld.CID{} // its time would be another
+	}
+	return out, nil
+}
+
+// now is the time that counts: as it is given, that of the change, or today's.
+func (q *ConsolidateRequest) now(s *verb.Service) (graph.Time, error) {
+	for _, given := range []struct{ field, value string }{{"now", q.Now}, {"time", q.Time}} {
+		if given.value == "" {
+			continue
+		}
+		t, err := graph.ParseTime(given.value)
+		if err != nil {
+			err = verb.Bad(given.field, "%w", err)
+		}
+		return t, err
+	}
+	if q.Apply || q.Decline {
+		return s.Commit.Stamp.Time, nil
+	}
+	return s.Host.Now()
+}
+
+// proposalHint says what to do about a proposal that there is none of.
+func proposalHint(err error) error {
+	var missing *state.NotFoundError
+	if errors.As(err, &missing) && missing.What == "proposal" {
+		gone := fmt.Sprintf("it was settled or is about other words now, or an id has fewer than %d digits; ",
+			memory.MinPick)
+		return verb.Hint(err, gone+"'mnem consolidate' with the same flags lists what there is",
+			gone+"consolidate with the same parameters lists what there is")
+	}
+	return err
+}
+
+func propose(
+	ctx context.Context, s *verb.Service, q *ConsolidateRequest, req memory.ConsolidateRequest,
+) (*Proposals, error) {
+	snap, err := s.At(ctx, q.At)
+	if err != nil {
+		return nil, err
+	}
+	found, err := memory.Propose(ctx, snap, req)
+	if err != nil {
+		return nil, err
+	}
+	list, more := found.List, found.More
+	if q.Limit > 0 && len(list) > q.Limit {
+		more += len(list) - q.Limit
+		list = list[:q.Limit]
+	}
+	return &Proposals{
+		Commit: snap.CID(), Now: req.Now, Proposals: proposalsOf(list), Memories: found.Memories,
+		Declined: found.Declined, More: more,
+	}, nil
+}
+
+func proposalsOf(list []memory.Proposal) (out verb.List[Proposal]) {
+	for i := range list {
+		p := &list[i]
+		one := Proposal{
+			ID: p.ID, Kind: p.Kind, Why: p.Why, Nodes: p.Nodes, Names: p.Names, Tag: p.Tag,
+			Spellings: p.Spellings, Importance: reading.ImportanceOf(p.Importance),
+		}
+		if p.Kind == memory.ProposeContradiction {
+			one.Similarity = p.Similarity
+		}
+		for _, d := range p.Differs {
+			one.Differs = append(one.Differs, TextDiff{string(d.Kind), d.A, d.B})
+		}
+		out = append(out, one)
+	}
+	return out
+}

@@ -1,0 +1,3 @@
+// Package remembering has the verbs of memories: what is remembered, reviewed and consolidated, its cues and
+// half-lives.
+package remembering

@@ -1,0 +1,506 @@
+package remembering
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/editing"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// RememberRequest asks for a text to be kept as a memory, or for the memories of a batch, for which the
+// fields are what a line leaves open.
+type RememberRequest struct {
+	Text       string   `op:",arg,required,remote" doc:"the memory"`
+	Type       string   `op:",remote" doc:"{TYPE}: fact, decision, preference, insight, context, event, task or any other (default fact)"`
+	Importance int      `op:",remote" doc:"{N} from 1 to 5 (default 3)"`
+	Tag        []string `op:",remote" doc:"{TAG} (repeatable, at most 20)"`
+	Cue        []string `op:",remote" doc:"{WORDS} under which somebody may look for it, and which it does not have (repeatable, at most 12)"`
+	Entity     []string `op:",remote" doc:"{NAME} that it is about (repeatable, at most 50)"`
+	Source     []string `op:",remote" doc:"where it comes from: file:PATH, url:URL, conversation:ID, manual:WHO or any other {TEXT}" note:" (repeatable)"`
+	About      string   `op:",remote" doc:"{KEY} or id of the subject, or the name of an entity; where there is none a node of the key is made"`
+	Property   string   `op:",remote" doc:"{NAME} of the subject's property that it says, which has one value: an old one is superseded"`
+	Supersedes []string `op:",remote" doc:"{NODE} that it takes the place of" note:" (repeatable)"`
+	Expires    string   `op:",remote" doc:"{TIME} from which it may be marked expired"`
+	ValidFrom  string   `op:",remote" doc:"{TIME} from which it holds"`
+	ValidTo    string   `op:",remote" doc:"{TIME} until which it holds"`
+	NoDiff     bool     `op:",remote" doc:"add it whatever resembles it, and look for nothing"`
+	File       []string `op:"" not:"batch" doc:"{FILE} whose text is a memory" note:" (repeatable)"`
+	Batch      string   `op:"" doc:"{FILE} of memories, one JSON object a line; - for standard input"`
+	Vector     string   `op:"" not:"batch" doc:"{MODEL=@FILE}: the text as a model sees it, a JSON list of numbers"`
+	Embed      string   `op:",remote,true=configured,alone" not:"vector" doc:"embed the text too, by {SPEC}" note:" (alone: MNEM_EMBED_MODEL; config: embed.model)" remote:"use the embedding model of the configuration too"`
+	NoLink     []string `op:",remote" enum:"temporal entity keyword causal semantic" doc:"{RULE} that writes no edges: temporal, entity, keyword, causal or semantic" note:" (repeatable)"`
+	Set        []string `op:"" doc:"change how decisions are made, {NAME=VALUE}, instead of remembering: duplicateAbove (0.90), similarFrom (0.65), keep and replace (false)" note:" (repeatable)"`
+	Explain    bool     `op:",remote" doc:"print what each edge is for"`
+	Message    string   `op:",short=m,remote" doc:"what the commit is about; default: what was done"`
+	Expect     string   `op:",remote" doc:"the {CID} of the commit that the branch must be at, or \"none\" for a branch without one; else exit code 5"`
+	verb.Actor
+	verb.OnBranch
+	verb.Signing
+	verb.Secrets
+	editing.StrictSecrets
+	verb.Trial
+	verb.Params
+
+	memories []memory.RememberRequest
+}
+
+// Movable returns the type of the one memory that is to be kept, "" where the call names something of its
+// repository, so that no other one can keep it.
+func (q *RememberRequest) Movable() string {
+	bound := []string{"set", "batch", "branch", "expect", "about", "property", "supersedes"}
+	if slices.ContainsFunc(bound, q.Given) {
+		return ""
+	}
+	return cmp.Or(q.Type, memory.Fact)
+}
+
+// KeptElsewhere notes in an answer that the user's own repository keeps the memory.
+func (r *Remembered) KeptElsewhere() { r.Repository = verb.FromGlobal }
+
+func (q *RememberRequest) Into(w *verb.Writing) { w.Message, w.Expect = q.Message, q.Expect }
+
+// Remembered is what became of one memory.
+type Remembered struct {
+	ID         graph.ID                 `json:"id"`
+	Action     memory.Action            `json:"action" shape:"added|superseded|conflict|updated|duplicate"`
+	Type       string                   `json:"type"`
+	Commit     ipld.CID                 `json:"commit" shape:"null"`
+	NoChange   bool                     `json:"no_change"` // of the whole call: there was nothing to commit
+	DryRun     bool                     `json:"dry_run"`
+	Superseded verb.List[graph.ID]      `json:"superseded"`
+	Similar    verb.List[SimilarMemory] `json:"similar"`
+	Proposes   verb.List[Replacement]   `json:"proposes,omitempty"`
+	Edges      map[string]int           `json:"edges"`
+	Links      verb.List[WrittenLink]   `json:"links,omitempty"` // where they are to be explained
+	Candidates verb.List[LinkCandidate] `json:"candidates"`
+	Warnings   verb.List[MemoryWarning] `json:"warnings"`
+	Importance int                      `json:"importance"`
+	Effective  int64                    `json:"effective"`                           // in units of 2^-16
+	Repository string                   `json:"repository,omitempty" shape:"global"` // where another one keeps it than was asked
+
+	Text string `json:"_text,omitempty"` // as it was given
+}
+
+// SimilarMemory is a memory that resembles the new one.
+type SimilarMemory struct {
+	ID         graph.ID              `json:"id"`
+	Summary    string                `json:"summary"`
+	Similarity int64                 `json:"similarity"` // in units of 2^-16, of the texts
+	Cosine     *int64                `json:"cosine"`     // likewise, null without vectors
+	Differs    verb.List[MemoryDiff] `json:"differs"`
+	Suggest    memory.Suggestion     `json:"suggest"`
+}
+
+// Replacement is a memory that the new one may take the place of, and why. Nothing is done about it.
+type Replacement struct {
+	Supersedes graph.ID `json:"supersedes"`
+	Summary    string   `json:"summary"`
+	Because    string   `json:"because"`
+}
+
+// MemoryDiff is one difference: what the new text says, and what the memory says.
+type MemoryDiff struct {
+	Kind string `json:"kind"`
+	New  string `json:"new"`
+	Old  string `json:"old"`
+}
+
+// WrittenLink is an edge that was written with a memory, and what it is for.
+type WrittenLink struct {
+	Type   string `json:"type"`
+	Src    string `json:"src"`
+	Dst    string `json:"dst"`
+	Weight uint32 `json:"weight"`
+	Why    string `json:"why"`
+}
+
+// LinkCandidate is a node that may be linked.
+type LinkCandidate struct {
+	Kind  string   `json:"kind"`
+	ID    graph.ID `json:"id"`
+	Score int64    `json:"score"`
+}
+
+// MemoryWarning is what to know about a memory.
+type MemoryWarning struct {
+	Code    memory.QualityCode `json:"code"`
+	Detail  string             `json:"detail"`
+	Message string             `json:"message"`
+}
+
+// RememberedAll is what a call did, which people are told after the memories.
+type RememberedAll struct {
+	Commit   ipld.CID              `json:"commit"`
+	Branch   string                `json:"branch"`
+	NoChange bool                  `json:"no_change"`
+	DryRun   bool                  `json:"dry_run"`
+	Actions  map[memory.Action]int `json:"actions"`
+}
+
+// RememberSettings is how decisions are made; shares are in units of 2^-16.
+type RememberSettings struct {
+	DuplicateAbove int64    `json:"duplicate_above"`
+	SimilarFrom    int64    `json:"similar_from"`
+	Keep           bool     `json:"keep"`
+	Replace        bool     `json:"replace"`
+	Commit         ipld.CID `json:"commit" shape:"null"`
+	NoChange       bool     `json:"no_change"`
+	DryRun         bool     `json:"dry_run"`
+}
+
+// Remember keeps memories.
+var Remember = verb.Stream(verb.Spec{
+	Command: "remember", Right: verb.OwnRight, Usage: "TEXT|-", Args: "[TEXT]", Group: "change", Effect: verb.Writes,
+	Title: "Store a text as a memory, without losing another",
+	Doc: "Store a text as a memory: one fact, in words that can be understood alone. \"-\" reads it from\n" +
+		"standard input, --file from a file, each of several a memory. Everything is written in one commit.\n\n" +
+		"Nothing is lost. A text that repeats an existing memory is counted on that memory, once for each\n" +
+		"wording and source; the same words from the same source are not counted again, so a repeated call\n" +
+		"writes nothing. A text that differs in a number, a name, a date, a negation or in who does what to\n" +
+		"whom becomes a memory of its own, however similar both are; similar memories are printed with the\n" +
+		"difference. If it seems to replace one (another number, or a change that it reports), that is\n" +
+		"proposed with the reason. A memory is replaced only by --supersedes, or by --about with --property,\n" +
+		"which names a property that has one value: the old memory is marked and keeps its text. A text that\n" +
+		"was forgotten or superseded becomes a new memory.\n\n" +
+		"  added       a new memory\n" +
+		"  duplicate   it exists already: another wording or source is counted on it\n" +
+		"  updated     the same, and tags, entities or importance were added\n" +
+		"  superseded  it replaced others\n" +
+		"  conflict    a new memory that contradicts an existing one: both stay\n\n" +
+		"Edges to tags, entities, causes and earlier memories are written by rule; --no-link turns a rule\n" +
+		"off, --explain gives the reason of each edge.\n\n" +
+		"--batch reads one JSON object a line, with the members text, type, importance, tags,\n" +
+		"entities, cues, source, about, property, expires, validFrom, validTo, time, supersedes, noDiff and\n" +
+		"vector ({\"model\", \"values\"}); flags fill in what a line leaves out. All lines become one commit, or\n" +
+		"none; at most 10,000. Lines with a time are decided one after another as by separate calls at their\n" +
+		"times, at most 1,000: the resulting graph is the same.\n\n" +
+		"--set changes settings in a commit of its own: the likeness from which a similar memory is reported,\n" +
+		"the likeness above which a text without a difference is a duplicate, and with keep=true whether a\n" +
+		"second value of a property keeps the first one, which then is a conflict. With replace=true a memory\n" +
+		"supersedes the one it resembles if only numbers, units or dates differ and only one resembles it.",
+	Example: "  mnem remember 'Server alpha runs PostgreSQL 16' --tag infra --source manual:ana\n" +
+		"  mnem remember 'Alice works at Globex' --about alice --property employer\n" +
+		"  mnem remember --batch notes.jsonl --dry-run --json",
+	Answers: []any{Remembered{}, RememberSettings{}}, Told: []any{RememberedAll{}},
+	Batch: &verb.BatchSpec{Title: "Store many texts as memories", Lines: verb.LinesSpec{
+		Flag: "batch", Required: true, Doc: "memories: objects with text and any parameter of remember",
+	}},
+}, remember)
+
+// Check refuses fields that exclude each other or would do nothing.
+func (q *RememberRequest) Check() error {
+	named := len(q.File) > 0 || q.Batch != ""
+	switch {
+	case q.Set != nil && (q.Given("text") || named):
+		return verb.Usagef("--set changes how decisions are made: remember in a command of its own")
+	case q.Set == nil && q.Given("text") == named:
+		return verb.Usagef("want a TEXT, - for standard input, --file or --batch, and one of them alone")
+	case q.Given("importance") && q.Importance == 0:
+		return verb.Bad("importance", "0, want 1 to 5")
+	case q.Vector != "" && len(q.File) > 1:
+		return verb.Usagef("--vector: of which FILE?")
+	}
+	_, err := q.base()
+	return err
+}
+
+// base returns what the fields say of each memory.
+func (q *RememberRequest) base() (memory.RememberRequest, error) {
+	req := memory.RememberRequest{
+		Type: q.Type, Importance: q.Importance, Tags: q.Tag, Cues: q.Cue, Entities: q.Entity, Sources: q.Source,
+		About: q.About, Property: q.Property, Supersedes: q.Supersedes, NoDiff: q.NoDiff,
+	}
+	for _, t := range []struct {
+		field, value string
+		to           *graph.OptTime
+	}{
+		{"expires", q.Expires, &req.Expires}, {"valid-from", q.ValidFrom, &req.ValidFrom},
+		{"valid-to", q.ValidTo, &req.ValidTo},
+	} {
+		if t.value == "" {
+			continue
+		}
+		at, err := graph.ParseTime(t.value)
+		if err != nil {
+			return req, verb.Bad(t.field, "%w", err)
+		}
+		*t.to = graph.At(at)
+	}
+	return req, nil
+}
+
+// prepare reads the memories, and lets the model see them: others may wait for the repository.
+func (q *RememberRequest) Prepare(ctx context.Context, s *verb.Service, _ any) (err error) {
+	if q.Set != nil {
+		return nil
+	}
+	req, err := q.base()
+	switch {
+	case err != nil:
+	case q.Batch != "":
+		err = q.readLines(ctx, s.Host, req)
+	default:
+		err = q.readTexts(ctx, s.Host, req)
+	}
+	if err != nil || q.Embed == "" || len(q.memories) == 0 {
+		return err
+	}
+	return q.embed(ctx, s.Host)
+}
+
+func (q *RememberRequest) readTexts(
+	ctx context.Context, host verb.Host, req memory.RememberRequest,
+) (err error) {
+	if q.Vector != "" {
+		if req.Vector, err = readMemoryVector(ctx, host, q.Vector); err != nil {
+			return err
+		}
+	}
+	files := q.File
+	if q.Given("text") {
+		if files = []string{q.Text}; q.Text != "-" {
+			req.Text = q.Text
+			q.memories = []memory.RememberRequest{req}
+			return nil
+		}
+	}
+	for _, name := range files {
+		if req.Text, err = readMemory(ctx, host, name); err != nil {
+			return err
+		}
+		q.memories = append(q.memories, req)
+	}
+	return nil
+}
+
+// readMemory reads a text, of which more than a memory may have is refused later.
+func readMemory(ctx context.Context, host verb.Host, name string) (string, error) {
+	in, shown, err := host.File(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = in.Close() }() // only read from
+	data, err := io.ReadAll(io.LimitReader(in, graph.MaxText+1))
+	if err == nil && len(data) > graph.MaxText {
+		err = verb.Hint(fmt.Errorf("%w: %s: more than %d characters", state.ErrInvalid, shown, memory.MaxText),
+			"split it into memories that stand alone", "")
+	}
+	return string(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))), err
+}
+
+// readMemoryVector reads the vector that a value of the form MODEL=@FILE names.
+func readMemoryVector(ctx context.Context, host verb.Host, value string) (out *graph.EmbeddingChange, err error) {
+	err = verb.EachVector(ctx, host, "vector", []string{value}, func(model string, list ipld.Value) error {
+		req, err := memory.ParseRememberJSON(ipld.MapValue(
+			ipld.Entry{Key: "text", Value: ipld.StringValue("")},
+			ipld.Entry{Key: "vector", Value: ipld.MapValue(
+				ipld.Entry{Key: "model", Value: ipld.StringValue(model)}, ipld.Entry{Key: "values", Value: list},
+			)},
+		), memory.RememberRequest{})
+		out = req.Vector
+		return err
+	})
+	return out, err
+}
+
+func (q *RememberRequest) readLines(
+	ctx context.Context, host verb.Host, base memory.RememberRequest,
+) error {
+	return verb.EachLine(ctx, host, q.Batch, func(line []byte) (func() error, error) {
+		v, err := ipld.ParseJSON(line)
+		if err != nil {
+			return nil, err
+		}
+		req, err := memory.ParseRememberJSON(v, base)
+		if err == nil {
+			err = req.Validate()
+		}
+		if err == nil && len(q.memories) == memory.MaxBatch {
+			err = fmt.Errorf("%w: more than %d memories: remember them in several batches",
+				state.ErrInvalid, memory.MaxBatch)
+		}
+		q.memories = append(q.memories, req)
+		return nil, err
+	})
+}
+
+// embed adds the vectors of the texts. A model that fails fails the verb, before anything was written.
+func (q *RememberRequest) embed(ctx context.Context, host verb.Host) error {
+	texts := make([]string, len(q.memories))
+	for i := range texts {
+		var err error
+		if texts[i], err = q.memories[i].EmbedText(); err != nil {
+			return rememberHint(err)
+		}
+	}
+	models, _, err := host.Models(&verb.QuestionModels{Embed: q.Embed, Kept: true})
+	if err != nil {
+		return err
+	}
+	vectors, err := models.Embedder.Embed(ctx, "", texts)
+	if err != nil {
+		return err
+	}
+	for i, v := range vectors {
+		if v == nil || q.memories[i].Vector != nil {
+			continue
+		}
+		change := &graph.EmbeddingChange{Model: models.Embedder.Model()}
+		for _, n := range v {
+			change.Vector = append(change.Vector, float64(n))
+		}
+		q.memories[i].Vector = change
+	}
+	return nil
+}
+
+func remember(ctx context.Context, s *verb.Service, q *RememberRequest, emit func(any) error) error {
+	if q.Set != nil {
+		out, err := setRemember(ctx, s, q.Set)
+		if err != nil {
+			return err
+		}
+		return emit(out)
+	}
+	opt := memory.RememberOptions{CommitOptions: s.Commit}
+	for _, rule := range q.NoLink {
+		opt.Links.Off = append(opt.Links.Off, memory.Rule(rule))
+	}
+	res, err := memory.New(s.Repo).RememberAll(ctx, opt, q.memories)
+	if err != nil {
+		return rememberHint(err)
+	}
+	all := &RememberedAll{
+		Commit: res.Commit, Branch: res.Branch, NoChange: res.NoChange, DryRun: s.DryRun,
+		Actions: map[memory.Action]int{},
+	}
+	for i := range res.Memories {
+		out := remembered(s, &res.Memories[i], res, q)
+		if s.Human {
+			out.Text = q.memories[i].Text
+		}
+		if err := emit(out); err != nil {
+			return err
+		}
+		all.Actions[out.Action]++
+	}
+	if !s.Human {
+		return nil
+	}
+	return emit(all)
+}
+
+// remembered returns the form of what became of a memory.
+func remembered(s *verb.Service,
+	r *memory.Remembered, res *memory.RememberResult, q *RememberRequest,
+) *Remembered {
+	out := &Remembered{
+		ID: r.ID, Action: r.Action, Type: r.Type, Commit: res.Commit, NoChange: res.NoChange, DryRun: s.DryRun,
+		Superseded: r.Superseded, Edges: r.Edges, Importance: r.Importance, Effective: r.Effective.Value,
+	}
+	if s.DryRun && !res.NoChange {
+		out.Commit = ipld.CID{} // its time would be another
+	}
+	for _, like := range r.Similar {
+		one := SimilarMemory{ID: like.ID, Summary: like.Summary, Similarity: like.Text, Suggest: like.Suggest}
+		if like.Cosine > 0 {
+			one.Cosine = new(like.Cosine)
+		}
+		for _, d := range like.Differs {
+			one.Differs = append(one.Differs, MemoryDiff{string(d.Kind), d.A, d.B})
+		}
+		out.Similar = append(out.Similar, one)
+	}
+	for _, p := range r.Replaces {
+		out.Proposes = append(out.Proposes, Replacement{p.ID, p.Summary, p.Because})
+	}
+	for _, l := range r.Links {
+		if q.Explain {
+			out.Links = append(out.Links, WrittenLink{
+				l.Type, nameOfRef(l.Src), nameOfRef(l.Dst), cmp.Or(l.Weight, graph.MaxWeight), l.Why,
+			})
+		}
+	}
+	for _, d := range r.Candidates {
+		out.Candidates = append(out.Candidates, LinkCandidate{d.Kind, d.ID, d.Score})
+	}
+	for _, w := range r.Warnings {
+		out.Warnings = append(out.Warnings, MemoryWarning{w.Code, w.Detail, w.Message()})
+	}
+	return out
+}
+
+func nameOfRef(r graph.Ref) string {
+	if r.Key != "" {
+		return r.Key
+	}
+	return r.ID.String()
+}
+
+// rememberHint says what to do about a request that was refused.
+func rememberHint(err error) error {
+	var bad *memory.RequestError
+	var missing *state.NotFoundError
+	switch {
+	case errors.As(err, &bad) && bad.Param == "text":
+		return err
+	case errors.As(err, &missing) && missing.What != "node":
+		return err // a branch
+	}
+	return editing.MarkHint(err)
+}
+
+// setRemember changes how decisions are made.
+func setRemember(ctx context.Context, s *verb.Service, values []string) (*RememberSettings, error) {
+	opt := s.Commit
+	opt.Message = cmp.Or(opt.Message, "change how memories are remembered")
+	p, res, err := memory.ChangeRememberParams(ctx, s.Repo, opt, func(p *memory.RememberParams) error {
+		for _, value := range values {
+			if err := setRememberParam(p, value); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &RememberSettings{
+		p.DuplicateAbove, p.SimilarFrom, p.Keep, p.Replace, res.Commit, res.NoChange, s.DryRun,
+	}, nil
+}
+
+func setRememberParam(p *memory.RememberParams, set string) error {
+	name, value, _ := strings.Cut(set, "=")
+	names := []string{"duplicateAbove", "similarFrom", "keep", "replace"}
+	switch i := slices.Index(names, name); i {
+	case 0, 1:
+		x, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(x > 0 && x <= 1) {
+			return verb.Usagef("--set %s: want a number above 0 and at most 1", set)
+		}
+		*[]*int64{&p.DuplicateAbove, &p.SimilarFrom}[i] = int64(math.RoundToEven(float64(x * (1 << 16))))
+	case 2, 3:
+		b, err := strconv.ParseBool(value)
+		if err != nil {
+			return verb.Usagef("--set %s: want true or false", set)
+		}
+		*[]*bool{&p.Keep, &p.Replace}[i-2] = b
+	default:
+		return verb.Usagef("--set %s: there are duplicateAbove, similarFrom, keep and replace", set)
+	}
+	return nil
+}

@@ -1,0 +1,344 @@
+package remembering
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/ingest"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/editing"
+	"github.com/mnem-project/mnem/internal/verb/reading"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// maxReviewed is how many memories one listing has at most.
+const maxReviewed = 10_000
+
+// ReviewRequest asks for what is to be reviewed, or decides of it.
+type ReviewRequest struct {
+	Keep   []string `op:",comma,remote,writes" doc:"keep these {NODES}: they were reviewed" note:" (repeatable)"`
+	Drop   []string `op:",comma,remote,writes" doc:"forget these {NODES}" note:" (repeatable)"`
+	Pin    []string `op:",comma,remote,writes" doc:"keep and pin these {NODES}" note:" (repeatable)"`
+	Edit   []string `op:",remote,writes" doc:"give a node another text: {NODE=TEXT}" note:" (repeatable)"`
+	Rest   bool     `op:"" doc:"keep all else that was there when it was listed last"`
+	RestOf string   `op:"rest-of,remote,writes" not:"rest" doc:"keep all else that was there at {CID}, the head of a listing"`
+	Limit  int      `op:",short=n,remote" default:"50" doc:"list at most {N} memories"`
+	NoNote bool     `op:"no-note" not:"rest" doc:"list, and do not note for --rest that it was listed"`
+	verb.Actor
+	verb.OnBranch
+	verb.Signing
+	verb.Secrets
+	verb.Trial
+	verb.Params
+}
+
+// Check refuses a limit that is none, and an edit without a text.
+func (q *ReviewRequest) Check() error {
+	if err := verb.CheckRange("limit", q.Limit, 1, maxReviewed); err != nil {
+		return err
+	}
+	if len(q.Keep) > memory.MaxMarked {
+		return verb.Bad("keep", "%d nodes, limit %d", len(q.Keep), memory.MaxMarked)
+	}
+	if q.DryRun && !q.decides() {
+		return verb.Usagef("--dry-run needs something to decide: --keep, --drop, --pin, --edit or --rest")
+	}
+	_, err := q.edits()
+	return err
+}
+
+func (q *ReviewRequest) edits() (list []memory.TextEdit, err error) {
+	for _, text := range q.Edit {
+		node, text, ok := strings.Cut(text, "=")
+		if !ok || node == "" {
+			return nil, verb.Bad("edit", "want NODE=TEXT")
+		}
+		list = append(list, memory.TextEdit{Node: node, Text: text})
+	}
+	return list, nil
+}
+
+// NeedsRight reports whether something is decided: what is kept is noted beside the repository.
+func (q *ReviewRequest) NeedsRight() bool { return q.decides() }
+
+func (q *ReviewRequest) decides() bool {
+	return q.Rest || q.RestOf != "" || len(q.Keep) > 0 || !q.ReadsOnly()
+}
+
+// ReadsOnly reports whether the memory stays as it is.
+func (q *ReviewRequest) ReadsOnly() bool { return len(q.Drop)+len(q.Pin)+len(q.Edit) == 0 }
+
+// Reviewed is what is to be reviewed, or what was decided of it.
+type Reviewed struct {
+	Since    ipld.CID              `json:"since" shape:"null"` // what is there since that commit is listed; null for all
+	Head     ipld.CID              `json:"head" shape:"null"`
+	Items    verb.List[ReviewItem] `json:"items"` // of a listing
+	Left     int                   `json:"left"`  // to review, those listed too
+	Kept     verb.List[graph.ID]   `json:"kept"`
+	Dropped  verb.List[graph.ID]   `json:"dropped"`
+	Pinned   verb.List[graph.ID]   `json:"pinned"`
+	Edited   verb.List[graph.ID]   `json:"edited"`
+	Already  verb.List[graph.ID]   `json:"already"`
+	Commit   ipld.CID              `json:"commit" shape:"null"` // null where nothing changed
+	Branch   string                `json:"branch"`
+	DryRun   bool                  `json:"dry_run"`
+	Warnings editing.Warnings      `json:"warnings,omitempty"`
+
+	// Labels name the nodes.
+	Labels map[string]reading.NodeName `json:"_labels,omitempty"`
+}
+
+// ReviewItem is a memory to review.
+type ReviewItem struct {
+	ID      graph.ID          `json:"id"`
+	Key     verb.Text         `json:"key"`
+	Type    string            `json:"type"`
+	Created graph.Time        `json:"created"`
+	Text    string            `json:"text"` // the summary
+	Pinned  bool              `json:"pinned"`
+	State   verb.Text         `json:"state"` // stale or contradicted
+	Sources verb.List[string] `json:"sources"`
+}
+
+// Review lists what came into the memory since the last review, and decides of it.
+var Review = verb.Define(verb.Spec{
+	Command: "review", Right: verb.OwnRight,
+	Usage: "[flags]", Group: "change", Effect: verb.Reads, Fixed: []string{"--no-note=true"},
+	Title: "Review what was remembered and captured since the last review",
+	Doc: "Go through what came into the memory since the last review, what was remembered first, then what was\n" +
+		"said, each in the order of time. On a terminal one memory is shown at a time, and one key decides:\n" +
+		"k keeps it, d forgets it, p pins it, e asks for another text, s skips it, u goes back by one, and q\n" +
+		"ends. What was decided is done at the end in one commit, which 'mnem undo' takes back; Ctrl-C ends\n" +
+		"without any of it. What was skipped, and what comes after q, is shown the next time.\n\n" +
+		"Elsewhere it is listed, and --keep, --drop, --pin and --edit decide; --rest keeps all else that was\n" +
+		"there when it was listed last, --rest-of what was there at the head of a listing. How far reviews came\n" +
+		"is noted on this machine, in .mnem/review.json, for each branch: 'mnem undo' does not take that back.",
+	Example: "  mnem review --json\n  mnem review --drop alice --keep bruno,svc/billing\n  mnem review --rest",
+}, review)
+
+func review(ctx context.Context, s *verb.Service, q *ReviewRequest) (*Reviewed, error) {
+	dir, err := s.OwnDir()
+	if err != nil {
+		return nil, err
+	}
+	branch := q.Branch
+	if branch == "" {
+		if branch, _, err = s.Repo.Branch(ctx); err != nil {
+			return nil, err
+		}
+	}
+	r := &reviewing{
+		Service: s, dir: dir, branch: branch, trial: q.DryRun, out: &Reviewed{Branch: branch, DryRun: q.DryRun},
+	}
+	if r.state, err = readReview(dir, branch); err != nil {
+		return nil, err
+	}
+	if !q.decides() && !s.MayNote() {
+		q.NoNote = true // else 'review --rest' of a person would keep what that person never saw
+	}
+	r.out.Items, r.out.Since = verb.List[ReviewItem]{}, r.state.Commit
+	var noted error // what was decided is told of, where it cannot be noted, too
+	if q.decides() {
+		kept, rest, err := r.decide(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		noted = r.note(ctx, func(s *reviewState) error {
+			if rest != nil {
+				if err := s.rest(ctx, rest); err != nil {
+					return err
+				}
+			}
+			return s.keep(kept)
+		})
+	}
+	if err := r.list(ctx, q); err != nil {
+		return nil, errors.Join(noted, err)
+	}
+	return r.out, noted
+}
+
+// reviewing is a review that runs.
+type reviewing struct {
+	*verb.Service
+	dir, branch string
+	trial       bool
+	state       *reviewState
+	out         *Reviewed
+}
+
+// note changes how far the reviews came, from what is noted by now: others may decide at the same time. A trial
+// writes nothing.
+func (r *reviewing) note(ctx context.Context, change func(*reviewState) error) error {
+	if r.trial {
+		return change(r.state)
+	}
+	state, err := editReview(ctx, r.dir, r.branch, change)
+	if err == nil {
+		r.state = state
+	}
+	return err
+}
+
+// head is the newest state of the branch.
+func (r *reviewing) head(ctx context.Context) (*core.Snapshot, error) {
+	s, err := r.Repo.Snapshot(ctx, string(graph.BranchRef(r.branch)))
+	if errors.Is(err, store.ErrNotFound) {
+		if name, at, headErr := r.Repo.Branch(ctx); headErr == nil && name == r.branch {
+			return r.Repo.At(ctx, at) // before the first commit
+		}
+	}
+	return s, err
+}
+
+// decide does what was decided, and returns the nodes that are kept, and the state of which all is, nil for none.
+func (r *reviewing) decide(ctx context.Context, q *ReviewRequest) (kept []graph.ID, rest *core.Snapshot, err error) {
+	edits, err := q.edits()
+	if err != nil {
+		return nil, nil, err
+	}
+	at, err := r.head(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if rest, err = r.listed(ctx, q); err != nil {
+		return nil, nil, err
+	}
+	for _, name := range q.Keep {
+		id, err := at.Name(ctx, name)
+		if err != nil {
+			return nil, nil, verb.NodeHint(err)
+		}
+		kept = append(kept, id)
+	}
+	r.out.Kept = kept
+	if !q.ReadsOnly() {
+		res, err := memory.Review(ctx, r.Repo, r.Commit, memory.ReviewRequest{Drop: q.Drop, Pin: q.Pin, Edit: edits})
+		if err != nil {
+			return nil, nil, editing.MarkHint(err)
+		}
+		r.out.Dropped, r.out.Pinned, r.out.Edited, r.out.Already = res.Dropped, res.Pinned, res.Edited, res.Already
+		r.out.Warnings = editing.WarningsOf(res.Secrets)
+		if r.Human {
+			r.out.Labels, err = editing.LabelsOf(ctx, r.Repo, res.Commit, res.Dropped, res.Pinned, res.Edited, res.Already)
+		}
+		if !res.NoChange && !r.trial {
+			r.out.Commit = res.Commit
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		kept = slices.Concat(kept, res.Pinned, res.Edited, res.Already)
+	}
+	return kept, rest, nil
+}
+
+// listed is the state of which all is kept, nil where the rest is not decided about.
+func (r *reviewing) listed(ctx context.Context, q *ReviewRequest) (*core.Snapshot, error) {
+	switch {
+	case q.Rest && !r.state.Listed.Defined():
+		return nil, verb.Usagef("--rest: nothing was listed yet on branch %s: see 'mnem review' first", r.branch)
+	case q.Rest:
+		return r.Repo.At(ctx, r.state.Listed)
+	case q.RestOf == "":
+		return nil, nil
+	}
+	at, err := ipld.ParseCID(q.RestOf)
+	if err != nil {
+		return nil, verb.BadValue("rest-of", q.RestOf, "%w", err)
+	}
+	return r.Repo.At(ctx, at)
+}
+
+// list lists what is left to review, and notes where nothing is.
+func (r *reviewing) list(ctx context.Context, q *ReviewRequest) error {
+	to, err := r.head(ctx)
+	if err != nil {
+		return err
+	}
+	r.out.Head = to.CID()
+	from, err := r.Repo.At(ctx, r.state.Commit)
+	if errors.Is(err, store.ErrNotFound) { // its commit was collected
+		from, err = r.Repo.At(ctx, ipld.CID{})
+	}
+	if err != nil {
+		return err
+	}
+	type entry struct {
+		id      graph.ID
+		said    bool
+		created graph.Time
+	}
+	var all []entry
+	kept := setOf(r.state.Kept)
+	for n, err := range memory.Unreviewed(ctx, from, to) {
+		if err != nil {
+			return err
+		}
+		if !kept[n.ID] {
+			all = append(all, entry{n.ID, n.Type == ingest.TypeTurn, n.Created})
+		}
+	}
+	r.out.Left = len(all)
+	if before := r.state.Commit; !q.NoNote || q.decides() {
+		err = r.note(ctx, func(s *reviewState) error {
+			if !q.NoNote {
+				s.Listed = to.CID()
+			}
+			if len(all) == 0 && s.Commit == before { // another review may have come further
+				return s.rest(ctx, to)
+			}
+			return nil
+		})
+	}
+	if q.decides() {
+		return err
+	}
+	// What is listed is listed, on a disk that cannot be written, too.
+	slices.SortFunc(all, func(a, b entry) int {
+		if a.said != b.said {
+			if a.said {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Or(cmp.Compare(a.created, b.created), a.id.Compare(b.id))
+	})
+	for _, e := range all[:min(len(all), q.Limit)] {
+		item, err := reviewItem(ctx, to, e.id)
+		if err != nil {
+			return err
+		}
+		r.out.Items = append(r.out.Items, *item)
+	}
+	return nil
+}
+
+func reviewItem(ctx context.Context, at *core.Snapshot, id graph.ID) (*ReviewItem, error) {
+	n, _, err := at.Node(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	item := &ReviewItem{
+		ID: id, Key: verb.Text(n.Key), Type: n.Type, Created: n.Created, Text: n.Summary, Pinned: memory.Pinned(n),
+		Sources: n.Sources,
+	}
+	m, err := at.Mark(ctx, graph.OnNode, id)
+	if m != nil && !retrieve.Hidden(m.State) {
+		item.State = verb.Text(m.State)
+	}
+	return item, err
+}
+
+// errReview is returned for what says how far reviews came and cannot be read.
+var errReview = fmt.Errorf("%w: how far reviews came", state.ErrInvalid)

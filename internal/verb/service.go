@@ -1,0 +1,287 @@
+package verb
+
+import (
+	"context"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Host is what a surface runs verbs with: it knows the configuration, the clock, the keys and the
+// process that has the repository open.
+type Host interface {
+	// Open opens the repository, for reading only unless write, runs fn and closes it. Repo returns
+	// it meanwhile.
+	Open(ctx context.Context, write bool, fn func(ctx context.Context) error) error
+	Repo() *core.Repo
+	// Elsewhere is whether another process has the repository open and runs the verb: then it asks for
+	// what is to be asked of the caller's models and files.
+	Elsewhere(ctx context.Context) (bool, error)
+	// Defaults fills in what the caller's environment says where the request says nothing.
+	Defaults(w *Writing)
+	// Permit returns an error if the policy does not allow the caller one of some operations. agent is the one that
+	// the request names, "" for none.
+	Permit(agent string, rights []string) error
+	// Stamp says who makes a change, and when.
+	Stamp(spec *Spec, w *Writing) (state.Stamp, error)
+	// Now is the time of what is asked for without one.
+	Now() (graph.Time, error)
+	// Trusted returns the keys that the user trusts, Accesses how often nodes were in answers: nil
+	// where that is not counted.
+	Trusted() (commit.Verifier, error)
+	Accesses() (func(graph.ID) int64, error)
+	// Require returns what checks commits that a verb takes in, nil where no rule says that they must be
+	// signed, nor the caller.
+	Require(rule string, given bool) (func(iter.Seq2[commit.LogEntry, error]) error, error)
+	// Working shows that something takes its time, until what it returns is called.
+	Working(what string) (done func())
+	// Progress shows how much of something is done, of a total, 0 where that is not known, until done is
+	// called.
+	Progress() (set func(what string, done, total int), done func())
+	// Setting returns the value of a variable of the caller's environment, or else of a key of the
+	// configuration; "" for none.
+	Setting(variable, key string) (string, error)
+	// Human is whether answers are shown to people as text.
+	Human() bool
+	Machine
+	Asker
+}
+
+// Machine is what opens files, directories and models of the caller's machine.
+type Machine interface {
+	// Embedder opens the model that a spec names, "" for that of the configuration. progress is told of
+	// each call how many of its texts are done.
+	Embedder(spec string, progress func(done, total int)) (Embedder, error)
+	// OpenRoot opens a directory of this machine, "" for the one that holds the repository.
+	OpenRoot(dir string) (*os.Root, error)
+	// Create writes a file of this machine, Itself for the answer of the call.
+	Create(ctx context.Context, name string, write func(io.Writer) error) error
+	// Read opens a file of this machine, Itself for the body of the call.
+	Read(ctx context.Context, name string) (*File, error)
+}
+
+// Itself stands for the answer or the body of a call where a file could be named.
+const Itself = "-"
+
+// Embedder makes vectors of texts.
+type Embedder interface {
+	// Model names what made a vector: two may be compared only where the names are equal.
+	Model() string
+	// Dim is the number of dimensions, 0 while it is not known.
+	Dim() int
+	// MaxText is how many bytes a text may have.
+	MaxText() int
+	// Documents returns a vector for each text, nil for one in which the model finds nothing.
+	Documents(ctx context.Context, texts []string) ([][]int8, error)
+}
+
+// File is a file that can be read anywhere. Close must be called.
+type File struct {
+	io.ReaderAt
+	Size  int64
+	Close func()
+}
+
+// Writing is what requests of verbs that write have in common.
+type Writing struct {
+	Author, Agent, Task, Time string
+	Branch, Stage             string
+	Message                   string
+	Expect                    string // where the branch must be
+	ExpectHead                string // where HEAD must be
+	Sign, NoSign              bool
+	Key                       string
+	AllowSecret               []string
+	Strict                    bool
+	DryRun                    bool
+
+	Signs bool // whether commits are signed where that is configured
+}
+
+// Service is what the function of a verb works on, for one call.
+type Service struct {
+	// Repo is open for what the verb does. In a dry run Repo is one that is forgotten, and From the
+	// stored one; else they are the same.
+	Repo, From *core.Repo
+	// Commit says who makes a change, and where; its Stamp is that of verbs that make no commit too.
+	Commit core.CommitOptions
+	Stage  string
+	DryRun bool
+	// Human is whether the answer is shown to people: what only that needs may be added.
+	Human bool
+
+	Host    Host
+	Spec    *Spec
+	agent   string          // that the request names, "" for the one that the host knows
+	trusted commit.Verifier // once needed
+}
+
+// prepare reads what a request has in common with others, and makes the stamp of one that writes.
+func (s *Service) prepare(ctx context.Context, req any) (write bool, err error) {
+	spec := s.Spec
+	w := WritingOf(req)
+	s.Host.Defaults(&w)
+	s.Commit.Branch, s.Commit.Message = w.Branch, w.Message
+	s.Stage = w.Stage
+	switch {
+	case spec.EffectOf(req) == Reads:
+		return false, nil
+	case spec.derives(req):
+		return true, nil
+	}
+	s.DryRun = w.DryRun
+	if s.Commit.Stamp, err = s.Host.Stamp(spec, &w); err != nil {
+		return false, err
+	}
+	s.Commit.Expect, err = ParseExpect(w.Expect)
+	return !w.DryRun, err
+}
+
+// open is given the repository.
+func (s *Service) open(ctx context.Context) (err error) {
+	s.Repo = s.Host.Repo()
+	s.From = s.Repo
+	if s.DryRun {
+		s.Repo, err = s.From.Trial(ctx)
+	}
+	return err
+}
+
+// derives reports whether the verb writes nothing but what is derived with a request.
+func (s *Spec) derives(req any) bool {
+	q, ok := req.(interface{ Authored() bool })
+	return s.Derived && !(ok && q.Authored())
+}
+
+// Authored reports whether the verb makes a change with a request that has an author.
+func (s *Spec) Authored(req any) bool { return s.EffectOf(req) != Reads && !s.derives(req) }
+
+// EffectOf returns the most that the verb does with a request.
+func (s *Spec) EffectOf(req any) operation.Effect {
+	if q, ok := req.(interface{ ReadsOnly() bool }); ok && q.ReadsOnly() {
+		return Reads
+	}
+	most := s.Effect
+	for _, f := range s.Fields() {
+		switch given := !f.Value(req).IsZero(); {
+		case given && f.Destroys:
+			most = Destroys
+		case given && f.Writes:
+			most = max(most, Writes)
+		}
+	}
+	return most
+}
+
+// Writer is implemented by the parts of requests that have something of a Writing.
+type Writer interface{ Into(w *Writing) }
+
+// WritingOf gathers what the parts of a request say.
+func WritingOf(req any) (w Writing) {
+	gather(reflect.ValueOf(req), &w)
+	return w
+}
+
+func gather(part reflect.Value, w *Writing) {
+	if p, ok := part.Interface().(Writer); ok {
+		p.Into(w)
+	}
+	for i := range part.Elem().NumField() {
+		if f := part.Elem().Type().Field(i); f.Anonymous && f.IsExported() {
+			gather(part.Elem().Field(i).Addr(), w)
+		}
+	}
+}
+
+// At returns the memory at a revision. HEAD before the first commit is the empty memory.
+func (s *Service) At(ctx context.Context, rev string) (*core.Snapshot, error) {
+	if rev == string(graph.Head) {
+		_, head, err := s.Repo.Branch(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return s.Repo.At(ctx, head)
+	}
+	return s.Repo.Snapshot(ctx, rev)
+}
+
+// ParseExpect reads a commit that a ref must be at: nil where none was given.
+func ParseExpect(s string) (*ipld.CID, error) {
+	var c ipld.CID
+	switch s {
+	case "":
+		return nil, nil
+	case "none":
+		return &c, nil
+	}
+	c, err := ipld.ParseCID(s)
+	if err != nil {
+		return nil, Bad("expect", "%w", err)
+	}
+	return &c, nil
+}
+
+// OwnDir returns the directory .mnem of the repository.
+func (s *Service) OwnDir() (string, error) {
+	root, err := s.Host.OpenRoot("")
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(root.Name(), core.DirName), root.Close()
+}
+
+// Now reads a time that a request gives, that of the change where it gives none.
+func (s *Service) Now(text string) (graph.Time, error) {
+	if text == "" {
+		return s.Host.Now()
+	}
+	t, err := graph.ParseTime(text)
+	if err != nil {
+		return 0, Bad("now", "%w", err)
+	}
+	return t, nil
+}
+
+// TargetBranch returns the branch that is written to, "" for the one that HEAD is on.
+func TargetBranch(ctx context.Context, r *core.Repo, name string) (core.BranchInfo, error) {
+	if name == "" {
+		current, at, err := r.Branch(ctx)
+		if err == nil && current == "" {
+			err = &core.DetachedError{At: at}
+		}
+		return core.BranchInfo{Name: current, Commit: at}, err
+	}
+	all, err := r.Branches(ctx)
+	if err != nil {
+		return core.BranchInfo{}, err
+	}
+	for _, b := range all {
+		if b.Name == name && b.Name != string(graph.Head) {
+			return b, nil
+		}
+	}
+	return core.BranchInfo{}, &state.NotFoundError{What: "branch", Name: name}
+}
+
+// MayNote reports whether the caller has the right of the verb that runs.
+func (s *Service) MayNote() bool {
+	return s.Host.Permit(s.agent, slices.Concat([]string{s.Spec.Name()}, s.Spec.Runs)) == nil
+}
+
+// Trusted returns the keys that the user trusts.
+func (s *Service) Trusted() (by commit.Verifier, err error) {
+	if s.trusted == nil {
+		s.trusted, err = s.Host.Trusted()
+	}
+	return s.trusted, err
+}

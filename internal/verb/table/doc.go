@@ -1,0 +1,2 @@
+// Package table lists all verbs.
+package table

@@ -1,0 +1,187 @@
+package table
+
+import (
+	"hash/fnv"
+	"io"
+	"reflect"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/asking"
+	"github.com/mnem-project/mnem/internal/verb/branching"
+	"github.com/mnem-project/mnem/internal/verb/editing"
+	"github.com/mnem-project/mnem/internal/verb/ingesting"
+	"github.com/mnem-project/mnem/internal/verb/outlining"
+	"github.com/mnem-project/mnem/internal/verb/reading"
+	"github.com/mnem-project/mnem/internal/verb/remembering"
+	"github.com/mnem-project/mnem/internal/verb/transfer"
+	"github.com/mnem-project/mnem/internal/verb/upkeep"
+)
+
+// verbs are all verbs, by the words of their commands.
+var verbs = []*verb.Spec{
+	&editing.Add.Spec,
+	&branching.Blame.Spec,
+	&branching.BranchVerb.Spec,
+	&asking.TellBrief.Spec,
+	&ingesting.Capture.Spec,
+	&branching.CatFile.Spec,
+	&asking.Check.Spec,
+	&branching.CherryPick.Spec,
+	&editing.CommitVerb.Spec,
+	&reading.Communities.Spec,
+	&remembering.Consolidate.Spec,
+	&editing.Contradict.Spec,
+	&remembering.Cues.Spec,
+	&branching.Diff.Spec,
+	&outlining.DigestVerb.Spec,
+	&outlining.DigestWrite.Spec,
+	&outlining.Distill.Spec,
+	&upkeep.Doctor.Spec,
+	&ingesting.Embed.Spec,
+	&editing.Expire.Spec,
+	&reading.Explore.Spec,
+	&transfer.Export.Spec,
+	&editing.Forget.Spec,
+	&upkeep.Fsck.Spec,
+	&upkeep.GC.Spec,
+	&reading.Get.Spec,
+	&remembering.HalfLife.Spec,
+	&transfer.Import.Spec,
+	&upkeep.IndexRebuild.Spec,
+	&upkeep.IndexStatus.Spec,
+	&ingesting.Ingest.Spec,
+	&asking.Last.Spec,
+	&editing.Link.Spec,
+	&branching.Log.Spec,
+	&reading.Ls.Spec,
+	&outlining.MapVerb.Spec,
+	&branching.Merge.Spec,
+	&reading.Names.Spec,
+	&reading.NeighborsOf.Spec,
+	&branching.OpDiff.Spec,
+	&branching.OpLog.Spec,
+	&branching.OpRestore.Spec,
+	&branching.OpShow.Spec,
+	&transfer.PackRedact.Spec,
+	&transfer.PackRedactions.Spec,
+	&transfer.PackRefs.Spec,
+	&transfer.PackSend.Spec,
+	&transfer.PackTake.Spec,
+	&reading.Path.Spec,
+	&editing.Pin.Spec,
+	&asking.ProfileDefault.Spec,
+	&asking.ProfileList.Spec,
+	&asking.ProfileRestore.Spec,
+	&asking.ProfileRemove.Spec,
+	&asking.ProfileSet.Spec,
+	&asking.ProfileShow.Spec,
+	&asking.ProfileUnset.Spec,
+	&upkeep.Purge.Spec,
+	&asking.Recall.Spec,
+	&branching.Redo.Spec,
+	&reading.RelatedTo.Spec,
+	&remembering.Remember.Spec,
+	&transfer.RemoteRedactions.Spec,
+	&upkeep.Replay.Spec,
+	&branching.Reset.Spec,
+	&outlining.ResolveVerb.Spec,
+	&editing.Restore.Spec,
+	&editing.Retire.Spec,
+	&asking.Retrieve.Spec,
+	&branching.Revert.Spec,
+	&remembering.Review.Spec,
+	&editing.Rm.Spec,
+	&upkeep.SchemaVerb.Spec,
+	&asking.SessionAdvance.Spec,
+	&asking.SessionEnd.Spec,
+	&asking.SessionList.Spec,
+	&asking.SessionLog.Spec,
+	&asking.SessionRemove.Spec,
+	&asking.SessionStart.Spec,
+	&editing.Set.Spec,
+	&branching.Show.Spec,
+	&ingesting.Sources.Spec,
+	&ingesting.SourcesDiffVerb.Spec,
+	&ingesting.SourcesRefresh.Spec,
+	&editing.Stale.Spec,
+	&upkeep.StatsVerb.Spec,
+	&branching.StatusVerb.Spec,
+	&reading.Suggest.Spec,
+	&editing.Supersede.Spec,
+	&branching.Switch.Spec,
+	&branching.TagVerb.Spec,
+	&branching.Undo.Spec,
+	&editing.Unlink.Spec,
+	&editing.Unpin.Spec,
+	&branching.Verify.Spec,
+	&upkeep.Version.Spec,
+	&branching.Watch.Spec,
+}
+
+// Table returns every verb, by its command. The list must not be changed.
+func Table() []*verb.Spec { return verbs }
+
+// Named returns the verb of a name, nil for none.
+func Named(name string) *verb.Spec {
+	for _, s := range verbs {
+		if s.Name() == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// Governed returns the names of the verbs that policies speak of.
+func Governed() (names []string) {
+	for _, s := range verbs {
+		if s.Right == verb.OwnRight {
+			names = append(names, s.Name())
+		}
+	}
+	return names
+}
+
+// Recording reports whether operations of a name need no right: those of verbs that record what was read, and those
+// of commands that make a repository, which has no policy yet.
+func Recording(name string) bool {
+	s := Named(name)
+	return name == "init" || s != nil && s.Right == verb.NoRight
+}
+
+// TableHash is the same for two builds whose verbs have the same names, fields and answers.
+func TableHash() []byte {
+	h := fnv.New64a()
+	seen := map[reflect.Type]bool{}
+	for _, s := range verbs {
+		hashText(h, s.Command)
+		hashType(h, reflect.TypeOf(s.Request()), "op", seen)
+		for _, t := range s.AnswerTypes() {
+			hashType(h, t, "json", seen)
+		}
+	}
+	return h.Sum(nil)
+}
+
+func hashText(h io.Writer, text string) { _, _ = io.WriteString(h, text+"\n") } // a hash takes all
+
+// hashType hashes what a type is called and has, by the names that a tag gives its fields.
+func hashType(h io.Writer, t reflect.Type, tag string, seen map[reflect.Type]bool) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
+		t = t.Elem()
+	}
+	if t.Kind() == reflect.Func && t.NumIn() == 1 { // an Each
+		t = t.In(0).In(0)
+	}
+	if hashText(h, t.Name()); t.Kind() != reflect.Struct || seen[t] {
+		return
+	}
+	seen[t] = true
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get(tag), ",")
+		if hashText(h, f.Name+" "+name); f.IsExported() {
+			hashType(h, f.Type, tag, seen)
+		}
+	}
+}

@@ -1,0 +1,313 @@
+package table_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/internal/testkit/verbkit"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/asking"
+	"github.com/mnem-project/mnem/internal/verb/branching"
+	"github.com/mnem-project/mnem/internal/verb/editing"
+	"github.com/mnem-project/mnem/internal/verb/reading"
+	"github.com/mnem-project/mnem/internal/verb/table"
+	"github.com/mnem-project/mnem/internal/verb/upkeep"
+)
+
+// declaration is how a verb is declared.
+var declaration = regexp.MustCompile(`= (?:verb\.)?(?:Define|Stream)\((?:verb\.)?Spec\{`)
+
+// TestTable looks that the table has what is declared anywhere, in order, and each once.
+func TestTable(t *testing.T) {
+	files, err := filepath.Glob("../*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := 0
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		declared += len(declaration.FindAll(text, -1))
+	}
+	if len(table.Table()) != declared || declared < 40 || table.Named("toy_box") != nil || table.Named("op_log") != &branching.OpLog.Spec {
+		t.Errorf("%d verbs are declared, and %d in the table", declared, len(table.Table()))
+	}
+	for i, s := range table.Table()[1:] {
+		if table.Table()[i].Command >= s.Command {
+			t.Errorf("%s is there twice, or not in order", s.Command)
+		}
+	}
+	if len(table.TableHash()) != 8 || !bytes.Equal(table.TableHash(), table.TableHash()) {
+		t.Error("the hash of the table")
+	}
+}
+
+// TestRequestsTravel sends a request of each verb with every field set, and one with none.
+func TestRequestsTravel(t *testing.T) {
+	for _, s := range table.Table() {
+		req, err := s.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if data, err := s.EncodeRequest(req); err != nil || string(data) != "{}" {
+			t.Errorf("%s: the empty request is %s, %v", s.Name(), data, err)
+		}
+		var given []string
+		for _, f := range s.Fields() {
+			fill(f.Value(req))
+			given = append(given, f.Name)
+		}
+		verb.SetGiven(req, given)
+		data, err := s.EncodeRequest(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.DecodeRequest(data, verb.GivenOf(req))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range s.Fields() {
+			want, there := f.Value(req).Interface(), f.Value(got).Interface()
+			if same := reflect.DeepEqual(want, there); same == f.Caller {
+				t.Errorf("%s: %s is %v after %v", s.Name(), f.Name, there, want)
+			}
+		}
+		if names := verb.GivenOf(got); !reflect.DeepEqual(names, verb.GivenOf(req)) {
+			t.Errorf("%s: given %q", s.Name(), names)
+		}
+	}
+	log := &branching.LogRequest{Names: []string{"a"}, Dash: 1}
+	data, err := branching.Log.EncodeRequest(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := branching.Log.DecodeRequest(data, nil); err != nil || got.(*branching.LogRequest).Dash != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// fill sets a field to what it is not by default.
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString("text")
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	case reflect.Float64:
+		v.SetFloat(v.Float() + 1)
+	case reflect.Slice:
+		v.Set(reflect.ValueOf([]string{"a", "b"}).Convert(v.Type()))
+	default:
+		v.SetInt(v.Int() + 1)
+	}
+}
+
+// TestUnknownFields refuses what a later build has, where it is used.
+func TestUnknownFields(t *testing.T) {
+	for data, want := range map[string]string{
+		`{}`: "", `{"node":"a"}`: "", `{"node":"a","later":true}`: "get has no field later",
+		`{"node":1}`: "get has no field node", `{"z":1,"b":1}`: "get has no field b",
+	} {
+		_, err := reading.Get.DecodeRequest(json.RawMessage(data), nil)
+		var unknown *verb.UnknownError
+		if want == "" && err != nil || want != "" && (!errors.As(err, &unknown) || err.Error() != want) {
+			t.Errorf("%s: %v", data, err)
+		}
+	}
+	if _, err := reading.Get.DecodeRequest(json.RawMessage(`[]`), nil); err == nil {
+		t.Error("a list is no request")
+	}
+	err := reading.Get.ReadAnswers(strings.NewReader(`"Later" {}`), func(any) error { return nil })
+	var unknown *verb.UnknownError
+	if !errors.As(err, &unknown) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestAnswersTravel looks at the types of all answers: what one has must come back from JSON.
+func TestAnswersTravel(t *testing.T) {
+	for _, s := range table.Table() {
+		for _, a := range s.AnswerTypes() {
+			travels(t, s.Name(), a, map[reflect.Type]bool{})
+		}
+	}
+}
+
+var (
+	marshaler   = reflect.TypeFor[json.Marshaler]()
+	unmarshaler = reflect.TypeFor[json.Unmarshaler]()
+)
+
+func travels(t *testing.T, at string, typ reflect.Type, seen map[reflect.Type]bool) {
+	t.Helper()
+	if seen[typ] {
+		return
+	}
+	seen[typ] = true
+	if typ.Kind() == reflect.Pointer {
+		travels(t, at, typ.Elem(), seen)
+		return
+	}
+	reads := reflect.PointerTo(typ).Implements(unmarshaler)
+	list := typ.Kind() == reflect.Slice && strings.HasPrefix(typ.Name(), "List[")
+	text := typ.Kind() == reflect.String // null leaves it empty
+	switch {
+	case reads:
+		return
+	case typ.Implements(marshaler) && !list && !text:
+		t.Errorf("%s: %s is written as JSON and cannot be read from it", at, typ)
+	case typ.Kind() == reflect.Func && strings.HasPrefix(typ.Name(), "Each["):
+		travels(t, at, typ.In(0).In(0), seen)
+		return
+	}
+	switch typ.Kind() {
+	case reflect.Slice, reflect.Array, reflect.Map:
+		travels(t, at, typ.Elem(), seen)
+	case reflect.Struct:
+		for i := range typ.NumField() {
+			f := typ.Field(i)
+			if typ == reflect.TypeFor[asking.Answer]() && f.Name == "Echo" {
+				continue // of lines, whose answers are never read back
+			}
+			if !f.IsExported() || f.Tag.Get("json") == "-" {
+				t.Errorf("%s: %s.%s is not in the JSON form: call it _name where people alone are told", at, typ, f.Name)
+			}
+			travels(t, at+"."+f.Name, f.Type, seen)
+		}
+	case reflect.Interface:
+		if at != "commit.Commit" { // always null
+			t.Errorf("%s is of any type", at)
+		}
+	case reflect.Func, reflect.Chan:
+		t.Errorf("%s: %s cannot be written", at, typ)
+	}
+}
+
+// TestOpensForWhatItDoes sees to it that a verb is stamped and opened for writing where it writes, and
+// that a dry run leaves the repository as it is.
+func TestOpensForWhatItDoes(t *testing.T) {
+	h := verbkit.NewHost(t)
+	_, head, err := h.Kept.Branch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dry := &editing.NodesRequest{Nodes: []string{"alice"}}
+	dry.DryRun = true
+	verbkit.Run(t, h, reading.Get, &reading.GetRequest{Node: "alice"})
+	verbkit.Run(t, h, branching.BranchVerb, &branching.BranchRequest{})
+	verbkit.Run(t, h, editing.Forget, dry)
+	if _, now, err := h.Kept.Branch(t.Context()); err != nil || now != head {
+		t.Errorf("a dry run moved the branch from %s to %s: %v", head, now, err)
+	}
+	verbkit.Run(t, h, branching.BranchVerb, &branching.BranchRequest{Name: "draft"})
+	verbkit.Run(t, h, upkeep.IndexRebuild, &upkeep.IndexRequest{})
+	if diff := cmp.Diff([]bool{false, false, false, true, true}, h.Opened); diff != "" {
+		t.Errorf("opened for writing (-want +have):\n%s", diff)
+	}
+	if h.Stamps != 2 {
+		t.Errorf("%d stamps were made, want one each for forget and branch", h.Stamps)
+	}
+}
+
+// TestWritingIsWhatItsPartsSay sees to it that a field which has the name of another verb's author or key
+// is not taken for it.
+func TestWritingIsWhatItsPartsSay(t *testing.T) {
+	link := &editing.LinkRequest{Key: "parallel"}
+	link.Author, link.Branch, link.Stage, link.ExpectHead = "ada", "main", "draft", "none"
+	merge := &branching.MergeRequest{Rev: "x"}
+	merge.Key, merge.Message, merge.DryRun = "work", "m", true
+	for _, tt := range []struct {
+		req  any
+		want verb.Writing
+	}{
+		{link, verb.Writing{Author: "ada", Branch: "main", Stage: "draft", ExpectHead: "none"}},
+		{merge, verb.Writing{Key: "work", Message: "m", DryRun: true, Signs: true}},
+		{&branching.LogRequest{Author: []string{"ada"}, Agent: []string{"b"}}, verb.Writing{}},
+		{&branching.TagRequest{Message: "of the tag", RefExpect: branching.RefExpect{Expect: "none"}}, verb.Writing{Expect: "none"}},
+	} {
+		if diff := cmp.Diff(tt.want, verb.WritingOf(tt.req)); diff != "" {
+			t.Errorf("%T (-want +have):\n%s", tt.req, diff)
+		}
+	}
+}
+
+// TestErrorsSpeakToTheirSurface sees to it that remote callers are told neither of flags nor of commands.
+func TestErrorsSpeakToTheirSurface(t *testing.T) {
+	h := verbkit.NewHost(t)
+	dropped := &branching.MergeRequest{List: true, Rev: "x"}
+	both := &branching.MergeRequest{Rev: "main"}
+	both.Ours, both.Theirs = true, true
+	var errs []error
+	add := func(_ string, err error) { errs = append(errs, err) }
+	add(verbkit.Try(t, h, reading.Get, &reading.GetRequest{Node: "nobody"}))
+	add(verbkit.Try(t, h, reading.Get, &reading.GetRequest{Node: "alice", Field: "summary", Importance: true}))
+	add(verbkit.Try(t, h, reading.Get, &reading.GetRequest{Node: "alice", Now: "2026-01-01"}))
+	add(verbkit.Try(t, h, branching.Log, &branching.LogRequest{Limit: -1}))
+	add(verbkit.Try(t, h, branching.Log, &branching.LogRequest{Since: "yesterday"}))
+	add(verbkit.Try(t, h, reading.NeighborsOf, &reading.NeighborsRequest{Node: "alice", Limit: -5}))
+	add(verbkit.Try(t, h, reading.Explore, &reading.ExploreRequest{Topic: "nothing", Keyword: true}))
+	add(verbkit.Try(t, h, branching.Undo, &branching.UndoRequest{Op: "77"}))
+	add(verbkit.Try(t, h, branching.Switch, &branching.SwitchRequest{Name: "nowhere"}))
+	add(verbkit.Try(t, h, branching.Switch, &branching.SwitchRequest{}))
+	add(verbkit.Try(t, h, editing.Set, &editing.SetRequest{Node: "carol", Fields: []string{"x=1"}}))
+	add(verbkit.Try(t, h, branching.Merge, dropped))
+	add(verbkit.Try(t, h, branching.Merge, both))
+	add(verbkit.Try(t, h, branching.Merge, &branching.MergeRequest{Rev: "nowhere"}))
+	verbkit.Run(t, h, editing.Forget, &editing.NodesRequest{Nodes: []string{"bob"}})
+	add(verbkit.Try(t, h, editing.Stale, &editing.NodesRequest{Nodes: []string{"bob"}}))
+	add(verbkit.Try(t, h, reading.Get, &reading.GetRequest{Node: "bob"}))
+	for _, err := range errs {
+		if err == nil {
+			t.Error("an error was expected")
+			continue
+		}
+		told := verb.MessageOf(err, true) + "; " + verb.HintOf(err, true)
+		if strings.Contains(told, "--") || strings.Contains(told, "'mnem ") {
+			t.Errorf("remote callers are told: %s", told)
+		}
+	}
+	if got := verb.MessageOf(errs[3], false); got != "--limit: -1 is below 0" {
+		t.Errorf("on the command line: %s", got)
+	}
+	if got := verb.MessageOf(errs[3], true); got != "limit: -1 is below 0" {
+		t.Errorf("for remote callers: %s", got)
+	}
+}
+
+// TestCompletionsAreNames looks that what completes a field is a kind of name that the verb names knows.
+func TestCompletionsAreNames(t *testing.T) {
+	fields := reading.Names.Fields()
+	kinds := fields[slices.IndexFunc(fields, func(f verb.Field) bool { return f.Name == "kind" })].Enum
+	seen := 0
+	for _, s := range table.Table() {
+		tags := []string{s.Complete}
+		for _, f := range s.Fields() {
+			tags = append(tags, f.Complete)
+		}
+		for _, tag := range tags {
+			if tag != "" && tag != "key" && tag != "rule" {
+				if seen++; !slices.Contains(kinds, tag) {
+					t.Errorf("%s: nothing completes %q", s.Name(), tag)
+				}
+			}
+		}
+	}
+	if seen < 20 {
+		t.Errorf("only %d", seen)
+	}
+}

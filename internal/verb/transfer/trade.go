@@ -1,0 +1,218 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/editing"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// ExportRequest asks for commits, sessions or receipts as one file.
+type ExportRequest struct {
+	Rev     string `op:",arg,remote" doc:"a branch, tag, CID or any other revision, or a range A..B"`
+	Output  string `op:",short=o" doc:"the {FILE} to write, or \"-\" for standard output; required"`
+	All     bool   `op:",remote" doc:"every branch, tag and session"`
+	Session string `op:",remote" complete:"session" doc:"the session {NAME} with its commits and receipts"`
+	Receipt string `op:",remote" doc:"the receipt {CID} with its commit"`
+	// Selector is DAG-JSON.
+	Selector string `op:",remote" doc:"the blocks of the commit that the IPLD {SELECTOR}, in DAG-JSON, reaches, for other tools"`
+	verb.Params
+}
+
+// Exported is what an export wrote.
+type Exported struct {
+	File    string              `json:"file"`
+	Roots   verb.List[ipld.CID] `json:"roots"`
+	Scope   commit.Scope        `json:"scope"`
+	Refs    verb.List[RefAt]    `json:"refs"`
+	Objects verb.List[ipld.CID] `json:"objects"` // commits and receipts without a ref
+	Since   verb.List[ipld.CID] `json:"since"`   // commits an importing repository must have
+	Blocks  int                 `json:"blocks"`
+	Bytes   int64               `json:"bytes"`
+	// Redacted is the number of blocks that were erased and are not in the file.
+	Redacted int `json:"redacted"`
+}
+
+// RefAt is a ref and what it names.
+type RefAt struct {
+	Ref    graph.RefName `json:"ref"`
+	Target ipld.CID      `json:"target"`
+}
+
+// Export writes commits, sessions or receipts to one file.
+var Export = verb.Define(verb.Spec{
+	Command: "export", Right: verb.NoRight, Usage: "[REV|REV..REV] -o FILE|-", Args: "[REV|REV..REV]", Group: "trade",
+	Effect: verb.Reads, Complete: "rev", Fixed: []string{"--output=" + verb.Itself}, Answer: operation.MediaCAR,
+	Title: "Export commits, sessions or receipts to one file",
+	Doc: "Write a commit with its whole history to a CARv1 file, which 'mnem import' and other IPLD tools\n" +
+		"read: the branch HEAD is on, another revision, with A..B what B has and A does not, with --all\n" +
+		"every branch, tag and session, or one session or receipt with the commits it is about.\n" +
+		"Signatures, marks and embeddings go along; stages, indexes and the log of operations do not.\n" +
+		"The same commits give the same bytes on every machine. A new file is for its user alone, mode\n" +
+		"0600; one that is replaced keeps its mode.\n\n" +
+		"With --selector write the blocks that an IPLD selector reaches from one commit, in the order of\n" +
+		"its walk, at most 4096 names and positions away. The file has the commit as its root and is for\n" +
+		"other IPLD tools: it is not the whole memory, and 'mnem import' refuses it.",
+	Example: "  mnem export -o memory.car\n" +
+		"  mnem export --all -o backup.car\n" +
+		"  mnem export HEAD~1..HEAD -o news.car\n" +
+		"  mnem export --session review -o review.car\n" +
+		"  mnem export --selector '{\"f\":{\"f>\":{\"graph\":{\".\":{}}}}}' -o graph.car",
+}, export)
+
+// Check refuses what makes no sense.
+func (q *ExportRequest) Check() error {
+	if err := verb.AtMostOne(q, "all", "session", "receipt"); err != nil {
+		return err
+	}
+	switch {
+	case q.Rev != "" && (q.All || q.Session != "" || q.Receipt != ""):
+		return verb.Between("give a revision or one of %s, %s and %s, not both", "all", "session", "receipt")
+	case q.Selector != "" && (q.All || q.Session != "" || q.Receipt != "" || strings.Contains(q.Rev, "..")):
+		return verb.Between("%s goes with one revision and with none of %s, %s and %s", "selector", "all", "session", "receipt")
+	case q.Output == "":
+		return verb.Usagef("no file: name one with -o FILE, or \"-\" for standard output")
+	}
+	return nil
+}
+
+func export(ctx context.Context, s *verb.Service, q *ExportRequest) (*Exported, error) {
+	if q.Output == verb.Itself && !s.Human {
+		return nil, verb.Usagef("-o - and --json exclude each other: both write to standard output")
+	}
+	progress, done := s.Host.Progress()
+	defer done()
+	var res *exchange.ExportResult
+	err := s.Host.Create(ctx, q.Output, func(w io.Writer) (err error) {
+		res, err = exchange.Export(ctx, s.Repo, w, exchange.ExportOptions{
+			Rev: q.Rev, All: q.All, Session: q.Session, Receipt: q.Receipt, Selector: q.Selector,
+			Progress: func(blocks int, _ int64) { progress("blocks written:", blocks, 0) },
+		})
+		return err
+	})
+	if err != nil {
+		return nil, verb.CommitHint(err)
+	}
+	out := &Exported{
+		File: q.Output, Roots: verb.List[ipld.CID]{res.Root}, Scope: res.Scope, Objects: res.Objects,
+		Since: res.Since, Blocks: res.Blocks, Bytes: res.Bytes, Redacted: res.Redacted,
+	}
+	for _, ref := range res.Refs {
+		out.Refs = append(out.Refs, RefAt{ref.Name, ref.Target})
+	}
+	return out, nil
+}
+
+// ImportRequest asks for what an export wrote to be taken in.
+type ImportRequest struct {
+	File          string `op:",arg,required"`
+	Name          string `op:",remote" doc:"the {NAME} in refs/imported/NAME/…, also for a repository without commits"`
+	As            string `op:",remote" complete:"branch" doc:"the local {BRANCH} to make, or to move forward, to the imported one"`
+	RequireSigned bool   `op:",remote" doc:"refuse commits that no key you trust has signed" note:" (MNEM_REQUIRE_SIGNED; config: require-signed)"`
+	DryRun        bool   `op:",remote" doc:"check everything and write nothing"`
+	verb.Actor
+	verb.OnHead
+}
+
+func (q *ImportRequest) Into(w *verb.Writing) { w.DryRun = q.DryRun }
+
+// Imported is what an import did.
+type Imported struct {
+	Name      verb.Text            `json:"name"` // null where refs kept their own names
+	Scope     commit.Scope         `json:"scope"`
+	Refs      verb.List[RefChange] `json:"refs"`
+	Head      verb.Text            `json:"head"` // the branch that HEAD was moved to
+	Blocks    int                  `json:"blocks"`
+	Bytes     int64                `json:"bytes"`
+	NewBlocks int                  `json:"new_blocks"`
+	// Redacted is the number of blocks of the file that were erased here and stay so, Redactions of
+	// those that were erased where it is from.
+	Redacted   int              `json:"redacted"`
+	Redactions int              `json:"redactions"`
+	NoChange   bool             `json:"no_change"`
+	DryRun     bool             `json:"dry_run"`
+	Warnings   editing.Warnings `json:"warnings,omitempty"`
+}
+
+// RefChange is a ref that was moved, from null where it is new.
+type RefChange struct {
+	Ref  graph.RefName `json:"ref"`
+	From ipld.CID      `json:"from" shape:"null"`
+	To   ipld.CID      `json:"to"`
+}
+
+// Import takes in what an export wrote.
+var Import = verb.Define(verb.Spec{
+	Command: "import", Right: verb.OwnRight, Usage: "FILE|-", Group: "trade", Effect: verb.Writes, Idempotent: true,
+	Body:  operation.MediaCAR,
+	Title: "Import an exported file",
+	Doc: "Take in a CARv1 file, all or nothing: every block is verified, every link must lead to a block\n" +
+		"of the file or of the repository, and every commit is checked as 'mnem fsck' would, before\n" +
+		"anything is written. A damaged file is refused with what is wrong with it and where.\n\n" +
+		"Into a repository without commits branches, tags and sessions come under their own names, and\n" +
+		"HEAD is on the branch it was on where they are from. Into any other they come as\n" +
+		"refs/imported/NAME/heads/… and so on, which can be read with --at, merged, and replayed, and\n" +
+		"replace what came under that name before; no branch moves but the one that --as names, and that\n" +
+		"forward only. NAME is the file's name without its ending unless --name gives another.",
+	Example: "  mnem import memory.car --name laptop\n" +
+		"  mnem import memory.car --name laptop --as laptop\n" +
+		"  mnem import --dry-run - <memory.car",
+}, importFile)
+
+// InputName is the file that is read.
+func (q *ImportRequest) InputName() string { return q.File }
+
+func importFile(ctx context.Context, s *verb.Service, q *ImportRequest) (*Imported, error) {
+	verify, err := s.Host.Require("import", q.RequireSigned)
+	if err != nil {
+		return nil, err
+	}
+	in, err := s.Host.Read(ctx, q.File)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	progress, done := s.Host.Progress()
+	defer done()
+	res, err := exchange.Import(ctx, s.From, in, in.Size, exchange.ImportOptions{
+		Stamp: s.Commit.Stamp, Name: q.Name, Fallback: nameOfFile(q.File), As: q.As, DryRun: q.DryRun,
+		Verify: verify, Progress: func(what string, n int) { progress(what+":", n, 0) },
+	})
+	var behind *exchange.ForwardError
+	if errors.As(err, &behind) {
+		return nil, verb.Hint(err, "import it without --as, then 'mnem merge' the refs/imported/… it prints, "+
+			"or give --as another name", "import it without as, then merge the refs/imported/… it answers "+
+			"with, or give as another name")
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &Imported{
+		Name: verb.Text(res.Name), Scope: res.Scope, Head: verb.Text(res.Head), Blocks: res.Blocks, Bytes: res.Bytes,
+		NewBlocks: res.NewBlocks, Redacted: res.Redacted, Redactions: res.Redactions,
+		NoChange: len(res.Refs) == 0, DryRun: q.DryRun, Warnings: editing.WarningsOf(res.Secrets),
+	}
+	for _, ref := range res.Refs {
+		out.Refs = append(out.Refs, RefChange(ref))
+	}
+	return out, nil
+}
+
+// nameOfFile makes the name of an import from that of its file.
+func nameOfFile(file string) string {
+	name := filepath.Base(file)
+	name = strings.TrimSuffix(name, filepath.Ext(name))
+	if file == verb.Itself || graph.ValidateImport(name) != nil {
+		return "import"
+	}
+	return name
+}

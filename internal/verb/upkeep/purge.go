@@ -1,0 +1,249 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// PurgeRequest asks for a node or a text to be erased for good.
+type PurgeRequest struct {
+	Node        string `op:",arg,required,remote" doc:"a node by key, id, at least 4 digits of an id, or exact title"`
+	Text        bool   `op:"" doc:"erase the text on standard input, which a terminal is asked for"`
+	Reason      string `op:",remote" doc:"why; shown with the redaction"`
+	KeepQueries bool   `op:",remote" doc:"leave recorded queries with its text"`
+	DryRun      bool   `op:",remote" doc:"say what would be done and do nothing"`
+	Yes         bool   `op:",remote" doc:"really erase: there is no way back"`
+	verb.Actor
+	verb.OnHead
+	verb.Signing
+
+	text string // to be erased
+}
+
+// write lets nothing be written that is not confirmed.
+func (q *PurgeRequest) Into(w *verb.Writing) { w.DryRun = !q.Yes }
+
+// Purged is what a purge did, or would do.
+type Purged struct {
+	Node      graph.ID              `json:"node" shape:"null"`      // null where a text was purged
+	Derived   verb.List[graph.ID]   `json:"derived"`                // nodes that went with it
+	Operation ipld.CID              `json:"operation" shape:"null"` // null where nothing was done
+	Branches  verb.List[PurgedRef]  `json:"branches"`               // it was removed from, and their commits
+	Stages    verb.List[string]     `json:"stages"`
+	Redacted  verb.List[ErasedPart] `json:"redacted"`
+	Shared    verb.List[SharedPart] `json:"shared"` // blocks that stay, as another node has the same
+	Hits      verb.List[PurgeHit]   `json:"hits"`   // other places of its words
+	MoreHits  int                   `json:"more_hits"`
+	// ErasurePending is whether the bytes are still in the files, for want of room to write these anew.
+	ErasurePending bool `json:"erasure_pending"`
+	// MustFree is how many bytes must be freed on the disk for them to go.
+	MustFree uint64 `json:"must_free,omitempty"`
+	// ErasureDenied says why the erasure is left to another role of the database.
+	ErasureDenied verb.Text `json:"erasure_denied,omitempty"`
+	// Files are those of the repository outside of the store that it removed, changed or could not change.
+	Files verb.List[PurgedFile] `json:"files"`
+	// Elsewhere names the remotes, which may have it still.
+	Elsewhere verb.List[string] `json:"elsewhere"`
+	DryRun    bool              `json:"dry_run"`
+}
+
+// PurgedRef is a branch and its commit.
+type PurgedRef struct {
+	Ref    graph.RefName `json:"ref"`
+	Target ipld.CID      `json:"target"`
+}
+
+// ErasedPart is a block that was erased.
+type ErasedPart struct {
+	CID  ipld.CID  `json:"cid"`
+	What string    `json:"what" shape:"node|content|embedding|digest|query|message|edge|mark"`
+	Name verb.Text `json:"name"` // id of a node or edge
+}
+
+// SharedPart is a block that stays.
+type SharedPart struct {
+	CID  ipld.CID  `json:"cid"`
+	What string    `json:"what" shape:"content|embedding"`
+	Name verb.Text `json:"name"`
+}
+
+// PurgeHit is another place of the words of what was erased.
+type PurgeHit struct {
+	What string   `json:"what"`
+	CID  ipld.CID `json:"cid" shape:"null"` // null for a ref
+	// Name is the id of a node or edge, the name of a ref, or the CID of what a message or query is of.
+	Name verb.Text `json:"name"`
+}
+
+// Purge erases a node or a text from every commit for good.
+var Purge = verb.Define(verb.Spec{
+	Command: "purge", Right: verb.OwnRight,
+	Usage: "(NODE | --text) --yes", Args: "[NODE]", Group: "care", Effect: verb.Destroys,
+	Title: "Erase a node or a text from every commit, for good",
+	Doc: "Erase every version of a node in all commits, with its embeddings and content, and leave a\n" +
+		"redaction in place of each, with reason, time and author. The node is first removed from every\n" +
+		"branch and stage that has it; this is one operation, and it cannot be undone. Commits keep their\n" +
+		"CIDs, and older ones show the redaction. Commits and imports cannot bring back what was erased.\n" +
+		"Afterwards the store is compacted, so that no file of the repository holds the text. If the disk\n" +
+		"has no room for that, the answer says that the erasure is pending: opening the repository for\n" +
+		"writing, 'mnem gc' and the next purge continue it when there is room.\n\n" +
+		"Erased with the node is what only the node led to: entities, tags and subjects that are no more\n" +
+		"than a name and that no edge of another node, old or new, ever reached; properties, keys and\n" +
+		"sources of its edges; reasons of marks; recorded queries that contain its text (--keep-queries\n" +
+		"leaves them).\n\n" +
+		"Remaining traces are listed: messages, other nodes, edges, marks and names of refs that contain\n" +
+		"the key, summary, context, content or a string property of the node (of 4 characters or more), a\n" +
+		"word of these with letters and digits, or the name of something erased with it.\n\n" +
+		"With --text, every block that holds a text of 8 bytes or more is erased, whatever the block is:\n" +
+		"the text as given, in other case, or with other signs between its words. The text is read from\n" +
+		"standard input or from a prompt that does not show it. It is never an argument, which other\n" +
+		"users could see. Of nodes, the versions that hold it are erased; of edges and marks, properties\n" +
+		"and reasons; messages and queries whole. What cannot be erased is listed: commits and tags that\n" +
+		"hold it elsewhere than in the message, operations, names of refs and sessions, receipts.\n\n" +
+		"Files beside the store are erased too: mirrors of remotes, packs and uploads, paths of files that\n" +
+		"were ingested, and what hooks noted. Settings that hold the text stay and are listed. The remotes\n" +
+		"are named, as they may still have it: 'mnem push REMOTE --redactions' erases it there; until then\n" +
+		"a transfer brings it back into the mirror.\n\n" +
+		"A purge does not reach other clones, copies, exports, what the disk itself keeps, or the text in\n" +
+		"another form such as base64; and if a text can be guessed, its CID confirms the guess. Without\n" +
+		"--yes the command says what it would do and is refused.",
+	Example: "  mnem purge bob --dry-run\n" +
+		"  mnem purge bob --reason 'asked to be forgotten' --yes\n" +
+		"  mnem purge --text --reason 'a leaked key' --yes <key.txt",
+}, purge)
+
+// Check refuses fields that exclude each other or would do nothing.
+func (q *PurgeRequest) Check() error {
+	switch {
+	case q.Yes && q.DryRun:
+		return verb.Exclude("yes", "dry-run")
+	case q.Text && q.Node != "":
+		return verb.Usagef("--text reads the text from standard input: an argument could be seen by others")
+	case !q.Text && q.Node == "":
+		return verb.Usagef("name a node, or give --text and the text on standard input")
+	case q.Text && q.KeepQueries:
+		return verb.Between("%s and %s exclude each other: a query with the text is erased", "text", "keep-queries")
+	}
+	return nil
+}
+
+// Prompt is what a terminal is asked, without showing what is typed; "" for nothing.
+func (q *PurgeRequest) Prompt() string {
+	if !q.Text || q.Check() != nil {
+		return ""
+	}
+	return "text to erase: "
+}
+
+// prepare reads the text: all of standard input but for one line end.
+func (q *PurgeRequest) Prepare(ctx context.Context, s *verb.Service, _ any) error {
+	if !q.Text {
+		return nil
+	}
+	in, _, err := s.Host.File(ctx, "-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }() // only read from
+	data, err := io.ReadAll(io.LimitReader(in, care.MaxPurgeText+3))
+	if err != nil {
+		return fmt.Errorf("read the text: %w", err)
+	}
+	q.text = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+	if n := len(q.text); n < care.MinPurgeText || n > care.MaxPurgeText {
+		return verb.Usagef("the text on standard input has %d bytes, it needs %d to %d", n, care.MinPurgeText,
+			care.MaxPurgeText)
+	}
+	return nil
+}
+
+func purge(ctx context.Context, s *verb.Service, q *PurgeRequest) (*Purged, error) {
+	set, done := s.Host.Progress()
+	defer done()
+	opt := care.PurgeOptions{
+		Stamp: s.Commit.Stamp, Reason: q.Reason, KeepQueries: q.KeepQueries, DryRun: !q.Yes,
+		Progress: func(what string, n int) { set(what, n, 0) },
+	}
+	files := &purgedFiles{dir: s.From.Path(), text: q.text}
+	if files.dir != "" {
+		opt.Files = files.erase
+	}
+	elsewhere, err := files.remotes()
+	if err != nil {
+		return nil, err
+	}
+	var res *care.PurgeResult
+	if q.Text {
+		res, err = care.PurgeText(ctx, s.From, q.text, opt)
+	} else {
+		res, err = care.Purge(ctx, s.From, q.Node, opt)
+	}
+	var busy *core.InProgressError
+	switch {
+	case errors.As(err, &busy) && busy.Client != "":
+		return nil, verb.Hintf(err, "that client is to end it, or you as that client: 'MNEM_CLIENT=%s mnem merge --abort --branch %s'",
+			busy.Client, busy.Branch)
+	case errors.Is(err, state.ErrConflict):
+		return nil, verb.Hint(err, "end that merge first, with 'mnem merge --continue' or 'mnem merge --abort'",
+			"end that merge first, with merge and continue or abort")
+	case q.Text && errors.Is(err, store.ErrNotFound):
+		return nil, verb.Hint(err, "give it exactly as it was written, or a part of it; other files, such as "+
+			"exports and logs of other programs, are not searched", "")
+	case err != nil:
+		return nil, purgeHint(err)
+	}
+	out := purgedOf(res, !q.Yes)
+	out.Files, out.Elsewhere = files.list, elsewhere
+	if !q.Yes && !q.DryRun {
+		return out, verb.Answered(verb.Hint(verb.ErrUnconfirmed, "give --yes to erase it", "call again with yes to erase it"))
+	}
+	return out, nil
+}
+
+// purgeHint adds to an error about a node how it is named to be purged.
+func purgeHint(err error) error {
+	var missing *state.NotFoundError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	if missing.Hidden == "" {
+		return verb.Hint(err, "a node to be purged is named by its exact key, its id or at least 4 digits of it, or its "+
+			"exact title; 'mnem ls' lists them", "name it by its exact key, id or title; retrieve finds nodes by words")
+	}
+	return verb.Hint(err, fmt.Sprintf("'mnem purge %s' erases it, 'mnem get %s --include %s' shows it, 'mnem restore %s' "+
+		"brings it back", missing.ID, missing.ID, missing.Hidden, missing.ID),
+		fmt.Sprintf("call again with node %s to erase it; get with include %s shows it, restore brings it back",
+			missing.ID, missing.Hidden))
+}
+
+func purgedOf(res *care.PurgeResult, dryRun bool) *Purged {
+	out := &Purged{
+		Node: res.Node, Derived: res.Derived, Operation: res.Operation, Stages: res.Stages,
+		MoreHits: res.More, ErasurePending: res.Pending, MustFree: res.MustFree, ErasureDenied: verb.Text(res.Denied),
+		DryRun: dryRun,
+	}
+	for _, ref := range res.Commits {
+		out.Branches = append(out.Branches, PurgedRef{ref.Name, ref.Target})
+	}
+	for _, h := range res.Erased {
+		out.Redacted = append(out.Redacted, ErasedPart{h.CID, h.What, verb.Text(h.Name)})
+	}
+	for _, h := range res.Shared {
+		out.Shared = append(out.Shared, SharedPart{h.CID, h.What, verb.Text(h.Name)})
+	}
+	for _, h := range res.Hits {
+		out.Hits = append(out.Hits, PurgeHit{h.What, h.CID, verb.Text(h.Name)})
+	}
+	return out
+}

@@ -1,0 +1,209 @@
+package upkeep
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// StatsRequest asks for the size of a memory and of what keeps it.
+type StatsRequest struct {
+	Scores bool `op:",remote" doc:"print percentiles of the scores of check and remember"`
+	verb.AtRevision
+}
+
+// Stats is the size of a memory and of what keeps it.
+type Stats struct {
+	Commit     ipld.CID             `json:"commit" shape:"null"`
+	Graph      ipld.CID             `json:"graph" shape:"null"`
+	Nodes      Total                `json:"nodes"`
+	Edges      Total                `json:"edges"`
+	Marks      MarkTotal            `json:"marks"`
+	Embeddings uint64               `json:"embeddings"`
+	Agents     map[string]int       `json:"agents"` // commits by their agents, else authors
+	NodeTypes  verb.List[TypeCount] `json:"node_types"`
+	EdgeTypes  verb.List[TypeCount] `json:"edge_types"`
+	Index      Index                `json:"index"`
+	Store      StoreSize            `json:"store"`
+	Scores     *Scores              `json:"scores,omitempty"`
+}
+
+// Total is how many things there are, of each type too.
+type Total struct {
+	Total  uint64         `json:"total"`
+	ByType map[string]int `json:"by_type"`
+}
+
+// MarkTotal is how many marks there are, of each state too.
+type MarkTotal struct {
+	Total   uint64              `json:"total"`
+	ByState map[graph.State]int `json:"by_state"`
+}
+
+// TypeCount is how many things of a type there are.
+type TypeCount struct {
+	Type  string `json:"type"`
+	Count int    `json:"count"`
+}
+
+// StoreSize is what the whole repository holds; bytes of blocks are without overhead.
+type StoreSize struct {
+	Bytes         int64  `json:"bytes"` // of all blocks, those of the index too
+	Operations    uint64 `json:"operations"`
+	Blocks        int    `json:"blocks"`
+	BlockBytes    int64  `json:"block_bytes"`
+	DerivedBlocks int    `json:"derived_blocks"`
+	DerivedBytes  int64  `json:"derived_bytes"`
+	DiskBytes     int64  `json:"disk_bytes"`
+	Branches      int    `json:"branches"`
+	Tags          int    `json:"tags"`
+}
+
+// Scores are how much memories have in common, in units of 2^-16.
+type Scores struct {
+	Sampled  int            `json:"sampled"`
+	Check    CheckScores    `json:"check"`
+	Remember RememberScores `json:"remember"`
+}
+
+// CheckScores are what check finds.
+type CheckScores struct {
+	Coverage Percentiles `json:"coverage"`
+	Evidence Percentiles `json:"evidence"`
+	Lead     Percentiles `json:"lead"`
+}
+
+// RememberScores are what remember finds.
+type RememberScores struct {
+	Similarity Percentiles `json:"similarity"`
+}
+
+// Percentiles are those of one score.
+type Percentiles struct {
+	P50 int64 `json:"p50"`
+	P90 int64 `json:"p90"`
+	P95 int64 `json:"p95"`
+	P99 int64 `json:"p99"`
+	Max int64 `json:"max"`
+}
+
+// StatsVerb counts what there is.
+var StatsVerb = verb.Define(verb.Spec{
+	Command: "stats", Right: verb.NoRight, Group: "care", Effect: verb.Reads,
+	Title: "Count nodes, edges, commits, blocks and bytes",
+	Doc: "Count the nodes and edges of a commit by type, its marks by state, the commits behind it by\n" +
+		"agent (or author), its embeddings, the size of its index, and the operations, blocks and bytes\n" +
+		"of the whole repository. It looks at every block.\n\n" +
+		"--scores tells how much the memories have in common: of a sample of 200, what 'mnem check'\n" +
+		"finds of the text of each in all others, and how alike the nearest is to it, as percentiles.\n" +
+		"Thresholds want to be above what is common here. It costs a retrieval for each.",
+	Example: "  mnem stats\n  mnem stats --at HEAD~1 --json\n  mnem stats --scores",
+}, stats)
+
+func stats(ctx context.Context, s *verb.Service, q *StatsRequest) (*Stats, error) {
+	snap, err := s.At(ctx, q.At)
+	if err != nil {
+		return nil, err
+	}
+	out := &Stats{Commit: snap.CID(), Graph: snap.Graph()}
+	progress, done := s.Host.Progress()
+	defer done()
+	if err := out.count(ctx, s.Repo, snap, progress); err != nil {
+		return nil, err
+	}
+	if q.Scores {
+		out.Scores = &Scores{}
+		if err := out.Scores.sample(ctx, snap, progress); err != nil {
+			return nil, err
+		}
+	}
+	index, err := snap.IndexStats(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out.Index = *IndexOf(index)
+	return out, out.Store.measure(ctx, s.Repo)
+}
+
+// count counts what a commit has, and the commits behind it by who made them.
+func (out *Stats) count(
+	ctx context.Context, r *core.Repo, snap *core.Snapshot, progress func(string, int, int),
+) error {
+	out.Nodes.Total, out.Edges.Total, out.Marks.Total, out.Embeddings = snap.Sizes()
+	all := int(out.Nodes.Total + out.Edges.Total + out.Marks.Total)
+	kinds, err := snap.Kinds(ctx, func(done int) { progress("counting", done, all) })
+	if err != nil {
+		return err
+	}
+	out.Nodes.ByType, out.Edges.ByType, out.Marks.ByState = kinds.Nodes, kinds.Edges, kinds.Marks
+	out.NodeTypes, out.EdgeTypes = countsOfTypes(kinds.Nodes), countsOfTypes(kinds.Edges)
+	out.Agents = make(map[string]int)
+	if !snap.CID().Defined() {
+		return nil
+	}
+	for e, err := range history.Log(ctx, r, snap.CID().String()) {
+		if err != nil {
+			return err
+		}
+		out.Agents[cmp.Or(e.Commit.Agent, e.Commit.Author)]++
+	}
+	return nil
+}
+
+func countsOfTypes(of map[string]int) (list verb.List[TypeCount]) {
+	for _, typ := range slices.Sorted(maps.Keys(of)) {
+		list = append(list, TypeCount{typ, of[typ]})
+	}
+	return list
+}
+
+// sample takes the percentiles of a snapshot.
+func (out *Scores) sample(
+	ctx context.Context, snap *core.Snapshot, progress func(string, int, int),
+) error {
+	if !snap.CID().Defined() {
+		return nil
+	}
+	got, err := memory.SampleScores(ctx, snap, func(done, total int) { progress("comparing", done, total) })
+	if err != nil {
+		return err
+	}
+	out.Sampled = got.Sampled
+	out.Check = CheckScores{Percentiles(got.Coverage), Percentiles(got.Evidence), Percentiles(got.Lead)}
+	out.Remember.Similarity = Percentiles(got.Alike)
+	return nil
+}
+
+// measure counts what the repository holds.
+func (out *StoreSize) measure(ctx context.Context, r *core.Repo) error {
+	sizes, err := r.Sizes(ctx)
+	if err != nil {
+		return err
+	}
+	refs, err := r.Refs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, ref := range refs {
+		switch {
+		case strings.HasPrefix(string(ref.Name), graph.Heads):
+			out.Branches++
+		case strings.HasPrefix(string(ref.Name), graph.Tags):
+			out.Tags++
+		}
+	}
+	out.Bytes, out.Operations = sizes.BlockBytes+sizes.DerivedBytes, sizes.Operations
+	out.Blocks, out.BlockBytes = sizes.Blocks, sizes.BlockBytes
+	out.DerivedBlocks, out.DerivedBytes = sizes.DerivedBlocks, sizes.DerivedBytes
+	out.DiskBytes, err = r.DiskBytes()
+	return err
+}

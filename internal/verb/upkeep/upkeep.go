@@ -1,0 +1,220 @@
+package upkeep
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// FsckRequest asks whether anything stored is damaged.
+type FsckRequest struct {
+	Full       bool `op:",remote" doc:"check the trees and indexes of every commit from end to end, not only of those that refs name"`
+	Repair     bool `op:",writes" doc:"make anew what can be: indexes; show nodes that hide each other"`
+	AcceptHead bool `op:"" doc:"with --repair: open the repository although acknowledged operations are not in it"`
+}
+
+// AcceptsHead is whether a repository is opened that lacks acknowledged operations.
+func (q *FsckRequest) AcceptsHead() bool { return q.AcceptHead }
+
+// NeedsRight reports whether something is repaired, which may make a commit.
+func (q *FsckRequest) NeedsRight() bool { return q.Repair }
+
+// Check refuses what makes no sense.
+func (q *FsckRequest) Check() error {
+	if q.AcceptHead && !q.Repair {
+		return verb.Between("%s needs %s", "accept-head", "repair")
+	}
+	return nil
+}
+
+// Fscked is what a check found.
+type Fscked struct {
+	OK     bool              `json:"ok"`
+	Blocks int               `json:"blocks"`
+	Errors verb.List[Damage] `json:"errors"`
+	// Repaired is what was done about them, a sentence each; nil where nothing was asked to be.
+	Repaired verb.List[string] `json:"repaired,omitzero"`
+
+	Unmarked string `json:"_unmarked,omitempty"` // why no mark was taken off, for people
+}
+
+// Damage is one thing that is wrong.
+type Damage struct {
+	CID     ipld.CID      `json:"cid" shape:"null"` // of the bad block or what leads to it
+	Kind    care.FsckKind `json:"kind"`
+	Message string        `json:"message"`
+}
+
+// Fsck checks everything.
+var Fsck = verb.Define(verb.Spec{
+	Command: "fsck", Right: verb.OwnRight, Group: "care", Effect: verb.Reads, Derived: true,
+	Title: "Check that nothing stored is damaged",
+	Doc: "Check the hash and form of every block, the chain of operations, all refs, commits, sessions and\n" +
+		"trees, and that adjacency and index match the graph; name each bad block. Nothing is changed. Damage\n" +
+		"gives exit code 4.\n\n" +
+		"--repair rebuilds damaged indexes, which loses nothing. Damaged facts are only named, and while there\n" +
+		"are any no index is dropped. If nodes of a branch hide each other because each is superseded by the\n" +
+		"next in a cycle, a commit removes the oldest of these marks. If a repository does not open because it\n" +
+		"is older than what was acknowledged last, --accept-head opens it as it is: what the message says is\n" +
+		"gone is then gone.",
+	Example: "  mnem fsck\n  mnem fsck --full --json\n  mnem fsck --repair",
+}, fsck)
+
+func fsck(ctx context.Context, s *verb.Service, q *FsckRequest) (*Fscked, error) {
+	progress, done := s.Host.Progress()
+	defer done()
+	out := &Fscked{}
+	opt := care.FsckOptions{Full: q.Full, Progress: func(what string, n int) { progress(what, n, 0) }}
+	if !q.Repair {
+		report, err := care.Fsck(ctx, s.Repo, opt)
+		if err != nil {
+			return nil, err
+		}
+		return out, out.fill(report)
+	}
+	by, err := s.Host.Stamp(s.Spec, &verb.Writing{})
+	if err == nil {
+		opt.By = by
+	} else if s.Human {
+		out.Unmarked = err.Error()
+	}
+	res, err := care.Repair(ctx, s.Repo, opt)
+	if res == nil {
+		return nil, err
+	}
+	out.Repaired = verb.List[string]{}
+	if q.AcceptHead {
+		out.Repaired = append(out.Repaired, "took what is stored for the newest operation")
+	}
+	out.Repaired = append(out.Repaired, res.Done...)
+	bad := out.fill(res.Report)
+	if err != nil {
+		return out, verb.Answered(err)
+	}
+	return out, bad
+}
+
+// fill takes a report over. What is damaged is bad news.
+func (out *Fscked) fill(report *care.FsckReport) error {
+	out.OK, out.Blocks = len(report.Errors) == 0, report.Blocks
+	for _, e := range report.Errors {
+		out.Errors = append(out.Errors, Damage(e))
+	}
+	if !out.OK {
+		return &verb.News{Outcome: operation.Corrupt}
+	}
+	return nil
+}
+
+const (
+	// DefaultGrace is how long operations are kept whatever their number.
+	DefaultGrace = 14 * 24 * time.Hour
+	maxGrace     = 100 * 366 * 24 * time.Hour // a century
+)
+
+// GCRequest asks for what nothing leads to to be removed.
+type GCRequest struct {
+	KeepOps int           `op:",remote" default:"10000" doc:"how many of the newest operations to keep" note:" (MNEM_GC_KEEP_OPS; config: gc.keepOps)"`
+	Grace   time.Duration `op:",remote" default:"336h" doc:"keep operations that are not older than this" note:" (MNEM_GC_GRACE; config: gc.grace)"`
+	DryRun  bool          `op:",remote" doc:"count what would be removed and remove nothing"`
+	verb.Actor
+	verb.Params
+}
+
+func (q *GCRequest) Into(w *verb.Writing) { w.DryRun = q.DryRun }
+
+// Check refuses what is out of bounds.
+func (q *GCRequest) Check() error {
+	if q.KeepOps < 1 {
+		return verb.Bad("keep-ops", "at least 1 operation is kept")
+	}
+	if q.Grace < 0 || q.Grace > maxGrace {
+		return verb.Bad("grace", "%s is not between 0 and 100 years", q.Grace)
+	}
+	return nil
+}
+
+// Configure takes what to keep from the configuration where the request does not say it.
+func (q *GCRequest) Configure(setting func(variable, key string) (string, error)) error {
+	if !q.Given("keep-ops") {
+		text, err := setting("MNEM_GC_KEEP_OPS", "gc.keepOps")
+		if err == nil && text != "" {
+			q.KeepOps, err = ParseKeepOps(text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !q.Given("grace") {
+		text, err := setting("MNEM_GC_GRACE", "gc.grace")
+		if err == nil && text != "" {
+			q.Grace, err = ParseGrace(text)
+		}
+		return err
+	}
+	return nil
+}
+
+// ParseKeepOps reads the setting gc.keepOps.
+func ParseKeepOps(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("%w: gc.keepOps: %q is not a number of operations", state.ErrInvalid, s)
+	}
+	return n, nil
+}
+
+// ParseGrace reads the setting gc.grace.
+func ParseGrace(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 || d > maxGrace {
+		return 0, fmt.Errorf("%w: gc.grace: %q is not a duration like 336h", state.ErrInvalid, s)
+	}
+	return d, nil
+}
+
+// Collected is what a collection removed, or would remove.
+type Collected struct {
+	Blocks  int    `json:"blocks"`
+	Bytes   int64  `json:"bytes"`
+	Kept    int    `json:"kept"`
+	Horizon uint64 `json:"horizon"` // the oldest operation that is kept
+	DryRun  bool   `json:"dry_run"`
+	// MustFree is how many bytes must be freed on the disk before what was removed gives back its room.
+	MustFree uint64 `json:"must_free,omitempty"`
+}
+
+// GC removes what nothing leads to.
+var GC = verb.Define(verb.Spec{
+	Command: "gc", Right: verb.OwnRight, Group: "care", Effect: verb.Destroys, Idempotent: true,
+	Title: "Remove unreachable data",
+	Doc: "Remove what no ref reaches, neither now nor in a kept operation: the newest --keep-ops ones, those of\n" +
+		"the last --grace, and the one before these, so that everything that existed within --grace can be\n" +
+		"brought back. Older operations leave the operation log and can be neither undone nor restored.\n" +
+		"Commits, tags, sessions, stages and merges in progress that a ref reaches stay, with all they need.\n" +
+		"If anything is damaged nothing is removed.\n\n" +
+		"The age of an operation is by this machine's clock, whatever --time it and gc are given. If the clock\n" +
+		"was wrong and operations lie in the future, --grace keeps them all.\n\n" +
+		"It runs by itself after a write that makes the log twice as long as --keep-ops, unless the config\n" +
+		"key gc.auto is false. After a write by a caller that may not run gc (a caller of a server, or an agent\n" +
+		"that the policy does not allow it) --grace is then at least two weeks.",
+	Example: "  mnem gc --dry-run\n  mnem gc\n  mnem gc --keep-ops 1 --grace 0s",
+}, func(ctx context.Context, s *verb.Service, q *GCRequest) (*Collected, error) {
+	progress, done := s.Host.Progress()
+	defer done()
+	res, err := care.GC(ctx, s.From, care.GCOptions{
+		Stamp: s.Commit.Stamp, KeepOps: q.KeepOps, Grace: q.Grace, DryRun: q.DryRun,
+		Progress: func(what string, n int) { progress(what, n, 0) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Collected{res.Blocks, res.Bytes, res.Kept, res.Horizon, q.DryRun, res.MustFree}, nil
+})

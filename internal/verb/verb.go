@@ -1,0 +1,380 @@
+package verb
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+)
+
+// The effects of verbs, as package operation has them.
+const (
+	Reads    = operation.Reads
+	Writes   = operation.Writes
+	Destroys = operation.Destroys
+)
+
+// Spec is what a declaration says of a verb.
+type Spec struct {
+	Command string // its words on the command line, as "op log"
+	Usage   string // what follows them there
+	Args    string // the positional arguments, where Usage has more than these
+	Group   string // of the help, of a command of the root
+	Title   string // a few words
+	Doc     string // the help; its first paragraph is what remote callers are told
+	Example string
+
+	Right Right    // that an agent needs before the verb begins
+	Runs  []string // names of other verbs that it has the repository run, whose rights it needs as well
+
+	Effect     operation.Effect // the most that it does without fields that write
+	Idempotent bool
+	// Pure is whether an answer that names one commit depends on it and the request alone.
+	Pure bool
+	// Derived is whether it writes nothing but what is derived: no operation is made and no author asked.
+	Derived bool
+	// NoRepo is whether it needs no repository.
+	NoRepo bool
+	// Long is whether it takes so long that others work on the repository meanwhile.
+	Long bool
+	// Local is whether it is for the command line of this machine alone.
+	Local bool
+	// Answers are values of the types that an answer may have; nil for the one of the function.
+	Answers []any
+	// Body and Answer are the media types of a body of bytes and an answer of bytes, "" for none: the
+	// positional argument is a file that the body stands for. Fixed are the flags that remote callers
+	// always give.
+	Body, Answer string
+	Fixed        []string
+	// Told are values of the types of answers that people alone are given.
+	Told []any
+	// Lines says what the lines are that the verb reads, nil for none: its request embeds Reader.
+	Lines *LinesSpec
+	// Batch says how the verb answers each of the lines of a file too, nil where it does not.
+	Batch *BatchSpec
+	// Exclude and Together are fields of which one alone may be given, and that need each other.
+	Exclude, Together [][]string
+	// Complete is what completes the first positional argument, as in the tags of fields.
+	Complete string
+
+	stream bool
+	result reflect.Type
+	fields func() []Field // of the request, made once
+
+	request func() any
+	do      func(ctx context.Context, s *Service, req any, emit func(any) error) error
+}
+
+// Verb is a declaration with the types of its function, which is kept as one of any types: what there is of
+// each verb is small.
+type Verb[Req, Res any] struct{ Spec }
+
+// Define declares a verb with one answer. Beside an error of Answered or News the answer is given too.
+func Define[Req, Res any](
+	spec Spec, do func(ctx context.Context, s *Service, req *Req) (Res, error),
+) *Verb[Req, Res] {
+	spec.do = func(ctx context.Context, s *Service, req any, emit func(any) error) error {
+		res, err := do(ctx, s, req.(*Req))
+		if err != nil && !HasAnswer(err) {
+			return err
+		}
+		return cmp.Or(emit(res), err)
+	}
+	return define[Req, Res](spec)
+}
+
+// Stream declares a verb that answers with any number of results, which it gives to emit one by one.
+func Stream[Req, Res any](
+	spec Spec, do func(ctx context.Context, s *Service, req *Req, emit func(Res) error) error,
+) *Verb[Req, Res] {
+	spec.stream = true
+	spec.do = func(ctx context.Context, s *Service, req any, emit func(any) error) error {
+		return do(ctx, s, req.(*Req), func(res Res) error { return emit(res) })
+	}
+	return define[Req, Res](spec)
+}
+
+func define[Req, Res any](spec Spec) *Verb[Req, Res] {
+	spec.result = reflect.TypeFor[Res]()
+	spec.request = func() any { return new(Req) }
+	v := &Verb[Req, Res]{spec}
+	v.typed(reflect.TypeFor[Req]())
+	return v
+}
+
+func (s *Spec) typed(request reflect.Type) {
+	s.fields = sync.OnceValue(func() []Field { return sortedFields(request) })
+}
+
+// Here describes what a program does by itself with its files, keys and servers, and no other surface has, as a verb
+// is described: it is none, and Do does not run it. lines is whether it prints any number of answers.
+func Here(spec Spec, request reflect.Type, lines bool) *Spec {
+	spec.Local, spec.NoRepo, spec.stream = true, true, lines
+	spec.request = func() any { return reflect.New(request).Interface() }
+	spec.typed(request)
+	return &spec
+}
+
+// New returns a request with its defaults, a pointer.
+func (s *Spec) New() (any, error) {
+	req := s.request()
+	for _, f := range s.Fields() {
+		if err := f.SetDefault(req); err != nil {
+			return nil, err
+		}
+	}
+	return req, nil
+}
+
+// Request returns a request without its defaults, a pointer.
+func (s *Spec) Request() any { return s.request() }
+
+// Name is how remote callers and policies name the verb: "op_log".
+func (s *Spec) Name() string {
+	return strings.NewReplacer(" ", "_", "-", "_").Replace(s.Command)
+}
+
+// Stream is whether an answer, but for one to a batch, is any number of results.
+func (s *Spec) Stream() bool { return s.stream && s.Batch == nil }
+
+// BatchSpec is a verb's way to answer lines: remote callers know it as an operation of its own, with
+// _batch after the name of the verb.
+type BatchSpec struct {
+	Title string
+	Lines LinesSpec // Flag names the field for the file
+}
+
+// Operations returns the verb as remote callers may ask for it, and that of its batch.
+func (s *Spec) Operations() []operation.Operation {
+	one := s.Operation()
+	if s.Batch == nil {
+		return []operation.Operation{one}
+	}
+	batch := one
+	batch.Name, batch.Title, batch.Pure = one.Name+"_batch", s.Batch.Title, false
+	batch.Body, batch.Answer = operation.MediaNDJSON, operation.MediaNDJSON
+	batch.Params = []operation.Param{s.Batch.Lines.param()}
+	for _, p := range one.Params {
+		if p.Flag != "" {
+			p.Varies = false
+			batch.Params = append(batch.Params, p)
+		}
+	}
+	return []operation.Operation{one, batch}
+}
+
+// Operation returns the verb as remote callers may ask for it: the fields that say so.
+func (s *Spec) Operation() operation.Operation {
+	first, _, _ := strings.Cut(s.Doc, "\n\n")
+	o := operation.Operation{
+		Name: s.Name(), Command: append(strings.Fields(s.Command), s.Fixed...), Title: s.Title,
+		Doc: strings.Join(strings.Fields(first), " "), Effect: s.Effect,
+		Idempotent: s.Idempotent || s.Effect == Reads, Pure: s.Pure,
+		Body: s.Body, Answer: operation.MediaJSON, Shapes: s.Shapes(),
+	}
+	switch {
+	case s.Answer != "":
+		o.Answer, o.Shapes = s.Answer, nil
+	case s.Stream():
+		o.Answer = operation.MediaNDJSON
+	}
+	lines := s.Lines != nil
+	for _, f := range s.Fields() {
+		if lines && !f.Arg {
+			o.Params, lines = append(o.Params, s.Lines.param()), false
+		}
+		if f.Remote {
+			o.Params = append(o.Params, f.param())
+		}
+	}
+	if s.Lines != nil {
+		o.Body = operation.MediaNDJSON
+	}
+	return o
+}
+
+// excluded refuses fields that may not be given at once, by whether each is.
+func (s *Spec) excluded(req any) error {
+	given := func(name string) bool {
+		for _, f := range s.Fields() {
+			if f.Name == name {
+				return !f.Value(req).IsZero()
+			}
+		}
+		return false
+	}
+	pairs := s.Exclude
+	for _, f := range s.Fields() {
+		for _, other := range f.Not {
+			pairs = append(pairs[:len(pairs):len(pairs)], []string{other, f.Name})
+		}
+	}
+	for _, group := range pairs {
+		first := ""
+		for _, name := range group {
+			switch {
+			case !given(name):
+			case first != "":
+				return Exclude(first, name)
+			default:
+				first = name
+			}
+		}
+	}
+	for _, group := range s.Together {
+		for _, name := range group {
+			lines, reads := req.(interface{ HasChanges() bool })
+			if given(group[0]) && !given(name) && !(reads && s.Lines.Flag == name && lines.HasChanges()) {
+				return Between("%s needs %s", group[0], name)
+			}
+		}
+	}
+	return nil
+}
+
+// Checker is implemented by requests that can say what is wrong with them before the repository is
+// opened.
+type Checker interface{ Check() error }
+
+// Configurer is implemented by requests that take from the caller's environment and configuration what
+// they do not say.
+type Configurer interface {
+	Configure(setting func(variable, key string) (string, error)) error
+}
+
+// Preparer is implemented by requests that read files and ask models before the repository is opened,
+// which others may wait for. req is the request, or one that embeds it.
+type Preparer interface {
+	Prepare(ctx context.Context, s *Service, req any) error
+}
+
+// Resumer is implemented by requests whose answers come as things happen, without an end: each is passed on
+// at once, and where the process that answers ends another one goes on with what is left of the request.
+// Answered is told of each answer that the caller has, and returns whether more are wanted.
+type Resumer interface {
+	Answered(answer any) (more bool)
+}
+
+// Do runs the verb for a host, with a request that New or Request made, and gives each answer to emit, while
+// the repository is open. It asks first whether the caller has the rights that the request needs. A verb
+// that writes has its stamp made and the repository opened for writing; in a dry run it writes to one
+// that is forgotten.
+func (spec *Spec) Do(ctx context.Context, host Host, req any, emit func(any) error) error {
+	if err := spec.excluded(req); err != nil {
+		return err
+	}
+	if c, ok := req.(Checker); ok {
+		if err := c.Check(); err != nil {
+			return err
+		}
+	}
+	if c, ok := req.(Configurer); ok {
+		if err := c.Configure(host.Setting); err != nil {
+			return err
+		}
+	}
+	s := &Service{Host: host, Spec: spec, Human: host.Human(), agent: WritingOf(req).Agent}
+	if err := host.Permit(s.agent, spec.Rights(req)); err != nil { // before anything is read, asked, sent or written
+		return err
+	}
+	if spec.NoRepo {
+		return spec.do(ctx, s, req, emit)
+	}
+	before, asks := req.(Preparer)
+	if asks {
+		elsewhere, err := host.Elsewhere(ctx)
+		if err == nil && !elsewhere {
+			asks, err = false, before.Prepare(ctx, s, req)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	write, err := s.prepare(ctx, req)
+	if err != nil {
+		return err
+	}
+	return host.Open(ctx, write, func(ctx context.Context) error {
+		if asks { // the process that was to do it has ended
+			if err := before.Prepare(ctx, s, req); err != nil {
+				return err
+			}
+		}
+		if err := cmp.Or(s.open(ctx), s.mayWrite(ctx, req)); err != nil {
+			return err
+		}
+		if spec.Answer == "" && (spec.derives(req) || spec.EffectOf(req) == Reads) {
+			return spec.steadily(ctx, s, req, emit)
+		}
+		return spec.do(ctx, s, req, emit)
+	})
+}
+
+// maxAgain is how often a verb that reads is begun again since what it reads was removed.
+const maxAgain = 3
+
+// steadily runs a verb that reads, and again where a purge or a collection has meanwhile removed what is derived:
+// that is no damage, and is made anew. In a store of many processes another one may have done so unheard, so that
+// what was opened is forgotten once. What was read of standard input cannot be read again.
+func (spec *Spec) steadily(
+	ctx context.Context, s *Service, req any, emit func(any) error,
+) error {
+	given := false
+	if q, ok := req.(interface{ ReadsOnce() bool }); ok {
+		given = q.ReadsOnce()
+	}
+	for again := 0; ; again++ {
+		since := s.Repo.Sweeps()
+		err := spec.do(ctx, s, req, func(res any) error {
+			given = true
+			return emit(res)
+		})
+		switch {
+		case !errors.Is(err, store.ErrCorrupt) || again == maxAgain:
+			return err
+		case s.Repo.SweptSince(since):
+			if given {
+				return fmt.Errorf("%w: something was erased meanwhile: ask again", store.ErrBusy)
+			}
+		case again > 0 || given || !s.Repo.Shared():
+			return err
+		default:
+			s.Repo.ForgetOpened()
+		}
+	}
+}
+
+// Tells reports whether an answer is one that people alone are given.
+func (s *Spec) Tells(answer any) bool {
+	return slices.ContainsFunc(s.Told, func(told any) bool {
+		return reflect.TypeOf(answer) == reflect.PointerTo(reflect.TypeOf(told))
+	})
+}
+
+// AnswerTypes are the types of the answers, those that people alone are given among them.
+func (s *Spec) AnswerTypes() []reflect.Type {
+	list := append(s.Answers[:len(s.Answers):len(s.Answers)], s.Told...)
+	if s.Answers == nil {
+		return []reflect.Type{s.result.Elem()}
+	}
+	types := make([]reflect.Type, len(list))
+	for i, a := range list {
+		types[i] = reflect.TypeOf(a)
+	}
+	return types
+}
+
+// OneOf returns an answer of a verb that has several types of answers, nil for none.
+func OneOf[T any](res *T, err error) (any, error) {
+	if res == nil {
+		return nil, err
+	}
+	return res, err
+}
