@@ -6,7 +6,8 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/recall"
+	"github.com/mnem-project/mnem/internal/memory/remember"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -39,15 +40,15 @@ func (r *Repo) Remember(ctx context.Context, memories ...Memory) ([]Remembered, 
 	if err := r.canWrite(); err != nil {
 		return nil, err
 	}
-	reqs := make([]memory.RememberRequest, len(memories))
+	reqs := make([]remember.Request, len(memories))
 	for i, m := range memories {
-		reqs[i] = memory.RememberRequest{
+		reqs[i] = remember.Request{
 			Text: m.Text, Type: m.Type, Importance: m.Importance, Tags: m.Tags, Cues: m.Cues, Sources: m.Sources,
 			About: m.About, Property: m.Property, Supersedes: m.Supersedes,
 		}
 	}
-	opt := memory.RememberOptions{CommitOptions: core.CommitOptions{Stamp: r.stamp("remember")}}
-	res, err := memory.New(r.core).RememberAll(ctx, opt, reqs)
+	opt := remember.Options{CommitOptions: core.CommitOptions{Stamp: r.stamp("remember")}}
+	res, err := remember.New(r.core).RememberAll(ctx, opt, reqs)
 	if err != nil {
 		return nil, conflicting(err)
 	}
@@ -64,7 +65,7 @@ func (r *Repo) Remember(ctx context.Context, memories ...Memory) ([]Remembered, 
 // Recall answers a question, ranked by what it asks for: why, when, who or what. Filters and budget are those of the
 // request, whose Text is the question.
 func (s *Snapshot) Recall(ctx context.Context, q retrieve.Request) (*retrieve.Answer, error) {
-	return memory.Recall(ctx, s.core, q)
+	return recall.Recall(ctx, s.core, q)
 }
 
 // Process says which process has the repository open, for the others that use it.

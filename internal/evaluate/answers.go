@@ -11,7 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/remember"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
@@ -111,13 +111,13 @@ func (s *filled) fill(ctx context.Context, opt *AnswersOptions, wrote func()) (e
 	}
 	s.keys = make(map[graph.ID]string)
 	ids := make(map[string]graph.ID)
-	agent := memory.New(s.rp)
+	agent := remember.New(s.rp)
 	var head ipld.CID
 	for i := range s.facts {
 		one := &s.facts[i]
 		stamp.Time = one.at
-		res, err := agent.Remember(ctx, memory.RememberOptions{CommitOptions: core.CommitOptions{Stamp: stamp}},
-			one.RememberRequest)
+		res, err := agent.Remember(ctx, remember.Options{CommitOptions: core.CommitOptions{Stamp: stamp}},
+			one.Request)
 		if err != nil {
 			return s.at(memoriesFile, one.line, err)
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/remember"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -35,7 +35,7 @@ type fact struct {
 	key  string
 	line int
 	at   graph.Time
-	memory.RememberRequest
+	remember.Request
 }
 
 // question is a question of a set. Memories are named by their keys.

@@ -11,16 +11,16 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/check"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
 // CheckOptions say how checks are measured. The zero value works.
 type CheckOptions struct {
-	Gate memory.Gate
+	Gate check.Gate
 	// Thresholds stand for the defaults; nil for these.
-	Thresholds *memory.Thresholds
+	Thresholds *check.Thresholds
 	// Sample is how many questions of each kind count, those of the smallest hash; 0 for all.
 	Sample   int
 	Prepare  func(context.Context, *core.Repo, ipld.CID) (ipld.CID, error)
@@ -43,24 +43,24 @@ const (
 // CheckReport is how questions that have an answer, and others, came out.
 type CheckReport struct {
 	Files      []File
-	Gate       memory.Gate
-	Thresholds memory.Thresholds
-	Figures    memory.CheckFigures // answerable and foreign ones
-	Removed    memory.CheckFigures // answerable and removed ones
+	Gate       check.Gate
+	Thresholds check.Thresholds
+	Figures    check.CheckFigures // answerable and foreign ones
+	Removed    check.CheckFigures // answerable and removed ones
 	// Calibration is over all questions, and not only for those of one pair.
-	Calibration memory.Calibration
+	Calibration check.Calibration
 	// LeftOut has, for each pair, how its questions come out with the thresholds that those of the
 	// others give.
 	LeftOut []LeftOutRow
 	// Others is the sum of those.
-	Others memory.CheckFigures
+	Others check.CheckFigures
 }
 
 // LeftOutRow is a pair measured by the others.
 type LeftOutRow struct {
 	Name       string
-	Thresholds *memory.Thresholds // nil where the others give none
-	Figures    memory.CheckFigures
+	Thresholds *check.Thresholds // nil where the others give none
+	Figures    check.CheckFigures
 }
 
 // checkSet is a pair, open.
@@ -74,7 +74,7 @@ type checkSet struct {
 
 // checkPoint is a checked question, and whose it is.
 type checkPoint struct {
-	memory.CheckPoint
+	check.CheckPoint
 	kind   string
 	of     int // the pair that was asked
 	from   int // the pair whose question it is
@@ -225,7 +225,7 @@ func (c *checker) one(ctx context.Context, p *checkPoint, q *Query) error {
 			return err
 		}
 	}
-	res, err := memory.Check(ctx, c.sets[p.of].snap, memory.CheckRequest{
+	res, err := check.Check(ctx, c.sets[p.of].snap, check.Request{
 		Request: req, Gate: c.opt.Gate, Thresholds: c.opt.Thresholds,
 	})
 	if err == nil {
@@ -235,8 +235,8 @@ func (c *checker) one(ctx context.Context, p *checkPoint, q *Query) error {
 }
 
 // of returns the points of some kinds that keep passes, nil for all.
-func (c *checker) of(keep func(checkPoint) bool, kinds ...string) []memory.CheckPoint {
-	var out []memory.CheckPoint
+func (c *checker) of(keep func(checkPoint) bool, kinds ...string) []check.CheckPoint {
+	var out []check.CheckPoint
 	for _, p := range c.points {
 		if slices.Contains(kinds, p.kind) && (keep == nil || keep(p)) {
 			out = append(out, p.CheckPoint)
@@ -247,24 +247,24 @@ func (c *checker) of(keep func(checkPoint) bool, kinds ...string) []memory.Check
 
 // report sums up.
 func (c *checker) report() *CheckReport {
-	t := memory.DefaultThresholds()
+	t := check.DefaultThresholds()
 	if c.opt.Thresholds != nil {
 		t = *c.opt.Thresholds
 	}
 	gate := c.opt.Gate
 	if gate == "" {
-		gate = memory.GateLexical
+		gate = check.GateLexical
 	}
 	wrong := Foreign
 	if len(c.sets) == 1 {
 		wrong = Removed
 	}
 	all := c.of(nil, Answerable, wrong)
-	with := memory.CalibrateOptions{Gate: gate, Base: t}
+	with := check.CalibrateOptions{Gate: gate, Base: t}
 	out := &CheckReport{
 		Files: c.runner.report.Files, Gate: gate, Thresholds: t,
 		Removed:     t.Measure(gate, c.of(nil, Answerable, Removed)),
-		Calibration: memory.Calibrate(all, with),
+		Calibration: check.Calibrate(all, with),
 	}
 	if wrong == Foreign {
 		out.Figures = t.Measure(gate, all)
@@ -275,7 +275,7 @@ func (c *checker) report() *CheckReport {
 		}
 		others := c.of(func(p checkPoint) bool { return p.of != i && p.from != i }, Answerable, wrong)
 		row := LeftOutRow{Name: set.name}
-		if got := memory.Calibrate(others, with).Chosen; got != nil {
+		if got := check.Calibrate(others, with).Chosen; got != nil {
 			row.Thresholds = &got.Thresholds
 			own := c.of(func(p checkPoint) bool { return p.of == i }, Answerable, wrong)
 			row.Figures = got.Thresholds.Measure(gate, own)

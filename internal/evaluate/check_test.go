@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/internal/evaluate"
-	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/check"
 )
 
 // TestCheckGolden holds how the bundled questions come out, so that a change of check is seen.
@@ -25,7 +25,7 @@ func TestCheckGolden(t *testing.T) {
 	if f.Strong*10 < f.Answerable || f.Right*10 < f.Strong*8 || f.FalseStrong*20 > f.Unanswerable {
 		t.Errorf("%+v", f)
 	}
-	want := memory.CheckFigures{
+	want := check.CheckFigures{
 		Answerable: 35, Strong: 15, Right: 14, Weak: 12, Unanswerable: 35,
 	}
 	if diff := cmp.Diff(want, f); diff != "" {

@@ -11,11 +11,11 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/ingest/parse"
-	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/sources"
 )
 
 // MaxFile is the longest file that is read: 'mnem sources diff' looks into no longer one either.
-const MaxFile = memory.MaxSourceFile
+const MaxFile = sources.MaxSourceFile
 
 // ErrEmpty is returned for a file that says nothing.
 var ErrEmpty = errors.New("nothing in it")
@@ -40,15 +40,15 @@ func (p Path) String() string {
 	return p.Project + "/" + p.Name
 }
 
-func (p Path) source() memory.Source {
-	return memory.Source{Kind: memory.FileSource, Project: p.Project, Path: p.Name}
+func (p Path) source() sources.Source {
+	return sources.Source{Kind: sources.FileSource, Project: p.Project, Path: p.Name}
 }
 
 // Check returns an error for a path that no source can have.
 func (p Path) Check() error {
 	longest := p.source()
 	longest.Hash, longest.First, longest.Last = new(Sum), 1, 2*MaxFile
-	if _, err := memory.ParseSource(longest.String()); err != nil {
+	if _, err := sources.Parse(longest.String()); err != nil {
 		return fmt.Errorf("a name that no source can have: %w", err)
 	}
 	return nil

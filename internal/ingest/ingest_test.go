@@ -20,7 +20,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/ingest/parse"
-	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/sources"
 	"github.com/mnem-project/mnem/internal/state"
 )
 
@@ -633,7 +633,7 @@ func TestSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := memory.ParseSource(n.Sources[0])
+	src, err := sources.Parse(n.Sources[0])
 	if err != nil || src.Path != "a#1.md" || *src.Hash != sha256.Sum256([]byte(d.files["a#1.md"])) {
 		t.Errorf("%q: %v", n.Sources, err)
 	}
@@ -642,7 +642,7 @@ func TestSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err = memory.ParseSource(c.Sources[0])
+	src, err = sources.Parse(c.Sources[0])
 	if err != nil || src.First != 3 || src.Last != 4 || *src.Hash != sha256.Sum256([]byte("First.\r\nSecond.\r")) {
 		t.Errorf("%q: %v", c.Sources, err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/ingest/parse"
-	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/sources"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -133,8 +133,8 @@ func (c *Catalogue) add(ctx context.Context, id graph.ID) error {
 	if err != nil || !there || n.Type != TypeDocument || len(n.Sources) == 0 {
 		return err
 	}
-	src, err := memory.ParseSource(n.Sources[0])
-	if err != nil || src.Kind != memory.FileSource {
+	src, err := sources.Parse(n.Sources[0])
+	if err != nil || src.Kind != sources.FileSource {
 		return nil
 	}
 	d := &stored{node: n, path: Path{src.Project, src.Path}, sum: src.Hash}

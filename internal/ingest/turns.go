@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/ingest/chats"
 	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/sources"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -205,8 +206,8 @@ func (t *Taker) turnNode(key string, turn *chats.Turn) error {
 		p = append(p, ipld.Entry{Key: "left", Value: ipld.BoolValue(true)})
 	}
 	c := t.node(key, TypeTurn, text, turn.Time, p)
-	src := memory.Source{Kind: memory.ConversationSource, Text: turn.Session, Turn: turn.Number}
-	if read, err := memory.ParseSource(src.String()); err == nil && read == src {
+	src := sources.Source{Kind: sources.ConversationSource, Text: turn.Session, Turn: turn.Number}
+	if read, err := sources.Parse(src.String()); err == nil && read == src {
 		c.Sources = []string{src.String()}
 	}
 	return t.Yield(graph.Change{Node: c})

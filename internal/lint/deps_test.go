@@ -42,7 +42,8 @@ var floors = []floor{
 	{"answers", "digests, retrieval from snapshots, recorded answers", "outline rank session"},
 	{"history", "what happened, what is merged, what is kept sound, what is exchanged", "history merging care exchange"},
 	{"memories", "agents' verbs, files and conversations as nodes", "" +
-		"memory/compare memory/extract memory ingest/parse ingest/chats ingest agent/capture"},
+		"memory/compare memory/extract memory memory/remember memory/recall memory/check memory/sources memory/review " +
+		"ingest/parse ingest/chats ingest agent/capture"},
 	{"remotes", "histories between repositories: refs and packs", "" +
 		"exchange/remote/s3 exchange/remote/s3/s3test exchange/remote"},
 	{"verbs", "what can be asked from outside, by whom, and the table of it", "" +
@@ -59,7 +60,7 @@ var floors = []floor{
 	{"programs", "", "cmd/mnem cmd/mnem-bench"},
 	{"tests", "what tests share; tests of the whole from outside", "" +
 		"cases testkit/effort testkit/differ testkit/longer testkit/o200k testkit/pgserver testkit/ramdir testkit " +
-		"testkit/repofiles testkit/repokit testkit/memkit testkit/program base/text/gen e2e sharing lint lint/house spec"},
+		"testkit/repofiles testkit/repokit testkit/memkit testkit/verbkit testkit/program base/text/gen e2e sharing lint lint/house spec"},
 }
 
 // alone are packages that may import less than what is below them: a door never sees a repository, what ranks never

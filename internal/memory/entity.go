@@ -10,18 +10,18 @@ import (
 
 // Types of the nodes that edges lead to, and the beginnings of their keys.
 const (
-	TypeEntity = "Entity"
-	TypeTag    = "Tag"
-	keyEntity  = "entity/"
-	keyTag     = "tag/"
+	TypeEntity   = "Entity"
+	TypeTag      = "Tag"
+	EntityPrefix = "entity/"
+	TagPrefix    = "tag/"
 )
 
 // EntityKey returns the key of the node of an entity, "" where the name is blank or too long for
 // one.
-func EntityKey(name string) string { return nodeKey(keyEntity, name) }
+func EntityKey(name string) string { return nodeKey(EntityPrefix, name) }
 
 // TagKey returns the key of the node of a tag, "" likewise.
-func TagKey(name string) string { return nodeKey(keyTag, name) }
+func TagKey(name string) string { return nodeKey(TagPrefix, name) }
 
 func nodeKey(prefix, name string) string {
 	folded := extract.Fold(name)
@@ -31,12 +31,12 @@ func nodeKey(prefix, name string) string {
 	return prefix + folded
 }
 
-// credentials are what looks like credentials in a text.
-type credentials []guard.Finding
+// Credentials are what looks like credentials in a text.
+type Credentials []guard.Finding
 
-// has reports whether an entity of the text looks like a credential, or has a part of one. It would
+// Has reports whether an entity of the text looks like a credential, or has a part of one. It would
 // become nodes and edges of its own, which outlive the memory that it is in.
-func (c credentials) has(e extract.Entity) bool {
+func (c Credentials) Has(e extract.Entity) bool {
 	within := func(f guard.Finding) bool { return f.Start < e.End && e.Start < f.End }
 	return slices.ContainsFunc(c, within) || guard.IsSecret(e.Name)
 }

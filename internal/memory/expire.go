@@ -42,14 +42,14 @@ func Expire(
 		return nil, err
 	}
 	var res *MarkResult
-	long := len(req.Nodes) == 0 || len(req.Nodes) >= manyNodes
-	done, err := decide(ctx, r, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
-		k := newMarker(ctx, s)
+	long := len(req.Nodes) == 0 || len(req.Nodes) >= ManyNodes
+	done, err := Decide(ctx, r, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
+		k := NewMarker(ctx, s)
 		if err := k.expire(req); err != nil {
 			return nil, err
 		}
-		res = k.res
-		return &core.Decision{Changes: k.changes, Message: "expire " + listed(k.named)}, nil
+		res = k.Result
+		return &core.Decision{Changes: k.Changes, Message: "expire " + Listed(k.Named)}, nil
 	})
 	if err != nil {
 		return nil, err
@@ -58,9 +58,9 @@ func Expire(
 	return res, nil
 }
 
-func (k *marker) expire(req ExpireRequest) error {
+func (k *Marker) expire(req ExpireRequest) error {
 	if len(req.Nodes) == 0 {
-		for e, err := range k.s.Nodes(k.ctx, graph.ID{}) {
+		for e, err := range k.Snapshot.Nodes(k.Context, graph.ID{}) {
 			if err == nil {
 				err = k.expireDue(e.Node, req)
 			}
@@ -71,11 +71,11 @@ func (k *marker) expire(req ExpireRequest) error {
 		return nil
 	}
 	for _, name := range req.Nodes {
-		id, err := k.name(name, isShown)
+		id, err := k.Name(name, IsShown)
 		if err != nil {
 			return err
 		}
-		n, _, err := k.s.Node(k.ctx, id)
+		n, _, err := k.Snapshot.Node(k.Context, id)
 		if err == nil {
 			err = k.expireDue(n, req)
 		}
@@ -87,18 +87,18 @@ func (k *marker) expire(req ExpireRequest) error {
 }
 
 // expireDue marks a node that is due, unless it is hidden already.
-func (k *marker) expireDue(n *graph.Node, req ExpireRequest) error {
+func (k *Marker) expireDue(n *graph.Node, req ExpireRequest) error {
 	at, why, ok := Due(n)
 	if !ok || at > req.Now {
 		return nil
 	}
-	old, err := k.now(n.ID)
+	old, err := k.Now(n.ID)
 	if err != nil {
 		return err
 	}
 	if old != nil && retrieve.Hidden(old.State) {
 		if old.State == graph.Expired {
-			k.res.Already = append(k.res.Already, n.ID)
+			k.Result.Already = append(k.Result.Already, n.ID)
 		}
 		return nil
 	}
@@ -106,7 +106,7 @@ func (k *marker) expireDue(n *graph.Node, req ExpireRequest) error {
 	if mark.Reason == "" {
 		mark.Reason = why + " " + at.String()
 	}
-	k.set(mark, n.ID, graph.ID{})
-	k.named = append(k.named, n.ID)
+	k.Set(mark, n.ID, graph.ID{})
+	k.Named = append(k.Named, n.ID)
 	return k.settle(n.ID, old)
 }

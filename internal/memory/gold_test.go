@@ -15,6 +15,11 @@ import (
 	"github.com/mnem-project/mnem/internal/cases"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/check"
+	"github.com/mnem-project/mnem/internal/memory/recall"
+	"github.com/mnem-project/mnem/internal/memory/remember"
+	"github.com/mnem-project/mnem/internal/memory/review"
+	"github.com/mnem-project/mnem/internal/memory/sources"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -112,9 +117,9 @@ func goldCheck(t testing.TB, c cases.Case) any {
 	}
 	cases.Parse(t, c.Input, &in)
 	th := in.Thresholds
-	res, err := memory.Check(t.Context(), head(t, in.commit(t)), memory.CheckRequest{
-		Request: retrieve.Request{Text: in.Text}, Nearest: new(memory.MaxNearest),
-		Thresholds: &memory.Thresholds{
+	res, err := check.Check(t.Context(), head(t, in.commit(t)), check.Request{
+		Request: retrieve.Request{Text: in.Text}, Nearest: new(check.MaxNearest),
+		Thresholds: &check.Thresholds{
 			Coverage: th[0], Evidence: th[1], Lead: th[2], WeakCoverage: th[3], WeakEvidence: th[4],
 		},
 	})
@@ -123,7 +128,7 @@ func goldCheck(t testing.TB, c cases.Case) any {
 	}
 	list := res.Nearest
 	if res.Best != nil {
-		list = append([]*memory.Evidence{res.Best}, list...)
+		list = append([]*check.Evidence{res.Best}, list...)
 	}
 	memories, missing, lead := []any{}, [][2]string{}, int64(0)
 	for i, e := range list {
@@ -142,7 +147,7 @@ func goldCheck(t testing.TB, c cases.Case) any {
 func goldCheckWeight(t testing.TB, c cases.Case) any {
 	var in struct{ Nodes, Having int64 }
 	cases.Parse(t, c.Input, &in)
-	weight, floor := memory.CheckWeight(in.Nodes, in.Having)
+	weight, floor := check.CheckWeight(in.Nodes, in.Having)
 	return dict{"weight": weight, "floor": floor}
 }
 
@@ -153,7 +158,7 @@ func goldThresholds(t testing.TB, c cases.Case) any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, _, err := memory.ThresholdsIn(profiles)
+	got, _, err := check.ThresholdsIn(profiles)
 	if err != nil {
 		return dict{"error": "thresholds"}
 	}
@@ -178,7 +183,7 @@ func goldExplore(t testing.TB, c cases.Case) any {
 	}
 	cases.Parse(t, c.Input, &in)
 	e := in.Explore
-	x, err := memory.Explore(t.Context(), head(t, in.commit(t)), memory.ExploreRequest{Topic: e.Topic,
+	x, err := recall.Explore(t.Context(), head(t, in.commit(t)), recall.ExploreRequest{Topic: e.Topic,
 		Keyword: e.Keyword, Depth: e.Depth, Beam: e.Beam, EdgeTypes: e.EdgeTypes, Types: e.Types,
 		Marks: e.Marks})
 	if err != nil {
@@ -237,16 +242,16 @@ func goldLinks(t testing.TB, c cases.Case) any {
 	}
 	cases.Parse(t, c.Input, &in)
 	by := state.Stamp{Author: "erin", Command: []string{"remember"}}
-	m := memory.New(goldRepo(t, by))
+	m := remember.New(goldRepo(t, by))
 	edges := []any{}
 	for _, c := range in.Commits {
 		by.Time, by.Agent, by.Task = graph.Time(c.Time), c.Agent, c.Task
-		var reqs []memory.RememberRequest
+		var reqs []remember.Request
 		for _, one := range c.Memories {
-			reqs = append(reqs, memory.RememberRequest{Text: one.Text, About: one.About, Sources: one.Sources,
+			reqs = append(reqs, remember.Request{Text: one.Text, About: one.About, Sources: one.Sources,
 				Tags: one.Tags, Entities: one.Entities, NoDiff: true})
 		}
-		opt := memory.RememberOptions{CommitOptions: core.CommitOptions{Stamp: by}}
+		opt := remember.Options{CommitOptions: core.CommitOptions{Stamp: by}}
 		res, err := m.RememberAll(t.Context(), opt, reqs)
 		if err != nil {
 			t.Fatal(err)
@@ -314,11 +319,11 @@ func goldMemoryID(t testing.TB, c cases.Case) any {
 	}
 	cases.Parse(t, c.Input, &in)
 	if in.Type == "" {
-		return dict{"key": memory.ObservationKey(in.Wording, in.Sources)}
+		return dict{"key": remember.ObservationKey(in.Wording, in.Sources)}
 	}
 	ids := []string{}
 	for _, n := range []uint64{0, 1, 256} {
-		ids = append(ids, memory.ID(in.Type, in.Text, n).String())
+		ids = append(ids, remember.ID(in.Type, in.Text, n).String())
 	}
 	return dict{"ids": ids}
 }
@@ -328,10 +333,10 @@ func goldProposal(t testing.TB, c cases.Case) any {
 		goldBatches
 		Now   int64
 		Cap   int
-		Kinds []memory.ProposalKind
+		Kinds []review.ProposalKind
 	}
 	cases.Parse(t, c.Input, &in)
-	found, err := memory.Propose(t.Context(), head(t, in.commit(t)), memory.ConsolidateRequest{
+	found, err := review.Propose(t.Context(), head(t, in.commit(t)), review.ConsolidateRequest{
 		Now: graph.Time(in.Now), Cap: in.Cap, Kinds: in.Kinds})
 	if err != nil {
 		t.Fatal(err)
@@ -363,15 +368,15 @@ func goldRemember(t testing.TB, c cases.Case) any {
 	cases.Parse(t, c.Input, &in)
 	by := state.Stamp{Author: "t", Time: 1_780_000_000_000_000, Command: []string{"remember"}}
 	r := goldRepo(t, by)
-	m := memory.New(r)
+	m := remember.New(r)
 	remembered := []any{}
 	for _, q := range in.Requests {
-		req := memory.RememberRequest{Type: q.Type, Text: q.Text, About: q.About, Property: q.Property,
+		req := remember.Request{Type: q.Type, Text: q.Text, About: q.About, Property: q.Property,
 			Entities: q.Entities, Sources: q.Sources}
 		if q.ValidFrom != 0 {
 			req.ValidFrom = graph.At(graph.Time(q.ValidFrom))
 		}
-		opt := memory.RememberOptions{CommitOptions: core.CommitOptions{Stamp: by}}
+		opt := remember.Options{CommitOptions: core.CommitOptions{Stamp: by}}
 		res, err := m.Remember(t.Context(), opt, req)
 		if err != nil {
 			t.Fatal(err)
@@ -394,7 +399,7 @@ func goldRemember(t testing.TB, c cases.Case) any {
 func goldSource(t testing.TB, c cases.Case) any {
 	var in struct{ Text string }
 	cases.Parse(t, c.Input, &in)
-	s, err := memory.ParseSource(in.Text)
+	s, err := sources.Parse(in.Text)
 	if errors.Is(err, graph.ErrInvalid) {
 		return dict{"error": "source"}
 	} else if err != nil {

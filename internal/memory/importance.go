@@ -24,7 +24,7 @@ const (
 
 	maxUses   = 15        // beyond which another use adds nothing: doubled is as much as uses do
 	maxLinked = 10        // likewise of edges, which add one half at most
-	perDay    = 86400e6   // microseconds
+	PerDay    = 86400e6   // microseconds
 	maxUseNow = 1<<53 - 1 // the largest count that is believed
 )
 
@@ -56,7 +56,7 @@ const (
 // HalfLivesAt returns the half-lives that hold at a snapshot: the defaults, and those of the
 // parameter "halfLife" of its profiles in their place.
 func HalfLivesAt(ctx context.Context, s *core.Snapshot) (HalfLives, error) {
-	params, err := verbParams(ctx, s, importanceVerb)
+	params, err := VerbParams(ctx, s, importanceVerb)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (h HalfLives) All() HalfLives {
 
 // OwnHalfLivesAt returns the half-lives that a snapshot gives types itself, empty for none.
 func OwnHalfLivesAt(ctx context.Context, s *core.Snapshot) (HalfLives, error) {
-	params, err := verbParams(ctx, s, importanceVerb)
+	params, err := VerbParams(ctx, s, importanceVerb)
 	if err != nil {
 		return nil, err
 	}
@@ -123,9 +123,9 @@ func SetHalfLives(
 	if err != nil {
 		return nil, err
 	}
-	return changeVerbParams(ctx, r, importanceVerb, opt,
+	return ChangeVerbParams(ctx, r, importanceVerb, opt,
 		func(old []ipld.Entry, _ error) ([]ipld.Entry, error) {
-			return withEntry(old, paramHalfLife, v), nil
+			return WithEntry(old, paramHalfLife, v), nil
 		})
 }
 
@@ -136,7 +136,7 @@ func ChangeHalfLives(
 	ctx context.Context, r *core.Repo, opt core.CommitOptions, change func(own HalfLives) error,
 ) (HalfLives, *core.CommitResult, error) {
 	var own HalfLives
-	res, err := changeVerbParams(ctx, r, importanceVerb, opt,
+	res, err := ChangeVerbParams(ctx, r, importanceVerb, opt,
 		func(old []ipld.Entry, err error) ([]ipld.Entry, error) {
 			if err == nil {
 				own, err = halfLivesOf(old)
@@ -148,7 +148,7 @@ func ChangeHalfLives(
 				return nil, err
 			}
 			v, err := own.value()
-			return withEntry(old, paramHalfLife, v), err
+			return WithEntry(old, paramHalfLife, v), err
 		})
 	return own, res, err
 }
@@ -202,7 +202,7 @@ func (f Factors) Weigh() Effective {
 	w.Base = baseOf[base-1]
 	w.Use = fixed.One + fixed.Log2(uint64(1+min(max(f.Uses, 0), maxUses)))/4
 	w.Links = fixed.One + min(max(f.Linked, 0), maxLinked)*fixed.One/(2*maxLinked)
-	half := uint64(max(f.HalfLife, 1)) * perDay
+	half := uint64(max(f.HalfLife, 1)) * PerDay
 	w.Decay = fixed.Half(fixed.MulDivSat(uint64(max(f.Age, 0)), fixed.One, half))
 	w.Value = w.Base
 	for _, factor := range []int64{w.Use, w.Decay, w.Links} {
@@ -236,11 +236,11 @@ func Importance(
 			return Effective{}, err
 		}
 	}
-	return importanceOf(ctx, s, n, now, opt)
+	return ImportanceOf(ctx, s, n, now, opt)
 }
 
-// importanceOf is Importance of a node that was read, with half-lives.
-func importanceOf(
+// ImportanceOf is Importance of a node that was read, with half-lives.
+func ImportanceOf(
 	ctx context.Context, s *core.Snapshot, n *graph.Node, now graph.Time, opt ImportanceOptions,
 ) (Effective, error) {
 	f := Factors{

@@ -41,7 +41,7 @@ func TestWeighMonotone(t *testing.T) {
 	}
 	last = 1 << 20
 	for days := range int64(1000) {
-		v := Factors{Importance: 5, Age: days * perDay, HalfLife: 30}.Weigh().Value
+		v := Factors{Importance: 5, Age: days * PerDay, HalfLife: 30}.Weigh().Value
 		if v > last {
 			t.Fatalf("after %d days %d, after %d before", days, v, last)
 		}
@@ -95,7 +95,7 @@ func TestStoredHalfLives(t *testing.T) {
 		ipld.IntValue(3), ipld.MapValue(ipld.Entry{Key: "fact", Value: ipld.StringValue("3")}),
 		ipld.MapValue(ipld.Entry{Key: "fact", Value: ipld.IntValue(0)}),
 	} {
-		_, err := setVerbParams(t.Context(), r, importanceVerb,
+		_, err := SetVerbParams(t.Context(), r, importanceVerb,
 			[]ipld.Entry{{Key: "halfLife", Value: v}}, memkit.Opt)
 		if err != nil {
 			t.Fatal(err)
@@ -105,59 +105,6 @@ func TestStoredHalfLives(t *testing.T) {
 		}
 		if _, err := SetHalfLives(t.Context(), r, memkit.Opt, nil); err != nil {
 			t.Errorf("%v cannot be taken away: %v", v, err)
-		}
-	}
-}
-
-// TestParamsAtOnce changes one parameter each from many sides at once: none undoes another's, and
-// what a later version wrote stays.
-func TestParamsAtOnce(t *testing.T) {
-	r := memkit.Open(t, `{"node":{"key":"a","type":"fact"}}`)
-	later := []ipld.Entry{{Key: "later", Value: ipld.IntValue(7)}}
-	for _, verb := range []string{"importance", verbRemember} {
-		if _, err := setVerbParams(t.Context(), r, verb, later, memkit.Opt); err != nil {
-			t.Fatal(err)
-		}
-	}
-	const n = 8
-	errs := make(chan error, n+2)
-	for i := range n {
-		go func() { // each as if it were a program of its own
-			_, _, err := ChangeHalfLives(t.Context(), r, memkit.Opt, func(own HalfLives) error {
-				own[fmt.Sprint("type", i)] = i + 1
-				return nil
-			})
-			errs <- err
-		}()
-	}
-	for _, change := range []func(*RememberParams){
-		func(p *RememberParams) { p.Keep = true },
-		func(p *RememberParams) { p.SimilarFrom = 40_000 },
-	} {
-		go func() {
-			_, _, err := ChangeRememberParams(t.Context(), r, memkit.Opt,
-				func(p *RememberParams) error { change(p); return nil })
-			errs <- err
-		}()
-	}
-	for range n + 2 {
-		if err := <-errs; err != nil {
-			t.Error(err)
-		}
-	}
-	s := memkit.Tip(t, r)
-	own, err := OwnHalfLivesAt(t.Context(), s)
-	if err != nil || len(own) != n {
-		t.Errorf("%v %v", own, err)
-	}
-	p, err := RememberParamsAt(t.Context(), s)
-	if err != nil || !p.Keep || p.SimilarFrom != 40_000 {
-		t.Errorf("%+v %v", p, err)
-	}
-	for _, verb := range []string{"importance", verbRemember} {
-		entries, err := verbParams(t.Context(), s, verb)
-		if _, ok := ipld.FindEntry(entries, "later"); err != nil || !ok {
-			t.Errorf("%s: %v %v", verb, entries, err)
 		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 // MaxMarked is the largest number of nodes that one request marks.
 const MaxMarked = 10_000
 
-// manyNodes is from how many nodes on deciding about them takes longer than other writers should wait.
-const manyNodes = 256
+// ManyNodes is from how many nodes on deciding about them takes longer than other writers should wait.
+const ManyNodes = 256
 
 // StateError is returned when a node is in a state that a verb does not replace, since more would
 // be lost than said. errors.Is(err, state.ErrInvalid) holds.
@@ -92,14 +92,14 @@ func Mark(
 		return nil, err
 	}
 	var res *MarkResult
-	long := len(req.Nodes) >= manyNodes
-	done, err := decide(ctx, r, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
-		k := newMarker(ctx, s)
-		if err := k.mark(req); err != nil {
+	long := len(req.Nodes) >= ManyNodes
+	done, err := Decide(ctx, r, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
+		k := NewMarker(ctx, s)
+		if err := k.Mark(req); err != nil {
 			return nil, err
 		}
-		res = k.res
-		return &core.Decision{Changes: k.changes, Message: k.message(req.State)}, nil
+		res = k.Result
+		return &core.Decision{Changes: k.Changes, Message: k.message(req.State)}, nil
 	})
 	if err != nil {
 		return nil, err
@@ -133,16 +133,16 @@ var verbs = map[graph.State]string{
 }
 
 // message says what a commit marks: ids alone. The reason is in the marks.
-func (k *marker) message(state graph.State) string {
-	text := verbs[state] + " " + listed(k.named)
+func (k *Marker) message(state graph.State) string {
+	text := verbs[state] + " " + Listed(k.Named)
 	if !k.by.IsZero() {
 		text += " by " + k.by.String()
 	}
 	return text
 }
 
-// listed lists the first few of many.
-func listed(ids []graph.ID) string {
+// Listed lists the first few of many.
+func Listed(ids []graph.ID) string {
 	const most = 5
 	var b strings.Builder
 	for i, id := range ids[:min(len(ids), most)] {
@@ -165,55 +165,55 @@ func withReason(text, reason string) string {
 	return text
 }
 
-// marker makes the changes that mark nodes of a snapshot.
-type marker struct {
-	ctx     context.Context
-	s       *core.Snapshot
-	res     *MarkResult
-	changes []graph.Change
-	named   []graph.ID // what is marked, for the message
-	by      graph.ID   // that marks it, zero for none
-	marks   map[graph.ID]*graph.Mark
-	against map[graph.ID][]graph.ID // by a node what is contradicted by it in s; nil until asked for
-	adds    map[graph.ID][]graph.ID // likewise what was decided
+// Marker makes the changes that mark nodes of a snapshot.
+type Marker struct {
+	Context  context.Context
+	Snapshot *core.Snapshot
+	Result   *MarkResult
+	Changes  []graph.Change
+	Named    []graph.ID // what is marked, for the message
+	by       graph.ID   // that marks it, zero for none
+	marks    map[graph.ID]*graph.Mark
+	against  map[graph.ID][]graph.ID // by a node what is contradicted by it in s; nil until asked for
+	adds     map[graph.ID][]graph.ID // likewise what was decided
 }
 
-func newMarker(ctx context.Context, s *core.Snapshot) *marker {
-	return &marker{ctx: ctx, s: s, res: &MarkResult{}, marks: make(map[graph.ID]*graph.Mark),
+func NewMarker(ctx context.Context, s *core.Snapshot) *Marker {
+	return &Marker{Context: ctx, Snapshot: s, Result: &MarkResult{}, marks: make(map[graph.ID]*graph.Mark),
 		adds: make(map[graph.ID][]graph.ID)}
 }
 
-// now returns the mark that a node has after what was decided so far, nil for none.
-func (k *marker) now(id graph.ID) (*graph.Mark, error) {
+// Now returns the mark that a node has after what was decided so far, nil for none.
+func (k *Marker) Now(id graph.ID) (*graph.Mark, error) {
 	if m, ok := k.marks[id]; ok {
 		return m, nil
 	}
-	m, err := k.s.Mark(k.ctx, graph.OnNode, id)
+	m, err := k.Snapshot.Mark(k.Context, graph.OnNode, id)
 	if err == nil {
 		k.marks[id] = m
 	}
 	return m, err
 }
 
-// name resolves the name of a node, or a text that means one whose mark see accepts. It returns an
+// Name resolves the name of a node, or a text that means one whose mark see accepts. It returns an
 // *EdgeError where there is only an edge of the name.
-func (k *marker) name(name string, see func(*graph.Mark) bool) (graph.ID, error) {
-	id, err := k.s.Name(k.ctx, name)
-	if !isMissing(err) {
+func (k *Marker) Name(name string, see func(*graph.Mark) bool) (graph.ID, error) {
+	id, err := k.Snapshot.Name(k.Context, name)
+	if !IsMissing(err) {
 		return id, err
 	}
-	edge, other := k.s.EdgeName(k.ctx, name)
+	edge, other := k.Snapshot.EdgeName(k.Context, name)
 	if other != nil { // it is none either
-		return rank.Find(k.ctx, k.s, name, see)
+		return rank.Find(k.Context, k.Snapshot, name, see)
 	}
-	e, _, other := k.s.Edge(k.ctx, edge)
+	e, _, other := k.Snapshot.Edge(k.Context, edge)
 	if other != nil {
 		return id, other
 	}
 	return id, &EdgeError{name, e}
 }
 
-func (k *marker) mark(req MarkRequest) error {
+func (k *Marker) Mark(req MarkRequest) error {
 	var by graph.ID
 	if req.By != "" {
 		var err error
@@ -224,7 +224,7 @@ func (k *marker) mark(req MarkRequest) error {
 	}
 	seen := make(map[graph.ID]bool, len(req.Nodes))
 	for _, name := range req.Nodes {
-		id, err := k.name(name, isShown)
+		id, err := k.Name(name, IsShown)
 		if err != nil {
 			return err
 		}
@@ -235,24 +235,24 @@ func (k *marker) mark(req MarkRequest) error {
 			continue
 		}
 		seen[id] = true
-		before := len(k.changes)
-		if err := k.one(req, name, id, by); err != nil {
+		before := len(k.Changes)
+		if err := k.One(req, name, id, by); err != nil {
 			return err
 		}
-		if len(k.changes) > before {
-			k.named = append(k.named, id)
+		if len(k.Changes) > before {
+			k.Named = append(k.Named, id)
 		}
 	}
 	return nil
 }
 
 // judge returns the node that supersedes or contradicts.
-func (k *marker) judge(req MarkRequest) (graph.ID, error) {
-	by, err := k.name(req.By, isShown)
+func (k *Marker) judge(req MarkRequest) (graph.ID, error) {
+	by, err := k.Name(req.By, IsShown)
 	if err != nil {
 		return by, err
 	}
-	m, err := k.now(by)
+	m, err := k.Now(by)
 	if err == nil && m != nil && retrieve.Hidden(m.State) {
 		err = state.Invalidf("%q is %s: what %s others must be visible itself", req.By, m.State,
 			verbs[req.State]+"s")
@@ -260,19 +260,19 @@ func (k *marker) judge(req MarkRequest) (graph.ID, error) {
 	return by, err
 }
 
-// one marks one node.
-func (k *marker) one(req MarkRequest, name string, id, by graph.ID) error {
+// One marks one node.
+func (k *Marker) One(req MarkRequest, name string, id, by graph.ID) error {
 	if req.State == graph.Contradicted {
-		return k.contradict(req, name, id, by)
+		return k.Contradict(req, name, id, by)
 	}
-	old, err := k.now(id)
+	old, err := k.Now(id)
 	if err != nil {
 		return err
 	}
 	if ok, err := k.may(req, name, id, by, old); !ok {
 		return err
 	}
-	k.set(req, id, by)
+	k.Set(req, id, by)
 	if retrieve.Hidden(req.State) {
 		return k.settle(id, old)
 	}
@@ -294,7 +294,7 @@ func weight(s graph.State) int {
 
 // may reports whether a node is to be marked: not where the mark says the same, and with a
 // *StateError where it says more.
-func (k *marker) may(
+func (k *Marker) may(
 	req MarkRequest, name string, id, by graph.ID, old *graph.Mark,
 ) (bool, error) {
 	switch {
@@ -304,20 +304,20 @@ func (k *marker) may(
 		if req.Reason != "" && req.Reason != old.Reason {
 			return true, nil
 		}
-		k.res.Already = append(k.res.Already, id)
+		k.Result.Already = append(k.Result.Already, id)
 		return false, nil
 	}
 	return false, &StateError{Node: id, Name: name, State: old.State, By: old.By, Want: req.State}
 }
 
-// set marks a node and tells of it.
-func (k *marker) set(req MarkRequest, id, by graph.ID) {
+// Set marks a node and tells of it.
+func (k *Marker) Set(req MarkRequest, id, by graph.ID) {
 	k.write(req, id, by)
-	k.res.Marked = append(k.res.Marked, id)
+	k.Result.Marked = append(k.Result.Marked, id)
 }
 
 // write marks a node.
-func (k *marker) write(req MarkRequest, id, by graph.ID) {
+func (k *Marker) write(req MarkRequest, id, by graph.ID) {
 	change := &graph.MarkChange{
 		On: graph.MarkRef{Node: graph.Ref{ID: id}}, State: req.State, Reason: req.Reason,
 	}
@@ -328,12 +328,12 @@ func (k *marker) write(req MarkRequest, id, by graph.ID) {
 		k.adds[by] = append(k.adds[by], id)
 	}
 	k.marks[id] = &graph.Mark{On: graph.OnNode, ID: id, State: req.State, By: by, Reason: req.Reason}
-	k.changes = append(k.changes, graph.Change{Mark: change})
+	k.Changes = append(k.Changes, graph.Change{Mark: change})
 }
 
-// contradict marks two nodes by each other. One that is contradicted already keeps its mark; where
+// Contradict marks two nodes by each other. One that is contradicted already keeps its mark; where
 // both are, by others, there is no room for what is said.
-func (k *marker) contradict(req MarkRequest, name string, a, b graph.ID) error {
+func (k *Marker) Contradict(req MarkRequest, name string, a, b graph.ID) error {
 	ends := [2]struct {
 		id, by graph.ID
 		name   string
@@ -341,7 +341,7 @@ func (k *marker) contradict(req MarkRequest, name string, a, b graph.ID) error {
 	}{{a, b, name, false}, {b, a, req.By, false}}
 	for i := range ends {
 		e := &ends[i]
-		m, err := k.now(e.id)
+		m, err := k.Now(e.id)
 		if err != nil {
 			return err
 		}
@@ -359,7 +359,7 @@ func (k *marker) contradict(req MarkRequest, name string, a, b graph.ID) error {
 			return err
 		}
 		if ok {
-			k.set(req, e.id, e.by)
+			k.Set(req, e.id, e.by)
 		}
 	}
 	return nil
@@ -367,11 +367,11 @@ func (k *marker) contradict(req MarkRequest, name string, a, b graph.ID) error {
 
 // open returns a mark, but nil for one that says that a node is contradicted by what is hidden: what
 // contradicted it is no longer said, and there is room for something else.
-func (k *marker) open(m *graph.Mark) (*graph.Mark, error) {
+func (k *Marker) open(m *graph.Mark) (*graph.Mark, error) {
 	if m == nil || m.State != graph.Contradicted || m.By.IsZero() {
 		return m, nil
 	}
-	by, err := k.now(m.By)
+	by, err := k.Now(m.By)
 	if err != nil || by != nil && retrieve.Hidden(by.State) {
 		return nil, err
 	}
@@ -385,17 +385,17 @@ func Disputed(ctx context.Context, s *core.Snapshot, m *graph.Mark) (bool, error
 	if m == nil || m.State != graph.Contradicted {
 		return false, nil
 	}
-	m, err := newMarker(ctx, s).open(m)
+	m, err := NewMarker(ctx, s).open(m)
 	return m != nil, err
 }
 
 // settle takes the mark off what a node contradicted, once the node is hidden; where that is
 // contradicted by another one too, the mark names that one then.
-func (k *marker) settle(id graph.ID, old *graph.Mark) error {
+func (k *Marker) settle(id graph.ID, old *graph.Mark) error {
 	if old == nil || old.State != graph.Contradicted || old.By.IsZero() {
 		return nil
 	}
-	other, err := k.now(old.By)
+	other, err := k.Now(old.By)
 	if err != nil || other == nil || other.State != graph.Contradicted || other.By != id {
 		return err
 	}
@@ -404,7 +404,7 @@ func (k *marker) settle(id graph.ID, old *graph.Mark) error {
 		return err
 	}
 	if next == nil {
-		k.remove(old.By)
+		k.Remove(old.By)
 		return nil
 	}
 	k.write(MarkRequest{State: graph.Contradicted, Reason: next.Reason}, old.By, next.ID)
@@ -413,10 +413,10 @@ func (k *marker) settle(id graph.ID, old *graph.Mark) error {
 
 // opponent returns the mark of a node that is contradicted by the given one, of several that of the
 // least id; nil for none. It reads the marks of all nodes, once.
-func (k *marker) opponent(id graph.ID) (*graph.Mark, error) {
+func (k *Marker) opponent(id graph.ID) (*graph.Mark, error) {
 	if k.against == nil {
 		k.against = make(map[graph.ID][]graph.ID)
-		for m, err := range k.s.Marks(k.ctx, graph.OnNode) {
+		for m, err := range k.Snapshot.Marks(k.Context, graph.OnNode) {
 			if err != nil {
 				return nil, err
 			}
@@ -428,7 +428,7 @@ func (k *marker) opponent(id graph.ID) (*graph.Mark, error) {
 	list := slices.Concat(k.against[id], k.adds[id])
 	slices.SortFunc(list, graph.ID.Compare)
 	for _, other := range list {
-		m, err := k.now(other)
+		m, err := k.Now(other)
 		if err != nil || m != nil && m.State == graph.Contradicted && m.By == id {
 			return m, err
 		}
@@ -436,12 +436,12 @@ func (k *marker) opponent(id graph.ID) (*graph.Mark, error) {
 	return nil, nil
 }
 
-// remove takes the mark off a node.
-func (k *marker) remove(id graph.ID) {
+// Remove takes the mark off a node.
+func (k *Marker) Remove(id graph.ID) {
 	ref := &graph.MarkRef{Node: graph.Ref{ID: id}}
-	k.changes = append(k.changes, graph.Change{Remove: &graph.Removal{Mark: ref}})
+	k.Changes = append(k.Changes, graph.Change{Remove: &graph.Removal{Mark: ref}})
 	k.marks[id] = nil
-	k.res.Unmarked = append(k.res.Unmarked, id)
+	k.Result.Unmarked = append(k.Result.Unmarked, id)
 }
 
 // UnmarkRequest asks for the marks of nodes to be taken off.
@@ -460,16 +460,16 @@ func Unmark(
 		return nil, err
 	}
 	var res *MarkResult
-	long := len(req.Nodes) >= manyNodes
-	done, err := decide(ctx, r, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
-		k := newMarker(ctx, s)
+	long := len(req.Nodes) >= ManyNodes
+	done, err := Decide(ctx, r, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
+		k := NewMarker(ctx, s)
 		for _, name := range req.Nodes {
 			if err := k.unmark(name); err != nil {
 				return nil, err
 			}
 		}
-		res = k.res
-		return &core.Decision{Changes: k.changes, Message: withReason("restore "+listed(k.named), req.Reason)}, nil
+		res = k.Result
+		return &core.Decision{Changes: k.Changes, Message: withReason("restore "+Listed(k.Named), req.Reason)}, nil
 	})
 	if err != nil {
 		return nil, err
@@ -478,20 +478,20 @@ func Unmark(
 	return res, nil
 }
 
-func (k *marker) unmark(name string) error {
-	id, err := k.name(name, func(m *graph.Mark) bool { return m != nil })
+func (k *Marker) unmark(name string) error {
+	id, err := k.Name(name, func(m *graph.Mark) bool { return m != nil })
 	if err != nil {
 		return err
 	}
-	old, err := k.now(id)
+	old, err := k.Now(id)
 	if err != nil {
 		return err
 	}
-	k.named = append(k.named, id)
+	k.Named = append(k.Named, id)
 	if old == nil {
-		k.res.Already = append(k.res.Already, id)
+		k.Result.Already = append(k.Result.Already, id)
 		return nil
 	}
-	k.remove(id)
+	k.Remove(id)
 	return k.settle(id, old)
 }

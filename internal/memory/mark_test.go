@@ -120,7 +120,7 @@ func TestMarkRequests(t *testing.T) {
 		}
 	}
 	_, err := Mark(t.Context(), r, memkit.Opt, MarkRequest{State: graph.Stale, Nodes: []string{"x", "w"}})
-	if !isMissing(err) {
+	if !IsMissing(err) {
 		t.Error(err)
 	}
 	if memkit.Tip(t, r).CID() != before {

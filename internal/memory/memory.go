@@ -61,8 +61,8 @@ const (
 	DefaultImportance = 3
 )
 
-// blanks are cut around texts, tags and names.
-const blanks = " \t\r\n\v\f\u00a0\u3000"
+// Blanks are cut around texts, tags and names.
+const Blanks = " \t\r\n\v\f\u00a0\u3000"
 
 // Types that the verbs know something about. Any other type is a memory too.
 const (

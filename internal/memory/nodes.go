@@ -11,17 +11,17 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// decide commits what fn makes of the newest commit of a branch, as core.Repo.Decide does. long says that
+// Decide commits what fn makes of the newest commit of a branch, as core.Repo.Decide does. long says that
 // deciding takes longer than other writers should wait.
-func decide(
+func Decide(
 	ctx context.Context, r *core.Repo, opt core.CommitOptions, long bool,
 	fn func(*core.Snapshot) (*core.Decision, error),
 ) (*core.CommitResult, error) {
 	return r.Decide(ctx, core.DecideOptions{CommitOptions: opt, Long: long}, fn)
 }
 
-// head returns the newest state of a branch, "" for the one that HEAD is on.
-func head(ctx context.Context, r *core.Repo, branch string) (*core.Snapshot, error) {
+// Head returns the newest state of a branch, "" for the one that HEAD is on.
+func Head(ctx context.Context, r *core.Repo, branch string) (*core.Snapshot, error) {
 	if branch != "" {
 		return r.Snapshot(ctx, string(graph.BranchRef(branch)))
 	}
@@ -32,12 +32,12 @@ func head(ctx context.Context, r *core.Repo, branch string) (*core.Snapshot, err
 	return r.At(ctx, at)
 }
 
-// seenNode returns a node that no mark hides but those in states that are let through, nil for none.
-func seenNode(
+// SeenNode returns a node that no mark hides but those in states that are let through, nil for none.
+func SeenNode(
 	ctx context.Context, s *core.Snapshot, id graph.ID, let []graph.State,
 ) (*graph.Node, error) {
 	n, _, err := s.Node(ctx, id)
-	if isMissing(err) {
+	if IsMissing(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -50,25 +50,25 @@ func seenNode(
 	return n, nil
 }
 
-// isMissing reports whether an error says that something does not exist.
-func isMissing(err error) bool {
+// IsMissing reports whether an error says that something does not exist.
+func IsMissing(err error) bool {
 	var missing *state.NotFoundError
 	return errors.As(err, &missing)
 }
 
-// isShown reports whether a mark, nil for none, lets what it is on be seen.
-func isShown(m *graph.Mark) bool { return m == nil || !retrieve.Hidden(m.State) }
+// IsShown reports whether a mark, nil for none, lets what it is on be seen.
+func IsShown(m *graph.Mark) bool { return m == nil || !retrieve.Hidden(m.State) }
 
-// isEdgeHidden reports whether a mark that is not let through hides an edge.
-func isEdgeHidden(
+// IsEdgeHidden reports whether a mark that is not let through hides an edge.
+func IsEdgeHidden(
 	ctx context.Context, s *core.Snapshot, id graph.ID, let []graph.State,
 ) (bool, error) {
 	m, err := s.Mark(ctx, graph.OnEdge, id)
 	return m != nil && retrieve.Hidden(m.State) && !slices.Contains(let, m.State), err
 }
 
-// isHidden reports whether a mark hides a node.
-func isHidden(ctx context.Context, s *core.Snapshot, id graph.ID) (bool, error) {
+// IsHidden reports whether a mark hides a node.
+func IsHidden(ctx context.Context, s *core.Snapshot, id graph.ID) (bool, error) {
 	m, err := s.Mark(ctx, graph.OnNode, id)
 	return m != nil && retrieve.Hidden(m.State), err
 }

@@ -17,17 +17,17 @@ import (
 // merged, reverted and exported with the memory, and those of one verb merge apart from those of
 // another. A memory that has none has the defaults.
 
-// verbParams returns the parameters of a verb at a snapshot, in canonical order; nil for none.
-func verbParams(ctx context.Context, s *core.Snapshot, verb string) ([]ipld.Entry, error) {
+// VerbParams returns the parameters of a verb at a snapshot, in canonical order; nil for none.
+func VerbParams(ctx context.Context, s *core.Snapshot, verb string) ([]ipld.Entry, error) {
 	p, err := rank.Profiles(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	return paramsIn(p, verb)
+	return ParamsIn(p, verb)
 }
 
-// paramsIn returns the parameters of a verb in a record of profiles, as verbParams does.
-func paramsIn(p *retrieve.Profiles, verb string) ([]ipld.Entry, error) {
+// ParamsIn returns the parameters of a verb in a record of profiles, as verbParams does.
+func ParamsIn(p *retrieve.Profiles, verb string) ([]ipld.Entry, error) {
 	v, ok := ipld.FindEntry(p.Extra, verb)
 	if !ok {
 		return nil, nil
@@ -38,25 +38,25 @@ func paramsIn(p *retrieve.Profiles, verb string) ([]ipld.Entry, error) {
 	return v.Entries(), nil
 }
 
-// setVerbParams makes the parameters of a verb those of entries, nil for the defaults, by one commit
+// SetVerbParams makes the parameters of a verb those of entries, nil for the defaults, by one commit
 // that changes nothing else; none where they are so already.
-func setVerbParams(
+func SetVerbParams(
 	ctx context.Context, r *core.Repo, verb string, entries []ipld.Entry, opt core.CommitOptions,
 ) (*core.CommitResult, error) {
-	return changeVerbParams(ctx, r, verb, opt, func([]ipld.Entry, error) ([]ipld.Entry, error) {
+	return ChangeVerbParams(ctx, r, verb, opt, func([]ipld.Entry, error) ([]ipld.Entry, error) {
 		return entries, nil
 	})
 }
 
-// changeVerbParams makes the parameters of a verb what change makes of those that the newest commit
+// ChangeVerbParams makes the parameters of a verb what change makes of those that the newest commit
 // of the branch has, as setVerbParams does. Nothing can come between reading and writing, so that of
 // two who change different ones at once both are heeded.
-func changeVerbParams(
+func ChangeVerbParams(
 	ctx context.Context, r *core.Repo, verb string, opt core.CommitOptions,
 	change func(old []ipld.Entry, unreadable error) ([]ipld.Entry, error),
 ) (*core.CommitResult, error) {
 	res, err := rank.SetProfiles(ctx, r, func(p *retrieve.Profiles) error {
-		entries, err := change(paramsIn(p, verb))
+		entries, err := change(ParamsIn(p, verb))
 		if err != nil {
 			return err
 		}
@@ -73,9 +73,9 @@ func changeVerbParams(
 	return res, err
 }
 
-// withEntry returns entries with one name taken out, and put in again unless v is the zero value.
+// WithEntry returns entries with one name taken out, and put in again unless v is the zero value.
 // What this version does not know stays.
-func withEntry(entries []ipld.Entry, name string, v ipld.Value) []ipld.Entry {
+func WithEntry(entries []ipld.Entry, name string, v ipld.Value) []ipld.Entry {
 	out := slices.DeleteFunc(slices.Clone(entries), func(e ipld.Entry) bool { return e.Key == name })
 	if v.Kind() != ipld.Null {
 		out = append(out, ipld.Entry{Key: name, Value: v})

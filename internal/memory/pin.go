@@ -44,9 +44,9 @@ func Pin(
 		return nil, state.Invalidf("nodes: %d, limit %d: pin them in several requests", len(req.Nodes), MaxMarked)
 	}
 	var res *PinResult
-	done, err := decide(ctx, r, opt, len(req.Nodes) >= manyNodes, func(s *core.Snapshot) (*core.Decision, error) {
+	done, err := Decide(ctx, r, opt, len(req.Nodes) >= ManyNodes, func(s *core.Snapshot) (*core.Decision, error) {
 		res = &PinResult{}
-		return decidePin(ctx, s, req, res)
+		return DecidePin(ctx, s, req, res)
 	})
 	if err != nil {
 		return nil, err
@@ -55,15 +55,15 @@ func Pin(
 	return res, nil
 }
 
-func decidePin(ctx context.Context, s *core.Snapshot, req PinRequest, res *PinResult) (*core.Decision, error) {
-	k := newMarker(ctx, s)
+func DecidePin(ctx context.Context, s *core.Snapshot, req PinRequest, res *PinResult) (*core.Decision, error) {
+	k := NewMarker(ctx, s)
 	seen := make(map[graph.ID]bool, len(req.Nodes))
 	out := &core.Decision{Message: "pin "}
 	if req.Unpin {
 		out.Message = "unpin "
 	}
 	for _, name := range req.Nodes {
-		id, err := k.name(name, isShown)
+		id, err := k.Name(name, IsShown)
 		if err != nil {
 			return nil, err
 		}
@@ -89,6 +89,6 @@ func decidePin(ctx context.Context, s *core.Snapshot, req PinRequest, res *PinRe
 		res.Changed = append(res.Changed, id)
 		out.Changes = append(out.Changes, graph.Change{Node: change})
 	}
-	out.Message += listed(res.Changed)
+	out.Message += Listed(res.Changed)
 	return out, nil
 }

@@ -13,28 +13,28 @@ import (
 // A search for similar texts costs the same however large the memory is: it looks for the rarest words,
 // maxQuery at most, and beyond leastQuery only while all together are in maxHave memories.
 const (
-	maxQuery   = 24
+	MaxQuery   = 24
 	leastQuery = 4
-	maxHave    = 2048
+	MaxHave    = 2048
 	maxCounts  = 1 << 16 // of terms that are kept
 )
 
-// rareWords picks the words of texts that few nodes of a snapshot have, to search for similar memories.
-type rareWords struct {
+// RareWords picks the words of texts that few nodes of a snapshot have, to search for similar memories.
+type RareWords struct {
 	ctx    context.Context
 	s      *core.Snapshot
 	terms  *text.Analyzer
 	counts map[string]int64 // of nodes that have a term
 }
 
-func newRareWords(ctx context.Context, s *core.Snapshot, terms *text.Analyzer) *rareWords {
-	return &rareWords{ctx: ctx, s: s, terms: terms, counts: map[string]int64{}}
+func NewRareWords(ctx context.Context, s *core.Snapshot, terms *text.Analyzer) *RareWords {
+	return &RareWords{ctx: ctx, s: s, terms: terms, counts: map[string]int64{}}
 }
 
-// query returns the words of a text to search for: the rarest of those that the memory has, "" for
+// Query returns the words of a text to search for: the rarest of those that the memory has, "" for
 // none.
-func (w *rareWords) query(text string) (string, error) {
-	words, terms := w.words(text)
+func (w *RareWords) Query(text string) (string, error) {
+	words, terms := w.Words(text)
 	counts, err := w.having(terms)
 	if err != nil {
 		return "", err
@@ -49,8 +49,8 @@ func (w *rareWords) query(text string) (string, error) {
 		return cmp.Or(cmp.Compare(counts[a], counts[b]), cmp.Compare(a, b))
 	})
 	query, have := "", int64(0)
-	for n, i := range order[:min(maxQuery, len(order))] {
-		if have += counts[i]; n >= leastQuery && have > maxHave {
+	for n, i := range order[:min(MaxQuery, len(order))] {
+		if have += counts[i]; n >= leastQuery && have > MaxHave {
 			break
 		}
 		query += words[i] + " "
@@ -60,7 +60,7 @@ func (w *rareWords) query(text string) (string, error) {
 
 // having returns how many nodes have each term. Each is looked up once for all memories of a call, of which
 // there may be many: those kept are bounded.
-func (w *rareWords) having(terms []string) ([]int64, error) {
+func (w *RareWords) having(terms []string) ([]int64, error) {
 	if len(w.counts) > maxCounts {
 		clear(w.counts)
 	}
@@ -86,9 +86,9 @@ func (w *rareWords) having(terms []string) ([]int64, error) {
 	return out, nil
 }
 
-// words returns the distinct terms of a text in the order of their first place, each with a word
+// Words returns the distinct terms of a text in the order of their first place, each with a word
 // that gives it.
-func (w *rareWords) words(text string) (words, terms []string) {
+func (w *RareWords) Words(text string) (words, terms []string) {
 	seen := map[string]bool{}
 	w.terms.EachWord(text, func(word string, _ bool) bool {
 		if term, ok := w.terms.WordTerm(word); ok && !seen[term] {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/remember"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -62,7 +62,7 @@ func BenchmarkMemory(b *testing.B) {
 				w.retrieve(b, r, i)
 			}
 		})
-		m := memory.New(r)
+		m := remember.New(r)
 		remember := func(b *testing.B, n int) {
 			if err := w.Remember(b.Context(), m, "agent", next, n); err != nil {
 				b.Fatal(err)

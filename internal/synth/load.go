@@ -6,7 +6,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/remember"
 	"github.com/mnem-project/mnem/internal/state"
 )
 
@@ -25,7 +25,7 @@ type LoadOptions struct {
 // Load fills a repository as agents do over time: each fact has a time of its own, and the last ones are commits of
 // one fact. Tables, indexes and history then have the shape of a memory that grew.
 func (s *Synth) Load(ctx context.Context, r *core.Repo, opt LoadOptions) error {
-	m, total := memory.New(r), opt.Facts+opt.Commits
+	m, total := remember.New(r), opt.Facts+opt.Commits
 	for done := 0; done < total; {
 		n := 1
 		if done < opt.Facts {
@@ -43,14 +43,14 @@ func (s *Synth) Load(ctx context.Context, r *core.Repo, opt LoadOptions) error {
 }
 
 // Remember writes n facts from the ith on in one commit.
-func (s *Synth) Remember(ctx context.Context, m *memory.Memory, author string, i, n int) error {
-	reqs := make([]memory.RememberRequest, n)
+func (s *Synth) Remember(ctx context.Context, m *remember.Writer, author string, i, n int) error {
+	reqs := make([]remember.Request, n)
 	for at := range reqs {
-		reqs[at] = memory.RememberRequest{Text: s.Fact(i + at), Time: graph.At(factTime(i + at))}
+		reqs[at] = remember.Request{Text: s.Fact(i + at), Time: graph.At(factTime(i + at))}
 	}
 	stamp := Stamp(author, "remember")
 	stamp.Time = factTime(i + n - 1)
-	if _, err := m.RememberAll(ctx, memory.RememberOptions{CommitOptions: core.CommitOptions{Stamp: stamp}}, reqs); err != nil {
+	if _, err := m.RememberAll(ctx, remember.Options{CommitOptions: core.CommitOptions{Stamp: stamp}}, reqs); err != nil {
 		return fmt.Errorf("remember facts %d to %d: %w", i, i+n-1, err)
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
-	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/remember"
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
@@ -64,12 +64,12 @@ func (w *world) jobs() []job {
 	}
 	keep := func(from, n int) func(*testing.T, *core.Repo) {
 		return func(t *testing.T, r *core.Repo) {
-			reqs := make([]memory.RememberRequest, n)
+			reqs := make([]remember.Request, n)
 			for i := range reqs {
 				reqs[i].Text = w.Fact(from + i)
 			}
-			_, err := memory.New(r).RememberAll(t.Context(),
-				memory.RememberOptions{CommitOptions: core.CommitOptions{Stamp: w.stamp()}}, reqs)
+			_, err := remember.New(r).RememberAll(t.Context(),
+				remember.Options{CommitOptions: core.CommitOptions{Stamp: w.stamp()}}, reqs)
 			ok(t, err)
 		}
 	}

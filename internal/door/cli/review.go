@@ -15,7 +15,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/door/show"
-	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/review"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/internal/verb/remembering"
@@ -230,8 +230,8 @@ func (c *cli) newText(lines *bufio.Reader) (string, error) {
 		part, err := lines.ReadSlice('\n')
 		b.Write(part)
 		switch {
-		case b.Len() > memory.MaxReviewText:
-			return "", usagef("a text of more than %d bytes", memory.MaxReviewText)
+		case b.Len() > review.MaxReviewText:
+			return "", usagef("a text of more than %d bytes", review.MaxReviewText)
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
 		case err != nil && !errors.Is(err, io.EOF):

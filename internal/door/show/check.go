@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/check"
 	"github.com/mnem-project/mnem/internal/verb/asking"
 )
 
@@ -21,33 +21,33 @@ func bitsText(n int64) string { return strconv.FormatFloat(float64(n)/65536, 'f'
 func missingText(m asking.Lack) string {
 	text := "'" + line(string(m.Text)) + "'"
 	switch m.Kind {
-	case memory.MissingUnknown:
+	case check.MissingUnknown:
 		return text + " (in no memory)"
-	case memory.MissingName, memory.MissingNumber, memory.MissingPhrase:
+	case check.MissingName, check.MissingNumber, check.MissingPhrase:
 		return "the " + m.Kind + " " + text
-	case memory.MissingDate:
+	case check.MissingDate:
 		return "the date"
-	case memory.MissingCount:
+	case check.MissingCount:
 		return "a number"
-	case memory.MissingTopic:
+	case check.MissingTopic:
 		return "anything but names and numbers"
-	case memory.MissingNegation:
+	case check.MissingNegation:
 		return "agreement: one of the two says not"
-	case memory.MissingLead:
+	case check.MissingLead:
 		return "a lead: others fit about as well"
-	case memory.MissingEvidence:
+	case check.MissingEvidence:
 		return "words that tell more"
-	case memory.MissingCertain:
+	case check.MissingCertain:
 		return "certainty: it is marked " + line(string(m.Text))
-	case memory.MissingAsserted:
+	case check.MissingAsserted:
 		return "an answer: it asks itself"
 	}
 	return text
 }
 
 // verdictStyles are the colours of verdicts.
-var verdictStyles = map[memory.Verdict]string{
-	memory.Strong: Green, memory.Weak: Yellow, memory.Miss: Red,
+var verdictStyles = map[check.Verdict]string{
+	check.Strong: Green, check.Weak: Yellow, check.Miss: Red,
 }
 
 // whyMiss says why no memory was pointed to, and no more: one may answer in words that the question
@@ -56,7 +56,7 @@ func whyMiss(r *asking.Checked) string {
 	switch {
 	case r.Signals == nil:
 		return "no memory has anything of that"
-	case r.Gate == memory.GateSemantic:
+	case r.Gate == check.GateSemantic:
 		return "no memory is like enough to that"
 	case r.Signals.Coverage < r.Thresholds.WeakCoverage:
 		return "no memory was found that says enough of that"
@@ -111,7 +111,7 @@ func (c *Console) checkedText(r *asking.Checked) string {
 	for _, x := range r.ReadAs {
 		fmt.Fprintf(&b, "  read %s as %s\n", line(x.Term), line(x.As))
 	}
-	if r.Verdict != memory.Strong && len(r.Nearest) > 0 {
+	if r.Verdict != check.Strong && len(r.Nearest) > 0 {
 		b.WriteString("nearest:\n")
 		for _, e := range r.Nearest {
 			fmt.Fprintf(&b, "  %s  %s\n", c.Paint(Dim, e.ID.String()), brief(e.Title, SummaryWidth))

@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/remember"
+	"github.com/mnem-project/mnem/internal/memory/review"
 	"github.com/mnem-project/mnem/internal/verb/remembering"
 )
 
@@ -31,10 +32,10 @@ func (c *Console) Remembered(res any) error {
 }
 
 // actionsText says how many memories became what.
-func actionsText(times map[memory.Action]int) string {
+func actionsText(times map[remember.Action]int) string {
 	var parts []string
-	for _, a := range []memory.Action{
-		memory.Added, memory.Superseded, memory.Conflict, memory.Updated, memory.Duplicate,
+	for _, a := range []remember.Action{
+		remember.Added, remember.Superseded, remember.Conflict, remember.Updated, remember.Duplicate,
 	} {
 		if times[a] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", times[a], a))
@@ -74,9 +75,9 @@ func (c *Console) rememberedText(r *remembering.Remembered) string {
 			continue
 		}
 		switch s.Suggest {
-		case memory.SuggestSupersede:
+		case remember.SuggestSupersede:
 			put("    if it is no longer so: %s supersede %s %s", program, shortID(s.ID), shortID(r.ID))
-		case memory.SuggestContradict:
+		case remember.SuggestContradict:
 			put("    says the contrary: %s contradict %s %s, or %s supersede %s %s", program, shortID(s.ID),
 				shortID(r.ID), program, shortID(s.ID), shortID(r.ID))
 		}
@@ -164,18 +165,18 @@ func memoriesText(n int) string {
 // proposalText prints a proposal with what speaks for it.
 func (c *Console) proposalText(p *remembering.Proposal) error {
 	why := p.Why
-	if p.Kind == memory.ProposeTag {
+	if p.Kind == review.ProposeTag {
 		why = fmt.Sprintf("%s <- %s, of %s", line(p.Tag), line(strings.Join(p.Spellings, ", ")),
 			memoriesText(len(p.Nodes)))
 	}
 	err := c.Printf("%s  %s  %s\n", c.Paint(Yellow, p.ID), c.Paint(Bold, string(p.Kind)),
 		line(why))
-	if err != nil || p.Kind == memory.ProposeTag {
+	if err != nil || p.Kind == review.ProposeTag {
 		return err
 	}
 	for i, name := range p.Names {
 		mark := " "
-		if p.Kind == memory.ProposeDuplicate {
+		if p.Kind == review.ProposeDuplicate {
 			mark = "-"
 			if i == 0 {
 				mark = "+"

@@ -6,7 +6,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
-	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/review"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/outlining"
 	"github.com/mnem-project/mnem/ipld"
@@ -76,7 +76,7 @@ func brief(ctx context.Context, s *verb.Service, q *BriefRequest) (*Brief, error
 	if err != nil {
 		return nil, err
 	}
-	pairs, more, err := memory.Contradictions(ctx, at, briefMarks, briefPairs)
+	pairs, more, err := review.Contradictions(ctx, at, briefMarks, briefPairs)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func brief(ctx context.Context, s *verb.Service, q *BriefRequest) (*Brief, error
 	if err != nil {
 		return nil, err
 	}
-	since, err := memory.ChangedSince(ctx, from, at, briefNodes, briefNewest)
+	since, err := review.ChangedSince(ctx, from, at, briefNodes, briefNewest)
 	if err != nil {
 		return nil, err
 	}

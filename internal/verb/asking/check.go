@@ -10,7 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/internal/memory"
+	checkpkg "github.com/mnem-project/mnem/internal/memory/check"
 	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
@@ -38,9 +38,9 @@ type CheckRequest struct {
 	verb.OnBranch `op:"local"`
 	verb.Signing
 
-	check    memory.CheckRequest
+	check    checkpkg.Request
 	models   *complete.Models
-	labelled []memory.Labelled
+	labelled []checkpkg.Labelled
 	file     string // that these are from
 }
 
@@ -53,8 +53,8 @@ func (q *CheckRequest) ReadsOnly() bool { return q.Calibrate == "" && !q.Reset |
 type Checked struct {
 	Commit     ipld.CID            `json:"commit" shape:"null"`
 	Query      string              `json:"query"`
-	Verdict    memory.Verdict      `json:"verdict" shape:"STRONG|WEAK|MISS"`
-	Gate       memory.Gate         `json:"gate" shape:"lexical|semantic|fused"`
+	Verdict    checkpkg.Verdict    `json:"verdict" shape:"STRONG|WEAK|MISS"`
+	Gate       checkpkg.Gate       `json:"gate" shape:"lexical|semantic|fused"`
 	Item       *CheckedItem        `json:"item"`    // null for MISS
 	Signals    *CheckSignals       `json:"signals"` // of the best memory, null where there is none
 	Missing    verb.List[Lack]     `json:"missing"` // of it; empty for STRONG
@@ -129,7 +129,7 @@ type ThresholdsKept struct {
 // Calibrated is what labelled questions say about thresholds.
 type Calibrated struct {
 	ThresholdsKept
-	Gate         memory.Gate      `json:"gate" shape:"lexical|semantic|fused"`
+	Gate         checkpkg.Gate    `json:"gate" shape:"lexical|semantic|fused"`
 	Answerable   int              `json:"answerable"`
 	Unanswerable int              `json:"unanswerable"`
 	Now          Curve            `json:"now"`
@@ -148,7 +148,7 @@ type Curve struct {
 }
 
 // CurveOf returns the form of a point of a curve.
-func CurveOf(p memory.CurvePoint) Curve {
+func CurveOf(p checkpkg.CurvePoint) Curve {
 	f := p.Figures
 	return Curve{Thresholds(p.Thresholds), f.Strong, f.Right, f.Weak, f.FalseStrong, f.UnanswerableWeak}
 }
@@ -236,7 +236,7 @@ func (q *CheckRequest) Check() error {
 // prepare makes the request of a check, reads the questions of a calibration, and lets the model see a
 // single question.
 func (q *CheckRequest) Prepare(ctx context.Context, s *verb.Service, req any) (err error) {
-	q.check = memory.CheckRequest{Gate: memory.Gate(q.Gate), Nearest: &q.Nearest}
+	q.check = checkpkg.Request{Gate: checkpkg.Gate(q.Gate), Nearest: &q.Nearest}
 	r := &q.check.Request
 	if err = s.Spec.SetParameters(req, r); err != nil {
 		return err
@@ -268,16 +268,16 @@ func (q *CheckRequest) readLabelled(ctx context.Context, host verb.Host) error {
 	}
 	defer func() { _ = in.Close() }() // only read from
 	q.file = name
-	if q.labelled, err = memory.ReadLabelled(in, name); err != nil {
+	if q.labelled, err = checkpkg.ReadLabelled(in, name); err != nil {
 		return err
 	}
-	return memory.CheckLabelled(q.labelled, name)
+	return checkpkg.CheckLabelled(q.labelled, name)
 }
 
 func check(ctx context.Context, s *verb.Service, q *CheckRequest) (any, error) {
 	switch {
 	case q.Reset:
-		t := memory.DefaultThresholds()
+		t := checkpkg.DefaultThresholds()
 		kept, err := keepThresholds(ctx, s, q, &t, "reset the thresholds of check")
 		return verb.OneOf(&ThresholdsReset{kept, Thresholds(t)}, err)
 	case q.Calibrate != "":
@@ -293,7 +293,7 @@ func check(ctx context.Context, s *verb.Service, q *CheckRequest) (any, error) {
 	if err := verb.FromNow(s.Host, &q.check.Request); err != nil {
 		return nil, err
 	}
-	res, err := memory.Check(ctx, snap, q.check)
+	res, err := checkpkg.Check(ctx, snap, q.check)
 	if err != nil {
 		return nil, err
 	}
@@ -305,7 +305,7 @@ func (q *CheckRequest) override(ctx context.Context, s *core.Snapshot) error {
 	if len(q.Threshold) == 0 {
 		return nil
 	}
-	t, _, err := memory.CheckThresholds(ctx, s)
+	t, _, err := checkpkg.ThresholdsAt(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -329,7 +329,7 @@ func (q *CheckRequest) override(ctx context.Context, s *core.Snapshot) error {
 // maxThreshold is the largest number that any threshold may be.
 const maxThreshold = 64
 
-func thresholdField(t *memory.Thresholds, name string) *int64 {
+func thresholdField(t *checkpkg.Thresholds, name string) *int64 {
 	switch name {
 	case "coverage":
 		return &t.Coverage
@@ -347,7 +347,7 @@ func thresholdField(t *memory.Thresholds, name string) *int64 {
 
 // keepThresholds keeps thresholds with the memory, unless there are none or nothing is to be written.
 func keepThresholds(
-	ctx context.Context, s *verb.Service, q *CheckRequest, t *memory.Thresholds, message string,
+	ctx context.Context, s *verb.Service, q *CheckRequest, t *checkpkg.Thresholds, message string,
 ) (ThresholdsKept, error) {
 	out := ThresholdsKept{DryRun: q.DryRun}
 	if t == nil || q.DryRun {
@@ -355,7 +355,7 @@ func keepThresholds(
 	}
 	opt := s.Commit
 	opt.Message = cmp.Or(opt.Message, message)
-	res, err := memory.SetCheckThresholds(ctx, s.Repo, *t, opt)
+	res, err := checkpkg.SetThresholds(ctx, s.Repo, *t, opt)
 	if err != nil {
 		return out, err
 	}
@@ -377,7 +377,7 @@ func calibrate(ctx context.Context, s *verb.Service, q *CheckRequest) (*Calibrat
 	}
 	set, done := s.Host.Progress()
 	defer done()
-	got, err := memory.CalibrateOn(ctx, snap, q.labelled, memory.CalibrateRequest{
+	got, err := checkpkg.CalibrateOn(ctx, snap, q.labelled, checkpkg.CalibrateRequest{
 		Check: q.check, Complete: q.models.Complete, Embeds: q.models.Embedder != nil, File: q.file,
 		Now:      func(r *retrieve.Request) error { return verb.FromNow(s.Host, r) },
 		Progress: func(n, total int) { set("questions:", n, total) },
@@ -392,7 +392,7 @@ func calibrate(ctx context.Context, s *verb.Service, q *CheckRequest) (*Calibrat
 	for _, p := range got.Calibration.Curve {
 		out.Curve = append(out.Curve, CurveOf(p))
 	}
-	var t *memory.Thresholds
+	var t *checkpkg.Thresholds
 	if p := got.Calibration.Chosen; p != nil {
 		t, out.Chosen = &p.Thresholds, new(CurveOf(*p))
 	}
@@ -406,7 +406,7 @@ func calibrate(ctx context.Context, s *verb.Service, q *CheckRequest) (*Calibrat
 }
 
 // checkedOf returns the form of a judgement.
-func checkedOf(query string, r *memory.CheckResult) *Checked {
+func checkedOf(query string, r *checkpkg.Result) *Checked {
 	out := &Checked{
 		Commit: r.Commit, Query: query, Verdict: r.Verdict, Gate: r.Gate, Thresholds: Thresholds(r.Thresholds),
 	}
@@ -436,7 +436,7 @@ func checkedOf(query string, r *memory.CheckResult) *Checked {
 	return out
 }
 
-func checkedItem(e *memory.Evidence) CheckedItem {
+func checkedItem(e *checkpkg.Evidence) CheckedItem {
 	return CheckedItem{
 		e.ID, verb.Text(e.Key), e.Type, e.Title, verb.Text(e.Span), verb.Text(e.State),
 	}

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/mnem-project/mnem/internal/memory"
+	checkpkg "github.com/mnem-project/mnem/internal/memory/check"
 	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
@@ -82,7 +82,7 @@ func part(
 		return p, err
 	}
 	q := req.(*CheckRequest)
-	q.Query, q.Gate = a.Query, string(memory.GateLexical)
+	q.Query, q.Gate = a.Query, string(checkpkg.GateLexical)
 	given := []string{"query", "gate"}
 	if at != "" {
 		q.At = at

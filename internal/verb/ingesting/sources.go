@@ -12,7 +12,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/regular"
 	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/internal/memory"
+	sourcespkg "github.com/mnem-project/mnem/internal/memory/sources"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/editing"
 	"github.com/mnem-project/mnem/ipld"
@@ -48,7 +48,7 @@ type Source struct {
 	Place string `json:"_place,omitempty"` // without its hash, for people
 }
 
-func sourceOf(s *verb.Service, e memory.SourceEntry) Source {
+func sourceOf(s *verb.Service, e sourcespkg.SourceEntry) Source {
 	src := e.Source
 	out := Source{
 		Node: e.Node, Key: verb.Text(e.Key), Source: e.Text, Kind: verb.Text(src.Kind), Project: src.Project,
@@ -88,11 +88,11 @@ func (q *SourcesRequest) Check() error {
 }
 
 // sourceKinds reads names of kinds; the empty kind stands for other text.
-func sourceKinds(names []string) (map[memory.SourceKind]bool, error) {
-	want := make(map[memory.SourceKind]bool)
+func sourceKinds(names []string) (map[sourcespkg.SourceKind]bool, error) {
+	want := make(map[sourcespkg.SourceKind]bool)
 	for _, name := range names {
-		switch kind := memory.SourceKind(name); kind {
-		case memory.FileSource, memory.URLSource, memory.ConversationSource, memory.ManualSource:
+		switch kind := sourcespkg.SourceKind(name); kind {
+		case sourcespkg.FileSource, sourcespkg.URLSource, sourcespkg.ConversationSource, sourcespkg.ManualSource:
 			want[kind] = true
 		case "other":
 			want[""] = true
@@ -118,7 +118,7 @@ func sources(ctx context.Context, s *verb.Service, q *SourcesRequest) (*SourceLi
 	out := &SourceList{Commit: snap.CID()}
 	out.Sources = func(yield func(Source) error) error {
 		n := 0
-		err := memory.Sources(ctx, snap, q.Nodes, func(e memory.SourceEntry) error {
+		err := sourcespkg.List(ctx, snap, q.Nodes, func(e sourcespkg.SourceEntry) error {
 			if len(want) > 0 && !want[e.Source.Kind] {
 				return nil
 			}
@@ -143,7 +143,7 @@ type Roots struct {
 
 // open opens the directories. Nothing outside of one can be read through it, by ".." or by links. shut
 // must be called.
-func (p *Roots) open(s *verb.Service) (files *memory.SourceChecker, shut func(), err error) {
+func (p *Roots) open(s *verb.Service) (files *sourcespkg.Checker, shut func(), err error) {
 	open := make(map[string]*os.Root)
 	shut = func() {
 		for _, root := range open {
@@ -179,7 +179,7 @@ func (p *Roots) open(s *verb.Service) (files *memory.SourceChecker, shut func(),
 		shut()
 		return nil, nil, err
 	}
-	return &memory.SourceChecker{Root: func(project string) fs.FS {
+	return &sourcespkg.Checker{Root: func(project string) fs.FS {
 		if root := open[project]; root != nil {
 			return regular.FS(root)
 		}
@@ -216,28 +216,28 @@ type SourcesDiff struct {
 // SourceCheck is what became of a source.
 type SourceCheck struct {
 	Source
-	State memory.SourceState `json:"state" shape:"unchanged|moved|changed|removed|unhashed|unreadable|unchecked"`
-	Now   verb.Text          `json:"now"`  // as it would be written now, null where nothing is there
-	Span  *string            `json:"span"` // what is there now, of what is not as it was
-	Why   verb.Text          `json:"why"`
+	State sourcespkg.SourceState `json:"state" shape:"unchanged|moved|changed|removed|unhashed|unreadable|unchecked"`
+	Now   verb.Text              `json:"now"`  // as it would be written now, null where nothing is there
+	Span  *string                `json:"span"` // what is there now, of what is not as it was
+	Why   verb.Text              `json:"why"`
 
 	Gone    bool   `json:"_gone,omitempty"`
 	MovedTo string `json:"_moved_to,omitempty"` // for people, of what moved
 }
 
-func sourceCheckOf(s *verb.Service, c *memory.SourceCheck) SourceCheck {
+func sourceCheckOf(s *verb.Service, c *sourcespkg.SourceCheck) SourceCheck {
 	out := SourceCheck{
 		Source: sourceOf(s, c.SourceEntry), State: c.State, Why: verb.Text(c.Why), Gone: s.Human && c.Gone(),
 	}
 	switch c.State {
-	case memory.SourceRemoved, memory.SourceUnreadable, memory.SourceUnchecked:
+	case sourcespkg.SourceRemoved, sourcespkg.SourceUnreadable, sourcespkg.SourceUnchecked:
 		return out
 	}
-	if s.Human && c.State == memory.SourceMoved {
+	if s.Human && c.State == sourcespkg.SourceMoved {
 		out.MovedTo = c.Now.Place()
 	}
 	out.Now = verb.Text(c.Now.String())
-	if c.State != memory.SourceUnchanged {
+	if c.State != sourcespkg.SourceUnchanged {
 		out.Span = &c.Span
 	}
 	return out
@@ -297,10 +297,10 @@ func diffSources(ctx context.Context, s *verb.Service, q *SourcesDiffRequest) (*
 		progress, done := s.Host.Progress()
 		defer done()
 		n, seen := 0, 0
-		gone, counts, err := memory.CompareSources(ctx, snap, q.Nodes, files, func(c *memory.SourceCheck) error {
+		gone, counts, err := sourcespkg.Compare(ctx, snap, q.Nodes, files, func(c *sourcespkg.SourceCheck) error {
 			progress("sources checked:", seen, 0)
 			seen++
-			plain := c.State == memory.SourceUnchanged || c.State == memory.SourceUnchecked
+			plain := c.State == sourcespkg.SourceUnchanged || c.State == sourcespkg.SourceUnchecked
 			if plain && !q.All || q.Limit > 0 && n >= q.Limit {
 				return nil
 			}
@@ -311,9 +311,9 @@ func diffSources(ctx context.Context, s *verb.Service, q *SourcesDiffRequest) (*
 			return verb.NodeHint(err)
 		}
 		out.Counts = SourceCounts{
-			counts[memory.SourceChanged], counts[memory.SourceMoved], counts[memory.SourceRemoved],
-			counts[memory.SourceUnchanged], counts[memory.SourceUnchecked],
-			counts[memory.SourceUnhashed], counts[memory.SourceUnreadable],
+			counts[sourcespkg.SourceChanged], counts[sourcespkg.SourceMoved], counts[sourcespkg.SourceRemoved],
+			counts[sourcespkg.SourceUnchanged], counts[sourcespkg.SourceUnchecked],
+			counts[sourcespkg.SourceUnhashed], counts[sourcespkg.SourceUnreadable],
 		}
 		if !q.MarkStale {
 			return nil
@@ -332,8 +332,8 @@ func sourcesAt(ctx context.Context, s *verb.Service, q *SourcesDiffRequest) (*co
 }
 
 // mark marks the memories of sources that are gone.
-func (out *SourcesDiff) mark(ctx context.Context, s *verb.Service, gone []memory.SourceCheck) error {
-	res, err := memory.MarkGone(ctx, s.Repo, s.Commit, gone)
+func (out *SourcesDiff) mark(ctx context.Context, s *verb.Service, gone []sourcespkg.SourceCheck) error {
+	res, err := sourcespkg.MarkGone(ctx, s.Repo, s.Commit, gone)
 	if err != nil {
 		return err
 	}
@@ -396,7 +396,7 @@ func refreshSources(
 		return nil, err
 	}
 	defer shut()
-	checks, res, err := memory.Refresh(ctx, s.Repo, s.Commit, q.Node, files)
+	checks, res, err := sourcespkg.Refresh(ctx, s.Repo, s.Commit, q.Node, files)
 	if err != nil {
 		return nil, verb.NodeHint(err)
 	}

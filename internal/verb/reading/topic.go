@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
-	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/recall"
 	"github.com/mnem-project/mnem/internal/outline"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/view/community"
@@ -98,7 +98,7 @@ var Explore = verb.Define(verb.Spec{
 		"  mnem explore --keyword svc/billing --edge-type depends-on --json\n" +
 		"  mnem explore billing --at HEAD~1",
 }, func(ctx context.Context, s *verb.Service, q *ExploreRequest) (*Explored, error) {
-	req := memory.ExploreRequest{Topic: q.Topic, Keyword: q.Keyword, Depth: q.Depth, Beam: q.Beam,
+	req := recall.ExploreRequest{Topic: q.Topic, Keyword: q.Keyword, Depth: q.Depth, Beam: q.Beam,
 		EdgeTypes: q.EdgeType, Types: q.Type}
 	var err error
 	if req.Marks, err = q.States(); err != nil {
@@ -108,7 +108,7 @@ var Explore = verb.Define(verb.Spec{
 	if err != nil {
 		return nil, verb.CommitHint(err)
 	}
-	x, err := memory.Explore(ctx, snap, req)
+	x, err := recall.Explore(ctx, snap, req)
 	if q.Keyword && errors.Is(err, store.ErrNotFound) {
 		return nil, verb.Hint(err, "leave out --keyword to search for it; 'mnem ls --type Tag' lists the tags",
 			"leave out keyword to search for it; ls with type Tag lists the tags")
@@ -133,8 +133,8 @@ var Explore = verb.Define(verb.Spec{
 // Check refuses what is out of bounds.
 func (q *ExploreRequest) Check() error {
 	_, err := q.States()
-	return cmp.Or(verb.CheckRange("depth", q.Depth, 1, memory.MaxDepth),
-		verb.CheckRange("beam", q.Beam, 1, memory.MaxBeam), err)
+	return cmp.Or(verb.CheckRange("depth", q.Depth, 1, recall.MaxDepth),
+		verb.CheckRange("beam", q.Beam, 1, recall.MaxBeam), err)
 }
 
 // SuggestRequest asks for tags for a text.
@@ -171,7 +171,7 @@ var Suggest = verb.Define(verb.Spec{
 	if err != nil {
 		return nil, err
 	}
-	tags, err := memory.Suggest(ctx, snap, q.Text)
+	tags, err := recall.Suggest(ctx, snap, q.Text)
 	out := &Suggested{Commit: snap.CID()}
 	for _, t := range tags {
 		out.Tags = append(out.Tags, SuggestedTag{t.Name, t.Score, t.From, t.Text})
@@ -217,7 +217,7 @@ var RelatedTo = verb.Define(verb.Spec{
 		"and entities are not listed.",
 	Example: "  mnem related svc/billing\n  mnem related alice --limit 5 --json",
 }, func(ctx context.Context, s *verb.Service, q *RelatedRequest) (*RelatedNodes, error) {
-	req := memory.RelatedRequest{Limit: q.Limit}
+	req := recall.RelatedRequest{Limit: q.Limit}
 	var err error
 	if req.Marks, err = q.States(); err != nil {
 		return nil, err
@@ -229,7 +229,7 @@ var RelatedTo = verb.Define(verb.Spec{
 	if req.ID, err = (Visible{snap, req.Marks}).Find(ctx, q.Node); err != nil {
 		return nil, err
 	}
-	list, err := memory.Related(ctx, snap, req)
+	list, err := recall.Related(ctx, snap, req)
 	out := &RelatedNodes{Commit: snap.CID(), ID: req.ID}
 	for _, r := range list {
 		e := RelatedNode{NodeName: NameOf(r.Node), Score: r.Score}
@@ -244,7 +244,7 @@ var RelatedTo = verb.Define(verb.Spec{
 // Check refuses what is out of bounds.
 func (q *RelatedRequest) Check() error {
 	_, err := q.States()
-	return cmp.Or(verb.CheckRange("limit", q.Limit, 1, memory.MaxRelated), err)
+	return cmp.Or(verb.CheckRange("limit", q.Limit, 1, recall.MaxRelated), err)
 }
 
 const (

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/memory"
+	reviewpkg "github.com/mnem-project/mnem/internal/memory/review"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/editing"
@@ -31,16 +31,16 @@ type ConsolidateRequest struct {
 
 // Proposal is one thing that could be tidied up.
 type Proposal struct {
-	ID         string              `json:"id"`
-	Kind       memory.ProposalKind `json:"kind" shape:"expired|duplicate|contradiction|tag|low|isolated"`
-	Why        string              `json:"why"`
-	Nodes      verb.List[graph.ID] `json:"nodes"`
-	Names      verb.List[string]   `json:"names"`
-	Similarity int64               `json:"similarity,omitempty"`
-	Differs    verb.List[TextDiff] `json:"differs,omitempty"`
-	Importance *reading.Importance `json:"importance,omitempty"`
-	Tag        string              `json:"tag,omitempty"`
-	Spellings  verb.List[string]   `json:"spellings,omitempty"`
+	ID         string                 `json:"id"`
+	Kind       reviewpkg.ProposalKind `json:"kind" shape:"expired|duplicate|contradiction|tag|low|isolated"`
+	Why        string                 `json:"why"`
+	Nodes      verb.List[graph.ID]    `json:"nodes"`
+	Names      verb.List[string]      `json:"names"`
+	Similarity int64                  `json:"similarity,omitempty"`
+	Differs    verb.List[TextDiff]    `json:"differs,omitempty"`
+	Importance *reading.Importance    `json:"importance,omitempty"`
+	Tag        string                 `json:"tag,omitempty"`
+	Spellings  verb.List[string]      `json:"spellings,omitempty"`
 }
 
 // TextDiff is one difference between two texts.
@@ -124,11 +124,11 @@ func (q *ConsolidateRequest) Check() error {
 func consolidate(ctx context.Context, s *verb.Service, q *ConsolidateRequest) (any, error) {
 	set, done := s.Host.Progress()
 	defer done()
-	req := memory.ConsolidateRequest{Cap: q.Cap, Progress: func(n, total int) {
+	req := reviewpkg.ConsolidateRequest{Cap: q.Cap, Progress: func(n, total int) {
 		set("memories compared:", n, total)
 	}}
 	for _, kind := range q.Kind {
-		req.Kinds = append(req.Kinds, memory.ProposalKind(kind))
+		req.Kinds = append(req.Kinds, reviewpkg.ProposalKind(kind))
 	}
 	var err error
 	if req.Now, err = q.now(s); err != nil {
@@ -144,9 +144,9 @@ func consolidate(ctx context.Context, s *verb.Service, q *ConsolidateRequest) (a
 	if len(q.Picks) > 0 {
 		picks = q.Picks
 	}
-	do := memory.Consolidate
+	do := reviewpkg.Consolidate
 	if q.Decline {
-		do = memory.Decline
+		do = reviewpkg.Decline
 	}
 	res, err := do(ctx, s.Repo, s.Commit, req, picks)
 	if err != nil {
@@ -185,7 +185,7 @@ func proposalHint(err error) error {
 	var missing *state.NotFoundError
 	if errors.As(err, &missing) && missing.What == "proposal" {
 		gone := fmt.Sprintf("it was settled or is about other words now, or an id has fewer than %d digits; ",
-			memory.MinPick)
+			reviewpkg.MinPick)
 		return verb.Hint(err, gone+"'mnem consolidate' with the same flags lists what there is",
 			gone+"consolidate with the same parameters lists what there is")
 	}
@@ -193,13 +193,13 @@ func proposalHint(err error) error {
 }
 
 func propose(
-	ctx context.Context, s *verb.Service, q *ConsolidateRequest, req memory.ConsolidateRequest,
+	ctx context.Context, s *verb.Service, q *ConsolidateRequest, req reviewpkg.ConsolidateRequest,
 ) (*Proposals, error) {
 	snap, err := s.At(ctx, q.At)
 	if err != nil {
 		return nil, err
 	}
-	found, err := memory.Propose(ctx, snap, req)
+	found, err := reviewpkg.Propose(ctx, snap, req)
 	if err != nil {
 		return nil, err
 	}
@@ -214,14 +214,14 @@ func propose(
 	}, nil
 }
 
-func proposalsOf(list []memory.Proposal) (out verb.List[Proposal]) {
+func proposalsOf(list []reviewpkg.Proposal) (out verb.List[Proposal]) {
 	for i := range list {
 		p := &list[i]
 		one := Proposal{
 			ID: p.ID, Kind: p.Kind, Why: p.Why, Nodes: p.Nodes, Names: p.Names, Tag: p.Tag,
 			Spellings: p.Spellings, Importance: reading.ImportanceOf(p.Importance),
 		}
-		if p.Kind == memory.ProposeContradiction {
+		if p.Kind == reviewpkg.ProposeContradiction {
 			one.Similarity = p.Similarity
 		}
 		for _, d := range p.Differs {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/plain"
-	"github.com/mnem-project/mnem/internal/memory"
+	rememberpkg "github.com/mnem-project/mnem/internal/memory/remember"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/reading"
@@ -65,8 +65,8 @@ var Cues = verb.Define(verb.Spec{
 	Doc: "List the memories that have cues, phrases under which somebody may look for them and which\n" +
 		"they do not contain; with --missing those that have none. Change lines write them, many in one\n" +
 		"commit: {\"node\": {\"id\": ID, \"cues\": [\"…\", …]}}, 12 at most for each.\n\n" +
-		"With --model a chat model writes up to " + fmt.Sprint(memory.WrittenCues) + " for each memory that has none. Its server is told\n" +
-		"the texts. Each " + fmt.Sprint(memory.CuesBatch) + " memories become a commit: after an interrupt or a failure the same\n" +
+		"With --model a chat model writes up to " + fmt.Sprint(rememberpkg.WrittenCues) + " for each memory that has none. Its server is told\n" +
+		"the texts. Each " + fmt.Sprint(rememberpkg.CuesBatch) + " memories become a commit: after an interrupt or a failure the same\n" +
 		"command goes on from there. What looks like a credential is not written, nor what the memory\n" +
 		"says itself. Servers' addresses and keys are those of 'mnem retrieve --rewrite'.\n\n" +
 		"A list that is cut at --limit ends with a cursor. --after CURSOR goes on behind it, at the\n" +
@@ -95,7 +95,7 @@ func cues(ctx context.Context, s *verb.Service, q *CuesRequest) (any, error) {
 	list := &reading.ListRequest{After: q.After, Limit: q.Limit, Type: q.Type, AtRevision: q.AtRevision}
 	verb.SetGiven(list, verb.GivenOf(q))
 	at, page, err := list.Nodes(ctx, s, func(n *graph.Node) bool {
-		return memory.TakesCues(n, nil) && (len(n.Cues) == 0) == q.Missing
+		return rememberpkg.TakesCues(n, nil) && (len(n.Cues) == 0) == q.Missing
 	})
 	if err != nil {
 		return nil, err
@@ -118,14 +118,14 @@ func (q *CuesRequest) writeAll(ctx context.Context, s *verb.Service) (*CuesWritt
 		return nil, verb.CommitHint(&state.NotFoundError{What: verb.NoCommitYet, Name: info.Name})
 	}
 	models, _, err := s.Host.Models(&verb.QuestionModels{
-		Rewrite: RewriteCues, RewriteModel: q.Model, Rewrites: memory.WrittenCues, Kept: true,
+		Rewrite: RewriteCues, RewriteModel: q.Model, Rewrites: rememberpkg.WrittenCues, Kept: true,
 	})
 	if err != nil {
 		return nil, err
 	}
 	set, done := s.Host.Progress()
 	defer done()
-	req := memory.CuesRequest{Types: q.Type, Progress: func(n, total int) {
+	req := rememberpkg.CuesRequest{Types: q.Type, Progress: func(n, total int) {
 		set(fmt.Sprintf("cues written for %d/%d:", n, total), n, total)
 	}}
 	if q.Given("limit") {
@@ -134,7 +134,7 @@ func (q *CuesRequest) writeAll(ctx context.Context, s *verb.Service) (*CuesWritt
 	req.Write = func(ctx context.Context, text string, n int) ([]string, error) {
 		return models.Rewriter.Rewrite(ctx, RewriteCues, text, n)
 	}
-	res, err := memory.WriteCues(ctx, s.Repo, s.Commit, req)
+	res, err := rememberpkg.WriteCues(ctx, s.Repo, s.Commit, req)
 	if err != nil && res != nil && res.Memories > 0 {
 		kept := plain.Plural(res.Commits, "commit") + " of cues made: the same "
 		err = verb.Hint(err, kept+"command goes on from there", kept+"call goes on from there")

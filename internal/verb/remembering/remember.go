@@ -14,6 +14,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/memory"
+	rememberpkg "github.com/mnem-project/mnem/internal/memory/remember"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/editing"
@@ -54,7 +55,7 @@ type RememberRequest struct {
 	verb.Trial
 	verb.Params
 
-	memories []memory.RememberRequest
+	memories []rememberpkg.Request
 }
 
 // Movable returns the type of the one memory that is to be kept, "" where the call names something of its
@@ -75,7 +76,7 @@ func (q *RememberRequest) Into(w *verb.Writing) { w.Message, w.Expect = q.Messag
 // Remembered is what became of one memory.
 type Remembered struct {
 	ID         graph.ID                 `json:"id"`
-	Action     memory.Action            `json:"action" shape:"added|superseded|conflict|updated|duplicate"`
+	Action     rememberpkg.Action       `json:"action" shape:"added|superseded|conflict|updated|duplicate"`
 	Type       string                   `json:"type"`
 	Commit     ipld.CID                 `json:"commit" shape:"null"`
 	NoChange   bool                     `json:"no_change"` // of the whole call: there was nothing to commit
@@ -96,12 +97,12 @@ type Remembered struct {
 
 // SimilarMemory is a memory that resembles the new one.
 type SimilarMemory struct {
-	ID         graph.ID              `json:"id"`
-	Summary    string                `json:"summary"`
-	Similarity int64                 `json:"similarity"` // in units of 2^-16, of the texts
-	Cosine     *int64                `json:"cosine"`     // likewise, null without vectors
-	Differs    verb.List[MemoryDiff] `json:"differs"`
-	Suggest    memory.Suggestion     `json:"suggest"`
+	ID         graph.ID               `json:"id"`
+	Summary    string                 `json:"summary"`
+	Similarity int64                  `json:"similarity"` // in units of 2^-16, of the texts
+	Cosine     *int64                 `json:"cosine"`     // likewise, null without vectors
+	Differs    verb.List[MemoryDiff]  `json:"differs"`
+	Suggest    rememberpkg.Suggestion `json:"suggest"`
 }
 
 // Replacement is a memory that the new one may take the place of, and why. Nothing is done about it.
@@ -136,18 +137,18 @@ type LinkCandidate struct {
 
 // MemoryWarning is what to know about a memory.
 type MemoryWarning struct {
-	Code    memory.QualityCode `json:"code"`
-	Detail  string             `json:"detail"`
-	Message string             `json:"message"`
+	Code    rememberpkg.QualityCode `json:"code"`
+	Detail  string                  `json:"detail"`
+	Message string                  `json:"message"`
 }
 
 // RememberedAll is what a call did, which people are told after the memories.
 type RememberedAll struct {
-	Commit   ipld.CID              `json:"commit"`
-	Branch   string                `json:"branch"`
-	NoChange bool                  `json:"no_change"`
-	DryRun   bool                  `json:"dry_run"`
-	Actions  map[memory.Action]int `json:"actions"`
+	Commit   ipld.CID                   `json:"commit"`
+	Branch   string                     `json:"branch"`
+	NoChange bool                       `json:"no_change"`
+	DryRun   bool                       `json:"dry_run"`
+	Actions  map[rememberpkg.Action]int `json:"actions"`
 }
 
 // RememberSettings is how decisions are made; shares are in units of 2^-16.
@@ -218,8 +219,8 @@ func (q *RememberRequest) Check() error {
 }
 
 // base returns what the fields say of each memory.
-func (q *RememberRequest) base() (memory.RememberRequest, error) {
-	req := memory.RememberRequest{
+func (q *RememberRequest) base() (rememberpkg.Request, error) {
+	req := rememberpkg.Request{
 		Type: q.Type, Importance: q.Importance, Tags: q.Tag, Cues: q.Cue, Entities: q.Entity, Sources: q.Source,
 		About: q.About, Property: q.Property, Supersedes: q.Supersedes, NoDiff: q.NoDiff,
 	}
@@ -262,7 +263,7 @@ func (q *RememberRequest) Prepare(ctx context.Context, s *verb.Service, _ any) (
 }
 
 func (q *RememberRequest) readTexts(
-	ctx context.Context, host verb.Host, req memory.RememberRequest,
+	ctx context.Context, host verb.Host, req rememberpkg.Request,
 ) (err error) {
 	if q.Vector != "" {
 		if req.Vector, err = readMemoryVector(ctx, host, q.Vector); err != nil {
@@ -273,7 +274,7 @@ func (q *RememberRequest) readTexts(
 	if q.Given("text") {
 		if files = []string{q.Text}; q.Text != "-" {
 			req.Text = q.Text
-			q.memories = []memory.RememberRequest{req}
+			q.memories = []rememberpkg.Request{req}
 			return nil
 		}
 	}
@@ -304,12 +305,12 @@ func readMemory(ctx context.Context, host verb.Host, name string) (string, error
 // readMemoryVector reads the vector that a value of the form MODEL=@FILE names.
 func readMemoryVector(ctx context.Context, host verb.Host, value string) (out *graph.EmbeddingChange, err error) {
 	err = verb.EachVector(ctx, host, "vector", []string{value}, func(model string, list ipld.Value) error {
-		req, err := memory.ParseRememberJSON(ipld.MapValue(
+		req, err := rememberpkg.ParseRememberJSON(ipld.MapValue(
 			ipld.Entry{Key: "text", Value: ipld.StringValue("")},
 			ipld.Entry{Key: "vector", Value: ipld.MapValue(
 				ipld.Entry{Key: "model", Value: ipld.StringValue(model)}, ipld.Entry{Key: "values", Value: list},
 			)},
-		), memory.RememberRequest{})
+		), rememberpkg.Request{})
 		out = req.Vector
 		return err
 	})
@@ -317,20 +318,20 @@ func readMemoryVector(ctx context.Context, host verb.Host, value string) (out *g
 }
 
 func (q *RememberRequest) readLines(
-	ctx context.Context, host verb.Host, base memory.RememberRequest,
+	ctx context.Context, host verb.Host, base rememberpkg.Request,
 ) error {
 	return verb.EachLine(ctx, host, q.Batch, func(line []byte) (func() error, error) {
 		v, err := ipld.ParseJSON(line)
 		if err != nil {
 			return nil, err
 		}
-		req, err := memory.ParseRememberJSON(v, base)
+		req, err := rememberpkg.ParseRememberJSON(v, base)
 		if err == nil {
 			err = req.Validate()
 		}
-		if err == nil && len(q.memories) == memory.MaxBatch {
+		if err == nil && len(q.memories) == rememberpkg.MaxBatch {
 			err = fmt.Errorf("%w: more than %d memories: remember them in several batches",
-				state.ErrInvalid, memory.MaxBatch)
+				state.ErrInvalid, rememberpkg.MaxBatch)
 		}
 		q.memories = append(q.memories, req)
 		return nil, err
@@ -375,17 +376,17 @@ func remember(ctx context.Context, s *verb.Service, q *RememberRequest, emit fun
 		}
 		return emit(out)
 	}
-	opt := memory.RememberOptions{CommitOptions: s.Commit}
+	opt := rememberpkg.Options{CommitOptions: s.Commit}
 	for _, rule := range q.NoLink {
-		opt.Links.Off = append(opt.Links.Off, memory.Rule(rule))
+		opt.Links.Off = append(opt.Links.Off, rememberpkg.Rule(rule))
 	}
-	res, err := memory.New(s.Repo).RememberAll(ctx, opt, q.memories)
+	res, err := rememberpkg.New(s.Repo).RememberAll(ctx, opt, q.memories)
 	if err != nil {
 		return rememberHint(err)
 	}
 	all := &RememberedAll{
 		Commit: res.Commit, Branch: res.Branch, NoChange: res.NoChange, DryRun: s.DryRun,
-		Actions: map[memory.Action]int{},
+		Actions: map[rememberpkg.Action]int{},
 	}
 	for i := range res.Memories {
 		out := remembered(s, &res.Memories[i], res, q)
@@ -405,7 +406,7 @@ func remember(ctx context.Context, s *verb.Service, q *RememberRequest, emit fun
 
 // remembered returns the form of what became of a memory.
 func remembered(s *verb.Service,
-	r *memory.Remembered, res *memory.RememberResult, q *RememberRequest,
+	r *rememberpkg.Remembered, res *rememberpkg.Result, q *RememberRequest,
 ) *Remembered {
 	out := &Remembered{
 		ID: r.ID, Action: r.Action, Type: r.Type, Commit: res.Commit, NoChange: res.NoChange, DryRun: s.DryRun,
@@ -452,7 +453,7 @@ func nameOfRef(r graph.Ref) string {
 
 // rememberHint says what to do about a request that was refused.
 func rememberHint(err error) error {
-	var bad *memory.RequestError
+	var bad *rememberpkg.RequestError
 	var missing *state.NotFoundError
 	switch {
 	case errors.As(err, &bad) && bad.Param == "text":
@@ -467,7 +468,7 @@ func rememberHint(err error) error {
 func setRemember(ctx context.Context, s *verb.Service, values []string) (*RememberSettings, error) {
 	opt := s.Commit
 	opt.Message = cmp.Or(opt.Message, "change how memories are remembered")
-	p, res, err := memory.ChangeRememberParams(ctx, s.Repo, opt, func(p *memory.RememberParams) error {
+	p, res, err := rememberpkg.ChangeParams(ctx, s.Repo, opt, func(p *rememberpkg.Params) error {
 		for _, value := range values {
 			if err := setRememberParam(p, value); err != nil {
 				return err
@@ -483,7 +484,7 @@ func setRemember(ctx context.Context, s *verb.Service, values []string) (*Rememb
 	}, nil
 }
 
-func setRememberParam(p *memory.RememberParams, set string) error {
+func setRememberParam(p *rememberpkg.Params, set string) error {
 	name, value, _ := strings.Cut(set, "=")
 	names := []string{"duplicateAbove", "similarFrom", "keep", "replace"}
 	switch i := slices.Index(names, name); i {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/memory"
+	rememberpkg "github.com/mnem-project/mnem/internal/memory/remember"
 	"github.com/mnem-project/mnem/internal/testkit/verbkit"
 	"github.com/mnem-project/mnem/internal/verb"
 )
@@ -65,7 +65,7 @@ func TestRememberTellsPeople(t *testing.T) {
 	}
 	one, all := got[0].(*Remembered), got[1].(*RememberedAll)
 	if one.Text != " The pier is closed " || one.Commit.Defined() || !all.DryRun ||
-		all.Actions[memory.Added] != 1 || all.NoChange {
+		all.Actions[rememberpkg.Added] != 1 || all.NoChange {
 		t.Errorf("%+v, %+v", one, all)
 	}
 }

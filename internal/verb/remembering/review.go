@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/ingest"
 	"github.com/mnem-project/mnem/internal/memory"
+	reviewpkg "github.com/mnem-project/mnem/internal/memory/review"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/editing"
@@ -57,13 +58,13 @@ func (q *ReviewRequest) Check() error {
 	return err
 }
 
-func (q *ReviewRequest) edits() (list []memory.TextEdit, err error) {
+func (q *ReviewRequest) edits() (list []reviewpkg.TextEdit, err error) {
 	for _, text := range q.Edit {
 		node, text, ok := strings.Cut(text, "=")
 		if !ok || node == "" {
 			return nil, verb.Bad("edit", "want NODE=TEXT")
 		}
-		list = append(list, memory.TextEdit{Node: node, Text: text})
+		list = append(list, reviewpkg.TextEdit{Node: node, Text: text})
 	}
 	return list, nil
 }
@@ -223,7 +224,7 @@ func (r *reviewing) decide(ctx context.Context, q *ReviewRequest) (kept []graph.
 	}
 	r.out.Kept = kept
 	if !q.ReadsOnly() {
-		res, err := memory.Review(ctx, r.Repo, r.Commit, memory.ReviewRequest{Drop: q.Drop, Pin: q.Pin, Edit: edits})
+		res, err := reviewpkg.Review(ctx, r.Repo, r.Commit, reviewpkg.ReviewRequest{Drop: q.Drop, Pin: q.Pin, Edit: edits})
 		if err != nil {
 			return nil, nil, editing.MarkHint(err)
 		}
@@ -281,7 +282,7 @@ func (r *reviewing) list(ctx context.Context, q *ReviewRequest) error {
 	}
 	var all []entry
 	kept := setOf(r.state.Kept)
-	for n, err := range memory.Unreviewed(ctx, from, to) {
+	for n, err := range reviewpkg.Unreviewed(ctx, from, to) {
 		if err != nil {
 			return err
 		}

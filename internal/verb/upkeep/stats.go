@@ -10,7 +10,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
-	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/check"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -173,7 +173,7 @@ func (out *Scores) sample(
 	if !snap.CID().Defined() {
 		return nil
 	}
-	got, err := memory.SampleScores(ctx, snap, func(done, total int) { progress("comparing", done, total) })
+	got, err := check.SampleScores(ctx, snap, func(done, total int) { progress("comparing", done, total) })
 	if err != nil {
 		return err
 	}

@@ -12,10 +12,10 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/mnem-project/mnem/internal/testkit/pgserver"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/postgres"
 	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/testkit/pgserver"
 )
 
 func open(t *testing.T, opt postgres.Options) *postgres.Store {

@@ -1,0 +1,373 @@
+package recall
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/rank/stage"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Bounds and defaults of exploring.
+const (
+	DefaultDepth = 3
+	MaxDepth     = 8
+	DefaultBeam  = 4
+	MaxBeam      = 64
+
+	beamEdges  = 128    // of a node in each direction, the first of its bucket
+	beamWindow = 100    // nodes of a hop that are compared with each other
+	mmrLambda  = 45_875 // .7 in units of 2^-16
+	// decayBits is 2^16 · log2 .85, rounded: what a hop costs.
+	decayBits = -15_366
+	// timeBits is what an edge costs besides that says no more than that one came after the other.
+	timeBits = 2 * fixed.One
+	maxShown = 8192 // scalars of a text that are compared
+)
+
+// ExploreRequest asks for what lies around a topic.
+type ExploreRequest struct {
+	Topic   string // at most retrieve.MaxText bytes, not blank
+	Keyword bool   // the topic is the name of a tag or entity, or a key or id, rather than a query
+	Depth   int    // hops, 1 to MaxDepth; 0 for DefaultDepth
+	Beam    int    // nodes that are followed from each hop, 1 to MaxBeam; 0 for DefaultBeam
+
+	EdgeTypes []string      // edge types to follow; empty for all
+	Types     []string      // node types that may be found or passed; empty for all
+	Marks     []graph.State // hidden states to let through
+}
+
+func (r ExploreRequest) resolve() (ExploreRequest, error) {
+	r.Depth, r.Beam = cmp.Or(r.Depth, DefaultDepth), cmp.Or(r.Beam, DefaultBeam)
+	switch {
+	case strings.TrimSpace(r.Topic) == "":
+		return r, &retrieve.RequestError{Param: "topic", Reason: "is blank"}
+	case r.Depth < 1 || r.Depth > MaxDepth:
+		return r, &retrieve.RequestError{Param: "depth",
+			Reason: fmt.Sprintf("%d is outside 1 to %d", r.Depth, MaxDepth)}
+	case r.Beam < 1 || r.Beam > MaxBeam:
+		return r, &retrieve.RequestError{Param: "beam",
+			Reason: fmt.Sprintf("%d is outside 1 to %d", r.Beam, MaxBeam)}
+	}
+	return r, retrieve.Request{Text: r.Topic, Types: r.Types, ExpandTypes: r.EdgeTypes,
+		Marks: r.Marks}.Validate()
+}
+
+// ExploredNode is a node that was found, and the best way to it.
+type ExploredNode struct {
+	Node  *graph.Node
+	Score int64 // 2^16 · log2 of its relevance, 0 for the best and less for others
+	Hops  int
+	Path  []adjacency.Step // from a node that the topic found, empty for one of these
+}
+
+// Exploration is what lies around a topic.
+type Exploration struct {
+	Request ExploreRequest // with its defaults
+	Nodes   []ExploredNode // by score descending, hops ascending, id ascending
+	Edges   []*graph.Edge  // those of the paths, each once, in the order of the nodes
+	// Cut is how many edges were not looked at, as a node has more of them than are followed.
+	Cut uint64
+}
+
+// Explore searches over edges from the nodes that fit a topic, in both directions, and follows from
+// each hop those that promise most and are least alike: docs/edges.md. No way leads through a node or
+// edge that a mark hides. It returns a *retrieve.RequestError for a request out of bounds, and a
+// *state.NotFoundError for a keyword that nothing has.
+func Explore(ctx context.Context, s *core.Snapshot, req ExploreRequest) (*Exploration, error) {
+	req, err := req.resolve()
+	if err != nil {
+		return nil, err
+	}
+	a, err := text.New(retrieve.Language)
+	if err != nil {
+		return nil, err
+	}
+	x := &explorer{s: s, req: req, analyser: a, numbers: map[string]uint32{},
+		found: map[graph.ID]*reached{}}
+	x.topic = x.termsOf(req.Topic)
+	list, err := x.begin(ctx)
+	for hop := 0; err == nil && len(list) > 0; hop++ {
+		x.keep(list)
+		if hop == req.Depth {
+			break
+		}
+		list, err = x.hop(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x.result(ctx)
+}
+
+// explorer is one search.
+type explorer struct {
+	s        *core.Snapshot
+	req      ExploreRequest
+	analyser *text.Analyzer
+	numbers  map[string]uint32
+	topic    []uint32
+	found    map[graph.ID]*reached // what was reached, kept or not
+	kept     []*reached
+	beam     []*reached // the last hop's
+	cut      uint64
+}
+
+// reached is a node that the search came to.
+type reached struct {
+	node  *graph.Node
+	terms []uint32
+	score int64
+	hops  int
+	from  *reached // nil for a beginning
+	step  adjacency.Step
+}
+
+func (x *explorer) termsOf(texts ...string) []uint32 {
+	var out []uint32
+	for _, s := range texts {
+		x.analyser.Each(text.FirstScalars(s, maxShown), func(term string) bool {
+			n, ok := x.numbers[term]
+			if !ok {
+				n = uint32(len(x.numbers))
+				x.numbers[strings.Clone(term)] = n
+			}
+			out = append(out, n)
+			return true
+		})
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// begin returns the nodes that the search begins with.
+func (x *explorer) begin(ctx context.Context) ([]*reached, error) {
+	if x.req.Keyword {
+		return x.named(ctx)
+	}
+	ans, err := findAll(ctx, x.s, min(3*x.req.Beam, retrieve.MaxLimit),
+		retrieve.Request{Text: x.req.Topic, Types: x.req.Types, Marks: x.req.Marks})
+	if err != nil {
+		return nil, err
+	}
+	top := int64(1)
+	for _, it := range ans.Items {
+		top = max(top, it.Score)
+	}
+	var list []*reached
+	for _, it := range ans.Items {
+		n, _, err := x.s.Node(ctx, it.ID)
+		if err != nil {
+			return nil, err
+		}
+		score := fixed.Log2(uint64(max(1, it.Score))) - fixed.Log2(uint64(top))
+		if it.Tier > 0 { // it is what the topic names
+			score = 0
+		}
+		list = append(list, &reached{node: n, terms: x.termsOf(n.Summary, n.Context), score: score})
+	}
+	return list, nil
+}
+
+// named returns the nodes that a keyword names.
+func (x *explorer) named(ctx context.Context) ([]*reached, error) {
+	var list []*reached
+	seen := map[graph.ID]bool{}
+	for _, key := range []string{memory.TagKey(x.req.Topic), memory.EntityKey(x.req.Topic), x.req.Topic} {
+		if key == "" {
+			continue
+		}
+		id, err := x.s.Name(ctx, key)
+		if memory.IsMissing(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		n, err := memory.SeenNode(ctx, x.s, id, x.req.Marks)
+		if err != nil {
+			return nil, err
+		}
+		if n != nil && !seen[id] {
+			seen[id] = true
+			list = append(list, &reached{node: n, terms: x.termsOf(n.Summary, n.Context)})
+		}
+	}
+	if len(list) == 0 {
+		return nil, &state.NotFoundError{What: "tag, entity or node", Name: x.req.Topic}
+	}
+	return list, nil
+}
+
+// keep puts the nodes of a hop that are followed into the beam: of the best, those that are least
+// like what is kept.
+func (x *explorer) keep(list []*reached) {
+	slices.SortFunc(list, func(a, b *reached) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), a.node.ID.Compare(b.node.ID))
+	})
+	list = list[:min(len(list), beamWindow)]
+	before := len(x.kept)
+	all := append(slices.Clone(x.kept), list...)
+	relevance := make([]int64, len(all))
+	terms := make([][]uint32, len(all))
+	first := make([]int, before)
+	for i, r := range all {
+		terms[i] = r.terms
+		if i < before {
+			first[i] = i
+			continue
+		}
+		relevance[i] = max(0, fixed.One-(list[0].score-r.score)/4)
+	}
+	x.beam = nil
+	for _, at := range stage.Marginal(relevance, terms, first, mmrLambda, before+x.req.Beam)[before:] {
+		x.beam = append(x.beam, all[at])
+	}
+	for _, r := range x.beam {
+		x.found[r.node.ID] = r
+	}
+	x.kept = append(x.kept, x.beam...)
+}
+
+// hop returns the nodes that edges of the beam lead to and that are not kept yet, each by the best
+// way: of equal ones the first in the order of the beam, outgoing edges first, in that of buckets.
+func (x *explorer) hop(ctx context.Context) ([]*reached, error) {
+	best := map[graph.ID]*reached{}
+	var list []*reached
+	for _, from := range x.beam {
+		for _, side := range []adjacency.Direction{adjacency.Out, adjacency.In} {
+			err := x.follow(ctx, from, side, func(r *reached) {
+				id := r.node.ID
+				switch old := best[id]; {
+				case old == nil:
+					best[id] = r
+					list = append(list, r)
+				case r.score > old.score:
+					*old = *r
+				}
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return list, nil
+}
+
+// follow calls yield with what the edges of a node on one side lead to.
+func (x *explorer) follow(
+	ctx context.Context, from *reached, side adjacency.Direction, yield func(*reached),
+) error {
+	trees, id := x.s.Adjacency(), from.node.ID
+	types := x.req.EdgeTypes
+	if len(types) == 0 {
+		types = []string{""}
+	}
+	for _, typ := range types {
+		degree, err := trees.Degree(ctx, id, side, typ)
+		if err != nil {
+			return err
+		}
+		count := uint64(0)
+		for e, err := range trees.Bucket(ctx, id, side, typ, nil) {
+			if err != nil {
+				return err
+			}
+			if count == beamEdges {
+				x.cut += degree - count
+				break
+			}
+			count++
+			r, err := x.step(ctx, from, e, side, degree)
+			if err != nil {
+				return err
+			}
+			if r != nil {
+				yield(r)
+			}
+		}
+	}
+	return nil
+}
+
+// step returns what one edge leads to, nil for nothing that is wanted. What it costs is the hop, the
+// edge's weight, two bits where it is of time alone, half of the bits of how many edges the node has
+// there, and up to one bit where what it leads to has little of the topic.
+func (x *explorer) step(
+	ctx context.Context, from *reached, e adjacency.Entry, side adjacency.Direction, degree uint64,
+) (*reached, error) {
+	if x.found[e.Other] != nil {
+		return nil, nil
+	}
+	m, err := x.s.Mark(ctx, graph.OnEdge, e.Edge)
+	if err != nil || m != nil && retrieve.Hidden(m.State) && !slices.Contains(x.req.Marks, m.State) {
+		return nil, err
+	}
+	n, err := memory.SeenNode(ctx, x.s, e.Other, x.req.Marks)
+	if err != nil || n == nil || len(x.req.Types) > 0 && !slices.Contains(x.req.Types, n.Type) {
+		return nil, err
+	}
+	r := &reached{node: n, terms: x.termsOf(n.Summary, n.Context), hops: from.hops + 1, from: from}
+	affinity := int64(0)
+	if len(x.topic) > 0 {
+		affinity = shared(x.topic, r.terms) * fixed.One / int64(len(x.topic))
+	}
+	r.score = from.score + decayBits + fixed.Log2(uint64(e.Weight)) - 16*fixed.One -
+		fixed.Log2(degree)/2 + fixed.Log2(uint64(fixed.One+affinity)) - 17*fixed.One
+	if e.Type == memory.EdgeNear || e.Type == memory.EdgeFollows {
+		r.score -= timeBits
+	}
+	r.step = adjacency.Step{From: from.node.ID, To: n.ID, Edge: e.Edge, Type: e.Type,
+		Forward: side == adjacency.Out}
+	return r, nil
+}
+
+// shared returns how many numbers two ascending lists share.
+func shared(a, b []uint32) int64 {
+	n := int64(0)
+	for _, t := range a {
+		if _, ok := slices.BinarySearch(b, t); ok {
+			n++
+		}
+	}
+	return n
+}
+
+func (x *explorer) result(ctx context.Context) (*Exploration, error) {
+	out := &Exploration{Request: x.req, Cut: x.cut}
+	slices.SortFunc(x.kept, func(a, b *reached) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.hops, b.hops),
+			a.node.ID.Compare(b.node.ID))
+	})
+	seen := map[graph.ID]bool{}
+	for _, r := range x.kept {
+		n := ExploredNode{Node: r.node, Score: r.score, Hops: r.hops}
+		for at := r; at.from != nil; at = at.from {
+			n.Path = append(n.Path, at.step)
+		}
+		slices.Reverse(n.Path)
+		for _, step := range n.Path {
+			if seen[step.Edge] {
+				continue
+			}
+			seen[step.Edge] = true
+			e, _, err := x.s.Edge(ctx, step.Edge)
+			if err != nil {
+				return nil, err
+			}
+			out.Edges = append(out.Edges, e)
+		}
+		out.Nodes = append(out.Nodes, n)
+	}
+	return out, nil
+}

@@ -1,0 +1,130 @@
+package recall
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/memkit"
+)
+
+// world returns a memory of random notes, entities and edges, written in an order of its own.
+func world(t *testing.T, seed uint64, shuffle bool) *core.Repo {
+	t.Helper()
+	r := memkit.Open(t)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	words := strings.Fields("harbour boat tide crew anchor lamp storm chart rope sail")
+	var nodes, edges []string
+	for i := range 60 {
+		typ := []string{"fact", "event", memory.TypeEntity}[i%3]
+		nodes = append(nodes, fmt.Sprintf(`{"node":{"key":"n%d","type":"%s","summary":"%s %s %s %d"}}`, i,
+			typ, words[rng.IntN(10)], words[rng.IntN(10)], words[rng.IntN(10)], i))
+	}
+	for i := range 150 {
+		edges = append(edges, fmt.Sprintf(`{"edge":{"type":"%s","src":"n%d","dst":"n%d","key":"%d","weight":0.%d}}`,
+			[]string{"mentions", "causes", "near"}[rng.IntN(3)], rng.IntN(60), rng.IntN(60), i, 1+rng.IntN(9)))
+	}
+	for i := range 10 {
+		edges = append(edges, fmt.Sprintf(`{"mark":{"node":"n%d","state":"forgotten"}}`, 6*i))
+	}
+	all := append(nodes, edges...)
+	if shuffle {
+		rand.Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
+	}
+	in := strings.NewReader(strings.Join(all, "\n") + "\n")
+	if _, err := r.Commit(t.Context(), state.ReadChanges(in, "w"), core.CommitOptions{Stamp: memkit.By}); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func explored(x *Exploration) string {
+	var b strings.Builder
+	for _, n := range x.Nodes {
+		fmt.Fprintln(&b, n.Node.Key, n.Score, n.Hops, n.Path)
+	}
+	for _, e := range x.Edges {
+		fmt.Fprintln(&b, e.ID)
+	}
+	return b.String()
+}
+
+// TestExplore holds what is found in random memories to what is promised of it, and to itself
+// whatever the order in which the memory was written.
+func TestExplore(t *testing.T) {
+	for seed := range uint64(6) {
+		s := memkit.Tip(t, world(t, seed, false))
+		for _, req := range []ExploreRequest{
+			{Topic: "storm tide"}, {Topic: "boat", Depth: 5, Beam: 2}, {Topic: "n7", Keyword: true, Beam: 9},
+			{Topic: "sail rope", EdgeTypes: []string{"causes"}}, {Topic: "lamp", Types: []string{"fact"}},
+			{Topic: "anchor", Marks: []graph.State{graph.Forgotten}},
+		} {
+			x, err := Explore(t.Context(), s, req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			holdExploration(t, s, x)
+			again, err := Explore(t.Context(), memkit.Tip(t, world(t, seed, true)), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if explored(x) != explored(again) {
+				t.Errorf("seed %d, %+v:\n%s\nin another order:\n%s", seed, req, explored(x), explored(again))
+			}
+		}
+	}
+}
+
+func holdExploration(t *testing.T, s *core.Snapshot, x *Exploration) {
+	t.Helper()
+	req := x.Request
+	if len(x.Nodes) == 0 && len(req.Types) == 0 || len(x.Nodes) > req.Beam*(req.Depth+1) {
+		t.Errorf("%+v: %d nodes", req, len(x.Nodes))
+	}
+	seen, edges := map[graph.ID]bool{}, map[graph.ID]bool{}
+	for _, e := range x.Edges {
+		edges[e.ID] = true
+	}
+	for i, n := range x.Nodes {
+		if seen[n.Node.ID] || n.Score > 0 || i > 0 && n.Score > x.Nodes[i-1].Score || n.Hops > req.Depth ||
+			len(n.Path) != n.Hops {
+			t.Errorf("%+v: %+v", req, n)
+		}
+		seen[n.Node.ID] = true
+		at := n.Node.ID
+		for k := len(n.Path) - 1; k >= 0; k-- {
+			p := n.Path[k]
+			e, _, err := s.Edge(t.Context(), p.Edge)
+			if err != nil || p.To != at || !edges[p.Edge] || e.Type != p.Type ||
+				p.Forward && (e.Src != p.From || e.Dst != p.To) ||
+				!p.Forward && (e.Dst != p.From || e.Src != p.To) {
+				t.Errorf("%+v: step %+v of %s, %v", req, p, n.Node.Key, err)
+			}
+			if len(req.EdgeTypes) > 0 && e.Type != req.EdgeTypes[0] {
+				t.Errorf("%+v: follows %s", req, e.Type)
+			}
+			at = p.From
+		}
+		if m, err := s.Mark(t.Context(), graph.OnNode, n.Node.ID); err != nil || m != nil && len(req.Marks) == 0 {
+			t.Errorf("%+v: %s is %v", req, n.Node.Key, m)
+		}
+	}
+}
+
+func TestExploreRefuses(t *testing.T) {
+	s := memkit.Tip(t, world(t, 1, false))
+	for _, req := range []ExploreRequest{
+		{}, {Topic: " \n"}, {Topic: "a", Depth: 9}, {Topic: "a", Depth: -1}, {Topic: "a", Beam: 65},
+		{Topic: "a", Marks: []graph.State{"x"}}, {Topic: "a", Types: []string{""}},
+		{Topic: "nothing", Keyword: true}, {Topic: "n0", Keyword: true},
+	} {
+		if x, err := Explore(t.Context(), s, req); err == nil {
+			t.Errorf("%+v: %v", req, x)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package recall_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/recall"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// recallable makes a memory of a failure and what an edge of a type leads from to it.
+func recallable(t *testing.T, edge string) *core.Snapshot {
+	t.Helper()
+	by := state.Stamp{Author: "erin", Time: 1_767_225_600_000_000, Command: []string{"test"}}
+	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	_, err = r.Commit(t.Context(), state.ReadChanges(strings.NewReader(
+		`{"node":{"key":"fail","type":"event","summary":"The pump failed"}}
+{"node":{"key":"silt","type":"fact","summary":"Silt blocked the inlet"}}
+{"edge":{"type":"`+edge+`","src":"silt","dst":"fail"}}
+`), "test.jsonl"), core.CommitOptions{Stamp: by, Message: "first"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := r.Snapshot(t.Context(), "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestRecallKnowsEdges keeps the types of edges that the verbs write those that intents favour.
+func TestRecallKnowsEdges(t *testing.T) {
+	brings := func(edge string, intent retrieve.Intent) int64 {
+		s := recallable(t, edge)
+		a, err := recall.Recall(t.Context(), s, retrieve.Request{Text: "pump", Intent: intent, Expand: new(0),
+			Floor: retrieve.FloorRest})
+		if err != nil || len(a.Items) != 2 {
+			t.Fatalf("%s: %d items, %v", edge, len(a.Items), err)
+		}
+		return a.Items[1].Recall.Graph
+	}
+	for _, c := range []struct {
+		intent retrieve.Intent
+		edges  []string
+	}{
+		{retrieve.IntentWhy, []string{memory.EdgeCauses, memory.EdgeEnables, memory.EdgePrevents}},
+		{retrieve.IntentWhen, []string{memory.EdgeFollows, memory.EdgeNear}},
+		{retrieve.IntentEntity, []string{memory.EdgeMentions, memory.EdgeAbout}},
+	} {
+		other := brings("owns", c.intent)
+		for _, edge := range c.edges {
+			if n := brings(edge, c.intent); n <= other {
+				t.Errorf("%s: %s brings %d, any other %d", c.intent, edge, n, other)
+			}
+		}
+		if n := brings(memory.EdgeSimilar, c.intent); n == 0 || n >= other {
+			t.Errorf("%s: %s brings %d, any other %d", c.intent, memory.EdgeSimilar, n, other)
+		}
+	}
+}
+
+// TestRecall asks a small memory: the intent is read from the question unless it is given.
+func TestRecall(t *testing.T) {
+	s := recallable(t, memory.EdgeCauses)
+	a, err := recall.Recall(t.Context(), s, retrieve.Request{Text: "Why did the pump fail?",
+		Floor: retrieve.FloorRest})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Recall.Intent != retrieve.IntentWhy || len(a.Items) != 2 || a.Items[1].Key != "silt" ||
+		a.Items[1].Recall.Graph == 0 {
+		t.Errorf("%+v, items %+v", a.Recall, a.Items)
+	}
+	a, err = recall.Recall(t.Context(), s, retrieve.Request{Text: "Why quagga?", Intent: retrieve.IntentWhen})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Recall.Intent != retrieve.IntentWhen || !slices.ContainsFunc(a.Warnings,
+		func(w retrieve.Warning) bool { return w.Code == retrieve.NothingRelevant }) {
+		t.Errorf("%+v, warnings %v", a.Recall, a.Warnings)
+	}
+}

@@ -1,0 +1,37 @@
+package remember
+
+import (
+	"sync"
+
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Writer remembers in one repository. It is safe for concurrent use, together with any
+// other Writer of the same repository: what is written depends on what is stored, so that it is
+// decided in the turn of the writer, as core.Repo.Decide says.
+type Writer struct {
+	r  *core.Repo
+	mu sync.Mutex // guards what follows
+	// recent is what is known of the newest commits.
+	recent map[ipld.CID]*added
+	terms  *text.Analyzer // nil until it is needed: it is large
+}
+
+// analyzer returns an analyser of English, the same each time.
+func (m *Writer) analyzer() (*text.Analyzer, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.terms == nil {
+		a, err := text.New("en")
+		if err != nil {
+			return nil, err
+		}
+		m.terms = a
+	}
+	return m.terms, nil
+}
+
+// New returns a Writer over an open repository, which stays the caller's to close.
+func New(r *core.Repo) *Writer { return &Writer{r: r} }

@@ -1,0 +1,171 @@
+package remember
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/state"
+)
+
+// cuesOf returns the cues of memories by their texts.
+func cuesOf(t *testing.T, m *Writer) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for e, err := range m.headOf(t).Nodes(t.Context(), graph.ID{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(e.Node.Cues) > 0 {
+			out[e.Node.Summary] = strings.Join(e.Node.Cues, "|")
+		}
+	}
+	return out
+}
+
+func TestWriteCues(t *testing.T) {
+	m := newMemory(t)
+	keep(t, m, Request{Text: "Baskets are kept for 14 days", Tags: []string{"shop"}, Entities: []string{"Till"}},
+		Request{Text: "Ana owns scope", Cues: []string{"product owner"}},
+		Request{Text: "Nothing comes of this one"}, Request{Text: "The old port is closed"})
+	if _, err := memory.Mark(t.Context(), m.r, rememberAt(9).CommitOptions, memory.MarkRequest{
+		State: graph.Forgotten, Nodes: []string{ID(memory.Fact, "The old port is closed", 0).String()}}); err != nil {
+		t.Fatal(err)
+	}
+	var asked []string
+	var steps []string
+	github := "ghp_" + "q8Zt5Xw2Lk9Rv3Bn7Mc1" + "Yd4Fs6Hg0Jp2Kq8T"
+	req := CuesRequest{
+		Progress: func(done, total int) { steps = append(steps, fmt.Sprintf("%d/%d", done, total)) },
+		Write: func(_ context.Context, text string, n int) ([]string, error) {
+			asked = append(asked, text)
+			if n != WrittenCues {
+				t.Errorf("asked for %d", n)
+			}
+			if strings.HasPrefix(text, "Nothing") {
+				return nil, nil
+			}
+			return []string{" cart expiry ", "BASKETS", "Cart Expiry", "two\nlines", github, strings.Repeat("x", 101), "",
+				"a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9"}, nil
+		},
+	}
+	res, err := WriteCues(t.Context(), m.r, rememberAt(10).CommitOptions, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Commits != 1 || res.Memories != 1 || res.Cues != WrittenCues || res.Skipped != 1 || res.Remaining != 0 {
+		t.Errorf("%+v", res)
+	}
+	got := cuesOf(t, m)
+	if len(got) != 2 || got["Baskets are kept for 14 days"] != "a1|a2|a3|a4|a5|a6|a7|cart expiry" ||
+		got["Ana owns scope"] != "product owner" {
+		t.Errorf("%v", got)
+	}
+	slices.Sort(asked)
+	if strings.Join(asked, ", ") != "Baskets are kept for 14 days, Nothing comes of this one" ||
+		strings.Join(steps, " ") != "1/2 2/2" {
+		t.Errorf("asked %q, told %q", asked, steps)
+	}
+	// Again there is but the one for which there were none.
+	asked = nil
+	if res, err = WriteCues(t.Context(), m.r, rememberAt(11).CommitOptions, req); err != nil || res.Commits != 0 || len(asked) != 1 {
+		t.Errorf("again: %+v, %q, %v", res, asked, err)
+	}
+}
+
+// TestWriteCuesGoesOn breaks a run off and begins it again: nothing is asked for twice that was written.
+func TestWriteCuesGoesOn(t *testing.T) {
+	m := newMemory(t)
+	var reqs []Request
+	const n = 3*CuesBatch + 5
+	for i := range n {
+		reqs = append(reqs, Request{Text: fmt.Sprintf("Pier %d of the port is %d metres long", i, 7*i), NoDiff: true})
+	}
+	if _, err := m.RememberAll(t.Context(), rememberAt(0), reqs); err != nil {
+		t.Fatal(err)
+	}
+	failure := errors.New("out of order")
+	asked, last := map[string]int{}, ""
+	req := CuesRequest{Write: func(_ context.Context, text string, _ int) ([]string, error) {
+		if len(asked) == CuesBatch+3 && last == "" {
+			last = text
+			return nil, failure
+		}
+		asked[text]++
+		return []string{"harbour"}, nil
+	}}
+	res, err := WriteCues(t.Context(), m.r, rememberAt(1).CommitOptions, req)
+	if !errors.Is(err, failure) || !strings.HasPrefix(err.Error(), "cues of memory "+ID(memory.Fact, last, 0).String()) {
+		t.Fatalf("%v", err)
+	}
+	if res.Memories != CuesBatch+3 || res.Commits != 2 {
+		t.Errorf("%+v", res)
+	}
+	req.Limit = CuesBatch
+	if res, err = WriteCues(t.Context(), m.r, rememberAt(2).CommitOptions, req); err != nil ||
+		res.Memories != CuesBatch || res.Remaining != n-2*CuesBatch-3 {
+		t.Errorf("%+v, %v", res, err)
+	}
+	req.Limit = 0
+	if res, err = WriteCues(t.Context(), m.r, rememberAt(3).CommitOptions, req); err != nil || res.Memories != n-2*CuesBatch-3 {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if len(asked) != n || len(cuesOf(t, m)) != n {
+		t.Errorf("%d asked, %d have cues, want %d", len(asked), len(cuesOf(t, m)), n)
+	}
+	for text, times := range asked {
+		if times > 1 {
+			t.Errorf("%q was asked %d times", text, times)
+		}
+	}
+}
+
+// TestWriteCuesMeanwhile holds that cues which somebody else wrote meanwhile stay, and that an expectation holds.
+func TestWriteCuesMeanwhile(t *testing.T) {
+	m := newMemory(t)
+	one := keep(t, m, said("Ana owns scope")...)[0]
+	req := CuesRequest{Write: func(context.Context, string, int) ([]string, error) {
+		_, err := m.r.Commit(t.Context(), func(yield func(graph.Change, error) bool) {
+			yield(graph.Change{Node: &graph.NodeChange{ID: one.ID, Cues: []string{"by hand"}}}, nil)
+		}, rememberAt(1).CommitOptions)
+		return []string{"by a model"}, err
+	}}
+	res, err := WriteCues(t.Context(), m.r, rememberAt(2).CommitOptions, req)
+	if err != nil || res.Memories != 0 || res.Commits != 0 || cuesOf(t, m)["Ana owns scope"] != "by hand" {
+		t.Errorf("%+v, %v, %v", res, cuesOf(t, m), err)
+	}
+	keep(t, m, said("Ben owns billing")...)
+	opt := rememberAt(3).CommitOptions
+	old := m.headOf(t).Commit().Parents[0]
+	opt.Expect = &old
+	req.Write = func(context.Context, string, int) ([]string, error) { return []string{"x"}, nil }
+	var expect *state.ExpectError
+	if _, err = WriteCues(t.Context(), m.r, opt, req); !errors.As(err, &expect) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestWriteCuesOfForgotten: what is forgotten while a model is asked for others is not told to it, and what is
+// forgotten after that gets no cues.
+func TestWriteCuesOfForgotten(t *testing.T) {
+	m := newMemory(t)
+	keep(t, m, said("Ana owns scope", "Ben owns billing")...)
+	var asked []string
+	req := CuesRequest{Write: func(_ context.Context, text string, _ int) ([]string, error) {
+		if asked = append(asked, text); len(asked) > 1 {
+			return []string{"x"}, nil
+		}
+		_, err := memory.Mark(t.Context(), m.r, rememberAt(1).CommitOptions, memory.MarkRequest{State: graph.Forgotten, Nodes: []string{
+			ID(memory.Fact, "Ana owns scope", 0).String(), ID(memory.Fact, "Ben owns billing", 0).String()}})
+		return []string{"by a model"}, err
+	}}
+	res, err := WriteCues(t.Context(), m.r, rememberAt(2).CommitOptions, req)
+	if err != nil || len(asked) != 1 || res.Memories != 0 || res.Commits != 0 || len(cuesOf(t, m)) != 0 {
+		t.Errorf("asked %q, %+v, %v, %v", asked, res, cuesOf(t, m), err)
+	}
+}

@@ -1,0 +1,102 @@
+package remember
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/guard"
+	"github.com/mnem-project/mnem/internal/memory/compare"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// memoryDomain is hashed before a memory's type and text: no other id can come of the same bytes.
+const memoryDomain = "mnem:memory:"
+
+// ID returns the nth candidate, from 0, for the id of a memory of a type and text: the first 16
+// bytes of SHA-256("mnem:memory:" + type + NUL + text + n as 8 bytes, the highest first). No type
+// has a NUL, so that no two pairs give the same bytes.
+func ID(typ, text string, n uint64) graph.ID {
+	h := sha256.New()
+	h.Write([]byte(memoryDomain + typ + "\x00" + text))
+	h.Write(binary.BigEndian.AppendUint64(nil, n))
+	return graph.ID(h.Sum(nil)[:graph.IDLen])
+}
+
+// Draft is a memory that is about to be written, as the rules that write edges see it. It is not in
+// the snapshot they look at.
+type Draft struct {
+	ID         graph.ID
+	Type, Text string
+	Importance int
+	Tags       []string // in bytewise order, no two the same
+	Entities   []string // likewise, as the caller names them
+	Cues       []string // likewise: words under which somebody may look for it
+	Sources    []string // where it comes from, as in a node
+	About      graph.Ref
+	literal    bool   // About is that very key, whatever else is called so
+	Property   string // single-valued property of About that it is the value of, "" for none
+	Created    graph.Time
+	ValidFrom  graph.OptTime
+	ValidTo    graph.OptTime
+	Expires    graph.OptTime
+	Agent      string // the program that remembers it, "" for none
+	Task       string // what it works on, "" for none: a session
+	// Vector is the memory as a model sees it, nil where the caller brought none.
+	Vector *graph.Embedding
+
+	terms *compare.TextTerms // of Text, nil where it was not asked
+}
+
+// secrets returns what looks like credentials in what a caller says.
+func (d *Draft) secrets() []guard.Place {
+	places := guard.Text("text", d.Text)
+	for _, list := range []struct {
+		field string
+		texts []string
+	}{
+		{"tags", d.Tags}, {"entities", d.Entities}, {"sources", d.Sources},
+		{"cues", d.Cues},
+		{"about", []string{d.About.Key}}, {"property", []string{d.Property}}, {"type", []string{d.Type}},
+	} {
+		for _, s := range list.texts {
+			places = append(places, guard.Text(list.field, s)...)
+		}
+	}
+	return places
+}
+
+// Near is a memory of the snapshot that resembles a draft.
+type Near struct {
+	ID     graph.ID
+	Text   int64 // likeness of the texts in units of 2^-16, 0 to 65,536
+	Cosine int64 // of the vectors, in the same units; 0 where either has none
+
+	known *known // where it was read
+}
+
+// Link is an edge to be written with a draft.
+type Link struct {
+	Type     string // a constant Edge… of this package
+	Src, Dst graph.Ref
+	Key      string       // "" for none
+	Weight   uint32       // 1 to 65,536 in units of 2^-16; 0 for 65,536
+	Props    []ipld.Entry // in canonical order
+	// Makes is the node at the other end where it may not exist, as of a tag or an entity: it is
+	// made unless the snapshot, or an earlier line of the batch, has it. nil for none.
+	Makes *graph.NodeChange
+	Why   string // the rule, for people: "both of file:notes.md"
+}
+
+// Candidate is a memory that an agent may want to link a draft to, where no rule is sure enough.
+type Candidate struct {
+	Kind  string // "semantic" or "causal"
+	ID    graph.ID
+	Score int64 // in units of 2^-16
+}
+
+// Linked is what the rules say of one draft. The lists are in the order in which they are written.
+type Linked struct {
+	Links      []Link
+	Candidates []Candidate
+}

@@ -1,0 +1,307 @@
+package remember
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/compare"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/rank/stage"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// known is a memory of the snapshot, or one of the requests before, as it will be.
+type known struct {
+	id             graph.ID
+	typ, text      string
+	importance     int
+	tags, entities []string
+	cues           []string
+	sources        []string
+	expires        graph.OptTime
+	from, to       graph.OptTime
+	subjects       []graph.ID // that it is about, where that was asked
+	asked          bool
+	draft          *Draft // of one that is new
+	changed        bool
+	grown          []string // properties that were added to
+	foreign        []string // those in another form than a memory has: left as they are
+	count          int      // of its observations; -1 where it was not asked
+	analysed       *compare.Text
+	read           *compare.TextTerms
+	stated         *stage.Statement
+}
+
+func (k *known) words() *compare.Text {
+	if k.analysed == nil {
+		k.analysed = compare.Analyse(k.text)
+	}
+	return k.analysed
+}
+
+func (k *known) terms(v *compare.Vocabulary) *compare.TextTerms {
+	if k.read == nil {
+		k.read = v.Read(k.text)
+	}
+	return k.read
+}
+
+// texts returns the strings of a property that is a list of them.
+func texts(props []ipld.Entry, name string) []string {
+	v, ok := ipld.FindEntry(props, name)
+	if !ok || v.Kind() != ipld.List {
+		return nil
+	}
+	var out []string
+	for _, item := range v.List() {
+		if item.Kind() == ipld.String {
+			out = append(out, item.Text())
+		}
+	}
+	return out
+}
+
+// isTexts reports whether a value is a list of strings.
+func isTexts(v ipld.Value) bool {
+	return v.Kind() == ipld.List && !slices.ContainsFunc(v.List(), func(item ipld.Value) bool {
+		return item.Kind() != ipld.String
+	})
+}
+
+// look returns a memory by its id, nil where there is no node.
+func (p *planner) look(id graph.ID) (*known, error) {
+	if k, ok := p.known[id]; ok {
+		return k, nil
+	}
+	n, err := p.linker.node(p.ctx, id)
+	if n == nil || err != nil {
+		return nil, err
+	}
+	if n.Type == state.RedactedType {
+		_, c, err := p.s.Node(p.ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		gone, err := p.s.Redaction(p.ctx, c)
+		if err != nil || gone != nil {
+			return nil, err // it was purged: what is said again is made anew
+		}
+	}
+	k := &known{
+		id: id, typ: n.Type, text: n.Summary, importance: memory.StatedImportance(n),
+		tags: texts(n.Props, memory.PropTags), entities: texts(n.Props, memory.PropEntities), sources: n.Sources,
+		cues: n.Cues, from: n.ValidFrom, to: n.ValidTo, count: -1,
+	}
+	if v, ok := ipld.FindEntry(n.Props, memory.PropImportance); ok && v.Kind() != ipld.Int {
+		k.foreign = append(k.foreign, memory.PropImportance)
+	}
+	for _, name := range []string{memory.PropTags, memory.PropEntities} {
+		if v, ok := ipld.FindEntry(n.Props, name); ok && !isTexts(v) {
+			k.foreign = append(k.foreign, name)
+		}
+	}
+	if v, ok := ipld.FindEntry(n.Props, memory.PropExpires); ok && v.Kind() == ipld.String {
+		if t, err := graph.ParseTime(v.Text()); err == nil {
+			k.expires = graph.At(t)
+		}
+	}
+	p.known[id] = k
+	return k, nil
+}
+
+// subjects returns what a memory is about, at most MaxEntities.
+func (p *planner) subjects(k *known) ([]graph.ID, error) {
+	if k.asked || k.draft != nil {
+		return k.subjects, nil
+	}
+	k.asked = true
+	for e, err := range p.s.Adjacency().Bucket(p.ctx, k.id, adjacency.Out, memory.EdgeAbout, nil) {
+		if err != nil {
+			return nil, err
+		}
+		if gone, err := memory.IsEdgeHidden(p.ctx, p.s, e.Edge, nil); err != nil {
+			return nil, err
+		} else if gone {
+			continue
+		}
+		if k.subjects = append(k.subjects, e.Other); len(k.subjects) == memory.MaxEntities {
+			break
+		}
+	}
+	return k.subjects, nil
+}
+
+// hidden returns the state that hides a memory, "" for one that is seen.
+func (p *planner) hidden(id graph.ID) (graph.State, error) {
+	m, err := p.marks.Now(id)
+	if err != nil || m == nil || !retrieve.Hidden(m.State) {
+		return "", err
+	}
+	return m.State, nil
+}
+
+// apart returns what differs between a draft and a memory beside their texts.
+func (p *planner) apart(d *Draft, k *known) ([]Difference, error) {
+	var out []Difference
+	if !d.About.IsZero() {
+		subjects, err := p.subjects(k)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(subjects, d.About.Target()) {
+			old := ""
+			if len(subjects) > 0 {
+				old = subjects[0].String()
+			}
+			out = append(out, Difference{Kind: DiffersSubject, A: d.About.String(), B: old})
+		}
+	}
+	if d.Type != k.typ {
+		out = append(out, Difference{Kind: DiffersType, A: d.Type, B: k.typ})
+	}
+	if d.ValidFrom != k.from || d.ValidTo != k.to {
+		out = append(out, Difference{Kind: DiffersValidity, A: span(d.ValidFrom, d.ValidTo),
+			B: span(k.from, k.to)})
+	}
+	both := slices.ContainsFunc(d.Entities, func(e string) bool {
+		return slices.Contains(k.entities, e)
+	})
+	if len(d.Entities) > 0 && len(k.entities) > 0 && !both {
+		out = append(out, Difference{Kind: DiffersEntities, A: d.Entities[0], B: k.entities[0]})
+	}
+	return out, nil
+}
+
+func span(from, to graph.OptTime) string {
+	if !from.Given && !to.Given {
+		return ""
+	}
+	return from.String() + ".." + to.String()
+}
+
+// nearby returns the memories of the snapshot that share the rarest words of a draft with it, and
+// those whose vectors are close, at most maxNearby, with the cosines of the latter.
+func (p *planner) nearby(d *Draft) ([]*known, map[graph.ID]int64, error) {
+	if !p.s.CID().Defined() {
+		return p.freshNearby(d), nil, nil
+	}
+	query, err := p.rare.Query(d.Text)
+	if err != nil {
+		return nil, nil, err
+	}
+	var ids []graph.ID
+	var cosines map[graph.ID]int64
+	if d.Vector != nil && d.Vector.DType != graph.Sparse {
+		ids, cosines, err = p.nearbyVector(query, d)
+	} else if query != "" {
+		ids, err = p.nearbyText(query)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	out := make([]*known, 0, len(ids))
+	for _, id := range ids {
+		k, err := p.look(id)
+		if err != nil {
+			return nil, nil, err
+		}
+		if k != nil && k.text != "" {
+			out = append(out, k)
+		}
+	}
+	return append(out, p.freshNearby(d)...), cosines, nil
+}
+
+// freshNearby returns the memories that requests before made and that share the rarest words of a draft with it.
+func (p *planner) freshNearby(d *Draft) []*known {
+	p.linker.termsOf(d)
+	return p.fresh.nearby(d.terms.Order)
+}
+
+// nearbyText ranks by words alone, so that no more is read than what the best of them need: what else a
+// retrieval looks at, such as names and times, makes no text the like of another.
+func (p *planner) nearbyText(query string) ([]graph.ID, error) {
+	shown := func(d source.Document) (bool, error) {
+		m, err := p.s.Mark(p.ctx, graph.OnNode, d.ID())
+		return m == nil || !retrieve.Hidden(m.State), err
+	}
+	hits, err := rank.Texts(p.ctx, p.s, query, shown, maxNearby)
+	ids := make([]graph.ID, len(hits))
+	for i, h := range hits {
+		ids[i] = h.ID
+	}
+	return ids, err
+}
+
+// nearbyVector ranks by words and vectors, and returns the cosines of those that the latter found.
+func (p *planner) nearbyVector(query string, d *Draft) ([]graph.ID, map[graph.ID]int64, error) {
+	answer, err := rank.Retrieve(p.ctx, p.s, nearbyRequest(query, d))
+	if err != nil {
+		return nil, nil, err
+	}
+	ids, cosines := make([]graph.ID, len(answer.Items)), map[graph.ID]int64{}
+	for i, item := range answer.Items {
+		ids[i] = item.ID
+		for _, hit := range item.Lanes {
+			if hit.Lane == retrieve.LaneDense(d.Vector.Model) {
+				cosines[item.ID] = min(max(hit.Score, 0), fixed.One)
+			}
+		}
+	}
+	return ids, cosines, nil
+}
+
+func nearbyRequest(query string, d *Draft) retrieve.Request {
+	req := retrieve.Request{
+		Text: query, Limit: new(maxNearby), Budget: new(0), Expand: new(0), SummaryCap: new(1),
+		Spelling: retrieve.SpellingOff, Settled: true, Floor: retrieve.FloorRest,
+		Ranking: retrieve.PlainRanking, // what says the same has the same words: no kindred ones
+	}
+	if query != "" {
+		req.Weights = []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: fixed.One}, {Lane: retrieve.LaneTime}}
+	}
+	req.Vectors = []retrieve.QueryVector{{Model: d.Vector.Model, Values: d.Vector.Int8()}}
+	return req
+}
+
+// ObservationKey returns the key of the edge that says that a wording came from sources: the first
+// 16 bytes, in hex digits, of SHA-256("mnem:observed:" + wording + for each source NUL and it).
+func ObservationKey(wording string, sources []string) string {
+	h := sha256.New()
+	h.Write([]byte("mnem:observed:" + wording))
+	for _, s := range sources {
+		h.Write([]byte("\x00" + s))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:graph.IDLen])
+}
+
+// observations returns how many a memory has.
+func (p *planner) observations(k *known) (int, error) {
+	if k.count < 0 {
+		n, err := p.s.Adjacency().Degree(p.ctx, k.id, adjacency.Out, memory.EdgeObserved)
+		if err != nil {
+			return 0, err
+		}
+		k.count = int(n)
+	}
+	return k.count, nil
+}
+
+// hasEdge reports whether the snapshot has an edge.
+func hasEdge(ctx context.Context, s *core.Snapshot, id graph.ID) (bool, error) {
+	_, _, err := s.Edge(ctx, id)
+	if memory.IsMissing(err) {
+		return false, nil
+	}
+	return err == nil, err
+}

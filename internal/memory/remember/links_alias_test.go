@@ -1,0 +1,85 @@
+package remember
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/memory"
+)
+
+// aliases returns the keys of what the node of a first name is an alias of.
+func aliases(t *testing.T, r Remembered) (out []graph.ID) {
+	t.Helper()
+	for _, l := range r.Links {
+		if l.Type == memory.EdgeAlias {
+			out = append(out, l.Dst.Target())
+		}
+	}
+	return out
+}
+
+// TestAlias holds that a first name alone binds to the full name that begins with it where there is one.
+func TestAlias(t *testing.T) {
+	full := graph.NodeID("entity/caroline smith")
+	for _, c := range []struct {
+		name   string
+		before []string
+		say    string
+		want   []graph.ID
+	}{
+		{"one", []string{"On Monday Caroline Smith moved"}, "On Friday Caroline left", []graph.ID{full}},
+		{"two", []string{"On Monday Caroline Smith moved", "On Tuesday Caroline Jones moved"},
+			"On Friday Caroline left", nil},
+		{"none", []string{"On Monday Carol Smith moved"}, "On Friday Caroline left", nil},
+		{"last name", []string{"On Monday Caroline Smith moved"}, "On Friday Smith left", nil},
+		{"no person", []string{"On Monday the Kafka Cluster moved"}, "On Friday Kafka left", nil},
+	} {
+		m := newMemory(t)
+		keep(t, m, said(c.before...)...)
+		if got := aliases(t, keep(t, m, said(c.say)...)[0]); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestAliasStays holds that what was bound is not bound anew, whatever comes later, nor after it was hidden.
+func TestAliasStays(t *testing.T) {
+	m := newMemory(t)
+	got := keep(t, m, said("On Monday Caroline Smith moved", "On Friday Caroline left")...)
+	short, full := graph.NodeID("entity/caroline"), graph.NodeID("entity/caroline smith")
+	if want := []graph.ID{full}; !slices.Equal(aliases(t, got[1]), want) {
+		t.Fatalf("bound to %v", aliases(t, got[1]))
+	}
+	edge := graph.EdgeID(short, memory.EdgeAlias, full, "")
+	if _, _, err := m.headOf(t).Edge(t.Context(), edge); err != nil {
+		t.Fatal(err)
+	}
+	commitChanges(t, m, graph.Change{Mark: &graph.MarkChange{
+		On: graph.MarkRef{Edge: &graph.EdgeRef{ID: edge}}, State: graph.Forgotten,
+	}})
+	for _, s := range []string{"On Sunday Caroline came back", "On Monday Caroline Jones moved",
+		"On Tuesday Caroline rowed"} {
+		if got := aliases(t, keep(t, m, said(s)...)[0]); got != nil {
+			t.Errorf("%s: bound to %v again", s, got)
+		}
+	}
+}
+
+// TestAliasKeepsNoName holds that purging the only memory that mentions a name takes the name with it,
+// though it is an alias.
+func TestAliasKeepsNoName(t *testing.T) {
+	m := newMemory(t)
+	got := keep(t, m, said("On Monday Caroline Smith moved", "On Friday Caroline left")...)
+	res, err := care.Purge(t.Context(), m.r, got[1].ID.String(), care.PurgeOptions{Stamp: linkBy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := graph.NodeID("entity/caroline"); !slices.Contains(res.Derived, want) {
+		t.Errorf("gone are %v", res.Derived)
+	}
+	if slices.Contains(res.Derived, graph.NodeID("entity/caroline smith")) {
+		t.Error("a name goes that another memory mentions")
+	}
+}

@@ -1,0 +1,233 @@
+package remember
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/recall"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// countedStore counts the blocks that are read. Closing it leaves the store open.
+type countedStore struct {
+	store.Store
+	facts, derived *storetest.Counting
+}
+
+type derivedCells interface {
+	Cell(ctx context.Context, key ipld.CID) (ipld.CID, error)
+	SetCell(ctx context.Context, key, value ipld.CID) error
+	Clear(ctx context.Context) error
+}
+
+type countedDerived struct {
+	derivedCells
+	*storetest.Counting
+}
+
+func (c *countedStore) Facts() store.Blocks    { return c.facts }
+func (c *countedStore) Derived() store.Derived { return countedDerived{c.Store.Derived(), c.derived} }
+func (c *countedStore) Close() error           { return nil }
+
+// fill makes a memory of n nodes with texts, each of which mentions an entity.
+func fill(t testing.TB, r *core.Repo, n int) {
+	t.Helper()
+	names := []string{"Alice", "Redis", "Berlin", "Kafka", "Priya", "Lyon"}
+	changes := func(yield func(graph.Change, error) bool) {
+		rng := rand.New(rand.NewPCG(3, 4))
+		for _, name := range names {
+			c := graph.Change{Node: &graph.NodeChange{Key: memory.EntityKey(name), Type: memory.TypeEntity, Summary: &name}}
+			if !yield(c, nil) {
+				return
+			}
+		}
+		for i := range n {
+			d := draft(fmt.Sprintf("note %d says that w%d met w%d", i, rng.IntN(5000), rng.IntN(5000)), 0)
+			e := &graph.EdgeChange{Type: memory.EdgeMentions, Src: graph.Ref{ID: d.ID},
+				Dst: graph.Ref{Key: memory.EntityKey(names[i%len(names)])}}
+			if !yield(graph.Change{Node: &graph.NodeChange{ID: d.ID, Type: memory.Fact, Summary: &d.Text}}, nil) ||
+				!yield(graph.Change{Edge: e}, nil) {
+				return
+			}
+		}
+	}
+	if _, err := r.Commit(t.Context(), changes, core.CommitOptions{Stamp: linkBy}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// story is a draft with names, a signal and tags.
+func story(i int) *Draft {
+	d := draft(fmt.Sprintf("Alice moved note %d from Redis to Kafka because w%d ran out of memory in "+
+		"Berlin, so Priya called Hamburg %d.", i, i, i), i%20, "conversation:1")
+	d.Tags = []string{"move", "outage"}
+	return d
+}
+
+// TestLinksWork bounds what linking reads with nothing cached, whatever the size of the memory.
+func TestLinksWork(t *testing.T) {
+	effort.Alone(t)
+	last := int64(0)
+	for _, n := range []int{1_000, 10_000} {
+		st := mem.New()
+		r, err := care.New(t.Context(), st, linkBy, core.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fill(t, r, n)
+		m := New(r)
+		for i := range 40 {
+			m.writeDrafts(t, LinkOptions{}, nil, story(i))
+		}
+		c := &countedStore{st, storetest.NewCounting(st.Facts()), storetest.NewCounting(st.Derived())}
+		cold, err := care.New(t.Context(), c, linkBy, core.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m = New(cold)
+		s := m.headOf(t)
+		l, err := m.newLinker(s, LinkOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.facts.Reset()
+		c.derived.Reset()
+		if _, err := l.links(t.Context(), story(77), nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		facts, derived := c.facts.Counts().BlocksRead, c.derived.Counts().BlocksRead
+		t.Logf("%d nodes: reads %d+%d blocks", n, facts, derived)
+		reads := facts + derived
+		if reads > 1000 || last > 0 && reads > 2*last+10 {
+			t.Errorf("%d nodes: read %d blocks, %d in a tenth of it", n, reads, last)
+		}
+		last = reads
+	}
+}
+
+// BenchmarkLinks measures a commit of a node with its links beside the commit of the node alone, in a
+// memory of 10,000 on disk.
+func BenchmarkLinks(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		off  []Rule
+	}{
+		{"none", Rules()}, {"temporal", Rules()[1:]},
+		{"entity", []Rule{RuleTemporal, RuleKeyword, RuleCausal}},
+		{"keyword", []Rule{RuleTemporal, RuleEntity, RuleCausal}}, {"all", nil},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			r, err := care.Init(b.Context(), b.TempDir(), linkBy, core.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer r.Close()
+			fill(b, r, 10_000)
+			m := New(r)
+			i, edges := 0, 0
+			for b.Loop() {
+				got := m.writeDrafts(b, LinkOptions{Off: c.off}, nil, plainStory(i))
+				edges += len(got[0].Links)
+				i++
+			}
+			b.ReportMetric(float64(edges)/float64(i), "edges/op")
+		})
+	}
+}
+
+// plainStory is a draft as most are: one name that is known, one tag.
+func plainStory(i int) *Draft {
+	d := draft(fmt.Sprintf("Alice says that note %d about w%d is done.", i, i), i%20, "conversation:1")
+	d.Tags = []string{"notes"}
+	return d
+}
+
+func BenchmarkLinksAlone(b *testing.B) {
+	r, err := care.Init(b.Context(), b.TempDir(), linkBy, core.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Close()
+	fill(b, r, 10_000)
+	m := New(r)
+	for i := range 50 {
+		m.writeDrafts(b, LinkOptions{}, nil, story(i))
+	}
+	s := m.headOf(b)
+	for _, off := range append(Rules(), "none") {
+		b.Run("without "+string(off), func(b *testing.B) {
+			for b.Loop() {
+				l, err := m.newLinker(s, LinkOptions{Off: []Rule{off}})
+				if err == nil {
+					_, err = l.links(b.Context(), story(77), nil, nil)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// TestReadingWork bounds what exploring, related and suggest read, with nothing cached.
+func TestReadingWork(t *testing.T) {
+	effort.Alone(t)
+	last := map[string]int64{}
+	for _, n := range []int{1_000, 10_000} {
+		st := mem.New()
+		r, err := care.New(t.Context(), st, linkBy, core.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fill(t, r, n)
+		m := New(r)
+		d := story(1)
+		m.writeDrafts(t, LinkOptions{}, nil, d)
+		for _, c := range []struct {
+			name string
+			most int64
+			fn   func(*core.Snapshot) error
+		}{
+			{"explore", 8000, func(s *core.Snapshot) error {
+				_, err := recall.Explore(t.Context(), s, recall.ExploreRequest{Topic: "redis", Keyword: true})
+				return err
+			}},
+			{"related", 2500, func(s *core.Snapshot) error {
+				_, err := recall.Related(t.Context(), s, recall.RelatedRequest{ID: d.ID})
+				return err
+			}},
+			{"suggest", 500, func(s *core.Snapshot) error {
+				_, err := recall.Suggest(t.Context(), s, "w77 ran out of memory in Berlin")
+				return err
+			}},
+		} {
+			counts := &countedStore{st, storetest.NewCounting(st.Facts()), storetest.NewCounting(st.Derived())}
+			cold, err := care.New(t.Context(), counts, linkBy, core.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := New(cold).headOf(t)
+			counts.facts.Reset()
+			counts.derived.Reset()
+			if err := c.fn(s); err != nil {
+				t.Fatal(err)
+			}
+			reads := counts.facts.Counts().BlocksRead + counts.derived.Counts().BlocksRead
+			t.Logf("%d nodes: %s reads %d blocks", n, c.name, reads)
+			if reads > c.most || last[c.name] > 0 && reads > 3*last[c.name]+50 {
+				t.Errorf("%d nodes: %s reads %d blocks, %d in a tenth of it", n, c.name, reads, last[c.name])
+			}
+			last[c.name] = reads
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package remember
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+const (
+	// maxNearby is how many memories of the snapshot are compared with a new one.
+	maxNearby = 8
+	// MaxSimilar is how many are reported to resemble it.
+	MaxSimilar = 8
+	// oppositeAt is how alike two texts are, in units of 2^-16, of which one says the contrary of the
+	// other: of two in short sentences whose only difference is a word, a half is the same.
+	oppositeAt = fixed.One / 2
+	// closeAt is the cosine, in the same units, from which vectors make a memory one that resembles.
+	closeAt = 52_429 // .80
+)
+
+// Params are what the decisions of Remember go by. They are kept with the memory.
+type Params struct {
+	// DuplicateAbove is the likeness above which a text without a difference says the same, in units
+	// of 2^-16: .90.
+	DuplicateAbove int64
+	// SimilarFrom is the likeness from which a memory is reported to resemble: .65.
+	SimilarFrom int64
+	// Keep leaves the old value of a single-valued property where it is when another is given: both
+	// stay and the action is Conflict. Else the new one supersedes it.
+	Keep bool
+	// Replace lets a new memory supersede the only one that resembles it of which it says the same with
+	// other numbers, units or dates: the one for which supersede is suggested. Where there are several,
+	// none is: nobody knows which one changed.
+	Replace bool
+}
+
+// DefaultRememberParams returns the parameters of a memory that has none of its own.
+func DefaultRememberParams() Params {
+	return Params{DuplicateAbove: 58_982, SimilarFrom: 42_598}
+}
+
+const (
+	verbRemember   = "remember"
+	paramDuplicate = "duplicateAbove"
+	paramSimilar   = "similarFrom"
+	paramKeep      = "keep"
+	paramReplace   = "replace"
+)
+
+var rememberParams = []string{paramDuplicate, paramSimilar, paramKeep, paramReplace}
+
+// ParamsAt returns the parameters of a snapshot. One that is not valid is refused with an
+// error that wraps state.ErrInvalid; names of a later version are passed over.
+func ParamsAt(ctx context.Context, s *core.Snapshot) (Params, error) {
+	entries, err := memory.VerbParams(ctx, s, verbRemember)
+	if err != nil {
+		return Params{}, err
+	}
+	return rememberParamsOf(entries)
+}
+
+func rememberParamsOf(entries []ipld.Entry) (Params, error) {
+	out := DefaultRememberParams()
+	for _, e := range entries {
+		switch {
+		case e.Key == paramDuplicate && e.Value.Kind() == ipld.Int:
+			out.DuplicateAbove = e.Value.Int()
+		case e.Key == paramSimilar && e.Value.Kind() == ipld.Int:
+			out.SimilarFrom = e.Value.Int()
+		case e.Key == paramKeep && e.Value.Kind() == ipld.Bool:
+			out.Keep = e.Value.Bool()
+		case e.Key == paramReplace && e.Value.Kind() == ipld.Bool:
+			out.Replace = e.Value.Bool()
+		case slices.Contains(rememberParams, e.Key):
+			return out, state.Invalidf("profiles.remember.%s: %s, which is not its kind", e.Key, e.Value.Kind())
+		}
+	}
+	return out, out.check()
+}
+
+func (p Params) check() error {
+	switch {
+	case p.SimilarFrom < 1 || p.SimilarFrom > p.DuplicateAbove:
+		return state.Invalidf("%s: %d, want 1 to %s, %d", paramSimilar, p.SimilarFrom, paramDuplicate,
+			p.DuplicateAbove)
+	case p.DuplicateAbove > fixed.One:
+		return state.Invalidf("%s: %d, want at most %d; that is never reached, so nothing is a duplicate",
+			paramDuplicate, p.DuplicateAbove, fixed.One)
+	}
+	return nil
+}
+
+// SetParams makes p the parameters of a branch, by one commit that changes nothing else; none
+// where they are so already.
+func SetParams(
+	ctx context.Context, r *core.Repo, opt core.CommitOptions, p Params,
+) (*core.CommitResult, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	return memory.ChangeVerbParams(ctx, r, verbRemember, opt,
+		func(old []ipld.Entry, _ error) ([]ipld.Entry, error) { return p.entries(old), nil })
+}
+
+// ChangeParams makes the parameters of a branch what change makes of those that its newest
+// commit has, as SetParams does, and returns them: whoever changes another one at the same
+// time is heeded too. An error of change is returned.
+func ChangeParams(
+	ctx context.Context, r *core.Repo, opt core.CommitOptions, change func(*Params) error,
+) (Params, *core.CommitResult, error) {
+	var p Params
+	res, err := memory.ChangeVerbParams(ctx, r, verbRemember, opt,
+		func(old []ipld.Entry, err error) ([]ipld.Entry, error) {
+			if err == nil {
+				p, err = rememberParamsOf(old)
+			}
+			if err == nil {
+				err = change(&p)
+			}
+			if err == nil {
+				err = p.check()
+			}
+			return p.entries(old), err
+		})
+	return p, res, err
+}
+
+// entries returns what old becomes: defaults are not written, and names of a later version stay.
+func (p Params) entries(old []ipld.Entry) []ipld.Entry {
+	flag := func(set bool) ipld.Value {
+		if set {
+			return ipld.BoolValue(true)
+		}
+		return ipld.Value{}
+	}
+	units := func(n, without int64) ipld.Value {
+		if n == without {
+			return ipld.Value{}
+		}
+		return ipld.IntValue(n)
+	}
+	def := DefaultRememberParams()
+	out := memory.WithEntry(old, paramDuplicate, units(p.DuplicateAbove, def.DuplicateAbove))
+	out = memory.WithEntry(out, paramSimilar, units(p.SimilarFrom, def.SimilarFrom))
+	return memory.WithEntry(memory.WithEntry(out, paramKeep, flag(p.Keep)), paramReplace, flag(p.Replace))
+}

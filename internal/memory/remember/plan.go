@@ -1,0 +1,590 @@
+package remember
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/compare"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// planner decides what becomes of the requests of one commit, one after the other: docs/remember.md, "Decision".
+// What it reads for each is bounded, however many memories there are.
+type planner struct {
+	ctx     context.Context
+	m       *Writer
+	s       *core.Snapshot
+	params  Params
+	terms   *text.Analyzer
+	linker  *linker
+	marks   *memory.Marker
+	known   map[graph.ID]*known
+	chains  map[graph.ID]*chain // by the first id
+	touch   []*known            // to be written, in order
+	fresh   fresh
+	made    map[graph.ID]bool // nodes beside memories, and edges, that the commit makes
+	values  map[value][]graph.ID
+	said    statement        // the draft at hand, as it is compared
+	weights map[string]int64 // of terms of texts, at the snapshot
+	rare    *memory.RareWords
+	others  []graph.Change // nodes, edges and embeddings, in order
+	out     []Remembered
+}
+
+// value names a single-valued property of a subject.
+type value struct {
+	subject  graph.ID
+	property string
+}
+
+func (m *Writer) newPlanner(
+	ctx context.Context, s *core.Snapshot, opt Options,
+) (*planner, error) {
+	params, err := ParamsAt(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	l, err := m.newLinker(s, opt.Links)
+	if err != nil {
+		return nil, err
+	}
+	l.marks = memory.NewMarker(ctx, s)
+	return &planner{
+		ctx: ctx, m: m, s: s, params: params, terms: l.terms, linker: l, marks: l.marks,
+		known: map[graph.ID]*known{}, chains: map[graph.ID]*chain{},
+		made: map[graph.ID]bool{}, values: map[value][]graph.ID{}, weights: map[string]int64{},
+		rare: memory.NewRareWords(ctx, s, l.terms),
+	}, nil
+}
+
+// remember decides about one request.
+func (p *planner) remember(req *Request, of *Draft) error {
+	d := *of // a decision may be made anew
+	if err := p.subject(&d); err != nil {
+		return err
+	}
+	out := Remembered{Type: d.Type, Edges: map[string]int{}, Warnings: qualities(d.Text)}
+	same, state, err := p.exact(&d, req.NoDiff)
+	if err != nil {
+		return err
+	}
+	var near []Near
+	if same == nil && !req.NoDiff {
+		if same, near, err = p.compare(&d, &out); err != nil {
+			return err
+		}
+	}
+	if same != nil {
+		err = p.again(&d, same, &out)
+	} else {
+		if state != "" {
+			out.Warnings = append(out.Warnings, Quality{Code: QualityHidden, Detail: string(state)})
+		}
+		err = p.add(&d, near, &out)
+	}
+	if err == nil {
+		err = p.replace(req, &d, &out)
+	}
+	if err == nil {
+		out.settle()
+		p.out = append(p.out, out)
+	}
+	return err
+}
+
+// compare compares a draft with what resembles it. It returns the memory that says the same, nil for
+// none, and else what the rules for edges are to know.
+func (p *planner) compare(d *Draft, out *Remembered) (*known, []Near, error) {
+	list, cosines, err := p.nearby(d)
+	if err != nil {
+		return nil, nil, err
+	}
+	words := compare.Analyse(d.Text)
+	var near []Near
+	var same *known
+	for _, k := range list {
+		if by, err := p.hidden(k.id); err != nil {
+			return nil, nil, err
+		} else if by != "" {
+			continue // also by a request before, in the same commit
+		}
+		s := Similar{ID: k.id, Summary: k.text, Cosine: cosines[k.id]}
+		is, tell, err := p.judge(d, words, k, &s)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case is && (same == nil || k.id.Compare(same.id) < 0):
+			same = k
+		case tell:
+			out.Similar = append(out.Similar, s)
+		}
+		if !is {
+			if err := p.propose(d, k, &s, tell, out); err != nil {
+				return nil, nil, err
+			}
+		}
+		if k.draft == nil {
+			near = append(near, Near{ID: k.id, Text: s.Text, Cosine: s.Cosine, known: k})
+		}
+	}
+	if same != nil {
+		out.Similar, out.Replaces = nil, nil
+		return same, nil, nil
+	}
+	slices.SortFunc(out.Similar, func(a, b Similar) int {
+		return cmp.Or(cmp.Compare(max(b.Text, b.Cosine), max(a.Text, a.Cosine)),
+			cmp.Compare(b.Text, a.Text), a.ID.Compare(b.ID))
+	})
+	out.Similar = out.Similar[:min(MaxSimilar, len(out.Similar))]
+	return nil, near, nil
+}
+
+// judge compares a draft with one memory and fills in s. It reports whether both say the same, and
+// else whether they are alike enough to tell.
+func (p *planner) judge(
+	d *Draft, words *compare.Text, k *known, s *Similar,
+) (same, tell bool, err error) {
+	least := min(p.params.SimilarFrom, int64(oppositeAt))
+	if s.Cosine >= closeAt {
+		least = 0
+	} else if n, of := len(k.text), len(d.Text); n > 4*of || of > 4*n {
+		return false, false, nil // of such lengths no two texts are alike
+	}
+	c := words.CompareFrom(k.words(), least)
+	other, err := p.apart(d, k)
+	if err != nil {
+		return false, false, err
+	}
+	s.Text, s.Differs = c.Similarity, append(c.Differs, other...)
+	if c.Similarity > p.params.DuplicateAbove && len(s.Differs) == 0 {
+		return true, false, nil
+	}
+	opposes := c.Opposes() && c.Similarity >= oppositeAt && len(other) == 0
+	s.Suggest = suggestion(c, opposes, len(other) == 0)
+	tell = c.Similarity >= p.params.SimilarFrom || s.Cosine >= closeAt || opposes
+	return false, tell, nil
+}
+
+// suggestion says what an agent might do about a memory that resembles a new one.
+func suggestion(c compare.Comparison, opposes, alone bool) Suggestion {
+	if opposes {
+		return SuggestContradict
+	}
+	if !alone || len(c.Differs) == 0 {
+		return SuggestKeep
+	}
+	for _, d := range c.Differs {
+		value := d.Kind == compare.Number || d.Kind == compare.Unit || d.Kind == compare.Date
+		if !value || d.A == "" || d.B == "" {
+			return SuggestKeep
+		}
+	}
+	return SuggestSupersede
+}
+
+// drafted returns a draft as the memory that it becomes.
+func drafted(d *Draft) *known {
+	return &known{
+		id: d.ID, typ: d.Type, text: d.Text, importance: d.Importance, tags: d.Tags,
+		entities: d.Entities, cues: d.Cues, sources: d.Sources, expires: d.Expires, from: d.ValidFrom,
+		to: d.ValidTo, draft: d, read: d.terms,
+	}
+}
+
+// EmbedText returns the text that an embedding of the new memory stands for (graph.EmbedText).
+func (r *Request) EmbedText() (string, error) {
+	d, err := r.draft(state.Stamp{})
+	if err != nil {
+		return "", err
+	}
+	c := drafted(d).change()
+	return graph.EmbedText(&graph.Node{Summary: *c.Summary, Cues: c.Cues, Props: c.Props}, ""), nil
+}
+
+// add makes a new memory of a draft.
+func (p *planner) add(d *Draft, near []Near, out *Remembered) error {
+	k := drafted(d)
+	p.known[k.id] = k
+	p.touch = append(p.touch, k)
+	out.ID, out.Action, out.Importance, out.made = k.id, Added, k.importance, k
+	for _, s := range out.Similar {
+		if s.Suggest == SuggestContradict {
+			out.Action = Conflict
+		}
+	}
+	if err := p.about(d, k, out); err != nil {
+		return err
+	}
+	linked, err := p.linker.links(p.ctx, d, k.subjects, near)
+	if err != nil {
+		return err
+	}
+	out.Candidates = linked.Candidates
+	for i := range linked.Links {
+		if err := p.link(&linked.Links[i], out); err != nil {
+			return err
+		}
+	}
+	p.linker.wrote(d)
+	p.fresh.add(k.terms(p.linker.words).Order, k)
+	return nil
+}
+
+// link writes an edge, with the node at its end where there is none.
+func (p *planner) link(l *Link, out *Remembered) error {
+	if l.Makes != nil {
+		if err := p.node(l.Makes); err != nil {
+			return err
+		}
+	}
+	change := &graph.EdgeChange{
+		Type: l.Type, Src: l.Src, Dst: l.Dst, Key: l.Key, Weight: l.Weight, Props: l.Props,
+	}
+	id := change.Target()
+	there := p.made[id]
+	if !there {
+		var err error
+		if there, err = hasEdge(p.ctx, p.s, id); err != nil {
+			return err
+		}
+	}
+	if !there {
+		p.made[id] = true
+		p.others = append(p.others, graph.Change{Edge: change})
+		out.Edges[l.Type]++
+		out.Links = append(out.Links, *l)
+	}
+	return nil
+}
+
+// node makes a node of a key unless there is one.
+func (p *planner) node(c *graph.NodeChange) error {
+	id := c.Target()
+	if p.made[id] {
+		return nil
+	}
+	there, err := p.linker.node(p.ctx, id)
+	if err == nil && there == nil {
+		p.made[id] = true
+		p.linker.makes(c)
+		p.others = append(p.others, graph.Change{Node: c})
+	}
+	return err
+}
+
+// again notes that a memory was said again, and adds what is new of it.
+func (p *planner) again(d *Draft, k *known, out *Remembered) error {
+	out.ID, out.Action, out.Type = k.id, Duplicate, k.typ
+	var dropped bool
+	grown := false
+	add := func(prop string) { // only what is added to is written: others may say it in another way
+		grown = true
+		if !slices.Contains(k.grown, prop) {
+			k.grown = append(k.grown, prop)
+		}
+	}
+	grow := func(prop string, to *[]string, by []string, most int) {
+		for _, s := range by {
+			if slices.Contains(*to, s) {
+				continue
+			}
+			if len(*to) >= most || slices.Contains(k.foreign, prop) {
+				dropped = true
+				continue
+			}
+			*to = append(slices.Clone(*to), s)
+			slices.Sort(*to)
+			add(prop)
+		}
+	}
+	grow(memory.PropTags, &k.tags, d.Tags, memory.MaxTags)
+	grow(memory.PropEntities, &k.entities, d.Entities, memory.MaxEntities)
+	grow(fieldCues, &k.cues, d.Cues, graph.MaxCues)
+	if d.Importance > k.importance && !slices.Contains(k.foreign, memory.PropImportance) {
+		k.importance = d.Importance
+		add(memory.PropImportance)
+	}
+	if d.Expires.Given && k.expires.Given && d.Expires.Time > k.expires.Time {
+		k.expires = d.Expires
+		add(memory.PropExpires)
+	}
+	if dropped {
+		out.Warnings = append(out.Warnings, Quality{Code: QualityFull})
+	}
+	if grown {
+		out.Action = Updated
+		if !k.changed {
+			k.changed = true
+			if k.draft == nil {
+				p.touch = append(p.touch, k)
+			}
+		}
+	}
+	out.Importance = k.importance
+	if err := p.relink(d, k, out); err != nil {
+		return err
+	}
+	return p.observe(d, k, out)
+}
+
+// relink links a memory that was said again to tags and entities that it did not have.
+func (p *planner) relink(d *Draft, k *known, out *Remembered) error {
+	if out.Action != Updated {
+		return nil
+	}
+	said := *d
+	said.ID = k.id
+	if k.draft != nil {
+		said.About = k.draft.About
+	}
+	subjects, err := p.subjects(k)
+	if err != nil {
+		return err
+	}
+	var links Linked
+	if p.linker.opt.runs(RuleKeyword) {
+		p.linker.keywords(&said, &links)
+	}
+	if p.linker.opt.runs(RuleEntity) {
+		if err := p.linker.entities(p.ctx, &said, subjects, &links); err != nil {
+			return err
+		}
+	}
+	for i := range links.Links {
+		if err := p.link(&links.Links[i], out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// observe writes that a memory was said again, unless that wording and source are known or there are
+// too many. The same again is no observation: calls are repeated when their answer was lost, and
+// loops would make a memory look important.
+func (p *planner) observe(d *Draft, k *known, out *Remembered) error {
+	told := func(s string) bool { return slices.Contains(k.sources, s) }
+	missing := func(s string) bool { return !told(s) }
+	if d.Text == k.text && !slices.ContainsFunc(d.Sources, missing) {
+		return nil // the node says so
+	}
+	key := ObservationKey(d.Text, d.Sources)
+	self := graph.Ref{ID: k.id}
+	edge := &Link{Type: memory.EdgeObserved, Src: self, Dst: self, Key: key, Why: "it was said again"}
+	id := graph.EdgeID(k.id, memory.EdgeObserved, k.id, key)
+	there, err := hasEdge(p.ctx, p.s, id)
+	if err != nil || there || p.made[id] {
+		return err
+	}
+	n, err := p.observations(k)
+	if err != nil {
+		return err
+	}
+	if n >= MaxObserved {
+		out.Warnings = append(out.Warnings, Quality{Code: QualityObserved,
+			Detail: fmt.Sprint(MaxObserved)})
+		return nil
+	}
+	k.count = n + 1
+	if d.Text != k.text {
+		edge.Props = append(edge.Props, ipld.Entry{Key: "text", Value: ipld.StringValue(d.Text)})
+	}
+	if len(d.Sources) > 0 {
+		edge.Props = append(edge.Props, ipld.Entry{Key: "sources", Value: textList(d.Sources)})
+	}
+	ipld.SortEntries(edge.Props)
+	return p.link(edge, out)
+}
+
+// replace marks as superseded what a memory takes the place of.
+func (p *planner) replace(req *Request, d *Draft, out *Remembered) error {
+	for _, name := range req.Supersedes {
+		id, err := rank.Find(p.ctx, p.s, name, memory.IsShown)
+		if err != nil {
+			return err
+		}
+		if id == out.ID {
+			return badRequest("supersedes", "%q says the same, so there is nothing to supersede", name)
+		}
+		if err := p.supersede(name, id, out); err != nil {
+			return err
+		}
+	}
+	if d.Property == "" {
+		return p.update(req, out)
+	}
+	subject := d.About.Target()
+	at := value{subject, d.Property}
+	old, err := p.current(at)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(old, out.ID) {
+		return nil
+	}
+	if len(old) > 0 && p.params.Keep {
+		out.Action = Conflict
+		return nil
+	}
+	for _, id := range old {
+		if err := p.supersede(id.String(), id, out); err != nil {
+			return err
+		}
+	}
+	p.values[at] = []graph.ID{out.ID}
+	return p.link(&Link{Type: d.Property, Src: d.About, Dst: graph.Ref{ID: out.ID},
+		Why: "it says what this property of it is"}, out)
+}
+
+// update lets a new memory take the place of the one whose value it changes, where that is wanted and
+// there is one alone.
+func (p *planner) update(req *Request, out *Remembered) error {
+	if !p.params.Replace || out.Action != Added || len(req.Supersedes) > 0 {
+		return nil
+	}
+	var old []graph.ID
+	for _, s := range out.Similar {
+		if s.Suggest == SuggestSupersede {
+			old = append(old, s.ID)
+		}
+	}
+	if len(old) != 1 {
+		return nil
+	}
+	return p.supersede(old[0].String(), old[0], out)
+}
+
+// supersede marks one memory as superseded.
+func (p *planner) supersede(name string, id graph.ID, out *Remembered) error {
+	before := len(p.marks.Changes)
+	req := memory.MarkRequest{State: graph.Superseded, By: out.ID.String()}
+	if err := p.marks.One(req, name, id, out.ID); err != nil {
+		return err
+	}
+	if len(p.marks.Changes) > before {
+		out.Superseded = append(out.Superseded, id)
+		out.Action = Superseded
+	}
+	return nil
+}
+
+// current returns the values that a property of a subject has and that no mark hides, in id order.
+func (p *planner) current(at value) ([]graph.ID, error) {
+	if list, ok := p.values[at]; ok {
+		return list, nil
+	}
+	var out []graph.ID
+	for e, err := range p.s.Adjacency().Bucket(p.ctx, at.subject, adjacency.Out, at.property, nil) {
+		if err != nil {
+			return nil, err
+		}
+		by, err := p.hidden(e.Other)
+		if err != nil {
+			return nil, err
+		}
+		gone, err := memory.IsEdgeHidden(p.ctx, p.s, e.Edge, nil)
+		if err != nil {
+			return nil, err
+		}
+		if by == "" && !gone {
+			out = append(out, e.Other)
+		}
+		if len(out) > maxValues {
+			return nil, badRequest("property", "%q has more than %d values: it is not one that has a "+
+				"single value", at.property, maxValues)
+		}
+	}
+	slices.SortFunc(out, graph.ID.Compare)
+	p.values[at] = out
+	return out, nil
+}
+
+// maxValues is how many values of a property are superseded at once.
+const maxValues = 64
+
+// changes returns what is to be committed.
+func (p *planner) changes() ([]graph.Change, error) {
+	out := make([]graph.Change, 0, len(p.touch)+len(p.others)+len(p.marks.Changes))
+	for _, k := range p.touch {
+		out = append(out, graph.Change{Node: k.change()})
+	}
+	out = append(out, p.others...)
+	for _, k := range p.touch {
+		if k.draft == nil || k.draft.Vector == nil {
+			continue
+		}
+		e := k.draft.Vector
+		codes := e.Int8()
+		values := make([]float64, len(codes))
+		for i, n := range codes {
+			values[i] = float64(n) // the largest is 127, so that the same integers come of it again
+		}
+		out = append(out, graph.Change{Embedding: &graph.EmbeddingChange{
+			Node: graph.Ref{ID: k.id}, Model: e.Model, Vector: values,
+		}})
+	}
+	return append(out, p.marks.Changes...), nil
+}
+
+// fieldCues is the field of a node that cues are in.
+const fieldCues = "cues"
+
+// change returns what makes a memory's node, or adds to one.
+func (k *known) change() *graph.NodeChange {
+	c := &graph.NodeChange{ID: k.id}
+	if k.draft != nil {
+		c.Type, c.Summary = k.typ, new(k.text)
+		c.ValidFrom, c.ValidTo = k.from, k.to
+		c.Sources = k.sources
+	}
+	prop := func(name string, v ipld.Value) {
+		c.Props = append(c.Props, ipld.Entry{Key: name, Value: v})
+	}
+	says := func(name string) bool { return k.draft != nil || slices.Contains(k.grown, name) }
+	if says(memory.PropImportance) && (k.importance != memory.DefaultImportance || k.draft == nil) {
+		prop(memory.PropImportance, ipld.IntValue(int64(k.importance)))
+	}
+	if len(k.tags) > 0 && says(memory.PropTags) {
+		prop(memory.PropTags, textList(k.tags))
+	}
+	if len(k.entities) > 0 && says(memory.PropEntities) {
+		prop(memory.PropEntities, textList(k.entities))
+	}
+	if k.expires.Given && says(memory.PropExpires) {
+		prop(memory.PropExpires, ipld.StringValue(k.expires.Time.Std().Format("2006-01-02T15:04:05Z")))
+	}
+	if len(k.cues) > 0 && says(fieldCues) {
+		c.Cues = k.cues
+	}
+	ipld.SortEntries(c.Props)
+	return c
+}
+
+// node returns what importance is made of, of a memory that is made at a time.
+func (k *known) node(at graph.Time) *graph.Node {
+	return &graph.Node{ID: k.id, Type: k.typ, Created: at,
+		Props: []ipld.Entry{{Key: memory.PropImportance, Value: ipld.IntValue(int64(k.importance))}}}
+}
+
+// message says what a commit is about: ids, never texts, which a purge could not take out of it.
+func (p *planner) message() string {
+	if len(p.out) != 1 {
+		return fmt.Sprintf("remember %d memories", len(p.out))
+	}
+	m := p.out[0]
+	switch m.Action {
+	case Duplicate, Updated:
+		return "observe " + m.ID.String()
+	case Superseded:
+		return "remember " + m.ID.String() + " in place of " + m.Superseded[0].String()
+	}
+	return "remember " + m.Type + " " + m.ID.String()
+}

@@ -1,0 +1,455 @@
+package remember
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/pebble"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// The key of nobody's account, in parts so that no scanner takes it for a real one. Its pieces stand
+// in nothing else.
+var (
+	apiPieces = []string{"zq7k2xv9", "m4hw8t3rj6"}
+	apiKey    = "Zq" + "-live-" + "Zq7k2Xv9" + "-" + "M4hw8T3rJ6"
+)
+
+// onDisk opens a repository on disk whose tables are not compressed.
+func onDisk(t *testing.T, dir string) (*core.Repo, *pebble.Store) {
+	t.Helper()
+	st, err := pebble.Open(dir, pebble.Options{Create: true, Uncompressed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := care.New(t.Context(), st, linkBy, core.Options{})
+	if err != nil {
+		t.Fatal(errors.Join(err, st.Close()))
+	}
+	return r, st
+}
+
+// leaks lists every key, value and file that has a piece of the key in any spelling: each string of
+// each block is looked at decoded, and the keys of chunks of trees with their prefix.
+func leaks(t *testing.T, dir string, st *pebble.Store) (where []string) {
+	t.Helper()
+	has := func(s string) bool {
+		s = strings.ToLower(s)
+		words := strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+			return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+		}), " ")
+		return slices.ContainsFunc(apiPieces, func(p string) bool {
+			return strings.Contains(s, p) || strings.Contains(words, p)
+		})
+	}
+	entries := 0
+	err := st.Keys(context.Background(), func(e pebble.Entry) error {
+		entries++
+		found := has(string(e.Key)) || has(string(e.Value))
+		if v, err := ipld.DecodeValue(e.Value); err == nil {
+			eachText(v, func(s string) { found = found || has(s) })
+		}
+		if found {
+			what := ipld.RecordKind(e.Value)
+			where = append(where, fmt.Sprintf("%s %q in space %v", e.CID, what, e.Space))
+		}
+		return nil
+	})
+	if err != nil || entries < 20 {
+		t.Fatalf("%d entries: %v", entries, err)
+	}
+	files := 0
+	err = filepath.WalkDir(dir, func(path string, d iofs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if errors.Is(err, iofs.ErrNotExist) { // removed in the background
+			return nil
+		}
+		if files++; has(string(b)) {
+			where = append(where, path)
+		}
+		return err
+	})
+	if err != nil || files < 5 {
+		t.Fatalf("%d files: %v", files, err)
+	}
+	return where
+}
+
+// eachText calls fn with every string of a value, the names of fields and what stands for bytes among
+// them; with the keys of a chunk of a tree as they are without their prefix taken away.
+func eachText(v ipld.Value, fn func(string)) {
+	switch v.Kind() {
+	case ipld.String, ipld.Bytes:
+		fn(v.Text())
+	case ipld.List:
+		for _, item := range v.List() {
+			eachText(item, fn)
+		}
+	case ipld.Map:
+		prefix, _ := v.Get("prefix")
+		keys, _ := v.Get("keys")
+		for _, key := range keys.List() {
+			fn(prefix.Text() + key.Text())
+		}
+		for _, e := range v.Entries() {
+			fn(e.Key)
+			eachText(e.Value, fn)
+		}
+	}
+}
+
+// rememberKey remembers a text with the key, and asks for it. Where no rule makes an entity of it, one
+// is written as programs did that made one.
+func rememberKey(t *testing.T, r *core.Repo) graph.ID {
+	t.Helper()
+	ctx := t.Context()
+	m := New(r)
+	keep(t, m, said("Deployments go through Stripe since March")...)
+	got := keep(t, m, Request{
+		Text: "The Stripe account of billing is reached with " + apiKey + " from the vault",
+		Tags: []string{"key " + apiKey}, About: "billing",
+	})
+	id := got[0].ID
+	s, err := r.Snapshot(ctx, "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := memory.EntityKey(apiKey)
+	var lines []string
+	if _, _, err := s.Node(ctx, graph.NodeID(key)); errors.Is(err, store.ErrNotFound) {
+		lines = append(lines, fmt.Sprintf(`{"node":{"key":%q,"type":"Entity","summary":%q}}`, key, apiKey),
+			fmt.Sprintf(`{"edge":{"type":"mentions","src":%q,"dst":%q}}`, id, key))
+	}
+	lines = append(lines, fmt.Sprintf(
+		`{"edge":{"type":"uses","src":%q,"dst":"billing","props":{"with":%q}}}`, id, apiKey),
+		fmt.Sprintf(`{"mark":{"node":%q,"state":"stale","reason":"not %s any more"}}`, id, apiKey),
+		fmt.Sprintf(`{"embedding":{"node":%q,"model":"m","vector":[1,2,3]}}`, id))
+	by := core.CommitOptions{Stamp: linkBy}
+	_, err = r.Commit(ctx, state.ReadChanges(strings.NewReader(strings.Join(lines, "\n")), "x"), by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.StartSession(ctx, r, "s", session.SessionOptions{Stamp: linkBy}); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = session.RetrieveIn(ctx, r, "s", retrieve.Request{
+		Text: "The Stripe account of billing is reached with " + apiKey + " from the vault?",
+	}, linkBy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// answersNone checks that nothing answers a question for the pieces of the key.
+func answersNone(t *testing.T, r *core.Repo) {
+	t.Helper()
+	s, err := r.Snapshot(t.Context(), "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range append([]string{apiKey, memory.EntityKey(apiKey)}, apiPieces...) {
+		a, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range a.Items {
+			if strings.Contains(strings.ToLower(item.Rendered), apiPieces[0]) {
+				t.Errorf("retrieve %q answers %q", text, item.Rendered)
+			}
+		}
+	}
+}
+
+// TestPurgeTakesWhatIsDerived purges a memory with a key that became an entity and a tag: nothing in
+// the store has a piece of it afterwards, and what others lead to stays.
+func TestPurgeTakesWhatIsDerived(t *testing.T) {
+	ctx := t.Context()
+	dir := filepath.Join(t.TempDir(), ".mnem")
+	r, st := onDisk(t, dir)
+	id := rememberKey(t, r)
+	if where := leaks(t, dir, st); len(where) < 7 {
+		t.Fatalf("the key is not where it is to be removed from: %v", where)
+	}
+	opt := care.PurgeOptions{Stamp: linkBy, Reason: "a key"}
+	opt.DryRun = true
+	plan, err := care.Purge(ctx, r, id.String(), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt.DryRun = false
+	res, err := care.Purge(ctx, r, id.String(), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(plan.Erased, res.Erased) || !slices.Equal(plan.Derived, res.Derived) {
+		t.Errorf("the dry run says %+v, then %+v", plan, res)
+	}
+	want := []graph.ID{
+		graph.NodeID("billing"), graph.NodeID(memory.EntityKey(apiKey)), graph.NodeID(memory.TagKey("key " + apiKey)),
+	}
+	for _, id := range want {
+		if !slices.Contains(res.Derived, id) {
+			t.Errorf("node %s stays; gone are %v", id, res.Derived)
+		}
+	}
+	stripe := graph.NodeID(memory.EntityKey("Stripe"))
+	if slices.Contains(res.Derived, stripe) {
+		t.Error("an entity goes that another memory mentions")
+	}
+	if !slices.ContainsFunc(res.Hits, func(h care.PurgeHit) bool { return h.Name == stripe.String() }) {
+		t.Errorf("what is shared is not named: %v", res.Hits)
+	}
+	if where := leaks(t, dir, st); len(where) > 0 {
+		t.Errorf("left: %v", where)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, st = onDisk(t, dir)
+	answersNone(t, r)
+	if where := leaks(t, dir, st); len(where) > 0 {
+		t.Errorf("left after opening: %v", where)
+	}
+	report, err := care.Fsck(ctx, r, care.FsckOptions{Full: true})
+	if err != nil || len(report.Errors) > 0 {
+		t.Errorf("fsck: %v, %v", report.Errors, err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPurgeOneAfterTheOther purges both memories that mention an entity: with the second it goes.
+func TestPurgeOneAfterTheOther(t *testing.T) {
+	m := newMemory(t)
+	got := keep(t, m, said("We sell rail to Initech", "We rent halls to Initech")...)
+	name := graph.NodeID(memory.EntityKey("Initech"))
+	for i, mem := range got {
+		res, err := care.Purge(t.Context(), m.r, mem.ID.String(), care.PurgeOptions{Stamp: linkBy})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if goes := slices.Contains(res.Derived, name); goes != (i == 1) {
+			t.Errorf("purge %d: the entity goes: %v", i+1, goes)
+		}
+	}
+}
+
+// keyEverywhere writes the key wherever a caller can put a text.
+func keyEverywhere(t *testing.T, r *core.Repo) {
+	t.Helper()
+	ctx := t.Context()
+	lines := func(message string, list ...string) {
+		t.Helper()
+		opt := core.CommitOptions{Stamp: linkBy, Message: message}
+		in := strings.NewReader(strings.Join(list, "\n"))
+		if _, err := r.Commit(ctx, state.ReadChanges(in, "x"), opt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const chunk = 262_144
+	split := strings.Repeat("x ", chunk/2-4) + apiKey + strings.Repeat(" y", 40_000)
+	lines("the key is "+apiKey,
+		`{"node":{"key":"a","type":"T","summary":"a"}}`,
+		fmt.Sprintf(`{"node":{"key":"b","type":"T","summary":"use %s"}}`, strings.ToUpper(apiKey)),
+		fmt.Sprintf(`{"node":{"key":"long","type":"T","content":%q}}`, split),
+		fmt.Sprintf(`{"node":{"key":"c","type":"T","props":{"x":[{"y":%q}]}}}`, apiKey),
+		`{"embedding":{"node":"b","model":"m","vector":[1,2,3]}}`,
+		fmt.Sprintf(`{"edge":{"type":"e","src":"a","dst":"c","key":%q,"props":{"with":%q}}}`, apiKey, apiKey),
+		fmt.Sprintf(`{"edge":{"type":"e","src":"a","dst":"a","sources":[%q]}}`, "https://x.test/"+apiKey))
+	lines("and marks", fmt.Sprintf(`{"mark":{"node":"a","state":"stale","reason":"%s leaked"}}`, apiKey))
+	lines("c is clean", `{"node":{"key":"c","props":{"x":1}}}`)
+	tag := core.TagOptions{RefOptions: core.RefOptions{Stamp: linkBy}, Annotate: true,
+		Message: "before " + apiKey + " changed"}
+	if _, err := r.CreateTag(ctx, "v1", "HEAD", tag); err != nil {
+		t.Fatal(err)
+	}
+	_, err := r.StageChanges(ctx, state.ReadChanges(strings.NewReader(
+		fmt.Sprintf(`{"node":{"key":"d","type":"T","context":%q}}`, apiKey)), "x"),
+		core.StageOptions{Stamp: linkBy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := strings.ReplaceAll(apiKey, "-", " ")
+	if _, _, err := session.RetrieveIn(ctx, r, "_default", retrieve.Request{Text: words}, linkBy); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPurgeText erases a text wherever it stands, in any spelling; commits keep their CIDs, and all
+// that reads them goes on.
+func TestPurgeText(t *testing.T) {
+	ctx := t.Context()
+	dir := filepath.Join(t.TempDir(), ".mnem")
+	r, st := onDisk(t, dir)
+	keyEverywhere(t, r)
+	first, err := r.Resolve(ctx, "HEAD~2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if where := leaks(t, dir, st); len(where) < 11 {
+		t.Fatalf("the key is not where it is to be removed from: %v", where)
+	}
+	opt := care.PurgeOptions{Stamp: linkBy, Reason: "leaked", DryRun: true}
+	plan, err := care.PurgeText(ctx, r, apiKey, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt.DryRun = false
+	res, err := care.PurgeText(ctx, r, apiKey, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(plan.Erased, res.Erased) || len(res.Hits) > 0 {
+		t.Errorf("the dry run says %+v, then %+v", plan, res)
+	}
+	got := map[string]int{}
+	for _, h := range res.Erased {
+		got[h.What]++
+	}
+	want := map[string]int{
+		"node": 4, "content": 2, "embedding": 1, "query": 1, "message": 2, "edge": 2, "mark": 1,
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("erased %v, want %v", got, want)
+	}
+	if len(res.Commits) != 1 || len(res.Stages) != 1 {
+		t.Errorf("removed from %v, %v", res.Commits, res.Stages)
+	}
+	if where := leaks(t, dir, st); len(where) > 0 {
+		t.Errorf("left: %v", where)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, st = onDisk(t, dir)
+	defer r.Close()
+	answersNone(t, r)
+	checkErasedText(t, r, first)
+	if where := leaks(t, dir, st); len(where) > 0 {
+		t.Errorf("left after opening: %v", where)
+	}
+	if _, err := care.PurgeText(ctx, r, apiKey, opt); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("purged again: %v", err)
+	}
+}
+
+// checkErasedText checks what is left of what keyEverywhere wrote, also in a copy of it.
+func checkErasedText(t *testing.T, r *core.Repo, first ipld.CID) {
+	t.Helper()
+	ctx := t.Context()
+	s, err := r.At(ctx, first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := s.Message(ctx)
+	if err != nil || !strings.HasPrefix(text, "redacted: leaked, ") {
+		t.Errorf("the message of the first commit is %q, %v", text, err)
+	}
+	edges := 0
+	for e, err := range s.Edges(ctx, graph.ID{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if edges++; e.Edge.Type != "e" || len(e.Edge.Props) > 0 || e.Edge.Key != "" {
+			t.Errorf("an edge in the first commit: %+v", e.Edge)
+		}
+	}
+	now, err := r.Snapshot(ctx, "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := now.Mark(ctx, graph.OnNode, graph.NodeID("a"))
+	if err != nil || m.State != graph.Stale || m.Reason != "" {
+		t.Errorf("the mark: %+v, %v", m, err)
+	}
+	if n, _, err := now.Node(ctx, graph.NodeID("c")); err != nil || n.Type != "T" {
+		t.Errorf("a node that is clean by now: %+v, %v", n, err)
+	}
+	if edges != 2 {
+		t.Errorf("%d edges", edges)
+	}
+	for _, err := range history.History(ctx, r, history.LogOptions{}) {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	var car bytes.Buffer
+	if _, err := exchange.Export(ctx, r, &car, exchange.ExportOptions{All: true}); err != nil {
+		t.Fatal(err)
+	}
+	other := newMemory(t) // checked at the end
+	imp, err := exchange.Import(ctx, other.r, bytes.NewReader(car.Bytes()), int64(car.Len()),
+		exchange.ImportOptions{Stamp: linkBy})
+	if err != nil || imp.Redactions < 10 {
+		t.Errorf("import: %+v, %v", imp, err)
+	}
+	if _, err := care.GC(ctx, r, care.GCOptions{Stamp: linkBy, KeepOps: 1}); err != nil {
+		t.Errorf("gc: %v", err)
+	}
+	report, err := care.Fsck(ctx, r, care.FsckOptions{Full: true})
+	if err != nil || len(report.Errors) > 0 {
+		t.Errorf("fsck: %v, %v", report.Errors, err)
+	}
+	opt := core.CommitOptions{Stamp: linkBy, Message: "the key is " + apiKey}
+	line := state.ReadChanges(strings.NewReader(`{"node":{"key":"z","type":"T"}}`), "x")
+	if _, err := r.Commit(ctx, line, opt); !errors.Is(err, store.ErrRedacted) {
+		t.Errorf("a commit with the message again: %v", err)
+	}
+}
+
+// TestPurgeTextNamesTheRest names what has the text and cannot be erased.
+func TestPurgeTextNamesTheRest(t *testing.T) {
+	ctx := t.Context()
+	m := newMemory(t)
+	keep(t, m, said("We sell rail to Initech")...)
+	by := linkBy
+	by.Author = "the owner of " + apiKey
+	if _, err := m.r.CreateBranch(ctx, apiKey, "HEAD", core.RefOptions{Stamp: by}); err != nil {
+		t.Fatal(err)
+	}
+	for name, opt := range map[string]care.PurgeOptions{
+		"author": {Stamp: by}, "reason": {Stamp: linkBy, Reason: "not " + apiKey},
+	} {
+		if _, err := care.PurgeText(ctx, m.r, apiKey, opt); !errors.Is(err, state.ErrInvalid) {
+			t.Errorf("%s with the text: %v", name, err)
+		}
+	}
+	if _, err := care.PurgeText(ctx, m.r, "short", care.PurgeOptions{Stamp: linkBy}); !errors.Is(err, state.ErrInvalid) {
+		t.Errorf("a short text: %v", err)
+	}
+	res, err := care.PurgeText(ctx, m.r, apiKey, care.PurgeOptions{Stamp: linkBy, DryRun: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int{}
+	for _, h := range res.Hits {
+		got[h.What]++
+	}
+	if fmt.Sprint(got) != fmt.Sprint(map[string]int{"operation": 1, "tree": 1, "ref": 1}) {
+		t.Errorf("named %v", got)
+	}
+}

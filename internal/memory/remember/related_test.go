@@ -1,0 +1,52 @@
+package remember
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/memory/recall"
+)
+
+// TestRelatedAndSuggest: the reasons of a related node, and tags with their rarity.
+func TestRelatedAndSuggest(t *testing.T) {
+	m := newMemory(t)
+	a := draft("The cache server of Alice ran out of memory.", 0, "s")
+	b := draft("The site went down because the cache server ran out of memory.", 1, "s")
+	c := draft("Alice prefers tea.", 2, "t")
+	d := draft("The cache of the shop is old.", 3, "u")
+	a.Tags, b.Tags, c.Tags, d.Tags = []string{"Ops", "cache"}, []string{"ops"}, []string{"people"}, []string{"ops"}
+	for _, x := range []*Draft{a, b, c, d} {
+		m.writeDrafts(t, LinkOptions{}, []Near{{ID: a.ID}}, x)
+	}
+	s := m.headOf(t)
+	list, err := recall.Related(t.Context(), s, recall.RelatedRequest{ID: a.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range list {
+		line := r.Node.Summary
+		for _, why := range r.Reasons {
+			line += fmt.Sprintf(" | %s %v", why.Kind, why.Names)
+		}
+		got = append(got, line)
+	}
+	want := `The site went down because the cache server ran out of memory. | edge [causes -> follows <-] | shared [Ops] | text []
+Alice prefers tea. | edge [near <-] | shared [Alice] | text []
+The cache of the shop is old. | shared [Ops] | text []`
+	if strings.Join(got, "\n") != want {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
+	}
+	tags, err := recall.Suggest(t.Context(), s, "Is the cache server of Berlin in 2024 full?")
+	if err != nil || len(tags) < 3 || tags[0].Name != "Ops" || tags[1].Name != "cache" ||
+		!tags[len(tags)-1].Text {
+		t.Errorf("%+v, %v", tags, err)
+	}
+	if _, err := recall.Related(t.Context(), s, recall.RelatedRequest{ID: a.ID, Limit: 101}); err == nil {
+		t.Error("too many")
+	}
+	if _, err := recall.Suggest(t.Context(), s, " "); err == nil {
+		t.Error("blank")
+	}
+}

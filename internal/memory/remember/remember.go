@@ -1,0 +1,439 @@
+package remember
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/compare"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Bounds of a request to remember, beside those of a memory.
+const (
+	// MaxBatch is how many memories one call remembers at most: they are decided about and written
+	// as one commit, and what was decided is kept until then.
+	MaxBatch = 10_000
+	// MaxTimed is how many of a batch in which one has a time: what each commits is kept until the end,
+	// about 150 kB for each.
+	MaxTimed = 1_000
+	// MaxObserved is how many other wordings and sources of a memory are noted: more say no more.
+	MaxObserved = 64
+	// manyRequests is from how many requests on deciding takes longer than other writers should wait:
+	// each takes about a millisecond.
+	manyRequests = 32
+	// MaxTag and MaxEntity are the longest tag and entity in bytes. The node of either has a key
+	// that holds it.
+	MaxTag    = 255
+	MaxEntity = 255
+)
+
+// Action is what became of a memory.
+type Action string
+
+// The actions.
+const (
+	Added      Action = "added"      // a new memory
+	Duplicate  Action = "duplicate"  // it was there; another wording or source is noted
+	Updated    Action = "updated"    // likewise, and it has more tags, entities or importance now
+	Superseded Action = "superseded" // a new memory, or one that was there, in place of others
+	Conflict   Action = "conflict"   // a new memory that says the contrary of one that is there
+)
+
+// Request asks for one memory to be kept.
+type Request struct {
+	Text       string // 1 to MaxText scalars; blanks around it are cut
+	Type       string // 1 to graph.MaxType bytes; "" for Fact
+	Importance int    // MinImportance to MaxImportance; 0 for DefaultImportance
+	Tags       []string
+	Cues       []string // words under which somebody may look for it, and which it does not have
+	Entities   []string
+	Sources    []string // where it comes from: file:, url:, conversation:, manual: or any other text
+	// About is the subject, by its key or its full id, or by its name where that is the key or title
+	// of an Entity and of one alone. Where there is none, a node of the key is made; "key:" before
+	// it takes it for a key in any case. Property names what the memory says of it: a property that has one value,
+	// so that a new value supersedes the old one.
+	About, Property    string
+	Expires            graph.OptTime // from then on the memory may be marked expired
+	ValidFrom, ValidTo graph.OptTime
+	// Supersedes names memories that this one takes the place of, as core.Snapshot.Name reads names.
+	Supersedes []string
+	// NoDiff adds the memory whatever resembles it, and looks for nothing that does.
+	NoDiff bool
+	// Time is when it is remembered, that of the options where absent: what is written for it has this
+	// time, and what was remembered shortly before is told by it.
+	Time graph.OptTime
+	// Vector is the text as a model sees it, dense, of which the node gets an embedding; nil for none.
+	// Its Node is not looked at.
+	Vector *graph.EmbeddingChange
+}
+
+// Options say how memories are written.
+type Options struct {
+	core.CommitOptions // Base and Amend are refused; an empty Message says what was done
+	Links              LinkOptions
+}
+
+// Difference is one difference between a text that was given, A, and a memory, B. Beside the kinds of
+// package compare there are type, subject, entities and validity.
+type Difference = compare.Difference
+
+// Kinds of differences that texts do not show.
+const (
+	DiffersType     compare.Kind = "type"
+	DiffersSubject  compare.Kind = "subject"
+	DiffersEntities compare.Kind = "entities"
+	DiffersValidity compare.Kind = "validity"
+)
+
+// Suggestion is what an agent might do about a memory that resembles a new one.
+type Suggestion string
+
+// The suggestions.
+const (
+	SuggestSupersede  Suggestion = "supersede"  // the same with another number, unit or date
+	SuggestContradict Suggestion = "contradict" // the contrary
+	SuggestKeep       Suggestion = "keep"       // another fact
+)
+
+// Similar is a memory that resembles a new one.
+type Similar struct {
+	ID      graph.ID
+	Summary string
+	Text    int64 // likeness of the texts, 0 to 65,536 in units of 2^-16
+	Cosine  int64 // of the vectors, in the same units; 0 where either has none
+	Differs []Difference
+	Suggest Suggestion
+}
+
+// Remembered tells what became of one memory.
+type Remembered struct {
+	ID         graph.ID
+	Action     Action
+	Type       string
+	Similar    []Similar      // the most alike first, at most MaxSimilar; empty for a Duplicate
+	Replaces   []Replacing    // that it may take the place of, in the order of the search; none of Superseded
+	Superseded []graph.ID     // marked so, in the order of the request, then those of the property
+	Edges      map[string]int // edges that were written with it, by type
+	Links      []Link         // these edges, with what each is for, in the order of writing
+	Candidates []Candidate
+	Warnings   []Quality
+	Importance int // as the node says it, 1 to 5
+	// Effective is what that comes to at the time of the call: see Importance.
+	Effective memory.Effective
+
+	made *known // by the commit, as it is written, nil where that is to be read
+}
+
+// Result tells what a call did.
+type Result struct {
+	*core.CommitResult
+	Memories []Remembered // in the order of the requests
+}
+
+// Remember keeps one memory: see RememberAll.
+func (m *Writer) Remember(
+	ctx context.Context, opt Options, req Request,
+) (*Result, error) {
+	return m.RememberAll(ctx, opt, []Request{req})
+}
+
+// RememberAll keeps memories, at most MaxBatch, in one commit, or in none where nothing is new: all
+// of them or, where one is refused, none. Each is decided about as if those before it were there.
+//
+// Nothing is ever lost by it. What says the same as a memory that is there, in the same or in other
+// words, is noted on that memory as an observation, which keeps the other words and the source; tags,
+// entities and importance are added to, never taken away. What differs in anything that compare.Compare
+// counts is a memory of its own, and what resembles it is reported. What is superseded stays as it
+// is, with a mark. A text that somebody forgot or superseded becomes a new memory: the old one stays
+// hidden.
+//
+// Where a request has a time, each is decided about as if those before it were committed, at their times
+// and one by one: the graph is the one that single calls make.
+//
+// What is decided is a function of the commit, the requests and the options; core.Repo.Decide says when. An error about a
+// request is a *RequestError, of a batch with its place.
+func (m *Writer) RememberAll(
+	ctx context.Context, opt Options, reqs []Request,
+) (*Result, error) {
+	switch {
+	case opt.Base != nil || opt.Amend:
+		return nil, state.Invalidf("remembering takes no base and amends nothing: it decides on the newest " +
+			"commit")
+	case len(reqs) > MaxBatch:
+		return nil, state.Invalidf("batch: %d memories, limit %d: remember them in several", len(reqs),
+			MaxBatch)
+	}
+	if err := opt.Links.Validate(); err != nil {
+		return nil, err
+	}
+	timed := slices.ContainsFunc(reqs, func(r Request) bool { return r.Time.Given })
+	if timed && len(reqs) > MaxTimed {
+		return nil, state.Invalidf("batch: %d memories, limit %d where one has a time: remember them in several",
+			len(reqs), MaxTimed)
+	}
+	drafts := make([]*Draft, len(reqs))
+	for i := range reqs {
+		d, err := reqs[i].draft(opt.Stamp)
+		if err != nil {
+			return nil, refused(reqs, i, err)
+		}
+		if len(reqs) <= state.BulkChanges || opt.Secrets.Strict {
+			if err := opt.Secrets.Refuse(d.secrets()); err != nil {
+				return nil, refused(reqs, i, err)
+			}
+		}
+		drafts[i] = d
+	}
+	long, err := m.takesLong(ctx, opt.Branch, len(reqs))
+	if err != nil {
+		return nil, err
+	}
+	plan := m.plan
+	if timed {
+		plan, long = m.planEach, true
+	}
+	res := new(Result)
+	res.CommitResult, err = memory.Decide(ctx, m.r, opt.CommitOptions, long,
+		func(s *core.Snapshot) (d *core.Decision, err error) {
+			d, res.Memories, err = plan(ctx, s, opt, reqs, drafts)
+			return d, err
+		})
+	if err == nil { // who gives up now is told all the same what was committed
+		err = m.weigh(context.WithoutCancel(ctx), res, opt.Stamp)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+// takesLong reports whether deciding about n requests takes longer than other writers should wait:
+// they are many, or the index that their likes are looked up in is still to be made.
+func (m *Writer) takesLong(ctx context.Context, branch string, n int) (bool, error) {
+	if n >= manyRequests {
+		return true, nil
+	}
+	s, err := memory.Head(ctx, m.r, branch)
+	if err != nil {
+		return false, err
+	}
+	nodes, _, _, _ := s.Sizes()
+	index, err := s.IndexStats(ctx)
+	return nodes > 0 && !index.Manifest.Defined(), err
+}
+
+// weigh works out the effective importance of what was remembered.
+func (m *Writer) weigh(ctx context.Context, res *Result, by state.Stamp) error {
+	s, err := m.r.At(ctx, res.Commit)
+	if err != nil || !res.Commit.Defined() {
+		return err
+	}
+	opt := memory.ImportanceOptions{}
+	if opt.HalfLives, err = memory.HalfLivesAt(ctx, s); err != nil {
+		return err
+	}
+	for i := range res.Memories {
+		r := &res.Memories[i]
+		if r.made != nil {
+			r.Effective, err = memory.ImportanceOf(ctx, s, r.made.node(by.Time), by.Time, opt)
+			r.made = nil
+		} else {
+			r.Effective, err = memory.Importance(ctx, s, r.ID, by.Time, opt)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RequestError says which parameter of a request to remember was refused, and why.
+// errors.Is(err, state.ErrInvalid) holds.
+type RequestError struct {
+	Item   int // from 1 in a batch, 0 for a request by itself
+	Param  string
+	Reason string
+}
+
+func (e *RequestError) Error() string {
+	if e.Item > 0 {
+		return fmt.Sprintf("memory %d: %s: %s", e.Item, e.Param, e.Reason)
+	}
+	return e.Param + ": " + e.Reason
+}
+
+// Is reports whether target is state.ErrInvalid.
+func (e *RequestError) Is(target error) bool { return target == state.ErrInvalid }
+
+func badRequest(param, format string, args ...any) error {
+	return &RequestError{Param: param, Reason: fmt.Sprintf(format, args...)}
+}
+
+// refused says of a batch which request an error is about.
+func refused(reqs []Request, i int, err error) error {
+	if len(reqs) == 1 {
+		return err
+	}
+	if e, ok := err.(*RequestError); ok {
+		at := *e
+		at.Item = i + 1
+		return &at
+	}
+	return fmt.Errorf("memory %d: %w", i+1, err)
+}
+
+// Validate returns a *RequestError unless the request keeps every rule that can be seen without a
+// memory.
+func (r Request) Validate() error {
+	_, err := r.draft(state.Stamp{})
+	return err
+}
+
+// draft checks a request by itself and returns what it says, without an id.
+func (r *Request) draft(by state.Stamp) (*Draft, error) {
+	d := &Draft{
+		Type: r.Type, Text: strings.Trim(r.Text, memory.Blanks), Importance: r.Importance,
+		Sources: r.Sources, Property: strings.Trim(r.Property, memory.Blanks), Created: by.Time, ValidFrom: r.ValidFrom,
+		ValidTo: r.ValidTo, Expires: r.Expires, Agent: by.Agent, Task: by.Task,
+	}
+	if r.Time.Given {
+		d.Created = r.Time.Time
+	}
+	if d.Type == "" {
+		d.Type = memory.Fact
+	}
+	if d.Importance == 0 {
+		d.Importance = memory.DefaultImportance
+	}
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	var err error
+	if d.Tags, err = nameList("tags", r.Tags, memory.MaxTags, MaxTag); err != nil {
+		return nil, err
+	}
+	if d.Entities, err = nameList("entities", r.Entities, memory.MaxEntities, MaxEntity); err != nil {
+		return nil, err
+	}
+	if d.Cues, err = nameList("cues", r.Cues, graph.MaxCues, graph.MaxCue); err != nil {
+		return nil, err
+	}
+	if r.About != "" {
+		if d.About, err = subjectRef(r.About); err != nil {
+			return nil, badRequest("about", "%v", err)
+		}
+		d.literal = strings.HasPrefix(r.About, "key:")
+	}
+	if r.Property != "" && d.Property == "" {
+		return nil, badRequest("property", "blank: name what the memory says of its subject")
+	}
+	if err := d.checkProperty(); err != nil {
+		return nil, err
+	}
+	if r.Vector != nil {
+		if d.Vector, err = graph.NewDense(r.Vector.Model, r.Vector.Vector, [32]byte{}); err != nil {
+			return nil, badRequest("vector", "%v", err)
+		}
+	}
+	return d, nil
+}
+
+// subjectRef reads the name of a subject. Where a node is named, "key:" and "id:" may stand before it.
+func subjectRef(name string) (graph.Ref, error) {
+	if id, ok := strings.CutPrefix(name, "id:"); ok {
+		n, err := graph.ParseID(id)
+		return graph.Ref{ID: n}, err
+	}
+	return graph.ParseRef(strings.TrimPrefix(name, "key:"))
+}
+
+func (d *Draft) check() error {
+	if !utf8.ValidString(d.Text) {
+		return badRequest("text", "not UTF-8")
+	}
+	if d.Text == "" {
+		return badRequest("text", "empty: say what to remember")
+	}
+	if n := utf8.RuneCountInString(d.Text); n > memory.MaxText {
+		return badRequest("text", "%d characters, limit %d: split it into memories that stand alone",
+			n, memory.MaxText)
+	}
+	if err := graph.CheckText("text", d.Text, 1, graph.MaxText); err != nil {
+		return badRequest("text", "%v", err)
+	}
+	if err := graph.CheckText("type", d.Type, 1, graph.MaxType); err != nil ||
+		strings.ContainsRune(d.Type, 0) {
+		return badRequest("type", "want 1 to %d bytes of UTF-8 without NUL", graph.MaxType)
+	}
+	if d.Importance < memory.MinImportance || d.Importance > memory.MaxImportance {
+		return badRequest("importance", "%d, want %d to %d", d.Importance, memory.MinImportance,
+			memory.MaxImportance)
+	}
+	if len(d.Sources) > graph.MaxSources {
+		return badRequest("source", "%d sources, limit %d", len(d.Sources), graph.MaxSources)
+	}
+	for _, s := range d.Sources {
+		if err := graph.CheckText("source", s, 1, graph.MaxSource); err != nil {
+			return badRequest("source", "want 1 to %d bytes of UTF-8", graph.MaxSource)
+		}
+	}
+	if d.ValidFrom.Given && d.ValidTo.Given && d.ValidTo.Time <= d.ValidFrom.Time {
+		return badRequest("valid-to", "%s is not after valid-from %s", d.ValidTo, d.ValidFrom)
+	}
+	return nil
+}
+
+// ownEdges are types of edges with a meaning of their own here: no property is called so.
+var ownEdges = []string{
+	memory.EdgeAbout, memory.EdgeObserved, memory.EdgeTagged, memory.EdgeMentions, memory.EdgeFollows, memory.EdgeNear, memory.EdgeCauses,
+	memory.EdgeEnables, memory.EdgePrevents, memory.EdgeSimilar, memory.EdgeAlias,
+}
+
+func (d *Draft) checkProperty() error {
+	switch {
+	case d.Property == "":
+		return nil
+	case d.About.IsZero():
+		return badRequest("property", "goes with a subject: say which one with about")
+	case slices.Contains(ownEdges, d.Property):
+		return badRequest("property", "%q is the name of an edge that memories have anyway", d.Property)
+	case graph.CheckLine("property", d.Property, 1, graph.MaxType) != nil:
+		return badRequest("property", "want 1 to %d bytes of UTF-8 without control characters",
+			graph.MaxType)
+	}
+	return nil
+}
+
+// nameList returns names without blanks around them, in bytewise order, each once.
+func nameList(param string, list []string, most, longest int) ([]string, error) {
+	if len(list) > most {
+		return nil, badRequest(param, "%d, limit %d", len(list), most)
+	}
+	var out []string
+	for _, s := range list {
+		s = strings.Trim(s, memory.Blanks)
+		if err := graph.CheckLine(param, s, 1, longest); err != nil {
+			return nil, badRequest(param, "want 1 to %d bytes of UTF-8 without control characters each",
+				longest)
+		}
+		out = append(out, s)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// textList returns a property that is a list of strings.
+func textList(list []string) ipld.Value {
+	items := make([]ipld.Value, len(list))
+	for i, s := range list {
+		items[i] = ipld.StringValue(s)
+	}
+	return ipld.ListValue(items...)
+}

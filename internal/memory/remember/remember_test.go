@@ -1,0 +1,429 @@
+package remember
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+func rememberAt(hours int) Options {
+	by := linkBy
+	by.Time = day0 + graph.Time(hours)*hourMicros
+	return Options{CommitOptions: core.CommitOptions{Stamp: by}}
+}
+
+// keep remembers requests one by one, an hour apart, and returns what became of them.
+func keep(t testing.TB, m *Writer, reqs ...Request) []Remembered {
+	t.Helper()
+	var out []Remembered
+	for i, req := range reqs {
+		res, err := m.Remember(t.Context(), rememberAt(i), req)
+		if err != nil {
+			t.Fatalf("%+v: %v", req, err)
+		}
+		out = append(out, res.Memories...)
+	}
+	return out
+}
+
+func said(texts ...string) []Request {
+	var out []Request
+	for _, s := range texts {
+		out = append(out, Request{Text: s})
+	}
+	return out
+}
+
+func actions(list []Remembered) string {
+	var out []string
+	for _, r := range list {
+		out = append(out, string(r.Action))
+	}
+	return strings.Join(out, " ")
+}
+
+func TestRememberDecides(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		reqs []Request
+		want string
+	}{
+		{"servers", said("Server alpha runs PostgreSQL", "Server beta runs PostgreSQL"), "added added"},
+		{"friday", said("Deployments are allowed on Friday", "Deployments are not allowed on Friday"),
+			"added conflict"},
+		{"again", said("Bob has two daughters.", "Bob has two daughters.", "bob has 2 daughters"),
+			"added duplicate duplicate"},
+		{"moved", said("We deploy every Friday at 5 pm.", "Every Friday at 5 pm we deploy"),
+			"added duplicate"},
+		{"types", []Request{{Text: "Bob likes tea"}, {Text: "Bob likes tea", Type: memory.Preference}},
+			"added added"},
+		{"subjects", []Request{
+			{Text: "Prefers tea over coffee", About: "alice"}, {Text: "Prefers tea over coffee", About: "bob"},
+			{Text: "prefers tea over coffee", About: "bob"}}, "added added duplicate"},
+		{"validity", []Request{{Text: "Alice leads the team"},
+			{Text: "Alice leads the team", ValidFrom: graph.At(day0)}}, "added added"},
+		{"property", []Request{
+			{Text: "Alice works at Initech", About: "alice", Property: "employer"},
+			{Text: "Alice works at Globex", About: "alice", Property: "employer"},
+			{Text: "Alice works at Globex now", About: "alice", Property: "employer"}},
+			"added superseded superseded"},
+		{"superseded before", []Request{ // in a batch as one by one
+			{Text: "Alice works at Initech in Bonn", About: "alice", Property: "employer"},
+			{Text: "Alice works at Globex in Bonn", About: "alice", Property: "employer"},
+			{Text: "alice works at initech in bonn.", About: "alice"}}, "added superseded added"},
+		{"many of one text", []Request{
+			{Text: "Is away", About: "a"}, {Text: "Is away", About: "b"}, {Text: "Is away", NoDiff: true},
+			{Text: "Is away", About: "c"}, {Text: "Is away", About: "b"}, {Text: "Is away", NoDiff: true},
+			{Text: "Is away", About: "c"}}, "added added added added duplicate added duplicate"},
+		{"no diff", []Request{{Text: "Bob likes tea"}, {Text: "Bob likes tea", NoDiff: true}},
+			"added added"},
+		{"more", []Request{{Text: "Bob likes tea"}, {Text: "Bob likes tea", Importance: 5},
+			{Text: "Bob likes tea", Tags: []string{"tea"}}, {Text: "Bob likes tea", Importance: 1}},
+			"added updated updated duplicate"},
+		{"entities", []Request{{Text: "The server is down", Entities: []string{"alpha"}},
+			{Text: "The server is down", Entities: []string{"beta"}}}, "added added"},
+		{"han", said("张伟管理李娜。", "李娜管理张伟。", "张伟管理李娜"), "added added duplicate"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			one := keep(t, newMemory(t), c.reqs...)
+			if got := actions(one); got != c.want {
+				t.Errorf("one by one: %s, want %s", got, c.want)
+			}
+			m := newMemory(t)
+			res, err := m.RememberAll(t.Context(), rememberAt(0), c.reqs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := actions(res.Memories); got != c.want {
+				t.Errorf("as a batch: %s, want %s", got, c.want)
+			}
+			for i := range one {
+				if one[i].ID != res.Memories[i].ID {
+					t.Errorf("memory %d: %s as a batch, %s one by one", i, res.Memories[i].ID, one[i].ID)
+				}
+			}
+		})
+	}
+}
+
+// TestRememberLosesNothing holds that what was there is there, whatever is remembered upon it.
+func TestRememberLosesNothing(t *testing.T) {
+	m := newMemory(t)
+	first := Request{Text: "Alice works at Initech", Importance: 4, Tags: []string{"work"},
+		About: "alice", Property: "employer", Sources: []string{"file:notes.md"}}
+	got := keep(t, m, first, Request{Text: "Alice works at Globex", About: "alice",
+		Property: "employer"})
+	old, now := got[0].ID, got[1].ID
+	s := m.headOf(t)
+	n, _, err := s.Node(t.Context(), old)
+	if err != nil || n.Summary != first.Text || memory.StatedImportance(n) != 4 || !slices.Contains(n.Sources, "file:notes.md") {
+		t.Errorf("old memory: %+v, %v", n, err)
+	}
+	mark, err := s.Mark(t.Context(), graph.OnNode, old)
+	if err != nil || mark == nil || mark.State != graph.Superseded || mark.By != now {
+		t.Errorf("mark: %+v, %v", mark, err)
+	}
+	subject, err := s.Name(t.Context(), "key:alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.Adjacency().Degree(t.Context(), subject, adjacency.Out, "employer"); n != 2 || err != nil {
+		t.Errorf("%d values, %v", n, err)
+	}
+	again := keep(t, m, first)[0]
+	if again.Action != Superseded || again.ID == old ||
+		!slices.Contains(again.Warnings, Quality{QualityHidden, "superseded"}) {
+		t.Errorf("the old text again: %+v", again)
+	}
+}
+
+// TestObservations holds that other words are kept, each once, up to a bound.
+func TestObservations(t *testing.T) {
+	m := newMemory(t)
+	keep(t, m, said("Bob has two daughters.")...)
+	res, err := m.Remember(t.Context(), rememberAt(1), said("Bob has two daughters.")[0])
+	if err != nil || !res.NoChange {
+		t.Errorf("the same words: %+v, %v", res.CommitResult, err)
+	}
+	for range 2 {
+		res, err = m.Remember(t.Context(), rememberAt(2), said("bob has 2 daughters")[0])
+	}
+	if err != nil || !res.NoChange {
+		t.Errorf("the same other words: %+v, %v", res.CommitResult, err)
+	}
+	id := res.Memories[0].ID
+	key := ObservationKey("bob has 2 daughters", nil)
+	e, _, err := m.headOf(t).Edge(t.Context(), graph.EdgeID(id, memory.EdgeObserved, id, key))
+	if v, _ := ipld.FindEntry(e.Props, "text"); err != nil || v.Text() != "bob has 2 daughters" {
+		t.Errorf("observation: %+v, %v", e, err)
+	}
+	for i := range MaxObserved + 3 {
+		req := Request{Text: "Bob has two daughters", Sources: []string{fmt.Sprint("manual:", i)}}
+		if res, err = m.Remember(t.Context(), rememberAt(3), req); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n, err := m.headOf(t).Adjacency().Degree(t.Context(), id, adjacency.Out, memory.EdgeObserved)
+	if n != MaxObserved || err != nil || !res.NoChange ||
+		res.Memories[0].Warnings[0].Code != QualityObserved {
+		t.Errorf("%d observations, %v, %+v", n, err, res)
+	}
+}
+
+func TestUndoRemember(t *testing.T) {
+	m := newMemory(t)
+	keep(t, m, Request{Text: "Alice works at Initech", About: "alice", Property: "employer"})
+	for i, req := range []Request{
+		{Text: "Alice works at Globex", About: "alice", Property: "employer"},
+		{Text: "alice works at Initech", Tags: []string{"x"}, Importance: 5},
+		{Text: "Bob likes tea", Tags: []string{"tea"}, Entities: []string{"Bob"}, Sources: []string{"url:x"}},
+	} {
+		before := m.headOf(t).Graph()
+		keep(t, m, req)
+		if m.headOf(t).Graph() == before {
+			t.Errorf("request %d changed nothing", i)
+		}
+		by := rememberAt(5).Stamp
+		if _, err := history.Undo(t.Context(), m.r, "", by); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.headOf(t).Graph(); got != before {
+			t.Errorf("request %d undone: graph %s, was %s", i, got, before)
+		}
+	}
+}
+
+func TestRememberTogether(t *testing.T) {
+	m := newMemory(t)
+	const workers, each = 8, 12
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for i := range each {
+				_, err := m.Remember(t.Context(), rememberAt(i), Request{
+					Text: fmt.Sprintf("Worker %d finished task %d", w, i)})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got := countType(t, m, memory.Fact); got != workers*each {
+		t.Errorf("%d memories of %d", got, workers*each)
+	}
+}
+
+func countType(t *testing.T, m *Writer, typ string) int {
+	n := 0
+	for e, err := range m.headOf(t).Nodes(t.Context(), graph.ID{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Node.Type == typ {
+			n++
+		}
+	}
+	return n
+}
+
+// TestRememberMany holds that thousands of memories that differ in a name or a number are all kept.
+func TestRememberMany(t *testing.T) {
+	effort.Alone(t)
+	many := effort.Pick(1000, 5000, 5000)
+	m := newMemory(t)
+	var reqs []Request
+	for i := range many {
+		reqs = append(reqs, Request{Text: fmt.Sprintf(
+			"Server n%d in rack %d runs PostgreSQL %d.%d", i, i/40, 12+i%5, i%9)})
+	}
+	for len(reqs) > 0 {
+		n := min(1000, len(reqs))
+		opt := rememberAt(0)
+		opt.Links.Off = Rules() // which have tests of their own
+		if _, err := m.RememberAll(t.Context(), opt, reqs[:n]); err != nil {
+			t.Fatal(err)
+		}
+		reqs = reqs[n:]
+	}
+	if got := countType(t, m, memory.Fact); got != many {
+		t.Errorf("%d memories of %d", got, many)
+	}
+}
+
+func TestRememberRefuses(t *testing.T) {
+	m := newMemory(t)
+	keep(t, m, said("Bob likes tea")...)
+	for _, c := range []struct {
+		req  Request
+		want string
+	}{
+		{Request{Text: " \n"}, "text: empty"},
+		{Request{Text: strings.Repeat("é", memory.MaxText+1)}, "text: 8001 characters"},
+		{Request{Text: "a\xff"}, "text: not UTF-8"},
+		{Request{Text: "x", Importance: 6}, "importance"},
+		{Request{Text: "x", Type: strings.Repeat("t", 256)}, "type"},
+		{Request{Text: "x", Tags: make([]string, 21)}, "tags: 21, limit 20"},
+		{Request{Text: "x", Tags: []string{" "}}, "tags"},
+		{Request{Text: "x", Entities: make([]string, 51)}, "entities: 51, limit 50"},
+		{Request{Text: "x", Sources: []string{strings.Repeat("s", 1025)}}, "source"},
+		{Request{Text: "x", Property: "p"}, "property: goes with a subject"},
+		{Request{Text: "x", About: "a", Property: "near"}, "property: \"near\""},
+		{Request{Text: "x", About: "a", Property: " \t"}, "property: blank"},
+		{Request{Text: "x", About: "a", Property: "p\x1b[31m"}, "property: want"},
+		{Request{Text: "x", About: "id:1b4e28ba-2fa1-11d2-883f-0016d3cca427"}, "no node"},
+		{Request{Text: "x", About: "1b4e28ba-2fa1-11d2-883f-0016d3cca427"}, "no node"},
+		{Request{Text: "x", Supersedes: []string{"nobody"}}, "no node"},
+		{Request{Text: "x", ValidFrom: graph.At(2), ValidTo: graph.At(1)}, "valid-to"},
+		{Request{Text: "x", ValidFrom: graph.At(2), ValidTo: graph.At(2)}, "valid-to"},
+		{Request{Text: "Bob likes tea", Supersedes: []string{ID(memory.Fact, "Bob likes tea", 0).String()}},
+			"supersedes"},
+	} {
+		before := m.headOf(t).CID()
+		_, err := m.Remember(t.Context(), rememberAt(1), c.req)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.60v: %v, want %q", c.req, err, c.want)
+		}
+		if m.headOf(t).CID() != before {
+			t.Errorf("%.60v: wrote", c.req)
+		}
+	}
+	_, err := m.RememberAll(t.Context(), rememberAt(1), append(said("x y z"), Request{}))
+	var bad *RequestError
+	if !errors.As(err, &bad) || bad.Item != 2 || !errors.Is(err, state.ErrInvalid) {
+		t.Errorf("batch: %v", err)
+	}
+}
+
+func TestRememberParams(t *testing.T) {
+	m := newMemory(t)
+	p := DefaultRememberParams()
+	p.Keep = true
+	if _, err := SetParams(t.Context(), m.r, rememberAt(0).CommitOptions, p); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ParamsAt(t.Context(), m.headOf(t)); err != nil || got != p {
+		t.Errorf("%+v, %v", got, err)
+	}
+	got := keep(t, m, Request{Text: "Alice works at Initech", About: "alice", Property: "employer"},
+		Request{Text: "Alice works at Globex", About: "alice", Property: "employer"})
+	if actions(got) != "added conflict" || len(got[1].Superseded) > 0 {
+		t.Errorf("%s", actions(got))
+	}
+	p.SimilarFrom = p.DuplicateAbove + 1
+	if _, err := SetParams(t.Context(), m.r, rememberAt(0).CommitOptions, p); err == nil {
+		t.Error("similarFrom above duplicateAbove was taken")
+	}
+}
+
+// TestReplace lets values take the place of values where that is wanted, and none where it is not
+// sure which, or something else differs.
+func TestReplace(t *testing.T) {
+	said := func(texts ...string) (reqs []Request) {
+		for _, s := range texts {
+			reqs = append(reqs, Request{Text: s})
+		}
+		return reqs
+	}
+	for _, c := range []struct {
+		texts []string
+		off   bool
+		want  string
+		old   int // how many are superseded
+	}{
+		{[]string{"The queue holds 500 messages", "The queue holds 800 messages"}, false,
+			"added superseded", 1},
+		{[]string{"The queue holds 500 messages", "The queue holds 800 messages"}, true,
+			"added added", 0},
+		{[]string{"The queue holds 500 messages", "The queue holds 800 messages",
+			"The queue holds 900 messages"}, false, "added superseded superseded", 2},
+		{[]string{"Server alpha runs PostgreSQL 15", "Server beta runs PostgreSQL 16"}, false,
+			"added added", 0},
+		{[]string{"Visitors are allowed on Friday", "Visitors are not allowed on Friday"}, false,
+			"added conflict", 0},
+	} {
+		for _, batch := range []bool{false, true} {
+			m := newMemory(t)
+			opt := rememberAt(0).CommitOptions
+			p, _, err := ChangeParams(t.Context(), m.r, opt, func(p *Params) error {
+				p.Replace = !c.off
+				return nil
+			})
+			if err != nil || p.Replace == c.off {
+				t.Fatal(err)
+			}
+			reqs := said(c.texts...)
+			var got []Remembered
+			if !batch {
+				got = keep(t, m, reqs...)
+			} else if res, err := m.RememberAll(t.Context(), rememberAt(1), reqs); err != nil {
+				t.Fatal(err)
+			} else {
+				got = res.Memories
+			}
+			old := 0
+			for _, r := range got {
+				old += len(r.Superseded)
+			}
+			if actions(got) != c.want || old != c.old {
+				t.Errorf("%q, batch %t: %s, %d superseded", c.texts, batch, actions(got), old)
+			}
+		}
+	}
+	m := newMemory(t) // of two nobody knows which one changed
+	keep(t, m, said("The queue holds 500 messages", "The queue holds 600 messages")...)
+	_, _, err := ChangeParams(t.Context(), m.r, rememberAt(2).CommitOptions,
+		func(p *Params) error { p.Replace = true; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := keep(t, m, said("The queue holds 700 messages")...); actions(got) != "added" {
+		t.Error(actions(got))
+	}
+}
+
+func TestQualities(t *testing.T) {
+	for s, want := range map[string]string{
+		"Alice leads the infrastructure team":              "",
+		"The key is AKIA" + "Q4WK2ZBR7DNX5TFM for backups": "secret",
+		"The key is AKIAIOSFODNN7EXAMPLE for the bucket":   "",
+		"The admin password=hunter22 is on the wiki":       "secret",
+		"The migration is currently running on the server": "transient",
+		"4f2a91c0-77aa-4bb1-9d2e-8f3e6a1b2c3d":             "identifier",
+		"2026-01-02T03:04:05Z INFO server started":         "identifier",
+		"Bob tea":                                          "short",
+		"It runs on port 8080":                             "pronoun",
+		"他喜欢喝绿茶":                                           "pronoun",
+		"张伟喜欢喝绿茶":                                          "",
+		"迁移正在服务器上运行":                                       "transient",
+		"Item four is italic in the doc":                   "",
+		"Downloading takes an hour":                        "",
+		"The outlet meter is in room 4":                    "",
+		"The lift is on the right. Now it is the left one": "",
+		"Modell zwei, gerade läuft es gut":                 "transient",
+		"our staging password is hunt" + "er2!":            "secret",
+		"The password is stored in 1Password":              "", "Door PINs are four digits": "",
+		"The page is loading": "transient", "I'm  going to restart it": "transient",
+		"En este momento, Ana está en Lyon": "transient", "他们目前在线上": "transientpronoun",
+	} {
+		got := ""
+		for _, q := range qualities(s) {
+			got += string(q.Code)
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", s, got, want)
+		}
+	}
+}

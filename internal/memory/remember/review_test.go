@@ -1,0 +1,159 @@
+package remember
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/recall"
+	"github.com/mnem-project/mnem/internal/testkit/memkit"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// TestLinksHeedTheBatch holds that no rule links a memory to one that a request before it in the same
+// commit superseded, as none would one by one.
+func TestLinksHeedTheBatch(t *testing.T) {
+	employer := func(text string) Request {
+		return Request{Text: text, About: "alice", Property: "employer",
+			Sources: []string{"manual:ana"}}
+	}
+	reqs := []Request{employer("Alice works at Initech"), employer("Alice works at Globex"),
+		employer("Alice works at Hooli")}
+	for _, old := range []int{0, 1} { // that many are in a commit before
+		m := newMemory(t)
+		first := keep(t, m, reqs[:old]...)
+		res, err := m.RememberAll(t.Context(), rememberAt(1), reqs[old:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := append(first, res.Memories...)
+		for _, l := range all[2].Links {
+			if l.Dst.ID == all[0].ID {
+				t.Errorf("%d before: %s to a memory that was superseded", old, l.Type)
+			}
+		}
+	}
+}
+
+// TestSubjectIsNotMentioned holds that what a memory is about is no entity besides.
+func TestSubjectIsNotMentioned(t *testing.T) {
+	for _, batch := range []bool{false, true} {
+		m := newMemory(t)
+		reqs := []Request{
+			{Text: "Carol met Dave Dunn in Lyon", About: "carol", Entities: []string{"Carol"}},
+			{Text: "Erin Ek met Dave Dunn in Lyon", About: "entity/erin ek"},
+			{Text: "Carol met Dave Dunn in Lyon", Tags: []string{"people"}},
+			{Text: "Erin Ek moved to Bern", About: "entity/erin ek"},
+		}
+		var got []Remembered
+		if batch {
+			res, err := m.RememberAll(t.Context(), rememberAt(0), reqs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = res.Memories
+		} else {
+			got = keep(t, m, reqs...)
+		}
+		if a := actions(got); a != "added added updated added" {
+			t.Fatal(a)
+		}
+		for i, r := range got {
+			for _, l := range r.Links {
+				if l.Type != memory.EdgeMentions {
+					continue
+				}
+				if l.Dst.Key == "entity/carol" && i != 1 || l.Dst.Key == "entity/erin ek" {
+					t.Errorf("batch %t, memory %d mentions its subject %s", batch, i, l.Dst.Key)
+				}
+			}
+		}
+	}
+	m := newMemory(t)
+	keep(t, m, Request{Text: "Moved to Bern", About: "entity/erin ek"})
+	if n, _, err := m.headOf(t).Node(t.Context(), graph.NodeID("entity/erin ek")); err != nil ||
+		n.Summary != "erin ek" {
+		t.Errorf("%+v, %v", n, err)
+	}
+	m = newMemory(t) // the subject by its id, named by its summary
+	name := "Carol Jones"
+	change := graph.Change{Node: &graph.NodeChange{Key: "cj", Type: "Person", Summary: &name}}
+	if _, err := m.r.Commit(t.Context(), memkit.Each([]graph.Change{change}), rememberAt(0).CommitOptions); err != nil {
+		t.Fatal(err)
+	}
+	got := keep(t, m, Request{Text: "Carol Jones met Dave", About: graph.NodeID("cj").String()})
+	for _, l := range got[0].Links {
+		if l.Dst.Key == "entity/carol jones" {
+			t.Error("a subject is mentioned by its summary")
+		}
+	}
+}
+
+// TestForeignProperties holds that properties of another form than a memory's are not replaced.
+func TestForeignProperties(t *testing.T) {
+	m := newMemory(t)
+	text := "Bob likes tea"
+	id := ID(memory.Fact, text, 0)
+	change := graph.Change{Node: &graph.NodeChange{ID: id, Type: memory.Fact, Summary: &text,
+		Props: []ipld.Entry{{Key: memory.PropTags, Value: ipld.StringValue("a, b")},
+			{Key: memory.PropImportance, Value: ipld.StringValue("high")}}}}
+	if _, err := m.r.Commit(t.Context(), memkit.Each([]graph.Change{change}), rememberAt(0).CommitOptions); err != nil {
+		t.Fatal(err)
+	}
+	got := keep(t, m, Request{Text: text, Tags: []string{"c"}, Importance: 5, Entities: []string{"Bob"}})[0]
+	if got.Action != Updated || !slices.Contains(got.Warnings, Quality{Code: QualityFull}) {
+		t.Errorf("%+v", got)
+	}
+	n, _, err := m.headOf(t).Node(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{memory.PropTags: "a, b", memory.PropImportance: "high"} {
+		if v, _ := ipld.FindEntry(n.Props, name); v.Kind() != ipld.String || v.Text() != want {
+			t.Errorf("%s was replaced: %+v", name, v)
+		}
+	}
+	if got := texts(n.Props, memory.PropEntities); !slices.Equal(got, []string{"Bob"}) {
+		t.Errorf("entities %q", got)
+	}
+	if d, err := m.headOf(t).Adjacency().Degree(t.Context(), id, adjacency.Out, memory.EdgeMentions); d == 0 || err != nil {
+		t.Errorf("%d mentions, %v", d, err)
+	}
+}
+
+// TestHiddenEdges holds that an edge that is hidden says nothing: not what a memory is about, nor
+// what the value of a property is, nor what is related or may be a tag.
+func TestHiddenEdges(t *testing.T) {
+	m := newMemory(t)
+	first := Request{Text: "Lives upstairs", About: "key:ann", Property: " home ",
+		Tags: []string{"houses"}}
+	old := keep(t, m, first, Request{Text: "Grows roses", Tags: []string{"houses"}})
+	subject := graph.NodeID("ann")
+	var hide []graph.Change
+	for _, id := range []graph.ID{graph.EdgeID(old[0].ID, memory.EdgeAbout, subject, ""),
+		graph.EdgeID(subject, "home", old[0].ID, ""),
+		graph.EdgeID(old[0].ID, memory.EdgeTagged, graph.NodeID("tag/houses"), "")} {
+		hide = append(hide, graph.Change{Mark: &graph.MarkChange{On: graph.MarkRef{Edge: &graph.EdgeRef{ID: id}},
+			State: graph.Forgotten}})
+	}
+	if _, err := m.r.Commit(t.Context(), memkit.Each(hide), rememberAt(1).CommitOptions); err != nil {
+		t.Fatal(err)
+	}
+	list, err := recall.Related(t.Context(), m.headOf(t), recall.RelatedRequest{ID: old[0].ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range list {
+		for _, why := range r.Reasons {
+			if why.Kind == "shared" {
+				t.Errorf("related by an edge that is hidden: %+v", why)
+			}
+		}
+	}
+	got := keep(t, m, first, Request{Text: "Lives downstairs", About: "ann", Property: "home"})
+	if got[0].Action != Added || len(got[1].Superseded) != 1 || got[1].Superseded[0] != got[0].ID {
+		t.Errorf("%+v", got)
+	}
+}

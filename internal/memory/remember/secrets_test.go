@@ -1,0 +1,120 @@
+package remember
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/recall"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/memkit"
+)
+
+// TestSecretsAreNoEntities remembers texts with credentials, put together here so that the source has
+// none, and looks at every node, edge and message that came of them.
+func TestSecretsAreNoEntities(t *testing.T) {
+	github := "ghp_" + "q8Zt5Xw2Lk9Rv3Bn7Mc1" + "Yd4Fs6Hg0Jp2Kq8T"
+	unknown := "q8Zt5Xw2Lk9Rv3Bn" + "7Mc1Yd4F" // of no rule
+	password := "Tr0ub4" + "dor99"
+	m := newMemory(t)
+	opt := rememberAt(1)
+	_, err := m.Remember(t.Context(), opt, Request{Text: "Deploys use `" + github + "`"})
+	if !errors.Is(err, state.ErrSecret) || strings.Contains(err.Error(), github) ||
+		!strings.HasPrefix(err.Error(), "text: ") {
+		t.Errorf("%v", err)
+	}
+	_, err = m.RememberAll(t.Context(), opt, []Request{
+		{Text: "Alice leads infra"}, {Text: "Deploys run at night", Tags: []string{github}}})
+	if !errors.Is(err, state.ErrSecret) || !strings.HasPrefix(err.Error(), "memory 2: tags: ") {
+		t.Errorf("%v", err)
+	}
+	opt.Secrets.Allow = []string{"github-pat"}
+	texts := []string{
+		"Deploys of `billing` use `" + github + "` at night", "`billing` sends " + unknown + " with it",
+		"`billing` has the password: " + password,
+	}
+	for _, s := range texts {
+		if _, err := m.Remember(t.Context(), opt, Request{Text: s}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id := keep(t, m, said("Deploys of `billing` take an hour")...)[0].ID
+	if _, err := memory.Mark(t.Context(), m.r, opt.CommitOptions, memory.MarkRequest{
+		State: graph.Stale, Nodes: []string{id.String()}}); err != nil {
+		t.Fatal(err)
+	}
+	has := func(s string) bool {
+		s = strings.ToLower(s)
+		for _, secret := range []string{github, unknown, password} {
+			if strings.Contains(s, strings.ToLower(secret)) {
+				return true
+			}
+		}
+		return false
+	}
+	s, err := m.r.Snapshot(t.Context(), "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entities, memories := 0, 0
+	for entry, err := range s.Nodes(t.Context(), graph.ID{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := entry.Node
+		switch {
+		case n.Type != memory.TypeEntity:
+			memories++
+		case has(n.Key) || has(n.Summary):
+			t.Errorf("entity %q", n.Key)
+		default:
+			entities++
+		}
+	}
+	if entities == 0 || memories != len(texts)+1 {
+		t.Errorf("%d entities, %d memories", entities, memories)
+	}
+	for e, err := range history.Log(t.Context(), m.r, "HEAD") {
+		if err != nil || has(e.Message) {
+			t.Errorf("%v, %v", e.Commit, err)
+		}
+	}
+	for _, text := range texts {
+		tags, err := recall.Suggest(t.Context(), s, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tag := range tags {
+			if has(tag.Name) {
+				t.Errorf("suggested: %q", tag.Name)
+			}
+		}
+	}
+}
+
+// TestMessagesQuoteNoSecrets forgets a node whose key is a credential.
+func TestMessagesQuoteNoSecrets(t *testing.T) {
+	m := newMemory(t)
+	key := "ghp_" + "q8Zt5Xw2Lk9Rv3Bn7Mc1" + "Yd4Fs6Hg0Jp2Kq8T"
+	opt := rememberAt(1).CommitOptions
+	opt.Secrets.Allow, opt.Message = []string{"github-pat"}, "m"
+	_, err := m.r.Commit(t.Context(), memkit.Each([]graph.Change{{Node: &graph.NodeChange{Key: key, Type: "N"}}}), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt = rememberAt(2).CommitOptions
+	if _, err := memory.Mark(t.Context(), m.r, opt, memory.MarkRequest{State: graph.Forgotten, Nodes: []string{key}}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := m.r.Snapshot(t.Context(), "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Message(t.Context())
+	if err != nil || strings.Contains(got, key) || got != "forget "+(graph.Ref{Key: key}).Target().String() {
+		t.Errorf("%q, %v", got, err)
+	}
+}

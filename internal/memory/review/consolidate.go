@@ -1,0 +1,411 @@
+package review
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/compare"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// ProposalKind says what consolidation found.
+type ProposalKind string
+
+// The kinds of proposals in the order in which they come.
+const (
+	ProposeExpired       ProposalKind = "expired"       // its time has passed: to be marked expired
+	ProposeDuplicate     ProposalKind = "duplicate"     // they say the same: all but one superseded
+	ProposeContradiction ProposalKind = "contradiction" // they cannot both be so: contradicted
+	ProposeTag           ProposalKind = "tag"           // one tag in several spellings: one of them
+	ProposeLow           ProposalKind = "low"           // least important, beyond a cap: retired
+	ProposeIsolated      ProposalKind = "isolated"      // old, linked to nothing: stale
+)
+
+// ProposalKinds returns all kinds in their order.
+func ProposalKinds() []ProposalKind {
+	return []ProposalKind{ProposeExpired, ProposeDuplicate, ProposeContradiction, ProposeTag,
+		ProposeLow, ProposeIsolated}
+}
+
+const (
+	// TypeProposal is the type of the node that keeps that a proposal was declined; its key is
+	// "proposal/" and the proposal's id.
+	TypeProposal = "proposal"
+	keyProposal  = "proposal/"
+
+	// MaxProposals is the largest number of proposals that one look makes: what is more comes once
+	// these are settled.
+	MaxProposals = 10_000
+	// immuneAt is the importance from which no cap retires a memory.
+	immuneAt = 4
+	// idDigits is how many hex digits of the fingerprint are a proposal's id.
+	idDigits = 16
+)
+
+// Proposal is something that could be tidied up, with what speaks for it.
+type Proposal struct {
+	ID    string // 16 hex digits: the same as long as what speaks for it is
+	Kind  ProposalKind
+	Nodes []graph.ID // what it is about; of duplicates the one that stays first
+	Names []string   // of the nodes for people: the beginning of each text
+	Why   string     // what speaks for it, for people
+
+	Similarity int64                // of a contradiction, in units of 2^-16
+	Differs    []compare.Difference // likewise
+	Importance *memory.Effective    // of what is low or isolated
+	Tag        string               // the spelling that stays
+	Spellings  []string             // the others, in bytewise order
+
+	records []ipld.CID // of Nodes
+}
+
+// evidence returns what a proposal's id is the hash of: docs/life.md, "Proposals".
+func (p *Proposal) evidence() []byte {
+	var records, tags []ipld.Value
+	if p.Kind == ProposeTag { // which memories have them does not matter
+		tags = append(tags, ipld.StringValue(p.Tag))
+		for _, s := range p.Spellings {
+			tags = append(tags, ipld.StringValue(s))
+		}
+	} else {
+		for _, c := range p.records {
+			records = append(records, ipld.LinkValue(c))
+		}
+	}
+	return ipld.AppendValue(nil, ipld.ListValue(ipld.StringValue(TypeProposal),
+		ipld.StringValue(string(p.Kind)), ipld.ListValue(records...), ipld.ListValue(tags...)))
+}
+
+func (p *Proposal) fingerprint() string {
+	sum := sha256.Sum256(p.evidence())
+	return hex.EncodeToString(sum[:idDigits/2])
+}
+
+// ConsolidateRequest says what to look for.
+type ConsolidateRequest struct {
+	Now   graph.Time
+	Kinds []ProposalKind // empty for all
+	// Cap is how many memories there may be before the least important ones are proposed to be
+	// retired; 0 for any number.
+	Cap int
+	memory.ImportanceOptions
+	// Progress is told how many of the memories were compared with others; nil for nobody.
+	Progress func(done, total int)
+}
+
+func (r *ConsolidateRequest) check() error {
+	for _, k := range r.Kinds {
+		if !slices.Contains(ProposalKinds(), k) {
+			return state.Invalidf("kinds: no kind %q: want some of %v", k, ProposalKinds())
+		}
+	}
+	if r.Cap < 0 {
+		return state.Invalidf("cap: %d is below 0", r.Cap)
+	}
+	return graph.CheckTime("now", r.Now)
+}
+
+func (r *ConsolidateRequest) wants(k ProposalKind) bool {
+	return len(r.Kinds) == 0 || slices.Contains(r.Kinds, k)
+}
+
+// Proposals are what consolidation proposes about one snapshot.
+type Proposals struct {
+	List     []Proposal // by kind, then by what each kind is ordered by
+	Memories int        // that were looked at
+	Declined int        // proposals that are left out since they were declined
+	More     int        // proposals beyond MaxProposals
+}
+
+// Propose looks for what could be tidied up in a snapshot. The same snapshot and request give the
+// same proposals. A memory, here, is a visible node without a key that has a summary and no
+// content, which is what Remember writes; expired are nodes of any kind, and so are those with
+// tags.
+//
+// Every node is read. For duplicates and contradictions each memory is compared with the few that
+// the index finds most like it, of those that it may be paired with, so the time is that of a small
+// search for each, not of all pairs. ctx ends it between two.
+func Propose(
+	ctx context.Context, s *core.Snapshot, req ConsolidateRequest,
+) (*Proposals, error) {
+	if err := req.check(); err != nil {
+		return nil, err
+	}
+	if req.HalfLives == nil {
+		var err error
+		if req.HalfLives, err = memory.HalfLivesAt(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	c := &consolidator{ctx: ctx, s: s, req: req, out: new(Proposals),
+		at: make(map[graph.ID]int), hides: make(map[graph.ID]bool),
+		named: make(map[graph.ID]bool), tags: make(map[string]*tagUse)}
+	if err := c.read(); err != nil {
+		return nil, err
+	}
+	for _, find := range []struct {
+		kind ProposalKind
+		fn   func() error
+	}{
+		{ProposeExpired, c.expired},
+		{ProposeDuplicate, c.duplicates},
+		{ProposeContradiction, c.contradictions},
+		{ProposeTag, c.fragmented},
+		{ProposeLow, c.low},
+		{ProposeIsolated, c.isolated},
+	} {
+		if req.wants(find.kind) {
+			if err := find.fn(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return c.out, nil
+}
+
+// subject is what is kept of a memory that is looked at.
+type subject struct {
+	id      graph.ID
+	cid     ipld.CID
+	typ     string
+	stated  int
+	created graph.Time
+	from    graph.OptTime
+	to      graph.OptTime
+	marked  graph.State // stale, contradicted or ""
+	by      graph.ID    // of a contradiction
+}
+
+// consolidator makes the proposals about one snapshot.
+type consolidator struct {
+	ctx context.Context
+	s   *core.Snapshot
+	req ConsolidateRequest
+	out *Proposals
+
+	all    []subject // memories in id order
+	at     map[graph.ID]int
+	due    []subject         // nodes of any kind that are due
+	hides  map[graph.ID]bool // by a proposal before
+	named  map[graph.ID]bool // in a proposal before, declined ones too, or another's successor
+	tags   map[string]*tagUse
+	same   []pair // of memories that say the same
+	oppose []pair
+	paired bool
+	rare   *memory.RareWords // once pairs are looked for
+}
+
+// isMemory reports whether a node is what Remember writes: a text without a key.
+func isMemory(n *graph.Node) bool {
+	return n.Key == "" && n.Summary != "" && n.Content == nil && n.Type != state.RedactedType &&
+		len(n.Summary) <= 4*memory.MaxText
+}
+
+// read reads all visible nodes.
+func (c *consolidator) read() error {
+	for e, err := range c.s.Nodes(c.ctx, graph.ID{}) {
+		if err != nil {
+			return err
+		}
+		n := e.Node
+		m, err := c.s.Mark(c.ctx, graph.OnNode, n.ID)
+		if err != nil {
+			return err
+		}
+		if m != nil && m.State == graph.Superseded {
+			c.named[m.By] = true // it was said again
+		}
+		if m != nil && retrieve.Hidden(m.State) {
+			continue
+		}
+		x := subject{id: n.ID, cid: e.CID, typ: n.Type, stated: memory.StatedImportance(n),
+			created: n.Created, from: n.ValidFrom, to: n.ValidTo}
+		if m != nil {
+			x.marked, x.by = m.State, m.By
+		}
+		if m != nil && m.State == graph.Contradicted {
+			if disputed, err := memory.Disputed(c.ctx, c.s, m); err != nil {
+				return err
+			} else if !disputed {
+				x.marked, x.by = "", graph.ID{}
+			}
+		}
+		if at, _, ok := memory.Due(n); ok && at <= c.req.Now {
+			c.due = append(c.due, x)
+		}
+		c.countTags(n)
+		if isMemory(n) {
+			c.at[n.ID] = len(c.all)
+			c.all = append(c.all, x)
+		}
+	}
+	c.out.Memories = len(c.all)
+	return nil
+}
+
+// add adds a proposal unless it was declined, and reports whether it did. What it hides takes no
+// part in later ones.
+func (c *consolidator) add(p Proposal, list []subject, hides ...graph.ID) (bool, error) {
+	for _, x := range list {
+		p.Nodes = append(p.Nodes, x.id)
+		p.records = append(p.records, x.cid)
+	}
+	if p.Kind != ProposeTag {
+		for _, id := range p.Nodes {
+			c.named[id] = true
+		}
+	}
+	p.ID = p.fingerprint()
+	declined, err := c.declined(p.ID)
+	if err != nil {
+		return false, err
+	}
+	if declined {
+		c.out.Declined++
+		return false, nil
+	}
+	for _, id := range hides {
+		c.hides[id] = true
+	}
+	if len(c.out.List) == MaxProposals {
+		c.out.More++
+		return true, nil
+	}
+	for _, id := range p.Nodes[:min(len(p.Nodes), maxNamed)] {
+		n, _, err := c.s.Node(c.ctx, id)
+		if err != nil {
+			return false, err
+		}
+		p.Names = append(p.Names, cmp.Or(n.Key, n.Summary))
+	}
+	c.out.List = append(c.out.List, p)
+	return true, nil
+}
+
+// maxNamed is how many nodes of a proposal have their names in it.
+const maxNamed = 20
+
+// declined reports whether somebody declined a proposal: the node that says so is retired. Where
+// the mark was taken off it is proposed again.
+func (c *consolidator) declined(id string) (bool, error) {
+	node := graph.NodeID(keyProposal + id)
+	if _, _, err := c.s.Node(c.ctx, node); err != nil {
+		if memory.IsMissing(err) {
+			err = nil
+		}
+		return false, err
+	}
+	m, err := c.s.Mark(c.ctx, graph.OnNode, node)
+	return m != nil && m.State == graph.Retired, err
+}
+
+func (c *consolidator) expired() error {
+	for _, x := range c.due {
+		n, _, err := c.s.Node(c.ctx, x.id)
+		if err != nil {
+			return err
+		}
+		at, why, _ := memory.Due(n)
+		p := Proposal{Kind: ProposeExpired, Why: why + " " + at.String()}
+		if _, err := c.add(p, []subject{x}, x.id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// weighed is a memory with its importance.
+type weighed struct {
+	subject
+	memory.Effective
+}
+
+// weigh returns the memories that are still visible with their importance, the least first.
+func (c *consolidator) weigh(keep func(*subject) bool) ([]weighed, error) {
+	var list []weighed
+	for i := range c.all {
+		x := &c.all[i]
+		if c.hides[x.id] || !keep(x) {
+			continue
+		}
+		n, _, err := c.s.Node(c.ctx, x.id)
+		if err != nil {
+			return nil, err
+		}
+		e, err := memory.ImportanceOf(c.ctx, c.s, n, c.req.Now, c.req.ImportanceOptions)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, weighed{*x, e})
+	}
+	slices.SortFunc(list, func(a, b weighed) int {
+		return cmp.Or(cmp.Compare(a.Value, b.Value), a.id.Compare(b.id))
+	})
+	return list, nil
+}
+
+// low proposes to retire the least important memories beyond the cap.
+func (c *consolidator) low() error {
+	visible := 0
+	for i := range c.all {
+		if !c.hides[c.all[i].id] {
+			visible++
+		}
+	}
+	beyond := visible - c.req.Cap
+	if c.req.Cap == 0 || beyond <= 0 {
+		return nil
+	}
+	list, err := c.weigh(func(x *subject) bool { return x.stated < immuneAt })
+	if err != nil {
+		return err
+	}
+	for _, x := range list {
+		if beyond == 0 {
+			break
+		}
+		ok, err := c.add(Proposal{Kind: ProposeLow, Why: "the least important beyond the cap",
+			Importance: &x.Effective}, []subject{x.subject}, x.id)
+		if err != nil {
+			return err
+		}
+		if ok {
+			beyond--
+		}
+	}
+	return nil
+}
+
+// isolated proposes to look again at memories that are older than twice their half-life, were not
+// said again, superseded nothing, have no edge to anything, and are in no proposal before. Where
+// most memories are like that, it says nothing about any of them.
+func (c *consolidator) isolated() error {
+	list, err := c.weigh(func(x *subject) bool {
+		return x.stated < immuneAt && x.marked == "" && !c.named[x.id]
+	})
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(x weighed) bool {
+		return x.Linked > 0 || x.Uses > 0 || x.Age < 2*int64(x.HalfLife)*memory.PerDay
+	})
+	if 2*len(list) > len(c.all) {
+		return nil
+	}
+	for _, x := range list {
+		_, err := c.add(Proposal{Kind: ProposeIsolated, Importance: &x.Effective,
+			Why: "older than two half-lives, said once, and linked to nothing"}, []subject{x.subject})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,288 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/memkit"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// fact is a line of a memory of its own.
+func factLine(text, rest string) string {
+	return fmt.Sprintf(`{"node":{"type":"fact","summary":%q,"created":"2025-06-01T00:00:00Z"%s}}`,
+		text, rest)
+}
+
+// untidy is a memory with something of each kind.
+var untidy = []string{
+	factLine("The ledger is backed up every night at two", `,"props":{"tags":["backup"]}`),
+	factLine("The ledger is backed up every night at 2", `,"props":{"importance":5,"tags":["back-ups"]}`),
+	factLine("the ledger is backed up every night at two!", `,"props":{"importance":1}`),
+	factLine("Visitors are allowed on Friday", ``),
+	factLine("Visitors are not allowed on Friday", ``),
+	factLine("The queue holds 500 messages", `,"props":{"expires":"2025-12-01T00:00:00Z"}`),
+	factLine("The queue holds 800 messages", ``),
+	factLine("Server alpha runs PostgreSQL", ``),
+	factLine("Server beta runs PostgreSQL", ``),
+	factLine("Der Server läuft nicht auf Linux", ``),
+	factLine("Der Server läuft auf Linux", ``),
+	factLine("数据库每天备份", ``), factLine("数据库不每天备份", ``),
+	`{"node":{"type":"task","summary":"Server alpha runs PostgreSQL"}}`,
+	`{"node":{"key":"k1","type":"fact","summary":"Visitors are allowed on Friday"}}`,
+}
+
+func proposed(t testing.TB, r *core.Repo, req ConsolidateRequest) []string {
+	t.Helper()
+	req.Now = memkit.By.Time
+	got, err := Propose(t.Context(), memkit.Tip(t, r), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, p := range got.List {
+		out = append(out, fmt.Sprintf("%s %s %s | %s", p.ID, p.Kind, strings.Join(p.Names, " / "), p.Tag))
+	}
+	return out
+}
+
+func TestProposals(t *testing.T) {
+	r := memkit.Open(t, untidy...)
+	var got []string
+	for _, line := range proposed(t, r, ConsolidateRequest{Kinds: []ProposalKind{ProposeExpired,
+		ProposeDuplicate, ProposeContradiction, ProposeTag}}) {
+		_, rest, _ := strings.Cut(line, " ")
+		got = append(got, rest)
+	}
+	slices.Sort(got)
+	want := []string{
+		"contradiction Der Server läuft auf Linux / Der Server läuft nicht auf Linux | ",
+		"contradiction Visitors are allowed on Friday / Visitors are not allowed on Friday | ",
+		"contradiction 数据库不每天备份 / 数据库每天备份 | ",
+		"duplicate The ledger is backed up every night at 2 / " +
+			"The ledger is backed up every night at two / the ledger is backed up every night at two! | ",
+		"expired The queue holds 500 messages | ",
+		"tag The ledger is backed up every night at 2 | backup",
+	}
+	for i, line := range got { // the ends of a contradiction are in the order of their ids
+		if kind, ends, ok := strings.Cut(strings.TrimSuffix(line, " | "), " "); ok &&
+			kind == "contradiction" {
+			list := strings.Split(ends, " / ")
+			slices.Sort(list)
+			got[i] = kind + " " + strings.Join(list, " / ") + " | "
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestProposalsOfAnyOrder writes the same memories in random orders and in several commits.
+func TestProposalsOfAnyOrder(t *testing.T) {
+	seed := rand.Uint64()
+	t.Log("seed", seed)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	req := ConsolidateRequest{Cap: 3}
+	want := proposed(t, memkit.Open(t, untidy...), req)
+	for range 5 {
+		lines := slices.Clone(untidy)
+		rng.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+		cut := rng.IntN(len(lines))
+		r := memkit.Open(t, lines[:cut]...)
+		memkit.Tell(t, r, lines[cut:]...)
+		if got := proposed(t, r, req); !slices.Equal(got, want) {
+			t.Fatalf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// TestConsolidateAll applies all there is, again and again, until nothing is proposed, and undoes
+// it.
+func TestConsolidateAll(t *testing.T) {
+	r := memkit.Open(t, untidy...)
+	before := memkit.Tip(t, r)
+	req := ConsolidateRequest{Now: memkit.By.Time, Cap: 5}
+	rounds := 0
+	for {
+		res, err := Consolidate(t.Context(), r, memkit.Opt, req, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.NoChange {
+			break
+		}
+		if rounds++; rounds > 10 {
+			t.Fatal("it does not end")
+		}
+	}
+	after := memkit.Tip(t, r)
+	nodes, edges, _, _ := before.Sizes()
+	if n, e, _, _ := after.Sizes(); n != nodes || e != edges {
+		t.Errorf("%d nodes and %d edges, want %d and %d", n, e, nodes, edges)
+	}
+	for range rounds {
+		if _, err := history.Undo(t.Context(), r, "", memkit.By); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if memkit.Tip(t, r).Graph() != before.Graph() {
+		t.Error("the graph is another after undo")
+	}
+}
+
+// TestOtherSubjects keeps the same words about two subjects apart.
+func TestOtherSubjects(t *testing.T) {
+	lines := []string{
+		factLine("It is owned by the platform team", ``),
+		factLine("It is owned by the platform team!", ``),
+		`{"node":{"key":"svc/a","type":"Service"}}`, `{"node":{"key":"svc/b","type":"Service"}}`,
+	}
+	r := memkit.Open(t, lines...)
+	kinds := ConsolidateRequest{Kinds: []ProposalKind{ProposeDuplicate}}
+	if got := proposed(t, r, kinds); len(got) != 1 {
+		t.Fatal(got)
+	}
+	i := 0
+	for id, err := range memkit.Tip(t, r).IDs(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, _, _ := memkit.Tip(t, r).Node(t.Context(), id); n.Key == "" {
+			memkit.Tell(t, r, fmt.Sprintf(`{"edge":{"type":"about","src":"%s","dst":"svc/%c"}}`, id, 'a'+i))
+			i++
+		}
+	}
+	if got := proposed(t, r, kinds); len(got) != 0 {
+		t.Error(got)
+	}
+}
+
+// TestTagEdges gives memories the edges of the spelling that stays.
+func TestTagEdges(t *testing.T) {
+	r := memkit.Open(t,
+		`{"node":{"key":"a","type":"fact","props":{"tags":[7,"x",{"n":1},"Release Notes",null]}}}`,
+		`{"node":{"key":"b","type":"fact","props":{"tags":["release-notes"]}}}`,
+		`{"node":{"key":"c","type":"fact","props":{"tags":["release-notes"]}}}`,
+		`{"node":{"key":"tag/release notes","type":"Tag","summary":"Release Notes"}}`,
+		`{"edge":{"type":"tagged","src":"a","dst":"tag/release notes"}}`)
+	before := memkit.Tip(t, r).Graph()
+	res, err := Consolidate(t.Context(), r, memkit.Opt, ConsolidateRequest{Now: memkit.By.Time}, nil)
+	if err != nil || len(res.Retagged) != 1 {
+		t.Fatal(err, res)
+	}
+	s := memkit.Tip(t, r)
+	n, _, err := s.Node(t.Context(), graph.NodeID("a"))
+	if err != nil || !slices.Equal(TagsOf(n), []string{"release-notes", "x"}) {
+		t.Errorf("%v %v", TagsOf(n), err)
+	}
+	v, _ := ipld.FindEntry(n.Props, memory.PropTags)
+	if got := string(ipld.AppendJSON(nil, v)); got != `["release-notes","x",7,{"n":1},null]` {
+		t.Errorf("tags %s", got)
+	}
+	old := graph.EdgeID(graph.NodeID("a"), memory.EdgeTagged, graph.NodeID("tag/release notes"), "")
+	next := graph.EdgeID(graph.NodeID("a"), memory.EdgeTagged, graph.NodeID(memory.TagKey("release-notes")), "")
+	mark, err := s.Mark(t.Context(), graph.OnEdge, old)
+	if err != nil || mark == nil || mark.State != graph.Superseded {
+		t.Errorf("%+v %v", mark, err)
+	}
+	if _, _, err := s.Edge(t.Context(), next); err != nil {
+		t.Error(err)
+	}
+	memkit.Undo(t, r, before)
+}
+
+// TestCrowded finds a pair among many nodes that are more like either, and no memories that could be
+// paired with it.
+func TestCrowded(t *testing.T) {
+	lines := []string{factLine("Visitors are allowed in on Friday", ``),
+		factLine("Visitors are not allowed in on Friday", ``)}
+	for i := range 3 * maxLike {
+		lines = append(lines, fmt.Sprintf(
+			`{"node":{"key":"k%d","type":"fact","summary":"Visitors not allowed allowed Friday"}}`, i),
+			factLine("Visitors are allowed in on Friday", fmt.Sprintf(`,"validTo":"2030-01-%02d"`, i+1)))
+	}
+	r := memkit.Open(t, lines...)
+	got := proposed(t, r, ConsolidateRequest{Kinds: []ProposalKind{ProposeContradiction}})
+	if len(got) != 1 || !strings.Contains(got[0], "not allowed in on") {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestPickSeen applies a proposal that was listed before others came and went in front of it.
+func TestPickSeen(t *testing.T) {
+	r := memkit.Open(t, untidy...)
+	req := ConsolidateRequest{Now: memkit.By.Time}
+	seen, err := Propose(t.Context(), memkit.Tip(t, r), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	memkit.Tell(t, r, factLine("The lease of the office ends", `,"props":{"expires":"2025-11-01T00:00:00Z"}`))
+	last := seen.List[len(seen.List)-1]
+	res, err := Consolidate(t.Context(), r, memkit.Opt, req, []string{last.ID[:8]})
+	if err != nil || len(res.Picked) != 1 || res.Picked[0].ID != last.ID ||
+		!slices.Equal(res.Picked[0].Nodes, last.Nodes) {
+		t.Fatal(err, res)
+	}
+	var missing *state.NotFoundError
+	if _, err := Consolidate(t.Context(), r, memkit.Opt, req, []string{last.ID}); !errors.As(err, &missing) {
+		t.Error(err)
+	}
+}
+
+func TestConsolidateRequests(t *testing.T) {
+	r := memkit.Open(t, untidy...)
+	for _, req := range []ConsolidateRequest{{Cap: -1}, {Kinds: []ProposalKind{"all"}},
+		{Now: graph.MaxTime + 1}} {
+		if _, err := Propose(t.Context(), memkit.Tip(t, r), req); err == nil {
+			t.Errorf("%+v is taken", req)
+		}
+	}
+	req := ConsolidateRequest{Now: memkit.By.Time}
+	for _, pick := range []string{"0", "1", "99", "x", "-1", "123456", ""} {
+		_, err := Consolidate(t.Context(), r, memkit.Opt, req, []string{pick})
+		var missing *state.NotFoundError
+		if !errors.As(err, &missing) || missing.What != "proposal" {
+			t.Errorf("%q: %v", pick, err)
+		}
+	}
+	list, err := Propose(t.Context(), memkit.Tip(t, r), req)
+	if err != nil || len(list.List) < 2 {
+		t.Fatal(err)
+	}
+	same := slices.Clone(list.List)
+	same[1].ID = same[0].ID[:MinPick] + strings.Repeat("x", idDigits-MinPick)
+	var several *state.AmbiguousError
+	if _, err := pick(same, []string{same[0].ID[:MinPick]}); !errors.As(err, &several) {
+		t.Error(err)
+	}
+	if got, err := pick(same, []string{same[0].ID}); err != nil || len(got) != 1 {
+		t.Error(got, err)
+	}
+	if _, err := Decline(t.Context(), r, memkit.Opt, req, nil); !errors.Is(err, state.ErrInvalid) {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	req.Progress = func(done, _ int) {
+		if done == 3 {
+			cancel()
+		}
+	}
+	if _, err := Propose(ctx, memkit.Tip(t, r), req); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	empty := memkit.Open(t)
+	if got := proposed(t, empty, ConsolidateRequest{Cap: 1}); len(got) != 0 {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,83 @@
+package review
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/check"
+	"github.com/mnem-project/mnem/internal/memory/recall"
+	"github.com/mnem-project/mnem/internal/testkit/memkit"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// TestForgottenByVerbs asks every verb that reads for what is next to a forgotten memory.
+func TestForgottenByVerbs(t *testing.T) {
+	r := memkit.Open(t, append(memkit.SecretLines,
+		`{"node":{"key":"tag/wombat","type":"Tag","summary":"wombat"}}`,
+		`{"edge":{"type":"tagged","src":"secret","dst":"tag/wombat"}}`)...)
+	secret := graph.NodeID("secret")
+	told := func(s *core.Snapshot) (n int) {
+		t.Helper()
+		look := func(what string, v any, err error) {
+			t.Helper()
+			if err != nil && !memory.IsMissing(err) {
+				t.Fatalf("%s: %v", what, err)
+			}
+			text := fmt.Sprintf("%+v", v)
+			for _, word := range []string{secret.String(), "xylitol", "Zanzibar Quokka\""} {
+				if strings.Contains(text, word) {
+					n++
+				}
+			}
+		}
+		for _, text := range []string{"zanzibar quokka", "harbour office", "office", "secret", "wombat"} {
+			for _, keyword := range []bool{false, true} {
+				e, err := recall.Explore(t.Context(), s, recall.ExploreRequest{Topic: text, Keyword: keyword})
+				if err == nil {
+					look("explore", *e, nil)
+				} else {
+					look("explore", nil, err)
+				}
+			}
+			tags, err := recall.Suggest(t.Context(), s, text)
+			look("suggest", tags, err)
+			c, err := check.Check(t.Context(), s, check.Request{Request: retrieve.Request{Text: text}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			look("check", *c, nil)
+			if c.Best != nil {
+				look("check", *c.Best, nil)
+			}
+			for _, near := range c.Nearest {
+				look("check", near, nil)
+			}
+		}
+		for _, key := range []string{"a", "b", "tag/office"} {
+			list, err := recall.Related(t.Context(), s, recall.RelatedRequest{ID: graph.NodeID(key)})
+			look("related", list, err)
+		}
+		p, err := Propose(t.Context(), s, ConsolidateRequest{Now: memkit.By.Time, Cap: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		look("consolidate", p.List, nil)
+		return n
+	}
+	if told(memkit.Tip(t, r)) == 0 {
+		t.Fatal("nothing tells of it before")
+	}
+	req := memory.MarkRequest{State: graph.Forgotten, Nodes: []string{"secret"}}
+	if _, err := memory.Mark(t.Context(), r, memkit.Opt, req); err != nil {
+		t.Fatal(err)
+	}
+	// That b is contradicted by it, its mark says; who it was, get says of its id alone.
+	memkit.Tell(t, r, `{"remove":{"mark":{"node":"b"}}}`)
+	if n := told(memkit.Tip(t, r)); n > 0 {
+		t.Errorf("%d answers tell of what is forgotten", n)
+	}
+}

@@ -1,0 +1,164 @@
+package review
+
+import (
+	"context"
+	"iter"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/state"
+)
+
+// MaxReviewText is the longest text that a review writes, in bytes.
+const MaxReviewText = 16 << 10
+
+// reviewedNot are the types of nodes that no review shows: what files and conversations are held together by.
+var reviewedNot = map[string]bool{
+	"Session": true, "Collection": true, "Document": true, "Section": true, "Chunk": true, TypeProposal: true,
+	state.RedactedType: true,
+}
+
+// Unreviewed yields what was remembered or said between two commits, in id order, and is in sight in the later one:
+// not the names, documents and conversations that come with it.
+func Unreviewed(ctx context.Context, from, to *core.Snapshot) iter.Seq2[*graph.Node, error] {
+	return func(yield func(*graph.Node, error) bool) {
+		for n, err := range from.AddedNodes(ctx, to) {
+			if err == nil && (reviewedNot[n.Type] || source.IsName(n) || n.Summary == "" && n.Content == nil) {
+				continue
+			}
+			if err == nil {
+				m, markErr := to.Mark(ctx, graph.OnNode, n.ID)
+				if err = markErr; err == nil && !memory.IsShown(m) {
+					continue
+				}
+			}
+			if !yield(n, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// TextEdit is the text that a node is to have.
+type TextEdit struct{ Node, Text string }
+
+// ReviewRequest is what was decided of nodes, each named as of core.Snapshot.Name, at most MaxMarked of them and each
+// once.
+type ReviewRequest struct {
+	Drop []string // are forgotten
+	Pin  []string
+	Edit []TextEdit
+}
+
+// ReviewResult tells what a review changed.
+type ReviewResult struct {
+	*core.CommitResult
+	Dropped, Pinned, Edited []graph.ID // in the order of the request
+	Already                 []graph.ID // that were as asked before
+}
+
+// Review forgets, pins and edits nodes in one commit, or none where all are as asked.
+func Review(
+	ctx context.Context, r *core.Repo, opt core.CommitOptions, req ReviewRequest,
+) (*ReviewResult, error) {
+	n := len(req.Drop) + len(req.Pin) + len(req.Edit)
+	switch {
+	case n == 0:
+		return nil, state.Invalidf("nodes: name at least one")
+	case n > memory.MaxMarked:
+		return nil, state.Invalidf("nodes: %d, limit %d: review them in several requests", n, memory.MaxMarked)
+	}
+	for _, e := range req.Edit {
+		if strings.TrimSpace(e.Text) == "" {
+			return nil, state.Invalidf("text of %q: empty: drop it instead", e.Node)
+		}
+		if err := graph.CheckText("text of "+e.Node, e.Text, 1, MaxReviewText); err != nil {
+			return nil, err
+		}
+	}
+	var res *ReviewResult
+	done, err := memory.Decide(ctx, r, opt, n >= memory.ManyNodes, func(s *core.Snapshot) (*core.Decision, error) {
+		res = &ReviewResult{}
+		return review(ctx, s, req, res)
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.CommitResult = done
+	return res, nil
+}
+
+func review(ctx context.Context, s *core.Snapshot, req ReviewRequest, res *ReviewResult) (*core.Decision, error) {
+	k := memory.NewMarker(ctx, s)
+	seen := make(map[graph.ID]bool)
+	once := func(name string) (graph.ID, error) {
+		id, err := k.Name(name, memory.IsShown)
+		if err == nil && seen[id] {
+			err = state.Invalidf("%q is decided twice", name)
+		}
+		seen[id] = true
+		return id, err
+	}
+	for _, e := range req.Edit {
+		if err := editText(k, e, once, res); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range append(append([]string(nil), req.Pin...), req.Drop...) {
+		if _, err := once(name); err != nil {
+			return nil, err
+		}
+	}
+	var parts []string
+	if len(req.Pin) > 0 {
+		var pinned memory.PinResult
+		d, err := memory.DecidePin(ctx, s, memory.PinRequest{Nodes: req.Pin}, &pinned)
+		if err != nil {
+			return nil, err
+		}
+		k.Changes = append(k.Changes, d.Changes...)
+		res.Pinned, res.Already = pinned.Changed, append(res.Already, pinned.Already...)
+	}
+	if len(req.Drop) > 0 {
+		if err := k.Mark(memory.MarkRequest{State: graph.Forgotten, Nodes: req.Drop}); err != nil {
+			return nil, err
+		}
+		res.Dropped, res.Already = k.Result.Marked, append(res.Already, k.Result.Already...)
+	}
+	for _, p := range []struct {
+		verb string
+		ids  []graph.ID
+	}{{"forget", res.Dropped}, {"pin", res.Pinned}, {"edit", res.Edited}} {
+		if len(p.ids) > 0 {
+			parts = append(parts, p.verb+" "+memory.Listed(p.ids))
+		}
+	}
+	return &core.Decision{Changes: k.Changes, Message: "review: " + strings.Join(parts, "; ")}, nil
+}
+
+// editText gives a node another text.
+func editText(
+	k *memory.Marker, e TextEdit, once func(string) (graph.ID, error), res *ReviewResult,
+) error {
+	id, err := once(e.Node)
+	if err != nil {
+		return err
+	}
+	n, _, err := k.Snapshot.Node(k.Context, id)
+	switch {
+	case err != nil:
+		return err
+	case n.Content != nil:
+		return state.Invalidf("%q has a content of %d bytes beside its summary, and a review writes no contents",
+			e.Node, n.Content.Size)
+	case n.Summary == e.Text:
+		res.Already = append(res.Already, id)
+		return nil
+	}
+	res.Edited = append(res.Edited, id)
+	k.Changes = append(k.Changes, graph.Change{Node: &graph.NodeChange{ID: id, Summary: &e.Text}})
+	return nil
+}
