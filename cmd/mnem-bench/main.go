@@ -8,14 +8,14 @@ import (
 	"syscall"
 
 	"github.com/mnem-project/mnem/internal/bench"
-	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/line"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	cli.TuneHeap(os.Getenv)
-	code := bench.Run(ctx, cli.System(), os.Args[1:])
+	line.TuneHeap(os.Getenv)
+	code := bench.Run(ctx, line.System(), os.Args[1:])
 	stop()
 	os.Exit(code)
 }

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/line"
 )
 
 func main() {
@@ -18,8 +19,8 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	context.AfterFunc(ctx, stop)   // a second signal ends the process at once
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error of the write, so that Close runs
-	cli.TuneHeap(os.Getenv)
-	code := cli.System().Main(ctx, os.Args[1:])
+	line.TuneHeap(os.Getenv)
+	code := cli.Main(ctx, line.System(), os.Args[1:])
 	stop()
 	os.Exit(code)
 }

@@ -10,14 +10,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/evaluate"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
 // answersOptions are the flags of answers as they are given.
 type answersOptions struct {
-	*cli.Retrieval
+	*reach.Retrieval
 	cues, also, vectors, misses bool
 	verb                        string
 	vary                        string
@@ -28,7 +29,7 @@ type answersOptions struct {
 // maxVaried is how many values a constant is measured with at most.
 const maxVaried = 100
 
-func answersCommand(h *cli.Host) *cobra.Command {
+func answersCommand(h *reach.Host) *cobra.Command {
 	opt := &answersOptions{}
 	cmd := &cobra.Command{
 		Use:   "answers DIR... [flags]",
@@ -65,7 +66,7 @@ func answersCommand(h *cli.Host) *cobra.Command {
 			"  mnem-bench answers memory --cues --also --misses\n" +
 			"  mnem-bench answers memory --verb retrieve --floor rest --limit 40\n" +
 			"  mnem-bench answers memory --also --vary rewrites=32768,131072",
-		Args: cli.Positionals("DIR... [flags]"),
+		Args: line.Positionals("DIR... [flags]"),
 	}
 	opt.Retrieval = h.RetrievalFlags(cmd, retrieve.DefaultLimit, retrieve.DefaultBudget,
 		"also", "exclude", "intent", "now", "order", "unseen")
@@ -81,7 +82,7 @@ func answersCommand(h *cli.Host) *cobra.Command {
 	})
 }
 
-func runAnswers(h *cli.Host, cmd *cobra.Command, dirs []string, opt *answersOptions) error {
+func runAnswers(h *reach.Host, cmd *cobra.Command, dirs []string, opt *answersOptions) error {
 	if err := opt.check(cmd.Flags().Changed("vary")); err != nil {
 		return err
 	}
@@ -105,24 +106,24 @@ func runAnswers(h *cli.Host, cmd *cobra.Command, dirs []string, opt *answersOpti
 // check reads the flags that are this command's own.
 func (opt *answersOptions) check(varies bool) error {
 	if opt.verb != "recall" && opt.verb != "retrieve" {
-		return cli.Usagef("--verb: %q is not recall or retrieve", opt.verb)
+		return reach.Usagef("--verb: %q is not recall or retrieve", opt.verb)
 	}
 	if varies {
 		name, list, ok := strings.Cut(opt.vary, "=")
 		texts := strings.Split(list, ",")
 		if !ok || name == "" || len(texts) > maxVaried {
-			return cli.Usagef("--vary: want NAME=V1,V2... with at most %d values", maxVaried)
+			return reach.Usagef("--vary: want NAME=V1,V2... with at most %d values", maxVaried)
 		}
 		opt.constant = name
 		for _, text := range texts {
 			n, err := strconv.ParseInt(text, 10, 32)
 			if err != nil || n < 0 {
-				return cli.Usagef("--vary: %q is not an integer from 0 to 2147483647", text)
+				return reach.Usagef("--vary: %q is not an integer from 0 to 2147483647", text)
 			}
 			opt.values = append(opt.values, n)
 		}
 		if opt.misses {
-			return cli.Usagef("--vary and --misses exclude each other")
+			return reach.Usagef("--vary and --misses exclude each other")
 		}
 	}
 	return opt.CheckModels()
@@ -136,7 +137,7 @@ type answersOut struct {
 }
 
 // measure fills memories and asks the questions, with each value of a constant where one is varied.
-func (o *answersOut) measure(ctx context.Context, h *cli.Host, dirs []string) (err error) {
+func (o *answersOut) measure(ctx context.Context, h *reach.Host, dirs []string) (err error) {
 	set, done := h.Progress()
 	defer done()
 	with := evaluate.AnswersOptions{

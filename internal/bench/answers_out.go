@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/base/plain"
-	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/evaluate"
 	"github.com/mnem-project/mnem/retrieve"
@@ -167,7 +167,7 @@ func missesJSON(r *evaluate.AnswersReport) []missJSON {
 	return list
 }
 
-func (o *answersOut) print(h *cli.Host) error {
+func (o *answersOut) print(h *reach.Host) error {
 	names := []string{"set", "questions"}
 	if o.opt.constant != "" {
 		names = []string{o.opt.constant, "set", "questions"}
@@ -225,7 +225,7 @@ func (o *answersOut) cells(r *evaluate.AnswersReport, row answersRow) []show.Cel
 // missShown is how many items of a missed question people are told.
 const missShown = 6
 
-func printMisses(h *cli.Host, r *evaluate.AnswersReport) error {
+func printMisses(h *reach.Host, r *evaluate.AnswersReport) error {
 	rows := [][]show.Cell{show.HeadRow("missed", "kind", "gold", "first items", "question")}
 	for _, miss := range missesJSON(r) {
 		var items []string

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/evaluate"
 )
@@ -73,7 +73,7 @@ func figureText(n int) string {
 
 // readBaseline reads what bench eval printed with --json. Members that it does not know may be
 // there: a later release may have made it.
-func readBaseline(ctx context.Context, h *cli.Host, path string) (*baseline, error) {
+func readBaseline(ctx context.Context, h *reach.Host, path string) (*baseline, error) {
 	in, file, err := h.Open(ctx, path)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func readBaseline(ctx context.Context, h *cli.Host, path string) (*baseline, err
 		}
 	}
 	if err != nil {
-		return nil, cli.Hint(graph.Fieldf(file, "not a report of 'mnem-bench eval --json': %v", err),
+		return nil, reach.Hint(graph.Fieldf(file, "not a report of 'mnem-bench eval --json': %v", err),
 			"make one with 'mnem-bench eval DIR --json >FILE'")
 	}
 	return b, nil
@@ -139,7 +139,7 @@ func (b *baseline) compare(
 	file string, r *evaluate.Report, tolerance int,
 ) (*baselineDiff, error) {
 	if err := b.sameQuestions(r); err != nil {
-		return nil, cli.Hint(graph.Fieldf(file, "%v", err),
+		return nil, reach.Hint(graph.Fieldf(file, "%v", err),
 			"measure the same files as the baseline, or make a new one with --json")
 	}
 	c := &baselineDiff{tolerance: tolerance}

@@ -8,7 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/evaluate"
 	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb/operation"
@@ -17,7 +18,7 @@ import (
 
 // evalOptions are the flags of eval as they are given.
 type evalOptions struct {
-	*cli.Retrieval
+	*reach.Retrieval
 	by, as, results, baseline, tolerance string
 }
 
@@ -27,7 +28,7 @@ var rowsBy = []evaluate.By{
 	evaluate.ByStage,
 }
 
-func evalCommand(h *cli.Host) *cobra.Command {
+func evalCommand(h *reach.Host) *cobra.Command {
 	opt := &evalOptions{}
 	cmd := &cobra.Command{
 		Use:   "eval DIR [flags]",
@@ -76,7 +77,7 @@ func evalCommand(h *cli.Host) *cobra.Command {
 			"  mnem-bench eval . --baseline before.json --tolerance 0.01\n" +
 			"  mnem-bench eval . --results results.jsonl\n" +
 			"  mnem-bench eval . --as markdown --pack passages --passage-tokens 96",
-		Args: cli.Positionals("DIR [flags]"),
+		Args: line.Positionals("DIR [flags]"),
 	}
 	opt.Retrieval = h.RetrievalFlags(cmd, evaluate.DefaultLimit, evaluate.DefaultBudget)
 	f := cmd.Flags()
@@ -98,30 +99,30 @@ func evalCommand(h *cli.Host) *cobra.Command {
 	})
 }
 
-func runEval(h *cli.Host, cmd *cobra.Command, dir string, opt *evalOptions) error {
+func runEval(h *reach.Host, cmd *cobra.Command, dir string, opt *evalOptions) error {
 	f := cmd.Flags()
 	switch {
 	case f.Changed("by") && !slices.Contains(rowsBy, evaluate.By(opt.by)):
-		return cli.Usagef("--by: %q is not cat, profile, intent, lane or stage", opt.by)
+		return reach.Usagef("--by: %q is not cat, profile, intent, lane or stage", opt.by)
 	case f.Changed("by") && evaluate.By(opt.by) != evaluate.ByCategory && f.Changed("baseline"):
-		return cli.Usagef("--by %s and --baseline exclude each other: a baseline has categories", opt.by)
+		return reach.Usagef("--by %s and --baseline exclude each other: a baseline has categories", opt.by)
 	case f.Changed("as") && !slices.Contains(evaluate.Forms(), evaluate.Form(opt.as)):
-		return cli.Usagef("--as: %q is not markdown or chatgpt", opt.as)
+		return reach.Usagef("--as: %q is not markdown or chatgpt", opt.as)
 	case f.Changed("results") && (opt.results == "" || opt.results == "-"):
-		return cli.Usagef("--results: want a file")
+		return reach.Usagef("--results: want a file")
 	case f.Changed("unseen"):
-		return cli.Usagef("--unseen is about a session: there is none here")
+		return reach.Usagef("--unseen is about a session: there is none here")
 	case f.Changed("order"):
-		return cli.Usagef("--order is about how an answer is shown: ranks are what is measured")
+		return reach.Usagef("--order is about how an answer is shown: ranks are what is measured")
 	case f.Changed("tolerance") && !f.Changed("baseline"):
-		return cli.Usagef("--tolerance is for --baseline")
+		return reach.Usagef("--tolerance is for --baseline")
 	}
 	if err := opt.CheckModels(); err != nil {
 		return err
 	}
 	tolerance, err := parseFigure(opt.tolerance)
 	if err != nil {
-		return cli.Usagef("--tolerance: %w", err)
+		return reach.Usagef("--tolerance: %w", err)
 	}
 	base, err := opt.Request(evaluate.Stamp(), opt.by == string(evaluate.ByProfile))
 	if err != nil {
@@ -155,7 +156,7 @@ func runEval(h *cli.Host, cmd *cobra.Command, dir string, opt *evalOptions) erro
 
 // answerAll answers the questions of a directory and writes the answers to a file if one is named.
 func answerAll(
-	ctx context.Context, h *cli.Host, dir string, base retrieve.Request, to *evalOptions,
+	ctx context.Context, h *reach.Host, dir string, base retrieve.Request, to *evalOptions,
 ) (*evaluate.Report, error) {
 	set, done := h.Progress()
 	defer done()

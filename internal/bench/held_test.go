@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -21,7 +22,7 @@ func TestHeldRepository(t *testing.T) {
 	holder.Stdout, holder.Stderr = out, &bytes.Buffer{}
 	ended := make(chan int)
 	go func() {
-		ended <- holder.Run(ctx, []string{"hold", "--json"})
+		ended <- cli.Run(ctx, &holder, []string{"hold", "--json"})
 		_ = out.Close()
 	}()
 	if _, err := ready.Read(make([]byte, 1)); err != nil { // it says where it listens

@@ -9,7 +9,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/synth"
 )
 
@@ -29,7 +29,7 @@ type loadJSON struct {
 	Commit  string `json:"commit"`
 }
 
-func loadCommand(h *cli.Host) *cobra.Command {
+func loadCommand(h *reach.Host) *cobra.Command {
 	var opt loadOptions
 	cmd := &cobra.Command{
 		Use:   "load DIR [flags]",
@@ -64,17 +64,17 @@ func loadCommand(h *cli.Host) *cobra.Command {
 func (o *loadOptions) check() error {
 	switch {
 	case o.facts < 0 || o.commits < 0 || o.facts+o.commits > synth.MaxNodes || o.facts > synth.MaxNodes:
-		return cli.Usagef("--facts and --commits: want 0 to %d together", synth.MaxNodes)
+		return reach.Usagef("--facts and --commits: want 0 to %d together", synth.MaxNodes)
 	case o.facts+o.commits == 0:
-		return cli.Usagef("--facts and --commits: want one fact at least")
+		return reach.Usagef("--facts and --commits: want one fact at least")
 	case o.seed > maxSeed:
-		return cli.Usagef("--seed: %d is over %d", o.seed, uint64(maxSeed))
+		return reach.Usagef("--seed: %d is over %d", o.seed, uint64(maxSeed))
 	}
 	return nil
 }
 
 // load makes the repository and fills it.
-func (o *loadOptions) load(ctx context.Context, h *cli.Host, dir string) (out *loadJSON, err error) {
+func (o *loadOptions) load(ctx context.Context, h *reach.Host, dir string) (out *loadJSON, err error) {
 	const author = "agent"
 	r, err := care.Init(ctx, h.Absolute(dir), synth.Stamp(author, "init"), core.Options{})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/base/plain"
-	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/evaluate"
 	"github.com/mnem-project/mnem/internal/model"
@@ -124,7 +124,7 @@ func jsonFigure(text string) *json.Number {
 	return new(json.Number(text))
 }
 
-func (r *evalReport) print(h *cli.Host) error {
+func (r *evalReport) print(h *reach.Host) error {
 	table := [][]show.Cell{evalHead(r.All, r.opt.by)}
 	for _, row := range r.rows() {
 		cells := show.Row(firstOf(plain.Line(row.Category), "all"), show.Bold, strconv.Itoa(row.Queries), "")

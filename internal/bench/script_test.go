@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write golden files instead of comparing with them")
@@ -66,13 +67,13 @@ func exitInScript(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func runInScript(ts *testscript.TestScript, program string, args []string) int {
-	app := &cli.App{
+	app := &line.App{
 		Stdin: strings.NewReader(""), Stdout: ts.Stdout(), Stderr: ts.Stderr(), Getenv: ts.Getenv,
 		Now: func() time.Time { return time.Unix(scriptTime, 0) }, Dir: ts.MkAbs("."), User: "Sys Tem",
 		PID: os.Getpid(),
 	}
 	if program == "mnem" {
-		return app.Run(context.Background(), args)
+		return cli.Run(context.Background(), app, args)
 	}
 	return Run(context.Background(), app, args)
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/testkit/ramdir"
 )
 
@@ -26,7 +27,7 @@ const asProgram = "TEST_AS_MNEM"
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-		code := cli.System().Run(ctx, os.Args[1:])
+		code := cli.Run(ctx, line.System(), os.Args[1:])
 		stop()
 		os.Exit(code)
 	}
@@ -38,7 +39,7 @@ func TestMain(m *testing.M) {
 
 // world runs command lines of both programs in a directory.
 type world struct {
-	*cli.App
+	*line.App
 	t        *testing.T
 	out, err bytes.Buffer
 	env      map[string]string
@@ -47,7 +48,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, env: map[string]string{"SOURCE_DATE_EPOCH": "1767323045"}}
-	w.App = &cli.App{
+	w.App = &line.App{
 		Stdin: strings.NewReader(""), Stdout: &w.out, Stderr: &w.err, Now: time.Now,
 		Getenv: func(name string) string { return w.env[name] },
 		Sleep:  func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) },
@@ -62,7 +63,7 @@ func newWorld(t *testing.T) *world {
 // run runs a command line of mnem that must end with an exit code, and returns what it printed.
 func (w *world) run(exit int, args ...string) (stdout, stderr string) {
 	w.t.Helper()
-	return w.ends(exit, args, w.Run)
+	return w.ends(exit, args, func(ctx context.Context, args []string) int { return cli.Run(ctx, w.App, args) })
 }
 
 // bench is run for mnem-bench.

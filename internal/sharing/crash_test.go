@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
@@ -105,7 +106,7 @@ func TestSyncKilled(t *testing.T) {
 		_ = cmd.Wait()
 		for _, m := range []string{"b", "hub"} {
 			var out bytes.Buffer
-			if code := w.app(m, "", &out, &out).Run(t.Context(), []string{"fsck"}); code != 0 {
+			if code := cli.Run(t.Context(), w.app(m, "", &out, &out), []string{"fsck"}); code != 0 {
 				t.Fatalf("%s after kill %d: %s", m, i, &out)
 			}
 		}
@@ -134,7 +135,7 @@ func TestCloneKilled(t *testing.T) {
 		_ = cmd.Process.Kill() // it may have ended
 		_ = cmd.Wait()
 		var out bytes.Buffer
-		code := w.app(m, "", &out, &out).Run(t.Context(), []string{"pull"})
+		code := cli.Run(t.Context(), w.app(m, "", &out, &out), []string{"pull"})
 		if code != 0 && code != 3 {
 			t.Errorf("pull after kill %d: exit code %d: %s", i, code, &out)
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
@@ -53,7 +54,7 @@ func TestSharingOnAFullDisk(t *testing.T) {
 	}
 	fails := func(w *team, machine string, args ...string) {
 		var out bytes.Buffer
-		if code := w.app(machine, "", &out, &out).Run(t.Context(), args); code == 0 {
+		if code := cli.Run(t.Context(), w.app(machine, "", &out, &out), args); code == 0 {
 			w.Errorf("%s: mnem %q on a full disk: %s", machine, args, &out)
 		}
 	}

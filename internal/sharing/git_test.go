@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
@@ -201,7 +202,7 @@ func TestGitRefused(t *testing.T) {
 		made := strings.TrimSpace(gitIn(t, dir, "x", "-c", "user.name=x", "-c", "user.email=x@x", "commit-tree", id))
 		git(t, dir, "update-ref", "refs/mnem/data", made)
 		var errs bytes.Buffer
-		if code := w.app("a", "", io.Discard, &errs).Run(t.Context(), []string{"fetch"}); code != 1 {
+		if code := cli.Run(t.Context(), w.app("a", "", io.Discard, &errs), []string{"fetch"}); code != 1 {
 			t.Errorf("%s: exit code %d: %s", tree, code, &errs)
 		}
 		if w.at("a", "refs/remotes/origin/heads/main") != "" {

@@ -20,6 +20,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
@@ -161,7 +162,7 @@ func TestCutTransfers(t *testing.T) {
 	}
 	try := func(m, verb string) { // it may be all there
 		var errs bytes.Buffer
-		code := w.app(m, "", io.Discard, &errs).Run(t.Context(), []string{verb})
+		code := cli.Run(t.Context(), w.app(m, "", io.Discard, &errs), []string{verb})
 		named := strings.Contains(errs.String(), s.Listener.Addr().String()) || strings.Contains(errs.String(), "what arrives")
 		if code == 1 && !named {
 			t.Errorf("%s: %s over a bad connection does not say so: %q", m, verb, &errs)
@@ -252,7 +253,7 @@ func TestHostileServers(t *testing.T) {
 	} {
 		s.answer.Store(&tt.answer)
 		var errs bytes.Buffer
-		code := w.app("a", "", io.Discard, &errs).Run(t.Context(), []string{"fetch"})
+		code := cli.Run(t.Context(), w.app("a", "", io.Discard, &errs), []string{"fetch"})
 		if code == 0 || !strings.Contains(errs.String(), tt.says) || strings.Contains(errs.String(), "\x1b") {
 			t.Errorf("%s: exit code %d: %q", name, code, errs.String())
 		}
@@ -350,7 +351,7 @@ func TestStalledServer(t *testing.T) {
 			_, _ = io.Copy(io.Discard, c)
 		}
 	}()
-	if code := w.app("a", "", io.Discard, io.Discard).Run(ctx, []string{"fetch"}); code != 130 {
+	if code := cli.Run(ctx, w.app("a", "", io.Discard, io.Discard), []string{"fetch"}); code != 130 {
 		t.Errorf("exit code %d", code)
 	}
 }

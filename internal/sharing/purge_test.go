@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
@@ -60,7 +61,7 @@ func TestReadsBesidePurges(t *testing.T) {
 		if machine == "hub" || machine == "a" {
 			app = w.app(machine, "", &out, &out)
 		}
-		code := app.Run(t.Context(), args)
+		code := cli.Run(t.Context(), app, args)
 		mu.Lock()
 		defer mu.Unlock()
 		if outcomes[args[0]] == nil {

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/door/cli"
 )
 
 // TestNothingNew pulls and syncs where nothing is new: the branch is said where it is. A sync that fails before it did
@@ -130,7 +132,7 @@ func TestCloneRefused(t *testing.T) {
 	}
 	damageStore(t, bad)
 	var errs bytes.Buffer
-	if code := w.app("b", "", io.Discard, &errs).Run(t.Context(), []string{"clone", "damaged", "new"}); code == 0 {
+	if code := cli.Run(t.Context(), w.app("b", "", io.Discard, &errs), []string{"clone", "damaged", "new"}); code == 0 {
 		t.Error("a damaged repository was cloned")
 	}
 	if err := os.RemoveAll(bad); err != nil {

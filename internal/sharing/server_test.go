@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
@@ -298,7 +299,7 @@ func TestCredentialHelper(t *testing.T) {
 	} {
 		write(script)
 		var errs bytes.Buffer
-		if code := w.app("a", "", io.Discard, &errs).Run(t.Context(), []string{"fetch"}); code == 0 || !strings.Contains(errs.String(), says) {
+		if code := cli.Run(t.Context(), w.app("a", "", io.Discard, &errs), []string{"fetch"}); code == 0 || !strings.Contains(errs.String(), says) {
 			t.Errorf("%q: exit code %d: %s", script, code, &errs)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 	"github.com/mnem-project/mnem/internal/testkit/repofiles"
@@ -85,7 +86,7 @@ func newTeam(t *testing.T, by carrier) *team {
 			if _, statErr := os.Stat(filepath.Join(w.dir, e.Name(), ".mnem")); statErr == nil {
 				var out bytes.Buffer
 				app := w.app(e.Name(), "", &out, &out)
-				if code := app.Run(context.Background(), []string{"fsck", "--full"}); code != 0 {
+				if code := cli.Run(context.Background(), app, []string{"fsck", "--full"}); code != 0 {
 					t.Errorf("fsck of %s: exit code %d: %s", e.Name(), code, &out)
 				}
 				unknown, err := repofiles.Unknown(filepath.Join(w.dir, e.Name(), ".mnem"))
@@ -106,7 +107,7 @@ func newTeam(t *testing.T, by carrier) *team {
 	return w
 }
 
-func (w *team) app(machine, stdin string, out, errs io.Writer) *cli.App {
+func (w *team) app(machine, stdin string, out, errs io.Writer) *line.App {
 	dir := filepath.Join(w.dir, machine)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		w.Fatal(err)
@@ -131,7 +132,7 @@ func (w *team) run(code int, machine, stdin string, args ...string) (stdout, std
 func (w *team) raw(code int, machine, stdin string, args ...string) (stdout, stderr string) {
 	w.Helper()
 	var out, errs bytes.Buffer
-	if got := w.app(machine, stdin, &out, &errs).Run(w.Context(), args); got != code {
+	if got := cli.Run(w.Context(), w.app(machine, stdin, &out, &errs), args); got != code {
 		w.Fatalf("%s: mnem %q: exit code %d, want %d\n%s%s", machine, args, got, code, &out, &errs)
 	}
 	return out.String(), errs.String()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/pgserver"
 	"github.com/mnem-project/mnem/internal/testkit/program"
@@ -31,13 +32,13 @@ type agent struct {
 }
 
 // works remembers and recalls until a time, but at least once.
-func (a *agent) works(t *testing.T, app *cli.App, at string, until time.Time) {
+func (a *agent) works(t *testing.T, app *line.App, at string, until time.Time) {
 	run := func(args ...string) (out string, took time.Duration, ok bool) {
 		var text, errs strings.Builder
 		one := *app
 		one.Stdout, one.Stderr = &text, &errs
 		began := time.Now()
-		code := one.Run(t.Context(), append([]string{"-R", at}, args...))
+		code := cli.Run(t.Context(), &one, append([]string{"-R", at}, args...))
 		if code != 0 {
 			a.failed = append(a.failed, fmt.Sprintf("mnem %q: exit code %d: %s", args, code, &errs))
 		}

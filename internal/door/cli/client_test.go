@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/testkit/pgserver"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
@@ -34,7 +35,7 @@ func TestClient(t *testing.T) {
 				app.Config = ""
 			}
 			app.Getenv = func(v string) string { return env[v] }
-			if got := app.Run(t.Context(), append([]string{"-R", at}, args...)); got != code {
+			if got := cli.Run(t.Context(), app, append([]string{"-R", at}, args...)); got != code {
 				t.Fatalf("mnem %q: exit code %d, want %d: %s%s", args, got, code, &out, &errs)
 			}
 			return out.String(), errs.String()

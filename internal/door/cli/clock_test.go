@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -43,12 +44,12 @@ func TestAutomaticGCKeepsTheGrace(t *testing.T) {
 	w.run(0, "remember", "Alice leads infra")
 	w.run(0, "config", "set", "gc.auto", "true")
 	var remember operation.Operation
-	for _, o := range Operations() {
+	for _, o := range verbs.Operations() {
 		if o.Name == "remember" {
 			remember = o
 		}
 	}
-	runner := NewRunner(w.App, false)
+	runner := verbs.NewRunner(w.App, false)
 	for n := range 12 {
 		text, err := json.Marshal(fmt.Sprintf("Server %d has %d disks", n, n+3))
 		if err != nil {

@@ -5,17 +5,22 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/reach"
+	"github.com/mnem-project/mnem/internal/door/setup"
+	"github.com/mnem-project/mnem/internal/door/verbs"
 )
 
 // wanted returns the commands that a command line needs: making all of them and their flags takes
 // longer than running some. It is the one that the line begins with, behind flags of every command, or all
 // where that is no name of one: help, completion and errors speak of all.
 func wanted(all, args []string) []string {
-	if completing(args) && len(args) > 2 {
+	if reach.Completing(args) && len(args) > 2 {
 		args = args[1:] // what is completed stands after the command
 	}
 	side := &cobra.Command{}
-	(&cli{}).rootFlags(side)
+	(&line.Line{}).RootFlags(side)
 	flags := side.PersistentFlags()
 	flags.SetInterspersed(false)
 	if flags.Parse(args) == nil {
@@ -30,10 +35,10 @@ func wanted(all, args []string) []string {
 }
 
 // commands are the names of the commands of the root.
-func commands(declared []*bound) []string {
+func commands(declared []*line.Bound) []string {
 	names := []string{"completion", hookName}
 	for _, v := range declared {
-		if name, _, _ := strings.Cut(v.spec.Command, " "); !slices.Contains(names, name) {
+		if name, _, _ := strings.Cut(v.Spec.Command, " "); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -41,48 +46,48 @@ func commands(declared []*bound) []string {
 }
 
 // commandOf makes the command of a name. Most are declared.
-func (c *cli) commandOf(name string) *cobra.Command {
+func commandOf(c *line.Line, name string) *cobra.Command {
 	switch name {
 	case "completion":
-		return c.completionCommand()
+		return reach.CompletionCommand(c)
 	case hookName:
-		return c.hookCommand()
+		return hookCommand(c)
 	}
-	cmd := c.declared(name)
+	cmd := declared(c, name)
 	switch name {
 	case "config":
-		cmd.Long = configHelp()
+		cmd.Long = setup.ConfigHelp()
 	case "hold":
 		cmd.Hidden = true // serve and mcp do the same, and more
 	case "key":
-		cmd.PersistentFlags().StringVar(&c.keysDir, "keys", "",
+		cmd.PersistentFlags().StringVar(&c.KeysDir, "keys", "",
 			"the `DIR`ectory of keys and the trust list (MNEM_KEYS; default: the user's)")
 	}
 	return cmd
 }
 
 // declared makes a command that is declared, with those below it: their names begin with its own.
-func (c *cli) declared(name string) *cobra.Command {
+func declared(c *line.Line, name string) *cobra.Command {
 	var cmd *cobra.Command
-	all := c.all()
-	i := slices.IndexFunc(all, func(v *bound) bool { return v.spec.Command == name })
+	all := all(c)
+	i := slices.IndexFunc(all, func(v *line.Bound) bool { return v.Spec.Command == name })
 	if i >= 0 {
-		cmd = c.verb(all[i])
+		cmd = reach.Verb(c, all[i])
 	} else {
-		cmd = c.parent(familyOf(name))
+		cmd = c.Parent(familyOf(name))
 	}
 	for _, v := range all {
-		if strings.HasPrefix(v.spec.Command, name+" ") {
-			cmd.AddCommand(c.verb(v))
+		if strings.HasPrefix(v.Spec.Command, name+" ") {
+			cmd.AddCommand(reach.Verb(c, v))
 		}
 	}
 	return cmd
 }
 
 // all returns every command that is declared.
-func (c *cli) all() []*bound {
-	if c.verbs == nil {
-		c.verbs = append(verbs(), locals()...)
+func all(c *line.Line) []*line.Bound {
+	if c.Verbs == nil {
+		c.Verbs = append(verbs.Verbs(), locals()...)
 	}
-	return c.verbs
+	return c.Verbs
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/door/access"
 	"github.com/mnem-project/mnem/internal/verb"
 )
 
@@ -11,11 +12,11 @@ import (
 func TestConfiguring(t *testing.T) {
 	var want []string
 	for _, v := range locals() {
-		if v.spec.Right == verb.OwnRight {
-			want = append(want, v.spec.Name())
+		if v.Spec.Right == verb.OwnRight {
+			want = append(want, v.Spec.Name())
 		}
 	}
-	got := slices.Clone(configuring)
+	got := slices.Clone(access.Configuring)
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/testkit/pgserver"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
@@ -28,7 +29,7 @@ func TestDatabaseRoles(t *testing.T) {
 		app.Data, app.Config = filepath.Join(dir, "data"), filepath.Join(dir, "config")
 		at := strings.Replace(server.URL(name), "mnem@", role+"@", 1)
 		app.Getenv = func(v string) string { return map[string]string{"MNEM_AUTHOR": role, "MNEM_CLIENT": role}[v] }
-		if got := app.Run(t.Context(), append([]string{"-R", at}, args...)); got != code {
+		if got := cli.Run(t.Context(), app, append([]string{"-R", at}, args...)); got != code {
 			t.Errorf("%s: mnem %q: exit code %d, want %d: %s%s", role, args, got, code, &stdout, &stderr)
 		}
 		if role != "mnem" {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/plain"
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
@@ -31,31 +33,31 @@ type demoRequest struct {
 	Keep string `op:"" doc:"make the repository in {DIR}, which must be new or empty, and keep it"`
 }
 
-func demoCommand() *bound {
-	return localLines(verb.Spec{
+func demoCommand() *line.Bound {
+	return reach.LocalLines(verb.Spec{
 		Command: "demo", Right: verb.NoRight,
-		Usage: "[flags]", Group: groupStart, Title: "Show what mnem does, on a bundled memory",
+		Usage: "[flags]", Group: line.GroupStart, Title: "Show what mnem does, on a bundled memory",
 		Doc: "Make a throw-away repository of the bundled memory of an invented team and run the commands\n" +
 			"that matter in it, each with its output. The output is the same in every run. The repository\n" +
 			"is removed at the end, or kept with --keep to try things out.",
 		Example: "  mnem demo\n  mnem demo --keep harbour", Answers: []any{demoJSON{}},
-	}, (*cli).showDemo)
+	}, showDemo)
 }
 
-func (c *cli) showDemo(ctx context.Context, q *demoRequest) error {
-	dir, done, err := c.demoRoom(q.Keep)
+func showDemo(ctx context.Context, c *line.Line, q *demoRequest) error {
+	dir, done, err := demoRoom(c, q.Keep)
 	if err != nil {
 		return err
 	}
-	err = firstError(c.demo(ctx, dir), done())
+	err = line.FirstError(runDemo(ctx, c, dir), done())
 	if err == nil && q.Keep != "" {
-		c.Remark("the repository stays in %s", line(dir))
+		c.Remark("the repository stays in %s", line.OneLine(dir))
 	}
 	return err
 }
 
 // demoRoom returns an empty directory for the demo, and what to do with it at the end.
-func (c *cli) demoRoom(keep string) (dir string, done func() error, err error) {
+func demoRoom(c *line.Line, keep string) (dir string, done func() error, err error) {
 	if keep == "" {
 		temp, err := os.MkdirTemp("", "mnem-demo-")
 		if err != nil {
@@ -64,7 +66,7 @@ func (c *cli) demoRoom(keep string) (dir string, done func() error, err error) {
 		dir = filepath.Join(temp, demoDir)
 		done = func() error { return os.RemoveAll(temp) }
 	} else {
-		dir, done = c.absolute(keep), func() error { return nil }
+		dir, done = c.Absolute(keep), func() error { return nil }
 		entries, err := os.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", nil, err
@@ -98,34 +100,34 @@ type demoJSON struct {
 	Stderr  string   `json:"stderr"`
 }
 
-// demo runs the steps, each a command line of its own.
-func (c *cli) demo(ctx context.Context, dir string) error {
+// runDemo runs the steps, each a command line of its own.
+func runDemo(ctx context.Context, c *line.Line, dir string) error {
 	start, err := graph.ParseTime(demoStart)
 	if err != nil {
 		return err
 	}
 	for i, step := range demoSteps() {
 		now := start.Std().Add(time.Duration(i) * demoStep)
-		if err := c.demoStep(ctx, dir, now, step); err != nil {
+		if err := runDemoStep(ctx, c, dir, now, step); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *cli) demoStep(ctx context.Context, dir string, now time.Time, step demoStepText) error {
+func runDemoStep(ctx context.Context, c *line.Line, dir string, now time.Time, step demoStepText) error {
 	var stdout, stderr bytes.Buffer
-	app := &App{
+	app := &line.App{
 		Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Dir: dir, User: demoAuthor,
 		Getenv: func(name string) string {
 			if name == "NO_COLOR" {
-				return c.app.Getenv(name)
+				return c.App.Getenv(name)
 			}
 			return ""
 		},
-		Now: func() time.Time { return now }, PID: c.app.PID, OutTTY: c.app.OutTTY && !c.InJSON,
+		Now: func() time.Time { return now }, PID: c.App.PID, OutTTY: c.App.OutTTY && !c.InJSON,
 	}
-	code := app.Run(ctx, step.args)
+	code := Run(ctx, app, step.args)
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/settings"
 )
 
@@ -73,7 +74,7 @@ func writeReference(t *testing.T, b *bytes.Buffer) {
 			fmt.Fprintf(b, "- [%s](#%s): %s\n", path, strings.ReplaceAll(path, " ", "-"), cmd.Short)
 		}
 	})
-	root := (&cli{app: &App{Getenv: func(string) string { return "" }}}).root()
+	root := root((&line.Line{App: &line.App{Getenv: func(string) string { return "" }}}))
 	fmt.Fprintf(b, "\nFlags of every command:\n\n```\n%s```\n\n", root.PersistentFlags().FlagUsages())
 	for _, topic := range topics() {
 		fmt.Fprintf(b, "## %s\n\n```\n%s\n```\n\n", topic.Short, topic.Long)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/door/serve"
+	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -30,7 +31,7 @@ var echoed = []struct{ text, shown string }{
 // TestErrorsOfVerbsEchoNone gives a credential for each parameter of each operation, one after the other.
 func TestErrorsOfVerbsEchoNone(t *testing.T) {
 	_, r := remoteWorld(t)
-	all := Operations()
+	all := verbs.Operations()
 	failures := 0
 	for i := range all {
 		o := &all[i]
@@ -116,7 +117,7 @@ func TestErrorsOfCommandsEchoNone(t *testing.T) {
 				}
 				w.out.Reset()
 				w.err.Reset()
-				code := w.Run(w.ctx, args)
+				code := Run(w.ctx, w.App, args)
 				if strings.Contains(w.err.String(), g.shown) {
 					t.Errorf("%s %s: %d, %s", command, form, code, &w.err)
 				}
@@ -129,7 +130,7 @@ func TestErrorsOfCommandsEchoNone(t *testing.T) {
 func TestErrorsOfServersEchoNone(t *testing.T) {
 	_, r := remoteWorld(t)
 	s := serve.New(serve.Config{
-		Operations: Operations(), Runner: r, Now: time.Now, Rand: strings.NewReader(strings.Repeat("x", 1<<16)),
+		Operations: verbs.Operations(), Runner: r, Now: time.Now, Rand: strings.NewReader(strings.Repeat("x", 1<<16)),
 		Log: slog.New(slog.DiscardHandler), Loopback: true,
 	})
 	for _, g := range echoed {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/verb/ingesting"
@@ -382,7 +383,7 @@ func TestRetrieveWithoutItsModel(t *testing.T) {
 	f.requests, f.intercept = 0, fail(http.StatusBadGateway, 0)
 	plain, _ := w.run(0, "retrieve", "fact 1", "--json")
 	got, stderr := w.run(0, "retrieve", "fact 1", "--json", "--embed=ollama:m")
-	if got != plain || f.requests != queryAttempts {
+	if got != plain || f.requests != reach.QueryAttempts {
 		t.Errorf("%d requests, answer %s, want %s", f.requests, got, plain)
 	}
 	if !matches(`^warning: embed with ollama:m: .* answers 502 .*: the answer is without embeddings\n$`)(

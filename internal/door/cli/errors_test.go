@@ -18,6 +18,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/verb/operation"
@@ -27,7 +28,7 @@ import (
 
 // world is a program with its surroundings in a directory of its own.
 type world struct {
-	*App
+	*line.App
 	t        *testing.T
 	ctx      context.Context
 	out, err bytes.Buffer
@@ -38,7 +39,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, ctx: t.Context(), env: map[string]string{"SOURCE_DATE_EPOCH": "1767323045"}}
-	w.App = &App{
+	w.App = &line.App{
 		Stdin: strings.NewReader(""), Stdout: &w.out, Stderr: &w.err, Now: time.Now,
 		Getenv: func(name string) string { return w.env[name] },
 		Rand:   mathrand.NewChaCha8([32]byte{1}),
@@ -65,7 +66,7 @@ func (w *world) run(exit int, args ...string) (stdout, stderr string) {
 	w.t.Helper()
 	w.out.Reset()
 	w.err.Reset()
-	if got := w.Run(w.ctx, args); got != exit {
+	if got := Run(w.ctx, w.App, args); got != exit {
 		w.t.Fatalf("mnem %q: exit code %d, want %d\n%s%s", args, got, exit, &w.out, &w.err)
 	}
 	return w.out.String(), w.err.String()
@@ -164,7 +165,7 @@ func TestEveryOutcome(t *testing.T) {
 				return
 			}
 			if err := outOfReach[row.Code]; err != nil {
-				if got := outcomeOf(t.Context(), err); got != row {
+				if got := line.OutcomeOf(t.Context(), err); got != row {
 					t.Errorf("%v is %v, want %v", err, got, row)
 				}
 				return
@@ -197,7 +198,7 @@ func TestOutcomeOfWrappedErrors(t *testing.T) {
 		{t.Context(), &state.NotFoundError{What: "node", Name: "x"}, operation.NotFound},
 		{t.Context(), &state.AmbiguousError{What: "node", Name: "x"}, operation.Invalid},
 		{t.Context(), &core.MergeError{}, operation.Conflict},
-		{t.Context(), hint(fmt.Errorf("x: %w", &state.ExpectError{}), "look"), operation.Conflict},
+		{t.Context(), line.Hint(fmt.Errorf("x: %w", &state.ExpectError{}), "look"), operation.Conflict},
 		{t.Context(), fmt.Errorf("x: %w", store.ErrHeadMoved), operation.Conflict},
 		{t.Context(), &store.CorruptError{}, operation.Corrupt},
 		{t.Context(), &state.MissingError{}, operation.Corrupt},
@@ -206,10 +207,10 @@ func TestOutcomeOfWrappedErrors(t *testing.T) {
 		{t.Context(), store.ErrReadOnly, operation.Failed},
 		{t.Context(), context.Canceled, operation.Failed}, // by nobody who signalled
 		{cancelled, fmt.Errorf("x: %w", context.Canceled), operation.Interrupted},
-		{cancelled, usagef("flag"), operation.Usage},
+		{cancelled, line.Usagef("flag"), operation.Usage},
 	}
 	for _, tt := range tests {
-		if got := outcomeOf(tt.ctx, tt.err); got != tt.want {
+		if got := line.OutcomeOf(tt.ctx, tt.err); got != tt.want {
 			t.Errorf("%v: %v, want %v", tt.err, got, tt.want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/testdata/demo"
 )
@@ -81,7 +82,7 @@ var notShells = []string{"mnem completion", "mnem mcp", "mnem serve", "mnem view
 
 // eachCommand calls fn for every command that runs.
 func eachCommand(fn func(path string, cmd *cobra.Command)) {
-	c := &cli{app: &App{Getenv: func(string) string { return "" }}}
+	c := &line.Line{App: &line.App{Getenv: func(string) string { return "" }}}
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		if cmd.Runnable() && cmd.Name() != "help" && !cmd.Hidden {
@@ -91,7 +92,7 @@ func eachCommand(fn func(path string, cmd *cobra.Command)) {
 			walk(sub)
 		}
 	}
-	walk(c.root())
+	walk(root(c))
 }
 
 // TestExamples runs the examples of every command, with --json where it has an answer, and, in a long

@@ -3,7 +3,10 @@ package cli
 import (
 	"time"
 
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
@@ -13,8 +16,8 @@ func init() { hookWithin = time.Minute }
 
 // Live runs body in the circumstances of app as a process that lives long: with a share in the
 // repository that its working directory is in.
-func Live(app *App, body func(*peers.Holder)) error {
-	h, err := (&cli{app: app, global: globalFlags{wait: settings.DefaultWait}}).newHolder()
+func Live(app *line.App, body func(*peers.Holder)) error {
+	h, err := reach.NewHolder((&line.Line{App: app, Global: line.GlobalFlags{Wait: settings.DefaultWait}}))
 	if err != nil {
 		return err
 	}
@@ -24,8 +27,8 @@ func Live(app *App, body func(*peers.Holder)) error {
 
 // Declared returns the declarations of all commands: verbs, and what is for this machine alone.
 func Declared() (all []*verb.Spec) {
-	for _, v := range append(verbs(), locals()...) {
-		all = append(all, v.spec)
+	for _, v := range append(verbs.Verbs(), locals()...) {
+		all = append(all, v.Spec)
 	}
 	return all
 }

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/state"
 )
 
@@ -43,7 +44,7 @@ func TestWriteOutKeepsAPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = f.Close() }() // only read
-	if err := writeOut(t.Context(), path, writeText("through")); err != nil {
+	if err := line.WriteOut(t.Context(), path, writeText("through")); err != nil {
 		t.Fatal(err)
 	}
 	got := make([]byte, len("through"))
@@ -60,7 +61,7 @@ func TestWriteOutWaitsForNoReader(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := writeOut(t.Context(), path, writeText("nobody reads"))
+	err := line.WriteOut(t.Context(), path, writeText("nobody reads"))
 	if !errors.Is(err, state.ErrInvalid) || !strings.Contains(err.Error(), path+" is a named pipe that nothing reads") {
 		t.Errorf("error %v", err)
 	}
@@ -71,7 +72,7 @@ func TestWriteOutWaitsForNoReader(t *testing.T) {
 	}
 	defer func() { _ = f.Close() }() // nothing is read
 	ctx, cancel := context.WithCancel(t.Context())
-	err = writeOut(ctx, path, func(w io.Writer) error {
+	err = line.WriteOut(ctx, path, func(w io.Writer) error {
 		go cancel()
 		for {
 			if _, err := io.WriteString(w, strings.Repeat("x", 1<<16)); err != nil {
@@ -89,7 +90,7 @@ func TestWriteOutKeepsADevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := writeOut(t.Context(), os.DevNull, writeText("gone")); err != nil {
+	if err := line.WriteOut(t.Context(), os.DevNull, writeText("gone")); err != nil {
 		t.Fatal(err)
 	}
 	after, err := os.Lstat(os.DevNull)

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/internal/door/line"
 )
 
 // family is a command that only holds others: those whose names begin with its own.
@@ -15,14 +17,14 @@ type family struct {
 var families = []family{
 	{
 		use:   "config",
-		group: groupStart,
+		group: line.GroupStart,
 		short: "Get and set configuration values",
 		example: "  mnem config set author 'Ada Lovelace'\n  mnem config get wait\n" +
 			"  mnem config list --json",
 	},
 	{
 		use:   "profile",
-		group: groupChange,
+		group: line.GroupChange,
 		short: "Manage named sets of retrieval parameters",
 		long: "A profile is a name for how answers are ranked, expanded, packed and printed: the flags of\n" +
 			"'mnem retrieve' that say so, with their values. The memory keeps its profiles beside its facts,\n" +
@@ -39,7 +41,7 @@ var families = []family{
 	},
 	{
 		use:   "op",
-		group: groupHistory,
+		group: line.GroupHistory,
 		short: "Inspect the operation log and restore earlier states",
 		long: "Every change of a ref is an operation: commits, branches, tags, what is staged, sessions. The\n" +
 			"log keeps them in order, and each state of the refs can be seen and restored. An operation\n" +
@@ -49,7 +51,7 @@ var families = []family{
 	},
 	{
 		use:   "session",
-		group: groupRecord,
+		group: line.GroupRecord,
 		short: "Pin a commit for a series of retrievals and record them",
 		long: "A session pins one commit: whatever is committed meanwhile, 'mnem retrieve --session NAME'\n" +
 			"answers from it and records a receipt, and 'mnem replay NAME' answers it all again.",
@@ -59,7 +61,7 @@ var families = []family{
 	},
 	{
 		use:   "pack",
-		group: groupTrade,
+		group: line.GroupTrade,
 		short: "Low-level steps of a transfer between repositories",
 		long: "'mnem fetch', 'mnem push' and 'mnem sync' ask another repository these questions, in a\n" +
 			"directory or by a server: what it has, to send what is lacking here, to take in what is\n" +
@@ -69,7 +71,7 @@ var families = []family{
 	},
 	{
 		use:   "token",
-		group: groupTrade,
+		group: line.GroupTrade,
 		short: "Manage the access tokens of 'mnem serve'",
 		long: "Programs that ask 'mnem serve' say who they are by a token: Authorization: Bearer TOKEN. A\n" +
 			"server that others can reach refuses who has none. The repository keeps the SHA-256 of each, in\n" +
@@ -79,7 +81,7 @@ var families = []family{
 	},
 	{
 		use:   "guard",
-		group: groupCare,
+		group: line.GroupCare,
 		short: "Find credentials before they are stored",
 		long: "Everything that is written is searched for credentials first: whichever command writes it, and\n" +
 			"for every caller of a server. What has the prefix of a provider's keys, a checksum, or the form\n" +
@@ -91,7 +93,7 @@ var families = []family{
 	},
 	{
 		use:   "policy",
-		group: groupCare,
+		group: line.GroupCare,
 		short: "Say what agents may change",
 		long: "The file .mnem/policy.json says which agents may do which operations on which types of nodes\n" +
 			"and edges. Where there is none, everybody may do everything. Where there is one, agents may do\n" +
@@ -114,7 +116,7 @@ var families = []family{
 	},
 	{
 		use:   "key",
-		group: groupCare,
+		group: line.GroupCare,
 		short: "Manage signing keys and the keys you trust",
 		long: "Make and keep the keys with which you sign commits, and the list of keys whose\n" +
 			"signatures you trust. Both are yours, not the repository's: files in mnem/keys under\n" +
@@ -128,7 +130,7 @@ var families = []family{
 	},
 	{
 		use:   "git",
-		group: groupHistory,
+		group: line.GroupHistory,
 		short: "Let the memory follow the branch of a git work tree",
 		long: "In a git work tree 'mnem git follow' has the memory be on the branch that git is on: each call reads\n" +
 			"git's file HEAD, so that no hook is needed and nothing is to be kept up to date. The program git is run\n" +
@@ -143,7 +145,7 @@ var families = []family{
 	},
 	{
 		use:   "remote",
-		group: groupTrade,
+		group: line.GroupTrade,
 		short: "Manage other repositories of the same memory",
 		long: "A remote is another repository of the same memory and the name it has here: 'mnem sync' brings\n" +
 			"both to the same state. What it had at the last fetch or push is under refs/remotes/NAME. Its URL\n" +
@@ -167,7 +169,7 @@ var families = []family{
 	},
 	{
 		use:   "index",
-		group: groupCare,
+		group: line.GroupCare,
 		short: "Inspect and rebuild the text index",
 		long: "Inspect and rebuild the text index. It is derived from the commits: each commit or the first\n" +
 			"retrieval builds it, and rebuilding it never changes an answer.",

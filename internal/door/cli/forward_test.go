@@ -21,6 +21,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
@@ -37,12 +38,12 @@ func held(t *testing.T, dir string) (stop func()) {
 }
 
 // code runs a command line and returns its exit code and what it printed.
-func code(t *testing.T, app *cli.App, args ...string) (int, string, string) {
+func code(t *testing.T, app *line.App, args ...string) (int, string, string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	one := *app
 	one.Stdout, one.Stderr = &out, &errs
-	n := one.Run(t.Context(), args)
+	n := cli.Run(t.Context(), &one, args)
 	return n, out.String(), errs.String()
 }
 
@@ -240,7 +241,7 @@ func TestCancelled(t *testing.T) {
 		cancel()
 	}()
 	app.Stdin = r
-	if n := app.Run(ctx, []string{"commit", "-m", "x", "-"}); n != 130 {
+	if n := cli.Run(ctx, app, []string{"commit", "-m", "x", "-"}); n != 130 {
 		t.Errorf("exit code %d", n)
 	}
 	if _, out, _ := code(t, program.In(dir, nil, nil), "status"); !strings.Contains(out, "no commit yet") {

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -27,18 +28,18 @@ func TestPatientReaderReadsAll(t *testing.T) {
 		"bytes":    iotest.HalfReader(strings.NewReader(want)),
 		"with EOF": iotest.DataErrReader(strings.NewReader(want)),
 	} {
-		got, err := io.ReadAll(newPatientReader(t.Context(), in))
+		got, err := io.ReadAll(line.NewPatientReader(t.Context(), in))
 		if err != nil || string(got) != want {
 			t.Errorf("%s: %d bytes, %v; want %d", name, len(got), err, len(want))
 		}
 	}
 	broken := errors.New("broken")
-	got, err := io.ReadAll(newPatientReader(t.Context(),
+	got, err := io.ReadAll(line.NewPatientReader(t.Context(),
 		io.MultiReader(strings.NewReader("ab"), iotest.ErrReader(broken))))
 	if string(got) != "ab" || !errors.Is(err, broken) {
 		t.Errorf("%q, %v; want ab and the error", got, err)
 	}
-	err = iotest.TestReader(newPatientReader(t.Context(), strings.NewReader("text")), []byte("text"))
+	err = iotest.TestReader(line.NewPatientReader(t.Context(), strings.NewReader("text")), []byte("text"))
 	if err != nil {
 		t.Error(err)
 	}
@@ -48,7 +49,7 @@ func TestPatientReaderStopsWithItsContext(t *testing.T) {
 	in, out := io.Pipe()
 	defer func() { _ = out.Close() }()
 	ctx, cancel := context.WithCancel(t.Context())
-	r := newPatientReader(ctx, in)
+	r := line.NewPatientReader(ctx, in)
 	time.AfterFunc(10*time.Millisecond, cancel)
 	if _, err := r.Read(make([]byte, 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
@@ -62,33 +63,33 @@ func TestPatientReaderStopsWithItsContext(t *testing.T) {
 func TestProgressShowsOnTerminalsOnly(t *testing.T) {
 	tests := []struct {
 		name string
-		set  func(c *cli)
+		set  func(c *line.Line)
 		want string
 	}{
-		{"terminal", func(*cli) {}, "\rnodes [##########                    ]  33%" +
+		{"terminal", func(*line.Line) {}, "\rnodes [##########                    ]  33%" +
 			"\rnodes [###############               ]  50%\rlines 7" +
 			strings.Repeat(" ", 36) + "\r       \r"},
-		{"no terminal", func(c *cli) { c.app.ErrTTY = false }, ""},
-		{"quiet", func(c *cli) { c.Quiet = true }, ""},
-		{"json", func(c *cli) { c.InJSON = true }, ""},
+		{"no terminal", func(c *line.Line) { c.App.ErrTTY = false }, ""},
+		{"quiet", func(c *line.Line) { c.Quiet = true }, ""},
+		{"json", func(c *line.Line) { c.InJSON = true }, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var b bytes.Buffer
 			now := time.Unix(0, 0)
-			c := &cli{app: &App{Stderr: &b, ErrTTY: true, Now: func() time.Time { return now }}}
+			c := &line.Line{App: &line.App{Stderr: &b, ErrTTY: true, Now: func() time.Time { return now }}}
 			tt.set(c)
-			p := c.progress()
-			p.set("nodes", 1, 30) // too early to be worth a line
-			now = now.Add(progressAfter)
-			p.set("nodes", 10, 30)
-			p.set("nodes", 11, 30) // too soon after the last
-			now = now.Add(progressEvery)
-			p.set("nodes", 15, 30)
-			now = now.Add(progressEvery)
-			p.set("lines", 7, 0)
-			p.done()
-			p.done()
+			p := c.Progress()
+			p.Set("nodes", 1, 30) // too early to be worth a line
+			now = now.Add(line.ProgressAfter)
+			p.Set("nodes", 10, 30)
+			p.Set("nodes", 11, 30) // too soon after the last
+			now = now.Add(line.ProgressEvery)
+			p.Set("nodes", 15, 30)
+			now = now.Add(line.ProgressEvery)
+			p.Set("lines", 7, 0)
+			p.Done()
+			p.Done()
 			if diff := cmp.Diff(tt.want, b.String()); diff != "" {
 				t.Errorf("(-want +have):\n%s", diff)
 			}
@@ -116,7 +117,7 @@ func TestBulkCommitShowsProgress(t *testing.T) {
 func TestUserConfigPath(t *testing.T) {
 	root := t.TempDir()
 	w := newWorld(t)
-	c := &cli{app: w.App}
+	c := &line.Line{App: w.App}
 	for _, tt := range []struct{ xdg, config, want string }{
 		{"", "", ""},
 		{"", root, filepath.Join(root, "mnem", settings.File)},
@@ -124,7 +125,7 @@ func TestUserConfigPath(t *testing.T) {
 		{filepath.Join(root, "x"), "elsewhere", filepath.Join(root, "x", "mnem", settings.File)},
 	} {
 		w.env["XDG_CONFIG_HOME"], w.Config = tt.xdg, tt.config
-		if got := c.userConfig(); got != tt.want {
+		if got := c.UserConfig(); got != tt.want {
 			t.Errorf("XDG_CONFIG_HOME %q, system %q: %q, want %q", tt.xdg, tt.config, got, tt.want)
 		}
 	}
@@ -145,7 +146,7 @@ func TestCommandWordsHaveNoValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"commit", "--dry-run", "--message"}
-	if diff := cmp.Diff(want, commandWords(sub)); diff != "" {
+	if diff := cmp.Diff(want, line.CommandWords(sub)); diff != "" {
 		t.Errorf("(-want +have):\n%s", diff)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
@@ -114,7 +115,7 @@ func TestGitActions(t *testing.T) {
 		var out, errs bytes.Buffer
 		app := program.In(dir, &out, &errs)
 		app.Stdin = strings.NewReader(stdin)
-		if got := app.Run(t.Context(), args); got != code {
+		if got := cli.Run(t.Context(), app, args); got != code {
 			t.Fatalf("mnem %q: exit code %d, want %d: %s%s", args, got, code, &out, &errs)
 		}
 		return out.String()
@@ -185,7 +186,7 @@ func TestGitActions(t *testing.T) {
 	seesGitNames(t, run, func(args ...string) (string, error) { return inGit(dir, args...) })
 	dir = t.TempDir()
 	app := program.In(dir, io.Discard, io.Discard)
-	if code := app.Run(t.Context(), []string{"init"}); code != 0 {
+	if code := cli.Run(t.Context(), app, []string{"init"}); code != 0 {
 		t.Fatal(code)
 	}
 	run(0, `{"node":{"key":"x","type":"N"}}`, "commit", "-m", "x", "-")

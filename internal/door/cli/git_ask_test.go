@@ -242,7 +242,7 @@ func (w *world) held() (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		app.Run(ctx, []string{"hold", "--json", "-R", app.Dir})
+		Run(ctx, &app, []string{"hold", "--json", "-R", app.Dir})
 		_ = out.Close() // a pipe in memory
 	}()
 	line, err := bufio.NewReader(r).ReadString('\n')

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/state"
@@ -36,9 +38,9 @@ type guardCheckRequest struct {
 	Files []string `op:",arg"`
 }
 
-func guardCommands() []*bound {
-	return []*bound{
-		localLines(verb.Spec{
+func guardCommands() []*line.Bound {
+	return []*line.Bound{
+		reach.LocalLines(verb.Spec{
 			Command: "guard check", Right: verb.NoRight,
 			Usage: "FILE…|-", Title: "Scan files for credentials without storing anything",
 			Doc: "Search files of any text for what looks like credentials, \"-\" being standard input. Each is a\n" +
@@ -46,36 +48,36 @@ func guardCommands() []*bound {
 				"itself is not printed. The exit code is 7 where one would be refused. It needs no repository.\n\n" +
 				"With --json, one object a line.",
 			Example: "  echo 'the password: Xk39-dq2' | mnem guard check -", Answers: []any{guardFindingJSON{}},
-		}, (*cli).guardCheck),
-		localLines(verb.Spec{
+		}, guardCheck),
+		reach.LocalLines(verb.Spec{
 			Command: "guard rules", Right: verb.NoRight, Title: "List the rules that find credentials",
 			Doc: "List the rules: their names, as --allow-secret takes them, whether what they find is refused or\n" +
 				"reported, and what it is. Most are those of gitleaks, under the MIT licence.\n\n" +
 				"With --json, one object a line.",
 			Example: "  mnem guard rules\n  mnem guard rules --json", Answers: []any{guardRuleJSON{}},
-		}, (*cli).guardRules),
+		}, guardRules),
 	}
 }
 
-func (c *cli) guardCheck(ctx context.Context, q *guardCheckRequest) error {
+func guardCheck(ctx context.Context, c *line.Line, q *guardCheckRequest) error {
 	refused := 0
 	for _, arg := range q.Files {
-		n, err := c.guardFile(ctx, arg)
+		n, err := guardFile(ctx, c, arg)
 		if err != nil {
 			return err
 		}
 		refused += n
 	}
 	if refused > 0 {
-		return hint(fmt.Errorf("%w: %s", state.ErrSecret, plural(refused, "finding")),
+		return line.Hint(fmt.Errorf("%w: %s", state.ErrSecret, line.Plural(refused, "finding")),
 			"take them out before the text is remembered")
 	}
 	return nil
 }
 
 // guardFile prints what is found in a file and returns how much of it would be refused.
-func (c *cli) guardFile(ctx context.Context, arg string) (refused int, err error) {
-	in, name, err := c.open(ctx, arg)
+func guardFile(ctx context.Context, c *line.Line, arg string) (refused int, err error) {
+	in, name, err := c.Open(ctx, arg)
 	if err != nil {
 		return 0, err
 	}
@@ -85,7 +87,7 @@ func (c *cli) guardFile(ctx context.Context, arg string) (refused int, err error
 		return 0, fmt.Errorf("read %s: %w", name, err)
 	}
 	if len(data) > graph.MaxContent {
-		return 0, hint(fmt.Errorf("%w: %s: more than %d bytes", state.ErrInvalid, name, graph.MaxContent),
+		return 0, line.Hint(fmt.Errorf("%w: %s: more than %d bytes", state.ErrInvalid, name, graph.MaxContent),
 			"check it in parts")
 	}
 	text := string(data)
@@ -103,28 +105,28 @@ func (c *cli) guardFile(ctx context.Context, arg string) (refused int, err error
 		if out.Refuses {
 			refused++
 		}
-		if err := show.Answer(&c.Console, out, c.printFinding); err != nil {
+		if err := show.Answer(&c.Console, out, func(f guardFindingJSON) error { return printFinding(c, f) }); err != nil {
 			return 0, err
 		}
 	}
 	return refused, nil
 }
 
-func (c *cli) printFinding(f guardFindingJSON) error {
+func printFinding(c *line.Line, f guardFindingJSON) error {
 	what := "reported"
 	if f.Refuses {
 		what = c.Paint(show.Red, "refused")
 	}
-	return c.Printf("%s:%d:%d  %s  %s\n", line(f.File), f.Line, f.Column, what, f.Rule)
+	return c.Printf("%s:%d:%d  %s  %s\n", line.OneLine(f.File), f.Line, f.Column, what, f.Rule)
 }
 
-func (c *cli) guardRules(_ context.Context, _ *struct{}) error {
+func guardRules(_ context.Context, c *line.Line, _ *struct{}) error {
 	var rules []guardRuleJSON
 	for _, r := range guard.Rules() {
 		rules = append(rules, guardRuleJSON{r.ID, r.Level == guard.Refuses, r.About})
 	}
 	return show.PrintList(&c.Console, rules, func(r guardRuleJSON) []show.Cell {
 		does := map[bool]string{true: "refused", false: "reported"}[r.Refuses]
-		return show.Row(r.Rule, show.Cyan, does, "", line(r.About), show.Dim)
+		return show.Row(r.Rule, show.Cyan, does, "", line.OneLine(r.About), show.Dim)
 	})
 }

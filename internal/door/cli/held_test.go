@@ -16,6 +16,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
@@ -43,7 +44,7 @@ func TestScriptsHeld(t *testing.T) {
 type holding struct{ held atomic.Int64 }
 
 // hold holds every repository of a script until release is called.
-func (by *holding) hold(ts *testscript.TestScript, like *cli.App) (release func()) {
+func (by *holding) hold(ts *testscript.TestScript, like *line.App) (release func()) {
 	var stop []func()
 	err := filepath.WalkDir(ts.Getenv("WORK"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() || d.Name() != core.DirName {
@@ -62,7 +63,7 @@ func (by *holding) hold(ts *testscript.TestScript, like *cli.App) (release func(
 	}
 }
 
-func (by *holding) holdOne(dir string, like *cli.App) (stop func()) {
+func (by *holding) holdOne(dir string, like *line.App) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	r, w := io.Pipe()
 	app := *like
@@ -76,7 +77,7 @@ func (by *holding) holdOne(dir string, like *cli.App) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		app.Run(ctx, []string{"hold", "--json", "-R", dir})
+		cli.Run(ctx, &app, []string{"hold", "--json", "-R", dir})
 		_ = w.Close() // a pipe in memory
 	}()
 	if line, err := bufio.NewReader(r).ReadString('\n'); err == nil {

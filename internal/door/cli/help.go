@@ -2,99 +2,19 @@ package cli
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/internal/door/line"
 )
 
-// helpWidth is how wide a line of flags may be, in columns.
-const helpWidth = 80
-
-// basics are the commands that 'mnem --help' lists; 'mnem help --all' lists all.
-var basics = []string{
-	"init", "integrate", "demo", "remember", "commit", "recall", "check", "retrieve", "get", "log",
-	"diff", "undo",
-}
-
-// setUsage gives a root the text of usage. It is written here and not as a template: with
-// text/template in a program the linker keeps every exported method of every type, which is a third
-// of it.
-func (c *cli) setUsage(root *cobra.Command) {
-	root.SetUsageFunc(func(cmd *cobra.Command) error {
-		_, err := fmt.Fprint(cmd.OutOrStderr(), c.usage(cmd))
-		return err
-	})
-}
-
-// usage returns one line of usage, examples, commands in their groups, flags, and topics under the
-// command that shows them.
-func (c *cli) usage(cmd *cobra.Command) string {
-	var b strings.Builder
-	line := cmd.UseLine()
-	if cmd.HasAvailableSubCommands() {
-		line = cmd.CommandPath() + " COMMAND"
-	}
-	fmt.Fprintf(&b, "Usage:\n  %s\n", line)
-	if cmd.HasExample() {
-		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
-	}
-	some := !cmd.HasParent() && c.program == "" && !c.helpAll
-	listed := func(sub *cobra.Command) bool {
-		return sub.IsAvailableCommand() && (!some || slices.Contains(basics, sub.Name()))
-	}
-	for _, group := range cmd.Groups() {
-		writeCommands(&b, group.Title, cmd, func(sub *cobra.Command) bool {
-			return listed(sub) && sub.GroupID == group.ID
-		})
-	}
-	if len(cmd.Groups()) == 0 {
-		writeCommands(&b, "Commands:", cmd, listed)
-	}
-	if cmd.HasAvailableLocalFlags() {
-		fmt.Fprintf(&b, "\nFlags:\n%s", cmd.LocalFlags().FlagUsagesWrapped(helpWidth))
-	}
-	if cmd.HasAvailableInheritedFlags() {
-		fmt.Fprintf(&b, "\nFlags of every command:\n%s",
-			cmd.InheritedFlags().FlagUsagesWrapped(helpWidth))
-	}
-	if cmd.HasHelpSubCommands() {
-		writeCommands(&b, "Topics, shown by '"+cmd.CommandPath()+" help TOPIC':", cmd,
-			(*cobra.Command).IsAdditionalHelpTopicCommand)
-	}
-	if cmd.HasAvailableSubCommands() {
-		if some {
-			fmt.Fprintf(&b, "\nUse '%s help --all' for all commands.\n", cmd.CommandPath())
-		} else {
-			b.WriteString("\n")
-		}
-		fmt.Fprintf(&b, "Use '%s COMMAND --help' for more about a command.\n", cmd.CommandPath())
-	}
-	return b.String()
-}
-
-// writeCommands lists those commands under another that listed wants, if there are any.
-func writeCommands(
-	b *strings.Builder, title string, of *cobra.Command, listed func(*cobra.Command) bool,
-) {
-	for _, sub := range of.Commands() {
-		if !listed(sub) {
-			continue
-		}
-		if title != "" {
-			fmt.Fprintf(b, "\n%s\n", title)
-			title = ""
-		}
-		fmt.Fprintf(b, "  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
-	}
-}
-
 // checkHelp lets help list all commands, and makes the help of what there is none of an error.
-func (c *cli) checkHelp(root *cobra.Command) {
+func checkHelp(c *line.Line, root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "help" {
-			cmd.Flags().BoolVar(&c.helpAll, "all", false, "list all commands")
+			cmd.Flags().BoolVar(&c.HelpAll, "all", false, "list all commands")
 			cmd.Args = knownHelp
 		}
 	}
@@ -110,6 +30,6 @@ func knownHelp(cmd *cobra.Command, args []string) error {
 	for _, t := range topics() {
 		names = append(names, t.Name)
 	}
-	return hint(fmt.Errorf("no help about %q", strings.Join(args, " ")),
+	return line.Hint(fmt.Errorf("no help about %q", strings.Join(args, " ")),
 		"topics are %s; 'mnem help --all' lists the commands", strings.Join(names, ", "))
 }

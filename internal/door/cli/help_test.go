@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	linepkg "github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/verbs"
 )
 
 // TestHelpIsShort holds what a newcomer sees first to a dozen commands, and all of it to the width
@@ -16,9 +19,9 @@ func TestHelpIsShort(t *testing.T) {
 	all, _ := w.run(0, "help", "--all")
 	var missing []string
 	listed := 0
-	for _, name := range commands(append(verbs(), locals()...)) {
+	for _, name := range commands(append(verbs.Verbs(), locals()...)) {
 		line := "\n  " + name + " "
-		hidden := (&cli{app: w.App}).commandOf(name).Hidden
+		hidden := commandOf((&linepkg.Line{App: w.App}), name).Hidden
 		if strings.Contains(all, line) == hidden {
 			missing = append(missing, name)
 		}
@@ -26,18 +29,18 @@ func TestHelpIsShort(t *testing.T) {
 			continue
 		}
 		listed++
-		if !slices.Contains(basics, name) {
+		if !slices.Contains(linepkg.Basics, name) {
 			t.Errorf("%s is listed", name)
 		}
 	}
-	if len(missing) > 0 || listed != len(basics) || listed > 12 {
+	if len(missing) > 0 || listed != len(linepkg.Basics) || listed > 12 {
 		t.Errorf("%d commands in the short help; wrong in the long one: %v", listed, missing)
 	}
 	if !strings.Contains(short, "'mnem help --all'") {
 		t.Errorf("the short help does not say where the rest is:\n%s", short)
 	}
 	for _, line := range strings.Split(short+all, "\n") {
-		if len(line) > helpWidth {
+		if len(line) > linepkg.HelpWidth {
 			t.Errorf("%d columns: %s", len(line), line)
 		}
 	}
@@ -50,7 +53,7 @@ func TestFlagsAreNarrow(t *testing.T) {
 		_, flags, _ := strings.Cut(usage, "\nFlags")
 		for _, line := range strings.Split(flags, "\n") {
 			// A value is one word and stays whole.
-			if len([]rune(line)) > helpWidth && strings.Contains(strings.TrimSpace(line), " ") {
+			if len([]rune(line)) > linepkg.HelpWidth && strings.Contains(strings.TrimSpace(line), " ") {
 				t.Errorf("%s: %d columns: %s", path, len(line), line)
 			}
 		}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 	"github.com/mnem-project/mnem/internal/verb/peers"
@@ -29,7 +30,7 @@ const asWriter = "TEST_AS_WRITER"
 
 // writer is what such a process does.
 func writer() error {
-	app := cli.System()
+	app := line.System()
 	var failed error
 	err := cli.Live(app, func(h *peers.Holder) {
 		in := bufio.NewScanner(os.Stdin)
@@ -37,7 +38,7 @@ func writer() error {
 			one := *app
 			one.Holder, one.Stdin = h, strings.NewReader(nodeLine(in.Text()))
 			one.Stdout = io.Discard
-			switch code := one.Run(context.Background(), []string{"commit", "-m", "x", "-"}); code {
+			switch code := cli.Run(context.Background(), &one, []string{"commit", "-m", "x", "-"}); code {
 			case 0:
 				fmt.Println(in.Text())
 			case 6: // the owner ended, and nobody knows whether it was made
@@ -196,7 +197,7 @@ func TestWaitingForInput(t *testing.T) {
 		r, w := io.Pipe()
 		slow.Stdin = r
 		done := make(chan int)
-		go func() { done <- slow.Run(t.Context(), []string{"commit", "-m", "slow", "-"}) }()
+		go func() { done <- cli.Run(t.Context(), &slow, []string{"commit", "-m", "slow", "-"}) }()
 		if _, err := io.WriteString(w, nodeLine("slow")+"\n"); err != nil {
 			t.Error(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -13,14 +12,10 @@ import (
 
 	"github.com/mnem-project/mnem/internal/agent/capture"
 	"github.com/mnem-project/mnem/internal/agent/hooks"
-	"github.com/mnem-project/mnem/internal/block/store"
-	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/reach"
+	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/verb"
-	"github.com/mnem-project/mnem/internal/verb/asking"
-	"github.com/mnem-project/mnem/internal/verb/ingesting"
-	"github.com/mnem-project/mnem/internal/verb/remembering"
-	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
 const hookName = "hook"
@@ -29,10 +24,10 @@ const hookName = "hook"
 // what is answered give it more, since they share their machine.
 var hookWithin = 500 * time.Millisecond
 
-func (c *cli) hookCommand() *cobra.Command {
+func hookCommand(c *line.Line) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "hook HOST EVENT",
-		GroupID: groupChange,
+		GroupID: line.GroupChange,
 		Short:   "Handle an event of an agent's program",
 		Long: "What programs that run agents call when something happens: they say it in JSON on standard\n" +
 			"input. HOST is claude-code, codex, gemini, cursor or opencode; EVENT is session-start, prompt,\n" +
@@ -47,7 +42,7 @@ func (c *cli) hookCommand() *cobra.Command {
 			"'mnem config set private true' for a project, they note nothing, and still tell what is known.\n" +
 			"docs/hooks.md tells how programs are set up.",
 		Example: "  mnem hook claude-code stop <hook.json",
-		Args:    Positionals("HOST EVENT"),
+		Args:    line.Positionals("HOST EVENT"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			switch len(args) {
 			case 0:
@@ -58,8 +53,8 @@ func (c *cli) hookCommand() *cobra.Command {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
-	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		return c.hook(cmd.Context(), args[0], args[1])
+	return c.Command(cmd, func(cmd *cobra.Command, args []string) error {
+		return hook(cmd.Context(), c, args[0], args[1])
 	})
 }
 
@@ -70,100 +65,46 @@ func isHook(args []string) bool {
 		return first == 0
 	}
 	side := &cobra.Command{}
-	(&cli{app: &App{Getenv: func(string) string { return "" }}}).rootFlags(side)
+	(&line.Line{App: &line.App{Getenv: func(string) string { return "" }}}).RootFlags(side)
 	flags := side.PersistentFlags()
 	flags.SetInterspersed(false)
 	if flags.Parse(args) == nil {
 		return flags.Arg(0) == hookName
 	}
 	// A flag that is wrong: the host is told nothing if it may have meant a hook.
-	return !slices.ContainsFunc(commands(slices.Concat(verbs(), locals())), func(name string) bool {
+	return !slices.ContainsFunc(commands(slices.Concat(verbs.Verbs(), locals())), func(name string) bool {
 		return name != hookName && slices.Contains(args[:first], name)
 	})
 }
 
-// hook runs the command hook so that it can do no harm to the program that calls it.
-func (a *App) hook(ctx context.Context, args []string) (exit int) {
+// quietHook runs the command hook so that it can do no harm to the program that calls it.
+func quietHook(ctx context.Context, a *line.App, args []string) (exit int) {
 	defer func() { _ = recover() }() // an agent's program shows its user what a hook says of itself
 	var out bytes.Buffer
 	quiet := *a
 	quiet.Stdout, quiet.Stderr = &out, io.Discard
-	if quiet.runCommand(ctx, args) == 0 {
+	if runCommand(ctx, &quiet, args) == 0 {
 		_, _ = a.Stdout.Write(out.Bytes())
 	}
 	return 0
 }
 
-func (c *cli) hook(ctx context.Context, host, event string) error {
+func hook(ctx context.Context, c *line.Line, host, event string) error {
 	h := &hooks.Host{
 		Ask: func(
 			ctx context.Context, dir string, v *verb.Spec, req any, wait time.Duration, emit func(any) error,
 		) error {
-			side := c.aside(ctx, dir)
-			side.global.wait, side.doing.wait = wait, true
-			return side.askAside(ctx, v, req, emit)
+			side := reach.Aside(ctx, c, dir)
+			side.Global.Wait, side.Doing.Wait = wait, true
+			return reach.AskAside(ctx, side, v, req, emit)
 		},
 		Find: func(from string) (string, error) {
-			c.app.Dir = firstOf(from, c.app.Dir)
-			return c.dir()
+			c.App.Dir = line.FirstOf(from, c.App.Dir)
+			return c.Dir()
 		},
-		Beside: c.beside, Configured: c.configured, Getenv: c.app.Getenv, Home: c.app.Home, Now: c.app.clock,
+		Beside: func() string { return reach.Beside(c) }, Configured: c.Configured, Getenv: c.App.Getenv, Home: c.App.Home, Now: c.App.Clock,
 		Within: hookWithin,
 	}
-	said, err := h.Call(ctx, host, event, c.app.Stdin)
+	said, err := h.Call(ctx, host, event, c.App.Stdin)
 	return errors.Join(err, c.Printf("%s", said))
-}
-
-// bindLast binds the verb that tells what an agent was given, and says so where that is nothing.
-func bindLast() *bound {
-	v := bind(asking.Last, (*show.Console).Last)
-	v.around = func(ctx context.Context, c *cli, _ any, run func(context.Context) error) error {
-		err := run(ctx)
-		if err == nil && c.Answers == 0 {
-			c.Remark("nothing was given to an agent yet")
-		}
-		return err
-	}
-	return v
-}
-
-// mayCapture reports whether what hooks noted is taken in before a verb answers: where it reads the newest
-// memory, or what sessions recorded, for the user of this machine, and before texts are erased.
-func (c *cli) mayCapture(spec *verb.Spec, req any) bool {
-	server := c.by.Remote && c.by.Sign == "false" // whose callers may be allowed to read alone
-	reads := spec.Group == "read" && spec.EffectOf(req) == verb.Reads
-	reads = reads || spec == &remembering.Review.Spec && spec.EffectOf(req) == verb.Reads
-	return (reads || readsReceipts(spec)) && !c.quietly && !server && !slices.Contains(verb.GivenOf(req), "at")
-}
-
-// readsReceipts reports whether a verb is about receipts of sessions.
-func readsReceipts(spec *verb.Spec) bool {
-	return slices.Contains([]*verb.Spec{
-		&asking.Last.Spec, &upkeep.Replay.Spec, &asking.SessionLog.Spec, &asking.SessionList.Spec, &upkeep.Purge.Spec,
-	}, spec)
-}
-
-// capture takes in what hooks noted. Reading goes on whatever comes of it.
-func (c *cli) capture(ctx context.Context, receipts bool) {
-	dir, err := c.dir()
-	if err != nil {
-		return
-	}
-	spool := filepath.Join(dir, core.DirName)
-	if !capture.Pending(spool) && !(receipts && capture.Unrecorded(spool)) {
-		return
-	}
-	if on, err := c.configured(hooks.OnKey); err != nil || on == "false" {
-		return
-	}
-	if err := c.follow(); err == nil && c.by.Following != nil && c.by.Following.ReadOnly != "" {
-		return // it is taken in where there is a branch to write to
-	}
-	req, err := ingesting.Capture.DecodeRequest([]byte(`{"some":true}`), []string{"some"})
-	if err == nil {
-		err = c.aside(ctx, dir).askAside(ctx, &ingesting.Capture.Spec, req, func(any) error { return nil })
-	}
-	if err != nil && !errors.Is(err, store.ErrReadOnly) {
-		c.Remark("what agents said is not taken in yet, 'mnem capture' tells why")
-	}
 }

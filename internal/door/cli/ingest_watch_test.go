@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
@@ -34,7 +35,7 @@ func TestIngestWatch(t *testing.T) {
 	out, w := io.Pipe()
 	code := make(chan int, 1)
 	go func() {
-		code <- program.In(dir, w, io.Discard).Run(ctx, []string{"ingest", "notes", "--watch"})
+		code <- cli.Run(ctx, program.In(dir, w, io.Discard), []string{"ingest", "notes", "--watch"})
 		_ = w.Close() // the reader is told
 	}()
 	lines := bufio.NewScanner(out)
@@ -87,7 +88,7 @@ func TestIngestWatchErrors(t *testing.T) {
 		{"ingest absent --watch", 1}, {"ingest --watch", 2}, {"ingest - --name x.md --watch", 2},
 		{"ingest . --watch --dry-run", 2}, {"ingest x --from mem0 --watch", 2},
 	} {
-		if code := program.In(dir, io.Discard, io.Discard).Run(t.Context(), strings.Fields(test.args)); code != test.code {
+		if code := cli.Run(t.Context(), program.In(dir, io.Discard, io.Discard), strings.Fields(test.args)); code != test.code {
 			t.Errorf("%s: exit code %d, want %d", test.args, code, test.code)
 		}
 	}

@@ -80,7 +80,7 @@ func TestOtherKinds(t *testing.T) {
 			w.run(0, "switch", "main")
 			w.out.Reset()
 			w.err.Reset()
-			code := w.Run(w.ctx, args)
+			code := Run(w.ctx, w.App, args)
 			said := w.err.String()
 			switch ok := strings.Contains(taken, kind); {
 			case ok && code != 0:

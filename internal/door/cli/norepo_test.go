@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/internal/door/line"
 )
 
 // withoutRepo are the commands that need no repository.
@@ -46,7 +48,7 @@ var someArgs = map[string]string{
 // is missing, and none makes one.
 func TestWithoutRepository(t *testing.T) {
 	w := newWorld(t)
-	c := &cli{app: w.App}
+	c := &line.Line{App: w.App}
 	var leaves []*cobra.Command
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
@@ -58,7 +60,7 @@ func TestWithoutRepository(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk(c.root())
+	walk(root(c))
 	if len(leaves) < 60 {
 		t.Fatalf("only %d commands", len(leaves))
 	}
@@ -71,7 +73,7 @@ func TestWithoutRepository(t *testing.T) {
 			w.Stdin = strings.NewReader(aliceLine)
 			w.out.Reset()
 			w.err.Reset()
-			code := w.Run(w.ctx, args)
+			code := Run(w.ctx, w.App, args)
 			if said := w.err.String(); code != 3 ||
 				!strings.Contains(said, "no repository") || !strings.Contains(said, "hint: ") {
 				t.Errorf("mnem %s, author %q: exit code %d: %s", strings.Join(args, " "), author, code, said)

@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -27,7 +29,7 @@ var exposedList = filepath.Join("testdata", "operations.txt")
 func TestExposed(t *testing.T) {
 	var b strings.Builder
 	kinds := []string{"", "string", "integer", "number", "boolean", "strings", "lines"}
-	for _, o := range Operations() {
+	for _, o := range verbs.Operations() {
 		fmt.Fprintf(&b, "%s: %s, %s", o.Name, strings.Join(o.Command, " "), o.Effect)
 		if o.Body != "" {
 			fmt.Fprintf(&b, ", from %s", o.Body)
@@ -83,8 +85,8 @@ var ofThisMachine = []string{
 // TestEveryCommandIsExposedOrNot sees to it that a new command is thought about.
 func TestEveryCommandIsExposedOrNot(t *testing.T) {
 	paths := map[string]bool{}
-	for _, v := range verbs() {
-		paths["mnem "+v.spec.Command] = !v.spec.Local
+	for _, v := range verbs.Verbs() {
+		paths["mnem "+v.Spec.Command] = !v.Spec.Local
 	}
 	eachCommand(func(path string, _ *cobra.Command) {
 		if paths[path] == slices.Contains(ofThisMachine, path) {
@@ -95,10 +97,10 @@ func TestEveryCommandIsExposedOrNot(t *testing.T) {
 
 // TestNoParameterNamesAFile looks at what the help of flags calls their values.
 func TestNoParameterNamesAFile(t *testing.T) {
-	root := (&cli{app: &App{Getenv: func(string) string { return "" }}}).root()
+	root := root((&line.Line{App: &line.App{Getenv: func(string) string { return "" }}}))
 	file := regexp.MustCompile(`FILE|DIR|PATH`)
 	seen := 0
-	for _, o := range Operations() {
+	for _, o := range verbs.Operations() {
 		cmd, _, err := root.Find(o.Command)
 		if err != nil {
 			t.Fatal(err)
@@ -122,8 +124,8 @@ func TestNoParameterNamesAFile(t *testing.T) {
 func TestOperationsAreWellFormed(t *testing.T) {
 	names := map[string]bool{}
 	snake := regexp.MustCompile(`^[a-z][a-z_]*$`)
-	root := (&cli{app: &App{Getenv: func(string) string { return "" }}}).root()
-	for _, o := range Operations() {
+	root := root((&line.Line{App: &line.App{Getenv: func(string) string { return "" }}}))
+	for _, o := range verbs.Operations() {
 		if names[o.Name] || !snake.MatchString(o.Name) {
 			t.Errorf("%s: twice, or not in snake_case", o.Name)
 		}
@@ -181,7 +183,7 @@ func TestHTTPPage(t *testing.T) {
 }
 
 func TestShapesHaveSchemas(t *testing.T) {
-	for _, o := range Operations() {
+	for _, o := range verbs.Operations() {
 		if s, err := o.OutputSchema(); err != nil || (s == nil) != (o.Answer == operation.MediaCAR) {
 			t.Errorf("%s: %v: %s", o.Name, err, s)
 		}

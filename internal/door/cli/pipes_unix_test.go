@@ -11,17 +11,19 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	linepkg "github.com/mnem-project/mnem/internal/door/line"
 )
 
 // pathWords are the words by which help calls what a user gives as a path.
 var pathWords = regexp.MustCompile(`\b(FILE|DIR|PATH)\b`)
 
 // pathsOf returns the places of a command's line that take paths: names of flags, and "" for arguments.
-func pathsOf(v *bound) (list []string) {
-	if pathWords.MatchString(firstOf(v.spec.Args, v.spec.Usage)) || strings.Contains(v.spec.Usage, "FILE…") {
+func pathsOf(v *linepkg.Bound) (list []string) {
+	if pathWords.MatchString(linepkg.FirstOf(v.Spec.Args, v.Spec.Usage)) || strings.Contains(v.Spec.Usage, "FILE…") {
 		list = append(list, "")
 	}
-	for _, f := range v.spec.Fields() {
+	for _, f := range v.Spec.Fields() {
 		if !f.Arg && !f.RemoteOnly && pathWords.MatchString(f.Doc+" "+f.Note) {
 			list = append(list, "--"+f.Name)
 		}
@@ -35,7 +37,7 @@ func (w *world) within(args ...string) (code int, said string) {
 	w.out.Reset()
 	w.err.Reset()
 	ended := make(chan int, 1)
-	go func() { ended <- w.Run(w.ctx, args) }()
+	go func() { ended <- Run(w.ctx, w.App, args) }()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Minute)
 	defer cancel()
 	select {
@@ -154,21 +156,21 @@ func TestPipesAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := 0
-	for _, v := range (&cli{}).all() {
+	for _, v := range all((&linepkg.Line{})) {
 		for _, place := range pathsOf(v) {
-			name := strings.TrimSpace(v.spec.Command + " " + place)
+			name := strings.TrimSpace(v.Spec.Command + " " + place)
 			found++
 			if notRead[name] != "" {
 				continue
 			}
 			lines := pipeLines[name]
 			if len(lines) == 0 {
-				t.Errorf("%s takes a path (%s): say how it is given a pipe", name, v.spec.Usage)
+				t.Errorf("%s takes a path (%s): say how it is given a pipe", name, v.Spec.Usage)
 			}
 			for _, text := range lines {
 				line, says, _ := strings.Cut(text, " | ")
 				code, said := w.within(strings.Fields(strings.ReplaceAll(line, "PIPE", pipe))...)
-				if code == 0 || !strings.Contains(said, firstOf(says, "pipe.md is a named pipe, not a regular file")) {
+				if code == 0 || !strings.Contains(said, linepkg.FirstOf(says, "pipe.md is a named pipe, not a regular file")) {
 					t.Errorf("mnem %s: exit code %d: %s", line, code, said)
 				}
 				if code, said := w.within("status", "--wait", "0s"); code != 0 {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -18,12 +19,12 @@ func TestPolicyBindsRemoteCallers(t *testing.T) {
 	w.run(0, "policy", "init", "--agent", "codex*", "--operation", "remember", "--type", "fact",
 		"--type", "Entity", "--type", "Tag")
 	var remember operation.Operation
-	for _, o := range Operations() {
+	for _, o := range verbs.Operations() {
 		if o.Name == "remember" {
 			remember = o
 		}
 	}
-	runner := NewRunner(w.App, false)
+	runner := verbs.NewRunner(w.App, false)
 	call := func(agent, text string) error {
 		arg, err := json.Marshal(text)
 		if err != nil {

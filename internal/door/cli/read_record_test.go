@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
@@ -208,13 +209,13 @@ func TestBatchTalks(t *testing.T) {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	var side bytes.Buffer
-	app := &App{
+	app := &line.App{
 		Stdin: inR, Stdout: outW, Stderr: &side, Dir: w.dir, User: "Ada",
 		Getenv: func(name string) string { return w.env[name] }, Now: time.Now,
 	}
 	done := make(chan int, 1)
 	go func() {
-		done <- app.Run(context.Background(), []string{"retrieve", "--batch", "-", "--session", "talk"})
+		done <- Run(context.Background(), app, []string{"retrieve", "--batch", "-", "--session", "talk"})
 		_ = outW.Close()
 	}()
 	answers := bufio.NewReader(outR)

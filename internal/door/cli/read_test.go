@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/testdata/demo"
 )
@@ -54,12 +55,12 @@ func (w *reader) commit(lines string) {
 func (w *reader) run(args ...string) (code int, stdout, stderr string) {
 	w.t.Helper()
 	var out, side bytes.Buffer
-	app := &App{
+	app := &line.App{
 		Stdin: strings.NewReader(w.in), Stdout: &out, Stderr: &side, Dir: w.dir, User: "Ada",
 		Getenv: func(name string) string { return w.env[name] }, OutTTY: w.tty,
 		Now: func() time.Time { return time.Unix(1_792_000_000, 0) },
 	}
-	code = app.Run(context.Background(), args)
+	code = Run(context.Background(), app, args)
 	return code, out.String(), side.String()
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
@@ -82,8 +83,8 @@ func TestRemoteCallersChooseNoModel(t *testing.T) {
 	n := 0
 	err := Live(w.App, func(h *peers.Holder) {
 		app.Holder = h
-		r := NewRunner(&app, false)
-		for _, o := range Operations() {
+		r := verbs.NewRunner(&app, false)
+		for _, o := range verbs.Operations() {
 			if o.Name == watchOperation {
 				continue // it has no end
 			}
@@ -122,7 +123,7 @@ func TestRemoteCallersAskTheConfiguredModel(t *testing.T) {
 		{`{"query":"fact","embed":true}`, "MNEM_EMBED_MODEL", "", settings.EmbedModel},
 	} {
 		w, judges := judgeWorld(t)
-		r := NewRunner(w.App, false)
+		r := verbs.NewRunner(w.App, false)
 		c := call(t, "retrieve", tt.args)
 		_, failed := ask(t, r, operation.Invalid, c)
 		if failed == nil || !strings.Contains(failed.Hint, "mnem config set "+tt.code) ||
@@ -140,7 +141,7 @@ func TestRemoteCallersAskTheConfiguredModel(t *testing.T) {
 	}
 	w, judges := judgeWorld(t)
 	w.env["MNEM_RERANK_MODEL"] = "jina:m"
-	r := NewRunner(w.App, false)
+	r := verbs.NewRunner(w.App, false)
 	for _, args := range []string{
 		`{"query":"fact","rerank":false}`,
 		`{"query":"zeppelin","rewrite":false}`,

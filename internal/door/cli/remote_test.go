@@ -13,13 +13,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/reach"
+	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
 // call makes a call from the name of an operation and its arguments as JSON.
 func call(t *testing.T, name, args string) operation.Call {
 	t.Helper()
-	all := Operations()
+	all := verbs.Operations()
 	for i := range all {
 		if all[i].Name == name {
 			c := operation.Call{Operation: &all[i]}
@@ -40,7 +43,7 @@ func remoteWorld(t *testing.T) (*world, operation.Runner) {
 	w.init()
 	w.write("alice.jsonl", aliceLine)
 	w.run(0, "commit", "-m", "x", "alice.jsonl")
-	return w, NewRunner(w.App, false)
+	return w, verbs.NewRunner(w.App, false)
 }
 
 // ask runs a call that must have an outcome, and returns what it printed.
@@ -130,7 +133,7 @@ func TestRunnerExportsAndImports(t *testing.T) {
 	other.init()
 	c := call(t, "import", `{"name":"x"}`)
 	c.Body = strings.NewReader(car)
-	ask(t, NewRunner(other.App, false), operation.OK, c)
+	ask(t, verbs.NewRunner(other.App, false), operation.OK, c)
 	out, _ := other.run(0, "get", "alice", "--at", "refs/imported/x/heads/main", "--json")
 	if !strings.Contains(out, `"key":"alice"`) {
 		t.Errorf("get: %s", out)
@@ -199,27 +202,27 @@ func TestRunnerErrors(t *testing.T) {
 
 func TestMayName(t *testing.T) {
 	w := newWorld(t)
-	c := &cli{app: w.App}
+	c := &line.Line{App: w.App}
 	for _, remote := range []bool{false, true} {
-		c.by.Remote = remote
-		if err := c.mayName("file"); errors.Is(err, errRemote) != remote {
+		c.By.Remote = remote
+		if err := c.MayName("file"); errors.Is(err, line.ErrRemote) != remote {
 			t.Errorf("remote %t: %v", remote, err)
 		}
-		if err := c.mayName(stdinName); err != nil {
+		if err := c.MayName(line.StdinName); err != nil {
 			t.Errorf("remote %t: %v", remote, err)
 		}
 	}
 	for spec, refused := range map[string]bool{
-		"jina:m": true, "static:/etc": true, "hash": true, "": false, modelConfigured: false, "local": true,
+		"jina:m": true, "static:/etc": true, "hash": true, "": false, reach.ModelConfigured: false, "local": true,
 	} {
-		if err := c.mayChooseModel(spec); errors.Is(err, errRemote) != refused {
+		if err := reach.MayChooseModel(c, spec); errors.Is(err, line.ErrRemote) != refused {
 			t.Errorf("model %q: %v", spec, err)
 		}
 	}
-	if _, _, err := c.open(t.Context(), "/etc/hosts"); !errors.Is(err, errRemote) {
+	if _, _, err := c.Open(t.Context(), "/etc/hosts"); !errors.Is(err, line.ErrRemote) {
 		t.Errorf("open: %v", err)
 	}
-	if _, err := (host{c}).OpenRoot("/"); !errors.Is(err, errRemote) {
+	if _, err := (reach.VerbHost{C: c}).OpenRoot("/"); !errors.Is(err, line.ErrRemote) {
 		t.Errorf("roots: %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/settings"
 )
 
@@ -133,7 +134,7 @@ func TestRerankFails(t *testing.T) {
 	got, stderr := w.ask("fact", "--rerank", "voyage:m", "--receipt")
 	if got.keys() != plain.keys() || len(got.Warnings) != 1 ||
 		got.Warnings[0].Code != "not_reranked" ||
-		f.requests != queryAttempts || !strings.Contains(stderr, "warning: rerank with voyage:m:") {
+		f.requests != reach.QueryAttempts || !strings.Contains(stderr, "warning: rerank with voyage:m:") {
 		t.Errorf("%+v, %d requests, stderr %q", got, f.requests, stderr)
 	}
 	w.run(0, "replay", got.Receipt)

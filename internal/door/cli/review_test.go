@@ -204,7 +204,7 @@ func TestReviewsAtOnce(t *testing.T) {
 		all.Go(func() {
 			app := *w.App
 			app.Stdin, app.Stdout, app.Stderr = strings.NewReader(""), io.Discard, io.Discard
-			if code := app.Run(t.Context(), []string{"review", "--keep", fmt.Sprintf("n%d", i), "--quiet"}); code != 0 {
+			if code := Run(t.Context(), &app, []string{"review", "--keep", fmt.Sprintf("n%d", i), "--quiet"}); code != 0 {
 				t.Errorf("keep n%d: exit code %d", i, code)
 			}
 		})

@@ -23,7 +23,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/mcp"
+	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/exchange/remote/s3/s3test"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 	"github.com/mnem-project/mnem/internal/verb"
@@ -226,7 +228,7 @@ type ruled struct {
 }
 
 // app returns the circumstances of a command line in a directory below root.
-func (r *ruled) app(dir, agent, stdin string, out, errs io.Writer) *cli.App {
+func (r *ruled) app(dir, agent, stdin string, out, errs io.Writer) *line.App {
 	app := program.In(filepath.Join(r.root, dir), out, errs)
 	r.apps++
 	app.Rand, app.Stdin = rand.NewChaCha8([32]byte{r.apps}), strings.NewReader(stdin)
@@ -245,7 +247,7 @@ func (r *ruled) app(dir, agent, stdin string, out, errs io.Writer) *cli.App {
 func (r *ruled) run(dir, agent, stdin string, args ...string) (exit int, out string) {
 	r.Helper()
 	var both bytes.Buffer
-	exit = r.app(dir, agent, stdin, &both, &both).Run(r.Context(), args)
+	exit = cli.Run(r.Context(), r.app(dir, agent, stdin, &both, &both), args)
 	return exit, both.String()
 }
 
@@ -435,7 +437,7 @@ func commandLines(t *testing.T, r *ruled) {
 func remoteCalls(t *testing.T, r *ruled, do func(o *operation.Operation, call minimal) (refused bool, said string)) {
 	t.Helper()
 	n := 0
-	all := cli.Operations()
+	all := verbs.Operations()
 	for i := range all {
 		o := &all[i]
 		call, ok := governed[strings.TrimSuffix(o.Name, "_batch")]
@@ -538,7 +540,7 @@ func (r *ruled) pipe() http.RoundTripper {
 	app := r.app("a", "", "", out, io.Discard)
 	app.Stdin = in
 	ended := make(chan int, 1)
-	go func() { ended <- app.Run(context.Background(), []string{"serve", "--stdio"}) }()
+	go func() { ended <- cli.Run(context.Background(), app, []string{"serve", "--stdio"}) }()
 	r.Cleanup(func() {
 		_ = to.Close()
 		_, _ = io.Copy(io.Discard, from)
@@ -549,7 +551,7 @@ func (r *ruled) pipe() http.RoundTripper {
 
 func overMCP(t *testing.T, r *ruled) {
 	app := r.app("a", "bot", "", io.Discard, io.Discard)
-	server := mcp.New(cli.Operations(), cli.NewRunner(app, true), mcp.Options{Now: app.Now, Profile: mcp.ProfileFull})
+	server := mcp.New(verbs.Operations(), verbs.NewRunner(app, true), mcp.Options{Now: app.Now, Profile: mcp.ProfileFull})
 	web := httptest.NewServer(server.Handler())
 	defer web.Close()
 	defer server.Close(context.WithoutCancel(t.Context()))

@@ -20,6 +20,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/repofiles"
 )
@@ -143,7 +144,7 @@ func runInScript(ts *testscript.TestScript, args []string) int {
 		args = args[:n-1]
 	}
 	dir := ts.MkAbs(".")
-	app := &cli.App{
+	app := &line.App{
 		Stdin: in, Stdout: ts.Stdout(), Stderr: ts.Stderr(), Getenv: ts.Getenv,
 		Now:  func() time.Time { return time.Unix(scriptTime, 0) },
 		Rand: ts.Value(stateKey{}).(*scriptState).rand,
@@ -154,7 +155,7 @@ func runInScript(ts *testscript.TestScript, args []string) int {
 		release := by.hold(ts, app)
 		defer release()
 	}
-	return app.Run(context.Background(), args)
+	return cli.Run(context.Background(), app, args)
 }
 
 // damageInScript flips a bit in the middle of what a repository stores.

@@ -19,9 +19,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/mnem-project/mnem/internal/door/serving"
+	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	demo "github.com/mnem-project/mnem/testdata/demo"
+	"github.com/mnem-project/mnem/testdata/demo"
 )
 
 // servedWorld is a world whose repository is served.
@@ -39,7 +41,7 @@ func startServing(t *testing.T, w *world, args ...string) *servedWorld {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan int, 1)
 	go func() {
-		ended <- app.Run(ctx, append([]string{"serve", "--addr", "127.0.0.1:0", "--json"}, args...))
+		ended <- Run(ctx, &app, append([]string{"serve", "--addr", "127.0.0.1:0", "--json"}, args...))
 		_ = in.Close() // a pipe in memory
 	}()
 	t.Cleanup(func() {
@@ -53,7 +55,7 @@ func startServing(t *testing.T, w *world, args ...string) *servedWorld {
 		t.Fatalf("serve: %v", err)
 	}
 	checkAnswer(t, "mnem serve", line)
-	var said serveJSON
+	var said serving.ServeJSON
 	if err := json.Unmarshal([]byte(line), &said); err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +250,7 @@ func TestOpenAPI(t *testing.T) {
 		checkDocument(t, doc.Components.Schemas[q.name+"_answer"], q.name, answer)
 		checkDocument(t, doc.Components.Schemas[q.name+"_arguments"], q.name, q.body)
 	}
-	for _, o := range Operations() {
+	for _, o := range verbs.Operations() {
 		path := doc.Paths["/v1/"+o.Name]
 		if path["post"] == nil {
 			t.Errorf("%s: not in the document", o.Name)
@@ -394,13 +396,13 @@ func TestServeStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan int, 1)
 	go func() {
-		ended <- app.Run(ctx, []string{"serve", "--addr", "127.0.0.1:0", "--json", "--log", "json"})
+		ended <- Run(ctx, &app, []string{"serve", "--addr", "127.0.0.1:0", "--json", "--log", "json"})
 	}()
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
 	}
-	var said serveJSON
+	var said serving.ServeJSON
 	if err := json.Unmarshal([]byte(line), &said); err != nil {
 		t.Fatal(err)
 	}

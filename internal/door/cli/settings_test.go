@@ -13,11 +13,12 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
 // atOnce runs command lines beside each other and returns their exit codes.
-func atOnce(t *testing.T, app *cli.App, lines ...[]string) []int {
+func atOnce(t *testing.T, app *line.App, lines ...[]string) []int {
 	t.Helper()
 	codes := make([]int, len(lines))
 	var wg sync.WaitGroup
@@ -28,7 +29,7 @@ func atOnce(t *testing.T, app *cli.App, lines ...[]string) []int {
 			one.Stdout, one.Stderr = io.Discard, io.Discard
 			one.Rand = rand.NewChaCha8([32]byte{byte(i)})
 			<-start
-			codes[i] = one.Run(t.Context(), line)
+			codes[i] = cli.Run(t.Context(), &one, line)
 		})
 	}
 	close(start)

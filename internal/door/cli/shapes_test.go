@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -19,9 +21,9 @@ import (
 // Commands that are not here print no JSON.
 var allShapes = sync.OnceValue(func() map[string][]string {
 	all := make(map[string][]string)
-	for _, v := range append(verbs(), locals()...) {
-		if shapes := v.spec.Shapes(); len(shapes) > 0 {
-			all["mnem "+v.spec.Command] = shapes
+	for _, v := range append(verbs.Verbs(), locals()...) {
+		if shapes := v.Spec.Shapes(); len(shapes) > 0 {
+			all["mnem "+v.Spec.Command] = shapes
 		}
 	}
 	return all
@@ -29,8 +31,8 @@ var allShapes = sync.OnceValue(func() map[string][]string {
 
 // streams reports whether a command prints one object a line instead of one.
 func streams(path string) bool {
-	return slices.ContainsFunc(append(verbs(), locals()...), func(v *bound) bool {
-		return "mnem "+v.spec.Command == path && v.spec.Stream()
+	return slices.ContainsFunc(append(verbs.Verbs(), locals()...), func(v *line.Bound) bool {
+		return "mnem "+v.Spec.Command == path && v.Spec.Stream()
 	})
 }
 

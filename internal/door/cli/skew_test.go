@@ -15,6 +15,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/internal/verb/peers"
@@ -24,13 +25,13 @@ import (
 // once: who keeps a place asks again now and then, and who watches is told.
 func TestOtherVersionTakesOver(t *testing.T) {
 	var asked atomic.Int64 // each time that the repository is tried the clock is read
-	app := &App{
+	app := &line.App{
 		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Dir: t.TempDir(),
 		User: "Tess", PID: os.Getpid(), Rand: rand.NewChaCha8([32]byte{}),
 		Getenv: func(string) string { return "" },
 		Now:    func() time.Time { asked.Add(1); return time.Now() },
 	}
-	if code := app.Run(t.Context(), []string{"init"}); code != 0 {
+	if code := Run(t.Context(), app, []string{"init"}); code != 0 {
 		t.Fatalf("init: exit code %d", code)
 	}
 	r, err := care.Open(app.Dir, core.Options{})
@@ -54,7 +55,7 @@ func TestOtherVersionTakesOver(t *testing.T) {
 	if <-found {
 		t.Fatal("it has what another process has")
 	}
-	go func() { watched <- app.Run(ctx, []string{"watch"}) }()
+	go func() { watched <- Run(ctx, app, []string{"watch"}) }()
 	time.Sleep(100 * time.Millisecond) // until it is at the owner; sooner it is told the same
 	if err := first.Close(0); err != nil {
 		t.Fatal(err)

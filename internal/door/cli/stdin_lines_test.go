@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/door/line"
 )
 
 // StdinLines are command lines that read standard input to its end or answer what it asks, by their commands, where
@@ -29,19 +31,19 @@ const someCID = "bafyreie3lw7oincmktzd7h26jbdrj3a6v2bqrgcqp7t7cttup2fcbplkre"
 // TestStdinLinesAreAll finds the commands that say that they read standard input.
 func TestStdinLinesAreAll(t *testing.T) {
 	hyphen := regexp.MustCompile(`(^|[ \[])[A-Z]+…?\|-`)
-	for _, v := range (&cli{}).all() {
-		switch v.spec.Command {
+	for _, v := range all((&line.Line{})) {
+		switch v.Spec.Command {
 		case "mcp": // a server, which a client speaks to
 			continue
 		case "merge": // whose FILE may be a hyphen, as all files of change lines
 			continue
 		}
-		reads := hyphen.MatchString(strings.ReplaceAll(v.spec.Usage, "-o FILE|-", ""))
-		for _, f := range v.spec.Fields() {
+		reads := hyphen.MatchString(strings.ReplaceAll(v.Spec.Usage, "-o FILE|-", ""))
+		for _, f := range v.Spec.Fields() {
 			reads = reads || !f.RemoteOnly && strings.Contains(f.Doc, "standard input") && f.Name != "output" && f.Name != "stdio"
 		}
-		if reads != (StdinLines[v.spec.Command] != nil) {
-			t.Errorf("%s (%s): reads standard input: %v", v.spec.Command, v.spec.Usage, reads)
+		if reads != (StdinLines[v.Spec.Command] != nil) {
+			t.Errorf("%s (%s): reads standard input: %v", v.Spec.Command, v.Spec.Usage, reads)
 		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/mcp"
 	"github.com/mnem-project/mnem/internal/door/serve"
+	"github.com/mnem-project/mnem/internal/door/verbs"
 )
 
 // surfacesList is the page that TestSurfaces keeps: go test ./internal/cli -run Surfaces -rewrite
@@ -68,7 +69,7 @@ type openAPIPart struct {
 func openAPIDocument(t *testing.T) []byte {
 	t.Helper()
 	s := serve.New(serve.Config{
-		Operations: Operations(), Now: time.Now, Rand: strings.NewReader(""),
+		Operations: verbs.Operations(), Now: time.Now, Rand: strings.NewReader(""),
 		Log: slog.New(slog.DiscardHandler), Loopback: true,
 	})
 	w := httptest.NewRecorder()
@@ -110,7 +111,7 @@ func httpSurface(t *testing.T) []accepted {
 func mcpSurface(t *testing.T, profile mcp.Profile) []accepted {
 	t.Helper()
 	w := newWorld(t)
-	server := mcp.New(Operations(), NewRunner(w.App, true), mcp.Options{Now: time.Now, Profile: profile})
+	server := mcp.New(verbs.Operations(), verbs.NewRunner(w.App, true), mcp.Options{Now: time.Now, Profile: profile})
 	web := httptest.NewServer(server.Handler())
 	defer web.Close()
 	defer server.Close(context.WithoutCancel(t.Context()))

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/verb/operation"
@@ -107,62 +109,59 @@ func exitCodesTopic() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// variable is an environment variable that commands read.
-type variable struct{ Name, Means string }
-
-func variables() []variable {
-	return slices.Concat([]variable{
-		{"MNEM_REPO", "the repository, as --repo"},
-		{"MNEM_BRANCH", "the branch to write to, as --branch"},
-		{"MNEM_STAGE", "the stage to use, as --stage"},
-		{"MNEM_BUCKET_PATH_STYLE", "of s3:// remotes: 1 for the bucket in the path, 0 for one in the host's name"},
-		{"MNEM_BUCKET_ENCRYPTION", "of s3:// remotes: the x-amz-server-side-encryption of what is written"},
-		{"MNEM_SESSION", "the session to answer in, as --session"},
-		{"MNEM_AUTHOR", "who makes changes, as --author"},
-		{"MNEM_AGENT", "the program that acts for the author, as --agent"},
-		{settings.ClientVariable, "what this process is called in databases, where HEAD and the stage are each client's own"},
-		{"MNEM_TASK", "what the agent works on, as --task"},
-		{"MNEM_WAIT", "how long to wait for another process, as --wait"},
-		{"MNEM_CREDENTIALS", "tokens for servers of remotes, a line each: URL TOKEN; see 'mnem help remote'"},
-		{"MNEM_SSH", "the program that ssh:// remotes are reached by, with its first arguments (default: ssh)"},
-		{"MNEM_SIGN", "true or false: whether commits are signed, as --sign"},
-		{"MNEM_KEY", "the name of the key to sign with, as --key"},
-		{settings.ConflictsVariable, "stop, newest, ours or theirs: what 'mnem sync' takes where both sides changed one thing"},
-		{place.HelperVariable, "a program that tells tokens of servers, as git's credential helpers do"},
-		{"MNEM_REQUIRE_SIGNED", "none, merge, import or all: what refuses commits that no key you trust " +
+func variables() []line.Variable {
+	return slices.Concat([]line.Variable{
+		{Name: "MNEM_REPO", Means: "the repository, as --repo"},
+		{Name: "MNEM_BRANCH", Means: "the branch to write to, as --branch"},
+		{Name: "MNEM_STAGE", Means: "the stage to use, as --stage"},
+		{Name: "MNEM_BUCKET_PATH_STYLE", Means: "of s3:// remotes: 1 for the bucket in the path, 0 for one in the host's name"},
+		{Name: "MNEM_BUCKET_ENCRYPTION", Means: "of s3:// remotes: the x-amz-server-side-encryption of what is written"},
+		{Name: "MNEM_SESSION", Means: "the session to answer in, as --session"},
+		{Name: "MNEM_AUTHOR", Means: "who makes changes, as --author"},
+		{Name: "MNEM_AGENT", Means: "the program that acts for the author, as --agent"},
+		{Name: settings.ClientVariable, Means: "what this process is called in databases, where HEAD and the stage are each client's own"},
+		{Name: "MNEM_TASK", Means: "what the agent works on, as --task"},
+		{Name: "MNEM_WAIT", Means: "how long to wait for another process, as --wait"},
+		{Name: "MNEM_CREDENTIALS", Means: "tokens for servers of remotes, a line each: URL TOKEN; see 'mnem help remote'"},
+		{Name: "MNEM_SSH", Means: "the program that ssh:// remotes are reached by, with its first arguments (default: ssh)"},
+		{Name: "MNEM_SIGN", Means: "true or false: whether commits are signed, as --sign"},
+		{Name: "MNEM_KEY", Means: "the name of the key to sign with, as --key"},
+		{Name: settings.ConflictsVariable, Means: "stop, newest, ours or theirs: what 'mnem sync' takes where both sides changed one thing"},
+		{Name: place.HelperVariable, Means: "a program that tells tokens of servers, as git's credential helpers do"},
+		{Name: "MNEM_REQUIRE_SIGNED", Means: "none, merge, import or all: what refuses commits that no key you trust " +
 			"has signed"},
-		{"MNEM_ACCESS_COUNT", "true or false: whether it is counted on this machine how often answers " +
+		{Name: "MNEM_ACCESS_COUNT", Means: "true or false: whether it is counted on this machine how often answers " +
 			"have a memory"},
-		{"MNEM_MCP_FALLBACK", "what 'mnem mcp' serves where there is no repository: none or global"},
-		{"MNEM_MCP_GLOBAL", "true or false: whether 'mnem mcp' asks the user's own repository too, as --with-global"},
-		{"MNEM_GLOBAL_TYPES", "types of memories that your own repository keeps, as preference,rule; or none"},
-		{"MNEM_HOOKS", "true or false: whether hooks note what is said and tell what is known"},
-		{"MNEM_GIT_FOLLOW", "true or false: whether the memory follows the branch of git; see 'mnem git'"},
-		{"MNEM_PRIVATE", "true or false: whether hooks note nothing of what is said in this session"},
-		{"MNEM_CAPTURE_KEEP_DAYS", "after how many days turns of conversations are retired; 0 for never"},
-		{"MNEM_CAPTURE_KEEP_BYTES", "beyond how many bytes the oldest turns are retired; 0 for never"},
-		{"MNEM_GC_AUTO", "true or false: whether writes collect garbage when there is much"},
-		{"MNEM_GC_KEEP_OPS", "how many operations a collection keeps, as --keep-ops"},
-		{"MNEM_GC_GRACE", "how long a collection keeps operations, as --grace"},
-		{"MNEM_CACHE_ALL", "most memory for all that is kept of a repository, a size like 64MiB; half of GOMEMLIMIT " +
+		{Name: "MNEM_MCP_FALLBACK", Means: "what 'mnem mcp' serves where there is no repository: none or global"},
+		{Name: "MNEM_MCP_GLOBAL", Means: "true or false: whether 'mnem mcp' asks the user's own repository too, as --with-global"},
+		{Name: "MNEM_GLOBAL_TYPES", Means: "types of memories that your own repository keeps, as preference,rule; or none"},
+		{Name: "MNEM_HOOKS", Means: "true or false: whether hooks note what is said and tell what is known"},
+		{Name: "MNEM_GIT_FOLLOW", Means: "true or false: whether the memory follows the branch of git; see 'mnem git'"},
+		{Name: "MNEM_PRIVATE", Means: "true or false: whether hooks note nothing of what is said in this session"},
+		{Name: "MNEM_CAPTURE_KEEP_DAYS", Means: "after how many days turns of conversations are retired; 0 for never"},
+		{Name: "MNEM_CAPTURE_KEEP_BYTES", Means: "beyond how many bytes the oldest turns are retired; 0 for never"},
+		{Name: "MNEM_GC_AUTO", Means: "true or false: whether writes collect garbage when there is much"},
+		{Name: "MNEM_GC_KEEP_OPS", Means: "how many operations a collection keeps, as --keep-ops"},
+		{Name: "MNEM_GC_GRACE", Means: "how long a collection keeps operations, as --grace"},
+		{Name: "MNEM_CACHE_ALL", Means: "most memory for all that is kept of a repository, a size like 64MiB; half of GOMEMLIMIT " +
 			"unless given"},
-		{"MNEM_CACHE_BLOCKS", "most memory for stored blocks; 8MiB unless given, of a database 64MiB"},
-		{"MNEM_CACHE_TREES", "most memory for decoded trees"},
-		{"MNEM_CACHE_INDEX", "most memory for decoded parts of the index"},
-		{"MNEM_CACHE_LINKS", "most memory for links between nodes"},
-		{"MNEM_CACHE_DENSE", "most memory for sketches and dense vectors"},
-		{"MNEM_CACHE_SPARSE", "most memory for sparse vectors"},
-	}, modelVariables(), []variable{
-		{"MNEM_KEYS", "the directory of keys and the trust list, as --keys"},
-		{settings.ProfileVariable, "the retrieval profile, as --profile"},
-		{"MNEM_RENDER_SUMMARY_CAP_CHARS", "longest summary, context and property printed, " +
+		{Name: "MNEM_CACHE_BLOCKS", Means: "most memory for stored blocks; 8MiB unless given, of a database 64MiB"},
+		{Name: "MNEM_CACHE_TREES", Means: "most memory for decoded trees"},
+		{Name: "MNEM_CACHE_INDEX", Means: "most memory for decoded parts of the index"},
+		{Name: "MNEM_CACHE_LINKS", Means: "most memory for links between nodes"},
+		{Name: "MNEM_CACHE_DENSE", Means: "most memory for sketches and dense vectors"},
+		{Name: "MNEM_CACHE_SPARSE", Means: "most memory for sparse vectors"},
+	}, reach.ModelVariables(), []line.Variable{
+		{Name: "MNEM_KEYS", Means: "the directory of keys and the trust list, as --keys"},
+		{Name: settings.ProfileVariable, Means: "the retrieval profile, as --profile"},
+		{Name: "MNEM_RENDER_SUMMARY_CAP_CHARS", Means: "longest summary, context and property printed, " +
 			"as --summary-cap"},
-		{"SOURCE_DATE_EPOCH", "the time of changes in seconds since 1970, unless --time is given"},
-		{"CODEX_HOME", "the directory of Codex's configuration"},
-		{"XDG_CONFIG_HOME", "the directory of the user's configurations"},
-		{"XDG_DATA_HOME", "the directory of the user's data, where --global finds the user's repository"},
-		{"MNEM_PAGER", "what a terminal shows long results by, before PAGER; default: less; cat for none"},
-		{"NO_COLOR", "when not empty, no colour on terminals"},
+		{Name: "SOURCE_DATE_EPOCH", Means: "the time of changes in seconds since 1970, unless --time is given"},
+		{Name: "CODEX_HOME", Means: "the directory of Codex's configuration"},
+		{Name: "XDG_CONFIG_HOME", Means: "the directory of the user's configurations"},
+		{Name: "XDG_DATA_HOME", Means: "the directory of the user's data, where --global finds the user's repository"},
+		{Name: "MNEM_PAGER", Means: "what a terminal shows long results by, before PAGER; default: less; cat for none"},
+		{Name: "NO_COLOR", Means: "when not empty, no colour on terminals"},
 	})
 }
 

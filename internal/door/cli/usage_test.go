@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
@@ -35,8 +36,8 @@ func (w *world) refusal(args ...string) string {
 
 // leaves returns all commands that do something.
 func leaves(w *world) []*cobra.Command {
-	c := &cli{app: w.App}
-	c.Console = consoleOf(w.App, buffered(new(bytes.Buffer)))
+	c := &line.Line{App: w.App}
+	c.Console = line.ConsoleOf(w.App, line.Buffered(new(bytes.Buffer)))
 	var list []*cobra.Command
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
@@ -47,7 +48,7 @@ func leaves(w *world) []*cobra.Command {
 			list = append(list, cmd)
 		}
 	}
-	walk(c.root())
+	walk(root(c))
 	return list
 }
 
@@ -137,15 +138,15 @@ func TestUsageErrorsSay(t *testing.T) {
 func TestFlagsThatExclude(t *testing.T) {
 	w := newWorld(t)
 	tried := 0
-	try := func(v *bound, want string, names ...string) {
+	try := func(v *line.Bound, want string, names ...string) {
 		tried++
-		args := strings.Fields(v.spec.Command)
-		for _, word := range strings.Fields(firstOf(v.spec.Args, v.spec.Usage)) {
+		args := strings.Fields(v.Spec.Command)
+		for _, word := range strings.Fields(line.FirstOf(v.Spec.Args, v.Spec.Usage)) {
 			if !strings.HasPrefix(word, "[") {
 				args = append(args, "x")
 			}
 		}
-		for _, f := range v.spec.Fields() {
+		for _, f := range v.Spec.Fields() {
 			for _, name := range names {
 				switch {
 				case f.Name != name:
@@ -153,7 +154,7 @@ func TestFlagsThatExclude(t *testing.T) {
 					args = append(args, "--"+name)
 				default:
 					value := "1"
-					if _, is := f.Value(v.spec.Request()).Interface().(time.Duration); is {
+					if _, is := f.Value(v.Spec.Request()).Interface().(time.Duration); is {
 						value = "1s"
 					}
 					args = append(args, "--"+name, value)
@@ -164,16 +165,16 @@ func TestFlagsThatExclude(t *testing.T) {
 			t.Errorf("mnem %q says %s", args, said)
 		}
 	}
-	for _, v := range (&cli{app: w.App}).all() {
-		for _, f := range v.spec.Fields() {
+	for _, v := range all((&line.Line{App: w.App})) {
+		for _, f := range v.Spec.Fields() {
 			for _, other := range f.Not {
 				try(v, "exclude each other", f.Name, other)
 			}
 		}
-		for _, group := range v.spec.Exclude {
+		for _, group := range v.Spec.Exclude {
 			try(v, "exclude each other", group[0], group[1])
 		}
-		for _, group := range v.spec.Together {
+		for _, group := range v.Spec.Together {
 			try(v, "--"+group[0]+" needs --"+group[1], group[0])
 		}
 	}
@@ -187,16 +188,16 @@ func TestFlagsThatExclude(t *testing.T) {
 func TestBadWords(t *testing.T) {
 	w := demoWorld(t)
 	refused := 0
-	for _, v := range (&cli{app: w.App}).all() {
-		if v.spec.Effect != operation.Reads || v.spec.Command == "" || resumes(v) || localCommand(v) {
+	for _, v := range all((&line.Line{App: w.App})) {
+		if v.Spec.Effect != operation.Reads || v.Spec.Command == "" || resumes(v) || localCommand(v) {
 			continue
 		}
-		for _, f := range v.spec.Fields() {
+		for _, f := range v.Spec.Fields() {
 			if f.Arg || f.Kind != operation.String && f.Kind != operation.Strings {
 				continue
 			}
-			args := strings.Fields(v.spec.Command)
-			for _, word := range strings.Fields(firstOf(v.spec.Args, v.spec.Usage)) {
+			args := strings.Fields(v.Spec.Command)
+			for _, word := range strings.Fields(line.FirstOf(v.Spec.Args, v.Spec.Usage)) {
 				if !strings.HasPrefix(word, "[") {
 					args = append(args, "alice")
 				}
@@ -205,7 +206,7 @@ func TestBadWords(t *testing.T) {
 				ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 				w.err.Reset()
 				w.out.Reset()
-				if w.Run(ctx, append(args, fmt.Sprintf("--%s=%s", f.Name, bad))) != 0 {
+				if Run(ctx, w.App, append(args, fmt.Sprintf("--%s=%s", f.Name, bad))) != 0 {
 					refused++
 				}
 				stop()
@@ -220,20 +221,20 @@ func TestBadWords(t *testing.T) {
 	}
 }
 
-func resumes(v *bound) bool {
-	_, endless := v.spec.Request().(verb.Resumer)
+func resumes(v *line.Bound) bool {
+	_, endless := v.Spec.Request().(verb.Resumer)
 	return endless
 }
 
 // localCommand reports whether a command is of this machine: servers and files.
-func localCommand(v *bound) bool { return v.spec.Name() == "" || v.print == nil && v.row == nil }
+func localCommand(v *line.Bound) bool { return v.Spec.Name() == "" || v.Print == nil && v.Row == nil }
 
 func TestDistance(t *testing.T) {
 	for _, tt := range []struct {
 		a, b string
 		want int
 	}{{"", "", 0}, {"", "ab", 2}, {"limt", "limit", 1}, {"limit", "limit", 0}, {"kitten", "sitting", 3}, {"ab", "ba", 2}, {"budgte", "budget", 2}} {
-		if got := distance(tt.a, tt.b); got != tt.want {
+		if got := line.Distance(tt.a, tt.b); got != tt.want {
 			t.Errorf("%q to %q: %d, want %d", tt.a, tt.b, got, tt.want)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/door/serving"
 )
 
 // startView runs 'mnem view' until the test ends, and returns the code of its address.
@@ -22,7 +24,7 @@ func startView(t *testing.T, w *world, args ...string) (s *servedWorld, code str
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan int, 1)
 	go func() {
-		ended <- app.Run(ctx, append([]string{"view", "--json"}, args...))
+		ended <- Run(ctx, &app, append([]string{"view", "--json"}, args...))
 		_ = in.Close() // a pipe in memory
 	}()
 	t.Cleanup(func() {
@@ -36,7 +38,7 @@ func startView(t *testing.T, w *world, args ...string) (s *servedWorld, code str
 		t.Fatalf("view: %v", err)
 	}
 	checkAnswer(t, "mnem view", line)
-	var said serveJSON
+	var said serving.ServeJSON
 	if err := json.Unmarshal([]byte(line), &said); err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +113,7 @@ func TestViewIsRefused(t *testing.T) {
 func TestOpenByFile(t *testing.T) {
 	const url = "http://127.0.0.1:1/#code=secret"
 	var opened string
-	remove, err := openByFile(t.Context(), url, func(_ context.Context, path string) error {
+	remove, err := serving.OpenByFile(t.Context(), url, func(_ context.Context, path string) error {
 		opened = path
 		data, err := os.ReadFile(path)
 		if err != nil || strings.Count(string(data), `"`+url+`"`) != 1 || !strings.Contains(string(data), "url="+url) {
@@ -129,7 +131,7 @@ func TestOpenByFile(t *testing.T) {
 		t.Errorf("the file stays: %v", err)
 	}
 	none := errors.New("no browser")
-	remove, err = openByFile(t.Context(), url, func(context.Context, string) error { return none })
+	remove, err = serving.OpenByFile(t.Context(), url, func(context.Context, string) error { return none })
 	if !errors.Is(err, none) || remove() != nil {
 		t.Errorf("%v", err)
 	}

@@ -15,8 +15,9 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/mcp"
+	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -46,8 +47,8 @@ func (r *slow) Run(
 // nothing was written.
 func TestCancel(t *testing.T) {
 	a := memory(t, facts)
-	r := &slow{cli.NewRunner(a, true), make(chan string, 9), make(chan struct{})}
-	s := connect(t, mcp.New(cli.Operations(), r, mcp.Options{Now: time.Now}), nil)
+	r := &slow{verbs.NewRunner(a, true), make(chan string, 9), make(chan struct{})}
+	s := connect(t, mcp.New(verbs.Operations(), r, mcp.Options{Now: time.Now}), nil)
 	before := run(t, a, "", "log", "--oneline")
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error, 1)
@@ -102,10 +103,10 @@ func TestCancelCommit(t *testing.T) {
 
 // TestProgress asks for progress of a call that takes a while.
 func TestProgress(t *testing.T) {
-	r := &slow{cli.NewRunner(memory(t, facts), true), make(chan string, 9), make(chan struct{})}
+	r := &slow{verbs.NewRunner(memory(t, facts), true), make(chan string, 9), make(chan struct{})}
 	var mu sync.Mutex
 	var got []float64
-	s := connect(t, mcp.New(cli.Operations(), r, mcp.Options{Now: time.Now}), &sdk.ClientOptions{
+	s := connect(t, mcp.New(verbs.Operations(), r, mcp.Options{Now: time.Now}), &sdk.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -133,7 +134,7 @@ func TestProgress(t *testing.T) {
 // TestNothingBeforeTheFirstCall counts what is run before a client asks for something.
 func TestNothingBeforeTheFirstCall(t *testing.T) {
 	r := &slow{nil, make(chan string), nil} // the first call would block
-	s := connect(t, mcp.New(cli.Operations(), r, mcp.Options{Now: time.Now}), nil)
+	s := connect(t, mcp.New(verbs.Operations(), r, mcp.Options{Now: time.Now}), nil)
 	if _, err := s.ListTools(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
@@ -144,7 +145,7 @@ func TestNothingBeforeTheFirstCall(t *testing.T) {
 
 // TestTooLarge has an operation answer more than anybody reads.
 func TestTooLarge(t *testing.T) {
-	s := connect(t, mcp.New(cli.Operations(), flood{}, mcp.Options{Now: time.Now}), nil)
+	s := connect(t, mcp.New(verbs.Operations(), flood{}, mcp.Options{Now: time.Now}), nil)
 	a := try(t, s, "diff", nil)
 	if !a.failed || !strings.Contains(a.text, "larger than") {
 		t.Errorf("%.200s", a.text)
@@ -186,7 +187,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-func checkSession(t *testing.T, a *cli.App, record mcp.Record, follow bool) {
+func checkSession(t *testing.T, a *line.App, record mcp.Record, follow bool) {
 	t.Helper()
 	var rows []struct {
 		Session string

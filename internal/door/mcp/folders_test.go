@@ -14,6 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/mcp"
 )
 
@@ -42,7 +43,7 @@ func root(dir string) *sdk.Root {
 }
 
 // editor is a client with folders open, connected to 'mnem mcp' that was started in a directory.
-func editor(t *testing.T, start *cli.App, version string, roots ...*sdk.Root) (*sdk.Client, *sdk.ClientSession) {
+func editor(t *testing.T, start *line.App, version string, roots ...*sdk.Root) (*sdk.Client, *sdk.ClientSession) {
 	t.Helper()
 	client := sdk.NewClient(&sdk.Implementation{Name: "editor", Version: "1"}, nil)
 	client.AddRoots(roots...)
@@ -50,13 +51,13 @@ func editor(t *testing.T, start *cli.App, version string, roots ...*sdk.Root) (*
 }
 
 // attach connects a client to 'mnem mcp'.
-func attach(t *testing.T, client *sdk.Client, start *cli.App, version string, args ...string) *sdk.ClientSession {
+func attach(t *testing.T, client *sdk.Client, start *line.App, version string, args ...string) *sdk.ClientSession {
 	t.Helper()
 	ours, theirs := pipes()
 	a := *start
 	a.Stdin, a.Stdout = theirs.r, theirs.w
 	done := make(chan int, 1)
-	go func() { done <- a.Run(context.WithoutCancel(t.Context()), append([]string{"mcp"}, args...)) }()
+	go func() { done <- cli.Run(context.WithoutCancel(t.Context()), &a, append([]string{"mcp"}, args...)) }()
 	s, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: ours.r, Writer: ours.w},
 		&sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {

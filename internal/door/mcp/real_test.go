@@ -16,16 +16,18 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/mcp"
+	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/testkit/o200k"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
 // app is the command line in a directory of its own.
-func app(dir string) *cli.App {
+func app(dir string) *line.App {
 	env := map[string]string{"MNEM_AUTHOR": "ana", "HOME": dir, "XDG_CONFIG_HOME": dir}
-	return &cli.App{
+	return &line.App{
 		Stdin: strings.NewReader(""), Stdout: new(bytes.Buffer), Stderr: new(bytes.Buffer),
 		Getenv: func(name string) string { return env[name] }, Now: time.Now, Rand: rand.Reader,
 		Dir: dir, User: "ana", Config: dir, PID: os.Getpid(),
@@ -33,7 +35,7 @@ func app(dir string) *cli.App {
 }
 
 // memory makes a repository with change lines in it and returns its app.
-func memory(t *testing.T, lines string) *cli.App {
+func memory(t *testing.T, lines string) *line.App {
 	t.Helper()
 	a := app(t.TempDir())
 	run(t, a, "", "init")
@@ -45,12 +47,12 @@ func memory(t *testing.T, lines string) *cli.App {
 }
 
 // run runs a command line and returns what it prints.
-func run(t *testing.T, a *cli.App, stdin string, args ...string) string {
+func run(t *testing.T, a *line.App, stdin string, args ...string) string {
 	t.Helper()
 	out, errs := new(bytes.Buffer), new(bytes.Buffer)
 	b := *a
 	b.Stdin, b.Stdout, b.Stderr = strings.NewReader(stdin), out, errs
-	if code := b.Run(context.WithoutCancel(t.Context()), args); code != 0 { // also at the end of tests
+	if code := cli.Run(context.WithoutCancel(t.Context()), &b, args); code != 0 { // also at the end of tests
 		t.Fatalf("mnem %q: exit code %d: %s", args, code, errs)
 	}
 	return out.String()
@@ -66,11 +68,11 @@ const facts = `{"node":{"key":"alice","type":"Person","summary":"Alice leads inf
 {"edge":{"type":"about","src":"i1","dst":"svc/billing"}}
 `
 
-func server(a *cli.App, opt mcp.Options) *mcp.Server {
+func server(a *line.App, opt mcp.Options) *mcp.Server {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	return mcp.New(cli.Operations(), cli.NewRunner(a, true), opt)
+	return mcp.New(verbs.Operations(), verbs.NewRunner(a, true), opt)
 }
 
 // connect connects a client to a server by its line protocol, in memory.

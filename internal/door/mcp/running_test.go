@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/door/mcp"
+	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -31,7 +31,7 @@ func (r *crowd) Run(_ context.Context, _ operation.Call, out io.Writer) (operati
 // TestCallsAreBounded sends many calls at once: all are answered, some of them at a time.
 func TestCallsAreBounded(t *testing.T) {
 	r := &crowd{}
-	s := connect(t, mcp.New(cli.Operations(), r, mcp.Options{Now: time.Now, Record: mcp.RecordNone}), nil)
+	s := connect(t, mcp.New(verbs.Operations(), r, mcp.Options{Now: time.Now, Record: mcp.RecordNone}), nil)
 	const calls = 100
 	failed := make(chan error, calls)
 	for range calls {

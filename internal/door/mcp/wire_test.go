@@ -16,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/mcp"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/ramdir"
@@ -27,7 +28,7 @@ const asProgram = "TEST_AS_MNEM"
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-		code := cli.System().Run(ctx, os.Args[1:])
+		code := cli.Run(ctx, line.System(), os.Args[1:])
 		stop()
 		os.Exit(code)
 	}

@@ -16,11 +16,12 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/line"
 )
 
 // In returns circumstances in a directory.
-func In(dir string, out, errs io.Writer) *cli.App {
-	return &cli.App{
+func In(dir string, out, errs io.Writer) *line.App {
+	return &line.App{
 		Stdin: strings.NewReader(""), Stdout: out, Stderr: errs, Dir: dir, User: "Tess", PID: os.Getpid(),
 		Getenv: func(string) string { return "" }, Now: time.Now, Rand: rand.NewChaCha8([32]byte{}),
 	}
@@ -66,14 +67,14 @@ func Owns(t *testing.T, out *bufio.Reader) bool {
 }
 
 // Serve runs 'mnem serve' until the test ends, and returns its URL.
-func Serve(t *testing.T, app *cli.App, args ...string) string {
+func Serve(t *testing.T, app *line.App, args ...string) string {
 	t.Helper()
 	out, to := io.Pipe()
 	app.Stdout = to
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan int, 1)
 	go func() {
-		ended <- app.Run(ctx, append([]string{"serve", "--addr", "127.0.0.1:0", "--json"}, args...))
+		ended <- cli.Run(ctx, app, append([]string{"serve", "--addr", "127.0.0.1:0", "--json"}, args...))
 		_ = to.Close() // a pipe in memory
 	}()
 	t.Cleanup(func() {
@@ -90,12 +91,12 @@ func Serve(t *testing.T, app *cli.App, args ...string) string {
 }
 
 // Ran runs a command line, which must succeed, and returns what it printed.
-func Ran(t *testing.T, app *cli.App, args ...string) string {
+func Ran(t *testing.T, app *line.App, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
 	one := *app
 	one.Stdout, one.Stderr = &out, &errs
-	if code := one.Run(t.Context(), args); code != 0 {
+	if code := cli.Run(t.Context(), &one, args); code != 0 {
 		t.Errorf("mnem %q: exit code %d: %s", args, code, &errs)
 	}
 	return out.String()

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/testkit/ramdir"
 )
 
@@ -48,7 +49,7 @@ func shell(args []string) int {
 		return 255
 	}
 	words[len(words)-1] = strings.Trim(words[len(words)-1], "'")
-	return cli.System().Run(context.Background(), words[1:])
+	return cli.Run(context.Background(), line.System(), words[1:])
 }
 
 // Main runs tests with temporary files in memory, or what the test binary was started for: the program, ssh, or one of
@@ -69,7 +70,7 @@ func Main(m *testing.M, others map[string]func() error) {
 	}
 	if os.Getenv(AsProgram) != "" && !worker {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		code := cli.System().Main(ctx, os.Args[1:])
+		code := cli.Main(ctx, line.System(), os.Args[1:])
 		stop()
 		os.Exit(code)
 	}

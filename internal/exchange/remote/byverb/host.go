@@ -15,8 +15,6 @@ type Host struct {
 	// Ask runs a verb on the repository in the directory dir, in this process or in the one that has it open. What the
 	// verb reads comes from in, what it writes goes to out, both of which may be nil, and its answers to emit.
 	Ask func(ctx context.Context, dir string, v *verb.Spec, req any, in io.Reader, out io.Writer, emit func(any) error) error
-	// Keep has the repository in a directory opened once for all verbs, when the first is asked.
-	Keep func(dir string)
 	// Init makes an empty repository in dir whose HEAD is on a branch, as a copy here of what is elsewhere: nothing
 	// in it is signed or guarded.
 	Init func(ctx context.Context, dir, branch string) error

@@ -49,7 +49,6 @@ func Connect(ctx context.Context, h *byverb.Host, at, dir string) (remote.Side, 
 		}
 		return nil, verb.Hintf(missing, "correct the path or URL; 'mnem init %s' makes a repository there", plain.Shell(dir))
 	}
-	h.Keep(dir)
 	return byverb.In(h, dir), nil
 }
 

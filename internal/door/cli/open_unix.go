@@ -1,8 +1,0 @@
-//go:build !windows
-
-package cli
-
-import "syscall"
-
-// apart starts a program so that an interrupt for this one does not end it.
-func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -1,0 +1,313 @@
+package line
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/gitdir"
+	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/internal/verb/peers"
+)
+
+// App is the outside world as commands see it. Tests pass their own.
+type App struct {
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	// Hidden asks for a line that is not shown; nil where standard input is no terminal.
+	Hidden func(prompt string) ([]byte, error)
+	// Key waits for one key of the terminal; nil where standard input is no terminal.
+	Key    func() (rune, error)
+	Getenv func(string) string
+	Now    func() time.Time
+	// Sleep waits before a remote model is asked again; nil for the system's.
+	Sleep  func(context.Context, time.Duration) error
+	Rand   io.Reader // where the secrets of keys come from
+	Dir    string    // working directory
+	User   string    // name of the system's user, for the author that init writes
+	Config string    // directory of the user's configurations where XDG_CONFIG_HOME is not set
+	Data   string    // directory of the user's data where XDG_DATA_HOME is not set
+	Home   string    // the user's own directory, "" where the system names none
+	// Executable is the path of this program, for others to start it; "" where nobody knows.
+	Executable string
+	// LookPath finds a program as the system starts it; nil where none is looked for.
+	LookPath func(program string) (string, error)
+	// Open opens a file in the user's browser; nil where there is none.
+	Open func(ctx context.Context, path string) error
+	// StartPager starts a program that shows what is written to it on the terminal, and returns how to wait for it
+	// to end; nil where there is none.
+	StartPager func(words []string) (io.WriteCloser, func() error, error)
+	PID        int
+	// OutTTY and ErrTTY tell whether results and messages go to a terminal: colour and progress
+	// only appear there.
+	OutTTY, ErrTTY bool
+	// Holder is the repository that commands of this process share, nil where each opens its own.
+	// Commands about another repository do not use it.
+	Holder *peers.Holder
+	// Opened, if given, is told of each opening of a repository.
+	Opened func(path string)
+	// Serving is set by commands that are servers, for Main; nil outside of it.
+	Serving *atomic.Bool
+}
+
+// System returns the App of this process.
+func System() *App {
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "."
+	}
+	return &App{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now,
+		Rand: rand.Reader, Hidden: hiddenInput(), Key: terminalKeys(),
+		Dir: dir, User: systemUser(), Config: configHome(), Data: dataHome(),
+		Home: userHome(), Executable: executable(), LookPath: exec.LookPath, Open: openFile, StartPager: startPager, PID: os.Getpid(),
+		OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
+	}
+}
+
+// Clock returns the time that it is.
+func (a *App) Clock() graph.Time { return graph.From(a.Now()) }
+
+func (a *App) Run(ctx context.Context, args []string, rootOf func(*Line) *cobra.Command) int {
+	app := *a
+	stdin, steady := peers.NewReplay(a.Stdin), isSteady(a.Stdin)
+	app.Stdin = stdin.Again()
+	a = &app
+	c := &Line{
+		App: a, Args: args, Stdin: stdin, Steady: steady, Console: ConsoleOf(a, Buffered(a.Stdout)), By: a.Caller(ctx),
+	}
+	defer func() { *c = Line{} }() // what completed flags is kept for ever, and leads here
+	root := rootOf(c)
+	root.SetArgs(args)
+	root.SetIn(a.Stdin)
+	root.SetOut(c.Out)
+	root.SetErr(a.Stderr)
+	err := root.ExecuteContext(ctx)
+	c.Release(err)
+	err = FirstError(err, c.CloseKept())
+	if err != nil && !c.Started {
+		err = Usagef("%w", err) // refused before any command ran
+	}
+	if flushErr := c.Out.Flush(); err == nil {
+		err = flushErr
+	}
+	if c.pager != nil {
+		c.pager.end()
+	}
+	switch {
+	case err == nil || IsClosedPipe(err):
+		return c.Exit // whoever read the results may have seen enough
+	case !c.Started:
+		c.InJSON = c.InJSON || WantsJSON(args)
+	}
+	return c.Report(ctx, err)
+}
+
+// outBuffer is how many bytes of results are gathered for one write.
+const outBuffer = 64 << 10
+
+// IsClosedPipe reports whether a write failed because the reader has gone.
+func IsClosedPipe(err error) bool {
+	const brokenPipe, noData = syscall.Errno(109), syscall.Errno(232) // how Windows says it
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) ||
+		runtime.GOOS == "windows" && (errors.Is(err, brokenPipe) || errors.Is(err, noData))
+}
+
+// WantsJSON reports whether --json is among arguments that could not be parsed.
+func WantsJSON(args []string) bool {
+	for _, a := range args {
+		if a == "--" {
+			return false
+		}
+		if a == "--json" || a == "--json=true" {
+			return true
+		}
+	}
+	return false
+}
+
+// OutBuffers are such buffers of calls of other surfaces, of which many come one after another.
+var OutBuffers = sync.Pool{New: func() any { return Buffered(nil) }}
+
+func Buffered(out io.Writer) *bufio.Writer { return bufio.NewWriterSize(out, outBuffer) }
+
+// ConsoleOf returns where a command of an app prints, and says things.
+func ConsoleOf(app *App, out *bufio.Writer) show.Console {
+	return show.Console{
+		Out: out, Aside: app.Stderr, Terminal: app.OutTTY, Plain: app.Getenv("NO_COLOR") != "",
+	}
+}
+
+// Line is one command line being run.
+type Line struct {
+	show.Console
+	App       *App
+	Program   string // another than mnem, "" for that
+	HelpAll   bool   // whether help lists all commands
+	Args      []string
+	Stdin     *peers.Replay
+	By        operation.Caller         // who asks; flags go before
+	Verbs     []*Bound                 // all commands that are declared, once one is made
+	Asked     *Running                 // the verb that runs, nil for none
+	GitTree   *gitdir.Tree             // that commits of git are named of, nil until one is
+	Quietly   bool                     // whether answers of verbs are for this process, and not printed
+	Inputs    []string                 // the files that it reads, of change lines
+	Steady    bool                     // whether standard input is a regular file
+	Whole     map[string]*wholeInput   // inputs that were read before the repository is held, by their names
+	Kept      map[string]*peers.Holder // repositories that transfers keep open, by their directories; nil until one is asked
+	Ahead     *owner.Client            // the process that it goes to, found before it asks models; nil for none
+	Global    GlobalFlags
+	Signing   signFlags
+	profiling profilingFlags
+	KeysDir   string
+	Doing     Doing
+	Long      bool     // whether the verb under way takes so long that others work meanwhile
+	pager     *pager   // that results go to, nil for none
+	Working   []func() // end what shows that it takes its time
+	Started   bool     // whether a command ran: errors before that are about usage
+	Exit      int      // exit code of a command that succeeded but has bad news, as fsck and replay
+	Conf      *settings.Layers
+	followed  bool       // whether it was looked what HEAD is for the caller
+	InUse     *peers.Use // the shared repository that this command uses, nil for none
+	Opened    *core.Repo // that this command has open now, shared or its own
+	// AcceptHead opens a repository whose head file disagrees: for fsck --repair alone.
+	AcceptHead bool
+	// Client is what the process is called in databases unless MNEM_CLIENT says, "" for the user's own name.
+	Client   string
+	Failures map[string]int // of models by kind, nil where nobody counts
+}
+
+// GlobalFlags are the flags that several commands have.
+type GlobalFlags struct {
+	Repo    string
+	User    bool // the user's own repository: --global
+	noPager bool
+	Wait    time.Duration
+	Author  string
+	Agent   string
+	Task    string
+	Time    string
+	At      string
+	Expect  string // of commands with headFlag
+	// AllowSecret and strict are of commands with secretFlag and strictFlag.
+	AllowSecret []string
+	Strict      bool
+}
+
+// Caller returns who asks: as the context says, and where it does not, the environment.
+func (a *App) Caller(ctx context.Context) operation.Caller {
+	by, said := operation.CallerOf(ctx)
+	by.Author = FirstOf(by.Author, a.Getenv("MNEM_AUTHOR"))
+	by.Agent = FirstOf(by.Agent, a.Getenv("MNEM_AGENT"))
+	by.Task = FirstOf(by.Task, a.Getenv("MNEM_TASK"))
+	by.Branch = FirstOf(by.Branch, a.Getenv("MNEM_BRANCH"))
+	by.Stage = FirstOf(by.Stage, a.Getenv("MNEM_STAGE"))
+	if !said {
+		by.Session = a.Getenv("MNEM_SESSION") // else answers are recorded where the caller says
+	}
+	return by
+}
+
+// Env returns the first set variable's value.
+func (c *Line) Env(names ...string) string {
+	for _, n := range names {
+		if v := c.App.Getenv(n); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// Command finishes a command: errors and usage are reported by Run, and what follows the name of
+// the command in its Use is written by hand.
+func (c *Line) Command(
+	cmd *cobra.Command, run func(cmd *cobra.Command, args []string) error,
+) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		c.Started = true
+		c.Doing = Doing{
+			Ctx: cmd.Context(), Name: operationName(cmd), Words: CommandWords(cmd),
+			Wait: cmd.Flags().Changed("wait"),
+		}
+		c.page()
+		stop, err := c.profiling.start(c)
+		if err != nil {
+			return err
+		}
+		defer func() {
+			if stopErr := stop(); err == nil {
+				err = stopErr
+			}
+		}()
+		return run(cmd, args)
+	}
+	if f := cmd.Flags().Lookup("expect"); f != nil {
+		f.Usage += "; also --if-match"
+	}
+	cmd.SilenceErrors = true
+	cmd.SilenceUsage = true
+	cmd.DisableFlagsInUseLine = true
+	return cmd
+}
+
+// Parent finishes a command that only holds others: alone it shows its help.
+func (c *Line) Parent(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command {
+	cmd.Args = knownCommand
+	cmd.AddCommand(subs...)
+	return c.Command(cmd, func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
+}
+
+// noArguments refuses arguments, and says where one may be the value of a flag before it.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	err := Usagef("%s takes no arguments: %q", nameOf(cmd), args[0])
+	if name := givenAlone(cmd); name != "" {
+		return Hint(err, "a value of --%[1]s follows \"=\": --%[1]s=%[2]s", name, args[0])
+	}
+	return Hint(err, "see '%s --help'", cmd.CommandPath())
+}
+
+// givenAlone returns a flag that was given without the value that it may have, "" for none.
+func givenAlone(cmd *cobra.Command) (name string) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.NoOptDefVal != "" && f.Value.Type() != "bool" && f.Value.String() == f.NoOptDefVal {
+			name = f.Name
+		}
+	})
+	return name
+}
+
+// knownCommand refuses what is not the name of a command, with the names that come close.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	err := fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath())
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return Hint(err, "did you mean %s?", strings.Join(near, " or "))
+	}
+	return Hint(err, "see '%s --help'", cmd.CommandPath())
+}

@@ -1,0 +1,69 @@
+package line
+
+import (
+	"errors"
+	"path/filepath"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/door/settings"
+)
+
+// Setting returns a configured value, that of the repository before the user's, "" for none.
+func (c *Line) Setting(key string) (string, error) {
+	conf, err := c.Configs()
+	if err != nil {
+		return "", err
+	}
+	return conf.Of(key), nil
+}
+
+// Configs returns the configurations as they were when they were asked for first: one command
+// asks for many keys.
+func (c *Line) Configs() (*settings.Layers, error) {
+	if c.Conf != nil {
+		return c.Conf, nil
+	}
+	var conf settings.Layers
+	path, err := c.repoConfig()
+	if err == nil {
+		conf.Repo, err = settings.Read(path)
+	} else if errors.Is(err, store.ErrNotFound) || c.ServerURL() != "" {
+		err = nil // outside a repository the user's applies
+	}
+	if err != nil {
+		return nil, err
+	}
+	if conf.User, err = ReadUserConfig(c.UserConfig()); err != nil {
+		return nil, err
+	}
+	c.Conf = &conf
+	return c.Conf, nil
+}
+
+// ReadUserConfig reads the user's configuration at a path, which may be "".
+func ReadUserConfig(path string) ([]settings.Setting, error) {
+	if path == "" {
+		return nil, nil
+	}
+	return settings.Read(path)
+}
+
+// repoConfig returns the path of the repository's configuration.
+func (c *Line) repoConfig() (string, error) {
+	dir, err := c.Dir()
+	return filepath.Join(dir, core.DirName, settings.File), err
+}
+
+// UserConfig returns the path of the user's configuration, "" where the system has no place for
+// one. A relative XDG_CONFIG_HOME is ignored, as its specification asks.
+func (c *Line) UserConfig() string {
+	home := c.App.Config
+	if xdg := c.Env("XDG_CONFIG_HOME"); filepath.IsAbs(xdg) {
+		home = xdg
+	}
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(home, "mnem", settings.File)
+}

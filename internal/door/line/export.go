@@ -1,0 +1,44 @@
+package line
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+
+	"github.com/mnem-project/mnem/internal/base/filestate"
+	"github.com/mnem-project/mnem/internal/base/regular"
+	"github.com/mnem-project/mnem/internal/state"
+)
+
+// WriteOut writes what path names. What is no regular file, as a device or a pipe, is written in
+// its place; a symbolic link stays, and what it leads to is written.
+func WriteOut(ctx context.Context, path string, write func(io.Writer) error) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return writeInPlace(ctx, path, write)
+	}
+	return filestate.Replace(path, privateMode, write)
+}
+
+// privateMode is that of a new file with memories in it: they are their user's business.
+const privateMode = 0o600
+
+// writeInPlace writes to a device or pipe. It does not wait for another program to open a pipe for reading:
+// the repository is open. An interrupt ends a write that waits.
+func writeInPlace(ctx context.Context, path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|regular.NoWait, 0)
+	if errors.Is(err, syscall.ENXIO) {
+		return fmt.Errorf("%w: %s is a named pipe that nothing reads", state.ErrInvalid, path)
+	}
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = f.Close() }) // wakes a write that waits
+	err = write(f)
+	if !stop() {
+		return errors.Join(ctx.Err(), err)
+	}
+	return FirstError(err, f.Close())
+}

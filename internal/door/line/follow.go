@@ -1,0 +1,80 @@
+package line
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/gitdir"
+	"github.com/mnem-project/mnem/internal/gitfollow"
+	"github.com/mnem-project/mnem/internal/owner"
+)
+
+// Follow finds what HEAD is for the caller, where the memory follows the git work tree: once for a command. Where
+// no work tree is around the repository it follows none.
+func (c *Line) Follow() error {
+	if c.followed || c.Program != "" || c.Global.User {
+		return nil
+	}
+	c.followed = true
+	on, err := c.Configured(settings.FollowKey)
+	if on != "true" || err != nil {
+		return err
+	}
+	ctx := c.Doing.Ctx
+	tree, err := c.WorkTree()
+	if errors.Is(err, gitdir.ErrNone) || err == nil && tree == nil {
+		return nil
+	}
+	if err == nil {
+		c.By.Following, err = gitfollow.Following(ctx, tree)
+	}
+	if err != nil {
+		return Hint(fmt.Errorf("follow git: %w", err), "repair what git says, end it with 'mnem git unfollow', or set "+
+			"%s=false for one command", settings.FollowVariable)
+	}
+	return nil
+}
+
+// WorkTree returns the git work tree that the memory follows: the one that the working directory is in, where its
+// branches are those of the one that the repository is in, and else that.
+func (c *Line) WorkTree() (*gitdir.Tree, error) {
+	dir, err := c.Dir()
+	if err != nil {
+		return nil, err
+	}
+	return gitfollow.WorkTree(dir, c.App.Dir)
+}
+
+// FollowThere refuses to have a process run the verb that does not know that HEAD may be followed: it would write
+// to another branch.
+func (c *Line) FollowThere(client *owner.Client) error {
+	as, pid := client.Owner()
+	if c.By.Following == nil || as.Newest >= owner.Following {
+		return nil
+	}
+	return Hint(fmt.Errorf("%w: process %d has it open, and mnem %s does not follow git", store.ErrBusy, pid, as.Name),
+		"stop process %d and start it anew, so that it is the same version", pid)
+}
+
+// mainRepo returns the directory of the repository that is about a linked git work tree: that of the main work
+// tree, if it follows git. found is the nearest repository, "" for none.
+func (c *Line) mainRepo(found string) string {
+	return gitfollow.MainRepo(found, c.App.Dir, func(dir string) bool {
+		list, err := settings.Read(filepath.Join(dir, core.DirName, settings.File))
+		on, _ := settings.Find(list, settings.FollowKey)
+		return err == nil && FirstOf(c.Env(settings.FollowVariable), on) == "true"
+	})
+}
+
+// followedTask is what the caller works on where nothing says so: the branch that HEAD follows.
+func (c *Line) followedTask() string {
+	if f := c.By.Following; f != nil && len(f.Branch) <= graph.MaxActor {
+		return f.Branch
+	}
+	return ""
+}

@@ -1,0 +1,10 @@
+//go:build !windows
+
+package line
+
+import (
+	"syscall"
+)
+
+// apart starts a program so that an interrupt for this one does not end it.
+func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -1,0 +1,186 @@
+package line
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// flagError says in our words what is wrong with a flag, of what the parser returned.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var alone *pflag.ValueRequiredError
+	var value *pflag.InvalidValueError
+	var syntax *pflag.InvalidSyntaxError
+	see := func(err error) error { return Hint(err, "see '%s --help'", cmd.CommandPath()) }
+	switch {
+	case errors.As(err, &unknown):
+		return unknownFlag(cmd, unknown)
+	case errors.As(err, &alone):
+		return see(Usagef("%s needs a value", flagName(alone.GetSpecifiedName(), alone.GetSpecifiedShortnames())))
+	case errors.As(err, &value):
+		return see(Usagef("--%s: %s", value.GetFlag().Name, badValue(value)))
+	case errors.As(err, &syntax):
+		return see(Usagef("%q is not a flag", syntax.GetSpecifiedFlag()))
+	}
+	return see(Usagef("%w", err))
+}
+
+// flagName returns a flag as it was given.
+func flagName(name, short string) string {
+	if short != "" {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// badValue says what a flag wants and its value is not.
+func badValue(e *pflag.InvalidValueError) string {
+	value := e.GetValue()
+	if errors.Is(e, strconv.ErrRange) {
+		return fmt.Sprintf("%q is too large or too small", value)
+	}
+	switch e.GetFlag().Value.Type() {
+	case "int":
+		return fmt.Sprintf("%q is not a whole number", value)
+	case "float64":
+		return fmt.Sprintf("%q is not a number", value)
+	case "duration":
+		return fmt.Sprintf("%q is not a duration like 5s or 336h", value)
+	case "bool":
+		return fmt.Sprintf("%q is neither true nor false", value)
+	}
+	return fmt.Sprintf("%q is not a list with commas between its entries, quoted as in CSV", value)
+}
+
+// unknownFlag is the error of a flag that a command does not have, with those that come close.
+func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
+	name, short := e.GetSpecifiedName(), e.GetSpecifiedShortnames()
+	err := Usagef("unknown flag %s", flagName(name, short))
+	if len(short) > 1 {
+		err = Usagef("unknown flag %s in -%s", flagName(name, short), short)
+		name, _, _ = strings.Cut(short, "=") // perhaps a long one with one dash
+	}
+	if near := nearFlags(cmd, name); len(near) > 0 && len(name) > 1 {
+		return Hint(err, "did you mean %s?", strings.Join(near, " or "))
+	}
+	return Hint(err, "see '%s --help'", cmd.CommandPath())
+}
+
+// nearFlags returns the flags of a command whose names come close to one, the nearest first.
+func nearFlags(cmd *cobra.Command, name string) []string {
+	const far, most = 2, 3
+	type near struct {
+		name string
+		far  int
+	}
+	var found []near
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { // by name, inherited ones too
+		n := Distance(name, f.Name)
+		if strings.HasPrefix(f.Name, name) {
+			n = min(n, 1)
+		}
+		if !f.Hidden && n <= far && n < len(f.Name) {
+			found = append(found, near{"--" + f.Name, n})
+		}
+	})
+	slices.SortStableFunc(found, func(a, b near) int { return a.far - b.far })
+	var names []string
+	for _, f := range found[:min(len(found), most)] {
+		if f.far == found[0].far {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// nameOf returns the name of a command without that of the program, which begins every error.
+func nameOf(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+}
+
+// Distance returns how many bytes are to be inserted, removed or replaced to make b of a.
+func Distance(a, b string) int {
+	row := make([]int, len(b)+1) // of the beginnings of b
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := before
+			if a[i] != b[j] {
+				cost = 1 + min(before, row[j], row[j+1])
+			}
+			before, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}
+
+// Positionals refuses too few positional arguments, naming the first that is missing, and too many: usage is what
+// follows the name of the command.
+func Positionals(usage string) cobra.PositionalArgs {
+	usage = strings.TrimSuffix(usage, " [flags]")
+	var required []string
+	most, endless := 0, false
+	for word := range strings.FieldsSeq(usage) {
+		if strings.HasPrefix(word, "[flags") || strings.HasPrefix(word, "[-") {
+			continue
+		}
+		endless = endless || strings.Contains(word, "…") || strings.Contains(word, "...")
+		if !strings.HasPrefix(word, "[") {
+			required = append(required, strings.TrimRight(word, "…."))
+		}
+		most++
+	}
+	return func(cmd *cobra.Command, args []string) error {
+		see := func(err error) error {
+			return Hint(err, "usage: %s %s; see '%[1]s --help'", cmd.CommandPath(), usage)
+		}
+		switch {
+		case len(args) < len(required):
+			return see(Usagef("%s: %s is missing", nameOf(cmd), required[len(args)]))
+		case most == 0:
+			return noArguments(cmd, args)
+		case len(args) > most && !endless:
+			return see(Usagef("%s: one argument too many: %q", nameOf(cmd), args[most]))
+		}
+		return nil
+	}
+}
+
+// CheckFlags refuses flags that do not go together, and those that need another one.
+func (v *Bound) CheckFlags(cmd *cobra.Command) error {
+	given := func(name string) bool { return cmd.Flags().Changed(name) }
+	exclusive := slices.Clone(v.Spec.Exclude)
+	for _, f := range v.Spec.Fields() {
+		for _, other := range f.Not {
+			exclusive = append(exclusive, []string{other, f.Name})
+		}
+	}
+	for _, group := range exclusive {
+		var set []string
+		for _, name := range group {
+			if given(name) {
+				set = append(set, "--"+name)
+			}
+		}
+		if len(set) > 1 {
+			return Usagef("%s and %s exclude each other", set[0], set[1])
+		}
+	}
+	for _, group := range v.Spec.Together {
+		i, j := slices.IndexFunc(group, given), slices.IndexFunc(group, func(name string) bool { return !given(name) })
+		if i >= 0 && j >= 0 {
+			return Usagef("--%s needs --%s", group[i], group[j])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,18 @@
+package line
+
+import (
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
+)
+
+// Running is a verb that runs: here, or where the repository is open.
+type Running struct {
+	Spec  *verb.Spec
+	Req   any
+	Emit  func(answer any) error
+	Typed bool        // whether emit is given answers, and not JSON printed as it comes
+	Stamp state.Stamp // of a verb that writes, once it is made
+
+	Rest verb.Resumer // the request of a verb without an end, nil of others
+	Over bool         // whether no more answers are wanted
+}

@@ -1,0 +1,87 @@
+package reach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/model"
+	"github.com/mnem-project/mnem/internal/model/embed"
+	"github.com/mnem-project/mnem/internal/state"
+)
+
+// Embedder opens what a spec names, or what is configured where it is empty. flag is what names
+// one on the command line.
+func Embedder(c *line.Line, spec, flag string, opt embed.Options) (embed.Embedder, error) {
+	if err := MayChooseModel(c, spec); err != nil {
+		return nil, err
+	}
+	if spec == "" {
+		var err error
+		if spec, err = c.Configured(settings.EmbedModel); err != nil {
+			return nil, err
+		}
+	}
+	if spec == "" {
+		return nil, noModel(c, "no embedding model: there are hash (built in, needs nothing), static:DIR, "+
+			model.List(model.Specs(embed.Remotes()), "or"), flag+"=SPEC", settings.EmbedModel)
+	}
+	dir, ok := strings.CutPrefix(spec, "static:")
+	if ok && dir != "" {
+		spec = "static:" + c.Absolute(dir)
+	}
+	if err := embedOptions(c, spec, &opt); err != nil {
+		return nil, err
+	}
+	e, err := embed.Open(spec, opt)
+	var path *fs.PathError
+	if err != nil && !errors.As(err, &path) {
+		err = fmt.Errorf("%w: %w", state.ErrInvalid, err)
+	}
+	return e, err
+}
+
+// embedOptions fills in what is configured for the provider that a spec names.
+func embedOptions(c *line.Line, spec string, opt *embed.Options) error {
+	dims, err := c.Configured(settings.EmbedDims)
+	if err == nil {
+		opt.Dims, err = settings.ParseEmbedDims(dims)
+	}
+	if err == nil {
+		opt.QueryPrefix, err = c.Configured(settings.EmbedQuery)
+	}
+	if err == nil {
+		opt.DocumentPrefix, err = c.Configured(settings.EmbedDocument)
+	}
+	if err == nil {
+		opt.Options, err = modelOptions(c, settings.Embed, spec, opt.Attempts)
+	}
+	return err
+}
+
+// documents is a model as what embeds nodes.
+type documents struct{ embed.Embedder }
+
+// MaxText implements verb.Embedder.
+func (documents) MaxText() int { return embed.MaxText }
+
+// Documents implements verb.Embedder.
+func (d documents) Documents(ctx context.Context, texts []string) ([][]int8, error) {
+	return d.Embed(ctx, texts, embed.Document)
+}
+
+// WithModels puts the models there are into a help text. Nearly all texts name none: they are returned as they are,
+// since every start of the program passes all of them.
+func WithModels(text string) string {
+	if !strings.Contains(text, "$") {
+		return text
+	}
+	return strings.NewReplacer("$EMBEDDERS", model.List(embed.Specs(), "or"),
+		"$REMOTE_EMBEDDERS", model.List(model.Specs(embed.Remotes()), "or"),
+		"$RERANKERS", rerankSpecs(","), "$REWRITERS", model.List(model.Specs(settings.Rewrite.Providers), "or"),
+	).Replace(text)
+}

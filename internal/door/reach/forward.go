@@ -1,0 +1,282 @@
+package reach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/internal/verb/peers"
+)
+
+// maxOwners is how many owners in turn a verb is given to that end before it does.
+const maxOwners = 10
+
+// errOwnersEnd is returned for a verb that no owner lived long enough for.
+var errOwnersEnd = fmt.Errorf("%w: each process that had it open ended", store.ErrBusy)
+
+// answeredError ends a verb that an owner ran, with what came of it.
+type answeredError struct{ err error }
+
+func (e *answeredError) Error() string { return "another process ran it" }
+
+// lookAhead finds the process that has the repository open, for a verb that asks models before it opens
+// it. Where another one has it and answers, opening hands the verb to that.
+func lookAhead(ctx context.Context, c *line.Line) (elsewhere bool, err error) {
+	if c.Program != "" || c.Opened != nil {
+		return false, nil
+	}
+	dir, err := c.Dir()
+	if err != nil {
+		return false, nil // opening says so in its own way
+	}
+	if h := c.App.Holder; h != nil && h.Covers(dir) {
+		if c.InUse == nil {
+			c.InUse, c.Ahead, err = h.Reach(ctx)
+		}
+	} else {
+		c.Ahead, err = peers.Dial(dir, c.Global.Wait)
+	}
+	return c.Ahead != nil, c.OpenHint(err)
+}
+
+// openRepo returns the repository of a command, and what ends its use of it: the one that this process
+// shares, which it has until the command ends, or one of its own. Where another process has it open and
+// answers, that runs the verb.
+func openRepo(ctx context.Context, c *line.Line, write bool) (*core.Repo, func() error, error) {
+	dir, err := c.Dir()
+	if err != nil {
+		return nil, nil, err
+	}
+	opt, err := Options(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	opt.ReadOnly = !write
+	endless := c.Asked != nil && c.Asked.Rest != nil
+	for tries := 0; endless || tries < maxOwners; tries++ {
+		r, done, client, err := reach(ctx, c, dir, opt)
+		switch {
+		case err != nil && endless && tries > 0 && peers.Passes(ctx, err):
+			continue
+		case err != nil:
+			return nil, nil, c.OpenHint(err)
+		case client == nil:
+			c.Stdin.Forget()
+			return r, done, nil
+		}
+		if err := forward(ctx, c, client); err != nil {
+			return nil, nil, err
+		}
+	}
+	return nil, nil, errOwnersEnd
+}
+
+// reach opens the repository in dir or begins a use of the shared one, or else connects to the process that
+// has it.
+func reach(ctx context.Context, c *line.Line, dir string, opt core.Options) (
+	_ *core.Repo, done func() error, client *owner.Client, err error,
+) {
+	if client, c.Ahead = c.Ahead, nil; client != nil {
+		return nil, nil, client, nil
+	}
+	if h := c.App.Holder; c.InUse == nil && h != nil && h.Covers(dir) {
+		if c.InUse, client, err = h.Reach(ctx); c.InUse == nil {
+			return nil, nil, client, err
+		}
+	}
+	if c.InUse != nil {
+		if c.AcceptHead {
+			err = errOpen(c.App.PID)
+		}
+		return c.InUse.Repo, func() error { return nil }, nil, err
+	}
+	r, client, err := peers.Reach(ctx, dir, opt)
+	if r == nil {
+		return nil, nil, client, err
+	}
+	return r, r.Close, nil, nil
+}
+
+// errOpen is returned where --accept-head is given and a process has the repository open.
+func errOpen(pid int) error {
+	return line.Hint(fmt.Errorf("%w: --accept-head needs it closed, and process %d has it open", store.ErrBusy, pid),
+		"a repository that opens has lost nothing: leave the flag out, or stop that process first")
+}
+
+// forward has another process run the verb, which is done with client, and returns an *answeredError with
+// what came of it. It returns nil where that process ended and the verb is to be tried anew.
+func forward(ctx context.Context, c *line.Line, client *owner.Client) error {
+	defer func() { _ = client.Close() }() // all was said
+	if c.Asked == nil {
+		return line.Hint(fmt.Errorf("%w: another process has it open", store.ErrBusy),
+			"stop that process, or run outside of the repository")
+	}
+	if _, pid := client.Owner(); c.AcceptHead {
+		return errOpen(pid)
+	}
+	err := forwardVerb(ctx, c, client)
+	if again, err := lost(ctx, c, err); again || err != nil {
+		return err
+	}
+	return &answeredError{err}
+}
+
+// lost says what to do where an owner ended first: to try again, or what is to be said of it. Where it did
+// not there is no error.
+func lost(ctx context.Context, c *line.Line, err error) (again bool, _ error) {
+	var lost *owner.LostError
+	switch {
+	case !errors.As(err, &lost):
+		return false, nil
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	case c.Asked.Over:
+		return false, &answeredError{}
+	case lost.Clean || c.Asked.Rest != nil:
+		return true, nil
+	case lost.Writes:
+		const what = "the process that had it open ended before it said what came of this command"
+		return false, &operation.Error{Outcome: operation.Busy, Unknown: true,
+			Message: fmt.Sprintf("%v: %s", store.ErrBusy, what),
+			Hint:    "'mnem op log' tells whether the change was made"}
+	}
+	return false, line.Hint(fmt.Errorf("%w: the process that had it open ended in the middle of the answer",
+		store.ErrBusy), "give the command again: it changed nothing")
+}
+
+// forwardVerb has another process run the verb that is asked for, and prints its answers as they come.
+func forwardVerb(ctx context.Context, c *line.Line, client *owner.Client) error {
+	if err := c.FollowThere(client); err != nil {
+		return err
+	}
+	call, err := callOf(c)
+	if err != nil {
+		return err
+	}
+	by := &peers.Caller{
+		Key: func() string {
+			key, ok := c.OwnKey()
+			if !ok {
+				return ""
+			}
+			return key.String()
+		},
+		Trusted: func() ([]byte, error) {
+			list, err := c.Trusted()
+			if err != nil {
+				return nil, err
+			}
+			return list.Encode()
+		},
+		Sign: c.Asked.Stamp.Sign, Input: input(ctx, c), Tell: tidings(c), Flush: c.Out.Flush,
+		Models: VerbHost{c}.Models, Global: VerbHost{c}.Global, Create: VerbHost{c}.Create, Root: VerbHost{c}.root,
+		Embedder: func(spec string) (verb.Embedder, error) { return VerbHost{c}.Embedder(spec, nil) },
+		File: func(name string) (io.Reader, string, error) {
+			in, err := file(ctx, c, name)
+			return in, line.ShownFile(name), err
+		},
+		Read: func(r io.Reader) error {
+			if !c.Asked.Typed {
+				_, err := io.Copy(struct{ io.Writer }{c.Out}, r) // an error of reading is none of writing
+				return err
+			}
+			return c.Asked.Spec.ReadAnswers(r, c.Asked.Emit)
+		},
+	}
+	return peers.Ask(ctx, client, call, by)
+}
+
+// callOf returns what another process is asked for: the request, with what the environment and the
+// configuration say of it.
+func callOf(c *line.Line) (*peers.Call, error) {
+	a := c.Asked
+	if err := line.OnceStdin(c.Inputs); err != nil {
+		return nil, err
+	}
+	request, err := a.Spec.EncodeRequest(a.Req)
+	if err != nil {
+		return nil, err
+	}
+	call := &peers.Call{
+		Verb: a.Spec.Name(), Request: request, Given: verb.GivenOf(a.Req), Words: c.Doing.Words,
+		Caller: c.By, Human: !c.InJSON, Typed: a.Typed, Progress: c.Progress().Visible(),
+	}
+	for _, name := range c.Inputs {
+		call.Inputs = append(call.Inputs, line.ShownFile(name))
+	}
+	call.Caller.Sign = "false"
+	now := a.Stamp.Time
+	if a.Spec.Authored(a.Req) {
+		by := &a.Stamp
+		call.Caller.Author, call.Caller.Agent, call.Caller.Task = by.Author, by.Agent, by.Task
+		if by.Sign != nil {
+			call.Caller.Sign = "true"
+		}
+		call.Collect = collecting(c)
+	} else if now, err = c.Now(); err != nil {
+		return nil, err
+	}
+	call.Caller.Time = now.String()
+	if call.Accesses, err = countsAccesses(c); err != nil {
+		return nil, err
+	}
+	takesIn := func(f verb.Field) bool { return f.Name == "require-signed" }
+	if slices.ContainsFunc(a.Spec.Fields(), takesIn) {
+		call.RequireSigned, err = c.Configured("require-signed")
+	}
+	return call, err
+}
+
+// input opens the files that another process reads for the verb.
+func input(ctx context.Context, c *line.Line) func(number int) (io.Reader, error) {
+	return func(number int) (io.Reader, error) {
+		if number >= len(c.Inputs) {
+			return nil, fmt.Errorf("%w: input %d of %d", owner.ErrProtocol, number, len(c.Inputs))
+		}
+		return file(ctx, c, c.Inputs[number])
+	}
+}
+
+// file opens a file for another process, of standard input all of it.
+func file(ctx context.Context, c *line.Line, name string) (io.Reader, error) {
+	if name != line.StdinName || c.Whole[name] != nil {
+		in, _, err := c.Open(ctx, name)
+		return in, err
+	}
+	in := c.Stdin.Again()
+	if in == nil {
+		return nil, line.Hint(fmt.Errorf("%w: another process took it while standard input was read", store.ErrBusy),
+			"give the command again")
+	}
+	return in, nil
+}
+
+// tidings returns what shows what another process says while it works.
+func tidings(c *line.Line) func(*peers.Tidings) {
+	p := c.Progress()
+	c.Working = append(c.Working, p.Done)
+	return func(t *peers.Tidings) {
+		switch {
+		case t.Start != "":
+			p.Start(t.Start)
+		case t.What != "":
+			p.Set(t.What, t.Done, t.Total)
+		case t.Say != "":
+			p.Say(t.Say)
+		case t.End:
+			p.Done()
+		case t.Collected != nil:
+			collected(c, t.Collected)
+		case t.Remark != "":
+			c.Remark("%s", line.OneLine(t.Remark))
+		}
+	}
+}

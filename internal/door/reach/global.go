@@ -1,0 +1,149 @@
+package reach
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/peers"
+)
+
+// Global implements verb.Asker.
+func (h VerbHost) Global() (verb.Runner, error) {
+	c := h.C
+	if c.By.Remote && !c.By.Global {
+		return nil, fmt.Errorf("%w: another repository than the one that is served", line.ErrRemote)
+	}
+	project, err := c.Dir()
+	if err != nil {
+		return nil, err
+	}
+	global, err := c.HasGlobal()
+	if err != nil {
+		return nil, err
+	}
+	if global == project {
+		return nil, line.Usagef("--with-global: %s is the user's own repository itself", project)
+	}
+	return func(ctx context.Context, v *verb.Spec, req any, emit func(any) error) error {
+		return askGlobal(ctx, c, global, v, req, emit)
+	}, nil
+}
+
+// WithGlobal is the field by which the user's own repository is asked too.
+const WithGlobal = "with-global"
+
+// GlobalTypes returns the types of memories that the user's own repository keeps.
+func GlobalTypes(c *line.Line) ([]string, error) {
+	v, err := OfUser(c, settings.TypesKey, settings.NoTypes)
+	if v == "" || v == settings.NoTypes {
+		return nil, err
+	}
+	return strings.Split(v, ","), err
+}
+
+// OfUser returns a setting by which a project's memory and the user's own have to do with each other. A project's
+// configuration can say no, and nothing else: it may be somebody else's.
+func OfUser(c *line.Line, name, no string) (string, error) {
+	key, err := settings.KeyOf(name)
+	if err != nil {
+		return "", err
+	}
+	got, err := c.LookUp(key, false)
+	if err == nil && got.From == settings.FromRepository && *got.Value != no {
+		got, err = c.LookUp(key, true)
+	}
+	if err != nil || got.Value == nil {
+		return "", err
+	}
+	return *got.Value, nil
+}
+
+// Beside returns the directory of the user's own repository where it is asked beside the project's though a question
+// does not say so, "" where it is not: for those alone who act for the user.
+func Beside(c *line.Line) string {
+	if c.Global.User || c.By.Remote && !c.By.Global {
+		return ""
+	}
+	if !c.By.Global {
+		if types, err := GlobalTypes(c); len(types) == 0 || err != nil {
+			return ""
+		}
+	}
+	project, err := c.Dir()
+	if err != nil {
+		return "" // which the verb says
+	}
+	if global, err := c.HasGlobal(); err == nil && global != project {
+		return global
+	}
+	return ""
+}
+
+// AskBoth has the user's own repository asked too where it is beside the project's, and returns the names of the
+// fields that say so.
+func AskBoth(c *line.Line, req any, given []string) []string {
+	q, ok := req.(interface{ AskGlobal([]string) bool })
+	if !ok || slices.Contains(given, WithGlobal) || Beside(c) == "" || !q.AskGlobal(given) {
+		return nil
+	}
+	return []string{WithGlobal}
+}
+
+// keeper returns the directory of the user's own repository where it keeps what a request has, "" where the
+// project's does.
+func keeper(c *line.Line, req any) (string, error) {
+	q, ok := req.(interface{ Movable() string })
+	if !ok || q.Movable() == "" {
+		return "", nil
+	}
+	types, err := GlobalTypes(c)
+	if err != nil || !slices.Contains(types, q.Movable()) {
+		return "", err
+	}
+	return Beside(c), nil
+}
+
+// keepElsewhere has the user's own repository keep what a request has.
+func keepElsewhere(ctx context.Context, c *line.Line, dir string, v *verb.Spec, req any, emit func(any) error) error {
+	return askGlobal(ctx, c, dir, v, req, func(answer any) error {
+		if r, ok := answer.(interface{ KeptElsewhere() }); ok {
+			r.KeptElsewhere()
+		}
+		return emit(answer)
+	})
+}
+
+// askGlobal runs a verb on the user's own repository, here or where another process has it open.
+func askGlobal(
+	ctx context.Context, c *line.Line, dir string, v *verb.Spec, req any, emit func(any) error,
+) error {
+	side := Aside(ctx, c, dir)
+	side.By.Branch = "" // of the project
+	return AskAside(ctx, side, v, req, emit)
+}
+
+// Aside returns what runs a verb whose answer is for this process, on the repository in dir.
+func Aside(ctx context.Context, c *line.Line, dir string) *line.Line {
+	app := *c.App
+	app.Stdin = strings.NewReader("")
+	side := &line.Line{
+		App: &app, Stdin: peers.NewReplay(app.Stdin), Console: line.ConsoleOf(&app, line.Buffered(io.Discard)), Started: true,
+		Doing: line.Doing{Ctx: ctx, Wait: c.Doing.Wait}, By: c.By, Quietly: true,
+	}
+	side.By.Session, side.By.Following = "", nil
+	side.Global, side.InJSON, side.Quiet = line.GlobalFlags{Repo: dir, Wait: c.Global.Wait}, true, true
+	return side
+}
+
+func AskAside(ctx context.Context, c *line.Line, v *verb.Spec, req any, emit func(any) error) error {
+	c.Doing.Name, c.Doing.Words = v.Name(), strings.Fields(v.Command)
+	err := Ask(ctx, c, v, req, emit)
+	c.Release(err)
+	return err
+}

@@ -1,0 +1,271 @@
+package reach
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/asking"
+	"github.com/mnem-project/mnem/internal/verb/upkeep"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Program is another program of this module, whose commands take flags, answer and fail as those of
+// mnem do.
+type Program struct {
+	Name, Short, Long, Example string
+	Commands                   func(*Host) []*cobra.Command
+}
+
+// RunProgram runs one command line of another program and returns its exit code.
+func RunProgram(ctx context.Context, a *line.App, p Program, args []string) int {
+	return a.Run(ctx, args, func(c *line.Line) *cobra.Command { return programRoot(c, p) })
+}
+
+// Tree returns the commands of a program, for its documentation. They cannot run.
+func (p Program) Tree() *cobra.Command {
+	return programRoot((&line.Line{App: &line.App{Getenv: func(string) string { return "" }}}), p)
+}
+
+// programRoot returns the command that holds those of another program.
+func programRoot(c *line.Line, p Program) *cobra.Command {
+	c.Program = p.Name
+	root := &cobra.Command{Use: p.Name, Short: p.Short, Long: p.Long, Example: p.Example}
+	c.Parent(root, p.Commands(&Host{&c.Console, c})...)
+	c.RootFlags(root)
+	root.Version = upkeep.VersionsHere().Version
+	return root
+}
+
+// Host is what the commands of another program share with those of mnem: one is given to each
+// command line.
+type Host struct {
+	*show.Console
+	c *line.Line
+}
+
+// Command finishes a command: Run reports errors and usage.
+func (h *Host) Command(
+	cmd *cobra.Command, run func(cmd *cobra.Command, args []string) error,
+) *cobra.Command {
+	return h.c.Command(cmd, run)
+}
+
+// SetExit sets the exit code of a command that succeeds with bad news.
+func (h *Host) SetExit(code int) { h.c.Exit = code }
+
+// Table prints rows in columns, and what was printed before.
+func (h *Host) Table(rows [][]show.Cell) error {
+	if err := h.c.Table(rows); err != nil {
+		return err
+	}
+	return h.c.Out.Flush()
+}
+
+// Progress starts a line that tells how far long work is; done takes it away.
+func (h *Host) Progress() (set func(what string, done, total int), done func()) {
+	p := h.c.Progress()
+	return p.Set, p.Done
+}
+
+// Absolute returns a path from the working directory.
+func (h *Host) Absolute(path string) string { return h.c.Absolute(path) }
+
+// Open opens a file that an argument names, "-" for standard input, and returns how to name it.
+func (h *Host) Open(ctx context.Context, arg string) (io.ReadCloser, string, error) {
+	return h.c.Open(ctx, arg)
+}
+
+// WriteAnswers calls fn with what prints answers as 'mnem retrieve --batch' does, into a file that
+// is there only if fn succeeds.
+func (h *Host) WriteAnswers(
+	ctx context.Context, path string, fn func(print func(*retrieve.Answer, complete.Query) error) error,
+) error {
+	return line.WriteOut(ctx, h.c.Absolute(path), func(w io.Writer) error {
+		side := line.ConsoleOf(h.c.App, line.Buffered(w))
+		err := fn(func(answer *retrieve.Answer, q complete.Query) error {
+			return side.PrintJSON(asking.AnswerOf(answer, q))
+		})
+		if err != nil {
+			return err
+		}
+		return side.Out.Flush()
+	})
+}
+
+// Usagef returns the error of a command line that makes no sense.
+func Usagef(format string, args ...any) error { return line.Usagef(format, args...) }
+
+// Hint adds what to do next to an error.
+func Hint(err error, format string, args ...any) error { return line.Hint(err, format, args...) }
+
+// Retrieval makes requests from the flags of a command, as 'mnem retrieve' does.
+type Retrieval struct {
+	Models   *Models            // what completes a request; set by Request
+	Profiles *retrieve.Profiles // that may be named, nil for the built-in ones; set by Request
+
+	c     *line.Line
+	cmd   *cobra.Command
+	q     *asking.RetrieveRequest
+	flags []*pflag.Flag // those that a report repeats
+}
+
+// RetrievalFlags adds the flags of retrieval but some. Limit and budget are defaults of the command's own.
+func (h *Host) RetrievalFlags(cmd *cobra.Command, limit, budget int, but ...string) *Retrieval {
+	r := &Retrieval{c: h.c, cmd: cmd}
+	more := []string{"include", "profile", "embed", "rerank", "rerank-top", "rewrite", "rewrite-model", "rewrites"}
+	r.q = someFlags(h.c, cmd, func(f *verb.Field) bool {
+		return (f.Param() != nil || slices.Contains(more, f.Name)) && !slices.Contains(but, f.Name)
+	})
+	f := cmd.Flags()
+	changeDefault(f, "limit", limit)
+	changeDefault(f, "budget", budget)
+	f.Lookup("profile").Usage = "take what no flag says from this `NAME`; see 'mnem help profile'"
+	f.VisitAll(func(flag *pflag.Flag) { r.flags = append(r.flags, flag) })
+	return r
+}
+
+// EmbedFlags adds --embed and --now alone.
+func (h *Host) EmbedFlags(cmd *cobra.Command) *Retrieval {
+	r := &Retrieval{c: h.c, cmd: cmd}
+	f := cmd.Flags()
+	r.q = someFlags(h.c, cmd, func(f *verb.Field) bool { return f.Name == "embed" || f.Name == "now" })
+	f.Lookup("embed").Usage = "embed nodes and questions by `SPEC` (alone: MNEM_EMBED_MODEL; config: " +
+		settings.EmbedModel + ")"
+	f.Lookup("now").Usage = "count dates like 'last week' in questions from the day of this `TIME`, not from today"
+	return r
+}
+
+// changeDefault gives a flag that commands share another default.
+func changeDefault(f *pflag.FlagSet, name string, n int) {
+	flag := f.Lookup(name)
+	flag.DefValue = strconv.Itoa(n)
+	if err := flag.Value.Set(flag.DefValue); err != nil {
+		panic(err) // a mistake in a program
+	}
+}
+
+// CheckModels refuses flags that contradict each other or would do nothing.
+func (r *Retrieval) CheckModels() error {
+	return r.q.CheckModels(r.cmd.Flags().Changed, true)
+}
+
+// Request returns the request that flags make, and opens the models and finds the profiles that it
+// may name. stamp is what commits of embeddings are stamped with.
+func (r *Retrieval) Request(stamp state.Stamp, profiles bool) (retrieve.Request, error) {
+	base, err := question(r.c, r.cmd, r.q)
+	if err != nil {
+		return base, err
+	}
+	if err := r.openModels(&base, stamp); err != nil {
+		return base, err
+	}
+	for name, to := range map[string]**int{"limit": &base.Limit, "budget": &base.Budget} {
+		n, err := r.cmd.Flags().GetInt(name)
+		if err != nil {
+			return base, err
+		}
+		*to = &n // metrics look further down than profiles
+	}
+	named := r.cmd.Flags().Changed("profile")
+	if named || profiles {
+		if r.Profiles, err = r.profilesHere(); err != nil {
+			return base, err
+		}
+	}
+	if named {
+		if base.Profile = r.q.Profile; base.Profile == "" {
+			return base, verb.Bad("profile", "want a name; see 'mnem profile list'")
+		}
+		_, err = r.Profiles.Choose(base.Profile, nil)
+	}
+	return base, verb.ProfileHint(err)
+}
+
+// Embedding opens the models of EmbedFlags.
+func (r *Retrieval) Embedding(stamp state.Stamp) error {
+	if r.cmd.Flags().Changed("embed") && r.q.Embed == "" {
+		return line.Usagef("--embed=: want a model, or --embed alone for the configured one")
+	}
+	var base retrieve.Request
+	err := r.openModels(&base, stamp)
+	if err == nil {
+		var asked retrieve.Request
+		asked, err = question(r.c, r.cmd, r.q)
+		r.Models.Today = asked.Now
+	}
+	return err
+}
+
+// profilesHere returns the profiles of the repository that the command runs in, none outside of
+// one.
+func (r *Retrieval) profilesHere() (p *retrieve.Profiles, err error) {
+	if _, err := r.c.Dir(); errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	r.c.Global.At = string(graph.Head)
+	err = withRepo(r.c, false, func(ctx context.Context, in *core.Repo) error {
+		p, err = profiles(ctx, r.c, in)
+		return err
+	})
+	return p, err
+}
+
+// Settings returns the flags that select, rank and print, with the values that held.
+func (r *Retrieval) Settings(base retrieve.Request) map[string]string {
+	set := make(map[string]string)
+	for _, f := range r.flags {
+		if v := f.Value.String(); v != "" && v != "[]" {
+			set[f.Name] = v
+		}
+	}
+	name, err := r.Profiles.Choose(base.Profile, base.Types)
+	if err == nil && name != retrieve.DefaultProfile {
+		set["profile"] = name
+	}
+	profile, _, _ := r.Profiles.Get(name)
+	for _, e := range profile.Params { // unless a flag says otherwise
+		if f := r.flag(retrieve.FlagName(e.Key)); f != nil && !f.Changed && e.Key != "limit" && e.Key != "budget" {
+			set[f.Name] = show.ParamText(e)
+		}
+	}
+	r.Models.settings(set)
+	if n := base.SummaryCap; n != nil { // the environment has a say
+		set["summary-cap"] = strconv.Itoa(*n)
+	}
+	return set
+}
+
+// flag returns one of the settings, nil for none.
+func (r *Retrieval) flag(name string) *pflag.Flag {
+	for _, f := range r.flags {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// profiles returns those of the revision of --at.
+func profiles(ctx context.Context, c *line.Line, r *core.Repo) (*retrieve.Profiles, error) {
+	s, err := snapshot(ctx, c, r)
+	if err != nil {
+		return nil, err
+	}
+	return rank.Profiles(ctx, s)
+}

@@ -1,0 +1,98 @@
+package reach
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/model"
+	"github.com/mnem-project/mnem/internal/state"
+)
+
+// QueryAttempts is how often a provider is asked about one query: somebody waits for the answer,
+// and there is one without.
+const QueryAttempts = 2
+
+// ModelVariables returns what can be set of models, and the keys of providers, which no
+// configuration holds: each once.
+func ModelVariables() []line.Variable {
+	var list []line.Variable
+	for _, key := range slices.Concat(settings.EmbedKeys(), settings.RerankKeys(), settings.RewriteKeys()) {
+		list = append(list, line.Variable{Name: key.Env, Means: key.Help})
+	}
+	for _, p := range slices.Concat(settings.Embed.Providers, settings.Rerank.Providers, settings.Rewrite.Providers) {
+		if !slices.ContainsFunc(list, func(v line.Variable) bool { return v.Name == p.Secret }) {
+			list = append(list, line.Variable{Name: p.Secret, Means: "the key of " + p.Shown + "; in no configuration"})
+		}
+	}
+	return list
+}
+
+// modelOptions returns how to reach the provider that a spec names, as it is configured.
+func modelOptions(c *line.Line, u *settings.ModelUse, spec string, attempts int) (model.Options, error) {
+	opt := model.Options{Attempts: attempts}
+	timeout, err := c.Configured(u.TimeoutKey().Name)
+	if err == nil {
+		opt.Timeout, err = settings.ParseModelTimeout(u.TimeoutKey().Name, timeout)
+	}
+	if err != nil {
+		return opt, err
+	}
+	if c.App.Sleep != nil {
+		opt.Clock = modelClock{c.App}
+	}
+	name, _, _ := strings.Cut(spec, ":")
+	for _, p := range u.Providers {
+		if p.Name != name {
+			continue
+		}
+		if opt.URL, err = c.Configured(u.URLKey(p)); err != nil {
+			return opt, err
+		}
+		if opt.Key, err = modelSecret(c, p.Secret, u.URLKey(p)); err != nil {
+			return opt, err
+		}
+	}
+	return opt, nil
+}
+
+// modelClock is the time by which requests are tried again.
+type modelClock struct{ app *line.App }
+
+func (k modelClock) Now() time.Time { return k.app.Now() }
+
+func (k modelClock) Sleep(ctx context.Context, d time.Duration) error { return k.app.Sleep(ctx, d) }
+
+// noModel is the error of a command that needs a model where none is named or configured. flag is what
+// names one on the command line.
+func noModel(c *line.Line, reason, flag, key string) error {
+	err := fmt.Errorf("%w: %s", state.ErrInvalid, reason)
+	if c.By.Remote {
+		return line.Hint(err, "on the machine that serves, run 'mnem config set %s SPEC'", key)
+	}
+	return line.Hint(err, "name one with %s, or run 'mnem config set %s SPEC'", flag, key)
+}
+
+// modelSecret returns a provider's key. It is not sent where only the repository's configuration
+// says so: a directory that somebody else made would get the key of whoever looks into it.
+func modelSecret(c *line.Line, env, urlKey string) (model.Secret, error) {
+	secret := c.Env(env)
+	if secret == "" {
+		return "", nil
+	}
+	key, err := settings.KeyOf(urlKey)
+	if err != nil {
+		return "", err
+	}
+	got, err := c.LookUp(key, false)
+	if err == nil && got.From == settings.FromRepository {
+		err = line.Hint(fmt.Errorf("%w: %s is not sent to the address in the repository's configuration",
+			state.ErrInvalid, env), "set it with 'mnem config set --user %s URL' or %s, or clear %s",
+			urlKey, key.Env, env)
+	}
+	return model.Secret(secret), err
+}

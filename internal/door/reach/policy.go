@@ -1,0 +1,41 @@
+package reach
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/policy"
+)
+
+// permit refuses operations that the policy does not allow an agent, "" for a person, who is not bound. Who calls a
+// server is an agent, named or not.
+func permit(c *line.Line, agent string, rights []string) error {
+	if len(rights) == 0 || agent == "" && !c.By.Remote {
+		return nil
+	}
+	path, err := c.PolicyPath()
+	if errors.Is(err, store.ErrNotFound) {
+		return nil // the command says so where it needs a repository
+	}
+	if err != nil {
+		return err
+	}
+	return verb.Permit(path, agent, rights)
+}
+
+// permits refuses a command that the policy does not allow the caller, before it does anything around its verb. A
+// server decides for its own repository.
+func permits(c *line.Line, v *line.Bound, req any) error {
+	agent := line.FirstOf(verb.WritingOf(req).Agent, c.Agent())
+	switch {
+	case v.Spec.Right == verb.PeopleOnly && (agent != "" || c.By.Remote):
+		return line.Hint(fmt.Errorf("%w: agents do not write policies", policy.ErrDenied),
+			"do it as a person, without MNEM_AGENT")
+	case c.ServerURL() != "" && !v.Spec.Local:
+		return nil
+	}
+	return permit(c, agent, v.Spec.Rights(req))
+}

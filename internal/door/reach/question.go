@@ -1,0 +1,167 @@
+package reach
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/model/embed"
+	"github.com/mnem-project/mnem/internal/model/rerank"
+	"github.com/mnem-project/mnem/internal/model/rewrite"
+	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/asking"
+	"github.com/mnem-project/mnem/internal/verb/outlining"
+	"github.com/mnem-project/mnem/internal/verb/remembering"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// ModelConfigured is the value of a flag that names a model for the one of the configuration; --embed
+// alone has it. No spec looks like it.
+const ModelConfigured = verb.Configured
+
+// someFlags adds the flags of a question that are wanted, and returns the request that they fill.
+func someFlags(c *line.Line, cmd *cobra.Command, wanted func(*verb.Field) bool) *asking.RetrieveRequest {
+	q := new(asking.RetrieveRequest)
+	for _, f := range asking.Retrieve.Fields() {
+		if !wanted(&f) {
+			continue
+		}
+		if err := f.SetDefault(q); err != nil {
+			panic(err) // seen by the first test that builds the commands
+		}
+		fieldFlag(c, cmd, &f, q)
+	}
+	return q
+}
+
+// question returns the request of a retrieval that the flags of someFlags make.
+func question(c *line.Line, cmd *cobra.Command, q *asking.RetrieveRequest) (retrieve.Request, error) {
+	verb.SetGiven(q, givenFlags(cmd))
+	if err := q.ConfigureSummary(VerbHost{c}.Setting); err != nil {
+		return retrieve.Request{}, err
+	}
+	return q.Request(&asking.Retrieve.Spec, q)
+}
+
+// Models implements verb.Asker.
+func (h VerbHost) Models(m *verb.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
+	c := h.C
+	out := &complete.Models{Rewrites: m.Rewrites, Failed: func(use string, err error) {
+		modelWarning(c, use, "%v", err)
+	}}
+	var reranker retrieve.Reranker
+	spec, err := rerankSpec(c, m.Rerank)
+	if err == nil && spec != "" {
+		var judge *rerank.Reranker
+		if judge, err = openReranker(c, spec); err == nil {
+			reranker = tellingReranker{judge, c}
+		}
+	}
+	if err == nil && m.Embed != "" {
+		var opt embed.Options
+		if !m.Kept {
+			opt.Attempts = QueryAttempts
+		}
+		var e embed.Embedder
+		e, err = Embedder(c, embedSpec(m.Embed), "--embed", opt)
+		out.Embedder = queryEmbedder{e}
+	}
+	switch {
+	case err != nil:
+	case m.Rewrite == remembering.RewriteCues, m.Rewrite == outlining.RewriteDigest:
+		out.Rewriter, err = openQueryRewriter(c, embedSpec(m.RewriteModel), "--model=SPEC", 0)
+	case m.Rewrite != "":
+		out.Rewriter, err = openQueryRewriter(c, m.RewriteModel, "--rewrite-model SPEC", QueryAttempts)
+	}
+	return out, reranker, err
+}
+
+// embedSpec returns what a value of --embed names, "" for what is configured.
+func embedSpec(value string) string {
+	if value == ModelConfigured {
+		return ""
+	}
+	return value
+}
+
+// queryEmbedder embeds queries.
+type queryEmbedder struct{ embed.Embedder }
+
+// Embed implements retrieve.Embedder.
+func (e queryEmbedder) Embed(
+	ctx context.Context, query string, answers []string,
+) (vectors [][]int8, err error) {
+	if query != "" {
+		vectors, err = e.Embedder.Embed(ctx, []string{query}, embed.Query)
+	}
+	if err == nil && len(answers) > 0 {
+		var more [][]int8
+		more, err = e.Embedder.Embed(ctx, answers, embed.Document)
+		vectors = append(vectors, more...)
+	}
+	return vectors, err
+}
+
+// queryRewriter puts queries into other words.
+type queryRewriter struct{ *rewrite.Rewriter }
+
+// Rewrite implements retrieve.Rewriter.
+func (r queryRewriter) Rewrite(ctx context.Context, way, query string, n int) ([]string, error) {
+	return r.Rewriter.Rewrite(ctx, rewrite.Way(way), query, n)
+}
+
+// modelWarning tells, beside the answer, that it is another than was asked for. With --json too:
+// nothing in the answer says so. Where failures are counted only the first of each kind is told.
+func modelWarning(c *line.Line, kind, format string, args ...any) {
+	first := true
+	if c.Failures != nil {
+		c.Failures[kind]++
+		first = c.Failures[kind] == 1
+	}
+	if first && !c.Quiet {
+		_, _ = fmt.Fprintf(c.App.Stderr, "warning: %s\n", line.OneLine(fmt.Sprintf(format, args...)))
+	}
+}
+
+// File implements verb.Asker. What was answered is written before more is read, so that a program may
+// talk through a pipe.
+func (h VerbHost) File(ctx context.Context, name string) (io.ReadCloser, string, error) {
+	in, shown, err := h.C.Open(ctx, name)
+	if err != nil {
+		return nil, shown, err
+	}
+	return &conversation{in, h.C.Out}, shown, nil
+}
+
+// conversation is input that is read after what was answered to it is written.
+type conversation struct {
+	io.ReadCloser
+	out *bufio.Writer
+}
+
+func (r *conversation) Read(p []byte) (int, error) {
+	if err := r.out.Flush(); err != nil {
+		return 0, err
+	}
+	return r.ReadCloser.Read(p)
+}
+
+// Clock implements verb.Asker.
+func (h VerbHost) Clock() func() time.Duration {
+	begin := h.C.App.Now()
+	return func() time.Duration { return h.C.App.Now().Sub(begin) }
+}
+
+// Shown implements verb.Asker. An answer that was given stays one, whatever happens here.
+func (h VerbHost) Shown(ctx context.Context, nodes map[graph.ID]int64) {
+	if err := addUsed(ctx, h.C, nodes); err != nil {
+		h.C.Remark("warning: accesses are not counted: %v", err)
+	}
+}

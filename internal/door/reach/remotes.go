@@ -1,0 +1,224 @@
+package reach
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
+	"github.com/mnem-project/mnem/internal/exchange/remote/place"
+	"github.com/mnem-project/mnem/internal/exchange/remote/trade"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/peers"
+)
+
+// AskHost returns this program as transfers see it.
+func AskHost(c *line.Line) *byverb.Host {
+	shown := c.Progress()
+	h := &byverb.Host{
+		Agent: c.Agent(), Task: line.FirstOf(c.Global.Task, c.By.Task), Time: c.Global.Time,
+		Getenv: c.App.Getenv, Now: c.App.Now, Spread: c.App.PID, Rand: c.App.Rand,
+		Dir: c.App.Dir, Config: c.UserConfig(), Stderr: c.App.Stderr, Terminal: c.App.ErrTTY,
+		Progress: shown.Bytes, Over: shown.Done,
+	}
+	h.Ask = func(
+		ctx context.Context, dir string, v *verb.Spec, req any, in io.Reader, out io.Writer, emit func(any) error,
+	) error {
+		return askIn(ctx, c, dir, v, req, in, out, emit)
+	}
+	h.Init = func(ctx context.Context, dir, branch string) error { return initMirror(ctx, c, dir, branch) }
+	h.Author = func() (string, error) { return authorHere(c) }
+	h.Pause = func(ctx context.Context, d time.Duration) error { return sleep(ctx, c, d) }
+	h.Helper = func() (string, error) { return credentialHelper(c) }
+	h.TrustPurge = func() (func(commit.Key) bool, error) { return trustPurge(c) }
+	return h
+}
+
+// askIn runs a verb on the repository in a directory, as of byverb.Host.
+func askIn(
+	ctx context.Context, c *line.Line, dir string, v *verb.Spec, req any, in io.Reader, out io.Writer, emit func(any) error,
+) (err error) {
+	side := Aside(ctx, c, dir)
+	if err := shareKept(c, side, dir); err != nil {
+		return err
+	}
+	g := &c.Global
+	side.By.Agent, side.By.Task = line.FirstOf(g.Agent, side.By.Agent), line.FirstOf(g.Task, side.By.Task)
+	if side.By.Author, err = authorHere(c); err != nil { // of a change elsewhere as well
+		return err
+	}
+	if in != nil {
+		side.Stdin = peers.NewReplay(in)
+		side.App.Stdin = side.Stdin.Again()
+	}
+	if out != nil {
+		side.Terminal = false
+		side.Out = line.Buffered(out)
+	}
+	if err = AskAside(ctx, side, v, req, emit); err == nil {
+		err = side.Out.Flush()
+	}
+	return err
+}
+
+// keepOpen has the repository in a directory opened once, when it is asked first, and kept open until the command ends.
+// Meanwhile other processes are answered.
+func keepOpen(c *line.Line, dir string) {
+	if _, ok := c.Kept[dir]; !ok {
+		if c.Kept == nil {
+			c.Kept = make(map[string]*peers.Holder)
+		}
+		c.Kept[dir] = nil
+	}
+}
+
+// shareKept has a command beside this one use the repository that is kept open, if it is.
+func shareKept(c *line.Line, side *line.Line, dir string) (err error) {
+	h, kept := c.Kept[dir]
+	if !kept || c.App.Holder != nil && c.App.Holder.Covers(dir) {
+		return nil
+	}
+	if h == nil {
+		if h, err = NewHolder(side); err != nil {
+			return err
+		}
+		c.Kept[dir] = h
+	}
+	side.App.Holder = h
+	return nil
+}
+
+// initMirror makes an empty repository, as of byverb.Host.
+func initMirror(ctx context.Context, c *line.Line, dir, branch string) error {
+	by, err := c.StampOf()
+	if err != nil {
+		return err
+	}
+	opt, err := Options(c)
+	if err != nil {
+		return err
+	}
+	opt.Branch = branch
+	by.Guard, by.Signed, by.Head = nil, nil, nil
+	r, err := care.Init(ctx, dir, by, opt)
+	if err != nil {
+		return err
+	}
+	return r.Close()
+}
+
+// authorHere returns who makes changes here, "" where nobody is named.
+func authorHere(c *line.Line) (string, error) {
+	if name := line.FirstOf(c.Global.Author, c.By.Author); name != "" {
+		return name, nil
+	}
+	return c.Setting("author")
+}
+
+// sleep waits.
+func sleep(ctx context.Context, c *line.Line, d time.Duration) error {
+	if c.App.Sleep != nil {
+		return c.App.Sleep(ctx, d)
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// credentialHelper returns the program that the user's configuration names. A repository's names none: it may be
+// somebody else's.
+func credentialHelper(c *line.Line) (string, error) {
+	key, err := settings.KeyOf(place.HelperKey)
+	if err != nil {
+		return "", err
+	}
+	got, err := c.LookUp(key, true)
+	if err != nil || got.Value == nil {
+		return "", err
+	}
+	return *got.Value, nil
+}
+
+// trustPurge returns what says which keys may erase here, nil where there are no keys.
+func trustPurge(c *line.Line) (func(commit.Key) bool, error) {
+	ring, err := c.Ring()
+	if err != nil {
+		return nil, nil
+	}
+	list, err := ring.Trusted()
+	if err != nil {
+		return nil, err
+	}
+	return list.TrustPurge, nil
+}
+
+// HereSide returns the repository of the command.
+func HereSide(c *line.Line, signed bool) (*byverb.Side, error) {
+	dir, err := c.Dir()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.RepoFile(""); err != nil {
+		return nil, err
+	}
+	keepOpen(c, dir)
+	here := byverb.In(AskHost(c), dir)
+	here.Signed = signed
+	return here, nil
+}
+
+// TransferWith connects to the remote of a name. End must be called.
+func TransferWith(ctx context.Context, c *line.Line, name string, signed, dryRun bool) (*trade.Transfer, error) {
+	here, err := HereSide(c, signed)
+	if err != nil {
+		return nil, err
+	}
+	r, err := FindRemote(c, name)
+	if err != nil {
+		return nil, err
+	}
+	return trade.Open(ctx, AskHost(c), here, r, dryRun)
+}
+
+// RemotesPath returns the path of the file with the list of remotes.
+func RemotesPath(c *line.Line) (string, error) {
+	dir, err := c.RepoFile("")
+	return filepath.Join(dir, place.ListFile), err
+}
+
+// Remotes returns the other repositories that are known here, by name.
+func Remotes(c *line.Line) ([]place.Remote, error) {
+	path, err := RemotesPath(c)
+	if err != nil {
+		return nil, err
+	}
+	return place.List(path)
+}
+
+// EditRemotes changes the list.
+func EditRemotes(ctx context.Context, c *line.Line, edit func([]place.Remote) ([]place.Remote, error)) error {
+	path, err := RemotesPath(c)
+	if err != nil {
+		return err
+	}
+	return place.Edit(ctx, path, edit)
+}
+
+// FindRemote returns the remote of a name: where none is given origin, or else the only one.
+func FindRemote(c *line.Line, name string) (place.Remote, error) {
+	list, err := Remotes(c)
+	if err != nil {
+		return place.Remote{}, err
+	}
+	return place.Find(list, name)
+}

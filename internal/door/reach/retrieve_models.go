@@ -1,0 +1,90 @@
+package reach
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/model"
+	"github.com/mnem-project/mnem/internal/model/rerank"
+	"github.com/mnem-project/mnem/internal/model/rewrite"
+	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/internal/state"
+)
+
+// rerankSpecs lists what --rerank takes; before the last stands word.
+func rerankSpecs(word string) string {
+	specs := model.Specs(settings.Rerank.Providers)
+	last := len(specs) - 1
+	return strings.Join(specs[:last], ", ") + word + " " + specs[last]
+}
+
+// rerankSpec returns what a value of --rerank names.
+func rerankSpec(c *line.Line, value string) (string, error) {
+	if err := MayChooseModel(c, value); err != nil || value != ModelConfigured {
+		return value, err
+	}
+	spec, err := c.Configured(settings.RerankModel)
+	if err == nil && spec == "" {
+		err = noModel(c, "no model to rerank with: there are "+rerankSpecs(" and"), "--rerank SPEC", settings.RerankModel)
+	}
+	return spec, err
+}
+
+func openReranker(c *line.Line, spec string) (*rerank.Reranker, error) {
+	opt, err := modelOptions(c, settings.Rerank, spec, QueryAttempts)
+	if err != nil {
+		return nil, err
+	}
+	m, err := rerank.Open(spec, opt)
+	if err != nil {
+		return nil, fmt.Errorf("%w: --rerank: want a model: %w", state.ErrInvalid, err)
+	}
+	return m, nil
+}
+
+// tellingReranker says beside the answer why a reranker failed. The answer says only that it did,
+// since it must come out the same without asking again.
+type tellingReranker struct {
+	*rerank.Reranker
+	c *line.Line
+}
+
+func (r tellingReranker) Rerank(
+	ctx context.Context, query string, texts []string,
+) ([]int64, error) {
+	scores, err := r.Reranker.Rerank(ctx, query, texts)
+	if err != nil && ctx.Err() == nil {
+		modelWarning(r.c, complete.FailedRerank, "%v", err)
+	}
+	return scores, err
+}
+
+// openQueryRewriter opens the chat model that rewrites queries, or writes cues: the one that flag names, "" for the
+// one of the configuration.
+func openQueryRewriter(c *line.Line, spec, flag string, attempts int) (complete.Rewriter, error) {
+	err := MayChooseModel(c, spec)
+	if err != nil {
+		return nil, err
+	}
+	if spec == "" {
+		if spec, err = c.Configured(settings.RewriteModel); err != nil {
+			return nil, err
+		}
+	}
+	if spec == "" {
+		return nil, noModel(c, "no model to rewrite with: there are "+
+			model.List(model.Specs(settings.Rewrite.Providers), "and"), flag, settings.RewriteModel)
+	}
+	opt, err := modelOptions(c, settings.Rewrite, spec, attempts)
+	if err != nil {
+		return nil, err
+	}
+	m, err := rewrite.Open(spec, opt)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", state.ErrInvalid, strings.TrimRight(strings.TrimSuffix(flag, "SPEC"), " ="), err)
+	}
+	return queryRewriter{m}, nil
+}

@@ -1,0 +1,437 @@
+package reach
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/regular"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/model/embed"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+)
+
+// Ask runs a verb.
+func Ask(ctx context.Context, c *line.Line, spec *verb.Spec, req any, emit func(any) error) error {
+	inJSON := c.InJSON
+	if q, ok := req.(interface{ InJSON() bool }); ok {
+		inJSON = inJSON || q.InJSON()
+	}
+	if at := c.ServerURL(); at != "" && !spec.NoRepo {
+		return askServer(ctx, c, at, spec, req)
+	}
+	if mayCapture(c, spec, req) {
+		Capture(ctx, c, readsReceipts(spec))
+	}
+	if dir, err := keeper(c, req); err != nil {
+		return err
+	} else if dir != "" {
+		return keepElsewhere(ctx, c, dir, spec, req, emit)
+	}
+	done, err := c.ReadAhead(ctx, req)
+	defer done()
+	if err != nil {
+		return err
+	}
+	a := &line.Running{Spec: spec, Req: req, Emit: emit, Typed: !inJSON || c.Quietly || namesGit(req)}
+	c.Asked = a
+	defer func() {
+		if c.Asked = nil; c.Ahead != nil {
+			_ = c.Ahead.Close() // nothing was sent
+		}
+	}()
+	rest, endless := req.(verb.Resumer)
+	if !endless {
+		return spec.Do(ctx, VerbHost{c}, req, emit)
+	}
+	a.Rest, a.Typed = rest, true
+	a.Emit = func(answer any) error {
+		if !inJSON || !spec.Tells(answer) {
+			if err := line.FirstError(emit(answer), c.Out.Flush()); err != nil {
+				return err
+			}
+		}
+		a.Over = !rest.Answered(answer)
+		return nil
+	}
+	err = spec.Do(ctx, VerbHost{c}, req, a.Emit)
+	if errors.Is(ctx.Err(), context.Canceled) && line.OutcomeOf(ctx, err) == operation.Interrupted {
+		return nil // to be told to stop is how it ends
+	}
+	return err
+}
+
+// worked ends what shows that something takes its time.
+func worked(c *line.Line) {
+	for _, done := range c.Working {
+		done()
+	}
+	c.Working = nil
+}
+
+// Verb makes the command of a verb: a flag for each field of its request.
+func Verb(c *line.Line, v *line.Bound) *cobra.Command {
+	req := v.Spec.Request()
+	words := strings.Fields(v.Spec.Command)
+	cmd := &cobra.Command{
+		Use:   strings.TrimSpace(words[len(words)-1] + " " + v.Spec.Usage),
+		Short: v.Spec.Title, Long: WithModels(v.Spec.Doc), Example: v.Spec.Example, GroupID: v.Spec.Group,
+		Args: positional(v),
+	}
+	if v.Spec.Complete != "" {
+		cmd.ValidArgsFunction = arguments(c, v)
+	}
+	for _, f := range v.Spec.Fields() {
+		if err := f.SetDefault(req); err != nil {
+			panic(err) // seen by the first test that builds the commands
+		}
+		if !f.Arg {
+			fieldFlag(c, cmd, &f, req)
+		}
+	}
+	for _, f := range v.Spec.Fields() {
+		for _, other := range f.Not {
+			cmd.MarkFlagsMutuallyExclusive(other, f.Name)
+		}
+	}
+	for _, group := range v.Spec.Exclude {
+		cmd.MarkFlagsMutuallyExclusive(group...)
+	}
+	for _, group := range v.Spec.Together {
+		cmd.MarkFlagsRequiredTogether(group...)
+	}
+	cmd = c.Command(cmd, func(cmd *cobra.Command, args []string) error {
+		given := givenFlags(cmd)
+		if n := cmd.ArgsLenAtDash(); n >= 0 {
+			given = append(given, "--")
+			if q, ok := req.(interface{ SetDash(int) }); ok {
+				q.SetDash(n)
+			}
+		}
+		if fields := argFields(v); len(fields) == 1 && fields[0].Words && len(args) > 0 {
+			if len(args) == 1 && args[0] == line.StdinName {
+				given = append(given, line.StdinName)
+			}
+			text, err := longText(cmd.Context(), c, args, fields[0].Most)
+			if err != nil {
+				return err
+			}
+			args = []string{text}
+		}
+		named, err := setArgs(v, req, args)
+		if err != nil {
+			return err
+		}
+		given = append(given, named...)
+		verb.SetGiven(req, append(given, AskBoth(c, req, given)...))
+		if q, ok := req.(interface{ AcceptsHead() bool }); ok {
+			c.AcceptHead = q.AcceptsHead()
+		}
+		if q, ok := req.(fileReader); ok {
+			if names := q.FileNames(); len(names) > 0 {
+				c.Inputs = names
+				q.SetChanges(func(ctx context.Context) (state.Changes, error) { return c.Lines(ctx, names) })
+			}
+		}
+		return Run(cmd.Context(), v, c, req)
+	})
+	if q, ok := req.(interface{ Prompt() string }); ok {
+		prompts(c, cmd, q.Prompt)
+	}
+	return cmd
+}
+
+// prompts lets a command ask a terminal for what it reads as standard input, before another process may be
+// given the command, which has none.
+func prompts(c *line.Line, cmd *cobra.Command, prompt func() string) {
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if text := prompt(); text != "" && len(args) == 0 {
+			if err := askHidden(c, text); err != nil {
+				c.Started = true
+				return err
+			}
+		}
+		return run(cmd, args)
+	}
+}
+
+// givenFlags returns the names of the flags that were given.
+func givenFlags(cmd *cobra.Command) (given []string) {
+	cmd.Flags().Visit(func(f *pflag.Flag) { given = append(given, f.Name) })
+	return given
+}
+
+// LineReader is a request of a verb that reads change lines, fileReader one that names their files.
+type LineReader interface {
+	SetChanges(read func(context.Context) (state.Changes, error))
+}
+
+type fileReader interface {
+	LineReader
+	FileNames() []string
+}
+
+// quoteNames marks the name of a flag's value in its help as cobra does.
+var quoteNames = strings.NewReplacer("{", "`", "}", "`")
+
+// fieldFlag adds the flag of a field.
+func fieldFlag(c *line.Line, cmd *cobra.Command, f *verb.Field, req any) {
+	flags := cmd.Flags()
+	usage := WithModels(quoteNames.Replace(f.Doc)) + f.Note
+	switch to := f.Value(req).Addr().Interface().(type) {
+	case *string:
+		flags.StringVarP(to, f.Name, f.Short, *to, usage)
+	case *int:
+		flags.IntVarP(to, f.Name, f.Short, *to, usage)
+	case *float64:
+		flags.Float64VarP(to, f.Name, f.Short, *to, usage)
+	case *time.Duration:
+		flags.DurationVarP(to, f.Name, f.Short, *to, usage)
+	case *bool:
+		flags.BoolVarP(to, f.Name, f.Short, *to, usage)
+	case *[]string:
+		if f.Comma {
+			flags.StringSliceVarP(to, f.Name, f.Short, *to, usage)
+		} else {
+			flags.StringArrayVarP(to, f.Name, f.Short, *to, usage)
+		}
+	}
+	if f.Alone {
+		flags.Lookup(f.Name).NoOptDefVal = f.True
+	}
+	if f.Alias != "" {
+		flag := flags.Lookup(f.Name)
+		name, _ := pflag.UnquoteUsage(flag)
+		flags.Var(flag.Value, f.Alias, "`"+name+"`: another name of --"+f.Name)
+	}
+	if f.Hidden {
+		_ = flags.MarkHidden(f.Name) // it is there
+		if f.Alias != "" {
+			_ = flags.MarkHidden(f.Alias)
+		}
+	}
+	switch {
+	case f.Complete != "":
+		completeBy(c, cmd, f.Name, completer(c, f.Complete))
+	case f.Enum != nil:
+		completeBy(c, cmd, f.Name, fixed(f.Enum))
+	}
+}
+
+// argFields are the fields that positional arguments fill here.
+func argFields(v *line.Bound) (list []verb.Field) {
+	for _, f := range v.Spec.Fields() {
+		if f.Arg && !f.RemoteOnly {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// positional says which positional arguments there may be, those that Usage names, and which flags go together.
+func positional(v *line.Bound) cobra.PositionalArgs {
+	check := line.Positionals(line.FirstOf(v.Spec.Args, v.Spec.Usage))
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return err
+		}
+		return v.CheckFlags(cmd)
+	}
+}
+
+// setArgs gives positional arguments to their fields, whose names it returns: a list takes what the fields
+// around it leave.
+func setArgs(v *line.Bound, req any, args []string) (given []string, err error) {
+	fields := argFields(v)
+	for i := range fields {
+		n := min(1, len(args))
+		if fields[i].Kind == operation.Strings {
+			n = max(0, len(args)-(len(fields)-i-1))
+		}
+		if n == 0 {
+			continue
+		}
+		if err := fields[i].Set(req, args[:n]); err != nil {
+			return nil, err
+		}
+		args, given = args[n:], append(given, fields[i].Name)
+	}
+	return given, nil
+}
+
+// Fixed returns what a field is for every remote caller, if it is.
+func Fixed(v *line.Bound, f *verb.Field) (value string, ok bool) {
+	if v.Spec.Body != "" && f.Arg && !f.Remote {
+		return verb.Itself, true
+	}
+	for _, flag := range v.Spec.Fixed {
+		if value, ok = strings.CutPrefix(flag, "--"+f.Name+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// VerbHost is the command line as verbs see it.
+type VerbHost struct{ C *line.Line }
+
+// Open implements verb.Host.
+func (h VerbHost) Open(
+	ctx context.Context, write bool, fn func(context.Context) error,
+) (err error) {
+	if h.C.Long && write || h.C.Asked.Rest != nil || converses(h.C) {
+		done, err := share(h.C)
+		if err != nil {
+			return err
+		}
+		defer func() { err = line.FirstError(err, done()) }()
+	}
+	err = withRepo(h.C, write, func(ctx context.Context, _ *core.Repo) error { return fn(ctx) })
+	var elsewhere *answeredError
+	if errors.As(err, &elsewhere) {
+		return elsewhere.err
+	}
+	return err
+}
+
+// converses reports whether a verb answers what another program asks through standard input, which may pause between
+// two questions: other processes use the repository meanwhile.
+func converses(c *line.Line) bool {
+	q, ok := c.Asked.Req.(interface{ ReadsOnce() bool })
+	return ok && q.ReadsOnce() && !c.Steady
+}
+
+// Elsewhere implements verb.Host.
+func (h VerbHost) Elsewhere(ctx context.Context) (bool, error) { return lookAhead(ctx, h.C) }
+
+// Repo implements verb.Host.
+func (h VerbHost) Repo() *core.Repo { return h.C.Opened }
+
+// Permit implements verb.Host.
+func (h VerbHost) Permit(agent string, rights []string) error {
+	return permit(h.C, line.FirstOf(agent, h.C.Agent()), rights)
+}
+
+// Stamp implements verb.Host. What was given on the command line goes before what is configured.
+func (h VerbHost) Stamp(_ *verb.Spec, w *verb.Writing) (state.Stamp, error) {
+	c := h.C
+	take(c, *w)
+	if _, err := c.Dir(); err != nil && w.Signs { // where there is no repository nothing else is worth a word
+		return state.Stamp{}, err
+	}
+	var err error
+	if c.Asked.Stamp, err = c.Stamp(); err == nil && w.Signs && !w.DryRun {
+		c.Asked.Stamp.Sign, err = signer(c, c.Asked.Stamp.Time)
+	}
+	return c.Asked.Stamp, err
+}
+
+// Now implements verb.Host.
+func (h VerbHost) Now() (graph.Time, error) { return h.C.Now() }
+
+// Trusted implements verb.Host.
+func (h VerbHost) Trusted() (commit.Verifier, error) { return h.C.Trusted() }
+
+// Accesses implements verb.Host.
+func (h VerbHost) Accesses() (func(graph.ID) int64, error) { return usedCounts(h.C) }
+
+// Working implements verb.Host.
+func (h VerbHost) Working(what string) func() {
+	p := h.C.Progress()
+	p.Start(what)
+	h.C.Working = append(h.C.Working, p.Done)
+	return func() { worked(h.C) }
+}
+
+// Defaults implements verb.Host.
+func (h VerbHost) Defaults(w *verb.Writing) {
+	w.Branch = line.FirstOf(w.Branch, h.C.By.Branch)
+	w.Stage = line.FirstOf(w.Stage, h.C.By.Stage)
+}
+
+// Require implements verb.Host.
+func (h VerbHost) Require(rule string, given bool) (
+	func(iter.Seq2[commit.LogEntry, error]) error, error,
+) {
+	h.C.Signing.Require = given
+	return requireSigned(h.C, rule)
+}
+
+// Progress implements verb.Host.
+func (h VerbHost) Progress() (set func(what string, done, total int), done func()) {
+	p := h.C.Progress()
+	h.C.Working = append(h.C.Working, p.Done)
+	return p.Set, p.Done
+}
+
+// Setting implements verb.Host.
+func (h VerbHost) Setting(variable, key string) (string, error) {
+	if variable == "MNEM_SESSION" {
+		return h.C.By.Session, nil // answers are recorded where the caller says, and else nowhere
+	}
+	if v := h.C.Env(variable); v != "" {
+		return v, nil
+	}
+	return h.C.Setting(key)
+}
+
+// Embedder implements verb.Host.
+func (h VerbHost) Embedder(spec string, progress func(done, total int)) (verb.Embedder, error) {
+	e, err := Embedder(h.C, spec, "--model", embed.Options{Progress: progress})
+	if err != nil {
+		return nil, err
+	}
+	return documents{e}, nil
+}
+
+// OpenRoot implements verb.Host.
+func (h VerbHost) OpenRoot(dir string) (*os.Root, error) {
+	path, err := h.root(dir)
+	if err != nil {
+		return nil, err
+	}
+	return regular.OpenDir(path)
+}
+
+// root returns the path of a directory, "" for the one that holds the repository.
+func (h VerbHost) root(dir string) (string, error) {
+	if dir == "" {
+		return h.C.Dir()
+	}
+	return h.C.Absolute(dir), h.C.MayName(dir)
+}
+
+// Create implements verb.Host.
+func (h VerbHost) Create(ctx context.Context, name string, write func(io.Writer) error) error {
+	switch {
+	case name != line.StdinName:
+		if err := h.C.MayName(name); err != nil {
+			return err
+		}
+		return line.WriteOut(ctx, h.C.Absolute(name), write)
+	case h.C.App.OutTTY:
+		return line.Usagef("standard output is a terminal: name a file with -o FILE")
+	}
+	return write(h.C.Out)
+}
+
+// Read implements verb.Host.
+func (h VerbHost) Read(ctx context.Context, name string) (*verb.File, error) {
+	return h.C.Seekable(ctx, name)
+}
+
+// Human implements verb.Host.
+func (h VerbHost) Human() bool { return !h.C.InJSON }

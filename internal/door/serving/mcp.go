@@ -1,0 +1,207 @@
+package serving
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/door/access"
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/mcp"
+	"github.com/mnem-project/mnem/internal/door/reach"
+	"github.com/mnem-project/mnem/internal/door/serve"
+	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/door/verbs"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/internal/verb/peers"
+	"github.com/mnem-project/mnem/internal/verb/upkeep"
+)
+
+type mcpRequest struct {
+	HTTP       string `op:"http" doc:"serve HTTP at this {ADDR}, as 127.0.0.1:7118, instead of standard input and output"`
+	Profile    string `op:"" default:"core" enum:"read core full" doc:"which tools there are: {PROFILE} is read, core or full"`
+	Pin        bool   `op:"" doc:"answer from the commit at the first call, whatever is committed"`
+	NoSession  bool   `op:"" doc:"record no session"`
+	WithGlobal bool   `op:"" doc:"have retrieve and recall ask the user's own repository too" note:" (MNEM_MCP_GLOBAL; config: mcp.withGlobal)"`
+	Debug      bool   `op:"" doc:"log more on standard error"`
+	Author     string `op:"" doc:"who makes changes" note:" (MNEM_AUTHOR; config: author)"`
+	Agent      string `op:"" doc:"the program that acts for the author" note:" (MNEM_AGENT; default: name and version of the client)"`
+	Task       string `op:"" doc:"what the agent works on" note:" (MNEM_TASK)"`
+	verb.OnBranch
+}
+
+func McpCommand() *line.Bound {
+	return reach.Local(verb.Spec{
+		Command: "mcp", Right: verb.NoRight,
+		Usage: "[flags]", Group: line.GroupTrade, Title: "Serve the memory to an agent over MCP",
+		Doc: "Serve the memory to an agent by the Model Context Protocol, on standard input and output until\n" +
+			"that ends, or with --http on http://ADDR/mcp. It speaks 2026-07-28 and the versions since\n" +
+			"2024-11-05. It starts at once: the repository is opened at the first call. Without --repo it is that of the\n" +
+			"first folder which the client has open and that is in one, or of the working directory where the client\n" +
+			"does not say, and stays that one. Where there is none, tools answer how to make one, and find it once it\n" +
+			"is made; or the user's own is served, where the user's config has mcp.fallback = global.\n" +
+			"With --with-global what retrieve and recall answer is from both, and each\n" +
+			"item says which.\n\n" +
+			"The profile core has the tools retrieve, recall, check, get, neighbors, diff, log, session,\n" +
+			"remember, commit, forget and undo; read leaves out those that write; full adds branches, merges,\n" +
+			"upkeep and other verbs. docs/mcp.md says what each does, and how to connect clients.\n\n" +
+			"The client's name and version are the agent on its commits unless --agent says otherwise, and\n" +
+			"what it retrieves is recorded in a session named after it and the time, which 'mnem session\n" +
+			"log' and 'mnem replay' read. Answers come from HEAD, or with --pin from the commit that HEAD is\n" +
+			"at when the first one is asked for.",
+		Example: "  mnem mcp\n" +
+			"  mnem mcp --profile read --pin\n" +
+			"  mnem mcp --http 127.0.0.1:7118\n" +
+			"  claude mcp add mnem -- mnem mcp -R ~/project",
+	}, serveMCP)
+}
+
+func profileNames() []string {
+	var names []string
+	for _, p := range mcp.Profiles() {
+		names = append(names, string(p))
+	}
+	return names
+}
+
+func serveMCP(ctx context.Context, c *line.Line, opt *mcpRequest) (err error) {
+	line.LastingHeap()
+	options := mcp.Options{
+		Version: upkeep.VersionsHere().Version, Profile: mcp.Profile(opt.Profile), Now: c.App.Now,
+		Caller: operation.Caller{
+			Author: opt.Author, Agent: line.FirstOf(opt.Agent, c.By.Agent), Task: opt.Task,
+			Branch: opt.Branch,
+		},
+		Log: mcpLog(c, opt.Debug),
+	}
+	if !mcp.KnownProfile(options.Profile) {
+		return line.Usagef("--profile: want %s", strings.Join(profileNames(), ", "))
+	}
+	switch {
+	case opt.Pin && opt.NoSession:
+		return line.Usagef("--pin and --no-session exclude each other")
+	case opt.Pin:
+		options.Record = mcp.RecordPin
+	case opt.NoSession:
+		options.Record = mcp.RecordNone
+	}
+	named := c.Global.User || line.FirstOf(c.Global.Repo, c.Env("MNEM_REPO")) != ""
+	switch {
+	case opt.HTTP != "" && opt.WithGlobal:
+		return line.Usagef("--%s and --http exclude each other: your own memory is for programs that you start", reach.WithGlobal)
+	case opt.HTTP == "" && !named:
+		return serveProject(ctx, c, opt, options)
+	case opt.HTTP == "":
+		also, err := alsoGlobal(c)
+		if err != nil {
+			return err
+		}
+		options.Caller.Global = opt.WithGlobal || also
+	}
+	if c.Global.User {
+		options.Memory = mcp.OfUser
+	}
+	// Where there is no repository yet, clients are told so when they ask: one may be made meanwhile.
+	h, err := reach.NewHolder(c)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		h = nil
+	case err != nil:
+		return err
+	default:
+		defer func() { err = line.FirstError(err, h.Close()) }()
+	}
+	if opt.HTTP != "" {
+		return serveMCPHTTP(ctx, c, opt.HTTP, options, h)
+	}
+	c.App.Serves()
+	return mcp.New(verbs.Operations(), verbs.Runner(c, h, true), options).Run(ctx, c.App.Stdin, c.App.Stdout)
+}
+
+// serveProject serves the project that the client has open.
+func serveProject(ctx context.Context, c *line.Line, opt *mcpRequest, options mcp.Options) (err error) {
+	to, err := reach.OfUser(c, settings.FallbackKey, settings.FallbackNone)
+	if err != nil {
+		return err
+	}
+	if to == settings.FallbackGlobal { // where the client has no project open that has one
+		options.Memory = mcp.OfEither
+	}
+	p := &projectRunner{c: c, global: opt.WithGlobal}
+	defer func() { err = line.FirstError(err, p.Close()) }()
+	options.Folders = p.open
+	c.App.Serves()
+	return mcp.New(verbs.Operations(), p, options).Run(ctx, c.App.Stdin, c.App.Stdout)
+}
+
+// alsoGlobal reports whether the user has configured that the user's own memory is asked beside a project's, or keeps
+// some of its own.
+func alsoGlobal(c *line.Line) (bool, error) {
+	also, err := reach.OfUser(c, settings.AlsoGlobalKey, "false")
+	if also == "true" || err != nil {
+		return also == "true", err
+	}
+	types, err := reach.GlobalTypes(c)
+	return len(types) > 0, err
+}
+
+// mcpLog returns what is logged on standard error: warnings, or everything.
+func mcpLog(c *line.Line, debug bool) *slog.Logger {
+	level := slog.LevelWarn
+	if debug {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(c.App.Stderr, &slog.HandlerOptions{Level: level}))
+}
+
+// mcpPath is where clients find the server over HTTP.
+const mcpPath = "/mcp"
+
+// serveMCPHTTP serves clients over HTTP until the context ends, guarded as 'mnem serve' is.
+func serveMCPHTTP(ctx context.Context, c *line.Line, addr string, opt mcp.Options, h *peers.Holder) error {
+	cfg, err := serveConfig(c, &serveRequest{MaxBody: "8MiB", Timeout: mcpTime, Rate: mcpRate, Log: "none"})
+	if err != nil {
+		return err
+	}
+	tokens, err := access.TokensFor(c, cfg)
+	if err != nil {
+		return err
+	}
+	defer tokens.Close()
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return fmt.Errorf("--http %s: %w", addr, err)
+	}
+	defer func() { _ = l.Close() }() // the server has closed it, unless it never began
+	if err := guardAddr(c, l.Addr(), cfg); err != nil {
+		return err
+	}
+	opt.CallerOf = serve.CallerOf
+	cfg.Runner = verbs.Runner(c, h, false)
+	m := mcp.New(verbs.Operations(), cfg.Runner, opt)
+	effect := operation.Writes
+	if opt.Profile == mcp.ProfileRead {
+		effect = operation.Reads
+	}
+	cfg.Routes = []serve.Route{{Path: mcpPath, Effect: effect, Handler: m.Handler()}}
+	s := serve.New(*cfg)
+	if err := c.Printf("http://%s%s; stop with Ctrl-C\n", l.Addr(), mcpPath); err != nil {
+		return err
+	}
+	if err := c.Out.Flush(); err != nil {
+		return err
+	}
+	defer m.Close(context.WithoutCancel(ctx))
+	return s.Serve(ctx, l)
+}
+
+const (
+	mcpTime = 10 * time.Minute // for one request
+	mcpRate = 2000             // requests a second, more than some processors answer
+)

@@ -1,0 +1,291 @@
+package serving
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/door/access"
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/reach"
+	"github.com/mnem-project/mnem/internal/door/serve"
+	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/door/verbs"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/peers"
+	"github.com/mnem-project/mnem/internal/verb/upkeep"
+)
+
+// defaultAddr is where 'mnem serve' listens.
+const defaultAddr = "127.0.0.1:7117"
+
+// serveRequest is what 'mnem serve' is asked.
+type serveRequest struct {
+	Addr         string        `op:"" default:"127.0.0.1:7117" doc:"listen at {HOST:PORT}; port 0 takes a free one"`
+	Hosts        []string      `op:"host" doc:"a {NAME} by which clients call the server (repeatable)"`
+	Origins      []string      `op:"origin" doc:"let pages of this {ORIGIN} ask from browsers, as https://example.org (repeatable)"`
+	NeedToken    bool          `op:"" doc:"refuse who has no token, on this machine too"`
+	Rate         int           `op:"" default:"500" doc:"answer at most {N} requests a second of one token, or of all without"`
+	MaxBody      string        `op:"" default:"64MiB" doc:"refuse bodies of more than {SIZE}"`
+	Timeout      time.Duration `op:"" default:"5m" doc:"break off what takes longer"`
+	Log          string        `op:"" default:"text" enum:"text json none" doc:"log requests on standard error as {FORM}: text, json or none"`
+	Stdio        bool          `op:"" not:"addr root many quota quota-blocks quota-commits need-token drain metrics" doc:"answer on standard input and output, for who started it, until they end"`
+	Root         string        `op:"" doc:"serve every repository under {DIR}: that in DIR/NAME as http://ADDR/NAME"`
+	Many         bool          `op:"" not:"root" doc:"serve every repository in the database of -R: NAME as http://ADDR/NAME"`
+	Open         int           `op:"" default:"16" doc:"with --root or --many, have at most {N} repositories open at once"`
+	Quota        string        `op:"" doc:"refuse writes to a repository that has {SIZE}, as 500MiB"`
+	QuotaBlocks  int           `op:"" doc:"refuse writes to a repository in a database that has {N} blocks"`
+	QuotaCommits int           `op:"" doc:"refuse writes to a repository in a database after {N} a day, in UTC"`
+	Drain        time.Duration `op:"" doc:"after an interrupt go on answering for so long"`
+	Metrics      string        `op:"" doc:"answer /metrics at {HOST:PORT} too, without tokens"`
+	verb.Params
+}
+
+// ServeJSON says where the server listens.
+type ServeJSON struct {
+	URL        string `json:"url"`
+	Repository string `json:"repository"`
+}
+
+func ServeCommand() *line.Bound {
+	return reach.Local(verb.Spec{
+		Command: "serve", Right: verb.NoRight,
+		Usage: "[flags]", Group: line.GroupTrade, Title: "Serve the memory over HTTP",
+		Doc: "Answer http://ADDR/v1/OPERATION: every command about the memory, by the name it has here, with\n" +
+			"the answers that --json prints. /openapi.json describes them, docs/http.md tells the rest. What\n" +
+			"reads can be asked with GET, all with POST. http://ADDR/ is a web view of the memory for browsers.\n\n" +
+			"It listens on this machine alone unless --addr says otherwise, and then refuses who has no token\n" +
+			"of 'mnem token new'. On this machine tokens are asked for with --need-token, and for what nothing\n" +
+			"brings back. It speaks plain HTTP: put a server that speaks TLS in front of it where others can\n" +
+			"listen. Other mnem processes use the repository through it meanwhile. An interrupt ends it when\n" +
+			"the requests under way have been answered.\n\n" +
+			"With --root it serves every repository under a directory, with --many every one in the database of\n" +
+			"-R postgres://HOST/DATABASE, each by its path and with its own tokens, and opens those that are asked\n" +
+			"for. Any number of servers can answer for one database. --quota bounds the bytes of each repository,\n" +
+			"and in a database --quota-blocks and --quota-commits more: then writes are refused but those of a\n" +
+			"token of scope admin, which can purge and collect.\n\n" +
+			"With --drain it goes on answering for a while after an interrupt, and /readyz says that it will end, so\n" +
+			"that what stands in front of several servers asks others by then. --metrics answers /metrics, /healthz\n" +
+			"and /readyz on an address of its own without tokens: no one else should reach it.\n\n" +
+			"With --stdio it answers HTTP on standard input and output instead, with all that this user may do:\n" +
+			"ssh:// URLs of 'mnem remote' start it so on another machine.",
+		Example: "  mnem serve\n" +
+			"  mnem serve --addr 127.0.0.1:8080 --origin http://localhost:3000\n" +
+			"  mnem serve --addr 0.0.0.0:7117 --host memory.example.org\n" +
+			"  mnem serve --root /srv/memories --quota 2GiB --need-token\n" +
+			"  mnem serve -R postgres://mnem@db.example/memories --many --need-token --drain 10s --metrics :9117\n" +
+			"  curl 'http://127.0.0.1:7117/v1/retrieve?query=who+leads+infra&limit=3'", Answers: []any{ServeJSON{}},
+	}, runServe)
+}
+
+// listenAt listens at an address, which a flag named.
+func listenAt(ctx context.Context, c *line.Line, addr, flag string, cfg *serve.Config) (net.Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, line.Hint(err, "name another address with %s; port 0 takes a free one", flag)
+	}
+	if err := guardAddr(c, l.Addr(), cfg); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+func runServe(ctx context.Context, c *line.Line, f *serveRequest) error {
+	c.App.Serves()
+	if f.Stdio && !f.Given("log") {
+		f.Log = "none" // standard error is that of who started it
+	}
+	cfg, err := serveConfig(c, f)
+	if err != nil {
+		return err
+	}
+	if f.Root != "" || f.Many {
+		return serveMany(ctx, c, f, cfg)
+	}
+	dir, err := c.Dir()
+	if err != nil {
+		return err
+	}
+	one, err := access.Served(c)
+	if err != nil {
+		return err
+	}
+	defer one.Tokens.Close()
+	if cfg.Quota, err = f.quotas(one.Counts); err != nil {
+		return err
+	}
+	cfg.Token, cfg.Usage = one.Tokens.Get, one.Usage
+	takeUploads(c, cfg, dir)
+	end := func() {}
+	defer func() { end() }()
+	if f.Stdio {
+		return serveOne(ctx, c, cfg)
+	}
+	listen := func(ctx context.Context) (net.Listener, error) { return listenAt(ctx, c, f.Addr, "--addr", cfg) }
+	return serveFrom(ctx, c, listen, cfg, func(s *serve.Server, at net.Addr, dir string) error {
+		if end, err = serveMetrics(ctx, c, f, s); err != nil {
+			return err
+		}
+		return sayServes(c, "http://"+at.String(), dir)
+	})
+}
+
+// announce tells where a server listens that is about to answer.
+type announce func(s *serve.Server, at net.Addr, dir string) error
+
+// sayServes prints where a server listens.
+func sayServes(c *line.Line, url, dir string) error {
+	var err error
+	if c.InJSON {
+		err = c.PrintJSON(ServeJSON{url, dir})
+	} else {
+		err = c.Printf("%s serves %s; stop with Ctrl-C\n", url, line.OneLine(dir))
+	}
+	return line.FirstError(err, c.Out.Flush())
+}
+
+// serveFrom serves the repository and its web view until the context ends. It begins to listen when it has found
+// the repository.
+func serveFrom(
+	ctx context.Context, c *line.Line, listen func(context.Context) (net.Listener, error), cfg *serve.Config, say announce,
+) (err error) {
+	dir, err := c.Dir()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(dir, core.DirName)); err != nil {
+		return line.Hint(line.NoRepoError{Dir: dir, Err: &state.NotFoundError{What: "repository", Name: dir}},
+			"run 'mnem init' to make one")
+	}
+	l, err := listen(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = l.Close() }() // the server has closed it, unless it never began
+	h, err := reach.NewHolder(c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = line.FirstError(err, h.Close()) }()
+	cfg.Operations, cfg.Runner, cfg.View = verbs.Operations(), verbs.Runner(c, h, false), !cfg.Own
+	return listenOn(ctx, c, l, h, cfg, func(s *serve.Server) error { return say(s, l.Addr(), dir) })
+}
+
+// listenOn answers connections and holds on to the repository until the context ends.
+func listenOn(
+	ctx context.Context, c *line.Line, l net.Listener, h *peers.Holder, cfg *serve.Config, say func(*serve.Server) error,
+) error {
+	var open atomic.Bool
+	cfg.Ready = func() error {
+		if !open.Load() {
+			return errors.New("the repository is being opened")
+		}
+		return nil
+	}
+	s := serve.New(*cfg)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		if err := h.Keep(ctx, func(string, bool) { open.Store(true) }); err != nil {
+			stop(c.OpenHint(err))
+		}
+	}()
+	err := say(s)
+	if err == nil {
+		err = s.Serve(ctx, l)
+	}
+	if cfg.Own && errors.Is(err, net.ErrClosed) {
+		err = nil // who started it has all
+	}
+	cause := context.Cause(ctx)
+	stop(nil)
+	<-kept
+	if cause != nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return err
+}
+
+// serveConfig reads the flags.
+func serveConfig(c *line.Line, f *serveRequest) (*serve.Config, error) {
+	line.LastingHeap()
+	if c.App.Rand == nil {
+		return nil, errors.New("serve: no source of randomness")
+	}
+	body, err := settings.ParseSize(f.MaxBody)
+	if err != nil {
+		return nil, line.Usagef("--max-body: %w", err)
+	}
+	if body < 1 || f.Timeout < time.Second || f.Timeout > 24*time.Hour {
+		return nil, line.Usagef("--max-body wants at least a byte, and --timeout 1s to 24h")
+	}
+	if f.Drain < 0 || f.Drain > time.Hour {
+		return nil, line.Usagef("--drain wants 0s to 1h")
+	}
+	if err := line.CheckRange("rate", f.Rate, 1, 1_000_000); err != nil {
+		return nil, err
+	}
+	handler, err := logHandler(c, f.Log)
+	if err != nil {
+		return nil, err
+	}
+	cfg := &serve.Config{
+		Version: upkeep.VersionsHere().Version, Now: c.App.Now, Rand: c.App.Rand, Log: slog.New(handler),
+		NeedToken: f.NeedToken, Hosts: f.Hosts, Origins: f.Origins,
+		Limits: serve.Limits{Body: body, Rate: float64(f.Rate), Time: f.Timeout, Drain: f.Drain},
+	}
+	return cfg, nil
+}
+
+func logHandler(c *line.Line, form string) (slog.Handler, error) {
+	opt := &slog.HandlerOptions{}
+	if c.Quiet {
+		opt.Level = slog.LevelWarn
+	}
+	switch form {
+	case "text":
+		return slog.NewTextHandler(c.App.Stderr, opt), nil
+	case "json":
+		return slog.NewJSONHandler(c.App.Stderr, opt), nil
+	case "none":
+		return slog.DiscardHandler, nil
+	}
+	return nil, line.Usagef("--log: %q is not text, json or none", form)
+}
+
+// guardAddr sees to it that who can reach the server needs a token unless that is this machine
+// alone.
+func guardAddr(c *line.Line, addr net.Addr, cfg *serve.Config) error {
+	tcp, ok := addr.(*net.TCPAddr)
+	cfg.Loopback = ok && tcp.IP.IsLoopback()
+	if cfg.Loopback {
+		return nil
+	}
+	cfg.NeedToken = true
+	dir, err := access.Tokens(c)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	all, err := dir.List()
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if all[i].Valid(c.App.Now()) {
+			return nil
+		}
+	}
+	return line.Hint(fmt.Errorf("%w: %s", line.ErrOpenToAll, addr),
+		"make a token with 'mnem token new NAME' first, or listen at %s", defaultAddr)
+}

@@ -1,0 +1,176 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/reach"
+	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
+)
+
+type initJSON struct {
+	Path   string `json:"path"`
+	Branch string `json:"branch"`
+	Author string `json:"author"`
+}
+
+type initRequest struct {
+	Dir    string `op:",arg"`
+	Branch string `op:",short=b" default:"main" doc:"the {NAME} of the first branch"`
+	Ignore bool   `op:"" doc:"in a git work tree: add .mnem/ to DIR/.gitignore"`
+	verb.Actor
+}
+
+func InitCommand() *line.Bound {
+	return reach.Local(verb.Spec{
+		Command: "init", Right: verb.NoRight, Usage: "[DIR]", Group: line.GroupStart, Title: "Create a repository",
+		Doc: "Make an empty repository in DIR/.mnem, by default in the working directory or that of\n" +
+			"--repo. DIR is made where it does not exist. The author of commits is written into the\n" +
+			"repository's configuration, from --author, MNEM_AUTHOR or the system's user, unless the\n" +
+			"user's own configuration names one. The first branch is main, or that of --branch.\n\n" +
+			"With --global the repository is the user's own, for what holds in all projects: mnem under\n" +
+			"XDG_DATA_HOME, which is ~/.local/share unless it is set, or the system's directory of\n" +
+			"application data. 'mnem -G' means it, and 'mnem retrieve --with-global' asks it too.\n\n" +
+			"Where --repo or MNEM_REPO is postgres://HOST/DATABASE?repository=NAME the repository is made in that\n" +
+			"database, for many machines. With DIR that directory is linked to it, and made a client of one that is\n" +
+			"there already.\n\n" +
+			"In a git work tree --ignore keeps the repository out of git: it adds .mnem/ to DIR/.gitignore.",
+		Example: "  mnem init\n  mnem init --global\n  mnem init notes --author 'Ada Lovelace' --branch trunk", Answers: []any{initJSON{}},
+	}, runInit)
+}
+
+func runInit(ctx context.Context, c *line.Line, q *initRequest) error {
+	dir := line.FirstOf(c.Global.Repo, c.Env("MNEM_REPO"), c.App.Dir)
+	switch {
+	case c.Global.User && q.Ignore:
+		return line.Usagef("--global and --ignore exclude each other")
+	case c.Global.User && (q.Dir != "" || c.Global.Repo != ""):
+		return line.Usagef("--global and a directory exclude each other")
+	case c.Global.User:
+		var err error
+		if dir, err = c.GlobalDir(); err != nil {
+			return err
+		}
+	case q.Dir != "":
+		dir = q.Dir
+	}
+	database := line.FirstOf(c.Global.Repo, c.Env("MNEM_REPO"))
+	if !core.IsDatabase(database) || c.Global.User {
+		database = ""
+	}
+	if core.IsDatabase(dir) {
+		var err error
+		if dir, err = c.ClientPath(dir); err != nil {
+			return err
+		}
+	}
+	dir = c.Absolute(dir)
+	if filepath.Base(dir) == core.DirName {
+		dir = filepath.Dir(dir)
+	}
+	top := gitWorkTree(dir)
+	switch {
+	case q.Ignore && top == "":
+		return line.Usagef("--ignore: %s is in no git work tree", dir)
+	case c.Global.User:
+		top = ""
+	}
+	c.Global.Repo, c.Global.User = dir, false
+	path := filepath.Join(dir, core.DirName)
+	if database != "" {
+		return initDatabase(ctx, c, database, dir, q.Branch, q.Dir != "")
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return RepoExists(fs.ErrExist, path)
+	}
+	if err := MakeRepo(ctx, c, dir, q.Branch); err != nil {
+		return err
+	}
+	out := initJSON{path, q.Branch, c.Global.Author}
+	if err := c.Say(out, "empty repository in %s, author %s\n", line.OneLine(path), line.OneLine(out.Author)); err != nil {
+		return err
+	}
+	return offerIgnore(ctx, c, dir, top, q.Ignore)
+}
+
+// MakeRepo makes an empty repository, with its author in its configuration unless the user's says who that is.
+func MakeRepo(ctx context.Context, c *line.Line, dir, branch string) error {
+	c.Global.Repo = dir
+	path := filepath.Join(dir, core.DirName)
+	author, write, err := FirstAuthor(c)
+	if err != nil {
+		return err
+	}
+	c.Global.Author = author
+	by, err := c.Stamp()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("init: %w", err)
+	}
+	opt, err := reach.Options(c)
+	if err != nil {
+		return err
+	}
+	opt.Branch = branch
+	r, err := care.Init(ctx, dir, by, opt)
+	if errors.Is(err, fs.ErrExist) {
+		err = RepoExists(err, path) // made by another process meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.Close(); err != nil {
+		return err
+	}
+	if write {
+		err = setAuthor(ctx, c, path)
+	}
+	return err
+}
+
+// setAuthor writes the author into the configuration of a repository.
+func setAuthor(ctx context.Context, c *line.Line, path string) error {
+	return settings.Edit(ctx, filepath.Join(path, settings.File),
+		func(list []settings.Setting) ([]settings.Setting, error) {
+			return settings.With(list, "author", c.Global.Author), nil
+		})
+}
+
+// FirstAuthor returns the author of a new repository, and whether its configuration must say so.
+func FirstAuthor(c *line.Line) (author string, write bool, err error) {
+	user, err := line.ReadUserConfig(c.UserConfig())
+	if err != nil {
+		return "", false, err
+	}
+	author, _ = settings.Find(user, "author")
+	given := line.FirstOf(c.Global.Author, c.By.Author)
+	if author != "" && (given == "" || given == author) {
+		return author, false, nil
+	}
+	author = line.FirstOf(given, c.App.User)
+	if author == "" {
+		return "", false, hintNoAuthor(fmt.Errorf("%w: the system names no user", state.ErrInvalid))
+	}
+	key, err := settings.KeyOf("author")
+	if err == nil {
+		err = key.Check(author)
+	}
+	return author, true, err
+}
+
+func hintNoAuthor(err error) error { return line.Hint(err, "give --author NAME") }
+
+func RepoExists(err error, path string) error {
+	return line.Hint(line.Already(err, "repository %s", path), "use it: 'mnem status' shows what is in it")
+}

@@ -1,0 +1,188 @@
+package setup
+
+import (
+	"context"
+	"path/filepath"
+	"runtime"
+
+	"github.com/mnem-project/mnem/internal/agent/clients"
+	"github.com/mnem-project/mnem/internal/agent/integrate"
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/reach"
+	"github.com/mnem-project/mnem/internal/verb"
+)
+
+type clientsJSON struct {
+	Clients verb.List[integrate.State] `json:"clients"`
+}
+
+type (
+	// Integration is what integrate and unintegrate are asked.
+	Integration struct {
+		Client  string `op:",arg"`
+		Project bool   `op:"" doc:"the file of the project, not the user's"`
+		DryRun  bool   `op:"" doc:"print what would change and write nothing"`
+	}
+	integrateRequest struct {
+		Integration
+		All     bool `op:"" not:"print list" doc:"integrate each client that is on this machine"`
+		Print   bool `op:"" not:"dry-run list" doc:"print the entry and where it goes, and write nothing"`
+		List    bool `op:"" not:"dry-run" doc:"list the clients, their files and what these have"`
+		NoHooks bool `op:"" doc:"write no hooks: the memory is filled by tools alone"`
+		NoRules bool `op:"" doc:"do not tell agents how to use the memory"`
+		Replace bool `op:"" doc:"replace an entry that names another repository"`
+	}
+	unintegrateRequest struct {
+		Integration
+		All bool `op:"" doc:"take what was written for any client"`
+	}
+)
+
+func IntegrateCommands() []*line.Bound {
+	return []*line.Bound{
+		reach.Local(verb.Spec{
+			Command: "integrate", Right: verb.OwnRight,
+			Usage: "CLIENT | integrate --all | integrate --list", Args: "[CLIENT]", Group: line.GroupStart, Title: "Connect an agent's client to this memory over MCP", Complete: "client",
+			Doc: "Add to the configuration of an MCP client what starts 'mnem mcp', and to that of Claude Code, Codex,\n" +
+				"Gemini CLI, OpenCode and Cursor what calls 'mnem hook', unless --no-hooks is given. Leave the rest of\n" +
+				"the file as it is, comments included. The file as it was stays beside it, with " + clients.Backup + "\n" +
+				"after its name. Doing it again changes nothing but what is out of date. A file that cannot be\n" +
+				"read is left alone.\n\n" +
+				"Agents are told when to ask the memory and what to keep in it, unless --no-rules is given: by a skill\n" +
+				"of Claude Code, a section of AGENTS.md for Codex, OpenCode and Zed and of GEMINI.md for Gemini CLI, a rule\n" +
+				"of Continue, instructions of VS Code, and with --project by a rule of Cursor. Once you have edited that\n" +
+				"it is yours, and left alone.\n\n" +
+				"Clients are " + integrate.NamesText() + ".\n" +
+				"--all integrates each of which the program, the file or something in its directory is on this machine,\n" +
+				"and says of each what became of it.\n\n" +
+				"By default the entry is the user's, for all projects: the server takes the repository of the folder that\n" +
+				"the client has open. With --repo or --global the entry names one; that for Claude Desktop, which opens no\n" +
+				"folders, always does. One that names another repository than this is left alone unless --replace is\n" +
+				"given. --project writes the project's own file, beside its\n" +
+				"repository, with this program's path: think before you share it.",
+			Example: "  mnem integrate claude-code\n  mnem integrate cursor --print\n  mnem integrate --all\n" +
+				"  mnem integrate codex --dry-run\n  mnem integrate --list", Answers: []any{integrate.Done{}, integrationsJSON{}, clientsJSON{}},
+		}, runIntegrate),
+		reach.Local(verb.Spec{
+			Command: "unintegrate", Right: verb.OwnRight,
+			Usage: "CLIENT | unintegrate --all", Args: "[CLIENT]", Group: line.GroupStart, Title: "Remove what integrate wrote", Complete: "client",
+			Doc: "Take the entry, the hooks and the rules that 'mnem integrate' made out of the files of a client, and\n" +
+				"leave the rest of the files as it is. A file that integrate made is removed. Rules that you have\n" +
+				"edited are left alone. The memory stays.",
+			Example: "  mnem unintegrate claude-code\n  mnem unintegrate cursor --project --dry-run", Answers: []any{integrate.Done{}, integrationsJSON{}},
+		}, unintegrate),
+	}
+}
+
+func runIntegrate(ctx context.Context, c *line.Line, q *integrateRequest) error {
+	switch {
+	case q.List && q.Client != "":
+		return line.Usagef("--list takes no client")
+	case q.List:
+		return listClients(c)
+	}
+	s := Integrating(c, q.Integration)
+	s.NoHooks, s.NoRules, s.Replace = q.NoHooks, q.NoRules, q.Replace
+	if q.All {
+		return eachClient(ctx, c, s, q.Integration, true)
+	}
+	return integrateClient(ctx, c, s, q)
+}
+
+func unintegrate(ctx context.Context, c *line.Line, q *unintegrateRequest) error {
+	s := Integrating(c, q.Integration)
+	if q.All {
+		return eachClient(ctx, c, s, q.Integration, false)
+	}
+	client, path, err := clientFile(c, s, q.Client)
+	if err != nil {
+		return err
+	}
+	all, err := s.Edits(client, path, nil)
+	if err != nil {
+		return err
+	}
+	return applyEdits(ctx, c, s, client, all, nil)
+}
+
+// machine returns where clients keep their files.
+func machine(c *line.Line) clients.Machine {
+	m := clients.Machine{
+		OS: runtime.GOOS, Home: c.App.Home, Config: c.App.Config, Codex: c.Env("CODEX_HOME"),
+		Claude: c.Env("CLAUDE_CONFIG_DIR"),
+	}
+	if m.Home != "" {
+		m.XDG = filepath.Join(m.Home, ".config")
+	}
+	if xdg := c.Env("XDG_CONFIG_HOME"); filepath.IsAbs(xdg) {
+		m.XDG = xdg
+	}
+	if m.OS != "windows" && m.OS != "darwin" {
+		m.Config = m.XDG
+	}
+	m.Has = func(program string) bool {
+		if c.App.LookPath == nil {
+			return false
+		}
+		_, err := c.App.LookPath(program)
+		return err == nil
+	}
+	if dir, err := c.Dir(); err == nil && !c.Global.User {
+		m.Project = dir
+	}
+	return m
+}
+
+// Integrating returns what integrates clients, as flags say.
+func Integrating(c *line.Line, f Integration) *integrate.Setup {
+	s := &integrate.Setup{
+		Machine: machine(c), Program: c.App.Executable, Level: clients.User,
+		DryRun: f.DryRun, Global: c.Global.User, Named: c.Global.Repo != "" || c.Env("MNEM_REPO") != "",
+		Own: c.HasGlobal, Repo: func() (string, error) {
+			dir, err := c.Dir()
+			if err == nil {
+				_, err = c.RepoFile("")
+			}
+			return dir, err
+		},
+	}
+	if f.Project {
+		s.Level = clients.Project
+	}
+	return s
+}
+
+// clientFile returns the client that is named and its file.
+func clientFile(c *line.Line, s *integrate.Setup, name string) (clients.Client, string, error) {
+	if name == "" {
+		return clients.Client{}, "", line.Usagef("name a client: %s", integrate.NamesText())
+	}
+	if client, ok := clients.Find(name); ok && s.Level == clients.Project {
+		if _, err := c.Dir(); err != nil {
+			return client, "", err
+		}
+		if c.Global.User {
+			return client, "", line.Usagef("--project and --global exclude each other")
+		}
+	}
+	return s.File(name)
+}
+
+func integrateClient(ctx context.Context, c *line.Line, s *integrate.Setup, q *integrateRequest) error {
+	client, path, err := clientFile(c, s, q.Client)
+	if err != nil {
+		return err
+	}
+	e, err := s.Entry(client)
+	if err != nil {
+		return err
+	}
+	if q.Print {
+		return printIntegration(c, s, client, path, e)
+	}
+	all, err := s.Edits(client, path, &e)
+	if err != nil {
+		return err
+	}
+	return applyEdits(ctx, c, s, client, all, integrate.Command(e))
+}

@@ -1,0 +1,253 @@
+package trade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/reach"
+	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/door/setup"
+	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
+	"github.com/mnem-project/mnem/internal/gitdir"
+	"github.com/mnem-project/mnem/internal/gitfollow"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/branching"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// followJSON is what the memory follows: following is null where it follows nothing.
+type followJSON struct {
+	Following *branching.Followed `json:"following"`
+	Head      ipld.CID            `json:"head" shape:"null"` // the newest commit of the memory there
+	Hook      bool                `json:"hook"`              // whether git syncs after each merge
+	// Work is the git work tree that would be followed.
+	Work verb.Text `json:"work"`
+}
+
+type (
+	// gitBranches are branches of git.
+	gitBranches struct {
+		Names []string `op:"branches,arg"`
+	}
+	gitSyncRequest struct {
+		gitBranches
+		verb.Actor
+		mergeRule
+		DryRun bool `op:"" doc:"say what would be merged, and change nothing"`
+	}
+	gitPruneRequest struct {
+		gitBranches
+		verb.Actor
+		Force bool `op:",short=f" doc:"also those whose memory nothing else has"`
+	}
+	gitHookRequest struct {
+		Remove bool `op:"" doc:"remove it, and put back what was there before"`
+	}
+)
+
+func GitCommands() []*line.Bound {
+	return []*line.Bound{
+		reach.Local(verb.Spec{
+			Command: "git follow", Right: verb.OwnRight, Title: "Follow the branch that git is on",
+			Doc: "Have the memory be on the branch that the git work tree around the repository is on, from now on, for\n" +
+				"all who use the repository: it is the setting git.follow. Linked work trees of 'git worktree add'\n" +
+				"use this repository as well, each on its own branch. Nothing in git's directory is changed.",
+			Example: "  mnem git follow",
+		}, gitFollow),
+		reach.Local(verb.Spec{
+			Command: "git unfollow", Right: verb.OwnRight, Title: "Stop following git",
+			Doc: "Undo 'mnem git follow': the memory is on the branch that it was on before, or that 'mnem switch' says.\n" +
+				"The branches that were made stay; 'mnem merge' takes over what they have.",
+			Example: "  mnem git unfollow",
+		}, gitUnfollow),
+		reach.Local(verb.Spec{
+			Command: "git status", Right: verb.NoRight, Title: "Show which git branch is followed",
+			Doc: "Show which git branch the memory follows, which branch of the memory that is, whether it can be\n" +
+				"written, and if not why.",
+			Example: "  mnem git status\n  mnem git status --json",
+		}, gitStatus),
+		reach.Local(verb.Spec{
+			Command: "git sync", Right: verb.OwnRight, Runs: []string{"merge", "branch"},
+			Usage: "[GIT-BRANCH…]", Title: "Merge the memory of git branches that were merged",
+			Doc: "Merge into the memory of the current git branch that of the git branches which were merged into it: by\n" +
+				"a merge, by rebasing, or by squashing, as far as git can tell. A branch on which nothing was committed\n" +
+				"yet is none of them. Of a branch that was removed since git's log of HEAD tells. Where git cannot tell,\n" +
+				"as of a squash whose commit was changed, name the branch: then its memory is merged in any case.\n\n" +
+				"It can be run at any time, as often as wanted; 'mnem git hook' has git run it after each merge. Where\n" +
+				"both sides changed one thing differently --conflicts decides, as in 'mnem sync'.",
+			Example: "  mnem git sync\n  mnem git sync feature/login --conflicts newest\n  mnem git sync --dry-run --json",
+		}, gitSync),
+		reach.Local(verb.Spec{
+			Command: "git prune", Right: verb.OwnRight, Runs: []string{"branch"},
+			Usage: "[GIT-BRANCH…]", Title: "Remove memory branches whose git branch is gone",
+			Doc: "Remove the branches of the memory whose git branch is no more. One whose memory no other branch and no\n" +
+				"tag has is kept unless --force is given. It is about branches that git's logs of HEAD know, or those\n" +
+				"that are named: other branches of the memory are none of git's. 'mnem undo' brings one back.",
+			Example: "  mnem git prune\n  mnem git prune spike --force",
+		}, gitPrune),
+		reach.Local(verb.Spec{
+			Command: "git hook", Right: verb.OwnRight, Title: "Run 'mnem git sync' after each git merge",
+			Doc: "Have git run 'mnem git sync' after each merge and pull, by its hook post-merge. A hook that is there runs\n" +
+				"first, and what it ends with counts; where mnem fails git goes on. Following needs no hook: this only\n" +
+				"saves running 'mnem git sync' by hand. --remove puts back what was there before.",
+			Example: "  mnem git hook\n  mnem git hook --remove",
+		}, gitHook),
+	}
+}
+
+func gitFollow(ctx context.Context, c *line.Line, _ *struct{}) error {
+	if _, err := c.RepoFile(""); err != nil {
+		return err
+	}
+	tree, err := c.WorkTree()
+	if err == nil {
+		_, err = gitfollow.Following(ctx, tree)
+	}
+	if errors.Is(err, gitdir.ErrNone) {
+		return line.Hint(fmt.Errorf("%w: %w", state.ErrInvalid, err), "make one with 'git init', or run this in one that holds the "+
+			"repository")
+	}
+	if err != nil {
+		return err
+	}
+	was, err := c.Configured(settings.FollowKey)
+	if err == nil {
+		err = setup.ConfigSet(ctx, c, &setup.ConfigSetRequest{Key: settings.FollowKey, Value: "true"})
+	}
+	if err != nil {
+		return err
+	}
+	c.Conf = nil
+	if err = gitStatus(ctx, c, nil); err != nil && was != "true" {
+		err = line.FirstError(setup.ConfigUnset(ctx, c, &setup.ConfigGetRequest{Key: settings.FollowKey}), err)
+	}
+	return err
+}
+
+func gitUnfollow(ctx context.Context, c *line.Line, _ *struct{}) error {
+	if err := setup.ConfigUnset(ctx, c, &setup.ConfigGetRequest{Key: settings.FollowKey}); err != nil {
+		return err
+	}
+	c.Conf = nil
+	return gitStatus(ctx, c, nil)
+}
+
+func gitStatus(ctx context.Context, c *line.Line, _ *struct{}) error {
+	dir, err := c.Dir()
+	if err != nil {
+		return err
+	}
+	out := &followJSON{}
+	tree, err := c.WorkTree()
+	switch {
+	case errors.Is(err, gitdir.ErrNone):
+	case err != nil:
+		return err
+	default:
+		out.Work = verb.Text(tree.Work)
+		hook, _ := gitfollow.HookOf(tree) // of one that cannot be read nothing is said
+		out.Hook = hook.Installed
+	}
+	req := &branching.StatusRequest{}
+	err = reach.AskAside(ctx, reach.Aside(ctx, c, dir), &branching.StatusVerb.Spec, req, func(answer any) error {
+		st := answer.(*branching.Status)
+		out.Following, out.Head = st.Following, st.Head
+		return nil
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return c.OpenHint(err)
+	}
+	if err != nil {
+		return err
+	}
+	if c.InJSON {
+		return c.PrintJSON(out)
+	}
+	if out.Following == nil {
+		where := "no git work tree is around " + line.OneLine(filepath.Join(dir, core.DirName))
+		if out.Work != "" {
+			where = "'mnem git follow' has it follow " + line.OneLine(string(out.Work))
+		}
+		return c.Printf("the memory follows no git branch; %s\n", where)
+	}
+	if err := c.Followed(out.Following); err != nil {
+		return err
+	}
+	if out.Hook {
+		return c.Printf("git runs 'mnem git sync' after each merge\n")
+	}
+	return nil
+}
+
+func gitSync(ctx context.Context, c *line.Line, q *gitSyncRequest) error {
+	if err := settle(c, &q.mergeRule); err != nil {
+		return err
+	}
+	tree, here, err := following(c)
+	if err != nil {
+		return err
+	}
+	out, err := gitfollow.Sync(ctx, tree, c.By.Following, here, q.Conflicts, q.Names, q.DryRun)
+	if out.Branch != "" {
+		err = line.FirstError(show.Answer(&c.Console, out, c.GitSync), err)
+	}
+	return err
+}
+
+// following returns the work tree that is followed, and the repository.
+func following(c *line.Line) (*gitdir.Tree, *byverb.Side, error) {
+	here, err := reach.HereSide(c, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := c.Follow(); err != nil {
+		return nil, nil, err
+	}
+	if c.By.Following == nil {
+		return nil, nil, line.Hint(fmt.Errorf("%w: the memory follows no git branch", state.ErrInvalid), "run 'mnem git follow' first")
+	}
+	tree, err := c.WorkTree()
+	return tree, here, err
+}
+
+func gitPrune(ctx context.Context, c *line.Line, q *gitPruneRequest) error {
+	tree, here, err := following(c)
+	if err != nil {
+		return err
+	}
+	out, err := gitfollow.Prune(ctx, tree, here, q.Names, q.Force)
+	if err != nil {
+		return err
+	}
+	return show.Answer(&c.Console, out, c.GitPrune)
+}
+
+func gitHook(ctx context.Context, c *line.Line, q *gitHookRequest) error {
+	if _, err := c.RepoFile(""); err != nil {
+		return err
+	}
+	tree, err := c.WorkTree()
+	if errors.Is(err, gitdir.ErrNone) {
+		return line.Hint(fmt.Errorf("%w: %w", state.ErrInvalid, err), "make one with 'git init'")
+	}
+	if err != nil {
+		return err
+	}
+	out, err := gitfollow.HookOf(tree)
+	if err == nil && q.Remove {
+		err = out.Remove()
+	} else if err == nil {
+		err = out.Install(ctx, tree, line.FirstOf(c.App.Executable, "mnem"))
+	}
+	if err != nil {
+		return err
+	}
+	return show.Answer(&c.Console, out, c.GitHook)
+}

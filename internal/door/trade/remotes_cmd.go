@@ -1,0 +1,196 @@
+package trade
+
+import (
+	"context"
+	"io/fs"
+	"slices"
+
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/reach"
+	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/exchange/remote/place"
+	"github.com/mnem-project/mnem/internal/exchange/remote/trade"
+	"github.com/mnem-project/mnem/internal/guard"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/transfer"
+)
+
+type (
+	// remoteAt is a remote and where it is.
+	remoteAt struct {
+		Name string `op:",arg"`
+		URL  string `op:"url,arg"`
+	}
+	remoteNamed struct {
+		Name string `op:",arg"`
+		verb.Actor
+	}
+	remotePruneRequest struct {
+		remoteNamed
+		DryRun bool `op:"" doc:"say which would be forgotten and forget none"`
+	}
+)
+
+func RemoteCommands() []*line.Bound {
+	one := []any{place.Remote{}}
+	return []*line.Bound{
+		reach.Local(verb.Spec{
+			Command: "remote add", Right: verb.OwnRight, Usage: "NAME URL", Title: "Add a remote",
+			Doc: "Give another repository a name: 1 to 64 letters, digits, and . - _ inside. Nothing is asked of it\n" +
+				"before the first fetch or push, but for a bucket: eight writers at once try whether its store keeps\n" +
+				"writers apart, and one that does not is refused. A relative path is kept as an absolute one.",
+			Example: "  mnem remote add origin ../team\n  mnem remote add laptop file:///mnt/laptop/notes", Answers: one,
+		}, remoteAdd),
+		reach.LocalLines(verb.Spec{
+			Command: "remote list", Right: verb.NoRight, Title: "List remotes",
+			Doc:     "List the names of other repositories and where they are. With --json, one object a line.",
+			Example: "  mnem remote list\n  mnem remote list --json", Answers: one,
+		}, remoteList),
+		reach.Local(verb.Spec{
+			Command: "remote set-url", Right: verb.OwnRight, Usage: "NAME URL", Title: "Change the URL of a remote",
+			Doc:     "Say where another repository is now. What is known of it stays: the next fetch compares.",
+			Example: "  mnem remote set-url origin /mnt/disk/memory", Answers: one,
+		}, remoteSetURL),
+		reach.Local(verb.Spec{
+			Command: "remote prune", Right: verb.OwnRight, Runs: []string{"pack_take"},
+			Usage: "[NAME]", Title: "Remove remote refs that the remote no longer has",
+			Doc: "Forget the refs under refs/remotes/NAME, by default of origin, whose branch or tag is not there any\n" +
+				"more, and fetch nothing: 'mnem fetch --prune' does both. Branches and tags of this repository stay.",
+			Example: "  mnem remote prune\n  mnem remote prune laptop --dry-run",
+		}, remotePrune),
+		reach.Local(verb.Spec{
+			Command: "remote rm", Right: verb.OwnRight, Runs: []string{"pack_take"},
+			Usage: "NAME", Title: "Remove a remote",
+			Doc: "Forget another repository: its name, and the refs under refs/remotes/NAME. Branches and tags of\n" +
+				"this repository stay, and nothing is changed there.",
+			Example: "  mnem remote rm laptop", Answers: one,
+		}, removeRemote),
+	}
+}
+
+func remoteAdd(ctx context.Context, c *line.Line, q *remoteAt) error {
+	return keepRemote(ctx, c, q, func(r place.Remote) func([]place.Remote) ([]place.Remote, error) {
+		return func(list []place.Remote) ([]place.Remote, error) {
+			if slices.Contains(place.Names(list), r.Name) {
+				return nil, line.Hint(line.Already(fs.ErrExist, "remote %q", r.Name), "change where it is with 'mnem remote set-url'")
+			}
+			return append(list, r), nil
+		}
+	})
+}
+
+// keepRemote notes where a remote is, once that was tried.
+func keepRemote(
+	ctx context.Context, c *line.Line, q *remoteAt, edit func(place.Remote) func([]place.Remote) ([]place.Remote, error),
+) error {
+	url, err := place.Kept(c.App.Dir, q.URL)
+	if err != nil {
+		return err
+	}
+	r := place.Remote{Name: q.Name, URL: url}
+	if err := r.Check(); err != nil {
+		return err
+	}
+	// Refs and messages have the name.
+	if err := (state.SecretOptions{}).Refuse(guard.Text("remote", r.Name)); err != nil {
+		return err
+	}
+	if err := tryRemote(ctx, c, r); err != nil {
+		return err
+	}
+	if err := reach.EditRemotes(ctx, c, edit(r)); err != nil {
+		return err
+	}
+	return show.Answer(&c.Console, r, c.Remote)
+}
+
+func remoteList(_ context.Context, c *line.Line, _ *struct{}) error {
+	list, err := reach.Remotes(c)
+	if err != nil {
+		return err
+	}
+	return show.PrintList(&c.Console, list, func(r place.Remote) []show.Cell {
+		return show.Row(line.OneLine(r.Name), show.Cyan, line.OneLine(r.URL), "")
+	})
+}
+
+func remoteSetURL(ctx context.Context, c *line.Line, q *remoteAt) error {
+	return keepRemote(ctx, c, q, func(r place.Remote) func([]place.Remote) ([]place.Remote, error) {
+		return place.Change(r.Name, func(known *place.Remote) { *known = r })
+	})
+}
+
+func remotePrune(ctx context.Context, c *line.Line, q *remotePruneRequest) error {
+	t, err := reach.TransferWith(ctx, c, q.Name, false, q.DryRun)
+	if err != nil {
+		return err
+	}
+	defer t.End()
+	gone, err := t.Prune(ctx)
+	if err != nil {
+		return err
+	}
+	return show.Answer(&c.Console, gone, c.Pruned)
+}
+
+func removeRemote(ctx context.Context, c *line.Line, q *remoteNamed) error {
+	here, err := reach.HereSide(c, false)
+	if err != nil {
+		return err
+	}
+	path, err := reach.RemotesPath(c)
+	if err != nil {
+		return err
+	}
+	was, err := trade.Forget(ctx, here, path, q.Name)
+	if err != nil {
+		return err
+	}
+	return c.Say(was, "forgot %s, which is %s\n", c.Paint(show.Cyan, line.OneLine(q.Name)), line.OneLine(was.URL))
+}
+
+// tryRemote tries whether the place of a remote keeps writers apart, where that is in doubt.
+func tryRemote(ctx context.Context, c *line.Line, r place.Remote) error {
+	here, err := reach.HereSide(c, false)
+	if err != nil {
+		return err
+	}
+	tried, err := trade.Try(ctx, reach.AskHost(c), here, r)
+	if err == nil && !tried {
+		c.Remark("%s cannot be written with these keys: it was not tried whether it keeps writers apart", line.OneLine(r.URL))
+	}
+	return err
+}
+
+// BindRedactions binds the verb about what remotes say was erased to the setting of the remote beside it. Where no
+// remote is named it is about the one that other commands are about.
+func BindRedactions() *line.Bound {
+	v := reach.Bind(transfer.RemoteRedactions, (*show.Console).Quarantine)
+	v.Around = func(ctx context.Context, c *line.Line, req any, run func(context.Context) error) error {
+		if c.By.Remote {
+			return run(ctx)
+		}
+		q := req.(*transfer.RemoteRedactionsRequest)
+		r, err := reach.FindRemote(c, q.Name)
+		if err == nil && (q.Always || q.Ask) {
+			err = acceptPurge(ctx, c, r.Name, q.Always)
+		}
+		if err != nil {
+			return err
+		}
+		q.Name = r.Name
+		return run(ctx)
+	}
+	return v
+}
+
+// acceptPurge says whether redactions of a remote are accepted as they come.
+func acceptPurge(ctx context.Context, c *line.Line, name string, always bool) error {
+	return reach.EditRemotes(ctx, c, place.Change(name, func(r *place.Remote) {
+		r.AcceptPurge = ""
+		if always {
+			r.AcceptPurge = place.AcceptAlways
+		}
+	}))
+}

@@ -1,0 +1,272 @@
+package trade
+
+import (
+	"context"
+
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/reach"
+	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
+	"github.com/mnem-project/mnem/internal/exchange/remote/trade"
+	"github.com/mnem-project/mnem/internal/verb"
+)
+
+type (
+	// takesSigned is of commands that take in commits.
+	takesSigned struct {
+		Signed bool `op:"require-signed" doc:"refuse commits that no key you trust has signed" note:" (MNEM_REQUIRE_SIGNED; config: require-signed)"`
+	}
+	// withSessions is of commands that may bring sessions too.
+	withSessions struct {
+		Sessions bool `op:"" doc:"sessions with their receipts too, also the commits that these name"`
+	}
+	// mergeRule is of commands that merge.
+	mergeRule struct {
+		Conflicts string `op:"" enum:"stop newest ours theirs" doc:"what to do where both sides changed one thing: {RULE} is stop, newest, ours, theirs" note:" (MNEM_CONFLICTS; config: sync.conflicts; default: stop)"`
+		verb.Params
+	}
+	// pullRequest is what a pull merges, and a sync too.
+	pullRequest struct {
+		Remote string `op:",arg"`
+		Branch string `op:",short=b" complete:"branch" doc:"the {BRANCH}, here and there" note:" (MNEM_BRANCH; default: the one HEAD is on)"`
+		verb.Actor
+		mergeRule
+		takesSigned
+		withSessions
+	}
+	syncRequest struct {
+		pullRequest
+		All    bool `op:"" doc:"sync every branch that is here"`
+		Tags   bool `op:"" doc:"push tags that the remote lacks"`
+		DryRun bool `op:"" doc:"say what would be fetched and pushed now, and change nothing"`
+	}
+	fetchRequest struct {
+		Remote string `op:",arg"`
+		Prune  bool   `op:"" doc:"forget branches and tags that the remote has no more"`
+		DryRun bool   `op:"" doc:"say which refs would change and change none"`
+		verb.Actor
+		takesSigned
+		withSessions
+	}
+	pushRequest struct {
+		Remote     string   `op:",arg"`
+		Names      []string `op:",arg"`
+		All        bool     `op:"" doc:"push every branch"`
+		Tags       bool     `op:"" doc:"push every tag"`
+		Delete     bool     `op:"" not:"sessions all tags force-with-lease" doc:"remove the branches and tags from the remote"`
+		Force      bool     `op:"force-with-lease" doc:"replace what is there, if it is where the last fetch found it"`
+		Redactions bool     `op:"" doc:"erase there for good what was purged here, in its branches and tags"`
+		DryRun     bool     `op:"" not:"redactions" doc:"say which refs would change and change none"`
+		verb.Actor
+		withSessions
+	}
+)
+
+// TradeCommands bring memories to other repositories, and back.
+func TradeCommands() []*line.Bound {
+	return []*line.Bound{
+		reach.Local(verb.Spec{
+			Command: "fetch", Right: verb.OwnRight, Runs: []string{"pack_take"},
+			Usage: "[REMOTE]", Group: line.GroupTrade, Title: "Download branches and tags of another repository",
+			Doc: "Bring the branches and tags of another repository here, by default of origin. Its branch main is\n" +
+				"then refs/remotes/REMOTE/heads/main, which can be read with --at and merged; no branch of this\n" +
+				"repository moves. A tag that is not here becomes one here too; one that is elsewhere here stays.\n\n" +
+				"What comes is verified block by block before a ref moves, all or nothing. A fetch that was cut\n" +
+				"goes on where it was. --prune forgets what the other repository has no more. The bytes follow\n" +
+				"what is new. --sessions brings sessions too: one that both went on with is kept beside that of\n" +
+				"this repository, as NAME.CID.",
+			Example: "  mnem fetch\n  mnem fetch origin --prune --sessions\n  mnem fetch --dry-run", Answers: []any{trade.Fetched{}},
+		}, fetch),
+		reach.Local(verb.Spec{
+			Command: "pull", Right: verb.OwnRight, Runs: []string{"pack_take", "merge"},
+			Usage: "[REMOTE]", Group: line.GroupTrade, Title: "Fetch, and merge into the current branch",
+			Doc: "Fetch from another repository, by default origin, and merge what it has of the current branch.\n" +
+				"Where the branch has nothing of its own it simply moves. --conflicts decides where both sides\n" +
+				"changed one thing differently, as in 'mnem sync', which also pushes.",
+			Example: "  mnem pull\n  mnem pull origin --conflicts theirs\n  mnem pull --branch draft", Answers: []any{pullJSON{}},
+		}, pull),
+		reach.Local(verb.Spec{
+			Command: "push", Right: verb.OwnRight, Runs: []string{"pack_take"},
+			Usage: "[REMOTE] [BRANCH|TAG…]", Group: line.GroupTrade, Title: "Upload branches and tags to another repository",
+			Doc: "Bring branches and tags to another repository, by default the current branch to origin: all or\n" +
+				"nothing. A branch there moves forward only, so that nothing is lost: where it has commits that are\n" +
+				"not in the branch here the push is refused with exit code 5, and 'mnem sync' fetches, merges and\n" +
+				"pushes. A tag stays where it is.\n\n" +
+				"--force-with-lease replaces what is there, if it is where the last fetch or push found it. --delete\n" +
+				"removes branches and tags there.\n\n" +
+				"What was purged here is erased there with --redactions, which a server allows a token of scope\n" +
+				"admin alone. All that was ever purged here is told then: what, when, by whom and why.",
+			Example: "  mnem push\n  mnem push origin draft v1\n  mnem push --all --tags\n" +
+				"  mnem push origin draft --delete\n  mnem push --force-with-lease", Answers: []any{trade.Pushed{}},
+		}, push),
+		reach.Local(verb.Spec{
+			Command: "sync", Right: verb.OwnRight, Runs: []string{"pack_take", "merge"},
+			Usage: "[REMOTE]", Group: line.GroupTrade, Title: "Fetch, merge and push until both sides are equal",
+			Doc: "Bring the current branch and that of another repository, by default origin, to the same state:\n" +
+				"fetch, merge, push, and again while others push meanwhile. No commit of either side is lost. It is\n" +
+				"made for programs and timers as well: it can be run at any time, as often as wanted.\n\n" +
+				"Where both sides changed one thing differently --conflicts decides: stop leaves the merge in\n" +
+				"progress, exit code 5, to be resolved by 'mnem merge --resolve' and --continue before the next\n" +
+				"sync; newest takes what was changed last; ours what is here; theirs what is there. Each choice is\n" +
+				"in the answer, and can be taken back by a later commit: both versions are in the history.\n\n" +
+				"With --sessions sessions come and go too. One that both sides went on with is kept twice, on each\n" +
+				"side under its own name, and that of the other side beside it as NAME.CID.",
+			Example: "  mnem sync\n  mnem sync origin --conflicts newest --all --tags\n  mnem sync --dry-run --json", Answers: []any{trade.Synced{}},
+		}, sync),
+		reach.Local(verb.Spec{
+			Command: "clone", Right: verb.NoRight,
+			Usage: "URL|FILE [DIR]", Group: line.GroupTrade, Title: "Clone another repository",
+			Doc: "Make a repository in DIR/.mnem with what another one has: its branches and tags with their\n" +
+				"histories. DIR is by default a directory in this one with the last name of URL. The other\n" +
+				"repository is the remote origin of the new one; the branch that its HEAD is on is made here, and\n" +
+				"the other branches are refs/remotes/origin/heads/…. Everything is verified before it is kept.\n\n" +
+				"Of a FILE of 'mnem backup' or 'mnem export --all' every branch is made here, and there is no remote.\n\n" +
+				"Indexes are built here when they are needed. What stays behind: the configuration, tokens, policy,\n" +
+				"stages, the log of operations, and sessions unless --sessions asks for them.",
+			Example: "  mnem clone memory notes\n  mnem clone memory.mnem restored\n  mnem clone memory/.mnem laptop", Answers: []any{trade.Cloned{}},
+		}, cloneHere),
+		reach.Local(verb.Spec{
+			Command: "backup", Right: verb.OwnRight, Runs: []string{"pack_take"},
+			Usage: "FILE|URL", Group: line.GroupTrade, Title: "Write all branches, tags and sessions to one file",
+			Doc: "Write every branch, tag and session of a repository that others may use meanwhile to one file, as\n" +
+				"they are at one moment; 'mnem clone FILE' makes a repository of it. The file is there whole or not\n" +
+				"at all, replaces one of the name, and is for its user alone, mode 0600. What stays behind: the\n" +
+				"configuration, keys, tokens, policy, list of remotes, stages and the log of operations.\n\n" +
+				"At a URL the backup is a repository, made there before: every branch, tag and session is pushed,\n" +
+				"and what another backup left there replaced where it is as that left it. 'mnem clone URL --sessions'\n" +
+				"reads it back.",
+			Example: "  mnem backup memory.mnem\n  mnem backup memory.mnem --json", Answers: []any{backupJSON{}},
+		}, backup),
+	}
+}
+
+func fetch(ctx context.Context, c *line.Line, q *fetchRequest) error {
+	t, err := reach.TransferWith(ctx, c, q.Remote, q.Signed, q.DryRun)
+	if err != nil {
+		return err
+	}
+	defer t.End()
+	res, err := t.WithSessions(q.Sessions).Fetch(ctx, q.Prune)
+	if err != nil {
+		return err
+	}
+	return show.Answer(&c.Console, res, c.Fetch)
+}
+
+func push(ctx context.Context, c *line.Line, q *pushRequest) error {
+	if q.Delete && len(q.Names) == 0 {
+		return line.Usagef("name what to remove: push REMOTE BRANCH --delete")
+	}
+	t, err := reach.TransferWith(ctx, c, q.Remote, false, q.DryRun)
+	if err != nil {
+		return err
+	}
+	defer t.End()
+	f := trade.PushOptions{All: q.All, Tags: q.Tags, Remove: q.Delete, Force: q.Force, Redactions: q.Redactions}
+	refs, err := t.Refs(ctx, q.Names, f)
+	if err != nil {
+		return err
+	}
+	res, err := t.WithSessions(q.Sessions).Push(ctx, refs, f)
+	if err != nil {
+		return err
+	}
+	return show.Answer(&c.Console, res, c.Push)
+}
+
+func sync(ctx context.Context, c *line.Line, q *syncRequest) error {
+	if err := settle(c, &q.mergeRule); err != nil {
+		return err
+	}
+	if q.All && q.Branch != "" {
+		return line.Usagef("--all and --branch exclude each other")
+	}
+	t, err := reach.TransferWith(ctx, c, q.Remote, q.Signed, q.DryRun)
+	if err != nil {
+		return err
+	}
+	defer t.End()
+	names, err := branchesToSync(ctx, c, t, q.Branch, q.All)
+	if err != nil {
+		return err
+	}
+	res, err := t.WithSessions(q.Sessions).Sync(ctx, trade.SyncOptions{
+		Branches: names, Conflicts: q.Conflicts, Tags: q.Tags, Signed: q.Signed, DryRun: q.DryRun,
+	})
+	if res == nil || err != nil && !res.Did() {
+		return err
+	}
+	print := func(s *trade.Synced) error { return c.Sync(s, err != nil) }
+	return line.FirstError(show.Answer(&c.Console, res, print), err)
+}
+
+// settle takes from the configuration what no flag says of conflicts, and refuses what is no rule.
+func settle(c *line.Line, q *mergeRule) (err error) {
+	if !q.Given("conflicts") {
+		if q.Conflicts, err = c.Configured(settings.ConflictsKey); err != nil {
+			return err
+		}
+	}
+	if err := byverb.CheckRule(q.Conflicts); err != nil {
+		return line.Usagef("--conflicts: %w", err)
+	}
+	return nil
+}
+
+// branchesToSync returns the branches that are to be brought to the same state.
+func branchesToSync(ctx context.Context, c *line.Line, t *trade.Transfer, branch string, all bool) ([]string, error) {
+	if err := c.Follow(); err != nil {
+		return nil, err
+	}
+	followed := ""
+	if on := c.By.Following; on != nil {
+		followed = on.Branch
+		if err := verb.MayWrite(on); err != nil && branch == "" && c.By.Branch == "" && !all {
+			return nil, err
+		}
+	}
+	if name := line.FirstOf(branch, c.By.Branch, followed); name != "" && !all {
+		return []string{name}, nil
+	}
+	return t.BranchesHere(ctx, all)
+}
+
+// pullJSON is what a pull did.
+type pullJSON struct {
+	Fetched *trade.Fetched `json:"fetched"`
+	Branch  *trade.Branch  `json:"branch"`
+}
+
+func pull(ctx context.Context, c *line.Line, q *pullRequest) error {
+	if err := settle(c, &q.mergeRule); err != nil {
+		return err
+	}
+	t, err := reach.TransferWith(ctx, c, q.Remote, q.Signed, false)
+	if err != nil {
+		return err
+	}
+	defer t.End()
+	names, err := branchesToSync(ctx, c, t, q.Branch, false)
+	if err != nil {
+		return err
+	}
+	got, err := t.WithSessions(q.Sessions).Fetch(ctx, false)
+	if err != nil {
+		return err
+	}
+	b := &trade.Branch{Branch: names[0]}
+	err = t.Merge(ctx, b, trade.SyncOptions{Conflicts: q.Conflicts, Signed: q.Signed})
+	p := &pullJSON{got, b}
+	if err != nil && !p.synced().Did() {
+		return err
+	}
+	print := func(p *pullJSON) error { return c.Sync(p.synced(), err != nil) }
+	return line.FirstError(show.Answer(&c.Console, p, print), err)
+}
+
+// synced is a pull as the sync that it is a part of.
+func (p *pullJSON) synced() *trade.Synced {
+	return &trade.Synced{Remote: p.Fetched.Remote, Branches: verb.List[*trade.Branch]{p.Branch}, Clashing: p.Fetched.Clashing, Fetched: p.Fetched.Refs,
+		Received: p.Fetched.Bytes, Skewed: p.Fetched.Skewed, WentBack: p.Fetched.WentBack, Learned: p.Fetched.Learned}
+}

@@ -1,0 +1,223 @@
+package verbs
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/base/plain"
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/reach"
+	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/memory/review"
+	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/internal/verb/remembering"
+)
+
+const (
+	reviewLines = 20       // that are shown of a memory
+	keyCtrlC    = rune(3)  // as a terminal says it that gives each key
+	keyCtrlD    = rune(4)  // the end of what is typed
+	keyEscape   = rune(27) // begins what other keys are
+)
+
+// errReviewEnded is returned where a review is ended by Ctrl-C.
+var errReviewEnded = &operation.Error{Outcome: operation.Interrupted, Message: "nothing of the review was done"}
+
+// bindReview binds the verb that lists what is to be reviewed to what asks a terminal of each.
+func bindReview() *line.Bound {
+	v := reach.BindAs(remembering.Review, (*show.Console).Reviewed)
+	v.Around = func(ctx context.Context, c *line.Line, req any, run func(context.Context) error) error {
+		if q := req.(*remembering.ReviewRequest); reviewsHere(c, q) {
+			if decided, err := reviewAll(ctx, c, q); !decided || err != nil {
+				return err
+			}
+		}
+		return run(ctx)
+	}
+	return v
+}
+
+// reviewsHere reports whether a terminal is asked what is to become of memories.
+func reviewsHere(c *line.Line, q *remembering.ReviewRequest) bool {
+	if c.App.Key == nil || !c.App.OutTTY || c.InJSON {
+		return false
+	}
+	if _, err := c.Dir(); err != nil {
+		return false // the verb says so
+	}
+	return !slices.ContainsFunc([]string{"keep", "drop", "pin", "edit", "rest", "dry-run"}, q.Given)
+}
+
+// decision is what is to become of a memory: the name of a flag, "" for nothing, and the text of an edit.
+type decision struct{ flag, text string }
+
+// reviewAll asks of each memory what is to become of it, and gives the request the fields that say so. It reports
+// whether anything is to be done.
+func reviewAll(ctx context.Context, c *line.Line, q *remembering.ReviewRequest) (bool, error) {
+	reach.Capture(ctx, c, false)
+	got, err := listToReview(ctx, c, *q)
+	if err != nil {
+		return false, err
+	}
+	if got.Left == 0 {
+		return true, nil // the verb says so, and notes it
+	}
+	lines := bufio.NewReader(oneByte{c.App.Stdin})
+	made := make([]decision, len(got.Items))
+	for i := 0; i < len(got.Items); {
+		if err := showReview(c, got, i); err != nil {
+			return false, err
+		}
+		d, step, err := decideOne(c, got.Items[i], lines)
+		if err != nil {
+			return false, err
+		}
+		if step == 0 {
+			break
+		}
+		if step > 0 {
+			made[i] = d
+		}
+		i = max(0, i+step)
+		if step < 0 {
+			made[i] = decision{}
+		}
+	}
+	lists := map[string]*[]string{"keep": &q.Keep, "drop": &q.Drop, "pin": &q.Pin, "edit": &q.Edit}
+	given := verb.GivenOf(q)
+	for i, d := range made {
+		if d.flag == "" {
+			continue
+		}
+		value := got.Items[i].ID.String()
+		if d.flag == "edit" {
+			value += "=" + d.text
+		}
+		if list := lists[d.flag]; len(*list) == 0 {
+			given, c.Doing.Words = append(given, d.flag), append(c.Doing.Words, "--"+d.flag)
+		}
+		*lists[d.flag] = append(*lists[d.flag], value)
+	}
+	if len(given) == len(verb.GivenOf(q)) {
+		return false, line.FirstError(c.Printf("nothing was decided\n"), c.Out.Flush())
+	}
+	slices.Sort(c.Doing.Words[1:]) // as flags are noted that are given
+	verb.SetGiven(q, given)
+	return true, nil
+}
+
+// listToReview returns what is to be reviewed.
+func listToReview(ctx context.Context, c *line.Line, q remembering.ReviewRequest) (got *remembering.Reviewed, err error) {
+	dir, err := c.Dir()
+	if err != nil {
+		return nil, err
+	}
+	err = reach.AskAside(ctx, reach.Aside(ctx, c, dir), &remembering.Review.Spec, &q, func(answer any) error {
+		got = answer.(*remembering.Reviewed)
+		return nil
+	})
+	return got, err
+}
+
+// showReview shows the memory of a number.
+func showReview(c *line.Line, got *remembering.Reviewed, i int) error {
+	it := got.Items[i]
+	head := []string{
+		c.Paint(show.Dim, fmt.Sprintf("%d of %d", i+1, got.Left)),
+		c.Paint(show.Bold, line.OneLine(line.FirstOf(string(it.Key), it.ID.String()))),
+		plain.Word(it.Type), c.Paint(show.Dim, it.Created.String()),
+	}
+	if it.Pinned {
+		head = append(head, "pinned")
+	}
+	if it.State != "" {
+		head = append(head, c.Paint(show.Yellow, string(it.State)))
+	}
+	text := slices.Collect(strings.Lines(it.Text))
+	if err := c.Printf("\n%s\n", strings.Join(head, "  ")); err != nil {
+		return err
+	}
+	for _, l := range text[:min(len(text), reviewLines)] {
+		if err := c.Printf("  %s\n", plain.Brief(strings.TrimRight(l, "\n"), 10*show.SummaryWidth)); err != nil {
+			return err
+		}
+	}
+	if more := len(text) - reviewLines; more > 0 {
+		if err := c.Printf("  (%s more)\n", line.Plural(more, "line")); err != nil {
+			return err
+		}
+	}
+	return line.FirstError(c.Printf("keep, drop, pin, edit, skip, undo, quit? [kdpesuq] "), c.Out.Flush())
+}
+
+// decideOne waits for a key that decides, and returns how many memories to go on by: 0 to end.
+func decideOne(c *line.Line, it remembering.ReviewItem, lines *bufio.Reader) (d decision, step int, err error) {
+	say := func(text string) error { return line.FirstError(c.Printf("%s\n", text), c.Out.Flush()) }
+	for {
+		key, err := c.App.Key()
+		if errors.Is(err, io.EOF) {
+			key, err = keyCtrlD, nil
+		}
+		if err != nil {
+			return d, 0, fmt.Errorf("wait for a key: %w", err)
+		}
+		switch key {
+		case 'k', 'K':
+			return decision{flag: "keep"}, 1, say("keep")
+		case 'd', 'D':
+			return decision{flag: "drop"}, 1, say("drop")
+		case 'p', 'P':
+			return decision{flag: "pin"}, 1, say("pin")
+		case 's', 'S', ' ':
+			return decision{}, 1, say("skip")
+		case 'u', 'U':
+			return decision{}, -1, say("undo")
+		case 'q', 'Q', keyCtrlD:
+			return decision{}, 0, say("quit")
+		case keyCtrlC:
+			return decision{}, 0, line.FirstError(say(""), errReviewEnded)
+		case 'e', 'E':
+			text, err := newText(c, lines)
+			if err != nil {
+				return d, 0, err
+			}
+			if text == "" || text == it.Text {
+				return decision{}, 1, say("not changed, to be reviewed again")
+			}
+			return decision{"edit", text}, 1, nil
+		case keyEscape:
+		}
+	}
+}
+
+// newText asks for a line.
+func newText(c *line.Line, lines *bufio.Reader) (string, error) {
+	if err := line.FirstError(c.Printf("edit\nnew text, in one line, none to leave it: "), c.Out.Flush()); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for {
+		part, err := lines.ReadSlice('\n')
+		b.Write(part)
+		switch {
+		case b.Len() > review.MaxReviewText:
+			return "", line.Usagef("a text of more than %d bytes", review.MaxReviewText)
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err != nil && !errors.Is(err, io.EOF):
+			return "", err
+		}
+		return strings.TrimSpace(b.String()), nil
+	}
+}
+
+// oneByte gives no more than it is asked for a byte at a time: what is typed after a line are keys.
+type oneByte struct{ in io.Reader }
+
+func (o oneByte) Read(b []byte) (int, error) { return o.in.Read(b[:min(len(b), 1)]) }
