@@ -74,6 +74,9 @@ func shapeOf(t reflect.Type, tag string) string {
 	case reflect.Bool:
 		return quote("bool")
 	case reflect.String:
+		if tag == "null" {
+			return quote("text|null")
+		}
 		return quote("text")
 	case reflect.Map:
 		return quote("object")

@@ -1,0 +1,91 @@
+package verb
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+type part struct {
+	Name  string `json:"name"`
+	Depth int    `json:"depth"`
+}
+
+type whole struct {
+	part
+	*Empty
+	Name     string `json:"name"` // hides that of part
+	Untagged bool
+	CID      ipld.CID      `json:"cid"`
+	At       graph.Time    `json:"at"`
+	ID       graph.ID      `json:"id"`
+	Kind     time.Duration `json:"kind"`
+	Left     []string      `json:"left,omitempty"`
+	Zero     ipld.CID      `json:"zero,omitzero"`
+	Secret   string        `json:"-"`
+	hidden   int
+	Map      map[string]uint32 `json:"map"`
+	Any      any               `json:"any"`
+	Inner    *part             `json:"part"`
+	List     []part            `json:"list"`
+	Bytes    []byte            `json:"bytes"`
+	Raw      json.RawMessage   `json:"raw"`
+	X        float64           `json:"x"`
+}
+
+// Empty is embedded by a pointer.
+type Empty struct {
+	More string `json:"more"`
+}
+
+func written(t *testing.T, v any) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteJSON(&b, v); err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// TestWriteJSONAsStandard compares what is written with what the standard library writes.
+func TestWriteJSONAsStandard(t *testing.T) {
+	full := whole{
+		part: part{"x", 1}, Empty: &Empty{"y"}, Name: "a \"b\" <c> \\ ü\n", CID: ipld.Sum(ipld.Raw, []byte("x")),
+		At: 5, Kind: time.Second, Left: []string{"l"}, Zero: ipld.Sum(ipld.Raw, nil), Secret: "s", hidden: 1,
+		Map: map[string]uint32{"b": 1, "a": 2}, Any: []any{"x", 1.5, nil, map[string]any{"k": "v"}}, Inner: &part{"i", 2},
+		List: []part{{"l", 3}, {}}, Bytes: []byte("abc"), Raw: json.RawMessage(`{"r": 1}`), X: 1e-9,
+	}
+	for _, v := range []any{
+		full, &full, whole{List: []part{}}, []whole{full, {List: []part{}}}, "text", 5, true, nil, 1.25, []string{}, map[string]int{},
+		(*whole)(nil), struct{}{}, [2]int{1, 2},
+	} {
+		want, err := Encode(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := written(t, v); got != string(want) {
+			t.Errorf("%T: written\n%s, want\n%s", v, got, want)
+		}
+	}
+}
+
+// TestWriteJSONApart writes what the standard library writes otherwise: a list that is nil, and a text that may be null.
+func TestWriteJSONApart(t *testing.T) {
+	v := struct {
+		List []int  `json:"list"`
+		None string `json:"none" shape:"null"`
+		Some string `json:"some" shape:"null"`
+		Text string `json:"text"`
+	}{Some: "x"}
+	if got, want := written(t, &v), `{"list":[],"none":null,"some":"x","text":""}`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if err := WriteJSON(new(bytes.Buffer), make(chan int)); err == nil {
+		t.Error("a channel was written")
+	}
+}
