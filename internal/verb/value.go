@@ -105,8 +105,6 @@ func (p *Props) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-const microsPerSecond = 1_000_000
-
 // FieldValue is the value of one field alone.
 type FieldValue struct{ Value any }
 
