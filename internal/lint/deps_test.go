@@ -55,7 +55,7 @@ var floors = []floor{
 		"agent/integrate"},
 	{"library", "what other programs import", "repo"},
 	{"doors", "bytes into requests, answers into bytes", "" +
-		"web door/mcp door/serve door/shelf door/settings door/show testdata/demo door/line door/reach door/setup door/trade " +
+		"web door/mcp door/serve door/shelf door/settings door/show door/answers testdata/demo door/line door/reach door/setup door/trade " +
 		"door/access door/verbs door/serving door/cli"},
 	{"measuring", "programs and packages that measure", "evaluate synth bench"},
 	{"programs", "", "cmd/mnem cmd/mnem-bench"},
@@ -155,7 +155,7 @@ var few = map[string]string{
 	"block/store/pebble":   "core testkit/repofiles testkit/repokit",
 	"block/store/postgres": "core testkit/repokit",
 	"door/cli":             "cmd/mnem cmd/mnem-bench bench testkit/program",
-	"door/show":            "door/line door/reach door/setup door/trade door/access door/verbs door/serving door/cli bench",
+	"door/show":            "door/answers door/line door/reach door/setup door/trade door/access door/verbs door/serving door/cli bench",
 	"repo":                 "",
 }
 

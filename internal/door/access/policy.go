@@ -101,7 +101,7 @@ func policyShow(_ context.Context, c *line.Line, _ *struct{}) error {
 	if err != nil {
 		return err
 	}
-	return show.Answer(&c.Console, out, func(p *policyJSON) error { return printPolicy(c, p) })
+	return show.Answer(&c.Console, out, func(_ *show.Console, p *policyJSON) error { return printPolicy(c, p) })
 }
 
 // ReadPolicy reads the policy strictly.

@@ -105,7 +105,7 @@ func guardFile(ctx context.Context, c *line.Line, arg string) (refused int, err 
 		if out.Refuses {
 			refused++
 		}
-		if err := show.Answer(&c.Console, out, func(f guardFindingJSON) error { return printFinding(c, f) }); err != nil {
+		if err := show.Answer(&c.Console, out, func(_ *show.Console, f guardFindingJSON) error { return printFinding(c, f) }); err != nil {
 			return 0, err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/door/answers"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/door/show"
@@ -241,7 +242,7 @@ func (r *Retrieval) Settings(base retrieve.Request) map[string]string {
 	profile, _, _ := r.Profiles.Get(name)
 	for _, e := range profile.Params { // unless a flag says otherwise
 		if f := r.flag(retrieve.FlagName(e.Key)); f != nil && !f.Changed && e.Key != "limit" && e.Key != "budget" {
-			set[f.Name] = show.ParamText(e)
+			set[f.Name] = answers.ParamText(e)
 		}
 	}
 	r.Models.settings(set)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/door/answers"
 	"github.com/mnem-project/mnem/internal/door/line"
-	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/model/embed"
 	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/rank/stage"
@@ -112,7 +112,7 @@ func (m *Models) settings(set map[string]string) {
 		set["rewrite-model"] = r.Model()
 	}
 	if m.Dated {
-		set["now"] = show.DayOf(m.Today.String())
+		set["now"] = answers.DayOf(m.Today.String())
 	}
 	if set["rewrite"] != retrieve.RewriteMulti {
 		delete(set, "rewrites")

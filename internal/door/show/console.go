@@ -1,6 +1,5 @@
-// Package show writes the answers of commands as text for people: a function for each answer, and the few shapes that
-// they share. It is given an answer and decides nothing of it; reads no repository, flag or file; and is asked nothing
-// where an answer is printed as JSON.
+// Package show has what printing needs: a console with colours and widths, and the few shapes that answers share. It
+// reads no repository, flag or file.
 package show
 
 import (
@@ -31,16 +30,16 @@ type Console struct {
 	Answers  int           // that the verb under way has given
 	Again    bool          // whether the verb runs again because something changed
 
-	lanes lanes                           // between the commits of a log
-	left  map[ingesting.IngestedFile]bool // what the run of ingest before left out
+	Lanes lanes                           // between the commits of a log
+	Left  map[ingesting.IngestedFile]bool // what the run of ingest before left out
 }
 
 // Answer prints an answer: as JSON, or as text.
-func Answer[T any](c *Console, answer T, text func(T) error) error {
+func Answer[T any](c *Console, answer T, text func(c *Console, answer T) error) error {
 	if c.InJSON {
 		return c.PrintJSON(answer)
 	}
-	return text(answer)
+	return text(c, answer)
 }
 
 // Say prints an answer: as JSON, or as a line of text.
@@ -60,14 +59,14 @@ func (c *Console) Printf(format string, args ...any) error {
 	return err
 }
 
-// put prints results before others. Where it fails, so does what is printed after it, and failed.
-func (c *Console) put(format string, args ...any) { _ = c.Printf(format, args...) }
+// Put prints results before others. Where it fails, so does what is printed after it, and failed.
+func (c *Console) Put(format string, args ...any) { _ = c.Printf(format, args...) }
 
-// putTable is put for a table.
-func (c *Console) putTable(rows [][]Cell) { _ = c.Table(rows) }
+// PutTable is put for a table.
+func (c *Console) PutTable(rows [][]Cell) { _ = c.Table(rows) }
 
-// failed returns the error of printing, nil where all went well.
-func (c *Console) failed() error {
+// Failed returns the error of printing, nil where all went well.
+func (c *Console) Failed() error {
 	_, err := c.Out.Write(nil)
 	return err
 }
@@ -100,7 +99,7 @@ func (c *Console) Paint(style, s string) string {
 }
 
 // Cell is one cell of a table: safe text and a style for terminals.
-type Cell struct{ text, style string }
+type Cell struct{ Text, Style string }
 
 // CellOf returns a cell.
 func CellOf(text, style string) Cell { return Cell{text, style} }
@@ -144,15 +143,15 @@ func (c *Console) Table(rows [][]Cell) error {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell.text))
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell.Text))
 		}
 	}
 	for _, row := range rows {
 		var b strings.Builder
 		for i, cell := range row {
-			b.WriteString(c.Paint(cell.style, cell.text))
+			b.WriteString(c.Paint(cell.Style, cell.Text))
 			if i < len(row)-1 {
-				b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell.text)+2))
+				b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell.Text)+2))
 			}
 		}
 		if err := c.Printf("%s\n", strings.TrimRight(b.String(), " ")); err != nil {
@@ -162,8 +161,8 @@ func (c *Console) Table(rows [][]Cell) error {
 	return nil
 }
 
-// listOf prints rows, and how many more there are.
-func (c *Console) listOf(rows [][]Cell, more int) error {
+// ListOf prints rows, and how many more there are.
+func (c *Console) ListOf(rows [][]Cell, more int) error {
 	err := c.Table(rows)
 	if more > 0 {
 		err = c.Printf("... (+%d more)\n", more)
@@ -174,17 +173,17 @@ func (c *Console) listOf(rows [][]Cell, more int) error {
 // SummaryWidth is how many characters of a summary a list shows.
 const SummaryWidth = 72
 
-// line makes text that users wrote safe to print: one line, nothing invisible.
-func line(s string) string { return text.EscapeLine(s) }
+// Line makes text that users wrote safe to print: one line, nothing invisible.
+func Line(s string) string { return text.EscapeLine(s) }
 
-// word makes of the type of a node or an edge one safe word, since other parts of a line follow it.
-func word(s string) string { return text.EscapeWord(s) }
+// Word makes of the type of a node or an edge one safe word, since other parts of a line follow it.
+func Word(s string) string { return text.EscapeWord(s) }
 
-// brief is the beginning of text in one safe line of at most width characters.
-func brief(s string, width int) string { return plain.Brief(s, width) }
+// Brief is the beginning of text in one safe line of at most width characters.
+func Brief(s string, width int) string { return plain.Brief(s, width) }
 
-// plural is "1 node", "2 nodes".
-func plural(n int, what string) string { return plain.Plural(n, what) }
+// Plural is "1 node", "2 nodes".
+func Plural(n int, what string) string { return plain.Plural(n, what) }
 
 // ShortCID is as much of a CID as tells commits apart for people: it names a revision.
 func ShortCID(c ipld.CID) string {
@@ -196,16 +195,16 @@ func ShortCID(c ipld.CID) string {
 	return s[prefix : prefix+digits]
 }
 
-// commit is a commit as answers name it.
-func (c *Console) commit(at ipld.CID) string { return c.Paint(Yellow, ShortCID(at)) }
+// Commit is a commit as answers name it.
+func (c *Console) Commit(at ipld.CID) string { return c.Paint(Yellow, ShortCID(at)) }
 
-// at is the place of a new commit.
-func (c *Console) at(branch string, at ipld.CID) string {
-	return "[" + c.Paint(Cyan, line(branch)) + " " + c.commit(at) + "]"
+// At is the place of a new commit.
+func (c *Console) At(branch string, at ipld.CID) string {
+	return "[" + c.Paint(Cyan, Line(branch)) + " " + c.Commit(at) + "]"
 }
 
-// countsLine is how people read counts: "+2 ~1 -0 nodes".
-func (c *Console) countsLine(n state.Counts, what string) string {
+// CountsLine is how people read counts: "+2 ~1 -0 nodes".
+func (c *Console) CountsLine(n state.Counts, what string) string {
 	part := func(style, sign string, n int) string {
 		if n == 0 {
 			style = Dim
@@ -215,12 +214,12 @@ func (c *Console) countsLine(n state.Counts, what string) string {
 	return part(Green, "+", n.Added) + " " + part(Yellow, "~", n.Changed) + " " + part(Red, "-", n.Removed) + " " + what
 }
 
-// changes are the counts of nodes and of edges.
-func (c *Console) changes(nodes, edges state.Counts) string {
-	return c.countsLine(nodes, "nodes") + ", " + c.countsLine(edges, "edges")
+// Changes are the counts of nodes and of edges.
+func (c *Console) Changes(nodes, edges state.Counts) string {
+	return c.CountsLine(nodes, "nodes") + ", " + c.CountsLine(edges, "edges")
 }
 
-// joinText joins what is not empty.
-func joinText(parts ...string) string {
+// JoinText joins what is not empty.
+func JoinText(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "  ")
 }

@@ -2,7 +2,6 @@ package show
 
 import (
 	"bufio"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -10,8 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/internal/base/plain"
-	"github.com/mnem-project/mnem/internal/verb/branching"
-	"github.com/mnem-project/mnem/internal/verb/reading"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -53,8 +50,8 @@ func TestLanes(t *testing.T) {
 			for _, p := range rest {
 				parents = append(parents, ipld.Sum(ipld.Raw, []byte(string(p))))
 			}
-			d := c.lanes.draw(ipld.Sum(ipld.Raw, []byte(name)), parents)
-			if err := c.printBeside(d, name+"\n"); err != nil {
+			d := c.Lanes.Draw(ipld.Sum(ipld.Raw, []byte(name)), parents)
+			if err := c.PrintBeside(d, name+"\n"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -67,42 +64,13 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-func TestWordDiff(t *testing.T) {
-	c := &Console{}
-	long := strings.Repeat("a b ", maxCompared)
-	for _, tt := range []struct{ old, new, want string }{
-		{`"Zoe keeps the ferry"`, `"Zoe keeps the old harbour"`, "Zoe keeps the [-ferry-]{+old harbour+}"},
-		{`"same"`, `"same"`, "same"},
-		{`"a b c d"`, `"a x c y"`, "a [-b-]{+x+} c [-d-]{+y+}"},
-		{``, `"new"`, "{+new+}"},
-		{`"old"`, ``, "[-old-]"},
-		{`12`, `13`, "[-12-]{+13+}"},
-		{`{"a":1}`, `{"a":2}`, `{"a":[-1-]{+2+}}`},
-		{`"港口的冬季泊位"`, `"港口的夏季泊位"`, "港口的[-冬-]{+夏+}季泊位"},
-		{`"one\ntwo"`, `"one\nthree\u001b[2J"`, `one\n[-two-]{+three\u{1B}[2J+}`},
-		{`"x ` + long + `y"`, `"x ` + strings.ReplaceAll(long, "a", "c") + `y"`, "x [-" + strings.TrimSuffix(long, " b ") +
-			"-]{+" + strings.TrimSuffix(strings.ReplaceAll(long, "a", "c"), " b ") + "+} b y"},
-	} {
-		var from, to []byte
-		if tt.old != "" {
-			from = []byte(tt.old)
-		}
-		if tt.new != "" {
-			to = []byte(tt.new)
-		}
-		if got := c.wordDiff(from, to); got != tt.want {
-			t.Errorf("%.60s, %.60s:\n got %.200s\nwant %.200s", tt.old, tt.new, got, tt.want)
-		}
-	}
-}
-
 func TestTextForPeople(t *testing.T) {
 	for _, tt := range []struct{ got, want string }{
 		{plain.Bytes(0), "0 B"}, {plain.Bytes(1023), "1023 B"}, {plain.Bytes(1536), "1.5 KiB"},
 		{plain.Bytes(5 << 20), "5.0 MiB"}, {plain.Bytes(3 << 40), "3.0 TiB"},
 		{plain.Bytes(4096 << 40), "4096.0 TiB"},
-		{plural(1, "node"), "1 node"}, {plural(0, "node"), "0 nodes"},
-		{brief("short", 5), "short"}, {brief("longer", 5), "long…"}, {brief("ü\nöäß", 5), "ü\\nö…"},
+		{Plural(1, "node"), "1 node"}, {Plural(0, "node"), "0 nodes"},
+		{Brief("short", 5), "short"}, {Brief("longer", 5), "long…"}, {Brief("ü\nöäß", 5), "ü\\nö…"},
 		{ShortCID(ipld.CID{}), "(none)"},
 		{ShortCID(ipld.Sum(ipld.DagCBOR, []byte{0xa0})), "gbtj4x7ip5le"},
 		{plain.Lines("a\n\x1b[1mb\r\n"), "a\n\\u{1B}[1mb\\r"},
@@ -112,30 +80,6 @@ func TestTextForPeople(t *testing.T) {
 		}
 	}
 }
-
-// TestPrintingFails: what cannot be printed first is the error of what is printed after it, and of nothing more.
-func TestPrintingFails(t *testing.T) {
-	gone := errors.New("the reader has gone")
-	c := &Console{Out: bufio.NewWriterSize(failing{gone}, 16)}
-	if err := c.failed(); err != nil {
-		t.Errorf("before anything was printed: %v", err)
-	}
-	c.put("%s\n", strings.Repeat("x", 100))
-	c.printConflicts([]reading.Conflict{{Label: "a"}})
-	for what, err := range map[string]error{
-		"failed": c.failed(), "Printf": c.Printf("y\n"), "Table": c.Table([][]Cell{Row("a", Bold)}),
-		"listOf": c.listOf(nil, 1), "an answer": c.MergeAnswer(&branching.Pending{Kept: []branching.Kept{{Branch: "main"}}}),
-	} {
-		if !errors.Is(err, gone) {
-			t.Errorf("%s: %v, want that the reader has gone", what, err)
-		}
-	}
-}
-
-// failing is a writer that fails.
-type failing struct{ err error }
-
-func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
 func TestRow(t *testing.T) {
 	want := []Cell{{"a", Bold}, {"b", ""}}

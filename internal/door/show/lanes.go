@@ -20,8 +20,8 @@ type drawn struct {
 	rest  string   // before the lines after that
 }
 
-// draw places a commit.
-func (l *lanes) draw(c ipld.CID, parents []ipld.CID) drawn {
+// Draw places a commit.
+func (l *lanes) Draw(c ipld.CID, parents []ipld.CID) drawn {
 	at := slices.Index(l.next, c)
 	if at < 0 {
 		at = l.free(-1)
@@ -116,8 +116,8 @@ func (c *Console) paintLanes(row string) string {
 	return b.String()
 }
 
-// printBeside prints the lines of a commit, each after its part of the graph.
-func (c *Console) printBeside(d drawn, text string) error {
+// PrintBeside prints the lines of a commit, each after its part of the graph.
+func (c *Console) PrintBeside(d drawn, text string) error {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for n := 0; n < max(len(lines), 1+len(d.moves)); n++ {
 		before, after := d.rest, ""
@@ -133,7 +133,7 @@ func (c *Console) printBeside(d drawn, text string) error {
 		if after == "" {
 			before = strings.TrimRight(before, " ")
 		}
-		c.put("%s%s\n", c.paintLanes(before), after)
+		c.Put("%s%s\n", c.paintLanes(before), after)
 	}
-	return c.failed()
+	return c.Failed()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/base/regular"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/door/answers"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/setup"
@@ -47,7 +48,7 @@ func cloneHere(ctx context.Context, c *line.Line, q *cloneRequest) error {
 	if err != nil {
 		return err
 	}
-	c.RemarkLearned(place.DefaultName, res.Learned)
+	answers.RemarkLearned(&c.Console, place.DefaultName, res.Learned)
 	if !res.Commit.Defined() {
 		return c.Say(res, "cloned into %s: nothing is there yet\n", line.OneLine(res.Path))
 	}
@@ -217,5 +218,5 @@ func backupTo(ctx context.Context, c *line.Line, url string, here *byverb.Side) 
 	if err != nil {
 		return err
 	}
-	return show.Answer(&c.Console, res, c.Push)
+	return show.Answer(&c.Console, res, answers.Push)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/door/answers"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/settings"
@@ -177,7 +178,7 @@ func gitStatus(ctx context.Context, c *line.Line, _ *struct{}) error {
 		}
 		return c.Printf("the memory follows no git branch; %s\n", where)
 	}
-	if err := c.Followed(out.Following); err != nil {
+	if err := answers.Followed(&c.Console, out.Following); err != nil {
 		return err
 	}
 	if out.Hook {
@@ -196,7 +197,7 @@ func gitSync(ctx context.Context, c *line.Line, q *gitSyncRequest) error {
 	}
 	out, err := gitfollow.Sync(ctx, tree, c.By.Following, here, q.Conflicts, q.Names, q.DryRun)
 	if out.Branch != "" {
-		err = line.FirstError(show.Answer(&c.Console, out, c.GitSync), err)
+		err = line.FirstError(show.Answer(&c.Console, out, answers.GitSync), err)
 	}
 	return err
 }
@@ -226,7 +227,7 @@ func gitPrune(ctx context.Context, c *line.Line, q *gitPruneRequest) error {
 	if err != nil {
 		return err
 	}
-	return show.Answer(&c.Console, out, c.GitPrune)
+	return show.Answer(&c.Console, out, answers.GitPrune)
 }
 
 func gitHook(ctx context.Context, c *line.Line, q *gitHookRequest) error {
@@ -249,5 +250,5 @@ func gitHook(ctx context.Context, c *line.Line, q *gitHookRequest) error {
 	if err != nil {
 		return err
 	}
-	return show.Answer(&c.Console, out, c.GitHook)
+	return show.Answer(&c.Console, out, answers.GitHook)
 }

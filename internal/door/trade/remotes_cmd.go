@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/mnem-project/mnem/internal/door/answers"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/show"
@@ -102,7 +103,7 @@ func keepRemote(
 	if err := reach.EditRemotes(ctx, c, edit(r)); err != nil {
 		return err
 	}
-	return show.Answer(&c.Console, r, c.Remote)
+	return show.Answer(&c.Console, r, answers.Remote)
 }
 
 func remoteList(_ context.Context, c *line.Line, _ *struct{}) error {
@@ -131,7 +132,7 @@ func remotePrune(ctx context.Context, c *line.Line, q *remotePruneRequest) error
 	if err != nil {
 		return err
 	}
-	return show.Answer(&c.Console, gone, c.Pruned)
+	return show.Answer(&c.Console, gone, answers.Pruned)
 }
 
 func removeRemote(ctx context.Context, c *line.Line, q *remoteNamed) error {
@@ -166,7 +167,7 @@ func tryRemote(ctx context.Context, c *line.Line, r place.Remote) error {
 // BindRedactions binds the verb about what remotes say was erased to the setting of the remote beside it. Where no
 // remote is named it is about the one that other commands are about.
 func BindRedactions() *line.Bound {
-	v := reach.Bind(transfer.RemoteRedactions, (*show.Console).Quarantine)
+	v := reach.Bind(transfer.RemoteRedactions, answers.Quarantine)
 	v.Around = func(ctx context.Context, c *line.Line, req any, run func(context.Context) error) error {
 		if c.By.Remote {
 			return run(ctx)

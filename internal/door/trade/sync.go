@@ -3,6 +3,7 @@ package trade
 import (
 	"context"
 
+	"github.com/mnem-project/mnem/internal/door/answers"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/settings"
@@ -151,7 +152,7 @@ func fetch(ctx context.Context, c *line.Line, q *fetchRequest) error {
 	if err != nil {
 		return err
 	}
-	return show.Answer(&c.Console, res, c.Fetch)
+	return show.Answer(&c.Console, res, answers.Fetch)
 }
 
 func push(ctx context.Context, c *line.Line, q *pushRequest) error {
@@ -172,7 +173,7 @@ func push(ctx context.Context, c *line.Line, q *pushRequest) error {
 	if err != nil {
 		return err
 	}
-	return show.Answer(&c.Console, res, c.Push)
+	return show.Answer(&c.Console, res, answers.Push)
 }
 
 func sync(ctx context.Context, c *line.Line, q *syncRequest) error {
@@ -197,7 +198,7 @@ func sync(ctx context.Context, c *line.Line, q *syncRequest) error {
 	if res == nil || err != nil && !res.Did() {
 		return err
 	}
-	print := func(s *trade.Synced) error { return c.Sync(s, err != nil) }
+	print := func(_ *show.Console, s *trade.Synced) error { return answers.Sync(&c.Console, s, err != nil) }
 	return line.FirstError(show.Answer(&c.Console, res, print), err)
 }
 
@@ -261,7 +262,7 @@ func pull(ctx context.Context, c *line.Line, q *pullRequest) error {
 	if err != nil && !p.synced().Did() {
 		return err
 	}
-	print := func(p *pullJSON) error { return c.Sync(p.synced(), err != nil) }
+	print := func(_ *show.Console, p *pullJSON) error { return answers.Sync(&c.Console, p.synced(), err != nil) }
 	return line.FirstError(show.Answer(&c.Console, p, print), err)
 }
 

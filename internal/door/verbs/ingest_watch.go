@@ -7,9 +7,9 @@ import (
 	"runtime"
 
 	"github.com/mnem-project/mnem/internal/base/filewatch"
+	"github.com/mnem-project/mnem/internal/door/answers"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/reach"
-	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/ingesting"
 	"github.com/mnem-project/mnem/internal/verb/operation"
@@ -17,7 +17,7 @@ import (
 
 // bindIngest binds the verb that keeps files, and what runs it again where they change.
 func bindIngest() *line.Bound {
-	v := reach.Bind(ingesting.Ingest, (*show.Console).Ingested)
+	v := reach.Bind(ingesting.Ingest, answers.Ingested)
 	v.Around = func(ctx context.Context, c *line.Line, req any, run func(context.Context) error) error {
 		if q := req.(*ingesting.IngestRequest); q.Watch {
 			return watchFiles(ctx, c, q, run)

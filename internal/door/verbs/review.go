@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/base/plain"
+	"github.com/mnem-project/mnem/internal/door/answers"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/show"
@@ -31,7 +32,7 @@ var errReviewEnded = &operation.Error{Outcome: operation.Interrupted, Message: "
 
 // bindReview binds the verb that lists what is to be reviewed to what asks a terminal of each.
 func bindReview() *line.Bound {
-	v := reach.BindAs(remembering.Review, (*show.Console).Reviewed)
+	v := reach.BindAs(remembering.Review, answers.Reviewed)
 	v.Around = func(ctx context.Context, c *line.Line, req any, run func(context.Context) error) error {
 		if q := req.(*remembering.ReviewRequest); reviewsHere(c, q) {
 			if decided, err := reviewAll(ctx, c, q); !decided || err != nil {

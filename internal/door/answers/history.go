@@ -1,4 +1,4 @@
-package show
+package answers
 
 import (
 	"cmp"
@@ -8,90 +8,91 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/ipld"
 )
 
-func (c *Console) Blame(b *branching.Blamed) error {
-	var rows [][]Cell
+func Blame(c *show.Console, b *branching.Blamed) error {
+	var rows [][]show.Cell
 	for _, f := range b.Fields {
-		by := line(f.Author)
+		by := show.Line(f.Author)
 		if f.Agent != "" {
-			by += " by " + line(string(f.Agent))
+			by += " by " + show.Line(string(f.Agent))
 		}
-		row := []Cell{
-			{brief(f.Field, nameWidth), Bold}, {ShortCID(f.Commit), Yellow}, {f.Time.String(), Dim},
+		row := []show.Cell{
+			{Text: show.Brief(f.Field, nameWidth), Style: show.Bold}, {Text: show.ShortCID(f.Commit), Style: show.Yellow}, {Text: f.Time.String(), Style: show.Dim},
 		}
 		if f.Git != nil {
-			row = append(row, Cell{shortGit(f.Git), Dim})
+			row = append(row, show.Cell{Text: shortGit(f.Git), Style: show.Dim})
 		}
-		rows = append(rows, append(row, Cell{by, ""}, Cell{brief(firstLine(f.Message), SummaryWidth), ""}))
+		rows = append(rows, append(row, show.Cell{Text: by, Style: ""}, show.Cell{Text: show.Brief(firstLine(f.Message), show.SummaryWidth), Style: ""}))
 	}
 	return c.Table(rows)
 }
 
 // Op prints one operation of the log.
-func (c *Console) Op(o *branching.Op) error {
+func Op(c *show.Console, o *branching.Op) error {
 	words := make([]string, len(o.Command))
 	for i, w := range o.Command {
-		words[i] = line(w)
+		words[i] = show.Line(w)
 	}
-	text := c.Paint(Yellow, strconv.FormatUint(o.Seq, 10)) + " " +
-		c.Paint(Dim, o.Time.String()) + " " + line(o.Actor) + ": " + strings.Join(words, " ")
+	text := c.Paint(show.Yellow, strconv.FormatUint(o.Seq, 10)) + " " +
+		c.Paint(show.Dim, o.Time.String()) + " " + show.Line(o.Actor) + ": " + strings.Join(words, " ")
 	switch {
 	case o.Undoes.Defined():
-		text += ", undoes " + ShortCID(o.Undoes)
+		text += ", undoes " + show.ShortCID(o.Undoes)
 	case o.Redoes.Defined():
-		text += ", redoes what " + ShortCID(o.Redoes) + " undid"
+		text += ", redoes what " + show.ShortCID(o.Redoes) + " undid"
 	}
 	if o.Undone != nil && *o.Undone {
 		text += " (undone)"
 	}
-	c.put("%s\n", text)
+	c.Put("%s\n", text)
 	if o.Oldest {
 		return c.Printf("  what came before was collected\n")
 	}
-	return c.printMoves(o.Refs)
+	return printMoves(c, o.Refs)
 }
 
-func (c *Console) OneOp(o *branching.Op) error {
-	return cmp.Or(c.Printf("operation %s\n", o.Op), c.Op(o))
+func OneOp(c *show.Console, o *branching.Op) error {
+	return cmp.Or(c.Printf("operation %s\n", o.Op), Op(c, o))
 }
 
-func (c *Console) OpDiff(d *branching.OpDiffered) error { return c.printMoves(d.Refs) }
+func OpDiff(c *show.Console, d *branching.OpDiffered) error { return printMoves(c, d.Refs) }
 
 // printMoves prints refs that differ, one a line.
-func (c *Console) printMoves(moves []branching.RefMove) error {
+func printMoves(c *show.Console, moves []branching.RefMove) error {
 	for _, m := range moves {
-		c.put("  %s  %s -> %s\n", line(m.Ref), c.refText(string(m.From)),
-			c.refText(string(m.To)))
+		c.Put("  %s  %s -> %s\n", show.Line(m.Ref), refText(c, string(m.From)),
+			refText(c, string(m.To)))
 	}
-	return c.failed()
+	return c.Failed()
 }
 
 // refText is the value of a ref: a CID, or the name of a branch.
-func (c *Console) refText(value string) string {
+func refText(c *show.Console, value string) string {
 	at, err := ipld.ParseCID(value)
 	if err != nil && value != "" {
-		return line(strings.TrimPrefix(value, graph.Heads))
+		return show.Line(strings.TrimPrefix(value, graph.Heads))
 	}
-	return c.commit(at)
+	return c.Commit(at)
 }
 
 // Undone prints what undo, redo and op restore did.
-func (c *Console) Undone(u *branching.Undone) error {
+func Undone(c *show.Console, u *branching.Undone) error {
 	if u.Passed > 0 {
 		c.Remark("passed over operation %d, a purge, which is for ever", u.Passed)
 	}
 	if !u.Op.Defined() {
 		return c.Printf("all refs are as operation %d left them\n", u.Of.Seq)
 	}
-	return cmp.Or(c.Printf("%s operation %d (%s)\n", u.Did, u.Seq, line(u.Verb)), c.printMoves(u.Refs),
-		c.skipped(u), c.pushed(u))
+	return cmp.Or(c.Printf("%s operation %d (%s)\n", u.Did, u.Seq, show.Line(u.Verb)), printMoves(c, u.Refs),
+		skipped(c, u), pushed(c, u))
 }
 
 // skipped prints how many operations of each command were passed over.
-func (c *Console) skipped(u *branching.Undone) error {
+func skipped(c *show.Console, u *branching.Undone) error {
 	if u.SkippedAll == 0 {
 		return nil
 	}
@@ -101,7 +102,7 @@ func (c *Console) skipped(u *branching.Undone) error {
 		var words []string
 		for _, w := range s.Command {
 			if !strings.HasPrefix(w, "-") && len(words) < 2 {
-				words = append(words, line(w))
+				words = append(words, show.Line(w))
 			}
 		}
 		verb := strings.Join(words, " ")
@@ -116,11 +117,11 @@ func (c *Console) skipped(u *branching.Undone) error {
 	if more := u.SkippedAll - len(u.Skipped); more > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", more))
 	}
-	return c.Printf("  passed over %s: %s\n", plural(u.SkippedAll, "operation"), strings.Join(parts, ", "))
+	return c.Printf("  passed over %s: %s\n", show.Plural(u.SkippedAll, "operation"), strings.Join(parts, ", "))
 }
 
 // pushed prints which remotes have what was taken back, and how to take it back there.
-func (c *Console) pushed(u *branching.Undone) error {
+func pushed(c *show.Console, u *branching.Undone) error {
 	for _, p := range u.Pushed {
 		back := "mnem redo"
 		if u.Did == "restored" {
@@ -128,7 +129,7 @@ func (c *Console) pushed(u *branching.Undone) error {
 		}
 		err := c.Printf("  %s has it: the next sync brings it back to %s. To take it back for everybody:\n"+
 			"    %s && mnem revert %s && mnem sync %s\n",
-			line(p.Remote), line(p.Branch), back, shortSpan(p.Commits), line(p.Remote))
+			show.Line(p.Remote), show.Line(p.Branch), back, shortSpan(p.Commits), show.Line(p.Remote))
 		if err != nil {
 			return err
 		}
@@ -141,19 +142,19 @@ func shortSpan(commits string) string {
 	ends := strings.Split(commits, "..")
 	for i, end := range ends {
 		if c, err := ipld.ParseCID(end); err == nil {
-			ends[i] = ShortCID(c)
+			ends[i] = show.ShortCID(c)
 		}
 	}
 	return strings.Join(ends, "..")
 }
 
 // Verified prints a commit and what its signature is worth, and in the end how many there are.
-func (c *Console) Verified(answer any) error {
+func Verified(c *show.Console, answer any) error {
 	switch v := answer.(type) {
 	case *branching.Verified:
-		return c.Printf("%s  %s  %s  %s  %s\n", strings.TrimSuffix(c.signatureColumn(&v.Signature), " "),
-			c.commit(v.Commit), v.Time.String()[:len("2006-01-02")],
-			signedBy(&v.Signature), line(v.Title))
+		return c.Printf("%s  %s  %s  %s  %s\n", strings.TrimSuffix(signatureColumn(c, &v.Signature), " "),
+			c.Commit(v.Commit), v.Time.String()[:len("2006-01-02")],
+			signedBy(&v.Signature), show.Line(v.Title))
 	case *branching.VerifiedAll:
 		n := 0
 		var parts []string
@@ -163,7 +164,7 @@ func (c *Console) Verified(answer any) error {
 				parts = append(parts, fmt.Sprintf("%d %s", (*v)[state], state))
 			}
 		}
-		c.Remark("%s: %s", plural(n, "commit"), cmp.Or(strings.Join(parts, ", "), "nothing to verify"))
+		c.Remark("%s: %s", show.Plural(n, "commit"), cmp.Or(strings.Join(parts, ", "), "nothing to verify"))
 	}
 	return nil
 }
@@ -175,10 +176,10 @@ func signedBy(v *branching.Signature) string {
 		who = key.Fingerprint()
 	}
 	if v.Name != "" {
-		who = line(string(v.Name)) + " " + who
+		who = show.Line(string(v.Name)) + " " + who
 	}
 	if v.Reason != "" {
-		who += " (" + line(string(v.Reason)) + ")"
+		who += " (" + show.Line(string(v.Reason)) + ")"
 	}
 	return who
 }
@@ -186,11 +187,11 @@ func signedBy(v *branching.Signature) string {
 func signatureStyle(s commit.SignatureState) string {
 	switch s {
 	case commit.Signed:
-		return Green
+		return show.Green
 	case commit.Untrusted:
-		return Yellow
+		return show.Yellow
 	case commit.Unsigned:
-		return Dim
+		return show.Dim
 	}
-	return Red
+	return show.Red
 }

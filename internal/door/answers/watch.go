@@ -1,4 +1,4 @@
-package show
+package answers
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/branching"
@@ -13,7 +14,7 @@ import (
 )
 
 // Watched prints one operation, and before the first from where on it watches.
-func (c *Console) Watched(answer any) error {
+func Watched(c *show.Console, answer any) error {
 	w, ok := answer.(*branching.Watched)
 	if !ok {
 		if c.Answers == 1 {
@@ -21,46 +22,46 @@ func (c *Console) Watched(answer any) error {
 		}
 		return nil
 	}
-	by := line(w.Actor)
+	by := show.Line(w.Actor)
 	if w.Agent != "" {
-		by += " (" + line(string(w.Agent)) + ")"
+		by += " (" + show.Line(string(w.Agent)) + ")"
 	}
 	words := make([]string, len(w.Command))
 	for i, word := range w.Command {
-		words[i] = line(word)
+		words[i] = show.Line(word)
 	}
-	err := c.Printf("%s %s %s: %s\n", c.Paint(Yellow, strconv.FormatUint(w.Seq, 10)),
-		c.Paint(Dim, w.Time.String()), by, strings.Join(words, " "))
-	err = cmp.Or(err, c.printMoves(w.Refs))
+	err := c.Printf("%s %s %s: %s\n", c.Paint(show.Yellow, strconv.FormatUint(w.Seq, 10)),
+		c.Paint(show.Dim, w.Time.String()), by, strings.Join(words, " "))
+	err = cmp.Or(err, printMoves(c, w.Refs))
 	for i := range w.Branches {
-		err = cmp.Or(err, c.printBranchMove(&w.Branches[i]))
+		err = cmp.Or(err, printBranchMove(c, &w.Branches[i]))
 	}
 	return err
 }
 
-func (c *Console) printBranchMove(m *branching.BranchMoved) error {
+func printBranchMove(c *show.Console, m *branching.BranchMoved) error {
 	text := "  "
 	if m.Nodes != nil {
-		text += c.countsLine(*m.Nodes, "nodes") + ", " +
-			c.countsLine(*m.Edges, "edges") + "  "
+		text += c.CountsLine(*m.Nodes, "nodes") + ", " +
+			c.CountsLine(*m.Edges, "edges") + "  "
 	}
-	c.put("%s%s\n", text, brief(firstLine(m.Message), SummaryWidth))
+	c.Put("%s%s\n", text, show.Brief(firstLine(m.Message), show.SummaryWidth))
 	if m.Changes == nil {
-		return c.failed()
+		return c.Failed()
 	}
 	for _, n := range m.Changes.Nodes {
-		title := "node " + nodeLabel(n.Key, n.ID) + " " + word(n.Type)
-		if err := c.printWatchedItem(n.Change, title, n.Fields); err != nil {
+		title := "node " + nodeLabel(n.Key, n.ID) + " " + show.Word(n.Type)
+		if err := printWatchedItem(c, n.Change, title, n.Fields); err != nil {
 			return err
 		}
 	}
 	for _, e := range m.Changes.Edges {
-		title := "edge " + word(e.Type) + " " + nodeLabel(e.SrcKey, e.Src) + " -> " +
+		title := "edge " + show.Word(e.Type) + " " + nodeLabel(e.SrcKey, e.Src) + " -> " +
 			nodeLabel(e.DstKey, e.Dst)
 		if e.Key != "" {
-			title += " (" + line(string(e.Key)) + ")"
+			title += " (" + show.Line(string(e.Key)) + ")"
 		}
-		if err := c.printWatchedItem(e.Change, title, e.Fields); err != nil {
+		if err := printWatchedItem(c, e.Change, title, e.Fields); err != nil {
 			return err
 		}
 	}
@@ -71,7 +72,7 @@ func (c *Console) printBranchMove(m *branching.BranchMoved) error {
 }
 
 // printWatchedItem prints one item that changed as diff does, two columns further in.
-func (c *Console) printWatchedItem(k state.ChangeKind, title string, fields []reading.FieldDiff) error {
+func printWatchedItem(c *show.Console, k state.ChangeKind, title string, fields []reading.FieldDiff) error {
 	sign, style := changeSign(k)
 	err := c.Printf("  %s\n", c.Paint(style, sign+" "+title))
 	for _, f := range fields {
@@ -80,11 +81,11 @@ func (c *Console) printWatchedItem(k state.ChangeKind, title string, fields []re
 		case k != state.Changed && slices.Contains(headFields, f.Field):
 			continue
 		case k == state.Changed:
-			after = c.Paint(Red, before) + " -> " + c.Paint(Green, after)
+			after = c.Paint(show.Red, before) + " -> " + c.Paint(show.Green, after)
 		case k == state.Removed:
 			after = before
 		}
-		err = cmp.Or(err, c.Printf("    %s: %s\n", line(f.Field), after))
+		err = cmp.Or(err, c.Printf("    %s: %s\n", show.Line(f.Field), after))
 	}
 	return err
 }
@@ -93,5 +94,5 @@ func watchedValue(v verb.Raw) string {
 	if v == nil || string(v) == "null" {
 		return "(none)"
 	}
-	return line(string(v))
+	return show.Line(string(v))
 }

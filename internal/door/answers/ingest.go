@@ -1,4 +1,4 @@
-package show
+package answers
 
 import (
 	"cmp"
@@ -7,23 +7,24 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/verb/ingesting"
 	"github.com/mnem-project/mnem/internal/verb/remembering"
 )
 
 // Ingested prints what became of files, and what was committed.
-func (c *Console) Ingested(a *ingesting.Ingested) error {
-	files := c.unsaid(a.Files)
+func Ingested(c *show.Console, a *ingesting.Ingested) error {
+	files := unsaid(c, a.Files)
 	if c.Again && a.NoChange && len(files) == 0 {
 		return nil // what changed was nothing that is kept
 	}
 	for i := range files {
 		if !c.Quiet || files[i].Why != "" {
-			c.printIngestedFile(&files[i])
+			printIngestedFile(c, &files[i])
 		}
 	}
 	if a.Records != nil {
-		return cmp.Or(c.printRecords(a.Records), c.printCommit(&a.Committed))
+		return cmp.Or(printRecords(c, a.Records), printCommit(c, &a.Committed))
 	}
 	n := &a.Documents
 	tables := "tables"
@@ -46,29 +47,29 @@ func (c *Console) Ingested(a *ingesting.Ingested) error {
 	if len(parts) == 0 {
 		parts = []string{"none"}
 	}
-	c.put("files: %s\n", strings.Join(parts, ", "))
-	return c.printCommit(&a.Committed)
+	c.Put("files: %s\n", strings.Join(parts, ", "))
+	return printCommit(c, &a.Committed)
 }
 
 // unsaid returns the files but for those of which the run before, of a watch, said already why they are left out.
-func (c *Console) unsaid(files []ingesting.IngestedFile) (out []ingesting.IngestedFile) {
+func unsaid(c *show.Console, files []ingesting.IngestedFile) (out []ingesting.IngestedFile) {
 	left := make(map[ingesting.IngestedFile]bool)
 	for _, f := range files {
-		if f.Why == "" || !c.left[f] {
+		if f.Why == "" || !c.Left[f] {
 			out = append(out, f)
 		}
 		left[f] = f.Why != ""
 	}
-	c.left = left
+	c.Left = left
 	return out
 }
 
 // printRecords prints what was read of another program's files.
-func (c *Console) printRecords(n *ingesting.RecordCounts) error {
+func printRecords(c *show.Console, n *ingesting.RecordCounts) error {
 	parts := []string{}
 	add := func(count int, what string) {
 		if count > 0 {
-			parts = append(parts, plural(count, what))
+			parts = append(parts, show.Plural(count, what))
 		}
 	}
 	add(n.Sessions, "session")
@@ -85,16 +86,16 @@ func (c *Console) printRecords(n *ingesting.RecordCounts) error {
 		parts = append(parts, "nothing")
 	}
 	if n.Redacted > 0 {
-		parts = append(parts, plural(n.Redacted, "credential")+" taken out")
+		parts = append(parts, show.Plural(n.Redacted, "credential")+" taken out")
 	}
-	c.put("read: %s\n", strings.Join(parts, ", "))
+	c.Put("read: %s\n", strings.Join(parts, ", "))
 	for _, why := range slices.Sorted(maps.Keys(n.Skipped)) {
-		c.put("skipped: %d, %s\n", n.Skipped[why], line(why))
+		c.Put("skipped: %d, %s\n", n.Skipped[why], show.Line(why))
 	}
 	return nil
 }
 
-func (c *Console) printIngestedFile(f *ingesting.IngestedFile) {
+func printIngestedFile(c *show.Console, f *ingesting.IngestedFile) {
 	name := f.Path
 	if f.Project != "" {
 		name = f.Project + "/" + name
@@ -104,10 +105,10 @@ func (c *Console) printIngestedFile(f *ingesting.IngestedFile) {
 		more = append(more, "from "+f.From)
 	}
 	if f.Chunks > 0 && f.Action != "removed" {
-		more = append(more, plural(f.Chunks, "chunk"))
+		more = append(more, show.Plural(f.Chunks, "chunk"))
 	}
 	if f.Redacted > 0 {
-		more = append(more, plural(f.Redacted, "credential")+" taken out")
+		more = append(more, show.Plural(f.Redacted, "credential")+" taken out")
 	}
 	if f.Why != "" {
 		more = append(more, f.Why)
@@ -118,28 +119,28 @@ func (c *Console) printIngestedFile(f *ingesting.IngestedFile) {
 	}
 	style := ""
 	if f.Action == "failed" || f.Action == "damaged" {
-		style = Red
+		style = show.Red
 	}
-	c.put("%s  %s%s\n", c.Paint(style, f.Action), line(name), line(text))
+	c.Put("%s  %s%s\n", c.Paint(style, f.Action), show.Line(name), show.Line(text))
 }
 
 // Captured prints what became of what hooks noted.
-func (c *Console) Captured(q *ingesting.CaptureRequest, a *ingesting.Captured) error {
+func Captured(c *show.Console, q *ingesting.CaptureRequest, a *ingesting.Captured) error {
 	if q.Retire {
-		return c.printRetired(a)
+		return printRetired(c, a)
 	}
-	said := fmt.Sprintf("%s of %s", plural(a.Turns, "turn"), plural(a.Sessions, "session"))
+	said := fmt.Sprintf("%s of %s", show.Plural(a.Turns, "turn"), show.Plural(a.Sessions, "session"))
 	if a.Redacted > 0 {
-		said += fmt.Sprintf(", %s taken out", plural(a.Redacted, "credential"))
+		said += fmt.Sprintf(", %s taken out", show.Plural(a.Redacted, "credential"))
 	}
 	if a.Left > 0 {
-		said += fmt.Sprintf("; %s left whose transcripts cannot be read now", plural(a.Left, "session"))
+		said += fmt.Sprintf("; %s left whose transcripts cannot be read now", show.Plural(a.Left, "session"))
 	}
 	if a.Retired > 0 {
-		said += fmt.Sprintf("; %s retired", plural(a.Retired, "turn"))
+		said += fmt.Sprintf("; %s retired", show.Plural(a.Retired, "turn"))
 	}
 	if a.Receipts > 0 {
-		said += fmt.Sprintf("; %s of what agents were given", plural(a.Receipts, "receipt"))
+		said += fmt.Sprintf("; %s of what agents were given", show.Plural(a.Receipts, "receipt"))
 	}
 	if a.Commit.Defined() {
 		said += " in commit " + a.Commit.String()
@@ -148,27 +149,27 @@ func (c *Console) Captured(q *ingesting.CaptureRequest, a *ingesting.Captured) e
 }
 
 // printRetired prints how many turns were retired.
-func (c *Console) printRetired(a *ingesting.Captured) error {
+func printRetired(c *show.Console, a *ingesting.Captured) error {
 	switch {
 	case a.DryRun:
-		return c.Printf("%s would be retired\n", plural(a.Retired, "turn"))
+		return c.Printf("%s would be retired\n", show.Plural(a.Retired, "turn"))
 	case a.Commit.Defined():
-		return c.Printf("%s retired in commit %s\n", plural(a.Retired, "turn"), a.Commit)
+		return c.Printf("%s retired in commit %s\n", show.Plural(a.Retired, "turn"), a.Commit)
 	}
-	return c.Printf("%s retired\n", plural(a.Retired, "turn"))
+	return c.Printf("%s retired\n", show.Plural(a.Retired, "turn"))
 }
 
-func (c *Console) Embedded(out *ingesting.Embedded) error {
+func Embedded(c *show.Console, out *ingesting.Embedded) error {
 	verb, place := "embedded", ""
 	switch {
 	case out.DryRun:
 		verb = "would embed"
 	case out.Commits > 0:
-		place = fmt.Sprintf("%s ", c.at(out.Branch, out.Commit))
+		place = fmt.Sprintf("%s ", c.At(out.Branch, out.Commit))
 	}
-	text := fmt.Sprintf("%s%s %s with %s", place, verb, plural(out.Embedded, "node"), line(out.Model))
+	text := fmt.Sprintf("%s%s %s with %s", place, verb, show.Plural(out.Embedded, "node"), show.Line(out.Model))
 	if out.Dim != nil {
-		text += fmt.Sprintf(" (%s)", plural(*out.Dim, "dimension"))
+		text += fmt.Sprintf(" (%s)", show.Plural(*out.Dim, "dimension"))
 	}
 	for _, n := range []struct {
 		count int
@@ -181,7 +182,7 @@ func (c *Console) Embedded(out *ingesting.Embedded) error {
 			text += fmt.Sprintf(", %d %s", n.count, n.what)
 		}
 	}
-	c.put("%s\n", text)
+	c.Put("%s\n", text)
 	if out.Stale > 0 {
 		c.Remark("note: stale embeddings are of an older text of their nodes; --stale embeds them anew")
 	}
@@ -189,14 +190,14 @@ func (c *Console) Embedded(out *ingesting.Embedded) error {
 }
 
 // Cues prints one page of memories with their cues, or what a model wrote.
-func (c *Console) Cues(answer any) error {
+func Cues(c *show.Console, answer any) error {
 	if w, ok := answer.(*remembering.CuesWritten); ok {
-		return c.printCuesWritten(w)
+		return printCuesWritten(c, w)
 	}
 	list := answer.(*remembering.CueList)
 	err := list.Nodes(func(n remembering.CuedMemory) error {
-		return c.Printf("%s\n", joinText(c.Paint(Bold, nodeLabel(n.Key, n.ID)), word(n.Type),
-			c.Paint(Dim, brief(string(n.Summary), SummaryWidth)), line(strings.Join(n.Cues, "; "))))
+		return c.Printf("%s\n", show.JoinText(c.Paint(show.Bold, nodeLabel(n.Key, n.ID)), show.Word(n.Type),
+			c.Paint(show.Dim, show.Brief(string(n.Summary), show.SummaryWidth)), show.Line(strings.Join(n.Cues, "; "))))
 	})
 	if err == nil && list.Next != "" {
 		c.Remark("more follows: --after %s", list.Next)
@@ -204,14 +205,14 @@ func (c *Console) Cues(answer any) error {
 	return err
 }
 
-func (c *Console) printCuesWritten(w *remembering.CuesWritten) error {
+func printCuesWritten(c *show.Console, w *remembering.CuesWritten) error {
 	place := ""
 	if w.Commits > 0 {
-		place = fmt.Sprintf("%s ", c.at(w.Branch, w.Commit))
+		place = fmt.Sprintf("%s ", c.At(w.Branch, w.Commit))
 	}
-	text := fmt.Sprintf("%s%s written", place, plural(w.Cues, "cue"))
+	text := fmt.Sprintf("%s%s written", place, show.Plural(w.Cues, "cue"))
 	if w.Memories > 0 {
-		text += fmt.Sprintf(" for %d memories in %s", w.Memories, plural(w.Commits, "commit"))
+		text += fmt.Sprintf(" for %d memories in %s", w.Memories, show.Plural(w.Commits, "commit"))
 	}
 	if w.Skipped > 0 {
 		text += fmt.Sprintf(", %d without any", w.Skipped)
@@ -222,9 +223,9 @@ func (c *Console) printCuesWritten(w *remembering.CuesWritten) error {
 	return c.Printf("%s\n", text)
 }
 
-func (c *Console) Sources(list *ingesting.SourceList) error {
+func Sources(c *show.Console, list *ingesting.SourceList) error {
 	err := list.Sources(func(s ingesting.Source) error {
-		return c.Printf("%s  %s\n", c.Paint(Bold, nodeLabel(s.Key, s.Node)), line(s.Place))
+		return c.Printf("%s  %s\n", c.Paint(show.Bold, nodeLabel(s.Key, s.Node)), show.Line(s.Place))
 	})
 	if err == nil && list.More {
 		c.Remark("more follows: --limit 0 prints all")
@@ -232,15 +233,15 @@ func (c *Console) Sources(list *ingesting.SourceList) error {
 	return err
 }
 
-func (c *Console) SourcesDiff(d *ingesting.SourcesDiff) error {
-	err := d.Sources(func(s ingesting.SourceCheck) error { return c.printSourceCheck(&s) })
+func SourcesDiff(c *show.Console, d *ingesting.SourcesDiff) error {
+	err := d.Sources(func(s ingesting.SourceCheck) error { return printSourceCheck(c, &s) })
 	if err == nil {
 		err = c.Printf("%s\n", sourceSummary(&d.Counts))
 	}
 	if err != nil || d.Marking == nil {
 		return err
 	}
-	return c.Marked(d.Marking)
+	return Marked(c, d.Marking)
 }
 
 func sourceSummary(n *ingesting.SourceCounts) string {
@@ -253,7 +254,7 @@ func sourceSummary(n *ingesting.SourceCounts) string {
 		{"unhashed", n.Unhashed}, {"unreadable", n.Unreadable}, {"unchecked", n.Unchecked},
 	} {
 		if state.count > 0 {
-			parts = append(parts, plural(state.count, state.name+" source"))
+			parts = append(parts, show.Plural(state.count, state.name+" source"))
 		}
 	}
 	if len(parts) == 0 {
@@ -262,8 +263,8 @@ func sourceSummary(n *ingesting.SourceCounts) string {
 	return strings.Join(parts, ", ")
 }
 
-func (c *Console) printSourceCheck(s *ingesting.SourceCheck) error {
-	style := Red
+func printSourceCheck(c *show.Console, s *ingesting.SourceCheck) error {
+	style := show.Red
 	if !s.Gone {
 		style = ""
 	}
@@ -275,22 +276,22 @@ func (c *Console) printSourceCheck(s *ingesting.SourceCheck) error {
 		text += " (" + string(s.Why) + ")"
 	}
 	return c.Printf("%s  %s  %s\n", c.Paint(style, string(s.State)),
-		c.Paint(Bold, nodeLabel(s.Key, s.Node)), line(text))
+		c.Paint(show.Bold, nodeLabel(s.Key, s.Node)), show.Line(text))
 }
 
 // Refreshed prints what is there now for sources, with the text.
-func (c *Console) Refreshed(r *ingesting.SourcesRefreshed) error {
+func Refreshed(c *show.Console, r *ingesting.SourcesRefreshed) error {
 	for i := range r.Sources {
 		s := &r.Sources[i]
-		if err := c.printSourceCheck(s); err != nil {
+		if err := printSourceCheck(c, s); err != nil {
 			return err
 		}
 		if s.Span == nil || *s.Span == "" {
 			continue
 		}
 		for l := range strings.SplitSeq(strings.TrimRight(*s.Span, "\n"), "\n") {
-			c.put("  | %s\n", line(l))
+			c.Put("  | %s\n", show.Line(l))
 		}
 	}
-	return c.printCommit(r.Committed)
+	return printCommit(c, r.Committed)
 }

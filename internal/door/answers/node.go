@@ -1,4 +1,4 @@
-package show
+package answers
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/rank/render"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/branching"
@@ -23,14 +24,14 @@ func nodeText(w *reading.WholeNode) string {
 	})
 }
 
-func (c *Console) Get(answer any) error {
+func Get(c *show.Console, answer any) error {
 	switch a := answer.(type) {
 	case *reading.WholeNode:
 		return c.Printf("%s", nodeText(a))
 	case *reading.ImportantNode:
 		e := &a.Importance
 		return c.Printf("%s\n%s\n%s, %s, %d days old, half-life %d days\n", nodeText(&a.WholeNode),
-			importanceText(e), plural(int(e.Uses), "use"), plural(int(e.Linked), "link"),
+			importanceText(e), show.Plural(int(e.Uses), "use"), show.Plural(int(e.Linked), "link"),
 			max(e.Age, 0)/secondsPerDay, e.HalfLife)
 	case *verb.FieldValue:
 		if s, isText := a.Value.(string); isText {
@@ -52,22 +53,22 @@ func importanceText(e *reading.Importance) string {
 }
 
 // List prints one page of nodes or edges.
-func (c *Console) List(answer any) (err error) {
+func List(c *show.Console, answer any) (err error) {
 	var next verb.Text
 	switch a := answer.(type) {
 	case *reading.NodeList:
 		err = a.Nodes(func(n reading.Node) error {
-			return c.Printf("%s\n", joinText(c.Paint(Bold, nodeLabel(n.Key, n.ID)), word(n.Type),
-				stateText(n.Mark), c.Paint(Dim, brief(string(n.Summary), SummaryWidth))))
+			return c.Printf("%s\n", show.JoinText(c.Paint(show.Bold, nodeLabel(n.Key, n.ID)), show.Word(n.Type),
+				stateText(n.Mark), c.Paint(show.Dim, show.Brief(string(n.Summary), show.SummaryWidth))))
 		})
 		next = a.Next
 	case *reading.EdgeList:
 		err = a.Edges(func(e reading.Edge) error {
-			text := word(e.Type) + " " + nodeLabel(e.SrcKey, e.Src) + " -> " + nodeLabel(e.DstKey, e.Dst)
+			text := show.Word(e.Type) + " " + nodeLabel(e.SrcKey, e.Src) + " -> " + nodeLabel(e.DstKey, e.Dst)
 			if e.Key != "" {
-				text += " (" + line(string(e.Key)) + ")"
+				text += " (" + show.Line(string(e.Key)) + ")"
 			}
-			return c.Printf("%s\n", joinText(text, stateText(e.Mark)))
+			return c.Printf("%s\n", show.JoinText(text, stateText(e.Mark)))
 		})
 		next = a.Next
 	}
@@ -88,7 +89,7 @@ func stateText(m *reading.Mark) string {
 // label names a node for people: its key, or its id where it has none.
 func label(n *graph.Node) string {
 	if n.Key != "" {
-		return keySeparators.Replace(line(n.Key))
+		return keySeparators.Replace(show.Line(n.Key))
 	}
 	return n.ID.String()
 }
@@ -96,15 +97,15 @@ func label(n *graph.Node) string {
 // keySeparators escapes what separates a key from the parts of a line beside it.
 var keySeparators = strings.NewReplacer("  ", `\u{20}\u{20}`, " -> ", `\u{20}-> `, " <- ", `\u{20}<- `)
 
-func (c *Console) Neighbors(n *reading.Neighbors) error {
-	var rows [][]Cell
+func Neighbors(c *show.Console, n *reading.Neighbors) error {
+	var rows [][]show.Cell
 	rows = appendBucket(rows, "->", n.Out)
 	rows = appendBucket(rows, "<-", n.In)
 	rows = appendMentions(rows, "~>", n.Mentions)
 	rows = appendMentions(rows, "<~", n.By)
-	c.putTable(rows)
+	c.PutTable(rows)
 	if n.MoreOut > 0 {
-		c.put("->  ... (+%d more)\n", n.MoreOut)
+		c.Put("->  ... (+%d more)\n", n.MoreOut)
 	}
 	if n.MoreIn > 0 {
 		return c.Printf("<-  ... (+%d more)\n", n.MoreIn)
@@ -112,26 +113,26 @@ func (c *Console) Neighbors(n *reading.Neighbors) error {
 	return nil
 }
 
-func appendBucket(rows [][]Cell, arrow string, list []reading.Neighbor) [][]Cell {
+func appendBucket(rows [][]show.Cell, arrow string, list []reading.Neighbor) [][]show.Cell {
 	for _, n := range list {
-		row := []Cell{{arrow, Dim}, {word(n.Type), Cyan}}
+		row := []show.Cell{{Text: arrow, Style: show.Dim}, {Text: show.Word(n.Type), Style: show.Cyan}}
 		if n.NodeType == "" {
-			rows = append(rows, append(row, Cell{n.ID.String(), ""}))
+			rows = append(rows, append(row, show.Cell{Text: n.ID.String(), Style: ""}))
 			continue
 		}
-		rows = append(rows, append(row, Cell{nodeLabel(n.Key, n.ID), Bold},
-			Cell{word(string(n.NodeType)), ""}, Cell{brief(string(n.Summary), SummaryWidth), Dim}))
+		rows = append(rows, append(row, show.Cell{Text: nodeLabel(n.Key, n.ID), Style: show.Bold},
+			show.Cell{Text: show.Word(string(n.NodeType)), Style: ""}, show.Cell{Text: show.Brief(string(n.Summary), show.SummaryWidth), Style: show.Dim}))
 	}
 	return rows
 }
 
-func appendMentions(rows [][]Cell, arrow string, list *verb.List[reading.Mention]) [][]Cell {
+func appendMentions(rows [][]show.Cell, arrow string, list *verb.List[reading.Mention]) [][]show.Cell {
 	if list == nil {
 		return rows
 	}
 	for _, n := range *list {
-		rows = append(rows, []Cell{{arrow, Dim}, {"mentions", Dim}, {nodeLabel(n.Key, n.ID), Bold},
-			{word(n.NodeType), ""}, {brief(string(n.Summary), SummaryWidth), Dim}})
+		rows = append(rows, []show.Cell{{Text: arrow, Style: show.Dim}, {Text: "mentions", Style: show.Dim}, {Text: nodeLabel(n.Key, n.ID), Style: show.Bold},
+			{Text: show.Word(n.NodeType), Style: ""}, {Text: show.Brief(string(n.Summary), show.SummaryWidth), Style: show.Dim}})
 	}
 	return rows
 }
@@ -141,25 +142,25 @@ func nodeLabel(key verb.Text, id graph.ID) string {
 	return label(&graph.Node{Key: string(key), ID: id})
 }
 
-func (c *Console) Path(q *reading.PathRequest, w *reading.Way) error {
+func Path(c *show.Console, q *reading.PathRequest, w *reading.Way) error {
 	if !w.Found {
-		c.Remark("no path from %s to %s within %s", line(q.From), line(q.To), plural(q.MaxHops, "hop"))
+		c.Remark("no path from %s to %s within %s", show.Line(q.From), show.Line(q.To), show.Plural(q.MaxHops, "hop"))
 		return nil
 	}
-	c.put("%s\n", c.Paint(Bold, nodeLabel(w.Start, w.From)))
+	c.Put("%s\n", c.Paint(show.Bold, nodeLabel(w.Start, w.From)))
 	for _, step := range w.Steps {
 		arrow := "-> "
 		if !step.Forward {
 			arrow = "<- "
 		}
-		c.put("  %s%s  %s\n", arrow, c.Paint(Cyan, word(step.Type)),
-			c.Paint(Bold, nodeLabel(step.ToKey, step.To)))
+		c.Put("  %s%s  %s\n", arrow, c.Paint(show.Cyan, show.Word(step.Type)),
+			c.Paint(show.Bold, nodeLabel(step.ToKey, step.To)))
 	}
 	return nil
 }
 
 // Block prints a stored block.
-func (c *Console) Block(b *branching.Block) error {
+func Block(c *show.Console, b *branching.Block) error {
 	if b.Raw != nil {
 		_, err := c.Out.Write(b.Raw)
 		return err

@@ -1,4 +1,4 @@
-package show
+package answers
 
 import (
 	"fmt"
@@ -7,15 +7,16 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/memory/remember"
 	"github.com/mnem-project/mnem/internal/memory/review"
 	"github.com/mnem-project/mnem/internal/verb/remembering"
 )
 
-func (c *Console) Remembered(res any) error {
+func Remembered(c *show.Console, res any) error {
 	switch r := res.(type) {
 	case *remembering.Remembered:
-		return c.Printf("%s", c.rememberedText(r))
+		return c.Printf("%s", rememberedText(c, r))
 	case *remembering.RememberSettings:
 		return c.Printf("duplicateAbove %s, similarFrom %s, keep %t, replace %t\n", share(r.DuplicateAbove),
 			share(r.SimilarFrom), r.Keep, r.Replace)
@@ -26,7 +27,7 @@ func (c *Console) Remembered(res any) error {
 		case r.DryRun:
 			return c.Printf("would commit %s\n", actionsText(r.Actions))
 		}
-		return c.Printf("%s %s\n", c.at(r.Branch, r.Commit), actionsText(r.Actions))
+		return c.Printf("%s %s\n", c.At(r.Branch, r.Commit), actionsText(r.Actions))
 	}
 	return nil
 }
@@ -50,14 +51,14 @@ func share(n int64) string {
 	return fmt.Sprintf("%d.%02d", hundredths/100, hundredths%100)
 }
 
-func (c *Console) rememberedText(r *remembering.Remembered) string {
+func rememberedText(c *show.Console, r *remembering.Remembered) string {
 	var b strings.Builder
 	put := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	program := "mnem"
-	put("%s  %s  %s", r.Action, r.ID, c.Paint(Dim, brief(strings.TrimSpace(r.Text), SummaryWidth)))
+	put("%s  %s  %s", r.Action, r.ID, c.Paint(show.Dim, show.Brief(strings.TrimSpace(r.Text), show.SummaryWidth)))
 	if r.Repository != "" {
 		program = "mnem -G"
-		put("  kept in your own memory, which has the type %s ('mnem config get global.types')", line(r.Type))
+		put("  kept in your own memory, which has the type %s ('mnem config get global.types')", show.Line(r.Type))
 	}
 	for _, id := range r.Superseded {
 		put("  superseded  %s", id)
@@ -67,7 +68,7 @@ func (c *Console) rememberedText(r *remembering.Remembered) string {
 		if s.Cosine != nil {
 			like = max(like, *s.Cosine)
 		}
-		put("  similar %s  %s  %s", share(like), s.ID, brief(s.Summary, SummaryWidth))
+		put("  similar %s  %s  %s", share(like), s.ID, show.Brief(s.Summary, show.SummaryWidth))
 		if differs := differsText(s.Differs); differs != "" {
 			put("    differs: %s", differs)
 		}
@@ -83,23 +84,23 @@ func (c *Console) rememberedText(r *remembering.Remembered) string {
 		}
 	}
 	for _, p := range r.Proposes {
-		put("  proposes: supersedes %s, because %s", p.Supersedes, line(p.Because))
+		put("  proposes: supersedes %s, because %s", p.Supersedes, show.Line(p.Because))
 	}
 	if len(r.Edges) > 0 && len(r.Links) == 0 {
 		var parts []string
 		for _, typ := range slices.Sorted(maps.Keys(r.Edges)) {
-			parts = append(parts, fmt.Sprintf("%d %s", r.Edges[typ], line(typ)))
+			parts = append(parts, fmt.Sprintf("%d %s", r.Edges[typ], show.Line(typ)))
 		}
 		put("  edges: %s", strings.Join(parts, ", "))
 	}
 	for _, l := range r.Links {
-		put("  edge %s -> %s: %s", word(l.Type), line(l.Dst), line(l.Why))
+		put("  edge %s -> %s: %s", show.Word(l.Type), show.Line(l.Dst), show.Line(l.Why))
 	}
 	for _, d := range r.Candidates {
 		put("  may be linked: %s %s %s", d.Kind, share(d.Score), d.ID)
 	}
 	for _, w := range r.Warnings {
-		put("  warning: %s: %s", w.Code, line(w.Message))
+		put("  warning: %s: %s", w.Code, show.Line(w.Message))
 	}
 	return b.String()
 }
@@ -115,34 +116,34 @@ func differsText(list []remembering.MemoryDiff) string {
 		case d.New == "" && d.Old == "":
 			parts = append(parts, d.Kind)
 		case d.New == "":
-			parts = append(parts, fmt.Sprintf("%s: no %q", d.Kind, line(d.Old)))
+			parts = append(parts, fmt.Sprintf("%s: no %q", d.Kind, show.Line(d.Old)))
 		case d.Old == "":
-			parts = append(parts, fmt.Sprintf("%s: %q", d.Kind, line(d.New)))
+			parts = append(parts, fmt.Sprintf("%s: %q", d.Kind, show.Line(d.New)))
 		default:
-			parts = append(parts, fmt.Sprintf("%s: %q, was %q", d.Kind, line(d.New), line(d.Old)))
+			parts = append(parts, fmt.Sprintf("%s: %q, was %q", d.Kind, show.Line(d.New), show.Line(d.Old)))
 		}
 	}
 	return strings.Join(parts, "; ")
 }
 
-func (c *Console) Consolidate(res any) error {
+func Consolidate(c *show.Console, res any) error {
 	switch r := res.(type) {
 	case *remembering.Proposals:
-		return c.printProposals(r)
+		return printProposals(c, r)
 	case *remembering.Consolidated:
-		return c.printConsolidated(r)
+		return printConsolidated(c, r)
 	}
 	return nil
 }
 
-func (c *Console) printProposals(r *remembering.Proposals) error {
+func printProposals(c *show.Console, r *remembering.Proposals) error {
 	for i := range r.Proposals {
-		if err := c.proposalText(&r.Proposals[i]); err != nil {
+		if err := proposalText(c, &r.Proposals[i]); err != nil {
 			return err
 		}
 	}
 	if len(r.Proposals) == 0 {
-		c.put("nothing to propose\n")
+		c.Put("nothing to propose\n")
 	}
 	rest := ""
 	if r.Declined > 0 {
@@ -151,7 +152,7 @@ func (c *Console) printProposals(r *remembering.Proposals) error {
 	if r.More > 0 {
 		rest += fmt.Sprintf(", %d more (--limit 0 prints all)", r.More)
 	}
-	c.Remark("%s about %s%s", plural(len(r.Proposals)+r.More, "proposal"), memoriesText(r.Memories), rest)
+	c.Remark("%s about %s%s", show.Plural(len(r.Proposals)+r.More, "proposal"), memoriesText(r.Memories), rest)
 	return nil
 }
 
@@ -163,14 +164,14 @@ func memoriesText(n int) string {
 }
 
 // proposalText prints a proposal with what speaks for it.
-func (c *Console) proposalText(p *remembering.Proposal) error {
+func proposalText(c *show.Console, p *remembering.Proposal) error {
 	why := p.Why
 	if p.Kind == review.ProposeTag {
-		why = fmt.Sprintf("%s <- %s, of %s", line(p.Tag), line(strings.Join(p.Spellings, ", ")),
+		why = fmt.Sprintf("%s <- %s, of %s", show.Line(p.Tag), show.Line(strings.Join(p.Spellings, ", ")),
 			memoriesText(len(p.Nodes)))
 	}
-	err := c.Printf("%s  %s  %s\n", c.Paint(Yellow, p.ID), c.Paint(Bold, string(p.Kind)),
-		line(why))
+	err := c.Printf("%s  %s  %s\n", c.Paint(show.Yellow, p.ID), c.Paint(show.Bold, string(p.Kind)),
+		show.Line(why))
 	if err != nil || p.Kind == review.ProposeTag {
 		return err
 	}
@@ -182,10 +183,10 @@ func (c *Console) proposalText(p *remembering.Proposal) error {
 				mark = "+"
 			}
 		}
-		c.put("  %s %s  %s\n", mark, p.Nodes[i].String()[:8], brief(name, SummaryWidth))
+		c.Put("  %s %s  %s\n", mark, p.Nodes[i].String()[:8], show.Brief(name, show.SummaryWidth))
 	}
 	for _, d := range p.Differs {
-		c.put("    %s: %q or %q\n", d.Kind, line(d.A), line(d.B))
+		c.Put("    %s: %q or %q\n", d.Kind, show.Line(d.A), show.Line(d.B))
 	}
 	if p.Importance != nil {
 		return c.Printf("    %s\n", importanceText(p.Importance))
@@ -193,13 +194,13 @@ func (c *Console) proposalText(p *remembering.Proposal) error {
 	return nil
 }
 
-func (c *Console) printConsolidated(r *remembering.Consolidated) error {
+func printConsolidated(c *show.Console, r *remembering.Consolidated) error {
 	for i := range r.Picked {
-		if err := c.proposalText(&r.Picked[i]); err != nil {
+		if err := proposalText(c, &r.Picked[i]); err != nil {
 			return err
 		}
 	}
-	what := plural(len(r.Marked)+len(r.Unmarked), "mark")
+	what := show.Plural(len(r.Marked)+len(r.Unmarked), "mark")
 	if n := len(r.Retagged); n > 0 {
 		what += ", tags of " + memoriesText(n)
 	}
@@ -209,5 +210,5 @@ func (c *Console) printConsolidated(r *remembering.Consolidated) error {
 	case r.DryRun:
 		return c.Printf("would commit %s\n", what)
 	}
-	return c.Printf("%s %s\n", c.at(r.Branch, r.Commit), what)
+	return c.Printf("%s %s\n", c.At(r.Branch, r.Commit), what)
 }

@@ -1,4 +1,4 @@
-package show
+package answers
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/base/pattern"
+	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/branching"
@@ -14,12 +15,12 @@ import (
 )
 
 // Diff prints what differs.
-func (c *Console) Diff(q *branching.DiffRequest, answer any) error {
+func Diff(c *show.Console, q *branching.DiffRequest, answer any) error {
 	if stat, ok := answer.(*branching.DifferedStat); ok {
-		return c.printDiffStat(stat)
+		return printDiffStat(c, stat)
 	}
 	d := answer.(*branching.Differed)
-	if err := c.printDiffered(d, q.WordDiff); err != nil {
+	if err := printDiffered(c, d, q.WordDiff); err != nil {
 		return err
 	}
 	n, e := d.Counts.Nodes, d.Counts.Edges
@@ -36,37 +37,37 @@ func (c *Console) Diff(q *branching.DiffRequest, answer any) error {
 }
 
 // printDiffered prints the items that differ, and what of the profiles does.
-func (c *Console) printDiffered(d *branching.Differed, byWord bool) error {
+func printDiffered(c *show.Console, d *branching.Differed, byWord bool) error {
 	err := d.Nodes(func(n branching.NodeDiff) error {
-		return c.printItemDiff(n.Change, "node "+nodeLabel(n.Key, n.ID)+" "+word(n.Type), n.Fields, byWord)
+		return printItemDiff(c, n.Change, "node "+nodeLabel(n.Key, n.ID)+" "+show.Word(n.Type), n.Fields, byWord)
 	})
 	if err != nil {
 		return err
 	}
 	err = d.Edges(func(e branching.EdgeDiff) error {
-		text := "edge " + word(e.Type) + " " + nodeLabel(e.SrcKey, e.Src) + " -> " +
+		text := "edge " + show.Word(e.Type) + " " + nodeLabel(e.SrcKey, e.Src) + " -> " +
 			nodeLabel(e.DstKey, e.Dst)
 		if e.Key != "" {
-			text += " (" + line(string(e.Key)) + ")"
+			text += " (" + show.Line(string(e.Key)) + ")"
 		}
-		return c.printItemDiff(e.Change, text, e.Fields, byWord)
+		return printItemDiff(c, e.Change, text, e.Fields, byWord)
 	})
 	if err != nil {
 		return err
 	}
-	return c.printProfilesDiff(d.Profiles)
+	return printProfilesDiff(c, d.Profiles)
 }
 
-func (c *Console) printDiffStat(d *branching.DifferedStat) error {
+func printDiffStat(c *show.Console, d *branching.DifferedStat) error {
 	for _, part := range []struct {
 		what  string
 		types []branching.TypeCounts
 		total state.Counts
 	}{{"node", d.NodeTypes, d.Counts.Nodes}, {"edge", d.EdgeTypes, d.Counts.Edges}} {
 		for _, t := range part.types {
-			c.put("%s\n", c.countsLine(t.Counts, part.what+" "+word(t.Type)))
+			c.Put("%s\n", c.CountsLine(t.Counts, part.what+" "+show.Word(t.Type)))
 		}
-		c.put("%s\n", c.countsLine(part.total, part.what+"s in all"))
+		c.Put("%s\n", c.CountsLine(part.total, part.what+"s in all"))
 	}
 	return nil
 }
@@ -78,16 +79,16 @@ var headFields = []string{"key", "type", "src", "dst"}
 func changeSign(k state.ChangeKind) (sign, style string) {
 	switch k {
 	case state.Added:
-		return "+", Green
+		return "+", show.Green
 	case state.Removed:
-		return "-", Red
+		return "-", show.Red
 	}
-	return "~", Yellow
+	return "~", show.Yellow
 }
 
-func (c *Console) printItemDiff(k state.ChangeKind, title string, fields []reading.FieldDiff, byWord bool) error {
+func printItemDiff(c *show.Console, k state.ChangeKind, title string, fields []reading.FieldDiff, byWord bool) error {
 	sign, style := changeSign(k)
-	c.put("%s\n", c.Paint(style, sign+" "+title))
+	c.Put("%s\n", c.Paint(style, sign+" "+title))
 	for _, f := range fields {
 		if k != state.Changed && slices.Contains(headFields, f.Field) {
 			continue
@@ -99,11 +100,11 @@ func (c *Console) printItemDiff(k state.ChangeKind, title string, fields []readi
 		case k == state.Removed:
 			values = diffValue(f.Old)
 		case byWord:
-			values = c.wordDiff(f.Old, f.New)
+			values = WordDiff(c, f.Old, f.New)
 		default:
-			values = c.Paint(Red, diffValue(f.Old)) + " -> " + c.Paint(Green, diffValue(f.New))
+			values = c.Paint(show.Red, diffValue(f.Old)) + " -> " + c.Paint(show.Green, diffValue(f.New))
 		}
-		c.put("  %s: %s\n", line(f.Field), values)
+		c.Put("  %s: %s\n", show.Line(f.Field), values)
 	}
 	return nil
 }
@@ -113,31 +114,31 @@ func diffValue(v verb.Raw) string {
 	if v == nil {
 		return "(none)"
 	}
-	return line(string(v))
+	return show.Line(string(v))
 }
 
 // Shown prints a commit with its changes, or a node with its edges.
-func (c *Console) Shown(q *branching.ShowRequest, answer any) error {
+func Shown(c *show.Console, q *branching.ShowRequest, answer any) error {
 	switch a := answer.(type) {
 	case *branching.ShownCommit:
-		return cmp.Or(c.Printf("%s\n", c.commitText(&a.Commit)), c.printDiffered(a.Diff, q.WordDiff))
+		return cmp.Or(c.Printf("%s\n", commitText(c, &a.Commit)), printDiffered(c, a.Diff, q.WordDiff))
 	case *branching.ShownNode:
 		// No rendered line is empty: what follows the first empty one is not of the node.
 		return cmp.Or(c.Printf("%s\n", nodeText(a.WholeNode)),
-			c.Neighbors(&reading.Neighbors{Buckets: a.Buckets}))
+			Neighbors(c, &reading.Neighbors{Buckets: a.Buckets}))
 	}
 	return c.PrintJSON(answer)
 }
 
-// maxCompared bounds how many words of each text are compared one by one: the work grows with their product.
+// MaxCompared bounds how many words of each text are compared one by one: the work grows with their product.
 // Longer texts are shown as replaced between what they begin and end with alike.
-const maxCompared = 2000
+const MaxCompared = 2000
 
 // wordPattern cuts a text into words, spaces and single signs. Scripts without spaces are cut by character.
 var wordPattern = pattern.New(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]|[\p{L}\p{N}\p{M}_]+|\s+|.`)
 
-// wordDiff shows how a value became another, words that went as [-…-] and words that came as {+…+}.
-func (c *Console) wordDiff(from, to verb.Raw) string {
+// WordDiff shows how a value became another, words that went as [-…-] and words that came as {+…+}.
+func WordDiff(c *show.Console, from, to verb.Raw) string {
 	a, b := wordsOf(from), wordsOf(to)
 	var out strings.Builder
 	start := 0
@@ -148,9 +149,9 @@ func (c *Console) wordDiff(from, to verb.Raw) string {
 	for end < len(a)-start && end < len(b)-start && a[len(a)-1-end] == b[len(b)-1-end] {
 		end++
 	}
-	out.WriteString(line(strings.Join(a[:start], "")))
-	c.writeChanged(&out, a[start:len(a)-end], b[start:len(b)-end])
-	out.WriteString(line(strings.Join(a[len(a)-end:], "")))
+	out.WriteString(show.Line(strings.Join(a[:start], "")))
+	writeChanged(c, &out, a[start:len(a)-end], b[start:len(b)-end])
+	out.WriteString(show.Line(strings.Join(a[len(a)-end:], "")))
 	return out.String()
 }
 
@@ -167,9 +168,9 @@ func wordsOf(v verb.Raw) []string {
 }
 
 // writeChanged writes words by a longest common subsequence.
-func (c *Console) writeChanged(out *strings.Builder, a, b []string) {
-	if len(a) > maxCompared || len(b) > maxCompared {
-		c.writeWords(out, a, b)
+func writeChanged(c *show.Console, out *strings.Builder, a, b []string) {
+	if len(a) > MaxCompared || len(b) > MaxCompared {
+		writeWords(c, out, a, b)
 		return
 	}
 	common := commonLengths(a, b)
@@ -189,9 +190,9 @@ func (c *Console) writeChanged(out *strings.Builder, a, b []string) {
 			}
 			break
 		}
-		c.writeWords(out, went, came)
+		writeWords(c, out, went, came)
 		for i < len(a) && j < len(b) && a[i] == b[j] {
-			out.WriteString(line(a[i]))
+			out.WriteString(show.Line(a[i]))
 			i, j = i+1, j+1
 		}
 	}
@@ -216,11 +217,11 @@ func commonLengths(a, b []string) [][]uint16 {
 	return rows
 }
 
-func (c *Console) writeWords(out *strings.Builder, went, came []string) {
+func writeWords(c *show.Console, out *strings.Builder, went, came []string) {
 	if len(went) > 0 {
-		out.WriteString(c.Paint(Red, "[-"+line(strings.Join(went, ""))+"-]"))
+		out.WriteString(c.Paint(show.Red, "[-"+show.Line(strings.Join(went, ""))+"-]"))
 	}
 	if len(came) > 0 {
-		out.WriteString(c.Paint(Green, "{+"+line(strings.Join(came, ""))+"+}"))
+		out.WriteString(c.Paint(show.Green, "{+"+show.Line(strings.Join(came, ""))+"+}"))
 	}
 }

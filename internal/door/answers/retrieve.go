@@ -1,4 +1,4 @@
-package show
+package answers
 
 import (
 	"cmp"
@@ -7,35 +7,36 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/asking"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-func (c *Console) Recalled(q *asking.RecallRequest, a *asking.Answer) error {
-	return c.Answer(&q.RetrieveRequest, a)
+func Recalled(c *show.Console, q *asking.RecallRequest, a *asking.Answer) error {
+	return Answer(c, &q.RetrieveRequest, a)
 }
 
 // Answer prints the rendered items with an empty line between them, and what is said of them on the side.
 // No rendered line is empty, so that items cannot be mistaken. Answers to lines are lines.
-func (c *Console) Answer(q *asking.RetrieveRequest, a *asking.Answer) error {
+func Answer(c *show.Console, q *asking.RetrieveRequest, a *asking.Answer) error {
 	if q.Batch != "" {
 		return c.PrintJSON(a)
 	}
 	if e := a.Explanation; e != nil {
-		c.printExplanation(a)
+		printExplanation(c, a)
 	}
 	for i, d := range a.Digests {
 		if i > 0 || a.Explanation != nil {
-			c.put("\n")
+			c.Put("\n")
 		}
-		c.put("%s", d.Rendered)
+		c.Put("%s", d.Rendered)
 	}
 	for i := range a.Items {
 		if i > 0 || a.Explanation != nil || len(a.Digests) > 0 {
-			c.put("\n")
+			c.Put("\n")
 		}
-		c.put("%s%s", sureness(q, a.Items, i), a.Items[i].Rendered)
+		c.Put("%s%s", sureness(q, a.Items, i), a.Items[i].Rendered)
 	}
 	if err := c.Out.Flush(); err != nil { // what is said of the answer comes after it
 		return err
@@ -46,7 +47,7 @@ func (c *Console) Answer(q *asking.RetrieveRequest, a *asking.Answer) error {
 		if w.Repository != "" {
 			from = w.Repository + ": "
 		}
-		_, err := fmt.Fprintf(c.Aside, "warning: %s%s (%s)\n", from, line(w.Message), line(w.Remedy))
+		_, err := fmt.Fprintf(c.Aside, "warning: %s%s (%s)\n", from, show.Line(w.Message), show.Line(w.Remedy))
 		if err != nil {
 			return err
 		}
@@ -71,17 +72,17 @@ func answerSummary(a *asking.Answer) string {
 		budget = fmt.Sprintf("of %d", a.TokensBudget)
 	}
 	tokens := fmt.Sprintf("%d tokens (%s)", a.TokensUsed, budget)
-	items, candidates := plural(len(a.Items), "item"), plural(a.Candidates, "candidate")
+	items, candidates := show.Plural(len(a.Items), "item"), show.Plural(a.Candidates, "candidate")
 	if r := a.Repositories; r != nil {
 		return fmt.Sprintf("%s (%d of the project, %d global), %s, %d dropped, %s", items, r[0].Items,
 			r[1].Items, tokens, a.Dropped, candidates)
 	}
-	parts := []string{items, tokens, droppedSummary(a), candidates, "commit " + ShortCID(a.Commit)}
+	parts := []string{items, tokens, droppedSummary(a), candidates, "commit " + show.ShortCID(a.Commit)}
 	if a.Intent != "" {
 		parts = append(parts, "intent "+string(a.Intent))
 	}
 	if a.Profile != "" {
-		parts = append(parts, "profile "+line(a.Profile))
+		parts = append(parts, "profile "+show.Line(a.Profile))
 	}
 	if a.Receipt.Defined() {
 		parts = append(parts, "receipt "+a.Receipt.String())
@@ -96,7 +97,7 @@ func droppedSummary(a *asking.Answer) string {
 		why = append(why, fmt.Sprintf("%d over budget", n))
 	}
 	if n := a.DroppedBy.Duplicate; n > 0 {
-		why = append(why, plural(n, "duplicate"))
+		why = append(why, show.Plural(n, "duplicate"))
 	}
 	text := fmt.Sprintf("%d dropped", a.Dropped)
 	if len(why) == 0 {
@@ -107,16 +108,16 @@ func droppedSummary(a *asking.Answer) string {
 
 // printExplanation prints how an answer came about, and before the first empty line how each item was
 // found.
-func (c *Console) printExplanation(a *asking.Answer) {
+func printExplanation(c *show.Console, a *asking.Answer) {
 	for _, text := range []string{datesText(a.Explanation), recallText(a)} {
 		if text == "" {
 			continue
 		}
-		c.put("%s\n", text)
+		c.Put("%s\n", text)
 	}
-	rows := [][]Cell{HeadRow("rank", "item", "tier", "score", "tokens", "found by")}
+	rows := [][]show.Cell{show.HeadRow("rank", "item", "tier", "score", "tokens", "found by")}
 	for _, d := range a.Digests {
-		why := fmt.Sprintf("digest above %s of the best", plural(d.Found, "node"))
+		why := fmt.Sprintf("digest above %s of the best", show.Plural(d.Found, "node"))
 		if len(d.Covers) > 0 {
 			names := make([]string, len(d.Covers))
 			for i, id := range d.Covers {
@@ -124,24 +125,24 @@ func (c *Console) printExplanation(a *asking.Answer) {
 			}
 			why += ", covers " + strings.Join(names, ", ")
 		}
-		rows = append(rows, []Cell{{"", ""}, {line(d.Digest), Bold}, {"", ""}, {fmt.Sprint(d.Score), ""},
-			{fmt.Sprint(d.Tokens), ""}, {why, ""}})
+		rows = append(rows, []show.Cell{{Text: "", Style: ""}, {Text: show.Line(d.Digest), Style: show.Bold}, {Text: "", Style: ""}, {Text: fmt.Sprint(d.Score), Style: ""},
+			{Text: fmt.Sprint(d.Tokens), Style: ""}, {Text: why, Style: ""}})
 	}
 	for i := range a.Items {
 		it := &a.Items[i]
-		rows = append(rows, []Cell{
-			{fmt.Sprint(it.Rank), ""}, {nodeLabel(it.Key, it.ID), Bold}, {fmt.Sprint(it.Tier), ""},
-			{fmt.Sprint(it.Score), ""}, {fmt.Sprint(it.Tokens), ""}, {whyText(a, it), ""},
+		rows = append(rows, []show.Cell{
+			{Text: fmt.Sprint(it.Rank), Style: ""}, {Text: nodeLabel(it.Key, it.ID), Style: show.Bold}, {Text: fmt.Sprint(it.Tier), Style: ""},
+			{Text: fmt.Sprint(it.Score), Style: ""}, {Text: fmt.Sprint(it.Tokens), Style: ""}, {Text: whyText(a, it), Style: ""},
 		})
 	}
 	for _, d := range a.DroppedItems {
-		rows = append(rows, []Cell{
-			{"-", ""}, {d.ID.String(), ""}, {"", ""}, {"", ""}, {fmt.Sprint(d.Tokens), ""},
-			{whyDropped(d, a.Items), Red},
+		rows = append(rows, []show.Cell{
+			{Text: "-", Style: ""}, {Text: d.ID.String(), Style: ""}, {Text: "", Style: ""}, {Text: "", Style: ""}, {Text: fmt.Sprint(d.Tokens), Style: ""},
+			{Text: whyDropped(d, a.Items), Style: show.Red},
 		})
 	}
-	c.putTable(rows)
-	c.printTrace(&a.Trace)
+	c.PutTable(rows)
+	printTrace(c, &a.Trace)
 }
 
 // datesText says how the dates of a query were read, "" where it has none.
@@ -205,7 +206,7 @@ func whyText(a *asking.Answer, it *asking.AnswerItem) string {
 			text += " (" + reachText(a, it.Seed, it.Path) + ")"
 		case l.Lane == retrieve.LaneCommunity && it.Community != nil:
 			m := it.Community
-			text += fmt.Sprintf(" (community %d of %s, that of %s)", m.Number, plural(m.Size, "node"),
+			text += fmt.Sprintf(" (community %d of %s, that of %s)", m.Number, show.Plural(m.Size, "node"),
 				nameIn(a, m.Seed))
 		}
 		parts = append(parts, text)
@@ -232,9 +233,9 @@ func termsText(terms []asking.TermScore) string {
 		case t.Added:
 			added += t.Score
 		case t.ReadAs != "":
-			words = append(words, fmt.Sprintf("%s read as %s %d", line(t.Term), line(t.ReadAs), t.Score))
+			words = append(words, fmt.Sprintf("%s read as %s %d", show.Line(t.Term), show.Line(t.ReadAs), t.Score))
 		default:
-			words = append(words, fmt.Sprintf("%s %d", line(t.Term), t.Score))
+			words = append(words, fmt.Sprintf("%s %d", show.Line(t.Term), t.Score))
 		}
 	}
 	if added > 0 {
@@ -252,7 +253,7 @@ func nameIn(a *asking.Answer, id graph.ID) string {
 func reachText(a *asking.Answer, seed graph.ID, path []asking.ReachedStep) string {
 	text := nameIn(a, seed)
 	for i, s := range path {
-		typ := cmp.Or(line(string(s.Edge)), "mentions")
+		typ := cmp.Or(show.Line(string(s.Edge)), "mentions")
 		arrow := " <-" + typ + "- "
 		if s.Forward {
 			arrow = " -" + typ + "-> "
@@ -282,22 +283,22 @@ func whyDropped(d asking.DroppedItem, items []asking.AnswerItem) string {
 }
 
 // printTrace prints what the lanes found and left out, and how long the stages took.
-func (c *Console) printTrace(t *asking.Trace) {
+func printTrace(c *show.Console, t *asking.Trace) {
 	if len(t.Lanes) == 0 {
 		return
 	}
-	rows := [][]Cell{HeadRow("lane", "weight", "passed", "found", "scores", "left out")}
+	rows := [][]show.Cell{show.HeadRow("lane", "weight", "passed", "found", "scores", "left out")}
 	for _, l := range t.Lanes {
-		rows = append(rows, []Cell{{string(l.Lane), Bold}, {fmt.Sprint(l.Weight), ""},
-			{fmt.Sprint(l.Passed), ""}, {fmt.Sprint(l.Found), ""},
-			{fmt.Sprintf("%d to %d", l.Best, l.Worst), ""}, {leftOutText(l.LeftOut), ""}})
+		rows = append(rows, []show.Cell{{Text: string(l.Lane), Style: show.Bold}, {Text: fmt.Sprint(l.Weight), Style: ""},
+			{Text: fmt.Sprint(l.Passed), Style: ""}, {Text: fmt.Sprint(l.Found), Style: ""},
+			{Text: fmt.Sprintf("%d to %d", l.Best, l.Worst), Style: ""}, {Text: leftOutText(l.LeftOut), Style: ""}})
 	}
-	c.putTable(rows)
+	c.PutTable(rows)
 	var took []string
 	for _, s := range t.Stages {
 		took = append(took, fmt.Sprintf("%s %v", s.Stage, time.Duration(s.Micros)*time.Microsecond))
 	}
-	c.put("%s\n", strings.Join(took, ", "))
+	c.Put("%s\n", strings.Join(took, ", "))
 }
 
 // leftOutText says which filters left out how many nodes.

@@ -1,4 +1,4 @@
-package show
+package answers
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/memory/check"
 	"github.com/mnem-project/mnem/internal/verb/asking"
 )
@@ -19,7 +20,7 @@ func bitsText(n int64) string { return strconv.FormatFloat(float64(n)/65536, 'f'
 
 // missingText says what is missing.
 func missingText(m asking.Lack) string {
-	text := "'" + line(string(m.Text)) + "'"
+	text := "'" + show.Line(string(m.Text)) + "'"
 	switch m.Kind {
 	case check.MissingUnknown:
 		return text + " (in no memory)"
@@ -38,7 +39,7 @@ func missingText(m asking.Lack) string {
 	case check.MissingEvidence:
 		return "words that tell more"
 	case check.MissingCertain:
-		return "certainty: it is marked " + line(string(m.Text))
+		return "certainty: it is marked " + show.Line(string(m.Text))
 	case check.MissingAsserted:
 		return "an answer: it asks itself"
 	}
@@ -47,7 +48,7 @@ func missingText(m asking.Lack) string {
 
 // verdictStyles are the colours of verdicts.
 var verdictStyles = map[check.Verdict]string{
-	check.Strong: Green, check.Weak: Yellow, check.Miss: Red,
+	check.Strong: show.Green, check.Weak: show.Yellow, check.Miss: show.Red,
 }
 
 // whyMiss says why no memory was pointed to, and no more: one may answer in words that the question
@@ -64,28 +65,28 @@ func whyMiss(r *asking.Checked) string {
 	return "what the nearest memory has of that may be chance"
 }
 
-func (c *Console) Check(res any) error {
+func Check(c *show.Console, res any) error {
 	switch r := res.(type) {
 	case *asking.Calibrated:
-		return c.printCalibrated(r)
+		return printCalibrated(c, r)
 	case *asking.ThresholdsReset:
-		return c.printKept(r.ThresholdsKept)
+		return printKept(c, r.ThresholdsKept)
 	case *asking.Checked:
-		return c.Printf("%s", c.checkedText(r))
+		return c.Printf("%s", checkedText(c, r))
 	}
 	return nil
 }
 
-func (c *Console) checkedText(r *asking.Checked) string {
+func checkedText(c *show.Console, r *asking.Checked) string {
 	var b strings.Builder
 	b.WriteString(c.Paint(verdictStyles[r.Verdict], string(r.Verdict)))
 	if e := r.Item; e != nil {
-		fmt.Fprintf(&b, "  %s\n  id: %s\n", line(e.Title), e.ID)
+		fmt.Fprintf(&b, "  %s\n  id: %s\n", show.Line(e.Title), e.ID)
 		if e.Key != "" {
-			fmt.Fprintf(&b, "  key: %s\n", line(string(e.Key)))
+			fmt.Fprintf(&b, "  key: %s\n", show.Line(string(e.Key)))
 		}
 		if e.Span != "" && string(e.Span) != e.Title {
-			fmt.Fprintf(&b, "  says: %s\n", line(string(e.Span)))
+			fmt.Fprintf(&b, "  says: %s\n", show.Line(string(e.Span)))
 		}
 	} else {
 		fmt.Fprintf(&b, "  %s\n", whyMiss(r))
@@ -94,11 +95,11 @@ func (c *Console) checkedText(r *asking.Checked) string {
 		signals := fmt.Sprintf("coverage %s, evidence %s bits, lead %s", shareText(e.Coverage),
 			bitsText(e.Evidence), shareText(e.Lead))
 		for _, model := range slices.Sorted(maps.Keys(e.Cosines)) {
-			signals += fmt.Sprintf(", cosine %s by %s", shareText(e.Cosines[model]), line(model))
+			signals += fmt.Sprintf(", cosine %s by %s", shareText(e.Cosines[model]), show.Line(model))
 		}
-		fmt.Fprintf(&b, "  %s\n", c.Paint(Dim, signals))
+		fmt.Fprintf(&b, "  %s\n", c.Paint(show.Dim, signals))
 		if len(e.Held) > 0 && r.Item != nil {
-			fmt.Fprintf(&b, "  holds: %s\n", line(strings.Join(e.Held, ", ")))
+			fmt.Fprintf(&b, "  holds: %s\n", show.Line(strings.Join(e.Held, ", ")))
 		}
 		if len(r.Missing) > 0 && e.Coverage > 0 {
 			parts := make([]string, len(r.Missing))
@@ -109,48 +110,48 @@ func (c *Console) checkedText(r *asking.Checked) string {
 		}
 	}
 	for _, x := range r.ReadAs {
-		fmt.Fprintf(&b, "  read %s as %s\n", line(x.Term), line(x.As))
+		fmt.Fprintf(&b, "  read %s as %s\n", show.Line(x.Term), show.Line(x.As))
 	}
 	if r.Verdict != check.Strong && len(r.Nearest) > 0 {
 		b.WriteString("nearest:\n")
 		for _, e := range r.Nearest {
-			fmt.Fprintf(&b, "  %s  %s\n", c.Paint(Dim, e.ID.String()), brief(e.Title, SummaryWidth))
+			fmt.Fprintf(&b, "  %s  %s\n", c.Paint(show.Dim, e.ID.String()), show.Brief(e.Title, show.SummaryWidth))
 		}
 	}
 	return b.String()
 }
 
 // printKept says what became of thresholds that were to be kept.
-func (c *Console) printKept(k asking.ThresholdsKept) error {
+func printKept(c *show.Console, k asking.ThresholdsKept) error {
 	switch {
 	case k.DryRun:
 		return c.Printf("dry run: nothing written\n")
 	case !k.Commit.Defined():
 		return c.Printf("nothing to commit\n")
 	}
-	return c.Printf("%s thresholds of check\n", c.at(string(k.Branch), k.Commit))
+	return c.Printf("%s thresholds of check\n", c.At(string(k.Branch), k.Commit))
 }
 
-func (c *Console) printCalibrated(r *asking.Calibrated) error {
-	c.put("%s, %d unanswerable\n", plural(r.Answerable, "answerable question"),
+func printCalibrated(c *show.Console, r *asking.Calibrated) error {
+	c.Put("%s, %d unanswerable\n", show.Plural(r.Answerable, "answerable question"),
 		r.Unanswerable)
-	row := func(name string, p asking.Curve) []Cell { return CurveRow(name, p, r.Answerable, r.Unanswerable) }
-	rows := [][]Cell{CurveHead(), row("now", r.Now)}
+	row := func(name string, p asking.Curve) []show.Cell { return CurveRow(name, p, r.Answerable, r.Unanswerable) }
+	rows := [][]show.Cell{CurveHead(), row("now", r.Now)}
 	for _, p := range r.Curve {
 		rows = append(rows, row("curve", p))
 	}
 	if r.Chosen != nil {
 		rows = append(rows, row("chosen", *r.Chosen))
 	}
-	c.putTable(rows)
+	c.PutTable(rows)
 	if r.Chosen == nil {
 		return c.Printf("no thresholds keep both bounds: nothing written\n")
 	}
-	return c.printKept(r.ThresholdsKept)
+	return printKept(c, r.ThresholdsKept)
 }
 
-func CurveHead() []Cell {
-	return HeadRow("", "STRONG", "right", "precision", "false STRONG", "not MISS", "unanswerable not MISS",
+func CurveHead() []show.Cell {
+	return show.HeadRow("", "STRONG", "right", "precision", "false STRONG", "not MISS", "unanswerable not MISS",
 		"coverage", "evidence", "lead")
 }
 
@@ -158,15 +159,15 @@ func CurveHead() []Cell {
 const CurveFigures = 7
 
 // CurveRow is one row of figures: shares of the answerable and unanswerable questions.
-func CurveRow(name string, p asking.Curve, answerable, unanswerable int) []Cell {
-	row := []Cell{{line(name), Bold}}
+func CurveRow(name string, p asking.Curve, answerable, unanswerable int) []show.Cell {
+	row := []show.Cell{{Text: show.Line(name), Style: show.Bold}}
 	for _, s := range []string{
 		ratio(p.Strong, answerable), ratio(p.Right, answerable), ratio(p.Right, p.Strong),
 		ratio(p.FalseStrong, unanswerable), ratio(p.Strong+p.Weak, answerable),
 		ratio(p.FalseStrong+p.UnanswerableWeak, unanswerable),
 		shareText(p.Thresholds.Coverage), bitsText(p.Thresholds.Evidence), shareText(p.Thresholds.Lead),
 	} {
-		row = append(row, Cell{s, ""})
+		row = append(row, show.Cell{Text: s, Style: ""})
 	}
 	return row
 }

@@ -1,4 +1,4 @@
-package show
+package answers
 
 import (
 	"cmp"
@@ -7,33 +7,34 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/internal/base/pattern"
+	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/verb/branching"
 )
 
-func (c *Console) Log(q *branching.LogRequest, e *branching.Commit) error {
+func Log(c *show.Console, q *branching.LogRequest, e *branching.Commit) error {
 	var text string
 	switch {
 	case q.Oneline:
 		git := ""
 		if e.Git != nil {
-			git = c.Paint(Dim, fmt.Sprintf("%-12s", shortGit(e.Git))) + " "
+			git = c.Paint(show.Dim, fmt.Sprintf("%-12s", shortGit(e.Git))) + " "
 		}
-		text = fmt.Sprintf("%s %s %s%s%s\n", c.commit(e.Commit),
-			e.Time.String()[:len("2006-01-02")], git, c.signatureColumn(e.Signature), line(messageOrTitle(e)))
+		text = fmt.Sprintf("%s %s %s%s%s\n", c.Commit(e.Commit),
+			e.Time.String()[:len("2006-01-02")], git, signatureColumn(c, e.Signature), show.Line(messageOrTitle(e)))
 	case e.Stat != nil:
-		text = c.commitText(e) + "\n"
+		text = commitText(c, e) + "\n"
 	default:
-		text = c.commitText(e)
+		text = commitText(c, e)
 	}
 	if e.Stat != nil {
-		text += c.statText(e.Stat)
+		text += statText(c, e.Stat)
 	}
 	if q.Graph {
-		d := c.lanes.draw(e.Commit, e.Parents)
+		d := c.Lanes.Draw(e.Commit, e.Parents)
 		if !q.Oneline {
 			text += "\n" // the lines go on between commits
 		}
-		return c.printBeside(d, text)
+		return c.PrintBeside(d, text)
 	}
 	if c.Answers > 1 && !q.Oneline {
 		text = "\n" + text
@@ -56,7 +57,7 @@ func messageOrTitle(e *branching.Commit) string {
 }
 
 // signatureColumn is what a signature is worth, as the beginning of a line's last column.
-func (c *Console) signatureColumn(v *branching.Signature) string {
+func signatureColumn(c *show.Console, v *branching.Signature) string {
 	if v == nil {
 		return ""
 	}
@@ -64,9 +65,9 @@ func (c *Console) signatureColumn(v *branching.Signature) string {
 }
 
 // commitText is a commit's own lines.
-func (c *Console) commitText(e *branching.Commit) string {
+func commitText(c *show.Console, e *branching.Commit) string {
 	var b strings.Builder
-	b.WriteString(c.Paint(Yellow, "commit "+e.Commit.String()) + "\n")
+	b.WriteString(c.Paint(show.Yellow, "commit "+e.Commit.String()) + "\n")
 	if len(e.Parents) > 1 {
 		b.WriteString("merge ")
 		for _, parent := range e.Parents {
@@ -74,20 +75,20 @@ func (c *Console) commitText(e *branching.Commit) string {
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("author " + line(e.Author) + "\n")
+	b.WriteString("author " + show.Line(e.Author) + "\n")
 	if e.Agent != "" {
-		b.WriteString("agent  " + line(string(e.Agent)) + "\n")
+		b.WriteString("agent  " + show.Line(string(e.Agent)) + "\n")
 	}
 	if e.Task != "" {
-		b.WriteString("task   " + line(string(e.Task)) + "\n")
+		b.WriteString("task   " + show.Line(string(e.Task)) + "\n")
 	}
 	b.WriteString("time   " + e.Time.String() + "\n")
 	if e.Git != nil {
 		b.WriteString("git    " + cmp.Or(string(*e.Git), "-") + "\n")
 	}
-	b.WriteString("change " + c.changes(e.Nodes, e.Edges))
+	b.WriteString("change " + c.Changes(e.Nodes, e.Edges))
 	if e.Profiles != nil {
-		b.WriteString(", profiles " + line(strings.Join(e.Profiles, " ")))
+		b.WriteString(", profiles " + show.Line(strings.Join(e.Profiles, " ")))
 	}
 	b.WriteString("\n")
 	if e.Title != nil && *e.Title != "" {
@@ -103,21 +104,21 @@ func (c *Console) commitText(e *branching.Commit) string {
 	if e.Message != "" {
 		b.WriteString("\n")
 		for _, l := range strings.Split(strings.TrimRight(e.Message, "\n"), "\n") {
-			b.WriteString(strings.TrimRight("    "+line(l), " ") + "\n")
+			b.WriteString(strings.TrimRight("    "+show.Line(l), " ") + "\n")
 		}
 	}
 	return b.String()
 }
 
 // statText is the counts of a commit by type.
-func (c *Console) statText(stat *branching.Stat) string {
+func statText(c *show.Console, stat *branching.Stat) string {
 	var b strings.Builder
 	for _, part := range []struct {
 		what  string
 		types []branching.TypeCounts
 	}{{"node", stat.NodeTypes}, {"edge", stat.EdgeTypes}} {
 		for _, t := range part.types {
-			b.WriteString("  " + c.countsLine(t.Counts, part.what+" "+word(t.Type)) + "\n")
+			b.WriteString("  " + c.CountsLine(t.Counts, part.what+" "+show.Word(t.Type)) + "\n")
 		}
 	}
 	return b.String()

@@ -1,4 +1,4 @@
-package show
+package answers
 
 import (
 	"cmp"
@@ -9,10 +9,11 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/plain"
+	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
-func (c *Console) Versions(v *upkeep.Versions) error {
+func Versions(c *show.Console, v *upkeep.Versions) error {
 	text := "mnem " + v.Version
 	if v.Revision != "" {
 		text += " (" + v.Revision + ")"
@@ -21,43 +22,43 @@ func (c *Console) Versions(v *upkeep.Versions) error {
 		v.Platform, v.Format, v.Ranking, v.Analyser)
 }
 
-func (c *Console) Fsck(res *upkeep.Fscked) error {
+func Fsck(c *show.Console, res *upkeep.Fscked) error {
 	if res.Unmarked != "" {
-		c.Remark("note: marks are left as they are: %s", line(res.Unmarked))
+		c.Remark("note: marks are left as they are: %s", show.Line(res.Unmarked))
 	}
 	for _, done := range res.Repaired {
-		c.put("%s: %s\n", c.Paint(Yellow, "repaired"), done)
+		c.Put("%s: %s\n", c.Paint(show.Yellow, "repaired"), done)
 	}
 	for _, e := range res.Errors {
 		cid := "-"
 		if e.CID.Defined() {
 			cid = e.CID.String()
 		}
-		c.put("%s %s: %s\n", c.Paint(Red, string(e.Kind)), cid,
-			line(e.Message))
+		c.Put("%s %s: %s\n", c.Paint(show.Red, string(e.Kind)), cid,
+			show.Line(e.Message))
 	}
 	if res.OK {
-		return c.Printf("%s: %s\n", c.Paint(Green, "ok"), plural(res.Blocks, "block"))
+		return c.Printf("%s: %s\n", c.Paint(show.Green, "ok"), show.Plural(res.Blocks, "block"))
 	}
-	return c.Printf("%s in %s\n", c.Paint(Red, plural(len(res.Errors), "error")),
-		plural(res.Blocks, "block"))
+	return c.Printf("%s in %s\n", c.Paint(show.Red, show.Plural(len(res.Errors), "error")),
+		show.Plural(res.Blocks, "block"))
 }
 
-func (c *Console) GC(res *upkeep.Collected) error {
+func GC(c *show.Console, res *upkeep.Collected) error {
 	verb := "removed"
 	if res.DryRun {
 		verb = "would remove"
 	}
-	err := c.Printf("%s %s, %s; %s kept\n", verb, plural(res.Blocks, "block"),
-		plural(int(res.Bytes), "byte"), plural(res.Kept, "block"))
+	err := c.Printf("%s %s, %s; %s kept\n", verb, show.Plural(res.Blocks, "block"),
+		show.Plural(int(res.Bytes), "byte"), show.Plural(res.Kept, "block"))
 	if err == nil && res.MustFree > 0 {
 		err = c.Printf("the disk has no room to write the files anew without them: free %s and run 'mnem gc'\n",
-			plural(int(res.MustFree), "byte"))
+			show.Plural(int(res.MustFree), "byte"))
 	}
 	return err
 }
 
-func (c *Console) Purged(p *upkeep.Purged) error {
+func Purged(c *show.Console, p *upkeep.Purged) error {
 	verb := "erased"
 	switch {
 	case p.DryRun:
@@ -70,15 +71,15 @@ func (c *Console) Purged(p *upkeep.Purged) error {
 	if !ofText {
 		what = "of node " + p.Node.String()
 	}
-	err := c.Printf("%s %s %s\n", verb, plural(len(p.Redacted), "block"), what)
+	err := c.Printf("%s %s %s\n", verb, show.Plural(len(p.Redacted), "block"), what)
 	switch {
 	case err != nil:
 	case p.ErasureDenied != "":
-		err = c.Printf("erasure pending: %s\n'mnem gc' of the role that owns the tables goes on\n", line(string(p.ErasureDenied)))
+		err = c.Printf("erasure pending: %s\n'mnem gc' of the role that owns the tables goes on\n", show.Line(string(p.ErasureDenied)))
 	case p.ErasurePending:
 		some := "some"
 		if p.MustFree > 0 {
-			some = plural(int(p.MustFree), "byte")
+			some = show.Plural(int(p.MustFree), "byte")
 		}
 		err = c.Printf("erasure pending: the disk has no room to write the files anew that still have "+
 			"its bytes;\nfree %s, and 'mnem gc' or the next command that writes goes on\n", some)
@@ -86,9 +87,9 @@ func (c *Console) Purged(p *upkeep.Purged) error {
 	if err != nil {
 		return err
 	}
-	var rows [][]Cell
+	var rows [][]show.Cell
 	row := func(what, name string) {
-		rows = append(rows, []Cell{{what, Dim}, {line(name), ""}})
+		rows = append(rows, []show.Cell{{Text: what, Style: show.Dim}, {Text: show.Line(name), Style: ""}})
 	}
 	for _, ref := range p.Branches {
 		row("removed from branch", string(ref.Ref[len(graph.Heads):]))
@@ -121,12 +122,12 @@ func (c *Console) Purged(p *upkeep.Purged) error {
 		return err
 	}
 	if p.MoreHits > 0 {
-		if err := c.Printf("… and in %s more\n", plural(p.MoreHits, "block")); err != nil {
+		if err := c.Printf("… and in %s more\n", show.Plural(p.MoreHits, "block")); err != nil {
 			return err
 		}
 	}
 	for _, name := range p.Elsewhere {
-		err := c.Printf("%s may still have it: 'mnem push %s --redactions' erases it there\n", line(name), line(name))
+		err := c.Printf("%s may still have it: 'mnem push %s --redactions' erases it there\n", show.Line(name), show.Line(name))
 		if err != nil {
 			return err
 		}
@@ -149,59 +150,59 @@ func purgedFile(f upkeep.PurgedFile, dryRun bool) string {
 	return "removed " + f.What
 }
 
-func (c *Console) Index(x *upkeep.Index) error {
+func Index(c *show.Console, x *upkeep.Index) error {
 	if !x.Manifest.Defined() {
 		return c.Printf("no index yet: the first retrieval makes it\n")
 	}
-	c.put("%s, %s, %s\n", plural(x.Segments, "segment"),
-		plural(int(x.Nodes), "node"), plural(int(x.Terms), "term"))
-	var rows [][]Cell
+	c.Put("%s, %s, %s\n", show.Plural(x.Segments, "segment"),
+		show.Plural(int(x.Nodes), "node"), show.Plural(int(x.Terms), "term"))
+	var rows [][]show.Cell
 	for _, f := range x.Fields {
-		rows = append(rows, []Cell{
-			{f.Field, Bold}, {plural(int(f.Nodes), "node"), ""}, {plural(int(f.Terms), "term"), ""},
+		rows = append(rows, []show.Cell{
+			{Text: f.Field, Style: show.Bold}, {Text: show.Plural(int(f.Nodes), "node"), Style: ""}, {Text: show.Plural(int(f.Terms), "term"), Style: ""},
 		})
 	}
 	return c.Table(rows)
 }
 
-func (c *Console) Stats(s *upkeep.Stats) error {
-	rows := [][]Cell{
-		{{"commit", Bold}, {ShortCID(s.Commit), Yellow}},
+func Stats(c *show.Console, s *upkeep.Stats) error {
+	rows := [][]show.Cell{
+		{{Text: "commit", Style: show.Bold}, {Text: show.ShortCID(s.Commit), Style: show.Yellow}},
 		countRow("nodes", s.Nodes.Total), countRow("edges", s.Edges.Total),
 		countRow("marks", s.Marks.Total),
 		countRow("embeddings", s.Embeddings),
 	}
 	for _, t := range s.NodeTypes {
-		rows = append(rows, countRow("node "+brief(word(t.Type), nameWidth), uint64(t.Count)))
+		rows = append(rows, countRow("node "+show.Brief(show.Word(t.Type), nameWidth), uint64(t.Count)))
 	}
 	for _, t := range s.EdgeTypes {
-		rows = append(rows, countRow("edge "+brief(word(t.Type), nameWidth), uint64(t.Count)))
+		rows = append(rows, countRow("edge "+show.Brief(show.Word(t.Type), nameWidth), uint64(t.Count)))
 	}
 	for _, state := range slices.Sorted(maps.Keys(s.Marks.ByState)) {
-		rows = append(rows, countRow("mark "+line(string(state)), uint64(s.Marks.ByState[state])))
+		rows = append(rows, countRow("mark "+show.Line(string(state)), uint64(s.Marks.ByState[state])))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Agents)) {
-		rows = append(rows, countRow("commits by "+brief(name, nameWidth), uint64(s.Agents[name])))
+		rows = append(rows, countRow("commits by "+show.Brief(name, nameWidth), uint64(s.Agents[name])))
 	}
 	rows = append(rows, countRow("index segments", uint64(s.Index.Segments)),
 		countRow("index terms", uint64(s.Index.Terms)),
 		countRow("branches", uint64(s.Store.Branches)), countRow("tags", uint64(s.Store.Tags)),
 		countRow("operations", s.Store.Operations), countRow("blocks", uint64(s.Store.Blocks)),
-		[]Cell{{"block bytes", Bold}, {plain.Bytes(s.Store.BlockBytes), ""}},
+		[]show.Cell{{Text: "block bytes", Style: show.Bold}, {Text: plain.Bytes(s.Store.BlockBytes), Style: ""}},
 		countRow("index blocks", uint64(s.Store.DerivedBlocks)),
-		[]Cell{{"index bytes", Bold}, {plain.Bytes(s.Store.DerivedBytes), ""}},
-		[]Cell{{"bytes on disk", Bold}, {plain.Bytes(s.Store.DiskBytes), ""}})
+		[]show.Cell{{Text: "index bytes", Style: show.Bold}, {Text: plain.Bytes(s.Store.DerivedBytes), Style: ""}},
+		[]show.Cell{{Text: "bytes on disk", Style: show.Bold}, {Text: plain.Bytes(s.Store.DiskBytes), Style: ""}})
 	if err := c.Table(rows); err != nil || s.Scores == nil {
 		return err
 	}
-	return c.printScores(s.Scores)
+	return printScores(c, s.Scores)
 }
 
-func (c *Console) printScores(s *upkeep.Scores) error {
-	c.put("\nscores of %d memories, each against all others\n", s.Sampled)
-	rows := [][]Cell{{{"", ""}}}
+func printScores(c *show.Console, s *upkeep.Scores) error {
+	c.Put("\nscores of %d memories, each against all others\n", s.Sampled)
+	rows := [][]show.Cell{{{Text: "", Style: ""}}}
 	for _, name := range []string{"p50", "p90", "p95", "p99", "max"} {
-		rows[0] = append(rows[0], Cell{name, Dim})
+		rows[0] = append(rows[0], show.Cell{Text: name, Style: show.Dim})
 	}
 	for _, row := range []struct {
 		name string
@@ -213,55 +214,55 @@ func (c *Console) printScores(s *upkeep.Scores) error {
 		{"check lead", s.Check.Lead, shareText},
 		{"remember similarity", s.Remember.Similarity, shareText},
 	} {
-		cells := []Cell{{row.name, Bold}}
+		cells := []show.Cell{{Text: row.name, Style: show.Bold}}
 		for _, v := range []int64{row.of.P50, row.of.P90, row.of.P95, row.of.P99, row.of.Max} {
-			cells = append(cells, Cell{row.show(v), ""})
+			cells = append(cells, show.Cell{Text: row.show(v), Style: ""})
 		}
 		rows = append(rows, cells)
 	}
 	return c.Table(rows)
 }
 
-func countRow(name string, n uint64) []Cell {
-	return []Cell{{name, Bold}, {strconv.FormatUint(n, 10), ""}}
+func countRow(name string, n uint64) []show.Cell {
+	return []show.Cell{{Text: name, Style: show.Bold}, {Text: strconv.FormatUint(n, 10), Style: ""}}
 }
 
 const exampleWidth = 40 // of a value, in columns
 
-func (c *Console) Schema(s *upkeep.Schema) error {
+func Schema(c *show.Console, s *upkeep.Schema) error {
 	if s.Nodes == 0 {
 		c.Remark("no nodes")
 		return nil
 	}
-	rows := make([][]Cell, 0, len(s.NodeTypes))
+	rows := make([][]show.Cell, 0, len(s.NodeTypes))
 	for _, t := range s.NodeTypes {
-		rows = append(rows, countRow("node "+brief(word(t.Type), nameWidth), uint64(t.Count)))
+		rows = append(rows, countRow("node "+show.Brief(show.Word(t.Type), nameWidth), uint64(t.Count)))
 	}
-	_ = c.listOf(rows, s.MoreNodes)
+	_ = c.ListOf(rows, s.MoreNodes)
 	rows = nil
 	for _, p := range s.Properties {
 		var values []string
 		for _, v := range p.Examples {
-			values = append(values, brief(string(v), exampleWidth))
+			values = append(values, show.Brief(string(v), exampleWidth))
 		}
-		rows = append(rows, append(countRow("prop "+brief(p.Name, nameWidth), uint64(p.Count)),
-			Cell{line(strings.Join(p.Kinds, ", ")), Dim}, Cell{typesText(p.Types, p.MoreTypes), ""},
-			Cell{strings.Join(values, "  "), Dim}))
+		rows = append(rows, append(countRow("prop "+show.Brief(p.Name, nameWidth), uint64(p.Count)),
+			show.Cell{Text: show.Line(strings.Join(p.Kinds, ", ")), Style: show.Dim}, show.Cell{Text: typesText(p.Types, p.MoreTypes), Style: ""},
+			show.Cell{Text: strings.Join(values, "  "), Style: show.Dim}))
 	}
-	_ = c.listOf(rows, s.MoreProps)
+	_ = c.ListOf(rows, s.MoreProps)
 	rows = nil
 	for _, e := range s.EdgeTypes {
-		rows = append(rows, append(countRow("edge "+brief(word(e.Type), nameWidth), uint64(e.Count)),
-			Cell{typesText(e.From, e.MoreFrom) + " -> " + typesText(e.To, e.MoreTo), ""}))
+		rows = append(rows, append(countRow("edge "+show.Brief(show.Word(e.Type), nameWidth), uint64(e.Count)),
+			show.Cell{Text: typesText(e.From, e.MoreFrom) + " -> " + typesText(e.To, e.MoreTo), Style: ""}))
 	}
-	return c.listOf(rows, s.MoreEdges)
+	return c.ListOf(rows, s.MoreEdges)
 }
 
 // typesText names types with how many there are.
 func typesText(list []upkeep.TypeCount, more int) string {
 	names := make([]string, 0, len(list)+1)
 	for _, t := range list {
-		names = append(names, brief(word(t.Type), nameWidth)+" "+strconv.Itoa(t.Count))
+		names = append(names, show.Brief(show.Word(t.Type), nameWidth)+" "+strconv.Itoa(t.Count))
 	}
 	if more > 0 {
 		names = append(names, "+"+strconv.Itoa(more))

@@ -1,9 +1,10 @@
-package show
+package answers
 
 import (
 	"fmt"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/asking"
@@ -14,7 +15,7 @@ import (
 )
 
 // ProfileRow is a profile in a list, with the flags that would set it.
-func (c *Console) ProfileRow(p *asking.Profile) []Cell {
+func ProfileRow(c *show.Console, p *asking.Profile) []show.Cell {
 	mark, from, text := " ", "own", ""
 	if p.Default {
 		mark = "*"
@@ -23,23 +24,23 @@ func (c *Console) ProfileRow(p *asking.Profile) []Cell {
 		from = "built in"
 	}
 	for _, row := range profileRows(p) {
-		text += " --" + row[0].text + "=" + row[1].text
+		text += " --" + row[0].Text + "=" + row[1].Text
 	}
-	return []Cell{{mark + " " + p.Name, Bold}, {from, Dim}, {strings.TrimPrefix(text, " "), ""}}
+	return []show.Cell{{Text: mark + " " + p.Name, Style: show.Bold}, {Text: from, Style: show.Dim}, {Text: strings.TrimPrefix(text, " "), Style: ""}}
 }
 
 // profileRows are what a profile says: names of flags and their values.
-func profileRows(p *asking.Profile) (rows [][]Cell) {
+func profileRows(p *asking.Profile) (rows [][]show.Cell) {
 	for _, typ := range p.Types {
-		rows = append(rows, []Cell{{"for-type", ""}, {line(typ), ""}})
+		rows = append(rows, []show.Cell{{Text: "for-type", Style: ""}, {Text: show.Line(typ), Style: ""}})
 	}
 	for _, e := range p.Params {
-		rows = append(rows, []Cell{{line(retrieve.FlagName(e.Key)), ""}, {ParamText(e), ""}})
+		rows = append(rows, []show.Cell{{Text: show.Line(retrieve.FlagName(e.Key)), Style: ""}, {Text: ParamText(e), Style: ""}})
 	}
 	return rows
 }
 
-func (c *Console) Profile(p *asking.Profile) error {
+func Profile(c *show.Console, p *asking.Profile) error {
 	title := "the repository's own"
 	if p.Builtin {
 		title = "built in: " + p.About
@@ -47,25 +48,25 @@ func (c *Console) Profile(p *asking.Profile) error {
 	if p.Default {
 		title += "; the default"
 	}
-	c.put("%s  %s\n", c.Paint(Bold, line(p.Name)), title)
+	c.Put("%s  %s\n", c.Paint(show.Bold, show.Line(p.Name)), title)
 	rows := profileRows(p)
 	for _, row := range rows {
-		row[0].text = "  " + row[0].text
+		row[0].Text = "  " + row[0].Text
 	}
-	c.putTable(rows)
+	c.PutTable(rows)
 	if p.Misfit != "" {
-		return c.Printf("%s\n", line("does not count: "+p.Misfit))
+		return c.Printf("%s\n", show.Line("does not count: "+p.Misfit))
 	}
 	return nil
 }
 
-func (c *Console) ProfilesChanged(p *asking.ProfilesChanged) error {
+func ProfilesChanged(c *show.Console, p *asking.ProfilesChanged) error {
 	if p.NoChange {
 		return c.Printf("nothing to commit\n")
 	}
-	c.put("[%s %s]\n", c.Paint(Cyan, line(p.Branch)),
-		c.commit(p.Commit))
-	return c.printProfilesDiff(p.Profiles)
+	c.Put("[%s %s]\n", c.Paint(show.Cyan, show.Line(p.Branch)),
+		c.Commit(p.Commit))
+	return printProfilesDiff(c, p.Profiles)
 }
 
 // ParamText is the value of a parameter as the flag of its name takes it.
@@ -77,7 +78,7 @@ func ParamText(e ipld.Entry) string {
 func plainText(v ipld.Value) string {
 	switch v.Kind() {
 	case ipld.String:
-		return line(v.Text())
+		return show.Line(v.Text())
 	case ipld.Float:
 		return fmt.Sprint(v.Float())
 	case ipld.List:
@@ -89,30 +90,30 @@ func plainText(v ipld.Value) string {
 	case ipld.Map:
 		parts := make([]string, len(v.Entries()))
 		for i, e := range v.Entries() {
-			parts[i] = line(e.Key) + "=" + plainText(e.Value)
+			parts[i] = show.Line(e.Key) + "=" + plainText(e.Value)
 		}
 		return strings.Join(parts, ",")
 	}
-	return line(string(ipld.AppendJSON(nil, v)))
+	return show.Line(string(ipld.AppendJSON(nil, v)))
 }
 
 // printProfilesDiff prints what differs between retrieval profiles, nil for nothing.
-func (c *Console) printProfilesDiff(d *branching.ProfilesDiff) error {
+func printProfilesDiff(c *show.Console, d *branching.ProfilesDiff) error {
 	if d == nil {
 		return nil
 	}
 	if d.Default != nil {
-		if err := c.printItemDiff(state.Changed, "profiles", []reading.FieldDiff{*d.Default}, false); err != nil {
+		if err := printItemDiff(c, state.Changed, "profiles", []reading.FieldDiff{*d.Default}, false); err != nil {
 			return err
 		}
 	}
 	if len(d.Fields) > 0 {
-		if err := c.printItemDiff(state.Changed, "profiles", d.Fields, false); err != nil {
+		if err := printItemDiff(c, state.Changed, "profiles", d.Fields, false); err != nil {
 			return err
 		}
 	}
 	for _, p := range d.Changed {
-		if err := c.printItemDiff(p.Kind, "profile "+line(p.Name), shareFields(p.Fields), false); err != nil {
+		if err := printItemDiff(c, p.Kind, "profile "+show.Line(p.Name), shareFields(p.Fields), false); err != nil {
 			return err
 		}
 	}

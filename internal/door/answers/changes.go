@@ -1,4 +1,4 @@
-package show
+package answers
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/verb/editing"
 	"github.com/mnem-project/mnem/internal/verb/reading"
 	"github.com/mnem-project/mnem/internal/verb/remembering"
@@ -14,39 +15,39 @@ import (
 )
 
 // Committed prints what commit or restore did.
-func (c *Console) Committed(answer any) error {
+func Committed(c *show.Console, answer any) error {
 	switch a := answer.(type) {
 	case *editing.Committed:
-		return c.printCommit(a)
+		return printCommit(c, a)
 	case *editing.KeptCommit:
-		c.printConflicts(a.Conflicts)
-		return c.failed()
+		PrintConflicts(c, a.Conflicts)
+		return c.Failed()
 	case *editing.Marked:
-		return c.Marked(a)
+		return Marked(c, a)
 	}
 	return c.PrintJSON(answer)
 }
 
-func (c *Console) printCommit(a *editing.Committed) error {
-	c.warnSecrets(a.Warnings)
+func printCommit(c *show.Console, a *editing.Committed) error {
+	warnSecrets(c, a.Warnings)
 	more := repeats(a.Duplicates, a.Unchanged)
 	switch {
 	case a.NoChange:
 		return c.Printf("nothing to commit%s\n", more)
 	case a.DryRun:
-		if err := c.printShort(a.Short, a.Nodes, a.Edges); err != nil {
+		if err := printShort(c, a.Short, a.Nodes, a.Edges); err != nil {
 			return err
 		}
-		return c.Printf("would commit %s%s\n", c.changes(a.Nodes, a.Edges), more)
+		return c.Printf("would commit %s%s\n", c.Changes(a.Nodes, a.Edges), more)
 	}
-	return c.Printf("%s %s%s\n", c.at(a.Branch, a.Commit), c.changes(a.Nodes, a.Edges), more)
+	return c.Printf("%s %s%s\n", c.At(a.Branch, a.Commit), c.Changes(a.Nodes, a.Edges), more)
 }
 
 // repeats tells how many lines said what was known already.
 func repeats(duplicates, unchanged int) string {
 	text := ""
 	if duplicates > 0 {
-		text += fmt.Sprintf(", %s", plural(duplicates, "duplicate"))
+		text += fmt.Sprintf(", %s", show.Plural(duplicates, "duplicate"))
 	}
 	if unchanged > 0 {
 		text += fmt.Sprintf(", %d unchanged", unchanged)
@@ -55,25 +56,25 @@ func repeats(duplicates, unchanged int) string {
 }
 
 // Stage prints what is staged after a change of it.
-func (c *Console) Stage(s *editing.StageEdited) error {
+func Stage(c *show.Console, s *editing.StageEdited) error {
 	for _, name := range s.Missing {
-		c.Remark("note: there is no node %s yet; committing needs one", line(name))
+		c.Remark("note: there is no node %s yet; committing needs one", show.Line(name))
 	}
-	c.warnSecrets(s.Warnings)
+	warnSecrets(c, s.Warnings)
 	more := repeats(s.Duplicates, s.Unchanged)
 	if s.Nodes.Zero() && s.Edges.Zero() {
-		return c.Printf("nothing staged in %s%s\n", line(s.Stage), more)
+		return c.Printf("nothing staged in %s%s\n", show.Line(s.Stage), more)
 	}
-	return c.Printf("staged in %s: %s%s\n", line(s.Stage), c.changes(s.Nodes, s.Edges), more)
+	return c.Printf("staged in %s: %s%s\n", show.Line(s.Stage), c.Changes(s.Nodes, s.Edges), more)
 }
 
 // maxWarned is how many warnings people are shown.
 const maxWarned = 10
 
 // warnSecrets tells people what looks like credentials in what was written.
-func (c *Console) warnSecrets(list editing.Warnings) {
+func warnSecrets(c *show.Console, list editing.Warnings) {
 	for _, w := range list[:min(len(list), maxWarned)] {
-		c.Remark("warning: %s", line(w.Message))
+		c.Remark("warning: %s", show.Line(w.Message))
 	}
 	if n := len(list) - maxWarned; n > 0 {
 		c.Remark("warning: %d more; --json lists them", n)
@@ -90,85 +91,85 @@ type changedPart struct {
 }
 
 // Marked prints what a verb that marks nodes did.
-func (c *Console) Marked(m *editing.Marked) error {
-	c.warnSecrets(m.Warnings)
+func Marked(c *show.Console, m *editing.Marked) error {
+	warnSecrets(c, m.Warnings)
 	state, already := "", "no mark"
 	if m.State != nil {
 		state = string(*m.State)
 		already = state + " already"
 	}
-	err := c.printParts(m.Labels, changedPart{m.Marked, state}, changedPart{m.Unmarked, "unmarked"},
+	err := printParts(c, m.Labels, changedPart{m.Marked, state}, changedPart{m.Unmarked, "unmarked"},
 		changedPart{m.Already, already})
 	if err != nil {
 		return err
 	}
-	what := plural(len(m.Marked)+len(m.Unmarked), "mark")
-	return c.printCommitOf(what, m.NoChange, m.DryRun, m.Branch, m.Commit)
+	what := show.Plural(len(m.Marked)+len(m.Unmarked), "mark")
+	return printCommitOf(c, what, m.NoChange, m.DryRun, m.Branch, m.Commit)
 }
 
 // Pinned prints what pin or unpin did.
-func (c *Console) Pinned(p *editing.PinChanged) error {
-	c.warnSecrets(p.Warnings)
+func Pinned(c *show.Console, p *editing.PinChanged) error {
+	warnSecrets(c, p.Warnings)
 	what, already := "pinned", "pinned already"
 	if !p.Pinned {
 		what, already = "unpinned", "not pinned"
 	}
-	if err := c.printParts(p.Labels, changedPart{p.Changed, what}, changedPart{p.Already, already}); err != nil {
+	if err := printParts(c, p.Labels, changedPart{p.Changed, what}, changedPart{p.Already, already}); err != nil {
 		return err
 	}
-	return c.printCommitOf(plural(len(p.Changed), "node"), p.NoChange, p.DryRun, p.Branch, p.Commit)
+	return printCommitOf(c, show.Plural(len(p.Changed), "node"), p.NoChange, p.DryRun, p.Branch, p.Commit)
 }
 
 // printParts prints each node with what became of it.
-func (c *Console) printParts(labels map[string]reading.NodeName, parts ...changedPart) error {
+func printParts(c *show.Console, labels map[string]reading.NodeName, parts ...changedPart) error {
 	for _, part := range parts {
 		for _, id := range part.ids {
 			about := ""
 			if n, ok := labels[id.String()]; ok {
-				about = nodeLabel(n.Key, n.ID) + "  " + c.Paint(Dim, brief(string(n.Summary), SummaryWidth))
+				about = nodeLabel(n.Key, n.ID) + "  " + c.Paint(show.Dim, show.Brief(string(n.Summary), show.SummaryWidth))
 			}
-			c.put("%s  %s\n", part.what, strings.TrimRight(about, " "))
+			c.Put("%s  %s\n", part.what, strings.TrimRight(about, " "))
 		}
 	}
 	return nil
 }
 
 // printCommitOf prints the commit of what was changed, if there is one.
-func (c *Console) printCommitOf(what string, noChange, dryRun bool, branch string, commit ipld.CID) error {
+func printCommitOf(c *show.Console, what string, noChange, dryRun bool, branch string, commit ipld.CID) error {
 	switch {
 	case noChange:
 		return c.Printf("nothing to commit\n")
 	case dryRun:
 		return c.Printf("would commit %s\n", what)
 	}
-	return c.Printf("%s %s\n", c.at(branch, commit), what)
+	return c.Printf("%s %s\n", c.At(branch, commit), what)
 }
 
 // Reviewed prints what is to be reviewed, or what was decided.
-func (c *Console) Reviewed(q *remembering.ReviewRequest, r *remembering.Reviewed) error {
-	c.warnSecrets(r.Warnings)
+func Reviewed(c *show.Console, q *remembering.ReviewRequest, r *remembering.Reviewed) error {
+	warnSecrets(c, r.Warnings)
 	changed := len(r.Dropped) + len(r.Pinned) + len(r.Edited)
 	switch {
 	case len(r.Items) == 0 && changed+len(r.Kept)+len(r.Already) == 0 && !q.Rest:
 		return c.Printf("nothing to review\n")
 	case len(r.Items) > 0:
-		rows := [][]Cell{}
+		rows := [][]show.Cell{}
 		for _, it := range r.Items {
-			rows = append(rows, []Cell{
-				{nodeLabel(it.Key, it.ID), Bold}, {word(it.Type), ""},
-				{it.Created.String(), Dim}, {brief(it.Text, SummaryWidth), ""},
+			rows = append(rows, []show.Cell{
+				{Text: nodeLabel(it.Key, it.ID), Style: show.Bold}, {Text: show.Word(it.Type), Style: ""},
+				{Text: it.Created.String(), Style: show.Dim}, {Text: show.Brief(it.Text, show.SummaryWidth), Style: ""},
 			})
 		}
 		c.Remark("%d to review; --keep, --drop, --pin, --edit and --rest decide", r.Left)
 		return c.Table(rows)
 	}
-	err := c.printParts(r.Labels, changedPart{r.Dropped, "forgotten"}, changedPart{r.Pinned, "pinned"},
+	err := printParts(c, r.Labels, changedPart{r.Dropped, "forgotten"}, changedPart{r.Pinned, "pinned"},
 		changedPart{r.Edited, "edited"}, changedPart{r.Already, "as it was"})
 	if err == nil && len(r.Kept) > 0 {
 		err = c.Printf("%d kept\n", len(r.Kept))
 	}
 	if err == nil && changed > 0 {
-		err = c.printCommitOf(plural(changed, "change"), false, r.DryRun, r.Branch, r.Commit)
+		err = printCommitOf(c, show.Plural(changed, "change"), false, r.DryRun, r.Branch, r.Commit)
 	}
 	if err != nil {
 		return err
@@ -176,18 +177,18 @@ func (c *Console) Reviewed(q *remembering.ReviewRequest, r *remembering.Reviewed
 	return c.Printf("%d left to review\n", r.Left)
 }
 
-func (c *Console) HalfLives(h *remembering.HalfLives) error {
-	var rows [][]Cell
+func HalfLives(c *show.Console, h *remembering.HalfLives) error {
+	var rows [][]show.Cell
 	for _, typ := range slices.Sorted(maps.Keys(h.HalfLives)) {
 		from := "built in"
 		if slices.Contains(h.Own, typ) {
 			from = "own"
 		}
-		rows = append(rows, []Cell{
-			{line(typ), Bold}, {plural(h.HalfLives[typ], "day"), ""}, {from, Dim},
+		rows = append(rows, []show.Cell{
+			{Text: show.Line(typ), Style: show.Bold}, {Text: show.Plural(h.HalfLives[typ], "day"), Style: ""}, {Text: from, Style: show.Dim},
 		})
 	}
-	rows = append(rows, []Cell{{"*", Bold}, {plural(h.Other, "day"), ""}, {"built in", Dim}})
+	rows = append(rows, []show.Cell{{Text: "*", Style: show.Bold}, {Text: show.Plural(h.Other, "day"), Style: ""}, {Text: "built in", Style: show.Dim}})
 	if err := c.Table(rows); err != nil || h.Branch == "" {
 		return err // nothing was asked to be written
 	}
@@ -197,5 +198,5 @@ func (c *Console) HalfLives(h *remembering.HalfLives) error {
 	case h.DryRun:
 		return c.Printf("would commit half-lives\n")
 	}
-	return c.Printf("%s half-lives\n", c.at(h.Branch, h.Commit))
+	return c.Printf("%s half-lives\n", c.At(h.Branch, h.Commit))
 }

@@ -1,0 +1,65 @@
+package answers
+
+import (
+	"bufio"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/verb/branching"
+	"github.com/mnem-project/mnem/internal/verb/reading"
+)
+
+func TestWordDiff(t *testing.T) {
+	c := &show.Console{}
+	long := strings.Repeat("a b ", MaxCompared)
+	for _, tt := range []struct{ old, new, want string }{
+		{`"Zoe keeps the ferry"`, `"Zoe keeps the old harbour"`, "Zoe keeps the [-ferry-]{+old harbour+}"},
+		{`"same"`, `"same"`, "same"},
+		{`"a b c d"`, `"a x c y"`, "a [-b-]{+x+} c [-d-]{+y+}"},
+		{``, `"new"`, "{+new+}"},
+		{`"old"`, ``, "[-old-]"},
+		{`12`, `13`, "[-12-]{+13+}"},
+		{`{"a":1}`, `{"a":2}`, `{"a":[-1-]{+2+}}`},
+		{`"港口的冬季泊位"`, `"港口的夏季泊位"`, "港口的[-冬-]{+夏+}季泊位"},
+		{`"one\ntwo"`, `"one\nthree\u001b[2J"`, `one\n[-two-]{+three\u{1B}[2J+}`},
+		{`"x ` + long + `y"`, `"x ` + strings.ReplaceAll(long, "a", "c") + `y"`, "x [-" + strings.TrimSuffix(long, " b ") +
+			"-]{+" + strings.TrimSuffix(strings.ReplaceAll(long, "a", "c"), " b ") + "+} b y"},
+	} {
+		var from, to []byte
+		if tt.old != "" {
+			from = []byte(tt.old)
+		}
+		if tt.new != "" {
+			to = []byte(tt.new)
+		}
+		if got := WordDiff(c, from, to); got != tt.want {
+			t.Errorf("%.60s, %.60s:\n got %.200s\nwant %.200s", tt.old, tt.new, got, tt.want)
+		}
+	}
+}
+
+// TestPrintingFails: what cannot be printed first is the error of what is printed after it, and of nothing more.
+func TestPrintingFails(t *testing.T) {
+	gone := errors.New("the reader has gone")
+	c := &show.Console{Out: bufio.NewWriterSize(failing{gone}, 16)}
+	if err := c.Failed(); err != nil {
+		t.Errorf("before anything was printed: %v", err)
+	}
+	c.Put("%s\n", strings.Repeat("x", 100))
+	PrintConflicts(c, []reading.Conflict{{Label: "a"}})
+	for what, err := range map[string]error{
+		"failed": c.Failed(), "Printf": c.Printf("y\n"), "Table": c.Table([][]show.Cell{show.Row("a", show.Bold)}),
+		"listOf": c.ListOf(nil, 1), "an answer": MergeAnswer(c, &branching.Pending{Kept: []branching.Kept{{Branch: "main"}}}),
+	} {
+		if !errors.Is(err, gone) {
+			t.Errorf("%s: %v, want that the reader has gone", what, err)
+		}
+	}
+}
+
+// failing is a writer that fails.
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }

@@ -1,0 +1,284 @@
+package answers
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/plain"
+	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/verb/outlining"
+	"github.com/mnem-project/mnem/internal/verb/reading"
+)
+
+// Explored prints a node a line, and under it how it was reached.
+func Explored(c *show.Console, x *reading.Explored) error {
+	names := map[graph.ID]string{}
+	for _, n := range x.Nodes {
+		names[n.ID] = cmp.Or(show.Brief(string(n.Summary), wayWidth), nodeLabel(n.Key, n.ID))
+	}
+	for _, n := range x.Nodes {
+		name := nodeLabel(n.Key, n.ID)
+		about := cmp.Or(show.Brief(string(n.Summary), show.SummaryWidth), name)
+		c.Put("%6s  %s  %s  %s\n", shareText(n.Score), c.Paint(show.Bold, about), show.Word(n.Type),
+			c.Paint(show.Dim, name))
+		if len(n.Path) > 0 {
+			c.Put("        %s\n", c.Paint(show.Dim, wayOf(names, n.Path)))
+		}
+	}
+	cut := ""
+	if x.Cut > 0 {
+		cut = fmt.Sprintf(", %s of large nodes left out", show.Plural(int(x.Cut), "edge"))
+	}
+	if len(x.Nodes) == 0 {
+		c.Remark("nothing fits the topic")
+		return nil
+	}
+	c.Remark("%s, %s%s", show.Plural(len(x.Nodes), "node"), show.Plural(len(x.Edges), "edge"), cut)
+	return nil
+}
+
+// wayWidth is how many characters of a node a way shows.
+const wayWidth = 28
+
+// wayOf writes a path, each node by the beginning of its text.
+func wayOf(names map[graph.ID]string, path []reading.WayStep) string {
+	var b strings.Builder
+	b.WriteString(cmp.Or(names[path[0].From], path[0].From.String()))
+	for i, p := range path {
+		arrow := " <-" + show.Word(p.Type) + "- "
+		if p.Forward {
+			arrow = " -" + show.Word(p.Type) + "-> "
+		}
+		b.WriteString(arrow)
+		if i == len(path)-1 {
+			b.WriteString("this")
+		} else {
+			b.WriteString(cmp.Or(names[p.To], p.To.String()))
+		}
+	}
+	return b.String()
+}
+
+func Suggested(c *show.Console, s *reading.Suggested) error {
+	var rows [][]show.Cell
+	for _, t := range s.Tags {
+		why := "named in the text"
+		if len(t.From) > 0 {
+			why = "of a memory like it"
+			if len(t.From) > 1 {
+				why = "of memories like it"
+			}
+			if t.Text {
+				why += ", and named in the text"
+			}
+		}
+		rows = append(rows, []show.Cell{{Text: show.Line(t.Tag), Style: show.Bold}, {Text: why, Style: show.Dim}})
+	}
+	if len(rows) == 0 {
+		c.Remark("nothing to suggest: no memory like it has tags, and it names nothing")
+	}
+	return c.Table(rows)
+}
+
+func Related(c *show.Console, r *reading.RelatedNodes) error {
+	for _, n := range r.Nodes {
+		name := nodeLabel(n.Key, n.ID)
+		c.Put("%s  %s  %s\n",
+			c.Paint(show.Bold, cmp.Or(show.Brief(string(n.Summary), show.SummaryWidth), name)), show.Word(n.Type),
+			c.Paint(show.Dim, name))
+		var why []string
+		for _, reason := range n.Reasons {
+			why = append(why, reasonText(reason))
+		}
+		c.Put("    %s\n", c.Paint(show.Dim, strings.Join(why, "; ")))
+	}
+	if len(r.Nodes) == 0 {
+		c.Remark("nothing is related to it")
+	}
+	return nil
+}
+
+// reasonText says why a node is related to another.
+func reasonText(r reading.Related) string {
+	names := make([]string, len(r.Names))
+	for i, n := range r.Names {
+		names[i] = show.Brief(n, show.SummaryWidth)
+	}
+	switch r.Kind {
+	case "edge":
+		return strings.Join(names, ", ")
+	case "shared":
+		return "both have " + strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%d%% of the words of either", r.Score*100/graph.MaxWeight)
+}
+
+// memberWidth is how much of a member's text a list of communities shows.
+const memberWidth = 30
+
+func Communities(c *show.Console, answer any) error {
+	if of, ok := answer.(*reading.NodeCommunity); ok {
+		return printCommunity(c, &of.Community)
+	}
+	list := answer.(*reading.CommunityList)
+	if len(list.Communities) == 0 {
+		c.Remark("no communities: no edge connects two nodes")
+		return nil
+	}
+	var rows [][]show.Cell
+	for _, one := range list.Communities {
+		names := make([]string, len(one.Members))
+		for i, m := range one.Members {
+			names[i] = nodeLabel(m.Key, m.ID)
+			if m.Key == "" && m.Summary != "" {
+				names[i] = strconv.Quote(show.Brief(string(m.Summary), memberWidth))
+			}
+		}
+		rows = append(rows, []show.Cell{{Text: strconv.Itoa(one.Number), Style: show.Dim},
+			{Text: show.Plural(one.Size, "node"), Style: show.Bold}, {Text: strings.Join(names, ", "), Style: ""}})
+	}
+	return c.ListOf(rows, list.More)
+}
+
+// printCommunity lists the members of the community of a node.
+func printCommunity(c *show.Console, of *reading.Community) error {
+	if of.Number == 0 {
+		c.Remark("in no community: no edge connects the node to another, or none closely enough")
+		return nil
+	}
+	var rows [][]show.Cell
+	for _, m := range of.Members {
+		rows = append(rows, []show.Cell{{Text: nodeLabel(m.Key, m.ID), Style: show.Bold}, {Text: show.Word(string(m.NodeType)), Style: ""},
+			{Text: m.Inside.String(), Style: show.Dim}, {Text: show.Brief(string(m.Summary), show.SummaryWidth), Style: show.Dim}})
+	}
+	c.PutTable(rows)
+	if err := c.Out.Flush(); err != nil {
+		return err
+	}
+	c.Remark("community %d: %s, %d shown", of.Number, show.Plural(of.Size, "node"), len(of.Members))
+	return nil
+}
+
+func Distilled(c *show.Console, d *outlining.Distilled) error {
+	if d.Skipped {
+		c.Remark("no digests were kept before: 'mnem distill' begins them")
+		return nil
+	}
+	if d.Made == 0 {
+		c.Put("up to date: %s, %s\n", show.Plural(d.Facts, "fact"), show.Plural(d.Scopes, "scope"))
+	} else {
+		c.Put("%s made, of %s in %s\n", show.Plural(d.Made, "digest"), show.Plural(d.Facts, "fact"), show.Plural(d.Scopes, "scope"))
+	}
+	if d.Written != nil {
+		digestTexts(c, d.Written)
+	}
+	return c.Failed()
+}
+
+// digestTexts tells what a model was asked, and came to.
+func digestTexts(c *show.Console, w *outlining.DigestTexts) {
+	done := show.Plural(w.Written, "text") + " written"
+	if w.DryRun {
+		done = "would be asked"
+	}
+	c.Put("%s: %s of %s, told about %s, to write %s at most\n", done, show.Plural(w.Calls, "call"), show.Line(w.Model),
+		show.Plural(w.Tokens, "token"), show.Plural(w.Most, "token"))
+	putDropped(c, w.Dropped)
+	if w.Left > 0 {
+		c.Put("left for another run: %s\n", show.Plural(w.Left, "digest"))
+	}
+	for _, f := range w.Failed {
+		c.Remark("digest %s keeps its sentences: %s", show.Line(string(f.ID)), show.Line(f.Error))
+	}
+}
+
+func putDropped(c *show.Console, n int) {
+	if n > 0 {
+		c.Put("dropped with their digests: %s\n", show.Plural(n, "text"))
+	}
+}
+
+func DigestWritten(c *show.Console, d *outlining.DigestWritten) error {
+	what := "text of digest"
+	if d.NoChange {
+		what = "no change: this is already the text of digest"
+	}
+	c.Put("%s %s: %s by %s\n", what, show.Line(string(d.Name)), show.Plural(d.Tokens, "token"), show.Line(d.Model))
+	putDropped(c, d.Dropped)
+	return c.Failed()
+}
+
+func Map(c *show.Console, m *outlining.MapAnswer) error {
+	if m.Printed == "" {
+		c.Remark("nothing is in the memory")
+		return nil
+	}
+	return c.Printf("%s\n", plain.Lines(string(m.Printed)))
+}
+
+func Digest(c *show.Console, d *outlining.DigestAnswer) error {
+	head := fmt.Sprintf("%s %s: %s", d.Kind, d.Name, show.Plural(d.Facts, "fact"))
+	if d.Kind == string(d.Name) {
+		head = fmt.Sprintf("%s: %s", d.Kind, show.Plural(d.Facts, "fact"))
+	}
+	if d.Title != "" && d.Title != d.Name && len(d.Text) != 1 {
+		head += ", " + string(d.Title)
+	}
+	c.Put("%s\n", show.Line(head))
+	if d.Source == "" {
+		return c.Failed()
+	}
+	c.Put("source %s\nsem %s\n", d.Source, d.Sem)
+	if w := d.Written; w != nil {
+		for text := range strings.SplitSeq(string(w.Text), "\n") {
+			c.Put("%s\n", show.Line(text))
+		}
+		c.Put("written by %s\n", show.Line(w.Model))
+	} else {
+		for _, s := range d.Text {
+			c.Put("[%.8s] %s\n", s.Fact, show.Line(string(s.Text)))
+		}
+	}
+	for _, name := range d.Above {
+		c.Put("in %s\n", show.Line(string(name)))
+	}
+	var rows [][]show.Cell
+	for _, k := range d.Children {
+		rows = append(rows, []show.Cell{{Text: show.Line(string(k.Name)), Style: show.Bold}, {Text: strconv.Itoa(k.Facts), Style: ""},
+			{Text: show.Brief(string(k.Title), show.SummaryWidth), Style: show.Dim}})
+	}
+	for _, f := range d.Members {
+		rows = append(rows, []show.Cell{{Text: nodeLabel(f.Key, f.ID), Style: show.Bold}, {Text: "", Style: ""},
+			{Text: show.Brief(string(f.Title), show.SummaryWidth), Style: show.Dim}})
+	}
+	if len(rows) > 0 {
+		c.Put("\n")
+		c.PutTable(rows)
+	}
+	if d.More > 0 {
+		c.Put("... (+%d more)\n", d.More)
+	}
+	for _, id := range d.Expired {
+		c.Put("expired %s\n", id)
+	}
+	if d.Refused > 0 {
+		return c.Printf("left out since they may hold a credential: %s\n", show.Plural(d.Refused, "sentence"))
+	}
+	return nil
+}
+
+func Resolved(c *show.Console, r *outlining.ResolveAnswer) error {
+	if len(r.Found) == 0 {
+		c.Remark("nothing has that hash, or one near it")
+		return nil
+	}
+	var rows [][]show.Cell
+	for _, f := range r.Found {
+		rows = append(rows, []show.Cell{{Text: strconv.Itoa(f.Distance), Style: show.Dim}, {Text: f.Kind, Style: ""},
+			{Text: show.Line(string(f.Name)), Style: show.Bold}, {Text: show.Brief(string(f.Title), show.SummaryWidth), Style: show.Dim}})
+	}
+	return c.ListOf(rows, r.More)
+}
