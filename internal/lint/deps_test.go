@@ -37,13 +37,15 @@ var floors = []floor{
 		"adjacency"},
 	{"segments", "forms of derived indexes, whatever a repository keeps of them", "" +
 		"view/segment view/index view/links view/dense view/distill"},
-	{"state", "a state, its batches and differences; the three-way merge; what is derived from it", "state merge3 view"},
+	{"state", "a state, its batches and differences; the three-way merge; what is derived from it", "" +
+		"state merge3 view"},
 	{"core", "open repositories: snapshots, transactions, refs", "core"},
 	{"answers", "digests, retrieval from snapshots, recorded answers", "outline rank session"},
-	{"history", "what happened, what is merged, what is kept sound, what is exchanged", "history merging care exchange"},
+	{"history", "what happened, what is merged, what is kept sound, what is exchanged", "" +
+		"history merging care exchange"},
 	{"memories", "agents' verbs, files and conversations as nodes", "" +
-		"memory/compare memory/extract memory memory/remember memory/recall memory/check memory/sources memory/review " +
-		"ingest/parse ingest/chats ingest agent/capture"},
+		"memory/compare memory/extract memory memory/remember memory/recall memory/check memory/sources " +
+		"memory/review ingest/parse ingest/chats ingest agent/capture"},
 	{"remotes", "histories between repositories: refs and packs", "" +
 		"exchange/remote/s3 exchange/remote/s3/s3test exchange/remote"},
 	{"verbs", "what can be asked from outside, by whom, and the table of it", "" +
@@ -55,13 +57,14 @@ var floors = []floor{
 		"agent/integrate"},
 	{"library", "what other programs import", "repo"},
 	{"doors", "bytes into requests, answers into bytes", "" +
-		"web door/mcp door/serve door/shelf door/settings door/show door/answers testdata/demo door/line door/reach door/setup door/trade " +
-		"door/access door/verbs door/serving door/cli"},
+		"web door/mcp door/serve door/shelf door/settings door/show door/answers testdata/demo door/line " +
+		"door/reach door/setup door/trade door/access door/verbs door/serving door/cli"},
 	{"measuring", "programs and packages that measure", "evaluate synth bench"},
 	{"programs", "", "cmd/mnem cmd/mnem-bench"},
 	{"tests", "what tests share; tests of the whole from outside", "" +
 		"cases testkit/effort testkit/differ testkit/longer testkit/o200k testkit/pgserver testkit/ramdir testkit " +
-		"testkit/repofiles testkit/repokit testkit/memkit testkit/verbkit testkit/program base/text/gen e2e sharing lint lint/house spec"},
+		"testkit/repofiles testkit/repokit testkit/memkit testkit/verbkit testkit/program base/text/gen e2e " +
+		"sharing lint lint/house spec"},
 }
 
 // alone are packages that may import less than what is below them: a door never sees a repository, what ranks never
