@@ -197,7 +197,7 @@ func TestRandomMarks(t *testing.T) {
 	for range 200 {
 		before := memkit.Tip(t, r)
 		var err error
-		switch state := graph.States()[rng.IntN(6)]; {
+		switch state := graph.States()[rng.IntN(len(graph.States()))]; {
 		case rng.IntN(3) == 0:
 			_, err = Unmark(t.Context(), r, memkit.Opt, UnmarkRequest{Nodes: []string{name(), name()}})
 		case state == graph.Expired:

@@ -20,7 +20,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// exposedList is the page that TestExposed keeps: go test ./internal/cli -run Exposed -rewrite
+// exposedList is the page that TestExposed keeps: go test ./internal/door/cli -run Exposed -rewrite
 // writes it.
 var exposedList = filepath.Join("testdata", "operations.txt")
 

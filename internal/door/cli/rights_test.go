@@ -333,6 +333,9 @@ func (r *ruled) bytes() map[string]string {
 			return err
 		}
 		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) && strings.Contains(filepath.ToSlash(path), "/.mnem/db/") {
+			return nil // the database removed it since the directory was read
+		}
 		all[path[len(r.root):]] = fmt.Sprintf("%x", sha256.Sum256(data))
 		return err
 	})

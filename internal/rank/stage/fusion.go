@@ -3,6 +3,8 @@ package stage
 import (
 	"slices"
 
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/fixed"
 	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -38,4 +40,88 @@ func checkLanes(r *retrieve.Request) error {
 		return source.Reject("weights", "every lane has weight 0: give one of them more")
 	}
 	return nil
+}
+
+// gather makes candidates of what the lists and the exact look-up found.
+func (r *run) gather(lists []*laneList, exact []*candidate) {
+	byID := make(map[graph.ID]*candidate, len(exact))
+	for i, c := range exact {
+		c.lanes = append(c.lanes, retrieve.LaneHit{Lane: retrieve.LaneExact, Rank: i + 1, Score: fixed.One})
+		byID[c.id] = c
+	}
+	r.found = exact
+	for at, l := range lists {
+		r.found = slices.Grow(r.found, len(l.hits))
+		// There may be a thousand, of which ten become items.
+		places := r.room.lanes.take(len(l.hits))[:len(l.hits)]
+		l.nodes = make([]*candidate, len(l.hits))
+		for i, h := range l.hits {
+			places[i] = retrieve.LaneHit{Lane: l.lane, Rank: i + 1, Score: h.Score}
+			c := byID[h.ID]
+			if c == nil {
+				c = r.room.candidates.take()
+				c.id, c.lanes = h.ID, places[i:i+1:i+1]
+				r.found = append(r.found, c)
+				if at+1 < len(lists) { // a later list may have it too
+					byID[h.ID] = c
+				}
+			} else {
+				c.lanes = append(c.lanes, places[i])
+			}
+			l.nodes[i] = c
+		}
+	}
+}
+
+// fuse scores the candidates by the lists that they are in: clause 9.6.
+func (r *run) fuse(lists []*laneList) {
+	r.lists = lists
+	for _, l := range lists {
+		r.weights += l.weight
+		for i, c := range l.nodes {
+			c.share += l.weight * l.part(l.hits[i].Score)
+			if byRanks(r.req.Fusion) {
+				c.score += reciprocal(l.weight, i+1)
+			} else {
+				c.score += l.weight * l.place(l.hits[i].Score)
+			}
+		}
+	}
+	for _, c := range r.found {
+		c.share /= max(r.weights, 1)
+		switch r.req.Fusion {
+		case retrieve.Convex:
+			c.score = c.share
+		case retrieve.ScoreNorm:
+			c.score /= max(r.weights, 1)
+		}
+	}
+	if len(lists) == 1 && !r.expands() {
+		for i, c := range lists[0].nodes {
+			c.score = lists[0].hits[i].Score
+		}
+	}
+}
+
+// part returns what a score is of the best of its list, in units of 2^-16.
+func (l *laneList) part(score int64) int64 { return share(score-l.ground, l.hits[0].Score-l.ground) }
+
+// scoreOf returns the score of a rank, or that of the last.
+func (l *laneList) scoreOf(rank int) int64 { return l.hits[min(rank, len(l.hits))-1].Score }
+
+// place returns the place of a score between the worst and the best of its list, in units of 2^-16.
+func (l *laneList) place(score int64) int64 {
+	low, high := l.hits[len(l.hits)-1].Score, l.hits[0].Score
+	if low == high {
+		return fixed.One
+	}
+	return share(score-low, high-low)
+}
+
+// share returns floor(n · 2^16 / of) for 0 <= n <= of, 0 where of is 0.
+func share(n, of int64) int64 {
+	if of <= 0 || n <= 0 {
+		return 0
+	}
+	return int64(fixed.MulDivSat(uint64(n), fixed.One, uint64(of)))
 }

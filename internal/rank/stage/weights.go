@@ -34,3 +34,15 @@ func laneWeightBy(r retrieve.Request, row *ranking, lane retrieve.Lane) int64 {
 	}
 	return textWeight
 }
+
+// Weights of lanes, in units of 2^-16: clause 9.6. The dense and sparse lanes
+// share vectorWeight. It is below that of the text lane so that a node that only vectors find never
+// goes before one that has more than half of the text's best score, unless expansion says more of
+// it.
+const (
+	textWeight   = fixed.One
+	vectorWeight = fixed.One / 2
+)
+
+// weight returns the weight of a lane.
+func (r *run) weight(lane retrieve.Lane) int64 { return laneWeightBy(r.req, r.row, lane) }
