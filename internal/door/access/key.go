@@ -88,6 +88,7 @@ type (
 	}
 )
 
+// KeyCommands are the commands for keys that sign.
 func KeyCommands() []*line.Bound {
 	key := []any{keyJSON{}}
 	return []*line.Bound{

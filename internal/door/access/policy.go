@@ -65,6 +65,7 @@ type (
 	}
 )
 
+// PolicyCommands are the commands for what agents may do.
 func PolicyCommands() []*line.Bound {
 	return []*line.Bound{
 		reach.Local(verb.Spec{

@@ -66,6 +66,7 @@ type (
 	}
 )
 
+// TokenCommands are the commands for tokens of a server.
 func TokenCommands() []*line.Bound {
 	return []*line.Bound{
 		reach.Local(verb.Spec{

@@ -14,7 +14,7 @@ import (
 // locals are the commands that are no verbs.
 func locals() []*line.Bound {
 	return slices.Concat(
-		[]*line.Bound{demoCommand(), reach.HoldCommand(), setup.InitCommand(), serving.McpCommand(), serving.ServeCommand(), serving.ViewCommand()},
+		[]*line.Bound{demoCommand(), reach.HoldCommand(), setup.InitCommand(), serving.MCPCommand(), serving.ServeCommand(), serving.ViewCommand()},
 		setup.ConfigCommands(), trade.GitCommands(), guardCommands(), setup.IntegrateCommands(), access.KeyCommands(), access.PolicyCommands(),
 		trade.RemoteCommands(), access.TokenCommands(), trade.TradeCommands(),
 	)

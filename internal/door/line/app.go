@@ -149,6 +149,7 @@ func WantsJSON(args []string) bool {
 // OutBuffers are such buffers of calls of other surfaces, of which many come one after another.
 var OutBuffers = sync.Pool{New: func() any { return Buffered(nil) }}
 
+// Buffered returns a writer that gathers what is printed.
 func Buffered(out io.Writer) *bufio.Writer { return bufio.NewWriterSize(out, outBuffer) }
 
 // ConsoleOf returns where a command of an app prints, and says things.

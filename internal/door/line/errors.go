@@ -17,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
+// Usagef returns the error of a command line that makes no sense.
 func Usagef(format string, args ...any) error { return verb.Usagef(format, args...) }
 
 // Hint adds the next step to an error of the command line.
@@ -24,6 +25,7 @@ func Hint(err error, format string, args ...any) error {
 	return verb.Hintf(err, format, args...)
 }
 
+// Already returns the error of something that is there already.
 func Already(err error, format string, args ...any) error {
 	return branching.Already(err, format, args...)
 }

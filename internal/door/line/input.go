@@ -144,6 +144,7 @@ type readResult struct {
 // stdinBuffer is how many bytes of standard input are read at once.
 const stdinBuffer = 64 << 10
 
+// NewPatientReader returns a reader of in that an ended context ends.
 func NewPatientReader(ctx context.Context, in io.Reader) *patientReader {
 	return &patientReader{
 		ctx: ctx, in: in, reads: make(chan readResult, 1), buf: make([]byte, stdinBuffer),

@@ -60,6 +60,7 @@ func (p *progress) Say(text string) {
 	}
 }
 
+// Visible reports whether a person sees it.
 func (p *progress) Visible() bool {
 	return p.c.App.ErrTTY && !p.c.Quiet && !p.c.InJSON
 }

@@ -78,6 +78,7 @@ func (c *Line) Stamp() (state.Stamp, error) {
 	return by, err
 }
 
+// StampOf says who makes a change now, without what a verb knows of it.
 func (c *Line) StampOf() (state.Stamp, error) {
 	g := &c.Global
 	by := state.Stamp{

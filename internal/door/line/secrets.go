@@ -12,6 +12,7 @@ import (
 // allowSecret is the flag about credentials.
 const allowSecret = "allow-secret"
 
+// CompleteRules completes the names of the rules by which credentials are found.
 func CompleteRules(_ *cobra.Command, _ []string, prefix string) (
 	ids []string, _ cobra.ShellCompDirective,
 ) {

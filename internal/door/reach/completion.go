@@ -23,6 +23,7 @@ func knownShell(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// CompletionCommand is the command that prints scripts for shells.
 func CompletionCommand(c *line.Line) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "completion bash|zsh|fish|powershell",

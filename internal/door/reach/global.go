@@ -141,6 +141,7 @@ func Aside(ctx context.Context, c *line.Line, dir string) *line.Line {
 	return side
 }
 
+// AskAside runs a verb on the command line of another repository, and ends its use.
 func AskAside(ctx context.Context, c *line.Line, v *verb.Spec, req any, emit func(any) error) error {
 	c.Doing.Name, c.Doing.Words = v.Name(), strings.Fields(v.Command)
 	err := Ask(ctx, c, v, req, emit)

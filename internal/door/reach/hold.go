@@ -21,6 +21,7 @@ type holdJSON struct {
 	Socket *string `json:"socket"` // where this process answers others, null where it does not
 }
 
+// HoldCommand is the command that keeps a repository open for others.
 func HoldCommand() *line.Bound {
 	return LocalLines(verb.Spec{
 		Command: "hold", Right: verb.NoRight,

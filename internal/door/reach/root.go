@@ -65,6 +65,7 @@ func withRepo(c *line.Line,
 	return nil
 }
 
+// Options say how the repository of a command line is opened.
 func Options(c *line.Line) (core.Options, error) {
 	opt := core.Options{
 		Wait: c.Global.Wait, PID: c.App.PID, AcceptHead: c.AcceptHead,

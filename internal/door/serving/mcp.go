@@ -36,7 +36,8 @@ type mcpRequest struct {
 	verb.OnBranch
 }
 
-func McpCommand() *line.Bound {
+// MCPCommand is the command that serves MCP.
+func MCPCommand() *line.Bound {
 	return reach.Local(verb.Spec{
 		Command: "mcp", Right: verb.NoRight,
 		Usage: "[flags]", Group: line.GroupTrade, Title: "Serve the memory to an agent over MCP",

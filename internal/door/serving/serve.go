@@ -55,6 +55,7 @@ type ServeJSON struct {
 	Repository string `json:"repository"`
 }
 
+// ServeCommand is the command that serves HTTP.
 func ServeCommand() *line.Bound {
 	return reach.Local(verb.Spec{
 		Command: "serve", Right: verb.NoRight,

@@ -22,6 +22,7 @@ type viewRequest struct {
 	NoOpen bool `op:"" doc:"open no browser"`
 }
 
+// ViewCommand is the command that opens the page.
 func ViewCommand() *line.Bound {
 	return reach.Local(verb.Spec{
 		Command: "view", Right: verb.NoRight,

@@ -43,6 +43,7 @@ func ConfigHelp() string {
 		"and the default. The keys are:\n\n" + strings.TrimRight(keys.String(), "\n")
 }
 
+// ConfigCommands are the commands for settings.
 func ConfigCommands() []*line.Bound {
 	return []*line.Bound{
 		reach.Local(verb.Spec{
@@ -87,12 +88,14 @@ func configGet(_ context.Context, c *line.Line, q *ConfigGetRequest) error {
 	return c.Say(got, "%s\n", line.OneLine(*got.Value))
 }
 
+// ConfigSet sets a key.
 func ConfigSet(ctx context.Context, c *line.Line, q *ConfigSetRequest) error {
 	return editConfig(ctx, c, q.User, q.Key, func(key settings.Key, list []settings.Setting) ([]settings.Setting, error) {
 		return settings.With(list, key.Name, q.Value), key.Check(q.Value)
 	})
 }
 
+// ConfigUnset removes a key.
 func ConfigUnset(ctx context.Context, c *line.Line, q *ConfigGetRequest) error {
 	return editConfig(ctx, c, q.User, q.Key, func(key settings.Key, list []settings.Setting) ([]settings.Setting, error) {
 		return settings.Without(list, key.Name), nil

@@ -30,6 +30,7 @@ type initRequest struct {
 	verb.Actor
 }
 
+// InitCommand is the command that makes a repository.
 func InitCommand() *line.Bound {
 	return reach.Local(verb.Spec{
 		Command: "init", Right: verb.NoRight, Usage: "[DIR]", Group: line.GroupStart, Title: "Create a repository",
@@ -171,6 +172,7 @@ func FirstAuthor(c *line.Line) (author string, write bool, err error) {
 
 func hintNoAuthor(err error) error { return line.Hint(err, "give --author NAME") }
 
+// RepoExists adds to an error that there is a repository already what to do.
 func RepoExists(err error, path string) error {
 	return line.Hint(line.Already(err, "repository %s", path), "use it: 'mnem status' shows what is in it")
 }

@@ -38,6 +38,7 @@ type (
 	}
 )
 
+// IntegrateCommands are the commands that connect clients.
 func IntegrateCommands() []*line.Bound {
 	return []*line.Bound{
 		reach.Local(verb.Spec{

@@ -53,6 +53,7 @@ type (
 	}
 )
 
+// GitCommands are the commands of a memory that follows git.
 func GitCommands() []*line.Bound {
 	return []*line.Bound{
 		reach.Local(verb.Spec{

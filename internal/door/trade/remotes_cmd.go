@@ -33,6 +33,7 @@ type (
 	}
 )
 
+// RemoteCommands are the commands for the list of remotes.
 func RemoteCommands() []*line.Bound {
 	one := []any{place.Remote{}}
 	return []*line.Bound{
