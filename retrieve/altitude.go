@@ -27,15 +27,15 @@ func Altitudes() []Altitude {
 
 // DigestItem is a digest in an answer.
 type DigestItem struct {
-	Name     string
-	Source   [sha256.Size]byte
-	Facts    int        // below
-	Covers   []graph.ID // nodes that it tells of and that are no items for that, ascending
-	Found    int        // of the nodes looked at, how many are below it
-	Score    int64      // how much of the question its text accounts for, in units of 2^-16
-	Band     Band       // by that
-	Tokens   int        // of Rendered
-	Rendered string     // lines, each with its line end
+	Name     string            `json:"-"`
+	Source   [sha256.Size]byte `json:"-"`
+	Facts    int               `json:"facts"`                                    // below
+	Found    int               `json:"found"`                                    // of the nodes looked at, how many are below it
+	Band     Band              `json:"band,omitempty" shape:"answer|maybe|rest"` // by Score
+	Score    int64             `json:"score"`                                    // how much of the question its text accounts for, in units of 2^-16
+	Tokens   int               `json:"tokens"`                                   // of Rendered
+	Rendered string            `json:"rendered"`                                 // lines, each with its line end
+	Covers   []graph.ID        `json:"covers"`                                   // nodes that it tells of and that are no items for that, ascending
 }
 
 // ReceiptDigest is a digest of an answer.

@@ -9,7 +9,7 @@ const LaneCommunity Lane = "community"
 
 // Membership says which community raised an item, or brought it in.
 type Membership struct {
-	Number int      // of the community
-	Size   int      // its members
-	Seed   graph.ID // the best candidate in it
+	Number int      `json:"number"` // of the community, from 0; of an explained answer from 1
+	Size   int      `json:"size"`   // its members
+	Seed   graph.ID `json:"seed"`   // the best candidate in it
 }

@@ -91,7 +91,7 @@ func (r Request) otherLanes() bool {
 
 // LaneHit is an item's place in one list.
 type LaneHit struct {
-	Lane  Lane
-	Rank  int // from 1
-	Score int64
+	Lane  Lane  `json:"lane"`
+	Rank  int   `json:"rank"` // from 1
+	Score int64 `json:"score"`
 }

@@ -28,39 +28,39 @@ func CurrentEngine() Engine {
 // Reach says how expansion reached an item in the round that lent it the most: the source at the
 // beginning of the way, the length of the way, and its steps, the last to the item.
 type Reach struct {
-	Seed graph.ID
-	Hops int
-	Path []Step
+	Seed graph.ID `json:"seed"`
+	Hops int      `json:"hops"`
+	Path []Step   `json:"path"`
 }
 
 // Step is one step of a way: over an edge, or by a mention.
 type Step struct {
-	Node    graph.ID // where it leads
-	Type    string   // of the edge; "" for a mention
-	Forward bool     // from the edge's source, or from the content that mentions
+	Node    graph.ID `json:"id"`                // where it leads
+	Type    string   `json:"edge" shape:"null"` // of the edge; "" for a mention
+	Forward bool     `json:"forward"`           // from the edge's source, or from the content that mentions
 }
 
 // Item is one packed node.
 type Item struct {
-	ID       graph.ID
-	Key      string // "" for none
-	Type     string
-	Node     ipld.CID // the node's record
-	Rank     int      // from 1 in the order in which items were packed
-	Score    int64    // what the order is by, within a tier; below 2^53
-	Tier     int      // 0 to 2: clause 8.4
-	Tokens   int      // of Rendered
-	Rendered string   // lines, each with its line end
-	Lanes    []LaneHit
-	Reach    *Reach // nil where expansion did not reach it
+	ID       graph.ID  `json:"id"`
+	Key      string    `json:"key" shape:"null"` // "" for none
+	Type     string    `json:"type"`
+	Node     ipld.CID  `json:"-"`                                        // the node's record
+	Band     Band      `json:"band,omitempty" shape:"answer|maybe|rest"` // how sure it is, "" in rankings that do not tell
+	Rank     int       `json:"rank"`                                     // from 1 in the order in which items were packed
+	Score    int64     `json:"score"`                                    // what the order is by, within a tier; below 2^53
+	Tier     int       `json:"-"`                                        // 0 to 2: clause 8.4
+	Tokens   int       `json:"tokens"`                                   // of Rendered
+	Rendered string    `json:"rendered"`                                 // lines, each with its line end
+	Lanes    []LaneHit `json:"-"`
+	Reach    *Reach    `json:"-"` // nil where expansion did not reach it
 
-	Community *Membership // nil unless a community raised it or brought it in
-	Recall    *Recalled   // nil where the request is no recall, or has nothing to rank by
-	Band      Band        // "" in rankings that have none
-	Outdated  graph.ID    // the item that takes its place by rule, zero for none
+	Community *Membership `json:"-"` // nil unless a community raised it or brought it in
+	Recall    *Recalled   `json:"-"` // nil where the request is no recall, or has nothing to rank by
+	Outdated  graph.ID    `json:"-"` // the item that takes its place by rule, zero for none
 	// Against is the item that this one follows since it contradicts it, zero where its rank put it
 	// here. Its score may be of any height then, 0 where nothing else found it.
-	Against graph.ID
+	Against graph.ID `json:"-"`
 }
 
 // Why a node was examined and not packed.
@@ -71,10 +71,10 @@ const (
 
 // DroppedItem is a node that was examined and not packed.
 type DroppedItem struct {
-	ID      graph.ID
-	Reason  string   // ReasonBudget or ReasonDuplicate
-	Tokens  int      // that it would have taken
-	Repeats graph.ID // the item that it repeats, the zero ID without ReasonDuplicate
+	ID      graph.ID `json:"id"`
+	Reason  string   `json:"reason"`               // ReasonBudget or ReasonDuplicate
+	Tokens  int      `json:"tokens"`               // that it would have taken
+	Repeats graph.ID `json:"repeats" shape:"null"` // the item that it repeats, the zero ID without ReasonDuplicate
 }
 
 // Answer is what a retrieval found, in order. It is a function of commit and request alone.

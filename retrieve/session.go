@@ -10,18 +10,18 @@ const KindSession = "session"
 
 // Session is one record of a session: a chain whose newest record is the session's state.
 type Session struct {
-	Name    string   // as the end of its ref's name
-	Seq     int64    // 0 for the first record
-	Prev    ipld.CID // the record before, undefined in the first
-	Commit  ipld.CID // the pinned commit, undefined in a session that follows HEAD
-	Follow  bool
-	Agent   string // "" for none
-	Task    string // "" for none
-	Actor   string
-	Time    graph.Time
-	Receipt ipld.CID     // the receipt that this record adds, undefined for none
-	Ended   bool         // true in the last record of a session that ended
-	Extra   []ipld.Entry // unknown fields in canonical order
+	Name    string       `json:"of"`                  // as the end of its ref's name
+	Seq     int64        `json:"-"`                   // 0 for the first record
+	Prev    ipld.CID     `json:"-"`                   // the record before, undefined in the first
+	Commit  ipld.CID     `json:"commit" shape:"null"` // the pinned commit, undefined in a session that follows HEAD
+	Follow  bool         `json:"follow"`
+	Agent   string       `json:"agent" shape:"null"` // "" for none
+	Task    string       `json:"task" shape:"null"`  // "" for none
+	Actor   string       `json:"actor"`
+	Time    graph.Time   `json:"time"`
+	Receipt ipld.CID     `json:"-"` // the receipt that this record adds, undefined for none
+	Ended   bool         `json:"-"` // true in the last record of a session that ended
+	Extra   []ipld.Entry `json:"-"` // unknown fields in canonical order
 }
 
 var sessionFields = []string{

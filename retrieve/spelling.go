@@ -10,7 +10,7 @@ const (
 
 // Reading is a word of a text that no node has, and what it is read as.
 type Reading struct {
-	Word string // the text's first token that becomes the term
-	Term string // of the text
-	As   string // the closest term that nodes have
+	Word string `json:"-"`    // the text's first token that becomes the term
+	Term string `json:"term"` // of the text
+	As   string `json:"as"`   // the closest term that nodes have
 }

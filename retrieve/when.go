@@ -6,6 +6,6 @@ import (
 
 // DateRange is a time that the text of a request names.
 type DateRange struct {
-	From graph.OptTime // inclusive
-	To   graph.OptTime // exclusive
+	From graph.OptTime `json:"from"` // inclusive
+	To   graph.OptTime `json:"to"`   // exclusive
 }

@@ -29,7 +29,7 @@ import (
 
 // answer is what must be equal wherever the graph is.
 func answer(a *retrieve.Answer) (string, error) {
-	text, err := json.Marshal(struct {
+	text, err := inner(struct {
 		Items                    []retrieve.Item
 		Dropped                  []retrieve.DroppedItem
 		Used, Budget, Candidates int

@@ -198,7 +198,7 @@ func goldenOf(t testing.TB, layer string, s *core.Snapshot, req retrieve.Request
 		}
 		out.Receipt = string(ipld.AppendJSON(nil, value))
 	}
-	detail, err := json.Marshal([]any{a.Items, a.DroppedItems, a.Digests, nil, a.Dates, a.Readings, a.Kin, nil,
+	detail, err := inner([]any{a.Items, a.DroppedItems, a.Digests, nil, a.Dates, a.Readings, a.Kin, nil,
 		a.Recall, a.TokensBudget})
 	if err != nil {
 		t.Fatal(err)

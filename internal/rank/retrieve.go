@@ -77,10 +77,10 @@ func answer(
 
 // TermScore is what one term of a query adds to a node's score in the text lane.
 type TermScore struct {
-	Term   string
-	ReadAs string // the term that it was read as, "" for itself
-	Added  bool   // kindred to one of the query's: the query does not have it
-	Score  int64
+	Term   string `json:"term"`
+	ReadAs string `json:"read_as,omitempty"` // the term that it was read as, "" for itself
+	Added  bool   `json:"added,omitempty"`   // kindred to one of the query's: the query does not have it
+	Score  int64  `json:"score"`
 }
 
 // TermScores explains the text lane of an answer: for each node the terms of the query that it has,

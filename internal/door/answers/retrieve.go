@@ -8,6 +8,8 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/asking"
 	"github.com/mnem-project/mnem/retrieve"
@@ -131,7 +133,7 @@ func printExplanation(c *show.Console, a *asking.Answer) {
 	for i := range a.Items {
 		it := &a.Items[i]
 		rows = append(rows, []show.Cell{
-			{Text: fmt.Sprint(it.Rank), Style: ""}, {Text: nodeLabel(it.Key, it.ID), Style: show.Bold}, {Text: fmt.Sprint(it.Tier), Style: ""},
+			{Text: fmt.Sprint(it.Rank), Style: ""}, {Text: nodeLabel(verb.Text(it.Key), it.ID), Style: show.Bold}, {Text: fmt.Sprint(it.ItemWhy.Tier), Style: ""},
 			{Text: fmt.Sprint(it.Score), Style: ""}, {Text: fmt.Sprint(it.Tokens), Style: ""}, {Text: whyText(a, it), Style: ""},
 		})
 	}
@@ -152,7 +154,7 @@ func datesText(e *asking.Explanation) string {
 	}
 	parts := make([]string, len(e.Dates))
 	for i, d := range e.Dates {
-		from, to := DayOf(string(d.From)), DayOf(string(d.To))
+		from, to := DayOf(d.From.String()), DayOf(d.To.String())
 		switch {
 		case to == "":
 			parts[i] = "since " + from
@@ -185,7 +187,7 @@ func recallText(a *asking.Answer) string {
 		a.Intent, signalsText(r.Weights), r.Width, r.Depth, r.Visited, r.Limit)
 }
 
-func signalsText(s asking.Signals) string {
+func signalsText(s retrieve.Signals) string {
 	return fmt.Sprintf("keyword %s, entity %s, similarity %s, graph %s", shareText(s.Keyword),
 		shareText(s.Entity), shareText(s.Similarity), shareText(s.Graph))
 }
@@ -204,8 +206,8 @@ func whyText(a *asking.Answer, it *asking.AnswerItem) string {
 			text += " (" + termsText(it.Terms) + ")"
 		case l.Lane == retrieve.LaneExpand && it.Hops != nil:
 			text += " (" + reachText(a, it.Seed, it.Path) + ")"
-		case l.Lane == retrieve.LaneCommunity && it.Community != nil:
-			m := it.Community
+		case l.Lane == retrieve.LaneCommunity && it.ItemWhy.Community != nil:
+			m := it.ItemWhy.Community
 			text += fmt.Sprintf(" (community %d of %s, that of %s)", m.Number, show.Plural(m.Size, "node"),
 				nameIn(a, m.Seed))
 		}
@@ -225,7 +227,7 @@ func whyText(a *asking.Answer, it *asking.AnswerItem) string {
 }
 
 // termsText names the terms of a query that an item has, and sums up those that were added.
-func termsText(terms []asking.TermScore) string {
+func termsText(terms []rank.TermScore) string {
 	var words []string
 	added := int64(0)
 	for _, t := range terms {
@@ -250,10 +252,10 @@ func nameIn(a *asking.Answer, id graph.ID) string {
 }
 
 // reachText is the way to an item, as in alice -owns-> svc/billing -> this.
-func reachText(a *asking.Answer, seed graph.ID, path []asking.ReachedStep) string {
+func reachText(a *asking.Answer, seed graph.ID, path []retrieve.Step) string {
 	text := nameIn(a, seed)
 	for i, s := range path {
-		typ := cmp.Or(show.Line(string(s.Edge)), "mentions")
+		typ := cmp.Or(show.Line(s.Type), "mentions")
 		arrow := " <-" + typ + "- "
 		if s.Forward {
 			arrow = " -" + typ + "-> "
@@ -262,21 +264,21 @@ func reachText(a *asking.Answer, seed graph.ID, path []asking.ReachedStep) strin
 		if i == len(path)-1 {
 			text += "this"
 		} else {
-			text += nameIn(a, s.ID)
+			text += nameIn(a, s.Node)
 		}
 	}
 	return text
 }
 
 // whyDropped says why one node was dropped. items are those that it may repeat.
-func whyDropped(d asking.DroppedItem, items []asking.AnswerItem) string {
+func whyDropped(d retrieve.DroppedItem, items []asking.AnswerItem) string {
 	text := "dropped: " + d.Reason
 	if d.Reason != retrieve.ReasonDuplicate {
 		return text
 	}
 	for i := range items {
 		if items[i].ID == d.Repeats {
-			return text + " of " + nodeLabel(items[i].Key, d.Repeats)
+			return text + " of " + nodeLabel(verb.Text(items[i].Key), d.Repeats)
 		}
 	}
 	return text + " of " + d.Repeats.String()
@@ -302,7 +304,7 @@ func printTrace(c *show.Console, t *asking.Trace) {
 }
 
 // leftOutText says which filters left out how many nodes.
-func leftOutText(l asking.LeftOut) string {
+func leftOutText(l source.LeftOut) string {
 	var parts []string
 	for _, p := range []struct {
 		name string

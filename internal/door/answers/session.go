@@ -13,7 +13,7 @@ import (
 
 // Session prints the state of a session after a verb changed it.
 func Session(c *show.Console, s *asking.Session) error {
-	text := "session " + show.Line(s.Session)
+	text := "session " + show.Line(s.Known)
 	switch {
 	case s.Ended:
 		text += " has ended"
@@ -34,12 +34,12 @@ func SessionRow(c *show.Console, s *asking.Session) []show.Cell {
 	if s.Ended {
 		state = "ended"
 	}
-	if s.Of != s.Session {
-		state += ", beside " + show.Line(s.Of)
+	if s.Name != s.Known {
+		state += ", beside " + show.Line(s.Name)
 	}
 	return []show.Cell{
-		{Text: show.Line(s.Session), Style: show.Bold}, {Text: where, Style: show.Yellow}, {Text: state, Style: ""}, {Text: s.Time.String(), Style: show.Dim},
-		{Text: show.Line(show.JoinText(string(s.Agent), string(s.Task))), Style: ""},
+		{Text: show.Line(s.Known), Style: show.Bold}, {Text: where, Style: show.Yellow}, {Text: state, Style: ""}, {Text: s.Time.String(), Style: show.Dim},
+		{Text: show.Line(show.JoinText(s.Agent, s.Task)), Style: ""},
 	}
 }
 

@@ -1,7 +1,13 @@
 package source
 
 // LeftOut is how many nodes the filters left out, each by the first that did in this order.
-type LeftOut struct{ Exclude, Types, Times, Where, Marks int }
+type LeftOut struct {
+	Exclude int `json:"exclude"`
+	Types   int `json:"type"`
+	Times   int `json:"time"`
+	Where   int `json:"where"`
+	Marks   int `json:"marks"`
+}
 
 // Sum returns how many there are.
 func (l LeftOut) Sum() int { return l.Exclude + l.Types + l.Times + l.Where + l.Marks }

@@ -89,7 +89,7 @@ func TestTrace(t *testing.T) {
 			t.Error(d)
 		}
 		stages := fmt.Sprint(trace.Stages)
-		if stages != "[{lanes 1s} {fuse 1s} {expand 1s} {arrange 1s} {pack 1s}]" {
+		if stages != "[{lanes 1000000} {fuse 1000000} {expand 1000000} {arrange 1000000} {pack 1000000}]" {
 			t.Error(stages)
 		}
 	}

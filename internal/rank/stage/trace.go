@@ -11,24 +11,25 @@ import (
 // lays out its documents, and on the clock, so no answer or receipt has anything of it.
 type Trace struct {
 	// Clock returns the time since any fixed moment; nil for no times.
-	Clock func() time.Duration
+	Clock func() time.Duration `json:"-"`
 
-	Lanes  []LaneTrace // those that ran, in the order in which they did
-	Stages []StageTime // in order; nil without a clock
+	Lanes  []LaneTrace `json:"lanes"`  // those that ran, in the order in which they did
+	Stages []StageTime `json:"stages"` // in order; nil without a clock
 	mark   time.Duration
 }
 
 // LaneTrace is one lane's part in an answer.
 type LaneTrace struct {
-	Lane   retrieve.Lane
-	Weight int64 // in units of 2^-16
+	Lane   retrieve.Lane `json:"lane"`
+	Weight int64         `json:"weight"` // in units of 2^-16
 	// Passed and LeftOut are how many nodes the filters were asked about. A node that could not be
 	// among the best 1,000 may not be asked about.
-	Passed      int
-	LeftOut     source.LeftOut
-	Found       int   // nodes in the lane's list
-	Best, Worst int64 // scores in the list, 0 for an empty one
-	Ground      int64 // of a score that counts as nothing
+	Passed  int            `json:"passed"`
+	Found   int            `json:"found"` // nodes in the lane's list
+	LeftOut source.LeftOut `json:"left_out"`
+	Best    int64          `json:"best"` // score in the list, 0 for an empty one
+	Worst   int64          `json:"worst"`
+	Ground  int64          `json:"-"` // of a score that counts as nothing
 }
 
 // Stage names a part of a retrieval.
@@ -47,8 +48,8 @@ const (
 
 // StageTime is how long a stage took.
 type StageTime struct {
-	Stage Stage
-	Took  time.Duration
+	Stage  Stage `json:"stage"`
+	Micros int64 `json:"micros"` // microseconds
 }
 
 // Share returns what fusion makes of an item's place in a lane before the lane's weight: units of
@@ -82,7 +83,7 @@ func (t *Trace) stage(s Stage) {
 		return
 	}
 	now := t.Clock()
-	t.Stages = append(t.Stages, StageTime{s, now - t.mark})
+	t.Stages = append(t.Stages, StageTime{s, (now - t.mark).Microseconds()})
 	t.mark = now
 }
 

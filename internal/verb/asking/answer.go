@@ -18,22 +18,22 @@ import (
 
 // Answer is what answers a question. What only an explanation has is left out without one.
 type Answer struct {
-	QID          string                   `json:"qid,omitempty"` // of a line
-	Echo         []ipld.Entry             `json:"-"`             // members of a line, which come after its qid
-	Commit       ipld.CID                 `json:"commit"`
-	Receipt      ipld.CID                 `json:"receipt" shape:"null"`
-	Query        string                   `json:"query"`
-	Profile      string                   `json:"profile,omitempty"`
-	Intent       retrieve.Intent          `json:"intent,omitempty" shape:"why|when|entity|general"`
-	Repositories verb.List[Scope]         `json:"repositories,omitempty"` // where two were asked
-	Digests      verb.List[AnswerDigest]  `json:"digests,omitempty"`      // before the items, with an altitude
-	Items        verb.List[AnswerItem]    `json:"items"`
-	TokensUsed   int                      `json:"tokens_used"`
-	TokensBudget int                      `json:"tokens_budget"`
-	Dropped      int                      `json:"dropped"`
-	DroppedBy    DropCounts               `json:"dropped_by"`
-	Candidates   int                      `json:"candidates_seen"`
-	Warnings     verb.List[AnswerWarning] `json:"warnings"`
+	QID          string          `json:"qid,omitempty"` // of a line
+	Echo         []ipld.Entry    `json:"-"`             // members of a line, which come after its qid
+	Commit       ipld.CID        `json:"commit"`
+	Receipt      ipld.CID        `json:"receipt" shape:"null"`
+	Query        string          `json:"query"`
+	Profile      string          `json:"profile,omitempty"`
+	Intent       retrieve.Intent `json:"intent,omitempty" shape:"why|when|entity|general"`
+	Repositories []Scope         `json:"repositories,omitempty"` // where two were asked
+	Digests      []AnswerDigest  `json:"digests,omitempty"`      // before the items, with an altitude
+	Items        []AnswerItem    `json:"items"`
+	TokensUsed   int             `json:"tokens_used"`
+	TokensBudget int             `json:"tokens_budget"`
+	Dropped      int             `json:"dropped"`
+	DroppedBy    DropCounts      `json:"dropped_by"`
+	Candidates   int             `json:"candidates_seen"`
+	Warnings     []AnswerWarning `json:"warnings"`
 	*Explanation `shape:"?"`
 
 	// Draft is the receipt of an answer to a program of this machine that asked for it.
@@ -43,11 +43,12 @@ type Answer struct {
 // MarshalJSON writes the answer with the members of its line that are repeated.
 func (a *Answer) MarshalJSON() ([]byte, error) {
 	type plain Answer
-	data, err := verb.Encode((*plain)(a))
-	if err != nil || len(a.Echo) == 0 {
-		return data, err
-	}
 	var b bytes.Buffer
+	if err := verb.WriteJSON(&b, (*plain)(a)); err != nil || len(a.Echo) == 0 {
+		return b.Bytes(), err
+	}
+	data := bytes.Clone(b.Bytes())
+	b.Reset()
 	b.WriteByte('{')
 	rest := data[1:]
 	if a.QID != "" {
@@ -78,15 +79,9 @@ type Scope struct {
 
 // AnswerDigest is a digest of an answer, which stands before the items.
 type AnswerDigest struct {
-	Digest   string              `json:"digest"`
-	Source   string              `json:"source"`
-	Facts    int                 `json:"facts"` // below
-	Found    int                 `json:"found"` // of what fits the query best, how many are below
-	Band     retrieve.Band       `json:"band,omitempty" shape:"answer|maybe|rest"`
-	Score    int64               `json:"score"`
-	Tokens   int                 `json:"tokens"`
-	Rendered string              `json:"rendered"`
-	Covers   verb.List[graph.ID] `json:"covers"` // nodes that are no items since it has them
+	Digest string `json:"digest"`
+	Source string `json:"source"`
+	retrieve.DigestItem
 }
 
 func (a *Answer) digestTokens() (n int) {
@@ -98,25 +93,16 @@ func (a *Answer) digestTokens() (n int) {
 
 // AnswerItem is a node of an answer.
 type AnswerItem struct {
-	Repository string               `json:"repository,omitempty" shape:"project|global"`
-	ID         graph.ID             `json:"id"`
-	Key        verb.Text            `json:"key"`
-	Type       string               `json:"type"`
-	Band       retrieve.Band        `json:"band,omitempty" shape:"answer|maybe|rest"` // how sure it is
-	Rank       int                  `json:"rank"`
-	Score      int64                `json:"score"`
-	Tokens     int                  `json:"tokens"`
-	Rendered   string               `json:"rendered"`
-	Lanes      verb.List[LanePlace] `json:"lanes"`
-	Signals    *Signals             `json:"signals,omitempty"` // that a recall ranked it by
-	*ItemWhy   `shape:"?"`
+	Repository string `json:"repository,omitempty" shape:"project|global"`
+	retrieve.Item
+	Lanes    []LanePlace       `json:"lanes"`
+	Signals  *retrieve.Signals `json:"signals,omitempty"` // that a recall ranked it by
+	*ItemWhy `shape:"?"`
 }
 
 // LanePlace is the place of an item in the list of a lane.
 type LanePlace struct {
-	Lane        retrieve.Lane `json:"lane"`
-	Rank        int           `json:"rank"`
-	Score       int64         `json:"score"`
+	retrieve.LaneHit
 	*FusedPlace `shape:"?"`
 }
 
@@ -126,54 +112,17 @@ type FusedPlace struct {
 	Weight int64 `json:"weight"`
 }
 
-// Signals are what a recall ranks by, in units of 2^-16.
-type Signals struct {
-	Keyword    int64 `json:"keyword"`
-	Entity     int64 `json:"entity"`
-	Similarity int64 `json:"similarity"`
-	Graph      int64 `json:"graph"`
-}
-
 // ItemWhy is how an item was found.
 type ItemWhy struct {
-	Tier  int                    `json:"tier"`
-	Terms verb.List[TermScore]   `json:"terms"`             // of the query that it has
-	Seed  graph.ID               `json:"seed" shape:"null"` // where expansion came from, null where it did not
-	Hops  *int                   `json:"hops"`
-	Path  verb.List[ReachedStep] `json:"path"` // from there, empty where it did not
+	Tier  int              `json:"tier"`
+	Terms []rank.TermScore `json:"terms"`             // of the query that it has
+	Seed  graph.ID         `json:"seed" shape:"null"` // where expansion came from, null where it did not
+	Hops  *int             `json:"hops"`
+	Path  []retrieve.Step  `json:"path"` // from there, empty where it did not
 
-	Community   *Membership `json:"community,omitempty"`  // that raised it or brought it in
-	Beam        *BeamWay    `json:"beam,omitempty"`       // of a recall: how links led to it
-	Contradicts graph.ID    `json:"contradicts,omitzero"` // the item that it follows for that
-}
-
-// TermScore is a term of the query that an item has.
-type TermScore struct {
-	Term   string `json:"term"`
-	ReadAs string `json:"read_as,omitempty"` // left out where it is the term itself
-	Added  bool   `json:"added,omitempty"`   // kindred to one of the query
-	Score  int64  `json:"score"`
-}
-
-// ReachedStep is one step of a way to an item.
-type ReachedStep struct {
-	ID      graph.ID  `json:"id"`   // where it leads
-	Edge    verb.Text `json:"edge"` // type of the edge, null for a mention
-	Forward bool      `json:"forward"`
-}
-
-// BeamWay is the way of the beam search to an item.
-type BeamWay struct {
-	Seed graph.ID               `json:"seed"`
-	Hops int                    `json:"hops"`
-	Path verb.List[ReachedStep] `json:"path"`
-}
-
-// Membership is the community that raised an item, or brought it in.
-type Membership struct {
-	Number int      `json:"number"`
-	Size   int      `json:"size"`
-	Seed   graph.ID `json:"seed"`
+	Community   *retrieve.Membership `json:"community,omitempty"`  // that raised it or brought it in
+	Beam        *retrieve.Reach      `json:"beam,omitempty"`       // of a recall: how links led to it
+	Contradicts graph.ID             `json:"contradicts,omitzero"` // the item that it follows for that
 }
 
 // DropCounts is how many nodes were dropped for each reason.
@@ -192,69 +141,19 @@ type AnswerWarning struct {
 
 // Explanation is how an answer came about.
 type Explanation struct {
-	DroppedItems verb.List[DroppedItem] `json:"dropped_items"`
+	DroppedItems []retrieve.DroppedItem `json:"dropped_items"`
 	Trace        Trace                  `json:"trace"`
-	Dates        verb.List[DateSpan]    `json:"dates"` // that the query names
-	Recall       *Recollection          `json:"recall,omitempty"`
+	Dates        []retrieve.DateRange   `json:"dates"` // that the query names
+	Recall       *retrieve.Recollection `json:"recall,omitempty"`
 
 	Today string            `json:"_today,omitempty"` // the day that the dates count from
 	Names map[string]string `json:"_names,omitempty"` // the keys of nodes on the way to items, by id
 }
 
-// DroppedItem is a node that was examined and left out.
-type DroppedItem struct {
-	ID      graph.ID `json:"id"`
-	Reason  string   `json:"reason"`
-	Tokens  int      `json:"tokens"`
-	Repeats graph.ID `json:"repeats" shape:"null"` // the item that a duplicate repeats
-}
-
 // Trace is what the lanes found, and how long the stages took.
 type Trace struct {
-	Fusion retrieve.Fusion       `json:"fusion"`
-	Lanes  verb.List[LaneTrace]  `json:"lanes"`
-	Stages verb.List[StageTaken] `json:"stages"`
-}
-
-// LaneTrace is one lane's part in an answer.
-type LaneTrace struct {
-	Lane    retrieve.Lane `json:"lane"`
-	Weight  int64         `json:"weight"`
-	Passed  int           `json:"passed"`
-	Found   int           `json:"found"`
-	LeftOut LeftOut       `json:"left_out"`
-	Best    int64         `json:"best"`
-	Worst   int64         `json:"worst"`
-}
-
-// LeftOut is how many nodes each filter left out.
-type LeftOut struct {
-	Exclude int `json:"exclude"`
-	Types   int `json:"type"`
-	Times   int `json:"time"`
-	Where   int `json:"where"`
-	Marks   int `json:"marks"`
-}
-
-// StageTaken is how long a stage took.
-type StageTaken struct {
-	Stage  stage.Stage `json:"stage"`
-	Micros int64       `json:"micros"`
-}
-
-// DateSpan is a time that a query names; an end that is open is null.
-type DateSpan struct {
-	From verb.Text `json:"from" shape:"time|null"`
-	To   verb.Text `json:"to" shape:"time|null"`
-}
-
-// Recollection is how a recall went.
-type Recollection struct {
-	Weights Signals `json:"weights"`
-	Width   int     `json:"width"`
-	Depth   int     `json:"depth"`
-	Visited int     `json:"visited"`
-	Limit   int     `json:"visited_limit"`
+	Fusion retrieve.Fusion `json:"fusion"`
+	stage.Trace
 }
 
 // AnswerOf returns the form of an answer to a line, or to a question of its own.
@@ -269,10 +168,7 @@ func AnswerOf(a *retrieve.Answer, q complete.Query) *Answer {
 	}
 	for i := range a.Digests {
 		d := &a.Digests[i]
-		out.Digests = append(out.Digests, AnswerDigest{
-			Digest: d.Name, Source: distill.Source(d.Source).String(), Facts: d.Facts, Found: d.Found, Band: d.Band,
-			Score: d.Score, Tokens: d.Tokens, Rendered: d.Rendered, Covers: d.Covers,
-		})
+		out.Digests = append(out.Digests, AnswerDigest{d.Name, distill.Source(d.Source).String(), *d})
 	}
 	for i := range a.Items {
 		out.Items = append(out.Items, itemOf(&a.Items[i]))
@@ -291,7 +187,7 @@ func dropsOf(items []retrieve.DroppedItem) (n DropCounts) {
 	return n
 }
 
-func warningsOf(repository string, a *retrieve.Answer) (all verb.List[AnswerWarning]) {
+func warningsOf(repository string, a *retrieve.Answer) (all []AnswerWarning) {
 	for _, w := range a.Warnings {
 		all = append(all, AnswerWarning{repository, w.Code, w.Message(), w.Remedy()})
 	}
@@ -299,15 +195,12 @@ func warningsOf(repository string, a *retrieve.Answer) (all verb.List[AnswerWarn
 }
 
 func itemOf(it *retrieve.Item) AnswerItem {
-	out := AnswerItem{
-		ID: it.ID, Key: verb.Text(it.Key), Type: it.Type, Band: it.Band, Rank: it.Rank, Score: it.Score, Tokens: it.Tokens,
-		Rendered: it.Rendered,
-	}
+	out := AnswerItem{Item: *it}
 	for _, l := range it.Lanes {
-		out.Lanes = append(out.Lanes, LanePlace{Lane: l.Lane, Rank: l.Rank, Score: l.Score})
+		out.Lanes = append(out.Lanes, LanePlace{LaneHit: l})
 	}
 	if it.Recall != nil {
-		out.Signals = new(Signals(it.Recall.Signals))
+		out.Signals = &it.Recall.Signals
 	}
 	return out
 }
@@ -316,25 +209,10 @@ func itemOf(it *retrieve.Item) AnswerItem {
 func (out *Answer) explain(
 	ctx context.Context, s *core.Snapshot, a *retrieve.Answer, trace *stage.Trace, human bool,
 ) error {
-	e := &Explanation{Trace: Trace{Fusion: a.Request.Fusion}}
+	e := &Explanation{
+		DroppedItems: a.DroppedItems, Trace: Trace{a.Request.Fusion, *trace}, Dates: a.Dates, Recall: a.Recall,
+	}
 	out.Explanation = e
-	for _, d := range a.DroppedItems {
-		e.DroppedItems = append(e.DroppedItems, DroppedItem{d.ID, d.Reason, d.Tokens, d.Repeats})
-	}
-	for _, l := range trace.Lanes {
-		e.Trace.Lanes = append(e.Trace.Lanes, LaneTrace{
-			l.Lane, l.Weight, l.Passed, l.Found, LeftOut(l.LeftOut), l.Best, l.Worst,
-		})
-	}
-	for _, t := range trace.Stages {
-		e.Trace.Stages = append(e.Trace.Stages, StageTaken{t.Stage, t.Took.Microseconds()})
-	}
-	for _, d := range a.Dates {
-		e.Dates = append(e.Dates, DateSpan{verb.Text(d.From.String()), verb.Text(d.To.String())})
-	}
-	if r := a.Recall; r != nil {
-		e.Recall = &Recollection{Signals(r.Weights), r.Width, r.Depth, r.Visited, r.Limit}
-	}
 	ids := make([]graph.ID, len(a.Items))
 	for i := range a.Items {
 		ids[i] = a.Items[i].ID
@@ -344,7 +222,7 @@ func (out *Answer) explain(
 		return err
 	}
 	for i := range a.Items {
-		out.Items[i].explain(&a.Items[i], a.Request.Fusion, trace, terms[i])
+		out.Items[i].explain(a.Request.Fusion, trace, terms[i])
 	}
 	if !human {
 		return nil
@@ -355,39 +233,26 @@ func (out *Answer) explain(
 	return e.name(ctx, reading.NewLabels(s), a.Items)
 }
 
-func (out *AnswerItem) explain(
-	it *retrieve.Item, fusion retrieve.Fusion, trace *stage.Trace, terms []rank.TermScore,
-) {
-	for i, hit := range it.Lanes {
+func (it *AnswerItem) explain(fusion retrieve.Fusion, trace *stage.Trace, terms []rank.TermScore) {
+	for i, hit := range it.Item.Lanes {
 		for _, l := range trace.Lanes {
 			if l.Lane == hit.Lane {
-				out.Lanes[i].FusedPlace = &FusedPlace{l.Share(fusion, hit), l.Weight}
+				it.Lanes[i].FusedPlace = &FusedPlace{l.Share(fusion, hit), l.Weight}
 				break
 			}
 		}
 	}
-	why := &ItemWhy{Tier: it.Tier, Contradicts: it.Against}
-	for _, t := range terms {
-		why.Terms = append(why.Terms, TermScore(t))
-	}
+	why := &ItemWhy{Tier: it.Item.Tier, Terms: terms, Contradicts: it.Against}
 	if it.Reach != nil {
-		why.Seed, why.Hops, why.Path = it.Reach.Seed, &it.Reach.Hops, stepsOf(it.Reach)
+		why.Seed, why.Hops, why.Path = it.Reach.Seed, &it.Reach.Hops, it.Reach.Path
 	}
-	if m := it.Community; m != nil {
-		why.Community = &Membership{m.Number + 1, m.Size, m.Seed}
+	if m := it.Item.Community; m != nil {
+		why.Community = &retrieve.Membership{Number: m.Number + 1, Size: m.Size, Seed: m.Seed}
 	}
-	if it.Recall != nil && it.Recall.Way != nil {
-		way := it.Recall.Way
-		why.Beam = &BeamWay{way.Seed, way.Hops, stepsOf(way)}
+	if it.Recall != nil {
+		why.Beam = it.Recall.Way
 	}
-	out.ItemWhy = why
-}
-
-func stepsOf(way *retrieve.Reach) (steps verb.List[ReachedStep]) {
-	for _, s := range way.Path {
-		steps = append(steps, ReachedStep{s.Node, verb.Text(s.Type), s.Forward})
-	}
-	return steps
+	it.ItemWhy = why
 }
 
 // name finds out how the nodes on the way to items are called.

@@ -16,23 +16,14 @@ import (
 
 // Session is the newest record of a session.
 type Session struct {
-	Session string     `json:"session"`
-	Of      string     `json:"of"`                  // the session in whose name it was recorded: another one's where it is kept beside that
-	Commit  ipld.CID   `json:"commit" shape:"null"` // null where it follows HEAD
-	Follow  bool       `json:"follow"`
-	Agent   verb.Text  `json:"agent"`
-	Task    verb.Text  `json:"task"`
-	Actor   string     `json:"actor"`
-	Time    graph.Time `json:"time"`
-	Records int64      `json:"records"`
-	Ended   bool       `json:"ended"`
+	Known string `json:"session"` // the name that it is found under, while Name is that of its records: see session.SessionEntry
+	retrieve.Session
+	Records int64 `json:"records"`
+	Ended   bool  `json:"ended"`
 }
 
 func sessionOf(name string, s *retrieve.Session) *Session {
-	return &Session{
-		Session: name, Of: s.Name, Commit: s.Commit, Follow: s.Follow, Agent: verb.Text(s.Agent), Task: verb.Text(s.Task),
-		Actor: s.Actor, Time: s.Time, Records: s.Seq + 1, Ended: s.Ended,
-	}
+	return &Session{name, *s, s.Seq + 1, s.Ended}
 }
 
 // SessionRequest names a session to change.
