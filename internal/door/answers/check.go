@@ -19,8 +19,8 @@ func shareText(n int64) string { return strconv.FormatFloat(float64(n)/65536, 'f
 func bitsText(n int64) string { return strconv.FormatFloat(float64(n)/65536, 'f', 1, 64) }
 
 // missingText says what is missing.
-func missingText(m asking.Lack) string {
-	text := "'" + show.Line(string(m.Text)) + "'"
+func missingText(m check.Missing) string {
+	text := "'" + show.Line(m.Text) + "'"
 	switch m.Kind {
 	case check.MissingUnknown:
 		return text + " (in no memory)"
@@ -39,7 +39,7 @@ func missingText(m asking.Lack) string {
 	case check.MissingEvidence:
 		return "words that tell more"
 	case check.MissingCertain:
-		return "certainty: it is marked " + show.Line(string(m.Text))
+		return "certainty: it is marked " + show.Line(m.Text)
 	case check.MissingAsserted:
 		return "an answer: it asks itself"
 	}
@@ -83,10 +83,10 @@ func checkedText(c *show.Console, r *asking.Checked) string {
 	if e := r.Item; e != nil {
 		fmt.Fprintf(&b, "  %s\n  id: %s\n", show.Line(e.Title), e.ID)
 		if e.Key != "" {
-			fmt.Fprintf(&b, "  key: %s\n", show.Line(string(e.Key)))
+			fmt.Fprintf(&b, "  key: %s\n", show.Line(e.Key))
 		}
-		if e.Span != "" && string(e.Span) != e.Title {
-			fmt.Fprintf(&b, "  says: %s\n", show.Line(string(e.Span)))
+		if e.Span != "" && e.Span != e.Title {
+			fmt.Fprintf(&b, "  says: %s\n", show.Line(e.Span))
 		}
 	} else {
 		fmt.Fprintf(&b, "  %s\n", whyMiss(r))
@@ -135,7 +135,9 @@ func printKept(c *show.Console, k asking.ThresholdsKept) error {
 func printCalibrated(c *show.Console, r *asking.Calibrated) error {
 	c.Put("%s, %d unanswerable\n", show.Plural(r.Answerable, "answerable question"),
 		r.Unanswerable)
-	row := func(name string, p asking.Curve) []show.Cell { return CurveRow(name, p, r.Answerable, r.Unanswerable) }
+	row := func(name string, p check.CurvePoint) []show.Cell {
+		return CurveRow(name, p, r.Answerable, r.Unanswerable)
+	}
 	rows := [][]show.Cell{CurveHead(), row("now", r.Now)}
 	for _, p := range r.Curve {
 		rows = append(rows, row("curve", p))
@@ -159,7 +161,7 @@ func CurveHead() []show.Cell {
 const CurveFigures = 7
 
 // CurveRow is one row of figures: shares of the answerable and unanswerable questions.
-func CurveRow(name string, p asking.Curve, answerable, unanswerable int) []show.Cell {
+func CurveRow(name string, p check.CurvePoint, answerable, unanswerable int) []show.Cell {
 	row := []show.Cell{{Text: show.Line(name), Style: show.Bold}}
 	for _, s := range []string{
 		ratio(p.Strong, answerable), ratio(p.Right, answerable), ratio(p.Right, p.Strong),

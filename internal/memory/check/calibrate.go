@@ -1,6 +1,7 @@
 package check
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
@@ -79,8 +80,13 @@ func (p CheckPoint) byWords() CheckPoint {
 
 // CheckFigures are how a number of questions came out.
 type CheckFigures struct {
-	Answerable, Strong, Right, Weak             int // Right are STRONG with the right memory
-	Unanswerable, FalseStrong, UnanswerableWeak int
+	Answerable       int `json:"-"`
+	Strong           int `json:"strong"`
+	Right            int `json:"right"` // STRONG with the right memory
+	Weak             int `json:"weak"`
+	Unanswerable     int `json:"-"`
+	FalseStrong      int `json:"false_strong"`
+	UnanswerableWeak int `json:"unanswerable_weak"`
 }
 
 // Measure counts how points come out.
@@ -135,8 +141,8 @@ type CalibrateOptions struct {
 
 // CurvePoint is thresholds and how the questions come out with them.
 type CurvePoint struct {
-	Thresholds Thresholds
-	Figures    CheckFigures
+	Thresholds Thresholds `json:"thresholds"`
+	CheckFigures
 }
 
 // Calibration is what questions say about thresholds.
@@ -166,14 +172,14 @@ func Calibrate(points []CheckPoint, opt CalibrateOptions) Calibration {
 	out := Calibration{Curve: c.curve()}
 	for i := range out.Curve {
 		p := &out.Curve[i]
-		if p.Figures.keeps(opt) {
+		if p.CheckFigures.keeps(opt) {
 			out.Chosen = p
 		}
 	}
 	if out.Chosen != nil {
 		chosen := *out.Chosen
 		chosen.Thresholds = c.weak(chosen.Thresholds)
-		chosen.Figures = chosen.Thresholds.Measure(opt.Gate, points)
+		chosen.CheckFigures = chosen.Thresholds.Measure(opt.Gate, points)
 		out.Chosen = &chosen
 	}
 	return out
@@ -204,7 +210,7 @@ func (c *calibrator) offer(t Thresholds, f CheckFigures) {
 	if !f.precise(c.opt) {
 		return
 	}
-	if old, ok := c.best[f.FalseStrong]; !ok || f.Right >= old.Figures.Right {
+	if old, ok := c.best[f.FalseStrong]; !ok || f.Right >= old.CheckFigures.Right {
 		c.best[f.FalseStrong] = CurvePoint{t, f}
 	}
 }
@@ -271,7 +277,7 @@ func (c *calibrator) cosine() {
 	if p := c.curve(); len(p) > 0 {
 		base = p[len(p)-1].Thresholds
 		for _, q := range p {
-			if q.Figures.keeps(c.opt) {
+			if q.CheckFigures.keeps(c.opt) {
 				base = q.Thresholds
 			}
 		}
@@ -281,9 +287,7 @@ func (c *calibrator) cosine() {
 		if p.best == nil {
 			continue
 		}
-		for _, m := range p.best.Cosines {
-			models = append(models, m.Model)
-		}
+		models = slices.AppendSeq(models, maps.Keys(p.best.Cosines))
 	}
 	slices.Sort(models)
 	c.best = make(map[int]CurvePoint)
@@ -306,7 +310,7 @@ func (c *calibrator) curve() []CurvePoint {
 	}
 	slices.Sort(counts)
 	for _, n := range counts {
-		if len(out) == 0 || c.best[n].Figures.Right > out[len(out)-1].Figures.Right {
+		if len(out) == 0 || c.best[n].CheckFigures.Right > out[len(out)-1].CheckFigures.Right {
 			out = append(out, c.best[n])
 		}
 	}

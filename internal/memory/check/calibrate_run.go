@@ -67,7 +67,7 @@ func CalibrateOn(
 			req.Progress(i+1, len(list))
 		}
 	}
-	out.Now.Figures = out.Now.Thresholds.Measure(out.Gate, points)
+	out.Now.CheckFigures = out.Now.Thresholds.Measure(out.Gate, points)
 	out.Calibration = Calibrate(points, CalibrateOptions{Gate: out.Gate, Base: DefaultThresholds()})
 	return out, nil
 }

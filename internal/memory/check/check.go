@@ -109,7 +109,7 @@ func Check(ctx context.Context, s *core.Snapshot, req Request) (*Result, error) 
 func (res *Result) byWords(
 	ctx context.Context, s *core.Snapshot, req Request, found []*Evidence,
 ) ([]*Evidence, error) {
-	cosines := make(map[graph.ID][]ModelCosine)
+	cosines := make(map[graph.ID]map[string]int64)
 	for _, e := range found {
 		cosines[e.ID] = e.Cosines
 	}
@@ -294,7 +294,7 @@ func (e *Evidence) rank(gate Gate) uint64 {
 	if gate == GateSemantic {
 		rank = 0
 		for _, c := range e.Cosines {
-			rank = max(rank, uint64(max(c.Cosine, 0)))
+			rank = max(rank, uint64(max(c, 0)))
 		}
 	} else {
 		rank = fixed.MulDivSat(rank, uint64(e.Coverage), fixed.One)

@@ -210,7 +210,7 @@ func TestCalibrate(t *testing.T) {
 	if got.Chosen == nil || len(got.Curve) == 0 {
 		t.Fatalf("nothing chosen of %d points: %+v", len(got.Curve), got)
 	}
-	f := got.Chosen.Figures
+	f := got.Chosen.CheckFigures
 	if f.Right < 50 || f.FalseStrong > 3 || f.Answerable != 60 || f.Unanswerable != 60 {
 		t.Errorf("%+v", f)
 	}
@@ -218,7 +218,7 @@ func TestCalibrate(t *testing.T) {
 		t.Error("the figures are not those of the thresholds")
 	}
 	for i := 1; i < len(got.Curve); i++ {
-		a, b := got.Curve[i-1].Figures, got.Curve[i].Figures
+		a, b := got.Curve[i-1].CheckFigures, got.Curve[i].CheckFigures
 		if b.FalseStrong <= a.FalseStrong || b.Right <= a.Right {
 			t.Errorf("the curve turns back at %d: %+v, %+v", i, a, b)
 		}

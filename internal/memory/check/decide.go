@@ -33,15 +33,15 @@ const (
 // Thresholds decide a verdict. Values are in units of 2^-16; the zero value is no useful one: begin
 // with DefaultThresholds.
 type Thresholds struct {
-	Coverage int64 // of STRONG, at least; 0 to 65,536
-	Evidence int64 // of STRONG, at least, in bits; 0 to 64 bits
-	Lead     int64 // of STRONG, at least; 0 to 65,536
+	Coverage int64 `json:"coverage"` // of STRONG, at least; 0 to 65,536
+	Evidence int64 `json:"evidence"` // of STRONG, at least, in bits; 0 to 64 bits
+	Lead     int64 `json:"lead"`     // of STRONG, at least; 0 to 65,536
 	// WeakCoverage and WeakEvidence are what WEAK has at least of both: less is MISS.
-	WeakCoverage int64
-	WeakEvidence int64
+	WeakCoverage int64 `json:"weak_coverage"`
+	WeakEvidence int64 `json:"weak_evidence"`
 	// Cosines are the cosine of STRONG by model, at least; DefaultCosine for others. WEAK has three
 	// quarters of it. At most retrieve.MaxVectors of them.
-	Cosines map[string]int64
+	Cosines map[string]int64 `json:"cosines,omitempty"`
 }
 
 // DefaultCosine is the cosine of STRONG by vectors of a model that was not calibrated: .80, where
@@ -224,11 +224,11 @@ func wordsDecide(words, vectors Verdict) bool {
 // semantic decides by vectors: one model that finds it like enough will do.
 func (t Thresholds) semantic(e *Evidence) Verdict {
 	verdict := Miss
-	for _, c := range e.Cosines {
-		switch least := t.Cosine(c.Model); {
-		case c.Cosine >= least:
+	for model, c := range e.Cosines {
+		switch least := t.Cosine(model); {
+		case c >= least:
 			return Strong
-		case c.Cosine >= least-least/4:
+		case c >= least-least/4:
 			verdict = Weak
 		}
 	}

@@ -26,26 +26,36 @@ const (
 	maxSpanText = 240
 )
 
-// Evidence is what one memory holds of a question. Numbers are in units of 2^-16.
-type Evidence struct {
-	ID    graph.ID
-	Key   string // "" for none
-	Type  string
-	Title string // first line of its summary, else of its content
-	Score int64  // that retrieval gave it
+// Memory says which memory holds something, and the words that do.
+type Memory struct {
+	ID    graph.ID    `json:"id"`
+	Key   string      `json:"key" shape:"null"` // "" for none
+	Type  string      `json:"type"`
+	Title string      `json:"title"`              // first line of its summary, else of its content
+	Span  string      `json:"span" shape:"null"`  // the sentences that hold the most, at most 240 scalars of them
+	State graph.State `json:"state" shape:"null"` // of its mark, "" for none
+}
+
+// Signals are what a memory is judged by, in units of 2^-16.
+type Signals struct {
 	// Coverage is the share of the weight of the question's words that it holds: 0 to 65,536.
-	Coverage int64
+	Coverage int64 `json:"coverage"`
 	// Evidence is log2 of how unlikely it is that one of all memories has these words by chance: the
 	// weight of the words less log2 of how many memories there are. Negative where chance does it.
-	Evidence int64
+	Evidence int64 `json:"evidence"`
 	// Lead is how far it is ahead of the next: the share of its score that this lacks. 0 for one that
 	// is not ahead.
-	Lead    int64
-	Cosines []ModelCosine // of the vectors that the caller brought, in their order
-	Span    string        // the sentences that hold the most, at most 240 scalars of them
-	Held    []string      // words of the question that it holds, the most telling first
-	Missing []Missing     // why it is not STRONG, empty for one that is and for those that are not best
-	State   graph.State   // of its mark, "" for none
+	Lead    int64            `json:"lead"`
+	Score   int64            `json:"score"`             // that retrieval gave it
+	Cosines map[string]int64 `json:"cosines,omitempty"` // by model, of the vectors that the caller brought
+	Held    []string         `json:"held"`              // words of the question that it holds, the most telling first
+}
+
+// Evidence is what one memory holds of a question.
+type Evidence struct {
+	Memory
+	Signals
+	Missing []Missing // why it is not STRONG, empty for one that is and for those that are not best
 
 	tier   int
 	topics int       // words that are no name, number or date and are held
@@ -53,16 +63,10 @@ type Evidence struct {
 	unsaid []Missing // ordinary words that it does not hold, the most telling first
 }
 
-// ModelCosine is how alike a question's vector and a memory's are, by a model.
-type ModelCosine struct {
-	Model  string
-	Cosine int64 // units of 2^-16
-}
-
 // Missing is what a memory lacks to be relied on.
 type Missing struct {
-	Kind string // MissingWord and the others
-	Text string // the word, name, phrase or number; "" where the kind says it all
+	Kind string `json:"kind"`              // MissingWord and the others
+	Text string `json:"text" shape:"null"` // the word, name, phrase or number; "" where the kind says it all
 }
 
 // sentenceOf is a sentence of a memory and the words of the question in it, as their places.
@@ -135,7 +139,8 @@ func (w *weigher) weigh(ctx context.Context, it *retrieve.Item) (*Evidence, erro
 		return nil, err
 	}
 	e := &Evidence{
-		ID: n.ID, Key: n.Key, Type: n.Type, Score: it.Score, tier: it.Tier, Title: checkTitle(n, f),
+		Memory:  Memory{ID: n.ID, Key: n.Key, Type: n.Type, Title: checkTitle(n, f)},
+		Signals: Signals{Score: it.Score}, tier: it.Tier,
 	}
 	mark, err := w.s.Mark(ctx, graph.OnNode, n.ID)
 	switch {
@@ -154,7 +159,10 @@ func (w *weigher) weigh(ctx context.Context, it *retrieve.Item) (*Evidence, erro
 	}
 	for _, l := range it.Lanes {
 		if model, ok := strings.CutPrefix(string(l.Lane), "dense:"); ok {
-			e.Cosines = append(e.Cosines, ModelCosine{model, l.Score})
+			if e.Cosines == nil {
+				e.Cosines = make(map[string]int64)
+			}
+			e.Cosines[model] = l.Score
 		}
 	}
 	w.hold(e, n, f)

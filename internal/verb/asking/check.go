@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	checkpkg "github.com/mnem-project/mnem/internal/memory/check"
 	"github.com/mnem-project/mnem/internal/rank/complete"
@@ -55,68 +53,26 @@ type Checked struct {
 	Query      string              `json:"query"`
 	Verdict    checkpkg.Verdict    `json:"verdict" shape:"STRONG|WEAK|MISS"`
 	Gate       checkpkg.Gate       `json:"gate" shape:"lexical|semantic|fused"`
-	Item       *CheckedItem        `json:"item"`    // null for MISS
-	Signals    *CheckSignals       `json:"signals"` // of the best memory, null where there is none
-	Missing    verb.List[Lack]     `json:"missing"` // of it; empty for STRONG
-	Nearest    verb.List[NearItem] `json:"nearest"`
-	ReadAs     verb.List[Reading]  `json:"read_as,omitempty"`
-	Thresholds Thresholds          `json:"thresholds"`
-}
-
-// CheckedItem is a memory that holds what is asked.
-type CheckedItem struct {
-	ID    graph.ID  `json:"id"`
-	Key   verb.Text `json:"key"`
-	Type  string    `json:"type"`
-	Title string    `json:"title"`
-	Span  verb.Text `json:"span"`
-	State verb.Text `json:"state"`
-}
-
-// CheckSignals are what a memory is judged by, in units of 2^-16.
-type CheckSignals struct {
-	Coverage int64             `json:"coverage"`
-	Evidence int64             `json:"evidence"`
-	Lead     int64             `json:"lead"`
-	Score    int64             `json:"score"`
-	Cosines  map[string]int64  `json:"cosines,omitempty"`
-	Held     verb.List[string] `json:"held"`
-}
-
-// Lack is what a memory lacks to be relied on.
-type Lack struct {
-	Kind string    `json:"kind"`
-	Text verb.Text `json:"text"`
+	Item       *checkpkg.Memory    `json:"item"`    // null for MISS
+	Signals    *checkpkg.Signals   `json:"signals"` // of the best memory, null where there is none
+	Missing    []checkpkg.Missing  `json:"missing"` // of it; empty for STRONG
+	Nearest    []NearItem          `json:"nearest"`
+	ReadAs     []retrieve.Reading  `json:"read_as,omitempty"`
+	Thresholds checkpkg.Thresholds `json:"thresholds"`
 }
 
 // NearItem is one of the next memories.
 type NearItem struct {
-	CheckedItem
+	checkpkg.Memory
 	Coverage int64 `json:"coverage"`
 	Evidence int64 `json:"evidence"`
 	Score    int64 `json:"score"`
 }
 
-// Reading is what a word that no memory has was read as.
-type Reading struct {
-	Term string `json:"term"`
-	As   string `json:"as"`
-}
-
-// Thresholds are those of check, in units of 2^-16, as all scores are.
-type Thresholds struct {
-	Coverage     int64            `json:"coverage"`
-	Evidence     int64            `json:"evidence"`
-	Lead         int64            `json:"lead"`
-	WeakCoverage int64            `json:"weak_coverage"`
-	WeakEvidence int64            `json:"weak_evidence"`
-	Cosines      map[string]int64 `json:"cosines,omitempty"`
-}
-
 // ThresholdsReset is what became of thresholds that were taken away.
 type ThresholdsReset struct {
 	ThresholdsKept
-	Thresholds Thresholds `json:"thresholds"`
+	Thresholds checkpkg.Thresholds `json:"thresholds"`
 }
 
 // ThresholdsKept is the commit that thresholds are kept with.
@@ -129,28 +85,12 @@ type ThresholdsKept struct {
 // Calibrated is what labelled questions say about thresholds.
 type Calibrated struct {
 	ThresholdsKept
-	Gate         checkpkg.Gate    `json:"gate" shape:"lexical|semantic|fused"`
-	Answerable   int              `json:"answerable"`
-	Unanswerable int              `json:"unanswerable"`
-	Now          Curve            `json:"now"`
-	Chosen       *Curve           `json:"chosen,omitempty"` // missing where no thresholds keep both bounds
-	Curve        verb.List[Curve] `json:"curve"`
-}
-
-// Curve is how questions come out with thresholds.
-type Curve struct {
-	Thresholds       Thresholds `json:"thresholds"`
-	Strong           int        `json:"strong"`
-	Right            int        `json:"right"`
-	Weak             int        `json:"weak"`
-	FalseStrong      int        `json:"false_strong"`
-	UnanswerableWeak int        `json:"unanswerable_weak"`
-}
-
-// CurveOf returns the form of a point of a curve.
-func CurveOf(p checkpkg.CurvePoint) Curve {
-	f := p.Figures
-	return Curve{Thresholds(p.Thresholds), f.Strong, f.Right, f.Weak, f.FalseStrong, f.UnanswerableWeak}
+	Gate         checkpkg.Gate         `json:"gate" shape:"lexical|semantic|fused"`
+	Answerable   int                   `json:"answerable"`
+	Unanswerable int                   `json:"unanswerable"`
+	Now          checkpkg.CurvePoint   `json:"now"`
+	Chosen       *checkpkg.CurvePoint  `json:"chosen,omitempty"` // missing where no thresholds keep both bounds
+	Curve        []checkpkg.CurvePoint `json:"curve"`
 }
 
 // Check judges whether the memory may be relied on, and finds the thresholds that decide it.
@@ -279,7 +219,7 @@ func check(ctx context.Context, s *verb.Service, q *CheckRequest) (any, error) {
 	case q.Reset:
 		t := checkpkg.DefaultThresholds()
 		kept, err := keepThresholds(ctx, s, q, &t, "reset the thresholds of check")
-		return verb.OneOf(&ThresholdsReset{kept, Thresholds(t)}, err)
+		return verb.OneOf(&ThresholdsReset{kept, t}, err)
 	case q.Calibrate != "":
 		return verb.OneOf(calibrate(ctx, s, q))
 	}
@@ -385,16 +325,13 @@ func calibrate(ctx context.Context, s *verb.Service, q *CheckRequest) (*Calibrat
 	if err != nil {
 		return nil, err
 	}
-	f := got.Now.Figures
 	out := &Calibrated{
-		Gate: got.Gate, Answerable: f.Answerable, Unanswerable: f.Unanswerable, Now: CurveOf(got.Now),
-	}
-	for _, p := range got.Calibration.Curve {
-		out.Curve = append(out.Curve, CurveOf(p))
+		Gate: got.Gate, Answerable: got.Now.Answerable, Unanswerable: got.Now.Unanswerable, Now: got.Now,
+		Chosen: got.Calibration.Chosen, Curve: got.Calibration.Curve,
 	}
 	var t *checkpkg.Thresholds
-	if p := got.Calibration.Chosen; p != nil {
-		t, out.Chosen = &p.Thresholds, new(CurveOf(*p))
+	if out.Chosen != nil {
+		t = &out.Chosen.Thresholds
 	}
 	if out.ThresholdsKept, err = keepThresholds(ctx, s, q, t, "calibrate check on "+q.file); err != nil {
 		return nil, err
@@ -408,36 +345,16 @@ func calibrate(ctx context.Context, s *verb.Service, q *CheckRequest) (*Calibrat
 // checkedOf returns the form of a judgement.
 func checkedOf(query string, r *checkpkg.Result) *Checked {
 	out := &Checked{
-		Commit: r.Commit, Query: query, Verdict: r.Verdict, Gate: r.Gate, Thresholds: Thresholds(r.Thresholds),
+		Commit: r.Commit, Query: query, Verdict: r.Verdict, Gate: r.Gate, ReadAs: r.Readings, Thresholds: r.Thresholds,
 	}
-	if e := r.Signals; e != nil {
-		out.Signals = &CheckSignals{
-			Coverage: e.Coverage, Evidence: e.Evidence, Lead: e.Lead, Score: e.Score, Held: slices.Clone(e.Held),
-		}
-		for _, c := range e.Cosines {
-			if out.Signals.Cosines == nil {
-				out.Signals.Cosines = make(map[string]int64)
-			}
-			out.Signals.Cosines[c.Model] = c.Cosine
-		}
-		for _, m := range e.Missing {
-			out.Missing = append(out.Missing, Lack{m.Kind, verb.Text(m.Text)})
-		}
+	if r.Signals != nil {
+		out.Signals, out.Missing = &r.Signals.Signals, r.Signals.Missing
 	}
 	if r.Best != nil {
-		out.Item = new(checkedItem(r.Best))
+		out.Item = &r.Best.Memory
 	}
 	for _, e := range r.Nearest {
-		out.Nearest = append(out.Nearest, NearItem{checkedItem(e), e.Coverage, e.Evidence, e.Score})
-	}
-	for _, x := range r.Readings {
-		out.ReadAs = append(out.ReadAs, Reading{x.Term, x.As})
+		out.Nearest = append(out.Nearest, NearItem{e.Memory, e.Coverage, e.Evidence, e.Score})
 	}
 	return out
-}
-
-func checkedItem(e *checkpkg.Evidence) CheckedItem {
-	return CheckedItem{
-		e.ID, verb.Text(e.Key), e.Type, e.Title, verb.Text(e.Span), verb.Text(e.State),
-	}
 }
