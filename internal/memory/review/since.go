@@ -13,12 +13,12 @@ import (
 // Since is what became of memories between two commits: not of what was said, nor of names, documents and
 // conversations.
 type Since struct {
-	Added   int
-	Changed int  // in what they say
-	Hidden  int  // forgotten, superseded, retired or expired
-	More    bool // whether more differs than was looked at
+	Added   int  `json:"added"`
+	Changed int  `json:"changed"` // in what they say
+	Hidden  int  `json:"hidden"`  // forgotten, superseded, retired or expired
+	More    bool `json:"more"`    // whether more differs than was looked at
 	// Newest are the newest of those that were added or changed, the newest first.
-	Newest []*graph.Node
+	Newest []*graph.Node `json:"-"`
 }
 
 // ChangedSince looks at what differs between two commits, at most so many nodes, and returns the newest few.

@@ -30,7 +30,7 @@ type BriefRequest struct {
 // Brief is what an agent is told when its session begins.
 type Brief struct {
 	Answer       *Answer              `json:"answer"`
-	Contradicted verb.List[BriefPair] `json:"contradicted"` // pairs of memories that contradict each other
+	Contradicted []BriefPair          `json:"contradicted"` // pairs of memories that contradict each other
 	More         bool                 `json:"more"`         // whether there may be more of them
 	News         *BriefNews           `json:"news"`         // null where the commit is not known
 	Map          *outlining.MapAnswer `json:"map"`          // what is news by scopes, null where no digests are kept
@@ -50,11 +50,8 @@ type NamedMemory struct {
 
 // BriefNews is what became of memories since a commit.
 type BriefNews struct {
-	Added   int                    `json:"added"`
-	Changed int                    `json:"changed"`
-	Hidden  int                    `json:"hidden"`
-	More    bool                   `json:"more"` // whether these are not all
-	Newest  verb.List[NamedMemory] `json:"newest"`
+	review.Since
+	Newest []NamedMemory `json:"newest"`
 }
 
 // TellBrief tells hooks what a session begins with. It is no command of its own.
@@ -64,7 +61,7 @@ var TellBrief = verb.Define(verb.Spec{
 }, brief)
 
 func brief(ctx context.Context, s *verb.Service, q *BriefRequest) (*Brief, error) {
-	out := &Brief{Contradicted: verb.List[BriefPair]{}}
+	out := new(Brief)
 	err := ask(ctx, s, &q.RetrieveRequest, func(a *Answer) error {
 		out.Answer = a
 		return nil
@@ -102,9 +99,7 @@ func brief(ctx context.Context, s *verb.Service, q *BriefRequest) (*Brief, error
 	if err != nil {
 		return nil, err
 	}
-	out.News = &BriefNews{
-		Added: since.Added, Changed: since.Changed, Hidden: since.Hidden, More: since.More, Newest: verb.List[NamedMemory]{},
-	}
+	out.News = &BriefNews{Since: *since}
 	for _, n := range since.Newest {
 		out.News.Newest = append(out.News.Newest, named(n))
 	}
