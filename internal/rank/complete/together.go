@@ -6,6 +6,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/base/fixed"
 	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/retrieve"
 )
 
 const (
@@ -20,15 +21,7 @@ const (
 type Part struct {
 	Name  string
 	Share int64 // what its scores count, in units of 2^-16: see ShareOf
-	Items []PartItem
-}
-
-// PartItem is an item of an answer, as far as it matters to a list of several answers.
-type PartItem struct {
-	Rank     int
-	Score    int64
-	Tokens   int
-	Rendered string
+	Items []retrieve.Item
 }
 
 // ShareOf returns what the scores of a repository count whose best item covers so much of the question.
@@ -48,7 +41,7 @@ type Joint struct {
 // and text that it has in the list.
 type JointItem struct {
 	Part, At int
-	PartItem
+	retrieve.Item
 }
 
 // Together makes one list of answers, each by its own ranks, under a limit of items and a budget of

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/retrieve"
 )
 
 // joint writes a list as PART.AT:SCORE, with the counts after it.
@@ -21,7 +22,7 @@ func TestTogether(t *testing.T) {
 	part := func(name string, share int64, scores ...int64) complete.Part {
 		p := complete.Part{Name: name, Share: share}
 		for i, score := range scores {
-			p.Items = append(p.Items, complete.PartItem{Rank: i + 1, Score: score, Tokens: 10, Rendered: "x\n"})
+			p.Items = append(p.Items, retrieve.Item{Rank: i + 1, Score: score, Tokens: 10, Rendered: "x\n"})
 		}
 		return p
 	}

@@ -69,10 +69,8 @@ func part(
 	ctx context.Context, name string, a *Answer, at string, run verb.Runner,
 ) (complete.Part, error) {
 	p := complete.Part{Name: name, Share: complete.FullShare}
-	for _, it := range a.Items {
-		p.Items = append(p.Items, complete.PartItem{
-			Rank: it.Rank, Score: it.Score, Tokens: it.Tokens, Rendered: it.Rendered,
-		})
+	for i := range a.Items {
+		p.Items = append(p.Items, a.Items[i].Item)
 	}
 	if a.Query == "" || len(a.Items) == 0 {
 		return p, nil
@@ -149,7 +147,7 @@ func (out *Answer) join(list *complete.Joint, theirs *Answer, parts []complete.P
 	for _, it := range list.Items {
 		item := answers[it.Part].Items[it.At]
 		item.Repository = parts[it.Part].Name
-		item.Rank, item.Score, item.Tokens, item.Rendered = it.Rank, it.Score, it.Tokens, it.Rendered
+		item.Item = it.Item
 		out.Items = append(out.Items, item)
 	}
 }
