@@ -309,9 +309,9 @@ func ParseSeq(name, digits string) (uint64, error) {
 
 // RefChange is one ref that an import sets, or that exchange.Receive removes.
 type RefChange struct {
-	Ref  graph.RefName
-	From ipld.CID // undefined if it is new
-	To   ipld.CID // undefined if it is removed
+	Ref  graph.RefName `json:"ref"`
+	From ipld.CID      `json:"from" shape:"null"` // undefined if it is new
+	To   ipld.CID      `json:"to" shape:"null"`   // undefined if it is removed
 }
 
 // EncodeRef returns the value of a ref in a view, nil for one that does not exist.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/plain"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
@@ -224,7 +225,7 @@ func RemarkLearned(c *show.Console, name string, l trade.Learned) {
 }
 
 // printRefMoves prints where refs moved.
-func printRefMoves(c *show.Console, list []transfer.RefMoved) {
+func printRefMoves(c *show.Console, list []core.RefChange) {
 	var rows [][]show.Cell
 	for _, ref := range list {
 		from, to := "(new)", "(removed)"
@@ -285,7 +286,7 @@ func remarkWentBack(c *show.Console, list []graph.RefName) {
 func putSessions(c *show.Console, s *trade.Synced) {
 	for _, part := range []struct {
 		what string
-		refs []transfer.RefMoved
+		refs []core.RefChange
 	}{{"came from", s.Fetched}, {"went to", s.Pushed}} {
 		for _, ref := range part.refs {
 			if name, session := strings.CutPrefix(string(ref.Ref), graph.Sessions); session && !s.DryRun {

@@ -64,25 +64,10 @@ func (q *PackTakeRequest) Into(w *verb.Writing) { w.DryRun = q.DryRun }
 
 // PackTaken is what became of a pack.
 type PackTaken struct {
-	Refs      verb.List[RefMoved] `json:"refs"`
-	NewBlocks int                 `json:"new_blocks"`
-	Gaps      int                 `json:"gaps"` // blocks that were erased there and are not here
-	DryRun    bool                `json:"dry_run"`
-}
-
-// RefMoved is a ref that was moved: from null where it is new, to null where it is removed.
-type RefMoved struct {
-	Ref  graph.RefName `json:"ref"`
-	From ipld.CID      `json:"from" shape:"null"`
-	To   ipld.CID      `json:"to" shape:"null"`
-}
-
-// MovedOf returns the form of changes of refs.
-func MovedOf(list []core.RefChange) (out verb.List[RefMoved]) {
-	for _, c := range list {
-		out = append(out, RefMoved(c))
-	}
-	return out
+	Refs      []core.RefChange `json:"refs"`
+	NewBlocks int              `json:"new_blocks"`
+	Gaps      int              `json:"gaps"` // blocks that were erased there and are not here
+	DryRun    bool             `json:"dry_run"`
 }
 
 // The words for no commit and for any in updates of refs.
@@ -291,7 +276,7 @@ func packTake(ctx context.Context, s *verb.Service, q *PackTakeRequest) (*PackTa
 	if err != nil {
 		return nil, err
 	}
-	return &PackTaken{Refs: MovedOf(taken.Refs), NewBlocks: taken.Blocks, Gaps: taken.Gaps, DryRun: q.DryRun}, nil
+	return &PackTaken{Refs: taken.Refs, NewBlocks: taken.Blocks, Gaps: taken.Gaps, DryRun: q.DryRun}, nil
 }
 
 // InputName is the file that is read.

@@ -79,11 +79,7 @@ func (v Verbs) Send(ctx context.Context, w io.Writer, want remote.Want, from int
 
 // TakenOf returns what an answer says was taken in.
 func TakenOf(a *transfer.PackTaken) *remote.Taken {
-	out := &remote.Taken{Blocks: a.NewBlocks, Gaps: a.Gaps}
-	for _, ref := range a.Refs {
-		out.Refs = append(out.Refs, core.RefChange(ref))
-	}
-	return out
+	return &remote.Taken{Refs: a.Refs, Blocks: a.NewBlocks, Gaps: a.Gaps}
 }
 
 // Redactions implements remote.Side.

@@ -17,7 +17,6 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/transfer"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -74,9 +73,9 @@ func CloneFile(ctx context.Context, here *byverb.Side, file string) (*Cloned, er
 
 // Pruned is what a remote has no more.
 type Pruned struct {
-	Remote string                       `json:"remote"`
-	Refs   verb.List[transfer.RefMoved] `json:"refs"`
-	DryRun bool                         `json:"dry_run"`
+	Remote string           `json:"remote"`
+	Refs   []core.RefChange `json:"refs"`
+	DryRun bool             `json:"dry_run"`
 }
 
 // Prune forgets what the remote has no more.
@@ -85,7 +84,7 @@ func (t *Transfer) Prune(ctx context.Context) (*Pruned, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pruned{t.remote.Name, transfer.MovedOf(gone), t.opt.DryRun}, nil
+	return &Pruned{t.remote.Name, gone, t.opt.DryRun}, nil
 }
 
 // Forget forgets a remote in a list: its name, what is kept of it, and the refs of what it had.

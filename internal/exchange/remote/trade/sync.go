@@ -16,7 +16,6 @@ import (
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/internal/verb/reading"
-	"github.com/mnem-project/mnem/internal/verb/transfer"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -45,15 +44,15 @@ func (b *Branch) Did() bool { return b.Forward || b.Pushed || b.Merged > 0 || le
 
 // Synced is what a sync did.
 type Synced struct {
-	Remote   string                       `json:"remote"`
-	Rounds   int                          `json:"rounds"`
-	Branches verb.List[*Branch]           `json:"branches"`
-	Fetched  verb.List[transfer.RefMoved] `json:"fetched"`
-	Clashing verb.List[graph.RefName]     `json:"clashing"`
-	Pushed   verb.List[transfer.RefMoved] `json:"pushed"` // refs of the remote
-	Received int64                        `json:"received_bytes"`
-	Skewed   verb.List[Skew]              `json:"clock_ahead"`
-	WentBack verb.List[graph.RefName]     `json:"went_back"` // as for a fetch
+	Remote   string                   `json:"remote"`
+	Rounds   int                      `json:"rounds"`
+	Branches verb.List[*Branch]       `json:"branches"`
+	Fetched  []core.RefChange         `json:"fetched"`
+	Clashing verb.List[graph.RefName] `json:"clashing"`
+	Pushed   []core.RefChange         `json:"pushed"` // refs of the remote
+	Received int64                    `json:"received_bytes"`
+	Skewed   verb.List[Skew]          `json:"clock_ahead"`
+	WentBack verb.List[graph.RefName] `json:"went_back"` // as for a fetch
 	Learned
 	Sent   int64 `json:"sent_bytes"`
 	Untold bool  `json:"untold"` // as of push

@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/state"
@@ -17,13 +18,13 @@ import (
 
 // Fetched is what a fetch did.
 type Fetched struct {
-	Remote    string                       `json:"remote"`
-	Refs      verb.List[transfer.RefMoved] `json:"refs"`
-	Clashing  verb.List[graph.RefName]     `json:"clashing"` // tags that are elsewhere here, and stay
-	Bytes     int64                        `json:"bytes"`
-	NewBlocks int                          `json:"new_blocks"`
-	Skewed    verb.List[Skew]              `json:"clock_ahead"`
-	WentBack  verb.List[graph.RefName]     `json:"went_back"` // branches that are at an earlier commit than before
+	Remote    string                   `json:"remote"`
+	Refs      []core.RefChange         `json:"refs"`
+	Clashing  verb.List[graph.RefName] `json:"clashing"` // tags that are elsewhere here, and stay
+	Bytes     int64                    `json:"bytes"`
+	NewBlocks int                      `json:"new_blocks"`
+	Skewed    verb.List[Skew]          `json:"clock_ahead"`
+	WentBack  verb.List[graph.RefName] `json:"went_back"` // branches that are at an earlier commit than before
 	Learned
 	DryRun bool `json:"dry_run"`
 }
@@ -68,7 +69,7 @@ func (t *Transfer) Fetch(ctx context.Context, prune bool) (*Fetched, error) {
 		return nil, err
 	}
 	return &Fetched{
-		Remote: t.remote.Name, Refs: transfer.MovedOf(res.Refs), Clashing: res.Clashing, Bytes: res.Bytes,
+		Remote: t.remote.Name, Refs: res.Refs, Clashing: res.Clashing, Bytes: res.Bytes,
 		NewBlocks: res.Blocks, Skewed: skewed, WentBack: back, DryRun: t.opt.DryRun,
 		Learned: Learned{Gaps: res.Gaps, Learned: res.Learned, Waiting: res.Waiting, Erased: res.Erased},
 	}, nil
@@ -76,10 +77,10 @@ func (t *Transfer) Fetch(ctx context.Context, prune bool) (*Fetched, error) {
 
 // Pushed is what a push did.
 type Pushed struct {
-	Remote string                       `json:"remote"`
-	Refs   verb.List[transfer.RefMoved] `json:"refs"` // of the remote
-	Bytes  int64                        `json:"bytes"`
-	Erased int                          `json:"erased"` // blocks that were erased there
+	Remote string           `json:"remote"`
+	Refs   []core.RefChange `json:"refs"` // of the remote
+	Bytes  int64            `json:"bytes"`
+	Erased int              `json:"erased"` // blocks that were erased there
 	// Untold is whether blocks that were erased here may be there still.
 	Untold bool `json:"untold"`
 	DryRun bool `json:"dry_run"`
@@ -105,7 +106,7 @@ func (t *Transfer) Push(ctx context.Context, refs []graph.RefName, f PushOptions
 	if err != nil {
 		return nil, err
 	}
-	return &Pushed{t.remote.Name, transfer.MovedOf(res.Refs), res.Bytes, res.Erased, res.Untold, t.opt.DryRun}, nil
+	return &Pushed{t.remote.Name, res.Refs, res.Bytes, res.Erased, res.Untold, t.opt.DryRun}, nil
 }
 
 // Refs returns the refs that names and options name: without any the current branch.
