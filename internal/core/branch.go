@@ -43,9 +43,9 @@ func (e *InUseError) Is(target error) bool { return target == state.ErrInvalid }
 
 // BranchInfo is one branch. HEAD is listed under its own name where it is detached.
 type BranchInfo struct {
-	Name    string
-	Commit  ipld.CID // the newest; undefined before the first
-	Current bool     // whether HEAD is on it
+	Name    string   `json:"name"`
+	Commit  ipld.CID `json:"commit" shape:"null"` // the newest; undefined before the first
+	Current bool     `json:"current"`             // whether HEAD is on it
 }
 
 // RefOptions says how a branch or tag is made, moved or removed.

@@ -39,19 +39,19 @@ type CommitOptions struct {
 
 // CommitResult tells what a commit did.
 type CommitResult struct {
-	Commit     ipld.CID // the new commit; the branch's old one where nothing changed
-	Parents    []ipld.CID
-	Branch     string
-	Graph      ipld.CID
-	Nodes      state.Counts
-	Edges      state.Counts
-	Duplicates int  // lines that gave a fact again that was there without a key
-	Unchanged  int  // other lines that changed nothing
-	NoChange   bool // whether there was nothing to commit: no commit was made
-	Rebased    bool // whether the branch had moved and the changes were merged onto it
+	Commit     ipld.CID     `json:"commit" shape:"null"` // the new commit; the branch's old one where nothing changed
+	Parents    []ipld.CID   `json:"parents"`
+	Branch     string       `json:"branch"`
+	Graph      ipld.CID     `json:"graph" shape:"null"`
+	Nodes      state.Counts `json:"nodes"`
+	Edges      state.Counts `json:"edges"`
+	Duplicates int          `json:"duplicates"`        // lines that gave a fact again that was there without a key
+	Unchanged  int          `json:"unchanged"`         // other lines that changed nothing
+	NoChange   bool         `json:"no_change"`         // whether there was nothing to commit: no commit was made
+	Rebased    bool         `json:"rebased,omitempty"` // whether the branch had moved and the changes were merged onto it
 	// Secrets is what looks like credentials in what was written, or merged: it was not refused, as
 	// it may be something else, or there was too much for that.
-	Secrets state.SecretReport
+	Secrets state.SecretReport `json:"-"`
 }
 
 // Commit applies changes to the newest commit of a branch and makes a commit of the result, all

@@ -68,9 +68,9 @@ func (p *PendingMerge) Open() int {
 
 // KeptCommit is a commit that did not merge with the branch it was made for.
 type KeptCommit struct {
-	Ref    graph.RefName
-	Commit ipld.CID
-	Branch string
+	Ref    graph.RefName `json:"ref"`
+	Commit ipld.CID      `json:"commit"`
+	Branch string        `json:"branch"`
 }
 
 // IsMerge reports whether a ref is of a merge in progress.

@@ -48,11 +48,11 @@ func (r *Repo) stageRef(name string) (graph.RefName, error) {
 
 // StageResult tells what is staged after a change of the stage.
 type StageResult struct {
-	Nodes      state.Counts // against the commit the stage builds on
-	Edges      state.Counts
-	Duplicates int
-	Unchanged  int
-	Secrets    state.SecretReport // as in CommitResult
+	Nodes      state.Counts       `json:"nodes"` // against the commit the stage builds on
+	Edges      state.Counts       `json:"edges"`
+	Duplicates int                `json:"duplicates"`
+	Unchanged  int                `json:"unchanged"`
+	Secrets    state.SecretReport `json:"-"` // as in CommitResult
 }
 
 // StageChanges applies changes to a stage, all or nothing, without making a commit. A stage may

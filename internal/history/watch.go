@@ -26,9 +26,9 @@ const beforeAll = "0"
 type WatchOptions struct {
 	// Since names the operation (see core.Repo.Operation) whose followers are wanted, 0 for all from the
 	// first on; "" for the newest one when the watch begins.
-	Since string
+	Since string `op:",remote" doc:"begin after this {OP}eration, 0 for the first one; see 'mnem op' (default: now)"`
 	// Ref is the one ref that is of interest, by its full name or that of a branch or tag; "" for all.
-	Ref string
+	Ref string `op:",remote" complete:"branch" doc:"only operations that moved this {REF}: a branch, a tag or refs/…"`
 }
 
 // WatchedOp is one operation as a watch tells it.

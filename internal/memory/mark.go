@@ -69,10 +69,10 @@ type MarkRequest struct {
 
 // MarkResult tells what a request for marks did.
 type MarkResult struct {
-	*core.CommitResult
-	Marked   []graph.ID // newly in the state, or with another reason, in the order of the request
-	Already  []graph.ID // in the state before
-	Unmarked []graph.ID // whose mark was taken off; of a contradiction that is settled, too
+	*core.CommitResult `json:"-"`
+	Marked             []graph.ID `json:"marked"`   // newly in the state, or with another reason, in the order of the request
+	Already            []graph.ID `json:"already"`  // in the state before
+	Unmarked           []graph.ID `json:"unmarked"` // whose mark was taken off; of a contradiction that is settled, too
 }
 
 // Mark marks nodes in one commit, or none where all of them are in the state already. The text of a

@@ -27,9 +27,9 @@ type PinRequest struct {
 
 // PinResult tells what a request to pin did.
 type PinResult struct {
-	*core.CommitResult
-	Changed []graph.ID // in the order of the request
-	Already []graph.ID // that were as asked before
+	*core.CommitResult `json:"-"`
+	Changed            []graph.ID `json:"changed"` // in the order of the request
+	Already            []graph.ID `json:"already"` // that were as asked before
 }
 
 // Pin gives nodes the property PropPinned, or takes it away, in one commit, or none where all are as asked. An

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/internal/verb/reading"
@@ -51,7 +52,7 @@ func TestPrintingFails(t *testing.T) {
 	PrintConflicts(c, []reading.Conflict{{Label: "a"}})
 	for what, err := range map[string]error{
 		"failed": c.Failed(), "Printf": c.Printf("y\n"), "Table": c.Table([][]show.Cell{show.Row("a", show.Bold)}),
-		"listOf": c.ListOf(nil, 1), "an answer": MergeAnswer(c, &branching.Pending{Kept: []branching.Kept{{Branch: "main"}}}),
+		"listOf": c.ListOf(nil, 1), "an answer": MergeAnswer(c, &branching.Pending{Kept: []core.KeptCommit{{Branch: "main"}}}),
 	} {
 		if !errors.Is(err, gone) {
 			t.Errorf("%s: %v, want that the reader has gone", what, err)

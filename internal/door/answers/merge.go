@@ -74,7 +74,7 @@ func printPending(c *show.Console, p *branching.Pending) error {
 		PrintConflicts(c, p.Conflicts)
 	}
 	for _, k := range p.Kept {
-		c.Put("kept for %s: %s\n", show.Line(k.Branch), show.Line(k.Ref))
+		c.Put("kept for %s: %s\n", show.Line(k.Branch), show.Line(string(k.Ref)))
 	}
 	return c.Failed()
 }

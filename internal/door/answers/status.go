@@ -50,7 +50,7 @@ func printUnmerged(c *show.Console, st *branching.Status) {
 	}
 	for _, k := range st.Kept {
 		c.Put("kept, as it did not merge: %s; 'mnem merge' it to resolve what conflicts\n",
-			show.Line(k.Ref))
+			show.Line(string(k.Ref)))
 	}
 }
 

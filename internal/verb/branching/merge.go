@@ -88,22 +88,12 @@ type Pending struct {
 	Theirs         ipld.CID                    `json:"theirs" shape:"null"`
 	Conflicts      verb.List[reading.Conflict] `json:"conflicts"`
 	VectorsDropped int                         `json:"vectors_dropped"`
-	Kept           verb.List[Kept]             `json:"kept"`
+	Kept           []core.KeptCommit           `json:"kept"`
 
 	Open    int    `json:"_open,omitempty"`    // conflicts that nothing is decided about
 	Aborted string `json:"_aborted,omitempty"` // the branch whose merge was forgotten
 	Forgot  string `json:"_forgot,omitempty"`  // the ref that was dropped
 }
-
-// Kept is a commit that was kept because it did not merge.
-type Kept struct {
-	Ref    string   `json:"ref"`
-	Commit ipld.CID `json:"commit"`
-	Branch string   `json:"branch"`
-}
-
-// KeptOf returns the form of a commit that was kept.
-func KeptOf(k core.KeptCommit) Kept { return Kept{string(k.Ref), k.Commit, k.Branch} }
 
 // Merge, Revert and CherryPick apply the changes of other commits.
 var (
@@ -280,10 +270,7 @@ func pending(ctx context.Context, s *verb.Service) (*Pending, error) {
 }
 
 func pendingOf(s *verb.Service, p *core.PendingMerge, kept []core.KeptCommit) *Pending {
-	out := &Pending{}
-	for _, k := range kept {
-		out.Kept = append(out.Kept, KeptOf(k))
-	}
+	out := &Pending{Kept: kept}
 	if p != nil {
 		out.Branch, out.Verb, out.Ours, out.Theirs = verb.Text(p.Branch), verb.Text(p.Verb), p.Ours, p.Theirs
 		out.Conflicts, out.VectorsDropped = reading.ConflictsOf(p.Conflicts), p.VectorsDropped

@@ -33,10 +33,7 @@ func Already(err error, format string, args ...any) error {
 
 // Branch is one branch, or HEAD where it is on none.
 type Branch struct {
-	Name    string   `json:"name"`
-	Commit  ipld.CID `json:"commit" shape:"null"`
-	Current bool     `json:"current"`
-
+	core.BranchInfo
 	// Remotes are where the branch was found at the last fetch or push, where that is asked for.
 	Remotes verb.List[BranchThere] `json:"remotes,omitempty"`
 
@@ -187,7 +184,7 @@ func branches(ctx context.Context, s *verb.Service, emit func(*Branch) error) er
 		return err
 	}
 	for _, b := range all {
-		out := &Branch{Name: b.Name, Commit: b.Commit, Current: b.Current}
+		out := &Branch{BranchInfo: b}
 		if s.Human {
 			if out.Title, err = titleOf(ctx, s.Repo, b.Commit); err != nil {
 				return err

@@ -34,7 +34,7 @@ type Status struct {
 	Edges   state.Counts              `json:"edges"`
 	Changes verb.List[reading.Change] `json:"changes"`
 	Merge   *Merging                  `json:"merge,omitempty"` // in progress on the branch
-	Kept    verb.List[Kept]           `json:"kept"`            // for the branch
+	Kept    []core.KeptCommit         `json:"kept"`            // for the branch
 	// Client is what the process is called in a database, where HEAD, the stage and merges are each client's own.
 	Client string `json:"client,omitempty"`
 	// Following is the git branch that HEAD follows.
@@ -107,7 +107,7 @@ func (out *Status) unmerged(ctx context.Context, r *core.Repo) error {
 	list, err := r.KeptCommits(ctx)
 	for _, k := range list {
 		if k.Branch == string(out.Branch) {
-			out.Kept = append(out.Kept, KeptOf(k))
+			out.Kept = append(out.Kept, k)
 		}
 	}
 	return err

@@ -21,10 +21,9 @@ const maxWatched = 1000
 
 // WatchRequest asks for each operation as it is committed.
 type WatchRequest struct {
-	Since string `op:",remote" doc:"begin after this {OP}eration, 0 for the first one; see 'mnem op' (default: now)"`
-	Ref   string `op:",remote" complete:"branch" doc:"only operations that moved this {REF}: a branch, a tag or refs/…"`
-	Limit int    `op:",short=n,remote" doc:"end after {N} operations; 0 for no end"`
-	Diff  bool   `op:",remote" doc:"the nodes and edges that changed, not only how many"`
+	history.WatchOptions
+	Limit int  `op:",short=n,remote" doc:"end after {N} operations; 0 for no end"`
+	Diff  bool `op:",remote" doc:"the nodes and edges that changed, not only how many"`
 }
 
 // Watched is one operation.
@@ -99,16 +98,16 @@ func (q *WatchRequest) Answered(answer any) (more bool) {
 }
 
 func watch(ctx context.Context, s *verb.Service, q *WatchRequest, emit func(any) error) error {
-	since, limit := q.Since, q.Limit // what is left of them changes as the answers are given
+	opt, limit := q.WatchOptions, q.Limit // what is left of them changes as the answers are given
 	// Its CID means the same for ever. What is not found is for the watch to explain.
-	if e, err := s.Repo.Operation(ctx, cmp.Or(since, verb.NewestOp)); err == nil {
-		since = e.CID.String()
-		if err := emit(&WatchBegun{since, e.Operation.Seq}); err != nil {
+	if e, err := s.Repo.Operation(ctx, cmp.Or(opt.Since, verb.NewestOp)); err == nil {
+		opt.Since = e.CID.String()
+		if err := emit(&WatchBegun{opt.Since, e.Operation.Seq}); err != nil {
 			return err
 		}
 	}
 	n := 0
-	for op, err := range history.Watch(ctx, s.Repo, history.WatchOptions{Since: since, Ref: q.Ref}) {
+	for op, err := range history.Watch(ctx, s.Repo, opt) {
 		if err != nil {
 			return watchHint(err)
 		}

@@ -50,19 +50,10 @@ func (q *CommitRequest) FileNames() []string { return q.Files }
 
 // Committed is what a commit did.
 type Committed struct {
-	Commit     ipld.CID                  `json:"commit" shape:"null"`
-	Parents    verb.List[ipld.CID]       `json:"parents"`
-	Branch     string                    `json:"branch"`
-	Graph      ipld.CID                  `json:"graph" shape:"null"`
-	Nodes      state.Counts              `json:"nodes"`
-	Edges      state.Counts              `json:"edges"`
-	Duplicates int                       `json:"duplicates"`
-	Unchanged  int                       `json:"unchanged"`
-	NoChange   bool                      `json:"no_change"`
-	Rebased    bool                      `json:"rebased,omitempty"` // whether the branch had moved in the meantime
-	DryRun     bool                      `json:"dry_run"`
-	Changes    verb.List[reading.Change] `json:"changes,omitempty"`
-	Warnings   Warnings                  `json:"warnings,omitempty"`
+	core.CommitResult
+	DryRun   bool                      `json:"dry_run"`
+	Changes  verb.List[reading.Change] `json:"changes,omitempty"`
+	Warnings Warnings                  `json:"warnings,omitempty"`
 
 	Short verb.List[reading.ShortChange] `json:"_short,omitempty"` // the first of what would change
 }
@@ -166,11 +157,7 @@ const DryRunHint = "this was a dry run: nothing is kept"
 func CommittedOf(
 	ctx context.Context, r *core.Repo, res *core.CommitResult, dryRun, human bool,
 ) (*Committed, error) {
-	out := &Committed{
-		Commit: res.Commit, Parents: res.Parents, Branch: res.Branch, Graph: res.Graph, Nodes: res.Nodes,
-		Edges: res.Edges, Duplicates: res.Duplicates, Unchanged: res.Unchanged, NoChange: res.NoChange,
-		Rebased: res.Rebased, DryRun: dryRun, Warnings: WarningsOf(res.Secrets),
-	}
+	out := &Committed{CommitResult: *res, DryRun: dryRun, Warnings: WarningsOf(res.Secrets)}
 	if !dryRun || res.NoChange {
 		return out, nil
 	}

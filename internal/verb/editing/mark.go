@@ -59,19 +59,39 @@ type ExpireRequest struct {
 
 // Marked is what a verb that marks nodes did.
 type Marked struct {
-	State    *graph.State        `json:"state"` // null where marks were taken off
-	Marked   verb.List[graph.ID] `json:"marked"`
-	Already  verb.List[graph.ID] `json:"already"`
-	Unmarked verb.List[graph.ID] `json:"unmarked"`
-	Commit   ipld.CID            `json:"commit" shape:"null"`
-	Branch   string              `json:"branch"`
-	Graph    ipld.CID            `json:"graph" shape:"null"`
-	NoChange bool                `json:"no_change"`
-	DryRun   bool                `json:"dry_run"`
-	Warnings Warnings            `json:"warnings,omitempty"`
+	State *graph.State `json:"state"` // null where marks were taken off
+	memory.MarkResult
+	NodesCommit
+}
+
+// NodesCommit is the commit of a verb that changes nodes by their names.
+type NodesCommit struct {
+	Commit   ipld.CID `json:"commit" shape:"null"`
+	Branch   string   `json:"branch"`
+	Graph    ipld.CID `json:"graph" shape:"null"`
+	NoChange bool     `json:"no_change"`
+	DryRun   bool     `json:"dry_run"`
+	Warnings Warnings `json:"warnings,omitempty"`
 
 	// Labels name the nodes.
 	Labels map[string]reading.NodeName `json:"_labels,omitempty"`
+}
+
+// nodesCommit returns the form of a commit, with the names of nodes for people.
+func nodesCommit(
+	ctx context.Context, r *core.Repo, res *core.CommitResult, dryRun, human bool, nodes ...[]graph.ID,
+) (out NodesCommit, err error) {
+	out = NodesCommit{
+		Commit: res.Commit, Branch: res.Branch, Graph: res.Graph, NoChange: res.NoChange, DryRun: dryRun,
+		Warnings: WarningsOf(res.Secrets),
+	}
+	if human {
+		out.Labels, err = LabelsOf(ctx, r, out.Commit, nodes...)
+	}
+	if dryRun && !res.NoChange {
+		out.Commit = ipld.CID{} // its time would be another
+	}
+	return out, err
 }
 
 const markGroup = "change"
@@ -188,21 +208,12 @@ func marked(
 func MarkedOf(
 	ctx context.Context, r *core.Repo, res *memory.MarkResult, state graph.State, dryRun, human bool,
 ) (*Marked, error) {
-	out := &Marked{
-		Marked: res.Marked, Already: res.Already, Unmarked: res.Unmarked, Commit: res.Commit,
-		Branch: res.Branch, Graph: res.Graph, NoChange: res.NoChange, DryRun: dryRun,
-		Warnings: WarningsOf(res.Secrets),
-	}
+	out := &Marked{MarkResult: *res}
 	if state != "" {
 		out.State = &state
 	}
 	var err error
-	if human {
-		out.Labels, err = LabelsOf(ctx, r, out.Commit, out.Marked, out.Unmarked, out.Already)
-	}
-	if dryRun && !res.NoChange {
-		out.Commit = ipld.CID{} // its time would be another
-	}
+	out.NodesCommit, err = nodesCommit(ctx, r, res.CommitResult, dryRun, human, res.Marked, res.Unmarked, res.Already)
 	return out, err
 }
 

@@ -3,11 +3,8 @@ package editing
 import (
 	"context"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/verb"
-	"github.com/mnem-project/mnem/internal/verb/reading"
-	"github.com/mnem-project/mnem/ipld"
 )
 
 // PinRequest asks for nodes to be pinned, or unpinned.
@@ -26,18 +23,9 @@ func (q *PinRequest) Into(w *verb.Writing) { w.Message, w.Expect = q.Message, q.
 
 // PinChanged is what pin or unpin did.
 type PinChanged struct {
-	Pinned   bool                `json:"pinned"` // whether Changed are pinned now
-	Changed  verb.List[graph.ID] `json:"changed"`
-	Already  verb.List[graph.ID] `json:"already"`
-	Commit   ipld.CID            `json:"commit" shape:"null"`
-	Branch   string              `json:"branch"`
-	Graph    ipld.CID            `json:"graph" shape:"null"`
-	NoChange bool                `json:"no_change"`
-	DryRun   bool                `json:"dry_run"`
-	Warnings Warnings            `json:"warnings,omitempty"`
-
-	// Labels name the nodes.
-	Labels map[string]reading.NodeName `json:"_labels,omitempty"`
+	Pinned bool `json:"pinned"` // whether Changed are pinned now
+	memory.PinResult
+	NodesCommit
 }
 
 // Pin and Unpin say what every session begins with.
@@ -66,16 +54,8 @@ func pin(unpin bool) func(context.Context, *verb.Service, *PinRequest) (*PinChan
 		if err != nil {
 			return nil, MarkHint(err)
 		}
-		out := &PinChanged{
-			Pinned: !unpin, Changed: res.Changed, Already: res.Already, Commit: res.Commit, Branch: res.Branch,
-			Graph: res.Graph, NoChange: res.NoChange, DryRun: s.DryRun, Warnings: WarningsOf(res.Secrets),
-		}
-		if s.Human {
-			out.Labels, err = LabelsOf(ctx, s.Repo, res.Commit, res.Changed, res.Already)
-		}
-		if s.DryRun && !res.NoChange {
-			out.Commit = ipld.CID{} // its time would be another
-		}
+		out := &PinChanged{Pinned: !unpin, PinResult: *res}
+		out.NodesCommit, err = nodesCommit(ctx, s.Repo, res.CommitResult, s.DryRun, s.Human, res.Changed, res.Already)
 		return out, err
 	}
 }

@@ -29,12 +29,9 @@ func (p *Staging) Into(w *verb.Writing) { w.Branch = p.Branch }
 
 // StageEdited is what a stage holds after a change of it, against the commit it builds on.
 type StageEdited struct {
-	Stage      string       `json:"stage"`
-	Nodes      state.Counts `json:"nodes"`
-	Edges      state.Counts `json:"edges"`
-	Duplicates int          `json:"duplicates"`
-	Unchanged  int          `json:"unchanged"`
-	Warnings   Warnings     `json:"warnings,omitempty"`
+	Stage string `json:"stage"`
+	core.StageResult
+	Warnings Warnings `json:"warnings,omitempty"`
 
 	Missing []string `json:"_missing,omitempty"` // ends of an edge that there are no nodes for yet
 }
@@ -167,10 +164,7 @@ func edit(ctx context.Context, s *verb.Service, changes state.Changes) (*StageEd
 	if err != nil {
 		return nil, err
 	}
-	return &StageEdited{
-		Stage: s.Repo.StageName(s.Stage), Nodes: res.Nodes, Edges: res.Edges,
-		Duplicates: res.Duplicates, Unchanged: res.Unchanged, Warnings: WarningsOf(res.Secrets),
-	}, nil
+	return &StageEdited{Stage: s.Repo.StageName(s.Stage), StageResult: *res, Warnings: WarningsOf(res.Secrets)}, nil
 }
 
 // editOne is edit for changes made before.

@@ -18,6 +18,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/internal/state"
@@ -263,7 +264,7 @@ func TestElsewhere(t *testing.T) {
 func TestEndless(t *testing.T) {
 	dir, _, o := answering(t, Options{Build: "v1"})
 	told, ended := make(chan any, 10), make(chan error, 1)
-	req := &branching.WatchRequest{Since: "0"}
+	req := &branching.WatchRequest{WatchOptions: history.WatchOptions{Since: "0"}}
 	by := lines("")
 	by.Read = func(r io.Reader) error {
 		return branching.Watch.ReadAnswers(r, func(answer any) error {
@@ -275,7 +276,7 @@ func TestEndless(t *testing.T) {
 		})
 	}
 	go func() {
-		_, err := askerOf(t, dir, by)(&branching.Watch.Spec, &branching.WatchRequest{Since: "0"}, Call{Typed: true})
+		_, err := askerOf(t, dir, by)(&branching.Watch.Spec, &branching.WatchRequest{WatchOptions: history.WatchOptions{Since: "0"}}, Call{Typed: true})
 		ended <- err
 	}()
 	if _, ok := (<-told).(*branching.Watched); !ok {
