@@ -63,6 +63,15 @@ func (i Item) String() string {
 	return string(i.Kind) + "/" + i.ID.String()
 }
 
+// MarshalText writes the form of String.
+func (i Item) MarshalText() ([]byte, error) { return []byte(i.String()), nil }
+
+// UnmarshalText reads the form of String.
+func (i *Item) UnmarshalText(text []byte) (err error) {
+	*i, err = ParseItem(string(text))
+	return err
+}
+
 // Mark returns what the item is the mark of, and whether it is one.
 func (i Item) Mark() (on Target, ok bool) {
 	switch i.Kind {

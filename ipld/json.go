@@ -60,9 +60,22 @@ func ParseJSON(data []byte) (Value, error) {
 	return v, nil
 }
 
+// MarshalJSON writes the form of AppendJSON.
+func (v Value) MarshalJSON() ([]byte, error) { return AppendJSON(nil, v), nil }
+
+// UnmarshalJSON reads what MarshalJSON writes, also of a value that has no JSON form: it gives the same text again.
+func (v *Value) UnmarshalJSON(data []byte) (err error) {
+	if *v, err = ParseJSON(data); err != nil {
+		p := jsonParser{data: data, dec: jsontext.NewDecoder(bytes.NewBuffer(data)), loose: true}
+		*v, err = p.value()
+	}
+	return err
+}
+
 type jsonParser struct {
 	data  []byte
 	dec   *jsontext.Decoder
+	loose bool // whether the key "/" is one as any other
 	depth int
 	items int
 }
@@ -206,7 +219,7 @@ func (p *jsonParser) object() (Value, error) {
 			return Value{}, err
 		}
 		key := unquote(name)
-		if key == reserved {
+		if key == reserved && !p.loose {
 			if len(entries) > 0 {
 				return Value{}, p.fail(offset, "the key %q is reserved", reserved)
 			}

@@ -292,3 +292,30 @@ func TestNoEncoding(t *testing.T) {
 		}
 	}
 }
+
+// TestValueTravels reads values back from what encoding/json writes of them, also those that have no JSON form.
+func TestValueTravels(t *testing.T) {
+	odd := ipld.MapValue(ipld.Entry{"/", ipld.IntValue(1)}, ipld.Entry{"a", ipld.MapValue(ipld.Entry{"/", ipld.StringValue("no link")})})
+	for _, v := range []ipld.Value{
+		{}, ipld.BoolValue(true), ipld.IntValue(-5), ipld.FloatValue(0.5), ipld.FloatValue(3), ipld.StringValue("a<b \u2028"), ipld.BytesValue([]byte{1, 2}),
+		ipld.LinkValue(ipld.Sum(ipld.Raw, nil)), ipld.ListValue(ipld.IntValue(1), ipld.Value{}), ipld.MapValue(ipld.Entry{"b", ipld.IntValue(2)}), odd,
+	} {
+		data, err := v.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back ipld.Value
+		if err := json.Unmarshal(data, &back); err != nil || !back.Equal(v) && ipld.HasJSON(v) {
+			t.Errorf("%s: %v", data, err)
+		}
+		if again := ipld.AppendJSON(nil, back); string(again) != string(data) {
+			t.Errorf("%s is read back as %s", data, again)
+		}
+	}
+	var v ipld.Value
+	for _, bad := range []string{``, `{"a":1`, `{"a":1,"a":2}`, `1e999`, `99999999999999999999`} {
+		if err := v.UnmarshalJSON([]byte(bad)); err == nil {
+			t.Errorf("%q was read", bad)
+		}
+	}
+}

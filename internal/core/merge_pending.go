@@ -19,21 +19,23 @@ import (
 
 // Conflict is one item that two sides changed so that they do not merge.
 type Conflict struct {
-	Item   graph.Item
-	Kind   graph.ConflictKind
-	Label  string          // the item for people: a node's key, an edge's ends and type
-	Base   ipld.CID        // its record before, undefined where it did not exist
-	Ours   ipld.CID        // on our side, likewise
-	Theirs ipld.CID        // on their side, likewise
-	Fields []FieldConflict // that differ, in order; none where the item is absent on one side
+	Item   graph.Item         `json:"item" shape:"text"`
+	Kind   graph.ConflictKind `json:"kind" shape:"edit_edit|add_add|delete_modify|end_removed|circle"`
+	Label  string             `json:"label"`               // the item for people: a node's key, an edge's ends and type
+	Base   ipld.CID           `json:"base" shape:"null"`   // its record before, undefined where it did not exist
+	Ours   ipld.CID           `json:"ours" shape:"null"`   // on our side, likewise
+	Theirs ipld.CID           `json:"theirs" shape:"null"` // on their side, likewise
+	Fields []FieldConflict    `json:"fields"`              // that differ, in order; none where the item is absent on one side
 	// Resolution is how it was resolved: ours, theirs, base, or lines; "" where it was not.
-	Resolution string
+	Resolution string `json:"resolution" shape:"ours|theirs|base|lines|null"`
 }
 
 // FieldConflict is one field that both sides changed differently; nil where it is absent.
 type FieldConflict struct {
-	Field              string
-	Base, Ours, Theirs *ipld.Value
+	Field  string      `json:"field"`
+	Base   *ipld.Value `json:"base" shape:"json"`
+	Ours   *ipld.Value `json:"ours" shape:"json"`
+	Theirs *ipld.Value `json:"theirs" shape:"json"`
 }
 
 func (c *Conflict) fieldNames() []string {
@@ -46,13 +48,13 @@ func (c *Conflict) fieldNames() []string {
 
 // PendingMerge is a merge in progress.
 type PendingMerge struct {
-	Branch         string
-	Verb           string   // merge, revert or cherry-pick
-	Ours           ipld.CID // the branch's commit when it began
-	Theirs         ipld.CID // what is merged; undefined for the empty state
-	Message        string
-	Conflicts      []Conflict // in item order
-	VectorsDropped int
+	Branch         string     `json:"branch" shape:"null"`
+	Verb           string     `json:"verb" shape:"merge|revert|cherry-pick|null"`
+	Ours           ipld.CID   `json:"ours" shape:"null"`   // the branch's commit when it began
+	Theirs         ipld.CID   `json:"theirs" shape:"null"` // what is merged; undefined for the empty state
+	Message        string     `json:"-"`
+	Conflicts      []Conflict `json:"conflicts"` // in item order
+	VectorsDropped int        `json:"vectors_dropped"`
 }
 
 // Open returns how many of the conflicts are not resolved.

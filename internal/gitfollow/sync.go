@@ -7,13 +7,13 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/gitdir"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/reading"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -27,10 +27,10 @@ type Synced struct {
 
 // Merged is a branch of the memory that was merged since its git branch was.
 type Merged struct {
-	Branch    string                      `json:"branch"`
-	Git       string                      `json:"git"`
-	By        string                      `json:"by" shape:"merge|rebase|squash|named"`
-	Conflicts verb.List[reading.Conflict] `json:"conflicts"` // with what was taken
+	Branch    string          `json:"branch"`
+	Git       string          `json:"git"`
+	By        string          `json:"by" shape:"merge|rebase|squash|named"`
+	Conflicts []core.Conflict `json:"conflicts"` // with what was taken
 }
 
 // byName is why the memory of a branch that was named is merged.

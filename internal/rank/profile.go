@@ -94,34 +94,29 @@ func putProfiles(ctx context.Context, t *core.Tx, p, before *retrieve.Profiles) 
 
 // ProfileDiff is one profile that differs.
 type ProfileDiff struct {
-	Name   string
-	Kind   state.ChangeKind
-	Fields []state.FieldDiff // parameters by their names, and types, in order of their names
+	Name   string            `json:"name"`
+	Kind   state.ChangeKind  `json:"kind" shape:"added|changed|removed"`
+	Fields []state.FieldDiff `json:"fields"` // parameters by their names, and types, in order of their names
 }
 
 // ProfilesDiff is what differs between the retrieval profiles of two snapshots.
 type ProfilesDiff struct {
-	Default  *state.FieldDiff  // nil if it is the same
-	Fields   []state.FieldDiff // of the record that are no profiles, as the parameters of package memory are
-	Profiles []ProfileDiff
+	Default  *state.FieldDiff  `json:"default"`          // nil if it is the same
+	Fields   []state.FieldDiff `json:"fields,omitempty"` // of the record that are no profiles, as the parameters of package memory are
+	Profiles []ProfileDiff     `json:"changed"`
 }
 
-// Zero reports whether nothing differs.
-func (d ProfilesDiff) Zero() bool {
-	return d.Default == nil && len(d.Fields) == 0 && len(d.Profiles) == 0
-}
-
-// DiffProfiles returns the retrieval profiles that differ, in the order of their names.
-func DiffProfiles(ctx context.Context, d state.Diff) (ProfilesDiff, error) {
-	var out ProfilesDiff
+// DiffProfiles returns the retrieval profiles that differ, in the order of their names, nil for none.
+func DiffProfiles(ctx context.Context, d state.Diff) (*ProfilesDiff, error) {
 	if d.From.Profile == d.To.Profile {
-		return out, nil
+		return nil, nil
 	}
+	out := &ProfilesDiff{}
 	var sides [2]*retrieve.Profiles
 	for i, s := range []*state.State{d.From, d.To} {
 		p, err := merge3.ReadProfiles(ctx, s.Get, s.Profile)
 		if err != nil {
-			return out, err
+			return nil, err
 		}
 		sides[i] = p.Clone()
 	}
@@ -149,6 +144,9 @@ func DiffProfiles(ctx context.Context, d state.Diff) (ProfilesDiff, error) {
 			pd.Kind = state.Removed
 		}
 		out.Profiles = append(out.Profiles, pd)
+	}
+	if out.Default == nil && len(out.Fields)+len(out.Profiles) == 0 {
+		return nil, nil
 	}
 	return out, nil
 }

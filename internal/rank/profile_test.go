@@ -146,7 +146,7 @@ func TestProfilesStaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d, err := rank.DiffProfiles(t.Context(), status.Diff); !d.Zero() || err != nil {
+	if d, err := rank.DiffProfiles(t.Context(), status.Diff); d != nil || err != nil {
 		t.Errorf("staged: %+v, %v", d, err)
 	}
 	res, err := r.CommitStaged(t.Context(), "", core.CommitOptions{Stamp: repokit.By, Message: "m"})

@@ -23,18 +23,21 @@ const (
 // FieldDiff is one field that differs. Properties are named props.NAME. Times read as RFC 3339
 // strings and ids as UUIDs.
 type FieldDiff struct {
-	Field    string
-	Old, New *ipld.Value // nil where absent
+	Field string      `json:"field"`
+	Old   *ipld.Value `json:"old" shape:"json"` // nil where absent
+	New   *ipld.Value `json:"new" shape:"json"` // likewise
 }
 
 // NodeDiff is one node that differs.
 type NodeDiff struct {
-	ID     graph.ID
-	Kind   ChangeKind
-	Old    *graph.Node // nil where added
-	New    *graph.Node // nil where removed
-	Mark   bool        // whether the node's mark is among the fields
-	Fields []FieldDiff
+	ID     graph.ID    `json:"id"`
+	Key    string      `json:"key" shape:"null"` // of Node, "" for none
+	Type   string      `json:"type"`             // likewise
+	Kind   ChangeKind  `json:"change" shape:"added|changed|removed"`
+	Fields []FieldDiff `json:"fields"`
+	Mark   bool        `json:"-"` // whether the node's mark is among the fields
+	Old    *graph.Node `json:"-"` // nil where added
+	New    *graph.Node `json:"-"` // nil where removed
 }
 
 // Node returns the node after the change, or before it where it was removed.
@@ -47,11 +50,15 @@ func (d *NodeDiff) Node() *graph.Node {
 
 // EdgeDiff is one edge that differs.
 type EdgeDiff struct {
-	ID     graph.ID
-	Kind   ChangeKind
-	Old    *graph.Edge // nil where added
-	New    *graph.Edge // nil where removed
-	Fields []FieldDiff
+	ID     graph.ID    `json:"id"`
+	Type   string      `json:"type"` // of Edge
+	Src    graph.ID    `json:"src"`  // likewise
+	Dst    graph.ID    `json:"dst"`  // likewise
+	Kind   ChangeKind  `json:"change" shape:"added|changed|removed"`
+	Fields []FieldDiff `json:"fields"`
+	Key    string      `json:"key" shape:"null"` // of Edge, "" for none
+	Old    *graph.Edge `json:"-"`                // nil where added
+	New    *graph.Edge `json:"-"`                // nil where removed
 }
 
 // Edge returns the edge after the change, or before it where it was removed.
@@ -257,6 +264,9 @@ func (d Diff) node(ctx context.Context, id graph.ID) (NodeDiff, error) {
 	case nd.New == nil:
 		nd.Kind = Removed
 	}
+	if n := nd.Node(); n != nil {
+		nd.Key, nd.Type = n.Key, n.Type
+	}
 	if before != after {
 		if nd.Fields, err = fieldDiffs(encoded(nd.Old), encoded(nd.New)); err != nil {
 			return nd, err
@@ -283,6 +293,9 @@ func (d Diff) edge(ctx context.Context, id graph.ID) (EdgeDiff, error) {
 		ed.Kind = Added
 	case ed.New == nil:
 		ed.Kind = Removed
+	}
+	if e := ed.Edge(); e != nil {
+		ed.Type, ed.Src, ed.Dst, ed.Key = e.Type, e.Src, e.Dst, e.Key
 	}
 	if before != after {
 		if ed.Fields, err = fieldDiffs(encodedEdge(ed.Old), encodedEdge(ed.New)); err != nil {

@@ -80,9 +80,18 @@ func TestWriteJSONApart(t *testing.T) {
 		List []int  `json:"list"`
 		None string `json:"none" shape:"null"`
 		Some string `json:"some" shape:"null"`
+		One  string `json:"one" shape:"a|b|null"`
+		Two  string `json:"two" shape:"a|b|null"`
 		Text string `json:"text"`
-	}{Some: "x"}
-	if got, want := written(t, &v), `{"list":[],"none":null,"some":"x","text":""}`; got != want {
+
+		Deep List[struct {
+			List []int `json:"list"`
+		}] `json:"deep"`
+	}{Some: "x", Two: "b"}
+	v.Deep = append(v.Deep, struct {
+		List []int `json:"list"`
+	}{})
+	if got, want := written(t, &v), `{"list":[],"none":null,"some":"x","one":null,"two":"b","text":"","deep":[{"list":[]}]}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if err := WriteJSON(new(bytes.Buffer), make(chan int)); err == nil {

@@ -28,7 +28,7 @@ type eacher interface {
 }
 
 // WriteJSON writes an answer as JSON in one line, without raw controls and bidirectional marks. Of structs it writes the
-// members by their tags json; a list that is nil is [], and a text that is empty is null if its tag shape says "null".
+// members by their tags json; a list that is nil is [], and a text that is empty is null if its tag shape ends in null.
 // One with an Each is written member by member, the items of that one by one.
 func WriteJSON(w io.Writer, v any) error {
 	out := &jsonWriter{to: w}
@@ -77,6 +77,7 @@ func (w *jsonWriter) flush() error {
 }
 
 var (
+	listType          = reflect.TypeFor[interface{ isList() }]()
 	marshalerType     = reflect.TypeFor[json.Marshaler]()
 	textMarshalerType = reflect.TypeFor[encoding.TextMarshaler]()
 )
@@ -89,6 +90,8 @@ func (w *jsonWriter) value(v reflect.Value, nullable bool) {
 		w.bytes("null")
 	case v.Type().Implements(eachType) && v.Kind() == reflect.Func:
 		w.each(v.Interface().(eacher))
+	case v.Type().Implements(listType):
+		w.plain(v, nullable) // its items are written as all else is
 	case v.Type().Implements(marshalerType), v.Type().Implements(textMarshalerType):
 		w.encoded(v)
 	default:
@@ -195,13 +198,16 @@ func appendMembers(list []member, t reflect.Type, path []int) []member {
 			list = appendMembers(list, inner, at)
 		case f.IsExported():
 			list = append(list, member{
-				path: at, name: quote(cmp.Or(name, f.Name)) + ":", nullable: f.Tag.Get("shape") == "null",
+				path: at, name: quote(cmp.Or(name, f.Name)) + ":", nullable: nullable(f.Tag.Get("shape")),
 				omitZero: options == "omitzero", omitIf: options == "omitempty",
 			})
 		}
 	}
 	return list
 }
+
+// nullable reports whether a shape has null.
+func nullable(shape string) bool { return shape == "null" || strings.HasSuffix(shape, "|null") }
 
 func (w *jsonWriter) members(v reflect.Value) {
 	begun := false

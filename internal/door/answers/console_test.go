@@ -9,7 +9,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/verb/branching"
-	"github.com/mnem-project/mnem/internal/verb/reading"
+	"github.com/mnem-project/mnem/ipld"
 )
 
 func TestWordDiff(t *testing.T) {
@@ -28,12 +28,16 @@ func TestWordDiff(t *testing.T) {
 		{`"x ` + long + `y"`, `"x ` + strings.ReplaceAll(long, "a", "c") + `y"`, "x [-" + strings.TrimSuffix(long, " b ") +
 			"-]{+" + strings.TrimSuffix(strings.ReplaceAll(long, "a", "c"), " b ") + "+} b y"},
 	} {
-		var from, to []byte
-		if tt.old != "" {
-			from = []byte(tt.old)
-		}
-		if tt.new != "" {
-			to = []byte(tt.new)
+		var from, to *ipld.Value
+		for i, text := range []string{tt.old, tt.new} {
+			if text == "" {
+				continue
+			}
+			v, err := ipld.ParseJSON([]byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			*[]**ipld.Value{&from, &to}[i] = &v
 		}
 		if got := WordDiff(c, from, to); got != tt.want {
 			t.Errorf("%.60s, %.60s:\n got %.200s\nwant %.200s", tt.old, tt.new, got, tt.want)
@@ -49,7 +53,7 @@ func TestPrintingFails(t *testing.T) {
 		t.Errorf("before anything was printed: %v", err)
 	}
 	c.Put("%s\n", strings.Repeat("x", 100))
-	PrintConflicts(c, []reading.Conflict{{Label: "a"}})
+	PrintConflicts(c, []core.Conflict{{Label: "a"}})
 	for what, err := range map[string]error{
 		"failed": c.Failed(), "Printf": c.Printf("y\n"), "Table": c.Table([][]show.Cell{show.Row("a", show.Bold)}),
 		"listOf": c.ListOf(nil, 1), "an answer": MergeAnswer(c, &branching.Pending{Kept: []core.KeptCommit{{Branch: "main"}}}),

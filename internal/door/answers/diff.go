@@ -2,7 +2,6 @@ package answers
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/internal/verb/reading"
+	"github.com/mnem-project/mnem/ipld"
 )
 
 // Diff prints what differs.
@@ -38,8 +38,8 @@ func Diff(c *show.Console, q *branching.DiffRequest, answer any) error {
 
 // printDiffered prints the items that differ, and what of the profiles does.
 func printDiffered(c *show.Console, d *branching.Differed, byWord bool) error {
-	err := d.Nodes(func(n branching.NodeDiff) error {
-		return printItemDiff(c, n.Change, "node "+nodeLabel(n.Key, n.ID)+" "+show.Word(n.Type), n.Fields, byWord)
+	err := d.Nodes(func(n state.NodeDiff) error {
+		return printItemDiff(c, n.Kind, "node "+nodeLabel(verb.Text(n.Key), n.ID)+" "+show.Word(n.Type), n.Fields, byWord)
 	})
 	if err != nil {
 		return err
@@ -48,9 +48,9 @@ func printDiffered(c *show.Console, d *branching.Differed, byWord bool) error {
 		text := "edge " + show.Word(e.Type) + " " + nodeLabel(e.SrcKey, e.Src) + " -> " +
 			nodeLabel(e.DstKey, e.Dst)
 		if e.Key != "" {
-			text += " (" + show.Line(string(e.Key)) + ")"
+			text += " (" + show.Line(e.Key) + ")"
 		}
-		return printItemDiff(c, e.Change, text, e.Fields, byWord)
+		return printItemDiff(c, e.Kind, text, e.Fields, byWord)
 	})
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func changeSign(k state.ChangeKind) (sign, style string) {
 	return "~", show.Yellow
 }
 
-func printItemDiff(c *show.Console, k state.ChangeKind, title string, fields []reading.FieldDiff, byWord bool) error {
+func printItemDiff(c *show.Console, k state.ChangeKind, title string, fields []state.FieldDiff, byWord bool) error {
 	sign, style := changeSign(k)
 	c.Put("%s\n", c.Paint(style, sign+" "+title))
 	for _, f := range fields {
@@ -110,11 +110,11 @@ func printItemDiff(c *show.Console, k state.ChangeKind, title string, fields []r
 }
 
 // diffValue is a value in one safe line, nil for none.
-func diffValue(v verb.Raw) string {
+func diffValue(v *ipld.Value) string {
 	if v == nil {
 		return "(none)"
 	}
-	return show.Line(string(v))
+	return show.Line(string(ipld.AppendJSON(nil, *v)))
 }
 
 // Shown prints a commit with its changes, or a node with its edges.
@@ -138,7 +138,7 @@ const MaxCompared = 2000
 var wordPattern = pattern.New(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]|[\p{L}\p{N}\p{M}_]+|\s+|.`)
 
 // WordDiff shows how a value became another, words that went as [-…-] and words that came as {+…+}.
-func WordDiff(c *show.Console, from, to verb.Raw) string {
+func WordDiff(c *show.Console, from, to *ipld.Value) string {
 	a, b := wordsOf(from), wordsOf(to)
 	var out strings.Builder
 	start := 0
@@ -156,13 +156,13 @@ func WordDiff(c *show.Console, from, to verb.Raw) string {
 }
 
 // wordsOf are the words of a value: of a text, or of its JSON form.
-func wordsOf(v verb.Raw) []string {
-	if v == nil {
+func wordsOf(v *ipld.Value) []string {
+	if v == nil || v.Kind() == ipld.Null {
 		return nil
 	}
-	var text string
-	if json.Unmarshal(v, &text) != nil {
-		text = string(v)
+	text := v.Text()
+	if v.Kind() != ipld.String {
+		text = string(ipld.AppendJSON(nil, *v))
 	}
 	return wordPattern().FindAllString(text, -1)
 }

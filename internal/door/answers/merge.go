@@ -1,10 +1,10 @@
 package answers
 
 import (
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/show"
-	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/branching"
-	"github.com/mnem-project/mnem/internal/verb/reading"
+	"github.com/mnem-project/mnem/ipld"
 )
 
 // MergeAnswer prints what merge did, or what is in progress.
@@ -45,11 +45,11 @@ func Merged(c *show.Console, m *branching.Merged) error {
 }
 
 // PrintConflicts prints conflicts for people: an item a line, then its fields.
-func PrintConflicts(c *show.Console, list []reading.Conflict) {
+func PrintConflicts(c *show.Console, list []core.Conflict) {
 	for _, con := range list {
 		state := c.Paint(show.Red, string(con.Kind))
 		if con.Resolution != "" {
-			state = c.Paint(show.Green, "resolved: "+string(con.Resolution))
+			state = c.Paint(show.Green, "resolved: "+con.Resolution)
 		}
 		c.Put("%s  %s  %s\n", state, con.Item, show.Line(con.Label))
 		for _, f := range con.Fields {
@@ -70,7 +70,7 @@ func printPending(c *show.Console, p *branching.Pending) error {
 		return c.Printf("no merge in progress\n")
 	}
 	if p.Verb != "" {
-		c.Put("%s into %s: %s, %d open\n", p.Verb, show.Line(string(p.Branch)), show.Plural(len(p.Conflicts), "conflict"), p.Open)
+		c.Put("%s into %s: %s, %d open\n", p.Verb, show.Line(p.Branch), show.Plural(len(p.Conflicts), "conflict"), p.Open)
 		PrintConflicts(c, p.Conflicts)
 	}
 	for _, k := range p.Kept {
@@ -80,9 +80,9 @@ func printPending(c *show.Console, p *branching.Pending) error {
 }
 
 // shownField is one value of a field for people, nil for none.
-func shownField(v verb.Raw) string {
+func shownField(v *ipld.Value) string {
 	if v == nil {
 		return "none"
 	}
-	return show.Brief(string(v), show.SummaryWidth)
+	return show.Brief(string(ipld.AppendJSON(nil, *v)), show.SummaryWidth)
 }

@@ -5,11 +5,9 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/asking"
-	"github.com/mnem-project/mnem/internal/verb/branching"
-	"github.com/mnem-project/mnem/internal/verb/reading"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -98,12 +96,12 @@ func plainText(v ipld.Value) string {
 }
 
 // printProfilesDiff prints what differs between retrieval profiles, nil for nothing.
-func printProfilesDiff(c *show.Console, d *branching.ProfilesDiff) error {
+func printProfilesDiff(c *show.Console, d *rank.ProfilesDiff) error {
 	if d == nil {
 		return nil
 	}
 	if d.Default != nil {
-		if err := printItemDiff(c, state.Changed, "profiles", []reading.FieldDiff{*d.Default}, false); err != nil {
+		if err := printItemDiff(c, state.Changed, "profiles", []state.FieldDiff{*d.Default}, false); err != nil {
 			return err
 		}
 	}
@@ -112,7 +110,7 @@ func printProfilesDiff(c *show.Console, d *branching.ProfilesDiff) error {
 			return err
 		}
 	}
-	for _, p := range d.Changed {
+	for _, p := range d.Profiles {
 		if err := printItemDiff(c, p.Kind, "profile "+show.Line(p.Name), shareFields(p.Fields), false); err != nil {
 			return err
 		}
@@ -121,18 +119,17 @@ func printProfilesDiff(c *show.Console, d *branching.ProfilesDiff) error {
 }
 
 // shareFields turns units of 2^-16 into the numbers that flags have.
-func shareFields(fields []reading.FieldDiff) []reading.FieldDiff {
-	show := func(name string, v verb.Raw) verb.Raw {
-		units, err := ipld.ParseJSON(v)
-		if v == nil || err != nil {
-			return v
+func shareFields(fields []state.FieldDiff) []state.FieldDiff {
+	show := func(name string, v *ipld.Value) *ipld.Value {
+		if v == nil {
+			return nil
 		}
-		shown, _ := retrieve.Share(name, units)
-		return verb.Value(&shown)
+		shown, _ := retrieve.Share(name, *v)
+		return &shown
 	}
-	out := make([]reading.FieldDiff, len(fields))
+	out := make([]state.FieldDiff, len(fields))
 	for i, f := range fields {
-		out[i] = reading.FieldDiff{Field: f.Field, Old: show(f.Field, f.Old), New: show(f.Field, f.New)}
+		out[i] = state.FieldDiff{Field: f.Field, Old: show(f.Field, f.Old), New: show(f.Field, f.New)}
 	}
 	return out
 }

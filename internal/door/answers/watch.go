@@ -10,7 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/branching"
-	"github.com/mnem-project/mnem/internal/verb/reading"
+	"github.com/mnem-project/mnem/ipld"
 )
 
 // Watched prints one operation, and before the first from where on it watches.
@@ -50,8 +50,8 @@ func printBranchMove(c *show.Console, m *branching.BranchMoved) error {
 		return c.Failed()
 	}
 	for _, n := range m.Changes.Nodes {
-		title := "node " + nodeLabel(n.Key, n.ID) + " " + show.Word(n.Type)
-		if err := printWatchedItem(c, n.Change, title, n.Fields); err != nil {
+		title := "node " + nodeLabel(verb.Text(n.Key), n.ID) + " " + show.Word(n.Type)
+		if err := printWatchedItem(c, n.Kind, title, n.Fields); err != nil {
 			return err
 		}
 	}
@@ -59,9 +59,9 @@ func printBranchMove(c *show.Console, m *branching.BranchMoved) error {
 		title := "edge " + show.Word(e.Type) + " " + nodeLabel(e.SrcKey, e.Src) + " -> " +
 			nodeLabel(e.DstKey, e.Dst)
 		if e.Key != "" {
-			title += " (" + show.Line(string(e.Key)) + ")"
+			title += " (" + show.Line(e.Key) + ")"
 		}
-		if err := printWatchedItem(c, e.Change, title, e.Fields); err != nil {
+		if err := printWatchedItem(c, e.Kind, title, e.Fields); err != nil {
 			return err
 		}
 	}
@@ -72,7 +72,7 @@ func printBranchMove(c *show.Console, m *branching.BranchMoved) error {
 }
 
 // printWatchedItem prints one item that changed as diff does, two columns further in.
-func printWatchedItem(c *show.Console, k state.ChangeKind, title string, fields []reading.FieldDiff) error {
+func printWatchedItem(c *show.Console, k state.ChangeKind, title string, fields []state.FieldDiff) error {
 	sign, style := changeSign(k)
 	err := c.Printf("  %s\n", c.Paint(style, sign+" "+title))
 	for _, f := range fields {
@@ -90,9 +90,9 @@ func printWatchedItem(c *show.Console, k state.ChangeKind, title string, fields 
 	return err
 }
 
-func watchedValue(v verb.Raw) string {
-	if v == nil || string(v) == "null" {
-		return "(none)"
+func watchedValue(v *ipld.Value) string {
+	if v != nil && v.Kind() == ipld.Null {
+		v = nil
 	}
-	return show.Line(string(v))
+	return diffValue(v)
 }

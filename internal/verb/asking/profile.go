@@ -116,11 +116,11 @@ func (p *ProfileChange) Into(w *verb.Writing) { w.Message, w.Expect = p.Message,
 
 // ProfilesChanged is what a change of profiles did.
 type ProfilesChanged struct {
-	Commit   ipld.CID                `json:"commit" shape:"null"`
-	Parents  verb.List[ipld.CID]     `json:"parents"`
-	Branch   string                  `json:"branch"`
-	NoChange bool                    `json:"no_change"`
-	Profiles *branching.ProfilesDiff `json:"profiles,omitempty"` // what changed
+	Commit   ipld.CID            `json:"commit" shape:"null"`
+	Parents  verb.List[ipld.CID] `json:"parents"`
+	Branch   string              `json:"branch"`
+	NoChange bool                `json:"no_change"`
+	Profiles *rank.ProfilesDiff  `json:"profiles,omitempty"` // what changed
 }
 
 // changeProfiles makes one commit of a change of profiles, and tells what changed.
@@ -147,8 +147,7 @@ func changeProfiles(
 	if err != nil {
 		return nil, err
 	}
-	d, err := rank.DiffProfiles(ctx, before.Diff(after))
-	out.Profiles = branching.ProfilesDiffOf(d)
+	out.Profiles, err = rank.DiffProfiles(ctx, before.Diff(after))
 	return out, err
 }
 

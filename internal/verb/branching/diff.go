@@ -45,11 +45,11 @@ type Compared struct {
 // Differed is what differs between two states, item by item.
 type Differed struct {
 	Compared
-	Nodes    verb.Each[NodeDiff] `json:"nodes"`
-	Edges    verb.Each[EdgeDiff] `json:"edges"`
-	Counts   ItemCounts          `json:"counts"`          // once the items were given
-	Title    string              `json:"title,omitempty"` // of all that differs; in diff alone
-	Profiles *ProfilesDiff       `json:"profiles,omitempty"`
+	Nodes    verb.Each[state.NodeDiff] `json:"nodes"`
+	Edges    verb.Each[EdgeDiff]       `json:"edges"`
+	Counts   ItemCounts                `json:"counts"`          // once the items were given
+	Title    string                    `json:"title,omitempty"` // of all that differs; in diff alone
+	Profiles *rank.ProfilesDiff        `json:"profiles,omitempty"`
 }
 
 // DifferedStat counts by type what differs.
@@ -65,55 +65,11 @@ type ItemCounts struct {
 	Edges state.Counts `json:"edges"`
 }
 
-// NodeDiff is one node that differs.
-type NodeDiff struct {
-	ID     graph.ID                     `json:"id"`
-	Key    verb.Text                    `json:"key"`
-	Type   string                       `json:"type"`
-	Change state.ChangeKind             `json:"change" shape:"added|changed|removed"`
-	Fields verb.List[reading.FieldDiff] `json:"fields"`
-}
-
 // EdgeDiff is one edge that differs, with the names of its ends.
 type EdgeDiff struct {
-	ID     graph.ID                     `json:"id"`
-	Type   string                       `json:"type"`
-	Src    graph.ID                     `json:"src"`
-	Dst    graph.ID                     `json:"dst"`
-	Change state.ChangeKind             `json:"change" shape:"added|changed|removed"`
-	Fields verb.List[reading.FieldDiff] `json:"fields"`
-	Key    verb.Text                    `json:"key"`
-	SrcKey verb.Text                    `json:"src_key"`
-	DstKey verb.Text                    `json:"dst_key"`
-}
-
-// ProfilesDiff is what differs between retrieval profiles.
-type ProfilesDiff struct {
-	Default *reading.FieldDiff     `json:"default"`
-	Fields  []reading.FieldDiff    `json:"fields,omitempty"`
-	Changed verb.List[ProfileDiff] `json:"changed"`
-}
-
-// ProfileDiff is one profile that differs.
-type ProfileDiff struct {
-	Name   string                       `json:"name"`
-	Kind   state.ChangeKind             `json:"kind" shape:"added|changed|removed"`
-	Fields verb.List[reading.FieldDiff] `json:"fields"`
-}
-
-// ProfilesDiffOf returns nil where nothing differs.
-func ProfilesDiffOf(d rank.ProfilesDiff) *ProfilesDiff {
-	if d.Zero() {
-		return nil
-	}
-	out := &ProfilesDiff{Fields: reading.FieldDiffs(d.Fields)}
-	if d.Default != nil {
-		out.Default = &reading.FieldDiffs([]state.FieldDiff{*d.Default})[0]
-	}
-	for _, p := range d.Profiles {
-		out.Changed = append(out.Changed, ProfileDiff{p.Name, p.Kind, reading.FieldDiffs(p.Fields)})
-	}
-	return out
+	state.EdgeDiff
+	SrcKey verb.Text `json:"src_key"`
+	DstKey verb.Text `json:"dst_key"`
 }
 
 // Diff shows what differs.
@@ -268,26 +224,24 @@ func (c *comparison) stat(ctx context.Context, types []string) (*DifferedStat, e
 func (c *comparison) differed(ctx context.Context, types []string) (*Differed, error) {
 	out := &Differed{Compared: c.compared()}
 	if len(types) == 0 {
-		d, err := rank.DiffProfiles(ctx, c.Diff)
-		if err != nil {
+		var err error
+		if out.Profiles, err = rank.DiffProfiles(ctx, c.Diff); err != nil {
 			return nil, err
 		}
-		out.Profiles = ProfilesDiffOf(d)
 	}
 	wants := func(typ string) bool { return len(types) == 0 || slices.Contains(types, typ) }
 	names := c.labels()
-	out.Nodes = func(yield func(NodeDiff) error) error {
+	out.Nodes = func(yield func(state.NodeDiff) error) error {
 		for n, err := range c.Diff.Nodes(ctx) {
 			if err != nil {
 				return err
 			}
-			node := n.Node()
-			if !wants(node.Type) {
+			if !wants(n.Type) {
 				continue
 			}
 			out.Counts.Nodes.Count(n.Kind)
-			names.Remember(node)
-			if err := yield(NodeDiffOf(&n)); err != nil {
+			names.Remember(n.Node())
+			if err := yield(n); err != nil {
 				return err
 			}
 		}
@@ -298,7 +252,7 @@ func (c *comparison) differed(ctx context.Context, types []string) (*Differed, e
 			if err != nil {
 				return err
 			}
-			if !wants(e.Edge().Type) {
+			if !wants(e.Type) {
 				continue
 			}
 			out.Counts.Edges.Count(e.Kind)
@@ -315,25 +269,18 @@ func (c *comparison) differed(ctx context.Context, types []string) (*Differed, e
 	return out, nil
 }
 
-// NodeDiffOf returns the form of a node that differs.
-func NodeDiffOf(n *state.NodeDiff) NodeDiff {
-	return NodeDiff{n.ID, verb.Text(n.Node().Key), n.Node().Type, n.Kind, reading.FieldDiffs(n.Fields)}
-}
-
-// EdgeDiffOf returns the form of an edge that differs.
+// EdgeDiffOf returns an edge that differs with the names of its ends.
 func EdgeDiffOf(ctx context.Context, names *reading.Labels, e *state.EdgeDiff) (out EdgeDiff, err error) {
-	edge := e.Edge()
 	for i, f := range e.Fields {
 		if f.Field == "weight" {
 			e.Fields[i].Old, e.Fields[i].New = weightValue(f.Old), weightValue(f.New)
 		}
 	}
-	out = EdgeDiff{ID: e.ID, Type: edge.Type, Src: edge.Src, Dst: edge.Dst, Change: e.Kind,
-		Fields: reading.FieldDiffs(e.Fields), Key: verb.Text(edge.Key)}
-	if out.SrcKey, err = names.Key(ctx, edge.Src); err != nil {
+	out.EdgeDiff = *e
+	if out.SrcKey, err = names.Key(ctx, e.Src); err != nil {
 		return out, err
 	}
-	out.DstKey, err = names.Key(ctx, edge.Dst)
+	out.DstKey, err = names.Key(ctx, e.Dst)
 	return out, err
 }
 

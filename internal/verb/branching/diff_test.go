@@ -63,7 +63,7 @@ func TestShowStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	n, early, late := 0, int64(0), int64(0)
-	err = d.Nodes(func(NodeDiff) error {
+	err = d.Nodes(func(state.NodeDiff) error {
 		switch n++; n {
 		case nodes / 4:
 			early = liveHeap()

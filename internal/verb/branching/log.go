@@ -248,7 +248,7 @@ func (q *LogRequest) entry(
 		}
 	}
 	p, err := rank.DiffProfiles(ctx, e.Diff)
-	out.Profiles = ChangedProfiles(ProfilesDiffOf(p))
+	out.Profiles = ChangedProfiles(p)
 	return out, err
 }
 
@@ -268,7 +268,7 @@ func CommitOf(e history.LogEntry, verdict *commit.Verdict) *Commit {
 
 // ChangedProfiles names the profiles that differ, with "(default)" where another is the default
 // and "(FIELD)" for what is no profile.
-func ChangedProfiles(d *ProfilesDiff) []string {
+func ChangedProfiles(d *rank.ProfilesDiff) []string {
 	if d == nil {
 		return nil
 	}
@@ -279,7 +279,7 @@ func ChangedProfiles(d *ProfilesDiff) []string {
 	for _, f := range d.Fields {
 		names = append(names, "("+f.Field+")")
 	}
-	for _, p := range d.Changed {
+	for _, p := range d.Profiles {
 		names = append(names, p.Name)
 	}
 	return names
@@ -293,16 +293,16 @@ func stat(ctx context.Context, d state.Diff, types []string) (*Stat, error) {
 		if err != nil {
 			return nil, err
 		}
-		if wants(n.Node().Type) {
-			count(nodes, n.Node().Type, n.Kind)
+		if wants(n.Type) {
+			count(nodes, n.Type, n.Kind)
 		}
 	}
 	for e, err := range d.Edges(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		if wants(e.Edge().Type) {
-			count(edges, e.Edge().Type, e.Kind)
+		if wants(e.Type) {
+			count(edges, e.Type, e.Kind)
 		}
 	}
 	return &Stat{typeCounts(nodes), typeCounts(edges)}, nil

@@ -11,7 +11,6 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/editing"
-	"github.com/mnem-project/mnem/internal/verb/reading"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -66,29 +65,24 @@ func (q *MergeRequest) FileNames() []string {
 
 // Merged is what a merge, a revert or a cherry-pick did.
 type Merged struct {
-	Commit         ipld.CID                    `json:"commit" shape:"null"`
-	FastForward    bool                        `json:"fast_forward"`
-	Conflicts      verb.List[reading.Conflict] `json:"conflicts"`
-	VectorsDropped int                         `json:"vectors_dropped"`
-	Branch         string                      `json:"branch"`
-	Parents        verb.List[ipld.CID]         `json:"parents"`
-	Graph          ipld.CID                    `json:"graph" shape:"null"`
-	Nodes          state.Counts                `json:"nodes"`
-	Edges          state.Counts                `json:"edges"`
-	NoChange       bool                        `json:"no_change"`
-	DryRun         bool                        `json:"dry_run"`
-	Warnings       editing.Warnings            `json:"warnings,omitempty"`
+	Commit         ipld.CID            `json:"commit" shape:"null"`
+	FastForward    bool                `json:"fast_forward"`
+	Conflicts      []core.Conflict     `json:"conflicts"`
+	VectorsDropped int                 `json:"vectors_dropped"`
+	Branch         string              `json:"branch"`
+	Parents        verb.List[ipld.CID] `json:"parents"`
+	Graph          ipld.CID            `json:"graph" shape:"null"`
+	Nodes          state.Counts        `json:"nodes"`
+	Edges          state.Counts        `json:"edges"`
+	NoChange       bool                `json:"no_change"`
+	DryRun         bool                `json:"dry_run"`
+	Warnings       editing.Warnings    `json:"warnings,omitempty"`
 }
 
 // Pending is a merge in progress, or none, and what was kept because it did not merge.
 type Pending struct {
-	Branch         verb.Text                   `json:"branch"`
-	Verb           verb.Text                   `json:"verb" shape:"merge|revert|cherry-pick|null"`
-	Ours           ipld.CID                    `json:"ours" shape:"null"`
-	Theirs         ipld.CID                    `json:"theirs" shape:"null"`
-	Conflicts      verb.List[reading.Conflict] `json:"conflicts"`
-	VectorsDropped int                         `json:"vectors_dropped"`
-	Kept           []core.KeptCommit           `json:"kept"`
+	core.PendingMerge
+	Kept []core.KeptCommit `json:"kept"`
 
 	Open    int    `json:"_open,omitempty"`    // conflicts that nothing is decided about
 	Aborted string `json:"_aborted,omitempty"` // the branch whose merge was forgotten
@@ -217,7 +211,7 @@ func merge(ctx context.Context, s *verb.Service, q *MergeRequest) (any, error) {
 		return verb.OneOf(merged(s, res, err))
 	case q.Abort:
 		branch, err := merging.AbortMerge(ctx, s.Repo, opt.CommitOptions)
-		out := &Pending{Branch: verb.Text(branch)}
+		out := &Pending{PendingMerge: core.PendingMerge{Branch: branch}}
 		if s.Human {
 			out.Aborted = branch
 		}
@@ -272,9 +266,7 @@ func pending(ctx context.Context, s *verb.Service) (*Pending, error) {
 func pendingOf(s *verb.Service, p *core.PendingMerge, kept []core.KeptCommit) *Pending {
 	out := &Pending{Kept: kept}
 	if p != nil {
-		out.Branch, out.Verb, out.Ours, out.Theirs = verb.Text(p.Branch), verb.Text(p.Verb), p.Ours, p.Theirs
-		out.Conflicts, out.VectorsDropped = reading.ConflictsOf(p.Conflicts), p.VectorsDropped
-		if s.Human {
+		if out.PendingMerge = *p; s.Human {
 			out.Open = p.Open()
 		}
 	}
@@ -303,7 +295,7 @@ func merged(s *verb.Service, res *merging.MergeResult, err error) (*Merged, erro
 			"decide with merge, resolve and take, then merge with continue; or with abort"))
 	}
 	out := &Merged{
-		Commit: res.Commit, FastForward: res.FastForward, Conflicts: reading.ConflictsOf(res.Conflicts),
+		Commit: res.Commit, FastForward: res.FastForward, Conflicts: res.Conflicts,
 		VectorsDropped: res.VectorsDropped, Branch: res.Branch, Parents: res.Parents, Graph: res.Graph,
 		Nodes: res.Nodes, Edges: res.Edges, NoChange: res.NoChange, DryRun: s.DryRun,
 		Warnings: editing.WarningsOf(res.Secrets),

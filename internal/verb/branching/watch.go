@@ -53,9 +53,9 @@ type BranchMoved struct {
 
 // ChangedItems are the items that a move changed.
 type ChangedItems struct {
-	Nodes verb.List[NodeDiff] `json:"nodes"`
-	Edges verb.List[EdgeDiff] `json:"edges"`
-	More  bool                `json:"more"` // whether there are more, which diff tells
+	Nodes []state.NodeDiff `json:"nodes"`
+	Edges []EdgeDiff       `json:"edges"`
+	More  bool             `json:"more"` // whether there are more, which diff tells
 }
 
 // WatchBegun names the operation whose followers are told. It comes first, and is no answer for programs:
@@ -179,7 +179,7 @@ func changedItems(ctx context.Context, d state.Diff, names *reading.Labels) (*Ch
 			return nil, err
 		}
 		names.Remember(n.Node())
-		out.Nodes = append(out.Nodes, NodeDiffOf(&n))
+		out.Nodes = append(out.Nodes, n)
 	}
 	for e, err := range atMost(d.Edges(ctx), maxWatched, &out.More) {
 		if err != nil {

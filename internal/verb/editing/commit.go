@@ -60,13 +60,13 @@ type Committed struct {
 
 // KeptCommit is a commit that does not merge with its branch and was kept.
 type KeptCommit struct {
-	Commit    any                         `json:"commit" shape:"null"` // the branch has none of it
-	Branch    string                      `json:"branch"`
-	Base      ipld.CID                    `json:"base" shape:"null"`
-	Head      ipld.CID                    `json:"head" shape:"null"`
-	Kept      ipld.CID                    `json:"kept" shape:"null"`
-	Ref       verb.Text                   `json:"ref"`
-	Conflicts verb.List[reading.Conflict] `json:"conflicts"`
+	Commit    any             `json:"commit" shape:"null"` // the branch has none of it
+	Branch    string          `json:"branch"`
+	Base      ipld.CID        `json:"base" shape:"null"`
+	Head      ipld.CID        `json:"head" shape:"null"`
+	Kept      ipld.CID        `json:"kept" shape:"null"`
+	Ref       verb.Text       `json:"ref"`
+	Conflicts []core.Conflict `json:"conflicts"`
 }
 
 // CommitVerb makes a commit.
@@ -140,7 +140,7 @@ func commitLines(ctx context.Context, s *verb.Service, q *CommitRequest) (any, e
 // keptApart returns what conflicts, and the error that says so.
 func keptApart(s *verb.Service, kept *core.MergeError) (any, error) {
 	out := &KeptCommit{
-		Branch: kept.Branch, Base: kept.Base, Head: kept.Head, Conflicts: reading.ConflictsOf(kept.Conflicts),
+		Branch: kept.Branch, Base: kept.Base, Head: kept.Head, Conflicts: kept.Conflicts,
 	}
 	if s.DryRun {
 		return out, verb.Answered(verb.Hint(kept, DryRunHint, ""))

@@ -7,35 +7,18 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
-	"github.com/mnem-project/mnem/ipld"
 )
 
 // Change is a node or an edge that differs.
 type Change struct {
-	Item   string               `json:"item" shape:"node|edge"`
-	ID     graph.ID             `json:"id"`
-	Key    *verb.Text           `json:"key,omitempty"` // of a node
-	Type   string               `json:"type"`
-	Src    graph.ID             `json:"src,omitzero"` // of an edge
-	Dst    graph.ID             `json:"dst,omitzero"`
-	Change state.ChangeKind     `json:"change" shape:"added|changed|removed"`
-	Fields verb.List[FieldDiff] `json:"fields"`
-}
-
-// FieldDiff is one field that differs; null where it is absent.
-type FieldDiff struct {
-	Field string   `json:"field"`
-	Old   verb.Raw `json:"old"`
-	New   verb.Raw `json:"new"`
-}
-
-// FieldDiffs returns the form of fields that differ.
-func FieldDiffs(fields []state.FieldDiff) verb.List[FieldDiff] {
-	var out verb.List[FieldDiff]
-	for _, f := range fields {
-		out = append(out, FieldDiff{f.Field, verb.Value(f.Old), verb.Value(f.New)})
-	}
-	return out
+	Item   string            `json:"item" shape:"node|edge"`
+	ID     graph.ID          `json:"id"`
+	Key    *verb.Text        `json:"key,omitempty"` // of a node
+	Type   string            `json:"type"`
+	Src    graph.ID          `json:"src,omitzero"` // of an edge
+	Dst    graph.ID          `json:"dst,omitzero"`
+	Change state.ChangeKind  `json:"change" shape:"added|changed|removed"`
+	Fields []state.FieldDiff `json:"fields"`
 }
 
 // ChangesOf reads a whole difference into one list, nodes before edges, and counts it.
@@ -47,8 +30,8 @@ func ChangesOf(
 			return nil, nodes, edges, err
 		}
 		nodes.Count(n.Kind)
-		list = append(list, Change{Item: graph.KindNode, ID: n.ID, Key: new(verb.Text(n.Node().Key)),
-			Type: n.Node().Type, Change: n.Kind, Fields: FieldDiffs(n.Fields)})
+		list = append(list, Change{Item: graph.KindNode, ID: n.ID, Key: new(verb.Text(n.Key)),
+			Type: n.Node().Type, Change: n.Kind, Fields: n.Fields})
 	}
 	for e, err := range d.Edges(ctx) {
 		if err != nil {
@@ -57,7 +40,7 @@ func ChangesOf(
 		edges.Count(e.Kind)
 		edge := e.Edge()
 		list = append(list, Change{Item: graph.KindEdge, ID: e.ID, Type: edge.Type, Src: edge.Src,
-			Dst: edge.Dst, Change: e.Kind, Fields: FieldDiffs(e.Fields)})
+			Dst: edge.Dst, Change: e.Kind, Fields: e.Fields})
 	}
 	return list, nodes, edges, nil
 }
@@ -112,38 +95,4 @@ func nameOrID(n *graph.Node, id graph.ID) string {
 		return id.String()
 	}
 	return n.Key
-}
-
-// Conflict is one item that does not merge; records are named by their CIDs.
-type Conflict struct {
-	Item       string                   `json:"item"`
-	Kind       graph.ConflictKind       `json:"kind" shape:"edit_edit|add_add|delete_modify|end_removed|circle"`
-	Label      string                   `json:"label"`
-	Base       ipld.CID                 `json:"base" shape:"null"`
-	Ours       ipld.CID                 `json:"ours" shape:"null"`
-	Theirs     ipld.CID                 `json:"theirs" shape:"null"`
-	Fields     verb.List[FieldConflict] `json:"fields"`
-	Resolution verb.Text                `json:"resolution" shape:"ours|theirs|base|lines|null"`
-}
-
-// FieldConflict is one field with its three values; null where it is absent.
-type FieldConflict struct {
-	Field  string   `json:"field"`
-	Base   verb.Raw `json:"base"`
-	Ours   verb.Raw `json:"ours"`
-	Theirs verb.Raw `json:"theirs"`
-}
-
-// ConflictsOf returns the form of conflicts.
-func ConflictsOf(list []core.Conflict) verb.List[Conflict] {
-	var out verb.List[Conflict]
-	for _, c := range list {
-		one := Conflict{Item: c.Item.String(), Kind: c.Kind, Label: c.Label, Base: c.Base, Ours: c.Ours,
-			Theirs: c.Theirs, Resolution: verb.Text(c.Resolution)}
-		for _, f := range c.Fields {
-			one.Fields = append(one.Fields, FieldConflict{f.Field, verb.Value(f.Base), verb.Value(f.Ours), verb.Value(f.Theirs)})
-		}
-		out = append(out, one)
-	}
-	return out
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/branching"
-	"github.com/mnem-project/mnem/internal/verb/reading"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -31,12 +30,12 @@ const (
 
 // Branch is what became of a branch.
 type Branch struct {
-	Branch    string                      `json:"branch"`
-	Commit    ipld.CID                    `json:"commit" shape:"null"`
-	Merged    int                         `json:"merged"`  // merge commits that were made
-	Forward   bool                        `json:"forward"` // whether it moved to what the remote had
-	Pushed    bool                        `json:"pushed"`
-	Conflicts verb.List[reading.Conflict] `json:"conflicts"` // with what was taken
+	Branch    string          `json:"branch"`
+	Commit    ipld.CID        `json:"commit" shape:"null"`
+	Merged    int             `json:"merged"`  // merge commits that were made
+	Forward   bool            `json:"forward"` // whether it moved to what the remote had
+	Pushed    bool            `json:"pushed"`
+	Conflicts []core.Conflict `json:"conflicts"` // with what was taken
 }
 
 // Did reports whether anything became of a branch.
