@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -21,8 +22,9 @@ const OpPrefix = "op:"
 
 // RefMove is one ref that differs between two views. Absent is the zero Ref.
 type RefMove struct {
-	Name     graph.RefName
-	From, To Ref
+	Name graph.RefName `json:"ref"`
+	From Ref           `json:"from" shape:"text|null"`
+	To   Ref           `json:"to" shape:"text|null"`
 }
 
 // Exists reports whether a ref, as one side of a change, is there.
@@ -35,6 +37,29 @@ func (r Ref) Value() string {
 		return string(r.Symbolic)
 	}
 	return r.Target.String()
+}
+
+// MarshalJSON writes Value, null for what does not exist.
+func (r Ref) MarshalJSON() ([]byte, error) {
+	if !r.Exists() {
+		return []byte("null"), nil
+	}
+	return ipld.AppendJSON(nil, ipld.StringValue(r.Value())), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (r *Ref) UnmarshalJSON(data []byte) error {
+	var value string
+	if err := json.Unmarshal(data, &value); err != nil {
+		return err
+	}
+	*r = Ref{}
+	if target, err := ipld.ParseCID(value); err == nil {
+		r.Target = target
+	} else {
+		r.Symbolic = graph.RefName(value)
+	}
+	return nil
 }
 
 // OpRecord is one operation and the refs it changed, in name order.

@@ -85,11 +85,11 @@ type Undone struct {
 }
 
 // PushedMove is a branch that lost commits which another repository has: a fetch and merge bring them back. A
-// revert of From..To on the branch as it was takes them back for everybody.
+// revert of Commits on the branch as it was takes them back for everybody.
 type PushedMove struct {
-	Branch   string
-	Tracking graph.RefName // where the other repository was seen to have them
-	From, To ipld.CID      // the branch without the commits, undefined for none, and with them
+	Remote  string `json:"remote"` // by its name here
+	Branch  string `json:"branch"`
+	Commits string `json:"commits"` // COMMIT or FROM..TO
 }
 
 // Undo takes back what one operation did to refs, as a new operation: the one named (see
@@ -347,7 +347,7 @@ func pushed(ctx context.Context, t *core.Tx, moves []core.RefMove) (out []Pushed
 			continue
 		}
 		for _, ref := range tracking {
-			_, rest, _ := strings.Cut(strings.TrimPrefix(string(ref.Name), graph.Remotes), "/")
+			remote, rest, _ := strings.Cut(strings.TrimPrefix(string(ref.Name), graph.Remotes), "/")
 			if "refs/"+rest != string(m.Name) {
 				continue
 			}
@@ -357,7 +357,11 @@ func pushed(ctx context.Context, t *core.Tx, moves []core.RefMove) (out []Pushed
 				return nil, err
 			}
 			if lost {
-				out = append(out, PushedMove{branch, ref.Name, m.To.Target, m.From.Target})
+				commits := m.From.Target.String()
+				if m.To.Target.Defined() {
+					commits = m.To.Target.String() + ".." + commits
+				}
+				out = append(out, PushedMove{remote, branch, commits})
 			}
 		}
 	}

@@ -35,11 +35,11 @@ type SecretOptions struct {
 
 // SecretFinding is what looks like a credential in one field of what was written.
 type SecretFinding struct {
-	Rule  string // of package guard
-	Field string // as in "node.summary"; "message" of a commit
-	File  string // of the change line, "" for none
-	Line  int    // likewise, 0 for none
-	Item  string // the item it is in, or the CID of a block, where no line is known
+	Rule  string `json:"rule"`              // of package guard
+	Field string `json:"field"`             // as in "node.summary"; "message" of a commit
+	File  string `json:"file" shape:"null"` // of the change line, "" for none
+	Line  int    `json:"line" shape:"null"` // likewise, 0 for none
+	Item  string `json:"item" shape:"null"` // the item it is in, or the CID of a block, where no line is known
 }
 
 // Where says where it is, in words.

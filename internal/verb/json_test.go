@@ -83,15 +83,17 @@ func TestWriteJSONApart(t *testing.T) {
 		One  string `json:"one" shape:"a|b|null"`
 		Two  string `json:"two" shape:"a|b|null"`
 		Text string `json:"text"`
+		Line int    `json:"line" shape:"null"`
+		Last int    `json:"last" shape:"null"`
 
 		Deep List[struct {
 			List []int `json:"list"`
 		}] `json:"deep"`
-	}{Some: "x", Two: "b"}
+	}{Some: "x", Two: "b", Last: 7}
 	v.Deep = append(v.Deep, struct {
 		List []int `json:"list"`
 	}{})
-	if got, want := written(t, &v), `{"list":[],"none":null,"some":"x","one":null,"two":"b","text":"","deep":[{"list":[]}]}`; got != want {
+	if got, want := written(t, &v), `{"list":[],"none":null,"some":"x","one":null,"two":"b","text":"","line":null,"last":7,"deep":[{"list":[]}]}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if err := WriteJSON(new(bytes.Buffer), make(chan int)); err == nil {

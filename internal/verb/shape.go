@@ -81,6 +81,9 @@ func shapeOf(t reflect.Type, tag string) string {
 	case reflect.Map:
 		return quote("object")
 	case reflect.Int, reflect.Int64, reflect.Uint64, reflect.Uint32:
+		if tag == "null" {
+			return quote("int|null")
+		}
 		return quote("int")
 	}
 	panic(fmt.Sprintf("%s has no shape", t))

@@ -28,7 +28,8 @@ type eacher interface {
 }
 
 // WriteJSON writes an answer as JSON in one line, without raw controls and bidirectional marks. Of structs it writes the
-// members by their tags json; a list that is nil is [], and a text that is empty is null if its tag shape ends in null.
+// members by their tags json; a list that is nil is [], and a text that is empty, or a 0, is null if its tag shape
+// ends in null.
 // One with an Each is written member by member, the items of that one by one.
 func WriteJSON(w io.Writer, v any) error {
 	out := &jsonWriter{to: w}
@@ -124,6 +125,10 @@ func (w *jsonWriter) plain(v reflect.Value, nullable bool) {
 	case reflect.Bool:
 		w.buf = strconv.AppendBool(w.buf, v.Bool())
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		if nullable && v.IsZero() {
+			w.bytes("null")
+			return
+		}
 		w.buf = strconv.AppendInt(w.buf, v.Int(), 10)
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		w.buf = strconv.AppendUint(w.buf, v.Uint(), 10)

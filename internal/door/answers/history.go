@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/ipld"
@@ -62,21 +63,20 @@ func OneOp(c *show.Console, o *branching.Op) error {
 func OpDiff(c *show.Console, d *branching.OpDiffered) error { return printMoves(c, d.Refs) }
 
 // printMoves prints refs that differ, one a line.
-func printMoves(c *show.Console, moves []branching.RefMove) error {
+func printMoves(c *show.Console, moves []core.RefMove) error {
 	for _, m := range moves {
-		c.Put("  %s  %s -> %s\n", show.Line(m.Ref), refText(c, string(m.From)),
-			refText(c, string(m.To)))
+		c.Put("  %s  %s -> %s\n", show.Line(string(m.Name)), refText(c, m.From),
+			refText(c, m.To))
 	}
 	return c.Failed()
 }
 
 // refText is the value of a ref: a CID, or the name of a branch.
-func refText(c *show.Console, value string) string {
-	at, err := ipld.ParseCID(value)
-	if err != nil && value != "" {
-		return show.Line(strings.TrimPrefix(value, graph.Heads))
+func refText(c *show.Console, r core.Ref) string {
+	if r.Symbolic != "" {
+		return show.Line(strings.TrimPrefix(string(r.Symbolic), graph.Heads))
 	}
-	return c.Commit(at)
+	return c.Commit(r.Target)
 }
 
 // Undone prints what undo, redo and op restore did.

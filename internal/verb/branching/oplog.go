@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
@@ -15,40 +14,25 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// RefMove is one ref that differs: CIDs, or the name of the branch HEAD is on; null for none.
-type RefMove struct {
-	Ref  string    `json:"ref"`
-	From verb.Text `json:"from"`
-	To   verb.Text `json:"to"`
-}
-
-func movesOf(moves []core.RefMove) verb.List[RefMove] {
-	var out verb.List[RefMove]
-	for _, m := range moves {
-		out = append(out, RefMove{string(m.Name), verb.Text(m.From.Value()), verb.Text(m.To.Value())})
-	}
-	return out
-}
-
 // Op is an entry of the operation log.
 type Op struct {
-	Op      ipld.CID           `json:"op"`
-	Seq     uint64             `json:"seq"`
-	Time    graph.Time         `json:"time"`
-	Actor   string             `json:"actor"`
-	Command []string           `json:"command"`
-	Refs    verb.List[RefMove] `json:"refs"`
-	Undoes  ipld.CID           `json:"undoes" shape:"null"` // the operation it took back
-	Redoes  ipld.CID           `json:"redoes" shape:"null"` // the undo it took back
-	Undone  *bool              `json:"undone,omitempty"`    // whether it is taken back; in the log alone
-	Oldest  bool               `json:"oldest,omitempty"`    // what came before is collected: its refs are not known
+	Op      ipld.CID       `json:"op"`
+	Seq     uint64         `json:"seq"`
+	Time    graph.Time     `json:"time"`
+	Actor   string         `json:"actor"`
+	Command []string       `json:"command"`
+	Refs    []core.RefMove `json:"refs"`
+	Undoes  ipld.CID       `json:"undoes" shape:"null"` // the operation it took back
+	Redoes  ipld.CID       `json:"redoes" shape:"null"` // the undo it took back
+	Undone  *bool          `json:"undone,omitempty"`    // whether it is taken back; in the log alone
+	Oldest  bool           `json:"oldest,omitempty"`    // what came before is collected: its refs are not known
 }
 
 // OpOf returns the form of an operation; undone tells whether it is taken back, nil where that is not known.
 func OpOf(e core.OpRecord, undone *bool) *Op {
 	o := e.Operation
 	return &Op{
-		Op: e.CID, Seq: o.Seq, Time: o.Time, Actor: o.Actor, Command: o.Command, Refs: movesOf(e.Refs),
+		Op: e.CID, Seq: o.Seq, Time: o.Time, Actor: o.Actor, Command: o.Command, Refs: e.Refs,
 		Undoes: o.Undoes, Redoes: o.Redoes, Undone: undone, Oldest: e.Oldest,
 	}
 }
@@ -126,9 +110,9 @@ type OpDiffRequest struct {
 
 // OpDiffered are the refs that differ between how two operations left them.
 type OpDiffered struct {
-	From OpName             `json:"from"`
-	To   OpName             `json:"to"`
-	Refs verb.List[RefMove] `json:"refs"`
+	From OpName         `json:"from"`
+	To   OpName         `json:"to"`
+	Refs []core.RefMove `json:"refs"`
 }
 
 // OpDiff compares the refs after two operations.
@@ -143,7 +127,7 @@ var OpDiff = verb.Define(verb.Spec{
 	if err != nil {
 		return nil, err
 	}
-	out := &OpDiffered{Refs: movesOf(moves)}
+	out := &OpDiffered{Refs: moves}
 	from, err := s.Repo.Operation(ctx, q.A)
 	if err != nil {
 		return nil, err
@@ -158,16 +142,16 @@ var OpDiff = verb.Define(verb.Spec{
 
 // Undone is what undo, redo and op restore did.
 type Undone struct {
-	Op      ipld.CID           `json:"op" shape:"null"` // null where nothing had to change
-	Did     string             `json:"did" shape:"undone|redone|restored"`
-	Of      OpName             `json:"of"`      // the operation undone, the undo taken back, or the state restored
-	Command []string           `json:"command"` // of that operation
-	Refs    verb.List[RefMove] `json:"refs"`    // what moved
+	Op      ipld.CID       `json:"op" shape:"null"` // null where nothing had to change
+	Did     string         `json:"did" shape:"undone|redone|restored"`
+	Of      OpName         `json:"of"`      // the operation undone, the undo taken back, or the state restored
+	Command []string       `json:"command"` // of that operation
+	Refs    []core.RefMove `json:"refs"`    // what moved
 	// Skipped are the caller's newer operations that undo and redo pass over, newest first, 64 at most: captures, and
 	// those that moved sessions or remote-tracking refs alone. SkippedAll is how many there were.
-	Skipped    verb.List[*Skipped]   `json:"skipped"`
-	SkippedAll int                   `json:"skipped_all"`
-	Pushed     verb.List[PushedMove] `json:"pushed"` // branches that lost commits which remotes have
+	Skipped    verb.List[*Skipped]  `json:"skipped"`
+	SkippedAll int                  `json:"skipped_all"`
+	Pushed     []history.PushedMove `json:"pushed"` // branches that lost commits which remotes have
 
 	// Passed is a purge that was passed over, 0 for none; Seq and Verb are what people call the operation.
 	Passed uint64 `json:"_passed,omitempty"`
@@ -179,26 +163,6 @@ type Undone struct {
 type Skipped struct {
 	OpName
 	Command []string `json:"command"`
-}
-
-// PushedMove is a branch that lost commits which a remote has, so that the next sync brings them back.
-type PushedMove struct {
-	Remote  string `json:"remote"`
-	Branch  string `json:"branch"`
-	Commits string `json:"commits"` // to revert on the branch as it was: COMMIT or FROM..TO
-}
-
-func pushedOf(list []history.PushedMove) verb.List[PushedMove] {
-	var out verb.List[PushedMove]
-	for _, p := range list {
-		remote, _, _ := strings.Cut(strings.TrimPrefix(string(p.Tracking), graph.Remotes), "/")
-		commits := p.To.String()
-		if p.From.Defined() {
-			commits = p.From.String() + ".." + commits
-		}
-		out = append(out, PushedMove{remote, p.Branch, commits})
-	}
-	return out
 }
 
 // UndoRequest asks to take back an operation.
@@ -294,9 +258,9 @@ func undone(
 	}
 	op := res.Of.Operation
 	out := &Undone{
-		Op: res.Operation, Did: did, Of: nameOf(res.Of), Command: op.Command, Refs: movesOf(res.Refs),
+		Op: res.Operation, Did: did, Of: nameOf(res.Of), Command: op.Command, Refs: res.Refs,
 	}
-	out.SkippedAll, out.Pushed = res.SkippedAll, pushedOf(res.Pushed)
+	out.SkippedAll, out.Pushed = res.SkippedAll, res.Pushed
 	for _, e := range res.Skipped {
 		out.Skipped = append(out.Skipped, &Skipped{nameOf(e), e.Operation.Command})
 	}

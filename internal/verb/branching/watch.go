@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
@@ -34,7 +35,7 @@ type Watched struct {
 	Actor    string                 `json:"actor"`
 	Agent    verb.Text              `json:"agent"` // of a commit that the operation made
 	Command  []string               `json:"command"`
-	Refs     verb.List[RefMove]     `json:"refs"`
+	Refs     []core.RefMove         `json:"refs"`
 	Branches verb.List[BranchMoved] `json:"branches"`
 	Undoes   ipld.CID               `json:"undoes" shape:"null"`
 	Redoes   ipld.CID               `json:"redoes" shape:"null"`

@@ -258,14 +258,10 @@ func MarkHint(err error) error {
 
 // Warning is what looks like a credential in what was written.
 type Warning struct {
-	Code    string    `json:"code" shape:"secret|secrets_not_listed|not_searched"`
-	Rule    string    `json:"rule"`
-	Field   string    `json:"field"`
-	File    verb.Text `json:"file"`
-	Line    *int      `json:"line"`
-	Item    verb.Text `json:"item"`
-	Message string    `json:"message"`
-	Remedy  string    `json:"remedy"`
+	Code string `json:"code" shape:"secret|secrets_not_listed|not_searched"`
+	state.SecretFinding
+	Message string `json:"message"`
+	Remedy  string `json:"remedy"`
 }
 
 // Warnings are those of one answer.
@@ -285,14 +281,7 @@ const SecretRemedy = "'mnem purge' erases a node from all history; change the cr
 func WarningsOf(r state.SecretReport) Warnings {
 	var out Warnings
 	for _, f := range r.Findings {
-		w := Warning{
-			Code: CodeSecret, Rule: f.Rule, Field: f.Field, File: verb.Text(f.File), Item: verb.Text(f.Item),
-			Message: f.Where() + " looks like a credential (" + f.Rule + ")", Remedy: SecretRemedy,
-		}
-		if f.Line > 0 {
-			w.Line = new(f.Line)
-		}
-		out = append(out, w)
+		out = append(out, Warning{CodeSecret, f, f.Where() + " looks like a credential (" + f.Rule + ")", SecretRemedy})
 	}
 	if r.More > 0 {
 		out = append(out, Warning{Code: codeMore, Remedy: SecretRemedy,
