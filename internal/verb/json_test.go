@@ -96,6 +96,19 @@ func TestWriteJSONApart(t *testing.T) {
 	if got, want := written(t, &v), `{"list":[],"none":null,"some":"x","one":null,"two":"b","text":"","line":null,"last":7,"deep":[{"list":[]}]}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+	type item struct {
+		In   []int  `json:"in"`
+		None string `json:"none" shape:"null"`
+	}
+	lists := struct {
+		Items List[item] `json:"items"`
+		None  List[item] `json:"none"`
+		Given *List[int] `json:"given,omitempty"`
+		Left  *List[int] `json:"left,omitempty"`
+	}{Items: List[item]{{}}, Given: new(List[int])}
+	if got, want := written(t, &lists), `{"items":[{"in":[],"none":null}],"none":[],"given":[]}`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
 	if err := WriteJSON(new(bytes.Buffer), make(chan int)); err == nil {
 		t.Error("a channel was written")
 	}

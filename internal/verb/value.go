@@ -33,6 +33,9 @@ func (l List[T]) MarshalJSON() ([]byte, error) {
 	return Encode([]T(l))
 }
 
+// isList lets WriteJSON write the items, whose nil lists and empty texts the standard library writes otherwise.
+func (List[T]) isList() {}
+
 // Weight is the weight of an edge, written as the shortest decimal fraction that means it.
 type Weight uint32
 
