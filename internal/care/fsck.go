@@ -36,15 +36,15 @@ const (
 
 // FsckError is one thing that is wrong.
 type FsckError struct {
-	CID     ipld.CID // of the bad block, or of the one that leads to the damage; may be undefined
-	Kind    FsckKind
-	Message string
+	CID     ipld.CID `json:"cid" shape:"null"` // of the bad block, or the one that leads to the damage; may be undefined
+	Kind    FsckKind `json:"kind"`
+	Message string   `json:"message"`
 }
 
 // FsckReport is what fsck found.
 type FsckReport struct {
-	Blocks int // blocks read and verified, facts and derived
-	Errors []FsckError
+	Blocks int         `json:"blocks"` // blocks read and verified, facts and derived
+	Errors []FsckError `json:"errors"`
 }
 
 // FsckOptions says how thoroughly to look.

@@ -73,7 +73,7 @@ func GC(ctx context.Context, r *core.Repo, opt GCOptions) (*core.GCResult, error
 	if !opt.DryRun && !opt.NoWait {
 		ctx = store.Erasing(ctx) // it makes room, and was asked for
 	}
-	g := &Collector{Ctx: ctx, plain: plain, Repo: r, Opt: opt, Res: &core.GCResult{}}
+	g := &Collector{Ctx: ctx, plain: plain, Repo: r, Opt: opt, Res: &core.GCResult{DryRun: opt.DryRun}}
 	var ok, okCells bool
 	g.facts, ok = r.Store.Facts().(store.Deleter)
 	g.Derived, okCells = r.Store.Derived().(DerivedDeleter)

@@ -12,13 +12,14 @@ const ProgressEvery = 1000
 
 // GCResult tells what a collection removed, or would remove.
 type GCResult struct {
-	Blocks  int    // facts and derived blocks
-	Bytes   int64  // of these
-	Kept    int    // blocks that stay
-	Horizon uint64 // the oldest operation that is kept
+	Blocks  int    `json:"blocks"`  // facts and derived blocks
+	Bytes   int64  `json:"bytes"`   // of these
+	Kept    int    `json:"kept"`    // blocks that stay
+	Horizon uint64 `json:"horizon"` // the oldest operation that is kept
+	DryRun  bool   `json:"dry_run"` // whether nothing was removed
 	// MustFree is how many bytes must be freed on the disk before what was removed gives back its room;
 	// 0 for none.
-	MustFree uint64
+	MustFree uint64 `json:"must_free,omitempty"`
 }
 
 // collected remembers the last collection that ended well. Of several that wait for one under way, the

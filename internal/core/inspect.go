@@ -20,11 +20,11 @@ var ErrStop = errors.New("stop")
 
 // Sizes are the numbers of what a repository holds.
 type Sizes struct {
-	Operations    uint64 // recorded, the first included
-	Blocks        int    // of facts, garbage included
-	BlockBytes    int64
-	DerivedBlocks int // of indexes
-	DerivedBytes  int64
+	Operations    uint64 `json:"operations"` // recorded, the first included
+	Blocks        int    `json:"blocks"`     // of facts, garbage included
+	BlockBytes    int64  `json:"block_bytes"`
+	DerivedBlocks int    `json:"derived_blocks"` // of indexes
+	DerivedBytes  int64  `json:"derived_bytes"`
 }
 
 // Sizes counts operations and blocks. It reads every block.

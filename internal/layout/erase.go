@@ -50,11 +50,11 @@ const (
 
 // File is a file or directory that had to do with an erasure.
 type File struct {
-	Path string // from .mnem, with slashes
-	What string
-	Done Done
+	Path string `json:"path" shape:"null"` // from .mnem, with slashes
+	What string `json:"what"`
+	Done Done   `json:"done" shape:"removed|changed|left"`
 	// Held is whether the text was found in it. Of a mirror only its reader knows.
-	Held bool
+	Held bool `json:"-"`
 }
 
 // Erase erases from the files below dir, a .mnem, that are no part of the store, and returns what became of them, by

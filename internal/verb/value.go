@@ -23,8 +23,6 @@ func (t Text) MarshalJSON() ([]byte, error) {
 // List is a list of an answer, [] where it is nil.
 type List[T any] []T
 
-func (List[T]) isList() {}
-
 // MarshalJSON writes [] for nil.
 func (l List[T]) MarshalJSON() ([]byte, error) {
 	if l == nil {

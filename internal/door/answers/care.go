@@ -9,7 +9,10 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/plain"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/layout"
+	"github.com/mnem-project/mnem/internal/memory/check"
 	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
@@ -44,7 +47,7 @@ func Fsck(c *show.Console, res *upkeep.Fscked) error {
 		show.Plural(res.Blocks, "block"))
 }
 
-func GC(c *show.Console, res *upkeep.Collected) error {
+func GC(c *show.Console, res *core.GCResult) error {
 	verb := "removed"
 	if res.DryRun {
 		verb = "would remove"
@@ -116,7 +119,7 @@ func Purged(c *show.Console, p *upkeep.Purged) error {
 		row(what+h.What, cmp.Or(string(h.Name), h.CID.String()))
 	}
 	for _, f := range p.Files {
-		row(purgedFile(f, p.DryRun), ".mnem/"+string(f.Path))
+		row(purgedFile(f, p.DryRun), ".mnem/"+f.Path)
 	}
 	if err := c.Table(rows); err != nil {
 		return err
@@ -136,15 +139,15 @@ func Purged(c *show.Console, p *upkeep.Purged) error {
 }
 
 // purgedFile says what became of a file.
-func purgedFile(f upkeep.PurgedFile, dryRun bool) string {
+func purgedFile(f layout.File, dryRun bool) string {
 	switch {
-	case f.Done == "left":
+	case f.Done == layout.Left:
 		return "kept, and has it: " + f.What
-	case dryRun && f.Done == "changed":
+	case dryRun && f.Done == layout.Changed:
 		return "would take it out of " + f.What
 	case dryRun:
 		return "would remove " + f.What
-	case f.Done == "changed":
+	case f.Done == layout.Changed:
 		return "took it out of " + f.What
 	}
 	return "removed " + f.What
@@ -198,7 +201,7 @@ func Stats(c *show.Console, s *upkeep.Stats) error {
 	return printScores(c, s.Scores)
 }
 
-func printScores(c *show.Console, s *upkeep.Scores) error {
+func printScores(c *show.Console, s *check.Scores) error {
 	c.Put("\nscores of %d memories, each against all others\n", s.Sampled)
 	rows := [][]show.Cell{{{Text: "", Style: ""}}}
 	for _, name := range []string{"p50", "p90", "p95", "p99", "max"} {
@@ -206,7 +209,7 @@ func printScores(c *show.Console, s *upkeep.Scores) error {
 	}
 	for _, row := range []struct {
 		name string
-		of   upkeep.Percentiles
+		of   check.Percentiles
 		show func(int64) string
 	}{
 		{"check coverage", s.Check.Coverage, shareText},

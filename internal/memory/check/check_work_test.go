@@ -264,8 +264,8 @@ func TestReadLabelled(t *testing.T) {
 func TestSampleScores(t *testing.T) {
 	_, s := openCheck(t, append(wordyLines(30), checkedMemory...)...)
 	a, err := checkpkg.SampleScores(context.Background(), s, nil)
-	if err != nil || a.Sampled != 30+len(checkedMemory) || a.Coverage.P50 > a.Coverage.Max ||
-		a.Alike.Max == 0 {
+	if err != nil || a.Sampled != 30+len(checkedMemory) || a.Check.Coverage.P50 > a.Check.Coverage.Max ||
+		a.Remember.Similarity.Max == 0 {
 		t.Errorf("%+v %v", a, err)
 	}
 	b, err := checkpkg.SampleScores(context.Background(), s, nil)

@@ -21,17 +21,33 @@ const (
 
 // Percentiles are values of a sample by nearest rank: of n values ascending, percentile p is the one
 // at ⌈p·n/100⌉. All are 0 of an empty sample. Units of 2^-16.
-type Percentiles struct{ P50, P90, P95, P99, Max int64 }
+type Percentiles struct {
+	P50 int64 `json:"p50"`
+	P90 int64 `json:"p90"`
+	P95 int64 `json:"p95"`
+	P99 int64 `json:"p99"`
+	Max int64 `json:"max"`
+}
 
-// ScorePercentiles say how the memories of a commit look to each other: what check finds of the text
+// Scores say how the memories of a commit look to each other: what check finds of the text
 // of one in all others, and how alike the nearest is to it as remember compares texts. A threshold of
 // STRONG below what most memories have of each other says little; one of a duplicate likewise.
-type ScorePercentiles struct {
-	Sampled  int
-	Coverage Percentiles // of check: Evidence.Coverage
-	Evidence Percentiles
-	Lead     Percentiles
-	Alike    Percentiles // of remember: likeness of texts
+type Scores struct {
+	Sampled  int            `json:"sampled"`
+	Check    CheckScores    `json:"check"`
+	Remember RememberScores `json:"remember"`
+}
+
+// CheckScores are the scores of Evidence.
+type CheckScores struct {
+	Coverage Percentiles `json:"coverage"`
+	Evidence Percentiles `json:"evidence"`
+	Lead     Percentiles `json:"lead"`
+}
+
+// RememberScores are the scores of remember.
+type RememberScores struct {
+	Similarity Percentiles `json:"similarity"` // of texts
 }
 
 // SampleScores takes the percentiles of at most MaxSampled memories, each left out of what it is
@@ -39,7 +55,7 @@ type ScorePercentiles struct {
 // summary count for nothing. It costs a retrieval for each.
 func SampleScores(
 	ctx context.Context, s *core.Snapshot, progress func(done, total int),
-) (*ScorePercentiles, error) {
+) (*Scores, error) {
 	ids, err := s.SampleIDs(ctx, MaxSampled)
 	if err != nil {
 		return nil, err
@@ -64,8 +80,9 @@ func SampleScores(
 			progress(i+1, len(ids))
 		}
 	}
-	out := &ScorePercentiles{Sampled: len(lists[0])}
-	for k, to := range []*Percentiles{&out.Coverage, &out.Evidence, &out.Lead, &out.Alike} {
+	out := &Scores{Sampled: len(lists[0])}
+	c := &out.Check
+	for k, to := range []*Percentiles{&c.Coverage, &c.Evidence, &c.Lead, &out.Remember.Similarity} {
 		*to = percentiles(lists[k])
 	}
 	return out, nil

@@ -147,9 +147,7 @@ func Try[Req, Res any](t *testing.T, h *FakeHost, v *verb.Verb[Req, Res], req *R
 	var b strings.Builder
 	err := v.Do(t.Context(), h, req, func(res any) error {
 		readBack(t, &v.Spec, res)
-		data, err := verb.Encode(res)
-		b.Write(append(data, '\n'))
-		return err
+		return verb.WriteJSON(&b, res)
 	})
 	return b.String(), err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/layout"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/ipld"
@@ -52,7 +53,7 @@ type Purged struct {
 	// ErasureDenied says why the erasure is left to another role of the database.
 	ErasureDenied verb.Text `json:"erasure_denied,omitempty"`
 	// Files are those of the repository outside of the store that it removed, changed or could not change.
-	Files verb.List[PurgedFile] `json:"files"`
+	Files []layout.File `json:"files"`
 	// Elsewhere names the remotes, which may have it still.
 	Elsewhere verb.List[string] `json:"elsewhere"`
 	DryRun    bool              `json:"dry_run"`

@@ -16,7 +16,6 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/layout"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb"
 )
 
 const (
@@ -24,18 +23,11 @@ const (
 	maxRemotesFile = 64 << 10
 )
 
-// PurgedFile is a file outside of the store that a purge had to do with.
-type PurgedFile struct {
-	Path verb.Text `json:"path"` // from .mnem
-	What string    `json:"what"`
-	Done string    `json:"done" shape:"removed|changed|left"`
-}
-
 // purgedFiles erases from the files of a repository that are no part of its store.
 type purgedFiles struct {
 	dir  string // .mnem, "" for a repository that is not on disk
 	text string // that is purged, "" for a node
-	list []PurgedFile
+	list []layout.File
 }
 
 // erase is care.PurgeOptions.Files.
@@ -46,9 +38,9 @@ func (p *purgedFiles) erase(ctx context.Context, holds func(string) bool, dry bo
 	}
 	for _, f := range files {
 		held = held || f.Held
-		one := PurgedFile{verb.Text(f.Path), f.What, string(f.Done)}
-		if !slices.Contains(p.list, one) { // of a dry run before
-			p.list = append(p.list, one)
+		f.Held = false // the dry run before may have listed it, found or not
+		if !slices.Contains(p.list, f) {
+			p.list = append(p.list, f)
 		}
 	}
 	if !held && dry && p.text != "" {

@@ -34,7 +34,7 @@ type Stats struct {
 	EdgeTypes  verb.List[TypeCount] `json:"edge_types"`
 	Index      Index                `json:"index"`
 	Store      StoreSize            `json:"store"`
-	Scores     *Scores              `json:"scores,omitempty"`
+	Scores     *check.Scores        `json:"scores,omitempty"`
 }
 
 // Total is how many things there are, of each type too.
@@ -57,43 +57,11 @@ type TypeCount struct {
 
 // StoreSize is what the whole repository holds; bytes of blocks are without overhead.
 type StoreSize struct {
-	Bytes         int64  `json:"bytes"` // of all blocks, those of the index too
-	Operations    uint64 `json:"operations"`
-	Blocks        int    `json:"blocks"`
-	BlockBytes    int64  `json:"block_bytes"`
-	DerivedBlocks int    `json:"derived_blocks"`
-	DerivedBytes  int64  `json:"derived_bytes"`
-	DiskBytes     int64  `json:"disk_bytes"`
-	Branches      int    `json:"branches"`
-	Tags          int    `json:"tags"`
-}
-
-// Scores are how much memories have in common, in units of 2^-16.
-type Scores struct {
-	Sampled  int            `json:"sampled"`
-	Check    CheckScores    `json:"check"`
-	Remember RememberScores `json:"remember"`
-}
-
-// CheckScores are what check finds.
-type CheckScores struct {
-	Coverage Percentiles `json:"coverage"`
-	Evidence Percentiles `json:"evidence"`
-	Lead     Percentiles `json:"lead"`
-}
-
-// RememberScores are what remember finds.
-type RememberScores struct {
-	Similarity Percentiles `json:"similarity"`
-}
-
-// Percentiles are those of one score.
-type Percentiles struct {
-	P50 int64 `json:"p50"`
-	P90 int64 `json:"p90"`
-	P95 int64 `json:"p95"`
-	P99 int64 `json:"p99"`
-	Max int64 `json:"max"`
+	Bytes int64 `json:"bytes"` // of all blocks, those of the index too
+	core.Sizes
+	DiskBytes int64 `json:"disk_bytes"`
+	Branches  int   `json:"branches"`
+	Tags      int   `json:"tags"`
 }
 
 // StatsVerb counts what there is.
@@ -121,8 +89,8 @@ func stats(ctx context.Context, s *verb.Service, q *StatsRequest) (*Stats, error
 		return nil, err
 	}
 	if q.Scores {
-		out.Scores = &Scores{}
-		if err := out.Scores.sample(ctx, snap, progress); err != nil {
+		out.Scores, err = check.SampleScores(ctx, snap, func(done, total int) { progress("comparing", done, total) })
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -166,23 +134,6 @@ func countsOfTypes(of map[string]int) (list verb.List[TypeCount]) {
 	return list
 }
 
-// sample takes the percentiles of a snapshot.
-func (out *Scores) sample(
-	ctx context.Context, snap *core.Snapshot, progress func(string, int, int),
-) error {
-	if !snap.CID().Defined() {
-		return nil
-	}
-	got, err := check.SampleScores(ctx, snap, func(done, total int) { progress("comparing", done, total) })
-	if err != nil {
-		return err
-	}
-	out.Sampled = got.Sampled
-	out.Check = CheckScores{Percentiles(got.Coverage), Percentiles(got.Evidence), Percentiles(got.Lead)}
-	out.Remember.Similarity = Percentiles(got.Alike)
-	return nil
-}
-
 // measure counts what the repository holds.
 func (out *StoreSize) measure(ctx context.Context, r *core.Repo) error {
 	sizes, err := r.Sizes(ctx)
@@ -201,9 +152,7 @@ func (out *StoreSize) measure(ctx context.Context, r *core.Repo) error {
 			out.Tags++
 		}
 	}
-	out.Bytes, out.Operations = sizes.BlockBytes+sizes.DerivedBytes, sizes.Operations
-	out.Blocks, out.BlockBytes = sizes.Blocks, sizes.BlockBytes
-	out.DerivedBlocks, out.DerivedBytes = sizes.DerivedBlocks, sizes.DerivedBytes
+	out.Sizes, out.Bytes = sizes, sizes.BlockBytes+sizes.DerivedBytes
 	out.DiskBytes, err = r.DiskBytes()
 	return err
 }

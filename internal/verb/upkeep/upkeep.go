@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/ipld"
 )
 
 // FsckRequest asks whether anything stored is damaged.
@@ -36,20 +36,12 @@ func (q *FsckRequest) Check() error {
 
 // Fscked is what a check found.
 type Fscked struct {
-	OK     bool              `json:"ok"`
-	Blocks int               `json:"blocks"`
-	Errors verb.List[Damage] `json:"errors"`
-	// Repaired is what was done about them, a sentence each; nil where nothing was asked to be.
-	Repaired verb.List[string] `json:"repaired,omitzero"`
+	OK bool `json:"ok"`
+	care.FsckReport
+	// Repaired says what was done about the errors, a sentence each; nil if no repair was asked for.
+	Repaired []string `json:"repaired,omitzero"`
 
 	Unmarked string `json:"_unmarked,omitempty"` // why no mark was taken off, for people
-}
-
-// Damage is one thing that is wrong.
-type Damage struct {
-	CID     ipld.CID      `json:"cid" shape:"null"` // of the bad block or what leads to it
-	Kind    care.FsckKind `json:"kind"`
-	Message string        `json:"message"`
 }
 
 // Fsck checks everything.
@@ -89,7 +81,7 @@ func fsck(ctx context.Context, s *verb.Service, q *FsckRequest) (*Fscked, error)
 	if res == nil {
 		return nil, err
 	}
-	out.Repaired = verb.List[string]{}
+	out.Repaired = []string{}
 	if q.AcceptHead {
 		out.Repaired = append(out.Repaired, "took what is stored for the newest operation")
 	}
@@ -103,10 +95,7 @@ func fsck(ctx context.Context, s *verb.Service, q *FsckRequest) (*Fscked, error)
 
 // fill takes a report over. What is damaged is bad news.
 func (out *Fscked) fill(report *care.FsckReport) error {
-	out.OK, out.Blocks = len(report.Errors) == 0, report.Blocks
-	for _, e := range report.Errors {
-		out.Errors = append(out.Errors, Damage(e))
-	}
+	out.OK, out.FsckReport = len(report.Errors) == 0, *report
 	if !out.OK {
 		return &verb.News{Outcome: operation.Corrupt}
 	}
@@ -180,17 +169,6 @@ func ParseGrace(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// Collected is what a collection removed, or would remove.
-type Collected struct {
-	Blocks  int    `json:"blocks"`
-	Bytes   int64  `json:"bytes"`
-	Kept    int    `json:"kept"`
-	Horizon uint64 `json:"horizon"` // the oldest operation that is kept
-	DryRun  bool   `json:"dry_run"`
-	// MustFree is how many bytes must be freed on the disk before what was removed gives back its room.
-	MustFree uint64 `json:"must_free,omitempty"`
-}
-
 // GC removes what nothing leads to.
 var GC = verb.Define(verb.Spec{
 	Command: "gc", Right: verb.OwnRight, Group: "care", Effect: verb.Destroys, Idempotent: true,
@@ -206,15 +184,11 @@ var GC = verb.Define(verb.Spec{
 		"key gc.auto is false. After a write by a caller that may not run gc (a caller of a server, or an agent\n" +
 		"that the policy does not allow it) --grace is then at least two weeks.",
 	Example: "  mnem gc --dry-run\n  mnem gc\n  mnem gc --keep-ops 1 --grace 0s",
-}, func(ctx context.Context, s *verb.Service, q *GCRequest) (*Collected, error) {
+}, func(ctx context.Context, s *verb.Service, q *GCRequest) (*core.GCResult, error) {
 	progress, done := s.Host.Progress()
 	defer done()
-	res, err := care.GC(ctx, s.From, care.GCOptions{
+	return care.GC(ctx, s.From, care.GCOptions{
 		Stamp: s.Commit.Stamp, KeepOps: q.KeepOps, Grace: q.Grace, DryRun: q.DryRun,
 		Progress: func(what string, n int) { progress(what, n, 0) },
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &Collected{res.Blocks, res.Bytes, res.Kept, res.Horizon, q.DryRun, res.MustFree}, nil
 })
