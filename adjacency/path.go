@@ -23,10 +23,11 @@ type PathOptions struct {
 
 // Step is one edge of a path.
 type Step struct {
-	From, To graph.ID
-	Edge     graph.ID
-	Type     string
-	Forward  bool // whether the edge runs from From to To
+	From    graph.ID `json:"from"`
+	To      graph.ID `json:"to"`
+	Edge    graph.ID `json:"edge"`
+	Type    string   `json:"type"`
+	Forward bool     `json:"forward"` // whether the edge runs from From to To
 }
 
 const (

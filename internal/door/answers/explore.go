@@ -6,9 +6,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/memory/recall"
 	"github.com/mnem-project/mnem/internal/verb/outlining"
 	"github.com/mnem-project/mnem/internal/verb/reading"
 )
@@ -44,7 +46,7 @@ func Explored(c *show.Console, x *reading.Explored) error {
 const wayWidth = 28
 
 // wayOf writes a path, each node by the beginning of its text.
-func wayOf(names map[graph.ID]string, path []reading.WayStep) string {
+func wayOf(names map[graph.ID]string, path []adjacency.Step) string {
 	var b strings.Builder
 	b.WriteString(cmp.Or(names[path[0].From], path[0].From.String()))
 	for i, p := range path {
@@ -75,7 +77,7 @@ func Suggested(c *show.Console, s *reading.Suggested) error {
 				why += ", and named in the text"
 			}
 		}
-		rows = append(rows, []show.Cell{{Text: show.Line(t.Tag), Style: show.Bold}, {Text: why, Style: show.Dim}})
+		rows = append(rows, []show.Cell{{Text: show.Line(t.Name), Style: show.Bold}, {Text: why, Style: show.Dim}})
 	}
 	if len(rows) == 0 {
 		c.Remark("nothing to suggest: no memory like it has tags, and it names nothing")
@@ -102,7 +104,7 @@ func Related(c *show.Console, r *reading.RelatedNodes) error {
 }
 
 // reasonText says why a node is related to another.
-func reasonText(r reading.Related) string {
+func reasonText(r recall.Reason) string {
 	names := make([]string, len(r.Names))
 	for i, n := range r.Names {
 		names[i] = show.Brief(n, show.SummaryWidth)
@@ -233,13 +235,13 @@ func Digest(c *show.Console, d *outlining.DigestAnswer) error {
 	}
 	c.Put("source %s\nsem %s\n", d.Source, d.Sem)
 	if w := d.Written; w != nil {
-		for text := range strings.SplitSeq(string(w.Text), "\n") {
+		for text := range strings.SplitSeq(w.Text, "\n") {
 			c.Put("%s\n", show.Line(text))
 		}
 		c.Put("written by %s\n", show.Line(w.Model))
 	} else {
 		for _, s := range d.Text {
-			c.Put("[%.8s] %s\n", s.Fact, show.Line(string(s.Text)))
+			c.Put("[%.8s] %s\n", s.Fact, show.Line(s.Text))
 		}
 	}
 	for _, name := range d.Above {

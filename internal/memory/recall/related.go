@@ -39,11 +39,11 @@ type RelatedRequest struct {
 
 // Reason is why a node is related to another.
 type Reason struct {
-	Kind  string // "edge", "shared" or "text"
-	Score int64  // in units of 2^-16, at most 65,536
+	Kind  string `json:"kind" shape:"edge|shared|text"`
+	Score int64  `json:"score"` // in units of 2^-16, at most 65,536
 	// Names are, of edges, their types with an arrow, as in "causes ->"; of what is shared, the names
 	// of entities and tags. At most 8.
-	Names []string
+	Names []string `json:"names"`
 }
 
 // RelatedNode is a node that is related to another.

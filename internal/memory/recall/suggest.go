@@ -26,10 +26,10 @@ const (
 
 // SuggestedTag is a tag that a text may have.
 type SuggestedTag struct {
-	Name  string
-	Score int64      // in units of 2^-16; 0 for one of the text alone
-	From  []graph.ID // memories that have it, best first, at most 3; none for one of the text alone
-	Text  bool       // whether the text itself names it
+	Name  string     `json:"tag"`
+	Score int64      `json:"score"`   // in units of 2^-16; 0 for one of the text alone
+	From  []graph.ID `json:"from"`    // memories that have it, best first, at most 3; none for one of the text alone
+	Text  bool       `json:"in_text"` // whether the text itself names it
 }
 
 // Suggest returns tags for a text, at most MaxSuggested, best first: those of the memories that are

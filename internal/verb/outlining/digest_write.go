@@ -16,12 +16,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// WrittenText is the text that a model wrote for a digest.
-type WrittenText struct {
-	Text  verb.Text `json:"text"`
-	Model string    `json:"model"`
-}
-
 // DigestWriteRequest gives the text of a digest.
 type DigestWriteRequest struct {
 	Digest  string `op:",arg,required,remote" doc:"root, or a scope or cluster of the map"`
@@ -151,15 +145,10 @@ func digestHint(err error, name string) error {
 
 // written returns the text that a model wrote of a digest, nil for none, and how many were left out since they
 // may hold a credential.
-func (v *digestView) written(ctx context.Context, d *distill.Digest) (*WrittenText, int, error) {
+func (v *digestView) written(ctx context.Context, d *distill.Digest) (*distill.Written, int, error) {
 	w, refused, err := outline.ReadDigestText(ctx, v.snap, d.Source)
-	switch {
-	case err != nil:
-		return nil, 0, err
-	case refused:
+	if refused {
 		return nil, 1, nil
-	case w == nil:
-		return nil, 0, nil
 	}
-	return &WrittenText{verb.Text(w.Text), w.Model}, 0, nil
+	return w, 0, err
 }

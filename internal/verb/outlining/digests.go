@@ -154,7 +154,7 @@ func (v *digestView) title(ctx context.Context, d *distill.Digest) (string, erro
 		if err != nil {
 			return "", err
 		}
-		return clip(strings.Join(strings.Fields(string(w.Text)), " "), digestTitle), nil
+		return clip(strings.Join(strings.Fields(w.Text), " "), digestTitle), nil
 	}
 	if len(d.Text) == 0 {
 		return "", nil
@@ -194,12 +194,6 @@ type DigestRequest struct {
 	ScopeRules
 }
 
-// DigestSentence is a sentence of a digest, and the memory that it is from.
-type DigestSentence struct {
-	Fact graph.ID  `json:"fact"`
-	Text verb.Text `json:"text"`
-}
-
 // DigestRow is a digest in a list.
 type DigestRow struct {
 	ID     verb.Text `json:"id"`   // for good
@@ -223,16 +217,16 @@ type DigestAnswer struct {
 	Commit ipld.CID `json:"commit" shape:"null"`
 	Level  int      `json:"level"` // 0 for a memory, 1 for scopes and clusters, 2 for the whole
 	DigestRow
-	Sem      string                    `json:"sem"`
-	Text     verb.List[DigestSentence] `json:"text"`
-	Written  *WrittenText              `json:"written"` // by a model, of this very source; null for none
-	Above    verb.List[verb.Text]      `json:"above"`   // the digests that it is in, the nearest first
-	Children verb.List[DigestRow]      `json:"children"`
-	Members  verb.List[DigestFact]     `json:"members"` // facts right below
-	More     int                       `json:"more"`    // children and facts that are not listed
-	Expired  verb.List[graph.ID]       `json:"expired"` // facts below whose validity has ended, the first of them
-	Refused  int                       `json:"refused"` // sentences left out since they may hold a credential
-	Now      graph.Time                `json:"now"`
+	Sem      string                `json:"sem"`
+	Text     []distill.Sentence    `json:"text"`
+	Written  *distill.Written      `json:"written"` // by a model, of this very source; null for none
+	Above    verb.List[verb.Text]  `json:"above"`   // the digests that it is in, the nearest first
+	Children verb.List[DigestRow]  `json:"children"`
+	Members  verb.List[DigestFact] `json:"members"` // facts right below
+	More     int                   `json:"more"`    // children and facts that are not listed
+	Expired  verb.List[graph.ID]   `json:"expired"` // facts below whose validity has ended, the first of them
+	Refused  int                   `json:"refused"` // sentences left out since they may hold a credential
+	Now      graph.Time            `json:"now"`
 }
 
 // DigestVerb shows one digest.
@@ -304,7 +298,7 @@ func (v *digestView) fact(ctx context.Context, out *DigestAnswer, id graph.ID) e
 		Tokens: distill.Tokens(f.Text), Source: distill.FactSource(v.Recipe, f.Text).String(),
 	}
 	out.Sem = sem.String()
-	out.Text = verb.List[DigestSentence]{{id, verb.Text(f.Text)}}
+	out.Text = []distill.Sentence{{Fact: id, Text: f.Text}}
 	if f.Until.Given && f.Until.Time <= out.Now {
 		out.Expired = verb.List[graph.ID]{id}
 	}
@@ -340,10 +334,7 @@ func (v *digestView) fill(ctx context.Context, out *DigestAnswer, d *distill.Dig
 	if out.DigestRow, err = v.row(ctx, d); err != nil {
 		return err
 	}
-	out.Level, out.Sem, out.Refused = d.Level(), d.Sem.String(), d.Refused
-	for _, one := range d.Text {
-		out.Text = append(out.Text, DigestSentence{one.Fact, verb.Text(one.Text)})
-	}
+	out.Level, out.Sem, out.Text, out.Refused = d.Level(), d.Sem.String(), d.Text, d.Refused
 	written, refused, err := v.written(ctx, d)
 	if err != nil {
 		return err

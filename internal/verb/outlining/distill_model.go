@@ -253,7 +253,7 @@ func (m *modelWriting) told(ctx context.Context, d *distill.Digest) (string, err
 				return "", err
 			}
 			if says = distill.JoinText(one.Text); w != nil {
-				says = string(w.Text)
+				says = w.Text
 			}
 		}
 		if says != "" && !add(says) {

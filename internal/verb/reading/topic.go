@@ -57,21 +57,10 @@ func NameOf(n *graph.Node) NodeName {
 // ExploredNode is one node that was found and the best way to it.
 type ExploredNode struct {
 	NodeName
-	Score int64              `json:"score"`
-	Hops  int                `json:"hops"`
-	Path  verb.List[WayStep] `json:"path"`
+	Score int64            `json:"score"`
+	Hops  int              `json:"hops"`
+	Path  []adjacency.Step `json:"path"`
 }
-
-// WayStep is one edge of the way to a node.
-type WayStep struct {
-	From    graph.ID `json:"from"`
-	To      graph.ID `json:"to"`
-	Edge    graph.ID `json:"edge"`
-	Type    string   `json:"type"`
-	Forward bool     `json:"forward"`
-}
-
-func stepOf(p adjacency.Step) WayStep { return WayStep{p.From, p.To, p.Edge, p.Type, p.Forward} }
 
 // ExploredEdge is one edge among the nodes that were found.
 type ExploredEdge struct {
@@ -118,11 +107,7 @@ var Explore = verb.Define(verb.Spec{
 	}
 	out := &Explored{Commit: snap.CID(), Topic: x.Request.Topic, Cut: x.Cut}
 	for _, n := range x.Nodes {
-		e := ExploredNode{NodeName: NameOf(n.Node), Score: n.Score, Hops: n.Hops}
-		for _, p := range n.Path {
-			e.Path = append(e.Path, stepOf(p))
-		}
-		out.Nodes = append(out.Nodes, e)
+		out.Nodes = append(out.Nodes, ExploredNode{NameOf(n.Node), n.Score, n.Hops, n.Path})
 	}
 	for _, e := range x.Edges {
 		out.Edges = append(out.Edges, ExploredEdge{e.ID, e.Type, e.Src, e.Dst, verb.Weight(e.Weight)})
@@ -145,16 +130,8 @@ type SuggestRequest struct {
 
 // Suggested are tags for a text.
 type Suggested struct {
-	Commit ipld.CID                `json:"commit" shape:"null"`
-	Tags   verb.List[SuggestedTag] `json:"tags"`
-}
-
-// SuggestedTag is one of them, and where it comes from.
-type SuggestedTag struct {
-	Tag   string              `json:"tag"`
-	Score int64               `json:"score"`
-	From  verb.List[graph.ID] `json:"from"`
-	Text  bool                `json:"in_text"`
+	Commit ipld.CID              `json:"commit" shape:"null"`
+	Tags   []recall.SuggestedTag `json:"tags"`
 }
 
 // Suggest suggests tags for a text.
@@ -172,11 +149,7 @@ var Suggest = verb.Define(verb.Spec{
 		return nil, err
 	}
 	tags, err := recall.Suggest(ctx, snap, q.Text)
-	out := &Suggested{Commit: snap.CID()}
-	for _, t := range tags {
-		out.Tags = append(out.Tags, SuggestedTag{t.Name, t.Score, t.From, t.Text})
-	}
-	return out, err
+	return &Suggested{snap.CID(), tags}, err
 })
 
 // RelatedRequest asks what is related to a node.
@@ -197,15 +170,8 @@ type RelatedNodes struct {
 // RelatedNode is one of them, and why.
 type RelatedNode struct {
 	NodeName
-	Score   int64              `json:"score"`
-	Reasons verb.List[Related] `json:"reasons"`
-}
-
-// Related is one reason why nodes are related.
-type Related struct {
-	Kind  string            `json:"kind" shape:"edge|shared|text"`
-	Score int64             `json:"score"`
-	Names verb.List[string] `json:"names"`
+	Score   int64           `json:"score"`
+	Reasons []recall.Reason `json:"reasons"`
 }
 
 // RelatedTo lists what is related to a node.
@@ -232,11 +198,7 @@ var RelatedTo = verb.Define(verb.Spec{
 	list, err := recall.Related(ctx, snap, req)
 	out := &RelatedNodes{Commit: snap.CID(), ID: req.ID}
 	for _, r := range list {
-		e := RelatedNode{NodeName: NameOf(r.Node), Score: r.Score}
-		for _, why := range r.Reasons {
-			e.Reasons = append(e.Reasons, Related{why.Kind, why.Score, why.Names})
-		}
-		out.Nodes = append(out.Nodes, e)
+		out.Nodes = append(out.Nodes, RelatedNode{NameOf(r.Node), r.Score, r.Reasons})
 	}
 	return out, err
 })

@@ -38,10 +38,10 @@ const (
 
 // Sentence is a sentence of a digest and where it is from.
 type Sentence struct {
-	Fact    graph.ID
-	Created graph.Time // of the fact
-	Place   int        // of the sentence in the fact, from 0
-	Text    string
+	Fact    graph.ID   `json:"fact"`
+	Created graph.Time `json:"-"` // of the fact
+	Place   int        `json:"-"` // of the sentence in the fact, from 0
+	Text    string     `json:"text" shape:"null"`
 }
 
 func bySentence(a, b Sentence) int {

@@ -39,14 +39,14 @@ func WrittenTokens(scope graph.ID, label string) int {
 //	scope   bytes   16: zeros for the root
 //	source  bytes   32: of the digest
 type Written struct {
-	Text   string
-	Graph  ipld.CID
-	Label  string
-	Model  string
-	Recipe Recipe
-	Scope  graph.ID
-	Source Source
-	Extra  []ipld.Entry // unknown fields in canonical order
+	Text   string       `json:"text" shape:"null"`
+	Graph  ipld.CID     `json:"-"`
+	Label  string       `json:"-"`
+	Model  string       `json:"model"`
+	Recipe Recipe       `json:"-"`
+	Scope  graph.ID     `json:"-"`
+	Source Source       `json:"-"`
+	Extra  []ipld.Entry `json:"-"` // unknown fields in canonical order
 }
 
 // graphPrefix begins the CID of each graph.
