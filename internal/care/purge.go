@@ -34,30 +34,50 @@ type PurgeOptions struct {
 
 // PurgeResult tells what a purge did, or would do.
 type PurgeResult struct {
-	Node      graph.ID // zero if a text was purged
-	Operation ipld.CID // undefined for a dry run
+	Node graph.ID `json:"node" shape:"null"` // zero if a text was purged
 	// Derived are nodes that were erased since nothing but the node ever led to them: entities, tags
 	// and subjects that are no more than a name. Ascending.
-	Derived []graph.ID
-	// Commits are the branches that the node was removed from and the commits that did it; for a
+	Derived   []graph.ID `json:"derived"`
+	Operation ipld.CID   `json:"operation" shape:"null"` // undefined for a dry run
+	// Branches are those that the node was removed from and the commits that did it; for a
 	// dry run, the commits they are at.
-	Commits []core.Ref
-	Stages  []string   // stages it was removed from
-	Erased  []PurgeHit // blocks that were erased
-	Shared  []PurgeHit // blocks of the node that stay, as another node has the same
+	Branches []PurgedRef   `json:"branches"`
+	Stages   []string      `json:"stages"`   // it was removed from
+	Erased   []PurgedBlock `json:"redacted"` // blocks that were erased
+	Shared   []SharedBlock `json:"shared"`   // blocks of the node that stay, as another node has the same
 	// Hits are blocks, at most maxPurgeHits, that contain a text of the node and stay: its key, its
 	// summary, context, content, or a string property, of 4 scalars or more, in any version; a word
 	// of these with letters and digits, of 8 bytes or more; or the name of a derived node. Where a text
 	// was purged, what has it and cannot be erased.
-	Hits []PurgeHit
-	More int // further hits
+	Hits []PurgeHit `json:"hits"`
+	More int        `json:"more_hits"` // further hits
 	// Pending is whether the bytes of what was erased are still in the files of the repository, since
 	// the disk has no room to rewrite them. ErasurePending reports this later.
-	Pending bool
+	Pending bool `json:"erasure_pending"`
 	// MustFree is how many bytes must be freed on the disk for these to go; 0 if none or not known.
-	MustFree uint64
+	MustFree uint64 `json:"must_free,omitempty"`
 	// Denied says why these are left to another role of the database; "" if they are not.
-	Denied string
+	Denied string `json:"erasure_denied,omitempty" shape:"null"`
+}
+
+// PurgedRef is a branch and its commit.
+type PurgedRef struct {
+	Ref    graph.RefName `json:"ref"`
+	Target ipld.CID      `json:"target"`
+}
+
+// PurgedBlock is a block that was erased.
+type PurgedBlock struct {
+	CID  ipld.CID      `json:"cid"`
+	What commit.Erased `json:"what" shape:"node|content|embedding|digest|query|message|edge|mark"`
+	Name string        `json:"name" shape:"null"` // id of a node or edge, "" for others
+}
+
+// SharedBlock is a block that stays, as another node has the same.
+type SharedBlock struct {
+	CID  ipld.CID      `json:"cid"`
+	What commit.Erased `json:"what" shape:"content|embedding"`
+	Name string        `json:"name" shape:"null"` // always ""
 }
 
 // reset forgets what a scan found.
@@ -65,13 +85,13 @@ func (res *PurgeResult) reset() {
 	res.Derived, res.Erased, res.Shared, res.Hits, res.More = nil, nil, nil, nil, 0
 }
 
-// PurgeHit is one block that has to do with a purge.
+// PurgeHit is another block, or ref, with words of what was erased.
 type PurgeHit struct {
-	CID  ipld.CID // undefined for a ref
-	What string   // node, content, embedding, query, message, or the kind of the record; ref
+	What string   `json:"what"`             // node, content, embedding, query, message, or the kind of the record; ref
+	CID  ipld.CID `json:"cid" shape:"null"` // undefined for a ref
 	// Name is the id of a node or edge, also of a mark's; the name of a ref; the CID of the record that
 	// a message or query is of; "" for others.
-	Name string
+	Name string `json:"name" shape:"null"`
 }
 
 const maxPurgeHits = 1000
@@ -197,7 +217,7 @@ func (p *Erasing) look(name string) error {
 	}
 	return p.eachHolder(v, s, func(ref core.Ref, _ []graph.ID) error {
 		if _, branch := ref.Name.Branch(); branch {
-			p.res.Commits = append(p.res.Commits, ref)
+			p.res.Branches = append(p.res.Branches, PurgedRef{ref.Name, ref.Target})
 		} else {
 			p.res.Stages = append(p.res.Stages, string(ref.Name[len(graph.Stages):]))
 		}
@@ -434,7 +454,7 @@ func (p *Erasing) remove(t *core.Tx, ref core.Ref, ids []graph.ID) error {
 	if err := t.Commit(p.Ctx, ref, base, next, opt, &res); err != nil {
 		return err
 	}
-	p.res.Commits = append(p.res.Commits, core.Ref{Name: ref.Name, Target: res.Commit})
+	p.res.Branches = append(p.res.Branches, PurgedRef{ref.Name, res.Commit})
 	return nil
 }
 

@@ -500,15 +500,14 @@ func (s *PurgeScan) settle() error {
 		if !ours {
 			continue
 		}
-		s.P.res.Shared = append(s.P.res.Shared, PurgeHit{CID: c, What: string(e.what)})
+		s.P.res.Shared = append(s.P.res.Shared, SharedBlock{CID: c, What: e.what})
 		delete(s.Erase, c)
 	}
 	for c, e := range s.Erase {
-		s.P.res.Erased = append(s.P.res.Erased, PurgeHit{CID: c, What: string(e.what), Name: e.name})
+		s.P.res.Erased = append(s.P.res.Erased, PurgedBlock{c, e.what, e.name})
 	}
-	for _, list := range [][]PurgeHit{s.P.res.Shared, s.P.res.Erased} {
-		slices.SortFunc(list, func(a, b PurgeHit) int { return a.CID.Compare(b.CID) })
-	}
+	slices.SortFunc(s.P.res.Shared, func(a, b SharedBlock) int { return a.CID.Compare(b.CID) })
+	slices.SortFunc(s.P.res.Erased, func(a, b PurgedBlock) int { return a.CID.Compare(b.CID) })
 	return nil
 }
 

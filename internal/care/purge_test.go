@@ -35,15 +35,15 @@ func TestPurge(t *testing.T) {
 	}
 	plan := repokit.PurgeZed(t, r, care.PurgeOptions{DryRun: true})
 	res := repokit.PurgeZed(t, r, care.PurgeOptions{Reason: "on request"})
-	if !slices.Equal(plan.Erased, res.Erased) || len(plan.Commits) != 2 || plan.Operation.Defined() {
+	if !slices.Equal(plan.Erased, res.Erased) || len(plan.Branches) != 2 || plan.Operation.Defined() {
 		t.Errorf("the dry run says %+v", plan)
 	}
 	got := repokit.Kinds(res.Erased)
 	if got["node"] < 4 || got["content"] < 1 || got["embedding"] != 1 || got["query"] != 1 {
 		t.Errorf("erased %v", got)
 	}
-	if len(res.Commits) != 2 || len(res.Stages) != 1 || !res.Operation.Defined() {
-		t.Errorf("removed from %v, %v", res.Commits, res.Stages)
+	if len(res.Branches) != 2 || len(res.Stages) != 1 || !res.Operation.Defined() {
+		t.Errorf("removed from %v, %v", res.Branches, res.Stages)
 	}
 	if where := repokit.Found(t, dir, st, repokit.Secrets); len(where) > 0 {
 		t.Errorf("text is left: %v", where)
@@ -51,7 +51,7 @@ func TestPurge(t *testing.T) {
 	repokit.CheckClean(t, r)
 	checkPurged(t, r, old)
 	again := repokit.PurgeZed(t, r, care.PurgeOptions{Reason: "again"})
-	if len(again.Erased)+len(again.Commits)+len(again.Hits) > 0 {
+	if len(again.Erased)+len(again.Branches)+len(again.Hits) > 0 {
 		t.Errorf("a second purge: %+v", again)
 	}
 	if err := r.Close(); err != nil {

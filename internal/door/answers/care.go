@@ -66,7 +66,7 @@ func Purged(c *show.Console, p *upkeep.Purged) error {
 	switch {
 	case p.DryRun:
 		verb = "would erase"
-	case p.ErasurePending:
+	case p.Pending:
 		verb = "redacted"
 	}
 	ofText := p.Node.IsZero()
@@ -74,12 +74,12 @@ func Purged(c *show.Console, p *upkeep.Purged) error {
 	if !ofText {
 		what = "of node " + p.Node.String()
 	}
-	err := c.Printf("%s %s %s\n", verb, show.Plural(len(p.Redacted), "block"), what)
+	err := c.Printf("%s %s %s\n", verb, show.Plural(len(p.Erased), "block"), what)
 	switch {
 	case err != nil:
-	case p.ErasureDenied != "":
-		err = c.Printf("erasure pending: %s\n'mnem gc' of the role that owns the tables goes on\n", show.Line(string(p.ErasureDenied)))
-	case p.ErasurePending:
+	case p.Denied != "":
+		err = c.Printf("erasure pending: %s\n'mnem gc' of the role that owns the tables goes on\n", show.Line(p.Denied))
+	case p.Pending:
 		some := "some"
 		if p.MustFree > 0 {
 			some = show.Plural(int(p.MustFree), "byte")
@@ -104,19 +104,19 @@ func Purged(c *show.Console, p *upkeep.Purged) error {
 		row("with it, which nothing else led to, node", id.String())
 	}
 	if ofText {
-		for _, h := range p.Redacted {
-			row(h.What, cmp.Or(string(h.Name), h.CID.String()))
+		for _, h := range p.Erased {
+			row(string(h.What), cmp.Or(h.Name, h.CID.String()))
 		}
 	}
 	for _, h := range p.Shared {
-		row("kept, another node has the same "+h.What, h.CID.String())
+		row("kept, another node has the same "+string(h.What), h.CID.String())
 	}
 	for _, h := range p.Hits {
 		what := "its words are also in "
 		if ofText {
 			what = "kept, as it cannot be erased: "
 		}
-		row(what+h.What, cmp.Or(string(h.Name), h.CID.String()))
+		row(what+h.What, cmp.Or(h.Name, h.CID.String()))
 	}
 	for _, f := range p.Files {
 		row(purgedFile(f, p.DryRun), ".mnem/"+f.Path)
@@ -124,8 +124,8 @@ func Purged(c *show.Console, p *upkeep.Purged) error {
 	if err := c.Table(rows); err != nil {
 		return err
 	}
-	if p.MoreHits > 0 {
-		if err := c.Printf("… and in %s more\n", show.Plural(p.MoreHits, "block")); err != nil {
+	if p.More > 0 {
+		if err := c.Printf("… and in %s more\n", show.Plural(p.More, "block")); err != nil {
 			return err
 		}
 	}

@@ -328,7 +328,7 @@ func TestPurgeText(t *testing.T) {
 	}
 	got := map[string]int{}
 	for _, h := range res.Erased {
-		got[h.What]++
+		got[string(h.What)]++
 	}
 	want := map[string]int{
 		"node": 4, "content": 2, "embedding": 1, "query": 1, "message": 2, "edge": 2, "mark": 1,
@@ -336,8 +336,8 @@ func TestPurgeText(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("erased %v, want %v", got, want)
 	}
-	if len(res.Commits) != 1 || len(res.Stages) != 1 {
-		t.Errorf("removed from %v, %v", res.Commits, res.Stages)
+	if len(res.Branches) != 1 || len(res.Stages) != 1 {
+		t.Errorf("removed from %v, %v", res.Branches, res.Stages)
 	}
 	if where := leaks(t, dir, st); len(where) > 0 {
 		t.Errorf("left: %v", where)

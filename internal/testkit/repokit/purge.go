@@ -8,6 +8,7 @@ import (
 	iofs "io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -149,11 +150,11 @@ func PurgeZed(t testing.TB, r *core.Repo, opt care.PurgeOptions) *care.PurgeResu
 	return res
 }
 
-// Kinds counts hits by What.
-func Kinds(hits []care.PurgeHit) map[string]int {
+// Kinds counts blocks by their field What.
+func Kinds[B care.PurgedBlock | care.SharedBlock | care.PurgeHit](list []B) map[string]int {
 	out := make(map[string]int)
-	for _, h := range hits {
-		out[h.What]++
+	for _, b := range list {
+		out[reflect.ValueOf(b).FieldByName("What").String()]++
 	}
 	return out
 }

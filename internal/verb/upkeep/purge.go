@@ -7,14 +7,12 @@ import (
 	"io"
 	"strings"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/layout"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
-	"github.com/mnem-project/mnem/ipld"
 )
 
 // PurgeRequest asks for a node or a text to be erased for good.
@@ -35,56 +33,14 @@ type PurgeRequest struct {
 // write lets nothing be written that is not confirmed.
 func (q *PurgeRequest) Into(w *verb.Writing) { w.DryRun = !q.Yes }
 
-// Purged is what a purge did, or would do.
+// Purged tells what a purge did, or would do.
 type Purged struct {
-	Node      graph.ID              `json:"node" shape:"null"`      // null where a text was purged
-	Derived   verb.List[graph.ID]   `json:"derived"`                // nodes that went with it
-	Operation ipld.CID              `json:"operation" shape:"null"` // null where nothing was done
-	Branches  verb.List[PurgedRef]  `json:"branches"`               // it was removed from, and their commits
-	Stages    verb.List[string]     `json:"stages"`
-	Redacted  verb.List[ErasedPart] `json:"redacted"`
-	Shared    verb.List[SharedPart] `json:"shared"` // blocks that stay, as another node has the same
-	Hits      verb.List[PurgeHit]   `json:"hits"`   // other places of its words
-	MoreHits  int                   `json:"more_hits"`
-	// ErasurePending is whether the bytes are still in the files, for want of room to write these anew.
-	ErasurePending bool `json:"erasure_pending"`
-	// MustFree is how many bytes must be freed on the disk for them to go.
-	MustFree uint64 `json:"must_free,omitempty"`
-	// ErasureDenied says why the erasure is left to another role of the database.
-	ErasureDenied verb.Text `json:"erasure_denied,omitempty"`
+	care.PurgeResult
 	// Files are those of the repository outside of the store that it removed, changed or could not change.
 	Files []layout.File `json:"files"`
 	// Elsewhere names the remotes, which may have it still.
-	Elsewhere verb.List[string] `json:"elsewhere"`
-	DryRun    bool              `json:"dry_run"`
-}
-
-// PurgedRef is a branch and its commit.
-type PurgedRef struct {
-	Ref    graph.RefName `json:"ref"`
-	Target ipld.CID      `json:"target"`
-}
-
-// ErasedPart is a block that was erased.
-type ErasedPart struct {
-	CID  ipld.CID  `json:"cid"`
-	What string    `json:"what" shape:"node|content|embedding|digest|query|message|edge|mark"`
-	Name verb.Text `json:"name"` // id of a node or edge
-}
-
-// SharedPart is a block that stays.
-type SharedPart struct {
-	CID  ipld.CID  `json:"cid"`
-	What string    `json:"what" shape:"content|embedding"`
-	Name verb.Text `json:"name"`
-}
-
-// PurgeHit is another place of the words of what was erased.
-type PurgeHit struct {
-	What string   `json:"what"`
-	CID  ipld.CID `json:"cid" shape:"null"` // null for a ref
-	// Name is the id of a node or edge, the name of a ref, or the CID of what a message or query is of.
-	Name verb.Text `json:"name"`
+	Elsewhere []string `json:"elsewhere"`
+	DryRun    bool     `json:"dry_run"`
 }
 
 // Purge erases a node or a text from every commit for good.
@@ -204,8 +160,7 @@ func purge(ctx context.Context, s *verb.Service, q *PurgeRequest) (*Purged, erro
 	case err != nil:
 		return nil, purgeHint(err)
 	}
-	out := purgedOf(res, !q.Yes)
-	out.Files, out.Elsewhere = files.list, elsewhere
+	out := &Purged{*res, files.list, elsewhere, !q.Yes}
 	if !q.Yes && !q.DryRun {
 		return out, verb.Answered(verb.Hint(verb.ErrUnconfirmed, "give --yes to erase it", "call again with yes to erase it"))
 	}
@@ -226,25 +181,4 @@ func purgeHint(err error) error {
 		"brings it back", missing.ID, missing.ID, missing.Hidden, missing.ID),
 		fmt.Sprintf("call again with node %s to erase it; get with include %s shows it, restore brings it back",
 			missing.ID, missing.Hidden))
-}
-
-func purgedOf(res *care.PurgeResult, dryRun bool) *Purged {
-	out := &Purged{
-		Node: res.Node, Derived: res.Derived, Operation: res.Operation, Stages: res.Stages,
-		MoreHits: res.More, ErasurePending: res.Pending, MustFree: res.MustFree, ErasureDenied: verb.Text(res.Denied),
-		DryRun: dryRun,
-	}
-	for _, ref := range res.Commits {
-		out.Branches = append(out.Branches, PurgedRef{ref.Name, ref.Target})
-	}
-	for _, h := range res.Erased {
-		out.Redacted = append(out.Redacted, ErasedPart{h.CID, h.What, verb.Text(h.Name)})
-	}
-	for _, h := range res.Shared {
-		out.Shared = append(out.Shared, SharedPart{h.CID, h.What, verb.Text(h.Name)})
-	}
-	for _, h := range res.Hits {
-		out.Hits = append(out.Hits, PurgeHit{h.What, h.CID, verb.Text(h.Name)})
-	}
-	return out
 }

@@ -16,7 +16,7 @@ import (
 func TestPurgeWantsToBeConfirmed(t *testing.T) {
 	h := verbkit.NewHost(t)
 	got, err := verbkit.Asks(t, h, &Purge.Spec, map[string]string{"node": "bob"})
-	if len(got) != 1 || !got[0].(*Purged).DryRun || len(got[0].(*Purged).Redacted) == 0 ||
+	if len(got) != 1 || !got[0].(*Purged).DryRun || len(got[0].(*Purged).Erased) == 0 ||
 		verb.OutcomeOf(t.Context(), err) != operation.Refused || slices.Contains(h.Opened, true) {
 		t.Errorf("%v, %v, opened %v", got, err, h.Opened)
 	}
@@ -47,7 +47,7 @@ func TestPurgeReadsTheText(t *testing.T) {
 	} {
 		h.Files = map[string]string{"-": text}
 		got, err := verbkit.Asks(t, h, &Purge.Spec, map[string]string{"text": "true", "dry-run": "true"})
-		if (err == nil) != (want == "") || err == nil && len(got[0].(*Purged).Redacted) == 0 {
+		if (err == nil) != (want == "") || err == nil && len(got[0].(*Purged).Erased) == 0 {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
