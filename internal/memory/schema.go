@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -27,41 +28,46 @@ const (
 	exampleBytes   = 96 // of any other value
 )
 
-// Counted is a name and how often it is met.
-type Counted struct {
-	Name  string
-	Count int
+// TypeCount is a type and how many things of it there are.
+type TypeCount struct {
+	Type  string `json:"type"`
+	Count int    `json:"count"`
 }
 
-// Tally is the most frequent of some names, in descending order of counts and then by name.
-type Tally struct {
-	List   []Counted
-	Others int // names that follow
-}
-
-// Schema is what a commit can be asked for: of all that no mark hides.
+// Schema tells what a commit can be asked for: of all that no mark hides. Each list begins with the most frequent
+// names, equal ones in order of name.
 type Schema struct {
-	Nodes, Edges int
-	NodeTypes    Tally
-	Properties   []SchemaProperty // in descending order of counts and then by name
-	EdgeTypes    []SchemaEdges    // likewise
-	// OtherProperties and OtherEdgeTypes are how many names follow. Untold are nodes and properties of
-	// nodes whose types and names were too many to be told apart.
-	OtherProperties, OtherEdgeTypes, Untold int
+	Nodes      int              `json:"nodes"`
+	Edges      int              `json:"edges"`
+	NodeTypes  []TypeCount      `json:"node_types"`
+	MoreNodes  int              `json:"more_node_types"`
+	Properties []SchemaProperty `json:"properties"`
+	MoreProps  int              `json:"more_properties"`
+	EdgeTypes  []SchemaEdges    `json:"edge_types"`
+	MoreEdges  int              `json:"more_edge_types"`
+	// Untold are nodes and properties of nodes whose types and names were too many to be told apart.
+	Untold int `json:"untold"`
 }
 
-// SchemaProperty is a property that nodes have.
+// SchemaProperty is a property that nodes have, by the name that a predicate calls it.
 type SchemaProperty struct {
-	Counted
-	Kinds    Tally        // of its values, as ipld.Kind names them
-	Types    Tally        // of the nodes
-	Examples []ipld.Value // of the first nodes in the order of ids, each once; none that looks secret
+	Name      string      `json:"name"`
+	Count     int         `json:"count"`
+	Kinds     []string    `json:"kinds"` // of its values, as ipld.Kind names them
+	Types     []TypeCount `json:"types"` // of the nodes
+	MoreTypes int         `json:"more_types"`
+	// Examples are values of the first nodes in the order of ids, each once; none that looks secret.
+	Examples []json.RawMessage `json:"examples"`
 }
 
-// SchemaEdges are the edges of one type.
+// SchemaEdges are the edges of a type: out.TYPE of a predicate is of nodes like From, in.TYPE of those like To.
 type SchemaEdges struct {
-	Counted
-	From, To Tally // types of the nodes at their ends
+	Type     string      `json:"type"`
+	Count    int         `json:"count"`
+	From     []TypeCount `json:"from"` // types of the nodes at their ends
+	MoreFrom int         `json:"more_from"`
+	To       []TypeCount `json:"to"`
+	MoreTo   int         `json:"more_to"`
 }
 
 // schemaMaker gathers a schema.
@@ -209,43 +215,50 @@ func (m *schemaMaker) links() error {
 }
 
 func (m *schemaMaker) schema(limit int) *Schema {
-	m.out.NodeTypes = tally(m.types, limit)
+	out := &m.out
+	out.NodeTypes, out.MoreNodes = mostFrequent(m.types, limit)
 	props := map[string]int{}
 	for name, t := range m.props {
 		props[name] = t.count
 	}
-	top := tally(props, limit)
-	m.out.OtherProperties = top.Others
-	for _, c := range top.List {
-		t := m.props[c.Name]
-		m.out.Properties = append(m.out.Properties, SchemaProperty{
-			c, tally(t.kinds, schemaKinds), tally(t.types, schemaKinds), t.examples,
-		})
+	top, more := mostFrequent(props, limit)
+	out.MoreProps = more
+	for _, c := range top {
+		t := m.props[c.Type]
+		p := SchemaProperty{Name: c.Type, Count: c.Count}
+		p.Types, p.MoreTypes = mostFrequent(t.types, schemaKinds)
+		kinds, _ := mostFrequent(t.kinds, schemaKinds)
+		for _, k := range kinds {
+			p.Kinds = append(p.Kinds, k.Type)
+		}
+		for _, v := range t.examples {
+			p.Examples = append(p.Examples, ipld.AppendJSON(nil, v))
+		}
+		out.Properties = append(out.Properties, p)
 	}
 	edges := map[string]int{}
 	for name, t := range m.edges {
 		edges[name] = t.count
 	}
-	top = tally(edges, limit)
-	m.out.OtherEdgeTypes = top.Others
-	for _, c := range top.List {
-		t := m.edges[c.Name]
-		m.out.EdgeTypes = append(m.out.EdgeTypes, SchemaEdges{
-			c, tally(t.from, schemaKinds), tally(t.to, schemaKinds),
-		})
+	top, out.MoreEdges = mostFrequent(edges, limit)
+	for _, c := range top {
+		t := m.edges[c.Type]
+		e := SchemaEdges{Type: c.Type, Count: c.Count}
+		e.From, e.MoreFrom = mostFrequent(t.from, schemaKinds)
+		e.To, e.MoreTo = mostFrequent(t.to, schemaKinds)
+		out.EdgeTypes = append(out.EdgeTypes, e)
 	}
-	return &m.out
+	return out
 }
 
-// tally returns the most frequent names.
-func tally(of map[string]int, most int) (t Tally) {
+// mostFrequent returns the most frequent names, and how many follow.
+func mostFrequent(of map[string]int, most int) (list []TypeCount, more int) {
 	for name, n := range of {
-		t.List = append(t.List, Counted{name, n})
+		list = append(list, TypeCount{name, n})
 	}
-	slices.SortFunc(t.List, func(a, b Counted) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name))
+	slices.SortFunc(list, func(a, b TypeCount) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Type, b.Type))
 	})
-	t.Others = max(0, len(t.List)-most)
-	t.List = t.List[:len(t.List)-t.Others]
-	return t
+	more = max(0, len(list)-most)
+	return list[:len(list)-more], more
 }

@@ -15,28 +15,28 @@ import (
 // schemaText writes a schema on a few lines.
 func schemaText(s *Schema) string {
 	var b strings.Builder
-	list := func(t Tally) string {
+	list := func(types []TypeCount, more int) string {
 		var out []string
-		for _, c := range t.List {
-			out = append(out, fmt.Sprintf("%s %d", c.Name, c.Count))
+		for _, c := range types {
+			out = append(out, fmt.Sprintf("%s %d", c.Type, c.Count))
 		}
-		if t.Others > 0 {
-			out = append(out, fmt.Sprintf("+%d", t.Others))
+		if more > 0 {
+			out = append(out, fmt.Sprintf("+%d", more))
 		}
 		return strings.Join(out, ", ")
 	}
-	fmt.Fprintf(&b, "%d nodes: %s\n", s.Nodes, list(s.NodeTypes))
+	fmt.Fprintf(&b, "%d nodes: %s\n", s.Nodes, list(s.NodeTypes, s.MoreNodes))
 	for _, p := range s.Properties {
-		fmt.Fprintf(&b, "%s %d: %s; %s;", p.Name, p.Count, list(p.Kinds), list(p.Types))
+		fmt.Fprintf(&b, "%s %d: %s; %s;", p.Name, p.Count, strings.Join(p.Kinds, ", "), list(p.Types, p.MoreTypes))
 		for _, v := range p.Examples {
-			fmt.Fprintf(&b, " %s", ipld.AppendJSON(nil, v))
+			fmt.Fprintf(&b, " %s", v)
 		}
 		b.WriteByte('\n')
 	}
 	for _, e := range s.EdgeTypes {
-		fmt.Fprintf(&b, "%s %d: %s -> %s\n", e.Name, e.Count, list(e.From), list(e.To))
+		fmt.Fprintf(&b, "%s %d: %s -> %s\n", e.Type, e.Count, list(e.From, e.MoreFrom), list(e.To, e.MoreTo))
 	}
-	fmt.Fprintf(&b, "+%d +%d\n", s.OtherProperties, s.OtherEdgeTypes)
+	fmt.Fprintf(&b, "+%d +%d\n", s.MoreProps, s.MoreEdges)
 	return b.String()
 }
 
@@ -75,9 +75,9 @@ func TestSchema(t *testing.T) {
 	}
 	text := schemaText(got)
 	for _, want := range []string{
-		"4 nodes: Person 2, Note 1, Service 1\n", "team 3: string 3; Person 2, Service 1;",
+		"4 nodes: Person 2, Note 1, Service 1\n", "team 3: string; Person 2, Service 1;",
 		"level 2: ", "; Person 2; ", "owns 2: Person 2 -> Service 2\n", "knows 1: Person 1 -> Person 1\n",
-		`text 1: string 1; Note 1; "` + strings.Repeat("é", 60) + `…"`, "token 1: string 1; Service 1;\n", "+0 +0\n",
+		`text 1: string; Note 1; "` + strings.Repeat("é", 60) + `…"`, "token 1: string; Service 1;\n", "+0 +0\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -91,7 +91,7 @@ func TestSchema(t *testing.T) {
 	if got, err = SchemaOf(t.Context(), memkit.Tip(t, r), 1, func(int) {}); err != nil {
 		t.Fatal(err)
 	}
-	if got.NodeTypes.Others != 2 || got.OtherProperties != 3 || got.OtherEdgeTypes != 1 {
+	if got.MoreNodes != 2 || got.MoreProps != 3 || got.MoreEdges != 1 {
 		t.Errorf("cut to one: %s", schemaText(got))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/layout"
+	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/memory/check"
 	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
@@ -262,7 +263,7 @@ func Schema(c *show.Console, s *upkeep.Schema) error {
 }
 
 // typesText names types with how many there are.
-func typesText(list []upkeep.TypeCount, more int) string {
+func typesText(list []memory.TypeCount, more int) string {
 	names := make([]string, 0, len(list)+1)
 	for _, t := range list {
 		names = append(names, show.Brief(show.Word(t.Type), nameWidth)+" "+strconv.Itoa(t.Count))

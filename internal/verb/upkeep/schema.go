@@ -16,36 +16,8 @@ type SchemaRequest struct {
 
 // Schema is what predicates, types and edges there are.
 type Schema struct {
-	Commit     ipld.CID                  `json:"commit" shape:"null"`
-	Nodes      int                       `json:"nodes"`
-	Edges      int                       `json:"edges"`
-	NodeTypes  verb.List[TypeCount]      `json:"node_types"`
-	MoreNodes  int                       `json:"more_node_types"`
-	Properties verb.List[SchemaProperty] `json:"properties"`
-	MoreProps  int                       `json:"more_properties"`
-	EdgeTypes  verb.List[SchemaEdges]    `json:"edge_types"`
-	MoreEdges  int                       `json:"more_edge_types"`
-	Untold     int                       `json:"untold"` // nodes and properties with names beyond what is told apart
-}
-
-// SchemaProperty is a property, by the name that a predicate calls it.
-type SchemaProperty struct {
-	Name      string               `json:"name"`
-	Count     int                  `json:"count"`
-	Kinds     verb.List[string]    `json:"kinds"` // of its values, the most frequent first
-	Types     verb.List[TypeCount] `json:"types"` // of its nodes
-	MoreTypes int                  `json:"more_types"`
-	Examples  verb.List[verb.Raw]  `json:"examples"`
-}
-
-// SchemaEdges are the edges of a type: out.TYPE of a predicate is of nodes like From, in.TYPE of those like To.
-type SchemaEdges struct {
-	Type     string               `json:"type"`
-	Count    int                  `json:"count"`
-	From     verb.List[TypeCount] `json:"from"`
-	MoreFrom int                  `json:"more_from"`
-	To       verb.List[TypeCount] `json:"to"`
-	MoreTo   int                  `json:"more_to"`
+	Commit ipld.CID `json:"commit" shape:"null"`
+	memory.Schema
 }
 
 // maxSchemaNames bounds each list of an answer.
@@ -78,34 +50,5 @@ func schemaOf(ctx context.Context, s *verb.Service, q *SchemaRequest) (*Schema, 
 	if err != nil {
 		return nil, err
 	}
-	out := &Schema{
-		Commit: snap.CID(), Nodes: got.Nodes, Edges: got.Edges, MoreProps: got.OtherProperties,
-		MoreEdges: got.OtherEdgeTypes, Untold: got.Untold,
-	}
-	out.NodeTypes, out.MoreNodes = tallied(got.NodeTypes)
-	for _, p := range got.Properties {
-		one := SchemaProperty{Name: p.Name, Count: p.Count}
-		for _, k := range p.Kinds.List {
-			one.Kinds = append(one.Kinds, k.Name)
-		}
-		one.Types, one.MoreTypes = tallied(p.Types)
-		for _, v := range p.Examples {
-			one.Examples = append(one.Examples, verb.Value(&v))
-		}
-		out.Properties = append(out.Properties, one)
-	}
-	for _, e := range got.EdgeTypes {
-		one := SchemaEdges{Type: e.Name, Count: e.Count}
-		one.From, one.MoreFrom = tallied(e.From)
-		one.To, one.MoreTo = tallied(e.To)
-		out.EdgeTypes = append(out.EdgeTypes, one)
-	}
-	return out, nil
-}
-
-func tallied(t memory.Tally) (list verb.List[TypeCount], more int) {
-	for _, c := range t.List {
-		list = append(list, TypeCount{c.Name, c.Count})
-	}
-	return list, t.Others
+	return &Schema{snap.CID(), *got}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/memory/check"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/ipld"
@@ -23,18 +24,18 @@ type StatsRequest struct {
 
 // Stats is the size of a memory and of what keeps it.
 type Stats struct {
-	Commit     ipld.CID             `json:"commit" shape:"null"`
-	Graph      ipld.CID             `json:"graph" shape:"null"`
-	Nodes      Total                `json:"nodes"`
-	Edges      Total                `json:"edges"`
-	Marks      MarkTotal            `json:"marks"`
-	Embeddings uint64               `json:"embeddings"`
-	Agents     map[string]int       `json:"agents"` // commits by their agents, else authors
-	NodeTypes  verb.List[TypeCount] `json:"node_types"`
-	EdgeTypes  verb.List[TypeCount] `json:"edge_types"`
-	Index      Index                `json:"index"`
-	Store      StoreSize            `json:"store"`
-	Scores     *check.Scores        `json:"scores,omitempty"`
+	Commit     ipld.CID           `json:"commit" shape:"null"`
+	Graph      ipld.CID           `json:"graph" shape:"null"`
+	Nodes      Total              `json:"nodes"`
+	Edges      Total              `json:"edges"`
+	Marks      MarkTotal          `json:"marks"`
+	Embeddings uint64             `json:"embeddings"`
+	Agents     map[string]int     `json:"agents"` // commits by their agents, else authors
+	NodeTypes  []memory.TypeCount `json:"node_types"`
+	EdgeTypes  []memory.TypeCount `json:"edge_types"`
+	Index      Index              `json:"index"`
+	Store      StoreSize          `json:"store"`
+	Scores     *check.Scores      `json:"scores,omitempty"`
 }
 
 // Total is how many things there are, of each type too.
@@ -47,12 +48,6 @@ type Total struct {
 type MarkTotal struct {
 	Total   uint64              `json:"total"`
 	ByState map[graph.State]int `json:"by_state"`
-}
-
-// TypeCount is how many things of a type there are.
-type TypeCount struct {
-	Type  string `json:"type"`
-	Count int    `json:"count"`
 }
 
 // StoreSize is what the whole repository holds; bytes of blocks are without overhead.
@@ -127,9 +122,9 @@ func (out *Stats) count(
 	return nil
 }
 
-func countsOfTypes(of map[string]int) (list verb.List[TypeCount]) {
+func countsOfTypes(of map[string]int) (list []memory.TypeCount) {
 	for _, typ := range slices.Sorted(maps.Keys(of)) {
-		list = append(list, TypeCount{typ, of[typ]})
+		list = append(list, memory.TypeCount{Type: typ, Count: of[typ]})
 	}
 	return list
 }
