@@ -38,14 +38,14 @@ func States() []State { return slices.Clone(states) }
 
 // Mark is the state of one node or edge.
 type Mark struct {
-	On     Target
-	ID     ID
-	State  State
-	By     ID     // the node that supersedes or contradicts, zero for none
-	Reason string // "" for none
-	Actor  string // 1 to MaxActor bytes without control characters
-	Time   Time
-	Extra  []ipld.Entry // unknown fields in canonical order
+	On     Target       `json:"-"`
+	ID     ID           `json:"-"`
+	State  State        `json:"state"`
+	By     ID           `json:"by" shape:"null"`     // the node that supersedes or contradicts, zero for none
+	Reason string       `json:"reason" shape:"null"` // "" for none
+	Actor  string       `json:"actor"`               // 1 to MaxActor bytes without control characters
+	Time   Time         `json:"time"`
+	Extra  []ipld.Entry `json:"-"` // unknown fields in canonical order
 }
 
 var markFields = []string{"v", "by", "id", "on", "kind", "time", "actor", "state", "reason"}

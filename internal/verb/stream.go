@@ -38,6 +38,13 @@ func WriteJSON(w io.Writer, v any) error {
 	return out.flush()
 }
 
+// JSON returns a value without an Each as WriteJSON writes it, but with nothing escaped that JSON allows.
+func JSON(v any) ([]byte, error) {
+	w := &jsonWriter{}
+	w.value(reflect.ValueOf(v), false)
+	return w.buf, w.err
+}
+
 var eachType = reflect.TypeFor[eacher]()
 
 // Streams reports whether a struct, or one in it, has an Each.

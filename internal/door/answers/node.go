@@ -79,7 +79,7 @@ func List(c *show.Console, answer any) (err error) {
 }
 
 // stateText is a mark's state in brackets, "" for none.
-func stateText(m *reading.Mark) string {
+func stateText(m *graph.Mark) string {
 	if m == nil {
 		return ""
 	}

@@ -179,7 +179,7 @@ func (w *WholeNode) field(field, name string) (any, error) {
 		}
 		return &verb.FieldValue{Value: verb.Value(&value)}, nil
 	}
-	data, err := verb.Encode(memberNamed(reflect.ValueOf(*w), field))
+	data, err := verb.JSON(memberNamed(reflect.ValueOf(*w), field))
 	if err != nil || string(data) == "null" {
 		return nil, cmp.Or[error](err, missing)
 	}

@@ -55,7 +55,7 @@ type Edge struct {
 	ValidFrom graph.OptTime     `json:"validFrom"`
 	ValidTo   graph.OptTime     `json:"validTo"`
 	Sources   verb.List[string] `json:"sources"`
-	Mark      *Mark             `json:"mark"`
+	Mark      *graph.Mark       `json:"mark"`
 	CID       ipld.CID          `json:"cid"`
 }
 
@@ -149,7 +149,7 @@ func edgeOf(ctx context.Context, names *Labels, row *listRow) (out Edge, err err
 	out = Edge{
 		ID: e.ID, Key: verb.Text(e.Key), Type: e.Type, Src: e.Src, Dst: e.Dst, Weight: verb.Weight(e.Weight),
 		Props: e.Props, Created: e.Created, ValidFrom: e.ValidFrom, ValidTo: e.ValidTo,
-		Sources: e.Sources, Mark: MarkOf(row.mark), CID: row.cid,
+		Sources: e.Sources, Mark: row.mark, CID: row.cid,
 	}
 	if out.SrcKey, err = names.Key(ctx, e.Src); err == nil {
 		out.DstKey, err = names.Key(ctx, e.Dst)

@@ -31,25 +31,8 @@ type NodeTail struct {
 	ValidFrom graph.OptTime     `json:"validFrom"`
 	ValidTo   graph.OptTime     `json:"validTo"`
 	Sources   verb.List[string] `json:"sources"`
-	Mark      *Mark             `json:"mark"`
+	Mark      *graph.Mark       `json:"mark"`
 	CID       ipld.CID          `json:"cid"`
-}
-
-// Mark is the mark of a node or edge.
-type Mark struct {
-	State  graph.State `json:"state"`
-	By     graph.ID    `json:"by" shape:"null"`
-	Reason verb.Text   `json:"reason"`
-	Actor  string      `json:"actor"`
-	Time   graph.Time  `json:"time"`
-}
-
-// MarkOf returns the form of a mark, nil for none.
-func MarkOf(m *graph.Mark) *Mark {
-	if m == nil {
-		return nil
-	}
-	return &Mark{m.State, m.By, verb.Text(m.Reason), m.Actor, m.Time}
 }
 
 // Node is a node as ls prints it.
@@ -62,7 +45,7 @@ type Node struct {
 func NodeOf(n *graph.Node, id ipld.CID, m *graph.Mark) Node {
 	return Node{
 		NodeHead{n.ID, verb.Text(n.Key), n.Type, verb.Text(n.Summary), verb.Text(n.Context), n.Props, n.Cues},
-		NodeTail{n.Created, n.Updated, n.ValidFrom, n.ValidTo, n.Sources, MarkOf(m), id},
+		NodeTail{n.Created, n.Updated, n.ValidFrom, n.ValidTo, n.Sources, m, id},
 	}
 }
 
@@ -76,19 +59,16 @@ type WholeNode struct {
 }
 
 // Parts returns what the node is made of, for those who render it.
-func (w *WholeNode) Parts() (n *graph.Node, m *graph.Mark, content string) {
+func (w *WholeNode) Parts() (n *graph.Node, mark *graph.Mark, content string) {
 	n = &graph.Node{
 		ID: w.ID, Key: string(w.Key), Type: w.Type, Summary: string(w.Summary), Context: string(w.Context),
 		Props: w.Props, Cues: w.Cues, Created: w.Created, Updated: w.Updated, ValidFrom: w.ValidFrom, ValidTo: w.ValidTo,
 		Sources: w.Sources,
 	}
-	if k := w.Mark; k != nil {
-		m = &graph.Mark{State: k.State, By: k.By, Reason: string(k.Reason), Actor: k.Actor, Time: k.Time}
-	}
 	if w.Content != nil {
 		content = *w.Content
 	}
-	return n, m, content
+	return n, w.Mark, content
 }
 
 // ReadNode reads the node that a name means, among those that are seen where it is a text.
