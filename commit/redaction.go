@@ -39,15 +39,15 @@ var erased = []Erased{
 
 // Redaction is what is left of an erased block: the stub that the store keeps under its CID.
 type Redaction struct {
-	What   Erased
-	Node   graph.ID // that was purged; zero where none was
-	Actor  string   // 1 to graph.MaxActor bytes without control characters
-	Time   graph.Time
-	Reason string // at most MaxReason bytes; may be ""
+	What   Erased     `json:"what" shape:"node|content|embedding|digest|query|message|edge|mark"`
+	Node   graph.ID   `json:"node" shape:"null"`   // that was purged; zero where none was
+	Reason string     `json:"reason" shape:"null"` // at most MaxReason bytes; may be ""
+	Time   graph.Time `json:"time"`
+	Actor  string     `json:"actor"` // 1 to graph.MaxActor bytes without control characters
 	// Left is the record that is read in place of an erased edge or mark (Bare): what the trees say of
 	// an edge anyway, and what a mark hides. Nil for all others.
-	Left  []byte
-	Extra []ipld.Entry
+	Left  []byte       `json:"-"`
+	Extra []ipld.Entry `json:"-"`
 }
 
 var redactionFields = []string{"v", "kind", "left", "node", "time", "what", "actor", "reason"}

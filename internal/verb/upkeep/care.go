@@ -3,6 +3,7 @@ package upkeep
 import (
 	"context"
 
+	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	sessionpkg "github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/verb"
@@ -27,12 +28,8 @@ type Replayed struct {
 
 // Erased is one erased block that a receipt needs.
 type Erased struct {
-	CID    ipld.CID   `json:"cid"`
-	What   string     `json:"what" shape:"node|content|embedding|digest|query|message|edge|mark"`
-	Node   graph.ID   `json:"node" shape:"null"`
-	Reason verb.Text  `json:"reason"`
-	Time   graph.Time `json:"time"`
-	Actor  string     `json:"actor"`
+	CID ipld.CID `json:"cid"`
+	commit.Redaction
 
 	About string `json:"_about,omitempty"`
 }
@@ -65,10 +62,7 @@ var Replay = verb.Define(verb.Spec{
 	out := &Replayed{Session: verb.Text(res.Session), Receipts: res.Receipts, Identical: &res.Identical}
 	for _, e := range res.Redacted {
 		out.Identical = nil
-		one := Erased{
-			CID: e.CID, What: string(e.Record.What), Node: e.Record.Node, Reason: verb.Text(e.Record.Reason),
-			Time: e.Record.Time, Actor: e.Record.Actor,
-		}
+		one := Erased{CID: e.CID, Redaction: *e.Record}
 		if s.Human {
 			one.About = e.Record.String()
 		}
