@@ -1,7 +1,6 @@
 package memory_test
 
 import (
-	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -259,13 +258,20 @@ func goldLinks(t testing.TB, c cases.Case) any {
 		for _, one := range res.Memories {
 			list := []any{}
 			for _, l := range one.Links {
-				list = append(list, dict{"type": l.Type, "src": l.Src.Target().String(),
-					"dst": l.Dst.Target().String(), "weight": cmp.Or(l.Weight, graph.MaxWeight)})
+				list = append(list, dict{"type": l.Type, "src": idOf(l.Src), "dst": idOf(l.Dst), "weight": l.Weight})
 			}
 			edges = append(edges, list)
 		}
 	}
 	return dict{"edges": edges}
+}
+
+// idOf returns the id of a node that is named by its key or its id.
+func idOf(name string) string {
+	if id, err := graph.ParseID(name); err == nil {
+		return id.String()
+	}
+	return graph.NodeID(name).String()
 }
 
 // goldMarking marks nodes, or takes marks off, and answers all marks of nodes.

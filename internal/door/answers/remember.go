@@ -64,7 +64,7 @@ func rememberedText(c *show.Console, r *remembering.Remembered) string {
 		put("  superseded  %s", id)
 	}
 	for _, s := range r.Similar {
-		like := s.Similarity
+		like := s.Text
 		if s.Cosine != nil {
 			like = max(like, *s.Cosine)
 		}
@@ -83,8 +83,8 @@ func rememberedText(c *show.Console, r *remembering.Remembered) string {
 				shortID(r.ID), program, shortID(s.ID), shortID(r.ID))
 		}
 	}
-	for _, p := range r.Proposes {
-		put("  proposes: supersedes %s, because %s", p.Supersedes, show.Line(p.Because))
+	for _, p := range r.Replaces {
+		put("  proposes: supersedes %s, because %s", p.ID, show.Line(p.Because))
 	}
 	if len(r.Edges) > 0 && len(r.Links) == 0 {
 		var parts []string
@@ -109,18 +109,18 @@ func rememberedText(c *show.Console, r *remembering.Remembered) string {
 func shortID(id graph.ID) string { return id.String()[:13] }
 
 // differsText lists differences, what is new first.
-func differsText(list []remembering.MemoryDiff) string {
+func differsText(list []remember.Difference) string {
 	var parts []string
 	for _, d := range list {
 		switch {
-		case d.New == "" && d.Old == "":
-			parts = append(parts, d.Kind)
-		case d.New == "":
-			parts = append(parts, fmt.Sprintf("%s: no %q", d.Kind, show.Line(d.Old)))
-		case d.Old == "":
-			parts = append(parts, fmt.Sprintf("%s: %q", d.Kind, show.Line(d.New)))
+		case d.A == "" && d.B == "":
+			parts = append(parts, string(d.Kind))
+		case d.A == "":
+			parts = append(parts, fmt.Sprintf("%s: no %q", d.Kind, show.Line(d.B)))
+		case d.B == "":
+			parts = append(parts, fmt.Sprintf("%s: %q", d.Kind, show.Line(d.A)))
 		default:
-			parts = append(parts, fmt.Sprintf("%s: %q, was %q", d.Kind, show.Line(d.New), show.Line(d.Old)))
+			parts = append(parts, fmt.Sprintf("%s: %q, was %q", d.Kind, show.Line(d.A), show.Line(d.B)))
 		}
 	}
 	return strings.Join(parts, "; ")

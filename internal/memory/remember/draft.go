@@ -1,6 +1,7 @@
 package remember
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 
@@ -88,11 +89,32 @@ type Link struct {
 	Why   string // the rule, for people: "both of file:notes.md"
 }
 
+// WrittenLink is an edge that was written with a memory. Nodes are named by their keys, those without by ids.
+type WrittenLink struct {
+	ID     graph.ID `json:"-"` // of the edge
+	Type   string   `json:"type"`
+	Src    string   `json:"src"`
+	Dst    string   `json:"dst"`
+	Weight uint32   `json:"weight"` // 1 to graph.MaxWeight
+	Why    string   `json:"why"`
+}
+
+func (l *Link) written(id graph.ID) WrittenLink {
+	return WrittenLink{id, l.Type, nameOf(l.Src), nameOf(l.Dst), cmp.Or(l.Weight, graph.MaxWeight), l.Why}
+}
+
+func nameOf(r graph.Ref) string {
+	if r.Key != "" {
+		return r.Key
+	}
+	return r.ID.String()
+}
+
 // Candidate is a memory that an agent may want to link a draft to, where no rule is sure enough.
 type Candidate struct {
-	Kind  string // "semantic" or "causal"
-	ID    graph.ID
-	Score int64 // in units of 2^-16
+	Kind  string   `json:"kind"` // "semantic" or "causal"
+	ID    graph.ID `json:"id"`
+	Score int64    `json:"score"` // in units of 2^-16
 }
 
 // Linked is what the rules say of one draft. The lists are in the order in which they are written.

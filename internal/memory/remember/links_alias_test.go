@@ -9,12 +9,20 @@ import (
 	"github.com/mnem-project/mnem/internal/memory"
 )
 
+// nodeOf returns the id of the node that a written link names.
+func nodeOf(name string) graph.ID {
+	if id, err := graph.ParseID(name); err == nil {
+		return id
+	}
+	return graph.NodeID(name)
+}
+
 // aliases returns the keys of what the node of a first name is an alias of.
 func aliases(t *testing.T, r Remembered) (out []graph.ID) {
 	t.Helper()
 	for _, l := range r.Links {
 		if l.Type == memory.EdgeAlias {
-			out = append(out, l.Dst.Target())
+			out = append(out, nodeOf(l.Dst))
 		}
 	}
 	return out

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/testkit/memkit"
 )
@@ -20,7 +19,7 @@ func linked(t *testing.T, m *Writer, r Remembered, typ string) []string {
 		if l.Type != typ {
 			continue
 		}
-		n, _, err := m.headOf(t).Node(t.Context(), l.Dst.Target())
+		n, _, err := m.headOf(t).Node(t.Context(), nodeOf(l.Dst))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,9 +129,9 @@ func TestEdgesAreCounted(t *testing.T) {
 			if all++; l.Why == "" {
 				t.Errorf("nothing explains %s", l.Type)
 			}
-			id := graph.EdgeID(l.Src.Target(), l.Type, l.Dst.Target(), l.Key)
-			if _, _, err := m.headOf(t).Edge(t.Context(), id); err != nil {
-				t.Error(err)
+			e, _, err := m.headOf(t).Edge(t.Context(), l.ID)
+			if err != nil || e.Src != nodeOf(l.Src) || e.Dst != nodeOf(l.Dst) || e.Type != l.Type {
+				t.Errorf("%+v: %+v, %v", l, e, err)
 			}
 		}
 		if !maps.Equal(of, got.Edges) || int(after-before) != all {

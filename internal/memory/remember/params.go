@@ -27,16 +27,16 @@ const (
 type Params struct {
 	// DuplicateAbove is the likeness above which a text without a difference says the same, in units
 	// of 2^-16: .90.
-	DuplicateAbove int64
+	DuplicateAbove int64 `json:"duplicate_above"`
 	// SimilarFrom is the likeness from which a memory is reported to resemble: .65.
-	SimilarFrom int64
+	SimilarFrom int64 `json:"similar_from"`
 	// Keep leaves the old value of a single-valued property where it is when another is given: both
 	// stay and the action is Conflict. Else the new one supersedes it.
-	Keep bool
+	Keep bool `json:"keep"`
 	// Replace lets a new memory supersede the only one that resembles it of which it says the same with
 	// other numbers, units or dates: the one for which supersede is suggested. Where there are several,
 	// none is: nobody knows which one changed.
-	Replace bool
+	Replace bool `json:"replace"`
 }
 
 // DefaultRememberParams returns the parameters of a memory that has none of its own.

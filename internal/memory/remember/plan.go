@@ -87,7 +87,7 @@ func (p *planner) remember(req *Request, of *Draft) error {
 		err = p.again(&d, same, &out)
 	} else {
 		if state != "" {
-			out.Warnings = append(out.Warnings, Quality{Code: QualityHidden, Detail: string(state)})
+			out.warn(QualityHidden, string(state))
 		}
 		err = p.add(&d, near, &out)
 	}
@@ -117,7 +117,10 @@ func (p *planner) compare(d *Draft, out *Remembered) (*known, []Near, error) {
 		} else if by != "" {
 			continue // also by a request before, in the same commit
 		}
-		s := Similar{ID: k.id, Summary: k.text, Cosine: cosines[k.id]}
+		s := Similar{ID: k.id, Summary: k.text}
+		if like := cosines[k.id]; like > 0 {
+			s.Cosine = &like
+		}
 		is, tell, err := p.judge(d, words, k, &s)
 		switch {
 		case err != nil:
@@ -133,7 +136,7 @@ func (p *planner) compare(d *Draft, out *Remembered) (*known, []Near, error) {
 			}
 		}
 		if k.draft == nil {
-			near = append(near, Near{ID: k.id, Text: s.Text, Cosine: s.Cosine, known: k})
+			near = append(near, Near{ID: k.id, Text: s.Text, Cosine: cosines[k.id], known: k})
 		}
 	}
 	if same != nil {
@@ -141,7 +144,7 @@ func (p *planner) compare(d *Draft, out *Remembered) (*known, []Near, error) {
 		return same, nil, nil
 	}
 	slices.SortFunc(out.Similar, func(a, b Similar) int {
-		return cmp.Or(cmp.Compare(max(b.Text, b.Cosine), max(a.Text, a.Cosine)),
+		return cmp.Or(cmp.Compare(max(b.Text, b.cosine()), max(a.Text, a.cosine())),
 			cmp.Compare(b.Text, a.Text), a.ID.Compare(b.ID))
 	})
 	out.Similar = out.Similar[:min(MaxSimilar, len(out.Similar))]
@@ -154,7 +157,7 @@ func (p *planner) judge(
 	d *Draft, words *compare.Text, k *known, s *Similar,
 ) (same, tell bool, err error) {
 	least := min(p.params.SimilarFrom, int64(oppositeAt))
-	if s.Cosine >= closeAt {
+	if s.cosine() >= closeAt {
 		least = 0
 	} else if n, of := len(k.text), len(d.Text); n > 4*of || of > 4*n {
 		return false, false, nil // of such lengths no two texts are alike
@@ -164,13 +167,17 @@ func (p *planner) judge(
 	if err != nil {
 		return false, false, err
 	}
-	s.Text, s.Differs = c.Similarity, append(c.Differs, other...)
+	s.Text = c.Similarity
+	for _, x := range c.Differs {
+		s.Differs = append(s.Differs, Difference(x))
+	}
+	s.Differs = append(s.Differs, other...)
 	if c.Similarity > p.params.DuplicateAbove && len(s.Differs) == 0 {
 		return true, false, nil
 	}
 	opposes := c.Opposes() && c.Similarity >= oppositeAt && len(other) == 0
 	s.Suggest = suggestion(c, opposes, len(other) == 0)
-	tell = c.Similarity >= p.params.SimilarFrom || s.Cosine >= closeAt || opposes
+	tell = c.Similarity >= p.params.SimilarFrom || s.cosine() >= closeAt || opposes
 	return false, tell, nil
 }
 
@@ -261,7 +268,7 @@ func (p *planner) link(l *Link, out *Remembered) error {
 		p.made[id] = true
 		p.others = append(p.others, graph.Change{Edge: change})
 		out.Edges[l.Type]++
-		out.Links = append(out.Links, *l)
+		out.Links = append(out.Links, l.written(id))
 	}
 	return nil
 }
@@ -318,7 +325,7 @@ func (p *planner) again(d *Draft, k *known, out *Remembered) error {
 		add(memory.PropExpires)
 	}
 	if dropped {
-		out.Warnings = append(out.Warnings, Quality{Code: QualityFull})
+		out.warn(QualityFull, "")
 	}
 	if grown {
 		out.Action = Updated
@@ -389,8 +396,7 @@ func (p *planner) observe(d *Draft, k *known, out *Remembered) error {
 		return err
 	}
 	if n >= MaxObserved {
-		out.Warnings = append(out.Warnings, Quality{Code: QualityObserved,
-			Detail: fmt.Sprint(MaxObserved)})
+		out.warn(QualityObserved, fmt.Sprint(MaxObserved))
 		return nil
 	}
 	k.count = n + 1

@@ -23,9 +23,9 @@ const (
 
 // Replacing is a memory that a new one may take the place of. Nothing is done about it.
 type Replacing struct {
-	ID      graph.ID
-	Summary string
-	Because string
+	ID      graph.ID `json:"supersedes"`
+	Summary string   `json:"summary"`
+	Because string   `json:"because"`
 }
 
 // propose notes that a draft may take the place of a memory: where only values differ, or where both are about

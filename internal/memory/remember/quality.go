@@ -28,31 +28,39 @@ const (
 
 // Quality is a warning about a memory.
 type Quality struct {
-	Code   QualityCode
-	Detail string // what was seen; never a secret itself
+	Code    QualityCode `json:"code"`
+	Detail  string      `json:"detail"`  // what was seen; never a secret itself
+	Message string      `json:"message"` // in words, with what to do about it
 }
 
-// Message says a warning in words, with what to do about it.
-func (q Quality) Message() string {
-	switch q.Code {
+func (r *Remembered) warn(code QualityCode, detail string) {
+	r.Warnings = append(r.Warnings, quality(code, detail))
+}
+
+func quality(code QualityCode, detail string) Quality {
+	return Quality{code, detail, qualityText(code, detail)}
+}
+
+func qualityText(code QualityCode, detail string) string {
+	switch code {
 	case QualitySecret:
-		return "looks like a secret (" + q.Detail + "): 'mnem purge' erases it from all history"
+		return "looks like a secret (" + detail + "): 'mnem purge' erases it from all history"
 	case QualityTransient:
-		return "says what is so for a moment (" + q.Detail + "): give it an expiry, or leave it out"
+		return "says what is so for a moment (" + detail + "): give it an expiry, or leave it out"
 	case QualityIdentifier:
 		return "is an identifier or a line of a log: say what it means"
 	case QualityShort:
 		return "is too short to stand alone: name what it is about"
 	case QualityPronoun:
-		return "begins with \"" + q.Detail + "\": name what it is about"
+		return "begins with \"" + detail + "\": name what it is about"
 	case QualityHidden:
-		return "the same text is " + q.Detail + ": this is a new memory, and that one stays hidden"
+		return "the same text is " + detail + ": this is a new memory, and that one stays hidden"
 	case QualityFull:
 		return "tags or entities were left out: it has as many as may be, or has them in another form"
 	case QualityObserved:
-		return "was noted to have been said again " + q.Detail + " times already"
+		return "was noted to have been said again " + detail + " times already"
 	}
-	return string(q.Code)
+	return string(code)
 }
 
 // transient are words of what is so for a moment.
@@ -163,12 +171,12 @@ func hasFolded(s, word string) bool {
 func qualities(s string) []Quality {
 	var out []Quality
 	if found := guard.FindProse(s); len(found) > 0 {
-		out = append(out, Quality{QualitySecret, found[0].Rule})
+		out = append(out, quality(QualitySecret, found[0].Rule))
 	}
 	words := plain(s)
 	for i, w := range plainTransient() {
 		if strings.Contains(words, w) {
-			out = append(out, Quality{QualityTransient, transient[i]})
+			out = append(out, quality(QualityTransient, transient[i]))
 			break
 		}
 	}
@@ -176,18 +184,18 @@ func qualities(s string) []Quality {
 	count, single, first := shape(s)
 	switch {
 	case single == 0 && len(s) < maxBare && isBare(s) || isLogLine(start):
-		out = append(out, Quality{Code: QualityIdentifier})
+		out = append(out, quality(QualityIdentifier, ""))
 	case count+single/2 < 3 || utf8.RuneCountInString(s) < 4:
-		out = append(out, Quality{Code: QualityShort})
+		out = append(out, quality(QualityShort, ""))
 	}
 	for _, p := range pronouns {
 		if first == p {
-			return append(out, Quality{QualityPronoun, p})
+			return append(out, quality(QualityPronoun, p))
 		}
 	}
 	for _, p := range hanPronouns {
 		if strings.HasPrefix(s, p) {
-			return append(out, Quality{QualityPronoun, p})
+			return append(out, quality(QualityPronoun, p))
 		}
 	}
 	return out

@@ -82,7 +82,11 @@ type Options struct {
 
 // Difference is one difference between a text that was given, A, and a memory, B. Beside the kinds of
 // package compare there are type, subject, entities and validity.
-type Difference = compare.Difference
+type Difference struct {
+	Kind compare.Kind `json:"kind"`
+	A    string       `json:"new"`
+	B    string       `json:"old"`
+}
 
 // Kinds of differences that texts do not show.
 const (
@@ -104,29 +108,41 @@ const (
 
 // Similar is a memory that resembles a new one.
 type Similar struct {
-	ID      graph.ID
-	Summary string
-	Text    int64 // likeness of the texts, 0 to 65,536 in units of 2^-16
-	Cosine  int64 // of the vectors, in the same units; 0 where either has none
-	Differs []Difference
-	Suggest Suggestion
+	ID      graph.ID     `json:"id"`
+	Summary string       `json:"summary"`
+	Text    int64        `json:"similarity"` // of the texts, 0 to 65,536 in units of 2^-16
+	Cosine  *int64       `json:"cosine"`     // of the vectors, in the same units; nil if either has none, or it is 0
+	Differs []Difference `json:"differs"`
+	Suggest Suggestion   `json:"suggest"`
+}
+
+// cosine returns the likeness of the vectors, 0 if either has none.
+func (s *Similar) cosine() int64 {
+	if s.Cosine == nil {
+		return 0
+	}
+	return *s.Cosine
 }
 
 // Remembered tells what became of one memory.
 type Remembered struct {
-	ID         graph.ID
-	Action     Action
-	Type       string
-	Similar    []Similar      // the most alike first, at most MaxSimilar; empty for a Duplicate
-	Replaces   []Replacing    // that it may take the place of, in the order of the search; none of Superseded
-	Superseded []graph.ID     // marked so, in the order of the request, then those of the property
-	Edges      map[string]int // edges that were written with it, by type
-	Links      []Link         // these edges, with what each is for, in the order of writing
-	Candidates []Candidate
-	Warnings   []Quality
-	Importance int // as the node says it, 1 to 5
-	// Effective is what that comes to at the time of the call: see Importance.
-	Effective memory.Effective
+	ID       graph.ID `json:"id"`
+	Action   Action   `json:"action" shape:"added|superseded|conflict|updated|duplicate"`
+	Type     string   `json:"type"`
+	Commit   ipld.CID `json:"commit" shape:"null"` // as the Result has it
+	NoChange bool     `json:"no_change"`           // likewise
+	DryRun   bool     `json:"dry_run"`             // for callers to set
+	// Superseded are marked so, in the order of the request, then those of the property.
+	Superseded []graph.ID  `json:"superseded"`
+	Similar    []Similar   `json:"similar"`            // the most alike first, at most MaxSimilar; empty for a Duplicate
+	Replaces   []Replacing `json:"proposes,omitempty"` // in the order of the search; none of Superseded
+	// Edges counts the edges that were written with it by type; Links are these in the order of writing.
+	Edges      map[string]int `json:"edges"`
+	Links      []WrittenLink  `json:"links,omitempty"`
+	Candidates []Candidate    `json:"candidates"`
+	Warnings   []Quality      `json:"warnings"`
+	Importance int            `json:"importance"` // as the node says it, 1 to 5
+	Effective  int64          `json:"effective"`  // at the time of the call, in units of 2^-16: memory.Effective
 
 	made *known // by the commit, as it is written, nil where that is to be read
 }
@@ -229,8 +245,11 @@ func (m *Writer) takesLong(ctx context.Context, branch string, n int) (bool, err
 	return nodes > 0 && !index.Manifest.Defined(), err
 }
 
-// weigh works out the effective importance of what was remembered.
+// weigh tells of each memory what the commit is, and works out the effective importance.
 func (m *Writer) weigh(ctx context.Context, res *Result, by state.Stamp) error {
+	for i := range res.Memories {
+		res.Memories[i].Commit, res.Memories[i].NoChange = res.Commit, res.NoChange
+	}
 	s, err := m.r.At(ctx, res.Commit)
 	if err != nil || !res.Commit.Defined() {
 		return err
@@ -241,15 +260,17 @@ func (m *Writer) weigh(ctx context.Context, res *Result, by state.Stamp) error {
 	}
 	for i := range res.Memories {
 		r := &res.Memories[i]
+		var now memory.Effective
 		if r.made != nil {
-			r.Effective, err = memory.ImportanceOf(ctx, s, r.made.node(by.Time), by.Time, opt)
+			now, err = memory.ImportanceOf(ctx, s, r.made.node(by.Time), by.Time, opt)
 			r.made = nil
 		} else {
-			r.Effective, err = memory.Importance(ctx, s, r.ID, by.Time, opt)
+			now, err = memory.Importance(ctx, s, r.ID, by.Time, opt)
 		}
 		if err != nil {
 			return err
 		}
+		r.Effective = now.Value
 	}
 	return nil
 }

@@ -144,7 +144,7 @@ func TestRememberLosesNothing(t *testing.T) {
 	}
 	again := keep(t, m, first)[0]
 	if again.Action != Superseded || again.ID == old ||
-		!slices.Contains(again.Warnings, Quality{QualityHidden, "superseded"}) {
+		!slices.Contains(again.Warnings, quality(QualityHidden, "superseded")) {
 		t.Errorf("the old text again: %+v", again)
 	}
 }

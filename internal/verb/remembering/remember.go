@@ -73,73 +73,12 @@ func (r *Remembered) KeptElsewhere() { r.Repository = verb.FromGlobal }
 
 func (q *RememberRequest) Into(w *verb.Writing) { w.Message, w.Expect = q.Message, q.Expect }
 
-// Remembered is what became of one memory.
+// Remembered is what became of one memory. Its links are there if they are to be explained.
 type Remembered struct {
-	ID         graph.ID                 `json:"id"`
-	Action     rememberpkg.Action       `json:"action" shape:"added|superseded|conflict|updated|duplicate"`
-	Type       string                   `json:"type"`
-	Commit     ipld.CID                 `json:"commit" shape:"null"`
-	NoChange   bool                     `json:"no_change"` // of the whole call: there was nothing to commit
-	DryRun     bool                     `json:"dry_run"`
-	Superseded verb.List[graph.ID]      `json:"superseded"`
-	Similar    verb.List[SimilarMemory] `json:"similar"`
-	Proposes   verb.List[Replacement]   `json:"proposes,omitempty"`
-	Edges      map[string]int           `json:"edges"`
-	Links      verb.List[WrittenLink]   `json:"links,omitempty"` // where they are to be explained
-	Candidates verb.List[LinkCandidate] `json:"candidates"`
-	Warnings   verb.List[MemoryWarning] `json:"warnings"`
-	Importance int                      `json:"importance"`
-	Effective  int64                    `json:"effective"`                           // in units of 2^-16
-	Repository string                   `json:"repository,omitempty" shape:"global"` // where another one keeps it than was asked
+	rememberpkg.Remembered
+	Repository string `json:"repository,omitempty" shape:"global"` // where another one keeps it than was asked
 
 	Text string `json:"_text,omitempty"` // as it was given
-}
-
-// SimilarMemory is a memory that resembles the new one.
-type SimilarMemory struct {
-	ID         graph.ID               `json:"id"`
-	Summary    string                 `json:"summary"`
-	Similarity int64                  `json:"similarity"` // in units of 2^-16, of the texts
-	Cosine     *int64                 `json:"cosine"`     // likewise, null without vectors
-	Differs    verb.List[MemoryDiff]  `json:"differs"`
-	Suggest    rememberpkg.Suggestion `json:"suggest"`
-}
-
-// Replacement is a memory that the new one may take the place of, and why. Nothing is done about it.
-type Replacement struct {
-	Supersedes graph.ID `json:"supersedes"`
-	Summary    string   `json:"summary"`
-	Because    string   `json:"because"`
-}
-
-// MemoryDiff is one difference: what the new text says, and what the memory says.
-type MemoryDiff struct {
-	Kind string `json:"kind"`
-	New  string `json:"new"`
-	Old  string `json:"old"`
-}
-
-// WrittenLink is an edge that was written with a memory, and what it is for.
-type WrittenLink struct {
-	Type   string `json:"type"`
-	Src    string `json:"src"`
-	Dst    string `json:"dst"`
-	Weight uint32 `json:"weight"`
-	Why    string `json:"why"`
-}
-
-// LinkCandidate is a node that may be linked.
-type LinkCandidate struct {
-	Kind  string   `json:"kind"`
-	ID    graph.ID `json:"id"`
-	Score int64    `json:"score"`
-}
-
-// MemoryWarning is what to know about a memory.
-type MemoryWarning struct {
-	Code    rememberpkg.QualityCode `json:"code"`
-	Detail  string                  `json:"detail"`
-	Message string                  `json:"message"`
 }
 
 // RememberedAll is what a call did, which people are told after the memories.
@@ -151,15 +90,12 @@ type RememberedAll struct {
 	Actions  map[rememberpkg.Action]int `json:"actions"`
 }
 
-// RememberSettings is how decisions are made; shares are in units of 2^-16.
+// RememberSettings is how decisions are made.
 type RememberSettings struct {
-	DuplicateAbove int64    `json:"duplicate_above"`
-	SimilarFrom    int64    `json:"similar_from"`
-	Keep           bool     `json:"keep"`
-	Replace        bool     `json:"replace"`
-	Commit         ipld.CID `json:"commit" shape:"null"`
-	NoChange       bool     `json:"no_change"`
-	DryRun         bool     `json:"dry_run"`
+	rememberpkg.Params
+	Commit   ipld.CID `json:"commit" shape:"null"`
+	NoChange bool     `json:"no_change"`
+	DryRun   bool     `json:"dry_run"`
 }
 
 // Remember keeps memories.
@@ -389,7 +325,13 @@ func remember(ctx context.Context, s *verb.Service, q *RememberRequest, emit fun
 		Actions: map[rememberpkg.Action]int{},
 	}
 	for i := range res.Memories {
-		out := remembered(s, &res.Memories[i], res, q)
+		out := &Remembered{Remembered: res.Memories[i]}
+		if out.DryRun = s.DryRun; s.DryRun && !res.NoChange {
+			out.Commit = ipld.CID{} // its time would be another
+		}
+		if !q.Explain {
+			out.Links = nil
+		}
 		if s.Human {
 			out.Text = q.memories[i].Text
 		}
@@ -402,53 +344,6 @@ func remember(ctx context.Context, s *verb.Service, q *RememberRequest, emit fun
 		return nil
 	}
 	return emit(all)
-}
-
-// remembered returns the form of what became of a memory.
-func remembered(s *verb.Service,
-	r *rememberpkg.Remembered, res *rememberpkg.Result, q *RememberRequest,
-) *Remembered {
-	out := &Remembered{
-		ID: r.ID, Action: r.Action, Type: r.Type, Commit: res.Commit, NoChange: res.NoChange, DryRun: s.DryRun,
-		Superseded: r.Superseded, Edges: r.Edges, Importance: r.Importance, Effective: r.Effective.Value,
-	}
-	if s.DryRun && !res.NoChange {
-		out.Commit = ipld.CID{} // its time would be another
-	}
-	for _, like := range r.Similar {
-		one := SimilarMemory{ID: like.ID, Summary: like.Summary, Similarity: like.Text, Suggest: like.Suggest}
-		if like.Cosine > 0 {
-			one.Cosine = new(like.Cosine)
-		}
-		for _, d := range like.Differs {
-			one.Differs = append(one.Differs, MemoryDiff{string(d.Kind), d.A, d.B})
-		}
-		out.Similar = append(out.Similar, one)
-	}
-	for _, p := range r.Replaces {
-		out.Proposes = append(out.Proposes, Replacement{p.ID, p.Summary, p.Because})
-	}
-	for _, l := range r.Links {
-		if q.Explain {
-			out.Links = append(out.Links, WrittenLink{
-				l.Type, nameOfRef(l.Src), nameOfRef(l.Dst), cmp.Or(l.Weight, graph.MaxWeight), l.Why,
-			})
-		}
-	}
-	for _, d := range r.Candidates {
-		out.Candidates = append(out.Candidates, LinkCandidate{d.Kind, d.ID, d.Score})
-	}
-	for _, w := range r.Warnings {
-		out.Warnings = append(out.Warnings, MemoryWarning{w.Code, w.Detail, w.Message()})
-	}
-	return out
-}
-
-func nameOfRef(r graph.Ref) string {
-	if r.Key != "" {
-		return r.Key
-	}
-	return r.ID.String()
 }
 
 // rememberHint says what to do about a request that was refused.
@@ -479,9 +374,7 @@ func setRemember(ctx context.Context, s *verb.Service, values []string) (*Rememb
 	if err != nil {
 		return nil, err
 	}
-	return &RememberSettings{
-		p.DuplicateAbove, p.SimilarFrom, p.Keep, p.Replace, res.Commit, res.NoChange, s.DryRun,
-	}, nil
+	return &RememberSettings{p, res.Commit, res.NoChange, s.DryRun}, nil
 }
 
 func setRememberParam(p *rememberpkg.Params, set string) error {
