@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/memory/remember"
 	"github.com/mnem-project/mnem/internal/verb/ingesting"
 	"github.com/mnem-project/mnem/internal/verb/remembering"
 )
@@ -191,7 +192,7 @@ func Embedded(c *show.Console, out *ingesting.Embedded) error {
 
 // Cues prints one page of memories with their cues, or what a model wrote.
 func Cues(c *show.Console, answer any) error {
-	if w, ok := answer.(*remembering.CuesWritten); ok {
+	if w, ok := answer.(*remember.CuesWritten); ok {
 		return printCuesWritten(c, w)
 	}
 	list := answer.(*remembering.CueList)
@@ -205,7 +206,7 @@ func Cues(c *show.Console, answer any) error {
 	return err
 }
 
-func printCuesWritten(c *show.Console, w *remembering.CuesWritten) error {
+func printCuesWritten(c *show.Console, w *remember.CuesWritten) error {
 	place := ""
 	if w.Commits > 0 {
 		place = fmt.Sprintf("%s ", c.At(w.Branch, w.Commit))

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/memory/remember"
 	"github.com/mnem-project/mnem/internal/verb/peers"
-	"github.com/mnem-project/mnem/internal/verb/remembering"
 )
 
-func (w *world) cues(code int, args ...string) (got remembering.CuesWritten, stderr string) {
+func (w *world) cues(code int, args ...string) (got remember.CuesWritten, stderr string) {
 	w.t.Helper()
 	out, stderr := w.run(code, append([]string{"cues", "--json"}, args...)...)
 	if code == 0 {

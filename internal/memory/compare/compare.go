@@ -27,8 +27,9 @@ var kinds = []Kind{Negation, Number, Unit, Date, Name, Identifier, Word, Order}
 
 // Difference is one difference between a first and a second text.
 type Difference struct {
-	Kind Kind
-	A, B string // what the first and the second say, "" for nothing; both "" for Order
+	Kind Kind   `json:"kind"`
+	A    string `json:"a"` // what the first and the second say, "" for nothing; both "" for Order
+	B    string `json:"b"`
 }
 
 // Comparison is what two texts have in common and what not.

@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/memory/extract"
 	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -39,12 +40,13 @@ type CuesRequest struct {
 
 // CuesWritten tells what was done.
 type CuesWritten struct {
-	*core.CommitResult     // of the last commit, nil for none
-	Commits            int // made
-	Memories           int // that have cues now
-	Cues               int // that they have
-	Skipped            int // memories for which there were none
-	Remaining          int // memories left by the limit
+	Branch    string   `json:"branch"`    // for callers to set
+	Commit    ipld.CID `json:"commit"`    // the last one, undefined for none
+	Commits   int      `json:"commits"`   // made
+	Memories  int      `json:"memories"`  // that have cues now
+	Cues      int      `json:"cues"`      // that they have
+	Skipped   int      `json:"skipped"`   // memories for which there were none
+	Remaining int      `json:"remaining"` // memories left by the limit
 }
 
 // TakesCues reports whether a node is a memory that may have cues: one that says something, and that no mark
@@ -231,7 +233,7 @@ func commitCues(
 	if opt.Expect != nil {
 		opt.Expect = &res.Commit
 	}
-	out.CommitResult = res
+	out.Commit = res.Commit
 	out.Memories, out.Cues = out.Memories+memories, out.Cues+cues
 	if !res.NoChange {
 		out.Commits++

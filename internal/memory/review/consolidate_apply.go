@@ -22,9 +22,14 @@ type ConsolidateResult struct {
 	*core.CommitResult
 	Proposals *Proposals // as they were found
 	Picked    []Proposal // those that were applied or declined
-	Marked    []graph.ID // newly marked nodes
-	Unmarked  []graph.ID // of contradictions that are settled by it
-	Retagged  []graph.ID // memories one of whose tags is spelt otherwise now
+	Tidied
+}
+
+// Tidied are the nodes that proposals changed.
+type Tidied struct {
+	Marked   []graph.ID `json:"marked"`   // newly marked nodes
+	Unmarked []graph.ID `json:"unmarked"` // of contradictions that are settled by it
+	Retagged []graph.ID `json:"retagged"` // memories one of whose tags is spelt otherwise now
 }
 
 // Consolidate applies proposals in one commit: those that are picked by their ids or beginnings of

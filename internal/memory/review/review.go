@@ -56,8 +56,15 @@ type ReviewRequest struct {
 // ReviewResult tells what a review changed.
 type ReviewResult struct {
 	*core.CommitResult
-	Dropped, Pinned, Edited []graph.ID // in the order of the request
-	Already                 []graph.ID // that were as asked before
+	Decided
+}
+
+// Decided are the nodes that were decided of, in the order of the request.
+type Decided struct {
+	Dropped []graph.ID `json:"dropped"`
+	Pinned  []graph.ID `json:"pinned"`
+	Edited  []graph.ID `json:"edited"`
+	Already []graph.ID `json:"already"` // that were as asked before
 }
 
 // Review forgets, pins and edits nodes in one commit, or none where all are as asked.

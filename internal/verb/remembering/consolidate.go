@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/memory/compare"
 	reviewpkg "github.com/mnem-project/mnem/internal/memory/review"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
@@ -37,17 +38,10 @@ type Proposal struct {
 	Nodes      verb.List[graph.ID]    `json:"nodes"`
 	Names      verb.List[string]      `json:"names"`
 	Similarity int64                  `json:"similarity,omitempty"`
-	Differs    verb.List[TextDiff]    `json:"differs,omitempty"`
+	Differs    []compare.Difference   `json:"differs,omitempty"`
 	Importance *reading.Importance    `json:"importance,omitempty"`
 	Tag        string                 `json:"tag,omitempty"`
 	Spellings  verb.List[string]      `json:"spellings,omitempty"`
-}
-
-// TextDiff is one difference between two texts.
-type TextDiff struct {
-	Kind string `json:"kind"`
-	A    string `json:"a"`
-	B    string `json:"b"`
 }
 
 // Proposals are what could be tidied up.
@@ -62,15 +56,13 @@ type Proposals struct {
 
 // Consolidated is what became of proposals that were picked.
 type Consolidated struct {
-	Picked   verb.List[Proposal] `json:"picked"`
-	Marked   verb.List[graph.ID] `json:"marked"`
-	Unmarked verb.List[graph.ID] `json:"unmarked"`
-	Retagged verb.List[graph.ID] `json:"retagged"`
-	Commit   ipld.CID            `json:"commit" shape:"null"`
-	Branch   string              `json:"branch"`
-	Graph    ipld.CID            `json:"graph" shape:"null"`
-	NoChange bool                `json:"no_change"`
-	DryRun   bool                `json:"dry_run"`
+	Picked []Proposal `json:"picked"`
+	reviewpkg.Tidied
+	Commit   ipld.CID `json:"commit" shape:"null"`
+	Branch   string   `json:"branch"`
+	Graph    ipld.CID `json:"graph" shape:"null"`
+	NoChange bool     `json:"no_change"`
+	DryRun   bool     `json:"dry_run"`
 }
 
 // Consolidate proposes what could be tidied up, and does it.
@@ -153,8 +145,8 @@ func consolidate(ctx context.Context, s *verb.Service, q *ConsolidateRequest) (a
 		return nil, proposalHint(err)
 	}
 	out := &Consolidated{
-		Picked: proposalsOf(res.Picked), Marked: res.Marked, Unmarked: res.Unmarked, Retagged: res.Retagged,
-		Commit: res.Commit, Branch: res.Branch, Graph: res.Graph, NoChange: res.NoChange, DryRun: s.DryRun,
+		Picked: proposalsOf(res.Picked), Tidied: res.Tidied, Commit: res.Commit,
+		Branch: res.Branch, Graph: res.Graph, NoChange: res.NoChange, DryRun: s.DryRun,
 	}
 	if s.DryRun && !res.NoChange {
 		out.Commit = ipld.CID{} // its time would be another
@@ -214,18 +206,15 @@ func propose(
 	}, nil
 }
 
-func proposalsOf(list []reviewpkg.Proposal) (out verb.List[Proposal]) {
+func proposalsOf(list []reviewpkg.Proposal) (out []Proposal) {
 	for i := range list {
 		p := &list[i]
 		one := Proposal{
 			ID: p.ID, Kind: p.Kind, Why: p.Why, Nodes: p.Nodes, Names: p.Names, Tag: p.Tag,
-			Spellings: p.Spellings, Importance: reading.ImportanceOf(p.Importance),
+			Spellings: p.Spellings, Importance: reading.ImportanceOf(p.Importance), Differs: p.Differs,
 		}
 		if p.Kind == reviewpkg.ProposeContradiction {
 			one.Similarity = p.Similarity
-		}
-		for _, d := range p.Differs {
-			one.Differs = append(one.Differs, TextDiff{string(d.Kind), d.A, d.B})
 		}
 		out = append(out, one)
 	}

@@ -47,17 +47,6 @@ type CueList struct {
 	Next   verb.Text             `json:"next"` // the cursor of what follows, once the memories were given
 }
 
-// CuesWritten is what a model wrote.
-type CuesWritten struct {
-	Branch    string   `json:"branch"`
-	Commit    ipld.CID `json:"commit"`    // the branch's newest
-	Commits   int      `json:"commits"`   // made
-	Memories  int      `json:"memories"`  // that have cues now
-	Cues      int      `json:"cues"`      // that they have
-	Skipped   int      `json:"skipped"`   // memories for which the model found none
-	Remaining int      `json:"remaining"` // left for another run by the limit
-}
-
 // Cues lists memories with their cues, or those without.
 var Cues = verb.Define(verb.Spec{
 	Command: "cues", Right: verb.NoRight, Usage: "[flags]", Group: "read", Effect: verb.Reads, Pure: true, Long: true,
@@ -72,7 +61,7 @@ var Cues = verb.Define(verb.Spec{
 		"A list that is cut at --limit ends with a cursor. --after CURSOR goes on behind it, at the\n" +
 		"cursor's commit unless --at says another.",
 	Example: "  mnem cues\n  mnem cues --missing --type fact --limit 20 --json",
-	Answers: []any{CueList{}, CuesWritten{}},
+	Answers: []any{CueList{}, rememberpkg.CuesWritten{}},
 }, cues)
 
 // Check refuses fields that would do nothing.
@@ -109,7 +98,7 @@ func cues(ctx context.Context, s *verb.Service, q *CuesRequest) (any, error) {
 }
 
 // writeAll lets a model write cues for the memories that have none.
-func (q *CuesRequest) writeAll(ctx context.Context, s *verb.Service) (*CuesWritten, error) {
+func (q *CuesRequest) writeAll(ctx context.Context, s *verb.Service) (*rememberpkg.CuesWritten, error) {
 	info, err := verb.TargetBranch(ctx, s.Repo, s.Commit.Branch)
 	if err != nil {
 		return nil, err
@@ -142,12 +131,8 @@ func (q *CuesRequest) writeAll(ctx context.Context, s *verb.Service) (*CuesWritt
 	if err != nil {
 		return nil, err
 	}
-	out := &CuesWritten{
-		Branch: info.Name, Commit: info.Commit, Commits: res.Commits, Memories: res.Memories, Cues: res.Cues,
-		Skipped: res.Skipped, Remaining: res.Remaining,
+	if res.Branch = info.Name; !res.Commit.Defined() {
+		res.Commit = info.Commit
 	}
-	if res.CommitResult != nil {
-		out.Commit = res.Commit
-	}
-	return out, nil
+	return res, nil
 }

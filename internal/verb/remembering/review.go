@@ -81,19 +81,16 @@ func (q *ReviewRequest) ReadsOnly() bool { return len(q.Drop)+len(q.Pin)+len(q.E
 
 // Reviewed is what is to be reviewed, or what was decided of it.
 type Reviewed struct {
-	Since    ipld.CID              `json:"since" shape:"null"` // what is there since that commit is listed; null for all
-	Head     ipld.CID              `json:"head" shape:"null"`
-	Items    verb.List[ReviewItem] `json:"items"` // of a listing
-	Left     int                   `json:"left"`  // to review, those listed too
-	Kept     verb.List[graph.ID]   `json:"kept"`
-	Dropped  verb.List[graph.ID]   `json:"dropped"`
-	Pinned   verb.List[graph.ID]   `json:"pinned"`
-	Edited   verb.List[graph.ID]   `json:"edited"`
-	Already  verb.List[graph.ID]   `json:"already"`
-	Commit   ipld.CID              `json:"commit" shape:"null"` // null where nothing changed
-	Branch   string                `json:"branch"`
-	DryRun   bool                  `json:"dry_run"`
-	Warnings editing.Warnings      `json:"warnings,omitempty"`
+	Since ipld.CID              `json:"since" shape:"null"` // what is there since that commit is listed; null for all
+	Head  ipld.CID              `json:"head" shape:"null"`
+	Items verb.List[ReviewItem] `json:"items"` // of a listing
+	Left  int                   `json:"left"`  // to review, those listed too
+	Kept  verb.List[graph.ID]   `json:"kept"`
+	reviewpkg.Decided
+	Commit   ipld.CID         `json:"commit" shape:"null"` // null where nothing changed
+	Branch   string           `json:"branch"`
+	DryRun   bool             `json:"dry_run"`
+	Warnings editing.Warnings `json:"warnings,omitempty"`
 
 	// Labels name the nodes.
 	Labels map[string]reading.NodeName `json:"_labels,omitempty"`
@@ -228,7 +225,7 @@ func (r *reviewing) decide(ctx context.Context, q *ReviewRequest) (kept []graph.
 		if err != nil {
 			return nil, nil, editing.MarkHint(err)
 		}
-		r.out.Dropped, r.out.Pinned, r.out.Edited, r.out.Already = res.Dropped, res.Pinned, res.Edited, res.Already
+		r.out.Decided = res.Decided
 		r.out.Warnings = editing.WarningsOf(res.Secrets)
 		if r.Human {
 			r.out.Labels, err = editing.LabelsOf(ctx, r.Repo, res.Commit, res.Dropped, res.Pinned, res.Edited, res.Already)
