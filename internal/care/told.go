@@ -92,13 +92,13 @@ type AcceptOptions struct {
 
 // AcceptedRedactions tells what became of redactions that were accepted.
 type AcceptedRedactions struct {
-	Erased []ipld.CID // blocks that were here, and texts of digests made of them
-	Closed []ipld.CID // gaps that nothing fills from now on
+	Erased []ipld.CID `json:"erased"` // blocks that were here, and texts of digests made of them
+	Closed []ipld.CID `json:"closed"` // gaps that nothing fills from now on
 	// Left are blocks that no such ref reaches, that have another role than the record says, or that
 	// were erased before: nothing became of these.
-	Left    []ipld.CID
-	Pending bool   // as of PurgeResult
-	Denied  string // likewise
+	Left    []ipld.CID `json:"left"`
+	Pending bool       `json:"erasure_pending"`                       // as of PurgeResult
+	Denied  string     `json:"erasure_denied,omitempty" shape:"null"` // likewise
 }
 
 // AcceptRedactions erases blocks for good as another repository did, each with its record in place of it, and

@@ -28,9 +28,9 @@ type View struct {
 
 // Ref is one ref of a view.
 type Ref struct {
-	Name     graph.RefName
-	Target   ipld.CID      // undefined for a symbolic ref
-	Symbolic graph.RefName // the ref it names, "" for a direct one
+	Name     graph.RefName `json:"ref"`
+	Target   ipld.CID      `json:"target"` // undefined for a symbolic ref
+	Symbolic graph.RefName `json:"-"`      // the ref it names, "" for a direct one
 }
 
 // LoadView reads the refs as the operation head left them; a Seq of 0 has none. HEAD is the repository's own.

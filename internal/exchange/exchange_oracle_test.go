@@ -53,7 +53,7 @@ func TestOtherToolsReadAnExport(t *testing.T) {
 	fill(t, r)
 	file, res := repokit.Export(t, r, exchange.ExportOptions{All: true})
 	root, order, blocks := theirs(t, file)
-	if len(order) != res.Blocks || len(blocks) != res.Blocks || root != prime.Cid(res.Root) {
+	if len(order) != res.Blocks || len(blocks) != res.Blocks || root != prime.Cid(res.Roots[0]) {
 		t.Fatalf("%d blocks, %d of them distinct, want %d", len(order), len(blocks), res.Blocks)
 	}
 	ls := cidlink.DefaultLinkSystem()

@@ -40,16 +40,16 @@ type ExportOptions struct {
 
 // ExportResult tells what an export wrote.
 type ExportResult struct {
-	Root    ipld.CID // the manifest, or the commit that a selector begins at
-	Scope   commit.Scope
-	Refs    []core.Ref // in name order
-	Objects []ipld.CID // commits and receipts without a ref
-	Since   []ipld.CID // what an importing repository must have
-	Blocks  int
-	Bytes   int64
+	Roots   []ipld.CID   `json:"roots"` // one: the manifest, or the commit that a selector begins at
+	Scope   commit.Scope `json:"scope"`
+	Refs    []core.Ref   `json:"refs"`    // in name order
+	Objects []ipld.CID   `json:"objects"` // commits and receipts without a ref
+	Since   []ipld.CID   `json:"since"`   // commits that an importing repository must have
+	Blocks  int          `json:"blocks"`
+	Bytes   int64        `json:"bytes"`
 	// Redacted is the number of blocks that are left out because they were erased. The file says
 	// so, and why.
-	Redacted int
+	Redacted int `json:"redacted"`
 }
 
 // Export writes commits, sessions or receipts, with everything they reach, as a CARv1 file that
@@ -90,7 +90,7 @@ func Export(
 		return nil, fmt.Errorf("export: %w", err)
 	}
 	return &ExportResult{
-		Root: x.root, Scope: sel.manifest.Scope, Refs: sel.list(), Objects: sel.manifest.Objects,
+		Roots: []ipld.CID{x.root}, Scope: sel.manifest.Scope, Refs: sel.list(), Objects: sel.manifest.Objects,
 		Since: sel.manifest.Since, Blocks: x.out.Blocks(), Bytes: x.out.Bytes(),
 		Redacted: len(x.redacted),
 	}, nil

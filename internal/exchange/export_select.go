@@ -34,7 +34,7 @@ func exportSelected(ctx context.Context, r *core.Repo, w io.Writer, v *core.View
 	if err != nil {
 		return nil, err
 	}
-	res := &ExportResult{Root: root, Scope: commit.ScopeSelector}
+	res := &ExportResult{Roots: []ipld.CID{root}, Scope: commit.ScopeSelector}
 	var out *car.Writer
 	err = selector.Walk(ctx, root, func(ctx context.Context, c ipld.CID) ([]byte, error) {
 		block, err := r.Facts().Get(ctx, c)

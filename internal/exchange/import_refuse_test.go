@@ -280,7 +280,7 @@ func TestImportTakesAnyOrder(t *testing.T) {
 	blocks := repokit.Sections(t, file)
 	slices.Reverse(blocks[1:])
 	r, _ := repokit.OverMem(t)
-	repokit.ImportInto(t, r, repokit.Rewrite(t, res.Root, blocks), exchange.ImportOptions{})
+	repokit.ImportInto(t, r, repokit.Rewrite(t, res.Roots[0], blocks), exchange.ImportOptions{})
 	again, _ := repokit.Export(t, r, exchange.ExportOptions{All: true})
 	if !bytes.Equal(again, file) {
 		t.Error("exported again it is another file")

@@ -24,7 +24,7 @@ func Export(c *show.Console, res *transfer.Exported) error {
 	var rows [][]show.Cell
 	for _, ref := range res.Refs {
 		rows = append(rows, []show.Cell{
-			{Text: show.Line(string(ref.Ref)), Style: show.Cyan}, {Text: show.ShortCID(ref.Target), Style: show.Yellow},
+			{Text: show.Line(string(ref.Name)), Style: show.Cyan}, {Text: show.ShortCID(ref.Target), Style: show.Yellow},
 		})
 	}
 	for _, o := range res.Objects {
@@ -85,14 +85,14 @@ func Import(c *show.Console, q *transfer.ImportRequest, res *transfer.Imported) 
 		show.Plural(res.Blocks, "block"))
 }
 
-func PackRefs(c *show.Console, a *transfer.PackRefsAnswer) error {
+func PackRefs(c *show.Console, a *remote.State) error {
 	var rows [][]show.Cell
 	for _, ref := range a.Refs {
 		mark := " "
-		if string(ref.Ref) == string(a.Head) {
+		if ref.Name == a.Head {
 			mark = "*"
 		}
-		rows = append(rows, []show.Cell{{Text: mark + " " + show.Line(string(ref.Ref)), Style: show.Cyan}, {Text: ref.Target.String(), Style: show.Yellow}})
+		rows = append(rows, []show.Cell{{Text: mark + " " + show.Line(string(ref.Name)), Style: show.Cyan}, {Text: ref.Target.String(), Style: show.Yellow}})
 	}
 	for _, known := range a.Known {
 		rows = append(rows, []show.Cell{{Text: "has", Style: ""}, {Text: known.String(), Style: show.Yellow}})
@@ -114,7 +114,7 @@ func PackTaken(c *show.Console, a *transfer.PackTaken) error {
 	if a.DryRun {
 		did = "would change"
 	}
-	return c.Printf("%s %s, %s new\n", did, show.Plural(len(a.Refs), "ref"), show.Plural(a.NewBlocks, "block"))
+	return c.Printf("%s %s, %s new\n", did, show.Plural(len(a.Refs), "ref"), show.Plural(a.Blocks, "block"))
 }
 
 func PackRedactions(c *show.Console, a *transfer.PackRedactionsAnswer) error {
@@ -142,7 +142,7 @@ func PackRedacted(c *show.Console, a *transfer.PackRedacted) error {
 	}
 	c.Put("%s %s, closed %s, left %d\n", did, show.Plural(len(a.Erased), "block"), show.Plural(len(a.Closed), "gap"),
 		len(a.Left))
-	remarkPending(c, a.ErasurePending, a.ErasureDenied)
+	remarkPending(c, a.Pending, verb.Text(a.Denied))
 	return nil
 }
 

@@ -23,16 +23,17 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/mcp"
 	"github.com/mnem-project/mnem/internal/door/verbs"
+	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/exchange/remote/s3/s3test"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/internal/verb/table"
-	"github.com/mnem-project/mnem/internal/verb/transfer"
 )
 
 // minimal is a call of a verb that does as little as it can and, if the verb needs a right, needs it.
@@ -726,11 +727,11 @@ func TestPackedTags(t *testing.T) {
 		r.ok("other", "", "tag sealed")
 		r.ok("other", "", "tag noted -m words")
 		exit, refs := r.run("other", "", "", "pack", "refs", "--json")
-		var st transfer.PackRefsAnswer
+		var st remote.State
 		if err := json.Unmarshal([]byte(refs), &st); exit != 0 || err != nil {
 			t.Fatal(refs, err)
 		}
-		i := slices.IndexFunc(st.Refs, func(ref transfer.RefAt) bool { return string(ref.Ref) == tag })
+		i := slices.IndexFunc(st.Refs, func(ref core.Ref) bool { return string(ref.Name) == tag })
 		r.ok("other", "", "pack send --ref "+tag+" -o ../tag.pack")
 		take := strings.Fields("pack take ../tag.pack --set " + tag + "=none.." + st.Refs[i].Target.String())
 		for _, rule := range []string{

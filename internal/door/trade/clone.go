@@ -153,11 +153,11 @@ func cloneDir(at string) (string, error) {
 
 // backupJSON is a file that a backup wrote.
 type backupJSON struct {
-	File     string                    `json:"file"`
-	Refs     verb.List[transfer.RefAt] `json:"refs"`
-	Blocks   int                       `json:"blocks"`
-	Bytes    int64                     `json:"bytes"`
-	Redacted int                       `json:"redacted"` // blocks that were erased and are not in it
+	File     string     `json:"file"`
+	Refs     []core.Ref `json:"refs"`
+	Blocks   int        `json:"blocks"`
+	Bytes    int64      `json:"bytes"`
+	Redacted int        `json:"redacted"` // blocks that were erased and are not in it
 }
 
 func backup(ctx context.Context, c *line.Line, q *backupRequest) error {

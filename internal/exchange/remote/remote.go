@@ -75,11 +75,11 @@ type Question struct {
 
 // State is what a repository says of itself.
 type State struct {
-	Refs  []core.Ref
-	Head  graph.RefName // the branch that HEAD is on, "" for none
-	Known []ipld.CID    // of the commits and records that were asked about, in their order
+	Refs  []core.Ref    `json:"refs"`
+	Head  graph.RefName `json:"head" shape:"null"` // the branch that HEAD is on, "" for none
+	Known []ipld.CID    `json:"known"`             // of the commits and records that were asked about, in their order
 	// Redactions names the set of what was erased there (care.RedactionSet), "" for nothing.
-	Redactions string
+	Redactions string `json:"redactions"`
 }
 
 // targets returns what each ref is at.
@@ -108,9 +108,9 @@ type News struct {
 
 // Taken tells what a repository took in.
 type Taken struct {
-	Refs   []core.RefChange
-	Blocks int // that were new
-	Gaps   int // blocks that were erased there and are not here
+	Refs   []core.RefChange `json:"refs"`
+	Blocks int              `json:"new_blocks"`
+	Gaps   int              `json:"gaps"` // blocks that were erased there and are not here
 }
 
 // Tracking returns the ref under which a ref of the remote R is kept. Where that would be longer than a ref may be, it

@@ -23,15 +23,6 @@ type PackRefsRequest struct {
 	verb.Params
 }
 
-// PackRefsAnswer is what a repository has for others.
-type PackRefsAnswer struct {
-	Refs  verb.List[RefAt]    `json:"refs"`
-	Head  verb.Text           `json:"head"` // the ref of the branch that HEAD is on
-	Known verb.List[ipld.CID] `json:"known"`
-	// Redactions names the set of what was erased, "" for nothing.
-	Redactions string `json:"redactions"`
-}
-
 // PackSendRequest asks for a pack.
 type PackSendRequest struct {
 	Refs   []string `op:"ref,remote" doc:"pack the branch, tag or session {REF}; as REF=CID refused where it is not at that CID" note:" (repeatable)"`
@@ -64,10 +55,8 @@ func (q *PackTakeRequest) Into(w *verb.Writing) { w.DryRun = q.DryRun }
 
 // PackTaken is what became of a pack.
 type PackTaken struct {
-	Refs      []core.RefChange `json:"refs"`
-	NewBlocks int              `json:"new_blocks"`
-	Gaps      int              `json:"gaps"` // blocks that were erased there and are not here
-	DryRun    bool             `json:"dry_run"`
+	remote.Taken
+	DryRun bool `json:"dry_run"`
 }
 
 // The words for no commit and for any in updates of refs.
@@ -112,22 +101,14 @@ var (
 	}, packTake)
 )
 
-func packRefs(ctx context.Context, s *verb.Service, q *PackRefsRequest) (*PackRefsAnswer, error) {
+func packRefs(ctx context.Context, s *verb.Service, q *PackRefsRequest) (*remote.State, error) {
 	commits, err := cids("commit", q.Commits)
 	if err != nil {
 		return nil, err
 	}
-	st, err := (&remote.Here{Repo: s.Repo}).Look(ctx, remote.Question{
+	return (&remote.Here{Repo: s.Repo}).Look(ctx, remote.Question{
 		Commits: commits, Tracking: q.Tracking, Sessions: q.Sessions,
 	})
-	if err != nil {
-		return nil, err
-	}
-	out := &PackRefsAnswer{Head: verb.Text(st.Head), Known: st.Known, Redactions: st.Redactions}
-	for _, ref := range st.Refs {
-		out.Refs = append(out.Refs, RefAt{ref.Name, ref.Target})
-	}
-	return out, nil
 }
 
 // cids reads the values of a field.
@@ -276,7 +257,7 @@ func packTake(ctx context.Context, s *verb.Service, q *PackTakeRequest) (*PackTa
 	if err != nil {
 		return nil, err
 	}
-	return &PackTaken{Refs: taken.Refs, NewBlocks: taken.Blocks, Gaps: taken.Gaps, DryRun: q.DryRun}, nil
+	return &PackTaken{*taken, q.DryRun}, nil
 }
 
 // InputName is the file that is read.

@@ -51,14 +51,8 @@ func (q *PackRedactRequest) Into(w *verb.Writing) { w.DryRun = !q.Yes }
 
 // PackRedacted is what became of redactions.
 type PackRedacted struct {
-	Erased verb.List[ipld.CID] `json:"erased"` // blocks that were here
-	Closed verb.List[ipld.CID] `json:"closed"` // gaps that nothing fills from now on
-	Left   verb.List[ipld.CID] `json:"left"`   // blocks that no such ref reaches, or that were erased before
-	// ErasurePending is whether the bytes are still in the files, for want of room to write these anew.
-	ErasurePending bool `json:"erasure_pending"`
-	// ErasureDenied says why the erasure is left to another role of the database.
-	ErasureDenied verb.Text `json:"erasure_denied,omitempty"`
-	DryRun        bool      `json:"dry_run"`
+	care.AcceptedRedactions
+	DryRun bool `json:"dry_run"`
 }
 
 // PackRedactions and PackRedact bring what was erased from one repository to another.
@@ -182,10 +176,7 @@ func packRedact(ctx context.Context, s *verb.Service, q *PackRedactRequest) (*Pa
 	if err != nil {
 		return nil, err
 	}
-	out := &PackRedacted{
-		Erased: got.Erased, Closed: got.Closed, Left: got.Left, ErasurePending: got.Pending,
-		ErasureDenied: verb.Text(got.Denied), DryRun: !q.Yes,
-	}
+	out := &PackRedacted{*got, !q.Yes}
 	if !q.Yes && !q.DryRun {
 		return out, verb.Answered(verb.Hint(verb.ErrUnconfirmed, "give --yes to erase it", "call again with yes to erase it"))
 	}

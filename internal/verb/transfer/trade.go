@@ -30,22 +30,8 @@ type ExportRequest struct {
 
 // Exported is what an export wrote.
 type Exported struct {
-	File    string              `json:"file"`
-	Roots   verb.List[ipld.CID] `json:"roots"`
-	Scope   commit.Scope        `json:"scope"`
-	Refs    verb.List[RefAt]    `json:"refs"`
-	Objects verb.List[ipld.CID] `json:"objects"` // commits and receipts without a ref
-	Since   verb.List[ipld.CID] `json:"since"`   // commits an importing repository must have
-	Blocks  int                 `json:"blocks"`
-	Bytes   int64               `json:"bytes"`
-	// Redacted is the number of blocks that were erased and are not in the file.
-	Redacted int `json:"redacted"`
-}
-
-// RefAt is a ref and what it names.
-type RefAt struct {
-	Ref    graph.RefName `json:"ref"`
-	Target ipld.CID      `json:"target"`
+	File string `json:"file"`
+	exchange.ExportResult
 }
 
 // Export writes commits, sessions or receipts to one file.
@@ -102,14 +88,7 @@ func export(ctx context.Context, s *verb.Service, q *ExportRequest) (*Exported, 
 	if err != nil {
 		return nil, verb.CommitHint(err)
 	}
-	out := &Exported{
-		File: q.Output, Roots: verb.List[ipld.CID]{res.Root}, Scope: res.Scope, Objects: res.Objects,
-		Since: res.Since, Blocks: res.Blocks, Bytes: res.Bytes, Redacted: res.Redacted,
-	}
-	for _, ref := range res.Refs {
-		out.Refs = append(out.Refs, RefAt{ref.Name, ref.Target})
-	}
-	return out, nil
+	return &Exported{q.Output, *res}, nil
 }
 
 // ImportRequest asks for what an export wrote to be taken in.

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
@@ -43,15 +42,7 @@ func answerOf[T any](ctx context.Context, v Verbs, spec *verb.Spec, req any, in 
 // Look implements remote.Side.
 func (v Verbs) Look(ctx context.Context, q remote.Question) (*remote.State, error) {
 	req := &transfer.PackRefsRequest{Commits: texts(q.Commits), Tracking: q.Tracking, Sessions: q.Sessions}
-	a, err := answerOf[transfer.PackRefsAnswer](ctx, v, &transfer.PackRefs.Spec, req, nil)
-	if err != nil {
-		return nil, err
-	}
-	st := &remote.State{Head: graph.RefName(a.Head), Known: a.Known, Redactions: a.Redactions}
-	for _, ref := range a.Refs {
-		st.Refs = append(st.Refs, core.Ref{Name: ref.Ref, Target: ref.Target})
-	}
-	return st, nil
+	return answerOf[remote.State](ctx, v, &transfer.PackRefs.Spec, req, nil)
 }
 
 func texts(list []ipld.CID) (out []string) {
@@ -75,11 +66,6 @@ func (v Verbs) Send(ctx context.Context, w io.Writer, want remote.Want, from int
 	}
 	_, err := v.Do(ctx, &transfer.PackSend.Spec, req, nil, nil, w)
 	return err
-}
-
-// TakenOf returns what an answer says was taken in.
-func TakenOf(a *transfer.PackTaken) *remote.Taken {
-	return &remote.Taken{Refs: a.Refs, Blocks: a.NewBlocks, Gaps: a.Gaps}
 }
 
 // Redactions implements remote.Side.
@@ -112,7 +98,7 @@ func (v Verbs) Accept(
 	if err != nil {
 		return nil, err
 	}
-	return &care.AcceptedRedactions{Erased: a.Erased, Closed: a.Closed, Left: a.Left, Pending: a.ErasurePending}, nil
+	return &a.AcceptedRedactions, nil
 }
 
 // Side is a repository in a directory as a side of a transfer: it is asked in this process, or in the one that has
@@ -187,7 +173,7 @@ func (s *Side) Take(ctx context.Context, news remote.News) (*remote.Taken, error
 	if err != nil {
 		return nil, err
 	}
-	return TakenOf(a), nil
+	return &a.Taken, nil
 }
 
 // Close implements remote.Side.

@@ -376,8 +376,7 @@ func (s *Side) inTurns(
 		if err != nil {
 			return nil, err
 		}
-		taken := byverb.TakenOf(&answer)
-		out.Refs, out.Blocks = append(out.Refs, taken.Refs...), out.Blocks+taken.Blocks
+		out.Refs, out.Blocks = append(out.Refs, answer.Refs...), out.Blocks+answer.Blocks
 	}
 	return out, nil
 }
