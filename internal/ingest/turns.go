@@ -43,12 +43,14 @@ const unread = "[not kept: more in it resembles credentials than is looked at]"
 
 // Taken counts what was read of another program's files.
 type Taken struct {
-	Sessions, Turns, Memories, Relations int
-
-	Redacted int            // credentials that were taken out
-	Skipped  map[string]int // by the reason
-	Damaged  int
-	Places   []string // of the first that were damaged
+	Sessions  int            `json:"sessions"`
+	Turns     int            `json:"turns"`
+	Memories  int            `json:"memories"`
+	Relations int            `json:"relations"`
+	Redacted  int            `json:"redacted"` // credentials that were taken out
+	Damaged   int            `json:"damaged"`
+	Skipped   map[string]int `json:"skipped"` // by the reason
+	Places    []string       `json:"-"`       // of the first that were damaged
 }
 
 // Taker makes changes of what another program wrote, one record at a time. It is a chats.Handler. The ids of that

@@ -37,13 +37,13 @@ type DrainOptions struct {
 
 // Drained is what became of the spool.
 type Drained struct {
-	Commit   *core.CommitResult // nil where nothing was to commit
-	Sessions int
-	Turns    int // that are new or have grown
-	Retired  int // turns that are no longer in sight
-	Redacted int // credentials that were taken out
-	Left     int // entries that are left for another run
-	Read     int // transcripts of which something was read
+	Commit   *core.CommitResult `json:"-"`        // nil where nothing was to commit
+	Sessions int                `json:"sessions"` // in which something was said
+	Turns    int                `json:"turns"`    // that are new or have grown
+	Redacted int                `json:"redacted"` // credentials that were taken out
+	Left     int                `json:"left"`     // entries that are left for another run
+	Retired  int                `json:"retired"`  // turns that are no longer in sight
+	Read     int                `json:"-"`        // transcripts of which something was read
 }
 
 // Drain takes in what the spool names, in one commit, and removes the entries once that is durable. What cannot
@@ -71,7 +71,7 @@ func Drain(ctx context.Context, r *core.Repo, opt DrainOptions) (*Drained, error
 			case oneErr != nil:
 				return nil, oneErr
 			default:
-				out.add(some)
+				out.Add(some)
 			}
 		}
 	}
@@ -82,7 +82,8 @@ func Drain(ctx context.Context, r *core.Repo, opt DrainOptions) (*Drained, error
 	return out, tidy(opt.Dir)
 }
 
-func (d *Drained) add(other *Drained) {
+// Add adds what another run took in.
+func (d *Drained) Add(other *Drained) {
 	if other.Commit != nil {
 		d.Commit = other.Commit
 	}

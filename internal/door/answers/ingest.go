@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/ingest"
 	"github.com/mnem-project/mnem/internal/memory/remember"
 	"github.com/mnem-project/mnem/internal/verb/ingesting"
 	"github.com/mnem-project/mnem/internal/verb/remembering"
@@ -66,7 +67,7 @@ func unsaid(c *show.Console, files []ingesting.IngestedFile) (out []ingesting.In
 }
 
 // printRecords prints what was read of another program's files.
-func printRecords(c *show.Console, n *ingesting.RecordCounts) error {
+func printRecords(c *show.Console, n *ingest.Taken) error {
 	parts := []string{}
 	add := func(count int, what string) {
 		if count > 0 {

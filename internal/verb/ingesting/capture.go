@@ -83,14 +83,10 @@ func ParseKeepBytes(s string) (int64, error) {
 
 // Captured is what became of what hooks noted.
 type Captured struct {
-	Commit   ipld.CID `json:"commit" shape:"null"` // the last that was made
-	Sessions int      `json:"sessions"`            // in which something was said
-	Turns    int      `json:"turns"`               // that are new or have grown
-	Redacted int      `json:"redacted"`            // credentials that were taken out
-	Left     int      `json:"left"`                // sessions whose transcripts cannot be read now, or not all of them
-	Retired  int      `json:"retired"`             // turns that are hidden now, since they were too old or too many
-	Receipts int      `json:"receipts"`            // of what hooks gave agents, that are new
-	DryRun   bool     `json:"dry_run"`
+	Commit ipld.CID `json:"commit" shape:"null"` // the last that was made
+	capture.Drained
+	Receipts int  `json:"receipts"` // of what hooks gave agents, that are new
+	DryRun   bool `json:"dry_run"`
 }
 
 // Capture takes in what hooks noted.
@@ -130,9 +126,8 @@ func captureNoted(ctx context.Context, s *verb.Service, q *CaptureRequest) (*Cap
 		if some.Commit != nil {
 			out.Commit = some.Commit.Commit
 		}
-		out.Sessions, out.Turns = out.Sessions+some.Sessions, out.Turns+some.Turns
-		out.Retired += some.Retired
-		out.Redacted, out.Left = out.Redacted+some.Redacted, some.Left
+		out.Add(some)
+		out.Left = some.Left
 		set("turns:", out.Turns, 0)
 		if q.Some || some.Left == 0 || some.Read == 0 {
 			break
@@ -150,7 +145,7 @@ func retireTurns(ctx context.Context, s *verb.Service, opt capture.DrainOptions)
 	if err != nil {
 		return nil, err
 	}
-	out := &Captured{Retired: res.Turns, DryRun: s.DryRun}
+	out := &Captured{Drained: capture.Drained{Retired: res.Turns}, DryRun: s.DryRun}
 	if res.Commit != nil && !s.DryRun {
 		out.Commit = res.Commit.Commit
 	}

@@ -72,7 +72,7 @@ func (q *IngestRequest) InputName() string {
 type Ingested struct {
 	editing.Committed
 	Documents DocumentCounts          `json:"documents"`
-	Records   *RecordCounts           `json:"records,omitempty"` // of another program
+	Records   *ingest.Taken           `json:"records,omitempty"` // of another program
 	Files     verb.List[IngestedFile] `json:"files"`             // those that are not as they were
 }
 

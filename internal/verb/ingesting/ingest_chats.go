@@ -22,17 +22,6 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// RecordCounts count what was read of another program's files.
-type RecordCounts struct {
-	Sessions  int            `json:"sessions"`
-	Turns     int            `json:"turns"`
-	Memories  int            `json:"memories"`
-	Relations int            `json:"relations"`
-	Redacted  int            `json:"redacted"` // credentials that were taken out
-	Damaged   int            `json:"damaged"`
-	Skipped   map[string]int `json:"skipped"` // by the reason
-}
-
 // chatFile is a file of another program.
 type chatFile struct {
 	name string
@@ -47,7 +36,7 @@ type chatRun struct {
 	files   []chatFile
 	redact  *ingest.Redactor
 
-	counts RecordCounts
+	counts ingest.Taken
 	left   []IngestedFile
 }
 
@@ -168,7 +157,7 @@ func (run *chatRun) changes(ctx context.Context) state.Changes {
 	return func(yield func(graph.Change, error) bool) {
 		set, done := run.service.Host.Progress()
 		defer done()
-		run.counts, run.left = RecordCounts{Skipped: map[string]int{}}, nil
+		run.counts, run.left = ingest.Taken{Skipped: map[string]int{}}, nil
 		seen := make(map[graph.ID]bool)
 		for i, f := range run.files {
 			taker := &ingest.Taker{Format: run.asked.From, Redact: run.redact, Seen: seen}
