@@ -23,9 +23,12 @@ const OpPrefix = "op:"
 // RefMove is one ref that differs between two views. Absent is the zero Ref.
 type RefMove struct {
 	Name graph.RefName `json:"ref"`
-	From Ref           `json:"from" shape:"text|null"`
-	To   Ref           `json:"to" shape:"text|null"`
+	From RefTarget     `json:"from" shape:"text|null"`
+	To   RefTarget     `json:"to" shape:"text|null"`
 }
+
+// RefTarget is a ref of which JSON has what it leads to.
+type RefTarget struct{ Ref }
 
 // Exists reports whether a ref, as one side of a change, is there.
 func (r Ref) Exists() bool { return r.Target.Defined() || r.Symbolic != "" }
@@ -40,7 +43,7 @@ func (r Ref) Value() string {
 }
 
 // MarshalJSON writes Value, null for what does not exist.
-func (r Ref) MarshalJSON() ([]byte, error) {
+func (r RefTarget) MarshalJSON() ([]byte, error) {
 	if !r.Exists() {
 		return []byte("null"), nil
 	}
@@ -48,12 +51,12 @@ func (r Ref) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
-func (r *Ref) UnmarshalJSON(data []byte) error {
+func (r *RefTarget) UnmarshalJSON(data []byte) error {
 	var value string
 	if err := json.Unmarshal(data, &value); err != nil {
 		return err
 	}
-	*r = Ref{}
+	*r = RefTarget{}
 	if target, err := ipld.ParseCID(value); err == nil {
 		r.Target = target
 	} else {
@@ -226,10 +229,10 @@ func (r *Repo) DiffViews(ctx context.Context, from, to *View) ([]RefMove, error)
 			return nil, fmt.Errorf("compare refs: %w", err)
 		}
 		rc := RefMove{Name: graph.RefName(c.Key)}
-		if rc.From, err = decodeSide(rc.Name, c.Old); err != nil {
+		if rc.From.Ref, err = decodeSide(rc.Name, c.Old); err != nil {
 			return nil, err
 		}
-		if rc.To, err = decodeSide(rc.Name, c.New); err != nil {
+		if rc.To.Ref, err = decodeSide(rc.Name, c.New); err != nil {
 			return nil, err
 		}
 		out = append(out, rc)

@@ -11,19 +11,20 @@ import (
 // TestRefTravels reads back what a ref leads to.
 func TestRefTravels(t *testing.T) {
 	at := ipld.Sum(ipld.DagCBOR, []byte("x"))
-	for want, ref := range map[string]core.Ref{
-		`null`: {}, `"` + at.String() + `"`: {Target: at}, `"refs/heads/a<b"`: {Symbolic: "refs/heads/a<b"},
+	for want, ref := range map[string]core.RefTarget{
+		`null`: {}, `"` + at.String() + `"`: {Ref: core.Ref{Target: at}},
+		`"refs/heads/a<b"`: {Ref: core.Ref{Symbolic: "refs/heads/a<b"}},
 	} {
 		data, err := ref.MarshalJSON()
 		if err != nil || string(data) != want {
 			t.Errorf("%s, %v, want %s", data, err, want)
 		}
-		back := core.Ref{Symbolic: "before"}
+		back := core.RefTarget{Ref: core.Ref{Symbolic: "before"}}
 		if err := json.Unmarshal(data, &back); err != nil || back != ref {
 			t.Errorf("%s: %+v, %v", data, back, err)
 		}
 	}
-	if err := new(core.Ref).UnmarshalJSON([]byte(`5`)); err == nil {
+	if err := new(core.RefTarget).UnmarshalJSON([]byte(`5`)); err == nil {
 		t.Error("a number was read")
 	}
 }

@@ -265,14 +265,14 @@ func takeBack(ctx context.Context, t *core.Tx, u *undoing, by state.Stamp) ([]co
 		capture, captured := u.captured[c.Name]
 		switch {
 		case now.Value() == c.To.Value():
-			t.Edits[c.Name] = core.EncodeRef(c.From)
+			t.Edits[c.Name] = core.EncodeRef(c.From.Ref)
 			back = append(back, core.RefMove{Name: c.Name, From: c.To, To: c.From})
 		case captured:
 			to, err := invert(ctx, t, e, c, now, capture, by)
 			if err != nil {
 				return nil, err
 			}
-			back = append(back, core.RefMove{Name: c.Name, From: now, To: to})
+			back = append(back, core.RefMove{Name: c.Name, From: core.RefTarget{Ref: now}, To: core.RefTarget{Ref: to}})
 		default:
 			return nil, fmt.Errorf("%w operation log: %s is not as operation %d left it",
 				store.ErrCorrupt, c.Name, e.Operation.Seq)
@@ -286,7 +286,7 @@ func takeBack(ctx context.Context, t *core.Tx, u *undoing, by state.Stamp) ([]co
 func invert(ctx context.Context, t *core.Tx, e core.OpRecord, c core.RefMove, now core.Ref, capture uint64, by state.Stamp) (core.Ref, error) {
 	refused := &UndoError{Seq: e.Operation.Seq, Ref: c.Name, By: capture}
 	var at [3]*core.Snapshot // with the change, before it, and now
-	for i, ref := range []core.Ref{c.To, c.From, now} {
+	for i, ref := range []core.Ref{c.To.Ref, c.From.Ref, now} {
 		var err error
 		if at[i], err = t.At(ctx, ref.Target); err != nil {
 			return core.Ref{}, err
@@ -567,7 +567,7 @@ func RestoreOperation(ctx context.Context, r *core.Repo, op string, by state.Sta
 		moves, err := r.DiffViews(ctx, t.View, then)
 		res.Refs = slices.DeleteFunc(moves, stays)
 		for _, m := range res.Refs {
-			t.Edits[m.Name] = core.EncodeRef(m.To)
+			t.Edits[m.Name] = core.EncodeRef(m.To.Ref)
 		}
 		if err == nil {
 			res.Pushed, err = pushed(ctx, t, res.Refs)

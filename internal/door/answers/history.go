@@ -65,8 +65,8 @@ func OpDiff(c *show.Console, d *branching.OpDiffered) error { return printMoves(
 // printMoves prints refs that differ, one a line.
 func printMoves(c *show.Console, moves []core.RefMove) error {
 	for _, m := range moves {
-		c.Put("  %s  %s -> %s\n", show.Line(string(m.Name)), refText(c, m.From),
-			refText(c, m.To))
+		c.Put("  %s  %s -> %s\n", show.Line(string(m.Name)), refText(c, m.From.Ref),
+			refText(c, m.To.Ref))
 	}
 	return c.Failed()
 }

@@ -17,7 +17,7 @@ import (
 // The second of two batches of 1,000 texts that resemble each other, and all that was decided about both.
 const (
 	goldenBatch     = "bafyreiccldur43sfe2zpylxea2n5cqcjqgh2s6lcc3qha5d6elkltjjdqa"
-	goldenDecisions = "6d56db8fbcdd8073"
+	goldenDecisions = "7cab937e1e32a38f"
 )
 
 // topics are what texts of batches are about.
