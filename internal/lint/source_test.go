@@ -163,6 +163,8 @@ func TestPlumbingIsPure(t *testing.T) {
 }
 
 // isPlumbing reports whether a file is of plumbing.
-func isPlumbing(path string) bool { return slices.Contains(plumbingOnce(), filepath.ToSlash(filepath.Dir(path))) }
+func isPlumbing(path string) bool {
+	return slices.Contains(plumbingOnce(), filepath.ToSlash(filepath.Dir(path)))
+}
 
 var plumbingOnce = sync.OnceValue(plumbing)
