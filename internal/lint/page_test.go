@@ -2,6 +2,8 @@ package lint
 
 import (
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -30,5 +32,35 @@ func TestArchitecturePage(t *testing.T) {
 				t.Errorf("docs/architecture.md names nothing of %s", family)
 			}
 		}
+	}
+}
+
+// link is the target of a link to a file of this tree.
+var link = regexp.MustCompile(`\]\(([^)#:\s]+)[^)]*\)`)
+
+// TestLinksLead follows the links of the pages.
+func TestLinksLead(t *testing.T) {
+	pages, err := filepath.Glob(root + "/docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := 0
+	for _, page := range append(pages, root+"/README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if strings.Contains(m[0], "://") {
+				continue
+			}
+			links++
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), m[1])); err != nil {
+				t.Errorf("%s: %s leads nowhere", page, m[0])
+			}
+		}
+	}
+	if links < 20 {
+		t.Errorf("%d links", links)
 	}
 }

@@ -11,7 +11,7 @@ var opening = map[string]bool{
 	"os.Open": true, "os.ReadFile": true, "os.OpenRoot": true, "os.DirFS": true, "os.OpenFile": true, "os.WriteFile": true,
 }
 
-// mayOpen are files and directories that may call them, with the reason. Others open with internal/regular.
+// mayOpen are files and directories that may call them, with the reason. Others open with base/regular.
 var mayOpen = map[string]string{
 	"internal/base/regular/":               "the one place",
 	"internal/testkit/":                    "tests alone",

@@ -1,4 +1,4 @@
-// Code generated from the OpenAPI document by go test ./internal/cli -rewrite; DO NOT EDIT.
+// Code generated from the OpenAPI document by go test ./internal/door/cli -rewrite; DO NOT EDIT.
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 

@@ -17,7 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/settings"
 )
 
-// reference is the page that TestReference keeps: go test ./internal/cli -run Reference -rewrite
+// reference is the page that TestReference keeps: go test ./internal/door/cli -run Reference -rewrite
 // writes it.
 var reference = filepath.Join("..", "..", "..", "docs", "cli.md")
 

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// readme is the page whose screen TestReadme keeps: go test ./internal/cli -run Readme -rewrite
+// readme is the page whose screen TestReadme keeps: go test ./internal/door/cli -run Readme -rewrite
 // writes it.
 var readme = filepath.Join("..", "..", "..", "README.md")
 

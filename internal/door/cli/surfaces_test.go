@@ -25,7 +25,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/verbs"
 )
 
-// surfacesList is the page that TestSurfaces keeps: go test ./internal/cli -run Surfaces -rewrite
+// surfacesList is the page that TestSurfaces keeps: go test ./internal/door/cli -run Surfaces -rewrite
 // writes it.
 var surfacesList = filepath.Join("testdata", "surfaces.txt")
 

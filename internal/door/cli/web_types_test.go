@@ -22,7 +22,7 @@ const (
 	webTypes   = "operations.gen.ts"
 )
 
-const webTypesHead = `// Code generated from the OpenAPI document by go test ./internal/cli -rewrite; DO NOT EDIT.
+const webTypesHead = `// Code generated from the OpenAPI document by go test ./internal/door/cli -rewrite; DO NOT EDIT.
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
