@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -124,18 +123,6 @@ func (s said) profile() Profile {
 	}
 	ipld.SortEntries(p.Params)
 	return p
-}
-
-func (s said) request(t *testing.T, base Request) Request {
-	t.Helper()
-	for name, v := range s {
-		shown, _ := Share(name, v)
-		if err := base.SetMember(MemberName(name), shown); err != nil {
-			t.Fatal(err)
-		}
-	}
-	base.Explicit = slices.Sorted(maps.Keys(s))
-	return base
 }
 
 func texts(list ...string) []ipld.Value {
