@@ -28,7 +28,7 @@ func otherBuild(t *testing.T) string {
 	for file, change := range map[string][2]string{
 		"internal/verb/reading/get.go": {"type GetRequest struct {", "type GetRequest struct {\n\tMore string `op:\",remote\" doc:\"a {WORD} more\"`"},
 		"internal/verb/table/table.go": {"\t&reading.Communities.Spec,\n", ""},
-		"internal/door/cli/verbs.go":   {"bind(reading.Communities, (*show.Console).Communities),", ""},
+		"internal/door/verbs/verbs.go": {"reach.Bind(reading.Communities, answers.Communities),", ""},
 	} {
 		path := filepath.Join(root, filepath.FromSlash(file))
 		data, err := os.ReadFile(path)
