@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -63,6 +65,38 @@ func TestOpenings(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestReadsWriteNothing: commands that only read open no repository for writing, which makes files.
+func TestReadsWriteNothing(t *testing.T) {
+	t.Parallel()
+	w := newTeam(t, carriers()[0])
+	w.add("hub", "one", "x")
+	w.clones("a")
+	w.add("a", "two", "y")
+	files := func() (names []string) {
+		for _, machine := range []string{"a", "hub"} {
+			entries, err := os.ReadDir(filepath.Join(w.dir, machine, core.DirName, "db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range entries {
+				names = append(names, machine+"/"+e.Name())
+			}
+		}
+		return names
+	}
+	for _, args := range [][]string{
+		{"push", "--dry-run"}, {"fetch", "--dry-run"}, {"sync", "--dry-run"}, {"backup", "../a.car"}, {"remote", "list"},
+	} {
+		before := files()
+		w.ok("a", args...)
+		for _, name := range files() {
+			if !slices.Contains(before, name) {
+				t.Errorf("mnem %q made %s", args, name)
+			}
+		}
 	}
 }
 

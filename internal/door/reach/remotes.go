@@ -66,9 +66,9 @@ func askIn(
 	return err
 }
 
-// keepOpen has the repository in a directory opened once, when it is asked first, and kept open until the command ends.
-// Meanwhile other processes are answered.
-func keepOpen(c *line.Line, dir string) {
+// KeepOpen opens the repository in a directory once, for writing, when it is asked first, and keeps it open until the
+// command ends. Other processes are answered while it is open. It is for commands that write.
+func KeepOpen(c *line.Line, dir string) {
 	if _, ok := c.Kept[dir]; !ok {
 		if c.Kept == nil {
 			c.Kept = make(map[string]*peers.Holder)
@@ -171,7 +171,6 @@ func HereSide(c *line.Line, signed bool) (*byverb.Side, error) {
 	if _, err := c.RepoFile(""); err != nil {
 		return nil, err
 	}
-	keepOpen(c, dir)
 	here := byverb.In(AskHost(c), dir)
 	here.Signed = signed
 	return here, nil
@@ -182,6 +181,9 @@ func TransferWith(ctx context.Context, c *line.Line, name string, signed, dryRun
 	here, err := HereSide(c, signed)
 	if err != nil {
 		return nil, err
+	}
+	if !dryRun {
+		KeepOpen(c, here.Dir)
 	}
 	r, err := FindRemote(c, name)
 	if err != nil {

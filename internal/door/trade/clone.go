@@ -123,6 +123,7 @@ func cloneInto(
 	c.Global.Repo, c.Conf = dir, nil
 	here, err := reach.HereSide(c, signed)
 	if err == nil {
+		reach.KeepOpen(c, here.Dir)
 		res, err = fill(ctx, here)
 	}
 	if err != nil {
@@ -169,6 +170,7 @@ func backup(ctx context.Context, c *line.Line, q *backupRequest) error {
 		return line.Usagef("name a file: 'mnem export --all -o -' writes to standard output")
 	}
 	if !q.ReadsOnly() {
+		reach.KeepOpen(c, here.Dir)
 		return backupTo(ctx, c, q.To, here)
 	}
 	answer, err := here.Run(ctx, &transfer.Export.Spec, &transfer.ExportRequest{All: true, Output: c.Absolute(q.To)})
