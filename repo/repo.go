@@ -71,7 +71,7 @@ type Options struct {
 	Wait     time.Duration // how long to wait for another process to let go; 0: not at all
 	Memory   int64         // bytes that all caches keep together; 0: 512 MiB
 	Branch   string        // of a new repository: the branch that HEAD is on; "" for main
-	// Counters are token counters that retrievals may name beside the built-in estimate.
+	// Counters are token counters that retrievals may name in addition to the built-in estimate.
 	Counters retrieve.Counters
 }
 
@@ -144,7 +144,7 @@ func (r *Repo) stamp(verb string) state.Stamp {
 	return by
 }
 
-// clock tells the time of changes, nil if nobody does.
+// clock tells the time of changes, nil if there is none.
 func (r *Repo) clock() func() graph.Time {
 	if r.by.Time != nil {
 		return r.by.Time

@@ -18,7 +18,7 @@ import (
 
 // sweepCommunities tells a collection what to do about a cell that is no index's: it returns the
 // blocks of communities that are kept, none if the cell is to go. Damaged ones go, and are made
-// anew when they are needed.
+// again when they are needed.
 func (g *Collector) sweepCommunities(key, value ipld.CID) ([]ipld.CID, error) {
 	rec, err := outline.ReadCommunities(g.Ctx, g.Repo.Derived(), value)
 	if errors.Is(err, store.ErrCorrupt) {
@@ -60,7 +60,7 @@ func (f *FsckRun) communities(s *core.Snapshot) {
 }
 
 // sweepDigests tells a collection what to do about a cell that may be one of digests: it returns the blocks
-// that are kept, none if the cell is to go. Damaged ones go, and are made anew when they are needed.
+// that are kept, none if the cell is to go. Damaged ones go, and are made again when they are needed.
 func (g *Collector) sweepDigests(key, value ipld.CID) (kept []ipld.CID, err error) {
 	derived := g.Repo.Derived()
 	rec, err := outline.ReadDigests(g.Ctx, derived, value)

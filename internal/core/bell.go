@@ -7,7 +7,7 @@ import (
 // bell tells watchers that the operation head moved. The zero value is ready.
 type bell struct {
 	mu sync.Mutex
-	ch chan struct{} // closed by the next ring; nil while nobody listens
+	ch chan struct{} // closed by the next ring; nil without listeners
 }
 
 // Listen returns a channel that the next ring closes. All who listen before it share the channel.

@@ -97,7 +97,7 @@ func CheckNewName(what, name string) error {
 }
 
 // old returns what a ref is before it is written, checked against what the caller expects of it,
-// and refuses what exists already unless that is to be replaced.
+// and refuses an existing one unless it may be replaced.
 func (t *Tx) old(ctx context.Context, name graph.RefName, opt RefOptions) (Ref, bool, error) {
 	ref, ok, err := t.View.Stored(ctx, name)
 	if err != nil {

@@ -58,7 +58,7 @@ func OrErr(err, other error) error {
 // undone.
 const PurgeVerb = "purge"
 
-// ChangeAllIndexed makes a change, nil for one that was made, after which all indexes are to be built anew.
+// ChangeAllIndexed makes a change, nil for one that was made, after which all indexes must be rebuilt.
 // Its caller holds Writer.
 func (r *Repo) ChangeAllIndexed(ctx context.Context, change func() error) error {
 	r.IndexMu.Lock()
@@ -69,7 +69,7 @@ func (r *Repo) ChangeAllIndexed(ctx context.Context, change func() error) error 
 	defer r.Digests.Mu.Unlock()
 	defer r.SweepCount.Add(1)
 	r.Digests.Forget()
-	r.ForgetIndexes() // first: whoever misses what is erased asks for another index
+	r.ForgetIndexes() // first: a reader that misses an erased block asks for another index
 	if change != nil {
 		if err := change(); err != nil {
 			return err

@@ -92,7 +92,7 @@
 // Nothing is removed but by care.GC, which removes what neither refs nor kept operations lead to, and
 // care.Purge, which erases every version of one node for good and leaves a redaction (Redactions) in
 // place of each block. A node that was purged is stood in for by one of the type state.RedactedType in
-// older commits. care.Fsck checks everything; care.Repair makes indexes anew. What a Snapshot in use or a
+// older commits. care.Fsck checks everything; care.Repair rebuilds indexes. What a Snapshot in use or a
 // Lease needs is not collected.
 //
 // GC and Fsck look at everything there is, so their time grows with the repository. Fsck keeps up to 32

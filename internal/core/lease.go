@@ -15,7 +15,7 @@ import (
 // keeper knows what a collection must leave alone beside what refs reach. One process owns a
 // repository, so its memory is the place for that. The zero keeper is ready.
 type keeper struct {
-	// Still is read-held by whoever relies on blocks that no ref may reach: an import that counts
+	// Still is read-held by a reader that relies on blocks that no ref may reach: an import that counts
 	// on what is there, a check of everything. A collection holds it while it removes.
 	Still sync.RWMutex
 

@@ -103,9 +103,9 @@ type Options struct {
 	// Client names who reads and writes, in a store that others share: HEAD, merges in progress, the stage without a
 	// name, and what history.Undo without a name takes back are each client's own. "" is a client too.
 	Client string
-	// Counters are the token counters that retrievals and replays may use beside the estimate.
+	// Counters are the token counters that retrievals and replays may use in addition to the estimate.
 	Counters retrieve.Counters
-	// Opened, if given, is told of each opening of a store.
+	// Opened, if set, is called after each opening of a store.
 	Opened func(path string)
 }
 

@@ -27,7 +27,7 @@ import (
 
 // frozen holds one repository per format version, as the first release with that format wrote it,
 // and what must be read from it for ever. README.md there says more. To make that of the current
-// version anew, as long as it was not released: MNEM_REWRITE=1 go test ./internal/core -run Frozen.
+// version again, as long as it was not released: MNEM_REWRITE=1 go test ./internal/core -run Frozen.
 const frozen = "../../testdata/repos"
 
 // withoutReplay is the frozen repository whose receipts are of a ranking that was never released.
@@ -192,7 +192,7 @@ func copyTree(t *testing.T, from, to string) (size int64) {
 	return size
 }
 
-// rewriteFrozen makes the frozen repository of this version anew.
+// rewriteFrozen makes the frozen repository of this version again.
 func rewriteFrozen(t *testing.T, dir string) {
 	work := t.TempDir()
 	freeze(t, work)
@@ -286,7 +286,7 @@ func openFrozen(t *testing.T, dir string) {
 	}
 }
 
-// TestFrozenIsReproducible makes the repository of this version anew: the same commits, operations
+// TestFrozenIsReproducible makes the repository of this version again: the same commits, operations
 // and answers, on whatever machine.
 func TestFrozenIsReproducible(t *testing.T) {
 	version := fmt.Sprintf("v%d", pebble.FormatVersion)

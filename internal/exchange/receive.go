@@ -122,7 +122,7 @@ func change(t *core.Tx, list []core.RefChange) {
 
 // update fills in what updates change.
 func (im *Importer) update(v *core.View, list []RefUpdate, res *ImportResult) error {
-	im.Placed = make(map[string]*session.Placed) // anew for each view
+	im.Placed = make(map[string]*session.Placed) // for each view
 	packed := make(map[ipld.CID]bool)
 	for _, ref := range im.refs {
 		packed[ref.Target] = true

@@ -226,7 +226,7 @@ func (w *watch) next(ctx context.Context, head store.Head) ([]commit.OpEntry, er
 	return list, nil
 }
 
-// lost returns a *HorizonError if an operation could not be read as it was collected meanwhile,
+// lost returns a *HorizonError if an operation could not be read since a collection removed it,
 // else err.
 func (w *watch) lost(ctx context.Context, err error) error {
 	if ctx.Err() != nil || !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrCorrupt) {

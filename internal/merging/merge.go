@@ -153,7 +153,7 @@ func mergeJob(
 	if err != nil {
 		return nil, err
 	}
-	if parent(j) == nil { // a commit of its own, which would write what was erased anew
+	if parent(j) == nil { // a commit of its own, which would write again what was erased
 		if err := history.NoneErased(ctx, head.State, m.State); err != nil {
 			return nil, err
 		}

@@ -250,7 +250,7 @@ func DigestTexts(s *core.Snapshot) uint64 { return s.State.Digests.Len() }
 type GoneFrom struct {
 	At  *state.State
 	Ids []graph.ID
-	Err error // why nobody can tell
+	Err error // why that cannot be told
 }
 
 // Untold reports whether an error is of a block that was erased, is not here, or is not what leads to it says: what

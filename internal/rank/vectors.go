@@ -81,7 +81,7 @@ func (v indexView) EmbeddedText(
 	if err == nil && ok {
 		e, err = view.Embedding(ctx, v.s.State, item)
 	}
-	if err == nil && e == nil { // it was erased meanwhile: the retrieval begins again
+	if err == nil && e == nil { // a purge has just erased it: the retrieval begins again
 		err = fmt.Errorf("embedding of %s by %q: %w", id, model, source.ErrNoNode)
 	}
 	if err != nil {

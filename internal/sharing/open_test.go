@@ -100,8 +100,8 @@ func TestReadsWriteNothing(t *testing.T) {
 	}
 }
 
-// TestTransferHoldsNobodyUp has a server that does not answer yet: meanwhile other commands use the repository here.
-func TestTransferHoldsNobodyUp(t *testing.T) {
+// TestTransferBlocksNoCommand runs a sync whose server does not answer yet: other commands still use the repository.
+func TestTransferBlocksNoCommand(t *testing.T) {
 	t.Parallel()
 	w := newTeam(t, carriers()[0])
 	w.add("hub", "one", "x")

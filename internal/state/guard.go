@@ -24,6 +24,6 @@ type Touch struct {
 //
 // A branch that did not exist before, or does not afterwards, is compared with what HEAD leads to
 // before the operation; a stage with the commit it builds on. So a new branch at HEAD touches
-// nothing, and nobody gets around a Guard by removing a branch and making it anew. A tag of a commit that comes
+// nothing, and a Guard cannot be bypassed by removing a branch and creating it again. A tag of a commit that comes
 // with the operation is compared with what HEAD leads to, too.
 type Guard func(Touch) error

@@ -23,12 +23,12 @@ type Stamp struct {
 	Command []string
 	// Sign makes the signatures of the commits that come of it, on the calling goroutine while
 	// other writers wait; nil leaves them unsigned. What it returns must hold, and where it fails
-	// nothing is written. Whoever serves others has no key of theirs and leaves it nil.
+	// nothing is written. A server has no key of its callers and leaves it nil.
 	Sign commit.SignFunc
 	// Head, where given, is the commit that HEAD must lead to, undefined for none yet: else nothing
 	// is written and the error is an *ExpectError.
 	Head *ipld.CID
-	// Guard may refuse what an operation changes; nil for whoever may do anything.
+	// Guard may refuse what an operation changes; nil for a caller that may do anything.
 	Guard Guard
 	// Secrets says what becomes of credentials in what is written: they are refused unless it says
 	// otherwise.

@@ -16,7 +16,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// IndexKind is one of the indexes beside a graph: of its texts, its links or its dense vectors. A cell
+// IndexKind is one of the derived indexes of a graph: of its texts, its links or its dense vectors. A cell
 // names the manifest of the index of each state.
 type IndexKind struct {
 	Name    string
@@ -40,7 +40,7 @@ type IndexKind struct {
 	Trees func(*state.State) []*prolly.Map
 }
 
-// IndexKinds are the indexes beside a graph, kept in derived; f is what a transaction knows of the facts.
+// IndexKinds are the derived indexes of a graph, kept in derived; f is what a transaction knows of the facts.
 func IndexKinds(derived store.Derived, f state.Fresh) []IndexKind {
 	return []IndexKind{TextsKind(derived, f), VectorsKind(derived), LinksKind(derived, f.Trees)}
 }

@@ -48,7 +48,7 @@ func (m *Merges) Start(derived store.Derived, merge merger, manifest ipld.CID) {
 	}()
 }
 
-// Stop stops what is under way, for whoever goes on to remove derived blocks and keeps others from
+// Stop stops what is under way, for a caller that goes on to remove derived blocks and keeps others from
 // starting anything.
 func (m *Merges) Stop() {
 	m.mu.Lock()

@@ -69,7 +69,7 @@ func TestOtherVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := care.Open(dir, core.Options{}) // a lock that nobody holds decides alone
+	r, err := care.Open(dir, core.Options{}) // a lock that is free decides alone
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ type App struct {
 	// Holder is the repository that commands of this process share, nil where each opens its own.
 	// Commands about another repository do not use it.
 	Holder *peers.Holder
-	// Opened, if given, is told of each opening of a repository.
+	// Opened, if set, is called after each opening of a repository.
 	Opened func(path string)
 	// Serving is set by commands that are servers, for Main; nil outside of it.
 	Serving *atomic.Bool
@@ -116,7 +116,7 @@ func (a *App) Run(ctx context.Context, args []string, rootOf func(*Line) *cobra.
 	}
 	switch {
 	case err == nil || IsClosedPipe(err):
-		return c.Exit // whoever read the results may have seen enough
+		return c.Exit // the reader of the results may have seen enough
 	case !c.Started:
 		c.InJSON = c.InJSON || WantsJSON(args)
 	}
@@ -182,7 +182,7 @@ type Line struct {
 	profiling profilingFlags
 	KeysDir   string
 	Doing     Doing
-	Long      bool     // whether the verb under way takes so long that others work meanwhile
+	Long      bool     // whether the verb under way takes so long that other processes must be let in
 	pager     *pager   // that results go to, nil for none
 	Working   []func() // end what shows that it takes its time
 	Started   bool     // whether a command ran: errors before that are about usage
@@ -195,7 +195,7 @@ type Line struct {
 	AcceptHead bool
 	// Client is what the process is called in databases unless MNEM_CLIENT says, "" for the user's own name.
 	Client   string
-	Failures map[string]int // of models by kind, nil where nobody counts
+	Failures map[string]int // of models by kind, nil if they are not counted
 }
 
 // GlobalFlags are the flags that several commands have.

@@ -97,7 +97,7 @@ func (c *Line) ClientName(ctx context.Context) (string, error) {
 		name = "client-" + hex.EncodeToString(random)
 		return settings.With(list, settings.ClientKey, name), nil
 	})
-	c.Conf = nil // it is read anew
+	c.Conf = nil // it is read again
 	if err != nil && ctx.Err() == nil {
 		c.Remark("no name for this client can be kept, so that it has none: %s", OneLine(err.Error()))
 		return "", nil

@@ -67,7 +67,7 @@ func (p *progress) Visible() bool {
 
 func (p *progress) show(text string) {
 	pad := max(0, p.width-len(text))
-	_, _ = fmt.Fprintf(p.c.App.Stderr, "\r%s%s", text, strings.Repeat(" ", pad)) // nobody to tell
+	_, _ = fmt.Fprintf(p.c.App.Stderr, "\r%s%s", text, strings.Repeat(" ", pad)) // there is nowhere to report it
 	p.width = len(text)
 }
 
@@ -75,7 +75,7 @@ func (p *progress) show(text string) {
 func (p *progress) Done() {
 	if p.width > 0 {
 		p.show("")
-		_, _ = fmt.Fprint(p.c.App.Stderr, "\r") // nobody to tell
+		_, _ = fmt.Fprint(p.c.App.Stderr, "\r") // there is nowhere to report it
 		p.width = 0
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 )
 
-// QueryAttempts is how often a provider is asked about one query: somebody waits for the answer,
+// QueryAttempts is how often a provider is asked about one query: a user waits for the answer,
 // and there is one without.
 const QueryAttempts = 2
 

@@ -77,7 +77,7 @@ func KeepOpen(c *line.Line, dir string) {
 	}
 }
 
-// shareKept has a command beside this one use the repository that is kept open, if it is.
+// shareKept lets the command line side use the repository in dir if c keeps that open.
 func shareKept(c *line.Line, side *line.Line, dir string) (err error) {
 	h, kept := c.Kept[dir]
 	if !kept || c.App.Holder != nil && c.App.Holder.Covers(dir) {
@@ -112,7 +112,7 @@ func initMirror(ctx context.Context, c *line.Line, dir, branch string) error {
 	return r.Close()
 }
 
-// authorHere returns who makes changes here, "" where nobody is named.
+// authorHere returns who makes changes here, "" if none is named.
 func authorHere(c *line.Line) (string, error) {
 	if name := line.FirstOf(c.Global.Author, c.By.Author); name != "" {
 		return name, nil

@@ -128,7 +128,7 @@ func (p *projectRunner) settle(at *line.Line) error {
 		return err
 	}
 	if !at.Global.User {
-		at.Global.Repo = dir // whatever is made or removed meanwhile
+		at.Global.Repo = dir // even if a repository is made or removed since
 	}
 	p.dir, p.also, p.holder, p.runner = dir, p.global || also, h, verbs.Runner(at, h, true)
 	p.named = len(p.folders) > 0

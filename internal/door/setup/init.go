@@ -126,7 +126,7 @@ func MakeRepo(ctx context.Context, c *line.Line, dir, branch string) error {
 	opt.Branch = branch
 	r, err := care.Init(ctx, dir, by, opt)
 	if errors.Is(err, fs.ErrExist) {
-		err = RepoExists(err, path) // made by another process meanwhile
+		err = RepoExists(err, path) // another process has just made it
 	}
 	if err != nil {
 		return err

@@ -145,7 +145,7 @@ func askCues(
 	ctx context.Context, r *core.Repo, branch string, batch []graph.ID, req *CuesRequest, out *CuesWritten, done func(int),
 ) (changes []graph.Change, err error) {
 	for i, id := range batch {
-		s, err := memory.Head(ctx, r, branch) // anew each time: what was hidden meanwhile is told to nobody
+		s, err := memory.Head(ctx, r, branch) // again each time: what has been hidden since is sent to no model
 		if err != nil {
 			return changes, err
 		}

@@ -108,7 +108,7 @@ func SetParams(
 }
 
 // ChangeParams makes the parameters of a branch what change makes of those that its newest
-// commit has, as SetParams does, and returns them: whoever changes another one at the same
+// commit has, as SetParams does, and returns them: a caller that changes another one at the same
 // time is heeded too. An error of change is returned.
 func ChangeParams(
 	ctx context.Context, r *core.Repo, opt core.CommitOptions, change func(*Params) error,

@@ -9,7 +9,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// expand scores all candidates anew by what is linked to them, and adds new ones: clause 10.
+// expand rescores all candidates by what is linked to them, and adds new ones: clause 10.
 func (r *run) expand(ctx context.Context) error {
 	if !r.expands() {
 		return nil

@@ -28,7 +28,7 @@ const (
 	causalShare = fixed.One / 2
 )
 
-// recall ranks the candidates anew by what the request's intent makes of links, names and vectors,
+// recall reranks the candidates by what the request's intent makes of links, names and vectors,
 // and adds those that only links lead to: clause 26. They must be in order, and are again.
 func (r *run) recall(ctx context.Context) error {
 	if r.req.Intent == "" {

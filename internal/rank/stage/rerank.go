@@ -17,7 +17,7 @@ const (
 	judgeUnit  = 1 << 20 // one step of a Reranker's scores, above all that lies beneath
 )
 
-// rerank scores the best candidates, which are in order, anew and sorts them: clause 21. Those of
+// rerank rescores and sorts the best candidates, which come in order: clause 21. Those of
 // tier 1 and 2 are left alone. idle is true where a warning is due.
 func (r *run) rerank(ctx context.Context) (idle bool, err error) {
 	if r.req.Rerank == "" {

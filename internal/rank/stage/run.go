@@ -89,10 +89,10 @@ type run struct {
 
 	counter  retrieve.Counter   // nil for Estimate
 	mentions source.MentionMemo // nil for none
-	trace    *Trace             // nil where nobody asks
+	trace    *Trace             // nil if none is asked for
 	idle     idle               // what had nothing to do
 	grouped  int                // candidates that communities raised or brought in
-	vain     int                // rewrites that found nothing
+	vain     int                // rewrites without hits
 	unranked bool               // whether reranking was asked for and did nothing
 
 	recalled *retrieve.Recollection // nil where the request is no recall

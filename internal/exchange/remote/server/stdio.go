@@ -48,7 +48,7 @@ func (l *OneConn) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements net.Listener. A connection that was not accepted is closed with it, as nobody else closes that.
+// Close implements net.Listener. It also closes a connection that was never accepted, which nothing else would close.
 func (l *OneConn) Close() error {
 	l.end()
 	select {

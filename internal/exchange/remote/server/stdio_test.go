@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// drain is a writer that says when nobody copies into it any more.
+// drain is a writer that reports when copying into it has ended.
 type drain struct{ ended chan struct{} }
 
 func (d drain) Write(p []byte) (int, error) { return len(p), nil }
@@ -18,7 +18,7 @@ func (d drain) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(io.Discard, r)
 }
 
-// TestCloseBeforeAccept closes a listener whose connection nobody accepted, as a server does whose standard input ends
+// TestCloseBeforeAccept closes a listener whose connection was never accepted, as a server does whose standard input ends
 // at once: the output is not used after that.
 func TestCloseBeforeAccept(t *testing.T) {
 	out := drain{make(chan struct{})}
