@@ -21,7 +21,7 @@ const (
 // State is what a mark says of its node or edge.
 type State string
 
-// The states. Only Superseded and Contradicted may name a node that did it.
+// The states.
 const (
 	Stale        State = "stale"
 	Superseded   State = "superseded"
@@ -35,6 +35,15 @@ var states = []State{Stale, Superseded, Retired, Forgotten, Expired, Contradicte
 
 // States returns all states, in a fixed order.
 func States() []State { return slices.Clone(states) }
+
+// Hides reports whether answers leave out nodes and edges in this state unless a request lets it through. What is stale
+// or contradicted is shown, with its state.
+func (s State) Hides() bool {
+	return s == Forgotten || s == Superseded || s == Expired || s == Retired
+}
+
+// ByOther reports whether a mark of this state may name the node that caused it.
+func (s State) ByOther() bool { return s == Superseded || s == Contradicted }
 
 // Mark is the state of one node or edge.
 type Mark struct {
@@ -113,7 +122,7 @@ func checkState(s State) error {
 }
 
 func checkBy(s State, given bool) error {
-	if given && s != Superseded && s != Contradicted {
+	if given && !s.ByOther() {
 		return Fieldf("by", "only for %s and %s", Superseded, Contradicted)
 	}
 	return nil

@@ -255,7 +255,7 @@ func (r *Request) checkWhere() error {
 
 func (r *Request) checkMarks() error {
 	for _, s := range r.Marks {
-		if !Hidden(s) {
+		if !s.Hides() {
 			return badParam("marks", "%s is not a hidden state: want forgotten, superseded, "+
 				"expired or retired", shortQuote(string(s)))
 		}

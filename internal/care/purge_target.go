@@ -11,7 +11,6 @@ import (
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // purgeTarget returns the id of a node, which the current commit need not have. A text means the visible node
@@ -36,7 +35,7 @@ func purgeTarget(ctx context.Context, r *core.Repo, node string) (graph.ID, erro
 			return ref.Target(), err
 		}
 	}
-	id, err = rank.FindTitle(ctx, s, node, func(m *graph.Mark) bool { return m == nil || !retrieve.Hidden(m.State) })
+	id, err = rank.FindTitle(ctx, s, node, func(m *graph.Mark) bool { return m == nil || !m.State.Hides() })
 	if session.IsMissing(err) && refErr != nil {
 		err = core.OrErr(hiddenOf(err), state.Invalidf("node %q: %w", node, refErr))
 	}

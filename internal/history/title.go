@@ -17,7 +17,6 @@ import (
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 const (
@@ -265,7 +264,7 @@ func (t Titler) shows(ctx context.Context, at *state.State, on graph.Target, id 
 	}
 	for _, s := range states {
 		m, err := s.Mark(ctx, on, id)
-		if errors.Is(err, store.ErrRedacted) || err == nil && m != nil && retrieve.Hidden(m.State) {
+		if errors.Is(err, store.ErrRedacted) || err == nil && m != nil && m.State.Hides() {
 			return false, nil
 		}
 		if err != nil {

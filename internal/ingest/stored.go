@@ -15,7 +15,6 @@ import (
 	"github.com/mnem-project/mnem/internal/memory/sources"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // Types of nodes and edges.
@@ -246,7 +245,7 @@ func (c *Catalogue) loadHidden(ctx context.Context, d *stored) error {
 		if err != nil {
 			return err
 		}
-		if m != nil && retrieve.Hidden(m.State) && !isGone(m) {
+		if m != nil && m.State.Hides() && !isGone(m) {
 			d.hidden[id] = true
 		}
 	}

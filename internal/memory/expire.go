@@ -6,7 +6,6 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // Due returns the time from which a node is out of date, and what says so: its property "expires"
@@ -96,7 +95,7 @@ func (k *Marker) expireDue(n *graph.Node, req ExpireRequest) error {
 	if err != nil {
 		return err
 	}
-	if old != nil && retrieve.Hidden(old.State) {
+	if old != nil && old.State.Hides() {
 		if old.State == graph.Expired {
 			k.Result.Already = append(k.Result.Already, n.ID)
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // MaxMarked is the largest number of nodes that one request marks.
@@ -112,7 +111,7 @@ func (r *MarkRequest) check() error {
 	if r.State == "" {
 		return state.Invalidf("state: missing")
 	}
-	byOther := r.State == graph.Superseded || r.State == graph.Contradicted
+	byOther := r.State.ByOther()
 	switch {
 	case len(r.Nodes) == 0:
 		return state.Invalidf("nodes: name at least one")
@@ -126,15 +125,19 @@ func (r *MarkRequest) check() error {
 	return graph.CheckText("reason", r.Reason, 0, graph.MaxReason)
 }
 
-// verbs are how messages of commits call what a mark says.
-var verbs = map[graph.State]string{
-	graph.Stale: "stale", graph.Superseded: "supersede", graph.Retired: "retire",
-	graph.Forgotten: "forget", graph.Expired: "expire", graph.Contradicted: "contradict",
+// said is how messages of commits call a mark of each state, and how much it says: a mark is only replaced by one that
+// says more.
+var said = map[graph.State]struct {
+	verb   string
+	weight int
+}{
+	graph.Stale: {"stale", 1}, graph.Contradicted: {"contradict", 2}, graph.Superseded: {"supersede", 3},
+	graph.Retired: {"retire", 3}, graph.Expired: {"expire", 3}, graph.Forgotten: {"forget", 4},
 }
 
 // message says what a commit marks: ids alone. The reason is in the marks.
 func (k *Marker) message(state graph.State) string {
-	text := verbs[state] + " " + Listed(k.Named)
+	text := said[state].verb + " " + Listed(k.Named)
 	if !k.by.IsZero() {
 		text += " by " + k.by.String()
 	}
@@ -253,9 +256,9 @@ func (k *Marker) judge(req MarkRequest) (graph.ID, error) {
 		return by, err
 	}
 	m, err := k.Now(by)
-	if err == nil && m != nil && retrieve.Hidden(m.State) {
+	if err == nil && m != nil && m.State.Hides() {
 		err = state.Invalidf("%q is %s: what %s others must be visible itself", req.By, m.State,
-			verbs[req.State]+"s")
+			said[req.State].verb+"s")
 	}
 	return by, err
 }
@@ -273,23 +276,10 @@ func (k *Marker) One(req MarkRequest, name string, id, by graph.ID) error {
 		return err
 	}
 	k.Set(req, id, by)
-	if retrieve.Hidden(req.State) {
+	if req.State.Hides() {
 		return k.settle(id, old)
 	}
 	return nil
-}
-
-// weight orders states by how much they say; a mark is only replaced by one that says more.
-func weight(s graph.State) int {
-	switch s {
-	case graph.Stale:
-		return 1
-	case graph.Contradicted:
-		return 2
-	case graph.Forgotten:
-		return 4
-	}
-	return 3
 }
 
 // may reports whether a node is to be marked: not where the mark says the same, and with a
@@ -298,7 +288,7 @@ func (k *Marker) may(
 	req MarkRequest, name string, id, by graph.ID, old *graph.Mark,
 ) (bool, error) {
 	switch {
-	case old == nil || weight(old.State) < weight(req.State):
+	case old == nil || said[old.State].weight < said[req.State].weight:
 		return true, nil
 	case old.State == req.State && old.By == by:
 		if req.Reason != "" && req.Reason != old.Reason {
@@ -372,7 +362,7 @@ func (k *Marker) open(m *graph.Mark) (*graph.Mark, error) {
 		return m, nil
 	}
 	by, err := k.Now(m.By)
-	if err != nil || by != nil && retrieve.Hidden(by.State) {
+	if err != nil || by != nil && by.State.Hides() {
 		return nil, err
 	}
 	return m, nil

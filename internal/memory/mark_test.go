@@ -96,7 +96,7 @@ func TestMarksReplaceLess(t *testing.T) {
 			}
 			err := set(state, "y")
 			var refused *StateError
-			allowed := old == "" || old == state || weight(state) > weight(old)
+			allowed := old == "" || old == state || said[state].weight > said[old].weight
 			if allowed != (err == nil) || err != nil && !errors.As(err, &refused) {
 				t.Errorf("%q to %q: %v", old, state, err)
 			}
@@ -247,5 +247,17 @@ func checkPairs(t testing.TB, s *core.Snapshot) {
 				t.Fatalf("%s is superseded in a circle", at)
 			}
 		}
+	}
+}
+
+// TestStatesAreKnown: each state has a verb in messages and a weight.
+func TestStatesAreKnown(t *testing.T) {
+	for _, s := range graph.States() {
+		if k := said[s]; k.verb == "" || k.weight == 0 {
+			t.Errorf("%s is called %q and weighs %d", s, k.verb, k.weight)
+		}
+	}
+	if len(said) != len(graph.States()) {
+		t.Errorf("%d states, of %d", len(said), len(graph.States()))
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // Decide commits what fn makes of the newest commit of a branch, as core.Repo.Decide does. long says that
@@ -44,7 +43,7 @@ func SeenNode(
 		return nil, err
 	}
 	m, err := s.Mark(ctx, graph.OnNode, id)
-	if err != nil || m != nil && retrieve.Hidden(m.State) && !slices.Contains(let, m.State) {
+	if err != nil || m != nil && m.State.Hides() && !slices.Contains(let, m.State) {
 		return nil, err
 	}
 	return n, nil
@@ -57,18 +56,18 @@ func IsMissing(err error) bool {
 }
 
 // IsShown reports whether a mark, nil for none, lets what it is on be seen.
-func IsShown(m *graph.Mark) bool { return m == nil || !retrieve.Hidden(m.State) }
+func IsShown(m *graph.Mark) bool { return m == nil || !m.State.Hides() }
 
 // IsEdgeHidden reports whether a mark that is not let through hides an edge.
 func IsEdgeHidden(
 	ctx context.Context, s *core.Snapshot, id graph.ID, let []graph.State,
 ) (bool, error) {
 	m, err := s.Mark(ctx, graph.OnEdge, id)
-	return m != nil && retrieve.Hidden(m.State) && !slices.Contains(let, m.State), err
+	return m != nil && m.State.Hides() && !slices.Contains(let, m.State), err
 }
 
 // IsHidden reports whether a mark hides a node.
 func IsHidden(ctx context.Context, s *core.Snapshot, id graph.ID) (bool, error) {
 	m, err := s.Mark(ctx, graph.OnNode, id)
-	return m != nil && retrieve.Hidden(m.State), err
+	return m != nil && m.State.Hides(), err
 }

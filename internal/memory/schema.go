@@ -14,7 +14,6 @@ import (
 	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // Bounds of a schema, beside the limit that is asked for.
@@ -110,7 +109,7 @@ func SchemaOf(
 			if err != nil {
 				return nil, err
 			}
-			if retrieve.Hidden(mark.State) {
+			if mark.State.Hides() {
 				m.hidden[mark.ID] = true
 			}
 		}

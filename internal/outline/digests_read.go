@@ -16,7 +16,6 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // maxScopeValue is the longest value of a property that is a scope, in bytes of JSON.
@@ -54,7 +53,7 @@ func (d digestReader) Fact(ctx context.Context, id graph.ID) (*distill.Fact, err
 	}
 	return &distill.Fact{
 		ID: id, Key: n.Key, Text: distill.TextOf(n, content), Created: n.Created, Until: n.ValidTo,
-		Hidden: m != nil && retrieve.Hidden(m.State),
+		Hidden: m != nil && m.State.Hides(),
 	}, nil
 }
 
@@ -164,7 +163,7 @@ func (d digestReader) ends(
 				yield(graph.ID{}, err)
 				return
 			}
-			if e.Other == id || m != nil && retrieve.Hidden(m.State) {
+			if e.Other == id || m != nil && m.State.Hides() {
 				continue
 			}
 			if !yield(e.Other, nil) {

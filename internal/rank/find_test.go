@@ -10,7 +10,6 @@ import (
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 func TestFind(t *testing.T) {
@@ -26,7 +25,7 @@ func TestFind(t *testing.T) {
 {"mark":{"node":"n5","state":"forgotten"}}
 `)
 	s := repokit.Head(t, r)
-	seen := func(m *graph.Mark) bool { return m == nil || !retrieve.Hidden(m.State) }
+	seen := func(m *graph.Mark) bool { return m == nil || !m.State.Hides() }
 	for _, c := range []struct{ name, want string }{ // a key, or what the error says
 		{"alice", "alice"}, {"key:bob", "bob"}, {graph.NodeID("n1").String(), "n1"},
 		{"Alice leads infra", "alice"}, {" Alice leads infra ", "alice"}, {"Bob", "bob"},

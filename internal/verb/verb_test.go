@@ -3,6 +3,9 @@ package verb_test
 import (
 	"context"
 	"errors"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -125,6 +128,16 @@ func TestAnswersBesideErrors(t *testing.T) {
 		out, err := verbkit.Try(t, verbkit.NewHost(t), v, &toyRequest{})
 		if got := verb.OutcomeOf(t.Context(), err); got != tt.want || (out != "") != tt.gave {
 			t.Errorf("%v: outcome %v and answer %q", tt.err, got, out)
+		}
+	}
+}
+
+// TestHiddenStates: what a caller may let through is what is hidden.
+func TestHiddenStates(t *testing.T) {
+	field, _ := reflect.TypeFor[verb.Marks]().FieldByName("Include")
+	for _, s := range graph.States() {
+		if named := slices.Contains(strings.Fields(field.Tag.Get("enum")), string(s)); named != s.Hides() {
+			t.Errorf("%s: named %v, hides %v", s, named, s.Hides())
 		}
 	}
 }

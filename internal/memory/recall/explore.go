@@ -310,7 +310,7 @@ func (x *explorer) step(
 		return nil, nil
 	}
 	m, err := x.s.Mark(ctx, graph.OnEdge, e.Edge)
-	if err != nil || m != nil && retrieve.Hidden(m.State) && !slices.Contains(x.req.Marks, m.State) {
+	if err != nil || m != nil && m.State.Hides() && !slices.Contains(x.req.Marks, m.State) {
 		return nil, err
 	}
 	n, err := memory.SeenNode(ctx, x.s, e.Other, x.req.Marks)

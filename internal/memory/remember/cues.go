@@ -14,7 +14,6 @@ import (
 	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 const (
@@ -53,7 +52,7 @@ type CuesWritten struct {
 // hides.
 func TakesCues(n *graph.Node, m *graph.Mark) bool {
 	return n.Summary != "" && n.Type != state.RedactedType && !source.IsName(n) &&
-		(m == nil || !retrieve.Hidden(m.State))
+		(m == nil || !m.State.Hides())
 }
 
 // WriteCues writes cues for the memories of a branch that have none, a commit for some at a time, so that what

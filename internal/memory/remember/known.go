@@ -144,7 +144,7 @@ func (p *planner) subjects(k *known) ([]graph.ID, error) {
 // hidden returns the state that hides a memory, "" for one that is seen.
 func (p *planner) hidden(id graph.ID) (graph.State, error) {
 	m, err := p.marks.Now(id)
-	if err != nil || m == nil || !retrieve.Hidden(m.State) {
+	if err != nil || m == nil || !m.State.Hides() {
 		return "", err
 	}
 	return m.State, nil
@@ -233,7 +233,7 @@ func (p *planner) freshNearby(d *Draft) []*known {
 func (p *planner) nearbyText(query string) ([]graph.ID, error) {
 	shown := func(d source.Document) (bool, error) {
 		m, err := p.s.Mark(p.ctx, graph.OnNode, d.ID())
-		return m == nil || !retrieve.Hidden(m.State), err
+		return m == nil || !m.State.Hides(), err
 	}
 	hits, err := rank.Texts(p.ctx, p.s, query, shown, maxNearby)
 	ids := make([]graph.ID, len(hits))

@@ -12,7 +12,6 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/memory/compare"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // Rule is a kind of edges that is written by rule.
@@ -203,12 +202,12 @@ func (l *linker) termsOfNode(n *graph.Node) compare.TermSet {
 func (l *linker) hides(ctx context.Context, id graph.ID) (bool, error) {
 	if l.marks != nil {
 		m, err := l.marks.Now(id)
-		if err != nil || m != nil && retrieve.Hidden(m.State) {
+		if err != nil || m != nil && m.State.Hides() {
 			return true, err
 		}
 	}
 	m, err := l.s.Mark(ctx, graph.OnNode, id)
-	return m != nil && retrieve.Hidden(m.State), err
+	return m != nil && m.State.Hides(), err
 }
 
 // semantic links memories whose vectors are close.

@@ -13,7 +13,6 @@ import (
 	"github.com/mnem-project/mnem/internal/memory/compare"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // ProposalKind says what consolidation found.
@@ -223,7 +222,7 @@ func (c *consolidator) read() error {
 		if m != nil && m.State == graph.Superseded {
 			c.named[m.By] = true // it was said again
 		}
-		if m != nil && retrieve.Hidden(m.State) {
+		if m != nil && m.State.Hides() {
 			continue
 		}
 		x := subject{id: n.ID, cid: e.CID, typ: n.Type, stated: memory.StatedImportance(n),

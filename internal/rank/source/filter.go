@@ -111,7 +111,7 @@ func (f *Filter) Hidden(ctx context.Context, on graph.Target, id graph.ID) (bool
 
 // hides reports whether a mark, nil for none, hides what it is on.
 func (f *Filter) hides(m *graph.Mark) bool {
-	return m != nil && retrieve.Hidden(m.State) && !slices.Contains(f.req.Marks, m.State)
+	return m != nil && m.State.Hides() && !slices.Contains(f.req.Marks, m.State)
 }
 
 // excluded reports whether the request leaves a node out by its id.

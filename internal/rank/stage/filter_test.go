@@ -69,15 +69,15 @@ func TestFilters(t *testing.T) {
 func TestHiddenStates(t *testing.T) {
 	hidden := []graph.State{graph.Forgotten, graph.Superseded, graph.Expired, graph.Retired}
 	for _, state := range graph.States() {
-		if retrieve.Hidden(state) != slices.Contains(hidden, state) {
-			t.Errorf("%s: hidden %v", state, retrieve.Hidden(state))
+		if state.Hides() != slices.Contains(hidden, state) {
+			t.Errorf("%s: hidden %v", state, state.Hides())
 		}
 		for _, let := range []bool{false, true} {
 			req := retrieve.Request{Limit: new(0), Budget: new(0), Floor: retrieve.FloorRest}
-			if let && retrieve.Hidden(state) {
+			if let && state.Hides() {
 				req.Marks = []graph.State{state}
 			}
-			checkState(t, state, req, !retrieve.Hidden(state) || let)
+			checkState(t, state, req, !state.Hides() || let)
 		}
 	}
 }

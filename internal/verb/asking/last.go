@@ -245,7 +245,7 @@ func (l *lastReader) hidden(ctx context.Context, id graph.ID) (bool, error) {
 		return false, err
 	}
 	m, err := l.now.Mark(ctx, graph.OnNode, id)
-	return m != nil && retrieve.Hidden(m.State), err
+	return m != nil && m.State.Hides(), err
 }
 
 // sessions adds what sessions recorded and hooks did not note, as much as is asked for.

@@ -105,7 +105,7 @@ type Visible struct {
 
 // Shows reports whether a mark, nil for none, lets what it is on be seen.
 func (v Visible) Shows(m *graph.Mark) bool {
-	return m == nil || !retrieve.Hidden(m.State) || slices.Contains(v.Let, m.State)
+	return m == nil || !m.State.Hides() || slices.Contains(v.Let, m.State)
 }
 
 // Edge reports whether an edge and the node it leads to are seen.

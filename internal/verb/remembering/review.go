@@ -19,7 +19,6 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/editing"
 	"github.com/mnem-project/mnem/internal/verb/reading"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // maxReviewed is how many memories one listing has at most.
@@ -332,7 +331,7 @@ func reviewItem(ctx context.Context, at *core.Snapshot, id graph.ID) (*ReviewIte
 		Sources: n.Sources,
 	}
 	m, err := at.Mark(ctx, graph.OnNode, id)
-	if m != nil && !retrieve.Hidden(m.State) {
+	if m != nil && !m.State.Hides() {
 		item.State = verb.Text(m.State)
 	}
 	return item, err
