@@ -30,9 +30,7 @@ type smallPlace struct {
 	opts Options
 	free func() int64
 	give func() // somebody else removes othersBytes
-	// given is whether that was done.
-	given bool
-	real  bool // whether it is on disk, where a process that has files open must end to let go of them
+	real bool   // whether it is on disk, where a process that has files open must end to let go of them
 }
 
 func (p *smallPlace) open(t *testing.T, create bool) *Store {
@@ -273,23 +271,6 @@ func TestFillDisk(t *testing.T) {
 	}
 }
 
-// compact writes the files anew that have what a purge erased. If there is no room for that it says how many bytes are
-// lacking, no more than others give back here, and has room then.
-func (f *filling) compact(t *testing.T, s *Store, p *smallPlace) {
-	t.Helper()
-	err := s.Compact(store.Erasing(t.Context()))
-	var full *store.NoRoomError
-	if errors.As(err, &full) && full.Needs > full.Free && full.Needs-full.Free < othersBytes {
-		t.Logf("free %d bytes first", full.Needs-full.Free)
-		p.give()
-		p.given = true
-		err = s.Compact(store.Erasing(t.Context()))
-	}
-	if err != nil {
-		t.Fatalf("compacting for the purge: %v", err)
-	}
-}
-
 func fillDisk(t *testing.T, p *smallPlace, killed bool) {
 	ctx := context.Background()
 	erasing := store.Erasing(ctx)
@@ -329,7 +310,9 @@ func fillDisk(t *testing.T, p *smallPlace, killed bool) {
 	if err := f.erase(s, 3); err != nil {
 		t.Fatalf("a purge: %v", err)
 	}
-	f.compact(t, s, p)
+	if err := s.Compact(erasing); err != nil {
+		t.Fatalf("compacting for the purge: %v", err)
+	}
 	f.check(t, s)
 	leave(t, s, killed)
 
@@ -347,9 +330,7 @@ func fillDisk(t *testing.T, p *smallPlace, killed bool) {
 	}
 	leave(t, s, killed)
 
-	if !p.given {
-		p.give()
-	}
+	p.give()
 	s = p.open(t, false)
 	for range 20 {
 		if err := f.commit(s, 50); err != nil {

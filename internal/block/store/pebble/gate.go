@@ -7,8 +7,9 @@ import (
 	pdb "github.com/cockroachdb/pebble/v2"
 )
 
-// gate schedules compactions, one at a time, and none in the background while it is closed: Pebble would
-// begin them whether or not the disk has room.
+// gate schedules compactions, one at a time. While it is closed none begins in the background, as Pebble does not look
+// at free space; during a compaction that the store asked for, each begins after the files of the one before are
+// removed. Pebble may put one of its own choice first.
 type gate struct {
 	mu       sync.Mutex // ordered after Pebble's own
 	idle     sync.Cond  // on mu: granting has ended
@@ -49,7 +50,7 @@ func (g *gate) Unregister() {
 func (g *gate) TrySchedule() (bool, pdb.CompactionGrantHandle) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.allows() {
+	if !g.open || !g.allows() { // during grants what it asks for
 		return false, nil
 	}
 	g.running++
@@ -77,8 +78,11 @@ func (g *gate) CumulativeStats(pdb.CompactionGrantHandleStats) {}
 func (g *gate) Done() {
 	g.mu.Lock()
 	g.running--
+	open := g.open
 	g.mu.Unlock()
-	g.grant()
+	if open {
+		g.grant()
+	}
 }
 
 // grant lets compactions that wait begin. It must not be called with Pebble's mutex.
@@ -132,12 +136,18 @@ func (g *gate) close() {
 	g.open = false
 }
 
-// grantEvery is how often a compaction that the store waits for is granted: Pebble does not ask again
-// while one waits.
-const grantEvery = 5 * time.Millisecond
+const (
+	// grantEvery is how often a compaction that the store waits for is granted: Pebble does not ask again while one
+	// waits.
+	grantEvery = 5 * time.Millisecond
+	// settleTicks bounds, in multiples of grantEvery, how long a grant waits for files to be removed: readers may
+	// still need them.
+	settleTicks = 200
+)
 
-// during runs fn, which compacts, whether or not the gate is open, until stopped is closed.
-func (g *gate) during(stopped <-chan struct{}, fn func() error) error {
+// during runs fn, which compacts, whether or not the gate is open, until stopped is closed. settled reports whether all
+// files are removed that the database no longer needs.
+func (g *gate) during(stopped <-chan struct{}, settled func() bool, fn func() error) error {
 	g.want(1)
 	defer g.want(-1)
 	stop, done := make(chan struct{}), make(chan struct{})
@@ -145,14 +155,17 @@ func (g *gate) during(stopped <-chan struct{}, fn func() error) error {
 		defer close(done)
 		t := time.NewTicker(grantEvery)
 		defer t.Stop()
-		for {
+		for ticks := 0; ; ticks++ {
 			select {
 			case <-stop:
 				return
 			case <-stopped:
 				return
 			case <-t.C:
+			}
+			if g.isOpen() || ticks >= settleTicks || settled() {
 				g.grant()
+				ticks = 0
 			}
 		}
 	}()

@@ -146,7 +146,7 @@ func firstAbove(levels [][]pdb.SSTableInfo, from, to []byte) (at []byte) {
 // compact compacts a range of keys. A step that turns out larger than the disk has room for fails without
 // harm: Pebble removes what it wrote.
 func (s *Store) compact(ctx context.Context, from, to []byte) error {
-	err := s.gate.during(s.fs.fuse.blown, func() error { return s.db.Compact(ctx, from, to, false) })
+	err := s.gate.during(s.fs.fuse.blown, s.removedAll, func() error { return s.db.Compact(ctx, from, to, false) })
 	if isFull(err) {
 		s.quiesce()
 		free, _ := s.free()
