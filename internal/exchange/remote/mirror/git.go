@@ -284,11 +284,6 @@ func (g *Git) Take(ctx context.Context, news remote.News) (*remote.Taken, error)
 		return nil, err
 	}
 	defer func() { _ = unlock() }() // the next one finds it free or says so
-	for _, u := range news.Updates {
-		if branch, ok := u.Ref.Branch(); ok && !u.To.Defined() && string(u.Ref) == g.head {
-			return nil, &core.InUseError{Branch: branch, Why: "HEAD is on it"}
-		}
-	}
 	taken, err := g.try(ctx, news)
 	if err != nil || len(taken.Refs) == 0 {
 		return taken, err

@@ -211,8 +211,13 @@ func settled(list []exchange.RefUpdate, taken []core.RefChange) []exchange.RefUp
 	return list
 }
 
-// try returns what taking news in would do, and changes nothing.
+// try returns what taking news in would do, and changes nothing. HEAD of the mirror says nothing of that there.
 func (m *mirror) try(ctx context.Context, news remote.News) (*remote.Taken, error) {
+	for _, u := range news.Updates {
+		if branch, ok := u.Ref.Branch(); ok && !u.To.Defined() && string(u.Ref) == m.head {
+			return nil, &core.InUseError{Branch: branch, Why: "HEAD is on it"}
+		}
+	}
 	trial := *m.here
 	trial.DryRun = true
 	return trial.Take(ctx, news)
