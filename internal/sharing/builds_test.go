@@ -69,7 +69,7 @@ func TestTwoBuilds(t *testing.T) {
 	}
 	t.Parallel()
 	program := otherBuild(t)
-	w := newTeam(t, carriers()[0])
+	w := newTeam(t, over(t, "path"))
 	other := func(code int, machine, stdin string, args ...string) string {
 		t.Helper()
 		cmd := w.process(machine, stdin, args...)

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"hash/crc32"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/cgi"
@@ -20,42 +20,110 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/exchange/remote/s3/s3test"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
-// gitCarrier is a carrier by which hub has no part in what is shared: what the scenarios do there is done by a clone
-// of the git repository, which pushes what it changed.
-func gitCarrier(name string, url func(t *testing.T, dir string) string) carrier {
-	return carrier{name: name, git: true, url: func(t *testing.T, dir string) string {
-		dir = filepath.Join(filepath.Dir(dir), "code.git")
-		git(t, dir, "init", "--quiet", "--bare", dir)
-		return url(t, dir)
-	}}
+// carrier is a way to another repository.
+type carrier struct {
+	name string
+	// url makes the repository in a directory reachable and returns where it is then.
+	url func(w *team, dir string) string
+	// apart is set if something else than hub has what is shared: what the scenarios do at hub is done by a clone of
+	// that, which pushes what it changed. It returns a text that changes with what is kept there.
+	apart func(w *team) string
 }
 
-// farCarriers are those that need other programs: sshd and git. Each is left out with a text where they are missing.
-func farCarriers(t *testing.T) (list []carrier) {
+// carriers returns the ways to other repositories of these names, all without any. Those whose programs are missing
+// here are left out with a text.
+func carriers(t *testing.T, names ...string) []carrier {
 	t.Helper()
+	wanted := func(name string) bool { return len(names) == 0 || slices.Contains(names, name) }
+	missing := make(map[string]string)
+	if runtime.GOOS == "windows" {
+		missing["held"] = "there are no signals between processes"
+	}
+	login := &sshd{}
+	if wanted("sshd") || wanted("git-ssh") {
+		s, why := startSSHD(t)
+		if s != nil {
+			login = s
+			t.Setenv("GIT_SSH_COMMAND", s.client)
+		}
+		missing["sshd"], missing["git-ssh"] = why, why
+	}
+	backend := gitBackend()
+	if backend == "" {
+		missing["git-http"] = "git http-backend is not installed"
+	}
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Log("not tried: git is not installed")
-		return nil
+		missing["git"], missing["git-http"], missing["git-ssh"] = err.Error(), err.Error(), err.Error()
 	}
-	list = append(list, gitCarrier("git", func(_ *testing.T, dir string) string { return "git+" + fileURL(dir) }))
-	if backend := gitBackend(); backend == "" {
-		t.Log("not tried: git http-backend is not installed")
-	} else {
-		list = append(list, gitCarrier("git-http", func(t *testing.T, dir string) string { return gitOverHTTP(t, backend, dir) }))
+	list := []carrier{
+		{name: "path", url: func(_ *team, dir string) string { return dir }},
+		{name: "file", url: func(_ *team, dir string) string { return fileURL(dir) }},
+		{name: "held", url: func(w *team, dir string) string { // by another process
+			_, out := program.Hold(w.T, dir)
+			if !program.Owns(w.T, out) {
+				w.Fatal("it is open elsewhere")
+			}
+			return dir
+		}},
+		{name: "http", url: func(w *team, dir string) string { return served(w.T, dir) }},
+		{name: "many", url: func(w *team, dir string) string { // one of several repositories under a server
+			return served(w.T, filepath.Dir(dir), "--root", ".") + "/" + filepath.Base(dir)
+		}},
+		{name: "ssh", url: func(_ *team, dir string) string { return "ssh://hub.example" + fileURL(dir)[len("file://"):] }},
+		gitCarrier("git", func(_ *team, dir string) string { return "git+" + fileURL(dir) }),
+		gitCarrier("git-http", func(w *team, dir string) string { return gitOverHTTP(w.T, backend, dir) }),
+		{name: "sshd", url: login.url},
+		gitCarrier("git-ssh", func(_ *team, dir string) string { return "git+ssh://" + login.host + dir }),
+		{name: "s3", url: func(w *team, _ string) string { return w.inStore() },
+			apart: func(w *team) string { return string(w.store.Object(bucketObject)) }},
 	}
-	s, why := startSSHD(t)
-	if s == nil {
-		t.Log("not tried: " + why)
-		return list
+	for _, name := range names {
+		if !slices.ContainsFunc(list, func(by carrier) bool { return by.name == name }) {
+			t.Fatalf("no carrier has the name %s", name)
+		}
 	}
-	t.Setenv("GIT_SSH_COMMAND", s.client)
-	return append(list,
-		carrier{name: "sshd", url: func(_ *testing.T, dir string) string { return "ssh://" + s.host + dir },
-			env: map[string]string{"MNEM_SSH": s.client}},
-		gitCarrier("git-ssh", func(_ *testing.T, dir string) string { return "git+ssh://" + s.host + dir }))
+	return slices.DeleteFunc(list, func(by carrier) bool {
+		why := missing[by.name]
+		if why != "" && wanted(by.name) {
+			t.Logf("%s is not tried: %s", by.name, why)
+		}
+		return why != "" || !wanted(by.name)
+	})
+}
+
+// over returns the carrier of a name. The test is skipped if a program for it is missing here.
+func over(t *testing.T, name string) carrier {
+	t.Helper()
+	list := carriers(t, name)
+	if len(list) == 0 {
+		t.SkipNow()
+	}
+	return list[0]
+}
+
+// gitCarrier is a carrier by a git repository beside hub.
+func gitCarrier(name string, url func(w *team, dir string) string) carrier {
+	return carrier{name: name, url: func(w *team, dir string) string {
+		dir = filepath.Join(filepath.Dir(dir), codeDir)
+		git(w.T, dir, "init", "--quiet", "--bare", dir)
+		return url(w, dir)
+	}, apart: func(w *team) string { return git(w.T, filepath.Join(w.dir, codeDir), "for-each-ref") }}
+}
+
+// codeDir is the git repository that a team shares.
+const codeDir = "code.git"
+
+// inStore starts an object store for a team and returns the URL of a memory in it.
+func (w *team) inStore() string {
+	w.store = s3test.New(w.T, 1)
+	maps.Copy(w.env, map[string]string{
+		"AWS_ENDPOINT_URL": w.store.URL, "AWS_ACCESS_KEY_ID": s3test.AccessKey, "AWS_SECRET_ACCESS_KEY": s3test.SecretKey,
+	})
+	return "s3://" + s3test.Bucket + "/team"
 }
 
 // gitBackend returns the path of git http-backend, "" where it is not installed.
@@ -92,6 +160,12 @@ func gitOverHTTP(t *testing.T, backend, dir string) string {
 type sshd struct {
 	host, client string
 	dir          string // where each server that runs has a file, server-PID
+}
+
+// url is of the repository in a directory, for a team whose ssh gets in.
+func (s *sshd) url(w *team, dir string) string {
+	w.env["MNEM_SSH"] = s.client
+	return "ssh://" + s.host + dir
 }
 
 // startSSHD starts sshd until the test ends, or says why not. What it is asked to run is run by this test binary.
@@ -225,11 +299,4 @@ func (w *team) targets(prefix string) map[string]string {
 		}
 	}
 	return out
-}
-
-// hubOperations is a number that changes with the git repository.
-func (w *team) hubOperations() int {
-	w.Helper()
-	out := git(w.T, filepath.Join(w.dir, "code.git"), "for-each-ref")
-	return int(crc32.ChecksumIEEE([]byte(out)))
 }

@@ -33,7 +33,7 @@ func (w *team) process(machine, stdin string, args ...string) *exec.Cmd {
 func TestSyncsAtOnce(t *testing.T) {
 	t.Parallel()
 	machines, commits := effort.Pick(3, 8, 8), effort.Pick(3, 10, 25)
-	w := newTeam(t, carriers()[0])
+	w := newTeam(t, over(t, "path"))
 	w.add("hub", "first", "x")
 	var names []string
 	for i := range machines {
@@ -87,7 +87,7 @@ func (w *team) holds(machine string, want int) {
 // next one ends with the same on both sides.
 func TestSyncKilled(t *testing.T) {
 	t.Parallel()
-	w := newTeam(t, carriers()[0])
+	w := newTeam(t, over(t, "path"))
 	for i := range 20 {
 		w.add("hub", fmt.Sprint("n", i), strings.Repeat("text ", 200+i))
 	}
@@ -119,7 +119,7 @@ func TestSyncKilled(t *testing.T) {
 // TestCloneKilled kills a clone at random moments: another one into a new directory has all.
 func TestCloneKilled(t *testing.T) {
 	t.Parallel()
-	w := newTeam(t, carriers()[0])
+	w := newTeam(t, over(t, "path"))
 	for i := range 20 {
 		w.add("hub", fmt.Sprint("n", i), strings.Repeat("text ", 200+i))
 	}

@@ -15,7 +15,7 @@ import (
 func TestManyOfDatabase(t *testing.T) {
 	t.Parallel()
 	server := pgserver.Start(t)
-	w := newTeam(t, carriers()[0])
+	w := newTeam(t, over(t, "path"))
 	database := server.URL("main")
 	w.env["XDG_DATA_HOME"] = filepath.Join(w.dir, "data")
 	served := func(machine string, args ...string) string {
@@ -90,7 +90,7 @@ func TestManyOfDatabase(t *testing.T) {
 
 // TestMetricsAlone has metrics on an address of their own, where no token is needed.
 func TestMetricsAlone(t *testing.T) {
-	w := newTeam(t, carriers()[0])
+	w := newTeam(t, over(t, "path"))
 	var ada struct{ Token string }
 	w.ok("root/x", "init")
 	w.json(&ada, "root/x", "token", "new", "ada")

@@ -48,17 +48,14 @@ func TestSharingOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(6, 6))
 	line := fmt.Sprintf(`{"node":{"key":"large","type":"N","content":%q}}`, noise(rnd, 7<<19))
-	list := []carrier{carriers()[0], carriers()[3], carriers()[5]}
-	if _, err := exec.LookPath("git"); err == nil {
-		list = append(list, gitCarrier("git", func(_ *testing.T, dir string) string { return "git+" + fileURL(dir) }))
-	}
 	fails := func(w *team, machine string, args ...string) {
 		var out bytes.Buffer
 		if code := cli.Run(t.Context(), w.app(machine, "", &out, &out), args); code == 0 {
 			w.Errorf("%s: mnem %q on a full disk: %s", machine, args, &out)
 		}
 	}
-	for _, by := range list[:effort.Pick(2, len(list), len(list))] {
+	names := []string{"path", "http", "ssh", "git", "s3"}
+	for _, by := range carriers(t, names[:effort.Pick(2, len(names), len(names))]...) {
 		t.Run("fetch/"+by.name, func(t *testing.T) {
 			w := newTeam(t, by)
 			dir := w.smallDisk("small")
@@ -75,14 +72,14 @@ func TestSharingOnAFullDisk(t *testing.T) {
 			w.ok("small", "pull")
 			w.same("main", "small", "hub")
 		})
-		if by.git {
-			continue // the disk is that of git
+		if by.apart != nil {
+			continue // the disk is that of git or of the store
 		}
 		t.Run("push/"+by.name, func(t *testing.T) {
-			w := newTeam(t, carriers()[0])
+			w := newTeam(t, over(t, "path"))
 			dir := w.smallDisk("small")
 			w.ok("small", "init")
-			url := by.url(t, dir)
+			url := by.url(w, dir)
 			w.ok("a", "init")
 			w.ok("a", "remote", "add", "origin", url)
 			w.run(0, "a", line, "commit", "-m", "large", "-")
@@ -103,8 +100,7 @@ func TestSharingOnAFullDisk(t *testing.T) {
 // same packs.
 func TestLargeHistory(t *testing.T) {
 	effort.Long(t)
-	list := carriers()
-	for _, by := range append([]carrier{list[0], list[3], list[5]}, farCarriers(t)...) {
+	for _, by := range carriers(t, "path", "http", "ssh", "git", "git-http", "sshd", "git-ssh", "s3") {
 		t.Run(by.name, func(t *testing.T) {
 			t.Parallel()
 			nodes := effort.Pick(0, 10_000, 100_000)

@@ -40,7 +40,7 @@ func TestGateway(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	w := newTeam(t, carriers()[0])
+	w := newTeam(t, over(t, "path"))
 	maps.Copy(w.env, map[string]string{
 		"AWS_ENDPOINT_URL": "http://" + at, "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "a secret",
 		"AWS_REGION": "us-east-1",

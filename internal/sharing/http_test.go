@@ -27,7 +27,7 @@ import (
 // TestTokensOfServers gives tokens by the environment and by a file: one that reads fetches, one that writes
 // pushes, and none of them is kept or shown.
 func TestTokensOfServers(t *testing.T) {
-	w := newTeam(t, carrier{name: "http", url: func(t *testing.T, dir string) string { return served(t, dir, "--need-token") }})
+	w := newTeam(t, carrier{name: "http", url: func(_ *team, dir string) string { return served(t, dir, "--need-token") }})
 	token := func(scope string) string {
 		var made struct{ Token string }
 		w.json(&made, "hub", "token", "new", scope, "--scope", scope)
@@ -150,7 +150,7 @@ func (w *spoilt) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // and in the end both sides have the same.
 func TestCutTransfers(t *testing.T) {
 	t.Parallel()
-	w := newTeam(t, carriers()[0])
+	w := newTeam(t, over(t, "path"))
 	for i := range 10 {
 		w.add("hub", fmt.Sprint("n", i), strings.Repeat("text ", 300+i))
 	}
@@ -194,7 +194,7 @@ func TestCutTransfers(t *testing.T) {
 
 // TestHostileServers fetches from servers that answer with what no repository would.
 func TestHostileServers(t *testing.T) {
-	w := newTeam(t, carriers()[0])
+	w := newTeam(t, over(t, "path"))
 	w.add("hub", "one", "x")
 	at := w.at("hub", "refs/heads/main")
 	s := spoils(t, served(t, filepath.Join(w.dir, "hub")))
@@ -272,7 +272,7 @@ func TestHostileServers(t *testing.T) {
 
 // TestHostileClients sends a server packs and refs that it must not take.
 func TestHostileClients(t *testing.T) {
-	w := newTeam(t, carriers()[0])
+	w := newTeam(t, over(t, "path"))
 	w.add("hub", "one", "x")
 	url := served(t, filepath.Join(w.dir, "hub"), "--max-body", "1MiB")
 	at := w.at("hub", "refs/heads/main")
@@ -341,7 +341,7 @@ func TestStalledServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() })
-	w := newTeam(t, carriers()[0])
+	w := newTeam(t, over(t, "path"))
 	w.ok("a", "init")
 	w.ok("a", "remote", "add", "origin", "http://"+l.Addr().String())
 	ctx, cancel := context.WithCancel(t.Context())
@@ -359,7 +359,7 @@ func TestStalledServer(t *testing.T) {
 // TestErasingNeedsAdmin pushes a history of which something was purged: a server takes it in with its gaps,
 // and erases what it has for nobody but who may.
 func TestErasingNeedsAdmin(t *testing.T) {
-	w := newTeam(t, carrier{name: "http", url: func(t *testing.T, dir string) string { return served(t, dir) }})
+	w := newTeam(t, over(t, "http"))
 	w.ok("a", "init")
 	w.ok("a", "remote", "add", "origin", w.url)
 	w.add("a", "secret", secretText)
@@ -387,7 +387,7 @@ func TestErasingNeedsAdmin(t *testing.T) {
 // purged: what it took in is pushed, and it is said that the remote was not told.
 func TestOlderServer(t *testing.T) {
 	asked := 0
-	w := newTeam(t, carrier{name: "http", url: func(t *testing.T, dir string) string {
+	w := newTeam(t, carrier{name: "http", url: func(_ *team, dir string) string {
 		to, err := url.Parse(served(t, dir))
 		if err != nil {
 			t.Fatal(err)

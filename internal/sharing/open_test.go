@@ -19,7 +19,7 @@ import (
 // TestOpenings counts how often a transfer opens the repository here: once, and a clone twice, first to make it. The other
 // one, if it is in a directory, is opened for each question: held open it would be written to, though it is only read.
 func TestOpenings(t *testing.T) {
-	for _, by := range carriers() {
+	for _, by := range carriers(t, "path", "file", "held", "http", "many", "ssh") {
 		t.Run(by.name, func(t *testing.T) {
 			w := newTeam(t, by)
 			w.add("hub", "one", "x")
@@ -71,7 +71,7 @@ func TestOpenings(t *testing.T) {
 // TestReadsWriteNothing: commands that only read open no repository for writing, which makes files.
 func TestReadsWriteNothing(t *testing.T) {
 	t.Parallel()
-	w := newTeam(t, carriers()[0])
+	w := newTeam(t, over(t, "path"))
 	w.add("hub", "one", "x")
 	w.clones("a")
 	w.add("a", "two", "y")
@@ -103,7 +103,7 @@ func TestReadsWriteNothing(t *testing.T) {
 // TestTransferBlocksNoCommand runs a sync whose server does not answer yet: other commands still use the repository.
 func TestTransferBlocksNoCommand(t *testing.T) {
 	t.Parallel()
-	w := newTeam(t, carriers()[0])
+	w := newTeam(t, over(t, "path"))
 	w.add("hub", "one", "x")
 	w.clones("a")
 	w.add("a", "two", "y")

@@ -196,7 +196,7 @@ func (w *team) purgeLeak(code int, machine string) (out purgedJSON) {
 // TestPurgeReachesEveryFile purges a text that is in every place where a repository keeps one, in its store and beside
 // it. No file has it afterwards, in no form, and every file is one that the table of package layout names.
 func TestPurgeReachesEveryFile(t *testing.T) {
-	w := newTeam(t, inGitRepository())
+	w := newTeam(t, over(t, "git"))
 	w.ok("a", "init")
 	w.leaksInStore("a")
 	w.mirrored("a")
@@ -260,7 +260,7 @@ func TestPurgeReachesEveryFile(t *testing.T) {
 // TestPurgeNamesWhatStays names the files that hold a text and are the user's.
 func TestPurgeNamesWhatStays(t *testing.T) {
 	effort.Alone(t)
-	w := newTeam(t, inGitRepository())
+	w := newTeam(t, over(t, "git"))
 	w.ok("a", "init")
 	w.add("a", "one", "the key is "+leak)
 	w.ok("a", "remote", "add", "origin", "https://"+leak+".test/x")
@@ -292,7 +292,7 @@ func TestPurgeNamesWhatStays(t *testing.T) {
 // TestAcceptedPurgeReachesFiles accepts what another machine purged: the mirror here loses it too.
 func TestAcceptedPurgeReachesFiles(t *testing.T) {
 	effort.Alone(t)
-	w := newTeam(t, inGitRepository())
+	w := newTeam(t, over(t, "git"))
 	w.ok("a", "clone", w.url, ".")
 	w.add("a", "one", "the key is "+leak)
 	w.ok("a", "sync")

@@ -19,7 +19,7 @@ import (
 // purge nodes: an answer is whole, or the node is gone or redacted, and nothing is ever taken for damage.
 func TestReadsBesidePurges(t *testing.T) {
 	purges := effort.Pick(8, 60, 200)
-	w := newTeam(t, carrier{name: "http", url: func(t *testing.T, dir string) string { return served(t, dir) }})
+	w := newTeam(t, over(t, "http"))
 	var lines strings.Builder
 	for i := range 3 {
 		fmt.Fprintf(&lines, `{"node":{"key":"scope%[1]d","type":"Topic","summary":"what is kept of topic %[1]d"}}`+"\n", i)

@@ -2,24 +2,12 @@ package sharing_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
-
-// inGitRepository is a carrier by which hub has no part in what is shared.
-func inGitRepository() carrier {
-	return carrier{name: "git", url: func(t *testing.T, dir string) string {
-		dir = filepath.Join(filepath.Dir(dir), "code.git")
-		git(t, dir, "init", "--quiet", "--bare", dir)
-		return "git+" + fileURL(dir)
-	}}
-}
 
 // admin has all that are sent to a server go with a token of scope admin.
 func (w *team) admin() {
@@ -178,26 +166,16 @@ var redactionScenarios = []struct {
 }
 
 // TestRedactionsTravel runs every scenario of redactions over every carrier; a plain run leaves out those by which
-// the same process answers in another way, and tries every second over git.
+// the same process answers in another way, and tries every second over those that only store packs.
 func TestRedactionsTravel(t *testing.T) {
-	list := carriers()
-	if _, err := exec.LookPath("git"); err == nil {
-		list = append(list, inGitRepository())
-	}
-	like := effort.Pick([]string{"file", "held", "many", "ssh"}, nil, nil)
+	list := carriers(t, effort.Pick([]string{"path", "http", "git", "s3"}, nil, nil)...)
 	part := 1
 	if effort.Race { // a few of each carrier have all its goroutines
 		part = 2
 	}
 	for n, by := range list {
-		if slices.Contains(like, by.name) {
-			continue
-		}
-		if by.name == "held" && runtime.GOOS == "windows" {
-			continue // no signals between processes
-		}
 		part := part
-		if by.git {
+		if by.apart != nil {
 			part = max(part, effort.Pick(2, 1, 1))
 		}
 		t.Run(by.name, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 // TestNothingNew pulls and syncs where nothing is new: the branch is said where it is. A sync that fails before it did
 // anything says nothing but its error.
 func TestNothingNew(t *testing.T) {
-	w := newTeam(t, carriers()[0])
+	w := newTeam(t, over(t, "path"))
 	w.ok("a", "init")
 	w.ok("a", "remote", "add", "team", "../hub")
 	w.add("a", "one", "x")
@@ -40,7 +40,7 @@ func TestNothingNew(t *testing.T) {
 
 // TestNoRepositoryThere says what to do where a path has no repository, by what was asked and what is there.
 func TestNoRepositoryThere(t *testing.T) {
-	w := newTeam(t, carriers()[0])
+	w := newTeam(t, over(t, "path"))
 	w.ok("a", "init")
 	_, errs := w.run(3, "a", "", "clone", "nosuch", "x")
 	if strings.Contains(errs, "set-url") || !strings.Contains(errs, "correct the path") {
@@ -70,7 +70,7 @@ func TestNoRepositoryThere(t *testing.T) {
 
 // TestRemotes names, changes and forgets other repositories, and refuses what is none.
 func TestRemotes(t *testing.T) {
-	w := newTeam(t, carriers()[0])
+	w := newTeam(t, over(t, "path"))
 	w.ok("a", "init")
 	w.refused(3, "mnem remote add", "a", "sync")
 	w.ok("a", "remote", "add", "team", "../hub")
@@ -119,7 +119,7 @@ func TestRemotes(t *testing.T) {
 
 // TestCloneRefused leaves nothing behind where a clone cannot be made.
 func TestCloneRefused(t *testing.T) {
-	w := newTeam(t, carriers()[0])
+	w := newTeam(t, over(t, "path"))
 	w.add("hub", "one", "x")
 	w.ok("a", "init")
 	w.refused(1, "already exists", "a", "clone", w.url, ".")
@@ -168,7 +168,7 @@ func damageStore(t *testing.T, dir string) {
 
 // TestBackup makes a repository of a backup: it has the same branches, tags, sessions and answers.
 func TestBackup(t *testing.T) {
-	w := newTeam(t, carriers()[2]) // others have it open meanwhile
+	w := newTeam(t, over(t, "held")) // others have it open meanwhile
 	w.add("hub", "one", "the lamp is lit")
 	w.ok("hub", "branch", "side")
 	w.add("hub", "two", "x", "--branch", "side")
@@ -212,7 +212,7 @@ func TestBackup(t *testing.T) {
 
 // TestAgentsShareByPolicy refuses what brings the memory elsewhere to an agent that may only write.
 func TestAgentsShareByPolicy(t *testing.T) {
-	w := newTeam(t, carriers()[0])
+	w := newTeam(t, over(t, "path"))
 	w.clones("a")
 	w.ok("a", "policy", "init", "--agent", "bot", "--operation", "commit", "--operation", "merge")
 	w.env["MNEM_AGENT"] = "bot"
@@ -228,7 +228,7 @@ func TestAgentsShareByPolicy(t *testing.T) {
 
 // TestPackRefused asks for packs, and gives some, in ways that make no sense.
 func TestPackRefused(t *testing.T) {
-	w := newTeam(t, carriers()[0])
+	w := newTeam(t, over(t, "path"))
 	w.add("hub", "one", "x")
 	at := w.at("hub", "refs/heads/main")
 	many := []string{"pack", "refs"}

@@ -20,15 +20,8 @@ const bucketObject = "team/memory"
 // inBucket returns machines that share a memory by a bucket.
 func inBucket(t *testing.T) (*team, *s3test.Server) {
 	t.Helper()
-	w := newTeam(t, carriers()[0])
-	s := s3test.New(t, 1)
-	for name, value := range map[string]string{
-		"AWS_ENDPOINT_URL": s.URL, "AWS_ACCESS_KEY_ID": s3test.AccessKey, "AWS_SECRET_ACCESS_KEY": s3test.SecretKey,
-	} {
-		w.env[name] = value
-	}
-	w.url = "s3://" + s3test.Bucket + "/team"
-	return w, s
+	w := newTeam(t, over(t, "s3"))
+	return w, w.store
 }
 
 // asked counts the requests of a command line, but for those that try the store.
@@ -39,45 +32,15 @@ func asked(s *s3test.Server, fn func()) (n int, all []string) {
 	return len(all), all
 }
 
-// TestBucket shares a memory by a bucket.
-func TestBucket(t *testing.T) {
+// TestBucketAsksLittle counts requests: what nobody changed costs one small question a look, a push of many changes two
+// writes more.
+func TestBucketAsksLittle(t *testing.T) {
 	t.Parallel()
 	w, s := inBucket(t)
-	if out := w.ok("a", "clone", w.url, "."); !strings.Contains(out, "nothing is there yet") {
-		t.Error(out)
-	}
+	w.clones("a")
 	w.add("a", "one", "x")
 	w.ok("a", "push")
-	w.clones("b")
-	w.same("main", "a", "b")
-	w.add("a", "two", "of a")
-	w.ok("a", "push")
-	w.add("b", "three", "of b")
-	w.refused(5, "mnem sync", "b", "push")
-	w.ok("b", "sync")
-	w.ok("a", "sync")
-	w.same("main", "a", "b")
-	if w.summary("a", "three") != "of b" || w.summary("b", "two") != "of a" {
-		t.Error("a change is lost")
-	}
-	w.ok("a", "tag", "v1", "-m", "the first")
-	w.ok("a", "branch", "side")
-	w.ok("a", "push", "--all", "--tags")
-	w.ok("b", "fetch")
-	if w.at("b", "refs/tags/v1") != w.at("a", "refs/tags/v1") || w.at("b", "refs/remotes/origin/heads/side") == "" {
-		t.Error("a ref did not come")
-	}
-	w.ok("a", "push", "origin", "side", "--delete")
-	w.ok("b", "fetch", "--prune")
-	if w.at("b", "refs/remotes/origin/heads/side") != "" {
-		t.Error("a removed branch is still there")
-	}
-	w.run(0, "a", `{"node":{"key":"two","type":"N","summary":"amended"}}`, "commit", "--amend", "-m", "x", "-")
-	w.ok("a", "push", "--force-with-lease")
 	w.clones("c")
-	w.same("main", "a", "c")
-
-	// What nobody changed costs one small question a look, a push of many changes two writes more.
 	w.ok("c", "sync") // what a clone read is not kept
 	if n, all := asked(s, func() { w.ok("c", "sync") }); n > 2 {
 		t.Errorf("sync with nothing new: %d requests: %q", n, all)
@@ -324,7 +287,7 @@ func savedTeam(t *testing.T, kind string) (w *team, save, restore func()) {
 		return w, func() { at = strings.TrimSpace(git(t, dir, "rev-parse", "refs/mnem/data")) },
 			func() { git(t, dir, "update-ref", "refs/mnem/data", at) }
 	}
-	w = newTeam(t, carriers()[0])
+	w = newTeam(t, over(t, "path"))
 	at, saved := filepath.Join(w.dir, "hub", ".mnem"), filepath.Join(t.TempDir(), "saved")
 	return w, func() {
 			if err := os.CopyFS(saved, os.DirFS(at)); err != nil {

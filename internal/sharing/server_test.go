@@ -10,7 +10,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -25,7 +24,7 @@ import (
 // TestCommandsAskServers runs verbs on a server by -R URL: they do and answer what they would there.
 func TestCommandsAskServers(t *testing.T) {
 	t.Parallel()
-	w := newTeam(t, carriers()[3])
+	w := newTeam(t, over(t, "http"))
 	at := func(args ...string) []string { return append(args, "-R", w.url) }
 	w.env["SOURCE_DATE_EPOCH"] = "1700000000"
 	w.run(0, "a", `{"node":{"key":"one","type":"N","summary":"the lamp is lit"}}`, at("commit", "-m", "first", "-")...)
@@ -90,7 +89,7 @@ func TestCommandsAskServers(t *testing.T) {
 // TestManyRepositories serves the repositories under a directory, each with its own tokens and quota.
 func TestManyRepositories(t *testing.T) {
 	t.Parallel()
-	w := newTeam(t, carriers()[0])
+	w := newTeam(t, over(t, "path"))
 	w.ok("root/x", "init")
 	w.ok("root/team/y", "init")
 	_ = w.app("root/none", "", io.Discard, io.Discard) // makes a directory without a repository
@@ -184,7 +183,7 @@ func cutsUploads(t *testing.T, to string) *uploadsOf {
 // TestUploadsGoOn pushes a large pack, of which each part breaks once: what came is not sent again.
 func TestUploadsGoOn(t *testing.T) {
 	t.Parallel()
-	w := newTeam(t, carriers()[0])
+	w := newTeam(t, over(t, "path"))
 	u := cutsUploads(t, served(t, filepath.Join(w.dir, "hub")))
 	w.ok("a", "init")
 	w.ok("a", "remote", "add", "origin", u.URL)
@@ -228,7 +227,7 @@ func TestUploadsGoOn(t *testing.T) {
 // TestServerKilled kills a server at random moments of a sync: the next one ends with the same on both sides.
 func TestServerKilled(t *testing.T) {
 	t.Parallel()
-	w := newTeam(t, carriers()[0])
+	w := newTeam(t, over(t, "path"))
 	w.add("hub", "first", "x")
 	w.clones("a")
 	rnd := rand.New(rand.NewPCG(8, 1))
@@ -270,7 +269,7 @@ func TestCredentialHelper(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the helper is a script of sh")
 	}
-	w := newTeam(t, carrier{name: "http", url: func(t *testing.T, dir string) string { return served(t, dir, "--need-token") }})
+	w := newTeam(t, carrier{name: "http", url: func(_ *team, dir string) string { return served(t, dir, "--need-token") }})
 	var made struct{ Token string }
 	w.json(&made, "hub", "token", "new", "ada", "--scope", "write")
 	helper := filepath.Join(w.dir, "helper")
@@ -309,11 +308,7 @@ func TestCredentialHelper(t *testing.T) {
 
 // TestSignedRedactions accepts at once what was erased elsewhere by a key that is trusted for it, and nothing else.
 func TestSignedRedactions(t *testing.T) {
-	list := []carrier{carriers()[0], carriers()[3]}
-	if _, err := exec.LookPath("git"); err == nil {
-		list = append(list, inGitRepository())
-	}
-	for _, by := range list {
+	for _, by := range carriers(t, "path", "http", "git", "s3") {
 		t.Run(by.name, func(t *testing.T) {
 			t.Parallel()
 			w := newTeam(t, by)

@@ -66,9 +66,7 @@ func TestServersEnd(t *testing.T) {
 	if s == nil {
 		t.Skip(why)
 	}
-	by := carrier{name: "sshd", url: func(_ *testing.T, dir string) string { return "ssh://" + s.host + dir },
-		env: map[string]string{"MNEM_SSH": s.client}}
-	w := newTeam(t, by)
+	w := newTeam(t, carrier{name: "sshd", url: s.url})
 	w.add("hub", "first", strings.Repeat("text ", 500))
 	w.clones("a", "b")
 	rnd := rand.New(rand.NewPCG(3, 7))
