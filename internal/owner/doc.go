@@ -25,7 +25,7 @@
 //	              32 hexadecimal digits
 //	'D'   owner   1 for yes, 0 for no; 1 byte           the answer
 //	'K'   client  —                                     only tell me when you end
-//	'V'   client  a call, ≤ 4 MiB                       run this verb
+//	'V'   client  a call, ≤ 64 MiB                      run this verb
 //	'C'   client  —                                     interrupt it
 //	'I'   client  ≤ 64 KiB; empty for the end           input that was asked for
 //	'X'   client  a message, ≤ 1 KiB                    reading the input failed
@@ -36,7 +36,7 @@
 //	'N'   owner   number of an input (2 bytes)          more of the input is wanted
 //	'O'   owner   ≤ 64 KiB                              answers
 //	'W'   owner   —                                     it may write from here on
-//	'A'   owner   number (4 bytes), ≤ 4 MiB             a question: a commit to sign, trusted keys, a query to embed
+//	'A'   owner   number (4 bytes), ≤ 64 MiB            a question: a commit to sign, a query to embed
 //	'T'   owner   ≤ 64 KiB                              how far it is
 //	'Z'   owner   ≤ 64 KiB                              the verb ended so; the last frame
 //	'G'   owner   —                                     the owner ends and broke it off

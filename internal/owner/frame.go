@@ -14,10 +14,8 @@ import (
 // Protocol is the newest version of what is spoken on the socket, and oldest the oldest that this build
 // speaks too.
 const (
-	Protocol = 5
-	oldest   = 3
-	// Following is the first version whose owner asks git which branches the one that HEAD is on came from.
-	Following = 5
+	Protocol = 6
+	oldest   = 6
 )
 
 // kind says what a frame is; the package comment has the table.
@@ -49,8 +47,8 @@ const (
 	helloLen   = 4 + tableLen
 	maxData    = 64 << 10 // bytes of input or output in one frame
 	maxMessage = 1 << 10
-	// maxRequest is above what Linux takes for a command line, 2 MiB, which a request is made from.
-	maxRequest = 4 << 20
+	// maxRequest is above what files and models say to most requests.
+	maxRequest = 64 << 20
 	// maxReply is above the answer of another repository, which a reply may hold.
 	maxReply = 64 << 20
 	askLen   = 4 // bytes of the number of a question

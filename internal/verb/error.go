@@ -125,6 +125,9 @@ func (e *News) Error() string { return e.Outcome.When }
 // ErrUnconfirmed is returned for what cannot be taken back and was not confirmed.
 var ErrUnconfirmed = errors.New("nothing was erased: there is no way back from a purge")
 
+// ErrRemote is returned if a remote caller wants what only the user of this machine may.
+var ErrRemote = errors.New("not for callers from outside")
+
 // OutcomeOf maps an error to its row of the error table.
 func OutcomeOf(ctx context.Context, err error) operation.Outcome {
 	is := func(targets ...error) bool {
@@ -156,7 +159,7 @@ func OutcomeOf(ctx context.Context, err error) operation.Outcome {
 	case is(store.ErrRedacted):
 		return operation.Redacted
 	case is(core.ErrUnsigned, state.ErrSigned, history.ErrOthers, policy.ErrDenied, state.ErrSecret,
-		ErrUnconfirmed, store.ErrDenied):
+		ErrUnconfirmed, ErrRemote, store.ErrDenied):
 		return operation.Refused
 	case is(state.ErrConflict, store.ErrHeadMoved):
 		return operation.Conflict

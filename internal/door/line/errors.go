@@ -68,7 +68,7 @@ func OutcomeOf(ctx context.Context, err error) operation.Outcome {
 		return row
 	case is(filestate.ErrLocked):
 		return operation.Busy
-	case is(errForeign, keyring.ErrExposed, ErrRevoked, ErrRemote, ErrOpenToAll):
+	case is(errForeign, keyring.ErrExposed, ErrRevoked, ErrOpenToAll):
 		return operation.Refused
 	case is(filestate.ErrMoved):
 		return operation.Conflict

@@ -6,12 +6,10 @@ import (
 	"path/filepath"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/gitdir"
 	"github.com/mnem-project/mnem/internal/gitfollow"
-	"github.com/mnem-project/mnem/internal/owner"
 )
 
 // Follow finds what HEAD is for the caller, where the memory follows the git work tree: once for a command. Where
@@ -48,17 +46,6 @@ func (c *Line) WorkTree() (*gitdir.Tree, error) {
 		return nil, err
 	}
 	return gitfollow.WorkTree(dir, c.App.Dir)
-}
-
-// FollowThere refuses to have a process run the verb that does not know that HEAD may be followed: it would write
-// to another branch.
-func (c *Line) FollowThere(client *owner.Client) error {
-	as, pid := client.Owner()
-	if c.By.Following == nil || as.Newest >= owner.Following {
-		return nil
-	}
-	return Hint(fmt.Errorf("%w: process %d has it open, and mnem %s does not follow git", store.ErrBusy, pid, as.Name),
-		"stop process %d and start it anew, so that it is the same version", pid)
 }
 
 // mainRepo returns the directory of the repository that is about a linked git work tree: that of the main work

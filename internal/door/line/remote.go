@@ -1,12 +1,13 @@
 package line
 
 import (
-	"errors"
 	"fmt"
+
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
-// ErrRemote is returned where a remote caller wants what only this machine's user may.
-var ErrRemote = errors.New("not for callers from outside")
+// ErrRemote is that of package verb.
+var ErrRemote = verb.ErrRemote
 
 // MayName returns an error where a file or directory is named by a remote caller.
 func (c *Line) MayName(path string) error {

@@ -154,30 +154,13 @@ func lost(ctx context.Context, c *line.Line, err error) (again bool, _ error) {
 
 // forwardVerb has another process run the verb that is asked for, and prints its answers as they come.
 func forwardVerb(ctx context.Context, c *line.Line, client *owner.Client) error {
-	if err := c.FollowThere(client); err != nil {
-		return err
-	}
 	call, err := callOf(c)
 	if err != nil {
 		return err
 	}
 	by := &peers.Caller{
-		Key: func() string {
-			key, ok := c.OwnKey()
-			if !ok {
-				return ""
-			}
-			return key.String()
-		},
-		Trusted: func() ([]byte, error) {
-			list, err := c.Trusted()
-			if err != nil {
-				return nil, err
-			}
-			return list.Encode()
-		},
 		Sign: c.Asked.Stamp.Sign, Input: input(ctx, c), Tell: tidings(c), Flush: c.Out.Flush,
-		Models: VerbHost{c}.Models, Global: VerbHost{c}.Global, Create: VerbHost{c}.Create, Root: VerbHost{c}.root,
+		Models: VerbHost{c}.Models, Global: VerbHost{c}.Global, Create: VerbHost{c}.Create,
 		Embedder: func(spec string) (verb.Embedder, error) { return VerbHost{c}.Embedder(spec, nil) },
 		File: func(name string) (io.Reader, string, error) {
 			in, err := file(ctx, c, name)
@@ -228,11 +211,34 @@ func callOf(c *line.Line) (*peers.Call, error) {
 	if call.Accesses, err = countsAccesses(c); err != nil {
 		return nil, err
 	}
+	if call.Root, err = c.Dir(); err != nil {
+		return nil, err
+	}
+	call.Dir = c.App.Dir
+	sendKeys(c, call)
 	takesIn := func(f verb.Field) bool { return f.Name == "require-signed" }
 	if slices.ContainsFunc(a.Spec.Fields(), takesIn) {
 		call.RequireSigned, err = c.Configured("require-signed")
 	}
 	return call, err
+}
+
+// sendKeys adds to a call which keys the caller trusts, and which one an agent signs with.
+func sendKeys(c *line.Line, call *peers.Call) {
+	list, err := c.Trusted()
+	if err == nil {
+		call.Trusted, err = list.Encode()
+	}
+	if err != nil {
+		call.Untrusted = verb.FailureOf(c.Doing.Ctx, err, call.Caller.Remote)
+		call.Untrusted.Code = line.OutcomeOf(c.Doing.Ctx, err).Code
+	}
+	if call.Caller.Agent == "" {
+		return
+	}
+	if key, ok := c.OwnKey(); ok {
+		call.Key = key.String()
+	}
 }
 
 // input opens the files that another process reads for the verb.

@@ -399,19 +399,14 @@ func (h VerbHost) Embedder(spec string, progress func(done, total int)) (verb.Em
 
 // OpenRoot implements verb.Host.
 func (h VerbHost) OpenRoot(dir string) (*os.Root, error) {
-	path, err := h.root(dir)
+	path, err := h.C.Absolute(dir), h.C.MayName(dir)
+	if dir == "" {
+		path, err = h.C.Dir()
+	}
 	if err != nil {
 		return nil, err
 	}
 	return regular.OpenDir(path)
-}
-
-// root returns the path of a directory, "" for the one that holds the repository.
-func (h VerbHost) root(dir string) (string, error) {
-	if dir == "" {
-		return h.C.Dir()
-	}
-	return h.C.Absolute(dir), h.C.MayName(dir)
 }
 
 // Create implements verb.Host.

@@ -207,11 +207,15 @@ func (f remoteFile) Write(p []byte) (n int, err error) {
 
 // OpenRoot implements verb.Host: the directory is one of this machine, which both processes are on.
 func (h *host) OpenRoot(dir string) (*os.Root, error) {
-	r, err := h.askFor(question{Root: &dir}, modelsWithin)
-	if err != nil {
-		return nil, err
+	switch {
+	case dir == "":
+		dir = h.call.Root
+	case h.call.Caller.Remote:
+		return nil, fmt.Errorf("%w: an argument names a file", verb.ErrRemote)
+	case !filepath.IsAbs(dir):
+		dir = filepath.Join(h.call.Dir, dir)
 	}
-	return regular.OpenDir(r.Root)
+	return regular.OpenDir(filepath.Clean(dir))
 }
 
 // Embedder implements verb.Host: the model is asked by the caller.

@@ -38,6 +38,16 @@ type Call struct {
 	RequireSigned string   `json:"require_signed,omitempty"`
 	Accesses      bool     `json:"accesses,omitempty"`
 	Collect       *Collect `json:"collect,omitempty"`
+
+	// Trusted is the caller's trust list, or Untrusted why it cannot be read. Key is the public key that an agent
+	// signs with, "" for none.
+	Trusted   json.RawMessage `json:"trusted,omitempty"`
+	Untrusted *verb.Failure   `json:"untrusted,omitempty"`
+	Key       string          `json:"key,omitempty"`
+	// Root is the directory that holds the repository, and Dir the one that the caller works in: paths of
+	// directories that a request names begin there.
+	Root string `json:"root,omitempty"`
+	Dir  string `json:"dir,omitempty"`
 }
 
 // Collect says what a collection after a write keeps.
@@ -64,21 +74,17 @@ type Tidings struct {
 
 // Caller is what a process does for a verb that it has another one run.
 type Caller struct {
-	// Sign signs the record of a commit, nil where commits are not signed. Key returns the public key
-	// that the caller signs with, "" for none; Trusted its trust list.
-	Sign    func(record []byte) ([]byte, error)
-	Key     func() string
-	Trusted func() ([]byte, error)
+	// Sign signs the record of a commit, nil where commits are not signed.
+	Sign func(record []byte) ([]byte, error)
 	// Input opens one of the files of the call.
 	Input func(number int) (io.Reader, error)
 	// File, Models and Global are those of verb.Asker; nil where the verb asks for none.
 	File   func(name string) (in io.Reader, shown string, err error)
 	Models func(*verb.QuestionModels) (*complete.Models, retrieve.Reranker, error)
 	Global func() (verb.Runner, error)
-	// Create and Embedder are those of verb.Host, and Root returns the path of what OpenRoot opens.
+	// Create and Embedder are those of verb.Host.
 	Create   func(ctx context.Context, name string, write func(io.Writer) error) error
 	Embedder func(spec string) (verb.Embedder, error)
-	Root     func(dir string) (string, error)
 	Tell     func(*Tidings)
 	// Read reads the answers, and Flush writes what was made of them, before an input is read.
 	Read  func(io.Reader) error

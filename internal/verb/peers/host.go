@@ -158,21 +158,16 @@ func (h *host) sign(unsigned []byte) ([]byte, error) {
 
 // key returns the public key that the caller signs with.
 func (h *host) key() (commit.Key, bool) {
-	r, err := h.ask(question{Key: true})
-	if err != nil || r.Key == "" {
-		return commit.Key{}, false
-	}
-	key, err := commit.ParseKey(r.Key)
+	key, err := commit.ParseKey(h.call.Key)
 	return key, err == nil
 }
 
 // Trusted implements verb.Host.
 func (h *host) Trusted() (commit.Verifier, error) {
-	r, err := h.ask(question{Trusted: true})
-	if err != nil {
-		return nil, err
+	if h.call.Untrusted != nil {
+		return nil, h.call.Untrusted.Err()
 	}
-	return keyring.ParseTrustList(r.Trusted)
+	return keyring.ParseTrustList(h.call.Trusted)
 }
 
 // Accesses implements verb.Host.

@@ -203,13 +203,16 @@ func TestSigning(t *testing.T) {
 		t.Fatal(err)
 	}
 	by := lines(alice)
-	by.Sign, by.Trusted = secret.Sign, trust.Encode
-	by.Key = func() string { return secret.Key().String() }
+	by.Sign = secret.Sign
+	list, err := trust.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
 	signed := Call{Inputs: []string{"a"}, Caller: operation.Caller{Sign: "true"}}
 	if _, err := askerOf(t, dir, by)(&editing.CommitVerb.Spec, &editing.CommitRequest{Message: "x"}, signed); err != nil {
 		t.Fatal(err)
 	}
-	out, err := askerOf(t, dir, by)(&branching.Verify.Spec, &branching.VerifyRequest{}, Call{})
+	out, err := askerOf(t, dir, by)(&branching.Verify.Spec, &branching.VerifyRequest{}, Call{Trusted: list})
 	if err != nil || !strings.Contains(out, `"signature":"signed"`) || !strings.Contains(out, `"name":"ada"`) {
 		t.Errorf("%s, %v", out, err)
 	}
@@ -240,11 +243,10 @@ func TestSigning(t *testing.T) {
 	// A commit that a key has signed is only taken off its branch by who has that key.
 	agent := Call{Caller: operation.Caller{Agent: "bot"}}
 	force := &branching.UndoRequest{}
-	by.Key = func() string { return "" }
 	if _, err := askerOf(t, dir, by)(&branching.Undo.Spec, force, agent); verb.OutcomeOf(t.Context(), err) != operation.Refused {
 		t.Errorf("%v", err)
 	}
-	by.Key = func() string { return secret.Key().String() }
+	agent.Key = secret.Key().String()
 	if _, err := askerOf(t, dir, by)(&branching.Undo.Spec, force, agent); err != nil {
 		t.Errorf("%v", err)
 	}

@@ -18,15 +18,12 @@ import (
 
 // question is what the owner asks of the caller: one member is given.
 type question struct {
-	Sign    []byte `json:"sign,omitempty"`    // the record of a commit, to be signed
-	Key     bool   `json:"key,omitempty"`     // the public key that the caller signs with
-	Trusted bool   `json:"trusted,omitempty"` // the caller's trust list
+	Sign []byte `json:"sign,omitempty"` // the record of a commit, to be signed
 
 	File    string               `json:"file,omitempty"`   // a file that a field of the request names, to be read
 	Create  string               `json:"create,omitempty"` // likewise, to be written: by Write, and then by Wrote
 	Write   []byte               `json:"write,omitempty"`
 	Wrote   *ending              `json:"wrote,omitempty"`
-	Root    *string              `json:"root,omitempty"`    // the path of a directory, "" for that of the repository
 	Embeds  *string              `json:"embeds,omitempty"`  // what there is of a model that embeds nodes
 	Vectors []string             `json:"vectors,omitempty"` // of texts of nodes, by that
 	Models  *verb.QuestionModels `json:"models,omitempty"`  // what there is of these
@@ -56,9 +53,7 @@ type rewriting struct {
 
 // reply answers a question.
 type reply struct {
-	Signature []byte          `json:"signature,omitempty"`
-	Key       string          `json:"key,omitempty"` // "" for none
-	Trusted   json.RawMessage `json:"trusted,omitempty"`
+	Signature []byte `json:"signature,omitempty"`
 
 	Input    int      `json:"input,omitempty"` // the number of a file, and how errors call it
 	Shown    string   `json:"shown,omitempty"`
@@ -69,8 +64,7 @@ type reply struct {
 	Texts    []string `json:"texts,omitempty"`
 	Scores   []int64  `json:"scores,omitempty"`
 	Answers  []byte   `json:"answers,omitempty"` // as people are given them
-	Root     string   `json:"root,omitempty"`
-	Dim      int      `json:"dim,omitempty"` // of the model that embeds nodes
+	Dim      int      `json:"dim,omitempty"`     // of the model that embeds nodes
 	MaxText  int      `json:"max_text,omitempty"`
 
 	Failure *verb.Failure `json:"failure,omitempty"`
@@ -144,10 +138,6 @@ func (a *conversing) answer(q *question) (r reply, err error) {
 	switch {
 	case q.Sign != nil && a.Sign != nil:
 		r.Signature, err = a.Sign(q.Sign)
-	case q.Key && a.Key != nil:
-		r.Key = a.Key()
-	case q.Trusted && a.Trusted != nil:
-		r.Trusted, err = a.Trusted()
 	case q.File != "" && a.File != nil:
 		var in io.Reader
 		if in, r.Shown, err = a.File(q.File); err == nil {
@@ -163,8 +153,6 @@ func (a *conversing) answer(q *question) (r reply, err error) {
 		_, err = a.file.to.Write(q.Write)
 	case q.Wrote != nil && a.file != nil:
 		err = a.file.end(q.Wrote)
-	case q.Root != nil && a.Root != nil:
-		r.Root, err = a.Root(*q.Root)
 	case q.Embeds != nil && a.Embedder != nil:
 		if a.nodes, err = a.Embedder(*q.Embeds); err == nil {
 			r.Embedder, r.Dim, r.MaxText = a.nodes.Model(), a.nodes.Dim(), a.nodes.MaxText()
