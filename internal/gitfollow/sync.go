@@ -8,7 +8,6 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/gitdir"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
@@ -39,10 +38,10 @@ const byName = "named"
 // memories calls fn with each other branch of the memory that a git branch may have, or those of named git branches,
 // and returns which of these have none.
 func memories(
-	ctx context.Context, here *byverb.Side, named []string, fn func(name, git string, asked bool) error,
+	ctx context.Context, here branching.Asker, named []string, fn func(name, git string, asked bool) error,
 ) (missing []string, err error) {
 	var names []string
-	err = here.Each(ctx, &branching.BranchVerb.Spec, &branching.BranchRequest{}, func(answer any) error {
+	err = here.Run(ctx, &branching.BranchVerb.Spec, &branching.BranchRequest{}, func(answer any) error {
 		if b := answer.(*branching.Branch); !b.Current && b.Name != string(graph.Head) && b.Commit.Defined() {
 			names = append(names, b.Name)
 		}
@@ -69,7 +68,7 @@ func memories(
 // Sync merges into the branch that is followed the memory of git branches that were merged, or of those that are named.
 // Where a merge fails it returns what was done before as well.
 func Sync(
-	ctx context.Context, tree *gitdir.Tree, on *operation.Following, here *byverb.Side, rule byverb.Rule, named []string,
+	ctx context.Context, tree *gitdir.Tree, on *operation.Following, here branching.Asker, rule branching.Rule, named []string,
 	dryRun bool,
 ) (*Synced, error) {
 	out := &Synced{DryRun: dryRun}
@@ -117,10 +116,10 @@ func Sync(
 }
 
 // hasMemory reports whether the branch that is followed has all of another branch.
-func hasMemory(ctx context.Context, here *byverb.Side, branch string) (bool, error) {
+func hasMemory(ctx context.Context, here branching.Asker, branch string) (bool, error) {
 	req := &branching.MergeRequest{Rev: string(graph.BranchRef(branch))}
 	req.DryRun, req.Time = true, here.Time
-	answer, err := here.Run(ctx, &branching.Merge.Spec, req)
+	answer, err := here.Answer(ctx, &branching.Merge.Spec, req)
 	if err != nil && verb.OutcomeOf(ctx, err) == operation.Conflict {
 		return false, nil
 	}
@@ -144,7 +143,7 @@ type Kept struct {
 // Prune removes branches of the memory whose git branch is gone, of all or of those that are named; with force also
 // where nothing else has their memory.
 func Prune(
-	ctx context.Context, tree *gitdir.Tree, here *byverb.Side, named []string, force bool,
+	ctx context.Context, tree *gitdir.Tree, here branching.Asker, named []string, force bool,
 ) (*Pruned, error) {
 	out := &Pruned{}
 	missing, err := memories(ctx, here, named, func(name, git string, asked bool) error {
@@ -162,7 +161,7 @@ func Prune(
 		}
 		req := &branching.BranchRequest{Name: name, Delete: true, Force: force}
 		req.Time = here.Time
-		answer, err := here.Run(ctx, &branching.BranchVerb.Spec, req)
+		answer, err := here.Answer(ctx, &branching.BranchVerb.Spec, req)
 		switch removed, ok := answer.(*branching.Gone); {
 		case err == nil && ok:
 			out.Removed = append(out.Removed, *removed)

@@ -52,7 +52,7 @@ var floors = []floor{
 		"verb/operation verb/policy verb verb/reading verb/editing verb/branching verb/outlining verb/ingesting " +
 		"verb/asking verb/remembering verb/upkeep verb/transfer verb/table"},
 	{"carriers", "verbs on whatever they are asked, and what is beside a repository on this machine", "" +
-		"verb/accesses keyring exchange/remote/byverb gitrun gitdir gitfollow verb/peers exchange/remote/place " +
+		"verb/accesses keyring gitrun gitdir gitfollow verb/peers exchange/remote/place " +
 		"exchange/remote/server exchange/remote/mirror exchange/remote/trade agent/clients agent/hooks " +
 		"agent/integrate"},
 	{"library", "what other programs import", "repo"},

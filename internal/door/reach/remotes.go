@@ -2,7 +2,6 @@ package reach
 
 import (
 	"context"
-	"io"
 	"path/filepath"
 	"time"
 
@@ -10,60 +9,30 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/settings"
-	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
+	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/exchange/remote/trade"
 	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
 
 // AskHost returns this program as transfers see it.
-func AskHost(c *line.Line) *byverb.Host {
+func AskHost(c *line.Line) *place.Host {
 	shown := c.Progress()
-	h := &byverb.Host{
+	h := &place.Host{
 		Agent: c.Agent(), Task: line.FirstOf(c.Global.Task, c.By.Task), Time: c.Global.Time,
 		Getenv: c.App.Getenv, Now: c.App.Now, Spread: c.App.PID, Rand: c.App.Rand,
 		Dir: c.App.Dir, Config: c.UserConfig(), Stderr: c.App.Stderr, Terminal: c.App.ErrTTY,
 		Progress: shown.Bytes, Over: shown.Done,
 	}
-	h.Ask = func(
-		ctx context.Context, dir string, v *verb.Spec, req any, in io.Reader, out io.Writer, emit func(any) error,
-	) error {
-		return askIn(ctx, c, dir, v, req, in, out, emit)
-	}
+	h.Side = func(dir string, try bool) remote.Side { return &directory{c: c, dir: dir, try: try} }
 	h.Init = func(ctx context.Context, dir, branch string) error { return initMirror(ctx, c, dir, branch) }
 	h.Author = func() (string, error) { return authorHere(c) }
 	h.Pause = func(ctx context.Context, d time.Duration) error { return sleep(ctx, c, d) }
 	h.Helper = func() (string, error) { return credentialHelper(c) }
 	h.TrustPurge = func() (func(commit.Key) bool, error) { return trustPurge(c) }
 	return h
-}
-
-// askIn runs a verb on the repository in a directory, as of byverb.Host.
-func askIn(
-	ctx context.Context, c *line.Line, dir string, v *verb.Spec, req any, in io.Reader, out io.Writer, emit func(any) error,
-) (err error) {
-	side := Aside(ctx, c, dir)
-	if err := shareKept(c, side, dir); err != nil {
-		return err
-	}
-	g := &c.Global
-	side.By.Agent, side.By.Task = line.FirstOf(g.Agent, side.By.Agent), line.FirstOf(g.Task, side.By.Task)
-	if side.By.Author, err = authorHere(c); err != nil { // of a change elsewhere as well
-		return err
-	}
-	if in != nil {
-		side.Stdin = peers.NewReplay(in)
-		side.App.Stdin = side.Stdin.Again()
-	}
-	if out != nil {
-		side.Terminal = false
-		side.Out = line.Buffered(out)
-	}
-	if err = AskAside(ctx, side, v, req, emit); err == nil {
-		err = side.Out.Flush()
-	}
-	return err
 }
 
 // KeepOpen opens the repository in a directory once, for writing, when it is asked first, and keeps it open until the
@@ -77,23 +46,7 @@ func KeepOpen(c *line.Line, dir string) {
 	}
 }
 
-// shareKept lets the command line side use the repository in dir if c keeps that open.
-func shareKept(c *line.Line, side *line.Line, dir string) (err error) {
-	h, kept := c.Kept[dir]
-	if !kept || c.App.Holder != nil && c.App.Holder.Covers(dir) {
-		return nil
-	}
-	if h == nil {
-		if h, err = NewHolder(side); err != nil {
-			return err
-		}
-		c.Kept[dir] = h
-	}
-	side.App.Holder = h
-	return nil
-}
-
-// initMirror makes an empty repository, as of byverb.Host.
+// initMirror makes an empty repository, as of place.Host.
 func initMirror(ctx context.Context, c *line.Line, dir, branch string) error {
 	by, err := c.StampOf()
 	if err != nil {
@@ -163,7 +116,7 @@ func trustPurge(c *line.Line) (func(commit.Key) bool, error) {
 }
 
 // HereSide returns the repository of the command.
-func HereSide(c *line.Line, signed bool) (*byverb.Side, error) {
+func HereSide(c *line.Line, signed bool) (*trade.Local, error) {
 	dir, err := c.Dir()
 	if err != nil {
 		return nil, err
@@ -171,9 +124,11 @@ func HereSide(c *line.Line, signed bool) (*byverb.Side, error) {
 	if _, err := c.RepoFile(""); err != nil {
 		return nil, err
 	}
-	here := byverb.In(AskHost(c), dir)
-	here.Signed = signed
-	return here, nil
+	d := &directory{c: c, dir: dir, signed: signed}
+	run := func(ctx context.Context, v *verb.Spec, req any, emit func(any) error) error {
+		return d.run(ctx, v, req, nil, nil, emit)
+	}
+	return &trade.Local{Side: d, Asker: branching.Asker{Run: run, Time: c.Global.Time}, Dir: dir, Signed: signed}, nil
 }
 
 // TransferWith connects to the remote of a name. End must be called.

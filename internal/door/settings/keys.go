@@ -16,10 +16,10 @@ import (
 	"github.com/mnem-project/mnem/internal/agent/hooks"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/internal/verb/ingesting"
 	"github.com/mnem-project/mnem/internal/verb/upkeep"
 	"github.com/mnem-project/mnem/retrieve"
@@ -87,8 +87,8 @@ var keys = sync.OnceValue(func() []Key {
 			keyring.CheckName},
 		{"require-signed", "MNEM_REQUIRE_SIGNED", ruleNone,
 			"where trusted signatures are needed: none, merge, import or all", CheckRule},
-		{ConflictsKey, ConflictsVariable, byverb.Stop, "what a sync does about conflicts: " +
-			strings.Join(byverb.Rules(), ", "), byverb.CheckRule},
+		{ConflictsKey, ConflictsVariable, branching.Stop, "what a sync does about conflicts: " +
+			strings.Join(branching.Rules(), ", "), branching.CheckRule},
 		{place.HelperKey, place.HelperVariable, "", "the user's program that tells tokens of servers", place.CheckHelper},
 		{ClientKey, ClientVariable, "", "what this client is called in databases; made up when it is needed first",
 			core.CheckClient},
@@ -165,7 +165,7 @@ func (k Key) Values() (values []string) {
 		return nil
 	}
 	words := append([]string{"true", "false", FallbackNone, FallbackGlobal, ruleMerge, ruleImport, RuleAll},
-		byverb.Rules()...)
+		branching.Rules()...)
 	for _, word := range words {
 		if k.Check(word) == nil {
 			values = append(values, word)

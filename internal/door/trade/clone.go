@@ -19,7 +19,6 @@ import (
 	"github.com/mnem-project/mnem/internal/door/setup"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
-	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/exchange/remote/trade"
 	"github.com/mnem-project/mnem/internal/state"
@@ -82,7 +81,7 @@ func clone(ctx context.Context, c *line.Line, q *cloneRequest) (res *trade.Clone
 		if err := regular.Check(q.From, info); err != nil {
 			return nil, err
 		}
-		return cloneInto(ctx, c, dir, core.DefaultBranch, q.Signed, func(ctx context.Context, here *byverb.Side) (*trade.Cloned, error) {
+		return cloneInto(ctx, c, dir, core.DefaultBranch, q.Signed, func(ctx context.Context, here *trade.Local) (*trade.Cloned, error) {
 			return trade.CloneFile(ctx, here, from.URL)
 		})
 	}
@@ -102,7 +101,7 @@ func clone(ctx context.Context, c *line.Line, q *cloneRequest) (res *trade.Clone
 		}
 		branch = name
 	}
-	return cloneInto(ctx, c, dir, branch, q.Signed, func(ctx context.Context, here *byverb.Side) (*trade.Cloned, error) {
+	return cloneInto(ctx, c, dir, branch, q.Signed, func(ctx context.Context, here *trade.Local) (*trade.Cloned, error) {
 		err := reach.EditRemotes(ctx, c, func([]place.Remote) ([]place.Remote, error) { return []place.Remote{from}, nil })
 		if err != nil {
 			return nil, err
@@ -114,7 +113,7 @@ func clone(ctx context.Context, c *line.Line, q *cloneRequest) (res *trade.Clone
 // cloneInto makes a repository and has it filled. Nothing half written stays.
 func cloneInto(
 	ctx context.Context, c *line.Line, dir, branch string, signed bool,
-	fill func(ctx context.Context, here *byverb.Side) (*trade.Cloned, error),
+	fill func(ctx context.Context, here *trade.Local) (*trade.Cloned, error),
 ) (res *trade.Cloned, err error) {
 	_, statErr := os.Lstat(dir)
 	if err := setup.MakeRepo(ctx, c, dir, branch); err != nil {
@@ -173,7 +172,7 @@ func backup(ctx context.Context, c *line.Line, q *backupRequest) error {
 		reach.KeepOpen(c, here.Dir)
 		return backupTo(ctx, c, q.To, here)
 	}
-	answer, err := here.Run(ctx, &transfer.Export.Spec, &transfer.ExportRequest{All: true, Output: c.Absolute(q.To)})
+	answer, err := here.Answer(ctx, &transfer.Export.Spec, &transfer.ExportRequest{All: true, Output: c.Absolute(q.To)})
 	if err != nil {
 		return err
 	}
@@ -187,7 +186,7 @@ func backup(ctx context.Context, c *line.Line, q *backupRequest) error {
 const backupRemote = "backup"
 
 // backupTo brings every branch, tag and session to another repository.
-func backupTo(ctx context.Context, c *line.Line, url string, here *byverb.Side) error {
+func backupTo(ctx context.Context, c *line.Line, url string, here *trade.Local) error {
 	r := place.Remote{Name: backupRemote, URL: url}
 	if err := r.Check(); err != nil {
 		return err

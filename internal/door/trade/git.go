@@ -14,7 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/door/setup"
 	"github.com/mnem-project/mnem/internal/door/show"
-	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
+	"github.com/mnem-project/mnem/internal/exchange/remote/trade"
 	"github.com/mnem-project/mnem/internal/gitdir"
 	"github.com/mnem-project/mnem/internal/gitfollow"
 	"github.com/mnem-project/mnem/internal/state"
@@ -196,7 +196,7 @@ func gitSync(ctx context.Context, c *line.Line, q *gitSyncRequest) error {
 	if err != nil {
 		return err
 	}
-	out, err := gitfollow.Sync(ctx, tree, c.By.Following, here, q.Conflicts, q.Names, q.DryRun)
+	out, err := gitfollow.Sync(ctx, tree, c.By.Following, here.Asker, q.Conflicts, q.Names, q.DryRun)
 	if out.Branch != "" {
 		err = line.FirstError(show.Answer(&c.Console, out, answers.GitSync), err)
 	}
@@ -204,7 +204,7 @@ func gitSync(ctx context.Context, c *line.Line, q *gitSyncRequest) error {
 }
 
 // following returns the work tree that is followed, and the repository.
-func following(c *line.Line) (*gitdir.Tree, *byverb.Side, error) {
+func following(c *line.Line) (*gitdir.Tree, *trade.Local, error) {
 	here, err := reach.HereSide(c, false)
 	if err != nil {
 		return nil, nil, err
@@ -224,7 +224,7 @@ func gitPrune(ctx context.Context, c *line.Line, q *gitPruneRequest) error {
 	if err != nil {
 		return err
 	}
-	out, err := gitfollow.Prune(ctx, tree, here, q.Names, q.Force)
+	out, err := gitfollow.Prune(ctx, tree, here.Asker, q.Names, q.Force)
 	if err != nil {
 		return err
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/door/show"
-	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/exchange/remote/trade"
 	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/branching"
 )
 
 type (
@@ -209,7 +209,7 @@ func settle(c *line.Line, q *mergeRule) (err error) {
 			return err
 		}
 	}
-	if err := byverb.CheckRule(q.Conflicts); err != nil {
+	if err := branching.CheckRule(q.Conflicts); err != nil {
 		return line.Usagef("--conflicts: %w", err)
 	}
 	return nil

@@ -19,7 +19,6 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
-	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/exchange/remote/s3"
 	"github.com/mnem-project/mnem/internal/state"
@@ -136,7 +135,7 @@ var _ remote.Side = (*Bucket)(nil)
 
 // InBucket connects to a bucket. What is kept of it here is in a directory, or where none is named in one that is
 // gone in the end. Nothing is asked of it yet.
-func InBucket(h *byverb.Host, at *place.URL, dir string) (*Bucket, error) {
+func InBucket(h *place.Host, at *place.URL, dir string) (*Bucket, error) {
 	endpoint := h.Env("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 	style := h.Env("MNEM_BUCKET_PATH_STYLE")
 	if style != "" && style != "0" && style != "1" {

@@ -16,7 +16,6 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
-	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/gitrun"
 	"github.com/mnem-project/mnem/internal/state"
@@ -56,7 +55,7 @@ var _ remote.Side = (*Git)(nil)
 
 // InGit connects to a git repository. What is kept of it here is in a directory, or where none is named in one that
 // is gone in the end.
-func InGit(ctx context.Context, h *byverb.Host, at *place.URL, dir string) (*Git, error) {
+func InGit(ctx context.Context, h *place.Host, at *place.URL, dir string) (*Git, error) {
 	g := &Git{url: at.At.String(), ref: at.Ref}
 	g.mirror = mirror{host: h, dir: dir, keeper: g, what: "git repository", name: at.Ref + " of the git repository"}
 	if err := g.open("mnem-git-*"); err != nil {

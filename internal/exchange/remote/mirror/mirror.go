@@ -21,7 +21,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
-	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
+	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb/transfer"
 	"github.com/mnem-project/mnem/ipld"
@@ -42,9 +42,10 @@ const (
 
 // mirror is what is here of a memory that is kept elsewhere.
 type mirror struct {
-	host   *byverb.Host
-	dir    string       // of all that is kept here
-	here   *byverb.Side // the repository in it
+	host   *place.Host
+	dir    string // of all that is kept here
+	repo   string // the directory in it that holds a repository
+	here   remote.Side
 	close  func() error
 	keeper keeper
 	what   string // "git repository"
@@ -86,7 +87,8 @@ func (m *mirror) open(pattern string) (err error) {
 		}
 		m.close = func() error { return os.RemoveAll(m.dir) }
 	}
-	m.here = byverb.In(m.host, filepath.Join(m.dir, "mirror"))
+	m.repo = filepath.Join(m.dir, "mirror")
+	m.here = m.host.Side(m.repo, false)
 	return os.MkdirAll(m.dir, 0o700)
 }
 
@@ -218,9 +220,7 @@ func (m *mirror) try(ctx context.Context, news remote.News) (*remote.Taken, erro
 			return nil, &core.InUseError{Branch: branch, Why: "HEAD is on it"}
 		}
 	}
-	trial := *m.here
-	trial.DryRun = true
-	return trial.Take(ctx, news)
+	return m.host.Side(m.repo, true).Take(ctx, news)
 }
 
 // state returns which packs the repository here has, and whether there is one.
@@ -229,7 +229,7 @@ func (m *mirror) state() (state []byte, has bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	_, err = os.Stat(filepath.Join(m.here.Dir, core.DirName))
+	_, err = os.Stat(filepath.Join(m.repo, core.DirName))
 	return state, err == nil && state != nil, nil
 }
 
@@ -247,13 +247,13 @@ func (m *mirror) unsettle() error { return os.Remove(filepath.Join(m.dir, stateF
 // anew makes an empty repository here.
 func (m *mirror) anew(ctx context.Context) error {
 	m.fresh = true
-	if err := os.RemoveAll(m.here.Dir); err != nil {
+	if err := os.RemoveAll(m.repo); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(m.here.Dir, 0o700); err != nil {
+	if err := os.MkdirAll(m.repo, 0o700); err != nil {
 		return err
 	}
-	if err := m.host.Init(ctx, m.here.Dir, mirrorBranch); err != nil {
+	if err := m.host.Init(ctx, m.repo, mirrorBranch); err != nil {
 		return err
 	}
 	return m.keep("")

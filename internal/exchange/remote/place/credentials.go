@@ -12,7 +12,6 @@ import (
 
 	"github.com/mnem-project/mnem/internal/base/filestate"
 	"github.com/mnem-project/mnem/internal/base/plain"
-	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
@@ -30,7 +29,7 @@ const (
 
 // TokenFor returns the token for a server, "" for none: that of the longest URL which begins that of the
 // server. The environment goes before the file, and that before a helper.
-func TokenFor(ctx context.Context, h *byverb.Host, at *url.URL) (string, error) {
+func TokenFor(ctx context.Context, h *Host, at *url.URL) (string, error) {
 	token, err := keptToken(h, at)
 	if token != "" || err != nil {
 		return token, err
@@ -39,7 +38,7 @@ func TokenFor(ctx context.Context, h *byverb.Host, at *url.URL) (string, error) 
 }
 
 // keptToken returns the token that the environment or the file has for a server.
-func keptToken(h *byverb.Host, at *url.URL) (string, error) {
+func keptToken(h *Host, at *url.URL) (string, error) {
 	if token, err := findToken(h.Env(CredentialsVariable), at); token != "" || err != nil {
 		return token, wrapCredentials(CredentialsVariable, err)
 	}

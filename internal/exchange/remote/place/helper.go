@@ -11,7 +11,6 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/text"
-	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/gitrun"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
@@ -33,7 +32,7 @@ func CheckHelper(v string) error { return graph.CheckLine("program", v, 1, maxTo
 // helpedToken asks the configured program for the token of a server, "" where there is no program or it knows none. It
 // is asked as git asks its helpers: with the argument get, lines of what is known on standard input, and the token as
 // the password that it prints. A repository's configuration names no program: it may be somebody else's.
-func helpedToken(ctx context.Context, h *byverb.Host, at *url.URL) (string, error) {
+func helpedToken(ctx context.Context, h *Host, at *url.URL) (string, error) {
 	program := h.Env(HelperVariable)
 	if program == "" {
 		var err error

@@ -23,7 +23,6 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
-	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
@@ -54,8 +53,8 @@ const (
 
 // Side is a repository that 'mnem serve' answers for.
 type Side struct {
-	byverb.Verbs
-	host   *byverb.Host
+	transfer.Verbs
+	host   *place.Host
 	base   *url.URL
 	client *http.Client
 	name   string // of the server, for messages
@@ -70,7 +69,7 @@ type Side struct {
 var _ remote.Side = (*Side)(nil)
 
 // Reach connects to a server. Nothing is asked of it yet.
-func Reach(ctx context.Context, h *byverb.Host, u *url.URL) (*Side, error) {
+func Reach(ctx context.Context, h *place.Host, u *url.URL) (*Side, error) {
 	token, err := place.TokenFor(ctx, h, u)
 	if err != nil {
 		return nil, err
@@ -82,7 +81,7 @@ func Reach(ctx context.Context, h *byverb.Host, u *url.URL) (*Side, error) {
 	return newSide(h, u, token)
 }
 
-func newSide(h *byverb.Host, u *url.URL, token string) (_ *Side, err error) {
+func newSide(h *place.Host, u *url.URL, token string) (_ *Side, err error) {
 	dial := net.Dialer{Timeout: 30 * time.Second}
 	s := &Side{host: h, Agent: h.Agent, Task: h.Task, base: u, name: u.Host, token: token, client: &http.Client{
 		Transport: &http.Transport{
@@ -92,7 +91,7 @@ func newSide(h *byverb.Host, u *url.URL, token string) (_ *Side, err error) {
 		// A token and a memory are for the server that was named.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
-	s.Verbs = byverb.Verbs{Do: s.ask, Time: h.Time}
+	s.Verbs = transfer.Verbs{Do: s.ask, Time: h.Time}
 	s.Author, err = h.Author()
 	return s, err
 }
@@ -253,7 +252,7 @@ func (s *Side) refusal(res *http.Response, in io.Reader) error {
 		out.Outcome = operation.Failed
 	}
 	if out.Outcome == operation.Conflict {
-		return byverb.Conflict(out)
+		return transfer.Conflict(out)
 	}
 	if p.Answer != nil {
 		return &answeredError{out, p.Answer}

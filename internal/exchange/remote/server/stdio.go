@@ -14,7 +14,6 @@ import (
 
 	"github.com/mnem-project/mnem/internal/base/pipe"
 	"github.com/mnem-project/mnem/internal/base/plain"
-	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 )
 
@@ -66,7 +65,7 @@ func (l *OneConn) Addr() net.Addr { return l.one.LocalAddr() }
 func (l *OneConn) Gone() <-chan struct{} { return l.one.Gone() }
 
 // ReachSSH connects to a repository on another machine: 'mnem serve --stdio' answers there.
-func ReachSSH(h *byverb.Host, at *place.URL) (*Side, error) {
+func ReachSSH(h *place.Host, at *place.URL) (*Side, error) {
 	command := strings.Fields(cmp.Or(h.Getenv(sshVariable), "ssh"))
 	if port := at.At.Port(); port != "" {
 		command = append(command, "-p", port)

@@ -13,17 +13,17 @@ import (
 	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
-	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/exchange/remote/mirror"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/exchange/remote/server"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/branching"
 )
 
 // Connect connects to the repository at a URL. The mirror of one that needs it is in a directory, or where none is
 // named in one that is gone in the end.
-func Connect(ctx context.Context, h *byverb.Host, at, dir string) (remote.Side, error) {
+func Connect(ctx context.Context, h *place.Host, at, dir string) (remote.Side, error) {
 	u, err := place.ParseURL(at)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func Connect(ctx context.Context, h *byverb.Host, at, dir string) (remote.Side, 
 		}
 		return nil, verb.Hintf(missing, "correct the path or URL; 'mnem init %s' makes a repository there", plain.Shell(dir))
 	}
-	return byverb.In(h, dir), nil
+	return h.Side(dir, false), nil
 }
 
 // noRepositoryError is returned for a directory without a repository.
@@ -82,7 +82,7 @@ func correct(err error, name string) error {
 }
 
 // Try tries whether the place of a remote keeps writers apart, where that is in doubt, unless it may not be written.
-func Try(ctx context.Context, h *byverb.Host, here *byverb.Side, r place.Remote) (tried bool, err error) {
+func Try(ctx context.Context, h *place.Host, here *Local, r place.Remote) (tried bool, err error) {
 	u, err := place.ParseURL(r.URL)
 	if err != nil || u.Scheme != "s3" {
 		return true, err
@@ -95,17 +95,34 @@ func Try(ctx context.Context, h *byverb.Host, here *byverb.Side, r place.Remote)
 	return b.Try(ctx)
 }
 
+// Local is the repository here.
+type Local struct {
+	remote.Side
+	branching.Asker
+	Dir    string // that holds .mnem
+	Signed bool   // whether commits that come must be signed
+}
+
+// Path returns the directory of the repository itself.
+func (l *Local) Path() string { return filepath.Join(l.Dir, core.DirName) }
+
+// Kept returns where files of a remote are kept, beside the repository: packs that come and go.
+func (l *Local) Kept(name string) string { return filepath.Join(l.Path(), "remotes", name) }
+
+// Mirror returns where the mirror of a remote is kept, of one that needs it.
+func (l *Local) Mirror(name string) string { return l.Kept(name) + ".git" }
+
 // Transfer is a transfer between the repository here and another one.
 type Transfer struct {
-	host   *byverb.Host
+	host   *place.Host
 	remote place.Remote
-	here   *byverb.Side
+	here   *Local
 	there  remote.Side
 	opt    remote.Options
 }
 
 // Open connects to a remote. End must be called.
-func Open(ctx context.Context, h *byverb.Host, here *byverb.Side, r place.Remote, dryRun bool) (*Transfer, error) {
+func Open(ctx context.Context, h *place.Host, here *Local, r place.Remote, dryRun bool) (*Transfer, error) {
 	there, err := Connect(ctx, h, r.URL, here.Mirror(r.Name))
 	if err != nil {
 		return nil, correct(err, r.Name)
@@ -114,9 +131,9 @@ func Open(ctx context.Context, h *byverb.Host, here *byverb.Side, r place.Remote
 }
 
 // Between is a transfer with a remote that is connected to.
-func Between(h *byverb.Host, here *byverb.Side, r place.Remote, there remote.Side, dryRun bool) *Transfer {
+func Between(h *place.Host, here *Local, r place.Remote, there remote.Side, dryRun bool) *Transfer {
 	limit := int64(remote.MaxPack)
-	if free, ok := filestate.FreeSpace(filepath.Join(here.Dir, core.DirName)); ok {
+	if free, ok := filestate.FreeSpace(here.Path()); ok {
 		limit = int64(min(uint64(limit), free/2)) // what another side sends must not fill the disk
 	}
 	return &Transfer{h, r, here, there, remote.Options{

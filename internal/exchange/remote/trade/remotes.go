@@ -14,9 +14,9 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
-	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/internal/verb/transfer"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -41,7 +41,7 @@ func (t *Transfer) Clone(ctx context.Context, branch string) (*Cloned, error) {
 		return nil, err
 	}
 	b := &Branch{Branch: branch}
-	if err := t.Merge(ctx, b, SyncOptions{Conflicts: byverb.Stop}); err != nil {
+	if err := t.Merge(ctx, b, SyncOptions{Conflicts: branching.Stop}); err != nil {
 		return nil, err
 	}
 	return &Cloned{
@@ -51,10 +51,10 @@ func (t *Transfer) Clone(ctx context.Context, branch string) (*Cloned, error) {
 }
 
 // CloneFile takes a backup into a new repository.
-func CloneFile(ctx context.Context, here *byverb.Side, file string) (*Cloned, error) {
+func CloneFile(ctx context.Context, here *Local, file string) (*Cloned, error) {
 	req := &transfer.ImportRequest{File: file, RequireSigned: here.Signed}
 	req.Time = here.Time
-	answer, err := here.Run(ctx, &transfer.Import.Spec, req)
+	answer, err := here.Answer(ctx, &transfer.Import.Spec, req)
 	if err != nil {
 		return nil, fmt.Errorf("clone %s: %w", file, err)
 	}
@@ -88,7 +88,7 @@ func (t *Transfer) Prune(ctx context.Context) (*Pruned, error) {
 }
 
 // Forget forgets a remote in a list: its name, what is kept of it, and the refs of what it had.
-func Forget(ctx context.Context, here *byverb.Side, list, name string) (was place.Remote, err error) {
+func Forget(ctx context.Context, here *Local, list, name string) (was place.Remote, err error) {
 	if err := graph.ValidateImport(name); err != nil {
 		return was, fmt.Errorf("%w: remote: %w", state.ErrInvalid, err)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
-	"github.com/mnem-project/mnem/internal/exchange/remote/byverb"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/branching"
@@ -67,7 +66,7 @@ func (s *Synced) Did() bool {
 // SyncOptions say how branches are brought to the same state.
 type SyncOptions struct {
 	Branches  []string // that are to be
-	Conflicts byverb.Rule
+	Conflicts branching.Rule
 	Tags      bool // whether tags are pushed that the remote lacks
 	Signed    bool // whether what is merged must be signed
 	DryRun    bool
@@ -247,7 +246,7 @@ func (t *Transfer) wentBack(ctx context.Context, moved []core.RefChange) (out ve
 		looked++
 		req := &branching.LogRequest{Names: []string{ref.From.String() + ".." + ref.To.String()}, Dash: -1, Limit: 1}
 		verb.SetGiven(req, []string{"limit"})
-		news, err := t.here.Run(ctx, &branching.Log.Spec, req)
+		news, err := t.here.Answer(ctx, &branching.Log.Spec, req)
 		if err != nil {
 			return nil, err
 		}
@@ -276,7 +275,7 @@ func (t *Transfer) skewed(ctx context.Context, moved []core.RefChange) (out verb
 		looked++
 		req := &branching.LogRequest{Names: []string{ref.To.String()}, Dash: -1, Limit: 1}
 		verb.SetGiven(req, []string{"limit"})
-		answer, err := t.here.Run(ctx, &branching.Log.Spec, req)
+		answer, err := t.here.Answer(ctx, &branching.Log.Spec, req)
 		if err != nil {
 			return nil, err
 		}

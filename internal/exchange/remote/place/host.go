@@ -1,4 +1,4 @@
-package byverb
+package place
 
 import (
 	"context"
@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/commit"
-	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/exchange/remote"
 )
 
 // Host is the program that transfers are made by, as far as they need it: they look nothing up themselves.
 type Host struct {
-	// Ask runs a verb on the repository in the directory dir, in this process or in the one that has it open. What the
-	// verb reads comes from in, what it writes goes to out, both of which may be nil, and its answers to emit.
-	Ask func(ctx context.Context, dir string, v *verb.Spec, req any, in io.Reader, out io.Writer, emit func(any) error) error
+	// Side returns the repository in a directory, which may be open in another process; one that is tried only checks
+	// what it would take in.
+	Side func(dir string, try bool) remote.Side
 	// Init makes an empty repository in dir whose HEAD is on a branch, as a copy here of what is elsewhere: nothing
 	// in it is signed or guarded.
 	Init func(ctx context.Context, dir, branch string) error

@@ -1,4 +1,4 @@
-package byverb
+package branching
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
-	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -34,15 +33,27 @@ func CheckRule(rule string) error {
 	return nil
 }
 
+// Asker runs verbs on a repository, which may be open in another process.
+type Asker struct {
+	Run  verb.Runner
+	Time string // of changes, "" for when they are made
+}
+
+// Answer runs a verb and returns its answer, the last of several.
+func (a Asker) Answer(ctx context.Context, v *verb.Spec, req any) (answer any, err error) {
+	err = a.Run(ctx, v, req, func(got any) error { answer = got; return nil })
+	return answer, err
+}
+
 // Merge merges as a request says, with a rule about conflicts. Its answer, nil for none, may come with an error, as
 // that of a merge with conflicts.
-func (s *Side) Merge(ctx context.Context, req *branching.MergeRequest, rule Rule) (*branching.Merged, error) {
-	req.Ours, req.Theirs, req.Newest, req.Time = rule == Ours, rule == Theirs, rule == Newest, s.Time
-	answer, err := s.Run(ctx, &branching.Merge.Spec, req)
+func (a Asker) Merge(ctx context.Context, req *MergeRequest, rule Rule) (*Merged, error) {
+	req.Ours, req.Theirs, req.Newest, req.Time = rule == Ours, rule == Theirs, rule == Newest, a.Time
+	answer, err := a.Answer(ctx, &Merge.Spec, req)
 	if err != nil && verb.OutcomeOf(ctx, err) == operation.Conflict {
 		err = verb.Hintf(err, "see 'mnem merge --list', decide with 'mnem merge --resolve ITEM --take ours|theirs|base', "+
 			"then 'mnem merge --continue' and sync again; or let --conflicts decide")
 	}
-	res, _ := answer.(*branching.Merged)
+	res, _ := answer.(*Merged)
 	return res, err
 }
