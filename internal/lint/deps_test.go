@@ -29,7 +29,7 @@ var floors = []floor{
 	{"ipld", "what a block is: CIDs, canonical bytes, limits", "ipld ipld/prime"},
 	{"records", "nodes, edges, marks, commits; texts that must not be written", "" +
 		"graph guard block/car block/store commit view/community"},
-	{"models", "texts and vectors, never a repository", "model model/embed model/rerank model/rewrite"},
+	{"models", "texts and vectors, never a repository", "model model/bert model/embed model/rerank model/rewrite"},
 	{"retrieve", "ranking, over interfaces of its own, so that it can be tested and replayed without a store", "" +
 		"retrieve rank/source rank/render rank/stage rank/complete"},
 	{"blocks", "ordered trees, and where blocks are kept", "" +
@@ -104,7 +104,8 @@ var alone = map[string]string{
 	"block/car":                 "ipld",
 	"graph":                     "ipld base/vector",
 	"ipld":                      "",
-	"model/embed":               "base/hashed base/text base/vector model base/regular",
+	"model/bert":                "",
+	"model/embed":               "base/hashed base/text base/vector model model/bert base/regular",
 	"model/rerank":              "model",
 	"model/rewrite":             "model",
 	"memory/compare":            "base/dates base/fixed base/text",

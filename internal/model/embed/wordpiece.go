@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/internal/model"
+	"github.com/mnem-project/mnem/internal/model/bert"
 )
 
 const (
@@ -23,7 +24,7 @@ const supported = "supported are the model WordPiece, the normalizer BertNormali
 
 // tokenizer is a WordPiece tokenizer as BERT has it.
 type tokenizer struct {
-	norm  bertNormalizer
+	norm  bert.Normalizer
 	whole map[string]int32 // tokens that begin a word
 	rest  map[string]int32 // tokens that go on with one, without their prefix
 	// unknown is the token of words that have no pieces, -1 for none. It has no vector.
@@ -182,27 +183,27 @@ func (t *tokenizer) readNormalizer(raw json.RawMessage) error {
 	if kind != "BertNormalizer" {
 		return unsupported(kind)
 	}
-	t.norm = bertNormalizer{clean: true, chinese: true, lower: true}
+	t.norm = bert.Normalizer{Clean: true, Chinese: true, Lower: true}
 	var strip *bool
 	err = model.ReadObject(raw, func(name string, value json.RawMessage) error {
 		switch name {
 		case "type":
 			return nil
 		case "clean_text":
-			return json.Unmarshal(value, &t.norm.clean)
+			return json.Unmarshal(value, &t.norm.Clean)
 		case "handle_chinese_chars":
-			return json.Unmarshal(value, &t.norm.chinese)
+			return json.Unmarshal(value, &t.norm.Chinese)
 		case "strip_accents":
 			return json.Unmarshal(value, &strip)
 		case "lowercase":
-			return json.Unmarshal(value, &t.norm.lower)
+			return json.Unmarshal(value, &t.norm.Lower)
 		}
 		return errors.New("not a setting of BertNormalizer")
 	})
 	// Nothing said about accents means: as about case.
-	t.norm.strip = t.norm.lower
+	t.norm.Strip = t.norm.Lower
 	if strip != nil {
-		t.norm.strip = *strip
+		t.norm.Strip = *strip
 	}
 	return err
 }
@@ -231,13 +232,14 @@ func (t *tokenizer) checkAdded(raw json.RawMessage) error {
 // tokens calls yield with the numbers of the tokens of s, without unknown words.
 func (t *tokenizer) tokens(s string, yield func(id int32)) {
 	var ids []int32
-	t.norm.words(s, func(word string) {
-		ids = t.pieces(ids[:0], word)
+	t.norm.Words(s, func(word []byte) bool {
+		ids = t.pieces(ids[:0], string(word))
 		for _, id := range ids {
 			if id != t.unknown {
 				yield(id)
 			}
 		}
+		return true
 	})
 }
 

@@ -1,4 +1,6 @@
-package embed
+// Package bert splits a text into words as BERT's tokenizers do, with their tables of code points: cleaned, spaces around
+// ideographs, accents removed, in lower case. Its tables are frozen, whatever Unicode the Go release knows.
+package bert
 
 import (
 	"slices"
@@ -39,26 +41,30 @@ const (
 	jamoTCount  = 28
 )
 
-// bertNormalizer is the normaliser of BERT's tokenizers. It maps each code point by itself; the
+// Normalizer is the normaliser of BERT's tokenizers. It maps each code point by itself; the
 // reference implementation also puts neighbouring combining marks into canonical order, which
 // shows only in the few that are not removed with the accents.
-type bertNormalizer struct {
-	clean, chinese, strip, lower bool
+type Normalizer struct {
+	Clean   bool // remove control characters, and make every white space a space
+	Chinese bool // put spaces around ideographs
+	Strip   bool // remove accents
+	Lower   bool // change to lower case
 }
 
-// words returns the words of s in order: runs between white space, with each punctuation
-// character a word of its own.
-func (n *bertNormalizer) words(s string, yield func(word string)) {
+// Words calls yield with the words of s in order, until it returns false: runs between white space, with each punctuation
+// character a word of its own. word is valid until yield returns.
+func (n *Normalizer) Words(s string, yield func(word []byte) bool) {
 	var word []byte
+	more := true
 	flush := func() {
 		if len(word) > 0 {
-			yield(string(word))
+			more = more && yield(word)
 			word = word[:0]
 		}
 	}
 	letter := func(r rune) {
 		switch {
-		case isPunct(r):
+		case IsPunct(r):
 			flush()
 			word = utf8.AppendRune(word, r)
 			flush()
@@ -69,21 +75,23 @@ func (n *bertNormalizer) words(s string, yield func(word string)) {
 		}
 	}
 	for _, r := range s {
-		n.normalize(r, letter)
+		if n.normalize(r, letter); !more {
+			return
+		}
 	}
 	flush()
 }
 
 // normalize calls yield with what r becomes.
-func (n *bertNormalizer) normalize(r rune, yield func(rune)) {
+func (n *Normalizer) normalize(r rune, yield func(rune)) {
 	if r >= 0x20 && r < 0x7F {
-		if n.lower && r >= 'A' && r <= 'Z' {
+		if n.Lower && r >= 'A' && r <= 'Z' {
 			r += 'a' - 'A'
 		}
 		yield(r)
 		return
 	}
-	if n.clean {
+	if n.Clean {
 		if inSpans(bertDropped, r) {
 			return
 		}
@@ -92,7 +100,7 @@ func (n *bertNormalizer) normalize(r rune, yield func(rune)) {
 			return
 		}
 	}
-	chinese := n.chinese && inSpans(bertChinese, r)
+	chinese := n.Chinese && inSpans(bertChinese, r)
 	if chinese {
 		yield(' ')
 	}
@@ -103,8 +111,8 @@ func (n *bertNormalizer) normalize(r rune, yield func(rune)) {
 }
 
 // letters calls yield with the letters that r is made of once accents and case are gone.
-func (n *bertNormalizer) letters(r rune, yield func(rune)) {
-	if !n.strip {
+func (n *Normalizer) letters(r rune, yield func(rune)) {
+	if !n.Strip {
 		n.lowerCase(r, yield)
 		return
 	}
@@ -129,8 +137,8 @@ func (n *bertNormalizer) letters(r rune, yield func(rune)) {
 	n.lowerCase(r, yield)
 }
 
-func (n *bertNormalizer) lowerCase(r rune, yield func(rune)) {
-	if n.lower {
+func (n *Normalizer) lowerCase(r rune, yield func(rune)) {
+	if n.Lower {
 		if to, ok := changed(bertLower, r); ok {
 			for _, c := range to {
 				yield(c)
@@ -141,7 +149,8 @@ func (n *bertNormalizer) lowerCase(r rune, yield func(rune)) {
 	yield(r)
 }
 
-func isPunct(r rune) bool {
+// IsPunct reports whether a code point is a word of its own.
+func IsPunct(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r > ' ' && r < 0x7F && !isASCIIAlnum(r)
 	}
