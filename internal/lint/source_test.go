@@ -40,7 +40,7 @@ func plumbing() []string {
 
 // outside are packages of these floors that work with what is outside of a memory: files, other processes, models.
 var outside = []string{
-	"base/queue", "base/regular", "base/filestate", "base/filewatch", "base/pipe", "owner", "model", "model/embed", "model/rerank",
+	"base/queue", "base/regular", "base/filestate", "base/filewatch", "base/pipe", "owner", "model", "model/minilm/dot", "model/embed", "model/rerank",
 	"model/rewrite", "layout", "block/store/pebble", "block/store/postgres", "block/store/storetest", "agent/capture",
 }
 
@@ -159,6 +159,36 @@ func TestPlumbingIsPure(t *testing.T) {
 			}
 			return true
 		})
+	}
+}
+
+// integral are packages that compute vectors, the same on every machine: without a number that is rounded.
+var integral = []string{"internal/model/bert", "internal/model/minilm/dot"}
+
+// TestVectorsAreIntegral finds floats where vectors are computed.
+func TestVectorsAreIntegral(t *testing.T) {
+	files := 0
+	for _, s := range sources(t) {
+		if strings.HasSuffix(s.path, "_test.go") || !slices.Contains(integral, filepath.ToSlash(filepath.Dir(s.path))) {
+			continue
+		}
+		files++
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Ident:
+				if slices.Contains([]string{"float32", "float64", "complex64", "complex128"}, n.Name) {
+					t.Errorf("%s: %s", s.fset.Position(n.Pos()), n.Name)
+				}
+			case *ast.BasicLit:
+				if n.Kind == token.FLOAT || n.Kind == token.IMAG || n.Value == `"math"` {
+					t.Errorf("%s: %s", s.fset.Position(n.Pos()), n.Value)
+				}
+			}
+			return true
+		})
+	}
+	if files < 2*len(integral) {
+		t.Errorf("only %d files", files)
 	}
 }
 
