@@ -4,6 +4,7 @@
 // Open finds a provider by its spec:
 //
 //	hash           hashed features, built in: no file, no network, no meaning
+//	minilm         a sentence model, built in: meaning in English, no network
 //	static:DIR     a table of token vectors in a directory: meaning, no network
 //	ollama:MODEL   a model of an Ollama server
 //	openai:MODEL   a model behind any OpenAI-compatible endpoint
@@ -15,7 +16,7 @@
 // hash of the prefixes. Whether a server gives the same vectors tomorrow is the server's affair.
 // The base URL is no part of the name; two servers with one name of a model are taken for one.
 //
-//	hash-1:en   static-1:potion-base-8M@1f2e3d4c5b6a7988   ollama:nomic-embed-text
+//	hash-1:en   minilm-l6-4b5550bc   static-1:potion-base-8M@1f2e3d4c5b6a7988   ollama:nomic-embed-text
 //	openai:text-embedding-3-small@256   openai:e5-small#9a8b7c6d
 //
 // Errors: ErrText for a text that nobody is asked about, ErrProvider for a spec that names nobody;
@@ -69,7 +70,7 @@
 // hexadecimal digits of the sha-256 of the sha-256 of tokenizer.json and that of model.safetensors.
 // The rules:
 //
-//  1. Tokens. The text is split as BERT does it, with the tables of tables.go: strip_accents that
+//  1. Tokens. The text is split as BERT does it, with the tables of package bert: strip_accents that
 //     is null or absent means the value of lowercase. Each code point is mapped by itself, so two
 //     combining marks that survive stay in the order they have. Words longer than
 //     max_input_chars_per_word or without pieces are unknown, and the unknown token has no

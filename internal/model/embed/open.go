@@ -20,6 +20,9 @@ type Options struct {
 	// Name is what a static model is called; its directory's base name if empty.
 	Name string
 
+	// MiniLM is the file of the model minilm, as package model/minilm/weights has it; empty in a program without it.
+	MiniLM string
+
 	// Dims asks a remote model for shortened vectors of so many dimensions; 0 for its own number. It
 	// is a part of the model's identity.
 	Dims int
@@ -77,6 +80,7 @@ func Specs() []string {
 // Open returns the embedder that a spec names:
 //
 //	hash             hashed features, English; also hash:en, and hash:none for other languages
+//	minilm           the sentence model that the program carries
 //	static:DIR       the table of token vectors in a directory
 //	PROVIDER:MODEL   a model of one of Remotes
 //
@@ -87,6 +91,8 @@ func Open(spec string, opt Options) (Embedder, error) {
 	switch {
 	case kind == "hash" && !(given && arg == ""):
 		return NewHash(arg, opt.Progress)
+	case spec == "minilm":
+		return NewMiniLM(opt.MiniLM, opt.Progress)
 	case kind == "static":
 		return OpenStatic(arg, opt.Name, opt.Progress)
 	}

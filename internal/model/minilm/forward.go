@@ -1,0 +1,133 @@
+package minilm
+
+import (
+	"github.com/mnem-project/mnem/internal/model/minilm/dot"
+)
+
+// maxRows is the number of pieces of several texts that go through the layers together.
+const maxRows = 2 * MaxPieces
+
+// spare is the number of rows beyond the last that a matrix of keys is read to, since it has a multiple of dot.Columns.
+const spare = dot.Columns - 1
+
+// scratch holds what one run through the layers computes. Its slices are for maxRows pieces or as many as were wanted.
+type scratch struct {
+	rows  int
+	state []int32 // hidden numbers for each piece
+	sums  []int32 // results of matrices, as sums and as numbers
+	added []int32 // what is added to the state
+	q     []int8  // what a matrix is multiplied with
+	m     []int32 // scale of each row of q; of queries, keys and values of each head
+
+	scores  []int32 // of one head of one text
+	weights []int8  // likewise
+	values  []int8  // of one head of one text, a row for each of its numbers
+	columns [MaxPieces]int64
+	factors [MaxPieces]int64
+	shares  [MaxPieces]int64
+}
+
+// grow makes room for so many pieces.
+func (s *scratch) grow(rows int) {
+	if rows <= s.rows {
+		return
+	}
+	s.rows = min((rows+15)/16*16, maxRows)
+	n := s.rows
+	s.state, s.added = make([]int32, n*hidden), make([]int32, n*hidden)
+	s.sums, s.q = make([]int32, n*inner), make([]int8, (n+spare)*inner)
+	s.m = make([]int32, (n+spare)*3*heads)
+	longest := min(n, MaxPieces)
+	padded := (longest + dot.Step - 1) / dot.Step * dot.Step
+	s.scores, s.weights = make([]int32, longest*(longest+spare)), make([]int8, longest*padded)
+	s.values = make([]int8, width*padded)
+}
+
+// run computes the states of the pieces of some texts; text i ends before ends[i]. After the embeddings and each layer it
+// calls seen, unless that is nil. No piece sees one of another text, and no number depends on what is beside it.
+func (p *parameters) run(s *scratch, ids []int32, ends []int, seen func(state []int32)) {
+	s.grow(len(ids))
+	p.embed(s, ids, ends)
+	rows := len(ids)
+	state := s.state[:rows*hidden]
+	for i := range p.layers {
+		if seen != nil {
+			seen(state)
+		}
+		l := &p.layers[i]
+		s.quantise(s.state, rows, hidden)
+		l.joint.multiply(s.sums, s, rows)
+		first := 0
+		s.quantiseHeads(rows)
+		for _, end := range ends {
+			p.attend(s, first, end)
+			first = end
+		}
+		s.quantise(s.added, rows, hidden)
+		l.out.multiply(s.sums, s, rows)
+		s.addAndNormalise(rows, &l.first)
+		s.quantise(s.state, rows, hidden)
+		l.up.multiply(s.sums, s, rows)
+		activate(s.sums[:rows*inner], p.gelu)
+		s.quantise(s.sums, rows, inner)
+		l.down.multiply(s.sums, s, rows)
+		s.addAndNormalise(rows, &l.second)
+	}
+	if seen != nil {
+		seen(state)
+	}
+}
+
+// embed sets the states to the normalised sums of the embeddings of pieces and places.
+func (p *parameters) embed(s *scratch, ids []int32, ends []int) {
+	var sum [hidden]int32
+	at, first := 0, 0
+	for _, end := range ends {
+		for ; at < end; at++ {
+			id := int(ids[at])
+			scale := int64(int32At(p.wordScale, id))
+			place := p.place[(at-first)*hidden:][:hidden]
+			for i, w := range p.words[id*hidden:][:hidden] {
+				sum[i] = int32(shifted(int64(w)*scale, p.wordExponent-wordPoint)) + place[i]
+			}
+			p.norm.normalise(s.state[at*hidden:][:hidden], sum[:])
+		}
+		first = end
+	}
+}
+
+// quantise fills q and m with rows of x.
+func (s *scratch) quantise(x []int32, rows, columns int) {
+	for i := range rows {
+		s.m[i] = quantise(s.q[i*columns:][:columns], x[i*columns:][:columns], inputLimit)
+	}
+}
+
+// addAndNormalise adds to each state a row of sums.
+func (s *scratch) addAndNormalise(rows int, n *norm) {
+	for i := range rows {
+		state, added := s.state[i*hidden:][:hidden], s.sums[i*hidden:][:hidden]
+		for j, v := range added {
+			state[j] += v
+		}
+		n.normalise(state, state)
+	}
+}
+
+// multiply sets y to the products of the matrix and each row of q, as numbers.
+func (l *linear) multiply(y []int32, s *scratch, rows int) {
+	q := dot.Matrix{Data: s.q, Stride: l.columns}
+	dot.Products(y, l.rows, q, rows, dot.Matrix{Data: l.weights, Stride: l.columns}, l.rows, l.columns)
+	drop := l.exponent - factorDrop
+	half := int64(1) << (drop - 1)
+	for i := range rows {
+		m := int64(s.m[i])
+		row := y[i*l.rows:][:l.rows]
+		scale, bias := l.scale[:len(row)], l.bias[:len(row)]
+		for j, sum := range row {
+			factor := (m*int64(scale[j]) + 1<<(factorDrop-1)) >> factorDrop
+			v := (int64(sum)*factor+half)>>uint(drop&63) + int64(bias[j])
+			row[j] = int32(min(max(v, -linearLimit), linearLimit))
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package minilm
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/model/minilm/weights"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+)
+
+// open opens the model, without which a program can be built.
+func open(t testing.TB) *Model {
+	t.Helper()
+	m, err := Open(weights.File)
+	if err == ErrNoFile {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// lines decodes a file of testdata, which has at least so many cases.
+func lines[Case any](t testing.TB, name string, least int) []Case {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []Case
+	for line := range bytes.Lines(data) {
+		var c Case
+		if err := json.Unmarshal(line, &c); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, c)
+	}
+	if len(out) < least {
+		t.Fatalf("%s has only %d cases", name, len(out))
+	}
+	return out
+}
+
+// TestGoldenPieces compares with what the package tokenizers makes of texts.
+func TestGoldenPieces(t *testing.T) {
+	m := open(t)
+	for _, c := range lines[struct {
+		Text string
+		IDs  []int32
+	}](t, "pieces.jsonl", 1000) {
+		got, counts := m.parameters.vocabulary.tokenize(nil, c.Text)
+		want := c.IDs[:min(len(c.IDs), MaxPieces-2)]
+		if got[0] != beginID || got[len(got)-1] != endID || !slices.Equal(got[1:len(got)-1], want) {
+			t.Errorf("%q\n got %v\nwant %v", c.Text, got, want)
+		}
+		if cut := len(c.IDs) > MaxPieces-2; counts.Pieces != len(want) || counts.Cut != cut {
+			t.Errorf("%q: %+v, want %d pieces, cut %v", c.Text, counts, len(want), cut)
+		}
+	}
+}
+
+type vectorCase struct {
+	Text   string
+	Layers []string
+	Vector string
+}
+
+// vectorCases returns the cases of vectors; of a kernel that takes fifty times as long, some that are short.
+func vectorCases(t testing.TB) []vectorCase {
+	all := lines[vectorCase](t, "vectors.jsonl", 80)
+	if Kernel() != "portable" {
+		return all
+	}
+	var some []vectorCase
+	longest := effort.Pick(100, 400, 1<<20)
+	for _, c := range all {
+		if len(c.Text) <= longest {
+			some = append(some, c)
+		}
+	}
+	some = some[:min(len(some), effort.Pick(12, 40, len(some)))]
+	if len(some) < 12 {
+		t.Fatalf("only %d cases", len(some))
+	}
+	return some
+}
+
+func hexOf(v []int8) string {
+	b := make([]byte, len(v))
+	for i, x := range v {
+		b[i] = byte(x)
+	}
+	return hex.EncodeToString(b)
+}
+
+// TestGoldenVectors compares the state after each layer and the vector with those of the program in make/reference.py.
+func TestGoldenVectors(t *testing.T) {
+	m := open(t)
+	for _, c := range vectorCases(t) {
+		ids, _ := m.parameters.vocabulary.tokenize(nil, c.Text)
+		var sums []string
+		s := new(scratch)
+		m.parameters.run(s, ids, []int{len(ids)}, func(state []int32) {
+			h := sha256.New()
+			if err := binary.Write(h, binary.LittleEndian, state); err != nil {
+				t.Fatal(err)
+			}
+			sums = append(sums, hex.EncodeToString(h.Sum(nil))[:16])
+		})
+		if !slices.Equal(sums, c.Layers) {
+			t.Errorf("%.60q: layers\n got %v\nwant %v", c.Text, sums, c.Layers)
+		}
+		if got := hexOf(pool(s.state[:len(ids)*hidden])); got != c.Vector {
+			t.Errorf("%.60q: vector\n got %s\nwant %s", c.Text, got, c.Vector)
+		}
+	}
+}
+
+// TestGoldenTogether embeds all texts in one call, in two orders, on one to eight processors: each vector is the one that
+// its text has alone.
+func TestGoldenTogether(t *testing.T) {
+	m := open(t)
+	cases := vectorCases(t)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, processors := range []int{1, 2, 8} {
+		runtime.GOMAXPROCS(processors)
+		slices.Reverse(cases)
+		var texts []string
+		for _, c := range cases {
+			texts = append(texts, c.Text)
+		}
+		vectors, err := m.Vectors(t.Context(), texts, nil)
+		if err != nil || len(vectors) != len(texts) {
+			t.Fatal(len(vectors), err)
+		}
+		for i, c := range cases {
+			if hexOf(vectors[i]) != c.Vector {
+				t.Errorf("on %d processors %.60q has another vector", processors, c.Text)
+			}
+		}
+	}
+}
+
+// TestGoldenPortable runs the tests of this file once more without instructions for vectors.
+func TestGoldenPortable(t *testing.T) {
+	if Kernel() == "portable" {
+		return // the other tests have
+	}
+	if os.Getenv("MNEM_NOSIMD") == "1" {
+		t.Fatalf("kernel %s", Kernel())
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestGolden(Vectors|Together|Portable)$", "-test.v")
+	cmd.Env = append(os.Environ(), "MNEM_NOSIMD=1")
+	out, err := cmd.CombinedOutput()
+	passed := strings.Count(string(out), "--- PASS") + strings.Count(string(out), "--- SKIP")
+	if err != nil || passed != 3 {
+		t.Errorf("%v, %d passed:\n%s", err, passed, out)
+	}
+}
+
+// TestName holds the name to the file, and the file to what kernels take.
+func TestName(t *testing.T) {
+	m := open(t)
+	sum := sha256.Sum256([]byte(weights.File))
+	if want := "minilm-l6-" + hex.EncodeToString(sum[:4]); Name != want {
+		t.Errorf("the model is called %s, its file %s", Name, want)
+	}
+	for i := range m.parameters.layers {
+		l := &m.parameters.layers[i]
+		for _, matrix := range []*linear{&l.joint, &l.out, &l.up, &l.down} {
+			if slices.Min(matrix.weights) < -levels {
+				t.Errorf("layer %d has a weight of %d", i, slices.Min(matrix.weights))
+			}
+		}
+	}
+}
