@@ -175,15 +175,15 @@ func (s *soak) write(w, i int) {
 		do("remember", text, "once", "remember", text)
 	case 2, 3:
 		if s.commit(key) {
-			verb, state := "forget", "forgotten"
 			if i%10 == 3 {
-				verb, state = "stale", "stale"
+				do("mark", key, "stale", "mark", "stale", key, "--reason", "soak")
+			} else {
+				do("forget", key, "forgotten", "forget", key, "--reason", "soak")
 			}
-			do(verb, key, state, verb, key, "--reason", "soak")
 		}
 	case 4:
 		if s.commit(key) && s.commit(key+"/new") {
-			do("supersede", key, "superseded", "supersede", key, key+"/new")
+			do("mark", key, "superseded", "mark", "superseded", key, "--by", key+"/new")
 		}
 	case 5:
 		s.merge(w, key)

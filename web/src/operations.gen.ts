@@ -186,16 +186,6 @@ export interface Arguments {
     rev?: string;
     time?: string;
   };
-  retire: {
-    allow_secret?: string[];
-    branch?: string;
-    dry_run?: boolean;
-    expect?: string;
-    message?: string;
-    nodes: string[];
-    reason?: string;
-    time?: string;
-  };
   review: {
     allow_secret?: string[];
     branch?: string;
@@ -211,16 +201,6 @@ export interface Arguments {
   session_list: {  };
   session_log: { limit?: number; name: string };
   show: { at?: string; name?: string; signatures?: boolean };
-  stale: {
-    allow_secret?: string[];
-    branch?: string;
-    dry_run?: boolean;
-    expect?: string;
-    message?: string;
-    nodes: string[];
-    reason?: string;
-    time?: string;
-  };
   stats: { at?: string; scores?: boolean };
   undo: { expect?: string; op?: string; own?: boolean; time?: string };
 }
@@ -821,27 +801,6 @@ export interface Answers {
       rule: string;
     }[];
   };
-  retire: {
-    already: string[];
-    branch: string;
-    commit: string | null;
-    dry_run: boolean;
-    graph: string | null;
-    marked: string[];
-    no_change: boolean;
-    state: string | null;
-    unmarked: string[];
-    warnings?: {
-      code: 'secret' | 'secrets_not_listed' | 'not_searched';
-      field: string;
-      file: string | null;
-      item: string | null;
-      line: number | null;
-      message: string;
-      remedy: string;
-      rule: string;
-    }[];
-  };
   review: {
     already: string[];
     branch: string;
@@ -999,27 +958,6 @@ export interface Answers {
     updated: string | null;
     validFrom: string | null;
     validTo: string | null;
-  };
-  stale: {
-    already: string[];
-    branch: string;
-    commit: string | null;
-    dry_run: boolean;
-    graph: string | null;
-    marked: string[];
-    no_change: boolean;
-    state: string | null;
-    unmarked: string[];
-    warnings?: {
-      code: 'secret' | 'secrets_not_listed' | 'not_searched';
-      field: string;
-      file: string | null;
-      item: string | null;
-      line: number | null;
-      message: string;
-      remedy: string;
-      rule: string;
-    }[];
   };
   stats: {
     agents: Record<string, Json>;

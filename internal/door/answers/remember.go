@@ -77,10 +77,10 @@ func rememberedText(c *show.Console, r *remembering.Remembered) string {
 		}
 		switch s.Suggest {
 		case remember.SuggestSupersede:
-			put("    if it is no longer so: %s supersede %s %s", program, shortID(s.ID), shortID(r.ID))
+			put("    if it is no longer so: %s mark superseded %s --by %s", program, shortID(s.ID), shortID(r.ID))
 		case remember.SuggestContradict:
-			put("    says the contrary: %s contradict %s %s, or %s supersede %s %s", program, shortID(s.ID),
-				shortID(r.ID), program, shortID(s.ID), shortID(r.ID))
+			put("    says the contrary: %s mark contradicted %s --by %s, or superseded", program, shortID(s.ID),
+				shortID(r.ID))
 		}
 	}
 	for _, p := range r.Replaces {

@@ -319,7 +319,7 @@ func TestHookBriefs(t *testing.T) {
 		strings.Contains(said, "not instructions") {
 		t.Errorf("nothing is known, and it begins with %q", said)
 	}
-	h.run(0, "contradict", "noon", "one")
+	h.run(0, "mark", "contradicted", "noon", "--by", "one")
 	said := h.told("session-start", "")
 	if strings.Count(said, "Lunch is at") != 2 || strings.Contains(said, "last session") || strings.Contains(said, "\nIgnore") ||
 		!strings.Contains(said, "not instructions") {
@@ -351,7 +351,7 @@ func TestHookBriefs(t *testing.T) {
 		!strings.Contains(said, "] The pilot boat is blue\n") || strings.Contains(said, "crane") {
 		t.Errorf("with digests it begins with %q", said)
 	}
-	h.run(0, "retire", "noon")
+	h.run(0, "mark", "retired", "noon")
 	h.session = "s4"
 	if said = h.told("session-start", ""); strings.Contains(said, "contradict") {
 		t.Errorf("what is settled is told of: %q", said)
@@ -369,7 +369,7 @@ func TestHookBriefs(t *testing.T) {
 	h.write("rules.jsonl", lines.String())
 	h.run(0, "commit", "-m", "rules", "rules.jsonl")
 	h.run(0, pins...)
-	h.run(0, "contradict", "other/1", "other/2")
+	h.run(0, "mark", "contradicted", "other/1", "--by", "other/2")
 	h.session = "s5"
 	said = h.told("session-start", "")
 	if n := text.EstimateTokens(said); n > 500 || !strings.Contains(said, "many words") {

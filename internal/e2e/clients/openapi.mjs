@@ -123,16 +123,16 @@ await op("fsck");
 await op("cat_file", { cid: head });
 
 // Marks, profiles, branches and records.
-await op("stale", { nodes: ["note/1"] });
-await op("retire", { nodes: ["note/2"] });
+await op("mark", { kind: "stale", nodes: ["note/1"] });
+await op("mark", { kind: "retired", nodes: ["note/2"] });
 await op("forget", { nodes: ["note/3"], reason: "wrong" });
 await op("restore", { nodes: ["note/3"] });
-await op("expire", { nodes: ["note/4"] });
+await op("mark", { kind: "expired", nodes: ["note/4"] });
 await op("pin", { nodes: ["note/4"] });
 await op("unpin", { nodes: ["note/4"] });
 await op("review", { limit: 3 });
-await op("supersede", { old: ["note/5"], new: "note/6" });
-await op("contradict", { a: "note/7", b: "note/8" });
+await op("mark", { kind: "superseded", nodes: ["note/5"], by: "note/6" });
+await op("mark", { kind: "contradicted", nodes: ["note/7"], by: "note/8" });
 await op("consolidate");
 await op("profile_set", { name: "short", limit: 3 });
 await op("profile_show", { name: "short" });

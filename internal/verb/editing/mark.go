@@ -36,24 +36,14 @@ type NodesRequest struct {
 	Marking
 }
 
-// SupersedeRequest asks for nodes to be superseded by another.
-type SupersedeRequest struct {
-	Old []string `op:",arg,required,remote" doc:"nodes, each by key, id, at least 4 digits of an id, or exact title"`
-	New string   `op:",arg,required,remote" doc:"the node that takes their place"`
-	Marking
-}
-
-// ContradictRequest asks for two nodes to contradict each other.
-type ContradictRequest struct {
-	A string `op:",arg,required,remote" doc:"a node by key, id, at least 4 digits of an id, or exact title"`
-	B string `op:",arg,required,remote" doc:"a node by key, id, at least 4 digits of an id, or exact title"`
-	Marking
-}
-
-// ExpireRequest asks for what is past its time to be hidden.
-type ExpireRequest struct {
-	Nodes []string `op:",arg,remote" doc:"nodes, each by key, id, at least 4 digits of an id, or exact title; without any, those whose time has passed"`
-	Now   string   `op:",remote" doc:"{TIME} that counts as now, RFC 3339 or YYYY-MM-DD (default: the time of the change)"`
+// MarkRequest asks for a mark on nodes, or for marks to be taken off.
+type MarkRequest struct {
+	Words  []string `op:",arg"` // KIND and the nodes, or with Remove the nodes
+	Kind   string   `op:",remoteonly" doc:"stale, contradicted, superseded, retired, expired or forgotten; none with remove"`
+	Nodes  []string `op:",remoteonly" doc:"nodes, each by key, id, at least 4 digits of an id, or exact title; of expired without any, those whose time has passed"`
+	By     string   `op:",remote" doc:"the {NODE} that supersedes or contradicts them"`
+	Remove bool     `op:",remote" not:"by now" doc:"take the marks of nodes off, whatever they say"`
+	Now    string   `op:",remote" not:"by" doc:"{TIME} that counts as now for expired, RFC 3339 or YYYY-MM-DD (default: the time of the change)"`
 	Marking
 }
 
@@ -96,71 +86,51 @@ func nodesCommit(
 
 const markGroup = "change"
 
-// Forget, Stale and Retire mark nodes.
-var (
-	Forget = verb.Define(verb.Spec{
-		Command: "forget", Right: verb.OwnRight, Usage: "NODE…", Group: markGroup, Effect: verb.Writes, Idempotent: true,
-		Title: "Hide memories from every retrieval",
-		Doc: "Mark nodes as forgotten, in one commit. No retrieval on the branch finds or shows a forgotten node.\n" +
-			"Commands that read show it with --include forgotten, and older commits are unchanged. 'mnem restore\n" +
-			"NODE' and 'mnem undo' bring it back. 'mnem purge' erases the text itself from every commit, for good.",
-		Example: "  mnem forget bruno --reason 'he was only a test'\n  mnem forget alice bob --dry-run",
-	}, mark(graph.Forgotten))
-
-	Stale = verb.Define(verb.Spec{
-		Command: "stale", Right: verb.OwnRight, Usage: "NODE…", Group: markGroup, Effect: verb.Writes, Idempotent: true,
-		Title: "Mark memories for review",
-		Doc: "Mark nodes as stale, in one commit: they may be out of date and need review. They are still found\n" +
-			"and shown, with a line that says so. 'mnem restore NODE' removes the mark.",
-		Example: "  mnem stale svc/billing --reason 'the service was rewritten'",
-	}, mark(graph.Stale))
-
-	Retire = verb.Define(verb.Spec{
-		Command: "retire", Right: verb.OwnRight, Usage: "NODE…", Group: markGroup, Effect: verb.Writes, Idempotent: true,
-		Title: "Hide memories that are no longer useful",
-		Doc: "Mark nodes as retired, in one commit: true, but no longer useful. They are hidden like forgotten\n" +
-			"ones; --include retired shows them.",
-		Example: "  mnem retire task/KM-402 meeting/2026-09-01 --reason 'the project ended'",
-	}, mark(graph.Retired))
-)
-
-// Supersede lets a memory take the place of others.
-var Supersede = verb.Define(verb.Spec{
-	Command: "supersede", Right: verb.OwnRight, Usage: "OLD… NEW", Group: markGroup, Effect: verb.Writes, Idempotent: true,
-	Title: "Replace memories by another one",
-	Doc: "Mark nodes as superseded by the last one, in one commit. A superseded node keeps its text,\n" +
-		"properties and edges and is hidden; --include superseded shows it. NEW must be visible itself. If\n" +
-		"the two contradicted each other, that is settled: the mark on NEW is removed.",
-	Example: "  mnem supersede db/marlin db/ledger-pg --reason 'it moved there'\n" +
-		"  mnem supersede alice bruno bob --dry-run",
-}, func(ctx context.Context, s *verb.Service, q *SupersedeRequest) (*Marked, error) {
-	return markNodes(ctx, s, memory.MarkRequest{State: graph.Superseded, Nodes: q.Old, By: q.New,
-		Reason: q.Reason})
+// Forget hides nodes.
+var Forget = verb.Define(verb.Spec{
+	Command: "forget", Right: verb.OwnRight, Usage: "NODE…", Group: markGroup, Effect: verb.Writes, Idempotent: true,
+	Title: "Hide memories from every retrieval",
+	Doc: "Mark nodes as forgotten, in one commit. No retrieval on the branch finds or shows a forgotten node.\n" +
+		"Commands that read show it with --include forgotten, and older commits are unchanged. 'mnem restore\n" +
+		"NODE' and 'mnem undo' bring it back. 'mnem purge' erases the text itself from every commit, for good.",
+	Example: "  mnem forget bruno --reason 'he was only a test'\n  mnem forget alice bob --dry-run",
+}, func(ctx context.Context, s *verb.Service, q *NodesRequest) (*Marked, error) {
+	return markNodes(ctx, s, memory.MarkRequest{State: graph.Forgotten, Nodes: q.Nodes, Reason: q.Reason})
 })
 
-// Contradict says that two memories cannot both be true.
-var Contradict = verb.Define(verb.Spec{
-	Command: "contradict", Right: verb.OwnRight, Usage: "A B", Group: markGroup, Effect: verb.Writes, Idempotent: true,
-	Title: "Mark two memories as contradicting each other",
-	Doc: "Mark two nodes as contradicted by each other, in one commit. Both are still found; where a retrieval\n" +
-		"shows one of them, the other follows directly. Superseding, forgetting or retiring one of them\n" +
-		"settles the contradiction, and 'mnem restore A' removes both marks. A node that a third one\n" +
-		"contradicts keeps that mark.",
-	Example: "  mnem contradict decision/keep-marlin meeting/2026-09-01 --reason 'one of the two is wrong'",
-}, func(ctx context.Context, s *verb.Service, q *ContradictRequest) (*Marked, error) {
-	return markNodes(ctx, s, memory.MarkRequest{State: graph.Contradicted, Nodes: []string{q.A}, By: q.B,
-		Reason: q.Reason})
+// Mark says what has become of memories.
+var Mark = verb.Define(verb.Spec{
+	Command: "mark", Right: verb.OwnRight, Usage: "KIND [NODE…] [--by NEW] | --remove NODE…", Args: "KIND [NODE…]",
+	Group: markGroup, Effect: verb.Writes, Idempotent: true,
+	Title: "Mark memories as replaced, stale, contradicted, retired, expired",
+	Doc: "Mark nodes, in one commit. A marked node keeps its text, properties and edges; --remove takes the\n" +
+		"marks of nodes off again, of two that contradict each other both.\n\n" +
+		"  superseded    --by NEW took their place: answers show them after it as replaced, or not at all\n" +
+		"  contradicted  they and --by OTHER cannot both be true: where one is shown the other follows\n" +
+		"  stale         they may be out of date: shown, with a line that says so\n" +
+		"  retired       true, but no longer useful: hidden\n" +
+		"  expired       hidden, if their property expires or their validTo is not after --now; without NODEs\n" +
+		"                all such nodes, for which every node is read\n" +
+		"  forgotten     hidden from every retrieval, as by 'mnem forget'\n\n" +
+		"--include KIND shows what is hidden. What supersedes or contradicts must be visible itself.\n" +
+		"Superseding, forgetting or retiring one of two that contradict each other settles it.",
+	Example: "  mnem mark superseded db/marlin --by db/ledger-pg --reason 'it moved there'\n" +
+		"  mnem mark contradicted decision/keep-marlin --by meeting/2026-09-01\n" +
+		"  mnem mark stale svc/billing --reason 'the service was rewritten'\n" +
+		"  mnem mark expired --now 2026-12-31 --dry-run\n  mnem mark --remove svc/billing",
+}, func(ctx context.Context, s *verb.Service, q *MarkRequest) (*Marked, error) {
+	switch {
+	case q.Remove:
+		res, err := memory.Unmark(ctx, s.Repo, s.Commit, memory.UnmarkRequest{Nodes: q.Nodes, Reason: q.Reason})
+		return marked(ctx, s, res, "", err)
+	case q.Kind == string(graph.Expired):
+		return expire(ctx, s, q)
+	}
+	return markNodes(ctx, s, memory.MarkRequest{State: graph.State(q.Kind), Nodes: q.Nodes, By: q.By, Reason: q.Reason})
 })
 
-// Expire hides memories whose time has passed.
-var Expire = verb.Define(verb.Spec{
-	Command: "expire", Right: verb.OwnRight, Usage: "[NODE…]", Group: markGroup, Effect: verb.Writes, Idempotent: true,
-	Title: "Hide memories whose time has passed",
-	Doc: "Mark nodes as expired, in one commit: of all nodes, or of the given NODEs, those whose property\n" +
-		"expires or whose validTo is not after --now. They are hidden; --include expired shows them. Nodes\n" +
-		"that are already hidden stay as they are. Without NODEs every node is read.",
-	Example: "  mnem expire\n  mnem expire --now 2026-12-31 --dry-run",
-}, func(ctx context.Context, s *verb.Service, q *ExpireRequest) (*Marked, error) {
+// expire marks what is past its time.
+func expire(ctx context.Context, s *verb.Service, q *MarkRequest) (*Marked, error) {
 	at := s.Commit.Stamp.Time
 	if q.Now != "" {
 		var err error
@@ -168,25 +138,43 @@ var Expire = verb.Define(verb.Spec{
 			return nil, err
 		}
 	}
-	res, err := memory.Expire(ctx, s.Repo, s.Commit, memory.ExpireRequest{Now: at, Nodes: q.Nodes,
-		Reason: q.Reason})
+	res, err := memory.Expire(ctx, s.Repo, s.Commit, memory.ExpireRequest{Now: at, Nodes: q.Nodes, Reason: q.Reason})
 	return marked(ctx, s, res, graph.Expired, err)
-})
+}
 
-// Check reads what can be wrong.
-func (q *ExpireRequest) Check() error {
+// Outside makes fields that a server takes of the arguments.
+func (q *MarkRequest) Outside(int) (more bool) {
+	if q.Nodes = q.Words; !q.Remove && len(q.Words) > 0 {
+		q.Kind, q.Nodes = q.Words[0], q.Words[1:]
+	}
+	return false
+}
+
+// Check refuses what marks nothing.
+func (q *MarkRequest) Check() error {
+	if len(q.Words) > 0 {
+		q.Outside(0)
+	}
+	kind := graph.State(q.Kind)
+	switch {
+	case q.Remove:
+	case !slices.Contains(graph.States(), kind):
+		return verb.Usagef("%q is no kind of mark: want one of %v", q.Kind, graph.States())
+	case kind.ByOther() && q.By == "":
+		return verb.Bad("by", "missing: name the node by which they are %s", kind)
+	case !kind.ByOther() && q.By != "":
+		return verb.Bad("by", "only for %s and %s", graph.Superseded, graph.Contradicted)
+	case kind != graph.Expired && q.Now != "":
+		return verb.Bad("now", "only for %s", graph.Expired)
+	}
+	if len(q.Nodes) == 0 && kind != graph.Expired {
+		return verb.Usagef("no NODE to mark: name at least one")
+	}
 	if q.Now == "" {
 		return nil
 	}
 	_, err := verb.OptTime("now", q.Now)
 	return err
-}
-
-// mark is a verb that marks the nodes that it is given.
-func mark(state graph.State) func(context.Context, *verb.Service, *NodesRequest) (*Marked, error) {
-	return func(ctx context.Context, s *verb.Service, q *NodesRequest) (*Marked, error) {
-		return markNodes(ctx, s, memory.MarkRequest{State: state, Nodes: q.Nodes, Reason: q.Reason})
-	}
 }
 
 func markNodes(ctx context.Context, s *verb.Service, q memory.MarkRequest) (*Marked, error) {

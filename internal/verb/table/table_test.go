@@ -271,7 +271,7 @@ func TestErrorsSpeakToTheirSurface(t *testing.T) {
 	add(verbkit.Try(t, h, branching.Merge, both))
 	add(verbkit.Try(t, h, branching.Merge, &branching.MergeRequest{Rev: "nowhere"}))
 	verbkit.Run(t, h, editing.Forget, &editing.NodesRequest{Nodes: []string{"bob"}})
-	add(verbkit.Try(t, h, editing.Stale, &editing.NodesRequest{Nodes: []string{"bob"}}))
+	add(verbkit.Try(t, h, editing.Mark, &editing.MarkRequest{Kind: "stale", Nodes: []string{"bob"}}))
 	add(verbkit.Try(t, h, reading.Get, &reading.GetRequest{Node: "bob"}))
 	for _, err := range errs {
 		if err == nil {
