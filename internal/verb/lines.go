@@ -3,6 +3,7 @@ package verb
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -39,33 +40,36 @@ func (q *Reader) HasChanges() bool { return q.read != nil }
 // Changes returns what reads the change lines.
 func (q *Reader) Changes(ctx context.Context) (state.Changes, error) { return q.read(ctx) }
 
-// EachLine gives the lines of a file that are not blank to read, and calls what that returns, unless nil,
-// before the next line is read. The error of a line, but not of that call, names file and line.
+// EachLine gives the lines of a file that are not blank to read, with their numbers. The error of a line names file and
+// line. After each line, and before such an error and the end of the file, rest is called, unless nil: waits is
+// whether going on may wait for who writes the file.
 func EachLine(
-	ctx context.Context, host Host, name string, read func(line []byte) (done func() error, err error),
+	ctx context.Context, by Caller, name string, read func(n int, line []byte) error,
+	rest func(shown string, waits bool) error,
 ) error {
-	in, shown, err := host.File(ctx, name)
+	in, shown, err := by.File(ctx, name)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = in.Close() }() // only read from
+	if rest == nil {
+		rest = func(string, bool) error { return nil }
+	}
 	lines := bufio.NewReaderSize(in, 64<<10)
 	for n := 1; ; n++ {
 		text, err := readLine(lines)
 		if errors.Is(err, io.EOF) {
-			return nil
+			return rest(shown, true)
 		}
-		var done func() error
 		if err == nil && len(bytes.TrimSpace(text)) > 0 {
-			done, err = read(text)
+			err = read(n, text)
 		}
 		if err != nil {
-			return &graph.LineError{File: shown, Line: n, Err: err}
+			return cmp.Or(rest(shown, true), error(&graph.LineError{File: shown, Line: n, Err: err}))
 		}
-		if done != nil {
-			if err := done(); err != nil {
-				return err
-			}
+		ahead, _ := lines.Peek(lines.Buffered()) // they are there
+		if err := rest(shown, bytes.IndexByte(ahead, '\n') < 0); err != nil {
+			return err
 		}
 	}
 }

@@ -2,13 +2,14 @@ package verb
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/complete"
@@ -17,24 +18,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
-
-// Asker is what questions need of a host.
-type Asker interface {
-	// Models opens the models that a question names. The reranker is nil for none, and for one that
-	// asks no model.
-	Models(m *QuestionModels) (*complete.Models, retrieve.Reranker, error)
-	// File opens a file that a field names, standard input for a hyphen, and returns what errors call it.
-	File(ctx context.Context, name string) (in io.ReadCloser, shown string, err error)
-	// Clock returns the time since any fixed moment, for explanations.
-	Clock() func() time.Duration
-	// Shown counts how often answers showed nodes, where that is counted.
-	Shown(ctx context.Context, nodes map[graph.ID]int64)
-	// Global returns what runs verbs on the user's own repository.
-	Global() (Runner, error)
-}
-
-// Runner runs a verb on a repository, and gives each answer to emit.
-type Runner func(ctx context.Context, v *Spec, req any, emit func(any) error) error
 
 // QuestionModels are the models that complete a question. Remote callers ask for those of the
 // configuration alone, or for what asks no model.
@@ -48,6 +31,8 @@ type QuestionModels struct {
 
 	// Kept is whether what is embedded is to be kept: then a model that fails is asked more often.
 	Kept bool `op:"-"`
+	// Judge is the name of the model that reranks, once it is open, "" for none.
+	Judge string `op:"-"`
 }
 
 // Configured is the value of a field that names a model for the one of the configuration.
@@ -81,13 +66,14 @@ func (m *QuestionModels) CheckModels(given func(string) bool, asks bool) error {
 }
 
 // Open sets what models are to do for a request, and opens them.
-func (m *QuestionModels) Open(host Host, r *retrieve.Request) (*complete.Models, error) {
-	models, reranker, err := host.Models(m)
+func (m *QuestionModels) Open(by Caller, r *retrieve.Request) (*complete.Models, error) {
+	models, reranker, err := by.Models(m)
 	if err != nil {
 		return nil, err
 	}
 	if reranker != nil {
-		r.Rerank, r.RerankTop, r.Reranker = reranker.Model(), &m.RerankTop, reranker
+		m.Judge = reranker.Model()
+		r.Rerank, r.RerankTop, r.Reranker = m.Judge, &m.RerankTop, reranker
 	}
 	r.Rewrite = m.Rewrite
 	if e := models.Embedder; e != nil {
@@ -102,6 +88,88 @@ func (m *QuestionModels) Open(host Host, r *retrieve.Request) (*complete.Models,
 	return models, r.ValidateGiven()
 }
 
+// Made is what models said of one question: what a request has besides its fields.
+type Made struct {
+	Vectors  []retrieve.QueryVector
+	Rewrites []string
+	Judged   *Judged
+}
+
+// Judged is what a reranker said of texts.
+type Judged struct {
+	Of     [sha256.Size]byte // see Want.sum
+	Scores []int64
+	Failed bool
+	At     ipld.CID // the commit that the texts are of
+}
+
+// Want is the error of a run that needs to know what the caller's reranker says of texts. Nothing was written.
+type Want struct {
+	Query string   `json:"query"`
+	Texts []string `json:"texts"`
+	At    ipld.CID `json:"at"` // the commit that they are of
+}
+
+func (w *Want) Error() string { return fmt.Sprintf("%d texts are to be judged", len(w.Texts)) }
+
+// sum tells queries with their texts apart.
+func (w *Want) sum() [sha256.Size]byte {
+	data, _ := json.Marshal([]any{w.Query, w.Texts}) // they have a JSON form
+	return sha256.Sum256(data)
+}
+
+// MadeFrom returns what models added to a request.
+func MadeFrom(before, after *retrieve.Request) Made {
+	return Made{Vectors: after.Vectors[len(before.Vectors):], Rewrites: after.Rewrites}
+}
+
+// AddTo adds to a request what models made of it.
+func (m *Made) AddTo(r *retrieve.Request) {
+	r.Vectors = append(slices.Clip(r.Vectors), m.Vectors...)
+	r.Rewrites = m.Rewrites
+}
+
+// Judging sets what models are to do for a request, as Open does. The reranker says what is known of made, and puts what
+// is not into want.
+func (m *QuestionModels) Judging(r *retrieve.Request, made *Made, want *Want) {
+	r.Rewrite = m.Rewrite
+	if m.Judge != "" {
+		r.Rerank, r.RerankTop, r.Reranker = m.Judge, &m.RerankTop, judged{m.Judge, made, want}
+	}
+}
+
+// Judge has a reranker judge what a run wants.
+func (m *Made) Judge(ctx context.Context, by retrieve.Reranker, want *Want) error {
+	scores, err := by.Rerank(ctx, want.Query, want.Texts)
+	if ctx.Err() != nil {
+		return fmt.Errorf("rerank: %w", context.Cause(ctx))
+	}
+	m.Judged = &Judged{Of: want.sum(), Scores: scores, Failed: err != nil, At: want.At}
+	return nil
+}
+
+// judged is a reranker that says what is known.
+type judged struct {
+	model string
+	made  *Made
+	want  *Want
+}
+
+func (j judged) Model() string { return j.model }
+
+func (j judged) Rerank(_ context.Context, query string, texts []string) ([]int64, error) {
+	want := Want{Query: query, Texts: texts}
+	switch known := j.made.Judged; {
+	case known == nil || known.Of != want.sum():
+		*j.want = want
+		return nil, j.want
+	case known.Failed:
+		return nil, errors.New("the model failed")
+	default:
+		return known.Scores, nil
+	}
+}
+
 // QueryVectors are vectors of a query in files of this machine.
 type QueryVectors struct {
 	Vector []string `op:"" doc:"rank by this {MODEL=@FILE} too: the query's embedding" note:" (repeatable)"`
@@ -113,19 +181,13 @@ type QueryVectors struct {
 	Loaded bool                    `op:"-"`
 }
 
-// Read adds the vectors to a request.
-func (q *QueryVectors) Read(ctx context.Context, host Host, r *retrieve.Request) error {
-	if !q.Loaded {
-		if err := q.load(ctx, host); err != nil {
-			return err
-		}
+// Load reads the files, once.
+func (q *QueryVectors) Load(ctx context.Context, by Caller) error {
+	if q.Loaded {
+		return nil
 	}
-	r.Vectors, r.Sparse, q.Loaded = q.Dense, q.Terms, true
-	return nil
-}
-
-func (q *QueryVectors) load(ctx context.Context, host Host) error {
-	err := EachVector(ctx, host, "vector", q.Vector, func(model string, v ipld.Value) error {
+	q.Loaded = true
+	err := EachVector(ctx, by, "vector", q.Vector, func(model string, v ipld.Value) error {
 		vector, err := retrieve.ParseQueryVector(model, v)
 		q.Dense = append(q.Dense, vector)
 		return err
@@ -133,7 +195,7 @@ func (q *QueryVectors) load(ctx context.Context, host Host) error {
 	if err != nil {
 		return err
 	}
-	return EachVector(ctx, host, "sparse", q.Sparse, func(model string, v ipld.Value) error {
+	return EachVector(ctx, by, "sparse", q.Sparse, func(model string, v ipld.Value) error {
 		vector, err := retrieve.ParseSparseVector(model, v)
 		q.Terms = append(q.Terms, vector)
 		return err
@@ -157,7 +219,7 @@ func (q *QueryVectors) FromStdin() (uses []string) {
 
 // EachVector reads values of the form MODEL=@FILE, and what is in the files.
 func EachVector(
-	ctx context.Context, host Host, field string, values []string,
+	ctx context.Context, by Caller, field string, values []string,
 	use func(model string, v ipld.Value) error,
 ) error {
 	var models []string
@@ -170,7 +232,7 @@ func EachVector(
 			return Bad(field, "two vectors of the model %q", model)
 		}
 		models = append(models, model)
-		in, shown, err := host.File(ctx, path)
+		in, shown, err := by.File(ctx, path)
 		if err != nil {
 			return err
 		}

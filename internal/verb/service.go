@@ -8,25 +8,25 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
 )
 
 // Host is what a surface runs verbs with: it knows the configuration, the clock, the keys and the
 // process that has the repository open.
 type Host interface {
-	// Open opens the repository, for reading only unless write, runs fn and closes it. Repo returns
-	// it meanwhile.
-	Open(ctx context.Context, write bool, fn func(ctx context.Context) error) error
+	// Open opens the repository for a job, runs fn and closes it, or has the process that has it open do the job.
+	// Repo returns it meanwhile.
+	Open(ctx context.Context, job *Job, fn func(ctx context.Context) error) error
 	Repo() *core.Repo
-	// Elsewhere is whether another process has the repository open and runs the verb: then it asks for
-	// what is to be asked of the caller's models and files.
-	Elsewhere(ctx context.Context) (bool, error)
 	// Defaults fills in what the caller's environment says where the request says nothing.
 	Defaults(w *Writing)
 	// Permit returns an error if the policy does not allow the caller one of some operations. agent is the one that
@@ -48,26 +48,47 @@ type Host interface {
 	// Progress shows how much of something is done, of a total, 0 where that is not known, until done is
 	// called.
 	Progress() (set func(what string, done, total int), done func())
-	// Setting returns the value of a variable of the caller's environment, or else of a key of the
-	// configuration; "" for none.
-	Setting(variable, key string) (string, error)
 	// Human is whether answers are shown to people as text.
 	Human() bool
-	Machine
-	Asker
-}
-
-// Machine is what opens files, directories and models of the caller's machine.
-type Machine interface {
+	// Clock returns the time since any fixed moment, for explanations.
+	Clock() func() time.Duration
+	// Shown counts how often answers showed nodes, where that is counted.
+	Shown(ctx context.Context, nodes map[graph.ID]int64)
 	// Embedder opens the model that a spec names, "" for that of the configuration. progress is told of
 	// each call how many of its texts are done.
 	Embedder(spec string, progress func(done, total int)) (Embedder, error)
+	// Models opens the models that a question names. The reranker is nil for none, and for one that
+	// asks no model.
+	Models(m *QuestionModels) (*complete.Models, retrieve.Reranker, error)
 	// OpenRoot opens a directory of this machine, "" for the one that holds the repository.
 	OpenRoot(dir string) (*os.Root, error)
 	// Create writes a file of this machine, Itself for the answer of the call.
 	Create(ctx context.Context, name string, write func(io.Writer) error) error
 	// Read opens a file of this machine, Itself for the body of the call.
 	Read(ctx context.Context, name string) (*File, error)
+}
+
+// Caller is the Host of who asks for a verb: it has the configuration, files and models that Prepare needs.
+type Caller interface {
+	Host
+	// Setting returns the value of a variable of the caller's environment, or else of a key of the
+	// configuration; "" for none.
+	Setting(variable, key string) (string, error)
+	// File opens a file that a field names, standard input for a hyphen, and returns what errors call it.
+	File(ctx context.Context, name string) (in io.ReadCloser, shown string, err error)
+	// Global returns what runs verbs on the user's own repository.
+	Global() (Runner, error)
+}
+
+// Runner runs a verb on a repository, and gives each answer to emit.
+type Runner func(ctx context.Context, v *Spec, req any, emit func(any) error) error
+
+// Job is one run of a verb with a prepared request.
+type Job struct {
+	Spec  *Spec
+	Req   any
+	Emit  func(any) error
+	Write bool // whether the repository is opened for writing
 }
 
 // Itself stands for the answer or the body of a call where a file could be named.
@@ -121,6 +142,7 @@ type Service struct {
 	Human bool
 
 	Host    Host
+	Caller  Caller // the same, nil where the repository is open for another process
 	Spec    *Spec
 	agent   string          // that the request names, "" for the one that the host knows
 	trusted commit.Verifier // once needed

@@ -249,10 +249,19 @@ type Configurer interface {
 	Configure(setting func(variable, key string) (string, error)) error
 }
 
-// Preparer is implemented by requests that read files and ask models before the repository is opened,
-// which others may wait for. req is the request, or one that embeds it.
+// Preparer is implemented by requests that read files and ask models. Prepare does so in the caller's process, before
+// the repository is opened, which others may wait for, and keeps what it finds in fields with the tag op:"-". req is
+// the request, or one that embeds it.
 type Preparer interface {
 	Prepare(ctx context.Context, s *Service, req any) error
+}
+
+// Driver is implemented by requests that may take more than one run: between two, models are asked and files read. If
+// Drives returns true, Drive is called in the caller's process after Prepare, and has the repository answer by
+// s.Call.
+type Driver interface {
+	Drives() bool
+	Drive(ctx context.Context, s *Service, req any, emit func(any) error) error
 }
 
 // Resumer is implemented by requests whose answers come as things happen, without an end: each is passed on
@@ -262,51 +271,67 @@ type Resumer interface {
 	Answered(answer any) (more bool)
 }
 
-// Do runs the verb for a host, with a request that New or Request made, and gives each answer to emit, while
-// the repository is open. It asks first whether the caller has the rights that the request needs. A verb
-// that writes has its stamp made and the repository opened for writing; in a dry run it writes to one
-// that is forgotten.
-func (spec *Spec) Do(ctx context.Context, host Host, req any, emit func(any) error) error {
-	if err := spec.excluded(req); err != nil {
+// Do runs the verb for a caller, with a request that New or Request made, and gives each answer to emit. It asks first
+// whether the caller has the rights that the request needs, and prepares the request. Then the verb runs where the
+// repository is open, here or in another process by Run. A verb that writes has its stamp made and the repository
+// opened for writing; in a dry run it writes to one that is forgotten.
+func (spec *Spec) Do(ctx context.Context, by Caller, req any, emit func(any) error) error {
+	s, err := spec.begin(by, req, by.Setting)
+	if err != nil {
 		return err
+	}
+	s.Caller = by
+	if p, ok := req.(Preparer); ok {
+		if err := p.Prepare(ctx, s, req); err != nil {
+			return err
+		}
+	}
+	if d, ok := req.(Driver); ok && d.Drives() {
+		return d.Drive(ctx, s, req, emit)
+	}
+	return s.Call(ctx, req, emit)
+}
+
+// Run runs the verb with a prepared request for a process that has the repository open.
+func (spec *Spec) Run(ctx context.Context, host Host, req any, emit func(any) error) error {
+	s, err := spec.begin(host, req, nil)
+	if err != nil {
+		return err
+	}
+	return s.Call(ctx, req, emit)
+}
+
+// begin checks a request and its rights before anything is read, asked, sent or written.
+func (spec *Spec) begin(host Host, req any, setting func(variable, key string) (string, error)) (*Service, error) {
+	if err := spec.excluded(req); err != nil {
+		return nil, err
 	}
 	if c, ok := req.(Checker); ok {
 		if err := c.Check(); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if c, ok := req.(Configurer); ok {
-		if err := c.Configure(host.Setting); err != nil {
-			return err
+	if c, ok := req.(Configurer); ok && setting != nil {
+		if err := c.Configure(setting); err != nil {
+			return nil, err
 		}
 	}
 	s := &Service{Host: host, Spec: spec, Human: host.Human(), agent: WritingOf(req).Agent}
-	if err := host.Permit(s.agent, spec.Rights(req)); err != nil { // before anything is read, asked, sent or written
-		return err
-	}
+	return s, host.Permit(s.agent, spec.Rights(req))
+}
+
+// Call has the repository answer a prepared request.
+func (s *Service) Call(ctx context.Context, req any, emit func(any) error) error {
+	spec, one := s.Spec, *s
+	s = &one
 	if spec.NoRepo {
 		return spec.do(ctx, s, req, emit)
-	}
-	before, asks := req.(Preparer)
-	if asks {
-		elsewhere, err := host.Elsewhere(ctx)
-		if err == nil && !elsewhere {
-			asks, err = false, before.Prepare(ctx, s, req)
-		}
-		if err != nil {
-			return err
-		}
 	}
 	write, err := s.prepare(ctx, req)
 	if err != nil {
 		return err
 	}
-	return host.Open(ctx, write, func(ctx context.Context) error {
-		if asks { // the process that was to do it has ended
-			if err := before.Prepare(ctx, s, req); err != nil {
-				return err
-			}
-		}
+	return s.Host.Open(ctx, &Job{spec, req, emit, write}, func(ctx context.Context) error {
 		if err := cmp.Or(s.open(ctx), s.mayWrite(ctx, req)); err != nil {
 			return err
 		}
@@ -322,14 +347,11 @@ const maxAgain = 3
 
 // steadily runs a verb that reads, and again where a purge or a collection has meanwhile removed what is derived:
 // that is no damage, and is made anew. In a store of many processes another one may have done so unheard, so that
-// what was opened is forgotten once. What was read of standard input cannot be read again.
+// what was opened is forgotten once.
 func (spec *Spec) steadily(
 	ctx context.Context, s *Service, req any, emit func(any) error,
 ) error {
 	given := false
-	if q, ok := req.(interface{ ReadsOnce() bool }); ok {
-		given = q.ReadsOnce()
-	}
 	for again := 0; ; again++ {
 		since := s.Repo.Sweeps()
 		err := spec.do(ctx, s, req, func(res any) error {

@@ -169,6 +169,7 @@ type Failure struct {
 	Unknown bool `json:"unknown,omitempty"` // see operation.Error
 	// Place is the line that the error is about.
 	Place operation.Place `json:"place,omitzero"`
+	Want  *Want           `json:"want,omitempty"`
 }
 
 // FailureOf returns the form of an error, nil for none. Remote callers are told of parameters.
@@ -181,6 +182,7 @@ func FailureOf(ctx context.Context, err error, remote bool) *Failure {
 		Code: OutcomeOf(ctx, err).Code, Message: MessageOf(err, remote), Hint: HintOf(err, remote),
 		News: errors.As(err, &news), Candidates: CandidatesOf(err), Unknown: errors.Is(err, store.ErrUnknown),
 	}
+	errors.As(err, &out.Want)
 	var done *operation.Error
 	var line *graph.LineError
 	switch {
@@ -194,8 +196,11 @@ func FailureOf(ctx context.Context, err error, remote bool) *Failure {
 
 // Err returns the error.
 func (f *Failure) Err() error {
-	if f == nil {
+	switch {
+	case f == nil:
 		return nil
+	case f.Want != nil:
+		return f.Want
 	}
 	row, known := operation.WithCode(f.Code)
 	switch {

@@ -24,7 +24,6 @@ import (
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/gitdir"
-	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
@@ -176,7 +175,6 @@ type Line struct {
 	Steady    bool                     // whether standard input is a regular file
 	Whole     map[string]*wholeInput   // inputs that were read before the repository is held, by their names
 	Kept      map[string]*peers.Holder // repositories that transfers keep open, by their directories; nil until one is asked
-	Ahead     *owner.Client            // the process that it goes to, found before it asks models; nil for none
 	Global    GlobalFlags
 	Signing   signFlags
 	profiling profilingFlags

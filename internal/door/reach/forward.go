@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/internal/verb/peers"
@@ -26,26 +27,6 @@ var errOwnersEnd = fmt.Errorf("%w: each process that had it open ended", store.E
 type answeredError struct{ err error }
 
 func (e *answeredError) Error() string { return "another process ran it" }
-
-// lookAhead finds the process that has the repository open, for a verb that asks models before it opens
-// it. Where another one has it and answers, opening hands the verb to that.
-func lookAhead(ctx context.Context, c *line.Line) (elsewhere bool, err error) {
-	if c.Program != "" || c.Opened != nil {
-		return false, nil
-	}
-	dir, err := c.Dir()
-	if err != nil {
-		return false, nil // opening says so in its own way
-	}
-	if h := c.App.Holder; h != nil && h.Covers(dir) {
-		if c.InUse == nil {
-			c.InUse, c.Ahead, err = h.Reach(ctx)
-		}
-	} else {
-		c.Ahead, err = peers.Dial(dir, c.Global.Wait)
-	}
-	return c.Ahead != nil, c.OpenHint(err)
-}
 
 // openRepo returns the repository of a command, and what ends its use of it: the one that this process
 // shares, which it has until the command ends, or one of its own. Where another process has it open and
@@ -84,9 +65,6 @@ func openRepo(ctx context.Context, c *line.Line, write bool) (*core.Repo, func()
 func reach(ctx context.Context, c *line.Line, dir string, opt core.Options) (
 	_ *core.Repo, done func() error, client *owner.Client, err error,
 ) {
-	if client, c.Ahead = c.Ahead, nil; client != nil {
-		return nil, nil, client, nil
-	}
 	if h := c.App.Holder; c.InUse == nil && h != nil && h.Covers(dir) {
 		if c.InUse, client, err = h.Reach(ctx); c.InUse == nil {
 			return nil, nil, client, err
@@ -160,12 +138,12 @@ func forwardVerb(ctx context.Context, c *line.Line, client *owner.Client) error 
 	}
 	by := &peers.Caller{
 		Sign: c.Asked.Stamp.Sign, Input: input(ctx, c), Tell: tidings(c), Flush: c.Out.Flush,
-		Models: VerbHost{c}.Models, Global: VerbHost{c}.Global, Create: VerbHost{c}.Create,
-		Embedder: func(spec string) (verb.Embedder, error) { return VerbHost{c}.Embedder(spec, nil) },
-		File: func(name string) (io.Reader, string, error) {
-			in, err := file(ctx, c, name)
-			return in, line.ShownFile(name), err
+		Models: func(m *verb.QuestionModels) (*complete.Models, error) {
+			models, _, err := VerbHost{c}.Models(m)
+			return models, err
 		},
+		Create: VerbHost{c}.Create,
+		Embedder: func(spec string) (verb.Embedder, error) { return VerbHost{c}.Embedder(spec, nil) },
 		Read: func(r io.Reader) error {
 			if !c.Asked.Typed {
 				_, err := io.Copy(struct{ io.Writer }{c.Out}, r) // an error of reading is none of writing
@@ -184,6 +162,9 @@ func callOf(c *line.Line) (*peers.Call, error) {
 	if err := line.OnceStdin(c.Inputs); err != nil {
 		return nil, err
 	}
+	if d, ok := a.Top.(verb.Driver); ok {
+		a.Typed = a.Typed || d.Drives()
+	}
 	request, err := a.Spec.EncodeRequest(a.Req)
 	if err != nil {
 		return nil, err
@@ -192,7 +173,7 @@ func callOf(c *line.Line) (*peers.Call, error) {
 		Verb: a.Spec.Name(), Request: request, Given: verb.GivenOf(a.Req), Words: c.Doing.Words,
 		Caller: c.By, Human: !c.InJSON, Typed: a.Typed, Progress: c.Progress().Visible(),
 	}
-	for _, name := range c.Inputs {
+	for _, name := range inputs(c) {
 		call.Inputs = append(call.Inputs, line.ShownFile(name))
 	}
 	call.Caller.Sign = "false"
@@ -244,11 +225,20 @@ func sendKeys(c *line.Line, call *peers.Call) {
 // input opens the files that another process reads for the verb.
 func input(ctx context.Context, c *line.Line) func(number int) (io.Reader, error) {
 	return func(number int) (io.Reader, error) {
-		if number >= len(c.Inputs) {
-			return nil, fmt.Errorf("%w: input %d of %d", owner.ErrProtocol, number, len(c.Inputs))
+		names := inputs(c)
+		if number >= len(names) {
+			return nil, fmt.Errorf("%w: input %d of %d", owner.ErrProtocol, number, len(names))
 		}
-		return file(ctx, c, c.Inputs[number])
+		return file(ctx, c, names[number])
 	}
+}
+
+// inputs are the files that another process is sent: those of change lines, or the one that the verb reads.
+func inputs(c *line.Line) []string {
+	if q, ok := c.Asked.Req.(interface{ InputName() string }); ok && q.InputName() != "" {
+		return []string{q.InputName()}
+	}
+	return c.Inputs
 }
 
 // file opens a file for another process, of standard input all of it.

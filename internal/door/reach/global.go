@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
 
-// Global implements verb.Asker.
+// Global implements verb.Caller.
 func (h VerbHost) Global() (verb.Runner, error) {
 	c := h.C
 	if c.By.Remote && !c.By.Global {

@@ -50,7 +50,7 @@ func question(c *line.Line, cmd *cobra.Command, q *asking.RetrieveRequest) (retr
 	return q.Request(&asking.Retrieve.Spec, q)
 }
 
-// Models implements verb.Asker.
+// Models implements verb.Caller.
 func (h VerbHost) Models(m *verb.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
 	c := h.C
 	out := &complete.Models{Rewrites: m.Rewrites, Failed: func(use string, err error) {
@@ -130,7 +130,7 @@ func modelWarning(c *line.Line, kind, format string, args ...any) {
 	}
 }
 
-// File implements verb.Asker. What was answered is written before more is read, so that a program may
+// File implements verb.Caller. What was answered is written before more is read, so that a program may
 // talk through a pipe.
 func (h VerbHost) File(ctx context.Context, name string) (io.ReadCloser, string, error) {
 	in, shown, err := h.C.Open(ctx, name)
@@ -153,13 +153,13 @@ func (r *conversation) Read(p []byte) (int, error) {
 	return r.ReadCloser.Read(p)
 }
 
-// Clock implements verb.Asker.
+// Clock implements verb.Caller.
 func (h VerbHost) Clock() func() time.Duration {
 	begin := h.C.App.Now()
 	return func() time.Duration { return h.C.App.Now().Sub(begin) }
 }
 
-// Shown implements verb.Asker. An answer that was given stays one, whatever happens here.
+// Shown implements verb.Caller. An answer that was given stays one, whatever happens here.
 func (h VerbHost) Shown(ctx context.Context, nodes map[graph.ID]int64) {
 	if err := addUsed(ctx, h.C, nodes); err != nil {
 		h.C.Remark("warning: accesses are not counted: %v", err)

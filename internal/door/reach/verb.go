@@ -24,7 +24,7 @@ import (
 )
 
 // Ask runs a verb.
-func Ask(ctx context.Context, c *line.Line, spec *verb.Spec, req any, emit func(any) error) error {
+func Ask(ctx context.Context, c *line.Line, spec *verb.Spec, req any, emit func(any) error) (err error) {
 	inJSON := c.InJSON
 	if q, ok := req.(interface{ InJSON() bool }); ok {
 		inJSON = inJSON || q.InJSON()
@@ -45,11 +45,11 @@ func Ask(ctx context.Context, c *line.Line, spec *verb.Spec, req any, emit func(
 	if err != nil {
 		return err
 	}
-	a := &line.Running{Spec: spec, Req: req, Emit: emit, Typed: !inJSON || c.Quietly || namesGit(req)}
+	a := &line.Running{Top: req, Typed: !inJSON || c.Quietly || namesGit(req)}
 	c.Asked = a
 	defer func() {
-		if c.Asked = nil; c.Ahead != nil {
-			_ = c.Ahead.Close() // nothing was sent
+		if c.Asked = nil; a.Unshare != nil {
+			err = line.FirstError(err, a.Unshare())
 		}
 	}()
 	rest, endless := req.(verb.Resumer)
@@ -57,7 +57,7 @@ func Ask(ctx context.Context, c *line.Line, spec *verb.Spec, req any, emit func(
 		return spec.Do(ctx, VerbHost{c}, req, emit)
 	}
 	a.Rest, a.Typed = rest, true
-	a.Emit = func(answer any) error {
+	each := func(answer any) error {
 		if !inJSON || !spec.Tells(answer) {
 			if err := line.FirstError(emit(answer), c.Out.Flush()); err != nil {
 				return err
@@ -66,7 +66,7 @@ func Ask(ctx context.Context, c *line.Line, spec *verb.Spec, req any, emit func(
 		a.Over = !rest.Answered(answer)
 		return nil
 	}
-	err = spec.Do(ctx, VerbHost{c}, req, a.Emit)
+	err = spec.Do(ctx, VerbHost{c}, req, each)
 	if errors.Is(ctx.Err(), context.Canceled) && line.OutcomeOf(ctx, err) == operation.Interrupted {
 		return nil // to be told to stop is how it ends
 	}
@@ -290,16 +290,18 @@ type VerbHost struct{ C *line.Line }
 
 // Open implements verb.Host.
 func (h VerbHost) Open(
-	ctx context.Context, write bool, fn func(context.Context) error,
+	ctx context.Context, job *verb.Job, fn func(context.Context) error,
 ) (err error) {
-	if h.C.Long && write || h.C.Asked.Rest != nil || converses(h.C) {
-		done, err := share(h.C)
-		if err != nil {
+	a := h.C.Asked
+	outer := a.Job
+	a.Job = job
+	defer func() { a.Job = outer }()
+	if a.Unshare == nil && (h.C.Long && job.Write || a.Rest != nil || converses(h.C)) {
+		if a.Unshare, err = share(h.C); err != nil {
 			return err
 		}
-		defer func() { err = line.FirstError(err, done()) }()
 	}
-	err = withRepo(h.C, write, func(ctx context.Context, _ *core.Repo) error { return fn(ctx) })
+	err = withRepo(h.C, job.Write, func(ctx context.Context, _ *core.Repo) error { return fn(ctx) })
 	var elsewhere *answeredError
 	if errors.As(err, &elsewhere) {
 		return elsewhere.err
@@ -310,12 +312,9 @@ func (h VerbHost) Open(
 // converses reports whether a verb answers what another program asks through standard input, which may pause between
 // two questions: other processes use the repository meanwhile.
 func converses(c *line.Line) bool {
-	q, ok := c.Asked.Req.(interface{ ReadsOnce() bool })
+	q, ok := c.Asked.Top.(interface{ ReadsOnce() bool })
 	return ok && q.ReadsOnce() && !c.Steady
 }
-
-// Elsewhere implements verb.Host.
-func (h VerbHost) Elsewhere(ctx context.Context) (bool, error) { return lookAhead(ctx, h.C) }
 
 // Repo implements verb.Host.
 func (h VerbHost) Repo() *core.Repo { return h.C.Opened }
@@ -377,7 +376,7 @@ func (h VerbHost) Progress() (set func(what string, done, total int), done func(
 	return p.Set, p.Done
 }
 
-// Setting implements verb.Host.
+// Setting implements verb.Caller.
 func (h VerbHost) Setting(variable, key string) (string, error) {
 	if variable == "MNEM_SESSION" {
 		return h.C.By.Session, nil // answers are recorded where the caller says, and else nowhere

@@ -73,16 +73,14 @@ func NewHost(t *testing.T) *FakeHost {
 	return &FakeHost{Kept: r}
 }
 
-func (h *FakeHost) Open(ctx context.Context, write bool, fn func(context.Context) error) error {
-	h.Opened = append(h.Opened, write)
+func (h *FakeHost) Open(ctx context.Context, job *verb.Job, fn func(context.Context) error) error {
+	h.Opened = append(h.Opened, job.Write)
 	return fn(ctx)
 }
 
 func (h *FakeHost) Repo() *core.Repo { return h.Kept }
 
 func (h *FakeHost) Defaults(*verb.Writing) {}
-
-func (h *FakeHost) Elsewhere(context.Context) (bool, error) { return false, nil }
 
 func (h *FakeHost) Stamp(spec *verb.Spec, w *verb.Writing) (state.Stamp, error) {
 	h.Stamps++

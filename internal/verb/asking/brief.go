@@ -62,7 +62,7 @@ var TellBrief = verb.Define(verb.Spec{
 
 func brief(ctx context.Context, s *verb.Service, q *BriefRequest) (*Brief, error) {
 	out := new(Brief)
-	err := ask(ctx, s, &q.RetrieveRequest, func(a *Answer) error {
+	err := ask(ctx, s, &q.RetrieveRequest, q, func(a *Answer) error {
 		out.Answer = a
 		return nil
 	})

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	checkpkg "github.com/mnem-project/mnem/internal/memory/check"
-	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/ipld"
@@ -36,10 +36,17 @@ type CheckRequest struct {
 	verb.OnBranch `op:"local"`
 	verb.Signing
 
-	check    checkpkg.Request
-	models   *complete.Models
-	labelled []checkpkg.Labelled
-	file     string // that these are from
+	Dense    []retrieve.QueryVector `op:"-"` // what is in the files of Vector
+	Embeds   bool                   `op:"-"` // whether a model embeds
+	Made     verb.Made              `op:"-"` // of the query
+	Labelled []Labelled             `op:"-"` // questions to calibrate on
+	File     string                 `op:"-"` // that these are from
+}
+
+// Labelled is a question to calibrate on.
+type Labelled struct {
+	checkpkg.Labelled
+	Made verb.Made
 }
 
 func (q *CheckRequest) Into(w *verb.Writing) { w.Message, w.Expect = q.Message, q.Expect }
@@ -173,45 +180,75 @@ func (q *CheckRequest) Check() error {
 	return verb.OneUse(uses)
 }
 
-// prepare makes the request of a check, reads the questions of a calibration, and lets the model see a
-// single question.
-func (q *CheckRequest) Prepare(ctx context.Context, s *verb.Service, req any) (err error) {
-	q.check = checkpkg.Request{Gate: checkpkg.Gate(q.Gate), Nearest: &q.Nearest}
-	r := &q.check.Request
-	if err = s.Spec.SetParameters(req, r); err != nil {
+// Prepare reads vectors and the questions of a calibration, and lets the model see each question.
+func (q *CheckRequest) Prepare(ctx context.Context, s *verb.Service, req any) error {
+	vectors := &verb.QueryVectors{Vector: q.Vector}
+	if err := vectors.Load(ctx, s.Caller); err != nil {
 		return err
 	}
-	if r.Marks, err = q.States(); err != nil {
+	q.Dense = vectors.Dense
+	c, err := q.request(s.Spec, req)
+	if err != nil || q.Reset {
 		return err
 	}
-	if err = (&verb.QueryVectors{Vector: q.Vector}).Read(ctx, s.Host, r); err != nil {
-		return err
-	}
-	if err = r.ValidateGiven(); err != nil || q.Reset {
-		return err
-	}
-	r.Text = q.Query
-	if q.models, err = (&verb.QuestionModels{Embed: q.Embed}).Open(s.Host, r); err != nil {
-		return err
-	}
-	if q.Calibrate != "" {
-		return q.readLabelled(ctx, s.Host)
-	}
-	*r, err = q.models.Complete(ctx, *r)
-	return err
-}
-
-func (q *CheckRequest) readLabelled(ctx context.Context, host verb.Host) error {
-	in, name, err := host.File(ctx, q.Calibrate)
+	r := c.Request
+	models, err := (&verb.QuestionModels{Embed: q.Embed}).Open(s.Caller, &r)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = in.Close() }() // only read from
-	q.file = name
-	if q.labelled, err = checkpkg.ReadLabelled(in, name); err != nil {
+	q.Embeds = models.Embedder != nil
+	made := func(text string) (verb.Made, error) {
+		one := r
+		one.Text = text
+		after, err := models.Complete(ctx, one)
+		return verb.MadeFrom(&one, &after), err
+	}
+	if q.Calibrate == "" {
+		q.Made, err = made(q.Query)
 		return err
 	}
-	return checkpkg.CheckLabelled(q.labelled, name)
+	list, err := q.readLabelled(ctx, s.Caller)
+	if err != nil {
+		return err
+	}
+	set, done := s.Host.Progress()
+	defer done()
+	for i, one := range list {
+		m, err := made(one.Question)
+		if err != nil {
+			return &graph.LineError{File: q.File, Line: one.Line, Err: err}
+		}
+		if q.Labelled = append(q.Labelled, Labelled{one, m}); q.Embeds {
+			set("questions embedded:", i+1, len(list))
+		}
+	}
+	return nil
+}
+
+// request makes the request of a check, without what models add.
+func (q *CheckRequest) request(spec *verb.Spec, req any) (c checkpkg.Request, err error) {
+	c = checkpkg.Request{Gate: checkpkg.Gate(q.Gate), Nearest: &q.Nearest}
+	if err = spec.SetParameters(req, &c.Request); err != nil {
+		return c, err
+	}
+	if c.Request.Marks, err = q.States(); err != nil {
+		return c, err
+	}
+	c.Request.Vectors = q.Dense
+	return c, c.Request.ValidateGiven()
+}
+
+func (q *CheckRequest) readLabelled(ctx context.Context, by verb.Caller) (list []checkpkg.Labelled, err error) {
+	in, name, err := by.File(ctx, q.Calibrate)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = in.Close() }() // only read from
+	q.File = name
+	if list, err = checkpkg.ReadLabelled(in, name); err != nil {
+		return nil, err
+	}
+	return list, checkpkg.CheckLabelled(list, name)
 }
 
 func check(ctx context.Context, s *verb.Service, q *CheckRequest) (any, error) {
@@ -223,47 +260,52 @@ func check(ctx context.Context, s *verb.Service, q *CheckRequest) (any, error) {
 	case q.Calibrate != "":
 		return verb.OneOf(calibrate(ctx, s, q))
 	}
+	c, err := q.request(s.Spec, q)
+	if err != nil {
+		return nil, err
+	}
+	c.Request.Text = q.Query
+	q.Made.AddTo(&c.Request)
 	snap, err := s.Repo.Snapshot(ctx, q.At)
 	if err != nil {
 		return nil, verb.CommitHint(err)
 	}
-	if err := q.override(ctx, snap); err != nil {
+	if c.Thresholds, err = q.override(ctx, snap); err != nil {
 		return nil, err
 	}
-	if err := verb.FromNow(s.Host, &q.check.Request); err != nil {
+	if err := verb.FromNow(s.Host, &c.Request); err != nil {
 		return nil, err
 	}
-	res, err := checkpkg.Check(ctx, snap, q.check)
+	res, err := checkpkg.Check(ctx, snap, c)
 	if err != nil {
 		return nil, err
 	}
-	return checkedOf(q.check.Request.Text, res), nil
+	return checkedOf(c.Request.Text, res), nil
 }
 
-// override puts the thresholds of the request in the place of the memory's.
-func (q *CheckRequest) override(ctx context.Context, s *core.Snapshot) error {
+// override returns the memory's thresholds with those of the request in their place, nil if it has none.
+func (q *CheckRequest) override(ctx context.Context, s *core.Snapshot) (*checkpkg.Thresholds, error) {
 	if len(q.Threshold) == 0 {
-		return nil
+		return nil, nil
 	}
 	t, _, err := checkpkg.ThresholdsAt(ctx, s)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, given := range q.Threshold {
 		name, value, _ := strings.Cut(given, "=")
 		to := thresholdField(&t, name)
 		if to == nil {
-			return verb.BadValue("threshold", given, "want coverage, evidence, lead, weak-coverage or weak-evidence, "+
+			return nil, verb.BadValue("threshold", given, "want coverage, evidence, lead, weak-coverage or weak-evidence, "+
 				"as in coverage=0.7")
 		}
 		x, err := strconv.ParseFloat(value, 64)
 		if err != nil || !(x >= 0 && x <= maxThreshold) {
-			return verb.BadValue("threshold", given, "want a number of 0 to 1, of evidence 0 to %d bits", maxThreshold)
+			return nil, verb.BadValue("threshold", given, "want a number of 0 to 1, of evidence 0 to %d bits", maxThreshold)
 		}
 		*to = int64(math.RoundToEven(float64(x * 65536)))
 	}
-	q.check.Thresholds = &t
-	return nil
+	return &t, nil
 }
 
 // maxThreshold is the largest number that any threshold may be.
@@ -315,10 +357,23 @@ func calibrate(ctx context.Context, s *verb.Service, q *CheckRequest) (*Calibrat
 	if err != nil {
 		return nil, verb.CommitHint(err)
 	}
+	c, err := q.request(s.Spec, q)
+	if err != nil {
+		return nil, err
+	}
 	set, done := s.Host.Progress()
 	defer done()
-	got, err := checkpkg.CalibrateOn(ctx, snap, q.labelled, checkpkg.CalibrateRequest{
-		Check: q.check, Complete: q.models.Complete, Embeds: q.models.Embedder != nil, File: q.file,
+	made, list := make(map[string]*verb.Made), make([]checkpkg.Labelled, len(q.Labelled))
+	for i := range q.Labelled {
+		list[i] = q.Labelled[i].Labelled
+		made[list[i].Question] = &q.Labelled[i].Made
+	}
+	got, err := checkpkg.CalibrateOn(ctx, snap, list, checkpkg.CalibrateRequest{
+		Check: c, Embeds: q.Embeds, File: q.File,
+		Complete: func(_ context.Context, r retrieve.Request) (retrieve.Request, error) {
+			made[r.Text].AddTo(&r)
+			return r, nil
+		},
 		Now:      func(r *retrieve.Request) error { return verb.FromNow(s.Host, r) },
 		Progress: func(n, total int) { set("questions:", n, total) },
 	})
@@ -333,7 +388,7 @@ func calibrate(ctx context.Context, s *verb.Service, q *CheckRequest) (*Calibrat
 	if out.Chosen != nil {
 		t = &out.Chosen.Thresholds
 	}
-	if out.ThresholdsKept, err = keepThresholds(ctx, s, q, t, "calibrate check on "+q.file); err != nil {
+	if out.ThresholdsKept, err = keepThresholds(ctx, s, q, t, "calibrate check on "+q.File); err != nil {
 		return nil, err
 	}
 	if t == nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/rank/complete"
@@ -36,13 +37,23 @@ type RetrieveRequest struct {
 	Explain    bool   `op:",remote,varies" doc:"tell how each item was found, and what did not fit"`
 	verb.Actor
 
-	whole      any         // the request itself, or the one that embeds it
-	aside      bool        // whether it is the part of a request that the user's own repository answers
-	global     verb.Runner // where that repository is asked too
-	SummaryCap *int        `op:"-"` // of the environment, nil where the request says it
-	Draft      bool        `op:"-"` // whether the answer has its receipt, which is recorded later
-	base       retrieve.Request
-	models     *complete.Models
+	SummaryCap *int      `op:"-"` // of the environment, nil where the request says it
+	Draft      bool      `op:"-"` // whether the answer has its receipt, which is recorded later
+	Made       verb.Made `op:"-"` // of the query
+	Lines      []Line    `op:"-"` // of the batch, to be answered at once
+	Lined      string    `op:"-"` // how errors call the file of the batch
+
+	aside    bool             // whether it is the part of a request that the user's own repository answers
+	global   verb.Runner      // where that repository is asked too
+	prepared retrieve.Request // that lines begin with
+	models   *complete.Models
+}
+
+// Line is a line of a batch.
+type Line struct {
+	Number int
+	Text   string
+	Made   verb.Made
 }
 
 // RecallRequest is a RetrieveRequest that is ranked by what the question asks for.
@@ -61,7 +72,9 @@ var (
 			Flag: "batch", Required: true,
 			Doc: "requests: objects with text and any parameter of retrieve",
 		}},
-	}, ask)
+	}, func(ctx context.Context, s *verb.Service, q *RetrieveRequest, emit func(*Answer) error) error {
+		return ask(ctx, s, q, q, emit)
+	})
 
 	Recall = verb.Stream(verb.Spec{
 		Command: "recall", Right: verb.NoRight, Usage: "[QUERY…] [flags]", Group: "read", Effect: verb.Reads, Pure: true,
@@ -72,7 +85,7 @@ var (
 			Doc: "requests: objects with text and any parameter of retrieve",
 		}},
 	}, func(ctx context.Context, s *verb.Service, q *RecallRequest, emit func(*Answer) error) error {
-		return ask(ctx, s, &q.RetrieveRequest, emit)
+		return ask(ctx, s, &q.RetrieveRequest, q, emit)
 	})
 )
 
@@ -175,30 +188,43 @@ func (q *RetrieveRequest) AskGlobal(given []string) bool {
 	return q.WithGlobal
 }
 
-// prepare makes the request of a retrieval, and lets models complete that of a single question: others
-// may wait for the repository.
+// Prepare reads the vectors, and has models complete a single question.
 func (q *RetrieveRequest) Prepare(ctx context.Context, s *verb.Service, req any) (err error) {
-	q.whole = req
 	if err = q.check(); err != nil {
 		return err
 	}
 	if q.WithGlobal {
-		if q.global, err = s.Host.Global(); err != nil {
+		if q.global, err = s.Caller.Global(); err != nil {
 			return err
 		}
 	}
-	if q.base, err = q.Request(s.Spec, req); err != nil {
+	if err = q.Load(ctx, s.Caller); err != nil {
 		return err
 	}
-	if err = q.Read(ctx, s.Host, &q.base); err != nil {
+	r, err := q.base(s.Spec, req)
+	if err != nil {
 		return err
 	}
-	q.base.Text, q.base.Profile = q.Query, q.Profile
 	if q.WithGlobal {
-		return q.base.ValidateGiven() // each repository has models of its own
+		return r.ValidateGiven() // each repository has models of its own
 	}
-	q.base, q.models, err = q.completed(ctx, s.Host)
+	before := r
+	if q.models, err = q.Open(s.Caller, &r); err != nil {
+		return err
+	}
+	if q.prepared = r; q.Batch != "" {
+		return nil
+	}
+	r, err = q.models.Complete(ctx, r)
+	q.Made = verb.MadeFrom(&before, &r)
 	return err
+}
+
+// base returns the request of the question, or what those of the lines begin with, without what models add.
+func (q *RetrieveRequest) base(spec *verb.Spec, req any) (retrieve.Request, error) {
+	r, err := q.Request(spec, req)
+	r.Text, r.Profile, r.Vectors, r.Sparse = q.Query, q.Profile, q.Dense, q.Terms
+	return r, err
 }
 
 // Request returns the request that the fields of the table and the marks make of req, which is q or has
@@ -236,17 +262,6 @@ func Decides(p *verb.Params) (given []string) {
 	return given
 }
 
-// completed returns the request with what models are to do, and of a single question with what they did.
-func (q *RetrieveRequest) completed(
-	ctx context.Context, host verb.Host,
-) (r retrieve.Request, models *complete.Models, err error) {
-	r = q.base
-	if models, err = q.Open(host, &r); err == nil && q.Batch == "" {
-		r, err = models.Complete(ctx, r)
-	}
-	return r, models, err
-}
-
 // InJSON reports whether answers are printed as JSON for people too.
 func (q *RetrieveRequest) InJSON() bool { return q.Batch != "" }
 
@@ -261,42 +276,61 @@ func (q *RetrieveRequest) session() string {
 	return q.Session
 }
 
-// ask answers a question or those of a batch.
-func ask(ctx context.Context, s *verb.Service, q *RetrieveRequest, emit func(*Answer) error) error {
-	a := &asking{q: q, spec: s.Spec, host: s.Host, repo: s.Repo, by: s.Commit.Stamp, shown: map[graph.ID]int64{}}
-	a.session, a.at, a.human = q.session(), q.At, s.Human && q.Batch == "" // lines are answered in JSON
+// ask answers a question or lines of a batch.
+func ask(ctx context.Context, s *verb.Service, q *RetrieveRequest, req any, emit func(*Answer) error) error {
+	a := &asking{q: q, host: s.Host, repo: s.Repo, by: s.Commit.Stamp, shown: map[graph.ID]int64{}}
+	a.session, a.human = q.session(), s.Human && q.Batch == "" // lines are answered in JSON
 	defer func() { s.Host.Shown(ctx, a.shown) }()
-	switch {
-	case q.WithGlobal:
-		return a.together(ctx, emit)
-	case q.Batch != "":
-		return a.batch(ctx, emit)
-	}
-	answer, err := a.answer(ctx, complete.Query{Request: q.base})
+	base, err := q.base(s.Spec, req)
 	if err != nil {
 		return err
 	}
-	return emit(answer)
+	if q.Batch == "" {
+		q.Judging(&base, &q.Made, &a.want)
+		q.Made.AddTo(&base)
+		answer, err := a.answer(ctx, complete.Query{Request: base}, q.Made.Judged)
+		if err != nil {
+			return err
+		}
+		return emit(answer)
+	}
+	for i := range q.Lines {
+		line := &q.Lines[i]
+		r := base
+		q.Judging(&r, &line.Made, &a.want)
+		answer, err := a.line(ctx, line, r)
+		if err != nil {
+			return &graph.LineError{File: q.Lined, Line: line.Number, Err: err}
+		}
+		if err := emit(answer); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // asking answers requests from one repository.
 type asking struct {
 	q       *RetrieveRequest
-	spec    *verb.Spec
 	host    verb.Host
 	repo    *core.Repo
 	human   bool
 	session string // where answers are recorded, "" for nowhere
 	by      state.Stamp
-	at      string
 	shown   map[graph.ID]int64
+	want    verb.Want // what the reranker is to say
 }
 
-// retrieve answers one request and records it if there is a session.
-func (a *asking) retrieve(ctx context.Context, req retrieve.Request, trace *stage.Trace) (
+// retrieve answers one request and records it if there is a session. What was judged is of one commit.
+func (a *asking) retrieve(ctx context.Context, req retrieve.Request, trace *stage.Trace, judged *verb.Judged) (
 	snap *core.Snapshot, answer *retrieve.Answer, receipt ipld.CID, err error,
 ) {
-	if snap, err = a.snapshot(ctx); err != nil {
+	if judged != nil {
+		snap, err = a.repo.At(ctx, judged.At)
+	} else {
+		snap, err = a.snapshot(ctx)
+	}
+	if err != nil {
 		return nil, nil, receipt, verb.CommitHint(err)
 	}
 	if err = verb.FromNow(a.host, &req); err != nil {
@@ -311,6 +345,10 @@ func (a *asking) retrieve(ctx context.Context, req retrieve.Request, trace *stag
 	if err != nil {
 		return nil, nil, receipt, verb.ProfileHint(verb.ExcludeHint(err))
 	}
+	if a.want.Texts != nil {
+		a.want.At = snap.CID()
+		return nil, nil, receipt, &a.want
+	}
 	for i := range answer.Items {
 		a.shown[answer.Items[i].ID]++
 	}
@@ -321,12 +359,12 @@ func (a *asking) retrieve(ctx context.Context, req retrieve.Request, trace *stag
 }
 
 // answer answers a question, or a line of a batch.
-func (a *asking) answer(ctx context.Context, line complete.Query) (*Answer, error) {
+func (a *asking) answer(ctx context.Context, line complete.Query, judged *verb.Judged) (*Answer, error) {
 	var trace *stage.Trace
 	if a.q.Explain {
 		trace = &stage.Trace{Clock: a.host.Clock()}
 	}
-	snap, found, receipt, err := a.retrieve(ctx, line.Request, trace)
+	snap, found, receipt, err := a.retrieve(ctx, line.Request, trace, judged)
 	if err != nil {
 		return nil, err
 	}
@@ -347,40 +385,100 @@ func (a *asking) answer(ctx context.Context, line complete.Query) (*Answer, erro
 // session's commit, else HEAD.
 func (a *asking) snapshot(ctx context.Context) (*core.Snapshot, error) {
 	if a.session == "" {
-		return a.repo.Snapshot(ctx, a.at)
+		return a.repo.Snapshot(ctx, a.q.At)
 	}
 	entry, err := sessionpkg.Session(ctx, a.repo, a.session)
 	var missing *state.NotFoundError
 	switch {
 	case errors.As(err, &missing) && a.session == sessionpkg.DefaultSession:
-		return a.repo.Snapshot(ctx, a.at) // made when the receipt is recorded
+		return a.repo.Snapshot(ctx, a.q.At) // made when the receipt is recorded
 	case errors.As(err, &missing):
 		return nil, verb.Hint(err, "begin it with 'mnem session start NAME'", "")
 	case err != nil:
 		return nil, err
 	case a.q.Given("at") || a.q.Follow || entry.Record.Follow:
-		return a.repo.Snapshot(ctx, a.at)
+		return a.repo.Snapshot(ctx, a.q.At)
 	}
 	return a.repo.At(ctx, entry.Record.Commit)
 }
 
-// batch answers the requests of a file, one JSON object a line, in order. Each answer is given before
-// the next line is read, so that a program may talk through a pipe. A line that cannot be read or
-// answered ends it, with the file and line in the error.
-func (a *asking) batch(ctx context.Context, emit func(*Answer) error) error {
-	return verb.EachLine(ctx, a.host, a.q.Batch, func(line []byte) (func() error, error) {
-		v, err := ipld.ParseJSON(line)
+// line answers a line of a batch.
+func (a *asking) line(ctx context.Context, line *Line, base retrieve.Request) (*Answer, error) {
+	q, err := parseLine([]byte(line.Text), base)
+	if err != nil {
+		return nil, err
+	}
+	line.Made.AddTo(&q.Request)
+	return a.answer(ctx, q, line.Made.Judged)
+}
+
+func parseLine(text []byte, base retrieve.Request) (q complete.Query, err error) {
+	v, err := ipld.ParseJSON(text)
+	if err == nil {
+		q, err = complete.ParseRequestJSON(v, base)
+	}
+	return q, err
+}
+
+// Drives reports whether it takes more than one run.
+func (q *RetrieveRequest) Drives() bool { return q.Batch != "" || q.WithGlobal || q.Judge != "" }
+
+// Drive asks the repository in several runs.
+func (q *RetrieveRequest) Drive(ctx context.Context, s *verb.Service, req any, emit func(any) error) error {
+	switch {
+	case q.WithGlobal:
+		return q.together(ctx, s, req, emit)
+	case q.Batch != "":
+		return q.batch(ctx, s, req, emit)
+	}
+	return q.judge(ctx, s, req, &q.Made, emit)
+}
+
+// maxJudged is how often a reranker is asked about one question: what a session has shown may change between.
+const maxJudged = 4
+
+// judge runs the request, and again once the reranker has judged what the run wants to know.
+func (q *RetrieveRequest) judge(
+	ctx context.Context, s *verb.Service, req any, made *verb.Made, emit func(any) error,
+) error {
+	for range maxJudged {
+		var want *verb.Want
+		if err := s.Call(ctx, req, emit); !errors.As(err, &want) {
+			return err
+		}
+		if err := made.Judge(ctx, q.prepared.Reranker, want); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: what there is to judge changed %d times", store.ErrBusy, maxJudged)
+}
+
+// maxLines is how many lines of a batch are answered in one run.
+const maxLines = 64
+
+// batch answers the requests of a file, one JSON object a line, in order. As many lines as there are without waiting
+// for more are answered in one run, and before more are read, so that a program may talk through a pipe. A line that
+// cannot be read or answered ends it, with the file and line in the error.
+func (q *RetrieveRequest) batch(ctx context.Context, s *verb.Service, req any, emit func(any) error) error {
+	most := maxLines
+	if q.Judge != "" {
+		most = 1
+	}
+	return verb.EachLine(ctx, s.Caller, q.Batch, func(n int, text []byte) error {
+		line, err := parseLine(text, q.prepared)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		q, err := complete.ParseRequestJSON(v, a.q.base)
-		if err != nil {
-			return nil, err
+		r, err := q.models.Complete(ctx, line.Request)
+		q.Lines = append(q.Lines, Line{n, string(text), verb.MadeFrom(&line.Request, &r)})
+		return err
+	}, func(shown string, waits bool) error {
+		if len(q.Lines) == 0 || len(q.Lines) < most && !waits {
+			return nil
 		}
-		if q.Request, err = a.q.models.Complete(ctx, q.Request); err != nil {
-			return nil, err
-		}
-		answer, err := a.answer(ctx, q)
-		return func() error { return emit(answer) }, err
+		q.Lined = shown
+		err := q.judge(ctx, s, req, &q.Lines[0].Made, emit)
+		q.Lines = nil
+		return err
 	})
 }

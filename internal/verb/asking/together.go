@@ -18,38 +18,42 @@ var ofProject = []string{
 	"session", "receipt", "follow", "author", "agent", "task", "time", "at", "profile", "with-global", "altitude", "-",
 }
 
-// together answers from the project's repository and the user's, as one list. Only what the project
-// answers is recorded.
-func (a *asking) together(ctx context.Context, emit func(*Answer) error) error {
-	req, _, err := a.q.completed(ctx, a.host)
-	if err != nil {
+// together has the project's repository and the user's answer, and makes one list. Only what the project answers is
+// recorded.
+func (q *RetrieveRequest) together(ctx context.Context, s *verb.Service, req any, emit func(any) error) error {
+	project, to := q.copied(req)
+	to.WithGlobal = false
+	if err := to.Prepare(ctx, s, project); err != nil {
 		return err
 	}
-	ours, err := a.answer(ctx, complete.Query{Request: req})
+	ours, theirs := new(Answer), new(Answer)
+	err := to.Drive(ctx, s, project, func(res any) error {
+		ours = res.(*Answer)
+		return nil
+	})
 	if err != nil {
 		return fmt.Errorf("%s repository: %w", verb.FromProject, err)
 	}
-	first, err := part(ctx, verb.FromProject, ours, a.at,
+	first, err := part(ctx, verb.FromProject, ours, q.At,
 		func(ctx context.Context, v *verb.Spec, req any, emit func(any) error) error {
-			return v.Do(ctx, a.host, req, emit)
+			return v.Do(ctx, s.Caller, req, emit)
 		})
 	if err != nil {
 		return err
 	}
-	theirs := new(Answer)
-	err = a.q.global(ctx, a.spec, a.q.ofGlobal(), func(res any) error {
+	err = q.global(ctx, s.Spec, q.ofGlobal(req), func(res any) error {
 		theirs = res.(*Answer)
 		return nil
 	})
 	if err != nil && verb.OutcomeOf(ctx, err) != operation.NotFound { // it has no commit yet, so nothing to say
 		return fmt.Errorf("%s repository: %w", verb.FromGlobal, err)
 	}
-	second, err := part(ctx, verb.FromGlobal, theirs, "", a.q.global)
+	second, err := part(ctx, verb.FromGlobal, theirs, "", q.global)
 	if err != nil {
 		return err
 	}
 	limit := retrieve.DefaultLimit
-	if n := a.q.base.Limit; n != nil {
+	if n := to.prepared.Limit; n != nil {
 		limit = *n
 	} else { // a profile may say more
 		limit = max(limit, len(ours.Items), len(theirs.Items))
@@ -100,16 +104,21 @@ func part(
 	return p, err
 }
 
-// ofGlobal returns the request, or the one that embeds it, as it is for the user's own repository.
-func (q *RetrieveRequest) ofGlobal() any {
-	clone := reflect.New(reflect.TypeOf(q.whole).Elem())
-	clone.Elem().Set(reflect.ValueOf(q.whole).Elem())
-	to := clone.Interface().(interface{ question() *RetrieveRequest }).question()
+// copied returns a copy of the request, which req is or embeds, and of its part that asks.
+func (q *RetrieveRequest) copied(req any) (any, *RetrieveRequest) {
+	clone := reflect.New(reflect.TypeOf(req).Elem())
+	clone.Elem().Set(reflect.ValueOf(req).Elem())
+	return clone.Interface(), clone.Interface().(interface{ question() *RetrieveRequest }).question()
+}
+
+// ofGlobal returns the request as it is for the user's own repository.
+func (q *RetrieveRequest) ofGlobal(req any) any {
+	clone, to := q.copied(req)
 	to.Session, to.Profile, to.At = "", "", "HEAD"
 	to.Receipt, to.Follow, to.WithGlobal, to.aside = false, false, false, true
 	to.Actor = verb.Actor{}
 	to.Forget(ofProject)
-	return clone.Interface()
+	return clone
 }
 
 func (q *RetrieveRequest) question() *RetrieveRequest { return q }

@@ -111,7 +111,7 @@ func resultOf(ctx context.Context, err error, remote bool) []byte {
 	f := verb.FailureOf(ctx, err, remote)
 	for {
 		data, _ := json.Marshal(f) // it has a JSON form
-		if len(data) <= owner.MaxResult {
+		if len(data) <= owner.MaxResult || f != nil && f.Want != nil {
 			return data
 		}
 		f.Message = f.Message[:len(f.Message)/2] + "…"
@@ -141,7 +141,7 @@ func (h *host) run(ctx context.Context) error {
 		defer end(nil)
 		defer context.AfterFunc(h.ending, func() { end(errEnding) })()
 	}
-	err = spec.Do(ctx, h, req, func(answer any) error {
+	err = spec.Run(ctx, h, req, func(answer any) error {
 		h.worked()
 		err := verb.WriteAnswer(h.out, answer, h.call.Typed)
 		if err == nil && endless {

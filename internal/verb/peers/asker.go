@@ -2,16 +2,18 @@ package peers
 
 import (
 	"bufio"
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/regular"
+	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/accesses"
@@ -22,47 +24,13 @@ import (
 // bounds are shorter, and nobody waits for it: the repository is not written meanwhile.
 const modelsWithin = time.Hour
 
-// Elsewhere implements verb.Host: it runs here.
-func (h *host) Elsewhere(context.Context) (bool, error) { return false, nil }
-
-// Models implements verb.Asker: the caller's models are asked by the caller.
+// Models implements verb.Host: the caller's model is asked by the caller.
 func (h *host) Models(m *verb.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
-	out := &complete.Models{Failed: func(use string, err error) {
-		h.tell(Tidings{Model: use, Failed: err.Error()})
-	}}
-	if m.Embed == "" && m.Rerank == "" && m.Rewrite == "" {
-		return out, nil, nil
-	}
 	r, err := h.askFor(question{Models: m}, modelsWithin)
 	if err != nil {
 		return nil, nil, err
 	}
-	if r.Embedder != "" {
-		out.Embedder = remoteEmbedder{h, r.Embedder}
-	}
-	if r.Rewrites > 0 {
-		out.Rewriter, out.Rewrites = remoteRewriter{h}, r.Rewrites
-	}
-	if r.Reranker == "" {
-		return out, nil, nil
-	}
-	return out, remoteReranker{h, r.Reranker}, nil
-}
-
-// remoteEmbedder is an embedder of the caller.
-type remoteEmbedder struct {
-	h     *host
-	model string
-}
-
-func (e remoteEmbedder) Model() string { return e.model }
-
-func (e remoteEmbedder) Embed(_ context.Context, query string, answers []string) ([][]int8, error) {
-	r, err := e.h.askFor(question{Embed: &texts{query, answers}}, modelsWithin)
-	if err != nil {
-		return nil, err
-	}
-	return r.Vectors, nil
+	return &complete.Models{Rewriter: remoteRewriter{h}, Rewrites: r.Rewrites}, nil, nil
 }
 
 // remoteRewriter is a rewriter of the caller.
@@ -76,47 +44,7 @@ func (w remoteRewriter) Rewrite(_ context.Context, way, query string, n int) ([]
 	return r.Texts, nil
 }
 
-// remoteReranker is a reranker of the caller.
-type remoteReranker struct {
-	h     *host
-	model string
-}
-
-func (k remoteReranker) Model() string { return k.model }
-
-func (k remoteReranker) Rerank(_ context.Context, query string, list []string) ([]int64, error) {
-	r, err := k.h.askFor(question{Rerank: &texts{query, list}}, modelsWithin)
-	if err != nil {
-		return nil, err
-	}
-	return r.Scores, nil
-}
-
-// File implements verb.Asker: the caller opens its file, and streams what is read of it.
-func (h *host) File(_ context.Context, name string) (io.ReadCloser, string, error) {
-	r, err := h.askFor(question{File: name}, modelsWithin)
-	if err != nil {
-		return nil, name, err
-	}
-	return conversation{h, h.verb.Input(r.Input)}, r.Shown, nil
-}
-
-// conversation is input that is read after what was answered to it is sent.
-type conversation struct {
-	h  *host
-	in io.Reader
-}
-
-func (c conversation) Read(p []byte) (int, error) {
-	if err := c.h.out.Flush(); err != nil {
-		return 0, err
-	}
-	return c.in.Read(p)
-}
-
-func (c conversation) Close() error { return nil }
-
-// Clock implements verb.Asker.
+// Clock implements verb.Host.
 func (h *host) Clock() func() time.Duration {
 	now := h.opt.Now
 	if now == nil {
@@ -126,7 +54,7 @@ func (h *host) Clock() func() time.Duration {
 	return func() time.Duration { return now().Sub(begin) }
 }
 
-// Shown implements verb.Asker. An answer that was given stays one, whatever happens here.
+// Shown implements verb.Host. An answer that was given stays one, whatever happens here.
 func (h *host) Shown(ctx context.Context, nodes map[graph.ID]int64) {
 	if !h.call.Accesses || len(nodes) == 0 {
 		return
@@ -136,34 +64,17 @@ func (h *host) Shown(ctx context.Context, nodes map[graph.ID]int64) {
 	}
 }
 
-// Global implements verb.Asker: the user's own repository is the caller's.
-func (h *host) Global() (verb.Runner, error) {
-	if _, err := h.askFor(question{Global: &Call{}}, modelsWithin); err != nil {
-		return nil, err
-	}
-	return func(_ context.Context, v *verb.Spec, req any, emit func(any) error) error {
-		call := &Call{Verb: v.Name(), Given: verb.GivenOf(req)}
-		var err error
-		if call.Request, err = v.EncodeRequest(req); err != nil {
-			return err
-		}
-		r, err := h.askFor(question{Global: call}, modelsWithin)
-		if err != nil {
-			return err
-		}
-		return v.ReadAnswers(bytes.NewReader(r.Answers), emit)
-	}, nil
-}
-
 // Read implements verb.Host: a copy of the caller's file, which can be read anywhere.
-func (h *host) Read(ctx context.Context, name string) (*verb.File, error) {
-	in, shown, err := h.File(ctx, name)
+func (h *host) Read(_ context.Context, name string) (*verb.File, error) {
+	if len(h.call.Inputs) != 1 {
+		return nil, fmt.Errorf("%w: %s is not sent with the call", owner.ErrProtocol, name)
+	}
+	f, err := SpoolFile(h.dir, h.verb.Input(0))
+	if errors.As(err, new(*fs.PathError)) { // of the copy: what the caller cannot read it says itself
+		err = fmt.Errorf("copy %s: %w", h.call.Inputs[0], err)
+	}
 	if err != nil {
 		return nil, err
-	}
-	f, err := SpoolFile(h.dir, in)
-	if err != nil {
-		return nil, fmt.Errorf("copy %s: %w", shown, err)
 	}
 	return &verb.File{ReaderAt: f, Size: f.Size, Close: func() { _ = f.Close() }}, nil // only read from
 }

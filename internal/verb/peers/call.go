@@ -14,7 +14,6 @@ import (
 	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // Call is one request for a verb.
@@ -30,7 +29,8 @@ type Call struct {
 	Human    bool `json:"human,omitempty"`
 	Typed    bool `json:"typed,omitempty"`
 	Progress bool `json:"progress,omitempty"`
-	// Inputs are the names of the files of change lines, which are streamed when they are read.
+	// Inputs are the names of the files of change lines, or of the file that the verb reads, which are streamed when they
+	// are read.
 	Inputs []string `json:"inputs,omitempty"`
 
 	// What the caller's configuration says: which verbs take in signed commits alone, whether it is
@@ -67,9 +67,6 @@ type Tidings struct {
 	// Collected is what a collection after the write removed; Remark is something else to say.
 	Collected *core.GCResult `json:"collected,omitempty"`
 	Remark    string         `json:"remark,omitempty"`
-	// Model is what a model failed at, and Failed how.
-	Model  string `json:"model,omitempty"`
-	Failed string `json:"failed,omitempty"`
 }
 
 // Caller is what a process does for a verb that it has another one run.
@@ -78,11 +75,8 @@ type Caller struct {
 	Sign func(record []byte) ([]byte, error)
 	// Input opens one of the files of the call.
 	Input func(number int) (io.Reader, error)
-	// File, Models and Global are those of verb.Asker; nil where the verb asks for none.
-	File   func(name string) (in io.Reader, shown string, err error)
-	Models func(*verb.QuestionModels) (*complete.Models, retrieve.Reranker, error)
-	Global func() (verb.Runner, error)
-	// Create and Embedder are those of verb.Host.
+	// Models, Create and Embedder are those of verb.Host.
+	Models   func(*verb.QuestionModels) (*complete.Models, error)
 	Create   func(ctx context.Context, name string, write func(io.Writer) error) error
 	Embedder func(spec string) (verb.Embedder, error)
 	Tell     func(*Tidings)
@@ -98,7 +92,7 @@ func Ask(ctx context.Context, client *owner.Client, call *Call, by *Caller) erro
 	if err != nil {
 		return fmt.Errorf("ask another process: %w", err)
 	}
-	a := &conversing{Caller: by, ctx: ctx, files: len(call.Inputs), opened: map[int]io.Reader{}}
+	a := &conversing{Caller: by, ctx: ctx}
 	result, err := client.Ask(ctx, request, owner.Asker{
 		Input: a.input, Tell: a.tell, Reply: a.reply,
 		Flush: func() {

@@ -48,8 +48,8 @@ type host struct {
 var _ verb.Host = (*host)(nil)
 
 // Open implements verb.Host.
-func (h *host) Open(ctx context.Context, write bool, fn func(context.Context) error) error {
-	if write {
+func (h *host) Open(ctx context.Context, job *verb.Job, fn func(context.Context) error) error {
+	if job.Write {
 		if err := h.verb.Writes(); err != nil {
 			return fmt.Errorf("tell the process that asked: %w", err)
 		}
@@ -59,7 +59,7 @@ func (h *host) Open(ctx context.Context, write bool, fn func(context.Context) er
 		return err
 	}
 	ctx = verb.Follow(ctx, on)
-	if err := fn(ctx); err != nil || !write || h.call.Collect == nil {
+	if err := fn(ctx); err != nil || !job.Write || h.call.Collect == nil {
 		return err
 	}
 	if h.out.Flush() == nil {
@@ -191,9 +191,6 @@ func (h *host) Require(rule string, given bool) (
 	}
 	return verb.RequireSigned(trusted), nil
 }
-
-// Setting is what verb.Host has for requests that take something from the configuration: the caller did.
-func (h *host) Setting(_, _ string) (string, error) { return "", nil }
 
 // Human implements verb.Host.
 func (h *host) Human() bool { return h.call.Human }

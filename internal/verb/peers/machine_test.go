@@ -51,6 +51,46 @@ func (m *fakeModel) Rerank(_ context.Context, query string, list []string) ([]in
 	return make([]int64, len(list)), m.note("rerank " + query)
 }
 
+// calling is a caller whose repository is open elsewhere.
+type calling struct {
+	verb.Caller
+	ask    func(v *verb.Spec, req any, call Call) (string, error)
+	models func(*verb.QuestionModels) (*complete.Models, retrieve.Reranker, error)
+	stdin  string
+	out    strings.Builder
+}
+
+func (c *calling) Setting(string, string) (string, error) { return "", nil }
+func (c *calling) Human() bool                            { return false }
+func (c *calling) Permit(string, []string) error          { return nil }
+func (c *calling) Defaults(*verb.Writing)                 {}
+
+func (c *calling) Models(m *verb.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
+	if c.models == nil {
+		return &complete.Models{}, nil, nil
+	}
+	return c.models(m)
+}
+
+func (c *calling) File(_ context.Context, name string) (io.ReadCloser, string, error) {
+	if name != "-" {
+		return nil, name, errors.New("there is no " + name)
+	}
+	return io.NopCloser(strings.NewReader(c.stdin)), "<stdin>", nil
+}
+
+func (c *calling) Open(_ context.Context, job *verb.Job, _ func(context.Context) error) error {
+	out, err := c.ask(job.Spec, job.Req, Call{})
+	c.out.WriteString(out)
+	return err
+}
+
+func (c *calling) do(t *testing.T, v *verb.Spec, req any) (string, error) {
+	c.out.Reset()
+	err := v.Do(t.Context(), c, req, func(any) error { return nil })
+	return c.out.String(), err
+}
+
 func newRequest[T any](t *testing.T, s *verb.Spec, given ...string) *T {
 	t.Helper()
 	req, err := s.New()
@@ -69,12 +109,12 @@ func TestModelsOfTheCaller(t *testing.T) {
 	var warned []string
 	by := lines(alice + "\n" + strings.ReplaceAll(alice, "lice", "nna"))
 	by.Embedder = func(spec string) (verb.Embedder, error) { return model, model.note("open " + spec) }
-	by.Models = func(m *verb.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
+	ask := askerOf(t, dir, by)
+	here := &calling{ask: ask, models: func(m *verb.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
 		return &complete.Models{Embedder: model, Failed: func(use string, err error) {
 			warned = append(warned, use+": "+err.Error())
 		}}, model, model.note("models " + m.Embed)
-	}
-	ask := askerOf(t, dir, by)
+	}}
 	if _, err := ask(&editing.CommitVerb.Spec, &editing.CommitRequest{Message: "x"}, Call{Inputs: []string{"a"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +125,7 @@ func TestModelsOfTheCaller(t *testing.T) {
 	}
 	question := newRequest[asking.RetrieveRequest](t, &asking.Retrieve.Spec, "query", "embed", "rerank")
 	question.Query, question.Embed, question.Rerank = "who leads?", "some", "some"
-	out, err := ask(&asking.Retrieve.Spec, question, Call{})
+	out, err := here.do(t, &asking.Retrieve.Spec, question)
 	if err != nil || !strings.Contains(out, `"lane":"dense:fake"`) {
 		t.Errorf("%s, %v", out, err)
 	}
@@ -94,14 +134,14 @@ func TestModelsOfTheCaller(t *testing.T) {
 		t.Errorf("asked %q, want %q", got, want)
 	}
 	model.fails = true
-	by.Models = func(*verb.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
+	here.models = func(*verb.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
 		return &complete.Models{Embedder: model, Failed: func(use string, err error) {
 			warned = append(warned, use+": "+err.Error())
 		}}, nil, nil
 	}
 	question = newRequest[asking.RetrieveRequest](t, &asking.Retrieve.Spec, "query", "embed")
 	question.Query, question.Embed = "who leads?", "some"
-	out, err = askerOf(t, dir, by)(&asking.Retrieve.Spec, question, Call{})
+	out, err = here.do(t, &asking.Retrieve.Spec, question)
 	if err != nil || !strings.Contains(out, "alice") || len(warned) != 1 || !strings.HasPrefix(warned[0], "embed: the model is away") {
 		t.Errorf("%s, %v, warned %q", out, err, warned)
 	}
@@ -119,15 +159,6 @@ func TestFilesOfTheCaller(t *testing.T) {
 		}
 		return write(&car)
 	}
-	by.File = func(name string) (io.Reader, string, error) {
-		switch name {
-		case "x.car":
-			return bytes.NewReader(car.Bytes()), name, nil
-		case "-":
-			return strings.NewReader(`{"text":"alice"}` + "\n" + `{"text":"infra"}`), "<stdin>", nil
-		}
-		return nil, name, errors.New("there is no " + name)
-	}
 	ask := askerOf(t, dir, by)
 	if _, err := ask(&editing.CommitVerb.Spec, &editing.CommitRequest{Message: "x"}, Call{Inputs: []string{"a"}}); err != nil {
 		t.Fatal(err)
@@ -142,18 +173,20 @@ func TestFilesOfTheCaller(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	other, _, _ := answering(t, Options{Build: "v1"})
+	by.Input = func(int) (io.Reader, error) { return bytes.NewReader(car.Bytes()), nil }
 	in := newRequest[transfer.ImportRequest](t, &transfer.Import.Spec)
 	in.File = "x.car"
-	if out, err := askerOf(t, other, by)(&transfer.Import.Spec, in, Call{}); err != nil || !strings.Contains(out, "refs/heads/main") {
+	if out, err := askerOf(t, other, by)(&transfer.Import.Spec, in, Call{Inputs: []string{"x.car"}}); err != nil || !strings.Contains(out, "refs/heads/main") {
 		t.Errorf("%s, %v", out, err)
 	}
-	in.File = "z.car"
-	if _, err := askerOf(t, other, by)(&transfer.Import.Spec, in, Call{}); err == nil || err.Error() != "there is no z.car" {
+	by.Input = func(int) (io.Reader, error) { return nil, errors.New("there is no z.car") }
+	if _, err := askerOf(t, other, by)(&transfer.Import.Spec, in, Call{Inputs: []string{"z.car"}}); err == nil || err.Error() != "there is no z.car" {
 		t.Errorf("%v", err)
 	}
 	batch := newRequest[asking.RetrieveRequest](t, &asking.Retrieve.Spec, "batch")
 	batch.Batch = "-"
-	if out, err := ask(&asking.Retrieve.Spec, batch, Call{}); err != nil || strings.Count(out, `"query":`) != 2 {
+	here := &calling{ask: ask, stdin: `{"text":"alice"}` + "\n" + `{"text":"infra"}`}
+	if out, err := here.do(t, &asking.Retrieve.Spec, batch); err != nil || strings.Count(out, `"query":`) != 2 {
 		t.Errorf("%s, %v", out, err)
 	}
 }

@@ -1,7 +1,6 @@
 package peers
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,36 +11,24 @@ import (
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb"
-	"github.com/mnem-project/mnem/internal/verb/table"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // question is what the owner asks of the caller: one member is given.
 type question struct {
 	Sign []byte `json:"sign,omitempty"` // the record of a commit, to be signed
 
-	File    string               `json:"file,omitempty"`   // a file that a field of the request names, to be read
-	Create  string               `json:"create,omitempty"` // likewise, to be written: by Write, and then by Wrote
+	Create  string               `json:"create,omitempty"` // a file that a field names, to be written: by Write, and then by Wrote
 	Write   []byte               `json:"write,omitempty"`
 	Wrote   *ending              `json:"wrote,omitempty"`
 	Embeds  *string              `json:"embeds,omitempty"`  // what there is of a model that embeds nodes
 	Vectors []string             `json:"vectors,omitempty"` // of texts of nodes, by that
 	Models  *verb.QuestionModels `json:"models,omitempty"`  // what there is of these
-	Embed   *texts               `json:"embed,omitempty"`   // their vectors
 	Rewrite *rewriting           `json:"rewrite,omitempty"`
-	Rerank  *texts               `json:"rerank,omitempty"` // what they are worth for the query
-	Global  *Call                `json:"global,omitempty"` // a verb on the user's own repository; without one whether there is any
 }
 
 // ending says whether a file is as it is to be.
 type ending struct {
 	Failed string `json:"failed,omitempty"`
-}
-
-// texts are a query and texts that answer it.
-type texts struct {
-	Query string   `json:"query"`
-	Texts []string `json:"texts"`
 }
 
 // rewriting asks for a query in other words.
@@ -55,16 +42,11 @@ type rewriting struct {
 type reply struct {
 	Signature []byte `json:"signature,omitempty"`
 
-	Input    int      `json:"input,omitempty"` // the number of a file, and how errors call it
-	Shown    string   `json:"shown,omitempty"`
 	Embedder string   `json:"embedder,omitempty"` // the name of the model, "" for none
-	Reranker string   `json:"reranker,omitempty"` // likewise
-	Rewrites int      `json:"rewrites,omitempty"` // 0 for no model
+	Rewrites int      `json:"rewrites,omitempty"`
 	Vectors  [][]int8 `json:"vectors,omitempty"`
 	Texts    []string `json:"texts,omitempty"`
-	Scores   []int64  `json:"scores,omitempty"`
-	Answers  []byte   `json:"answers,omitempty"` // as people are given them
-	Dim      int      `json:"dim,omitempty"`     // of the model that embeds nodes
+	Dim      int      `json:"dim,omitempty"` // of the model that embeds nodes
 	MaxText  int      `json:"max_text,omitempty"`
 
 	Failure *verb.Failure `json:"failure,omitempty"`
@@ -73,25 +55,16 @@ type reply struct {
 // conversing is a caller whose verb runs.
 type conversing struct {
 	*Caller
-	ctx      context.Context
-	models   *complete.Models
-	reranker retrieve.Reranker
-	nodes    verb.Embedder // that embeds nodes
-	file     *writing      // that the owner writes
-	files    int           // how many inputs there are
-	mu       sync.Mutex    // of opened, which inputs look into while they are read
-	opened   map[int]io.Reader
-	failed   error // of an input or a reply: why the verb fails that needs it
+	ctx    context.Context
+	models *complete.Models
+	nodes  verb.Embedder // that embeds nodes
+	file   *writing      // that the owner writes
+	mu     sync.Mutex    // of failed
+	failed error         // of an input or a reply: why the verb fails that needs it
 }
 
-// input opens an input of the call, or returns a file that the owner has asked for.
+// input opens an input of the call.
 func (a *conversing) input(number int) (io.Reader, error) {
-	a.mu.Lock()
-	in, ok := a.opened[number]
-	a.mu.Unlock()
-	if ok {
-		return in, nil
-	}
 	in, err := a.Input(number)
 	if err != nil {
 		a.fail(err)
@@ -107,11 +80,7 @@ func (a *conversing) fail(err error) {
 
 func (a *conversing) tell(data []byte) {
 	t := &Tidings{}
-	switch {
-	case json.Unmarshal(data, t) != nil:
-	case t.Model != "" && a.models != nil:
-		a.models.Failed(t.Model, errors.New(t.Failed))
-	default:
+	if json.Unmarshal(data, t) == nil {
 		a.Tell(t)
 	}
 }
@@ -124,7 +93,7 @@ func (a *conversing) reply(data []byte) []byte {
 		r, err = a.answer(&q)
 	}
 	if err != nil {
-		if q.Rerank == nil && q.Embed == nil && q.Rewrite == nil { // answers do without models that fail
+		if q.Rewrite == nil { // digests do without models that fail
 			a.fail(err)
 		}
 		r.Failure = verb.FailureOf(a.ctx, err, false)
@@ -138,15 +107,6 @@ func (a *conversing) answer(q *question) (r reply, err error) {
 	switch {
 	case q.Sign != nil && a.Sign != nil:
 		r.Signature, err = a.Sign(q.Sign)
-	case q.File != "" && a.File != nil:
-		var in io.Reader
-		if in, r.Shown, err = a.File(q.File); err == nil {
-			r.Input = a.files
-			a.files++
-			a.mu.Lock()
-			a.opened[r.Input] = in
-			a.mu.Unlock()
-		}
 	case q.Create != "" && a.Create != nil:
 		a.file, err = a.create(q.Create)
 	case q.Write != nil && a.file != nil:
@@ -162,36 +122,15 @@ func (a *conversing) answer(q *question) (r reply, err error) {
 			r.Dim = a.nodes.Dim()
 		}
 	case q.Models != nil && a.Models != nil:
-		err = a.open(q.Models, &r)
-	case q.Embed != nil && a.models != nil && a.models.Embedder != nil:
-		r.Vectors, err = a.models.Embedder.Embed(a.ctx, q.Embed.Query, q.Embed.Texts)
+		if a.models, err = a.Models(q.Models); err == nil {
+			r.Rewrites = a.models.Rewrites
+		}
 	case q.Rewrite != nil && a.models != nil && a.models.Rewriter != nil:
 		r.Texts, err = a.models.Rewriter.Rewrite(a.ctx, q.Rewrite.Way, q.Rewrite.Query, q.Rewrite.N)
-	case q.Rerank != nil && a.reranker != nil:
-		r.Scores, err = a.reranker.Rerank(a.ctx, q.Rerank.Query, q.Rerank.Texts)
-	case q.Global != nil && a.Global != nil:
-		r.Answers, err = a.global(q.Global)
 	default:
 		err = fmt.Errorf("%w: this process cannot answer what the owner asks", owner.ErrProtocol)
 	}
 	return r, err
-}
-
-// open opens models and tells what they are.
-func (a *conversing) open(m *verb.QuestionModels, r *reply) (err error) {
-	if a.models, a.reranker, err = a.Models(m); err != nil {
-		return err
-	}
-	if a.models.Embedder != nil {
-		r.Embedder = a.models.Embedder.Model()
-	}
-	if a.reranker != nil {
-		r.Reranker = a.reranker.Model()
-	}
-	if a.models.Rewriter != nil {
-		r.Rewrites = a.models.Rewrites
-	}
-	return nil
 }
 
 // writing is a file that is written while the owner sends it.
@@ -234,23 +173,4 @@ func (w *writing) end(how *ending) error {
 	_ = w.to.CloseWithError(errors.New(how.Failed))
 	<-w.done // the owner knows what failed
 	return nil
-}
-
-// global runs a verb on the user's own repository.
-func (a *conversing) global(call *Call) ([]byte, error) {
-	run, err := a.Global()
-	if err != nil || call.Verb == "" {
-		return nil, err
-	}
-	spec := table.Named(call.Verb)
-	if spec == nil {
-		return nil, &verb.UnknownError{Verb: call.Verb}
-	}
-	req, err := spec.DecodeRequest(call.Request, call.Given)
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	err = run(a.ctx, spec, req, func(answer any) error { return verb.WriteAnswer(&out, answer, true) })
-	return out.Bytes(), err
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 	"math"
 	"slices"
 	"strconv"
@@ -55,7 +56,7 @@ type RememberRequest struct {
 	verb.Trial
 	verb.Params
 
-	memories []rememberpkg.Request
+	Memories []rememberpkg.Request `op:"-"` // that were read
 }
 
 // Movable returns the type of the one memory that is to be kept, "" where the call names something of its
@@ -188,21 +189,21 @@ func (q *RememberRequest) Prepare(ctx context.Context, s *verb.Service, _ any) (
 	switch {
 	case err != nil:
 	case q.Batch != "":
-		err = q.readLines(ctx, s.Host, req)
+		err = q.readLines(ctx, s.Caller, req)
 	default:
-		err = q.readTexts(ctx, s.Host, req)
+		err = q.readTexts(ctx, s.Caller, req)
 	}
-	if err != nil || q.Embed == "" || len(q.memories) == 0 {
+	if err != nil || q.Embed == "" || len(q.Memories) == 0 {
 		return err
 	}
-	return q.embed(ctx, s.Host)
+	return q.embed(ctx, s.Caller)
 }
 
 func (q *RememberRequest) readTexts(
-	ctx context.Context, host verb.Host, req rememberpkg.Request,
+	ctx context.Context, by verb.Caller, req rememberpkg.Request,
 ) (err error) {
 	if q.Vector != "" {
-		if req.Vector, err = readMemoryVector(ctx, host, q.Vector); err != nil {
+		if req.Vector, err = readMemoryVector(ctx, by, q.Vector); err != nil {
 			return err
 		}
 	}
@@ -210,22 +211,25 @@ func (q *RememberRequest) readTexts(
 	if q.Given("text") {
 		if files = []string{q.Text}; q.Text != "-" {
 			req.Text = q.Text
-			q.memories = []rememberpkg.Request{req}
+			q.Memories = []rememberpkg.Request{req}
 			return nil
 		}
 	}
 	for _, name := range files {
-		if req.Text, err = readMemory(ctx, host, name); err != nil {
+		if req.Text, err = readMemory(ctx, by, name); err != nil {
 			return err
 		}
-		q.memories = append(q.memories, req)
+		if !utf8.ValidString(req.Text) {
+			return rememberHint(req.Validate()) // JSON would replace what is not
+		}
+		q.Memories = append(q.Memories, req)
 	}
 	return nil
 }
 
 // readMemory reads a text, of which more than a memory may have is refused later.
-func readMemory(ctx context.Context, host verb.Host, name string) (string, error) {
-	in, shown, err := host.File(ctx, name)
+func readMemory(ctx context.Context, by verb.Caller, name string) (string, error) {
+	in, shown, err := by.File(ctx, name)
 	if err != nil {
 		return "", err
 	}
@@ -239,8 +243,8 @@ func readMemory(ctx context.Context, host verb.Host, name string) (string, error
 }
 
 // readMemoryVector reads the vector that a value of the form MODEL=@FILE names.
-func readMemoryVector(ctx context.Context, host verb.Host, value string) (out *graph.EmbeddingChange, err error) {
-	err = verb.EachVector(ctx, host, "vector", []string{value}, func(model string, list ipld.Value) error {
+func readMemoryVector(ctx context.Context, by verb.Caller, value string) (out *graph.EmbeddingChange, err error) {
+	err = verb.EachVector(ctx, by, "vector", []string{value}, func(model string, list ipld.Value) error {
 		req, err := rememberpkg.ParseRememberJSON(ipld.MapValue(
 			ipld.Entry{Key: "text", Value: ipld.StringValue("")},
 			ipld.Entry{Key: "vector", Value: ipld.MapValue(
@@ -254,36 +258,36 @@ func readMemoryVector(ctx context.Context, host verb.Host, value string) (out *g
 }
 
 func (q *RememberRequest) readLines(
-	ctx context.Context, host verb.Host, base rememberpkg.Request,
+	ctx context.Context, by verb.Caller, base rememberpkg.Request,
 ) error {
-	return verb.EachLine(ctx, host, q.Batch, func(line []byte) (func() error, error) {
+	return verb.EachLine(ctx, by, q.Batch, func(_ int, line []byte) error {
 		v, err := ipld.ParseJSON(line)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		req, err := rememberpkg.ParseRememberJSON(v, base)
 		if err == nil {
 			err = req.Validate()
 		}
-		if err == nil && len(q.memories) == rememberpkg.MaxBatch {
+		if err == nil && len(q.Memories) == rememberpkg.MaxBatch {
 			err = fmt.Errorf("%w: more than %d memories: remember them in several batches",
 				state.ErrInvalid, rememberpkg.MaxBatch)
 		}
-		q.memories = append(q.memories, req)
-		return nil, err
-	})
+		q.Memories = append(q.Memories, req)
+		return err
+	}, nil)
 }
 
 // embed adds the vectors of the texts. A model that fails fails the verb, before anything was written.
-func (q *RememberRequest) embed(ctx context.Context, host verb.Host) error {
-	texts := make([]string, len(q.memories))
+func (q *RememberRequest) embed(ctx context.Context, by verb.Caller) error {
+	texts := make([]string, len(q.Memories))
 	for i := range texts {
 		var err error
-		if texts[i], err = q.memories[i].EmbedText(); err != nil {
+		if texts[i], err = q.Memories[i].EmbedText(); err != nil {
 			return rememberHint(err)
 		}
 	}
-	models, _, err := host.Models(&verb.QuestionModels{Embed: q.Embed, Kept: true})
+	models, _, err := by.Models(&verb.QuestionModels{Embed: q.Embed, Kept: true})
 	if err != nil {
 		return err
 	}
@@ -292,14 +296,14 @@ func (q *RememberRequest) embed(ctx context.Context, host verb.Host) error {
 		return err
 	}
 	for i, v := range vectors {
-		if v == nil || q.memories[i].Vector != nil {
+		if v == nil || q.Memories[i].Vector != nil {
 			continue
 		}
 		change := &graph.EmbeddingChange{Model: models.Embedder.Model()}
 		for _, n := range v {
 			change.Vector = append(change.Vector, float64(n))
 		}
-		q.memories[i].Vector = change
+		q.Memories[i].Vector = change
 	}
 	return nil
 }
@@ -316,7 +320,7 @@ func remember(ctx context.Context, s *verb.Service, q *RememberRequest, emit fun
 	for _, rule := range q.NoLink {
 		opt.Links.Off = append(opt.Links.Off, rememberpkg.Rule(rule))
 	}
-	res, err := rememberpkg.New(s.Repo).RememberAll(ctx, opt, q.memories)
+	res, err := rememberpkg.New(s.Repo).RememberAll(ctx, opt, q.Memories)
 	if err != nil {
 		return rememberHint(err)
 	}
@@ -333,7 +337,7 @@ func remember(ctx context.Context, s *verb.Service, q *RememberRequest, emit fun
 			out.Links = nil
 		}
 		if s.Human {
-			out.Text = q.memories[i].Text
+			out.Text = q.Memories[i].Text
 		}
 		if err := emit(out); err != nil {
 			return err

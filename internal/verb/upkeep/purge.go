@@ -1,11 +1,11 @@
 package upkeep
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/care"
@@ -27,7 +27,7 @@ type PurgeRequest struct {
 	verb.OnHead
 	verb.Signing
 
-	text string // to be erased
+	Erased []byte `op:"-"` // the text to be erased
 }
 
 // write lets nothing be written that is not confirmed.
@@ -108,7 +108,7 @@ func (q *PurgeRequest) Prepare(ctx context.Context, s *verb.Service, _ any) erro
 	if !q.Text {
 		return nil
 	}
-	in, _, err := s.Host.File(ctx, "-")
+	in, _, err := s.Caller.File(ctx, "-")
 	if err != nil {
 		return err
 	}
@@ -117,8 +117,8 @@ func (q *PurgeRequest) Prepare(ctx context.Context, s *verb.Service, _ any) erro
 	if err != nil {
 		return fmt.Errorf("read the text: %w", err)
 	}
-	q.text = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
-	if n := len(q.text); n < care.MinPurgeText || n > care.MaxPurgeText {
+	q.Erased = bytes.TrimSuffix(bytes.TrimSuffix(data, []byte("\n")), []byte("\r"))
+	if n := len(q.Erased); n < care.MinPurgeText || n > care.MaxPurgeText {
 		return verb.Usagef("the text on standard input has %d bytes, it needs %d to %d", n, care.MinPurgeText,
 			care.MaxPurgeText)
 	}
@@ -132,7 +132,7 @@ func purge(ctx context.Context, s *verb.Service, q *PurgeRequest) (*Purged, erro
 		Stamp: s.Commit.Stamp, Reason: q.Reason, KeepQueries: q.KeepQueries, DryRun: !q.Yes,
 		Progress: func(what string, n int) { set(what, n, 0) },
 	}
-	files := &purgedFiles{dir: s.From.Path(), text: q.text}
+	files := &purgedFiles{dir: s.From.Path(), text: string(q.Erased)}
 	if files.dir != "" {
 		opt.Files = files.erase
 	}
@@ -142,7 +142,7 @@ func purge(ctx context.Context, s *verb.Service, q *PurgeRequest) (*Purged, erro
 	}
 	var res *care.PurgeResult
 	if q.Text {
-		res, err = care.PurgeText(ctx, s.From, q.text, opt)
+		res, err = care.PurgeText(ctx, s.From, string(q.Erased), opt)
 	} else {
 		res, err = care.Purge(ctx, s.From, q.Node, opt)
 	}
