@@ -106,6 +106,7 @@ func hexOf(v []int8) string {
 // TestGoldenVectors compares the state after each layer and the vector with those of the program in make/reference.py.
 func TestGoldenVectors(t *testing.T) {
 	m := open(t)
+	t.Logf("kernel %s", Kernel())
 	for _, c := range vectorCases(t) {
 		ids, _ := m.parameters.vocabulary.tokenize(nil, c.Text)
 		var sums []string
@@ -151,20 +152,23 @@ func TestGoldenTogether(t *testing.T) {
 	}
 }
 
-// TestGoldenPortable runs the tests of this file once more without instructions for vectors.
-func TestGoldenPortable(t *testing.T) {
-	if Kernel() == "portable" {
-		return // the other tests have
+// TestGoldenKernels runs tests of this file once more by the other kernels.
+func TestGoldenKernels(t *testing.T) {
+	if Kernel() == "portable" || os.Getenv("MNEM_NOSIMD") != "" {
+		return // there are no others, or this is one
 	}
-	if os.Getenv("MNEM_NOSIMD") == "1" {
-		t.Fatalf("kernel %s", Kernel())
-	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestGolden(Vectors|Together|Portable)$", "-test.v")
-	cmd.Env = append(os.Environ(), "MNEM_NOSIMD=1")
-	out, err := cmd.CombinedOutput()
-	passed := strings.Count(string(out), "--- PASS") + strings.Count(string(out), "--- SKIP")
-	if err != nil || passed != 3 {
-		t.Errorf("%v, %d passed:\n%s", err, passed, out)
+	for without, want := range map[string][]string{"1": {"portable"}, "vnni": {"avx2", "portable"}} {
+		t.Run(want[0], func(t *testing.T) {
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestGolden(Vectors|Together)$", "-test.v")
+			cmd.Env = append(os.Environ(), "MNEM_NOSIMD="+without)
+			out, err := cmd.CombinedOutput()
+			passed := strings.Count(string(out), "--- PASS")
+			if err != nil || passed != 2 || !slices.ContainsFunc(want, func(k string) bool {
+				return strings.Contains(string(out), "kernel "+k)
+			}) {
+				t.Errorf("%v, %d passed:\n%s", err, passed, out)
+			}
+		})
 	}
 }
 

@@ -4,10 +4,11 @@
 //	portable   Go, for every processor: two products by one multiplication of 64 bits
 //	avx2       amd64 with AVX2: VPMADDUBSW of |a| and b with the sign of a, whose sums of two products, at most
 //	           2 * 127^2 = 32,258, fit into 16 bits
+//	vnni       amd64 with AVX-512 VNNI and VL: VPDPBUSD of a + 128, without a sign, and b, less 128 times the sum of b
 //
 // All read the same matrices by rows, with numbers in [-127, 127]: with -128 a kernel may yield something else. The
 // kernel is chosen at the first product, when one product by it is compared with portable Go, which takes its place if
-// they differ. MNEM_NOSIMD=1 in the environment chooses portable Go.
+// they differ. MNEM_NOSIMD=1 in the environment chooses portable Go, MNEM_NOSIMD=vnni the best kernel but that.
 package dot
 
 import (
@@ -64,11 +65,16 @@ type named struct {
 func Kernel() string { return chosen().name }
 
 var chosen = sync.OnceValue(func() named {
-	if os.Getenv("MNEM_NOSIMD") == "1" {
-		return named{"portable", portable}
-	}
-	return choose(fast())
+	return choose(allowed(fast(), os.Getenv("MNEM_NOSIMD")))
 })
+
+// allowed returns the kernels that MNEM_NOSIMD leaves.
+func allowed(kernels []named, without string) []named {
+	if without == "1" {
+		return nil
+	}
+	return slices.DeleteFunc(kernels, func(k named) bool { return k.name == without })
+}
 
 // choose returns the first of the kernels that multiplies as portable Go does.
 func choose(kernels []named) named {

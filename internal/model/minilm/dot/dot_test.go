@@ -114,11 +114,20 @@ func TestChooseRefusesWrongKernels(t *testing.T) {
 	}
 }
 
-func TestNoSIMD(t *testing.T) {
+func TestKernelsOfThisMachine(t *testing.T) {
 	t.Logf("kernel %s of %d", Kernel(), len(kernels()))
 	for _, k := range fast() {
 		if !agrees(k.run) {
 			t.Errorf("%s is refused at its first use", k.name)
+		}
+	}
+}
+
+func TestAllowed(t *testing.T) {
+	list := func() []named { return []named{{"vnni", portable}, {"avx2", portable}} }
+	for without, want := range map[string]string{"": "vnni", "0": "vnni", "vnni": "avx2", "avx2": "vnni", "1": "portable"} {
+		if got := choose(allowed(list(), without)).name; got != want {
+			t.Errorf("MNEM_NOSIMD=%s chooses %s, want %s", without, got, want)
 		}
 	}
 }
