@@ -34,6 +34,9 @@ const (
 	maxType  = 200
 	maxName  = 105
 	maxTag   = 50
+	// maxValue is the longest value of another program in bytes, maxListed how many values a list has.
+	maxValue  = 2000
+	maxListed = 50
 	// maxPlaces is how many places of damage are named.
 	maxPlaces = 20
 )
@@ -48,9 +51,25 @@ type Taken struct {
 	Memories  int            `json:"memories"`
 	Relations int            `json:"relations"`
 	Redacted  int            `json:"redacted"` // credentials that were taken out
-	Damaged   int            `json:"damaged"`
-	Skipped   map[string]int `json:"skipped"` // by the reason
-	Places    []string       `json:"-"`       // of the first that were damaged
+	Damaged   int            `json:"damaged"`  // records that could not be read, or are of an unknown kind
+	Skipped   map[string]int `json:"skipped"`  // what was left out, by its kind
+	Places    []string       `json:"-"`        // of the first that were damaged
+}
+
+// Add adds what was read of another file.
+func (n *Taken) Add(t *Taken) {
+	n.Sessions += t.Sessions
+	n.Turns += t.Turns
+	n.Memories += t.Memories
+	n.Relations += t.Relations
+	n.Redacted += t.Redacted
+	n.Damaged += t.Damaged
+	for kind, times := range t.Skipped {
+		if n.Skipped == nil {
+			n.Skipped = make(map[string]int)
+		}
+		n.Skipped[kind] += times
+	}
 }
 
 // Taker makes changes of what another program wrote, one record at a time. It is a chats.Handler. The ids of that
@@ -63,7 +82,16 @@ type Taker struct {
 	// a copy of them.
 	Seen  map[graph.ID]bool
 	Taken Taken
+	// Stored reads what the memory has under an id, and the mark on it; nil if nothing is looked up.
+	Stored func(graph.ID) (*graph.Node, *graph.Mark, error)
 }
+
+const (
+	// leftReason is the reason of the marks on turns that the conversation left.
+	leftReason = "the conversation went another way"
+	// propLeft says the same of a turn, so that one that a user shows again is not hidden again.
+	propLeft = "left"
+)
 
 // key returns the key of a record.
 func (t *Taker) key(kind, id string) string {
@@ -164,11 +192,19 @@ func (t *Taker) place(p *props, dir, branch string) error {
 // Turn implements chats.Handler.
 func (t *Taker) Turn(turn *chats.Turn) error {
 	key := t.TurnKey(turn.ID)
-	if id := graph.NodeID(key); t.Seen[id] {
-		t.Skipped("a copy of a turn of another file", "")
+	id := graph.NodeID(key)
+	have, mark, err := t.stored(id)
+	if err != nil {
+		return err
+	}
+	if t.Seen[id] || turn.Copied && ofOther(have, turn) {
+		t.Skipped(chats.Duplicate, "")
 	} else {
 		t.Seen[id] = true
 		if err := t.turnNode(key, turn); err != nil {
+			return err
+		}
+		if err := t.mark(key, turn.Left, have, mark); err != nil {
 			return err
 		}
 	}
@@ -176,6 +212,62 @@ func (t *Taker) Turn(turn *chats.Turn) error {
 		return err
 	}
 	return t.edge(t.TurnKey(turn.Before), Next, key)
+}
+
+func (t *Taker) stored(id graph.ID) (*graph.Node, *graph.Mark, error) {
+	if t.Stored == nil {
+		return nil, nil, nil
+	}
+	return t.Stored(id)
+}
+
+// ofOther reports whether a turn as it is stored is of another session.
+func ofOther(have *graph.Node, turn *chats.Turn) bool {
+	if have == nil || len(have.Sources) == 0 {
+		return false
+	}
+	src, err := sources.Parse(have.Sources[0])
+	return err == nil && src.Kind == sources.ConversationSource && src.Text != turn.Session
+}
+
+// mark hides a turn that the conversation left, and shows one to which it returned. What a user hid, or showed again,
+// stays so.
+func (t *Taker) mark(key string, left bool, have *graph.Node, mark *graph.Mark) error {
+	on := graph.MarkRef{Node: graph.Ref{Key: key}}
+	switch {
+	case left && mark == nil && (have == nil || !IsLeft(have)):
+		return t.Yield(LeftChanges(key)[1])
+	case !left && mark != nil && mark.State == graph.Retired && mark.Reason == leftReason:
+		return t.Yield(graph.Change{Remove: &graph.Removal{Mark: &on}})
+	}
+	return nil
+}
+
+// IsLeft reports whether the conversation left a turn.
+func IsLeft(n *graph.Node) bool {
+	_, left := ipld.FindEntry(n.Props, propLeft)
+	return left
+}
+
+// LeftChanges are the changes by which a turn says that the conversation left it, and the mark that hides it.
+func LeftChanges(key string) []graph.Change {
+	left := []ipld.Entry{{Key: propLeft, Value: ipld.BoolValue(true)}}
+	return []graph.Change{
+		{Node: &graph.NodeChange{Key: key, Props: left}},
+		{Mark: &graph.MarkChange{
+			On: graph.MarkRef{Node: graph.Ref{Key: key}}, State: graph.Retired, Reason: leftReason,
+		}},
+	}
+}
+
+// Left implements chats.Handler.
+func (t *Taker) Left(id string) error {
+	for _, c := range LeftChanges(t.TurnKey(id)) {
+		if err := t.Yield(c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (t *Taker) turnNode(key string, turn *chats.Turn) error {
@@ -205,9 +297,12 @@ func (t *Taker) turnNode(key string, turn *chats.Turn) error {
 		return err
 	}
 	if turn.Left {
-		p = append(p, ipld.Entry{Key: "left", Value: ipld.BoolValue(true)})
+		p = append(p, ipld.Entry{Key: propLeft, Value: ipld.BoolValue(true)})
 	}
 	c := t.node(key, TypeTurn, text, turn.Time, p)
+	if !turn.Left {
+		c.Unset = []string{"props." + propLeft}
+	}
 	src := sources.Source{Kind: sources.ConversationSource, Text: turn.Session, Turn: turn.Number}
 	if read, err := sources.Parse(src.String()); err == nil && read == src {
 		c.Sources = []string{src.String()}
@@ -235,12 +330,12 @@ func (t *Taker) Memory(m *chats.Memory) error {
 		if err != nil {
 			return err
 		}
-		value, err := t.label(m.Meta[name], maxLabel)
+		value, err := t.value(m.Meta[name])
 		if err != nil {
 			return err
 		}
 		if !slices.ContainsFunc(p, func(e ipld.Entry) bool { return e.Key == shown }) {
-			p.text(shown, value)
+			p = append(p, ipld.Entry{Key: shown, Value: value})
 		}
 	}
 	typ, err := t.label(m.Type, maxType)
@@ -251,10 +346,40 @@ func (t *Taker) Memory(m *chats.Memory) error {
 		typ = memory.Fact
 	}
 	key := t.key("", m.ID)
-	if err := t.Yield(graph.Change{Node: t.node(key, typ, text, m.Time, p)}); err != nil || m.About == "" {
+	c := t.node(key, typ, text, m.Time, p)
+	if m.ValidTo > 0 {
+		c.ValidTo = graph.At(graph.Time(m.ValidTo))
+	}
+	if err := t.Yield(graph.Change{Node: c}); err != nil || m.About == "" {
 		return err
 	}
 	return t.edge(key, memory.EdgeAbout, t.key("", m.About))
+}
+
+// value takes the credentials out of a value of another program, and cuts texts that are too long.
+func (t *Taker) value(v ipld.Value) (ipld.Value, error) {
+	switch v.Kind() {
+	case ipld.String:
+		text, err := t.clean(v.Text())
+		if len(text) > maxValue {
+			t.Skipped("end of a long value", "")
+		}
+		return ipld.StringValue(clip(text, maxValue)), err
+	case ipld.List:
+		list := slices.Clone(v.List())
+		if len(list) > maxListed {
+			t.Skipped("end of a long value", "")
+			list = list[:maxListed]
+		}
+		for i := range list {
+			var err error
+			if list[i], err = t.value(list[i]); err != nil {
+				return v, err
+			}
+		}
+		return ipld.ListValue(list...), nil
+	}
+	return v, nil
 }
 
 // Relation implements chats.Handler.
@@ -268,15 +393,24 @@ func (t *Taker) Relation(r *chats.Relation) error {
 }
 
 // Skipped implements chats.Handler.
-func (t *Taker) Skipped(why, at string) {
+func (t *Taker) Skipped(kind, at string) {
 	if t.Taken.Skipped == nil {
 		t.Taken.Skipped = make(map[string]int)
 	}
-	t.Taken.Skipped[why]++
+	if _, has := t.Taken.Skipped[kind]; !has && len(t.Taken.Skipped) >= maxKinds {
+		kind = "other kinds"
+	}
+	t.Taken.Skipped[kind]++
 	if at == "" {
 		return
+	}
+	if kind != chats.Damaged {
+		at += ": " + kind
 	}
 	if t.Taken.Damaged++; len(t.Taken.Places) < maxPlaces {
 		t.Taken.Places = append(t.Taken.Places, at)
 	}
 }
+
+// maxKinds is how many kinds are counted by their names.
+const maxKinds = 200

@@ -240,18 +240,53 @@ func (r *reading) changes(ctx context.Context, s *core.Snapshot) (list []graph.C
 			}
 		}
 		for _, e := range t.edges {
-			if e.Edge.Type == ingest.Next && gone {
-				continue
+			if e.Mark != nil {
+				some, err := left(ctx, s, e.Mark.On.Node, t.node != nil && have == nil)
+				if err != nil {
+					return nil, 0, err
+				}
+				list = append(list, some...)
+			} else if e.Edge.Type != ingest.Next || !gone {
+				list = append(list, e)
 			}
-			list = append(list, e)
 		}
 	}
-	if turns > 0 {
-		list = append(list, r.rest...)
-	} else {
-		list = nil // nothing was said
+	if turns == 0 {
+		return nil, 0, nil // nothing was said
+	}
+	for _, c := range r.rest {
+		switch {
+		case c.Mark != nil:
+			some, err := left(ctx, s, c.Mark.On.Node, false)
+			if err != nil {
+				return nil, 0, err
+			}
+			list = append(list, some...)
+		case c.Node == nil || c.Node.Type != "": // else it says of a turn that it was left, as its mark does
+			list = append(list, c)
+		}
 	}
 	return list, turns, nil
+}
+
+// left returns the changes that hide a turn which the conversation left, if the memory has it or is given it now. One
+// that a user hid or showed again stays so.
+func left(ctx context.Context, s *core.Snapshot, ref graph.Ref, given bool) ([]graph.Change, error) {
+	c := ingest.LeftChanges(ref.Key)
+	if given {
+		return c[1:], nil // the turn says so itself
+	}
+	n, _, err := s.Node(ctx, ref.Target())
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil || ingest.IsLeft(n) || n.Type != ingest.TypeTurn {
+		return nil, err
+	}
+	if m, err := s.Mark(ctx, graph.OnNode, n.ID); err != nil || m != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // grew reports whether a turn says what the memory has of it and more.

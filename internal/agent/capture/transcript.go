@@ -210,5 +210,8 @@ func (h *handler) Memory(m *chats.Memory) error { return h.taker.Memory(m) }
 // Relation implements chats.Handler.
 func (h *handler) Relation(r *chats.Relation) error { return h.taker.Relation(r) }
 
+// Left implements chats.Handler.
+func (h *handler) Left(id string) error { return h.taker.Left(id) }
+
 // Skipped implements chats.Handler.
 func (h *handler) Skipped(why, at string) { h.taker.Skipped(why, at) }

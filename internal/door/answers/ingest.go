@@ -91,8 +91,12 @@ func printRecords(c *show.Console, n *ingest.Taken) error {
 		parts = append(parts, show.Plural(n.Redacted, "credential")+" taken out")
 	}
 	c.Put("read: %s\n", strings.Join(parts, ", "))
-	for _, why := range slices.Sorted(maps.Keys(n.Skipped)) {
-		c.Put("skipped: %d, %s\n", n.Skipped[why], show.Line(why))
+	var left []string
+	for _, kind := range slices.Sorted(maps.Keys(n.Skipped)) {
+		left = append(left, fmt.Sprintf("%d %s", n.Skipped[kind], show.Line(kind)))
+	}
+	if len(left) > 0 {
+		c.Put("left out: %s\n", strings.Join(left, ", "))
 	}
 	return nil
 }

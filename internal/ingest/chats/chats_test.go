@@ -46,6 +46,7 @@ func (r *recorder) Turn(t *Turn) error {
 }
 func (r *recorder) Memory(m *Memory) error     { return r.put("memory", m) }
 func (r *recorder) Relation(x *Relation) error { return r.put("relation", x) }
+func (r *recorder) Left(id string) error       { return r.put("left", id) }
 func (r *recorder) Skipped(why, at string) {
 	if r.skipped == nil {
 		r.skipped = make(map[string]int)
@@ -58,13 +59,16 @@ func (r *recorder) Skipped(why, at string) {
 
 func formatOf(file string) string {
 	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-	return strings.TrimSuffix(strings.TrimSuffix(name, "-old"), "-lines")
+	for _, more := range []string{"-old", "-lines", "-more"} {
+		name = strings.TrimSuffix(name, more)
+	}
+	return name
 }
 
 // TestFiles reads a file of each format and compares with what is in it.
 func TestFiles(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.json*")
-	if err != nil || len(files) != len(Formats())+2 {
+	if err != nil || len(files) != len(Formats())+9 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, file := range files {
@@ -78,8 +82,11 @@ func TestFiles(t *testing.T) {
 			if err := Read(formatOf(file), in, r); err != nil {
 				t.Fatal(err)
 			}
-			for _, why := range sortedKeys(r.skipped) {
-				r.lines = append(r.lines, fmt.Sprintf("skipped %d %s", r.skipped[why], why))
+			for _, kind := range sortedKeys(r.skipped) {
+				r.lines = append(r.lines, fmt.Sprintf("skipped %d %s", r.skipped[kind], kind))
+			}
+			for _, at := range r.places {
+				r.lines = append(r.lines, "unread "+at)
 			}
 			got := strings.Join(r.lines, "\n") + "\n"
 			golden := strings.TrimSuffix(file, filepath.Ext(file)) + ".golden"
@@ -111,8 +118,8 @@ func TestDamaged(t *testing.T) {
 	}{
 		{"a bad line", "claude-code", one(1) + "\n{bad\n" + one(2) + "\n", nil, 3, []string{"line 2"}},
 		{"cut off", "claude-code", one(1) + "\n" + one(2)[:40], nil, 2, nil},
-		{"without ids", "claude-code", one(1) + "\n" + `{"type":"user","message":{"content":"x"}}` + "\n", nil, 2,
-			[]string{"line 2"}},
+		{"without ids", "claude-code", one(1) + "\n" + `{"type":"user","message":{"content":"x"}}` + "\n", nil, 3, nil},
+		{"without any ids", "claude-code", `{"type":"user","message":{"content":"x"}}` + "\n", nil, 2, nil},
 		{"other types", "claude-code", one(1) + "\n" + `{"type":"user","uuid":7,"sessionId":"s"}` + "\n", nil, 2,
 			[]string{"line 2"}},
 		{"no lines of it", "claude-code", "# Heading\ntext\n", ErrFormat, 0, []string{"line 1", "line 2"}},
@@ -123,7 +130,7 @@ func TestDamaged(t *testing.T) {
 		{"no list", "chatgpt", `{"a":1}`, ErrFormat, 0, nil},
 		{"a text", "claude", `"x"`, ErrFormat, 0, nil},
 		{"cut off list", "claude", `[{"uuid":"c","chat_messages":[{"uuid":"m","sender":"human","text":"hi"}]},{"uu`, nil, 2,
-			[]string{"record 2"}},
+			[]string{"record 2 and what follows"}},
 		{"no end", "mem0", `[{"id":"a","memory":"b"}`, nil, 1, []string{"the end"}},
 		{"a bad record", "mem0", `[{"id":"a"},{"id":7},{"id":"a","memory":"b"}]`, nil, 1, []string{"record 1", "record 2"}},
 		{"a circle", "chatgpt", `[{"id":"c","current_node":"a","mapping":{` +
@@ -135,6 +142,13 @@ func TestDamaged(t *testing.T) {
 			`{"id":"m","type":"user","content":"b"}]}`, nil, 2, []string{"record 1", "record 2"}},
 		{"bad times", "mem0", `[{"id":"a","memory":"b","created_at":"yesterday"}]`, nil, 1, nil},
 		{"a mark", "mem0", "\ufeff" + `[{"id":"a","memory":"b"}]`, nil, 1, nil},
+		{"an unknown line", "server-memory", `{"type":"star","name":"a"}`, nil, 0, []string{"line 1"}},
+		{"gemini says nothing", "gemini", `{"sessionId":"s"}` + "\n" + `{"$merge":{}}` + "\n", nil, 0, []string{"line 2"}},
+		{"gemini without a session", "gemini", `{"id":"m","type":"user","content":"a"}` + "\n", ErrFormat, 0, nil},
+		{"a subagent of gemini", "gemini", `{"sessionId":"s","kind":"subagent"}` + "\n" +
+			`{"id":"m","type":"user","content":"a"}` + "\n", nil, 0, nil},
+		{"a subagent of codex", "codex", `{"type":"session_meta","payload":{"id":"s","source":{"subagent":{}}}}` + "\n" +
+			`{"type":"response_item","payload":{"type":"message","role":"user","content":"a"}}` + "\n", nil, 0, nil},
 		{"relation first", "server-memory", `{"type":"relation","from":"a","to":"b","relationType":"r"}` + "\n" +
 			`{"type":"entity","name":"a"}` + "\n" + `{"type":"entity","name":"b"}`, nil, 3, nil},
 	}

@@ -2,7 +2,10 @@ package chats
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
+
+	"github.com/mnem-project/mnem/internal/base/pattern"
 )
 
 type chatGPTRecord struct {
@@ -35,6 +38,20 @@ type chatGPTMessage struct {
 	Recipient string
 }
 
+// chatGPTKinds are the types of content, and of parts of it, that are left out.
+var chatGPTKinds = kinds{
+	"thoughts": thought, "reasoning_recap": thought, "user_editable_context": "instructions",
+	"model_editable_context": "memory", "system_error": "error", "app_pairing_content": "app",
+	"image_asset_pointer": image, "audio_asset_pointer": audio, "real_time_user_audio_video_asset_pointer": audio,
+	"video_container_asset_pointer": "video", "file_asset_pointer": file, "super_widget": "app",
+}
+
+// chatGPTTexts are the types of content whose text is what was said.
+var chatGPTTexts = []string{
+	"", "text", "multimodal_text", "code", "tether_quote", "tether_browsing_display", "execution_output",
+	"sonic_webpage", "computer_output", "citable_code_output",
+}
+
 // chatGPT reads one conversation of an export of ChatGPT: a tree of messages, of which one way is the current one.
 func chatGPT(record json.RawMessage, h Handler) error {
 	var c chatGPTRecord
@@ -47,125 +64,244 @@ func chatGPT(record json.RawMessage, h Handler) error {
 	if c.ID == "" || len(c.Mapping) == 0 {
 		return errDamaged
 	}
-	current := make(map[string]bool)
-	for id := c.CurrentNode; c.Mapping[id] != nil && !current[id]; id = c.Mapping[id].Parent {
-		current[id] = true
-	}
-	w := &chatGPTWalk{handler: h, of: &c, current: current, kept: make(map[string]string)}
-	for _, id := range w.order() {
-		if err := w.node(id); err != nil {
-			return err
-		}
-	}
-	if w.number == 0 {
-		h.Skipped("a conversation without turns", "")
-		return nil
-	}
-	return h.Session(&Session{ID: c.ID, Title: flat(c.Title), Time: seconds(c.CreateTime)})
-}
-
-type chatGPTWalk struct {
-	handler Handler
-	of      *chatGPTRecord
-	current map[string]bool
-	kept    map[string]string // of each node the turn that it is, or that came before it
-	number  int
-}
-
-// order returns the nodes from the roots on, each after its parent, those of the current way before others.
-func (w *chatGPTWalk) order() []string {
-	var out, roots []string
-	seen := make(map[string]bool)
-	for _, id := range sortedKeys(w.of.Mapping) {
-		if n := w.of.Mapping[id]; n != nil && w.of.Mapping[n.Parent] == nil {
-			roots = append(roots, id)
-		}
-	}
-	for todo := reversed(roots); len(todo) > 0; {
-		id := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		n := w.of.Mapping[id]
-		if n == nil || seen[id] {
+	w := &treeWalk{handler: h, session: Session{ID: c.ID, Title: flat(c.Title), Time: seconds(c.CreateTime)}}
+	w.begin()
+	for _, id := range chatGPTOrder(c.Mapping) {
+		n := c.Mapping[id]
+		w.tree.add(id, n.Parent)
+		if len(n.Message) == 0 || string(n.Message) == "null" {
 			continue
 		}
-		seen[id] = true
-		out = append(out, id)
-		for _, child := range reversed(n.Children) {
-			if !w.current[child] {
-				todo = append(todo, child)
+		if turn := chatGPTTurn(n.Message, "message "+label(id)+" of "+label(c.ID), h); turn != nil {
+			turn.ID = c.ID + "/" + id
+			w.turn(id, turn)
+		}
+	}
+	w.tree.leadTo(c.CurrentNode)
+	return w.end()
+}
+
+// chatGPTOrder are the nodes in the order of their ids, children as their parents have them.
+func chatGPTOrder(nodes map[string]*chatGPTNode) []string {
+	seen := make(map[string]bool)
+	var out []string
+	add := func(id string) {
+		if nodes[id] != nil && !seen[id] {
+			seen[id] = true
+			out = append(out, id)
+		}
+	}
+	for _, id := range sortedKeys(nodes) {
+		if n := nodes[id]; n != nil {
+			for _, child := range n.Children {
+				if nodes[child] != nil && nodes[child].Parent == "" {
+					nodes[child].Parent = id // only the parent tells
+				}
+				if nodes[child] != nil && nodes[child].Parent == id {
+					add(child)
+				}
 			}
 		}
-		for _, child := range n.Children {
-			if w.current[child] {
-				todo = append(todo, child)
-			}
-		}
+	}
+	for _, id := range sortedKeys(nodes) {
+		add(id)
 	}
 	return out
 }
 
-func (w *chatGPTWalk) node(id string) error {
-	n := w.of.Mapping[id]
-	w.kept[id] = w.kept[n.Parent]
-	if len(n.Message) == 0 || string(n.Message) == "null" {
-		return nil
-	}
+// chatGPTTurn is what a message says, nil if it is left out.
+func chatGPTTurn(data json.RawMessage, at string, h Handler) *Turn {
 	var m chatGPTMessage
-	if err := decode(n.Message, &m); err != nil {
-		w.handler.Skipped("damaged", "message "+label(id))
+	if err := decode(data, &m); err != nil {
+		h.Skipped(Damaged, at)
 		return nil
 	}
 	role := m.Author.Role
 	switch {
 	case role == "tool":
-		w.handler.Skipped("what a tool answered", "")
+		h.Skipped(toolResult, "")
 		return nil
-	case role != "user" && role != "assistant", m.Metadata.Hidden, m.Content.Type == "user_editable_context":
-		w.handler.Skipped("put in by the program", "")
+	case role != "user" && role != "assistant", m.Metadata.Hidden:
+		h.Skipped("instructions", "")
 		return nil
-	case m.Content.Type == "thoughts", m.Content.Type == "reasoning_recap":
-		w.handler.Skipped("a thought", "")
+	case !slices.Contains(chatGPTTexts, m.Content.Type):
+		chatGPTKinds.skip(h, m.Content.Type, at)
 		return nil
 	}
-	turn := &Turn{
-		Session: w.of.ID, ID: w.of.ID + "/" + id, Before: w.kept[n.Parent], Speaker: role,
-		Time: seconds(m.CreateTime), Left: len(w.current) > 0 && !w.current[id],
-	}
+	turn := &Turn{Speaker: role, Time: seconds(m.CreateTime), Text: chatGPTText(&m, at, h)}
 	if name := flat(m.Author.Name); name != "" {
 		turn.Speaker = name
 	}
-	text := m.Content.Text
-	for _, part := range m.Content.Parts {
-		text = join(text, plain(part)) // images and files are objects
-	}
-	if text = strings.TrimSpace(text); text == "" {
-		w.handler.Skipped("a turn without text", "")
+	if turn.Text == "" {
+		h.Skipped(Empty, "")
 		return nil
 	}
-	if turn.Text = text; role == "assistant" && m.Recipient != "" && m.Recipient != "all" {
-		turn.Text, turn.Calls = "", []string{flat(m.Recipient + ": " + text)}
+	to := m.Recipient
+	switch name, text := canvas(turn.Text); {
+	case role != "assistant" || to == "" || to == "all":
+		turn.Text = uncited(turn.Text, h)
+	case strings.HasPrefix(to, "canmore.") && text != "":
+		turn.Text, turn.Calls = text, []string{flat(to + ": " + name)}
+	default:
+		turn.Text, turn.Calls = "", []string{flat(to + ": " + turn.Text)}
 	}
-	w.number++
-	turn.Number, w.kept[id] = w.number, turn.ID
-	return w.handler.Turn(turn)
+	return turn
+}
+
+// chatGPTText is the text of a message. Voice is kept as its transcription; images and files are counted.
+func chatGPTText(m *chatGPTMessage, at string, h Handler) string {
+	text := strings.TrimSpace(m.Content.Text)
+	for _, data := range m.Content.Parts {
+		var one string
+		if json.Unmarshal(data, &one) != nil {
+			var part struct {
+				Type string `json:"content_type"`
+				Text string
+			}
+			if json.Unmarshal(data, &part) != nil {
+				h.Skipped(Damaged, at)
+				continue
+			}
+			one = part.Text
+			if part.Type != "audio_transcription" && part.Type != "text" {
+				chatGPTKinds.skip(h, part.Type, at)
+			}
+		}
+		text = join(text, strings.TrimSpace(one))
+	}
+	return text
+}
+
+// canvas is the document that a call makes or changes: its name, and what is written.
+func canvas(call string) (name, text string) {
+	var c struct {
+		Name, Content string
+		Updates       []struct{ Replacement string }
+		Comments      []struct{ Comment string }
+	}
+	if json.Unmarshal([]byte(call), &c) != nil {
+		return "", ""
+	}
+	text = strings.TrimSpace(c.Content)
+	for _, u := range c.Updates {
+		text = join(text, strings.TrimSpace(u.Replacement))
+	}
+	for _, u := range c.Comments {
+		text = join(text, strings.TrimSpace(u.Comment))
+	}
+	if text != "" && c.Name != "" && !strings.Contains(text[:min(len(text), 2*len(c.Name)+8)], c.Name) {
+		text = c.Name + "\n\n" + text
+	}
+	return c.Name, text
+}
+
+var (
+	// citations are spans between characters of a private area, of which some hold words of the text.
+	citations = pattern.New("(?s) ?\ue200([^\ue200\ue201]*)\ue201")
+	// bare are citations that lost these characters, and those of older answers.
+	bare = pattern.New(` ?(?:file)?cite(?:turn[0-9]+[a-z]+[0-9]+)+| ?【[^】]{0,200}†[^】]{0,200}】`)
+)
+
+// uncited is a text without its citations.
+func uncited(text string, h Handler) string {
+	cut := func(found string) string {
+		h.Skipped("citation", "")
+		return ""
+	}
+	text = citations().ReplaceAllStringFunc(text, func(found string) string {
+		lead, rest, _ := strings.Cut(found, "\ue200")
+		if shown := shownIn(strings.TrimSuffix(rest, "\ue201")); shown != "" {
+			return lead + shown
+		}
+		return cut(found)
+	})
+	return strings.TrimSpace(bare().ReplaceAllStringFunc(text, cut))
+}
+
+// shownIn is what a person sees of a span: the name of a thing, or the title of a link.
+func shownIn(span string) string {
+	parts := strings.Split(span, "\ue202")
+	switch {
+	case len(parts) < 2:
+	case parts[0] == "entity":
+		var names []string
+		if json.Unmarshal([]byte(parts[1]), &names) == nil && len(names) > 1 {
+			return names[1]
+		}
+	case parts[0] == "url" || parts[0] == "link_title":
+		return parts[1]
+	}
+	return ""
+}
+
+// treeWalk gathers the turns of a conversation whose messages name the one before them.
+type treeWalk struct {
+	handler Handler
+	session Session
+	tree    *tree
+	turns   map[string]*Turn
+	times   map[string]int64
+}
+
+func (w *treeWalk) begin() {
+	w.tree, w.turns, w.times = newTree(), make(map[string]*Turn), make(map[string]int64)
+}
+
+func (w *treeWalk) turn(id string, turn *Turn) { w.turns[id], w.times[id] = turn, turn.Time }
+
+// end gives the turns and the session to the handler. A turn follows the nearest one before it.
+func (w *treeWalk) end() error {
+	w.tree.fill(w.times)
+	kept := make(map[string]string) // of each message the turn that it is, or that came before it
+	number := 0
+	for _, id := range w.tree.order() {
+		before := kept[w.tree.parent[id]]
+		kept[id] = before
+		turn := w.turns[id]
+		if turn == nil {
+			continue
+		}
+		number++
+		turn.Session, turn.Before, turn.Number = w.session.ID, before, number
+		turn.Left = w.tree.left(id)
+		if turn.Time = w.times[id]; turn.Time == 0 {
+			turn.Time = w.session.Time
+		}
+		kept[id] = turn.ID
+		if err := w.handler.Turn(turn); err != nil {
+			return err
+		}
+	}
+	if number == 0 {
+		w.handler.Skipped("conversation without turns", "")
+		return nil
+	}
+	return w.handler.Session(&w.session)
 }
 
 type claudeRecord struct {
-	UUID, Name string
-	CreatedAt  string            `json:"created_at"`
-	Messages   []json.RawMessage `json:"chat_messages"`
+	UUID, Name, Summary string
+	CreatedAt           string            `json:"created_at"`
+	CurrentLeaf         string            `json:"current_leaf_message_uuid"`
+	Messages            []json.RawMessage `json:"chat_messages"`
 }
 
 type claudeMessage struct {
 	UUID, Text, Sender string
 	CreatedAt          string `json:"created_at"`
-	Content            []contentBlock
+	Parent             string `json:"parent_message_uuid"`
+	Content            []json.RawMessage
 	Attachments        []struct {
+		FileName  string `json:"file_name"`
+		Extracted string `json:"extracted_content"`
+	}
+	Files []struct {
 		FileName string `json:"file_name"`
 	}
 }
 
-// claude reads one conversation of an export of Claude.
+// claude reads one conversation of an export of Claude: a tree of messages if they name the one before them, else a
+// list. The way to the last message is the current one unless the conversation names another.
 func claude(record json.RawMessage, h Handler) error {
 	var c claudeRecord
 	if err := decode(record, &c); err != nil {
@@ -174,45 +310,126 @@ func claude(record json.RawMessage, h Handler) error {
 	if c.UUID == "" {
 		return errDamaged
 	}
-	t := &talk{handler: h, session: Session{ID: c.UUID, Title: c.Name, Time: moment(c.CreatedAt)}}
-	for _, data := range c.Messages {
-		var m claudeMessage
-		if decode(data, &m) != nil || m.UUID == "" || m.Sender != "human" && m.Sender != "assistant" {
-			h.Skipped("damaged", "a message of "+label(c.UUID))
+	w := &treeWalk{handler: h, session: Session{ID: c.UUID, Title: flat(c.Name), Time: moment(c.CreatedAt)}}
+	w.begin()
+	if c.Summary != "" {
+		h.Skipped("summary", "")
+	}
+	at := "a message of " + label(c.UUID)
+	list := claudeMessages(c.Messages, at, h)
+	isTree := slices.ContainsFunc(list, func(m *claudeMessage) bool { return m.Parent != "" })
+	before := ""
+	for _, m := range list {
+		if !isTree {
+			m.Parent = before
+		}
+		if before = m.UUID; !w.tree.add(m.UUID, m.Parent) {
+			h.Skipped(Duplicate, "")
 			continue
 		}
-		turn := Turn{ID: m.UUID, Speaker: m.Sender, Time: moment(m.CreatedAt)}
-		if m.Sender == "human" {
-			turn.Speaker = "user"
+		turn, err := claudeTurn(m, at, h)
+		if err != nil {
+			h.Skipped(Damaged, at)
+		} else if turn != nil {
+			w.turn(m.UUID, turn)
 		}
-		for _, b := range m.Content {
-			switch b.Type {
-			case "text":
-				turn.Text = join(turn.Text, strings.TrimSpace(b.Text))
-			case "tool_use":
-				if len(turn.Calls) < maxCalls {
-					turn.Calls = append(turn.Calls, call(b.Name, b.Input))
-				}
+	}
+	if c.CurrentLeaf != "" && w.tree.has(c.CurrentLeaf) {
+		before = c.CurrentLeaf
+	}
+	w.tree.leadTo(before)
+	return w.end()
+}
+
+// claudeMessages are the messages of a conversation that can be read, in the order of their times.
+func claudeMessages(data []json.RawMessage, at string, h Handler) []*claudeMessage {
+	var list []*claudeMessage
+	timed := true
+	for _, one := range data {
+		m := new(claudeMessage)
+		if decode(one, m) != nil || m.UUID == "" || m.Sender != "human" && m.Sender != "assistant" {
+			h.Skipped(Damaged, at)
+			continue
+		}
+		timed = timed && moment(m.CreatedAt) != 0
+		list = append(list, m)
+	}
+	if timed {
+		slices.SortStableFunc(list, func(a, b *claudeMessage) int {
+			return int(min(1, max(-1, moment(a.CreatedAt)-moment(b.CreatedAt))))
+		})
+	}
+	return list
+}
+
+// claudeTurn is what a message says, nil for nothing.
+func claudeTurn(m *claudeMessage, at string, h Handler) (*Turn, error) {
+	turn := &Turn{ID: m.UUID, Speaker: m.Sender, Time: moment(m.CreatedAt)}
+	if m.Sender == "human" {
+		turn.Speaker = "user"
+	}
+	left := 0
+	for _, data := range m.Content {
+		var b contentBlock
+		if err := decode(data, &b); err != nil {
+			return nil, err
+		}
+		switch b.Type {
+		case "text", "voice_note":
+			turn.Text = join(turn.Text, strings.TrimSpace(b.Text))
+		case "tool_use":
+			name, text := written(&b)
+			turn.Text = join(turn.Text, text)
+			if len(turn.Calls) < maxCalls {
+				turn.Calls = append(turn.Calls, name)
 			}
+		default:
+			left++
+			contentKinds.skip(h, b.Type, at)
 		}
-		if turn.Text == "" {
-			turn.Text = strings.TrimSpace(m.Text)
-		}
-		for _, a := range m.Attachments[:min(len(m.Attachments), maxCalls)] {
-			turn.Calls = append(turn.Calls, "attached: "+flat(a.FileName))
-		}
-		if turn.Text == "" && len(turn.Calls) == 0 {
-			h.Skipped("a turn without text", "")
-			continue
-		}
-		if err := t.flush(); err != nil { // messages are whole
-			return err
-		}
-		t.open = &turn
 	}
-	if t.number == 0 && t.open == nil {
-		h.Skipped("a conversation without turns", "")
-		return nil
+	if turn.Text == "" {
+		turn.Text = strings.TrimSpace(m.Text)
 	}
-	return t.end()
+	for _, a := range m.Attachments {
+		if name := flat(a.FileName); name != "" && len(turn.Calls) < maxCalls {
+			turn.Calls = append(turn.Calls, "attached: "+name)
+		}
+		if text := strings.TrimSpace(a.Extracted); text != "" {
+			turn.Text = join(turn.Text, strings.TrimSpace(flat(a.FileName)+"\n"+text))
+		}
+	}
+	for _, f := range m.Files {
+		if len(turn.Calls) < maxCalls {
+			turn.Calls = append(turn.Calls, "attached: "+flat(f.FileName))
+		}
+	}
+	if turn.Text == "" && len(turn.Calls) == 0 {
+		if left == 0 {
+			h.Skipped(Empty, "")
+		}
+		return nil, nil
+	}
+	return turn, nil
+}
+
+// written is the short form of a call, and what it writes: an artifact or a file.
+func written(b *contentBlock) (short, text string) {
+	var in struct {
+		Title, Path, Content string
+		NewStr               string `json:"new_str"`
+		FileText             string `json:"file_text"`
+	}
+	if b.Name != "artifacts" && b.Name != "create_file" || json.Unmarshal(b.Input, &in) != nil {
+		return call(b.Name, b.Input), ""
+	}
+	title := in.Title
+	if title == "" {
+		title = in.Path
+	}
+	text = strings.TrimSpace(join(in.Content, join(in.NewStr, in.FileText)))
+	if text != "" && title != "" && !strings.Contains(text[:min(len(text), 2*len(title)+8)], title) {
+		text = title + "\n\n" + text
+	}
+	return flat(b.Name + ": " + title), text
 }

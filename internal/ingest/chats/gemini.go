@@ -4,154 +4,323 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 )
 
-type geminiFile struct {
-	SessionID, StartTime string
-	Messages             []json.RawMessage
-}
+// geminiRecord is any record of a session of Gemini CLI: the session, a message, or a change of either.
+type geminiRecord struct {
+	SessionID, StartTime, Summary, Kind string
+	Messages                            []json.RawMessage
+	MemoryScratchpad                    json.RawMessage
 
-type geminiMessage struct {
-	ID, Timestamp, Type string
-	Content             json.RawMessage
-	ToolCalls           []struct {
-		Name string
-		Args json.RawMessage
+	Set      *geminiRecord `json:"$set"`
+	RewindTo *string       `json:"$rewindTo"`
+
+	ID, Timestamp, Type     string
+	Content, DisplayContent json.RawMessage
+	Thoughts                []json.RawMessage
+	ToolCalls               []struct {
+		Name   string
+		Args   json.RawMessage
+		Result json.RawMessage
 	}
 }
 
-// gemini reads a session of Gemini CLI that is one JSON text.
-func gemini(in io.Reader, h Handler) error {
-	data, err := io.ReadAll(io.LimitReader(in, maxRecord+1))
+// geminiKinds are the messages that nobody said.
+var geminiKinds = named("info", "error", "warning")
+
+// geminiSession reads a session of Gemini CLI as the program does: a message that comes again with its id replaces the
+// earlier one, and a record may take back all from a message on.
+type geminiSession struct {
+	handler  Handler
+	session  Session
+	kind     string
+	order    []*geminiTurn
+	byID     map[string]*geminiTurn
+	held     int // bytes
+	messages int
+}
+
+// geminiTurn is a message as it was said last.
+type geminiTurn struct {
+	Turn
+	at   string
+	left []string // the kinds of its parts that are left out
+	// said is whether the text or calls are to be kept.
+	said bool
+}
+
+// maxHeld is how many bytes of texts one session may have.
+const maxHeld = 256 << 20
+
+// gemini reads a session that is one JSON text, or one record a line.
+func gemini(in *bufio.Reader, h Handler) error {
+	g := &geminiSession{handler: h, byID: make(map[string]*geminiTurn)}
+	if isGeminiLines(in) {
+		if _, err := lines(in, h, g, Place{}, 0); err != nil {
+			return err
+		}
+		return nil
+	}
+	data, err := io.ReadAll(io.LimitReader(&validReader{in: in}, maxRecord+1))
 	if err != nil {
 		return err
 	}
-	var f geminiFile
-	if len(data) > maxRecord || json.Unmarshal(data, &f) != nil || f.SessionID == "" {
+	var r geminiRecord
+	if len(data) > maxRecord || json.Unmarshal(data, &r) != nil || r.SessionID == "" {
 		return ErrFormat
 	}
-	t := &talk{handler: h, session: Session{ID: f.SessionID, Time: moment(f.StartTime)}}
-	for i, record := range f.Messages {
-		err := geminiTurn(t, record)
-		if errors.Is(err, errDamaged) {
-			h.Skipped("damaged", fmt.Sprintf("record %d", i+1))
-		} else if err != nil {
-			return err
-		}
-	}
-	return t.end()
-}
-
-func geminiTurn(t *talk, record json.RawMessage) error {
-	var m geminiMessage
-	if err := decode(record, &m); err != nil {
+	if err := g.record(&r, "record 1"); err != nil {
 		return err
 	}
-	turn := Turn{ID: t.session.ID + "/" + m.ID, Speaker: m.Type, Time: moment(m.Timestamp)}
+	return g.end()
+}
+
+// isGeminiLines reports whether the first line is a record.
+func isGeminiLines(b *bufio.Reader) bool {
+	head, _ := b.Peek(b.Size())
+	line, _, whole := bytes.Cut(bytes.TrimPrefix(head, byteOrderMark), []byte("\n"))
+	line = bytes.TrimSpace(line)
+	return whole && len(line) > 0 && line[0] == '{' && json.Valid(line)
+}
+
+func (g *geminiSession) line(data []byte, at position) error {
+	var r geminiRecord
+	if err := decode(data, &r); err != nil {
+		return err
+	}
+	return g.record(&r, at.String())
+}
+
+func (g *geminiSession) record(r *geminiRecord, at string) error {
 	switch {
-	case m.Type == "gemini":
-		turn.Speaker = "assistant"
-	case m.Type != "user":
-		t.handler.Skipped("a note of the program", "")
+	case r.RewindTo != nil:
+		g.rewind(*r.RewindTo)
+		return nil
+	case r.ID != "" || r.Type != "":
+		return g.message(r, at)
+	case r.Set != nil:
+		g.describe(r.Set, at)
+		return nil
+	case r.SessionID != "":
+		g.describe(r, at)
+		return nil
+	}
+	g.handler.Skipped(unknown+"record", at)
+	return nil
+}
+
+// describe takes what is said of the session, and messages that replace those before.
+func (g *geminiSession) describe(r *geminiRecord, at string) {
+	if r.SessionID != "" {
+		g.session.ID = r.SessionID
+	}
+	if r.StartTime != "" {
+		g.session.Time = moment(r.StartTime)
+	}
+	if r.Summary != "" {
+		g.session.Title = r.Summary
+	}
+	if r.Kind != "" {
+		g.kind = r.Kind
+	}
+	if len(r.MemoryScratchpad) > 0 {
+		g.handler.Skipped("scratchpad", "")
+	}
+	for i, data := range r.Messages {
+		place := fmt.Sprintf("record %d", i+1)
+		if at != "record 1" {
+			place = at + ", " + place
+		}
+		var m geminiRecord
+		err := decode(data, &m)
+		if err == nil {
+			err = g.message(&m, place)
+		}
+		if err != nil {
+			g.handler.Skipped(Damaged, place)
+		}
+	}
+}
+
+// rewind takes back a message and all that followed it; one that is not there takes back all, as in the program.
+func (g *geminiSession) rewind(id string) {
+	from := 0
+	for i, t := range g.order {
+		if t.ID == id && !t.Left {
+			from = i
+		}
+	}
+	for _, t := range g.order[from:] {
+		t.Left = true
+	}
+}
+
+// message takes a message, or a later version of one. Of a version that says nothing the earlier one stays.
+func (g *geminiSession) message(m *geminiRecord, at string) error {
+	switch {
+	case m.Type != "user" && m.Type != "gemini":
+		geminiKinds.skip(g.handler, m.Type, at)
 		return nil
 	case m.ID == "":
 		return errDamaged
 	}
-	var parts []struct{ Text string }
-	if json.Unmarshal(m.Content, &turn.Text) != nil {
-		if err := decode(m.Content, &parts); err != nil {
-			return err
-		}
-		for _, p := range parts {
-			turn.Text = join(turn.Text, p.Text)
-		}
+	now := &geminiTurn{at: at, Turn: Turn{ID: m.ID, Speaker: "assistant", Time: moment(m.Timestamp)}}
+	if m.Type == "user" {
+		now.Speaker = "user"
 	}
-	if turn.Text = strings.TrimSpace(turn.Text); turn.Speaker == "user" {
-		turn.Text = Spoken(turn.Text)
-	}
-	for _, c := range m.ToolCalls[:min(len(m.ToolCalls), maxCalls)] {
-		turn.Calls = append(turn.Calls, call(c.Name, c.Args))
-	}
-	if turn.Text == "" && len(turn.Calls) == 0 {
-		t.handler.Skipped("put in by the program", "")
-		return nil
-	}
-	return t.said(turn, "", "")
-}
-
-// geminiLines reads a session of Gemini CLI that is JSON Lines: the session, then messages. A message that was
-// completed comes again with its id, and the last one counts.
-type geminiLines struct {
-	handler Handler
-	talk    *talk
-	held    json.RawMessage // the message that may come again
-	id      string          // its id
-	at      position        // where it came first
-}
-
-// isGeminiLines reports whether the first line is a session without messages.
-func isGeminiLines(b *bufio.Reader) bool {
-	head, _ := b.Peek(b.Size())
-	line, _, whole := bytes.Cut(bytes.TrimPrefix(head, byteOrderMark), []byte("\n"))
-	var f geminiFile
-	return whole && json.Unmarshal(line, &f) == nil && f.SessionID != "" && f.Messages == nil
-}
-
-func (g *geminiLines) line(data []byte, at position) error {
-	var m struct {
-		geminiMessage
-		SessionID, StartTime string
-	}
-	if err := decode(data, &m); err != nil {
+	if err := now.read(m); err != nil {
 		return err
 	}
-	switch {
-	case m.SessionID != "" && g.talk == nil:
-		g.talk = &talk{handler: g.handler, session: Session{ID: m.SessionID, Time: moment(m.StartTime)}}
-		return nil
-	case g.talk == nil:
-		return errDamaged
-	case m.Type == "" || m.ID == "":
-		g.handler.Skipped("a note of the program", "")
-		return nil
-	case m.ID != g.id:
-		if err := g.release(); err != nil {
-			return err
-		}
-		g.id, g.at = m.ID, at
+	g.messages++
+	if g.held += len(now.Text); g.held > maxHeld {
+		return fmt.Errorf("%w: more than 256 MiB of text", ErrFormat)
 	}
-	g.held = bytes.Clone(data)
+	old := g.byID[m.ID]
+	switch {
+	case old == nil:
+		g.byID[m.ID] = now
+		g.order = append(g.order, now)
+	case old.Left: // said again after it was taken back
+		g.byID[m.ID] = now
+		g.order = append(g.order, now)
+	case now.said || !old.said:
+		*old = *now
+	}
 	return nil
 }
 
-// release gives the message that was held.
-func (g *geminiLines) release() error {
-	data := g.held
-	if data == nil {
-		return nil
-	}
-	g.held = nil
-	g.talk.at = g.at.place()
-	err := geminiTurn(g.talk, data)
-	if errors.Is(err, errDamaged) {
-		g.handler.Skipped("damaged", fmt.Sprintf("line %d", g.at.number))
-		return nil
-	}
-	return err
-}
-
-func (g *geminiLines) begun() Place { return g.talk.place() }
-
-func (g *geminiLines) end() error {
-	if g.talk == nil {
-		return ErrFormat
-	}
-	if err := g.release(); err != nil {
+// read takes what a message says, and what of it is left out.
+func (t *geminiTurn) read(m *geminiRecord) error {
+	var parts partList
+	if err := parts.read(m.Content); err != nil {
 		return err
 	}
-	return g.talk.end()
+	if m.DisplayContent != nil && t.Speaker == "user" { // without the files that were put into it
+		var shown partList
+		if err := shown.read(m.DisplayContent); err != nil {
+			return err
+		}
+		if shown.text != "" && shown.text != parts.text {
+			parts.text = shown.text
+			parts.left = append(parts.left, file)
+		}
+	}
+	if t.left = parts.left; t.Speaker == "user" {
+		parts.text = spoken(parts.text, func(kind string) { t.left = append(t.left, kind) })
+	}
+	t.Text = parts.text
+	for range m.Thoughts {
+		t.left = append(t.left, thought)
+	}
+	if len(m.ToolCalls) == 0 {
+		t.Calls = parts.calls
+	}
+	for _, c := range m.ToolCalls {
+		if len(c.Result) > 0 {
+			t.left = append(t.left, toolResult)
+		}
+		if len(t.Calls) < maxCalls {
+			t.Calls = append(t.Calls, call(c.Name, c.Args))
+		}
+	}
+	t.said = t.Text != "" || len(t.Calls) > 0
+	if !t.said && len(t.left) == 0 {
+		t.left = []string{Empty}
+	}
+	return nil
+}
+
+// partList is a content: a text, a part, or a list of both.
+type partList struct {
+	text  string
+	calls []string
+	left  []string
+}
+
+func (p *partList) read(data json.RawMessage) error {
+	var text string
+	var list []json.RawMessage
+	switch {
+	case len(data) == 0 || string(data) == "null":
+		return nil
+	case json.Unmarshal(data, &text) == nil:
+		p.text = strings.TrimSpace(text)
+		return nil
+	case json.Unmarshal(data, &list) != nil:
+		list = []json.RawMessage{data}
+	}
+	for _, one := range list {
+		if json.Unmarshal(one, &text) == nil {
+			p.text = join(p.text, strings.TrimSpace(text))
+			continue
+		}
+		var part struct {
+			Text         string
+			Thought      bool
+			FunctionCall *struct {
+				Name string
+				Args json.RawMessage
+			}
+			FunctionResponse, InlineData, FileData, ExecutableCode, CodeExecutionResult json.RawMessage
+		}
+		if err := decode(one, &part); err != nil {
+			return err
+		}
+		switch {
+		case part.Thought:
+			p.left = append(p.left, thought)
+		case part.Text != "":
+			p.text = join(p.text, strings.TrimSpace(part.Text))
+		case part.FunctionCall != nil:
+			p.calls = append(p.calls, call(part.FunctionCall.Name, part.FunctionCall.Args))
+		case part.FunctionResponse != nil, part.CodeExecutionResult != nil:
+			p.left = append(p.left, toolResult)
+		case part.ExecutableCode != nil:
+			p.calls = append(p.calls, call("code", part.ExecutableCode))
+		case part.InlineData != nil, part.FileData != nil:
+			p.left = append(p.left, file)
+		}
+	}
+	return nil
+}
+
+func (g *geminiSession) begun() Place { return Place{} }
+
+// end gives the turns in their order: those that were taken back follow what they followed.
+func (g *geminiSession) end() error {
+	if g.session.ID == "" {
+		return ErrFormat
+	}
+	if g.kind == "subagent" {
+		for range g.messages {
+			g.handler.Skipped(subagent, "")
+		}
+		return nil
+	}
+	t := &talk{handler: g.handler, session: g.session}
+	said := make(map[string]bool)
+	stays := "" // the last turn that was not taken back
+	for _, m := range g.order {
+		for _, kind := range m.left {
+			g.handler.Skipped(kind, "")
+		}
+		if !m.said {
+			continue
+		}
+		turn := m.Turn
+		for turn.ID = g.session.ID + "/" + m.ID; said[turn.ID]; {
+			turn.ID += "~" // it was taken back under this id before
+		}
+		said[turn.ID] = true
+		if err := t.said(turn, "", ""); err != nil {
+			return err
+		}
+		if t.open.ID == turn.ID && !turn.Left {
+			t.before, stays = stays, turn.ID
+		}
+	}
+	return t.end()
 }

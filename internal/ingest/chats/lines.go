@@ -3,6 +3,8 @@ package chats
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -18,30 +20,36 @@ type Place struct {
 	Session Session `json:"session"`
 	Before  string  `json:"before,omitempty"`
 	Turns   int     `json:"turns"`
-	Items   int     `json:"items,omitempty"` // of a file of Codex before it
+	// Recent are the turns that may be taken back, and Root begins the IDs of turns, of a format without ids.
+	Recent []string `json:"recent,omitempty"`
+	Root   string   `json:"root,omitempty"`
+	Named  bool     `json:"named,omitempty"` // whether a person gave the session its title
 	// More is whether the reading ended before the file.
 	More bool `json:"-"`
 }
 
 // Resume reads a file of claude-code, codex, gemini or opencode from a place on, of which in is the rest, and returns
 // where to go on once the file has grown: the last turn comes again then. It ends at the end of a line after
-// most bytes that were not read before, 0 for all of the file. After an error the place is from.
+// most bytes that were not read before, 0 for all of the file. Files of gemini and opencode are read as a whole. After
+// an error the place is from.
 func Resume(format string, in io.Reader, from Place, most int64, h Handler) (Place, error) {
 	var resumed *talk
 	if from.Offset > 0 {
-		resumed = &talk{handler: h, session: from.Session, before: from.Before, number: from.Turns}
+		resumed = &talk{
+			handler: h, session: from.Session, before: from.Before, number: from.Turns, recent: from.Recent, root: from.Root,
+		}
 	}
 	switch format {
 	case "claude-code":
-		return lines(in, h, &claudeCode{handler: h, talk: resumed, title: from.Session.Title}, from, most)
+		c := &claudeCode{handler: h, talk: resumed, title: from.Session.Title, named: from.Named}
+		return lines(in, h, c, from, most)
 	case "codex":
-		return lines(in, h, &codex{handler: h, talk: resumed, turns: from.Items}, from, most)
-	case "gemini":
-		b := bufio.NewReaderSize(in, 1<<16)
-		if from.Offset > 0 || isGeminiLines(b) {
-			return lines(b, h, &geminiLines{handler: h, talk: resumed}, from, most)
+		if resumed != nil {
+			resumed.holds = true
 		}
-		return from, gemini(&validReader{in: b}, h)
+		return lines(in, h, &codex{handler: h, talk: resumed}, from, most)
+	case "gemini":
+		return from, gemini(bufio.NewReaderSize(in, 1<<16), h)
 	case "opencode":
 		return from, openCode(&validReader{in: bufio.NewReader(in)}, h)
 	}
@@ -72,6 +80,7 @@ var errDamaged = errors.New("damaged")
 func lines(in io.Reader, h Handler, r lineReader, from Place, most int64) (Place, error) {
 	b := bufio.NewReaderSize(in, 1<<16)
 	read, damaged := 0, 0
+	seen := make(map[uint64]bool) // lines with a time, which a program writes once
 	next, until := from, from.Read+most
 	for at := (position{from.Offset, from.Line + 1}); ; at.number++ {
 		line, length, err := oneLine(b)
@@ -88,14 +97,16 @@ func lines(in io.Reader, h Handler, r lineReader, from Place, most int64) (Place
 			damaged++
 			h.Skipped("longer than 64 MiB", place)
 		case len(bytes.TrimSpace(line)) == 0:
+		case again(seen, line):
+			h.Skipped(Duplicate, "")
 		default:
 			err := r.line(line, at)
 			switch {
 			case errors.Is(err, errDamaged) && last:
-				h.Skipped("a last line that is not complete", "")
+				h.Skipped(Incomplete, "")
 			case errors.Is(err, errDamaged):
 				damaged++
-				h.Skipped("damaged", place)
+				h.Skipped(Damaged, place)
 			case err != nil:
 				return from, err
 			default:
@@ -119,6 +130,18 @@ func lines(in io.Reader, h Handler, r lineReader, from Place, most int64) (Place
 		return from, ErrFormat
 	}
 	return next, r.end()
+}
+
+// again reports whether a line that has a time was read before.
+func again(seen map[uint64]bool, line []byte) bool {
+	if !bytes.Contains(line, []byte(`"timestamp"`)) {
+		return false
+	}
+	sum := sha256.Sum256(bytes.TrimSpace(line))
+	key := binary.BigEndian.Uint64(sum[:])
+	before := seen[key]
+	seen[key] = true
+	return before
 }
 
 // oneLine reads a line, nil for one that is too long, and returns how many bytes it has.

@@ -1,66 +1,116 @@
 package chats
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
+
+	"github.com/mnem-project/mnem/ipld"
 )
 
 // serverMemory reads the file of the MCP server memory.
 type serverMemory struct {
 	handler   Handler
-	known     map[string]bool
+	entities  map[string]*serverEntity
 	relations []Relation
+	seen      map[Relation]bool
 }
+
+// serverEntity is what all lines say of an entity.
+type serverEntity struct{ types, observations []string }
 
 type serverMemoryLine struct {
 	Type, Name, EntityType, From, To, RelationType string
 	Observations                                   []string
 }
 
-func (s *serverMemory) line(data []byte, _ position) error {
+func (s *serverMemory) line(data []byte, at position) error {
 	var l serverMemoryLine
 	if err := decode(data, &l); err != nil {
 		return err
 	}
 	switch {
 	case l.Type == "entity" && strings.TrimSpace(l.Name) != "":
-		return s.entity(&l)
+		s.entity(&l)
 	case l.Type == "relation" && l.From != "" && l.To != "" && strings.TrimSpace(l.RelationType) != "":
-		s.relations = append(s.relations, Relation{l.From, flat(l.RelationType), l.To})
-		return nil
+		s.relation(Relation{l.From, flat(l.RelationType), l.To})
+	case l.Type != "" && l.Type != "entity" && l.Type != "relation":
+		kinds(nil).skip(s.handler, l.Type, at.String())
+	default:
+		return errDamaged
 	}
-	return errDamaged
+	return nil
 }
 
-func (s *serverMemory) entity(l *serverMemoryLine) error {
-	if s.known == nil {
-		s.known = make(map[string]bool)
+func (s *serverMemory) entity(l *serverMemoryLine) {
+	if s.entities == nil {
+		s.entities = make(map[string]*serverEntity)
 	}
-	s.known[l.Name] = true
-	typ := flat(l.EntityType)
-	if typ == "" {
-		typ = "entity"
+	e := s.entities[l.Name]
+	if e == nil {
+		e = new(serverEntity)
+		s.entities[l.Name] = e
 	}
-	err := s.handler.Memory(&Memory{ID: l.Name, Type: typ, Text: flat(l.Name)})
+	if typ := flat(l.EntityType); typ != "" && !slices.Contains(e.types, typ) {
+		e.types = append(e.types, typ)
+	}
 	for _, o := range l.Observations {
-		if strings.TrimSpace(o) == "" {
-			s.handler.Skipped("an observation without text", "")
-			continue
-		}
-		if err == nil {
-			err = s.handler.Memory(&Memory{ID: l.Name + "\x00" + o, Text: strings.TrimSpace(o), About: l.Name})
+		switch {
+		case strings.TrimSpace(o) == "":
+			s.handler.Skipped(Empty, "")
+		default:
+			e.observations = append(e.observations, o)
 		}
 	}
-	return err
+}
+
+func (s *serverMemory) relation(r Relation) {
+	if s.seen == nil {
+		s.seen = make(map[Relation]bool)
+	}
+	if s.seen[r] {
+		s.handler.Skipped(Duplicate, "")
+		return
+	}
+	s.seen[r] = true
+	s.relations = append(s.relations, r)
 }
 
 func (s *serverMemory) begun() Place { return Place{} }
 
+// end gives the entities in the order of their names, whatever that of the lines was. One with several types is of the
+// first of them and has all in a list. An observation names what it is about.
 func (s *serverMemory) end() error {
+	for _, name := range sortedKeys(s.entities) {
+		e := s.entities[name]
+		slices.Sort(e.types)
+		m := &Memory{ID: name, Type: "entity", Text: flat(name)}
+		if len(e.types) > 0 {
+			m.Type = e.types[0]
+		}
+		if len(e.types) > 1 {
+			var list []ipld.Value
+			for _, t := range e.types {
+				list = append(list, ipld.StringValue(t))
+			}
+			m.Meta = map[string]ipld.Value{"types": ipld.ListValue(list...)}
+		}
+		if err := s.handler.Memory(m); err != nil {
+			return err
+		}
+		if err := s.observations(name, e); err != nil {
+			return err
+		}
+	}
 	for i := range s.relations {
 		r := &s.relations[i]
-		if !s.known[r.From] || !s.known[r.To] {
-			s.handler.Skipped("a relation of an entity that is not there", "")
+		if s.entities[r.From] == nil || s.entities[r.To] == nil {
+			s.handler.Skipped("relation without its entity", "")
 			continue
 		}
 		if err := s.handler.Relation(r); err != nil {
@@ -70,41 +120,191 @@ func (s *serverMemory) end() error {
 	return nil
 }
 
-type mem0Record struct {
-	ID, Memory string
-	CreatedAt  string `json:"created_at"`
-	UserID     string `json:"user_id"`
-	AgentID    string `json:"agent_id"`
-	RunID      string `json:"run_id"`
-	Categories []string
-	Metadata   map[string]json.RawMessage
+func (s *serverMemory) observations(name string, e *serverEntity) error {
+	seen := make(map[string]bool, len(e.observations))
+	for _, o := range e.observations {
+		if seen[o] {
+			s.handler.Skipped(Duplicate, "")
+			continue
+		}
+		seen[o] = true
+		text := strings.TrimSpace(o)
+		if !strings.Contains(strings.ToLower(text), strings.ToLower(flat(name))) {
+			text = flat(name) + ": " + text
+		}
+		if err := s.handler.Memory(&Memory{ID: name + "\x00" + o, Text: text, About: name}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
+
+// mem0Names are the members of a memory that are kept under another name, mem0Left those that are left out.
+var (
+	mem0Names = map[string]string{
+		"user_id": "user", "agent_id": "agent", "run_id": "run", "app_id": "app", "actor_id": "actor", "updated_at": "updated",
+	}
+	mem0Left = kinds{"hash": "hash", "score": "score", "score_details": "score", "rerank_score": "score"}
+)
+
+// maxMeta is how many values of one memory are kept.
+const maxMeta = 50
 
 // mem0 reads one memory of mem0.
 func mem0(record json.RawMessage, h Handler) error {
-	var r mem0Record
-	if err := decode(record, &r); err != nil {
+	var members map[string]json.RawMessage
+	if err := decode(record, &members); err != nil {
 		return err
 	}
-	if r.ID == "" || strings.TrimSpace(r.Memory) == "" {
+	r := mem0Reader{handler: h, members: members}
+	m := &Memory{ID: r.text("id"), Meta: make(map[string]ipld.Value)}
+	for _, name := range []string{"memory", "data", "text", "content"} {
+		if m.Text == "" {
+			m.Text = r.text(name)
+		}
+	}
+	if m.ID == "" || m.Text == "" {
 		return errDamaged
 	}
-	m := &Memory{
-		ID: r.ID, Text: strings.TrimSpace(r.Memory), Time: moment(r.CreatedAt),
-		Meta: make(map[string]string),
+	m.Time = r.time("created_at", false)
+	m.ValidTo = r.time("expiration_date", true)
+	var categories []string
+	if json.Unmarshal(members["categories"], &categories) == nil {
+		delete(members, "categories")
 	}
-	for _, c := range r.Categories[:min(len(r.Categories), 20)] {
+	for _, c := range categories {
+		if len(m.Tags) == maxTags {
+			h.Skipped("category beyond 20", "")
+			continue
+		}
 		m.Tags = append(m.Tags, flat(c))
 	}
-	for name, v := range map[string]string{"user": r.UserID, "agent": r.AgentID, "run": r.RunID} {
-		if v = flat(v); v != "" {
-			m.Meta[name] = v
+	var metadata map[string]json.RawMessage
+	if json.Unmarshal(members["metadata"], &metadata) == nil {
+		delete(members, "metadata")
+	}
+	for _, name := range sortedKeys(members) {
+		switch to, named := mem0Names[name]; {
+		case mem0Left[name] != "":
+			h.Skipped(mem0Left[name], "")
+		case named:
+			r.keep(m, to, members[name])
+		default:
+			r.keep(m, flat(name), members[name])
 		}
 	}
-	for _, name := range sortedKeys(r.Metadata) {
-		if v := flat(plain(r.Metadata[name])); v != "" && len(m.Meta) < 50 {
-			m.Meta["meta."+flat(name)] = v
-		}
+	for _, name := range sortedKeys(metadata) {
+		r.keep(m, "meta."+flat(name), metadata[name])
 	}
 	return h.Memory(m)
+}
+
+// maxTags is how many tags a memory has.
+const maxTags = 20
+
+// mem0Reader takes the members of one memory.
+type mem0Reader struct {
+	handler Handler
+	members map[string]json.RawMessage
+}
+
+// text takes a member that is a text or number.
+func (r *mem0Reader) text(name string) string {
+	data := r.members[name]
+	var text string
+	if json.Unmarshal(data, &text) != nil {
+		var n json.Number
+		if len(data) == 0 || data[0] == '"' || json.Unmarshal(data, &n) != nil {
+			return ""
+		}
+		text = n.String()
+	}
+	if text = strings.TrimSpace(text); text != "" {
+		delete(r.members, name)
+	}
+	return text
+}
+
+// time takes a member that is a time, in a text or in seconds or milliseconds since 1970. A day that something lasts
+// for ends with the next one.
+func (r *mem0Reader) time(name string, until bool) int64 {
+	data := r.members[name]
+	text := r.text(name)
+	if text == "" {
+		if len(data) > 0 && string(data) != "null" && string(data) != `""` {
+			r.handler.Skipped("unreadable "+name, "")
+		}
+		delete(r.members, name)
+		return 0
+	}
+	if n, err := strconv.ParseFloat(text, 64); err == nil {
+		return epoch(n)
+	}
+	if day, err := time.Parse(time.DateOnly, text); err == nil {
+		if until {
+			day = day.AddDate(0, 0, 1)
+		}
+		r.handler.Skipped("zone of a time, read as UTC", "")
+		return max(0, day.UnixMicro())
+	}
+	at, zoned := momentOf(text)
+	switch {
+	case at == 0:
+		r.handler.Skipped("unreadable "+name, "")
+	case !zoned:
+		r.handler.Skipped("zone of a time, read as UTC", "")
+	}
+	return at
+}
+
+// epoch is a time since 1970 in µs: of a number of seconds, or of one that only fits milliseconds, µs or ns.
+func epoch(n float64) int64 {
+	for _, unit := range []float64{1e6, 1e3, 1, 1e-3} {
+		if us := n * unit; us > 0 && us < 1e17 {
+			return int64(math.RoundToEven(us))
+		}
+	}
+	return 0
+}
+
+// keep takes a value of any kind: what is no text, number, truth value or list of texts is kept as it is written.
+func (r *mem0Reader) keep(m *Memory, name string, data json.RawMessage) {
+	v, ok := metaValue(data)
+	switch {
+	case !ok:
+		return // nothing
+	case len(m.Meta) == maxMeta:
+		r.handler.Skipped(fmt.Sprintf("value beyond %d", maxMeta), "")
+	default:
+		m.Meta[name] = v
+	}
+}
+
+func metaValue(data json.RawMessage) (v ipld.Value, ok bool) {
+	var text string
+	var list []string
+	var truth bool
+	var n int64
+	switch {
+	case len(data) == 0 || string(data) == "null":
+		return v, false
+	case json.Unmarshal(data, &text) == nil:
+		text = strings.TrimSpace(text)
+		return ipld.StringValue(text), text != ""
+	case json.Unmarshal(data, &truth) == nil:
+		return ipld.BoolValue(truth), true
+	case json.Unmarshal(data, &n) == nil:
+		return ipld.IntValue(n), true
+	case json.Unmarshal(data, &list) == nil:
+		items := make([]ipld.Value, len(list))
+		for i, s := range list {
+			items[i] = ipld.StringValue(s)
+		}
+		return ipld.ListValue(items...), len(list) > 0
+	}
+	var short bytes.Buffer
+	if json.Compact(&short, data) != nil {
+		return v, false
+	}
+	return ipld.StringValue(short.String()), short.String() != "{}" && short.String() != "[]"
 }

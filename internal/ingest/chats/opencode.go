@@ -31,6 +31,13 @@ type openCodeMessage struct {
 	}
 }
 
+// openCodeKinds are the parts of messages that are left out.
+var openCodeKinds = kinds{
+	"reasoning": thought, "file": file, "step-start": "step", "step-finish": "step", "snapshot": "snapshot",
+	"patch": "patch", "agent": "agent", "retry": "retry", "compaction": compaction, "subtask": subagent,
+	"tool": "call beyond 100",
+}
+
 // openCode reads a session of OpenCode, one JSON text.
 func openCode(in io.Reader, h Handler) error {
 	data, err := io.ReadAll(io.LimitReader(in, maxRecord+1))
@@ -42,7 +49,7 @@ func openCode(in io.Reader, h Handler) error {
 		return ErrFormat
 	}
 	if f.Info.ParentID != "" {
-		h.Skipped("a session of a subagent", "")
+		h.Skipped(subagent, "")
 		return nil
 	}
 	t := &talk{handler: h, session: Session{
@@ -53,9 +60,10 @@ func openCode(in io.Reader, h Handler) error {
 	}
 	open := "" // what the assistant's open turn answers
 	for i, record := range f.Messages {
-		err := openCodeTurn(t, record, &open)
+		at := fmt.Sprintf("message %d", i+1)
+		err := openCodeTurn(t, record, &open, at)
 		if errors.Is(err, errDamaged) {
-			h.Skipped("damaged", fmt.Sprintf("message %d", i+1))
+			h.Skipped(Damaged, at)
 		} else if err != nil {
 			return err
 		}
@@ -64,7 +72,7 @@ func openCode(in io.Reader, h Handler) error {
 }
 
 // openCodeTurn takes in a message. Each step of an answer is one, with the id of what it answers.
-func openCodeTurn(t *talk, record json.RawMessage, open *string) error {
+func openCodeTurn(t *talk, record json.RawMessage, open *string, at string) error {
 	var m openCodeMessage
 	if err := decode(record, &m); err != nil {
 		return err
@@ -73,20 +81,34 @@ func openCodeTurn(t *talk, record json.RawMessage, open *string) error {
 		return errDamaged
 	}
 	turn := Turn{ID: m.Info.ID, Speaker: m.Info.Role, Time: millis(m.Info.Time.Created)}
-	for _, p := range m.Parts {
-		switch {
-		case p.Type == "text" && !p.Synthetic && !p.Ignored:
-			turn.Text = join(turn.Text, strings.TrimSpace(p.Text))
-		case p.Type == "tool" && len(turn.Calls) < maxCalls:
-			turn.Calls = append(turn.Calls, call(p.Tool, p.State.Input))
-		}
-	}
-	if string(m.Info.Summary) == "true" || turn.Text == "" && len(turn.Calls) == 0 {
-		t.handler.Skipped("put in by the program", "") // of a compaction, or without a word
+	if string(m.Info.Summary) == "true" {
+		t.handler.Skipped(compaction, "")
 		return nil
 	}
-	if turn.Speaker == "user" {
-		turn.Text = Spoken(turn.Text)
+	left := 0
+	skip := func(kind string) { left++; t.handler.Skipped(kind, "") }
+	for _, p := range m.Parts {
+		switch {
+		case p.Type == "text" && (p.Synthetic || p.Ignored):
+			skip(reminder)
+		case p.Type == "text":
+			text := strings.TrimSpace(p.Text)
+			if m.Info.Role == "user" {
+				text = spoken(text, skip)
+			}
+			turn.Text = join(turn.Text, text)
+		case p.Type == "tool" && len(turn.Calls) < maxCalls:
+			turn.Calls = append(turn.Calls, call(p.Tool, p.State.Input))
+		default:
+			left++
+			openCodeKinds.skip(t.handler, p.Type, at)
+		}
+	}
+	if turn.Text == "" && len(turn.Calls) == 0 {
+		if left == 0 {
+			t.handler.Skipped(Empty, "")
+		}
+		return nil
 	}
 	was := *open
 	*open = m.Info.ParentID

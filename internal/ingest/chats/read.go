@@ -3,6 +3,8 @@ package chats
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +15,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/ipld"
 )
 
 const (
@@ -46,6 +50,7 @@ type Turn struct {
 	Text    string
 	Calls   []string // of tools: the name and one argument of any length
 	Left    bool     // whether the conversation went another way
+	Copied  bool     // whether it may be of another session, which this one was made of
 
 	Dir, Branch string // where they are not those of the session
 }
@@ -58,7 +63,9 @@ type Memory struct {
 	About string // the ID of the thing that it is about, "" for none
 	Time  int64
 	Tags  []string
-	Meta  map[string]string
+	Meta  map[string]ipld.Value
+
+	ValidTo int64 // as Time, 0 for no end
 }
 
 // Relation is an edge between two things.
@@ -70,8 +77,11 @@ type Handler interface {
 	Turn(*Turn) error
 	Memory(*Memory) error
 	Relation(*Relation) error
-	// Skipped is told what was left out and why; at is its place where it is damaged, else "".
-	Skipped(why, at string)
+	// Left is told the ID of a turn that an earlier reading gave: the conversation went another way.
+	Left(id string) error
+	// Skipped is told of each thing that is left out, by its kind. If it could not be read, or is of an unknown kind, at
+	// is its place; else "".
+	Skipped(kind, at string)
 }
 
 // Formats are the names of the formats, in order.
@@ -79,26 +89,32 @@ func Formats() []string {
 	return []string{"claude-code", "codex", "gemini", "opencode", "chatgpt", "claude", "server-memory", "mem0"}
 }
 
-// Read reads a file of a format. It returns ErrFormat for what is none at all.
-func Read(format string, in io.Reader, h Handler) error {
-	switch format {
-	case "claude-code", "codex", "gemini", "opencode":
-		_, err := Resume(format, in, Place{}, 0, h)
-		return err
-	case "server-memory":
-		_, err := lines(in, h, &serverMemory{handler: h}, Place{}, 0)
-		return err
+// Read reads a file of a format, which may be compressed with zstd or be an archive of an export. It returns ErrFormat
+// for what is none at all.
+func Read(format string, in io.Reader, h Handler) error { return unpack(in, h, readAs(format)) }
+
+// readAs returns what reads a file of a format that is not packed.
+func readAs(format string) func(in io.Reader, h Handler) error {
+	return func(in io.Reader, h Handler) error {
+		switch format {
+		case "claude-code", "codex", "gemini", "opencode":
+			_, err := Resume(format, in, Place{}, 0, h)
+			return err
+		case "server-memory":
+			_, err := lines(in, h, &serverMemory{handler: h}, Place{}, 0)
+			return err
+		}
+		in = &validReader{in: bufio.NewReaderSize(in, 1<<16)}
+		switch format {
+		case "chatgpt":
+			return list(in, h, chatGPT)
+		case "claude":
+			return list(in, h, claude)
+		case "mem0":
+			return list(in, h, mem0)
+		}
+		return fmt.Errorf("no format %q", format)
 	}
-	in = &validReader{in: bufio.NewReaderSize(in, 1<<16)}
-	switch format {
-	case "chatgpt":
-		return list(in, h, chatGPT)
-	case "claude":
-		return list(in, h, claude)
-	case "mem0":
-		return list(in, h, mem0)
-	}
-	return fmt.Errorf("no format %q", format)
 }
 
 var byteOrderMark = []byte("\ufeff")
@@ -119,59 +135,125 @@ func (r *validReader) Read(p []byte) (int, error) {
 	return r.in.Read(p)
 }
 
-// list reads a list of records, which may be a member of an object.
+// list reads a list of records, which may be a member of an object, or one record alone.
 func list(in io.Reader, h Handler, one func(json.RawMessage, Handler) error) error {
 	limited := &io.LimitedReader{R: in, N: maxRecord}
-	dec := json.NewDecoder(limited)
-	if err := enter(dec); err != nil {
+	var head headBuffer
+	dec := json.NewDecoder(io.TeeReader(limited, &head))
+	entered, err := enter(dec, h)
+	if err != nil {
 		return err
 	}
-	for number := 1; dec.More(); number++ {
-		limited.N = maxRecord
-		var record json.RawMessage
-		at := fmt.Sprintf("record %d", number)
-		if err := dec.Decode(&record); err != nil {
-			h.Skipped("damaged from here on", at)
+	record := func(data json.RawMessage, at string) error {
+		err := one(data, h)
+		if errors.Is(err, errDamaged) {
+			h.Skipped(Damaged, at)
 			return nil
 		}
-		err := one(record, h)
-		if errors.Is(err, errDamaged) {
-			h.Skipped("damaged", at)
-		} else if err != nil {
+		return err
+	}
+	if entered == alone {
+		if err := one(head.data[:dec.InputOffset()], h); !errors.Is(err, errDamaged) {
+			return err
+		}
+		return ErrFormat
+	}
+	head.off = true
+	head.data = nil
+	for number := 1; dec.More(); number++ {
+		limited.N = maxRecord
+		var data json.RawMessage
+		at := fmt.Sprintf("record %d", number)
+		if err := dec.Decode(&data); err != nil {
+			h.Skipped(Damaged, at+" and what follows")
+			return nil
+		}
+		if err := record(data, at); err != nil {
 			return err
 		}
 	}
-	if t, err := dec.Token(); err != nil || t != json.Delim(']') {
-		h.Skipped("damaged from here on", "the end")
+	limited.N = maxRecord
+	if t, err := dec.Token(); err != nil || t != json.Delim(']') || entered == member && leave(dec, h) != nil {
+		h.Skipped(Damaged, "the end")
 	}
 	return nil
 }
 
-// enter reads up to the first record of a list: of the file, or of the first list in its object.
-func enter(dec *json.Decoder) error {
-	for depth := 0; ; depth++ {
-		t, err := dec.Token()
-		switch {
-		case err == nil && t == json.Delim('['):
-			return nil
-		case err != nil || t != json.Delim('{') || depth > 0:
-			return ErrFormat
+// headBuffer keeps what is written to it until it is off.
+type headBuffer struct {
+	data []byte
+	off  bool
+}
+
+func (b *headBuffer) Write(p []byte) (int, error) {
+	if !b.off {
+		b.data = append(b.data, p...)
+	}
+	return len(p), nil
+}
+
+// Where the records of a file are.
+const (
+	whole  = iota // the file is a list
+	member        // a list in an object
+	alone         // the file is one record
+)
+
+// enter reads up to the first record of a list: of the file, or of the first list in its object. It reads an object
+// without one as a whole.
+func enter(dec *json.Decoder, h Handler) (where int, err error) {
+	t, err := dec.Token()
+	if err == nil && t == json.Delim('[') {
+		return whole, nil
+	}
+	if err != nil || t != json.Delim('{') {
+		return 0, ErrFormat
+	}
+	var others []string
+	for {
+		if t, err = dec.Token(); err != nil {
+			return 0, ErrFormat
 		}
-		for {
-			if t, err = dec.Token(); err != nil || t == json.Delim('}') {
-				return ErrFormat
+		switch t {
+		case json.Delim('}'):
+			return alone, nil
+		case "results", "conversations", "memories":
+			if t, err = dec.Token(); err != nil || t != json.Delim('[') {
+				return 0, ErrFormat
 			}
-			switch t {
-			case "results", "conversations", "memories":
-				if t, err = dec.Token(); err != nil || t != json.Delim('[') {
-					return ErrFormat
-				}
-				return nil
+			for _, name := range others {
+				h.Skipped("member "+name, "")
 			}
-			var skipped json.RawMessage
-			if err := dec.Decode(&skipped); err != nil {
-				return ErrFormat
-			}
+			return member, nil
+		}
+		if name, ok := t.(string); ok {
+			others = append(others, label(name))
+		}
+		var skipped json.RawMessage
+		if err := dec.Decode(&skipped); err != nil {
+			return 0, ErrFormat
+		}
+	}
+}
+
+// leave reads what follows the list in its object.
+func leave(dec *json.Decoder, h Handler) error {
+	for {
+		t, err := dec.Token()
+		if err != nil || t == json.Delim('}') {
+			return err
+		}
+		var skipped json.RawMessage
+		if err := dec.Decode(&skipped); err != nil {
+			return err
+		}
+		var list []json.RawMessage
+		times := 1
+		if json.Unmarshal(skipped, &list) == nil {
+			times = len(list)
+		}
+		for name, ok := t.(string); ok && times > 0; times-- {
+			h.Skipped("member "+label(name), "")
 		}
 	}
 }
@@ -186,13 +268,21 @@ func decode(data []byte, to any) error {
 
 // moment reads a time in RFC 3339, 0 for none.
 func moment(s string) int64 {
-	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
-		if t, err = time.Parse("2006-01-02T15:04:05.999999", s); err != nil {
-			return 0
+	at, _ := momentOf(s)
+	return at
+}
+
+// momentOf reads a time in RFC 3339, perhaps without a zone, which is UTC then.
+func momentOf(s string) (at int64, zoned bool) {
+	for i, form := range []string{
+		time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02T15:04:05.999999999",
+		"2006-01-02 15:04:05.999999999", "2006-01-02T15:04",
+	} {
+		if t, err := time.Parse(form, s); err == nil {
+			return max(0, t.UnixMicro()), i < 2
 		}
 	}
-	return max(0, t.UnixMicro())
+	return 0, false
 }
 
 // seconds is a time in seconds since 1970, 0 for none.
@@ -266,23 +356,37 @@ type talk struct {
 	number  int
 	open    *Turn
 
+	// holds is whether turns are held until the end, since later records may say that the conversation left them.
+	holds  bool
+	held   []*Turn
+	index  map[string]int // of held by their IDs
+	recent []string       // the IDs of the last turns, a user's after a +, another one's after a -
+	root   string         // begins the IDs of turns whose format has none
+
 	at    Place // of the line that is read: Offset, Line and Items
 	begun Place // of the open turn
 }
 
-// said adds a text or calls to what a side says. Another text of the same side continues the turn only where
-// that is the same message.
+// maxRecent is how many turns can be taken back.
+const maxRecent = 256
+
+// said adds a text or calls to what a side says. Another text of the same side continues the turn only if it is of the
+// same message.
 func (t *talk) said(turn Turn, message, open string) error {
 	o := t.open
-	goes := o != nil && o.Speaker == turn.Speaker && turn.Speaker == "assistant" &&
+	goes := o != nil && o.Speaker == turn.Speaker && o.Left == turn.Left && turn.Speaker == "assistant" &&
 		(turn.Text == "" || o.Text == "" || message != "" && message == open)
 	if !goes {
 		if err := t.flush(); err != nil {
 			return err
 		}
+		if turn.ID == "" {
+			turn.ID = t.nextID(&turn)
+		}
 		t.open = &turn
 		t.begun = t.at
 		t.begun.Session, t.begun.Before, t.begun.Turns = t.session, t.before, t.number
+		t.begun.Recent, t.begun.Root = t.recent, t.root
 		return nil
 	}
 	o.Text = join(o.Text, turn.Text)
@@ -292,6 +396,14 @@ func (t *talk) said(turn Turn, message, open string) error {
 	return nil
 }
 
+// nextID is the ID of a turn whose format has none: made of the ID of the turn before it and what it begins with. So a
+// copy of a conversation has the IDs of the original up to where they differ.
+func (t *talk) nextID(turn *Turn) string {
+	sum := sha256.Sum256([]byte(t.before + "\x00" + turn.Speaker + "\x00" + turn.Text + "\x00" +
+		strings.Join(turn.Calls, "\x00")))
+	return t.root + "/" + hex.EncodeToString(sum[:8])
+}
+
 func join(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
@@ -299,27 +411,87 @@ func join(a, b string) string {
 	return a + "\n\n" + b
 }
 
-// flush gives the turn in the making to the handler.
+// flush gives the turn in the making to the handler, or holds it.
 func (t *talk) flush() error {
 	o := t.open
 	if o == nil {
 		return nil
 	}
 	t.open = nil
+	if i, held := t.index[o.ID]; held { // a prompt that was taken back and is said again
+		t.handler.Skipped(Duplicate, "")
+		t.held[i].Left = false
+		t.follow(o)
+		return nil
+	}
 	t.number++
 	o.Session, o.Before, o.Number = t.session.ID, t.before, t.number
-	t.before = o.ID
+	o.Copied = t.root != "" && t.root != t.session.ID
+	t.follow(o)
 	if t.session.Time == 0 {
 		t.session.Time = o.Time
+	}
+	if t.holds {
+		if t.index == nil {
+			t.index = make(map[string]int)
+		}
+		t.index[o.ID] = len(t.held)
+		t.held = append(t.held, o)
+		return nil
 	}
 	return t.handler.Turn(o)
 }
 
-// end gives the session to the handler, if it had turns.
+// follow makes a turn the last one of the conversation.
+func (t *talk) follow(o *Turn) {
+	t.before = o.ID
+	if !t.holds {
+		return
+	}
+	sign := "-"
+	if o.Speaker == "user" {
+		sign = "+"
+	}
+	t.recent = append(t.recent, sign+o.ID)
+	t.recent = t.recent[max(0, len(t.recent)-maxRecent):]
+}
+
+// takeBack marks the last n turns of the user and all that followed them as left. Those that an earlier reading gave to
+// the handler are named to it.
+func (t *talk) takeBack(n int) error {
+	if err := t.flush(); err != nil {
+		return err
+	}
+	t.recent = slices.Clone(t.recent) // places have what it was
+	for n > 0 && len(t.recent) > 0 {
+		last := t.recent[len(t.recent)-1]
+		t.recent = t.recent[:len(t.recent)-1]
+		if last[0] == '+' {
+			n--
+		}
+		if i, held := t.index[last[1:]]; held {
+			t.held[i].Left = true
+		} else if err := t.handler.Left(last[1:]); err != nil {
+			return err
+		}
+	}
+	if t.before = ""; len(t.recent) > 0 {
+		t.before = t.recent[len(t.recent)-1][1:]
+	}
+	return nil
+}
+
+// end gives what is held and the session to the handler, if it had turns.
 func (t *talk) end() error {
 	if err := t.flush(); err != nil || t.number == 0 {
 		return err
 	}
+	for _, o := range t.held {
+		if err := t.handler.Turn(o); err != nil {
+			return err
+		}
+	}
+	t.held = nil
 	t.session.Title = flat(t.session.Title)
 	return t.handler.Session(&t.session)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,7 +15,7 @@ import (
 func TestResume(t *testing.T) {
 	for _, c := range []struct{ format, file string }{
 		{"claude-code", "claude-code.jsonl"}, {"codex", "codex.jsonl"}, {"codex", "codex-old.jsonl"},
-		{"gemini", "gemini-lines.jsonl"},
+		{"claude-code", "claude-code-more.jsonl"},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			data, err := os.ReadFile("testdata/" + c.file)
@@ -53,6 +54,38 @@ func TestResume(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestTakenBack takes back turns that an earlier reading gave: they are named, and what is said next follows those that
+// stay.
+func TestTakenBack(t *testing.T) {
+	line := func(role, text string) string {
+		return `{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","role":"` + role +
+			`","content":"` + text + `"}}` + "\n"
+	}
+	first := `{"type":"session_meta","payload":{"id":"s"}}` + "\n" + line("user", "a") + line("assistant", "b") +
+		line("user", "c") + line("assistant", "d")
+	r := &recorder{}
+	at, err := Resume("codex", strings.NewReader(first), Place{}, 0, r)
+	if err != nil || len(r.lines) != 5 {
+		t.Fatalf("%v: %q", err, r.lines)
+	}
+	all := first + `{"type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":1}}` + "\n" + line("user", "e")
+	again := &recorder{turns: r.turns}
+	if _, err = Resume("codex", strings.NewReader(all[at.Offset:]), at, 0, again); err != nil {
+		t.Fatal(err)
+	}
+	whole := &recorder{}
+	if err := Read("codex", strings.NewReader(all), whole); err != nil {
+		t.Fatal(err)
+	}
+	if len(whole.lines) != 6 || strings.Count(strings.Join(whole.lines, ""), `"Left":true`) != 2 {
+		t.Errorf("as a whole: %q", whole.lines)
+	}
+	// The turn that was in the making comes again, now left; of that before it only the id is known.
+	if len(again.lines) != 4 || !strings.HasPrefix(again.lines[0], "left ") || again.lines[2] != whole.lines[4] {
+		t.Errorf("resumed: %q\nwhole: %q", again.lines, whole.lines)
 	}
 }
 

@@ -121,7 +121,8 @@ var Ingest = verb.Define(verb.Spec{
 		"Credentials are replaced by [secret:RULE:xxxx]; --allow-secret RULE leaves them. A file that cannot\n" +
 		"be read is named and the others are kept; the exit code is 1 then.\n\n" +
 		"With --from, take in conversations of Claude Code, Codex, Gemini CLI, OpenCode, ChatGPT or Claude, each a\n" +
-		"node, or memories of the MCP server memory or mem0. Given again, a file adds what is new.\n\n" +
+		"node, or memories of the MCP server memory or mem0. Given again, a file adds what is new. What is left out\n" +
+		"is counted by its kind; the exit code is 8 if records could not be read or are of an unknown kind.\n\n" +
 		"With --watch, directories are watched, also those that appear: what changes is kept as soon as\n" +
 		"nothing changes for a moment, one commit each time. Other programs use the repository meanwhile.\n\n" +
 		"Paths are kept as they are from the directory of the repository. Files outside of it are kept as\n" +

@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/base/regular"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/ingest"
 	"github.com/mnem-project/mnem/internal/ingest/chats"
@@ -36,6 +39,7 @@ type chatRun struct {
 	files   []chatFile
 	redact  *ingest.Redactor
 
+	passed map[string]int // files of directories that were left out, by their names
 	counts ingest.Taken
 	left   []IngestedFile
 }
@@ -45,7 +49,7 @@ func ingestChats(ctx context.Context, s *verb.Service, q *IngestRequest) (*Inges
 	if err != nil {
 		return nil, err
 	}
-	run := &chatRun{service: s, asked: q, roots: []*os.Root{own}}
+	run := &chatRun{service: s, asked: q, roots: []*os.Root{own}, passed: make(map[string]int)}
 	defer func() {
 		for _, root := range run.roots {
 			_ = root.Close() // only read
@@ -59,6 +63,10 @@ func ingestChats(ctx context.Context, s *verb.Service, q *IngestRequest) (*Inges
 			return nil, err
 		}
 	}
+	// Names of files begin with their times where one conversation may be made of another.
+	slices.SortStableFunc(run.files, func(a, b chatFile) int {
+		return strings.Compare(filepath.Base(a.name), filepath.Base(b.name))
+	})
 	opt := s.Commit
 	if opt.Message == "" {
 		opt.Message = fmt.Sprintf("ingest %s of %s", plain.Plural(len(run.files), "file"), q.From)
@@ -77,8 +85,11 @@ func ingestChats(ctx context.Context, s *verb.Service, q *IngestRequest) (*Inges
 			out.Documents.Failed++
 		}
 	}
-	if out.Documents.Failed > 0 || run.counts.Damaged > 0 {
+	switch {
+	case out.Documents.Failed > 0:
 		return out, &verb.News{Outcome: operation.Invalid}
+	case run.counts.Damaged > 0:
+		return out, &verb.News{Outcome: operation.Incomplete}
 	}
 	return out, nil
 }
@@ -95,6 +106,9 @@ func (run *chatRun) find(ctx context.Context, arg string) error {
 			return spooled{io.NewSectionReader(in, 0, in.Size), in}, nil
 		}})
 		return nil
+	}
+	if slices.Contains(strings.Split(filepath.ToSlash(arg), "/"), core.DirName) {
+		return verb.Usagef("%s is a part of a repository, with its keys", arg)
 	}
 	root, err := host.OpenRoot(arg)
 	if err == nil {
@@ -117,20 +131,27 @@ func (run *chatRun) find(ctx context.Context, arg string) error {
 	return nil
 }
 
+// walk finds the files of a directory that may be of the format, but never in a repository.
 func (run *chatRun) walk(ctx context.Context, root *os.Root, arg string) error {
-	ending := ".json"
-	switch run.asked.From {
-	case "claude-code", "codex", "server-memory":
-		ending = ".jsonl"
-	}
 	return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil {
 			err = ctx.Err()
 		}
-		if err == nil && d.Type().IsRegular() && strings.HasSuffix(name, ending) {
-			run.add(root, filepath.FromSlash(name), filepath.Join(arg, filepath.FromSlash(name)))
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == core.DirName:
+			return fs.SkipDir
+		case !d.Type().IsRegular():
+			return nil
 		}
-		return err
+		wants, left := chats.Wants(run.asked.From, name)
+		if wants {
+			run.add(root, filepath.FromSlash(name), filepath.Join(arg, filepath.FromSlash(name)))
+		} else if left != "" {
+			run.passed[left]++
+		}
+		return nil
 	})
 }
 
@@ -157,10 +178,15 @@ func (run *chatRun) changes(ctx context.Context) state.Changes {
 	return func(yield func(graph.Change, error) bool) {
 		set, done := run.service.Host.Progress()
 		defer done()
-		run.counts, run.left = ingest.Taken{Skipped: map[string]int{}}, nil
+		run.counts, run.left = ingest.Taken{Skipped: maps.Clone(run.passed)}, nil
+		snap, err := branchSnapshot(ctx, run.service)
+		if err != nil {
+			yield(graph.Change{}, err)
+			return
+		}
 		seen := make(map[graph.ID]bool)
 		for i, f := range run.files {
-			taker := &ingest.Taker{Format: run.asked.From, Redact: run.redact, Seen: seen}
+			taker := &ingest.Taker{Format: run.asked.From, Redact: run.redact, Seen: seen, Stored: stored(ctx, snap)}
 			taker.Yield = func(c graph.Change) error {
 				if err := ctx.Err(); err != nil {
 					return err
@@ -187,6 +213,21 @@ func (run *chatRun) changes(ctx context.Context) state.Changes {
 	}
 }
 
+// stored looks up what a memory has under an id, nothing if it was erased.
+func stored(ctx context.Context, snap *core.Snapshot) func(graph.ID) (*graph.Node, *graph.Mark, error) {
+	return func(id graph.ID) (*graph.Node, *graph.Mark, error) {
+		n, _, err := snap.Node(ctx, id)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, nil, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		m, err := snap.Mark(ctx, graph.OnNode, id)
+		return n, m, err
+	}
+}
+
 func (run *chatRun) read(f chatFile, taker *ingest.Taker) error {
 	in, err := f.open()
 	if err != nil {
@@ -198,16 +239,7 @@ func (run *chatRun) read(f chatFile, taker *ingest.Taker) error {
 
 // note adds what was read of a file.
 func (run *chatRun) note(f chatFile, t *ingest.Taken) {
-	n := &run.counts
-	n.Sessions += t.Sessions
-	n.Turns += t.Turns
-	n.Memories += t.Memories
-	n.Relations += t.Relations
-	n.Redacted += t.Redacted
-	n.Damaged += t.Damaged
-	for why, times := range t.Skipped {
-		n.Skipped[why] += times
-	}
+	run.counts.Add(t)
 	if t.Damaged > 0 {
 		run.left = append(run.left, IngestedFile{
 			Path: f.name, Action: "damaged", Why: strings.Join(t.Places, ", "),

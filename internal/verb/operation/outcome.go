@@ -38,6 +38,8 @@ var (
 	Refused = Outcome{"refused", 7, http.StatusForbidden,
 		"a rule forbids it: the policy, a missing signature, a revoked key, a credential in what is to " +
 			"be written, a secret open to others, a purge without --yes, a role without rights in a database"}
+	Incomplete = Outcome{"incomplete", 8, http.StatusUnprocessableEntity,
+		"all that could be read was taken in; some records could not, or are of a kind that is not known"}
 	Interrupted = Outcome{"interrupted", 130, http.StatusServiceUnavailable, "stopped by a signal"}
 )
 
@@ -45,7 +47,7 @@ var (
 func Outcomes() []Outcome {
 	return []Outcome{
 		OK, Failed, Invalid, Usage, NotFound, Mismatch, Corrupt, Ranking, Redacted, Conflict, Busy,
-		Refused, Interrupted,
+		Refused, Incomplete, Interrupted,
 	}
 }
 

@@ -1,0 +1,106 @@
+package capture_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/agent/capture"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/ingest"
+	"github.com/mnem-project/mnem/internal/state"
+)
+
+// TestLeft takes in conversations whose turns are taken back after they were captured: they are hidden then, and one that
+// a user shows again stays shown.
+func TestLeft(t *testing.T) {
+	codex := func(role, text string) string {
+		return fmt.Sprintf(`{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","role":%q,`+
+			`"content":[{"type":"input_text","text":%q}]}}`+"\n", role, text)
+	}
+	gemini := func(id, kind, text string) string {
+		return fmt.Sprintf(`{"id":%q,"type":%q,"timestamp":"2026-01-01T00:00:00Z","content":%q}`+"\n", id, kind, text)
+	}
+	for _, c := range []struct {
+		host              capture.Host
+		first, next, last string
+	}{
+		{capture.Codex, `{"type":"session_meta","payload":{"id":"s"}}` + "\n" + codex("user", "by sea") + codex("assistant", "aye"),
+			`{"type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":1}}` + "\n" + codex("user", "by land"),
+			codex("assistant", "on foot")},
+		{capture.Gemini, `{"sessionId":"s","projectHash":"h"}` + "\n" + gemini("1", "user", "by sea") + gemini("2", "gemini", "aye"),
+			`{"$rewindTo":"1"}` + "\n" + gemini("3", "user", "by land"), gemini("4", "gemini", "on foot")},
+	} {
+		t.Run(string(c.host), func(t *testing.T) {
+			by := state.Stamp{Author: "ada", Time: 1_700_000_000_000_000, Command: []string{"drain"}}
+			r, err := care.New(t.Context(), mem.New(), by, core.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			home, dir := t.TempDir(), t.TempDir()
+			file := filepath.Join(home, "s.jsonl")
+			call := &capture.Call{Host: c.host, Event: capture.Stop, Session: "s", Transcript: file}
+			drain := func(text string) {
+				t.Helper()
+				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				e, err := capture.EntryOf(call, home)
+				if err == nil {
+					err = capture.Note(t.Context(), dir, e, true)
+				}
+				if err == nil {
+					_, err = capture.Drain(t.Context(), r, capture.DrainOptions{
+						Dir:    dir,
+						Redact: &ingest.Redactor{Key: func() ([]byte, error) { return []byte("k"), nil }},
+						Commit: core.CommitOptions{Stamp: by},
+					})
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			marks := func() map[string]*graph.Mark {
+				t.Helper()
+				s, err := r.Snapshot(t.Context(), "HEAD")
+				if err != nil {
+					t.Fatal(err)
+				}
+				out := make(map[string]*graph.Mark)
+				for e, err := range s.Nodes(t.Context(), graph.ID{}) {
+					n := e.Node
+					if err != nil {
+						t.Fatal(err)
+					}
+					if n.Type == ingest.TypeTurn {
+						if out[n.Summary], err = s.Mark(t.Context(), graph.OnNode, n.ID); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				return out
+			}
+			drain(c.first)
+			if got := marks(); len(got) != 2 || got["by sea"] != nil || got["aye"] != nil {
+				t.Fatalf("%+v", got)
+			}
+			drain(c.first + c.next)
+			got := marks()
+			if len(got) != 3 || got["by sea"] == nil || got["aye"] == nil || got["by land"] != nil {
+				t.Fatalf("%+v", got)
+			}
+			shown := graph.Change{Remove: &graph.Removal{Mark: &graph.MarkRef{Node: graph.Ref{ID: got["by sea"].ID}}}}
+			if _, err := r.Commit(t.Context(), func(yield func(graph.Change, error) bool) { yield(shown, nil) }, core.CommitOptions{Stamp: by}); err != nil {
+				t.Fatal(err)
+			}
+			drain(c.first + c.next + c.last)
+			if got = marks(); len(got) != 4 || got["by sea"] != nil || got["aye"] == nil {
+				t.Fatalf("%+v", got)
+			}
+		})
+	}
+}

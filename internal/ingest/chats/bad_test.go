@@ -1,0 +1,248 @@
+package chats
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+)
+
+// readBytes reads a file that has these bytes.
+func readBytes(t *testing.T, format string, data []byte) (*recorder, error) {
+	t.Helper()
+	r := &recorder{}
+	err := Read(format, bytes.NewReader(data), r)
+	if err != nil && !errors.Is(err, ErrFormat) {
+		t.Fatal(err)
+	}
+	return r, err
+}
+
+// texts are what was taken, in an order of its own.
+func (r *recorder) texts() []string {
+	var out []string
+	for _, line := range r.lines {
+		if _, text, ok := strings.Cut(line, `"Text":`); ok {
+			text, _, _ = strings.Cut(text, `,"`)
+			out = append(out, text)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func eachFile(t *testing.T, ending string, f func(t *testing.T, format string, data []byte)) {
+	files, err := filepath.Glob("testdata/*" + ending)
+	if err != nil || len(files) == 0 {
+		t.Fatal("no files", err)
+	}
+	for _, file := range files {
+		if filepath.Ext(file) != ".json" && filepath.Ext(file) != ".jsonl" {
+			continue
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(filepath.Base(file), func(t *testing.T) { f(t, formatOf(file), data) })
+	}
+}
+
+// TestTruncated cuts files anywhere: what is missing is told, unless the cut is between two records.
+func TestTruncated(t *testing.T) {
+	eachFile(t, ".json*", func(t *testing.T, format string, data []byte) {
+		whole, _ := readBytes(t, format, data)
+		for n := 1; n < len(data)-1; n += 7 {
+			part, err := readBytes(t, format, data[:n])
+			told := err != nil || len(part.places) > 0 || part.skipped[Incomplete] > 0
+			between := data[n-1] == '\n' || data[n] == '\n'
+			if fewer := len(part.texts()) < len(whole.texts()); fewer && !told && !between {
+				t.Fatalf("%d of %d bytes: %d of %d texts, and nothing is told", n, len(data), len(part.texts()),
+					len(whole.texts()))
+			}
+		}
+	})
+}
+
+// TestDoubled reads files of lines that were written twice: they say nothing more, and the repeated lines are counted.
+func TestDoubled(t *testing.T) {
+	eachFile(t, ".jsonl", func(t *testing.T, format string, data []byte) {
+		if filepath.Base(t.Name()) == "codex-old.jsonl" {
+			t.Skip("lines without times may be said twice")
+		}
+		once, _ := readBytes(t, format, data)
+		data = bytes.TrimRight(data, "\n")
+		twice, err := readBytes(t, format, slices.Concat(data, []byte("\n"), data, []byte("\n")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(once.texts(), twice.texts()); diff != "" {
+			t.Error(diff)
+		}
+		if twice.skipped[Duplicate] <= once.skipped[Duplicate] && format != "gemini" && format != "server-memory" {
+			t.Errorf("skipped %v, once %v", twice.skipped, once.skipped)
+		}
+	})
+}
+
+// TestShuffled reads lines in another order: what is taken is all of it, or it is told what was not.
+func TestShuffled(t *testing.T) {
+	eachFile(t, ".jsonl", func(t *testing.T, format string, data []byte) {
+		once, _ := readBytes(t, format, data)
+		lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
+		rng := rand.New(rand.NewPCG(1, 2))
+		for range 20 {
+			rng.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+			now := []byte(strings.Join(lines, "\n") + "\n")
+			got, err := readBytes(t, format, now)
+			again, _ := readBytes(t, format, now)
+			if diff := cmp.Diff(got.lines, again.lines); diff != "" {
+				t.Error("the same file, read twice:", diff)
+			}
+			all := strings.Join(got.texts(), " ")
+			for _, text := range once.texts() {
+				said := strings.Contains(all, strings.Trim(text, `"`)) || strings.Contains(text, `\n\n`)
+				if !said && err == nil && len(got.places) == len(once.places) && got.skipped[Duplicate] == 0 {
+					t.Errorf("%s is missing from %s", text, all)
+				}
+			}
+		}
+	})
+}
+
+// TestPacked reads what is compressed or in an archive as what is not.
+func TestPacked(t *testing.T) {
+	rollout, err := os.ReadFile("testdata/codex-more.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	enc, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := enc.EncodeAll(rollout, nil)
+	plain, _ := readBytes(t, "codex", rollout)
+	if got, err := readBytes(t, "codex", packed); err != nil || !slices.Equal(plain.lines, got.lines) {
+		t.Errorf("%v: %s", err, cmp.Diff(plain.lines, got.lines))
+	}
+	for n := 5; n < len(packed); n += 11 {
+		if got, err := readBytes(t, "codex", packed[:n]); err == nil && len(got.places) <= len(plain.places) {
+			t.Errorf("%d of %d bytes, and nothing is told: %v", n, len(packed), got.places)
+		}
+	}
+	export, err := os.ReadFile("testdata/chatgpt-more.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := slices.Concat([]byte("["), export, []byte("]"))
+	archive := archiveOf(t, map[string]string{
+		"export/conversations-000.json": string(list), "export/conversations-001.json": "[]", "chat.html": "<p>",
+		"user.json": "{}", "file-1.dat": "x",
+	})
+	plain, _ = readBytes(t, "chatgpt", export)
+	got, err := readBytes(t, "chatgpt", archive)
+	if err != nil || !slices.Equal(plain.lines, got.lines) {
+		t.Errorf("%v: %s", err, cmp.Diff(plain.lines, got.lines))
+	}
+	for _, kind := range []string{".html file", ".dat file", "user.json"} {
+		if got.skipped[kind] != 1 {
+			t.Errorf("%s: %v", kind, got.skipped)
+		}
+	}
+	for _, bad := range [][]byte{archive[:len(archive)-30], archiveOf(t, map[string]string{"x.json": "[]"})} {
+		if _, err := readBytes(t, "chatgpt", bad); !errors.Is(err, ErrFormat) {
+			t.Error(err)
+		}
+	}
+	if err := Read("chatgpt", io.MultiReader(bytes.NewReader(archive)), &recorder{}); !errors.Is(err, ErrFormat) {
+		t.Error("an archive in a stream:", err)
+	}
+}
+
+func archiveOf(t *testing.T, files map[string]string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, name := range sortedKeys(files) {
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = io.WriteString(w, files[name])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestUnpackedIsBounded has more in a packed file than is read.
+func TestUnpackedIsBounded(t *testing.T) {
+	u := &unpacked{in: strings.NewReader("abcdef"), left: 4}
+	data, err := io.ReadAll(u)
+	if err != nil || string(data) != "abcd" || !errors.Is(u.err, errUnpacked) {
+		t.Errorf("%q, %v, %v", data, err, u.err)
+	}
+}
+
+// TestForks reads a session and one that was made of it: their common turns are the same, and no others.
+func TestForks(t *testing.T) {
+	item := func(role, text string) string {
+		return `{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","role":"` + role +
+			`","content":[{"type":"input_text","text":"` + text + `"}]}}` + "\n"
+	}
+	meta := func(id, from string) string {
+		return `{"type":"session_meta","payload":{"id":"` + id + `","forked_from_id":"` + from + `"}}` + "\n"
+	}
+	common := item("user", "a") + item("assistant", "b")
+	files := []string{
+		meta("p", "") + common + item("user", "c") + item("assistant", "done"),
+		meta("f", "p") + common + item("user", "d") + item("assistant", "done"),
+		meta("g", "f") + meta("f", "p") + meta("p", "") + common + item("user", "d") + item("user", "e"),
+		meta("other", "") + common,
+	}
+	ids := make(map[string]int)
+	for _, file := range files {
+		r, err := readBytes(t, "codex", []byte(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id := range r.turns {
+			ids[id]++
+		}
+	}
+	// Of a, b, c, done, d, done, e of one root, and a, b of the other.
+	if len(ids) != 9 {
+		t.Errorf("%d turns: %v", len(ids), ids)
+	}
+}
+
+// TestWants chooses files of directories by their names.
+func TestWants(t *testing.T) {
+	for _, c := range []struct {
+		format, name string
+		wants        bool
+		left         string
+	}{
+		{"gemini", "chats/session-1.jsonl", true, ""}, {"gemini", "chats/session-1.json", true, ""},
+		{"gemini", "tmp/logs.json", false, "logs.json"}, {"codex", "2026/rollout-1.jsonl.zst", true, ""},
+		{"codex", "history.json", false, ""}, {"server-memory", "memory.json", true, ""},
+		{"chatgpt", "export.zip", true, ""}, {"chatgpt", "user.json", false, "user.json"},
+		{"claude-code", "a.json", false, ""},
+	} {
+		if wants, left := Wants(c.format, c.name); wants != c.wants || left != c.left {
+			t.Errorf("%s %s: %v, %q", c.format, c.name, wants, left)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package chats
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// codex reads a rollout of Codex: lines of an envelope, or in older files the items themselves. Its items have
+// no ids: a turn is known by the ID of the turn before it and by what it says. A fork begins with a copy of the
+// conversation that it was made of, and its turns are those of the original as far as they are the same.
+type codex struct {
+	handler Handler
+	talk    *talk
+	left    string // as what all is left out, "" for a session that is read
+}
+
+type codexLine struct {
+	Type, Timestamp, ID, Role, Name string
+	RecordType                      string `json:"record_type"`
+	Payload                         json.RawMessage
+	Content, Arguments, Input       json.RawMessage
+	Action                          struct {
+		Type, Query, URL, Pattern string
+		Command                   []string
+	}
+	RevisedPrompt string `json:"revised_prompt"`
+}
+
+type codexMeta struct {
+	ID, Timestamp, Cwd string
+	SessionID          string          `json:"session_id"`
+	ForkedFrom         string          `json:"forked_from_id"`
+	ThreadSource       string          `json:"thread_source"`
+	Source             json.RawMessage // a name, or an object for the sessions of subagents
+	Git                struct{ Branch string }
+}
+
+// codexKinds are the envelopes and items that are left out.
+var codexKinds = kinds{
+	"turn_context": "turn context", "world_state": "world state", "compacted": compaction, "compaction": compaction,
+	"compaction_summary": compaction, "context_compaction": compaction, "compaction_trigger": compaction,
+	"inter_agent_communication": subagent, "inter_agent_communication_metadata": subagent, "agent_message": subagent,
+	"event_msg": "event", "reasoning": thought, "function_call_output": toolResult,
+	"custom_tool_call_output": toolResult, "mcp_tool_call_output": toolResult, "tool_search_output": toolResult,
+	"local_shell_call_output": toolResult, "web_search_call_output": toolResult, "ghost_snapshot": "snapshot",
+	"additional_tools": "instructions", "state": "state", "item_reference": "reference", "other": "other",
+}
+
+func (c *codex) line(data []byte, at position) error {
+	var l codexLine
+	if err := decode(data, &l); err != nil {
+		return err
+	}
+	when := l.Timestamp
+	switch {
+	case l.Type == "session_meta":
+		return c.meta(l.Payload)
+	case l.Type == "" && l.RecordType != "":
+		codexKinds.skip(c.handler, l.RecordType, at.String())
+		return nil
+	case l.Type == "" && l.ID != "" && at.number == 1:
+		return c.meta(data)
+	case c.left != "":
+		c.handler.Skipped(c.left, "")
+		return nil
+	case l.Type == "event_msg" && c.talk != nil:
+		return c.event(l.Payload)
+	case l.Type == "response_item":
+		payload := l.Payload
+		l = codexLine{}
+		if err := decode(payload, &l); err != nil {
+			return err
+		}
+	case l.Payload != nil:
+		codexKinds.skip(c.handler, l.Type, at.String())
+		return nil
+	}
+	if c.talk == nil {
+		return errDamaged
+	}
+	c.talk.at = at.place()
+	return c.item(&l, when, at)
+}
+
+// meta takes the description of the session. Those that follow it in a fork are of the sessions that it was made of,
+// the root of them last.
+func (c *codex) meta(data json.RawMessage) error {
+	var m codexMeta
+	if err := decode(data, &m); err != nil {
+		return err
+	}
+	if m.ID == "" {
+		m.ID = m.SessionID
+	}
+	if m.ID == "" {
+		return errDamaged
+	}
+	root := m.ID
+	if m.ForkedFrom != "" {
+		root = m.ForkedFrom
+	}
+	if c.talk != nil {
+		if c.talk.number == 0 && c.talk.open == nil {
+			c.talk.root = root
+		}
+		return nil // a session that was resumed says so again
+	}
+	var of map[string]json.RawMessage
+	if m.ThreadSource == "subagent" || json.Unmarshal(m.Source, &of) == nil && of["subagent"] != nil {
+		c.left = subagent
+	}
+	c.talk = &talk{handler: c.handler, holds: true, root: root, session: Session{
+		ID: m.ID, Time: moment(m.Timestamp), Dir: flat(m.Cwd), Branch: flat(m.Git.Branch),
+	}}
+	return nil
+}
+
+// event takes the events that say what no item does.
+func (c *codex) event(data json.RawMessage) error {
+	var e struct {
+		Type       string
+		Turns      int    `json:"num_turns"`
+		ThreadName string `json:"thread_name"`
+	}
+	if err := decode(data, &e); err != nil {
+		return err
+	}
+	switch e.Type {
+	case "thread_rolled_back":
+		return c.talk.takeBack(e.Turns)
+	case "thread_name_updated":
+		c.talk.session.Title = e.ThreadName
+		return nil
+	}
+	c.handler.Skipped("event", "") // they say again what the items say
+	return nil
+}
+
+func (c *codex) item(l *codexLine, when string, at position) error {
+	turn := Turn{Speaker: "assistant", Time: moment(when)}
+	switch l.Type {
+	case "message":
+		r := blockReader{handler: c.handler, at: at.String(), user: l.Role != "assistant"}
+		if err := r.read(l.Content); err != nil {
+			return err
+		}
+		if turn.Text = r.text; l.Role != "assistant" {
+			turn.Speaker = "user"
+		}
+		switch {
+		case turn.Text == "" && r.left == 0:
+			c.handler.Skipped(Empty, "")
+			return nil
+		case turn.Text != "" && l.Role != "user" && l.Role != "assistant": // developer, system
+			c.handler.Skipped("instructions", "")
+			return nil
+		case turn.Text == "":
+			return nil
+		}
+	case "function_call", "custom_tool_call", "tool_search_call", "mcp_tool_call":
+		args := l.Arguments
+		if args == nil {
+			args = l.Input
+		}
+		if l.Name == "" {
+			l.Name = l.Type
+		}
+		turn.Calls = []string{call(l.Name, args)}
+	case "local_shell_call":
+		turn.Calls = []string{flat("shell: " + strings.Join(l.Action.Command, " "))}
+	case "web_search_call":
+		turn.Calls = []string{flat("web_search: " + l.Action.Query + " " + l.Action.URL + " " + l.Action.Pattern)}
+	case "image_generation_call":
+		turn.Calls = []string{flat("image_generation: " + l.RevisedPrompt)}
+	default:
+		codexKinds.skip(c.handler, l.Type, at.String())
+		return nil
+	}
+	return c.talk.said(turn, "", "")
+}
+
+func (c *codex) begun() Place { return c.talk.place() }
+
+func (c *codex) end() error {
+	if c.talk == nil {
+		return ErrFormat
+	}
+	return c.talk.end()
+}

@@ -1,0 +1,177 @@
+package chats
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/mnem-project/mnem/internal/base/pattern"
+)
+
+const (
+	// maxUnpacked is how many bytes of what is packed are read: a small file may unpack to any number.
+	maxUnpacked = 4 << 30
+	// maxWindow is how much of what was unpacked a decoder of zstd may look back at.
+	maxWindow = 128 << 20
+	// maxEntries is how many files an archive may have.
+	maxEntries = 200_000
+)
+
+// errUnpacked is returned for a packed file that has more than maxUnpacked bytes.
+var errUnpacked = errors.New("it unpacks to more than 4 GiB")
+
+// unpack reads a file that may be packed by what reads one that is not.
+func unpack(in io.Reader, h Handler, read func(io.Reader, Handler) error) error {
+	b := bufio.NewReaderSize(in, 1<<16)
+	switch head, _ := b.Peek(4); {
+	case bytes.Equal(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		return unzstd(b, h, read)
+	case bytes.Equal(head, []byte("PK\x03\x04")):
+		at, ok := in.(archive)
+		if !ok {
+			return ErrFormat
+		}
+		return unzip(at, h, read)
+	}
+	return read(b, h)
+}
+
+func unzstd(in io.Reader, h Handler, read func(io.Reader, Handler) error) error {
+	dec, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return err
+	}
+	defer dec.Close()
+	return readUnpacked(dec, h, "the compressed file", read)
+}
+
+// readUnpacked reads what was unpacked. If that fails midway, what came before is kept.
+func readUnpacked(in io.Reader, h Handler, what string, read func(io.Reader, Handler) error) error {
+	u := &unpacked{in: in, left: maxUnpacked}
+	err := read(u, h)
+	if u.err != nil && !errors.Is(err, ErrFormat) { // else nothing of it could be read
+		h.Skipped(Damaged, fmt.Sprintf("%s: %v", what, u.err))
+	}
+	return err
+}
+
+// archive is what a zip archive can be read of.
+type archive interface {
+	io.ReaderAt
+	io.Seeker
+}
+
+// exported are the files of conversations in an export.
+var exported = pattern.New(`^conversations(?:-[0-9]+)?\.json$`)
+
+// unzip reads the conversations in an archive of an export.
+func unzip(in archive, h Handler, read func(io.Reader, Handler) error) error {
+	size, err := in.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	z, err := zip.NewReader(in, size)
+	if err != nil || len(z.File) > maxEntries {
+		return ErrFormat
+	}
+	slices.SortStableFunc(z.File, func(a, b *zip.File) int { return strings.Compare(a.Name, b.Name) })
+	found := false
+	for _, f := range z.File {
+		base := path.Base(f.Name)
+		switch {
+		case f.FileInfo().IsDir():
+			continue
+		case !exported().MatchString(base):
+			h.Skipped(leftFile(base), "")
+			continue
+		}
+		found = true
+		data, err := f.Open()
+		if err != nil {
+			h.Skipped(Damaged, f.Name)
+			continue
+		}
+		err = readUnpacked(data, h, f.Name, read)
+		_ = data.Close() // only read
+		if errors.Is(err, ErrFormat) {
+			h.Skipped(Damaged, f.Name)
+		} else if err != nil {
+			return err
+		}
+	}
+	if !found {
+		return ErrFormat
+	}
+	return nil
+}
+
+// leftFile is as what a file of an export is counted that is not read: JSON by its name, others by their ending.
+func leftFile(base string) string {
+	ext := strings.ToLower(path.Ext(base))
+	if ext == ".json" {
+		return label(base)
+	}
+	if ext == "" {
+		return file
+	}
+	return label(ext + " file")
+}
+
+// companions are files of JSON that lie beside conversations and have none.
+var companions = []string{
+	"logs.json", "settings.json", "oauth_creds.json", "google_accounts.json", "projects.json", "user.json", "users.json",
+	"user_settings.json", "message_feedback.json", "shared_conversations.json", "group_chats.json",
+	"model_comparisons.json", "sora.json", "shopping.json", "library_files.json", "export_manifest.json",
+	"conversation_asset_file_names.json", "memories.json", "tasks.json",
+}
+
+// Wants reports whether a file of a directory may be one of a format, by its name. One that is not, but lies beside
+// such files, is counted as left.
+func Wants(format, name string) (wants bool, left string) {
+	endings := []string{".json"}
+	switch format {
+	case "claude-code":
+		endings = []string{".jsonl"}
+	case "codex":
+		endings = []string{".jsonl", ".jsonl.zst"}
+	case "gemini", "server-memory":
+		endings = []string{".json", ".jsonl"}
+	case "chatgpt", "claude":
+		endings = []string{".json", ".zip"}
+	}
+	base := path.Base(name)
+	if slices.Contains(companions, base) {
+		return false, base
+	}
+	return slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(base, e) }), ""
+}
+
+// unpacked is what a packed file holds, as far as may be read of it.
+type unpacked struct {
+	in   io.Reader
+	left int64
+	err  error // why it ended early
+}
+
+func (u *unpacked) Read(p []byte) (int, error) {
+	if u.left <= 0 {
+		u.err = errUnpacked
+		return 0, io.EOF
+	}
+	n, err := u.in.Read(p[:min(int64(len(p)), u.left)])
+	u.left -= int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		u.err = err
+		err = io.EOF // what came so far is read
+	}
+	return n, err
+}
