@@ -16,7 +16,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/session"
-	statepkg "github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -74,19 +74,25 @@ func Export(
 	if err != nil {
 		return nil, err
 	}
-	x := &exporter{
-		ctx: ctx, repo: r, from: store.NewStage(r.Facts(), 0), seen: make(map[ipld.CID]struct{}),
-		redacted: make(map[ipld.CID][]byte), progress: opt.Progress,
-	}
+	x := newExporter(ctx, r, opt.Progress)
 	for _, base := range sel.manifest.Since {
 		if err := x.leaveOut(base); err != nil {
 			return nil, err
 		}
 	}
-	if err := x.findRedacted(sel); err != nil {
-		return nil, fmt.Errorf("export: %w", err)
+	roots := slices.Clone(sel.manifest.Objects)
+	for _, ref := range sel.list() {
+		roots = append(roots, ref.Target)
 	}
-	if err := x.write(w, sel); err != nil {
+	err = x.write(w, sel, x.lead, func() error {
+		for _, c := range roots { // written by then, but for the first of two passes
+			if err := state.WalkLeads(state.Lead{Cid: c, As: state.RoleNamed}, x.lead); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, fmt.Errorf("export: %w", err)
 	}
 	return &ExportResult{
@@ -124,7 +130,7 @@ func selectExport(
 	var err error
 	switch {
 	case given > 1:
-		err = statepkg.Invalidf("export: a revision, a session, a receipt and all exclude each other")
+		err = state.Invalidf("export: a revision, a session, a receipt and all exclude each other")
 	case opt.All:
 		err = s.all(ctx, v)
 	case opt.Session != "":
@@ -149,7 +155,7 @@ func (s *selection) all(ctx context.Context, v *core.View) error {
 		}
 	}
 	if len(s.refs) == 0 {
-		return statepkg.Invalidf("export: nothing to export: no branch has a commit, and there is no session")
+		return state.Invalidf("export: nothing to export: no branch has a commit, and there is no session")
 	}
 	head, ok, err := v.OwnHead(ctx)
 	if _, branch := head.Name.Branch(); ok && branch {
@@ -166,7 +172,7 @@ func (s *selection) session(ctx context.Context, v *core.View, name string) erro
 	}
 	ref, ok, err := v.Get(ctx, refName)
 	if err == nil && !ok {
-		err = &statepkg.NotFoundError{What: "session", Name: name}
+		err = &state.NotFoundError{What: "session", Name: name}
 	}
 	s.refs[ref.Name] = ref.Target
 	return err
@@ -176,7 +182,7 @@ func (s *selection) receipt(ctx context.Context, r *core.Repo, name string) erro
 	s.manifest.Scope = commit.ScopeReceipt
 	c, err := ipld.ParseCID(name)
 	if err != nil {
-		return statepkg.Invalidf("receipt %q: %w", name, err)
+		return state.Invalidf("receipt %q: %w", name, err)
 	}
 	if err := r.OfKind(ctx, c, name, retrieve.KindReceipt); err != nil {
 		return err
@@ -210,7 +216,7 @@ func (s *selection) revision(ctx context.Context, r *core.Repo, v *core.View, re
 	s.manifest.Since = []ipld.CID{base}
 	empty, err := commit.IsAncestor(ctx, r.Facts(), c, base)
 	if err == nil && empty {
-		err = statepkg.Invalidf("export: nothing to export: %s has all of %s", since, tip)
+		err = state.Invalidf("export: nothing to export: %s has all of %s", since, tip)
 	}
 	return err
 }
@@ -252,6 +258,13 @@ type exporter struct {
 	progress func(int, int64)
 }
 
+func newExporter(ctx context.Context, r *core.Repo, progress func(int, int64)) exporter {
+	return exporter{
+		ctx: ctx, repo: r, from: store.NewStage(r.Facts(), 0), seen: make(map[ipld.CID]struct{}),
+		redacted: make(map[ipld.CID][]byte), progress: progress,
+	}
+}
+
 // tree builds a tree of links in the exporter's own blocks.
 func (x *exporter) tree(entries map[string]ipld.CID) (ipld.CID, error) {
 	m, err := prolly.NewNodes(x.from, nil).Build(x.ctx,
@@ -286,26 +299,6 @@ func anyRedacted(ctx context.Context, r *core.Repo) (bool, error) {
 	return false, err
 }
 
-// findRedacted walks what is to be written, if anything was ever erased, and makes the tree of
-// what it misses: the manifest, which names it, comes first in the file.
-func (x *exporter) findRedacted(s *selection) error {
-	if any, err := anyRedacted(x.ctx, x.repo); err != nil || !any {
-		return err
-	}
-	leftOut := maps.Clone(x.seen)
-	roots := slices.Clone(s.manifest.Objects)
-	for _, ref := range s.list() {
-		roots = append(roots, ref.Target)
-	}
-	for _, c := range roots {
-		if err := statepkg.WalkLeads(statepkg.Lead{Cid: c, As: statepkg.RoleNamed}, x.look); err != nil {
-			return err
-		}
-	}
-	x.seen = leftOut
-	return x.keepRedacted(s)
-}
-
 // keepRedacted makes the tree of what was erased.
 func (x *exporter) keepRedacted(s *selection) (err error) {
 	if len(x.redacted) == 0 {
@@ -326,38 +319,29 @@ func (x *exporter) keepRedacted(s *selection) (err error) {
 	return err
 }
 
-// look finds what was erased.
-func (x *exporter) look(l statepkg.Lead) ([]statepkg.Lead, error) {
-	if _, ok := x.seen[l.Cid]; ok {
-		return nil, nil
+// write writes a file: what visit writes of the manifest and what that leads to, and the rest. If anything was ever
+// erased it first has the rest looked through for what is missing: the manifest, which names that, comes first.
+func (x *exporter) write(
+	w io.Writer, s *selection, visit func(state.Lead) ([]state.Lead, error), rest func() error,
+) error {
+	any, err := anyRedacted(x.ctx, x.repo)
+	if err == nil && any {
+		leftOut := maps.Clone(x.seen)
+		if err = rest(); err == nil {
+			err = x.keepRedacted(s)
+		}
+		x.seen = leftOut
 	}
-	x.seen[l.Cid] = struct{}{}
-	block, err := x.from.Get(x.ctx, l.Cid)
-	var gone *store.RedactedError
-	if errors.As(err, &gone) && l.As.Erasable() {
-		x.redacted[l.Cid] = gone.Stub
-		return nil, nil
+	if err == nil {
+		err = x.begin(w, s)
 	}
-	return x.follow(l, block, err)
-}
-
-// follow returns what a block leads to that was read with err.
-func (x *exporter) follow(l statepkg.Lead, block []byte, err error) ([]statepkg.Lead, error) {
+	if err == nil {
+		err = state.WalkLeads(state.Lead{Cid: x.root, As: state.RoleManifest}, visit)
+	}
+	if err == nil {
+		err = rest()
+	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", l.As, err)
-	}
-	next, _, err := statepkg.Leads(l, block)
-	if err != nil {
-		err = fmt.Errorf("read %s %s: %w: %w", l.As, l.Cid, store.ErrCorrupt, err)
-	}
-	return next, err
-}
-
-func (x *exporter) write(w io.Writer, s *selection) error {
-	if err := x.begin(w, s); err != nil {
-		return err
-	}
-	if err := statepkg.WalkLeads(statepkg.Lead{Cid: x.root, As: statepkg.RoleManifest}, x.visit); err != nil {
 		return err
 	}
 	return x.out.Flush()
@@ -385,22 +369,25 @@ func (x *exporter) begin(w io.Writer, s *selection) error {
 	return err
 }
 
-// visit writes a block that is not in the file yet.
-func (x *exporter) visit(l statepkg.Lead) ([]statepkg.Lead, error) {
+// put writes a block that is not there yet, and returns its bytes, nil for one that is or was erased.
+func (x *exporter) put(l state.Lead) ([]byte, error) {
 	if _, ok := x.seen[l.Cid]; ok {
 		return nil, nil
 	}
 	x.seen[l.Cid] = struct{}{}
-	if _, gone := x.redacted[l.Cid]; gone {
-		return nil, nil
-	}
 	block, err := x.from.Get(x.ctx, l.Cid)
-	if errors.Is(err, store.ErrRedacted) && l.As.Erasable() {
-		err = errErasedNow
-	}
-	next, err := x.follow(l, block, err)
-	if err != nil {
-		return nil, err
+	var gone *store.RedactedError
+	switch {
+	case errors.As(err, &gone) && l.As.Erasable():
+		if _, told := x.redacted[l.Cid]; !told && x.out != nil {
+			return nil, fmt.Errorf("read %s: %w", l.As, errErasedNow)
+		}
+		x.redacted[l.Cid] = gone.Stub
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", l.As, err)
+	case x.out == nil: // the first of two passes
+		return block, nil
 	}
 	if err := x.out.Put(l.Cid, block); err != nil {
 		return nil, err
@@ -408,7 +395,25 @@ func (x *exporter) visit(l statepkg.Lead) ([]statepkg.Lead, error) {
 	if x.progress != nil && x.out.Blocks()%core.ProgressEvery == 0 {
 		x.progress(x.out.Blocks(), x.out.Bytes())
 	}
-	return next, nil
+	return block, nil
+}
+
+// lead puts a block and returns what it leads to.
+func (x *exporter) lead(l state.Lead) ([]state.Lead, error) {
+	block, err := x.put(l)
+	if block == nil || err != nil {
+		return nil, err
+	}
+	return leads(l, block)
+}
+
+// leads returns what a block leads to.
+func leads(l state.Lead, block []byte) ([]state.Lead, error) {
+	next, _, err := state.Leads(l, block)
+	if err != nil {
+		err = fmt.Errorf("read %s %s: %w: %w", l.As, l.Cid, store.ErrCorrupt, err)
+	}
+	return next, err
 }
 
 // leaveOut marks what an importing repository with a commit has for sure: its ancestors, and the
@@ -424,9 +429,9 @@ func (x *exporter) leaveOut(base ipld.CID) error {
 	if err != nil {
 		return err
 	}
-	state := statepkg.Opt([]statepkg.Lead{{Cid: rec.Graph, As: statepkg.RoleGraph}}, rec.Profile, statepkg.RoleProfile)
-	for _, l := range statepkg.Opt(statepkg.Opt(state, rec.Vectors, statepkg.RoleVectors), rec.Digests, statepkg.RoleDigests) {
-		if err := statepkg.WalkLeads(l, x.skip); err != nil {
+	list := state.Opt([]state.Lead{{Cid: rec.Graph, As: state.RoleGraph}}, rec.Profile, state.RoleProfile)
+	for _, l := range state.Opt(state.Opt(list, rec.Vectors, state.RoleVectors), rec.Digests, state.RoleDigests) {
+		if err := state.WalkLeads(l, x.skip); err != nil {
 			return err
 		}
 	}
@@ -435,14 +440,17 @@ func (x *exporter) leaveOut(base ipld.CID) error {
 
 // skip marks a block as left out. It goes on if there are trees and does not read what their
 // entries link to.
-func (x *exporter) skip(l statepkg.Lead) ([]statepkg.Lead, error) {
+func (x *exporter) skip(l state.Lead) ([]state.Lead, error) {
 	if _, ok := x.seen[l.Cid]; ok {
 		return nil, nil
 	}
 	x.seen[l.Cid] = struct{}{}
-	if _, tree := statepkg.Leaves[l.As]; !tree && l.As != statepkg.RoleGraph {
+	if _, tree := state.Leaves[l.As]; !tree && l.As != state.RoleGraph {
 		return nil, nil
 	}
 	block, err := x.from.Get(x.ctx, l.Cid)
-	return x.follow(l, block, err)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", l.As, err)
+	}
+	return leads(l, block)
 }

@@ -66,11 +66,8 @@ type packer struct {
 
 func newPacker(ctx context.Context, r *core.Repo, opt PackOptions) (p *packer, err error) {
 	p = &packer{
-		exporter: exporter{
-			ctx: ctx, repo: r, from: store.NewStage(r.Facts(), 0), seen: make(map[ipld.CID]struct{}),
-			redacted: make(map[ipld.CID][]byte), progress: opt.Progress,
-		},
-		sel: &selection{refs: make(map[graph.RefName]ipld.CID)}, has: make(map[ipld.CID]struct{}),
+		exporter: newExporter(ctx, r, opt.Progress),
+		sel:      &selection{refs: make(map[graph.RefName]ipld.CID)}, has: make(map[ipld.CID]struct{}),
 	}
 	var roots []ipld.CID
 	for _, ref := range opt.Refs {
@@ -165,40 +162,14 @@ func (p *packer) leaveOut() {
 	}
 }
 
-// write writes the pack. Where anything was ever erased it first looks for what is missing: the
-// manifest, which names that, comes first.
+// write writes the pack.
 func (p *packer) write(w io.Writer) error {
-	any, err := anyRedacted(p.ctx, p.repo)
-	if err != nil {
-		return err
-	}
-	if any {
-		if err := p.pack(); err != nil {
-			return err
-		}
-		if err := p.keepRedacted(p.sel); err != nil {
-			return err
-		}
-		clear(p.seen)
-		p.leaveOut()
-	}
-	if err := p.begin(w, p.sel); err != nil {
-		return err
-	}
-	manifest := state.Lead{Cid: p.root, As: state.RoleManifest}
-	err = state.WalkLeads(manifest, func(l state.Lead) ([]state.Lead, error) {
+	return p.exporter.write(w, p.sel, func(l state.Lead) ([]state.Lead, error) {
 		if l.As == state.RoleNamed {
 			return nil, nil // which pack writes
 		}
-		return p.visit(l)
-	})
-	if err == nil {
-		err = p.pack()
-	}
-	if err != nil {
-		return err
-	}
-	return p.out.Flush()
+		return p.lead(l)
+	}, p.pack)
 }
 
 // pack puts all blocks but those of the manifest: sessions first, then tags, and commits as a log has them.
@@ -227,35 +198,6 @@ func (p *packer) pack() error {
 		}
 	}
 	return nil
-}
-
-// put writes a block that is not there yet, and returns its bytes, nil for one that is or was erased.
-func (p *packer) put(l state.Lead) ([]byte, error) {
-	if _, ok := p.seen[l.Cid]; ok {
-		return nil, nil
-	}
-	p.seen[l.Cid] = struct{}{}
-	block, err := p.from.Get(p.ctx, l.Cid)
-	var gone *store.RedactedError
-	switch {
-	case errors.As(err, &gone) && l.As.Erasable():
-		if _, told := p.redacted[l.Cid]; !told && p.out != nil {
-			return nil, fmt.Errorf("read %s: %w", l.As, errErasedNow)
-		}
-		p.redacted[l.Cid] = gone.Stub
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("read %s: %w", l.As, err)
-	case p.out == nil: // the first of two passes
-		return block, nil
-	}
-	if err := p.out.Put(l.Cid, block); err != nil {
-		return nil, err
-	}
-	if p.progress != nil && p.out.Blocks()%core.ProgressEvery == 0 {
-		p.progress(p.out.Blocks(), p.out.Bytes())
-	}
-	return block, nil
 }
 
 // each puts blocks.

@@ -156,13 +156,9 @@ func (p *packer) receipt(c ipld.CID) error {
 	if !c.Defined() {
 		return nil
 	}
-	block, err := p.put(state.Lead{Cid: c, As: state.RoleReceipt})
-	if err != nil || block == nil {
-		return err
-	}
-	next, _, err := state.Leads(state.Lead{Cid: c, As: state.RoleReceipt}, block)
+	next, err := p.lead(state.Lead{Cid: c, As: state.RoleReceipt})
 	if err != nil {
-		return fmt.Errorf("read receipt %s: %w: %w", c, store.ErrCorrupt, err)
+		return err
 	}
 	for _, l := range next {
 		switch l.As {
