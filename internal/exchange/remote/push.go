@@ -94,7 +94,7 @@ func (opt *PushOptions) push(ctx context.Context, here, to Side) (*Pushed, error
 			out.Refs = taken.Refs
 		}
 	default:
-		err = opt.send(ctx, here, to, Want{refs, common}, list, out)
+		err = opt.locked(ctx, "push", func() error { return opt.send(ctx, here, to, Want{refs, common}, list, out) })
 	}
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (opt *PushOptions) push(ctx context.Context, here, to Side) (*Pushed, error
 func (opt *PushOptions) updates(mine, st *State, common []ipld.CID) (
 	refs []core.Ref, list []exchange.RefUpdate, err error,
 ) {
-	here, there := mine.targets(), st.targets()
+	here, there := mine.Targets(), st.Targets()
 	has := make(map[ipld.CID]bool)
 	for _, c := range common {
 		has[c] = true
@@ -180,11 +180,6 @@ func (opt *PushOptions) lease(name graph.RefName, here map[graph.RefName]ipld.CI
 func (opt *PushOptions) send(
 	ctx context.Context, here, to Side, want Want, list []exchange.RefUpdate, out *Pushed,
 ) (err error) {
-	unlock, err := opt.lock(ctx, "push")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = unlock() }() // the next one finds it free or says so
 	old, err := filepath.Glob(filepath.Join(opt.Dir, "push-*"))
 	if err != nil {
 		return err
@@ -256,7 +251,7 @@ func (opt *PushOptions) common(ctx context.Context, here Side, mine, st *State) 
 // track keeps where refs are at the remote after a push. The commits are here: the pack brings none. Where
 // they moved meanwhile that is left to the next fetch. Sessions are where the remote has put them.
 func (opt *PushOptions) track(ctx context.Context, here Side, refs []core.Ref, put []core.RefChange, mine *State) error {
-	at, placed := mine.targets(), make(map[ipld.CID][]exchange.RefUpdate)
+	at, placed := mine.Targets(), make(map[ipld.CID][]exchange.RefUpdate)
 	for _, c := range put {
 		if isSession(c.Ref) {
 			placed[c.To] = append(placed[c.To], exchange.RefUpdate{Ref: Tracking(opt.Name, c.Ref), To: c.To})

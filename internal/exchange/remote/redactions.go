@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -102,11 +101,14 @@ func (q *Quarantine) Count(d Decision) (n int) {
 	return n
 }
 
+// find returns where the redaction of a block is, or belongs.
+func (q *Quarantine) find(c ipld.CID) (at int, found bool) {
+	return slices.BinarySearchFunc(q.Entries, c, func(e Quarantined, c ipld.CID) int { return e.CID.Compare(c) })
+}
+
 // add puts a redaction into quarantine, unless it is there, and reports whether there is room.
 func (q *Quarantine) add(t care.ToldRedaction) (added, room bool) {
-	at, found := slices.BinarySearchFunc(q.Entries, t.CID, func(e Quarantined, c ipld.CID) int {
-		return e.CID.Compare(c)
-	})
+	at, found := q.find(t.CID)
 	if found {
 		return false, true
 	}
@@ -288,28 +290,25 @@ func AcceptAll(
 func Decide(
 	ctx context.Context, here Side, opt Options, only []ipld.CID, as Decision,
 ) (out *care.AcceptedRedactions, err error) {
-	unlock, err := opt.lock(ctx, "fetch")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = unlock() }() // the next one finds it free or says so
-	q, err := ReadQuarantine(opt.Dir)
-	if err != nil {
-		return nil, err
-	}
-	known := make(map[ipld.CID]bool, len(q.Entries))
-	for _, e := range q.Entries {
-		known[e.CID] = true
-	}
-	for _, c := range only {
-		if !known[c] {
-			return nil, &state.NotFoundError{What: "redaction", Name: c.String()}
+	err = opt.locked(ctx, "fetch", func() error {
+		q, err := ReadQuarantine(opt.Dir)
+		if err != nil {
+			return err
 		}
-	}
-	if out, err = q.decide(ctx, here, opt.Name, only, as); err != nil {
+		for _, c := range only {
+			if _, known := q.find(c); !known {
+				return &state.NotFoundError{What: "redaction", Name: c.String()}
+			}
+		}
+		if out, err = q.decide(ctx, here, opt.Name, only, as); err != nil {
+			return err
+		}
+		return q.write(opt.Dir)
+	})
+	if err != nil {
 		return nil, err
 	}
-	return out, q.write(opt.Dir)
+	return out, nil
 }
 
 // tell has what was erased here erased at the remote, where that is asked for, or finds out whether there is
@@ -318,14 +317,10 @@ func (opt *PushOptions) tell(ctx context.Context, here, to Side, mine, set strin
 	if mine == "" || mine == set {
 		return nil
 	}
-	if err := os.MkdirAll(opt.Dir, 0o700); err != nil {
-		return err
-	}
-	unlock, err := opt.lock(ctx, "fetch")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = unlock() }() // the next one finds it free or says so
+	return opt.locked(ctx, "fetch", func() error { return opt.tellNews(ctx, here, to, mine, set, out) })
+}
+
+func (opt *PushOptions) tellNews(ctx context.Context, here, to Side, mine, set string, out *Pushed) error {
 	q, err := ReadQuarantine(opt.Dir)
 	if err != nil {
 		return err

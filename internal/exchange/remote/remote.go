@@ -82,8 +82,8 @@ type State struct {
 	Redactions string `json:"redactions"`
 }
 
-// targets returns what each ref is at.
-func (st *State) targets() map[graph.RefName]ipld.CID {
+// Targets returns what each ref is at.
+func (st *State) Targets() map[graph.RefName]ipld.CID {
 	at := make(map[graph.RefName]ipld.CID, len(st.Refs))
 	for _, ref := range st.Refs {
 		at[ref.Name] = ref.Target
@@ -91,7 +91,7 @@ func (st *State) targets() map[graph.RefName]ipld.CID {
 	return at
 }
 
-// Want asks for refs as State had them, and names what State.Known has.
+// Want asks for refs as State had them, without a target for what they are at now, and names what State.Known has.
 type Want struct {
 	Refs []core.Ref
 	Have []ipld.CID
@@ -208,16 +208,22 @@ func (h *Here) Send(ctx context.Context, w io.Writer, want Want, from int64) err
 	if err != nil {
 		return err
 	}
-	at := st.targets()
-	for _, ref := range want.Refs {
-		if at[ref.Name] != ref.Target {
-			return &exchange.RefError{Ref: ref.Name, Want: ref.Target, Have: at[ref.Name]}
+	at := st.Targets()
+	refs := slices.Clone(want.Refs)
+	for i, ref := range refs {
+		switch have := at[ref.Name]; {
+		case !ref.Target.Defined() && !have.Defined():
+			return &state.NotFoundError{What: "branch, tag or session", Name: string(ref.Name)}
+		case !ref.Target.Defined():
+			refs[i].Target = have
+		case have != ref.Target:
+			return &exchange.RefError{Ref: ref.Name, Want: ref.Target, Have: have}
 		}
 	}
 	if len(st.Known) != len(want.Have) {
 		return fmt.Errorf("%w: a commit is not here any more", state.ErrConflict)
 	}
-	opt := exchange.PackOptions{Refs: want.Refs, Since: want.Have}
+	opt := exchange.PackOptions{Refs: refs, Since: want.Have}
 	if h.Progress != nil {
 		opt.Progress = func(blocks int, _ int64) { h.Progress("blocks written", blocks) }
 	}

@@ -95,26 +95,26 @@ func Fetch(ctx context.Context, here, from Side, opt FetchOptions) (out *Fetched
 	if err := graph.ValidateImport(opt.Name); err != nil {
 		return nil, fmt.Errorf("%w: remote: %w", state.ErrInvalid, err)
 	}
-	if !opt.DryRun {
-		unlock, err := opt.lock(ctx, "fetch")
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = unlock() }() // the next one finds it free or says so
-	}
-	err = settle(ctx, func() error {
-		out, err = opt.fetch(ctx, here, from)
-		return err
+	err = opt.locked(ctx, "fetch", func() error {
+		return settle(ctx, func() error { out, err = opt.fetch(ctx, here, from); return err })
 	})
 	return out, err
 }
 
-// lock keeps other transfers of one kind with this remote away.
-func (opt *Options) lock(ctx context.Context, kind string) (unlock func() error, err error) {
-	if err := os.MkdirAll(opt.Dir, 0o700); err != nil {
-		return nil, err
+// locked calls fn while no other transfer of a kind with this remote is made, which need not be for a dry run.
+func (opt *Options) locked(ctx context.Context, kind string, fn func() error) error {
+	if opt.DryRun {
+		return fn()
 	}
-	return filestate.Lock(ctx, filepath.Join(opt.Dir, kind))
+	if err := os.MkdirAll(opt.Dir, 0o700); err != nil {
+		return err
+	}
+	unlock, err := filestate.Lock(ctx, filepath.Join(opt.Dir, kind))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unlock() }() // the next one finds it free or says so
+	return fn()
 }
 
 func (opt *FetchOptions) fetch(ctx context.Context, here, from Side) (*Fetched, error) {
@@ -183,7 +183,7 @@ func changes(list []exchange.RefUpdate) (out []core.RefChange) {
 
 // wanted returns what is to be asked for and what becomes of it here.
 func (opt *FetchOptions) wanted(mine, st *State, out *Fetched) (want Want, list []exchange.RefUpdate, err error) {
-	here, there := mine.targets(), make(map[graph.RefName]bool)
+	here, there := mine.Targets(), make(map[graph.RefName]bool)
 	want.Have = st.Known
 	for _, ref := range st.Refs {
 		session := isSession(ref.Name)
@@ -233,42 +233,38 @@ func Prune(ctx context.Context, here, from Side, opt Options) (out []core.RefCha
 	if err := graph.ValidateImport(opt.Name); err != nil {
 		return nil, fmt.Errorf("%w: remote: %w", state.ErrInvalid, err)
 	}
-	if !opt.DryRun {
-		unlock, err := opt.lock(ctx, "fetch")
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = unlock() }() // as in Fetch
-	}
-	err = settle(ctx, func() error {
-		mine, err := here.Look(ctx, Question{Tracking: true})
-		if err != nil {
-			return err
-		}
-		// One that has told of sessions knows what they are.
-		opt.Sessions = opt.Sessions || slices.ContainsFunc(mine.Refs, func(ref core.Ref) bool {
-			return strings.HasPrefix(string(ref.Name), Prefix(opt.Name)+"sessions/")
-		})
-		st, err := from.Look(ctx, Question{Sessions: opt.Sessions})
-		if err != nil {
-			return err
-		}
-		there := make(map[graph.RefName]bool, len(st.Refs))
-		for _, ref := range st.Refs {
-			there[Tracking(opt.Name, ref.Name)] = true
-		}
-		list := opt.gone(mine, there)
-		if out = changes(list); opt.DryRun || len(list) == 0 {
-			return nil
-		}
-		taken, err := here.Take(ctx, News{Updates: list, Tracking: opt.Name})
-		if err != nil {
-			return moved(err)
-		}
-		out = taken.Refs
-		return nil
+	err = opt.locked(ctx, "fetch", func() error {
+		return settle(ctx, func() error { out, err = opt.prune(ctx, here, from); return err })
 	})
 	return out, err
+}
+
+func (opt *Options) prune(ctx context.Context, here, from Side) ([]core.RefChange, error) {
+	mine, err := here.Look(ctx, Question{Tracking: true})
+	if err != nil {
+		return nil, err
+	}
+	// One that has told of sessions knows what they are.
+	opt.Sessions = opt.Sessions || slices.ContainsFunc(mine.Refs, func(ref core.Ref) bool {
+		return strings.HasPrefix(string(ref.Name), Prefix(opt.Name)+"sessions/")
+	})
+	st, err := from.Look(ctx, Question{Sessions: opt.Sessions})
+	if err != nil {
+		return nil, err
+	}
+	there := make(map[graph.RefName]bool, len(st.Refs))
+	for _, ref := range st.Refs {
+		there[Tracking(opt.Name, ref.Name)] = true
+	}
+	list := opt.gone(mine, there)
+	if opt.DryRun || len(list) == 0 {
+		return changes(list), nil
+	}
+	taken, err := here.Take(ctx, News{Updates: list, Tracking: opt.Name})
+	if err != nil {
+		return nil, moved(err)
+	}
+	return taken.Refs, nil
 }
 
 // take fetches a pack and takes it in.

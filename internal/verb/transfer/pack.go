@@ -141,9 +141,6 @@ func (q *PackSendRequest) Check() error {
 
 func packSend(ctx context.Context, s *verb.Service, q *PackSendRequest) (*PackSent, error) {
 	want, err := q.want()
-	if err == nil {
-		err = find(ctx, s, want.Refs)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -161,27 +158,6 @@ func packSend(ctx context.Context, s *verb.Service, q *PackSendRequest) (*PackSe
 		return nil, err
 	}
 	return out, nil
-}
-
-// find fills in what refs are at that were given without.
-func find(ctx context.Context, s *verb.Service, refs []core.Ref) error {
-	st, err := (&remote.Here{Repo: s.Repo}).Look(ctx, remote.Question{Sessions: true})
-	if err != nil {
-		return err
-	}
-	at := make(map[graph.RefName]ipld.CID)
-	for _, ref := range st.Refs {
-		at[ref.Name] = ref.Target
-	}
-	for i, ref := range refs {
-		if ref.Target.Defined() {
-			continue
-		}
-		if refs[i].Target = at[ref.Name]; !at[ref.Name].Defined() {
-			return &state.NotFoundError{What: "branch, tag or session", Name: string(ref.Name)}
-		}
-	}
-	return nil
 }
 
 // counting counts what is written.

@@ -9,11 +9,11 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/editing"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/ipld"
 )
 
 // ExportRequest asks for commits, sessions or receipts as one file.
@@ -106,13 +106,13 @@ func (q *ImportRequest) Into(w *verb.Writing) { w.DryRun = q.DryRun }
 
 // Imported is what an import did.
 type Imported struct {
-	Name      verb.Text            `json:"name"` // null where refs kept their own names
-	Scope     commit.Scope         `json:"scope"`
-	Refs      verb.List[RefChange] `json:"refs"`
-	Head      verb.Text            `json:"head"` // the branch that HEAD was moved to
-	Blocks    int                  `json:"blocks"`
-	Bytes     int64                `json:"bytes"`
-	NewBlocks int                  `json:"new_blocks"`
+	Name      verb.Text                 `json:"name"` // null where refs kept their own names
+	Scope     commit.Scope              `json:"scope"`
+	Refs      verb.List[core.RefChange] `json:"refs"`
+	Head      verb.Text                 `json:"head"` // the branch that HEAD was moved to
+	Blocks    int                       `json:"blocks"`
+	Bytes     int64                     `json:"bytes"`
+	NewBlocks int                       `json:"new_blocks"`
 	// Redacted is the number of blocks of the file that were erased here and stay so, Redactions of
 	// those that were erased where it is from.
 	Redacted   int              `json:"redacted"`
@@ -120,13 +120,6 @@ type Imported struct {
 	NoChange   bool             `json:"no_change"`
 	DryRun     bool             `json:"dry_run"`
 	Warnings   editing.Warnings `json:"warnings,omitempty"`
-}
-
-// RefChange is a ref that was moved, from null where it is new.
-type RefChange struct {
-	Ref  graph.RefName `json:"ref"`
-	From ipld.CID      `json:"from" shape:"null"`
-	To   ipld.CID      `json:"to"`
 }
 
 // Import takes in what an export wrote.
@@ -175,15 +168,11 @@ func importFile(ctx context.Context, s *verb.Service, q *ImportRequest) (*Import
 	if err != nil {
 		return nil, err
 	}
-	out := &Imported{
+	return &Imported{
 		Name: verb.Text(res.Name), Scope: res.Scope, Head: verb.Text(res.Head), Blocks: res.Blocks, Bytes: res.Bytes,
 		NewBlocks: res.NewBlocks, Redacted: res.Redacted, Redactions: res.Redactions,
-		NoChange: len(res.Refs) == 0, DryRun: q.DryRun, Warnings: editing.WarningsOf(res.Secrets),
-	}
-	for _, ref := range res.Refs {
-		out.Refs = append(out.Refs, RefChange(ref))
-	}
-	return out, nil
+		Refs: res.Refs, NoChange: len(res.Refs) == 0, DryRun: q.DryRun, Warnings: editing.WarningsOf(res.Secrets),
+	}, nil
 }
 
 // nameOfFile makes the name of an import from that of its file.

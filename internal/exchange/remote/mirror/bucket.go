@@ -403,50 +403,35 @@ func (b *Bucket) keepPacks(has map[string]bool) error {
 	return b.keep(rows.String())
 }
 
-// Take implements remote.Side: what the mirror would take goes into the bucket, and into the mirror when it is
-// there. It returns an error of state.ErrConflict where others pushed since Look.
-func (b *Bucket) Take(ctx context.Context, news remote.News) (*remote.Taken, error) {
-	if err := b.errTracking(news.Tracking); err != nil {
-		return nil, err
-	}
-	unlock, err := b.lock(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = unlock() }() // the next one finds it free or says so
-	taken, err := b.try(ctx, news)
-	if err != nil || len(taken.Refs) == 0 {
-		return taken, err
-	}
-	news.Updates = settled(news.Updates, taken.Refs)
+func (b *Bucket) add(ctx context.Context, news remote.News, refs []core.Ref) error {
 	if err := b.probe(ctx); err != nil {
-		return nil, s3Error(err)
+		return s3Error(err)
 	}
-	next := b.last
-	next.Packs, err = b.geometric(ctx)
+	packs, err := b.geometric(ctx)
 	if err == nil && news.Pack != nil {
 		var p s3Pack
 		p, err = b.store(ctx, news.Pack, packedRefs(news.Updates))
-		next.Packs = append(next.Packs, p)
+		packs = append(packs, p)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	next.Refs = refsText(changedRefs(b.refs, taken.Refs))
+	next := b.last
+	next.Packs, next.Refs = packs, refsText(refs)
 	if next.Head == "" {
 		next.Head = headOf(news.Updates)
 	}
 	replaced := len(next.Packs) <= len(b.last.Packs)
 	if err := b.publish(ctx, next); err != nil {
-		return nil, err
+		return err
 	}
 	if err := b.takeOwn(ctx, news); err != nil {
-		return nil, err
+		return err
 	}
 	if replaced {
 		b.sweep(ctx)
 	}
-	return taken, nil
+	return nil
 }
 
 // takeOwn brings the mirror to what was just written, without reading it back.

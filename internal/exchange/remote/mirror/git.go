@@ -272,52 +272,36 @@ func (g *Git) prune(ctx context.Context) error {
 	return err
 }
 
-// Take implements remote.Side: what the mirror would take goes to the git repository, and into the mirror when
-// it is there. It returns an error of state.ErrConflict where the ref moved since Look.
-func (g *Git) Take(ctx context.Context, news remote.News) (*remote.Taken, error) {
-	if err := g.errTracking(news.Tracking); err != nil {
-		return nil, err
-	}
-	unlock, err := g.lock(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = unlock() }() // the next one finds it free or says so
-	taken, err := g.try(ctx, news)
-	if err != nil || len(taken.Refs) == 0 {
-		return taken, err
-	}
-	news.Updates = settled(news.Updates, taken.Refs)
+func (g *Git) add(ctx context.Context, news remote.News, refs []core.Ref) error {
 	packs := slices.Clone(g.packs)
 	if news.Pack != nil {
 		p, err := g.store(ctx, news.Pack, packedRefs(news.Updates))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		packs = append(packs, p)
 	}
-	refs := changedRefs(g.refs, taken.Refs)
 	if len(packs) > gitPacks {
 		if err := g.unsettle(); err != nil {
-			return nil, err
+			return err
 		}
 		if _, err := g.here.Take(ctx, news); err != nil {
-			return nil, err
+			return err
 		}
 		from := foldFrom(packs)
 		have, err := g.known(ctx, packs[:from])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if packs, err = g.repack(ctx, packs[:from], remote.Want{Refs: refs, Have: have}); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err := g.publish(ctx, packs, refs, news.Updates); err != nil {
-		return nil, err
+		return err
 	}
 	g.packs, g.refs = packs, refs
-	return taken, g.follow(ctx)
+	return g.follow(ctx)
 }
 
 // store writes a pack and what its refs are at as blobs.

@@ -74,6 +74,9 @@ type keeper interface {
 	// refsOf returns what the refs in a pack are at, in lines, and copyPack writes its bytes to a file.
 	refsOf(ctx context.Context, p pack) (string, error)
 	copyPack(ctx context.Context, f *os.File, p pack) error
+	// add keeps news, whose updates say where sessions go, with which refs are these, and brings the repository here to
+	// that. It returns an error of state.ErrConflict if others pushed since read.
+	add(ctx context.Context, news remote.News, refs []core.Ref) error
 	// replace has all packs replaced by one of what is here, and redactions noted.
 	replace(ctx context.Context, erased []care.ToldRedaction) error
 }
@@ -95,9 +98,14 @@ func (m *mirror) open(pattern string) (err error) {
 // Close implements remote.Side.
 func (m *mirror) Close() error { return m.close() }
 
-// lock keeps other processes from what is here.
-func (m *mirror) lock(ctx context.Context) (unlock func() error, err error) {
-	return filestate.Lock(ctx, filepath.Join(m.dir, "mnem"))
+// locked calls fn while no other process uses what is here.
+func (m *mirror) locked(ctx context.Context, fn func() error) error {
+	unlock, err := filestate.Lock(ctx, filepath.Join(m.dir, "mnem"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unlock() }() // the next one finds it free or says so
+	return fn()
 }
 
 // errNone is returned for what is kept and no memory.
@@ -114,19 +122,16 @@ func (m *mirror) errTracking(tracking string) error {
 }
 
 // Look implements remote.Side.
-func (m *mirror) Look(ctx context.Context, q remote.Question) (*remote.State, error) {
-	unlock, err := m.lock(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = unlock() }() // the next one finds it free or says so
-	if err := m.refresh(ctx); err != nil {
-		return nil, err
-	}
-	st, err := m.here.Look(ctx, q)
-	if err == nil {
-		st.Head = graph.RefName(m.head)
-	}
+func (m *mirror) Look(ctx context.Context, q remote.Question) (st *remote.State, err error) {
+	err = m.locked(ctx, func() error {
+		if err := m.refresh(ctx); err != nil {
+			return err
+		}
+		if st, err = m.here.Look(ctx, q); err == nil {
+			st.Head = graph.RefName(m.head)
+		}
+		return err
+	})
 	return st, err
 }
 
@@ -163,15 +168,15 @@ func (m *mirror) Redactions(ctx context.Context, after ipld.CID) ([]care.ToldRed
 // Accept implements remote.Side: all packs are replaced by one without what is erased.
 func (m *mirror) Accept(
 	ctx context.Context, list []care.ToldRedaction, tracking string,
-) (*care.AcceptedRedactions, error) {
+) (got *care.AcceptedRedactions, err error) {
 	if err := m.errTracking(tracking); err != nil {
 		return nil, err
 	}
-	unlock, err := m.lock(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = unlock() }() // the next one finds it free or says so
+	err = m.locked(ctx, func() error { got, err = m.accept(ctx, list); return err })
+	return got, err
+}
+
+func (m *mirror) accept(ctx context.Context, list []care.ToldRedaction) (*care.AcceptedRedactions, error) {
 	if err := m.refresh(ctx); err != nil || len(m.refs) == 0 {
 		left := &care.AcceptedRedactions{}
 		for _, t := range list {
@@ -200,6 +205,24 @@ func (m *mirror) Accept(
 		return nil, err
 	}
 	return got, nil
+}
+
+// Take implements remote.Side: what the mirror would take goes to what is kept, and into the mirror when it is there.
+func (m *mirror) Take(ctx context.Context, news remote.News) (taken *remote.Taken, err error) {
+	if err := m.errTracking(news.Tracking); err != nil {
+		return nil, err
+	}
+	err = m.locked(ctx, func() error {
+		if taken, err = m.try(ctx, news); err != nil || len(taken.Refs) == 0 {
+			return err
+		}
+		news.Updates = settled(news.Updates, taken.Refs)
+		return m.keeper.add(ctx, news, changedRefs(m.refs, taken.Refs))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return taken, nil
 }
 
 // settled are the updates by which refs become what was taken in: where sessions go was decided.

@@ -165,9 +165,8 @@ func (t *Transfer) refsToSync(
 	if err != nil {
 		return nil, false, err
 	}
-	at, there := make(map[graph.RefName]ipld.CID), make(map[ipld.CID]bool)
+	at, there := st.Targets(), make(map[ipld.CID]bool)
 	for _, ref := range st.Refs {
-		at[ref.Name] = ref.Target
 		if strings.HasPrefix(string(ref.Name), remote.Prefix(t.remote.Name)) {
 			there[ref.Target] = true
 		}
@@ -197,16 +196,8 @@ func (t *Transfer) Merge(ctx context.Context, b *Branch, f SyncOptions) error {
 	if err != nil {
 		return err
 	}
-	var here, there ipld.CID
 	from := remote.Tracking(t.remote.Name, graph.BranchRef(b.Branch))
-	for _, ref := range st.Refs {
-		switch ref.Name {
-		case graph.BranchRef(b.Branch):
-			here = ref.Target
-		case from:
-			there = ref.Target
-		}
-	}
+	here, there := st.Targets()[graph.BranchRef(b.Branch)], st.Targets()[from]
 	b.Commit = here
 	if !there.Defined() || here == there {
 		return nil
@@ -230,32 +221,9 @@ func (t *Transfer) Merge(ctx context.Context, b *Branch, f SyncOptions) error {
 const (
 	// maxSkew is how far a commit of another machine may be ahead of the clock here before that is told.
 	maxSkew = time.Minute
-	// mostSkewed is of how many branches the newest commit is looked at.
-	mostSkewed = 16
+	// mostNoticed is of how many branches the newest commits are looked at.
+	mostNoticed = 16
 )
-
-// wentBack returns the branches that moved to a commit before the one that they were at, as after a restore there. At
-// most mostSkewed are looked at.
-func (t *Transfer) wentBack(ctx context.Context, moved []core.RefChange) (out verb.List[graph.RefName], err error) {
-	looked := 0
-	for _, ref := range moved {
-		if t.opt.DryRun || !ref.From.Defined() || !ref.To.Defined() || !strings.Contains(string(ref.Ref), "/heads/") ||
-			looked == mostSkewed {
-			continue
-		}
-		looked++
-		req := &branching.LogRequest{Names: []string{ref.From.String() + ".." + ref.To.String()}, Dash: -1, Limit: 1}
-		verb.SetGiven(req, []string{"limit"})
-		news, err := t.here.Answer(ctx, &branching.Log.Spec, req)
-		if err != nil {
-			return nil, err
-		}
-		if news == nil {
-			out = append(out, ref.Ref)
-		}
-	}
-	return out, nil
-}
 
 // Skew is a branch that came with a commit that is ahead of the clock here.
 type Skew struct {
@@ -264,28 +232,43 @@ type Skew struct {
 	Ahead int64         `json:"ahead_seconds"` // of the clock here
 }
 
-// skewed returns the branches that moved to a commit which is ahead of the clock here: that of one of both machines is
-// wrong, and what was changed last is not what it says.
-func (t *Transfer) skewed(ctx context.Context, moved []core.RefChange) (out verb.List[Skew], err error) {
-	looked := 0
-	for _, ref := range moved {
-		if t.opt.DryRun || !ref.To.Defined() || !strings.Contains(string(ref.Ref), "/heads/") || looked == mostSkewed {
-			continue
-		}
-		looked++
-		req := &branching.LogRequest{Names: []string{ref.To.String()}, Dash: -1, Limit: 1}
-		verb.SetGiven(req, []string{"limit"})
-		answer, err := t.here.Answer(ctx, &branching.Log.Spec, req)
+// notice notes which branches moved to a commit that is ahead of the clock here: that of one of both machines is wrong, and
+// what was changed last is not what it says; and which moved to a commit before the one that they were at, as after a
+// restore there. At most mostNoticed are looked at for each.
+func (t *Transfer) notice(ctx context.Context, out *Fetched) error {
+	moved := slices.DeleteFunc(slices.Clone(out.Refs), func(ref core.RefChange) bool {
+		return t.opt.DryRun || !ref.To.Defined() || !strings.Contains(string(ref.Ref), "/heads/")
+	})
+	for _, ref := range moved[:min(len(moved), mostNoticed)] {
+		c, err := t.newest(ctx, ref.To.String())
 		if err != nil {
-			return nil, err
+			return err
 		}
-		c, ok := answer.(*branching.Commit)
-		if !ok {
+		if c == nil {
 			continue
 		}
 		if ahead := c.Time.Std().Sub(t.host.Now()); ahead > maxSkew {
-			out = append(out, Skew{ref.Ref, c.Time, int64(ahead / time.Second)})
+			out.Skewed = append(out.Skewed, Skew{ref.Ref, c.Time, int64(ahead / time.Second)})
 		}
 	}
-	return out, nil
+	moved = slices.DeleteFunc(moved, func(ref core.RefChange) bool { return !ref.From.Defined() })
+	for _, ref := range moved[:min(len(moved), mostNoticed)] {
+		c, err := t.newest(ctx, ref.From.String()+".."+ref.To.String())
+		if err != nil {
+			return err
+		}
+		if c == nil {
+			out.WentBack = append(out.WentBack, ref.Ref)
+		}
+	}
+	return nil
+}
+
+// newest returns the first commit of a log, nil for none.
+func (t *Transfer) newest(ctx context.Context, revs string) (*branching.Commit, error) {
+	req := &branching.LogRequest{Names: []string{revs}, Dash: -1, Limit: 1}
+	verb.SetGiven(req, []string{"limit"})
+	answer, err := t.here.Answer(ctx, &branching.Log.Spec, req)
+	c, _ := answer.(*branching.Commit)
+	return c, err
 }

@@ -60,19 +60,15 @@ func (t *Transfer) Fetch(ctx context.Context, prune bool) (*Fetched, error) {
 	if err != nil {
 		return nil, err
 	}
-	skewed, err := t.skewed(ctx, res.Refs)
-	if err != nil {
-		return nil, err
-	}
-	back, err := t.wentBack(ctx, res.Refs)
-	if err != nil {
-		return nil, err
-	}
-	return &Fetched{
-		Remote: t.remote.Name, Refs: res.Refs, Clashing: res.Clashing, Bytes: res.Bytes,
-		NewBlocks: res.Blocks, Skewed: skewed, WentBack: back, DryRun: t.opt.DryRun,
+	out := &Fetched{
+		Remote: t.remote.Name, Refs: res.Refs, Clashing: res.Clashing, Bytes: res.Bytes, NewBlocks: res.Blocks,
+		DryRun:  t.opt.DryRun,
 		Learned: Learned{Gaps: res.Gaps, Learned: res.Learned, Waiting: res.Waiting, Erased: res.Erased},
-	}, nil
+	}
+	if err := t.notice(ctx, out); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // Pushed is what a push did.
