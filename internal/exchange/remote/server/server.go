@@ -41,8 +41,6 @@ const (
 	// long it may take for an answer once it has all.
 	stallTime  = time.Minute
 	answerTime = 10 * time.Minute
-	// maxUpload bounds a pack that is sent, in bytes: what it becomes is in memory meanwhile.
-	maxUpload = 512 << 20
 	// refsAtOnce is how many refs are changed by one request, since they are in its URL.
 	refsAtOnce = 80
 	// packWindow bounds what is kept in memory of a pack that is unpacked.
@@ -332,12 +330,9 @@ func (s *Side) Take(ctx context.Context, news remote.News) (*remote.Taken, error
 		return nil, fmt.Errorf("%w: a server keeps no refs of remotes for others", state.ErrInvalid)
 	}
 	if news.Pack != nil && news.Pack.Size() > uploadFrom {
-		taken, err := s.inTurns(news.Updates, func(query url.Values) (*http.Request, error) {
+		return s.inTurns(news.Updates, func(query url.Values) (*http.Request, error) {
 			return s.takeUpload(ctx, query, news.Pack)
 		})
-		if !errors.Is(err, errNoUploads) {
-			return taken, err
-		}
 	}
 	body, err := squeeze(news.Pack)
 	if err != nil {
@@ -395,22 +390,19 @@ func squeeze(pack *io.SectionReader) ([]byte, error) {
 	if pack == nil {
 		return nil, nil
 	}
-	if pack.Size() > maxUpload {
-		return nil, verb.Hintf(fmt.Errorf("%w: a pack of %s is too much for one request", state.ErrInvalid, plain.Bytes(pack.Size())),
-			"push older commits first, under a branch of their own")
-	}
 	var b bytes.Buffer
-	z, err := zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(packWindow))
+	err := compress(&b, pack)
+	return b.Bytes(), err
+}
+
+// compress writes a pack as it is sent.
+func compress(w io.Writer, pack *io.SectionReader) error {
+	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(packWindow))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if _, err := io.Copy(z, io.NewSectionReader(pack, 0, pack.Size())); err != nil {
-		return nil, err
-	}
-	if err := z.Close(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	_, err = io.Copy(z, io.NewSectionReader(pack, 0, pack.Size()))
+	return errors.Join(err, z.Close())
 }
 
 // Close implements remote.Side.

@@ -13,8 +13,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/internal/verb/transfer"
@@ -37,9 +35,6 @@ type upload struct {
 	id   string // the same for the same bytes
 }
 
-// errNoUploads is returned for a server that takes no parts.
-var errNoUploads = errors.New("the server takes no parts")
-
 // startUpload compresses a pack into a file. end must be called.
 func (s *Side) startUpload(pack *io.SectionReader) (u *upload, err error) {
 	f, err := os.CreateTemp("", "mnem-pack-*")
@@ -53,14 +48,7 @@ func (s *Side) startUpload(pack *io.SectionReader) (u *upload, err error) {
 		}
 	}()
 	sum := sha256.New()
-	z, err := zstd.NewWriter(io.MultiWriter(f, sum), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(packWindow))
-	if err != nil {
-		return nil, err
-	}
-	if _, err = io.Copy(z, io.NewSectionReader(pack, 0, pack.Size())); err != nil {
-		return nil, err
-	}
-	if err = z.Close(); err != nil {
+	if err = compress(io.MultiWriter(f, sum), pack); err != nil {
 		return nil, err
 	}
 	u.id = hex.EncodeToString(sum.Sum(nil)[:16])
@@ -70,7 +58,7 @@ func (s *Side) startUpload(pack *io.SectionReader) (u *upload, err error) {
 
 func (u *upload) end() { _, _ = u.file.Close(), os.Remove(u.file.Name()) }
 
-// run sends what the server has not. It returns errNoUploads where the server takes no parts.
+// run sends what the server has not.
 func (u *upload) run(ctx context.Context) error {
 	at, err := u.ask(ctx, nil, 0)
 	for tries := 0; err == nil && at < u.size; {
@@ -129,9 +117,6 @@ func (u *upload) ask(ctx context.Context, part *io.SectionReader, at int64) (int
 	var there struct{ Bytes int64 }
 	err = u.side.do(req, func(_ *http.Response, in io.Reader) error { return decode(in, &there) })
 	var told *operation.Error
-	if errors.As(err, &told) && part == nil && told.Outcome == operation.NotFound {
-		err = errNoUploads
-	}
 	if errors.As(err, &told) && part != nil && told.Outcome == operation.Conflict {
 		return u.ask(ctx, nil, 0) // another attempt came further
 	}
@@ -155,8 +140,7 @@ func (c *sending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// takeUpload sends a large pack in parts, and returns the request that has it taken in. It returns errNoUploads where
-// the server takes no parts.
+// takeUpload sends a large pack in parts, and returns the request that has it taken in.
 func (s *Side) takeUpload(ctx context.Context, query url.Values, pack *io.SectionReader) (*http.Request, error) {
 	u, err := s.startUpload(pack)
 	if err != nil {
