@@ -311,10 +311,4 @@ func TestBucketPurge(t *testing.T) {
 			t.Errorf("%s has what was erased", key)
 		}
 	}
-	w.clones("c")
-	w.reads("c", at, gone)
-	w.add("a", "later", "y")
-	w.ok("a", "sync")
-	w.ok("c", "sync")
-	w.same("main", "a", "c")
 }

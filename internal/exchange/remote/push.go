@@ -24,16 +24,14 @@ type PushOptions struct {
 	Options
 	Refs   []graph.RefName // branches and tags of this repository
 	Remove []graph.RefName // branches and tags of the remote
-	// Lease, where given, is what each ref must be at there for its history to be replaced, by its
-	// name; undefined for nothing. Without one branches move forward only, and tags not at all.
-	Lease map[graph.RefName]ipld.CID
 	// Redactions is whether what was erased here is to be erased there too, in what branches, tags and sessions
 	// reach.
 	Redactions bool
 	// GrownSessions leaves out sessions that are as the last fetch or push found them at the remote: one that is not there
 	// any more was removed there.
 	GrownSessions bool
-	// Force gives each ref without a Lease that of where the last fetch or push found it.
+	// Force is whether a ref's history may be replaced if it is where the last fetch or push found it. Without it branches
+	// move forward only, and tags not at all.
 	Force bool
 }
 
@@ -116,9 +114,8 @@ func (opt *PushOptions) updates(mine, st *State, common []ipld.CID) (
 	}
 	for _, name := range opt.Refs {
 		at, from := here[name], there[name]
-		lease, leased := opt.lease(name, here)
-		if leased {
-			from = lease
+		if opt.Force {
+			from = here[Tracking(opt.Name, name)]
 		}
 		switch {
 		case !travels(name):
@@ -127,24 +124,21 @@ func (opt *PushOptions) updates(mine, st *State, common []ipld.CID) (
 			return nil, nil, &state.NotFoundError{What: "ref", Name: string(name)}
 		case at == there[name]:
 			continue
-		case leased && from != there[name]:
+		case opt.Force && from != there[name]:
 			return nil, nil, &exchange.RefError{Ref: name, Want: from, Have: there[name]}
-		case !leased && from.Defined() && strings.HasPrefix(string(name), graph.Tags):
+		case !opt.Force && from.Defined() && strings.HasPrefix(string(name), graph.Tags):
 			return nil, nil, &exchange.RefError{Ref: name, Have: from}
-		case !leased && from.Defined() && !has[from]:
+		case !opt.Force && from.Defined() && !has[from]:
 			branch, _ := name.Branch()
 			return nil, nil, &exchange.ForwardError{Branch: branch, From: from, To: at}
 		}
 		refs = append(refs, core.Ref{Name: name, Target: at})
-		list = append(list, exchange.RefUpdate{Ref: name, To: at, From: &from, Forward: !leased})
+		list = append(list, exchange.RefUpdate{Ref: name, To: at, From: &from, Forward: !opt.Force})
 	}
 	for _, name := range opt.Remove {
 		from := there[name]
 		if !from.Defined() {
 			return nil, nil, &state.NotFoundError{What: "ref of the remote", Name: string(name)}
-		}
-		if lease, ok := opt.Lease[name]; ok {
-			from = lease
 		}
 		list = append(list, exchange.RefUpdate{Ref: name, From: &from})
 	}
@@ -166,14 +160,6 @@ func (opt *PushOptions) updates(mine, st *State, common []ipld.CID) (
 		}
 	}
 	return refs, list, nil
-}
-
-// lease returns what a ref must be at there for its history to be replaced, and whether it may be.
-func (opt *PushOptions) lease(name graph.RefName, here map[graph.RefName]ipld.CID) (ipld.CID, bool) {
-	if c, ok := opt.Lease[name]; ok {
-		return c, true
-	}
-	return here[Tracking(opt.Name, name)], opt.Force
 }
 
 // send packs refs into a file and has the other side take it in.

@@ -15,7 +15,6 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
-	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -91,101 +90,6 @@ func fetch(t *testing.T, r *core.Repo, from remote.Side) *remote.Fetched {
 		t.Fatal(err)
 	}
 	return out
-}
-
-// TestDiverged pushes from two sides: the second is refused until it has merged, and then both have all.
-func TestDiverged(t *testing.T) {
-	hub, a, b := open(t), open(t), open(t)
-	to := here(hub)
-	if out := fetch(t, a, to); len(out.Refs) != 0 || out.Head != main {
-		t.Errorf("a fetch from an empty repository: %+v", out)
-	}
-	first := add(t, a, "one", "of a")
-	if out, err := push(t, a, to, main); err != nil || len(out.Refs) != 1 || at(t, a, tracked) != first {
-		t.Fatalf("push: %+v, %v", out, err)
-	}
-	if out, err := push(t, a, to, main); err != nil || len(out.Refs) != 0 {
-		t.Errorf("a push of what is there: %+v, %v", out, err)
-	}
-	fetch(t, b, to)
-	if _, err := merging.Merge(t.Context(), b, string(tracked), core.MergeOptions{CommitOptions: core.CommitOptions{
-		Stamp: by}}); err != nil {
-		t.Fatal(err)
-	}
-	add(t, b, "two", "of b")
-	if _, err := push(t, b, to, main); err != nil {
-		t.Fatal(err)
-	}
-	add(t, a, "three", "of a")
-	if _, err := push(t, a, to, main); !errors.Is(err, state.ErrConflict) {
-		t.Fatalf("a push that would lose a commit: %v", err)
-	}
-	if out := fetch(t, a, to); out.Blocks == 0 || at(t, a, tracked) != at(t, hub, main) {
-		t.Errorf("fetch: %+v", out)
-	}
-	if _, err := push(t, a, to, main); !errors.Is(err, state.ErrConflict) {
-		t.Fatalf("a push before the merge: %v", err)
-	}
-	if _, err := merging.Merge(t.Context(), a, string(tracked), core.MergeOptions{CommitOptions: core.CommitOptions{
-		Stamp: by}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := push(t, a, to, main); err != nil {
-		t.Fatal(err)
-	}
-	fetch(t, b, to)
-	if at(t, b, tracked) != at(t, a, main) || at(t, hub, main) != at(t, a, main) {
-		t.Error("not all have the merge")
-	}
-}
-
-// TestLeaseTagsAndRemoval replaces a history with a lease, fetches a moved tag, and removes a branch.
-func TestLeaseTagsAndRemoval(t *testing.T) {
-	hub, a, b := open(t), open(t), open(t)
-	to := here(hub)
-	add(t, a, "one", "of a")
-	if _, err := a.CreateTag(t.Context(), "v1", "", core.TagOptions{RefOptions: core.RefOptions{Stamp: by},
-		Annotate: true, Message: "the first"}); err != nil {
-		t.Fatal(err)
-	}
-	const v1, side = graph.RefName("refs/tags/v1"), graph.RefName("refs/heads/side")
-	if _, err := a.CreateBranch(t.Context(), "side", "", core.RefOptions{Stamp: by}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := push(t, a, to, main, v1, side); err != nil {
-		t.Fatal(err)
-	}
-	fetch(t, b, to)
-	if at(t, b, v1) != at(t, a, v1) || at(t, b, main).Defined() {
-		t.Error("a fetch makes new tags, and no branch")
-	}
-	old := at(t, hub, main)
-	other := add(t, b, "other", "unrelated")
-	opt := remote.PushOptions{Options: options(t), Refs: []graph.RefName{main}}
-	if _, err := remote.Push(t.Context(), here(b), to, opt); !errors.Is(err, state.ErrConflict) {
-		t.Errorf("a push of an unrelated history: %v", err)
-	}
-	opt.Lease = map[graph.RefName]ipld.CID{main: other}
-	if _, err := remote.Push(t.Context(), here(b), to, opt); !errors.Is(err, state.ErrConflict) {
-		t.Errorf("a push with the wrong lease: %v", err)
-	}
-	opt.Lease[main] = old
-	opt.Remove = []graph.RefName{side}
-	if _, err := remote.Push(t.Context(), here(b), to, opt); err != nil {
-		t.Fatal(err)
-	}
-	if at(t, hub, main) != other || at(t, hub, side).Defined() ||
-		at(t, b, "refs/remotes/origin/heads/side").Defined() {
-		t.Error("the branch was not replaced, or the other not removed")
-	}
-	if _, err := hub.CreateTag(t.Context(), "v1", "", core.TagOptions{RefOptions: core.RefOptions{Stamp: by,
-		Force: true}}); err != nil {
-		t.Fatal(err)
-	}
-	if out := fetch(t, a, to); len(out.Clashing) != 1 || at(t, a, v1) == other ||
-		at(t, a, "refs/remotes/origin/tags/v1") != other {
-		t.Errorf("a tag that moved there: %+v", out)
-	}
 }
 
 // broken ends a transfer after some bytes, or changes one.

@@ -56,10 +56,9 @@ type Fetched struct {
 	Refs []core.RefChange // of this repository
 	// Clashing are tags that are elsewhere here: they stay.
 	Clashing []graph.RefName
-	Head     graph.RefName // the branch that HEAD is on there
-	Bytes    int64         // of the pack
-	Blocks   int           // that were new
-	Gaps     int           // as of Taken
+	Bytes    int64 // of the pack
+	Blocks   int   // that were new
+	Gaps     int   // as of Taken
 	// Learned is the number of redactions that are new in quarantine, Waiting of those there that are
 	// neither accepted nor rejected, and Erased of blocks that were erased here since they may be.
 	Learned, Waiting, Erased int
@@ -126,7 +125,7 @@ func (opt *FetchOptions) fetch(ctx context.Context, here, from Side) (*Fetched, 
 	if err != nil {
 		return nil, err
 	}
-	out := &Fetched{Head: st.Head}
+	out := &Fetched{}
 	want, list, err := opt.wanted(mine, st, out)
 	if err != nil {
 		return nil, err

@@ -417,9 +417,6 @@ func (s *Side) Close() error {
 	return nil
 }
 
-// Name is what messages call the server.
-func (s *Side) Name() string { return s.name }
-
 // unreachableError is returned where a connection cannot be made, or breaks before an answer.
 type unreachableError struct{ cause error }
 
