@@ -255,6 +255,27 @@ func (f *Field) Set(req any, values []string) error {
 	return nil
 }
 
+// Assign gives the field of a request the value of an argument, as operation.Arguments have it.
+func (f *Field) Assign(req, value any) error {
+	switch x := value.(type) {
+	case string:
+		return f.Set(req, []string{x})
+	case []string:
+		return f.Set(req, x)
+	case int64:
+		to := f.Value(req)
+		if to.OverflowInt(x) {
+			return Bad(f.Name, "%d is no integer of this machine", x)
+		}
+		to.SetInt(x)
+	case float64:
+		f.Value(req).SetFloat(x)
+	case bool:
+		f.Value(req).SetBool(x)
+	}
+	return nil
+}
+
 // Params is embedded in requests that ask which of their fields were given.
 type Params struct{ given map[string]bool }
 

@@ -80,8 +80,14 @@ func (f *fake) Run(
 	}
 	line := call.Operation.Name
 	for _, p := range call.Operation.Params {
-		for _, v := range args.Values[p.Name] {
-			line += " " + p.Name + "=" + v
+		switch v := args.Values[p.Name].(type) {
+		case nil:
+		case []string:
+			for _, s := range v {
+				line += " " + p.Name + "=" + s
+			}
+		default:
+			line += fmt.Sprintf(" %s=%v", p.Name, v)
 		}
 	}
 	if args.Body != nil {

@@ -31,7 +31,7 @@ func runCall(ctx context.Context, c *line.Line, v *line.Bound, args *operation.A
 	words := strings.Fields(v.Spec.Command)
 	var given []string
 	for _, f := range v.Spec.Fields() {
-		values, there := args.Values[f.Parameter()]
+		argument, there := args.Values[f.Parameter()]
 		switch value, fixed := reach.Fixed(v, &f); {
 		case fixed:
 			if err := f.Set(req, []string{value}); err != nil {
@@ -44,7 +44,7 @@ func runCall(ctx context.Context, c *line.Line, v *line.Bound, args *operation.A
 			}
 			continue
 		}
-		if err := f.Set(req, values); err != nil {
+		if err := f.Assign(req, argument); err != nil {
 			return err
 		}
 		if given = append(given, f.Name); !f.Arg {

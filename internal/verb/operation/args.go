@@ -13,10 +13,10 @@ import (
 // stdin is the argument that stands for standard input on the command line.
 const stdin = "-"
 
-// Arguments are those of a call, checked: the texts that stand for the values of each parameter that is
-// given, as on the command line, and the body.
+// Arguments are those of a call, checked.
 type Arguments struct {
-	Values map[string][]string
+	// Values are those of the parameters that are given: a string, []string, int64, float64 or bool.
+	Values map[string]any
 	Body   io.Reader // nil for nothing
 	// Lines is whether the body holds lines.
 	Lines bool
@@ -30,7 +30,7 @@ func (c *Call) Arguments() (*Arguments, error) {
 			return nil, unknown(o, name)
 		}
 	}
-	out := &Arguments{Values: map[string][]string{}, Body: c.Body}
+	out := &Arguments{Values: map[string]any{}, Body: c.Body}
 	skipped := "" // the first word that is left out: none can follow it
 	for i := range o.Params {
 		p := &o.Params[i]
@@ -50,11 +50,12 @@ func (c *Call) Arguments() (*Arguments, error) {
 		case !given && p.Flag == "" && skipped == "" && p.Kind != Strings && p.Kind != Lines:
 			skipped = p.Name
 		case given:
-			var values []string
-			if values, err = p.values(raw); err == nil && values != nil {
-				out.Values[p.Name] = values
+			var value any
+			if value, err = p.value(raw); err == nil && value != nil {
+				out.Values[p.Name] = value
 			}
-			if p.Flag == "" && skipped != "" && !p.Required && len(values) > 0 {
+			if list, is := value.([]string); p.Flag == "" && skipped != "" && !p.Required && value != nil &&
+				!(is && len(list) == 0) {
 				return nil, usage(p, "needs %q too", skipped)
 			}
 		}
@@ -68,50 +69,49 @@ func (c *Call) Arguments() (*Arguments, error) {
 	return out, nil
 }
 
-// values returns the texts that stand for an argument on the command line.
-func (p *Param) values(raw json.RawMessage) ([]string, error) {
-	var list []string
-	if answer := string(raw); p.True != "" && (answer == "true" || answer == "false") {
-		if answer == "false" {
-			return nil, nil
-		}
-		return []string{p.True}, nil
+// value returns an argument as its field has it, nil for false that leaves a flag out.
+func (p *Param) value(raw json.RawMessage) (any, error) {
+	if p.True != "" && string(raw) == "true" {
+		return p.True, nil
+	} else if p.True != "" && string(raw) == "false" {
+		return nil, nil
 	}
 	switch p.Kind {
 	case Strings:
+		var list []string
 		if err := json.Unmarshal(raw, &list); err != nil || list == nil {
 			return nil, usage(p, "want a list of strings")
 		}
-	case String:
-		var s string
-		if err := json.Unmarshal(raw, &s); err != nil {
-			return nil, usage(p, "want a string%s", p.orBoolean())
+		for _, s := range list {
+			if err := p.check(s); err != nil {
+				return nil, err
+			}
 		}
-		list = []string{s}
+		return list, nil
 	case Integer:
 		n, err := strconv.ParseInt(string(raw), 10, 64)
 		if err != nil {
 			return nil, usage(p, "want an integer")
 		}
-		return []string{strconv.FormatInt(n, 10)}, nil
+		return n, nil
 	case Number:
-		var n json.Number
-		if err := json.Unmarshal(raw, &n); err != nil || raw[0] == '"' {
+		var x float64
+		if err := json.Unmarshal(raw, &x); err != nil {
 			return nil, usage(p, "want a number")
 		}
-		return []string{n.String()}, nil
+		return x, nil
 	case Boolean:
-		if s := string(raw); s != "true" && s != "false" {
+		var is bool
+		if err := json.Unmarshal(raw, &is); err != nil {
 			return nil, usage(p, "want true or false")
 		}
-		return []string{string(raw)}, nil
+		return is, nil
 	}
-	for _, s := range list {
-		if err := p.check(s); err != nil {
-			return nil, err
-		}
+	var s string
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return nil, usage(p, "want a string%s", p.orBoolean())
 	}
-	return list, nil
+	return s, p.check(s)
 }
 
 func (p *Param) check(s string) error {
