@@ -18,10 +18,10 @@ import (
 
 // Synced is what a sync with git did.
 type Synced struct {
-	Branch string             `json:"branch"`
-	Merged verb.List[*Merged] `json:"merged"`
-	Commit ipld.CID           `json:"commit" shape:"null"`
-	DryRun bool               `json:"dry_run"`
+	Branch string    `json:"branch"`
+	Merged []*Merged `json:"merged"`
+	Commit ipld.CID  `json:"commit" shape:"null"`
+	DryRun bool      `json:"dry_run"`
 }
 
 // Merged is a branch of the memory that was merged since its git branch was.
@@ -129,8 +129,8 @@ func hasMemory(ctx context.Context, here branching.Asker, branch string) (bool, 
 
 // Pruned is what a pruning did.
 type Pruned struct {
-	Removed verb.List[branching.Gone] `json:"removed"`
-	Kept    verb.List[Kept]           `json:"kept"`
+	Removed []branching.Gone `json:"removed"`
+	Kept    []Kept           `json:"kept"`
 }
 
 // Kept is a branch that was not removed.

@@ -3,11 +3,14 @@ package verb
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -49,7 +52,18 @@ func written(t *testing.T, v any) string {
 	if err := WriteJSON(&b, v); err != nil {
 		t.Fatal(err)
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	parts, size, err := Answer{v}.Value(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.TrimSuffix(b.String(), "\n")
+	if other := string(text.EscapeJSON(parts.Append(nil))); other != got {
+		t.Errorf("%T: part by part\n%s, as bytes\n%s", v, other, got)
+	}
+	if _, _, err := (Answer{v}).Value(size - 1); !errors.Is(err, operation.ErrTooLarge) {
+		t.Errorf("%T: of %d bytes %d are enough: %v", v, size, size-1, err)
+	}
+	return got
 }
 
 // TestWriteJSONAsStandard compares what is written with what the standard library writes.
@@ -86,9 +100,9 @@ func TestWriteJSONApart(t *testing.T) {
 		Line int    `json:"line" shape:"null"`
 		Last int    `json:"last" shape:"null"`
 
-		Deep List[struct {
+		Deep []struct {
 			List []int `json:"list"`
-		}] `json:"deep"`
+		} `json:"deep"`
 	}{Some: "x", Two: "b", Last: 7}
 	v.Deep = append(v.Deep, struct {
 		List []int `json:"list"`
@@ -101,11 +115,11 @@ func TestWriteJSONApart(t *testing.T) {
 		None string `json:"none" shape:"null"`
 	}
 	lists := struct {
-		Items List[item] `json:"items"`
-		None  List[item] `json:"none"`
-		Given *List[int] `json:"given,omitempty"`
-		Left  *List[int] `json:"left,omitempty"`
-	}{Items: List[item]{{}}, Given: new(List[int])}
+		Items []item `json:"items"`
+		None  []item `json:"none"`
+		Given *[]int `json:"given,omitempty"`
+		Left  *[]int `json:"left,omitempty"`
+	}{Items: []item{{}}, Given: new([]int)}
 	if got, want := written(t, &lists), `{"items":[{"in":[],"none":null}],"none":[],"given":[]}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/ipld"
 )
 
 // Each is a list of an answer that is made while it is written, so that an answer of any length is never
@@ -32,18 +34,53 @@ type eacher interface {
 // ends in null.
 // One with an Each is written member by member, the items of that one by one.
 func WriteJSON(w io.Writer, v any) error {
-	out := &jsonWriter{to: w}
-	out.value(reflect.ValueOf(v), false)
-	out.bytes("\n")
+	out := &jsonBytes{to: w}
+	if err := (&walker{to: out}).walk(v); err != nil {
+		return err
+	}
+	out.buf = append(out.buf, '\n')
 	return out.flush()
 }
 
 // JSON returns a value without an Each as WriteJSON writes it, but with nothing escaped that JSON allows.
 func JSON(v any) ([]byte, error) {
-	w := &jsonWriter{}
-	w.value(reflect.ValueOf(v), false)
-	return w.buf, w.err
+	out := &jsonBytes{}
+	err := (&walker{to: out}).walk(v)
+	return out.buf, err
 }
+
+// Answer is one answer of a verb as other surfaces take it.
+type Answer struct{ Of any }
+
+// WriteJSON implements operation.Answer.
+func (a Answer) WriteJSON(w io.Writer) error { return WriteJSON(w, a.Of) }
+
+// Value implements operation.Answer.
+func (a Answer) Value(most int) (v operation.Value, size int, err error) {
+	out := &jsonValue{left: most}
+	err = (&walker{to: out}).walk(a.Of)
+	return out.done, most - out.left, err
+}
+
+// Text implements operation.Answer.
+func (a Answer) Text(name string) string {
+	v := reflect.Indirect(reflect.ValueOf(a.Of))
+	if v.Kind() != reflect.Struct {
+		return ""
+	}
+	for _, m := range membersOfStruct(v.Type()) {
+		if to, err := v.FieldByIndexErr(m.path); m.name == name && err == nil {
+			got, _, err := Answer{to.Interface()}.Value(maxText)
+			if err == nil {
+				return got.Word()
+			}
+		}
+	}
+	return ""
+}
+
+// maxText bounds a text of an answer that is asked for alone, as a CID or a cursor.
+const maxText = 64 << 10
 
 var eachType = reflect.TypeFor[eacher]()
 
@@ -63,116 +100,254 @@ func Streams(t reflect.Type) bool {
 	return false
 }
 
-// jsonWriter writes values as JSON. Its first error stops it.
-type jsonWriter struct {
-	to  io.Writer
-	buf []byte // not yet written
-	err error
+// parts takes a value in the order of its JSON form. What is none of its own error ends the walk.
+type parts interface {
+	open(kind byte) error      // of an object, '{', or a list, '['
+	name(name string) error    // of the member that comes next
+	text(s string) error       // a string
+	literal(json []byte) error // any other value, as JSON
+	close(kind byte) error     // '}' or ']'
+}
+
+// jsonBytes makes bytes of a value, and writes them to a writer, unless nil.
+type jsonBytes struct {
+	to    io.Writer
+	buf   []byte // not yet written
+	begun bool   // whether a comma comes before what comes next
 }
 
 // jsonBuffer is how many bytes are gathered before they are written.
 const jsonBuffer = 32 << 10
 
-func (w *jsonWriter) bytes(text string) { w.buf = append(w.buf, text...) }
-
 // flush writes what was gathered.
-func (w *jsonWriter) flush() error {
-	if w.err == nil {
-		_, w.err = w.to.Write(text.EscapeJSON(w.buf))
-	}
+func (w *jsonBytes) flush() error {
+	_, err := w.to.Write(text.EscapeJSON(w.buf))
 	w.buf = w.buf[:0]
-	return w.err
+	return err
 }
+
+func (w *jsonBytes) comma() {
+	if w.begun {
+		w.buf = append(w.buf, ',')
+	}
+	w.begun = true
+}
+
+func (w *jsonBytes) open(kind byte) error {
+	w.comma()
+	w.buf, w.begun = append(w.buf, kind), false
+	return nil
+}
+
+func (w *jsonBytes) name(name string) error {
+	w.comma()
+	w.buf, w.begun = append(operation.AppendText(w.buf, name), ':'), false
+	return nil
+}
+
+func (w *jsonBytes) text(s string) error {
+	w.comma()
+	w.buf = operation.AppendText(w.buf, s)
+	return nil
+}
+
+func (w *jsonBytes) literal(json []byte) error {
+	w.comma()
+	w.buf = append(w.buf, json...)
+	return nil
+}
+
+func (w *jsonBytes) close(kind byte) error {
+	w.buf, w.begun = append(w.buf, kind), true
+	if w.to != nil && len(w.buf) >= jsonBuffer {
+		return w.flush()
+	}
+	return nil
+}
+
+// jsonValue makes an operation.Value of a value.
+type jsonValue struct {
+	left  int // bytes that more may have
+	stack []operation.Value
+	names []string
+	done  operation.Value
+}
+
+func (w *jsonValue) add(v operation.Value, size int) error {
+	if w.left -= size + 1; w.left < 0 {
+		return operation.ErrTooLarge
+	}
+	n := len(w.stack) - 1
+	switch {
+	case n < 0:
+		w.done = v
+	case w.stack[n].Kind == '[':
+		w.stack[n].Items = append(w.stack[n].Items, v)
+	default:
+		last := len(w.names) - 1
+		w.stack[n].Members = append(w.stack[n].Members, operation.Member{Name: w.names[last], Value: v})
+		w.names = w.names[:last]
+	}
+	return nil
+}
+
+func (w *jsonValue) open(kind byte) error {
+	w.stack = append(w.stack, operation.Value{Kind: kind})
+	return nil
+}
+
+func (w *jsonValue) name(name string) error {
+	w.left -= len(name) + 2
+	w.names = append(w.names, name)
+	return nil
+}
+
+func (w *jsonValue) text(s string) error {
+	return w.add(operation.TextValue(s), len(s)+1)
+}
+
+func (w *jsonValue) literal(json []byte) error {
+	v, err := operation.ReadValue(json)
+	return cmp.Or(err, w.add(v, len(json)))
+}
+
+func (w *jsonValue) close(byte) error {
+	last := len(w.stack) - 1
+	v := w.stack[last]
+	w.stack = w.stack[:last]
+	return w.add(v, 1)
+}
+
+// walker gives a value part by part.
+type walker struct{ to parts }
+
+func (w *walker) walk(v any) error { return w.value(reflect.ValueOf(v), false) }
 
 var (
-	listType          = reflect.TypeFor[interface{ isList() }]()
 	marshalerType     = reflect.TypeFor[json.Marshaler]()
 	textMarshalerType = reflect.TypeFor[encoding.TextMarshaler]()
+	inlineType        = reflect.TypeFor[Inline]()
+	ipldType          = reflect.TypeFor[ipld.Value]()
+	propsType         = reflect.TypeFor[Props]()
+	fieldValueType    = reflect.TypeFor[FieldValue]()
+	textType          = reflect.TypeFor[Text]()
 )
 
-// value writes a value, and null for an empty text if nullable.
-func (w *jsonWriter) value(v reflect.Value, nullable bool) {
-	switch {
-	case w.err != nil:
-	case !v.IsValid():
-		w.bytes("null")
-	case v.Type().Implements(eachType) && v.Kind() == reflect.Func:
-		w.each(v.Interface().(eacher))
-	case v.Type().Implements(listType):
-		w.plain(v, nullable) // its items are written as all else is
-	case v.Type().Implements(marshalerType), v.Type().Implements(textMarshalerType):
-		w.encoded(v)
-	default:
-		w.plain(v, nullable)
+// Inline are members that an answer has beside those of its type.
+type Inline []ipld.Entry
+
+var null = []byte("null")
+
+// value gives a value, and null for an empty text if nullable.
+func (w *walker) value(v reflect.Value, nullable bool) error {
+	if !v.IsValid() {
+		return w.to.literal(null)
 	}
+	switch t := v.Type(); {
+	case t == ipldType:
+		return w.ipld(v.Interface().(ipld.Value))
+	case t == propsType:
+		return w.ipld(ipld.MapValue(v.Interface().(Props)...))
+	case t == fieldValueType:
+		return w.value(v.Field(0), false)
+	case t == textType:
+		return w.text(v, true)
+	case t.Kind() == reflect.Func && t.Implements(eachType):
+		return w.each(v.Interface().(eacher))
+	case t.Kind() == reflect.Pointer && (v.IsNil() || marshals(t.Elem()) || !marshals(t)):
+		return w.value(v.Elem(), nullable) // nil is no value
+	case marshals(t):
+		return w.encoded(v)
+	}
+	return w.plain(v, nullable)
 }
 
-// plain writes a value of a type that does not say itself what it is as JSON.
-func (w *jsonWriter) plain(v reflect.Value, nullable bool) {
+// marshals reports whether values of a type say themselves what they are as JSON.
+func marshals(t reflect.Type) bool {
+	return t.Implements(marshalerType) || t.Implements(textMarshalerType)
+}
+
+// plain gives a value of a type that does not say itself what it is as JSON.
+func (w *walker) plain(v reflect.Value, nullable bool) error {
+	var buf [20]byte
 	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		w.value(v.Elem(), nullable) // nil is no value
+	case reflect.Interface:
+		return w.value(v.Elem(), nullable)
 	case reflect.Struct:
-		w.bytes("{")
-		w.members(v)
-		w.bytes("}")
+		return w.members(v)
 	case reflect.Slice:
 		if v.Type().Elem().Kind() == reflect.Uint8 {
-			w.encoded(v)
-			return
+			return w.encoded(v)
 		}
-		w.bytes("[")
-		for i := range v.Len() {
-			if i > 0 {
-				w.bytes(",")
-			}
-			w.value(v.Index(i), false)
-		}
-		w.bytes("]")
+		return w.list(v)
 	case reflect.Bool:
-		w.buf = strconv.AppendBool(w.buf, v.Bool())
+		return w.to.literal(strconv.AppendBool(buf[:0], v.Bool()))
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		if nullable && v.IsZero() {
-			w.bytes("null")
-			return
+			return w.to.literal(null)
 		}
-		w.buf = strconv.AppendInt(w.buf, v.Int(), 10)
+		return w.to.literal(strconv.AppendInt(buf[:0], v.Int(), 10))
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		w.buf = strconv.AppendUint(w.buf, v.Uint(), 10)
+		return w.to.literal(strconv.AppendUint(buf[:0], v.Uint(), 10))
 	case reflect.String:
-		w.text(v, nullable)
-	default:
-		w.encoded(v)
+		return w.text(v, nullable)
 	}
+	return w.encoded(v)
 }
 
-func (w *jsonWriter) text(v reflect.Value, nullable bool) {
-	s := v.String()
-	switch {
-	case s == "" && nullable:
-		w.bytes("null")
-	case strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) < 0:
-		w.bytes(quote(s))
-	default:
-		w.encoded(v)
+func (w *walker) list(v reflect.Value) error {
+	err := w.to.open('[')
+	for i := 0; i < v.Len() && err == nil; i++ {
+		err = w.value(v.Index(i), false)
 	}
+	return cmp.Or(err, w.to.close(']'))
 }
 
-// encoded writes a value as the standard library does.
-func (w *jsonWriter) encoded(v reflect.Value) {
+func (w *walker) text(v reflect.Value, nullable bool) error {
+	if nullable && v.Len() == 0 {
+		return w.to.literal(null)
+	}
+	return w.to.text(v.String())
+}
+
+// ipld gives a value of a node or a block.
+func (w *walker) ipld(v ipld.Value) error {
+	switch v.Kind() {
+	case ipld.String:
+		return w.to.text(v.Text())
+	case ipld.List:
+		err := w.to.open('[')
+		for _, item := range v.List() {
+			err = cmp.Or(err, w.ipld(item))
+		}
+		return cmp.Or(err, w.to.close(']'))
+	case ipld.Map:
+		return cmp.Or(w.to.open('{'), w.entries(v.Entries()), w.to.close('}'))
+	}
+	return w.to.literal(ipld.AppendJSON(nil, v))
+}
+
+func (w *walker) entries(list []ipld.Entry) error {
+	for _, e := range list {
+		if err := cmp.Or(w.to.name(e.Key), w.ipld(e.Value)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// encoded gives a value as the standard library writes it.
+func (w *walker) encoded(v reflect.Value) error {
 	data, err := Encode(v.Interface())
-	if err != nil {
-		w.err = err
-		return
-	}
-	w.buf = append(w.buf, data...)
+	return cmp.Or(err, w.to.literal(data))
 }
 
 // member is a field of a struct as it is written.
 type member struct {
-	path             []int  // to it through embedded structs
-	name             string // in quotes, with a colon
-	omitZero, omitIf bool   // left out if it is zero, or empty
+	path             []int // to it through embedded structs
+	name             string
+	inline           bool // whether it is an Inline
+	omitZero, omitIf bool // left out if it is zero, or empty
 	nullable         bool
 }
 
@@ -205,12 +380,14 @@ func appendMembers(list []member, t reflect.Type, path []int) []member {
 			inner = inner.Elem()
 		}
 		switch {
+		case f.Type == inlineType:
+			list = append(list, member{path: at, name: f.Name, inline: true})
 		case name == "-":
 		case f.Anonymous && name == "" && inner.Kind() == reflect.Struct:
 			list = appendMembers(list, inner, at)
 		case f.IsExported():
 			list = append(list, member{
-				path: at, name: quote(cmp.Or(name, f.Name)) + ":", nullable: nullable(f.Tag.Get("shape")),
+				path: at, name: cmp.Or(name, f.Name), nullable: nullable(f.Tag.Get("shape")),
 				omitZero: options == "omitzero", omitIf: options == "omitempty",
 			})
 		}
@@ -221,20 +398,22 @@ func appendMembers(list []member, t reflect.Type, path []int) []member {
 // nullable reports whether a shape has null.
 func nullable(shape string) bool { return shape == "null" || strings.HasSuffix(shape, "|null") }
 
-func (w *jsonWriter) members(v reflect.Value) {
-	begun := false
+func (w *walker) members(v reflect.Value) error {
+	err := w.to.open('{')
 	for _, m := range membersOfStruct(v.Type()) {
-		value, err := v.FieldByIndexErr(m.path)
-		if err != nil || m.omitZero && isZero(value) || m.omitIf && isEmpty(value) { // of no embedded struct, or left out
-			continue
+		value, missing := v.FieldByIndexErr(m.path)
+		switch {
+		case err != nil:
+			return err
+		case missing != nil: // of no embedded struct
+		case m.inline:
+			err = w.entries(value.Interface().(Inline))
+		case m.omitZero && isZero(value) || m.omitIf && isEmpty(value):
+		default:
+			err = cmp.Or(w.to.name(m.name), w.value(value, m.nullable))
 		}
-		if begun {
-			w.bytes(",")
-		}
-		begun = true
-		w.bytes(m.name)
-		w.value(value, m.nullable)
 	}
+	return cmp.Or(err, w.to.close('}'))
 }
 
 // isZero is what the standard library leaves out of a member with omitzero.
@@ -256,23 +435,11 @@ func isEmpty(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-// each writes items as they come, and what was gathered before.
-func (w *jsonWriter) each(list eacher) {
-	w.bytes("[")
-	first := true
-	err := list.each(func(item any) error {
-		if !first {
-			w.bytes(",")
-		}
-		first = false
-		w.value(reflect.ValueOf(item), false)
-		if len(w.buf) >= jsonBuffer && w.err == nil {
-			return w.flush()
-		}
-		return w.err
-	})
-	if w.err == nil {
-		w.err = err
+// each gives items as they come.
+func (w *walker) each(list eacher) error {
+	err := w.to.open('[')
+	if err == nil {
+		err = list.each(func(item any) error { return w.walk(item) })
 	}
-	w.bytes("]")
+	return cmp.Or(err, w.to.close(']'))
 }

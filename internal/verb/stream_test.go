@@ -44,7 +44,7 @@ func TestWriteJSON(t *testing.T) {
 	}{
 		{streamOf("a<b", "", "c"), `{"commit":null,"inner":{"items":["a<b",null,"c"],"none":[],"count":3}}`},
 		{streamOf(), `{"commit":null,"inner":{"items":[],"none":[],"count":0}}`},
-		{List[int](nil), `[]`}, {nil, `null`}, {FieldValue{"x"}, `"x"`},
+		{[]int(nil), `[]`}, {nil, `null`}, {FieldValue{"x"}, `"x"`},
 	} {
 		var b strings.Builder
 		if err := WriteJSON(&b, tt.v); err != nil || b.String() != tt.want+"\n" || !json.Valid([]byte(b.String())) {

@@ -20,20 +20,6 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	return Encode(string(t))
 }
 
-// List is a list of an answer, [] where it is nil.
-type List[T any] []T
-
-// MarshalJSON writes [] for nil.
-func (l List[T]) MarshalJSON() ([]byte, error) {
-	if l == nil {
-		return []byte("[]"), nil
-	}
-	return Encode([]T(l))
-}
-
-// isList lets WriteJSON write the items, whose nil lists and empty texts the standard library writes otherwise.
-func (List[T]) isList() {}
-
 // Weight is the weight of an edge, written as the shortest decimal fraction that means it.
 type Weight uint32
 

@@ -29,14 +29,14 @@ type toyRequest struct {
 }
 
 type toyAnswer struct {
-	ID    graph.ID          `json:"id" shape:"null"`
-	When  graph.OptTime     `json:"when"`
-	Text  verb.Text         `json:"text"`
-	Names verb.List[string] `json:"names"`
-	State *toyMark          `json:"state"`
-	Kind  string            `json:"kind" shape:"a|b"`
-	More  map[string]int    `json:"more,omitempty"`
-	Note  string            `json:"-"`
+	ID    graph.ID       `json:"id" shape:"null"`
+	When  graph.OptTime  `json:"when"`
+	Text  verb.Text      `json:"text"`
+	Names []string       `json:"names"`
+	State *toyMark       `json:"state"`
+	Kind  string         `json:"kind" shape:"a|b"`
+	More  map[string]int `json:"more,omitempty"`
+	Note  string         `json:"-"`
 }
 
 type toyMark struct {

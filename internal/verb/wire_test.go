@@ -21,12 +21,12 @@ type inner struct {
 }
 
 type outer struct {
-	Head  string             `json:"head"`
-	First Each[Text]         `json:"first"`
-	Inner *inner             `json:"inner"`
-	None  *inner             `json:"none"`
-	Last  map[string]int     `json:"last"`
-	Ends  Each[List[Value1]] `json:"ends"`
+	Head  string         `json:"head"`
+	First Each[Text]     `json:"first"`
+	Inner *inner         `json:"inner"`
+	None  *inner         `json:"none"`
+	Last  map[string]int `json:"last"`
+	Ends  Each[[]Value1] `json:"ends"`
 }
 
 // Value1 is an item of a list in a list.
@@ -68,15 +68,15 @@ func TestListsAreReadAsTheyAreAskedFor(t *testing.T) {
 		if o.Inner.After != "z" || o.Last["k"] != 1 {
 			t.Errorf("%+v", o)
 		}
-		return o.Ends(func(x List[Value1]) error { got = append(got, string(rune('0'+len(x)))); return nil })
+		return o.Ends(func(x []Value1) error { got = append(got, string(rune('0'+len(x)))); return nil })
 	}
 	if heads := read(all); heads != "hi" || !cmp.Equal(got, []string{"a", "b", "", "x", "xx", "1", "0"}) {
 		t.Errorf("%s %q", heads, got)
 	}
 	n := 0
-	read(func(o *outer) error { return o.Ends(func(List[Value1]) error { n++; return nil }) })
+	read(func(o *outer) error { return o.Ends(func([]Value1) error { n++; return nil }) })
 	read(func(o *outer) error {
-		if err := o.Ends(func(List[Value1]) error { return nil }); err != nil {
+		if err := o.Ends(func([]Value1) error { return nil }); err != nil {
 			return err
 		}
 		return o.First(func(Text) error { n += 100; return nil }) // it was passed over

@@ -280,15 +280,15 @@ func (s *Setup) Report(
 
 // Done is what was, or would be, done to a client's file.
 type Done struct {
-	Client  string            `json:"client"`
-	Level   clients.Level     `json:"level" shape:"user|project"`
-	Path    string            `json:"path"`
-	Changed bool              `json:"changed"`
-	DryRun  bool              `json:"dry_run"`
-	Backup  verb.Text         `json:"backup"` // of the file before
-	Command verb.List[string] `json:"command"`
-	Hooks   *Edited           `json:"hooks"` // nil where none are written
-	Rules   *Rules            `json:"rules"` // the same
+	Client  string        `json:"client"`
+	Level   clients.Level `json:"level" shape:"user|project"`
+	Path    string        `json:"path"`
+	Changed bool          `json:"changed"`
+	DryRun  bool          `json:"dry_run"`
+	Backup  verb.Text     `json:"backup"` // of the file before
+	Command []string      `json:"command"`
+	Hooks   *Edited       `json:"hooks"` // nil where none are written
+	Rules   *Rules        `json:"rules"` // the same
 }
 
 // Edited is what was, or would be, done to a file beside that of the entry.

@@ -14,16 +14,16 @@ import (
 
 // State is a client's file and what it has.
 type State struct {
-	Client  string            `json:"client"`
-	Title   string            `json:"title"`
-	Level   clients.Level     `json:"level" shape:"user|project"`
-	Path    string            `json:"path"`
-	State   string            `json:"state" shape:"integrated|absent|damaged"`
-	Command verb.List[string] `json:"command"`                                               // that starts the server, empty where there is none
-	Hooks   verb.Text         `json:"hooks" shape:"integrated|outdated|absent|damaged|null"` // null where there can be none
-	Rules   verb.Text         `json:"rules" shape:"integrated|outdated|edited|foreign|absent|damaged|null"`
-	file    string            // that has the hooks
-	rules   string            // that has the rules
+	Client  string        `json:"client"`
+	Title   string        `json:"title"`
+	Level   clients.Level `json:"level" shape:"user|project"`
+	Path    string        `json:"path"`
+	State   string        `json:"state" shape:"integrated|absent|damaged"`
+	Command []string      `json:"command"`                                               // that starts the server, empty where there is none
+	Hooks   verb.Text     `json:"hooks" shape:"integrated|outdated|absent|damaged|null"` // null where there can be none
+	Rules   verb.Text     `json:"rules" shape:"integrated|outdated|edited|foreign|absent|damaged|null"`
+	file    string        // that has the hooks
+	rules   string        // that has the rules
 }
 
 // What a file has.
@@ -35,7 +35,7 @@ const (
 )
 
 // States returns each file of each client that there can be here, and what it has.
-func (s *Setup) States() (out verb.List[State]) {
+func (s *Setup) States() (out []State) {
 	m := s.Machine
 	for _, client := range clients.All() {
 		for _, level := range []clients.Level{clients.User, clients.Project} {
@@ -90,12 +90,12 @@ func rulesState(client clients.Client, path string) verb.Text {
 
 // Row is what became of one client of all.
 type Row struct {
-	Client string            `json:"client"`
-	Title  string            `json:"title"`
-	State  string            `json:"state" shape:"written|unchanged|taken|none|not-installed|failed"`
-	Files  verb.List[string] `json:"files"` // that were written or removed
-	Error  verb.Text         `json:"error"`
-	Hint   verb.Text         `json:"hint"`
+	Client string    `json:"client"`
+	Title  string    `json:"title"`
+	State  string    `json:"state" shape:"written|unchanged|taken|none|not-installed|failed"`
+	Files  []string  `json:"files"` // that were written or removed
+	Error  verb.Text `json:"error"`
+	Hint   verb.Text `json:"hint"`
 }
 
 // What becomes of a client where all are meant.

@@ -20,20 +20,20 @@ import (
 
 // policyJSON is the policy of a repository.
 type policyJSON struct {
-	Path    string              `json:"path"`
-	Present bool                `json:"present"`
-	Rules   verb.List[ruleJSON] `json:"rules"`
+	Path    string     `json:"path"`
+	Present bool       `json:"present"`
+	Rules   []ruleJSON `json:"rules"`
 	// Unknown are patterns of operations that fit no command that writes.
-	Unknown verb.List[string] `json:"unknown"`
+	Unknown []string `json:"unknown"`
 }
 
 type ruleJSON struct {
-	Note       verb.Text         `json:"note"`
-	Agents     verb.List[string] `json:"agents"`
-	Operations verb.List[string] `json:"operations"`
-	Types      verb.List[string] `json:"types"`
-	Edges      verb.List[string] `json:"edges"`
-	Signed     bool              `json:"signed"` // whether commits that others signed may be taken off
+	Note       verb.Text `json:"note"`
+	Agents     []string  `json:"agents"`
+	Operations []string  `json:"operations"`
+	Types      []string  `json:"types"`
+	Edges      []string  `json:"edges"`
+	Signed     bool      `json:"signed"` // whether commits that others signed may be taken off
 }
 
 // verdictJSON is what the policy says about one change.

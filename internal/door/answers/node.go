@@ -126,7 +126,7 @@ func appendBucket(rows [][]show.Cell, arrow string, list []reading.Neighbor) [][
 	return rows
 }
 
-func appendMentions(rows [][]show.Cell, arrow string, list *verb.List[reading.Mention]) [][]show.Cell {
+func appendMentions(rows [][]show.Cell, arrow string, list *[]reading.Mention) [][]show.Cell {
 	if list == nil {
 		return rows
 	}

@@ -88,11 +88,7 @@ func (c *call) names(ctx context.Context, name, list, member string) ([]string, 
 	}
 	var names []string
 	for _, p := range doc.pieces {
-		entry, err := members(p.value)
-		if err != nil {
-			return nil, err
-		}
-		if n := textOf(entry, member); n != "" {
+		if n := p.value.Find(member).Word(); n != "" {
 			names = append(names, n)
 		}
 	}

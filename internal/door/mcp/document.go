@@ -5,127 +5,43 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// member is one name of a JSON object with its value. Objects keep their order: the same answer is
-// the same bytes.
-type member struct {
-	name  string
-	value json.RawMessage
+// Answers are taken as they are and cut into pages; bytes are made of a page. Objects keep their order: the same
+// answer is the same bytes.
+type (
+	value  = operation.Value
+	member = operation.Member
+)
+
+// object returns an object.
+func object(list []member) value { return value{Kind: '{', Members: list} }
+
+// listOf returns a list of texts.
+func listOf(texts []string) value {
+	v := value{Kind: '['}
+	for _, s := range texts {
+		v.Items = append(v.Items, operation.TextValue(s))
+	}
+	return v
 }
 
-// members reads an object. What it returns are parts of data.
-func members(data json.RawMessage) ([]member, error) {
-	list, ok := parts(data, '{')
-	if !ok {
-		return nil, fmt.Errorf("answer is not a JSON object: %.40q", data)
-	}
-	out := make([]member, len(list)/2)
-	for i := range out {
-		out[i] = member{wordOf(list[2*i]), list[2*i+1]}
-	}
-	return out, nil
-}
+// truth is the value true.
+var truth = value{Text: "true"}
 
-// entries reads a list, of which null is an empty one. What it returns are parts of data.
-func entries(data json.RawMessage) ([]json.RawMessage, error) {
-	list, ok := parts(data, '[')
-	if !ok && string(bytes.Trim(data, jsonSpace)) != "null" {
-		return nil, fmt.Errorf("not a JSON list: %.40q", data)
-	}
-	return list, nil
-}
+// written writes a value on one line, cleaned.
+func written(v value) json.RawMessage { return cleaned(v.Append(nil)) }
 
-const jsonSpace = " \t\r\n"
-
-// parts returns the entries of a list, or the names and values of an object by turns; open is how it must begin.
-// An answer is taken apart several times: a decoder would copy it each time, and take longer than the answer.
-func parts(data json.RawMessage, open byte) (list []json.RawMessage, ok bool) {
-	data = bytes.Trim(data, jsonSpace)
-	if len(data) == 0 || data[0] != open || !json.Valid(data) {
-		return nil, false
-	}
-	for at := 1; at < len(data)-1; {
-		if strings.IndexByte(jsonSpace+",:", data[at]) >= 0 {
-			at++
-			continue
-		}
-		end := at + valueLen(data[at:])
-		list = append(list, data[at:end:end])
-		at = end
-	}
-	return list, true
-}
-
-// valueLen returns how long the value is that valid JSON begins with.
-func valueLen(data []byte) int {
-	depth := 0
-	for i := 0; i < len(data); i++ {
-		switch data[i] {
-		case '"':
-			for i++; data[i] != '"'; i++ {
-				if data[i] == '\\' {
-					i++
-				}
-			}
-		case '{', '[':
-			depth++
-			continue
-		case '}', ']':
-			depth--
-		default: // of a number or a word
-			if depth > 0 || i+1 < len(data) && strings.IndexByte(jsonSpace+",]}", data[i+1]) < 0 {
-				continue
-			}
-		}
-		if depth == 0 {
-			return i + 1
-		}
-	}
-	return len(data)
-}
-
-// object writes an object.
-func object(list []member) json.RawMessage {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, m := range list {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(quoted(m.name))
-		b.WriteByte(':')
-		b.Write(m.value)
-	}
-	b.WriteByte('}')
-	return b.Bytes()
-}
-
-// find returns the value of a name, nil for none.
-func find(list []member, name string) json.RawMessage {
-	for _, m := range list {
-		if m.name == name {
-			return m.value
-		}
-	}
-	return nil
+// find returns the value of a name, the zero value for none.
+func find(list []member, name string) value {
+	v := object(list)
+	return v.Find(name)
 }
 
 // textOf returns the value of a name that is a string, "" for any other.
-func textOf(list []member, name string) string {
-	return wordOf(find(list, name))
-}
-
-// wordOf reads a string, "" for any other value.
-func wordOf(v json.RawMessage) (s string) {
-	if n := len(v) - 1; n > 0 && v[0] == '"' && bytes.IndexByte(v, '\\') < 0 && utf8.Valid(v) {
-		return string(v[1:n])
-	}
-	_ = json.Unmarshal(v, &s)
-	return s
-}
+func textOf(list []member, name string) string { return find(list, name).Word() }
 
 // field is one member that a tool's answer has, of those that the operation's answer has.
 type field struct {
@@ -164,7 +80,7 @@ func outputSchema(fields []field) json.RawMessage {
 // piece is what a page holds whole or not at all.
 type piece struct {
 	list  string // that it belongs to
-	value json.RawMessage
+	value value
 	at    int // the position after it
 }
 
@@ -187,93 +103,69 @@ type document struct {
 // trim leaves of an object what fields name, and nothing that is null or says nothing.
 func trim(list []member, names []string) []member {
 	return slices.DeleteFunc(slices.Clone(list), func(m member) bool {
-		return names != nil && !slices.Contains(names, m.name) || vacant(m.value)
+		return names != nil && !slices.Contains(names, m.Name) || vacant(m.Value)
 	})
 }
 
 // vacant reports whether a value need not be said.
-func vacant(v json.RawMessage) bool {
-	switch string(v) {
-	case "null", "[]", "{}":
-		return true
+func vacant(v value) bool {
+	switch v.Kind {
+	case '{':
+		return len(v.Members) == 0
+	case '[':
+		return len(v.Items) == 0
 	}
-	return false
+	return v.Kind == 0 && v.Text == "null"
 }
 
 // read makes a document of an operation's answer: what fields name, in the order of the answer. With
 // nil fields it is all of it, and every list of objects has pages.
-func read(answer json.RawMessage, fields []field) (*document, error) {
-	list, err := members(answer)
-	if err != nil {
-		return nil, err
+func read(answer value, fields []field) (*document, error) {
+	if answer.Kind != '{' {
+		return nil, fmt.Errorf("answer is not a JSON object: %.40q", written(answer))
 	}
-	doc := &document{commit: textOf(list, "commit")}
-	for _, m := range list {
-		f := field{name: m.name, list: bytes.HasPrefix(m.value, []byte("[{"))}
+	doc := &document{commit: textOf(answer.Members, "commit")}
+	for _, m := range answer.Members {
+		f := field{name: m.Name, list: len(m.Value.Items) > 0 && m.Value.Items[0].Kind == '{'}
 		if fields != nil {
-			i := slices.IndexFunc(fields, func(f field) bool { return f.name == m.name })
+			i := slices.IndexFunc(fields, func(f field) bool { return f.name == m.Name })
 			if i < 0 {
 				continue
 			}
 			f = fields[i]
 		}
-		if !f.paged() {
-			if f.typ == "object" && f.name != "props" { // in properties a null is a value
-				if list, err := members(m.value); err == nil {
-					m.value = object(trim(list, nil))
-				}
-			}
-			if !vacant(m.value) {
-				doc.head = append(doc.head, m)
+		if f.paged() {
+			doc.lists = append(doc.lists, f.name)
+			for _, entry := range m.Value.Items {
+				doc.add(f, entry)
 			}
 			continue
 		}
-		if err := doc.addList(f, m.value); err != nil {
-			return nil, err
+		if f.typ == "object" && f.name != "props" && m.Value.Kind == '{' { // in properties a null is a value
+			m.Value = object(trim(m.Value.Members, nil))
+		}
+		if !vacant(m.Value) {
+			doc.head = append(doc.head, m)
 		}
 	}
 	return doc, nil
-}
-
-func (d *document) addList(f field, value json.RawMessage) error {
-	list, err := entries(value)
-	if err != nil {
-		return fmt.Errorf("read %s of the answer: %w", f.name, err)
-	}
-	d.lists = append(d.lists, f.name)
-	for _, e := range list {
-		if err := d.add(f, e); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // add appends an entry of a list.
-func (d *document) add(f field, entry json.RawMessage) error {
-	if bytes.HasPrefix(entry, []byte("{")) {
-		list, err := members(entry)
-		if err != nil {
-			return err
-		}
-		entry = object(trim(list, f.items))
+func (d *document) add(f field, entry value) {
+	if entry.Kind == '{' {
+		entry = object(trim(entry.Members, f.items))
 	}
 	d.pieces = append(d.pieces, piece{f.name, entry, len(d.pieces) + 1})
-	return nil
 }
 
-// stream makes a document of an answer of one JSON object a line.
-func stream(answer []byte, f field) (*document, error) {
+// stream makes a document of any number of answers.
+func stream(answers []value, f field) *document {
 	doc := &document{lists: []string{f.name}}
-	for line := range bytes.Lines(answer) {
-		if line = bytes.TrimSpace(line); len(line) == 0 {
-			continue
-		}
-		if err := doc.add(f, slices.Clone(line)); err != nil {
-			return nil, err
-		}
+	for _, answer := range answers {
+		doc.add(f, answer)
 	}
-	return doc, nil
+	return doc
 }
 
 // from leaves out what was on pages before.

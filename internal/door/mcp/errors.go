@@ -31,7 +31,7 @@ type errorJSON struct {
 // badNews is an answer that says that something did not succeed.
 type badNews struct {
 	outcome operation.Outcome
-	answer  json.RawMessage
+	answer  value // the zero value for none
 }
 
 func (e *badNews) Error() string { return e.outcome.When }
@@ -53,8 +53,12 @@ func describeCode(ctx context.Context, err error) errorJSON {
 	var news *badNews
 	switch {
 	case errors.As(err, &news):
-		answer, _ := shrink(news.answer, newsTokens) // clipped texts say so
-		return errorJSON{Code: news.outcome.Code, Message: news.outcome.When, Answer: answer}
+		out := errorJSON{Code: news.outcome.Code, Message: news.outcome.When}
+		if !news.answer.IsZero() {
+			answer, _ := shrink(news.answer, newsTokens) // clipped texts say so
+			out.Answer = written(answer)
+		}
+		return out
 	case errors.As(err, &failed):
 		// the command line names flags with dashes, tools do not
 		message := strings.TrimPrefix(failed.Message, "--")

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
 // page is one bounded part of a document.
@@ -34,25 +36,20 @@ func (d *document) cut(tokens int) *page {
 		return p
 	}
 	left := tokens - tail
-	head := object(d.head)
-	if small, cut := shrink(head, left*3/4); cut {
-		p.shortened = true
-		head = small
-	}
-	p.head, _ = members(head) // of an object just written
-	left -= estimate(string(head))
+	head, cut := shrink(object(d.head), left*3/4)
+	p.head, p.shortened = head.Members, cut
+	left -= cost(head)
 	for i, next := range d.pieces {
-		cost := estimate(string(next.value)) + 2
-		if cost > left && i > 0 {
+		tokens := cost(next.value) + 2
+		if tokens > left && i > 0 {
 			p.more = true
 			break
 		}
-		if cost > left {
-			var cut bool
+		if tokens > left {
 			next.value, cut = shrink(next.value, left)
 			p.shortened = p.shortened || cut
 		}
-		left -= cost
+		left -= tokens
 		p.pieces = append(p.pieces, next)
 		p.end = next.at
 	}
@@ -63,25 +60,25 @@ func (d *document) cut(tokens int) *page {
 func (p *page) structured() json.RawMessage {
 	list := p.members()
 	if p.cursor != "" {
-		list = append(list, member{"cursor", encode(p.cursor)})
+		list = append(list, member{Name: "cursor", Value: operation.TextValue(p.cursor)})
 	}
-	return object(list)
+	return written(object(list))
 }
 
 // members are what a page holds, but for its cursor.
 func (p *page) members() []member {
 	list := slices.Clone(p.head)
 	for _, name := range p.lists {
-		entries := []json.RawMessage{}
+		entries := value{Kind: '['}
 		for _, e := range p.pieces {
 			if e.list == name {
-				entries = append(entries, e.value)
+				entries.Items = append(entries.Items, e.value)
 			}
 		}
-		list = append(list, member{name, encode(entries)})
+		list = append(list, member{Name: name, Value: entries})
 	}
 	if p.shortened {
-		list = append(list, member{"shortened", json.RawMessage("true")})
+		list = append(list, member{Name: "shortened", Value: truth})
 	}
 	return list
 }
@@ -95,8 +92,8 @@ const (
 	anchorLen  = 16
 )
 
-func anchorOf(v json.RawMessage) string {
-	sum := sha256.Sum256(v)
+func anchorOf(v value) string {
+	sum := sha256.Sum256(written(v))
 	return anchorMark + hex.EncodeToString(sum[:])[:anchorLen]
 }
 
@@ -176,44 +173,37 @@ func readCursor(tool string, args arguments) (position int, commit string, err e
 	return int(n), parts[2], nil
 }
 
-// shrink shortens the texts and lists of a JSON value until it fits, and reports whether it did.
+// cost estimates the tokens of a value.
+func cost(v value) int { return estimate(string(written(v))) }
+
+// shrink shortens the texts and lists of a value until it fits, and reports whether it did.
 // What is missing is said at the end of each text; the tool get has it whole.
-func shrink(v json.RawMessage, tokens int) (json.RawMessage, bool) {
-	if estimate(string(v)) <= tokens {
+func shrink(v value, tokens int) (value, bool) {
+	if cost(v) <= tokens {
 		return v, false
 	}
 	for most := 4096; ; most /= 2 {
-		small := shorten(v, most)
-		if estimate(string(small)) <= tokens || most <= 1 {
+		if small := shorten(v, most); most <= 1 || cost(small) <= tokens {
 			return small, true
 		}
 	}
 }
 
 // shorten cuts texts to so many scalars and lists and objects to so many entries.
-func shorten(v json.RawMessage, most int) json.RawMessage {
-	switch {
-	case len(v) == 0:
-		return v
-	case v[0] == '"':
-		var s string
-		_ = json.Unmarshal(v, &s) // of a value just read
-		return encode(clipText(s, most))
-	case v[0] == '[':
-		var list []json.RawMessage
-		_ = json.Unmarshal(v, &list)
-		list = list[:min(len(list), most)]
-		for i := range list {
-			list[i] = shorten(list[i], most)
+func shorten(v value, most int) value {
+	switch v.Kind {
+	case '"':
+		v.Text = clipText(v.Text, most)
+	case '[':
+		v.Items = slices.Clone(v.Items[:min(len(v.Items), most)])
+		for i := range v.Items {
+			v.Items[i] = shorten(v.Items[i], most)
 		}
-		return encode(list)
-	case v[0] == '{':
-		list, _ := members(v)
-		list = list[:min(len(list), max(most, 4))]
-		for i := range list {
-			list[i].value = shorten(list[i].value, most)
+	case '{':
+		v.Members = slices.Clone(v.Members[:min(len(v.Members), max(most, 4))])
+		for i := range v.Members {
+			v.Members[i].Value = shorten(v.Members[i].Value, most)
 		}
-		return object(list)
 	}
 	return v
 }

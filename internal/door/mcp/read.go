@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -44,11 +45,9 @@ func ranked(ctx context.Context, c *call) (*document, error) {
 		return nil, err
 	}
 	for i := range doc.pieces {
-		item, err := members(doc.pieces[i].value)
-		if err != nil {
-			return nil, err
+		if rank, err := strconv.Atoi(doc.pieces[i].value.Find("rank").Text); err == nil { // else its place in the list
+			doc.pieces[i].at = rank
 		}
-		_ = json.Unmarshal(find(item, "rank"), &doc.pieces[i].at) // else its place in the list
 	}
 	last := 0
 	if n := len(doc.pieces); n > 0 {
@@ -76,13 +75,13 @@ func (d *document) full(limit, position int) bool {
 			n++
 		}
 	}
-	return n >= limit || string(find(d.head, "dropped")) > "0"
+	return n >= limit || find(d.head, "dropped").Text > "0"
 }
 
 func without(list []member, name string) []member {
 	var out []member
 	for _, m := range list {
-		if m.name != name {
+		if m.Name != name {
 			out = append(out, m)
 		}
 	}
@@ -94,23 +93,19 @@ func without(list []member, name string) []member {
 func renderAnswer(p *page) string {
 	var sure, maybe []string
 	for _, e := range p.pieces {
-		list, err := members(e.value)
-		if err != nil {
-			continue // a page is made of objects
-		}
+		list := e.value.Members
 		if item := strings.TrimSuffix(textOf(list, "rendered"), "\n"); textOf(list, "band") == "maybe" {
 			maybe = append(maybe, item)
 		} else {
 			sure = append(sure, item)
 		}
 	}
-	var digests []struct{ Rendered string }
-	_ = json.Unmarshal(find(p.head, "digests"), &digests) // none where there are none
+	digests := find(p.head, "digests").Items
 	var b strings.Builder
 	if len(digests) > 0 {
 		var texts []string
 		for _, d := range digests {
-			texts = append(texts, strings.TrimSuffix(d.Rendered, "\n"))
+			texts = append(texts, strings.TrimSuffix(d.Find("rendered").Word(), "\n"))
 		}
 		b.WriteString(quote(strings.Join(texts, "\n\n")) + "\n")
 	}
@@ -132,13 +127,12 @@ func renderAnswer(p *page) string {
 	if commit := textOf(p.head, "commit"); commit != "" {
 		fmt.Fprintf(&b, "\n%d items at commit %s", len(sure)+len(maybe), commit)
 	}
-	if n := string(find(p.head, "dropped")); n != "" && n != "0" {
+	if n := find(p.head, "dropped").Text; n != "" && n != "0" {
 		fmt.Fprintf(&b, "; %s more did not fit the budget: ask with a larger max_tokens", n)
 	}
-	var warnings []struct{ Message, Remedy string }
-	_ = json.Unmarshal(find(p.head, "warnings"), &warnings) // none where there are none
-	for _, w := range warnings {
-		b.WriteString("\nwarning: " + escape.EscapeTags(escape.EscapeLine(w.Message+"; "+w.Remedy)))
+	for _, w := range find(p.head, "warnings").Items {
+		said := w.Find("message").Word() + "; " + w.Find("remedy").Word()
+		b.WriteString("\nwarning: " + escape.EscapeTags(escape.EscapeLine(said)))
 	}
 	return b.String()
 }
@@ -161,25 +155,21 @@ func get(ctx context.Context, c *call) (*document, error) {
 	if err := c.at(ctx, &ask, commit); err != nil {
 		return nil, err
 	}
-	data, err := c.do(ctx, ask)
+	answer, err := c.one(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
 	if alone {
-		return c.value(data, commit), nil
+		return c.value(answer, commit), nil
 	}
-	list, err := members(data)
-	if err != nil {
-		return nil, err
-	}
-	doc := &document{commit: textOf(list, "commit")}
+	doc := &document{commit: textOf(answer.Members, "commit")}
 	content := ""
-	for _, m := range list {
+	for _, m := range answer.Members {
 		switch {
-		case m.name == "content":
-			content = textOf(list, m.name)
-		case m.name == "id" || m.name == "key" || c.position == 0 && m.name != "cid" && m.name != "commit":
-			if !vacant(m.value) {
+		case m.Name == "content":
+			content = m.Value.Word()
+		case m.Name == "id" || m.Name == "key" || c.position == 0 && m.Name != "cid" && m.Name != "commit":
+			if !vacant(m.Value) {
 				doc.head = append(doc.head, m)
 			}
 		}
@@ -190,15 +180,15 @@ func get(ctx context.Context, c *call) (*document, error) {
 
 // value is the document of one field. A text has pages, and so has the JSON form of what is no text
 // and too long for one.
-func (c *call) value(data json.RawMessage, commit string) *document {
+func (c *call) value(v value, commit string) *document {
 	doc := &document{commit: commit}
-	var s string
-	if json.Unmarshal(data, &s) != nil {
-		if c.position == 0 && estimate(string(data)) < c.tokens-tail {
-			doc.head = append(doc.head, member{"value", data})
+	s := v.Text
+	if v.Kind != '"' {
+		if c.position == 0 && cost(v) < c.tokens-tail {
+			doc.head = append(doc.head, member{Name: "value", Value: v})
 			return doc
 		}
-		s = string(data)
+		s = string(written(v))
 	}
 	c.chunk(doc, "value", s)
 	return doc
@@ -217,7 +207,7 @@ func (c *call) chunk(doc *document, name, s string) {
 	if s = s[start:]; s == "" {
 		return
 	}
-	room := max(c.tokens-tail-estimate(string(object(doc.head))), c.tokens/4)
+	room := max(c.tokens-tail-cost(object(doc.head)), c.tokens/4)
 	part := s
 	for estimate(string(encode(part))) > room {
 		keep := len(part) * 3 / 4
@@ -226,7 +216,7 @@ func (c *call) chunk(doc *document, name, s string) {
 		}
 		part = part[:keep]
 	}
-	doc.head = append(doc.head, member{name, encode(part)})
+	doc.head = append(doc.head, member{Name: name, Value: operation.TextValue(part)})
 	doc.chunked = true
 	if len(part) < len(s) {
 		doc.next = c.position + utf8.RuneCountInString(part)
@@ -249,20 +239,16 @@ func neighbors(ctx context.Context, c *call) (*document, error) {
 	if err := c.at(ctx, &ask, c.commit); err != nil {
 		return nil, err
 	}
-	data, err := c.do(ctx, ask)
+	answer, err := c.one(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
-	doc, err := read(data, c.tool.fields)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := members(data)
+	doc, err := read(answer, c.tool.fields)
 	if err != nil {
 		return nil, err
 	}
 	more := func(name string) bool {
-		n := string(find(answer, name))
+		n := answer.Find(name).Text
 		return n != "" && n != "0"
 	}
 	if doc.more = more("more_out") || more("more_in"); more("more_out") {
@@ -305,9 +291,7 @@ func diff(ctx context.Context, c *call) (*document, error) {
 		return nil, err
 	}
 	for i := range doc.pieces {
-		if err := doc.pieces[i].compact(); err != nil {
-			return nil, err
-		}
+		doc.pieces[i].compact()
 	}
 	if from, to := textOf(doc.head, "from"), textOf(doc.head, "to"); from != "" && to != "" {
 		doc.commit = from + ".." + to
@@ -317,46 +301,35 @@ func diff(ctx context.Context, c *call) (*document, error) {
 
 // compact writes the fields of a change as an object: of what was added or removed their values, of
 // what changed the old and the new one.
-func (p *piece) compact() error {
-	list, err := members(p.value)
-	if err != nil {
-		return err
-	}
-	var changed []struct {
-		Field    string
-		Old, New json.RawMessage
-	}
-	if raw := find(list, "fields"); raw == nil {
-		return nil // numbers alone
-	} else if err := json.Unmarshal(raw, &changed); err != nil {
-		return fmt.Errorf("read the fields of a change: %w", err)
-	}
+func (p *piece) compact() {
+	list := p.value.Members
 	change := textOf(list, "change")
 	var fields []member
-	for _, f := range changed {
+	for _, f := range find(list, "fields").Items {
+		name, old, now := f.Find("field").Word(), f.Find("old"), f.Find("new")
 		switch {
 		case change == "changed":
-			fields = append(fields, member{f.Field, object([]member{{"old", f.Old}, {"new", f.New}})})
-		case slices.Contains([]string{"key", "type", "src", "dst", "created"}, f.Field),
-			f.Field == "weight" && string(f.New) == "1":
-			// said already, or of no use
+			old = object([]member{{Name: "old", Value: old}, {Name: "new", Value: now}})
+		case slices.Contains([]string{"key", "type", "src", "dst", "created"}, name), name == "weight" && now.Text == "1":
+			continue // said already, or of no use
 		case change == "added":
-			fields = append(fields, member{f.Field, f.New})
-		default:
-			fields = append(fields, member{f.Field, f.Old})
+			old = now
 		}
+		fields = append(fields, member{Name: name, Value: old})
+	}
+	if find(list, "fields").IsZero() {
+		return // numbers alone
 	}
 	list = without(list, "fields")
 	for _, end := range []string{"src", "dst"} {
-		if find(list, end+"_key") != nil {
+		if !find(list, end+"_key").IsZero() {
 			list = without(list, end) // the key names it
 		}
 	}
 	if fields != nil {
-		list = append(list, member{"fields", object(fields)})
+		list = append(list, member{Name: "fields", Value: object(fields)})
 	}
 	p.value = object(list)
-	return nil
 }
 
 // log lists commits. Pages are of the history of one commit, whatever is committed meanwhile.
@@ -415,6 +388,5 @@ func (c *call) newest(ctx context.Context, op *operation.Operation) (string, err
 	if err != nil || len(doc.pieces) == 0 {
 		return "", err
 	}
-	list, err := members(doc.pieces[0].value)
-	return textOf(list, "commit"), err
+	return doc.pieces[0].value.Find("commit").Word(), nil
 }

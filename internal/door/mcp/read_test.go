@@ -1,14 +1,17 @@
 package mcp
 
 import (
-	"encoding/json"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
 // TestNotSureStandsApart: what may be an answer is no answer, in the text that a model reads.
 func TestNotSureStandsApart(t *testing.T) {
 	item := func(band, text string) piece {
-		return piece{list: "items", value: json.RawMessage(`{"band":"` + band + `","rendered":"` + text + `\n"}`)}
+		return piece{list: "items", value: object([]member{
+			{Name: "band", Value: operation.TextValue(band)}, {Name: "rendered", Value: operation.TextValue(text + "\n")},
+		})}
 	}
 	for _, c := range []struct {
 		pieces []piece

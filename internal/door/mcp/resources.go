@@ -90,16 +90,15 @@ func (s *Server) resource(
 			return nil, err
 		}
 	}
-	data, err := s.do(ctx, ask)
+	answer, err := s.one(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
-	small, cut := shrink(data, resourceTokens)
+	small, cut := shrink(answer, resourceTokens)
 	if cut {
-		list, _ := members(small)
-		small = object(append(list, member{"shortened", json.RawMessage("true")}))
+		small.Members = append(small.Members, member{Name: "shortened", Value: truth})
 	}
-	return small, nil
+	return written(small), nil
 }
 
 // parseURI returns the operation that reads a resource, and its words.
@@ -216,10 +215,7 @@ func (c *call) resources(ctx context.Context) ([]*sdk.Resource, string, error) {
 		return nil, "", err
 	}
 	for _, p := range doc.pieces {
-		m, err := members(p.value)
-		if err != nil {
-			return nil, "", err
-		}
+		m := p.value.Members
 		list = append(list, &sdk.Resource{
 			URI: commitScheme + textOf(m, "commit"), Name: oneLine(textOf(m, "message")),
 			Description: fmt.Sprintf("commit by %s, %s", textOf(m, "author"), textOf(m, "time")),
@@ -245,10 +241,7 @@ func (c *call) nodes(ctx context.Context, commit string) ([]*sdk.Resource, error
 	}
 	var list []*sdk.Resource
 	for _, p := range doc.pieces {
-		m, err := members(p.value)
-		if err != nil {
-			return nil, err
-		}
+		m := p.value.Members
 		name := textOf(m, "key")
 		if name == "" {
 			name = textOf(m, "summary")

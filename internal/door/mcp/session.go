@@ -163,17 +163,13 @@ func (s *Server) start(
 	if s.opt.Record == RecordFollow {
 		set(&ask, flagged(op, "follow"), json.RawMessage("true"))
 	}
-	data, err := s.do(ctx, ask)
-	if err != nil {
-		return err
-	}
-	list, err := members(data)
+	answer, err := s.one(ctx, ask)
 	if err != nil {
 		return err
 	}
 	rec.name, rec.who = name, who
 	if s.opt.Record == RecordPin {
-		rec.commit = textOf(list, "commit")
+		rec.commit = answer.Find("commit").Word()
 	}
 	return nil
 }
@@ -250,7 +246,7 @@ func session(ctx context.Context, c *call) (*document, error) {
 			rec.mu.Unlock()
 		}
 		if action == "current" {
-			return &document{head: []member{{"session", encode(current)}}, ours: true}, nil
+			return &document{head: []member{{Name: "session", Value: operation.TextValue(current)}}, ours: true}, nil
 		}
 		if name = current; name == "" {
 			return nil, invalid(`argument "name" is missing: nothing was recorded for this client yet`,

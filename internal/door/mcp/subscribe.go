@@ -118,14 +118,8 @@ func (s *Server) newest(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var out bytes.Buffer
-	ask := operation.Call{Operation: op, Caller: s.opt.Caller}
-	if _, err := s.runner.Run(ctx, ask, &out); err != nil {
-		return "", err
-	}
-	var at struct{ Op string }
-	err = json.Unmarshal(out.Bytes(), &at)
-	return at.Op, err
+	at, err := s.one(ctx, operation.Call{Operation: op, Caller: s.opt.Caller})
+	return at.Find("op").Word(), err
 }
 
 // keepWatching tells what changes after an operation until ctx ends. Where the watch fails, as what
@@ -160,17 +154,19 @@ func (s *Server) watchFrom(ctx context.Context, since *string) error {
 	ask := operation.Call{Operation: op, Caller: s.opt.Caller, Args: map[string]json.RawMessage{
 		"since": encode(*since), "diff": json.RawMessage("true"),
 	}}
-	_, err = s.runner.Run(ctx, ask, &lineReader{each: func(line []byte) error {
-		var w watched
-		if err := json.Unmarshal(line, &w); err != nil {
+	took := func(answer operation.Answer) error {
+		w, _, err := answer.Value(maxAnswer)
+		if err != nil {
 			return err
 		}
-		*since = w.Op
-		if len(w.Branches) > 0 {
-			s.changed(ctx, w.touches)
+		*since = w.Find("op").Word()
+		if len(w.Find("branches").Items) > 0 {
+			s.changed(ctx, func(uri string) bool { return touches(w, uri) })
 		}
 		return nil
-	}})
+	}
+	ask.Answer = took
+	_, err = s.runner.Run(ctx, ask, &lineReader{each: func(line []byte) error { return took(operation.Bytes(line)) }})
 	if err == nil {
 		err = errors.New("it ended")
 	}
@@ -194,27 +190,9 @@ func (s *Server) changed(ctx context.Context, touches func(uri string) bool) {
 	}
 }
 
-// watched is what a line of the watch says of an operation.
-type watched struct {
-	Op       string
-	Branches []struct {
-		Changes *struct {
-			Nodes []watchedNode
-			Edges []struct {
-				Src, Dst string
-				SrcKey   string `json:"src_key"`
-				DstKey   string `json:"dst_key"`
-			}
-			More bool
-		}
-	}
-}
-
-type watchedNode struct{ ID, Key string }
-
 // touches reports whether an operation that moved branches may have changed a resource: a node that
 // is among what differs, itself or an edge of it, or whatever is named by anything but CIDs.
-func (w *watched) touches(uri string) bool {
+func touches(w value, uri string) bool {
 	_, words, err := parseURI(uri)
 	if err != nil {
 		return false
@@ -227,18 +205,18 @@ func (w *watched) touches(uri string) bool {
 		}
 		return false
 	}
-	for _, b := range w.Branches {
-		if b.Changes == nil || b.Changes.More {
+	for _, b := range w.Find("branches").Items {
+		changes := b.Find("changes")
+		if changes.Kind != '{' || changes.Find("more").Text == "true" {
 			return true // nobody knows what it was
 		}
-		for _, n := range b.Changes.Nodes {
-			if n.is(words[0]) {
+		for _, n := range changes.Find("nodes").Items {
+			if means(words[0], n.Find("id"), n.Find("key")) {
 				return true
 			}
 		}
-		for _, e := range b.Changes.Edges {
-			src, dst := watchedNode{e.Src, e.SrcKey}, watchedNode{e.Dst, e.DstKey}
-			if src.is(words[0]) || dst.is(words[0]) {
+		for _, e := range changes.Find("edges").Items {
+			if means(words[0], e.Find("src"), e.Find("src_key")) || means(words[0], e.Find("dst"), e.Find("dst_key")) {
 				return true
 			}
 		}
@@ -246,13 +224,13 @@ func (w *watched) touches(uri string) bool {
 	return false
 }
 
-// is reports whether a node may be the one that a name means.
-func (n watchedNode) is(name string) bool {
-	if key, ok := strings.CutPrefix(name, "key:"); ok {
-		return n.Key == key
+// means reports whether a name may mean a node of an id and a key.
+func means(name string, id, key value) bool {
+	if named, ok := strings.CutPrefix(name, "key:"); ok {
+		return key.Word() == named
 	}
-	id := strings.TrimPrefix(name, "id:")
-	return n.Key == name || id != "" && strings.HasPrefix(n.ID, strings.ToLower(id))
+	digits := strings.TrimPrefix(name, "id:")
+	return key.Word() == name || digits != "" && strings.HasPrefix(id.Word(), strings.ToLower(digits))
 }
 
 // lineReader hands on what is written to it line by line.

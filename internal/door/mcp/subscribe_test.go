@@ -1,17 +1,23 @@
 package mcp
 
 import (
-	"encoding/json"
+	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
 func TestWhatAnOperationTouches(t *testing.T) {
-	var w watched
-	if err := json.Unmarshal([]byte(`{"op":"o","branches":[{"branch":"main","changes":{"nodes":[
+	const told = `{"op":"o","branches":[{"branch":"main","changes":{"nodes":[
 		{"id":"8fac97b2-5981-c52c-7a8b-b0936164596b","key":"svc/a b"}],"edges":[
 		{"src":"11111111-5981-c52c-7a8b-b0936164596b","dst":"22222222-5981-c52c-7a8b-b0936164596b",
-		"src_key":"alice","dst_key":null}],"more":false}}]}`), &w); err != nil {
-		t.Fatal(err)
+		"src_key":"alice","dst_key":null}],"more":false}}]}`
+	read := func(told string) value {
+		w, err := operation.ReadValue([]byte(told))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
 	}
 	for uri, want := range map[string]bool{
 		"mnem://node/svc/a%20b":                            true,
@@ -26,12 +32,11 @@ func TestWhatAnOperationTouches(t *testing.T) {
 		"mnem://diff/bafyreiaaaa..bafyreibbbb":             false,
 		"other://node/alice":                               false,
 	} {
-		if got := w.touches(uri); got != want {
+		if got := touches(read(told), uri); got != want {
 			t.Errorf("%s: %v, want %v", uri, got, want)
 		}
 	}
-	w.Branches[0].Changes.More = true
-	if !w.touches("mnem://node/bob") {
+	if !touches(read(strings.Replace(told, `"more":false`, `"more":true`, 1)), "mnem://node/bob") {
 		t.Error("what is not told may be any node")
 	}
 }

@@ -1,10 +1,10 @@
 package mcp
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -154,7 +154,7 @@ func (c *call) answer(doc *document) *sdk.CallToolResult {
 	case p.more && p.end > c.position:
 		p.cursor = nextCursor(p.end, c.tool.name, c.args, cmp.Or(doc.commit, doc.anchor(p.end)))
 	}
-	body := string(object(p.members()))
+	body := string(written(object(p.members())))
 	switch {
 	case doc.render != nil:
 		body = doc.render(p)
@@ -217,25 +217,41 @@ func (c *call) at(ctx context.Context, ask *operation.Call, commit string) error
 func (c *call) read(
 	ctx context.Context, ask operation.Call, fields []field,
 ) (*document, error) {
-	data, err := c.do(ctx, ask)
+	if !ask.Operation.Stream() {
+		answer, err := c.one(ctx, ask)
+		if err == nil && answer.Kind != '{' {
+			return &document{head: []member{{Name: "value", Value: answer}}}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return read(answer, fields)
+	}
+	answers, err := c.do(ctx, ask)
 	if err != nil {
 		return nil, err
-	}
-	if !ask.Operation.Stream() {
-		if !bytes.HasPrefix(data, []byte("{")) {
-			return &document{head: []member{{"value", data}}}, nil
-		}
-		return read(data, fields)
 	}
 	f := field{name: "items", list: true}
 	if i := slices.IndexFunc(fields, field.paged); i >= 0 {
 		f = fields[i]
 	}
-	return stream(data, f)
+	return stream(answers, f), nil
 }
 
-// do runs a call and returns its answer. News that are bad are an error, with the answer in it.
-func (s *Server) do(ctx context.Context, ask operation.Call) (json.RawMessage, error) {
+// one runs a call and returns its answer, of several the first.
+func (s *Server) one(ctx context.Context, ask operation.Call) (value, error) {
+	answers, err := s.do(ctx, ask)
+	if err == nil && len(answers) == 0 {
+		err = errors.New(ask.Operation.Name + " gave no answer")
+	}
+	if err != nil {
+		return value{}, err
+	}
+	return answers[0], nil
+}
+
+// do runs a call and returns its answers. News that are bad are an error, with the first answer in it.
+func (s *Server) do(ctx context.Context, ask operation.Call) ([]value, error) {
 	ended := &operation.Error{Outcome: operation.Interrupted, Message: "the call ended before it could begin"}
 	select {
 	case s.running <- struct{}{}:
@@ -246,29 +262,24 @@ func (s *Server) do(ctx context.Context, ask operation.Call) (json.RawMessage, e
 	if ctx.Err() != nil { // of two that are ready select takes any
 		return nil, ended
 	}
-	out := &bounded{most: maxAnswer}
-	outcome, err := s.runner.Run(ctx, ask, out)
-	if out.over {
+	answers, outcome, err := operation.Values(ctx, s.runner, ask, maxAnswer)
+	switch {
+	case errors.Is(err, operation.ErrTooLarge):
 		return nil, &operation.Error{
 			Outcome: operation.Invalid,
 			Message: fmt.Sprintf("the answer is larger than %d MiB", maxAnswer>>20),
 			Hint:    "ask for less: a type, a smaller range or limit, or numbers alone (stat)",
 		}
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
-	}
-	data := cleaned(bytes.TrimSpace(out.Bytes()))
-	if outcome.Exit != operation.OK.Exit {
-		if !json.Valid(data) { // a stream: its first line tells
-			data, _, _ = bytes.Cut(data, []byte("\n"))
+	case outcome.Exit != operation.OK.Exit:
+		news := &badNews{outcome: outcome}
+		if len(answers) > 0 {
+			news.answer = answers[0]
 		}
-		if !json.Valid(data) {
-			data = nil
-		}
-		return nil, &badNews{outcome, data}
+		return nil, news
 	}
-	return data, nil
+	return answers, nil
 }
 
 // mostRunning bounds the operations at once: each may hold an answer of maxAnswer, and clients over
@@ -277,20 +288,3 @@ const mostRunning = 32
 
 // maxAnswer is how many bytes of an operation's answer are read before it is cut into pages.
 const maxAnswer = 32 << 20
-
-// bounded keeps what is written to it up to a size, and refuses more.
-type bounded struct {
-	kept bytes.Buffer // not embedded: its ReadFrom knows no bound
-	most int
-	over bool
-}
-
-func (b *bounded) Bytes() []byte { return b.kept.Bytes() }
-
-func (b *bounded) Write(data []byte) (int, error) {
-	if b.kept.Len()+len(data) > b.most {
-		b.over = true
-		return 0, fmt.Errorf("more than %d bytes", b.most)
-	}
-	return b.kept.Write(data)
-}

@@ -1,11 +1,11 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/verb/operation"
@@ -19,12 +19,11 @@ func remember(ctx context.Context, c *call) (*document, error) {
 	}
 	ask := c.ask(op)
 	bind(&ask, c.tool.params, c.args)
-	data, err := c.do(ctx, ask)
+	answer, err := c.one(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
-	first, _, _ := bytes.Cut(data, []byte("\n"))
-	doc, err := read(first, c.tool.fields)
+	doc, err := read(answer, c.tool.fields)
 	if err == nil && len(doc.pieces) == 0 {
 		doc.ours = true // no text of a memory is in it
 		doc.lists = nil
@@ -36,11 +35,11 @@ func remember(ctx context.Context, c *call) (*document, error) {
 const maxSkipped = 8
 
 // verbOf returns the words of a command without its flags.
-func verbOf(command []string) string {
+func verbOf(command value) string {
 	var words []string
-	for _, w := range command {
-		if !strings.HasPrefix(w, "--") {
-			words = append(words, w)
+	for _, w := range command.Items {
+		if !strings.HasPrefix(w.Text, "--") {
+			words = append(words, w.Text)
 		}
 	}
 	return strings.Join(words, " ")
@@ -57,50 +56,42 @@ func undo(ctx context.Context, c *call) (*document, error) {
 	if string(c.args["any"]) != "true" {
 		set(&ask, flagged(op, "own"), json.RawMessage("true"))
 	}
-	data, err := c.do(ctx, ask)
+	done, err := c.one(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
-	var done struct {
-		Of struct {
-			Seq int64 `json:"seq"`
-		} `json:"of"`
-		Command []string `json:"command"`
-		Refs    []struct {
-			Ref string  `json:"ref"`
-			To  *string `json:"to"`
-		} `json:"refs"`
-		Skipped []struct {
-			Seq     int64    `json:"seq"`
-			Command []string `json:"command"`
-		} `json:"skipped"`
-		Pushed []struct {
-			Remote  string `json:"remote"`
-			Branch  string `json:"branch"`
-			Commits string `json:"commits"`
-		} `json:"pushed"`
-	}
-	if err := json.Unmarshal(data, &done); err != nil {
-		return nil, fmt.Errorf("read the answer of undo: %w", err)
-	}
 	doc := &document{head: []member{
-		{"undone", encode(verbOf(done.Command))}, {"op", encode(done.Of.Seq)},
+		{Name: "undone", Value: operation.TextValue(verbOf(done.Find("command")))},
+		{Name: "op", Value: seqOf(done.Find("of"))},
 	}}
-	if done.Refs != nil {
-		doc.head = append(doc.head, member{"refs", encode(done.Refs)})
+	keep := func(list string, names ...string) {
+		v := done.Find(list)
+		for i := range v.Items {
+			v.Items[i] = object(slices.DeleteFunc(v.Items[i].Members, func(m member) bool {
+				return !slices.Contains(names, m.Name)
+			}))
+		}
+		if v.Kind == '[' && (list == "refs" || len(v.Items) > 0) {
+			doc.head = append(doc.head, member{Name: list, Value: v})
+		}
 	}
-	var skipped []string
-	for _, s := range done.Skipped[:min(len(done.Skipped), maxSkipped)] {
-		skipped = append(skipped, fmt.Sprintf("%d %s", s.Seq, verbOf(s.Command)))
+	keep("refs", "ref", "to")
+	skipped := value{Kind: '['}
+	for _, s := range done.Find("skipped").Items {
+		if len(skipped.Items) < maxSkipped {
+			said := seqOf(s).Text + " " + verbOf(s.Find("command"))
+			skipped.Items = append(skipped.Items, operation.TextValue(said))
+		}
 	}
-	if skipped != nil {
-		doc.head = append(doc.head, member{"skipped", encode(skipped)})
+	if len(skipped.Items) > 0 {
+		doc.head = append(doc.head, member{Name: "skipped", Value: skipped})
 	}
-	if len(done.Pushed) > 0 {
-		doc.head = append(doc.head, member{"pushed", encode(done.Pushed)})
-	}
+	keep("pushed", "remote", "branch", "commits")
 	return doc, nil
 }
+
+// seqOf is the number of an operation.
+func seqOf(op value) value { return op.Find("seq") }
 
 // commit writes change lines: nodes, then edges, then removals.
 func commit(ctx context.Context, c *call) (*document, error) {
@@ -116,7 +107,7 @@ func commit(ctx context.Context, c *call) (*document, error) {
 		{"nodes", "node"}, {"edges", "edge"}, {"remove", "remove"},
 	} {
 		for i, o := range c.args.list(from.list) {
-			lines = append(lines, object([]member{{from.kind, o}}))
+			lines = append(lines, slices.Concat([]byte(`{"`+from.kind+`":`), o, []byte("}")))
 			names = append(names, fmt.Sprintf("%s[%d]", from.list, i))
 		}
 	}
@@ -124,11 +115,11 @@ func commit(ctx context.Context, c *call) (*document, error) {
 		return nil, invalid("nothing to commit: nodes, edges and remove are empty", "")
 	}
 	set(&ask, lined(op), encode(lines))
-	data, err := c.do(ctx, ask)
+	answer, err := c.one(ctx, ask)
 	if err != nil {
 		return nil, nameLine(err, names)
 	}
-	return read(data, c.tool.fields)
+	return read(answer, c.tool.fields)
 }
 
 // nameLine says of the line that an error is about which argument it is.

@@ -24,6 +24,7 @@ type answer struct {
 	q       *request
 	kept    *kept // nil where the answer is not kept
 	held    bytes.Buffer
+	last    operation.Answer // in its type, nil if it came as bytes
 	started bool
 	gone    bool                          // whether nobody takes the answer, of one that is kept
 	list    lister                        // of lines that become a JSON list
@@ -181,11 +182,14 @@ func (a *answer) breakOff(p *problem) {
 
 // head is what surfaces say of an answer.
 type head struct {
-	Commit *string `json:"commit"`
-	Next   *string `json:"next"`
+	Commit string `json:"commit"`
+	Next   string `json:"next"`
 }
 
 func (a *answer) head() (h head) {
+	if a.last != nil {
+		return head{a.last.Text("commit"), a.last.Text("next")}
+	}
 	if a.q.call.Text || a.q.call.Operation.Answer != operation.MediaJSON ||
 		json.Unmarshal(a.held.Bytes(), &h) != nil {
 		return head{}
@@ -199,8 +203,8 @@ func (a *answer) tag() string {
 	if a.q.effect == operation.Reads && !a.q.call.Operation.IsPure(a.q.call.Args) {
 		return ""
 	}
-	if h := a.head(); h.Commit != nil && strings.HasPrefix(*h.Commit, "baf") {
-		return `"` + *h.Commit + `"`
+	if h := a.head(); strings.HasPrefix(h.Commit, "baf") {
+		return `"` + h.Commit + `"`
 	}
 	return ""
 }
@@ -223,9 +227,9 @@ func (a *answer) link() {
 	if r.Method == http.MethodPost || a.q.call.Operation.Param(cursor) == nil {
 		return
 	}
-	if h := a.head(); h.Next != nil {
+	if h := a.head(); h.Next != "" {
 		q := r.URL.Query()
-		q.Set(cursor, *h.Next)
+		q.Set(cursor, h.Next)
 		next := url.URL{Path: r.URL.Path, RawQuery: q.Encode()}
 		a.to.Header().Set("Link", "<"+next.String()+`>; rel="next"`)
 	}

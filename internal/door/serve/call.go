@@ -1,11 +1,13 @@
 package serve
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
+	"sync"
 
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
@@ -71,6 +73,26 @@ func (q *request) expectation() *problem {
 	return nil
 }
 
+// buffers gather what answers are written as.
+var buffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 32<<10) }}
+
+// runInto runs the call and makes bytes of its answers, or takes those that another process made.
+func (s *Server) runInto(ctx context.Context, q *request, a *answer) (operation.Outcome, error) {
+	out := buffers.Get().(*bufio.Writer)
+	defer buffers.Put(out)
+	out.Reset(a)
+	defer out.Reset(nil)
+	q.call.Answer = func(answer operation.Answer) error {
+		a.last = answer
+		return answer.WriteJSON(out)
+	}
+	outcome, err := s.cfg.Runner.Run(ctx, q.call, a)
+	if gone := out.Flush(); gone != nil {
+		return operation.Interrupted, gone
+	}
+	return outcome, err
+}
+
 // run runs the call and answers with what it prints; kept, unless nil, keeps the answer.
 func (s *Server) run(
 	ctx context.Context, w http.ResponseWriter, r *http.Request, q *request, kept *kept,
@@ -84,7 +106,7 @@ func (s *Server) run(
 	outcome, err := func() (operation.Outcome, error) {
 		defer s.slots.leave()
 		defer func() { a.outside = nil }()
-		return s.cfg.Runner.Run(ctx, q.call, a)
+		return s.runInto(ctx, q, a)
 	}()
 	exchangeOf(r).code = outcome.Code
 	switch {

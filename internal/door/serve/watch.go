@@ -97,6 +97,7 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request, q *request, even
 	quiet := make(chan struct{})
 	var ended sync.WaitGroup
 	ended.Go(func() { out.keepAlive(quiet) })
+	q.call.Answer = out.take
 	outcome, err := s.cfg.Runner.Run(ctx, q.call, out)
 	close(quiet)
 	ended.Wait()
@@ -115,8 +116,8 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request, q *request, even
 
 // beginJSON names the operation that a watch begins after.
 type beginJSON struct {
-	Op  string `json:"op"`
-	Seq uint64 `json:"seq"`
+	Op  string          `json:"op"`
+	Seq json.RawMessage `json:"seq"`
 }
 
 // begins finds the operation that a watch from now on begins after, so that a client that has seen
@@ -126,13 +127,16 @@ func (s *Server) begins(ctx context.Context, q *request) (*beginJSON, *problem) 
 	if given := q.call.Args["since"]; newest == nil || given != nil && string(given) != `""` {
 		return nil, nil
 	}
-	var text bytes.Buffer
-	outcome, err := s.cfg.Runner.Run(ctx, operation.Call{Operation: newest, Caller: q.call.Caller}, &text)
+	call := operation.Call{Operation: newest, Caller: q.call.Caller}
+	answers, outcome, err := operation.Values(ctx, s.cfg.Runner, call, maxHeld)
 	if err != nil {
 		return nil, problemOf(outcome, err)
 	}
 	var at beginJSON
-	if err := json.Unmarshal(text.Bytes(), &at); err != nil || at.Op == "" {
+	if len(answers) == 1 {
+		at = beginJSON{answers[0].Find("op").Word(), json.RawMessage(answers[0].Find("seq").Text)}
+	}
+	if at.Op == "" {
 		return nil, failed(operation.Failed, "the newest operation has no name")
 	}
 	q.call.Args = withArgument(q.call.Args, "since", at.Op)
@@ -164,7 +168,7 @@ func (w *watcher) Write(p []byte) (int, error) {
 		if !whole {
 			break
 		}
-		if err := w.line(w.part); err != nil {
+		if err := w.line(w.part, operation.Bytes(w.part).Text("op")); err != nil {
 			return 0, err
 		}
 		w.part = w.part[:0]
@@ -172,7 +176,18 @@ func (w *watcher) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (w *watcher) line(text []byte) error {
+// take takes an operation.
+func (w *watcher) take(answer operation.Answer) error {
+	var b bytes.Buffer
+	if err := answer.WriteJSON(&b); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.line(bytes.TrimSuffix(b.Bytes(), []byte("\n")), answer.Text("op"))
+}
+
+func (w *watcher) line(text []byte, op string) error {
 	if !w.events {
 		line := append(text, '\n')
 		if w.form == operation.MediaJSON {
@@ -180,11 +195,7 @@ func (w *watcher) line(text []byte) error {
 		}
 		return w.send(line)
 	}
-	var id struct{ Op string }
-	if err := json.Unmarshal(text, &id); err != nil {
-		return fmt.Errorf("read what the watch tells: %w", err)
-	}
-	return w.send(fmt.Appendf(nil, "id: %s\nevent: %s\ndata: %s\n\n", id.Op, eventOf, text))
+	return w.send(fmt.Appendf(nil, "id: %s\nevent: %s\ndata: %s\n\n", op, eventOf, text))
 }
 
 // event sends an event that is no operation.

@@ -13,7 +13,7 @@ import (
 )
 
 type clientsJSON struct {
-	Clients verb.List[integrate.State] `json:"clients"`
+	Clients []integrate.State `json:"clients"`
 }
 
 type (

@@ -13,9 +13,9 @@ import (
 
 // integrationsJSON is what was, or would be, done for all clients.
 type integrationsJSON struct {
-	Level   clients.Level            `json:"level" shape:"user|project"`
-	DryRun  bool                     `json:"dry_run"`
-	Clients verb.List[integrate.Row] `json:"clients"`
+	Level   clients.Level   `json:"level" shape:"user|project"`
+	DryRun  bool            `json:"dry_run"`
+	Clients []integrate.Row `json:"clients"`
 }
 
 var doneStyles = map[string]string{

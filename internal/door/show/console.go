@@ -28,7 +28,9 @@ type Console struct {
 	InJSON   bool          // whether they are JSON: then there are no remarks
 	Quiet    bool          // whether there are no remarks otherwise
 	Answers  int           // that the verb under way has given
-	Again    bool          // whether the verb runs again because something changed
+	// Typed takes what is printed as JSON, nil to have bytes made of it.
+	Typed func(answer any) error
+	Again bool // whether the verb runs again because something changed
 
 	Lanes lanes                           // between the commits of a log
 	Left  map[ingesting.IngestedFile]bool // what the run of ingest before left out
@@ -51,7 +53,12 @@ func (c *Console) Say(answer any, format string, args ...any) error {
 }
 
 // PrintJSON prints one JSON value in one line.
-func (c *Console) PrintJSON(v any) error { return verb.WriteJSON(c.Out, v) }
+func (c *Console) PrintJSON(v any) error {
+	if c.Typed != nil {
+		return c.Typed(v)
+	}
+	return verb.WriteJSON(c.Out, v)
+}
 
 // Printf prints results. Values that users wrote must be safe to print.
 func (c *Console) Printf(format string, args ...any) error {

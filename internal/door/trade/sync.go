@@ -268,6 +268,6 @@ func pull(ctx context.Context, c *line.Line, q *pullRequest) error {
 
 // synced is a pull as the sync that it is a part of.
 func (p *pullJSON) synced() *trade.Synced {
-	return &trade.Synced{Remote: p.Fetched.Remote, Branches: verb.List[*trade.Branch]{p.Branch}, Clashing: p.Fetched.Clashing, Fetched: p.Fetched.Refs,
+	return &trade.Synced{Remote: p.Fetched.Remote, Branches: []*trade.Branch{p.Branch}, Clashing: p.Fetched.Clashing, Fetched: p.Fetched.Refs,
 		Received: p.Fetched.Bytes, Skewed: p.Fetched.Skewed, WentBack: p.Fetched.WentBack, Learned: p.Fetched.Learned}
 }

@@ -64,6 +64,9 @@ func (r *runner) Run(
 	}
 	c.InJSON = !call.Text && call.Operation.Answer != operation.MediaCAR
 	c.Quiet, c.Doing.Wait = true, r.waits
+	if take := call.Answer; take != nil && c.InJSON {
+		c.Typed = func(answer any) error { return take(verb.Answer{Of: answer}) }
+	}
 	defer c.Release(nil) // where it panics: others wait for the end of all uses
 	err = runCall(ctx, c, operationVerbs()[call.Operation.Name], args)
 	c.Release(err)

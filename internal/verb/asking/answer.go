@@ -1,7 +1,6 @@
 package asking
 
 import (
-	"bytes"
 	"context"
 
 	"github.com/mnem-project/mnem/graph"
@@ -19,7 +18,7 @@ import (
 // Answer is what answers a question. What only an explanation has is left out without one.
 type Answer struct {
 	QID          string          `json:"qid,omitempty"` // of a line
-	Echo         []ipld.Entry    `json:"-"`             // members of a line, which come after its qid
+	Echo         verb.Inline     `json:"-"`             // members of a line, which are repeated
 	Commit       ipld.CID        `json:"commit"`
 	Receipt      ipld.CID        `json:"receipt" shape:"null"`
 	Query        string          `json:"query"`
@@ -38,35 +37,6 @@ type Answer struct {
 
 	// Draft is the receipt of an answer to a program of this machine that asked for it.
 	Draft *core.DraftReceipt `json:"_draft,omitempty"`
-}
-
-// MarshalJSON writes the answer with the members of its line that are repeated.
-func (a *Answer) MarshalJSON() ([]byte, error) {
-	type plain Answer
-	var b bytes.Buffer
-	if err := verb.WriteJSON(&b, (*plain)(a)); err != nil || len(a.Echo) == 0 {
-		return b.Bytes(), err
-	}
-	data := bytes.Clone(b.Bytes())
-	b.Reset()
-	b.WriteByte('{')
-	rest := data[1:]
-	if a.QID != "" {
-		n := bytes.Index(rest, []byte(`,"commit":`)) + 1 // no text has a quote that is not escaped
-		b.Write(rest[:n])
-		rest = rest[n:]
-	}
-	for _, e := range a.Echo {
-		name, err := verb.Encode(e.Key)
-		if err != nil {
-			return nil, err
-		}
-		b.Write(append(name, ':'))
-		b.Write(verb.Value(&e.Value))
-		b.WriteByte(',')
-	}
-	b.Write(rest)
-	return b.Bytes(), nil
 }
 
 // Scope is one of the repositories that were asked.

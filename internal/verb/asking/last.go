@@ -42,16 +42,16 @@ func (q *LastRequest) Check() error {
 
 // GivenContext is what an agent was given at one time.
 type GivenContext struct {
-	Time    graph.Time           `json:"time"`
-	Session string               `json:"session"`
-	Host    verb.Text            `json:"host"`                // null of what no hook gave
-	Event   verb.Text            `json:"event"`               // of the hook
-	Commit  ipld.CID             `json:"commit" shape:"null"` // that was asked
-	Query   *string              `json:"query"`               // null where the memory gave nothing
-	Items   verb.List[GivenItem] `json:"items"`
-	Tokens  int                  `json:"tokens"` // of the items
-	SHA256  verb.Text            `json:"sha256"` // of all that a hook gave, with its own words
-	Receipt ipld.CID             `json:"receipt" shape:"null"`
+	Time    graph.Time  `json:"time"`
+	Session string      `json:"session"`
+	Host    verb.Text   `json:"host"`                // null of what no hook gave
+	Event   verb.Text   `json:"event"`               // of the hook
+	Commit  ipld.CID    `json:"commit" shape:"null"` // that was asked
+	Query   *string     `json:"query"`               // null where the memory gave nothing
+	Items   []GivenItem `json:"items"`
+	Tokens  int         `json:"tokens"` // of the items
+	SHA256  verb.Text   `json:"sha256"` // of all that a hook gave, with its own words
+	Receipt ipld.CID    `json:"receipt" shape:"null"`
 	// Exact is whether the items are those that were given: else they are those of the receipt, of which a hook
 	// gives some, and which of them is not known any more.
 	Exact bool      `json:"exact"`
@@ -172,7 +172,7 @@ func unreadable(err error) bool {
 func (l *lastReader) fill(
 	ctx context.Context, one *GivenContext, ids []graph.ID, rec *retrieve.Receipt, req *retrieve.Request,
 ) error {
-	one.Items = verb.List[GivenItem]{}
+	one.Items = []GivenItem{}
 	if rec == nil {
 		for _, id := range ids {
 			one.Items = append(one.Items, GivenItem{ID: id})

@@ -17,11 +17,11 @@ import (
 
 // Profile is one retrieval profile.
 type Profile struct {
-	Name    string            `json:"name"`
-	Default bool              `json:"default"` // whether requests that fit no other have it
-	Builtin bool              `json:"builtin"` // whether the repository has none of its own of this name
-	Types   verb.List[string] `json:"types"`
-	Params  verb.Props        `json:"params"` // as a receipt keeps them
+	Name    string     `json:"name"`
+	Default bool       `json:"default"` // whether requests that fit no other have it
+	Builtin bool       `json:"builtin"` // whether the repository has none of its own of this name
+	Types   []string   `json:"types"`
+	Params  verb.Props `json:"params"` // as a receipt keeps them
 
 	// About says what a built-in one is for, Misfit why some parameter does not count, for people.
 	About  string `json:"_about,omitempty"`
@@ -116,11 +116,11 @@ func (p *ProfileChange) Into(w *verb.Writing) { w.Message, w.Expect = p.Message,
 
 // ProfilesChanged is what a change of profiles did.
 type ProfilesChanged struct {
-	Commit   ipld.CID            `json:"commit" shape:"null"`
-	Parents  verb.List[ipld.CID] `json:"parents"`
-	Branch   string              `json:"branch"`
-	NoChange bool                `json:"no_change"`
-	Profiles *rank.ProfilesDiff  `json:"profiles,omitempty"` // what changed
+	Commit   ipld.CID           `json:"commit" shape:"null"`
+	Parents  []ipld.CID         `json:"parents"`
+	Branch   string             `json:"branch"`
+	NoChange bool               `json:"no_change"`
+	Profiles *rank.ProfilesDiff `json:"profiles,omitempty"` // what changed
 }
 
 // changeProfiles makes one commit of a change of profiles, and tells what changed.

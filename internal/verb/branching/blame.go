@@ -25,9 +25,9 @@ func (q *BlameRequest) NamesGit() bool { return q.Git }
 
 // Blamed tells for each field of a node which commit last set it.
 type Blamed struct {
-	ID     graph.ID               `json:"id"`
-	Key    verb.Text              `json:"key"`
-	Fields verb.List[BlamedField] `json:"fields"`
+	ID     graph.ID      `json:"id"`
+	Key    verb.Text     `json:"key"`
+	Fields []BlamedField `json:"fields"`
 }
 
 // BlamedField is one field and the commit that last set it.

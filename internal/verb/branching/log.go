@@ -69,21 +69,21 @@ func (q *Signed) verdict(s *verb.Service, rec *commit.Commit) (*commit.Verdict, 
 
 // Commit is a commit as log and show tell of it.
 type Commit struct {
-	Commit    ipld.CID            `json:"commit"`
-	Parents   verb.List[ipld.CID] `json:"parents"`
-	Graph     ipld.CID            `json:"graph"`
-	Author    string              `json:"author"`
-	Agent     verb.Text           `json:"agent"`
-	Task      verb.Text           `json:"task"`
-	Time      graph.Time          `json:"time"`
-	Git       *verb.Text          `json:"git,omitempty"`   // where --git asks for it: what HEAD of git was at
-	Title     *string             `json:"title,omitempty"` // of what it changed; in log alone
-	Message   string              `json:"message"`
-	Nodes     state.Counts        `json:"nodes"`
-	Edges     state.Counts        `json:"edges"`
-	Signature *Signature          `json:"signature,omitempty"` // where it was asked for
-	Stat      *Stat               `json:"stat,omitempty"`
-	Profiles  []string            `json:"profiles,omitempty"` // that differ
+	Commit    ipld.CID     `json:"commit"`
+	Parents   []ipld.CID   `json:"parents"`
+	Graph     ipld.CID     `json:"graph"`
+	Author    string       `json:"author"`
+	Agent     verb.Text    `json:"agent"`
+	Task      verb.Text    `json:"task"`
+	Time      graph.Time   `json:"time"`
+	Git       *verb.Text   `json:"git,omitempty"`   // where --git asks for it: what HEAD of git was at
+	Title     *string      `json:"title,omitempty"` // of what it changed; in log alone
+	Message   string       `json:"message"`
+	Nodes     state.Counts `json:"nodes"`
+	Edges     state.Counts `json:"edges"`
+	Signature *Signature   `json:"signature,omitempty"` // where it was asked for
+	Stat      *Stat        `json:"stat,omitempty"`
+	Profiles  []string     `json:"profiles,omitempty"` // that differ
 }
 
 // Signature is what a commit's signature is worth. Key and trust are null unless the signature holds.
@@ -112,8 +112,8 @@ func SignatureOf(v commit.Verdict) Signature {
 
 // Stat counts by type what differs.
 type Stat struct {
-	NodeTypes verb.List[TypeCounts] `json:"node_types"`
-	EdgeTypes verb.List[TypeCounts] `json:"edge_types"`
+	NodeTypes []TypeCounts `json:"node_types"`
+	EdgeTypes []TypeCounts `json:"edge_types"`
 }
 
 // TypeCounts are the counts of one type.
@@ -317,8 +317,8 @@ func count(of map[string]*state.Counts, typ string, kind state.ChangeKind) {
 	n.Count(kind)
 }
 
-func typeCounts(of map[string]*state.Counts) verb.List[TypeCounts] {
-	var out verb.List[TypeCounts]
+func typeCounts(of map[string]*state.Counts) []TypeCounts {
+	var out []TypeCounts
 	for _, typ := range slices.Sorted(maps.Keys(of)) {
 		out = append(out, TypeCounts{typ, *of[typ]})
 	}

@@ -65,18 +65,18 @@ func (q *MergeRequest) FileNames() []string {
 
 // Merged is what a merge, a revert or a cherry-pick did.
 type Merged struct {
-	Commit         ipld.CID            `json:"commit" shape:"null"`
-	FastForward    bool                `json:"fast_forward"`
-	Conflicts      []core.Conflict     `json:"conflicts"`
-	VectorsDropped int                 `json:"vectors_dropped"`
-	Branch         string              `json:"branch"`
-	Parents        verb.List[ipld.CID] `json:"parents"`
-	Graph          ipld.CID            `json:"graph" shape:"null"`
-	Nodes          state.Counts        `json:"nodes"`
-	Edges          state.Counts        `json:"edges"`
-	NoChange       bool                `json:"no_change"`
-	DryRun         bool                `json:"dry_run"`
-	Warnings       editing.Warnings    `json:"warnings,omitempty"`
+	Commit         ipld.CID         `json:"commit" shape:"null"`
+	FastForward    bool             `json:"fast_forward"`
+	Conflicts      []core.Conflict  `json:"conflicts"`
+	VectorsDropped int              `json:"vectors_dropped"`
+	Branch         string           `json:"branch"`
+	Parents        []ipld.CID       `json:"parents"`
+	Graph          ipld.CID         `json:"graph" shape:"null"`
+	Nodes          state.Counts     `json:"nodes"`
+	Edges          state.Counts     `json:"edges"`
+	NoChange       bool             `json:"no_change"`
+	DryRun         bool             `json:"dry_run"`
+	Warnings       editing.Warnings `json:"warnings,omitempty"`
 }
 
 // Pending is a merge in progress, or none, and what was kept because it did not merge.

@@ -149,7 +149,7 @@ type Undone struct {
 	Refs    []core.RefMove `json:"refs"`    // what moved
 	// Skipped are the caller's newer operations that undo and redo pass over, newest first, 64 at most: captures, and
 	// those that moved sessions or remote-tracking refs alone. SkippedAll is how many there were.
-	Skipped    verb.List[*Skipped]  `json:"skipped"`
+	Skipped    []*Skipped           `json:"skipped"`
 	SkippedAll int                  `json:"skipped_all"`
 	Pushed     []history.PushedMove `json:"pushed"` // branches that lost commits which remotes have
 

@@ -35,7 +35,7 @@ func Already(err error, format string, args ...any) error {
 type Branch struct {
 	core.BranchInfo
 	// Remotes are where the branch was found at the last fetch or push, where that is asked for.
-	Remotes verb.List[BranchThere] `json:"remotes,omitempty"`
+	Remotes []BranchThere `json:"remotes,omitempty"`
 
 	Title string `json:"_title,omitempty"` // of its newest commit
 	Made  bool   `json:"_made,omitempty"`  // whether it was made or moved now

@@ -29,16 +29,16 @@ type WatchRequest struct {
 
 // Watched is one operation.
 type Watched struct {
-	Op       ipld.CID               `json:"op"`
-	Seq      uint64                 `json:"seq"`
-	Time     graph.Time             `json:"time"`
-	Actor    string                 `json:"actor"`
-	Agent    verb.Text              `json:"agent"` // of a commit that the operation made
-	Command  []string               `json:"command"`
-	Refs     []core.RefMove         `json:"refs"`
-	Branches verb.List[BranchMoved] `json:"branches"`
-	Undoes   ipld.CID               `json:"undoes" shape:"null"`
-	Redoes   ipld.CID               `json:"redoes" shape:"null"`
+	Op       ipld.CID       `json:"op"`
+	Seq      uint64         `json:"seq"`
+	Time     graph.Time     `json:"time"`
+	Actor    string         `json:"actor"`
+	Agent    verb.Text      `json:"agent"` // of a commit that the operation made
+	Command  []string       `json:"command"`
+	Refs     []core.RefMove `json:"refs"`
+	Branches []BranchMoved  `json:"branches"`
+	Undoes   ipld.CID       `json:"undoes" shape:"null"`
+	Redoes   ipld.CID       `json:"redoes" shape:"null"`
 }
 
 // BranchMoved is what the move of a branch did. Nodes and Edges are absent where there is nothing to

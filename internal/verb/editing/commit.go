@@ -51,11 +51,11 @@ func (q *CommitRequest) FileNames() []string { return q.Files }
 // Committed is what a commit did.
 type Committed struct {
 	core.CommitResult
-	DryRun   bool                      `json:"dry_run"`
-	Changes  verb.List[reading.Change] `json:"changes,omitempty"`
-	Warnings Warnings                  `json:"warnings,omitempty"`
+	DryRun   bool             `json:"dry_run"`
+	Changes  []reading.Change `json:"changes,omitempty"`
+	Warnings Warnings         `json:"warnings,omitempty"`
 
-	Short verb.List[reading.ShortChange] `json:"_short,omitempty"` // the first of what would change
+	Short []reading.ShortChange `json:"_short,omitempty"` // the first of what would change
 }
 
 // KeptCommit is a commit that does not merge with its branch and was kept.

@@ -71,9 +71,9 @@ func (q *IngestRequest) InputName() string {
 // Ingested is what became of files.
 type Ingested struct {
 	editing.Committed
-	Documents DocumentCounts          `json:"documents"`
-	Records   *ingest.Taken           `json:"records,omitempty"` // of another program
-	Files     verb.List[IngestedFile] `json:"files"`             // those that are not as they were
+	Documents DocumentCounts `json:"documents"`
+	Records   *ingest.Taken  `json:"records,omitempty"` // of another program
+	Files     []IngestedFile `json:"files"`             // those that are not as they were
 }
 
 // DocumentCounts count files by what became of them.

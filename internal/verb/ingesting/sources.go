@@ -205,8 +205,8 @@ type SourcesDiff struct {
 	Commit   ipld.CID               `json:"commit" shape:"null"`
 	Sources  verb.Each[SourceCheck] `json:"sources"`
 	Counts   SourceCounts           `json:"counts"`
-	Marked   verb.List[graph.ID]    `json:"marked,omitzero"`
-	Already  verb.List[graph.ID]    `json:"already,omitzero"`
+	Marked   []graph.ID             `json:"marked,omitzero"`
+	Already  []graph.ID             `json:"already,omitzero"`
 	MarkedBy *ipld.CID              `json:"marked_by,omitempty" shape:"null"`
 	DryRun   *bool                  `json:"dry_run,omitempty"`
 
@@ -344,8 +344,8 @@ func (out *SourcesDiff) mark(ctx context.Context, s *verb.Service, gone []source
 	if s.Human {
 		out.Marking = marked
 	}
-	out.Marked = append(verb.List[graph.ID]{}, res.Marked...)
-	out.Already = append(verb.List[graph.ID]{}, res.Already...)
+	out.Marked = append([]graph.ID{}, res.Marked...)
+	out.Already = append([]graph.ID{}, res.Already...)
 	out.MarkedBy, out.DryRun = &marked.Commit, &s.DryRun
 	return nil
 }
@@ -359,12 +359,12 @@ type SourcesRefreshRequest struct {
 
 // SourcesRefreshed is what was taken over.
 type SourcesRefreshed struct {
-	Commit   ipld.CID               `json:"commit" shape:"null"`
-	Branch   string                 `json:"branch"`
-	Graph    ipld.CID               `json:"graph" shape:"null"`
-	Sources  verb.List[SourceCheck] `json:"sources"`
-	NoChange bool                   `json:"no_change"`
-	DryRun   bool                   `json:"dry_run"`
+	Commit   ipld.CID      `json:"commit" shape:"null"`
+	Branch   string        `json:"branch"`
+	Graph    ipld.CID      `json:"graph" shape:"null"`
+	Sources  []SourceCheck `json:"sources"`
+	NoChange bool          `json:"no_change"`
+	DryRun   bool          `json:"dry_run"`
 
 	Committed *editing.Committed `json:"_committed,omitempty"` // for people
 }

@@ -136,6 +136,9 @@ type Call struct {
 	Caller Caller
 	// Text asks for the answer as people read it on the command line, instead of JSON.
 	Text bool
+	// Answer takes each answer that would be written as JSON, nil to have it written. What another process
+	// answered is written all the same.
+	Answer func(Answer) error
 }
 
 // Runner runs calls. Safe for concurrent use.

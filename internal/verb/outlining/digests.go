@@ -217,16 +217,16 @@ type DigestAnswer struct {
 	Commit ipld.CID `json:"commit" shape:"null"`
 	Level  int      `json:"level"` // 0 for a memory, 1 for scopes and clusters, 2 for the whole
 	DigestRow
-	Sem      string                `json:"sem"`
-	Text     []distill.Sentence    `json:"text"`
-	Written  *distill.Written      `json:"written"` // by a model, of this very source; null for none
-	Above    verb.List[verb.Text]  `json:"above"`   // the digests that it is in, the nearest first
-	Children verb.List[DigestRow]  `json:"children"`
-	Members  verb.List[DigestFact] `json:"members"` // facts right below
-	More     int                   `json:"more"`    // children and facts that are not listed
-	Expired  verb.List[graph.ID]   `json:"expired"` // facts below whose validity has ended, the first of them
-	Refused  int                   `json:"refused"` // sentences left out since they may hold a credential
-	Now      graph.Time            `json:"now"`
+	Sem      string             `json:"sem"`
+	Text     []distill.Sentence `json:"text"`
+	Written  *distill.Written   `json:"written"` // by a model, of this very source; null for none
+	Above    []verb.Text        `json:"above"`   // the digests that it is in, the nearest first
+	Children []DigestRow        `json:"children"`
+	Members  []DigestFact       `json:"members"` // facts right below
+	More     int                `json:"more"`    // children and facts that are not listed
+	Expired  []graph.ID         `json:"expired"` // facts below whose validity has ended, the first of them
+	Refused  int                `json:"refused"` // sentences left out since they may hold a credential
+	Now      graph.Time         `json:"now"`
 }
 
 // DigestVerb shows one digest.
@@ -300,7 +300,7 @@ func (v *digestView) fact(ctx context.Context, out *DigestAnswer, id graph.ID) e
 	out.Sem = sem.String()
 	out.Text = []distill.Sentence{{Fact: id, Text: f.Text}}
 	if f.Until.Given && f.Until.Time <= out.Now {
-		out.Expired = verb.List[graph.ID]{id}
+		out.Expired = []graph.ID{id}
 	}
 	return v.names(ctx, out, above)
 }
@@ -414,10 +414,10 @@ type Resolved struct {
 
 // ResolveAnswer is what has a hash, the nearest first.
 type ResolveAnswer struct {
-	Commit ipld.CID            `json:"commit" shape:"null"`
-	Found  verb.List[Resolved] `json:"found"`
-	Read   int                 `json:"read"` // hashes that were compared
-	More   int                 `json:"more"`
+	Commit ipld.CID   `json:"commit" shape:"null"`
+	Found  []Resolved `json:"found"`
+	Read   int        `json:"read"` // hashes that were compared
+	More   int        `json:"more"`
 }
 
 // ResolveVerb finds digests by hash.

@@ -33,16 +33,16 @@ const (
 
 // DigestTexts reports a run of a model, or with DryRun what a run would ask.
 type DigestTexts struct {
-	Model   string                   `json:"model"`
-	Calls   int                      `json:"calls"`  // to the model
-	Tokens  int                      `json:"tokens"` // in its prompts, estimated
-	Most    int                      `json:"most"`   // tokens that its answers may have
-	Written int                      `json:"written"`
-	Failed  verb.List[DigestFailure] `json:"failed"`  // these keep their sentences
-	Left    int                      `json:"left"`    // digests without a model's text, for another run
-	Dropped int                      `json:"dropped"` // texts whose digests no longer exist
-	Commit  ipld.CID                 `json:"commit" shape:"null"`
-	DryRun  bool                     `json:"dry_run"`
+	Model   string          `json:"model"`
+	Calls   int             `json:"calls"`  // to the model
+	Tokens  int             `json:"tokens"` // in its prompts, estimated
+	Most    int             `json:"most"`   // tokens that its answers may have
+	Written int             `json:"written"`
+	Failed  []DigestFailure `json:"failed"`  // these keep their sentences
+	Left    int             `json:"left"`    // digests without a model's text, for another run
+	Dropped int             `json:"dropped"` // texts whose digests no longer exist
+	Commit  ipld.CID        `json:"commit" shape:"null"`
+	DryRun  bool            `json:"dry_run"`
 }
 
 // DigestFailure is a digest for which no text was kept, and why.

@@ -29,20 +29,20 @@ type MapRequest struct {
 
 // MapAnswer is a table of contents.
 type MapAnswer struct {
-	Commit  ipld.CID            `json:"commit" shape:"null"`
-	Entries verb.List[MapEntry] `json:"entries"`
-	More    int                 `json:"more"` // entries that did not fit
-	Since   *MapSince           `json:"since"`
-	Tokens  int                 `json:"tokens"` // of what is printed
-	Printed verb.Text           `json:"printed"`
+	Commit  ipld.CID   `json:"commit" shape:"null"`
+	Entries []MapEntry `json:"entries"`
+	More    int        `json:"more"` // entries that did not fit
+	Since   *MapSince  `json:"since"`
+	Tokens  int        `json:"tokens"` // of what is printed
+	Printed verb.Text  `json:"printed"`
 }
 
 // MapEntry is a digest in a map.
 type MapEntry struct {
 	DigestRow
-	Depth   int                  `json:"depth"`
-	Scopes  int                  `json:"scopes"`  // right below
-	Changed verb.List[MapChange] `json:"changed"` // with since: memories at home there
+	Depth   int         `json:"depth"`
+	Scopes  int         `json:"scopes"`  // right below
+	Changed []MapChange `json:"changed"` // with since: memories at home there
 }
 
 // MapSince is what changed since a commit.

@@ -24,7 +24,7 @@ type Change struct {
 // ChangesOf reads a whole difference into one list, nodes before edges, and counts it.
 func ChangesOf(
 	ctx context.Context, d state.Diff,
-) (list verb.List[Change], nodes, edges state.Counts, err error) {
+) (list []Change, nodes, edges state.Counts, err error) {
 	for n, err := range d.Nodes(ctx) {
 		if err != nil {
 			return nil, nodes, edges, err
@@ -59,7 +59,7 @@ const shortLimit = 40
 
 // ShortOf returns the first items of a difference, nodes before edges. The ends of edges are named by
 // the difference, and from before.
-func ShortOf(ctx context.Context, d state.Diff, before *core.Snapshot) (list verb.List[ShortChange], err error) {
+func ShortOf(ctx context.Context, d state.Diff, before *core.Snapshot) (list []ShortChange, err error) {
 	names := NewLabels(before)
 	for n, err := range d.Nodes(ctx) {
 		if err != nil || len(list) == shortLimit {

@@ -42,21 +42,21 @@ type EdgeList struct {
 
 // Edge is an edge with the names of its ends.
 type Edge struct {
-	ID        graph.ID          `json:"id"`
-	Key       verb.Text         `json:"key"`
-	Type      string            `json:"type"`
-	Src       graph.ID          `json:"src"`
-	SrcKey    verb.Text         `json:"src_key"`
-	Dst       graph.ID          `json:"dst"`
-	DstKey    verb.Text         `json:"dst_key"`
-	Weight    verb.Weight       `json:"weight"`
-	Props     verb.Props        `json:"props"`
-	Created   graph.Time        `json:"created"`
-	ValidFrom graph.OptTime     `json:"validFrom"`
-	ValidTo   graph.OptTime     `json:"validTo"`
-	Sources   verb.List[string] `json:"sources"`
-	Mark      *graph.Mark       `json:"mark"`
-	CID       ipld.CID          `json:"cid"`
+	ID        graph.ID      `json:"id"`
+	Key       verb.Text     `json:"key"`
+	Type      string        `json:"type"`
+	Src       graph.ID      `json:"src"`
+	SrcKey    verb.Text     `json:"src_key"`
+	Dst       graph.ID      `json:"dst"`
+	DstKey    verb.Text     `json:"dst_key"`
+	Weight    verb.Weight   `json:"weight"`
+	Props     verb.Props    `json:"props"`
+	Created   graph.Time    `json:"created"`
+	ValidFrom graph.OptTime `json:"validFrom"`
+	ValidTo   graph.OptTime `json:"validTo"`
+	Sources   []string      `json:"sources"`
+	Mark      *graph.Mark   `json:"mark"`
+	CID       ipld.CID      `json:"cid"`
 }
 
 // Ls lists nodes or edges.

@@ -35,16 +35,16 @@ type Neighbors struct {
 	ID     graph.ID  `json:"id"`
 	Key    verb.Text `json:"key"`
 	Buckets
-	Mentions *verb.List[Mention] `json:"mentions,omitempty"` // where they were asked for
-	By       *verb.List[Mention] `json:"mentioned_by,omitempty"`
+	Mentions *[]Mention `json:"mentions,omitempty"` // where they were asked for
+	By       *[]Mention `json:"mentioned_by,omitempty"`
 }
 
 // Buckets are the edges of a node.
 type Buckets struct {
-	Out     verb.List[Neighbor] `json:"out"`
-	In      verb.List[Neighbor] `json:"in"`
-	MoreOut uint64              `json:"more_out"` // edges that follow, hidden ones included
-	MoreIn  uint64              `json:"more_in"`
+	Out     []Neighbor `json:"out"`
+	In      []Neighbor `json:"in"`
+	MoreOut uint64     `json:"more_out"` // edges that follow, hidden ones included
+	MoreIn  uint64     `json:"more_in"`
 }
 
 // Neighbor is one edge of a node and the node at its other end.
@@ -150,7 +150,7 @@ func (b *bucketReader) read(ctx context.Context, id graph.ID, outs, ins bool) (a
 
 func (b *bucketReader) side(
 	ctx context.Context, names *Labels, id graph.ID, side adjacency.Direction,
-) (list verb.List[Neighbor], more uint64, err error) {
+) (list []Neighbor, more uint64, err error) {
 	types, limit := b.types, b.limit
 	if len(types) == 0 {
 		types = []string{""}
@@ -202,11 +202,11 @@ func (out *Neighbors) derive(
 	if err != nil {
 		return err
 	}
-	out.Mentions, out.By = &verb.List[Mention]{}, &verb.List[Mention]{}
+	out.Mentions, out.By = &[]Mention{}, &[]Mention{}
 	for _, list := range []struct {
 		want bool
 		ids  []graph.ID
-		to   *verb.List[Mention]
+		to   *[]Mention
 	}{{outs, mentioned, out.Mentions}, {ins, by, out.By}} {
 		if !list.want {
 			continue
@@ -237,12 +237,12 @@ type PathRequest struct {
 
 // Way is a path between two nodes.
 type Way struct {
-	Commit ipld.CID        `json:"commit" shape:"null"`
-	From   graph.ID        `json:"from"`
-	To     graph.ID        `json:"to"`
-	Found  bool            `json:"found"`
-	Hops   int             `json:"hops"`
-	Steps  verb.List[Step] `json:"steps"`
+	Commit ipld.CID `json:"commit" shape:"null"`
+	From   graph.ID `json:"from"`
+	To     graph.ID `json:"to"`
+	Found  bool     `json:"found"`
+	Hops   int      `json:"hops"`
+	Steps  []Step   `json:"steps"`
 
 	Start verb.Text `json:"_start,omitempty"` // the key of From
 }

@@ -26,13 +26,13 @@ type NodeHead struct {
 
 // NodeTail is described at NodeHead.
 type NodeTail struct {
-	Created   graph.Time        `json:"created"`
-	Updated   graph.OptTime     `json:"updated"`
-	ValidFrom graph.OptTime     `json:"validFrom"`
-	ValidTo   graph.OptTime     `json:"validTo"`
-	Sources   verb.List[string] `json:"sources"`
-	Mark      *graph.Mark       `json:"mark"`
-	CID       ipld.CID          `json:"cid"`
+	Created   graph.Time    `json:"created"`
+	Updated   graph.OptTime `json:"updated"`
+	ValidFrom graph.OptTime `json:"validFrom"`
+	ValidTo   graph.OptTime `json:"validTo"`
+	Sources   []string      `json:"sources"`
+	Mark      *graph.Mark   `json:"mark"`
+	CID       ipld.CID      `json:"cid"`
 }
 
 // Node is a node as ls prints it.

@@ -34,11 +34,11 @@ type ExploreRequest struct {
 
 // Explored is what lies around a topic.
 type Explored struct {
-	Commit ipld.CID                `json:"commit" shape:"null"`
-	Topic  string                  `json:"topic"`
-	Nodes  verb.List[ExploredNode] `json:"nodes"`
-	Edges  verb.List[ExploredEdge] `json:"edges"`
-	Cut    uint64                  `json:"cut"` // edges of large nodes that were left out
+	Commit ipld.CID       `json:"commit" shape:"null"`
+	Topic  string         `json:"topic"`
+	Nodes  []ExploredNode `json:"nodes"`
+	Edges  []ExploredEdge `json:"edges"`
+	Cut    uint64         `json:"cut"` // edges of large nodes that were left out
 }
 
 // NodeName tells which node is meant.
@@ -162,9 +162,9 @@ type RelatedRequest struct {
 
 // RelatedNodes are the nodes that are related to one.
 type RelatedNodes struct {
-	Commit ipld.CID               `json:"commit" shape:"null"`
-	ID     graph.ID               `json:"id"`
-	Nodes  verb.List[RelatedNode] `json:"nodes"`
+	Commit ipld.CID      `json:"commit" shape:"null"`
+	ID     graph.ID      `json:"id"`
+	Nodes  []RelatedNode `json:"nodes"`
 }
 
 // RelatedNode is one of them, and why.
@@ -225,11 +225,11 @@ type CommunitiesRequest struct {
 
 // CommunityList are the communities of a commit.
 type CommunityList struct {
-	Commit      ipld.CID             `json:"commit" shape:"null"`
-	Count       int                  `json:"count"`
-	Nodes       int                  `json:"nodes"` // that are in one
-	Communities verb.List[Community] `json:"communities"`
-	More        int                  `json:"more"`
+	Commit      ipld.CID    `json:"commit" shape:"null"`
+	Count       int         `json:"count"`
+	Nodes       int         `json:"nodes"` // that are in one
+	Communities []Community `json:"communities"`
+	More        int         `json:"more"`
 }
 
 // NodeCommunity is the community of a node; its number is 0 where it is in none.
@@ -241,10 +241,10 @@ type NodeCommunity struct {
 
 // Community is one community.
 type Community struct {
-	Number  int               `json:"number"` // from 1, the largest first
-	Size    int               `json:"size"`
-	Members verb.List[Member] `json:"members"` // best-connected first
-	Title   string            `json:"title"`   // the names of the first of them
+	Number  int      `json:"number"` // from 1, the largest first
+	Size    int      `json:"size"`
+	Members []Member `json:"members"` // best-connected first
+	Title   string   `json:"title"`   // the names of the first of them
 }
 
 // Member is a node in a community.
@@ -361,7 +361,7 @@ func (c *Community) title(ctx context.Context, s *core.Snapshot) (string, error)
 // members reads the first members of a community that are not hidden.
 func members(
 	ctx context.Context, names *Labels, see Visible, list []community.Member, limit int,
-) (out verb.List[Member], err error) {
+) (out []Member, err error) {
 	for _, m := range list {
 		if len(out) == limit {
 			break

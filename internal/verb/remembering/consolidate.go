@@ -35,23 +35,23 @@ type Proposal struct {
 	ID         string                 `json:"id"`
 	Kind       reviewpkg.ProposalKind `json:"kind" shape:"expired|duplicate|contradiction|tag|low|isolated"`
 	Why        string                 `json:"why"`
-	Nodes      verb.List[graph.ID]    `json:"nodes"`
-	Names      verb.List[string]      `json:"names"`
+	Nodes      []graph.ID             `json:"nodes"`
+	Names      []string               `json:"names"`
 	Similarity int64                  `json:"similarity,omitempty"`
 	Differs    []compare.Difference   `json:"differs,omitempty"`
 	Importance *reading.Importance    `json:"importance,omitempty"`
 	Tag        string                 `json:"tag,omitempty"`
-	Spellings  verb.List[string]      `json:"spellings,omitempty"`
+	Spellings  []string               `json:"spellings,omitempty"`
 }
 
 // Proposals are what could be tidied up.
 type Proposals struct {
-	Commit    ipld.CID            `json:"commit" shape:"null"`
-	Now       graph.Time          `json:"now"`
-	Proposals verb.List[Proposal] `json:"proposals"`
-	Memories  int                 `json:"memories"`
-	Declined  int                 `json:"declined"`
-	More      int                 `json:"more"` // proposals that are not listed
+	Commit    ipld.CID   `json:"commit" shape:"null"`
+	Now       graph.Time `json:"now"`
+	Proposals []Proposal `json:"proposals"`
+	Memories  int        `json:"memories"`
+	Declined  int        `json:"declined"`
+	More      int        `json:"more"` // proposals that are not listed
 }
 
 // Consolidated is what became of proposals that were picked.

@@ -37,7 +37,7 @@ func (q *CuesRequest) Into(w *verb.Writing) { w.Message, w.Expect = q.Message, q
 // CuedMemory is a memory with its cues.
 type CuedMemory struct {
 	reading.NodeName
-	Cues verb.List[string] `json:"cues"`
+	Cues []string `json:"cues"`
 }
 
 // CueList is one page of memories.

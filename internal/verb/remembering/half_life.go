@@ -34,12 +34,12 @@ func (q *HalfLifeRequest) Into(w *verb.Writing) {
 
 // HalfLives are after how many days memories count half.
 type HalfLives struct {
-	HalfLives memory.HalfLives  `json:"half_lives"` // days by type
-	Other     int               `json:"other"`      // of any other type
-	Own       verb.List[string] `json:"own"`        // types that the memory gives one itself
-	Commit    ipld.CID          `json:"commit" shape:"null"`
-	NoChange  bool              `json:"no_change"`
-	DryRun    bool              `json:"dry_run"`
+	HalfLives memory.HalfLives `json:"half_lives"` // days by type
+	Other     int              `json:"other"`      // of any other type
+	Own       []string         `json:"own"`        // types that the memory gives one itself
+	Commit    ipld.CID         `json:"commit" shape:"null"`
+	NoChange  bool             `json:"no_change"`
+	DryRun    bool             `json:"dry_run"`
 
 	Branch string `json:"_branch,omitempty"` // that was written to, "" for none; for people
 }

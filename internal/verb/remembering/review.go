@@ -80,11 +80,11 @@ func (q *ReviewRequest) ReadsOnly() bool { return len(q.Drop)+len(q.Pin)+len(q.E
 
 // Reviewed is what is to be reviewed, or what was decided of it.
 type Reviewed struct {
-	Since ipld.CID              `json:"since" shape:"null"` // what is there since that commit is listed; null for all
-	Head  ipld.CID              `json:"head" shape:"null"`
-	Items verb.List[ReviewItem] `json:"items"` // of a listing
-	Left  int                   `json:"left"`  // to review, those listed too
-	Kept  verb.List[graph.ID]   `json:"kept"`
+	Since ipld.CID     `json:"since" shape:"null"` // what is there since that commit is listed; null for all
+	Head  ipld.CID     `json:"head" shape:"null"`
+	Items []ReviewItem `json:"items"` // of a listing
+	Left  int          `json:"left"`  // to review, those listed too
+	Kept  []graph.ID   `json:"kept"`
 	reviewpkg.Decided
 	Commit   ipld.CID         `json:"commit" shape:"null"` // null where nothing changed
 	Branch   string           `json:"branch"`
@@ -97,14 +97,14 @@ type Reviewed struct {
 
 // ReviewItem is a memory to review.
 type ReviewItem struct {
-	ID      graph.ID          `json:"id"`
-	Key     verb.Text         `json:"key"`
-	Type    string            `json:"type"`
-	Created graph.Time        `json:"created"`
-	Text    string            `json:"text"` // the summary
-	Pinned  bool              `json:"pinned"`
-	State   verb.Text         `json:"state"` // stale or contradicted
-	Sources verb.List[string] `json:"sources"`
+	ID      graph.ID   `json:"id"`
+	Key     verb.Text  `json:"key"`
+	Type    string     `json:"type"`
+	Created graph.Time `json:"created"`
+	Text    string     `json:"text"` // the summary
+	Pinned  bool       `json:"pinned"`
+	State   verb.Text  `json:"state"` // stale or contradicted
+	Sources []string   `json:"sources"`
 }
 
 // Review lists what came into the memory since the last review, and decides of it.
@@ -143,7 +143,7 @@ func review(ctx context.Context, s *verb.Service, q *ReviewRequest) (*Reviewed, 
 	if !q.decides() && !s.MayNote() {
 		q.NoNote = true // else 'review --rest' of a person would keep what that person never saw
 	}
-	r.out.Items, r.out.Since = verb.List[ReviewItem]{}, r.state.Commit
+	r.out.Items, r.out.Since = []ReviewItem{}, r.state.Commit
 	var noted error // what was decided is told of, where it cannot be noted, too
 	if q.decides() {
 		kept, rest, err := r.decide(ctx, q)

@@ -22,8 +22,8 @@ type PackRedactionsRequest struct {
 
 // PackRedactionsAnswer is a part of what was erased, in CID order.
 type PackRedactionsAnswer struct {
-	Redactions verb.List[ToldRedaction] `json:"redactions"`
-	More       bool                     `json:"more"`
+	Redactions []ToldRedaction `json:"redactions"`
+	More       bool            `json:"more"`
 }
 
 // ToldRedaction is an erased block and what others are told of it.

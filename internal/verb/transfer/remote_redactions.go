@@ -32,8 +32,8 @@ type RemoteRedactionsRequest struct {
 
 // Quarantine is what remotes say was erased.
 type Quarantine struct {
-	Remote     verb.Text              `json:"remote"` // null for all
-	Redactions verb.List[Quarantined] `json:"redactions"`
+	Remote     verb.Text     `json:"remote"` // null for all
+	Redactions []Quarantined `json:"redactions"`
 }
 
 // Quarantined is a redaction that a remote told of.
@@ -46,12 +46,12 @@ type Quarantined struct {
 
 // QuarantineDecided is what became of redactions.
 type QuarantineDecided struct {
-	Remote         string              `json:"remote"`
-	Erased         verb.List[ipld.CID] `json:"erased"`
-	Closed         verb.List[ipld.CID] `json:"closed"`
-	Waiting        int                 `json:"waiting"`
-	ErasurePending bool                `json:"erasure_pending"`
-	ErasureDenied  verb.Text           `json:"erasure_denied,omitempty"` // why it is left to another role of the database
+	Remote         string     `json:"remote"`
+	Erased         []ipld.CID `json:"erased"`
+	Closed         []ipld.CID `json:"closed"`
+	Waiting        int        `json:"waiting"`
+	ErasurePending bool       `json:"erasure_pending"`
+	ErasureDenied  verb.Text  `json:"erasure_denied,omitempty"` // why it is left to another role of the database
 }
 
 // RemoteRedactions shows what waits in quarantine, and decides about it.

@@ -106,13 +106,13 @@ func (q *ImportRequest) Into(w *verb.Writing) { w.DryRun = q.DryRun }
 
 // Imported is what an import did.
 type Imported struct {
-	Name      verb.Text                 `json:"name"` // null where refs kept their own names
-	Scope     commit.Scope              `json:"scope"`
-	Refs      verb.List[core.RefChange] `json:"refs"`
-	Head      verb.Text                 `json:"head"` // the branch that HEAD was moved to
-	Blocks    int                       `json:"blocks"`
-	Bytes     int64                     `json:"bytes"`
-	NewBlocks int                       `json:"new_blocks"`
+	Name      verb.Text        `json:"name"` // null where refs kept their own names
+	Scope     commit.Scope     `json:"scope"`
+	Refs      []core.RefChange `json:"refs"`
+	Head      verb.Text        `json:"head"` // the branch that HEAD was moved to
+	Blocks    int              `json:"blocks"`
+	Bytes     int64            `json:"bytes"`
+	NewBlocks int              `json:"new_blocks"`
 	// Redacted is the number of blocks of the file that were erased here and stay so, Redactions of
 	// those that were erased where it is from.
 	Redacted   int              `json:"redacted"`

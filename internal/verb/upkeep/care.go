@@ -87,11 +87,11 @@ type IndexRequest struct{ verb.AtRevision }
 
 // Index describes the text index of one commit.
 type Index struct {
-	Manifest ipld.CID                `json:"manifest" shape:"null"` // null where the first retrieval will make it
-	Segments int                     `json:"segments"`
-	Nodes    int64                   `json:"nodes"`
-	Terms    int64                   `json:"terms"` // of all fields, repeats counted
-	Fields   verb.List[IndexedField] `json:"fields"`
+	Manifest ipld.CID       `json:"manifest" shape:"null"` // null where the first retrieval will make it
+	Segments int            `json:"segments"`
+	Nodes    int64          `json:"nodes"`
+	Terms    int64          `json:"terms"` // of all fields, repeats counted
+	Fields   []IndexedField `json:"fields"`
 }
 
 // IndexedField describes one text field over all nodes.

@@ -42,15 +42,15 @@ func (b *Branch) Did() bool { return b.Forward || b.Pushed || b.Merged > 0 || le
 
 // Synced is what a sync did.
 type Synced struct {
-	Remote   string                   `json:"remote"`
-	Rounds   int                      `json:"rounds"`
-	Branches verb.List[*Branch]       `json:"branches"`
-	Fetched  []core.RefChange         `json:"fetched"`
-	Clashing verb.List[graph.RefName] `json:"clashing"`
-	Pushed   []core.RefChange         `json:"pushed"` // refs of the remote
-	Received int64                    `json:"received_bytes"`
-	Skewed   verb.List[Skew]          `json:"clock_ahead"`
-	WentBack verb.List[graph.RefName] `json:"went_back"` // as for a fetch
+	Remote   string           `json:"remote"`
+	Rounds   int              `json:"rounds"`
+	Branches []*Branch        `json:"branches"`
+	Fetched  []core.RefChange `json:"fetched"`
+	Clashing []graph.RefName  `json:"clashing"`
+	Pushed   []core.RefChange `json:"pushed"` // refs of the remote
+	Received int64            `json:"received_bytes"`
+	Skewed   []Skew           `json:"clock_ahead"`
+	WentBack []graph.RefName  `json:"went_back"` // as for a fetch
 	Learned
 	Sent   int64 `json:"sent_bytes"`
 	Untold bool  `json:"untold"` // as of push

@@ -18,13 +18,13 @@ import (
 
 // Fetched is what a fetch did.
 type Fetched struct {
-	Remote    string                   `json:"remote"`
-	Refs      []core.RefChange         `json:"refs"`
-	Clashing  verb.List[graph.RefName] `json:"clashing"` // tags that are elsewhere here, and stay
-	Bytes     int64                    `json:"bytes"`
-	NewBlocks int                      `json:"new_blocks"`
-	Skewed    verb.List[Skew]          `json:"clock_ahead"`
-	WentBack  verb.List[graph.RefName] `json:"went_back"` // branches that are at an earlier commit than before
+	Remote    string           `json:"remote"`
+	Refs      []core.RefChange `json:"refs"`
+	Clashing  []graph.RefName  `json:"clashing"` // tags that are elsewhere here, and stay
+	Bytes     int64            `json:"bytes"`
+	NewBlocks int              `json:"new_blocks"`
+	Skewed    []Skew           `json:"clock_ahead"`
+	WentBack  []graph.RefName  `json:"went_back"` // branches that are at an earlier commit than before
 	Learned
 	DryRun bool `json:"dry_run"`
 }
