@@ -192,29 +192,46 @@ func (l *lines) refuse(e *jsonrpc.Error) {
 	_, _ = l.out.Write(append(encode(body), '\n')) // the next answer meets the same error
 }
 
-// answered is what tells which call a message answers, if any.
-type answered struct {
-	ID     any    `json:"id"`
-	Method string `json:"method"`
+// answered returns the ids of the calls that a message answers. What is answered is not read: the library writes the
+// id before it.
+func answered(data []byte) (ids []string) {
+	if bytes.HasPrefix(data, []byte("[")) {
+		var batch []json.RawMessage
+		_ = json.Unmarshal(data, &batch) // the library writes JSON
+		for _, one := range batch {
+			ids = append(ids, answered(one)...)
+		}
+		return ids
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	_, err := dec.Token()
+	for err == nil && dec.More() {
+		var name json.Token
+		var v any
+		name, err = dec.Token()
+		switch {
+		case err != nil, name == "method": // a call of the library's own
+			return nil
+		case name == "result", name == "error":
+			return ids
+		}
+		if err = dec.Decode(&v); err == nil && name == "id" {
+			if id, err := jsonrpc.MakeID(v); err == nil {
+				ids = append(ids, string(encode(id.Raw())))
+			}
+		}
+	}
+	return nil
 }
 
 // Write passes on what the library writes, and notes which calls it answers.
 func (l *lines) Write(data []byte) (int, error) {
-	answers := make([]answered, 1)
-	if bytes.HasPrefix(data, []byte("[")) {
-		_ = json.Unmarshal(data, &answers) // the library writes JSON
-	} else {
-		_ = json.Unmarshal(data, &answers[0])
-	}
+	ids := answered(data)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n, err := l.out.Write(data)
-	for _, a := range answers {
-		if a.Method == "" {
-			if id, err := jsonrpc.MakeID(a.ID); err == nil {
-				delete(l.pending, string(encode(id.Raw())))
-			}
-		}
+	for _, id := range ids {
+		delete(l.pending, id)
 	}
 	if len(l.pending) == 0 && l.settled != nil {
 		close(l.settled)
