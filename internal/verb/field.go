@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -105,7 +106,7 @@ func fieldOf(f reflect.StructField, tag string, index []int) Field {
 		out.Enum = nil
 	}
 	switch f.Type.Kind() {
-	case reflect.String, reflect.Int64: // a time.Duration
+	case reflect.String, reflect.Int64, reflect.Struct: // a time.Duration, a graph.OptTime
 		out.Kind = operation.String
 	case reflect.Int:
 		out.Kind = operation.Integer
@@ -242,15 +243,22 @@ func (f *Field) Set(req any, values []string) error {
 	case operation.Boolean:
 		v.SetBool(last == "true")
 	default:
-		if to, ok := v.Addr().Interface().(*time.Duration); ok {
+		switch to := v.Addr().Interface().(type) {
+		case *time.Duration:
 			d, err := time.ParseDuration(last)
 			if err != nil {
 				return Bad(f.Name, "%q is no duration like 336h", last)
 			}
 			*to = d
-			return nil
+		case *graph.OptTime:
+			t, err := OptTime(f.Name, last)
+			if err != nil {
+				return err
+			}
+			*to = t
+		default:
+			v.SetString(last)
 		}
-		v.SetString(last)
 	}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/mnem-project/mnem/graph"
 )
 
 // flagError says in our words what is wrong with a flag, of what the parser returned.
@@ -52,6 +54,10 @@ func badValue(e *pflag.InvalidValueError) string {
 		return fmt.Sprintf("%q is not a number", value)
 	case "duration":
 		return fmt.Sprintf("%q is not a duration like 5s or 336h", value)
+	case "time":
+		if _, err := graph.ParseTime(value); err != nil {
+			return err.Error()
+		}
 	case "bool":
 		return fmt.Sprintf("%q is neither true nor false", value)
 	}

@@ -200,6 +200,8 @@ func fieldFlag(c *line.Line, cmd *cobra.Command, f *verb.Field, req any) {
 		flags.Float64VarP(to, f.Name, f.Short, *to, usage)
 	case *time.Duration:
 		flags.DurationVarP(to, f.Name, f.Short, *to, usage)
+	case *graph.OptTime:
+		flags.VarP(&timeValue{f, req, to}, f.Name, f.Short, usage)
 	case *bool:
 		flags.BoolVarP(to, f.Name, f.Short, *to, usage)
 	case *[]string:
@@ -230,6 +232,17 @@ func fieldFlag(c *line.Line, cmd *cobra.Command, f *verb.Field, req any) {
 		completeBy(c, cmd, f.Name, fixed(f.Enum))
 	}
 }
+
+// timeValue is the flag of a field for a time that may be absent.
+type timeValue struct {
+	field *verb.Field
+	req   any
+	to    *graph.OptTime
+}
+
+func (v *timeValue) String() string         { return v.to.String() }
+func (v *timeValue) Set(value string) error { return v.field.Set(v.req, []string{value}) }
+func (v *timeValue) Type() string           { return "time" }
 
 // argFields are the fields that positional arguments fill here.
 func argFields(v *line.Bound) (list []verb.Field) {

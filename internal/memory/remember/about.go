@@ -59,7 +59,7 @@ func (p *planner) about(d *Draft, k *known, out *Remembered) error {
 	}
 	k.subjects = append(k.subjects, d.About.Target())
 	return p.link(&Link{
-		Type: memory.EdgeAbout, Src: graph.Ref{ID: k.id}, Dst: d.About, Makes: subject,
+		Type: memory.EdgeAbout, Src: graph.Ref{ID: k.ID}, Dst: d.About, Makes: subject,
 		Why: "it is said to be about it",
 	}, out)
 }

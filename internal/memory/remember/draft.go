@@ -25,24 +25,15 @@ func ID(typ, text string, n uint64) graph.ID {
 }
 
 // Draft is a memory that is about to be written, as the rules that write edges see it. It is not in
-// the snapshot they look at.
+// the snapshot they look at. Its lists of names are in bytewise order, each once.
 type Draft struct {
-	ID         graph.ID
-	Type, Text string
-	Importance int
-	Tags       []string // in bytewise order, no two the same
-	Entities   []string // likewise, as the caller names them
-	Cues       []string // likewise: words under which somebody may look for it
-	Sources    []string // where it comes from, as in a node
-	About      graph.Ref
-	literal    bool   // About is that very key, whatever else is called so
-	Property   string // single-valued property of About that it is the value of, "" for none
-	Created    graph.Time
-	ValidFrom  graph.OptTime
-	ValidTo    graph.OptTime
-	Expires    graph.OptTime
-	Agent      string // the program that remembers it, "" for none
-	Task       string // what it works on, "" for none: a session
+	Request // checked, with its defaults, without blanks around texts and names
+	ID      graph.ID
+	About   graph.Ref
+	literal bool // About is that very key, whatever else is called so
+	Created graph.Time
+	Agent   string // the program that remembers it, "" for none
+	Task    string // what it works on, "" for none: a session
 	// Vector is the memory as a model sees it, nil where the caller brought none.
 	Vector *graph.Embedding
 

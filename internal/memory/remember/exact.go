@@ -34,7 +34,7 @@ func (p *planner) exact(d *Draft, always bool) (same *known, state graph.State, 
 			}
 		}
 		k := c.list[i]
-		if k.typ != d.Type || k.text != d.Text {
+		if k.Type != d.Type || k.Text != d.Text {
 			continue // it was edited since
 		}
 		if fits, err := p.fits(d, subject, k); err != nil {
@@ -42,7 +42,7 @@ func (p *planner) exact(d *Draft, always bool) (same *known, state graph.State, 
 		} else if !fits {
 			continue // it says it of something else
 		}
-		by, err := p.hidden(k.id)
+		by, err := p.hidden(k.ID)
 		if err != nil {
 			return nil, state, err
 		}
@@ -68,7 +68,7 @@ func (p *planner) extend(c *chain, d *Draft) (*known, error) {
 // fits reports whether nothing differs between a draft and a memory beside their texts, as apart
 // tells it.
 func (p *planner) fits(d *Draft, subject graph.ID, k *known) (bool, error) {
-	if d.Type != k.typ || d.ValidFrom != k.from || d.ValidTo != k.to {
+	if d.Type != k.Type || d.ValidFrom != k.ValidFrom || d.ValidTo != k.ValidTo {
 		return false, nil
 	}
 	if !d.About.IsZero() {
@@ -77,6 +77,6 @@ func (p *planner) fits(d *Draft, subject graph.ID, k *known) (bool, error) {
 			return false, err
 		}
 	}
-	return len(d.Entities) == 0 || len(k.entities) == 0 ||
-		slices.ContainsFunc(d.Entities, func(e string) bool { return slices.Contains(k.entities, e) }), nil
+	return len(d.Entities) == 0 || len(k.Entities) == 0 ||
+		slices.ContainsFunc(d.Entities, func(e string) bool { return slices.Contains(k.Entities, e) }), nil
 }

@@ -68,7 +68,7 @@ func TestFreshNearby(t *testing.T) {
 				t.Fatalf("seed %d: text %d has %d likes, want %d, or others", seed, i, len(got), len(want))
 			}
 			found += len(got)
-			f.add(terms, &known{text: b.String()})
+			f.add(terms, &known{Draft: Draft{Request: Request{Text: b.String()}}})
 		}
 		if found < 600 {
 			t.Errorf("seed %d: %d likes found", seed, found)

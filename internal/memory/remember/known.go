@@ -22,36 +22,29 @@ import (
 
 // known is a memory of the snapshot, or one of the requests before, as it will be.
 type known struct {
-	id             graph.ID
-	typ, text      string
-	importance     int
-	tags, entities []string
-	cues           []string
-	sources        []string
-	expires        graph.OptTime
-	from, to       graph.OptTime
-	subjects       []graph.ID // that it is about, where that was asked
-	asked          bool
-	draft          *Draft // of one that is new
-	changed        bool
-	grown          []string // properties that were added to
-	foreign        []string // those in another form than a memory has: left as they are
-	count          int      // of its observations; -1 where it was not asked
-	analysed       *compare.Text
-	read           *compare.TextTerms
-	stated         *stage.Statement
+	Draft               // of one of the snapshot what its node says
+	made     bool       // whether a request made it
+	subjects []graph.ID // that it is about, where that was asked
+	asked    bool
+	changed  bool
+	grown    []string // properties that were added to
+	foreign  []string // those in another form than a memory has: left as they are
+	count    int      // of its observations; -1 where it was not asked
+	analysed *compare.Text
+	read     *compare.TextTerms
+	stated   *stage.Statement
 }
 
 func (k *known) words() *compare.Text {
 	if k.analysed == nil {
-		k.analysed = compare.Analyse(k.text)
+		k.analysed = compare.Analyse(k.Text)
 	}
 	return k.analysed
 }
 
 func (k *known) terms(v *compare.Vocabulary) *compare.TextTerms {
 	if k.read == nil {
-		k.read = v.Read(k.text)
+		k.read = v.Read(k.Text)
 	}
 	return k.read
 }
@@ -97,11 +90,11 @@ func (p *planner) look(id graph.ID) (*known, error) {
 			return nil, err // it was purged: what is said again is made anew
 		}
 	}
-	k := &known{
-		id: id, typ: n.Type, text: n.Summary, importance: memory.StatedImportance(n),
-		tags: texts(n.Props, memory.PropTags), entities: texts(n.Props, memory.PropEntities), sources: n.Sources,
-		cues: n.Cues, from: n.ValidFrom, to: n.ValidTo, count: -1,
-	}
+	k := &known{count: -1, Draft: Draft{ID: id, Request: Request{
+		Type: n.Type, Text: n.Summary, Importance: memory.StatedImportance(n), Tags: texts(n.Props, memory.PropTags),
+		Entities: texts(n.Props, memory.PropEntities), Sources: n.Sources, Cues: n.Cues, ValidFrom: n.ValidFrom,
+		ValidTo: n.ValidTo,
+	}}}
 	if v, ok := ipld.FindEntry(n.Props, memory.PropImportance); ok && v.Kind() != ipld.Int {
 		k.foreign = append(k.foreign, memory.PropImportance)
 	}
@@ -112,7 +105,7 @@ func (p *planner) look(id graph.ID) (*known, error) {
 	}
 	if v, ok := ipld.FindEntry(n.Props, memory.PropExpires); ok && v.Kind() == ipld.String {
 		if t, err := graph.ParseTime(v.Text()); err == nil {
-			k.expires = graph.At(t)
+			k.Expires = graph.At(t)
 		}
 	}
 	p.known[id] = k
@@ -121,11 +114,11 @@ func (p *planner) look(id graph.ID) (*known, error) {
 
 // subjects returns what a memory is about, at most MaxEntities.
 func (p *planner) subjects(k *known) ([]graph.ID, error) {
-	if k.asked || k.draft != nil {
+	if k.asked || k.made {
 		return k.subjects, nil
 	}
 	k.asked = true
-	for e, err := range p.s.Adjacency().Bucket(p.ctx, k.id, adjacency.Out, memory.EdgeAbout, nil) {
+	for e, err := range p.s.Adjacency().Bucket(p.ctx, k.ID, adjacency.Out, memory.EdgeAbout, nil) {
 		if err != nil {
 			return nil, err
 		}
@@ -166,18 +159,18 @@ func (p *planner) apart(d *Draft, k *known) ([]Difference, error) {
 			out = append(out, Difference{Kind: DiffersSubject, A: d.About.String(), B: old})
 		}
 	}
-	if d.Type != k.typ {
-		out = append(out, Difference{Kind: DiffersType, A: d.Type, B: k.typ})
+	if d.Type != k.Type {
+		out = append(out, Difference{Kind: DiffersType, A: d.Type, B: k.Type})
 	}
-	if d.ValidFrom != k.from || d.ValidTo != k.to {
+	if d.ValidFrom != k.ValidFrom || d.ValidTo != k.ValidTo {
 		out = append(out, Difference{Kind: DiffersValidity, A: span(d.ValidFrom, d.ValidTo),
-			B: span(k.from, k.to)})
+			B: span(k.ValidFrom, k.ValidTo)})
 	}
 	both := slices.ContainsFunc(d.Entities, func(e string) bool {
-		return slices.Contains(k.entities, e)
+		return slices.Contains(k.Entities, e)
 	})
-	if len(d.Entities) > 0 && len(k.entities) > 0 && !both {
-		out = append(out, Difference{Kind: DiffersEntities, A: d.Entities[0], B: k.entities[0]})
+	if len(d.Entities) > 0 && len(k.Entities) > 0 && !both {
+		out = append(out, Difference{Kind: DiffersEntities, A: d.Entities[0], B: k.Entities[0]})
 	}
 	return out, nil
 }
@@ -215,7 +208,7 @@ func (p *planner) nearby(d *Draft) ([]*known, map[graph.ID]int64, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if k != nil && k.text != "" {
+		if k != nil && k.Text != "" {
 			out = append(out, k)
 		}
 	}
@@ -288,7 +281,7 @@ func ObservationKey(wording string, sources []string) string {
 // observations returns how many a memory has.
 func (p *planner) observations(k *known) (int, error) {
 	if k.count < 0 {
-		n, err := p.s.Adjacency().Degree(p.ctx, k.id, adjacency.Out, memory.EdgeObserved)
+		n, err := p.s.Adjacency().Degree(p.ctx, k.ID, adjacency.Out, memory.EdgeObserved)
 		if err != nil {
 			return 0, err
 		}

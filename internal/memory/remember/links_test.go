@@ -41,7 +41,7 @@ func newMemory(t testing.TB) *Writer {
 
 // draft returns a draft of a text, some hours after the beginning.
 func draft(text string, hours int, sources ...string) *Draft {
-	return &Draft{ID: ID(memory.Fact, text, 0), Type: memory.Fact, Text: text, Sources: sources,
+	return &Draft{Request: Request{Type: memory.Fact, Text: text, Sources: sources}, ID: ID(memory.Fact, text, 0),
 		Created: day0 + graph.Time(hours)*hourMicros}
 }
 

@@ -112,20 +112,20 @@ func (p *planner) compare(d *Draft, out *Remembered) (*known, []Near, error) {
 	var near []Near
 	var same *known
 	for _, k := range list {
-		if by, err := p.hidden(k.id); err != nil {
+		if by, err := p.hidden(k.ID); err != nil {
 			return nil, nil, err
 		} else if by != "" {
 			continue // also by a request before, in the same commit
 		}
-		s := Similar{ID: k.id, Summary: k.text}
-		if like := cosines[k.id]; like > 0 {
+		s := Similar{ID: k.ID, Summary: k.Text}
+		if like := cosines[k.ID]; like > 0 {
 			s.Cosine = &like
 		}
 		is, tell, err := p.judge(d, words, k, &s)
 		switch {
 		case err != nil:
 			return nil, nil, err
-		case is && (same == nil || k.id.Compare(same.id) < 0):
+		case is && (same == nil || k.ID.Compare(same.ID) < 0):
 			same = k
 		case tell:
 			out.Similar = append(out.Similar, s)
@@ -135,8 +135,8 @@ func (p *planner) compare(d *Draft, out *Remembered) (*known, []Near, error) {
 				return nil, nil, err
 			}
 		}
-		if k.draft == nil {
-			near = append(near, Near{ID: k.id, Text: s.Text, Cosine: cosines[k.id], known: k})
+		if !k.made {
+			near = append(near, Near{ID: k.ID, Text: s.Text, Cosine: cosines[k.ID], known: k})
 		}
 	}
 	if same != nil {
@@ -159,7 +159,7 @@ func (p *planner) judge(
 	least := min(p.params.SimilarFrom, int64(oppositeAt))
 	if s.cosine() >= closeAt {
 		least = 0
-	} else if n, of := len(k.text), len(d.Text); n > 4*of || of > 4*n {
+	} else if n, of := len(k.Text), len(d.Text); n > 4*of || of > 4*n {
 		return false, false, nil // of such lengths no two texts are alike
 	}
 	c := words.CompareFrom(k.words(), least)
@@ -199,13 +199,7 @@ func suggestion(c compare.Comparison, opposes, alone bool) Suggestion {
 }
 
 // drafted returns a draft as the memory that it becomes.
-func drafted(d *Draft) *known {
-	return &known{
-		id: d.ID, typ: d.Type, text: d.Text, importance: d.Importance, tags: d.Tags,
-		entities: d.Entities, cues: d.Cues, sources: d.Sources, expires: d.Expires, from: d.ValidFrom,
-		to: d.ValidTo, draft: d, read: d.terms,
-	}
-}
+func drafted(d *Draft) *known { return &known{Draft: *d, made: true, read: d.terms} }
 
 // EmbedText returns the text that an embedding of the new memory stands for (graph.EmbedText).
 func (r *Request) EmbedText() (string, error) {
@@ -220,9 +214,9 @@ func (r *Request) EmbedText() (string, error) {
 // add makes a new memory of a draft.
 func (p *planner) add(d *Draft, near []Near, out *Remembered) error {
 	k := drafted(d)
-	p.known[k.id] = k
+	p.known[k.ID] = k
 	p.touch = append(p.touch, k)
-	out.ID, out.Action, out.Importance, out.made = k.id, Added, k.importance, k
+	out.ID, out.Action, out.Importance, out.made = k.ID, Added, k.Importance, k
 	for _, s := range out.Similar {
 		if s.Suggest == SuggestContradict {
 			out.Action = Conflict
@@ -290,7 +284,7 @@ func (p *planner) node(c *graph.NodeChange) error {
 
 // again notes that a memory was said again, and adds what is new of it.
 func (p *planner) again(d *Draft, k *known, out *Remembered) error {
-	out.ID, out.Action, out.Type = k.id, Duplicate, k.typ
+	out.ID, out.Action, out.Type = k.ID, Duplicate, k.Type
 	var dropped bool
 	grown := false
 	add := func(prop string) { // only what is added to is written: others may say it in another way
@@ -313,15 +307,15 @@ func (p *planner) again(d *Draft, k *known, out *Remembered) error {
 			add(prop)
 		}
 	}
-	grow(memory.PropTags, &k.tags, d.Tags, memory.MaxTags)
-	grow(memory.PropEntities, &k.entities, d.Entities, memory.MaxEntities)
-	grow(fieldCues, &k.cues, d.Cues, graph.MaxCues)
-	if d.Importance > k.importance && !slices.Contains(k.foreign, memory.PropImportance) {
-		k.importance = d.Importance
+	grow(memory.PropTags, &k.Tags, d.Tags, memory.MaxTags)
+	grow(memory.PropEntities, &k.Entities, d.Entities, memory.MaxEntities)
+	grow(fieldCues, &k.Cues, d.Cues, graph.MaxCues)
+	if d.Importance > k.Importance && !slices.Contains(k.foreign, memory.PropImportance) {
+		k.Importance = d.Importance
 		add(memory.PropImportance)
 	}
-	if d.Expires.Given && k.expires.Given && d.Expires.Time > k.expires.Time {
-		k.expires = d.Expires
+	if d.Expires.Given && k.Expires.Given && d.Expires.Time > k.Expires.Time {
+		k.Expires = d.Expires
 		add(memory.PropExpires)
 	}
 	if dropped {
@@ -331,12 +325,12 @@ func (p *planner) again(d *Draft, k *known, out *Remembered) error {
 		out.Action = Updated
 		if !k.changed {
 			k.changed = true
-			if k.draft == nil {
+			if !k.made {
 				p.touch = append(p.touch, k)
 			}
 		}
 	}
-	out.Importance = k.importance
+	out.Importance = k.Importance
 	if err := p.relink(d, k, out); err != nil {
 		return err
 	}
@@ -349,9 +343,9 @@ func (p *planner) relink(d *Draft, k *known, out *Remembered) error {
 		return nil
 	}
 	said := *d
-	said.ID = k.id
-	if k.draft != nil {
-		said.About = k.draft.About
+	said.ID = k.ID
+	if k.made {
+		said.About = k.About
 	}
 	subjects, err := p.subjects(k)
 	if err != nil {
@@ -378,15 +372,15 @@ func (p *planner) relink(d *Draft, k *known, out *Remembered) error {
 // too many. The same again is no observation: calls are repeated when their answer was lost, and
 // loops would make a memory look important.
 func (p *planner) observe(d *Draft, k *known, out *Remembered) error {
-	told := func(s string) bool { return slices.Contains(k.sources, s) }
+	told := func(s string) bool { return slices.Contains(k.Sources, s) }
 	missing := func(s string) bool { return !told(s) }
-	if d.Text == k.text && !slices.ContainsFunc(d.Sources, missing) {
+	if d.Text == k.Text && !slices.ContainsFunc(d.Sources, missing) {
 		return nil // the node says so
 	}
 	key := ObservationKey(d.Text, d.Sources)
-	self := graph.Ref{ID: k.id}
+	self := graph.Ref{ID: k.ID}
 	edge := &Link{Type: memory.EdgeObserved, Src: self, Dst: self, Key: key, Why: "it was said again"}
-	id := graph.EdgeID(k.id, memory.EdgeObserved, k.id, key)
+	id := graph.EdgeID(k.ID, memory.EdgeObserved, k.ID, key)
 	there, err := hasEdge(p.ctx, p.s, id)
 	if err != nil || there || p.made[id] {
 		return err
@@ -400,7 +394,7 @@ func (p *planner) observe(d *Draft, k *known, out *Remembered) error {
 		return nil
 	}
 	k.count = n + 1
-	if d.Text != k.text {
+	if d.Text != k.Text {
 		edge.Props = append(edge.Props, ipld.Entry{Key: "text", Value: ipld.StringValue(d.Text)})
 	}
 	if len(d.Sources) > 0 {
@@ -524,17 +518,17 @@ func (p *planner) changes() ([]graph.Change, error) {
 	}
 	out = append(out, p.others...)
 	for _, k := range p.touch {
-		if k.draft == nil || k.draft.Vector == nil {
+		if !k.made || k.Vector == nil {
 			continue
 		}
-		e := k.draft.Vector
+		e := k.Vector
 		codes := e.Int8()
 		values := make([]float64, len(codes))
 		for i, n := range codes {
 			values[i] = float64(n) // the largest is 127, so that the same integers come of it again
 		}
 		out = append(out, graph.Change{Embedding: &graph.EmbeddingChange{
-			Node: graph.Ref{ID: k.id}, Model: e.Model, Vector: values,
+			Node: graph.Ref{ID: k.ID}, Model: e.Model, Vector: values,
 		}})
 	}
 	return append(out, p.marks.Changes...), nil
@@ -545,30 +539,30 @@ const fieldCues = "cues"
 
 // change returns what makes a memory's node, or adds to one.
 func (k *known) change() *graph.NodeChange {
-	c := &graph.NodeChange{ID: k.id}
-	if k.draft != nil {
-		c.Type, c.Summary = k.typ, new(k.text)
-		c.ValidFrom, c.ValidTo = k.from, k.to
-		c.Sources = k.sources
+	c := &graph.NodeChange{ID: k.ID}
+	if k.made {
+		c.Type, c.Summary = k.Type, new(k.Text)
+		c.ValidFrom, c.ValidTo = k.ValidFrom, k.ValidTo
+		c.Sources = k.Sources
 	}
 	prop := func(name string, v ipld.Value) {
 		c.Props = append(c.Props, ipld.Entry{Key: name, Value: v})
 	}
-	says := func(name string) bool { return k.draft != nil || slices.Contains(k.grown, name) }
-	if says(memory.PropImportance) && (k.importance != memory.DefaultImportance || k.draft == nil) {
-		prop(memory.PropImportance, ipld.IntValue(int64(k.importance)))
+	says := func(name string) bool { return k.made || slices.Contains(k.grown, name) }
+	if says(memory.PropImportance) && (k.Importance != memory.DefaultImportance || !k.made) {
+		prop(memory.PropImportance, ipld.IntValue(int64(k.Importance)))
 	}
-	if len(k.tags) > 0 && says(memory.PropTags) {
-		prop(memory.PropTags, textList(k.tags))
+	if len(k.Tags) > 0 && says(memory.PropTags) {
+		prop(memory.PropTags, textList(k.Tags))
 	}
-	if len(k.entities) > 0 && says(memory.PropEntities) {
-		prop(memory.PropEntities, textList(k.entities))
+	if len(k.Entities) > 0 && says(memory.PropEntities) {
+		prop(memory.PropEntities, textList(k.Entities))
 	}
-	if k.expires.Given && says(memory.PropExpires) {
-		prop(memory.PropExpires, ipld.StringValue(k.expires.Time.Std().Format("2006-01-02T15:04:05Z")))
+	if k.Expires.Given && says(memory.PropExpires) {
+		prop(memory.PropExpires, ipld.StringValue(k.Expires.Time.Std().Format("2006-01-02T15:04:05Z")))
 	}
-	if len(k.cues) > 0 && says(fieldCues) {
-		c.Cues = k.cues
+	if len(k.Cues) > 0 && says(fieldCues) {
+		c.Cues = k.Cues
 	}
 	ipld.SortEntries(c.Props)
 	return c
@@ -576,8 +570,8 @@ func (k *known) change() *graph.NodeChange {
 
 // node returns what importance is made of, of a memory that is made at a time.
 func (k *known) node(at graph.Time) *graph.Node {
-	return &graph.Node{ID: k.id, Type: k.typ, Created: at,
-		Props: []ipld.Entry{{Key: memory.PropImportance, Value: ipld.IntValue(int64(k.importance))}}}
+	return &graph.Node{ID: k.ID, Type: k.Type, Created: at,
+		Props: []ipld.Entry{{Key: memory.PropImportance, Value: ipld.IntValue(int64(k.Importance))}}}
 }
 
 // message says what a commit is about: ids, never texts, which a purge could not take out of it.

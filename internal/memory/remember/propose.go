@@ -46,7 +46,7 @@ func (p *planner) propose(d *Draft, k *known, s *Similar, told bool, out *Rememb
 		}
 	}
 	if because != "" {
-		out.Replaces = append(out.Replaces, Replacing{k.id, k.text, because})
+		out.Replaces = append(out.Replaces, Replacing{k.ID, k.Text, because})
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (p *planner) changed(d *Draft, k *known) (string, error) {
 		return "", err
 	}
 	if k.stated == nil {
-		if k.stated, err = stage.NewStatement(p.ctx, p.terms, k.text, p.idfs); err != nil {
+		if k.stated, err = stage.NewStatement(p.ctx, p.terms, k.Text, p.idfs); err != nil {
 			return "", err
 		}
 	}

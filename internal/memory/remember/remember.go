@@ -1,6 +1,7 @@
 package remember
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -48,24 +49,29 @@ const (
 
 // Request asks for one memory to be kept.
 type Request struct {
-	Text       string // 1 to MaxText scalars; blanks around it are cut
-	Type       string // 1 to graph.MaxType bytes; "" for Fact
-	Importance int    // MinImportance to MaxImportance; 0 for DefaultImportance
-	Tags       []string
-	Cues       []string // words under which somebody may look for it, and which it does not have
-	Entities   []string
-	Sources    []string // where it comes from: file:, url:, conversation:, manual: or any other text
+	// 1 to MaxText scalars; blanks around it are cut
+	Text string `op:",arg,required,remote" doc:"the memory"`
+	// 1 to graph.MaxType bytes; "" for Fact
+	Type string `op:",remote" doc:"{TYPE}: fact, decision, preference, insight, context, event, task or any other (default fact)"`
+	// MinImportance to MaxImportance; 0 for DefaultImportance
+	Importance int      `op:",remote" doc:"{N} from 1 to 5 (default 3)"`
+	Tags       []string `op:"tag,remote" doc:"{TAG} (repeatable, at most 20)"`
+	Cues       []string `op:"cue,remote" doc:"{WORDS} under which somebody may look for it, and which it does not have (repeatable, at most 12)"`
+	Entities   []string `op:"entity,remote" doc:"{NAME} that it is about (repeatable, at most 50)"`
+	Sources    []string `op:"source,remote" doc:"where it comes from: file:PATH, url:URL, conversation:ID, manual:WHO or any other {TEXT}" note:" (repeatable)"`
 	// About is the subject, by its key or its full id, or by its name where that is the key or title
 	// of an Entity and of one alone. Where there is none, a node of the key is made; "key:" before
 	// it takes it for a key in any case. Property names what the memory says of it: a property that has one value,
 	// so that a new value supersedes the old one.
-	About, Property    string
-	Expires            graph.OptTime // from then on the memory may be marked expired
-	ValidFrom, ValidTo graph.OptTime
+	About    string `op:",remote" doc:"{KEY} or id of the subject, or the name of an entity; where there is none a node of the key is made"`
+	Property string `op:",remote" doc:"{NAME} of the subject's property that it says, which has one value: an old one is superseded"`
 	// Supersedes names memories that this one takes the place of, as core.Snapshot.Name reads names.
-	Supersedes []string
+	Supersedes []string      `op:",remote" doc:"{NODE} that it takes the place of" note:" (repeatable)"`
+	Expires    graph.OptTime `op:",remote" doc:"{TIME} from which it may be marked expired"`
+	ValidFrom  graph.OptTime `op:",remote" doc:"{TIME} from which it holds"`
+	ValidTo    graph.OptTime `op:",remote" doc:"{TIME} until which it holds"`
 	// NoDiff adds the memory whatever resembles it, and looks for nothing that does.
-	NoDiff bool
+	NoDiff bool `op:",remote" doc:"add it whatever resembles it, and look for nothing"`
 	// Time is when it is remembered, that of the options where absent: what is written for it has this
 	// time, and what was remembered shortly before is told by it.
 	Time graph.OptTime
@@ -319,20 +325,13 @@ func (r Request) Validate() error {
 
 // draft checks a request by itself and returns what it says, without an id.
 func (r *Request) draft(by state.Stamp) (*Draft, error) {
-	d := &Draft{
-		Type: r.Type, Text: strings.Trim(r.Text, memory.Blanks), Importance: r.Importance,
-		Sources: r.Sources, Property: strings.Trim(r.Property, memory.Blanks), Created: by.Time, ValidFrom: r.ValidFrom,
-		ValidTo: r.ValidTo, Expires: r.Expires, Agent: by.Agent, Task: by.Task,
-	}
+	d := &Draft{Request: *r, Created: by.Time, Agent: by.Agent, Task: by.Task}
+	d.Text, d.Property = strings.Trim(r.Text, memory.Blanks), strings.Trim(r.Property, memory.Blanks)
 	if r.Time.Given {
 		d.Created = r.Time.Time
 	}
-	if d.Type == "" {
-		d.Type = memory.Fact
-	}
-	if d.Importance == 0 {
-		d.Importance = memory.DefaultImportance
-	}
+	d.Type = cmp.Or(d.Type, memory.Fact)
+	d.Importance = cmp.Or(d.Importance, memory.DefaultImportance)
 	if err := d.check(); err != nil {
 		return nil, err
 	}

@@ -25,29 +25,16 @@ import (
 // RememberRequest asks for a text to be kept as a memory, or for the memories of a batch, for which the
 // fields are what a line leaves open.
 type RememberRequest struct {
-	Text       string   `op:",arg,required,remote" doc:"the memory"`
-	Type       string   `op:",remote" doc:"{TYPE}: fact, decision, preference, insight, context, event, task or any other (default fact)"`
-	Importance int      `op:",remote" doc:"{N} from 1 to 5 (default 3)"`
-	Tag        []string `op:",remote" doc:"{TAG} (repeatable, at most 20)"`
-	Cue        []string `op:",remote" doc:"{WORDS} under which somebody may look for it, and which it does not have (repeatable, at most 12)"`
-	Entity     []string `op:",remote" doc:"{NAME} that it is about (repeatable, at most 50)"`
-	Source     []string `op:",remote" doc:"where it comes from: file:PATH, url:URL, conversation:ID, manual:WHO or any other {TEXT}" note:" (repeatable)"`
-	About      string   `op:",remote" doc:"{KEY} or id of the subject, or the name of an entity; where there is none a node of the key is made"`
-	Property   string   `op:",remote" doc:"{NAME} of the subject's property that it says, which has one value: an old one is superseded"`
-	Supersedes []string `op:",remote" doc:"{NODE} that it takes the place of" note:" (repeatable)"`
-	Expires    string   `op:",remote" doc:"{TIME} from which it may be marked expired"`
-	ValidFrom  string   `op:",remote" doc:"{TIME} from which it holds"`
-	ValidTo    string   `op:",remote" doc:"{TIME} until which it holds"`
-	NoDiff     bool     `op:",remote" doc:"add it whatever resembles it, and look for nothing"`
-	File       []string `op:"" not:"batch" doc:"{FILE} whose text is a memory" note:" (repeatable)"`
-	Batch      string   `op:"" doc:"{FILE} of memories, one JSON object a line; - for standard input"`
-	Vector     string   `op:"" not:"batch" doc:"{MODEL=@FILE}: the text as a model sees it, a JSON list of numbers"`
-	Embed      string   `op:",remote,true=configured,alone" not:"vector" doc:"embed the text too, by {SPEC}" note:" (alone: MNEM_EMBED_MODEL; config: embed.model)" remote:"use the embedding model of the configuration too"`
-	NoLink     []string `op:",remote" enum:"temporal entity keyword causal semantic" doc:"{RULE} that writes no edges: temporal, entity, keyword, causal or semantic" note:" (repeatable)"`
-	Set        []string `op:"" doc:"change how decisions are made, {NAME=VALUE}, instead of remembering: duplicateAbove (0.90), similarFrom (0.65), keep and replace (false)" note:" (repeatable)"`
-	Explain    bool     `op:",remote" doc:"print what each edge is for"`
-	Message    string   `op:",short=m,remote" doc:"what the commit is about; default: what was done"`
-	Expect     string   `op:",remote" doc:"the {CID} of the commit that the branch must be at, or \"none\" for a branch without one; else exit code 5"`
+	rememberpkg.Request
+	File    []string `op:"" not:"batch" doc:"{FILE} whose text is a memory" note:" (repeatable)"`
+	Batch   string   `op:"" doc:"{FILE} of memories, one JSON object a line; - for standard input"`
+	Vector  string   `op:"" not:"batch" doc:"{MODEL=@FILE}: the text as a model sees it, a JSON list of numbers"`
+	Embed   string   `op:",remote,true=configured,alone" not:"vector" doc:"embed the text too, by {SPEC}" note:" (alone: MNEM_EMBED_MODEL; config: embed.model)" remote:"use the embedding model of the configuration too"`
+	NoLink  []string `op:",remote" enum:"temporal entity keyword causal semantic" doc:"{RULE} that writes no edges: temporal, entity, keyword, causal or semantic" note:" (repeatable)"`
+	Set     []string `op:"" doc:"change how decisions are made, {NAME=VALUE}, instead of remembering: duplicateAbove (0.90), similarFrom (0.65), keep and replace (false)" note:" (repeatable)"`
+	Explain bool     `op:",remote" doc:"print what each edge is for"`
+	Message string   `op:",short=m,remote" doc:"what the commit is about; default: what was done"`
+	Expect  string   `op:",remote" doc:"the {CID} of the commit that the branch must be at, or \"none\" for a branch without one; else exit code 5"`
 	verb.Actor
 	verb.OnBranch
 	verb.Signing
@@ -151,33 +138,7 @@ func (q *RememberRequest) Check() error {
 	case q.Vector != "" && len(q.File) > 1:
 		return verb.Usagef("--vector: of which FILE?")
 	}
-	_, err := q.base()
-	return err
-}
-
-// base returns what the fields say of each memory.
-func (q *RememberRequest) base() (rememberpkg.Request, error) {
-	req := rememberpkg.Request{
-		Type: q.Type, Importance: q.Importance, Tags: q.Tag, Cues: q.Cue, Entities: q.Entity, Sources: q.Source,
-		About: q.About, Property: q.Property, Supersedes: q.Supersedes, NoDiff: q.NoDiff,
-	}
-	for _, t := range []struct {
-		field, value string
-		to           *graph.OptTime
-	}{
-		{"expires", q.Expires, &req.Expires}, {"valid-from", q.ValidFrom, &req.ValidFrom},
-		{"valid-to", q.ValidTo, &req.ValidTo},
-	} {
-		if t.value == "" {
-			continue
-		}
-		at, err := graph.ParseTime(t.value)
-		if err != nil {
-			return req, verb.Bad(t.field, "%w", err)
-		}
-		*t.to = graph.At(at)
-	}
-	return req, nil
+	return nil
 }
 
 // prepare reads the memories, and lets the model see them: others may wait for the repository.
@@ -185,13 +146,10 @@ func (q *RememberRequest) Prepare(ctx context.Context, s *verb.Service, _ any) (
 	if q.Set != nil {
 		return nil
 	}
-	req, err := q.base()
-	switch {
-	case err != nil:
-	case q.Batch != "":
-		err = q.readLines(ctx, s.Caller, req)
-	default:
-		err = q.readTexts(ctx, s.Caller, req)
+	if q.Batch != "" {
+		err = q.readLines(ctx, s.Caller)
+	} else {
+		err = q.readTexts(ctx, s.Caller)
 	}
 	if err != nil || q.Embed == "" || len(q.Memories) == 0 {
 		return err
@@ -199,9 +157,8 @@ func (q *RememberRequest) Prepare(ctx context.Context, s *verb.Service, _ any) (
 	return q.embed(ctx, s.Caller)
 }
 
-func (q *RememberRequest) readTexts(
-	ctx context.Context, by verb.Caller, req rememberpkg.Request,
-) (err error) {
+func (q *RememberRequest) readTexts(ctx context.Context, by verb.Caller) (err error) {
+	req := q.Request
 	if q.Vector != "" {
 		if req.Vector, err = readMemoryVector(ctx, by, q.Vector); err != nil {
 			return err
@@ -210,7 +167,6 @@ func (q *RememberRequest) readTexts(
 	files := q.File
 	if q.Given("text") {
 		if files = []string{q.Text}; q.Text != "-" {
-			req.Text = q.Text
 			q.Memories = []rememberpkg.Request{req}
 			return nil
 		}
@@ -257,15 +213,13 @@ func readMemoryVector(ctx context.Context, by verb.Caller, value string) (out *g
 	return out, err
 }
 
-func (q *RememberRequest) readLines(
-	ctx context.Context, by verb.Caller, base rememberpkg.Request,
-) error {
+func (q *RememberRequest) readLines(ctx context.Context, by verb.Caller) error {
 	return verb.EachLine(ctx, by, q.Batch, func(_ int, line []byte) error {
 		v, err := ipld.ParseJSON(line)
 		if err != nil {
 			return err
 		}
-		req, err := rememberpkg.ParseRememberJSON(v, base)
+		req, err := rememberpkg.ParseRememberJSON(v, q.Request)
 		if err == nil {
 			err = req.Validate()
 		}

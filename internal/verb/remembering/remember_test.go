@@ -36,7 +36,6 @@ func TestRememberReadsBeforeItOpens(t *testing.T) {
 		{map[string]string{"text": "x", "batch": "lines"}, "", "want a TEXT"},
 		{map[string]string{"text": "x", "set": "keep=true"}, "", "in a command of its own"},
 		{map[string]string{"text": "x", "importance": "0"}, "", "0, want 1 to 5"},
-		{map[string]string{"text": "x", "expires": "soon"}, "", "--expires: "},
 		{map[string]string{"text": "x", "vector": "m=@v", "embed": "hash"}, "", "exclude each other"},
 	} {
 		h.Opened = nil
@@ -52,6 +51,25 @@ func TestRememberReadsBeforeItOpens(t *testing.T) {
 		if tt.refused != "" && len(h.Opened) > 0 {
 			t.Errorf("%v: the repository was opened", tt.values)
 		}
+	}
+}
+
+// TestRememberRefusesTimes gives the fields for times what is none.
+func TestRememberRefusesTimes(t *testing.T) {
+	req := new(RememberRequest)
+	for _, f := range Remember.Fields() {
+		if f.Name != "expires" && f.Name != "valid-from" && f.Name != "valid-to" {
+			continue
+		}
+		if err := f.Set(req, []string{"soon"}); err == nil || !strings.Contains(err.Error(), "--"+f.Name+": ") {
+			t.Errorf("%s: soon: %v", f.Name, err)
+		}
+		if err := f.Set(req, []string{"2026-11-29"}); err != nil {
+			t.Error(err)
+		}
+	}
+	if want := graph.At(1795910400000000); req.Expires != want || req.ValidFrom != want || req.ValidTo != want {
+		t.Errorf("%v, %v and %v", req.Expires, req.ValidFrom, req.ValidTo)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/testkit/verbkit"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/asking"
@@ -112,6 +113,8 @@ func fill(v reflect.Value) {
 		v.SetFloat(v.Float() + 1)
 	case reflect.Slice:
 		v.Set(reflect.ValueOf([]string{"a", "b"}).Convert(v.Type()))
+	case reflect.Struct:
+		v.Set(reflect.ValueOf(graph.At(1)))
 	default:
 		v.SetInt(v.Int() + 1)
 	}
