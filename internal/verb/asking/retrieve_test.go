@@ -105,7 +105,7 @@ func TestBatchAnswersLines(t *testing.T) {
 	if err != nil || len(got) != 2 {
 		t.Fatalf("%d answers, %v", len(got), err)
 	}
-	data, err := verb.Encode(got[0])
+	data, err := verb.JSON(got[0])
 	if err != nil || !strings.HasPrefix(string(data), `{"qid":"1","meta":{"a":"<"},"commit":"`) || !json.Valid(data) {
 		t.Errorf("%s, %v", data, err)
 	}

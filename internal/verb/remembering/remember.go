@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"unicode/utf8"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/memory"
