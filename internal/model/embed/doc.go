@@ -16,7 +16,7 @@
 // hash of the prefixes. Whether a server gives the same vectors tomorrow is the server's affair.
 // The base URL is no part of the name; two servers with one name of a model are taken for one.
 //
-//	hash-1:en   minilm-l6-4b5550bc   static-1:potion-base-8M@1f2e3d4c5b6a7988   ollama:nomic-embed-text
+//	hash-1:en   minilm-l6-912ede31   static-1:potion-base-8M@1f2e3d4c5b6a7988   ollama:nomic-embed-text
 //	openai:text-embedding-3-small@256   openai:e5-small#9a8b7c6d
 //
 // Errors: ErrText for a text that nobody is asked about, ErrProvider for a spec that names nobody;

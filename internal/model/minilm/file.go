@@ -37,6 +37,7 @@ type norm struct{ gain, bias []int32 }
 type layer struct {
 	joint, out, up, down linear
 	first, second        norm
+	smooth               [2][]int32 // factors of a state before it is quantised for joint and for up
 }
 
 // parameters are what the file holds. Small tables are decoded; matrices and the vocabulary stay where they are.
@@ -141,6 +142,7 @@ func read(file string) (*parameters, error) {
 		l.joint, l.out = r.linear(3*hidden, hidden), r.linear(hidden, hidden)
 		l.up, l.down = r.linear(inner, hidden), r.linear(hidden, inner)
 		l.first, l.second = r.norm(), r.norm()
+		l.smooth = [2][]int32{r.ints(hidden), r.ints(hidden)}
 	}
 	p.vocabulary = r.vocabulary()
 	r.take((page - r.at%page) % page)

@@ -55,7 +55,7 @@ func (p *parameters) run(s *scratch, ids []int32, ends []int, seen func(state []
 			seen(state)
 		}
 		l := &p.layers[i]
-		s.quantise(s.state, rows, hidden)
+		s.quantiseState(rows, l.smooth[0])
 		l.joint.multiply(s.sums, s, rows)
 		first := 0
 		s.quantiseHeads(rows)
@@ -66,7 +66,7 @@ func (p *parameters) run(s *scratch, ids []int32, ends []int, seen func(state []
 		s.quantise(s.added, rows, hidden)
 		l.out.multiply(s.sums, s, rows)
 		s.addAndNormalise(rows, &l.first)
-		s.quantise(s.state, rows, hidden)
+		s.quantiseState(rows, l.smooth[1])
 		l.up.multiply(s.sums, s, rows)
 		activate(s.sums[:rows*inner], p.gelu)
 		s.quantise(s.sums, rows, inner)
@@ -100,6 +100,18 @@ func (p *parameters) embed(s *scratch, ids []int32, ends []int) {
 func (s *scratch) quantise(x []int32, rows, columns int) {
 	for i := range rows {
 		s.m[i] = quantise(s.q[i*columns:][:columns], x[i*columns:][:columns], inputLimit)
+	}
+}
+
+// quantiseState fills q and m with the states, each number times its factor.
+func (s *scratch) quantiseState(rows int, factors []int32) {
+	var row [hidden]int32
+	factors = factors[:hidden]
+	for i := range rows {
+		for j, v := range s.state[i*hidden:][:hidden] {
+			row[j] = int32((int64(v)*int64(factors[j]) + 1<<(smoothPoint-1)) >> smoothPoint)
+		}
+		s.m[i] = quantise(s.q[i*hidden:][:hidden], row[:], inputLimit)
 	}
 }
 

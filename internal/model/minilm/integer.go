@@ -15,6 +15,8 @@ const (
 	// scoreBits + point fractional bits.
 	scoreScale = 67912
 
+	smoothPoint = 12 // factors of states before they are quantised, less than 2^16
+
 	factorDrop = 10 // bits by which the product of two scales is shortened
 	levels     = 127
 )

@@ -13,7 +13,7 @@ import (
 
 const (
 	// Name is what the model is called: its kind, and the first 8 hexadecimal digits of the SHA-256 of its file.
-	Name = "minilm-l6-4b5550bc"
+	Name = "minilm-l6-912ede31"
 	// Dims is the number of dimensions of a vector.
 	Dims = hidden
 )

