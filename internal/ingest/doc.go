@@ -9,7 +9,8 @@
 //
 // These three say where something is; what is said is in the chunks, which alone are items of an answer. The first
 // chunk of a document has its title for a summary and the text for its content, so that a text that names the title
-// leads to what it says. The summary of another one is its text.
+// leads to what it says. The summary of another one is its text. The front matter of a note is a part of its first chunk,
+// and each field of it a property of its document.
 //
 //	part-of      Chunk to Section or Document, Section to Section or Document, Document to Collection
 //	next         Chunk to the one that follows it in its document

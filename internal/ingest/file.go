@@ -94,7 +94,8 @@ func Read(
 	if err != nil {
 		return nil, err
 	}
-	if len(f.doc.Blocks) == 0 && len(f.doc.Sections) == 0 && f.doc.Title == "" {
+	// A note is one by its name, whatever it says.
+	if format != parse.Markdown && len(f.doc.Blocks) == 0 && len(f.doc.Sections) == 0 && f.doc.Title == "" {
 		return nil, ErrEmpty
 	}
 	switch {

@@ -693,11 +693,17 @@ func TestSecretsAreTakenOut(t *testing.T) {
 func TestUnreadable(t *testing.T) {
 	r := &Redactor{Key: func() ([]byte, error) { return nil, errors.New("no key") }}
 	for name, want := range map[string]error{
-		"a\x00b": parse.ErrBinary, "caf\xe9 au lait": parse.ErrEncoding, " \n\n": ErrEmpty,
+		"a\x00b": parse.ErrBinary, "caf\xe9 au lait": parse.ErrEncoding,
 	} {
 		if _, err := Read(Path{Name: "x.md"}, parse.Markdown, []byte(name), nil, r); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", name, err, want)
 		}
+	}
+	if _, err := Read(Path{Name: "x.txt"}, parse.Text, []byte(" \n\n"), nil, r); !errors.Is(err, ErrEmpty) {
+		t.Errorf("a text of blanks: %v", err)
+	}
+	if f, err := Read(Path{Name: "a/Blank note.md"}, parse.Markdown, nil, nil, r); err != nil || f.doc.Title != "Blank note" {
+		t.Errorf("an empty note: %v", err)
 	}
 	for _, name := range []string{`a\b.md`, "a\nb.md", strings.Repeat("x", 1000) + ".md", "../up.md", ""} {
 		if _, err := Read(Path{Name: name}, parse.Markdown, []byte("x"), nil, r); err == nil {

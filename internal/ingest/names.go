@@ -22,7 +22,8 @@ type named struct {
 type names struct {
 	paths map[Path]graph.ID
 	pkgs  map[Path]graph.ID // of the directories that have source files
-	stems map[Path][]named  // by name, alias or title in lower case, the shortest path first
+	stems map[Path][]named  // by name in lower case, the shortest path first
+	calls map[Path][]named  // by alias or title in lower case, likewise
 	mods  map[Path][]Path   // source files by the last two names of their paths without ending, the shortest first
 
 	former *names // the documents by the paths that they had before, nil for none
@@ -44,7 +45,7 @@ func newNames(docs []named) *names {
 
 func byNames(docs []named) *names {
 	n := &names{paths: make(map[Path]graph.ID), pkgs: make(map[Path]graph.ID), stems: make(map[Path][]named),
-		mods: make(map[Path][]Path)}
+		calls: make(map[Path][]named), mods: make(map[Path][]Path)}
 	slices.SortFunc(docs, func(a, b named) int {
 		if len(a.path.Name) != len(b.path.Name) {
 			return len(a.path.Name) - len(b.path.Name)
@@ -65,11 +66,9 @@ func byNames(docs []named) *names {
 		}
 		at := Path{d.path.Project, parse.Fold(stem(d.path.Name))}
 		n.stems[at] = append(n.stems[at], d)
-	}
-	for _, d := range docs { // what is named so comes before what is called so
 		for _, alias := range append(d.aliases, d.title) {
 			at := Path{d.path.Project, parse.Fold(alias)}
-			n.stems[at] = append(n.stems[at], d)
+			n.calls[at] = append(n.calls[at], d)
 		}
 	}
 	return n
@@ -119,29 +118,68 @@ func (n *names) resolve(from Path, link string) graph.ID {
 	if !wiki {
 		return n.file(from, link)
 	}
-	target = strings.TrimSuffix(target, "]]")
-	if id := n.exact(Path{from.Project, strings.TrimPrefix(path.Clean(target), "/")}); !id.IsZero() {
-		return id
+	return n.wiki(from, strings.TrimSuffix(target, "]]"))
+}
+
+// wiki returns the document that a wiki link leads to, zero for none: one that is named so, with the directories that
+// the link names at the end of its path, before one that is called so. Of several, nearest chooses.
+func (n *names) wiki(from Path, target string) graph.ID {
+	if strings.HasPrefix(target, ".") {
+		if id := n.file(from, target); !id.IsZero() {
+			return id
+		}
 	}
-	list := n.stems[Path{from.Project, parse.Fold(target)}]
-	if len(list) == 0 {
-		last := path.Base(target)
-		for _, d := range n.stems[Path{from.Project, parse.Fold(strings.TrimSuffix(last, ".md"))}] {
-			whole := strings.TrimSuffix(d.path.Name, path.Ext(d.path.Name))
-			if strings.HasSuffix("/"+whole, "/"+strings.TrimSuffix(target, ".md")) {
+	if strings.Contains(target, "/") {
+		whole := Path{from.Project, strings.TrimPrefix(path.Clean(target), "/")}
+		if id := n.exact(whole); !id.IsZero() {
+			return id
+		}
+	}
+	for _, name := range []string{target, strings.TrimSuffix(target, ".md")} {
+		var list []named
+		end := "/" + parse.Fold(strings.TrimPrefix(path.Clean(name), "/"))
+		for _, d := range n.stems[Path{from.Project, parse.Fold(path.Base(name))}] {
+			if strings.HasSuffix("/"+parse.Fold(strings.TrimSuffix(d.path.Name, path.Ext(d.path.Name))), end) {
 				list = append(list, d)
 			}
 		}
-	}
-	for _, d := range list { // the one in the same directory comes first
-		if path.Dir(d.path.Name) == path.Dir(from.Name) {
-			return d.id
+		if len(list) == 0 {
+			list = n.calls[Path{from.Project, parse.Fold(name)}]
+		}
+		if len(list) > 0 {
+			return nearest(from, list).id
 		}
 	}
-	if len(list) > 0 {
-		return list[0].id
+	return n.exact(Path{from.Project, strings.TrimPrefix(path.Clean(target), "/")}) // with an ending, or a directory
+}
+
+// nearest chooses one of the documents that a link may mean: that in the directory of the link, then that with the
+// longest common beginning of paths, then that with the shortest path, then the first by its bytes.
+func nearest(from Path, list []named) named {
+	best, most := list[0], -1
+	for _, d := range list { // in the order of the last two rules
+		common := commonDirs(path.Dir(from.Name), path.Dir(d.path.Name))
+		if path.Dir(from.Name) == path.Dir(d.path.Name) {
+			return d
+		}
+		if common > most {
+			best, most = d, common
+		}
 	}
-	return graph.ID{}
+	return best
+}
+
+// commonDirs is how many directories two paths have in common from the root on.
+func commonDirs(a, b string) int {
+	n := 0
+	for {
+		headA, restA, _ := strings.Cut(a, "/")
+		headB, restB, _ := strings.Cut(b, "/")
+		if headA != headB || headA == "" || headA == "." {
+			return n
+		}
+		n, a, b = n+1, restA, restB
+	}
 }
 
 // pkg finds the file that stands for a package: of the directory with the longest end of its path, the one

@@ -41,7 +41,7 @@ const (
 	propAbout    = "about" // what it says of its package
 	propAliases  = "aliases"
 	propLinks    = "links"
-	propMeta     = "meta"
+	propFields   = "fields" // the names of those of front matter
 	propColumns  = "columns"
 	propRecord   = "record"
 	propDigest   = "digest" // of a file with credentials, instead of a hash in its source

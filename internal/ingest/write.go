@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/ingest/parse"
+	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -196,18 +197,60 @@ func (w *writer) document(chunks []parse.Chunk) {
 			set(name, texts(list))
 		}
 	}
-	if len(d.Meta) > 0 {
-		var meta []ipld.Entry
-		for _, f := range d.Meta {
-			meta = append(meta, ipld.Entry{Key: f.Name, Value: ipld.StringValue(f.Value)})
+	fields := metaProps(d.Meta)
+	c.Props = append(c.Props, fields...)
+	if len(fields) > 0 {
+		names := make([]string, len(fields))
+		for i := range fields {
+			names[i] = fields[i].Key
 		}
-		ipld.SortEntries(meta)
-		set(propMeta, ipld.MapValue(meta...))
+		set(propFields, texts(names))
 	}
 	ipld.SortEntries(c.Props)
 	c.Sources = []string{src.String()}
-	w.put(c, propProject, propFormer, propAliases, "tags", propLinks, propMeta, propDigest, propRedacted, propColumns,
-		propAbout, propGone)
+	w.put(c, slices.Concat(fileProps, listProp(w.stored(), propFields))...)
+}
+
+// fileProps are the properties that a document may have of its file, and lose again.
+var fileProps = []string{
+	propProject, propFormer, propAliases, memory.PropTags, propLinks, propFields, propDigest, propRedacted, propColumns,
+	propAbout, propGone,
+}
+
+// reserved are further properties that mean something here. A field of such a name is one of the text alone.
+var reserved = []string{
+	propPath, propTitle, propFormat, propRecord, memory.PropImportance, memory.PropEntities, memory.PropExpires,
+	memory.PropPinned,
+}
+
+// metaProps are the fields of front matter as properties of the kinds that they have.
+func metaProps(meta []parse.Field) (out []ipld.Entry) {
+	for _, f := range meta {
+		if slices.Contains(fileProps, f.Name) || slices.Contains(reserved, f.Name) || len(f.Name) > graph.MaxPropName {
+			continue
+		}
+		v := ipld.StringValue(f.Value)
+		switch f.Kind {
+		case parse.NumberField:
+			if n, err := strconv.ParseInt(f.Value, 10, 64); err == nil {
+				v = ipld.IntValue(n)
+			}
+		case parse.TruthField:
+			v = ipld.BoolValue(f.Value == "true")
+		case parse.ListField:
+			v = texts(f.Items)
+		}
+		out = append(out, ipld.Entry{Key: f.Name, Value: v})
+	}
+	return out
+}
+
+// stored is the document as it is stored, an empty node for a new one.
+func (w *writer) stored() *graph.Node {
+	if w.doc == nil {
+		return new(graph.Node)
+	}
+	return w.doc.node
 }
 
 func texts(list []string) ipld.Value {

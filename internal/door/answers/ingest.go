@@ -39,7 +39,7 @@ func Ingested(c *show.Console, a *ingesting.Ingested) error {
 		what  string
 	}{
 		{n.Added, "added"}, {n.Changed, "changed"}, {n.Renamed, "renamed"}, {n.Restored, "restored"},
-		{n.Removed, "removed"}, {n.Retired, "retired"}, {n.Unchanged, "unchanged"}, {n.Skipped, "skipped"},
+		{n.Removed, "removed"}, {n.Retired, "retired"}, {n.Unchanged, "unchanged"}, {n.Skipped, "skipped"}, {n.Empty, "empty"},
 		{n.Failed, "failed"}, {n.Tables, tables + " without --map"}, {n.Others - n.Tables, "of no known format"},
 	} {
 		if one.count > 0 {

@@ -223,7 +223,7 @@ func (d *Document) divided(out []Block, b *Block) []Block {
 			out = append(out, Block{
 				Section: b.Section, First: first, Last: first + strings.Count(body[lead:], "\n"),
 				start: b.start + at + lead, end: b.start + at + len(body), whole: b.whole, prose: b.prose,
-				links: links,
+				front: b.front, links: links,
 			})
 			links = nil // those of the block are of its first piece
 		}

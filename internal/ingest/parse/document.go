@@ -58,7 +58,22 @@ type Document struct {
 }
 
 // Field is one field of the front matter; a nested value is its source.
-type Field struct{ Name, Value string }
+type Field struct {
+	Name, Value string
+	Kind        FieldKind
+	Items       []string // of a list
+}
+
+// FieldKind is what the value of a field is.
+type FieldKind int
+
+// The kinds.
+const (
+	TextField FieldKind = iota
+	NumberField
+	TruthField
+	ListField
+)
 
 // Section is a heading.
 type Section struct {
@@ -76,6 +91,7 @@ type Block struct {
 	start, end  int
 	whole       bool // whether it is divided only where it is very long: a fence or table
 	prose       bool // whether it is Markdown in a format that has other text too
+	front       bool // whether it is the front matter
 	links       []string
 }
 
@@ -281,7 +297,7 @@ func (d *Document) promote() {
 		}
 	}
 	for _, b := range d.Blocks {
-		if b.Section < 0 { // something stands before it
+		if b.Section < 0 && !b.front { // something stands before it
 			return
 		}
 	}
@@ -293,7 +309,7 @@ func (d *Document) promote() {
 		d.Sections[i].Parent = max(-1, d.Sections[i].Parent-1)
 	}
 	for i := range d.Blocks {
-		d.Blocks[i].Section--
+		d.Blocks[i].Section = max(-1, d.Blocks[i].Section-1)
 	}
 }
 
@@ -328,7 +344,8 @@ func (d *Document) Rewrite(f func(string) (string, error)) error {
 			return err
 		}
 		if value, same := strings.CutPrefix(text, m.Name+": "); same {
-			meta = append(meta, Field{m.Name, value})
+			m.Value = value
+			meta = append(meta, m)
 		}
 	}
 	d.Meta = meta

@@ -6,10 +6,13 @@ import (
 	"github.com/mnem-project/mnem/internal/base/pattern"
 )
 
-var metaField = pattern.New(`^([A-Za-z_][A-Za-z0-9_ .-]{0,99}):(?:[ \t]+(.*))?$`)
+var (
+	metaField   = pattern.New(`^["']?([\p{L}\p{N}_][^:"']{0,99})["']?:(?:[ \t]+(.*))?$`)
+	wholeNumber = pattern.New(`^-?(?:0|[1-9][0-9]{0,17})$`)
+)
 
 // frontMatter reads what stands between two lines --- at the beginning, and returns the line behind it.
-// It knows scalars and lists of them; any other value is kept as it is written.
+// It knows scalars and lists of them; any other value is kept as it is written. All of it is a block of the text too.
 func (s *scanner) frontMatter() int {
 	if len(s.lines) == 0 || strings.TrimRight(s.line(0), " \t") != "---" {
 		return 0
@@ -34,6 +37,11 @@ func (s *scanner) frontMatter() int {
 		if m != nil {
 			s.doc.meta(m[1], m[2], s.doc.text[s.lines[first].end:s.lines[i-1].end])
 		}
+	}
+	blocks := len(s.doc.Blocks)
+	s.block(1, end, false)
+	for i := range s.doc.Blocks[blocks:] {
+		s.doc.Blocks[blocks+i].front = true
 	}
 	return end + 1
 }
@@ -72,19 +80,36 @@ func (d *Document) meta(name, value, below string) {
 	if len(d.Meta) == maxFields {
 		return
 	}
-	text := strings.TrimSpace(value + below)
+	f := Field{Name: name, Value: strings.TrimSpace(value + below)}
 	if plain {
-		text = strings.Join(list, ", ")
+		f.Value = strings.Join(list, ", ")
+		f.Kind = kindOf(strings.TrimSpace(value))
 	}
-	size := len(name) + len(text)
-	for _, f := range d.Meta {
-		if size += len(f.Name) + len(f.Value); f.Name == name {
+	size := len(f.Name) + len(f.Value)
+	for _, has := range d.Meta {
+		if size += len(has.Name) + len(has.Value); has.Name == name {
 			return // said twice: the first one counts
 		}
 	}
-	if text != "" && size <= maxMeta {
-		d.Meta = append(d.Meta, Field{name, text})
+	if f.Kind == ListField {
+		f.Items = list
 	}
+	if f.Value != "" && size <= maxMeta {
+		d.Meta = append(d.Meta, f)
+	}
+}
+
+// kindOf is what a value is: a scalar is a number or truth value only if it has no quotes.
+func kindOf(value string) FieldKind {
+	switch {
+	case strings.HasPrefix(value, "[") || value == "":
+		return ListField
+	case wholeNumber().MatchString(value):
+		return NumberField
+	case value == "true" || value == "false":
+		return TruthField
+	}
+	return TextField
 }
 
 // values reads a scalar, [a, b], or items below, each of which may be quoted. plain is unset for anything else.

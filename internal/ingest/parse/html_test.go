@@ -64,7 +64,7 @@ func TestHTMLMeta(t *testing.T) {
 	d := parsed(t, HTML, `<title> a
  b </title><meta name=Keywords content="x, y"><meta name="author" content="me"><meta name=other content=z><h1>c</h1><p>d<a href="e%20f.html#g">h</a>`+
 		`<a href="https://x.y/z">i</a><a href="e f.html">j</a>`)
-	if d.Title != "a b" || !slices.Equal(d.Tags, []string{"x", "y"}) || len(d.Sections) != 1 || !slices.Equal(d.Meta, []Field{{"author", "me"}}) {
+	if d.Title != "a b" || !slices.Equal(d.Tags, []string{"x", "y"}) || len(d.Sections) != 1 || len(d.Meta) != 1 || d.Meta[0].Name != "author" || d.Meta[0].Value != "me" {
 		t.Errorf("%+v", d)
 	}
 	if links := d.Chunks(nil)[0].Links; !slices.Equal(links, []string{"e f.html"}) {

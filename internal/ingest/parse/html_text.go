@@ -64,7 +64,7 @@ func (p *pageReader) meta(a *attributes) {
 			}
 		}
 		if value != "" {
-			p.head.Meta = append(p.head.Meta, Field{a.name, value})
+			p.head.Meta = append(p.head.Meta, Field{Name: a.name, Value: value})
 		}
 	}
 }

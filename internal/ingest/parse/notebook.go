@@ -33,7 +33,7 @@ func (d *Document) notebook(o *Options) error {
 	}
 	d.Title = strings.Join(strings.Fields(r.title), " ")
 	if r.language != "" && len(r.language) <= maxName {
-		d.Meta = []Field{{"language", r.language}}
+		d.Meta = []Field{{Name: "language", Value: r.language}}
 	}
 	if err := d.derive(r.parts, o); err != nil {
 		return err

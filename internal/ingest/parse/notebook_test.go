@@ -55,7 +55,7 @@ func TestNotebook(t *testing.T) {
 	if c := d.Chunks(nil)[0]; c.First != 6 || c.Last != 18 {
 		t.Errorf("a chunk of lines %d to %d", c.First, c.Last)
 	}
-	if !slices.Equal(d.Meta, []Field{{"language", "python"}}) {
+	if len(d.Meta) != 1 || d.Meta[0].Name != "language" || d.Meta[0].Value != "python" {
 		t.Errorf("%v", d.Meta)
 	}
 }

@@ -115,17 +115,25 @@ func TestTitle(t *testing.T) {
 func TestFrontMatter(t *testing.T) {
 	d := parsed(t, Markdown, strings.Join([]string{"---", "title: Net", "aliases: [Network, 'the net']",
 		"tags:", "  - ops", "- '#infra'", "status: draft", "nested:", "  a: 1", "  b: 2", "text: |", "  two", "  lines",
-		"# comment", "empty:", "status: again", "---", "Body #later and `#code`."}, "\n"))
+		"# comment", "empty:", "status: again", "year: 1999", "done: true", "code: '007'", "who: [\"[[Ada]]\", Bo]", "città: Roma", "---", "Body #later and `#code`."}, "\n"))
 	want := &Document{
 		Title: "Net", Aliases: []string{"Network", "the net"}, Tags: []string{"ops", "infra", "later"},
-		Meta: []Field{{"status", "draft"}, {"nested", "a: 1\n  b: 2"}, {"text", "|\n  two\n  lines"}},
+		Meta: []Field{
+			{Name: "status", Value: "draft"}, {Name: "nested", Value: "a: 1\n  b: 2"}, {Name: "text", Value: "|\n  two\n  lines"},
+			{Name: "year", Value: "1999", Kind: NumberField}, {Name: "done", Value: "true", Kind: TruthField},
+			{Name: "code", Value: "007"}, {Name: "who", Value: "[[Ada]], Bo", Kind: ListField, Items: []string{"[[Ada]]", "Bo"}},
+			{Name: "città", Value: "Roma"},
+		},
 	}
 	if diff := cmp.Diff([]any{want.Title, want.Aliases, want.Tags, want.Meta},
 		[]any{d.Title, d.Aliases, d.Tags, d.Meta}); diff != "" {
 		t.Error(diff)
 	}
-	if len(d.Blocks) != 1 || d.Blocks[0].First != 18 {
+	if len(d.Blocks) != 2 || d.Blocks[0].First != 2 || d.Blocks[0].Last != 21 || d.Blocks[1].First != 23 {
 		t.Errorf("blocks %v", d.Blocks)
+	}
+	if links := d.Blocks[0].links; !slices.Equal(links, []string{"[[Ada]]"}) {
+		t.Errorf("links %v", links)
 	}
 	if d := parsed(t, Markdown, "---\nnot: closed\n"); len(d.Meta) != 0 || len(d.Blocks) != 2 {
 		t.Errorf("front matter without an end: %+v", d)

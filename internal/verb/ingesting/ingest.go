@@ -87,6 +87,7 @@ type DocumentCounts struct {
 	Unchanged int `json:"unchanged"`
 	Skipped   int `json:"skipped"`
 	Failed    int `json:"failed"`
+	Empty     int `json:"empty"`  // files that say nothing; an empty note is a document
 	Others    int `json:"others"` // files in directories whose format is not known, tables included
 	Tables    int `json:"tables"` // of these, tables of which nothing says what their columns are
 }
@@ -203,7 +204,7 @@ func (run *ingestRun) answer(
 	}
 	out := &Ingested{Committed: *committed, Files: run.left}
 	n := &out.Documents
-	n.Others, n.Tables = run.others+run.unmapped, run.unmapped
+	n.Others, n.Tables, n.Empty = run.others+run.unmapped, run.unmapped, run.empty
 	counts := map[string]*int{
 		"skipped": &n.Skipped, "failed": &n.Failed, string(ingest.Added): &n.Added,
 		string(ingest.Changed): &n.Changed, string(ingest.Renamed): &n.Renamed,

@@ -35,6 +35,7 @@ type ingestRun struct {
 	files    []*ingest.File // that were read
 	present  map[ingest.Path]*ingest.Sum
 	known    int            // files that are as the memory has them
+	empty    int            // files that say nothing
 	unmapped int            // tables in directories of which nobody said what their columns are
 	left     []IngestedFile // that are skipped or failed
 }
@@ -273,7 +274,7 @@ func (run *ingestRun) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	run.files, run.left, run.known, run.unmapped = nil, nil, 0, 0
+	run.files, run.left, run.known, run.unmapped, run.empty = nil, nil, 0, 0, 0
 	run.present = make(map[ingest.Path]*ingest.Sum)
 	set, done := run.service.Host.Progress()
 	defer done()
@@ -345,6 +346,7 @@ func (run *ingestRun) readOne(cat *ingest.Catalogue, f *ingestFile) error {
 	file, err := ingest.Read(f.path, f.format, data, columns, run.redact)
 	switch {
 	case errors.Is(err, ingest.ErrEmpty):
+		run.empty++
 	case errors.Is(err, parse.ErrBinary):
 		run.leave(f.path, "skipped", err.Error())
 	case err != nil:
