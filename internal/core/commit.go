@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
@@ -67,6 +68,11 @@ func (r *Repo) Commit(
 	}
 	var res *CommitResult
 	var kept *MergeError
+	if opt.Meaning != nil && changes != nil {
+		var stop func()
+		changes, stop = foreseen(ctx, changes, opt.Meaning)
+		defer stop()
+	}
 	changes = r.Replayed(changes)
 	_, err := r.pipeline(ctx, opt.Stamp, func(t *Tx) error {
 		ref, head, err := t.Base(ctx, opt)
@@ -94,6 +100,38 @@ func (r *Repo) Commit(
 		return nil, kept
 	}
 	return res, err
+}
+
+// foreseeChanges is how many changes are read before others wait, to embed what they make.
+const foreseeChanges = 4 * state.MeaningNodes
+
+// foreseen returns the same changes, once what they make is embedded if they are few, and what ends reading them.
+func foreseen(ctx context.Context, changes state.Changes, by state.Meaning) (state.Changes, func()) {
+	next, stop := iter.Pull2(iter.Seq2[graph.Change, error](changes))
+	var first []graph.Change
+	for len(first) < foreseeChanges {
+		c, err, more := next()
+		if err != nil {
+			return each(first, err), stop
+		}
+		if !more {
+			state.Foresee(ctx, by, first)
+			return each(first), stop
+		}
+		first = append(first, c)
+	}
+	return func(yield func(graph.Change, error) bool) {
+		for c, err := range each(first) {
+			if !yield(c, err) {
+				return
+			}
+		}
+		for c, err, more := next(); more; c, err, more = next() {
+			if !yield(c, err) {
+				return
+			}
+		}
+	}, stop
 }
 
 // apply returns the state that changes make of a base, and counts in res those that made none.

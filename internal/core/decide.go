@@ -46,11 +46,14 @@ func (r *Repo) Decide(
 		made, refused = decide(s)
 		return refused
 	}
-	if opt.Long {
+	if opt.Long || opt.Meaning != nil {
 		// Without a snapshot the turn tells why, about the state that is the newest then.
 		if s, err := r.begunHead(ctx, opt.CommitOptions); err == nil && about(s) != nil {
 			return nil, r.refusal(ctx, refused)
 		}
+	}
+	if opt.Meaning != nil && made != nil {
+		state.Foresee(ctx, opt.Meaning, made.Changes)
 	}
 	res := new(CommitResult)
 	_, err := r.pipeline(ctx, opt.Stamp, func(t *Tx) error {
@@ -112,11 +115,16 @@ func (r *Repo) begunHead(ctx context.Context, opt CommitOptions) (*Snapshot, err
 	return r.At(ctx, ref.Target)
 }
 
-// each returns a list as a stream.
-func each(list []graph.Change) state.Changes {
+// each returns a list as a stream, which ends with errors.
+func each(list []graph.Change, end ...error) state.Changes {
 	return func(yield func(graph.Change, error) bool) {
 		for _, c := range list {
 			if !yield(c, nil) {
+				return
+			}
+		}
+		for _, err := range end {
+			if !yield(graph.Change{}, err) {
 				return
 			}
 		}

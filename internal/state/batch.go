@@ -37,6 +37,7 @@ type Batch struct {
 	embeds map[string]pendingEmbedding
 	// embedded lists the models this batch embedded a node with.
 	embedded map[graph.ID][]string
+	meaning  meant
 	// cites remembers which line gave an edge, mark or embedding, by its tree key and kind, where
 	// what it cites may be missing in the end.
 	cites map[string]cite
@@ -110,6 +111,7 @@ func NewBatch(ctx context.Context, stage *store.Stage, scratch *ScratchRoom, bas
 		cites:    make(map[string]cite),
 		Secrets:  SecretLog{Opt: by.Secrets},
 		Fresh:    new(FreshTrees),
+		meaning:  meant{by: by.Meaning},
 	}
 }
 
@@ -126,6 +128,9 @@ func (b *Batch) Apply(changes Changes, strict bool) (*State, error) {
 		return nil, err
 	}
 	if err := b.makeEmbeddings(); err != nil {
+		return nil, err
+	}
+	if err := b.embedMeant(); err != nil {
 		return nil, err
 	}
 	if strict {
@@ -294,6 +299,7 @@ func (b *Batch) putNode(c *graph.NodeChange, n *graph.Node, block store.Block) e
 	if err := b.putBlock(b.Nodes, n.ID[:], block); err != nil {
 		return err
 	}
+	b.meaning.note(n.ID)
 	return b.Drafts.add(block.CID, n)
 }
 

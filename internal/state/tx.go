@@ -37,6 +37,8 @@ type Stamp struct {
 	// branch or a tag: by amending it, undoing, moving, resetting or removing. What it returns refuses
 	// the operation. nil refuses no more than to amend such a commit without the same key.
 	Signed func(*SignedError) error
+	// Meaning embeds the nodes whose texts change, in the same commit: see MeaningNodes. nil for none.
+	Meaning Meaning
 }
 
 // Fresh is what is known of the facts that a transaction made, for their indexes.

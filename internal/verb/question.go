@@ -76,7 +76,7 @@ func (m *QuestionModels) Open(by Caller, r *retrieve.Request) (*complete.Models,
 		r.Rerank, r.RerankTop, r.Reranker = m.Judge, &m.RerankTop, reranker
 	}
 	r.Rewrite = m.Rewrite
-	if e := models.Embedder; e != nil {
+	if e := models.Embedder; e != nil && m.Embed != "" {
 		switch {
 		case complete.HasVector(*r, e.Model()):
 			return nil, Usagef("--embed and --vector both give the query as %q sees it", e.Model())

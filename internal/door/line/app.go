@@ -24,6 +24,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/gitdir"
+	"github.com/mnem-project/mnem/internal/model/embed"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
@@ -63,6 +64,8 @@ type App struct {
 	// Holder is the repository that commands of this process share, nil where each opens its own.
 	// Commands about another repository do not use it.
 	Holder *peers.Holder
+	// Meaning is the model that is a part of the program, nil for none.
+	Meaning embed.Exact
 	// Opened, if set, is called after each opening of a repository.
 	Opened func(path string)
 	// Serving is set by commands that are servers, for Main; nil outside of it.

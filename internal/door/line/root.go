@@ -109,6 +109,11 @@ func (c *Line) StampOf() (state.Stamp, error) {
 	if by.Secrets, err = c.secretOptions(); err != nil {
 		return by, err
 	}
+	if m, err := c.Meaning(); err != nil {
+		return by, err
+	} else if m != nil {
+		by.Meaning = m
+	}
 	return by, c.guard(&by, c.Doing.Name)
 }
 

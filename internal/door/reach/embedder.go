@@ -26,7 +26,10 @@ func Embedder(c *line.Line, spec, flag string, opt embed.Options) (embed.Embedde
 			return nil, err
 		}
 	}
-	if spec == "" {
+	if spec == embed.BuiltIn || spec == "" && c.App.Meaning != nil {
+		return builtIn(c, opt)
+	}
+	if spec == "" || spec == embed.Off {
 		return nil, noModel(c, "no embedding model: there are hash (built in, needs nothing), static:DIR, "+
 			model.List(model.Specs(embed.Remotes()), "or"), flag+"=SPEC", settings.EmbedModel)
 	}
@@ -43,6 +46,15 @@ func Embedder(c *line.Line, spec, flag string, opt embed.Options) (embed.Embedde
 		err = fmt.Errorf("%w: %w", state.ErrInvalid, err)
 	}
 	return e, err
+}
+
+// builtIn returns the model that is a part of the program.
+func builtIn(c *line.Line, opt embed.Options) (embed.Embedder, error) {
+	if c.App.Meaning == nil {
+		return nil, line.Hint(fmt.Errorf("%w: this program was built without a model of its own", state.ErrInvalid),
+			"name another one: there are %s", model.List(embed.Specs(), "and"))
+	}
+	return embed.OpenExact(c.App.Meaning, opt.Progress), nil
 }
 
 // embedOptions fills in what is configured for the provider that a spec names.

@@ -73,6 +73,12 @@ func (h VerbHost) Models(m *verb.QuestionModels) (*complete.Models, retrieve.Rer
 		e, err = Embedder(c, embedSpec(m.Embed), "--embed", opt)
 		out.Embedder = queryEmbedder{e}
 	}
+	if err == nil && m.Embed == "" {
+		var e embed.Exact
+		if e, err = c.Meaning(); e != nil {
+			out.Embedder = queryEmbedder{embed.OpenExact(e, nil)}
+		}
+	}
 	switch {
 	case err != nil:
 	case m.Rewrite == remembering.RewriteCues, m.Rewrite == outlining.RewriteDigest:

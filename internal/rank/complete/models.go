@@ -63,7 +63,7 @@ func (m *Models) Complete(ctx context.Context, r retrieve.Request) (retrieve.Req
 			r.Rewrites = texts
 		}
 	}
-	if m.Embedder == nil || HasVector(r, m.Embedder.Model()) {
+	if m.Embedder == nil || HasVector(r, m.Embedder.Model()) || len(r.Vectors) == retrieve.MaxVectors {
 		return r, nil
 	}
 	v, err := m.embed(ctx, &r)

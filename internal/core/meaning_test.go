@@ -1,0 +1,172 @@
+package core_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+)
+
+// lengths is a model that sees how long a text is, and remembers what it was asked.
+type lengths struct {
+	mu    sync.Mutex
+	asked []string
+}
+
+func (*lengths) Model() string { return "lengths" }
+
+func (m *lengths) Vectors(_ context.Context, texts []string) ([][]int8, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asked = append(m.asked, texts...)
+	out := make([][]int8, len(texts))
+	for i, text := range texts {
+		if text != "nothing" {
+			out[i] = []int8{127, int8(len(text) % 100)}
+		}
+	}
+	return out, nil
+}
+
+// meant commits lines with a model, and returns what that was asked.
+func meant(t *testing.T, r *core.Repo, lines string) []string {
+	t.Helper()
+	m := new(lengths)
+	by := repokit.By
+	by.Meaning = m
+	_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(lines), ""), core.CommitOptions{Stamp: by})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(m.asked)
+	return slices.Compact(m.asked)
+}
+
+func embeddings(t *testing.T, r *core.Repo) map[core.EmbeddingState]int {
+	t.Helper()
+	counts := make(map[core.EmbeddingState]int)
+	for e, err := range repokit.Head(t, r).Embeddings(t.Context(), "lengths") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts[e.State]++
+	}
+	return counts
+}
+
+func TestCommitsEmbedWhatTheyWrite(t *testing.T) {
+	r := repokit.OpenMem(t)
+	lines := `{"node":{"key":"a","type":"T","summary":"one"}}
+{"node":{"key":"b","type":"T","content":"two and more"}}
+{"node":{"key":"c","type":"T"}}
+{"node":{"key":"d","type":"T","summary":"nothing"}}
+`
+	if got, want := meant(t, r, lines), []string{"nothing", "one", "two and more"}; !slices.Equal(got, want) {
+		t.Errorf("asked %q, want %q", got, want)
+	}
+	want := map[core.EmbeddingState]int{core.EmbeddingCurrent: 2, core.EmbeddingMissing: 2}
+	if got := embeddings(t, r); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("embeddings %v, want %v", got, want)
+	}
+	head := repokit.Head(t, r).CID()
+	if meant(t, r, lines); repokit.Head(t, r).CID() != head {
+		t.Error("the same lines again made a commit")
+	}
+	// A text that changes is embedded again, one that stays is not.
+	got := meant(t, r, `{"node":{"key":"a","summary":"changed"}}`+"\n"+`{"node":{"key":"b","props":{"n":1}}}`)
+	if slices.Contains(got, "two and more") || !slices.Contains(got, "changed") {
+		t.Errorf("asked %q", got)
+	}
+	if got := embeddings(t, r); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("embeddings %v after a change, want %v", got, want)
+	}
+}
+
+func TestGivenEmbeddingsStay(t *testing.T) {
+	r := repokit.OpenMem(t)
+	meant(t, r, `{"node":{"key":"a","type":"T","summary":"one"}}
+{"embedding":{"node":"a","model":"lengths","vector":[1,1,1]}}
+`)
+	for e, err := range repokit.Head(t, r).Embeddings(t.Context(), "lengths") {
+		if err != nil || e.Dims != 3 {
+			t.Errorf("%d dimensions, %v: want the embedding that was given", e.Dims, err)
+		}
+	}
+}
+
+func TestLargeBatchesEmbedNothing(t *testing.T) {
+	var lines strings.Builder
+	for i := range state.MeaningNodes + 1 {
+		fmt.Fprintf(&lines, `{"node":{"key":"n%d","type":"T","summary":"text %d"}}`+"\n", i, i)
+	}
+	r := repokit.OpenMem(t)
+	if got := meant(t, r, lines.String()); len(got) > 0 {
+		t.Errorf("%d texts were embedded", len(got))
+	}
+	_, rest, _ := strings.Cut(lines.String(), "\n")
+	if got := meant(t, repokit.OpenMem(t), rest); len(got) != state.MeaningNodes {
+		t.Errorf("%d texts of %d were embedded", len(got), state.MeaningNodes)
+	}
+}
+
+// TestMeaningBeforeTheTurn checks that other writers wait for a model neither when lines are committed nor when
+// something is decided.
+func TestMeaningBeforeTheTurn(t *testing.T) {
+	r := repokit.OpenMem(t)
+	m := &slowly{asked: make(chan struct{}), wait: make(chan struct{})}
+	by := repokit.By
+	by.Meaning = m
+	line := func(n int) state.Changes {
+		return state.ReadChanges(strings.NewReader(fmt.Sprintf(`{"node":{"key":"k%d","type":"T","summary":"s %d"}}`, n, n)), "")
+	}
+	for name, write := range map[string]func() error{
+		"commit": func() error {
+			_, err := r.Commit(t.Context(), line(1), core.CommitOptions{Stamp: by})
+			return err
+		},
+		"decide": func() error {
+			_, err := r.Decide(t.Context(), core.DecideOptions{CommitOptions: core.CommitOptions{Stamp: by}},
+				func(*core.Snapshot) (*core.Decision, error) {
+					summary := "decided"
+					node := &graph.NodeChange{Key: "decided", Type: "T", Summary: &summary}
+					return &core.Decision{Message: "m", Changes: []graph.Change{{Node: node}}}, nil
+				})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			done := make(chan error)
+			go func() { done <- write() }()
+			<-m.asked
+			repokit.Lines(t, r, fmt.Sprintf(`{"node":{"key":%q,"type":"T"}}`, "beside "+name))
+			close(m.wait)
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+			m.asked, m.wait = make(chan struct{}), make(chan struct{})
+		})
+	}
+}
+
+// slowly is a model that waits at its first question.
+type slowly struct {
+	lengths
+	asked, wait chan struct{}
+}
+
+func (m *slowly) Vectors(ctx context.Context, texts []string) ([][]int8, error) {
+	select {
+	case <-m.wait:
+	default:
+		close(m.asked)
+		<-m.wait
+	}
+	return m.lengths.Vectors(ctx, texts)
+}
