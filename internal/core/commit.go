@@ -150,7 +150,7 @@ func (t *Tx) apply(
 	return next, nil
 }
 
-// branch returns the branch that a commit goes to, which must be where the caller expects it.
+// branch returns the branch that a commit goes to.
 func (v *View) branch(ctx context.Context, opt CommitOptions) (Ref, error) {
 	name := graph.Head
 	if opt.Branch != "" {
@@ -175,15 +175,15 @@ func (v *View) branch(ctx context.Context, opt CommitOptions) (Ref, error) {
 	if ref.Name == graph.Head {
 		return ref, &DetachedError{At: ref.Target}
 	}
-	if opt.Expect != nil && *opt.Expect != ref.Target {
-		return ref, &state.ExpectError{Want: *opt.Expect, Have: ref.Target}
-	}
 	return ref, nil
 }
 
 // Base returns the branch to write, and its newest commit or the empty state.
 func (t *Tx) Base(ctx context.Context, opt CommitOptions) (Ref, *Snapshot, error) {
 	ref, err := t.View.branch(ctx, opt)
+	if err == nil {
+		err = t.Repo.expected(ctx, ref.Target, opt.Expect)
+	}
 	if err != nil {
 		return ref, nil, err
 	}

@@ -109,6 +109,9 @@ func (r *Repo) begunHead(ctx context.Context, opt CommitOptions) (*Snapshot, err
 	}
 	r.askedBy(ctx, v)
 	ref, err := v.branch(ctx, opt)
+	if err == nil {
+		err = r.expected(ctx, ref.Target, opt.Expect)
+	}
 	if err != nil {
 		return nil, err
 	}

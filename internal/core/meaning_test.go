@@ -170,3 +170,77 @@ func (m *slowly) Vectors(ctx context.Context, texts []string) ([][]int8, error) 
 	}
 	return m.lengths.Vectors(ctx, texts)
 }
+
+// unembedded returns a repository with lines that were committed without a model.
+func unembedded(t *testing.T, nodes int) *core.Repo {
+	t.Helper()
+	r := repokit.OpenMem(t)
+	var lines strings.Builder
+	for i := range nodes {
+		fmt.Fprintf(&lines, `{"node":{"key":"n%d","type":"T","summary":"text %d"}}`+"\n", i, i)
+	}
+	repokit.Lines(t, r, lines.String())
+	return r
+}
+
+func TestEmbedRest(t *testing.T) {
+	one, two := unembedded(t, 600), unembedded(t, 600)
+	asked := repokit.Head(t, one).CID()
+	m := new(lengths)
+	var seen []int
+	n, err := one.EmbedRest(t.Context(), m, func(done, total int) { seen = append(seen, done, total) })
+	if err != nil || n != 600 || len(m.asked) != 600 {
+		t.Fatalf("%d nodes embedded, %d texts asked about, %v", n, len(m.asked), err)
+	}
+	if want := []int{256, 600, 512, 600, 600, 600}; !slices.Equal(seen, want) {
+		t.Errorf("progress %v, want %v", seen, want)
+	}
+	if n, err := one.EmbedRest(t.Context(), m, nil); n != 0 || err != nil {
+		t.Errorf("again: %d, %v", n, err)
+	}
+	// Another machine, which is interrupted after the first commit, makes the same commits.
+	ctx, stop := context.WithCancel(t.Context())
+	if _, err := two.EmbedRest(ctx, new(lengths), func(int, int) { stop() }); err == nil {
+		t.Error("the interrupt was not told")
+	}
+	if _, err := two.EmbedRest(t.Context(), new(lengths), nil); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := repokit.Head(t, one).CID(), repokit.Head(t, two).CID(); a != b {
+		t.Errorf("commits %s and %s differ", a, b)
+	}
+	// Who expects the commit before it finds the branch as it was, and undo takes back what was asked for.
+	_, err = one.Commit(t.Context(), state.ReadChanges(strings.NewReader(`{"node":{"key":"new","type":"T"}}`), ""),
+		core.CommitOptions{Stamp: repokit.By, Expect: &asked})
+	if err != nil {
+		t.Errorf("a write that expects the commit before the vectors: %v", err)
+	}
+	_, err = one.Commit(t.Context(), state.ReadChanges(strings.NewReader(`{"node":{"key":"newer","type":"T"}}`), ""),
+		core.CommitOptions{Stamp: repokit.By, Expect: &asked})
+	if err == nil {
+		t.Error("a write that expects a commit with another upon it than vectors was made")
+	}
+}
+
+// TestEmbedRestBesideWriters embeds while others write: nothing of theirs is lost.
+func TestEmbedRestBesideWriters(t *testing.T) {
+	r := unembedded(t, 600)
+	n := 0
+	_, err := r.EmbedRest(t.Context(), new(lengths), func(int, int) {
+		repokit.Lines(t, r, fmt.Sprintf(`{"node":{"key":"beside %d","type":"T","summary":"s"}}`+"\n"+
+			`{"node":{"key":"n%d","type":"T","summary":"changed"}}`, n, 599-n))
+		n++
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := repokit.Sizes(repokit.Head(t, r))[0]; got != 603 {
+		t.Errorf("%d nodes, want 603", got)
+	}
+	if _, err := r.EmbedRest(t.Context(), new(lengths), nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := embeddings(t, r); got[core.EmbeddingCurrent] != 603 {
+		t.Errorf("embeddings %v", got)
+	}
+}

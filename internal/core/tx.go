@@ -156,10 +156,10 @@ func (t *Tx) expects(ctx context.Context, want *ipld.CID) error {
 		return nil
 	}
 	head, _, err := t.View.Resolve(ctx, graph.Head)
-	if err == nil && head.Target != *want {
-		err = &state.ExpectError{Want: *want, Have: head.Target}
+	if err != nil {
+		return err
 	}
-	return err
+	return t.Repo.expected(ctx, head.Target, want)
 }
 
 // finish writes the view and the operation, and moves the head.

@@ -24,7 +24,8 @@ var ErrNothingToUndo = fmt.Errorf("%w: nothing to undo", state.ErrInvalid)
 // ErrNothingToRedo is returned when no undo can be taken back. errors.Is(err, state.ErrInvalid) holds.
 var ErrNothingToRedo = fmt.Errorf("%w: nothing to redo", state.ErrInvalid)
 
-// captureVerb is the command of operations that take in what hooks noted: a read makes them, and nobody asks for them.
+// captureVerb is the command of operations that take in what hooks noted: a read makes them, and nobody asks for them,
+// as nobody asks for those of core.MeaningVerb.
 const captureVerb = "capture"
 
 // maxSkipped is the most operations that Undone.Skipped lists.
@@ -171,7 +172,7 @@ func farBack(err error) error {
 // canUndo reports whether Undo without a name takes back an operation that is not undone.
 func canUndo(e core.OpRecord) bool {
 	o := e.Operation
-	return !core.Reversed(o).Defined() && !isCapture(o) && len(undoable(e)) > 0
+	return !core.Reversed(o).Defined() && !unasked(o) && len(undoable(e)) > 0
 }
 
 // undoable returns the changes that undoing an operation takes back: none of the first, which made
@@ -185,9 +186,10 @@ func undoable(e core.OpRecord) []core.RefMove {
 
 func isPurge(o *commit.Operation) bool { return o.Command[0] == core.PurgeVerb }
 
-// isCapture reports whether an operation took in what hooks noted. One that retires turns was asked for.
-func isCapture(o *commit.Operation) bool {
-	return o.Command[0] == captureVerb && !slices.Contains(o.Command, "--retire")
+// unasked reports whether an operation took in what hooks noted, or embedded what had no vectors. A capture that retires
+// turns was asked for.
+func unasked(o *commit.Operation) bool {
+	return o.Command[0] == core.MeaningVerb || o.Command[0] == captureVerb && !slices.Contains(o.Command, "--retire")
 }
 
 // stays reports whether what moved is never moved back: a session, or where another repository was seen to be.
@@ -198,7 +200,7 @@ func stays(m core.RefMove) bool {
 // skipped reports whether Undone.Skipped lists an operation.
 func skipped(e core.OpRecord) bool {
 	o := e.Operation
-	return o.Seq > 1 && !isPurge(o) && (isCapture(o) || len(e.Refs) > 0 && len(undoable(e)) == 0)
+	return o.Seq > 1 && !isPurge(o) && (unasked(o) || len(e.Refs) > 0 && len(undoable(e)) == 0)
 }
 
 func reverse(
@@ -533,7 +535,7 @@ func (u *undoing) check() error {
 			_, branch := c.Name.Branch()
 			switch {
 			case !mine[c.Name]:
-			case branch && isCapture(e.Operation) && !core.Reversed(e.Operation).Defined():
+			case branch && unasked(e.Operation) && !core.Reversed(e.Operation).Defined():
 				if u.captured[c.Name] == 0 {
 					u.captured[c.Name] = e.Operation.Seq
 				}

@@ -109,6 +109,11 @@ func (b *Batch) unembedded(id graph.ID) (u unembedded, text string, err error) {
 	return u, text, nil
 }
 
+// EmbeddingOf returns the change that gives a node a vector of a Meaning.
+func EmbeddingOf(id graph.ID, model string, vector []int8) *graph.EmbeddingChange {
+	return &graph.EmbeddingChange{Node: graph.Ref{ID: id}, Model: model, Vector: floats(vector)}
+}
+
 // floats returns numbers one of which is 127 or -127: quantising makes the same again.
 func floats(vector []int8) []float64 {
 	out := make([]float64, len(vector))

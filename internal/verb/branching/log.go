@@ -200,6 +200,9 @@ func log(ctx context.Context, s *verb.Service, q *LogRequest, emit func(*Commit)
 		if err != nil {
 			return verb.CommitHint(err)
 		}
+		if q.leftOut(ctx, s, e.Commit) {
+			continue
+		}
 		out, err := q.entry(ctx, s, e, titles)
 		if err == nil {
 			err = emit(out)
@@ -215,6 +218,12 @@ func log(ctx context.Context, s *verb.Service, q *LogRequest, emit func(*Commit)
 		return &state.NotFoundError{What: "revision or node", Name: node}
 	}
 	return nil
+}
+
+// leftOut reports whether a commit is not shown: one of vectors that nobody asked for, unless lines are drawn.
+func (q *LogRequest) leftOut(ctx context.Context, s *verb.Service, c *commit.Commit) bool {
+	unasked, err := s.Repo.EmbeddedUnasked(ctx, c)
+	return unasked && err == nil && !q.Graph // of a parent that is gone nothing is known
 }
 
 // titles returns what makes titles of the commits that a revision or range reaches, as its end and HEAD are now.

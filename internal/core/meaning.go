@@ -1,0 +1,180 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+const (
+	// MeaningVerb begins the command of an operation that commits vectors which nobody asked for: see EmbedRest.
+	MeaningVerb = "embed-rest"
+	// meaningBatch is how many nodes EmbedRest embeds in one commit.
+	meaningBatch = 256
+	// meaningMessage begins the messages of its commits, before the name of the model.
+	meaningMessage = "embed with "
+	// maxMeaningCommits bounds the commits of vectors that are passed over to find the one that a caller expects.
+	maxMeaningCommits = 4096
+)
+
+// OnlyVectors reports whether a commit has one parent and all that its parent has but for vectors.
+func (r *Repo) OnlyVectors(ctx context.Context, c *commit.Commit) (bool, error) {
+	if len(c.Parents) != 1 {
+		return false, nil
+	}
+	p, err := r.ReadCommit(ctx, c.Parents[0])
+	if err != nil {
+		return false, err
+	}
+	return c.Graph == p.Graph && c.Digests == p.Digests && c.Profile == p.Profile && c.Vectors != p.Vectors, nil
+}
+
+// EmbeddedUnasked reports whether EmbedRest made a commit: one of vectors alone, at the time and by the author of its
+// parent.
+func (r *Repo) EmbeddedUnasked(ctx context.Context, c *commit.Commit) (bool, error) {
+	if only, err := r.OnlyVectors(ctx, c); !only || err != nil {
+		return false, err
+	}
+	p, err := r.ReadCommit(ctx, c.Parents[0])
+	return err == nil && c.Time == p.Time && c.Author == p.Author && strings.HasPrefix(c.Message.Text, meaningMessage), err
+}
+
+// sameBut reports whether a commit is another one with nothing upon it but vectors.
+func (r *Repo) sameBut(ctx context.Context, at, want ipld.CID) (bool, error) {
+	for range maxMeaningCommits {
+		if at == want {
+			return true, nil
+		}
+		if !at.Defined() {
+			return false, nil
+		}
+		c, err := r.ReadCommit(ctx, at)
+		if err != nil {
+			return false, err
+		}
+		if only, err := r.OnlyVectors(ctx, c); !only || err != nil {
+			return false, err
+		}
+		at = c.Parents[0]
+	}
+	return false, nil
+}
+
+// expected returns an *ExpectError unless a ref is where a caller expects it, or there but for vectors.
+func (r *Repo) expected(ctx context.Context, at ipld.CID, want *ipld.CID) error {
+	if want == nil || *want == at {
+		return nil
+	}
+	if same, err := r.sameBut(ctx, at, *want); same || err != nil {
+		return err
+	}
+	return &state.ExpectError{Want: *want, Have: at}
+}
+
+// EmbedRest embeds all nodes of the newest commit of the current branch that have no embedding of their text by a
+// model, and returns how many these were. It makes a commit for each 256 in the order of their ids: its time, author
+// and message follow from the commit before it, so that two machines that embed the same memory make the same commits.
+// progress may be nil. Where a merge is in progress, HEAD is on no branch or there is nothing, it does nothing. What is
+// written meanwhile stays: the vectors are committed onto it. An interrupt loses one commit at most.
+func (r *Repo) EmbedRest(ctx context.Context, m state.Meaning, progress func(done, total int)) (int, error) {
+	branch, at, err := r.Branch(ctx)
+	if err != nil || branch == "" || !at.Defined() || m == nil {
+		return 0, err
+	}
+	var none *state.NotFoundError
+	if _, err := r.PendingMerge(ctx, branch); !errors.As(err, &none) {
+		return 0, err
+	}
+	todo, err := r.unembedded(ctx, at, m)
+	if err != nil {
+		return 0, err
+	}
+	done := 0
+	for part := range slices.Chunk(todo, meaningBatch) {
+		n, next, err := r.embedPart(ctx, branch, at, m, part)
+		if err != nil {
+			return done, fmt.Errorf("embed %s with %s: %w", branch, m.Model(), err)
+		}
+		done += n
+		if at = next; progress != nil {
+			progress(done, len(todo))
+		}
+	}
+	return done, nil
+}
+
+// unembedded returns the nodes of a commit that have no embedding of their text, ascending.
+func (r *Repo) unembedded(ctx context.Context, at ipld.CID, m state.Meaning) (todo []graph.ID, err error) {
+	s, err := r.At(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	for e, err := range s.Embeddings(ctx, m.Model()) {
+		if err != nil {
+			return nil, err
+		}
+		if e.State == EmbeddingCurrent {
+			continue
+		}
+		text, ok, err := s.EmbedText(ctx, e.ID)
+		if err != nil {
+			return nil, err
+		}
+		if ok && strings.TrimSpace(text) != "" {
+			todo = append(todo, e.ID)
+		}
+	}
+	return todo, nil
+}
+
+// embedPart embeds nodes of a commit of a branch, and returns the commit that has their vectors.
+func (r *Repo) embedPart(
+	ctx context.Context, branch string, at ipld.CID, m state.Meaning, part []graph.ID,
+) (int, ipld.CID, error) {
+	s, err := r.At(ctx, at)
+	if err != nil {
+		return 0, at, err
+	}
+	var ids []graph.ID
+	var texts []string
+	for _, id := range part {
+		text, ok, err := s.EmbedText(ctx, id)
+		if err != nil {
+			return 0, at, err
+		}
+		if ok {
+			ids, texts = append(ids, id), append(texts, text)
+		}
+	}
+	vectors, err := m.Vectors(ctx, texts)
+	if err != nil {
+		return 0, at, err
+	}
+	var changes []graph.Change
+	for i, v := range vectors {
+		if v != nil {
+			changes = append(changes, graph.Change{Embedding: state.EmbeddingOf(ids[i], m.Model(), v)})
+		}
+	}
+	if len(changes) == 0 {
+		return 0, at, nil
+	}
+	res, err := r.Commit(ctx, each(changes), CommitOptions{
+		Stamp: state.Stamp{
+			Author: s.Record.Author, Time: s.Record.Time, Command: []string{MeaningVerb},
+			Secrets: state.SecretOptions{All: true},
+		},
+		Branch: branch, Base: &at, Message: meaningMessage + m.Model(),
+	})
+	if err != nil {
+		return 0, at, err
+	}
+	return len(changes), res.Commit, nil
+}

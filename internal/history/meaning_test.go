@@ -1,0 +1,53 @@
+package history_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
+)
+
+// ones is a model to which all texts are the same.
+type ones struct{}
+
+func (ones) Model() string { return "ones" }
+
+func (ones) Vectors(_ context.Context, texts []string) ([][]int8, error) {
+	out := make([][]int8, len(texts))
+	for i := range out {
+		out[i] = []int8{127, 127}
+	}
+	return out, nil
+}
+
+// TestUndoPassesOverVectors undoes what was asked for, though vectors were committed since, and keeps those of what
+// stays.
+func TestUndoPassesOverVectors(t *testing.T) {
+	r := repokit.OpenMem(t)
+	repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"one"}}`)
+	repokit.Lines(t, r, `{"node":{"key":"b","type":"T","summary":"two"}}`)
+	if n, err := r.EmbedRest(t.Context(), ones{}, nil); n != 2 || err != nil {
+		t.Fatalf("%d nodes embedded, %v", n, err)
+	}
+	if _, err := history.Undo(t.Context(), r, "", repokit.By); err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[core.EmbeddingState]int)
+	for e, err := range repokit.Head(t, r).Embeddings(t.Context(), "ones") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[e.State]++
+	}
+	if len(got) != 1 || got[core.EmbeddingCurrent] != 1 {
+		t.Errorf("embeddings %v, want the one of the node that stays", got)
+	}
+	if _, err := history.Redo(t.Context(), r, repokit.By); err != nil {
+		t.Fatal(err)
+	}
+	if got := repokit.Sizes(repokit.Head(t, r))[0]; got != 2 {
+		t.Errorf("%d nodes after redo, want 2", got)
+	}
+}
