@@ -145,6 +145,9 @@ func (t *Tx) apply(
 	if err != nil {
 		return nil, err
 	}
+	if b.LeftUnembedded() {
+		t.Repo.leave()
+	}
 	t.fresh = state.Fresh{Draft: b.Drafts.End(), Trees: b.Fresh}
 	res.Duplicates, res.Unchanged, res.Secrets = b.Duplicates, b.Unchanged, b.Secrets.Report
 	return next, nil

@@ -24,6 +24,30 @@ const (
 	maxMeaningCommits = 4096
 )
 
+// Left is told when a commit left nodes without vectors that its Meaning would have made: see state.MeaningNodes.
+func (r *Repo) Left() <-chan struct{} { return r.left }
+
+// leave notes that nodes were left without vectors.
+func (r *Repo) leave() {
+	select {
+	case r.left <- struct{}{}:
+	default: // it is told already
+	}
+}
+
+// LacksVectors reports whether a branch's newest commit has fewer vectors than nodes. It reads no node.
+func (r *Repo) LacksVectors(ctx context.Context) (bool, error) {
+	_, at, err := r.Branch(ctx)
+	if err != nil || !at.Defined() {
+		return false, err
+	}
+	s, err := r.At(ctx, at)
+	if err != nil {
+		return false, err
+	}
+	return s.State.Vectors.Len() < s.State.Nodes.Len(), nil
+}
+
 // OnlyVectors reports whether a commit has one parent and all that its parent has but for vectors.
 func (r *Repo) OnlyVectors(ctx context.Context, c *commit.Commit) (bool, error) {
 	if len(c.Parents) != 1 {

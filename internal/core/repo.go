@@ -177,6 +177,7 @@ type Repo struct {
 	NodeBlocks cache.Cache[ipld.CID, []byte]
 	Mentions   cache.Cache[MentionsOf, *source.Mentioning] // likewise
 	Answering  Turns                                       // of retrievals
+	left       chan struct{}                               // of one: see Left
 
 	clock       func() graph.Time // nil: the time of each call's Stamp
 	Counters    retrieve.Counters
@@ -216,6 +217,7 @@ func Over(st store.Store, opt Options) *Repo {
 		opt.VectorCache = defaultVectorCache
 	}
 	r := &Repo{
+		left:  make(chan struct{}, 1),
 		Store: st, Ro: opt.ReadOnly, Vectors: view.NewVectorCache(opt.VectorCache), Counters: opt.Counters,
 		clock: opt.Now, client: opt.Client,
 		Trees: prolly.NewCache(opt.TreeCache), Parts: segment.NewCache(opt.IndexCache),

@@ -51,6 +51,7 @@ func (r *Repo) trial(head store.Head) *Repo {
 		base:        base, cells: make(map[ipld.CID]ipld.CID),
 	}
 	return &Repo{
+		left:  make(chan struct{}, 1),
 		Store: t, Trees: r.Trees, Parts: r.Parts, Rows: r.Rows, Vectors: r.Vectors, clock: r.clock,
 	}
 }

@@ -41,9 +41,12 @@ func (m *meant) note(id graph.ID) {
 	}
 }
 
+// LeftUnembedded reports whether the batch wrote more nodes than it embeds.
+func (b *Batch) LeftUnembedded() bool { return len(b.meaning.nodes) > MeaningNodes }
+
 // embedMeant embeds the nodes that the batch wrote, unless they have an embedding of their text.
 func (b *Batch) embedMeant() error {
-	if len(b.meaning.nodes) > MeaningNodes {
+	if b.LeftUnembedded() {
 		return nil
 	}
 	var todo []unembedded

@@ -184,7 +184,7 @@ func callOf(c *line.Line) (*peers.Call, error) {
 		if by.Sign != nil {
 			call.Caller.Sign = "true"
 		}
-		call.Collect = collecting(c)
+		call.Collect, call.Meaning = collecting(c), by.Meaning != nil
 	} else if now, err = c.Now(); err != nil {
 		return nil, err
 	}

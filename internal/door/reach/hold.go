@@ -72,8 +72,14 @@ func NewHolderOf(c *line.Line, many int) (*peers.Holder, error) {
 		open.Memory = max(settings.MinSize, open.Memory/int64(many))
 	}
 	opt := peers.Options{PID: c.App.PID, Temp: line.FirstOf(c.App.Getenv("TMPDIR"), os.TempDir()), Now: c.App.Now}
+	if c.App.Meaning != nil {
+		opt.Meaning = c.App.Meaning
+	}
+	if err == nil && c.App.Serving != nil && c.App.Serving.Load() {
+		opt.Embeds, err = embedsLeft(c)
+	}
 	return peers.NewHolder(dir, open, opt, func(err error) {
-		_, _ = fmt.Fprintf(c.App.Stderr, "mnem: no other process can share the repository: %s\n", line.OneLine(err.Error()))
+		_, _ = fmt.Fprintf(c.App.Stderr, "mnem: %s\n", line.OneLine(err.Error()))
 	}), err
 }
 

@@ -62,6 +62,7 @@ func withRepo(c *line.Line,
 		return nil
 	}
 	autoGC(ctx, c, r)
+	embedLeft(ctx, c, r)
 	return nil
 }
 

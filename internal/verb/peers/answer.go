@@ -21,6 +21,10 @@ type Options struct {
 	PID   int
 	Since string // when it opened the repository, RFC 3339
 	Temp  string // the system's directory for temporary files
+	// Meaning embeds what is written, for callers who want that; nil for none.
+	Meaning state.Meaning
+	// Embeds is whether what lacks vectors by Meaning is embedded beside all who use the repository.
+	Embeds bool
 	// Use begins a use of the repository, which release ends with what came of it, nil where it is not
 	// open here any more; nil for one that is open until Close.
 	Use func() (r *core.Repo, release func(err error))

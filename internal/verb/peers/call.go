@@ -33,6 +33,8 @@ type Call struct {
 	// are read.
 	Inputs []string `json:"inputs,omitempty"`
 
+	// Meaning is whether what is written is embedded by the model that is a part of the program.
+	Meaning bool `json:"meaning,omitempty"`
 	// What the caller's configuration says: which verbs take in signed commits alone, whether it is
 	// counted how often answers show nodes, and what to keep when garbage is collected after a write.
 	RequireSigned string   `json:"require_signed,omitempty"`

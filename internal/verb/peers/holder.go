@@ -34,6 +34,8 @@ const (
 	// each pause is twice the one before, up to maxAnswerPause.
 	answerPause    = time.Second
 	maxAnswerPause = 8 * time.Second
+	// embedPause is how long after its opening a repository is looked at for nodes without vectors.
+	embedPause = 2 * time.Second
 )
 
 // errEnding is returned by a Holder that was closed.
@@ -64,6 +66,7 @@ type held struct {
 	at    os.FileInfo // of .mnem, whatever its path is by now
 	host  *Owner      // nil while no other process can be answered; set under mu of the Holder
 	users sync.WaitGroup
+	stop  context.CancelFunc // of what works beside users
 }
 
 // Use is one use of a repository that is open here. Done must be called.
@@ -83,7 +86,7 @@ func (u *Use) Done(err error) {
 }
 
 // NewHolder returns the holder of the repository in dir/.mnem, and opens nothing. Of opt, PID, Temp and
-// Now count. warn is told why no other process can be answered, where that is so.
+// Now, Meaning and Embeds count. warn is told why no other process can be answered, or what lacks vectors not embedded.
 func NewHolder(dir string, open core.Options, opt Options, warn func(error)) *Holder {
 	h := &Holder{dir: dir, open: open, opt: opt, warn: warn, most: closeLimit, gate: make(chan struct{}, 1)}
 	h.opt.Build, h.opt.Use = build(), h.use
@@ -182,11 +185,12 @@ func (h *Holder) own(r *core.Repo) (*Use, error) {
 	}
 	own := &held{repo: r, at: at}
 	own.users.Add(1)
+	h.embedLeft(own)
 	opt := h.opt
 	opt.Since = h.since()
 	if !r.Shared() { // else others open it themselves
 		if own.host, err = Answer(h.dir, r, opt); err != nil {
-			h.warn(err) // verbs of this process work; others are told that it has the repository
+			h.warn(fmt.Errorf("no other process can share the repository: %w", err)) // verbs of this process work; others are told that it has the repository
 		}
 	}
 	h.mu.Lock()
@@ -202,10 +206,41 @@ func (h *Holder) own(r *core.Repo) (*Use, error) {
 		}
 		return &Use{r, h, own}, nil
 	}
+	own.stop()
 	if own.host != nil {
 		err = own.host.Close(closeGrace)
 	}
 	return nil, errors.Join(errEnding, err)
+}
+
+// embedLeft embeds, beside all who use the repository, what has no vectors: soon after it was opened, and after each
+// commit that leaves some. It ends with the repository.
+func (h *Holder) embedLeft(own *held) {
+	ctx, stop := context.WithCancel(context.Background())
+	own.stop = stop
+	if !h.opt.Embeds || h.opt.Meaning == nil {
+		return
+	}
+	own.users.Add(1)
+	go func() {
+		defer own.users.Done()
+		timer := time.NewTimer(embedPause)
+		defer timer.Stop()
+		for first := true; ; first = false {
+			select {
+			case <-ctx.Done():
+				return
+			case <-timer.C:
+			case <-own.repo.Left():
+			}
+			if lacks, err := own.repo.LacksVectors(ctx); first && (err != nil || !lacks) {
+				continue
+			}
+			if _, err := own.repo.EmbedRest(ctx, h.opt.Meaning, nil); err != nil && ctx.Err() == nil {
+				h.warn(fmt.Errorf("vectors are missing: %w", err))
+			}
+		}
+	}()
 }
 
 // answerLater answers other processes as soon as that is possible, as once a disk that had no space for the owner file
@@ -363,6 +398,7 @@ func (h *Holder) drop(own *held) {
 // end closes a repository that nobody begins to use any more.
 func (h *Holder) end(own *held) error {
 	// The socket goes while the lock is held, since then no other process has made its own.
+	own.stop()
 	var err error
 	if own.host != nil {
 		err = own.host.Close(closeGrace)

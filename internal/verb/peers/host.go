@@ -95,6 +95,9 @@ func (h *host) Stamp(_ *verb.Spec, w *verb.Writing) (state.Stamp, error) {
 	if by.Head, err = verb.ParseExpect(w.ExpectHead); err != nil {
 		return by, err
 	}
+	if h.call.Meaning {
+		by.Meaning = h.opt.Meaning
+	}
 	if w.Signs && !w.DryRun && who.Sign == "true" {
 		by.Sign = h.sign
 	}

@@ -1,0 +1,45 @@
+package reach
+
+import (
+	"context"
+
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/door/line"
+)
+
+// embedsLeft reports whether what a write leaves without vectors is embedded afterwards: not where commits are signed,
+// as nobody would sign these.
+func embedsLeft(c *line.Line) (bool, error) {
+	m, err := c.Meaning()
+	if m == nil || err != nil {
+		return false, err
+	}
+	sign, err := c.Configured("sign")
+	if err != nil || sign == "true" {
+		return false, err
+	}
+	required, err := c.Configured("require-signed")
+	return required == "" || required == "none", err
+}
+
+// embedLeft embeds what a write left without vectors, when the answer is out. A process that keeps the repository open
+// does it beside its calls. What goes wrong is a remark: the write succeeded, and 'mnem embed' goes on.
+func embedLeft(ctx context.Context, c *line.Line, r *core.Repo) {
+	select {
+	case <-r.Left():
+	default:
+		return
+	}
+	embeds, err := embedsLeft(c)
+	if !embeds && err == nil || c.App.Holder != nil || c.Out.Flush() != nil {
+		return
+	}
+	p := c.Progress()
+	defer p.Done()
+	if err == nil {
+		_, err = r.EmbedRest(ctx, c.App.Meaning, func(done, total int) { p.Set("embedded:", done, total) })
+	}
+	if err != nil {
+		c.Remark("note: some nodes have no vectors yet, 'mnem embed' makes them: %s", line.OneLine(err.Error()))
+	}
+}
