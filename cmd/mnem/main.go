@@ -9,6 +9,8 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/model/builtin"
+	"github.com/mnem-project/mnem/internal/model/minilm/weights"
 )
 
 func main() {
@@ -20,7 +22,11 @@ func main() {
 	context.AfterFunc(ctx, stop)   // a second signal ends the process at once
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error of the write, so that Close runs
 	line.TuneHeap(os.Getenv)
-	code := cli.Main(ctx, line.System(), os.Args[1:])
+	app := line.System()
+	if m := builtin.New(weights.File); m != nil {
+		app.Meaning = m
+	}
+	code := cli.Main(ctx, app, os.Args[1:])
 	stop()
 	os.Exit(code)
 }

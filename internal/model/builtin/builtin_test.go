@@ -1,0 +1,71 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/model/minilm/weights"
+)
+
+func TestKeptVectorsAreTheSame(t *testing.T) {
+	m := New(weights.File)
+	if m == nil {
+		t.Skip("built without the model")
+	}
+	texts := []string{"who owns billing?", "☃☃", "the pipeline runs at night"}
+	first, err := m.Vectors(t.Context(), texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(first[0]) != m.Dim() || first[1] != nil {
+		t.Fatalf("%d dimensions, and %v of a text without words", len(first[0]), first[1])
+	}
+	slices.Reverse(texts)
+	again, err := m.Vectors(t.Context(), texts)
+	if err != nil || &again[2][0] != &first[0][0] || &again[0][0] != &first[2][0] {
+		t.Errorf("vectors that are kept were made again, %v", err)
+	}
+	other, err := New(weights.File).Vectors(t.Context(), texts[2:])
+	if err != nil || !slices.Equal(other[0], first[0]) {
+		t.Errorf("another vector of the same text, %v", err)
+	}
+}
+
+func TestKeepsLittle(t *testing.T) {
+	m := New("not read")
+	for i := range 2 * keepTexts {
+		m.keep(fmt.Sprint(i), []int8{1})
+	}
+	if len(m.kept) != keepTexts || len(m.order) != keepTexts || m.kept["0"] != nil || m.kept[fmt.Sprint(2*keepTexts-1)] == nil {
+		t.Errorf("%d vectors kept, in an order of %d", len(m.kept), len(m.order))
+	}
+	for i := range 10 {
+		m.keep(fmt.Sprint(i)+strings.Repeat("x", keepBytes/4-8), []int8{1})
+	}
+	if m.bytes > keepBytes || len(m.kept) > 4 {
+		t.Errorf("%d bytes of %d texts kept", m.bytes, len(m.kept))
+	}
+	m.keep(strings.Repeat("y", keepBytes), []int8{1})
+	if len(m.kept) == 0 {
+		t.Error("a long text took the place of all others")
+	}
+}
+
+func TestNoModel(t *testing.T) {
+	if New("") != nil {
+		t.Error("a model of no file")
+	}
+	if _, err := New("damaged").Vectors(t.Context(), []string{"a"}); err == nil {
+		t.Error("a damaged file was read")
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if weights.File != "" {
+		if _, err := New(weights.File).Vectors(ctx, []string{"a"}); err == nil {
+			t.Error("an ended context was not told")
+		}
+	}
+}
