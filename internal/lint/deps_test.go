@@ -30,7 +30,7 @@ var floors = []floor{
 	{"records", "nodes, edges, marks, commits; texts that must not be written", "" +
 		"graph guard block/car block/store commit view/community"},
 	{"models", "texts and vectors, never a repository", "" +
-		"model model/bert model/minilm/dot model/minilm model/minilm/weights model/embed model/rerank model/rewrite"},
+		"model model/bert model/minilm/dot model/minilm model/minilm/weights model/builtin model/embed model/rerank model/rewrite"},
 	{"retrieve", "ranking, over interfaces of its own, so that it can be tested and replayed without a store", "" +
 		"retrieve rank/source rank/render rank/stage rank/complete"},
 	{"blocks", "ordered trees, and where blocks are kept", "" +
@@ -109,7 +109,8 @@ var alone = map[string]string{
 	"model/minilm/dot":          "",
 	"model/minilm":              "base/parallel model/bert model/minilm/dot",
 	"model/minilm/weights":      "",
-	"model/embed":               "base/hashed base/text base/vector model model/bert model/minilm base/regular",
+	"model/builtin":             "model/minilm",
+	"model/embed":               "base/hashed base/text base/vector model model/bert base/regular",
 	"model/rerank":              "model",
 	"model/rewrite":             "model",
 	"memory/compare":            "base/dates base/fixed base/text",
@@ -162,6 +163,7 @@ var few = map[string]string{
 	"base/tuning":          "rank/stage rank evaluate",
 	"block/store/pebble":   "core testkit/repofiles testkit/repokit",
 	"model/minilm/weights": "cmd/mnem cmd/mnem-bench",
+	"model/builtin":        "model/minilm",
 	"block/store/postgres": "core testkit/repokit",
 	"door/cli":             "cmd/mnem cmd/mnem-bench bench testkit/program",
 	"door/show":            "door/answers door/line door/reach door/setup door/trade door/access door/verbs door/serving door/cli bench",

@@ -2,11 +2,13 @@ package builtin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/model/embed"
 	"github.com/mnem-project/mnem/internal/model/minilm/weights"
 )
 
@@ -68,4 +70,39 @@ func TestNoModel(t *testing.T) {
 			t.Error("an ended context was not told")
 		}
 	}
+}
+
+func TestAsEmbedder(t *testing.T) {
+	m := New(weights.File)
+	if m == nil {
+		t.Skip("built without the model")
+	}
+	var told []int
+	e := embed.OpenExact(m, func(done, total int) { told = append(told, done, total) })
+	texts := []string{"the cat sits on the mat", "", "a feline rests on a rug", " \t\u0301", "invoices are due in March"}
+	for len(texts) < 100 {
+		texts = append(texts, "")
+	}
+	got, err := e.Embed(t.Context(), texts, embed.Document)
+	if err != nil || len(got) != len(texts) || !slices.Equal(told, []int{64, 100, 100, 100}) {
+		t.Fatalf("%d vectors, told %v, %v", len(got), told, err)
+	}
+	if got[1] != nil || got[3] != nil || len(got[4]) != e.Dim() {
+		t.Errorf("%d and %d numbers of texts without words", len(got[1]), len(got[3]))
+	}
+	if near, far := product(got[0], got[2]), product(got[0], got[4]); near <= far {
+		t.Errorf("cat and feline: %d, cat and invoices: %d", near, far)
+	}
+	for _, text := range []string{"\xff", strings.Repeat("a", embed.MaxText+1)} {
+		if _, err := e.Embed(t.Context(), []string{"fine", text}, embed.Document); !errors.Is(err, embed.ErrText) {
+			t.Errorf("%.10q: %v", text, err)
+		}
+	}
+}
+
+func product(a, b []int8) (sum int) {
+	for i := range a {
+		sum += int(a[i]) * int(b[i])
+	}
+	return sum
 }

@@ -4,7 +4,7 @@ import "context"
 
 // BuiltIn is the spec of the model that is a part of the program, and Off that of none at all.
 const (
-	BuiltIn = "builtin"
+	BuiltIn = "minilm"
 	Off     = "off"
 )
 

@@ -20,9 +20,6 @@ type Options struct {
 	// Name is what a static model is called; its directory's base name if empty.
 	Name string
 
-	// MiniLM is the file of the model minilm, as package model/minilm/weights has it; empty in a program without it.
-	MiniLM string
-
 	// Dims asks a remote model for shortened vectors of so many dimensions; 0 for its own number. It
 	// is a part of the model's identity.
 	Dims int
@@ -74,13 +71,12 @@ func Remotes() []model.Provider { return model.Providers(remotes) }
 
 // Specs returns the forms of what Open takes, in a fixed order.
 func Specs() []string {
-	return append([]string{"hash", "hash:none", "static:DIR"}, model.Specs(Remotes())...)
+	return append([]string{BuiltIn, "hash", "hash:none", "static:DIR"}, model.Specs(Remotes())...)
 }
 
-// Open returns the embedder that a spec names:
+// Open returns the embedder that a spec names, which is not BuiltIn:
 //
 //	hash             hashed features, English; also hash:en, and hash:none for other languages
-//	minilm           the sentence model that the program carries
 //	static:DIR       the table of token vectors in a directory
 //	PROVIDER:MODEL   a model of one of Remotes
 //
@@ -91,8 +87,6 @@ func Open(spec string, opt Options) (Embedder, error) {
 	switch {
 	case kind == "hash" && !(given && arg == ""):
 		return NewHash(arg, opt.Progress)
-	case spec == "minilm":
-		return NewMiniLM(opt.MiniLM, opt.Progress)
 	case kind == "static":
 		return OpenStatic(arg, opt.Name, opt.Progress)
 	}
