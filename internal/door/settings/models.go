@@ -96,8 +96,7 @@ func EmbedKeys() []Key {
 		return func(v string) error { return graph.CheckLine(key, v, 1, most) }
 	}
 	return slices.Concat([]Key{
-		{EmbedModel, "MNEM_EMBED_MODEL", "", "what embeds texts, as --model of 'mnem embed'; " +
-			"off for none. By default the program's own model embeds what is written and asked",
+		{EmbedModel, "MNEM_EMBED_MODEL", "", "what embeds texts, as --model of 'mnem embed'; minilm by default, off for none",
 			line(EmbedModel, maxEmbedSpec)},
 	}, Embed.URLKeys(), []Key{
 		{EmbedDims, "MNEM_EMBED_DIMS", "0",
