@@ -3,6 +3,7 @@ package sharing_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -20,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/exchange/remote/s3"
 	"github.com/mnem-project/mnem/internal/exchange/remote/s3/s3test"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
@@ -52,6 +55,14 @@ func carriers(t *testing.T, names ...string) []carrier {
 		}
 		missing["sshd"], missing["git-ssh"] = why, why
 	}
+	other := &gateway{}
+	if wanted("gateway") {
+		g, why := startGateway(t)
+		if g != nil {
+			other = g
+		}
+		missing["gateway"] = why
+	}
 	backend := gitBackend()
 	if backend == "" {
 		missing["git-http"] = "git http-backend is not installed"
@@ -78,8 +89,11 @@ func carriers(t *testing.T, names ...string) []carrier {
 		gitCarrier("git-http", func(w *team, dir string) string { return gitOverHTTP(w.T, backend, dir) }),
 		{name: "sshd", url: login.url},
 		gitCarrier("git-ssh", func(_ *team, dir string) string { return "git+ssh://" + login.host + dir }),
-		{name: "s3", url: func(w *team, _ string) string { return w.inStore() },
-			apart: func(w *team) string { return string(w.store.Object(bucketObject)) }},
+		{name: "s3", url: func(w *team, _ string) string {
+			w.store = s3test.New(w.T, 1)
+			return w.inStore(w.store.URL, s3test.AccessKey, s3test.SecretKey, "team")
+		}, apart: (*team).storeKeeps},
+		{name: "gateway", url: other.url, apart: (*team).storeKeeps},
 	}
 	for _, name := range names {
 		if !slices.ContainsFunc(list, func(by carrier) bool { return by.name == name }) {
@@ -117,13 +131,29 @@ func gitCarrier(name string, url func(w *team, dir string) string) carrier {
 // codeDir is the git repository that a team shares.
 const codeDir = "code.git"
 
-// inStore starts an object store for a team and returns the URL of a memory in it.
-func (w *team) inStore() string {
-	w.store = s3test.New(w.T, 1)
+// inStore has a team use an object store and returns the URL of a memory in it.
+func (w *team) inStore(endpoint, key, secret, prefix string) string {
 	maps.Copy(w.env, map[string]string{
-		"AWS_ENDPOINT_URL": w.store.URL, "AWS_ACCESS_KEY_ID": s3test.AccessKey, "AWS_SECRET_ACCESS_KEY": s3test.SecretKey,
+		"AWS_ENDPOINT_URL": endpoint, "AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret,
 	})
-	return "s3://" + s3test.Bucket + "/team"
+	return "s3://" + s3test.Bucket + "/" + prefix
+}
+
+// storeKeeps returns what an object store has of the refs of a memory.
+func (w *team) storeKeeps() string {
+	c, err := s3.New(s3.Options{
+		Endpoint: w.env["AWS_ENDPOINT_URL"], Bucket: s3test.Bucket, Prefix: path.Base(w.url), PathStyle: true, Now: time.Now,
+		AccessKey: w.env["AWS_ACCESS_KEY_ID"], SecretKey: w.env["AWS_SECRET_ACCESS_KEY"],
+		Sleep: func(_ context.Context, d time.Duration) error { time.Sleep(d); return nil },
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	data, _, err := c.Bytes(w.Context(), "memory", "", 1<<20)
+	if err != nil && !errors.Is(err, s3.ErrNotFound) {
+		w.Fatal(err)
+	}
+	return string(data)
 }
 
 // gitBackend returns the path of git http-backend, "" where it is not installed.
@@ -171,14 +201,14 @@ func (s *sshd) url(w *team, dir string) string {
 // startSSHD starts sshd until the test ends, or says why not. What it is asked to run is run by this test binary.
 func startSSHD(t *testing.T) (*sshd, string) {
 	t.Helper()
-	var path [3]string
+	var paths [3]string
 	for i, name := range []string{"sshd", "ssh", "ssh-keygen"} {
 		var err error
-		if path[i], err = exec.LookPath(name); err != nil {
-			if path[i] = "/usr/sbin/" + name; i > 0 {
+		if paths[i], err = exec.LookPath(name); err != nil {
+			if paths[i] = "/usr/sbin/" + name; i > 0 {
 				return nil, name + " is not installed"
 			}
-			if _, err := os.Stat(path[i]); err != nil {
+			if _, err := os.Stat(paths[i]); err != nil {
 				return nil, name + " is not installed"
 			}
 		}
@@ -195,7 +225,7 @@ func startSSHD(t *testing.T) (*sshd, string) {
 	dir := t.TempDir()
 	for _, name := range []string{"host", "key"} {
 		args := []string{"-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(dir, name)}
-		if out, err := exec.Command(path[2], args...).CombinedOutput(); err != nil {
+		if out, err := exec.Command(paths[2], args...).CombinedOutput(); err != nil {
 			return nil, fmt.Sprintf("ssh-keygen: %v: %s", err, out)
 		}
 	}
@@ -222,7 +252,7 @@ func startSSHD(t *testing.T) (*sshd, string) {
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, path[0], "-D", "-e", "-f", filepath.Join(dir, "config"))
+	cmd := exec.CommandContext(ctx, paths[0], "-D", "-e", "-f", filepath.Join(dir, "config"))
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +267,7 @@ func startSSHD(t *testing.T) (*sshd, string) {
 		_, _ = cmd.Wait(), log.Close() // it was killed
 	})
 	s := &sshd{host: fmt.Sprintf("%s@127.0.0.1:%d", me.Username, port), dir: dir}
-	s.client = strings.Join([]string{path[1], "-F", "none", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no",
+	s.client = strings.Join([]string{paths[1], "-F", "none", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no",
 		"-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-o", "IdentitiesOnly=yes", "-i", filepath.Join(dir, "key"),
 		"-o", "KexAlgorithms=curve25519-sha256"}, " ") // the cheapest: a seventh of what is used unasked
 	words := strings.Fields(s.client)

@@ -557,7 +557,7 @@ func partOf(by carrier) int {
 		plain = 3
 	case "git", "git-http":
 		plain, long = few, 2
-	case "sshd", "git-ssh":
+	case "sshd", "git-ssh", "gateway":
 		plain, long = few, 8
 	}
 	part := effort.Pick(plain, long, 1)

@@ -61,7 +61,7 @@ type Options struct {
 	AccessKey, SecretKey, Token string
 	Encryption                  string // x-amz-server-side-encryption of what is written, "" for the bucket's default
 	Now                         func() time.Time
-	Sleep                       func(context.Context, time.Duration) error // nil for the system's
+	Sleep                       func(context.Context, time.Duration) error
 }
 
 // Client is a connection to a bucket. Safe for concurrent use.
@@ -75,9 +75,6 @@ type Client struct {
 func New(opt Options) (*Client, error) {
 	if opt.Region == "" {
 		opt.Region = "us-east-1"
-	}
-	if opt.Sleep == nil {
-		opt.Sleep = sleep
 	}
 	if opt.Endpoint == "" {
 		opt.Endpoint = "https://s3." + opt.Region + ".amazonaws.com"
@@ -101,17 +98,6 @@ func New(opt Options) (*Client, error) {
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // Object is what is known of an object.

@@ -2,6 +2,7 @@ package s3_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,6 +18,7 @@ func client(t *testing.T, s *s3test.Server, change func(*s3.Options)) *s3.Client
 	t.Helper()
 	opt := s3.Options{
 		Endpoint: s.URL, Bucket: s3test.Bucket, Prefix: "team", PathStyle: true, Now: time.Now,
+		Sleep:     func(_ context.Context, d time.Duration) error { time.Sleep(d); return nil },
 		AccessKey: s3test.AccessKey, SecretKey: s3test.SecretKey, Encryption: "AES256", Token: "for a while",
 	}
 	if change != nil {
