@@ -287,7 +287,6 @@ func TestExportRefuses(t *testing.T) {
 	}{
 		{empty, exchange.ExportOptions{All: true}, state.ErrInvalid},
 		{empty, exchange.ExportOptions{}, store.ErrNotFound},
-		{full, exchange.ExportOptions{All: true, Rev: "main"}, state.ErrInvalid},
 		{full, exchange.ExportOptions{Rev: "nowhere"}, store.ErrNotFound},
 		{full, exchange.ExportOptions{Rev: "HEAD..HEAD~1"}, state.ErrInvalid},
 		{full, exchange.ExportOptions{Rev: "HEAD..HEAD"}, state.ErrInvalid},
@@ -296,8 +295,6 @@ func TestExportRefuses(t *testing.T) {
 		{full, exchange.ExportOptions{Session: "a..b"}, state.ErrInvalid},
 		{full, exchange.ExportOptions{Receipt: "x"}, state.ErrInvalid},
 		{full, exchange.ExportOptions{Selector: "x"}, state.ErrInvalid},
-		{full, exchange.ExportOptions{Selector: `{".":{}}`, All: true}, state.ErrInvalid},
-		{full, exchange.ExportOptions{Selector: `{".":{}}`, Rev: "HEAD~1..HEAD"}, state.ErrInvalid},
 		{full, exchange.ExportOptions{Selector: `{".":{}}`, Rev: "nowhere"}, store.ErrNotFound},
 		{full, exchange.ExportOptions{Receipt: ipld.Sum(ipld.Raw, nil).String()}, store.ErrNotFound},
 		{full, exchange.ExportOptions{Receipt: repokit.Head(t, full).CID().String()}, state.ErrInvalid},

@@ -24,7 +24,7 @@ import (
 // errFound ends a walk that found what it looked for.
 var errFound = errors.New("found")
 
-// ExportOptions says what to export: one of the first four, the zero value the branch HEAD is on.
+// ExportOptions says what to export: at most one of the first four, or else the branch HEAD is on.
 type ExportOptions struct {
 	Rev     string // a revision, or a range A..B: what B has and A does not; B may be left out
 	Session string // a session by name, with the commits and receipts of its records
@@ -121,16 +121,8 @@ func selectExport(
 ) (*selection, error) {
 	s := &selection{refs: make(map[graph.RefName]ipld.CID)}
 	s.manifest.Format = commit.ExportFormat
-	given := 0
-	for _, g := range []bool{opt.All, opt.Rev != "", opt.Session != "", opt.Receipt != ""} {
-		if g {
-			given++
-		}
-	}
 	var err error
 	switch {
-	case given > 1:
-		err = state.Invalidf("export: a revision, a session, a receipt and all exclude each other")
 	case opt.All:
 		err = s.all(ctx, v)
 	case opt.Session != "":

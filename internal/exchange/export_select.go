@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
@@ -19,9 +18,6 @@ import (
 // exportSelected writes the blocks that a selector reaches from a commit, in the order of its walk. What
 // was erased is left out and counted.
 func exportSelected(ctx context.Context, r *core.Repo, w io.Writer, v *core.View, opt ExportOptions) (*ExportResult, error) {
-	if opt.All || opt.Session != "" || opt.Receipt != "" || strings.Contains(opt.Rev, "..") {
-		return nil, state.Invalidf("export: a selector goes with one revision and nothing else")
-	}
 	selector, err := ipld.ParseSelector([]byte(opt.Selector))
 	if err != nil {
 		return nil, state.Invalidf("export: selector: %w", err)

@@ -141,16 +141,22 @@ func (im *Importer) readManifest() error {
 	return nil
 }
 
+// tree returns a tree of the file whose shape is sound.
+func (im *Importer) tree(root ipld.CID) (*prolly.Map, error) {
+	tree, err := im.Over.Nodes().Load(im.Ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	return tree, tree.Check(im.Ctx)
+}
+
 // readRedactions reads what the file says was erased.
 func (im *Importer) readRedactions() error {
 	if !im.manifest.Redacted.Defined() {
 		return nil
 	}
 	root := im.file.find(im.file.root)
-	tree, err := im.Over.Nodes().Load(im.Ctx, im.manifest.Redacted)
-	if err == nil {
-		err = tree.Check(im.Ctx)
-	}
+	tree, err := im.tree(im.manifest.Redacted)
 	if err != nil {
 		return err
 	}
@@ -306,10 +312,7 @@ func (im *Importer) roleOf(c ipld.CID) state.Role {
 // readRefs reads the tree of refs and checks what each names.
 func (im *Importer) readRefs() error {
 	root := im.file.find(im.file.root)
-	tree, err := im.Over.Nodes().Load(im.Ctx, im.manifest.Refs)
-	if err == nil {
-		err = tree.Check(im.Ctx)
-	}
+	tree, err := im.tree(im.manifest.Refs)
 	if err != nil {
 		return err
 	}

@@ -15,16 +15,15 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// newCommits returns the commits of the file and those in the repository that it leads to.
-func (im *Importer) newCommits() []ipld.CID {
-	var all []ipld.CID
+// inRole returns the blocks of a role in the file, and those in the repository that it leads to.
+func (im *Importer) inRole(role state.Role) (all []ipld.CID) {
 	for i := range im.file.blocks {
-		if b := &im.file.blocks[i]; b.as == state.RoleCommit {
+		if b := &im.file.blocks[i]; b.as == role {
 			all = append(all, b.cid)
 		}
 	}
 	for c, as := range im.outside {
-		if as == state.RoleCommit {
+		if as == role {
 			all = append(all, c)
 		}
 	}
@@ -36,7 +35,7 @@ func (im *Importer) newCommits() []ipld.CID {
 // commit lower than the lowest that the file is about.
 func (im *Importer) trust() error {
 	low, open := uint64(math.MaxUint64), make(map[ipld.CID]bool)
-	for _, c := range im.newCommits() {
+	for _, c := range im.inRole(state.RoleCommit) {
 		rec, err := im.Over.ReadCommit(im.Ctx, c)
 		if err != nil {
 			return err
@@ -44,7 +43,7 @@ func (im *Importer) trust() error {
 		low = min(low, rec.Height)
 		open[c] = true
 	}
-	todo, sessions, err := im.localRecords(im.aboutSessions())
+	todo, sessions, err := im.localRecords(len(im.inRole(state.RoleSession)) > 0)
 	if err == nil {
 		err = im.trustSessions(sessions)
 	}
@@ -71,21 +70,6 @@ func (im *Importer) trust() error {
 		todo = append(todo, rec.Parents...)
 	}
 	return nil
-}
-
-// aboutSessions reports whether the file has records of sessions or leads to some.
-func (im *Importer) aboutSessions() bool {
-	for i := range im.file.blocks {
-		if im.file.blocks[i].as == state.RoleSession {
-			return true
-		}
-	}
-	for _, as := range im.outside {
-		if as == state.RoleSession {
-			return true
-		}
-	}
-	return false
 }
 
 // localRecords returns the commits that refs of the repository name, and if a file is about sessions also those that
@@ -133,7 +117,7 @@ func (im *Importer) localRecords(withSessions bool) (all, sessions []ipld.CID, e
 // on its first parent.
 func (im *Importer) commits() error {
 	done := 0
-	todo := im.newCommits()
+	todo := im.inRole(state.RoleCommit)
 	for len(todo) > 0 {
 		c := todo[len(todo)-1]
 		if im.f.Seen[c] {

@@ -184,12 +184,12 @@ func (opt *PushOptions) send(
 		}
 		err = errors.Join(err, f.Close(), rmErr)
 	}()
-	pack := &counted{f, opt.Progress, "packed", 0}
+	pack := &Counted{To: f, what: "packed", tell: opt.Progress}
 	if err := here.Send(ctx, pack, want, 0); err != nil {
 		return moved(err)
 	}
-	out.Bytes = pack.n
-	taken, err := to.Take(ctx, News{Pack: io.NewSectionReader(f, 0, pack.n), Updates: list})
+	out.Bytes = pack.Bytes
+	taken, err := to.Take(ctx, News{Pack: io.NewSectionReader(f, 0, pack.Bytes), Updates: list})
 	if err == nil {
 		out.Refs = taken.Refs
 	}

@@ -143,9 +143,6 @@ var _ Side = (*Here)(nil)
 
 // Look implements Side.
 func (h *Here) Look(ctx context.Context, q Question) (*State, error) {
-	if len(q.Commits) > MaxAsked {
-		return nil, fmt.Errorf("%w: asked about %d commits, limit %d", state.ErrInvalid, len(q.Commits), MaxAsked)
-	}
 	all, err := h.Repo.Refs(ctx)
 	if err != nil {
 		return nil, err
@@ -297,9 +294,6 @@ func (h *Here) Redactions(ctx context.Context, after ipld.CID) ([]care.ToldRedac
 func (h *Here) Accept(
 	ctx context.Context, list []care.ToldRedaction, tracking string,
 ) (*care.AcceptedRedactions, error) {
-	if len(list) > MaxTold {
-		return nil, fmt.Errorf("%w: %d redactions, limit %d", state.ErrInvalid, len(list), MaxTold)
-	}
 	by, err := h.Stamp()
 	if err != nil {
 		return nil, err

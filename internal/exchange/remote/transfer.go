@@ -369,7 +369,7 @@ func (opt *Options) arrive(ctx context.Context, from Side, want Want) (_ *os.Fil
 		_ = to.CloseWithError(err) // nil is the end of the pack
 		sent <- err
 	}()
-	news := io.TeeReader(&bounded{in, limit - at}, &counted{f, opt.Progress, "received", at})
+	news := io.TeeReader(&bounded{in, limit - at}, &Counted{f, at, "received", opt.Progress})
 	err = verify(io.MultiReader(io.NewSectionReader(f, 0, at), news))
 	_ = in.CloseWithError(errBroken)
 	if sendErr := <-sent; sendErr != nil && !errors.Is(sendErr, errBroken) {
@@ -381,18 +381,20 @@ func (opt *Options) arrive(ctx context.Context, from Side, want Want) (_ *os.Fil
 	return f, nil
 }
 
-// counted tells how many bytes were written.
-type counted struct {
-	to   io.Writer
-	tell func(what string, bytes int64)
+// Counted counts what is written, and tells of it.
+type Counted struct {
+	To    io.Writer
+	Bytes int64
+
 	what string
-	n    int64
+	tell func(what string, bytes int64) // nil for none
 }
 
-func (c *counted) Write(p []byte) (int, error) {
-	n, err := c.to.Write(p)
-	if c.n += int64(n); c.tell != nil {
-		c.tell(c.what, c.n)
+// Write implements io.Writer.
+func (c *Counted) Write(p []byte) (int, error) {
+	n, err := c.To.Write(p)
+	if c.Bytes += int64(n); c.tell != nil {
+		c.tell(c.what, c.Bytes)
 	}
 	return n, err
 }

@@ -149,27 +149,15 @@ func packSend(ctx context.Context, s *verb.Service, q *PackSendRequest) (*PackSe
 	here := &remote.Here{Repo: s.Repo, Progress: func(what string, n int) { progress(what+":", n, 0) }}
 	out := &PackSent{File: q.Output}
 	err = s.Host.Create(ctx, q.Output, func(w io.Writer) error {
-		to := &counting{to: w}
+		to := &remote.Counted{To: w}
 		err := here.Send(ctx, to, want, int64(q.From))
-		out.Bytes = to.n
+		out.Bytes = to.Bytes
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
-}
-
-// counting counts what is written.
-type counting struct {
-	to io.Writer
-	n  int64
-}
-
-func (c *counting) Write(p []byte) (int, error) {
-	n, err := c.to.Write(p)
-	c.n += int64(n)
-	return n, err
 }
 
 func (q *PackSendRequest) want() (want remote.Want, err error) {

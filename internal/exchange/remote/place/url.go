@@ -98,11 +98,7 @@ func parseGit(scheme string, u *url.URL) (*URL, error) {
 		ref = v[0]
 		delete(query, "ref")
 	}
-	plain := func(r rune) bool {
-		return r == '/' || r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' ||
-			r >= 'A' && r <= 'Z'
-	}
-	bad := strings.ContainsFunc(ref, func(r rune) bool { return !plain(r) }) || strings.Contains(ref, "..") ||
+	bad := !isPlain(strings.ReplaceAll(ref, "/", "")) || strings.Contains(ref, "..") ||
 		strings.Contains(ref, "//") || !strings.HasPrefix(ref, "refs/") || strings.HasSuffix(ref, "/")
 	switch {
 	case err != nil || len(query) > 0 || u.Fragment != "" || len(u.Path) < 2 || bad:
@@ -122,14 +118,17 @@ func parseGit(scheme string, u *url.URL) (*URL, error) {
 	return &URL{Scheme: scheme, Path: u.Path, At: &at, Ref: ref}, nil
 }
 
+// isPlain reports whether a text has letters, digits and - . _ alone.
+func isPlain(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '-' && r != '.' && r != '_'
+	})
+}
+
 // parseS3 reads the URL of a bucket.
 func parseS3(u *url.URL) (*URL, error) {
 	prefix := strings.Trim(u.Path, "/")
-	plain := func(r rune) bool {
-		return r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r == '_' || r >= 'A' && r <= 'Z'
-	}
-	bad := strings.ContainsFunc(u.Host, func(r rune) bool { return !plain(r) }) ||
-		strings.ContainsFunc(prefix, func(r rune) bool { return !plain(r) && r != '/' }) ||
+	bad := !isPlain(u.Host) || !isPlain(strings.ReplaceAll(prefix, "/", "")) ||
 		strings.Contains("/"+prefix+"/", "/../") || strings.Contains("/"+prefix+"/", "/./") || strings.Contains(prefix, "//")
 	if len(u.Host) < 3 || len(u.Host) > 63 || len(prefix) > 512 || u.User != nil || u.RawQuery != "" || u.Fragment != "" || bad {
 		return nil, fmt.Errorf("%w: URL: want s3://BUCKET[/PREFIX], of letters, digits and - . _", state.ErrInvalid)

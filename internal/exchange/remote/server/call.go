@@ -299,44 +299,28 @@ func queryOf(args map[string]any) url.Values {
 	return query
 }
 
-// print prints an answer as it comes. What a server sends cannot steer a terminal.
+// print prints an answer as it comes, without control characters but line breaks and tabs: what a server sends cannot
+// steer a terminal.
 func (c *call) print(in io.Reader) error {
-	buf := make([]byte, printed)
-	kept := 0 // of a character whose end has not come
+	from := bufio.NewReaderSize(in, printed)
 	for {
-		n, err := in.Read(buf[kept:])
-		n += kept
-		whole := n
-		for back := 1; err == nil && back < utf8.UTFMax && back <= n; back++ {
-			if utf8.RuneStart(buf[n-back]) {
-				if !utf8.FullRune(buf[n-back : n]) {
-					whole = n - back
-				}
-				break
-			}
-		}
-		if _, werr := c.Out.WriteString(harmless(string(buf[:whole]))); werr != nil {
-			return werr
-		}
-		kept = copy(buf, buf[whole:n])
-		if ferr := c.Out.Flush(); ferr != nil {
-			return ferr
-		}
+		r, size, err := from.ReadRune()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-	}
-}
-
-// harmless replaces control characters but line breaks and tabs.
-func harmless(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0) {
-			return '?'
+		if r == utf8.RuneError && size == 1 || r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0) {
+			r = '?'
 		}
-		return r
-	}, strings.ToValidUTF8(text, "?"))
+		if _, err := c.Out.WriteRune(r); err != nil {
+			return err
+		}
+		if from.Buffered() == 0 {
+			if err := c.Out.Flush(); err != nil {
+				return err
+			}
+		}
+	}
 }
