@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -280,6 +281,7 @@ func AcceptAll(
 		}
 		out.Erased, out.Closed = append(out.Erased, got.Erased...), append(out.Closed, got.Closed...)
 		out.Left, out.Pending = append(out.Left, got.Left...), out.Pending || got.Pending
+		out.Denied = cmp.Or(out.Denied, got.Denied)
 		list = list[n:]
 	}
 	return out, nil

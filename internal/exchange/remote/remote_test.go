@@ -92,6 +92,22 @@ func fetch(t *testing.T, r *core.Repo, from remote.Side) *remote.Fetched {
 	return out
 }
 
+// denying is a side whose blocks are left to another role of its database.
+type denying struct{ remote.Side }
+
+func (denying) Accept(context.Context, []care.ToldRedaction, string) (*care.AcceptedRedactions, error) {
+	return &care.AcceptedRedactions{Pending: true, Denied: "to another role"}, nil
+}
+
+// TestAcceptAllTells passes on why erasing is left to others, of as many redactions as go in several questions.
+func TestAcceptAllTells(t *testing.T) {
+	list := make([]care.ToldRedaction, remote.MaxTold+1)
+	got, err := remote.AcceptAll(t.Context(), denying{}, list, "")
+	if err != nil || !got.Pending || got.Denied != "to another role" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // broken ends a transfer after some bytes, or changes one.
 type broken struct {
 	remote.Side
