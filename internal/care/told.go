@@ -23,8 +23,8 @@ var errFound = errors.New("found")
 // ToldRedaction is what one repository tells another of a block that it erased: its CID and the record
 // that is left of it.
 type ToldRedaction struct {
-	CID    ipld.CID
-	Record []byte
+	CID    ipld.CID `json:"cid"`
+	Record []byte   `json:"record"`
 }
 
 // Check returns an error wrapping state.ErrInvalid unless there is a record of a redaction.

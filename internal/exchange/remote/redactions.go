@@ -37,8 +37,7 @@ const (
 
 // Quarantined is a redaction that a remote told of.
 type Quarantined struct {
-	CID      ipld.CID `json:"cid"`
-	Record   []byte   `json:"record"`
+	care.ToldRedaction
 	Decision Decision `json:"decision"`
 }
 
@@ -72,7 +71,7 @@ func (q *Quarantine) check() error {
 	last := ipld.CID{}
 	for i := range q.Entries {
 		e := &q.Entries[i]
-		if err := (&care.ToldRedaction{CID: e.CID, Record: e.Record}).Check(); err != nil {
+		if err := e.Check(); err != nil {
 			return err
 		}
 		if e.CID.Compare(last) <= 0 {
@@ -117,7 +116,7 @@ func (q *Quarantine) add(t care.ToldRedaction) (added, room bool) {
 		return false, false
 	}
 	q.size += len(t.Record)
-	q.Entries = slices.Insert(q.Entries, at, Quarantined{t.CID, t.Record, Waiting})
+	q.Entries = slices.Insert(q.Entries, at, Quarantined{t, Waiting})
 	return true, true
 }
 
@@ -195,7 +194,7 @@ func (opt *FetchOptions) trusted(q *Quarantine) (only []ipld.CID, any bool) {
 		return nil, q.Count(Waiting) > 0
 	}
 	for _, e := range q.Entries {
-		if e.Decision == Waiting && opt.Trusted != nil && opt.Trusted(care.ToldRedaction{CID: e.CID, Record: e.Record}) {
+		if e.Decision == Waiting && opt.Trusted != nil && opt.Trusted(e.ToldRedaction) {
 			only = append(only, e.CID)
 		}
 	}
@@ -235,17 +234,14 @@ func (q *Quarantine) decide(
 ) (*care.AcceptedRedactions, error) {
 	named := cidSet(only)
 	var at []int
+	var list []care.ToldRedaction
 	for i, e := range q.Entries {
 		if named[e.CID] && e.Decision != Accepted || only == nil && e.Decision == Waiting {
 			at = append(at, i)
+			if as == Accepted {
+				list = append(list, e.ToldRedaction)
+			}
 		}
-	}
-	var list []care.ToldRedaction
-	for _, i := range at {
-		list = append(list, care.ToldRedaction{CID: q.Entries[i].CID, Record: q.Entries[i].Record})
-	}
-	if as != Accepted {
-		list = nil
 	}
 	out, err := AcceptAll(ctx, here, list, name)
 	if err != nil {

@@ -117,13 +117,12 @@ func remoteRedactions(ctx context.Context, s *verb.Service, q *RemoteRedactionsR
 			return nil, err
 		}
 		for _, e := range kept.Entries {
-			told := care.ToldRedaction{CID: e.CID, Record: e.Record}
-			r, err := RedactionOf(told)
+			r, err := RedactionOf(e.ToldRedaction)
 			if err != nil {
 				return nil, err
 			}
 			key := ""
-			if k, signed := SignerOf(told); signed {
+			if k, signed := SignerOf(e.ToldRedaction); signed {
 				key = k.String()
 			}
 			out.Redactions = append(out.Redactions, Quarantined{verb.Text(name), e.Decision, verb.Text(key), r})
