@@ -210,12 +210,11 @@ func backupTo(ctx context.Context, c *line.Line, url string, here *trade.Local) 
 		return err
 	}
 	defer t.End()
-	f := trade.PushOptions{All: true, Tags: true, Force: true}
-	refs, err := t.Refs(ctx, nil, f)
+	refs, err := t.Refs(ctx, nil, true, true)
 	if err != nil {
 		return err
 	}
-	res, err := t.WithSessions(true).Push(ctx, refs, f)
+	res, err := t.WithSessions(true).Push(ctx, remote.PushOptions{Refs: refs, Force: true})
 	if err != nil {
 		return err
 	}

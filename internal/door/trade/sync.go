@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/exchange/remote/trade"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/branching"
@@ -164,12 +165,14 @@ func push(ctx context.Context, c *line.Line, q *pushRequest) error {
 		return err
 	}
 	defer t.End()
-	f := trade.PushOptions{All: q.All, Tags: q.Tags, Remove: q.Delete, Force: q.Force, Redactions: q.Redactions}
-	refs, err := t.Refs(ctx, q.Names, f)
-	if err != nil {
+	opt := remote.PushOptions{Force: q.Force, Redactions: q.Redactions}
+	if opt.Refs, err = t.Refs(ctx, q.Names, q.All, q.Tags); err != nil {
 		return err
 	}
-	res, err := t.WithSessions(q.Sessions).Push(ctx, refs, f)
+	if q.Delete {
+		opt.Refs, opt.Remove = nil, opt.Refs
+	}
+	res, err := t.WithSessions(q.Sessions).Push(ctx, opt)
 	if err != nil {
 		return err
 	}

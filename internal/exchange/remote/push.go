@@ -37,12 +37,11 @@ type PushOptions struct {
 
 // Pushed tells what a push did.
 type Pushed struct {
-	Refs  []core.RefChange // of the remote
-	Bytes int64            // of the pack
-	// Erased is the number of blocks that were erased there, Untold whether what was erased here changed
-	// since the remote was told last.
-	Erased int
-	Untold bool
+	Refs   []core.RefChange `json:"refs"`   // of the remote
+	Bytes  int64            `json:"bytes"`  // of the pack
+	Erased int              `json:"erased"` // blocks that were erased there
+	// Untold is whether what was erased here changed since the remote was told last: it may be there still.
+	Untold bool `json:"untold"`
 }
 
 // Push brings refs to another repository, all or nothing, and keeps under refs/remotes/NAME where they are

@@ -141,7 +141,7 @@ func (t *Transfer) round(ctx context.Context, f SyncOptions, out *Synced) (again
 	if err != nil || len(refs) == 0 && !sessions {
 		return false, err
 	}
-	sent, err := t.Push(ctx, refs, PushOptions{GrownSessions: true})
+	sent, err := t.Push(ctx, remote.PushOptions{Refs: refs, GrownSessions: true})
 	if err != nil {
 		return errors.Is(err, state.ErrConflict) && !f.DryRun, err
 	}

@@ -73,26 +73,14 @@ func (t *Transfer) Fetch(ctx context.Context, prune bool) (*Fetched, error) {
 
 // Pushed is what a push did.
 type Pushed struct {
-	Remote string           `json:"remote"`
-	Refs   []core.RefChange `json:"refs"` // of the remote
-	Bytes  int64            `json:"bytes"`
-	Erased int              `json:"erased"` // blocks that were erased there
-	// Untold is whether blocks that were erased here may be there still.
-	Untold bool `json:"untold"`
+	Remote string `json:"remote"`
+	remote.Pushed
 	DryRun bool `json:"dry_run"`
 }
 
-// PushOptions say what is pushed.
-type PushOptions struct{ All, Tags, Remove, Force, Redactions, GrownSessions bool }
-
-// Push brings refs to the remote.
-func (t *Transfer) Push(ctx context.Context, refs []graph.RefName, f PushOptions) (*Pushed, error) {
-	opt := remote.PushOptions{
-		Options: t.opt, Refs: refs, Force: f.Force, Redactions: f.Redactions, GrownSessions: f.GrownSessions,
-	}
-	if f.Remove {
-		opt.Refs, opt.Remove = nil, refs
-	}
+// Push brings refs to the remote, as options say but for what they share with other transfers.
+func (t *Transfer) Push(ctx context.Context, opt remote.PushOptions) (*Pushed, error) {
+	opt.Options = t.opt
 	res, err := remote.Push(ctx, t.here, t.there, opt)
 	t.host.Over()
 	if errors.Is(err, state.ErrConflict) {
@@ -102,11 +90,11 @@ func (t *Transfer) Push(ctx context.Context, refs []graph.RefName, f PushOptions
 	if err != nil {
 		return nil, err
 	}
-	return &Pushed{t.remote.Name, res.Refs, res.Bytes, res.Erased, res.Untold, t.opt.DryRun}, nil
+	return &Pushed{t.remote.Name, *res, t.opt.DryRun}, nil
 }
 
-// Refs returns the refs that names and options name: without any the current branch.
-func (t *Transfer) Refs(ctx context.Context, names []string, f PushOptions) ([]graph.RefName, error) {
+// Refs returns the refs of names, and all branches or tags if that is asked for: without any the current branch.
+func (t *Transfer) Refs(ctx context.Context, names []string, branches, tags bool) ([]graph.RefName, error) {
 	st, err := t.here.Look(ctx, remote.Question{})
 	if err != nil {
 		return nil, err
@@ -116,7 +104,7 @@ func (t *Transfer) Refs(ctx context.Context, names []string, f PushOptions) ([]g
 	for _, ref := range st.Refs {
 		there[ref.Name] = true
 		tag := strings.HasPrefix(string(ref.Name), graph.Tags)
-		if f.Tags && tag || f.All && !tag {
+		if tags && tag || branches && !tag {
 			refs = append(refs, ref.Name)
 		}
 	}
@@ -131,7 +119,7 @@ func (t *Transfer) Refs(ctx context.Context, names []string, f PushOptions) ([]g
 		refs = append(refs, ref)
 	}
 	switch {
-	case len(refs) > 0 || f.All || f.Tags:
+	case len(refs) > 0 || branches || tags:
 		return refs, nil
 	case st.Head == "":
 		return nil, verb.Hintf(verb.Usagef("HEAD is on no branch"), "name the branch to push")
