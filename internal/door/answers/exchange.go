@@ -85,65 +85,12 @@ func Import(c *show.Console, q *transfer.ImportRequest, res *transfer.Imported) 
 		show.Plural(res.Blocks, "block"))
 }
 
-func PackRefs(c *show.Console, a *remote.State) error {
-	var rows [][]show.Cell
-	for _, ref := range a.Refs {
-		mark := " "
-		if ref.Name == a.Head {
-			mark = "*"
-		}
-		rows = append(rows, []show.Cell{{Text: mark + " " + show.Line(string(ref.Name)), Style: show.Cyan}, {Text: ref.Target.String(), Style: show.Yellow}})
-	}
-	for _, known := range a.Known {
-		rows = append(rows, []show.Cell{{Text: "has", Style: ""}, {Text: known.String(), Style: show.Yellow}})
-	}
-	return c.Table(rows)
-}
-
 func PackSent(c *show.Console, a *transfer.PackSent) error {
 	if a.File == "-" {
 		c.Remark("packed %s", plain.Bytes(a.Bytes))
 		return nil
 	}
 	return c.Printf("packed %s into %s\n", plain.Bytes(a.Bytes), show.Line(a.File))
-}
-
-func PackTaken(c *show.Console, a *transfer.PackTaken) error {
-	printRefMoves(c, a.Refs)
-	did := "changed"
-	if a.DryRun {
-		did = "would change"
-	}
-	return c.Printf("%s %s, %s new\n", did, show.Plural(len(a.Refs), "ref"), show.Plural(a.Blocks, "block"))
-}
-
-func PackRedactions(c *show.Console, a *transfer.PackRedactionsAnswer) error {
-	if err := printTold(c, a.Redactions); err != nil || !a.More {
-		return err
-	}
-	c.Remark("note: there are more: go on with --after %s", a.Redactions[len(a.Redactions)-1].CID)
-	return nil
-}
-
-// printTold prints redactions.
-func printTold(c *show.Console, list []transfer.ToldRedaction) error {
-	var rows [][]show.Cell
-	for _, r := range list {
-		rows = append(rows, []show.Cell{{Text: r.CID.String(), Style: show.Yellow}, {Text: r.What, Style: ""}, {Text: r.Time.String(), Style: show.Dim},
-			{Text: show.Line(string(r.Actor)), Style: show.Cyan}, {Text: show.Line(string(r.Reason)), Style: ""}})
-	}
-	return c.Table(rows)
-}
-
-func PackRedacted(c *show.Console, a *transfer.PackRedacted) error {
-	did := "erased"
-	if a.DryRun {
-		did = "would erase"
-	}
-	c.Put("%s %s, closed %s, left %d\n", did, show.Plural(len(a.Erased), "block"), show.Plural(len(a.Closed), "gap"),
-		len(a.Left))
-	remarkPending(c, a.Pending, verb.Text(a.Denied))
-	return nil
 }
 
 // remarkPending warns of bytes that were erased and are still in the files, and says why.

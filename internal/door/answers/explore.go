@@ -203,16 +203,6 @@ func putDropped(c *show.Console, n int) {
 	}
 }
 
-func DigestWritten(c *show.Console, d *outlining.DigestWritten) error {
-	what := "text of digest"
-	if d.NoChange {
-		what = "no change: this is already the text of digest"
-	}
-	c.Put("%s %s: %s by %s\n", what, show.Line(string(d.Name)), show.Plural(d.Tokens, "token"), show.Line(d.Model))
-	putDropped(c, d.Dropped)
-	return c.Failed()
-}
-
 func Map(c *show.Console, m *outlining.MapAnswer) error {
 	if m.Printed == "" {
 		c.Remark("nothing is in the memory")

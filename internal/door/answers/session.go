@@ -43,10 +43,6 @@ func SessionRow(c *show.Console, s *asking.Session) []show.Cell {
 	}
 }
 
-func SessionRemoved(c *show.Console, r *asking.Removed) error {
-	return c.Printf("session %s is removed\n", show.Line(r.Removed))
-}
-
 func SessionRecord(c *show.Console, v *asking.SessionRecord) error {
 	parts := []string{c.Paint(show.Dim, v.Time.String()), v.Event}
 	if v.Commit.Defined() {

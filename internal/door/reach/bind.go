@@ -30,6 +30,14 @@ func BindTable[Req, Res any](v *verb.Verb[Req, Res], row func(*show.Console, Res
 	}}
 }
 
+// Plain binds a verb whose answers are printed by their names: one as names and values, any number as a table.
+func Plain(spec *verb.Spec) *line.Bound {
+	if spec.Stream() {
+		return &line.Bound{Spec: spec, Row: show.FieldRow}
+	}
+	return &line.Bound{Spec: spec, Print: func(c *show.Console, _, answer any) error { return show.Fields(c, answer) }}
+}
+
 // Run runs a verb with a request of its own and prints the answers.
 func Run(ctx context.Context, v *line.Bound, c *line.Line, req any) error {
 	if err := permits(c, v, req); err != nil {

@@ -5,6 +5,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/trade"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/asking"
 	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/internal/verb/editing"
@@ -12,13 +13,26 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/outlining"
 	"github.com/mnem-project/mnem/internal/verb/reading"
 	"github.com/mnem-project/mnem/internal/verb/remembering"
+	"github.com/mnem-project/mnem/internal/verb/table"
 	"github.com/mnem-project/mnem/internal/verb/transfer"
 	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
 // Verbs are the verbs of package table, each with what prints its answers for people, in the order in which other
-// surfaces list them.
-func Verbs() []*line.Bound { return append(verbsOfMemory(), verbsOfHistory()...) }
+// surfaces list them: first those with a printer of their own. Those without a command are left out.
+func Verbs() []*line.Bound {
+	list := append(verbsOfMemory(), verbsOfHistory()...)
+	bound := map[*verb.Spec]bool{&reading.Names.Spec: true, &asking.TellBrief.Spec: true}
+	for _, v := range list {
+		bound[v.Spec] = true
+	}
+	for _, spec := range table.Table() {
+		if !bound[spec] {
+			list = append(list, reach.Plain(spec))
+		}
+	}
+	return list
+}
 
 // verbsOfMemory are the verbs that change or read the nodes of a memory.
 func verbsOfMemory() []*line.Bound {
@@ -48,7 +62,6 @@ func verbsOfMemory() []*line.Bound {
 		reach.Bind(editing.Unpin, answers.Pinned),
 		reach.Bind(remembering.Consolidate, answers.Consolidate),
 		reach.Bind(remembering.HalfLife, answers.HalfLives),
-		reach.Bind(outlining.DigestWrite, answers.DigestWritten),
 		reach.Bind(ingesting.Embed, answers.Embedded),
 		reach.BindTable(asking.ProfileList, answers.ProfileRow),
 		reach.Bind(asking.ProfileShow, answers.Profile),
@@ -105,15 +118,10 @@ func verbsOfHistory() []*line.Bound {
 		reach.Bind(asking.SessionLog, answers.SessionRecord),
 		reach.Bind(asking.SessionAdvance, answers.Session),
 		reach.Bind(asking.SessionEnd, answers.Session),
-		reach.Bind(asking.SessionRemove, answers.SessionRemoved),
 		reach.Bind(upkeep.Replay, answers.Replay),
 		// Exchange
 		trade.BindRedactions(),
-		reach.Bind(transfer.PackRefs, answers.PackRefs),
 		reach.Bind(transfer.PackSend, answers.PackSent),
-		reach.Bind(transfer.PackTake, answers.PackTaken),
-		reach.Bind(transfer.PackRedactions, answers.PackRedactions),
-		reach.Bind(transfer.PackRedact, answers.PackRedacted),
 		reach.Bind(transfer.Export, answers.Export),
 		reach.BindAs(transfer.Import, answers.Import),
 		// Care
