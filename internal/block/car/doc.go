@@ -1,5 +1,5 @@
 // Package car reads and writes CARv1 files: a stream of blocks with the CIDs it starts from, which
-// other IPLD tools read and write too.
+// other IPLD tools read and write too. Of a CARv2 file it reads the CARv1 file inside, and not its index.
 //
 //	file      header section*                      to the end of the file, nothing after it
 //	header    varint length | one dag-cbor map     {"roots": [link, …], "version": 1}

@@ -3,9 +3,11 @@ package car
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/ipfs/go-cid"
@@ -109,8 +111,8 @@ func readTheirs(t *testing.T, file []byte, top []ipld.CID, blocks []block) {
 	}
 }
 
-// TestRefusesCARv2 reads a version 2 file that go-car wrote.
-func TestRefusesCARv2(t *testing.T) {
+// TestReadsCARv2 reads version 2 files that go-car wrote, with an index, and refuses them damaged.
+func TestReadsCARv2(t *testing.T) {
 	one := intBlock(1)
 	var file memoryFile
 	w, err := storage.NewWritable(&file, []cid.Cid{prime.Cid(one.cid)})
@@ -123,10 +125,44 @@ func TestRefusesCARv2(t *testing.T) {
 	if err := w.Finalize(); err != nil {
 		t.Fatal(err)
 	}
-	var bad *FormatError
-	if _, _, err := read(bytes.NewReader(file.data)); !errors.As(err, &bad) ||
-		bad.Reason != "the file is a CARv2; only CARv1 is read" {
-		t.Errorf("%v", err)
+	top, back, err := read(bytes.NewReader(file.data))
+	if err != nil || len(top) != 1 || top[0] != one.cid || len(back) != 1 || !bytes.Equal(back[0].Data, one.data) {
+		t.Fatalf("%v, %v, %v", top, back, err)
+	}
+	v1 := write(t, []ipld.CID{one.cid}, one)
+	if !bytes.Contains(file.data, v1) || len(file.data) <= len(v1)+len(pragma)+headerV2 {
+		t.Errorf("%d bytes, of which %d are the CARv1 file: no index", len(file.data), len(v1))
+	}
+	wrapped := func(first, size uint64, rest ...[]byte) []byte {
+		out := append([]byte(pragma), make([]byte, characteristics)...)
+		for _, n := range []uint64{first, size, 0} {
+			out = binary.LittleEndian.AppendUint64(out, n)
+		}
+		return append(out, bytes.Join(rest, nil)...)
+	}
+	size := uint64(len(v1))
+	padded := wrapped(60, size, make([]byte, 9), v1, []byte("what follows is not read"))
+	if _, back, err := read(bytes.NewReader(padded)); err != nil || len(back) != 1 {
+		t.Errorf("with padding: %v, %v", back, err)
+	}
+	for name, c := range map[string]struct {
+		file   []byte
+		reason string
+	}{
+		"a pragma alone":  {[]byte(pragma), "ends inside a header"},
+		"blocks too soon": {wrapped(50, size, v1), "from byte 50 on"},
+		"no end":          {wrapped(51, 0, v1), "in 0 bytes"},
+		"far away":        {wrapped(1<<63, size, v1), "from byte 9223372036854775808 on"},
+		"beyond the end":  {wrapped(5000, size, v1), "ends inside a header"},
+		"cut":             {wrapped(51, size+9, v1), "ends 9 bytes before"},
+		"too short":       {wrapped(51, size-1, v1), "ends inside a section"},
+		"one in another":  {wrapped(51, size+51, wrapped(51, size, v1)), "a CARv2 header where"},
+		"another block":   {wrapped(51, size, v1[:len(v1)-1], []byte{2}), "the bytes are those of"},
+	} {
+		var bad *FormatError
+		if _, _, err := read(bytes.NewReader(c.file)); !errors.As(err, &bad) || !strings.Contains(bad.Reason, c.reason) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package car
 
 import (
 	"bufio"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,16 @@ import (
 const maxVarint = 3
 
 const readBuffer = 64 << 10
+
+// A CARv2 file begins with a pragma, which is the header of a CARv1 file of version 2 without roots, and a header:
+// characteristics, and as little-endian 64-bit numbers where the CARv1 file in it begins, how long it is, and where an
+// index begins.
+const (
+	pragma          = "\x0a\xa1gversion\x02"
+	headerV2        = 40
+	characteristics = 16
+	maxFile         = 1 << 62
+)
 
 // Block is one section of a file.
 type Block struct {
@@ -27,15 +38,21 @@ type Reader struct {
 	in    *bufio.Reader
 	pos   int64 // of the next byte to read
 	start int64 // of the header or section being read, for errors
+	end   int64 // of the blocks in a CARv2 file, 0 for a CARv1 file
 	roots []ipld.CID
 	buf   []byte
 	done  error // what Next returned last, once it ended
 }
 
-// NewReader reads the header. It returns a *FormatError for what is no CARv1 header of 1 to
-// MaxRoots roots, and errors of in as they are, wrapped.
+// NewReader reads the header, of a CARv2 file that of the CARv1 file in it. It returns a *FormatError for what is no
+// header of 1 to MaxRoots roots, and errors of in as they are, wrapped.
 func NewReader(in io.Reader) (*Reader, error) {
 	r := &Reader{in: bufio.NewReaderSize(in, readBuffer)}
+	if head, _ := r.in.Peek(len(pragma)); string(head) == pragma {
+		if err := r.enter(); err != nil {
+			return nil, err
+		}
+	}
 	n, err := r.length(MaxHeader, "header")
 	if errors.Is(err, io.EOF) {
 		err = r.failf("the file is empty")
@@ -51,6 +68,27 @@ func NewReader(in io.Reader) (*Reader, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// enter reads the header of a CARv2 file up to the CARv1 file in it. What follows that, an index, is not read.
+func (r *Reader) enter() error {
+	head, err := r.take(len(pragma)+headerV2, "header")
+	if err != nil {
+		return err
+	}
+	head = head[len(pragma)+characteristics:]
+	first, size := binary.LittleEndian.Uint64(head), binary.LittleEndian.Uint64(head[8:])
+	if first < uint64(r.pos) || size == 0 || first > maxFile || size > maxFile {
+		return r.failf("the CARv2 header has its blocks in %d bytes from byte %d on", size, first)
+	}
+	skipped, err := io.CopyN(io.Discard, r.in, int64(first)-r.pos)
+	r.pos += skipped
+	if err != nil {
+		return r.broken(err, "header")
+	}
+	r.start, r.end = r.pos, r.pos+int64(size)
+	r.in = bufio.NewReaderSize(io.LimitReader(r.in, int64(size)), readBuffer)
+	return nil
 }
 
 func (r *Reader) failf(format string, args ...any) error {
@@ -87,7 +125,7 @@ func (r *Reader) header(block []byte) error {
 	case !sawVersion:
 		return r.failf("the header has no version")
 	case version == 2:
-		return r.failf("the file is a CARv2; only CARv1 is read")
+		return r.failf("a CARv2 header where that of a CARv1 file belongs")
 	case version != Version:
 		return r.failf("version %d; only CARv1 is read", version)
 	case len(r.roots) == 0:
@@ -111,6 +149,9 @@ func (r *Reader) Next() (Block, error) {
 func (r *Reader) next() (Block, error) {
 	r.start = r.pos
 	n, err := r.length(MaxSection, "section")
+	if errors.Is(err, io.EOF) && r.pos < r.end {
+		return Block{}, r.failf("the file ends %d bytes before its CARv2 header says", r.end-r.pos)
+	}
 	if err != nil {
 		return Block{}, err
 	}

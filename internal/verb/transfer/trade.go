@@ -127,9 +127,10 @@ var Import = verb.Define(verb.Spec{
 	Command: "import", Right: verb.OwnRight, Usage: "FILE|-", Group: "trade", Effect: verb.Writes, Idempotent: true,
 	Body:  operation.MediaCAR,
 	Title: "Import an exported file",
-	Doc: "Take in a CARv1 file, all or nothing: every block is verified, every link must lead to a block\n" +
-		"of the file or of the repository, and every commit is checked as 'mnem fsck' would, before\n" +
-		"anything is written. A damaged file is refused with what is wrong with it and where.\n\n" +
+	Doc: "Take in a CARv1 file, or the one in a CARv2 file, whose index is ignored, all or nothing: every\n" +
+		"block is verified, every link must lead to a block of the file or of the repository, and every\n" +
+		"commit is checked as 'mnem fsck' would, before anything is written. A damaged file is refused with\n" +
+		"what is wrong with it and where.\n\n" +
 		"Into a repository without commits branches, tags and sessions come under their own names, and\n" +
 		"HEAD is on the branch it was on where they are from. Into any other they come as\n" +
 		"refs/imported/NAME/heads/… and so on, which can be read with --at, merged, and replayed, and\n" +
