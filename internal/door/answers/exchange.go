@@ -1,6 +1,8 @@
 package answers
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/exchange/remote/trade"
@@ -17,6 +20,9 @@ import (
 )
 
 func Export(c *show.Console, res *transfer.Exported) error {
+	if l := res.Lines; l != nil {
+		return exportedLines(c, res.File, l)
+	}
 	if res.File == "-" {
 		c.Remark("exported %s, %s", show.Plural(res.Blocks, "block"), show.Plural(int(res.Bytes), "byte"))
 		return nil
@@ -40,6 +46,24 @@ func Export(c *show.Console, res *transfer.Exported) error {
 	}
 	return c.Printf("exported %s, %s to %s\n", show.Plural(res.Blocks, "block"),
 		show.Plural(int(res.Bytes), "byte"), show.Line(res.File))
+}
+
+// exportedLines says what change lines were written, and what they cannot say.
+func exportedLines(c *show.Console, file string, l *exchange.LinesResult) error {
+	var left []string
+	for _, kind := range slices.Sorted(maps.Keys(l.Left)) {
+		left = append(left, fmt.Sprintf("%d %s", l.Left[kind], kind))
+	}
+	if len(left) > 0 {
+		c.Remark("left out: %s", strings.Join(left, ", "))
+	}
+	what := fmt.Sprintf("exported %s, %s, %s", show.Plural(l.Nodes, "node"), show.Plural(l.Edges, "edge"),
+		show.Plural(l.Marks, "mark"))
+	if file == "-" {
+		c.Remark("%s", what)
+		return nil
+	}
+	return c.Printf("%s to %s\n", what, show.Line(file))
 }
 
 func wasWere(n int) string {

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -14,12 +15,14 @@ import (
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/editing"
 	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/ipld"
 )
 
 // ExportRequest asks for commits, sessions or receipts as one file.
 type ExportRequest struct {
 	Rev     string `op:",arg,remote" doc:"a branch, tag, CID or any other revision, or a range A..B"`
 	Output  string `op:",short=o" doc:"the {FILE} to write, or \"-\" for standard output; required"`
+	Format  string `op:"" not:"all session receipt selector" enum:"car jsonl" doc:"write one commit as {FORMAT}: car, with its history, or jsonl, as change lines" note:" (default: car)"`
 	All     bool   `op:",remote" doc:"every branch, tag and session"`
 	Session string `op:",remote" complete:"session" doc:"the session {NAME} with its commits and receipts"`
 	Receipt string `op:",remote" doc:"the receipt {CID} with its commit"`
@@ -32,6 +35,7 @@ type ExportRequest struct {
 type Exported struct {
 	File string `json:"file"`
 	exchange.ExportResult
+	Lines *exchange.LinesResult `json:"lines,omitempty"` // of change lines
 }
 
 // Export writes commits, sessions or receipts to one file.
@@ -45,6 +49,9 @@ var Export = verb.Define(verb.Spec{
 		"Signatures, marks and embeddings go along; stages, indexes and the log of operations do not.\n" +
 		"The same commits give the same bytes on every machine. A new file is for its user alone, mode\n" +
 		"0600; one that is replaced keeps its mode.\n\n" +
+		"With --format jsonl write the nodes, edges and marks of one commit as change lines, which 'mnem\n" +
+		"commit' makes the same graph of in an empty repository. What lines cannot say is counted: vectors,\n" +
+		"the times of last changes, what was erased.\n\n" +
 		"With --selector write the blocks that an IPLD selector reaches from one commit, in the order of\n" +
 		"its walk, at most 4096 names and positions away. The file has the commit as its root and is for\n" +
 		"other IPLD tools: it is not the whole memory, and 'mnem import' refuses it.",
@@ -52,6 +59,7 @@ var Export = verb.Define(verb.Spec{
 		"  mnem export --all -o backup.car\n" +
 		"  mnem export HEAD~1..HEAD -o news.car\n" +
 		"  mnem export --session review -o review.car\n" +
+		"  mnem export --format jsonl -o memory.jsonl\n" +
 		"  mnem export --selector '{\"f\":{\"f>\":{\"graph\":{\".\":{}}}}}' -o graph.car",
 }, export)
 
@@ -65,6 +73,10 @@ func (q *ExportRequest) Check() error {
 		return verb.Between("give a revision or one of %s, %s and %s, not both", "all", "session", "receipt")
 	case q.Selector != "" && (q.All || q.Session != "" || q.Receipt != "" || strings.Contains(q.Rev, "..")):
 		return verb.Between("%s goes with one revision and with none of %s, %s and %s", "selector", "all", "session", "receipt")
+	case q.Format != "" && q.Format != "car" && q.Format != formatLines:
+		return verb.Bad("format", "%q: want car or jsonl", q.Format)
+	case q.Format == formatLines && strings.Contains(q.Rev, ".."):
+		return verb.Between("%s writes one revision, not a range", "format")
 	case q.Output == "":
 		return verb.Usagef("no file: name one with -o FILE, or \"-\" for standard output")
 	}
@@ -77,6 +89,9 @@ func export(ctx context.Context, s *verb.Service, q *ExportRequest) (*Exported, 
 	}
 	progress, done := s.Host.Progress()
 	defer done()
+	if q.Format == formatLines {
+		return exportLines(ctx, s, q)
+	}
 	var res *exchange.ExportResult
 	err := s.Host.Create(ctx, q.Output, func(w io.Writer) (err error) {
 		res, err = exchange.Export(ctx, s.Repo, w, exchange.ExportOptions{
@@ -88,7 +103,24 @@ func export(ctx context.Context, s *verb.Service, q *ExportRequest) (*Exported, 
 	if err != nil {
 		return nil, verb.CommitHint(err)
 	}
-	return &Exported{q.Output, *res}, nil
+	return &Exported{File: q.Output, ExportResult: *res}, nil
+}
+
+const formatLines = "jsonl"
+
+// exportLines writes one commit as change lines.
+func exportLines(ctx context.Context, s *verb.Service, q *ExportRequest) (*Exported, error) {
+	snap, err := s.From.Snapshot(ctx, cmp.Or(q.Rev, "HEAD"))
+	if err != nil {
+		return nil, verb.CommitHint(err)
+	}
+	out := &Exported{File: q.Output}
+	out.Roots, out.Refs, out.Objects, out.Since = []ipld.CID{}, []core.Ref{}, []ipld.CID{}, []ipld.CID{}
+	err = s.Host.Create(ctx, q.Output, func(w io.Writer) (err error) {
+		out.Lines, err = exchange.ExportLines(ctx, snap, w)
+		return err
+	})
+	return out, err
 }
 
 // ImportRequest asks for what an export wrote to be taken in.

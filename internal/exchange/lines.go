@@ -1,0 +1,238 @@
+package exchange
+
+import (
+	"bufio"
+	"context"
+	"io"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// LinesResult is what an export of change lines wrote.
+type LinesResult struct {
+	Commit ipld.CID `json:"commit" shape:"null"`
+	Nodes  int      `json:"nodes"`
+	Edges  int      `json:"edges"`
+	Marks  int      `json:"marks"`
+	// Left counts what change lines cannot say, by its kind.
+	Left map[string]int `json:"left"`
+}
+
+// What change lines cannot say.
+const (
+	LeftUpdated = "time of the last change" // a node that lines make was never changed
+	LeftVectors = "vector"                  // models make them anew
+	LeftErased  = "erased node"
+	LeftContent = "content longer than a line"
+	LeftFields  = "field of a newer version"
+)
+
+// ExportLines writes what a commit says as change lines, which make the same graph in an empty repository but for what
+// the result counts as left. The bytes are a function of the commit: nodes, edges and marks come in the order of their
+// ids.
+func ExportLines(ctx context.Context, s *core.Snapshot, out io.Writer) (*LinesResult, error) {
+	w := &lineWriter{ctx: ctx, snap: s, out: bufio.NewWriterSize(out, 64<<10)}
+	w.res = LinesResult{Commit: s.CID(), Left: make(map[string]int)}
+	for _, step := range []func() error{w.nodes, w.edges, w.marks, w.out.Flush} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	if _, _, _, vectors := s.Sizes(); vectors > 0 {
+		w.res.Left[LeftVectors] = int(vectors)
+	}
+	return &w.res, nil
+}
+
+type lineWriter struct {
+	ctx    context.Context
+	snap   *core.Snapshot
+	out    *bufio.Writer
+	res    LinesResult
+	buf    []byte
+	erased map[graph.ID]bool // nodes, and edges of them
+}
+
+// object is the members of a line in the making.
+type object []ipld.Entry
+
+func (o *object) put(name string, v ipld.Value) { *o = append(*o, ipld.Entry{Key: name, Value: v}) }
+
+func (o *object) text(name, s string) {
+	if s != "" {
+		o.put(name, ipld.StringValue(s))
+	}
+}
+
+func (o *object) texts(name string, list []string) {
+	if len(list) == 0 {
+		return
+	}
+	items := make([]ipld.Value, len(list))
+	for i, s := range list {
+		items[i] = ipld.StringValue(s)
+	}
+	o.put(name, ipld.ListValue(items...))
+}
+
+func (o *object) time(name string, t graph.OptTime) {
+	if t.Given {
+		o.put(name, ipld.StringValue(t.Time.String()))
+	}
+}
+
+func (o *object) props(props []ipld.Entry) {
+	if len(props) > 0 {
+		o.put("props", ipld.MapValue(props...))
+	}
+}
+
+// line makes a line, which is valid until the next one.
+func (w *lineWriter) line(kind string, o object) []byte {
+	ipld.SortEntries(o)
+	w.buf = ipld.AppendJSON(w.buf[:0], ipld.MapValue(ipld.Entry{Key: kind, Value: ipld.MapValue(o...)}))
+	return append(w.buf, '\n')
+}
+
+func (w *lineWriter) write(line []byte) error {
+	_, err := w.out.Write(line)
+	return err
+}
+
+func (w *lineWriter) nodes() error {
+	w.erased = make(map[graph.ID]bool)
+	for e, err := range w.snap.Nodes(w.ctx, graph.ID{}) {
+		if err != nil {
+			return err
+		}
+		if e.Node.Type == state.RedactedType {
+			w.erased[e.Node.ID] = true
+			w.res.Left[LeftErased]++
+			continue
+		}
+		if err := w.node(e.Node); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *lineWriter) node(n *graph.Node) error {
+	var o object
+	if n.Key != "" {
+		o.text("key", n.Key)
+	} else {
+		o.text("id", n.ID.String())
+	}
+	o.text("type", n.Type)
+	o.text("summary", n.Summary)
+	o.text("context", n.Context)
+	o.texts("cues", n.Cues)
+	o.texts("sources", n.Sources)
+	o.props(n.Props)
+	o.time("created", graph.At(n.Created))
+	o.time("validFrom", n.ValidFrom)
+	o.time("validTo", n.ValidTo)
+	if n.Updated.Given {
+		w.res.Left[LeftUpdated]++
+	}
+	if len(n.Extra) > 0 {
+		w.res.Left[LeftFields]++
+	}
+	w.res.Nodes++
+	if n.Content == nil {
+		return w.write(w.line("node", o))
+	}
+	text, err := w.snap.Content(w.ctx, n.Content)
+	if err != nil {
+		return err
+	}
+	whole := append(object{}, o...)
+	content := object{}
+	content.put("text", ipld.StringValue(text))
+	content.text("media", n.Content.Media)
+	ipld.SortEntries(content)
+	whole.put("content", ipld.MapValue(content...))
+	if line := w.line("node", whole); len(line) <= graph.MaxLine {
+		return w.write(line)
+	}
+	w.res.Left[LeftContent]++
+	return w.write(w.line("node", o))
+}
+
+func (w *lineWriter) edges() error {
+	for e, err := range w.snap.Edges(w.ctx, graph.ID{}) {
+		if err != nil {
+			return err
+		}
+		if err := w.edge(e.Edge); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *lineWriter) edge(e *graph.Edge) error {
+	if w.erased[e.Src] || w.erased[e.Dst] {
+		w.erased[e.ID] = true
+		w.res.Left["edge of an erased node"]++
+		return nil
+	}
+	var o object
+	o.text("type", e.Type)
+	o.text("src", e.Src.String())
+	o.text("dst", e.Dst.String())
+	if e.Key != "" {
+		o.text("key", e.Key)
+	} else {
+		o.text("id", e.ID.String())
+	}
+	if e.Weight != graph.MaxWeight {
+		o.put("weight", ipld.FloatValue(float64(e.Weight)/graph.MaxWeight))
+	}
+	o.props(e.Props)
+	o.texts("sources", e.Sources)
+	o.time("created", graph.At(e.Created))
+	o.time("validFrom", e.ValidFrom)
+	o.time("validTo", e.ValidTo)
+	if len(e.Extra) > 0 {
+		w.res.Left[LeftFields]++
+	}
+	w.res.Edges++
+	return w.write(w.line("edge", o))
+}
+
+func (w *lineWriter) marks() error {
+	for _, on := range []graph.Target{graph.OnNode, graph.OnEdge} {
+		for m, err := range w.snap.Marks(w.ctx, on) {
+			if err != nil {
+				return err
+			}
+			if w.erased[m.ID] {
+				w.res.Left["mark on what was erased"]++
+				continue
+			}
+			var o object
+			if on == graph.OnNode {
+				o.text("node", m.ID.String())
+			} else {
+				o.put("edge", ipld.MapValue(ipld.Entry{Key: "id", Value: ipld.StringValue(m.ID.String())}))
+			}
+			o.text("state", string(m.State))
+			if !m.By.IsZero() {
+				o.text("by", m.By.String())
+			}
+			o.text("reason", m.Reason)
+			o.text("actor", m.Actor)
+			o.time("time", graph.At(m.Time))
+			w.res.Marks++
+			if err := w.write(w.line("mark", o)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
