@@ -33,6 +33,7 @@ const (
 	kindNoPrint kind = 'P'
 	kindNeed    kind = 'N'
 	kindOutput  kind = 'O'
+	kindFile    kind = 'F'
 	kindWrites  kind = 'W'
 	kindAsk     kind = 'A'
 	kindTell    kind = 'T'
@@ -49,10 +50,11 @@ const (
 	maxMessage = 1 << 10
 	// maxRequest is above what files and models say to most requests.
 	maxRequest = 64 << 20
-	// maxReply is above the answer of another repository, which a reply may hold.
-	maxReply = 64 << 20
-	askLen   = 4 // bytes of the number of a question
-	indexLen = 2 // bytes of the number of an input
+	// maxResult is above what a model is to be told of, which a result may hold; maxReply above what it says.
+	maxResult = 64 << 20
+	maxReply  = 64 << 20
+	askLen    = 4 // bytes of the number of a question
+	indexLen  = 2 // bytes of the number of an input
 )
 
 // ErrProtocol is returned when the other end sends what no end of this protocol does.
@@ -71,8 +73,10 @@ func (k kind) limit() (int, bool) {
 		return askLen + maxRequest, true
 	case kindReply:
 		return askLen + maxReply, true
-	case kindInput, kindOutput, kindTell, kindResult:
+	case kindInput, kindOutput, kindFile, kindTell:
 		return maxData, true
+	case kindResult:
+		return maxResult, true
 	case kindNeed:
 		return indexLen, true
 	case kindNoInput, kindNoPrint:

@@ -200,7 +200,7 @@ func (s *session) serve() {
 		defer cancel() // who has gone wants no answer
 		s.listen()
 	}()
-	s.end(s.host.run(ctx, &Verb{s, data, answers{s}, func() error { return s.out.send(kindWrites, nil) }}))
+	s.end(s.host.run(ctx, &Verb{s, data, answers{s, kindOutput}, answers{s, kindFile}, func() error { return s.out.send(kindWrites, nil) }}))
 	_ = s.conn.CloseWrite()
 	_ = s.conn.SetReadDeadline(time.Now()) // the verb has ended: nothing more is wanted
 	<-listening
@@ -338,8 +338,11 @@ func (s *session) give(piece inputPiece) {
 	}
 }
 
-// answers sends what a verb answers.
-type answers struct{ s *session }
+// answers sends what a verb answers, or writes to a file.
+type answers struct {
+	s *session
+	k kind
+}
 
 func (w answers) Write(p []byte) (n int, err error) {
 	for len(p) > 0 {
@@ -350,7 +353,7 @@ func (w answers) Write(p []byte) (n int, err error) {
 			return n, err
 		}
 		piece := p[:min(len(p), maxData)]
-		if err := w.s.out.send(kindOutput, piece); err != nil {
+		if err := w.s.out.send(w.k, piece); err != nil {
 			return n, fmt.Errorf("%w: %w", syscall.EPIPE, err)
 		}
 		n += len(piece)

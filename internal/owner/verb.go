@@ -16,8 +16,8 @@ import (
 type Verb struct {
 	s       *session
 	Request []byte
-	// Answers takes what the verb answers.
-	Answers io.Writer
+	// Answers takes what the verb answers, File what it writes to the file that the other process has for it.
+	Answers, File io.Writer
 	// Writes must be called before the verb may write. After an error it must not: then the other
 	// process would not know.
 	Writes func() error
@@ -26,13 +26,13 @@ type Verb struct {
 // Result is how a verb ended. Elsewhere says that this process does not have, any more, what was asked
 // for: the other one looks for the owner again.
 type Result struct {
-	Data      []byte // ≤ 64 KiB
+	Data      []byte // ≤ 64 MiB
 	Failed    bool
 	Elsewhere bool
 }
 
-// MaxResult is how many bytes a result may have.
-const MaxResult = maxData
+// MaxTold is how many bytes Tell takes.
+const MaxTold = maxData
 
 // Input reads an input of the other process. One is read to its end before another is begun.
 func (v *Verb) Input(number int) io.Reader {
@@ -103,6 +103,8 @@ type Asker struct {
 	Input func(number int) (io.Reader, error)
 	// Flush is called before an input is read: what was answered to it is to be written first.
 	Flush func()
+	// File takes what the verb writes to a file.
+	File io.Writer
 	// Tell takes what the owner says on the side, Reply answers what it asks.
 	Tell  func(data []byte)
 	Reply func(question []byte) []byte
@@ -124,7 +126,7 @@ func (c *Client) Ask(
 		return nil, r.lost(err)
 	}
 	if r.printErr = read(r); r.printErr != nil && r.ended == nil {
-		r.noPrint()
+		r.noPrint(r.printErr)
 	}
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		return nil, err
@@ -146,6 +148,7 @@ type asking struct {
 	result   []byte
 	ended    error // io.EOF once the result is there, or why none comes
 	printErr error
+	fileErr  error // of writing the file
 }
 
 func (r *asking) lost(err error) error {
@@ -175,6 +178,16 @@ func (r *asking) follow(k kind, data []byte) error {
 	switch k {
 	case kindOutput:
 		r.clean, r.rest = false, data
+	case kindFile:
+		if r.by.File == nil {
+			return ErrProtocol
+		}
+		if r.fileErr != nil {
+			return nil
+		}
+		if _, r.fileErr = r.by.File.Write(data); r.fileErr != nil {
+			r.noPrint(r.fileErr)
+		}
 	case kindTell:
 		r.by.Tell(data)
 	case kindAsk:
@@ -244,10 +257,10 @@ func (r *asking) read(from io.Reader) {
 }
 
 // noPrint tells the owner that nothing can be printed any more.
-func (r *asking) noPrint() {
+func (r *asking) noPrint(err error) {
 	var text []byte
-	if !errors.Is(r.printErr, syscall.EPIPE) && !errors.Is(r.printErr, io.ErrClosedPipe) {
-		text = message(r.printErr)
+	if !errors.Is(err, syscall.EPIPE) && !errors.Is(err, io.ErrClosedPipe) {
+		text = message(err)
 	}
 	_ = r.out.send(kindNoPrint, text) // if it cannot be said, the owner has ended
 }

@@ -1,6 +1,7 @@
 package reach
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -142,7 +143,6 @@ func forwardVerb(ctx context.Context, c *line.Line, client *owner.Client) error 
 			models, _, err := VerbHost{c}.Models(m)
 			return models, err
 		},
-		Create: VerbHost{c}.Create,
 		Embedder: func(spec string) (verb.Embedder, error) { return VerbHost{c}.Embedder(spec, nil) },
 		Read: func(r io.Reader) error {
 			if !c.Asked.Typed {
@@ -152,7 +152,35 @@ func forwardVerb(ctx context.Context, c *line.Line, client *owner.Client) error 
 			return c.Asked.Spec.ReadAnswers(r, c.Asked.Emit)
 		},
 	}
+	if q, ok := c.Asked.Req.(interface{ OutputName() string }); ok {
+		return writeVerb(ctx, c, client, call, by, q.OutputName())
+	}
 	return peers.Ask(ctx, client, call, by)
+}
+
+// writeVerb is peers.Ask for a verb that writes a file. The answer is printed when the file is there.
+func writeVerb(
+	ctx context.Context, c *line.Line, client *owner.Client, call *peers.Call, by *peers.Caller, name string,
+) error {
+	var answer bytes.Buffer
+	read := by.Read
+	by.Read = func(r io.Reader) error {
+		_, err := io.Copy(&answer, r)
+		return err
+	}
+	err := VerbHost{c}.Create(ctx, name, func(w io.Writer) error {
+		by.Output = w
+		err := peers.Ask(ctx, client, call, by)
+		var lost *owner.LostError
+		if errors.As(err, &lost) && name == line.StdinName {
+			lost.Clean = false // a part of it may be written
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return read(&answer)
 }
 
 // callOf returns what another process is asked for: the request, with what the environment and the

@@ -110,12 +110,15 @@ func (o *Owner) verb(ctx context.Context, v *owner.Verb) owner.Result {
 	return owner.Result{Data: resultOf(ctx, err, call.Caller.Remote), Failed: err != nil}
 }
 
+// maxMessage bounds an error's message.
+const maxMessage = 64 << 10
+
 // resultOf returns the last frame of a verb. Of a message that is too long the end is left out.
 func resultOf(ctx context.Context, err error, remote bool) []byte {
 	f := verb.FailureOf(ctx, err, remote)
 	for {
 		data, _ := json.Marshal(f) // it has a JSON form
-		if len(data) <= owner.MaxResult || f != nil && f.Want != nil {
+		if len(data) <= maxMessage || f != nil && f.Want != nil {
 			return data
 		}
 		f.Message = f.Message[:len(f.Message)/2] + "…"

@@ -2,6 +2,7 @@ package peers
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,41 +80,10 @@ func (h *host) Read(_ context.Context, name string) (*verb.File, error) {
 	return &verb.File{ReaderAt: f, Size: f.Size, Close: func() { _ = f.Close() }}, nil // only read from
 }
 
-// writeBuffer is how many bytes of a file are sent at once.
-const writeBuffer = 1 << 20
-
-// Create implements verb.Host: the caller writes its file.
-func (h *host) Create(_ context.Context, name string, write func(io.Writer) error) error {
-	if _, err := h.askFor(question{Create: name}, modelsWithin); err != nil {
-		return err
-	}
-	out := bufio.NewWriterSize(remoteFile{h}, writeBuffer)
-	err := write(out)
-	if err == nil {
-		err = out.Flush()
-	}
-	how := &ending{}
-	if err != nil {
-		how.Failed = err.Error()
-	}
-	if _, endErr := h.askFor(question{Wrote: how}, modelsWithin); err == nil {
-		err = endErr
-	}
-	return err
-}
-
-// remoteFile is a file that the caller writes.
-type remoteFile struct{ h *host }
-
-func (f remoteFile) Write(p []byte) (n int, err error) {
-	for n < len(p) {
-		piece := p[n:min(len(p), n+writeBuffer)]
-		if _, err := f.h.askFor(question{Write: piece}, modelsWithin); err != nil {
-			return n, err
-		}
-		n += len(piece)
-	}
-	return n, nil
+// Create implements verb.Host: the caller has begun to write its file, and keeps it if the verb succeeds.
+func (h *host) Create(_ context.Context, _ string, write func(io.Writer) error) error {
+	out := bufio.NewWriterSize(h.verb.File, outBuffer)
+	return cmp.Or(write(out), out.Flush())
 }
 
 // OpenRoot implements verb.Host: the directory is one of this machine, which both processes are on.

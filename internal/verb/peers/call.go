@@ -77,9 +77,10 @@ type Caller struct {
 	Sign func(record []byte) ([]byte, error)
 	// Input opens one of the files of the call.
 	Input func(number int) (io.Reader, error)
-	// Models, Create and Embedder are those of verb.Host.
+	// Output is the file that the verb writes.
+	Output io.Writer
+	// Models and Embedder are those of verb.Host.
 	Models   func(*verb.QuestionModels) (*complete.Models, error)
-	Create   func(ctx context.Context, name string, write func(io.Writer) error) error
 	Embedder func(spec string) (verb.Embedder, error)
 	Tell     func(*Tidings)
 	// Read reads the answers, and Flush writes what was made of them, before an input is read.
@@ -96,7 +97,7 @@ func Ask(ctx context.Context, client *owner.Client, call *Call, by *Caller) erro
 	}
 	a := &conversing{Caller: by, ctx: ctx}
 	result, err := client.Ask(ctx, request, owner.Asker{
-		Input: a.input, Tell: a.tell, Reply: a.reply,
+		Input: a.input, Tell: a.tell, Reply: a.reply, File: output{a},
 		Flush: func() {
 			if by.Flush != nil {
 				_ = by.Flush() // it is tried again with the next answer

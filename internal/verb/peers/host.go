@@ -201,7 +201,7 @@ func (h *host) Human() bool { return h.call.Human }
 // tell tells the caller something. Where it cannot be told it is not there any more.
 func (h *host) tell(t Tidings) {
 	data, _ := json.Marshal(t) // it has a JSON form
-	_ = h.verb.Tell(data[:min(len(data), owner.MaxResult)])
+	_ = h.verb.Tell(data[:min(len(data), owner.MaxTold)])
 }
 
 // Working implements verb.Host.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/rank/complete"
@@ -91,6 +92,11 @@ func (c *calling) do(t *testing.T, v *verb.Spec, req any) (string, error) {
 	return c.out.String(), err
 }
 
+// fullDisk takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
 func newRequest[T any](t *testing.T, s *verb.Spec, given ...string) *T {
 	t.Helper()
 	req, err := s.New()
@@ -153,12 +159,7 @@ func TestFilesOfTheCaller(t *testing.T) {
 	dir, _, _ := answering(t, Options{Build: "v1"})
 	var car bytes.Buffer
 	by := lines(alice)
-	by.Create = func(_ context.Context, name string, write func(io.Writer) error) error {
-		if name != "x.car" {
-			return errors.New("no room for " + name)
-		}
-		return write(&car)
-	}
+	by.Output = &car
 	ask := askerOf(t, dir, by)
 	if _, err := ask(&editing.CommitVerb.Spec, &editing.CommitRequest{Message: "x"}, Call{Inputs: []string{"a"}}); err != nil {
 		t.Fatal(err)
@@ -168,8 +169,9 @@ func TestFilesOfTheCaller(t *testing.T) {
 	if out, err := ask(&transfer.Export.Spec, export, Call{}); err != nil || car.Len() == 0 {
 		t.Errorf("%s, %v, %d bytes", out, err, car.Len())
 	}
-	export.Output = "y.car"
-	if _, err := ask(&transfer.Export.Spec, export, Call{}); err == nil || err.Error() != "no room for y.car" {
+	full := by
+	full.Output = fullDisk{}
+	if _, err := askerOf(t, dir, full)(&transfer.Export.Spec, export, Call{}); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("%v", err)
 	}
 	other, _, _ := answering(t, Options{Build: "v1"})

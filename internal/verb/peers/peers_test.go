@@ -300,7 +300,7 @@ func TestEndless(t *testing.T) {
 // TestLongMessage cuts what a frame does not take.
 func TestLongMessage(t *testing.T) {
 	data := resultOf(t.Context(), errors.New(strings.Repeat("x", 1<<20)), false)
-	if len(data) > owner.MaxResult || !bytes.Contains(data, []byte("…")) {
+	if len(data) > maxMessage || !bytes.Contains(data, []byte("…")) {
 		t.Errorf("%d bytes", len(data))
 	}
 }

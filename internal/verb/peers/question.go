@@ -3,7 +3,6 @@ package peers
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -17,18 +16,10 @@ import (
 type question struct {
 	Sign []byte `json:"sign,omitempty"` // the record of a commit, to be signed
 
-	Create  string               `json:"create,omitempty"` // a file that a field names, to be written: by Write, and then by Wrote
-	Write   []byte               `json:"write,omitempty"`
-	Wrote   *ending              `json:"wrote,omitempty"`
 	Embeds  *string              `json:"embeds,omitempty"`  // what there is of a model that embeds nodes
 	Vectors []string             `json:"vectors,omitempty"` // of texts of nodes, by that
 	Models  *verb.QuestionModels `json:"models,omitempty"`  // what there is of these
 	Rewrite *rewriting           `json:"rewrite,omitempty"`
-}
-
-// ending says whether a file is as it is to be.
-type ending struct {
-	Failed string `json:"failed,omitempty"`
 }
 
 // rewriting asks for a query in other words.
@@ -58,7 +49,6 @@ type conversing struct {
 	ctx    context.Context
 	models *complete.Models
 	nodes  verb.Embedder // that embeds nodes
-	file   *writing      // that the owner writes
 	mu     sync.Mutex    // of failed
 	failed error         // of an input or a reply: why the verb fails that needs it
 }
@@ -107,12 +97,6 @@ func (a *conversing) answer(q *question) (r reply, err error) {
 	switch {
 	case q.Sign != nil && a.Sign != nil:
 		r.Signature, err = a.Sign(q.Sign)
-	case q.Create != "" && a.Create != nil:
-		a.file, err = a.create(q.Create)
-	case q.Write != nil && a.file != nil:
-		_, err = a.file.to.Write(q.Write)
-	case q.Wrote != nil && a.file != nil:
-		err = a.file.end(q.Wrote)
 	case q.Embeds != nil && a.Embedder != nil:
 		if a.nodes, err = a.Embedder(*q.Embeds); err == nil {
 			r.Embedder, r.Dim, r.MaxText = a.nodes.Model(), a.nodes.Dim(), a.nodes.MaxText()
@@ -133,44 +117,13 @@ func (a *conversing) answer(q *question) (r reply, err error) {
 	return r, err
 }
 
-// writing is a file that is written while the owner sends it.
-type writing struct {
-	to   *io.PipeWriter
-	done chan error
-}
+// output is a file that is written.
+type output struct{ a *conversing }
 
-// create begins to write a file, once it can be written.
-func (a *conversing) create(name string) (*writing, error) {
-	from, to := io.Pipe()
-	w := &writing{to, make(chan error, 1)}
-	ready := make(chan struct{})
-	go func() {
-		err := a.Create(a.ctx, name, func(f io.Writer) error {
-			close(ready)
-			_, err := io.Copy(f, from)
-			return err
-		})
-		w.done <- err
-		if err == nil {
-			err = errors.New("nothing more is written")
-		}
-		_ = from.CloseWithError(err) // what the owner sends fails so
-	}()
-	select {
-	case <-ready:
-		return w, nil
-	case err := <-w.done:
-		return nil, err
+func (o output) Write(p []byte) (int, error) {
+	n, err := o.a.Output.Write(p)
+	if err != nil {
+		o.a.fail(err)
 	}
-}
-
-// end ends the file, which is there only if the owner wrote all of it.
-func (w *writing) end(how *ending) error {
-	if how.Failed == "" {
-		_ = w.to.Close()
-		return <-w.done
-	}
-	_ = w.to.CloseWithError(errors.New(how.Failed))
-	<-w.done // the owner knows what failed
-	return nil
+	return n, err
 }

@@ -126,6 +126,9 @@ func cids(field string, list []string) (out []ipld.CID, err error) {
 	return out, nil
 }
 
+// OutputName is the file that is written.
+func (q *PackSendRequest) OutputName() string { return q.Output }
+
 // Check refuses what makes no sense.
 func (q *PackSendRequest) Check() error {
 	switch {

@@ -63,6 +63,9 @@ var Export = verb.Define(verb.Spec{
 		"  mnem export --selector '{\"f\":{\"f>\":{\"graph\":{\".\":{}}}}}' -o graph.car",
 }, export)
 
+// OutputName is the file that is written.
+func (q *ExportRequest) OutputName() string { return q.Output }
+
 // Check refuses what makes no sense.
 func (q *ExportRequest) Check() error {
 	if err := verb.AtMostOne(q, "all", "session", "receipt"); err != nil {
