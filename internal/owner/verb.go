@@ -1,6 +1,7 @@
 package owner
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -131,7 +132,7 @@ func (c *Client) Ask(
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		return nil, err
 	}
-	return r.result, r.printErr
+	return r.result, cmp.Or(r.printErr, r.fileErr)
 }
 
 // asking is a verb that runs at the owner.
