@@ -50,9 +50,9 @@ const (
 	maxMessage = 1 << 10
 	// maxRequest is above what files and models say to most requests.
 	maxRequest = 64 << 20
-	// maxResult is above what a model is to be told of, which a result may hold; maxReply above what it says.
-	maxResult = 64 << 20
-	maxReply  = 64 << 20
+	// maxResult is above what a model may be told at once, in JSON; maxReply above a signature.
+	maxResult = 128 << 20
+	maxReply  = 64 << 10
 	askLen    = 4 // bytes of the number of a question
 	indexLen  = 2 // bytes of the number of an input
 )

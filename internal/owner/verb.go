@@ -27,7 +27,7 @@ type Verb struct {
 // Result is how a verb ended. Elsewhere says that this process does not have, any more, what was asked
 // for: the other one looks for the owner again.
 type Result struct {
-	Data      []byte // ≤ 64 MiB
+	Data      []byte // ≤ 128 MiB
 	Failed    bool
 	Elsewhere bool
 }

@@ -103,14 +103,34 @@ type Judged struct {
 	At     ipld.CID // the commit that the texts are of
 }
 
-// Want is the error of a run that needs to know what the caller's reranker says of texts. Nothing was written.
+// Want is the error of a run that needs to know what the caller's model says of texts.
 type Want struct {
-	Query string   `json:"query"`
+	Query string   `json:"query,omitempty"` // that they are judged by
 	Texts []string `json:"texts"`
 	At    ipld.CID `json:"at"` // the commit that they are of
+	// State is where the run has come to, for the next one to go on from.
+	State json.RawMessage `json:"state,omitempty"`
 }
 
-func (w *Want) Error() string { return fmt.Sprintf("%d texts are to be judged", len(w.Texts)) }
+func (w *Want) Error() string {
+	return fmt.Sprintf("a model is to be asked about %d texts", len(w.Texts))
+}
+
+// Until has the repository answer a prepared request, and again after each run that ends with a *Want, which answer
+// has answered into the request.
+func (s *Service) Until(
+	ctx context.Context, req any, emit func(any) error, answer func(ctx context.Context, want *Want) error,
+) error {
+	for {
+		var want *Want
+		if err := s.Call(ctx, req, emit); !errors.As(err, &want) {
+			return err
+		}
+		if err := answer(ctx, want); err != nil {
+			return err
+		}
+	}
+}
 
 // sum tells queries with their texts apart.
 func (w *Want) sum() [sha256.Size]byte {

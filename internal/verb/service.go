@@ -54,12 +54,6 @@ type Host interface {
 	Clock() func() time.Duration
 	// Shown counts how often answers showed nodes, where that is counted.
 	Shown(ctx context.Context, nodes map[graph.ID]int64)
-	// Embedder opens the model that a spec names, "" for that of the configuration. progress is told of
-	// each call how many of its texts are done.
-	Embedder(spec string, progress func(done, total int)) (Embedder, error)
-	// Models opens the models that a question names. The reranker is nil for none, and for one that
-	// asks no model.
-	Models(m *QuestionModels) (*complete.Models, retrieve.Reranker, error)
 	// OpenRoot opens a directory of this machine, "" for the one that holds the repository.
 	OpenRoot(dir string) (*os.Root, error)
 	// Create writes a file of this machine, Itself for the answer of the call.
@@ -76,6 +70,12 @@ type Caller interface {
 	Setting(variable, key string) (string, error)
 	// File opens a file that a field names, standard input for a hyphen, and returns what errors call it.
 	File(ctx context.Context, name string) (in io.ReadCloser, shown string, err error)
+	// Embedder opens the model that a spec names, "" for that of the configuration. progress is told of
+	// each call how many of its texts are done.
+	Embedder(spec string, progress func(done, total int)) (Embedder, error)
+	// Models opens the models that a question names. The reranker is nil for none, and for one that
+	// asks no model.
+	Models(m *QuestionModels) (*complete.Models, retrieve.Reranker, error)
 	// Global returns what runs verbs on the user's own repository.
 	Global() (Runner, error)
 }

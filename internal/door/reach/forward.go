@@ -12,7 +12,6 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/owner"
-	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/internal/verb/peers"
@@ -139,11 +138,6 @@ func forwardVerb(ctx context.Context, c *line.Line, client *owner.Client) error 
 	}
 	by := &peers.Caller{
 		Sign: c.Asked.Stamp.Sign, Input: input(ctx, c), Tell: tidings(c), Flush: c.Out.Flush,
-		Models: func(m *verb.QuestionModels) (*complete.Models, error) {
-			models, _, err := VerbHost{c}.Models(m)
-			return models, err
-		},
-		Embedder: func(spec string) (verb.Embedder, error) { return VerbHost{c}.Embedder(spec, nil) },
 		Read: func(r io.Reader) error {
 			if !c.Asked.Typed {
 				_, err := io.Copy(struct{ io.Writer }{c.Out}, r) // an error of reading is none of writing

@@ -220,7 +220,7 @@ func (r *Retrieval) profilesHere() (p *retrieve.Profiles, err error) {
 		return nil, nil
 	}
 	r.c.Global.At = string(graph.Head)
-	err = withRepo(r.c, false, func(ctx context.Context, in *core.Repo) error {
+	err = withRepo(r.c.Doing.Ctx, r.c, false, func(ctx context.Context, in *core.Repo) error {
 		p, err = profiles(ctx, r.c, in)
 		return err
 	})

@@ -27,13 +27,12 @@ func snapshot(ctx context.Context, c *line.Line, r *core.Repo) (*core.Snapshot, 
 // withRepo opens the repository, for reading only unless write, runs fn and closes it. Where this
 // process shares one it runs fn with that, and where another process has it open and answers that runs
 // the verb.
-func withRepo(c *line.Line,
-	write bool, fn func(ctx context.Context, r *core.Repo) error,
+func withRepo(
+	ctx context.Context, c *line.Line, write bool, fn func(ctx context.Context, r *core.Repo) error,
 ) (err error) {
 	if err := c.Follow(); err != nil {
 		return err
 	}
-	ctx := c.Doing.Ctx
 	if c.Opened != nil {
 		return fn(verb.Follow(ctx, c.By.Following), c.Opened)
 	}

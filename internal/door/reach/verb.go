@@ -314,7 +314,7 @@ func (h VerbHost) Open(
 			return err
 		}
 	}
-	err = withRepo(h.C, job.Write, func(ctx context.Context, _ *core.Repo) error { return fn(ctx) })
+	err = withRepo(ctx, h.C, job.Write, func(ctx context.Context, _ *core.Repo) error { return fn(ctx) })
 	var elsewhere *answeredError
 	if errors.As(err, &elsewhere) {
 		return elsewhere.err
@@ -400,7 +400,7 @@ func (h VerbHost) Setting(variable, key string) (string, error) {
 	return h.C.Setting(key)
 }
 
-// Embedder implements verb.Host.
+// Embedder implements verb.Caller.
 func (h VerbHost) Embedder(spec string, progress func(done, total int)) (verb.Embedder, error) {
 	e, err := Embedder(h.C, spec, "--model", embed.Options{Progress: progress})
 	if err != nil {

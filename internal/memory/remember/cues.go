@@ -1,6 +1,7 @@
 package remember
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -31,10 +32,6 @@ const (
 type CuesRequest struct {
 	Types []string // of memories; nil for all
 	Limit int      // at most so many memories; 0 for all
-	// Write returns up to n phrases for a text, none where it finds none. It is called once for each memory.
-	Write func(ctx context.Context, text string, n int) ([]string, error)
-	// Progress is told how many memories were done, of how many; nil for nobody.
-	Progress func(done, total int)
 }
 
 // CuesWritten tells what was done.
@@ -55,42 +52,97 @@ func TakesCues(n *graph.Node, m *graph.Mark) bool {
 		(m == nil || !m.State.Hides())
 }
 
-// WriteCues writes cues for the memories of a branch that have none, a commit for some at a time, so that what
-// was done stays where it breaks off, and the same call goes on from there. An error about one names it. What
-// looks like a credential is not written, nor what the memory says itself.
-func WriteCues(
-	ctx context.Context, r *core.Repo, opt core.CommitOptions, req CuesRequest,
-) (*CuesWritten, error) {
-	out, after := new(CuesWritten), graph.ID{}
-	todo, err := without(ctx, r, opt.Branch, req.Types, after, 0)
-	if err != nil {
-		return nil, err
+// CuesRun writes cues for the memories of a branch that have none, a commit for some at a time, so that what was done
+// stays if it breaks off, and another run goes on from there. What looks like a credential is not written, nor what
+// the memory says itself. Begin is called first, and then Next and Take in turn; Stop ends it early.
+type CuesRun struct {
+	Repo   *core.Repo
+	Commit core.CommitOptions
+	Asked  CuesRequest
+	CuesState
+}
+
+// CuesState is where a run has come to between two questions to a model.
+type CuesState struct {
+	ID     graph.ID // the memory that is asked about
+	Text   string   // what the model is told of it
+	Done   int      // memories
+	Total  int
+	After  graph.ID     // the last of Batch
+	Batch  []graph.ID   // memories of one commit that are not done
+	Ready  []MemoryCues // to be committed
+	Expect *ipld.CID    // where the branch must be, nil for anywhere
+	Out    CuesWritten
+}
+
+// MemoryCues are cues for a memory.
+type MemoryCues struct {
+	ID   graph.ID
+	Cues []string
+}
+
+// Begin counts the memories that there are to do.
+func (c *CuesRun) Begin(ctx context.Context) error {
+	todo, err := without(ctx, c.Repo, c.Commit.Branch, c.Asked.Types, graph.ID{}, 0)
+	c.Total, c.Expect = len(todo), c.Commit.Expect
+	if c.Asked.Limit > 0 {
+		c.Total = min(c.Total, c.Asked.Limit)
 	}
-	total := len(todo)
-	if req.Limit > 0 {
-		total = min(total, req.Limit)
-	}
-	out.Remaining = len(todo) - total
-	for done := 0; done < total; {
-		batch, err := without(ctx, r, opt.Branch, req.Types, after, min(CuesBatch, total-done))
-		if err != nil || len(batch) == 0 {
-			return out, err
-		}
-		after = batch[len(batch)-1]
-		changes, failed := askCues(ctx, r, opt.Branch, batch, &req, out, func(n int) {
-			if req.Progress != nil {
-				req.Progress(done+n, total)
+	c.Out.Remaining = len(todo) - c.Total
+	return err
+}
+
+// Next sets ID and Text to those of the next memory and reports whether there is one. It reads the memory as it is by
+// now: what was hidden since is sent to no model.
+func (c *CuesRun) Next(ctx context.Context) (more bool, err error) {
+	for {
+		for ; len(c.Batch) > 0; c.pass() {
+			c.ID = c.Batch[0]
+			if c.Text, err = c.text(ctx); err != nil {
+				return false, cmp.Or(c.Stop(ctx), err)
 			}
-		})
-		if err := commitCues(ctx, r, &opt, changes, out); err != nil {
-			return out, err
+			if c.Text != "" {
+				return true, nil
+			}
 		}
-		if failed != nil {
-			return out, failed
+		if err := c.Stop(ctx); err != nil || c.Done >= c.Total {
+			return false, err
 		}
-		done += len(batch)
+		most := min(CuesBatch, c.Total-c.Done)
+		c.Batch, err = without(ctx, c.Repo, c.Commit.Branch, c.Asked.Types, c.After, most)
+		if err != nil || len(c.Batch) == 0 {
+			return false, err
+		}
+		c.After = c.Batch[len(c.Batch)-1]
 	}
-	return out, nil
+}
+
+func (c *CuesRun) pass() { c.Batch, c.Done = c.Batch[1:], c.Done+1 }
+
+// Take takes what the model says of the memory: any number of phrases.
+func (c *CuesRun) Take(said []string) {
+	if cues := usable(said, c.Text); len(cues) > 0 {
+		c.Ready = append(c.Ready, MemoryCues{c.ID, cues})
+	} else {
+		c.Out.Skipped++
+	}
+	c.pass()
+}
+
+// text returns what a model is told of the memory, "" for one that needs no cues any more.
+func (c *CuesRun) text(ctx context.Context) (string, error) {
+	s, err := memory.Head(ctx, c.Repo, c.Commit.Branch)
+	if err != nil {
+		return "", err
+	}
+	if n, err := uncued(ctx, s, c.ID); err != nil || n == nil {
+		return "", err
+	}
+	text, _, err := s.EmbedText(ctx, c.ID) // "" if it was erased
+	if len(text) > cuesText {
+		text = strings.ToValidUTF8(text[:cuesText], "")
+	}
+	return text, err
 }
 
 // without returns the memories behind an id that have no cues, at most so many; all for 0.
@@ -139,46 +191,6 @@ func uncued(ctx context.Context, s *core.Snapshot, id graph.ID) (*graph.Node, er
 	return n, nil
 }
 
-// askCues asks for the cues of memories, and returns the changes that write them, up to the first failure.
-func askCues(
-	ctx context.Context, r *core.Repo, branch string, batch []graph.ID, req *CuesRequest, out *CuesWritten, done func(int),
-) (changes []graph.Change, err error) {
-	for i, id := range batch {
-		s, err := memory.Head(ctx, r, branch) // again each time: what has been hidden since is sent to no model
-		if err != nil {
-			return changes, err
-		}
-		if n, err := uncued(ctx, s, id); err != nil || n == nil {
-			if err != nil {
-				return changes, err
-			}
-			continue
-		}
-		text, ok, err := s.EmbedText(ctx, id)
-		if err != nil {
-			return changes, err
-		}
-		if !ok {
-			continue // erased
-		}
-		if len(text) > cuesText {
-			text = strings.ToValidUTF8(text[:cuesText], "")
-		}
-		said, err := req.Write(ctx, text, WrittenCues)
-		if err != nil {
-			return changes, fmt.Errorf("cues of memory %s: %w", id, err)
-		}
-		done(i + 1)
-		cues := usable(said, text)
-		if len(cues) == 0 {
-			out.Skipped++
-			continue
-		}
-		changes = append(changes, graph.Change{Node: &graph.NodeChange{ID: id, Cues: cues}})
-	}
-	return changes, nil
-}
-
 // usable returns the phrases that can be cues of a text: short lines that it does not have, each once, none of
 // which looks like a credential.
 func usable(said []string, text string) []string {
@@ -198,30 +210,29 @@ func usable(said []string, text string) []string {
 	return out
 }
 
-// commitCues makes a commit of the cues of those memories that still have none. What a model was asked for is
-// kept though the call may be over.
-func commitCues(
-	ctx context.Context, r *core.Repo, opt *core.CommitOptions, changes []graph.Change, out *CuesWritten,
-) error {
-	if len(changes) == 0 {
+// Stop makes a commit of the cues of those memories that still have none. What a model was asked for is kept though
+// the call may be over.
+func (c *CuesRun) Stop(ctx context.Context) error {
+	ready := c.Ready
+	if c.Ready = nil; len(ready) == 0 {
 		return nil
 	}
 	memories, cues := 0, 0
-	ctx = context.WithoutCancel(ctx)
-	res, err := memory.Decide(ctx, r, *opt, false,
+	c.Commit.Expect = c.Expect
+	res, err := memory.Decide(context.WithoutCancel(ctx), c.Repo, c.Commit, false,
 		func(s *core.Snapshot) (*core.Decision, error) {
 			memories, cues = 0, 0
 			d := &core.Decision{}
-			for _, c := range changes {
-				n, err := uncued(ctx, s, c.Node.ID)
+			for _, m := range ready {
+				n, err := uncued(context.WithoutCancel(ctx), s, m.ID)
 				if err != nil {
 					return nil, err
 				}
 				if n == nil {
 					continue
 				}
-				d.Changes = append(d.Changes, c)
-				memories, cues = memories+1, cues+len(c.Node.Cues)
+				d.Changes = append(d.Changes, graph.Change{Node: &graph.NodeChange{ID: m.ID, Cues: m.Cues}})
+				memories, cues = memories+1, cues+len(m.Cues)
 			}
 			d.Message = fmt.Sprintf("write cues of %d memories", memories)
 			return d, nil
@@ -229,13 +240,13 @@ func commitCues(
 	if err != nil {
 		return err
 	}
-	if opt.Expect != nil {
-		opt.Expect = &res.Commit
+	if c.Expect != nil {
+		c.Expect = &res.Commit
 	}
-	out.Commit = res.Commit
-	out.Memories, out.Cues = out.Memories+memories, out.Cues+cues
+	c.Out.Commit = res.Commit
+	c.Out.Memories, c.Out.Cues = c.Out.Memories+memories, c.Out.Cues+cues
 	if !res.NoChange {
-		out.Commits++
+		c.Out.Commits++
 	}
 	return nil
 }

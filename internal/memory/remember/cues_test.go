@@ -1,7 +1,9 @@
 package remember
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/state"
 )
@@ -28,6 +31,39 @@ func cuesOf(t *testing.T, m *Writer) map[string]string {
 	return out
 }
 
+// cuesAsked is a request and what a model says.
+type cuesAsked struct {
+	CuesRequest
+	Write    func(ctx context.Context, text string, n int) ([]string, error)
+	Progress func(done, total int)
+}
+
+// writeCues runs a request to its end, or until the model fails. What the run has come to goes through JSON each time.
+func writeCues(ctx context.Context, r *core.Repo, opt core.CommitOptions, req cuesAsked) (*CuesWritten, error) {
+	run := &CuesRun{Repo: r, Commit: opt, Asked: req.CuesRequest}
+	err := run.Begin(ctx)
+	for err == nil {
+		var more bool
+		if more, err = run.Next(ctx); err != nil || !more {
+			break
+		}
+		said, failed := req.Write(ctx, run.Text, WrittenCues)
+		if failed != nil {
+			err = cmp.Or(run.Stop(ctx), fmt.Errorf("cues of memory %s: %w", run.ID, failed))
+			break
+		}
+		if req.Progress != nil {
+			req.Progress(run.Done+1, run.Total)
+		}
+		data, jsonErr := json.Marshal(run.CuesState)
+		run.CuesState = CuesState{}
+		if err = cmp.Or(jsonErr, json.Unmarshal(data, &run.CuesState)); err == nil {
+			run.Take(said)
+		}
+	}
+	return &run.Out, err
+}
+
 func TestWriteCues(t *testing.T) {
 	m := newMemory(t)
 	keep(t, m, Request{Text: "Baskets are kept for 14 days", Tags: []string{"shop"}, Entities: []string{"Till"}},
@@ -40,7 +76,7 @@ func TestWriteCues(t *testing.T) {
 	var asked []string
 	var steps []string
 	github := "ghp_" + "q8Zt5Xw2Lk9Rv3Bn7Mc1" + "Yd4Fs6Hg0Jp2Kq8T"
-	req := CuesRequest{
+	req := cuesAsked{
 		Progress: func(done, total int) { steps = append(steps, fmt.Sprintf("%d/%d", done, total)) },
 		Write: func(_ context.Context, text string, n int) ([]string, error) {
 			asked = append(asked, text)
@@ -54,7 +90,7 @@ func TestWriteCues(t *testing.T) {
 				"a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9"}, nil
 		},
 	}
-	res, err := WriteCues(t.Context(), m.r, rememberAt(10).CommitOptions, req)
+	res, err := writeCues(t.Context(), m.r, rememberAt(10).CommitOptions, req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +109,7 @@ func TestWriteCues(t *testing.T) {
 	}
 	// Again there is but the one for which there were none.
 	asked = nil
-	if res, err = WriteCues(t.Context(), m.r, rememberAt(11).CommitOptions, req); err != nil || res.Commits != 0 || len(asked) != 1 {
+	if res, err = writeCues(t.Context(), m.r, rememberAt(11).CommitOptions, req); err != nil || res.Commits != 0 || len(asked) != 1 {
 		t.Errorf("again: %+v, %q, %v", res, asked, err)
 	}
 }
@@ -91,7 +127,7 @@ func TestWriteCuesGoesOn(t *testing.T) {
 	}
 	failure := errors.New("out of order")
 	asked, last := map[string]int{}, ""
-	req := CuesRequest{Write: func(_ context.Context, text string, _ int) ([]string, error) {
+	req := cuesAsked{Write: func(_ context.Context, text string, _ int) ([]string, error) {
 		if len(asked) == CuesBatch+3 && last == "" {
 			last = text
 			return nil, failure
@@ -99,7 +135,7 @@ func TestWriteCuesGoesOn(t *testing.T) {
 		asked[text]++
 		return []string{"harbour"}, nil
 	}}
-	res, err := WriteCues(t.Context(), m.r, rememberAt(1).CommitOptions, req)
+	res, err := writeCues(t.Context(), m.r, rememberAt(1).CommitOptions, req)
 	if !errors.Is(err, failure) || !strings.HasPrefix(err.Error(), "cues of memory "+ID(memory.Fact, last, 0).String()) {
 		t.Fatalf("%v", err)
 	}
@@ -107,12 +143,12 @@ func TestWriteCuesGoesOn(t *testing.T) {
 		t.Errorf("%+v", res)
 	}
 	req.Limit = CuesBatch
-	if res, err = WriteCues(t.Context(), m.r, rememberAt(2).CommitOptions, req); err != nil ||
+	if res, err = writeCues(t.Context(), m.r, rememberAt(2).CommitOptions, req); err != nil ||
 		res.Memories != CuesBatch || res.Remaining != n-2*CuesBatch-3 {
 		t.Errorf("%+v, %v", res, err)
 	}
 	req.Limit = 0
-	if res, err = WriteCues(t.Context(), m.r, rememberAt(3).CommitOptions, req); err != nil || res.Memories != n-2*CuesBatch-3 {
+	if res, err = writeCues(t.Context(), m.r, rememberAt(3).CommitOptions, req); err != nil || res.Memories != n-2*CuesBatch-3 {
 		t.Errorf("%+v, %v", res, err)
 	}
 	if len(asked) != n || len(cuesOf(t, m)) != n {
@@ -129,13 +165,13 @@ func TestWriteCuesGoesOn(t *testing.T) {
 func TestWriteCuesMeanwhile(t *testing.T) {
 	m := newMemory(t)
 	one := keep(t, m, said("Ana owns scope")...)[0]
-	req := CuesRequest{Write: func(context.Context, string, int) ([]string, error) {
+	req := cuesAsked{Write: func(context.Context, string, int) ([]string, error) {
 		_, err := m.r.Commit(t.Context(), func(yield func(graph.Change, error) bool) {
 			yield(graph.Change{Node: &graph.NodeChange{ID: one.ID, Cues: []string{"by hand"}}}, nil)
 		}, rememberAt(1).CommitOptions)
 		return []string{"by a model"}, err
 	}}
-	res, err := WriteCues(t.Context(), m.r, rememberAt(2).CommitOptions, req)
+	res, err := writeCues(t.Context(), m.r, rememberAt(2).CommitOptions, req)
 	if err != nil || res.Memories != 0 || res.Commits != 0 || cuesOf(t, m)["Ana owns scope"] != "by hand" {
 		t.Errorf("%+v, %v, %v", res, cuesOf(t, m), err)
 	}
@@ -145,7 +181,7 @@ func TestWriteCuesMeanwhile(t *testing.T) {
 	opt.Expect = &old
 	req.Write = func(context.Context, string, int) ([]string, error) { return []string{"x"}, nil }
 	var expect *state.ExpectError
-	if _, err = WriteCues(t.Context(), m.r, opt, req); !errors.As(err, &expect) {
+	if _, err = writeCues(t.Context(), m.r, opt, req); !errors.As(err, &expect) {
 		t.Errorf("%v", err)
 	}
 }
@@ -156,7 +192,7 @@ func TestWriteCuesOfForgotten(t *testing.T) {
 	m := newMemory(t)
 	keep(t, m, said("Ana owns scope", "Ben owns billing")...)
 	var asked []string
-	req := CuesRequest{Write: func(_ context.Context, text string, _ int) ([]string, error) {
+	req := cuesAsked{Write: func(_ context.Context, text string, _ int) ([]string, error) {
 		if asked = append(asked, text); len(asked) > 1 {
 			return []string{"x"}, nil
 		}
@@ -164,7 +200,7 @@ func TestWriteCuesOfForgotten(t *testing.T) {
 			ID(memory.Fact, "Ana owns scope", 0).String(), ID(memory.Fact, "Ben owns billing", 0).String()}})
 		return []string{"by a model"}, err
 	}}
-	res, err := WriteCues(t.Context(), m.r, rememberAt(2).CommitOptions, req)
+	res, err := writeCues(t.Context(), m.r, rememberAt(2).CommitOptions, req)
 	if err != nil || len(asked) != 1 || res.Memories != 0 || res.Commits != 0 || len(cuesOf(t, m)) != 0 {
 		t.Errorf("asked %q, %+v, %v, %v", asked, res, cuesOf(t, m), err)
 	}

@@ -441,16 +441,13 @@ const maxJudged = 4
 func (q *RetrieveRequest) judge(
 	ctx context.Context, s *verb.Service, req any, made *verb.Made, emit func(any) error,
 ) error {
-	for range maxJudged {
-		var want *verb.Want
-		if err := s.Call(ctx, req, emit); !errors.As(err, &want) {
-			return err
+	n := 0
+	return s.Until(ctx, req, emit, func(ctx context.Context, want *verb.Want) error {
+		if n++; n > maxJudged {
+			return fmt.Errorf("%w: what there is to judge changed %d times", store.ErrBusy, maxJudged)
 		}
-		if err := made.Judge(ctx, q.prepared.Reranker, want); err != nil {
-			return err
-		}
-	}
-	return fmt.Errorf("%w: what there is to judge changed %d times", store.ErrBusy, maxJudged)
+		return made.Judge(ctx, q.prepared.Reranker, want)
+	})
 }
 
 // maxLines is how many lines of a batch are answered in one run.

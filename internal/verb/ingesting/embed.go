@@ -2,6 +2,7 @@ package ingesting
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -25,6 +26,20 @@ type EmbedRequest struct {
 	verb.Actor
 	verb.OnBranch
 	verb.Signing
+
+	By      EmbedModel  `op:"-"` // what embeds
+	State   *EmbedState `op:"-"` // where the run before has come to, nil for the first
+	Vectors [][]int8    `op:"-"` // of the texts that it asked about
+
+	model verb.Embedder
+	later []graph.ID // to be done, after those of State
+}
+
+// EmbedModel is what is known of a model.
+type EmbedModel struct {
+	Name    string
+	Dim     int // 0 while it is not known
+	MaxText int // bytes
 }
 
 func (q *EmbedRequest) Into(w *verb.Writing) {
@@ -83,38 +98,95 @@ var Embed = verb.Define(verb.Spec{
 		"  mnem embed --model hash --all --dry-run",
 }, embedNodes)
 
+// Prepare opens the model.
+func (q *EmbedRequest) Prepare(_ context.Context, s *verb.Service, _ any) (err error) {
+	set, done := s.Host.Progress()
+	defer done()
+	q.model, err = s.Caller.Embedder(q.Model, func(done, _ int) {
+		if q.State != nil {
+			q.State.progress(set, done)
+		}
+	})
+	if err == nil {
+		q.describe()
+	}
+	return err
+}
+
+func (q *EmbedRequest) describe() {
+	q.By = EmbedModel{q.model.Model(), q.model.Dim(), q.model.MaxText()}
+}
+
+// Drives implements verb.Driver.
+func (q *EmbedRequest) Drives() bool { return true }
+
+// Drive has the repository say which texts are to be embedded and keep their vectors, a chunk in each run.
+func (q *EmbedRequest) Drive(ctx context.Context, s *verb.Service, req any, emit func(any) error) error {
+	return s.Until(ctx, req, emit, func(ctx context.Context, want *verb.Want) (err error) {
+		q.State = new(EmbedState)
+		if err = json.Unmarshal(want.State, q.State); err != nil {
+			return err
+		}
+		todo := append(q.State.Todo, q.later...)
+		q.State.Todo, q.later = todo[:min(len(todo), embedAhead)], todo[min(len(todo), embedAhead):]
+		if q.State.Later = len(q.later); len(want.Texts) == 0 {
+			q.Vectors = nil
+			return nil
+		}
+		if q.Vectors, err = q.model.Documents(ctx, want.Texts); err != nil {
+			return q.State.failed(err)
+		}
+		q.describe()
+		return nil
+	})
+}
+
 func embedNodes(ctx context.Context, s *verb.Service, q *EmbedRequest) (*Embedded, error) {
 	set, done := s.Host.Progress()
 	defer done()
 	run := NewEmbedRun(s.From, s.Commit.Stamp, set)
-	run.asked, run.strict = *q, s.Commit.Expect != nil
-	var err error
-	if run.e, err = s.Host.Embedder(q.Model, run.Progress); err != nil {
-		return nil, err
-	}
-	run.out = Embedded{Model: run.e.Model(), DryRun: q.DryRun}
-	if err := run.plan(ctx, s.Commit.Branch, s.Commit.Expect); err != nil {
-		return nil, err
-	}
-	if run.moved {
-		if err := run.commitKept(ctx); err != nil {
+	run.asked, run.strict, run.by = *q, s.Commit.Expect != nil, q.By
+	if q.State == nil {
+		run.Out = Embedded{Model: run.by.Name, DryRun: q.DryRun}
+		if err := run.begin(ctx, s.Commit.Branch, s.Commit.Expect); err != nil {
 			return nil, err
 		}
-		// An expectation was met, and the branch is at that commit now.
-		if err := run.plan(ctx, s.Commit.Branch, nil); err != nil {
-			return nil, err
+	} else {
+		run.EmbedState = *q.State
+		if err := run.take(ctx, q.Vectors); err != nil {
+			return nil, run.failed(err)
 		}
 	}
 	if q.DryRun {
 		run.foretell()
-	} else if err := run.all(ctx); err != nil {
+	} else if texts, err := run.next(ctx); err != nil {
+		return nil, run.failed(err)
+	} else if len(texts) > 0 || len(run.Todo) == 0 && run.Later > 0 {
+		want := &verb.Want{Texts: texts, At: run.At}
+		if want.State, err = json.Marshal(run.EmbedState); err != nil {
+			return nil, err
+		}
+		return nil, want
+	} else if err := run.finish(ctx); err != nil {
 		return nil, run.failed(err)
 	}
-	run.out.Commit = run.at
+	run.Out.Commit = run.At
 	if dim := run.dim(); dim > 0 {
-		run.out.Dim = &dim
+		run.Out.Dim = &dim
 	}
-	return &run.out, nil
+	return &run.Out, nil
+}
+
+// begin plans a run, and first commits what an interrupted one has kept if the branch has moved since.
+func (r *EmbedRun) begin(ctx context.Context, branch string, expect *ipld.CID) error {
+	if err := r.plan(ctx, branch, expect); err != nil || !r.Moved {
+		return err
+	}
+	if err := r.commitKept(ctx); err != nil {
+		return err
+	}
+	// An expectation was met, and the branch is at that commit now.
+	return r.plan(ctx, branch, nil)
 }
 
 // plan finds the branch and what is to be done on it.
@@ -130,14 +202,14 @@ func (r *EmbedRun) plan(ctx context.Context, branch string, expect *ipld.CID) er
 		return verb.Hint(&state.NotFoundError{What: verb.NoCommitYet, Name: info.Name},
 			"make the first with 'mnem commit -m MESSAGE FILE'", "make the first with commit")
 	}
-	r.out.Branch, r.at = info.Name, info.Commit
-	r.stage = embedStages + graph.NodeID("embed "+info.Name+" "+r.e.Model()).String()
-	st, err := r.repo.Status(ctx, r.stage)
+	r.Out.Branch, r.At = info.Name, info.Commit
+	r.Stage = embedStages + graph.NodeID("embed "+info.Name+" "+r.by.Name).String()
+	st, err := r.repo.Status(ctx, r.Stage)
 	if err != nil {
 		return err
 	}
-	r.kept, r.moved = st.Staged, st.Staged && st.Base != info.Commit && !r.asked.DryRun
-	if r.moved {
+	r.Kept, r.Moved = st.Staged, st.Staged && st.Base != info.Commit && !r.asked.DryRun
+	if r.Moved {
 		return nil // what is kept is committed first
 	}
 	return r.look(ctx)
@@ -145,30 +217,30 @@ func (r *EmbedRun) plan(ctx context.Context, branch string, expect *ipld.CID) er
 
 // look finds the nodes that are to be embedded, and what is known of the model.
 func (r *EmbedRun) look(ctx context.Context) error {
-	s, err := r.repo.At(ctx, r.at)
+	s, err := r.repo.At(ctx, r.At)
 	if err != nil {
 		return err
 	}
 	now := s
-	if r.kept {
-		if now, err = r.repo.StagedSnapshot(ctx, r.stage); err != nil {
+	if r.Kept {
+		if now, err = r.repo.StagedSnapshot(ctx, r.Stage); err != nil {
 			return err
 		}
 	}
-	for n, err := range now.Embeddings(ctx, r.e.Model()) {
+	for n, err := range now.Embeddings(ctx, r.by.Name) {
 		if err != nil {
 			return err
 		}
 		again := r.asked.All
-		if again && r.kept { // but for what an interrupted run did already
-			done, err := now.EmbeddedSince(ctx, s, n.ID, r.e.Model())
+		if again && r.Kept { // but for what an interrupted run did already
+			done, err := now.EmbeddedSince(ctx, s, n.ID, r.by.Name)
 			if err != nil {
 				return err
 			}
 			again = !done
 		}
-		if r.dims == 0 {
-			r.dims = n.Dims
+		if r.Dims == 0 {
+			r.Dims = n.Dims
 		}
 		if len(r.asked.Type) > 0 && !slices.Contains(r.asked.Type, n.Type) {
 			continue
@@ -176,11 +248,11 @@ func (r *EmbedRun) look(ctx context.Context) error {
 		switch {
 		case again, n.State == core.EmbeddingMissing,
 			n.State == core.EmbeddingStale && r.asked.Stale:
-			r.todo = append(r.todo, n.ID)
+			r.Todo = append(r.Todo, n.ID)
 		case n.State == core.EmbeddingStale:
-			r.out.Stale++
+			r.Out.Stale++
 		default:
-			r.out.Unchanged++
+			r.Out.Unchanged++
 		}
 	}
 	if r.asked.DryRun {
@@ -191,8 +263,8 @@ func (r *EmbedRun) look(ctx context.Context) error {
 
 // dropBlank counts the nodes whose texts no model would be asked about.
 func (r *EmbedRun) dropBlank(ctx context.Context, s *core.Snapshot) error {
-	rest := r.todo[:0]
-	for _, id := range r.todo {
+	rest := r.Todo[:0]
+	for _, id := range r.Todo {
 		text, ok, err := s.EmbedText(ctx, id)
 		if err != nil {
 			return err
@@ -201,15 +273,15 @@ func (r *EmbedRun) dropBlank(ctx context.Context, s *core.Snapshot) error {
 			rest = append(rest, id)
 		}
 	}
-	r.todo = rest
+	r.Todo = rest
 	return nil
 }
 
 // foretell says what a run would do, as far as can be known without the model.
 func (r *EmbedRun) foretell() {
-	r.out.Embedded = len(r.todo)
+	r.Out.Embedded = len(r.Todo)
 	if n := r.asked.Limit; n > 0 {
-		r.out.Embedded = min(n, len(r.todo))
+		r.Out.Embedded = min(n, len(r.Todo))
 	}
-	r.out.Remaining = len(r.todo) - r.out.Embedded
+	r.Out.Remaining = len(r.Todo) - r.Out.Embedded
 }

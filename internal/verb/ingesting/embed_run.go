@@ -19,6 +19,8 @@ const (
 	// EmbedChunk is the largest number of nodes that are embedded before what they have is kept: what an
 	// interrupt may cost, and what is held in memory.
 	EmbedChunk = 1000
+	// embedAhead is how many of the nodes to be done a run is told of.
+	embedAhead = 4 * EmbedChunk
 	// embedStages begins the names of stages that keep what runs of embed did until it is committed.
 	embedStages = "embed/"
 	// embedBytes bounds the texts of one chunk, unless one text alone is longer.
@@ -31,36 +33,52 @@ const (
 type EmbedRun struct {
 	repo   *core.Repo
 	asked  EmbedRequest
-	by     state.Stamp
-	e      verb.Embedder
+	stamp  state.Stamp
+	by     EmbedModel
 	strict bool // whether the branch may not move meanwhile
 	set    func(what string, done, total int)
-	out    Embedded
+	EmbedState
+}
 
-	at    ipld.CID   // the commit whose texts are embedded and that the next commit builds on
-	stage string     // the name of the stage of the branch and model
-	kept  bool       // whether that stage holds anything, of this run or one before
-	moved bool       // whether the branch is elsewhere than where that stage began
-	dims  int        // of the embeddings that the model has in that commit, 0 for none
-	todo  []graph.ID // ascending
-	done  int        // of the nodes that were to be embedded
-	total int
+// EmbedState is where a run has come to between two questions to the model.
+type EmbedState struct {
+	Out   Embedded
+	At    ipld.CID   // the commit whose texts are embedded and that the next commit builds on
+	Stage string     // the name of the stage of the branch and model
+	Kept  bool       // whether that stage holds anything, of this run or one before
+	Moved bool       // whether the branch is elsewhere than where that stage began
+	Dims  int        // of the embeddings that the model has in that commit, 0 for none
+	Todo  []graph.ID // ascending
+	Later int        // how many more there are to do after Todo
+	Asked []graph.ID // whose texts the model is asked about
+	Done  int        // of the nodes that were to be embedded
+	Total int
 }
 
 // NewEmbedRun returns a run whose commits are stamped with by. set shows how far it is.
 func NewEmbedRun(r *core.Repo, by state.Stamp, set func(what string, done, total int)) *EmbedRun {
-	return &EmbedRun{repo: r, by: by, set: set}
+	return &EmbedRun{repo: r, stamp: by, set: set}
 }
 
 // Missing embeds all nodes of the newest commit of the current branch that have no embedding by a model,
 // and returns the commit that has them and how many there were.
 func (r *EmbedRun) Missing(ctx context.Context, at ipld.CID, e verb.Embedder) (ipld.CID, int, error) {
-	r.at, r.e = at, e
+	r.At, r.by = at, EmbedModel{e.Model(), e.Dim(), e.MaxText()}
 	err := r.look(ctx)
-	if err == nil {
-		err = r.all(ctx)
+	for err == nil {
+		var texts []string
+		if texts, err = r.next(ctx); err != nil || len(texts) == 0 {
+			break
+		}
+		var vectors [][]int8
+		if vectors, err = e.Documents(ctx, texts); err == nil {
+			err = r.take(ctx, vectors)
+		}
 	}
-	return r.at, r.out.Embedded, err
+	if err == nil {
+		err = r.finish(ctx)
+	}
+	return r.At, r.Out.Embedded, err
 }
 
 // embedItem is a node, its text, and in the end its vector.
@@ -70,64 +88,58 @@ type embedItem struct {
 }
 
 // dim returns the number of dimensions that vectors have, 0 while nobody knows.
-func (r *EmbedRun) dim() int {
-	if n := r.e.Dim(); n > 0 {
-		return n
-	}
-	return r.dims
-}
+func (r *EmbedRun) dim() int { return cmp.Or(r.by.Dim, r.Dims) }
 
-// all embeds what is to be embedded, chunk by chunk, and makes one commit of it. Where one chunk is
-// not all, each is kept in a stage, which a run after an interrupt goes on with.
-func (r *EmbedRun) all(ctx context.Context) error {
-	r.total = len(r.todo)
-	for len(r.todo) > 0 {
+// next returns the texts of the next chunk that the model is to be asked about, none once there is nothing left. Each
+// chunk is kept before the next: if it is not all there is in a stage, which a run after an interrupt goes on with.
+func (r *EmbedRun) next(ctx context.Context) (texts []string, err error) {
+	r.Total = max(r.Total, len(r.Todo)+r.Later)
+	for len(r.Todo) > 0 && len(texts) == 0 {
 		room := EmbedChunk
 		if n := r.asked.Limit; n > 0 {
-			room = min(room, n-r.out.Embedded)
+			room = min(room, n-r.Out.Embedded)
 		}
 		if room == 0 {
 			break
 		}
-		items, texts, err := r.read(ctx, room)
-		if err != nil {
-			return err
-		}
-		if items, err = r.embed(ctx, items, texts); err != nil {
-			return err
-		}
-		if err := r.keepAll(ctx, items); err != nil {
-			return err
+		if texts, err = r.read(ctx, room); err != nil {
+			return nil, err
 		}
 	}
-	r.out.Remaining = len(r.todo)
-	if !r.kept {
+	return texts, nil
+}
+
+// finish makes one commit of what was kept.
+func (r *EmbedRun) finish(ctx context.Context) error {
+	r.Out.Remaining = len(r.Todo) + r.Later
+	if !r.Kept {
 		return nil
 	}
 	return r.commitKept(ctx)
 }
 
 // read takes the next nodes from those to do, with their texts.
-func (r *EmbedRun) read(ctx context.Context, room int) (items []embedItem, texts []string, err error) {
-	s, err := r.repo.At(ctx, r.at)
+func (r *EmbedRun) read(ctx context.Context, room int) (texts []string, err error) {
+	s, err := r.repo.At(ctx, r.At)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	r.Asked = nil
 	size := 0
-	for len(r.todo) > 0 && len(items) < room && size < embedBytes {
-		text, ok, err := s.EmbedText(ctx, r.todo[0])
+	for len(r.Todo) > 0 && len(texts) < room && size < embedBytes {
+		text, ok, err := s.EmbedText(ctx, r.Todo[0])
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if r.wants(text, ok) {
-			items, texts = append(items, embedItem{id: r.todo[0]}), append(texts, text)
+			r.Asked, texts = append(r.Asked, r.Todo[0]), append(texts, text)
 			size += len(text)
 		} else {
-			r.done++
+			r.Done++
 		}
-		r.todo = r.todo[1:]
+		r.Todo = r.Todo[1:]
 	}
-	return items, texts, nil
+	return texts, nil
 }
 
 // wants reports whether a model is asked about a text, and counts it where it is not. A node that
@@ -137,57 +149,53 @@ func (r *EmbedRun) wants(text string, ok bool) bool {
 	case !ok:
 		return false
 	case strings.TrimSpace(text) == "":
-		r.out.Skipped++
+		r.Out.Skipped++
 		return false
-	case len(text) > r.e.MaxText():
-		r.out.TooLong++
+	case len(text) > r.by.MaxText:
+		r.Out.TooLong++
 		return false
 	}
 	return true
 }
 
-// embed asks the model, and returns the items that it has a vector for.
-func (r *EmbedRun) embed(
-	ctx context.Context, items []embedItem, texts []string,
-) ([]embedItem, error) {
-	if len(items) == 0 {
-		return nil, nil
+// take keeps what the model said of the texts that it was asked about, nil where it found nothing.
+func (r *EmbedRun) take(ctx context.Context, vectors [][]int8) error {
+	if len(vectors) != len(r.Asked) {
+		return fmt.Errorf("%w: %d vectors for %d texts", state.ErrInvalid, len(vectors), len(r.Asked))
 	}
-	vectors, err := r.e.Documents(ctx, texts)
-	if err != nil {
-		return nil, err
-	}
-	r.done += len(items)
-	found := items[:0]
+	r.Done += len(vectors)
+	var found []embedItem
 	for i, v := range vectors {
 		if v == nil {
-			r.out.Skipped++
+			r.Out.Skipped++
 			continue
 		}
 		if err := r.checkDims(len(v)); err != nil {
-			return nil, err
+			return err
 		}
-		found = append(found, embedItem{items[i].id, v})
+		found = append(found, embedItem{r.Asked[i], v})
 	}
-	return found, nil
+	return r.keepAll(ctx, found)
 }
 
 // checkDims refuses vectors that could not be compared with those that are there already, unless
 // these are all to be replaced.
 func (r *EmbedRun) checkDims(n int) error {
 	anew := r.asked.All && len(r.asked.Type) == 0 && r.asked.Limit == 0
-	if r.dims == 0 || r.dims == n || anew {
+	if r.Dims == 0 || r.Dims == n || anew {
 		return nil
 	}
 	return verb.Hint(fmt.Errorf("%w: the model %s gives vectors of %s, but those that are committed have %d",
-		state.ErrInvalid, r.e.Model(), plain.Plural(n, "dimension"), r.dims),
+		state.ErrInvalid, r.by.Name, plain.Plural(n, "dimension"), r.Dims),
 		"is this the model that made them? if so, 'mnem embed --all' makes all anew",
 		"is this the model that made them? if so, embed with all makes all anew")
 }
 
 // Progress is told by the model how far it is with one chunk.
-func (r *EmbedRun) Progress(done, _ int) {
-	r.set(fmt.Sprintf("embedded %d/%d:", r.done+done, r.total), r.done+done, r.total)
+func (r *EmbedRun) Progress(done, _ int) { r.progress(r.set, done) }
+
+func (st *EmbedState) progress(set func(what string, done, total int), done int) {
+	set(fmt.Sprintf("embedded %d/%d:", st.Done+done, st.Total), st.Done+done, st.Total)
 }
 
 // keepAll commits vectors at once where they are all there are, else keeps them in the stage.
@@ -196,10 +204,10 @@ func (r *EmbedRun) keepAll(ctx context.Context, items []embedItem) error {
 		return nil
 	}
 	most := max(1, embedNumbers/len(items[0].vector))
-	last := len(r.todo) == 0 || r.asked.Limit > 0 && r.out.Embedded+len(items) >= r.asked.Limit
-	if last && !r.kept && len(items) <= most {
+	last := len(r.Todo)+r.Later == 0 || r.asked.Limit > 0 && r.Out.Embedded+len(items) >= r.asked.Limit
+	if last && !r.Kept && len(items) <= most {
 		return r.commit(items, func(opt core.CommitOptions) (*core.CommitResult, error) {
-			if at := r.at; opt.Expect == nil {
+			if at := r.At; opt.Expect == nil {
 				opt.Base = &at
 			}
 			return r.repo.Commit(ctx, r.changes(items), opt)
@@ -215,23 +223,23 @@ func (r *EmbedRun) keepAll(ctx context.Context, items []embedItem) error {
 
 // keep puts vectors into the stage.
 func (r *EmbedRun) keep(ctx context.Context, items []embedItem) error {
-	at := r.at
-	opt := core.StageOptions{Stamp: r.by, Stage: r.stage, Branch: r.out.Branch, Base: &at}
+	at := r.At
+	opt := core.StageOptions{Stamp: r.stamp, Stage: r.Stage, Branch: r.Out.Branch, Base: &at}
 	if _, err := r.repo.StageChanges(ctx, r.changes(items), opt); err != nil {
 		return err
 	}
-	r.out.Embedded += len(items)
-	r.kept = true
+	r.Out.Embedded += len(items)
+	r.Kept = true
 	return nil
 }
 
 // commitKept commits what the stage has, and empties it.
 func (r *EmbedRun) commitKept(ctx context.Context) error {
 	err := r.commit(nil, func(opt core.CommitOptions) (*core.CommitResult, error) {
-		return r.repo.CommitStaged(ctx, r.stage, opt)
+		return r.repo.CommitStaged(ctx, r.Stage, opt)
 	})
 	if err == nil {
-		r.kept = false
+		r.Kept = false
 	}
 	return err
 }
@@ -240,20 +248,20 @@ func (r *EmbedRun) commit(
 	items []embedItem, do func(core.CommitOptions) (*core.CommitResult, error),
 ) error {
 	opt := core.CommitOptions{
-		Stamp: r.by, Branch: r.out.Branch,
-		Message: cmp.Or(r.asked.Message, "embed with "+r.e.Model()),
+		Stamp: r.stamp, Branch: r.Out.Branch,
+		Message: cmp.Or(r.asked.Message, "embed with "+r.by.Name),
 	}
-	if at := r.at; r.strict {
+	if at := r.At; r.strict {
 		opt.Expect = &at
 	}
 	res, err := do(opt)
 	if err != nil {
 		return err
 	}
-	r.at = res.Commit
-	r.out.Embedded += len(items)
+	r.At = res.Commit
+	r.Out.Embedded += len(items)
 	if !res.NoChange {
-		r.out.Commits++
+		r.Out.Commits++
 	}
 	return nil
 }
@@ -268,7 +276,7 @@ func (r *EmbedRun) changes(items []embedItem) state.Changes {
 				vector[i] = float64(x)
 			}
 			change := graph.Change{Embedding: &graph.EmbeddingChange{
-				Node: graph.Ref{ID: it.id}, Model: r.e.Model(), Vector: vector,
+				Node: graph.Ref{ID: it.id}, Model: r.by.Name, Vector: vector,
 			}}
 			if !yield(change, nil) {
 				return
@@ -278,13 +286,13 @@ func (r *EmbedRun) changes(items []embedItem) state.Changes {
 }
 
 // failed says what a run that broke off leaves behind.
-func (r *EmbedRun) failed(err error) error {
-	if !r.kept {
+func (st *EmbedState) failed(err error) error {
+	if !st.Kept {
 		return err
 	}
-	made := plain.Plural(r.out.Embedded, "embedding") + " made and kept: the same "
+	made := plain.Plural(st.Out.Embedded, "embedding") + " made and kept: the same "
 	return verb.Hint(err, fmt.Sprintf("%scommand goes on from there and commits all; "+
-		"'mnem commit --stage %s -m MESSAGE' commits what is there", made, r.stage),
+		"'mnem commit --stage %s -m MESSAGE' commits what is there", made, st.Stage),
 		fmt.Sprintf("%scall goes on from there and commits all; commit with stage %s commits what is there",
-			made, r.stage))
+			made, st.Stage))
 }

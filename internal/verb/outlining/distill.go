@@ -6,6 +6,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/outline"
+	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -24,6 +25,13 @@ type DistillRequest struct {
 	verb.AtRevision
 	verb.Params
 	ScopeRules
+
+	State   *TextsState `op:"-"` // where the run before has come to, nil for the first
+	Said    Said        `op:"-"` // by the model, of the digest that it was told of
+	Stopped bool        `op:"-"` // whether the run is broken off: what is ready is committed
+	Named   string      `op:"-"` // the name of the model
+
+	model complete.Rewriter
 }
 
 func (q *DistillRequest) Into(w *verb.Writing) {
@@ -73,6 +81,12 @@ func makeDigests(ctx context.Context, s *verb.Service, q *DistillRequest) (*Dist
 	if err != nil {
 		return nil, err
 	}
+	if q.State != nil {
+		out := &q.State.All
+		var err error
+		out.Written, err = q.writeTexts(ctx, s, out)
+		return out, err
+	}
 	snap, err := s.At(ctx, q.At)
 	if err != nil {
 		return nil, err
@@ -96,7 +110,7 @@ func makeDigests(ctx context.Context, s *verb.Service, q *DistillRequest) (*Dist
 	}
 	out.Scopes = int(d.Scopes.Len())
 	if err == nil && q.Model != "" {
-		out.Written, err = q.writeTexts(ctx, s)
+		out.Written, err = q.writeTexts(ctx, s, out)
 	}
 	return out, err
 }

@@ -3,6 +3,7 @@ package outlining
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -51,80 +52,145 @@ type DigestFailure struct {
 	Error string    `json:"error"`
 }
 
-// modelWriting is the state of one run.
+// TextsState is where a run has come to between two questions to the model.
+type TextsState struct {
+	All       Distilled // what the first part of the run did
+	Model     string
+	Out       *DigestTexts
+	At        ipld.CID             // the commit whose digests are told of
+	List      []ipld.CID           // digests to be asked about
+	Told      string               // of the first of these
+	Texts     int                  // that the model is asked for
+	Total     int                  // of List at first
+	Fresh     []outline.DigestText // of this run
+	Ready     []outline.DigestText // to be committed
+	Row       int                  // failures in a row
+	Committed bool
+}
+
+// Said is what the model said, or why it said nothing.
+type Said struct {
+	Texts  []string
+	Failed string
+}
+
+// modelWriting is one run.
 type modelWriting struct {
 	*digestView
-	s     *verb.Service
-	model string
-	ask   func(ctx context.Context, told string, n int) ([]string, error)
-	out   *DigestTexts
-	fresh map[distill.Source]string // texts of this run
-	ready []outline.DigestText      // to be committed
-	row   int                       // failures in a row
+	*TextsState
+	s *verb.Service
 }
 
-// writeTexts asks a model for texts of the digests that have none and the most memories below. The smaller ones
-// come first, so that the prompt of a digest above has the texts written for those below it.
-func (q *DistillRequest) writeTexts(ctx context.Context, s *verb.Service) (*DigestTexts, error) {
-	v, err := digestsToWrite(ctx, s, q.ScopeRules)
-	if err != nil {
-		return nil, err
+// Prepare opens the model.
+func (q *DistillRequest) Prepare(_ context.Context, s *verb.Service, _ any) error {
+	if q.Model == "" {
+		return nil
 	}
-	list, left, err := v.unwritten(ctx, q.Calls)
-	if err != nil {
-		return nil, err
-	}
-	models, _, err := s.Host.Models(&verb.QuestionModels{
+	models, _, err := s.Caller.Models(&verb.QuestionModels{
 		Rewrite: RewriteDigest, RewriteModel: q.Model, Rewrites: 1, Kept: true,
 	})
+	if err == nil {
+		q.model, q.Named = models.Rewriter, modelName(models.Rewriter, q.Model)
+	}
+	return err
+}
+
+// Drives implements verb.Driver.
+func (q *DistillRequest) Drives() bool { return q.Model != "" }
+
+// Drive asks the model for texts of the digests that have none and the most memories below, each in a run of its own.
+// The smaller ones come first, so that the prompt of a digest above has the texts written for those below it.
+func (q *DistillRequest) Drive(ctx context.Context, s *verb.Service, req any, emit func(any) error) error {
+	set, done := s.Host.Progress()
+	defer done()
+	err := s.Until(ctx, req, emit, func(ctx context.Context, want *verb.Want) (err error) {
+		q.State, q.Said = new(TextsState), Said{}
+		if err = json.Unmarshal(want.State, q.State); err != nil {
+			return err
+		}
+		st := q.State
+		set(fmt.Sprintf("texts written of %d/%d:", st.Total-len(st.List), st.Total), st.Total-len(st.List), st.Total)
+		if q.Said.Texts, err = q.model.Rewrite(ctx, RewriteDigest, want.Texts[0], st.Texts); ctx.Err() != nil {
+			q.Stopped = true
+			return context.Cause(ctx)
+		} else if err != nil {
+			q.Said.Failed = err.Error()
+		}
+		return nil
+	})
+	if !q.Stopped {
+		return err
+	}
+	kept := s.Call(context.WithoutCancel(ctx), req, func(res any) error {
+		q.State.Out = res.(*Distilled).Written
+		return nil
+	})
+	if kept != nil {
+		return fmt.Errorf("%w; the texts that were ready are not kept: %w", err, kept)
+	}
+	return textsHint(err, q.State.Out)
+}
+
+// textsHint says what a run that broke off has kept.
+func textsHint(err error, out *DigestTexts) error {
+	if out.Written == 0 {
+		return err
+	}
+	kept := plain.Plural(out.Written, "text") + " kept: the same "
+	return verb.Hint(err, kept+"command goes on from there", kept+"call goes on from there")
+}
+
+// writeTexts goes on to the next digest that the model is to be asked about.
+func (q *DistillRequest) writeTexts(ctx context.Context, s *verb.Service, all *Distilled) (*DigestTexts, error) {
+	m := &modelWriting{s: s, TextsState: q.State}
+	var err error
+	if q.State == nil {
+		m.TextsState = &TextsState{All: *all, Model: q.Named}
+		err = m.begin(ctx, q)
+	} else {
+		m.digestView, err = digestsAt(ctx, s, m.At.String(), q.ScopeRules)
+		if m.Committed {
+			s.Commit.Expect = nil // only the first commit has to find the expected one
+		}
+		if err == nil && !q.Stopped {
+			err = m.take(ctx, q.Said)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	m := &modelWriting{
-		digestView: v, s: s, model: modelName(models.Rewriter, q.Model), fresh: map[distill.Source]string{},
-		ask: func(ctx context.Context, told string, n int) ([]string, error) {
-			return models.Rewriter.Rewrite(ctx, RewriteDigest, told, n)
-		},
+	told := ""
+	if !q.Stopped {
+		told, err = m.next(ctx)
 	}
-	m.out = &DigestTexts{Model: m.model, Left: left, Commit: v.snap.CID(), DryRun: s.DryRun}
-	err = m.all(ctx, list)
-	if len(m.ready) > 0 { // paid for, so kept, whatever stopped the run
-		if kept := m.commit(context.WithoutCancel(ctx)); err == nil {
-			err = kept
-		} else if kept != nil {
-			err = fmt.Errorf("%w; the texts that were ready are not kept: %w", err, kept)
+	if err == nil && told != "" {
+		want := &verb.Want{Texts: []string{told}, At: m.At}
+		if want.State, err = json.Marshal(m.TextsState); err == nil {
+			err = want
 		}
+		return nil, err
 	}
-	if err == nil {
-		return m.out, nil
+	if kept := m.commit(context.WithoutCancel(ctx)); err == nil { // paid for, so kept, whatever stopped the run
+		err = kept
+	} else if kept != nil {
+		err = fmt.Errorf("%w; the texts that were ready are not kept: %w", err, kept)
 	}
-	if m.out.Written > 0 {
-		kept := plain.Plural(m.out.Written, "text") + " kept: the same "
-		err = verb.Hint(err, kept+"command goes on from there", kept+"call goes on from there")
+	if err != nil {
+		return nil, textsHint(err, m.Out)
 	}
-	return nil, err
+	return m.Out, nil
 }
 
-// all asks the model about one digest after the other. Texts are committed in batches; the last ones stay in ready.
-func (m *modelWriting) all(ctx context.Context, list []*distill.Digest) error {
-	set, done := m.s.Host.Progress()
-	defer done()
-	for i, d := range list {
-		set(fmt.Sprintf("texts written of %d/%d:", i, len(list)), i, len(list))
-		if m.row == modelFailures {
-			m.out.Left += len(list) - i
-			break
-		}
-		if err := m.one(ctx, d); err != nil {
-			return err
-		}
-		if len(m.ready) == textsAtOnce {
-			if err := m.commit(context.WithoutCancel(ctx)); err != nil {
-				return err
-			}
-		}
+// begin finds the digests to be asked about.
+func (m *modelWriting) begin(ctx context.Context, q *DistillRequest) (err error) {
+	if m.digestView, err = digestsToWrite(ctx, m.s, q.ScopeRules); err != nil {
+		return err
 	}
-	return nil
+	m.At = m.snap.CID()
+	m.Out = &DigestTexts{Model: m.Model, Commit: m.At, DryRun: m.s.DryRun}
+	m.List, m.Out.Left, err = m.unwritten(ctx, q.Calls)
+	m.Total = len(m.List)
+	return err
 }
 
 // modelName is the name that texts are kept with: the model's own, or else the one asked for.
@@ -136,26 +202,30 @@ func modelName(m complete.Rewriter, asked string) string {
 }
 
 // unwritten returns up to most digests without a model's text, the smallest first, and how many more it saw.
-func (v *digestView) unwritten(ctx context.Context, most int) (list []*distill.Digest, left int, err error) {
+func (v *digestView) unwritten(ctx context.Context, most int) (list []ipld.CID, left int, err error) {
+	type linked struct {
+		*distill.Digest
+		at ipld.CID
+	}
 	seen := map[ipld.CID]bool{}
-	root, _, err := v.Top(ctx, v.Blocks, graph.ID{})
+	root, at, err := v.Top(ctx, v.Blocks, graph.ID{})
 	if root == nil || err != nil {
 		return nil, 0, err
 	}
-	for todo := []*distill.Digest{root}; len(todo) > 0 && len(list) < most; {
-		slices.SortStableFunc(todo, func(a, b *distill.Digest) int {
+	for todo := []linked{{root, at}}; len(todo) > 0 && len(list) < most; {
+		slices.SortStableFunc(todo, func(a, b linked) int {
 			return cmp.Or(cmp.Compare(b.Facts, a.Facts), cmp.Compare(a.ID(), b.ID()))
 		})
 		d := todo[0]
 		todo = todo[1:]
-		w, refused, err := v.written(ctx, d)
+		w, refused, err := v.written(ctx, d.Digest)
 		if err != nil {
 			return nil, 0, err
 		}
 		if w == nil && refused == 0 && len(d.Text) > 0 {
-			list = append(list, d)
+			list = append(list, d.at)
 		}
-		for _, c := range v.below(d) {
+		for _, c := range v.below(d.Digest) {
 			if seen[c] {
 				continue
 			}
@@ -165,7 +235,7 @@ func (v *digestView) unwritten(ctx context.Context, most int) (list []*distill.D
 				return nil, 0, err
 			}
 			if one.Facts > 1 {
-				todo = append(todo, one)
+				todo = append(todo, linked{one, c})
 			}
 		}
 		left = len(todo)
@@ -174,45 +244,63 @@ func (v *digestView) unwritten(ctx context.Context, most int) (list []*distill.D
 	return list, left, nil
 }
 
-// one asks the model for the text of one digest.
-func (m *modelWriting) one(ctx context.Context, d *distill.Digest) error {
-	told, err := m.told(ctx, d)
+// next returns what the model is told of the next digest, "" once it is asked no more.
+func (m *modelWriting) next(ctx context.Context) (string, error) {
+	for ; len(m.List) > 0; m.List = m.List[1:] {
+		if m.Row == modelFailures {
+			m.Out.Left += len(m.List)
+			return "", nil
+		}
+		d, err := distill.Read(ctx, m.Blocks, m.List[0])
+		if err != nil {
+			return "", err
+		}
+		if m.Told, err = m.told(ctx, d); err != nil {
+			return "", err
+		}
+		if m.Texts = 1; d.Kind() == distill.Root {
+			m.Texts = 2
+		}
+		m.Out.Calls++
+		m.Out.Tokens += distill.Tokens(m.Told)
+		m.Out.Most += distill.WrittenTokens(d.Scope, d.Label)
+		if !m.s.DryRun {
+			return m.Told, nil
+		}
+	}
+	return "", nil
+}
+
+// take takes what the model said of the digest that it was told of. Texts are committed in batches; the last ones stay
+// ready.
+func (m *modelWriting) take(ctx context.Context, said Said) error {
+	d, err := distill.Read(ctx, m.Blocks, m.List[0])
 	if err != nil {
 		return err
 	}
-	limit := distill.WrittenTokens(d.Scope, d.Label)
-	m.out.Calls++
-	m.out.Tokens += distill.Tokens(told)
-	m.out.Most += limit
-	if m.s.DryRun {
-		return nil
-	}
-	n := 1
-	if d.Kind() == distill.Root {
-		n = 2
-	}
-	said, err := m.ask(ctx, told, n)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if err == nil {
-		if err = checkSaid(said, told, limit); err == nil {
-			one := outline.DigestText{Scope: d.Scope, Label: d.Label, Source: d.Source, Text: said[0], Model: m.model}
-			if err = one.Check(m.s.Commit.Secrets); err == nil {
-				m.ready, m.row = append(m.ready, one), 0
-				m.fresh[d.Source] = one.Text
+	m.List = m.List[1:]
+	if err = checkSaid(said, m.Told, distill.WrittenTokens(d.Scope, d.Label)); err == nil {
+		one := outline.DigestText{Scope: d.Scope, Label: d.Label, Source: d.Source, Text: said.Texts[0], Model: m.Model}
+		if err = one.Check(m.s.Commit.Secrets); err == nil {
+			m.Ready, m.Fresh, m.Row = append(m.Ready, one), append(m.Fresh, one), 0
+			if len(m.Ready) < textsAtOnce {
 				return nil
 			}
+			return m.commit(context.WithoutCancel(ctx))
 		}
 	}
-	m.row++
-	m.out.Failed = append(m.out.Failed, DigestFailure{verb.Text(d.ID()), err.Error()})
+	m.Row++
+	m.Out.Failed = append(m.Out.Failed, DigestFailure{verb.Text(d.ID()), err.Error()})
 	return nil
 }
 
 // checkSaid refuses an answer that is empty, too long, or that has few terms in common with the prompt, as an
 // apology does.
-func checkSaid(said []string, told string, limit int) error {
+func checkSaid(by Said, told string, limit int) error {
+	said := by.Texts
+	if by.Failed != "" {
+		return errors.New(by.Failed)
+	}
 	if len(said) == 0 || strings.TrimSpace(said[0]) == "" {
 		return errors.New("the model wrote nothing")
 	}
@@ -246,7 +334,7 @@ func (m *modelWriting) told(ctx context.Context, d *distill.Digest) (string, err
 		if err != nil {
 			return "", err
 		}
-		says := m.fresh[one.Source]
+		says := m.fresh(one.Source)
 		if says == "" {
 			w, _, err := m.written(ctx, one)
 			if err != nil {
@@ -278,10 +366,22 @@ func (m *modelWriting) told(ctx context.Context, d *distill.Digest) (string, err
 	return strings.Join(lines, "\n"), nil
 }
 
+// fresh returns the text that the model wrote in this run for a digest of a source, "" for none.
+func (m *modelWriting) fresh(of distill.Source) string {
+	for i := range m.Fresh {
+		if m.Fresh[i].Source == of {
+			return m.Fresh[i].Text
+		}
+	}
+	return ""
+}
+
 // commit keeps the texts that are ready, except those whose digest has changed since.
 func (m *modelWriting) commit(ctx context.Context) error {
-	ready := m.ready
-	m.ready = nil // tried once
+	ready := m.Ready
+	if m.Ready = nil; len(ready) == 0 { // tried once
+		return nil
+	}
 	opt := m.s.Commit
 	opt.Message = cmp.Or(opt.Message, fmt.Sprintf("write %s", plain.Plural(len(ready), "digest")))
 	res, err := outline.WriteDigestsThatFit(ctx, m.s.Repo, m.Recipe, ready, opt)
@@ -296,13 +396,13 @@ func (m *modelWriting) commit(ctx context.Context) error {
 			m.fail(one, why.Error())
 		}
 	}
-	m.out.Written += len(ready) - len(res.Refused)
-	m.out.Dropped += res.Dropped
-	m.out.Commit = res.Commit
-	m.s.Commit.Expect = nil // only the first commit has to find the expected one
+	m.Out.Written += len(ready) - len(res.Refused)
+	m.Out.Dropped += res.Dropped
+	m.Out.Commit = res.Commit
+	m.s.Commit.Expect, m.Committed = nil, true // only the first commit has to find the expected one
 	return nil
 }
 
 func (m *modelWriting) fail(one outline.DigestText, why string) {
-	m.out.Failed = append(m.out.Failed, DigestFailure{verb.Text(distill.DigestID(one.Scope, one.Label)), why})
+	m.Out.Failed = append(m.Out.Failed, DigestFailure{verb.Text(distill.DigestID(one.Scope, one.Label)), why})
 }

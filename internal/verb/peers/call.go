@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/owner"
-	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
@@ -79,10 +79,7 @@ type Caller struct {
 	Input func(number int) (io.Reader, error)
 	// Output is the file that the verb writes.
 	Output io.Writer
-	// Models and Embedder are those of verb.Host.
-	Models   func(*verb.QuestionModels) (*complete.Models, error)
-	Embedder func(spec string) (verb.Embedder, error)
-	Tell     func(*Tidings)
+	Tell   func(*Tidings)
 	// Read reads the answers, and Flush writes what was made of them, before an input is read.
 	Read  func(io.Reader) error
 	Flush func() error
@@ -97,7 +94,7 @@ func Ask(ctx context.Context, client *owner.Client, call *Call, by *Caller) erro
 	}
 	a := &conversing{Caller: by, ctx: ctx}
 	result, err := client.Ask(ctx, request, owner.Asker{
-		Input: a.input, Tell: a.tell, Reply: a.reply, File: output{a},
+		Input: a.input, Tell: a.tell, Reply: a.sign, File: by.Output,
 		Flush: func() {
 			if by.Flush != nil {
 				_ = by.Flush() // it is tried again with the next answer
@@ -119,6 +116,51 @@ func Ask(ctx context.Context, client *owner.Client, call *Call, by *Caller) erro
 		err = &causedError{err, a.failed}
 	}
 	return err
+}
+
+// conversing is a caller whose verb runs.
+type conversing struct {
+	*Caller
+	ctx    context.Context
+	mu     sync.Mutex // of failed
+	failed error      // why an input, the output or a signature failed
+}
+
+// input opens an input of the call.
+func (a *conversing) input(number int) (io.Reader, error) {
+	in, err := a.Input(number)
+	if err != nil {
+		a.fail(err)
+	}
+	return in, err
+}
+
+func (a *conversing) fail(err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.failed = err
+}
+
+func (a *conversing) tell(data []byte) {
+	t := &Tidings{}
+	if json.Unmarshal(data, t) == nil {
+		a.Tell(t)
+	}
+}
+
+// sign signs the record of a commit for the owner.
+func (a *conversing) sign(record []byte) []byte {
+	var r signed
+	err := fmt.Errorf("%w: this process signs nothing", owner.ErrProtocol)
+	if a.Sign != nil {
+		r.Signature, err = a.Sign(record)
+	}
+	if err != nil {
+		a.fail(err)
+		r.Failure = verb.FailureOf(a.ctx, err, false)
+	}
+	out, _ := json.Marshal(r) // it has a JSON form
+	return out
 }
 
 // causedError is what an owner says of an error that it was told of.

@@ -2,17 +2,21 @@ package peers
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
+	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/regular"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/gitfollow"
@@ -27,7 +31,7 @@ import (
 )
 
 const (
-	// replyWithin is how long the caller may take to answer a question: others wait for it meanwhile.
+	// replyWithin is how long the caller may take to sign: others wait for it meanwhile.
 	replyWithin = 2 * time.Second
 	// tellEvery is how often the caller is told how far something is.
 	tellEvery = 100 * time.Millisecond
@@ -43,6 +47,12 @@ type host struct {
 
 	shows bool // whether the caller shows that something takes its time
 	told  time.Time
+}
+
+// signed replies with a signature.
+type signed struct {
+	Signature []byte        `json:"signature,omitempty"`
+	Failure   *verb.Failure `json:"failure,omitempty"`
 }
 
 var _ verb.Host = (*host)(nil)
@@ -130,30 +140,21 @@ func (h *host) Now() (graph.Time, error) {
 	return t, nil
 }
 
-// ask asks the caller what others wait for.
-func (h *host) ask(q question) (*reply, error) { return h.askFor(q, replyWithin) }
-
-// askFor asks the caller.
-func (h *host) askFor(q question, within time.Duration) (*reply, error) {
+// sign has the caller sign the record of a commit. It is all that a caller is asked: the record is known only once the
+// changes were decided about, in the writer's turn.
+func (h *host) sign(unsigned []byte) ([]byte, error) {
 	if err := h.out.Flush(); err != nil {
 		return nil, err
 	}
-	data, _ := json.Marshal(q) // it has a JSON form
-	data, err := h.verb.Ask(data, within)
+	data, err := h.verb.Ask(unsigned, replyWithin)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("sign: %w", err)
 	}
-	var r reply
+	var r signed
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, fmt.Errorf("%w: a reply: %w", owner.ErrProtocol, err)
 	}
-	return &r, r.Failure.Err()
-}
-
-// sign has the caller sign the record of a commit.
-func (h *host) sign(unsigned []byte) ([]byte, error) {
-	r, err := h.ask(question{Sign: unsigned})
-	if err != nil {
+	if err := r.Failure.Err(); err != nil {
 		return nil, fmt.Errorf("sign: %w", err)
 	}
 	return r.Signature, nil
@@ -277,4 +278,58 @@ func (h *host) collect(ctx context.Context) {
 	case res != nil:
 		h.tell(Tidings{Collected: res})
 	}
+}
+
+// Clock implements verb.Host.
+func (h *host) Clock() func() time.Duration {
+	now := h.opt.Now
+	if now == nil {
+		now = time.Now
+	}
+	begin := now()
+	return func() time.Duration { return now().Sub(begin) }
+}
+
+// Shown implements verb.Host. An answer that was given stays one, whatever happens here.
+func (h *host) Shown(ctx context.Context, nodes map[graph.ID]int64) {
+	if !h.call.Accesses || len(nodes) == 0 {
+		return
+	}
+	if err := accesses.Add(ctx, filepath.Join(h.dir, accesses.File), nodes); err != nil {
+		h.tell(Tidings{Remark: "warning: accesses are not counted: " + err.Error()})
+	}
+}
+
+// Read implements verb.Host: a copy of the caller's file, which can be read anywhere.
+func (h *host) Read(_ context.Context, name string) (*verb.File, error) {
+	if len(h.call.Inputs) != 1 {
+		return nil, fmt.Errorf("%w: %s is not sent with the call", owner.ErrProtocol, name)
+	}
+	f, err := SpoolFile(h.dir, h.verb.Input(0))
+	if errors.As(err, new(*fs.PathError)) { // of the copy: what the caller cannot read it says itself
+		err = fmt.Errorf("copy %s: %w", h.call.Inputs[0], err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &verb.File{ReaderAt: f, Size: f.Size, Close: func() { _ = f.Close() }}, nil // only read from
+}
+
+// Create implements verb.Host: the caller has begun to write its file, and keeps it if the verb succeeds.
+func (h *host) Create(_ context.Context, _ string, write func(io.Writer) error) error {
+	out := bufio.NewWriterSize(h.verb.File, outBuffer)
+	return cmp.Or(write(out), out.Flush())
+}
+
+// OpenRoot implements verb.Host: the directory is one of this machine, which both processes are on.
+func (h *host) OpenRoot(dir string) (*os.Root, error) {
+	switch {
+	case dir == "":
+		dir = h.call.Root
+	case h.call.Caller.Remote:
+		return nil, fmt.Errorf("%w: an argument names a file", verb.ErrRemote)
+	case !filepath.IsAbs(dir):
+		dir = filepath.Join(h.call.Dir, dir)
+	}
+	return regular.OpenDir(filepath.Clean(dir))
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/asking"
 	"github.com/mnem-project/mnem/internal/verb/editing"
@@ -57,6 +58,7 @@ type calling struct {
 	verb.Caller
 	ask    func(v *verb.Spec, req any, call Call) (string, error)
 	models func(*verb.QuestionModels) (*complete.Models, retrieve.Reranker, error)
+	nodes  *fakeModel
 	stdin  string
 	out    strings.Builder
 }
@@ -72,6 +74,16 @@ func (c *calling) Models(m *verb.QuestionModels) (*complete.Models, retrieve.Rer
 	}
 	return c.models(m)
 }
+
+func (c *calling) Embedder(spec string, _ func(int, int)) (verb.Embedder, error) {
+	return c.nodes, c.nodes.note("open " + spec)
+}
+
+func (c *calling) Progress() (func(string, int, int), func()) {
+	return func(string, int, int) {}, func() {}
+}
+
+func (c *calling) Stamp(*verb.Spec, *verb.Writing) (state.Stamp, error) { return state.Stamp{}, nil }
 
 func (c *calling) File(_ context.Context, name string) (io.ReadCloser, string, error) {
 	if name != "-" {
@@ -114,9 +126,8 @@ func TestModelsOfTheCaller(t *testing.T) {
 	model := &fakeModel{}
 	var warned []string
 	by := lines(alice + "\n" + strings.ReplaceAll(alice, "lice", "nna"))
-	by.Embedder = func(spec string) (verb.Embedder, error) { return model, model.note("open " + spec) }
 	ask := askerOf(t, dir, by)
-	here := &calling{ask: ask, models: func(m *verb.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
+	here := &calling{ask: ask, nodes: model, models: func(m *verb.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
 		return &complete.Models{Embedder: model, Failed: func(use string, err error) {
 			warned = append(warned, use+": "+err.Error())
 		}}, model, model.note("models " + m.Embed)
@@ -126,7 +137,7 @@ func TestModelsOfTheCaller(t *testing.T) {
 	}
 	embed := newRequest[ingesting.EmbedRequest](t, &ingesting.Embed.Spec)
 	embed.Model = "some"
-	if out, err := ask(&ingesting.Embed.Spec, embed, Call{}); err != nil || !strings.Contains(out, `"embedded":2`) {
+	if out, err := here.do(t, &ingesting.Embed.Spec, embed); err != nil || !strings.Contains(out, `"embedded":2`) {
 		t.Errorf("%s, %v", out, err)
 	}
 	question := newRequest[asking.RetrieveRequest](t, &asking.Retrieve.Spec, "query", "embed", "rerank")

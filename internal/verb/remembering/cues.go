@@ -2,11 +2,13 @@ package remembering
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/plain"
 	rememberpkg "github.com/mnem-project/mnem/internal/memory/remember"
+	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/reading"
@@ -30,6 +32,12 @@ type CuesRequest struct {
 	verb.AtRevision
 	verb.Signing
 	verb.Params
+
+	State   *rememberpkg.CuesState `op:"-"` // where the run before has come to, nil for the first
+	Said    []string               `op:"-"` // by the model, of the memory that it asked about
+	Stopped bool                   `op:"-"` // whether the model failed: what is ready is committed
+
+	model complete.Rewriter
 }
 
 func (q *CuesRequest) Into(w *verb.Writing) { w.Message, w.Expect = q.Message, q.Expect }
@@ -79,7 +87,7 @@ func (q *CuesRequest) Check() error {
 
 func cues(ctx context.Context, s *verb.Service, q *CuesRequest) (any, error) {
 	if q.Model != "" {
-		return verb.OneOf(q.writeAll(ctx, s))
+		return verb.OneOf(q.write(ctx, s))
 	}
 	list := &reading.ListRequest{After: q.After, Limit: q.Limit, Type: q.Type, AtRevision: q.AtRevision}
 	verb.SetGiven(list, verb.GivenOf(q))
@@ -97,8 +105,64 @@ func cues(ctx context.Context, s *verb.Service, q *CuesRequest) (any, error) {
 	return out, nil
 }
 
-// writeAll lets a model write cues for the memories that have none.
-func (q *CuesRequest) writeAll(ctx context.Context, s *verb.Service) (*rememberpkg.CuesWritten, error) {
+// Prepare opens the model.
+func (q *CuesRequest) Prepare(_ context.Context, s *verb.Service, _ any) error {
+	if q.Model == "" {
+		return nil
+	}
+	models, _, err := s.Caller.Models(&verb.QuestionModels{
+		Rewrite: RewriteCues, RewriteModel: q.Model, Rewrites: rememberpkg.WrittenCues, Kept: true,
+	})
+	if err == nil {
+		q.model = models.Rewriter
+	}
+	return err
+}
+
+// Drives implements verb.Driver.
+func (q *CuesRequest) Drives() bool { return q.Model != "" }
+
+// Drive has the model write cues of one memory after the other, each in a run of its own.
+func (q *CuesRequest) Drive(ctx context.Context, s *verb.Service, req any, emit func(any) error) error {
+	set, done := s.Host.Progress()
+	defer done()
+	err := s.Until(ctx, req, emit, func(ctx context.Context, want *verb.Want) (err error) {
+		q.State = new(rememberpkg.CuesState)
+		if err = json.Unmarshal(want.State, q.State); err != nil {
+			return err
+		}
+		if q.Said, err = q.model.Rewrite(ctx, RewriteCues, want.Texts[0], rememberpkg.WrittenCues); err != nil {
+			q.Stopped = true
+			return fmt.Errorf("cues of memory %s: %w", q.State.ID, err)
+		}
+		n, total := q.State.Done+1, q.State.Total
+		set(fmt.Sprintf("cues written for %d/%d:", n, total), n, total)
+		return nil
+	})
+	if !q.Stopped {
+		return err
+	}
+	kept := s.Call(context.WithoutCancel(ctx), req, func(res any) error {
+		q.State.Out = *res.(*rememberpkg.CuesWritten)
+		return nil
+	})
+	if kept != nil {
+		return kept
+	}
+	return cuesHint(err, &q.State.Out)
+}
+
+// cuesHint says what a run that broke off has kept.
+func cuesHint(err error, out *rememberpkg.CuesWritten) error {
+	if out.Memories == 0 {
+		return err
+	}
+	kept := plain.Plural(out.Commits, "commit") + " of cues made: the same "
+	return verb.Hint(err, kept+"command goes on from there", kept+"call goes on from there")
+}
+
+// write goes on to the next memory that the model is to be asked about.
+func (q *CuesRequest) write(ctx context.Context, s *verb.Service) (*rememberpkg.CuesWritten, error) {
 	info, err := verb.TargetBranch(ctx, s.Repo, s.Commit.Branch)
 	if err != nil {
 		return nil, err
@@ -106,33 +170,36 @@ func (q *CuesRequest) writeAll(ctx context.Context, s *verb.Service) (*rememberp
 	if !info.Commit.Defined() {
 		return nil, verb.CommitHint(&state.NotFoundError{What: verb.NoCommitYet, Name: info.Name})
 	}
-	models, _, err := s.Host.Models(&verb.QuestionModels{
-		Rewrite: RewriteCues, RewriteModel: q.Model, Rewrites: rememberpkg.WrittenCues, Kept: true,
-	})
-	if err != nil {
-		return nil, err
-	}
-	set, done := s.Host.Progress()
-	defer done()
-	req := rememberpkg.CuesRequest{Types: q.Type, Progress: func(n, total int) {
-		set(fmt.Sprintf("cues written for %d/%d:", n, total), n, total)
-	}}
+	run := &rememberpkg.CuesRun{Repo: s.Repo, Commit: s.Commit, Asked: rememberpkg.CuesRequest{Types: q.Type}}
 	if q.Given("limit") {
-		req.Limit = q.Limit
+		run.Asked.Limit = q.Limit
 	}
-	req.Write = func(ctx context.Context, text string, n int) ([]string, error) {
-		return models.Rewriter.Rewrite(ctx, RewriteCues, text, n)
+	more := false
+	switch {
+	case q.State == nil:
+		err = run.Begin(ctx)
+	case q.Stopped:
+		run.CuesState = *q.State
+		err = run.Stop(ctx)
+	default:
+		run.CuesState = *q.State
+		run.Take(q.Said)
 	}
-	res, err := rememberpkg.WriteCues(ctx, s.Repo, s.Commit, req)
-	if err != nil && res != nil && res.Memories > 0 {
-		kept := plain.Plural(res.Commits, "commit") + " of cues made: the same "
-		err = verb.Hint(err, kept+"command goes on from there", kept+"call goes on from there")
+	if err == nil && !q.Stopped {
+		more, err = run.Next(ctx)
 	}
 	if err != nil {
+		return nil, cuesHint(err, &run.Out)
+	}
+	if more {
+		want := &verb.Want{Texts: []string{run.Text}}
+		if want.State, err = json.Marshal(run.CuesState); err == nil {
+			err = want
+		}
 		return nil, err
 	}
-	if res.Branch = info.Name; !res.Commit.Defined() {
-		res.Commit = info.Commit
+	if run.Out.Branch = info.Name; !run.Out.Commit.Defined() {
+		run.Out.Commit = info.Commit
 	}
-	return res, nil
+	return &run.Out, nil
 }
