@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/verb/peers"
+)
+
+// waiting is a repository whose commands wait for models, pipes and servers. Whenever one does, another command uses the
+// repository, without waiting for it.
+type waiting struct {
+	*world
+	meanwhile func()
+	waits     int
+}
+
+func newWaiting(t *testing.T, held bool) *waiting {
+	t.Helper()
+	world, models := embedWorld(t, 4)
+	w := &waiting{world: world}
+	var mu sync.Mutex
+	n := 0
+	w.meanwhile = func() {
+		mu.Lock()
+		defer mu.Unlock()
+		w.waits++
+		if n++; n > 3 {
+			return // a few times are enough of each command
+		}
+		other := *w.App
+		var out strings.Builder
+		other.Stdout, other.Stderr = &out, &out
+		other.Stdin = strings.NewReader(`{"node":{"key":"meanwhile","type":"N","summary":"` + strings.Repeat("x", n) + `"}}`)
+		if code := Run(t.Context(), &other, []string{"commit", "-m", "meanwhile", "-", "--wait", "0s"}); code != 0 {
+			t.Errorf("another command: exit code %d: %s", code, &out)
+		}
+	}
+	judges := &fakeJudges{said: "1. third thing\n2. fact 3\n", asked: func(int) { w.meanwhile() }}
+	server := httptest.NewServer(http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "embed") {
+			w.meanwhile()
+			models.ServeHTTP(to, r)
+			return
+		}
+		judges.ServeHTTP(to, r)
+	}))
+	t.Cleanup(server.Close)
+	for _, name := range []string{"EMBED_OLLAMA", "RERANK_COHERE", "REWRITE_OLLAMA"} {
+		w.env["MNEM_"+name+"_URL"] = server.URL
+	}
+	nowhere := httptest.NewServer(http.HandlerFunc(func(to http.ResponseWriter, _ *http.Request) {
+		w.meanwhile()
+		http.Error(to, "out of order", http.StatusBadRequest)
+	}))
+	t.Cleanup(nowhere.Close)
+	w.env["CO_API_KEY"], w.env["COHERE_API_KEY"] = "sesame", "sesame"
+	w.run(0, "remote", "add", "origin", nowhere.URL)
+	if held {
+		holder := *w.App
+		holder.Getenv = func(string) string { return "" } // it could ask nobody
+		ready, done := make(chan struct{}), make(chan struct{})
+		ended := make(chan error, 1)
+		go func() {
+			ended <- Live(&holder, func(h *peers.Holder) {
+				u, _, err := h.Reach(t.Context())
+				if err != nil {
+					t.Error(err)
+				} else {
+					u.Done(nil)
+				}
+				close(ready)
+				<-done
+			})
+		}()
+		<-ready
+		t.Cleanup(func() {
+			close(done)
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return w
+}
+
+// slowly is standard input that somebody else is still writing.
+type slowly struct {
+	w    *waiting
+	rest io.Reader
+}
+
+func (s *slowly) Read(p []byte) (int, error) {
+	s.w.meanwhile()
+	return s.rest.Read(p[:min(len(p), 40)])
+}
+
+// TestNothingWaitsWithTheRepository runs commands that wait for a model, a pipe or a server, while another process has
+// the repository open or none has.
+func TestNothingWaitsWithTheRepository(t *testing.T) {
+	for _, tt := range []struct {
+		stdin string
+		fails bool
+		args  []string
+	}{
+		{args: []string{"retrieve", "fact", "--embed=ollama:m"}},
+		{args: []string{"retrieve", "fact", "--rerank", "cohere:m"}},
+		{args: []string{"retrieve", "fact", "--rewrite", "multi", "--rewrite-model", "ollama:m"}},
+		{args: []string{"recall", "fact", "--rerank", "cohere:m", "--receipt"}},
+		{stdin: "{\"text\":\"fact\"}\n{\"text\":\"fact 1\"}\n", args: []string{"retrieve", "--batch", "-", "--rerank", "cohere:m"}},
+		{stdin: "{\"text\":\"fact\"}\n{\"text\":\"fact 1\"}\n", args: []string{"recall", "--batch", "-"}},
+		{args: []string{"check", "fact", "--embed=ollama:m"}},
+		{args: []string{"remember", "the port is 5432", "--embed=ollama:m"}},
+		{stdin: "the port of the server is 5433", args: []string{"remember", "-"}},
+		{stdin: "{\"text\":\"the port of the server is 5434\"}\n", args: []string{"remember", "--batch", "-"}},
+		{args: []string{"embed", "--model", "ollama:m"}},
+		{args: []string{"cues", "--model=ollama:m"}},
+		{args: []string{"distill", "--model=ollama:m"}},
+		{stdin: `{"node":{"key":"late","type":"N"}}`, args: []string{"commit", "-m", "x", "-"}},
+		{stdin: "# Title\n\nSome text that is long enough to be kept as it is.\n", args: []string{"ingest", "-", "--name", "a.md"}},
+		{stdin: "fact number that is nowhere", fails: true, args: []string{"purge", "--text", "--dry-run"}},
+		{stdin: "no archive", fails: true, args: []string{"import", "-"}},
+		{fails: true, args: []string{"push"}},
+		{fails: true, args: []string{"fetch"}},
+		{fails: true, args: []string{"sync"}},
+	} {
+		for _, held := range []bool{false, true} {
+			w := newWaiting(t, held)
+			if tt.stdin != "" {
+				w.Stdin = &slowly{w, strings.NewReader(tt.stdin)}
+			}
+			w.out.Reset()
+			w.err.Reset()
+			if code := Run(w.ctx, w.App, tt.args); (code != 0) != tt.fails || w.waits == 0 {
+				t.Errorf("mnem %q, held %t: exit code %d after %d waits\n%s%s", tt.args, held, code, w.waits, &w.out, &w.err)
+			}
+		}
+	}
+}
