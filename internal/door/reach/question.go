@@ -53,6 +53,11 @@ func question(c *line.Line, cmd *cobra.Command, q *asking.RetrieveRequest) (retr
 // Models implements verb.Caller.
 func (h VerbHost) Models(m *verb.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
 	c := h.C
+	if m.Kept {
+		if err := there(c); err != nil {
+			return nil, nil, err
+		}
+	}
 	out := &complete.Models{Rewrites: m.Rewrites, Failed: func(use string, err error) {
 		modelWarning(c, use, "%v", err)
 	}}

@@ -2,6 +2,10 @@ package reach
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
@@ -63,6 +67,22 @@ func withRepo(
 	autoGC(ctx, c, r)
 	embedLeft(ctx, c, r)
 	return nil
+}
+
+// there refuses a command that asks a model about a repository which is not there: nothing else is worth a word then.
+func there(c *line.Line) error {
+	dir, err := c.Dir()
+	if err != nil || c.Linked() {
+		return err
+	}
+	if _, err = os.Stat(filepath.Join(dir, core.DirName)); !errors.Is(err, fs.ErrNotExist) {
+		return nil // opening says what else is wrong
+	}
+	_, done, err := openRepo(c.Doing.Ctx, c, false)
+	if err == nil {
+		err = done() // it has just been made
+	}
+	return err
 }
 
 // Options say how the repository of a command line is opened.

@@ -402,6 +402,9 @@ func (h VerbHost) Setting(variable, key string) (string, error) {
 
 // Embedder implements verb.Caller.
 func (h VerbHost) Embedder(spec string, progress func(done, total int)) (verb.Embedder, error) {
+	if err := there(h.C); err != nil {
+		return nil, err
+	}
 	e, err := Embedder(h.C, spec, "--model", embed.Options{Progress: progress})
 	if err != nil {
 		return nil, err
