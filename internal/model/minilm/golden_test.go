@@ -2,10 +2,12 @@ package minilm
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"runtime"
@@ -169,6 +171,27 @@ func TestGoldenKernels(t *testing.T) {
 				t.Errorf("%v, %d passed:\n%s", err, passed, out)
 			}
 		})
+	}
+}
+
+// TestVectorsEnd ends the context of a call, before it and between two of its groups.
+func TestVectorsEnd(t *testing.T) {
+	m := open(t)
+	texts := slices.Repeat([]string{"a short text"}, 3*group)
+	enough := errors.New("enough")
+	for _, at := range []int{0, group, 2 * group} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		if at == 0 {
+			cancel(enough)
+		}
+		vectors, err := m.Vectors(ctx, texts, func(done int) {
+			if done == at {
+				cancel(enough)
+			}
+		})
+		if vectors != nil || !errors.Is(err, enough) {
+			t.Errorf("ended after %d: %d vectors, %v", at, len(vectors), err)
+		}
 	}
 }
 

@@ -59,10 +59,7 @@ func (m *Model) Vectors(ctx context.Context, texts []string, progress func(done 
 	out := make([][]int8, 0, len(texts))
 	limit := parallel.Limit[[]string]{Bytes: 1 << 20, Size: func([]string) int { return 0 }}
 	for vectors := range parallel.Map(slices.Chunk(texts, group), limit, func(part []string) [][]int8 {
-		if ctx.Err() != nil {
-			return nil
-		}
-		return m.vectors(part)
+		return m.vectors(ctx, part)
 	}) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -75,15 +72,15 @@ func (m *Model) Vectors(ctx context.Context, texts []string, progress func(done 
 	return out, nil
 }
 
-// vectors makes the vectors of some texts, as many at once as maxRows allows.
-func (m *Model) vectors(texts []string) [][]int8 {
+// vectors makes the vectors of some texts, as many at once as maxRows allows, and none once ctx has ended.
+func (m *Model) vectors(ctx context.Context, texts []string) [][]int8 {
 	s := m.scratch.Get().(*scratch)
 	defer m.scratch.Put(s)
 	out := make([][]int8, len(texts))
 	var ids []int32
 	var ends, of []int
 	flush := func() {
-		if len(ends) > 0 {
+		if len(ends) > 0 && ctx.Err() == nil {
 			m.parameters.run(s, ids, ends, nil)
 			first := 0
 			for i, end := range ends {
