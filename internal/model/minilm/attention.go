@@ -1,6 +1,10 @@
 package minilm
 
-import "github.com/mnem-project/mnem/internal/model/minilm/dot"
+import (
+	"slices"
+
+	"github.com/mnem-project/mnem/internal/model/minilm/dot"
+)
 
 // quantiseHeads fills q and m with queries, keys and values, of each head by itself.
 func (s *scratch) quantiseHeads(rows int) {
@@ -37,10 +41,15 @@ func (s *scratch) score(first, end, h int) {
 	}
 	for i := range n {
 		m := s.scale(first+i, 0, h)
-		row := s.scores[i*columns:][:n]
-		for j, sum := range row {
-			row[j] = int32((int64(sum)*m*s.columns[j] + 1<<31) >> 32)
-		}
+		rescore(s.scores[i*columns:][:n], s.columns[:n], m)
+	}
+}
+
+// rescore makes scores of sums.
+func rescore(sums []int32, columns []int64, m int64) {
+	columns = columns[:len(sums)]
+	for j, sum := range sums {
+		sums[j] = int32((int64(sum)*m*columns[j] + 1<<31) >> 32)
 	}
 }
 
@@ -54,19 +63,8 @@ func (p *parameters) share(s *scratch, first, end, h int) {
 		s.columns[j] = s.scale(first+j, 2, h)
 	}
 	for i := range n {
-		row := s.scores[i*columns:][:n]
-		top := row[0]
-		for _, v := range row {
-			top = max(top, v)
-		}
-		sum, m := int64(0), int64(1)
 		shares := s.shares[:n]
-		for j, v := range row {
-			e := p.power2(int64(top) - int64(v))
-			sum += e
-			shares[j] = e * s.columns[j]
-			m = max(m, shares[j])
-		}
+		sum, m := p.shares(shares, s.scores[i*columns:][:n], s.columns[:n])
 		r := int64(levels<<48) / m
 		weights := s.weights[i*padded:][:padded]
 		for j, v := range shares {
@@ -75,6 +73,22 @@ func (p *parameters) share(s *scratch, first, end, h int) {
 		clear(weights[n:])
 		s.factors[i] = m << 17 / (levels * levels * sum)
 	}
+}
+
+// shares sets shares to the powers of two that scores stand for, the largest one 1, times what columns have. It returns the
+// sum of the powers and the largest share.
+func (p *parameters) shares(shares []int64, scores []int32, columns []int64) (sum, largest int64) {
+	coarse, fine := (*[256]int32)(p.power[0]), (*[256]int32)(p.power[1])
+	top := slices.Max(scores)
+	shares, columns = shares[:len(scores)], columns[:len(scores)]
+	largest = 1
+	for j, v := range scores {
+		e := power(coarse, fine, uint64(top)-uint64(v))
+		sum += e
+		shares[j] = e * columns[j]
+		largest = max(largest, shares[j])
+	}
+	return sum, largest
 }
 
 // collect sets one head's part of added to the sums of the weighted values.

@@ -130,16 +130,21 @@ func (s *scratch) addAndNormalise(rows int, n *norm) {
 func (l *linear) multiply(y []int32, s *scratch, rows int) {
 	q := dot.Matrix{Data: s.q, Stride: l.columns}
 	dot.Products(y, l.rows, q, rows, dot.Matrix{Data: l.weights, Stride: l.columns}, l.rows, l.columns)
-	drop := l.exponent - factorDrop
-	half := int64(1) << (drop - 1)
 	for i := range rows {
-		m := int64(s.m[i])
-		row := y[i*l.rows:][:l.rows]
-		scale, bias := l.scale[:len(row)], l.bias[:len(row)]
-		for j, sum := range row {
-			factor := (m*int64(scale[j]) + 1<<(factorDrop-1)) >> factorDrop
-			v := (int64(sum)*factor+half)>>uint(drop&63) + int64(bias[j])
-			row[j] = int32(min(max(v, -linearLimit), linearLimit))
+		rescale(y[i*l.rows:][:l.rows], l.scale, l.bias, int64(s.m[i]), uint(l.exponent-factorDrop))
+	}
+}
+
+// rescale makes numbers of the sums of a row of scale m. It is a function of its own so that all it needs is in registers.
+func rescale(sums, scale, bias []int32, m int64, drop uint) {
+	scale, bias = scale[:len(sums)], bias[:len(sums)]
+	half := int64(1) << (drop - 1)
+	for j, sum := range sums {
+		factor := (m*int64(scale[j]) + 1<<(factorDrop-1)) >> factorDrop
+		v := (int64(sum)*factor+half)>>(drop&63) + int64(bias[j])
+		if v < -linearLimit || v > linearLimit {
+			v = min(max(v, -linearLimit), linearLimit)
 		}
+		sums[j] = int32(v)
 	}
 }

@@ -142,15 +142,10 @@ func activate(x []int32, table []int32) {
 	}
 }
 
-// power2 returns 2^-d with unitPoint fractional bits, wrong by less than 2^-23; d is not negative and has point fractional
-// bits.
-func (p *parameters) power2(d int64) int64 {
-	if d>>point >= 32 {
-		return 0
-	}
-	part := uint(d) & (1<<point - 1)
-	e := int64(p.power[0][part>>8]) * int64(p.power[1][part&255])
-	return e >> (2*powerPoint - unitPoint) >> uint(d>>point)
+// power returns 2^-d with unitPoint fractional bits, wrong by less than 2^-23; d has point fractional bits.
+func power(coarse, fine *[256]int32, d uint64) int64 {
+	e := int64(coarse[d>>8&255]) * int64(fine[d&255])
+	return e >> (2*powerPoint - unitPoint) >> (d >> point) // 0 from 32 on: e has 24 bits
 }
 
 // halfEven returns a/b, b positive, rounded to the nearest integer, halves to even: clause 3.6 of the specification, where
