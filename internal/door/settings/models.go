@@ -96,7 +96,7 @@ func EmbedKeys() []Key {
 		return func(v string) error { return graph.CheckLine(key, v, 1, most) }
 	}
 	return slices.Concat([]Key{
-		{EmbedModel, "MNEM_EMBED_MODEL", "", "what embeds texts, as --model of 'mnem embed'; minilm by default, or off",
+		{EmbedModel, "MNEM_EMBED_MODEL", "", "what embeds texts: see 'mnem embed'; minilm by default, or off",
 			line(EmbedModel, maxEmbedSpec)},
 	}, Embed.URLKeys(), []Key{
 		{EmbedDims, "MNEM_EMBED_DIMS", "0",

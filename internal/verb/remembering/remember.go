@@ -262,6 +262,30 @@ func (q *RememberRequest) embed(ctx context.Context, by verb.Caller) error {
 	return nil
 }
 
+// see adds the vectors of a few memories by the model of the program, so that they are compared by these too.
+func (q *RememberRequest) see(ctx context.Context, by state.Meaning) error {
+	if by == nil || len(q.Memories) > state.MeaningNodes {
+		return nil
+	}
+	texts := make([]string, len(q.Memories))
+	for i := range texts {
+		var err error
+		if texts[i], err = q.Memories[i].EmbedText(); err != nil {
+			return rememberHint(err)
+		}
+	}
+	vectors, err := by.Vectors(ctx, texts)
+	if err != nil {
+		return err
+	}
+	for i, v := range vectors {
+		if v != nil && q.Memories[i].Vector == nil {
+			q.Memories[i].Vector = state.EmbeddingOf(graph.ID{}, by.Model(), v)
+		}
+	}
+	return nil
+}
+
 func remember(ctx context.Context, s *verb.Service, q *RememberRequest, emit func(any) error) error {
 	if q.Set != nil {
 		out, err := setRemember(ctx, s, q.Set)
@@ -273,6 +297,9 @@ func remember(ctx context.Context, s *verb.Service, q *RememberRequest, emit fun
 	opt := rememberpkg.Options{CommitOptions: s.Commit}
 	for _, rule := range q.NoLink {
 		opt.Links.Off = append(opt.Links.Off, rememberpkg.Rule(rule))
+	}
+	if err := q.see(ctx, s.Commit.Meaning); err != nil {
+		return err
 	}
 	res, err := rememberpkg.New(s.Repo).RememberAll(ctx, opt, q.Memories)
 	if err != nil {
