@@ -67,7 +67,11 @@ func (r *Repo) EmbeddedUnasked(ctx context.Context, c *commit.Commit) (bool, err
 		return false, err
 	}
 	p, err := r.ReadCommit(ctx, c.Parents[0])
-	return err == nil && c.Time == p.Time && c.Author == p.Author && strings.HasPrefix(c.Message.Text, meaningMessage), err
+	if err != nil || c.Time != p.Time || c.Author != p.Author {
+		return false, err
+	}
+	text, err := r.Message(ctx, c.Message)
+	return strings.HasPrefix(text, meaningMessage), err
 }
 
 // sameBut reports whether a commit is another one with nothing upon it but vectors.

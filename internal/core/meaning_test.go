@@ -209,6 +209,14 @@ func TestEmbedRest(t *testing.T) {
 	if a, b := repokit.Head(t, one).CID(), repokit.Head(t, two).CID(); a != b {
 		t.Errorf("commits %s and %s differ", a, b)
 	}
+	for s := repokit.Head(t, one); s.CID() != asked; s, err = one.At(t.Context(), s.Commit().Parents[0]) {
+		if unasked, err := one.EmbeddedUnasked(t.Context(), s.Commit()); !unasked || err != nil {
+			t.Errorf("commit %s counts as asked for, %v", s.CID(), err)
+		}
+	}
+	if unasked, err := one.EmbeddedUnasked(t.Context(), repokit.Head(t, unembedded(t, 1)).Commit()); unasked || err != nil {
+		t.Errorf("a commit of nodes counts as not asked for, %v", err)
+	}
 	// Who expects the commit before it finds the branch as it was, and undo takes back what was asked for.
 	_, err = one.Commit(t.Context(), state.ReadChanges(strings.NewReader(`{"node":{"key":"new","type":"T"}}`), ""),
 		core.CommitOptions{Stamp: repokit.By, Expect: &asked})
