@@ -65,6 +65,13 @@ type File struct {
 	doc   *parse.Document
 	keyed []byte // the sum by the key of the repository, of a file with credentials
 	lines [][]byte
+	last  lineSum
+}
+
+// lineSum is the sum of some lines of a file: a long line is hashed once, and not for each of its chunks.
+type lineSum struct {
+	first, last int
+	sum         Sum
 }
 
 // Read reads one version of a file, of a table by its columns. It returns ErrEmpty and the errors of package parse
@@ -134,7 +141,10 @@ func (f *File) source(c *parse.Chunk) string {
 	s := f.Path.source()
 	s.First, s.Last = c.First, c.Last
 	if f.keyed == nil && c.Last <= len(f.lines) {
-		sum := sha256.Sum256(bytes.Join(f.lines[c.First-1:c.Last], []byte("\n")))
+		if f.last.first != c.First || f.last.last != c.Last {
+			f.last = lineSum{c.First, c.Last, sha256.Sum256(bytes.Join(f.lines[c.First-1:c.Last], []byte("\n")))}
+		}
+		sum := f.last.sum
 		s.Hash = &sum
 	}
 	return s.String()

@@ -4,7 +4,21 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/ingest/parse"
 )
+
+// TestLinesAreHashedOnce hashes the line that two chunks are of once: a file of one line of 15 MB has 5,000 of them.
+func TestLinesAreHashedOnce(t *testing.T) {
+	f := &File{Path: Path{Name: "a.md"}, lines: [][]byte{[]byte("long"), []byte("other")}}
+	first := f.source(&parse.Chunk{First: 1, Last: 1})
+	f.lines[0] = []byte("unread")
+	if again := f.source(&parse.Chunk{First: 1, Last: 1}); again != first {
+		t.Errorf("%s, and then %s", first, again)
+	}
+	if next := f.source(&parse.Chunk{First: 2, Last: 2}); next == first {
+		t.Errorf("other lines: %s", next)
+	}
+}
 
 // TestWikiLinks has several documents that a link may mean.
 func TestWikiLinks(t *testing.T) {
