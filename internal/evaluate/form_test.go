@@ -77,7 +77,6 @@ func TestFormsThatFail(t *testing.T) {
 	}{
 		{evaluate.FormMarkdown, `{"node":{"type":"Passage","summary":"x"}}`, ask, "key: a node without one"},
 		{evaluate.FormMarkdown, told(), `{"qid":"a","text":"x","gold":["boat"]}`, `no node "boat"`},
-		{evaluate.FormMarkdown, `{"node":{"key":"ferry","type":"Passage"}}`, ask, "ferry as a file: nothing in it"},
 		{evaluate.FormMarkdown, `{"node":{"key":"ferry"`, ask, "a.changes.jsonl:1"},
 		{evaluate.FormChatGPT, `{"node":{"key":"ferry","type":"Passage","summary":"x"}}`, ask, "speaker: no node has"},
 		{evaluate.FormChatGPT, told(), ask, `no node "ferry"`},
