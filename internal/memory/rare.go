@@ -25,6 +25,7 @@ type RareWords struct {
 	s      *core.Snapshot
 	terms  *text.Analyzer
 	counts map[string]int64 // of nodes that have a term
+	nodes  int64            // that there are, once terms were counted
 }
 
 func NewRareWords(ctx context.Context, s *core.Snapshot, terms *text.Analyzer) *RareWords {
@@ -71,10 +72,11 @@ func (w *RareWords) having(terms []string) ([]int64, error) {
 		}
 	}
 	if len(missing) > 0 {
-		found, _, err := rank.TermCounts(w.ctx, w.s, missing)
+		found, nodes, err := rank.TermCounts(w.ctx, w.s, missing)
 		if err != nil {
 			return nil, err
 		}
+		w.nodes = nodes
 		for i, term := range missing {
 			w.counts[term] = found[i]
 		}

@@ -403,16 +403,3 @@ func TermCounts(
 	})
 	return nodes, of, err
 }
-
-// FreshIDFs weighs terms of a text that is about to be written (idf of clause 9.2): one that no node has is as
-// rare as one that a single node has. Before the first commit all weigh the same.
-func FreshIDFs(ctx context.Context, s *core.Snapshot, terms []string) (idfs []int64, err error) {
-	if !s.Id.Defined() {
-		return slices.Repeat([]int64{1 << 16}, len(terms)), nil
-	}
-	err = s.WithIndex(ctx, func(x *index.Index) error {
-		idfs, err = x.IDFs(ctx, terms, 1)
-		return err
-	})
-	return idfs, err
-}

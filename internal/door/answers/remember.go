@@ -18,8 +18,8 @@ func Remembered(c *show.Console, res any) error {
 	case *remembering.Remembered:
 		return c.Printf("%s", rememberedText(c, r))
 	case *remembering.RememberSettings:
-		return c.Printf("duplicateAbove %s, similarFrom %s, keep %t, replace %t\n", share(r.DuplicateAbove),
-			share(r.SimilarFrom), r.Keep, r.Replace)
+		return c.Printf("duplicateAbove %s, similarFrom %s, keep %t\n", share(r.DuplicateAbove),
+			share(r.SimilarFrom), r.Keep)
 	case *remembering.RememberedAll:
 		switch {
 		case r.NoChange:
@@ -83,8 +83,11 @@ func rememberedText(c *show.Console, r *remembering.Remembered) string {
 				shortID(r.ID))
 		}
 	}
-	for _, p := range r.Replaces {
-		put("  proposes: supersedes %s, because %s", p.ID, show.Line(p.Because))
+	for _, n := range r.Nearest {
+		put("  near %s  %s  %s", n.Date, n.ID, show.Brief(n.Text, show.SummaryWidth))
+	}
+	if r.Settle != "" {
+		put("  if it replaces the first: %s", strings.Replace(r.Settle, "mnem", program, 1))
 	}
 	if len(r.Edges) > 0 && len(r.Links) == 0 {
 		var parts []string

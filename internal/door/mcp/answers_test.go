@@ -47,6 +47,8 @@ func TestAnswersHaveTheirSchemas(t *testing.T) {
 		{"commit", map[string]any{"message": "again", "nodes": []any{map[string]any{"key": "n"}}}},
 		{"diff", nil},
 		{"diff", map[string]any{"from": "HEAD~2", "to": "HEAD", "stat": true}},
+		{"mark", map[string]any{"kind": "superseded", "nodes": []string{"n"}, "by": "alice"}}, {"undo", nil},
+		{"mark", map[string]any{"kind": "stale", "nodes": []string{"n"}}}, {"undo", nil},
 		{"forget", map[string]any{"nodes": []string{"n"}, "reason": "a test"}},
 		{"get", map[string]any{"node": "n", "include": []string{"forgotten"}}},
 		{"undo", nil},

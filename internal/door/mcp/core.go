@@ -173,8 +173,8 @@ func writeTools() []*tool {
 	return []*tool{
 		{
 			name: "remember", title: "Remember a fact", operation: "remember", ready: true,
-			doc: "Keep one thing that is so, in words that stand alone. Duplicates are noticed; what " +
-				"resembles it is reported, never overwritten.",
+			doc: "Keep one thing that is so, in words that stand alone. Nothing is overwritten: where it " +
+				"replaces an earlier memory, do what settle says.",
 			params: []param{
 				{name: "text", kind: text, required: true, word: 1, doc: "the fact"},
 				{name: "cues", kind: texts, flag: "cue",
@@ -195,7 +195,7 @@ func writeTools() []*tool {
 				{name: "id"}, {name: "action"},
 				{name: "commit"}, {name: "repository"}, {name: "superseded", typ: "array"},
 				{name: "similar", items: []string{"id", "summary", "similarity", "differs", "suggest"}},
-				{name: "proposes", items: []string{"supersedes", "summary", "because"}},
+				{name: "nearest", items: []string{"id", "date", "text"}}, {name: "settle"},
 				{name: "warnings", typ: "array"},
 			},
 			effect: operation.Writes, additive: true, quoted: true, run: remember,
@@ -232,6 +232,18 @@ func writeTools() []*tool {
 				{name: "commit"}, {name: "marked", typ: "array"},
 				{name: "already", typ: "array"}, {name: "no_change", typ: "boolean"},
 			},
+			effect: operation.Writes, idempotent: true,
+		},
+		{
+			name: "mark", title: "Say that a memory is replaced", operation: "mark",
+			doc: "Mark nodes as superseded by a newer one, contradicted, stale or retired.",
+			params: []param{
+				{name: "kind", kind: text, required: true, flag: "kind",
+					enum: []string{"superseded", "contradicted", "stale", "retired"}, doc: "what they are"},
+				{name: "nodes", kind: texts, required: true, flag: "nodes", doc: "keys or ids"},
+				{name: "by", kind: text, flag: "by", doc: "what replaces or contradicts them"},
+			},
+			fields: []field{{name: "commit"}, {name: "marked", typ: "array"}},
 			effect: operation.Writes, idempotent: true,
 		},
 		{

@@ -1,10 +1,12 @@
 package mcp_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/door/mcp"
+	"github.com/mnem-project/mnem/internal/testkit/o200k"
 )
 
 // TestEnrich does what the prompt of that name asks for: it lists memories without cues, writes them in one call,
@@ -39,13 +41,35 @@ func TestEnrich(t *testing.T) {
 	}
 }
 
-// TestNames holds that answers name what they are about, and propose what a memory may take the place of.
+// TestSettling holds that an agent is told by which call it says that a memory replaces an earlier one, in few words, and
+// that the call does that.
+func TestSettling(t *testing.T) {
+	app := memory(t, "")
+	run(t, app, "", "remember", "Checkout runs on servers of Hetzner in Falkenstein", "--time", "2026-01-02")
+	s := connect(t, server(app, mcp.Options{}), nil)
+	a := call(t, s, "remember", map[string]any{"text": "Checkout runs on servers of OVH in Falkenstein"})
+	said, _ := a.out["settle"].(string)
+	_, args, _ := strings.Cut(said, ": mark ")
+	var asked map[string]any
+	if err := json.Unmarshal([]byte(args), &asked); err != nil {
+		t.Fatalf("%v: %s", err, a.text)
+	}
+	if n := o200k.Count(t, said); n > 60 {
+		t.Errorf("%d tokens: %s", n, said)
+	}
+	call(t, s, "mark", asked)
+	if got := call(t, s, "get", map[string]any{"node": asked["nodes"].([]any)[0]}); !strings.Contains(got.text, "superseded") {
+		t.Errorf("not replaced: %s", got.text)
+	}
+}
+
+// TestNames holds that answers name what they are about, and what a new memory is near to.
 func TestNames(t *testing.T) {
 	s := connect(t, server(memory(t, ""), mcp.Options{}), nil)
 	call(t, s, "remember", map[string]any{"text": "Checkout runs on servers of Hetzner in Falkenstein"})
 	a := call(t, s, "remember", map[string]any{"text": "Checkout servers moved from Falkenstein to Frankfurt"})
-	if !strings.Contains(a.text, `"because":"both are about`) || !strings.HasPrefix(a.text, "<memory ") {
-		t.Errorf("no proposal: %s", a.text)
+	if !strings.Contains(a.text, `"text":"Checkout runs on servers of Hetzner`) || !strings.HasPrefix(a.text, "<memory ") {
+		t.Errorf("nothing near: %s", a.text)
 	}
 	call(t, s, "recall", map[string]any{"query": "Where is Checkout?"})
 	for tool, want := range map[string]string{

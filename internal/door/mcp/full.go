@@ -24,7 +24,6 @@ var wide = []struct{ name, params string }{
 	{"redo", "expect"},
 	{"op_log", "limit"},
 	{"op_restore", "expect op"},
-	{"mark", "by kind nodes now remove " + marking},
 	{"pin", "allow_secret branch dry_run expect message nodes"},
 	{"unpin", "allow_secret branch dry_run expect message nodes"},
 	{"consolidate", "apply at cap decline kind limit now picks " + marking},

@@ -189,5 +189,5 @@ func promptRemember(_ context.Context, _ *call, args map[string]string) (string,
 	return what + " with the tool remember: one fact, decision or preference a call, in a sentence that " +
 		"stands alone, with names instead of \"he\" or \"it\", dates instead of \"today\", the entities it " +
 		"is about and where it comes from (source). Leave out what is only of the moment, and secrets. " +
-		"Where the answer names a similar memory that is no longer so, repeat the call with supersedes.", nil
+		"Where an answer has settle, and the new memory does replace that one, make the call that it names.", nil
 }

@@ -24,11 +24,26 @@ func remember(ctx context.Context, c *call) (*document, error) {
 		return nil, err
 	}
 	doc, err := read(answer, c.tool.fields)
+	if err == nil {
+		settling(doc.head)
+	}
 	if err == nil && len(doc.pieces) == 0 {
 		doc.ours = true // no text of a memory is in it
 		doc.lists = nil
 	}
 	return doc, err
+}
+
+// settling has the call of a tool in the place of the command that says that a memory replaces another one.
+func settling(head []member) {
+	i := slices.IndexFunc(head, func(m member) bool { return m.Name == "settle" })
+	if i < 0 {
+		return
+	}
+	if words := strings.Fields(head[i].Value.Word()); len(words) == 6 {
+		head[i].Value = operation.TextValue(fmt.Sprintf(`if it replaces the first of nearest: mark `+
+			`{"kind":"superseded","nodes":["%.8s"],"by":"%.8s"}`, words[3], words[5]))
+	}
 }
 
 // maxSkipped is the most operations passed over that the answer of undo lists.

@@ -17,7 +17,7 @@ import (
 // The second of two batches of 1,000 texts that resemble each other, and all that was decided about both.
 const (
 	goldenBatch     = "bafyreiccldur43sfe2zpylxea2n5cqcjqgh2s6lcc3qha5d6elkltjjdqa"
-	goldenDecisions = "7cab937e1e32a38f"
+	goldenDecisions = "bdd919c15b6970e6"
 )
 
 // topics are what texts of batches are about.

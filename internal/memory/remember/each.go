@@ -48,7 +48,7 @@ func (m *Writer) planEach(
 	var out []Remembered
 	for i := range reqs {
 		by.Time = drafts[i].Created
-		one := Options{core.CommitOptions{Stamp: by, Branch: opt.Branch}, opt.Links}
+		one := Options{core.CommitOptions{Stamp: by, Branch: opt.Branch}, opt.Links, opt.batch}
 		_, err := memory.Decide(ctx, r, one.CommitOptions, false,
 			func(s *core.Snapshot) (*core.Decision, error) {
 				d, made, err := trial.plan(ctx, s, one, reqs[i:i+1], drafts[i:i+1])

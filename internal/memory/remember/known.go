@@ -14,7 +14,6 @@ import (
 	"github.com/mnem-project/mnem/internal/memory/compare"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/rank/source"
-	"github.com/mnem-project/mnem/internal/rank/stage"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -22,17 +21,17 @@ import (
 
 // known is a memory of the snapshot, or one of the requests before, as it will be.
 type known struct {
-	Draft               // of one of the snapshot what its node says
-	made     bool       // whether a request made it
-	subjects []graph.ID // that it is about, where that was asked
-	asked    bool
-	changed  bool
-	grown    []string // properties that were added to
-	foreign  []string // those in another form than a memory has: left as they are
-	count    int      // of its observations; -1 where it was not asked
-	analysed *compare.Text
-	read     *compare.TextTerms
-	stated   *stage.Statement
+	Draft                // of one of the snapshot what its node says
+	made      bool       // whether a request made it
+	subjects  []graph.ID // that it is about, where that was asked
+	asked     bool
+	changed   bool
+	grown     []string // properties that were added to
+	foreign   []string // those in another form than a memory has: left as they are
+	count     int      // of its observations; -1 where it was not asked
+	analysed  *compare.Text
+	read      *compare.TextTerms
+	statement bool // whether a later one can replace it
 }
 
 func (k *known) words() *compare.Text {
@@ -90,7 +89,8 @@ func (p *planner) look(id graph.ID) (*known, error) {
 			return nil, err // it was purged: what is said again is made anew
 		}
 	}
-	k := &known{count: -1, Draft: Draft{ID: id, Request: Request{
+	statement := memory.IsStatement(n) && !source.IsSaid(n.Type)
+	k := &known{count: -1, statement: statement, Draft: Draft{ID: id, Created: n.Created, Request: Request{
 		Type: n.Type, Text: n.Summary, Importance: memory.StatedImportance(n), Tags: texts(n.Props, memory.PropTags),
 		Entities: texts(n.Props, memory.PropEntities), Sources: n.Sources, Cues: n.Cues, ValidFrom: n.ValidFrom,
 		ValidTo: n.ValidTo,
@@ -197,7 +197,7 @@ func (p *planner) nearby(d *Draft) ([]*known, map[graph.ID]int64, error) {
 	if d.Vector != nil && d.Vector.DType != graph.Sparse {
 		ids, cosines, err = p.nearbyVector(query, d)
 	} else if query != "" {
-		ids, err = p.nearbyText(query)
+		ids, err = p.nearbyText(query, maxNearby)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -223,12 +223,12 @@ func (p *planner) freshNearby(d *Draft) []*known {
 
 // nearbyText ranks by words alone, so that no more is read than what the best of them need: what else a
 // retrieval looks at, such as names and times, makes no text the like of another.
-func (p *planner) nearbyText(query string) ([]graph.ID, error) {
+func (p *planner) nearbyText(query string, most int) ([]graph.ID, error) {
 	shown := func(d source.Document) (bool, error) {
 		m, err := p.s.Mark(p.ctx, graph.OnNode, d.ID())
 		return m == nil || !m.State.Hides(), err
 	}
-	hits, err := rank.Texts(p.ctx, p.s, query, shown, maxNearby)
+	hits, err := rank.Texts(p.ctx, p.s, query, shown, most)
 	ids := make([]graph.ID, len(hits))
 	for i, h := range hits {
 		ids[i] = h.ID

@@ -33,10 +33,6 @@ type Params struct {
 	// Keep leaves the old value of a single-valued property where it is when another is given: both
 	// stay and the action is Conflict. Else the new one supersedes it.
 	Keep bool `json:"keep"`
-	// Replace lets a new memory supersede the only one that resembles it of which it says the same with
-	// other numbers, units or dates: the one for which supersede is suggested. Where there are several,
-	// none is: nobody knows which one changed.
-	Replace bool `json:"replace"`
 }
 
 // DefaultRememberParams returns the parameters of a memory that has none of its own.
@@ -49,10 +45,9 @@ const (
 	paramDuplicate = "duplicateAbove"
 	paramSimilar   = "similarFrom"
 	paramKeep      = "keep"
-	paramReplace   = "replace"
 )
 
-var rememberParams = []string{paramDuplicate, paramSimilar, paramKeep, paramReplace}
+var rememberParams = []string{paramDuplicate, paramSimilar, paramKeep}
 
 // ParamsAt returns the parameters of a snapshot. One that is not valid is refused with an
 // error that wraps state.ErrInvalid; names of a later version are passed over.
@@ -74,8 +69,6 @@ func rememberParamsOf(entries []ipld.Entry) (Params, error) {
 			out.SimilarFrom = e.Value.Int()
 		case e.Key == paramKeep && e.Value.Kind() == ipld.Bool:
 			out.Keep = e.Value.Bool()
-		case e.Key == paramReplace && e.Value.Kind() == ipld.Bool:
-			out.Replace = e.Value.Bool()
 		case slices.Contains(rememberParams, e.Key):
 			return out, state.Invalidf("profiles.remember.%s: %s, which is not its kind", e.Key, e.Value.Kind())
 		}
@@ -132,11 +125,9 @@ func ChangeParams(
 
 // entries returns what old becomes: defaults are not written, and names of a later version stay.
 func (p Params) entries(old []ipld.Entry) []ipld.Entry {
-	flag := func(set bool) ipld.Value {
-		if set {
-			return ipld.BoolValue(true)
-		}
-		return ipld.Value{}
+	var keep ipld.Value
+	if p.Keep {
+		keep = ipld.BoolValue(true)
 	}
 	units := func(n, without int64) ipld.Value {
 		if n == without {
@@ -147,5 +138,5 @@ func (p Params) entries(old []ipld.Entry) []ipld.Entry {
 	def := DefaultRememberParams()
 	out := memory.WithEntry(old, paramDuplicate, units(p.DuplicateAbove, def.DuplicateAbove))
 	out = memory.WithEntry(out, paramSimilar, units(p.SimilarFrom, def.SimilarFrom))
-	return memory.WithEntry(memory.WithEntry(out, paramKeep, flag(p.Keep)), paramReplace, flag(p.Replace))
+	return memory.WithEntry(out, paramKeep, keep)
 }

@@ -33,9 +33,8 @@ type planner struct {
 	fresh   fresh
 	made    map[graph.ID]bool // nodes beside memories, and edges, that the commit makes
 	values  map[value][]graph.ID
-	said    statement        // the draft at hand, as it is compared
-	weights map[string]int64 // of terms of texts, at the snapshot
 	rare    *memory.RareWords
+	batch   bool // of several memories, for which nothing is asked
 	others  []graph.Change // nodes, edges and embeddings, in order
 	out     []Remembered
 }
@@ -61,8 +60,8 @@ func (m *Writer) newPlanner(
 	return &planner{
 		ctx: ctx, m: m, s: s, params: params, terms: l.terms, linker: l, marks: l.marks,
 		known: map[graph.ID]*known{}, chains: map[graph.ID]*chain{},
-		made: map[graph.ID]bool{}, values: map[value][]graph.ID{}, weights: map[string]int64{},
-		rare: memory.NewRareWords(ctx, s, l.terms),
+		made: map[graph.ID]bool{}, values: map[value][]graph.ID{},
+		rare: memory.NewRareWords(ctx, s, l.terms), batch: opt.batch,
 	}, nil
 }
 
@@ -94,8 +93,10 @@ func (p *planner) remember(req *Request, of *Draft) error {
 	if err == nil {
 		err = p.replace(req, &d, &out)
 	}
+	if err == nil && same == nil && !req.NoDiff && !p.batch {
+		err = p.nearest(&d, &out)
+	}
 	if err == nil {
-		out.settle()
 		p.out = append(p.out, out)
 	}
 	return err
@@ -130,17 +131,12 @@ func (p *planner) compare(d *Draft, out *Remembered) (*known, []Near, error) {
 		case tell:
 			out.Similar = append(out.Similar, s)
 		}
-		if !is {
-			if err := p.propose(d, k, &s, tell, out); err != nil {
-				return nil, nil, err
-			}
-		}
 		if !k.made {
 			near = append(near, Near{ID: k.ID, Text: s.Text, Cosine: cosines[k.ID], known: k})
 		}
 	}
 	if same != nil {
-		out.Similar, out.Replaces = nil, nil
+		out.Similar = nil
 		return same, nil, nil
 	}
 	slices.SortFunc(out.Similar, func(a, b Similar) int {
@@ -419,7 +415,7 @@ func (p *planner) replace(req *Request, d *Draft, out *Remembered) error {
 		}
 	}
 	if d.Property == "" {
-		return p.update(req, out)
+		return nil
 	}
 	subject := d.About.Target()
 	at := value{subject, d.Property}
@@ -442,24 +438,6 @@ func (p *planner) replace(req *Request, d *Draft, out *Remembered) error {
 	p.values[at] = []graph.ID{out.ID}
 	return p.link(&Link{Type: d.Property, Src: d.About, Dst: graph.Ref{ID: out.ID},
 		Why: "it says what this property of it is"}, out)
-}
-
-// update lets a new memory take the place of the one whose value it changes, where that is wanted and
-// there is one alone.
-func (p *planner) update(req *Request, out *Remembered) error {
-	if !p.params.Replace || out.Action != Added || len(req.Supersedes) > 0 {
-		return nil
-	}
-	var old []graph.ID
-	for _, s := range out.Similar {
-		if s.Suggest == SuggestSupersede {
-			old = append(old, s.ID)
-		}
-	}
-	if len(old) != 1 {
-		return nil
-	}
-	return p.supersede(old[0].String(), old[0], out)
 }
 
 // supersede marks one memory as superseded.

@@ -84,6 +84,7 @@ type Request struct {
 type Options struct {
 	core.CommitOptions // Base and Amend are refused; an empty Message says what was done
 	Links              LinkOptions
+	batch              bool // of several memories
 }
 
 // Difference is one difference between a text that was given, A, and a memory, B. Beside the kinds of
@@ -141,7 +142,10 @@ type Remembered struct {
 	// Superseded are marked so, in the order of the request, then those of the property.
 	Superseded []graph.ID  `json:"superseded"`
 	Similar    []Similar   `json:"similar"`            // the most alike first, at most MaxSimilar; empty for a Duplicate
-	Replaces   []Replacing `json:"proposes,omitempty"` // in the order of the search; none of Superseded
+	// Nearest are earlier memories that are about the same, the nearest first, at most MaxNearest; none for several memories
+	// of one call. Settle is the one of them that this one may replace, zero for none.
+	Nearest []Nearest `json:"nearest,omitempty"`
+	Settle  graph.ID  `json:"-"`
 	// Edges counts the edges that were written with it by type; Links are these in the order of writing.
 	Edges      map[string]int `json:"edges"`
 	Links      []WrittenLink  `json:"links,omitempty"`
@@ -195,6 +199,7 @@ func (m *Writer) RememberAll(
 	if err := opt.Links.Validate(); err != nil {
 		return nil, err
 	}
+	opt.batch = len(reqs) > 1
 	timed := slices.ContainsFunc(reqs, func(r Request) bool { return r.Time.Given })
 	if timed && len(reqs) > MaxTimed {
 		return nil, state.Invalidf("batch: %d memories, limit %d where one has a time: remember them in several",

@@ -202,12 +202,6 @@ type consolidator struct {
 	rare   *memory.RareWords // once pairs are looked for
 }
 
-// isMemory reports whether a node is what Remember writes: a text without a key.
-func isMemory(n *graph.Node) bool {
-	return n.Key == "" && n.Summary != "" && n.Content == nil && n.Type != state.RedactedType &&
-		len(n.Summary) <= 4*memory.MaxText
-}
-
 // read reads all visible nodes.
 func (c *consolidator) read() error {
 	for e, err := range c.s.Nodes(c.ctx, graph.ID{}) {
@@ -241,7 +235,7 @@ func (c *consolidator) read() error {
 			c.due = append(c.due, x)
 		}
 		c.countTags(n)
-		if isMemory(n) {
+		if memory.IsStatement(n) {
 			c.at[n.ID] = len(c.all)
 			c.all = append(c.all, x)
 		}

@@ -31,7 +31,7 @@ type RememberRequest struct {
 	Vector  string   `op:"" not:"batch" doc:"{MODEL=@FILE}: the text as a model sees it, a JSON list of numbers"`
 	Embed   string   `op:",remote,true=configured,alone" not:"vector" doc:"embed the text too, by {SPEC}" note:" (alone: MNEM_EMBED_MODEL; config: embed.model)" remote:"use the embedding model of the configuration too"`
 	NoLink  []string `op:",remote" enum:"temporal entity keyword causal semantic" doc:"{RULE} that writes no edges: temporal, entity, keyword, causal or semantic" note:" (repeatable)"`
-	Set     []string `op:"" doc:"change how decisions are made, {NAME=VALUE}, instead of remembering: duplicateAbove (0.90), similarFrom (0.65), keep and replace (false)" note:" (repeatable)"`
+	Set     []string `op:"" doc:"change how decisions are made, {NAME=VALUE}, instead of remembering: duplicateAbove (0.90), similarFrom (0.65), keep (false)" note:" (repeatable)"`
 	Explain bool     `op:",remote" doc:"print what each edge is for"`
 	Message string   `op:",short=m,remote" doc:"what the commit is about; default: what was done"`
 	Expect  string   `op:",remote" doc:"the {CID} of the commit that the branch must be at, or \"none\" for a branch without one; else exit code 5"`
@@ -65,6 +65,8 @@ func (q *RememberRequest) Into(w *verb.Writing) { w.Message, w.Expect = q.Messag
 type Remembered struct {
 	rememberpkg.Remembered
 	Repository string `json:"repository,omitempty" shape:"global"` // where another one keeps it than was asked
+	// Settle says how to record that it replaces one of the nearest, which is for the caller to decide; "" for none.
+	Settle string `json:"settle,omitempty"`
 
 	Text string `json:"_text,omitempty"` // as it was given
 }
@@ -96,10 +98,10 @@ var Remember = verb.Stream(verb.Spec{
 		"wording and source; the same words from the same source are not counted again, so a repeated call\n" +
 		"writes nothing. A text that differs in a number, a name, a date, a negation or in who does what to\n" +
 		"whom becomes a memory of its own, however similar both are; similar memories are printed with the\n" +
-		"difference. If it seems to replace one (another number, or a change that it reports), that is\n" +
-		"proposed with the reason. A memory is replaced only by --supersedes, or by --about with --property,\n" +
-		"which names a property that has one value: the old memory is marked and keeps its text. A text that\n" +
-		"was forgotten or superseded becomes a new memory.\n\n" +
+		"difference. Of one memory the nearest three earlier ones are printed, and if it may replace one, the\n" +
+		"command that says so, or on a terminal the question. A memory is replaced only by that, by\n" +
+		"--supersedes, or by --about with --property, which names a property that has one value: the old\n" +
+		"memory is marked and keeps its text. A text that was forgotten or superseded becomes a new memory.\n\n" +
 		"  added       a new memory\n" +
 		"  duplicate   it exists already: another wording or source is counted on it\n" +
 		"  updated     the same, and tags, entities or importance were added\n" +
@@ -114,8 +116,7 @@ var Remember = verb.Stream(verb.Spec{
 		"times, at most 1,000: the resulting graph is the same.\n\n" +
 		"--set changes settings in a commit of its own: the likeness from which a similar memory is reported,\n" +
 		"the likeness above which a text without a difference is a duplicate, and with keep=true whether a\n" +
-		"second value of a property keeps the first one, which then is a conflict. With replace=true a memory\n" +
-		"supersedes the one it resembles if only numbers, units or dates differ and only one resembles it.",
+		"second value of a property keeps the first one, which then is a conflict.",
 	Example: "  mnem remember 'Server alpha runs PostgreSQL 16' --tag infra --source manual:ana\n" +
 		"  mnem remember 'Alice works at Globex' --about alice --property employer\n" +
 		"  mnem remember --batch notes.jsonl --dry-run --json",
@@ -311,6 +312,9 @@ func remember(ctx context.Context, s *verb.Service, q *RememberRequest, emit fun
 	}
 	for i := range res.Memories {
 		out := &Remembered{Remembered: res.Memories[i]}
+		if !out.Remembered.Settle.IsZero() && !s.DryRun {
+			out.Settle = fmt.Sprintf("mnem mark superseded %s --by %s", out.Remembered.Settle, out.ID)
+		}
 		if out.DryRun = s.DryRun; s.DryRun && !res.NoChange {
 			out.Commit = ipld.CID{} // its time would be another
 		}
@@ -364,7 +368,7 @@ func setRemember(ctx context.Context, s *verb.Service, values []string) (*Rememb
 
 func setRememberParam(p *rememberpkg.Params, set string) error {
 	name, value, _ := strings.Cut(set, "=")
-	names := []string{"duplicateAbove", "similarFrom", "keep", "replace"}
+	names := []string{"duplicateAbove", "similarFrom", "keep"}
 	switch i := slices.Index(names, name); i {
 	case 0, 1:
 		x, err := strconv.ParseFloat(value, 64)
@@ -372,14 +376,14 @@ func setRememberParam(p *rememberpkg.Params, set string) error {
 			return verb.Usagef("--set %s: want a number above 0 and at most 1", set)
 		}
 		*[]*int64{&p.DuplicateAbove, &p.SimilarFrom}[i] = int64(math.RoundToEven(float64(x * (1 << 16))))
-	case 2, 3:
+	case 2:
 		b, err := strconv.ParseBool(value)
 		if err != nil {
 			return verb.Usagef("--set %s: want true or false", set)
 		}
-		*[]*bool{&p.Keep, &p.Replace}[i-2] = b
+		p.Keep = b
 	default:
-		return verb.Usagef("--set %s: there are duplicateAbove, similarFrom, keep and replace", set)
+		return verb.Usagef("--set %s: there are duplicateAbove, similarFrom and keep", set)
 	}
 	return nil
 }
