@@ -40,7 +40,7 @@ func verbsOfMemory() []*line.Bound {
 		// Start
 		reach.Bind(upkeep.Version, answers.Versions),
 		// Change the memory
-		reach.Bind(remembering.Remember, answers.Remembered),
+		bindRemember(),
 		bindIngest(),
 		reach.BindAs(ingesting.Capture, answers.Captured),
 		reach.Bind(editing.CommitVerb, answers.Committed),

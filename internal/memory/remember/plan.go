@@ -20,23 +20,23 @@ import (
 // planner decides what becomes of the requests of one commit, one after the other: docs/remember.md, "Decision".
 // What it reads for each is bounded, however many memories there are.
 type planner struct {
-	ctx     context.Context
-	m       *Writer
-	s       *core.Snapshot
-	params  Params
-	terms   *text.Analyzer
-	linker  *linker
-	marks   *memory.Marker
-	known   map[graph.ID]*known
-	chains  map[graph.ID]*chain // by the first id
-	touch   []*known            // to be written, in order
-	fresh   fresh
-	made    map[graph.ID]bool // nodes beside memories, and edges, that the commit makes
-	values  map[value][]graph.ID
-	rare    *memory.RareWords
-	batch   bool // of several memories, for which nothing is asked
-	others  []graph.Change // nodes, edges and embeddings, in order
-	out     []Remembered
+	ctx    context.Context
+	m      *Writer
+	s      *core.Snapshot
+	params Params
+	terms  *text.Analyzer
+	linker *linker
+	marks  *memory.Marker
+	known  map[graph.ID]*known
+	chains map[graph.ID]*chain // by the first id
+	touch  []*known            // to be written, in order
+	fresh  fresh
+	made   map[graph.ID]bool // nodes beside memories, and edges, that the commit makes
+	values map[value][]graph.ID
+	rare   *memory.RareWords
+	batch  bool           // of several memories, for which nothing is asked
+	others []graph.Change // nodes, edges and embeddings, in order
+	out    []Remembered
 }
 
 // value names a single-valued property of a subject.

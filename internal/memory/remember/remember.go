@@ -140,8 +140,8 @@ type Remembered struct {
 	NoChange bool     `json:"no_change"`           // likewise
 	DryRun   bool     `json:"dry_run"`             // for callers to set
 	// Superseded are marked so, in the order of the request, then those of the property.
-	Superseded []graph.ID  `json:"superseded"`
-	Similar    []Similar   `json:"similar"`            // the most alike first, at most MaxSimilar; empty for a Duplicate
+	Superseded []graph.ID `json:"superseded"`
+	Similar    []Similar  `json:"similar"` // the most alike first, at most MaxSimilar; empty for a Duplicate
 	// Nearest are earlier memories that are about the same, the nearest first, at most MaxNearest; none for several memories
 	// of one call. Settle is the one of them that this one may replace, zero for none.
 	Nearest []Nearest `json:"nearest,omitempty"`
