@@ -19,7 +19,7 @@ const (
 	// meaningBatch is how many nodes EmbedRest embeds in one commit.
 	meaningBatch = 256
 	// meaningMessage begins the messages of its commits, before the name of the model.
-	meaningMessage = "embed with "
+	meaningMessage = "vectors by "
 	// maxMeaningCommits bounds the commits of vectors that are passed over to find the one that a caller expects.
 	maxMeaningCommits = 4096
 )

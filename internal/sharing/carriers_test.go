@@ -3,6 +3,7 @@ package sharing_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -321,11 +322,16 @@ func (w *team) hubAt(ref string) string {
 func (w *team) targets(prefix string) map[string]string {
 	w.Helper()
 	out := make(map[string]string)
-	text, _ := w.raw(0, "hub", "", "pack", "refs", "--tracking")
-	for row := range strings.Lines(text) {
-		words := strings.Fields(strings.TrimPrefix(row, "*"))
-		if len(words) == 2 && strings.HasPrefix(words[0], prefix) {
-			out[words[0]] = words[1]
+	text, _ := w.raw(0, "hub", "", "pack", "refs", "--tracking", "--json")
+	var answer struct {
+		Refs []struct{ Ref, Target string }
+	}
+	if err := json.Unmarshal([]byte(text), &answer); err != nil {
+		w.Fatal(err)
+	}
+	for _, r := range answer.Refs {
+		if strings.HasPrefix(r.Ref, prefix) {
+			out[r.Ref] = r.Target
 		}
 	}
 	return out

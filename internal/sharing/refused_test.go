@@ -266,7 +266,7 @@ func TestPackRefused(t *testing.T) {
 	w.ok("a", "init")
 	pack := filepath.Join(w.dir, "hub", "main.pack")
 	out := w.ok("a", "pack", "take", pack, "--move", "refs/heads/main=none.."+at, "--dry-run")
-	if !strings.Contains(out, "would change 1 ref") {
+	if !strings.Contains(out, "dry_run     yes") {
 		t.Error(out)
 	}
 	if w.at("a", "refs/heads/main") != "" {
