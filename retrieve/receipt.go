@@ -45,16 +45,22 @@ type Receipt struct {
 	Warnings   []Warning
 	Engine     Engine
 	Digests    []ReceiptDigest // in their order, none where no altitude was asked for
+	Verdict    Verdict         // "" where there is none
 	Extra      []ipld.Entry    // unknown fields in canonical order
 }
 
 var receiptFields = []string{
 	"v", "kind", "items", "engine", "tokens", "commits", "dropped", "request", "warnings",
-	"candidates", fieldDigests,
+	"candidates", fieldDigests, fieldVerdict,
 }
 
-// fieldDigests may be absent.
-const fieldDigests = "digests"
+// fieldDigests and fieldVerdict may be absent.
+const (
+	fieldDigests = "digests"
+	fieldVerdict = "verdict"
+
+	optionalFields = 2
+)
 
 // Receipt returns the receipt of an answer, and the raw block of the query's text that it links
 // to. Both are to be stored, and a raw block for each of the request's Rewrites.
@@ -68,6 +74,7 @@ func (a *Answer) Receipt() (receipt *Receipt, query []byte) {
 		Candidates: a.Candidates,
 		Warnings:   a.Warnings,
 		Engine:     a.Engine,
+		Verdict:    a.Verdict,
 	}
 	for _, d := range a.Digests {
 		receipt.Digests = append(receipt.Digests, ReceiptDigest{
@@ -136,6 +143,7 @@ func (r *Receipt) Validate() error {
 		checkCount("engine.analyser", r.Engine.Analyser),
 		graph.CheckText("engine.language", r.Engine.Language, 1, graph.MaxType),
 		graph.CheckExtra(r.Extra, receiptFields),
+		r.checkVerdict(),
 	}
 	for _, err := range checks {
 		if err != nil {
@@ -148,6 +156,13 @@ func (r *Receipt) Validate() error {
 	}
 	if err := ipld.Check(r.Encode()); err != nil {
 		return graph.Fieldf("", "too large for one block: %v", err)
+	}
+	return nil
+}
+
+func (r *Receipt) checkVerdict() error {
+	if r.Verdict != "" && r.Verdict != Known && r.Verdict != Unsure && r.Verdict != Unknown {
+		return graph.Fieldf(fieldVerdict, "%s is not known, unsure or unknown", shortQuote(string(r.Verdict)))
 	}
 	return nil
 }
@@ -256,6 +271,7 @@ func (r *Receipt) Encode() []byte {
 	}
 	w.Int("dropped", int64(r.Dropped))
 	w.Value("request", r.Params)
+	w.OptString(fieldVerdict, string(r.Verdict))
 	w.Append("warnings", r.appendWarnings)
 	w.Int("candidates", int64(r.Candidates))
 	return w.Finish()
@@ -303,7 +319,7 @@ func DecodeReceipt(block []byte) (*Receipt, error) {
 		return nil, err
 	}
 	r.Extra = extra
-	if err := seen.missing(receiptFields[2 : len(receiptFields)-2]); err != nil {
+	if err := seen.missing(receiptFields[2 : len(receiptFields)-optionalFields]); err != nil {
 		return nil, invalidRecord(KindReceipt, err)
 	}
 	if err := r.Validate(); err != nil {
@@ -353,6 +369,10 @@ func (r *Receipt) field(key string, d *ipld.Decoder) (known bool, err error) {
 		err = decodeList(d, maxWarnings, func() error { return r.decodeWarning(d) })
 	case "candidates":
 		r.Candidates, err = decodeCount(d)
+	case fieldVerdict:
+		var verdict string
+		verdict, err = d.String()
+		r.Verdict = Verdict(verdict)
 	case fieldDigests:
 		err = decodeList(d, maxReceiptDigests, func() error { return r.decodeDigest(d) })
 	default:

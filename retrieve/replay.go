@@ -76,6 +76,7 @@ func itemFields(items []ReceiptItem, i int) []namedText {
 
 func totalFields(r *Receipt) []namedText {
 	return []namedText{
+		{fieldVerdict, string(r.Verdict)},
 		{fieldDigests, r.digestTexts()},
 		{"tokens", strconv.Itoa(r.Tokens)},
 		{"dropped", strconv.Itoa(r.Dropped)},

@@ -57,7 +57,6 @@ type Item struct {
 
 	Community *Membership `json:"-"` // nil unless a community raised it or brought it in
 	Recall    *Recalled   `json:"-"` // nil where the request is no recall, or has nothing to rank by
-	Outdated  graph.ID    `json:"-"` // the item that takes its place by rule, zero for none
 	// Against is the item that this one follows since it contradicts it, zero where its rank put it
 	// here. Its score may be of any height then, 0 where nothing else found it.
 	Against graph.ID `json:"-"`
@@ -82,6 +81,10 @@ type Answer struct {
 	Commit       ipld.CID
 	Request      Request // resolved
 	Engine       Engine
+	Verdict      Verdict // "" where nothing but a time, or nothing, is asked
+	Because      string  // why, in a line for people; "" without a verdict
+	Missing      []Lack  // what the best item lacks of what is asked
+	Covered      int64   // how much of what is asked the best item accounts for, in units of 2^-16
 	Items        []Item
 	TokensUsed   int
 	TokensBudget int // 0 for none

@@ -185,7 +185,7 @@ var warningInfos = []WarningInfo{
 
 // WarningInfos returns the documentation of all codes, in a fixed order.
 func WarningInfos() []WarningInfo {
-	return slices.Concat(warningInfos, idleInfos, sparseInfos, recallInfos)
+	return slices.Concat(warningInfos, idleInfos, sparseInfos)
 }
 
 // info returns the documentation of the warning's code.

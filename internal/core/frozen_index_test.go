@@ -60,7 +60,14 @@ func TestFrozenIndexes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(string(want), thawAnswers(t, r)); diff != "" {
+		got := thawAnswers(t, r)
+		if os.Getenv("MNEM_REWRITE") != "" && readOnly {
+			want = []byte(got)
+			if err := os.WriteFile(filepath.Join(frozen, "indexed", "expect.txt"), want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(string(want), got); diff != "" {
 			t.Errorf("read only %v (-want +got):\n%s", readOnly, diff)
 		}
 		repokit.CheckClean(t, r)

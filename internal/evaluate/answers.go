@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/tuning"
@@ -217,7 +218,7 @@ func (m *Memories) ask(
 	items := make([]Printed, len(answer.Items))
 	for i := range answer.Items {
 		it := &answer.Items[i]
-		items[i] = Printed{Key: s.keys[it.ID], Band: it.Band, Tokens: it.Tokens, Outdated: !it.Outdated.IsZero()}
+		items[i] = Printed{Key: s.keys[it.ID], Band: it.Band, Tokens: it.Tokens, Outdated: strings.Contains(it.Rendered, "replaced ")}
 	}
 	asked := &Asked{ID: q.id, Kind: q.kind, Text: q.text, Gold: q.gold, Scores: scoreAnswer(q, items)}
 	for _, it := range items {

@@ -25,7 +25,7 @@ type floor struct {
 var floors = []floor{
 	{"base", "integer maths, texts, files and caches; nothing of a memory", "" +
 		"base/tuning base/cache base/fixed base/heap base/parallel base/pattern base/pipe base/queue base/regular " +
-		"base/filestate base/filewatch owner base/vector base/text base/dates base/intent base/hashed base/plain"},
+		"base/filestate base/filewatch owner base/vector base/text base/dates base/intent base/rarity base/hashed base/plain"},
 	{"ipld", "what a block is: CIDs, canonical bytes, limits", "ipld ipld/prime"},
 	{"records", "nodes, edges, marks, commits; texts that must not be written", "" +
 		"graph guard block/car block/store commit view/community"},
@@ -45,7 +45,7 @@ var floors = []floor{
 	{"history", "what happened, what is merged, what is kept sound, what is exchanged", "" +
 		"history merging care exchange"},
 	{"memories", "agents' verbs, files and conversations as nodes", "" +
-		"memory/compare memory/extract memory memory/remember memory/recall memory/check memory/sources " +
+		"memory/compare memory/extract memory memory/remember memory/recall memory/sources " +
 		"memory/review ingest/parse ingest/chats ingest agent/capture"},
 	{"remotes", "histories between repositories: refs and packs", "" +
 		"exchange/remote/s3 exchange/remote/s3/s3test exchange/remote"},
@@ -75,7 +75,7 @@ var alone = map[string]string{
 	"rank/source": "ipld graph retrieve view/community",
 	"rank/render": "ipld graph retrieve rank/source base/text",
 	"rank/stage": "ipld graph retrieve rank/source rank/render base/dates base/fixed base/heap " +
-		"base/intent base/text base/tuning",
+		"base/intent base/rarity base/text base/tuning",
 	"rank/complete":             "ipld graph retrieve rank/source base/fixed base/text",
 	"view/community":            "ipld graph",
 	"guard":                     "ipld graph",
@@ -124,6 +124,7 @@ var alone = map[string]string{
 	"base/intent":               "base/text",
 	"base/hashed":               "base/fixed base/text base/vector",
 	"base/plain":                "base/text",
+	"base/rarity":               "base/text",
 	"base/filestate":            "base/regular",
 	"owner":                     "base/regular",
 	"base/text/gen":             "base/text",

@@ -14,13 +14,11 @@ import (
 	"github.com/mnem-project/mnem/internal/cases"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory"
-	"github.com/mnem-project/mnem/internal/memory/check"
 	"github.com/mnem-project/mnem/internal/memory/recall"
 	"github.com/mnem-project/mnem/internal/memory/remember"
 	"github.com/mnem-project/mnem/internal/memory/review"
 	"github.com/mnem-project/mnem/internal/memory/sources"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // golds are the gold sets of testdata/gold: how many cases must be answered as they say, and by what.
@@ -28,17 +26,14 @@ var golds = map[string]struct {
 	least  int
 	answer func(t testing.TB, c cases.Case) any
 }{
-	"check":            {62, goldCheck},
-	"check-weight":     {9, goldCheckWeight},
-	"check-thresholds": {10, goldThresholds},
-	"explore":          {13, goldExplore},
-	"importance":       {35, goldImportance},
-	"links":            {8, goldLinks},
-	"marking":          {89, goldMarking},
-	"memory-id":        {9, goldMemoryID},
-	"proposal":         {10, goldProposal},
-	"remember":         {5, goldRemember},
-	"source":           {53, goldSource},
+	"explore":    {13, goldExplore},
+	"importance": {35, goldImportance},
+	"links":      {8, goldLinks},
+	"marking":    {89, goldMarking},
+	"memory-id":  {9, goldMemoryID},
+	"proposal":   {10, goldProposal},
+	"remember":   {5, goldRemember},
+	"source":     {53, goldSource},
 }
 
 func TestGold(t *testing.T) {
@@ -106,67 +101,6 @@ func head(t testing.TB, r *core.Repo) *core.Snapshot {
 		t.Fatal(err)
 	}
 	return s
-}
-
-func goldCheck(t testing.TB, c cases.Case) any {
-	var in struct {
-		goldBatches
-		Text       string
-		Thresholds []int64
-	}
-	cases.Parse(t, c.Input, &in)
-	th := in.Thresholds
-	res, err := check.Check(t.Context(), head(t, in.commit(t)), check.Request{
-		Request: retrieve.Request{Text: in.Text}, Nearest: new(check.MaxNearest),
-		Thresholds: &check.Thresholds{
-			Coverage: th[0], Evidence: th[1], Lead: th[2], WeakCoverage: th[3], WeakEvidence: th[4],
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := res.Nearest
-	if res.Best != nil {
-		list = append([]*check.Evidence{res.Best}, list...)
-	}
-	memories, missing, lead := []any{}, [][2]string{}, int64(0)
-	for i, e := range list {
-		memories = append(memories, dict{"id": e.ID.String(), "coverage": e.Coverage, "evidence": e.Evidence})
-		if i > 0 {
-			continue
-		}
-		lead = e.Lead
-		for _, m := range e.Missing {
-			missing = append(missing, [2]string{string(m.Kind), m.Text})
-		}
-	}
-	return dict{"verdict": res.Verdict, "memories": memories, "lead": lead, "missing": missing}
-}
-
-func goldCheckWeight(t testing.TB, c cases.Case) any {
-	var in struct{ Nodes, Having int64 }
-	cases.Parse(t, c.Input, &in)
-	weight, floor := check.CheckWeight(in.Nodes, in.Having)
-	return dict{"weight": weight, "floor": floor}
-}
-
-func goldThresholds(t testing.TB, c cases.Case) any {
-	var in struct{ Block string }
-	cases.Parse(t, c.Input, &in)
-	profiles, err := retrieve.DecodeProfiles(cases.Bytes(t, in.Block))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, _, err := check.ThresholdsIn(profiles)
-	if err != nil {
-		return dict{"error": "thresholds"}
-	}
-	cosines := got.Cosines
-	if cosines == nil {
-		cosines = map[string]int64{}
-	}
-	return dict{"coverage": got.Coverage, "evidence": got.Evidence, "lead": got.Lead,
-		"weakCoverage": got.WeakCoverage, "weakEvidence": got.WeakEvidence, "cosines": cosines}
 }
 
 func goldExplore(t testing.TB, c cases.Case) any {

@@ -15,7 +15,7 @@ import (
 // orders are the orders of the members of structs whose fields have another one.
 var orders = map[reflect.Type]string{
 	reflect.TypeFor[retrieve.Item](): "ID Key Type Node Rank Score Tier Tokens Rendered Lanes Reach Community Recall " +
-		"Band Outdated Against",
+		"Band Against",
 	reflect.TypeFor[retrieve.DigestItem](): "Name Source Facts Covers Found Score Band Tokens Rendered",
 }
 

@@ -310,6 +310,17 @@ func (v indexView) TitlesNamed(
 // HasTitle implements retrieve.Index.
 func (v indexView) HasTitle(text, summary string) bool { return v.x.HasTitle(text, summary) }
 
+// Counts implements retrieve.Index.
+func (v indexView) Counts(ctx context.Context, terms []string) (having []int64, nodes int64, err error) {
+	having = make([]int64, len(terms))
+	for i, term := range terms {
+		if having[i], err = v.x.TermStats(ctx, term); err != nil {
+			return nil, 0, err
+		}
+	}
+	return having, v.x.Stats().Nodes, nil
+}
+
 // IDFs implements retrieve.Index.
 func (v indexView) IDFs(ctx context.Context, terms []string) ([]int64, error) {
 	return v.x.IDFs(ctx, terms, 0)

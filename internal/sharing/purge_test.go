@@ -36,7 +36,7 @@ func TestReadsBesidePurges(t *testing.T) {
 
 	var at atomic.Int64
 	reads := [][]string{
-		{"get", "SECRET"}, {"get", "SECRET", "--at", first}, {"check", "heron of the lake", "--at", first},
+		{"get", "SECRET"}, {"get", "SECRET", "--at", first}, {"recall", "heron of the lake", "--at", first},
 		{"retrieve", "heron of the lake"}, {"retrieve", "heron of the lake", "--at", first},
 		{"retrieve", "what is kept of topic 1", "--altitude", "auto"},
 		{"recall", "word of day", "--at", first}, {"log"}, {"diff", first, "HEAD"}, {"ls", "--type", "Fact"},

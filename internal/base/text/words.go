@@ -58,6 +58,9 @@ func isTelling(word string, sign uint8) bool {
 	return isNegation(word)
 }
 
+// IsNegation reports whether a folded word is one of those that turn a sentence around, with their short forms.
+func IsNegation(word string) bool { return isNegation(word) || strings.HasSuffix(word, "n't") }
+
 // isNegation reports whether a folded word is one of those that turn a sentence around: of English,
 // German, French, Spanish, Italian, Portuguese, Russian and Arabic.
 func isNegation(word string) bool {

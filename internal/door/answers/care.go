@@ -13,7 +13,6 @@ import (
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/layout"
 	"github.com/mnem-project/mnem/internal/memory"
-	"github.com/mnem-project/mnem/internal/memory/check"
 	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
@@ -196,34 +195,6 @@ func Stats(c *show.Console, s *upkeep.Stats) error {
 		countRow("index blocks", uint64(s.Store.DerivedBlocks)),
 		[]show.Cell{{Text: "index bytes", Style: show.Bold}, {Text: plain.Bytes(s.Store.DerivedBytes), Style: ""}},
 		[]show.Cell{{Text: "bytes on disk", Style: show.Bold}, {Text: plain.Bytes(s.Store.DiskBytes), Style: ""}})
-	if err := c.Table(rows); err != nil || s.Scores == nil {
-		return err
-	}
-	return printScores(c, s.Scores)
-}
-
-func printScores(c *show.Console, s *check.Scores) error {
-	c.Put("\nscores of %d memories, each against all others\n", s.Sampled)
-	rows := [][]show.Cell{{{Text: "", Style: ""}}}
-	for _, name := range []string{"p50", "p90", "p95", "p99", "max"} {
-		rows[0] = append(rows[0], show.Cell{Text: name, Style: show.Dim})
-	}
-	for _, row := range []struct {
-		name string
-		of   check.Percentiles
-		show func(int64) string
-	}{
-		{"check coverage", s.Check.Coverage, shareText},
-		{"check evidence, bits", s.Check.Evidence, bitsText},
-		{"check lead", s.Check.Lead, shareText},
-		{"remember similarity", s.Remember.Similarity, shareText},
-	} {
-		cells := []show.Cell{{Text: row.name, Style: show.Bold}}
-		for _, v := range []int64{row.of.P50, row.of.P90, row.of.P95, row.of.P99, row.of.Max} {
-			cells = append(cells, show.Cell{Text: row.show(v), Style: ""})
-		}
-		rows = append(rows, cells)
-	}
 	return c.Table(rows)
 }
 

@@ -3,6 +3,7 @@ package answers
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,6 +29,7 @@ func Answer(c *show.Console, q *asking.RetrieveRequest, a *asking.Answer) error 
 	if e := a.Explanation; e != nil {
 		printExplanation(c, a)
 	}
+	printVerdict(c, a)
 	for i, d := range a.Digests {
 		if i > 0 || a.Explanation != nil {
 			c.Put("\n")
@@ -38,7 +40,7 @@ func Answer(c *show.Console, q *asking.RetrieveRequest, a *asking.Answer) error 
 		if i > 0 || a.Explanation != nil || len(a.Digests) > 0 {
 			c.Put("\n")
 		}
-		c.Put("%s%s", sureness(q, a.Items, i), a.Items[i].Rendered)
+		c.Put("%s", a.Items[i].Rendered)
 	}
 	if err := c.Out.Flush(); err != nil { // what is said of the answer comes after it
 		return err
@@ -55,17 +57,6 @@ func Answer(c *show.Console, q *asking.RetrieveRequest, a *asking.Answer) error 
 		}
 	}
 	return nil
-}
-
-// sureness returns the line before the first item that is not sure, and "" before others.
-func sureness(q *asking.RetrieveRequest, items []asking.AnswerItem, i int) string {
-	switch {
-	case items[i].Band != retrieve.BandMaybe || q.All || i > 0 && items[i-1].Band == retrieve.BandMaybe:
-		return ""
-	case i > 0:
-		return "not sure:\n"
-	}
-	return "nothing known; the nearest:\n"
 }
 
 func answerSummary(a *asking.Answer) string {
@@ -319,4 +310,24 @@ func leftOutText(l source.LeftOut) string {
 		return "-"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// shareText shows units of 2^-16 with two decimals.
+func shareText(n int64) string { return strconv.FormatFloat(float64(n)/65536, 'f', 2, 64) }
+
+// verdictStyles are the colours of verdicts.
+var verdictStyles = map[retrieve.Verdict]string{
+	retrieve.Known: show.Green, retrieve.Unsure: show.Yellow, retrieve.Unknown: show.Red,
+}
+
+// printVerdict prints whether the memory holds what was asked, and why.
+func printVerdict(c *show.Console, a *asking.Answer) {
+	if a.Verdict == "" {
+		return
+	}
+	nearest := ""
+	if a.Verdict == retrieve.Unknown && len(a.Items) > 0 {
+		nearest = "; the nearest, unverified:"
+	}
+	c.Put("%s: %s%s\n\n", c.Paint(verdictStyles[a.Verdict], string(a.Verdict)), show.Line(a.Because), nearest)
 }

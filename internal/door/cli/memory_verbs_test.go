@@ -99,7 +99,6 @@ func TestMemoryVerbsUndo(t *testing.T) {
 		{"consolidate", "--apply", proposal("low"), "--cap", "3"},
 		{"consolidate", "--decline", proposal("duplicate"), proposal("tag")},
 		{"sources", "refresh", "note"}, {"sources", "diff", "--mark-stale"},
-		{"check", "--calibrate", "q.jsonl"},
 	} {
 		state := func() string {
 			return w.ok("show", "HEAD", "--json") + w.ok("ls", "--json", "--limit", "1000", "--include",
@@ -146,11 +145,10 @@ func TestMemoryVerbsInProcesses(t *testing.T) {
 	for _, line := range [][]string{
 		{"recall", "why does the server run PostgreSQL", "--json"},
 		{"recall", "Server runs PostgreSQL"}, {"recall", "visitors on Friday", "--json"},
-		{"check", "what does server alpha run?", "--json"}, {"check", "Server runs PostgreSQL"},
 		{"consolidate", "--json", "--cap", "3"}, {"consolidate"},
 		{"explore", "Server", "--json"}, {"explore", "--keyword", "srv/1"},
 		{"suggest", "Server epsilon runs PostgreSQL", "--json"}, {"related", "srv/1", "--json"},
-		{"get", "srv/1", "--importance", "--json"}, {"stats", "--json", "--scores"},
+		{"get", "srv/1", "--importance", "--json"}, {"stats", "--json"},
 		{"remember", "Server zeta runs PostgreSQL because Ada asked", "--dry-run", "--explain", "--json"},
 	} {
 		want := ask("1", line...)

@@ -87,7 +87,7 @@ func reads(t *testing.T, dir string) {
 	t.Helper()
 	before := treeOf(t, dir)
 	for _, args := range [][]string{
-		{"status"}, {"get", "tea"}, {"ls"}, {"log"}, {"retrieve", "tea"}, {"check", "tea"}, {"op", "log"},
+		{"status"}, {"get", "tea"}, {"ls"}, {"log"}, {"retrieve", "tea"}, {"op", "log"},
 		{"show"}, {"fsck"}, {"fsck", "--full"}, {"stats"}, {"diff", "HEAD~1", "HEAD"},
 	} {
 		cmd := program.Child(t, dir, program.AsProgram, append(args, "--repo", dir)...)

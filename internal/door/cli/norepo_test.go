@@ -28,7 +28,7 @@ var someArgs = map[string]string{
 	"mnem commit": "-m x -", "mnem add": "-", "mnem set": "n summary=x", "mnem rm": "n",
 	"mnem link": "a knows b", "mnem unlink": "a knows b", "mnem merge": "side", "mnem revert": "HEAD",
 	"mnem cherry-pick": "HEAD", "mnem restore": "n", "mnem forget": "n", "mnem mark": "stale n",
-	"mnem half-life": "Note=30", "mnem retrieve": "x", "mnem recall": "x", "mnem check": "x",
+	"mnem half-life": "Note=30", "mnem retrieve": "x", "mnem recall": "x",
 	"mnem get": "n", "mnem neighbors": "n", "mnem path": "a b", "mnem explore": "x",
 	"mnem related": "n", "mnem suggest": "x", "mnem blame": "n", "mnem branch": "b",
 	"mnem switch": "-c b", "mnem tag": "v1", "mnem op show": "1", "mnem op restore": "1",

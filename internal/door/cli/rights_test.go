@@ -136,7 +136,6 @@ var free = map[string]minimal{
 	"profile_show": {words: "profile show p", args: `{"name":"p"}`}, "get": {words: "get n", args: `{"node":"n"}`},
 	"retrieve": {words: "retrieve lamp --receipt", args: `{"query":"lamp","receipt":true}`, tool: `{"query":"lamp"}`},
 	"recall":   {words: "recall lamp --session s", args: `{"query":"lamp","session":"s"}`, tool: `{"query":"lamp"}`},
-	"check":    {words: "check lamp", args: `{"query":"lamp"}`},
 	"show":     {words: "show"}, "ls": {words: "ls"}, "schema": {words: "schema"}, "cues": {words: "cues"},
 	"neighbors":   {words: "neighbors n", args: `{"node":"n"}`},
 	"path":        {words: "path n m", args: `{"from":"n","to":"m"}`},

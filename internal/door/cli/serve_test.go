@@ -160,7 +160,7 @@ var requests = []struct{ name, body string }{
 	{"related", `{"node":"katya"}`}, {"suggest", `{"text":"the payments are late"}`},
 	{"retrieve", `{"query":"who owns sign-in?","explain":true}`}, {"recall", `{"query":"who?"}`},
 	{"retrieve_batch", `{"lines":[{"text":"a","qid":"1"},{"text":"b"}]}`},
-	{"recall_batch", `{"lines":[{"text":"why was it late"}]}`}, {"check", `{"query":"who owns sign-in?"}`},
+	{"recall_batch", `{"lines":[{"text":"why was it late"}]}`},
 	{"log", `{"stat":true}`}, {"log", `{"node":"katya","limit":2}`}, {"diff", `{"a":"HEAD~1","b":"HEAD"}`},
 	{"diff", `{"a":"HEAD~1","stat":true}`}, {"blame", `{"node":"katya"}`},
 	{"remember", `{"text":"Server alpha runs PostgreSQL 16","tag":["infra"],"explain":true}`},

@@ -18,7 +18,6 @@ var StdinLines = map[string][]string{
 	"merge":       {"merge --resolve x --take -"},
 	"retrieve":    {"retrieve -", "retrieve --batch -", "retrieve x --vector m=@-", "retrieve x --sparse m=@-"},
 	"recall":      {"recall -", "recall --batch -", "recall x --vector m=@-", "recall x --sparse m=@-"},
-	"check":       {"check --calibrate -", "check x --vector m=@-"},
 	"purge":       {"purge --text --yes"},
 	"pack take":   {"pack take - --set refs/heads/x=" + someCID + ".." + someCID},
 	"import":      {"import -", "import - --dry-run"},

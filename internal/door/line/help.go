@@ -13,7 +13,7 @@ const HelpWidth = 80
 
 // Basics are the commands that 'mnem --help' lists; 'mnem help --all' lists all.
 var Basics = []string{
-	"init", "integrate", "demo", "remember", "commit", "recall", "check", "retrieve", "get", "log",
+	"init", "integrate", "demo", "remember", "commit", "recall", "retrieve", "get", "log",
 	"diff", "undo",
 }
 

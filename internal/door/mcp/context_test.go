@@ -171,7 +171,6 @@ func TestEmptyMemory(t *testing.T) {
 	s := connect(t, server(memory(t, ""), mcp.Options{}), nil)
 	for tool, args := range map[string]map[string]any{
 		"log": nil, "diff": nil, "retrieve": {"query": "x"}, "recall": {"query": "who?"},
-		"check": {"query": "who?"},
 	} {
 		a := try(t, s, tool, args)
 		if !a.failed || !strings.Contains(a.text, "memory is empty") {

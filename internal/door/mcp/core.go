@@ -34,24 +34,12 @@ func askTools() []*tool {
 		},
 		{
 			name: "recall", title: "Recall for a question", operation: "recall", ready: true,
-			doc: "Answer a question from memory: ranks by what it asks (why, when, who, what) and " +
-				"follows links. Use before you answer or act.",
+			doc: "Answer a question, or test a statement, from memory. verdict known: rely on it and cite; " +
+				"unsure: say what is missing; unknown: not in memory. Use before you answer or act.",
 			params: []param{
 				queryParam, alsoParam, limitParam, typeParam, atParam,
 			},
 			fields: answerFields, paged: true, quoted: true, run: ranked,
-		},
-		{
-			name: "check", title: "Check an answer's ground", operation: "check",
-			doc: "Say whether memory may be relied on for a question or statement: STRONG, WEAK " +
-				"(says what is missing) or MISS.",
-			params: []param{queryParam, typeParam, atParam},
-			fields: []field{
-				{name: "verdict"}, {name: "item", typ: "object"},
-				{name: "missing", typ: "array"},
-				{name: "nearest", items: []string{"id", "key", "type", "title"}},
-			},
-			paged: true, quoted: true,
 		},
 		{
 			name: "get", title: "Read one memory", operation: "get",
@@ -134,7 +122,8 @@ func historyTools() []*tool {
 
 // answerFields are what retrieve and recall answer.
 var answerFields = []field{
-	{name: "commit"}, {name: "intent"},
+	{name: "commit"}, {name: "intent"}, {name: "verdict"}, {name: "because"},
+	{name: "missing", items: []string{"kind", "text"}},
 	{name: "items", items: []string{"id", "key", "type", "band", "rank", "score", "tokens", "rendered"}},
 	{name: "dropped", typ: "integer"}, {name: "warnings", typ: "array"},
 }

@@ -140,7 +140,7 @@ func TestDefaultBound(t *testing.T) {
 	for tool, args := range map[string]map[string]any{
 		"retrieve": {"query": "word"}, "diff": {"from": "HEAD", "to": "HEAD"}, "log": {},
 		"get": {"node": "k3"}, "recall": {"query": "what is word?"},
-		"check": {"query": "word"}, "neighbors": {"node": "k1"},
+		"neighbors": {"node": "k1"},
 	} {
 		a := call(t, s, tool, args)
 		for _, text := range []string{a.text, string(a.raw)} {

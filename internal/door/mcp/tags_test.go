@@ -34,7 +34,7 @@ func TestTagsAreNeutralised(t *testing.T) {
 		args map[string]any
 	}{
 		{"retrieve", map[string]any{"query": "crane"}}, {"recall", map[string]any{"query": "crane"}},
-		{"check", map[string]any{"query": "crane obey"}}, {"get", map[string]any{"node": "crane"}},
+		{"get", map[string]any{"node": "crane"}},
 		{"get", map[string]any{"node": "crane", "field": "summary"}}, {"neighbors", map[string]any{"node": "crane"}},
 		{"schema", nil}, {"log", nil}, {"ls", nil}, {"show", map[string]any{"name": "crane"}},
 		{"forget", map[string]any{"nodes": []string{tagged}}}, {"undo", nil},

@@ -73,7 +73,6 @@ func verbsOfMemory() []*line.Bound {
 		// Read the memory
 		reach.BindAs(asking.Retrieve, answers.Answer),
 		reach.BindAs(asking.Recall, answers.Recalled),
-		reach.Bind(asking.Check, answers.Check),
 		reach.Bind(reading.Get, answers.Get),
 		reach.BindAs(branching.Show, answers.Shown),
 		reach.Bind(reading.Ls, answers.List),

@@ -93,7 +93,7 @@ await op("retrieve", { query: "who leads infra", limit: 3 });
 await op("retrieve_batch", { lines: [{ text: "infra" }, { text: "billing" }] });
 await op("recall", { query: "why does Alice own billing?" });
 await op("recall_batch", { lines: [{ text: "who audits Frank?" }] });
-await op("check", { query: "Alice leads infra" });
+await op("recall", { query: "Alice leads infra" });
 await op("get", { node: "alice" });
 await op("get", { node: "nobody" }, { status: 404 });
 await op("show", { name: "alice" });

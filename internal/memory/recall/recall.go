@@ -10,9 +10,8 @@ import (
 
 // Recall answers a question from a snapshot as Snapshot.Retrieve does, ranked by what it asks for:
 // why, when, who or what. A request without an intent has that which its words tell. The answer's
-// Recall says which it was and what it weighed, its items' Recall their signals; a warning of the
-// code retrieve.NothingRelevant says that nothing known answers the question. Filters, budget,
-// sessions and receipts are those of any request, so core.Repo records and replays it. Errors are
+// Recall says which it was and what it weighed, its items' Recall their signals; its Verdict says whether the
+// memory holds what is asked. Filters, budget, sessions and receipts are those of any request, so core.Repo records and replays it. Errors are
 // those of Snapshot.Retrieve. Safe for concurrent use; it writes nothing.
 func Recall(
 	ctx context.Context, s *core.Snapshot, q retrieve.Request,

@@ -8,10 +8,8 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory"
-	"github.com/mnem-project/mnem/internal/memory/check"
 	"github.com/mnem-project/mnem/internal/memory/recall"
 	"github.com/mnem-project/mnem/internal/testkit/memkit"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // TestForgottenByVerbs asks every verb that reads for what is next to a forgotten memory.
@@ -45,17 +43,6 @@ func TestForgottenByVerbs(t *testing.T) {
 			}
 			tags, err := recall.Suggest(t.Context(), s, text)
 			look("suggest", tags, err)
-			c, err := check.Check(t.Context(), s, check.Request{Request: retrieve.Request{Text: text}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			look("check", *c, nil)
-			if c.Best != nil {
-				look("check", *c.Best, nil)
-			}
-			for _, near := range c.Nearest {
-				look("check", near, nil)
-			}
 		}
 		for _, key := range []string{"a", "b", "tag/office"} {
 			list, err := recall.Related(t.Context(), s, recall.RelatedRequest{ID: graph.NodeID(key)})

@@ -48,14 +48,7 @@ func Brief(
 		}
 		head = append(head, state)
 	}
-	if !o.Outdated.IsZero() {
-		by, err := ShortID(ctx, g, o.Outdated)
-		if err != nil {
-			return "", err
-		}
-		head = append(head, outdatedLine+" ["+by+"]")
-	}
-	w := renderer{textCap: o.SummaryCap, bands: o.Bands}
+	w := renderer{textCap: o.SummaryCap}
 	w.b = fmt.Appendf(w.b, "[%s] %s\n", ref, strings.Join(head, " · "))
 	w.indented(n.Context)
 	w.indented(n.Summary)

@@ -24,9 +24,7 @@ type RenderOptions struct {
 	Show       []string // of ShowTimes, ShowKey, ShowContent
 	SummaryCap int      // scalars kept of each text, 0 for all
 	Adjacency  Adjacency
-	Outdated   graph.ID // what takes the node's place by rule, zero for nothing
-	Bands      bool     // for a ranking with bands, in which a line may be called "outdated by"
-	Content    string   // the node's whole text, rendered with ShowContent; "" for none
+	Content    string // the node's whole text, rendered with ShowContent; "" for none
 }
 
 // Render returns the lines of one node: clause 12. A mark may be nil. It is a pure function. Each
@@ -34,15 +32,12 @@ type RenderOptions struct {
 // name and value stays within its line, and no property prints like another line. So the only
 // line of an item that begins with "ntype: " is its first.
 func Render(n *graph.Node, m *graph.Mark, o RenderOptions) string {
-	r := renderer{textCap: o.SummaryCap, bands: o.Bands}
+	r := renderer{textCap: o.SummaryCap}
 	r.b = make([]byte, 0, r.room(n, o))
 	r.line("ntype", text.EscapeWord(n.Type))
 	r.line("id", n.ID.String())
 	if m != nil {
 		r.state(m)
-	}
-	if !o.Outdated.IsZero() {
-		r.line(outdatedLine, o.Outdated.String())
 	}
 	r.text("context", n.Context)
 	r.text("summary", n.Summary)
@@ -66,7 +61,6 @@ func Render(n *graph.Node, m *graph.Mark, o RenderOptions) string {
 type renderer struct {
 	b       []byte
 	textCap int
-	bands   bool
 }
 
 // room estimates the length of the rendered text.
@@ -132,7 +126,7 @@ func (r *renderer) prop(name string, v ipld.Value) {
 	default:
 		return
 	}
-	if likeLine(name) || r.bands && LowerASCII(name) == outdatedLine {
+	if likeLine(name) {
 		r.b = append(r.b, "props."...)
 	}
 	r.b = append(r.b, text.EscapeLine(name)...)
@@ -150,10 +144,6 @@ var lineNames = []string{
 	"ntype", "id", "state", "context", "summary", "created", "updated", "valid", "key", "content",
 	"outgoing", "incoming",
 }
-
-// outdatedLine is the name of a line in rankings with bands: receipts of others have properties of that name
-// as they are.
-const outdatedLine = "outdated by"
 
 // likeLine reports whether a property of that name could be taken for another line.
 func likeLine(name string) bool {

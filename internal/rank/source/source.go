@@ -78,6 +78,8 @@ type Index interface {
 	// TermWeights returns the distinct terms of the query in the order of their first place, each as
 	// it is looked up, with how often it is there times its idf.
 	TermWeights(ctx context.Context, query TextQuery) ([]TermWeight, error)
+	// Counts returns how many nodes have each of some terms, and how many nodes there are.
+	Counts(ctx context.Context, terms []string) (having []int64, nodes int64, err error)
 	// IDFs returns the idf of terms (clause 9.2), 0 for one that no node has.
 	IDFs(ctx context.Context, terms []string) ([]int64, error)
 	// Mentioned returns the nodes mentioned in a text, each once: clause 7.3.

@@ -193,18 +193,6 @@ func TestBriefEdges(t *testing.T) {
 	}
 }
 
-// TestBriefOutdated says what takes the place of an item.
-func TestBriefOutdated(t *testing.T) {
-	m := toldAt("boat dock north", "boat dock south now")
-	m.markBy(num(0), graph.Stale, num(1))
-	a, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "dock", Expand: new(0), Format: retrieve.FormatBrief})
-	if err != nil || len(a.Items) != 2 || a.Items[1].Rendered !=
-		"[0000000000000001] Note · 1970-01-01 · stale by [0000000000000002] · "+
-			"outdated by [0000000000000002]\n  boat dock north\n" {
-		t.Errorf("%+v, %v", a, err)
-	}
-}
-
 // TestBriefCut cuts texts at the cap of the request.
 func TestBriefCut(t *testing.T) {
 	m := newMemory()

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
 )
 
 // Bounds of what is an entity in ranking version 1: clause 26.4.
@@ -23,6 +24,8 @@ const (
 
 // entity is a quoted phrase, identifier, number or name of a query.
 type entity struct {
+	kind  string // retrieve.LackPhrase, LackNumber or LackName
+	shown string // as the text has it
 	words []entityWord
 	terms []string // of its words, but those of stop words
 	idf   int64    // what it counts in a score
@@ -57,7 +60,11 @@ func entitiesOf(a *text.Analyzer, s string) []*entity {
 	units := f.units()
 	for _, u := range units {
 		if u.identifies() {
-			f.add(u.words, false)
+			kind := retrieve.LackName
+			if u.digit() {
+				kind = retrieve.LackNumber
+			}
+			f.add(u.words, false, kind)
 		}
 	}
 	for from := 0; from < len(units); {
@@ -76,16 +83,16 @@ func (f *entityFinder) quoted(span string) {
 		words = append(words, w)
 		return len(words) <= maxEntityWords
 	})
-	part.add(words, false)
+	part.add(words, false, retrieve.LackPhrase)
 	f.found = part.found
 }
 
 // add adds an entity, unless it has too many words, none but stop words, or is there already.
-func (f *entityFinder) add(words []text.Surface, capitals bool) {
+func (f *entityFinder) add(words []text.Surface, capitals bool, kind string) {
 	if len(words) == 0 || len(words) > maxEntityWords || len(f.found) == maxEntities {
 		return
 	}
-	e := &entity{}
+	e := &entity{kind: kind, shown: f.text[words[0].Start:words[len(words)-1].End]}
 	for _, w := range words {
 		token := strings.Clone(w.Token)
 		e.words = append(e.words, entityWord{token, capitals && w.Capital})
@@ -184,10 +191,10 @@ func (f *entityFinder) name(run []unit, first bool) {
 		return
 	}
 	if !first || len(run) > 1 && f.telling(run[0]) {
-		f.add(wordsOf(run), true)
+		f.add(wordsOf(run), true, retrieve.LackName)
 	}
 	if first && len(run) > 1 {
-		f.add(wordsOf(run[1:]), true)
+		f.add(wordsOf(run[1:]), true, retrieve.LackName)
 	}
 }
 

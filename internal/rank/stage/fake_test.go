@@ -247,6 +247,18 @@ func (m *memory) TermWeights(_ context.Context, query source.TextQuery) ([]sourc
 	return out, m.fail("TermWeights")
 }
 
+func (m *memory) Counts(_ context.Context, terms []string) (having []int64, nodes int64, err error) {
+	having = make([]int64, len(terms))
+	for i, term := range terms {
+		for _, n := range m.nodes {
+			if slices.Contains(queryTermsAll(n.Summary), term) {
+				having[i]++
+			}
+		}
+	}
+	return having, int64(len(m.nodes)), m.fail("Counts")
+}
+
 func (m *memory) IDFs(_ context.Context, terms []string) ([]int64, error) {
 	return make([]int64, len(terms)), m.fail("IDFs")
 }

@@ -104,7 +104,35 @@ func (r *run) fuse(lists []*laneList) {
 }
 
 // part returns what a score is of the best of its list, in units of 2^-16.
-func (l *laneList) part(score int64) int64 { return share(score-l.ground, l.hits[0].Score-l.ground) }
+func (l *laneList) part(score int64) int64 { return share(score-l.ground, l.whole-l.ground) }
+
+// maxSummed bounds the score of a wording in a sum: a weight is below 2^21, and there are at most 9 wordings.
+const maxSummed = 1 << 38
+
+// sumWordings has the lists of several wordings count by the sum of their scores, so that a wording of common words says
+// no more than these tell.
+func (r *run) sumWordings(lists []*laneList) {
+	if r.req.Fusion != retrieve.Convex || len(r.req.Rewrites) == 0 {
+		return
+	}
+	sums := map[graph.ID]int64{}
+	weights, most := int64(0), int64(0)
+	for _, l := range lists {
+		if !l.worded() {
+			continue
+		}
+		weights += l.weight
+		for _, h := range l.hits {
+			sums[h.ID] += l.weight * min(h.Score, maxSummed)
+			most = max(most, sums[h.ID])
+		}
+	}
+	for _, l := range lists {
+		if l.worded() {
+			l.whole = max(1, most/max(1, weights))
+		}
+	}
+}
 
 // scoreOf returns the score of a rank, or that of the last.
 func (l *laneList) scoreOf(rank int) int64 { return l.hits[min(rank, len(l.hits))-1].Score }

@@ -83,7 +83,7 @@ func TestTrace(t *testing.T) {
 		if d := diff(plain, a); d != "" {
 			t.Fatal(d)
 		}
-		want := []LaneTrace{{Lane: retrieve.LaneText, Weight: 1 << 16, Passed: 1, Found: 1, Best: 2, Worst: 2,
+		want := []LaneTrace{{Lane: retrieve.LaneText, Weight: 1 << 16, Passed: 1, Found: 1, Best: 2, Worst: 2, Whole: 2,
 			LeftOut: source.LeftOut{Exclude: 1, Types: 1, Times: 1, Marks: 1}}}
 		if d := diff(want, trace.Lanes); d != "" {
 			t.Error(d)
@@ -93,7 +93,7 @@ func TestTrace(t *testing.T) {
 			t.Error(stages)
 		}
 	}
-	l := LaneTrace{Best: 8, Worst: 4}
+	l := LaneTrace{Best: 8, Worst: 4, Whole: 8}
 	for f, want := range map[retrieve.Fusion]int64{retrieve.Convex: 49_152, retrieve.ScoreNorm: 32_768, retrieve.RRF: 1 << 32 / 63} {
 		if got := l.Share(f, retrieve.LaneHit{Rank: 3, Score: 6}); got != want {
 			t.Errorf("%s: share %d, want %d", f, got, want)

@@ -18,6 +18,7 @@ const maxKin = 1024 // that are looked up for a text
 type wording struct {
 	query source.TextQuery
 	own   []source.TermWeight
+	tells []int64 // what each of own tells of what is asked: clause 11.9
 	// kin is the kindred terms of the text that some node has: what a question may be told by in other words.
 	kin    []retrieve.AddedTerm
 	of     [][]int            // for each of kin the places of those of own that it is kindred to
@@ -48,6 +49,9 @@ func (r *run) wording(ctx context.Context, query source.TextQuery) (*wording, er
 		if err = r.findKin(ctx, w); err != nil {
 			return nil, err
 		}
+	}
+	if w.tells, err = r.tells(ctx, query.Text, w.own); err != nil {
+		return nil, err
 	}
 	w.query.Added = w.kin
 	if r.wordings == nil {

@@ -10,7 +10,7 @@ import (
 
 // failureDays is a memory of what was written in the days about a failure.
 func failureDays() evenMemory {
-	m := says(map[string]int64{"failure": 1 << 16})
+	m := says()
 	for i, at := range []graph.Time{10, 9, 11, 8, 12, 10} { // days
 		s := "nothing alike"
 		if i == 0 {
@@ -50,12 +50,12 @@ func TestNeighbours(t *testing.T) {
 				Created: 30 * dayLength})
 		}, retrieve.Request{}, both},
 		"a candidate moves": {func(m evenMemory) {
-			m.nodes[num(2)].Summary, m.nodes[num(3)].Summary = "its failure", "no failure"
+			m.nodes[num(2)].Summary, m.nodes[num(3)].Summary = "its failure", "our failure"
 			m.scores = map[graph.ID]int64{num(0): 9, num(3): 8, num(2): 7}
 		}, retrieve.Request{}, both + ", 3 answer"},
 		"not of a maybe": {func(m evenMemory) {
-			m.weights["failure"], m.weights["filler"], m.nodes[num(4)].Summary = 1, 1<<16, "a failure"
-		}, retrieve.Request{Floor: retrieve.FloorRest}, "0 maybe, 1 maybe, 2 rest, 4 rest"},
+			m.nodes[num(4)].Summary = "a failure"
+		}, retrieve.Request{Floor: retrieve.FloorRest}, "0 maybe, 1 rest, 2 rest, 4 maybe"},
 	} {
 		m := failureDays()
 		if c.change != nil {
@@ -66,7 +66,7 @@ func TestNeighbours(t *testing.T) {
 		}
 		c.req.Text = "failure"
 		if name == "not of a maybe" {
-			c.req.Text += " filler"
+			c.req.Text += " zorb plim"
 		}
 		if got := m.bandsOf(t, c.req); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
@@ -77,7 +77,7 @@ func TestNeighbours(t *testing.T) {
 // TestNeighboursFew reads the nearest nodes alone to find one that is no name.
 func TestNeighboursFew(t *testing.T) {
 	for names, want := range map[int]bool{neighbourRead - 1: true, neighbourRead: false} {
-		m := says(map[string]int64{"failure": 1 << 16})
+		m := says()
 		m.add(graph.Node{ID: num(0), Summary: "a failure", Created: dayLength})
 		m.add(graph.Node{ID: num(1), Summary: "nothing alike", Created: 0})
 		for i := range names {

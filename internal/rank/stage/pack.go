@@ -22,11 +22,8 @@ const (
 // out and counted, and never changes the order of the rest; so is what repeats an item.
 func (r *run) pack(ctx context.Context, a *retrieve.Answer) error {
 	p := packer{run: r, answer: a}
-	found, err := r.outdate(ctx, r.shownBands())
+	found, err := p.digests(ctx, r.shownBands())
 	if err != nil {
-		return err
-	}
-	if found, err = p.digests(ctx, found); err != nil {
 		return err
 	}
 	for _, c := range found[:min(maxExamined, len(found))] {
@@ -94,12 +91,11 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 		Recall:    c.recalled.told(),
 		Against:   p.beside,
 		Band:      c.band,
-		Outdated:  c.outdated,
 	}
 	if n := len(p.answer.Items); !p.beside.IsZero() && n > 0 {
 		item.Band = p.answer.Items[n-1].Band // what contradicts an item is shown with it
 	}
-	shown, err := p.render(ctx, n, mark, c.outdated)
+	shown, err := p.render(ctx, n, mark)
 	if err != nil {
 		return err
 	}
@@ -174,10 +170,9 @@ type shown struct {
 
 // render returns the text of one node.
 func (p *packer) render(
-	ctx context.Context, n *graph.Node, mark *graph.Mark, outdated graph.ID,
+	ctx context.Context, n *graph.Node, mark *graph.Mark,
 ) (shown, error) {
-	o := render.RenderOptions{Show: p.req.Show, SummaryCap: *p.req.SummaryCap, Outdated: outdated,
-		Bands: p.row.bands}
+	o := render.RenderOptions{Show: p.req.Show, SummaryCap: *p.req.SummaryCap}
 	if isChunk(n) {
 		o.Show = append(slices.Clone(o.Show), retrieve.ShowContent)
 	}

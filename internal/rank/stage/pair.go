@@ -2,12 +2,9 @@ package stage
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -44,14 +41,7 @@ func (p *packer) mayFollow(ctx context.Context, id graph.ID) (bool, error) {
 		slices.ContainsFunc(p.answer.DroppedItems, dropped) {
 		return false, nil
 	}
-	_, _, err := p.g.Node(ctx, id)
-	switch {
-	case errors.Is(err, source.ErrNoNode): // it was removed or erased since
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("read node %s: %w", id, err)
-	}
-	return p.filter.Passes(ctx, id)
+	return p.there(ctx, id)
 }
 
 // candidate returns the candidate that a node is, and a new one of no score where nothing found it.

@@ -16,8 +16,6 @@ import (
 // replayed.
 type ranking struct {
 	version int
-	// rewrites is the weight of the lanes of all rewrites together.
-	rewrites int64
 	// temporal is what an edge of time keeps of its weight where a request does not ask for a time.
 	temporal int64
 	// kin is what a term weighs that is kindred to one of the text: clause 9.12.
@@ -40,43 +38,28 @@ type ranking struct {
 	bandConstants
 }
 
-// bandConstants decide which band an item is of: clause 11.9.
+// bandConstants decide the verdict, and which band an item is of: clause 11.9.
 type bandConstants struct {
-	// sure is how much of the question must be known for an answer at all, and each how much an item that is
-	// one has to know; sureMany and eachMany are the same where it was asked in several wordings.
-	sure, each, sureMany, eachMany int64
-	// ofBest is the share of what the best item knows that another one has to know beside it.
+	// sure is how much of the question must be accounted for by words and meaning for it to be known; sureWords is the
+	// same where there are no vectors; from least on something of the kind is stored.
+	sure, sureWords, least int64
+	// ofBest is the share of what the best item accounts for that another one has beside it.
 	ofBest int64
-	// ofBestLike is the same where there are vectors and one wording: cosines are there for every node.
-	ofBestLike int64
-	// maybe is the share of each, or eachMany, from which on an item may be an answer.
-	maybe int64
-	// A cosine from likeFrom on counts, and that of likeWhole as all of the question.
-	likeFrom, likeWhole int64
-	// apartFrom and apartWhole are the same of what a cosine is more than that of the crowd, for questions in one
-	// wording.
-	apartFrom, apartWhole int64
-	// next is how many fifths the second best sign of an item counts; the best one counts the others.
+	// next is how many fifths the second best of several wordings counts; the best one counts the others.
 	next int64
-	// subject is what two texts share of the weight of the lighter one's terms where one may take the place of the
-	// other: clause 11.10.
-	subject int64
-	// twin is the same of two of which neither tells of a change.
-	twin int64
-	// ahead is what counts of the share by which the first item is ahead of the next one.
-	ahead int64
+	// twin is what two summaries share of the weight of the lighter one where the later one comes first, and yields the
+	// share of what the older one accounts for that it has at least.
+	twin, yields int64
 }
 
-var plainRanking = ranking{version: retrieve.PlainRanking, rewrites: fixed.One / 2, temporal: fixed.One}
+var plainRanking = ranking{version: retrieve.PlainRanking, temporal: fixed.One}
 
 // rankings are the released versions, and the current one last.
 var rankings = []ranking{
-	{version: 1, rewrites: 2 * fixed.One, kin: 13_107, textLeast: fixed.One / 4, textMost: 4 * fixed.One,
+	{version: 1, kin: 13_107, textLeast: fixed.One / 4, textMost: 4 * fixed.One,
 		ground: fixed.One / 2, peers: 20, ease: 6 * fixed.One,
 		kinKnown: 26_214, neighbours: true, bands: true, bandConstants: bandConstants{
-			sure: 13_107, each: 6_554, sureMany: 45_875, eachMany: 26_214, ofBest: fixed.One / 4, ofBestLike: 20_000,
-			maybe: 3 * fixed.One / 4, likeFrom: fixed.One / 4, likeWhole: 42_598, next: 2, ahead: fixed.One / 2,
-			apartFrom: 5_243, apartWhole: 26_214, subject: 13_107, twin: fixed.One / 2,
+			sure: 52_429, sureWords: 39_322, least: 20_972, ofBest: 39_322, next: 2, twin: 19_661, yields: 52_429,
 		}},
 }
 
@@ -98,10 +81,9 @@ func rankingOf(version int) *ranking {
 // constants are those of a row that measurements may vary, by name.
 func (k *ranking) constants() map[string]*int64 {
 	return map[string]*int64{
-		"ahead": &k.ahead, "apart-from": &k.apartFrom, "apart-whole": &k.apartWhole, "each": &k.each, "each-many": &k.eachMany, "ease": &k.ease, "ground": &k.ground, "kin": &k.kin, "kin-known": &k.kinKnown,
-		"like-from": &k.likeFrom, "like-whole": &k.likeWhole, "maybe": &k.maybe, "next": &k.next, "of-best": &k.ofBest, "of-best-like": &k.ofBestLike, "peers": &k.peers,
-		"rewrites": &k.rewrites, "subject": &k.subject, "sure": &k.sure, "sure-many": &k.sureMany,
-		"temporal": &k.temporal, "text-least": &k.textLeast, "text-most": &k.textMost, "twin": &k.twin,
+		"ease": &k.ease, "ground": &k.ground, "kin": &k.kin, "kin-known": &k.kinKnown, "least": &k.least,
+		"next": &k.next, "of-best": &k.ofBest, "peers": &k.peers, "sure": &k.sure, "sure-words": &k.sureWords,
+		"temporal": &k.temporal, "text-least": &k.textLeast, "text-most": &k.textMost, "twin": &k.twin, "yields": &k.yields,
 	}
 }
 

@@ -220,27 +220,6 @@ func TestRecallWork(t *testing.T) {
 	}
 }
 
-func TestNothingRelevant(t *testing.T) {
-	m := failures()
-	for text, want := range map[string]bool{
-		"deploy failed": false, "zebra quagga": true, "tea": false, "zebra quagga okapi tea": true,
-		" ": false,
-	} {
-		for _, intent := range []retrieve.Intent{"", retrieve.IntentAuto} {
-			a := m.ask(t, unexpanded(text, intent))
-			got := slices.Contains(codes(a), retrieve.NothingRelevant)
-			if got != (want && intent != "") {
-				t.Errorf("%q, intent %q: warnings %v", text, intent, codes(a))
-			}
-		}
-	}
-	small := unexpanded("zebra tea", retrieve.IntentAuto)
-	small.Budget = new(1)
-	if a := m.ask(t, small); slices.Contains(codes(a), retrieve.NothingRelevant) {
-		t.Error("nothing fits, which says nothing of what is known")
-	}
-}
-
 // TestIntentParameter checks bounds, the resolved form and receipts.
 func TestIntentParameter(t *testing.T) {
 	m := failures()

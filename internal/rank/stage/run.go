@@ -34,7 +34,6 @@ type candidate struct {
 	band     retrieve.Band // "" in rankings that have none
 	said     bool          // in a conversation: only of those whose bands are worked out
 	beside   *candidate    // that it is a neighbour of, nil for none
-	outdated graph.ID      // what takes its place by rule, zero for nothing
 }
 
 // reached reports whether expansion reached a candidate.
@@ -96,6 +95,7 @@ type run struct {
 	unranked bool               // whether reranking was asked for and did nothing
 
 	recalled *retrieve.Recollection // nil where the request is no recall
+	outcome  *judged                // nil where there is no verdict
 }
 
 // lanes collects the candidates of the lanes that the request asks for and of the exact look-up.
@@ -114,6 +114,8 @@ func (r *run) lanes(ctx context.Context) error {
 	if err := r.balance(ctx, lists); err != nil {
 		return err
 	}
+	r.sumWordings(lists)
+	r.trace.weighed(lists)
 	r.gather(lists, exact)
 	r.fuse(lists)
 	r.trace.stage(StageFuse)

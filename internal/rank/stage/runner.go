@@ -106,6 +106,9 @@ func (u Runner) Run(
 		Dates:        r.dated.ranges(),
 		Recall:       r.recalled,
 	}
+	if v := r.outcome; v != nil {
+		a.Verdict, a.Because, a.Missing, a.Covered = v.verdict, v.because, v.missing, v.covered
+	}
 	if err := r.pack(ctx, a); err != nil {
 		return nil, err
 	}
@@ -115,8 +118,6 @@ func (u Runner) Run(
 	if err != nil {
 		return nil, err
 	}
-	known, err := r.knownWarnings(ctx, a)
-	a.Warnings = append(a.Warnings, known...)
 	r.trace.stage(StagePack)
-	return a, err
+	return a, nil
 }

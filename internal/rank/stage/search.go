@@ -3,6 +3,7 @@ package stage
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/source"
@@ -33,11 +34,9 @@ func (r *run) shortlist() source.Shortlist {
 	return list
 }
 
-// Ranks in the list of a dense lane: clauses 9.6 and 11.9. If the list ends before, its last one counts.
-const (
-	distantRank = 200 // of what is like the question by chance
-	crowdRank   = 20  // of what much is as like the question as
-)
+// distantRank is the rank in the list of a dense lane of what is like the question by chance: clauses 9.6 and 11.9. If
+// the list ends before, its last one counts.
+const distantRank = 200
 
 // laneList is the list of one lane, and the candidates that it found in the same order.
 type laneList struct {
@@ -46,9 +45,15 @@ type laneList struct {
 	hits   []source.Hit
 	nodes  []*candidate
 	ground int64 // of a score that counts as nothing
+	whole  int64 // the score that counts wholly: the best, or of several wordings what the best of all has of each
 
 	cosines map[graph.ID]int64 // of a dense lane, nil for others
-	crowd   int64              // the cosine of the crowdRank
+	floor   int64              // the cosine of the distantRank
+}
+
+// worded reports whether a list is of a wording of what is asked.
+func (l *laneList) worded() bool {
+	return l.lane == retrieve.LaneText || strings.HasPrefix(string(l.lane), string(retrieve.LaneText)+":")
 }
 
 // blank reports whether a request asks for nothing but the newest nodes.
@@ -75,6 +80,7 @@ func (r *run) search(ctx context.Context) ([]*laneList, error) {
 		r.laneDone(l.lane, l.hits, l.ground, before)
 		before = r.filter.Seen
 		if len(l.hits) > 0 {
+			l.whole = l.hits[0].Score
 			lists = append(lists, l)
 		}
 		return nil

@@ -30,6 +30,7 @@ type LaneTrace struct {
 	Best    int64          `json:"best"` // score in the list, 0 for an empty one
 	Worst   int64          `json:"worst"`
 	Ground  int64          `json:"-"` // of a score that counts as nothing
+	Whole   int64          `json:"-"` // a score that counts wholly
 }
 
 // Stage names a part of a retrieval.
@@ -63,7 +64,7 @@ func (t LaneTrace) Share(f retrieve.Fusion, h retrieve.LaneHit) int64 {
 	case f == retrieve.ScoreNorm:
 		return share(h.Score-t.Worst, t.Best-t.Worst)
 	}
-	return share(h.Score-t.Ground, t.Best-t.Ground)
+	return share(h.Score-t.Ground, t.Whole-t.Ground)
 }
 
 // begin forgets what an earlier attempt left.
@@ -95,7 +96,7 @@ func (t *Trace) weighed(lists []*laneList) {
 	for i := range t.Lanes {
 		for _, l := range lists {
 			if l.lane == t.Lanes[i].Lane {
-				t.Lanes[i].Weight = l.weight
+				t.Lanes[i].Weight, t.Lanes[i].Whole = l.weight, l.whole
 			}
 		}
 	}
@@ -110,6 +111,7 @@ func (r *run) laneDone(lane retrieve.Lane, hits []source.Hit, ground int64, befo
 	}
 	if len(hits) > 0 {
 		t.Best, t.Worst = hits[0].Score, hits[len(hits)-1].Score
+		t.Whole = t.Best
 	}
 	if len(hits) == 0 && lane != retrieve.LaneText && t.LeftOut.Sum() > 0 {
 		r.idle.blocked = true

@@ -18,7 +18,7 @@ func TestTuning(t *testing.T) {
 		of   *ranking
 		want func(*ranking) int64
 	}{
-		"rewrites": {rankingOf(retrieve.PlainRanking), func(r *ranking) int64 { return r.rewrites }},
+		"kin":      {rankingOf(retrieve.PlainRanking), func(r *ranking) int64 { return r.kin }},
 		"temporal": {rankingOf(retrieve.RankingVersion), func(r *ranking) int64 { return r.temporal }},
 	} {
 		tuned, err := tunedRow(c.of.version, &tuning.Constant{Name: name, Value: 12_345})
@@ -29,15 +29,10 @@ func TestTuning(t *testing.T) {
 			t.Errorf("%s is %d, in the row %d", name, got, own)
 		}
 	}
-	u := Runner{Tuning: &tuning.Constant{Name: "rewrites", Value: 7}, Trace: &Trace{}}
+	u := Runner{Tuning: &tuning.Constant{Name: "sure-words", Value: 1 << 17}}
 	a, err := u.Run(t.Context(), m, m, testCommit, req)
 	if err != nil {
 		t.Fatal(err)
-	}
-	for _, l := range u.Trace.Lanes {
-		if l.Lane == retrieve.LaneRewrite(1) && l.Weight != 7 {
-			t.Errorf("rewrites weigh %d", l.Weight)
-		}
 	}
 	if a.Engine.Ranking != 0 || plain.Engine != retrieve.CurrentEngine() {
 		t.Errorf("%s, plain %s", a.Engine, plain.Engine)
@@ -48,7 +43,7 @@ func TestTuning(t *testing.T) {
 	}
 	u.Tuning = &tuning.Constant{Name: "bands"}
 	_, err = u.Run(t.Context(), m, m, testCommit, req)
-	if err == nil || !strings.Contains(err.Error(), `"bands"`) || !strings.Contains(err.Error(), "rewrites, ") {
+	if err == nil || !strings.Contains(err.Error(), `"bands"`) || !strings.Contains(err.Error(), "peers, ") {
 		t.Errorf("a constant that there is not: %v", err)
 	}
 }
@@ -73,9 +68,9 @@ func TestTuningReaches(t *testing.T) {
 func TestTuningBands(t *testing.T) {
 	ask := func(req retrieve.Request, name string, value int64) retrieve.Item {
 		t.Helper()
-		m := says(map[string]int64{"part": two.sure}, "part x", "like y")
+		m := says("zorb x", "like y")
 		m.embed(num(1), "m", 1)
-		req.Text, req.Floor, req.Expand = "part filler", retrieve.FloorRest, new(0)
+		req.Text, req.Floor, req.Expand = "zorb", retrieve.FloorRest, new(0)
 		var u Runner
 		if name != "" {
 			u.Tuning = &tuning.Constant{Name: name, Value: value}
@@ -89,14 +84,14 @@ func TestTuningBands(t *testing.T) {
 	if it := ask(retrieve.Request{}, "", 0); it.Band != retrieve.BandAnswer {
 		t.Errorf("as it is: %s", it.Band)
 	}
-	if it := ask(retrieve.Request{}, "sure", 1<<17); it.Band != retrieve.BandMaybe {
+	if it := ask(retrieve.Request{}, "sure-words", 1<<17); it.Band != retrieve.BandMaybe {
 		t.Errorf("where more must be known: %s", it.Band)
 	}
 	vectors := retrieve.Request{Vectors: vectorOf("m", 1)}
-	if it := ask(vectors, "", 0); it.ID != num(1) {
-		t.Errorf("as it is, %s is first", it.ID)
+	if it := ask(vectors, "text-most", 1); it.ID != num(1) {
+		t.Errorf("where the text weighs less, %s is first", it.ID)
 	}
-	if it := ask(vectors, "text-least", 1<<18); it.ID != num(0) {
-		t.Errorf("where the text weighs more, %s is first", it.ID)
+	if it := ask(vectors, "", 0); it.ID != num(0) {
+		t.Errorf("as it is, %s is first", it.ID)
 	}
 }

@@ -28,7 +28,7 @@ func (r *run) dense(ctx context.Context, q retrieve.QueryVector) (*laneList, err
 	if l.hits = ranked(res.Hits); len(l.hits) == 0 {
 		return l, nil
 	}
-	l.crowd, l.cosines = l.scoreOf(crowdRank), make(map[graph.ID]int64, len(l.hits))
+	l.floor, l.cosines = l.scoreOf(distantRank), make(map[graph.ID]int64, len(l.hits))
 	for _, h := range l.hits {
 		l.cosines[h.ID] = h.Score
 	}

@@ -28,11 +28,11 @@ func laneWeightBy(r retrieve.Request, row *ranking, lane retrieve.Lane) int64 {
 	case embedded:
 		return vectorWeight / int64(len(r.Vectors)+len(r.Sparse))
 	case rewritten:
-		return row.rewrites / int64(len(r.Rewrites))
+		return textWeight / int64(1+len(r.Rewrites))
 	case lane == retrieve.LaneTime:
 		return timeListWeight
 	}
-	return textWeight
+	return textWeight / int64(1+len(r.Rewrites))
 }
 
 // Weights of lanes, in units of 2^-16: clause 9.6. The dense and sparse lanes

@@ -17,22 +17,26 @@ import (
 
 // Answer is what answers a question. What only an explanation has is left out without one.
 type Answer struct {
-	QID          string          `json:"qid,omitempty"` // of a line
-	Echo         verb.Inline     `json:"-"`             // members of a line, which are repeated
-	Commit       ipld.CID        `json:"commit"`
-	Receipt      ipld.CID        `json:"receipt" shape:"null"`
-	Query        string          `json:"query"`
-	Profile      string          `json:"profile,omitempty"`
-	Intent       retrieve.Intent `json:"intent,omitempty" shape:"why|when|entity|general"`
-	Repositories []Scope         `json:"repositories,omitempty"` // where two were asked
-	Digests      []AnswerDigest  `json:"digests,omitempty"`      // before the items, with an altitude
-	Items        []AnswerItem    `json:"items"`
-	TokensUsed   int             `json:"tokens_used"`
-	TokensBudget int             `json:"tokens_budget"`
-	Dropped      int             `json:"dropped"`
-	DroppedBy    DropCounts      `json:"dropped_by"`
-	Candidates   int             `json:"candidates_seen"`
-	Warnings     []AnswerWarning `json:"warnings"`
+	QID          string           `json:"qid,omitempty"` // of a line
+	Echo         verb.Inline      `json:"-"`             // members of a line, which are repeated
+	Commit       ipld.CID         `json:"commit"`
+	Receipt      ipld.CID         `json:"receipt" shape:"null"`
+	Query        string           `json:"query"`
+	Verdict      retrieve.Verdict `json:"verdict,omitempty" shape:"known|unsure|unknown"`
+	Because      string           `json:"because,omitempty"`
+	Missing      []retrieve.Lack  `json:"missing,omitempty"`
+	Covered      int64            `json:"covered,omitempty"` // how much of the question the best item accounts for, of 65,536
+	Profile      string           `json:"profile,omitempty"`
+	Intent       retrieve.Intent  `json:"intent,omitempty" shape:"why|when|entity|general"`
+	Repositories []Scope          `json:"repositories,omitempty"` // where two were asked
+	Digests      []AnswerDigest   `json:"digests,omitempty"`      // before the items, with an altitude
+	Items        []AnswerItem     `json:"items"`
+	TokensUsed   int              `json:"tokens_used"`
+	TokensBudget int              `json:"tokens_budget"`
+	Dropped      int              `json:"dropped"`
+	DroppedBy    DropCounts       `json:"dropped_by"`
+	Candidates   int              `json:"candidates_seen"`
+	Warnings     []AnswerWarning  `json:"warnings"`
 	*Explanation `shape:"?"`
 
 	// Draft is the receipt of an answer to a program of this machine that asked for it.
@@ -133,6 +137,7 @@ func AnswerOf(a *retrieve.Answer, q complete.Query) *Answer {
 		TokensUsed: a.TokensUsed, TokensBudget: a.TokensBudget, Dropped: a.Dropped,
 		DroppedBy: dropsOf(a.DroppedItems), Candidates: a.Candidates, Warnings: warningsOf("", a),
 	}
+	out.Verdict, out.Because, out.Missing, out.Covered = a.Verdict, a.Because, a.Missing, a.Covered
 	if a.Recall != nil {
 		out.Intent = a.Recall.Intent
 	}

@@ -15,6 +15,7 @@ import (
 	sessionpkg "github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -34,6 +35,7 @@ type RetrieveRequest struct {
 	Batch      string `op:"" doc:"answer the queries in {FILE}, - for standard input, as JSON"`
 	WithGlobal bool   `op:"" doc:"ask the user's own repository too, and say which each item came from"`
 	All        bool   `op:",remote" doc:"print every item in the order of ranks, however sure it is"`
+	ExitCode   bool   `op:"" doc:"exit with 8 if the verdict is unknown"`
 	Explain    bool   `op:",remote,varies" doc:"tell how each item was found, and what did not fit"`
 	verb.Actor
 
@@ -150,6 +152,8 @@ func (q *RetrieveRequest) check() error {
 		return verb.Between("%s needs %s: without one, nothing tells what was shown before", "unseen", "session")
 	case q.Given("batch") && q.Batch == "":
 		return verb.Bad("batch", "want a file, or - for standard input")
+	case q.Batch != "" && q.ExitCode:
+		return verb.Exclude("batch", "exit-code")
 	case q.Batch != "" && q.Given("query"):
 		return verb.Usagef("--batch and a query on the command line exclude each other")
 	}
@@ -292,7 +296,10 @@ func ask(ctx context.Context, s *verb.Service, q *RetrieveRequest, req any, emit
 		if err != nil {
 			return err
 		}
-		return emit(answer)
+		if err := emit(answer); err != nil {
+			return err
+		}
+		return q.outcome(answer)
 	}
 	for i := range q.Lines {
 		line := &q.Lines[i]
@@ -305,6 +312,14 @@ func ask(ctx context.Context, s *verb.Service, q *RetrieveRequest, req any, emit
 		if err := emit(answer); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// outcome returns what an answer makes of the exit code, nil for nothing.
+func (q *RetrieveRequest) outcome(answer *Answer) error {
+	if q.ExitCode && answer.Verdict == retrieve.Unknown {
+		return &verb.News{Outcome: operation.Unknown}
 	}
 	return nil
 }

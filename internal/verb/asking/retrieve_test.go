@@ -78,7 +78,7 @@ func TestRecallIsOfAnIntent(t *testing.T) {
 
 // TestLongQuestionsAreRefused: of a question on standard input one byte more is read than it may have.
 func TestLongQuestionsAreRefused(t *testing.T) {
-	for _, v := range []*verb.Spec{&Retrieve.Spec, &Recall.Spec, &Check.Spec} {
+	for _, v := range []*verb.Spec{&Retrieve.Spec, &Recall.Spec} {
 		if most := v.Fields()[0].Most; most != retrieve.MaxText+1 {
 			t.Errorf("%s: %d bytes, want %d", v.Name(), most, retrieve.MaxText+1)
 		}
@@ -175,27 +175,5 @@ func TestTogether(t *testing.T) {
 	}
 	if !slices.Contains(h.Opened, true) || slices.Contains(h.Other.Opened, true) {
 		t.Errorf("opened for writing: %v and %v", h.Opened, h.Other.Opened)
-	}
-}
-
-// TestCheckJudges sees to it that a check without a query, and a query beside a calibration, are refused,
-// and that a threshold of one check is not kept.
-func TestCheckJudges(t *testing.T) {
-	h := verbkit.NewHost(t)
-	got, err := verbkit.Asks(t, h, &Check.Spec, map[string]string{"query": "who leads infra", "threshold": "coverage=0.5"})
-	if err != nil || got[0].(*Checked).Thresholds.Coverage != 1<<15 || slices.Contains(h.Opened, true) {
-		t.Errorf("%v, opened %v", err, h.Opened)
-	}
-	for _, values := range []map[string]string{
-		{}, {"query": "x", "reset": "true"}, {"query": "x", "message": "m"}, {"reset": "true", "at": "HEAD"},
-		{"query": "x", "threshold": "luck=1"}, {"query": "x", "threshold": "lead=65"},
-	} {
-		if _, err := verbkit.Asks(t, h, &Check.Spec, values); err == nil {
-			t.Errorf("%v: no error", values)
-		}
-	}
-	got, err = verbkit.Asks(t, h, &Check.Spec, map[string]string{"reset": "true"})
-	if err != nil || got[0].(*ThresholdsReset).Commit.Defined() {
-		t.Errorf("%v, %v: want nothing to commit", got, err)
 	}
 }

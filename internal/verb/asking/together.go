@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"slices"
 
-	checkpkg "github.com/mnem-project/mnem/internal/memory/check"
 	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
@@ -22,7 +20,7 @@ var ofProject = []string{
 // recorded.
 func (q *RetrieveRequest) together(ctx context.Context, s *verb.Service, req any, emit func(any) error) error {
 	project, to := q.copied(req)
-	to.WithGlobal = false
+	to.WithGlobal, to.ExitCode = false, false
 	if err := to.Prepare(ctx, s, project); err != nil {
 		return err
 	}
@@ -34,13 +32,6 @@ func (q *RetrieveRequest) together(ctx context.Context, s *verb.Service, req any
 	if err != nil {
 		return fmt.Errorf("%s repository: %w", verb.FromProject, err)
 	}
-	first, err := part(ctx, verb.FromProject, ours, q.At,
-		func(ctx context.Context, v *verb.Spec, req any, emit func(any) error) error {
-			return v.Do(ctx, s.Caller, req, emit)
-		})
-	if err != nil {
-		return err
-	}
 	err = q.global(ctx, s.Spec, q.ofGlobal(req), func(res any) error {
 		theirs = res.(*Answer)
 		return nil
@@ -48,10 +39,7 @@ func (q *RetrieveRequest) together(ctx context.Context, s *verb.Service, req any
 	if err != nil && verb.OutcomeOf(ctx, err) != operation.NotFound { // it has no commit yet, so nothing to say
 		return fmt.Errorf("%s repository: %w", verb.FromGlobal, err)
 	}
-	second, err := part(ctx, verb.FromGlobal, theirs, "", q.global)
-	if err != nil {
-		return err
-	}
+	first, second := part(verb.FromProject, ours), part(verb.FromGlobal, theirs)
 	limit := retrieve.DefaultLimit
 	if n := to.prepared.Limit; n != nil {
 		limit = *n
@@ -64,44 +52,23 @@ func (q *RetrieveRequest) together(ctx context.Context, s *verb.Service, req any
 	}
 	list := complete.Together(limit, budget, first, second)
 	ours.join(list, theirs, []complete.Part{first, second})
-	return emit(ours)
+	if err := emit(ours); err != nil {
+		return err
+	}
+	return q.outcome(ours)
 }
 
 // part returns an answer as a part of several, whose scores count as much as its best item covers the
 // question.
-func part(
-	ctx context.Context, name string, a *Answer, at string, run verb.Runner,
-) (complete.Part, error) {
+func part(name string, a *Answer) complete.Part {
 	p := complete.Part{Name: name, Share: complete.FullShare}
 	for i := range a.Items {
 		p.Items = append(p.Items, a.Items[i].Item)
 	}
-	if a.Query == "" || len(a.Items) == 0 {
-		return p, nil
+	if a.Verdict != "" {
+		p.Share = complete.ShareOf(a.Covered)
 	}
-	req, err := Check.New()
-	if err != nil {
-		return p, err
-	}
-	q := req.(*CheckRequest)
-	q.Query, q.Gate = a.Query, string(checkpkg.GateLexical)
-	given := []string{"query", "gate"}
-	if at != "" {
-		q.At = at
-		given = append(given, "at")
-	}
-	verb.SetGiven(q, given)
-	err = run(ctx, &Check.Spec, q, func(res any) error {
-		p.Share = complete.ShareOf(0)
-		if s := res.(*Checked).Signals; s != nil {
-			p.Share = complete.ShareOf(s.Coverage)
-		}
-		return nil
-	})
-	if err != nil {
-		err = fmt.Errorf("%s repository: %w", name, err)
-	}
-	return p, err
+	return p
 }
 
 // copied returns a copy of the request, which req is or embeds, and of its part that asks.
@@ -115,18 +82,13 @@ func (q *RetrieveRequest) copied(req any) (any, *RetrieveRequest) {
 func (q *RetrieveRequest) ofGlobal(req any) any {
 	clone, to := q.copied(req)
 	to.Session, to.Profile, to.At = "", "", "HEAD"
-	to.Receipt, to.Follow, to.WithGlobal, to.aside = false, false, false, true
+	to.Receipt, to.Follow, to.WithGlobal, to.ExitCode, to.aside = false, false, false, false, true
 	to.Actor = verb.Actor{}
 	to.Forget(ofProject)
 	return clone
 }
 
 func (q *RetrieveRequest) question() *RetrieveRequest { return q }
-
-// saysNothing reports whether warnings say that nothing relevant is known.
-func saysNothing(warnings []AnswerWarning) bool {
-	return slices.ContainsFunc(warnings, func(w AnswerWarning) bool { return w.Code == retrieve.NothingRelevant })
-}
 
 // join makes an answer one of two parts, of which the other one answered theirs.
 func (out *Answer) join(list *complete.Joint, theirs *Answer, parts []complete.Part) {
@@ -136,19 +98,13 @@ func (out *Answer) join(list *complete.Joint, theirs *Answer, parts []complete.P
 	out.DroppedBy.Budget += theirs.DroppedBy.Budget + list.Left
 	out.DroppedBy.Duplicate += theirs.DroppedBy.Duplicate
 	out.Candidates += theirs.Candidates
-	known := 0 // of the parts, how many know something that bears on the question
-	for _, a := range answers {
-		if len(a.Items) > 0 && !saysNothing(a.Warnings) {
-			known++
-		}
+	if theirs.Verdict.Surer(out.Verdict) {
+		out.Verdict, out.Because, out.Missing, out.Covered = theirs.Verdict, theirs.Because, theirs.Missing, theirs.Covered
 	}
 	for i, a := range answers {
 		name := parts[i].Name
 		out.Repositories = append(out.Repositories, Scope{name, a.Commit, parts[i].Share, list.Counts[i]})
 		for _, w := range a.Warnings {
-			if w.Code == retrieve.NothingRelevant && known > 0 {
-				continue // the other one knows
-			}
 			w.Repository = name
 			out.Warnings = append(out.Warnings, w)
 		}

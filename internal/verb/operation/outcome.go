@@ -40,6 +40,8 @@ var (
 			"be written, a secret open to others, a purge without --yes, a role without rights in a database"}
 	Incomplete = Outcome{"incomplete", 8, http.StatusUnprocessableEntity,
 		"all that could be read was taken in; some records could not, or are of a kind that is not known"}
+	Unknown = Outcome{"unknown", 8, http.StatusOK,
+		"with --exit-code: nothing of what is asked is stored"}
 	Interrupted = Outcome{"interrupted", 130, http.StatusServiceUnavailable, "stopped by a signal"}
 )
 
@@ -47,7 +49,7 @@ var (
 func Outcomes() []Outcome {
 	return []Outcome{
 		OK, Failed, Invalid, Usage, NotFound, Mismatch, Corrupt, Ranking, Redacted, Conflict, Busy,
-		Refused, Incomplete, Interrupted,
+		Refused, Incomplete, Unknown, Interrupted,
 	}
 }
 

@@ -26,7 +26,6 @@ var verbs = []*verb.Spec{
 	&asking.TellBrief.Spec,
 	&ingesting.Capture.Spec,
 	&branching.CatFile.Spec,
-	&asking.Check.Spec,
 	&branching.CherryPick.Spec,
 	&editing.CommitVerb.Spec,
 	&reading.Communities.Spec,

@@ -11,14 +11,12 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/memory"
-	"github.com/mnem-project/mnem/internal/memory/check"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/ipld"
 )
 
 // StatsRequest asks for the size of a memory and of what keeps it.
 type StatsRequest struct {
-	Scores bool `op:",remote" doc:"print percentiles of the scores of check and remember"`
 	verb.AtRevision
 }
 
@@ -35,7 +33,6 @@ type Stats struct {
 	EdgeTypes  []memory.TypeCount `json:"edge_types"`
 	Index      Index              `json:"index"`
 	Store      StoreSize          `json:"store"`
-	Scores     *check.Scores      `json:"scores,omitempty"`
 }
 
 // Total is how many things there are, of each type too.
@@ -65,11 +62,8 @@ var StatsVerb = verb.Define(verb.Spec{
 	Title: "Count nodes, edges, commits, blocks and bytes",
 	Doc: "Count the nodes and edges of a commit by type, its marks by state, the commits behind it by\n" +
 		"agent (or author), its embeddings, the size of its index, and the operations, blocks and bytes\n" +
-		"of the whole repository. It looks at every block.\n\n" +
-		"--scores tells how much the memories have in common: of a sample of 200, what 'mnem check'\n" +
-		"finds of the text of each in all others, and how alike the nearest is to it, as percentiles.\n" +
-		"Thresholds want to be above what is common here. It costs a retrieval for each.",
-	Example: "  mnem stats\n  mnem stats --at HEAD~1 --json\n  mnem stats --scores",
+		"of the whole repository. It looks at every block.",
+	Example: "  mnem stats\n  mnem stats --at HEAD~1 --json",
 }, stats)
 
 func stats(ctx context.Context, s *verb.Service, q *StatsRequest) (*Stats, error) {
@@ -82,12 +76,6 @@ func stats(ctx context.Context, s *verb.Service, q *StatsRequest) (*Stats, error
 	defer done()
 	if err := out.count(ctx, s.Repo, snap, progress); err != nil {
 		return nil, err
-	}
-	if q.Scores {
-		out.Scores, err = check.SampleScores(ctx, snap, func(done, total int) { progress("comparing", done, total) })
-		if err != nil {
-			return nil, err
-		}
 	}
 	index, err := snap.IndexStats(ctx)
 	if err != nil {

@@ -1,0 +1,394 @@
+package stage
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/dates"
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/rarity"
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Constants of reasons: clause 11.9.
+const (
+	maxLacking = 3 // words that are named as missing
+	maxNamed   = 6 // words that are named as there
+	nearTie    = 15 * fixed.One / 16
+	restated   = fixed.One / 2 // of a memory's terms that a statement must have to say the same, or its contrary
+	alikeTexts = fixed.One / 2 // similarity of two memories of which only one can be meant
+	closeBy    = fixed.One / 2 // a likeness that is told of
+)
+
+// askedWord is a distinct term of what is asked that tells something.
+type askedWord struct {
+	term  string
+	shown string // as it stands there
+	tells int64
+	held  int64 // how much of it the best candidate has
+	known bool  // whether any node has it
+}
+
+// reason says why a verdict is as it is, and takes known back where the best candidate lacks something that likeness
+// cannot make up for.
+func (r *run) reason(ctx context.Context, v *judged) error {
+	if len(v.list) == 0 {
+		v.because = "nothing stored is of the kind"
+		return nil
+	}
+	best := v.list[0]
+	for _, h := range v.list[1:min(2, len(v.list))] {
+		if best.tier == tierNone && h.strength() > best.strength() {
+			best = h
+		}
+	}
+	v.covered = best.strength()
+	if best.tier != tierNone {
+		v.because, v.covered = "the question names it", fixed.One
+		return nil
+	}
+	n, _, err := r.g.Node(ctx, best.id)
+	if err != nil {
+		return fmt.Errorf("read node %s: %w", best.id, err)
+	}
+	words, err := r.askedWords(ctx, best.id)
+	if err != nil {
+		return err
+	}
+	if v.verdict == retrieve.Unknown {
+		v.because = unknownBecause(words)
+		return nil
+	}
+	flaw, err := r.flaws(ctx, v, best, n, words)
+	if err != nil {
+		return err
+	}
+	for _, w := range heaviest(words, func(w askedWord) bool { return w.held == 0 }, maxLacking) {
+		if !slices.ContainsFunc(v.missing, func(l retrieve.Lack) bool { return strings.Contains(l.Text, w.shown) }) {
+			v.missing = append(v.missing, retrieve.Lack{Kind: retrieve.LackWord, Text: w.shown})
+		}
+	}
+	switch {
+	case flaw != "":
+		v.verdict, v.because = retrieve.Unsure, flaw
+	case v.verdict == retrieve.Known:
+		v.because = knownBecause(best, words)
+	case len(v.missing) > 0:
+		v.because = "the nearest does not say " + quotedLacks(v.missing)
+	default:
+		v.because = "the nearest may be about something else"
+	}
+	return nil
+}
+
+// askedWords returns the distinct terms of the question with how much of each a candidate has.
+func (r *run) askedWords(ctx context.Context, id graph.ID) ([]askedWord, error) {
+	if isBlank(r.req.Text) {
+		return nil, nil
+	}
+	q := source.TextQuery{Text: r.req.Text, Readings: r.readings}
+	w, err := r.wording(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := r.x.TermScores(ctx, w.query, []graph.ID{id}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("split the score of the best item: %w", err)
+	}
+	credits := make([]int64, len(w.own))
+	w.credit(credits, rows[0], r.row.kinKnown)
+	shown, err := surfaces(r.req.Text)
+	if err != nil {
+		return nil, err
+	}
+	for _, read := range r.readings {
+		shown[read.As] = read.Word
+	}
+	var out []askedWord
+	for i, t := range w.own {
+		if s := shown[t.Term]; s != "" {
+			out = append(out, askedWord{t.Term, s, w.tells[i], credits[i], t.Weight > 0})
+		}
+	}
+	return out, nil
+}
+
+// surfaces returns for each term of a text the first word there that it is made of.
+func surfaces(s string) (map[string]string, error) {
+	a, err := text.New(retrieve.Language)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	a.EachSurface(s, func(w text.Surface) bool {
+		token := strings.Clone(w.Token)
+		if term, ok := a.WordTerm(token); ok && out[term] == "" {
+			out[term] = token
+			if w.Capital || w.Inner || w.Digit {
+				out[term] = s[w.Start:w.End]
+			}
+		}
+		return len(out) < maxTold
+	})
+	return out, nil
+}
+
+// heaviest returns the words that keep passes and that tell the most, at most n.
+func heaviest(words []askedWord, keep func(askedWord) bool, n int) []askedWord {
+	var out []askedWord
+	for _, w := range words {
+		if keep(w) {
+			out = append(out, w)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b askedWord) int { return cmp.Compare(b.tells, a.tells) })
+	return out[:min(n, len(out))]
+}
+
+func quotedWords(words []askedWord) string {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = "'" + w.shown + "'"
+	}
+	return strings.Join(list, ", ")
+}
+
+func quotedLacks(list []retrieve.Lack) string {
+	var out []string
+	for _, l := range list[:min(len(list), maxLacking)] {
+		out = append(out, "'"+l.Text+"'")
+	}
+	return strings.Join(out, ", ")
+}
+
+func unknownBecause(words []askedWord) string {
+	none := heaviest(words, func(w askedWord) bool { return !w.known }, maxLacking)
+	if len(none) > 0 {
+		return "nothing stored mentions " + quotedWords(none)
+	}
+	return "nothing stored has more than a common word of it"
+}
+
+func knownBecause(best held, words []askedWord) string {
+	has := heaviest(words, func(w askedWord) bool { return w.held == fixed.One }, maxNamed)
+	lacks := slices.ContainsFunc(words, func(w askedWord) bool { return w.held == 0 })
+	switch {
+	case len(has) == 0:
+		return "its meaning is close to what is asked"
+	case !lacks:
+		return "all of " + quotedWords(has) + " is in it"
+	case best.like >= closeBy:
+		return quotedWords(has) + " is in it, and its meaning is close to what is asked"
+	}
+	return quotedWords(has) + " is in it"
+}
+
+// flaws returns what keeps the best candidate from being relied on, "" for nothing, and notes what it lacks.
+func (r *run) flaws(ctx context.Context, v *judged, best held, n *graph.Node, words []askedWord) (string, error) {
+	mark, err := r.g.Mark(ctx, graph.OnNode, best.id)
+	if err != nil {
+		return "", fmt.Errorf("read mark on node %s: %w", best.id, err)
+	}
+	if err := r.lacks(ctx, v, best, n, words); err != nil {
+		return "", err
+	}
+	texts, err := comparedTexts(ctx, r.g, n)
+	if err != nil {
+		return "", err
+	}
+	marked := mark != nil
+	if marked && mark.State == graph.Contradicted && !mark.By.IsZero() {
+		if marked, err = r.there(ctx, mark.By); err != nil {
+			return "", err
+		}
+	}
+	switch {
+	case marked:
+		return "the memory is marked " + string(mark.State), nil
+	case len(v.missing) > 0:
+		return "it does not say " + quotedLacks(v.missing), nil
+	case onlyAsks(texts[:]):
+		return "the memory only asks", nil
+	}
+	return r.contested(ctx, v, best)
+}
+
+// there reports whether a node is there and passes the filters.
+func (r *run) there(ctx context.Context, id graph.ID) (bool, error) {
+	_, _, err := r.g.Node(ctx, id)
+	switch {
+	case errors.Is(err, source.ErrNoNode): // it was removed or erased since
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("read node %s: %w", id, err)
+	}
+	return r.filter.Passes(ctx, id)
+}
+
+// lacks notes the names, numbers, quoted phrases and dates of the question that a candidate does not have, and whether
+// one of the two denies what the other one says.
+func (r *run) lacks(ctx context.Context, v *judged, best held, n *graph.Node, words []askedWord) error {
+	a, err := text.New(retrieve.Language)
+	if err != nil {
+		return err
+	}
+	lang, err := languageOf(r.req.Text)
+	if err != nil {
+		return err
+	}
+	heldTerm := func(term string) bool {
+		return slices.ContainsFunc(words, func(w askedWord) bool { return w.term == term && w.held == fixed.One })
+	}
+	list := entitiesOf(a, r.req.Text)
+	m := newMatcher(a)
+	for _, e := range list {
+		m.learn(e)
+	}
+	has, err := r.entitiesIn(ctx, m, n, list)
+	if err != nil {
+		return err
+	}
+	for i, e := range list {
+		nouns := e.kind == retrieve.LackName && lang != nil && lang.Nouns
+		if has>>i&1 == 0 && !nouns && (e.kind == retrieve.LackPhrase || !all(e.terms, heldTerm)) && !r.isDate(e) {
+			v.missing = append(v.missing, retrieve.Lack{Kind: e.kind, Text: e.shown})
+		}
+	}
+	if r.denies(a, n) {
+		v.missing = append(v.missing, retrieve.Lack{Kind: retrieve.LackNegation, Text: "not"})
+	}
+	return r.lacksDate(ctx, v, best)
+}
+
+// denies reports whether the text is a statement about what a node's summary says, and one of the two says not.
+func (r *run) denies(a *text.Analyzer, n *graph.Node) bool {
+	if isQuestion(a, r.req.Text) {
+		return false
+	}
+	asked, its := a.Terms(r.req.Text), a.Terms(n.Summary)
+	both := 0
+	for _, term := range its {
+		if slices.Contains(asked, term) {
+			both++
+		}
+	}
+	return both > 0 && share(int64(both), int64(len(its))) >= restated && negated(a, r.req.Text) != negated(a, n.Summary)
+}
+
+// isQuestion reports whether a text ends or starts as a question does.
+func isQuestion(a *text.Analyzer, s string) (is bool) {
+	if is = endsAsking(s); !is {
+		a.EachSurface(s, func(w text.Surface) bool {
+			is = rarity.StartsQuestion(w.Token)
+			return false
+		})
+	}
+	return is
+}
+
+// negated reports whether a text says not an odd number of times.
+func negated(a *text.Analyzer, s string) (odd bool) {
+	a.EachWord(s, func(word string, _ bool) bool {
+		odd = odd != text.IsNegation(word)
+		return true
+	})
+	return odd
+}
+
+func all(list []string, is func(string) bool) bool {
+	return !slices.ContainsFunc(list, func(s string) bool { return !is(s) })
+}
+
+// isDate reports whether an entity is a date, or part of the one that the question names.
+func (r *run) isDate(e *entity) bool {
+	return len(r.dated.Ranges) > 0 && (e.kind == retrieve.LackNumber || len(dates.Read(e.shown, dates.Now{}).Ranges) > 0)
+}
+
+// lacksDate notes a date that a candidate has neither in words nor as its time.
+func (r *run) lacksDate(ctx context.Context, v *judged, best held) error {
+	if len(r.dated.Ranges) == 0 {
+		return nil
+	}
+	times, ok, err := r.x.Times(ctx, []graph.ID{best.id})
+	if err != nil {
+		return fmt.Errorf("look up the time of %s: %w", best.id, err)
+	}
+	if ok[0] && r.dated.near(times[0]) == fixed.One {
+		return nil
+	}
+	words, err := r.askedWords(ctx, best.id)
+	if err != nil {
+		return err
+	}
+	for _, w := range words {
+		if w.held == fixed.One && len(dates.Read(w.shown, dates.Now{}).Ranges) > 0 {
+			return nil
+		}
+	}
+	v.missing = append(v.missing, retrieve.Lack{Kind: retrieve.LackDate, Text: "the date"})
+	return nil
+}
+
+// onlyAsks reports whether all sentences of some texts ask: a question
+// asserts nothing.
+func onlyAsks(texts []string) bool {
+	asked := false
+	for _, s := range texts {
+		told := false
+		text.EachSentence(s, maxCompared, func(x text.Sentence) bool {
+			asks := endsAsking(s[x.Start:x.End])
+			asked = asked || asks
+			told = !asks
+			return !told
+		})
+		if told {
+			return false
+		}
+	}
+	return asked
+}
+
+// endsAsking reports whether a text ends with a question mark.
+func endsAsking(s string) bool {
+	s = strings.TrimRight(s, " \t\r\n\"'”’»」』)）]")
+	return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") || strings.HasSuffix(s, "؟")
+}
+
+// contested says so if another candidate fits nearly as well, is about the same and tells something else.
+func (r *run) contested(ctx context.Context, v *judged, best held) (string, error) {
+	var its *features
+	for _, h := range v.list[:min(maxLeading, len(v.list))] {
+		if h.id == best.id || h.strength() < best.strength()*nearTie>>fixed.FracBits || h.covers < best.covers {
+			continue
+		}
+		other, err := r.featuresOf(ctx, h.id)
+		if err != nil {
+			return "", err
+		}
+		if its == nil {
+			if its, err = r.featuresOf(ctx, best.id); err != nil {
+				return "", err
+			}
+		}
+		if similarity(its.terms, other.terms) >= alikeTexts && !sameTelling(its, other) {
+			return "two memories that fit as well tell something else", nil
+		}
+	}
+	return "", nil
+}
+
+// featuresOf reads the features of a node.
+func (r *run) featuresOf(ctx context.Context, id graph.ID) (*features, error) {
+	n, _, err := r.g.Node(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("read node %s: %w", id, err)
+	}
+	return r.features(ctx, n, nil)
+}

@@ -1,0 +1,58 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/rarity"
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// priorNodes is how many texts of the language a memory is taken to have beside its own: with ten of its own, these
+// decide how much a word tells, with thousands its own do.
+const priorNodes = 64
+
+// tells returns how much each term of a wording tells of what is asked: log2 of how many texts there are for each that
+// has it, of the memory and of the language together.
+func (r *run) tells(ctx context.Context, wording string, own []source.TermWeight) ([]int64, error) {
+	terms := make([]string, len(own))
+	for i := range own {
+		terms[i] = own[i].Term
+	}
+	having, nodes, err := r.x.Counts(ctx, terms)
+	if err != nil {
+		return nil, fmt.Errorf("count the nodes with terms of the text: %w", err)
+	}
+	lang, err := languageOf(wording)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int64, len(own))
+	for i, term := range terms {
+		prior := 2 * priorNodes * uint64(rarity.Of(term, lang))
+		all := uint64(nodes+priorNodes)*2 + 2
+		out[i] = max(1, fixed.Log2(all<<fixed.FracBits)-fixed.Log2((2*uint64(having[i])+1)<<fixed.FracBits+prior))
+	}
+	return out, nil
+}
+
+// languageOf returns the language of a text, nil for English and unknown ones.
+func languageOf(s string) (*rarity.Language, error) {
+	a, err := text.New(retrieve.Language)
+	if err != nil {
+		return nil, err
+	}
+	var words []string
+	a.EachSurface(s, func(w text.Surface) bool {
+		words = append(words, strings.Clone(w.Token))
+		return len(words) < maxTold
+	})
+	return rarity.LanguageOf(words), nil
+}
+
+// maxTold is how many words of a text tell its language.
+const maxTold = 256

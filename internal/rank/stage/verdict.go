@@ -1,0 +1,298 @@
+package stage
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Constants of the verdict, beside those of its row: clause 11.9.
+const (
+	maxBanded  = 50 // candidates that are looked at; others are the rest
+	maxLeading = 5  // candidates, the first, that a verdict is about
+	maxAnswers = 5  // items of an answer that is known
+	maxUnsure  = 4  // items of one that is not
+	maxUnknown = 2  // items of one that knows nothing: the nearest
+	fifths     = 5
+	likeCrowd  = 20 // nodes with vectors from which on their cosines tell what chance gives
+)
+
+// held is what a candidate has of the question, in units of 2^-16.
+type held struct {
+	*candidate
+	covers int64 // the share that its own words, cues and kindred words account for
+	like   int64 // how far its cosine is above those of the memory
+}
+
+// strength is the share of the question that a candidate accounts for by words or by meaning.
+func (h held) strength() int64 {
+	return fixed.One - (fixed.One-h.covers)*(fixed.One-h.like)>>fixed.FracBits
+}
+
+// judge gives the verdict and the candidates their bands. It looks at all that was found, before the limit and the
+// budget.
+func (r *run) judge(ctx context.Context) error {
+	if !r.row.bands {
+		return nil
+	}
+	if r.blank() || r.dated.alone || isBlank(r.req.Text) && !r.compares() { // nothing tells, as with sparse vectors alone
+		for _, c := range r.found {
+			c.band = retrieve.BandAnswer
+		}
+		return nil
+	}
+	kept, said, err := r.banded(ctx)
+	if err != nil {
+		return err
+	}
+	v, err := r.verdictOf(ctx, kept)
+	if err != nil {
+		return err
+	}
+	if v.verdict != retrieve.Known && len(said) > 0 {
+		other, err := r.verdictOf(ctx, said)
+		if err != nil {
+			return err
+		}
+		if len(kept) == 0 || other.verdict.Surer(v.verdict) {
+			v = other
+		}
+	}
+	r.outcome = v
+	if err := r.reason(ctx, v); err != nil {
+		return err
+	}
+	r.giveBands(v)
+	return nil
+}
+
+// judged is a verdict and what it is about.
+type judged struct {
+	verdict retrieve.Verdict
+	list    []held // in order; empty where nothing was found
+	because string
+	missing []retrieve.Lack
+	covered int64
+}
+
+// verdictOf judges some candidates.
+func (r *run) verdictOf(ctx context.Context, list []*candidate) (*judged, error) {
+	out := &judged{verdict: retrieve.Unknown}
+	if len(list) == 0 {
+		return out, nil
+	}
+	var err error
+	if out.list, err = r.hold(ctx, list); err != nil {
+		return nil, err
+	}
+	if err := r.laterFirst(ctx, out.list); err != nil {
+		return nil, err
+	}
+	best, most := int64(0), int64(0)
+	for i, h := range out.list[:min(maxLeading, len(out.list))] {
+		if h.tier != tierNone {
+			out.verdict = retrieve.Known
+			return out, nil
+		}
+		if i < 2 {
+			best = max(best, h.strength())
+		}
+		most = max(most, h.covers, h.like)
+	}
+	sure := r.row.sureWords
+	if r.compares() {
+		sure = r.row.sure
+	}
+	switch {
+	case best >= sure:
+		out.verdict = retrieve.Known
+	case most >= r.row.least:
+		out.verdict = retrieve.Unsure
+	}
+	return out, nil
+}
+
+// compares reports whether cosines say anything of the candidates.
+func (r *run) compares() bool {
+	return slices.ContainsFunc(r.lists, func(l *laneList) bool { return len(l.cosines) > 0 })
+}
+
+// giveBands gives the candidates of a verdict their bands: those that account for nearly as much of the question as the
+// best are answers where it is known, and may be where it is not.
+func (r *run) giveBands(v *judged) {
+	band, most := retrieve.BandMaybe, maxUnknown
+	switch v.verdict {
+	case retrieve.Known:
+		band, most = retrieve.BandAnswer, maxAnswers
+	case retrieve.Unsure:
+		most = maxUnsure
+	}
+	best := int64(0)
+	for _, h := range v.list {
+		best = max(best, h.strength())
+	}
+	n := 0
+	for _, h := range v.list {
+		switch {
+		case h.tier != tierNone:
+			h.band = retrieve.BandAnswer
+		case n < most && h.strength() >= best*r.row.ofBest>>fixed.FracBits:
+			h.band = band
+			n++
+		}
+	}
+	for _, h := range v.list {
+		if h.beside != nil && h.beside.band == retrieve.BandAnswer {
+			h.band = retrieve.BandAnswer
+		}
+	}
+}
+
+// banded returns the candidates that are judged, those that were said apart, and makes all the rest.
+func (r *run) banded(ctx context.Context) (kept, said []*candidate, err error) {
+	for _, c := range r.found {
+		c.band = retrieve.BandRest
+	}
+	for rest := r.found; len(rest) > 0 && len(kept) < maxBanded; {
+		some := rest[:min(maxBanded-len(kept), len(rest))]
+		rest = rest[len(some):]
+		items, err := r.items(ctx, some)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, c := range items {
+			if !c.said {
+				kept = append(kept, c)
+			} else if len(said) < maxBanded {
+				said = append(said, c)
+			}
+		}
+	}
+	return kept, said, nil
+}
+
+func idsOf(list []*candidate) []graph.ID {
+	ids := make([]graph.ID, len(list))
+	for i, c := range list {
+		ids[i] = c.id
+	}
+	return ids
+}
+
+// hold returns what some candidates have of the question. Of several wordings the best counts three fifths and the next
+// best the rest.
+func (r *run) hold(ctx context.Context, list []*candidate) ([]held, error) {
+	ids := idsOf(list)
+	out, next := make([]held, len(list)), make([]int64, len(list))
+	wordings := 0
+	for i, s := range append([]string{r.req.Text}, r.req.Rewrites...) {
+		if isBlank(s) {
+			continue
+		}
+		q := source.TextQuery{Text: s}
+		if i == 0 {
+			q.Readings = r.readings
+		}
+		shares, err := r.covering(ctx, q, ids)
+		if err != nil {
+			return nil, err
+		}
+		wordings++
+		for at, n := range shares {
+			if n > out[at].covers {
+				n, out[at].covers = out[at].covers, n
+			}
+			next[at] = max(next[at], n)
+		}
+	}
+	for i, c := range list {
+		out[i].candidate = c
+		if wordings > 1 {
+			out[i].covers = ((fifths-r.row.next)*out[i].covers + r.row.next*next[i]) / fifths
+		}
+		for _, l := range r.lists {
+			out[i].like = max(out[i].like, l.above(l.cosines[c.id]))
+		}
+	}
+	return out, nil
+}
+
+// above returns how far a cosine of a dense lane stands above those of the memory, 65,536 for the same text: models
+// differ in what they give to texts that have nothing to do with each other. A few nodes tell little of that.
+func (l *laneList) above(cosine int64) int64 {
+	n := int64(len(l.cosines))
+	floor := l.floor * n / (n + likeCrowd)
+	return share(cosine-floor, fixed.One-floor)
+}
+
+// shownBands returns the candidates that the floor of the request lets into the answer, in their order there.
+func (r *run) shownBands() []*candidate {
+	if !r.row.bands || r.req.Floor == retrieve.FloorRest {
+		return r.found
+	}
+	var answers, maybes []*candidate
+	for _, c := range r.found {
+		switch c.band {
+		case retrieve.BandAnswer:
+			answers = append(answers, c)
+		case retrieve.BandMaybe:
+			if r.req.Floor == retrieve.FloorMaybe {
+				maybes = append(maybes, c)
+			}
+		}
+	}
+	return append(answers, maybes...)
+}
+
+// balance gives the lanes of text and vectors their weights: the more of the question the text lane
+// accounts for, the more it counts beside vectors.
+func (r *run) balance(ctx context.Context, lists []*laneList) error {
+	row := r.row
+	if row.textMost == 0 || r.req.Fusion != retrieve.Convex || len(r.req.Weights) > 0 {
+		return nil
+	}
+	vectors := slices.ContainsFunc(lists, func(l *laneList) bool { _, ok := l.lane.Model(); return ok })
+	if !vectors {
+		return nil
+	}
+	covered, wordings := int64(0), int64(0)
+	for _, l := range lists {
+		if !l.worded() {
+			continue
+		}
+		wordings++
+		n, err := r.coveredBy(ctx, l)
+		if err != nil {
+			return err
+		}
+		covered = max(covered, n)
+	}
+	for _, l := range lists {
+		if _, ok := l.lane.Model(); ok {
+			l.weight = fixed.One / int64(len(r.req.Vectors)+len(r.req.Sparse))
+		} else if l.worded() {
+			l.weight = max(row.textLeast, covered*covered*row.textMost>>(2*fixed.FracBits)) / wordings
+		}
+	}
+	return nil
+}
+
+// coveredBy returns the greatest share of a wording that one of the first of its list accounts for.
+func (r *run) coveredBy(ctx context.Context, l *laneList) (int64, error) {
+	ids := make([]graph.ID, 0, maxCovering)
+	for _, h := range l.hits[:min(maxCovering, len(l.hits))] {
+		ids = append(ids, h.ID)
+	}
+	q := source.TextQuery{Text: r.req.Text, Readings: r.readings}
+	for i, s := range r.req.Rewrites {
+		if l.lane == retrieve.LaneRewrite(i+1) {
+			q = source.TextQuery{Text: s}
+		}
+	}
+	shares, err := r.covering(ctx, q, ids)
+	return slices.Max(append(shares, 0)), err
+}
