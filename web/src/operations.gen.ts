@@ -201,7 +201,7 @@ export interface Arguments {
   session_list: {  };
   session_log: { limit?: number; name: string };
   show: { at?: string; name?: string; signatures?: boolean };
-  stats: { at?: string; scores?: boolean };
+  stats: { at?: string };
   undo: { expect?: string; op?: string; own?: boolean; time?: string };
 }
 
@@ -635,8 +635,10 @@ export interface Answers {
     undone?: boolean;
   }[];
   recall: {
+    because?: string;
     candidates_seen: number;
     commit: string;
+    covered?: number;
     dates?: { from: string | null; to: string | null }[];
     digests?: {
       band?: 'answer' | 'maybe' | 'rest';
@@ -674,6 +676,7 @@ export interface Answers {
       tokens: number;
       type: string;
     }[];
+    missing?: { kind: number | 'word' | 'name' | 'date' | 'phrase' | 'negation'; text: string }[];
     profile?: string;
     qid?: string;
     query: string;
@@ -701,6 +704,7 @@ export interface Answers {
       }[];
       stages: { micros: number; stage: string }[];
     };
+    verdict?: 'known' | 'unsure' | 'unknown';
     warnings: { code: string; message: string; remedy: string; repository?: 'project' | 'global' }[];
   };
   redo: {
@@ -976,15 +980,6 @@ export interface Answers {
     marks: { by_state: Record<string, Json>; total: number };
     node_types: { count: number; type: string }[];
     nodes: { by_type: Record<string, Json>; total: number };
-    scores?: {
-      check: {
-        coverage: { max: number; p50: number; p90: number; p95: number; p99: number };
-        evidence: { max: number; p50: number; p90: number; p95: number; p99: number };
-        lead: { max: number; p50: number; p90: number; p95: number; p99: number };
-      };
-      remember: { similarity: { max: number; p50: number; p90: number; p95: number; p99: number } };
-      sampled: number;
-    };
     store: {
       block_bytes: number;
       blocks: number;

@@ -217,6 +217,9 @@ func (h *Host) known(ctx context.Context, dir string, t *telling) error {
 	}
 	t.asked = true
 	params := map[string]any{"query": query, "limit": asked, "floor": retrieve.FloorAnswer, "explain": true}
+	if parts := sentencesOf(query); len(parts) > 1 {
+		params["also"] = parts
+	}
 	if t.answer, err = h.answered(ctx, dir, params); err != nil {
 		return err
 	}
@@ -239,6 +242,17 @@ func (h *Host) known(ctx context.Context, dir string, t *telling) error {
 	}
 	t.text = origin + t.text
 	return t.noteShown(spool, shown) // else it would be said with every prompt
+}
+
+// sentencesOf returns the first sentences of a prompt: one of them may be asked about, whatever else it says.
+func sentencesOf(prompt string) (list []string) {
+	text.EachSentence(prompt, maxQuery, func(s text.Sentence) bool {
+		if part := strings.TrimSpace(prompt[s.Start:s.End]); part != "" {
+			list = append(list, part)
+		}
+		return len(list) < retrieve.MaxRewrites
+	})
+	return list
 }
 
 // termsOf returns the terms of the question that an item has.

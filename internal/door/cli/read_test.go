@@ -251,7 +251,7 @@ func TestEmptyAnswersSucceed(t *testing.T) {
 {"node":{"key":"b","type":"T"}}
 `)
 	for _, args := range [][]string{
-		{"retrieve", "zebra"}, {"retrieve", "--type", "Other"}, {"ls", "--type", "Other"},
+		{"retrieve", "--type", "Other"}, {"ls", "--type", "Other"},
 		{"ls", "--edges"}, {"neighbors", "a"}, {"path", "a", "b"}, {"session", "list"},
 		{"diff", "HEAD", "HEAD"}, {"diff", "--staged"},
 	} {
@@ -287,9 +287,9 @@ func TestJSONShapes(t *testing.T) {
 		{"diff", "from to nodes edges counts title"},
 		{"diff|--staged", "from to stage nodes edges counts"},
 		{"diff|--stat", "from to node_types edge_types counts"},
-		{"retrieve|billing", "commit receipt query items tokens_used tokens_budget dropped " +
+		{"retrieve|billing", "commit receipt query verdict because covered items tokens_used tokens_budget dropped " +
 			"dropped_by candidates_seen warnings"},
-		{"retrieve|billing|--explain", "commit receipt query items tokens_used tokens_budget dropped " +
+		{"retrieve|billing|--explain", "commit receipt query verdict because covered items tokens_used tokens_budget dropped " +
 			"dropped_by candidates_seen warnings dropped_items trace dates"},
 		{"session|list", "session of commit follow agent task actor time records ended"},
 		{"session|log|s", "record event time actor commit receipt query items tokens title"},

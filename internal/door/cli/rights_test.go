@@ -306,7 +306,7 @@ func newRuled(t *testing.T) *ruled {
 		r.ok("a", "", "push "+name)
 	}
 	r.ok("a", `{"node":{"key":"n","summary":"the lamp is out"}}`, "commit -m two -")
-	for _, words := range []string{"retrieve lamp --session s", "digest", "map", "communities", "cues", "check lamp", "review"} {
+	for _, words := range []string{"retrieve lamp --session s", "digest", "map", "communities", "cues", "recall lamp", "review"} {
 		r.ok("a", "", words) // so that what is derived is there
 	}
 	r.write("a/text.md", "# Lamps\n\nThe lamp is lit.\n")

@@ -58,7 +58,11 @@ func (r *run) reason(ctx context.Context, v *judged) error {
 	if err != nil {
 		return fmt.Errorf("read node %s: %w", best.id, err)
 	}
-	words, err := r.askedWords(ctx, best.id)
+	asked, err := r.bestWording(ctx, best.id)
+	if err != nil {
+		return err
+	}
+	words, err := r.askedWords(ctx, asked, best.id)
 	if err != nil {
 		return err
 	}
@@ -66,7 +70,7 @@ func (r *run) reason(ctx context.Context, v *judged) error {
 		v.because = unknownBecause(words)
 		return nil
 	}
-	flaw, err := r.flaws(ctx, v, best, n, words)
+	flaw, err := r.flaws(ctx, v, asked.Text, best, n, words)
 	if err != nil {
 		return err
 	}
@@ -88,12 +92,34 @@ func (r *run) reason(ctx context.Context, v *judged) error {
 	return nil
 }
 
-// askedWords returns the distinct terms of the question with how much of each a candidate has.
-func (r *run) askedWords(ctx context.Context, id graph.ID) ([]askedWord, error) {
-	if isBlank(r.req.Text) {
+// bestWording returns the wording of which a candidate accounts for the most, the text itself of several.
+func (r *run) bestWording(ctx context.Context, id graph.ID) (source.TextQuery, error) {
+	best := source.TextQuery{Text: r.req.Text, Readings: r.readings}
+	most := int64(-1)
+	for i, s := range append([]string{r.req.Text}, r.req.Rewrites...) {
+		q := source.TextQuery{Text: s}
+		if i == 0 {
+			q = best
+		}
+		if isBlank(s) {
+			continue
+		}
+		shares, err := r.covering(ctx, q, []graph.ID{id})
+		if err != nil {
+			return best, err
+		}
+		if shares[0] > most {
+			best, most = q, shares[0]
+		}
+	}
+	return best, nil
+}
+
+// askedWords returns the distinct terms of a wording with how much of each a candidate has.
+func (r *run) askedWords(ctx context.Context, q source.TextQuery, id graph.ID) ([]askedWord, error) {
+	if isBlank(q.Text) {
 		return nil, nil
 	}
-	q := source.TextQuery{Text: r.req.Text, Readings: r.readings}
 	w, err := r.wording(ctx, q)
 	if err != nil {
 		return nil, err
@@ -104,11 +130,11 @@ func (r *run) askedWords(ctx context.Context, id graph.ID) ([]askedWord, error) 
 	}
 	credits := make([]int64, len(w.own))
 	w.credit(credits, rows[0], r.row.kinKnown)
-	shown, err := surfaces(r.req.Text)
+	shown, err := surfaces(q.Text)
 	if err != nil {
 		return nil, err
 	}
-	for _, read := range r.readings {
+	for _, read := range q.Readings {
 		shown[read.As] = read.Word
 	}
 	var out []askedWord
@@ -191,12 +217,14 @@ func knownBecause(best held, words []askedWord) string {
 }
 
 // flaws returns what keeps the best candidate from being relied on, "" for nothing, and notes what it lacks.
-func (r *run) flaws(ctx context.Context, v *judged, best held, n *graph.Node, words []askedWord) (string, error) {
+func (r *run) flaws(
+	ctx context.Context, v *judged, asked string, best held, n *graph.Node, words []askedWord,
+) (string, error) {
 	mark, err := r.g.Mark(ctx, graph.OnNode, best.id)
 	if err != nil {
 		return "", fmt.Errorf("read mark on node %s: %w", best.id, err)
 	}
-	if err := r.lacks(ctx, v, best, n, words); err != nil {
+	if err := r.lacks(ctx, v, asked, best, n, words); err != nil {
 		return "", err
 	}
 	texts, err := comparedTexts(ctx, r.g, n)
@@ -234,19 +262,21 @@ func (r *run) there(ctx context.Context, id graph.ID) (bool, error) {
 
 // lacks notes the names, numbers, quoted phrases and dates of the question that a candidate does not have, and whether
 // one of the two denies what the other one says.
-func (r *run) lacks(ctx context.Context, v *judged, best held, n *graph.Node, words []askedWord) error {
+func (r *run) lacks(
+	ctx context.Context, v *judged, asked string, best held, n *graph.Node, words []askedWord,
+) error {
 	a, err := text.New(retrieve.Language)
 	if err != nil {
 		return err
 	}
-	lang, err := languageOf(r.req.Text)
+	lang, err := languageOf(asked)
 	if err != nil {
 		return err
 	}
 	heldTerm := func(term string) bool {
 		return slices.ContainsFunc(words, func(w askedWord) bool { return w.term == term && w.held == fixed.One })
 	}
-	list := entitiesOf(a, r.req.Text)
+	list := entitiesOf(a, asked)
 	m := newMatcher(a)
 	for _, e := range list {
 		m.learn(e)
@@ -264,7 +294,7 @@ func (r *run) lacks(ctx context.Context, v *judged, best held, n *graph.Node, wo
 	if r.denies(a, n) {
 		v.missing = append(v.missing, retrieve.Lack{Kind: retrieve.LackNegation, Text: "not"})
 	}
-	return r.lacksDate(ctx, v, best)
+	return r.lacksDate(ctx, v, best, words)
 }
 
 // denies reports whether the text is a statement about what a node's summary says, and one of the two says not.
@@ -312,7 +342,7 @@ func (r *run) isDate(e *entity) bool {
 }
 
 // lacksDate notes a date that a candidate has neither in words nor as its time.
-func (r *run) lacksDate(ctx context.Context, v *judged, best held) error {
+func (r *run) lacksDate(ctx context.Context, v *judged, best held, words []askedWord) error {
 	if len(r.dated.Ranges) == 0 {
 		return nil
 	}
@@ -322,10 +352,6 @@ func (r *run) lacksDate(ctx context.Context, v *judged, best held) error {
 	}
 	if ok[0] && r.dated.near(times[0]) == fixed.One {
 		return nil
-	}
-	words, err := r.askedWords(ctx, best.id)
-	if err != nil {
-		return err
 	}
 	for _, w := range words {
 		if w.held == fixed.One && len(dates.Read(w.shown, dates.Now{}).Ranges) > 0 {
