@@ -329,5 +329,9 @@ func printVerdict(c *show.Console, a *asking.Answer) {
 	if a.Verdict == retrieve.Unknown && len(a.Items) > 0 {
 		nearest = "; the nearest, unverified:"
 	}
-	c.Put("%s: %s%s\n\n", c.Paint(verdictStyles[a.Verdict], string(a.Verdict)), show.Line(a.Because), nearest)
+	end := "\n"
+	if a.Explanation == nil && len(a.Items)+len(a.Digests) > 0 { // what is explained begins with an empty line
+		end = "\n\n"
+	}
+	c.Put("%s: %s%s%s", c.Paint(verdictStyles[a.Verdict], string(a.Verdict)), show.Line(a.Because), nearest, end)
 }
