@@ -65,7 +65,7 @@ func answersCommand(h *reach.Host) *cobra.Command {
 		Example: "  mnem-bench answers memory\n" +
 			"  mnem-bench answers memory --cues --also --misses\n" +
 			"  mnem-bench answers memory --verb retrieve --floor rest --limit 40\n" +
-			"  mnem-bench answers memory --also --vary rewrites=32768,131072",
+			"  mnem-bench answers memory --also --vary of-best=32768,45875",
 		Args: line.Positionals("DIR... [flags]"),
 	}
 	opt.Retrieval = h.RetrievalFlags(cmd, retrieve.DefaultLimit, retrieve.DefaultBudget,

@@ -28,7 +28,7 @@ func unseenIn(
 	t testing.TB, r *core.Repo, session string, req retrieve.Request,
 ) *retrieve.Answer {
 	t.Helper()
-	req.Text, req.Unseen = "boat", true
+	req.Text, req.Unseen, req.Floor = "boat", true, retrieve.FloorRest
 	a, _, err := sessionpkg.RetrieveIn(t.Context(), r, session, req, repokit.By)
 	if err != nil {
 		t.Fatal(err)

@@ -113,7 +113,6 @@ func TestNothingWaitsWithTheRepository(t *testing.T) {
 		{args: []string{"recall", "fact", "--rerank", "cohere:m", "--receipt"}},
 		{stdin: "{\"text\":\"fact\"}\n{\"text\":\"fact 1\"}\n", args: []string{"retrieve", "--batch", "-", "--rerank", "cohere:m"}},
 		{stdin: "{\"text\":\"fact\"}\n{\"text\":\"fact 1\"}\n", args: []string{"recall", "--batch", "-"}},
-		{args: []string{"check", "fact", "--embed=ollama:m"}},
 		{args: []string{"remember", "the port is 5432", "--embed=ollama:m"}},
 		{stdin: "the port of the server is 5433", args: []string{"remember", "-"}},
 		{stdin: "{\"text\":\"the port of the server is 5434\"}\n", args: []string{"remember", "--batch", "-"}},
