@@ -17,9 +17,9 @@ const (
 	headPercent = 6
 	maxHead     = 20
 	// settleWords and settleVectors are the likeness from which one memory may replace another, of words alone and of
-	// words and vectors: .170 and .325.
+	// words and vectors: .170 and .340.
 	settleWords   = 11_170
-	settleVectors = 21_299
+	settleVectors = 22_282
 	// nearPart is the part of these, in 64ths, from which a memory is called near.
 	nearPart = 25
 	// sitting is how far apart in time what one sitting wrote is at most: whoever writes two facts at once knows both.
