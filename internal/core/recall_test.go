@@ -57,7 +57,7 @@ func TestRecallsAreReproducible(t *testing.T) {
 		s := repokit.Head(t, r)
 		for _, intent := range retrieve.Intents() {
 			a, err := rank.Retrieve(t.Context(), s, retrieve.Request{
-				Text: "why was w7 about w100 and W1000", Intent: intent, Limit: new(50),
+				Text: "why was w7 about w100 and W1000", Intent: intent, Limit: new(50), Floor: retrieve.FloorRest,
 			})
 			repokit.Must(t, err)
 			if len(a.Items) < 10 || a.Recall.Visited == 0 {

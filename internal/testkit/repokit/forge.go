@@ -235,7 +235,7 @@ func (f *Forgery) record(tip ipld.CID, query []byte) {
 	req := retrieve.Request{Text: string(query)}.Resolve()
 	req.Pairs = retrieve.PairsOff                         // nothing is found, so nothing follows what it contradicts
 	req.Pack, req.PassageTokens = retrieve.PackWhole, nil // nor is a text trimmed
-	answer := &retrieve.Answer{Commit: tip, Request: req, Engine: retrieve.CurrentEngine()}
+	answer := &retrieve.Answer{Commit: tip, Request: req, Engine: retrieve.CurrentEngine(), Verdict: retrieve.Unknown}
 	rec, _ := answer.Receipt()
 	f.Receipt = f.Put(rec.Encode())
 	first := retrieve.Session{Name: "s", Commit: tip, Actor: "f", Time: ForgedTime}

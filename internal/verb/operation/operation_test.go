@@ -21,7 +21,7 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("%+v: twice, or not complete", o)
 		}
 		codes[o.Code] = true
-		if (o.Exit == 0) != (o.HTTP < 300) {
+		if o != Unknown && (o.Exit == 0) != (o.HTTP < 300) { // to know nothing is an answer
 			t.Errorf("%s: exit code %d and status %d", o.Code, o.Exit, o.HTTP)
 		}
 		if got, ok := WithCode(o.Code); !ok || got != o {
