@@ -209,9 +209,12 @@ func TestEmbedRest(t *testing.T) {
 	if a, b := repokit.Head(t, one).CID(), repokit.Head(t, two).CID(); a != b {
 		t.Errorf("commits %s and %s differ", a, b)
 	}
-	for s := repokit.Head(t, one); s.CID() != asked; s, err = one.At(t.Context(), s.Commit().Parents[0]) {
+	for s := repokit.Head(t, one); s.CID() != asked; {
 		if unasked, err := one.EmbeddedUnasked(t.Context(), s.Commit()); !unasked || err != nil {
 			t.Errorf("commit %s counts as asked for, %v", s.CID(), err)
+		}
+		if s, err = one.At(t.Context(), s.Commit().Parents[0]); err != nil {
+			t.Fatal(err)
 		}
 	}
 	if unasked, err := one.EmbeddedUnasked(t.Context(), repokit.Head(t, unembedded(t, 1)).Commit()); unasked || err != nil {

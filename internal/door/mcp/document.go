@@ -19,15 +19,6 @@ type (
 // object returns an object.
 func object(list []member) value { return value{Kind: '{', Members: list} }
 
-// listOf returns a list of texts.
-func listOf(texts []string) value {
-	v := value{Kind: '['}
-	for _, s := range texts {
-		v.Items = append(v.Items, operation.TextValue(s))
-	}
-	return v
-}
-
 // truth is the value true.
 var truth = value{Text: "true"}
 

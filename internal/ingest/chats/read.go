@@ -505,9 +505,3 @@ func (t *talk) place() Place {
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
-func reversed(list []string) []string {
-	out := slices.Clone(list)
-	slices.Reverse(out)
-	return out
-}

@@ -146,8 +146,8 @@ func (r *run) giveBands(v *judged) {
 		}
 	}
 	for _, h := range v.list {
-		if h.beside != nil && h.beside.band == retrieve.BandAnswer {
-			h.band = retrieve.BandAnswer
+		if h.beside != nil && h.beside.band != retrieve.BandRest && v.verdict != retrieve.Unknown {
+			h.band = h.beside.band
 		}
 	}
 }
