@@ -165,7 +165,11 @@ func (d *doctor) models() {
 		d.failed("models", "", err)
 		return
 	}
-	if spec == "" {
+	switch m, _ := d.c.Meaning(); {
+	case m != nil:
+		d.Find(upkeep.LevelOK, "models", "", "%s, a part of this program, embeds texts", m.Model())
+		return
+	case spec == "" || spec == embed.Off:
 		d.Find(upkeep.LevelOK, "models", "", "none is configured: texts are found by their words")
 		return
 	}

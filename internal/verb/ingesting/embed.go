@@ -79,8 +79,9 @@ var Embed = verb.Define(verb.Spec{
 		"text is its context, summary, content, cues and properties that are strings. Nodes that have an\n" +
 		"embedding of the model are left alone, unless --stale adds those whose text has changed since,\n" +
 		"or --all takes all.\n\n" +
-		"The model is a SPEC: hash (built in: finds other forms and misspellings of words, and needs\n" +
-		"nothing), static:DIR (a directory with tokenizer.json and model.safetensors), or of a server:\n" +
+		"The model is a SPEC: minilm (built in, for English: what is written is embedded by it already,\n" +
+		"unless embed.model is off or another one), hash (built in: finds other forms and misspellings of\n" +
+		"words), static:DIR (a directory with tokenizer.json and model.safetensors), or of a server:\n" +
 		"$REMOTE_EMBEDDERS. Servers are told the texts. Their addresses and what\n" +
 		"else is known of models are in 'mnem config'; their keys come from the variables that 'mnem help\n" +
 		"environment' lists alone. A relative DIR is looked for in the working directory.\n\n" +

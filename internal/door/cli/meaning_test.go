@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/state"
+)
+
+// sorts is a model to which a text is about webhooks, about holidays or about something else.
+type sorts struct{ asked int }
+
+func (*sorts) Model() string { return "sorts" }
+
+func (*sorts) Dim() int { return 3 }
+
+func (m *sorts) Vectors(_ context.Context, texts []string) ([][]int8, error) {
+	out := make([][]int8, len(texts))
+	for i, text := range texts {
+		m.asked++
+		switch text = strings.ToLower(text); {
+		case strings.Contains(text, "webhook"), strings.Contains(text, "callback"):
+			out[i] = []int8{127, 0, 0}
+		case strings.Contains(text, "holiday"), strings.Contains(text, "vacation"):
+			out[i] = []int8{0, 127, 0}
+		default:
+			out[i] = []int8{0, 0, 127}
+		}
+	}
+	return out, nil
+}
+
+// TestMeaningByDefault remembers and asks with the model of the program, in one process and through one that has the
+// repository open, and switches it off.
+func TestMeaningByDefault(t *testing.T) {
+	for _, held := range []bool{false, true} {
+		t.Run(fmt.Sprintf("held %v", held), func(t *testing.T) {
+			w := newWorld(t)
+			m := new(sorts)
+			w.Meaning = m
+			w.init()
+			if held {
+				defer w.heldWithModel()()
+			}
+			w.run(0, "remember", "failed webhooks are sent again five times")
+			w.run(0, "remember", "nobody works between the holidays")
+			if out, _ := w.run(0, "stats", "--json"); !strings.Contains(out, `"embeddings":2,`) {
+				t.Errorf("without two embeddings: %s", out)
+			}
+			const question = "is a callback attempted twice"
+			if out, _ := w.run(0, "retrieve", question, "--limit", "1"); !strings.Contains(out, "webhooks") {
+				t.Errorf("the paraphrase does not find it: %s", out)
+			}
+			w.run(0, "config", "set", "embed.model", "off")
+			asked := m.asked
+			w.run(0, "remember", "the vacation plan hangs in the kitchen")
+			w.run(0, "retrieve", question)
+			if m.asked != asked {
+				t.Errorf("%d texts were embedded though the model is off", m.asked-asked)
+			}
+			w.run(0, "config", "unset", "embed.model")
+			if out, _ := w.run(0, "embed"); !strings.Contains(out, "1 node") {
+				t.Errorf("embed does not make up for it: %s", out)
+			}
+		})
+	}
+}
+
+// heldWithModel has another process with the same model hold the repository until what it returns is called.
+func (w *world) heldWithModel() (release func()) {
+	w.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	r, out := io.Pipe()
+	app := *w.App
+	app.Stdin, app.Stdout, app.Stderr = strings.NewReader(""), out, io.Discard
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		Run(ctx, &app, []string{"hold", "--json"})
+		_ = out.Close() // a pipe in memory
+	}()
+	first, err := bufio.NewReader(r).ReadString('\n')
+	if err != nil || !strings.Contains(first, `"socket":"`) {
+		w.t.Errorf("hold said %q, %v", first, err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, r) }() // it says no more
+	return func() { cancel(); <-done }
+}
+
+// TestMeaningAfterwards commits more nodes than are embedded at once: their vectors come in a commit that log does not
+// show and undo passes over.
+func TestMeaningAfterwards(t *testing.T) {
+	w := newWorld(t)
+	w.Meaning = new(sorts)
+	w.init()
+	var lines strings.Builder
+	const nodes = state.MeaningNodes + 1
+	for i := range nodes {
+		fmt.Fprintf(&lines, `{"node":{"key":"n%d","type":"Note","summary":"webhook %d"}}`+"\n", i, i)
+	}
+	w.write("notes.jsonl", lines.String())
+	w.run(0, "commit", "-m", "notes", "notes.jsonl")
+	if out, _ := w.run(0, "stats", "--json"); !strings.Contains(out, fmt.Sprintf(`"embeddings":%d,`, nodes)) {
+		t.Errorf("not all are embedded: %s", out)
+	}
+	if out, _ := w.run(0, "log", "--oneline"); strings.Count(out, "\n") != 1 {
+		t.Errorf("the log shows the vectors: %s", out)
+	}
+	w.run(0, "undo")
+	if out, _ := w.run(0, "stats", "--json"); !strings.Contains(out, `"nodes":0,`) {
+		t.Errorf("undo took something else back: %s", out)
+	}
+}
