@@ -99,7 +99,7 @@ var closed = map[string]string{
 	"merge.verb": "one of the program's words", "operation.command": "see TestSecretsOfOperations",
 	"stage.branch": "a ref, see refs below", "redaction.left": "of what was erased",
 	"receipt.warnings.code": "the program's words", "receipt.warnings.params": "see receipt.request",
-	"receipt.engine.language": "the program's words", "receipt.digests.name": "of what is stored",
+	"receipt.engine.language": "the program's words", "receipt.verdict": "the program's words", "receipt.digests.name": "of what is stored",
 	"receipt.request.rerank": "a model's name: see TestSecretsOfDrafts", "written.rules": "the program's words",
 	"written.label":   "must be the label of a digest, which none is given that is a credential",
 	"resolution.take": "one of the program's words",

@@ -21,7 +21,7 @@ func failureDays() evenMemory {
 	return m
 }
 
-// TestNeighbours puts what was written right before and right after the best item behind it, as an answer.
+// TestNeighbours puts what was written right before and right after the best item behind it, in its band.
 func TestNeighbours(t *testing.T) {
 	const both = "0 answer, 1 answer, 2 answer"
 	for name, c := range map[string]struct {
@@ -53,9 +53,9 @@ func TestNeighbours(t *testing.T) {
 			m.nodes[num(2)].Summary, m.nodes[num(3)].Summary = "its failure", "our failure"
 			m.scores = map[graph.ID]int64{num(0): 9, num(3): 8, num(2): 7}
 		}, retrieve.Request{}, both + ", 3 answer"},
-		"not of a maybe": {func(m evenMemory) {
+		"of a maybe, as one": {func(m evenMemory) {
 			m.nodes[num(4)].Summary = "a failure"
-		}, retrieve.Request{Floor: retrieve.FloorRest}, "0 maybe, 1 rest, 2 rest, 4 maybe"},
+		}, retrieve.Request{Floor: retrieve.FloorRest}, "0 maybe, 1 maybe, 2 maybe, 4 maybe"},
 	} {
 		m := failureDays()
 		if c.change != nil {
