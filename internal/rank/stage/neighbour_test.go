@@ -65,7 +65,7 @@ func TestNeighbours(t *testing.T) {
 			c.req.Intent = retrieve.IntentWhy
 		}
 		c.req.Text = "failure"
-		if name == "not of a maybe" {
+		if name == "of a maybe, as one" {
 			c.req.Text += " zorb plim"
 		}
 		if got := m.bandsOf(t, c.req); got != c.want {
