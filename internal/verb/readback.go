@@ -1,11 +1,15 @@
 package verb
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
+
+	"github.com/mnem-project/mnem/ipld"
 )
 
 // errForm is returned for an answer that is not of the form of its type.
@@ -15,7 +19,7 @@ var errForm = errors.New("an answer of another form")
 // asked for, in their order, and what comes after them when they were; end reads what is left.
 func readValue(dec *json.Decoder, to reflect.Value) (end func() error, err error) {
 	if to.Elem().Kind() != reflect.Struct || !Streams(to.Elem().Type()) {
-		return func() error { return nil }, dec.Decode(to.Interface())
+		return func() error { return nil }, readWhole(dec, to)
 	}
 	r := &structReader{dec: dec}
 	if err := r.delim('{'); err != nil {
@@ -23,6 +27,59 @@ func readValue(dec *json.Decoder, to reflect.Value) (end func() error, err error
 	}
 	r.open(to.Elem())
 	return r.end, r.next()
+}
+
+// readWhole reads a value at once, with the members beside those of its type if it has an Inline.
+func readWhole(dec *json.Decoder, to reflect.Value) error {
+	rest := inlineOf(to.Elem())
+	if rest == nil {
+		return dec.Decode(to.Interface())
+	}
+	var all json.RawMessage
+	if err := dec.Decode(&all); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(all, to.Interface()); err != nil {
+		return err
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(all, &members); err != nil {
+		return err
+	}
+	for name, data := range members {
+		if memberOf(to.Elem(), name).IsValid() {
+			continue
+		}
+		e := ipld.Entry{Key: name}
+		if err := json.Unmarshal(data, &e.Value); err != nil {
+			return err
+		}
+		*rest = append(*rest, e)
+	}
+	// As a map has them: shorter names first, then bytewise.
+	slices.SortFunc(*rest, func(a, b ipld.Entry) int {
+		return cmp.Or(cmp.Compare(len(a.Key), len(b.Key)), strings.Compare(a.Key, b.Key))
+	})
+	return nil
+}
+
+// inlineOf returns the Inline of a struct, nil if it has none.
+func inlineOf(v reflect.Value) *Inline {
+	if v.Kind() != reflect.Struct {
+		return nil
+	}
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if f.IsExported() && f.Type == inlineType {
+			return v.Field(i).Addr().Interface().(*Inline)
+		}
+		if f.Anonymous && f.Type.Kind() == reflect.Struct {
+			if found := inlineOf(v.Field(i)); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
 }
 
 // structReader reads a struct that has an Each, member by member.
