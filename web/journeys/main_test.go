@@ -86,7 +86,7 @@ func (m *memory) mnem(args ...string) string {
 	m.t.Helper()
 	cmd := exec.Command(program, args...)
 	cmd.Dir = m.dir
-	cmd.Env = append(os.Environ(), "MNEM_AUTHOR=Ada")
+	cmd.Env = append(os.Environ(), "MNEM_AUTHOR=Ada", "MNEM_EMBED_MODEL=off")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		m.t.Fatalf("mnem %s: %v: %s", strings.Join(args, " "), err, out)
@@ -117,7 +117,7 @@ func (m *memory) serve(args ...string) {
 	m.args = args
 	cmd := exec.Command(program, append(args, "--json")...)
 	cmd.Dir = m.dir
-	cmd.Env = append(os.Environ(), "MNEM_AUTHOR=Ada")
+	cmd.Env = append(os.Environ(), "MNEM_AUTHOR=Ada", "MNEM_EMBED_MODEL=off")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		m.t.Fatal(err)

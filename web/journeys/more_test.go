@@ -224,7 +224,7 @@ func TestTokenWrites(t *testing.T) {
 func TestLiveKeepsThePlace(t *testing.T) {
 	m := demo(t)
 	b := inside(t, m)
-	b.at("#/search?q=who+leads+infra")
+	b.at("#/search?q=who+leads+infra&floor=rest")
 	b.wait("document.querySelectorAll('.card').length > 5")
 	// Cards grow until their nodes came, each by a request of its own.
 	b.wait("[...document.querySelectorAll('.card')].every((c) => c.querySelector('header time'))")
@@ -293,7 +293,7 @@ func TestMapOfNothing(t *testing.T) {
 // TestAltitude answers with summaries where memories do not fit.
 func TestAltitude(t *testing.T) {
 	b := inside(t, demo(t))
-	b.at("#/search?q=who+is+on+call+at+night&altitude=scope&budget=300")
+	b.at("#/search?q=who+is+on+call+at+night&altitude=scope&budget=300&floor=rest")
 	b.wait("document.querySelector('[aria-label=Summaries] .card')")
 	b.reads("summary", "of them found")
 	if v := get[string](b, "document.querySelector('[name=altitude]').value"); v != "scope" {

@@ -49,9 +49,11 @@ function Marks({ node, writes, onChange }: { node: Node; writes: boolean; onChan
   const [reason, setReason] = useState('');
   const [busy, setBusy] = useState(false);
   if (!writes) return null;
-  const run = (verb: 'restore' | 'stale' | 'retire' | 'forget') => {
+  const run = (how: 'restore' | 'stale' | 'retired' | 'forget') => {
     setBusy(true);
-    ask(verb, { nodes: [node.id], reason }).then(() => { setFailed(null); setReason(''); onChange(); }, setFailed)
+    const done = how === 'stale' || how === 'retired' ? ask('mark', { kind: how, nodes: [node.id], reason })
+      : ask(how, { nodes: [node.id], reason });
+    done.then(() => { setFailed(null); setReason(''); onChange(); }, setFailed)
       .finally(() => setBusy(false));
   };
   return (
@@ -62,7 +64,7 @@ function Marks({ node, writes, onChange }: { node: Node; writes: boolean; onChan
           onInput={(e) => setReason((e.target as HTMLInputElement).value)} /></label>
         {node.mark ? <button disabled={busy} onClick={() => run('restore')}>Restore</button> : <>
           <button disabled={busy} onClick={() => run('stale')}>Stale</button>
-          <button disabled={busy} onClick={() => run('retire')}>Retire</button>
+          <button disabled={busy} onClick={() => run('retired')}>Retire</button>
           <button disabled={busy} onClick={() => run('forget')}>Forget</button>
         </>}
         <a href={href('operations')}>Undo in Operations</a>

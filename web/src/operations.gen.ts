@@ -85,6 +85,20 @@ export interface Arguments {
     where?: string[];
   };
   map: { at?: string; budget?: number; by?: string[]; depth?: number; scope?: string; since?: string };
+  mark: {
+    allow_secret?: string[];
+    branch?: string;
+    by?: string;
+    dry_run?: boolean;
+    expect?: string;
+    kind?: string;
+    message?: string;
+    nodes?: string[];
+    now?: string;
+    reason?: string;
+    remove?: boolean;
+    time?: string;
+  };
   merge: {
     abort?: boolean;
     allow_secret?: string[];
@@ -545,6 +559,27 @@ export interface Answers {
       removed: number;
     } | null;
     tokens: number;
+  };
+  mark: {
+    already: string[];
+    branch: string;
+    commit: string | null;
+    dry_run: boolean;
+    graph: string | null;
+    marked: string[];
+    no_change: boolean;
+    state: string | null;
+    unmarked: string[];
+    warnings?: {
+      code: 'secret' | 'secrets_not_listed' | 'not_searched';
+      field: string;
+      file: string | null;
+      item: string | null;
+      line: number | null;
+      message: string;
+      remedy: string;
+      rule: string;
+    }[];
   };
   merge: {
     branch: string;

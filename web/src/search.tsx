@@ -129,6 +129,7 @@ function Results({ found, at }: { found: Found; at: string }) {
   const digests = found.digests ?? [];
   return (
     <section aria-label="Results">
+      {found.verdict && <p class="verdict"><b>{found.verdict}</b> <Text of={found.because ?? ''} /></p>}
       {found.warnings.filter((w) => w.code !== 'no_effect').map((w) => (
         <div class="note" key={w.code}><p><Text of={w.message} /></p>
           <p class="dim"><Text of={w.remedy} /></p></div>

@@ -14,7 +14,7 @@ const old = {
 const types = load("@modelcontextprotocol/sdk/types.js");
 const modern = { ...load("@modelcontextprotocol/client"), ...load("@modelcontextprotocol/client/stdio") };
 
-const coreTools = ["commit", "diff", "forget", "get", "log", "neighbors", "recall", "remember",
+const coreTools = ["commit", "diff", "forget", "get", "log", "mark", "neighbors", "recall", "remember",
   "retrieve", "schema", "session", "undo"];
 
 // tools calls every core tool, with what a program would check of each answer.
