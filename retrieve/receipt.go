@@ -45,7 +45,7 @@ type Receipt struct {
 	Warnings   []Warning
 	Engine     Engine
 	Digests    []ReceiptDigest // in their order, none where no altitude was asked for
-	Verdict    Verdict         // "" where there is none
+	Verdict    Verdict         // "" if there is none
 	Extra      []ipld.Entry    // unknown fields in canonical order
 }
 

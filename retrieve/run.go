@@ -81,7 +81,7 @@ type Answer struct {
 	Commit       ipld.CID
 	Request      Request // resolved
 	Engine       Engine
-	Verdict      Verdict // "" where nothing but a time, or nothing, is asked
+	Verdict      Verdict // "" if nothing but a time, or nothing, is asked
 	Because      string  // why, in a line for people; "" without a verdict
 	Missing      []Lack  // what the best item lacks of what is asked
 	Covered      int64   // how much of what is asked the best item accounts for, in units of 2^-16

@@ -194,6 +194,9 @@ func (t *Tx) Base(ctx context.Context, opt CommitOptions) (Ref, *Snapshot, error
 	if err == nil {
 		err = s.expects(ctx, opt.ExpectNodes)
 	}
+	if err == nil && opt.Amend {
+		err = t.Repo.amends(ctx, s)
+	}
 	return ref, s, err
 }
 

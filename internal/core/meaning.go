@@ -106,10 +106,25 @@ func (r *Repo) expected(ctx context.Context, at ipld.CID, want *ipld.CID) error 
 	return &state.ExpectError{Want: *want, Have: at}
 }
 
+// amends lets the newest commit that was asked for be amended: what is amended has its record, and the vectors that were
+// committed upon it.
+func (r *Repo) amends(ctx context.Context, s *Snapshot) error {
+	for s.Record != nil {
+		unasked, err := r.EmbeddedUnasked(ctx, s.Record)
+		if !unasked || err != nil {
+			return err
+		}
+		if s.Record, err = r.ReadCommit(ctx, s.Record.Parents[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // EmbedRest embeds all nodes of the newest commit of the current branch that have no embedding of their text by a
 // model, and returns how many these were. It makes a commit for each 256 in the order of their ids: its time, author
 // and message follow from the commit before it, so that two machines that embed the same memory make the same commits.
-// progress may be nil. Where a merge is in progress, HEAD is on no branch or there is nothing, it does nothing. What is
+// progress may be nil. If a merge is in progress, HEAD is on no branch or there is nothing, it does nothing. What is
 // written meanwhile stays: the vectors are committed onto it. An interrupt loses one commit at most.
 func (r *Repo) EmbedRest(ctx context.Context, m state.Meaning, progress func(done, total int)) (int, error) {
 	branch, at, err := r.Branch(ctx)

@@ -255,3 +255,19 @@ func TestEmbedRestBesideWriters(t *testing.T) {
 		t.Errorf("embeddings %v", got)
 	}
 }
+
+// TestAmendPassesVectors amends what was asked for, though vectors were committed upon it, and keeps these.
+func TestAmendPassesVectors(t *testing.T) {
+	r := unembedded(t, 300)
+	if _, err := r.EmbedRest(t.Context(), new(lengths), nil); err != nil {
+		t.Fatal(err)
+	}
+	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(""), ""),
+		core.CommitOptions{Stamp: repokit.By, Amend: true, Message: "in other words"})
+	if err != nil || len(res.Parents) != 0 || res.NoChange {
+		t.Fatalf("amended to %+v, %v", res, err)
+	}
+	if got := embeddings(t, r); got[core.EmbeddingCurrent] != 300 {
+		t.Errorf("embeddings %v", got)
+	}
+}

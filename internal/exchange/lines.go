@@ -24,7 +24,7 @@ type LinesResult struct {
 // What change lines cannot say.
 const (
 	LeftUpdated = "time of the last change" // a node that lines make was never changed
-	LeftVectors = "vector"                  // models make them anew
+	LeftVectors = "vector"                  // models make them again
 	LeftErased  = "erased node"
 	LeftContent = "content longer than a line"
 	LeftFields  = "field of a newer version"

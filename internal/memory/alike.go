@@ -22,7 +22,7 @@ const (
 	settleVectors = 22_282
 	// nearPart is the part of these, in 64ths, from which a memory is called near.
 	nearPart = 25
-	// sitting is how far apart in time what one sitting wrote is at most: whoever writes two facts at once knows both.
+	// sitting is how far apart in time what one sitting wrote is at most: who writes both knows both.
 	sitting = 6 * 3600 * 1_000_000
 )
 

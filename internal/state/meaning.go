@@ -88,7 +88,7 @@ type unembedded struct {
 	hash [32]byte
 }
 
-// unembedded returns a node that has no embedding of its text, and that text, "" where there is nothing to embed.
+// unembedded returns a node that has no embedding of its text, and that text, "" if there is nothing to embed.
 func (b *Batch) unembedded(id graph.ID) (u unembedded, text string, err error) {
 	n, err := b.findNode(id)
 	if err != nil || n == nil {

@@ -18,8 +18,8 @@ type Stamp struct {
 	Task   string     // what it works on, if any
 	Time   graph.Time // of commits and what they hold; required for writes. See core.Options.Now
 	// Command is what the operation log shows: the verb, flag names and ids, never values. It is required for
-	// writes, 1 to commit.MaxCommand words. "purge" and "capture" as the first word are those of mnem: history.Undo
-	// treats them apart.
+	// writes, 1 to commit.MaxCommand words. "purge", "capture" and "embed-rest" as the first word are those of
+	// mnem: history.Undo treats them apart.
 	Command []string
 	// Sign makes the signatures of the commits that come of it, on the calling goroutine while
 	// other writers wait; nil leaves them unsigned. What it returns must hold, and where it fails

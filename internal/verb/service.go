@@ -142,7 +142,7 @@ type Service struct {
 	Human bool
 
 	Host    Host
-	Caller  Caller // the same, nil where the repository is open for another process
+	Caller  Caller // the same, nil if the repository is open for another process
 	Spec    *Spec
 	agent   string          // that the request names, "" for the one that the host knows
 	trusted commit.Verifier // once needed

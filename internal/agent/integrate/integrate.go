@@ -287,7 +287,7 @@ type Done struct {
 	DryRun  bool          `json:"dry_run"`
 	Backup  verb.Text     `json:"backup"` // of the file before
 	Command []string      `json:"command"`
-	Hooks   *Edited       `json:"hooks"` // nil where none are written
+	Hooks   *Edited       `json:"hooks"` // nil if none are written
 	Rules   *Rules        `json:"rules"` // the same
 }
 

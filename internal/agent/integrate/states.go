@@ -19,8 +19,8 @@ type State struct {
 	Level   clients.Level `json:"level" shape:"user|project"`
 	Path    string        `json:"path"`
 	State   string        `json:"state" shape:"integrated|absent|damaged"`
-	Command []string      `json:"command"`                                               // that starts the server, empty where there is none
-	Hooks   verb.Text     `json:"hooks" shape:"integrated|outdated|absent|damaged|null"` // null where there can be none
+	Command []string      `json:"command"`                                               // that starts the server, empty if there is none
+	Hooks   verb.Text     `json:"hooks" shape:"integrated|outdated|absent|damaged|null"` // null if there can be none
 	Rules   verb.Text     `json:"rules" shape:"integrated|outdated|edited|foreign|absent|damaged|null"`
 	file    string        // that has the hooks
 	rules   string        // that has the rules

@@ -499,15 +499,7 @@ func (p *planner) changes() ([]graph.Change, error) {
 		if !k.made || k.Vector == nil {
 			continue
 		}
-		e := k.Vector
-		codes := e.Int8()
-		values := make([]float64, len(codes))
-		for i, n := range codes {
-			values[i] = float64(n) // the largest is 127, so that the same integers come of it again
-		}
-		out = append(out, graph.Change{Embedding: &graph.EmbeddingChange{
-			Node: graph.Ref{ID: k.ID}, Model: e.Model, Vector: values,
-		}})
+		out = append(out, graph.Change{Embedding: state.EmbeddingOf(k.ID, k.Vector.Model, k.Vector.Int8())})
 	}
 	return append(out, p.marks.Changes...), nil
 }

@@ -72,7 +72,7 @@ func (v *vocabulary) find(in span, want []byte) (id int32, found bool) {
 }
 
 // split appends the pieces of a word to ids: the longest that it begins with, then the longest that continues it, and so
-// on; [UNK] alone where there is none or the word is too long.
+// on; [UNK] alone if there is none or the word is too long.
 func (v *vocabulary) split(ids []int32, word []byte) []int32 {
 	before := len(ids)
 	if len(word) > maxWord && utf8.RuneCount(word) > maxWord {

@@ -41,7 +41,7 @@ type ranking struct {
 // bandConstants decide the verdict, and which band an item is of: clause 11.9.
 type bandConstants struct {
 	// sure is how much of the question must be accounted for by words and meaning for it to be known; sureWords is the
-	// same where there are no vectors; from least on something of the kind is stored.
+	// same if there are no vectors; from least on something of the kind is stored.
 	sure, sureWords, least int64
 	// ofBest is the share of what the best item accounts for that another one has beside it.
 	ofBest int64

@@ -95,7 +95,7 @@ type run struct {
 	unranked bool               // whether reranking was asked for and did nothing
 
 	recalled *retrieve.Recollection // nil where the request is no recall
-	outcome  *judged                // nil where there is no verdict
+	outcome  *judged                // nil if there is no verdict
 }
 
 // lanes collects the candidates of the lanes that the request asks for and of the exact look-up.

@@ -73,7 +73,7 @@ func (r *run) judge(ctx context.Context) error {
 // judged is a verdict and what it is about.
 type judged struct {
 	verdict retrieve.Verdict
-	list    []held // in order; empty where nothing was found
+	list    []held // in order; empty if nothing was found
 	because string
 	missing []retrieve.Lack
 	covered int64
@@ -122,7 +122,7 @@ func (r *run) compares() bool {
 }
 
 // giveBands gives the candidates of a verdict their bands: those that account for nearly as much of the question as the
-// best are answers where it is known, and may be where it is not.
+// best are answers if it is known, else may be.
 func (r *run) giveBands(v *judged) {
 	band, most := retrieve.BandMaybe, maxUnknown
 	switch v.verdict {

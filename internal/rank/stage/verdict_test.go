@@ -285,7 +285,7 @@ func TestLaterFirst(t *testing.T) {
 	}
 }
 
-// TestSaidGivesWay: what was only said is judged apart, and counts where it knows more.
+// TestSaidGivesWay: what was only said is judged apart, and counts if it knows more.
 func TestSaidGivesWay(t *testing.T) {
 	m := says()
 	m.add(graph.Node{ID: num(0), Type: "Turn", Summary: tenWords, Created: 1})

@@ -47,7 +47,7 @@ type GivenContext struct {
 	Host    verb.Text   `json:"host"`                // null of what no hook gave
 	Event   verb.Text   `json:"event"`               // of the hook
 	Commit  ipld.CID    `json:"commit" shape:"null"` // that was asked
-	Query   *string     `json:"query"`               // null where the memory gave nothing
+	Query   *string     `json:"query"`               // null if the memory gave nothing
 	Items   []GivenItem `json:"items"`
 	Tokens  int         `json:"tokens"` // of the items
 	SHA256  verb.Text   `json:"sha256"` // of all that a hook gave, with its own words

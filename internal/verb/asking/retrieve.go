@@ -39,7 +39,7 @@ type RetrieveRequest struct {
 	Explain    bool   `op:",remote,varies" doc:"tell how each item was found, and what did not fit"`
 	verb.Actor
 
-	SummaryCap *int      `op:"-"` // of the environment, nil where the request says it
+	SummaryCap *int      `op:"-"` // of the environment, nil if the request says it
 	Draft      bool      `op:"-"` // whether the answer has its receipt, which is recorded later
 	Made       verb.Made `op:"-"` // of the query
 	Lines      []Line    `op:"-"` // of the batch, to be answered at once

@@ -81,7 +81,7 @@ type Commit struct {
 	Message   string       `json:"message"`
 	Nodes     state.Counts `json:"nodes"`
 	Edges     state.Counts `json:"edges"`
-	Signature *Signature   `json:"signature,omitempty"` // where it was asked for
+	Signature *Signature   `json:"signature,omitempty"` // if it was asked for
 	Stat      *Stat        `json:"stat,omitempty"`
 	Profiles  []string     `json:"profiles,omitempty"` // that differ
 }

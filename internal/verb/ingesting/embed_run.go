@@ -158,7 +158,7 @@ func (r *EmbedRun) wants(text string, ok bool) bool {
 	return true
 }
 
-// take keeps what the model said of the texts that it was asked about, nil where it found nothing.
+// take keeps what the model said of the texts that it was asked about, nil if it found nothing.
 func (r *EmbedRun) take(ctx context.Context, vectors [][]int8) error {
 	if len(vectors) != len(r.Asked) {
 		return fmt.Errorf("%w: %d vectors for %d texts", state.ErrInvalid, len(vectors), len(r.Asked))
@@ -266,19 +266,11 @@ func (r *EmbedRun) commit(
 	return nil
 }
 
-// changes makes a change of each vector: the numbers are integers up to 127, of which quantising
-// makes the same again.
+// changes makes a change of each vector.
 func (r *EmbedRun) changes(items []embedItem) state.Changes {
 	return func(yield func(graph.Change, error) bool) {
 		for _, it := range items {
-			vector := make([]float64, len(it.vector))
-			for i, x := range it.vector {
-				vector[i] = float64(x)
-			}
-			change := graph.Change{Embedding: &graph.EmbeddingChange{
-				Node: graph.Ref{ID: it.id}, Model: r.by.Name, Vector: vector,
-			}}
-			if !yield(change, nil) {
+			if !yield(graph.Change{Embedding: state.EmbeddingOf(it.id, r.by.Name, it.vector)}, nil) {
 				return
 			}
 		}

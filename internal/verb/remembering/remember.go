@@ -235,39 +235,17 @@ func (q *RememberRequest) readLines(ctx context.Context, by verb.Caller) error {
 
 // embed adds the vectors of the texts. A model that fails fails the verb, before anything was written.
 func (q *RememberRequest) embed(ctx context.Context, by verb.Caller) error {
-	texts := make([]string, len(q.Memories))
-	for i := range texts {
-		var err error
-		if texts[i], err = q.Memories[i].EmbedText(); err != nil {
-			return rememberHint(err)
-		}
-	}
 	models, _, err := by.Models(&verb.QuestionModels{Embed: q.Embed, Kept: true})
 	if err != nil {
 		return err
 	}
-	vectors, err := models.Embedder.Embed(ctx, "", texts)
-	if err != nil {
-		return err
-	}
-	for i, v := range vectors {
-		if v == nil || q.Memories[i].Vector != nil {
-			continue
-		}
-		change := &graph.EmbeddingChange{Model: models.Embedder.Model()}
-		for _, n := range v {
-			change.Vector = append(change.Vector, float64(n))
-		}
-		q.Memories[i].Vector = change
-	}
-	return nil
+	return q.see(models.Embedder.Model(), func(texts []string) ([][]int8, error) {
+		return models.Embedder.Embed(ctx, "", texts)
+	})
 }
 
-// see adds the vectors of a few memories by the model of the program, so that they are compared by these too.
-func (q *RememberRequest) see(ctx context.Context, by state.Meaning) error {
-	if by == nil || len(q.Memories) > state.MeaningNodes {
-		return nil
-	}
+// see adds vectors by a model to the memories that have none.
+func (q *RememberRequest) see(model string, embed func(texts []string) ([][]int8, error)) error {
 	texts := make([]string, len(q.Memories))
 	for i := range texts {
 		var err error
@@ -275,13 +253,13 @@ func (q *RememberRequest) see(ctx context.Context, by state.Meaning) error {
 			return rememberHint(err)
 		}
 	}
-	vectors, err := by.Vectors(ctx, texts)
+	vectors, err := embed(texts)
 	if err != nil {
 		return err
 	}
 	for i, v := range vectors {
 		if v != nil && q.Memories[i].Vector == nil {
-			q.Memories[i].Vector = state.EmbeddingOf(graph.ID{}, by.Model(), v)
+			q.Memories[i].Vector = state.EmbeddingOf(graph.ID{}, model, v)
 		}
 	}
 	return nil
@@ -299,8 +277,11 @@ func remember(ctx context.Context, s *verb.Service, q *RememberRequest, emit fun
 	for _, rule := range q.NoLink {
 		opt.Links.Off = append(opt.Links.Off, rememberpkg.Rule(rule))
 	}
-	if err := q.see(ctx, s.Commit.Meaning); err != nil {
-		return err
+	if m := s.Commit.Meaning; m != nil && len(q.Memories) <= state.MeaningNodes {
+		see := func(texts []string) ([][]int8, error) { return m.Vectors(ctx, texts) }
+		if err := q.see(m.Model(), see); err != nil {
+			return err
+		}
 	}
 	res, err := rememberpkg.New(s.Repo).RememberAll(ctx, opt, q.Memories)
 	if err != nil {

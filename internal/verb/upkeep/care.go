@@ -87,7 +87,7 @@ type IndexRequest struct{ verb.AtRevision }
 
 // Index describes the text index of one commit.
 type Index struct {
-	Manifest ipld.CID       `json:"manifest" shape:"null"` // null where the first retrieval will make it
+	Manifest ipld.CID       `json:"manifest" shape:"null"` // null if the first retrieval will make it
 	Segments int            `json:"segments"`
 	Nodes    int64          `json:"nodes"`
 	Terms    int64          `json:"terms"` // of all fields, repeats counted

@@ -19,7 +19,7 @@ type Host struct {
 	// in it is signed or guarded.
 	Init func(ctx context.Context, dir, branch string) error
 
-	Author      func() (string, error) // who makes changes, "" where nobody is named
+	Author      func() (string, error) // who makes changes, "" if nobody is named
 	Agent, Task string
 	Time        string // of changes, "" for when they are made
 
@@ -39,7 +39,7 @@ type Host struct {
 	// Stderr is where programs that are started complain, Terminal whether a person reads it.
 	Stderr   io.Writer
 	Terminal bool
-	// TrustPurge returns what says which keys are trusted to erase, nil where no key is trusted.
+	// TrustPurge returns what says which keys are trusted to erase, nil if no key is trusted.
 	TrustPurge func() (func(commit.Key) bool, error)
 	// Progress is told how many bytes have come or gone, and Over is called when no more do.
 	Progress func(what string, bytes int64)
