@@ -27,7 +27,7 @@ type Nearest struct {
 }
 
 // nearest looks for the earlier memories that a new one may replace, by their words, cues and vectors. Nothing is done
-// about them: whoever wrote it knows.
+// about them: only the caller knows whether one is replaced.
 func (p *planner) nearest(d *Draft, out *Remembered) error {
 	list, cosines, err := p.nearer(d)
 	if err != nil || len(list) == 0 {

@@ -36,8 +36,8 @@ type askedWord struct {
 	known bool  // whether any node has it
 }
 
-// reason says why a verdict is as it is, and takes known back where the best candidate lacks something that likeness
-// cannot make up for.
+// reason says why a verdict is as it is, and takes known back if the best candidate lacks something that likeness cannot
+// make up for.
 func (r *run) reason(ctx context.Context, v *judged) error {
 	if len(v.list) == 0 {
 		v.because = "nothing stored is of the kind"
@@ -362,8 +362,7 @@ func (r *run) lacksDate(ctx context.Context, v *judged, best held, words []asked
 	return nil
 }
 
-// onlyAsks reports whether all sentences of some texts ask: a question
-// asserts nothing.
+// onlyAsks reports whether all sentences of some texts ask: a question asserts nothing.
 func onlyAsks(texts []string) bool {
 	asked := false
 	for _, s := range texts {
