@@ -92,20 +92,6 @@ func Of(term string, lang *Language) int64 {
 // StartsQuestion reports whether questions start with a folded word.
 func StartsQuestion(word string) bool { return read().starts[word] }
 
-// Known reports whether a term is a word of a language that the table knows.
-func Known(term string) bool {
-	t := read()
-	if t.common[term] > 0 || t.asking[term] {
-		return true
-	}
-	for _, lang := range t.languages {
-		if lang.words[term] {
-			return true
-		}
-	}
-	return false
-}
-
 // LanguageOf returns the language whose function words a text of folded words has more of than English stop words, nil
 // for English and for none that is known. It needs two of them, or one that the text begins with. Of several languages
 // with as many it is the first.
