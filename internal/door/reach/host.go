@@ -15,7 +15,6 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/answers"
 	"github.com/mnem-project/mnem/internal/door/line"
-	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/rank/complete"
@@ -141,17 +140,6 @@ func (h *Host) RetrievalFlags(cmd *cobra.Command, limit, budget int, but ...stri
 	return r
 }
 
-// EmbedFlags adds --embed and --now alone.
-func (h *Host) EmbedFlags(cmd *cobra.Command) *Retrieval {
-	r := &Retrieval{c: h.c, cmd: cmd}
-	f := cmd.Flags()
-	r.q = someFlags(h.c, cmd, func(f *verb.Field) bool { return f.Name == "embed" || f.Name == "now" })
-	f.Lookup("embed").Usage = "embed nodes and questions by `SPEC` (alone: MNEM_EMBED_MODEL; config: " +
-		settings.EmbedModel + ")"
-	f.Lookup("now").Usage = "count dates like 'last week' in questions from the day of this `TIME`, not from today"
-	return r
-}
-
 // changeDefault gives a flag that commands share another default.
 func changeDefault(f *pflag.FlagSet, name string, n int) {
 	flag := f.Lookup(name)
@@ -196,21 +184,6 @@ func (r *Retrieval) Request(stamp state.Stamp, profiles bool) (retrieve.Request,
 		_, err = r.Profiles.Choose(base.Profile, nil)
 	}
 	return base, verb.ProfileHint(err)
-}
-
-// Embedding opens the models of EmbedFlags.
-func (r *Retrieval) Embedding(stamp state.Stamp) error {
-	if r.cmd.Flags().Changed("embed") && r.q.Embed == "" {
-		return line.Usagef("--embed=: want a model, or --embed alone for the configured one")
-	}
-	var base retrieve.Request
-	err := r.openModels(&base, stamp)
-	if err == nil {
-		var asked retrieve.Request
-		asked, err = question(r.c, r.cmd, r.q)
-		r.Models.Today = asked.Now
-	}
-	return err
 }
 
 // profilesHere returns the profiles of the repository that the command runs in, none outside of

@@ -34,31 +34,6 @@ func DefaultWeights() Weights {
 	return Weights{Telling: 2, Covered: 8, First: 8, Early: 8, Length: 12}
 }
 
-// WeightNames are the names of weights.
-var WeightNames = []string{"telling", "covered", "first", "early", "length"}
-
-func (w *Weights) fields() []*int64 {
-	return []*int64{&w.Telling, &w.Covered, &w.First, &w.Early, &w.Length}
-}
-
-// With returns the weights with another value of one, and whether there is one of the name.
-func (w Weights) With(name string, value int64) (Weights, bool) {
-	at := slices.Index(WeightNames, name)
-	if at >= 0 {
-		*w.fields()[at] = value
-	}
-	return w, at >= 0
-}
-
-// Map returns the weights by their names.
-func (w Weights) Map() map[string]int64 {
-	out := map[string]int64{}
-	for i, name := range WeightNames {
-		out[name] = *w.fields()[i]
-	}
-	return out
-}
-
 // sixteenths is what a share is of.
 const sixteenths = 16
 
