@@ -142,7 +142,6 @@ type asking struct {
 	clean    bool // whether nothing was answered
 	writes   bool // whether the owner may have written
 	inputs   map[int]io.Reader
-	opened   sync.Mutex // of inputs
 	reading  sync.Mutex // held while an input is read
 	buf      []byte
 	rest     []byte // of the answers, not yet read
@@ -202,7 +201,7 @@ func (r *asking) follow(k kind, data []byte) error {
 			return ErrProtocol
 		}
 		r.by.Flush()
-		go r.input(int(binary.BigEndian.Uint16(data)))
+		go r.read(r.input(int(binary.BigEndian.Uint16(data))))
 	case kindWrites:
 		r.writes = true
 	case kindGone:
@@ -215,9 +214,8 @@ func (r *asking) follow(k kind, data []byte) error {
 	return nil
 }
 
-// input sends the next piece of an input.
-func (r *asking) input(number int) {
-	r.opened.Lock()
+// input returns an input, which is opened while the verb is still asked for: reading it may outlive that.
+func (r *asking) input(number int) io.Reader {
 	from, known := r.inputs[number]
 	if !known {
 		var err error
@@ -226,8 +224,7 @@ func (r *asking) input(number int) {
 		}
 		r.inputs[number] = from
 	}
-	r.opened.Unlock()
-	r.read(from)
+	return from
 }
 
 // failing is what cannot be read.

@@ -213,6 +213,29 @@ func TestInputFails(t *testing.T) {
 	}
 }
 
+// TestInputOpensInTime has an owner end while the caller opens an input: what opens it is of no use to the caller
+// after Ask.
+func TestInputOpensInTime(t *testing.T) {
+	begun, opened := make(chan bool), false
+	by := silent
+	by.Input = func(int) (io.Reader, error) {
+		close(begun)
+		time.Sleep(20 * time.Millisecond)
+		opened = true
+		return strings.NewReader("x"), nil
+	}
+	h := host(t, func(_ context.Context, v *Verb) Result {
+		go func() { _, _ = io.ReadAll(v.Input(0)) }() // the caller is gone
+		<-begun
+		return Result{Elsewhere: true}
+	})
+	_, err := dialed(t, h).Ask(t.Context(), nil, by, readAll(new(bytes.Buffer)))
+	var lost *LostError
+	if !errors.As(err, &lost) || !opened {
+		t.Errorf("opened %v, %v", opened, err)
+	}
+}
+
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -325,7 +325,8 @@ func (a *acks) write(name string, n int) {
 // process has one process write from i on, and returns what comes next.
 func (a *acks) process(name string, i, n int) int {
 	cmd := program.Child(a.t, a.dir, asWriter)
-	cmd.Stderr = nil // it says a lot about owners that end
+	said := &tail{}
+	cmd.Stderr = said
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		a.t.Error(err)
@@ -349,7 +350,7 @@ func (a *acks) process(name string, i, n int) int {
 		a.mu.Unlock()
 		_ = in.Close()
 		if err := cmd.Wait(); err != nil && !killed {
-			a.t.Error(err)
+			a.t.Errorf("a writer ended: %v, its last words:\n%s", err, said)
 		}
 	}()
 	lines := bufio.NewScanner(out)
@@ -377,7 +378,8 @@ func (a *acks) process(name string, i, n int) int {
 // commit writes by a process of its own.
 func (a *acks) commit(key string) {
 	cmd := program.Child(a.t, a.dir, program.AsProgram, "commit", "-m", "x", "-")
-	cmd.Stdin, cmd.Stderr = strings.NewReader(nodeLine(key)), nil
+	said := &tail{}
+	cmd.Stdin, cmd.Stderr = strings.NewReader(nodeLine(key)), said
 	begin := time.Now()
 	err := cmd.Run()
 	switch code := cmd.ProcessState.ExitCode(); {
@@ -388,9 +390,20 @@ func (a *acks) commit(key string) {
 		a.unknown++
 		a.mu.Unlock()
 	default:
-		a.t.Errorf("commit %s: %v", key, err)
+		a.t.Errorf("commit %s: %v, its last words:\n%s", key, err, said)
 	}
 }
+
+// tail keeps the end of what a process says, which is a lot where owners end.
+type tail struct{ last []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.last = append(t.last, p...)
+	t.last = t.last[max(0, len(t.last)-8<<10):]
+	return len(p), nil
+}
+
+func (t *tail) String() string { return string(t.last) }
 
 // kill kills a process that writes, the owner where that is one of them.
 func (a *acks) kill() {
