@@ -64,3 +64,31 @@ func TestLinksLead(t *testing.T) {
 		t.Errorf("%d links", links)
 	}
 }
+
+// treePath is the path of a file or folder of this tree, as pages name it.
+var treePath = regexp.MustCompile(`(?m)(?:^|[^\w/.-])((?:internal|cmd|web|testdata|spec|conformance|deploy)/[\w./-]*\w)`)
+
+// TestPathsExist looks up every path of this tree that the pages and NOTICE name.
+func TestPathsExist(t *testing.T) {
+	pages, err := filepath.Glob(root + "/docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, page := range append(pages, root+"/README.md", root+"/NOTICE", root+"/spec/SPEC.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range treePath.FindAllStringSubmatch(string(text), -1) {
+			found++
+			name := m[1]
+			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(name))); err != nil {
+				t.Errorf("%s names %s, which does not exist", page, name)
+			}
+		}
+	}
+	if found < 50 {
+		t.Errorf("%d paths", found)
+	}
+}
