@@ -1,0 +1,249 @@
+package lint
+
+import (
+	"bufio"
+	"errors"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the table of words instead of comparing with it")
+
+// wordsTable lists the packages that still use wordings below, with the number of hits in each. A package without a
+// row has none. Counts may only fall: -rewrite refuses a table whose total is higher.
+const wordsTable = "testdata/words.txt"
+
+// A wording reads as translated. Most have few legitimate uses, which the table's counts leave room for.
+type wording struct {
+	pattern *regexp.Regexp
+	instead string
+}
+
+var wordings = []wording{
+	{regexp.MustCompile(`(?i), where\b|(^|[.;:] +)where\b`), `"if" or "when"`},
+	{regexp.MustCompile(`(?i)\b(is|are|was|were) what\b`), "a verb: say what it does"},
+	{regexp.MustCompile(`(?i)\b(is|are|was|were) (those|that|the one|the ones) (that|which|who|whose|of)\b`), "a verb: say what it does"},
+	{regexp.MustCompile(`(?i)\bof which\b`), "a sentence of its own"},
+	{regexp.MustCompile(`(?i)\b(is|are) of (a|an|the|one|another|this|that|its|no)\b`), `"belongs to" or "comes from"`},
+	{regexp.MustCompile(`(?i)\b(is|are|was|were) to be\b`), `"must be" or the verb`},
+	{regexp.MustCompile(`(?i)\banew\b`), `"again"`},
+	{regexp.MustCompile(`(?i)\bbeside\b`), `"next to", "with" or "at the same time as"`},
+	{regexp.MustCompile(`(?i)\bwho(so)?ever\b`), `"callers that"`},
+	{regexp.MustCompile(`(?i)\bnobody\b`), `"no caller" or "no process"`},
+	{regexp.MustCompile(`(?i)\bmeanwhile\b`), `"concurrently" or "in the meantime"`},
+	{regexp.MustCompile(`(?i)\bno more\b($|[^ ]| [^t]| t[^h])`), `"no longer"`},
+	{regexp.MustCompile(`(?i)\btold of\b`), `"reported"`},
+	{regexp.MustCompile(`(?i)\bas far as\b`), `"up to" or "if"`},
+	{regexp.MustCompile(`(?i)\b(at hand|in vain|tidings|sieves?|gifts?|lends?|lent|therein|thereof|household)\b`), "the technical term"},
+}
+
+// A passage is text that people read in the source, with its place.
+type passage struct {
+	at   token.Pos
+	text string
+}
+
+// passages returns the comments of a file, the names of its tests, and the texts of its errors and subtests.
+func passages(file *ast.File) []passage {
+	var all []passage
+	for _, group := range file.Comments {
+		all = append(all, passage{group.Pos(), strings.ReplaceAll(group.Text(), "\n", " ")})
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			if strings.HasPrefix(n.Name.Name, "Test") {
+				all = append(all, passage{n.Pos(), spaced(n.Name.Name)})
+			}
+		case *ast.CallExpr:
+			if text, ok := message(n); ok {
+				all = append(all, passage{n.Pos(), text})
+			}
+		}
+		return true
+	})
+	return all
+}
+
+// message returns the first argument of fmt.Errorf, errors.New or t.Run, if it is a literal.
+func message(call *ast.CallExpr) (string, bool) {
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || len(call.Args) == 0 {
+		return "", false
+	}
+	lit, ok := call.Args[0].(*ast.BasicLit)
+	if !ok || lit.Kind != token.STRING || !slices.Contains([]string{"Errorf", "New", "Run"}, sel.Sel.Name) {
+		return "", false
+	}
+	text, err := strconv.Unquote(lit.Value)
+	return text, err == nil
+}
+
+// spaced puts a space before each capital letter of a name.
+func spaced(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		if unicode.IsUpper(r) {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// A hit is a wording found in a file.
+type hit struct {
+	place, text, instead string
+}
+
+func hits(fset *token.FileSet, file *ast.File) []hit {
+	var found []hit
+	for _, p := range passages(file) {
+		for _, w := range wordings {
+			for _, text := range w.pattern.FindAllString(p.text, -1) {
+				found = append(found, hit{fset.Position(p.at).String(), strings.TrimSpace(text), w.instead})
+			}
+		}
+	}
+	return found
+}
+
+// TestWords fails for a package that has more hits than the table grants it.
+func TestWords(t *testing.T) {
+	found := map[string][]hit{}
+	for _, s := range sources(t) {
+		if h := hits(s.fset, s.file); len(h) > 0 && !ast.IsGenerated(s.file) && s.path != "internal/lint/words_test.go" {
+			found[path.Dir(s.path)] = append(found[path.Dir(s.path)], h...)
+		}
+	}
+	granted := readWords(t)
+	if *rewrite {
+		writeWords(t, found, granted)
+		return
+	}
+	for _, problem := range excess(found, granted) {
+		t.Error(problem)
+	}
+}
+
+// excess names every hit in the packages that have more than the table grants.
+func excess(found map[string][]hit, granted map[string]int) []string {
+	var problems []string
+	for _, dir := range slices.Sorted(maps.Keys(found)) {
+		if len(found[dir]) <= granted[dir] {
+			continue
+		}
+		problems = append(problems, fmt.Sprintf("%s has %d wordings, limit %d: reword these (if code moved here, go test ./internal/lint -run Words -rewrite)", dir, len(found[dir]), granted[dir]))
+		for _, h := range found[dir] {
+			problems = append(problems, fmt.Sprintf("%s: %q: write %s", strings.TrimPrefix(h.place, root+"/"), h.text, h.instead))
+		}
+	}
+	return problems
+}
+
+// readWords returns the table's count of each package. A table that does not exist yet is empty.
+func readWords(t *testing.T) map[string]int {
+	t.Helper()
+	file, err := os.Open(wordsTable)
+	if errors.Is(err, fs.ErrNotExist) && *rewrite {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	counts := map[string]int{}
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		dir, count, _ := strings.Cut(lines.Text(), " ")
+		n, err := strconv.Atoi(count)
+		if err != nil || n < 1 || counts[dir] > 0 {
+			t.Fatalf("%s: bad row %q", wordsTable, lines.Text())
+		}
+		counts[dir] = n
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return counts
+}
+
+func writeWords(t *testing.T, found map[string][]hit, granted map[string]int) {
+	t.Helper()
+	before, after := 0, 0
+	for _, n := range granted {
+		before += n
+	}
+	var b strings.Builder
+	for _, dir := range slices.Sorted(maps.Keys(found)) {
+		after += len(found[dir])
+		fmt.Fprintln(&b, dir, len(found[dir]))
+	}
+	if granted != nil && after > before {
+		t.Fatalf("%d hits, the table has %d: reword the new ones", after, before)
+	}
+	if err := os.WriteFile(wordsTable, []byte(b.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWordsFound checks that each wording is found in each kind of passage, and that plain prose has no hit.
+func TestWordsFound(t *testing.T) {
+	parse := func(src string) []hit {
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, "x.go", "package x\n\n"+src, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hits(fset, file)
+	}
+	for _, c := range []struct{ src, text string }{
+		{"// Where it is empty, f fails.\nfunc f() {}", "Where"},
+		{"// f fails. Where\n// not, it returns.\nfunc f() {}", ". Where"},
+		{"// f returns a name, where it has one.\nfunc f() {}", ", where"},
+		{"// x is what\n// y returns.\nvar x int", "is what"},
+		{"// x are those that fit.\nvar x int", "are those that"},
+		{"// x holds names, of which two are free.\nvar x int", "of which"},
+		{"// x counts blocks that are of a tree.\nvar x int", "are of a"},
+		{"// x is to be closed.\nvar x int", "is to be"},
+		{"var x int // read anew", "anew"},
+		{"/* the file beside it */", "beside"},
+		{"// Whoever closes it.", "Whoever"},
+		{"// It counts no more.", "no more."},
+		{"// f is told of each.", "told of"},
+		{"// as far as it goes", "as far as"},
+		{"// its entries at hand", "at hand"},
+		{"func TestNobodyWaits() {}", "Nobody"},
+		{`var err = errors.New("the file changed meanwhile")`, "meanwhile"},
+		{`var err = fmt.Errorf("read %s: nobody has it", "x")`, "nobody"},
+		{`func f(t *testing.T) { t.Run("written anew", nil) }`, "anew"},
+	} {
+		found := parse(c.src)
+		if len(found) != 1 || found[0].text != c.text {
+			t.Errorf("%s: found %v, want %q", c.src, found, c.text)
+		}
+	}
+	plain := `// Package x finds where a key is stored. No more than two callers may wait; it returns an error if more do.` + "\n" +
+		`var anew, beside = "meanwhile", "nobody"`
+	if found := parse(plain); len(found) > 0 {
+		t.Errorf("plain text: found %v", found)
+	}
+	got := excess(map[string][]hit{"a": {{"a/x.go:1:1", "anew", `"again"`}}, "b": {{"b/x.go:2:1", "anew", `"again"`}}}, map[string]int{"b": 1})
+	if want := []string{"a has 1 wordings, limit 0: reword these (if code moved here, go test ./internal/lint -run Words -rewrite)",
+		`a/x.go:1:1: "anew": write "again"`}; !slices.Equal(got, want) {
+		t.Errorf("excess: %q, want %q", got, want)
+	}
+}
