@@ -215,6 +215,23 @@ func vectorParameters(s *suite) {
 		{"13.1", "vectors-text", "a vector that is text", "field", dict{"m": "ab"}},
 		{"13.1", "vectors-list", "vectors in a list", "field", []any{[]byte{1}}},
 	})
+	share := func(name, title, class string, vectors, whole any) recordCase {
+		return recordCase{"8.1", "whole-" + name, title, class,
+			dict{"request": asked("tide", dict{"vectors": vectors, "whole": whole})}}
+	}
+	one, two := dict{"m": []byte{1}}, dict{"m": []byte{1}, "n": []byte{2}}
+	s.records("receipt", receiptOn(asked("tide", nil)), []recordCase{
+		share("one", "a share of whole words", "", one, dict{"m": 421}),
+		share("bounds", "the least and the largest share", "", two, dict{"m": 0, "n": 1000}),
+		share("some", "one of two models tells", "", two, dict{"n": 7}),
+		share("negative", "less than 0", "field", one, dict{"m": -1}),
+		share("more", "more than 1,000", "field", one, dict{"m": 1001}),
+		share("other", "a model without a vector", "field", one, dict{"n": 7}),
+		share("float", "no integer", "field", one, dict{"m": 0.5}),
+		share("empty", "an empty map", "field", one, dict{}),
+		share("list", "shares in a list", "field", one, []any{1}),
+		share("alone", "without vectors", "field", absent{}, dict{"m": 7}),
+	})
 	s.parameters("sparse", []parameterCase{
 		{"8.1", "sparse-weight-0", "a weight of 0", "field", dict{"m": dict{"a": 0}}},
 		{"8.1", "sparse-weight-most", "the largest weight", "", dict{"m": dict{"a": 1<<31 - 1}}},

@@ -68,6 +68,8 @@ type Request struct {
 	// Vectors are the query as embedding models see it: at most MaxVectors, each of another model.
 	// A request of a blank text with vectors is by these alone.
 	Vectors []QueryVector
+	// Whole says how well models of Vectors know the words of the query, if they tell.
+	Whole []WholeWords
 
 	// Sparse are the query as learned-sparse models see it: at most MaxVectors, each of another model.
 	// What is said of Vectors holds for them too.
@@ -309,6 +311,9 @@ func paramsOfQuery() []param {
 		list("vectors", ParamObject, func(r *Request) *[]QueryVector { return &r.Vectors },
 			encodeVectors, decodeVectors, objectOf(ParseQueryVector), sortedVectors,
 			(*Request).checkVectors).own(ownAsked),
+		list("whole", ParamObject, func(r *Request) *[]WholeWords { return &r.Whole },
+			encodeWhole, decodeWhole, objectOf(parseWhole), sortedWhole,
+			(*Request).checkWhole).own(ownAsked),
 		list("sparse", ParamObject, func(r *Request) *[]SparseVector { return &r.Sparse },
 			encodeSparse, decodeSparse, objectOf(ParseSparseVector), sortedSparse,
 			(*Request).checkSparse).own(ownAsked),

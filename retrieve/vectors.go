@@ -10,8 +10,12 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// MaxVectors is the largest number of query vectors of a request, each of a model of its own.
-const MaxVectors = 8
+const (
+	// MaxVectors is the largest number of query vectors of a request, each of a model of its own.
+	MaxVectors = 8
+	// MaxWhole is the share of a query that consists of whole words alone.
+	MaxWhole = 1000
+)
 
 // QueryVector is a query as an embedding model sees it. It is compared with the dense embeddings
 // of that model, in a lane of its own.
@@ -135,6 +139,70 @@ func decodeVectors(v ipld.Value) []QueryVector {
 			q.Values = append(q.Values, int8(x))
 		}
 		list = append(list, q)
+	}
+	return list
+}
+
+// WholeWords says how well a model knows the words of a query. A model splits a word that it does not know into pieces
+// that mean little: a vector of many pieces and few whole words says little about a text.
+type WholeWords struct {
+	Model string // of one of the request's vectors
+	Share int    // pieces that are whole words, in MaxWhole of those that are no punctuation
+}
+
+// WholeOf returns the share of a model, and whether it told one.
+func (r *Request) WholeOf(model string) (share int, told bool) {
+	i := slices.IndexFunc(r.Whole, func(w WholeWords) bool { return w.Model == model })
+	if i < 0 {
+		return 0, false
+	}
+	return r.Whole[i].Share, true
+}
+
+func parseWhole(model string, v ipld.Value) (WholeWords, error) {
+	if n := v.Int(); v.Kind() == ipld.Int && n >= 0 && n <= MaxWhole {
+		return WholeWords{model, int(n)}, nil
+	}
+	return WholeWords{}, badParam("whole", "%s: want an integer from 0 to %d", shortQuote(model), MaxWhole)
+}
+
+func (r *Request) checkWhole() error {
+	for i, w := range r.Whole {
+		if w.Share < 0 || w.Share > MaxWhole {
+			return badParam("whole", "%s: %d is outside 0 to %d", shortQuote(w.Model), w.Share, MaxWhole)
+		}
+		if !slices.ContainsFunc(r.Vectors, func(v QueryVector) bool { return v.Model == w.Model }) {
+			return badParam("whole", "there is no vector of the model %s", shortQuote(w.Model))
+		}
+		if slices.ContainsFunc(r.Whole[:i], func(other WholeWords) bool { return other.Model == w.Model }) {
+			return badParam("whole", "two shares of the model %s", shortQuote(w.Model))
+		}
+	}
+	return nil
+}
+
+// sortedWhole returns a copy in bytewise order of the models, nil for the empty list.
+func sortedWhole(list []WholeWords) []WholeWords {
+	if len(list) == 0 {
+		return nil
+	}
+	out := slices.Clone(list)
+	slices.SortStableFunc(out, func(a, b WholeWords) int { return cmp.Compare(a.Model, b.Model) })
+	return out
+}
+
+func encodeWhole(list []WholeWords) ipld.Value {
+	entries := make([]ipld.Entry, len(list))
+	for i, w := range list {
+		entries[i] = ipld.Entry{Key: w.Model, Value: encodeInt(w.Share)}
+	}
+	return ipld.MapValue(entries...)
+}
+
+func decodeWhole(v ipld.Value) []WholeWords {
+	var list []WholeWords
+	for _, e := range v.Entries() {
+		list = append(list, WholeWords{e.Key, int(e.Value.Int())})
 	}
 	return list
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/ipld"
 )
 
 func TestVectorsValidate(t *testing.T) {
@@ -57,6 +59,60 @@ func TestNewQueryVector(t *testing.T) {
 		if _, err := NewQueryVector("m", bad); !errors.As(err, &re) || re.Param != "vectors" ||
 			!strings.HasPrefix(re.Reason, `"m": `) {
 			t.Errorf("%d dimensions: %v", len(bad), err)
+		}
+	}
+}
+
+func TestWholeValidates(t *testing.T) {
+	vectors := []QueryVector{{"m", []int8{1}}, {"n", []int8{2}}}
+	for _, c := range []struct {
+		name   string
+		list   []WholeWords
+		reason string // "" for none
+	}{
+		{"none tells", nil, ""},
+		{"one of two", []WholeWords{{"n", 0}}, ""},
+		{"both", []WholeWords{{"n", MaxWhole}, {"m", 7}}, ""},
+		{"another model", []WholeWords{{"o", 7}}, "no vector of the model"},
+		{"less than nothing", []WholeWords{{"m", -1}}, "outside 0 to 1000"},
+		{"more than all", []WholeWords{{"m", 1001}}, "outside 0 to 1000"},
+		{"twice", []WholeWords{{"m", 1}, {"m", 1}}, "two shares"},
+	} {
+		err := Request{Vectors: vectors, Whole: c.list}.Validate()
+		var re *RequestError
+		if c.reason == "" && err != nil ||
+			c.reason != "" && (!errors.As(err, &re) || re.Param != "whole" || !strings.Contains(re.Reason, c.reason)) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.reason)
+		}
+	}
+	for text, want := range map[string]string{
+		`{"m":0,"n":1000}`: "", `{"m":1001}`: "from 0 to 1000", `{"m":-1}`: "from 0 to 1000", `{"m":0.5}`: "an integer",
+		`{"m":"7"}`: "an integer", `[7]`: "want an object",
+	} {
+		v, err := ipld.ParseJSON([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := Request{Vectors: vectors}
+		if err = r.SetMember("whole", v); err == nil {
+			err = r.Validate()
+		}
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestWholeOf: the order of models makes no difference to what is resolved, and a receipt has each share.
+func TestWholeOf(t *testing.T) {
+	r := Request{Vectors: []QueryVector{{"n", []int8{2}}, {"m", []int8{1}}}, Whole: []WholeWords{{"n", 3}, {"m", 0}}}.Resolve()
+	if got := decodeWhole(encodeWhole(r.Whole)); !slices.Equal(got, []WholeWords{{"m", 0}, {"n", 3}}) {
+		t.Errorf("%v", got)
+	}
+	for model, want := range map[string]int{"m": 0, "n": 3, "o": -1} {
+		share, told := r.WholeOf(model)
+		if told != (want >= 0) || told && share != want {
+			t.Errorf("%s: %d, %v", model, share, told)
 		}
 	}
 }

@@ -91,6 +91,7 @@ func (m *QuestionModels) Open(by Caller, r *retrieve.Request) (*complete.Models,
 // Made is what models said of one question: what a request has besides its fields.
 type Made struct {
 	Vectors  []retrieve.QueryVector
+	Whole    []retrieve.WholeWords
 	Rewrites []string
 	Judged   *Judged
 }
@@ -140,12 +141,13 @@ func (w *Want) sum() [sha256.Size]byte {
 
 // MadeFrom returns what models added to a request.
 func MadeFrom(before, after *retrieve.Request) Made {
-	return Made{Vectors: after.Vectors[len(before.Vectors):], Rewrites: after.Rewrites}
+	return Made{Vectors: after.Vectors[len(before.Vectors):], Whole: after.Whole[len(before.Whole):], Rewrites: after.Rewrites}
 }
 
 // AddTo adds to a request what models made of it.
 func (m *Made) AddTo(r *retrieve.Request) {
 	r.Vectors = append(slices.Clip(r.Vectors), m.Vectors...)
+	r.Whole = append(slices.Clip(r.Whole), m.Whole...)
 	r.Rewrites = m.Rewrites
 }
 

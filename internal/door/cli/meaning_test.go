@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -34,6 +35,8 @@ func (m *sorts) Vectors(_ context.Context, texts []string) ([][]int8, error) {
 	return out, nil
 }
 
+func (*sorts) Whole(texts ...string) (int, bool) { return 421, true }
+
 // TestMeaningByDefault remembers and asks with the model of the program, in one process and through one that has the
 // repository open, and switches it off.
 func TestMeaningByDefault(t *testing.T) {
@@ -55,7 +58,12 @@ func TestMeaningByDefault(t *testing.T) {
 			if out, _ := w.run(0, "retrieve", question, "--limit", "1"); !strings.Contains(out, "webhooks") {
 				t.Errorf("the paraphrase does not find it: %s", out)
 			}
+			receipt := w.receiptOf(question)
+			if out, _ := w.run(0, "cat-file", receipt); !strings.Contains(strings.Join(strings.Fields(out), ""), `"whole":{"sorts":421}`) {
+				t.Errorf("the receipt does not say how many words the model knew: %s", out)
+			}
 			w.run(0, "config", "set", "embed.model", "off")
+			w.run(0, "replay", receipt) // with the vector and share of the receipt
 			asked := m.asked
 			w.run(0, "remember", "the vacation plan hangs in the kitchen")
 			w.run(0, "retrieve", question)
@@ -68,6 +76,17 @@ func TestMeaningByDefault(t *testing.T) {
 			}
 		})
 	}
+}
+
+// receiptOf asks a question, and returns the CID of its receipt.
+func (w *world) receiptOf(question string) string {
+	w.t.Helper()
+	out, _ := w.run(0, "retrieve", question, "--receipt", "--json")
+	var answer struct{ Receipt string }
+	if err := json.Unmarshal([]byte(out), &answer); err != nil || answer.Receipt == "" {
+		w.t.Fatalf("no receipt, %v: %s", err, out)
+	}
+	return answer.Receipt
 }
 
 // heldWithModel has another process with the same model hold the repository until what it returns is called.

@@ -120,6 +120,14 @@ func (e queryEmbedder) Embed(
 	return vectors, err
 }
 
+// Whole implements complete.Knower.
+func (e queryEmbedder) Whole(texts ...string) (permille int, ok bool) {
+	if k, is := e.Embedder.(complete.Knower); is {
+		return k.Whole(texts...)
+	}
+	return 0, false
+}
+
 // queryRewriter puts queries into other words.
 type queryRewriter struct{ *rewrite.Rewriter }
 

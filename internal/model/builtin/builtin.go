@@ -71,6 +71,19 @@ func (m *Model) Vectors(ctx context.Context, texts []string) ([][]int8, error) {
 	return out, nil
 }
 
+// Whole returns how many of 1,000 pieces of some texts that are no punctuation are whole words, and whether there are any.
+func (m *Model) Whole(texts ...string) (permille int, ok bool) {
+	model, err := m.open()
+	if err != nil {
+		return 0, false
+	}
+	var all minilm.Counts
+	for _, text := range texts {
+		all = all.Add(model.Count(text))
+	}
+	return all.Share()
+}
+
 // known fills in the vectors that are kept, and returns the places of the others.
 func (m *Model) known(texts []string, out [][]int8) (rest []int) {
 	m.mu.Lock()

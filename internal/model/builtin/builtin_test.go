@@ -106,3 +106,28 @@ func product(a, b []int8) (sum int) {
 	}
 	return sum
 }
+
+// TestWhole: an English question is known, a German one falls apart, and of marks alone there is nothing to tell.
+func TestWhole(t *testing.T) {
+	if share, ok := New("damaged").Whole("who owns billing?"); ok {
+		t.Errorf("%d of a damaged file", share)
+	}
+	m := New(weights.File)
+	if m == nil {
+		t.Skip("built without the model")
+	}
+	for text, want := range map[string]int{
+		"who owns billing?":                         1000,
+		"Welche Rechnungsnummer hat Straßenbauamt?": 66, // hat is a word, of fifteen pieces
+		"?!": -1,
+		"":   -1,
+	} {
+		share, ok := m.Whole(text)
+		if ok != (want >= 0) || ok && share != want {
+			t.Errorf("%q: %d, %v", text, share, ok)
+		}
+	}
+	if share, ok := m.Whole("who owns", "☃☃☃ billing ☃☃☃"); !ok || share != 600 {
+		t.Errorf("two texts: %d, %v", share, ok)
+	}
+}

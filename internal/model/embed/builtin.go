@@ -18,6 +18,8 @@ type Exact interface {
 	// Vectors returns the vector of each text, in their order: all of the same dimensions, in the form that
 	// vector.Quantise makes, nil for a text in which it finds nothing.
 	Vectors(ctx context.Context, texts []string) ([][]int8, error)
+	// Whole returns how many of 1,000 pieces of some texts are whole words, and whether there are any.
+	Whole(texts ...string) (permille int, ok bool)
 }
 
 // exact is such a model as an Embedder.

@@ -111,6 +111,20 @@ type Counts struct {
 	Cut     bool // there was more text than MaxPieces
 }
 
+// Add adds what is said of another text.
+func (c Counts) Add(other Counts) Counts {
+	return Counts{c.Pieces + other.Pieces, c.Whole + other.Whole, c.Words + other.Words, c.Marks + other.Marks,
+		c.Unknown + other.Unknown, c.Cut || other.Cut}
+}
+
+// Share returns how many of 1,000 pieces that are no punctuation are whole words, rounded down. There may be none.
+func (c Counts) Share() (permille int, ok bool) {
+	if c.Pieces == c.Marks {
+		return 0, false
+	}
+	return 1000 * c.Whole / (c.Pieces - c.Marks), true
+}
+
 // tokenize appends the pieces of a text to ids, between the two around it.
 func (v *vocabulary) tokenize(ids []int32, text string) ([]int32, Counts) {
 	var c Counts

@@ -26,6 +26,12 @@ type Embedder interface {
 	Embed(ctx context.Context, query string, answers []string) ([][]int8, error)
 }
 
+// Knower is an Embedder that tells how well it knows the words of texts.
+type Knower interface {
+	// Whole returns how many of 1,000 pieces of some texts are whole words, and whether there are any.
+	Whole(texts ...string) (permille int, ok bool)
+}
+
 // Rewriter puts a query into other words, by a way of Request.Rewrite.
 type Rewriter interface {
 	Rewrite(ctx context.Context, way, query string, n int) ([]string, error)
@@ -42,7 +48,8 @@ type Models struct {
 }
 
 // Complete adds to a request the rewrites that it asks for and does not have, and the vector of its
-// text unless it has one by that model: with hypothetical answers the mean of that and theirs. It
+// text unless it has one by that model: with hypothetical answers the mean of that and theirs. With the vector comes the
+// share of whole words, if the model is a Knower. It
 // refuses a request that names a reranker which it does not have.
 func (m *Models) Complete(ctx context.Context, r retrieve.Request) (retrieve.Request, error) {
 	if r.Rerank != "" && r.Reranker == nil && len(r.Reranked) == 0 {
@@ -66,7 +73,7 @@ func (m *Models) Complete(ctx context.Context, r retrieve.Request) (retrieve.Req
 	if m.Embedder == nil || HasVector(r, m.Embedder.Model()) || len(r.Vectors) == retrieve.MaxVectors {
 		return r, nil
 	}
-	v, err := m.embed(ctx, &r)
+	v, whole, err := m.embed(ctx, &r)
 	switch {
 	case ctx.Err() != nil:
 		return r, err
@@ -74,11 +81,15 @@ func (m *Models) Complete(ctx context.Context, r retrieve.Request) (retrieve.Req
 		m.Failed(FailedEmbed, err)
 	default:
 		r.Vectors = append(slices.Clone(r.Vectors), v)
+		r.Whole = slices.Concat(r.Whole, whole)
 	}
 	return r, nil
 }
 
-func (m *Models) embed(ctx context.Context, r *retrieve.Request) (v retrieve.QueryVector, err error) {
+// embed returns the vector of a request's texts, and how well its model knows their words if it tells.
+func (m *Models) embed(
+	ctx context.Context, r *retrieve.Request,
+) (v retrieve.QueryVector, whole []retrieve.WholeWords, err error) {
 	var answers []string
 	if r.Rewrite == retrieve.RewriteHyde {
 		answers = r.Rewrites
@@ -87,15 +98,20 @@ func (m *Models) embed(ctx context.Context, r *retrieve.Request) (v retrieve.Que
 	vectors, err := m.Embedder.Embed(ctx, r.Text, answers)
 	vectors = slices.DeleteFunc(vectors, func(v []int8) bool { return v == nil })
 	if err == nil && len(vectors) == 0 {
-		return v, fmt.Errorf("the model %s finds nothing to embed in the query", model)
+		return v, nil, fmt.Errorf("the model %s finds nothing to embed in the query", model)
 	}
 	if err == nil {
 		v, err = MeanVector(model, vectors...)
 	}
 	if err != nil {
-		err = fmt.Errorf("%w: the answer is without embeddings", err)
+		return v, nil, fmt.Errorf("%w: the answer is without embeddings", err)
 	}
-	return v, err
+	if k, tells := m.Embedder.(Knower); tells {
+		if share, ok := k.Whole(append([]string{r.Text}, answers...)...); ok {
+			whole = []retrieve.WholeWords{{Model: model, Share: share}}
+		}
+	}
+	return v, whole, nil
 }
 
 // HasVector reports whether a request has the query as a model sees it.

@@ -37,7 +37,7 @@ func Runs(r retrieve.Request, lane retrieve.Lane) bool {
 // anything that is asked, which finds the newest nodes.
 func Alone(r retrieve.Request, lane retrieve.Lane) (alone retrieve.Request, ok bool) {
 	if lane == retrieve.LaneRecency {
-		r.Text, r.Vectors, r.Sparse, r.Weights = "", nil, nil, nil
+		r.Text, r.Vectors, r.Whole, r.Sparse, r.Weights = "", nil, nil, nil, nil
 		r.Rewrites, r.Rewrite = nil, ""
 		r.Rerank, r.RerankTop, r.Reranked, r.Reranker = "", nil, nil, nil
 		return r, true
@@ -74,7 +74,7 @@ func Without(r retrieve.Request, lane retrieve.Lane) (rest retrieve.Request, ok 
 // WithoutVectors returns the request without its vectors, dense and sparse ones, and the weights of
 // their lanes; ok is false where no lane that finds anything would be left.
 func WithoutVectors(r retrieve.Request) (rest retrieve.Request, ok bool) {
-	r.Vectors, r.Sparse = nil, nil
+	r.Vectors, r.Whole, r.Sparse = nil, nil, nil
 	if asksNothing(r) {
 		return r, false
 	}

@@ -66,6 +66,43 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+// knowing is a model that tells how many words it knows.
+type knowing struct {
+	fakeModel
+	share int
+	ok    bool
+}
+
+func (m *knowing) Whole(texts ...string) (int, bool) {
+	m.told = append(m.told, "whole: "+strings.Join(texts, ", "))
+	return m.share, m.ok
+}
+
+// TestCompleteTellsShare: beside the vector stands the share of whole words in the texts that it is of, unless there are
+// no words.
+func TestCompleteTellsShare(t *testing.T) {
+	for _, tt := range []struct {
+		model   knowing
+		rewrite string
+		told    string
+		want    []retrieve.WholeWords
+	}{
+		{knowing{fakeModel{vectors: [][]int8{{127}}}, 421, true}, "", "whole: q", []retrieve.WholeWords{{Model: "m", Share: 421}}},
+		{knowing{fakeModel{vectors: [][]int8{{127}, {127}}}, 0, true}, retrieve.RewriteHyde, "whole: q, other words",
+			[]retrieve.WholeWords{{Model: "m"}}},
+		{knowing{fakeModel{vectors: [][]int8{{127}}}, 0, false}, "", "whole: q", nil},
+	} {
+		m := &complete.Models{Embedder: &tt.model, Rewriter: &tt.model, Rewrites: 1}
+		got, err := m.Complete(t.Context(), retrieve.Request{Text: "q", Rewrite: tt.rewrite})
+		if err == nil {
+			err = got.Validate()
+		}
+		if last := tt.model.told[len(tt.model.told)-1]; err != nil || last != tt.told || !slices.Equal(got.Whole, tt.want) {
+			t.Errorf("told %q, has %v, %v; want %q, %v", last, got.Whole, err, tt.told, tt.want)
+		}
+	}
+}
+
 func TestCompleteEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
