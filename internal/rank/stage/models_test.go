@@ -78,8 +78,8 @@ func (m *knowing) Whole(texts ...string) (int, bool) {
 	return m.share, m.ok
 }
 
-// TestCompleteTellsShare: beside the vector stands the share of whole words in the texts that it is of, unless there are
-// no words.
+// TestCompleteTellsShare: with the vector comes the share of whole words in the texts that it was made from, unless they
+// have no words.
 func TestCompleteTellsShare(t *testing.T) {
 	for _, tt := range []struct {
 		model   knowing
