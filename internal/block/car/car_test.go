@@ -14,7 +14,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// block is what tests put into files.
+// block is one block that tests write to files.
 type block struct {
 	cid  ipld.CID
 	data []byte
@@ -151,7 +151,7 @@ type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errDisk }
 
-// TestManyRoots reads as many roots as are allowed.
+// TestManyRoots reads a file with the largest allowed number of roots.
 func TestManyRoots(t *testing.T) {
 	roots := make([]ipld.CID, MaxRoots)
 	for i := range roots {
@@ -163,7 +163,7 @@ func TestManyRoots(t *testing.T) {
 	}
 }
 
-// section is a section with a length of its own, however wrong.
+// section encodes a section whose length prefix is given separately and may be wrong.
 func section(length string, content ...[]byte) []byte {
 	head, err := hex.DecodeString(length)
 	if err != nil {
@@ -259,7 +259,7 @@ func TestReaderRefuses(t *testing.T) {
 	}
 }
 
-// TestReaderRepeatsItsError reads on after an error, and after the end.
+// TestReaderRepeatsItsError keeps reading after an error and after the end.
 func TestReaderRepeatsItsError(t *testing.T) {
 	one := intBlock(1)
 	good := write(t, []ipld.CID{one.cid}, one)
@@ -282,7 +282,7 @@ func TestReaderRepeatsItsError(t *testing.T) {
 	}
 }
 
-// TestReaderFails tells a reader that fails from a file that is cut.
+// TestReaderFails checks that a failing reader is not reported as a truncated file.
 func TestReaderFails(t *testing.T) {
 	one := intBlock(1)
 	good := write(t, []ipld.CID{one.cid}, one)
@@ -294,7 +294,7 @@ func TestReaderFails(t *testing.T) {
 	}
 }
 
-// TestCut cuts a file at every byte: between two sections it is a file, elsewhere it is refused.
+// TestCut truncates a file at every byte. A cut between two sections leaves a valid file; any other is refused.
 func TestCut(t *testing.T) {
 	one, two := intBlock(1), rawBlock("two")
 	start := len(write(t, []ipld.CID{one.cid}))
@@ -315,8 +315,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// FuzzReader reads anything: it never panics, refuses with a FormatError, and what it accepts is
-// what a writer writes.
+// FuzzReader reads arbitrary input: the reader never panics, fails only with a FormatError, and whatever it accepts
+// is written back byte for byte.
 func FuzzReader(f *testing.F) {
 	one, two := intBlock(1), rawBlock("two")
 	f.Add(write(f, []ipld.CID{one.cid}, one, two))
@@ -340,7 +340,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// TestBoundedMemory reads a section that claims the largest length and has nothing in it.
+// TestBoundedMemory reads a section that claims the largest length but is empty.
 func TestBoundedMemory(t *testing.T) {
 	one := intBlock(1)
 	file := append(write(t, []ipld.CID{one.cid}), section("a48040")...)

@@ -7,13 +7,13 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// ErrFormat marks every error about a file that is not what it should be.
+// ErrFormat marks every error about an invalid file.
 var ErrFormat = errors.New("invalid CAR file")
 
 // FormatError says where a file is wrong and why. errors.Is(err, ErrFormat) holds.
 type FormatError struct {
 	Offset int64    // in bytes from the start, of the header or section at fault
-	CID    ipld.CID // of the block at fault; undefined where it is about none
+	CID    ipld.CID // of the block at fault; undefined if the error concerns no block
 	Reason string
 }
 

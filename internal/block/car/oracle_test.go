@@ -18,7 +18,7 @@ import (
 	"github.com/mnem-project/mnem/ipld/prime"
 )
 
-// randomBlocks makes blocks of many sizes; the same seed makes the same.
+// randomBlocks makes blocks of many sizes, deterministically for a seed.
 func randomBlocks(rng *rand.Rand) []block {
 	var out []block
 	for range 1 + rng.IntN(40) {
@@ -44,7 +44,7 @@ func roots(blocks []block, n int) []ipld.CID {
 	return out
 }
 
-// TestAgainstGoCAR writes files here and there: both read both, and the bytes are the same.
+// TestAgainstGoCAR writes files with this package and with go-car: each reads the other's, and the bytes are equal.
 func TestAgainstGoCAR(t *testing.T) {
 	const seed = 7
 	t.Logf("seed %d", seed)
@@ -111,7 +111,7 @@ func readTheirs(t *testing.T, file []byte, top []ipld.CID, blocks []block) {
 	}
 }
 
-// TestReadsCARv2 reads version 2 files that go-car wrote, with an index, and refuses them damaged.
+// TestReadsCARv2 reads indexed version 2 files that go-car wrote, and refuses damaged ones.
 func TestReadsCARv2(t *testing.T) {
 	one := intBlock(1)
 	var file memoryFile

@@ -15,9 +15,9 @@ const maxVarint = 3
 
 const readBuffer = 64 << 10
 
-// A CARv2 file begins with a pragma, which is the header of a CARv1 file of version 2 without roots, and a header:
-// characteristics, and as little-endian 64-bit numbers where the CARv1 file in it begins, how long it is, and where an
-// index begins.
+// A CARv2 file begins with a pragma, which is the header of a CARv1 file of version 2 without roots. Its own header
+// follows: characteristics, then three little-endian 64-bit numbers: the offset and the length of the inner CARv1
+// file, and the offset of the index.
 const (
 	pragma          = "\x0a\xa1gversion\x02"
 	headerV2        = 40
@@ -30,7 +30,7 @@ type Block struct {
 	CID    ipld.CID
 	Data   []byte // verified and canonical; valid until the next call of Next
 	Offset int64  // of the section, in bytes from the start of the file
-	Start  int64  // of Data, likewise
+	Start  int64  // of Data, in bytes from the start of the file
 }
 
 // Reader reads one file as a stream. Not for concurrent use.
@@ -41,11 +41,11 @@ type Reader struct {
 	end   int64 // of the blocks in a CARv2 file, 0 for a CARv1 file
 	roots []ipld.CID
 	buf   []byte
-	done  error // what Next returned last, once it ended
+	done  error // the final result of Next, once it failed or reached the end
 }
 
-// NewReader reads the header, of a CARv2 file that of the CARv1 file in it. It returns a *FormatError for what is no
-// header of 1 to MaxRoots roots, and errors of in as they are, wrapped.
+// NewReader reads the header; for a CARv2 file, that of the inner CARv1 file. It returns a *FormatError unless the
+// header has 1 to MaxRoots roots, and wraps errors of in.
 func NewReader(in io.Reader) (*Reader, error) {
 	r := &Reader{in: bufio.NewReaderSize(in, readBuffer)}
 	if head, _ := r.in.Peek(len(pragma)); string(head) == pragma {
@@ -70,7 +70,7 @@ func NewReader(in io.Reader) (*Reader, error) {
 	return r, nil
 }
 
-// enter reads the header of a CARv2 file up to the CARv1 file in it. What follows that, an index, is not read.
+// enter reads the header of a CARv2 file up to the inner CARv1 file. The index after that is not read.
 func (r *Reader) enter() error {
 	head, err := r.take(len(pragma)+headerV2, "header")
 	if err != nil {
@@ -134,9 +134,9 @@ func (r *Reader) header(block []byte) error {
 	return nil
 }
 
-// Next returns the next block, or io.EOF after the last: nothing else tells a complete file from
-// one that was cut between two sections. It returns a *FormatError for a section that is refused,
-// and errors of the underlying reader as they are, wrapped; after an error it returns it again.
+// Next returns the next block, or io.EOF after the last: only io.EOF distinguishes a complete file from one
+// truncated between two sections. It returns a *FormatError for an invalid section and wraps errors of the
+// underlying reader. After an error it keeps returning that error.
 func (r *Reader) Next() (Block, error) {
 	if r.done != nil {
 		return Block{}, r.done
@@ -184,7 +184,7 @@ func (r *Reader) verify(b Block) error {
 	return nil
 }
 
-// length reads a varint of at most limit. It returns io.EOF where the file ends before it.
+// length reads a varint of at most limit. It returns io.EOF if the file ends before it.
 func (r *Reader) length(limit int, what string) (int, error) {
 	n := 0
 	for i := range maxVarint {
@@ -225,7 +225,7 @@ func (r *Reader) take(n int, what string) ([]byte, error) {
 	return r.buf, nil
 }
 
-// broken tells a file that is cut from a reader that failed.
+// broken distinguishes a truncated file from a failed read.
 func (r *Reader) broken(err error, what string) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return r.failf("the file ends inside a %s", what)

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// Version is the version of the format that is read and written.
+	// Version is the CAR version that this package reads and writes.
 	Version = 1
 	// MaxRoots is the largest number of roots.
 	MaxRoots = 1000
-	// MaxHeader is the longest header in bytes: MaxRoots links of 41 bytes, and what is around them.
+	// MaxHeader is the longest header in bytes: MaxRoots links of 41 bytes and the map around them.
 	MaxHeader = 41*MaxRoots + 64
-	// MaxSection is the longest section in bytes, without its length.
+	// MaxSection is the longest section in bytes, without its length prefix.
 	MaxSection = ipld.CIDLen + ipld.MaxBlock
 
 	keyRoots   = "roots"
@@ -31,13 +31,12 @@ var errRoots = errors.New("want 1 to 1000 roots, each defined")
 // Writer writes one file as a stream. Not for concurrent use.
 type Writer struct {
 	out    *bufio.Writer
-	head   []byte // of a section, used again
+	head   []byte // of a section, reused
 	blocks int
 	bytes  int64
 }
 
-// NewWriter starts a file with 1 to MaxRoots roots, in the order given. Nothing is sure to have
-// reached out before Flush.
+// NewWriter starts a file with 1 to MaxRoots roots, in the order given. Output is buffered until Flush.
 func NewWriter(out io.Writer, roots ...ipld.CID) (*Writer, error) {
 	if len(roots) < 1 || len(roots) > MaxRoots {
 		return nil, fmt.Errorf("write CAR header: %d roots: %w", len(roots), errRoots)
@@ -55,7 +54,7 @@ func NewWriter(out io.Writer, roots ...ipld.CID) (*Writer, error) {
 	return w, w.section(binary.AppendUvarint(nil, uint64(len(b))), b)
 }
 
-// Put writes a block of at most ipld.MaxBlock bytes. It trusts that the bytes are those of c.
+// Put writes a block of at most ipld.MaxBlock bytes. It does not verify that data hashes to c.
 func (w *Writer) Put(c ipld.CID, data []byte) error {
 	if !c.Defined() || len(data) > ipld.MaxBlock {
 		return fmt.Errorf("write CAR section: block %q of %d bytes, limit %d", c, len(data),
@@ -77,7 +76,7 @@ func (w *Writer) section(head, data []byte) error {
 	return nil
 }
 
-// Flush hands everything written to the underlying writer.
+// Flush writes all buffered output to the underlying writer.
 func (w *Writer) Flush() error {
 	if err := w.out.Flush(); err != nil {
 		return fmt.Errorf("write CAR file: %w", err)

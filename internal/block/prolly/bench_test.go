@@ -38,7 +38,7 @@ func sortedKeys(n int) []string {
 	return keys
 }
 
-// linkEntries has a link as the value of each key, as the trees of a graph do. It reuses buffers.
+// linkEntries returns entries that hold a link for each key, as a graph's trees do. It reuses buffers.
 func linkEntries(keys []string) func(func(prolly.Entry, error) bool) {
 	return func(yield func(prolly.Entry, error) bool) {
 		var key, value []byte

@@ -7,11 +7,11 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Beyond walks what m has and none of others has in the same place: chunk is called with each such
-// chunk, parents before children and in key order, and entry with each such entry, after its chunk.
-// Where chunk returns false, what is below is left out. Where the trees are of one history that is
-// exactly what a holder of the others lacks. It reads the chunks that it yields and, of the others,
-// those that cover the same keys; the first error of a callback ends it and is returned as it is.
+// Beyond walks the chunks and entries of m that none of others has at the same place. It calls chunk with each such
+// chunk, parents before children and in key order, and entry with each such entry, after its chunk. If chunk
+// returns false, the subtree below is skipped. For trees of one history, these are exactly the blocks that a holder
+// of the others lacks. It reads the chunks it yields and those of the others that cover the same keys. The first
+// error of a callback ends the walk and is returned unchanged.
 func (m *Map) Beyond(
 	ctx context.Context, others []*Map,
 	chunk func(ipld.CID) (descend bool, err error), entry func(Entry) error,
@@ -35,7 +35,7 @@ type beyond struct {
 	entry  func(Entry) error
 }
 
-// lastKeyOrNil is lastKey, nil for the empty chunk.
+// lastKeyOrNil is lastKey, but returns nil for the empty chunk.
 func (c *chunk) lastKeyOrNil() []byte {
 	if len(c.keys) == 0 {
 		return nil
@@ -43,7 +43,7 @@ func (c *chunk) lastKeyOrNil() []byte {
 	return c.lastKey()
 }
 
-// below walks what is below a chunk that the others lack. The depth of the recursion is the height.
+// below walks the children of a chunk that the others lack. The recursion is as deep as the tree.
 func (b *beyond) below(nodes *Nodes, c *chunk) error {
 	if err := b.ctx.Err(); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (b *beyond) one(e Entry) error {
 	return b.entry(e)
 }
 
-// known reports whether one of the others has a chunk on a level where it has the key.
+// known reports whether one of the others has the chunk id at the same level and key.
 func (b *beyond) known(level int, key []byte, id ipld.CID) (bool, error) {
 	for _, o := range b.others {
 		at, err := o.chunkAt(b.ctx, level, key)
@@ -105,7 +105,7 @@ func (b *beyond) known(level int, key []byte, id ipld.CID) (bool, error) {
 	return false, nil
 }
 
-// chunkAt returns the chunk of a level that covers a key, undefined where there is none.
+// chunkAt returns the chunk of a level that covers a key, or an undefined CID if there is none.
 func (m *Map) chunkAt(ctx context.Context, level int, key []byte) (at ipld.CID, err error) {
 	c := m.root
 	if c.level < level {

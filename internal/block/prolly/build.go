@@ -13,8 +13,8 @@ import (
 // Entry is one entry of a tree. Value is one canonical dag-cbor item.
 type Entry struct{ Key, Value []byte }
 
-// flushBytes is how much encoded data is collected for one Put: enough to make the number of
-// batches unimportant, small beside any cache.
+// flushBytes is how much encoded data is collected for one Put: enough to make the number of batches unimportant,
+// and small compared with any cache.
 const flushBytes = 256 << 10
 
 // writer encodes chunks and puts them in batches.
@@ -24,7 +24,7 @@ type writer struct {
 	blocks []store.Block
 }
 
-// add returns the entry, in the level above, of the chunk made of items.
+// add writes the chunk made of items and returns its entry in the level above.
 func (w *writer) add(ctx context.Context, level int, items []item) (item, error) {
 	if len(w.buf) >= flushBytes {
 		if err := w.flush(ctx); err != nil {
@@ -59,7 +59,7 @@ func (w *writer) flush(ctx context.Context) error {
 	return nil
 }
 
-// builder cuts all levels from one upward at once, as entries of that level arrive.
+// builder cuts all levels from base upward in one pass, as entries of level base arrive.
 type builder struct {
 	ctx    context.Context
 	w      *writer
@@ -95,7 +95,7 @@ func (b *builder) chunk(l *builderLevel, items []item) error {
 	return b.add(l.level+1, up)
 }
 
-// finish returns the root: the one chunk of the lowest level that has only one.
+// finish returns the root: the only chunk of the lowest level that has just one.
 func (b *builder) finish() (ipld.CID, error) {
 	if len(b.levels) == 0 {
 		up, err := b.w.add(b.ctx, 0, nil)
@@ -112,10 +112,9 @@ func (b *builder) finish() (ipld.CID, error) {
 	}
 }
 
-// Build writes the tree of the entries of seq, whose keys must ascend strictly, in memory
-// proportional to the tree's height. It copies what it keeps, so that seq may reuse its buffers.
-// It returns an error of seq as it is, and one that wraps ErrInput for an entry that cannot be in
-// a tree.
+// Build writes the tree of the entries of seq, whose keys must ascend strictly, in memory proportional to the
+// tree's height. It copies what it keeps, so seq may reuse its buffers. It returns an error of seq unchanged, and
+// one that wraps ErrInput for an entry that no tree can hold.
 func (n *Nodes) Build(ctx context.Context, seq iter.Seq2[Entry, error]) (*Map, error) {
 	b := &builder{ctx: ctx, w: &writer{nodes: n}}
 	var check inputChecker
@@ -135,7 +134,7 @@ func (n *Nodes) Build(ctx context.Context, seq iter.Seq2[Entry, error]) (*Map, e
 	return b.load()
 }
 
-// load ends the build and returns the tree.
+// load finishes the build and returns the tree.
 func (b *builder) load() (*Map, error) {
 	root, err := b.finish()
 	if err != nil {
@@ -147,7 +146,7 @@ func (b *builder) load() (*Map, error) {
 	return b.w.nodes.Load(b.ctx, root)
 }
 
-// inputChecker checks a caller's entries one after the other.
+// inputChecker checks a caller's entries in sequence.
 type inputChecker struct {
 	last    []byte
 	started bool
@@ -191,7 +190,7 @@ func (c *inputChecker) edit(e Edit) error {
 // slab copies byte strings into shared allocations.
 type slab struct{ free []byte }
 
-// slabBytes bounds what one kept key can keep alive.
+// slabBytes bounds the memory that one retained key can keep alive.
 const slabBytes = 16 << 10
 
 func (s *slab) copy(b []byte) []byte {

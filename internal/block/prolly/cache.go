@@ -9,34 +9,33 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// cacheShards spreads locks. It is a power of two, small enough that a shard of a modest cache
-// still holds the largest chunk.
+// cacheShards is the number of locks. It is a power of two, and small enough that a shard of a modest cache still
+// holds the largest chunk.
 const cacheShards = 8
 
-// Cache keeps decoded chunks; those that were not used for long leave first, about (clock, not
-// exact order). It is safe for concurrent use and may be shared by any number of Nodes: a CID means
-// the same chunk everywhere.
+// Cache keeps decoded chunks and evicts them in approximate LRU order (a clock). It is safe for concurrent use, and
+// any number of Nodes may share it: a CID names the same chunk everywhere.
 type Cache struct {
 	shards [cacheShards]shard
-	budget *cache.Budget // that it shares with others, nil for none
+	budget *cache.Budget // shared with other caches, or nil
 }
 
 type shard struct {
 	mu    sync.Mutex
 	limit int64
 	free  int64     // bytes left
-	order list.List // of *cached, the newest first
+	order list.List // of *cached, newest first
 	at    map[ipld.CID]*list.Element
 }
 
-// cached is a chunk's place in a cache. Chunks point to the places of their children, so that a walk
-// down what is cached takes no lock and looks nothing up. A place outlives its chunk: then it is empty.
+// cached is a cache entry. Chunks point to the entries of their children, so walking cached chunks takes no lock
+// and no lookup. An entry whose chunk was evicted is empty.
 type cached struct {
 	chunk atomic.Pointer[chunk]
-	used  atomic.Bool // since the cache last looked
+	used  atomic.Bool // since the clock last passed
 }
 
-// get returns the chunk, nil once it left the cache.
+// get returns the chunk, or nil after it was evicted.
 func (p *cached) get() *chunk {
 	if p == nil {
 		return nil
@@ -48,7 +47,7 @@ func (p *cached) get() *chunk {
 	return c
 }
 
-// NewCache returns a cache of about so many bytes. With less than a few kilobytes it keeps nothing.
+// NewCache returns a cache of about the given size in bytes. Below a few kilobytes it keeps nothing.
 func NewCache(bytes int64) *Cache {
 	c := &Cache{}
 	for i := range c.shards {
@@ -59,13 +58,13 @@ func NewCache(bytes int64) *Cache {
 	return c
 }
 
-// Share makes the cache a member of a budget. It is called before the cache is used.
+// Share makes the cache a member of a budget. Call it before the cache is used.
 func (c *Cache) Share(b *cache.Budget) {
 	c.budget = b
 	b.Join(c)
 }
 
-// Bytes returns about how many bytes are kept.
+// Bytes returns approximately how many bytes are cached.
 func (c *Cache) Bytes() (n int64) {
 	for i := range c.shards {
 		s := &c.shards[i]
@@ -76,7 +75,7 @@ func (c *Cache) Bytes() (n int64) {
 	return n
 }
 
-// Shed forgets about n bytes.
+// Shed evicts about n bytes.
 func (c *Cache) Shed(n int64) {
 	for i := range c.shards {
 		s := &c.shards[i]
@@ -93,7 +92,7 @@ func (c *Cache) shard(id ipld.CID) *shard {
 	return &c.shards[digest[0]%cacheShards]
 }
 
-// get returns the place of a chunk that is in the cache, else nil.
+// get returns the entry of a cached chunk, or nil.
 func (c *Cache) get(id ipld.CID) *cached {
 	if c == nil {
 		return nil
@@ -108,7 +107,7 @@ func (c *Cache) get(id ipld.CID) *cached {
 	return e.Value.(*cached)
 }
 
-// put takes a chunk in and returns its place, nil without a cache.
+// put caches a chunk and returns its entry, or nil if c is nil.
 func (c *Cache) put(ch *chunk) *cached {
 	if c == nil {
 		return nil
@@ -136,8 +135,8 @@ func (c *Cache) keep(ch *chunk) *cached {
 	return p
 }
 
-// evict makes room, so that free bytes are left. What was used since it was last looked at gets another
-// turn, each once: readers that are busy meanwhile cannot keep this from ending.
+// evict removes chunks until free bytes are available. A chunk used since the clock last passed it is kept once
+// more, but only once, so concurrent readers cannot keep evict from ending.
 func (s *shard) evict(free int64) {
 	for turns := s.order.Len(); s.free < free; turns-- {
 		oldest := s.order.Back()

@@ -8,7 +8,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestSharedCache holds that a cache gives back what a budget has not, and counts what it keeps.
+// TestSharedCache checks that a cache sheds what exceeds its budget and counts what it keeps.
 func TestSharedCache(t *testing.T) {
 	const chunks, size = 400, 1000
 	b := cache.NewBudget(100 * size)

@@ -9,10 +9,9 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Walk calls fn with every chunk of the tree, parents before children and in key order, on the
-// calling goroutine. level is 0 for the chunks that hold entries, which Walk does not read. Where
-// fn returns false, the chunks below are left out; its first error ends the walk and is returned
-// as it is.
+// Walk calls fn with every chunk of the tree, parents before children and in key order, on the calling goroutine.
+// level is 0 for the chunks that hold entries, which Walk does not read. If fn returns false, the chunks below are
+// skipped. The first error of fn ends the walk and is returned unchanged.
 func (m *Map) Walk(
 	ctx context.Context, fn func(c ipld.CID, level int) (descend bool, err error),
 ) error {
@@ -48,10 +47,10 @@ func (m *Map) Walk(
 	return nil
 }
 
-// Check reads the whole tree from the store, past the cache, and returns the first thing wrong
-// with it: an error of the store, which verifies hashes, or a *ShapeError for a block that is not
-// canonical, keys that do not ascend, levels or counts that do not fit, or a chunk that does not
-// end where SPEC 2.2 ends it. Memory is proportional to the height.
+// Check reads the whole tree from the store, bypassing the cache, and returns the first fault: an error of the
+// store, which verifies hashes, or a *ShapeError for a block that is not canonical, keys that do not ascend, levels
+// or counts that do not fit, or a chunk that does not end where SPEC 2.2 ends it. Memory is proportional to the
+// height.
 func (m *Map) Check(ctx context.Context) error {
 	nodes := NewNodes(m.nodes.blocks, nil)
 	fresh, err := nodes.Load(ctx, m.root.cid)
@@ -67,9 +66,8 @@ func (m *Map) Check(ctx context.Context) error {
 	return err
 }
 
-// ScanChecked returns the entries of the whole tree as Scan does, read past the cache, and sets good where
-// it came to the end and Check would have found nothing: for callers that want both. What Check alone would
-// find is no error here.
+// ScanChecked returns the entries of the whole tree as Scan does, bypassing the cache. It sets good if it reached
+// the end and Check would have found no fault. It does not return the errors that only Check finds.
 func (m *Map) ScanChecked(ctx context.Context, good *bool) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		fresh, err := NewNodes(m.nodes.blocks, nil).Load(ctx, m.root.cid)
@@ -105,7 +103,7 @@ func (m *Map) ScanChecked(ctx context.Context, good *bool) iter.Seq2[Entry, erro
 
 var errStopped = errors.New("no more entries are wanted")
 
-// eachChunk calls fn with all chunks, parents before children and in key order.
+// eachChunk calls fn with every chunk, parents before children and in key order.
 func (m *Map) eachChunk(ctx context.Context, fn func(*chunk) error) error {
 	path := []frame{{c: m.root}}
 	if err := fn(m.root); err != nil {
@@ -130,7 +128,7 @@ func (m *Map) eachChunk(ctx context.Context, fn func(*chunk) error) error {
 	return nil
 }
 
-// levelChecks are those of the levels of a tree, the lowest first.
+// levelChecks has one check for each level of a tree, lowest first.
 type levelChecks []levelCheck
 
 func (l levelChecks) begin() {
@@ -150,7 +148,7 @@ func (l levelChecks) finish() error {
 	return nil
 }
 
-// levelCheck cuts a level anew and compares with the chunks that are there.
+// levelCheck cuts a level again and compares the result with the stored chunks.
 type levelCheck struct {
 	cutter
 	pending []*chunk // entered and not yet cut, at most MaxEntries+1
@@ -175,9 +173,9 @@ func (l *levelCheck) cutHere(items []item) error {
 	return nil
 }
 
-// Leaf returns the entries of a block that is a chunk of level 0, none of one of a higher level, for
-// whoever looks through blocks without the trees they are of. Keys and values are views of block. It
-// returns an error that wraps ipld.ErrInvalid for any other block.
+// Leaf returns the entries of a block that is a chunk of level 0, and none for a chunk of a higher level. It serves
+// scans that visit blocks without their trees. Keys and values are views of block. It returns an error that wraps
+// ipld.ErrInvalid for any other block.
 func Leaf(block []byte) ([]Entry, error) {
 	c, err := decodeChunk(ipld.CID{}, block)
 	if err != nil || c.level > 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// forge is a store of chunks that no builder would write.
+// forge stores chunks that no builder would write.
 type forge map[ipld.CID][]byte
 
 func (f forge) Get(_ context.Context, c ipld.CID) ([]byte, error) {
@@ -39,7 +39,7 @@ func (f forge) chunk(level int, items ...item) item {
 	return up
 }
 
-// entries are the entries from number n to number to-1.
+// entries returns the entries numbered n to to-1.
 func entries(n, to int) []item {
 	var items []item
 	for ; n < to; n++ {
@@ -148,8 +148,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestEditsTellShapes: a tree with its differences from another applied to that one is the tree itself
-// where it has the one shape of its entries, and never one of another shape. A history is checked by it.
+// TestEditsTellShapes applies a tree's differences from another to that other tree. The result is the tree itself
+// if it has the canonical shape, and never a tree of another shape. The check of a history relies on this.
 func TestEditsTellShapes(t *testing.T) {
 	ctx := context.Background()
 	at := cutOf(40)
@@ -198,7 +198,7 @@ func TestEditsTellShapes(t *testing.T) {
 	}
 }
 
-// TestCheckReadsTheStore changes a block that is in the cache already.
+// TestCheckReadsTheStore changes a block that is already cached.
 func TestCheckReadsTheStore(t *testing.T) {
 	f := forge{}
 	at := cutOf(40)

@@ -11,8 +11,8 @@ import (
 const (
 	// MaxKey is the longest key in bytes.
 	MaxKey = 4096
-	// MaxValue is the longest value in bytes. MaxEntries values of 4,000 items of one byte each,
-	// and as many of the longest keys, still fit a block and its limit on items.
+	// MaxValue is the longest value in bytes. A chunk of MaxEntries values of 4,000 one-byte items each, with keys
+	// of maximal length, still fits a block and its limit on items.
 	MaxValue = 4000
 )
 
@@ -32,16 +32,15 @@ const (
 	fieldValues  = "values"
 )
 
-// chunk is a decoded chunk. It is shared, and immutable but for below once it is in a
-// cache.
+// chunk is a decoded chunk. Once cached it is shared, and immutable except for below.
 type chunk struct {
 	cid    ipld.CID
 	level  int
 	keys   [][]byte                 // whole keys
 	values [][]byte                 // level 0
 	links  []ipld.CID               // above level 0
-	home   *Cache                   // it was put into, if any
-	below  []atomic.Pointer[cached] // of the links: read, belongs here, and in the same cache
+	home   *Cache                   // the cache that holds the chunk, if any
+	below  []atomic.Pointer[cached] // by link: the child's cache entry, once it was read and checked; in the cache home
 	counts []uint64                 // above level 0
 	total  uint64                   // entries of level 0 in and below the chunk
 	memory int64                    // approximate, in bytes
@@ -62,7 +61,7 @@ func (c *chunk) find(key []byte) int {
 	return low
 }
 
-// item returns entry i as it would enter a new chunk.
+// item returns entry i in the form in which it enters a new chunk.
 func (c *chunk) item(i int) item {
 	if c.level == 0 {
 		return item{key: c.keys[i], value: c.values[i], count: 1, from: c}
@@ -73,7 +72,7 @@ func (c *chunk) item(i int) item {
 // parentItem returns the entry of the chunk in the level above.
 func (c *chunk) parentItem() item { return item{key: c.lastKey(), link: c.cid, count: c.total} }
 
-// appendChunk appends the block of one chunk.
+// appendChunk appends the encoding of one chunk.
 func appendChunk(b []byte, level int, items []item) []byte {
 	prefix := 0
 	if n := len(items); n > 0 {
@@ -124,7 +123,7 @@ func commonPrefix(a, b []byte) int {
 	return n
 }
 
-// decodeChunk reads the block of one chunk, of which it keeps nothing.
+// decodeChunk decodes one chunk. It keeps no reference to block.
 func decodeChunk(id ipld.CID, block []byte) (*chunk, error) {
 	r := chunkReader{c: &chunk{cid: id, level: -1}}
 	_, err := ipld.DecodeRecord(block, kindTree, treeVersion, r.field)
@@ -137,7 +136,7 @@ func decodeChunk(id ipld.CID, block []byte) (*chunk, error) {
 	return r.c, nil
 }
 
-// chunkReader holds what a chunk's fields say until all of them are read.
+// chunkReader collects a chunk's fields until all of them are read.
 type chunkReader struct {
 	c        *chunk
 	prefix   []byte
@@ -204,7 +203,7 @@ func (r *chunkReader) count() (uint64, error) {
 	return uint64(n), err
 }
 
-// values reads the last field: the level, which decides what it holds, comes before it.
+// values reads the last field. Its type depends on the level, which was read before it.
 func (r *chunkReader) values(d *ipld.Decoder) (err error) {
 	if r.c.level > 0 {
 		r.c.links, err = readList(d, r.link)
@@ -235,11 +234,11 @@ func (r *chunkReader) value() ([]byte, error) {
 	return v, err
 }
 
-// chunkDepth is how deep a value is nested in its chunk: in a map and a list.
+// chunkDepth is the nesting depth of a value in its chunk: a map and a list.
 const chunkDepth = 2
 
-// checkInside returns an error unless value is one canonical item that can be nested in a chunk.
-// It appends to buf, which it returns for reuse.
+// checkInside returns an error unless value is one canonical item that can be nested in a chunk. It uses buf as
+// scratch space and returns it for reuse.
 func checkInside(buf, value []byte) ([]byte, error) {
 	if ipld.IsLink(value) { // most values are
 		return buf, nil

@@ -68,7 +68,7 @@ func decode(block []byte) (*chunk, error) {
 	return decodeChunk(ipld.Sum(ipld.DagCBOR, block), block)
 }
 
-// encode writes a decoded chunk again.
+// encode encodes a decoded chunk again.
 func encode(c *chunk) []byte {
 	var items []item
 	for i := range c.keys {

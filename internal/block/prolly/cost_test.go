@@ -13,13 +13,13 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
-// boundary is h of SPEC 2.2, written again.
+// boundary is h of SPEC 2.2, implemented independently.
 func boundary(level int, key string) uint64 {
 	sum := sha256.Sum256([]byte("mnem:tree:" + string(rune(level)) + key))
 	return binary.BigEndian.Uint64(sum[:8])
 }
 
-// tally is what one-key edits cost.
+// tally collects the cost of one-key edits.
 type tally struct {
 	edits, writes, height int
 	over                  int // edits that wrote more than 2*height+1 blocks
@@ -38,8 +38,8 @@ func (c *tally) add(writes, height int) {
 	}
 }
 
-// verify holds the mean to 1.2 times the height. The maximum cannot hold for every key set: one
-// edit in a thousand may write more.
+// verify bounds the mean by 1.2 times the height. The maximum cannot hold for every key set: one edit in a thousand
+// may write more.
 func (c *tally) verify(t *testing.T) {
 	t.Helper()
 	mean := float64(c.writes) / float64(c.height)
@@ -75,7 +75,7 @@ func TestCostOfOneEdit(t *testing.T) {
 	}
 }
 
-// randomEdit inserts, updates and removes in turn. Removing a key again changes nothing.
+// randomEdit inserts, updates and removes in rotation. Removing a key twice changes nothing.
 func randomEdit(rng *rand.Rand, keys []string, i int) prolly.Edit {
 	e := prolly.Edit{Key: []byte(keys[rng.IntN(len(keys))])}
 	switch i % 3 {
@@ -104,7 +104,7 @@ func countEdit(
 	return next
 }
 
-// hostile are key sets chosen against the boundary rule; the keys ascend as they are made.
+// hostile lists key sets chosen against the boundary rule; keys ascend as they are generated.
 var hostile = []struct {
 	name string
 	keys func() []string
@@ -154,8 +154,8 @@ func chosen(n int, ok func(uint64) bool) []string {
 	return keys
 }
 
-// chain returns n ascending keys whose hashes in level 0 fall, or rise: what an attacker gets from
-// about n*n/4 hashes.
+// chain returns n ascending keys whose hashes in level 0 fall, or rise, as an attacker finds them with about n*n/4
+// hashes.
 func chain(n int, falling bool) []string {
 	var keys []string
 	step := ^uint64(0) / uint64(n+1)
@@ -259,14 +259,13 @@ func costOfDiff(t *testing.T, n, d int) {
 	}
 	t.Logf("%d diffs: mean %.1f chunks read, %d over 2*d*height+2*d", rounds,
 		float64(total)/float64(rounds), over)
-	// One change alone can be where chunks split in several levels at once.
+	// A single change can fall where chunks split in several levels at once.
 	if d == 1 && over*100 > rounds || d > 1 && over > 0 {
 		t.Errorf("%d diffs read too much", over)
 	}
 }
 
-// TestCostOfOneSidedDiff compares with an empty tree: to count reads nothing, and what has one prefix
-// is a path.
+// TestCostOfOneSidedDiff compares with an empty tree: counting reads nothing, and a prefix reads one path.
 func TestCostOfOneSidedDiff(t *testing.T) {
 	effort.Alone(t)
 	const n = 20_000
@@ -294,7 +293,7 @@ func TestCostOfOneSidedDiff(t *testing.T) {
 	}
 }
 
-// TestCostOfCountWithin counts what differs everywhere, as far as a few chunks tell.
+// TestCostOfCountWithin counts the differences of two unrelated trees within a limit of a few chunks.
 func TestCostOfCountWithin(t *testing.T) {
 	effort.Alone(t)
 	const n, chunks = 20_000, 20
@@ -342,7 +341,7 @@ func TestWorstRemoval(t *testing.T) {
 	b.reset()
 	less := edit(t, tree, []prolly.Edit{{Key: []byte(keys[before])}})
 	check(t, less)
-	// The last chunk is there already.
+	// The tree has the last chunk already.
 	if b.leaves != prolly.MaxEntries-1 {
 		t.Errorf("%d chunks of level 0 written, want %d", b.leaves, prolly.MaxEntries-1)
 	}

@@ -34,11 +34,10 @@ func (cu *cursor) clone() *cursor {
 
 func (cu *cursor) top() *frame { return &cu.path[len(cu.path)-1] }
 
-// chunk is the chunk the cursor is in.
+// chunk returns the chunk the cursor is in.
 func (cu *cursor) chunk() *chunk { return cu.top().c }
 
-// down follows the top frame's link until the cursor's level; pick chooses the entry of each
-// chunk entered.
+// down follows links from the top frame to the cursor's level; pick chooses the entry in each chunk entered.
 func (cu *cursor) down(ctx context.Context, pick func(*chunk) int) error {
 	for cu.top().c.level > cu.level {
 		c, err := cu.nodes.child(ctx, cu.top().c, cu.top().i)
@@ -53,8 +52,8 @@ func (cu *cursor) down(ctx context.Context, pick func(*chunk) int) error {
 func firstEntry(*chunk) int  { return 0 }
 func lastEntry(c *chunk) int { return len(c.keys) - 1 }
 
-// seek moves forward to the first entry whose key is not less than key; where there is none, to
-// the position after the last entry. key must not be less than that of an earlier seek.
+// seek moves forward to the first entry whose key is not less than key, or behind the last entry if there is none.
+// key must not be less than that of an earlier seek.
 func (cu *cursor) seek(ctx context.Context, key []byte) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("read tree: %w", err)
@@ -119,7 +118,7 @@ func (cu *cursor) isLast() bool {
 	return true
 }
 
-// before returns the last key of the chunk before, false if there is none. It reads nothing.
+// before returns the last key of the previous chunk, or false if there is none. It reads nothing.
 func (cu *cursor) before() ([]byte, bool) {
 	for d := len(cu.path) - 2; d >= 0; d-- {
 		if f := cu.path[d]; f.i > 0 {

@@ -11,17 +11,17 @@ import (
 // Change is one difference between two trees: the value of Key in each, nil where it is absent.
 type Change struct{ Key, Old, New []byte }
 
-// Diff returns the changes that lead from a to b, in key order. It reads the chunks that are in
-// one of the trees only, about two a level for each change. Changes are read-only views that may
-// be kept. An error ends the sequence. It may be ranged over repeatedly.
+// Diff returns the changes that lead from a to b, in key order. It reads the chunks that only one of the trees has,
+// about two a level for each change. Changes are read-only views that may be kept. An error ends the sequence,
+// which may be ranged over repeatedly.
 func Diff(ctx context.Context, a, b *Map) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		newDiffer(ctx, a, b).each(yield)
 	}
 }
 
-// DiffPrefix returns the changes of Diff whose keys begin with a prefix. It reads the chunks on the
-// way there that are in one of the trees only, and none for other changes.
+// DiffPrefix returns the changes of Diff whose keys begin with prefix. It reads only the chunks on the path there
+// that the trees do not share.
 func DiffPrefix(ctx context.Context, a, b *Map, prefix []byte) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		d := newDiffer(ctx, a, b)
@@ -33,16 +33,16 @@ func DiffPrefix(ctx context.Context, a, b *Map, prefix []byte) iter.Seq2[Change,
 // Counts are numbers of keys that differ between two trees.
 type Counts struct{ Added, Changed, Removed uint64 }
 
-// CountDiff counts what Diff yields. What is in one tree alone it counts by what the chunks above
-// say, without reading it: to compare with an empty tree costs nothing.
+// CountDiff counts the changes that Diff yields. It takes the size of a subtree that only one tree has from its
+// parent without reading it, so comparing with an empty tree reads nothing.
 func CountDiff(ctx context.Context, a, b *Map) (Counts, error) {
 	n, _, err := CountDiffWithin(ctx, a, b, math.MaxInt)
 	return n, err
 }
 
-// CountDiffWithin counts as CountDiff does until it has read a number of chunks. Where that is too few it
-// reports false: then the counts are the least that there can be, since of what was not compared it counts
-// how many more keys one tree has than the other.
+// CountDiffWithin counts like CountDiff until it has read the given number of chunks. If that is too few, exact is
+// false and the counts are lower bounds: for the part that was not compared it counts how many more keys one tree
+// has than the other.
 func CountDiffWithin(ctx context.Context, a, b *Map, chunks int) (n Counts, exact bool, err error) {
 	d := newDiffer(ctx, a, b)
 	d.counts = &n
@@ -72,12 +72,12 @@ func CountDiffWithin(ctx context.Context, a, b *Map, chunks int) (n Counts, exac
 	return n, true, nil
 }
 
-// differ walks two trees side by side. All that is before the two walks has been compared.
+// differ walks two trees in parallel. Everything before the two walks has been compared.
 type differ struct {
 	ctx    context.Context
 	a, b   walk
-	prefix []byte  // of the keys that are looked at; nil for all
-	counts *Counts // where given, whole chunks that are in one tree alone are added here
+	prefix []byte  // of the keys to compare; nil for all
+	counts *Counts // if set, subtrees that only one tree has are counted here whole
 }
 
 func newDiffer(ctx context.Context, a, b *Map) *differ {
@@ -117,7 +117,7 @@ func (d *differ) next() (Change, bool, error) {
 	}
 }
 
-// step compares what the walks are at, and moves at least one of them on or down.
+// step compares the entries the walks are at, and moves at least one of them forward or down.
 func (d *differ) step() (c Change, found bool, err error) {
 	a, b := &d.a, &d.b
 	switch {
@@ -132,14 +132,14 @@ func (d *differ) step() (c Change, found bool, err error) {
 	case a.level() > 0:
 		return c, false, d.subtrees()
 	}
-	// Neither entry is before the other: they have the same key.
+	// Neither entry is before the other, so they have the same key.
 	c = Change{Key: a.key(), Old: a.value(), New: b.value()}
 	a.advance()
 	b.advance()
 	return c, !bytes.Equal(c.Old, c.New), nil
 }
 
-// one handles what is in one tree only.
+// one handles an entry that only one tree has.
 func (d *differ) one(w *walk, old bool) (c Change, found bool, err error) {
 	switch {
 	case w.level() > 0 && d.counts == nil:
@@ -177,8 +177,8 @@ func (d *differ) subtrees() error {
 	return b.down(d.ctx)
 }
 
-// walk is at one entry of some chunk of a tree. Its level is that of what the entry is or links
-// to: 0 for an entry of level 0, one more for each level above.
+// walk is a position in a tree: one entry of some chunk. Its level is that of the entry's content: 0 for an entry
+// of level 0, one more for each level above.
 type walk struct {
 	nodes *Nodes
 	root  *chunk
@@ -205,11 +205,11 @@ func (w *walk) ended() bool { return len(w.path) == 0 }
 func (w *walk) top() *frame { return &w.path[len(w.path)-1] }
 func (w *walk) level() int  { return w.top().c.level }
 
-// key is the entry's key: the largest in what it links to.
+// key is the entry's key: the largest key of the subtree it links to.
 func (w *walk) key() []byte   { return w.top().c.keys[w.top().i] }
 func (w *walk) value() []byte { return w.top().c.values[w.top().i] }
 
-// advance moves to the next entry, of a higher level after the last of a chunk.
+// advance moves to the next entry; after the last of a chunk that is one of a higher level.
 func (w *walk) advance() {
 	for !w.ended() {
 		w.top().i++
@@ -220,7 +220,7 @@ func (w *walk) advance() {
 	}
 }
 
-// down moves to the first entry of the chunk the entry links to.
+// down enters the chunk the entry links to, at its first entry.
 func (w *walk) down(ctx context.Context) error {
 	if len(w.path) == 1 {
 		w.path = append(w.path, frame{c: w.root})
@@ -234,12 +234,12 @@ func (w *walk) down(ctx context.Context) error {
 	return err
 }
 
-// left returns how many keys there are from where w is to the end.
+// left returns the number of keys from the current position to the end.
 func (w *walk) left() (n uint64) {
 	for d, f := range w.path {
 		i := f.i
 		if d < len(w.path)-1 {
-			i++ // what it links to is further down the path
+			i++ // the subtree of entry i is counted further down the path
 		}
 		if f.c.level == 0 {
 			n += uint64(len(f.c.keys) - i)
@@ -252,8 +252,8 @@ func (w *walk) left() (n uint64) {
 	return n
 }
 
-// within moves on, without reading, past what has no key of a prefix, to the end where no more can
-// come.
+// within advances, without reading, past subtrees that hold no key with the prefix, and to the end once no more can
+// follow.
 func (w *walk) within(prefix []byte) {
 	for !w.ended() && bytes.Compare(w.key(), prefix) < 0 {
 		w.advance()
@@ -270,7 +270,7 @@ func (w *walk) within(prefix []byte) {
 	}
 }
 
-// before returns the last key before all that w is at, nil where there is none.
+// before returns the last key before the current entry, or nil if there is none.
 func (w *walk) before() []byte {
 	for d := len(w.path) - 1; d >= 0; d-- {
 		if f := w.path[d]; f.i > 0 {
@@ -280,8 +280,7 @@ func (w *walk) before() []byte {
 	return nil
 }
 
-// isBefore reports whether all keys in what w is at are known, without reading, to be less than
-// all keys in what v is at.
+// isBefore reports whether all keys at w are known, without reading, to be less than all keys at v.
 func (w *walk) isBefore(v *walk) bool {
 	if v.level() == 0 {
 		return bytes.Compare(w.key(), v.key()) < 0

@@ -1,13 +1,12 @@
-// Package prolly is an ordered map from bytes to bytes, stored as a tree of blocks whose shape
-// depends on the mapping alone: two trees with the same entries have the same root, whatever was
-// done to get there. Equal parts of two trees are equal blocks, so that a tree and its edited
-// copy share all but a path, a diff skips what is shared, and so does whatever copies blocks.
+// Package prolly is an ordered map from bytes to bytes, stored as a tree of blocks whose shape depends on the
+// mapping alone: two trees with the same entries have the same root, whatever edits led to it. Equal parts of two
+// trees are equal blocks, so that a tree and its edited copy share all but a path, a diff skips what is shared, and
+// a copy of blocks skips it too.
 //
-// A [Map] is immutable. [Map.Edit] returns a new one; [Diff] and [Merge] compare. Keys have at
-// most [MaxKey] bytes and are ordered bytewise. A value is one canonical dag-cbor item of at most
-// [MaxValue] bytes: what is larger belongs into a block of its own, and its link into the tree.
-// Keys and values that a tree hands out are views of shared blocks, to be kept at will and never
-// changed.
+// A [Map] is immutable. [Map.Edit] returns a new one; [Diff] and [Merge] compare. Keys have at most [MaxKey] bytes
+// and are ordered bytewise. A value is one canonical dag-cbor item of at most [MaxValue] bytes: store anything
+// larger in its own block and put the link into the tree. Keys and values returned by a tree are views of shared
+// blocks; callers may keep them but must not change them.
 //
 // # Blocks
 //
@@ -21,24 +20,22 @@
 //	prefix   bytes   the longest common prefix of the keys
 //	values   list    level 0: the values; above: links to the chunks one level below
 //
-// The key of a link is the last key of the chunk it links to. The decoder refuses everything that
-// the encoder does not write. A chunk that does not fit its parent (level, last key, count,
-// order) is refused by whatever reads it, with a [ShapeError]; [Map.Check] also finds chunks that
-// end in the wrong place.
+// The key of a link is the last key of the chunk it links to. The decoder refuses everything that the encoder does
+// not write. Reading a chunk that does not fit its parent (level, last key, count, order) fails with a
+// [ShapeError]; [Map.Check] also finds chunks that end in the wrong place.
 //
 // # Where chunks end
 //
-// A run of more than [MaxEntries] entries is cut after the one whose key, with its level, has the
-// smallest hash, and so are its parts (SPEC 2.2). In other words, a level is a treap whose
-// subtrees of at most MaxEntries entries are written as one block. Hence an edit stays local
-// whatever the keys are: an entry that is put in either ends a chunk, and then exactly the chunks
-// on both sides of it are new, or it does not, and then its own chunk is new, in two parts if it
-// overflowed. Cutting again needs to look no further than MaxEntries+1 entries.
+// A run of more than [MaxEntries] entries is cut after the one whose key, with its level, has the smallest hash,
+// and so are its parts (SPEC 2.2). In other words, a level is a treap whose subtrees of at most MaxEntries entries
+// are written as one block. Edits therefore stay local for any keys: if an inserted entry ends a chunk, exactly the
+// two chunks around it are new; otherwise only its own chunk is new, split in two if it overflowed. Cutting again
+// needs to look no further than MaxEntries+1 entries.
 //
 // # Costs
 //
-// With random keys n entries make n/16.5 chunks, and one-key edits cost (measured at 10^3 to 10^6
-// entries, 30,000 inserts, updates and removals each):
+// With random keys n entries make n/16.5 chunks, and one-key edits cost (measured at 10^3 to 10^6 entries, 30,000
+// inserts, updates and removals each):
 //
 //	chunks written   mean 1.02 x height; at most 2 x height + 1 in 99.99% of edits, and at most
 //	                 2 more in the others
@@ -48,13 +45,13 @@
 //	a diff of d      at most 2 x d x height + 2 x d chunks read, except in 0.3% of diffs of one
 //	                 change; 2.03 x height on average for one
 //
-// The exceptions cannot be excluded: a new end of a chunk in one level is a new key in the next,
-// where it ends a chunk again with a chance of 1 in 16.
+// The exceptions are inherent: a new end of a chunk in one level is a new key in the next, and it ends a chunk
+// there with a chance of 1 in 16.
 //
 // # Chosen keys
 //
-// Someone who chooses keys can try out hashes, and no rule that depends on keys alone can stop
-// him. What he gets for it is bounded:
+// An attacker who chooses keys can search for hashes, and no rule that depends on keys alone prevents it. The
+// effect is bounded:
 //
 //   - n ascending keys whose hashes fall, found with about n*n/4 hashes, become n chunks of one
 //     entry in level 0: up to sixteen times the blocks for these keys, while edits write as few as
@@ -64,6 +61,6 @@
 //     hashes: removing that one cuts its chunk into 31, and puts as many keys into the next level.
 //     Adding it again writes two. So each removal of such a key costs 31 small blocks.
 //
-// A tree higher than [MaxLevel] would take falling hashes in dozens of levels at once, and no
-// tree of honest keys comes near: it is refused.
+// A tree higher than [MaxLevel] would take falling hashes in dozens of levels at once. Trees of honest keys stay
+// far below it; a higher tree is refused.
 package prolly

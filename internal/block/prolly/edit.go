@@ -10,18 +10,18 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Edit is one change of a tree: a nil Value deletes Key, any other is stored under it. Deleting an
-// absent key and storing the value that is there change nothing.
+// Edit is one change of a tree: a nil Value deletes Key, any other value is stored under it. Deleting an absent key
+// changes nothing, nor does storing the value already present.
 type Edit struct{ Key, Value []byte }
 
-// editCacheBytes is the cache an edit brings along where there is none: upper chunks are read
-// once a level.
+// editCacheBytes is the size of the temporary cache of an edit without one, so that it reads upper chunks once a
+// level.
 const editCacheBytes = 4 << 20
 
-// Edit returns the tree with edits applied, whose keys must ascend strictly; the tree itself if
-// they change nothing. It writes the chunks that are not in the tree already, each level in order,
-// and reads those beside them. It returns an error that wraps ErrInput for an edit that cannot be
-// applied; blocks written before an error are garbage, nothing refers to them.
+// Edit returns the tree with edits applied, or the tree itself if they change nothing. Keys of edits must ascend
+// strictly. It writes the chunks that the tree does not have yet, each level in order, and reads their neighbors.
+// It returns an error that wraps ErrInput for an edit that cannot be applied. Blocks written before an error are
+// unreferenced garbage.
 func (m *Map) Edit(ctx context.Context, edits []Edit) (*Map, error) {
 	if m.Len() == 0 {
 		return m.Fill(ctx, slices.Values(edits))
@@ -54,9 +54,9 @@ func (m *Map) Edit(ctx context.Context, edits []Edit) (*Map, error) {
 	return &Map{nodes: m.nodes, root: root}, nil
 }
 
-// Fill is Edit of an empty tree, with edits that come one by one and whose keys and values stay as
-// they are until the end: it builds in little memory from where they lie. A tree that is not empty
-// is refused with an error that wraps ErrInput.
+// Fill is Edit for an empty tree. The edits arrive one by one, and their keys and values must stay unchanged until
+// Fill returns: it refers to them instead of copying. It returns an error that wraps ErrInput if the tree is not
+// empty.
 func (m *Map) Fill(ctx context.Context, edits iter.Seq[Edit]) (*Map, error) {
 	if m.Len() > 0 {
 		return nil, fmt.Errorf("%w: tree to fill has %d entries", ErrInput, m.Len())
@@ -95,8 +95,7 @@ func editItems(edits []Edit) ([]item, error) {
 	return items, nil
 }
 
-// newRoot builds the levels above the old root from the changes of its own entry there, and
-// returns the new root.
+// newRoot builds the levels above the old root from the changes of its own entry there, and returns the new root.
 func newRoot(ctx context.Context, w *writer, old *chunk, changes []item) (*chunk, error) {
 	base := old.level + 1
 	up := old.parentItem()

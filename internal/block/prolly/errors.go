@@ -8,14 +8,14 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// ErrInput is returned when a caller's entries or edits cannot be in a tree: keys that do not
-// ascend, a key or value outside its limits, a value that is not one canonical item.
+// ErrInput is returned when no tree can hold a caller's entries or edits: keys that do not ascend, a key or value
+// outside its limits, a value that is not one canonical item.
 var ErrInput = errors.New("invalid tree entry")
 
 var errFields = errors.New("not the fields of a tree chunk")
 
-// ShapeError is returned when a block that a tree links to is not the chunk that belongs there.
-// errors.Is(err, store.ErrCorrupt) holds, and ipld.ErrInvalid where the bytes did not decode.
+// ShapeError is returned when a tree links to a block that is not the chunk that belongs there. errors.Is(err,
+// store.ErrCorrupt) holds, and errors.Is(err, ipld.ErrInvalid) if the bytes did not decode.
 type ShapeError struct {
 	CID    ipld.CID // the chunk at fault
 	Reason string

@@ -22,7 +22,7 @@ func drain[T any](seq iter.Seq2[T, error]) error {
 	return nil
 }
 
-// operations is everything that can be asked of a tree of 5,000 entries.
+// operations lists every read and write of a tree of 5,000 entries.
 var operations = []struct {
 	name string
 	run  func(ctx context.Context, m, other *prolly.Map) error
@@ -84,7 +84,7 @@ func sequenceTree(t testing.TB, b *blocks, n int) *prolly.Map {
 	return build(t, prolly.NewNodes(b, nil), m)
 }
 
-// TestReadErrors lets every block but the roots fail.
+// TestReadErrors makes every block but the roots fail.
 func TestReadErrors(t *testing.T) {
 	effort.Alone(t)
 	failures := []struct {
@@ -154,7 +154,7 @@ func TestWriteErrors(t *testing.T) {
 		store.ErrReadOnly) {
 		t.Errorf("Edit: %v", err)
 	}
-	// Edits that leave one chunk of many, or none, write in other places.
+	// Edits that leave one chunk of many, or none, take other write paths.
 	var all []prolly.Edit
 	for i := range 500 {
 		all = append(all, prolly.Edit{Key: []byte(sequence(i))})
@@ -177,7 +177,7 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
-// nested is an item of so many lists in each other.
+// nested returns an item of depth nested lists.
 func nested(depth int) []byte {
 	return append(bytes.Repeat([]byte{0x81}, depth-1), 0x80)
 }

@@ -19,7 +19,7 @@ import (
 
 var ctx = context.Background()
 
-// blocks is a store in memory that counts, and fails where it is told to.
+// blocks is a counting store in memory with injected failures.
 type blocks struct {
 	mu     sync.Mutex
 	data   map[ipld.CID][]byte
@@ -27,7 +27,7 @@ type blocks struct {
 	puts   int // blocks given to Put
 	leaves int // of these, chunks of level 0
 	fail   func(ipld.CID) error
-	refuse error // what Put returns
+	refuse error // the error that Put returns
 }
 
 func newBlocks() *blocks { return &blocks{data: map[ipld.CID][]byte{}} }

@@ -22,7 +22,7 @@ func (m *Map) Len() uint64 { return m.root.total }
 // Height returns the number of levels, at least 1.
 func (m *Map) Height() int { return m.root.level + 1 }
 
-// Get returns the value of key, a read-only view that may be kept, and whether there is one.
+// Get returns the value of key, a read-only view that may be kept, and whether the key exists.
 func (m *Map) Get(ctx context.Context, key []byte) (value []byte, ok bool, err error) {
 	c := m.root
 	for {
@@ -42,8 +42,7 @@ func (m *Map) Get(ctx context.Context, key []byte) (value []byte, ok bool, err e
 	}
 }
 
-// At returns entry i in key order, counted from 0, and whether there is one. It reads one chunk a
-// level.
+// At returns entry i in key order, counted from 0, and whether it exists. It reads one chunk a level.
 func (m *Map) At(ctx context.Context, i uint64) (Entry, bool, error) {
 	c := m.root
 	if i >= c.total {
@@ -62,9 +61,8 @@ func (m *Map) At(ctx context.Context, i uint64) (Entry, bool, error) {
 	return Entry{c.keys[i], c.values[i]}, true, ctx.Err()
 }
 
-// Count returns the number of entries with from <= key < to; nil is unbounded. It reads at most
-// two chunks a level, and one where both ends are in the same: a range of few entries costs little
-// more than a key.
+// Count returns the number of entries with from <= key < to; nil is unbounded. It reads at most two chunks a level,
+// and only one if both ends are in the same chunk.
 func (m *Map) Count(ctx context.Context, from, to []byte) (uint64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err

@@ -13,8 +13,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// goldenRoot is the root of the entries key/00000000 to key/00012344, whose values are their
-// numbers as integers. It changes only with the format.
+// goldenRoot is the root of the entries key/00000000 to key/00012344 whose values are their numbers as integers. It
+// changes only with the format.
 const goldenRoot = "bafyreiaiewardrzoorkf5af2miyfme4ty7gjeb7ijzmnplhj67l6qkbr4u"
 
 func TestGolden(t *testing.T) {
@@ -70,7 +70,7 @@ func TestEditOfNothing(t *testing.T) {
 	}
 }
 
-// TestBulkEdit replaces, removes and adds in every chunk of a large tree.
+// TestBulkEdit replaces, removes and adds entries in every chunk of a large tree.
 func TestBulkEdit(t *testing.T) {
 	effort.Alone(t)
 	keys := sortedKeys(60_000)
@@ -158,7 +158,7 @@ func TestStopEarly(t *testing.T) {
 	}
 }
 
-// TestDiffOfHeights compares a tree with ones far smaller and larger.
+// TestDiffOfHeights compares a tree with far smaller and larger ones.
 func TestDiffOfHeights(t *testing.T) {
 	effort.Alone(t)
 	b := newBlocks()
@@ -258,8 +258,7 @@ func TestPrefix(t *testing.T) {
 	}
 }
 
-// TestConcurrentUse shares a tree and its cache among goroutines that read and edit, each of which
-// stops its iterations early too.
+// TestConcurrentUse shares a tree and its cache among goroutines that read, edit and stop iterations early.
 func TestConcurrentUse(t *testing.T) {
 	b := newBlocks()
 	nodes := prolly.NewNodes(b, prolly.NewCache(200<<10))

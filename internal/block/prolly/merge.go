@@ -5,15 +5,13 @@ import (
 	"context"
 )
 
-// Conflict is a key that both sides of a merge changed, and not to the same value. Nil means that
-// the key is absent there.
+// Conflict is a key that both sides of a merge changed to different values. Nil means that the key is absent there.
 type Conflict struct{ Key, Base, Left, Right []byte }
 
-// Merge returns the tree that has, for each key, the value of the side that differs from base. For
-// each conflict it calls resolve, in key order, on the calling goroutine; what it returns is the
-// merged value (nil: absent), and its first error ends the merge and is returned as it is. The
-// three trees are walked side by side; memory is proportional to what right changed. The result is
-// written to where left is.
+// Merge returns the tree that has, for each key, the value of the side that differs from base. For each conflict it
+// calls resolve, in key order, on the calling goroutine; resolve returns the merged value (nil: absent), and its
+// first error ends the merge and is returned unchanged. The three trees are walked in parallel; memory is
+// proportional to the changes in right. The result is written through left's Nodes.
 func Merge(
 	ctx context.Context, base, left, right *Map, resolve func(Conflict) ([]byte, error),
 ) (*Map, error) {
@@ -42,7 +40,7 @@ type merger struct {
 	resolve     func(Conflict) ([]byte, error)
 }
 
-// side is one side's changes, the next of which is looked at.
+// side is a cursor over one side's changes.
 type side struct {
 	*differ
 	change Change
@@ -56,8 +54,7 @@ func (s *side) fill() (err error) {
 	return err
 }
 
-// step takes the change with the smaller key, or both where the keys are equal. There is one on
-// the right.
+// step takes the change with the smaller key, or both if the keys are equal. The right side must have one.
 func (m *merger) step() error {
 	l, r := m.left.change, m.right.change
 	order := 1

@@ -93,7 +93,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// change edits a few times, so that both sides of a merge meet.
+// change applies a few edits, from a small key space so that both sides of a merge meet.
 func change(rng *rand.Rand, src keySource, m model) model {
 	for range rng.IntN(3) {
 		m = m.edit(randomEdits(rng, src, m, rng.IntN(4) == 0))

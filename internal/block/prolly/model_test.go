@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
-// keySource draws keys; a small space makes edits meet existing keys.
+// keySource draws keys; from a small space edits hit existing keys.
 type keySource struct {
 	name string
 	draw func(*rand.Rand) string
@@ -64,8 +64,7 @@ func randomEdits(r *rand.Rand, src keySource, m model, removing bool) []prolly.E
 	return editsOf(changes)
 }
 
-// TestModel applies random batches to a tree and to a naive map and compares all that can be
-// asked of them.
+// TestModel applies random batches to a tree and to a naive map and compares every operation.
 func TestModel(t *testing.T) {
 	effort.Alone(t)
 	steps := effort.Pick(60, 150, 10_000/len(keySources))
@@ -104,7 +103,7 @@ func runModel(t *testing.T, rng *rand.Rand, src keySource, steps int) {
 	}
 }
 
-// compareDiffs compares the other ways to ask what differs with the whole list of it.
+// compareDiffs compares DiffPrefix and the counts with the full list of changes.
 func compareDiffs(t *testing.T, key string, a, b *prolly.Map, changes []prolly.Change) {
 	t.Helper()
 	for n := range min(len(key), 3) + 1 {
@@ -199,7 +198,7 @@ func compareReads(t *testing.T, rng *rand.Rand, src keySource, tree *prolly.Map,
 	}
 }
 
-// bound is nil, an existing key or any key.
+// bound returns nil, an existing key or any key.
 func bound(rng *rand.Rand, src keySource, keys []string) []byte {
 	switch {
 	case rng.IntN(4) == 0:
@@ -249,7 +248,7 @@ func compareRange(
 	}
 }
 
-// TestAnyOrder reaches one mapping by many ways.
+// TestAnyOrder builds one mapping by many sequences of edits.
 func TestAnyOrder(t *testing.T) {
 	effort.Alone(t)
 	const seed, n = 7, 1500

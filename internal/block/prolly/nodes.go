@@ -9,7 +9,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Blocks is where chunks are read and written; every block store has both methods.
+// Blocks reads and writes the blocks of chunks. Every block store implements it.
 type Blocks interface {
 	store.Getter
 	store.Putter
@@ -21,11 +21,11 @@ type Nodes struct {
 	cache  *Cache
 }
 
-// NewNodes returns Nodes over b that keep decoded chunks in c, or read each one anew if c is nil.
+// NewNodes returns Nodes over b that cache decoded chunks in c, or read each chunk again if c is nil.
 func NewNodes(b Blocks, c *Cache) *Nodes { return &Nodes{blocks: b, cache: c} }
 
-// Load returns the tree with the given root. It reads the root chunk only: damage below it is
-// found by whatever reads there, and by Check.
+// Load returns the tree with the given root. It reads the root chunk only; reads further down, or Check, find
+// damage below it.
 func (n *Nodes) Load(ctx context.Context, root ipld.CID) (*Map, error) {
 	c, _, err := n.load(ctx, root)
 	if err != nil {
@@ -37,7 +37,7 @@ func (n *Nodes) Load(ctx context.Context, root ipld.CID) (*Map, error) {
 	return &Map{nodes: n, root: c}, nil
 }
 
-// load returns a chunk and its place in the cache, if there is one.
+// load returns a chunk and its cache entry, if there is one.
 func (n *Nodes) load(ctx context.Context, id ipld.CID) (*chunk, *cached, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, fmt.Errorf("read tree: %w", err)
@@ -56,12 +56,12 @@ func (n *Nodes) load(ctx context.Context, id ipld.CID) (*chunk, *cached, error) 
 	}
 	place = n.cache.put(c)
 	if same := place.get(); same != nil {
-		c = same // that another reader was faster to put there
+		c = same // another reader cached it first
 	}
 	return c, place, nil
 }
 
-// child returns the chunk that entry i of c links to, after a check that it belongs there.
+// child returns the chunk that entry i of c links to, after checking that it fits there.
 func (n *Nodes) child(ctx context.Context, c *chunk, i int) (*chunk, error) {
 	known := c.home != nil && c.home == n.cache
 	if known {

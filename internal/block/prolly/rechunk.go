@@ -5,15 +5,15 @@ import (
 	"context"
 )
 
-// A level is rechunked in three steps, whose numbers return in the code.
+// Rechunking a level takes three steps, whose numbers return in the code.
 //
 //  1. The edits that fall into one stored chunk are taken together. If they only replace values,
 //     no boundary can move: the chunk is held back, to be written as it is with the new values.
 //  2. Otherwise cutting starts again at the first chunk whose end could depend on a changed entry.
 //     An end depends on at most MaxEntries+1 entries from the chunk's start, and on none after
-//     itself where its hash is below that of the end before (SPEC 2.2).
-//  3. Cutting stops where a new chunk ends at a stored chunk's end and nothing changed has been
-//     read since: from there on the rule sees what it saw when the stored chunks were cut.
+//     itself if its hash is below that of the previous end (SPEC 2.2).
+//  3. Cutting stops once a new chunk ends at a stored chunk's end and nothing changed has been
+//     read since: from there on the rule sees the same input as when the stored chunks were cut.
 
 // rechunker applies edits to one level of a stored tree.
 type rechunker struct {
@@ -23,26 +23,25 @@ type rechunker struct {
 	edits []item
 	next  int       // index of the first edit not applied yet
 	held  []rewrite // step 1
-	out   []item    // what changes in the level above
+	out   []item    // changes of the level above
 
 	// State of steps 2 and 3.
 	cut     cutter
-	stored  []item // entries above of the chunks read and not yet passed, in order
+	stored  []item // entries, in the level above, of the chunks read and not yet passed, in order
 	fed     int    // entries given to cut
 	emitted int    // entries that left cut in chunks
 	dirty   int    // the newest fed entry that is changed, or that follows a removed one
 	done    bool
-	floor   *item // where cutting stopped last: chunks up to it are final
+	floor   *item // where cutting last stopped: chunks up to it are final
 }
 
-// rewrite is a stored chunk of which edits[from:to] replace values.
+// rewrite is a stored chunk in which edits[from:to] replace values.
 type rewrite struct {
 	c        *chunk
 	from, to int
 }
 
-// rechunk applies edits, in key order, to a level of m and returns what they change in the level
-// above.
+// rechunk applies edits, in key order, to a level of m and returns the resulting changes of the level above.
 func rechunk(ctx context.Context, w *writer, m *Map, level int, edits []item) ([]item, error) {
 	r := &rechunker{ctx: ctx, w: w, cur: newCursor(m, level), edits: edits}
 	r.cut = cutter{level: level, emit: r.emit}
@@ -55,7 +54,7 @@ func rechunk(ctx context.Context, w *writer, m *Map, level int, edits []item) ([
 	return r.out, err
 }
 
-// group applies the edits of one chunk (step 1), and with step 2 more.
+// group applies the edits of one chunk (step 1), and more if step 2 is needed.
 func (r *rechunker) group() error {
 	if err := r.cur.seek(r.ctx, r.edits[r.next].key); err != nil {
 		return err
@@ -76,15 +75,15 @@ func (r *rechunker) group() error {
 		r.held = append(r.held, rewrite{c, r.next, end})
 	}
 	r.next = end
-	// Step 2 starts at most MaxEntries chunks before the one it was called for.
+	// Step 2 goes back at most MaxEntries chunks from the one it was called for.
 	if len(r.held) > 2*MaxEntries {
 		return r.release(MaxEntries)
 	}
 	return nil
 }
 
-// firstMove returns where in c edits first add or remove a key, -1 if they do not, and whether
-// they change anything.
+// firstMove returns the index in c of the first key that edits add or remove, or -1, and whether edits change
+// anything.
 func firstMove(c *chunk, edits []item) (at int, changed bool) {
 	i := 0
 	for e := range edits {
@@ -108,7 +107,7 @@ func (r *rechunker) release(n int) error {
 		for i, key := range h.c.keys {
 			it := h.c.item(i)
 			for e < h.to && bytes.Compare(r.edits[e].key, key) < 0 {
-				e++ // the removal of a key that is not there
+				e++ // the removal of an absent key
 			}
 			if e < h.to && bytes.Equal(r.edits[e].key, key) {
 				it = r.edits[e]
@@ -125,7 +124,7 @@ func (r *rechunker) release(n int) error {
 	return nil
 }
 
-// region cuts anew around the cursor's chunk, whose entry at is the first one to move.
+// region cuts again around the cursor's chunk; at is the first entry of it that moves.
 func (r *rechunker) region(at int) error {
 	if err := r.goBack(at); err != nil {
 		return err
@@ -171,8 +170,7 @@ func (r *rechunker) goBack(seen int) error {
 	}
 }
 
-// endsEarly reports whether the chunk at left ends, with the key end, for the sake of the chunk
-// before it alone.
+// endsEarly reports whether the end of the chunk at left, with the key end, depends only on the chunk before it.
 func (r *rechunker) endsEarly(end []byte, left *cursor) bool {
 	start, some := left.before()
 	if !some {
@@ -184,7 +182,7 @@ func (r *rechunker) endsEarly(end []byte, left *cursor) bool {
 	return h < u
 }
 
-// feedChunks gives stored chunks and edits to the cutter until step 3 or the level's end.
+// feedChunks passes stored chunks and edits to the cutter until step 3 or the level's end.
 func (r *rechunker) feedChunks() error {
 	for {
 		c := r.cur.chunk()
@@ -268,7 +266,7 @@ func (r *rechunker) feed(it item, changed bool) error {
 	return r.cut.add(it)
 }
 
-// emit takes a new chunk from the cutter. It may call once more after step 3 ended the region.
+// emit takes a new chunk from the cutter. The cutter may call it once more after step 3 ended the region.
 func (r *rechunker) emit(items []item) error {
 	if r.done {
 		return nil
@@ -304,8 +302,8 @@ func unchanged(items []item) bool {
 	return true
 }
 
-// passStored passes the stored chunks up to key and reports whether the last one ends with it; the
-// others end nowhere any more.
+// passStored drops the stored chunks up to key, removes from the level above those that end before it, and reports
+// whether the last one ends with key.
 func (r *rechunker) passStored(key []byte) bool {
 	for len(r.stored) > 0 {
 		order := bytes.Compare(r.stored[0].key, key)

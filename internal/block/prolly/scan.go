@@ -6,8 +6,8 @@ import (
 	"iter"
 )
 
-// Scan returns the entries with from <= key < to in key order; nil is unbounded. Entries are
-// read-only views that may be kept. An error ends the sequence. It may be ranged over repeatedly.
+// Scan returns the entries with from <= key < to in key order; nil is unbounded. Entries are read-only views that
+// may be kept. An error ends the sequence, which may be ranged over repeatedly.
 func (m *Map) Scan(ctx context.Context, from, to []byte) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		cu := newCursor(m, 0)
@@ -32,7 +32,7 @@ func (m *Map) Scan(ctx context.Context, from, to []byte) iter.Seq2[Entry, error]
 	}
 }
 
-// ScanReverse returns what Scan returns in descending order.
+// ScanReverse returns the entries of Scan in descending order.
 func (m *Map) ScanReverse(ctx context.Context, from, to []byte) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		cu := newCursor(m, 0)
@@ -57,8 +57,8 @@ func (m *Map) ScanReverse(ctx context.Context, from, to []byte) iter.Seq2[Entry,
 	}
 }
 
-// seekBelow moves to the last entry whose key is less than to, to the very last one if to is nil.
-// Where there is none in the chunk it ends in, the index is -1.
+// seekBelow moves to the last entry whose key is less than to, or to the very last one if to is nil. The index is
+// -1 if the chunk reached has none.
 func (cu *cursor) seekBelow(ctx context.Context, to []byte) error {
 	if to == nil {
 		return cu.seekEnd(ctx)
@@ -75,7 +75,7 @@ func (m *Map) ScanPrefix(ctx context.Context, prefix []byte) iter.Seq2[Entry, er
 	return m.Scan(ctx, prefix, PrefixEnd(prefix))
 }
 
-// PrefixEnd returns the least key above all keys that begin with prefix, nil if there is none.
+// PrefixEnd returns the least key above all keys that begin with prefix, or nil if there is none.
 func PrefixEnd(prefix []byte) []byte {
 	n := len(prefix)
 	for n > 0 && prefix[n-1] == 0xff {

@@ -17,7 +17,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// The vectors under spec/vectors were written by a program that does not know this package.
+// The vectors under spec/vectors were written by a program that does not use this package.
 
 type bulkVector struct {
 	Prefix, Seed string
@@ -46,7 +46,7 @@ type treeVector struct {
 	}
 }
 
-// readVectors runs the vectors of a layer, input and expectation each read into a T.
+// readVectors runs the vectors of a layer, input and expectation each decoded into a T.
 func readVectors[T any](t *testing.T, layer string, run func(t *testing.T, v T)) {
 	t.Helper()
 	for _, c := range cases.Read(t, filepath.Join("..", "..", "..", "spec", "vectors", layer+".jsonl")) {
@@ -103,7 +103,7 @@ func TestTreeVectors(t *testing.T) {
 	})
 }
 
-// refused returns whether a vector names a class of error, and fails the test where err is not of it.
+// refused reports whether a vector names an error class, and fails the test unless err belongs to it.
 func refused(t *testing.T, class string, err error) bool {
 	t.Helper()
 	want := map[string]error{"encoding": ipld.ErrInvalid, "tree": store.ErrCorrupt,
