@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// ErrDenied is returned when a database server denies the role of a store a right. What was asked for was not done;
-// Compact returns it when what was deleted is still on the disk.
+// ErrDenied is returned when a database server denies the store's role a privilege. The request was not carried
+// out; Compact returns it when deleted bytes are still on the disk.
 var ErrDenied = errors.New("permission denied")
 
-// DeniedError is an error of a database server that denies a role a right. errors.Is(err, ErrDenied) holds.
+// DeniedError reports a privilege that a database server denies a role. errors.Is(err, ErrDenied) holds.
 type DeniedError struct {
 	Role string
 	Err  error // names the table

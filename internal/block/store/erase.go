@@ -9,23 +9,21 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// ErrRedacted is returned by reads of a block that was erased on purpose.
+// ErrRedacted is returned by reads of a block that was deliberately erased.
 var ErrRedacted = errors.New("redacted")
 
-// ErrNoRoom is returned when the disk has no room for a change, which was not begun: the store keeps
-// working. Compact returns it when what was deleted is still on the disk.
+// ErrNoRoom is returned when the disk lacks space for a change. The change was not begun and the store keeps
+// working. Compact returns it when deleted bytes are still on the disk.
 var ErrNoRoom = errors.New("no room on the disk")
 
-// ErrServerFull is returned when the disk of the database server that has the store is full.
-// errors.Is(ErrServerFull, ErrNoRoom) holds.
+// ErrServerFull is returned when the database server's disk is full. errors.Is(ErrServerFull, ErrNoRoom) holds.
 var ErrServerFull = fmt.Errorf("%w of the database server", ErrNoRoom)
 
-// NoRoomError is returned when a store knows how much room a change lacks. errors.Is(err, ErrNoRoom)
-// holds.
+// NoRoomError is returned when a store knows how much space a change lacks. errors.Is(err, ErrNoRoom) holds.
 type NoRoomError struct {
 	Needs   uint64 // bytes that must be free
 	Free    uint64 // bytes that are free, fewer than Needs
-	Erasing bool   // whether the change was made with a context of Erasing
+	Erasing bool   // whether the change was made with a context from Erasing
 }
 
 func (e *NoRoomError) Error() string {
@@ -36,24 +34,23 @@ func (e *NoRoomError) Error() string {
 // Is reports whether target is ErrNoRoom.
 func (e *NoRoomError) Is(target error) bool { return target == ErrNoRoom }
 
-// MustFree returns how many bytes somebody must free before the change can be made.
+// MustFree returns how many bytes must be freed before the change can be made.
 func (e *NoRoomError) MustFree() uint64 { return e.Needs - min(e.Needs, e.Free) }
 
 type erasingKey struct{}
 
-// Erasing returns a context for changes that erase: a store that keeps room in reserve for these lets
-// them, and nothing else, use it.
+// Erasing returns a context for changes that erase. A store that reserves space for erasing lets only these use it.
 func Erasing(ctx context.Context) context.Context {
 	return context.WithValue(ctx, erasingKey{}, true)
 }
 
-// IsErasing reports whether a context is one of Erasing.
+// IsErasing reports whether a context comes from Erasing.
 func IsErasing(ctx context.Context) bool { return ctx.Value(erasingKey{}) != nil }
 
-// RedactedError is returned by Get where a block was erased. errors.Is(err, ErrRedacted) holds.
+// RedactedError is returned by Get for an erased block. errors.Is(err, ErrRedacted) holds.
 type RedactedError struct {
 	CID  ipld.CID
-	Stub []byte // what Redact left in its place
+	Stub []byte // what Redact stored in its place
 }
 
 func (e *RedactedError) Error() string { return fmt.Sprintf("block %s was redacted", e.CID) }
@@ -61,80 +58,79 @@ func (e *RedactedError) Error() string { return fmt.Sprintf("block %s was redact
 // Is reports whether target is ErrRedacted.
 func (e *RedactedError) Is(target error) bool { return target == ErrRedacted }
 
-// Redaction stands for a block that was erased.
+// Redaction records that a block was erased.
 type Redaction struct {
 	CID  ipld.CID
-	Stub []byte // why, when and by whom: bytes that the store does not look into
-	// Open is whether nothing was erased here: the block never came, and Stub tells why. It may come: Put
-	// and Commit store it, and the redaction is gone then.
+	Stub []byte // why, when and by whom: bytes that the store does not interpret
+	// Open means that this store never had the block; Stub says why. The block may still arrive: Put and Commit
+	// store it, which removes the redaction.
 	Open bool
 }
 
-// AnyErases reports whether any of some redactions is of a block that was erased here.
+// AnyErases reports whether any of the redactions is of a block that was erased here.
 func AnyErases(list []Redaction) bool {
 	return slices.ContainsFunc(list, func(r Redaction) bool { return !r.Open })
 }
 
-// Deleter is the ability of Blocks to forget some.
+// Deleter is implemented by Blocks that can delete blocks.
 type Deleter interface {
-	// Delete removes blocks; those that are not there are passed over. It is atomic and, like Put,
-	// not durable by itself. Nothing may link to what is deleted.
+	// Delete removes blocks and skips absent ones. It is atomic and, like Put, not durable by itself. Nothing may
+	// link to a deleted block.
 	Delete(ctx context.Context, cids ...ipld.CID) error
 }
 
-// CellDeleter is the ability of Derived to list and forget cells.
+// CellDeleter is implemented by Derived that can list and delete cells.
 type CellDeleter interface {
-	// Cells calls fn with every cell in the order of keys, as Iterate does with blocks.
+	// Cells calls fn with every cell in key order, as Iterate does with blocks.
 	Cells(ctx context.Context, fn func(key, value ipld.CID) error) error
 	// DeleteCells removes cells, as Delete does blocks.
 	DeleteCells(ctx context.Context, keys ...ipld.CID) error
 }
 
-// Eraser is the ability of a Store to erase: to forget a block for good, and to know that it did.
-// Get of a redacted block returns a *RedactedError, Has false, and Iterate passes over it. Put and
-// Commit leave redacted blocks out, unless the redaction is open, and succeed: whoever must tell asks
-// Redacted.
+// Eraser is implemented by a Store that can erase: forget a block for good, and remember that it did. Get of a
+// redacted block returns a *RedactedError, Has returns false, and Iterate skips it. Put and Commit skip redacted
+// blocks, unless the redaction is open, and succeed; callers that need to know ask Redacted.
 type Eraser interface {
-	// Redact removes blocks, facts and derived, and leaves a stub in place of each, in one atomic,
-	// durable step. The same step removes all derived blocks and cells, unless all redactions are open: they
-	// were made of what is erased, and readers take an index of missing facts for damage. Blocks that are
-	// not there are redacted all the same; a second redaction of one replaces its stub. An open one of a
-	// block that is there or redacted changes nothing.
+	// Redact removes blocks, facts and derived, and leaves a stub in place of each, in one atomic, durable step.
+	// Unless all redactions are open, the same step removes all derived blocks and cells: they may contain erased
+	// text, and readers treat an index over missing facts as damage. Absent blocks are redacted too; a second
+	// redaction of a block replaces its stub. An open redaction of a block that is present or already redacted
+	// changes nothing.
 	Redact(ctx context.Context, list ...Redaction) error
-	// Redacted returns the redaction of a block, and whether there is one. It costs no more than a
-	// look into memory for others.
+	// Redacted returns the redaction of a block, and whether there is one. For other blocks it costs only a lookup
+	// in memory.
 	Redacted(ctx context.Context, c ipld.CID) (r Redaction, ok bool, err error)
-	// Redactions calls fn with every redaction, those of erased blocks and then the open ones, each in
-	// CID order, as Iterate does with blocks.
+	// Redactions calls fn with every redaction, first those of erased blocks and then open ones, each in CID order,
+	// as Iterate does with blocks.
 	Redactions(ctx context.Context, fn func(Redaction) error) error
-	// Compact makes the bytes of what was deleted leave the disk, logs included. It waits for a
-	// moment without other calls, and those that come meanwhile wait for it. It must not be called
-	// by a callback. It returns an error wrapping ErrNoRoom where the disk has no room to write anew
-	// what has deleted bytes beside it, and one wrapping ErrDenied where the role of a database may
-	// not: the bytes are there until it is called with success. After
-	// another error, but the context's, the store may be of no more use.
+	// Compact removes the bytes of deleted blocks from the disk, logs included. It waits for a moment without other
+	// calls, and blocks calls that arrive while it runs. It must not be called from a callback. It returns an error
+	// wrapping ErrNoRoom if the disk lacks space to rewrite the data, and one wrapping ErrDenied if the database
+	// role may not; then deleted bytes remain until a later Compact succeeds. After any other error except the
+	// context's, the store may be unusable.
 	Compact(ctx context.Context) error
 }
 
-// Roomer is the ability of a Store to say, before any work is done for it, that a change has no room.
+// Roomer is implemented by a Store that can report, before any work is done, that the disk lacks space for a
+// change.
 type Roomer interface {
-	// Room returns an error wrapping ErrNoRoom unless a small change may be made now with ctx. It must
-	// not be called by a callback.
+	// Room returns an error wrapping ErrNoRoom unless a small change may be made now with ctx. It must not be
+	// called from a callback.
 	Room(ctx context.Context) error
 }
 
-// Reclaimer is the ability of a Store to give back the room of what was deleted.
+// Reclaimer is implemented by a Store that can free the space of deleted blocks.
 type Reclaimer interface {
-	// Reclaim makes what was deleted take no more room, beside other calls, which do not wait for
-	// it. It rewrites the whole store. Bytes may stay behind (in logs, for one): see Eraser. It
-	// returns an error wrapping ErrNoRoom where there is no room to do so, and did a part then.
+	// Reclaim frees the space of deleted blocks by rewriting the whole store. Other calls run concurrently and do
+	// not wait for it. Bytes may stay behind, for instance in logs: see Eraser. It returns an error wrapping
+	// ErrNoRoom if the disk lacks space; a part may be done then.
 	Reclaim(ctx context.Context) error
 }
 
-// Notebook is the ability of a Store to remember one piece of work that must not stay half done.
+// Notebook is implemented by a Store that can record one piece of work that must not stay half done.
 type Notebook interface {
-	// Note returns what SetNote kept, nil for nothing.
+	// Note returns the note that SetNote stored, or nil.
 	Note(ctx context.Context) ([]byte, error)
-	// SetNote keeps a note durably in place of the one there is; nil removes it.
+	// SetNote durably replaces the note; nil removes it.
 	SetNote(ctx context.Context, note []byte) error
 }

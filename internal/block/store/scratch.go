@@ -5,15 +5,14 @@ import (
 	"io"
 )
 
-// Scratcher is a store that has room for what does not fit into memory for a moment.
+// Scratcher is implemented by a store that has temporary space for data that does not fit into memory.
 type Scratcher interface {
-	// Scratch returns an empty file of the caller's own.
+	// Scratch returns an empty file owned by the caller.
 	Scratch(ctx context.Context) (Scratch, error)
 }
 
-// Scratch is a file that no store reads and no power cut must leave whole. It may be read from several
-// goroutines, also while one writes more. Close removes it; where it is not called, whoever opens the
-// store for writing next does.
+// Scratch is a temporary file outside the store; it need not survive a power cut. Several goroutines may read it,
+// also while one appends. Close removes it; otherwise the next writable opening of the store does.
 type Scratch interface {
 	io.Writer // at the end
 	io.ReaderAt

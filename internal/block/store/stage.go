@@ -10,9 +10,9 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Stage is a write buffer over Blocks. Blocks put into it are read back at once, reach the
-// underlying Blocks when the buffer is over its limit or flushed, and can be handed to a Commit
-// instead. It implements Getter and Putter, and is safe for concurrent use.
+// Stage is a write buffer over Blocks. Blocks put into it can be read at once. They reach the underlying Blocks
+// when the buffer exceeds its limit or is flushed, or can be passed to a Commit instead. Stage implements Getter
+// and Putter, and is safe for concurrent use.
 type Stage struct {
 	base   Blocks
 	limit  int
@@ -20,22 +20,22 @@ type Stage struct {
 
 	mu      sync.RWMutex
 	pending map[ipld.CID][]byte
-	free    []byte  // room for small blocks
+	free    []byte  // backing array for small blocks
 	order   []Block // pending, in the order they were put
 	size    int     // bytes pending
-	blocks  int     // put in all
-	bytes   int64   // put in all
+	blocks  int     // put in total
+	bytes   int64   // put in total
 
-	writing *stageWrite // under way, nil for none
-	spare   *stageWrite // one that is done, whose room is used again; nil for none
+	writing *stageWrite // in progress, or nil
+	spare   *stageWrite // a finished write whose memory is reused, or nil
 }
 
-// stageWrite is a write of blocks on a goroutine of its own.
+// stageWrite is a background write of blocks.
 type stageWrite struct {
 	blocks map[ipld.CID][]byte // as they were pending
 	order  []Block
 	size   int
-	done   chan error // of capacity 1, so that the goroutine ends whoever waits
+	done   chan error // of capacity 1, so that the goroutine ends even if no one receives
 }
 
 // NewStage returns an empty stage over base that keeps up to limit bytes before it writes them
@@ -44,10 +44,9 @@ func NewStage(base Blocks, limit int) *Stage {
 	return &Stage{base: base, limit: limit, pending: make(map[ipld.CID][]byte)}
 }
 
-// NewStageBehind is NewStage for a buffer that is written while it fills again: it keeps up to limit
-// bytes, half of them being written. What a write fails with, the next Put over the limit or Flush
-// returns. Wait must be called before the underlying Blocks are closed or anything relies on nobody
-// writing to them.
+// NewStageBehind is NewStage for a buffer that is written in the background while it fills again. It buffers up to
+// limit bytes, half of them being written. The error of a background write is returned by the next Put over the
+// limit or Flush. Call Wait before the underlying Blocks are closed or must not be written to.
 func NewStageBehind(base Blocks, limit int) *Stage {
 	s := NewStage(base, limit/2)
 	s.behind = true
@@ -85,10 +84,9 @@ func (s *Stage) Has(ctx context.Context, c ipld.CID) (bool, error) {
 	return s.base.Has(ctx, c)
 }
 
-// Put copies blocks into the buffer, in order, each CID once. It does not verify them: blocks
-// made by NewBlock are hashed already, and every block is verified when it reaches a store. When
-// the buffer goes over its limit it is flushed, whose error Put returns; the blocks stay in the
-// buffer then.
+// Put copies blocks into the buffer, in order, each CID once. It does not verify them: blocks made by NewBlock are
+// hashed already, and every block is verified when it reaches a store. When the buffer exceeds its limit Put
+// flushes it and returns the error of that; the blocks then stay in the buffer.
 func (s *Stage) Put(ctx context.Context, blocks ...Block) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,8 +110,8 @@ func (s *Stage) Put(ctx context.Context, blocks ...Block) error {
 	return s.flush(ctx)
 }
 
-// copy copies the data of a block, which is not nil then. Small blocks, of which there may be very
-// many, share allocations; the first are short, since many stages get a block or two.
+// copy copies the data of a block; the result is never nil. Small blocks, which can be very many, share
+// allocations. The first allocations are short, since many stages receive only a block or two.
 func (s *Stage) copy(data []byte) []byte {
 	const small, least, most = 4 << 10, 512, 64 << 10
 	if len(data) > small {
@@ -127,7 +125,7 @@ func (s *Stage) copy(data []byte) []byte {
 	return s.free[start:len(s.free):len(s.free)]
 }
 
-// writeBehind begins to write the buffer, once what was being written is.
+// writeBehind starts writing the buffer, after the previous write has finished.
 func (s *Stage) writeBehind(ctx context.Context) error {
 	if err := s.await(); err != nil {
 		return err
@@ -144,21 +142,20 @@ func (s *Stage) writeBehind(ctx context.Context) error {
 	return nil
 }
 
-// leastAhead is how many bytes are worth a write of their own.
+// leastAhead is the number of bytes worth a write of their own.
 const leastAhead = 1 << 20
 
-// Ahead begins to write what is buffered, if that is much, in a buffer that is written while it fills again: for a
-// caller who does something else before Pending.
+// Ahead starts writing the buffered blocks of a stage made by NewStageBehind, if there are many. It is for a caller
+// that does other work before Pending.
 func (s *Stage) Ahead(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.behind && s.size >= leastAhead {
-		_ = s.writeBehind(ctx) // what could not be written is pending
+		_ = s.writeBehind(ctx) // blocks of a failed write are pending again
 	}
 }
 
-// await waits until nothing is being written. What could not be written is in the buffer again,
-// before all else.
+// await waits until no write is in progress. It returns the blocks of a failed write to the front of the buffer.
 func (s *Stage) await() error {
 	w := s.writing
 	if w == nil {
@@ -178,12 +175,11 @@ func (s *Stage) await() error {
 	return nil
 }
 
-// Wait waits until nothing is being written in the background. What could not be written is pending
-// again.
+// Wait waits until no background write is in progress. Blocks of a failed write are pending again.
 func (s *Stage) Wait() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = s.await() // whoever needs the blocks writes them, and hears of it
+	_ = s.await() // a caller that needs the blocks writes them, and gets the error
 }
 
 // Flush writes the buffered blocks to the underlying Blocks and empties the buffer. After an
@@ -210,18 +206,17 @@ func (s *Stage) flush(ctx context.Context) error {
 	return nil
 }
 
-// Pending returns the blocks not yet flushed, in the order they were put, to be handed to a
-// Commit. Their data must not be changed. They stay in the buffer.
+// Pending returns the blocks not yet flushed, in the order they were put, for a Commit. Their data must not be
+// changed. They stay in the buffer.
 func (s *Stage) Pending() []Block {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = s.await() // what could not be written is among them
+	_ = s.await() // blocks of a failed write are among them
 	return slices.Clone(s.order)
 }
 
-// Written returns how many blocks and bytes were put in all. A block put again while it is still
-// buffered does not count; one that the underlying Blocks had already does. Tests bound work
-// with it.
+// Written returns the total number of blocks and bytes put. A block put again while it is still buffered does not
+// count; one that the underlying Blocks already had does. Tests use it to bound work.
 func (s *Stage) Written() (blocks int, size int64) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

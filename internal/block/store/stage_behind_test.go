@@ -14,7 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store/storetest"
 )
 
-// gated writes nothing until told to, or fails.
+// gated blocks each write until it is released, or fails it.
 type gated struct {
 	store.Blocks
 	gate chan error
@@ -37,7 +37,7 @@ func TestStageBehind(t *testing.T) {
 	for i := range 6 {
 		blocks = append(blocks, storetest.Block(i, 100))
 	}
-	must(t, s.Put(ctx, blocks[:3]...)) // begins to write them
+	must(t, s.Put(ctx, blocks[:3]...)) // starts to write them
 	must(t, s.Put(ctx, blocks[1], blocks[3]))
 	for _, b := range blocks[:4] {
 		if got, err := s.Get(ctx, b.CID); err != nil || !bytes.Equal(got, b.Data) {
@@ -58,7 +58,7 @@ func TestStageBehind(t *testing.T) {
 
 	broken := errors.New("broken")
 	base.gate <- broken
-	must(t, s.Put(ctx, blocks[4:]...)) // begins to write, and will fail
+	must(t, s.Put(ctx, blocks[4:]...)) // starts to write, and will fail
 	if diff := cmp.Diff(ids(blocks[3:]), ids(s.Pending())); diff != "" {
 		t.Errorf("pending after a failed write (-want +got):\n%s", diff)
 	}
@@ -78,8 +78,7 @@ func TestStageBehind(t *testing.T) {
 	}
 }
 
-// TestStageBehindIsBounded puts much over a store that is slow: never more than two halves and one
-// Put are buffered.
+// TestStageBehindIsBounded puts much data over a slow store: at most two halves and one Put are buffered.
 func TestStageBehindIsBounded(t *testing.T) {
 	ctx := context.Background()
 	base := &gated{Blocks: mem.New().Facts(), gate: make(chan error)}

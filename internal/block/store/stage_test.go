@@ -75,7 +75,7 @@ func TestStage(t *testing.T) {
 		t.Errorf("Has of a missing block: %v, %v", has, err)
 	}
 
-	must(t, s.Put(ctx, missing)) // goes over the limit
+	must(t, s.Put(ctx, missing)) // exceeds the limit
 	if diff := cmp.Diff([]string{}, ids(s.Pending())); diff != "" {
 		t.Errorf("pending after the limit (-want +got):\n%s", diff)
 	}
@@ -90,7 +90,7 @@ func TestStage(t *testing.T) {
 	}
 }
 
-// TestStageEmptyBlock buffers the block of no bytes.
+// TestStageEmptyBlock buffers the empty block.
 func TestStageEmptyBlock(t *testing.T) {
 	ctx := context.Background()
 	s := store.NewStage(mem.New().Facts(), 0)

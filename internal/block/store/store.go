@@ -13,17 +13,17 @@ import (
 var (
 	// ErrNotFound is returned when a block, head or cell is not in the store. The error names it.
 	ErrNotFound = errors.New("not found")
-	// ErrCorrupt marks every error about stored bytes that are not what was written.
+	// ErrCorrupt marks every error about stored bytes that differ from what was written.
 	ErrCorrupt = errors.New("corrupt")
 	// ErrHeadMoved is returned by Commit when the head is not the expected one.
 	ErrHeadMoved = errors.New("operation head moved")
 	// ErrReadOnly is returned by writes to a store that was opened for reading.
 	ErrReadOnly = errors.New("store is open read-only")
-	// ErrBusy is returned when another process holds the store and did not let go in time.
+	// ErrBusy is returned when another process holds the store and did not release it in time.
 	ErrBusy = errors.New("repository is busy")
 	// ErrClosed is returned by every call on a store after Close.
 	ErrClosed = errors.New("store is closed")
-	// ErrUnknown is wrapped by what Commit returns where it is unknown whether the head moved.
+	// ErrUnknown is wrapped by the error of Commit if it is unknown whether the head moved.
 	ErrUnknown = errors.New("it is unknown whether the change was made")
 	// ErrSequence is returned by Commit when the next head's number does not follow the old one's.
 	ErrSequence = errors.New("operation out of sequence")
@@ -51,7 +51,7 @@ func (e *CorruptError) Error() string {
 // Is reports whether target is ErrCorrupt.
 func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 
-// Block is bytes and the CID of those bytes.
+// Block is a byte string and its CID.
 type Block struct {
 	CID  ipld.CID
 	Data []byte
@@ -84,10 +84,9 @@ type Getter interface {
 
 // Putter writes blocks. Safe for concurrent use.
 type Putter interface {
-	// Put stores blocks, verifying each; one that does not match its CID refuses the whole call
-	// with a *CorruptError. Blocks already present are left as they are, redacted ones (Eraser)
-	// left out. Put does not make anything durable: the next successful Commit does. The store
-	// keeps no reference to Data.
+	// Put stores blocks and verifies each; one that does not match its CID fails the whole call with a
+	// *CorruptError. Blocks already present are left unchanged, redacted ones (Eraser) skipped. Put does not make
+	// anything durable: the next successful Commit does. The store keeps no reference to Data.
 	Put(ctx context.Context, blocks ...Block) error
 }
 
@@ -104,19 +103,18 @@ type Blocks interface {
 	Iterate(ctx context.Context, from ipld.CID, fn func(Block) error) error
 }
 
-// EachGetter is the ability of Blocks to read many for less than a Get each costs.
+// EachGetter is implemented by Blocks that read many blocks more cheaply than by single Gets.
 type EachGetter interface {
-	// GetEach calls fn with each CID of a sequence and what Get would return of it, before it takes
-	// the next one, on the calling goroutine, until fn returns an error, which GetEach returns.
-	// Ascending CIDs cost least. Data is valid during the call only. Blocks deleted while GetEach
-	// runs may still be found; fn may use the store.
+	// GetEach calls fn with each CID of a sequence and the result of Get for it, before it takes the next one, on
+	// the calling goroutine, until fn returns an error, which GetEach returns. Ascending CIDs are cheapest. Data is
+	// valid during the call only. Blocks deleted while GetEach runs may still be found; fn may use the store.
 	GetEach(ctx context.Context, cids iter.Seq[ipld.CID], fn EachFunc) error
 }
 
-// EachFunc is what GetEach calls.
+// EachFunc is the callback of GetEach.
 type EachFunc = func(c ipld.CID, data []byte, err error) error
 
-// GetEach is the GetEach of an EachGetter, and for others a Get of each.
+// GetEach uses the GetEach of an EachGetter, and otherwise calls Get for each CID.
 func GetEach(ctx context.Context, from Getter, cids iter.Seq[ipld.CID], fn EachFunc) error {
 	if e, ok := from.(EachGetter); ok {
 		return e.GetEach(ctx, cids, fn)
@@ -130,14 +128,15 @@ func GetEach(ctx context.Context, from Getter, cids iter.Seq[ipld.CID], fn EachF
 	return nil
 }
 
-// EachHaser is the ability of Blocks to look for many for less than a Has each costs.
+// EachHaser is implemented by Blocks that look up many blocks more cheaply than by single calls of Has.
 type EachHaser interface {
 	// HasEach calls fn with each CID of a sequence and whether it was present since HasEach began, on the calling
-	// goroutine, until fn returns an error, which HasEach returns. Ascending CIDs cost least. fn may use the store.
+	// goroutine, until fn returns an error, which HasEach returns. Ascending CIDs are cheapest. fn may use the
+	// store.
 	HasEach(ctx context.Context, cids iter.Seq[ipld.CID], fn func(c ipld.CID, has bool) error) error
 }
 
-// HasEach is the HasEach of an EachHaser, and for others a Has of each.
+// HasEach uses the HasEach of an EachHaser, and otherwise calls Has for each CID.
 func HasEach(ctx context.Context, in Blocks, cids iter.Seq[ipld.CID], fn func(c ipld.CID, has bool) error) error {
 	if e, ok := in.(EachHaser); ok {
 		return e.HasEach(ctx, cids, fn)
@@ -154,15 +153,15 @@ func HasEach(ctx context.Context, in Blocks, cids iter.Seq[ipld.CID], fn func(c 
 	return nil
 }
 
-// Head is the one mutable cell: the newest operation. The zero Head is that of an empty store.
+// Head is the one mutable cell: the newest operation. An empty store has the zero Head.
 type Head struct {
 	Seq       uint64 // the operation's sequence number, from 1
 	Operation ipld.CID
 }
 
-// CheckNext returns an error that wraps ErrSequence unless next may follow h: its operation is
-// defined and its number is one more than that of h. In an empty store any number from 1 to
-// 2^63 - 1 may be the first, so that a copy can start where its origin stands.
+// CheckNext returns an error that wraps ErrSequence unless next may follow h: its operation is defined and its
+// number is one more than that of h. In an empty store any number from 1 to 2^63 - 1 may be the first, so that a
+// copy can start at its origin's number.
 func (h Head) CheckNext(next Head) error {
 	first := h == Head{}
 	switch {
@@ -176,20 +175,19 @@ func (h Head) CheckNext(next Head) error {
 	return nil
 }
 
-// Store keeps facts, what is derived from them, and the operation head. Safe for concurrent use.
+// Store holds facts, data derived from them, and the operation head. Safe for concurrent use.
 type Store interface {
 	// Facts are the blocks that operations reach.
 	Facts() Blocks
-	// Derived is what can be rebuilt from facts: index segments and manifests.
+	// Derived returns what can be rebuilt from facts: index segments and manifests.
 	Derived() Derived
 	// Head returns the newest operation, the zero Head in an empty store.
 	Head(ctx context.Context) (Head, error)
-	// Commit stores blocks and moves the head from old to next in one atomic, durable step: when
-	// it returns nil, the blocks, everything Put before, and the head survive a power cut. It
-	// returns ErrHeadMoved, and changes nothing, when the head is not old; ErrSequence when next
-	// does not follow old (Head.CheckNext); a *CorruptError as Put does. After any other error it
-	// is unknown whether the head moved: a caller that must know closes the store, opens it anew
-	// and reads the head.
+	// Commit stores blocks and moves the head from old to next in one atomic, durable step: when it returns nil,
+	// the blocks, everything Put before, and the head survive a power cut. It returns ErrHeadMoved, and changes
+	// nothing, when the head is not old; ErrSequence when next does not follow old (Head.CheckNext); a
+	// *CorruptError as Put does. After any other error it is unknown whether the head moved: a caller that must
+	// know closes the store, reopens it and reads the head.
 	Commit(ctx context.Context, old, next Head, blocks ...Block) error
 	// Close waits for calls that are under way (it must not be called by one, such as a callback
 	// of Iterate), flushes and releases the store. Later calls of any method return ErrClosed.

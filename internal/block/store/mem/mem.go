@@ -164,8 +164,8 @@ func (b *blocks) Has(ctx context.Context, c ipld.CID) (bool, error) {
 	return ok, b.s.usable(ctx)
 }
 
-// Iterate goes over the blocks that were present when it began, as far as they still are, without
-// holding the mutex while fn runs.
+// Iterate visits the blocks that were present when it began and still are. It does not hold the mutex while fn
+// runs.
 func (b *blocks) Iterate(
 	ctx context.Context, from ipld.CID, fn func(store.Block) error,
 ) error {

@@ -50,7 +50,7 @@ func BenchmarkPut(b *testing.B) {
 	b.ReportMetric(float64(b.N)*benchBlocks/b.Elapsed().Seconds(), "blocks/s")
 }
 
-// BenchmarkPutAgain puts blocks that are present.
+// BenchmarkPutAgain puts blocks that are already present.
 func BenchmarkPutAgain(b *testing.B) {
 	set := benchSet()
 	s := openDisk(b, b.TempDir(), Options{Create: true})
@@ -96,7 +96,7 @@ func BenchmarkCommit(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen opens, reads one block of and closes a store; "commit" commits one as well.
+// BenchmarkOpen opens a store, reads one block and closes it; "commit" commits one block as well.
 func BenchmarkOpen(b *testing.B) {
 	ctx := context.Background()
 	small := benchSet()[:1000]

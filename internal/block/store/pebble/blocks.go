@@ -33,7 +33,7 @@ func (b *blocks) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 		}
 		data, err = b.s.get(b.space.key(c))
 	}
-	if errors.Is(err, pdb.ErrNotFound) { // it was removed again
+	if errors.Is(err, pdb.ErrNotFound) { // it was deleted concurrently
 		return nil, &store.NotFoundError{CID: c}
 	}
 	if err != nil {
@@ -45,7 +45,7 @@ func (b *blocks) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 	return data, nil
 }
 
-// GetEach reads blocks with one iterator, so that ascending ones share what is read of a table.
+// GetEach reads blocks with one iterator, so that ascending CIDs share table reads.
 func (b *blocks) GetEach(ctx context.Context, cids iter.Seq[ipld.CID], fn store.EachFunc) error {
 	if err := b.s.enter(ctx); err != nil {
 		return err
@@ -55,14 +55,14 @@ func (b *blocks) GetEach(ctx context.Context, cids iter.Seq[ipld.CID], fn store.
 	if err != nil {
 		return fmt.Errorf("read blocks: %w", damaged(err))
 	}
-	defer func() { _ = it.Close() }() // it repeats the errors of damaged places, which fn was told
+	defer func() { _ = it.Close() }() // Close repeats the errors of damaged places, which fn has received
 	for c := range cids {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		data, err := b.seek(it, c)
 		if err != nil {
-			data, err = b.Get(ctx, c) // it says which block, and whether it was erased
+			data, err = b.Get(ctx, c) // its error names the block, and says if it was erased
 		} else {
 			err = store.Block{CID: c, Data: data}.Verify()
 		}
@@ -73,7 +73,7 @@ func (b *blocks) GetEach(ctx context.Context, cids iter.Seq[ipld.CID], fn store.
 	return nil
 }
 
-// seek returns what is stored under a CID, which is valid until the iterator moves.
+// seek returns the value stored under a CID. It is valid until the iterator moves.
 func (b *blocks) seek(it *pdb.Iterator, c ipld.CID) (data []byte, err error) {
 	defer func() { rescue(recover(), &err) }()
 	if !it.SeekPrefixGE(b.space.key(c)) {
@@ -99,7 +99,7 @@ func (b *blocks) Has(ctx context.Context, c ipld.CID) (has bool, err error) {
 	return true, closer.Close()
 }
 
-// HasEach looks for blocks with one iterator, which what is written meanwhile does not slow down.
+// HasEach looks up blocks with one iterator. Concurrent writes do not slow it down.
 func (b *blocks) HasEach(
 	ctx context.Context, cids iter.Seq[ipld.CID], fn func(c ipld.CID, has bool) error,
 ) (err error) {
@@ -111,7 +111,7 @@ func (b *blocks) HasEach(
 	if err != nil {
 		return fmt.Errorf("look for blocks: %w", damaged(err))
 	}
-	defer func() { _ = it.Close() }() // it repeats the errors of damaged places, which are told below
+	defer func() { _ = it.Close() }() // Close repeats the errors of damaged places, which are reported below
 	find := func(c ipld.CID) (has bool, err error) {
 		defer func() { rescue(recover(), &err) }()
 		has = it.SeekPrefixGE(b.space.key(c))
@@ -144,7 +144,7 @@ func (b *blocks) Put(ctx context.Context, add ...store.Block) error {
 	if err := b.s.room(ctx, bytesOf(add)); err != nil {
 		return fmt.Errorf("put %d blocks: %w", len(add), err)
 	}
-	err := b.s.fs.fuse.guard(func() error { return b.s.write(b.space, add, b.s.apply) })
+	err := b.s.fs.fail.guard(func() error { return b.s.write(b.space, add, b.s.apply) })
 	if err != nil {
 		return fmt.Errorf("put %d blocks: %w", len(add), err)
 	}
@@ -171,7 +171,7 @@ func (b *blocks) Iterate(
 // derived is the set of derived blocks and the cells.
 type derived struct{ blocks }
 
-// Cell returns the CID kept under key.
+// Cell returns the CID stored under key.
 func (d *derived) Cell(ctx context.Context, key ipld.CID) (ipld.CID, error) {
 	if err := d.s.enter(ctx); err != nil {
 		return ipld.CID{}, err
@@ -191,7 +191,7 @@ func (d *derived) Cell(ctx context.Context, key ipld.CID) (ipld.CID, error) {
 	return c, nil
 }
 
-// SetCell keeps value under key, unsynced.
+// SetCell stores value under key, unsynced.
 func (d *derived) SetCell(ctx context.Context, key, value ipld.CID) error {
 	if !key.Defined() || !value.Defined() {
 		return fmt.Errorf("set cell %s: %w", key, errUndefined)
@@ -217,7 +217,7 @@ func clearDerived(b *pdb.Batch) error {
 	return nil
 }
 
-// update applies one batch that fill fills.
+// update applies one batch that the callback fills.
 func (d *derived) update(ctx context.Context, what string, fill func(*pdb.Batch) error) error {
 	if err := d.s.enterWrite(ctx); err != nil {
 		return err
@@ -226,7 +226,7 @@ func (d *derived) update(ctx context.Context, what string, fill func(*pdb.Batch)
 	if err := d.s.room(ctx, 0); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	err := d.s.fs.fuse.guard(func() error {
+	err := d.s.fs.fail.guard(func() error {
 		return d.s.write(Derived, nil, func(b *pdb.Batch) error {
 			if err := fill(b); err != nil {
 				return err

@@ -8,11 +8,10 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Check calls fn with every fault around the blocks: keys that belong to nothing, cells that hold
-// no CID, blocks that are there though they are redacted, a missing format record, and damaged
-// slots of the head file and of the marker. Blocks are not looked into: each, where given, is called with
-// those that Iterate shows, derived ones and facts apart, both in their order. fn and each may return an
-// error to end the check, which Check returns.
+// Check calls fn with every fault apart from the blocks' contents: keys of no known form, cells that hold no CID,
+// blocks that are present although redacted, a missing format record, and damaged slots of the head file and of the
+// marker. If each is not nil, it is called with the blocks that Iterate shows, derived ones and facts separately,
+// both in order. fn and each may return an error to end the check, which Check returns.
 func (s *Store) Check(
 	ctx context.Context, each func(b store.Block, derived bool) error, fn func(message string) error,
 ) error {

@@ -9,7 +9,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store/storetest"
 )
 
-// openMem opens a new store in memory. Small memtables make tables early.
+// openMem opens a new store in memory. Small memtables produce tables early.
 func openMem(t testing.TB) *Store {
 	t.Helper()
 	return openFS(t, vfs.NewMem(), Options{Create: true, MemTableBytes: 64 << 10})

@@ -52,7 +52,7 @@ func writeFile(t *testing.T, fs vfs.FS, name string, b []byte) {
 	}
 }
 
-// images returns a store of damageOps operations as closing and as a killed process leave it.
+// images returns a store of damageOps operations, as left by Close and by a killed process.
 func images(t *testing.T) map[string]*testkit.CrashFS {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(damageSeed, 0))
@@ -89,8 +89,8 @@ func listFiles(t *testing.T, fs vfs.FS) []string {
 	return out
 }
 
-// examine opens a damaged store and reads all of it. It returns how the damage was told: by
-// "open", "get", or "" where all is as it was; and an error where it was not told as it must be.
+// examine opens a damaged store and reads all of it. It returns how the damage was reported: by "open", by "get",
+// or "" if all data is intact. It returns an error if damage was not reported properly.
 func examine(fs vfs.FS, readOnly bool) (told string, err error) {
 	ctx := context.Background()
 	s, err := Open(repo, Options{FS: fs, ReadOnly: readOnly, MemTableBytes: tinyMem})
@@ -135,9 +135,9 @@ func examine(fs vfs.FS, readOnly bool) (told string, err error) {
 	return told, nil
 }
 
-// TestDamage flips a bit at, or cuts off, or zeroes what follows, sampled places of every file of
-// a store. Bits of a table are flipped at even distances too: which tables are there, and which of
-// them are still read, depends on how far Pebble's own work got, and one that is read must be hit.
+// TestDamage flips a bit at, or truncates, or zeroes what follows, sampled places of every file of a store. Bits of
+// a table are also flipped at even distances: which tables exist and are still read depends on the progress of
+// Pebble's background work, and one that is read must be hit.
 func TestDamage(t *testing.T) {
 	effort.Alone(t)
 	samples := effort.Pick(2, 4, 60)
@@ -169,7 +169,7 @@ func TestDamage(t *testing.T) {
 					try(kind, damage, at)
 				}
 			}
-			for i := range min(even, size) { // one that was begun is empty
+			for i := range min(even, size) { // one that was just created is empty
 				if path.Ext(name) == ".sst" {
 					try("flip", flip, i*size/even)
 				}
@@ -197,8 +197,8 @@ func TestMissingFile(t *testing.T) {
 	}
 }
 
-// TestLogTail damages the last pages of a killed store's log, where Pebble sees only the end of
-// the log: the head file must tell.
+// TestLogTail damages the last pages of a killed store's log. Pebble takes that for the end of the log, so the head
+// file must reveal the loss.
 func TestLogTail(t *testing.T) {
 	fs := testkit.NewCrashFS(nil, nil)
 	var acked atomic.Uint64

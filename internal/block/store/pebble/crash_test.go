@@ -42,7 +42,7 @@ func opHead(seq uint64) store.Head {
 	return store.Head{Seq: seq, Operation: opBlocks(seq)[0].CID}
 }
 
-// commitOp makes operation seq: half of its blocks are put before.
+// commitOp makes operation seq, with half of its blocks put before the commit.
 func commitOp(s *Store, seq uint64) error {
 	ctx := context.Background()
 	blocks := opBlocks(seq)
@@ -58,8 +58,8 @@ func commitOp(s *Store, seq uint64) error {
 	return s.Commit(ctx, opHead(seq-1), opHead(seq), blocks[:perCommit/2]...)
 }
 
-// workload makes operations up to last, closing and opening the store now and then, and counts
-// in acked those acknowledged.
+// workload makes operations up to last, closing and reopening the store now and then, and counts the acknowledged
+// ones in acked.
 func workload(fs vfs.FS, last uint64, acked *atomic.Uint64) error {
 	opts := Options{FS: fs, Create: true, MemTableBytes: tinyMem}
 	s, err := Open(repo, opts)
@@ -88,7 +88,7 @@ func checkStore(s *Store, acked uint64) (store.Head, error) {
 	return checkOverlap(s, acked, acked+1)
 }
 
-// checkOverlap is checkStore where the operations up to begun may be there.
+// checkOverlap is checkStore for a store that may hold operations up to begun.
 func checkOverlap(s *Store, acked, begun uint64) (head store.Head, err error) {
 	ctx := context.Background()
 	if head, err = s.Head(ctx); err != nil {
@@ -116,12 +116,12 @@ func checkOverlap(s *Store, acked, begun uint64) (head store.Head, err error) {
 	return head, err
 }
 
-// checkRecovery opens what a power cut left, reading and then writing, and checks it.
+// checkRecovery opens the store left by a power cut, first for reading and then for writing, and checks it.
 func checkRecovery(fs vfs.FS, acked uint64) error {
 	return checkOverlapRecovery(fs, acked, acked+1)
 }
 
-// checkOverlapRecovery is checkRecovery where the operations up to begun may be there.
+// checkOverlapRecovery is checkRecovery for a store that may hold operations up to begun.
 func checkOverlapRecovery(fs vfs.FS, acked, begun uint64) error {
 	var before store.Head
 	s, err := Open(repo, Options{FS: fs, ReadOnly: true})
@@ -156,8 +156,8 @@ func checkOverlapRecovery(fs vfs.FS, acked, begun uint64) error {
 	return s.Close()
 }
 
-// TestCrash cuts power at the changes of a workload, once losing all that was not synced and once
-// a random part of it, and checks that everything acknowledged is there.
+// TestCrash cuts power at the changes of a workload, once losing everything unsynced and once a random part of it,
+// and checks that every acknowledged operation is there.
 func TestCrash(t *testing.T) {
 	stride := effort.Pick(13, 7, 1)
 	if effort.Race {
@@ -173,7 +173,7 @@ func TestCrash(t *testing.T) {
 		}
 		points++
 		kinds[op.Kind]++
-		done := acked.Load() // before the clone: what is acknowledged now must be in it
+		done := acked.Load() // before the clone: operations acknowledged by now must be in it
 		for _, percent := range []int{0, rng.IntN(100)} {
 			if err := checkRecovery(fs.Clone(percent, rng), done); err != nil {
 				t.Errorf("seed %d, change %d (%s %s), %d%% of what was not synced: %v",
@@ -191,7 +191,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestCrashInRecovery cuts power during the opening that follows a power cut.
+// TestCrashInRecovery cuts power while a store opens after a power cut.
 func TestCrashInRecovery(t *testing.T) {
 	effort.Alone(t)
 	stride := effort.Pick(61, 29, 5)
@@ -233,8 +233,8 @@ func TestCrashInRecovery(t *testing.T) {
 	}
 }
 
-// TestFailingDisk lets every change from the k-th on fail, for many k: calls return, with an
-// error that says so, and what was acknowledged is there when the disk works again.
+// TestFailingDisk makes every change from the k-th on fail, for many k: calls return with a suitable error, and
+// acknowledged operations are there when the disk works again.
 func TestFailingDisk(t *testing.T) {
 	effort.Alone(t)
 	const last = 18

@@ -10,22 +10,22 @@ import (
 )
 
 const (
-	// dirMode and fileMode are those of all that a store makes, whatever the process's umask is: what
-	// an agent remembers is its user's business.
+	// dirMode and fileMode are the modes of all files of a store, whatever the umask: an agent's memory is private
+	// to its user.
 	dirMode  = 0o700
 	fileMode = 0o600
 	lockName = "LOCK"
 )
 
-// disk is the operating system's file system as a store uses it: files and directories are of their
-// user alone, and the lock of a store that cannot be written is one for reading.
+// disk is the operating system's file system as a store uses it: files and directories are private to their user,
+// and a store that cannot be written is locked with a shared read lock.
 type disk struct {
 	vfs.FS        // vfs.Default
-	readOnly bool // a lock for reading will do where the lock file cannot be written
+	readOnly bool // use a read lock if the lock file cannot be written
 }
 
-// Create makes a file, and replaces one. Pebble's file system would make it for everybody, less the
-// umask; one that exists it opens as it is.
+// Create creates or replaces a file. Pebble's file system would make it readable by all, subject to the umask, and
+// would keep the mode of an existing file.
 func (d *disk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	const flags = os.O_RDWR | os.O_CREATE | os.O_EXCL
 	for {
@@ -45,7 +45,7 @@ func (d *disk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	}
 }
 
-// OpenReadWrite opens a file, which it makes where there is none.
+// OpenReadWrite opens a file, creating it if it does not exist.
 func (d *disk) OpenReadWrite(
 	name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption,
 ) (vfs.File, error) {
@@ -59,7 +59,7 @@ func (d *disk) OpenReadWrite(
 	return d.FS.OpenReadWrite(name, c, opts...)
 }
 
-// ReuseForWrite renames a file and opens it; it keeps its mode.
+// ReuseForWrite renames a file, which keeps its mode, and opens it.
 func (d *disk) ReuseForWrite(
 	oldname, newname string, c vfs.DiskWriteCategory,
 ) (vfs.File, error) {
@@ -69,20 +69,20 @@ func (d *disk) ReuseForWrite(
 	return d.OpenReadWrite(newname, c)
 }
 
-// MkdirAll makes a directory and its parents for their user alone.
+// MkdirAll makes a directory and its parents, private to their user.
 func (d *disk) MkdirAll(dir string, perm os.FileMode) error {
 	return d.FS.MkdirAll(dir, perm&dirMode)
 }
 
 func (d *disk) Unwrap() vfs.FS { return d.FS }
 
-// unwritable reports whether a file cannot be opened for writing where it might be for reading.
+// unwritable reports whether a file cannot be opened for writing but perhaps for reading.
 func unwritable(err error) bool {
 	return errors.Is(err, iofs.ErrPermission) || errors.Is(err, errReadOnlyDisk)
 }
 
-// Taken reports whether a process has the store in dir open, this one included. It takes no lock and
-// waits for none. A store that does not exist is not open.
+// Taken reports whether a process, this one included, has the store in dir open. It takes no lock and does not
+// wait. A store that does not exist is not open.
 func Taken(dir string) (bool, error) {
 	dir, err := realPath(dir)
 	if errors.Is(err, iofs.ErrNotExist) {

@@ -13,26 +13,26 @@ import (
 	"syscall"
 )
 
-// errReadOnlyDisk is what the system says of a file on a disk that is mounted for reading only.
+// errReadOnlyDisk is the system's error for writing to a disk that is mounted read-only.
 const errReadOnlyDisk = syscall.EROFS
 
-// isFull reports whether a disk, or what its user may have of it, is full.
+// isFull reports whether a disk, or its user's quota, is full.
 func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// preallocates is whether preallocating takes room of the disk.
+// preallocates is whether preallocation uses disk space.
 const preallocates = runtime.GOOS == "linux"
 
 // errOurs is returned for a lock that this process holds.
 var errOurs = errors.New("lock held by this process")
 
-// fileID is what makes two names those of one file.
+// fileID identifies a file under all of its names.
 type fileID struct{ device, inode uint64 }
 
-// locks are those that this process holds. The system's are of a process, not of an open file: a
-// second one would be granted, and closing the file under any name drops the first. So the file is
-// not opened at all while its lock is held.
+// locks are the locks that this process holds. The system's locks belong to a process, not to an open file: a
+// second lock would be granted, and closing the file under any name drops the first. So the file is not opened at
+// all while its lock is held.
 var locks = struct {
 	sync.Mutex
 	held map[fileID]bool
@@ -46,8 +46,8 @@ func idOf(info os.FileInfo) fileID {
 	return fileID{uint64(st.Dev), uint64(st.Ino)}
 }
 
-// Lock locks a file, which it makes where there is none. Where the file can be read only, readers
-// share the lock: whoever can write takes it alone.
+// Lock locks a file, creating it if it does not exist. If the file can only be read, readers share the lock; a
+// process that can write takes it exclusively.
 func (d *disk) Lock(name string) (io.Closer, error) {
 	locks.Lock()
 	defer locks.Unlock()
@@ -60,7 +60,7 @@ func (d *disk) Lock(name string) (io.Closer, error) {
 		spec.Type = syscall.F_RDLCK
 		f, err = os.Open(name)
 		if errors.Is(err, iofs.ErrNotExist) {
-			return noLock{}, nil // nobody ever opened it, and nobody can in this place
+			return noLock{}, nil // no process has opened it, and none can in this directory
 		}
 	}
 	if err != nil {
@@ -91,7 +91,7 @@ func (l *heldLock) Close() error {
 	return l.file.Close()
 }
 
-// noLock stands for the lock of a store that nobody can write.
+// noLock stands in for the lock of a store that no process can write.
 type noLock struct{}
 
 func (noLock) Close() error { return nil }

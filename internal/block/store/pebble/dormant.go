@@ -22,11 +22,10 @@ const (
 // reading reports whether the database is open for reading alone.
 func (s *Store) reading() bool { return s.opts.ReadOnly || s.dormant.Load() }
 
-// openFitting opens the database. Opening it for writing writes a manifest, options, a log, and what is
-// in the logs as tables. A disk that may not have room for that is looked at first, by opening the
-// database for reading, which writes nothing, and removing what an opening that failed left. If ordinary
-// changes would be refused afterwards the store stays dormant: open for reading, until a change comes
-// that has room or frees some.
+// openFitting opens the database. Opening it for writing writes a manifest, options, a log, and the contents of the
+// logs as tables. If the disk may lack space for that, it first opens the database for reading, which writes
+// nothing, and removes leftovers of failed openings. If ordinary changes would still be refused, the store stays
+// dormant: open for reading, until a change arrives that fits or frees space.
 func (s *Store) openFitting(db string, created bool) error {
 	free, ok := s.free()
 	if !ok || s.opts.ReadOnly {
@@ -55,7 +54,7 @@ func (s *Store) openFitting(db string, created bool) error {
 	return s.wake(db)
 }
 
-// sizeOfLogs returns how many bytes all logs of the database have.
+// sizeOfLogs returns the total size of the database's logs in bytes.
 func (s *Store) sizeOfLogs(db string) (size uint64, err error) {
 	names, err := s.fs.List(db)
 	for _, name := range names {
@@ -71,7 +70,7 @@ func (s *Store) sizeOfLogs(db string) (size uint64, err error) {
 	return size, err
 }
 
-// openDormant opens the database for reading, and removes what it does not need.
+// openDormant opens the database for reading, and removes files it does not need.
 func (s *Store) openDormant(db string) error {
 	logs := &logsRead{names: make(map[string]bool)}
 	s.fs.logs = logs
@@ -88,9 +87,9 @@ func (s *Store) openDormant(db string) error {
 	return err
 }
 
-// removeUnneeded removes files that the database, which is open for reading, does not need: logs that it
-// did not replay, tables that are in no level, and what replaced manifests and options are in. Pebble
-// removes them too, but at the end of an opening that takes room first.
+// removeUnneeded removes files that the database, open for reading, does not need: logs that it did not replay,
+// tables in no level, and replaced manifests and options. Pebble removes them too, but only at the end of an
+// opening, which first needs space.
 func (s *Store) removeUnneeded(db string, replayed map[string]bool) error {
 	desc, err := pdb.Peek(db, s.fs)
 	if err != nil {
@@ -134,7 +133,7 @@ func (s *Store) removeUnneeded(db string, replayed map[string]bool) error {
 	return nil
 }
 
-// newestOptions returns the name of the file of options with the highest number.
+// newestOptions returns the name of the options file with the highest number.
 func newestOptions(names []string) (newest string) {
 	highest := int64(-1)
 	for _, name := range names {
@@ -146,8 +145,8 @@ func newestOptions(names []string) (newest string) {
 	return newest
 }
 
-// opens returns an error wrapping store.ErrNoRoom if a dormant database cannot be opened for writing
-// for a change with ctx. roomMu must be held, but while the store is opened.
+// opens returns an error wrapping store.ErrNoRoom if a dormant database cannot be opened for writing for a change
+// with ctx. roomMu must be held, except while the store is being opened.
 func (s *Store) opens(ctx context.Context) error {
 	free, ok := s.free()
 	if !ok {
@@ -174,7 +173,7 @@ func (s *Store) opens(ctx context.Context) error {
 
 // wake opens a dormant database for writing.
 func (s *Store) wake(db string) error {
-	if err := s.fs.fuse.guard(s.db.Close); err != nil {
+	if err := s.fs.fail.guard(s.db.Close); err != nil {
 		return err
 	}
 	s.db = nil
@@ -186,8 +185,8 @@ func (s *Store) wake(db string) error {
 	return nil
 }
 
-// revive opens a dormant database for writing if a change with ctx may be made then. It waits until no
-// call is under way.
+// revive opens a dormant database for writing if a change with ctx may be made then. It waits until no call is in
+// progress.
 func (s *Store) revive(ctx context.Context) error {
 	if !s.dormant.Load() {
 		return nil
@@ -197,7 +196,7 @@ func (s *Store) revive(ctx context.Context) error {
 	if !s.dormant.Load() {
 		return nil
 	}
-	if err := s.fs.fuse.err(); err != nil { // an earlier change closed the database and could not open it
+	if err := s.fs.fail.err(); err != nil { // an earlier change closed the database and could not reopen it
 		return err
 	}
 	if err := s.opens(ctx); err != nil {
@@ -214,13 +213,13 @@ func (s *Store) revive(ctx context.Context) error {
 	defer s.resume()
 	err := s.wakeLoaded()
 	if err != nil {
-		s.fs.fuse.blow(err)
-		return s.fs.fuse.err()
+		s.fs.fail.trip(err)
+		return s.fs.fail.err()
 	}
 	return nil
 }
 
-// wakeLoaded is wake for a store that was loaded while it was dormant.
+// wakeLoaded is wake for a store that was loaded while dormant.
 func (s *Store) wakeLoaded() error {
 	if err := s.wake(s.fs.PathJoin(s.dir, dbName)); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit"
 )
 
-// TestDormantThatCannotWake fills the disk again while a dormant store is opened for writing: that stops the store, and
-// each later call says so. Opening it anew recovers.
+// TestDormantThatCannotWake fills the disk again while a dormant store is opened for writing: that stops the store,
+// and each later call reports it. Reopening recovers.
 func TestDormantThatCannotWake(t *testing.T) {
 	const quota = 64 << 20
 	var fills atomic.Bool

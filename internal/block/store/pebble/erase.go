@@ -41,7 +41,7 @@ func (s *Store) drop(ctx context.Context, what string, space Space, cids []ipld.
 	})
 }
 
-// change applies one batch that fill fills.
+// change applies one batch that the callback fills.
 func (s *Store) change(
 	ctx context.Context, what string, sync *pdb.WriteOptions, fill func(*pdb.Batch) error,
 ) error {
@@ -49,13 +49,13 @@ func (s *Store) change(
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	defer s.exit()
-	err := s.fs.fuse.guard(func() error {
+	err := s.fs.fail.guard(func() error {
 		s.dirty.Store(true)
 		b := s.db.NewBatch()
 		if err := fill(b); err != nil {
 			return err
 		}
-		// What is deleted makes room, so that this may always use the reserve.
+		// Deleting frees space, so it may always use the reserve.
 		if err := s.room(store.Erasing(ctx), b.Len()); err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func (s *Store) change(
 	return nil
 }
 
-// Cells calls fn with the cells that were there when it began.
+// Cells calls fn with the cells that existed when it began.
 func (d *derived) Cells(ctx context.Context, fn func(key, value ipld.CID) error) error {
 	lower, upper := Cells.bounds()
 	return d.s.scan(ctx, lower, upper, func(key, value []byte) error {
@@ -104,7 +104,7 @@ func (s *Store) Redact(ctx context.Context, list ...store.Redaction) error {
 	if err := s.room(store.Erasing(ctx), size); err != nil {
 		return fmt.Errorf("redact: %w", err)
 	}
-	if err := s.fs.fuse.guard(func() error { return s.redact(list) }); err != nil {
+	if err := s.fs.fail.guard(func() error { return s.redact(list) }); err != nil {
 		return fmt.Errorf("redact: %w", err)
 	}
 	return nil
@@ -114,7 +114,7 @@ func (s *Store) Redact(ctx context.Context, list ...store.Redaction) error {
 const redactionBytes = 256
 
 func (s *Store) redact(list []store.Redaction) error {
-	s.eraseMu.Lock() // a Put under way could bring back what is erased
+	s.eraseMu.Lock() // a concurrent Put could bring back an erased block
 	defer s.eraseMu.Unlock()
 	s.dirty.Store(true)
 	b := s.db.NewBatch()
@@ -144,7 +144,7 @@ func (s *Store) redact(list []store.Redaction) error {
 	return nil
 }
 
-// leaveOpen keeps an open redaction, unless the block is there or has a redaction.
+// leaveOpen records an open redaction, unless the block is present or already redacted.
 func (s *Store) leaveOpen(b *pdb.Batch, all map[ipld.CID]bool, r store.Redaction) error {
 	if open, known := all[r.CID]; known && !open {
 		return nil
@@ -159,8 +159,8 @@ func (s *Store) leaveOpen(b *pdb.Batch, all map[ipld.CID]bool, r store.Redaction
 	return b.Set(Gaps.key(r.CID), r.Stub, nil)
 }
 
-// loadRedactions reads which blocks are redacted. They are kept in memory, some 50 bytes each, so
-// that what is not redacted costs no read.
+// loadRedactions reads which blocks are redacted. They are kept in memory, some 50 bytes each, so that lookups of
+// other blocks cost no read.
 func (s *Store) loadRedactions() error {
 	all := make(map[ipld.CID]bool)
 	err := s.Redactions(context.Background(), func(r store.Redaction) error {
@@ -171,8 +171,8 @@ func (s *Store) loadRedactions() error {
 	return err
 }
 
-// Redacted returns the redaction of a block. An open one is gone when its block came, which only the
-// database knows.
+// Redacted returns the redaction of a block. An open one disappears when its block arrives, which only the database
+// records.
 func (s *Store) Redacted(ctx context.Context, c ipld.CID) (r store.Redaction, ok bool, err error) {
 	if err := s.enter(ctx); err != nil {
 		return r, false, err
@@ -196,7 +196,7 @@ func (s *Store) Redacted(ctx context.Context, c ipld.CID) (r store.Redaction, ok
 	return store.Redaction{CID: c, Stub: stub, Open: open}, true, nil
 }
 
-// Redactions calls fn with the redactions that were there when it began.
+// Redactions calls fn with the redactions that existed when it began.
 func (s *Store) Redactions(ctx context.Context, fn func(store.Redaction) error) error {
 	for _, in := range []Space{Redactions, Gaps} {
 		lower, upper := in.bounds()
@@ -215,9 +215,9 @@ func (s *Store) Redactions(ctx context.Context, fn func(store.Redaction) error) 
 }
 
 // absent returns the error of a Get that found nothing: the block is redacted, or was never there. It returns nil
-// where the block came meanwhile.
+// if the block has arrived since.
 func (s *Store) absent(ctx context.Context, c ipld.CID) error {
-	s.eraseMu.RLock() // what is being erased is gone before it is known to be redacted
+	s.eraseMu.RLock() // Redact deletes blocks before it publishes their redactions
 	_, known := (*s.redacted.Load())[c]
 	s.eraseMu.RUnlock()
 	r, ok, err := s.Redacted(ctx, c)
@@ -232,7 +232,7 @@ func (s *Store) absent(ctx context.Context, c ipld.CID) error {
 	return &store.NotFoundError{CID: c}
 }
 
-// Note returns what SetNote kept.
+// Note returns the note that SetNote stored.
 func (s *Store) Note(ctx context.Context) ([]byte, error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err
@@ -248,7 +248,7 @@ func (s *Store) Note(ctx context.Context) ([]byte, error) {
 	return note, nil
 }
 
-// SetNote keeps a note, synced.
+// SetNote stores a note, synced.
 func (s *Store) SetNote(ctx context.Context, note []byte) error {
 	return s.change(ctx, "keep note", pdb.Sync, func(b *pdb.Batch) error {
 		if note == nil {
@@ -258,9 +258,8 @@ func (s *Store) SetNote(ctx context.Context, note []byte) error {
 	})
 }
 
-// Compact flushes, rewrites all tables without what was deleted, and opens the database anew, as
-// Pebble keeps old logs, with their bytes, and leaves tables that somebody may still read until it
-// is closed.
+// Compact flushes, rewrites all tables without deleted entries, and reopens the database: until it is closed,
+// Pebble keeps old logs with their bytes, and tables that an iterator may still read.
 func (s *Store) Compact(ctx context.Context) error {
 	if s.opts.ReadOnly {
 		return store.ErrReadOnly
@@ -274,7 +273,7 @@ func (s *Store) Compact(ctx context.Context) error {
 	defer s.resume()
 	s.roomMu.Lock()
 	defer s.roomMu.Unlock()
-	err := s.fs.fuse.guard(func() error { return s.rewrite(ctx) })
+	err := s.fs.fail.guard(func() error { return s.rewrite(ctx) })
 	if err == nil {
 		err = s.fits(0)
 	}
@@ -287,43 +286,43 @@ func (s *Store) Compact(ctx context.Context) error {
 	return nil
 }
 
-// Reclaim flushes and rewrites all tables without what was deleted.
+// Reclaim flushes and rewrites all tables without deleted entries.
 func (s *Store) Reclaim(ctx context.Context) error {
 	if err := s.enterWrite(store.Erasing(ctx)); err != nil {
 		return fmt.Errorf("give back room: %w", err)
 	}
 	defer s.exit()
 	if free, ok := s.free(); ok && free < plenty {
-		// What is free must not change between a look and a step: others wait.
+		// Free space must not change between a check and a step: others wait.
 		s.roomMu.Lock()
 		defer s.roomMu.Unlock()
 	}
-	if err := s.fs.fuse.guard(func() error { return s.rewrite(ctx) }); err != nil {
+	if err := s.fs.fail.guard(func() error { return s.rewrite(ctx) }); err != nil {
 		return fmt.Errorf("give back room: %w", err)
 	}
 	return nil
 }
 
-// reopen closes the database and opens it again under the same lock, twice: opening finds the logs
-// that are obsolete, and closing waits until they are removed. Where it fails the store is stopped.
+// reopen closes the database and opens it again under the same lock, twice: opening finds the obsolete logs, and
+// closing waits until they are removed. If it fails the store is stopped.
 func (s *Store) reopen() error {
 	for range 2 {
-		err := s.fs.fuse.guard(s.db.Close)
+		err := s.fs.fail.guard(s.db.Close)
 		if err == nil {
 			s.db = nil
 			err = s.openDB(s.fs.PathJoin(s.dir, dbName), false)
 		}
 		if err != nil {
-			s.fs.fuse.blow(err)
-			return s.fs.fuse.err()
+			s.fs.fail.trip(err)
+			return s.fs.fail.err()
 		}
 	}
 	s.dirty.Store(false)
 	return nil
 }
 
-// pause waits for a moment in which no call is under way and lets none begin until resume. Calls
-// that begin before that moment are not kept waiting: a callback of one under way may make them.
+// pause waits for a moment in which no call is in progress and lets none begin until resume. Calls that begin
+// before that moment do not wait: a callback of a running call may make them.
 func (s *Store) pause(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() {
 		s.callsMu.Lock()

@@ -23,7 +23,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// secret returns a block that holds text that nothing else does.
+// secret returns a block with unique text.
 func secret(n int) store.Block {
 	text := fmt.Sprintf("the secret of number %d is kept %s", n, strings.Repeat("well ", n%50))
 	return store.NewBlock(ipld.Raw, []byte(text))
@@ -55,8 +55,8 @@ func filesWith(t *testing.T, dir string, text []byte) (with []string) {
 	return with
 }
 
-// TestCompactLeavesNoBytes looks for what was erased in every file, after data went through
-// memtables, logs that were used again, and several levels of tables.
+// TestCompactLeavesNoBytes searches every file for erased text, after data went through memtables, reused logs, and
+// several levels of tables.
 func TestCompactLeavesNoBytes(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
@@ -83,7 +83,7 @@ func TestCompactLeavesNoBytes(t *testing.T) {
 	if len(filesWith(t, dir, secretText)) < 3 {
 		t.Fatal("the text is not where it is to be removed from")
 	}
-	// Somebody reading keeps old tables alive, but not for ever: compaction waits for him.
+	// A reader keeps old tables alive, but not forever: compaction waits for it.
 	reading, stop := make(chan struct{}), make(chan struct{})
 	go func() {
 		_ = s.Facts().Iterate(ctx, ipld.CID{}, func(store.Block) error {
@@ -128,7 +128,7 @@ func TestCompactLeavesNoBytes(t *testing.T) {
 	}
 }
 
-// TestErasedStaysErased closes and opens, and cuts power.
+// TestErasedStaysErased closes and reopens, and cuts power.
 func TestErasedStaysErased(t *testing.T) {
 	ctx := context.Background()
 	mem := vfs.NewCrashableMem()
@@ -168,7 +168,7 @@ func TestErasedStaysErased(t *testing.T) {
 	}
 }
 
-// TestCrashWhileErasing cuts power at each of the changes that redacting and compacting make.
+// TestCrashWhileErasing cuts power at each change that redacting and compacting make.
 func TestCrashWhileErasing(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(crashSeed, 2))
@@ -240,7 +240,7 @@ func TestCrashWhileErasing(t *testing.T) {
 	}
 }
 
-// TestFormatRecord opens stores of a later format, and of none that makes sense.
+// TestFormatRecord opens stores with a later format record, and with an invalid one.
 func TestFormatRecord(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -278,7 +278,7 @@ func TestFormatRecord(t *testing.T) {
 	}
 }
 
-// TestFormatGrows writes to a store of an earlier format, which is then of this one.
+// TestFormatGrows writes to a store of an earlier format, which raises its format.
 func TestFormatGrows(t *testing.T) {
 	fs := vfs.NewMem()
 	s := openFS(t, fs, Options{Create: true})
@@ -332,7 +332,8 @@ func TestCheckErasing(t *testing.T) {
 	}
 }
 
-// TestReadWhileErased reads a block that is gone and not yet known to be erased: it is erased, and not missing.
+// TestReadWhileErased reads a block that is deleted but not yet known to be erased: the error says erased, not
+// missing.
 func TestReadWhileErased(t *testing.T) {
 	ctx := t.Context()
 	s := openDisk(t, t.TempDir(), Options{Create: true})
@@ -341,7 +342,7 @@ func TestReadWhileErased(t *testing.T) {
 	if err := s.Facts().Put(ctx, b); err != nil {
 		t.Fatal(err)
 	}
-	s.eraseMu.Lock() // what Redact does, stopped half-way
+	s.eraseMu.Lock() // what Redact does, stopped halfway
 	batch := s.db.NewBatch()
 	err := errors.Join(batch.Set(Redactions.key(b.CID), []byte("stub"), nil), batch.Delete(Facts.key(b.CID), nil),
 		s.db.Apply(batch, pdb.Sync))
@@ -367,7 +368,7 @@ func TestReadWhileErased(t *testing.T) {
 	}
 }
 
-// TestReadWhileItComes reads a block of an open redaction just when it has come.
+// TestReadWhileItComes reads a block of an open redaction at the moment it arrives.
 func TestReadWhileItComes(t *testing.T) {
 	ctx := t.Context()
 	s := openDisk(t, t.TempDir(), Options{Create: true})
@@ -382,7 +383,7 @@ func TestReadWhileItComes(t *testing.T) {
 	if err := s.Facts().Put(ctx, b); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.absent(ctx, b.CID); err != nil { // of a Get that looked before it came
+	if err := s.absent(ctx, b.CID); err != nil { // of a Get that looked before it arrived
 		t.Error(err)
 	}
 	if err := s.absent(ctx, secret(2).CID); !errors.Is(err, store.ErrNotFound) {

@@ -10,9 +10,9 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 )
 
-// logger takes the place of Pebble's, whose Fatalf ends the process.
+// logger replaces Pebble's, whose Fatalf ends the process.
 type logger struct {
-	fuse *fuse
+	fail *failSwitch
 	logf func(format string, args ...any)
 }
 
@@ -20,9 +20,8 @@ func (l *logger) Infof(string, ...any) {}
 
 func (l *logger) Errorf(format string, args ...any) { l.logf(format, args...) }
 
-// Fatalf blows the fuse and returns. Pebble expects that it does not return; going on is safe
-// because nothing it does then reaches the disk, and every caller checks the fuse before it
-// believes an answer.
+// Fatalf trips the switch and returns. Pebble expects that it does not return. Continuing is safe because nothing
+// that Pebble does then reaches the disk, and every caller checks the switch before it trusts an answer.
 func (l *logger) Fatalf(format string, args ...any) {
 	err := fmt.Errorf(format, args...)
 	for _, arg := range args {
@@ -31,10 +30,10 @@ func (l *logger) Fatalf(format string, args ...any) {
 		}
 	}
 	l.logf("pebble stopped: %v", err)
-	l.fuse.blow(marked(err))
+	l.fail.trip(marked(err))
 }
 
-// fatalError keeps the cause that Pebble formatted into its message.
+// fatalError holds the cause that Pebble formatted into its message.
 type fatalError struct {
 	text  string
 	cause error
@@ -44,11 +43,11 @@ func (e *fatalError) Error() string { return e.text }
 
 func (e *fatalError) Unwrap() error { return e.cause }
 
-// listener takes the place of Pebble's, whose DataCorruption ends the process.
-func listener(f *fuse, g *gate, logf func(format string, args ...any)) *pdb.EventListener {
-	// Pebble retries a failed flush without end, and whoever waits for it would hang. FlushEnd
-	// also tells of flushes that had nothing to do, as if they had failed; only what is told to
-	// BackgroundError too is a failure. Both are called under Pebble's mutex.
+// listener replaces Pebble's, whose DataCorruption ends the process.
+func listener(f *failSwitch, g *gate, logf func(format string, args ...any)) *pdb.EventListener {
+	// Pebble retries a failed flush forever, and its waiters would hang. FlushEnd also reports flushes that had
+	// nothing to do as failed; only one that BackgroundError reports too is a failure. Both are called under
+	// Pebble's mutex.
 	var flushed error
 	return &pdb.EventListener{
 		DataCorruption: func(info pdb.DataCorruptionInfo) { logf("corrupt: %s", info) },
@@ -56,16 +55,16 @@ func listener(f *fuse, g *gate, logf func(format string, args ...any)) *pdb.Even
 		BackgroundError: func(err error) {
 			logf("in the background: %v", err)
 			if isFull(err) {
-				g.close() // or else Pebble would try the same compaction again and again
+				g.close() // otherwise Pebble would retry the same compaction forever
 			}
 			if flushed != nil && errors.Is(err, flushed) {
-				f.blow(fmt.Errorf("flush: %w", marked(err)))
+				f.trip(fmt.Errorf("flush: %w", marked(err)))
 			}
 		},
 	}
 }
 
-// marked returns err, wrapping store.ErrCorrupt as well where Pebble calls it a corruption.
+// marked returns err, also wrapping store.ErrCorrupt if Pebble calls it a corruption.
 func marked(err error) error {
 	if err != nil && pdb.IsCorruptionError(err) {
 		return corrupt(err)
@@ -73,12 +72,12 @@ func marked(err error) error {
 	return err
 }
 
-// corrupt returns err, wrapping store.ErrCorrupt too.
+// corrupt returns err, also wrapping store.ErrCorrupt.
 func corrupt(err error) error {
 	return fmt.Errorf("%w: %w", store.ErrCorrupt, quietError{err})
 }
 
-// detailNoise is what Pebble's carrier of details adds to the text of an error, and tells nothing.
+// detailNoise is what Pebble's carrier of details adds to an error's text; it carries no information.
 const detailNoise = "\n<corruption detail carrier>"
 
 // quietError is an error of Pebble without the noise in its text.

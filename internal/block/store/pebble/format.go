@@ -10,9 +10,9 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// FormatVersion is the version of what a store holds: keys, records, and the objects in blocks. It
-// only grows. A program opens stores of its own and of earlier versions; the first operation that it
-// records makes one of an earlier version its own.
+// FormatVersion is the version of a store's contents: keys, records, and the objects in blocks. It only grows. A
+// program opens stores of its own and of earlier versions; the first operation it records in an earlier store
+// raises the version to its own.
 //
 //	1  messages of commits, tags and merges are in their records
 //	2  they are blocks of their own; edges and marks may be erased
@@ -23,9 +23,9 @@ const formatKind = "format"
 // FormatError is returned by Open when a store was written by a later version of this program.
 // errors.Is(err, ErrFormat) holds.
 type FormatError struct {
-	What  string // what is of a later format
-	Needs int    // version that is needed to open it
-	Knows int    // newest version that this program opens
+	What  string // what has a later format
+	Needs int    // version needed to open it
+	Knows int    // newest version that this program can open
 }
 
 func (e *FormatError) Error() string {

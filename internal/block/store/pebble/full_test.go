@@ -21,7 +21,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// othersBytes are what somebody else has on a small disk at first.
+// othersBytes is the size of a foreign file that is on a small disk at first.
 const othersBytes = 20 << 20
 
 // smallPlace is a store on a small disk.
@@ -29,8 +29,8 @@ type smallPlace struct {
 	dir  string
 	opts Options
 	free func() int64
-	give func() // somebody else removes othersBytes
-	real bool   // whether it is on disk, where a process that has files open must end to let go of them
+	give func() // removes the foreign file of othersBytes
+	real bool   // on a real disk a process that has files open must end to release them
 }
 
 func (p *smallPlace) open(t *testing.T, create bool) *Store {
@@ -44,7 +44,7 @@ func (p *smallPlace) open(t *testing.T, create bool) *Store {
 	return s
 }
 
-// reserve returns how large the reserve is.
+// reserve returns the size of the reserve.
 func (p *smallPlace) reserve() int64 {
 	fs := p.opts.FS
 	if fs == nil {
@@ -99,7 +99,7 @@ func ext4Place(t *testing.T, megabytes int) *smallPlace {
 	return mounted(t, dir)
 }
 
-// mounted is a small disk that is mounted on disk.
+// mounted is a small disk that is mounted at disk.
 func mounted(t *testing.T, disk string) *smallPlace {
 	t.Helper()
 	others := filepath.Join(disk, "others")
@@ -123,7 +123,7 @@ func mounted(t *testing.T, disk string) *smallPlace {
 	}
 }
 
-// filling is a store that commits fill, and what was acknowledged.
+// filling is a store being filled by commits, with the acknowledged operations.
 type filling struct {
 	rng  *rand.Rand
 	head store.Head
@@ -163,10 +163,10 @@ func (f *filling) commit(s *Store, blocks int) error {
 	return nil
 }
 
-// size is of the next operation that fills a disk.
+// size returns the number of blocks of the next operation.
 func (f *filling) size() int { return 1 + f.rng.IntN(50) }
 
-// fillEnv names the directory that a child process fills. It says "refused" when the store refuses, and
+// fillEnv names the directory that a child process fills. The child prints "refused" when the store refuses, and
 // waits to be killed.
 const fillEnv = "MNEM_TEST_STORE_FILL"
 
@@ -235,7 +235,7 @@ func (f *filling) fill(t *testing.T, s *Store) {
 	}
 }
 
-// check looks for all that was acknowledged.
+// check looks for every acknowledged operation.
 func (f *filling) check(t *testing.T, s *Store) {
 	t.Helper()
 	head, err := s.Head(context.Background())
@@ -249,8 +249,8 @@ func (f *filling) check(t *testing.T, s *Store) {
 	}
 }
 
-// TestFillDisk fills disks of many sizes. Purges, collections and openings work at once, and with room
-// again everything does.
+// TestFillDisk fills disks of many sizes. Purges, collections and openings still work, and once space is free
+// everything does.
 func TestFillDisk(t *testing.T) {
 	sizes := []int{40, 44, 50, 56, 64, 70, 76, 82, 90, 100, 110, 120}
 	for i, size := range effort.Pick([]int{40, 64}, sizes, sizes) {
@@ -277,7 +277,7 @@ func fillDisk(t *testing.T, p *smallPlace, killed bool) {
 	f, available := newFilling(), p.free()
 	var s *Store
 	if killed && p.real {
-		killed = false // but for this once
+		killed = false // except this once
 		f.fillKilled(t, p.dir)
 	} else {
 		s = p.open(t, true)
@@ -348,14 +348,14 @@ func fillDisk(t *testing.T, p *smallPlace, killed bool) {
 func leave(t *testing.T, s *Store, killed bool) {
 	t.Helper()
 	if killed {
-		s.fs.fuse.blow(errors.New("killed"))
+		s.fs.fail.trip(errors.New("killed"))
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// erase redacts the last blocks, and records that.
+// erase redacts the last blocks, and commits an operation.
 func (f *filling) erase(s *Store, n int) error {
 	erasing := store.Erasing(context.Background())
 	if err := s.SetNote(erasing, []byte("note")); err != nil {
@@ -376,7 +376,7 @@ func (f *filling) erase(s *Store, n int) error {
 	return errors.Join(s.Redact(erasing, list...), s.SetNote(erasing, nil))
 }
 
-// checkFiles refuses files that a store that was closed with room does not need.
+// checkFiles fails for files that a store closed with free space does not need.
 func checkFiles(t *testing.T, p *smallPlace) {
 	t.Helper()
 	fs := p.opts.FS

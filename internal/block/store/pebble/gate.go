@@ -7,15 +7,15 @@ import (
 	pdb "github.com/cockroachdb/pebble/v2"
 )
 
-// gate schedules compactions, one at a time. While it is closed none begins in the background, as Pebble does not look
-// at free space; during a compaction that the store asked for, each begins after the files of the one before are
-// removed. Pebble may put one of its own choice first.
+// gate schedules compactions, one at a time. While it is closed none begins in the background, as Pebble does not
+// check free space. During a compaction requested by the store, each begins after the files of the previous one are
+// removed; Pebble may first run one of its own choice.
 type gate struct {
 	mu       sync.Mutex // ordered after Pebble's own
 	idle     sync.Cond  // on mu: granting has ended
 	db       pdb.DBForCompaction
 	running  int
-	wanted   int // compactions that the store asked for and waits for
+	wanted   int // compactions that the store requested and waits for
 	granting bool
 	open     bool
 	gone     bool
@@ -50,7 +50,7 @@ func (g *gate) Unregister() {
 func (g *gate) TrySchedule() (bool, pdb.CompactionGrantHandle) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.open || !g.allows() { // during grants what it asks for
+	if !g.open || !g.allows() { // while granting, only requested ones
 		return false, nil
 	}
 	g.running++
@@ -85,7 +85,7 @@ func (g *gate) Done() {
 	}
 }
 
-// grant lets compactions that wait begin. It must not be called with Pebble's mutex.
+// grant starts waiting compactions. It must not be called with Pebble's mutex.
 func (g *gate) grant() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -102,8 +102,8 @@ func (g *gate) grant() {
 	}
 }
 
-// begin has Pebble begin a compaction that waits, and reports whether one did. mu must be held, and is
-// not while Pebble is called.
+// begin has Pebble begin a waiting compaction, and reports whether one began. mu must be held; it is released while
+// Pebble is called.
 func (g *gate) begin() bool {
 	g.mu.Unlock()
 	defer g.mu.Lock()
@@ -128,8 +128,7 @@ func (g *gate) isOpen() bool {
 	return g.open
 }
 
-// close keeps further compactions from beginning in the background. Unlike set it may be called with
-// Pebble's mutex.
+// close prevents further background compactions. Unlike set it may be called with Pebble's mutex.
 func (g *gate) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -145,8 +144,8 @@ const (
 	settleTicks = 200
 )
 
-// during runs fn, which compacts, whether or not the gate is open, until stopped is closed. settled reports whether all
-// files are removed that the database no longer needs.
+// during runs fn, which compacts, whether or not the gate is open, until stopped is closed. settled reports whether
+// all files that the database no longer needs are removed.
 func (g *gate) during(stopped <-chan struct{}, settled func() bool, fn func() error) error {
 	g.want(1)
 	defer g.want(-1)

@@ -22,7 +22,7 @@ const (
 	headKind    = "head"
 	headVersion = 1
 
-	slotStride = 4096 // bytes between slots; no disk tears more than its page
+	slotStride = 4096 // bytes between slots; a torn write stays within one page
 	slotSeq    = len(headMagic)
 	slotCID    = slotSeq + 8
 	slotCRC    = slotCID + ipld.CIDLen
@@ -31,12 +31,11 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// HeadError is returned by Open when the acknowledged head and the stored one disagree in a way
-// that no cut in power explains: stored bytes were lost or changed. errors.Is(err,
-// store.ErrCorrupt) holds.
+// HeadError is returned by Open when the acknowledged head and the stored one disagree in a way that no power cut
+// explains: stored bytes were lost or changed. errors.Is(err, store.ErrCorrupt) holds.
 type HeadError struct {
-	Acknowledged store.Head // of the newest valid slot; zero where no slot is valid
-	Stored       store.Head // Pebble's; zero where there is none
+	Acknowledged store.Head // of the newest valid slot; zero if no slot is valid
+	Stored       store.Head // Pebble's; zero if there is none
 	Reason       string
 }
 
@@ -59,12 +58,12 @@ func (e *HeadError) Is(target error) bool { return target == store.ErrCorrupt }
 type record struct {
 	store.Head
 	previous ipld.CID // undefined in the first record
-	// after is the newest head that was durable when this one was applied: another one before it
-	// where commits overlap.
+	// after is the newest head that was durable when this one was applied. If commits overlap it is older than the
+	// direct predecessor.
 	after store.Head
 }
 
-// alone returns the head after which a commit comes that overlaps no other.
+// alone returns the direct predecessor, which is after for a commit that overlaps no other.
 func (r record) alone() store.Head {
 	if !r.previous.Defined() {
 		return store.Head{}
@@ -164,13 +163,13 @@ type Slot struct {
 // Valid reports whether the slot holds a head.
 func (s Slot) Valid() bool { return s.Head.Seq != 0 }
 
-// Slots is what a head file holds.
+// Slots is the content of a head file.
 type Slots struct {
-	Exists bool // whether there is a file
+	Exists bool // whether the file exists
 	Slot   [2]Slot
 }
 
-// Newest returns the head of the newest valid slot, the zero Head where none is valid.
+// Newest returns the head of the newest valid slot, or the zero Head if none is valid.
 func (s Slots) Newest() store.Head {
 	if s.Slot[1].Head.Seq > s.Slot[0].Head.Seq {
 		return s.Slot[1].Head
@@ -178,8 +177,8 @@ func (s Slots) Newest() store.Head {
 	return s.Slot[0].Head
 }
 
-// HeadFile reads the head file of the store in dir; fs nil is the disk. A missing file is no
-// error. It takes no lock: beside a writer a slot may be seen torn.
+// HeadFile reads the head file of the store in dir; fs nil is the disk. A missing file is no error. It takes no
+// lock: while another process writes, a slot may appear torn.
 func HeadFile(dir string, fs vfs.FS) (Slots, error) {
 	if fs == nil {
 		fs = vfs.Default
@@ -187,7 +186,7 @@ func HeadFile(dir string, fs vfs.FS) (Slots, error) {
 	return readSlots(fs, dir, headSlots)
 }
 
-// slotKind is a file of slots: the head file or the marker.
+// slotKind describes a file of slots: the head file or the marker.
 type slotKind struct{ what, name, magic string }
 
 var (
@@ -236,8 +235,8 @@ func decodeSlot(magic string, b []byte, index int) Slot {
 	return Slot{Head: store.Head{Seq: seq, Operation: op}}
 }
 
-// reconcile compares Pebble's head with the head file, by the table in the package comment. It
-// reports whether the file lacks the stored head.
+// reconcile compares Pebble's head with the head file, by the table in the package comment. It reports whether the
+// file is behind the stored head.
 func reconcile(stored record, slots Slots) (behind bool, err error) {
 	newest := slots.Newest()
 	fail := func(reason string) (bool, error) {

@@ -16,7 +16,7 @@ import (
 
 var compareCIDs = cmp.Comparer(func(a, b ipld.CID) bool { return a == b })
 
-// headImage is a head file: for each slot the number of an operation, 0 for empty, -1 for damage.
+// headImage builds the slots of a head file: for each the number of an operation, 0 for empty, -1 for damaged.
 func headImage(slots [2]int) Slots {
 	out := Slots{Exists: true}
 	for i, n := range slots {
@@ -37,8 +37,8 @@ func opRecord(seq uint64) record {
 	return record{Head: opHead(seq), previous: opHead(seq - 1).Operation, after: opHead(seq - 1)}
 }
 
-// overlapping is opRecord of an operation that was applied when another than the one before it was
-// the newest durable one.
+// overlapping is opRecord of an operation that was applied when the newest durable one was not its direct
+// predecessor.
 func overlapping(seq, after uint64) record {
 	r := opRecord(seq)
 	r.after = opHead(after)
@@ -183,7 +183,7 @@ func kindHead() []byte {
 	return ipld.AppendString(ipld.AppendString(nil, "kind"), "head")
 }
 
-// TestAcceptHead damages a head file in each way that stops an opening, and repairs it.
+// TestAcceptHead damages a head file in each way that prevents opening, and repairs it.
 func TestAcceptHead(t *testing.T) {
 	ctx := context.Background()
 	for name, damage := range map[string]func(t *testing.T, fs vfs.FS, b []byte){
@@ -242,8 +242,8 @@ func TestAcceptHead(t *testing.T) {
 	}
 }
 
-// TestHeadBesideNothing finds an acknowledged head beside a database that is gone or empty.
-func TestHeadBesideNothing(t *testing.T) {
+// TestHeadWithoutDatabase finds an acknowledged head but a missing or empty database.
+func TestHeadWithoutDatabase(t *testing.T) {
 	fs := vfs.NewMem()
 	s := openFS(t, fs, Options{Create: true})
 	if err := errors.Join(commitOp(s, 1), s.Close()); err != nil {

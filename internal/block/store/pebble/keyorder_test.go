@@ -10,7 +10,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestKeyOrder orders blocks many of whose keys begin alike, or are the same.
+// TestKeyOrder orders blocks with many keys that share a prefix or are equal.
 func TestKeyOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for n := range 400 {

@@ -10,7 +10,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Space is the part of the key space a key belongs to: its first byte.
+// Space is the part of the key space that a key belongs to: its first byte.
 type Space byte
 
 const (
@@ -78,9 +78,9 @@ type Entry struct {
 	Value []byte
 }
 
-// Keys calls fn with every entry of the database in key order, on the calling goroutine, until fn
-// returns an error, which Keys returns. Nothing is verified. Key and Value are valid during the
-// call only. For fsck, which is to see what no other method shows.
+// Keys calls fn with every entry of the database in key order, on the calling goroutine, until fn returns an error,
+// which Keys returns. Nothing is verified. Key and Value are valid during the call only. It lets fsck see what no
+// other method shows.
 func (s *Store) Keys(ctx context.Context, fn func(Entry) error) error {
 	return s.scan(ctx, nil, nil, func(key, value []byte) error {
 		space, c := parseKey(key)
@@ -88,7 +88,7 @@ func (s *Store) Keys(ctx context.Context, fn func(Entry) error) error {
 	})
 }
 
-// scan calls fn with the entries from lower to before upper; nil is no bound.
+// scan calls fn with the entries in [lower, upper); nil is unbounded.
 func (s *Store) scan(
 	ctx context.Context, lower, upper []byte, fn func(key, value []byte) error,
 ) (err error) {
@@ -98,7 +98,7 @@ func (s *Store) scan(
 	defer s.exit()
 	calling := false
 	defer func() {
-		if !calling { // a panic of fn is the caller's
+		if !calling { // a panic of fn belongs to the caller
 			rescue(recover(), &err)
 		}
 	}()

@@ -19,9 +19,9 @@ import (
 
 const (
 	ownerName = "owner"
-	// QueueName is the file by which processes that want the lock keep their order.
+	// QueueName is the file in which processes queue for the lock.
 	QueueName = "queue"
-	// maxOwner bounds what is read of an owner file; a written one has about 100 bytes.
+	// maxOwner bounds how much of an owner file is read; a written one has about 100 bytes.
 	maxOwner = 4096
 )
 
@@ -33,12 +33,12 @@ type Owner struct {
 	Socket   string `json:"socket,omitempty"` // path of a server's socket
 }
 
-// BusyError is returned by Open when another owner did not let go in time. errors.Is(err,
-// store.ErrBusy) holds.
+// BusyError is returned by Open when another owner did not release the store in time. errors.Is(err, store.ErrBusy)
+// holds.
 type BusyError struct {
-	PID    int    // the owner's process, 0 where unknown
-	Since  string // when it started, "" where unknown
-	Socket string // where it serves, "" where it does not
+	PID    int    // the owner's process, 0 if unknown
+	Since  string // when it started, "" if unknown
+	Socket string // its server's socket, "" if it has none
 	Err    error  // what locking returned
 }
 
@@ -67,7 +67,7 @@ func lockDB(fs vfs.FS, dir, db string, opts *Options) (*pdb.Lock, error) {
 	for wait := opts.Wait > 0; ; {
 		if wait && !place.Turn() {
 			wait = pause(place.Pause(), timeout)
-			continue // at the end of the wait all that is left is to try
+			continue // after the timeout, one last attempt remains
 		}
 		lock, err := pdb.LockDirectory(db, fs)
 		if err == nil {
@@ -88,7 +88,7 @@ func lockDB(fs vfs.FS, dir, db string, opts *Options) (*pdb.Lock, error) {
 	}
 }
 
-// pause waits for d and returns true, or until the timeout and returns false.
+// pause waits for d and returns true, or returns false at the timeout.
 func pause(d time.Duration, timeout *time.Timer) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -100,9 +100,8 @@ func pause(d time.Duration, timeout *time.Timer) bool {
 	}
 }
 
-// isBusy tells a lock that is taken from one that cannot be taken. On Unix the file is opened
-// first, which fails with a PathError, and then locked, where EACCES also means taken; Windows
-// does both in one call.
+// isBusy distinguishes a lock that is taken from one that cannot be taken. On Unix the file is opened first, which
+// fails with a PathError, and then locked; there EACCES also means taken. Windows does both in one call.
 func isBusy(err error) bool {
 	var path *iofs.PathError
 	switch {
@@ -114,8 +113,8 @@ func isBusy(err error) bool {
 	return true
 }
 
-// ReadOwner reads the owner file of the store in dir; fs nil is the disk. A missing or unreadable
-// file yields the zero Owner and says nothing about the lock; the error is for diagnosis.
+// ReadOwner reads the owner file of the store in dir; fs nil is the disk. A missing or unreadable file yields the
+// zero Owner and says nothing about the lock; the error is for diagnosis.
 func ReadOwner(dir string, fs vfs.FS) (Owner, error) {
 	if fs == nil {
 		fs = vfs.Default
@@ -139,7 +138,7 @@ func ReadOwner(dir string, fs vfs.FS) (Owner, error) {
 	return o, nil
 }
 
-// writeOwner writes the owner file. It is not made durable: it means nothing after a crash.
+// writeOwner writes the owner file. It is not made durable: it is meaningless after a crash.
 func writeOwner(fs vfs.FS, dir string, o Owner) error {
 	b, err := json.Marshal(o)
 	if err != nil {

@@ -27,7 +27,7 @@ func checkMarker(stored store.Head, slots, marker Slots) error {
 	return nil
 }
 
-// loadMarker takes what the marker file says, and mends one of which a part was not written.
+// loadMarker takes over the marker file, and repairs one with a torn slot.
 func (s *Store) loadMarker(marker Slots) error {
 	s.vouched, s.marked = marker.Newest(), marker.Exists
 	if s.reading() || !marker.Slot[0].Damaged && !marker.Slot[1].Damaged {
@@ -36,7 +36,7 @@ func (s *Store) loadMarker(marker Slots) error {
 	return s.remark(s.head)
 }
 
-// remark makes h, unless it is none, the only operation that the marker names.
+// remark makes h the only operation that the marker names; if h is zero it removes the marker.
 func (s *Store) remark(h store.Head) error {
 	if h.Seq == 0 {
 		s.marked = false
@@ -49,8 +49,7 @@ func (s *Store) remark(h store.Head) error {
 	return nil
 }
 
-// mark writes the marker of a store that has none, once the first head is durable. syncs must be
-// held.
+// mark writes the marker of a store that has none, once the first head is durable. syncs must be held.
 func (s *Store) mark(h store.Head) error {
 	if s.marked {
 		return nil
@@ -62,12 +61,12 @@ func (s *Store) mark(h store.Head) error {
 	return nil
 }
 
-// markEnd has the marker name the last operation, when the store is closed. It is not synced: what it
-// says less after a power cut the marker says of an earlier operation.
+// markEnd writes the last operation to the marker when the store is closed. It is not synced: after a power cut the
+// marker may name an earlier operation.
 func (s *Store) markEnd() {
 	if h := s.durable(); !s.reading() && s.marked && h.Seq > s.vouched.Seq {
 		if err := s.marker.set(h); err != nil {
-			s.opts.Logf("%v", err) // it vouches for what it did before
+			s.opts.Logf("%v", err) // the marker still names an earlier operation
 		}
 	}
 }

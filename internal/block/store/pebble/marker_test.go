@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit"
 )
 
-// stored makes a store with so many operations. Each is in a log alone where flush is off.
+// stored makes a store with the given number of operations. Without flush they are only in a log.
 func stored(t *testing.T, last uint64, flush bool) *vfs.MemFS {
 	t.Helper()
 	mem := vfs.NewCrashableMem()
@@ -36,7 +36,7 @@ func stored(t *testing.T, last uint64, flush bool) *vfs.MemFS {
 	return mem
 }
 
-// cutLogs shortens all logs to so many bytes.
+// cutLogs truncates all logs to keep bytes.
 func cutLogs(t *testing.T, fs vfs.FS, keep int) {
 	t.Helper()
 	names, err := fs.List(repo + "/db")
@@ -51,8 +51,8 @@ func cutLogs(t *testing.T, fs vfs.FS, keep int) {
 	}
 }
 
-// TestHeadFileAndLogLost loses the head file and an end of the log, of each length: no store that had
-// operations opens as an empty one, or as one that was cut short in its first commit.
+// TestHeadFileAndLogLost loses the head file and an end of the log, of each length: no store that had operations
+// opens as an empty one, or as one interrupted in its first commit.
 func TestHeadFileAndLogLost(t *testing.T) {
 	for _, last := range []uint64{1, 2, 5} {
 		for _, keep := range []int{0, 11, 1000, 20_000, 40_000, 1 << 30} {
@@ -76,8 +76,8 @@ func TestHeadFileAndLogLost(t *testing.T) {
 	}
 }
 
-// TestMarkerVouches has the marker name the last operation after a store was closed: head file and
-// database of an earlier day do not pass.
+// TestMarkerVouches closes a store, so that the marker names the last operation: an older head file and database
+// are refused.
 func TestMarkerVouches(t *testing.T) {
 	fs := stored(t, 5, true)
 	old := stored(t, 3, true)
@@ -88,7 +88,7 @@ func TestMarkerVouches(t *testing.T) {
 	if !errors.As(err, &lost) || lost.Acknowledged != opHead(5) || lost.Stored != opHead(3) {
 		t.Errorf("%v", err)
 	}
-	// Whoever accepts that goes on from there.
+	// With AcceptHead the store continues from there.
 	s := openFS(t, old, Options{AcceptHead: true})
 	if err := errors.Join(commitOp(s, 4), s.Close()); err != nil {
 		t.Fatal(err)
@@ -105,8 +105,8 @@ func TestMarkerVouches(t *testing.T) {
 	}
 }
 
-// TestMarkerDamaged: of a damaged marker stays that there were operations; it is mended where all
-// else is right.
+// TestMarkerDamaged damages the marker: it still proves that there were operations, and is repaired if all else is
+// intact.
 func TestMarkerDamaged(t *testing.T) {
 	for name, b := range map[string][]byte{
 		"empty": nil, "short": []byte("mnemma"), "noise": []byte(strings.Repeat("x", slotStride+slotLen)),
@@ -131,8 +131,7 @@ func TestMarkerDamaged(t *testing.T) {
 	}
 }
 
-// TestWithoutMarker opens a store that has none, as earlier versions made them; the next commit, and
-// nothing else, makes one.
+// TestWithoutMarker opens a store without a marker, as earlier versions made them. Only the next commit makes one.
 func TestWithoutMarker(t *testing.T) {
 	fs := stored(t, 3, true)
 	if err := fs.Remove(repo + "/marker"); err != nil {
@@ -154,7 +153,7 @@ func TestWithoutMarker(t *testing.T) {
 	}
 }
 
-// TestMarkerCostsOneSync counts what is synced for the marker: once for a store, whatever is committed.
+// TestMarkerCostsOneSync counts the marker's syncs: one for a store, however much is committed.
 func TestMarkerCostsOneSync(t *testing.T) {
 	var syncs, writes atomic.Int64
 	fs := testkit.NewCrashFS(nil, func(op testkit.Op) error {
@@ -172,7 +171,7 @@ func TestMarkerCostsOneSync(t *testing.T) {
 	if err := workload(fs, 40, &acked); err != nil {
 		t.Fatal(err)
 	}
-	// Each of the three times that the store is closed.
+	// Once for each of the three times that the store is closed.
 	if syncs.Load() != 1 || writes.Load() != 4 {
 		t.Errorf("%d syncs, %d writes of the marker", syncs.Load(), writes.Load())
 	}

@@ -22,16 +22,15 @@ const dbName = "db"
 // ErrFormat is returned by Open when the store was written by a later version of this program.
 var ErrFormat = errors.New("store is of a later format")
 
-// Open opens the store in dir. It returns an error that wraps store.ErrNotFound when there is
-// none and Options.Create is off; a *BusyError, when another owner does not let go within
-// Options.Wait; a *HeadError or another error that wraps store.ErrCorrupt when stored bytes are
-// not what was written; ErrFormat for a later format; ErrStopped when recovering a store fails to
-// write.
+// Open opens the store in dir. It returns an error that wraps store.ErrNotFound when there is none and
+// Options.Create is off; a *BusyError, when another owner does not release it within Options.Wait; a *HeadError or
+// another error that wraps store.ErrCorrupt when stored bytes are not what was written; ErrFormat for a later
+// format; ErrStopped when recovering a store fails to write.
 func Open(dir string, opts Options) (*Store, error) {
 	opts.setDefaults()
 	opts.Create = opts.Create && !opts.ReadOnly
 	s, err := open(dir, opts)
-	if err != nil && !opts.ReadOnly && isFull(err) { // others filled the disk meanwhile
+	if err != nil && !opts.ReadOnly && isFull(err) { // others filled the disk in the meantime
 		s, err = open(dir, opts)
 	}
 	if err != nil {
@@ -61,7 +60,7 @@ func open(dir string, opts Options) (*Store, error) {
 		}
 	}
 	db := fs.PathJoin(dir, dbName)
-	s := newStore(dir, &fuseFS{FS: fs, fuse: newFuse()}, opts)
+	s := newStore(dir, &failFS{FS: fs, fail: newFailSwitch()}, opts)
 	if s.lock, err = lockDB(s.fs, dir, db, &opts); err != nil {
 		return nil, err
 	}
@@ -71,8 +70,8 @@ func open(dir string, opts Options) (*Store, error) {
 	return s, nil
 }
 
-// realPath returns the one spelling of dir, which exists: Pebble's table of the locks that this
-// process holds goes by names.
+// realPath returns the canonical path of dir, which must exist: Pebble's table of this process's locks is keyed by
+// name.
 func realPath(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -83,7 +82,7 @@ func realPath(dir string) (string, error) {
 
 // makeDirs makes dir and its parents and makes them durable.
 func makeDirs(fs vfs.FS, dir string) error {
-	var changed []string // parents of what is missing, the deepest first
+	var changed []string // parents of missing directories, deepest first
 	for d := dir; ; d = fs.PathDir(d) {
 		if _, err := fs.Stat(d); err == nil || !errors.Is(err, iofs.ErrNotExist) {
 			break
@@ -127,10 +126,10 @@ func missing(dir string, fs vfs.FS) error {
 	return store.ErrNotFound
 }
 
-// openLocked does what is done under the lock.
+// openLocked opens the store once it is locked.
 func (s *Store) openLocked(db string) error {
 	if err := writeOwner(s.fs, s.dir, s.opts.Owner); err != nil {
-		s.opts.Logf("%v", err) // it is only for information; someone may be reading it
+		s.opts.Logf("%v", err) // informational; another process may be reading it
 	}
 	slots, err := HeadFile(s.dir, s.fs)
 	if err != nil {
@@ -167,12 +166,12 @@ func (s *Store) openLocked(db string) error {
 	if !s.reading() && s.head.Seq > 0 {
 		s.roomMu.Lock()
 		defer s.roomMu.Unlock()
-		return s.stock(false)
+		return s.refill(false)
 	}
 	return nil
 }
 
-// load reads what the store keeps in memory, and mends the head file and the marker.
+// load reads what the store keeps in memory, and repairs the head file and the marker.
 func (s *Store) load(slots, marker Slots) error {
 	if err := s.checkVersion(); err != nil {
 		return err
@@ -186,14 +185,14 @@ func (s *Store) load(slots, marker Slots) error {
 	return s.loadMarker(marker)
 }
 
-// openDB opens the database, which is not open.
+// openDB opens the database, which is not open yet.
 func (s *Store) openDB(db string, readOnly bool) error {
 	opened := make(chan *pdb.DB, 1)
 	s.opened = opened
 	_, knows := s.free()
 	s.gate = newGate(!knows)
 	opts := s.opts.pebble(s.fs, s.lock, s.gate, readOnly)
-	err := s.fs.fuse.guard(func() error {
+	err := s.fs.fail.guard(func() error {
 		defer close(opened)
 		d, err := pdb.Open(db, opts)
 		if err == nil {
@@ -211,9 +210,9 @@ func (s *Store) openDB(db string, readOnly bool) error {
 	return nil
 }
 
-// leftovers tells whether the database was ever created to the end, and lists files that are to
-// be removed where it was not, since Pebble might refuse to open them: power cut during creation
-// can leave any part of it. Pebble writes its options last, before which nothing can be stored.
+// leftovers reports whether the database's creation was completed. If not, it lists the files to remove, which
+// Pebble might refuse to open: a power cut during creation can leave any of them. Pebble writes its options last,
+// and nothing can be stored before.
 func leftovers(fs vfs.FS, db string) (rest []string, created bool, err error) {
 	names, err := fs.List(db)
 	if err != nil {
@@ -236,8 +235,7 @@ func leftovers(fs vfs.FS, db string) (rest []string, created bool, err error) {
 	return rest, created, nil
 }
 
-// checkFormat refuses a database of a later format by the name of the marker that tells it, which
-// ends in the version.
+// checkFormat refuses a database of a later format by the name of its version marker, which ends in the version.
 func checkFormat(name string) error {
 	const marker = "marker.format-version."
 	if !strings.HasPrefix(name, marker) {
@@ -250,8 +248,8 @@ func checkFormat(name string) error {
 	return nil
 }
 
-// openError says whether err, of opening a database that is there, means that it is damaged: it
-// does unless the system refused a file that exists.
+// openError says whether err, from opening an existing database, means that it is damaged: it does unless the
+// system refused access to a file that exists.
 func openError(err error) error {
 	var path *iofs.PathError
 	var link *os.LinkError
@@ -268,7 +266,7 @@ func openError(err error) error {
 	return corrupt(err)
 }
 
-// loadHead reads the head, compares it with the head file and the marker, and repairs these.
+// loadHead reads the head, compares it with the head file and the marker, and repairs both.
 func (s *Store) loadHead(slots, marker Slots) error {
 	stored, err := s.readHead()
 	if err != nil {
@@ -302,8 +300,8 @@ func removeIfThere(fs vfs.FS, name string) error {
 	return nil
 }
 
-// catchUp writes the stored head to the head file, and first the one before it where its slot holds
-// the newest there is, which a torn write would lose.
+// catchUp writes the stored head to the head file. If its slot holds the newest valid head, which a torn write
+// would lose, it first writes the predecessor to the other slot.
 func (s *Store) catchUp(stored record, slots Slots) error {
 	if newest := slots.Newest().Seq; newest != 0 && newest%2 == stored.Seq%2 {
 		before := store.Head{Seq: stored.Seq - 1, Operation: stored.previous}

@@ -20,7 +20,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestFormatVersion pins the format: a new release of Pebble that knows a newer one is a decision.
+// TestFormatVersion pins the format: adopting a newer one of a Pebble release is a decision.
 func TestFormatVersion(t *testing.T) {
 	got := [2]int{int(formatVersion), int(pdb.FormatNewest)}
 	if want := [2]int{24, 24}; got != want {
@@ -88,7 +88,7 @@ func TestLayout(t *testing.T) {
 	if err != nil || len(logs) == 0 {
 		t.Fatal(logs, err)
 	}
-	// Older logs wait to be used again and are not read.
+	// Older logs are kept for reuse and are not read.
 	info, err := os.Stat(dir + "/db/" + slices.Max(logs))
 	if err != nil || info.Size() > 100 {
 		t.Errorf("log after Close: %v, %v", info, err)
@@ -109,7 +109,7 @@ func entries(t *testing.T, s *Store) map[string]string {
 	return out
 }
 
-// TestReadOnly reads a store that was killed: nothing may change, not even by recovering.
+// TestReadOnly reads a killed process's store: nothing may change, not even by recovery.
 func TestReadOnly(t *testing.T) {
 	ctx := context.Background()
 	live := testkit.NewCrashFS(nil, nil)
@@ -176,7 +176,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 		!strings.Contains(err.Error(), "LOCK") {
 		t.Errorf("error %v, want one about the lock file", err)
 	}
-	// Where only the lock can be taken, reading works.
+	// If only the lock can be taken, reading works.
 	locks := func(op testkit.Op) error {
 		if op.Kind == "lock" {
 			return nil
@@ -197,7 +197,7 @@ func TestKeys(t *testing.T) {
 	s := openMem(t)
 	defer s.Close()
 	gone := store.Redaction{CID: storetest.Block(99, 20).CID, Stub: []byte("stub")}
-	if err := s.Redact(ctx, gone); err != nil { // first: it removes what is derived
+	if err := s.Redact(ctx, gone); err != nil { // first: it removes derived blocks
 		t.Fatal(err)
 	}
 	if err := commitOp(s, 1); err != nil {
@@ -243,7 +243,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestWrongValues stores bytes that do not belong under their keys.
+// TestWrongValues stores bytes that do not match their keys.
 func TestWrongValues(t *testing.T) {
 	ctx := context.Background()
 	s := openMem(t)
@@ -261,7 +261,7 @@ func TestWrongValues(t *testing.T) {
 			corrupt.Got != ipld.Sum(ipld.Raw, []byte("other")) || data != nil {
 			t.Errorf("Get: %q, %v", data, err)
 		}
-		// Putting the block mends it.
+		// Putting the block repairs it.
 		if err := blocks.Put(ctx, b); err != nil {
 			t.Fatal(err)
 		}
@@ -274,7 +274,7 @@ func TestWrongValues(t *testing.T) {
 	}
 }
 
-// TestLargeCommit commits more than fits a batch and a memtable.
+// TestLargeCommit commits more than fits into a batch and a memtable.
 func TestLargeCommit(t *testing.T) {
 	ctx := context.Background()
 	fs := testkit.NewCrashFS(nil, nil)

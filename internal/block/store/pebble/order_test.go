@@ -13,8 +13,8 @@ import (
 	"github.com/mnem-project/mnem/internal/base/queue"
 )
 
-// TestNewcomersWait: one that comes when the lock is free does not have it before those that have
-// waited for it, each of which may pause just then.
+// TestNewcomersWait: a process that arrives when the lock is free gets it after those that already wait, each of
+// which may be pausing at that moment.
 func TestNewcomersWait(t *testing.T) {
 	const rounds = 8
 	dir := t.TempDir()
@@ -32,7 +32,7 @@ func TestNewcomersWait(t *testing.T) {
 		t.Fatalf("the queue: %v %v", info, err)
 	}
 	for round := range rounds {
-		var order []string // of those that had the store, each after the one before closed it
+		var order []string // in which processes had the store; each opened it after the previous one closed it
 		waited := make(chan error, 1)
 		go func() {
 			s, err := Open(dir, opts)
@@ -64,7 +64,7 @@ func TestNewcomersWait(t *testing.T) {
 	}
 }
 
-// TestNoQueueOffDisk: another file system than the disk has no queue, and the lock alone decides.
+// TestNoQueueOffDisk: on file systems other than the disk there is no queue, and the lock alone decides.
 func TestNoQueueOffDisk(t *testing.T) {
 	fs := vfs.NewMem()
 	s, err := Open("store", Options{Create: true, FS: fs, Wait: time.Minute})

@@ -20,8 +20,8 @@ func beginOp(s *Store, seq uint64) (durable func() error, err error) {
 	return s.Begin(context.Background(), opHead(seq-1), opHead(seq), opBlocks(seq)...)
 }
 
-// overlapped makes operations up to last, one to five of them at a time, and counts in acked those
-// acknowledged and in begun all.
+// overlapped makes operations up to last, one to five at a time. It counts the acknowledged ones in acked and all
+// in begun.
 func overlapped(fs vfs.FS, last uint64, rng *rand.Rand, acked, begun *atomic.Uint64) error {
 	opts := Options{FS: fs, Create: true, MemTableBytes: tinyMem}
 	s, err := Open(repo, opts)
@@ -58,8 +58,7 @@ func overlapped(fs vfs.FS, last uint64, rng *rand.Rand, acked, begun *atomic.Uin
 	return s.Close()
 }
 
-// TestCrashOverlapping cuts power at the changes of commits that overlap, and once more while what
-// that left is opened.
+// TestCrashOverlapping cuts power at the changes of overlapping commits, and once more during the recovery.
 func TestCrashOverlapping(t *testing.T) {
 	stride := effort.Pick(11, 5, 1)
 	if effort.Race {
@@ -112,8 +111,8 @@ func TestCrashOverlapping(t *testing.T) {
 	}
 }
 
-// TestCommitsShareSyncs begins many commits while one is made durable: they take one or two syncs
-// of the log together, and Head tells of none before.
+// TestCommitsShareSyncs begins many commits while one is made durable: they share one or two syncs of the log, and
+// Head returns none of them before.
 func TestCommitsShareSyncs(t *testing.T) {
 	const others = 30
 	var counting, holding atomic.Bool

@@ -17,8 +17,8 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 )
 
-// childEnv names the directory that a child process of these tests is to open. The child commits
-// an operation, says "ready", waits for its standard input to end, and closes the store.
+// childEnv names the directory that a child process of these tests opens. The child commits an operation, prints
+// "ready", waits for its standard input to end, and closes the store.
 const childEnv = "MNEM_TEST_STORE_CHILD"
 
 func TestMain(m *testing.M) {
@@ -99,7 +99,7 @@ func (p *process) ready(t *testing.T) {
 	}
 }
 
-// finish lets the child close the store and end.
+// finish makes the child close the store and end.
 func (p *process) finish(t *testing.T) {
 	t.Helper()
 	_ = p.stdin.Close()
@@ -164,7 +164,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// TestKilledOwner kills an owner, whose lock must go and whose owner file must not matter.
+// TestKilledOwner kills an owner: its lock must be released and its stale owner file ignored.
 func TestKilledOwner(t *testing.T) {
 	dir := t.TempDir() + "/.mnem"
 	for seq := uint64(1); seq <= 3; seq++ {
@@ -191,7 +191,7 @@ func TestKilledOwner(t *testing.T) {
 	}
 }
 
-// TestQueue lets processes that each commit wait for each other.
+// TestQueue runs processes that each commit and wait for each other.
 func TestQueue(t *testing.T) {
 	const n = 8
 	dir := t.TempDir() + "/.mnem"
@@ -249,7 +249,7 @@ func TestOwnerFile(t *testing.T) {
 	if _, err := Open(repo, Options{FS: fs}); !errors.As(err, &busy) || busy.Socket != serving.Socket {
 		t.Errorf("busy error %v, want socket %s", err, serving.Socket)
 	}
-	// An owner file that makes no sense does not matter.
+	// A malformed owner file is ignored.
 	writeFile(t, fs, repo+"/owner", []byte("{\"pid\":"))
 	_, err := Open(repo, Options{FS: fs})
 	if !errors.As(err, &busy) || busy.PID != 0 {

@@ -35,14 +35,14 @@ func (f *readsFile) ReadAt(p []byte, off int64) (int, error) {
 	return f.File.ReadAt(p, off)
 }
 
-// TestReadsOfLookUps bounds how often files are read for blocks that are in one of several tables, each
-// of which may have any key: one read for each block, and what is read once of each table.
+// TestReadsOfLookUps bounds how often files are read for blocks in several tables with overlapping key ranges: one
+// read for each block, plus what is read once from each table.
 func TestReadsOfLookUps(t *testing.T) {
 	const (
 		tables = 6
 		each   = 2000
 		looked = 400
-		// Of a table are read its footer, properties, index and filter.
+		// Footer, properties, index and filter are read from each table.
 		ofTable = 6
 	)
 	ctx := t.Context()
@@ -74,12 +74,12 @@ func TestReadsOfLookUps(t *testing.T) {
 	}
 }
 
-// flushTables writes tables of blocks into the database, which nothing compacts.
+// flushTables writes tables of blocks into the database without compacting them.
 func flushTables(t *testing.T, fs vfs.FS, tables, each int) {
 	t.Helper()
 	opts := Options{Create: true}
 	opts.setDefaults()
-	settings := opts.pebble(&fuseFS{FS: fs, fuse: newFuse()}, nil, newGate(true), false)
+	settings := opts.pebble(&failFS{FS: fs, fail: newFailSwitch()}, nil, newGate(true), false)
 	settings.DisableAutomaticCompactions = true
 	db, err := pdb.Open("/repo/.mnem/"+dbName, settings)
 	if err != nil {

@@ -9,16 +9,16 @@ import (
 
 const (
 	reserveName = "reserve"
-	// maxReserve and minReserve bound the reserve, which is as large as the tables of the database: it
-	// lets a purge be recorded on a disk that something else filled to the last byte.
+	// maxReserve and minReserve bound the reserve, which is as large as the tables of the database. It lets a purge
+	// be recorded on a disk that another program filled completely.
 	maxReserve = 4 << 20
 	minReserve = 1 << 20
 	zeros      = 1 << 20
-	// restSlack is what a reserve smaller than it should be leaves of a full disk.
+	// restSlack is how much of a full disk a reduced reserve leaves free.
 	restSlack = 64 << 10
 )
 
-// spend gives the reserve to a change that erases. roomMu must be held.
+// spend releases the reserve for a change that erases. roomMu must be held.
 func (s *Store) spend() {
 	if s.reserve.Load() > 0 && s.fs.FS.Remove(s.reservePath()) == nil {
 		s.reserve.Store(0)
@@ -27,7 +27,7 @@ func (s *Store) spend() {
 
 func (s *Store) reservePath() string { return s.fs.FS.PathJoin(s.dir, reserveName) }
 
-// measureReserve looks how large the reserve is.
+// measureReserve reads the size of the reserve.
 func (s *Store) measureReserve() {
 	s.reserve.Store(0)
 	if info, err := s.fs.FS.Stat(s.reservePath()); err == nil {
@@ -35,19 +35,18 @@ func (s *Store) measureReserve() {
 	}
 }
 
-// stock makes the reserve as large as it should be if the disk has room for that. A closing store takes
-// what is left instead. The reserve is not synced: after a power cut it is made again. roomMu must be
-// held.
-func (s *Store) stock(closing bool) error {
+// refill makes the reserve full size if the disk has space for it; a closing store takes what is left instead. The
+// reserve is not synced: after a power cut it is made again. roomMu must be held.
+func (s *Store) refill(closing bool) error {
 	if _, ok := s.free(); !ok {
 		return nil
 	}
-	return s.fs.fuse.guard(func() error { return s.stockNow(closing) })
+	return s.fs.fail.guard(func() error { return s.refillNow(closing) })
 }
 
-func (s *Store) stockNow(closing bool) error {
+func (s *Store) refillNow(closing bool) error {
 	want := min(max(s.db.Metrics().DiskSpaceUsage(), minReserve), maxReserve)
-	if have := s.reserve.Load(); have >= want/2 && have <= maxReserve { // not made again for each commit
+	if have := s.reserve.Load(); have >= want/2 && have <= maxReserve { // do not make it again for each commit
 		return nil
 	}
 	s.spend()
@@ -67,7 +66,7 @@ func (s *Store) stockNow(closing bool) error {
 	return nil
 }
 
-// reserveFile makes a file that takes so many bytes of the disk.
+// reserveFile makes a file that takes size bytes of the disk.
 func reserveFile(fs vfs.FS, name string, size int64) error {
 	f, err := fs.Create(name, vfs.WriteCategoryUnspecified)
 	if err != nil {
@@ -79,7 +78,7 @@ func reserveFile(fs vfs.FS, name string, size int64) error {
 func occupy(f vfs.File, size int64) error {
 	if preallocates {
 		if err := f.Preallocate(0, size); err == nil {
-			_, err = f.WriteAt([]byte{0}, size-1) // so that its length tells how much it takes
+			_, err = f.WriteAt([]byte{0}, size-1) // so that its length shows how much it takes
 			return err
 		} else if isFull(err) {
 			return err

@@ -18,7 +18,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// smallDisk mounts a disk with room for so many bytes, where that is possible.
+// smallDisk mounts a disk of the given size, if possible.
 func smallDisk(t *testing.T, size string) string {
 	t.Helper()
 	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
@@ -59,8 +59,8 @@ func fill(t *testing.T, dir string) string {
 	return name
 }
 
-// TestFullDisk fills a disk to the last byte by something else: what was acknowledged is there, it is
-// said what cannot be done, what erases is recorded, and bytes go when there is room again.
+// TestFullDisk fills a disk completely with another file: acknowledged data stays, refusals name the reason,
+// erasures are recorded, and erased bytes disappear once there is space again.
 func TestFullDisk(t *testing.T) {
 	disk := smallDisk(t, "48m")
 	dir, ctx := filepath.Join(disk, ".mnem"), context.Background()
@@ -86,7 +86,7 @@ func TestFullDisk(t *testing.T) {
 		t.Error(err)
 	}
 	s = openDisk(t, dir, Options{Uncompressed: true})
-	for range 2 { // refused, and not stopped
+	for range 2 { // refused, but the store does not stop
 		if err := s.Commit(ctx, opHead(2), opHead(3), opBlocks(3)...); !errors.Is(err, store.ErrNoRoom) {
 			t.Fatalf("a commit on a full disk: %v", err)
 		}
@@ -102,7 +102,7 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// All that was given away is used up: the bytes cannot go yet, and it says so.
+	// The freed space is used up again: the erased bytes cannot be removed yet, and the error says so.
 	second := fill2(t, disk)
 	if err := s.Compact(erasing); !errors.Is(err, store.ErrNoRoom) {
 		t.Fatalf("Compact on a full disk: %v", err)
@@ -137,7 +137,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// fill2 is fill beside a first file.
+// fill2 is fill with a second file.
 func fill2(t *testing.T, dir string) string {
 	t.Helper()
 	below := filepath.Join(dir, "second")
@@ -147,8 +147,8 @@ func fill2(t *testing.T, dir string) string {
 	return fill(t, below)
 }
 
-// TestFullInFlush: a store that cannot write its log as tables when it is closed has lost nothing, and
-// says nothing else than the commits did.
+// TestFullInFlush: a store that cannot flush its log when closed has lost nothing, and returns no error beyond
+// those of the commits.
 func TestFullInFlush(t *testing.T) {
 	disk := smallDisk(t, "24m")
 	dir := filepath.Join(disk, ".mnem")
@@ -177,8 +177,8 @@ func TestFullInFlush(t *testing.T) {
 	}
 }
 
-// TestStepsCoverAll compacts in steps: each takes a bounded part of the last level, together they
-// leave nothing out, and none is begun that the disk has no room for.
+// TestStepsCoverAll compacts in steps: each covers a bounded part of the last level, together they cover
+// everything, and none begins without enough disk space.
 func TestStepsCoverAll(t *testing.T) {
 	effort.Alone(t)
 	mem, ctx := vfs.NewMem(), context.Background()

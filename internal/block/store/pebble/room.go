@@ -12,33 +12,32 @@ import (
 )
 
 const (
-	// slack must stay free beside a change whose size is known: for the start of a log, a manifest and
-	// options.
+	// slack must stay free in addition to a change of known size: for a new log, a manifest and options.
 	slack = 512 << 10
-	// eraseBytes is what recording an erasure takes: an operation, stubs, opening the database twice, and
-	// what opening it leaves if the process is killed.
+	// eraseBytes is the space that recording an erasure takes: an operation, stubs, opening the database twice, and
+	// the leftovers of an opening that is killed.
 	eraseBytes = 2 << 20
-	// plenty of free bytes need no calculation: no step of a compaction takes as much.
+	// plenty of free bytes need no calculation: no compaction step takes as much.
 	plenty = 1 << 30
-	// worthBytes is what level 0 and the log must have for ordinary writes to compact them on a disk that
-	// is nearly full, rather than be refused.
+	// worthBytes is the size of level 0 and the log from which ordinary writes on a nearly full disk compact them
+	// instead of being refused.
 	worthBytes = 1 << 20
-	// crowdedBytes of level 0 are compacted by ordinary writes while Pebble may not do so on its own: all
-	// of it takes as much room again for a moment.
+	// crowdedBytes is the size of level 0 from which ordinary writes compact it while Pebble may not: compacting
+	// temporarily takes as much space again.
 	crowdedBytes = defaultMemTableBytes
-	// reviveTimeout is how long a change waits for calls under way before the database is opened again
-	// for writing. A callback that writes would wait for itself.
+	// reviveTimeout is how long a change waits for running calls before the database is reopened for writing. A
+	// callback that writes would wait for itself.
 	reviveTimeout = 5 * time.Second
-	// removalChecks is how often, a millisecond apart, a change looks whether Pebble has removed the files
-	// that it no longer needs.
+	// removalChecks is how often, a millisecond apart, a change checks whether Pebble has removed the files that it
+	// no longer needs.
 	removalChecks = 5000
-	// quietChecks is the same for flushes and compactions that are under way to end.
+	// quietChecks is the same for waiting until running flushes and compactions end.
 	quietChecks = 10_000
 )
 
 var _ store.Roomer = (*Store)(nil)
 
-// Room says whether a small change may be made.
+// Room checks whether a small change may be made.
 func (s *Store) Room(ctx context.Context) error {
 	if err := s.enterWrite(ctx); err != nil {
 		return err
@@ -53,9 +52,9 @@ func (s *Store) free() (uint64, bool) {
 	return usage.AvailBytes, err == nil
 }
 
-// room returns an error wrapping store.ErrNoRoom if the disk has no room for a change that writes size
-// bytes. The log and later a table take them. Changes that erase may use the reserve; all others must
-// leave room for a flush, a step of a compaction and an erasure.
+// room returns an error wrapping store.ErrNoRoom if the disk lacks space for a change that writes size bytes, which
+// the log and later a table take. Changes that erase may use the reserve; all others must leave space for a flush,
+// a compaction step and an erasure.
 func (s *Store) room(ctx context.Context, size int) error {
 	free, ok := s.free()
 	if !ok {
@@ -70,15 +69,15 @@ func (s *Store) room(ctx context.Context, size int) error {
 	if free >= plenty+s.opts.LowWater+cost {
 		s.gate.set(true)
 		if s.reserve.Load() == 0 && size > 0 {
-			return s.stock(false)
+			return s.refill(false)
 		}
 		return nil
 	}
-	return s.fs.fuse.guard(func() error { return s.aboveMark(ctx, cost) })
+	return s.fs.fail.guard(func() error { return s.aboveMark(ctx, cost) })
 }
 
-// aboveMark returns an error if a change that takes cost bytes would leave less than the mark. It
-// compacts first if that makes the mark lower. roomMu must be held.
+// aboveMark returns an error if a change that takes cost bytes would leave less free than the low-water mark. It
+// compacts first if that lowers the mark. roomMu must be held.
 func (s *Store) aboveMark(ctx context.Context, cost uint64) error {
 	for waited, tried := false, false; ; {
 		d := s.demand()
@@ -92,15 +91,15 @@ func (s *Store) aboveMark(ctx context.Context, cost uint64) error {
 		needs := max(mark-min(mark, reserve), cost+slack)
 		crowded := !s.gate.isOpen() && (d.files >= l0Files || d.l0 >= crowdedBytes)
 		if free >= needs && (!crowded || tried) {
-			return s.stockNow(false)
+			return s.refillNow(false)
 		}
-		if !waited { // what is under way takes room for a moment
+		if !waited { // running compactions take space temporarily
 			waited = true
 			s.quiesce()
 			continue
 		}
 		if tried || !crowded && !d.shrinks() || free+reserve < d.flush+slack {
-			_ = s.stockNow(false) // of what lower used
+			_ = s.refillNow(false) // the compaction may have used it
 			return &store.NoRoomError{Needs: needs, Free: free}
 		}
 		tried = true
@@ -110,8 +109,8 @@ func (s *Store) aboveMark(ctx context.Context, cost uint64) error {
 	}
 }
 
-// fitsErasing returns an error if there is no room for size bytes even without the reserve, which it
-// spends if it must. roomMu must be held.
+// fitsErasing returns an error if size bytes do not fit even without the reserve, which it spends if it must.
+// roomMu must be held.
 func (s *Store) fitsErasing(size uint64) error {
 	free, ok := s.free()
 	if ok && free < size+slack {
@@ -124,7 +123,7 @@ func (s *Store) fitsErasing(size uint64) error {
 	return nil
 }
 
-// fits returns an error unless size bytes more have room on the disk for a moment.
+// fits returns an error unless the disk has space for size more bytes temporarily.
 func (s *Store) fits(size uint64) error {
 	free, ok := s.free()
 	if ok && free < size+slack {
@@ -137,17 +136,17 @@ func (s *Store) fits(size uint64) error {
 	return nil
 }
 
-// demand is what the database may have to write on its own.
+// demand is how much the database may have to write on its own.
 type demand struct {
-	flush uint64 // tables of what is in the log alone
-	l0    uint64 // tables of level 0, those of a flush included
+	flush uint64 // tables of data that is only in the log
+	l0    uint64 // tables of level 0, including those of a flush
 	files int64  // of level 0
-	base  uint64 // the level below, with which level 0 is compacted as a whole
+	base  uint64 // the level below level 0, with which level 0 is compacted as a whole
 	below uint64 // all levels below level 0
-	step  uint64 // a step of a compaction below level 0
+	step  uint64 // a compaction step below level 0
 }
 
-// demand calculates what the database may have to write.
+// demand calculates how much the database may have to write.
 func (s *Store) demand() demand {
 	m := s.db.Metrics()
 	log := m.WAL.Size
@@ -169,7 +168,7 @@ func (s *Store) demand() demand {
 		}
 	}
 	if d.base == 0 {
-		depth++ // level 0 goes above what there is
+		depth++ // level 0 gets a new level below it
 	}
 	for n := 1; n < depth; n++ {
 		d.step = max(d.step, stepOf(n))
@@ -178,12 +177,12 @@ func (s *Store) demand() demand {
 	return d
 }
 
-// stepOf bounds what is written to compact one table of the nth level below level 0: Pebble ends a table
-// where it overlaps ten times its size of the next level, whose tables reach beyond it on both sides.
+// stepOf bounds the bytes written to compact one table of the nth level below level 0: Pebble ends a table when it
+// overlaps ten times its size of the next level, whose tables extend beyond it on both sides.
 func stepOf(n int) uint64 { return uint64(11*targetSize(n) + 2*targetSize(n+1)) }
 
-// targetSize is how large Pebble makes the tables of the nth level that is used below level 0. A step
-// of a compaction takes room for some ten of them beside the database: small stores have small ones.
+// targetSize is the size of Pebble's tables in the nth used level below level 0. A compaction step temporarily
+// takes space for about ten of them, so small stores get small tables.
 func targetSize(n int) int64 {
 	if n == 0 {
 		return 2 << 20
@@ -191,10 +190,10 @@ func targetSize(n int) int64 {
 	return min(8<<20, int64(128<<10)<<n)
 }
 
-// mark is how many bytes must be free or in reserve for a flush, a step of a compaction and an erasure.
+// mark returns how many bytes must be free or in reserve for a flush, a compaction step and an erasure.
 func (d demand) mark() uint64 { return max(d.l0+d.base, d.step) + eraseBytes }
 
-// automatic is how many bytes must be free for compactions in the background, which choose their tables
+// automatic returns how many bytes must be free to allow background compactions, which choose their tables
 // themselves, while a memtable is written.
 func (d demand) automatic() uint64 {
 	return d.l0 + d.base + 2*d.step + eraseBytes + 4*defaultMemTableBytes
@@ -205,7 +204,7 @@ func (d demand) shrinks() bool {
 	return d.l0 >= worthBytes && d.l0+d.base >= d.step+worthBytes || d.base > 2*baseBytes
 }
 
-// lower flushes and compacts level 0, so that the mark is lower. roomMu must be held.
+// lower flushes and compacts level 0 to lower the mark. roomMu must be held.
 func (s *Store) lower(ctx context.Context) error {
 	err := s.flushStep()
 	if err == nil {
@@ -214,7 +213,7 @@ func (s *Store) lower(ctx context.Context) error {
 	if err == nil {
 		err = s.lowerBase(ctx)
 	}
-	if isNoRoom(err) { // what is free tells
+	if isNoRoom(err) { // the check of free space decides
 		s.opts.Logf("compact on a disk that is nearly full: %v", err)
 		err = nil
 	}
@@ -225,8 +224,8 @@ func (s *Store) lower(ctx context.Context) error {
 	return fmt.Errorf("compact: %w", err)
 }
 
-// lowerBase moves tables of the highest level below level 0 down while that is too large. Pebble does so
-// on its own while there is more room.
+// lowerBase moves tables of the highest level below level 0 down while that is too large. With more space Pebble
+// does so on its own.
 func (s *Store) lowerBase(ctx context.Context) error {
 	levels, err := s.db.SSTables()
 	if err != nil {
@@ -252,7 +251,7 @@ func (s *Store) lowerBase(ctx context.Context) error {
 	return nil
 }
 
-// quiesce waits until no flush and no compaction is under way, and what they made superfluous is removed.
+// quiesce waits until no flush and no compaction is running, and obsolete files are removed.
 func (s *Store) quiesce() {
 	for range quietChecks {
 		m := s.db.Metrics()
@@ -264,7 +263,7 @@ func (s *Store) quiesce() {
 	s.awaitRemoval()
 }
 
-// awaitRemoval waits for a moment until Pebble has removed the files that it no longer needs.
+// awaitRemoval waits, within a bound, until Pebble has removed the files that it no longer needs.
 func (s *Store) awaitRemoval() {
 	for range removalChecks {
 		if s.removedAll() {
@@ -277,7 +276,7 @@ func (s *Store) awaitRemoval() {
 // removedAll reports whether the directory has no more tables and logs than the database needs.
 func (s *Store) removedAll() bool {
 	m := s.db.Metrics()
-	want := min(m.WAL.Files, m.MemTable.Count) // a log counts until it is known to be superfluous
+	want := min(m.WAL.Files, m.MemTable.Count) // an obsolete log counts until Pebble knows that it is
 	for _, l := range m.Levels {
 		want += l.TablesCount
 	}
@@ -287,12 +286,12 @@ func (s *Store) removedAll() bool {
 			want--
 		}
 	}
-	return err != nil || want >= 0 && s.fs.fuse.removing.Load() == 0
+	return err != nil || want >= 0 && s.fs.fail.removing.Load() == 0
 }
 
-// noRecycling removes logs at once. Pebble would keep five, each as large as a memtable, to write over
-// them, which ReuseForWrite does not do anyway. It keeps none for a cleaner that has the method by which
-// an ArchiveCleaner says that it needs what is in the files; the methods of DeleteCleaner hide the rest.
+// noRecycling removes logs at once. Pebble would keep five, each as large as a memtable, to overwrite them, which
+// ReuseForWrite does not do anyway. Pebble keeps none if the cleaner has the method by which an ArchiveCleaner says
+// that it needs the files' contents; DeleteCleaner provides the other methods.
 type noRecycling struct {
 	pdb.DeleteCleaner
 	needsContents

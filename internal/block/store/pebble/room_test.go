@@ -19,7 +19,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// reserving counts what is reserved on a disk.
+// reserving counts the bytes preallocated on a disk.
 type reserving struct {
 	vfs.File
 	most int64
@@ -33,14 +33,14 @@ func (r *reserving) Preallocate(_, length int64) error {
 // TestReservesLittle: Pebble asks for more than a memtable for each log.
 func TestReservesLittle(t *testing.T) {
 	r := &reserving{}
-	f := &fuseFile{File: r, fs: &fuseFS{fuse: newFuse()}}
+	f := &failFile{File: r, fs: &failFS{fail: newFailSwitch()}}
 	if err := f.Preallocate(0, 18<<20); err != nil || r.most > maxPreallocate {
 		t.Errorf("%d bytes reserved, %v", r.most, err)
 	}
 }
 
-// sizeOf returns how many bytes the files of a database with one ending have, and how many there
-// are; Pebble may remove some of them meanwhile.
+// sizeOf returns the total size and number of a database's files with one extension; Pebble may remove some of them
+// concurrently.
 func sizeOf(t *testing.T, dir, ext string) (bytes int64, n int) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, dbName, "*"+ext))
@@ -60,8 +60,8 @@ func sizeOf(t *testing.T, dir, ext string) (bytes int64, n int) {
 	return bytes, n
 }
 
-// TestCloseLeavesNoOldLogs writes several memtables: what is closed has one log, an empty one, and
-// all that was written is there.
+// TestCloseLeavesNoOldLogs writes several memtables: a closed store has one empty log, and everything written is
+// there.
 func TestCloseLeavesNoOldLogs(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
 	for round := range 3 {
@@ -87,7 +87,7 @@ func TestCloseLeavesNoOldLogs(t *testing.T) {
 	}
 }
 
-// TestReclaim removes most blocks, while others read: the room is given back, the rest stays.
+// TestReclaim removes most blocks while others read: the space is freed, the rest stays.
 func TestReclaim(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
 	s := openDisk(t, dir, Options{Create: true, MemTableBytes: tinyMem})
@@ -112,7 +112,7 @@ func TestReclaim(t *testing.T) {
 	}
 	seen := 0
 	err := s.Facts().Iterate(ctx, ipld.CID{}, func(store.Block) error {
-		if seen++; seen == 1 { // beside a call that is under way
+		if seen++; seen == 1 { // while another call runs
 			return s.Reclaim(ctx)
 		}
 		return nil
@@ -128,7 +128,7 @@ func TestReclaim(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := s.Close(); err != nil { // which removes what nobody reads any more
+	if err := s.Close(); err != nil { // which removes tables that no iterator reads any more
 		t.Fatal(err)
 	}
 	if after, _ := sizeOf(t, dir, ".sst"); after > before/4 {
@@ -143,7 +143,7 @@ func TestReclaim(t *testing.T) {
 
 // TestOldLogsAreTold: a log that cannot be removed is no error, as Pebble removes it later.
 func TestOldLogsAreTold(t *testing.T) {
-	var mu sync.Mutex // Pebble's own goroutines remove logs too, and tell of it
+	var mu sync.Mutex // Pebble's own goroutines also remove logs, and log it
 	var told []string
 	fs := &stubbornFS{FS: vfs.NewMem()}
 	s := openFS(t, fs, Options{Create: true, MemTableBytes: tinyMem,

@@ -7,9 +7,8 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store/storetest"
 )
 
-// TestPutLooksForASample puts many blocks beside tables full of others: new ones are written without
-// a look for each, and those that are there are not written again, however many new ones are among
-// them.
+// TestPutLooksForASample puts many blocks into a store with many others: new ones are written without a lookup for
+// each, and present ones are not written again, however many new ones are among them.
 func TestPutLooksForASample(t *testing.T) {
 	const stored, n, size = 20_000, 2000, 300
 	ctx := t.Context()

@@ -11,17 +11,17 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 )
 
-// scratchPrefix begins the names of files that are gone once what they were made for ends.
+// scratchPrefix begins the names of temporary files.
 const scratchPrefix = "scratch-"
 
-// scratch is such a file.
+// scratch is a temporary file.
 type scratch struct {
 	vfs.File
 	fs   vfs.FS
 	name string
 }
 
-// Scratch makes a file beside the database.
+// Scratch makes a file next to the database.
 func (s *Store) Scratch(ctx context.Context) (store.Scratch, error) {
 	if err := s.enterWrite(ctx); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (s *Store) Scratch(ctx context.Context) (store.Scratch, error) {
 
 func (f *scratch) Close() error { return errors.Join(f.File.Close(), f.fs.Remove(f.name)) }
 
-// removeScratch removes the files that were left by a process that ended before they were closed.
+// removeScratch removes files that a process left when it ended before closing them.
 func (s *Store) removeScratch() error {
 	names, err := s.fs.List(s.dir)
 	if err != nil {

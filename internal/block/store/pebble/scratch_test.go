@@ -24,7 +24,7 @@ func scratchFiles(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// TestScratch writes two scratch files side by side; one is left behind.
+// TestScratch writes two scratch files at the same time; one is left behind.
 func TestScratch(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
 	s, err := Open(dir, Options{Create: true})

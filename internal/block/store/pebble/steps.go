@@ -11,8 +11,8 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 )
 
-// stepBytes is about how much a step of a compaction writes. So much must be free beside the database; a
-// step that can be no smaller writes more.
+// stepBytes is about how much a compaction step writes. That much must be free in addition to the database; a step
+// that cannot be smaller writes more.
 const stepBytes = 8 << 20
 
 var (
@@ -22,8 +22,8 @@ var (
 
 func isNoRoom(err error) bool { return errors.Is(err, store.ErrNoRoom) }
 
-// rewrite flushes and compacts all there is, one range of keys after the other, and gives up before a
-// step that the disk has no room for. What earlier steps freed stays free.
+// rewrite flushes and compacts everything, one key range after another, and gives up before a step that the disk
+// has no space for. Space freed by earlier steps stays free.
 func (s *Store) rewrite(ctx context.Context) error {
 	if err := s.flushStep(); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (s *Store) rewrite(ctx context.Context) error {
 	return nil
 }
 
-// flushStep flushes if the disk has room for that.
+// flushStep flushes if the disk has space for it.
 func (s *Store) flushStep() error {
 	if err := s.fits(s.demand().flush); err != nil {
 		return err
@@ -65,8 +65,7 @@ func (s *Store) flushStep() error {
 	return nil
 }
 
-// settle waits for the files that a step made superfluous to be removed if the next step may need their
-// room.
+// settle waits until a step's obsolete files are removed, if the next step may need their space.
 func (s *Store) settle() {
 	if free, ok := s.free(); ok && free < plenty {
 		s.awaitRemoval()
@@ -81,7 +80,7 @@ func (s *Store) compactTop(ctx context.Context) error {
 			return err
 		}
 		n := len(levels[0])
-		if n == 0 || n == last { // or others write at the same time
+		if n == 0 || n == last { // or others write concurrently
 			return nil
 		}
 		last = n
@@ -93,8 +92,7 @@ func (s *Store) compactTop(ctx context.Context) error {
 	}
 }
 
-// compactRange compacts a range of keys, which writes so many bytes at most, if the disk has room for
-// these.
+// compactRange compacts a key range, which writes at most size bytes, if the disk has space for them.
 func (s *Store) compactRange(ctx context.Context, from, to []byte, size uint64) error {
 	if err := s.fits(size); err != nil {
 		return err
@@ -106,8 +104,8 @@ func (s *Store) compactRange(ctx context.Context, from, to []byte, size uint64) 
 	return nil
 }
 
-// compactNarrow does what compactRange does, a table after the other: the tables of a middle level that a
-// range meets may overlap more of the next level than was known before the step began.
+// compactNarrow does the same table by table: the tables of a middle level in a range may overlap more of the next
+// level than was known before the step began.
 func (s *Store) compactNarrow(ctx context.Context, from, to []byte) error {
 	for range narrowSteps {
 		levels, err := s.db.SSTables()
@@ -125,10 +123,10 @@ func (s *Store) compactNarrow(ctx context.Context, from, to []byte) error {
 	return nil
 }
 
-// narrowSteps bounds the steps that one step is divided into. What is left then the next compaction does.
+// narrowSteps bounds the steps that one step is divided into. The next compaction does the rest.
 const narrowSteps = 1000
 
-// firstAbove returns the first key of a range that a table above the last level may have, nil for none.
+// firstAbove returns the first key of a range that a table above the last level may have, or nil.
 func firstAbove(levels [][]pdb.SSTableInfo, from, to []byte) (at []byte) {
 	for _, tables := range levels[:len(levels)-1] {
 		for _, t := range tables {
@@ -143,10 +141,10 @@ func firstAbove(levels [][]pdb.SSTableInfo, from, to []byte) (at []byte) {
 	return slices.Clone(at)
 }
 
-// compact compacts a range of keys. A step that turns out larger than the disk has room for fails without
-// harm: Pebble removes what it wrote.
+// compact compacts a key range. A step that turns out too large for the disk fails without harm: Pebble removes
+// what it wrote.
 func (s *Store) compact(ctx context.Context, from, to []byte) error {
-	err := s.gate.during(s.fs.fuse.blown, s.removedAll, func() error { return s.db.Compact(ctx, from, to, false) })
+	err := s.gate.during(s.fs.fail.tripped, s.removedAll, func() error { return s.db.Compact(ctx, from, to, false) })
 	if isFull(err) {
 		s.quiesce()
 		free, _ := s.free()
@@ -159,11 +157,11 @@ func (s *Store) compact(ctx context.Context, from, to []byte) error {
 type keyStep struct {
 	to    []byte // the last key of its range
 	next  []byte // the first one of the next range, nil for none
-	bytes uint64 // that it writes at most
+	bytes uint64 // upper bound of what it writes
 }
 
-// nextStep returns the step that begins at from: as many tables of the last level as may be while it writes
-// limit bytes at most, one at least.
+// nextStep returns the step that begins at from: as many tables of the last level as can be compacted writing at
+// most limit bytes, but at least one.
 func nextStep(levels [][]pdb.SSTableInfo, from []byte, limit uint64) keyStep {
 	out := keyStep{to: lastKey, bytes: stepSize(levels, from, lastKey)}
 	if out.bytes <= limit {
@@ -182,14 +180,14 @@ func nextStep(levels [][]pdb.SSTableInfo, from []byte, limit uint64) keyStep {
 		out = keyStep{to: to, next: append(slices.Clone(to), 0), bytes: size}
 		first = false
 	}
-	if first || bytes.Compare(out.to, lastKey) >= 0 { // nothing of the last level is left
+	if first || bytes.Compare(out.to, lastKey) >= 0 { // no table of the last level is left
 		return keyStep{to: lastKey, bytes: stepSize(levels, from, lastKey)}
 	}
 	return out
 }
 
-// stepSize returns how many bytes compacting a range writes at once at most: it goes down level by level,
-// each time with the tables of the next level that the tables of the range overlap.
+// stepSize bounds how many bytes compacting a range writes at a time: it moves down level by level, each time with
+// the tables of the next level that the tables of the range overlap.
 func stepSize(levels [][]pdb.SSTableInfo, from, to []byte) (most uint64) {
 	moved := uint64(0)
 	for n := range levels[:len(levels)-1] {

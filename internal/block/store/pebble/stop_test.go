@@ -17,8 +17,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// wantStopped checks that every call on a stopped store says so, that it can be closed, and that
-// everything acknowledged is there afterwards.
+// wantStopped checks that every call on a stopped store reports it, that the store can be closed, and that every
+// acknowledged operation is there afterwards.
 func wantStopped(t *testing.T, s *Store, fs vfs.FS, cause error, acked uint64) {
 	t.Helper()
 	ctx := context.Background()
@@ -51,7 +51,7 @@ func TestStopAfterFatal(t *testing.T) {
 	if err := commitOp(s, 1); err != nil {
 		t.Fatal(err)
 	}
-	l := &logger{fuse: s.fs.fuse, logf: s.opts.Logf}
+	l := &logger{fail: s.fs.fail, logf: s.opts.Logf}
 	l.Fatalf("pebble: fatal commit error: %v", syscall.EIO)
 	l.Fatalf("later and of no interest: %d", 1)
 	wantStopped(t, s, fs, syscall.EIO, 1)
@@ -63,15 +63,15 @@ func TestStopAfterPanic(t *testing.T) {
 	if err := commitOp(s, 1); err != nil {
 		t.Fatal(err)
 	}
-	err := s.fs.fuse.guard(func() error { panic(syscall.EIO) })
+	err := s.fs.fail.guard(func() error { panic(syscall.EIO) })
 	if !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), "panic") {
 		t.Errorf("guarded panic: %v", err)
 	}
 	wantStopped(t, s, fs, syscall.EIO, 1)
 }
 
-// TestStopByKind fails one change of each kind of file once: the store stops there, and the lock
-// is free after Close. If the commit that failed is there after all, its error says that this is unknown.
+// TestStopByKind fails one change of each kind of file once: the store stops there, and the lock is free after
+// Close. If the failed commit is there after all, its error says that its outcome is unknown.
 func TestStopByKind(t *testing.T) {
 	tests := []struct{ kind, suffix string }{
 		{"write", ".log"}, {"syncdata", ".log"}, {"create", ".log"},
@@ -113,7 +113,7 @@ func TestStopByKind(t *testing.T) {
 	}
 }
 
-// wantTold checks that the error of a commit says that it is unknown whether it was made, if it was.
+// wantTold checks that the error of a commit that was made after all says that its outcome is unknown.
 func wantTold(t *testing.T, fs vfs.FS, acked uint64, err error) {
 	t.Helper()
 	s := openFS(t, fs, Options{})
@@ -127,7 +127,7 @@ func wantTold(t *testing.T, fs vfs.FS, acked uint64, err error) {
 	}
 }
 
-// TestCallbackPanic lets a panic of Iterate's function through, and the store goes on.
+// TestCallbackPanic lets a panic of Iterate's callback through, and the store continues.
 func TestCallbackPanic(t *testing.T) {
 	ctx := context.Background()
 	s := openMem(t)

@@ -24,16 +24,14 @@ import (
 )
 
 const (
-	// maxBatch is how many bytes of blocks go into one batch. A commit with more writes all but
-	// the last batch unsynced before it moves the head, which the order of the log makes durable
-	// with it.
+	// maxBatch is how many bytes of blocks go into one batch. A larger commit writes all but the last batch
+	// unsynced before it moves the head; as logs are ordered, they become durable with it.
 	maxBatch = 4 << 20
-	// batchSlack is room for the block that fills a batch; few are longer.
+	// batchSlack is space for the block that exceeds a batch; few are longer.
 	batchSlack = 64 << 10
-	// closeTimeout is how long a stopped store waits for Pebble to let go.
+	// closeTimeout is how long a stopped store waits for Pebble to close.
 	closeTimeout = 2 * time.Second
-	// sample is how many blocks of a write are looked for one by one before the rest may be taken
-	// to be new.
+	// sample is how many blocks of a write are looked up one by one before the rest may be assumed to be new.
 	sample = 32
 )
 
@@ -41,46 +39,46 @@ const (
 type Store struct {
 	dir    string
 	opts   Options
-	fs     *fuseFS
+	fs     *failFS
 	lock   *pdb.Lock
 	db     *pdb.DB
-	opened chan *pdb.DB // carries db out of a guarded call, which closes it
+	opened chan *pdb.DB // carries db out of a guarded call, to close it if the call was abandoned
 	dirty  atomic.Bool  // whether anything was written
-	// flushed is set by Close when all that was written is in tables, and nothing in logs alone.
+	// flushed is set by Close when everything written is in tables, and nothing only in logs.
 	flushed bool
 
 	facts   blocks
 	derived derived
 
 	commits sync.Mutex   // held while a commit is applied
-	begun   []store.Head // under commits: applied, not known to be durable, ascending
-	format  int64        // under commits, but while opening: of the store, 0 before the first operation
+	begun   []store.Head // under commits: applied, but not known to be durable, ascending
+	format  int64        // under commits, except while opening: of the store, 0 before the first operation
 
 	syncs    sync.Mutex // held while commits are made durable; commits may be locked within
 	headFile slotFile   // under syncs
 	marker   slotFile   // under syncs
-	marked   bool       // whether there is a marker: under syncs
+	marked   bool       // whether the marker exists: under syncs
 	vouched  store.Head // the newest that the marker names: under syncs
 	headMu   sync.Mutex
 	head     store.Head // the newest durable one: under headMu; changed under syncs and commits too
 
 	gate   *gate      // of compactions of db
-	roomMu sync.Mutex // held while the disk is looked at for a change
-	// reserve is how many bytes the file reserve takes. Changed under roomMu.
+	roomMu sync.Mutex // held while free space is checked for a change
+	// reserve is the size of the file reserve. Changed under roomMu.
 	reserve atomic.Uint64
-	// dormant is whether the database is open for reading alone, as the disk has no room to open it for
-	// writing. Changed while no call is under way.
+	// dormant is whether the database is open for reading only because the disk lacks space to open it for writing.
+	// Changed while no call is in progress.
 	dormant  atomic.Bool
 	replayed uint64 // bytes of the logs that a dormant database replayed
 
 	scratches atomic.Int64 // files that Scratch made
 
 	eraseMu sync.RWMutex // read-held by writes of blocks
-	// redacted are the redactions, with whether each was open when it came. Never changed: replaced.
+	// redacted holds the redactions, and whether each was open when it was recorded. Copied on write.
 	redacted atomic.Pointer[map[ipld.CID]bool]
 
 	callsMu sync.Mutex
-	idle    sync.Cond // on callsMu: calls went to 0, or a pause ended
+	idle    sync.Cond // on callsMu: calls dropped to 0, or a pause ended
 	calls   int
 	paused  bool // no call may begin: the database is being replaced
 	closed  bool
@@ -91,7 +89,7 @@ var (
 	_ store.Scratcher = (*Store)(nil)
 )
 
-func newStore(dir string, fs *fuseFS, opts Options) *Store {
+func newStore(dir string, fs *failFS, opts Options) *Store {
 	s := &Store{dir: dir, opts: opts, fs: fs, opened: make(chan *pdb.DB, 1)}
 	s.headFile = slotFile{slotKind: headSlots, fs: fs, dir: dir}
 	s.marker = slotFile{slotKind: markerSlots, fs: fs, dir: dir}
@@ -107,7 +105,7 @@ func (s *Store) Facts() store.Blocks { return &s.facts }
 // Derived returns the blocks and cells that can be rebuilt.
 func (s *Store) Derived() store.Derived { return &s.derived }
 
-// SetOwner replaces what the owner file says, for a server that has opened its socket.
+// SetOwner replaces the content of the owner file, for a server that has opened its socket.
 func (s *Store) SetOwner(o Owner) error {
 	if err := s.enter(context.Background()); err != nil {
 		return err
@@ -130,7 +128,7 @@ func (s *Store) enter(ctx context.Context) error {
 	return nil
 }
 
-// callable returns the error of a call that begins now. callsMu must be held.
+// callable returns the error for a call that begins now. callsMu must be held.
 func (s *Store) callable(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -138,7 +136,7 @@ func (s *Store) callable(ctx context.Context) error {
 	if s.closed {
 		return store.ErrClosed
 	}
-	return s.fs.fuse.err()
+	return s.fs.fail.err()
 }
 
 // enterWrite begins a call that writes.
@@ -176,7 +174,7 @@ func (s *Store) durable() store.Head {
 	return s.head
 }
 
-// readHead reads the head record; there is none in an empty store.
+// readHead reads the head record; an empty store has none.
 func (s *Store) readHead() (record, error) {
 	value, err := s.get(headKey)
 	if errors.Is(err, pdb.ErrNotFound) {
@@ -199,8 +197,8 @@ func (s *Store) get(key []byte) (value []byte, err error) {
 	return value, closer.Close()
 }
 
-// damaged returns err, of a read, wrapping store.ErrCorrupt where it tells of damage: a failed
-// checksum, or a file that is gone or short.
+// damaged returns err, of a read, wrapping store.ErrCorrupt if it indicates damage: a failed checksum, or a missing
+// or truncated file.
 func damaged(err error) error {
 	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, io.EOF) ||
 		errors.Is(err, io.ErrUnexpectedEOF) {
@@ -209,8 +207,8 @@ func damaged(err error) error {
 	return marked(err)
 }
 
-// Commit stores blocks and moves the head. Up to 4 MiB of blocks are stored in the same step as
-// the head; of more, some may be there after a crash without the head.
+// Commit stores blocks and moves the head. Up to 4 MiB of blocks are stored in the same step as the head; if there
+// are more, a crash may leave some of them without the head.
 func (s *Store) Commit(
 	ctx context.Context, old, next store.Head, add ...store.Block,
 ) error {
@@ -265,7 +263,7 @@ func (s *Store) begin(old, next store.Head, add []store.Block) error {
 	if err := old.CheckNext(next); err != nil {
 		return err
 	}
-	err := s.fs.fuse.guard(func() error {
+	err := s.fs.fail.guard(func() error {
 		return s.write(Facts, add, func(b *pdb.Batch) error {
 			if err := b.Set(headKey, rec.encode(), nil); err != nil {
 				return err
@@ -279,7 +277,7 @@ func (s *Store) begin(old, next store.Head, add []store.Block) error {
 		})
 	})
 	if err == nil {
-		err = s.fs.fuse.err()
+		err = s.fs.fail.err()
 	}
 	if err != nil {
 		return commitError(next, err)
@@ -289,8 +287,8 @@ func (s *Store) begin(old, next store.Head, add []store.Block) error {
 	return nil
 }
 
-// sync makes a commit durable, and those that were begun until it comes to it as well, but for one
-// of the slot that tells the newest durable head: a torn write must not hit that.
+// sync makes a commit durable, together with those begun by then, except one whose slot holds the newest durable
+// head: a torn write must not hit that slot.
 func (s *Store) sync(head store.Head) error {
 	s.syncs.Lock()
 	defer s.syncs.Unlock()
@@ -306,9 +304,9 @@ func (s *Store) sync(head store.Head) error {
 		}
 		next := s.begun[last]
 		s.commits.Unlock()
-		err := s.fs.fuse.guard(func() error {
-			// Logs are durable in order, so that a record that is has all before it.
-			if err := s.db.LogData(nil, pdb.Sync); err != nil || s.fs.fuse.err() != nil {
+		err := s.fs.fail.guard(func() error {
+			// Logs become durable in order, so a durable record implies all before it.
+			if err := s.db.LogData(nil, pdb.Sync); err != nil || s.fs.fail.err() != nil {
 				return err
 			}
 			if err := s.headFile.write(next); err != nil {
@@ -317,17 +315,17 @@ func (s *Store) sync(head store.Head) error {
 			return s.mark(next)
 		})
 		if err == nil {
-			err = s.fs.fuse.err()
+			err = s.fs.fail.err()
 		}
 		if err != nil {
-			s.fs.fuse.blow(err) // what was begun is in doubt, and nothing may come upon it
-			return s.fs.fuse.err()
+			s.fs.fail.trip(err) // commits begun are in doubt, and none may build on them
+			return s.fs.fail.err()
 		}
 		s.became(next, last+1)
 	}
 }
 
-// became notes that a head is durable, and the first n of those begun.
+// became records that a head, and with it the first n begun commits, is durable.
 func (s *Store) became(head store.Head, n int) {
 	s.commits.Lock()
 	defer s.commits.Unlock()
@@ -358,16 +356,15 @@ func verify(blocks []store.Block) error {
 	return nil
 }
 
-// write puts blocks into batches, in key order, applies all but the last one unsynced, and gives
-// that one to last. Erased blocks are left out, and so are those whose bytes are stored already,
-// where there are any among the first.
+// write puts blocks into batches, in key order, applies all but the last one unsynced, and passes that one to last.
+// It skips erased blocks, and if any of the first blocks is already stored, all that are.
 func (s *Store) write(space Space, add []store.Block, last func(*pdb.Batch) error) error {
 	s.eraseMu.RLock()
 	defer s.eraseMu.RUnlock()
 	s.dirty.Store(true)
 	batch := s.newBatch(add)
 	if len(add) > 0 {
-		// One iterator going forward finds what is there several times faster than single Gets.
+		// One iterator moving forward finds present blocks several times faster than single Gets.
 		it, err := s.db.NewIter(nil)
 		if err != nil {
 			return damaged(err)
@@ -375,13 +372,13 @@ func (s *Store) write(space Space, add []store.Block, last func(*pdb.Batch) erro
 		if batch, err = s.fill(batch, it, space, add); err != nil {
 			return errors.Join(err, it.Close())
 		}
-		_ = it.Close() // it repeats the errors of damaged places, which fill wrote anew
+		_ = it.Close() // Close repeats the errors of damaged places, which fill has rewritten
 	}
 	return last(batch)
 }
 
-// newBatch returns a batch with room for blocks, up to what a batch takes: left to itself it would
-// grow by doubling, each time, and six bytes would be garbage for each one stored.
+// newBatch returns a batch with capacity for blocks, up to the size of a batch. Growing by doubling would leave six
+// bytes of garbage for each one stored.
 func (s *Store) newBatch(add []store.Block) *pdb.Batch {
 	const rest, overhead = 256, 8 // head, format and cell records; lengths of one block
 	size := rest
@@ -392,10 +389,10 @@ func (s *Store) newBatch(add []store.Block) *pdb.Batch {
 		pdb.WithMaxRetainedSizeBytes(2*(maxBatch+batchSlack)))
 }
 
-// fill puts blocks that it does not find into batch, and applies that and goes on with a new one
-// whenever it is full. Keys are hashes, so the first ones in their order are a fair sample: where
-// none of them is stored, hardly any is, and the rest is written without a look, which would read a
-// part of a table for each. What is written twice takes room until it is compacted, and no more.
+// fill adds absent blocks to batch, and whenever it is full applies it and starts a new one. Keys are hashes, so
+// the first ones in key order are a fair sample: if none of them is stored, hardly any other is, and the rest is
+// written without a lookup, which would read a part of a table for each. Blocks written twice only take space until
+// they are compacted.
 func (s *Store) fill(
 	batch *pdb.Batch, it *pdb.Iterator, space Space, add []store.Block,
 ) (*pdb.Batch, error) {
@@ -434,8 +431,8 @@ func (s *Store) fill(
 
 // keyOrder returns the indexes of blocks in the order of their keys.
 func keyOrder(blocks []store.Block) iter.Seq2[int, int] {
-	// The first bits of a key, which nearly always decide, and the index behind them sort faster than
-	// anything that has to be asked how it compares.
+	// The first bits of a key, which nearly always decide, and the index packed behind them sort faster than with a
+	// comparison function.
 	index := uint64(1)<<bits.Len(uint(len(blocks))) - 1
 	places := make([]uint64, len(blocks))
 	for i := range blocks {
@@ -463,8 +460,7 @@ func keyOrder(blocks []store.Block) iter.Seq2[int, int] {
 	}
 }
 
-// holds reports whether value is stored under key. Where that cannot be read it is not: writing
-// it anew mends it.
+// holds reports whether value is stored under key. It returns false if that cannot be read: rewriting repairs it.
 func holds(it *pdb.Iterator, key, value []byte) bool {
 	if !it.SeekPrefixGE(key) {
 		return false
@@ -476,9 +472,9 @@ func holds(it *pdb.Iterator, key, value []byte) bool {
 // apply applies a batch unsynced.
 func (s *Store) apply(b *pdb.Batch) error { return s.db.Apply(b, pdb.NoSync) }
 
-// Close waits for calls under way, flushes, so that nothing acknowledged is in the log alone,
-// and lets go of the lock. A flush that fails, as on a full disk, is told to Options.Logf and is no
-// error: what was acknowledged is durable in the log, and each call has said what came of it.
+// Close waits for running calls, flushes, so that no acknowledged data is only in the log, and releases the lock. A
+// flush that fails, for instance on a full disk, is reported to Options.Logf and is no error: acknowledged data is
+// durable in the log, and each call has returned its own outcome.
 func (s *Store) Close() error {
 	s.callsMu.Lock()
 	if s.closed {
@@ -493,13 +489,13 @@ func (s *Store) Close() error {
 	s.roomMu.Lock()
 	defer s.roomMu.Unlock()
 	if s.dirty.Load() {
-		err := s.fs.fuse.guard(s.flushStep)
+		err := s.fs.fail.guard(s.flushStep)
 		if s.flushed = err == nil; !s.flushed {
 			s.opts.Logf("write what is in the log as tables: %v", err)
 		}
 	}
-	if !s.opts.ReadOnly && s.fs.fuse.err() == nil && s.durable().Seq > 0 {
-		if err := s.stock(true); err != nil {
+	if !s.opts.ReadOnly && s.fs.fail.err() == nil && s.durable().Seq > 0 {
+		if err := s.refill(true); err != nil {
 			s.opts.Logf("keep room in reserve: %v", err)
 		}
 	}
@@ -510,7 +506,7 @@ func (s *Store) Close() error {
 }
 
 func (s *Store) flush() error {
-	return s.fs.fuse.guard(func() error {
+	return s.fs.fail.guard(func() error {
 		flushed, err := s.db.AsyncFlush()
 		if err != nil {
 			return err
@@ -520,16 +516,16 @@ func (s *Store) flush() error {
 	})
 }
 
-// release closes the database, removes the owner file and lets go of the lock, in this order. A
-// stopped store's database may hang or panic while it closes; the lock is let go all the same,
-// which is safe because the fuse keeps what is left of it from the disk.
+// release closes the database, removes the owner file and releases the lock, in this order. A stopped store's
+// database may hang or panic while it closes; the lock is still released, which is safe because the switch keeps
+// the abandoned database from writing.
 func (s *Store) release() error {
-	stopped := s.fs.fuse.err()
+	stopped := s.fs.fail.err()
 	var errs []error
 	if s.db != nil && stopped == nil {
-		err := s.fs.fuse.guard(s.db.Close)
-		if stopped = s.fs.fuse.err(); stopped != nil {
-			s.opts.Logf("close the database: %v", err) // a compaction, which loses nothing
+		err := s.fs.fail.guard(s.db.Close)
+		if stopped = s.fs.fail.err(); stopped != nil {
+			s.opts.Logf("close the database: %v", err) // of a compaction, which loses nothing
 			err = nil
 		}
 		errs = append(errs, err)
@@ -544,18 +540,17 @@ func (s *Store) release() error {
 	}
 	errs = append(errs, s.headFile.close(), s.marker.close())
 	if stopped != nil {
-		s.fs.fuse.settle()
+		s.fs.fail.settle()
 	}
 	if err := removeOwner(s.fs.FS, s.dir); err != nil {
-		s.opts.Logf("%v", err) // a stale one means nothing
+		s.opts.Logf("%v", err) // a stale one is harmless
 	}
 	errs = append(errs, s.lock.Close(), s.fs.lock.Close())
 	return errors.Join(errs...)
 }
 
-// removeLogs removes all logs but the newest, which is empty, after a flush. Pebble keeps old ones
-// to use their files again, up to the size of a memtable each, and would remove them when it is
-// opened for writing next.
+// removeLogs removes all logs but the newest, which is empty, after a flush. Pebble keeps old ones for reuse, each
+// up to the size of a memtable, and would remove them only at the next opening for writing.
 func (s *Store) removeLogs() {
 	db := s.fs.PathJoin(s.dir, dbName)
 	names, err := s.fs.List(db)
@@ -564,7 +559,7 @@ func (s *Store) removeLogs() {
 		return
 	}
 	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, logSuffix) })
-	// Their numbers have at least six digits, with zeros before.
+	// Their numbers have at least six digits, zero-padded.
 	slices.SortFunc(names, func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 	})
@@ -575,8 +570,7 @@ func (s *Store) removeLogs() {
 	}
 }
 
-// abandon closes the database of a stopped store as far as it can be closed: with a goroutine
-// parked it cannot.
+// abandon closes the database of a stopped store if possible; with a halted goroutine it is not.
 func (s *Store) abandon() {
 	done := make(chan struct{})
 	go func() {
@@ -594,7 +588,7 @@ func (s *Store) abandon() {
 	defer timeout.Stop()
 	select {
 	case <-done:
-	case <-s.fs.fuse.parked:
+	case <-s.fs.fail.halted:
 	case <-timeout.C:
 	}
 }

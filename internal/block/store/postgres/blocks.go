@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	// pageRows and pageBytes bound what is read at once of many blocks, the second about.
+	// pageRows and pageBytes bound one read of many blocks; pageBytes is approximate.
 	pageRows  = 1024
 	firstPage = 64
 	pageBytes = 4 << 20
-	// putBytes is how much is written by one statement, about, and putRows how many blocks.
+	// putBytes is about how much one statement writes, and putRows how many blocks.
 	putBytes = 8 << 20
 	putRows  = 4096
-	// hasRows is how many blocks are looked for by one statement.
+	// hasRows is how many blocks one statement looks up.
 	hasRows = 4096
 )
 
-// cached is the key of a block in memory.
+// cached is the cache key of a block.
 type cached struct {
 	aside bool
 	cid   ipld.CID
@@ -36,7 +36,7 @@ type blocks struct {
 	aside bool // whether they are derived
 }
 
-// keepAll keeps blocks in memory that were verified and written.
+// keepAll caches blocks that were verified and written.
 func (s *Store) keepAll(b *blocks, add []store.Block) {
 	for _, block := range add {
 		_, _, epoch := s.cache.Get(cached{b.aside, block.CID})
@@ -71,7 +71,7 @@ func (b *blocks) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 	return append([]byte{}, got.Data...), nil
 }
 
-// missing says why a block is not there.
+// missing returns the reason why a block is absent.
 func (b *blocks) missing(ctx context.Context, c ipld.CID) error {
 	rows, err := b.s.run(ctx, "SELECT stub FROM mnem.redaction WHERE repo = $1 AND cid = $2", b.s.id(), key(c))
 	if err != nil {
@@ -88,7 +88,7 @@ func (b *blocks) Has(ctx context.Context, c ipld.CID) (bool, error) {
 	return len(rows) > 0, err
 }
 
-// HasEach asks for many at a time, so that nothing is open while fn runs.
+// HasEach asks for many blocks at a time, so that no query is open while fn runs.
 func (b *blocks) HasEach(
 	ctx context.Context, cids iter.Seq[ipld.CID], fn func(c ipld.CID, has bool) error,
 ) error {
@@ -116,7 +116,7 @@ func (b *blocks) HasEach(
 	return tell()
 }
 
-// present returns which of many blocks are there.
+// present returns which of many blocks exist.
 func (b *blocks) present(ctx context.Context, cids []ipld.CID) (map[ipld.CID]bool, error) {
 	rows, err := b.s.run(ctx, "SELECT cid FROM mnem."+b.table+" WHERE repo = $1 AND cid = ANY($2)", b.s.id(),
 		array(oidBytea, len(cids), func(i int) []byte { return key(cids[i]) }))
@@ -134,8 +134,8 @@ func (b *blocks) present(ctx context.Context, cids []ipld.CID) (map[ipld.CID]boo
 	return there, nil
 }
 
-// columns returns blocks as two arrays, each CID once, in the order in which every writer takes them: else two
-// could wait for one another.
+// columns returns blocks as two arrays, each CID once, in CID order: if writers locked rows in different orders,
+// they could deadlock.
 func columns(add []store.Block) (cids, datas []byte) {
 	add = slices.Clone(add)
 	slices.SortFunc(add, func(a, b store.Block) int { return a.CID.Compare(b.CID) })
@@ -174,7 +174,7 @@ func (b *blocks) Put(ctx context.Context, add ...store.Block) error {
 	return nil
 }
 
-// Iterate reads pages, so that nothing is open while fn runs.
+// Iterate reads pages, so that no query is open while fn runs.
 func (b *blocks) Iterate(ctx context.Context, from ipld.CID, fn func(store.Block) error) error {
 	at, inclusive, limit := key(from), ">=", firstPage
 	for {
@@ -246,7 +246,7 @@ func (d *derived) Clear(ctx context.Context) error {
 	return err
 }
 
-// Cells reads all cells before it calls fn: there are a few for each state of the memory.
+// Cells reads all cells before it calls fn: there are only a few for each state of the memory.
 func (d *derived) Cells(ctx context.Context, fn func(key, value ipld.CID) error) error {
 	rows, err := d.s.run(ctx, "SELECT key, value FROM mnem.cell WHERE repo = $1 ORDER BY key", d.s.id())
 	for _, r := range rows {

@@ -7,8 +7,8 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 )
 
-// attemptOf is between what tells an attempt from all others and the client that made it. Attempts of versions that
-// knew no clients lack it.
+// attemptOf separates an attempt's unique part from the client that made it. Attempts of versions without clients
+// lack it.
 const attemptOf = " "
 
 // Place implements store.Shared.
@@ -19,7 +19,7 @@ func (s *Store) Place() store.Place {
 	return store.Place{}
 }
 
-// readPlace keeps what a row says of where the client's HEAD is.
+// readPlace stores the position of the client's HEAD from a row.
 func (s *Store) readPlace(branch, detached []byte) error {
 	at := store.Place{Branch: string(branch)}
 	if detached != nil {
@@ -39,7 +39,7 @@ func (s *Store) SetPlace(ctx context.Context, to store.Place) error {
 		_, err = s.change(ctx, "WITH d AS (SELECT set_config('synchronous_commit', $3, true)) "+
 			"DELETE FROM mnem.client c USING d WHERE c.repo = $1 AND c.client = $2", s.id(), []byte(s.client), s.durably())
 	} else {
-		var branch, detached []byte // NULL, unless it is there
+		var branch, detached []byte // NULL, unless set
 		if detached = key(to.Commit); !to.Commit.Defined() {
 			branch, detached = []byte(to.Branch), nil
 		}
@@ -55,7 +55,7 @@ func (s *Store) SetPlace(ctx context.Context, to store.Place) error {
 	return nil
 }
 
-// Made implements store.Shared: of each operation the row of its attempt says who made it, as long as it is kept.
+// Made implements store.Shared: the row of an operation's attempt names its client, as long as the row is kept.
 func (s *Store) Made(ctx context.Context) (map[uint64]bool, error) {
 	rows, err := s.run(ctx, "SELECT seq FROM mnem.attempt WHERE repo = $1 AND strpos(attempt, $2) > 0 AND substr(attempt, strpos(attempt, $2) + 1) = $3",
 		s.id(), []byte(attemptOf), []byte(s.client))

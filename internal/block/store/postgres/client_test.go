@@ -11,7 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/pgserver"
 )
 
-// TestPlace has two clients with places of their own, one of which has two connections.
+// TestPlace has two clients with their own places; one has two connections.
 func TestPlace(t *testing.T) {
 	server, ctx := pgserver.Start(t), t.Context()
 	open := func(client string, create, ro bool) *Store {
@@ -67,8 +67,8 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestMigrateAtOnce has many processes bring tables of the first version to this one at the same time, and others make
-// them where there are none.
+// TestMigrateAtOnce has many processes migrate tables of the first version concurrently, and others create them
+// where none exist.
 func TestMigrateAtOnce(t *testing.T) {
 	server, ctx := pgserver.Start(t, "max_connections=100"), t.Context()
 	all := migrations

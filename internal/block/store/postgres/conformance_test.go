@@ -25,7 +25,7 @@ func open(t *testing.T, opt postgres.Options) *postgres.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.Close() }) // a test that closes it looks at the error
+	t.Cleanup(func() { _ = s.Close() }) // a test that closes it checks the error
 	return s
 }
 
@@ -37,7 +37,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// sql runs statements beside a store.
+// sql runs statements outside of a store.
 func sql(t *testing.T, at, text string) error {
 	t.Helper()
 	config, _, err := postgres.Parse(at)
@@ -54,7 +54,7 @@ func sql(t *testing.T, at, text string) error {
 
 func next(h store.Head, n int) store.Head { return storetest.Next(h, n) }
 
-// TestTwoProcesses has two stores of one repository see what the other does.
+// TestTwoProcesses checks that two stores of one repository see each other's changes.
 func TestTwoProcesses(t *testing.T) {
 	server := pgserver.Start(t)
 	at := server.URL("two")
@@ -98,7 +98,7 @@ func TestTwoProcesses(t *testing.T) {
 		t.Errorf("erased by another process: %v", err)
 	}
 
-	// One has the turn at a time, and a commit within a turn that a collection came into is refused.
+	// One process has the turn at a time, and a commit in a turn that a collection interrupted is refused.
 	end, err := a.Turn(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +140,8 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
-// TestRepositories keeps repositories of one database apart, and from roles that are no members of the owner's.
+// TestRepositories keeps repositories of one database apart, and away from roles that are not members of the
+// owner's.
 func TestRepositories(t *testing.T) {
 	server := pgserver.Start(t)
 	one := open(t, postgres.Options{URL: server.URL("one"), Create: true})
@@ -216,7 +217,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestDatabase asks what servers ask of a database with several repositories.
+// TestDatabase makes the requests of a server with several repositories.
 func TestDatabase(t *testing.T) {
 	server := pgserver.Start(t)
 	ctx := t.Context()
@@ -277,7 +278,7 @@ func TestDatabase(t *testing.T) {
 	}
 	usage(size(blocks[1]))
 	h := store.Head{}
-	for n := range 600 { // rows of sizes are summed up meanwhile
+	for n := range 600 { // rows of sizes are summed up in the meantime
 		b := next(h, n)
 		if err := one.Commit(ctx, h, b); err != nil {
 			t.Fatal(err)
@@ -325,8 +326,8 @@ func tokens(t *testing.T, d *postgres.Database) {
 	}
 }
 
-// TestServerFull has the server refuse what is written, as it does when its disk is full: the error says
-// so, nothing is stored, and the store goes on once there is room.
+// TestServerFull has the server refuse writes as it does when its disk is full: the error says so, nothing is
+// stored, and the store continues once there is space.
 func TestServerFull(t *testing.T) {
 	server := pgserver.Start(t)
 	at := server.URL("full")

@@ -10,7 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 )
 
-// askPatience is how long what is asked of a Database is asked again whose connection was lost.
+// askPatience is how long a request to a Database is retried after its connection was lost.
 const askPatience = 5 * time.Second
 
 // Database is the connection of a server to a database with several repositories. Safe for concurrent use.
@@ -19,14 +19,14 @@ type Database struct {
 	pool *pool
 }
 
-// Usage is what a repository has and did.
+// Usage is the size and activity of a repository.
 type Usage struct {
-	Blocks, Bytes int64 // those of indexes among them
+	Blocks, Bytes int64 // including those of indexes
 	Commits       int64 // operations of this day, in UTC
 }
 
-// OpenDatabase returns the connection to the database of a URL, whatever repository that names. It connects when it
-// is asked something.
+// OpenDatabase returns the connection to the database of a URL, ignoring the repository it names. It connects on
+// first use.
 func OpenDatabase(at string) (*Database, error) {
 	config, _, err := Parse(at)
 	if err != nil {
@@ -56,7 +56,8 @@ func (d *Database) run(ctx context.Context, sql string, params ...[]byte) ([]row
 	return rows, d.pool.denied(err)
 }
 
-// Ready returns an error unless the database answers within a time, 0 for at once, and has the tables of this version.
+// Ready returns an error unless the database answers within wait, 0 for one attempt, and has the tables of this
+// version.
 func (d *Database) Ready(ctx context.Context, wait time.Duration) error {
 	_, err := again(ctx, wait, func() (struct{}, error) {
 		c, err := d.pool.take(ctx)
@@ -69,13 +70,13 @@ func (d *Database) Ready(ctx context.Context, wait time.Duration) error {
 	return d.pool.denied(err)
 }
 
-// Has reports whether there is a repository of a name that this role sees.
+// Has reports whether a repository of this name exists that the role can see.
 func (d *Database) Has(ctx context.Context, name string) (bool, error) {
 	rows, err := d.run(ctx, "SELECT true FROM mnem.repository WHERE name = $1", []byte(name))
 	return len(rows) > 0, err
 }
 
-// Usage returns what a repository has and did.
+// Usage returns the size and activity of a repository.
 func (d *Database) Usage(ctx context.Context, name string) (Usage, error) {
 	rows, err := d.run(ctx, "SELECT blocks, bytes, commits FROM mnem.usage($1)", []byte(name))
 	if err != nil {
@@ -87,7 +88,7 @@ func (d *Database) Usage(ctx context.Context, name string) (Usage, error) {
 	return Usage{toInt8(rows[0][0]), toInt8(rows[0][1]), toInt8(rows[0][2])}, nil
 }
 
-// Token returns what is kept of a token of a repository by its id, nil for none.
+// Token returns the data stored for a token of a repository by its id, nil for none.
 func (d *Database) Token(ctx context.Context, name, id string) ([]byte, error) {
 	rows, err := d.run(ctx, "SELECT t.data FROM mnem.token t JOIN mnem.repository r ON r.id = t.repo "+
 		"WHERE r.name = $1 AND t.id = $2", []byte(name), []byte(id))
@@ -97,7 +98,7 @@ func (d *Database) Token(ctx context.Context, name, id string) ([]byte, error) {
 	return rows[0][0], nil
 }
 
-// Tokens returns what is kept of all tokens of a repository.
+// Tokens returns the data stored for all tokens of a repository.
 func (d *Database) Tokens(ctx context.Context, name string) (all [][]byte, err error) {
 	rows, err := d.run(ctx, "SELECT t.data FROM mnem.token t JOIN mnem.repository r ON r.id = t.repo "+
 		"WHERE r.name = $1 ORDER BY t.name", []byte(name))
@@ -107,10 +108,10 @@ func (d *Database) Tokens(ctx context.Context, name string) (all [][]byte, err e
 	return all, err
 }
 
-// AddToken keeps a token of a repository. It returns an error wrapping fs.ErrExist where there is one of its id or
-// called as it.
+// AddToken stores a token of a repository. It returns an error wrapping fs.ErrExist if one with this id or this
+// name exists.
 func (d *Database) AddToken(ctx context.Context, name, id, called string, data []byte) error {
-	// The same statement, sent again after its answer was lost, finds what it made.
+	// The same statement, sent again after its answer was lost, finds the row it made.
 	rows, err := d.run(ctx, "WITH r AS (SELECT id FROM mnem.repository WHERE name = $1), "+
 		"made AS (INSERT INTO mnem.token SELECT id, $2, $3, $4 FROM r ON CONFLICT DO NOTHING RETURNING true) "+
 		"SELECT EXISTS (SELECT FROM made) OR EXISTS (SELECT FROM mnem.token t WHERE t.repo = r.id AND t.data = $4) FROM r",
@@ -126,7 +127,7 @@ func (d *Database) AddToken(ctx context.Context, name, id, called string, data [
 	return nil
 }
 
-// RemoveToken forgets a token of a repository, if there is one of the id.
+// RemoveToken deletes the token with an id, if it exists.
 func (d *Database) RemoveToken(ctx context.Context, name, id string) error {
 	_, err := d.run(ctx, "DELETE FROM mnem.token t USING mnem.repository r WHERE r.id = t.repo AND r.name = $1 AND t.id = $2",
 		[]byte(name), []byte(id))

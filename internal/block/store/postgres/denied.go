@@ -11,7 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 )
 
-// insufficient is the SQLSTATE of a role that lacks a right.
+// insufficient is the SQLSTATE for a missing privilege.
 const insufficient = "42501"
 
 // denied returns err, as a *store.DeniedError if the server denied the role a right.
@@ -23,7 +23,7 @@ func (p *pool) denied(err error) error {
 	return err
 }
 
-// lacks returns the error of the pool's role, which lacks a right.
+// lacks returns the error for the pool's role, which lacks a privilege.
 func (p *pool) lacks(err error) error {
 	role := p.config.User
 	if set := p.config.RuntimeParams["role"]; set != "" {
@@ -32,8 +32,8 @@ func (p *pool) lacks(err error) error {
 	return &store.DeniedError{Role: role, Err: err}
 }
 
-// insert makes the repository. If it cannot, it tells roles that see the repository that it exists, and all others that
-// they have no rights on it, whether it exists or not.
+// insert makes the repository. If it cannot, it tells roles that can see the repository that it exists, and all
+// others that they have no privileges on it, whether or not it exists.
 func (s *Store) insert(ctx context.Context, c *conn) error {
 	name := [][]byte{[]byte(s.name)}
 	made, err := c.run(ctx, "INSERT INTO mnem.repository (name) VALUES ($1) ON CONFLICT DO NOTHING RETURNING id", name)

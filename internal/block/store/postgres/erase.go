@@ -23,7 +23,7 @@ func (s *Store) isRedacted(c ipld.CID) bool {
 	return ok
 }
 
-// cameOpen reads redactions anew where a block came that one was open for.
+// cameOpen rereads redactions if a block arrived that had an open one.
 func (s *Store) cameOpen(ctx context.Context, add []store.Block) error {
 	for _, b := range add {
 		if s.isRedacted(b.CID) {
@@ -36,7 +36,7 @@ func (s *Store) cameOpen(ctx context.Context, add []store.Block) error {
 // Redact removes blocks and, unless all redactions are open, everything derived, and leaves stubs.
 func (s *Store) Redact(ctx context.Context, list ...store.Redaction) error {
 	at := make(map[ipld.CID]int)
-	var once []store.Redaction // of several for one block the last that is not open
+	var once []store.Redaction // of several for one block, the last that is not open
 	for _, r := range list {
 		if !r.CID.Defined() {
 			return fmt.Errorf("redact: %w", errUndefined)
@@ -66,7 +66,7 @@ func (s *Store) Redact(ctx context.Context, list ...store.Redaction) error {
 	return s.readRedactions(ctx, false)
 }
 
-// Redacted returns the redaction of a block, as it was when the head was read last.
+// Redacted returns the redaction of a block as of the last read of the head.
 func (s *Store) Redacted(ctx context.Context, c ipld.CID) (store.Redaction, bool, error) {
 	if err := s.enter(ctx); err != nil {
 		return store.Redaction{}, false, err
@@ -78,7 +78,7 @@ func (s *Store) Redacted(ctx context.Context, c ipld.CID) (store.Redaction, bool
 	return r, ok, err
 }
 
-// Redactions calls fn with the redactions that there are now.
+// Redactions calls fn with the current redactions.
 func (s *Store) Redactions(ctx context.Context, fn func(store.Redaction) error) error {
 	if _, err := s.Head(ctx); err != nil {
 		return err
@@ -103,8 +103,9 @@ func (s *Store) Redactions(ctx context.Context, fn func(store.Redaction) error) 
 	return nil
 }
 
-// Compact rewrites the tables. Meanwhile no repository of the database can be read or written. It needs the role that
-// owns the tables. The server's log, archives and replicas keep erased bytes for as long as they are configured to.
+// Compact rewrites the tables. No repository of the database can be read or written while it runs. It needs the
+// role that owns the tables. The server's log, archives and replicas keep erased bytes for as long as they are
+// configured to.
 func (s *Store) Compact(ctx context.Context) error {
 	if s.ro {
 		return store.ErrReadOnly
@@ -144,7 +145,7 @@ func (s *Store) Compact(ctx context.Context) error {
 	return nil
 }
 
-// Note returns what SetNote kept.
+// Note returns the note that SetNote stored.
 func (s *Store) Note(ctx context.Context) ([]byte, error) {
 	rows, err := s.run(ctx, "SELECT note FROM mnem.repository WHERE id = $1", s.id())
 	if err != nil || len(rows) == 0 {
@@ -153,7 +154,7 @@ func (s *Store) Note(ctx context.Context) ([]byte, error) {
 	return rows[0][0], nil
 }
 
-// SetNote keeps a note.
+// SetNote stores a note.
 func (s *Store) SetNote(ctx context.Context, note []byte) error {
 	_, err := s.change(ctx, "WITH d AS (SELECT set_config('synchronous_commit', $2, true)) "+
 		"UPDATE mnem.repository SET note = $3 FROM d WHERE id = $1", s.id(), s.durably(), note)

@@ -14,7 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/pgserver"
 )
 
-// TestMigrate opens tables of the first version, whose roles may write on and whose blocks are counted then.
+// TestMigrate opens tables of the first version: their roles can still write, and their blocks are counted.
 func TestMigrate(t *testing.T) {
 	server, ctx := pgserver.Start(t), t.Context()
 	all := migrations
@@ -73,8 +73,8 @@ func TestMigrate(t *testing.T) {
 	}
 }
 
-// TestMigrateReaders opens tables of the second version under roles that may only read them: they read on, and write
-// nothing. One may read the repository, and one sees that there is none for it.
+// TestMigrateReaders opens tables of the second version under roles that may only read them: they can still read,
+// and write nothing. One may read the repository; the other sees that no repository exists for it.
 func TestMigrateReaders(t *testing.T) {
 	server, ctx := pgserver.Start(t), t.Context()
 	all := migrations

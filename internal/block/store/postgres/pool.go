@@ -18,22 +18,22 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// conn is a connection, and the statements that were prepared on it.
+// conn is a connection with its prepared statements.
 type conn struct {
 	*pgconn.PgConn
 	prepared map[string]string // names by text
-	rests    *time.Timer       // that ends it while it is idle
+	rests    *time.Timer       // closes it when idle for too long
 }
 
-// idleTime is how long a connection is kept that nothing uses: a process may have many repositories open, and a
-// server few connections.
+// idleTime is how long an unused connection is kept: a process may have many repositories open, and a server few
+// connections.
 const idleTime = 30 * time.Second
 
-// pool keeps connections. Each is used by one statement at a time, so that no call waits for one that it
-// was made in.
+// pool holds connections. Each is used by one statement at a time, so that no call waits for an outer call's
+// connection.
 type pool struct {
 	config *pgconn.Config
-	slots  chan struct{} // one for each statement under way
+	slots  chan struct{} // one for each running statement
 
 	mu     sync.Mutex
 	idle   []*conn
@@ -59,7 +59,7 @@ func (p *pool) take(ctx context.Context) (*conn, error) {
 	for len(p.idle) > 0 {
 		c := p.idle[len(p.idle)-1]
 		p.idle = p.idle[:len(p.idle)-1]
-		c.rests.Stop() // where it has run it finds the connection gone from the list
+		c.rests.Stop() // if it has fired, it finds the connection gone from the list
 		if !c.IsClosed() {
 			p.mu.Unlock()
 			return c, nil
@@ -69,7 +69,7 @@ func (p *pool) take(ctx context.Context) (*conn, error) {
 	return p.connect(ctx)
 }
 
-// give takes a connection back, which the pool keeps unless it is broken.
+// give returns a connection, which the pool keeps unless it is broken.
 func (p *pool) give(c *conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -83,7 +83,7 @@ func (p *pool) give(c *conn) {
 	}
 }
 
-// end closes a connection if it is idle still.
+// end closes a connection if it is still idle.
 func (p *pool) end(c *conn) {
 	p.mu.Lock()
 	i := slices.Index(p.idle, c)
@@ -96,7 +96,7 @@ func (p *pool) end(c *conn) {
 	}
 }
 
-// drop closes a connection that nothing is expected of.
+// drop closes a connection without waiting for it to finish its work.
 func drop(c *conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -114,7 +114,7 @@ func (p *pool) close() {
 	p.idle = nil
 }
 
-// row is a row of an answer, valid until the statement is done again.
+// row is a row of an answer, valid until its statement runs again.
 type row = [][]byte
 
 // once runs one statement, all parameters and columns in the binary format, and returns its rows.
@@ -152,13 +152,12 @@ const (
 	mostPause  = 500 * time.Millisecond
 )
 
-// run runs a statement that may be run twice, and anew where its connection was lost, as long as patience
-// lasts.
+// run runs an idempotent statement, and retries it after a lost connection until patience has passed.
 func (p *pool) run(ctx context.Context, patience time.Duration, sql string, params ...[]byte) ([]row, error) {
 	return again(ctx, patience, func() ([]row, error) { return p.once(ctx, sql, params) })
 }
 
-// again calls fn until it returns another error than that of a lost connection.
+// again retries fn until it succeeds or fails with an error other than a lost connection.
 func again[T any](ctx context.Context, patience time.Duration, fn func() (T, error)) (T, error) {
 	end := time.NewTimer(patience)
 	defer end.Stop()
@@ -183,8 +182,8 @@ func again[T any](ctx context.Context, patience time.Duration, fn func() (T, err
 	}
 }
 
-// LostError is returned where the database could not be reached, or did not answer, for too long. Of a
-// Commit it is unknown then whether it was made.
+// LostError is returned if the database could not be reached, or did not answer, for too long. For a Commit it is
+// then unknown whether it was made.
 type LostError struct{ Err error }
 
 func (e *LostError) Error() string {
@@ -194,7 +193,7 @@ func (e *LostError) Error() string {
 // Unwrap makes it an error of store.ErrBusy as well.
 func (e *LostError) Unwrap() []error { return []error{store.ErrBusy, e.Err} }
 
-// withoutSecrets is an error in one line. pgconn leaves passwords out of its messages.
+// withoutSecrets formats an error on one line. pgconn omits passwords from its messages.
 func withoutSecrets(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
 // diskFull is the SQLSTATE of a server whose disk is full.
@@ -209,8 +208,8 @@ func named(err error) error {
 	return err
 }
 
-// passes reports whether an error is that of a connection, a server that is starting or ending, or of two
-// transactions that waited for one another.
+// passes reports whether an error is transient: a connection problem, a server that is starting or stopping, or a
+// deadlock of two transactions.
 func passes(err error) bool {
 	for _, ours := range []error{context.Canceled, context.DeadlineExceeded, store.ErrNotFound, fs.ErrExist, errFormat, errOld} {
 		if errors.Is(err, ours) {
@@ -249,7 +248,7 @@ const (
 	oidBytea = 17
 )
 
-// array is a one-dimensional array of n values.
+// array encodes a one-dimensional array of n values.
 func array(oid uint32, n int, value func(int) []byte) []byte {
 	size := 20
 	for i := range n {
@@ -283,7 +282,7 @@ func keys(list []ipld.CID) []byte {
 	return array(oidBytea, len(list), func(i int) []byte { return key(list[i]) })
 }
 
-// cidOf reads a key.
+// cidOf decodes a key.
 func cidOf(b []byte) (ipld.CID, error) {
 	if len(b) != keyLen {
 		return ipld.CID{}, fmt.Errorf("%w: a key of %d bytes", ipld.ErrCID, len(b))

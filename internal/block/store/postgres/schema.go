@@ -22,19 +22,19 @@ var version2 string
 //go:embed schema3.sql
 var version3 string
 
-// migrations are what makes of each version of the tables the next one, from none on.
+// migrations holds the script from each version of the tables to the next, starting with none.
 var migrations = []string{version1, version2, version3}
 
 const (
 	minServer = 140_000
-	// schemaLock is the lock under which tables are made.
+	// schemaLock is the lock under which tables are created.
 	schemaLock = 28013
 	// DefaultRepository is the repository of a URL that names none.
 	DefaultRepository = "main"
 	maxName           = 200
 )
 
-// ErrVersion is returned where the tables are of another version than this program knows.
+// ErrVersion is returned if the tables have a version that this program does not know.
 var ErrVersion = fmt.Errorf("%w by this version of mnem", errFormat)
 
 var errFormat = fmt.Errorf("the tables in the database cannot be read")
@@ -44,9 +44,9 @@ func IsURL(s string) bool {
 	return strings.HasPrefix(s, "postgres://") || strings.HasPrefix(s, "postgresql://")
 }
 
-// Parse reads the URL of a repository: that of a database, as PostgreSQL's own programs take it, with the
-// parameter repository for the name of one of several. What the URL does not say is taken from PG variables, the
-// password and the service file, as these programs do.
+// Parse parses the URL of a repository: the URL of a database, as PostgreSQL's own programs take it, with the
+// parameter repository to select one of several. As with these programs, PG variables, the password file and the
+// service file supply what the URL omits.
 func Parse(at string) (*pgconn.Config, string, error) {
 	if !IsURL(at) {
 		return nil, "", fmt.Errorf("not the URL of a database: want postgres://HOST/DATABASE")
@@ -75,7 +75,7 @@ func Parse(at string) (*pgconn.Config, string, error) {
 	return config, name, nil
 }
 
-// Shown is a URL without its password.
+// Shown returns a URL without its password.
 func Shown(at string) string {
 	u, err := url.Parse(at)
 	if err != nil {
@@ -87,8 +87,8 @@ func Shown(at string) string {
 	return u.Redacted()
 }
 
-// prepare sees to it that the tables are there, and of this version. Tables of earlier versions are brought to
-// this one; with create they are made.
+// prepare ensures that the tables exist and have this version. It migrates tables of earlier versions, and creates
+// missing ones if create is set.
 func prepare(ctx context.Context, c *conn, create bool) error {
 	have, err := version(ctx, c)
 	if err != nil || have == len(migrations) {
@@ -100,13 +100,13 @@ func prepare(ctx context.Context, c *conn, create bool) error {
 	case have == 0 && !create:
 		return fmt.Errorf("mnem has no tables in the database: %w", store.ErrNotFound)
 	}
-	// Not a lock of the transaction, which would not see the tables that another process made while it waited.
+	// Not a transaction lock: the transaction would not see tables that another process made while it waited.
 	lock := strconv.Itoa(schemaLock)
 	if _, err := c.Exec(ctx, "SELECT pg_advisory_lock("+lock+")").ReadAll(); err != nil {
 		drop(c)
 		return err
 	}
-	if have, err = version(ctx, c); err != nil { // another process may have been there meanwhile
+	if have, err = version(ctx, c); err != nil { // another process may have been first
 		drop(c) // which unlocks
 		return err
 	}

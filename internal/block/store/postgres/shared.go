@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// turnClass is the class of the locks of writers' turns.
+	// turnClass is the class of the advisory locks for turns.
 	turnClass = 28015
-	// turnTimeout is how long a process may be silent in its turn, in milliseconds, before the server gives the
-	// turn to the next one; turnPulse is how often it says something.
+	// turnTimeout is how long, in milliseconds, a process may be silent in its turn before the server gives the
+	// turn to the next one; turnPulse is the interval of keepalive statements.
 	turnTimeout = 60_000
 	turnPulse   = 15 * time.Second
 )
@@ -41,7 +41,7 @@ func (t *turnConn) take() *conn {
 	return c
 }
 
-// end closes a connection if it is idle still.
+// end closes a connection if it is still idle.
 func (t *turnConn) end(c *conn) {
 	t.mu.Lock()
 	idle := t.idle == c
@@ -71,7 +71,8 @@ func (t *turnConn) close() {
 	}
 }
 
-// Turn implements store.Shared by a lock of the server, which a connection has that is lost with its process.
+// Turn implements store.Shared by an advisory lock of the server. The lock belongs to a connection, which is lost
+// with its process.
 func (s *Store) Turn(ctx context.Context) (end func(), err error) {
 	if s.ro {
 		return nil, store.ErrReadOnly
@@ -128,7 +129,7 @@ func (s *Store) Turn(ctx context.Context) (end func(), err error) {
 	}), nil
 }
 
-// pulse keeps a connection from being silent for too long.
+// pulse sends keepalive statements on a connection.
 func pulse(c *conn, stop <-chan struct{}) {
 	t := time.NewTicker(turnPulse)
 	defer t.Stop()
@@ -171,7 +172,7 @@ func (s *Store) Since(ctx context.Context) (check func(context.Context) error, e
 // Lease implements store.Shared.
 func (s *Store) Lease() time.Duration { return s.lease }
 
-// Keep implements store.Shared: the roots are told of each quarter of a lease. What was read since is within
+// Keep implements store.Shared: the roots are renewed every quarter of a lease. Blocks read since then are within
 // the lease.
 func (s *Store) Keep(fn func() []ipld.CID) {
 	if s.enter(context.Background()) != nil {
@@ -187,12 +188,12 @@ func (s *Store) Keep(fn func() []ipld.CID) {
 			case <-s.ending.Done():
 				if told {
 					ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-					_ = s.renew(ctx, nil) // else they expire
+					_ = s.renew(ctx, nil) // otherwise they expire
 					cancel()
 				}
 				return
 			case <-t.C:
-				told = s.renew(s.ending, fn()) == nil || told // the next time, or they expire
+				told = s.renew(s.ending, fn()) == nil || told // on failure the next renewal succeeds, or they expire
 			}
 		}
 	}()
@@ -234,7 +235,7 @@ func (s *Store) Sweep(
 	return blocks, toInt8(rows[0][1]), nil
 }
 
-// Listen implements store.Shared. After a lost connection the head may have moved unheard.
+// Listen implements store.Shared. It also calls fn after a lost connection, when the head may have moved unnoticed.
 func (s *Store) Listen(ctx context.Context, fn func()) {
 	if s.enter(ctx) != nil {
 		return
@@ -244,7 +245,7 @@ func (s *Store) Listen(ctx context.Context, fn func()) {
 	defer cancel()
 	defer context.AfterFunc(s.ending, cancel)()
 	for ctx.Err() == nil {
-		_, _ = again(ctx, patience, func() (struct{}, error) { // the next one tells
+		_, _ = again(ctx, patience, func() (struct{}, error) { // the next wait reports the error
 			c, err := s.pool.connect(ctx)
 			if err != nil {
 				return struct{}{}, err
@@ -259,7 +260,7 @@ func (s *Store) Listen(ctx context.Context, fn func()) {
 		})
 	}
 	if s.ending.Err() != nil {
-		fn() // whoever waits finds the store closed
+		fn() // waiting callers find the store closed
 	}
 }
 

@@ -19,26 +19,27 @@ import (
 )
 
 const (
-	// defaultCache bounds the verified blocks that are kept in memory, in bytes.
+	// defaultCache bounds the cache of verified blocks, in bytes.
 	defaultCache = 64 << 20
-	// maxConns is how many statements of one store run at the same time. Turns and listeners have connections
-	// of their own.
+	// maxConns is how many statements of one store run concurrently. Turns and listeners have their own
+	// connections.
 	maxConns = 4
-	// patience is how long a statement is tried again whose connection was lost.
+	// patience is how long a statement is retried after its connection was lost.
 	patience = 20 * time.Second
 )
 
 var errUndefined = errors.New("undefined CID")
 
-// Options says which repository is opened.
+// Options select the repository to open.
 type Options struct {
 	URL      string        // of the database and the repository in it: see Parse
-	Create   bool          // make the repository, and mnem's tables where there are none
+	Create   bool          // make the repository, and mnem's tables if they do not exist
 	ReadOnly bool          // change nothing; writes return store.ErrReadOnly
-	Wait     time.Duration // how long to try to connect; 0: once
-	// Client names who reads and writes, on however many connections, for what is each client's own; "" is one too.
+	Wait     time.Duration // how long to retry connecting; 0: one attempt
+	// Client names the client, across all its connections, to which per-client state such as HEAD belongs; "" is a
+	// client too.
 	Client string
-	// CacheBytes is how many bytes of verified blocks are kept in memory; 0: 64 MiB.
+	// CacheBytes is the size of the cache of verified blocks; 0: 64 MiB.
 	CacheBytes int64
 }
 
@@ -49,8 +50,8 @@ type Store struct {
 	repo    int32
 	name    string
 	client  string       // as Options say
-	self    string       // of this store, unlike that of any other
-	durable atomic.Value // the server's synchronous_commit, a string, for what must survive a power cut
+	self    string       // unique to this store
+	durable atomic.Value // the server's synchronous_commit, a string, used for changes that must survive a power cut
 	lease   time.Duration
 
 	facts   blocks
@@ -59,20 +60,20 @@ type Store struct {
 
 	mu     sync.Mutex
 	closed bool
-	calls  sync.WaitGroup     // under way; added to under mu
-	ending context.Context    // of what works beside calls
+	calls  sync.WaitGroup     // running; added to under mu
+	ending context.Context    // of background work
 	end    context.CancelFunc // ends it
 
-	tries atomic.Int64 // attempts to commit so far
+	tries atomic.Int64 // commit attempts so far
 	noted atomic.Int64 // the epoch when the turn began, -1 outside of one
 
 	redactMu sync.RWMutex
-	erased   int64 // changes of redactions that were read
+	erased   int64 // count of redaction changes that were read
 	redacted map[ipld.CID]store.Redaction
 	onErased func()
 
 	turns turnConn
-	place atomic.Pointer[store.Place] // where the client's HEAD was when the head was read last
+	place atomic.Pointer[store.Place] // the client's HEAD as of the last read of the head
 }
 
 var (
@@ -84,9 +85,9 @@ var (
 	_ store.CellDeleter = (*derived)(nil)
 )
 
-// Open opens a repository in a database. It returns an error wrapping store.ErrNotFound where it is not there,
-// and with Create one wrapping fs.ErrExist where it is. A role without the rights gets one wrapping store.ErrDenied,
-// which does not tell whether the repository exists.
+// Open opens a repository in a database. It returns an error wrapping store.ErrNotFound if the repository does not
+// exist, and with Create one wrapping fs.ErrExist if it does. A role without privileges gets one wrapping
+// store.ErrDenied, which does not reveal whether the repository exists.
 func Open(ctx context.Context, opt Options) (*Store, error) {
 	config, name, err := Parse(opt.URL)
 	if err != nil {
@@ -111,8 +112,8 @@ func Open(ctx context.Context, opt Options) (*Store, error) {
 	return s, nil
 }
 
-// greet sets up a new connection. What is put is made durable by the commit after it, which waits for all
-// that was written before: nothing else does.
+// greet sets up a new connection without synchronous commits. The next Commit makes earlier puts durable, as it
+// waits for everything written before it.
 func (s *Store) greet(ctx context.Context, c *pgconn.PgConn) error {
 	res, err := c.Exec(ctx, "SHOW synchronous_commit; SET synchronous_commit = off").ReadAll()
 	if err != nil {
@@ -126,7 +127,8 @@ func (s *Store) greet(ctx context.Context, c *pgconn.PgConn) error {
 	return nil
 }
 
-// durably is the synchronous_commit of what must survive a power cut, as the newest connection found it.
+// durably returns the synchronous_commit setting for changes that must survive a power cut, as found by the newest
+// connection.
 func (s *Store) durably() []byte { return []byte(s.durable.Load().(string)) }
 
 func (s *Store) open(ctx context.Context, opt Options) error {
@@ -139,7 +141,7 @@ func (s *Store) open(ctx context.Context, opt Options) error {
 	return err
 }
 
-// create makes the repository, and the tables where there are none.
+// create makes the repository, and the tables if they do not exist.
 func (s *Store) create(ctx context.Context, opt Options) error {
 	c, err := again(ctx, opt.Wait, func() (*conn, error) { return s.pool.take(ctx) })
 	if err != nil {
@@ -152,7 +154,7 @@ func (s *Store) create(ctx context.Context, opt Options) error {
 	return s.insert(ctx, c)
 }
 
-// find finds the repository.
+// find looks up the repository.
 func (s *Store) find(ctx context.Context) error {
 	c, err := s.pool.take(ctx)
 	if err != nil {
@@ -197,7 +199,7 @@ func (s *Store) enter(ctx context.Context) error {
 
 func (s *Store) leave() { s.calls.Done() }
 
-// run runs a statement that may be run twice.
+// run runs an idempotent statement.
 func (s *Store) run(ctx context.Context, sql string, params ...[]byte) ([]row, error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err
@@ -207,7 +209,7 @@ func (s *Store) run(ctx context.Context, sql string, params ...[]byte) ([]row, e
 	return rows, s.pool.denied(err)
 }
 
-// change is run for what changes something.
+// change is run for statements that change data.
 func (s *Store) change(ctx context.Context, sql string, params ...[]byte) ([]row, error) {
 	if s.ro {
 		if err := s.enter(ctx); err != nil {
@@ -224,7 +226,7 @@ func (s *Store) id() []byte { return int4(s.repo) }
 const headSQL = "SELECT r.seq, r.operation, r.erased, c.branch, c.detached FROM mnem.repository r " +
 	"LEFT JOIN mnem.client c ON c.repo = r.id AND c.client = $2 WHERE r.id = $1"
 
-// Head returns the newest operation. What was erased since the last time is known then.
+// Head returns the newest operation. It also reads redactions made since the last call.
 func (s *Store) Head(ctx context.Context) (store.Head, error) {
 	rows, err := s.run(ctx, headSQL, s.id(), []byte(s.client))
 	if err != nil {
@@ -245,7 +247,7 @@ func (s *Store) Head(ctx context.Context) (store.Head, error) {
 	return h, s.learn(ctx, toInt8(rows[0][2]))
 }
 
-// gone is the error of a repository that was removed meanwhile.
+// gone returns the error for a repository that was removed after it was opened.
 func (s *Store) gone() error { return missingRepository(s.name) }
 
 // opKey is the key of a head's operation, nil for none.
@@ -256,8 +258,8 @@ func opKey(h store.Head) []byte {
 	return key(h.Operation)
 }
 
-// Commit stores blocks and moves the head. A lost connection makes it ask again, with the same attempt: what was
-// made under it is not made twice.
+// Commit stores blocks and moves the head. After a lost connection it repeats the request with the same attempt,
+// which the server applies only once.
 func (s *Store) Commit(ctx context.Context, old, next store.Head, add ...store.Block) error {
 	if err := verify(add); err != nil {
 		return err
@@ -298,7 +300,7 @@ func verify(blocks []store.Block) error {
 	return nil
 }
 
-// Close ends what works beside calls, waits for these and closes the connections.
+// Close ends background work, waits for running calls and closes the connections.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -314,7 +316,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// learn reads redactions where others changed them.
+// learn rereads redactions if others changed them.
 func (s *Store) learn(ctx context.Context, erased int64) error {
 	s.redactMu.RLock()
 	known := s.erased
@@ -325,8 +327,8 @@ func (s *Store) learn(ctx context.Context, erased int64) error {
 	return s.readRedactions(ctx, known >= 0)
 }
 
-// readRedactions reads all redactions, and forgets the blocks in memory. others is whether another process may
-// have changed them.
+// readRedactions reads all redactions, and clears the block cache. others is whether another process may have
+// changed them.
 func (s *Store) readRedactions(ctx context.Context, others bool) error {
 	rows, err := s.run(ctx, "SELECT r.erased, x.cid, x.stub, x.open FROM mnem.repository r "+
 		"LEFT JOIN mnem.redaction x ON x.repo = r.id WHERE r.id = $1", s.id())
@@ -359,7 +361,7 @@ func (s *Store) readRedactions(ctx context.Context, others bool) error {
 	return nil
 }
 
-// known returns the redactions that were read last, reading them first where none were.
+// known returns the redactions that were read last, reading them first if none were.
 func (s *Store) known(ctx context.Context) (map[ipld.CID]store.Redaction, error) {
 	s.redactMu.RLock()
 	list, read := s.redacted, s.erased >= 0

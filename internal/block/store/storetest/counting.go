@@ -9,8 +9,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Counting passes calls on to Blocks and counts the blocks and bytes of those that succeed. Safe
-// for concurrent use.
+// Counting forwards calls to Blocks and counts the blocks and bytes of those that succeed. Safe for concurrent use.
 type Counting struct {
 	store.Blocks
 
@@ -68,10 +67,10 @@ func (c *Counting) Iterate(
 	})
 }
 
-// Counts is what was counted. Gets are the blocks read that were read one by one.
+// Counts holds the counts. Gets counts the blocks read by single calls of Get.
 type Counts struct{ Gets, BlocksRead, BytesRead, BlocksWritten, BytesWritten int64 }
 
-// Counts returns what was counted so far.
+// Counts returns the counts so far.
 func (c *Counting) Counts() Counts {
 	return Counts{
 		Gets: c.gets.Load(), BlocksRead: c.blocksRead.Load(), BytesRead: c.bytesRead.Load(),

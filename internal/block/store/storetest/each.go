@@ -10,8 +10,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// testGetEach compares what GetEach calls its function with and what Get returns, of CIDs in and out of
-// order, of blocks that are there, were erased, are in the other set alone and nowhere.
+// testGetEach compares the callbacks of GetEach with Get, for CIDs in and out of order, of blocks that are present,
+// erased, only in the other set, or nowhere.
 func testGetEach(t *testing.T, s store.Store, blocks store.Blocks) {
 	ctx := context.Background()
 	var cids []ipld.CID
@@ -43,7 +43,7 @@ func testGetEach(t *testing.T, s store.Store, blocks store.Blocks) {
 		at := 0
 		must(t, store.GetEach(ctx, blocks, slices.Values(cids),
 			func(c ipld.CID, data []byte, err error) error {
-				want, wantErr := blocks.Get(ctx, c) // the store can be used meanwhile
+				want, wantErr := blocks.Get(ctx, c) // the store can be used during the call
 				if c != cids[at] || string(data) != string(want) || !sameError(err, wantErr) {
 					t.Errorf("block %s: %q, %v, want %s, %q, %v", c, data, err, cids[at], want, wantErr)
 				}
@@ -58,7 +58,7 @@ func testGetEach(t *testing.T, s store.Store, blocks store.Blocks) {
 		t.Helper()
 		at := 0
 		must(t, store.HasEach(ctx, blocks, slices.Values(cids), func(c ipld.CID, has bool) error {
-			want, err := blocks.Has(ctx, c) // the store can be used meanwhile
+			want, err := blocks.Has(ctx, c) // the store can be used during the call
 			if c != cids[at] || has != want || err != nil {
 				t.Errorf("block %s: %v, want %s, %v, %v", c, has, cids[at], want, err)
 			}

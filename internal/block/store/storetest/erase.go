@@ -14,7 +14,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// eraser returns the abilities that the suite asks of every store.
+// eraser returns the abilities that the suite requires of every store.
 func eraser(t *testing.T, s store.Store) store.Eraser {
 	t.Helper()
 	e, ok := s.(store.Eraser)
@@ -47,7 +47,7 @@ func testDelete(t *testing.T, s store.Store) {
 	wantBlock(t, s.Facts(), a, false)
 	wantBlock(t, s.Facts(), b, true)
 	wantBlock(t, s.Derived(), a, true)
-	must(t, s.Facts().Put(ctx, a)) // what was deleted may come back
+	must(t, s.Facts().Put(ctx, a)) // a deleted block may come back
 	wantBlock(t, s.Facts(), a, true)
 	drop(t, s.Derived(), a)
 	wantBlock(t, s.Derived(), a, false)
@@ -111,7 +111,7 @@ func testDeleteCells(t *testing.T, s store.Store) {
 	}
 }
 
-// wantRedacted checks that a block is redacted and that every way of reading says so.
+// wantRedacted checks that a block is redacted and that every read reports it.
 func wantRedacted(t *testing.T, s store.Store, b store.Block, stub string) {
 	t.Helper()
 	ctx := context.Background()
@@ -142,7 +142,7 @@ func wantRedacted(t *testing.T, s store.Store, b store.Block, stub string) {
 	}
 }
 
-// testOpen redacts blocks that never came, which may come all the same.
+// testOpen redacts blocks that never arrived, and may still arrive.
 func testOpen(t *testing.T, s store.Store) {
 	ctx := context.Background()
 	e := eraser(t, s)
@@ -214,11 +214,11 @@ func testRedact(t *testing.T, s store.Store) {
 	wantRedacted(t, s, a, "why")
 	wantRedacted(t, s, absent, "not here")
 	wantBlock(t, s.Facts(), b, true)
-	wantBlock(t, s.Derived(), made, false) // in the same step: it may be made of what is erased
+	wantBlock(t, s.Derived(), made, false) // in the same step: it may be made from an erased block
 	_, err := s.Derived().Cell(ctx, b.CID)
 	wantError(t, "a cell after an erasure", err, store.ErrNotFound)
 
-	// What is redacted does not come back, and does no harm to what comes with it.
+	// A redacted block does not come back, and does not harm blocks stored with it.
 	fresh := Block(5, 50)
 	must(t, s.Facts().Put(ctx, a, fresh))
 	must(t, s.Derived().Put(ctx, absent))
@@ -230,7 +230,7 @@ func testRedact(t *testing.T, s store.Store) {
 	if got, err := s.Head(ctx); err != nil || got != head {
 		t.Errorf("head %v, %v", got, err)
 	}
-	// Nor by deletion, nor by clearing.
+	// Neither by deletion nor by clearing.
 	drop(t, s.Facts(), a, b)
 	must(t, s.Derived().Clear(ctx))
 	wantRedacted(t, s, a, "why")
@@ -259,8 +259,8 @@ func testRedact(t *testing.T, s store.Store) {
 	}
 }
 
-// testRedactBesidePuts redacts blocks while others put them.
-func testRedactBesidePuts(t *testing.T, s store.Store) {
+// testRedactDuringPuts redacts blocks while others put them.
+func testRedactDuringPuts(t *testing.T, s store.Store) {
 	ctx := context.Background()
 	const n = 40
 	var wg sync.WaitGroup
@@ -319,8 +319,8 @@ func testCompact(t *testing.T, s store.Store) {
 	var wg sync.WaitGroup
 	for w := range 2 {
 		wg.Go(func() {
-			// Not for ever: Compact waits for a moment without calls, which two endless readers that
-			// have ever more to read may not leave.
+			// Not forever: Compact waits for a moment without calls, which two readers in an endless loop may never
+			// leave.
 			for n := range 60 {
 				select {
 				case <-done:

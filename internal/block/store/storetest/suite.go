@@ -43,7 +43,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"delete cells", testDeleteCells},
 		{"redact", testRedact},
 		{"open redactions", testOpen},
-		{"redact beside puts", testRedactBesidePuts},
+		{"redact beside puts", testRedactDuringPuts},
 		{"note", testNote},
 		{"compact", testCompact},
 		{"cancelled", testCancelled},
@@ -60,7 +60,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	}
 }
 
-// Block returns a raw block that tells of n, size bytes long (at least 8).
+// Block returns a raw block with content derived from n, size bytes long (at least 8).
 func Block(n, size int) store.Block {
 	data := fmt.Appendf(nil, "%08d", n)
 	for i := 0; len(data) < size; i++ {
@@ -88,7 +88,7 @@ func wantError(t *testing.T, what string, err, want error) {
 	}
 }
 
-// wantBlock checks that the block is there, or that its absence is told as it must be.
+// wantBlock checks that the block is present, or reported absent by every method.
 func wantBlock(t *testing.T, blocks store.Blocks, b store.Block, present bool) {
 	t.Helper()
 	ctx := context.Background()
@@ -127,7 +127,7 @@ func testBlocks(t *testing.T, blocks store.Blocks) {
 	}
 	wantBlock(t, blocks, same, false)
 
-	// One wrong block refuses the whole call.
+	// One wrong block fails the whole call.
 	good, wrong := Block(4, 20), Block(5, 20)
 	wrong.Data = append([]byte{}, wrong.Data...)
 	wrong.Data[0] ^= 1
@@ -162,7 +162,7 @@ func testIterate(t *testing.T, blocks store.Blocks) {
 	must(t, blocks.Iterate(ctx, ipld.CID{}, func(b store.Block) error {
 		order = append(order, b.CID)
 		got[b.CID] = string(b.Data)
-		_, err := blocks.Get(ctx, b.CID) // the store can be used meanwhile
+		_, err := blocks.Get(ctx, b.CID) // the store can be used during the call
 		return err
 	}))
 	if diff := cmp.Diff(len(want), len(order)); diff != "" {
@@ -252,7 +252,7 @@ func testHead(t *testing.T, s store.Store) {
 		wantBlock(t, s.Derived(), inCommit, false)
 		head = next
 	}
-	must(t, s.Commit(ctx, head, Next(head, 3))) // an operation may come again
+	must(t, s.Commit(ctx, head, Next(head, 3))) // an operation CID may repeat
 }
 
 func testSequence(t *testing.T, s store.Store) {
