@@ -38,10 +38,14 @@ const (
 // ExpansionOptions are the parameters of how nodes raise those linked to them. Those of another
 // expansion than the request's are refused.
 type ExpansionOptions struct {
-	Expansion Expansion // "" for Lend
-	MaxExpand *int      // new nodes that join, default DefaultMaxExpand, 1 to MaxMaxExpand
-	Decay     *int      // of Decay: what a hop keeps, default DefaultDecay, 1 to 65,536
-	Damping   *int      // of PPR: what moves on, default DefaultDamping, 1 to 65,535
+	Expansion   Expansion    // "" for Lend
+	Expand      *int         // rounds, default DefaultExpand, at most MaxExpand; 0 for none; see PPR
+	MaxExpand   *int         // new nodes that join, default DefaultMaxExpand, 1 to MaxMaxExpand
+	Decay       *int         // of Decay: what a hop keeps, default DefaultDecay, 1 to 65,536
+	Damping     *int         // of PPR: what moves on, default DefaultDamping, 1 to 65,535
+	ExpandTypes []string     // edge types to follow, at most MaxNames; empty for all
+	Direction   Direction    // "" for Both
+	EdgeWeights []EdgeWeight // of edge types, at most MaxNames; 1 for others
 }
 
 // resolveExpand fills in what the expansion decides: the rounds, and its own share.

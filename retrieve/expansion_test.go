@@ -14,9 +14,10 @@ func TestExpansionBounds(t *testing.T) {
 	}{
 		{"expansion", withExpansion(ExpansionOptions{Expansion: PPR}),
 			withExpansion(ExpansionOptions{Expansion: "PPR"}), "not lend, decay or ppr"},
-		{"expand", Request{Expand: new(4)}, Request{Expand: new(5)}, "0 to 4"},
-		{"expand", Request{Expand: new(64), ExpansionOptions: ExpansionOptions{Expansion: PPR}},
-			Request{Expand: new(65), ExpansionOptions: ExpansionOptions{Expansion: PPR}}, "0 to 64"},
+		{"expand", Request{ExpansionOptions: ExpansionOptions{Expand: new(4)}},
+			Request{ExpansionOptions: ExpansionOptions{Expand: new(5)}}, "0 to 4"},
+		{"expand", Request{ExpansionOptions: ExpansionOptions{Expand: new(64), Expansion: PPR}},
+			Request{ExpansionOptions: ExpansionOptions{Expand: new(65), Expansion: PPR}}, "0 to 64"},
 		{"maxExpand", withExpansion(ExpansionOptions{MaxExpand: new(1000)}),
 			withExpansion(ExpansionOptions{MaxExpand: new(1001)}), "1 to 1000"},
 		{"maxExpand", withExpansion(ExpansionOptions{MaxExpand: new(1)}),

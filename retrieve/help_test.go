@@ -76,7 +76,7 @@ func parsed(t testing.TB, s string) ipld.Value {
 func asked() []Request {
 	return []Request{
 		{}, {Text: "x"}, {Text: "x in May 2023"}, {Vectors: vectorOf("m", 1)},
-		{Text: "x", Vectors: vectorOf("m", 1)}, {Text: "x", Rewrites: []string{"y"}},
+		{Text: "x", Vectors: vectorOf("m", 1)}, {Text: "x", RewriteOptions: RewriteOptions{Rewrites: []string{"y"}}},
 	}
 }
 
@@ -172,14 +172,15 @@ func fullRequest() Request {
 			{Name: "z", Op: Missing},
 			{Name: "kind", Op: OneOf, Value: ipld.ListValue(ipld.IntValue(1), ipld.StringValue("x"))},
 		},
-		CreatedFrom: graph.At(-5), CreatedTo: graph.At(1000),
-		UpdatedFrom: graph.At(0), UpdatedTo: graph.At(1001), ValidAt: graph.At(7),
+		TimeFilter: TimeFilter{CreatedFrom: graph.At(-5), CreatedTo: graph.At(1000), UpdatedFrom: graph.At(0),
+			UpdatedTo: graph.At(1001), ValidAt: graph.At(7)},
+
 		Marks: []graph.State{graph.Retired, graph.Expired},
-		Limit: new(5), Budget: new(0), Expand: new(2),
-		ExpandTypes: []string{"owns", "feeds"}, Direction: Out,
-		Adjacency: 2, Show: []string{ShowTimes, ShowKey}, SummaryCap: new(0),
-		Exclude: []graph.ID{num(9), num(8), num(9)}, UnseenFrom: 7, Dedup: true,
-		Order: ByTime,
+		Limit: new(5), Budget: new(0), ExpansionOptions: ExpansionOptions{Expand: new(2),
+			ExpandTypes: []string{"owns", "feeds"}, Direction: Out},
+
+		OutputOptions: OutputOptions{Adjacency: 2, Show: []string{ShowTimes, ShowKey}, SummaryCap: new(0), Order: ByTime},
+		Exclusions:    Exclusions{Exclude: []graph.ID{num(9), num(8), num(9)}, UnseenFrom: 7}, Dedup: true,
 	}
 }
 

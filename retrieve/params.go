@@ -66,7 +66,8 @@ func encodePredicate(p Predicate) ipld.Value {
 // decodeParams reads what encodeParams wrote, and nothing else. The texts are given, since the map
 // has only their CIDs.
 func decodeParams(v ipld.Value, text string, rewrites []string) (Request, error) {
-	r := Request{Text: text, Settled: true, Pairs: PairsOff, Pack: PackWhole}
+	r := Request{Text: text, ProfileChoice: ProfileChoice{Settled: true}, Pairs: PairsOff,
+		OutputOptions: OutputOptions{Pack: PackWhole}}
 	v, links, err := splitRewrites(v)
 	if err != nil {
 		return Request{}, err

@@ -33,7 +33,7 @@ func TestApply(t *testing.T) {
 		return r
 	}
 	team := Request{
-		Text: "x", Limit: new(5), Adjacency: 2, Dedup: true,
+		Text: "x", Limit: new(5), OutputOptions: OutputOptions{Adjacency: 2}, Dedup: true,
 	}
 	tests := []struct {
 		name  string
@@ -42,42 +42,44 @@ func TestApply(t *testing.T) {
 		want  Request
 	}{
 		{"nothing", nil, Request{Text: "x"}, settled(Request{Text: "x"}, "")},
-		{"built in", nil, Request{Profile: "chat"},
-			settled(Request{Limit: new(40), Show: []string{"times"}}, "chat")},
-		{"in its place", p, Request{Profile: "chat"}, settled(Request{}, "chat")},
+		{"built in", nil, Request{ProfileChoice: ProfileChoice{Profile: "chat"}},
+			settled(Request{Limit: new(40), OutputOptions: OutputOptions{Show: []string{"times"}}}, "chat")},
+		{"in its place", p, Request{ProfileChoice: ProfileChoice{Profile: "chat"}}, settled(Request{}, "chat")},
 		{"default", p, Request{Text: "x"}, settled(team, "team")},
-		{"named default", p, Request{Text: "x", Profile: "default"}, settled(Request{Text: "x"}, "")},
+		{"named default", p, Request{Text: "x", ProfileChoice: ProfileChoice{Profile: "default"}},
+			settled(Request{Text: "x"}, "")},
 		{"types", p, Request{Types: []string{"Note"}},
-			settled(Request{Types: []string{"Note"}, Expand: new(0)}, "notes")},
+			settled(Request{Types: []string{"Note"}, ExpansionOptions: ExpansionOptions{Expand: new(0)}}, "notes")},
 		{"more types", p, Request{Text: "x", Types: []string{"Person", "Note"}}, func() Request {
 			r := settled(team, "team")
 			r.Types = []string{"Person", "Note"}
 			return r
 		}()},
-		{"given", p, Request{Text: "x", Limit: new(10), Adjacency: 4}, func() Request {
+		{"given", p, Request{Text: "x", Limit: new(10), OutputOptions: OutputOptions{Adjacency: 4}}, func() Request {
 			r := settled(team, "team")
 			r.Limit, r.Adjacency = new(10), 4
 			return r
 		}()},
-		{"given zero", p, Request{Text: "x", Explicit: []string{"dedup", "adjacency"}},
+		{"given zero", p, Request{Text: "x", ProfileChoice: ProfileChoice{Explicit: []string{"dedup", "adjacency"}}},
 			settled(Request{Text: "x", Limit: new(5)}, "team")},
-		{"one lane", p, Request{Text: "x", Profile: "lanes"},
-			settled(Request{Text: "x", EdgeWeights: []EdgeWeight{{"owns", 7}}}, "lanes")},
-		{"two lanes", p, Request{Text: "x", Vectors: vectorOf("m", 1), Profile: "lanes"},
+		{"one lane", p, Request{Text: "x", ProfileChoice: ProfileChoice{Profile: "lanes"}},
+			settled(Request{Text: "x", ExpansionOptions: ExpansionOptions{EdgeWeights: []EdgeWeight{{"owns", 7}}}}, "lanes")},
+		{"two lanes", p, Request{Text: "x", Vectors: vectorOf("m", 1), ProfileChoice: ProfileChoice{Profile: "lanes"}},
 			settled(Request{
-				Text: "x", Vectors: vectorOf("m", 1), EdgeWeights: []EdgeWeight{{"owns", 7}},
+				Text: "x", Vectors: vectorOf("m", 1), ExpansionOptions: ExpansionOptions{EdgeWeights: []EdgeWeight{{"owns", 7}}},
 				Weights: []LaneWeight{{"text", 9}, {"dense:m", 8}},
 			}, "lanes")},
-		{"other lanes", p, Request{Text: "x", Vectors: vectorOf("o", 1), Profile: "lanes"},
+		{"other lanes", p, Request{Text: "x", Vectors: vectorOf("o", 1), ProfileChoice: ProfileChoice{Profile: "lanes"}},
 			settled(Request{
-				Text: "x", Vectors: vectorOf("o", 1), EdgeWeights: []EdgeWeight{{"owns", 7}},
+				Text: "x", Vectors: vectorOf("o", 1), ExpansionOptions: ExpansionOptions{EdgeWeights: []EdgeWeight{{"owns", 7}}},
 				Weights: []LaneWeight{{"text", 9}},
 			}, "lanes")},
-		{"blank", p, Request{Profile: "lanes"}, settled(Request{}, "lanes")},
-		{"not expanded", p, Request{Text: "x", Profile: "lanes", Expand: new(0)},
-			settled(Request{Text: "x", Expand: new(0)}, "lanes")},
+		{"blank", p, Request{ProfileChoice: ProfileChoice{Profile: "lanes"}}, settled(Request{}, "lanes")},
+		{"not expanded", p, Request{Text: "x", ProfileChoice: ProfileChoice{Profile: "lanes"},
+			ExpansionOptions: ExpansionOptions{Expand: new(0)}},
+			settled(Request{Text: "x", ExpansionOptions: ExpansionOptions{Expand: new(0)}}, "lanes")},
 		{"own weights", p,
-			Request{Text: "x", Profile: "ranks", Weights: []LaneWeight{{"text", 1}}},
+			Request{Text: "x", ProfileChoice: ProfileChoice{Profile: "ranks"}, Weights: []LaneWeight{{"text", 1}}},
 			settled(Request{Text: "x", Weights: []LaneWeight{{"text", 1}}}, "ranks")},
 		{"default gone", &Profiles{Default: "gone"}, Request{Text: "x"},
 			settled(Request{Text: "x"}, "")},

@@ -65,54 +65,57 @@ const (
 // the field is a pointer, and nil means the default: new(0) is no limit.
 type Request struct {
 	Text string // the query, at most MaxText bytes of UTF-8; blank for the newest nodes
+	RewriteOptions
 	// Vectors are the query as embedding models see it: at most MaxVectors, each of another model.
 	// A request of a blank text with vectors is by these alone.
 	Vectors []QueryVector
 	// Whole says how well models of Vectors know the words of the query, if they tell.
 	Whole []WholeWords
-
 	// Sparse are the query as learned-sparse models see it: at most MaxVectors, each of another model.
 	// What is said of Vectors holds for them too.
 	Sparse []SparseVector
-
-	Fusion  Fusion       // how the lists of lanes become one; "" for Convex
-	Weights []LaneWeight // of lanes that the request has; others have those of clause 9.6
+	// Now is the day from which relative dates of the text count, like "last week"; not given, they
+	// are not read. It is kept to the day, and dropped if the text has no such date.
+	Now graph.OptTime
+	// Intent makes the request a recall: what it asks for decides which links count. "" for none.
+	Intent Intent
+	ProfileChoice
 
 	Types []string    // node types, any of which may match; at most MaxNames; empty for all
 	Where []Predicate // all must hold; at most MaxPredicates
+	TimeFilter
+	Marks []graph.State // hidden states to let through
+	Exclusions
 
-	// Now is the day from which relative dates of the text count, like "last week"; not given, they
-	// are not read. It is kept to the day, and dropped where the text has no such date.
-	Now graph.OptTime
+	Limit    *int         // items, default DefaultLimit, at most MaxLimit; 0 for as many as are examined
+	Budget   *int         // tokens, default DefaultBudget, at most MaxBudget; 0 for no budget
+	Fusion   Fusion       // how the lists of lanes become one; "" for Convex
+	Weights  []LaneWeight // of lanes that the request has; others have those of clause 9.6
+	Spelling Spelling     // "" for SpellingOn
+	ExpansionOptions
+	Community bool // members of the communities that the best nodes are in join
+	RerankOptions
+	Floor Floor // the last band whose items are in the answer; "" for FloorMaybe
+	// Pairs says whether what contradicts an item follows it; "" for PairsOn. In a settled request it
+	// says whether anything was examined for that.
+	Pairs Pairing
+	Dedup bool // leave out what repeats an item before it
 
-	CreatedFrom graph.OptTime // inclusive
-	CreatedTo   graph.OptTime // exclusive
-	UpdatedFrom graph.OptTime // inclusive; a node never updated counts as updated when created
-	UpdatedTo   graph.OptTime // exclusive
-	ValidAt     graph.OptTime // nodes whose validity includes this time
-	Marks       []graph.State // hidden states to let through
+	OutputOptions
 
-	Limit  *int // items, default DefaultLimit, at most MaxLimit; 0 for as many as are examined
-	Budget *int // tokens, default DefaultBudget, at most MaxBudget; 0 for no budget
+	// Ranking is the version of the ranking that answers, 0 for the newest; or PlainRanking. A receipt has
+	// the version in its engine.
+	Ranking int
+}
 
-	Expand      *int      // rounds, default DefaultExpand, at most MaxExpand; 0 for none; see PPR
-	ExpandTypes []string  // edge types to follow, at most MaxNames; empty for all
-	Direction   Direction // "" for Both
+// RewriteOptions are the query in other words.
+type RewriteOptions struct {
+	Rewrites []string // at most MaxRewrites of MaxRewrite bytes
+	Rewrite  string   // how they were made: RewriteMulti or RewriteHyde; "" if unknown
+}
 
-	Adjacency  int      // edges shown in each direction, at most MaxAdjacency
-	Show       []string // of ShowTimes, ShowKey, ShowContent
-	SummaryCap *int     // scalars of each text, default DefaultSummaryCap; 0 for all
-
-	Exclude      []graph.ID // nodes that take no part, with ExcludeNames at most MaxExclude
-	ExcludeNames []string   // the same by key or id; only a repository can resolve them
-	Unseen       bool       // exclude what the session has shown; only in a session
-	UnseenFrom   int64      // what ExcludeSeen made of Unseen: clause 13.4
-	Dedup        bool       // leave out what repeats an item before it
-	Order        Order      // "" for ByRank
-
-	Spelling    Spelling     // "" for SpellingOn
-	EdgeWeights []EdgeWeight // of edge types in expansion, at most MaxNames; 1 for others
-
+// ProfileChoice says which parameters a profile decides.
+type ProfileChoice struct {
 	// Profile names the profile that the parameters not given are taken from, "" for the one that
 	// fits: clause 23. Only a repository knows its profiles. In a settled request it says which was
 	// taken, "" for the built-in default.
@@ -120,37 +123,45 @@ type Request struct {
 	// Explicit names parameters of clause 8.1 that no profile decides though their values are zero.
 	Explicit []string
 	// Settled says that profile defaults have been applied, as in what Answer and Receipt keep.
-	Settled       bool
-	Pack          Packing // "" for PackAuto; in a settled request that only where it trimmed a text
-	PassageTokens *int    // of each text's passages, default DefaultPassageTokens, with PackAuto AutoPassageTokens
-	Tokenizer     string  // name of the token counter, "" for Estimate
-	ExpansionOptions
-	Altitude  Altitude // "" for AltitudeEntity
-	Community bool     // members of the communities that the best nodes are in join
-	Rewrites  []string // the query in other words, at most MaxRewrites of MaxRewrite bytes
-	Rewrite   string   // how they were made: RewriteMulti or RewriteHyde; "" where nobody says
+	Settled bool
+}
 
+// TimeFilter lets through the nodes of some times.
+type TimeFilter struct {
+	CreatedFrom graph.OptTime // inclusive
+	CreatedTo   graph.OptTime // exclusive
+	UpdatedFrom graph.OptTime // inclusive; a node never updated counts as updated when created
+	UpdatedTo   graph.OptTime // exclusive
+	ValidAt     graph.OptTime // nodes whose validity includes this time
+}
+
+// Exclusions are nodes that take no part in the answer.
+type Exclusions struct {
+	Exclude      []graph.ID // with ExcludeNames at most MaxExclude
+	ExcludeNames []string   // by key or id; only a repository can resolve them
+	Unseen       bool       // exclude what the session has shown; only in a session
+	UnseenFrom   int64      // what ExcludeSeen made of Unseen: clause 13.4
+}
+
+// RerankOptions say which model judges the best nodes again, and what it said.
+type RerankOptions struct {
 	Rerank    string        // the model that Reranked is of; "" for none
 	RerankTop *int          // nodes that are reranked, default DefaultRerankTop
-	Reranked  []RerankScore // what Rerank said of nodes, at most MaxRerankTop
-	Reranker  Reranker      // asked for Reranked where that is empty; never in a resolved request
+	Reranked  []RerankScore // the model's scores of nodes, at most MaxRerankTop
+	Reranker  Reranker      // asked for Reranked if that is empty; never in a resolved request
+}
 
-	// Intent makes the request a recall: what it asks for decides which links count. "" for none.
-	Intent Intent
-
-	// Pairs says whether what contradicts an item follows it; "" for PairsOn. In a settled request it
-	// says whether anything was examined for that.
-	Pairs Pairing
-
-	// Format is the form in which items are printed; "" for FormatYAML.
-	Format Format
-
-	// Floor is the last band whose items are in the answer; "" for FloorMaybe.
-	Floor Floor
-
-	// Ranking is the version of the ranking that answers, 0 for the newest; or PlainRanking. A receipt has
-	// the version in its engine.
-	Ranking int
+// OutputOptions say how items are put together and printed.
+type OutputOptions struct {
+	Order         Order    // "" for ByRank
+	Altitude      Altitude // "" for AltitudeEntity
+	Pack          Packing  // "" for PackAuto; in a settled request that only if it trimmed a text
+	PassageTokens *int     // of each text's passages, default DefaultPassageTokens, with PackAuto AutoPassageTokens
+	Tokenizer     string   // name of the token counter, "" for Estimate
+	Adjacency     int      // edges shown in each direction, at most MaxAdjacency
+	Show          []string // of ShowTimes, ShowKey, ShowContent
+	Format        Format   // "" for FormatYAML
+	SummaryCap    *int     // scalars of each text, default DefaultSummaryCap; 0 for all
 }
 
 // Resolve returns the request with every default filled in, and lists of names in bytewise order

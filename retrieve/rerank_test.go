@@ -17,20 +17,23 @@ func TestRerankRefused(t *testing.T) {
 		req   Request
 		param string // "" for none
 	}{
-		"scores":       {Request{Rerank: "m", Reranked: scored(-MaxRerankScore)}, ""},
-		"200":          {Request{Rerank: "m", Reranked: many[1:], RerankTop: new(200)}, ""},
-		"201":          {Request{Rerank: "m", Reranked: many}, "reranked"},
-		"top 0":        {Request{Rerank: "m", RerankTop: new(0)}, "rerankTop"},
-		"top 201":      {Request{Rerank: "m", RerankTop: new(201)}, "rerankTop"},
-		"top alone":    {Request{RerankTop: new(9)}, "rerankTop"},
-		"scores alone": {Request{Reranked: scored(1)}, "reranked"},
-		"another":      {Request{Rerank: "m", Reranker: j}, "rerank"},
-		"too great":    {Request{Rerank: "m", Reranked: scored(MaxRerankScore + 1)}, "reranked"},
-		"too small":    {Request{Rerank: "m", Reranked: scored(-MaxRerankScore - 1)}, "reranked"},
-		"no id":        {Request{Rerank: "m", Reranked: []RerankScore{{}}}, "reranked"},
-		"twice":        {Request{Rerank: "m", Reranked: append(scored(1), scored(2)...)}, "reranked"},
-		"NUL":          {Request{Rerank: "a\x00"}, "rerank"},
-		"long":         {Request{Rerank: strings.Repeat("x", 256)}, "rerank"},
+		"scores":       {Request{RerankOptions: RerankOptions{Rerank: "m", Reranked: scored(-MaxRerankScore)}}, ""},
+		"200":          {Request{RerankOptions: RerankOptions{Rerank: "m", Reranked: many[1:], RerankTop: new(200)}}, ""},
+		"201":          {Request{RerankOptions: RerankOptions{Rerank: "m", Reranked: many}}, "reranked"},
+		"top 0":        {Request{RerankOptions: RerankOptions{Rerank: "m", RerankTop: new(0)}}, "rerankTop"},
+		"top 201":      {Request{RerankOptions: RerankOptions{Rerank: "m", RerankTop: new(201)}}, "rerankTop"},
+		"top alone":    {Request{RerankOptions: RerankOptions{RerankTop: new(9)}}, "rerankTop"},
+		"scores alone": {Request{RerankOptions: RerankOptions{Reranked: scored(1)}}, "reranked"},
+		"another":      {Request{RerankOptions: RerankOptions{Rerank: "m", Reranker: j}}, "rerank"},
+		"too great": {Request{RerankOptions: RerankOptions{Rerank: "m", Reranked: scored(MaxRerankScore + 1)}},
+			"reranked"},
+		"too small": {Request{RerankOptions: RerankOptions{Rerank: "m", Reranked: scored(-MaxRerankScore - 1)}},
+			"reranked"},
+		"no id": {Request{RerankOptions: RerankOptions{Rerank: "m", Reranked: []RerankScore{{}}}}, "reranked"},
+		"twice": {Request{RerankOptions: RerankOptions{Rerank: "m", Reranked: append(scored(1),
+			scored(2)...)}}, "reranked"},
+		"NUL":  {Request{RerankOptions: RerankOptions{Rerank: "a\x00"}}, "rerank"},
+		"long": {Request{RerankOptions: RerankOptions{Rerank: strings.Repeat("x", 256)}}, "rerank"},
 	} {
 		err := c.req.Validate()
 		var re *RequestError

@@ -37,7 +37,8 @@ func TestTermsAddUp(t *testing.T) {
 	}
 	s := repokit.Head(t, r)
 	answer, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: "tide w7 tide rendezvous",
-		Expand: new(0), Limit: new(0), Budget: new(0), Floor: retrieve.FloorRest})
+		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}, Limit: new(0), Budget: new(0),
+		Floor: retrieve.FloorRest})
 	if err != nil {
 		t.Fatal(err)
 	}

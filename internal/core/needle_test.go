@@ -69,16 +69,17 @@ func TestFilterFindsOneOfMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, req := range map[string]retrieve.Request{
-		"text":    {Text: "alpha", Expand: new(0)},
-		"dense":   {Vectors: []retrieve.QueryVector{vector}, Expand: new(0)},
+		"text":    {Text: "alpha", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}},
+		"dense":   {Vectors: []retrieve.QueryVector{vector}, ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}},
 		"recency": {},
-		"sparse":  {Sparse: []retrieve.SparseVector{sparse}, Expand: new(0)},
-		"rewrite": {Text: "zeta", Rewrites: []string{"alpha"}, Expand: new(0)},
-		"time":    {Text: "what happened in May 2024"},
-		"exact":   {Text: "needle"},
-		"quoted":  {Text: `what of "needle"`},
+		"sparse":  {Sparse: []retrieve.SparseVector{sparse}, ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}},
+		"rewrite": {Text: "zeta", RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{"alpha"}},
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}},
+		"time":   {Text: "what happened in May 2024"},
+		"exact":  {Text: "needle"},
+		"quoted": {Text: `what of "needle"`},
 		"expand": {
-			Text: "gamma", ExpandTypes: []string{"last"},
+			Text: "gamma", ExpansionOptions: retrieve.ExpansionOptions{ExpandTypes: []string{"last"}},
 			Where: []retrieve.Predicate{hub},
 		},
 		"fused": {Text: "alpha", Vectors: []retrieve.QueryVector{vector}, Fusion: retrieve.RRF},

@@ -41,7 +41,8 @@ func TestReplayModels(t *testing.T) {
 	judge := &backwards{}
 	rewrite := "tell me: " + repokit.SecretSummary
 	_, c, err := session.RetrieveIn(ctx, r, "m", retrieve.Request{
-		Text: "cooks carol", Rewrites: []string{"kitchen", rewrite}, Reranker: judge,
+		Text: "cooks carol", RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{"kitchen", rewrite}},
+		RerankOptions: retrieve.RerankOptions{Reranker: judge},
 	}, repokit.By)
 	if err != nil {
 		t.Fatal(err)

@@ -49,7 +49,8 @@ func TestAnswersTakeTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask := func(ctx context.Context) error {
-		answer, err := rank.Retrieve(ctx, s, retrieve.Request{Text: "harbour", Tokenizer: "slow"})
+		answer, err := rank.Retrieve(ctx, s, retrieve.Request{Text: "harbour",
+			OutputOptions: retrieve.OutputOptions{Tokenizer: "slow"}})
 		if err == nil && len(answer.Items) != 1 {
 			err = errors.New("no answer")
 		}

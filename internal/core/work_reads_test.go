@@ -56,7 +56,7 @@ func TestWorkOfReads(t *testing.T) {
 			{"opening", func(t *testing.T, r *core.Repo) { repokit.Head(t, r) }, 12},
 			// 92 of 8,000 nodes, 50 plainly: the other 42 are of the 20 candidates that are compared
 			// and the 50 that get bands.
-			{"retrieval", ask(retrieve.Request{Text: "w77", Expand: new(0)}), 110},
+			{"retrieval", ask(retrieve.Request{Text: "w77", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}}), 110},
 			{"retrieval with expansion", ask(retrieve.Request{Text: "w77"}), 400},
 			{"blame", func(t *testing.T, r *core.Repo) {
 				list, err := history.Blame(ctx, repokit.Head(t, r), id)

@@ -146,7 +146,7 @@ func TestWorkAtHub(t *testing.T) {
 	}
 	w := repokit.Measure(t, st, func(r *core.Repo) {
 		a, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{Text: "centre", Limit: new(1),
-			Adjacency: 10, Expand: new(0)})
+			OutputOptions: retrieve.OutputOptions{Adjacency: 10}, ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}})
 		if err != nil || len(a.Items) != 1 || a.Items[0].ID != graph.NodeID("hub") {
 			t.Errorf("%+v, %v", a, err)
 		}

@@ -76,7 +76,8 @@ func TestBroadQuestions(t *testing.T) {
 		points, digests := map[retrieve.Altitude]int{}, map[retrieve.Altitude]int{}
 		for _, at := range []retrieve.Altitude{retrieve.AltitudeEntity, retrieve.AltitudeAuto} {
 			_, err := evaluate.Run(t.Context(), files, evaluate.Options{
-				Base: retrieve.Request{Limit: new(retrieve.DefaultLimit), Budget: &budget, Altitude: at},
+				Base: retrieve.Request{Limit: new(retrieve.DefaultLimit), Budget: &budget,
+					OutputOptions: retrieve.OutputOptions{Altitude: at}},
 				Answer: func(q *evaluate.Query, a *retrieve.Answer) error {
 					var text strings.Builder
 					for i := range a.Digests {

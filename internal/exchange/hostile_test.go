@@ -144,8 +144,8 @@ func TestRenderingCannotBeForged(t *testing.T) {
 {"mark":{"node":%[1]s,"state":"contradicted","by":"b","reason":%[1]s}}
 `, quote(evil)))
 	answer, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{
-		Text: "evil", Adjacency: 5,
-		Show: []string{retrieve.ShowTimes, retrieve.ShowKey, retrieve.ShowContent},
+		Text: "evil", OutputOptions: retrieve.OutputOptions{Adjacency: 5, Show: []string{retrieve.ShowTimes,
+			retrieve.ShowKey, retrieve.ShowContent}},
 	})
 	if err != nil || len(answer.Items) == 0 {
 		t.Fatalf("%+v, %v", answer, err)
@@ -197,8 +197,9 @@ func TestHub(t *testing.T) {
 	if err != nil || degree != uint64(n) {
 		t.Errorf("degree %d, %v", degree, err)
 	}
-	answer, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: "centre", Adjacency: 3,
-		Limit: new(1)})
+	answer, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: "centre",
+		OutputOptions: retrieve.OutputOptions{Adjacency: 3},
+		Limit:         new(1)})
 	if err != nil || len(answer.Items) != 1 {
 		t.Fatalf("%+v, %v", answer, err)
 	}

@@ -26,11 +26,13 @@ func TestForgottenIsNotRetrieved(t *testing.T) {
 	for _, text := range []string{"", "zanzibar quokka", "secret", secret.String(), "`secret`",
 		secret.String()[:8], "harbour office", "office", "Zanzibar Quokka's xylitol"} {
 		requests = append(requests,
-			retrieve.Request{Text: text, Expand: new(4), Adjacency: 10, Show: []string{"key"}},
-			retrieve.Request{Text: text, Expand: new(2), ExpansionOptions: retrieve.ExpansionOptions{
+			retrieve.Request{Text: text, ExpansionOptions: retrieve.ExpansionOptions{Expand: new(4)},
+				OutputOptions: retrieve.OutputOptions{Adjacency: 10, Show: []string{"key"}}},
+			retrieve.Request{Text: text, ExpansionOptions: retrieve.ExpansionOptions{Expand: new(2),
 				Expansion: retrieve.PPR}},
 			retrieve.Request{Text: text, Community: true},
-			retrieve.Request{Text: text, Types: []string{"fact"}, Pack: retrieve.PackPassages})
+			retrieve.Request{Text: text, Types: []string{"fact"},
+				OutputOptions: retrieve.OutputOptions{Pack: retrieve.PackPassages}})
 		if text != "" {
 			requests = append(requests, retrieve.Request{Text: text, Intent: retrieve.IntentEntity})
 		}

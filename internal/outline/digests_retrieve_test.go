@@ -22,7 +22,7 @@ func TestAltitude(t *testing.T) {
 	ask := func(at retrieve.Altitude, text string, budget int) *retrieve.Answer {
 		t.Helper()
 		a, err := rank.Retrieve(t.Context(), s, retrieve.Request{
-			Text: text, Altitude: at, Budget: new(budget), Floor: retrieve.FloorRest,
+			Text: text, OutputOptions: retrieve.OutputOptions{Altitude: at}, Budget: new(budget), Floor: retrieve.FloorRest,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +90,8 @@ func TestAltitude(t *testing.T) {
 		a.Digests[0].Band != retrieve.BandAnswer || !strings.HasPrefix(a.Digests[0].Rendered, "digest: p3 (25 facts)\n") {
 		t.Errorf("a question about one scope is answered by %+v", a.Digests)
 	}
-	if _, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: broad, Altitude: "sky"}); err == nil {
+	if _, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: broad,
+		OutputOptions: retrieve.OutputOptions{Altitude: "sky"}}); err == nil {
 		t.Error("an altitude that there is not")
 	}
 	for _, at := range retrieve.Altitudes() {

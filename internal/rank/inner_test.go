@@ -17,6 +17,11 @@ var orders = map[reflect.Type]string{
 	reflect.TypeFor[retrieve.Item](): "ID Key Type Node Rank Score Tier Tokens Rendered Lanes Reach Community Recall " +
 		"Band Against",
 	reflect.TypeFor[retrieve.DigestItem](): "Name Source Facts Covers Found Score Band Tokens Rendered",
+	reflect.TypeFor[retrieve.Request](): "Text Vectors Whole Sparse Fusion Weights Types Where Now CreatedFrom CreatedTo UpdatedFrom " +
+		"UpdatedTo ValidAt Marks Limit Budget Expand ExpandTypes Direction Adjacency Show SummaryCap Exclude " +
+		"ExcludeNames Unseen UnseenFrom Dedup Order Spelling EdgeWeights Profile Explicit Settled Pack " +
+		"PassageTokens Tokenizer Expansion MaxExpand Decay Damping Altitude Community Rewrites Rewrite Rerank " +
+		"RerankTop Reranked Reranker Intent Pairs Format Floor Ranking",
 }
 
 // inner returns all that a value has as JSON, by the names of its fields: what doors do not show as well.

@@ -255,7 +255,7 @@ func compareSignal(
 		t.Fatal(err)
 	}
 	req := retrieve.Request{Text: "so " + strings.Join(parts, " and "), Intent: retrieve.IntentEntity,
-		Limit: new(0), Budget: new(0), Expand: new(0), Floor: retrieve.FloorRest}
+		Limit: new(0), Budget: new(0), ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}, Floor: retrieve.FloorRest}
 	if typ != "" {
 		req.Types = []string{typ}
 	}

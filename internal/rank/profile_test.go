@@ -310,11 +310,13 @@ func TestRetrieveByProfile(t *testing.T) {
 	if err != nil || len(before.Items) != 2 || before.Request.Profile != "" {
 		t.Fatalf("%+v, %v", before, err)
 	}
-	got, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: "leads", Profile: "team"})
+	got, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: "leads",
+		ProfileChoice: retrieve.ProfileChoice{Profile: "team"}})
 	if err != nil || len(got.Items) != 1 || got.Request.Profile != "team" {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	resolved, err := rank.Resolve(t.Context(), s, retrieve.Request{Text: "leads", Profile: "team"})
+	resolved, err := rank.Resolve(t.Context(), s, retrieve.Request{Text: "leads",
+		ProfileChoice: retrieve.ProfileChoice{Profile: "team"}})
 	if err != nil || *resolved.Limit != 1 || *resolved.Budget != retrieve.DefaultBudget {
 		t.Errorf("%+v, %v", resolved, err)
 	}
@@ -330,7 +332,8 @@ func TestRetrieveByProfile(t *testing.T) {
 			t.Errorf("%+v, %v", ans, err)
 		}
 	}
-	if _, err := rank.Retrieve(t.Context(), s, retrieve.Request{Profile: "gone"}); !errors.Is(
+	if _, err := rank.Retrieve(t.Context(), s,
+		retrieve.Request{ProfileChoice: retrieve.ProfileChoice{Profile: "gone"}}); !errors.Is(
 		err, retrieve.ErrNoProfile) {
 		t.Error(err)
 	}

@@ -59,18 +59,19 @@ func goldenRequest(t testing.TB, data []byte) retrieve.Request {
 		}
 		return graph.At(graph.Time(*p))
 	}
-	q := retrieve.Request{Floor: w.Floor, Format: w.Format,
-		Altitude: retrieve.Altitude(w.Altitude),
-		Text:     w.Text, Types: w.Types, ExpandTypes: w.ExpandTypes, Show: w.Show,
-		Limit: w.Limit, Budget: w.Budget, Expand: w.Expand, SummaryCap: w.SummaryCap,
-		Adjacency: w.Adjacency, Direction: retrieve.Direction(w.Direction),
-		CreatedFrom: at(w.CreatedFrom), CreatedTo: at(w.CreatedTo),
-		UpdatedFrom: at(w.UpdatedFrom), UpdatedTo: at(w.UpdatedTo), ValidAt: at(w.ValidAt),
-		Exclude: goldenIDs(t, w.Exclude), UnseenFrom: w.UnseenFrom, Dedup: w.Dedup,
-		Order: retrieve.Order(w.Order), Pack: retrieve.Packing(w.Pack),
-		PassageTokens: w.PassageTokens, Tokenizer: w.Tokenizer,
-		Community: w.Community, Rewrites: w.Rewrites, Rewrite: w.Rewrite,
-		Rerank: w.Rerank, RerankTop: w.RerankTop, Now: at(w.Now)}
+	q := retrieve.Request{Floor: w.Floor, OutputOptions: retrieve.OutputOptions{Format: w.Format,
+		Altitude: retrieve.Altitude(w.Altitude), Show: w.Show, SummaryCap: w.SummaryCap, Adjacency: w.Adjacency,
+		Order: retrieve.Order(w.Order), Pack: retrieve.Packing(w.Pack), PassageTokens: w.PassageTokens,
+		Tokenizer: w.Tokenizer},
+		Text: w.Text, Types: w.Types, ExpansionOptions: retrieve.ExpansionOptions{ExpandTypes: w.ExpandTypes,
+			Expand: w.Expand, Direction: retrieve.Direction(w.Direction)},
+		Limit: w.Limit, Budget: w.Budget,
+
+		TimeFilter: retrieve.TimeFilter{CreatedFrom: at(w.CreatedFrom), CreatedTo: at(w.CreatedTo),
+			UpdatedFrom: at(w.UpdatedFrom), UpdatedTo: at(w.UpdatedTo), ValidAt: at(w.ValidAt)},
+		Exclusions: retrieve.Exclusions{Exclude: goldenIDs(t, w.Exclude), UnseenFrom: w.UnseenFrom}, Dedup: w.Dedup,
+		Community: w.Community, RewriteOptions: retrieve.RewriteOptions{Rewrites: w.Rewrites, Rewrite: w.Rewrite},
+		RerankOptions: retrieve.RerankOptions{Rerank: w.Rerank, RerankTop: w.RerankTop}, Now: at(w.Now)}
 	for id, score := range w.Reranked {
 		s := retrieve.RerankScore{ID: goldenIDs(t, []string{id})[0], Score: score}
 		q.Reranked = append(q.Reranked, s)
@@ -95,8 +96,7 @@ func goldenRequest(t testing.TB, data []byte) retrieve.Request {
 	for typ, weight := range w.EdgeWeights {
 		q.EdgeWeights = append(q.EdgeWeights, retrieve.EdgeWeight{Type: typ, Weight: weight})
 	}
-	q.ExpansionOptions = retrieve.ExpansionOptions{Expansion: w.Expansion, MaxExpand: w.MaxExpand,
-		Decay: w.Decay, Damping: w.Damping}
+	q.Expansion, q.MaxExpand, q.Decay, q.Damping = w.Expansion, w.MaxExpand, w.Decay, w.Damping
 	for lane, weight := range w.Weights {
 		q.Weights = append(q.Weights, retrieve.LaneWeight{Lane: lane, Weight: weight})
 	}

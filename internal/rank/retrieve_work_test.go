@@ -169,8 +169,8 @@ func TestPlainQuestions(t *testing.T) {
 		repokit.Must(t, err)
 		s := repokit.Head(t, r)
 		req := retrieve.Request{
-			Text:   fmt.Sprintf("about w%d w%d w%d", i+7, i*7+100, i*31+1000),
-			Expand: new(int),
+			Text:             fmt.Sprintf("about w%d w%d w%d", i+7, i*7+100, i*31+1000),
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(int)},
 		}
 		var before, after runtime.MemStats
 		read := len(counting.Read())

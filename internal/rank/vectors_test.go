@@ -130,7 +130,7 @@ func compareDense(t *testing.T, rng *rand.Rand, s *core.Snapshot, m denseModel) 
 	typ := []string{"", "A"}[rng.IntN(2)]
 	// The plain ranking, whose scores are the cosines as they are.
 	req := retrieve.Request{Ranking: retrieve.PlainRanking, Vectors: []retrieve.QueryVector{q}, Limit: new(0), Budget: new(0),
-		Expand: new(0), Floor: retrieve.FloorRest}
+		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}, Floor: retrieve.FloorRest}
 	if typ != "" {
 		req.Types = []string{typ}
 	}
@@ -260,8 +260,9 @@ func TestDenseConcurrent(t *testing.T) {
 		go func() {
 			q := retrieve.QueryVector{Model: []string{"m", "m2", "x"}[i%3], Values: []int8{9, 5, 1}}
 			want, _ := m.rank(q, "")
-			a, err := rank.Retrieve(context.Background(), s, retrieve.Request{Expand: new(0),
-				Limit: new(0), Budget: new(0), Floor: retrieve.FloorRest, Vectors: []retrieve.QueryVector{q}})
+			a, err := rank.Retrieve(context.Background(), s,
+				retrieve.Request{ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)},
+					Limit: new(0), Budget: new(0), Floor: retrieve.FloorRest, Vectors: []retrieve.QueryVector{q}})
 			if err == nil && len(a.Items) != len(want) {
 				err = fmt.Errorf("%s: %d items, want %d", q.Model, len(a.Items), len(want))
 			}

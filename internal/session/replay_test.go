@@ -102,7 +102,7 @@ func TestReplayByCounter(t *testing.T) {
 	}
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"alpha"}}`+"\n")
 	answer, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{
-		Text: "alpha", Tokenizer: "bytes", Pack: retrieve.PackPassages,
+		Text: "alpha", OutputOptions: retrieve.OutputOptions{Tokenizer: "bytes", Pack: retrieve.PackPassages},
 	})
 	if err != nil || answer.TokensUsed != len(answer.Items[0].Rendered) {
 		t.Fatalf("%+v, %v", answer, err)

@@ -43,7 +43,7 @@ func TestUnseen(t *testing.T) {
 	startSession(t, r, "work", sessionpkg.SessionOptions{})
 	seen := map[graph.ID]bool{graph.NodeID("n7"): true}
 	for i, want := range []int{10, 10, 4, 0} {
-		a := unseenIn(t, r, "work", retrieve.Request{ExcludeNames: []string{"n7"}})
+		a := unseenIn(t, r, "work", retrieve.Request{Exclusions: retrieve.Exclusions{ExcludeNames: []string{"n7"}}})
 		if len(a.Items) != want || a.Request.Unseen || a.Request.UnseenFrom != 0 {
 			t.Fatalf("time %d: %d items, want %d; %+v", i, len(a.Items), want, a.Request)
 		}
@@ -74,7 +74,8 @@ func TestUnseenCut(t *testing.T) {
 	r := repokit.OpenMem(t)
 	repokit.Lines(t, r, boats(1100))
 	startSession(t, r, "work", sessionpkg.SessionOptions{})
-	whole := retrieve.Request{Limit: new(600), Budget: new(0), Expand: new(0), Floor: retrieve.FloorRest}
+	whole := retrieve.Request{Limit: new(600), Budget: new(0),
+		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}, Floor: retrieve.FloorRest}
 	first := unseenIn(t, r, "work", whole)  // record 1
 	second := unseenIn(t, r, "work", whole) // record 2
 	if len(first.Items) != 600 || len(second.Items) != 500 || len(second.Warnings) != 0 {
@@ -105,33 +106,38 @@ func TestExcludeNames(t *testing.T) {
 	}
 	n1 := graph.NodeID("n1").String()
 	for _, name := range []string{"n1", "key:n1", n1, "id:" + n1, n1[:9]} {
-		a, err := rank.Retrieve(t.Context(), snap, retrieve.Request{ExcludeNames: []string{name}})
+		a, err := rank.Retrieve(t.Context(), snap,
+			retrieve.Request{Exclusions: retrieve.Exclusions{ExcludeNames: []string{name}}})
 		if err != nil || len(a.Items) != 2 || len(a.Request.Exclude) != 1 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	gone := graph.NodeID("gone").String()
 	for _, name := range []string{gone, "id:" + gone} {
-		a, err := rank.Retrieve(t.Context(), snap, retrieve.Request{ExcludeNames: []string{name}})
+		a, err := rank.Retrieve(t.Context(), snap,
+			retrieve.Request{Exclusions: retrieve.Exclusions{ExcludeNames: []string{name}}})
 		if err != nil || len(a.Items) != 3 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, name := range []string{"nobody", "key:" + n1, "id:n1", "00000000-0000"} {
-		_, err := rank.Retrieve(t.Context(), snap, retrieve.Request{ExcludeNames: []string{name}})
+		_, err := rank.Retrieve(t.Context(), snap,
+			retrieve.Request{Exclusions: retrieve.Exclusions{ExcludeNames: []string{name}}})
 		if !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := rank.Retrieve(t.Context(), snap, retrieve.Request{Unseen: true}); !errors.Is(err,
+	if _, err := rank.Retrieve(t.Context(), snap,
+		retrieve.Request{Exclusions: retrieve.Exclusions{Unseen: true}}); !errors.Is(err,
 		retrieve.ErrRequest) {
 		t.Errorf("unseen without a session: %v", err)
 	}
-	_, err = sessionpkg.Unseen(t.Context(), r, "none", snap, retrieve.Request{Unseen: true})
+	_, err = sessionpkg.Unseen(t.Context(), r, "none", snap,
+		retrieve.Request{Exclusions: retrieve.Exclusions{Unseen: true}})
 	if !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("unseen in no session: %v", err)
 	}
-	many := retrieve.Request{ExcludeNames: make([]string, retrieve.MaxExclude+1)}
+	many := retrieve.Request{Exclusions: retrieve.Exclusions{ExcludeNames: make([]string, retrieve.MaxExclude+1)}}
 	if _, err := rank.Retrieve(t.Context(), snap, many); !errors.Is(err, retrieve.ErrRequest) {
 		t.Errorf("too many names: %v", err)
 	}

@@ -59,8 +59,9 @@ func (r ExploreRequest) resolve() (ExploreRequest, error) {
 		return r, &retrieve.RequestError{Param: "beam",
 			Reason: fmt.Sprintf("%d is outside 1 to %d", r.Beam, MaxBeam)}
 	}
-	return r, retrieve.Request{Text: r.Topic, Types: r.Types, ExpandTypes: r.EdgeTypes,
-		Marks: r.Marks}.Validate()
+	return r, retrieve.Request{Text: r.Topic, Types: r.Types,
+		ExpansionOptions: retrieve.ExpansionOptions{ExpandTypes: r.EdgeTypes},
+		Marks:            r.Marks}.Validate()
 }
 
 // ExploredNode is a node that was found, and the best way to it.

@@ -45,8 +45,9 @@ func recallable(t *testing.T, edge string) *core.Snapshot {
 func TestRecallKnowsEdges(t *testing.T) {
 	brings := func(edge string, intent retrieve.Intent) int64 {
 		s := recallable(t, edge)
-		a, err := recall.Recall(t.Context(), s, retrieve.Request{Text: "pump", Intent: intent, Expand: new(0),
-			Floor: retrieve.FloorRest})
+		a, err := recall.Recall(t.Context(), s, retrieve.Request{Text: "pump", Intent: intent,
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)},
+			Floor:            retrieve.FloorRest})
 		if err != nil || len(a.Items) != 2 {
 			t.Fatalf("%s: %d items, %v", edge, len(a.Items), err)
 		}

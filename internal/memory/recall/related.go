@@ -238,7 +238,8 @@ func (l *related) texts(ctx context.Context) error {
 	}
 	own := l.words.TermsOf(text.FirstScalars(l.node.Summary, maxShown))
 	ans, err := findAll(ctx, l.s, relatedTexts, retrieve.Request{
-		Text: firstBytes(l.node.Summary, retrieve.MaxText), Marks: l.req.Marks, Exclude: []graph.ID{l.node.ID}})
+		Text: firstBytes(l.node.Summary, retrieve.MaxText), Marks: l.req.Marks,
+		Exclusions: retrieve.Exclusions{Exclude: []graph.ID{l.node.ID}}})
 	if err != nil {
 		return err
 	}

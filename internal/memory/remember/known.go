@@ -256,8 +256,10 @@ func (p *planner) nearbyVector(query string, d *Draft) ([]graph.ID, map[graph.ID
 
 func nearbyRequest(query string, d *Draft) retrieve.Request {
 	req := retrieve.Request{
-		Text: query, Limit: new(maxNearby), Budget: new(0), Expand: new(0), SummaryCap: new(1),
-		Spelling: retrieve.SpellingOff, Settled: true, Floor: retrieve.FloorRest,
+		Text: query, Limit: new(maxNearby), Budget: new(0),
+		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)},
+		OutputOptions:    retrieve.OutputOptions{SummaryCap: new(1)},
+		Spelling:         retrieve.SpellingOff, ProfileChoice: retrieve.ProfileChoice{Settled: true}, Floor: retrieve.FloorRest,
 		Ranking: retrieve.PlainRanking, // what says the same has the same words: no kindred ones
 	}
 	if query != "" {

@@ -11,10 +11,10 @@ import (
 
 func manyLanes() retrieve.Request {
 	return retrieve.Request{
-		Text: "charge in May 2023", Rewrites: []string{"payment"},
+		Text: "charge in May 2023", RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{"payment"}},
 		Vectors: []retrieve.QueryVector{{Model: "d", Values: []int8{1}}},
 		Sparse:  []retrieve.SparseVector{{Model: "s", Terms: []graph.Term{{Term: "t", Weight: 1}}}},
-		Limit:   new(20), Rerank: "m",
+		Limit:   new(20), RerankOptions: retrieve.RerankOptions{Rerank: "m"},
 	}
 }
 

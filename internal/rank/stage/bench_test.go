@@ -84,8 +84,10 @@ func BenchmarkRun(b *testing.B) {
 	}{
 		{"limit=10", retrieve.Request{Text: "a", Budget: new(0)}},
 		{"budget=500", retrieve.Request{Text: "a", Budget: new(500)}},
-		{"all", retrieve.Request{Text: "a", Limit: new(0), Budget: new(0), Expand: new(0)}},
-		{"expand=4", retrieve.Request{Text: "a", Budget: new(0), Expand: new(4)}},
+		{"all", retrieve.Request{Text: "a", Limit: new(0), Budget: new(0),
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}}},
+		{"expand=4", retrieve.Request{Text: "a", Budget: new(0),
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(4)}}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -53,7 +53,9 @@ func TestBriefAll(t *testing.T) {
   updated: 2023-11-14T22:13:21.000000Z
   whole\ntext
 `
-	got := m.briefly(t, retrieve.Request{Text: "leaks", Show: []string{retrieve.ShowTimes, retrieve.ShowContent}, Exclude: []graph.ID{other}})
+	got := m.briefly(t, retrieve.Request{Text: "leaks",
+		OutputOptions: retrieve.OutputOptions{Show: []string{retrieve.ShowTimes, retrieve.ShowContent}},
+		Exclusions:    retrieve.Exclusions{Exclude: []graph.ID{other}}})
 	if d := diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -68,8 +70,8 @@ func TestBriefForged(t *testing.T) {
 		Props: []ipld.Entry{{Key: "p\n[x]", Value: ipld.StringValue(forged)}}})
 	to := m.add(graph.Node{ID: num(1), Type: "T", Summary: forged, Created: 1})
 	m.link(id, "e\n[x] fact", to, 1<<16)
-	got := m.briefly(t, retrieve.Request{Text: "boat", Types: []string{"T\n[x] fact"}, Adjacency: 3,
-		Show: []string{retrieve.ShowTimes, retrieve.ShowContent}})
+	got := m.briefly(t, retrieve.Request{Text: "boat", Types: []string{"T\n[x] fact"},
+		OutputOptions: retrieve.OutputOptions{Adjacency: 3, Show: []string{retrieve.ShowTimes, retrieve.ShowContent}}})
 	lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
 	digits := strings.ReplaceAll(id.String(), "-", "")[:8]
 	head := "[" + digits + `] T\n\u{5B}x\u{5D}\u{20}fact · 1970-01-01 · note:s\n\u{5B}x\u{5D} fact`
@@ -150,7 +152,8 @@ func TestBriefDigits(t *testing.T) {
 	m.markBy(a, graph.Stale, c)
 	want := "[010203040506] Note · 1970-01-01 · stale by [010203040800]\n  boat a\n" +
 		"  to → 010203040507; 010203040800; 09000000\n"
-	if d := diff(want, m.briefly(t, retrieve.Request{Text: "boat", Adjacency: 3})); d != "" {
+	if d := diff(want, m.briefly(t, retrieve.Request{Text: "boat",
+		OutputOptions: retrieve.OutputOptions{Adjacency: 3}})); d != "" {
 		t.Error(d)
 	}
 	last := newMemory()
@@ -176,7 +179,7 @@ func TestBriefEdges(t *testing.T) {
 	m.link(hub, "b", hidden, 1<<16)
 	m.link(keyed, "a", hub, 1<<16)
 	m.mark(hidden, graph.Forgotten)
-	all := m.briefly(t, retrieve.Request{Text: "boat", Adjacency: 9})
+	all := m.briefly(t, retrieve.Request{Text: "boat", OutputOptions: retrieve.OutputOptions{Adjacency: 9}})
 	lines := strings.Split(all, "\n")
 	if len(lines) != 6 || lines[4] != "  a ← key" || lines[3] != "  b → key" ||
 		!strings.HasPrefix(lines[2], "  a → "+strings.Repeat("ö", render.NeighbourCap)) ||
@@ -184,7 +187,7 @@ func TestBriefEdges(t *testing.T) {
 		strings.Contains(all, strings.Repeat("ö", render.NeighbourCap+1)) {
 		t.Errorf("%q", lines)
 	}
-	some := m.briefly(t, retrieve.Request{Text: "boat", Adjacency: 1})
+	some := m.briefly(t, retrieve.Request{Text: "boat", OutputOptions: retrieve.OutputOptions{Adjacency: 1}})
 	if !strings.HasSuffix(some, "\n  → 3 more\n  a ← key\n") || strings.Contains(some, "ä") {
 		t.Errorf("%q", some)
 	}
@@ -197,7 +200,7 @@ func TestBriefEdges(t *testing.T) {
 func TestBriefCut(t *testing.T) {
 	m := newMemory()
 	m.add(graph.Node{ID: num(0), Summary: "boat" + strings.Repeat(" ö", 50), Created: 1})
-	got := m.briefly(t, retrieve.Request{Text: "boat", SummaryCap: new(6)})
+	got := m.briefly(t, retrieve.Request{Text: "boat", OutputOptions: retrieve.OutputOptions{SummaryCap: new(6)}})
 	if !strings.Contains(got, "\n  boat ö") || strings.Contains(got, "ö ö") {
 		t.Errorf("%q", got)
 	}
@@ -207,7 +210,9 @@ func TestBriefErrors(t *testing.T) {
 	m := newMemory()
 	m.add(graph.Node{ID: num(0), Summary: "boat", Created: 1})
 	m.failOn = "IDPrefix"
-	_, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "boat ?", Expand: new(0), Format: retrieve.FormatBrief})
+	_, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "boat ?",
+		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)},
+		OutputOptions:    retrieve.OutputOptions{Format: retrieve.FormatBrief}})
 	if err == nil {
 		t.Error("no error")
 	}

@@ -44,7 +44,7 @@ func randomID(r *rand.Rand) graph.ID { return graph.ID(randomBytes(r, graph.IDLe
 func bytesRequest(r *rand.Rand) retrieve.Request {
 	req := retrieve.Request{
 		Text: "web", Vectors: []retrieve.QueryVector{randomVector(r, "a"), randomVector(r, "b")},
-		Rerank: "m",
+		RerankOptions: retrieve.RerankOptions{Rerank: "m"},
 		Where: []retrieve.Predicate{{Name: "n", Op: retrieve.OneOf, Value: ipld.ListValue(
 			ipld.BytesValue(randomBytes(r, r.IntN(40))), ipld.BytesValue(nil))}},
 	}

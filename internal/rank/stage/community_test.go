@@ -78,7 +78,8 @@ func TestCommunityJoins(t *testing.T) {
 		num(0): 400, num(10): 300, num(20): 200, num(30): 100,
 		num(1): 100, num(2): 80, num(3): 66, num(11): 75, num(12): 60, num(21): 50, num(22): 40,
 	}
-	a := m.ask(t, retrieve.Request{Text: "boat", Expand: &none, Community: true, Limit: new(0)})
+	a := m.ask(t, retrieve.Request{Text: "boat", ExpansionOptions: retrieve.ExpansionOptions{Expand: &none},
+		Community: true, Limit: new(0)})
 	got := map[graph.ID]int64{}
 	for i, it := range a.Items {
 		got[it.ID] = it.Score
@@ -99,7 +100,8 @@ func TestCommunityJoins(t *testing.T) {
 	if a.Candidates != len(want) || len(a.Warnings) != 0 {
 		t.Errorf("%d candidates, warnings %v", a.Candidates, codes(a))
 	}
-	if off := m.ask(t, retrieve.Request{Text: "boat", Expand: &none, Limit: new(0)}); len(off.Items) != 4 {
+	if off := m.ask(t, retrieve.Request{Text: "boat", ExpansionOptions: retrieve.ExpansionOptions{Expand: &none},
+		Limit: new(0)}); len(off.Items) != 4 {
 		t.Errorf("%d items without communities", len(off.Items))
 	}
 }
@@ -116,7 +118,8 @@ func TestCommunityRaises(t *testing.T) {
 		m.nodes[num(n)].Summary = "boat"
 	}
 	m.scores = map[graph.ID]int64{num(0): 800, num(10): 700, num(1): 690, num(2): 100}
-	a := m.ask(t, retrieve.Request{Text: "boat", Expand: new(0), Community: true, Exclude: []graph.ID{num(3)}})
+	a := m.ask(t, retrieve.Request{Text: "boat", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)},
+		Community: true, Exclusions: retrieve.Exclusions{Exclude: []graph.ID{num(3)}}})
 	want := []string{"0 800", "1 740", "10 700", "11 175", "2 150", "12 140"}
 	var got []string
 	for _, it := range a.Items {
@@ -147,7 +150,8 @@ func TestCommunityBounds(t *testing.T) {
 		m.link(hub, "has", m.add(graph.Node{ID: num(i), Type: typ, Created: 1}), 1<<16)
 	}
 	m.nodes[hub].Type = "Seen"
-	req := retrieve.Request{Text: "boat", Expand: new(0), Community: true, Limit: new(0)}
+	req := retrieve.Request{Text: "boat", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)},
+		Community: true, Limit: new(0)}
 	if a := m.ask(t, req); len(a.Items) != 1+maxMembers {
 		t.Errorf("%d items", len(a.Items))
 	}
@@ -176,7 +180,8 @@ func TestNoCommunityWarning(t *testing.T) {
 		{retrieve.Request{Text: "crew1"}, true},
 		{retrieve.Request{Text: "nothing"}, true},
 		{retrieve.Request{}, true},
-		{retrieve.Request{Text: "crew0", Expand: new(0), Exclude: []graph.ID{num(1), num(2)}}, true},
+		{retrieve.Request{Text: "crew0", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)},
+			Exclusions: retrieve.Exclusions{Exclude: []graph.ID{num(1), num(2)}}}, true},
 	} {
 		c.req.Community = true
 		if got := slices.Contains(codes(m.ask(t, c.req)), retrieve.NoCommunity); got != c.want {

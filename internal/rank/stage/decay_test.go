@@ -83,8 +83,9 @@ func randomExpansion(t *testing.T, each func(m *memory, req retrieve.Request, ti
 			m.scores[num(i)] = 1 + rng.Int64N(1<<uint(1+rng.IntN(40)))
 		}
 		req := retrieve.Request{
-			Text: "a", Limit: new(0), Budget: new(0), Expand: new(1 + rng.IntN(4)),
-			Direction: []retrieve.Direction{retrieve.Both, retrieve.Out, retrieve.In}[rng.IntN(3)],
+			Text: "a", Limit: new(0), Budget: new(0),
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(1 + rng.IntN(4)),
+				Direction: []retrieve.Direction{retrieve.Both, retrieve.Out, retrieve.In}[rng.IntN(3)]},
 		}
 		if rng.IntN(3) == 0 {
 			req.MaxExpand = new(1 + rng.IntN(3))

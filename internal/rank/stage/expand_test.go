@@ -292,8 +292,9 @@ func TestExpansionOracle(t *testing.T) {
 			m.scores[num(i)] = 1 + rng.Int64N(1<<uint(1+rng.IntN(40)))
 		}
 		req := retrieve.Request{
-			Text: "a", Limit: new(0), Budget: new(0), Expand: new(1 + rng.IntN(4)),
-			Direction: []retrieve.Direction{retrieve.Both, retrieve.Out, retrieve.In}[rng.IntN(3)],
+			Text: "a", Limit: new(0), Budget: new(0),
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(1 + rng.IntN(4)),
+				Direction: []retrieve.Direction{retrieve.Both, retrieve.Out, retrieve.In}[rng.IntN(3)]},
 		}
 		tier := map[graph.ID]int{}
 		if rng.IntN(2) == 0 {
@@ -355,7 +356,8 @@ func TestRoom(t *testing.T) {
 				m.link(hub, "x", leaf, 65_536)
 			}
 		}
-		req := retrieve.Request{Text: "a", Limit: new(0), Budget: new(0), Expand: new(tt.rounds)}
+		req := retrieve.Request{Text: "a", Limit: new(0), Budget: new(0),
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(tt.rounds)}}
 		o := newOracle(t, m, req, nil)
 		a := m.ask(t, req)
 		checkExpansion(t, o, a)
@@ -396,7 +398,8 @@ func TestReach(t *testing.T) {
 	m.link(b, "x", c, 65_536)
 	m.link(d, "x", c, 65_536)
 	got := map[graph.ID]retrieve.Item{}
-	for _, item := range m.ask(t, retrieve.Request{Text: "a", Direction: retrieve.Out}).Items {
+	for _, item := range m.ask(t, retrieve.Request{Text: "a",
+		ExpansionOptions: retrieve.ExpansionOptions{Direction: retrieve.Out}}).Items {
 		got[item.ID] = item
 	}
 	if r := got[a].Reach; r != nil {
@@ -430,7 +433,7 @@ func TestMentions(t *testing.T) {
 			if (query == "drummer") == (dir == retrieve.Out) {
 				n = 2
 			}
-			answer := m.ask(t, retrieve.Request{Text: query, Direction: dir})
+			answer := m.ask(t, retrieve.Request{Text: query, ExpansionOptions: retrieve.ExpansionOptions{Direction: dir}})
 			if got := ids(answer); !slices.Equal(got, want[:n]) {
 				t.Errorf("%s, %s: %v, want %v", query, dir, got, want[:n])
 			}
@@ -439,7 +442,7 @@ func TestMentions(t *testing.T) {
 				t.Errorf("%s, %s: reached by %+v", query, dir, answer.Items[1].Reach)
 			}
 		}
-		req := retrieve.Request{Text: query, ExpandTypes: []string{"x"}}
+		req := retrieve.Request{Text: query, ExpansionOptions: retrieve.ExpansionOptions{ExpandTypes: []string{"x"}}}
 		if got := ids(m.ask(t, req)); len(got) != 1 {
 			t.Errorf("%s with edge types: %v", query, got)
 		}
@@ -476,7 +479,9 @@ func TestMentionMemo(t *testing.T) {
 		memo := &mapMemo{of: map[graph.ID]map[retrieve.Direction]*source.Mentioning{}}
 		for range 12 {
 			req := retrieve.Request{
-				Text: fmt.Sprintf("u%d %c", rng.IntN(9), 'a'+rng.IntN(4)), Direction: []retrieve.Direction{retrieve.Both, retrieve.Out, retrieve.In}[rng.IntN(3)],
+				Text: fmt.Sprintf("u%d %c", rng.IntN(9), 'a'+rng.IntN(4)),
+				ExpansionOptions: retrieve.ExpansionOptions{Direction: []retrieve.Direction{retrieve.Both, retrieve.Out,
+					retrieve.In}[rng.IntN(3)]},
 			}
 			randomFilters(rng, &req)
 			req = ofAll(req)

@@ -51,7 +51,7 @@ func TestExpansionMembers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := retrieve.Request{Text: "x", Expand: new(64), ExpansionOptions: retrieve.ExpansionOptions{
+	want := retrieve.Request{Text: "x", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(64),
 		Expansion: retrieve.PPR, MaxExpand: new(7), Damping: new(32_768),
 	}}
 	if d := diff(want, q.Request); d != "" {
@@ -92,7 +92,8 @@ func TestNothingLinked(t *testing.T) {
 		req  retrieve.Request
 		want bool
 	}{
-		{"one way", alone, retrieve.Request{Text: "a", Direction: retrieve.Out}, true},
+		{"one way", alone, retrieve.Request{Text: "a",
+			ExpansionOptions: retrieve.ExpansionOptions{Direction: retrieve.Out}}, true},
 		{"nothing found", alone, retrieve.Request{Text: "b"}, false},
 		{"nothing blank", newMemory(), retrieve.Request{}, false},
 		{"blank", linked, retrieve.Request{}, true},
@@ -100,8 +101,9 @@ func TestNothingLinked(t *testing.T) {
 		{"linked", linked, retrieve.Request{Text: "a"}, false},
 		{"loop", looped, retrieve.Request{Text: "a"}, true},
 		{"filtered", linked, retrieve.Request{Text: "a", Types: []string{"Note"}}, true},
-		{"direction", linked, retrieve.Request{Text: "a", Direction: retrieve.In}, true},
-		{"off", alone, retrieve.Request{Text: "a", Expand: new(0)}, false},
+		{"direction", linked, retrieve.Request{Text: "a",
+			ExpansionOptions: retrieve.ExpansionOptions{Direction: retrieve.In}}, true},
+		{"off", alone, retrieve.Request{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}}, false},
 	} {
 		for _, e := range retrieve.Expansions() {
 			tt.req.Expansion = e
@@ -113,7 +115,8 @@ func TestNothingLinked(t *testing.T) {
 		}
 	}
 	for typ, want := range map[string]bool{"x": false, "y": true} {
-		got := codes(linked.ask(t, retrieve.Request{Text: "a", ExpandTypes: []string{typ}}))
+		got := codes(linked.ask(t, retrieve.Request{Text: "a",
+			ExpansionOptions: retrieve.ExpansionOptions{ExpandTypes: []string{typ}}}))
 		if slices.Contains(got, retrieve.NothingLinked) != want {
 			t.Errorf("edges of type %s: warnings %v", typ, got)
 		}

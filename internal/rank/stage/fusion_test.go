@@ -78,9 +78,10 @@ func TestFusionOracle(t *testing.T) {
 				}
 			}
 		}
-		req := retrieve.Request{Text: "a", Limit: new(0), Budget: new(0), Expand: new(0),
-			Fusion:  retrieve.Fusions()[rng.IntN(4)],
-			Vectors: append(vectorOf("m", 2, 3), vectorOf("n", 1, 0)...)}
+		req := retrieve.Request{Text: "a", Limit: new(0), Budget: new(0),
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)},
+			Fusion:           retrieve.Fusions()[rng.IntN(4)],
+			Vectors:          append(vectorOf("m", 2, 3), vectorOf("n", 1, 0)...)}
 		if req.Fusion != retrieve.RRF && rng.IntN(2) == 0 {
 			req.Weights = []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: rng.Int64N(retrieve.MaxWeight + 1)},
 				{Lane: retrieve.LaneDense("m"), Weight: rng.Int64N(2) * rng.Int64N(1000)}}
@@ -125,7 +126,8 @@ func TestGround(t *testing.T) {
 			id := m.add(graph.Node{ID: num(i), Summary: "a", Created: 1})
 			m.embed(id, "m", 100, int8(i/3))
 		}
-		req := retrieve.Request{Text: "a", Vectors: vectorOf("m", 1, 0), Limit: new(0), Budget: new(0), Expand: new(0)}
+		req := retrieve.Request{Text: "a", Vectors: vectorOf("m", 1, 0), Limit: new(0), Budget: new(0),
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}}
 		for _, ranking := range []int{retrieve.PlainRanking, retrieve.RankingVersion} {
 			req.Ranking = ranking
 			a := m.ask(t, req)
@@ -158,11 +160,11 @@ func TestGround(t *testing.T) {
 
 // TestOneLanePasses keeps the scores of the only list, however lists are fused.
 func TestOneLanePasses(t *testing.T) {
-	want := shelf().ask(t, retrieve.Request{Text: "a", Expand: new(0)})
+	want := shelf().ask(t, retrieve.Request{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}})
 	for _, f := range retrieve.Fusions() {
 		for _, req := range []retrieve.Request{
-			{Text: "a", Expand: new(0), Fusion: f},
-			{Text: "a", Expand: new(0), Fusion: f, Vectors: vectorOf("none", 1)},
+			{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}, Fusion: f},
+			{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}, Fusion: f, Vectors: vectorOf("none", 1)},
 		} {
 			if d := diff(want.Items, shelf().ask(t, req).Items); d != "" {
 				t.Errorf("%s: %s", f, d)
@@ -176,7 +178,8 @@ func TestRankExpansion(t *testing.T) {
 	m := shelf()
 	far := m.add(graph.Node{ID: num(9), Summary: "far", Created: 1})
 	m.link(num(1), "x", far, 1<<16)
-	a := m.ask(t, retrieve.Request{Text: "a", Fusion: retrieve.RRF, Expand: new(1)})
+	a := m.ask(t, retrieve.Request{Text: "a", Fusion: retrieve.RRF,
+		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(1)}})
 	want := map[graph.ID]int64{num(1): 1 << 32 / 61, num(2): 1 << 32 / 62, far: 1 << 32 / 61}
 	got := map[graph.ID]int64{}
 	for _, item := range a.Items {

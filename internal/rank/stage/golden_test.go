@@ -64,7 +64,8 @@ func TestUnseenGolden(t *testing.T) {
 				}
 			}
 		}
-		req, err := complete.ExcludeSeen(retrieve.Request{Exclude: ids(t, in.Exclude), Unseen: true}, records)
+		req, err := complete.ExcludeSeen(retrieve.Request{Exclusions: retrieve.Exclusions{Exclude: ids(t, in.Exclude),
+			Unseen: true}}, records)
 		if err != nil {
 			t.Fatal(err)
 		}

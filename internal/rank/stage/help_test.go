@@ -78,7 +78,7 @@ func parsed(t testing.TB, s string) ipld.Value {
 func asked() []retrieve.Request {
 	return []retrieve.Request{
 		{}, {Text: "x"}, {Text: "x in May 2023"}, {Vectors: vectorOf("m", 1)},
-		{Text: "x", Vectors: vectorOf("m", 1)}, {Text: "x", Rewrites: []string{"y"}},
+		{Text: "x", Vectors: vectorOf("m", 1)}, {Text: "x", RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{"y"}}},
 	}
 }
 
@@ -186,14 +186,16 @@ func fullRequest() retrieve.Request {
 			{Name: "z", Op: retrieve.Missing},
 			{Name: "kind", Op: retrieve.OneOf, Value: ipld.ListValue(ipld.IntValue(1), ipld.StringValue("x"))},
 		},
-		CreatedFrom: graph.At(-5), CreatedTo: graph.At(1000),
-		UpdatedFrom: graph.At(0), UpdatedTo: graph.At(1001), ValidAt: graph.At(7),
+		TimeFilter: retrieve.TimeFilter{CreatedFrom: graph.At(-5), CreatedTo: graph.At(1000),
+			UpdatedFrom: graph.At(0), UpdatedTo: graph.At(1001), ValidAt: graph.At(7)},
+
 		Marks: []graph.State{graph.Retired, graph.Expired},
-		Limit: new(5), Budget: new(0), Expand: new(2),
-		ExpandTypes: []string{"owns", "feeds"}, Direction: retrieve.Out,
-		Adjacency: 2, Show: []string{retrieve.ShowTimes, retrieve.ShowKey}, SummaryCap: new(0),
-		Exclude: []graph.ID{num(9), num(8), num(9)}, UnseenFrom: 7, Dedup: true,
-		Order: retrieve.ByTime,
+		Limit: new(5), Budget: new(0), ExpansionOptions: retrieve.ExpansionOptions{Expand: new(2),
+			ExpandTypes: []string{"owns", "feeds"}, Direction: retrieve.Out},
+
+		OutputOptions: retrieve.OutputOptions{Adjacency: 2, Show: []string{retrieve.ShowTimes, retrieve.ShowKey},
+			SummaryCap: new(0), Order: retrieve.ByTime},
+		Exclusions: retrieve.Exclusions{Exclude: []graph.ID{num(9), num(8), num(9)}, UnseenFrom: 7}, Dedup: true,
 	}
 }
 

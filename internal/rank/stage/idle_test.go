@@ -22,22 +22,34 @@ func TestNoEffect(t *testing.T) {
 		req  retrieve.Request
 		want string
 	}{
-		{retrieve.Request{Text: "kelp", Expand: off, Fusion: retrieve.RRF}, "--fusion"},
+		{retrieve.Request{Text: "kelp", ExpansionOptions: retrieve.ExpansionOptions{Expand: off},
+			Fusion: retrieve.RRF}, "--fusion"},
 		{retrieve.Request{Text: "kelp", Fusion: retrieve.RRF}, ""},
 		{retrieve.Request{Text: "kelp", Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: 5}}}, "--weight"},
-		{retrieve.Request{Text: "kelp", ExpandTypes: []string{"t"}, Direction: retrieve.Out, Expand: off},
+		{retrieve.Request{Text: "kelp", ExpansionOptions: retrieve.ExpansionOptions{ExpandTypes: []string{"t"},
+			Direction: retrieve.Out, Expand: off}},
 			"--expand-type, --direction"},
-		{retrieve.Request{Text: "kelp", ExpandTypes: []string{"t"}, Direction: retrieve.Out}, ""},
-		{retrieve.Request{Direction: retrieve.In}, "--direction"},
-		{retrieve.Request{Text: "`a`", Adjacency: 3, Expand: off}, "--adjacency"},
-		{retrieve.Request{Text: "tide", Adjacency: 3, Expand: off}, ""},
-		{retrieve.Request{Text: "a", Adjacency: 3, Expand: off}, "--adjacency"},
-		{retrieve.Request{Text: "tide", Show: []string{retrieve.ShowKey}, Expand: off}, "--show"},
-		{retrieve.Request{Text: "kelp", Show: []string{retrieve.ShowKey}, Expand: off}, ""},
-		{retrieve.Request{Text: "kelp", Show: []string{retrieve.ShowKey, retrieve.ShowContent}, Expand: off}, "--show"},
-		{retrieve.Request{Text: "kelp", Show: []string{retrieve.ShowTimes}, Expand: off}, ""},
-		{retrieve.Request{Text: "kelp", Pack: retrieve.PackPassages, Expand: off}, "--pack"},
-		{retrieve.Request{Text: "unknown", Pack: retrieve.PackPassages, Adjacency: 3}, ""},
+		{retrieve.Request{Text: "kelp", ExpansionOptions: retrieve.ExpansionOptions{ExpandTypes: []string{"t"},
+			Direction: retrieve.Out}}, ""},
+		{retrieve.Request{ExpansionOptions: retrieve.ExpansionOptions{Direction: retrieve.In}}, "--direction"},
+		{retrieve.Request{Text: "`a`", OutputOptions: retrieve.OutputOptions{Adjacency: 3},
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, "--adjacency"},
+		{retrieve.Request{Text: "tide", OutputOptions: retrieve.OutputOptions{Adjacency: 3},
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, ""},
+		{retrieve.Request{Text: "a", OutputOptions: retrieve.OutputOptions{Adjacency: 3},
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, "--adjacency"},
+		{retrieve.Request{Text: "tide", OutputOptions: retrieve.OutputOptions{Show: []string{retrieve.ShowKey}},
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, "--show"},
+		{retrieve.Request{Text: "kelp", OutputOptions: retrieve.OutputOptions{Show: []string{retrieve.ShowKey}},
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, ""},
+		{retrieve.Request{Text: "kelp", OutputOptions: retrieve.OutputOptions{Show: []string{retrieve.ShowKey,
+			retrieve.ShowContent}}, ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, "--show"},
+		{retrieve.Request{Text: "kelp", OutputOptions: retrieve.OutputOptions{Show: []string{retrieve.ShowTimes}},
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, ""},
+		{retrieve.Request{Text: "kelp", OutputOptions: retrieve.OutputOptions{Pack: retrieve.PackPassages},
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, "--pack"},
+		{retrieve.Request{Text: "unknown", OutputOptions: retrieve.OutputOptions{Pack: retrieve.PackPassages,
+			Adjacency: 3}}, ""},
 	} {
 		a := m.ask(t, c.req)
 		got := ""
@@ -72,8 +84,9 @@ func TestTrace(t *testing.T) {
 	m.add(graph.Node{Key: "e", Type: "A", Summary: "alpha alpha", Created: 1})
 	now := time.Duration(0)
 	trace := &Trace{Clock: func() time.Duration { now += time.Second; return now }}
-	req := retrieve.Request{Text: "alpha", Types: []string{"A", "B"}, CreatedTo: graph.At(50),
-		Exclude: []graph.ID{graph.NodeID("the")}}
+	req := retrieve.Request{Text: "alpha", Types: []string{"A", "B"},
+		TimeFilter: retrieve.TimeFilter{CreatedTo: graph.At(50)},
+		Exclusions: retrieve.Exclusions{Exclude: []graph.ID{graph.NodeID("the")}}}
 	plain := m.ask(t, req)
 	for range 2 { // a trace may be used again
 		a, err := Runner{Trace: trace}.Run(t.Context(), m, m, testCommit, ofAll(req))

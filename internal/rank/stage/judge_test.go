@@ -44,7 +44,8 @@ func (m timeless) Times(_ context.Context, ids []graph.ID) ([]source.Times, []bo
 // passes on what fails.
 func TestNeighboursWithoutTimes(t *testing.T) {
 	m := failureDays()
-	req := retrieve.Request{Text: "failure", Intent: retrieve.IntentWhy, Expand: new(0)}
+	req := retrieve.Request{Text: "failure", Intent: retrieve.IntentWhy,
+		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}}
 	for i := range m.nodes { // beside the time 0
 		m.nodes[i].Created %= 5 * dayLength
 	}
@@ -71,7 +72,8 @@ func (m typeless) Types(_ context.Context, ids []graph.ID) ([]string, error) {
 func TestNamesOfUnknownType(t *testing.T) {
 	m := says("zorb x", "zorb y")
 	m.add(graph.Node{Key: "entity/part", Type: "Entity", Summary: "zorb zorb name", Created: 1})
-	a, err := Run(t.Context(), m, typeless{m}, testCommit, retrieve.Request{Text: "zorb plim grak", Expand: new(0)})
+	a, err := Run(t.Context(), m, typeless{m}, testCommit, retrieve.Request{Text: "zorb plim grak",
+		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}})
 	if err != nil || !slices.Equal(ids(a), []graph.ID{num(0), num(1)}) || a.Items[1].Band != retrieve.BandMaybe {
 		t.Errorf("%+v, %v", a, err)
 	}
@@ -88,10 +90,11 @@ func TestBalanceIsTraced(t *testing.T) {
 		req  retrieve.Request
 		want map[retrieve.Lane]int64
 	}{
-		"vectors":     {retrieve.Request{Vectors: vectors}, map[retrieve.Lane]int64{retrieve.LaneText: 4 * one, "dense:m": one}},
-		"sparse":      {retrieve.Request{Sparse: sparse}, map[retrieve.Lane]int64{retrieve.LaneText: 4 * one, "sparse:s": one}},
-		"both":        {retrieve.Request{Vectors: vectors, Sparse: sparse}, map[retrieve.Lane]int64{retrieve.LaneText: 4 * one, "dense:m": one / 2, "sparse:s": one / 2}},
-		"no vectors":  {retrieve.Request{Rewrites: []string{"part"}}, map[retrieve.Lane]int64{retrieve.LaneText: one / 2, "text:1": one / 2}},
+		"vectors": {retrieve.Request{Vectors: vectors}, map[retrieve.Lane]int64{retrieve.LaneText: 4 * one, "dense:m": one}},
+		"sparse":  {retrieve.Request{Sparse: sparse}, map[retrieve.Lane]int64{retrieve.LaneText: 4 * one, "sparse:s": one}},
+		"both":    {retrieve.Request{Vectors: vectors, Sparse: sparse}, map[retrieve.Lane]int64{retrieve.LaneText: 4 * one, "dense:m": one / 2, "sparse:s": one / 2}},
+		"no vectors": {retrieve.Request{RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{"part"}}},
+			map[retrieve.Lane]int64{retrieve.LaneText: one / 2, "text:1": one / 2}},
 		"other ways":  {retrieve.Request{Vectors: vectors, Fusion: retrieve.ScoreNorm}, map[retrieve.Lane]int64{retrieve.LaneText: one, "dense:m": one / 2}},
 		"own weights": {retrieve.Request{Vectors: vectors, Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: 3 * one}}}, map[retrieve.Lane]int64{retrieve.LaneText: 3 * one, "dense:m": one / 2}},
 	} {

@@ -26,8 +26,8 @@ func TestLendingAmongMany(t *testing.T) {
 		}
 		req := retrieve.Request{
 			Text:  []string{"u1 u2", "u3 u4 a", "u5"}[rng.IntN(3)],
-			Limit: new(0), Budget: new(0), Expand: new(1 + rng.IntN(4)),
-			Direction: []retrieve.Direction{retrieve.Both, retrieve.Out, retrieve.In}[rng.IntN(3)],
+			Limit: new(0), Budget: new(0), ExpansionOptions: retrieve.ExpansionOptions{Expand: new(1 + rng.IntN(4)),
+				Direction: []retrieve.Direction{retrieve.Both, retrieve.Out, retrieve.In}[rng.IntN(3)]},
 		}
 		req.MaxExpand = new([]int{1, 3, 20, 100}[rng.IntN(4)])
 		randomFilters(rng, &req)
@@ -50,7 +50,7 @@ func TestLendingCountsFew(t *testing.T) {
 		}
 	}
 	join := 20
-	req := retrieve.Request{Text: "a", Expand: new(1)}
+	req := retrieve.Request{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(1)}}
 	req.MaxExpand = &join
 	checkExpansion(t, newOracle(t, m, with(req, 0), nil), m.ask(t, with(req, 0)))
 	m.buckets = 0

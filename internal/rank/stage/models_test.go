@@ -40,16 +40,21 @@ func TestComplete(t *testing.T) {
 		adds   string // rewrites and vectors
 		failed []string
 	}{
-		{"both", retrieve.Request{Text: "q", Rewrite: retrieve.RewriteMulti}, fakeModel{vectors: [][]int8{{127}}},
+		{"both", retrieve.Request{Text: "q", RewriteOptions: retrieve.RewriteOptions{Rewrite: retrieve.RewriteMulti}},
+			fakeModel{vectors: [][]int8{{127}}},
 			[]string{"multi q", "q"}, "rv", nil},
-		{"hyde", retrieve.Request{Text: "q", Rewrite: retrieve.RewriteHyde}, fakeModel{vectors: [][]int8{{127}, {127}}},
+		{"hyde", retrieve.Request{Text: "q", RewriteOptions: retrieve.RewriteOptions{Rewrite: retrieve.RewriteHyde}},
+			fakeModel{vectors: [][]int8{{127}, {127}}},
 			[]string{"hyde q", "q", "other words"}, "rv", nil},
-		{"has them", retrieve.Request{Text: "q", Rewrite: retrieve.RewriteMulti, Rewrites: []string{"r"},
-			Vectors: []retrieve.QueryVector{{Model: "m", Values: []int8{1}}}}, fakeModel{}, nil, "rv", nil},
+		{"has them", retrieve.Request{Text: "q",
+			RewriteOptions: retrieve.RewriteOptions{Rewrite: retrieve.RewriteMulti, Rewrites: []string{"r"}},
+			Vectors:        []retrieve.QueryVector{{Model: "m", Values: []int8{1}}}}, fakeModel{}, nil, "rv", nil},
 		{"another model's", retrieve.Request{Text: "q", Vectors: []retrieve.QueryVector{{Model: "n", Values: []int8{1}}}},
 			fakeModel{vectors: [][]int8{{127}}}, []string{"q"}, "vv", nil},
-		{"blank", retrieve.Request{Text: " \n", Rewrite: retrieve.RewriteMulti}, fakeModel{}, nil, "", nil},
-		{"down", retrieve.Request{Text: "q", Rewrite: retrieve.RewriteMulti}, fakeModel{err: down},
+		{"blank", retrieve.Request{Text: " \n",
+			RewriteOptions: retrieve.RewriteOptions{Rewrite: retrieve.RewriteMulti}}, fakeModel{}, nil, "", nil},
+		{"down", retrieve.Request{Text: "q", RewriteOptions: retrieve.RewriteOptions{Rewrite: retrieve.RewriteMulti}},
+			fakeModel{err: down},
 			[]string{"multi q", "q"}, "", []string{"rewrite down", "embed down: the answer is without embeddings"}},
 		{"nothing", retrieve.Request{Text: "q"}, fakeModel{}, []string{"q"}, "",
 			[]string{"embed the model m finds nothing to embed in the query"}},
@@ -93,7 +98,8 @@ func TestCompleteTellsShare(t *testing.T) {
 		{knowing{fakeModel{vectors: [][]int8{{127}}}, 0, false}, "", "whole: q", nil},
 	} {
 		m := &complete.Models{Embedder: &tt.model, Rewriter: &tt.model, Rewrites: 1}
-		got, err := m.Complete(t.Context(), retrieve.Request{Text: "q", Rewrite: tt.rewrite})
+		got, err := m.Complete(t.Context(),
+			retrieve.Request{Text: "q", RewriteOptions: retrieve.RewriteOptions{Rewrite: tt.rewrite}})
 		if err == nil {
 			err = got.Validate()
 		}
@@ -112,7 +118,9 @@ func TestCompleteEnds(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	var bad *retrieve.RequestError
-	if _, err := m.Complete(t.Context(), retrieve.Request{Rerank: "jina:m"}); !errors.As(err, &bad) || bad.Param != "rerank" {
+	if _, err := m.Complete(t.Context(),
+		retrieve.Request{RerankOptions: retrieve.RerankOptions{Rerank: "jina:m"}}); !errors.As(err,
+		&bad) || bad.Param != "rerank" {
 		t.Errorf("%v", err)
 	}
 }

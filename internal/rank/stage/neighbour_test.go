@@ -29,13 +29,15 @@ func TestNeighbours(t *testing.T) {
 		req    retrieve.Request
 		want   string
 	}{
-		"both":        {nil, retrieve.Request{}, both},
-		"alone":       {nil, retrieve.Request{Floor: retrieve.FloorAnswer}, both},
-		"plain":       {nil, retrieve.Request{Ranking: retrieve.PlainRanking}, "0 "},
-		"general":     {nil, retrieve.Request{Intent: retrieve.IntentGeneral}, "0 answer"},
-		"limit":       {nil, retrieve.Request{Limit: new(2)}, "0 answer, 1 answer"},
-		"filtered":    {nil, retrieve.Request{Exclude: []graph.ID{num(1), num(2)}}, "0 answer, 3 answer, 4 answer"},
-		"none before": {nil, retrieve.Request{CreatedFrom: graph.At(10 * dayLength)}, "0 answer, 2 answer"},
+		"both":    {nil, retrieve.Request{}, both},
+		"alone":   {nil, retrieve.Request{Floor: retrieve.FloorAnswer}, both},
+		"plain":   {nil, retrieve.Request{Ranking: retrieve.PlainRanking}, "0 "},
+		"general": {nil, retrieve.Request{Intent: retrieve.IntentGeneral}, "0 answer"},
+		"limit":   {nil, retrieve.Request{Limit: new(2)}, "0 answer, 1 answer"},
+		"filtered": {nil, retrieve.Request{Exclusions: retrieve.Exclusions{Exclude: []graph.ID{num(1), num(2)}}},
+			"0 answer, 3 answer, 4 answer"},
+		"none before": {nil, retrieve.Request{TimeFilter: retrieve.TimeFilter{CreatedFrom: graph.At(10 * dayLength)}},
+			"0 answer, 2 answer"},
 		"a week": {func(m evenMemory) {
 			m.nodes[num(1)].Created, m.nodes[num(3)].Created = 3*dayLength, 2*dayLength
 		}, retrieve.Request{}, both},
@@ -84,7 +86,8 @@ func TestNeighboursFew(t *testing.T) {
 			key := string(rune('a' + i))
 			m.add(graph.Node{Key: "tag/" + key, Type: "Tag", Summary: key, Created: graph.Time(dayLength - 1 - i)})
 		}
-		a, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "failure", Intent: retrieve.IntentWhy, Expand: new(0)})
+		a, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "failure", Intent: retrieve.IntentWhy,
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}})
 		if err != nil || slices.Contains(ids(a), num(1)) != want {
 			t.Errorf("%d names: %v, %v", names, order(a), err)
 		}

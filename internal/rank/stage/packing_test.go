@@ -21,7 +21,8 @@ func TestExcludeIsFilter(t *testing.T) {
 	for range 60 {
 		m := randomMemory(rng, 60, 150)
 		req := retrieve.Request{Text: []string{"a b", "a", "", "c `key3`"}[rng.IntN(4)],
-			Expand: new(rng.IntN(4)), Budget: new(0), Limit: new(0), Adjacency: rng.IntN(3)}
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(rng.IntN(4))}, Budget: new(0), Limit: new(0),
+			OutputOptions: retrieve.OutputOptions{Adjacency: rng.IntN(3)}}
 		all := m.ask(t, req)
 		var out []graph.ID
 		for _, item := range all.Items {
@@ -47,7 +48,7 @@ func TestExcludeExact(t *testing.T) {
 	m := library()
 	alice := graph.NodeID("alice")
 	for _, text := range []string{"alice", alice.String(), alice.String()[:8], "the `alice`", ""} {
-		a := m.ask(t, retrieve.Request{Text: text, Exclude: []graph.ID{alice}})
+		a := m.ask(t, retrieve.Request{Text: text, Exclusions: retrieve.Exclusions{Exclude: []graph.ID{alice}}})
 		if slices.Contains(ids(a), alice) {
 			t.Errorf("%q gives what is excluded", text)
 		}
@@ -57,7 +58,8 @@ func TestExcludeExact(t *testing.T) {
 func TestUnresolved(t *testing.T) {
 	m := library()
 	for param, req := range map[string]retrieve.Request{
-		"exclude": {ExcludeNames: []string{"alice"}}, "unseen": {Unseen: true},
+		"exclude": {Exclusions: retrieve.Exclusions{ExcludeNames: []string{"alice"}}},
+		"unseen":  {Exclusions: retrieve.Exclusions{Unseen: true}},
 	} {
 		_, err := Run(t.Context(), m, m, testCommit, req)
 		var re *retrieve.RequestError
@@ -106,7 +108,8 @@ func TestExcludeSeen(t *testing.T) {
 		{"1,001 records", nil, empty, 0, 1},
 	}
 	for _, c := range cases {
-		r, err := complete.ExcludeSeen(retrieve.Request{Exclude: c.own, Unseen: true}, records(c.list, nil))
+		r, err := complete.ExcludeSeen(retrieve.Request{Exclusions: retrieve.Exclusions{Exclude: c.own,
+			Unseen: true}}, records(c.list, nil))
 		if err != nil || r.Unseen || len(r.Exclude) != c.want || r.UnseenFrom != c.from {
 			t.Errorf("%s: %d excluded, from %d, %v", c.name, len(r.Exclude), r.UnseenFrom, err)
 		}
@@ -114,7 +117,8 @@ func TestExcludeSeen(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	if _, err := complete.ExcludeSeen((retrieve.Request{Unseen: true}), records(nil, errBroken)); err == nil {
+	if _, err := complete.ExcludeSeen((retrieve.Request{Exclusions: retrieve.Exclusions{Unseen: true}}),
+		records(nil, errBroken)); err == nil {
 		t.Error("the error of a record is lost")
 	}
 	r, err := complete.ExcludeSeen(retrieve.Request{}, records([]complete.Shown{block(0, 0, 9)}, errBroken))
@@ -124,7 +128,7 @@ func TestExcludeSeen(t *testing.T) {
 }
 
 func TestUnseenWarning(t *testing.T) {
-	a := library().ask(t, retrieve.Request{Text: "web", UnseenFrom: 12})
+	a := library().ask(t, retrieve.Request{Text: "web", Exclusions: retrieve.Exclusions{UnseenFrom: 12}})
 	if !slices.Equal(codes(a), []retrieve.Code{retrieve.UnseenCut}) ||
 		!strings.Contains(a.Warnings[0].Message(), "record 12 ") {
 		t.Errorf("warnings %v", a.Warnings)
@@ -152,7 +156,8 @@ func TestOrderByTime(t *testing.T) {
 		for _, n := range m.nodes {
 			n.Created = graph.Time(rng.IntN(9))
 		}
-		req := retrieve.Request{Text: "a b", Budget: new(300), Limit: new(0), Order: retrieve.ByTime}
+		req := retrieve.Request{Text: "a b", Budget: new(300), Limit: new(0),
+			OutputOptions: retrieve.OutputOptions{Order: retrieve.ByTime}}
 		got := m.ask(t, req)
 		req.Order = retrieve.ByRank
 		want := m.ask(t, req)
@@ -178,8 +183,8 @@ func TestOrderByTime(t *testing.T) {
 // TestReceiptKeepsPacking replays what is not at its default.
 func TestReceiptKeepsPacking(t *testing.T) {
 	m := fullLibrary()
-	for i, req := range []retrieve.Request{{Exclude: manyIDs(2)}, {Dedup: true},
-		{Order: retrieve.ByTime}, {UnseenFrom: 1}} {
+	for i, req := range []retrieve.Request{{Exclusions: retrieve.Exclusions{Exclude: manyIDs(2)}}, {Dedup: true},
+		{OutputOptions: retrieve.OutputOptions{Order: retrieve.ByTime}}, {Exclusions: retrieve.Exclusions{UnseenFrom: 1}}} {
 		req.Text = "web"
 		before, text := m.ask(t, req).Receipt()
 		again, err := before.Request(string(text))
@@ -332,7 +337,8 @@ func TestDedupOracle(t *testing.T) {
 	dropped := 0
 	for range 30 {
 		m := notes(rng.IntN, 50)
-		req := retrieve.Request{Text: "web shop", Limit: new(0), Budget: new(0), Expand: new(0)}
+		req := retrieve.Request{Text: "web shop", Limit: new(0), Budget: new(0),
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}}
 		all := m.ask(t, req)
 		r := &run{g: m}
 		var kept, out []graph.ID
@@ -385,7 +391,8 @@ func TestDedupLimit(t *testing.T) {
 		m.add(note(i, "web "+rotate))
 	}
 	other := m.add(note(9, "web"))
-	req := retrieve.Request{Text: "web", Limit: new(2), Dedup: true, Expand: new(0), Budget: new(0)}
+	req := retrieve.Request{Text: "web", Limit: new(2), Dedup: true,
+		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}, Budget: new(0)}
 	a := m.ask(t, req)
 	if !slices.Equal(ids(a), []graph.ID{num(0), other}) || a.Dropped != 4 {
 		t.Errorf("items %v, %d dropped", ids(a), a.Dropped)

@@ -199,7 +199,7 @@ func TestPageRankWay(t *testing.T) {
 	c := m.add(graph.Node{ID: num(2), Created: 1})
 	m.link(a, "x", b, 65_536)
 	m.link(c, "x", b, 65_536)
-	req := retrieve.Request{Text: "a", Expand: new(2)}
+	req := retrieve.Request{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(2)}}
 	req.Expansion = retrieve.PPR
 	got := map[graph.ID]*retrieve.Reach{}
 	for _, item := range m.ask(t, req).Items {

@@ -47,9 +47,9 @@ func TestContradictedFollow(t *testing.T) {
 		{retrieve.Request{Text: "d"}, "d"},
 		{retrieve.Request{Text: "c", Limit: new(1)}, "c"},
 		{retrieve.Request{Text: "c", Limit: new(2)}, "ca"},
-		{retrieve.Request{Text: "c", Exclude: []graph.ID{graph.NodeID("a")}}, "c"},
-		{retrieve.Request{Text: "c", Exclude: []graph.ID{graph.NodeID("b")}}, "ca"},
-		{retrieve.Request{Text: "c", CreatedFrom: graph.At(2)}, "c"},
+		{retrieve.Request{Text: "c", Exclusions: retrieve.Exclusions{Exclude: []graph.ID{graph.NodeID("a")}}}, "c"},
+		{retrieve.Request{Text: "c", Exclusions: retrieve.Exclusions{Exclude: []graph.ID{graph.NodeID("b")}}}, "ca"},
+		{retrieve.Request{Text: "c", TimeFilter: retrieve.TimeFilter{CreatedFrom: graph.At(2)}}, "c"},
 		{retrieve.Request{Text: "", Limit: new(4)}, "edca"},
 		{retrieve.Request{Text: "", Limit: new(5)}, "edcab"},
 	} {
@@ -74,8 +74,10 @@ func TestContradictedFollow(t *testing.T) {
 
 func TestContradictedBudget(t *testing.T) {
 	m := dispute()
-	one := m.ask(t, retrieve.Request{Text: "a", Expand: new(0), Limit: new(1)})
-	a := m.ask(t, retrieve.Request{Text: "word", Expand: new(0), Budget: new(one.TokensUsed * 2)})
+	one := m.ask(t, retrieve.Request{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)},
+		Limit: new(1)})
+	a := m.ask(t, retrieve.Request{Text: "word", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)},
+		Budget: new(one.TokensUsed * 2)})
 	if len(a.Items)+a.Dropped != 5 {
 		t.Errorf("%s, %d dropped", keysOf(a), a.Dropped)
 	}
@@ -92,15 +94,18 @@ func TestContradictedBudget(t *testing.T) {
 func TestContradictedGone(t *testing.T) {
 	m := dispute()
 	m.markBy(graph.NodeID("b"), graph.Forgotten, graph.ID{})
-	if got := keysOf(m.ask(t, retrieve.Request{Text: "a", Expand: new(0)})); got != "a" {
+	if got := keysOf(m.ask(t, retrieve.Request{Text: "a",
+		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}})); got != "a" {
 		t.Error(got)
 	}
-	let := retrieve.Request{Text: "a", Expand: new(0), Marks: []graph.State{graph.Forgotten}}
+	let := retrieve.Request{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)},
+		Marks: []graph.State{graph.Forgotten}}
 	if got := keysOf(m.ask(t, let)); got != "ab" {
 		t.Error(got)
 	}
 	m.markBy(graph.NodeID("a"), graph.Contradicted, graph.NodeID("nobody"))
-	if got := keysOf(m.ask(t, retrieve.Request{Text: "a", Expand: new(0)})); got != "a" {
+	if got := keysOf(m.ask(t, retrieve.Request{Text: "a",
+		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}})); got != "a" {
 		t.Error(got)
 	}
 }

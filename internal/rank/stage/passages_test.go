@@ -95,7 +95,8 @@ func TestPackPassages(t *testing.T) {
 	m.add(graph.Node{ID: num(1), Summary: "kelp", Created: 1,
 		Content: &graph.Content{Text: body, Size: int64(len(body))}})
 	ask := func(text string, tokens int) string {
-		a := m.ask(t, retrieve.Request{Text: text, Pack: retrieve.PackPassages, PassageTokens: &tokens, Budget: new(0)})
+		a := m.ask(t, retrieve.Request{Text: text, OutputOptions: retrieve.OutputOptions{Pack: retrieve.PackPassages,
+			PassageTokens: &tokens}, Budget: new(0)})
 		if len(a.Warnings) > 0 {
 			t.Errorf("%d tokens: %v", tokens, codes(a))
 		}
@@ -114,12 +115,14 @@ func TestPackPassages(t *testing.T) {
 		}
 	}
 	// Without a text the beginning is taken.
-	blank := m.ask(t, retrieve.Request{Pack: retrieve.PackPassages, PassageTokens: new(1)})
+	blank := m.ask(t, retrieve.Request{OutputOptions: retrieve.OutputOptions{Pack: retrieve.PackPassages,
+		PassageTokens: new(1)}})
 	if !strings.Contains(blank.Items[0].Rendered, "\ncontent: "+part(0)+" <...>\n") {
 		t.Errorf("%q", blank.Items[0].Rendered)
 	}
 	m.failOn = "TermWeights"
-	_, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "kelp", Pack: retrieve.PackPassages})
+	_, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "kelp",
+		OutputOptions: retrieve.OutputOptions{Pack: retrieve.PackPassages}})
 	if !errors.Is(err, errBroken) {
 		t.Errorf("error %v", err)
 	}
@@ -131,8 +134,9 @@ func TestPassagesBound(t *testing.T) {
 	body := "x" + strings.Repeat("é", 40_000) + " kelp"
 	m.add(graph.Node{ID: num(1), Summary: "kelp " + strings.Repeat("é ", 4000), Created: 1})
 	m.nodes[num(1)].Content = &graph.Content{Text: body, Size: int64(len(body))} // as of chunks
-	a := m.ask(t, retrieve.Request{Text: "kelp", Pack: retrieve.PackPassages, PassageTokens: new(retrieve.MaxPassageTokens),
-		SummaryCap: new(0), Budget: new(0)})
+	a := m.ask(t, retrieve.Request{Text: "kelp", OutputOptions: retrieve.OutputOptions{Pack: retrieve.PackPassages,
+		PassageTokens: new(retrieve.MaxPassageTokens), SummaryCap: new(0)},
+		Budget: new(0)})
 	line := a.Items[0].Rendered
 	bare := render.Render(m.nodes[num(1)], nil, render.RenderOptions{})
 	if !utf8.ValidString(line) || !strings.HasSuffix(line, "é <...>\n") ||
@@ -155,7 +159,8 @@ func TestPassagesAreSafe(t *testing.T) {
 		}
 		m.add(n)
 		most := 1 + r.IntN(200)
-		a := m.ask(t, retrieve.Request{Text: "kelp y", Pack: retrieve.PackPassages, PassageTokens: &most, Budget: new(0)})
+		a := m.ask(t, retrieve.Request{Text: "kelp y",
+			OutputOptions: retrieve.OutputOptions{Pack: retrieve.PackPassages, PassageTokens: &most}, Budget: new(0)})
 		lines := strings.Split(strings.TrimSuffix(a.Items[0].Rendered, "\n"), "\n")
 		names := []string{"ntype", "id", "summary", "content"}
 		for i, line := range lines {
@@ -213,10 +218,11 @@ func TestPackAuto(t *testing.T) {
 		cut  bool
 	}{
 		{"by default", retrieve.Request{Text: "kelp"}, true},
-		{"whole", retrieve.Request{Text: "kelp", Pack: retrieve.PackWhole}, false},
+		{"whole", retrieve.Request{Text: "kelp", OutputOptions: retrieve.OutputOptions{Pack: retrieve.PackWhole}}, false},
 		{"without a text", retrieve.Request{}, false},
 		{"the first item", retrieve.Request{Text: "kelp", Limit: new(1)}, false},
-		{"room for all", retrieve.Request{Text: "kelp", Pack: retrieve.PackAuto, PassageTokens: new(retrieve.MaxPassageTokens)}, false},
+		{"room for all", retrieve.Request{Text: "kelp", OutputOptions: retrieve.OutputOptions{Pack: retrieve.PackAuto,
+			PassageTokens: new(retrieve.MaxPassageTokens)}}, false},
 	} {
 		whole, pack := ask(c.req)
 		trimmed := slices.Contains(whole, false)
@@ -236,7 +242,8 @@ func TestTokenizer(t *testing.T) {
 	}}
 	ask := func(u Runner, name string) (*retrieve.Answer, error) {
 		return u.Run(t.Context(), m, m, testCommit,
-			retrieve.Request{Text: "kelp", Tokenizer: name, Expand: new(0)})
+			retrieve.Request{Text: "kelp", OutputOptions: retrieve.OutputOptions{Tokenizer: name},
+				ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}})
 	}
 	a, err := ask(u, "bytes")
 	if err != nil || a.Items[0].Tokens != len(a.Items[0].Rendered) {

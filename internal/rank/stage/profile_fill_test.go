@@ -169,8 +169,8 @@ func TestFillCompletes(t *testing.T) {
 		"long":  said{"pack": ipld.StringValue("passages")}.profile(),
 	}}
 	for name, given := range map[string]retrieve.Request{
-		"ranks": {Text: "x", Expand: new(40), ExpansionOptions: retrieve.ExpansionOptions{Damping: new(9)}},
-		"long":  {Text: "x", PassageTokens: new(9)},
+		"ranks": {Text: "x", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(40), Damping: new(9)}},
+		"long":  {Text: "x", OutputOptions: retrieve.OutputOptions{PassageTokens: new(9)}},
 	} {
 		given.Profile = name
 		if err := given.ValidateGiven(); err != nil {
@@ -190,7 +190,7 @@ func TestFillCompletes(t *testing.T) {
 			t.Errorf("%s: ran", name)
 		}
 	}
-	own := retrieve.Request{Text: "x", Explicit: []string{"expansion"}}
+	own := retrieve.Request{Text: "x", ProfileChoice: retrieve.ProfileChoice{Explicit: []string{"expansion"}}}
 	own.Damping = new(9)
 	if err := own.ValidateGiven(); !errors.Is(err, retrieve.ErrRequest) {
 		t.Errorf("lending was asked for, and damping: %v", err)

@@ -16,7 +16,8 @@ import (
 func TestApplyRefuses(t *testing.T) {
 	for name, want := range map[string]error{"gone": retrieve.ErrNoProfile, "a b": retrieve.ErrRequest,
 		"later": retrieve.ErrRequest} {
-		given := retrieve.Request{Text: "x", Profile: name, Explicit: []string{"limit"}}
+		given := retrieve.Request{Text: "x", ProfileChoice: retrieve.ProfileChoice{Profile: name,
+			Explicit: []string{"limit"}}}
 		got, err := testProfiles().Apply(given)
 		if !errors.Is(err, want) || !errors.Is(err, retrieve.ErrRequest) {
 			t.Errorf("%s: %v", name, err)
@@ -26,7 +27,7 @@ func TestApplyRefuses(t *testing.T) {
 		}
 	}
 	if _, err := Run(t.Context(), newMemory(), newMemory(), testCommit,
-		retrieve.Request{Profile: "chat"}); !errors.Is(err, retrieve.ErrRequest) {
+		retrieve.Request{ProfileChoice: retrieve.ProfileChoice{Profile: "chat"}}); !errors.Is(err, retrieve.ErrRequest) {
 		t.Errorf("without a repository: %v", err)
 	}
 }
@@ -41,19 +42,20 @@ func TestEdgeWeights(t *testing.T) {
 		{{Type: "", Weight: 1}}, {{Type: "t", Weight: -1}}, {{Type: "t", Weight: retrieve.MaxWeight + 1}}, {{Type: "t", Weight: 1}, {Type: "t", Weight: 2}}, {{Type: "\xff", Weight: 1}},
 		{{Type: strings.Repeat("t", graph.MaxType+1), Weight: 1}}, slices.Repeat([]retrieve.EdgeWeight{{Type: "t", Weight: 1}}, 65),
 	} {
-		if err := (retrieve.Request{EdgeWeights: bad}).Validate(); !errors.Is(err, retrieve.ErrRequest) {
+		if err := (retrieve.Request{ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: bad}}).Validate(); !errors.Is(err, retrieve.ErrRequest) {
 			t.Errorf("%v: %v", bad, err)
 		}
 	}
-	r := retrieve.Request{EdgeWeights: []retrieve.EdgeWeight{{Type: "b", Weight: 2}, {Type: "one", Weight: 65_536}, {Type: "a", Weight: 0}}}
+	r := retrieve.Request{ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: []retrieve.EdgeWeight{{Type: "b", Weight: 2}, {Type: "one", Weight: 65_536}, {Type: "a", Weight: 0}}}}
 	if d := diff([]retrieve.EdgeWeight{{Type: "a", Weight: 0}, {Type: "b", Weight: 2}}, r.Resolve().EdgeWeights); d != "" {
 		t.Error(d)
 	}
 	q, err := complete.ParseRequestJSON(parsed(t, `{"text":"x","edge-weights":{"owns":2,"likes":0.5},
 		"profile":"team","dedup":false,"limit":10}`), retrieve.Request{})
 	want := retrieve.Request{
-		Text: "x", EdgeWeights: []retrieve.EdgeWeight{{Type: "owns", Weight: 131_072}, {Type: "likes", Weight: 32_768}},
-		Profile: "team", Explicit: []string{"dedup"}, Limit: new(10),
+		Text: "x", ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: []retrieve.EdgeWeight{{Type: "owns",
+			Weight: 131_072}, {Type: "likes", Weight: 32_768}}},
+		ProfileChoice: retrieve.ProfileChoice{Profile: "team", Explicit: []string{"dedup"}}, Limit: new(10),
 	}
 	if d := diff(want, q.Request); d != "" || err != nil {
 		t.Error(d, err)
@@ -65,13 +67,14 @@ func TestEdgeWeights(t *testing.T) {
 		}
 	}
 	m := shelf()
-	for _, req := range []retrieve.Request{{EdgeWeights: want.EdgeWeights},
-		{Text: "a", Expand: new(0), EdgeWeights: want.EdgeWeights}} {
+	for _, req := range []retrieve.Request{{ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: want.EdgeWeights}},
+		{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0), EdgeWeights: want.EdgeWeights}}} {
 		if got := codes(m.ask(t, req)); !slices.Contains(got, retrieve.EdgeWeightsUnused) {
 			t.Errorf("warnings %v", got)
 		}
 	}
-	if got := codes(m.ask(t, retrieve.Request{Text: "a", EdgeWeights: want.EdgeWeights})); len(got) > 0 {
+	if got := codes(m.ask(t, retrieve.Request{Text: "a",
+		ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: want.EdgeWeights}})); len(got) > 0 {
 		t.Errorf("warnings %v", got)
 	}
 }
@@ -95,7 +98,7 @@ func FuzzDecodeProfiles(f *testing.F) {
 			later := slices.ContainsFunc(profile.Params, func(e ipld.Entry) bool {
 				return !slices.Contains(retrieve.ProfileParams(), e.Key)
 			})
-			r, err := p.Apply(retrieve.Request{Text: "x", Profile: name})
+			r, err := p.Apply(retrieve.Request{Text: "x", ProfileChoice: retrieve.ProfileChoice{Profile: name}})
 			if err == nil {
 				err = errors.Join(r.Validate(), checkLanes(&r))
 			}

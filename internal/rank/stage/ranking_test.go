@@ -91,13 +91,14 @@ func TestOtherWords(t *testing.T) {
 		refused(t, retrieve.Request{Floor: floor}, "floor", string(floor), "answer", "maybe", "rest")
 	}
 	for _, format := range []retrieve.Format{"json", "Brief", " yaml"} {
-		refused(t, retrieve.Request{Format: format}, "format", string(format), "yaml", "brief")
+		refused(t, retrieve.Request{OutputOptions: retrieve.OutputOptions{Format: format}}, "format", string(format),
+			"yaml", "brief")
 	}
 }
 
 // TestRewritesWeigh gives each wording the same weight.
 func TestRewritesWeigh(t *testing.T) {
-	req := retrieve.Request{Text: "a", Rewrites: []string{"b", "c"}}
+	req := retrieve.Request{Text: "a", RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{"b", "c"}}}
 	for version, want := range map[int]int64{retrieve.PlainRanking: 65_536 / 3, retrieve.RankingVersion: 65_536 / 3} {
 		req.Ranking = version
 		if got := laneWeight(req, retrieve.LaneRewrite(2)); got != want {

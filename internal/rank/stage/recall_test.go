@@ -30,7 +30,8 @@ func failures() *memory {
 
 // unexpanded is a request whose order before the recall is that of words alone.
 func unexpanded(text string, intent retrieve.Intent) retrieve.Request {
-	return retrieve.Request{Text: text, Intent: intent, Expand: new(0), Limit: new(0), Budget: new(0)}
+	return retrieve.Request{Text: text, Intent: intent,
+		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}, Limit: new(0), Budget: new(0)}
 }
 
 // TestIntentsFavour compares what the edges of the intents and others bring.

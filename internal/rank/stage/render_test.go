@@ -242,7 +242,8 @@ func TestAdjacency(t *testing.T) {
 		{1000, []graph.State{graph.Forgotten}, [2]int{1000, 1000}, [2]int{200, 100}},
 	}
 	for _, c := range cases {
-		req := retrieve.Request{Text: "hub", Expand: new(0), Budget: new(0), Adjacency: c.n, Marks: c.marks}
+		req := retrieve.Request{Text: "hub", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)},
+			Budget: new(0), OutputOptions: retrieve.OutputOptions{Adjacency: c.n}, Marks: c.marks}
 		rendered := m.ask(t, req).Items[0].Rendered
 		checkLines(t, m.nodes[hub], rendered)
 		shown := [2]int{strings.Count(rendered, " -> "), strings.Count(rendered, " <- ")}
@@ -274,7 +275,8 @@ func TestAdjacencyMixed(t *testing.T) {
 			m.markEdge(e, graph.Retired)
 		}
 	}
-	req := retrieve.Request{Text: "hub", Expand: new(0), Adjacency: 20}
+	req := retrieve.Request{Text: "hub", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)},
+		OutputOptions: retrieve.OutputOptions{Adjacency: 20}}
 	rendered := m.ask(t, req).Items[0].Rendered
 	if got := strings.Count(rendered, " -> "); got != 20 {
 		t.Errorf("%d edges shown", got)

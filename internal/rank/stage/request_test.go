@@ -41,7 +41,8 @@ func TestLargestReceipt(t *testing.T) {
 }
 
 func TestParseRequestJSON(t *testing.T) {
-	base := retrieve.Request{Types: []string{"Base"}, Limit: new(3), Show: []string{"key"}, Adjacency: 9}
+	base := retrieve.Request{Types: []string{"Base"}, Limit: new(3),
+		OutputOptions: retrieve.OutputOptions{Show: []string{"key"}, Adjacency: 9}}
 	v := parsed(t, `{"qid":"q1","text":"who?","type":"Person","where":["a = 1","b !exists"],
 		"created-from":"2026-01-01","created-to":"2026-01-02T00:00:00Z","updated-from":"1970-01-01",
 		"updated-to":"1970-01-02","valid-at":"2026-11-20","marks":"retired,expired","limit":40,
@@ -64,15 +65,18 @@ func TestParseRequestJSON(t *testing.T) {
 		ID: "q1",
 		Request: retrieve.Request{
 			Text: "who?", Types: []string{"Person"},
-			Where:       []retrieve.Predicate{{Name: "a", Op: retrieve.Equal, Value: ipld.IntValue(1), Edges: ""}, {Name: "b", Op: retrieve.Missing, Value: ipld.Value{}, Edges: ""}},
-			CreatedFrom: day("2026-01-01"), CreatedTo: day("2026-01-02"),
-			UpdatedFrom: graph.At(0), UpdatedTo: graph.At(86_400_000_000),
-			ValidAt: day("2026-11-20"), Marks: []graph.State{"retired", "expired"},
-			Limit: new(40), Budget: new(0), Expand: new(0),
-			ExpandTypes: []string{"owns", "feeds"}, Direction: retrieve.In, Adjacency: 2,
-			Show: []string{"times", "content"}, SummaryCap: new(100),
-			ExcludeNames: []string{"alice", "id:7cf0"}, Unseen: true, Dedup: true,
-			Order: retrieve.ByTime,
+			Where: []retrieve.Predicate{{Name: "a", Op: retrieve.Equal, Value: ipld.IntValue(1), Edges: ""},
+				{Name: "b", Op: retrieve.Missing, Value: ipld.Value{}, Edges: ""}},
+			TimeFilter: retrieve.TimeFilter{CreatedFrom: day("2026-01-01"), CreatedTo: day("2026-01-02"),
+				UpdatedFrom: graph.At(0), UpdatedTo: graph.At(86_400_000_000), ValidAt: day("2026-11-20")},
+
+			Marks: []graph.State{"retired", "expired"},
+			Limit: new(40), Budget: new(0), ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0),
+				ExpandTypes: []string{"owns", "feeds"}, Direction: retrieve.In},
+			OutputOptions: retrieve.OutputOptions{Adjacency: 2, Show: []string{"times", "content"}, SummaryCap: new(100),
+				Order: retrieve.ByTime},
+
+			Exclusions: retrieve.Exclusions{ExcludeNames: []string{"alice", "id:7cf0"}, Unseen: true}, Dedup: true,
 		},
 		Echo: parsed(t, `{"gold":["alice"],"gold_rank":1,"meta":{"x":1},"cat":"names"}`).Entries(),
 	}
@@ -85,7 +89,8 @@ func TestParseRequestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want = complete.Query{Request: retrieve.Request{
-		Text: "x", Limit: new(3), Adjacency: 9, Explicit: []string{"show"},
+		Text: "x", Limit: new(3), OutputOptions: retrieve.OutputOptions{Adjacency: 9},
+		ProfileChoice: retrieve.ProfileChoice{Explicit: []string{"show"}},
 	}}
 	if d := diff(want, q); d != "" {
 		t.Error(d)

@@ -40,7 +40,8 @@ func order(a *retrieve.Answer) []int {
 
 func TestRerankerDecides(t *testing.T) {
 	m := shelves(8)
-	for _, req := range []retrieve.Request{{}, {Expand: new(0)}, {Fusion: retrieve.RRF}, {Fusion: retrieve.ScoreNorm}} {
+	for _, req := range []retrieve.Request{{}, {ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}},
+		{Fusion: retrieve.RRF}, {Fusion: retrieve.ScoreNorm}} {
 		// The best four are turned around, but that 1 and 2 are judged alike.
 		j := &judge{score: func(s string) int64 {
 			return map[byte]int64{'0': -70000, '1': 5, '2': 5, '3': 1 << 16}[s[0]]
@@ -103,7 +104,7 @@ func TestRerankerFails(t *testing.T) {
 		"short":    {score: fine, short: true},
 		"too much": {score: func(string) int64 { return retrieve.MaxRerankScore + 1 }},
 	} {
-		a := m.ask(t, retrieve.Request{Text: "web", Reranker: j})
+		a := m.ask(t, retrieve.Request{Text: "web", RerankOptions: retrieve.RerankOptions{Reranker: j}})
 		if !slices.Equal(order(a), want) || !slices.Equal(codes(a), []retrieve.Code{retrieve.NotReranked}) ||
 			a.Request.Reranked != nil {
 			t.Errorf("%s: %v, warnings %v", name, order(a), codes(a))
@@ -115,23 +116,25 @@ func TestRerankerFails(t *testing.T) {
 	}
 	// One node alone is not worth a question, and no answer to it is missed.
 	j := &judge{score: fine}
-	a := m.ask(t, retrieve.Request{Text: "web", Reranker: j, RerankTop: new(1)})
+	a := m.ask(t, retrieve.Request{Text: "web", RerankOptions: retrieve.RerankOptions{Reranker: j, RerankTop: new(1)}})
 	if len(a.Warnings) != 0 || j.texts != nil {
 		t.Errorf("asked %q, warnings %v", j.texts, a.Warnings)
 	}
-	a = m.ask(t, retrieve.Request{Reranker: j})
+	a = m.ask(t, retrieve.Request{RerankOptions: retrieve.RerankOptions{Reranker: j}})
 	if !slices.Equal(codes(a), []retrieve.Code{retrieve.NotReranked}) || j.texts != nil {
 		t.Errorf("blank: asked %q, warnings %v", j.texts, a.Warnings)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("why")
 	stop := &judge{score: func(string) int64 { cancel(why); return 0 }}
-	_, err := Run(ctx, m, m, testCommit, retrieve.Request{Text: "web", Reranker: stop})
+	_, err := Run(ctx, m, m, testCommit, retrieve.Request{Text: "web",
+		RerankOptions: retrieve.RerankOptions{Reranker: stop}})
 	if !errors.Is(err, why) {
 		t.Errorf("canceled: %v", err)
 	}
 	m.failOn = "Node"
-	if _, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "web", Reranker: j}); !errors.Is(err, errBroken) {
+	if _, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "web",
+		RerankOptions: retrieve.RerankOptions{Reranker: j}}); !errors.Is(err, errBroken) {
 		t.Errorf("no node: %v", err)
 	}
 }
@@ -141,7 +144,7 @@ func TestRerankKeepsTiers(t *testing.T) {
 	m := shelves(5)
 	named := m.add(graph.Node{Key: "host", Summary: "a host", Created: 1})
 	j := &judge{score: func(s string) int64 { return int64(s[0]) << 20 }}
-	a := m.ask(t, retrieve.Request{Text: "web `host`", Reranker: j})
+	a := m.ask(t, retrieve.Request{Text: "web `host`", RerankOptions: retrieve.RerankOptions{Reranker: j}})
 	if a.Items[0].ID != named || a.Items[0].Tier != tierQuoted || len(a.Items) != 6 {
 		t.Errorf("%+v", a.Items)
 	}
@@ -152,7 +155,8 @@ func TestRerankKeepsTiers(t *testing.T) {
 
 func TestRerankJSON(t *testing.T) {
 	j := &judge{}
-	base := retrieve.Request{Text: "x", Reranker: j, Rerank: j.Model(), RerankTop: new(7)}
+	base := retrieve.Request{Text: "x", RerankOptions: retrieve.RerankOptions{Reranker: j, Rerank: j.Model(),
+		RerankTop: new(7)}}
 	id := num(3).String()
 	line := parsed(t, `{"rerank":"m","rerank-top":3,"reranked":{"`+id+`":-0.5}}`)
 	q, err := complete.ParseRequestJSON(line, base)
@@ -182,7 +186,7 @@ func TestRerankJSON(t *testing.T) {
 func TestHostileReranked(t *testing.T) {
 	m := shelves(3)
 	j := &judge{score: func(s string) int64 { return int64(s[0]) }}
-	r, _ := m.ask(t, retrieve.Request{Text: "web", Reranker: j}).Receipt()
+	r, _ := m.ask(t, retrieve.Request{Text: "web", RerankOptions: retrieve.RerankOptions{Reranker: j}}).Receipt()
 	entry := func(n int, score int64) ipld.Value {
 		id := num(n)
 		return ipld.MapValue(ipld.Entry{Key: "id", Value: ipld.BytesValue(id[:])},

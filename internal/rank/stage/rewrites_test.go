@@ -23,7 +23,8 @@ func payments() *memory {
 
 func TestRewritesFind(t *testing.T) {
 	m := payments()
-	a := m.ask(t, retrieve.Request{Text: "charge", Rewrites: []string{"duplicate payment", "host host"}})
+	a := m.ask(t, retrieve.Request{Text: "charge",
+		RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{"duplicate payment", "host host"}}})
 	if got := order(a); len(got) != 4 || got[0] != 1 || len(a.Warnings) != 0 {
 		t.Errorf("order %v, warnings %v", got, a.Warnings)
 	}
@@ -35,8 +36,8 @@ func TestRewritesFind(t *testing.T) {
 		t.Errorf("lanes %v", lanes)
 	}
 	// Without expansion the score is that of clause 9.6 alone: two words of a wording sum to twice as much as one.
-	a = m.ask(t, retrieve.Request{Text: "charge", Expand: new(0),
-		Rewrites: []string{"duplicate payment", "host host"}})
+	a = m.ask(t, retrieve.Request{Text: "charge", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)},
+		RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{"duplicate payment", "host host"}}})
 	if a.Items[0].Score != 2*a.Items[1].Score || a.Items[1].Score != a.Items[2].Score {
 		t.Errorf("scores %d, %d, %d", a.Items[0].Score, a.Items[1].Score, a.Items[2].Score)
 	}
@@ -45,8 +46,9 @@ func TestRewritesFind(t *testing.T) {
 
 func TestRewritesWeighed(t *testing.T) {
 	m := payments()
-	req := retrieve.Request{Text: "charge", Rewrites: []string{"payment"}, Expand: new(0),
-		Weights: []retrieve.LaneWeight{{Lane: "text:1", Weight: 0}}}
+	req := retrieve.Request{Text: "charge", RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{"payment"}},
+		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)},
+		Weights:          []retrieve.LaneWeight{{Lane: "text:1", Weight: 0}}}
 	if got := order(m.ask(t, req)); !slices.Equal(got, []int{0}) {
 		t.Errorf("weight 0: %v", got)
 	}
@@ -68,10 +70,13 @@ func TestRewriteWarnings(t *testing.T) {
 		req  retrieve.Request
 		want []retrieve.Code
 	}{
-		"made":     {retrieve.Request{Rewrites: []string{"host"}, Rewrite: retrieve.RewriteMulti}, nil},
-		"given":    {retrieve.Request{Rewrites: []string{"host"}}, nil},
-		"not made": {retrieve.Request{Rewrite: retrieve.RewriteHyde}, []retrieve.Code{retrieve.NotRewritten}},
-		"in vain":  {retrieve.Request{Rewrites: []string{"host", "of the", "nowhere"}}, []retrieve.Code{retrieve.RewritesInVain}},
+		"made": {retrieve.Request{RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{"host"},
+			Rewrite: retrieve.RewriteMulti}}, nil},
+		"given": {retrieve.Request{RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{"host"}}}, nil},
+		"not made": {retrieve.Request{RewriteOptions: retrieve.RewriteOptions{Rewrite: retrieve.RewriteHyde}},
+			[]retrieve.Code{retrieve.NotRewritten}},
+		"in vain": {retrieve.Request{RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{"host", "of the",
+			"nowhere"}}}, []retrieve.Code{retrieve.RewritesInVain}},
 	} {
 		c.req.Text = "charge"
 		a := m.ask(t, c.req)
@@ -87,14 +92,15 @@ func TestRewriteWarnings(t *testing.T) {
 
 func TestRewritesRefused(t *testing.T) {
 	for name, req := range map[string]retrieve.Request{
-		"blank":    {Text: "a", Rewrites: []string{" \n"}},
-		"twice":    {Text: "a", Rewrites: []string{"b", "b"}},
-		"long":     {Text: "a", Rewrites: []string{strings.Repeat("b", retrieve.MaxRewrite+1)}},
-		"UTF-8":    {Text: "a", Rewrites: []string{"\xff"}},
-		"nine":     {Text: "a", Rewrites: strings.Split("123456789", "")},
-		"way":      {Text: "a", Rewrite: "other"},
-		"no text":  {Text: " ", Rewrites: []string{"b"}},
-		"no text2": {Rewrite: retrieve.RewriteMulti},
+		"blank": {Text: "a", RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{" \n"}}},
+		"twice": {Text: "a", RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{"b", "b"}}},
+		"long": {Text: "a", RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{strings.Repeat("b",
+			retrieve.MaxRewrite+1)}}},
+		"UTF-8":    {Text: "a", RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{"\xff"}}},
+		"nine":     {Text: "a", RewriteOptions: retrieve.RewriteOptions{Rewrites: strings.Split("123456789", "")}},
+		"way":      {Text: "a", RewriteOptions: retrieve.RewriteOptions{Rewrite: "other"}},
+		"no text":  {Text: " ", RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{"b"}}},
+		"no text2": {RewriteOptions: retrieve.RewriteOptions{Rewrite: retrieve.RewriteMulti}},
 	} {
 		m := payments()
 		_, err := Run(t.Context(), m, m, testCommit, req)
@@ -117,7 +123,8 @@ func TestRewritesRefused(t *testing.T) {
 
 // TestHostileRewrites refuses receipts whose links are not to different texts, and other texts.
 func TestHostileRewrites(t *testing.T) {
-	r, text := payments().ask(t, retrieve.Request{Text: "a", Rewrites: []string{"b", "c"}}).Receipt()
+	r, text := payments().ask(t, retrieve.Request{Text: "a",
+		RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{"b", "c"}}}).Receipt()
 	if len(r.Rewrites()) != 2 || r.Rewrites()[1] != ipld.Sum(ipld.Raw, []byte("c")) {
 		t.Fatal(r.Rewrites())
 	}

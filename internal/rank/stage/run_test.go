@@ -30,7 +30,7 @@ func library() *memory {
 }
 
 func TestRunText(t *testing.T) {
-	a := library().ask(t, retrieve.Request{Text: "web", Expand: new(0)})
+	a := library().ask(t, retrieve.Request{Text: "web", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}})
 	want := []graph.ID{graph.NodeID("bob"), graph.NodeID("svc/web")}
 	if diff := diff(want, ids(a)); diff != "" {
 		t.Error(diff)
@@ -75,7 +75,7 @@ func TestExactComesFirst(t *testing.T) {
 	m := library()
 	m.add(graph.Node{Key: "web", Summary: "nothing of the kind", Created: 1})
 	for _, expand := range []int{0, 1} {
-		a := m.ask(t, retrieve.Request{Text: " web\n", Expand: new(expand)})
+		a := m.ask(t, retrieve.Request{Text: " web\n", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(expand)}})
 		if a.Items[0].Key != "web" || a.Items[0].Tier != 2 {
 			t.Errorf("expand %d: first item %+v", expand, a.Items[0])
 		}
@@ -86,7 +86,8 @@ func TestExactComesFirst(t *testing.T) {
 		if a.Items[0].Score != wantScore {
 			t.Errorf("expand %d: score %d, want %d", expand, a.Items[0].Score, wantScore)
 		}
-		a = m.ask(t, retrieve.Request{Text: "who owns `svc/billing` of the web", Expand: new(expand)})
+		a = m.ask(t, retrieve.Request{Text: "who owns `svc/billing` of the web",
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(expand)}})
 		if a.Items[0].Key != "svc/billing" || a.Items[0].Tier != 1 {
 			t.Errorf("expand %d: first item %+v", expand, a.Items[0])
 		}
@@ -98,7 +99,8 @@ func TestLimitIsPrefix(t *testing.T) {
 	rng := seeded(t)
 	for range 20 {
 		m := randomMemory(rng, 120, 200)
-		req := retrieve.Request{Text: "a b", Limit: new(10), Budget: new(0), Expand: new(rng.IntN(3))}
+		req := retrieve.Request{Text: "a b", Limit: new(10), Budget: new(0),
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(rng.IntN(3))}}
 		short := m.ask(t, req)
 		req.Limit = new(40)
 		long := m.ask(t, req)
@@ -150,7 +152,8 @@ func TestBudget(t *testing.T) {
 	for range 30 {
 		m := randomMemory(rng, 60, 60)
 		budget := 1 + rng.IntN(400)
-		req := retrieve.Request{Text: "a b c", Limit: new(0), Budget: new(0), Adjacency: rng.IntN(4)}
+		req := retrieve.Request{Text: "a b c", Limit: new(0), Budget: new(0),
+			OutputOptions: retrieve.OutputOptions{Adjacency: rng.IntN(4)}}
 		all := m.ask(t, req)
 		req.Budget = new(budget)
 		got := m.ask(t, req)
@@ -200,7 +203,8 @@ func TestDeterminism(t *testing.T) {
 	for range 5 {
 		m := randomMemory(rng, 200, 600)
 		req := retrieve.Request{
-			Text: "a d", Limit: new(50), Budget: new(1500), Expand: new(2), Adjacency: 3,
+			Text: "a d", Limit: new(50), Budget: new(1500), ExpansionOptions: retrieve.ExpansionOptions{Expand: new(2)},
+			OutputOptions: retrieve.OutputOptions{Adjacency: 3},
 		}
 		first := m.ask(t, req)
 		for i := range 10 {
@@ -217,11 +221,12 @@ func TestExamined(t *testing.T) {
 	for i := range 1100 {
 		m.add(graph.Node{ID: num(i), Summary: "a", Created: 1})
 	}
-	a := m.ask(t, retrieve.Request{Text: "a", Limit: new(0), Budget: new(0), Expand: new(0)})
+	a := m.ask(t, retrieve.Request{Text: "a", Limit: new(0), Budget: new(0),
+		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}})
 	if len(a.Items) != 1000 || a.Candidates != 1000 {
 		t.Errorf("%d items, %d candidates; want 1000", len(a.Items), a.Candidates)
 	}
-	a = m.ask(t, retrieve.Request{Text: "a", Budget: new(1), Expand: new(0)})
+	a = m.ask(t, retrieve.Request{Text: "a", Budget: new(1), ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}})
 	if len(a.Items) != 0 || a.Dropped != 1000 || len(a.DroppedItems) != 1000 {
 		t.Errorf("%d items, %d dropped", len(a.Items), a.Dropped)
 	}
@@ -237,7 +242,8 @@ func TestErrorsComeBack(t *testing.T) {
 		}
 		m.add(graph.Node{Key: "beef", Summary: "beef web", Content: content, Created: 1})
 		m.failOn = method
-		req := retrieve.Request{Text: "beef", Adjacency: 1, Show: []string{retrieve.ShowContent}}
+		req := retrieve.Request{Text: "beef", OutputOptions: retrieve.OutputOptions{Adjacency: 1,
+			Show: []string{retrieve.ShowContent}}}
 		if a, err := Run(t.Context(), m, m, testCommit, req); !errors.Is(err, errBroken) || a != nil {
 			t.Errorf("%s: %v", method, err)
 		}
@@ -247,7 +253,8 @@ func TestErrorsComeBack(t *testing.T) {
 	if _, err := Run(t.Context(), m, m, testCommit, retrieve.Request{}); !errors.Is(err, errBroken) {
 		t.Errorf("Recency: %v", err)
 	}
-	_, err := Run(context.Background(), m, m, testCommit, retrieve.Request{Adjacency: -1})
+	_, err := Run(context.Background(), m, m, testCommit,
+		retrieve.Request{OutputOptions: retrieve.OutputOptions{Adjacency: -1}})
 	if !errors.Is(err, retrieve.ErrRequest) {
 		t.Errorf("bad request: %v", err)
 	}

@@ -82,7 +82,8 @@ func sparseShelf() sparseMemory {
 // TestSparseAlone is by the sparse vector alone: no recency lane, and its scores as they are.
 func TestSparseAlone(t *testing.T) {
 	m := sparseShelf()
-	req := retrieve.Request{Text: " ", Sparse: sparseOf("s", graph.Term{Term: "y", Weight: 2}), Expand: new(0)}
+	req := retrieve.Request{Text: " ", Sparse: sparseOf("s", graph.Term{Term: "y", Weight: 2}),
+		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}}
 	a, err := Run(t.Context(), m, m, testCommit, req)
 	if err != nil {
 		t.Fatal(err)
@@ -100,8 +101,9 @@ func TestSparseAlone(t *testing.T) {
 // together.
 func TestSparseFuses(t *testing.T) {
 	m := sparseShelf()
-	req := retrieve.Request{Text: "c", Vectors: vectorOf("m", 0, 1), Expand: new(0),
-		Sparse: sparseOf("s", graph.Term{Term: "x", Weight: 1}), Ranking: retrieve.PlainRanking}
+	req := retrieve.Request{Text: "c", Vectors: vectorOf("m", 0, 1),
+		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)},
+		Sparse:           sparseOf("s", graph.Term{Term: "x", Weight: 1}), Ranking: retrieve.PlainRanking}
 	a, err := Run(t.Context(), m, m, testCommit, req)
 	if err != nil {
 		t.Fatal(err)

@@ -47,8 +47,9 @@ func TestSpelling(t *testing.T) {
 		m := randomMemory(rng, 40, 80)
 		m.add(graph.Node{Key: "title", Summary: "alpha beta"})
 		m.add(graph.Node{Key: "other", Summary: "beta a"})
-		req := retrieve.Request{Budget: new(0), Limit: new(0), Expand: new(rng.IntN(4)),
-			Fusion: retrieve.Fusions()[rng.IntN(4)]}
+		req := retrieve.Request{Budget: new(0), Limit: new(0),
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(rng.IntN(4))},
+			Fusion:           retrieve.Fusions()[rng.IntN(4)]}
 		right, wrong, off := req, req, req
 		right.Text, wrong.Text = "a alpha beta", "a alphaq beta"
 		off.Text, off.Spelling = wrong.Text, retrieve.SpellingOff

@@ -30,7 +30,8 @@ func TestTiesOfWays(t *testing.T) {
 		for _, id := range middle {
 			m.link(id, "x", last, 65_536)
 		}
-		req := with(retrieve.Request{Text: "a", Expand: new(2), Direction: retrieve.Out}, 0)
+		req := with(retrieve.Request{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(2),
+			Direction: retrieve.Out}}, 0)
 		req.Expansion = e
 		a := m.ask(t, req)
 		i := slices.Index(ids(a), last)
@@ -51,7 +52,8 @@ func TestTiesOfSeeds(t *testing.T) {
 			m.scores[source] = 1000
 			m.link(source, "x", last, 65_536)
 		}
-		req := with(retrieve.Request{Text: "a", Expand: new(1), Direction: retrieve.Out}, 0)
+		req := with(retrieve.Request{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(1),
+			Direction: retrieve.Out}}, 0)
 		req.Expansion = e
 		a := m.ask(t, req)
 		i := slices.Index(ids(a), last)
@@ -65,7 +67,8 @@ func TestTiesOfSeeds(t *testing.T) {
 func TestTiesOfRoom(t *testing.T) {
 	for _, e := range retrieve.Expansions() {
 		m, middle := tied(5)
-		req := with(retrieve.Request{Text: "a", Expand: new(1), Direction: retrieve.Out}, 0)
+		req := with(retrieve.Request{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(1),
+			Direction: retrieve.Out}}, 0)
 		req.Expansion, req.MaxExpand = e, new(2)
 		if got, want := ids(m.ask(t, req)), []graph.ID{num(0), middle[0], middle[1]}; !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", e, got, want)
@@ -81,7 +84,8 @@ func TestTiesOfSenders(t *testing.T) {
 		for i, id := range middle {
 			m.link(id, "x", m.add(graph.Node{ID: num(500 + i), Created: 1}), 65_536)
 		}
-		req := with(retrieve.Request{Text: "a", Expand: new(2), Direction: retrieve.Out}, 0)
+		req := with(retrieve.Request{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(2),
+			Direction: retrieve.Out}}, 0)
 		req.Expansion, req.MaxExpand = e, new(retrieve.MaxMaxExpand)
 		got := ids(m.ask(t, req))
 		for i := range middle {
@@ -99,7 +103,8 @@ func TestTiesOfLengths(t *testing.T) {
 		last := m.add(graph.Node{ID: num(500), Created: 1})
 		m.link(num(0), "x", last, 32_768)
 		m.link(middle[0], "x", last, 65_536)
-		req := with(retrieve.Request{Text: "a", Expand: new(2), Direction: retrieve.Out}, 0)
+		req := with(retrieve.Request{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(2),
+			Direction: retrieve.Out}}, 0)
 		if req.Expansion = e; e == retrieve.Decay {
 			req.Decay = new(32_768)
 		}

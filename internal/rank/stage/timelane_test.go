@@ -100,7 +100,7 @@ func TestDatesAlone(t *testing.T) {
 		t.Error("not the newest first: " + d)
 	}
 	m.mark(num(4), graph.Forgotten)
-	a = m.ask(t, retrieve.Request{Text: "since 2023", Limit: new(2), Exclude: numbers(3)})
+	a = m.ask(t, retrieve.Request{Text: "since 2023", Limit: new(2), Exclusions: retrieve.Exclusions{Exclude: numbers(3)}})
 	if d := diff(numbers(2, 9), ids(a)); d != "" {
 		t.Error("filters: " + d)
 	}
@@ -288,7 +288,7 @@ func TestDatesErrors(t *testing.T) {
 func TestDatesBound(t *testing.T) {
 	m := diary()
 	m.scores = map[graph.ID]int64{num(2): graph.MaxCount}
-	a := m.ask(t, retrieve.Request{Text: "pier in 2023", Expand: new(0),
+	a := m.ask(t, retrieve.Request{Text: "pier in 2023", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)},
 		Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneTime, Weight: retrieve.MaxWeight}}})
 	if a.Items[0].Score != graph.MaxCount {
 		t.Error(a.Items[0].Score)

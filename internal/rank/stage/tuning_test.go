@@ -12,7 +12,7 @@ import (
 // TestTuning ranks with another constant: the answer is of no version, and its receipt is not replayed.
 func TestTuning(t *testing.T) {
 	m := library()
-	req := retrieve.Request{Text: "web", Rewrites: []string{"spider"}}
+	req := retrieve.Request{Text: "web", RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{"spider"}}}
 	plain := m.ask(t, req)
 	for name, c := range map[string]struct {
 		of   *ranking

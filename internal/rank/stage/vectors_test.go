@@ -91,7 +91,8 @@ func shelf() *memory {
 // TestDenseAlone is by the vector alone: its scores as they are, and no recency lane.
 func TestDenseAlone(t *testing.T) {
 	for _, text := range []string{"", " \n"} {
-		a := shelf().ask(t, retrieve.Request{Text: text, Vectors: vectorOf("m", 1, 0), Expand: new(0)})
+		a := shelf().ask(t, retrieve.Request{Text: text, Vectors: vectorOf("m", 1, 0),
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}})
 		if d := diff([]graph.ID{num(3), num(2), num(1)}, ids(a)); d != "" {
 			t.Fatal(d)
 		}
@@ -113,7 +114,8 @@ func TestDenseExpands(t *testing.T) {
 	m := shelf()
 	far := m.add(graph.Node{ID: num(9), Summary: "far", Created: 1})
 	m.link(num(3), "x", far, 1<<16)
-	a := m.ask(t, retrieve.Request{Vectors: vectorOf("m", 1, 0), Expand: new(1)})
+	a := m.ask(t, retrieve.Request{Vectors: vectorOf("m", 1, 0),
+		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(1)}})
 	if !slices.Contains(ids(a), far) || a.Items[0].Score != 1<<16 {
 		t.Errorf("items %v", ids(a))
 	}
@@ -121,7 +123,8 @@ func TestDenseExpands(t *testing.T) {
 
 // TestConvex weighs the lanes by hand: the text's best is 4, the vector's 40.
 func TestConvex(t *testing.T) {
-	a := shelf().ask(t, retrieve.Request{Text: "a", Vectors: vectorOf("m", 1, 0), Expand: new(0), Ranking: retrieve.PlainRanking})
+	a := shelf().ask(t, retrieve.Request{Text: "a", Vectors: vectorOf("m", 1, 0),
+		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}, Ranking: retrieve.PlainRanking})
 	const one, half = 1 << 16, 1 << 15
 	want := []retrieve.Item{
 		{ID: num(1), Score: (one*one + half*(1*one/40)) / (one + half)},
@@ -154,7 +157,8 @@ func TestDenseKeepsText(t *testing.T) {
 		m.embed(m.add(graph.Node{ID: num(i), Summary: "noise", Created: 1}), "m", 100, 0)
 	}
 	for _, expand := range []int{0, 1} {
-		a := m.ask(t, retrieve.Request{Text: "a", Vectors: vectorOf("m", 1, 0), Expand: new(expand)})
+		a := m.ask(t, retrieve.Request{Text: "a", Vectors: vectorOf("m", 1, 0),
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(expand)}})
 		if d := diff([]graph.ID{num(0), num(1), num(2)}, ids(a)[:3]); d != "" && expand == 0 {
 			t.Error(d)
 		}

@@ -105,7 +105,8 @@ func TestVerdictOfWordings(t *testing.T) {
 		"vexil morn": retrieve.Unsure, // 3/5 is less than sure
 		"zorb":       retrieve.Known,
 	} {
-		if got := m.answer(t, retrieve.Request{Text: tenWords, Rewrites: []string{other}}); got.Verdict != want {
+		if got := m.answer(t, retrieve.Request{Text: tenWords,
+			RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{other}}}); got.Verdict != want {
 			t.Errorf("beside %q: %s, want %s (%d)", other, got.Verdict, want, got.Covered)
 		}
 	}
@@ -305,8 +306,9 @@ func TestNamesAreNoItems(t *testing.T) {
 	m.add(graph.Node{Key: "entity/part", Type: "Entity", Summary: "part name", Created: 1})
 	m.add(graph.Node{Key: "entity/more", Type: "Entity", Summary: "part more", Context: "said", Created: 1})
 	for want, req := range map[string]retrieve.Request{
-		"entity/more":             {Text: "part"},
-		"entity/part":             {Text: "entity/part", Exclude: []graph.ID{graph.NodeID("entity/more")}},
+		"entity/more": {Text: "part"},
+		"entity/part": {Text: "entity/part",
+			Exclusions: retrieve.Exclusions{Exclude: []graph.ID{graph.NodeID("entity/more")}}},
 		"entity/more entity/part": {Text: "part", Types: []string{"Entity"}},
 	} {
 		a := m.answer(t, req)
@@ -335,7 +337,8 @@ func TestVerdictErrors(t *testing.T) {
 	for _, method := range []string{"Types", "TermWeights", "TermScores", "Counts", "IDFs", "Mark", "Node"} {
 		m := says("zorb plim", "zorb plim grak")
 		m.failOn = method
-		_, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "zorb plim", Expand: new(0)})
+		_, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "zorb plim",
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}})
 		if err == nil {
 			t.Errorf("%s fails, and no error", method)
 		}

@@ -113,7 +113,7 @@ func TestRedactedWarning(t *testing.T) {
 	m.link(a, "knows", b, 1<<16)
 	expand := 1
 	for _, text := range []string{"alpha", "b", b.String(), b.String()[:8], "alpha `b`"} {
-		req := retrieve.Request{Text: text, Expand: &expand}
+		req := retrieve.Request{Text: text, ExpansionOptions: retrieve.ExpansionOptions{Expand: &expand}}
 		got, err := Run(t.Context(), erasedMemory{m, map[graph.ID]bool{b: true}}, m, ipld.CID{}, req)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)

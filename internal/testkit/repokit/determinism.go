@@ -56,12 +56,15 @@ func Requests(t testing.TB) []retrieve.Request {
 		}
 		n := len(all)
 		all = append(all,
-			retrieve.Request{Text: q.Text, Expand: new(1)},
-			retrieve.Request{Text: q.Text, Expand: new(0), Limit: new(40), Budget: new(0)},
-			retrieve.Request{Text: q.Text, Expand: new(1 + n%4), Adjacency: 5, Budget: new(900),
-				Show: []string{retrieve.ShowTimes, retrieve.ShowKey, retrieve.ShowContent}},
+			retrieve.Request{Text: q.Text, ExpansionOptions: retrieve.ExpansionOptions{Expand: new(1)}},
+			retrieve.Request{Text: q.Text, ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}, Limit: new(40),
+				Budget: new(0)},
+			retrieve.Request{Text: q.Text, ExpansionOptions: retrieve.ExpansionOptions{Expand: new(1 + n%4)},
+				OutputOptions: retrieve.OutputOptions{Adjacency: 5, Show: []string{retrieve.ShowTimes, retrieve.ShowKey,
+					retrieve.ShowContent}}, Budget: new(900)},
 			retrieve.Request{Text: q.Text, Where: []retrieve.Predicate{status},
-				Types: []string{"Decision", "Document", "Fact"}, Direction: retrieve.In},
+				Types:            []string{"Decision", "Document", "Fact"},
+				ExpansionOptions: retrieve.ExpansionOptions{Direction: retrieve.In}},
 		)
 	}
 	for i := 3; i < len(all); i += 28 { // filters without a text: the newest
