@@ -120,7 +120,8 @@ func (w *lineWriter) nodes() error {
 	return nil
 }
 
-func (w *lineWriter) node(n *graph.Node) error {
+// NodeMembers are the members of the change line that makes a node, but for its content.
+func NodeMembers(n *graph.Node) []ipld.Entry {
 	var o object
 	if n.Key != "" {
 		o.text("key", n.Key)
@@ -136,6 +137,11 @@ func (w *lineWriter) node(n *graph.Node) error {
 	o.time("created", graph.At(n.Created))
 	o.time("validFrom", n.ValidFrom)
 	o.time("validTo", n.ValidTo)
+	return o
+}
+
+func (w *lineWriter) node(n *graph.Node) error {
+	o := object(NodeMembers(n))
 	if n.Updated.Given {
 		w.res.Left[LeftUpdated]++
 	}
@@ -175,12 +181,8 @@ func (w *lineWriter) edges() error {
 	return nil
 }
 
-func (w *lineWriter) edge(e *graph.Edge) error {
-	if w.erased[e.Src] || w.erased[e.Dst] {
-		w.erased[e.ID] = true
-		w.res.Left["edge of an erased node"]++
-		return nil
-	}
+// EdgeMembers are the members of the change line that makes an edge.
+func EdgeMembers(e *graph.Edge) []ipld.Entry {
 	var o object
 	o.text("type", e.Type)
 	o.text("src", e.Src.String())
@@ -198,6 +200,16 @@ func (w *lineWriter) edge(e *graph.Edge) error {
 	o.time("created", graph.At(e.Created))
 	o.time("validFrom", e.ValidFrom)
 	o.time("validTo", e.ValidTo)
+	return o
+}
+
+func (w *lineWriter) edge(e *graph.Edge) error {
+	if w.erased[e.Src] || w.erased[e.Dst] {
+		w.erased[e.ID] = true
+		w.res.Left["edge of an erased node"]++
+		return nil
+	}
+	o := object(EdgeMembers(e))
 	if len(e.Extra) > 0 {
 		w.res.Left[LeftFields]++
 	}
@@ -215,19 +227,7 @@ func (w *lineWriter) marks() error {
 				w.res.Left["mark on what was erased"]++
 				continue
 			}
-			var o object
-			if on == graph.OnNode {
-				o.text("node", m.ID.String())
-			} else {
-				o.put("edge", ipld.MapValue(ipld.Entry{Key: "id", Value: ipld.StringValue(m.ID.String())}))
-			}
-			o.text("state", string(m.State))
-			if !m.By.IsZero() {
-				o.text("by", m.By.String())
-			}
-			o.text("reason", m.Reason)
-			o.text("actor", m.Actor)
-			o.time("time", graph.At(m.Time))
+			o := object(MarkMembers(m))
 			w.res.Marks++
 			if err := w.write(w.line("mark", o)); err != nil {
 				return err
@@ -235,4 +235,29 @@ func (w *lineWriter) marks() error {
 		}
 	}
 	return nil
+}
+
+// MarkMembers are the members of the change line that makes a mark.
+func MarkMembers(m *graph.Mark) []ipld.Entry {
+	var o object
+	if m.On == graph.OnNode {
+		o.text("node", m.ID.String())
+	} else {
+		o.put("edge", ipld.MapValue(ipld.Entry{Key: "id", Value: ipld.StringValue(m.ID.String())}))
+	}
+	o.text("state", string(m.State))
+	if !m.By.IsZero() {
+		o.text("by", m.By.String())
+	}
+	o.text("reason", m.Reason)
+	o.text("actor", m.Actor)
+	o.time("time", graph.At(m.Time))
+	return o
+}
+
+// Line is a change line of a kind, "node", "edge" or "mark", with its end.
+func Line(kind string, members []ipld.Entry) []byte {
+	ipld.SortEntries(members)
+	line := ipld.AppendJSON(nil, ipld.MapValue(ipld.Entry{Key: kind, Value: ipld.MapValue(members...)}))
+	return append(line, '\n')
 }

@@ -393,22 +393,25 @@ func (t *Taker) Relation(r *chats.Relation) error {
 }
 
 // Skipped implements chats.Handler.
-func (t *Taker) Skipped(kind, at string) {
-	if t.Taken.Skipped == nil {
-		t.Taken.Skipped = make(map[string]int)
+func (t *Taker) Skipped(kind, at string) { t.Taken.Other(kind, at) }
+
+// Other counts what was left out by its kind. at is its place if it could not be read, or is of an unknown kind.
+func (n *Taken) Other(kind, at string) {
+	if n.Skipped == nil {
+		n.Skipped = make(map[string]int)
 	}
-	if _, has := t.Taken.Skipped[kind]; !has && len(t.Taken.Skipped) >= maxKinds {
+	if _, has := n.Skipped[kind]; !has && len(n.Skipped) >= maxKinds {
 		kind = "other kinds"
 	}
-	t.Taken.Skipped[kind]++
+	n.Skipped[kind]++
 	if at == "" {
 		return
 	}
 	if kind != chats.Damaged {
 		at += ": " + kind
 	}
-	if t.Taken.Damaged++; len(t.Taken.Places) < maxPlaces {
-		t.Taken.Places = append(t.Taken.Places, at)
+	if n.Damaged++; len(n.Places) < maxPlaces {
+		n.Places = append(n.Places, at)
 	}
 }
 

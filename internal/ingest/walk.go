@@ -25,6 +25,10 @@ var (
 	dotDirs    = []string{".cursor", ".claude", ".github"}
 )
 
+// ExportFile is a file in each directory of Markdown that an export wrote. What is in it is in a memory already, so that
+// no walk enters the directory.
+const ExportFile = ".mnem-export/manifest.json"
+
 // Found is a file that a walk found.
 type Found struct {
 	Name   string // from the root, with slashes
@@ -125,7 +129,7 @@ func (w *walker) dir(dir string, ignore *Ignore) error {
 		}
 		switch {
 		case e.IsDir():
-			if passed(e.Name()) {
+			if passed(e.Name()) || w.isExport(name) {
 				continue
 			}
 			below, err := w.ignoreIn(ignore, name)
@@ -153,6 +157,11 @@ func (w *walker) dir(dir string, ignore *Ignore) error {
 		}
 	}
 	return nil
+}
+
+func (w *walker) isExport(dir string) bool {
+	info, err := fs.Stat(w.fsys, path.Join(dir, ExportFile))
+	return err == nil && info.Mode().IsRegular()
 }
 
 func passed(name string) bool {

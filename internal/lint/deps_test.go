@@ -46,7 +46,7 @@ var floors = []floor{
 		"history merging care exchange"},
 	{"memories", "agents' verbs, files and conversations as nodes", "" +
 		"memory/compare memory/extract memory memory/remember memory/recall memory/sources " +
-		"memory/review ingest/parse ingest/chats ingest agent/capture"},
+		"memory/review ingest/parse ingest/chats ingest ingest/vault agent/capture"},
 	{"remotes", "histories between repositories: refs and packs", "" +
 		"exchange/remote/s3 exchange/remote/s3/s3test exchange/remote"},
 	{"verbs", "what can be asked from outside, by whom, and the table of it", "" +

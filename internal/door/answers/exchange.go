@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/exchange/remote/trade"
+	"github.com/mnem-project/mnem/internal/ingest/vault"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/transfer"
 )
@@ -22,6 +23,9 @@ import (
 func Export(c *show.Console, res *transfer.Exported) error {
 	if l := res.Lines; l != nil {
 		return exportedLines(c, res.File, l)
+	}
+	if m := res.Markdown; m != nil {
+		return exportedNotes(c, res.File, m)
 	}
 	if res.File == "-" {
 		c.Remark("exported %s, %s", show.Plural(res.Blocks, "block"), show.Plural(int(res.Bytes), "byte"))
@@ -48,15 +52,30 @@ func Export(c *show.Console, res *transfer.Exported) error {
 		show.Plural(int(res.Bytes), "byte"), show.Line(res.File))
 }
 
-// exportedLines says what change lines were written, and what they cannot say.
-func exportedLines(c *show.Console, file string, l *exchange.LinesResult) error {
+// exportedNotes says what notes were written, and what they do not say.
+func exportedNotes(c *show.Console, dir string, m *vault.Result) error {
+	remarkLeft(c, m.Left)
+	if rebuilt := m.Documents - m.Exact; rebuilt > 0 {
+		c.Remark("%s put together of what is remembered: not the bytes that were read", show.Plural(rebuilt, "document"))
+	}
+	return c.Printf("exported %s, %s, %s, %s to %s: %s written, %d unchanged, %d removed\n", show.Plural(m.Notes, "note"),
+		show.Plural(m.Documents, "document"), show.Plural(m.Edges, "edge"), show.Plural(m.Marks, "mark"), show.Line(dir),
+		show.Plural(m.Written, "file"), m.Unchanged, m.Removed)
+}
+
+func remarkLeft(c *show.Console, kinds map[string]int) {
 	var left []string
-	for _, kind := range slices.Sorted(maps.Keys(l.Left)) {
-		left = append(left, fmt.Sprintf("%d %s", l.Left[kind], kind))
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		left = append(left, fmt.Sprintf("%d %s", kinds[kind], kind))
 	}
 	if len(left) > 0 {
 		c.Remark("left out: %s", strings.Join(left, ", "))
 	}
+}
+
+// exportedLines says what change lines were written, and what they cannot say.
+func exportedLines(c *show.Console, file string, l *exchange.LinesResult) error {
+	remarkLeft(c, l.Left)
 	what := fmt.Sprintf("exported %s, %s, %s", show.Plural(l.Nodes, "node"), show.Plural(l.Edges, "edge"),
 		show.Plural(l.Marks, "mark"))
 	if file == "-" {

@@ -24,7 +24,7 @@ import (
 // IngestRequest asks for files to be kept.
 type IngestRequest struct {
 	Paths   []string `op:",arg,required"`
-	From    string   `op:"" not:"name project keep" enum:"claude-code codex gemini opencode chatgpt claude server-memory mem0" doc:"take in what another program, {NAME}, wrote: its conversations or memories"`
+	From    string   `op:"" not:"name project keep" enum:"claude-code codex gemini opencode chatgpt claude server-memory mem0 mnem" doc:"take in what another program, {NAME}, wrote: its conversations or memories"`
 	Name    string   `op:"" doc:"the {PATH} that standard input is kept as; its ending says how it is read"`
 	Project string   `op:"" doc:"what files outside the directory of the repository are kept as, {NAME}" note:" (default: the name of their directory)"`
 	Map     []string `op:",comma" not:"from" doc:"what the columns of CSV and JSON Lines are: {FIELD=COLUMN} of text, title, id, time"`
@@ -45,8 +45,10 @@ func (q *IngestRequest) Into(w *verb.Writing) { w.Message, w.Expect = q.Message,
 func (q *IngestRequest) Check() error {
 	stdin := slices.Contains(q.Paths, verb.Itself)
 	switch {
-	case q.From != "" && !slices.Contains(chats.Formats(), q.From):
-		return verb.Bad("from", "no format %q: want one of %s", q.From, strings.Join(chats.Formats(), ", "))
+	case q.From != "" && q.From != ofMnem && !slices.Contains(chats.Formats(), q.From):
+		return verb.Bad("from", "no format %q: want one of %s, %s", q.From, strings.Join(chats.Formats(), ", "), ofMnem)
+	case q.From == ofMnem && (stdin || len(q.Paths) != 1):
+		return verb.Usagef("an export of mnem is one directory")
 	case stdin && len(q.Paths) > 1:
 		return verb.Usagef("- is standard input, and is given alone")
 	case q.From == "" && stdin != (q.Name != ""):
@@ -124,6 +126,8 @@ var Ingest = verb.Define(verb.Spec{
 		"With --from, take in conversations of Claude Code, Codex, Gemini CLI, OpenCode, ChatGPT or Claude, each a\n" +
 		"node, or memories of the MCP server memory or mem0. Given again, a file adds what is new. What is left out\n" +
 		"is counted by its kind; the exit code is 8 if records could not be read or are of an unknown kind.\n\n" +
+		"A directory that 'mnem export --format markdown' wrote becomes the memories that it says, those of notes\n" +
+		"that were changed since as they are now; nothing is removed.\n\n" +
 		"With --watch, directories are watched, also those that appear: what changes is kept as soon as\n" +
 		"nothing changes for a moment, one commit each time. Other programs use the repository meanwhile.\n\n" +
 		"Paths are kept as they are from the directory of the repository. Files outside of it are kept as\n" +
@@ -136,6 +140,9 @@ var Ingest = verb.Define(verb.Spec{
 const maxMoved = 5
 
 func ingestFiles(ctx context.Context, s *verb.Service, q *IngestRequest) (*Ingested, error) {
+	if q.From == "" && isExport(s, q) {
+		q.From = ofMnem
+	}
 	if q.From != "" {
 		return ingestChats(ctx, s, q)
 	}

@@ -45,6 +45,9 @@ type chatRun struct {
 }
 
 func ingestChats(ctx context.Context, s *verb.Service, q *IngestRequest) (*Ingested, error) {
+	if q.From == ofMnem {
+		return ingestExport(ctx, s, q)
+	}
 	own, err := s.Host.OpenRoot("")
 	if err != nil {
 		return nil, err

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/ingest/vault"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/editing"
 	"github.com/mnem-project/mnem/internal/verb/operation"
@@ -22,7 +25,7 @@ import (
 type ExportRequest struct {
 	Rev     string `op:",arg,remote" doc:"a branch, tag, CID or any other revision, or a range A..B"`
 	Output  string `op:",short=o" doc:"the {FILE} to write, or \"-\" for standard output; required"`
-	Format  string `op:"" not:"all session receipt selector" enum:"car jsonl" doc:"write one commit as {FORMAT}: car, with its history, or jsonl, as change lines" note:" (default: car)"`
+	Format  string `op:"" not:"all session receipt selector" enum:"car jsonl markdown" doc:"write one commit as {FORMAT}: car, with its history, jsonl, as change lines, or markdown, as a directory of notes" note:" (default: car)"`
 	All     bool   `op:",remote" doc:"every branch, tag and session"`
 	Session string `op:",remote" complete:"session" doc:"the session {NAME} with its commits and receipts"`
 	Receipt string `op:",remote" doc:"the receipt {CID} with its commit"`
@@ -35,12 +38,13 @@ type ExportRequest struct {
 type Exported struct {
 	File string `json:"file"`
 	exchange.ExportResult
-	Lines *exchange.LinesResult `json:"lines,omitempty"` // of change lines
+	Lines    *exchange.LinesResult `json:"lines,omitempty"`    // of change lines
+	Markdown *vault.Result         `json:"markdown,omitempty"` // of a directory of notes
 }
 
 // Export writes commits, sessions or receipts to one file.
 var Export = verb.Define(verb.Spec{
-	Command: "export", Right: verb.NoRight, Usage: "[REV|REV..REV] -o FILE|-", Args: "[REV|REV..REV]", Group: "trade",
+	Command: "export", Right: verb.NoRight, Usage: "[REV|REV..REV] -o FILE|-|DIR", Args: "[REV|REV..REV]", Group: "trade",
 	Effect: verb.Reads, Complete: "rev", Fixed: []string{"--output=" + verb.Itself}, Answer: operation.MediaCAR,
 	Title: "Export commits, sessions or receipts to one file",
 	Doc: "Write a commit with its whole history to a CARv1 file, which 'mnem import' and other IPLD tools\n" +
@@ -52,6 +56,11 @@ var Export = verb.Define(verb.Spec{
 		"With --format jsonl write the nodes, edges and marks of one commit as change lines, which 'mnem\n" +
 		"commit' makes the same graph of in an empty repository. What lines cannot say is counted: vectors,\n" +
 		"the times of last changes, what was erased.\n\n" +
+		"With --format markdown write it to a directory that is empty or that an export wrote, which is made if\n" +
+		"it is missing: one note a memory, with front matter and a link an edge, and documents as far as they are\n" +
+		"remembered, for Obsidian and other editors. 'mnem ingest DIR' takes it back. What was forgotten or\n" +
+		"erased is left out and counted. A file that no export wrote, or that was changed since, is never\n" +
+		"replaced: nothing is written then.\n\n" +
 		"With --selector write the blocks that an IPLD selector reaches from one commit, in the order of\n" +
 		"its walk, at most 4096 names and positions away. The file has the commit as its root and is for\n" +
 		"other IPLD tools: it is not the whole memory, and 'mnem import' refuses it.",
@@ -60,6 +69,7 @@ var Export = verb.Define(verb.Spec{
 		"  mnem export HEAD~1..HEAD -o news.car\n" +
 		"  mnem export --session review -o review.car\n" +
 		"  mnem export --format jsonl -o memory.jsonl\n" +
+		"  mnem export --format markdown -o notes\n" +
 		"  mnem export --selector '{\"f\":{\"f>\":{\"graph\":{\".\":{}}}}}' -o graph.car",
 }, export)
 
@@ -71,14 +81,19 @@ func (q *ExportRequest) Check() error {
 	if err := verb.AtMostOne(q, "all", "session", "receipt"); err != nil {
 		return err
 	}
+	if q.Format == formatNotes && q.Output == "" {
+		q.Rev, q.Output = "", q.Rev // as in "mnem export --format markdown DIR"
+	}
 	switch {
 	case q.Rev != "" && (q.All || q.Session != "" || q.Receipt != ""):
 		return verb.Between("give a revision or one of %s, %s and %s, not both", "all", "session", "receipt")
 	case q.Selector != "" && (q.All || q.Session != "" || q.Receipt != "" || strings.Contains(q.Rev, "..")):
 		return verb.Between("%s goes with one revision and with none of %s, %s and %s", "selector", "all", "session", "receipt")
-	case q.Format != "" && q.Format != "car" && q.Format != formatLines:
-		return verb.Bad("format", "%q: want car or jsonl", q.Format)
-	case q.Format == formatLines && strings.Contains(q.Rev, ".."):
+	case q.Format != "" && q.Format != "car" && q.Format != formatLines && q.Format != formatNotes:
+		return verb.Bad("format", "%q: want car, jsonl or markdown", q.Format)
+	case q.Format == formatNotes && (q.Output == verb.Itself || q.Output == ""):
+		return verb.Usagef("no directory: name one with -o DIR")
+	case (q.Format == formatLines || q.Format == formatNotes) && strings.Contains(q.Rev, ".."):
 		return verb.Between("%s writes one revision, not a range", "format")
 	case q.Output == "":
 		return verb.Usagef("no file: name one with -o FILE, or \"-\" for standard output")
@@ -92,6 +107,9 @@ func export(ctx context.Context, s *verb.Service, q *ExportRequest) (*Exported, 
 	}
 	progress, done := s.Host.Progress()
 	defer done()
+	if q.Format == formatNotes {
+		return exportNotes(ctx, s, q, progress)
+	}
 	if q.Format == formatLines {
 		return exportLines(ctx, s, q)
 	}
@@ -109,7 +127,50 @@ func export(ctx context.Context, s *verb.Service, q *ExportRequest) (*Exported, 
 	return &Exported{File: q.Output, ExportResult: *res}, nil
 }
 
-const formatLines = "jsonl"
+const (
+	formatLines = "jsonl"
+	formatNotes = "markdown"
+)
+
+// exportNotes writes one commit as a directory of notes.
+func exportNotes(
+	ctx context.Context, s *verb.Service, q *ExportRequest, progress func(string, int, int),
+) (*Exported, error) {
+	snap, err := s.From.Snapshot(ctx, cmp.Or(q.Rev, "HEAD"))
+	if err != nil {
+		return nil, verb.CommitHint(err)
+	}
+	root, err := openNotes(s, q.Output)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // what is in it is closed
+	out := &Exported{File: q.Output}
+	out.Roots, out.Refs, out.Objects, out.Since = []ipld.CID{}, []core.Ref{}, []ipld.CID{}, []ipld.CID{}
+	out.Markdown, err = vault.Export(ctx, snap, root, vault.Options{Progress: progress})
+	if errors.Is(err, vault.ErrForeign) {
+		err = verb.Hint(err, "take changed notes in with 'mnem ingest "+q.Output+"' and move other files away, or name "+
+			"another directory", "")
+	}
+	return out, err
+}
+
+// openNotes opens the directory to write to, and makes it if only it is missing.
+func openNotes(s *verb.Service, dir string) (*os.Root, error) {
+	root, err := s.Host.OpenRoot(dir)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return root, err
+	}
+	up, err := s.Host.OpenRoot(filepath.Dir(dir))
+	if err != nil {
+		return nil, err
+	}
+	err = up.Mkdir(filepath.Base(dir), 0o700)
+	if err = errors.Join(err, up.Close()); err != nil {
+		return nil, err
+	}
+	return s.Host.OpenRoot(dir)
+}
 
 // exportLines writes one commit as change lines.
 func exportLines(ctx context.Context, s *verb.Service, q *ExportRequest) (*Exported, error) {

@@ -1,0 +1,184 @@
+package vault
+
+import (
+	"encoding/hex"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/ingest/parse"
+)
+
+const (
+	// maxStem, maxDir and maxPath are the longest names of a note, a directory and a path in bytes. A path of Windows has
+	// 260 characters with that of the vault.
+	maxStem = 80
+	maxDir  = 40
+	maxPath = 160
+	// shortID is how many digits of an id tell memories with one name apart.
+	shortID = 8
+)
+
+// isDevice reports whether Windows gives a name, without what follows a dot, to no file.
+func isDevice(name string) bool {
+	name = strings.ToLower(strings.TrimSpace(name))
+	port, of := strings.CutPrefix(name, "com")
+	if !of {
+		port, of = strings.CutPrefix(name, "lpt")
+	}
+	switch name {
+	case "con", "prn", "aux", "nul", "conin$", "conout$":
+		return true
+	}
+	return of && utf8.RuneCountInString(port) == 1 && strings.Contains("0123456789¹²³", port)
+}
+
+// safe makes a text a name of a file or directory of at most n bytes, "" if nothing of it can be one.
+func safe(s string, n int) string {
+	var b strings.Builder
+	for _, c := range s {
+		switch {
+		case c == utf8.RuneError, strings.ContainsRune(`<>:"/\|?*#^[]%~`, c):
+			c = '-'
+		case unseen(c):
+			c = ' '
+		}
+		b.WriteRune(c)
+	}
+	name := strings.Join(strings.Fields(b.String()), " ")
+	name = strings.Trim(clip(strings.TrimLeft(name, ". "), n), ". ")
+	if strings.Trim(name, "- ") == "" {
+		return ""
+	}
+	if head, _, _ := strings.Cut(name, "."); isDevice(head) {
+		name = "_" + clip(name, n-1)
+	}
+	return name
+}
+
+// runes are characters from one to another.
+type runes struct{ from, to rune }
+
+func within(c rune, list []runes) bool {
+	return slices.ContainsFunc(list, func(r runes) bool { return r.from <= c && c <= r.to })
+}
+
+// unseen reports whether a character is a blank, controls something, or is of a private area.
+func unseen(c rune) bool {
+	return within(c, []runes{
+		{0, ' '}, {0x7f, 0xa0}, {0xad, 0xad}, {0x61c, 0x61c}, {0x1680, 0x1680}, {0x180e, 0x180e}, {0x2000, 0x200f},
+		{0x2028, 0x202f}, {0x205f, 0x206f}, {0x3000, 0x3000}, {0xe000, 0xf8ff}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff},
+		{0xfff0, 0xffff}, {0xe0000, 0x10ffff},
+	})
+}
+
+// combines reports whether a character may be a part of the one before it in another form of the same text.
+func combines(c rune) bool {
+	return within(c, []runes{{0x300, 0x36f}, {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x20d0, 0x20ff}, {0x3099, 0x309a},
+		{0xfe20, 0xfe2f}})
+}
+
+// clip cuts a text to n bytes, at a character.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// fold returns a path as the least careful file system compares it.
+func fold(name string) string {
+	return strings.Map(func(c rune) rune {
+		if combines(c) {
+			return -1
+		}
+		return c
+	}, parse.Fold(name))
+}
+
+// namer gives files names, each once.
+type namer struct {
+	wanted map[string]int    // how often each name is wanted, folded
+	taken  map[string]bool   // folded
+	dirs   map[string]string // each directory as it was first written, by its folded name
+}
+
+func newNamer() *namer {
+	return &namer{wanted: make(map[string]int), taken: make(map[string]bool), dirs: make(map[string]string)}
+}
+
+// want says that a name is wanted, for the choice of those that need an id.
+func (n *namer) want(name string) { n.wanted[fold(name)]++ }
+
+// name returns the name of a file without its ending: the one that was wanted, with the id if others want it too.
+func (n *namer) name(dir, stem, ending string, id graph.ID) string {
+	dir = n.dir(dir)
+	if stem == "" {
+		stem = hex.EncodeToString(id[:])[:shortID]
+	}
+	name := path.Join(dir, stem)
+	for digits := shortID; n.wanted[fold(name+ending)] > 1 || n.taken[fold(name+ending)]; digits = 2 * len(id) {
+		name = path.Join(dir, clip(stem, maxPath-len(dir)-digits-2)+" "+hex.EncodeToString(id[:])[:digits])
+		if n.taken[fold(name+ending)] && digits == 2*len(id) {
+			break // no two files have one id
+		}
+		if !n.taken[fold(name+ending)] {
+			break
+		}
+	}
+	n.taken[fold(name+ending)] = true
+	return name
+}
+
+// dir returns a directory as it was first written: names that differ in case alone are one directory on some systems.
+func (n *namer) dir(dir string) string {
+	out := ""
+	for part := range strings.SplitSeq(dir, "/") {
+		at := path.Join(out, part)
+		if _, is := n.dirs[fold(at)]; !is {
+			n.dirs[fold(at)] = at
+		}
+		out = n.dirs[fold(at)]
+	}
+	return out
+}
+
+// noteName is where a memory wants to be.
+func noteName(n *graph.Node) (dir, stem string) {
+	if dir = safe(n.Type, maxDir); dir == "" {
+		dir = "Memory"
+	}
+	title := strings.TrimSpace(n.Summary)
+	if title == "" {
+		title = n.Key
+	}
+	title, _, _ = strings.Cut(title, "\n")
+	return dir, safe(title, maxStem)
+}
+
+// documentName is where a document wants to be: its path, with names that every system can have.
+func documentName(project, name, more string) (dir, stem, ending string) {
+	dir = documentsDir
+	parts := strings.Split(path.Join(project, name), "/")
+	for _, part := range parts[:len(parts)-1] {
+		if part = safe(part, maxDir); part == "" {
+			part = "_"
+		}
+		if len(dir)+len(part) < maxPath-maxStem {
+			dir = path.Join(dir, part)
+		}
+	}
+	base := parts[len(parts)-1]
+	ending = safe("x"+path.Ext(base), 16)
+	ending = strings.TrimPrefix(ending, "x")
+	stem = safe(strings.TrimSuffix(base, path.Ext(base)), maxStem-len(ending)-len(more))
+	return dir, stem, ending + more
+}
+
+// documentsDir is the directory of documents.
+const documentsDir = "Documents"

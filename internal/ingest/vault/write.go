@@ -1,0 +1,555 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/ingest"
+	"github.com/mnem-project/mnem/internal/ingest/parse"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Result is what an export wrote.
+type Result struct {
+	Commit    ipld.CID `json:"commit" shape:"null"`
+	Notes     int      `json:"notes"`
+	Documents int      `json:"documents"`
+	Exact     int      `json:"exact"` // documents that are what was read, byte by byte
+	Edges     int      `json:"edges"`
+	Marks     int      `json:"marks"`
+	Written   int      `json:"written"`   // files that are new or changed
+	Unchanged int      `json:"unchanged"` // files
+	Removed   int      `json:"removed"`   // files
+	// Left counts what the files do not say, by its kind.
+	Left map[string]int `json:"left"`
+}
+
+// What the files do not say.
+const (
+	LeftForgotten = "forgotten memory"
+	LeftErased    = exchange.LeftErased
+	LeftEdge      = "edge of what is left out"
+	LeftMark      = "mark by what is left out"
+	LeftValue     = "value that JSON cannot say"
+	LeftVectors   = exchange.LeftVectors
+	LeftFields    = exchange.LeftFields
+)
+
+// Options say how an export is made.
+type Options struct {
+	Progress func(what string, done, total int) // nil for none
+}
+
+// Export writes a commit below a directory, which is empty or was written by Export before: files that changed are
+// written anew, each as a whole, and those that are gone removed. Nothing is written if a file is in the way that no
+// export wrote, or that somebody changed since; the error wraps ErrForeign then.
+func Export(ctx context.Context, snap *core.Snapshot, root *os.Root, opt Options) (*Result, error) {
+	out, err := openTarget(root)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{
+		ctx: ctx, snap: snap, out: out, progress: opt.Progress, left: make(map[graph.ID]bool),
+		part: make(map[graph.ID]bool), marks: make(map[graph.ID]*graph.Mark), edges: make(map[graph.ID]*graph.Mark),
+		paths: make(map[graph.ID]string), updated: make(map[string]string), names: newNamer(),
+	}
+	w.res = Result{Commit: snap.CID(), Left: make(map[string]int)}
+	if w.progress == nil {
+		w.progress = func(string, int, int) {}
+	}
+	for _, step := range []func() error{
+		w.readMarks, w.readNodes, w.readDocuments, w.nameAll, w.begin, w.notes, w.documents, w.lines,
+	} {
+		if err := step(); err != nil {
+			return nil, errors.Join(err, out.close())
+		}
+	}
+	if _, _, _, vectors := snap.Sizes(); vectors > 0 {
+		w.res.Left[LeftVectors] = int(vectors)
+	}
+	err = out.end(&Manifest{Format: format, Commit: snap.CID().String(), Updated: w.updated})
+	w.res.Written, w.res.Unchanged, w.res.Removed = out.written, out.unchanged, out.removed
+	return &w.res, err
+}
+
+// writer writes one commit.
+type writer struct {
+	ctx      context.Context
+	snap     *core.Snapshot
+	out      *target
+	res      Result
+	progress func(what string, done, total int)
+
+	left   map[graph.ID]bool // nodes that were erased or forgotten
+	hidden []string          // keys of documents that were forgotten, with what is below them
+	part   map[graph.ID]bool // nodes of documents
+	marks  map[graph.ID]*graph.Mark
+	edges  map[graph.ID]*graph.Mark // marks on edges
+	order  []graph.ID               // of nodes with notes
+	wanted []wanted                 // their names
+	docs   []*document
+	roots  []string // projects with documents
+	cat    *ingest.Catalogue
+
+	names   *namer
+	paths   map[graph.ID]string // without their endings; of documents with them
+	updated map[string]string
+}
+
+type wanted struct{ dir, stem, ending string }
+
+type document struct {
+	id   graph.ID
+	path ingest.Path
+	want wanted
+	name string
+}
+
+func (w *writer) readMarks() error {
+	for _, on := range []graph.Target{graph.OnNode, graph.OnEdge} {
+		for m, err := range w.snap.Marks(w.ctx, on) {
+			if err != nil {
+				return err
+			}
+			if on == graph.OnNode {
+				w.marks[m.ID] = m
+			} else {
+				w.edges[m.ID] = m
+			}
+		}
+	}
+	return nil
+}
+
+// readNodes finds which nodes are written, and what their notes want to be called.
+func (w *writer) readNodes() error {
+	done := 0
+	nodes, _, _, _ := w.snap.Sizes()
+	for e, err := range w.snap.Nodes(w.ctx, graph.ID{}) {
+		if err != nil {
+			return err
+		}
+		w.progress("memories read:", done, int(nodes))
+		done++
+		n := e.Node
+		m := w.marks[n.ID]
+		switch {
+		case n.Type == state.RedactedType:
+			w.leave(n.ID, LeftErased)
+		case m != nil && m.State == graph.Forgotten:
+			w.leave(n.ID, LeftForgotten)
+			if isPart(n) && n.Type == ingest.TypeDocument {
+				w.hidden = append(w.hidden, n.Key)
+			}
+		case isPart(n):
+			w.part[n.ID] = true
+			if n.Type == ingest.TypeCollection {
+				w.roots = append(w.roots, strings.TrimPrefix(n.Key, ingest.CollectionKey("")))
+			}
+		default:
+			dir, stem := noteName(n)
+			w.order, w.wanted = append(w.order, n.ID), append(w.wanted, wanted{dir, stem, ".md"})
+		}
+	}
+	return nil
+}
+
+func (w *writer) leave(id graph.ID, kind string) {
+	w.left[id] = true
+	w.res.Left[kind]++
+}
+
+// isPart reports whether a node is one of a document that was ingested.
+func isPart(n *graph.Node) bool {
+	switch n.Type {
+	case ingest.TypeDocument, ingest.TypeSection, ingest.TypeChunk:
+		return strings.HasPrefix(n.Key, "doc/")
+	case ingest.TypeCollection:
+		return strings.HasPrefix(n.Key, ingest.CollectionKey(""))
+	}
+	return false
+}
+
+// readDocuments finds the documents, and leaves out all of those that were forgotten.
+func (w *writer) readDocuments() (err error) {
+	if len(w.hidden) > 0 {
+		for e, err := range w.snap.Nodes(w.ctx, graph.ID{}) {
+			if err != nil {
+				return err
+			}
+			if w.part[e.Node.ID] && slices.ContainsFunc(w.hidden, func(doc string) bool { return below(e.Node.Key, doc) }) {
+				delete(w.part, e.Node.ID)
+				w.leave(e.Node.ID, LeftForgotten)
+			}
+		}
+	}
+	if w.cat, err = ingest.Open(w.ctx, w.snap, w.roots); err != nil {
+		return err
+	}
+	for _, p := range w.cat.Documents() {
+		id := graph.NodeID(w.cat.Key(p))
+		if w.left[id] {
+			continue
+		}
+		more := ".md"
+		if format := parse.FormatOf(p.Name); format.Decls() || format == parse.Markdown || format == parse.Text {
+			more = "" // what is remembered is a part of the file, and not text taken from it
+		}
+		dir, stem, ending := documentName(p.Project, p.Name, more)
+		w.docs = append(w.docs, &document{id: id, path: p, want: wanted{dir, stem, ending}})
+	}
+	return nil
+}
+
+// below reports whether a key is that of a section or chunk of a document.
+func below(key, doc string) bool {
+	rest, ok := strings.CutPrefix(key, doc)
+	return ok && rest != "" && (rest[0] == '/' || rest[0] == '#')
+}
+
+// nameAll gives every file its name.
+func (w *writer) nameAll() error {
+	want := func(n wanted) { w.names.want(path.Join(w.names.dir(n.dir), n.stem) + n.ending) }
+	for _, d := range w.docs {
+		want(d.want)
+	}
+	for _, n := range w.wanted {
+		want(n)
+	}
+	for _, d := range w.docs {
+		d.name = w.names.name(d.want.dir, d.want.stem, d.want.ending, d.id) + d.want.ending
+		w.paths[d.id] = strings.TrimSuffix(d.name, ".md")
+	}
+	for i, id := range w.order {
+		n := w.wanted[i]
+		w.paths[id] = w.names.name(n.dir, n.stem, n.ending, id)
+	}
+	w.wanted = nil
+	return nil
+}
+
+// begin looks for files in the way, and removes those that are gone.
+func (w *writer) begin() error {
+	names := make([]string, 0, len(w.paths)+1)
+	for _, d := range w.docs {
+		names = append(names, d.name)
+	}
+	for _, id := range w.order {
+		names = append(names, w.paths[id]+".md")
+	}
+	w.out.taken = w.taken
+	return w.out.begin(w.ctx, append(names, linesFile))
+}
+
+// taken reports whether a note that somebody changed says nothing that the memory does not: it was read since.
+func (w *writer) taken(data []byte) (bool, error) {
+	n, problems, err := decode(data)
+	if err != nil || len(problems) > 0 {
+		return false, nil
+	}
+	ref, c, err := n.change()
+	if err != nil || ref.IsZero() {
+		return false, nil
+	}
+	have, _, err := w.snap.Node(w.ctx, ref.Target())
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	c.Node.Replace = true
+	if _, changed, err := c.Node.Apply(have, have.Created); err != nil || changed {
+		return false, nil
+	}
+	for _, l := range n.links {
+		if there, err := w.linked(have.ID, &l); err != nil || !there {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// linked reports whether the memory has the edge of a link.
+func (w *writer) linked(src graph.ID, l *link) (bool, error) {
+	for e, err := range w.snap.Adjacency().Bucket(w.ctx, src, adjacency.Out, l.typ, nil) {
+		if err != nil {
+			return false, err
+		}
+		at := w.paths[e.Other]
+		if at == l.target || path.Base(at) == path.Base(l.target) || w.part[e.Other] {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// notes writes the notes.
+func (w *writer) notes() error {
+	for i, id := range w.order {
+		w.progress("notes written:", i, len(w.order))
+		n, _, err := w.snap.Node(w.ctx, id)
+		if err != nil {
+			return err
+		}
+		note, err := w.note(n)
+		if err != nil {
+			return err
+		}
+		data, err := note.file()
+		if err != nil {
+			w.sayable(note)
+			if data, err = note.file(); err != nil {
+				return err
+			}
+		}
+		w.res.Notes++
+		if err := w.out.put(w.ctx, w.paths[id]+".md", data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sayable drops values that have no form in JSON.
+func (w *writer) sayable(n *note) {
+	drop := func(members []ipld.Entry) []ipld.Entry {
+		props, ok := ipld.FindEntry(members, "props")
+		if !ok {
+			return members
+		}
+		kept := slices.DeleteFunc(slices.Clone(props.Entries()), func(e ipld.Entry) bool { return !ipld.HasJSON(ipld.MapValue(e)) })
+		w.res.Left[LeftValue] += len(props.Entries()) - len(kept)
+		out := slices.DeleteFunc(slices.Clone(members), func(e ipld.Entry) bool { return e.Key == "props" })
+		out = append(out, ipld.Entry{Key: "props", Value: ipld.MapValue(kept...)})
+		ipld.SortEntries(out)
+		return out
+	}
+	n.members = drop(n.members)
+	for i := range n.links {
+		n.links[i].members = drop(n.links[i].members)
+	}
+}
+
+// without returns members but for some.
+func without(members []ipld.Entry, names ...string) []ipld.Entry {
+	return slices.DeleteFunc(members, func(e ipld.Entry) bool { return slices.Contains(names, e.Key) })
+}
+
+func (w *writer) note(n *graph.Node) (*note, error) {
+	out := &note{members: without(exchange.NodeMembers(n), "summary"), summary: n.Summary}
+	ipld.SortEntries(out.members)
+	w.change(n)
+	if n.Updated.Given {
+		out.updated = n.Updated
+	}
+	if n.Content != nil {
+		text, err := w.snap.Content(w.ctx, n.Content)
+		if err != nil {
+			return nil, err
+		}
+		out.content, out.media = &text, n.Content.Media
+	}
+	if m := w.marks[n.ID]; m != nil {
+		out.mark = w.markOf(m, "node")
+	}
+	for e, err := range w.snap.Adjacency().Bucket(w.ctx, n.ID, adjacency.Out, "", nil) {
+		if err == nil {
+			err = w.link(out, e)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// change counts what a note does not say of a node.
+func (w *writer) change(n *graph.Node) {
+	if len(n.Extra) > 0 {
+		w.res.Left[LeftFields]++
+	}
+}
+
+// markOf are the members of a mark but for what it is on. A note that it names is a link.
+func (w *writer) markOf(m *graph.Mark, on string) []ipld.Entry {
+	w.res.Marks++
+	out := without(exchange.MarkMembers(m), on)
+	for i := range out {
+		if out[i].Key == "by" {
+			if to := w.paths[m.By]; to != "" && !w.part[m.By] {
+				out[i].Value = ipld.StringValue("[[" + to + "]]")
+			}
+		}
+	}
+	if w.left[m.By] {
+		w.res.Left[LeftMark]++
+		out = without(out, "by")
+	}
+	ipld.SortEntries(out)
+	return out
+}
+
+func (w *writer) link(n *note, at adjacency.Entry) error {
+	m := w.edges[at.Edge]
+	if w.left[at.Other] || m != nil && m.State == graph.Forgotten {
+		w.res.Left[LeftEdge]++
+		return nil
+	}
+	e, _, err := w.snap.Edge(w.ctx, at.Edge)
+	if err != nil {
+		return err
+	}
+	if len(e.Extra) > 0 {
+		w.res.Left[LeftFields]++
+	}
+	l := link{typ: e.Type, target: w.paths[e.Dst], members: without(exchange.EdgeMembers(e), "type", "src", "dst")}
+	if e.ID == graph.EdgeID(e.Src, e.Type, e.Dst, e.Key) {
+		l.members = without(l.members, "id")
+	}
+	if w.part[e.Dst] {
+		key, at, err := w.partOf(e.Dst)
+		if err != nil {
+			return err
+		}
+		l.target = at
+		l.members = append(l.members, ipld.Entry{Key: "to", Value: ipld.StringValue(key)})
+	}
+	l.title = path.Base(l.target)
+	if m != nil {
+		l.members = append(l.members, ipld.Entry{Key: "mark", Value: ipld.MapValue(w.markOf(m, "edge")...)})
+	}
+	ipld.SortEntries(l.members)
+	w.res.Edges++
+	n.links = append(n.links, l)
+	return nil
+}
+
+// partOf returns the key of a node of a document, and the path of the document.
+func (w *writer) partOf(id graph.ID) (key, at string, err error) {
+	n, _, err := w.snap.Node(w.ctx, id)
+	if err != nil {
+		return "", "", err
+	}
+	doc := n.Key
+	if i := strings.IndexAny(strings.TrimPrefix(doc, "doc/"), "/#"); i >= 0 {
+		doc = doc[:i+len("doc/")]
+	}
+	if at = w.paths[graph.NodeID(doc)]; at == "" {
+		at = documentsDir
+	}
+	return n.Key, at, nil
+}
+
+// documents writes the documents.
+func (w *writer) documents() error {
+	for i, d := range w.docs {
+		w.progress("documents written:", i, len(w.docs))
+		r, err := w.cat.Rebuild(w.ctx, d.path, func(id graph.ID) bool { return w.left[id] })
+		if err != nil {
+			return err
+		}
+		w.res.Documents++
+		if r.Exact {
+			w.res.Exact++
+		}
+		if err := w.out.put(w.ctx, d.name, []byte(r.Text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lines writes what no note has: the nodes of documents, the edges from them, and the marks on these.
+func (w *writer) lines() error {
+	var b bytes.Buffer
+	for e, err := range w.snap.Nodes(w.ctx, graph.ID{}) {
+		if err != nil {
+			return err
+		}
+		if n := e.Node; w.part[n.ID] {
+			if err := w.line(&b, n); err != nil {
+				return err
+			}
+		}
+	}
+	for e, err := range w.snap.Edges(w.ctx, graph.ID{}) {
+		if err != nil {
+			return err
+		}
+		m := w.edges[e.Edge.ID]
+		switch {
+		case w.left[e.Edge.Src] || w.part[e.Edge.Src] && (w.left[e.Edge.Dst] || m != nil && m.State == graph.Forgotten):
+			w.res.Left[LeftEdge]++
+		case w.part[e.Edge.Src]:
+			w.res.Edges++
+			b.Write(exchange.Line("edge", exchange.EdgeMembers(e.Edge)))
+			if m != nil {
+				b.Write(w.markLine(m))
+			}
+		}
+	}
+	for _, id := range ids(w.part) {
+		if m := w.marks[id]; m != nil {
+			b.Write(w.markLine(m))
+		}
+	}
+	return w.out.put(w.ctx, linesFile, b.Bytes())
+}
+
+func (w *writer) markLine(m *graph.Mark) []byte {
+	w.res.Marks++
+	members := exchange.MarkMembers(m)
+	if w.left[m.By] {
+		w.res.Left[LeftMark]++
+		members = without(members, "by")
+	}
+	return exchange.Line("mark", members)
+}
+
+func ids(set map[graph.ID]bool) []graph.ID {
+	out := make([]graph.ID, 0, len(set))
+	for id := range set {
+		out = append(out, id)
+	}
+	slices.SortFunc(out, graph.ID.Compare)
+	return out
+}
+
+// line writes the node of a document.
+func (w *writer) line(b *bytes.Buffer, n *graph.Node) error {
+	w.change(n)
+	members := exchange.NodeMembers(n)
+	if n.Updated.Given {
+		w.updated[n.ID.String()] = n.Updated.Time.String()
+	}
+	if n.Content != nil {
+		text, err := w.snap.Content(w.ctx, n.Content)
+		if err != nil {
+			return err
+		}
+		content := []ipld.Entry{{Key: "text", Value: ipld.StringValue(text)}}
+		if n.Content.Media != "" {
+			content = append(content, ipld.Entry{Key: "media", Value: ipld.StringValue(n.Content.Media)})
+		}
+		ipld.SortEntries(content)
+		members = append(members, ipld.Entry{Key: "content", Value: ipld.MapValue(content...)})
+	}
+	line := exchange.Line("node", members)
+	if len(line) > graph.MaxLine {
+		return errors.New("a part of a document is longer than a line may be")
+	}
+	b.Write(line)
+	return nil
+}
