@@ -11,12 +11,12 @@ import (
 	"github.com/mnem-project/mnem/internal/memory/sources"
 )
 
-// Rebuilt is a document as a file again.
+// Rebuilt is the file of a document, made from its chunks.
 type Rebuilt struct {
 	Path   Path
 	Format parse.Format
 	Text   string
-	Exact  bool // whether it is what was read, by its hash
+	Exact  bool // whether it has the hash of the file
 }
 
 // Documents returns the paths of all documents, those without files included.

@@ -51,7 +51,7 @@ type Taken struct {
 	Memories  int            `json:"memories"`
 	Relations int            `json:"relations"`
 	Redacted  int            `json:"redacted"` // credentials that were taken out
-	Damaged   int            `json:"damaged"`  // records that could not be read, or are of an unknown kind
+	Damaged   int            `json:"damaged"`  // records that could not be read, or have an unknown kind
 	Skipped   map[string]int `json:"skipped"`  // what was left out, by its kind
 	Places    []string       `json:"-"`        // of the first that were damaged
 }
@@ -395,7 +395,7 @@ func (t *Taker) Relation(r *chats.Relation) error {
 // Skipped implements chats.Handler.
 func (t *Taker) Skipped(kind, at string) { t.Taken.Other(kind, at) }
 
-// Other counts what was left out by its kind. at is its place if it could not be read, or is of an unknown kind.
+// Other counts what was left out by its kind. at is its place if it could not be read, or if its kind is unknown.
 func (n *Taken) Other(kind, at string) {
 	if n.Skipped == nil {
 		n.Skipped = make(map[string]int)

@@ -36,7 +36,7 @@ type Found struct {
 	Info   fs.FileInfo
 }
 
-// Walked is what a walk found.
+// Walked lists the files and directories of a walk.
 type Walked struct {
 	Files  []Found
 	Dirs   []string // that were read

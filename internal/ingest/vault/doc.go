@@ -2,7 +2,7 @@
 // reads it back.
 //
 //	TYPE/TITLE.md              a memory: what a change line of it says as front matter, its text, its edges as links
-//	Documents/[PROJECT/]PATH   a document that was ingested, as far as it is remembered
+//	Documents/[PROJECT/]PATH   a document that was ingested, of what is remembered
 //	.mnem-export/manifest.json what was written: Manifest
 //	.mnem-export/documents.jsonl  change lines of the nodes, edges and marks that no note has: those of documents
 //
@@ -31,7 +31,7 @@
 // well. A link has the members of the change line of its edge in a comment, which Obsidian does not show; one without a
 // comment is an edge. A text that would not be read back as it is stands in the front matter instead.
 //
-// Names of files are those of the memories, made safe for Windows and for file systems that ignore case or compose
+// Files have the names of the memories, made safe for Windows and for file systems that ignore case or compose
 // characters; of memories with one name each has the beginning of its id too.
 //
 // # Reading back

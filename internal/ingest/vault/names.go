@@ -65,7 +65,7 @@ func within(c rune, list []runes) bool {
 	return slices.ContainsFunc(list, func(r runes) bool { return r.from <= c && c <= r.to })
 }
 
-// unseen reports whether a character is a blank, controls something, or is of a private area.
+// unseen reports whether a character is a blank, controls something, or belongs to a private area.
 func unseen(c rune) bool {
 	return within(c, []runes{
 		{0, ' '}, {0x7f, 0xa0}, {0xad, 0xad}, {0x61c, 0x61c}, {0x1680, 0x1680}, {0x180e, 0x180e}, {0x2000, 0x200f},

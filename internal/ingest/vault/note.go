@@ -33,7 +33,7 @@ type link struct {
 	typ    string
 	target string // the path of a note or document without its ending
 	title  string
-	// members are those of the change line of the edge, but for its type and ends; to, the end that the target is not;
+	// members come from the change line of the edge, without its type and ends; to, the end that the target is not;
 	// and mark, a mark on it.
 	members []ipld.Entry
 	line    int

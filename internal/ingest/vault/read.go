@@ -129,7 +129,7 @@ func (r *Reader) file(name string) error {
 	return r.note(name, n)
 }
 
-// document reports a document that was changed since: what the memory has of it is that of the export.
+// document reports a document that was changed since the export: the memory keeps the exported text.
 func (r *Reader) document(name, wrote string) error {
 	data, err := readFile(r.Root, name, maxNote)
 	if err != nil {

@@ -37,7 +37,7 @@ const (
 // ErrForeign is returned if a directory has files that no export wrote, or that were changed since.
 var ErrForeign = errors.New("not written by an export")
 
-// Manifest is what is in a directory that an export wrote.
+// Manifest lists the files of a directory that an export wrote.
 type Manifest struct {
 	Format int               `json:"format"`
 	Commit string            `json:"commit"`
@@ -251,7 +251,7 @@ func (t *target) put(ctx context.Context, name string, data []byte) error {
 	return t.replace(name, data)
 }
 
-// replace writes a file beside and moves it to its place.
+// replace writes a new file and renames it.
 func (t *target) replace(name string, data []byte) error {
 	if dir := path.Dir(name); dir != "." {
 		if err := t.root.MkdirAll(filepath.FromSlash(dir), 0o700); err != nil {

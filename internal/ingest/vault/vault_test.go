@@ -256,7 +256,7 @@ func TestDirectories(t *testing.T) {
 	if before["Fact/etc-passwd.md"] == "" && before["Fact/-..-etc-passwd.md"] == "" {
 		t.Errorf("%v", before)
 	}
-	write(t, dir, ".obsidian/app.json", "{}") // what an editor adds is nobody's concern
+	write(t, dir, ".obsidian/app.json", "{}") // an editor's files stay
 	write(t, dir, "Fact/mine.md", "mine")
 	repokit.Lines(t, r, `{"remove":{"node":"b"}}`+"\n"+`{"node":{"key":"c","type":"Fact","summary":"third"}}`+"\n")
 	res := mustExport(t, tip(t, r), dir)
@@ -268,7 +268,7 @@ func TestDirectories(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "Memory")); err == nil {
 		t.Error("an empty directory is left")
 	}
-	// A file of theirs where one of ours is to be, and one of ours that they changed.
+	// A person's file has the name of a new note, and a person changed a note.
 	for _, name := range []string{"Fact/fourth.md", "Fact/third.md"} {
 		write(t, dir, name, "changed by a person")
 		repokit.Lines(t, r, `{"node":{"key":"d","type":"Fact","summary":"fourth"}}`+"\n")

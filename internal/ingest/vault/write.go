@@ -20,12 +20,12 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Result is what an export wrote.
+// Result counts the notes, documents and files of an export.
 type Result struct {
 	Commit    ipld.CID `json:"commit" shape:"null"`
 	Notes     int      `json:"notes"`
 	Documents int      `json:"documents"`
-	Exact     int      `json:"exact"` // documents that are what was read, byte by byte
+	Exact     int      `json:"exact"` // documents with the bytes of their files
 	Edges     int      `json:"edges"`
 	Marks     int      `json:"marks"`
 	Written   int      `json:"written"`   // files that are new or changed
@@ -52,7 +52,7 @@ type Options struct {
 }
 
 // Export writes a commit below a directory, which is empty or was written by Export before: files that changed are
-// written anew, each as a whole, and those that are gone removed. Nothing is written if a file is in the way that no
+// written again, each as a whole, and those that are gone removed. Nothing is written if a file is in the way that no
 // export wrote, or that somebody changed since; the error wraps ErrForeign then.
 func Export(ctx context.Context, snap *core.Snapshot, root *os.Root, opt Options) (*Result, error) {
 	out, err := openTarget(root)
@@ -212,7 +212,7 @@ func (w *writer) readDocuments() (err error) {
 	return nil
 }
 
-// below reports whether a key is that of a section or chunk of a document.
+// below reports whether a section or chunk of a document has a key.
 func below(key, doc string) bool {
 	rest, ok := strings.CutPrefix(key, doc)
 	return ok && rest != "" && (rest[0] == '/' || rest[0] == '#')
