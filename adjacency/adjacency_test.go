@@ -161,7 +161,7 @@ func TestBucketOrder(t *testing.T) {
 	}
 }
 
-// TestBucketCost bounds what reading the first edges and the degree of a hub costs.
+// TestBucketCost bounds the cost of reading the first edges and the degree of a hub.
 func TestBucketCost(t *testing.T) {
 	var edges []*graph.Edge
 	for i := range 20_000 {

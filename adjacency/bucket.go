@@ -20,15 +20,15 @@ func (t Trees) side(d Direction) *prolly.Map {
 	return t.Out
 }
 
-// Bucket yields the edges of near on one side (Out or In) in key order: by type, other end, edge
-// id. With a type, only those of that type; with after, only those behind it. It reads no more
-// chunks than what is consumed needs.
+// Bucket yields the edges of near on one side (Out or In) in key order: by type, other end, edge id. A type
+// restricts it to edges of that type; after, to those behind that entry. It reads only the chunks that the consumed
+// entries need.
 func (t Trees) Bucket(
 	ctx context.Context, near graph.ID, side Direction, typ string, after *Entry,
 ) iter.Seq2[Entry, error] {
 	from, to := bounds(near, typ)
 	if after != nil {
-		// The smallest key greater than k is k with a zero byte behind it.
+		// The smallest key greater than k is k followed by a zero byte.
 		from = slices.MaxFunc([][]byte{
 			from, append(Key(near, after.Type, after.Other, after.Edge), 0),
 		}, bytes.Compare)
@@ -37,7 +37,7 @@ func (t Trees) Bucket(
 		if bytes.Compare(from, to) >= 0 && to != nil {
 			return
 		}
-		like := "" // most edges of a bucket are of the type of the one before
+		like := "" // most edges of a bucket have the type of the previous one
 		for kv, err := range t.side(side).Scan(ctx, from, to) {
 			if err != nil {
 				yield(Entry{}, err)
@@ -52,8 +52,7 @@ func (t Trees) Bucket(
 	}
 }
 
-// bounds returns the key range of near's edges, of one type where typ is not empty. to is nil
-// where the range has no end.
+// bounds returns the key range of near's edges, of one type if typ is not empty. to is nil if the range has no end.
 func bounds(near graph.ID, typ string) (from, to []byte) {
 	prefix := near[:]
 	if typ != "" {
@@ -62,8 +61,7 @@ func bounds(near graph.ID, typ string) (from, to []byte) {
 	return prefix, prolly.PrefixEnd(prefix)
 }
 
-// Degree returns the number of near's edges on one side, of one type where typ is not empty, in
-// O(log n) block reads.
+// Degree returns the number of near's edges on one side, of one type if typ is not empty, in O(log n) block reads.
 func (t Trees) Degree(
 	ctx context.Context, near graph.ID, side Direction, typ string,
 ) (uint64, error) {

@@ -16,7 +16,7 @@ const (
 	minKey = idLen + 1 + 1 + idLen + idLen
 )
 
-// Direction tells from which end edges are seen.
+// Direction says from which end edges are seen.
 type Direction uint8
 
 const (
@@ -55,13 +55,13 @@ func InKey(e *graph.Edge) []byte { return Key(e.Dst, e.Type, e.Src, e.ID) }
 // Value returns the value of an edge in both trees.
 func Value(e *graph.Edge) []byte { return ipld.AppendInt(nil, int64(e.Weight)) }
 
-// Parse reads an entry of the out or in tree. An entry that Key and Value cannot have written
-// gives an error that wraps store.ErrCorrupt.
+// Parse decodes an entry of the out or in tree. An entry that Key and Value cannot have written gives an error that
+// wraps store.ErrCorrupt.
 func Parse(key, value []byte) (near graph.ID, e Entry, err error) {
 	return parse(key, value, "")
 }
 
-// parse is Parse, and takes the string of the type from like where that is the same.
+// parse is Parse, but reuses the type string like if it is equal.
 func parse(key, value []byte, like string) (near graph.ID, e Entry, err error) {
 	if len(key) < minKey {
 		return near, e, fmt.Errorf("%w adjacency key: %d bytes", store.ErrCorrupt, len(key))
@@ -81,14 +81,14 @@ func parse(key, value []byte, like string) (near graph.ID, e Entry, err error) {
 	return near, e, err
 }
 
-// full is the value of an edge of the usual weight.
+// full is the encoded default weight.
 var full = ipld.AppendInt(nil, graph.MaxWeight)
 
-// twoBytes is the head of an integer in two more bytes, of 256 to 65,535 where it is canonical.
+// twoBytes is the head of an integer with two more bytes, canonical for 256 to 65,535.
 const twoBytes = 0x19
 
 func weight(value []byte) (uint32, error) {
-	// Most weights without a decoder, which must be allocated.
+	// Decodes most weights without allocating a decoder.
 	if bytes.Equal(value, full) {
 		return graph.MaxWeight, nil
 	}

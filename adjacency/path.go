@@ -8,7 +8,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 )
 
-// ErrTooFar is returned by ShortestPath when the search met its bound before an answer.
+// ErrTooFar is returned by ShortestPath when the search reached its bound before finding an answer.
 var ErrTooFar = errors.New("search bound reached before a path was found")
 
 // PathOptions bound a search for a path.
@@ -17,7 +17,7 @@ type PathOptions struct {
 	Types     []string  // edge types to follow; empty means any
 	MaxHops   int       // 0 means 32
 	MaxNodes  int       // nodes to visit before ErrTooFar; 0 means 1,000,000
-	// Skip, where given, leaves out an edge or the node it leads to.
+	// Skip, if not nil, excludes an edge or the node it leads to.
 	Skip func(ctx context.Context, e Entry) (bool, error)
 }
 
@@ -35,10 +35,9 @@ const (
 	defaultMaxNodes = 1_000_000
 )
 
-// ShortestPath returns the steps of a path from a to b with the fewest edges, nil and false where
-// there is none within the hops allowed, and no steps and true where a is b. Of several shortest
-// paths it returns the one whose steps come first in breadth-first order, outgoing before incoming,
-// then key order: the same path always.
+// ShortestPath returns the steps of a path from a to b with the fewest edges, nil and false if there is none within
+// the hops allowed, and no steps and true if a is b. Of several shortest paths it returns the one whose steps come
+// first in breadth-first order, outgoing before incoming, then key order, so the result is deterministic.
 func (t Trees) ShortestPath(
 	ctx context.Context, a, b graph.ID, opt PathOptions,
 ) (steps []Step, found bool, err error) {

@@ -26,14 +26,14 @@ const (
 // Commit is one version of the memory.
 type Commit struct {
 	Parents   []ipld.CID // distinct, at most MaxParents
-	Height    uint64     // 1 without parents, else 1 more than the greatest of theirs
+	Height    uint64     // 1 without parents, otherwise 1 more than their maximum
 	Graph     ipld.CID
 	Vectors   ipld.CID // tree of embeddings, undefined for none
 	Digests   ipld.CID // tree of texts of digests that models wrote, undefined for none
 	Profile   ipld.CID // retrieval profiles, undefined for none but the built-in ones
 	Author    string   // 1 to graph.MaxActor bytes without control characters
-	Agent     string   // likewise, "" for none
-	Task      string   // likewise, "" for none
+	Agent     string   // like Author, "" for none
+	Task      string   // like Author, "" for none
 	Time      graph.Time
 	Message   Message
 	Change    graph.ID     // names the change across amendments
@@ -55,16 +55,16 @@ func HeightOver(parents ...*Commit) uint64 {
 	return height + 1
 }
 
-// ChangeID returns the id of the change that c, in its first form, is: a hash of the record
-// without change and signature.
+// ChangeID returns the id of the change that c, in its first form, makes: a hash of the record without change and
+// signature.
 func ChangeID(c *Commit) graph.ID {
 	block := c.append(false, false)
 	sum := sha256.Sum256(append([]byte(changeDomain), block...))
 	return graph.ID(sum[:graph.IDLen])
 }
 
-// Validate returns a *graph.FieldError unless c keeps every rule and limit that can be seen in
-// the commit alone. Only a valid commit may be encoded.
+// Validate returns a *graph.FieldError unless c satisfies every rule and limit that can be checked on the commit
+// alone. Only a valid commit may be encoded.
 func (c *Commit) Validate() error {
 	if err := c.check(); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (c *Commit) checkParents() error {
 // Encode returns the block of a valid commit.
 func (c *Commit) Encode() []byte { return c.append(true, true) }
 
-// Unsigned returns the bytes that a signature covers: the record without it.
+// Unsigned returns the bytes that a signature covers: the record without the signature.
 func (c *Commit) Unsigned() []byte { return c.append(true, false) }
 
 func (c *Commit) append(change, signature bool) []byte {
@@ -146,8 +146,8 @@ func (c *Commit) append(change, signature bool) []byte {
 	return w.Finish()
 }
 
-// DecodeCommit reads the block of a commit. It returns an error that wraps ipld.ErrInvalid for
-// everything that Encode cannot have written. The commit keeps no part of block.
+// DecodeCommit decodes the block of a commit. It returns an error that wraps ipld.ErrInvalid for everything that
+// Encode cannot have written. The commit keeps no reference to block.
 func DecodeCommit(block []byte) (*Commit, error) {
 	var dec commitDecoder
 	extra, err := ipld.DecodeRecord(block, KindCommit, recordVersion, dec.field)

@@ -11,22 +11,21 @@ import (
 const (
 	// KindConflict is the kind of a conflict's record.
 	KindConflict = "conflict"
-	// MaxConflictFields is the largest number of fields that a conflict names; of more it names
-	// the first.
+	// MaxConflictFields is the largest number of fields that a conflict names; it names the first ones.
 	MaxConflictFields = 512
-	// MaxConflictField is the longest name of a field that a conflict names, in bytes: a property
-	// name fits. Longer ones are left out.
+	// MaxConflictField is the longest name of a field that a conflict names, in bytes: a property name fits. Longer
+	// ones are omitted.
 	MaxConflictField = 1024
 )
 
-// Conflict is one item that two sides changed so that they do not merge.
+// Conflict is one item whose changes on two sides do not merge.
 type Conflict struct {
 	Item   graph.Item
 	Cause  graph.ConflictKind
 	Fields []string // that differ, in order, a property as props.NAME
-	Base   ipld.CID // the item's record before, undefined where it did not exist
-	Ours   ipld.CID // on our side, likewise
-	Theirs ipld.CID // on their side, likewise
+	Base   ipld.CID // the item's record before, undefined if it did not exist
+	Ours   ipld.CID // on our side, or undefined
+	Theirs ipld.CID // on their side, or undefined
 	Extra  []ipld.Entry
 }
 
@@ -36,8 +35,8 @@ var causes = []graph.ConflictKind{
 	graph.EditEdit, graph.AddAdd, graph.DeleteModify, graph.EndRemoved, graph.Circle,
 }
 
-// Validate returns a *graph.FieldError unless c keeps every rule and limit of the format. Only a
-// valid conflict may be encoded.
+// Validate returns a *graph.FieldError unless c satisfies every rule and limit of the format. Only a valid conflict
+// may be encoded.
 func (c *Conflict) Validate() error {
 	if err := c.check(); err != nil {
 		return err
@@ -102,8 +101,8 @@ func (c *Conflict) Encode() []byte {
 	return w.Finish()
 }
 
-// DecodeConflict reads the block of a conflict. It returns an error that wraps ipld.ErrInvalid for
-// everything that Encode cannot have written. The conflict keeps no part of block.
+// DecodeConflict decodes the block of a conflict. It returns an error that wraps ipld.ErrInvalid for everything
+// that Encode cannot have written. The conflict keeps no reference to block.
 func DecodeConflict(block []byte) (*Conflict, error) {
 	c := new(Conflict)
 	extra, err := ipld.DecodeRecord(block, KindConflict, recordVersion, c.field)

@@ -1,14 +1,13 @@
-// Package commit holds the records of history: commits, operations and stages, and the walks over
-// them.
+// Package commit defines the records of history: commits, operations and stages, and walks over them.
 //
-// A commit names one graph, its parents, and who made it when. An operation is one change of refs;
-// the newest is the only mutable cell of a repository, and every past state is reached from it. A
-// stage is what will become a commit.
+// A commit names one graph, its parents, and who made it when. An operation is one change of refs; the reference to
+// the newest one is the only mutable cell of a repository, and every past state is reachable from it. A stage is a
+// commit in preparation.
 //
-// Records are canonical DAG-CBOR maps with kind (string) and v (int, 1). Decode reads exactly what
-// Encode can have written and refuses everything else with an error that wraps ipld.ErrInvalid;
-// unknown fields are kept in Extra. A question mark marks an optional field, which is left out
-// where it has no value; times are integers in microseconds since 1970.
+// Records are canonical DAG-CBOR maps with kind (string) and v (int, 1). Decode accepts exactly the output of
+// Encode and refuses everything else with an error that wraps ipld.ErrInvalid; unknown fields are kept in Extra. A
+// question mark marks an optional field, which is omitted if it has no value; times are integers in microseconds
+// since 1970.
 //
 //	commit     field      type    meaning
 //	           parents    list    0..16 distinct links to commits
@@ -83,12 +82,12 @@
 //	           since?     list    1..16 ascending links: commits the receiver must have
 //	           redacted?  link    tree: CID of an erased block to link to its redaction
 //
-// The signature of a commit, which Verify judges and a SignFunc makes:
+// The signature of a commit, made by a SignFunc and checked by Verify:
 //
 //	bytes   0      1: Ed25519; other numbers are unknown and do not hold
 //	        1..32  the public key
 //	        33..96 Ed25519 over "mnem:commit:" and the record without signature
 //
-// Heights make walks exact whatever the clocks said: an ancestor is always lower than its
-// descendants, so a walk that goes from high to low never meets a parent before a child.
+// Heights make walks exact for any clocks: an ancestor is always lower than its descendants, so a walk from high to
+// low never meets a parent before a child.
 package commit

@@ -6,36 +6,36 @@ import (
 )
 
 const (
-	// KindExport is the kind of the manifest of an exchanged file.
+	// KindExport is the kind of an export file's manifest.
 	KindExport = "export"
-	// ExportFormat is the version of the objects that are exchanged.
+	// ExportFormat is the version of the exported objects.
 	ExportFormat = 1
 	// MaxExportLinks is the largest number of objects, and of commits in since.
 	MaxExportLinks = 16
 )
 
-// Scope says what an exchanged file holds.
+// Scope says what an export file holds.
 type Scope string
 
 const (
 	ScopeAll      Scope = "all"      // all branches, tags and sessions
 	ScopeRevision Scope = "revision" // one commit with its history
-	ScopeRange    Scope = "range"    // what one commit has and others do not
+	ScopeRange    Scope = "range"    // what one commit reaches and others do not
 	ScopeSession  Scope = "session"  // one session
 	ScopeReceipt  Scope = "receipt"  // one receipt
 	ScopeSelector Scope = "selector" // blocks of one commit, in a file without this record
 )
 
-// Export is the manifest of an exchanged file: its first block, which leads to all others.
+// Export is the manifest of an export file: its first block, from which all others are reachable.
 type Export struct {
 	Scope   Scope
 	Format  int64         // ExportFormat
 	Refs    ipld.CID      // tree: ref name to link
-	Head    graph.RefName // the branch to be on, "" for none
+	Head    graph.RefName // the branch to check out, "" for none
 	Objects []ipld.CID    // commits and receipts without a ref, at most MaxExportLinks, ascending
-	Since   []ipld.CID    // commits the receiver must have, likewise; of ScopeRange alone
-	// Redacted is a tree: binary CID of a block that was erased to link to its redaction; undefined
-	// where none of the blocks that the file leads to was.
+	Since   []ipld.CID    // commits the receiver must have, likewise; only for ScopeRange
+	// Redacted is a tree: binary CID of an erased block to link to its redaction; undefined if no block reachable
+	// from the file was erased.
 	Redacted ipld.CID
 	Extra    []ipld.Entry // unknown fields in canonical order
 }
@@ -45,8 +45,8 @@ var exportFields = []string{
 	"redacted",
 }
 
-// Validate returns a *graph.FieldError unless e keeps every rule and limit that can be seen in the
-// manifest alone. Only a valid one may be encoded.
+// Validate returns a *graph.FieldError unless e satisfies every rule and limit that can be checked on the manifest
+// alone. Only a valid one may be encoded.
 func (e *Export) Validate() error {
 	if err := e.check(); err != nil {
 		return err
@@ -128,8 +128,8 @@ func (e *Export) Encode() []byte {
 	return w.Finish()
 }
 
-// DecodeExport reads the block of a manifest. It returns an error that wraps ipld.ErrInvalid for
-// everything that Encode cannot have written. The manifest keeps no part of block.
+// DecodeExport decodes the block of a manifest. It returns an error that wraps ipld.ErrInvalid for everything that
+// Encode cannot have written. The manifest keeps no reference to block.
 func DecodeExport(block []byte) (*Export, error) {
 	e := new(Export)
 	extra, err := ipld.DecodeRecord(block, KindExport, recordVersion, e.field)

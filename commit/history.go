@@ -18,16 +18,15 @@ type LogEntry struct {
 	Commit *Commit
 }
 
-// History returns the commits that are reached from the given ones, those included, each once:
-// the newest first, by time and then CID, but never a parent before a child, whatever their
-// clocks said. It reads what it yields and little ahead. After an error, which comes with the
-// zero LogEntry, it ends.
+// History returns the commits reachable from the given ones, inclusive, each once: newest first, by time and then
+// CID, but never a parent before a child, whatever their clocks said. It reads little more than it yields. After an
+// error, which comes with the zero LogEntry, it ends.
 func History(ctx context.Context, g store.Getter, from ...ipld.CID) iter.Seq2[LogEntry, error] {
 	return Between(ctx, g, from, nil)
 }
 
-// Between returns the commits that are reached from some commits and not from any of others, in
-// the order and manner of History.
+// Between returns the commits reachable from some commits but not from any of others, in the order and manner of
+// History.
 func Between(
 	ctx context.Context, g store.Getter, from, until []ipld.CID,
 ) iter.Seq2[LogEntry, error] {
@@ -57,21 +56,21 @@ func Between(
 	}
 }
 
-// A visit is one commit that the walk has read and not yielded.
+// A visit is one commit that the walk has read but not yielded.
 type visit struct {
 	cid     ipld.CID
 	commit  *Commit
 	parents []*visit // once explored
-	// children is the number of explored commits, not yielded yet, of which this is a parent.
+	// children is the number of explored, unyielded commits that have this as a parent.
 	children int
 	explored bool
 	queued   bool // in ready
-	// excluded: reached from where the walk ends. Final once everything higher is explored.
+	// excluded: reachable from a commit where the walk ends. Final once everything higher is explored.
 	excluded bool
 }
 
-// A walk yields a commit when no child of it is left. It knows all children once everything
-// higher has been explored, since children are higher than parents.
+// A walk yields a commit when it has no unyielded child. It knows all children once everything higher has been
+// explored, since children are higher than parents.
 type walk struct {
 	ctx     context.Context
 	g       store.Getter
@@ -85,7 +84,7 @@ func newWalk(ctx context.Context, g store.Getter) *walk {
 	return &walk{ctx: ctx, g: g, open: make(map[ipld.CID]*visit)}
 }
 
-// start makes the commits to walk from and those to stop at ready.
+// start queues the commits to walk from and those to stop at as ready.
 func (w *walk) start(from, until []ipld.CID) error {
 	for i, c := range slices.Concat(from, until) {
 		v, err := w.visit(c)
@@ -125,8 +124,7 @@ func (w *walk) visit(c ipld.CID) (*visit, error) {
 	return v, nil
 }
 
-// next takes the newest commit off the ready ones and returns it, or nil if it turned out to have
-// a child that must come first.
+// next takes the newest ready commit and returns it, or nil if it turned out to have a child that must come first.
 func (w *walk) next() (*visit, error) {
 	v := heap.Pop(&w.ready).(*visit)
 	v.queued = false
@@ -167,8 +165,8 @@ func (w *walk) expand(v *visit) error {
 	return nil
 }
 
-// release makes the parents of a yielded commit ready where it was their last child. Nothing can
-// lead to the commit again, so it is forgotten: memory follows the width of the history.
+// release makes the parents of a yielded commit ready if it was their last child. No later commit leads to the
+// yielded one, so it is forgotten: memory is proportional to the width of the history.
 func (w *walk) release(v *visit) error {
 	if err := w.expand(v); err != nil {
 		return err

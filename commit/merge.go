@@ -11,7 +11,7 @@ import (
 // KindMerge is the kind of the record of a merge in progress.
 const KindMerge = "merge"
 
-// Verb says what a merge in progress is part of.
+// Verb says which operation a merge in progress belongs to.
 type Verb string
 
 // The verbs that may leave conflicts.
@@ -27,7 +27,7 @@ type Merge struct {
 	Ours        ipld.CID // the commit of the branch when it began
 	Theirs      ipld.CID // the commit whose state is merged; undefined for the empty state
 	Message     Message  // of the commit to make
-	Graph       ipld.CID // what merged, with our version where there is a conflict
+	Graph       ipld.CID // the merged graph, with our version for conflicts
 	Vectors     ipld.CID // tree of embeddings, undefined for none
 	Digests     ipld.CID // tree of texts of digests, undefined for none
 	Profile     ipld.CID // retrieval profiles, undefined for none
@@ -44,8 +44,8 @@ var mergeFields = []string{
 
 var verbs = []Verb{VerbMerge, VerbRevert, VerbCherryPick}
 
-// Validate returns a *graph.FieldError unless m keeps every rule and limit of the format. Only a
-// valid merge may be encoded.
+// Validate returns a *graph.FieldError unless m satisfies every rule and limit of the format. Only a valid merge
+// may be encoded.
 func (m *Merge) Validate() error {
 	if err := m.check(); err != nil {
 		return err
@@ -98,9 +98,8 @@ func (m *Merge) Encode() []byte {
 	return w.Finish()
 }
 
-// DecodeMerge reads the block of a merge in progress. It returns an error that wraps
-// ipld.ErrInvalid for everything that Encode cannot have written. The merge keeps no part of
-// block.
+// DecodeMerge decodes the block of a merge in progress. It returns an error that wraps ipld.ErrInvalid for
+// everything that Encode cannot have written. The merge keeps no reference to block.
 func DecodeMerge(block []byte) (*Merge, error) {
 	var dec mergeDecoder
 	extra, err := ipld.DecodeRecord(block, KindMerge, recordVersion, dec.field)
@@ -163,7 +162,7 @@ func decodeTally(d *ipld.Decoder) (uint64, error) {
 	return uint64(n), err
 }
 
-// Resolution says how a conflict was resolved: one version, or a record of its own.
+// Resolution is the resolution of a conflict: one side's version, or another record.
 type Resolution struct {
 	Take   graph.Take // "" for Record
 	Record ipld.CID   // undefined for absent; only without Take

@@ -9,8 +9,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// IsAncestor reports whether c is ancestor or reaches it through parents. It reads no commit
-// below the ancestor's height.
+// IsAncestor reports whether c is ancestor or reaches it through parents. It reads no commit below the ancestor's
+// height.
 func IsAncestor(ctx context.Context, g store.Getter, ancestor, c ipld.CID) (bool, error) {
 	if ancestor == c {
 		return true, nil
@@ -31,7 +31,7 @@ func IsAncestor(ctx context.Context, g store.Getter, ancestor, c ipld.CID) (bool
 	return target.children > 0, nil
 }
 
-// What a walk from two sides knows of a commit.
+// Flags of a commit in a walk from two sides.
 const (
 	fromLeft = 1 << iota
 	fromRight
@@ -39,9 +39,9 @@ const (
 	fromBoth = fromLeft | fromRight
 )
 
-// MergeBases returns the best common ancestors of two commits, in CID order: the commits that
-// both reach, a commit counting as its own ancestor, without those that another one of them
-// reaches. There is none between unrelated histories and more than one after merges that crossed.
+// MergeBases returns the best common ancestors of two commits, in CID order: the commits that both reach, each
+// commit counting as its own ancestor, except those that another one of them reaches. Unrelated histories have
+// none; criss-cross merges have more than one.
 func MergeBases(ctx context.Context, g store.Getter, left, right ipld.CID) ([]ipld.CID, error) {
 	p := painter{walk: newWalk(ctx, g), paint: make(map[*visit]uint8)}
 	for _, side := range []struct {
@@ -55,7 +55,7 @@ func MergeBases(ctx context.Context, g store.Getter, left, right ipld.CID) ([]ip
 		p.mark(v, side.mark)
 	}
 	var bases []ipld.CID
-	// From high to low every commit is met after all its children, so its marks are complete.
+	// From high to low every commit is met after all its children, so its flags are complete.
 	for p.live > 0 {
 		v := heap.Pop(&p.explore).(*visit)
 		marks := p.paint[v]

@@ -27,7 +27,7 @@ func random(t *testing.T, rng *rand.Rand, n int) *history {
 	return h
 }
 
-// reach returns what commit i reaches, itself included, as numbers.
+// reach returns the numbers of the commits that commit i reaches, itself included.
 func (h *history) reach(i int) map[int]bool {
 	out := map[int]bool{i: true}
 	for at := i; at >= 0; at-- {
@@ -41,7 +41,7 @@ func (h *history) reach(i int) map[int]bool {
 	return out
 }
 
-// naiveBases is the definition: common ancestors without those that another one reaches.
+// naiveBases is the definition: common ancestors that no other one reaches.
 func (h *history) naiveBases(a, b int) []ipld.CID {
 	left, right := h.reach(a), h.reach(b)
 	var bases []ipld.CID
@@ -85,14 +85,14 @@ func TestAncestryAgainstNaive(t *testing.T) {
 	}
 }
 
-// TestMergeBaseReads bounds what finding a near base in a long history reads.
+// TestMergeBaseReads bounds how much finding a near base in a long history reads.
 func TestMergeBaseReads(t *testing.T) {
 	h := &history{}
 	h.add(t, 0)
 	for i := 1; i < 500; i++ {
 		h.add(t, graph.Time(i), i-1)
 	}
-	h.add(t, 1, 489) // beside the last ten
+	h.add(t, 1, 489) // next to the last ten
 	h.reads = 0
 	bases, err := MergeBases(t.Context(), h, h.cids[499], h.cids[500])
 	if err != nil || len(bases) != 1 || bases[0] != h.cids[489] {

@@ -9,10 +9,10 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Message is the message of a commit, merge or tag: empty, or a raw block of its own, so that it can
-// be erased while the CID of the record stays. Older records have the text in themselves.
+// Message is the message of a commit, merge or tag: empty, or a separate raw block, so that it can be erased
+// without changing the record's CID. Older records contain the text themselves.
 type Message struct {
-	Block ipld.CID // of the text; undefined for none, and where the record has it
+	Block ipld.CID // of the text; undefined if empty, or if the record contains it
 	Text  string   // in the record itself, "" but in older ones
 }
 
@@ -24,7 +24,7 @@ func MessageOf(text string) Message {
 	return Message{Block: ipld.Sum(ipld.Raw, []byte(text))}
 }
 
-// Says reports whether a text is that of the message, erased or not.
+// Says reports whether a text equals the message, erased or not.
 func (m Message) Says(text string) bool {
 	return m == MessageOf(text) || !m.Block.Defined() && m.Text == text
 }
@@ -32,7 +32,7 @@ func (m Message) Says(text string) bool {
 // CheckMessage returns a *graph.FieldError unless a text may be a message.
 func CheckMessage(text string) error { return graph.CheckText("message", text, 0, MaxMessage) }
 
-// ReadMessage returns the text of a message. Where it was erased the error wraps store.ErrRedacted.
+// ReadMessage returns the text of a message. If it was erased the error wraps store.ErrRedacted.
 func ReadMessage(ctx context.Context, g store.Getter, m Message) (string, error) {
 	if !m.Block.Defined() {
 		return m.Text, nil

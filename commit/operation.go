@@ -16,18 +16,17 @@ const (
 
 // Operation is one change of refs.
 type Operation struct {
-	Parent  ipld.CID // the operation before, undefined where Seq is 1
+	Parent  ipld.CID // the operation before, undefined if Seq is 1
 	Seq     uint64   // from 1
-	Skip    ipld.CID // the operation of sequence number Skip(Seq), undefined where that is 0
+	Skip    ipld.CID // the operation of sequence number Skip(Seq), undefined if that is 0
 	View    ipld.CID // tree: ref name to link, or to string naming another ref
 	Time    graph.Time
 	Actor   string   // 1 to graph.MaxActor bytes without control characters
 	Command []string // verb, flag names and ids, never values; 1 to MaxCommand words
 	Undoes  ipld.CID // the operation, no undo itself, that this one took back; may be undefined
-	Redoes  ipld.CID // the undo that this one took back; undefined where Undoes is given
-	// Horizon is the least sequence number that is kept: what came before may be gone, but for
-	// the records that Kept names. 0 where nothing was given up; else from 2 to Seq, and never
-	// less than in the operation before.
+	Redoes  ipld.CID // the undo that this one took back; undefined if Undoes is set
+	// Horizon is the least sequence number that is kept: earlier operations may be gone, except the records that
+	// Kept names. 0 if none was dropped; otherwise from 2 to Seq, and never less than in the operation before.
 	Horizon uint64
 	Extra   []ipld.Entry // unknown fields in canonical order
 }
@@ -37,9 +36,9 @@ var operationFields = []string{
 	"horizon",
 }
 
-// Kept returns the sequence numbers below a horizon whose operations are kept all the same, though
-// not what they lead to, descending: those that skip links from the horizon on lead to or go
-// through. They are the horizon with its lowest set bits cleared, one after the other.
+// Kept returns, descending, the sequence numbers below a horizon whose operations are kept, though not what they
+// lead to: those on the paths of skip links from the horizon on. They are the horizon with its lowest set bits
+// cleared one by one.
 func Kept(horizon uint64) (seqs []uint64) {
 	for seq := horizon & (horizon - 1); seq > 0; seq &= seq - 1 {
 		seqs = append(seqs, seq)
@@ -50,8 +49,8 @@ func Kept(horizon uint64) (seqs []uint64) {
 // Behind reports whether an operation of sequence number seq lies behind the horizon of o.
 func (o *Operation) Behind(seq uint64) bool { return seq < max(o.Horizon, 1) }
 
-// Skip returns the sequence number that the skip link of operation seq points to: seq with its
-// lowest set bit cleared. It returns 0 for no link, also where the parent is just that operation.
+// Skip returns the sequence number that the skip link of operation seq points to: seq with its lowest set bit
+// cleared. It returns 0 for no link, also if the parent is that operation.
 func Skip(seq uint64) uint64 {
 	if seq%2 == 1 {
 		return 0
@@ -59,8 +58,8 @@ func Skip(seq uint64) uint64 {
 	return seq & (seq - 1)
 }
 
-// Validate returns a *graph.FieldError unless o keeps every rule and limit that can be seen in
-// the operation alone. Only a valid operation may be encoded.
+// Validate returns a *graph.FieldError unless o satisfies every rule and limit that can be checked on the operation
+// alone. Only a valid operation may be encoded.
 func (o *Operation) Validate() error {
 	if err := o.check(); err != nil {
 		return err
@@ -136,8 +135,8 @@ func (o *Operation) Encode() []byte {
 	return w.Finish()
 }
 
-// DecodeOperation reads the block of an operation. It returns an error that wraps ipld.ErrInvalid
-// for everything that Encode cannot have written. The operation keeps no part of block.
+// DecodeOperation decodes the block of an operation. It returns an error that wraps ipld.ErrInvalid for everything
+// that Encode cannot have written. The operation keeps no reference to block.
 func DecodeOperation(block []byte) (*Operation, error) {
 	var dec operationDecoder
 	extra, err := ipld.DecodeRecord(block, KindOperation, recordVersion, dec.field)

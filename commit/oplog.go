@@ -15,9 +15,8 @@ type OpEntry struct {
 	Operation *Operation
 }
 
-// Operations returns the operations from head back to the first that is kept (Operation.Horizon of
-// head), head included. After an error, which comes with the zero OpEntry, it ends. An undefined
-// head gives none.
+// Operations returns the operations from head back to the first that is kept (Operation.Horizon of head),
+// inclusive. After an error, which comes with the zero OpEntry, it ends. An undefined head yields none.
 func Operations(ctx context.Context, g store.Getter, head ipld.CID) iter.Seq2[OpEntry, error] {
 	return func(yield func(OpEntry, error) bool) {
 		var newest *Operation
@@ -39,7 +38,7 @@ func Operations(ctx context.Context, g store.Getter, head ipld.CID) iter.Seq2[Op
 	}
 }
 
-// readOperation reads the operation that must have sequence number want, or any where that is 0.
+// readOperation reads the operation that must have sequence number want; 0 accepts any.
 func readOperation(
 	ctx context.Context, g store.Getter, c ipld.CID, want uint64,
 ) (*Operation, error) {
@@ -54,9 +53,9 @@ func readOperation(
 	return o, nil
 }
 
-// OperationAt returns the operation of sequence number seq at or before head. It reads
-// O(log² n) operations, n being how far back it is. It returns an error that wraps
-// store.ErrNotFound where seq is 0, after head, or behind its horizon.
+// OperationAt returns the operation of sequence number seq at or before head. It reads O(log² n) operations, n
+// being the distance from head. It returns an error that wraps store.ErrNotFound if seq is 0, after head, or behind
+// its horizon.
 func OperationAt(
 	ctx context.Context, g store.Getter, head ipld.CID, seq uint64,
 ) (OpEntry, error) {
@@ -74,11 +73,10 @@ func OperationAt(
 	return operationAt(ctx, g, OpEntry{head, o}, seq)
 }
 
-// operationAt finds the operation of sequence number seq, which may be one that is kept behind the
-// horizon.
+// operationAt finds the operation of sequence number seq, which may be one kept behind the horizon.
 func operationAt(ctx context.Context, g store.Getter, at OpEntry, seq uint64) (OpEntry, error) {
 	for at.Operation.Seq > seq {
-		// Following the skip link where it does not pass the target, the parent otherwise.
+		// Follow the skip link if it does not pass the target, otherwise the parent.
 		next, want := at.Operation.Parent, at.Operation.Seq-1
 		if far := Skip(at.Operation.Seq); far >= seq {
 			next, want = at.Operation.Skip, far
@@ -92,9 +90,9 @@ func operationAt(ctx context.Context, g store.Getter, at OpEntry, seq uint64) (O
 	return at, nil
 }
 
-// NextOperation returns an operation that follows head, with its sequence number, links and horizon
-// filled in, its time the least that it may have, and all else left to the caller. It reads O(log n)
-// operations. The zero head gives the first operation.
+// NextOperation returns an operation that follows head, with its sequence number, links and horizon filled in, its
+// time the earliest allowed, and all else left to the caller. It reads O(log n) operations. The zero head gives the
+// first operation.
 func NextOperation(ctx context.Context, g store.Getter, head store.Head) (*Operation, error) {
 	next := &Operation{Parent: head.Operation, Seq: head.Seq + 1}
 	if head.Seq == 0 {

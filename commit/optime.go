@@ -9,11 +9,10 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// OperationBefore returns the operation, at or before head, that stands for a time: it is not
-// later than t, and the operation after it, if there is one, is. Where clocks never ran backwards
-// that is the newest not later than t; where they did, it is the one that the search of clause
-// 15.3 meets. It reads O(log² n) operations and returns an error that wraps store.ErrNotFound
-// where the search comes to the first operation that is kept and that is later.
+// OperationBefore returns the operation at or before head that is current at time t: it is not later than t, and
+// its successor, if any, is. If clocks never ran backwards, that is the newest not later than t; otherwise it is
+// the one that the search of clause 15.3 finds. It reads O(log² n) operations and returns an error that wraps
+// store.ErrNotFound if even the first kept operation is later.
 func OperationBefore(
 	ctx context.Context, g store.Getter, head ipld.CID, t graph.Time,
 ) (OpEntry, error) {
@@ -30,8 +29,8 @@ func OperationBefore(
 	return at, nil
 }
 
-// earlier returns the operation that o skips to where that is kept and later than t too, else its
-// parent. What is kept is for newest to say.
+// earlier returns the operation that o skips to if that is kept and also later than t, otherwise its parent. newest
+// decides what is kept.
 func earlier(
 	ctx context.Context, g store.Getter, newest, o *Operation, t graph.Time,
 ) (OpEntry, error) {

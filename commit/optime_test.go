@@ -27,7 +27,7 @@ func timedLog(t testing.TB, b *blocks, times []graph.Time) []ipld.CID {
 	return cids
 }
 
-// TestOperationBefore looks up times in logs whose clocks ran forwards, stood still or jumped.
+// TestOperationBefore looks up times in logs with clocks that ran forwards, stood still or jumped.
 func TestOperationBefore(t *testing.T) {
 	const n = 2000
 	rng := source(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// ReadCommit fetches and decodes a commit. Its errors, like those of the other Read functions,
-// name the block and wrap the store's, or store.ErrCorrupt where its bytes are no such record.
+// ReadCommit fetches and decodes a commit. Its errors, like those of the other Read functions, name the block and
+// wrap the store's, or store.ErrCorrupt if the bytes are no such record.
 func ReadCommit(ctx context.Context, g store.Getter, c ipld.CID) (*Commit, error) {
 	return read(ctx, g, c, KindCommit, DecodeCommit)
 }
@@ -45,20 +45,20 @@ func ReadNode(ctx context.Context, g store.Getter, c ipld.CID) (*graph.Node, err
 	return read(ctx, g, c, graph.KindNode, graph.DecodeNode)
 }
 
-// ReadEdge fetches and decodes an edge, and what is left of one that was erased.
+// ReadEdge fetches and decodes an edge, or the remainder of an erased one.
 func ReadEdge(ctx context.Context, g store.Getter, c ipld.CID) (*graph.Edge, error) {
 	return read(ctx, LeftGetter{g}, c, graph.KindEdge, graph.DecodeEdge)
 }
 
-// ReadMark fetches and decodes a mark, and what is left of one that was erased.
+// ReadMark fetches and decodes a mark, or the remainder of an erased one.
 func ReadMark(ctx context.Context, g store.Getter, c ipld.CID) (*graph.Mark, error) {
 	return read(ctx, LeftGetter{g}, c, graph.KindMark, graph.DecodeMark)
 }
 
-// LeftGetter gets what is left of erased edges and marks in their place.
+// LeftGetter returns the remainders of erased edges and marks in their place.
 type LeftGetter struct{ store.Getter }
 
-// Get returns a block, or what is left of it.
+// Get returns a block, or its remainder.
 func (g LeftGetter) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 	data, err := g.Getter.Get(ctx, c)
 	if err != nil {

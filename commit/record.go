@@ -5,7 +5,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// firstError returns the first that is not nil.
+// firstError returns the first error that is not nil.
 func firstError(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
@@ -25,8 +25,7 @@ func missing(seen uint, names ...string) error {
 	return nil
 }
 
-// fits returns an error unless block keeps the limits of blocks, which a record can only break
-// with unknown fields.
+// fits returns an error unless block is within the limits of blocks, which only unknown fields can exceed.
 func fits(block []byte) error {
 	if err := ipld.Check(block); err != nil {
 		return graph.Fieldf("", "does not fit into a block: %v", err)

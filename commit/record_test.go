@@ -410,7 +410,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// genMessage draws a message in the record, as older ones have it, or one in a block of its own.
+// genMessage draws a message inside the record, as in older ones, or one in its own block.
 func genMessage(t *rapid.T) Message {
 	text := rapid.StringN(0, 20, -1).Draw(t, "message")
 	if rapid.Bool().Draw(t, "inline") {

@@ -18,7 +18,7 @@ const (
 	MaxReason = 4096
 )
 
-// Erased says what a redacted block was.
+// Erased is the kind of a redacted block.
 type Erased string
 
 const (
@@ -28,8 +28,8 @@ const (
 	ErasedDigest    Erased = "digest"    // a text that a model wrote of it and of others
 	ErasedQuery     Erased = "query"     // the text of a recorded request
 	ErasedMessage   Erased = "message"   // the message of a commit, merge or tag
-	ErasedEdge      Erased = "edge"      // an edge, but for what Redaction.Left has
-	ErasedMark      Erased = "mark"      // a mark, likewise
+	ErasedEdge      Erased = "edge"      // an edge, except what Redaction.Left has
+	ErasedMark      Erased = "mark"      // a mark, except what Redaction.Left has
 )
 
 var erased = []Erased{
@@ -37,22 +37,22 @@ var erased = []Erased{
 	ErasedMark,
 }
 
-// Redaction is what is left of an erased block: the stub that the store keeps under its CID.
+// Redaction is the stub that the store keeps under the CID of an erased block.
 type Redaction struct {
 	What   Erased     `json:"what" shape:"node|content|embedding|digest|query|message|edge|mark"`
-	Node   graph.ID   `json:"node" shape:"null"`   // that was purged; zero where none was
+	Node   graph.ID   `json:"node" shape:"null"`   // the purged node; zero if none was
 	Reason string     `json:"reason" shape:"null"` // at most MaxReason bytes; may be ""
 	Time   graph.Time `json:"time"`
 	Actor  string     `json:"actor"` // 1 to graph.MaxActor bytes without control characters
-	// Left is the record that is read in place of an erased edge or mark (Bare): what the trees say of
-	// an edge anyway, and what a mark hides. Nil for all others.
+	// Left is the record that is read in place of an erased edge or mark (Bare): what the trees contain of an edge
+	// anyway, or the state of a mark. Nil for all others.
 	Left  []byte       `json:"-"`
 	Extra []ipld.Entry `json:"-"`
 }
 
 var redactionFields = []string{"v", "kind", "left", "node", "time", "what", "actor", "reason"}
 
-// String says why, when and by whom, for whoever asks for what is gone.
+// String says why, when and by whom, for callers that request the erased block.
 func (r *Redaction) String() string {
 	if r.Reason == "" {
 		return fmt.Sprintf("redacted: %s, %s", r.Time, r.Actor)
@@ -60,8 +60,8 @@ func (r *Redaction) String() string {
 	return fmt.Sprintf("redacted: %s, %s, %s", r.Reason, r.Time, r.Actor)
 }
 
-// Validate returns a *graph.FieldError unless r keeps every rule and limit of the format. Only a
-// valid redaction may be encoded.
+// Validate returns a *graph.FieldError unless r satisfies every rule and limit of the format. Only a valid
+// redaction may be encoded.
 func (r *Redaction) Validate() error {
 	if err := r.check(); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (r *Redaction) check() error {
 	)
 }
 
-// checkLeft returns an error unless there is what must be left of the block, and no more.
+// checkLeft returns an error unless Left is exactly the required remainder of the block.
 func (r *Redaction) checkLeft() error {
 	var bare []byte
 	switch r.What {
@@ -105,8 +105,8 @@ func (r *Redaction) checkLeft() error {
 	return nil
 }
 
-// Left returns the record that is read in place of an erased edge or mark, where err says that it
-// was erased; and err as it is otherwise.
+// Left returns the record that is read in place of an erased edge or mark if err says that it was erased; otherwise
+// it returns err.
 func Left(err error) ([]byte, error) {
 	var gone *store.RedactedError
 	if !errors.As(err, &gone) {
@@ -140,8 +140,8 @@ func (r *Redaction) Encode() []byte {
 	return w.Finish()
 }
 
-// DecodeRedaction reads a redaction. It returns an error that wraps ipld.ErrInvalid for everything
-// that Encode cannot have written. The redaction keeps no part of stub.
+// DecodeRedaction decodes a redaction. It returns an error that wraps ipld.ErrInvalid for everything that Encode
+// cannot have written. The redaction keeps no reference to stub.
 func DecodeRedaction(stub []byte) (*Redaction, error) {
 	r, seen := new(Redaction), uint(0)
 	extra, err := ipld.DecodeRecord(stub, KindRedaction, recordVersion,

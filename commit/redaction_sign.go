@@ -10,13 +10,14 @@ import (
 )
 
 const (
-	// redactionSignature is the field of a redaction's signature, one that every version keeps as it is: algorithm, key
-	// and Ed25519 as of a commit, over redactionDomain, the CID of the erased block and the record without the field.
+	// redactionSignature is the field of a redaction's signature, which every version preserves: algorithm, key and
+	// Ed25519 signature as in a commit, over redactionDomain, the CID of the erased block and the record without
+	// the field.
 	redactionSignature = "signature"
 	redactionDomain    = "mnem:redaction:"
 )
 
-// Sign signs a redaction of a block. Where that fails it stays as it was.
+// Sign signs a redaction of a block. If that fails, the redaction is unchanged.
 func (r *Redaction) Sign(c ipld.CID, sign SignFunc) error {
 	message := r.message(c)
 	signature, err := sign(message)
@@ -41,7 +42,7 @@ func (r *Redaction) Sign(c ipld.CID, sign SignFunc) error {
 }
 
 // Signer verifies the signature of a redaction of a block and returns the key that made it. It returns ErrUnsigned
-// where there is none, and an error that wraps ErrSignature where it does not hold.
+// if there is none, and an error that wraps ErrSignature if it is invalid.
 func (r *Redaction) Signer(c ipld.CID) (Key, error) {
 	i := slices.IndexFunc(r.Extra, isRedactionSignature)
 	if i < 0 {
@@ -63,7 +64,7 @@ func (r *Redaction) Signer(c ipld.CID) (Key, error) {
 
 func isRedactionSignature(e ipld.Entry) bool { return e.Key == redactionSignature }
 
-// message is what is signed.
+// message returns the signed bytes.
 func (r *Redaction) message(c ipld.CID) []byte {
 	bare := *r
 	bare.Extra = slices.DeleteFunc(slices.Clone(r.Extra), isRedactionSignature)

@@ -34,7 +34,7 @@ func genRedaction(t *rapid.T) *Redaction {
 	return r
 }
 
-// leftOf returns what may be left of an edge or mark, nil for others.
+// leftOf returns the possible remainder of an edge or mark, nil for others.
 func leftOf(what Erased) []byte {
 	id := graph.NodeID("alice")
 	switch what {
@@ -66,7 +66,7 @@ func TestRedactionGolden(t *testing.T) {
 	}
 }
 
-// TestRedactionLeft refuses what says more than what must be left, and what others leave.
+// TestRedactionLeft refuses remainders that say more than allowed, and remainders of other kinds.
 func TestRedactionLeft(t *testing.T) {
 	id := graph.NodeID("alice")
 	told := graph.Mark{On: graph.OnNode, ID: id, State: graph.Stale, Actor: "Alice", Reason: "words"}
@@ -120,8 +120,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestHorizon lets go of old operations again and again, and looks up all that are left, on a log
-// that goes on growing.
+// TestHorizon drops old operations repeatedly, and looks up all that are left, on a growing log.
 func TestHorizon(t *testing.T) {
 	const n, window = 700, 50
 	ctx := t.Context()

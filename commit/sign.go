@@ -18,16 +18,16 @@ const (
 var (
 	// ErrUnsigned is returned by Commit.Signer when the commit has no signature.
 	ErrUnsigned = errors.New("no signature")
-	// ErrSignature marks errors about a signature that does not hold, whatever the reason.
+	// ErrSignature marks errors about an invalid signature, for any reason.
 	ErrSignature = errors.New("bad signature")
 )
 
-// SignFunc makes the signature of a commit from its record without one (Commit.Unsigned), which it
-// must not keep. Secret.Sign is one.
+// SignFunc signs a commit, given its record without a signature (Commit.Unsigned), which it must not keep.
+// Secret.Sign is one.
 type SignFunc func(unsigned []byte) (signature []byte, err error)
 
-// Sign returns the signature of a commit: algorithm, key, and Ed25519 over the domain and the
-// record without signature. The same secret and record give the same bytes. The error is nil.
+// Sign returns the signature of a commit: algorithm, key, and Ed25519 over the domain and the record without
+// signature. It is deterministic. The error is nil.
 func (s Secret) Sign(unsigned []byte) ([]byte, error) {
 	private := s.private()
 	out := make([]byte, 0, SignatureLen)
@@ -38,8 +38,8 @@ func (s Secret) Sign(unsigned []byte) ([]byte, error) {
 
 func signedMessage(unsigned []byte) []byte { return append([]byte(signDomain), unsigned...) }
 
-// Sign gives a commit that is complete but for it a signature, which must hold: else the commit
-// stays as it was, and the error wraps that of sign, or ErrSignature.
+// Sign signs a commit that is otherwise complete. If sign fails or its signature is invalid, the commit is
+// unchanged and the error wraps that of sign, or ErrSignature.
 func (c *Commit) Sign(sign SignFunc) error {
 	signature, err := sign(c.Unsigned())
 	if err != nil {
@@ -54,22 +54,22 @@ func (c *Commit) Sign(sign SignFunc) error {
 	return nil
 }
 
-// Signer verifies the commit's signature and returns the key that made it. It returns ErrUnsigned
-// where there is none, and an error that wraps ErrSignature where it does not hold, with the key
-// that it names where it names one. Whether the key is to be trusted is for a Verifier to say.
+// Signer verifies the commit's signature and returns the key that made it. It returns ErrUnsigned if there is none,
+// and an error that wraps ErrSignature if it is invalid, together with the key that the signature names, if any. A
+// Verifier decides whether the key is trusted.
 func (c *Commit) Signer() (Key, error) {
 	key, signature, err := splitSignature(c.Signature)
 	if err != nil {
 		return Key{}, err
 	}
-	// Verify asks for S below the group's order and compares encodings, without cofactor.
+	// Verify requires S below the group's order and compares encodings, without cofactor.
 	if !ed25519.Verify(key[:], signedMessage(c.Unsigned()), signature) {
 		return key, fmt.Errorf("%w: it is not of this commit", ErrSignature)
 	}
 	return key, nil
 }
 
-// splitSignature returns the key of a signature and what Ed25519 made by it.
+// splitSignature returns the key in a signature and the Ed25519 signature.
 func splitSignature(s []byte) (Key, []byte, error) {
 	switch {
 	case len(s) == 0:
@@ -86,37 +86,36 @@ func splitSignature(s []byte) (Key, []byte, error) {
 	return key, s[1+KeyLen:], nil
 }
 
-// SignatureState is what a commit's signature is worth to a Verifier.
+// SignatureState is a Verifier's judgment of a commit's signature.
 type SignatureState string
 
 const (
 	Signed    SignatureState = "signed"    // it holds, by a trusted key
 	Untrusted SignatureState = "untrusted" // it holds, by a key that is not trusted
 	Revoked   SignatureState = "revoked"   // it holds, by a key that was revoked
-	Unsigned  SignatureState = "unsigned"  // there is none
+	Unsigned  SignatureState = "unsigned"  // no signature
 	Bad       SignatureState = "bad"       // it does not hold
 )
 
-// SignatureStates returns all states, the best first.
+// SignatureStates returns all states, best first.
 func SignatureStates() []SignatureState {
 	return []SignatureState{Signed, Untrusted, Unsigned, Revoked, Bad}
 }
 
-// Trust is what a key is worth.
+// Trust is a Verifier's judgment of a key.
 type Trust struct {
 	State  SignatureState // Signed, Untrusted or Revoked, of a signature that holds
 	Name   string         // of the key's owner as the verifier knows it, "" for none
 	Reason string         // of a revocation, "" for none
 }
 
-// Verifier knows keys.
+// Verifier decides which keys are trusted.
 type Verifier interface {
-	// Trust tells what a signature that holds is worth on a commit of that time. The time is what
-	// the signer says it is.
+	// Trust judges the key of a valid signature on a commit with the given time. The time is the signer's claim.
 	Trust(key Key, at graph.Time) Trust
 }
 
-// Verdict is what a commit's signature is worth, and why.
+// Verdict is the judgment of a commit's signature, and the reason.
 type Verdict struct {
 	State  SignatureState
 	Key    Key    // that made the signature, zero unless it holds

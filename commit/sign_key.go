@@ -24,11 +24,11 @@ const (
 	// added.
 	algorithmEd25519 = 1
 
-	// checkLen is the number of check bytes in text forms: with the 32 bytes of a key they fill 56
-	// digits exactly, so that no digit has spare bits.
+	// checkLen is the number of check bytes in text forms: with the 32 bytes of a key they fill 56 digits exactly,
+	// so that no digit has spare bits.
 	checkLen = 3
-	// printLen is the number of bytes in a fingerprint, four groups of four digits: enough to tell
-	// keys apart, too few to stand for one.
+	// printLen is the number of bytes in a fingerprint, four groups of four digits: enough to distinguish keys, too
+	// few to identify one securely.
 	printLen   = 10
 	printGroup = 4
 
@@ -62,8 +62,8 @@ func (k Key) String() string { return keyText(k[:], KeyPrefix, keyDomain) }
 // IsZero reports whether k is no key.
 func (k Key) IsZero() bool { return k == Key{} }
 
-// Fingerprint returns a short name of the key for people: four groups of four digits. It does not
-// stand for the key: who can try long enough makes another key with the same one.
+// Fingerprint returns a short name of the key for people: four groups of four digits. It does not identify the key:
+// with enough effort another key with the same fingerprint can be made.
 func (k Key) Fingerprint() string {
 	text := digits.EncodeToString(hashKey(printDomain, k[:], printLen))
 	groups := slices.Collect(slices.Chunk([]byte(text), printGroup))
@@ -74,8 +74,7 @@ func (k Key) Fingerprint() string {
 	return strings.Join(parts, "-")
 }
 
-// The prime of the field and the points of which anyone can sign, by their y: those whose order
-// divides 8.
+// The prime of the field and, by their y, the points for which anyone can sign: those whose order divides 8.
 var (
 	prime      = hexNumber("7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffed")
 	smallOrder = []*big.Int{
@@ -94,8 +93,8 @@ func hexNumber(s string) *big.Int {
 	return n
 }
 
-// Validate returns a *graph.FieldError unless k is the one encoding of a point of the curve whose
-// order does not divide 8: for such a point signatures hold that nobody made with a secret.
+// Validate returns a *graph.FieldError unless k is the canonical encoding of a point of the curve whose order does
+// not divide 8: with such a point, signatures verify that were made without a secret.
 func (k Key) Validate() error {
 	be := k
 	slices.Reverse(be[:])
@@ -112,9 +111,9 @@ func (k Key) Validate() error {
 	return nil
 }
 
-// onCurve reports whether the curve has a point with this y: whether
-// x² = (y² − 1) / (d·y² + 1) with d = −121665/121666 has a root. Multiplying by a square keeps that
-// apart, so it is asked of 121666·(y² − 1)·(121666 − 121665·y²).
+// onCurve reports whether the curve has a point with this y: whether x² = (y² − 1) / (d·y² + 1) with d =
+// −121665/121666 has a root. Multiplying by a square does not change that, so it tests 121666·(y² − 1)·(121666 −
+// 121665·y²).
 func onCurve(y *big.Int) bool {
 	one, a, b := big.NewInt(1), big.NewInt(121666), big.NewInt(121665)
 	yy := new(big.Int).Mul(y, y)
@@ -146,7 +145,7 @@ func ParseSecret(text string) (Secret, error) {
 	return Secret{[KeyLen]byte(raw)}, nil
 }
 
-// Reveal returns the text form. Who has it can sign as the key's owner.
+// Reveal returns the text form. Anyone who has it can sign as the key's owner.
 func (s Secret) Reveal() string { return keyText(s.seed[:], SecretPrefix, secretDomain) }
 
 // Key returns the key that belongs to the secret.

@@ -83,8 +83,8 @@ func TestSignKnownAnswer(t *testing.T) {
 	}
 }
 
-// TestSignEveryByte changes each byte of a signed commit in several ways: what still decodes is
-// never signed.
+// TestSignEveryByte changes each byte of a signed commit in several ways: no result that decodes has a valid
+// signature.
 func TestSignEveryByte(t *testing.T) {
 	c := signedCommit(t)
 	block := c.Encode()
@@ -285,7 +285,7 @@ func TestKeyPoints(t *testing.T) {
 		if eight.x.Sign() != 0 || eight.y.Cmp(big.NewInt(1)) != 0 {
 			t.Errorf("the order of the point with y = %x does not divide 8", y)
 		}
-		// All multiples of a point of order 8 are all points whose order divides it.
+		// The multiples of a point of order 8 are all points whose order divides 8.
 		for i, q := 0, p; i < 8; i, q = i+1, q.add(p) {
 			ys[q.y.String()] = true
 		}
@@ -404,7 +404,7 @@ func FuzzParseKey(f *testing.F) {
 	})
 }
 
-// FuzzSigner holds any bytes to be the signature of one commit: only the one made for it holds.
+// FuzzSigner takes any bytes as the signature of one commit: only the one made for it is valid.
 func FuzzSigner(f *testing.F) {
 	good := signedCommit(f).Signature
 	f.Add(good)

@@ -8,7 +8,7 @@ import (
 // KindStage is the kind of a stage's record.
 const KindStage = "stage"
 
-// Stage is a state of the memory that is not committed yet.
+// Stage is an uncommitted state of the memory.
 type Stage struct {
 	Base    ipld.CID // the commit staged upon, undefined before the first
 	Branch  graph.RefName
@@ -19,8 +19,8 @@ type Stage struct {
 
 var stageFields = []string{"v", "base", "kind", "graph", "branch", "vectors"}
 
-// Validate returns a *graph.FieldError unless s keeps every rule and limit of the format. Only a
-// valid stage may be encoded.
+// Validate returns a *graph.FieldError unless s satisfies every rule and limit of the format. Only a valid stage
+// may be encoded.
 func (s *Stage) Validate() error {
 	if err := s.check(); err != nil {
 		return err
@@ -57,8 +57,8 @@ func (s *Stage) Encode() []byte {
 	return w.Finish()
 }
 
-// DecodeStage reads the block of a stage. It returns an error that wraps ipld.ErrInvalid for
-// everything that Encode cannot have written. The stage keeps no part of block.
+// DecodeStage decodes the block of a stage. It returns an error that wraps ipld.ErrInvalid for everything that
+// Encode cannot have written. The stage keeps no reference to block.
 func DecodeStage(block []byte) (*Stage, error) {
 	s := new(Stage)
 	extra, err := ipld.DecodeRecord(block, KindStage, recordVersion, s.field)

@@ -11,7 +11,7 @@ import (
 // KindTag is the kind of a tag's record.
 const KindTag = "tag"
 
-// Tag is an annotated tag: a name given to a commit, by whom and why. A plain tag is a ref alone.
+// Tag is an annotated tag: a name given to a commit, by whom and why. A plain tag is just a ref.
 type Tag struct {
 	Target  ipld.CID // a commit
 	Name    string   // as graph.ValidateName wants it
@@ -23,8 +23,8 @@ type Tag struct {
 
 var tagFields = []string{"v", "kind", "name", "time", "tagger", "target", "message"}
 
-// Validate returns a *graph.FieldError unless t keeps every rule and limit of the format. Only a
-// valid tag may be encoded.
+// Validate returns a *graph.FieldError unless t satisfies every rule and limit of the format. Only a valid tag may
+// be encoded.
 func (t *Tag) Validate() error {
 	if err := t.check(); err != nil {
 		return err
@@ -63,8 +63,8 @@ func (t *Tag) Encode() []byte {
 	return w.Finish()
 }
 
-// DecodeTag reads the block of a tag. It returns an error that wraps ipld.ErrInvalid for
-// everything that Encode cannot have written. The tag keeps no part of block.
+// DecodeTag decodes the block of a tag. It returns an error that wraps ipld.ErrInvalid for everything that Encode
+// cannot have written. The tag keeps no reference to block.
 func DecodeTag(block []byte) (*Tag, error) {
 	var dec tagDecoder
 	extra, err := ipld.DecodeRecord(block, KindTag, recordVersion, dec.field)

@@ -145,7 +145,7 @@ func TestHistoryAgainstNaive(t *testing.T) {
 	}
 }
 
-// between lists messages likewise, of what is not reached from others.
+// between lists the messages of commits that others do not reach.
 func (h *history) between(t testing.TB, from, until []ipld.CID) []string {
 	t.Helper()
 	var out []string
@@ -179,7 +179,7 @@ func TestBetweenAgainstNaive(t *testing.T) {
 	}
 }
 
-// TestBetweenIsLazy bounds what a short range at the end of a long history reads.
+// TestBetweenIsLazy bounds how much a short range at the end of a long history reads.
 func TestBetweenIsLazy(t *testing.T) {
 	h := &history{}
 	h.add(t, 0)
@@ -196,7 +196,7 @@ func TestBetweenIsLazy(t *testing.T) {
 	}
 }
 
-// TestHistoryIsLazy bounds what a short log of a long history reads.
+// TestHistoryIsLazy bounds how much a short log of a long history reads.
 func TestHistoryIsLazy(t *testing.T) {
 	h := &history{}
 	h.add(t, 0)
@@ -332,7 +332,7 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// TestOperationsRefuseWrongSequence plants an operation whose parent is not the one before.
+// TestOperationsRefuseWrongSequence plants an operation whose parent is not its predecessor.
 func TestOperationsRefuseWrongSequence(t *testing.T) {
 	b := &blocks{}
 	cids := oplog(t, b, 9)

@@ -9,13 +9,13 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Change is one change of the memory: exactly one of the pointers is set. Changes come from lines
-// of JSON (Reader) or are filled in by hand; Validate holds both to the same rules.
+// Change is one change of the memory: exactly one of the pointers is set. Changes come from lines of JSON (Reader)
+// or are filled in by hand; Validate checks both by the same rules.
 type Change struct {
 	File string // where the change came from, for messages; may be empty
-	Line int    // from 1; 0 for a change that came from no file
+	Line int    // from 1; 0 for a change that is not from a file
 
-	Time OptTime // that counts as now for it; absent for the batch's time. No line has it
+	Time OptTime // the current time for this change; absent: the batch's time. Lines cannot set it
 
 	Node      *NodeChange
 	Edge      *EdgeChange
@@ -24,10 +24,10 @@ type Change struct {
 	Remove    *Removal
 }
 
-// Ref is a reference to a node, by its key or its id. The zero Ref is none.
+// Ref is a reference to a node, by its key or its id. The zero Ref refers to nothing.
 type Ref struct {
 	Key string
-	ID  ID // used where Key is empty
+	ID  ID // used if Key is empty
 }
 
 // ParseRef reads a reference: a full id in its text form, or else a key.
@@ -71,7 +71,7 @@ func (r Ref) check(field string) error {
 	return checkAgreement(field, r.ID, NodeID(r.Key))
 }
 
-// checkAgreement checks an id that was given beside what decides it.
+// checkAgreement checks that an id, if given, equals the one derived from the key.
 func checkAgreement(field string, given, want ID) error {
 	if !given.IsZero() && given != want {
 		return Fieldf(field, "id %s, but the key has %s", given, want)
@@ -79,7 +79,7 @@ func checkAgreement(field string, given, want ID) error {
 	return nil
 }
 
-// EdgeRef is a reference to an edge: by ID, or by type and ends and, where it has one, key.
+// EdgeRef is a reference to an edge: by ID, or by type, ends and, if it has one, key.
 type EdgeRef struct {
 	ID       ID
 	Type     string
@@ -88,7 +88,7 @@ type EdgeRef struct {
 	All      bool // every edge of the type between the ends; only to remove
 }
 
-// Target returns the id of the edge that r refers to. It has no meaning where All is set.
+// Target returns the id of the edge that r refers to. It is meaningless if All is set.
 func (r *EdgeRef) Target() ID {
 	if !r.ID.IsZero() {
 		return r.ID
@@ -112,7 +112,7 @@ func (r *EdgeRef) check(all bool) error {
 		checkOptName("key", r.Key, MaxKey))
 }
 
-// checkGiven checks a name that must be given.
+// checkGiven checks a required name.
 func checkGiven(field, s string, high int) error {
 	if s == "" {
 		return Fieldf(field, "missing")
@@ -135,7 +135,7 @@ type EmbeddingChange struct {
 	Sparse []SparseWeight
 }
 
-// Make returns the embedding. text is the TextHash of the node as it is after the batch.
+// Make returns the embedding. text is the TextHash of the node after the batch.
 func (c *EmbeddingChange) Make(text [32]byte) (*Embedding, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (c *EmbeddingChange) check() error {
 	return err
 }
 
-// MarkRef is what a mark is on: a node or an edge.
+// MarkRef is the target of a mark: a node or an edge.
 type MarkRef struct {
 	Node Ref
 	Edge *EdgeRef // instead of Node
@@ -221,8 +221,8 @@ func (r *Removal) check() error {
 	return r.Node.check("node")
 }
 
-// Validate returns a *FieldError, whose Field begins with the kind of the change, unless c keeps
-// every rule that can be seen without the graph it will apply to.
+// Validate returns a *FieldError, whose Field begins with the kind of the change, unless c satisfies every rule
+// that can be checked without the graph.
 func (c *Change) Validate() error {
 	given := 0
 	var err error
@@ -243,7 +243,7 @@ func (c *Change) Validate() error {
 	return firstError(err, CheckTime("time", c.Time.Time))
 }
 
-// Now returns the time that counts as now for the change, in a batch of a time.
+// Now returns the current time for the change, given the batch's time.
 func (c *Change) Now(batch Time) Time {
 	if c.Time.Given {
 		return c.Time.Time
@@ -251,11 +251,11 @@ func (c *Change) Now(batch Time) Time {
 	return batch
 }
 
-// LineError says which line of which file was refused. errors.Is(err, ErrInvalid) holds unless
-// reading the file failed.
+// LineError names the line of a file that was refused. errors.Is(err, ErrInvalid) holds unless reading the file
+// failed.
 type LineError struct {
 	File string // may be empty
-	Line int    // from 1; 0 where the change came from no file
+	Line int    // from 1; 0 for a change that is not from a file
 	Err  error
 }
 
@@ -266,7 +266,7 @@ func (e *LineError) Error() string {
 	return e.Err.Error()
 }
 
-// Place returns how the message names the line, "" where there is none.
+// Place returns the message's name for the line, "" if there is none.
 func (e *LineError) Place() string {
 	switch {
 	case e.Line == 0:
@@ -280,12 +280,12 @@ func (e *LineError) Place() string {
 // Unwrap returns the reason.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// Is reports whether target is ErrInvalid and the line is not what JSON must be.
+// Is reports whether target is ErrInvalid and the line is invalid JSON.
 func (e *LineError) Is(target error) bool {
 	return target == ErrInvalid && errors.Is(e.Err, ipld.ErrJSON)
 }
 
-// At returns err as one about c's line, nil where it is nil.
+// At returns err as an error about c's line, or nil if err is nil.
 func (c *Change) At(err error) error {
 	if err == nil {
 		return nil
@@ -293,8 +293,8 @@ func (c *Change) At(err error) error {
 	return &LineError{File: c.File, Line: c.Line, Err: err}
 }
 
-// EdgeWeight returns a weight in units of 2^-16: RoundHalfEven(x·65536). It refuses numbers that
-// are above 1 or that do not round to at least one unit.
+// EdgeWeight returns a weight in units of 2^-16: RoundHalfEven(x·65536). It refuses numbers above 1 and those that
+// round to less than one unit.
 func EdgeWeight(x float64) (uint32, error) {
 	scaled := math.RoundToEven(float64(x * MaxWeight))
 	// The condition is false for NaN.
@@ -315,7 +315,7 @@ func sortedProps(props []ipld.Entry) []ipld.Entry {
 	return props
 }
 
-// mergeProps returns old with the values given in its place, in canonical order.
+// mergeProps returns old with the given values replaced, in canonical order.
 func mergeProps(old, given []ipld.Entry) []ipld.Entry {
 	given = sortedProps(given)
 	if len(old) == 0 || len(given) == 0 {
@@ -335,7 +335,7 @@ func mergeProps(old, given []ipld.Entry) []ipld.Entry {
 	return append(merged, old...)
 }
 
-// withoutProp returns props without one of them.
+// withoutProp returns props without the named one.
 func withoutProp(props []ipld.Entry, name string) []ipld.Entry {
 	i := slices.IndexFunc(props, func(e ipld.Entry) bool { return e.Key == name })
 	if i < 0 {

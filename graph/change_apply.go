@@ -11,11 +11,10 @@ import (
 // propPrefix begins the names of properties in Unset.
 const propPrefix = "props."
 
-// NodeChange makes a node or changes one. What is left at its zero value is not given and stays
-// as it is.
+// NodeChange makes or changes a node. Zero fields are not given and leave the node's field unchanged.
 type NodeChange struct {
 	Key       string  // decides the id
-	ID        ID      // decides the node where there is no key
+	ID        ID      // decides the node if there is no key
 	Type      string  // required for a new node
 	Summary   *string // empty removes
 	Context   *string // empty removes
@@ -27,11 +26,11 @@ type NodeChange struct {
 	ValidTo   OptTime
 	Sources   []string // empty but not nil removes
 	Cues      []string // likewise
-	Unset     []string // fields to remove after all else, a property as props.NAME
+	Unset     []string // fields to remove last; a property as props.NAME
 	Replace   bool     // first drop all fields but id, key, type and created
 }
 
-// SetContent gives the node content, or takes it away where text is empty.
+// SetContent sets the node's content, or removes it if text is empty.
 func (c *NodeChange) SetContent(text, media string) error {
 	if text == "" {
 		c.Content, c.Chunks = new(Content), nil
@@ -45,7 +44,7 @@ func (c *NodeChange) SetContent(text, media string) error {
 	return nil
 }
 
-// Target returns the id of the node that the change is about, zero where its content decides that.
+// Target returns the id of the changed node, zero if its content decides the id.
 func (c *NodeChange) Target() ID { return Ref{Key: c.Key, ID: c.ID}.Target() }
 
 var nodeUnset = []string{"summary", "context", "content", "validFrom", "validTo", "sources", "cues"}
@@ -112,8 +111,8 @@ func checkUnset(names, allowed []string) error {
 	return nil
 }
 
-// Make returns the new node that the change makes at a time. A node whose id its content decides
-// gets the first candidate, ContentID(n.Canonical(), 0): which one is free, the graph says.
+// Make returns a new node made at the given time. A node whose id depends on its content gets the first candidate,
+// ContentID(n.Canonical(), 0); only the graph knows which candidate is free.
 func (c *NodeChange) Make(now Time) (*Node, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -132,8 +131,8 @@ func (c *NodeChange) Make(now Time) (*Node, error) {
 	return n, n.Validate()
 }
 
-// Apply returns the node that the change makes of old at a time, and whether it says anything
-// else. Where it does not, next is old. old is not changed.
+// Apply returns the node after changing old at the given time, and whether that changes any fact. If not, next is
+// old. old is not modified.
 func (c *NodeChange) Apply(old *Node, now Time) (next *Node, changed bool, err error) {
 	if err := c.check(); err != nil {
 		return nil, false, err
@@ -166,7 +165,7 @@ func keyName(key string) string {
 	return "key " + quote(key)
 }
 
-// set gives n what the change gives, all but times of change.
+// set sets the given fields of n except times of change.
 func (c *NodeChange) set(n *Node) {
 	if c.Type != "" {
 		n.Type = c.Type
@@ -237,24 +236,23 @@ func unsetShared(name string, props *[]ipld.Entry, sources *[]string, from, to *
 	}
 }
 
-// EdgeChange makes an edge or changes one. What is left at its zero value is not given and stays
-// as it is.
+// EdgeChange makes or changes an edge. Zero fields are not given and leave the edge's field unchanged.
 type EdgeChange struct {
-	ID        ID     // decides the edge where there is no key
+	ID        ID     // decides the edge if there is no key
 	Type      string // required, as are the ends, but with the ID of an edge that exists
 	Src, Dst  Ref
-	Key       string // tells parallel edges apart
+	Key       string // distinguishes parallel edges
 	Weight    uint32 // 1 to MaxWeight, from EdgeWeight
 	Props     []ipld.Entry
 	Created   OptTime
 	ValidFrom OptTime
 	ValidTo   OptTime
 	Sources   []string // empty but not nil removes
-	Unset     []string // fields to remove after all else, a property as props.NAME
+	Unset     []string // fields to remove last; a property as props.NAME
 	Replace   bool     // first drop all fields but id, key, type, ends and created
 }
 
-// Target returns the id of the edge that the change is about.
+// Target returns the id of the changed edge.
 func (c *EdgeChange) Target() ID {
 	ref := EdgeRef{ID: c.ID, Type: c.Type, Src: c.Src, Dst: c.Dst, Key: c.Key}
 	return ref.Target()
@@ -301,7 +299,7 @@ func (c *EdgeChange) checkWeight() error {
 	return nil
 }
 
-// Make returns the new edge that the change makes at a time.
+// Make returns a new edge made at the given time.
 func (c *EdgeChange) Make(now Time) (*Edge, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -323,8 +321,8 @@ func (c *EdgeChange) Make(now Time) (*Edge, error) {
 	return e, e.Validate()
 }
 
-// Apply returns the edge that the change makes of old, and whether it says anything else. Where
-// it does not, next is old. old is not changed.
+// Apply returns the edge after changing old, and whether that changes any fact. If not, next is old. old is not
+// modified.
 func (c *EdgeChange) Apply(old *Edge) (next *Edge, changed bool, err error) {
 	if err := firstError(c.check(), c.checkSame(old)); err != nil {
 		return nil, false, err
@@ -346,7 +344,7 @@ func (c *EdgeChange) Apply(old *Edge) (next *Edge, changed bool, err error) {
 	return &e, true, e.Validate()
 }
 
-// checkSame checks that what never changes is given as it is.
+// checkSame checks that immutable fields, if given, are unchanged.
 func (c *EdgeChange) checkSame(old *Edge) error {
 	switch {
 	case c.Type != "" && c.Type != old.Type:
@@ -361,7 +359,7 @@ func (c *EdgeChange) checkSame(old *Edge) error {
 	return nil
 }
 
-// set gives e what the change gives, all but identity and created.
+// set sets the given fields of e except identity and created.
 func (c *EdgeChange) set(e *Edge) {
 	if c.Weight != 0 {
 		e.Weight = c.Weight
@@ -400,7 +398,7 @@ func (c *MarkChange) check() error {
 	)
 }
 
-// Make returns the mark that the change makes in a batch of an author at a time.
+// Make returns the mark, made by author at the given time.
 func (c *MarkChange) Make(author string, now Time) (*Mark, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -418,8 +416,8 @@ func (c *MarkChange) Make(author string, now Time) (*Mark, error) {
 	return m, m.Validate()
 }
 
-// Apply returns the mark that replaces old, and whether it says anything else but a time. Where
-// it does not, next is old. old is not changed.
+// Apply returns the mark that replaces old, and whether it differs in more than time. If not, next is old. old is
+// not modified.
 func (c *MarkChange) Apply(
 	old *Mark, author string, now Time,
 ) (next *Mark, changed bool, err error) {

@@ -51,7 +51,7 @@ func TestApplyNode(t *testing.T) {
 	}
 	cases := []struct {
 		name      string
-		members   string // of the second line, beside the key
+		members   string // of the second line, besides the key
 		edit      func(n *Node)
 		unchanged int
 	}{
@@ -118,7 +118,7 @@ func TestApplyNodeRefuses(t *testing.T) {
 	cases := []struct{ first, second, field string }{
 		{`{"node":{"key":"a"}}`, ``, "type"},
 		{keyed, `{"node":{"key":"a","validTo":"1970-01-01"}}`, "validTo"},
-		{keyless, `{"node":{"key":"alice"}}`, "key"}, // someID is that of the key alice
+		{keyless, `{"node":{"key":"alice"}}`, "key"}, // the key alice has someID
 	}
 	for _, c := range cases {
 		lines := []string{c.first}
@@ -184,7 +184,7 @@ func TestMakeNode(t *testing.T) {
 	}
 }
 
-// TestApplyKeepsUnknownFields is what lets an old program edit the nodes of a newer one.
+// TestApplyKeepsUnknownFields: an old program can edit the nodes of a newer one.
 func TestApplyKeepsUnknownFields(t *testing.T) {
 	n := goldenNode()
 	c := &NodeChange{Key: "alice", Summary: ptr("other")}

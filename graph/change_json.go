@@ -6,7 +6,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// jsonNames are what messages call the kinds of JSON values.
+// jsonNames are the names of JSON kinds in messages.
 var jsonNames = map[ipld.Kind]string{
 	ipld.Null: "null", ipld.Bool: "a boolean", ipld.Int: "a number", ipld.Float: "a number",
 	ipld.String: "a string", ipld.Bytes: "bytes", ipld.List: "a list", ipld.Map: "an object",
@@ -34,8 +34,7 @@ func members(v ipld.Value, fn func(name string, v ipld.Value) (bool, error)) err
 	return nil
 }
 
-// The functions below read the value of one member; their errors have no field, which members
-// puts before them.
+// The functions below read the value of one member; their errors have no field, which members prepends.
 
 func anyText(v ipld.Value) (string, error) {
 	if v.Kind() != ipld.String {
@@ -202,7 +201,7 @@ func (c *NodeChange) contentOf(v ipld.Value) error {
 	return unfielded(c.SetContent(*body, media))
 }
 
-// unfielded takes the field "content" off an error to which members will add it.
+// unfielded removes the field "content" from an error to which members will add it.
 func unfielded(err error) error {
 	fe, ok := err.(*FieldError)
 	if !ok {

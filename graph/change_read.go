@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// firstBuffer is what a reader starts with: many lines of usual length.
+	// firstBuffer is a reader's initial buffer size: many lines of usual length.
 	firstBuffer = 64 << 10
-	// lastBuffer holds the longest line, its CR LF, and nothing more: a longer line is refused
-	// when the buffer is full, without reading on.
+	// lastBuffer holds exactly the longest line and its CR LF: a longer line is refused when the buffer is full,
+	// without reading on.
 	lastBuffer = MaxLine + 2
 )
 
-// byteOrderMark is what some editors put before UTF-8.
+// byteOrderMark is written by some editors at the start of UTF-8 files.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// Reader reads changes from lines of JSON. It holds one line at a time. Not for concurrent use.
+// Reader reads changes from lines of JSON. It buffers one line at a time. Not for concurrent use.
 type Reader struct {
 	in   io.Reader
 	file string
@@ -33,24 +33,23 @@ type Reader struct {
 // NewReader returns a reader of the lines of r. file names them in errors and may be empty.
 func NewReader(r io.Reader, file string) *Reader { return &Reader{in: r, file: file} }
 
-// Line is one line that is not parsed yet.
+// Line is one unparsed line.
 type Line struct {
 	File   string
 	Number int    // from 1
 	Text   []byte // without its end
 }
 
-// Change parses a line. An error is a *LineError. The change keeps nothing of the line. Lines of one
-// reader may be parsed at the same time.
+// Change parses a line. An error is a *LineError. The change keeps no reference to the line. Lines of one reader
+// may be parsed concurrently.
 func (l Line) Change() (Change, error) {
 	c, err := parseChange(l.Text)
 	c.File, c.Line = l.File, l.Number
 	return c, c.At(err)
 }
 
-// Next returns the next change, which Validate accepts. It returns io.EOF after the last one and
-// otherwise a *LineError, after which it returns the same error again. The change keeps nothing of
-// the reader.
+// Next returns the next change, which Validate accepts. It returns io.EOF after the last one and otherwise a
+// *LineError, after which it returns the same error again. The change keeps no reference to the reader.
 func (r *Reader) Next() (Change, error) {
 	line, err := r.NextLine()
 	if err != nil {
@@ -63,8 +62,8 @@ func (r *Reader) Next() (Change, error) {
 	return c, nil
 }
 
-// NextLine returns the next line that is not blank, for whoever parses several at a time, and the
-// errors of reading as Next does. Its text is valid until the next call.
+// NextLine returns the next line that is not blank, for callers that parse several at a time, and read errors as
+// Next does. Its text is valid until the next call.
 func (r *Reader) NextLine() (Line, error) {
 	for r.err == nil {
 		text, err := r.next()
@@ -100,7 +99,7 @@ func (r *Reader) next() ([]byte, error) {
 	}
 }
 
-// last returns what there is without an LF: a last line, nothing, or the beginning of too much.
+// last returns the rest without an LF: a last line, nothing, or the beginning of a line that is too long.
 func (r *Reader) last() ([]byte, error) {
 	line := r.buf[r.from:]
 	if len(line) == 0 {
@@ -121,7 +120,7 @@ func (r *Reader) trim(line []byte) ([]byte, error) {
 	return line, nil
 }
 
-// fill reads more into the buffer, after making room.
+// fill reads more into the buffer, after moving unread bytes to the front.
 func (r *Reader) fill() error {
 	if r.from > 0 {
 		r.buf = r.buf[:copy(r.buf, r.buf[r.from:])]
@@ -132,7 +131,7 @@ func (r *Reader) fill() error {
 		copy(bigger, r.buf)
 		r.buf = bigger
 	}
-	// A reader may return nothing for a while, but not for ever.
+	// A reader may return nothing for a while, but not forever.
 	for range 100 {
 		n, err := r.in.Read(r.buf[len(r.buf):cap(r.buf)])
 		r.buf = r.buf[:len(r.buf)+n]

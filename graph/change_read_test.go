@@ -131,11 +131,11 @@ func TestParseChange(t *testing.T) {
 	}
 }
 
-// What the lines below begin with.
+// The lines below begin with this.
 const vec = `{"embedding":{"node":"a","model":"m",`
 const edge = `{"edge":{"type":"t","src":"a","dst":"b"`
 
-// refusedLines are bad lines and what each is told.
+// refusedLines are bad lines with their error messages.
 var refusedLines = []struct{ line, want string }{
 	{`[]`, `want an object, got a list`},
 	{`{}`, `want exactly one of node, edge, embedding, mark, remove`},
@@ -297,7 +297,7 @@ type oneByte struct{ in io.Reader }
 
 func (o oneByte) Read(p []byte) (int, error) { return o.in.Read(p[:min(1, len(p))]) }
 
-// endless gives a line that never ends and counts what is read of it.
+// endless yields a line that never ends and counts the bytes read.
 type endless struct{ read int }
 
 func (e *endless) Read(p []byte) (int, error) {

@@ -8,7 +8,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// The exported checks are for the records of other packages, so that all report alike.
+// Other packages use the exported checks for their records, so that all report errors alike.
 
 // CheckText returns a *FieldError unless s is UTF-8 of low to high bytes.
 func CheckText(field, s string, low, high int) error {
@@ -24,7 +24,7 @@ func CheckText(field, s string, low, high int) error {
 	return nil
 }
 
-// checkName checks a string that is part of a tree key or a hash, where NUL ends it.
+// checkName checks a string that a tree key or a hash contains with NUL as terminator.
 func checkName(field, s string, high int) error {
 	if err := CheckText(field, s, 1, high); err != nil {
 		return err
@@ -47,8 +47,8 @@ func CheckLine(field, s string, low, high int) error {
 	return nil
 }
 
-// isControl reports whether r is a C0 or C1 control character or DEL: a fixed set, unlike what
-// Unicode tables of changing versions say.
+// isControl reports whether r is a C0 or C1 control character or DEL: a fixed set, unlike the Unicode tables of
+// changing versions.
 func isControl(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }
 
 // CheckTime returns a *FieldError unless t is within the range of times.
@@ -80,7 +80,7 @@ func checkSources(sources []string) error {
 	return nil
 }
 
-// checkCues checks the cues of a node: lines of text, no two of them equal.
+// checkCues checks the cues of a node: distinct lines of text.
 func checkCues(cues []string) error {
 	if len(cues) > MaxCues {
 		return Fieldf("cues", "%d of them, limit %d", len(cues), MaxCues)
@@ -103,7 +103,7 @@ func checkID(field string, id ID) error {
 	return nil
 }
 
-// CheckLink returns a *FieldError unless c is defined and of the codec.
+// CheckLink returns a *FieldError unless c is defined and has the codec.
 func CheckLink(field string, c ipld.CID, codec ipld.Codec) error {
 	if !c.Defined() {
 		return Fieldf(field, "missing")
@@ -114,8 +114,8 @@ func CheckLink(field string, c ipld.CID, codec ipld.Codec) error {
 	return nil
 }
 
-// CheckExtra returns a *FieldError unless the unknown fields of a record are in canonical order,
-// can be encoded and have none of the names that the record uses.
+// CheckExtra returns a *FieldError unless the unknown fields of a record are in canonical order, can be encoded and
+// do not have the names of known fields.
 func CheckExtra(extra []ipld.Entry, known []string) error {
 	var m meter
 	return m.extra(extra, known)

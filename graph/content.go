@@ -8,10 +8,10 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// defaultMedia is the media type that is left out.
+// defaultMedia is the media type that is omitted.
 const defaultMedia = "text/plain"
 
-// Content is the text of a node: in the record up to MaxInline bytes, in chunks above.
+// Content is the text of a node: in the record up to MaxInline bytes, otherwise in chunks.
 type Content struct {
 	Text   string       // the text, or "" when it is in Chunks
 	Chunks []ipld.CID   // raw blocks of ipld.ChunkSize bytes, the last of 1 to ipld.ChunkSize
@@ -55,9 +55,9 @@ func SplitContent(text, media string) (*Content, []Chunk, error) {
 	return c, chunks, nil
 }
 
-// JoinContent returns the text of c, reading each chunk once, in order, with get, which must
-// return the verified bytes of a block. An error of get is returned as it is; chunks that do not
-// make up the text give an error that wraps ipld.ErrInvalid.
+// JoinContent returns the text of c, reading each chunk once, in order, with get, which must return the verified
+// bytes of a block. An error of get is returned unchanged; chunks that do not make up the text give an error that
+// wraps ipld.ErrInvalid.
 func JoinContent(c *Content, get func(ipld.CID) ([]byte, error)) (string, error) {
 	if len(c.Chunks) == 0 {
 		return c.Text, nil
@@ -130,7 +130,7 @@ func (c *Content) checkSize() error {
 	return nil
 }
 
-// write appends the map of c. It is no record of its own, but is written like one.
+// write appends the map of c. It is not a record, but is written like one.
 func (c *Content) write(b []byte) []byte {
 	w := ipld.NewRecord(b, c.Extra)
 	w.Int("size", c.Size)

@@ -1,14 +1,13 @@
-// Package graph defines what the memory is made of: ids, times, ref names, the records of nodes,
-// edges, marks, embeddings and graphs, and the change lines that make them.
+// Package graph defines the data of a memory: ids, times, ref names, the records of nodes, edges, marks, embeddings
+// and graphs, and the change lines that make them.
 //
-// Records are canonical DAG-CBOR maps. Encode writes a valid record; Decode reads exactly what
-// Encode can have written and refuses everything else with an error that wraps ipld.ErrInvalid.
-// Fields that this version does not know are kept in Extra and written back. Everything here is a
-// pure function of its arguments: times and authors are passed in. Values may be read
-// concurrently.
+// Records are canonical DAG-CBOR maps. Encode writes a valid record; Decode accepts exactly the output of Encode
+// and refuses everything else with an error that wraps ipld.ErrInvalid. Unknown fields are kept in Extra and
+// written back. Everything here is a pure function of its arguments: times and authors are passed in. Values may be
+// read concurrently.
 //
-// Every record has the fields kind (string) and v (int, 1). A question mark marks an optional
-// field, which is left out where it has no value; times are integers in microseconds since 1970.
+// Every record has the fields kind (string) and v (int, 1). A question mark marks an optional field, which is
+// omitted if it has no value; times are integers in microseconds since 1970.
 //
 //	node       field      type    meaning
 //	           id         bytes   16 bytes

@@ -5,12 +5,12 @@ import "github.com/mnem-project/mnem/ipld"
 // KindEdge is the kind of an edge's record.
 const KindEdge = "edge"
 
-// Edge is one state of an edge. Like a Node it must not be changed in its slices.
+// Edge is one state of an edge. Like a Node's, its slices must not be modified.
 type Edge struct {
 	ID        ID
 	Type      string // 1 to MaxType bytes
 	Src, Dst  ID     // nodes; equal for a self-loop
-	Key       string // tells parallel edges apart, "" for none
+	Key       string // distinguishes parallel edges, "" for none
 	Weight    uint32 // 1 to MaxWeight, in units of 2^-16
 	Props     []ipld.Entry
 	Created   Time
@@ -25,8 +25,8 @@ var edgeFields = []string{
 	"validTo", "validFrom",
 }
 
-// Validate returns a *FieldError unless e keeps every rule and limit of the format. Only a valid
-// edge may be encoded.
+// Validate returns a *FieldError unless e satisfies every rule and limit of the format. Only a valid edge may be
+// encoded.
 func (e *Edge) Validate() error {
 	var m meter
 	err := firstError(
@@ -70,8 +70,7 @@ func checkWeight(w uint32) error {
 	return nil
 }
 
-// Bare returns what is left of an edge that is erased: what the trees of a graph say of it anyway, and
-// its times.
+// Bare returns the remainder of an erased edge: what the trees of a graph contain anyway, and its times.
 func (e *Edge) Bare() *Edge {
 	return &Edge{
 		ID: e.ID, Type: e.Type, Src: e.Src, Dst: e.Dst, Weight: e.Weight, Created: e.Created,
@@ -98,8 +97,8 @@ func (e *Edge) Encode() []byte {
 	return w.Finish()
 }
 
-// DecodeEdge reads the block of an edge. It returns an error that wraps ipld.ErrInvalid for
-// everything that Encode cannot have written. The edge keeps no part of block.
+// DecodeEdge decodes the block of an edge. It returns an error that wraps ipld.ErrInvalid for everything that
+// Encode cannot have written. The edge keeps no reference to block.
 func DecodeEdge(block []byte) (*Edge, error) {
 	var dec edgeDecoder
 	extra, err := ipld.DecodeRecord(block, KindEdge, recordVersion, dec.field)

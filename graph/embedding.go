@@ -57,18 +57,18 @@ func ParseEmbeddingKey(key []byte) (node ID, model string, err error) {
 	return ID(key[:IDLen]), model, checkName("model", model, MaxModel)
 }
 
-// EmbedText returns the text that an embedding of n stands for: context, summary, content, cues, and "NAME: VALUE"
+// EmbedText returns the text that an embedding of n represents: context, summary, content, cues, and "NAME: VALUE"
 // of each property that is a string, those present, joined by a newline. content is the text of n.Content, "" for
 // none.
 func EmbedText(n *Node, content string) string {
 	return strings.Join(embedParts(n, content), embedJoint)
 }
 
-// TextHash returns the hash of what EmbedText returns.
+// TextHash returns the hash of EmbedText's result.
 func TextHash(n *Node, content string) [sha256.Size]byte {
 	h := sha256.New()
 	for i, part := range embedParts(n, content) {
-		// A hash never fails to take what is written to it.
+		// Writing to a hash never fails.
 		if i > 0 {
 			_, _ = io.WriteString(h, embedJoint)
 		}
@@ -77,7 +77,7 @@ func TextHash(n *Node, content string) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// embedJoint stands between the parts of an embedded text.
+// embedJoint separates the parts of an embedded text.
 const embedJoint = "\n"
 
 func embedParts(n *Node, content string) []string {
@@ -90,8 +90,8 @@ func embedParts(n *Node, content string) []string {
 	return slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 }
 
-// Validate returns a *FieldError unless e keeps every rule and limit of the format. Only a valid
-// embedding may be encoded.
+// Validate returns a *FieldError unless e satisfies every rule and limit of the format. Only a valid embedding may
+// be encoded.
 func (e *Embedding) Validate() error {
 	var m meter
 	err := firstError(
@@ -172,8 +172,8 @@ func (e *Embedding) Int8() []int8 {
 	return out
 }
 
-// Terms returns the terms of a sparse vector, shorter terms first and then bytewise, nil for
-// another form. It returns a *FieldError for bytes that are not such a vector of Dims terms.
+// Terms returns the terms of a sparse vector, shorter terms first and then bytewise, nil for another form. It
+// returns a *FieldError if Data is not such a vector of Dims terms.
 func (e *Embedding) Terms() ([]Term, error) {
 	if e.DType != Sparse {
 		return nil, nil
@@ -203,7 +203,7 @@ func (e *Embedding) Terms() ([]Term, error) {
 	return terms, err
 }
 
-// CheckTerm returns a *FieldError unless t keeps the rules for one entry of a sparse vector.
+// CheckTerm returns a *FieldError unless t satisfies the rules for one entry of a sparse vector.
 func CheckTerm(t Term) error {
 	if err := CheckText("vector", t.Term, 1, MaxTerm); err != nil {
 		return err
@@ -228,8 +228,8 @@ func (e *Embedding) Encode() []byte {
 	return w.Finish()
 }
 
-// DecodeEmbedding reads the block of an embedding. It returns an error that wraps ipld.ErrInvalid
-// for everything that Encode cannot have written. Data is a part of block.
+// DecodeEmbedding decodes the block of an embedding. It returns an error that wraps ipld.ErrInvalid for everything
+// that Encode cannot have written. Data is a part of block.
 func DecodeEmbedding(block []byte) (*Embedding, error) {
 	var dec embeddingDecoder
 	extra, err := ipld.DecodeRecord(block, KindEmbedding, recordVersion, dec.field)

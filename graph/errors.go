@@ -30,7 +30,7 @@ func Fieldf(field, format string, args ...any) error {
 	return &FieldError{Field: field, Reason: fmt.Sprintf(format, args...)}
 }
 
-// within puts the name of an enclosing object before the field of err, a *FieldError or nil.
+// within prefixes the field of err, a *FieldError or nil, with the name of an enclosing object.
 func within(outer string, err error) error {
 	fe, ok := err.(*FieldError)
 	if !ok {
@@ -42,7 +42,7 @@ func within(outer string, err error) error {
 	return &FieldError{Field: outer + "." + fe.Field, Reason: fe.Reason}
 }
 
-// firstError returns the first that is not nil.
+// firstError returns the first error that is not nil.
 func firstError(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {

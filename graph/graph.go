@@ -5,8 +5,7 @@ import "github.com/mnem-project/mnem/ipld"
 // KindGraph is the kind of a graph's record.
 const KindGraph = "graph"
 
-// Graph is one state of the memory: the roots of its trees. Its CID is the identity of what is
-// known.
+// Graph is one state of the memory: the roots of its trees. Its CID identifies all facts.
 type Graph struct {
 	Nodes  ipld.CID // tree: id to link to node
 	Edges  ipld.CID // tree: id to link to edge
@@ -22,8 +21,8 @@ type Counts struct{ Nodes, Edges, Marks uint64 }
 
 var graphFields = []string{"v", "in", "out", "kind", "edges", "marks", "nodes", "counts"}
 
-// Validate returns a *FieldError unless g keeps every rule and limit of the format. Only a valid
-// graph may be encoded.
+// Validate returns a *FieldError unless g satisfies every rule and limit of the format. Only a valid graph may be
+// encoded.
 func (g *Graph) Validate() error {
 	var m meter
 	err := firstError(
@@ -69,8 +68,8 @@ func (g *Graph) Encode() []byte {
 	return w.Finish()
 }
 
-// DecodeGraph reads the block of a graph. It returns an error that wraps ipld.ErrInvalid for
-// everything that Encode cannot have written. The graph keeps no part of block.
+// DecodeGraph decodes the block of a graph. It returns an error that wraps ipld.ErrInvalid for everything that
+// Encode cannot have written. The graph keeps no reference to block.
 func DecodeGraph(block []byte) (*Graph, error) {
 	var dec graphDecoder
 	extra, err := ipld.DecodeRecord(block, KindGraph, recordVersion, dec.field)

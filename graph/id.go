@@ -15,15 +15,14 @@ const IDLen = 16
 // uuidLen is the length of an id's text form.
 const uuidLen = 36
 
-// Prefixes of what is hashed into ids, so that no node's id can be an edge's by construction.
+// Prefixes of the data hashed into ids, so that a node's id cannot be an edge's by construction.
 const (
 	nodeDomain    = "mnem:node:"
 	contentDomain = "mnem:content:"
 	edgeDomain    = "mnem:edge:"
 )
 
-// ID identifies a node or an edge, whatever its content is at some commit. It is comparable. The
-// zero ID identifies nothing.
+// ID identifies a node or an edge across its versions. It is comparable. The zero ID identifies nothing.
 type ID [IDLen]byte
 
 // String returns the UUID form in lower case.
@@ -75,7 +74,7 @@ func (id ID) Compare(other ID) int {
 	return cmp.Compare(a, b)
 }
 
-// ShapedLikeID reports whether s has the shape of an id's text form, in either case. No key may.
+// ShapedLikeID reports whether s has the shape of an id's text form, in either case. Keys must not.
 func ShapedLikeID(s string) bool {
 	if len(s) != uuidLen {
 		return false
@@ -120,7 +119,7 @@ func ParseID(s string) (ID, error) {
 	return id, nil
 }
 
-// truncated returns the id that a hash of parts gives.
+// truncated returns the id hashed from parts.
 func truncated(parts ...string) ID {
 	var stack [256]byte
 	buf := stack[:0]
@@ -134,8 +133,8 @@ func truncated(parts ...string) ID {
 // NodeID returns the id of the node with a key.
 func NodeID(key string) ID { return truncated(nodeDomain, key) }
 
-// ContentID returns the nth candidate, from 0, for the id of a node that was given neither key nor
-// id and whose Canonical form is canonical.
+// ContentID returns the nth candidate, from 0, for the id of a node that was given neither key nor id and whose
+// Canonical form is canonical.
 func ContentID(canonical []byte, n uint64) ID {
 	h := sha256.New()
 	h.Write([]byte(contentDomain))
@@ -144,7 +143,7 @@ func ContentID(canonical []byte, n uint64) ID {
 	return ID(h.Sum(nil)[:IDLen])
 }
 
-// EdgeID returns the id of the edge between two nodes; key is empty where the edge has none.
+// EdgeID returns the id of the edge between two nodes; key is empty if the edge has none.
 func EdgeID(src ID, typ string, dst ID, key string) ID {
 	return truncated(edgeDomain, string(src[:]), typ, "\x00", string(dst[:]), key)
 }
@@ -160,7 +159,7 @@ func checkKey(field, key string) error {
 	return nil
 }
 
-// quote returns s quoted for an error message, cut to a line's length.
+// quote returns s quoted for an error message, truncated to a line's length.
 func quote(s string) string {
 	const most = 80
 	if len(s) > most {

@@ -12,8 +12,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestIDs pins ids that were computed apart from this code: sha2-256 of the bytes that clause 4
-// of the specification names, cut to 16 bytes.
+// TestIDs pins ids that were computed independently: sha2-256 of the bytes that clause 4 of the specification
+// names, truncated to 16 bytes.
 func TestIDs(t *testing.T) {
 	src, dst := NodeID("alice"), NodeID("svc/billing")
 	cases := []struct {

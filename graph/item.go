@@ -5,17 +5,17 @@ import "strings"
 // ItemKind says what an item is.
 type ItemKind string
 
-// The kinds of items: what a graph has that can differ alone.
+// The kinds of items: the parts of a commit that can differ separately.
 const (
 	NodeItem     ItemKind = "node"
 	EdgeItem     ItemKind = "edge"
 	NodeMarkItem ItemKind = "mark/node"
 	EdgeMarkItem ItemKind = "mark/edge"
-	// ProfileItem is the retrieval profiles of a commit, beside its graph: there is one, of no id.
+	// ProfileItem is the retrieval profiles of a commit, outside of its graph: there is one, without an id.
 	ProfileItem ItemKind = "profile"
 )
 
-// Item names one thing that a commit has: a node, an edge, the mark of either, or the profiles.
+// Item names one part of a commit: a node, an edge, the mark of either, or the profiles.
 type Item struct {
 	Kind ItemKind
 	ID   ID // of the node or edge; zero of the profiles
@@ -72,7 +72,7 @@ func (i *Item) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Mark returns what the item is the mark of, and whether it is one.
+// Mark returns the kind of target if the item is a mark.
 func (i Item) Mark() (on Target, ok bool) {
 	switch i.Kind {
 	case NodeMarkItem:

@@ -9,16 +9,16 @@ import (
 // KindMark is the kind of a mark's record.
 const KindMark = "mark"
 
-// Target says what a mark is on.
+// Target is the kind of a mark's target.
 type Target string
 
-// What marks are on.
+// The targets of marks.
 const (
 	OnNode Target = "node"
 	OnEdge Target = "edge"
 )
 
-// State is what a mark says of its node or edge.
+// State is the state that a mark gives its node or edge.
 type State string
 
 // The states.
@@ -36,8 +36,8 @@ var states = []State{Stale, Superseded, Retired, Forgotten, Expired, Contradicte
 // States returns all states, in a fixed order.
 func States() []State { return slices.Clone(states) }
 
-// Hides reports whether answers leave out nodes and edges in this state unless a request lets it through. What is stale
-// or contradicted is shown, with its state.
+// Hides reports whether answers omit nodes and edges in this state unless a request includes it. Stale and
+// contradicted ones are shown with their state.
 func (s State) Hides() bool {
 	return s == Forgotten || s == Superseded || s == Expired || s == Retired
 }
@@ -83,8 +83,8 @@ func ParseMarkKey(key []byte) (Target, ID, error) {
 	return on, ID(key[1:]), nil
 }
 
-// Validate returns a *FieldError unless m keeps every rule and limit of the format. Only a valid
-// mark may be encoded.
+// Validate returns a *FieldError unless m satisfies every rule and limit of the format. Only a valid mark may be
+// encoded.
 func (m *Mark) Validate() error {
 	var room meter
 	err := firstError(
@@ -128,8 +128,8 @@ func checkBy(s State, given bool) error {
 	return nil
 }
 
-// Bare returns what is left of a mark that is erased: all but its reason and unknown fields, so that
-// what it hides stays hidden.
+// Bare returns the remainder of an erased mark: everything but its reason and unknown fields, so that its target
+// stays hidden.
 func (m *Mark) Bare() *Mark {
 	return &Mark{On: m.On, ID: m.ID, State: m.State, By: m.By, Actor: m.Actor, Time: m.Time}
 }
@@ -151,8 +151,8 @@ func (m *Mark) Encode() []byte {
 	return w.Finish()
 }
 
-// DecodeMark reads the block of a mark. It returns an error that wraps ipld.ErrInvalid for
-// everything that Encode cannot have written. The mark keeps no part of block.
+// DecodeMark decodes the block of a mark. It returns an error that wraps ipld.ErrInvalid for everything that Encode
+// cannot have written. The mark keeps no reference to block.
 func DecodeMark(block []byte) (*Mark, error) {
 	var dec markDecoder
 	extra, err := ipld.DecodeRecord(block, KindMark, recordVersion, dec.field)

@@ -8,14 +8,14 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Take says whose version stands where two sides changed one thing differently.
+// Take says whose version wins if two sides changed one thing differently.
 type Take string
 
 // The versions a conflict is between.
 const (
 	TakeOurs   Take = "ours"
 	TakeTheirs Take = "theirs"
-	TakeBase   Take = "base" // what was there before either side
+	TakeBase   Take = "base" // the version before either side
 )
 
 // ConflictKind says why an item does not merge.
@@ -30,7 +30,7 @@ const (
 	Circle       ConflictKind = "circle"        // of marks by which the sides supersede nodes in a circle
 )
 
-// Versions are three states of one item's record: before, and on either side. Nil is absent.
+// Versions are three states of one item's record: the base, and either side's. Nil is absent.
 type Versions struct{ Base, Ours, Theirs []byte }
 
 // Pick returns the version that t names.
@@ -44,21 +44,21 @@ func (v Versions) Pick(t Take) []byte {
 	return v.Ours
 }
 
-// MergedRecord is what a merge of one record gives.
+// MergedRecord is the result of merging one record.
 type MergedRecord struct {
-	Record []byte       // the merged block, nil where the item is absent
-	Kind   ConflictKind // "" where it merged cleanly; else Record has what Take names
+	Record []byte       // the merged block, nil if the item is absent
+	Kind   ConflictKind // "" if it merged cleanly; otherwise Record has the side named by Take
 	Fields []string     // that conflict, in order, a property as props.NAME; none of a removed item
 }
 
-// MergeNode merges three states of a node field by field and property by property, as clause 14
-// of the specification says. Where both sides changed a field differently the result has what
-// take names. It returns an error that wraps ipld.ErrInvalid for versions that are no nodes.
+// MergeNode merges three states of a node field by field and property by property, as clause 14 of the
+// specification says. If both sides changed a field differently, the result has the version of take. It returns an
+// error that wraps ipld.ErrInvalid for versions that are not nodes.
 func MergeNode(v Versions, take Take) (MergedRecord, error) {
 	return nodeMerge.merge(v, take)
 }
 
-// MergeEdge merges three states of an edge as MergeNode does those of a node.
+// MergeEdge merges three states of an edge like MergeNode.
 func MergeEdge(v Versions, take Take) (MergedRecord, error) {
 	return edgeMerge.merge(v, take)
 }
@@ -68,9 +68,8 @@ func MergeMark(v Versions, take Take) (MergedRecord, error) {
 	return markMerge.merge(v, take)
 }
 
-// MergeErased merges the two sides of an item that was there before, in a record that cannot be
-// read any more. Nobody can tell then what the sides changed: unless they have the same facts they
-// are in conflict as a whole, and v.Base is nil in the result as well.
+// MergeErased merges the two sides of an item whose base record was erased. What the sides changed is then unknown:
+// unless they have the same facts they conflict as a whole, and v.Base is nil in the result as well.
 func MergeErased(kind ItemKind, v Versions, take Take) (MergedRecord, error) {
 	m := &markMerge
 	switch kind {
@@ -100,7 +99,7 @@ func MergeErased(kind ItemKind, v Versions, take Take) (MergedRecord, error) {
 	return out, nil
 }
 
-// recordMerge says how one kind of record merges.
+// recordMerge is the merge rule for one kind of record.
 type recordMerge struct {
 	times  []string // fields that are no facts: the least stands, but of updated the greatest
 	joined []string // fields that merge as one value
@@ -123,7 +122,7 @@ var (
 	}
 )
 
-// span are the fields that merge apart and yet must fit one another.
+// span lists fields that merge separately and yet must fit one another.
 var span = []string{"validFrom", "validTo"}
 
 func (m *recordMerge) merge(v Versions, take Take) (MergedRecord, error) {
@@ -170,9 +169,9 @@ func (m *recordMerge) read(v Versions) (sides [3]fields, err error) {
 // fieldMerge merges the fields of one record that both sides have and changed.
 type fieldMerge struct {
 	rule               *recordMerge
-	base, ours, theirs fields // base is nil where absent
+	base, ours, theirs fields // base is nil if absent
 	take               Take
-	forced             []string // fields that conflict because of what they would make together
+	forced             []string // fields that conflict because their combination is invalid
 	conflicts          []field
 }
 
@@ -185,8 +184,8 @@ func (f *fieldMerge) both(v Versions) (MergedRecord, error) {
 	if len(f.conflicts) == 0 {
 		return out, nil
 	}
-	// What cannot stand together depends on the side that is taken: the fields of either are named, so
-	// that they are the same from both sides.
+	// Which fields cannot be combined depends on the side taken: those of both are named, so that the result is the
+	// same from either side.
 	conflicts := f.conflicts
 	for _, side := range []Take{TakeOurs, TakeTheirs} {
 		if side != f.take {
@@ -211,8 +210,8 @@ func (f *fieldMerge) both(v Versions) (MergedRecord, error) {
 	return out, nil
 }
 
-// settle returns the record taking a side, and notes the fields that conflict: those that make a
-// record which breaks a rule among them.
+// settle returns the record taking a side, and records the fields that conflict, including those whose combination
+// breaks a rule.
 func (f *fieldMerge) settle(v Versions) []byte {
 	f.forced = nil
 	block := f.assemble()
@@ -227,7 +226,7 @@ func (f *fieldMerge) settle(v Versions) []byte {
 	return block
 }
 
-// assemble returns the record of the merged fields and notes those that conflict.
+// assemble returns the record of the merged fields and records those that conflict.
 func (f *fieldMerge) assemble() []byte {
 	f.conflicts = nil
 	out := make(fields)
@@ -266,8 +265,7 @@ func (f *fieldMerge) mergeField(out fields, key field) {
 	}
 }
 
-// mergeItem is the rule for one value, nil meaning absent. It is not ok where both sides changed
-// it differently.
+// mergeItem is the rule for one value, nil meaning absent. ok is false if both sides changed it differently.
 func mergeItem(base, ours, theirs []byte) (item []byte, ok bool) {
 	switch {
 	case bytes.Equal(ours, theirs), bytes.Equal(theirs, base):
@@ -305,7 +303,7 @@ func (f *fieldMerge) mergeJoined(out fields, names []string) {
 	}
 }
 
-// mergeTimes decides the fields that are no facts.
+// mergeTimes merges the fields that are not facts.
 func (f *fieldMerge) mergeTimes(out fields) {
 	for _, name := range f.rule.times {
 		key := field{name: name}
@@ -318,7 +316,7 @@ func (f *fieldMerge) mergeTimes(out fields) {
 		case f.rule.whole && len(f.conflicts) > 0:
 			out[key] = Versions{f.base[key], ours, theirs}.Pick(f.take)
 		case f.rule.whole && !f.sameFacts(f.ours, f.theirs):
-			// The time of a mark belongs to what the mark says.
+			// The time of a mark belongs to the mark's content.
 			out[key] = ours
 			if f.sameFacts(f.ours, f.base) {
 				out[key] = theirs
@@ -333,7 +331,7 @@ func (f *fieldMerge) mergeTimes(out fields) {
 	}
 }
 
-// differing returns all fields that differ between the sides, times left out.
+// differing returns all fields that differ between the sides, except times.
 func (f *fieldMerge) differing() []field {
 	var out []field
 	for _, key := range fieldNames(f.ours, f.theirs) {
@@ -345,7 +343,7 @@ func (f *fieldMerge) differing() []field {
 	return out
 }
 
-// sameFacts reports whether two states differ in times at most.
+// sameFacts reports whether two states differ only in times.
 func (f *fieldMerge) sameFacts(a, b fields) bool {
 	for _, key := range fieldNames(a, b) {
 		isTime := !key.prop && slices.Contains(f.rule.times, key.name)

@@ -8,10 +8,10 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// propsField is the field whose entries merge one by one.
+// propsField is the field whose entries merge separately.
 const propsField = "props"
 
-// field is one thing that merges alone: a field of a record, or one of its properties.
+// field is one thing that merges separately: a field of a record, or one of its properties.
 type field struct {
 	prop bool
 	name string
@@ -47,7 +47,7 @@ func readFields(block []byte) (fields, error) {
 	return out, err
 }
 
-// encode returns the record. Only nodes and edges have properties, and always the field of them.
+// encode returns the record. Only nodes and edges have properties, and they always have that field.
 func (f fields) encode() []byte {
 	var names, props []string
 	for key := range f {
@@ -95,7 +95,7 @@ func (f fields) names() []string {
 	return out
 }
 
-// fieldNames returns what either state has, in order.
+// fieldNames returns the fields of either state, in order.
 func fieldNames(a, b fields) []field {
 	all := slices.Collect(maps.Keys(a))
 	for key := range b {

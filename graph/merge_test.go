@@ -228,7 +228,7 @@ func checkMerge(t *rapid.T, v Versions, merge func(Versions, Take) (MergedRecord
 	}
 }
 
-// TestMergeErased merges beside a base that nobody can read any more: whatever differs conflicts.
+// TestMergeErased merges with an erased base: whatever differs conflicts.
 func TestMergeErased(t *testing.T) {
 	one := mergeNode(func(n *Node) { n.Summary = "one" })
 	later := mergeNode(func(n *Node) { n.Summary, n.Updated = "one", At(101) })

@@ -7,11 +7,10 @@ import (
 // KindNode is the kind of a node's record.
 const KindNode = "node"
 
-// Node is one state of a node. A decoded or encoded Node must not be changed in its slices:
-// copies share them.
+// Node is one state of a node. The slices of a decoded or encoded Node must not be modified: copies share them.
 type Node struct {
 	ID        ID
-	Key       string       // "" for none; else ID is NodeID(Key)
+	Key       string       // "" for none; otherwise ID is NodeID(Key)
 	Type      string       // 1 to MaxType bytes
 	Summary   string       // "" for none
 	Context   string       // one sentence that places the node, "" for none
@@ -19,7 +18,7 @@ type Node struct {
 	Props     []ipld.Entry // in canonical order
 	Content   *Content     // nil for none
 	Created   Time
-	Updated   OptTime // absent where it would equal Created
+	Updated   OptTime // absent if it would equal Created
 	ValidFrom OptTime // inclusive
 	ValidTo   OptTime // exclusive, after ValidFrom
 	Sources   []string
@@ -31,8 +30,8 @@ var nodeFields = []string{
 	"summary", "updated", "validTo", "validFrom",
 }
 
-// Validate returns a *FieldError unless n keeps every rule and limit of the format. Only a valid
-// node may be encoded.
+// Validate returns a *FieldError unless n satisfies every rule and limit of the format. Only a valid node may be
+// encoded.
 func (n *Node) Validate() error {
 	var m meter
 	err := firstError(
@@ -82,8 +81,8 @@ func (n *Node) checkKey() error {
 // Encode returns the block of a valid node.
 func (n *Node) Encode() []byte { return n.append(true) }
 
-// Canonical returns the bytes that decide whether two nodes say the same: the record without id,
-// created and updated.
+// Canonical returns the bytes that decide whether two nodes hold the same fact: the record without id, created and
+// updated.
 func (n *Node) Canonical() []byte { return n.append(false) }
 
 func (n *Node) append(identity bool) []byte {
@@ -118,8 +117,8 @@ func (n *Node) append(identity bool) []byte {
 	return w.Finish()
 }
 
-// DecodeNode reads the block of a node. It returns an error that wraps ipld.ErrInvalid for
-// everything that Encode cannot have written. The node keeps no part of block.
+// DecodeNode decodes the block of a node. It returns an error that wraps ipld.ErrInvalid for everything that Encode
+// cannot have written. The node keeps no reference to block.
 func DecodeNode(block []byte) (*Node, error) {
 	var dec nodeDecoder
 	extra, err := ipld.DecodeRecord(block, KindNode, recordVersion, dec.field)

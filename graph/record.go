@@ -13,17 +13,17 @@ import (
 const recordVersion = 1
 
 const (
-	// headRoom is more than the head of any item takes; linkRoom, than any link.
+	// headRoom is an upper bound for the head of any item; linkRoom, for any link.
 	headRoom = 9
 	linkRoom = ipld.CIDLen + headRoom
-	// baseRoom and baseItems are more than the names, times and ids of any record take, beside
-	// what a meter counts.
+	// baseRoom and baseItems are upper bounds for the names, times and ids of any record, which a meter does not
+	// count.
 	baseRoom  = 1024
 	baseItems = 64
 )
 
-// A meter bounds the size of an encoded record from above, so that only the rare record near the
-// limit has to be encoded to be checked.
+// A meter computes an upper bound for the size of an encoded record, so that only the rare record near the limit
+// must be encoded to be checked.
 type meter struct{ bytes, items int }
 
 func (m *meter) text(parts ...string) {
@@ -46,8 +46,8 @@ func (m *meter) fits(encode func() []byte) error {
 	return nil
 }
 
-// entries checks a map that callers may have built by hand: order, names of at most maxName bytes
-// and values nested at most depth deep.
+// entries checks a map that callers may have built by hand: order, names of at most maxName bytes and values nested
+// at most depth deep.
 func (m *meter) entries(field string, entries []ipld.Entry, maxName, depth int) error {
 	for i := range entries {
 		e := &entries[i]
@@ -126,7 +126,7 @@ func (m *meter) props(entries []ipld.Entry) error {
 	return m.entries("props", entries, MaxPropName, MaxPropDepth)
 }
 
-// extra checks unknown fields, which must not have a name that the record uses.
+// extra checks unknown fields, whose names must not be those of known fields.
 func (m *meter) extra(entries []ipld.Entry, known []string) error {
 	for i := range entries {
 		if slices.Contains(known, entries[i].Key) {
@@ -180,7 +180,7 @@ func decodeEntries(d *ipld.Decoder) (entries []ipld.Entry, err error) {
 	return entries, err
 }
 
-// decodeTexts reads a list of texts, of which a record has one at least.
+// decodeTexts reads a list of texts with at least one entry.
 func decodeTexts(d *ipld.Decoder, most int) ([]string, error) {
 	n, err := d.List()
 	if err != nil {
@@ -218,7 +218,7 @@ func writeProps(w *ipld.RecordWriter, entries []ipld.Entry) {
 	w.Append("props", func(b []byte) []byte { return appendEntries(b, entries) })
 }
 
-// writeTexts writes a list of texts, which is left out where there is none.
+// writeTexts writes a list of texts, which is omitted if empty.
 func writeTexts(w *ipld.RecordWriter, field string, list []string) {
 	if len(list) > 0 {
 		w.Append(field, func(b []byte) []byte { return appendStrings(b, list) })

@@ -16,22 +16,21 @@ const (
 	Sessions  = "refs/sessions/"
 	Stages    = "refs/stage/"
 	Conflicts = "refs/conflicts/"
-	Imported  = "refs/imported/" // what was imported, by the name it was given: ImportedRef
+	Imported  = "refs/imported/" // imports, by their given name: ImportedRef
 )
 
 var namespaces = []string{Heads, Tags, Remotes, Sessions, Stages, Conflicts, Imported}
 
-// importedKinds are what follows the name of an import in a ref.
+// importedKinds follow the name of an import in a ref.
 var importedKinds = []string{"/heads/", "/tags/", "/sessions/", "/objects/"}
 
-// ImportedRef returns the ref under which a branch, tag or session of an import of that name is
-// kept. The import's name is not checked: ValidateImport does that. r must be a valid ref.
+// ImportedRef returns the ref of a branch, tag or session of an import of that name. The import's name is not
+// checked: ValidateImport does that. r must be a valid ref.
 func ImportedRef(name string, r RefName) RefName {
 	return RefName(Imported + name + strings.TrimPrefix(string(r), "refs"))
 }
 
-// ImportedObject returns the ref under which an object without a ref of an import is kept, by the
-// text form of its CID.
+// ImportedObject returns the ref of an import's object that has no ref of its own, by the text form of its CID.
 func ImportedObject(name, cid string) RefName {
 	return RefName(Imported + name + "/objects/" + cid)
 }
@@ -45,8 +44,8 @@ func TagRef(tag string) RefName { return RefName(Tags + tag) }
 // StageRef returns the ref of a stage.
 func StageRef(stage string) RefName { return RefName(Stages + stage) }
 
-// Split returns the namespace of a ref, with its slash at the end, and the name in it. Both are
-// empty for HEAD and for names outside the namespaces.
+// Split returns the namespace of a ref, with its trailing slash, and the name in it. Both are empty for HEAD and
+// for names outside the namespaces.
 func (r RefName) Split() (namespace, name string) {
 	for _, ns := range namespaces {
 		if rest, ok := strings.CutPrefix(string(r), ns); ok {
@@ -96,7 +95,7 @@ func ValidateRef(r RefName) error {
 	return firstError(ValidateImport(imported), ValidateName(name))
 }
 
-// ValidateImport returns a *FieldError unless name may be that of an import.
+// ValidateImport returns a *FieldError unless name is a valid name of an import.
 func ValidateImport(name string) error {
 	if strings.Contains(name, "/") || len(name) > MaxImportName {
 		return Fieldf("", "name %s: want one part of at most %d bytes", quote(name), MaxImportName)
@@ -116,8 +115,8 @@ func ValidateName(name string) error {
 	return nil
 }
 
-// badName returns why a name is refused, or "". The rules are those of git, so that names can be
-// told apart from revisions like HEAD~1 and can be file names.
+// badName returns why a name is refused, or "". The rules are git's, so that names can be distinguished from
+// revisions like HEAD~1 and can be file names.
 func badName(name string) string {
 	switch {
 	case name == "@" || name == string(Head):

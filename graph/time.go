@@ -26,7 +26,7 @@ const (
 	layout          = "2006-01-02T15:04:05.000000Z"
 )
 
-// From returns t cut to microseconds.
+// From returns t truncated to microseconds.
 func From(t time.Time) Time { return Time(t.UnixMicro()) }
 
 // Std returns t as the standard library's type, in UTC.
@@ -35,7 +35,7 @@ func (t Time) Std() time.Time { return time.UnixMicro(int64(t)).UTC() }
 // String returns t in the form of RFC 3339, in UTC, always with six digits of fraction.
 func (t Time) String() string { return t.Std().Format(layout) }
 
-// String returns the time as Time.String does, "" where it is absent.
+// String returns the time as Time.String does, "" if it is absent.
 func (o OptTime) String() string {
 	if !o.Given {
 		return ""
@@ -43,7 +43,7 @@ func (o OptTime) String() string {
 	return o.Time.String()
 }
 
-// MarshalJSON writes the time as String has it.
+// MarshalJSON writes the time as String formats it.
 func (t Time) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }
 
 // UnmarshalJSON reads what ParseTime does, as a JSON string.
@@ -65,7 +65,7 @@ func (o *OptTime) UnmarshalJSON(data []byte) error {
 	return o.Time.UnmarshalJSON(data)
 }
 
-// MarshalJSON writes the time as String has it, null where it is absent.
+// MarshalJSON writes the time as String formats it, null if it is absent.
 func (o OptTime) MarshalJSON() ([]byte, error) {
 	if !o.Given {
 		return []byte("null"), nil
@@ -73,9 +73,9 @@ func (o OptTime) MarshalJSON() ([]byte, error) {
 	return o.Time.MarshalJSON()
 }
 
-// ParseTime reads a time of RFC 3339 ("2026-11-20T09:30:00.5+01:00"; T and Z in upper case, no
-// leap second), whose fraction is cut to microseconds, or a date ("2026-11-20"), which means
-// 00:00 UTC. Unlike the standard library's, it accepts no other spelling.
+// ParseTime reads a time of RFC 3339 ("2026-11-20T09:30:00.5+01:00"; T and Z in upper case, no leap second), whose
+// fraction is truncated to microseconds, or a date ("2026-11-20"), which means 00:00 UTC. Unlike the standard
+// library's, it accepts no other spelling.
 func ParseTime(s string) (Time, error) {
 	t, ok := parseTime(s)
 	if !ok {
@@ -95,7 +95,7 @@ func parseTime(s string) (Time, bool) {
 	month, ok2 := digits(s[5:7], 12)
 	day, ok3 := digits(s[8:10], 31)
 	midnight := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
-	// Date moves days that do not exist, like February 30, into the next month.
+	// Date moves nonexistent days, like February 30, into the next month.
 	if !ok1 || !ok2 || !ok3 || month == 0 || midnight.Day() != day {
 		return 0, false
 	}
@@ -106,8 +106,7 @@ func parseTime(s string) (Time, bool) {
 	return Time(midnight.UnixMicro()) + micros, ok
 }
 
-// parseClock reads what follows the date, from its T, and returns the microseconds since 00:00 UTC
-// of that date.
+// parseClock parses the part after the date, from its T, and returns the microseconds since 00:00 UTC of that date.
 func parseClock(s string) (Time, bool) {
 	if len(s) <= secondLen-dateLen || s[0] != 'T' || s[3] != ':' || s[6] != ':' {
 		return 0, false
@@ -155,7 +154,7 @@ func parseZone(s string) (int, bool) {
 	return offset, ok1 && ok2
 }
 
-// digits reads a decimal number of nothing but digits, at most high.
+// digits parses a decimal number of only digits, at most high.
 func digits(s string, high int) (int, bool) {
 	n := 0
 	for i := range len(s) {

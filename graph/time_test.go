@@ -45,7 +45,7 @@ func TestParseTime(t *testing.T) {
 	}
 }
 
-// TestTimeAgainstStandard compares with the standard library where both agree on the form.
+// TestTimeAgainstStandard compares with the standard library for forms that both accept.
 func TestTimeAgainstStandard(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := genTime().Draw(t, "time")

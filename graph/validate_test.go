@@ -180,7 +180,7 @@ func TestValidateOthers(t *testing.T) {
 	expect("in", g.Validate())
 }
 
-// TestBlockLimit checks around the exact size that Validate says what the decoder will say.
+// TestBlockLimit checks around the exact size that Validate agrees with the decoder.
 func TestBlockLimit(t *testing.T) {
 	n := &Node{ID: ID{1}, Type: "T"}
 	sized := func(length int) *Node {
@@ -250,7 +250,7 @@ func FuzzDecodeEmbedding(f *testing.F) {
 
 func FuzzDecodeGraph(f *testing.F) { fuzzDecode(f, DecodeGraph, goldenGraph()) }
 
-// FuzzParseChange checks that a change that was read is valid and that what can be made of it is.
+// FuzzParseChange checks that a parsed change is valid and that what it makes is.
 func FuzzParseChange(f *testing.F) {
 	f.Add([]byte(`{"node":{"type":"T","summary":"s","props":{"a":[1.5,null,{"b":"c"}]}}}`))
 	f.Add([]byte(`{"edge":{"type":"t","src":"a","dst":"b","weight":0.5,"unset":["props.x"]}}`))

@@ -11,14 +11,13 @@ import (
 // weightOne is the weight 1.0 of a sparse term.
 const weightOne = 1 << 16
 
-// SparseWeight is one entry of a sparse vector as it was given.
+// SparseWeight is one entry of a sparse vector as given.
 type SparseWeight struct {
 	Term   string
 	Weight float64
 }
 
-// Quantise returns a dense vector as i8, by the rule of package vector. What that refuses is a
-// *FieldError.
+// Quantise returns a dense vector as i8, by the rule of package vector. An invalid vector is a *FieldError.
 func Quantise(values []float64) ([]int8, error) {
 	q, err := vector.Quantise(values)
 	if err != nil {

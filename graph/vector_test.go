@@ -42,8 +42,8 @@ func TestQuantise(t *testing.T) {
 	}
 }
 
-// TestQuantiseAgainstBig computes each operation exactly and rounds it once, as the specification
-// says; a fused multiply-add or another order would show.
+// TestQuantiseAgainstBig computes each operation exactly and rounds it once, as the specification says; it would
+// detect a fused multiply-add or another order.
 func TestQuantiseAgainstBig(t *testing.T) {
 	rounded := func(x *big.Float) *big.Float {
 		f, _ := x.Float64()

@@ -20,8 +20,8 @@ const (
 	CIDLen = 4 + DigestLen
 	// DigestLen is the length of a sha2-256 digest in bytes.
 	DigestLen = sha256.Size
-	// TextLen is the length of a CID's text form in characters: the multibase prefix and a base32
-	// digit for each 5 bits begun.
+	// TextLen is the length of a CID's text form in characters: the multibase prefix and one base32 digit for every
+	// 5 bits, rounded up.
 	TextLen = 1 + (8*CIDLen+4)/5
 )
 
@@ -36,7 +36,7 @@ type CID struct {
 	digest [DigestLen]byte
 }
 
-// Sum returns the CID of data, which is stored as codec: Raw or DagCBOR.
+// Sum returns the CID of data under codec: Raw or DagCBOR.
 func Sum(codec Codec, data []byte) CID {
 	return CID{codec: codec, digest: sha256.Sum256(data)}
 }
@@ -94,7 +94,7 @@ func (c CID) Codec() Codec { return c.codec }
 // Digest returns the sha2-256 digest.
 func (c CID) Digest() [DigestLen]byte { return c.digest }
 
-// Bytes returns the binary form, CIDLen bytes. That of the undefined CID is no CID.
+// Bytes returns the binary form, CIDLen bytes. For the undefined CID the result is not a CID.
 func (c CID) Bytes() []byte { return c.Append(make([]byte, 0, CIDLen)) }
 
 // Append appends the binary form to b.

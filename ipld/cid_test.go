@@ -105,7 +105,7 @@ func TestCIDSpellings(t *testing.T) {
 	}
 }
 
-// TestForeignCIDs refuses what go-cid takes for a CID of the same content.
+// TestForeignCIDs refuses other CIDs that go-cid accepts for the same content.
 func TestForeignCIDs(t *testing.T) {
 	digest := ipld.Sum(ipld.Raw, nil).Digest()
 	hash := func(code uint64, digest []byte) multihash.Multihash {

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// shareText is the largest block in bytes whose strings are parts of one copy of the block: one
-// allocation instead of one a string. A string kept alive holds on to no more than this.
+// shareText is the largest block in bytes whose strings share one copy of the block: one allocation instead of one
+// for each string. A retained string keeps at most this much memory alive.
 const shareText = 1024
 
 // Decoder reads canonical DAG-CBOR items from a block, strictly and in one pass. After an error
@@ -20,11 +20,11 @@ type Decoder struct {
 	pos   int
 	start int // offset of the item being read, for errors
 	items int
-	links *[]CID // where set, collects the links read
+	links *[]CID // if set, collects the links read
 	depth int
-	// left[i] is the number of items still to come in the i-th open list or map, from 1. The
-	// decoder counts for itself, so that callers who read lists item by item cannot get the depth
-	// wrong and every reader refuses exactly the blocks that Check refuses.
+	// left[i] is the number of items still to come in the i-th open list or map, from 1. The decoder counts items
+	// itself, so that callers who read lists item by item cannot get the depth wrong and every reader refuses
+	// exactly the blocks that Check refuses.
 	left [MaxDepth + 1]int32
 }
 
@@ -71,8 +71,8 @@ func (d *Decoder) begin() {
 	d.left[d.depth]--
 }
 
-// open starts a list or map of n items, keys included, whose head was just read. Each item takes
-// a byte at least, so that more items than bytes left are refused before anything is allocated.
+// open starts a list or map of n items, keys included, whose head was just read. Each item takes at least a byte,
+// so it refuses more items than bytes left before anything is allocated.
 func (d *Decoder) open(n uint64, what string) error {
 	if n > uint64(len(d.in)-d.pos) {
 		return d.fail("%s of %d items in %d bytes", what, n, len(d.in)-d.pos)
@@ -349,8 +349,8 @@ func (d *Decoder) Value() (Value, error) {
 	}
 }
 
-// growFrom is the largest number of items that is allocated on the word of a head: a Value is far
-// larger than the byte an item may take, so longer lists and maps grow with what is really there.
+// growFrom is the largest number of items allocated from a head alone: a Value is far larger than the byte an item
+// may take, so longer lists and maps grow as items are decoded.
 const growFrom = 16
 
 func (d *Decoder) listValue() (Value, error) {
@@ -415,7 +415,7 @@ func (d *Decoder) simple() (Value, error) {
 	return Value{}, d.fail("undefined, a short float or another simple value")
 }
 
-// Skip reads any item and forgets it.
+// Skip reads any item and discards it.
 func (d *Decoder) Skip() error {
 	_, err := d.Item()
 	return err
@@ -530,9 +530,8 @@ func DecodeValue(block []byte) (Value, error) {
 	return v, nil
 }
 
-// Links calls fn for every link in a canonical block, in the order of the bytes, repeated links
-// included, until fn returns an error, which Links returns. Of a block that is not canonical no
-// link is reported. A raw block has none.
+// Links calls fn for every link in a canonical block, in byte order, repeated links included, until fn returns an
+// error, which Links returns. It reports no link of a block that is not canonical. A raw block has none.
 func Links(c CID, block []byte, fn func(CID) error) error {
 	if c.Codec() == Raw {
 		return nil

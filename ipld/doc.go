@@ -1,9 +1,9 @@
-// Package ipld names and encodes blocks: content identifiers, strict canonical DAG-CBOR and the
-// limits that every decoder keeps.
+// Package ipld names and encodes blocks: content identifiers, strict canonical DAG-CBOR and the limits that every
+// decoder enforces.
 //
-// A block is bytes plus the CID of those bytes. One value has one encoding and one CID: the
-// decoder accepts exactly what the encoder writes and refuses everything else, with the offset
-// and the reason, before it allocates anything that the input asks for.
+// A block is bytes plus the CID of those bytes. One value has one encoding and one CID: the decoder accepts exactly
+// what the encoder writes and refuses everything else, with the offset and the reason, before it allocates memory
+// for it.
 //
 //	item      bytes
 //	integer   major 0 or 1, shortest head, within int64
@@ -18,10 +18,9 @@
 //	binary CID   01 | codec (71 dag-cbor or 55 raw) | 12 20 | 32 bytes of sha2-256
 //	text CID     'b' + base32 (RFC 4648, lower case, no padding) of the binary form, 59 characters
 //
-// ParseJSON and AppendJSON are the JSON form of values: DAG-JSON with integers and floats told
-// apart by their spelling. DAGJSON and package prime are the bridge to other IPLD tools.
+// ParseJSON and AppendJSON convert values to and from JSON: DAG-JSON in which spelling distinguishes integers from
+// floats. DAGJSON and package prime serve other IPLD tools.
 //
-// go-ipld-prime, go-cid and go-multihash are the layer for other people's tools and the oracle in
-// tests; their decoders accept more than content addressing allows, so this package alone decides
-// what is canonical.
+// go-ipld-prime, go-cid and go-multihash serve other tools and are the oracle in tests. Their decoders accept more
+// than content addressing allows, so only this package decides what is canonical.
 package ipld

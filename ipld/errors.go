@@ -8,8 +8,8 @@ import (
 // ErrInvalid marks every error about bytes that are not one strictly canonical DAG-CBOR item.
 var ErrInvalid = errors.New("invalid dag-cbor")
 
-// ErrCID is returned when a string or bytes are not a CID of the one form in use: version 1,
-// dag-cbor or raw, sha2-256 with 32 bytes.
+// ErrCID is returned when a string or bytes are not a CID in the one form used here: version 1, dag-cbor or raw,
+// sha2-256 with 32 bytes.
 var ErrCID = errors.New("invalid CID")
 
 // DecodeError says where and why a block was refused. errors.Is(err, ErrInvalid) holds.

@@ -140,7 +140,7 @@ func FuzzDecodeRecord(f *testing.F) {
 		if again := w.Finish(); !bytes.Equal(again, block) {
 			t.Fatalf("written as %x", again)
 		}
-		// A typed writer puts every field; what it read it writes unchanged.
+		// A typed writer writes every field; what it read it writes back unchanged.
 		if typedErr == nil && len(extra) == len(typed.extra)+6 && typed.name != "" {
 			if again := typed.encode(nil); !bytes.Equal(again, block) {
 				t.Fatalf("typed writer wrote %x", again)

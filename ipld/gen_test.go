@@ -37,7 +37,7 @@ func genString() *rapid.Generator[string] {
 		}))
 }
 
-// genValue draws values of at most depth nested lists and maps, of which JSON has a form.
+// genValue draws values of at most depth nested lists and maps, that have a JSON form.
 func genValue(depth int) *rapid.Generator[ipld.Value] {
 	leaves := []*rapid.Generator[ipld.Value]{
 		rapid.Just(ipld.Value{}),
@@ -53,7 +53,7 @@ func genValue(depth int) *rapid.Generator[ipld.Value] {
 	if depth == 0 {
 		return leaf
 	}
-	most := 5 // items, to keep deep values small
+	most := 5 // of items, to keep deep values small
 	if depth == 1 {
 		most = 30
 	}
@@ -93,7 +93,7 @@ func TestValueRoundTrip(t *testing.T) {
 	})
 }
 
-// TestChangedByteChangesValue changes single bytes: what is still accepted is another value.
+// TestChangedByteChangesValue changes single bytes: whatever is still accepted is another value.
 func TestChangedByteChangesValue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := genValue(2).Draw(t, "value")

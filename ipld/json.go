@@ -21,7 +21,7 @@ const MaxNumber = 1100
 // reserved is the one key that no map may have in JSON: it marks links and bytes.
 const reserved = "/"
 
-// ErrJSON marks every error about text that is not one JSON value of the form in use.
+// ErrJSON marks every error about text that is not one JSON value in the form used here.
 var ErrJSON = errors.New("invalid JSON")
 
 // JSONError says where and why JSON was refused. errors.Is(err, ErrJSON) holds.
@@ -40,12 +40,11 @@ func (e *JSONError) Is(target error) bool { return target == ErrJSON }
 // base64Text is the spelling of bytes; Strict refuses spare bits, the caller line ends.
 var base64Text = base64.RawStdEncoding.Strict()
 
-// ParseJSON reads data as one JSON value. Numbers without point and exponent are integers and must
-// lie within int64, all others are floats and must be finite. {"/":"CID"} is a link and
-// {"/":{"bytes":"base64"}} is bytes, both in their one spelling; the key "/" anywhere else is
-// refused, as are duplicate names, invalid UTF-8, lone surrogates, trailing data, and whatever
-// breaks MaxDepth, MaxItems or MaxNumber. Every error is a *JSONError. Memory is bounded by the
-// length of data and MaxItems; the value keeps no reference to data.
+// ParseJSON reads data as one JSON value. Numbers without point and exponent are integers and must lie within
+// int64, all others are floats and must be finite. {"/":"CID"} is a link and {"/":{"bytes":"base64"}} is bytes,
+// both in their one spelling; the key "/" anywhere else is refused, as are duplicate names, invalid UTF-8, lone
+// surrogates, trailing data, and anything beyond MaxDepth, MaxItems or MaxNumber. Every error is a *JSONError.
+// Memory is bounded by the length of data and MaxItems; the value keeps no reference to data.
 func ParseJSON(data []byte) (Value, error) {
 	p := jsonParser{data: data, dec: jsontext.NewDecoder(bytes.NewBuffer(data))}
 	v, err := p.value()
@@ -63,7 +62,8 @@ func ParseJSON(data []byte) (Value, error) {
 // MarshalJSON writes the form of AppendJSON.
 func (v Value) MarshalJSON() ([]byte, error) { return AppendJSON(nil, v), nil }
 
-// UnmarshalJSON reads what MarshalJSON writes, also of a value that has no JSON form: it gives the same text again.
+// UnmarshalJSON reads the output of MarshalJSON, also for a value that has no JSON form: marshalling it again gives
+// the same text.
 func (v *Value) UnmarshalJSON(data []byte) (err error) {
 	if *v, err = ParseJSON(data); err != nil {
 		p := jsonParser{data: data, dec: jsontext.NewDecoder(bytes.NewBuffer(data)), loose: true}
@@ -99,7 +99,7 @@ func (p *jsonParser) syntax(err error) error {
 	return p.fail(p.dec.InputOffset(), "%v", err)
 }
 
-// count adds one item, which was read last.
+// count counts the item that was just read.
 func (p *jsonParser) count(offset int64) error {
 	if p.items++; p.items > MaxItems {
 		return p.fail(offset, "more than %d items", MaxItems)
@@ -150,7 +150,7 @@ func (p *jsonParser) value() (Value, error) {
 	}
 }
 
-// unquote returns the meaning of a string that the tokenizer accepted, which cannot fail.
+// unquote decodes a string that the tokenizer accepted, which cannot fail.
 func unquote(text jsontext.Value) string {
 	if bytes.IndexByte(text, '\\') < 0 {
 		return string(text[1 : len(text)-1])
@@ -211,7 +211,7 @@ func (p *jsonParser) object() (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	// Links and bytes are neither maps nor a level: only the first name tells.
+	// Links and bytes are neither maps nor a level of nesting: the first name decides.
 	var entries []Entry
 	for p.dec.PeekKind() != '}' {
 		name, offset, err := p.raw()
@@ -254,7 +254,7 @@ func (p *jsonParser) enterEmpty(offset int64) error {
 	return err
 }
 
-// reservedForm reads a link or bytes after {"/": up to and with the closing brace.
+// reservedForm reads a link or bytes after {"/": up to and including the closing brace.
 func (p *jsonParser) reservedForm(start int64) (v Value, err error) {
 	switch p.dec.PeekKind() {
 	case '"':
@@ -335,8 +335,8 @@ func (p *jsonParser) bytes() (Value, error) {
 	return BytesValue(data), p.endReserved()
 }
 
-// HasJSON reports whether v has a JSON form: whether no map in it has the key "/", which JSON
-// keeps for links and bytes. Values that ParseJSON returned always have one.
+// HasJSON reports whether v has a JSON form: no map in it may have the key "/", which JSON reserves for links and
+// bytes. Values that ParseJSON returned always have one.
 func HasJSON(v Value) bool {
 	for _, item := range v.List() {
 		if !HasJSON(item) {
@@ -351,10 +351,10 @@ func HasJSON(v Value) bool {
 	return true
 }
 
-// AppendJSON appends the JSON form of v without white space: maps in canonical order, floats with
-// a point or exponent, links and bytes as ParseJSON reads them. For every value of which HasJSON
-// holds, ParseJSON gives v back; any other is printed, but its text is refused or, where it looks
-// like one, read as a link or bytes. It panics where AppendValue does.
+// AppendJSON appends the JSON form of v without white space: maps in canonical order, floats with a point or
+// exponent, links and bytes as ParseJSON reads them. If HasJSON holds for a value, ParseJSON gives it back. Any
+// other is printed, but ParseJSON refuses the text or, if it has that form, reads it as a link or bytes. It panics
+// if AppendValue does.
 func AppendJSON(b []byte, v Value) []byte { return appendJSON(b, v, nil) }
 
 // appendJSON writes maps in the order of compare, nil for the order of the entries.

@@ -22,7 +22,7 @@ func TestParseJSON(t *testing.T) {
 	cases := []struct {
 		text string
 		want ipld.Value
-		out  string // what AppendJSON writes, where it is not text
+		out  string // the output of AppendJSON, if it differs from text
 	}{
 		{"null", ipld.Value{}, ""},
 		{"true", ipld.BoolValue(true), ""},
@@ -263,7 +263,7 @@ func TestJSONFloats(t *testing.T) {
 	})
 }
 
-// TestReservedKey: values from elsewhere may use the key that JSON keeps for links.
+// TestReservedKey: foreign values may use the key that JSON reserves for links.
 func TestReservedKey(t *testing.T) {
 	for _, inner := range []ipld.Value{
 		{}, ipld.StringValue(emptyText), ipld.ListValue(), ipld.BytesValue(nil),
@@ -293,7 +293,7 @@ func TestNoEncoding(t *testing.T) {
 	}
 }
 
-// TestValueTravels reads values back from what encoding/json writes of them, also those that have no JSON form.
+// TestValueTravels decodes values from their encoding/json output, also those without a JSON form.
 func TestValueTravels(t *testing.T) {
 	odd := ipld.MapValue(ipld.Entry{"/", ipld.IntValue(1)}, ipld.Entry{"a", ipld.MapValue(ipld.Entry{"/", ipld.StringValue("no link")})})
 	for _, v := range []ipld.Value{

@@ -116,7 +116,7 @@ func allocated(fn func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TestHostileHeads: what a head promises is not allocated, and a block's memory is bounded.
+// TestHostileHeads: a head's length is not allocated up front, and a block's memory is bounded.
 func TestHostileHeads(t *testing.T) {
 	zeros := string(make([]byte, ipld.MaxBlock-5))
 	promises := map[string][]byte{
@@ -148,7 +148,7 @@ func TestHostileHeads(t *testing.T) {
 	for name, block := range promises {
 		for how, read := range readers {
 			var err error
-			// Items before the error are paid for: the largest list of zeros has MaxItems.
+			// Items before the error take memory: the largest list of zeros has MaxItems.
 			limit := uint64(32 << 10)
 			if how == "DecodeValue" && strings.HasPrefix(name, "a million links") {
 				limit = 48 << 20

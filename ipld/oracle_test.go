@@ -1,5 +1,4 @@
-// Differential tests against go-ipld-prime's codecs. With MNEM_REWRITE=1 they also write
-// testdata/reference.txt anew.
+// Differential tests against go-ipld-prime's codecs. With MNEM_REWRITE=1 they also write testdata/reference.txt.
 
 package ipld_test
 
@@ -42,8 +41,8 @@ func oracleEncode(t fataler, node datamodel.Node) []byte {
 	return out.Bytes()
 }
 
-// TestOracleValues: our bytes are those of the reference codec in both directions, and it reads
-// our DAG-JSON back to the same block.
+// TestOracleValues: our bytes equal the reference codec's in both directions, and it reads our DAG-JSON back to the
+// same block.
 func TestOracleValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		block := ipld.AppendValue(nil, genValue(3).Draw(t, "value"))

@@ -15,14 +15,13 @@ const (
 	MaxPathSegments = 256
 )
 
-// ErrPath is wrapped by the error of Follow for a path that leads to nothing, or is none.
+// ErrPath is wrapped by the error of Follow for a path that is invalid or leads nowhere.
 var ErrPath = errors.New("no such path")
 
-// Follow goes from a block along a path of names in maps and positions in lists, as a/0/b, over
-// links into other blocks, and writes what is there as DAG-JSON. It returns the last block on the
-// way. A link at the end is followed too; an empty path is the block itself. get is called once for each
-// block on the way, which is verified. The error wraps ErrPath, ErrJSON, that of BlockValue or of get, or is a
-// *MismatchError.
+// Follow resolves a path of map keys and list positions, as in a/0/b, from a block, following links into other
+// blocks, and writes the result as DAG-JSON. It returns the CID of the last block on the path. A link at the end is
+// followed too; an empty path is the block itself. get is called once for each block, which is verified. The error
+// wraps ErrPath, ErrJSON, that of BlockValue or of get, or is a *MismatchError.
 func Follow(
 	ctx context.Context, get func(context.Context, CID) ([]byte, error), from CID, path string, w io.Writer,
 ) (last CID, err error) {
@@ -71,7 +70,7 @@ func loadValue(ctx context.Context, get func(context.Context, CID) ([]byte, erro
 	return v, err
 }
 
-// at returns what is under a name of a map, or at a position of a list.
+// at returns the value under a key of a map, or at a position of a list.
 func (v Value) at(segment string) (Value, bool) {
 	switch v.Kind() {
 	case Map:

@@ -46,7 +46,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestFollowPrintsAsDAGJSON compares what is printed of whole blocks, of any values, with DAGJSON.
+// TestFollowPrintsAsDAGJSON compares the output of Follow for whole blocks, of any values, with DAGJSON.
 func TestFollowPrintsAsDAGJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := genValue(3).Draw(t, "value")

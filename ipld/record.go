@@ -5,17 +5,15 @@ import (
 	"slices"
 )
 
-// A record is a map with a "kind", a version "v" and the fields of its kind. Fields that this
-// version does not know are kept, so that reading and writing a record of a later version loses
-// nothing.
+// A record is a map with a "kind", a version "v" and the fields of its kind. Unknown fields are preserved, so that
+// rewriting a record of a later version loses nothing.
 const (
 	fieldKind    = "kind"
 	fieldVersion = "v"
 )
 
-// RecordWriter appends one record. Fields must be written in canonical key order (shorter first,
-// then bytewise), else it panics: the record could never be read again. Unknown fields are put
-// between them where they belong.
+// RecordWriter appends one record. Fields must be written in canonical key order (shorter first, then bytewise);
+// otherwise it panics, because the record could never be read again. Unknown fields are inserted in order.
 type RecordWriter struct {
 	buf   []byte
 	start int // offset of the map's one-byte head
@@ -24,8 +22,8 @@ type RecordWriter struct {
 	extra []Entry
 }
 
-// NewRecord starts a record in buf. extra holds unknown fields in canonical order; one that has
-// the key of a field written is left out.
+// NewRecord starts a record in buf. extra holds unknown fields in canonical order; a written field replaces one
+// with the same key.
 func NewRecord(buf []byte, extra []Entry) *RecordWriter {
 	return &RecordWriter{buf: append(buf, 0), start: len(buf), extra: extra}
 }
@@ -58,7 +56,7 @@ func (w *RecordWriter) writeKey(key string) {
 	w.count++
 }
 
-// Kind writes the field "kind". Version writes "v": the two are apart in key order.
+// Kind writes the field "kind". The field "v" is separate, as other keys may come between the two.
 func (w *RecordWriter) Kind(kind string) { w.Field(fieldKind); w.buf = AppendString(w.buf, kind) }
 
 // Version writes the field "v".
@@ -117,14 +115,14 @@ func (w *RecordWriter) Finish() []byte {
 		w.buf[w.start] = majorMap<<5 | byte(w.count)
 		return w.buf
 	}
-	// A record with many unknown fields needs a longer head than the byte kept for it.
+	// A record with many unknown fields needs a longer head than the byte reserved for it.
 	head := AppendMap(nil, w.count)
 	return slices.Replace(w.buf, w.start, w.start+1, head...)
 }
 
-// DecodeRecord reads block as one record of the given kind and version. field is called for every
-// other key, in canonical order, and must consume the value and return true, or consume nothing
-// and return false: then the field is kept in extra. Its first error ends the decoding.
+// DecodeRecord reads block as one record of the given kind and version. field is called for every other key, in
+// canonical order, and must consume the value and return true, or consume nothing and return false, which puts the
+// field into extra. Its first error ends the decoding.
 func DecodeRecord(
 	block []byte, kind string, version int64, field func(key string, d *Decoder) (bool, error),
 ) (extra []Entry, err error) {
@@ -186,8 +184,7 @@ func (d *Decoder) expectVersion(want int64) error {
 	return err
 }
 
-// RecordKind returns the kind of the record in block, of any version, or "" where the block is not
-// a record.
+// RecordKind returns the kind of the record in block, of any version, or "" if the block is not a record.
 func RecordKind(block []byte) string {
 	d, err := NewDecoder(block)
 	if err != nil {
@@ -212,8 +209,8 @@ func RecordKind(block []byte) string {
 	return kind
 }
 
-// PeekKind returns what RecordKind does of a canonical block, and may return anything of another: it
-// reads the fields up to the kind and none after it, and neither checks nor keeps what it goes past.
+// PeekKind returns the same as RecordKind for a canonical block, and anything for another: it reads the fields up
+// to the kind and neither checks nor keeps what it skips.
 func PeekKind(block []byte) string {
 	p := peeker{block}
 	major, n, ok := p.head()
@@ -247,7 +244,7 @@ func PeekKind(block []byte) string {
 	return ""
 }
 
-// peeker goes over items that are canonical, or whatever they may be: it stays inside the block.
+// peeker skips over items without validating them. It never leaves the block.
 type peeker struct{ rest []byte }
 
 // head reads an item's head.
@@ -290,7 +287,7 @@ func (p *peeker) text() ([]byte, bool) {
 	return p.take(n)
 }
 
-// skip goes past one item with all that is in it.
+// skip skips one item and everything in it.
 func (p *peeker) skip() bool {
 	for left := uint64(1); left > 0; left-- {
 		major, n, ok := p.head()

@@ -10,8 +10,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestReference reads testdata/reference.txt: a line is a block in hex, a tab, and what
-// go-ipld-prime's codecs print for it as DAG-JSON, empty where that loses a float.
+// TestReference reads testdata/reference.txt: a line is a block in hex, a tab, and the DAG-JSON that
+// go-ipld-prime's codecs print for it, empty if that loses a float.
 func TestReference(t *testing.T) {
 	text, err := os.ReadFile("testdata/reference.txt")
 	if err != nil {

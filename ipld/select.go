@@ -12,17 +12,16 @@ import (
 // Bounds of selectors.
 const (
 	MaxSelector = 64 << 10 // bytes of DAG-JSON
-	// MaxSelectorPath is how many names and positions may lie between the first block and a selected
-	// one. A walk recurses: without a bound a long chain of links would exhaust the stack.
+	// MaxSelectorPath is how many names and positions may lie between the first block and a selected one. A walk
+	// recurses: without a bound, a long chain of links would exhaust the stack.
 	MaxSelectorPath = 4096
 )
 
 var (
-	// ErrSelector is wrapped by the error of ParseSelector for what is no selector, and by that of
-	// Walk for a walk beyond MaxSelectorPath.
+	// ErrSelector is wrapped by the error of ParseSelector for an invalid selector, and by that of Walk for a walk
+	// beyond MaxSelectorPath.
 	ErrSelector = errors.New("invalid selector")
-	// ErrSkip is returned by the function that Walk reads blocks with to leave a block out, and what
-	// only that block leads to.
+	// ErrSkip is returned by the callback of Walk to skip a block and what is reachable only through it.
 	ErrSkip = errors.New("skip this block")
 )
 
@@ -31,13 +30,12 @@ var (
 // Conditions and interpret-as (!, &, ~) are refused.
 type Selector struct{ of explorer }
 
-// explorer is one form of a selector. Edges do nothing by themselves: the recursion around them takes
-// their place.
+// explorer is one form of a selector. An edge has no steps of its own: parsing replaces it by the enclosing
+// recursion.
 type explorer interface {
-	// next returns what goes on from v at a name or position, nil for nothing.
+	// next returns the explorer for the value at a name or position of v, or nil.
 	next(v Value, at string) explorer
-	// of lists the names or positions of v that may go on, in the order of the walk; any is whether
-	// all of v may.
+	// of lists the names or positions of v to explore, in the order of the walk; any means all of v.
 	of(v Value) (list []string, any bool)
 }
 
@@ -49,7 +47,7 @@ type (
 		names []string // in the order of the selector
 		then  map[string]explorer
 	}
-	// span is positions of a list, the last one not included.
+	// span is a range of list positions, excluding the last one.
 	span struct {
 		from, to int64
 		then     explorer
@@ -80,7 +78,7 @@ func ParseSelector(text []byte) (Selector, error) {
 	return Selector{of}, err
 }
 
-// parseExplorer counts the edges that belong to a recursion further out.
+// parseExplorer counts the edges that belong to an outer recursion.
 func parseExplorer(v Value, edges *int) (explorer, error) {
 	entries := v.Entries()
 	if v.Kind() != Map || len(entries) != 1 {
@@ -119,7 +117,7 @@ func parseExplorer(v Value, edges *int) (explorer, error) {
 	return nil, fmt.Errorf("%w: the form %.20q is not known", ErrSelector, form)
 }
 
-// members refuses members of a form that mean nothing here.
+// members refuses unknown members of a form.
 func members(body Value, form string, known ...string) error {
 	for _, e := range body.Entries() {
 		if !slices.Contains(known, e.Key) {
@@ -238,7 +236,7 @@ func (u union) next(v Value, at string) explorer {
 	return out.simple()
 }
 
-// simple returns what a union of none or one is.
+// simple reduces a union of none or one.
 func (u union) simple() explorer {
 	switch len(u) {
 	case 0:
@@ -314,11 +312,10 @@ func replaceEdge(e, by explorer) explorer {
 	return e
 }
 
-// Walk reads every block that the selector reaches from a first one, each once, depth first: of maps and
-// lists in the order of the block, of fields in that of the selector. A block is walked the first time it
-// is reached; a selector with a limited depth does not enter it again from another side. get is called on
-// the calling goroutine, and what it returns is verified. Of a block it may return ErrSkip; other errors
-// come back wrapped.
+// Walk reads every block that the selector reaches from a first one, each once, depth first: maps and lists in the
+// order of the block, fields in that of the selector. A block is walked the first time it is reached; a selector
+// with a limited depth does not enter it again on another path. get is called on the calling goroutine, and its
+// result is verified. It may return ErrSkip to skip a block; other errors are returned wrapped.
 func (s Selector) Walk(
 	ctx context.Context, from CID, get func(ctx context.Context, c CID) ([]byte, error),
 ) error {
@@ -332,7 +329,7 @@ type selecting struct {
 	seen map[CID]struct{}
 }
 
-// block walks a block at a depth of names and positions.
+// block walks a block at a given depth of names and positions.
 func (w *selecting) block(c CID, by explorer, depth int) error {
 	if err := w.ctx.Err(); err != nil {
 		return err

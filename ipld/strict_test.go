@@ -92,8 +92,8 @@ func TestAccepted(t *testing.T) {
 
 func show(v ipld.Value) string { return v.Kind().String() + " " + string(ipld.AppendJSON(nil, v)) }
 
-// lax marks what the dag-cbor decoder of go-ipld-prime accepts although the content's address then
-// depends on who wrote it. The oracle test holds the mark against that decoder.
+// lax marks input that the dag-cbor decoder of go-ipld-prime accepts although the content's address then depends on
+// the encoder. The oracle test checks the mark against that decoder.
 const lax = true
 
 var refused = []struct {

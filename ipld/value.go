@@ -33,14 +33,14 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// Value is one immutable value of the IPLD data model: what a property holds. The zero Value is
-// null. Values may be copied and read concurrently.
+// Value is one immutable value of the IPLD data model, such as a property's value. The zero Value is null. Values
+// may be copied and read concurrently.
 type Value struct {
 	kind Kind
 	bits uint64 // bool, integer (two's complement) or float bits
 	text string // string or bytes
-	// ref is a []Value, []Entry or CID; nil for an empty list or map. One field for all keeps a
-	// Value at 48 bytes, and hostile blocks of many small items cheap.
+	// ref is a []Value, []Entry or CID; nil for an empty list or map. A single field keeps a Value at 48 bytes,
+	// which limits the memory of hostile blocks with many small items.
 	ref any
 }
 
@@ -72,7 +72,7 @@ func StringValue(s string) Value { return Value{kind: String, text: s} }
 // BytesValue returns a copy of b.
 func BytesValue(b []byte) Value { return Value{kind: Bytes, text: string(b)} }
 
-// ListValue returns a list that keeps items.
+// ListValue returns a list that takes ownership of items.
 func ListValue(items ...Value) Value {
 	if len(items) == 0 {
 		return Value{kind: List}
@@ -83,8 +83,8 @@ func ListValue(items ...Value) Value {
 // LinkValue returns a link. The undefined CID has no encoding: encoding a link to it panics.
 func LinkValue(c CID) Value { return Value{kind: Link, ref: c} }
 
-// MapValue returns a map that keeps entries, which it sorts in place into canonical order. Keys
-// must be distinct and valid UTF-8.
+// MapValue returns a map that takes ownership of entries, which it sorts in place into canonical order. Keys must
+// be distinct and valid UTF-8.
 func MapValue(entries ...Entry) Value {
 	SortEntries(entries)
 	return mapOf(entries)
@@ -132,8 +132,8 @@ func (v Value) Number() (x float64, ok bool) {
 	return 0, false
 }
 
-// Text returns the text of a string or the bytes of a bytes value, "" for other kinds. To go through
-// bytes use Data: ranging over a string steps by characters.
+// Text returns the text of a string or the bytes of a bytes value, "" for other kinds. To iterate over bytes use
+// Data: ranging over a string steps by characters.
 func (v Value) Text() string { return v.text }
 
 // Data returns a copy of the bytes of a bytes value, nil for other kinds.

@@ -1,7 +1,6 @@
-// Package prime is the bridge from blocks to other people's IPLD tools: nodes and link systems of
-// go-ipld-prime, and CIDs of go-cid. It stands apart from ipld since what it brings with it (every hash
-// function of multihash) asks the processor what it can do at each start of a program, some .4 ms on a
-// virtual machine: the program does not link it.
+// Package prime connects blocks to other IPLD tools: nodes and link systems of go-ipld-prime, and CIDs of go-cid.
+// It is separate from ipld because its dependencies (every hash function of multihash) detect CPU features at each
+// start of a program, some .4 ms on a virtual machine: the program does not link it.
 package prime
 
 import (
@@ -24,11 +23,11 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// ErrReadOnly is returned when something is to be written through a read-only link system.
+// ErrReadOnly is returned on writing through a read-only link system.
 var ErrReadOnly = errors.New("link system is read-only")
 
-// FromCid converts a go-cid CID. It returns an error that wraps ipld.ErrCID where the CID is not of
-// the one form in use.
+// FromCid converts a go-cid CID. It returns an error that wraps ipld.ErrCID if the CID does not have the one form
+// used here.
 func FromCid(c cid.Cid) (ipld.CID, error) {
 	if !c.Defined() {
 		return ipld.CID{}, fmt.Errorf("%w: undefined", ipld.ErrCID)
@@ -51,8 +50,8 @@ func Cid(c ipld.CID) cid.Cid {
 	return out
 }
 
-// Node reads a dag-cbor block as a node of go-ipld-prime, for other people's tools. It accepts
-// what ipld.DecodeValue accepts; links are of type cidlink.Link.
+// Node decodes a dag-cbor block as a node of go-ipld-prime, for other tools. It accepts what ipld.DecodeValue
+// accepts; links are of type cidlink.Link.
 func Node(block []byte) (datamodel.Node, error) {
 	v, err := ipld.DecodeValue(block)
 	if err != nil {
@@ -119,11 +118,10 @@ func assembleMap(na datamodel.NodeAssembler, entries []ipld.Entry) error {
 	return ma.Finish()
 }
 
-// LinkSystem returns a read-only link system over get, for traversal and selectors of
-// go-ipld-prime. Every block is verified against its link (*ipld.MismatchError) and decoded as strictly
-// as everywhere here; links of any form but the one in use are refused (ipld.ErrCID) before get is
-// called; storing fails with ErrReadOnly. get is called once for each load, on the loading
-// goroutine; its errors come back wrapped. Safe for concurrent use where get is.
+// LinkSystem returns a read-only link system over get, for traversal and selectors of go-ipld-prime. Every block is
+// verified against its link (*ipld.MismatchError) and decoded as strictly as elsewhere; links of another form are
+// refused (ipld.ErrCID) before get is called; storing fails with ErrReadOnly. get is called once for each load, on
+// the loading goroutine; its errors are returned wrapped. Safe for concurrent use if get is.
 func LinkSystem(get func(ctx context.Context, c ipld.CID) ([]byte, error)) linking.LinkSystem {
 	return linking.LinkSystem{
 		EncoderChooser: func(datamodel.LinkPrototype) (codec.Encoder, error) {
@@ -138,7 +136,7 @@ func LinkSystem(get func(ctx context.Context, c ipld.CID) ([]byte, error)) linki
 			}
 			return openBlock(lc.Ctx, c, get)
 		},
-		// openBlock has verified what it returns, before a decoder sees it.
+		// openBlock verifies its result before a decoder sees it.
 		TrustedStorage: true,
 	}
 }
@@ -173,7 +171,7 @@ func chooseDecoder(link datamodel.Link) (codec.Decoder, error) {
 		return nil, err
 	}
 	return func(na datamodel.NodeAssembler, r io.Reader) error {
-		// One byte more than a block may have tells a longer one.
+		// One byte more than the limit reveals a longer block.
 		block, err := io.ReadAll(io.LimitReader(r, ipld.MaxBlock+1))
 		if err != nil {
 			return err
