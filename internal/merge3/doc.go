@@ -1,3 +1,3 @@
-// Package merge3 merges two states that were made from a third, field by field, as clause 14 of the specification says.
-// It is a function of the three.
+// Package merge3 merges two states with a common base, field by field, as clause 14 of the specification says. The
+// result depends only on the three states.
 package merge3

@@ -11,10 +11,9 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// circles makes conflicts of the marks by which the sides together supersede nodes in a circle. Each
-// of them merges, and all nodes of the circle would be hidden, which neither side wanted. A mark in
-// conflict may become that of any side, so all of them count: then no side taken for all conflicts
-// closes a circle that it had not itself.
+// circles turns marks into conflicts if both sides together supersede nodes in a cycle. Each mark merges alone, but
+// all nodes of the cycle would be hidden, which neither side wanted. A mark in conflict may become that of any
+// side, so all of them count. Then taking one side for all conflicts closes no cycle that this side did not have.
 func (m *StateMerge) circles() error {
 	differ, err := m.differingMarks()
 	if err != nil || len(differ) == 0 {
@@ -60,13 +59,13 @@ func (m *StateMerge) differingMarks() ([]graph.ID, error) {
 	return out, nil
 }
 
-// open reports whether it is not decided which side's mark a node gets.
+// open reports whether it is undecided which side's mark a node gets.
 func (m *StateMerge) open(id graph.ID) bool {
 	item := graph.MarkItem(graph.OnNode, id)
 	return m.conflicts[item] != nil || m.follow[item]
 }
 
-// successors returns the nodes that may supersede another one in what is merged.
+// successors returns the nodes that may supersede a node in the merged state.
 func (m *StateMerge) successors(id graph.ID) ([]graph.ID, error) {
 	states := []*state.State{m.out}
 	if m.open(id) {
@@ -85,17 +84,17 @@ func (m *StateMerge) successors(id graph.ID) ([]graph.ID, error) {
 	return out, nil
 }
 
-// onCircles returns those of some nodes from which one comes back to them by successors and whose
-// marks are not open, in the order given. It is Tarjan's search for strongly connected components,
-// with a stack of its own, since chains may be long.
+// onCircles returns the nodes of from that lie on a cycle of successors and whose marks are not open, in the order
+// given. It is Tarjan's algorithm for strongly connected components with an explicit stack, since chains may be
+// long.
 func (m *StateMerge) onCircles(from []graph.ID) ([]graph.ID, error) {
 	type visit struct {
 		id   graph.ID
-		next []graph.ID // not looked at yet
+		next []graph.ID // not visited yet
 	}
-	number := make(map[graph.ID]int) // in which order nodes were met, from 1
-	low := make(map[graph.ID]int)    // the first on the stack that one comes to
-	on := make(map[graph.ID]bool)    // the stack
+	number := make(map[graph.ID]int) // visit order of nodes, from 1
+	low := make(map[graph.ID]int)    // low link: the lowest node on the stack that is reachable
+	on := make(map[graph.ID]bool)    // on the stack
 	circle := make(map[graph.ID]bool)
 	var stack []graph.ID
 	var visits []visit
@@ -157,7 +156,7 @@ func (m *StateMerge) onCircles(from []graph.ID) ([]graph.ID, error) {
 	return out, nil
 }
 
-// circleConflict notes the mark of a node as a conflict and returns the edit of the tree of marks.
+// circleConflict records the mark of a node as a conflict and returns the edit of the tree of marks.
 func (m *StateMerge) circleConflict(id graph.ID) (prolly.Edit, error) {
 	key := graph.MarkKey(graph.OnNode, id)
 	con := &commit.Conflict{Item: graph.MarkItem(graph.OnNode, id), Cause: graph.Circle}

@@ -17,28 +17,27 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Merged is what a merge of two states gives.
+// Merged is the result of merging two states.
 type Merged struct {
-	State     *state.State       // in conflicts with our version, where that does not hang in the air
+	State     *state.State       // with our version in conflicts, unless that would dangle
 	Conflicts []*commit.Conflict // in the order of their items
-	Dropped   int                // embeddings that fit no merged node
+	Dropped   int                // embeddings that match no merged node
 }
 
-// StateMerge merges two states that began at one, as clause 14 of the specification says. What it
-// reads and writes is in proportion to what the sides changed.
+// StateMerge merges two states with a common base, as clause 14 of the specification says. It reads and writes in
+// proportion to what the sides changed.
 type StateMerge struct {
 	Ctx                context.Context
-	Stage              *store.Stage // where new records go
+	Stage              *store.Stage // for new records
 	Base, Ours, Theirs *state.State
-	Virtual            bool // whether the result is a base: then a conflict takes what was before
+	Virtual            bool // whether the result is a merge base: conflicts then take the base version
 	conflicts          map[graph.Item]*commit.Conflict
-	follow             map[graph.Item]bool // edges that go where a node in conflict goes
+	follow             map[graph.Item]bool // edges that follow a node in conflict
 	out                *state.State
 	dropped            int
 }
 
-// MergeStates merges theirs into ours. Trees are written to where those of ours are, records to
-// stage.
+// MergeStates merges theirs into ours. Trees are written through those of ours, records to stage.
 func MergeStates(
 	ctx context.Context, stage *store.Stage, base, ours, theirs *state.State,
 ) (*Merged, error) {
@@ -113,8 +112,8 @@ func (m *StateMerge) marks() (err error) {
 	return err
 }
 
-// record merges one record that both sides changed and returns the tree value of the result.
-// needs, where given, says what an edge or mark needs to exist.
+// record merges one record that both sides changed and returns the tree value of the result. needs, if not nil,
+// returns what an edge or mark references.
 func (m *StateMerge) record(
 	item graph.Item, c prolly.Conflict,
 	merge func(graph.Versions, graph.Take) (graph.MergedRecord, error),
@@ -174,7 +173,7 @@ func (m *StateMerge) record(
 	return ipld.AppendLink(nil, b.CID), m.Stage.Put(m.Ctx, b)
 }
 
-// either returns the one that is given.
+// either returns the argument that is not nil.
 func either(a, b []byte) []byte {
 	if a != nil {
 		return a
@@ -182,9 +181,8 @@ func either(a, b []byte) []byte {
 	return b
 }
 
-// versions reads the three records of an item; one before both sides that was erased is nil, and
-// con.Base names it. That before both sides is put beside the result:
-// of a virtual base it may be nowhere else.
+// versions reads the three records of an item. An erased base record is nil, and con.Base names it. The base record
+// is also staged: for a virtual base it may be stored nowhere else.
 func (m *StateMerge) versions(
 	item graph.Item, c prolly.Conflict,
 ) (*commit.Conflict, graph.Versions, error) {
@@ -209,7 +207,7 @@ func (m *StateMerge) versions(
 		}
 		*side.to, err = side.get.Get(m.Ctx, *side.cid)
 		if side.cid == &con.Base && errors.Is(err, store.ErrRedacted) {
-			continue // nobody can tell what the sides changed of it
+			continue // what the sides changed of it is unknown
 		}
 		if err != nil {
 			*side.to, err = commit.Left(err)
@@ -224,8 +222,8 @@ func (m *StateMerge) versions(
 	return con, v, m.Stage.Put(m.Ctx, store.Block{CID: con.Base, Data: v.Base})
 }
 
-// removed reports whether any of what an item needs is not in side, and if so whether all of
-// that is in conflict itself, so that the item goes with it.
+// removed reports whether side lacks any reference of an item, and if so whether all missing ones are in conflict
+// themselves, so that the item goes with them.
 func (m *StateMerge) removed(side *state.State, list []state.Need) (gone, with bool, err error) {
 	with = true
 	for _, n := range list {
@@ -250,8 +248,8 @@ func (m *StateMerge) inConflict(n state.Need) bool {
 	return m.conflicts[item] != nil || m.follow[item]
 }
 
-// pruneEdges leaves out the edges that hang in the air because the other side removed an end, and
-// notes them as conflicts unless the end is one itself.
+// pruneEdges drops edges that dangle because the other side removed an end. It records them as conflicts unless the
+// end is in conflict itself.
 func (m *StateMerge) pruneEdges() error {
 	edits, err := m.hanging(m.Ours.Edges, m.Theirs.Edges, m.out.Edges,
 		func(_, value []byte) ([]state.Need, error) { return state.EdgeNeeds(m.Ctx, m.out, value) },
@@ -278,8 +276,8 @@ func (m *StateMerge) pruneMarks() error {
 	return err
 }
 
-// hanging returns the edits that leave out of a merged tree what needs something that only one
-// side has and that is not merged. What hung in the air on its own side before stays.
+// hanging returns the edits that drop from a merged tree the entries that reference something only one side has and
+// the merge does not keep. An entry that dangled on its own side already stays.
 func (m *StateMerge) hanging(
 	ours, theirs, out *prolly.Map, needs func(key, value []byte) ([]state.Need, error),
 	item func(key []byte) graph.Item,
@@ -320,8 +318,8 @@ func (m *StateMerge) hanging(
 	return removals(found), nil
 }
 
-// missing reports whether any of what is needed is not merged though a side has it, and if so
-// whether all of that is in conflict itself.
+// missing reports whether any reference is not merged although a side has it, and if so whether all such are in
+// conflict themselves.
 func (m *StateMerge) missing(list []state.Need) (gone, with bool, err error) {
 	with = true
 	for _, n := range list {
@@ -347,7 +345,7 @@ func (m *StateMerge) missing(list []state.Need) (gone, with bool, err error) {
 	return gone, gone && with, nil
 }
 
-// hangs notes that an item's end was removed.
+// hangs records a conflict for an item whose end was removed.
 func (m *StateMerge) hangs(item graph.Item, key []byte, ours, theirs *prolly.Map) error {
 	con := m.conflicts[item]
 	if con == nil {
@@ -379,7 +377,7 @@ func (m *StateMerge) sides(con *commit.Conflict, key []byte, base, ours, theirs 
 	return m.keepBase(con.Base)
 }
 
-// keepBase puts a record of the base beside the result.
+// keepBase stages a record of the base.
 func (m *StateMerge) keepBase(c ipld.CID) error {
 	if !c.Defined() {
 		return nil
@@ -403,7 +401,7 @@ func removals(keys map[string]bool) []prolly.Edit {
 	return edits
 }
 
-// adjacency derives the adjacency trees from what the merged edges differ in from ours.
+// adjacency derives the adjacency trees from how the merged edges differ from ours.
 func (m *StateMerge) adjacency() error {
 	out, in := state.NewOverlay(m.Ours.Out), state.NewOverlay(m.Ours.In)
 	for c, err := range prolly.Diff(m.Ctx, m.Ours.Edges, m.out.Edges) {
@@ -442,7 +440,8 @@ func (m *StateMerge) adjacency() error {
 	return err
 }
 
-// digests merges the texts of digests: of two new ones of a source the one with the smaller CID stays.
+// digests merges the texts of digests: if both sides have a new one for a source, the one with the smaller CID
+// wins.
 func (m *StateMerge) digests() (err error) {
 	m.out.Digests, err = prolly.Merge(m.Ctx, m.Base.Digests, m.Ours.Digests, m.Theirs.Digests,
 		func(c prolly.Conflict) ([]byte, error) {

@@ -13,8 +13,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// vectors merges the embeddings, which follow their nodes: one stays where a side has it with the
-// very node that was merged, or where it is of the merged node's text.
+// vectors merges the embeddings, which follow their nodes: an embedding stays if its side has the very node that
+// was merged, or if it embeds the merged node's text.
 func (m *StateMerge) vectors() (err error) {
 	m.out.Vectors, err = prolly.Merge(m.Ctx, m.Base.Vectors, m.Ours.Vectors, m.Theirs.Vectors,
 		func(c prolly.Conflict) ([]byte, error) {
@@ -63,7 +63,7 @@ func (m *StateMerge) fitter() Fitter {
 	}}
 }
 
-// check notes a merged embedding that does not stay.
+// check records a merged embedding that does not stay.
 func (m *StateMerge) check(key, item []byte, drop map[string]bool) error {
 	if drop[string(key)] {
 		return nil
@@ -76,14 +76,14 @@ func (m *StateMerge) check(key, item []byte, drop map[string]bool) error {
 	return err
 }
 
-// drop counts an embedding that does not stay. Those of a node in conflict are settled with it.
+// drop counts an embedding that does not stay. Resolving a node in conflict settles its embeddings.
 func (m *StateMerge) drop(key []byte) {
 	if !m.inConflict(state.Need{On: graph.OnNode, Id: graph.ID(key[:graph.IDLen])}) {
 		m.dropped++
 	}
 }
 
-// Fitter tells which embeddings belong to a merged node.
+// Fitter decides which embeddings belong to a merged node.
 type Fitter struct {
 	Ctx          context.Context
 	Get          store.Getter
@@ -91,8 +91,7 @@ type Fitter struct {
 	Node         func(id []byte) (item []byte, err error) // the merged node, nil for none
 }
 
-// Choose returns the one of two embeddings, nil being none, that may stay: of two the one with
-// the smaller CID.
+// Choose returns which of two embeddings stays, nil being none: if both may, the one with the smaller CID.
 func (f Fitter) Choose(key, a, b []byte) ([]byte, error) {
 	node, err := f.Node(key[:graph.IDLen])
 	if err != nil || node == nil {
@@ -146,7 +145,7 @@ func (f Fitter) stays(key, item, node []byte) (bool, error) {
 	return f.fits(item, graph.TextHash(n, text))
 }
 
-// fits reports whether an embedding is of the text with a hash.
+// fits reports whether an embedding belongs to the text with the given hash.
 func (f Fitter) fits(item []byte, text [32]byte) (bool, error) {
 	var c ipld.CID
 	c, err := state.LinkItem(item)

@@ -11,7 +11,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// ReadProfiles reads a record of profiles; an undefined c gives none, which is nil.
+// ReadProfiles reads a record of profiles; an undefined c gives nil.
 func ReadProfiles(
 	ctx context.Context, get store.Getter, c ipld.CID,
 ) (*retrieve.Profiles, error) {
@@ -74,7 +74,7 @@ func (m *StateMerge) profileVersions() (v retrieve.ProfileVersions, err error) {
 	return v, err
 }
 
-// PutMerged stages merged profiles, nil being none.
+// PutMerged stages merged profiles; nil is none.
 func PutMerged(
 	ctx context.Context, stage *store.Stage, p *retrieve.Profiles,
 ) (ipld.CID, error) {

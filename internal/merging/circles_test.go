@@ -26,7 +26,7 @@ func unmark(key string) string { return fmt.Sprintf("{\"remove\":{\"mark\":{\"no
 
 func keyOf(n int) string { return fmt.Sprintf("p%d", n) }
 
-// circular reports whether following who supersedes whom in a snapshot ever comes back.
+// circular reports whether a chain of superseding nodes in a snapshot forms a cycle.
 func circular(t *testing.T, s *core.Snapshot) bool {
 	t.Helper()
 	by := make(map[graph.ID]graph.ID)
@@ -49,7 +49,7 @@ func circular(t *testing.T, s *core.Snapshot) bool {
 	return false
 }
 
-// TestCirclesAreRefused commits lines after which nodes would hide each other.
+// TestCirclesAreRefused commits lines that would make nodes hide each other.
 func TestCirclesAreRefused(t *testing.T) {
 	r := repokit.OpenMem(t)
 	repokit.Lines(t, r, repokit.Person(1)+"\n"+repokit.Person(2)+"\n"+repokit.Person(3))
@@ -78,7 +78,7 @@ func TestCirclesAreRefused(t *testing.T) {
 	}
 }
 
-// TestOppositeSupersedesConflict merges branches each of which says that the other's node is old.
+// TestOppositeSupersedesConflict merges branches that each supersede the other's node.
 func TestOppositeSupersedesConflict(t *testing.T) {
 	for _, prefer := range []graph.Take{"", graph.TakeOurs, graph.TakeTheirs, graph.TakeBase} {
 		r := repokit.OpenMem(t)
@@ -98,7 +98,7 @@ func TestOppositeSupersedesConflict(t *testing.T) {
 			}
 			continue
 		}
-		// Each mark can be taken, but not both.
+		// Either mark can be taken, but not both.
 		items := [2]string{res.Conflicts[0].Item.String(), res.Conflicts[1].Item.String()}
 		take := func(i int, with graph.Take) {
 			t.Helper()
@@ -124,8 +124,8 @@ func TestOppositeSupersedesConflict(t *testing.T) {
 	}
 }
 
-// TestRandomMarksHideNoCircle marks, unmarks and merges at random: no branch ever has nodes that all
-// supersede each other, lines are refused for nothing else, and a side can always be taken.
+// TestRandomMarksHideNoCircle marks, unmarks and merges at random: no branch ever has nodes that all supersede each
+// other, lines are refused for no other reason, and a side can always be taken.
 func TestRandomMarksHideNoCircle(t *testing.T) {
 	effort.Alone(t)
 	t.Parallel()
@@ -214,7 +214,7 @@ func TestFsckFindsCircles(t *testing.T) {
 	}
 	res, err := care.Repair(ctx, r, care.FsckOptions{})
 	if err != nil || len(res.Done) > 0 || len(res.Report.Errors) != 2 {
-		t.Errorf("repair by nobody: %+v, %v", res, err)
+		t.Errorf("repair without an author: %+v, %v", res, err)
 	}
 	res, err = care.Repair(ctx, r, care.FsckOptions{By: repokit.By})
 	if err != nil || len(res.Done) != 1 || len(res.Report.Errors) > 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// MergeResult tells what a merge, a revert or a cherry-pick did.
+// MergeResult is the outcome of a merge, a revert or a cherry-pick.
 type MergeResult struct {
 	core.CommitResult                 // Commit is undefined if conflicts remain
 	FastForward       bool            // whether the branch simply moved
@@ -22,10 +22,10 @@ type MergeResult struct {
 	VectorsDropped    int             // embeddings that fit no merged node
 }
 
-// Merge merges a revision into a branch: three-way, per field, property, edge and mark. If the
-// branch has no commits of its own it simply moves. If both sides changed one thing differently
-// and opt.Prefer does not decide, the merge is kept in progress (see core.PendingMerge) and a
-// *core.MergeError comes with the result; the branch has not moved then.
+// Merge merges a revision into a branch: three-way, per field, property, edge and mark. A branch without its own
+// commits just moves. If both sides changed one thing differently and opt.Prefer does not decide, the merge stays
+// in progress (see core.PendingMerge), the branch does not move, and a *core.MergeError is returned with the
+// result.
 func Merge(ctx context.Context, r *core.Repo, rev string, opt core.MergeOptions) (*MergeResult, error) {
 	return integrate(ctx, r, opt, func(t *core.Tx, ref core.Ref, head *core.Snapshot, res *MergeResult) (*core.Job, error) {
 		c, err := r.ResolveIn(ctx, t.View, rev)
@@ -51,7 +51,7 @@ func Merge(ctx context.Context, r *core.Repo, rev string, opt core.MergeOptions)
 	})
 }
 
-// fastForward moves a branch to a commit that has all of it, and does nothing for one that it has.
+// fastForward moves a branch to a commit that contains it, and does nothing for a commit that the branch contains.
 func fastForward(
 	ctx context.Context, t *core.Tx, ref core.Ref, head *core.Snapshot, c ipld.CID, opt core.MergeOptions, res *MergeResult,
 ) (done bool, err error) {
@@ -89,7 +89,7 @@ func fastForward(
 	return true, t.DropKept(ctx, c)
 }
 
-// integrate merges what prepare finds into a branch, in one operation.
+// integrate merges the job that prepare returns into a branch, in one operation.
 func integrate(
 	ctx context.Context, r *core.Repo, opt core.MergeOptions,
 	prepare func(*core.Tx, core.Ref, *core.Snapshot, *MergeResult) (*core.Job, error),
@@ -139,7 +139,7 @@ func noMerge(ctx context.Context, t *core.Tx, ref core.Ref) error {
 	return err
 }
 
-// mergeJob merges and makes a commit, or keeps the merge in progress and returns what conflicts.
+// mergeJob merges and makes a commit, or keeps the merge in progress and returns the conflicts.
 func mergeJob(
 	ctx context.Context, t *core.Tx, ref core.Ref, head *core.Snapshot, j *core.Job, opt core.MergeOptions, res *MergeResult,
 ) (*core.MergeError, error) {
@@ -153,7 +153,7 @@ func mergeJob(
 	if err != nil {
 		return nil, err
 	}
-	if parent(j) == nil { // a commit of its own, which would write again what was erased
+	if parent(j) == nil { // a separate commit, which would write erased data again
 		if err := history.NoneErased(ctx, head.State, m.State); err != nil {
 			return nil, err
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// baseFinder finds what two commits began at. Where that is more than one commit it merges them
-// into a virtual one, which lives in memory only.
+// baseFinder finds the merge base of two commits. If there are several, it merges them into a virtual commit in
+// memory.
 type baseFinder struct {
 	ctx     context.Context
 	scratch *store.Stage
@@ -22,8 +22,8 @@ type baseFinder struct {
 	done    map[[2]ipld.CID]ipld.CID
 }
 
-// mergeBase returns the state that two commits began at: that of their best common ancestor, of a
-// virtual merge of several, or the empty one.
+// mergeBase returns the state of the merge base of two commits: that of their best common ancestor, of a virtual
+// merge of several, or the empty state.
 func mergeBase(ctx context.Context, t *core.Tx, left, right ipld.CID) (*state.State, error) {
 	scratch := store.NewStage(t.Repo.Facts(), 0)
 	f := &baseFinder{
@@ -48,7 +48,7 @@ func (f *baseFinder) state(c ipld.CID) (*state.State, error) {
 	return state.LoadState(f.ctx, f.nodes, f.scratch, state.RootsOf(rec))
 }
 
-// base returns the commit, real or virtual, that two commits began at.
+// base returns the merge base, real or virtual, of two commits.
 func (f *baseFinder) base(left, right ipld.CID) (ipld.CID, error) {
 	bases, err := commit.MergeBases(f.ctx, f.scratch, left, right)
 	if err != nil || len(bases) == 0 {
@@ -63,7 +63,7 @@ func (f *baseFinder) base(left, right ipld.CID) (ipld.CID, error) {
 	return base, nil
 }
 
-// join returns the virtual merge of two commits: what is in conflict has what was before both.
+// join returns the virtual merge of two commits: conflicts take their base version.
 func (f *baseFinder) join(left, right ipld.CID) (ipld.CID, error) {
 	pair := [2]ipld.CID{left, right}
 	if c, ok := f.done[pair]; ok {

@@ -14,8 +14,8 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 )
 
-// Choice says how a conflict is resolved: by a version, or by change lines about the item, which
-// apply to what our side has.
+// Choice is the resolution of a conflict: a version, or change lines about the item that apply to our side's
+// version.
 type Choice struct {
 	Take    graph.Take
 	Changes state.Changes // instead of Take
@@ -35,10 +35,9 @@ func (c Choice) check() error {
 	return state.Invalidf("a conflict is resolved by ours, theirs or base, or else by change lines")
 }
 
-// ResolveConflict decides about one conflict of the merge in progress on a branch, opt.Branch,
-// and returns the merge as it is then. item is the item's name, the key of the node, or a unique
-// prefix of the id. A decision can be made again until ContinueMerge. What was erased can not be
-// taken: the error wraps store.ErrRedacted.
+// ResolveConflict decides about one conflict of the merge in progress on a branch, opt.Branch, and returns the
+// updated merge. item is the item's name, the key of the node, or a unique prefix of the id. A decision can be
+// changed until ContinueMerge. An erased version cannot be taken: the error wraps store.ErrRedacted.
 func ResolveConflict(
 	ctx context.Context, r *core.Repo, item string, choice Choice, opt core.CommitOptions,
 ) (*core.PendingMerge, error) {
@@ -90,12 +89,12 @@ func ResolveConflict(
 	return out, err
 }
 
-// partial returns what merged.
+// partial returns the merged part of the state.
 func partial(ctx context.Context, p *core.Pending, t *core.Tx) (*state.State, error) {
 	return state.LoadState(ctx, t.Nodes, t.Stage, p.Roots())
 }
 
-// find returns the one conflict that a name is for.
+// find returns the one conflict that a name matches.
 func find(ctx context.Context, p *core.Pending, t *core.Tx, name string) (*commit.Conflict, error) {
 	var found *commit.Conflict
 	byKey := graph.Item{Kind: graph.NodeItem, ID: graph.NodeID(name)}
@@ -122,11 +121,10 @@ func find(ctx context.Context, p *core.Pending, t *core.Tx, name string) (*commi
 	return found, nil
 }
 
-// ContinueMerge makes the commit of the merge in progress on opt.Branch, once all its conflicts
-// are resolved; else it returns a *core.MergeError that names the others. If the branch moved since
-// the merge began, the resolved state is merged onto it. If that conflicts, the state is kept as a commit, a
-// *core.MergeError names the conflicts, and the merge in progress becomes that of this commit. opt.Message
-// replaces the merge's own.
+// ContinueMerge makes the commit of the merge in progress on opt.Branch, once all its conflicts are resolved;
+// otherwise it returns a *core.MergeError that names the rest. If the branch moved since the merge began, the
+// resolved state is merged onto it. If that conflicts, the state is kept as a commit, a *core.MergeError names the
+// conflicts, and the merge in progress becomes that of this commit. opt.Message replaces the merge's own.
 func ContinueMerge(ctx context.Context, r *core.Repo, opt core.MergeOptions) (*MergeResult, error) {
 	if err := opt.Check(); err != nil {
 		return nil, err
@@ -189,8 +187,8 @@ func ContinueMerge(ctx context.Context, r *core.Repo, opt core.MergeOptions) (*M
 	return res, nil
 }
 
-// movedOn makes the commit of what was resolved as if the branch had not moved, and its merge onto
-// where the branch is the merge in progress. It returns the error that names what conflicts.
+// movedOn commits the resolution as if the branch had not moved, and makes its merge onto the branch's new position
+// the merge in progress. It returns the error that names the conflicts.
 func movedOn(
 	ctx context.Context, t *core.Tx, p *core.Pending, ours, theirs, head *core.Snapshot, next *state.State, m *merge3.Merged,
 	opt core.MergeOptions,
@@ -217,7 +215,7 @@ func movedOn(
 	if err := t.Commit(ctx, core.Ref{Name: p.Name}, ours, next, by, &done); err != nil {
 		return nil, err
 	}
-	t.RemoveRef(p.Name) // it may be of no client; what follows is the client's own
+	t.RemoveRef(p.Name) // it may belong to no client; its successor belongs to this one
 	j := &core.Job{Verb: p.Rec.Verb, Theirs: &core.Snapshot{Repo: t.Repo, Id: done.Commit}}
 	return &core.MergeError{
 		Verb: "continue", Name: "what was resolved", Branch: p.Branch, Conflicts: list,
@@ -225,7 +223,7 @@ func movedOn(
 	}, t.Suspend(ctx, core.Ref{Name: graph.BranchRef(p.Branch)}, head, j, m, opt)
 }
 
-// resolved returns both sides of a merge in progress, and the state it becomes.
+// resolved returns both sides of a merge in progress, and the resolved state.
 func resolved(
 	ctx context.Context, t *core.Tx, p *core.Pending, res *MergeResult, opt core.CommitOptions,
 ) (ours, theirs *core.Snapshot, next *state.State, err error) {
@@ -268,8 +266,7 @@ func resolved(
 	return ours, theirs, next, err
 }
 
-// secondParent returns what a merge commit has besides the head, nil if that is none or the
-// head has it meanwhile.
+// secondParent returns the second parent of a merge commit, or nil if it has none or the head already contains it.
 func secondParent(
 	ctx context.Context, t *core.Tx, p *core.Pending, head, theirs *core.Snapshot,
 ) (*core.Snapshot, error) {
@@ -283,8 +280,7 @@ func secondParent(
 	return theirs, nil
 }
 
-// AbortMerge forgets the merge in progress on opt.Branch and all that was resolved of it. The
-// branch is where it was.
+// AbortMerge discards the merge in progress on opt.Branch and its resolutions. The branch does not move.
 func AbortMerge(ctx context.Context, r *core.Repo, opt core.CommitOptions) (branch string, err error) {
 	_, err = r.Transact(ctx, opt.Stamp, func(t *core.Tx) error {
 		ref, _, err := t.Base(ctx, opt)

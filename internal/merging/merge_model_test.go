@@ -24,10 +24,10 @@ import (
 type modelCommit struct {
 	world   repokit.World
 	parents []ipld.CID
-	known   map[ipld.CID]bool // that it reaches, itself included
+	known   map[ipld.CID]bool // reachable commits, itself included
 }
 
-// modelHistory is a history kept naively beside a repository.
+// modelHistory is a naive model of a repository's history.
 type modelHistory struct {
 	t        *testing.T
 	rng      *rand.Rand
@@ -54,7 +54,7 @@ func (h *modelHistory) snapshot(c ipld.CID) *core.Snapshot {
 	return s
 }
 
-// landed notes a new commit of a branch and compares it.
+// landed records a new commit of a branch and compares it with the model.
 func (h *modelHistory) landed(branch string, c ipld.CID, w repokit.World, parents ...ipld.CID) {
 	h.t.Helper()
 	if h.commits[c] == nil {
@@ -98,7 +98,7 @@ func (h *modelHistory) commit(branch string) {
 	}
 }
 
-// base returns the world that two commits began at, naively.
+// base returns the merge base of two commits, naively.
 func (h *modelHistory) base(a, b *modelCommit) repokit.World {
 	var common []ipld.CID
 	for c := range a.known {
@@ -175,7 +175,7 @@ func (h *modelHistory) merge(into, from string) {
 	h.conflicted(into, from, m, []ipld.CID{head, other}, run)
 }
 
-// mirror merges the other way round, on trial, and returns the graph where that is clean.
+// mirror tries the merge in the other direction and returns the graph if that is clean.
 func (h *modelHistory) mirror(into, from string, m *repokit.WorldMerge) ipld.CID {
 	h.t.Helper()
 	trial, err := h.r.Trial(h.t.Context())
@@ -202,7 +202,7 @@ func (h *modelHistory) options(branch string, take graph.Take) core.MergeOptions
 	}
 }
 
-// conflicted resolves what conflicts: all at once, or one by one.
+// conflicted resolves the conflicts: all at once, or one by one.
 func (h *modelHistory) conflicted(
 	into, what string, m *repokit.WorldMerge, parents []ipld.CID,
 	merge func(graph.Take) (*merging.MergeResult, error),
@@ -236,7 +236,7 @@ func (h *modelHistory) conflicted(
 		}
 	}
 	res, err = merging.ContinueMerge(h.t.Context(), h.r, h.options(into, ""))
-	if errors.Is(err, state.ErrInvalid) { // a side was taken that needs what the other removed
+	if errors.Is(err, state.ErrInvalid) { // the side taken references something that the other removed
 		h.merges["contradictory"]++
 		_, err := merging.AbortMerge(h.t.Context(), h.r, core.CommitOptions{Stamp: h.stamp(), Branch: into})
 		if err != nil {
@@ -260,7 +260,7 @@ func (h *modelHistory) finish(into string, res *merging.MergeResult, w repokit.W
 	h.landed(into, res.Commit, w, parents...)
 }
 
-// revert undoes a random commit of a branch's history, or one that was just made.
+// revert undoes a random or a new commit of a branch's history.
 func (h *modelHistory) revert(branch string) {
 	h.t.Helper()
 	head := h.at(branch)
@@ -294,8 +294,7 @@ func (h *modelHistory) revert(branch string) {
 	}
 }
 
-// stepOrUndo takes a step and now and then takes it back, operation by operation, and perhaps back
-// again.
+// stepOrUndo takes a step and now and then undoes it, operation by operation, and perhaps redoes it.
 func (h *modelHistory) stepOrUndo(i int) {
 	h.t.Helper()
 	before, last := maps.Clone(h.branches), h.newest()
@@ -347,7 +346,7 @@ func (h *modelHistory) newest() ipld.CID {
 	return ipld.CID{}
 }
 
-// refs compares all branches, and nothing may be left of merges.
+// refs compares all branches, and checks that no merge is left in progress.
 func (h *modelHistory) refs() {
 	h.t.Helper()
 	refs, err := h.r.Refs(h.t.Context())
@@ -377,7 +376,7 @@ func TestHistories(t *testing.T) {
 	effort.Alone(t)
 	runs, steps := effort.Pick(30, 100, 1000), effort.Pick(40, 40, 60)
 	if os.Getenv(repokit.DatabaseEnv) != "" {
-		runs /= 2 // what a merge is does not depend on where its blocks are
+		runs /= 2 // the result of a merge does not depend on where its blocks are
 	}
 	total := make(map[string]int)
 	for seed := range uint64(runs) {
@@ -427,7 +426,7 @@ func (h *modelHistory) step(i int) {
 		if other := h.branch(); other != branch {
 			h.merge(branch, other)
 		}
-	case n < 90: // two merges that cross
+	case n < 90: // a criss-cross merge
 		if other := h.branch(); other != branch && other != "cross" && branch != "cross" {
 			h.fork("cross", h.branches[branch])
 			h.merge(branch, other)

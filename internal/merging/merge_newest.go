@@ -13,9 +13,9 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// newest returns for each conflict of a merge which side changed the item last: by the time of the newest
-// commit of the side that set the item as the side has it, and by the greater CID if the times are the
-// same, so that it does not matter which side merges.
+// newest returns for each conflict of a merge which side changed the item last: by the time of the side's newest
+// commit that set it to its current version. Equal times are decided by the greater CID, so that the direction of
+// the merge does not matter.
 func newest(
 	ctx context.Context, t *core.Tx, list []*commit.Conflict, ours, theirs ipld.CID,
 ) (map[graph.Item]graph.Take, error) {
@@ -44,8 +44,8 @@ type setter struct {
 	cid  ipld.CID
 }
 
-// setters finds the newest commits of a side, which are not of the other one, that set items: after them the
-// item is what none of their parents has. Of an item that none set it is the side's newest commit.
+// setters finds, for each item, the newest commit that only this side has and that set the item to a version that
+// none of its parents has. For an item that none set, it is the side's newest commit.
 func setters(
 	ctx context.Context, t *core.Tx, list []*commit.Conflict, side, but ipld.CID,
 ) (map[graph.Item]setter, error) {
@@ -100,14 +100,14 @@ func family(ctx context.Context, t *core.Tx, e commit.LogEntry) ([]*state.State,
 	return out, nil
 }
 
-// sets reports whether the first of states has an item as none of the others has it.
+// sets reports whether the first state has a version of an item that none of the others has.
 func sets(ctx context.Context, item graph.Item, states []*state.State) (bool, error) {
 	var at ipld.CID
 	for i, s := range states {
 		c, err := itemAt(ctx, s, item)
 		switch {
 		case errors.Is(err, store.ErrRedacted):
-			return false, nil // nobody can tell what it was
+			return false, nil // the former version is unknown
 		case err != nil:
 			return false, err
 		case i == 0:

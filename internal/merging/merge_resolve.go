@@ -16,17 +16,17 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// resolver makes a whole state of a merge with conflicts, once each is decided.
+// resolver builds the full state of a merge with conflicts, once each is decided.
 type resolver struct {
 	*history.Restorer
 	ours, theirs *state.State
 	conflicts    map[graph.Item]*commit.Conflict
-	records      map[graph.Item]ipld.CID // what each conflict was resolved to, undefined for absent
+	records      map[graph.Item]ipld.CID // the resolution of each conflict, undefined for absent
 	takes        map[graph.Item]graph.Take
 }
 
-// resolve returns the state that a merge becomes with each conflict resolved, and how many more
-// embeddings fit no node. The order of the conflicts does not matter.
+// resolve returns the state of a merge with each conflict resolved, and how many more embeddings match no node. The
+// order of the conflicts does not matter.
 func resolve(
 	ctx context.Context, t *core.Tx, m *merge3.Merged, ours, theirs *state.State, by state.Stamp,
 	choice func(graph.Item) (commit.Resolution, bool),
@@ -71,7 +71,7 @@ func resolve(
 	return next, dropped, err
 }
 
-// decide returns the record that a resolution gives an item, undefined for none.
+// decide returns the record that a resolution selects, undefined for none.
 func (r *resolver) decide(c *commit.Conflict, res commit.Resolution) (ipld.CID, error) {
 	switch {
 	case res.Take == "":
@@ -123,7 +123,7 @@ func mergeItem(
 	return graph.MergeMark(v, take)
 }
 
-// pick returns the version of an item that a side has.
+// pick returns a side's version of an item.
 func pick(c *commit.Conflict, take graph.Take) ipld.CID {
 	switch take {
 	case graph.TakeTheirs:
@@ -134,8 +134,7 @@ func pick(c *commit.Conflict, take graph.Take) ipld.CID {
 	return c.Ours
 }
 
-// side returns the state that an item's resolution is from: the side it names, or the one that
-// has the item.
+// side returns the state that an item's resolution comes from: the side it names, or the one that has the item.
 func (r *resolver) side(item graph.Item) *state.State {
 	switch take := r.takes[item]; {
 	case take == graph.TakeOurs:
@@ -160,7 +159,7 @@ func (r *resolver) each(kinds []graph.ItemKind, fn func(graph.Item, ipld.CID) er
 	return nil
 }
 
-// resolveNodes puts all nodes in place first, so that the edges between them come back too.
+// resolveNodes restores all nodes first, so that the edges between them come back too.
 func (r *resolver) resolveNodes() error {
 	nodes := []graph.ItemKind{graph.NodeItem}
 	err := r.each(nodes, func(item graph.Item, c ipld.CID) error {
@@ -221,7 +220,7 @@ func (r *resolver) resolveMarks() error {
 	})
 }
 
-// needTarget brings back what a mark is on.
+// needTarget restores the target of a mark.
 func (r *resolver) needTarget(from *state.State, on graph.Target, id graph.ID) error {
 	if on == graph.OnNode {
 		return r.NeedNode(from, id)
@@ -246,8 +245,8 @@ func (r *resolver) needTarget(from *state.State, on graph.Target, id graph.ID) e
 	return r.SetEdge(id, c)
 }
 
-// lineRecord returns the record that change lines about one item make of it in a state, undefined
-// where they remove it.
+// lineRecord applies change lines about one item to a state and returns its new record, undefined if they remove
+// it.
 func lineRecord(
 	ctx context.Context, t *core.Tx, at *state.State, item graph.Item, changes state.Changes, by state.Stamp,
 ) (ipld.CID, error) {
@@ -282,7 +281,7 @@ func lineRecord(
 	return state.LinkItem(value)
 }
 
-// changeItem returns the item that a change is about, and whether it is about one.
+// changeItem returns the item that a change is about, if it is about one item.
 func changeItem(c *graph.Change) (graph.Item, bool) {
 	switch {
 	case c.Node != nil:
@@ -306,7 +305,7 @@ func changeItem(c *graph.Change) (graph.Item, bool) {
 	}
 }
 
-// decideProfile returns what profiles in conflict become by taking a side.
+// decideProfile resolves profiles in conflict by taking a side.
 func (r *resolver) decideProfile(c *commit.Conflict, take graph.Take) (ipld.CID, error) {
 	var v retrieve.ProfileVersions
 	for _, side := range []struct {
@@ -322,7 +321,7 @@ func (r *resolver) decideProfile(c *commit.Conflict, take graph.Take) (ipld.CID,
 	return merge3.PutMerged(r.Ctx, r.Stage, merged)
 }
 
-// resolveProfile puts what profiles in conflict were resolved to in their place.
+// resolveProfile sets the profiles to their resolution.
 func (r *resolver) resolveProfile() error {
 	item := graph.Item{Kind: graph.ProfileItem}
 	if r.conflicts[item] != nil {

@@ -18,9 +18,9 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestMergeLaws checks what every merge must keep on random states of one base: merging the base
-// or the same again changes nothing, sides may be exchanged, and three branches that changed
-// different things may be merged in any order.
+// TestMergeLaws checks laws that every merge satisfies, on random states of one base: merging the base or the same
+// again changes nothing, sides may be swapped, and three branches that changed different things may be merged in
+// any order.
 func TestMergeLaws(t *testing.T) {
 	effort.Alone(t)
 	for seed := range uint64(20) {
@@ -36,7 +36,7 @@ func TestMergeLaws(t *testing.T) {
 			branch := fmt.Sprintf("s%d", i)
 			repokit.Fork(t, r, branch, base)
 			change := fmt.Sprintf(`{"node":{"key":"own%d","type":"T"}}`+"\n", i)
-			for j := range 6 { // each side has keys of its own, and ends that all sides have
+			for j := range 6 { // each side has its own keys, and endpoints that all sides have
 				k := fmt.Sprintf("k%d", 2*j)
 				if w[repokit.NodeName(k)] != nil {
 					change += fmt.Sprintf(`{"node":{"key":%q,"props":{"side%d":%d}}}`+"\n", k, i, rng.IntN(9))
@@ -55,7 +55,7 @@ func TestMergeLaws(t *testing.T) {
 		if got := repokit.GraphOf(t, r, sides[0], sides[0]); got != s.Graph() {
 			t.Fatalf("seed %d: merge(x, x) is %s, want %s", seed, got, s.Graph())
 		}
-		for _, to := range []ipld.CID{base, sides[0]} { // the same of states, whatever history says
+		for _, to := range []ipld.CID{base, sides[0]} { // the same for states, whatever the history
 			repokit.Fork(t, r, "into", sides[0])
 			res, err := merging.CherryPick(t.Context(), r, base.String()+".."+to.String(), repokit.Options("into"))
 			if err != nil || !res.NoChange {
@@ -140,8 +140,8 @@ func TestResolveMovedBranch(t *testing.T) {
 	}
 }
 
-// continueMoved goes on where the branch moved to something else than what was resolved: what was
-// resolved is a commit then, which merges.
+// continueMoved continues after the branch moved away from the resolved state, which then becomes a commit that
+// merges.
 func continueMoved(t *testing.T, r *core.Repo, moved, theirs ipld.CID) {
 	t.Helper()
 	p, err := r.PendingMerge(t.Context(), "")
@@ -285,8 +285,8 @@ func TestMergeWork(t *testing.T) {
 	}
 }
 
-// branches makes the branch draft, and k changes on it and on main: half of them of properties of
-// nodes that the other side changes too, the others new nodes and an edge for each.
+// branches makes the branch draft, and k changes on it and on main: half change properties of nodes that the other
+// side changes too, the others add a node and an edge each.
 func branches(t testing.TB, st store.Store, n, k int) {
 	t.Helper()
 	r, err := care.New(t.Context(), st, repokit.By, core.Options{})

@@ -18,15 +18,15 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// slowMerges holds back the cells that tell of merges until it is let go.
+// slowMerges blocks the cells that record merges until it is released.
 type slowMerges struct {
 	*mem.Store
-	held  atomic.Int32 // merges that were made
+	held  atomic.Int32 // merges made
 	gate  chan struct{}
-	stuck atomic.Int32 // 1 while one waits
+	stuck atomic.Int32 // 1 while one is blocked
 }
 
-// callers marks what is done for a caller, as merges are not.
+// callers marks contexts of work done for a caller; merges have none.
 type callers struct{}
 
 func (s *slowMerges) Derived() store.Derived { return slowCells{s.Store.Derived(), s} }
@@ -62,9 +62,9 @@ func (c slowCells) Delete(ctx context.Context, cids ...ipld.CID) error {
 	return c.Derived.(store.Deleter).Delete(ctx, cids...)
 }
 
-// TestMergesBesideCommits: commits and answers do not wait for a merge that takes for ever, a
-// collection stops it, a later commit asks for it again, and Close waits for it.
-func TestMergesBesideCommits(t *testing.T) {
+// TestMergesDuringCommits: commits and queries do not wait for an endless merge, a collection stops it, a later
+// commit requests it again, and Close waits for it.
+func TestMergesDuringCommits(t *testing.T) {
 	ctx := context.WithValue(context.Background(), callers{}, true)
 	st := &slowMerges{Store: mem.New(), gate: make(chan struct{})}
 	r, err := care.New(ctx, st, repokit.By, core.Options{})
@@ -90,7 +90,7 @@ func TestMergesBesideCommits(t *testing.T) {
 	}
 	commit(made(1))
 	ready := next + 100
-	commit(func() bool { return next == ready }) // beside it
+	commit(func() bool { return next == ready }) // during the merge
 	s, err := r.Snapshot(ctx, "HEAD")
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +134,7 @@ func TestMergesBesideCommits(t *testing.T) {
 	}
 }
 
-// meteredMerges counts what commits write to the derived blocks, and the merges beside them.
+// meteredMerges counts what commits write to the derived blocks, and what background merges write.
 type meteredMerges struct {
 	*mem.Store
 	written, merges atomic.Int64
@@ -163,8 +163,8 @@ func (c meteredCells) SetCell(ctx context.Context, key, value ipld.CID) error {
 	return c.Derived.SetCell(ctx, key, value)
 }
 
-// TestNoCommitMerges: whatever merges of texts, links and vectors come due, no commit of a node, an
-// edge and an embedding writes more to the indexes than small merges take.
+// TestNoCommitMerges: whatever merges of texts, links and vectors are due, no commit of a node, an edge and an
+// embedding writes more to the indexes than small merges take.
 func TestNoCommitMerges(t *testing.T) {
 	const base, commits, most = 1200, 1300, 48 << 10
 	ctx := context.WithValue(context.Background(), callers{}, true)
@@ -215,7 +215,7 @@ func TestNoCommitMerges(t *testing.T) {
 		t.Error(err)
 	}
 	t.Logf("%d merges beside %d commits, at most %d bytes a commit", st.merges.Load(), commits, worst)
-	if st.merges.Load() < 3 { // one of each index at least
-		t.Errorf("%d merges beside commits", st.merges.Load())
+	if st.merges.Load() < 3 { // at least one of each index
+		t.Errorf("%d merges during commits", st.merges.Load())
 	}
 }

@@ -15,13 +15,12 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 )
 
-// spanDots parts the ends of a range of commits: FROM..TO are the commits after FROM up to TO.
+// spanDots separates the ends of a range of commits: FROM..TO are the commits after FROM up to TO.
 const spanDots = ".."
 
-// Revert undoes what a commit changed against its first parent, or all of a range FROM..TO, by
-// one commit: the inverse of the change is merged onto the branch. Nothing else is touched, and
-// if nothing else changed since, the graph is again what it was, times included. Conflicts are
-// as those of Merge.
+// Revert undoes the changes of a commit against its first parent, or of a range FROM..TO, in one commit: the
+// inverse change is merged onto the branch. It touches nothing else, and if nothing else has changed since, the
+// graph is restored exactly, times included. Conflicts are handled as in Merge.
 func Revert(ctx context.Context, r *core.Repo, rev string, opt core.MergeOptions) (*MergeResult, error) {
 	return integrate(ctx, r, opt, func(t *core.Tx, _ core.Ref, _ *core.Snapshot, _ *MergeResult) (*core.Job, error) {
 		from, to, err := span(ctx, t, rev)
@@ -29,7 +28,7 @@ func Revert(ctx context.Context, r *core.Repo, rev string, opt core.MergeOptions
 			return nil, err
 		}
 		what := spanName(rev, from, to)
-		message := "reverts " + what // the text of one that was erased must not come back
+		message := "reverts " + what // the text of an erased message must not come back
 		if text, err := commit.ReadMessage(ctx, t.Stage, to.Record.Message); err == nil {
 			message = fmt.Sprintf("revert %q\n\nreverts %s", guard.Mask(subject(text)), what)
 		} else if !errors.Is(err, store.ErrRedacted) {
@@ -41,9 +40,8 @@ func Revert(ctx context.Context, r *core.Repo, rev string, opt core.MergeOptions
 	})
 }
 
-// CherryPick makes a commit on the branch of what another commit changed against its first parent,
-// or of all that a range FROM..TO did, with the message of the last one. Conflicts are as those of
-// Merge.
+// CherryPick applies the changes of a commit against its first parent, or of a range FROM..TO, as a new commit on
+// the branch, with the message of the last one. Conflicts are handled as in Merge.
 func CherryPick(ctx context.Context, r *core.Repo, rev string, opt core.MergeOptions) (*MergeResult, error) {
 	return integrate(ctx, r, opt, func(t *core.Tx, _ core.Ref, _ *core.Snapshot, _ *MergeResult) (*core.Job, error) {
 		from, to, err := span(ctx, t, rev)
@@ -99,10 +97,10 @@ func spanName(rev string, from, to *core.Snapshot) string {
 	return to.Id.String()
 }
 
-// Restore brings nodes back as they were at a revision, each with its mark, or without one if
-// it had none, and with those of its edges that are missing and whose other ends exist. names are
-// as those of core.Snapshot.Name, of that revision. A node that was erased does not come back: the error
-// wraps store.ErrRedacted then, of Revert and CherryPick as well, and nothing is written.
+// Restore brings back nodes as of a revision, each with its mark, if it had one, and with those of its edges that
+// are missing and whose other ends exist. names are as in core.Snapshot.Name, in that revision. An erased node
+// cannot be restored: the error wraps store.ErrRedacted then, as it does for Revert and CherryPick, and nothing is
+// written.
 func Restore(
 	ctx context.Context, r *core.Repo, rev string, names []string, opt core.CommitOptions,
 ) (*core.CommitResult, error) {

@@ -23,7 +23,7 @@ const whole = `
 {"mark":{"edge":{"type":"e","src":"a","dst":"b"},"state":"stale"}}
 {"embedding":{"node":"b","model":"m","vector":[1,0]}}`
 
-// TestRestore removes nodes and brings them back: what is restored whole is what it was.
+// TestRestore removes nodes and restores them: a fully restored graph equals the original.
 func TestRestore(t *testing.T) {
 	r := repokit.OpenMem(t)
 	opt := core.CommitOptions{Stamp: repokit.By}
@@ -50,7 +50,7 @@ func TestRestore(t *testing.T) {
 	if got := repokit.Sizes(repokit.Head(t, r)); got != [4]uint64{3, 2, 0, 1} {
 		t.Errorf("sizes %v", got)
 	}
-	// A node that is there is put back, and rid of a mark that it did not have.
+	// A node that exists is reset, and loses a mark that it did not have.
 	repokit.Lines(t, r, `{"node":{"key":"b","summary":"B1"}}
 {"mark":{"node":"b","state":"forgotten"}}`)
 	if _, err = merging.Restore(t.Context(), r, first.CID().String(), []string{"b"}, opt); err != nil {
@@ -73,7 +73,7 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// TestRevertIsIdentity reverts commits right after they were made, and the reverts in turn.
+// TestRevertIsIdentity reverts new commits, and then the reverts.
 func TestRevertIsIdentity(t *testing.T) {
 	for _, change := range []string{
 		`{"remove":{"node":"b"}}`,

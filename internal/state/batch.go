@@ -15,9 +15,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Batch applies changes to a state, one after the other, as clause 5.2 of the specification says.
-// Records are written to the stage as they are made, trees once at the end: memory is a few
-// hundred bytes a change.
+// Batch applies changes to a state, in order, as clause 5.2 of the specification says. It stages records at once
+// and writes trees once at the end. Memory is a few hundred bytes a change.
 type Batch struct {
 	Ctx    context.Context
 	Stage  *store.Stage
@@ -25,21 +24,21 @@ type Batch struct {
 	Now    graph.Time
 
 	Nodes, Edges, Out, In, Marks, Vectors *overlay
-	digests                               *prolly.Map // no change line is about these two
+	digests                               *prolly.Map // no change line edits these two
 	Profile                               ipld.CID
 
 	Drafts drafter
 	Fresh  *FreshTrees
-	// near lists the edges this batch set, by each end: with a node's bucket in the base they are
-	// all its edges. nil until something is removed.
+	// near lists, by node, the edges this batch set. Together with the node's bucket in the base they are all its
+	// edges. nil until something is removed.
 	near map[graph.ID][]graph.ID
-	// embeds are the embeddings to make once the nodes they are of are known as they will be.
+	// embeds holds embeddings to make at the end, when their nodes are final.
 	embeds map[string]pendingEmbedding
-	// embedded lists the models this batch embedded a node with.
+	// embedded lists, by node, the models that this batch embedded it with.
 	embedded map[graph.ID][]string
 	meaning  meant
-	// cites remembers which line gave an edge, mark or embedding, by its tree key and kind, where
-	// what it cites may be missing in the end.
+	// cites records, by tree key and kind, which line set an edge, mark or embedding whose references may be
+	// missing at the end.
 	cites map[string]cite
 
 	Count, Duplicates, Unchanged int
@@ -47,24 +46,24 @@ type Batch struct {
 	Secrets SecretLog
 }
 
-// pendingEmbedding is an embedding whose text is not known yet, or why it cannot be made. The
-// change itself, with a vector eight times as large, is not kept.
+// pendingEmbedding is an embedding whose text is not known yet, or the reason why it cannot be made. The change
+// itself, whose vector is eight times as large, is dropped.
 type pendingEmbedding struct {
 	node graph.ID
-	ref  graph.Ref // to the node, as the line has it
+	ref  graph.Ref // to the node, as the line names it
 	made *graph.Embedding
 	err  error
-	file string // where the line was
+	file string // where the line is
 	line int
 
-	repeats int // lines of this embedding before it that said the same as the line before them
-	// onBase is what the first such line made of the embedding before the batch, nil where a line
-	// removed that one first.
+	repeats int // preceding lines of this embedding that equal the line before them
+	// onBase is the result of the first such line for the embedding before the batch, or nil if a line removed that one
+	// first.
 	onBase *graph.Embedding
 }
 
-// follow makes p the line after another one of the same embedding. The text is that of the node after
-// the batch for both, so that they say the same where all else is equal.
+// follow makes p the next line after before, of the same embedding. Both use the node's text after the batch, so
+// they are equal if everything else is.
 func (p *pendingEmbedding) follow(before pendingEmbedding) {
 	p.onBase, p.repeats = before.onBase, before.repeats
 	if p.made != nil && before.made != nil && bytes.Equal(p.made.Encode(), before.made.Encode()) {
@@ -72,7 +71,7 @@ func (p *pendingEmbedding) follow(before pendingEmbedding) {
 	}
 }
 
-// cite is where a line was, and what must exist when the batch is over.
+// cite is the place of a line, and what must exist at the end of the batch.
 type cite struct {
 	file  string
 	line  int
@@ -80,11 +79,11 @@ type cite struct {
 	needs [2]citedNeed
 }
 
-// citedNeed is what a line cites: it names it as the line did.
+// citedNeed is a reference of a line, named as in the line.
 type citedNeed struct {
-	Need  // on "" where there is none
+	Need  // On is "" if there is none
 	field string
-	ref   graph.Ref // zero for the id
+	ref   graph.Ref // zero: use the id
 }
 
 func (n *citedNeed) name() string {
@@ -94,8 +93,8 @@ func (n *citedNeed) name() string {
 	return n.ref.String()
 }
 
-// NewBatch returns a batch of changes to base. Records go to stage, and edits that outgrow memory to
-// scratch; with a nil scratch all edits stay in memory.
+// NewBatch returns a batch of changes to base. Records go to stage, and edits that outgrow memory to scratch; with
+// a nil scratch all edits stay in memory.
 func NewBatch(ctx context.Context, stage *store.Stage, scratch *ScratchRoom, base *State, by Stamp) *Batch {
 	return &Batch{
 		Ctx: ctx, Stage: stage, author: by.Author, Now: by.Time,
@@ -115,8 +114,8 @@ func NewBatch(ctx context.Context, stage *store.Stage, scratch *ScratchRoom, bas
 	}
 }
 
-// Apply applies all changes and returns the new state, whose graph record is not written yet. With
-// strict, what a line cites must exist at the end.
+// Apply applies all changes and returns the new state, whose graph record is not written yet. With strict,
+// everything that lines reference must exist at the end.
 func (b *Batch) Apply(changes Changes, strict bool) (*State, error) {
 	defer b.Drafts.End()
 	for p := range Prepare(b.Ctx, changes, b.Now) {
@@ -171,7 +170,7 @@ func (b *Batch) Change(p *prepared) error {
 	return p.At(err)
 }
 
-// Flush writes the trees, side by side.
+// Flush writes the trees concurrently.
 func (b *Batch) Flush() (*State, error) {
 	s := &State{Get: b.Stage, Digests: b.digests, Profile: b.Profile}
 	var trees []func() error
@@ -208,7 +207,7 @@ func (b *Batch) putBlock(tree *overlay, key []byte, block store.Block) error {
 	return b.Stage.Put(b.Ctx, block)
 }
 
-// find returns the record that a tree links to under key, nil where there is none.
+// find returns the record that a tree links to under key, or nil.
 func find[T any](
 	b *Batch, tree *overlay, key []byte,
 	read func(context.Context, store.Getter, ipld.CID) (*T, error),
@@ -228,7 +227,7 @@ func (b *Batch) findNode(id graph.ID) (*graph.Node, error) {
 	return find(b, b.Nodes, id[:], commit.ReadNode)
 }
 
-// FindEdge returns an edge as the changes so far leave it, nil if there is none.
+// FindEdge returns an edge as changed so far, or nil.
 func (b *Batch) FindEdge(id graph.ID) (*graph.Edge, error) {
 	return find(b, b.Edges, id[:], commit.ReadEdge)
 }
@@ -239,7 +238,7 @@ func (b *Batch) node(p *prepared) error {
 	}
 	old, err := b.findNode(p.id)
 	if errors.Is(err, store.ErrRedacted) {
-		old, err = nil, nil // made anew: nothing of it is left to change
+		old, err = nil, nil // set again in this batch: nothing of it is left to change
 	}
 	if err != nil {
 		return err
@@ -261,8 +260,8 @@ func (b *Batch) node(p *prepared) error {
 	return b.putNode(p.Node, n, store.NewBlock(ipld.DagCBOR, n.Encode()))
 }
 
-// fact makes a node whose content decides its id: the first candidate id that is free, unless one
-// before it holds the same fact. A candidate that holds another was edited since it was made.
+// fact makes a node whose id depends on its content: the first free candidate id, unless an earlier candidate holds
+// the same fact. A candidate that holds another fact was edited after it was made.
 func (b *Batch) fact(p *prepared) error {
 	if p.made != nil {
 		return p.made
@@ -389,14 +388,14 @@ func (b *Batch) embedding(p *prepared) error {
 		}
 	}
 	b.embeds[string(key)] = pending
-	// Holds the place until makeEmbeddings: an embedding that a later line removes is not made.
+	// Reserves the key until makeEmbeddings: an embedding that a later line removes is not made.
 	b.Vectors.SetLink(key, ipld.Sum(ipld.DagCBOR, key))
 	return b.citeUnlessThere("embedding", key, &p.Change,
 		citedNeed{Need{graph.OnNode, id}, "embedding.node", ec.Node})
 }
 
-// citeUnlessThere is cite for what goes with the nodes it is of: where they are there now, it
-// cannot be in the end without them, and nothing need be remembered.
+// citeUnlessThere is cite for items that are removed with their nodes: if the nodes exist now, the item cannot
+// outlive them, so nothing need be recorded.
 func (b *Batch) citeUnlessThere(
 	what string, key []byte, c *graph.Change, needs ...citedNeed,
 ) error {

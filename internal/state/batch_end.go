@@ -70,8 +70,8 @@ func (b *Batch) RemoveNode(ref graph.Ref) error {
 	return nil
 }
 
-// nearEdges returns the edges that the batch set, those since removed included, of which a node is
-// an end. Before the first removal they are not known by their ends: most batches remove nothing.
+// nearEdges returns the edges at a node that the batch set, including those removed since. They are indexed by node
+// only from the first removal on: most batches remove nothing.
 func (b *Batch) nearEdges(id graph.ID) ([]graph.ID, error) {
 	if b.near == nil {
 		b.near = make(map[graph.ID][]graph.ID)
@@ -120,7 +120,7 @@ func (b *Batch) edgesOf(id graph.ID) ([]graph.ID, error) {
 	return slices.Compact(ids), nil
 }
 
-// RemoveEdge removes an edge, if it is there, with its mark.
+// RemoveEdge removes an edge, if it exists, with its mark.
 func (b *Batch) RemoveEdge(id graph.ID) error {
 	e, err := b.FindEdge(id)
 	if err != nil || e == nil {
@@ -187,8 +187,7 @@ func edgeName(r *graph.EdgeRef) string {
 	return name
 }
 
-// makeEmbeddings writes the embeddings of the batch, whose text is that of their nodes as they are
-// now.
+// makeEmbeddings writes the batch's embeddings, with the text their nodes have now.
 func (b *Batch) makeEmbeddings() error {
 	for _, key := range slices.Sorted(maps.Keys(b.embeds)) {
 		p := b.embeds[key]
@@ -229,12 +228,12 @@ func (b *Batch) makeEmbedding(key []byte, p pendingEmbedding) error {
 	return b.put(b.Vectors, key, e.Encode())
 }
 
-// checkCites checks that what the lines of the batch cite exists now, naming the first line in
-// order that cites something else.
+// checkCites checks that everything the batch's lines reference exists now. The error names the first line whose
+// reference does not.
 func (b *Batch) checkCites() error {
 	var first cite
 	var reason error
-	for key, at := range b.cites { // the order does not matter: the first line is looked for
+	for key, at := range b.cites { // in any order: the first line wins
 		if reason != nil && first.order < at.order {
 			continue
 		}
@@ -252,8 +251,8 @@ func (b *Batch) checkCites() error {
 	return &graph.LineError{File: first.file, Line: first.line, Err: reason}
 }
 
-// missing returns an error about what a cited item needs and does not exist, nil where the item
-// itself is gone again.
+// missing returns an error about a reference of a cited item that does not exist, or nil if the item itself was
+// removed.
 func (b *Batch) missing(key string, at cite) (reason, err error) {
 	tree := b.Edges
 	what := "edge"
@@ -283,8 +282,8 @@ func (b *Batch) missing(key string, at cite) (reason, err error) {
 	return nil, nil
 }
 
-// checkCircles refuses a batch that closes a circle of nodes that supersede each other, naming the last
-// line that gave one of the marks.
+// checkCircles refuses a batch that closes a cycle of nodes that supersede each other. The error names the last
+// line that set one of the marks.
 func (b *Batch) checkCircles(next *State) error {
 	found, err := Circles(b.Ctx, b.Marks.base, next)
 	if err != nil || len(found) == 0 {

@@ -7,37 +7,36 @@ import (
 )
 
 const (
-	// setShards is how many tables a set has: each grows by itself, so that while one does, the
-	// old and the new of it are a small part of the whole.
+	// setShards is the number of tables in a set. Each grows separately, so that the old and new copies of a
+	// growing table are a small part of the whole.
 	setShards = 256
-	// setFirst is how many places a table has at first.
+	// setFirst is a table's initial capacity.
 	setFirst = 8
-	// setKept is how many bytes of a digest are kept, beside the first one, which is the table's.
+	// setKept is how many bytes of a digest are stored, in addition to the first byte, which selects the table.
 	setKept = 16
 )
 
-// CidSet is a set of CIDs for a whole repository of them: 16 bytes a place and no pointers, so that
-// the garbage collector of the language has nothing to look at. Of the places of a table three
-// quarters are taken at most, and half of these just after it grew: 21 to 32 bytes for each CID,
-// where a map takes 60 to 110. It knows CIDs by the first 136 bits of their digests: to find two
-// blocks that share these takes 2^68 hashes, sixteen times what it takes for two keys of one id.
-// The zero set is ready. Not safe for concurrent use.
+// CidSet is a set of CIDs, for a whole repository of them: 16 bytes an entry and no pointers, so the garbage
+// collector skips it. Tables are at most three quarters full, and half of that after growing: 21 to 32 bytes for
+// each CID, compared with 60 to 110 in a map. It compares CIDs by the first 136 bits of their digests: finding two
+// blocks that share these takes 2^68 hashes, sixteen times as many as two keys with one id. The zero set is ready
+// to use. Not safe for concurrent use.
 type CidSet = CidMap[struct{}]
 
 // CidMap is a CidSet with a value for each CID.
 type CidMap[V any] struct {
-	raw, records [setShards]setTable[V] // apart: the same bytes may be both, and are two blocks then
+	raw, records [setShards]setTable[V] // separate: the same bytes may be in both, as two blocks
 	n            int
 }
 
-// setTable is a table with open addresses. A place of zeros is free: nobody knows bytes of that hash.
+// setTable is an open-addressing hash table. A zero entry is free: no known data has that hash.
 type setTable[V any] struct {
 	places []setPlace[V]
 	n      int
 }
 
 type setPlace[V any] struct {
-	value  V // first: one of no size at the end would take a byte
+	value  V // first: a zero-size field at the end would take a byte
 	digest setDigest
 }
 
@@ -56,7 +55,7 @@ func (s *CidMap[V]) Len() int { return s.n }
 // Has reports whether a CID is in the set.
 func (s *CidMap[V]) Has(c ipld.CID) bool { return s.Find(c) != nil }
 
-// Find returns the value of a CID, until one is added, and nil for one that is not in the set.
+// Find returns a pointer to the value of a CID, valid until the next addition, or nil for a CID not in the set.
 func (s *CidMap[V]) Find(c ipld.CID) *V {
 	digest := c.Digest()
 	t := s.table(c, digest[0])
@@ -70,14 +69,15 @@ func (s *CidMap[V]) Find(c ipld.CID) *V {
 	return nil
 }
 
-// Add adds a CID and reports whether it was not in the set before.
+// Add adds a CID and reports whether it was absent before.
 func (s *CidMap[V]) Add(c ipld.CID) bool {
 	n := s.n
 	s.Value(c)
 	return s.n > n
 }
 
-// Value returns the value of a CID, until one is added. One that was not in the set is added with none.
+// Value returns a pointer to the value of a CID, valid until the next addition. An absent CID is added with a zero
+// value.
 func (s *CidMap[V]) Value(c ipld.CID) *V {
 	digest := c.Digest()
 	t := s.table(c, digest[0])
@@ -94,9 +94,9 @@ func (s *CidMap[V]) Value(c ipld.CID) *V {
 	return &p.value
 }
 
-// find returns the place of a digest, or the free one where it would be.
+// find returns the entry of a digest, or the free one for it.
 func (t *setTable[V]) find(d *setDigest) int {
-	// Digests are spread already: their bytes need no hashing.
+	// Digests are uniform already and need no hashing.
 	at := int(binary.BigEndian.Uint32(d[:])) % len(t.places)
 	for t.places[at].digest != *d && t.places[at].digest != (setDigest{}) {
 		if at++; at == len(t.places) {

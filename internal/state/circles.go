@@ -12,16 +12,16 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 )
 
-// CircleError is returned where nodes would be superseded by each other in a circle, or one by itself:
-// all of them would be hidden, and none is there instead. errors.Is(err, ErrInvalid) holds.
+// CircleError is returned if nodes would supersede each other in a cycle, or a node itself: all of them would be
+// hidden with no replacement. errors.Is(err, ErrInvalid) holds.
 type CircleError struct {
 	Nodes []graph.ID // each superseded by the next, the last by the first
 }
 
-// MaxCircle bounds how many nodes of a circle are named.
+// MaxCircle bounds how many nodes of a cycle are named.
 const MaxCircle = 8
 
-// Error names at most MaxCircle nodes of the circle, and how to break it.
+// Error names at most MaxCircle nodes of the cycle, and how to break it.
 func (e *CircleError) Error() string {
 	var b strings.Builder
 	for i, id := range append(slices.Clone(e.Nodes[:min(len(e.Nodes), MaxCircle)]), e.Nodes[0]) {
@@ -40,7 +40,7 @@ func (e *CircleError) Error() string {
 // Is reports whether target is ErrInvalid.
 func (e *CircleError) Is(target error) bool { return target == ErrInvalid }
 
-// supersededBy returns the node that a mark says another one is superseded by, zero for none.
+// supersededBy returns the superseding node that a mark names, or zero.
 func supersededBy(m *graph.Mark) graph.ID {
 	if m == nil || m.On != graph.OnNode || m.State != graph.Superseded {
 		return graph.ID{}
@@ -48,7 +48,7 @@ func supersededBy(m *graph.Mark) graph.ID {
 	return m.By
 }
 
-// Successor returns the node that supersedes another one in a state, zero for none.
+// Successor returns the node that supersedes id, or zero.
 func (s *State) Successor(ctx context.Context, id graph.ID) (graph.ID, error) {
 	c, err := Lookup(ctx, s.Marks, graph.MarkKey(graph.OnNode, id))
 	if err != nil || !c.Defined() {
@@ -58,9 +58,8 @@ func (s *State) Successor(ctx context.Context, id graph.ID) (graph.ID, error) {
 	return supersededBy(m), err
 }
 
-// Circles returns the circles of nodes that supersede each other in a state and of which a mark is not
-// the same before, in the order of the first of those. It reads the marks that differ and those that
-// these lead to, each once.
+// Circles returns the cycles of superseding nodes in s in which at least one mark differs from before, ordered by
+// the first such mark. It reads each differing mark, and each mark on the chains from it, once.
 func Circles(ctx context.Context, before *prolly.Map, s *State) ([][]graph.ID, error) {
 	var starts []graph.ID
 	for c, err := range prolly.Diff(ctx, before, s.Marks) {
@@ -80,7 +79,7 @@ func Circles(ctx context.Context, before *prolly.Map, s *State) ([][]graph.ID, e
 		changed[id] = true
 	}
 	var out [][]graph.ID
-	walk := make(map[graph.ID]int) // by which walk a node was met, counted from 1
+	walk := make(map[graph.ID]int) // the walk in which a node was met, counted from 1
 	for i, id := range starts {
 		var path []graph.ID
 		for !id.IsZero() && walk[id] == 0 {
@@ -102,7 +101,7 @@ func Circles(ctx context.Context, before *prolly.Map, s *State) ([][]graph.ID, e
 	return out, nil
 }
 
-// NoCircles returns a *CircleError where next has a circle that the state before had not.
+// NoCircles returns a *CircleError if next has a cycle that the state before did not have.
 func NoCircles(ctx context.Context, before, next *State) error {
 	found, err := Circles(ctx, before.Marks, next)
 	if err == nil && len(found) > 0 {

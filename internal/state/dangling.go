@@ -11,7 +11,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// itemName names a tree entry for people: its kind and the id in its key.
+// itemName formats a tree entry for people: its kind and the id in its key.
 func itemName(what string, key []byte) string {
 	if what == "mark" && len(key) > 0 {
 		key = key[1:]
@@ -22,39 +22,39 @@ func itemName(what string, key []byte) string {
 	return fmt.Sprintf("%s %x", what, key)
 }
 
-// Dangling is an edge, mark or embedding of a state whose end, target or node does not exist.
+// Dangling is an edge, mark or embedding whose end, target or node does not exist.
 type Dangling struct {
 	What    string // edge, mark or embedding
 	Key     []byte // its key in its tree
 	Missing Need
 }
 
-// Error names the entry by its kind and id, and the id that it needs.
+// Error names the entry by its kind and id, and the missing id.
 func (d Dangling) Error() string {
 	return fmt.Sprintf("%s needs %s, which does not exist", itemName(d.What, d.Key), d.Missing.Id)
 }
 
-// Needs is what changed of a tree whose entries need nodes or edges.
+// Needs is the change of a tree whose entries reference nodes or edges.
 type Needs struct {
 	what       string
 	prev, next *prolly.Map
 	of         func(key, value []byte) ([]Need, error)
 }
 
-// EdgeEnds are the edges of a state that are not the same in another one, which is read for each.
+// EdgeEnds returns the edges of next that differ from prev. Each is read to find its ends.
 func EdgeEnds(ctx context.Context, next, prev *State) Needs {
 	return Needs{"edge", prev.Edges, next.Edges, func(_, value []byte) ([]Need, error) {
 		return EdgeNeeds(ctx, next, value)
 	}}
 }
 
-// MarkTargets are likewise the marks.
+// MarkTargets does the same for marks.
 func MarkTargets(next, prev *State) Needs {
 	of := func(key, _ []byte) ([]Need, error) { return MarkNeeds(key) }
 	return Needs{"mark", prev.Marks, next.Marks, of}
 }
 
-// attachments are likewise the marks and embeddings, whose keys say what they need.
+// attachments does the same for marks and embeddings, whose keys contain their references.
 func attachments(next, prev *State) []Needs {
 	return []Needs{
 		MarkTargets(next, prev),
@@ -65,8 +65,8 @@ func attachments(next, prev *State) []Needs {
 	}
 }
 
-// EachDangling calls fn for everything of checks that is in next and not the same before and whose end,
-// target or node is not in next. Reading costs what differs.
+// EachDangling calls fn for each entry in checks that next has, that differs from before, and whose end, target or
+// node is not in next. It reads only what differs.
 func EachDangling(
 	ctx context.Context, next *State, checks []Needs, fn func(Dangling) error,
 ) error {
@@ -96,7 +96,7 @@ func EachDangling(
 	return nil
 }
 
-// NoneDangling returns an error that wraps ErrInvalid, about the first entry that EachDangling finds, if any.
+// NoneDangling returns an error that wraps ErrInvalid about the first entry that EachDangling finds, if any.
 func NoneDangling(ctx context.Context, prev, next *State) error {
 	checks := append([]Needs{EdgeEnds(ctx, next, prev)}, attachments(next, prev)...)
 	return EachDangling(ctx, next, checks, func(d Dangling) error {
@@ -139,10 +139,10 @@ func MarkNeeds(key []byte) ([]Need, error) {
 	return []Need{{on, id}}, err
 }
 
-// VectorsRoot returns the root that a commit or stage records: undefined for no embeddings.
+// VectorsRoot returns the root that a commit or stage records: undefined if there are no embeddings.
 func (s *State) VectorsRoot() ipld.CID { return rootOrNone(s.Vectors) }
 
-// DigestsRoot returns the root that a commit records: undefined for no texts.
+// DigestsRoot returns the root that a commit records: undefined if there are no texts.
 func (s *State) DigestsRoot() ipld.CID { return rootOrNone(s.Digests) }
 
 func rootOrNone(m *prolly.Map) ipld.CID {

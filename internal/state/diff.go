@@ -20,12 +20,11 @@ const (
 	Removed ChangeKind = "removed"
 )
 
-// FieldDiff is one field that differs. Properties are named props.NAME. Times read as RFC 3339
-// strings and ids as UUIDs.
+// FieldDiff is one field that differs. Properties are named props.NAME. Times are RFC 3339 strings and ids UUIDs.
 type FieldDiff struct {
 	Field string      `json:"field"`
-	Old   *ipld.Value `json:"old" shape:"json"` // nil where absent
-	New   *ipld.Value `json:"new" shape:"json"` // likewise
+	Old   *ipld.Value `json:"old" shape:"json"` // nil if absent
+	New   *ipld.Value `json:"new" shape:"json"` // nil if absent
 }
 
 // NodeDiff is one node that differs.
@@ -36,11 +35,11 @@ type NodeDiff struct {
 	Kind   ChangeKind  `json:"change" shape:"added|changed|removed"`
 	Fields []FieldDiff `json:"fields"`
 	Mark   bool        `json:"-"` // whether the node's mark is among the fields
-	Old    *graph.Node `json:"-"` // nil where added
-	New    *graph.Node `json:"-"` // nil where removed
+	Old    *graph.Node `json:"-"` // nil if added
+	New    *graph.Node `json:"-"` // nil if removed
 }
 
-// Node returns the node after the change, or before it where it was removed.
+// Node returns the node after the change, or before it if it was removed.
 func (d *NodeDiff) Node() *graph.Node {
 	if d.New != nil {
 		return d.New
@@ -57,11 +56,11 @@ type EdgeDiff struct {
 	Kind   ChangeKind  `json:"change" shape:"added|changed|removed"`
 	Fields []FieldDiff `json:"fields"`
 	Key    string      `json:"key" shape:"null"` // of Edge, "" for none
-	Old    *graph.Edge `json:"-"`                // nil where added
-	New    *graph.Edge `json:"-"`                // nil where removed
+	Old    *graph.Edge `json:"-"`                // nil if added
+	New    *graph.Edge `json:"-"`                // nil if removed
 }
 
-// Edge returns the edge after the change, or before it where it was removed.
+// Edge returns the edge after the change, or before it if it was removed.
 func (d *EdgeDiff) Edge() *graph.Edge {
 	if d.New != nil {
 		return d.New
@@ -76,7 +75,7 @@ type Counts struct {
 	Removed int `json:"removed"`
 }
 
-// Count counts one that differs.
+// Count counts one difference.
 func (c *Counts) Count(kind ChangeKind) {
 	switch kind {
 	case Added:
@@ -99,8 +98,7 @@ func (c Counts) Zero() bool { return c == Counts{} }
 // Diff compares two snapshots.
 type Diff struct{ From, To *State }
 
-// Nodes yields the nodes that differ, in id order. A node whose mark differs is among them, with
-// the field "mark".
+// Nodes yields the nodes that differ, in id order. It includes nodes whose mark differs, with the field "mark".
 func (d Diff) Nodes(ctx context.Context) iter.Seq2[NodeDiff, error] {
 	return func(yield func(NodeDiff, error) bool) {
 		marks, err := d.MarkIDs(ctx, graph.OnNode)
@@ -120,7 +118,7 @@ func (d Diff) Nodes(ctx context.Context) iter.Seq2[NodeDiff, error] {
 	}
 }
 
-// Edges yields the edges that differ, in id order, those whose mark differs included.
+// Edges yields the edges that differ, in id order, including those whose mark differs.
 func (d Diff) Edges(ctx context.Context) iter.Seq2[EdgeDiff, error] {
 	return func(yield func(EdgeDiff, error) bool) {
 		marks, err := d.MarkIDs(ctx, graph.OnEdge)
@@ -140,8 +138,7 @@ func (d Diff) Edges(ctx context.Context) iter.Seq2[EdgeDiff, error] {
 	}
 }
 
-// Count counts the nodes and edges that differ, marks included. What is in one of the states alone
-// it need not read.
+// Count counts the nodes and edges that differ, marks included. It does not read subtrees that only one state has.
 func (d Diff) Count(ctx context.Context) (nodes, edges Counts, err error) {
 	if nodes, err = d.count(ctx, graph.OnNode); err == nil {
 		edges, err = d.count(ctx, graph.OnEdge)
@@ -169,7 +166,7 @@ func (d Diff) count(ctx context.Context, on graph.Target) (Counts, error) {
 		if err != nil {
 			return out, err
 		}
-		if before == after { // else it is counted already
+		if before == after { // otherwise it is counted already
 			out.Changed++
 		}
 	}

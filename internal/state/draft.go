@@ -9,23 +9,22 @@ import (
 )
 
 const (
-	// draftFrom is how many nodes a batch makes before it begins to analyse those that follow for
-	// the index as it makes them: smaller batches leave it to the index, which reads them again.
+	// draftFrom is how many nodes a batch makes before it starts to analyse further ones for the index
+	// concurrently. The index analyses the others later, which reads them again.
 	draftFrom = 512
-	// draftLimit bounds the memory of what was analysed, about 150,000 nodes of 110 words; draftTerms
-	// where they lie elsewhere, about a million: their terms and where each is. The nodes that come after
-	// it are read again.
+	// draftLimit bounds the memory of analysed nodes, about 150,000 nodes of 110 words. draftTerms is the bound if
+	// texts are spilled, about a million nodes: their terms and offsets. Nodes beyond the bound are read again.
 	draftLimit = 64 << 20
 	draftTerms = 96 << 20
-	// draftGroup is how many nodes are handed over at a time, and draftQueue how many such groups
-	// may wait. They hold nodes that the stage may have let go of.
+	// draftGroup is how many nodes are queued at a time, and draftQueue how many such groups may wait. They hold
+	// nodes that the stage may have released.
 	draftGroup = 64
 	draftQueue = 4
 )
 
-// drafter analyses the nodes of a batch on a goroutine of its own.
+// drafter analyses the nodes of a batch on its own goroutine.
 type drafter struct {
-	Wanted bool // whether an index follows
+	Wanted bool // whether an index will be built
 	Room   *ScratchRoom
 	made   int
 	draft  *index.Draft // nil until there are enough nodes
@@ -39,7 +38,7 @@ type draftNode struct {
 	node *graph.Node
 }
 
-// add takes a node that was put into the batch. Content in blocks of its own is left to the index.
+// add queues a node of the batch. The index handles content in separate blocks later.
 func (d *drafter) add(c ipld.CID, n *graph.Node) error {
 	if d.made++; !d.Wanted || d.made <= draftFrom || n.Content != nil && len(n.Content.Chunks) > 0 {
 		return nil
@@ -78,7 +77,7 @@ func (d *drafter) run() {
 	}
 }
 
-// End waits for the goroutine and returns what it made, nil for nothing.
+// End waits for the goroutine and returns its draft, or nil.
 func (d *drafter) End() *index.Draft {
 	if d.queue != nil {
 		if len(d.group) > 0 {

@@ -12,46 +12,46 @@ import (
 	"github.com/mnem-project/mnem/internal/block/prolly"
 )
 
-// editRuns are edits that a table has no more: each run has those of one table, in key order, as an edit
-// after the other, with the lengths of key and value in front. A later run replaces what is in earlier
-// ones. They lie in the scratch room, in pieces that are read one at a time.
+// editRuns holds edits spilled from a table. Each run has the edits of one table in key order, each prefixed with
+// the lengths of key and value. A later run overrides earlier ones. Runs lie in the scratch file, in pieces that
+// are read one at a time.
 type editRuns struct {
 	Room *ScratchRoom
 	Runs [][]runPiece
 	look LookFor
 	seen keySet // of all keys, with LookInVain
-	ids  idSet  // of all keys, with lookOften, and which of them are there
+	ids  idSet  // of all keys, with lookOften, and whether each exists
 }
 
-// LookFor says whether edits of a tree are looked for before it is written.
+// LookFor says how often a tree's edits are looked up before it is written.
 type LookFor int
 
 const (
-	lookHardly LookFor = iota // only by what removes others
-	LookInVain                // mostly
-	lookOften                 // whether they are there; all keys are ids
+	lookHardly LookFor = iota // only by removals of other items
+	LookInVain                // mostly misses
+	lookOften                 // for existence; all keys are ids
 )
 
 // runPiece is a piece of a run.
 type runPiece struct {
-	first []byte // key
+	first []byte // first key
 	at    int64
 	size  int32
 }
 
 const (
-	// runPieceBytes is how many bytes a piece has at least, but for the last of a run: a look for a key reads
-	// one, and a merge holds one for each run.
+	// runPieceBytes is the smallest size of a piece, except the last of a run: a lookup reads one piece, and a
+	// merge holds one for each run.
 	runPieceBytes = 16 << 10
-	runBuffer     = 16 * runPieceBytes // written at a time
-	editHead      = 4                  // bytes before an edit
+	runBuffer     = 16 * runPieceBytes // bytes a write
+	editHead      = 4                  // bytes of lengths before an edit
 )
 
 // add writes a run.
 func (r *editRuns) add(edits iter.Seq[prolly.Edit]) error {
 	var run []runPiece
 	buf := make([]byte, 0, runBuffer+LargePiece)
-	from, begun := 0, 0 // pieces that are not written; the place in buf of the newest
+	from, begun := 0, 0 // number of unwritten pieces; offset in buf of the newest
 	write := func() error {
 		at, err := r.Room.Add(buf)
 		if err != nil {
@@ -104,8 +104,7 @@ func (r *editRuns) note(e *prolly.Edit) {
 	}
 }
 
-// has reports whether the runs have an edit of a key, unless that is unknown without reading them, and
-// whether that sets it.
+// has reports whether the runs may have an edit of a key, and whether it sets the key. It reads no run.
 func (r *editRuns) has(key []byte) (edited, there bool) {
 	switch {
 	case len(r.Runs) == 0:
@@ -118,7 +117,7 @@ func (r *editRuns) has(key []byte) (edited, there bool) {
 	return true, true
 }
 
-// read returns the bytes of a piece, which stay.
+// read returns a copy of a piece's bytes.
 func (r *editRuns) read(p *runPiece) ([]byte, error) {
 	b := make([]byte, p.size)
 	if _, err := r.Room.ReadAt(b, p.at); err != nil {
@@ -127,7 +126,7 @@ func (r *editRuns) read(p *runPiece) ([]byte, error) {
 	return b, nil
 }
 
-// nextEdit returns the first edit of some bytes and the rest of them. A value of no bytes is a removal.
+// nextEdit decodes the first edit of b and returns the rest. An empty value is a removal.
 func nextEdit(b []byte) (e prolly.Edit, rest []byte) {
 	key := editHead + int(binary.BigEndian.Uint16(b))
 	end := key + int(binary.BigEndian.Uint16(b[2:]))
@@ -162,7 +161,7 @@ func (r *editRuns) get(key []byte) (value []byte, ok bool, err error) {
 	return nil, false, nil
 }
 
-// sorted yields the edits in key order, of each key the latest. Their keys and values stay as they are.
+// sorted yields the latest edit of each key, in key order. Keys and values remain valid.
 func (r *editRuns) sorted() iter.Seq2[prolly.Edit, error] {
 	return func(yield func(prolly.Edit, error) bool) {
 		m := runMerger{of: r}
@@ -203,17 +202,17 @@ func (r *editRuns) sorted() iter.Seq2[prolly.Edit, error] {
 	}
 }
 
-// runMerger merges runs: the heap has the run with the next key on top, of those with the same the latest.
+// runMerger merges runs with a heap: on top is the run with the smallest next key, and of equal keys the latest.
 type runMerger struct {
 	of   *editRuns
 	heap []*runCursor
 }
 
-// runCursor stands at an edit of run n.
+// runCursor is at an edit of run n.
 type runCursor struct {
 	n    int
 	e    prolly.Edit
-	head uint64 // the first bytes of the key, which mostly decide
+	head uint64 // the key's first bytes, which usually decide
 	b    []byte // the rest of the piece
 	rest []runPiece
 }
@@ -244,9 +243,9 @@ func (c *runCursor) before(d *runCursor) bool {
 	return c.n > d.n
 }
 
-// keySet remembers keys by their hashes, so that hardly any other is taken for one of them.
+// keySet is a set of hashes of keys. False positives are rare.
 type keySet struct {
-	hashes []uint32 // open addressing, a power of two; 0 for a free place
+	hashes []uint32 // open addressing, power-of-two size; 0 is free
 	n      int
 }
 
@@ -285,16 +284,16 @@ func (s *keySet) add(hash uint32) {
 	}
 }
 
-// idSet remembers ids that are there, and those that were taken away.
+// idSet records ids that exist, and those that were removed.
 type idSet struct {
 	pages [][]graph.ID
-	slots []uint32 // open addressing, a power of two: twice one more than a place, and one if it is gone; 0: free
-	n     uint32   // places
+	slots []uint32 // open addressing, power-of-two size: 2*(index+1), plus 1 if removed; 0 is free
+	n     uint32   // number of ids
 }
 
 const idPage = 1 << 12
 
-// find returns the slot of an id, or the free one where it would be.
+// find returns the slot of an id, or the free one for it.
 func (s *idSet) find(id graph.ID) *uint32 {
 	mask := uint32(len(s.slots) - 1)
 	for i := editHash(id[:]) & mask; ; i = (i + 1) & mask {

@@ -11,25 +11,25 @@ import (
 	"github.com/mnem-project/mnem/internal/block/prolly"
 )
 
-// EditTable maps keys to values that are not in a tree yet, or to nothing: a removal. A batch of a
-// million items has several times as many edits, so they lie end to end in a few large pieces
-// without a pointer in them: an entry takes the bytes of its key and value and about 28 more, and
-// the garbage collector walks past. What is replaced by a value of another length stays where it is.
+// EditTable maps keys to values that are not in a tree yet, or to removals. A batch of a million items has several
+// times as many edits, so they are packed into a few large pieces without pointers: an entry takes the bytes of its
+// key and value and about 28 more, and the garbage collector skips it. A value replaced by one of another length
+// stays as garbage.
 type EditTable struct {
 	Pieces  [][]byte
 	Entries []editEntry
-	Slots   []editSlot // open addressing, a power of two
-	free    [][]byte   // pieces of a table that was emptied
+	Slots   []editSlot // open addressing, power-of-two size
+	free    [][]byte   // pieces for reuse
 }
 
-// editSlot is where an entry is. It has a part of the hash, so that a look for a key that is not
-// there seldom reads another, which is mostly far away.
+// editSlot refers to an entry. It holds a part of the hash, so that lookups of absent keys rarely touch other
+// entries, which are usually not in the CPU cache.
 type editSlot struct {
 	hash  uint32
-	after uint32 // one more than an index of entries, 0 for a free slot
+	after uint32 // index of an entry plus one, 0 for a free slot
 }
 
-// editEntry is where an edit is. A value of no bytes, which no tree takes, is a removal.
+// editEntry is the position of an edit. An empty value, which no tree accepts, is a removal.
 type editEntry struct {
 	piece, at  uint32
 	key, value uint16 // lengths
@@ -37,14 +37,14 @@ type editEntry struct {
 
 const (
 	firstPiece  = 1 << 10
-	LargePiece  = 64 << 10 // more than the longest key and value
+	LargePiece  = 64 << 10 // longer than the longest key and value
 	firstSlots  = 16
 	maxEditText = 1<<16 - 1
 
 	editEntryBytes, editSlotBytes = 12, 8
 )
 
-// editSeed decides where in a table a key is, which nothing that is written depends on.
+// editSeed seeds the tables' hashes. No output depends on it.
 var editSeed = sync.OnceValue(maphash.MakeSeed)
 
 func (t *EditTable) key(e *editEntry) []byte {
@@ -61,7 +61,7 @@ func (t *EditTable) value(e *editEntry) []byte {
 
 func editHash(key []byte) uint32 { return uint32(maphash.Bytes(editSeed(), key)) }
 
-// find returns the slot of a key: that of its entry, or the free one where it would be.
+// find returns the slot of a key's entry, or the free one for it.
 func (t *EditTable) find(hash uint32, key []byte) *editSlot {
 	mask := uint32(len(t.Slots) - 1)
 	for i := hash & mask; ; i = (i + 1) & mask {
@@ -85,8 +85,8 @@ func (t *EditTable) Get(key []byte) (value []byte, ok bool) {
 	return t.value(&t.Entries[s.after-1]), true
 }
 
-// Set copies a key and its value, which is not empty; nil removes. It reports whether they fit: what
-// does not is longer than any tree takes.
+// Set copies a key and its value, which must not be empty; nil removes. It returns false if they are longer than
+// any tree accepts.
 func (t *EditTable) Set(key, value []byte) bool {
 	if len(key) > maxEditText/2 || len(value) > maxEditText/2 {
 		return false
@@ -138,12 +138,12 @@ func (t *EditTable) piece(need int) []byte {
 	return make([]byte, 0, LargePiece)
 }
 
-// memory is about how many bytes the table takes.
+// memory returns approximately how many bytes the table takes.
 func (t *EditTable) memory() int {
 	return LargePiece*len(t.Pieces) + editEntryBytes*len(t.Entries) + editSlotBytes*len(t.Slots)
 }
 
-// empty forgets all edits and keeps the room that they took.
+// empty drops all edits and keeps their memory for reuse.
 func (t *EditTable) empty() {
 	t.free = append(t.free, t.Pieces...)
 	t.Pieces, t.Entries = t.Pieces[:0], t.Entries[:0]
@@ -166,15 +166,14 @@ func (t *EditTable) grow() {
 	}
 }
 
-// Sorted yields the edits in key order, as they are when it is called. Their keys and values are
-// views.
+// Sorted yields the current edits in key order. Keys and values are views.
 func (t *EditTable) Sorted() iter.Seq[prolly.Edit] {
 	type place struct {
-		head  uint64 // the first bytes of the key, which mostly decide
+		head  uint64 // the key's first bytes, which usually decide
 		entry uint32
 	}
 	from := *t
-	from.Slots = nil // which are not needed any more
+	from.Slots = nil // no longer needed
 	places := make([]place, len(from.Entries))
 	for i := range from.Entries {
 		places[i] = place{keyHead(from.key(&from.Entries[i])), uint32(i)}
@@ -198,7 +197,7 @@ func (t *EditTable) Sorted() iter.Seq[prolly.Edit] {
 	}
 }
 
-// keyHead returns the first bytes of a key as a number: keys whose heads differ are in the order of these.
+// keyHead returns the first bytes of a key as a number that orders keys whose heads differ.
 func keyHead(key []byte) uint64 {
 	if len(key) >= 8 {
 		return binary.BigEndian.Uint64(key)

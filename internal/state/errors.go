@@ -12,9 +12,9 @@ import (
 )
 
 var (
-	// ErrInvalid marks errors about what the caller gave: a bad change, name or option.
+	// ErrInvalid marks errors about the caller's input: a bad change, name or option.
 	ErrInvalid = errors.New("invalid input")
-	// ErrConflict marks errors about a state that is not the one the caller built on.
+	// ErrConflict marks errors about a state that changed since the caller read it.
 	ErrConflict = errors.New("conflict")
 )
 
@@ -24,15 +24,15 @@ type NotFoundError struct {
 	What string // what kind of thing
 	Name string // as the caller gave it
 
-	Candidates []Candidate // that may be meant, if they were looked for: see rank.Find
+	Candidates []Candidate // possible matches, if they were searched: see rank.Find
 
-	// Hidden is the state of the node that the name means exactly and that a mark hides, and ID its id.
-	// Both are zero if there is none.
+	// Hidden is the state of the node that matches the name exactly but is hidden by a mark, and ID its id. Both
+	// are zero if there is none.
 	Hidden graph.State
 	ID     graph.ID
 }
 
-// Error names the thing, or says which state hides it if Hidden is set.
+// Error names the thing, or the state that hides it if Hidden is set.
 func (e *NotFoundError) Error() string {
 	if e.Hidden != "" {
 		return fmt.Sprintf("%s %q is %s", e.What, e.Name, e.Hidden)
@@ -43,15 +43,15 @@ func (e *NotFoundError) Error() string {
 // Is reports whether target is store.ErrNotFound.
 func (e *NotFoundError) Is(target error) bool { return target == store.ErrNotFound }
 
-// KindError is returned where a CID or revision that the caller gave is that of another kind of record
-// than is wanted, and is fit to be one. errors.Is(err, ErrInvalid) holds.
+// KindError is returned if a CID or revision names a valid record of the wrong kind. errors.Is(err, ErrInvalid)
+// holds.
 type KindError struct {
 	Name string // as the caller gave it
-	Kind string // what it is, "" for a block that is no record
+	Kind string // its actual kind, "" for a block that is no record
 	Want string
 }
 
-// Error says what the name stands for and what was wanted.
+// Error names the actual and the wanted kind.
 func (e *KindError) Error() string {
 	have := "block that is no record"
 	if e.Kind != "" {
@@ -70,7 +70,7 @@ func withArticle(noun string) string {
 	return "a " + noun
 }
 
-// AmbiguousError is returned when a prefix names several things. errors.Is(err, ErrInvalid) holds.
+// AmbiguousError is returned when a prefix matches several things. errors.Is(err, ErrInvalid) holds.
 type AmbiguousError struct {
 	What string
 	Name string
@@ -84,11 +84,11 @@ func (e *AmbiguousError) Error() string {
 // Is reports whether target is ErrInvalid.
 func (e *AmbiguousError) Is(target error) bool { return target == ErrInvalid }
 
-// ExpectError is returned by a write whose branch is not at the commit the caller expected.
-// errors.Is(err, ErrConflict) holds.
+// ExpectError is returned by a write if the branch is not at the commit the caller expected. errors.Is(err,
+// ErrConflict) holds.
 type ExpectError struct{ Want, Have ipld.CID }
 
-// Error names both commits, or says that there is none.
+// Error names both commits; either may be missing.
 func (e *ExpectError) Error() string {
 	return fmt.Sprintf("branch is at %s, not at the expected %s", OrNone(e.Have), OrNone(e.Want))
 }
@@ -96,14 +96,14 @@ func (e *ExpectError) Error() string {
 // Is reports whether target is ErrConflict.
 func (e *ExpectError) Is(target error) bool { return target == ErrConflict }
 
-// NodeExpectError is returned by a write where a node of the branch has not the version that the
-// caller expected; undefined is no such node. errors.Is(err, ErrConflict) holds.
+// NodeExpectError is returned by a write if a node does not have the version that the caller expected; an undefined
+// version means that the node does not exist. errors.Is(err, ErrConflict) holds.
 type NodeExpectError struct {
 	Node       graph.ID
 	Want, Have ipld.CID
 }
 
-// Error names both versions of the node, or says that it is not there.
+// Error names both versions of the node; either may be missing.
 func (e *NodeExpectError) Error() string {
 	version := func(c ipld.CID) string {
 		if !c.Defined() {
@@ -132,23 +132,22 @@ func Invalidf(format string, args ...any) error {
 
 // Candidate is a node that a text may mean.
 type Candidate struct {
-	ID    string // as many digits as tell it from all others of the commit
-	Title string // the beginning of its summary, else its key, on one line; "" where that holds a credential
+	ID    string // the shortest prefix that is unique in the commit
+	Title string // the beginning of its summary, else its key, on one line; "" if that holds a credential
 }
 
-// ErrSigned marks the refusal to replace a commit that a key has signed, or to take it away.
+// ErrSigned marks the refusal to replace or remove a commit that is signed by a key.
 var ErrSigned = errors.New("it needs that key, or a policy that allows it")
 
-// SignedError is returned where a commit that a key has signed would be replaced by an amended one, or
-// be on a branch or tag no more, and the caller neither signs with that key nor may do so otherwise.
-// errors.Is(err, ErrSigned) holds.
+// SignedError is returned if a signed commit would be amended, or removed from a branch or tag, and the caller
+// neither signs with that key nor has permission. errors.Is(err, ErrSigned) holds.
 type SignedError struct {
 	Commit ipld.CID
 	Key    commit.Key
-	Ref    graph.RefName // the branch or tag that it would be taken off
+	Ref    graph.RefName // the branch or tag that would lose it
 }
 
-// Error names the commit, the fingerprint of its key and the ref, and two ways out.
+// Error names the commit, its key's fingerprint and the ref, and two ways to proceed.
 func (e *SignedError) Error() string {
 	return fmt.Sprintf("commit %s is signed by key %s: %v, to take it off %s; sign with that key, or commit "+
 		"upon it", e.Commit, e.Key.Fingerprint(), ErrSigned, e.Ref)

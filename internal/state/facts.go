@@ -9,8 +9,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// MissingError is returned when a block that something links to is not in the store.
-// errors.Is(err, store.ErrCorrupt) holds.
+// MissingError is returned when a linked block is not in the store. errors.Is(err, store.ErrCorrupt) holds.
 type MissingError struct{ CID ipld.CID }
 
 // Error names the block.
@@ -19,7 +18,7 @@ func (e *MissingError) Error() string { return fmt.Sprintf("corrupt: block %s is
 // Is reports whether target is store.ErrCorrupt.
 func (e *MissingError) Is(target error) bool { return target == store.ErrCorrupt }
 
-// Linked reads blocks that something links to: where one is missing, the repository is damaged.
+// Linked reads blocks that other blocks link to. A missing one means that the repository is damaged.
 type Linked struct{ store.Blocks }
 
 // Get returns a block, or a *MissingError if the store does not have it.
@@ -31,8 +30,8 @@ func (l Linked) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 	return data, err
 }
 
-// LinkedDerived is a store.Derived whose blocks are read through Blocks: a missing block is a *MissingError.
-// Cells are those of Derived.
+// LinkedDerived is a store.Derived that reads blocks through Blocks: a missing block is a *MissingError. Cells come
+// from Derived.
 type LinkedDerived struct {
 	store.Derived
 	Blocks Linked

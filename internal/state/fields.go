@@ -9,10 +9,10 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// hiddenFields are fields of a record that never differ between two versions of one item.
+// hiddenFields are fields of a record that never differ between versions of an item.
 var hiddenFields = []string{"v", "id", "kind"}
 
-// FieldOrder is the order in which fields are shown; others follow in canonical order.
+// FieldOrder is the display order of fields; others follow in canonical order.
 var FieldOrder = []string{
 	"key", "type", "src", "dst", "weight", "summary", "context", "content",
 	"cues", "created", "updated", "validFrom", "validTo", "sources",
@@ -46,7 +46,7 @@ func fieldDiffs(before, after []byte) ([]FieldDiff, error) {
 	return out, nil
 }
 
-// fieldNames returns the names in either set: first those of FieldOrder, then the others.
+// fieldNames returns the names in any set: first those of FieldOrder, then the others.
 func fieldNames(sets ...map[string]ipld.Value) []string {
 	var names, rest []string
 	has := func(name string) bool {
@@ -71,7 +71,7 @@ func fieldNames(sets ...map[string]ipld.Value) []string {
 	return append(names, slices.Compact(rest)...)
 }
 
-// FieldsOf returns the fields of an encoded record as they are shown.
+// FieldsOf returns the fields of an encoded record in display form.
 func FieldsOf(record []byte) (map[string]ipld.Value, error) {
 	out := make(map[string]ipld.Value)
 	if record == nil {
@@ -95,7 +95,7 @@ func FieldsOf(record []byte) (map[string]ipld.Value, error) {
 	return out, nil
 }
 
-// shown turns times and ids into their text forms.
+// shown converts times and ids to text.
 func shown(field string, v ipld.Value) ipld.Value {
 	switch field {
 	case "created", "updated", "validFrom", "validTo", "time":
@@ -110,7 +110,7 @@ func shown(field string, v ipld.Value) ipld.Value {
 	return v
 }
 
-// markValue returns a mark as it is shown, nil for none.
+// markValue returns a mark in display form, or nil.
 func markValue(m *graph.Mark) *ipld.Value {
 	if m == nil {
 		return nil

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// lineGroup is how many lines are parsed at a time, and lineBytes how many bytes of them, unless
-	// one alone has more. lineLimit bounds the bytes that are under way, beside one line of any length.
+	// lineGroup is how many lines are parsed at a time, and lineBytes how many bytes of them, unless a single line
+	// has more. lineLimit bounds the bytes in flight, in addition to one line of any length.
 	lineGroup = 64
 	lineBytes = 64 << 10
 	lineLimit = 4 << 20
 )
 
-// ReadChanges returns the changes in lines of JSON. file names them in errors. Lines are read on the
-// goroutine that asks for changes, some ahead of those that are yielded, and parsed on several.
+// ReadChanges returns the changes in lines of JSON. file names them in errors. Lines are read ahead on the
+// consumer's goroutine and parsed on several others.
 func ReadChanges(in io.Reader, file string) Changes {
 	return func(yield func(graph.Change, error) bool) {
 		limit := parallel.Limit[*lines]{Bytes: lineLimit, Size: func(l *lines) int { return len(l.text) }}
@@ -36,7 +36,7 @@ func ReadChanges(in io.Reader, file string) Changes {
 	}
 }
 
-// lines are some that follow each other, and what comes of them.
+// lines is a group of consecutive lines, with the changes parsed from them.
 type lines struct {
 	list    []graph.Line // without text
 	ends    []int        // of each in text
@@ -71,7 +71,7 @@ func groupLines(in *graph.Reader) iter.Seq[*lines] {
 	}
 }
 
-// parse returns the lines with their changes, up to the first that is refused.
+// parse parses the lines into changes, up to the first invalid one.
 func (l *lines) parse() *lines {
 	from := 0
 	l.changes = make([]graph.Change, 0, len(l.list))
@@ -88,6 +88,6 @@ func (l *lines) parse() *lines {
 	return l
 }
 
-// Changes is a stream of changes: what graph.Reader reads or a caller makes. An error in it
-// refuses the whole batch. What a change holds must not be changed after it was yielded.
+// Changes is a stream of changes, from graph.Reader or a caller. An error in it fails the whole batch. A yielded
+// change must not be modified afterwards.
 type Changes = iter.Seq2[graph.Change, error]

@@ -31,7 +31,7 @@ func ReadListed(
 	return commit.ReadEdge(ctx, get, c)
 }
 
-// ReadShown reads a node, and stands in for one that was erased.
+// ReadShown reads a node, or returns a stand-in for an erased one.
 func ReadShown(
 	ctx context.Context, get store.Getter, id graph.ID, c ipld.CID,
 ) (*graph.Node, error) {
@@ -73,15 +73,15 @@ func Records[T any](
 	}
 }
 
-// KindCounts are how many things of each kind a commit has.
+// KindCounts counts the items of each kind in a commit.
 type KindCounts struct {
 	Nodes map[string]int      // by type
 	Edges map[string]int      // by type
-	Marks map[graph.State]int // by state, those of edges too
+	Marks map[graph.State]int // by state, including those of edges
 }
 
-// ReadText reads the text of a digest, whose entry in the tree of digests is item. The error wraps
-// store.ErrCorrupt if the record does not decode.
+// ReadText reads the text of a digest; item is its entry in the tree of digests. The error wraps store.ErrCorrupt
+// if the record does not decode.
 func ReadText(ctx context.Context, get store.Getter, item []byte) (*distill.Written, error) {
 	c, err := LinkItem(item)
 	if err != nil {

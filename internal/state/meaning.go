@@ -23,8 +23,8 @@ const MeaningNodes = 64
 type Meaning interface {
 	// Model names it: 1 to graph.MaxModel bytes.
 	Model() string
-	// Vectors returns the vector of each text, in their order: all of the same dimensions, of numbers from -127 to 127,
-	// one of which is at an end, or nil for a text in which it finds nothing.
+	// Vectors returns the vector of each text, in their order: all of the same dimensions, with numbers from
+	// -127 to 127 that reach one of the two, or nil for a text without meaning.
 	Vectors(ctx context.Context, texts []string) ([][]int8, error)
 }
 
@@ -34,7 +34,7 @@ type meant struct {
 	nodes []graph.ID
 }
 
-// note remembers a node that is written, of which there may be one more than are embedded.
+// note records a written node. It records at most one more than are embedded.
 func (m *meant) note(id graph.ID) {
 	if m.by != nil && len(m.nodes) <= MeaningNodes && !slices.Contains(m.nodes, id) {
 		m.nodes = append(m.nodes, id)
@@ -117,7 +117,7 @@ func EmbeddingOf(id graph.ID, model string, vector []int8) *graph.EmbeddingChang
 	return &graph.EmbeddingChange{Node: graph.Ref{ID: id}, Model: model, Vector: floats(vector)}
 }
 
-// floats returns numbers one of which is 127 or -127: quantising makes the same again.
+// floats converts a vector with a component of 127 or -127: quantising it yields the same vector.
 func floats(vector []int8) []float64 {
 	out := make([]float64, len(vector))
 	for i, x := range vector {
@@ -126,8 +126,8 @@ func floats(vector []int8) []float64 {
 	return out
 }
 
-// Foresee has by embed the nodes that some changes make new, where these are few enough: before others wait, for a
-// Meaning that keeps what it has seen. What it cannot embed fails where the changes are applied.
+// Foresee has by embed the nodes that some changes create, if these are few enough, before other writers wait. It
+// helps a Meaning that caches vectors. Errors show when the changes are applied.
 func Foresee(ctx context.Context, by Meaning, changes []graph.Change) {
 	var texts []string
 	for _, c := range changes {

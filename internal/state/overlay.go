@@ -10,27 +10,27 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// overlay is a tree with edits not yet written: reads see the edits, Flush writes them all at
-// once, so that a batch rewrites each chunk it touches once.
+// overlay is a tree with pending edits: reads see the edits, and Flush writes them in one pass, so that a batch
+// rewrites each chunk once.
 type overlay struct {
 	base  *prolly.Map
 	edits EditTable
-	large []prolly.Edit // edits that no tree takes, for Flush to refuse
+	large []prolly.Edit // edits that no tree accepts, for Flush to refuse
 
 	Runs   editRuns // edits before those in the table
-	Limit  int      // bytes of the table above which it becomes a run, if there is a room
-	failed error    // why it could not
+	Limit  int      // bytes of the table above which it is spilled to a run, if there is a scratch file
+	failed error    // the error of a failed spill
 }
 
-// editLimit is how many bytes of edits of a tree wait in memory if there is a room to write them to.
+// editLimit is how many bytes of edits of a tree stay in memory if there is a scratch file.
 const editLimit = 4 << 20
 
-// NewOverlay returns an overlay without edits over base, which must not be nil. All edits stay in memory
-// unless Apart gives it a room.
+// NewOverlay returns an overlay without edits over base, which must not be nil. All edits stay in memory unless
+// Apart gives it a scratch file.
 func NewOverlay(base *prolly.Map) *overlay { return &overlay{base: base, Limit: editLimit} }
 
-// Apart has edits written to room once they take more than Limit bytes in memory; a nil room changes
-// nothing. look says how the edits will be looked up. It returns o.
+// Apart makes the overlay spill edits to room once they exceed Limit bytes in memory; a nil room changes nothing.
+// look says how often the edits will be looked up. It returns o.
 func (o *overlay) Apart(room *ScratchRoom, look LookFor) *overlay {
 	o.Runs.Room, o.Runs.look = room, look
 	return o
@@ -66,8 +66,8 @@ func (o *overlay) Has(ctx context.Context, key []byte) (bool, error) {
 	return v != nil, err
 }
 
-// Set copies key and value; an empty value removes the key. A failure to write edits apart, and a pair
-// too long for a tree, are reported by Flush.
+// Set copies key and value; an empty value removes the key. Flush reports a failed spill, and a pair too long for a
+// tree.
 func (o *overlay) Set(key, value []byte) {
 	if !o.edits.Set(key, value) {
 		o.large = append(o.large, prolly.Edit{Key: bytes.Clone(key), Value: bytes.Clone(value)})
@@ -77,10 +77,10 @@ func (o *overlay) Set(key, value []byte) {
 	}
 }
 
-// over reports whether the table should become a run.
+// over reports whether the table should be spilled.
 func (o *overlay) over() bool { return o.Runs.Room != nil && o.edits.memory() > o.Limit }
 
-// spill makes a run of the table.
+// spill writes the table as a run and empties it.
 func (o *overlay) spill() error {
 	err := o.Runs.add(o.edits.Sorted())
 	if err == nil {
@@ -95,7 +95,7 @@ func (o *overlay) SetLink(key []byte, c ipld.CID) {
 	o.Set(key, ipld.AppendLink(buf[:0], c))
 }
 
-// Remove removes key, which need not be there.
+// Remove removes key, which may be absent.
 func (o *overlay) Remove(key []byte) { o.edits.Set(key, nil) }
 
 // Removed reports whether an edit removed the key, and none set it since.
@@ -127,8 +127,8 @@ func (o *overlay) baseKeys(ctx context.Context, prefix []byte) iter.Seq2[[]byte,
 	}
 }
 
-// Flush writes the edits, which are gone then, and returns the new tree. Where that was made from
-// nothing, entries yields what is in it.
+// Flush writes and drops the edits and returns the new tree. If the base was empty, entries yields the new tree's
+// content.
 func (o *overlay) Flush(ctx context.Context) (m *prolly.Map, entries entrySeq, err error) {
 	if len(o.large) > 0 {
 		m, err = o.base.Edit(ctx, o.large[:len(o.large):len(o.large)])
@@ -160,7 +160,7 @@ func (o *overlay) Flush(ctx context.Context) (m *prolly.Map, entries entrySeq, e
 	return m, entriesOf(edits), err
 }
 
-// change applies edits, of which there are about n, to a tree that is not empty.
+// change applies about n edits to a tree that is not empty.
 func (o *overlay) change(
 	ctx context.Context, edits iter.Seq2[prolly.Edit, error], n int,
 ) (*prolly.Map, error) {
@@ -174,7 +174,7 @@ func (o *overlay) change(
 	return o.base.Edit(ctx, list)
 }
 
-// sorted yields all edits in key order, as they are now. Their keys and values stay as they are.
+// sorted yields all current edits in key order. Keys and values remain valid.
 func (o *overlay) sorted() iter.Seq2[prolly.Edit, error] {
 	if len(o.Runs.Runs) > 0 {
 		return o.Runs.sorted()
@@ -189,7 +189,7 @@ func (o *overlay) sorted() iter.Seq2[prolly.Edit, error] {
 	}
 }
 
-// Each yields all edits in any order, of some keys also those that a later one replaced.
+// Each yields all edits in any order, including some that a later one replaced.
 func (o *overlay) Each() iter.Seq2[prolly.Edit, error] {
 	return func(yield func(prolly.Edit, error) bool) {
 		for e, err := range o.Runs.sorted() {
@@ -209,7 +209,7 @@ func (o *overlay) Each() iter.Seq2[prolly.Edit, error] {
 // entrySeq yields entries of a tree in their order.
 type entrySeq = iter.Seq2[prolly.Entry, error]
 
-// entriesOf returns what edits make of an empty tree.
+// entriesOf returns the result of applying edits to an empty tree.
 func entriesOf(edits iter.Seq2[prolly.Edit, error]) entrySeq {
 	return func(yield func(prolly.Entry, error) bool) {
 		for e, err := range edits {
@@ -220,15 +220,14 @@ func entriesOf(edits iter.Seq2[prolly.Edit, error]) entrySeq {
 	}
 }
 
-// FreshTrees are trees that were just made from nothing, with what is in them at hand: to read the trees
-// would take longer. Safe for concurrent use.
+// FreshTrees caches the entries of trees built in this transaction, as reading the trees would take longer. Safe
+// for concurrent use.
 type FreshTrees struct {
 	mu sync.Mutex
 	of map[ipld.CID]entrySeq // by root
 }
 
-// Add keeps the entries of m, which may be yielded again and again. It does nothing if entries is nil or
-// m is empty.
+// Add stores the entries of m, which may be yielded repeatedly. It does nothing if entries is nil or m is empty.
 func (f *FreshTrees) Add(m *prolly.Map, entries entrySeq) {
 	if entries == nil || m.Len() == 0 {
 		return
@@ -241,8 +240,8 @@ func (f *FreshTrees) Add(m *prolly.Map, entries entrySeq) {
 	f.of[m.Root()] = entries
 }
 
-// Scan yields the entries of m in order: those that Add kept, else it reads the tree. A nil receiver
-// always reads.
+// Scan yields the entries of m in order: those that Add stored, or else from the tree. A nil receiver always reads
+// the tree.
 func (f *FreshTrees) Scan(ctx context.Context, m *prolly.Map) iter.Seq2[prolly.Entry, error] {
 	if f != nil {
 		f.mu.Lock()

@@ -16,23 +16,22 @@ const (
 	// of them, unless one alone has more.
 	prepareGroup = 64
 	prepareBytes = 256 << 10
-	// prepareLimit bounds the changes that are under way, beside one group of any size.
+	// prepareLimit bounds the changes in flight, in addition to one group of any size.
 	prepareLimit = 8 << 20
 )
 
-// prepared is a change with all that can be known of it without the graph, which is most of the work
-// where items are new: it is valid, which ids it is about, and the item that it makes with its
-// record, should there be none yet.
+// prepared is a change after the work that needs no graph, which is most of it for new items: validation, ids, and
+// the item it makes with its encoded record.
 type prepared struct {
 	graph.Change
-	Err error // of the stream, or of a change that is not valid
+	Err error // of the stream, or of an invalid change
 
 	id        graph.ID // of the node or edge; zero for a node whose content decides it
 	node      *graph.Node
 	edge      *graph.Edge
 	embedding *graph.Embedding
 	block     store.Block // the record of node or edge
-	made      error       // why nothing can be made of it
+	made      error       // why it makes no item
 	secrets   []guard.Place
 }
 
@@ -65,7 +64,7 @@ func Prepare(ctx context.Context, changes Changes, now graph.Time) iter.Seq[*pre
 	}
 }
 
-// groupChanges yields the changes a few at a time, up to the first error.
+// groupChanges yields the changes in small groups, up to the first error.
 func groupChanges(ctx context.Context, changes Changes) iter.Seq[[]prepared] {
 	return func(yield func([]prepared) bool) {
 		var group []prepared
@@ -91,7 +90,7 @@ func groupChanges(ctx context.Context, changes Changes) iter.Seq[[]prepared] {
 	}
 }
 
-// changeSize returns about how many bytes a change takes.
+// changeSize returns approximately how many bytes a change takes.
 func changeSize(c *graph.Change) int {
 	const each = 512
 	switch {

@@ -11,13 +11,13 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Role is what a block is to the block that leads to it (clause 18.3 of the specification).
+// Role is the role of a block for the block that links to it (clause 18.3 of the specification).
 type Role uint8
 
 const (
 	RoleManifest Role = iota + 1
 	RoleRefs          // chunk of a tree of refs
-	RoleNamed         // what a ref or an object is: one of the four that follow
+	RoleNamed         // target of a ref or an object: one of the next four
 	RoleCommit
 	RoleTag
 	RoleSession
@@ -54,14 +54,14 @@ var roleNames = [...]string{
 // String returns the kind of record, as errors name it: "tree" for chunks of all trees.
 func (r Role) String() string { return roleNames[r] }
 
-// Leaves are the roles of what the entries of a tree link to; 0 where they are no links.
+// Leaves maps the role of a tree to the role of its entries' targets; 0 if entries are not links.
 var Leaves = map[Role]Role{
 	RoleRefs: RoleNamed, RoleNodes: RoleNode, RoleEdges: RoleEdge, RoleAdjacency: 0,
 	RoleMarks: RoleMark, RoleVectors: RoleEmbedding, RoleDigests: RoleWritten,
 	RoleRedactions: RoleRedaction,
 }
 
-// Erasable reports whether a block of a role may have been erased.
+// Erasable reports whether a block with this role may have been erased.
 func (r Role) Erasable() bool {
 	switch r {
 	case RoleNode, RoleRaw, RoleEmbedding, RoleWritten, RoleEdge, RoleMark:
@@ -70,8 +70,8 @@ func (r Role) Erasable() bool {
 	return false
 }
 
-// ErasedAs reports whether a block of a role may have been erased and left a redaction: an edge or a
-// mark leaves what is read in its place.
+// ErasedAs reports whether a block with this role may have been erased and left this redaction: for an edge or a
+// mark the redaction holds a substitute record.
 func (r Role) ErasedAs(stub []byte) bool {
 	rec, err := commit.DecodeRedaction(stub)
 	if err != nil || !r.Erasable() {
@@ -86,15 +86,15 @@ func (r Role) ErasedAs(stub []byte) bool {
 	return rec.Left == nil
 }
 
-// Lead is a link to a block that belongs to the block it is in.
+// Lead is a link to a block and the role of that block.
 type Lead struct {
 	Cid ipld.CID
 	As  Role
 }
 
-// Leads reads a block in its role, strictly, and returns the blocks it leads to in the order of
-// its bytes, and its role, which RoleNamed leaves open. A chunk of a tree is read for its links
-// alone: whether it is what its place in the tree asks for is seen by reading the tree.
+// Leads decodes a block strictly by its role and returns its links in byte order, and its role, which RoleNamed
+// leaves open. For a chunk of a tree only links are decoded: whether the chunk fits its place in the tree is
+// checked by reading the tree.
 func Leads(l Lead, block []byte) ([]Lead, Role, error) {
 	if (l.As == RoleRaw) != (l.Cid.Codec() == ipld.Raw) {
 		return nil, l.As, fmt.Errorf("%w: not a %s", ipld.ErrInvalid, l.As)
@@ -140,7 +140,7 @@ func Leads(l Lead, block []byte) ([]Lead, Role, error) {
 	return out, l.As, err
 }
 
-// NamedRole returns the role of a record that a ref may name, 0 for others.
+// NamedRole returns the role of a record that a ref may name, 0 for other records.
 func NamedRole(block []byte) Role {
 	kind := ipld.RecordKind(block)
 	for _, r := range []Role{RoleCommit, RoleTag, RoleSession, RoleReceipt} {
@@ -252,7 +252,7 @@ func receiptLeads(block []byte) ([]Lead, error) {
 	return out, nil
 }
 
-// errLevel ends the reading of a chunk at its level.
+// errLevel stops decoding a chunk at its level.
 var errLevel = errors.New("level read")
 
 func treeLeads(l Lead, block []byte) ([]Lead, error) {
@@ -287,9 +287,9 @@ func treeLeads(l Lead, block []byte) ([]Lead, error) {
 	return out, err
 }
 
-// WalkLeads calls visit with root and everything it leads to, depth first, what a block leads to
-// in the order that visit returned it. visit is called with a block as often as it is led to and
-// returns what to go on with, nothing where it was there before.
+// WalkLeads calls visit with root and everything reachable from it, depth first, in the order in which visit
+// returned the links. visit is called for a block once for each link to it and returns the links to follow, none if
+// it has seen the block.
 func WalkLeads(root Lead, visit func(Lead) ([]Lead, error)) error {
 	todo := []Lead{root}
 	for len(todo) > 0 {

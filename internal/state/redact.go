@@ -23,8 +23,7 @@ func DecodeRedaction(c ipld.CID, stub []byte) (*commit.Redaction, error) {
 	return rec, nil
 }
 
-// standIn returns the node that is shown in place of one whose record was erased, and any other
-// error of reading as it is.
+// standIn returns the node shown in place of one whose record was erased. It returns any other error unchanged.
 func standIn(id graph.ID, err error) (*graph.Node, error) {
 	var gone *store.RedactedError
 	if !errors.As(err, &gone) {
@@ -37,8 +36,8 @@ func standIn(id graph.ID, err error) (*graph.Node, error) {
 	return &graph.Node{ID: id, Type: RedactedType, Summary: rec.String(), Created: rec.Time}, nil
 }
 
-// Shown returns a node and its CID, nil where there is none, and a stand-in for one that was
-// erased. What it returns is for showing, and must not be written.
+// Shown returns a node and its CID, nil if there is none, and a stand-in for an erased one. The result is only for
+// display and must not be written.
 func (s *State) Shown(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error) {
 	n, c, err := s.Node(ctx, id)
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 )
 
-// StageLimit is how many bytes of new blocks a transaction keeps before it writes them, not
-// yet durable and reached by nothing, to the store: it bounds the memory of a bulk commit.
+// StageLimit is how many bytes of new blocks a transaction buffers before it writes them to the store, unreferenced
+// and not yet durable. It bounds the memory of a bulk commit.
 const StageLimit = 16 << 20
 
-// ScratchRoom is where a transaction keeps what does not fit into memory, in a file that is made when it
-// is first wanted. Safe for concurrent use. nil has no room.
+// ScratchRoom is a transaction's scratch file for data that does not fit into memory. The file is made on first
+// use. Safe for concurrent use. A nil ScratchRoom has no space.
 type ScratchRoom struct {
 	Ctx  context.Context
 	From store.Scratcher
@@ -22,7 +22,7 @@ type ScratchRoom struct {
 	size int64
 }
 
-// NewScratchRoom returns the room of a store, nil where it has none.
+// NewScratchRoom returns a scratch file in a store, or nil if the store has none.
 func NewScratchRoom(ctx context.Context, s store.Store) *ScratchRoom {
 	from, ok := s.(store.Scratcher)
 	if !ok {
@@ -31,7 +31,7 @@ func NewScratchRoom(ctx context.Context, s store.Store) *ScratchRoom {
 	return &ScratchRoom{Ctx: ctx, From: from}
 }
 
-// Add writes bytes and returns where ReadAt finds them.
+// Add writes bytes and returns their offset for ReadAt.
 func (r *ScratchRoom) Add(b []byte) (at int64, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -46,7 +46,7 @@ func (r *ScratchRoom) Add(b []byte) (at int64, err error) {
 	return at, err
 }
 
-// ReadAt reads what was added.
+// ReadAt reads bytes that Add wrote.
 func (r *ScratchRoom) ReadAt(b []byte, at int64) (int, error) {
 	r.mu.Lock()
 	file := r.file
@@ -56,12 +56,12 @@ func (r *ScratchRoom) ReadAt(b []byte, at int64) (int, error) {
 	}
 	n, err := file.ReadAt(b, at)
 	if n == len(b) {
-		err = nil // it may have met the end
+		err = nil // the read may end at the end of the file
 	}
 	return n, err
 }
 
-// Close gives the room away.
+// Close removes the file.
 func (r *ScratchRoom) Close() error {
 	if r == nil {
 		return nil

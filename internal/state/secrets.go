@@ -12,37 +12,36 @@ import (
 	"github.com/mnem-project/mnem/internal/guard"
 )
 
-// ErrSecret marks errors about what looks like a credential in what was to be written.
+// ErrSecret marks errors about apparent credentials in the data to write.
 var ErrSecret = errors.New("looks like a credential")
 
 const (
-	// BulkChanges is how many changes a write may have before credentials in it are reported and no
-	// longer refused: what is taken over from elsewhere is not stopped by one line of it.
+	// BulkChanges is the number of changes above which a write only reports credentials instead of refusing them:
+	// one line should not stop an import.
 	BulkChanges = 1000
-	// maxSecrets is how many findings a report lists, and maxIncoming how many items of a merge are
-	// looked at.
+	// maxSecrets is how many findings a report lists, and maxIncoming how many items of a merge are checked.
 	maxSecrets  = 100
 	maxIncoming = 10_000
 )
 
-// SecretOptions say what becomes of credentials in what is written. The zero value refuses them.
+// SecretOptions say how credentials in written data are handled. The zero value refuses them.
 type SecretOptions struct {
-	Allow  []string // ids of rules of package guard whose findings are written, and not reported
-	Strict bool     // refuse in writes of more than BulkChanges changes too
+	Allow  []string // ids of rules of package guard whose findings are accepted and not reported
+	Strict bool     // refuse in writes of more than BulkChanges changes, too
 
-	All bool // nothing is refused: it was let through before
+	All bool // refuse nothing: it was accepted before
 }
 
-// SecretFinding is what looks like a credential in one field of what was written.
+// SecretFinding is an apparent credential in one field of the written data.
 type SecretFinding struct {
 	Rule  string `json:"rule"`              // of package guard
 	Field string `json:"field"`             // as in "node.summary"; "message" of a commit
 	File  string `json:"file" shape:"null"` // of the change line, "" for none
 	Line  int    `json:"line" shape:"null"` // likewise, 0 for none
-	Item  string `json:"item" shape:"null"` // the item it is in, or the CID of a block, where no line is known
+	Item  string `json:"item" shape:"null"` // the item it is in, or the CID of a block, if no line is known
 }
 
-// Where says where it is, in words.
+// Where formats the place of the finding.
 func (f SecretFinding) Where() string {
 	switch {
 	case f.Line > 0 && f.File != "":
@@ -55,29 +54,29 @@ func (f SecretFinding) Where() string {
 	return f.Field
 }
 
-// SecretReport lists what looks like credentials in what was written.
+// SecretReport lists apparent credentials in the written data.
 type SecretReport struct {
 	Findings []SecretFinding // the first maxSecrets of them, in order
-	More     int             // that are not listed
-	Unread   int             // items of a merge that were not looked at
+	More     int             // number not listed
+	Unread   int             // items of a merge that were not checked
 }
 
-// Add lists findings, at most maxSecrets in all, and counts the rest in More.
+// Add lists findings, up to maxSecrets in total, and counts the rest in More.
 func (r *SecretReport) Add(list ...SecretFinding) {
 	room := min(maxSecrets-len(r.Findings), len(list))
 	r.Findings = append(r.Findings, list[:room]...)
 	r.More += len(list) - room
 }
 
-// SecretError is returned where something that is to be written looks like a credential, and nothing
-// was written. errors.Is(err, ErrSecret) holds. A *graph.LineError around it names the line.
+// SecretError is returned if data to write contains an apparent credential; nothing was written. errors.Is(err,
+// ErrSecret) holds. A *graph.LineError around it names the line.
 type SecretError struct {
-	Field string   // where the first one is
-	Rules []string // that found any in the whole write, in order: allowing them all lets it through
-	Bulk  bool     // whether it was refused for SecretOptions.Strict alone
+	Field string   // field of the first finding
+	Rules []string // with findings in the whole write, in order: allowing all of them accepts it
+	Bulk  bool     // whether it was refused only because of SecretOptions.Strict
 }
 
-// Error names the field and the rules, and never what was found.
+// Error names the field and the rules, but never the credential.
 func (e *SecretError) Error() string {
 	return fmt.Sprintf("%s: %v (%s): nothing was written", e.Field, ErrSecret, strings.Join(e.Rules, ", "))
 }
@@ -85,22 +84,22 @@ func (e *SecretError) Error() string {
 // Is reports whether target is ErrSecret.
 func (e *SecretError) Is(target error) bool { return target == ErrSecret }
 
-// Refuse returns a *SecretError where places have a credential that is to be refused, nil else.
+// Refuse returns a *SecretError if places contain a credential to refuse, or else nil.
 func (o SecretOptions) Refuse(places []guard.Place) error {
 	l := SecretLog{Opt: o}
 	l.Note(nil, places)
 	return l.Refusal()
 }
 
-// SecretLog gathers what looks like credentials in one write.
+// SecretLog collects apparent credentials in one write.
 type SecretLog struct {
 	Opt     SecretOptions
 	Report  SecretReport
-	first   *graph.Change // with the first that is to be refused; nil for a text beside the changes
+	first   *graph.Change // the change with the first finding to refuse; nil for a text outside of the changes
 	refused *SecretError  // nil for none
 }
 
-// Note takes what was found in a change, nil for another text of the write.
+// Note records findings in a change, or in another text of the write if c is nil.
 func (l *SecretLog) Note(c *graph.Change, places []guard.Place) {
 	for _, p := range places {
 		if slices.Contains(l.Opt.Allow, p.Rule) {
@@ -123,7 +122,7 @@ func (l *SecretLog) Note(c *graph.Change, places []guard.Place) {
 	}
 }
 
-// Texts looks at what a commit says of itself.
+// Texts checks a commit's message, author, agent and task.
 func (l *SecretLog) Texts(by Stamp, message string) {
 	l.Note(nil, guard.Text("message", message))
 	l.Note(nil, guard.Text("author", by.Author))
@@ -143,8 +142,8 @@ func (l *SecretLog) Refusal() error {
 	return l.first.At(l.refused)
 }
 
-// Verdict is Refusal for a write of that many changes: one of more than BulkChanges is refused for a
-// finding in a change only if Strict is set.
+// Verdict is Refusal for a write of the given number of changes: if it has more than BulkChanges, a finding in a
+// change refuses it only if Strict is set.
 func (l *SecretLog) Verdict(changes int) error {
 	if changes > BulkChanges && l.first != nil {
 		if !l.Opt.Strict {
@@ -155,7 +154,7 @@ func (l *SecretLog) Verdict(changes int) error {
 	return l.Refusal()
 }
 
-// RefWords are what errors call refs of a namespace.
+// RefWords are the names for refs of a namespace in errors.
 var RefWords = map[string]string{
 	graph.Heads: "branch", graph.Tags: "tag", graph.Sessions: "session", graph.Stages: "stage",
 	graph.Remotes: "remote", graph.Imported: "import", "": "ref",
@@ -164,15 +163,15 @@ var RefWords = map[string]string{
 // KindDigest is the kind that Item takes for an entry of the tree of digests.
 const KindDigest = "digest"
 
-// IncomingLog gathers what looks like credentials in what a merge brings.
+// IncomingLog collects apparent credentials in the data that a merge brings in.
 type IncomingLog struct {
 	SecretLog
 	Get   store.Getter
 	read  int
-	Dense map[string]bool // models of which an embedding has no terms: the others have none either
+	Dense map[string]bool // models with an embedding without terms: all of that model's embeddings have none
 }
 
-// Item takes what is in one item of a tree.
+// Item checks one item of a tree.
 func (l *IncomingLog) Item(ctx context.Context, kind string, key, item []byte) error {
 	name, model := fmt.Sprintf("%x", key), "" // the source of a digest
 	switch {
@@ -217,7 +216,7 @@ func (l *IncomingLog) Item(ctx context.Context, kind string, key, item []byte) e
 	return nil
 }
 
-// NoteAt takes what was found in something that is not a change.
+// NoteAt records findings in something other than a change.
 func (l *SecretLog) NoteAt(item string, places []guard.Place) {
 	for _, p := range places {
 		if !slices.Contains(l.Opt.Allow, p.Rule) {
@@ -226,7 +225,7 @@ func (l *SecretLog) NoteAt(item string, places []guard.Place) {
 	}
 }
 
-// recordPlaces returns what looks like credentials in a record that a tree links to, with the content of a node.
+// recordPlaces returns apparent credentials in a record that a tree links to, including a node's content.
 func recordPlaces(ctx context.Context, get store.Getter, kind string, block []byte) ([]guard.Place, error) {
 	places := guard.Record(block)
 	if kind != graph.KindNode {
@@ -243,8 +242,7 @@ func recordPlaces(ctx context.Context, get store.Getter, kind string, block []by
 	return append(places, guard.Text("node.content", text)...), err
 }
 
-// BlockPlaces returns what looks like credentials in a block that is imported as something. Chunks of
-// content are looked at one by one.
+// BlockPlaces returns apparent credentials in an imported block. Chunks of content are checked separately.
 func BlockPlaces(as Role, data []byte) []guard.Place {
 	if as == RoleRaw {
 		return guard.Text("text", string(data))

@@ -28,7 +28,7 @@ type State struct {
 	Profile ipld.CID    // of the record of profiles, undefined for none
 }
 
-// Roots are what a state is read from, each undefined for none.
+// Roots are the roots from which a state is loaded, each undefined if absent.
 type Roots struct{ Graph, Vectors, Digests, Profile ipld.CID }
 
 // RootsOf returns the roots of a commit's state.
@@ -36,13 +36,13 @@ func RootsOf(rec *commit.Commit) Roots {
 	return Roots{rec.Graph, rec.Vectors, rec.Digests, rec.Profile}
 }
 
-// Staged are the roots of a stage upon a state.
+// Staged returns the roots of a stage on top of a state.
 func (s *State) Staged(rec *commit.Stage) Roots {
 	return Roots{rec.Graph, rec.Vectors, s.DigestsRoot(), s.Profile}
 }
 
-// LoadState reads the trees that roots lead to; the record of profiles it only names. An undefined graph
-// gives the empty state, whose one tree is written through n.
+// LoadState reads the trees of the roots; it does not read the record of profiles. An undefined graph gives the
+// empty state, whose single tree is written through n.
 func LoadState(
 	ctx context.Context, n *prolly.Nodes, get store.Getter, at Roots,
 ) (*State, error) {
@@ -95,7 +95,7 @@ func (s *State) Record() *graph.Graph {
 // Adjacency returns the two trees that list edges by their source and by their target.
 func (s *State) Adjacency() adjacency.Trees { return adjacency.Trees{Out: s.Out, In: s.In} }
 
-// Lookup returns the link a tree holds under key, undefined where it holds none.
+// Lookup returns the link that a tree holds under key, or an undefined CID.
 func Lookup(ctx context.Context, m *prolly.Map, key []byte) (ipld.CID, error) {
 	item, ok, err := m.Get(ctx, key)
 	if err != nil || !ok {
@@ -104,7 +104,7 @@ func Lookup(ctx context.Context, m *prolly.Map, key []byte) (ipld.CID, error) {
 	return LinkItem(item)
 }
 
-// LinkItem reads a tree value that is a link; nil gives the undefined CID.
+// LinkItem decodes a tree value that is a link; nil gives the undefined CID.
 func LinkItem(item []byte) (ipld.CID, error) {
 	if item == nil {
 		return ipld.CID{}, nil
@@ -116,17 +116,17 @@ func LinkItem(item []byte) (ipld.CID, error) {
 	return v.Link(), nil
 }
 
-// Node returns a node and its CID, nil where there is none.
+// Node returns a node and its CID, or nil.
 func (s *State) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error) {
 	return Fetch(ctx, s.Get, s.Nodes, id[:], commit.ReadNode)
 }
 
-// Edge returns an edge and its CID, nil where there is none.
+// Edge returns an edge and its CID, or nil.
 func (s *State) Edge(ctx context.Context, id graph.ID) (*graph.Edge, ipld.CID, error) {
 	return Fetch(ctx, s.Get, s.Edges, id[:], commit.ReadEdge)
 }
 
-// Mark returns the mark of a node or edge, nil where there is none.
+// Mark returns the mark of a node or edge, or nil.
 func (s *State) Mark(ctx context.Context, on graph.Target, id graph.ID) (*graph.Mark, error) {
 	if s.Marks.Len() == 0 {
 		return nil, nil
@@ -135,7 +135,7 @@ func (s *State) Mark(ctx context.Context, on graph.Target, id graph.ID) (*graph.
 	return m, err
 }
 
-// Fetch returns the record that a tree links to under key, nil where there is none.
+// Fetch returns the record that a tree links to under key, or nil.
 func Fetch[T any](
 	ctx context.Context, get store.Getter, m *prolly.Map, key []byte,
 	read func(context.Context, store.Getter, ipld.CID) (*T, error),
@@ -153,8 +153,8 @@ func (s *State) Content(ctx context.Context, c *graph.Content) (string, error) {
 	return ContentText(ctx, s.Get, c)
 }
 
-// ContentStart returns the beginning of a content, at least n bytes of it: it ends with a chunk, where
-// a character may be cut.
+// ContentStart returns the beginning of a content, at least n bytes of it. It ends at a chunk boundary, which may
+// split a character.
 func (s *State) ContentStart(ctx context.Context, c *graph.Content, n int) (string, error) {
 	if c == nil || len(c.Chunks) == 0 || int64(n) >= c.Size {
 		return s.Content(ctx, c)

@@ -10,44 +10,43 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Stamp says who does something, and when. Nothing below the caller reads a clock or the
-// environment, so that the same calls give the same bytes.
+// Stamp says who acts, and when. Layers below the caller read neither clock nor environment, so that equal calls
+// give equal bytes.
 type Stamp struct {
 	Author string     // required: 1 to graph.MaxActor bytes without control characters
 	Agent  string     // the program that acts for the author, if any
 	Task   string     // what it works on, if any
 	Time   graph.Time // of commits and what they hold; required for writes. See core.Options.Now
-	// Command is what the operation log shows: the verb, flag names and ids, never values. It is required for
-	// writes, 1 to commit.MaxCommand words. "purge", "capture" and "embed-rest" as the first word are those of
-	// mnem: history.Undo treats them apart.
+	// Command is shown by the operation log: the verb, flag names and ids, never values. It is required for
+	// writes, 1 to commit.MaxCommand words. history.Undo treats mnem's own operations specially: those whose first
+	// word is "purge", "capture" or "embed-rest".
 	Command []string
-	// Sign makes the signatures of the commits that come of it, on the calling goroutine while
-	// other writers wait; nil leaves them unsigned. What it returns must hold, and where it fails
-	// nothing is written. A server has no key of its callers and leaves it nil.
+	// Sign signs the resulting commits, on the calling goroutine while other writers wait; nil leaves them
+	// unsigned. Its signatures must be valid; if it fails nothing is written. A server has none of its callers'
+	// keys and leaves it nil.
 	Sign commit.SignFunc
-	// Head, where given, is the commit that HEAD must lead to, undefined for none yet: else nothing
-	// is written and the error is an *ExpectError.
+	// Head, if not nil, is the commit that HEAD must lead to, undefined for none yet: otherwise nothing is written
+	// and the error is an *ExpectError.
 	Head *ipld.CID
 	// Guard may refuse what an operation changes; nil for a caller that may do anything.
 	Guard Guard
-	// Secrets says what becomes of credentials in what is written: they are refused unless it says
-	// otherwise.
+	// Secrets says how credentials in written data are handled: by default they are refused.
 	Secrets SecretOptions
-	// Signed, where given, is asked about each commit that a key has signed before it is taken off a
-	// branch or a tag: by amending it, undoing, moving, resetting or removing. What it returns refuses
-	// the operation. nil refuses no more than to amend such a commit without the same key.
+	// Signed, if not nil, is asked about each signed commit before it is removed from a branch or a tag: by
+	// amending, undoing, moving, resetting or removing. Its error refuses the operation. nil only refuses to amend
+	// such a commit without the same key.
 	Signed func(*SignedError) error
 	// Meaning embeds the nodes whose texts change, in the same commit: see MeaningNodes. nil for none.
 	Meaning Meaning
 }
 
-// Fresh is what is known of the facts that a transaction made, for their indexes.
+// Fresh holds what a transaction knows of its new facts, to build their indexes.
 type Fresh struct {
 	Draft *index.Draft // of nodes; nil for none
 	Trees *FreshTrees  // nil for none
 }
 
-// EditOrBuild applies edits to a tree, nil meaning an empty one.
+// EditOrBuild applies edits to a tree; nil is an empty tree.
 func EditOrBuild(
 	ctx context.Context, n *prolly.Nodes, m *prolly.Map, edits []prolly.Edit,
 ) (*prolly.Map, error) {
