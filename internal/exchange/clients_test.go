@@ -66,7 +66,7 @@ func (c clientOf) has(key string, want bool) {
 	}
 }
 
-// clients returns two clients of one new repository, and what opens another one.
+// clients returns two clients of one new repository, and a function that opens another.
 func clients(t *testing.T) (a, b clientOf, open func(name string) clientOf) {
 	server := pgserver.Start(t)
 	dir := t.TempDir()
@@ -97,7 +97,7 @@ func clients(t *testing.T) (a, b clientOf, open func(name string) clientOf) {
 	return a, open("bob"), open
 }
 
-// TestClients has two clients switch, stage, merge and undo beside one another.
+// TestClients has two clients switch, stage, merge and undo concurrently.
 func TestClients(t *testing.T) {
 	t.Parallel()
 	a, b, open := clients(t)
@@ -115,7 +115,7 @@ func TestClients(t *testing.T) {
 	open("ada").want("draft", "")
 	open("").want("main", "")
 
-	// what is staged
+	// staging
 	stage := func(c clientOf, key string) {
 		_, err := c.r.StageChanges(ctx, state.ReadChanges(strings.NewReader(`{"node":{"key":"`+key+`","type":"fact"}}`), "x"),
 			core.StageOptions{Stamp: repokit.By})
@@ -132,7 +132,7 @@ func TestClients(t *testing.T) {
 	b.has("staged by a", false)
 	a.want("draft", "draft")
 
-	// what is taken back: the newest of b's, which is not the newest of all
+	// undo: the newest operation of b, which is not the newest of all
 	a.commit("", "second of a", "drafted")
 	undone, err := history.Undo(ctx, b.r, "", repokit.By)
 	b.ok(err)
@@ -179,7 +179,7 @@ func TestClients(t *testing.T) {
 	a.ok(a.r.Switch(ctx, "main", core.SwitchOptions{Stamp: repokit.By}))
 	a.want("main", "sketch")
 	b.ok(b.r.RenameBranch(ctx, "main", "trunk", core.RefOptions{Stamp: repokit.By}))
-	a.want("trunk", "sketch") // a client without a place of its own is where the repository's HEAD is
+	a.want("trunk", "sketch") // a client without its own HEAD uses the repository's
 }
 
 // diverge makes the branches left and right, which conflict with main and with each other.
@@ -204,7 +204,7 @@ func (c clientOf) conflict(rev string) {
 	}
 }
 
-// TestClientsMerge has two clients with a merge in progress on one branch each end their own.
+// TestClientsMerge has two clients, each with a merge in progress on one branch, end their own.
 func TestClientsMerge(t *testing.T) {
 	t.Parallel()
 	a, b, _ := clients(t)
@@ -241,7 +241,7 @@ func TestClientsMerge(t *testing.T) {
 	}
 }
 
-// TestClientsOldMerge has clients end merges that were begun by none, as before there were clients.
+// TestClientsOldMerge has clients end merges recorded without a client, as before clients existed.
 func TestClientsOldMerge(t *testing.T) {
 	t.Parallel()
 	a, b, open := clients(t)
@@ -255,7 +255,7 @@ func TestClientsOldMerge(t *testing.T) {
 			_, err := c.r.PendingMerge(ctx, "")
 			c.ok(err)
 			if _, err = merging.Merge(ctx, c.r, "right", core.MergeOptions{CommitOptions: opt}); !errors.As(err, new(*core.InProgressError)) {
-				t.Errorf("merged beside a merge in progress: %v", err)
+				t.Errorf("merged during a merge in progress: %v", err)
 			}
 		}
 	}
@@ -275,7 +275,7 @@ func TestClientsOldMerge(t *testing.T) {
 	begin("left")
 	_, err = merging.ResolveConflict(ctx, a.r, "k", merging.Choice{Take: graph.TakeTheirs}, opt)
 	a.ok(err)
-	b.commit("", "k", "moved on") // what was resolved conflicts with it, in a merge that is then a's own
+	b.commit("", "k", "moved on") // the resolution conflicts with it, in a merge that then belongs to a
 	if _, err = merging.ContinueMerge(ctx, a.r, core.MergeOptions{CommitOptions: opt}); !errors.As(err, new(*core.MergeError)) {
 		t.Error(err)
 	}
@@ -290,7 +290,7 @@ func TestClientsOldMerge(t *testing.T) {
 	}
 }
 
-// TestClientsLongNames holds that no branch gets a name with which what waits on it would have one too long.
+// TestClientsLongNames checks that no branch gets a name so long that the refs derived from it exceed the limit.
 func TestClientsLongNames(t *testing.T) {
 	t.Parallel()
 	a, _, open := clients(t)
@@ -316,7 +316,8 @@ func TestClientsLongNames(t *testing.T) {
 	}
 }
 
-// TestClientsFarBack holds that undo and redo search no more operations than they may, whoever made these.
+// TestClientsFarBack checks that undo and redo search at most the allowed number of operations, no matter which
+// client made them.
 func TestClientsFarBack(t *testing.T) {
 	t.Parallel()
 	a, b, open := clients(t)

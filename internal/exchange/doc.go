@@ -1,2 +1,3 @@
-// Package exchange moves commits between repositories: CAR files, and packs that a receiver takes in all or nothing.
+// Package exchange moves commits between repositories: CAR files, and packs that a receiver accepts completely or
+// not at all.
 package exchange

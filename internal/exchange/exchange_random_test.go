@@ -21,9 +21,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestExchangeOfRandomHistories makes histories with branches and merges and carries them over in
-// steps: a commit with its history, then what another has beyond it. Whatever the two are, the
-// other side is sound and has the same commits.
+// TestExchangeOfRandomHistories makes histories with branches and merges and transfers them in steps: a commit with
+// its history, then the difference to another. After each step the receiver is sound and has the same commits.
 func TestExchangeOfRandomHistories(t *testing.T) {
 	effort.Alone(t)
 	rounds := effort.Pick(6, 12, 200)
@@ -138,7 +137,7 @@ func carry(t *testing.T, from *core.Repo, base, tip ipld.CID) {
 	}
 }
 
-// TestExportOfDamage exports a memory with a block gone: it is named, and no file comes of it.
+// TestExportOfDamage exports a memory with a missing block: the error names it, and no file is written.
 func TestExportOfDamage(t *testing.T) {
 	from, st := repokit.OverMem(t)
 	fill(t, from)

@@ -44,8 +44,8 @@ func redacted(t testing.TB, st *mem.Store, c ipld.CID) bool {
 	return ok && bytes.Equal(left.Stub, stub())
 }
 
-// TestExportOfRedacted exports a memory of which a node was erased: the other side knows it, and
-// what it exports is the same file.
+// TestExportOfRedacted exports a memory with an erased node: the receiver records the erasure, and exports the same
+// file.
 func TestExportOfRedacted(t *testing.T) {
 	from, st := repokit.OverMem(t)
 	fill(t, from)
@@ -70,7 +70,7 @@ func TestExportOfRedacted(t *testing.T) {
 	if again, _ := repokit.Export(t, to, exchange.ExportOptions{All: true}); !bytes.Equal(again, file) {
 		t.Error("exported again it is another file")
 	}
-	// An older file brings the block: it stays away.
+	// An older file that contains the block does not bring it back.
 	got := repokit.ImportInto(t, to, whole, exchange.ImportOptions{Name: "old"})
 	if got.Redacted != 1 || got.Redactions != 0 || len(got.Refs) != 2 || !redacted(t, there, c) {
 		t.Errorf("import of what was erased: %+v", got)
@@ -80,8 +80,8 @@ func TestExportOfRedacted(t *testing.T) {
 	}
 }
 
-// TestImportKeepsNothingAway: beside a memory that is there already a file says of blocks that they were erased, and
-// whoever has them brings them all the same.
+// TestImportKeepsNothingAway: a file imported into an existing memory says that blocks were erased; another file
+// that contains them still adds them.
 func TestImportKeepsNothingAway(t *testing.T) {
 	from, st := repokit.OverMem(t)
 	fill(t, from)
@@ -103,7 +103,7 @@ func TestImportKeepsNothingAway(t *testing.T) {
 	repokit.CheckClean(t, to)
 }
 
-// TestImportErasesNothing imports a file that says a block was erased which is here.
+// TestImportErasesNothing imports a file that says a block was erased which this repository has.
 func TestImportErasesNothing(t *testing.T) {
 	from, st := repokit.OverMem(t)
 	fill(t, from)
@@ -176,8 +176,8 @@ func TestImportRefusesRedactions(t *testing.T) {
 	}
 }
 
-// TestExportAfterPurge purges a node and carries the memory elsewhere: old commits can be read
-// there, without it, and what was recorded says why it does not come out the same.
+// TestExportAfterPurge purges a node and exports the memory: the importer can read old commits without it, and
+// receipts say why they do not replay identically.
 func TestExportAfterPurge(t *testing.T) {
 	from, _ := repokit.OverMem(t)
 	fill(t, from)

@@ -122,7 +122,7 @@ func TestExportAllRoundTrip(t *testing.T) {
 	_ = st
 }
 
-// sameAgain replays a session and fails unless it has n receipts that come out the same.
+// sameAgain replays a session and fails unless it has n receipts that replay identically.
 func sameAgain(t testing.TB, r *core.Repo, session string, n int) {
 	t.Helper()
 	res, err := sessionpkg.Replay(t.Context(), r, session)

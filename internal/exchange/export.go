@@ -21,24 +21,24 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// errFound ends a walk that found what it looked for.
+// errFound ends a walk that found its target.
 var errFound = errors.New("found")
 
-// ExportOptions says what to export: at most one of the first four, or else the branch HEAD is on.
+// ExportOptions selects what to export: at most one of the first four, otherwise the branch HEAD is on.
 type ExportOptions struct {
-	Rev     string // a revision, or a range A..B: what B has and A does not; B may be left out
+	Rev     string // a revision, or a range A..B: what B has and A does not; B may be omitted
 	Session string // a session by name, with the commits and receipts of its records
 	Receipt string // a receipt by CID, with its commit
 	All     bool   // all branches, tags and sessions
-	// Selector, with a revision or without, takes of its commit what an IPLD selector in DAG-JSON reaches.
-	// The file has the commit for its root and says no refs: it is for other tools, and no Import reads it.
+	// Selector, with or without a revision, exports only what an IPLD selector in DAG-JSON reaches from its commit.
+	// The file's root is the commit and it has no refs: it is for other tools, and Import does not read it.
 	Selector string
 	// Progress, if set, is called now and then on the calling goroutine with the numbers of
 	// blocks and bytes written so far.
 	Progress func(blocks int, bytes int64)
 }
 
-// ExportResult tells what an export wrote.
+// ExportResult is the result of an export.
 type ExportResult struct {
 	Roots   []ipld.CID   `json:"roots"` // one: the manifest, or the commit that a selector begins at
 	Scope   commit.Scope `json:"scope"`
@@ -47,16 +47,14 @@ type ExportResult struct {
 	Since   []ipld.CID   `json:"since"`   // commits that an importing repository must have
 	Blocks  int          `json:"blocks"`
 	Bytes   int64        `json:"bytes"`
-	// Redacted is the number of blocks that are left out because they were erased. The file says
-	// so, and why.
+	// Redacted is the number of blocks omitted because they were erased. The file records this, and why.
 	Redacted int `json:"redacted"`
 }
 
-// Export writes commits, sessions or receipts, with everything they reach, as a CARv1 file that
-// Import and other IPLD tools read. The bytes are a function of what is exported: they depend
-// neither on the machine nor on who exports when. It writes as it reads; memory grows with the
-// number of blocks, by some 50 bytes each, not with their size. After an error what was written is
-// no complete file. It returns a *state.NotFoundError for what does not exist, and an error wrapping
+// Export writes commits, sessions or receipts, with everything they reach, as a CARv1 file that Import and other
+// IPLD tools read. The bytes are a function of what is exported: they depend neither on the machine nor on who
+// exports when. It streams: memory grows by some 50 bytes a block, independent of block size. After an error the
+// output is not a complete file. It returns a *state.NotFoundError for what does not exist, and an error wrapping
 // state.ErrInvalid if there is nothing to export.
 func Export(
 	ctx context.Context, r *core.Repo, w io.Writer, opt ExportOptions,
@@ -102,7 +100,7 @@ func Export(
 	}, nil
 }
 
-// selection is what an export holds: its manifest, but for the root of the refs, and those.
+// selection is the content of an export: its refs, and its manifest except the root of the refs.
 type selection struct {
 	manifest commit.Export
 	refs     map[graph.RefName]ipld.CID
@@ -213,7 +211,7 @@ func (s *selection) revision(ctx context.Context, r *core.Repo, v *core.View, re
 	return err
 }
 
-// named selects the branch or tag that a revision names, the commit itself if it names neither.
+// named selects the branch or tag that a revision names, or the commit itself if it names neither.
 func (s *selection) named(ctx context.Context, v *core.View, rev string, c ipld.CID) error {
 	for _, name := range core.RefCandidates(rev) {
 		ref, ok, err := v.Resolve(ctx, name)
@@ -246,7 +244,7 @@ type exporter struct {
 	out      *car.Writer
 	root     ipld.CID
 	seen     map[ipld.CID]struct{} // written, or left out
-	redacted map[ipld.CID][]byte   // what was erased, and what is left of it
+	redacted map[ipld.CID][]byte   // erased blocks, with their stubs
 	progress func(int, int64)
 }
 
@@ -257,7 +255,7 @@ func newExporter(ctx context.Context, r *core.Repo, progress func(int, int64)) e
 	}
 }
 
-// tree builds a tree of links in the exporter's own blocks.
+// tree builds a tree of links in the exporter's own stage.
 func (x *exporter) tree(entries map[string]ipld.CID) (ipld.CID, error) {
 	m, err := prolly.NewNodes(x.from, nil).Build(x.ctx,
 		func(yield func(prolly.Entry, error) bool) {
@@ -274,9 +272,9 @@ func (x *exporter) tree(entries map[string]ipld.CID) (ipld.CID, error) {
 	return m.Root(), nil
 }
 
-// errErasedNow is returned when a block is erased while the file is written that has it: what is missing stands at
-// its beginning.
-var errErasedNow = fmt.Errorf("%w: something was erased meanwhile: ask again", store.ErrBusy)
+// errErasedNow is returned when a block is erased while its file is being written: the file's beginning, already
+// written, lists the missing blocks.
+var errErasedNow = fmt.Errorf("%w: something was erased during the export: try again", store.ErrBusy)
 
 // anyRedacted reports whether anything was ever erased.
 func anyRedacted(ctx context.Context, r *core.Repo) (bool, error) {
@@ -291,7 +289,7 @@ func anyRedacted(ctx context.Context, r *core.Repo) (bool, error) {
 	return false, err
 }
 
-// keepRedacted makes the tree of what was erased.
+// keepRedacted makes the tree of erased blocks.
 func (x *exporter) keepRedacted(s *selection) (err error) {
 	if len(x.redacted) == 0 {
 		return nil
@@ -311,8 +309,8 @@ func (x *exporter) keepRedacted(s *selection) (err error) {
 	return err
 }
 
-// write writes a file: what visit writes of the manifest and what that leads to, and the rest. If anything was ever
-// erased it first has the rest looked through for what is missing: the manifest, which names that, comes first.
+// write writes a file: the manifest and what visit returns for its links, then the rest. If anything was ever
+// erased, it first scans the rest for missing blocks: the manifest, which lists them, is written first.
 func (x *exporter) write(
 	w io.Writer, s *selection, visit func(state.Lead) ([]state.Lead, error), rest func() error,
 ) error {
@@ -339,7 +337,7 @@ func (x *exporter) write(
 	return x.out.Flush()
 }
 
-// begin makes the manifest and begins the file.
+// begin makes the manifest and starts the file.
 func (x *exporter) begin(w io.Writer, s *selection) error {
 	refs := make(map[string]ipld.CID)
 	for name, c := range s.refs {
@@ -361,7 +359,8 @@ func (x *exporter) begin(w io.Writer, s *selection) error {
 	return err
 }
 
-// put writes a block that is not there yet, and returns its bytes, nil for one that is or was erased.
+// put writes a block unless it was written, and returns its bytes. It returns nil for a block written before or
+// erased.
 func (x *exporter) put(l state.Lead) ([]byte, error) {
 	if _, ok := x.seen[l.Cid]; ok {
 		return nil, nil
@@ -390,7 +389,7 @@ func (x *exporter) put(l state.Lead) ([]byte, error) {
 	return block, nil
 }
 
-// lead puts a block and returns what it leads to.
+// lead puts a block and returns its links.
 func (x *exporter) lead(l state.Lead) ([]state.Lead, error) {
 	block, err := x.put(l)
 	if block == nil || err != nil {
@@ -399,7 +398,7 @@ func (x *exporter) lead(l state.Lead) ([]state.Lead, error) {
 	return leads(l, block)
 }
 
-// leads returns what a block leads to.
+// leads returns the links of a block.
 func leads(l state.Lead, block []byte) ([]state.Lead, error) {
 	next, _, err := state.Leads(l, block)
 	if err != nil {
@@ -408,8 +407,8 @@ func leads(l state.Lead, block []byte) ([]state.Lead, error) {
 	return next, err
 }
 
-// leaveOut marks what an importing repository with a commit has for sure: its ancestors, and the
-// state of the memory there: the chunks of its trees and what these link to.
+// leaveOut marks what a repository that has the commit base is sure to have: its ancestors, and its state: the
+// chunks of its trees and their targets.
 func (x *exporter) leaveOut(base ipld.CID) error {
 	for e, err := range commit.History(x.ctx, x.repo.Facts(), base) {
 		if err != nil {
@@ -430,8 +429,7 @@ func (x *exporter) leaveOut(base ipld.CID) error {
 	return nil
 }
 
-// skip marks a block as left out. It goes on if there are trees and does not read what their
-// entries link to.
+// skip marks a block as omitted. It follows trees, but does not read the targets of their entries.
 func (x *exporter) skip(l state.Lead) ([]state.Lead, error) {
 	if _, ok := x.seen[l.Cid]; ok {
 		return nil, nil

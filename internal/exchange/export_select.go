@@ -15,8 +15,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// exportSelected writes the blocks that a selector reaches from a commit, in the order of its walk. What
-// was erased is left out and counted.
+// exportSelected writes the blocks that a selector reaches from a commit, in the order of its walk. Erased blocks
+// are omitted and counted.
 func exportSelected(ctx context.Context, r *core.Repo, w io.Writer, v *core.View, opt ExportOptions) (*ExportResult, error) {
 	selector, err := ipld.ParseSelector([]byte(opt.Selector))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/mnem-project/mnem/ipld/prime"
 )
 
-// TestExportSelected exports parts of a commit, which another library reads; what was erased is left out.
+// TestExportSelected exports parts of a commit and reads them with another library; erased blocks are omitted.
 func TestExportSelected(t *testing.T) {
 	r, st := repokit.OverMem(t)
 	fill(t, r)

@@ -128,8 +128,8 @@ func TestHostileLines(t *testing.T) {
 	}
 }
 
-// TestRenderingCannotBeForged puts what looks like other lines, or moves a terminal's cursor, into
-// everything that is rendered: every line of an answer is one that the clauses name.
+// TestRenderingCannotBeForged puts text that looks like other lines, or moves a terminal's cursor, into everything
+// that is rendered: every line of an answer is one that the clauses name.
 func TestRenderingCannotBeForged(t *testing.T) {
 	const evil = "x\nid: forged\r\nstate: retired\x1b[2J\u009b31m\u202eevil\u2028Outgoing:\n" +
 		"  owns -> y\x7f"

@@ -19,45 +19,45 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// ImportOptions says where what is imported goes.
+// ImportOptions says where imported data goes.
 type ImportOptions struct {
 	state.Stamp
-	// Name is the NAME of refs/imported/NAME/…, where imported refs go. If it is empty and the
-	// repository has no branch, tag, session or import yet, they go under their own names, and
-	// HEAD to the branch that it was on; in any other repository Fallback is the name.
+	// Name is the NAME in refs/imported/NAME/…, the namespace of imported refs. If it is empty and the repository has no
+	// branch, tag, session or import yet, refs keep their names, and HEAD moves to the exported branch; in any
+	// other repository Fallback is the name.
 	Name     string
 	Fallback string
-	// As is a local branch to make, or to move forward, to the branch that is imported; "" for none.
+	// As is a local branch to create or fast-forward to the imported branch; "" for none.
 	As     string
 	DryRun bool // check everything and write nothing
-	// Verify, if set, is called once with the commits that no ref reaches yet, parents before
-	// children, before anything is written. Its error refuses the import and is returned wrapped.
+	// Verify, if set, is called once with the commits that no ref reaches yet, parents before children, before
+	// anything is written. Its error refuses the import and is returned wrapped.
 	Verify func(commits iter.Seq2[commit.LogEntry, error]) error
 	// Progress, if set, is called now and then on the calling goroutine.
 	Progress func(what string, done int)
-	untold   bool // whether no one is told of credentials: none are looked for
+	untold   bool // skip the search for credentials, as no one would see the report
 }
 
-// ImportResult tells what an import did, or would do.
+// ImportResult is the result of an import, or of a dry run.
 type ImportResult struct {
 	Name      string // the name it went under, "" if refs kept their own
 	Scope     commit.Scope
 	Refs      []core.RefChange // that changed, in name order; none if all was there already
-	Head      string           // the branch that HEAD was moved to, "" if it stays
+	Head      string           // the branch that HEAD was moved to, "" if it did not move
 	Blocks    int              // in the file
 	Bytes     int64            // of the file
 	NewBlocks int              // that were not in the store
-	// Redacted is the number of blocks in the file that were erased here: they stay so.
+	// Redacted is the number of blocks in the file that were erased here: they stay erased.
 	Redacted int
-	// Redactions is the number of blocks that were erased where the file is from and are not here:
-	// they are redacted here from now on.
+	// Redactions is the number of blocks that were erased at the file's origin but not here: they are now redacted
+	// here.
 	Redactions int
-	// Secrets is what looks like credentials in the blocks that were not here: they keep their bytes.
+	// Secrets reports apparent credentials in the new blocks, which are stored unchanged.
 	Secrets state.SecretReport
 }
 
-// PrerequisiteError is returned when a file goes on from a commit that is not in the repository.
-// errors.Is(err, store.ErrNotFound) holds.
+// PrerequisiteError is returned when a file builds on a commit that is not in the repository. errors.Is(err,
+// store.ErrNotFound) holds.
 type PrerequisiteError struct{ CID ipld.CID }
 
 // Error names the missing commit.
@@ -69,8 +69,8 @@ func (e *PrerequisiteError) Error() string {
 // Is reports whether target is store.ErrNotFound.
 func (e *PrerequisiteError) Is(target error) bool { return target == store.ErrNotFound }
 
-// ForwardError is returned when a branch cannot be moved forward to what is imported.
-// errors.Is(err, state.ErrConflict) holds.
+// ForwardError is returned when a branch cannot be fast-forwarded to the imported commit. errors.Is(err,
+// state.ErrConflict) holds.
 type ForwardError struct {
 	Branch   string
 	From, To ipld.CID
@@ -84,12 +84,11 @@ func (e *ForwardError) Error() string {
 // Is reports whether target is state.ErrConflict.
 func (e *ForwardError) Is(target error) bool { return target == state.ErrConflict }
 
-// Import takes in a file that Export wrote, of size bytes, all or nothing: every block is verified,
-// every record, and what must hold between them, before anything is written; then one operation
-// sets the refs. It reads the file twice and more and keeps some 50 bytes a block in memory. After
-// an error nothing has changed. The errors about the file, which wrap state.ErrInvalid, are a
-// *car.FormatError; a *PrerequisiteError names a commit that must be there first; a *ForwardError
-// says that the branch of opt.As does not allow it.
+// Import imports a file of size bytes that Export wrote, completely or not at all: it verifies every block, every
+// record, and the invariants between them before it writes anything; then one operation sets the refs. It reads the
+// file more than twice and keeps some 50 bytes a block in memory. After an error nothing has changed. Errors about
+// the file, which wrap state.ErrInvalid, are a *car.FormatError; a *PrerequisiteError names a commit that must be
+// imported first; a *ForwardError says that the branch of opt.As does not allow it.
 func Import(
 	ctx context.Context, r *core.Repo, in io.ReaderAt, size int64, opt ImportOptions,
 ) (*ImportResult, error) {
@@ -108,12 +107,12 @@ func Import(
 	return res, nil
 }
 
-// takeIn is Import with the refs that place finds.
+// takeIn is Import with the ref changes that place determines.
 func takeIn(
 	ctx context.Context, r *core.Repo, in io.ReaderAt, size int64, opt ImportOptions,
 	place func(*Importer, *core.View, *ImportResult) error,
 ) (*ImportResult, error) {
-	r.Keep.Still.RLock() // what is counted on as being here must stay
+	r.Keep.Still.RLock() // blocks that the import relies on must not be collected
 	defer r.Keep.Still.RUnlock()
 	still, err := r.Since(ctx)
 	if err != nil {
@@ -144,7 +143,7 @@ func takeIn(
 	return res, err
 }
 
-// tryOut fills in what apply would do.
+// tryOut fills in the result that apply would have.
 func (im *Importer) tryOut(res *ImportResult) error {
 	v, err := im.Repo.Current(im.Ctx)
 	if err != nil {
@@ -157,8 +156,8 @@ func (im *Importer) tryOut(res *ImportResult) error {
 	return im.take(res, nil)
 }
 
-// take counts the blocks that belong into a store, looks for credentials in those that are new, and gives those that
-// are to be stored to put, nil for none, in the order in which the file has them.
+// take counts the blocks to store, searches the new ones for credentials, and passes those to store to put, if not
+// nil, in file order.
 func (im *Importer) take(res *ImportResult, put func(store.Block) error) error {
 	list, err := im.count(res)
 	if err != nil {
@@ -190,7 +189,7 @@ func (im *Importer) take(res *ImportResult, put func(store.Block) error) error {
 	return nil
 }
 
-// refused marks what is wrong with the file as invalid input.
+// refused marks an error about the file as invalid input.
 func refused(err error) error {
 	if isFormat(err) {
 		return fmt.Errorf("%w: import: %w", state.ErrInvalid, err)
@@ -219,13 +218,13 @@ func (im *Importer) apply(t *core.Tx, res *ImportResult) error {
 	return nil
 }
 
-// countedBlock is a block that is to be stored, and whether it is not there yet.
+// countedBlock is a block to store, and whether it is new.
 type countedBlock struct {
 	*carBlock
 	fresh bool
 }
 
-// count counts the blocks that belong into a store as what they are to it, and returns those that are to be stored.
+// count counts the blocks of the file by role, and returns those to store.
 func (im *Importer) count(res *ImportResult) (list []countedBlock, err error) {
 	e, erases := im.Repo.Store.(store.Eraser)
 	for i := range im.file.blocks {
@@ -264,11 +263,10 @@ func (im *Importer) count(res *ImportResult) (list []countedBlock, err error) {
 	return list, err
 }
 
-// maxGaps is the largest number of blocks that one file may lack because they were erased where it is from.
+// maxGaps is the largest number of blocks that one file may lack because they were erased at its origin.
 const maxGaps = 100_000
 
-// redact takes over what was erased where the file is from, unless it is here: a file must not
-// erase.
+// redact records what was erased at the file's origin, unless this repository has it: a file must not erase.
 func (im *Importer) redact(res *ImportResult) error {
 	var list []store.Redaction
 	for c := range im.gone {
@@ -288,14 +286,14 @@ func (im *Importer) redact(res *ImportResult) error {
 	return e.Redact(im.Ctx, list...)
 }
 
-// plan fills in which refs change, given the refs there are.
+// plan fills in which refs change, given the current refs.
 func (im *Importer) plan(v *core.View, res *ImportResult) error {
 	own, fresh, err := im.ownNames(v)
 	if err != nil {
 		return err
 	}
-	// A backup that is restored keeps away what was purged before it was made. Beside a memory that is there already a
-	// file is another's, and can no more than another repository.
+	// A restored backup keeps out what was purged before it was made. A file imported into an existing memory is
+	// foreign, and has no more power than another repository.
 	im.open = !own || !fresh
 	res.Name = im.opt.Name
 	if res.Name == "" && (!own || len(im.manifest.Objects) > 0) {
@@ -324,9 +322,8 @@ func (im *Importer) plan(v *core.View, res *ImportResult) error {
 	return err
 }
 
-// ownNames reports whether refs go under their own names: where no name is given and the
-// repository has nothing yet that they could be mixed up with, which makes it fresh, or has them
-// all.
+// ownNames reports whether refs keep their names: if no name is given and the repository either is fresh, so that
+// nothing can be confused with them, or has them all.
 func (im *Importer) ownNames(v *core.View) (own, fresh bool, err error) {
 	fresh, err = im.isFresh(v)
 	if err != nil || im.opt.Name != "" {
@@ -345,7 +342,7 @@ func (im *Importer) ownNames(v *core.View) (own, fresh bool, err error) {
 	return own, fresh, nil
 }
 
-// isFresh reports whether there is nothing yet that imported refs could be mixed up with.
+// isFresh reports whether the repository has no refs that could be confused with imported ones.
 func (im *Importer) isFresh(v *core.View) (bool, error) {
 	for _, ns := range []string{graph.Heads, graph.Tags, graph.Sessions, graph.Imported} {
 		for _, err := range v.List(im.Ctx, ns) {
@@ -355,7 +352,7 @@ func (im *Importer) isFresh(v *core.View) (bool, error) {
 	return true, nil
 }
 
-// newHead returns the branch that HEAD is to move to, "" if it is there or the file names none.
+// newHead returns the branch that HEAD must move to, "" if it is there or the file names none.
 func (im *Importer) newHead(v *core.View) (string, error) {
 	head, ok, err := v.Stored(im.Ctx, graph.Head)
 	if err != nil || im.manifest.Head == "" || ok && head.Symbolic == im.manifest.Head {
@@ -364,7 +361,7 @@ func (im *Importer) newHead(v *core.View) (string, error) {
 	return core.BranchName(im.manifest.Head), nil
 }
 
-// changes lists the refs that are not what they are to be.
+// changes lists the refs that differ from their wanted value.
 func (im *Importer) changes(
 	v *core.View, want map[graph.RefName]ipld.CID, res *ImportResult,
 ) error {
@@ -386,7 +383,7 @@ func (im *Importer) changes(
 	return nil
 }
 
-// forward adds the branch of As to the refs wanted.
+// forward adds the branch of As to the wanted refs.
 func (im *Importer) forward(v *core.View, want map[graph.RefName]ipld.CID) error {
 	if im.opt.As == "" {
 		return nil
@@ -417,7 +414,7 @@ func (im *Importer) forward(v *core.View, want map[graph.RefName]ipld.CID) error
 	return err
 }
 
-// mainCommit returns the commit that a branch is to be moved to.
+// mainCommit returns the commit that the branch of As moves to.
 func (im *Importer) mainCommit() (ipld.CID, error) {
 	var heads, commits []ipld.CID
 	for _, ref := range im.refs {

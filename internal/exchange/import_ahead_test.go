@@ -21,8 +21,8 @@ func (c *countingReader) ReadAt(p []byte, at int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, at)
 }
 
-// TestReadAhead compares what is read through it with the file, in order and out of it, to the end and beyond; blocks
-// in the order of the file cost few reads.
+// TestReadAhead compares reads through Ahead with the file, in order and out of it, to the end and beyond; blocks
+// in file order cost few reads.
 func TestReadAhead(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	file := make([]byte, 3<<20+17)
@@ -45,7 +45,7 @@ func TestReadAhead(t *testing.T) {
 	for at := int64(0); at < int64(len(file)); blocks++ {
 		n := min(100+rnd.IntN(500), len(file)-int(at))
 		read(at, n)
-		at += int64(n + rnd.IntN(60)) // what stands between
+		at += int64(n + rnd.IntN(60)) // the gap between
 	}
 	if most := len(file)/exchange.AheadBytes + 2; from.reads > most {
 		t.Errorf("%d reads for %d blocks in order, want %d at most", from.reads, blocks, most)

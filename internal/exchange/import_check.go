@@ -20,10 +20,10 @@ import (
 )
 
 const (
-	// importTrees bounds the decoded chunks of a file that are kept while it is checked, in bytes.
+	// importTrees bounds the cache of a file's decoded chunks during the check, in bytes.
 	importTrees = 32 << 20
-	// maxShapeEdits is up to how many changes the shape of a tree is checked by making them on the
-	// tree before, which costs a path each; above, reading the whole tree costs less memory.
+	// maxShapeEdits is the largest number of changes for which a tree's shape is checked by applying them to the
+	// previous tree, at the cost of a path each; for more, reading the whole tree takes less memory.
 	maxShapeEdits = 4096
 )
 
@@ -36,18 +36,17 @@ type Importer struct {
 	opt      ImportOptions
 	manifest *commit.Export
 	refs     []core.Ref                 // of the file, in name order
-	outside  map[ipld.CID]state.Role    // what the file leads to in the repository
+	outside  map[ipld.CID]state.Role    // links of the file to blocks of the repository
 	fresh    []ipld.CID                 // commits that no ref reaches yet, parents before children
-	gone     map[ipld.CID]bool          // what the file leads to that was erased where it is from
-	f        *care.FsckRun              // of over; its seen commits are those known to be sound
+	gone     map[ipld.CID]bool          // links of the file to blocks that were erased at its origin
+	f        *care.FsckRun              // of Over; its seen commits are those known to be sound
 	Placed   map[string]*session.Placed // by session
 	open     bool                       // whether that leaves gaps, which other files may fill
-	// place fills in which refs change, given the refs there are.
+	// place determines which refs change.
 	place func(*Importer, *core.View, *ImportResult) error
 }
 
-// newImporter returns an importer with caches of its own: chunks of a file that is refused must
-// not stay in those of the repository.
+// newImporter returns an importer with its own caches: chunks of a refused file must not stay in the repository's.
 func newImporter(ctx context.Context, r *core.Repo, file *carFile, opt ImportOptions) *Importer {
 	over := &core.Repo{
 		Store: importStore{r.Store, file}, Ro: true,
@@ -65,7 +64,7 @@ func newImporter(ctx context.Context, r *core.Repo, file *carFile, opt ImportOpt
 	}
 }
 
-// check returns an error unless the file may be taken in: a *car.FormatError if it is at fault.
+// check returns an error unless the file may be imported: a *car.FormatError if the file is at fault.
 func (im *Importer) check() error {
 	steps := []func() error{
 		im.readManifest, im.readRedactions, im.reach, im.readRefs, im.trust, im.commits, im.records,
@@ -82,7 +81,7 @@ func (im *Importer) check() error {
 	return nil
 }
 
-// verdict returns the first thing that fsck found wrong.
+// verdict returns the first fault that fsck found.
 func (im *Importer) verdict() error {
 	if err := im.Ctx.Err(); err != nil || len(im.f.Report.Errors) == 0 {
 		return err
@@ -97,8 +96,8 @@ func (im *Importer) verdict() error {
 	return &car.FormatError{CID: e.CID, Reason: e.Message}
 }
 
-// explain names the block of the file that an error is about. What is wrong with a block of the
-// repository stays what it is.
+// explain adds the file's block that an error is about. An error about a block of the repository is returned
+// unchanged.
 func (im *Importer) explain(err error) error {
 	var format *car.FormatError
 	var shape *prolly.ShapeError
@@ -141,7 +140,7 @@ func (im *Importer) readManifest() error {
 	return nil
 }
 
-// tree returns a tree of the file whose shape is sound.
+// tree returns a tree of the file after checking its shape.
 func (im *Importer) tree(root ipld.CID) (*prolly.Map, error) {
 	tree, err := im.Over.Nodes().Load(im.Ctx, root)
 	if err != nil {
@@ -150,7 +149,7 @@ func (im *Importer) tree(root ipld.CID) (*prolly.Map, error) {
 	return tree, tree.Check(im.Ctx)
 }
 
-// readRedactions reads what the file says was erased.
+// readRedactions reads the file's list of erased blocks.
 func (im *Importer) readRedactions() error {
 	if !im.manifest.Redacted.Defined() {
 		return nil
@@ -183,8 +182,8 @@ func (im *Importer) readRedactions() error {
 	return nil
 }
 
-// reach reads every block that the manifest leads to, in its role, and fails if one is missing,
-// or in the file for no reason.
+// reach reads every block reachable from the manifest, by role, and fails if one is missing, or if the file has
+// others.
 func (im *Importer) reach() error {
 	done := 0
 	err := state.WalkLeads(state.Lead{Cid: im.file.root, As: state.RoleManifest}, func(l state.Lead) ([]state.Lead, error) {
@@ -214,8 +213,8 @@ func (im *Importer) reach() error {
 	return nil
 }
 
-// leadIn reads a block of the file in its role and returns what it leads to in the file. What else
-// it leads to must be in the repository.
+// leadIn reads a block of the file by its role and returns its links into the file. Its other links must be in the
+// repository.
 func (im *Importer) leadIn(b *carBlock, l state.Lead) ([]state.Lead, error) {
 	if err := im.Ctx.Err(); err != nil {
 		return nil, err
@@ -240,8 +239,8 @@ func (im *Importer) leadIn(b *carBlock, l state.Lead) ([]state.Lead, error) {
 	return inside, nil
 }
 
-// again checks a block of the file that something else led to before. The tree of refs shares the
-// empty chunk with others, for whose sake it is stored then.
+// again checks a block of the file that was reached before. The tree of refs may share the empty chunk with other
+// trees; it is then stored for them.
 func (im *Importer) again(b *carBlock, l state.Lead) error {
 	if err := im.sameRole(b, b.as, l); err != nil {
 		return err
@@ -252,7 +251,7 @@ func (im *Importer) again(b *carBlock, l state.Lead) error {
 	return nil
 }
 
-// leadOut checks a block that is not in the file, and so must be in the repository.
+// leadOut checks a link to a block that is not in the file, and so must be in the repository.
 func (im *Importer) leadOut(from *carBlock, l state.Lead) error {
 	if as, ok := im.outside[l.Cid]; ok {
 		return im.sameRole(from, as, l)
@@ -280,7 +279,7 @@ func (im *Importer) leadOut(from *carBlock, l state.Lead) error {
 	return nil
 }
 
-// stubOf returns what is left of the erased block that an error is about.
+// stubOf returns the stub of the erased block that an error is about.
 func stubOf(err error) []byte {
 	var gone *store.RedactedError
 	if !errors.As(err, &gone) {
@@ -289,8 +288,8 @@ func stubOf(err error) []byte {
 	return gone.Stub
 }
 
-// sameRole checks that a block that was met before in a role may be met in another. Trees share
-// chunks, the empty one for instance: what their entries are, is seen when they are read.
+// sameRole checks that a block reached before in one role may be reached in another. Trees share chunks, for
+// instance the empty one: their entries are checked when they are read.
 func (im *Importer) sameRole(at *carBlock, before state.Role, l state.Lead) error {
 	_, tree := state.Leaves[l.As]
 	_, wasTree := state.Leaves[before]
@@ -309,7 +308,7 @@ func (im *Importer) roleOf(c ipld.CID) state.Role {
 	return im.outside[c]
 }
 
-// readRefs reads the tree of refs and checks what each names.
+// readRefs reads the tree of refs and checks their targets.
 func (im *Importer) readRefs() error {
 	root := im.file.find(im.file.root)
 	tree, err := im.tree(im.manifest.Refs)
@@ -341,7 +340,7 @@ func (im *Importer) readRefs() error {
 	return nil
 }
 
-// checkRef checks the name of a ref of the file and what it names.
+// checkRef checks the name and target of a ref of the file.
 func (im *Importer) checkRef(ref core.Ref) error {
 	if err := graph.ValidateRef(ref.Name); err != nil {
 		return err
@@ -372,7 +371,7 @@ func (im *Importer) checkRef(ref core.Ref) error {
 	return err
 }
 
-// verify shows the new commits to whoever asked to see them.
+// verify passes the new commits to the caller's Verify.
 func (im *Importer) verify() error {
 	if im.opt.Verify == nil {
 		return nil
@@ -387,7 +386,7 @@ func (im *Importer) verify() error {
 	})
 }
 
-// records checks sessions and receipts. Their commits were checked before.
+// records checks sessions and receipts. Their commits are already checked.
 func (im *Importer) records() error {
 	for _, ref := range im.refs {
 		if im.roleOf(ref.Target) == state.RoleSession {

@@ -17,16 +17,16 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// AheadBytes is how much of a file is read ahead, if blocks are read in about its order.
+// AheadBytes is how much of a file is read ahead, if blocks are read roughly in its order.
 const AheadBytes = 256 << 10
 
 // Ahead reads a file ahead. Safe for concurrent use.
 type Ahead struct {
 	In  io.ReaderAt
 	mu  sync.Mutex
-	buf []byte // what is in it
+	buf []byte // its content
 	at  int64  // from here on
-	end int64  // of what was read last
+	end int64  // the end of the last read
 }
 
 // ReadAt implements io.ReaderAt. A read of less than AheadBytes that begins less than AheadBytes/4 after the end of
@@ -54,19 +54,20 @@ func (a *Ahead) ReadAt(p []byte, at int64) (int, error) {
 	return copy(p, a.buf[at-a.at:]), nil
 }
 
-// carFile is a CAR file all of whose blocks were read and verified, with where each is. It is read
-// as blocks are; memory is about 50 bytes a block.
+// carFile is a verified CAR file with the offset of each block. Blocks are read on demand; memory is about 50 bytes
+// a block.
 type carFile struct {
 	in     io.ReaderAt
 	root   ipld.CID
 	blocks []carBlock // in CID order
-	// starts is where those of a codec whose digests begin with a number begin, and after these the end; nil for few.
+	// starts holds, by codec, the index of the first block whose digest begins with each number, then the end; nil
+	// for small files.
 	starts map[ipld.Codec][]int32
-	// redacted are the blocks that the file says were erased, with what is left of each.
+	// redacted holds the blocks that the file lists as erased, with their stubs.
 	redacted map[ipld.CID][]byte
 }
 
-// carBlock is where a block is.
+// carBlock is the position of a block.
 type carBlock struct {
 	cid   ipld.CID
 	as    state.Role // 0 until something leads to it
@@ -74,7 +75,7 @@ type carBlock struct {
 	start int64      // of the block in the file
 }
 
-// offset returns where the section of a block begins.
+// offset returns the offset of a block's section.
 func (b *carBlock) offset() int64 {
 	length := int64(1)
 	for n := ipld.CIDLen + int(b.size); n >= 0x80; n >>= 7 {
@@ -83,8 +84,8 @@ func (b *carBlock) offset() int64 {
 	return b.start - ipld.CIDLen - length
 }
 
-// scanFile reads the whole of a file. It returns a *car.FormatError unless the file is well-formed
-// with one root, which its first block is, and no block twice.
+// scanFile reads a whole file. It returns a *car.FormatError unless the file is well-formed, has one root, which is
+// its first block, and no duplicate block.
 func scanFile(
 	ctx context.Context, in io.ReaderAt, size int64, progress func(string, int),
 ) (*carFile, error) {
@@ -123,7 +124,7 @@ func scanFile(
 	return f, f.sort()
 }
 
-// sort orders the blocks and looks for one that is there twice.
+// sort orders the blocks and looks for a duplicate.
 func (f *carFile) sort() error {
 	slices.SortFunc(f.blocks, func(a, b carBlock) int {
 		if c := a.cid.Compare(b.cid); c != 0 {
@@ -145,7 +146,7 @@ func (f *carFile) fault(b *carBlock, format string, args ...any) error {
 	return &car.FormatError{Offset: b.offset(), CID: b.cid, Reason: fmt.Sprintf(format, args...)}
 }
 
-// find returns where a block is, nil if it is not in the file.
+// find returns the position of a block, nil if it is not in the file.
 func (f *carFile) find(c ipld.CID) *carBlock {
 	part := f.blocks
 	if f.starts != nil {
@@ -165,8 +166,8 @@ func (f *carFile) find(c ipld.CID) *carBlock {
 	return &part[i]
 }
 
-// startBits is by how many bits of their digests the blocks of a file of at least startFrom are looked for first: they
-// are spread evenly, and if a file was made so that they are not, a search among all of them is left.
+// startBits is the number of leading digest bits indexed for files of at least startFrom blocks. Digests are
+// uniform; a file crafted otherwise costs a search among all blocks.
 const (
 	startBits = 16
 	startFrom = 1 << 13
@@ -177,7 +178,7 @@ func leadingBits(c ipld.CID) int {
 	return int(binary.BigEndian.Uint16(d[:]))
 }
 
-// index notes where the blocks of each codec and beginning of a digest are among the sorted ones.
+// index computes starts for the sorted blocks.
 func (f *carFile) index() {
 	if len(f.blocks) < startFrom {
 		return
@@ -196,7 +197,7 @@ func (f *carFile) index() {
 	}
 }
 
-// read returns the bytes of a block, verified anew: a file may change while it is read.
+// read returns the bytes of a block, verified again: a file may change while it is read.
 func (f *carFile) read(b *carBlock) ([]byte, error) {
 	data := make([]byte, b.size)
 	if _, err := f.in.ReadAt(data, b.start); err != nil {
@@ -208,13 +209,13 @@ func (f *carFile) read(b *carBlock) ([]byte, error) {
 	return data, nil
 }
 
-// importStore shows the blocks of a file before those of a store, and writes nothing.
+// importStore overlays a store with the blocks of a file, and writes nothing.
 type importStore struct {
 	store.Store
 	file *carFile
 }
 
-// Facts returns the store's facts with the blocks of the file before them.
+// Facts returns the file's blocks overlaid on the store's facts.
 func (s importStore) Facts() store.Blocks { return importBlocks{s.Store.Facts(), s.file} }
 
 // Commit always returns store.ErrReadOnly.

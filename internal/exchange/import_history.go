@@ -15,7 +15,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// inRole returns the blocks of a role in the file, and those in the repository that it leads to.
+// inRole returns the blocks of a role in the file, and those in the repository that it links to.
 func (im *Importer) inRole(role state.Role) (all []ipld.CID) {
 	for i := range im.file.blocks {
 		if b := &im.file.blocks[i]; b.as == role {
@@ -30,9 +30,9 @@ func (im *Importer) inRole(role state.Role) (all []ipld.CID) {
 	return all
 }
 
-// trust marks the commits that refs of the repository reach: they are whole and sound, which that
-// a block is in the store does not say: it may be left of a write that did not end. It reads no
-// commit lower than the lowest that the file is about.
+// trust marks the commits that refs of the repository reach: these are complete and sound. That a block is in the
+// store does not prove this, as it may come from an unfinished write. It reads no commit below the lowest that the
+// file involves.
 func (im *Importer) trust() error {
 	low, open := uint64(math.MaxUint64), make(map[ipld.CID]bool)
 	for _, c := range im.inRole(state.RoleCommit) {
@@ -72,8 +72,9 @@ func (im *Importer) trust() error {
 	return nil
 }
 
-// localRecords returns the commits that refs of the repository name, and if a file is about sessions also those that
-// the newest records of sessions name, and these records. A commit that no other ref reaches is checked anew else.
+// localRecords returns the commits that refs of the repository name. If the file has sessions it also returns the
+// newest records of sessions and the commits that they name. Otherwise a commit that no other ref reaches is
+// checked again.
 func (im *Importer) localRecords(withSessions bool) (all, sessions []ipld.CID, err error) {
 	v, err := im.Repo.Current(im.Ctx)
 	if err != nil {
@@ -113,8 +114,8 @@ func (im *Importer) localRecords(withSessions bool) (all, sessions []ipld.CID, e
 	return all, sessions, nil
 }
 
-// commits checks every commit that is not known to be sound, parents before children: each rests
-// on its first parent.
+// commits checks every commit that is not known to be sound, parents before children: each check builds on the
+// first parent's.
 func (im *Importer) commits() error {
 	done := 0
 	todo := im.inRole(state.RoleCommit)
@@ -180,11 +181,11 @@ func (im *Importer) commit(c ipld.CID) error {
 	return nil
 }
 
-// errShape marks a tree or commit that has another form than its content asks for.
+// errShape marks a tree or commit that is not in canonical form.
 var errShape = errors.New("not canonical")
 
-// atCommit says which commit of the file an error is about, unless it names a block itself, or is
-// about the repository or the reading.
+// atCommit adds the commit of the file that an error is about, unless the error names a block itself, or is about
+// the repository or reading.
 func (im *Importer) atCommit(c ipld.CID, err error) error {
 	err = im.explain(err)
 	b := im.file.find(c)
@@ -203,8 +204,7 @@ func (im *Importer) atCommit(c ipld.CID, err error) error {
 	return err
 }
 
-// shapes checks that the trees of a state have the one shape their entries have, given that those
-// of the state before do.
+// shapes checks that the trees of a state have their canonical shape, given that those of the state before do.
 func (im *Importer) shapes(before, after *state.State) error {
 	trees := []struct {
 		name          string
@@ -223,8 +223,8 @@ func (im *Importer) shapes(before, after *state.State) error {
 	return nil
 }
 
-// shape checks one tree: by making what changed on the tree before, which must give it, or by
-// reading the whole if that is less work.
+// shape checks one tree: by applying its changes to the previous tree, which must yield it, or by reading all of it
+// if that is less work.
 func (im *Importer) shape(before, after *prolly.Map) error {
 	if before.Root() == after.Root() {
 		return nil

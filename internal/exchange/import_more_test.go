@@ -23,8 +23,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestImportDoesNotTrustGarbage imports what goes on from a commit whose block lies in the store,
-// without what it needs and without a ref: left of a write that did not end.
+// TestImportDoesNotTrustGarbage imports a file that builds on a commit whose block is in the store without its
+// dependencies and without a ref: the rest of an unfinished write.
 func TestImportDoesNotTrustGarbage(t *testing.T) {
 	from, _ := repokit.OverMem(t)
 	fill(t, from)

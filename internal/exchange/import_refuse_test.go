@@ -234,8 +234,8 @@ func TestImportRefusesWithoutAnyBlock(t *testing.T) {
 	}
 }
 
-// TestImportRefusesDamage changes each byte of a file in turn, and cuts it after each. A store that
-// is the same all along shows that nothing of it comes in.
+// TestImportRefusesDamage changes each byte of a file in turn, and truncates it after each. One store serves all
+// attempts, to show that no part of the file is imported.
 func TestImportRefusesDamage(t *testing.T) {
 	effort.Alone(t)
 	from, _ := repokit.OverMem(t)
@@ -272,7 +272,7 @@ func TestImportRefusesDamage(t *testing.T) {
 	repokit.ImportInto(t, r, file, exchange.ImportOptions{})
 }
 
-// TestImportTakesAnyOrder imports a file whose blocks come in another order than an export's.
+// TestImportTakesAnyOrder imports a file whose blocks are in another order than an export's.
 func TestImportTakesAnyOrder(t *testing.T) {
 	from, _ := repokit.OverMem(t)
 	fill(t, from)

@@ -11,17 +11,17 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// LinesResult is what an export of change lines wrote.
+// LinesResult is the result of exporting change lines.
 type LinesResult struct {
 	Commit ipld.CID `json:"commit" shape:"null"`
 	Nodes  int      `json:"nodes"`
 	Edges  int      `json:"edges"`
 	Marks  int      `json:"marks"`
-	// Left counts what change lines cannot say, by its kind.
+	// Left counts what change lines cannot express, by kind.
 	Left map[string]int `json:"left"`
 }
 
-// What change lines cannot say.
+// What change lines cannot express.
 const (
 	LeftUpdated = "time of the last change" // a node that lines make was never changed
 	LeftVectors = "vector"                  // models make them again
@@ -30,9 +30,8 @@ const (
 	LeftFields  = "field of a newer version"
 )
 
-// ExportLines writes what a commit says as change lines, which make the same graph in an empty repository but for what
-// the result counts as left. The bytes are a function of the commit: nodes, edges and marks come in the order of their
-// ids.
+// ExportLines writes a commit as change lines. Applied to an empty repository they make the same graph, except for
+// what the result counts as left. The bytes are a function of the commit: nodes, edges and marks are ordered by id.
 func ExportLines(ctx context.Context, s *core.Snapshot, out io.Writer) (*LinesResult, error) {
 	w := &lineWriter{ctx: ctx, snap: s, out: bufio.NewWriterSize(out, 64<<10)}
 	w.res = LinesResult{Commit: s.CID(), Left: make(map[string]int)}
@@ -56,7 +55,7 @@ type lineWriter struct {
 	erased map[graph.ID]bool // nodes, and edges of them
 }
 
-// object is the members of a line in the making.
+// object collects the members of a line.
 type object []ipld.Entry
 
 func (o *object) put(name string, v ipld.Value) { *o = append(*o, ipld.Entry{Key: name, Value: v}) }
@@ -90,7 +89,7 @@ func (o *object) props(props []ipld.Entry) {
 	}
 }
 
-// line makes a line, which is valid until the next one.
+// line encodes a line, valid until the next call.
 func (w *lineWriter) line(kind string, o object) []byte {
 	ipld.SortEntries(o)
 	w.buf = ipld.AppendJSON(w.buf[:0], ipld.MapValue(ipld.Entry{Key: kind, Value: ipld.MapValue(o...)}))

@@ -17,28 +17,27 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// PackOptions says what another repository asks for.
+// PackOptions says what another repository requests.
 type PackOptions struct {
-	Refs []core.Ref // branches, tags and sessions with what each is at; at least one
-	// Since are commits and records of sessions that the other repository has, with all they lead to, and that
-	// are here, the most useful ones first: of more commits than commit.MaxExportLinks the rest is left out.
+	Refs []core.Ref // branches, tags and sessions with their targets; at least one
+	// Since lists commits and session records that the other repository has completely and that are here, the most
+	// useful first. Commits beyond commit.MaxExportLinks are dropped.
 	Since []ipld.CID
 	// Progress, if set, is called now and then on the calling goroutine with the numbers of
 	// blocks and bytes written so far.
 	Progress func(blocks int, bytes int64)
 }
 
-// PackResult tells what a pack holds.
+// PackResult is the content of a pack.
 type PackResult struct {
 	Blocks   int
 	Bytes    int64
 	Redacted int // blocks that are left out because they were erased
 }
 
-// Pack writes what a repository that has Since lacks of Refs, as a file that Receive takes in there.
-// Work and bytes follow the difference: of each commit the trees are compared with those of Since,
-// from the roots down. The bytes are a function of what is asked for and of what was erased here. It
-// writes as it reads, and keeps some 50 bytes a block in memory.
+// Pack writes the part of Refs that a repository with Since lacks, as a file for Receive. Work and size follow the
+// difference: it compares each commit's trees with those of Since, from the roots down. The bytes are a function of
+// the request and of what was erased here. It streams, and keeps some 50 bytes a block in memory.
 func Pack(ctx context.Context, r *core.Repo, w io.Writer, opt PackOptions) (*PackResult, error) {
 	p, err := newPacker(ctx, r, opt)
 	if err == nil {
@@ -56,11 +55,11 @@ type packer struct {
 	exporter
 	sel      *selection
 	tips     []ipld.CID            // the commits of the refs, and those that sessions name
-	has      map[ipld.CID]struct{} // those of tips
+	has      map[ipld.CID]struct{} // the same as a set
 	sessions []ipld.CID            // the newest records of the refs
 	have     []ipld.CID            // records of sessions in Since
 	since    []*core.Snapshot
-	// release ends the lease on what is packed, so that a slow reader holds up no collection.
+	// release ends the lease on the packed blocks, so that a slow reader does not block collections.
 	release func()
 }
 
@@ -117,7 +116,7 @@ func newPacker(ctx context.Context, r *core.Repo, opt PackOptions) (p *packer, e
 	return p, nil
 }
 
-// sinceOf returns the commits that the other side has with Since, and notes the records of sessions in it.
+// sinceOf returns the commits that the other side has with Since, and records the session records in it.
 func (p *packer) sinceOf(list []ipld.CID) (since []ipld.CID, err error) {
 	var named []ipld.CID
 	for _, c := range list {
@@ -136,7 +135,7 @@ func (p *packer) sinceOf(list []ipld.CID) (since []ipld.CID, err error) {
 		}
 		named = append(named, more...)
 	}
-	if len(p.sessions) > 0 { // what these name, the commits of branches do not lead to perhaps
+	if len(p.sessions) > 0 { // branches may not lead to the commits that these name
 		since = append(since, named...)
 	}
 	seen := make(map[ipld.CID]bool, len(since)) // many sessions name the same commits
@@ -172,7 +171,7 @@ func (p *packer) write(w io.Writer) error {
 	}, p.pack)
 }
 
-// pack puts all blocks but those of the manifest: sessions first, then tags, and commits as a log has them.
+// pack puts all blocks except those of the manifest: sessions first, then tags, and commits in log order.
 func (p *packer) pack() error {
 	if err := p.records(); err != nil {
 		return err
@@ -211,7 +210,7 @@ func (p *packer) each(first state.Lead, more ...state.Lead) error {
 	return err
 }
 
-// commit puts a commit and what it has beyond the commits of Since.
+// commit puts a commit and its difference to the commits of Since.
 func (p *packer) commit(e commit.LogEntry) error {
 	more := state.Opt(state.Opt(nil, e.Commit.Message.Block, state.RoleRaw), e.Commit.Profile, state.RoleProfile)
 	beside := e.Commit.Vectors.Defined() || e.Commit.Digests.Defined()
@@ -256,7 +255,7 @@ func (p *packer) commit(e commit.LogEntry) error {
 	return nil
 }
 
-// tree puts what a tree of a state has beyond those of Since.
+// tree puts a tree's difference to those of Since.
 func (p *packer) tree(s *state.State, as state.Role, of func(*state.State) *prolly.Map) error {
 	var others []*prolly.Map
 	for _, have := range p.since {

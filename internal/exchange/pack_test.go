@@ -24,8 +24,8 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// TestPackTheDifference sends a history in two packs: the second holds what the receiver lacks and
-// little else, and both ends have the same commits then.
+// TestPackTheDifference sends a history in two packs: the second holds little more than what the receiver lacks,
+// and afterwards both sides have the same commits.
 func TestPackTheDifference(t *testing.T) {
 	from, to := repokit.OpenMem(t), repokit.OpenMem(t)
 	fill(t, from)
@@ -114,8 +114,8 @@ func TestReceiveRefuses(t *testing.T) {
 	}
 }
 
-// TestPackErased packs what was erased at one end: at the other it is a gap, which says nothing of what
-// comes from elsewhere, until it is accepted.
+// TestPackErased packs data erased at one side: for the receiver it is a gap, which does not affect data from
+// elsewhere, until the erasure is accepted.
 func TestPackErased(t *testing.T) {
 	from, st := repokit.OverMem(t)
 	fill(t, from)
@@ -186,7 +186,7 @@ func TestPackErased(t *testing.T) {
 		t.Errorf("%+v, %v: want one block erased", got, err)
 	}
 	shows(state.RedactedType)
-	// It is never undone, nor is what was seen of another repository.
+	// Neither is it undone, nor the refs seen at another repository.
 	if back, err := history.Undo(t.Context(), to, "", repokit.By); !errors.Is(err, history.ErrNothingToUndo) || !redacted(t, toStore, c) {
 		t.Errorf("%+v, %v: want nothing undone", back, err)
 	}
@@ -197,7 +197,7 @@ func TestPackErased(t *testing.T) {
 	}
 }
 
-// TestGapFilled finds what was a gap when its index was built.
+// TestGapFilled looks up data that was a gap when its index was built.
 func TestGapFilled(t *testing.T) {
 	from, st := repokit.OverMem(t)
 	repokit.Lines(t, from, `{"node":{"key":"heron","type":"T","summary":"the grey heron waits"}}`)
@@ -251,7 +251,7 @@ func TestGapFilled(t *testing.T) {
 	}
 }
 
-// unclearable is a store whose derived data cannot be cleared at the fails-th time from now.
+// unclearable is a store that fails the fails-th next attempt to clear its derived data.
 type unclearable struct {
 	*mem.Store
 	fails int
@@ -272,7 +272,7 @@ func (d unclearableDerived) Clear(ctx context.Context) error {
 	return d.Derived.Clear(ctx)
 }
 
-// TestPackWork bounds what packing a small change of a large memory reads.
+// TestPackWork bounds how much packing a small change of a large memory reads.
 func TestPackWork(t *testing.T) {
 	effort.Alone(t)
 	from, to := repokit.OpenMem(t), repokit.OpenMem(t)

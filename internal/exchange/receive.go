@@ -15,20 +15,20 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// RefUpdate is one ref that is to be changed together with others.
+// RefUpdate is a requested change of one ref, applied together with others.
 type RefUpdate struct {
 	Ref graph.RefName
 	To  ipld.CID // undefined to remove it
-	// From, if set, is what it must be at before, undefined for nothing.
+	// From, if set, is its required current target, undefined for none.
 	From *ipld.CID
-	// Forward is whether it may move to a descendant only. A session never does otherwise.
+	// Forward allows a move to a descendant only. Sessions always require this.
 	Forward bool
-	// Place is whether To is the newest record of a session that is to be kept beside what is here, wherever that is:
-	// Ref is where it is at the other side.
+	// Place means that To is the newest record of a session to be stored next to the local sessions, under a ref to
+	// be determined: Ref is its name at the other side.
 	Place bool
 }
 
-// ReceiveOptions says what becomes of what another repository packed.
+// ReceiveOptions says how another repository's pack is handled.
 type ReceiveOptions struct {
 	state.Stamp
 	Updates  []RefUpdate
@@ -37,13 +37,14 @@ type ReceiveOptions struct {
 	Progress func(what string, done int)
 }
 
-// RefError is returned when a ref is not at the commit that an update expects. errors.Is(err, state.ErrConflict) holds.
+// RefError is returned when a ref does not have the target that an update expects. errors.Is(err,
+// state.ErrConflict) holds.
 type RefError struct {
 	Ref        graph.RefName
 	Want, Have ipld.CID
 }
 
-// Error says which commit the ref is at and which was expected.
+// Error names the ref's actual and expected commits.
 func (e *RefError) Error() string {
 	at := func(c ipld.CID) string {
 		if !c.Defined() {
@@ -57,11 +58,11 @@ func (e *RefError) Error() string {
 // Is reports whether target is state.ErrConflict.
 func (e *RefError) Is(target error) bool { return target == state.ErrConflict }
 
-// Receive takes in a pack of size bytes, as Import does a file: all or nothing, every block and every
-// commit that no ref reaches yet being checked before one operation changes the refs. Blocks that were
-// erased there and are not here are gaps then, which another pack or a commit may fill. What an update
-// sets must be in the pack under some ref. A nil pack brings nothing: then refs can be removed only.
-// It returns a *RefError or a *ForwardError if a ref does not allow its update.
+// Receive imports a pack of size bytes like Import does a file: completely or not at all. It checks every block and
+// every commit that no ref reaches yet before one operation changes the refs. Blocks that were erased there and are
+// missing here become gaps, which another pack or a commit may fill. The targets of updates must be refs of the
+// pack. A nil pack allows only removing refs. It returns a *RefError or a *ForwardError if a ref does not allow its
+// update.
 func Receive(
 	ctx context.Context, r *core.Repo, pack io.ReaderAt, size int64, opt ReceiveOptions,
 ) (*ImportResult, error) {
@@ -89,7 +90,7 @@ func Receive(
 	return res, nil
 }
 
-// removeRefs makes updates that need no blocks.
+// removeRefs applies updates that need no blocks.
 func removeRefs(ctx context.Context, r *core.Repo, opt ReceiveOptions) (*ImportResult, error) {
 	res := &ImportResult{}
 	im := &Importer{Ctx: ctx, Repo: r}
@@ -158,7 +159,7 @@ func (im *Importer) update(v *core.View, list []RefUpdate, res *ImportResult) er
 	return nil
 }
 
-// mayMove refuses to leave a history that is to be gone on with, and records of a session.
+// mayMove refuses an update that would leave a history that must be continued, or drop session records.
 func (im *Importer) mayMove(u RefUpdate, from ipld.CID) (err error) {
 	ahead := true
 	if ns, _ := u.Ref.Split(); ns == graph.Sessions {
@@ -172,8 +173,8 @@ func (im *Importer) mayMove(u RefUpdate, from ipld.CID) (err error) {
 	return err
 }
 
-// mayName refuses a ref of a bad name, one to what the pack does not have, and one that would be at another kind of
-// record than it is for, here or at the remote.
+// mayName refuses an invalid ref name, a target that the pack lacks, and a target of the wrong kind for the ref,
+// here or at the remote.
 func (im *Importer) mayName(u RefUpdate, packed map[ipld.CID]bool) error {
 	if err := graph.ValidateRef(u.Ref); err != nil {
 		return state.Invalidf("%w", err)
@@ -182,7 +183,7 @@ func (im *Importer) mayName(u RefUpdate, packed map[ipld.CID]bool) error {
 		return state.Invalidf("%s is to be at %s, which is not in the pack", u.Ref, u.To)
 	}
 	at := u.Ref
-	if rest, tracked := strings.CutPrefix(string(at), graph.Remotes); tracked { // where it is of the remote
+	if rest, tracked := strings.CutPrefix(string(at), graph.Remotes); tracked { // at the remote
 		_, rest, _ = strings.Cut(rest, "/")
 		at = graph.RefName("refs/" + rest)
 	}
@@ -200,7 +201,7 @@ func (im *Importer) mayName(u RefUpdate, packed map[ipld.CID]bool) error {
 	return nil
 }
 
-// mayRemove refuses to remove the branch that HEAD is on, and a session.
+// mayRemove refuses to remove sessions, and the branch that HEAD is on.
 func (im *Importer) mayRemove(v *core.View, u RefUpdate) error {
 	head, _, err := v.Stored(im.Ctx, graph.Head)
 	if err == nil && head.Symbolic == u.Ref {

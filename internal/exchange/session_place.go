@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Beside adds to changes that of placing the chain of a session.
+// Beside adds the change that places a session's chain next to the local ones.
 func (im *Importer) Beside(v *core.View, to ipld.CID, done []core.RefChange) ([]core.RefChange, error) {
 	get := im.Over.Facts()
 	z, err := session.ReadSession(im.Ctx, get, to)
@@ -49,7 +49,7 @@ func (im *Importer) Beside(v *core.View, to ipld.CID, done []core.RefChange) ([]
 		return done, err
 	}
 	for i := range done {
-		if done[i].Ref == change.Ref { // two chains of which one grew from the other
+		if done[i].Ref == change.Ref { // one chain extends the other
 			done[i].To = change.To
 			return done, nil
 		}
@@ -57,7 +57,7 @@ func (im *Importer) Beside(v *core.View, to ipld.CID, done []core.RefChange) ([]
 	return append(done, change), nil
 }
 
-// grows reports whether a chain has the newest record of another.
+// grows reports whether a chain contains the newest record of another.
 func (im *Importer) grows(from, to ipld.CID) (bool, error) {
 	get := im.Over.Facts()
 	a, err := session.ReadSession(im.Ctx, get, from)
@@ -72,8 +72,8 @@ func (im *Importer) grows(from, to ipld.CID) (bool, error) {
 	return ok, err
 }
 
-// trustSessions marks records of sessions that the file leads to and that refs of the repository reach: they were
-// checked when they came. tips are the newest ones of the repository.
+// trustSessions marks session records that the file links to and that refs of the repository reach: they were
+// checked on arrival. tips are the repository's newest records.
 func (im *Importer) trustSessions(tips []ipld.CID) error {
 	open, low := make(map[ipld.CID]bool), int64(graph.MaxCount)
 	for c, as := range im.outside {
@@ -113,7 +113,7 @@ func (im *Importer) trustSessions(tips []ipld.CID) error {
 	return nil
 }
 
-// records puts the records of sessions beyond those of Since, with their receipts and texts, and notes the commits
+// records puts the session records beyond those of Since, with their receipts and texts, and collects the commits
 // that they name.
 func (p *packer) records() error {
 	for _, tip := range p.sessions {
@@ -141,7 +141,7 @@ func (p *packer) records() error {
 	return nil
 }
 
-// named notes a commit that a record names, undefined for none.
+// named adds a commit that a record names, unless it is undefined.
 func (p *packer) named(c ipld.CID) error {
 	if _, known := p.has[c]; known || !c.Defined() {
 		return nil
@@ -151,7 +151,7 @@ func (p *packer) named(c ipld.CID) error {
 	return p.ctx.Err()
 }
 
-// receipt puts a receipt and its texts. The nodes that it names are those of its commits.
+// receipt puts a receipt and its texts. The nodes that it names belong to its commits.
 func (p *packer) receipt(c ipld.CID) error {
 	if !c.Defined() {
 		return nil

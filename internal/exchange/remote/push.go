@@ -24,29 +24,28 @@ type PushOptions struct {
 	Options
 	Refs   []graph.RefName // branches and tags of this repository
 	Remove []graph.RefName // branches and tags of the remote
-	// Redactions is whether what was erased here is to be erased there too, in what branches, tags and sessions
-	// reach.
+	// Redactions requests that data erased here is erased there too, in what branches, tags and sessions reach.
 	Redactions bool
-	// GrownSessions leaves out sessions that are as the last fetch or push found them at the remote: one that is not there
-	// any more was removed there.
+	// GrownSessions omits sessions that have not changed since the last fetch or push found them at the remote: one
+	// that is missing there now was removed there.
 	GrownSessions bool
-	// Force is whether a ref's history may be replaced if it is where the last fetch or push found it. Without it branches
-	// move forward only, and tags not at all.
+	// Force allows replacing a ref's history if the ref is where the last fetch or push found it. Without it
+	// branches only move forward, and tags not at all.
 	Force bool
 }
 
-// Pushed tells what a push did.
+// Pushed is the result of a push.
 type Pushed struct {
 	Refs   []core.RefChange `json:"refs"`   // of the remote
 	Bytes  int64            `json:"bytes"`  // of the pack
 	Erased int              `json:"erased"` // blocks that were erased there
-	// Untold is whether what was erased here changed since the remote was told last: it may be there still.
+	// Untold reports that more was erased here since the remote was last informed: the remote may still have it.
 	Untold bool `json:"untold"`
 }
 
-// Push brings refs to another repository, all or nothing, and keeps under refs/remotes/NAME where they are
-// then. It returns an error that wraps state.ErrConflict where the remote has what this repository lacks,
-// or moved meanwhile: then a Fetch and a merge come first.
+// Push sends refs to another repository, all or nothing, and records their new positions under refs/remotes/NAME.
+// It returns an error that wraps state.ErrConflict if the remote has commits that this repository lacks, or moved
+// during the push: then fetch and merge first.
 func Push(ctx context.Context, here, to Side, opt PushOptions) (out *Pushed, err error) {
 	if err := graph.ValidateImport(opt.Name); err != nil {
 		return nil, fmt.Errorf("%w: remote: %w", state.ErrInvalid, err)
@@ -102,7 +101,7 @@ func (opt *PushOptions) push(ctx context.Context, here, to Side) (*Pushed, error
 	return out, opt.tell(ctx, here, to, mine.Redactions, st.Redactions, out)
 }
 
-// updates returns the refs that are to be packed and the changes to be asked for.
+// updates returns the refs to pack and the changes to request.
 func (opt *PushOptions) updates(mine, st *State, common []ipld.CID) (
 	refs []core.Ref, list []exchange.RefUpdate, err error,
 ) {
@@ -161,7 +160,7 @@ func (opt *PushOptions) updates(mine, st *State, common []ipld.CID) (
 	return refs, list, nil
 }
 
-// send packs refs into a file and has the other side take it in.
+// send packs refs into a file and has the other side receive it.
 func (opt *PushOptions) send(
 	ctx context.Context, here, to Side, want Want, list []exchange.RefUpdate, out *Pushed,
 ) (err error) {
@@ -195,8 +194,8 @@ func (opt *PushOptions) send(
 	return err
 }
 
-// common returns commits of the remote that are here, and records of sessions: those first that the refs are at there,
-// then those from which this side went on, and what both are at last.
+// common returns commits of the remote, and session records, that are here: first the targets of the pushed refs
+// there, then those that this side built on, and last what both refs have.
 func (opt *PushOptions) common(ctx context.Context, here Side, mine, st *State) (out []ipld.CID, err error) {
 	pushed := make(map[graph.RefName]bool)
 	for _, name := range opt.Refs {
@@ -233,8 +232,8 @@ func (opt *PushOptions) common(ctx context.Context, here Side, mine, st *State) 
 	return out[:min(len(out), MaxAsked)], nil
 }
 
-// track keeps where refs are at the remote after a push. The commits are here: the pack brings none. Where
-// they moved meanwhile that is left to the next fetch. Sessions are where the remote has put them.
+// track records the remote's refs after a push. Their commits are here, so no pack is needed. Refs that moved
+// concurrently are left to the next fetch. Sessions are recorded under the names the remote gave them.
 func (opt *PushOptions) track(ctx context.Context, here Side, refs []core.Ref, put []core.RefChange, mine *State) error {
 	at, placed := mine.Targets(), make(map[ipld.CID][]exchange.RefUpdate)
 	for _, c := range put {
@@ -248,7 +247,7 @@ func (opt *PushOptions) track(ctx context.Context, here Side, refs []core.Ref, p
 			gone = append(gone, exchange.RefUpdate{Ref: ref})
 		}
 	}
-	for part := range slices.Chunk(refs, MaxAsked) { // what one pack can leave out
+	for part := range slices.Chunk(refs, MaxAsked) { // limit of what one pack can exclude
 		want, updates := Want{Refs: part}, gone
 		gone = nil
 		for _, ref := range part {

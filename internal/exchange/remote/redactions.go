@@ -16,41 +16,41 @@ import (
 )
 
 const (
-	// quarantineFile is where what a remote says was erased is kept until it is decided about.
+	// quarantineFile stores a remote's redactions until they are decided.
 	quarantineFile = "redactions.json"
-	// MaxQuarantined is the largest number of redactions of one remote that are kept, maxQuarantine the
-	// largest size of their file in bytes. What is beyond is left out, and asked for again.
+	// MaxQuarantined is the largest number of redactions of one remote in quarantine, maxQuarantine the largest
+	// size of their file in bytes. Redactions beyond that are dropped, and requested again later.
 	MaxQuarantined = 20_000
 	maxQuarantine  = 32 << 20
-	// maxRecords bounds the records in it, in bytes: in the file they are base64.
+	// maxRecords bounds the records in it, in bytes; the file stores them as base64.
 	maxRecords = 16 << 20
 )
 
-// Decision is what was decided about a redaction in quarantine.
+// Decision is the decision about a quarantined redaction.
 type Decision string
 
 const (
-	Waiting  Decision = "waiting" // it has no effect, and is asked about
+	Waiting  Decision = "waiting" // has no effect; the user is asked
 	Rejected Decision = "rejected"
 	Accepted Decision = "accepted"
 )
 
-// Quarantined is a redaction that a remote told of.
+// Quarantined is a redaction reported by a remote.
 type Quarantined struct {
 	care.ToldRedaction
 	Decision Decision `json:"decision"`
 }
 
-// Quarantine is what a remote says was erased, in CID order, with what was decided. The zero value is empty.
+// Quarantine holds a remote's redactions, in CID order, with their decisions. The zero value is empty.
 type Quarantine struct {
 	Set     string        `json:"set"`  // of the remote when it was asked last
-	Told    string        `json:"told"` // of the repository here when the remote was told last
+	Told    string        `json:"told"` // the local set when the remote was last informed
 	Entries []Quarantined `json:"entries"`
 
 	size int // of the records, in bytes
 }
 
-// ReadQuarantine reads that of a remote, whose directory is given.
+// ReadQuarantine reads a remote's quarantine from its directory.
 func ReadQuarantine(dir string) (*Quarantine, error) {
 	path := filepath.Join(dir, quarantineFile)
 	data, err := filestate.Read(path, maxQuarantine)
@@ -91,7 +91,7 @@ func (q *Quarantine) write(dir string) error {
 	})
 }
 
-// Count returns how many redactions there are of a decision.
+// Count returns the number of redactions with a decision.
 func (q *Quarantine) Count(d Decision) (n int) {
 	for _, e := range q.Entries {
 		if e.Decision == d {
@@ -101,12 +101,12 @@ func (q *Quarantine) Count(d Decision) (n int) {
 	return n
 }
 
-// find returns where the redaction of a block is, or belongs.
+// find returns the index of a block's redaction, or where to insert it.
 func (q *Quarantine) find(c ipld.CID) (at int, found bool) {
 	return slices.BinarySearchFunc(q.Entries, c, func(e Quarantined, c ipld.CID) int { return e.CID.Compare(c) })
 }
 
-// add puts a redaction into quarantine, unless it is there, and reports whether there is room.
+// add puts a redaction into quarantine, unless it is there, and reports whether it fits.
 func (q *Quarantine) add(t care.ToldRedaction) (added, room bool) {
 	at, found := q.find(t.CID)
 	if found {
@@ -120,7 +120,7 @@ func (q *Quarantine) add(t care.ToldRedaction) (added, room bool) {
 	return true, true
 }
 
-// told calls fn with what was erased at a side, until it returns false.
+// told calls fn with each redaction of a side, until it returns false.
 func told(ctx context.Context, s Side, fn func(care.ToldRedaction) bool) error {
 	var after ipld.CID
 	for {
@@ -158,8 +158,7 @@ func Known(ctx context.Context, s Side) (map[ipld.CID]bool, error) {
 	return has, err
 }
 
-// learn puts what was erased at the remote, and not here, into quarantine, and accepts it where that is asked
-// for.
+// learn puts redactions of the remote that are new here into quarantine, and accepts them if the options say so.
 func (opt *FetchOptions) learn(ctx context.Context, here, from Side, mine, set string, out *Fetched) error {
 	q, err := ReadQuarantine(opt.Dir)
 	if err != nil {
@@ -188,7 +187,7 @@ func (opt *FetchOptions) learn(ctx context.Context, here, from Side, mine, set s
 	return nil
 }
 
-// trusted returns what is accepted without being asked about: nil for all that wait; and whether there is any.
+// trusted returns the redactions to accept without asking, nil meaning all that wait, and whether there are any.
 func (opt *FetchOptions) trusted(q *Quarantine) (only []ipld.CID, any bool) {
 	if opt.AcceptPurge {
 		return nil, q.Count(Waiting) > 0
@@ -201,7 +200,7 @@ func (opt *FetchOptions) trusted(q *Quarantine) (only []ipld.CID, any bool) {
 	return only, len(only) > 0
 }
 
-// ask asks the remote what was erased there.
+// ask requests the remote's redactions.
 func (opt *FetchOptions) ask(
 	ctx context.Context, here, from Side, mine, set string, q *Quarantine, out *Fetched,
 ) error {
@@ -228,7 +227,7 @@ func (opt *FetchOptions) ask(
 	})
 }
 
-// decide decides about what waits, or about what is named.
+// decide decides the waiting redactions, or the named ones.
 func (q *Quarantine) decide(
 	ctx context.Context, here Side, name string, only []ipld.CID, as Decision,
 ) (*care.AcceptedRedactions, error) {
@@ -264,7 +263,7 @@ func cidSet(list []ipld.CID) map[ipld.CID]bool {
 	return set
 }
 
-// AcceptAll has a side accept redactions, as many as there are.
+// AcceptAll has a side accept any number of redactions.
 func AcceptAll(
 	ctx context.Context, s Side, list []care.ToldRedaction, tracking string,
 ) (*care.AcceptedRedactions, error) {
@@ -283,8 +282,8 @@ func AcceptAll(
 	return out, nil
 }
 
-// Decide accepts or rejects what waits in the quarantine of a remote, or the redactions of the blocks that
-// are named. What is accepted is erased where refs of the remote reach it, and else waits on.
+// Decide accepts or rejects the waiting redactions in a remote's quarantine, or those of the named blocks. Accepted
+// blocks are erased if refs of the remote reach them, and otherwise continue to wait.
 func Decide(
 	ctx context.Context, here Side, opt Options, only []ipld.CID, as Decision,
 ) (out *care.AcceptedRedactions, err error) {
@@ -309,8 +308,8 @@ func Decide(
 	return out, nil
 }
 
-// tell has what was erased here erased at the remote, where that is asked for, or finds out whether there is
-// anything new to be told.
+// tell has the remote erase what was erased here, if requested, or otherwise checks whether there is anything new
+// to report.
 func (opt *PushOptions) tell(ctx context.Context, here, to Side, mine, set string, out *Pushed) error {
 	if mine == "" || mine == set {
 		return nil
@@ -327,7 +326,7 @@ func (opt *PushOptions) tellNews(ctx context.Context, here, to Side, mine, set s
 		return nil
 	}
 	has := make(map[ipld.CID]bool)
-	if set != "" { // a server that is older knows of none, and has no answer
+	if set != "" { // an older server has no such set
 		if has, err = Known(ctx, to); err != nil {
 			return err
 		}

@@ -1,16 +1,15 @@
-// Package remote brings histories from one repository into another: refs first, then one pack of what
-// the receiver lacks (exchange.Pack), found by comparing trees where both histories begin to differ.
+// Package remote transfers histories between repositories: first refs, then one pack of what the receiver lacks
+// (exchange.Pack), found by comparing trees from where the histories diverge.
 //
-// A fetch takes two round trips and a push two, whatever the sizes, a fetch one more where more than MaxAsked
-// branches and sessions are here, and each one more for each thousand redactions where what was erased at the
-// other side changed. What arrives is written to a file
-// beside the repository and verified block by block; an interrupted transfer goes on where it was,
-// since the same question gives the same bytes. Only a pack that is whole and sound moves refs, all in
-// one operation (exchange.Receive).
+// A fetch or push takes two round trips for any size. A fetch takes one more if more than MaxAsked branches and
+// sessions are here, and both take one more for each thousand redactions if the other side's redactions changed.
+// Incoming data is written to a file next to the repository and verified block by block. An interrupted transfer
+// resumes, since the same request gives the same bytes. Only a complete and sound pack moves refs, in one operation
+// (exchange.Receive).
 //
-// What R has is kept under refs/remotes/R: its branch main under refs/remotes/R/heads/main, its tag v1
-// under refs/remotes/R/tags/v1. A tag that is not here yet becomes one here too. Sessions go where they are asked
-// for, and are kept beside those of the receiver (SPEC 13.5).
+// Refs of R are recorded under refs/remotes/R: its branch main as refs/remotes/R/heads/main, its tag v1 as
+// refs/remotes/R/tags/v1. New tags are also created here. Sessions are transferred on request, and stored next to
+// those of the receiver (SPEC 13.5).
 package remote
 
 import (
@@ -38,51 +37,51 @@ import (
 const (
 	// MaxAsked is the largest number of commits in a question.
 	MaxAsked = 256
-	// MaxRefs is the largest number of refs that a repository is told of.
+	// MaxRefs is the largest number of refs that a repository reports.
 	MaxRefs = 100_000
-	// MaxTold is the largest number of redactions that one question and one answer have.
+	// MaxTold is the largest number of redactions in one request or answer.
 	MaxTold = 1000
-	// MaxPack is the largest pack that is taken in, in bytes, unless options say otherwise.
+	// MaxPack is the largest pack accepted, in bytes, unless options say otherwise.
 	MaxPack = 16 << 30
 )
 
-// ErrTooLarge is returned where the other side sends more than is taken in.
+// ErrTooLarge is returned if the other side sends more than is accepted.
 var ErrTooLarge = fmt.Errorf("%w: it sends more than is taken in", state.ErrInvalid)
 
-// Side is one of the two repositories of a transfer: the one here, or another one over some transport.
+// Side is one of the two repositories of a transfer: the local one, or another over some transport.
 type Side interface {
-	// Look returns refs in name order, what HEAD is on, and which commits are there.
+	// Look returns refs in name order, the branch of HEAD, and which of the commits in question exist.
 	Look(ctx context.Context, q Question) (*State, error)
 	// Send writes the bytes of a pack from an offset on.
 	Send(ctx context.Context, w io.Writer, want Want, from int64) error
-	// Take has a pack taken in and refs changed, all or nothing. It erases nothing.
+	// Take imports a pack and changes refs, all or nothing. It erases nothing.
 	Take(ctx context.Context, news News) (*Taken, error)
-	// Redactions returns what was erased, in CID order after a CID, at most MaxTold, and whether there is
+	// Redactions returns at most MaxTold redactions, in CID order, beginning after a CID, and whether there are
 	// more.
 	Redactions(ctx context.Context, after ipld.CID) (list []care.ToldRedaction, more bool, err error)
-	// Accept has blocks erased, at most MaxTold, as another repository did: those that refs under
-	// refs/remotes/NAME reach where a name is given, else those that branches, tags and sessions reach.
+	// Accept erases at most MaxTold blocks that another repository erased: those that refs under refs/remotes/NAME
+	// reach if a name is given, otherwise those that branches, tags and sessions reach.
 	Accept(ctx context.Context, list []care.ToldRedaction, tracking string) (*care.AcceptedRedactions, error)
 	Close() error
 }
 
-// Question is what is asked before a transfer.
+// Question is the request that precedes a transfer.
 type Question struct {
 	Commits  []ipld.CID // that may be there, and records of sessions, at most MaxAsked
 	Tracking bool       // whether the refs under refs/remotes are wanted too
-	Sessions bool       // whether those of sessions are
+	Sessions bool       // whether session refs are wanted too
 }
 
-// State is what a repository says of itself.
+// State is a repository's answer to a Question.
 type State struct {
 	Refs  []core.Ref    `json:"refs"`
 	Head  graph.RefName `json:"head" shape:"null"` // the branch that HEAD is on, "" for none
 	Known []ipld.CID    `json:"known"`             // of the commits and records that were asked about, in their order
-	// Redactions names the set of what was erased there (care.RedactionSet), "" for nothing.
+	// Redactions names the set of blocks erased there (care.RedactionSet), "" if none.
 	Redactions string `json:"redactions"`
 }
 
-// Targets returns what each ref is at.
+// Targets returns the target of each ref.
 func (st *State) Targets() map[graph.RefName]ipld.CID {
 	at := make(map[graph.RefName]ipld.CID, len(st.Refs))
 	for _, ref := range st.Refs {
@@ -91,30 +90,31 @@ func (st *State) Targets() map[graph.RefName]ipld.CID {
 	return at
 }
 
-// Want asks for refs as State had them, without a target for what they are at now, and names what State.Known has.
+// Want requests refs as reported by State, or at their current targets if none are given, and excludes what
+// State.Known has.
 type Want struct {
 	Refs []core.Ref
 	Have []ipld.CID
 }
 
-// News is a pack and what refs become with it.
+// News is a pack and the resulting ref changes.
 type News struct {
 	Pack    *io.SectionReader // nil for none: then refs can be removed only
 	Updates []exchange.RefUpdate
-	// Tracking names another repository whose refs under refs/remotes may be changed, and says that tags
-	// and sessions may be added. Without one branches and tags alone may be changed, and sessions gone on with.
+	// Tracking names another repository whose refs under refs/remotes may be changed, and allows adding tags and
+	// sessions. Without it only branches and tags may be changed, and sessions continued.
 	Tracking string
 }
 
-// Taken tells what a repository took in.
+// Taken is the result of Side.Take.
 type Taken struct {
 	Refs   []core.RefChange `json:"refs"`
 	Blocks int              `json:"new_blocks"`
 	Gaps   int              `json:"gaps"` // blocks that were erased there and are not here
 }
 
-// Tracking returns the ref under which a ref of the remote R is kept. Where that would be longer than a ref may be, it
-// has the beginning of the name and the CID of the whole name.
+// Tracking returns the tracking ref of a ref of the remote R. If that would exceed the length of a ref, it consists
+// of the beginning of the name and the CID of the whole name.
 func Tracking(name string, ref graph.RefName) graph.RefName {
 	kept := name + strings.TrimPrefix(string(ref), "refs")
 	if ns, own := ref.Split(); len(kept) > graph.MaxRefName && ns != "" {
@@ -124,7 +124,7 @@ func Tracking(name string, ref graph.RefName) graph.RefName {
 	return graph.RefName(graph.Remotes + kept)
 }
 
-// Prefix begins the refs under which those of the remote R are kept.
+// Prefix begins the tracking refs of the remote R.
 func Prefix(name string) string { return graph.Remotes + name + "/" }
 
 // Here is a repository that is open in this process.
@@ -132,10 +132,10 @@ type Here struct {
 	Repo *core.Repo
 	// Stamp says who changes refs, and when.
 	Stamp  func() (state.Stamp, error)
-	DryRun bool // check what is taken in or accepted and write nothing
-	// Verify, where given, is shown new commits before they are taken in, as of exchange.ImportOptions.
+	DryRun bool // check what would be taken in or accepted, but write nothing
+	// Verify, if not nil, is called with new commits before they are imported, as in exchange.ImportOptions.
 	Verify func(commits iter.Seq2[commit.LogEntry, error]) error
-	// Progress, where given, is told how many blocks were written or checked.
+	// Progress, if not nil, receives the number of blocks written or checked.
 	Progress func(what string, done int)
 }
 
@@ -172,19 +172,19 @@ func (h *Here) Look(ctx context.Context, q Question) (*State, error) {
 	return st, nil
 }
 
-// travels reports whether a ref is told to others that do not ask for sessions: branches and tags are.
+// travels reports whether a ref is reported to other repositories even without sessions: branches and tags are.
 func travels(name graph.RefName) bool {
 	ns, _ := name.Split()
 	return ns == graph.Heads || ns == graph.Tags
 }
 
-// isSession reports whether a ref is that of a session.
+// isSession reports whether a ref names a session.
 func isSession(name graph.RefName) bool {
 	ns, _ := name.Split()
 	return ns == graph.Sessions
 }
 
-// hasNamed reports whether a commit or a record of a session is in a repository.
+// hasNamed reports whether a commit or a session record is in a repository.
 func hasNamed(ctx context.Context, r *core.Repo, c ipld.CID) (bool, error) {
 	_, err := r.Resolve(ctx, c.String())
 	var kind *state.KindError
@@ -197,8 +197,7 @@ func hasNamed(ctx context.Context, r *core.Repo, c ipld.CID) (bool, error) {
 	return err == nil, err
 }
 
-// Send implements Side. It refuses refs that are elsewhere by now: what no ref leads to may not be for
-// others.
+// Send implements Side. It refuses refs that have moved: data that no ref reaches may not be meant for others.
 func (h *Here) Send(ctx context.Context, w io.Writer, want Want, from int64) error {
 	sessions := slices.ContainsFunc(want.Refs, func(ref core.Ref) bool { return isSession(ref.Name) })
 	st, err := h.Look(ctx, Question{Commits: want.Have, Sessions: sessions})
@@ -228,7 +227,7 @@ func (h *Here) Send(ctx context.Context, w io.Writer, want Want, from int64) err
 	return err
 }
 
-// after leaves out the first bytes of what is written.
+// after drops the first bytes written.
 type after struct {
 	to   io.Writer
 	left int64
@@ -270,7 +269,7 @@ func (h *Here) Take(ctx context.Context, news News) (*Taken, error) {
 	return &Taken{res.Refs, res.NewBlocks, res.Redactions}, nil
 }
 
-// mayChange refuses refs that are not for the other side to change.
+// mayChange refuses refs that the other side may not change.
 func (n *News) mayChange(u exchange.RefUpdate) error {
 	switch {
 	case u.Place && isSession(u.Ref):
@@ -307,7 +306,7 @@ func (h *Here) Accept(
 	})
 }
 
-// eraseCopies removes the copies of blocks that are beside the store: mirrors of remotes, and packs.
+// eraseCopies removes copies of blocks outside of the store: mirrors of remotes, and packs.
 func (h *Here) eraseCopies(ctx context.Context) error {
 	dir := h.Repo.Path()
 	if dir == "" {
@@ -317,7 +316,7 @@ func (h *Here) eraseCopies(ctx context.Context) error {
 	return FilesBusy(err)
 }
 
-// FilesBusy marks an error of package layout about files that another process uses for long.
+// FilesBusy marks an error of package layout about files that another process holds.
 func FilesBusy(err error) error {
 	if errors.Is(err, filestate.ErrLocked) {
 		return fmt.Errorf("%w: %w", store.ErrBusy, err)

@@ -92,7 +92,7 @@ func fetch(t *testing.T, r *core.Repo, from remote.Side) *remote.Fetched {
 	return out
 }
 
-// denying is a side whose blocks are left to another role of its database.
+// denying is a side whose database role may not erase.
 type denying struct{ remote.Side }
 
 func (denying) Accept(context.Context, []care.ToldRedaction, string) (*care.AcceptedRedactions, error) {
@@ -140,8 +140,8 @@ func (b *broken) Send(ctx context.Context, w io.Writer, want remote.Want, from i
 	return b.Side.Send(ctx, &brokenWriter{to: w, cut: b.cut, flip: b.flip}, want, from)
 }
 
-// TestCutAndFlipped cuts a transfer at random bytes, and goes on where it was; and changes single bits,
-// after which nothing has changed.
+// TestCutAndFlipped interrupts a transfer at random bytes and resumes it, and flips single bits, which must change
+// nothing.
 func TestCutAndFlipped(t *testing.T) {
 	hub := open(t)
 	for i := range 5 {

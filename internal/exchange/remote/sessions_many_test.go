@@ -11,8 +11,8 @@ import (
 	"github.com/mnem-project/mnem/internal/session"
 )
 
-// TestManySessionsCostTheirChange counts the blocks that one more record costs where there are more sessions than one
-// question asks about, the session being the last by name: to push and to fetch.
+// TestManySessionsCostTheirChange counts the blocks transferred for one more record, to push and to fetch, if there
+// are more sessions than one question holds and the session is the last by name.
 func TestManySessionsCostTheirChange(t *testing.T) {
 	hub, a, b := open(t), newMachine(t), newMachine(t)
 	add(t, a.Repo, "one", "the first memory")
@@ -50,8 +50,8 @@ func TestManySessionsCostTheirChange(t *testing.T) {
 	}
 }
 
-// TestLongNamesAreTracked brings a session and a branch whose names are too long to follow that of the remote, with what
-// else is there, and goes on with both.
+// TestLongNamesAreTracked transfers a session and a branch whose names are too long for their tracking refs, along
+// with others, and continues both.
 func TestLongNamesAreTracked(t *testing.T) {
 	hub, a, b := open(t), newMachine(t), newMachine(t)
 	long := strings.Repeat("x", 225)
@@ -96,7 +96,8 @@ func TestLongNamesAreTracked(t *testing.T) {
 	has(t, "the hub", hub, chains(t, b.Repo))
 }
 
-// TestSessionsRemovedThere brings no session back that was removed at the remote, unless it has grown or all are asked for.
+// TestSessionsRemovedThere does not restore a session that was removed at the remote, unless it has grown or all
+// are requested.
 func TestSessionsRemovedThere(t *testing.T) {
 	hub, a := open(t), newMachine(t)
 	add(t, a.Repo, "one", "the first memory")

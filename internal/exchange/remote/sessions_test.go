@@ -20,7 +20,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// ask records an answer in a session, which is made where there is none.
+// ask records an answer in a session, creating it if necessary.
 func ask(t *testing.T, r *core.Repo, session, text string) ipld.CID {
 	t.Helper()
 	if _, err := sessionpkg.Session(t.Context(), r, session); err != nil {
@@ -69,7 +69,7 @@ func (m *machine) pushTo(hub *core.Repo) *remote.Pushed {
 	return out
 }
 
-// chains returns what the sessions of a repository are at.
+// chains returns the newest record of each session.
 func chains(t *testing.T, r *core.Repo) map[string]ipld.CID {
 	t.Helper()
 	all, err := sessionpkg.Sessions(t.Context(), r)
@@ -97,8 +97,8 @@ func has(t *testing.T, what string, r *core.Repo, want map[string]ipld.CID) {
 	}
 }
 
-// TestSessionsMeet takes a session through all ways in which two machines can have it: one has it alone, both have the
-// same, one is behind, ahead, and both went on. Nothing is lost, and each machine goes on with its own.
+// TestSessionsMeet takes a session through all relations between two machines: only one has it, both are equal, one
+// is behind or ahead, and both have continued it. Nothing is lost, and each machine continues its own.
 func TestSessionsMeet(t *testing.T) {
 	hub, a, b := open(t), newMachine(t), newMachine(t)
 	add(t, a.Repo, "one", "the first memory")
@@ -176,7 +176,7 @@ func TestSessionsCostTheirChange(t *testing.T) {
 	}
 }
 
-// TestSessionsUnasked keeps sessions where they are unless they are asked for.
+// TestSessionsUnasked does not transfer sessions unless requested.
 func TestSessionsUnasked(t *testing.T) {
 	hub, a, b := open(t), newMachine(t), newMachine(t)
 	add(t, a.Repo, "one", "the first memory")
@@ -208,10 +208,10 @@ func TestSessionsUnasked(t *testing.T) {
 	}
 }
 
-// TestSessionsOfLongNames keeps both chains of a session whose name leaves no room for a CID.
+// TestSessionsOfLongNames keeps both chains of a session whose name has no space for a CID.
 func TestSessionsOfLongNames(t *testing.T) {
 	for _, name := range []string{
-		strings.Repeat("x", 61) + "ö.y/" + strings.Repeat("y", 100), // what is left ends in a dot
+		strings.Repeat("x", 61) + "ö.y/" + strings.Repeat("y", 100), // the remainder ends in a dot
 		strings.Repeat("x", 63) + "ö" + strings.Repeat("y", 100),    // or in half a character
 		strings.Repeat("x", 63) + "/" + strings.Repeat("y", 100),
 	} {
@@ -242,7 +242,7 @@ func longName(t *testing.T, name string) {
 	}
 }
 
-// TestSessionsThatWereErased brings a session of which a question was erased, and one that is erased later.
+// TestSessionsThatWereErased transfers a session with an erased question, and one that is erased later.
 func TestSessionsThatWereErased(t *testing.T) {
 	hub, a, b := open(t), newMachine(t), newMachine(t)
 	add(t, a.Repo, "one", "the secret memory")
@@ -257,7 +257,7 @@ func TestSessionsThatWereErased(t *testing.T) {
 	}
 }
 
-// hostile is a side that answers with what it likes.
+// hostile is a side with arbitrary answers.
 type hostile struct {
 	remote.Side
 	state *remote.State

@@ -22,20 +22,18 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Options say how a transfer is done.
+// Options configure a transfer.
 type Options struct {
 	Name string // of the remote, one part of a ref's name
-	// Dir is where packs of this remote are written while they arrive or leave; it is made where it is
-	// missing, and nothing else may be in it.
+	// Dir is the directory for incoming and outgoing packs of this remote; it is created if missing, and must
+	// contain nothing else.
 	Dir string
-	// MaxPack is the largest pack taken in, in bytes; 0 for MaxPack.
+	// MaxPack is the largest pack accepted, in bytes; 0 means the constant MaxPack.
 	MaxPack int64
 	DryRun  bool // find out which refs would change, and change nothing
-	// Sessions is whether sessions are fetched or pushed too: all of them. Those of the other side are kept beside
-	// what is here.
+	// Sessions transfers all sessions, too. Those of the other side are stored next to the local ones.
 	Sessions bool
-	// Progress, where given, is told how many bytes have come or gone, on any goroutine but by one at a
-	// time.
+	// Progress, if not nil, receives the number of bytes transferred, on any goroutine but never concurrently.
 	Progress func(what string, bytes int64)
 }
 
@@ -43,34 +41,33 @@ type Options struct {
 type FetchOptions struct {
 	Options
 	Prune bool // forget refs that are not there any more
-	// AcceptPurge is whether what was erased there is erased here too, in what the refs of the remote
-	// reach, without being asked about.
+	// AcceptPurge erases here what was erased there, in what the remote's refs reach, without asking.
 	AcceptPurge bool
-	// Trusted, where given, reports whether a redaction is signed by who is trusted for it: then it is accepted as
-	// AcceptPurge has all accepted.
+	// Trusted, if not nil, reports whether a redaction is signed by a trusted key: it is then accepted as with
+	// AcceptPurge.
 	Trusted func(care.ToldRedaction) bool
 }
 
-// Fetched tells what a fetch did.
+// Fetched is the result of a fetch.
 type Fetched struct {
 	Refs []core.RefChange // of this repository
-	// Clashing are tags that are elsewhere here: they stay.
+	// Clashing lists tags with another target here: they stay.
 	Clashing []graph.RefName
 	Bytes    int64 // of the pack
 	Blocks   int   // that were new
 	Gaps     int   // as of Taken
-	// Learned is the number of redactions that are new in quarantine, Waiting of those there that are
-	// neither accepted nor rejected, and Erased of blocks that were erased here since they may be.
+	// Learned is the number of redactions new in quarantine, Waiting of those there that are neither accepted nor
+	// rejected, and Erased of blocks erased here as a result.
 	Learned, Waiting, Erased int
 }
 
-// moves is how often a transfer begins anew because refs moved meanwhile.
+// moves is how often a transfer restarts because refs moved concurrently.
 const moves = 10
 
-// errMoved marks an error of refs that moved between two questions.
-var errMoved = errors.New("refs moved meanwhile")
+// errMoved marks an error about refs that moved between two requests.
+var errMoved = errors.New("refs moved during the transfer")
 
-// settle does something anew while refs move under it.
+// settle retries do while refs keep moving.
 func settle(ctx context.Context, do func() error) error {
 	for range moves {
 		if err := do(); !errors.Is(err, errMoved) || ctx.Err() != nil {
@@ -80,7 +77,7 @@ func settle(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// moved marks conflicts as ones of refs that moved.
+// moved marks conflicts as caused by moved refs.
 func moved(err error) error {
 	if errors.Is(err, state.ErrConflict) {
 		return fmt.Errorf("%w: %w", errMoved, err)
@@ -88,8 +85,8 @@ func moved(err error) error {
 	return err
 }
 
-// Fetch brings the branches and tags of another repository here. Nothing but refs under refs/remotes/NAME
-// and tags that are new changes. After an error it can be called again, and goes on where it was.
+// Fetch transfers the branches and tags of another repository here. It changes only refs under refs/remotes/NAME
+// and new tags. After an error it can be called again, and resumes.
 func Fetch(ctx context.Context, here, from Side, opt FetchOptions) (out *Fetched, err error) {
 	if err := graph.ValidateImport(opt.Name); err != nil {
 		return nil, fmt.Errorf("%w: remote: %w", state.ErrInvalid, err)
@@ -100,7 +97,7 @@ func Fetch(ctx context.Context, here, from Side, opt FetchOptions) (out *Fetched
 	return out, err
 }
 
-// locked calls fn while no other transfer of a kind with this remote is made, which need not be for a dry run.
+// locked calls fn while no other transfer of this kind with the remote runs. A dry run needs no lock.
 func (opt *Options) locked(ctx context.Context, kind string, fn func() error) error {
 	if opt.DryRun {
 		return fn()
@@ -112,7 +109,7 @@ func (opt *Options) locked(ctx context.Context, kind string, fn func() error) er
 	if err != nil {
 		return err
 	}
-	defer func() { _ = unlock() }() // the next one finds it free or says so
+	defer func() { _ = unlock() }() // the next holder finds it free or reports the error
 	return fn()
 }
 
@@ -148,8 +145,8 @@ func (opt *FetchOptions) fetch(ctx context.Context, here, from Side) (*Fetched, 
 	return out, opt.learn(ctx, here, from, mine.Redactions, st.Redactions, out)
 }
 
-// look asks which refs there are and which of the commits and records here. Where these are more than one question has,
-// it asks once more, about those first whose ref is elsewhere there.
+// look asks for the refs and for which local commits and records exist there. If there are more than one question
+// holds, it asks once more, starting with those whose ref differs there.
 func (opt *FetchOptions) look(ctx context.Context, mine *State, from Side) (*State, error) {
 	tips := opt.tipsOf(mine.Refs, nil)
 	for again := false; ; again = true {
@@ -168,7 +165,7 @@ func (opt *FetchOptions) look(ctx context.Context, mine *State, from Side) (*Sta
 	}
 }
 
-// changes are what updates would change.
+// changes returns the changes that updates would make.
 func changes(list []exchange.RefUpdate) (out []core.RefChange) {
 	for _, u := range list {
 		change := core.RefChange{Ref: u.Ref, To: u.To}
@@ -180,7 +177,7 @@ func changes(list []exchange.RefUpdate) (out []core.RefChange) {
 	return out
 }
 
-// wanted returns what is to be asked for and what becomes of it here.
+// wanted returns what to request and the resulting updates here.
 func (opt *FetchOptions) wanted(mine, st *State, out *Fetched) (want Want, list []exchange.RefUpdate, err error) {
 	here, there := mine.Targets(), make(map[graph.RefName]bool)
 	want.Have = st.Known
@@ -216,7 +213,8 @@ func (opt *FetchOptions) wanted(mine, st *State, out *Fetched) (want Want, list 
 	return want, list, nil
 }
 
-// gone returns the updates that forget refs which are not there any more, sessions where they were asked about.
+// gone returns the updates that remove tracking refs whose refs were removed; sessions only if they were asked
+// about.
 func (opt *Options) gone(mine *State, there map[graph.RefName]bool) (list []exchange.RefUpdate) {
 	for _, ref := range mine.Refs {
 		rest, tracked := strings.CutPrefix(string(ref.Name), Prefix(opt.Name))
@@ -227,7 +225,7 @@ func (opt *Options) gone(mine *State, there map[graph.RefName]bool) (list []exch
 	return list
 }
 
-// Prune forgets refs of another repository that are not there any more, and brings nothing.
+// Prune removes tracking refs whose refs were removed at the other repository. It transfers nothing.
 func Prune(ctx context.Context, here, from Side, opt Options) (out []core.RefChange, err error) {
 	if err := graph.ValidateImport(opt.Name); err != nil {
 		return nil, fmt.Errorf("%w: remote: %w", state.ErrInvalid, err)
@@ -243,7 +241,7 @@ func (opt *Options) prune(ctx context.Context, here, from Side) ([]core.RefChang
 	if err != nil {
 		return nil, err
 	}
-	// One that has told of sessions knows what they are.
+	// A remote with tracked sessions supports them.
 	opt.Sessions = opt.Sessions || slices.ContainsFunc(mine.Refs, func(ref core.Ref) bool {
 		return strings.HasPrefix(string(ref.Name), Prefix(opt.Name)+"sessions/")
 	})
@@ -266,7 +264,7 @@ func (opt *Options) prune(ctx context.Context, here, from Side) ([]core.RefChang
 	return taken.Refs, nil
 }
 
-// take fetches a pack and takes it in.
+// take fetches a pack and imports it.
 func (opt *Options) take(
 	ctx context.Context, here, from Side, want Want, list []exchange.RefUpdate, out *Fetched,
 ) (*Taken, error) {
@@ -285,8 +283,8 @@ func (opt *Options) take(
 	return taken, errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
-// tipsOf returns the commits that branches are at, and the records that sessions are where they are wanted: of refs that
-// are elsewhere at the remote first, as far as its state is known, and of those that are kept of it before others.
+// tipsOf returns the targets of branches and, if wanted, of sessions: first those of refs that differ at the
+// remote, if its state is known, and tracking refs of that remote before others.
 func (opt *Options) tipsOf(refs []core.Ref, st *State) []ipld.CID {
 	there := make(map[graph.RefName]ipld.CID)
 	if st != nil {
@@ -311,7 +309,7 @@ func (opt *Options) tipsOf(refs []core.Ref, st *State) []ipld.CID {
 	return distinct(slices.Concat(order[:]...))
 }
 
-// distinct returns each CID once, where it is first.
+// distinct removes duplicate CIDs, keeping the first.
 func distinct(list []ipld.CID) (out []ipld.CID) {
 	seen := make(map[ipld.CID]bool, len(list))
 	for _, c := range list {
@@ -331,13 +329,13 @@ func isKind(name graph.RefName, namespace string) bool {
 	return strings.HasPrefix(string(name), namespace)
 }
 
-// arrive fetches a pack into a file, after what came of it before, and verifies its blocks as they come.
+// arrive fetches a pack into a file, resuming an earlier attempt, and verifies blocks on arrival.
 func (opt *Options) arrive(ctx context.Context, from Side, want Want) (_ *os.File, err error) {
 	path := filepath.Join(opt.Dir, want.id()+".pack")
 	old, err := filepath.Glob(filepath.Join(opt.Dir, "*.pack"))
 	for _, name := range old {
 		if err == nil && name != path {
-			err = os.Remove(name) // of what is not wanted any more
+			err = os.Remove(name) // of a pack that is no longer wanted
 		}
 	}
 	if err != nil {
@@ -373,15 +371,15 @@ func (opt *Options) arrive(ctx context.Context, from Side, want Want) (_ *os.Fil
 	err = verify(io.MultiReader(io.NewSectionReader(f, 0, at), news))
 	_ = in.CloseWithError(errBroken)
 	if sendErr := <-sent; sendErr != nil && !errors.Is(sendErr, errBroken) {
-		return nil, sendErr // what has come stays
+		return nil, sendErr // what has arrived stays
 	}
-	if err != nil { // the pack is bad, or the file was: begin anew
+	if err != nil { // the pack or the partial file is bad: start again
 		return nil, errors.Join(err, f.Truncate(0))
 	}
 	return f, nil
 }
 
-// Counted counts what is written, and tells of it.
+// Counted counts the bytes written, and reports them.
 type Counted struct {
 	To    io.Writer
 	Bytes int64
@@ -399,10 +397,10 @@ func (c *Counted) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// errBroken ends what is sent when no more of it is wanted.
-var errBroken = errors.New("no more is wanted")
+// errBroken aborts sending when the receiver stops reading.
+var errBroken = errors.New("the receiver stopped reading")
 
-// bounded fails where more than left bytes are read.
+// bounded fails if more than left bytes are read.
 type bounded struct {
 	from io.Reader
 	left int64
@@ -431,7 +429,7 @@ func verify(in io.Reader) error {
 	return err
 }
 
-// id names what is wanted: the same bytes come of the same.
+// id names a request: equal requests give equal bytes.
 func (w *Want) id() string {
 	h := sha256.New()
 	for _, ref := range w.Refs {

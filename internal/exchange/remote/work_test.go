@@ -24,7 +24,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// counting counts what one side is asked, and keeps the packs that it takes.
+// counting counts the requests to one side, and keeps the packs that it receives.
 type counting struct {
 	remote.Side
 	calls  int
@@ -89,8 +89,8 @@ func grown(t testing.TB, n int) *core.Repo {
 	return r
 }
 
-// TestWorkOfPush pushes one commit of 100 changes into a large memory: the bytes are those of the blocks that the other
-// side lacks and little more, in few round trips.
+// TestWorkOfPush pushes one commit of 100 changes into a large memory: it sends little more than the blocks that
+// the other side lacks, in few round trips.
 func TestWorkOfPush(t *testing.T) {
 	n := effort.Pick(5_000, 100_000, 1_000_000)
 	hub := grown(t, n)
@@ -126,7 +126,7 @@ func TestWorkOfPush(t *testing.T) {
 	}
 	manifest := 1 // which is no block of the memory
 	if to.calls > 6 || float64(to.pack) > 1.15*float64(to.bytes)+20<<10 || to.blocks-manifest > taken+taken/20 {
-		t.Errorf("%d round trips, %d bytes for blocks of %d bytes, %d blocks of which %d were lacking", to.calls, to.pack,
+		t.Errorf("%d round trips, %d bytes for blocks of %d bytes, %d blocks, %d of them lacking", to.calls, to.pack,
 			to.bytes, to.blocks, taken)
 	}
 	t.Logf("%d nodes: %d round trips, %d bytes for %d blocks of %d bytes, %d lacking", n, to.calls, to.pack, to.blocks,
@@ -147,7 +147,7 @@ func (s *telling) Take(ctx context.Context, news remote.News) (*remote.Taken, er
 	return taken, err
 }
 
-// BenchmarkClone fetches 10^5 nodes into a new repository, beside writing the same verified blocks raw.
+// BenchmarkClone fetches 10^5 nodes into a new repository, and compares with writing the same verified blocks raw.
 func BenchmarkClone(b *testing.B) {
 	hub := grown(b, 100_000)
 	st, err := here(hub).Look(b.Context(), remote.Question{})

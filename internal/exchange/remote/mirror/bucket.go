@@ -27,57 +27,57 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// A bucket keeps a memory under a prefix as
+// A bucket stores a memory under a prefix as
 //
-//	memory       one JSON object, s3Memory, which each push replaces if it is the one that was seen
+//	memory       one JSON object, s3Memory; each push replaces it, provided it has not changed
 //	packs/NAME   the bytes of a pack, or a part of one, never replaced: NAME is their SHA-256 in hexadecimal
-//	             digits, a hyphen and 32 random digits, so that no two writes are about one object
-//	probe/NAME   for a moment, to try the store
+//	             digits, a hyphen and 32 random digits, so that no two writes use the same object
+//	probe/NAME   temporary, to test the store
 //
-// All packs in their order make the histories of refs. A push adds one. What follows the last pack that is at least
-// twice as large as all after it becomes one then, so that of n bytes log n packs are there, and each byte is written
-// log n times. Packs that no memory names any more go after s3Grace.
+// All packs in order make up the histories of refs. A push adds one. The packs after the last one that is at least
+// twice as large as all after it are then combined, so that n bytes lie in log n packs, and each byte is written
+// log n times. Packs that the memory object no longer names are removed after s3Grace.
 const (
 	formatOfS3 = "mnem in s3 1"
 	s3Object   = "memory"
 	s3Packs    = "packs/"
-	// s3Grace is how long a pack may be read that was replaced, and one written that is not named yet.
+	// s3Grace is how long a replaced pack stays readable, and a new one may stay unnamed.
 	s3Grace = 24 * time.Hour
-	// s3Covered bounds how many packs one says that it replaces: the newest ones.
+	// s3Covered bounds how many replaced packs a pack lists: the newest ones.
 	s3Covered = 256
-	// s3MaxPacks bounds the packs of a memory: each but the last is at least twice as large as all after it, and sizes
-	// have 63 bits. s3MaxParts bounds the parts of one, to 2.5 TiB, and s3MaxRedactions what was erased.
+	// s3MaxPacks bounds the packs of a memory: each but the last is at least twice as large as all after it, and
+	// sizes have 63 bits. s3MaxParts bounds the parts of one pack, to 2.5 TiB, and s3MaxRedactions the redactions.
 	s3MaxPacks, s3MaxParts, s3MaxRedactions = 128, 1 << 16, 1 << 18
-	// s3Probed is the file that says that the store was tried.
+	// s3Probed is the file that records a successful test of the store.
 	s3Probed = "probed"
 )
 
-// s3Memory is what the one object that changes has.
+// s3Memory is the content of the one mutable object.
 type s3Memory struct {
 	Format     string   `json:"format"`
-	Attempt    string   `json:"attempt"` // random: whose write this is
+	Attempt    string   `json:"attempt"` // random: identifies the write
 	Head       string   `json:"head"`
 	Refs       string   `json:"refs"` // lines of REF CID, as for git
 	Packs      s3List   `json:"packs"`
 	Redactions s3Erased `json:"redactions,omitempty"`
 }
 
-// s3Pack is a pack there.
+// s3Pack is a pack in the bucket.
 type s3Pack struct {
 	Parts  s3Names `json:"parts"`
 	Size   int64   `json:"size"`
-	Refs   string  `json:"refs"`             // what the refs in it are at
+	Refs   string  `json:"refs"`             // the targets of its refs
 	Covers s3Names `json:"covers,omitempty"` // first names of packs that it replaces
 }
 
-// s3List, s3Names and s3Erased are lists whose length is bounded before they are decoded.
+// s3List, s3Names and s3Erased are lists whose length is checked before they are decoded.
 type (
 	s3List   []s3Pack
 	s3Names  []string
 	s3Erased []string
 )
 
-// errS3Long is returned for a list that no writer makes so long.
+// errS3Long is returned for a list longer than any writer makes.
 var errS3Long = errors.New("a list is too long")
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -114,7 +114,7 @@ func (l *s3Erased) UnmarshalJSON(data []byte) error {
 	return decodeTexts(data, s3MaxRedactions, (*[]string)(l))
 }
 
-// decodeTexts decodes a list of texts without commas, at most so many.
+// decodeTexts decodes a list of at most most texts without commas.
 func decodeTexts(data []byte, most int, to *[]string) error {
 	if bytes.Count(data, []byte(",")) >= most {
 		return errS3Long
@@ -122,19 +122,19 @@ func decodeTexts(data []byte, most int, to *[]string) error {
 	return json.Unmarshal(data, to)
 }
 
-// Bucket is a repository that a bucket keeps.
+// Bucket is a repository stored in a bucket.
 type Bucket struct {
 	mirror
 	at   *s3.Client
 	tag  string    // of the object that was read
-	now  time.Time // by the store's clock, when that was written last; zero where it did not say
+	now  time.Time // time of its last write, by the store's clock; zero if unknown
 	last s3Memory
 }
 
 var _ remote.Side = (*Bucket)(nil)
 
-// InBucket connects to a bucket. What is kept of it here is in a directory, or where none is named in one that is
-// gone in the end. Nothing is asked of it yet.
+// InBucket connects to a bucket. The local mirror is in dir, or in a temporary directory if dir is empty. It makes
+// no request yet.
 func InBucket(h *place.Host, at *place.URL, dir string) (*Bucket, error) {
 	endpoint := h.Env("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 	style := h.Env("MNEM_BUCKET_PATH_STYLE")
@@ -152,11 +152,11 @@ func InBucket(h *place.Host, at *place.URL, dir string) (*Bucket, error) {
 		return nil, fmt.Errorf("%w: %w", state.ErrInvalid, err)
 	}
 	b := &Bucket{at: client}
-	b.mirror = mirror{host: h, dir: dir, keeper: b, what: "bucket", name: "what is in the bucket"}
+	b.mirror = mirror{host: h, dir: dir, backend: b, what: "bucket", name: "what is in the bucket"}
 	return b, b.open("mnem-s3-*")
 }
 
-// Try tries whether the store of a bucket keeps writers apart, unless it may not be written.
+// Try tests whether the bucket's store serializes conditional writes, unless access is denied.
 func (b *Bucket) Try(ctx context.Context) (tried bool, err error) {
 	err = b.probe(ctx)
 	if errors.Is(err, s3.ErrDenied) {
@@ -165,7 +165,7 @@ func (b *Bucket) Try(ctx context.Context) (tried bool, err error) {
 	return true, s3Error(err)
 }
 
-// probe tries the store, once for each directory and URL.
+// probe tests the store, once for each directory and URL.
 func (b *Bucket) probe(ctx context.Context) error {
 	file := filepath.Join(b.dir, s3Probed)
 	if _, err := os.Stat(file); err == nil {
@@ -187,11 +187,11 @@ func (b *Bucket) random() (string, error) {
 	return hex.EncodeToString(buf), err
 }
 
-// s3Error makes errors of the store those of this program.
+// s3Error converts errors of the store.
 func s3Error(err error) error {
 	switch {
 	case errors.Is(err, s3.ErrMoved):
-		return fmt.Errorf("%w: it was pushed to meanwhile: %w", state.ErrConflict, err)
+		return fmt.Errorf("%w: another push came first: %w", state.ErrConflict, err)
 	case errors.Is(err, s3.ErrUnsafe):
 		return verb.Hintf(fmt.Errorf("%w: %w", state.ErrInvalid, err), "use a store with conditional writes, or another kind of remote")
 	case errors.Is(err, s3.ErrTooLarge):
@@ -220,7 +220,7 @@ func (b *Bucket) read(ctx context.Context) error {
 	return b.spread()
 }
 
-// spread brings what was read into the fields of the mirror.
+// spread copies the object's content into the fields of the mirror.
 func (b *Bucket) spread() (err error) {
 	b.head, b.packs = b.last.Head, nil
 	if b.refs, err = b.parseRefs(b.last.Refs); err != nil {
@@ -233,10 +233,10 @@ func (b *Bucket) spread() (err error) {
 	return err
 }
 
-// plain is a pack as any mirror has it.
+// plain converts to the mirror's pack.
 func (p s3Pack) plain() pack { return pack{p.Parts, p.Refs, p.Size} }
 
-// parseS3Memory reads the object that changes.
+// parseS3Memory decodes the mutable object.
 func parseS3Memory(data []byte) (*s3Memory, error) {
 	bad := func(what string) (*s3Memory, error) {
 		return nil, fmt.Errorf("%w: the object %s in the bucket is no memory: %s", state.ErrInvalid, s3Object, what)
@@ -260,8 +260,8 @@ func parseS3Memory(data []byte) (*s3Memory, error) {
 	return m, nil
 }
 
-// wrong says what no writer writes, "" for nothing: names that are none or are there twice, packs whose parts are not as
-// many as their size takes.
+// wrong describes the first thing that no writer writes, or "": invalid or duplicate names, or a number of parts
+// that does not match a pack's size.
 func (m *s3Memory) wrong() string {
 	seen := make(map[string]bool)
 	for _, p := range m.Packs {
@@ -288,7 +288,7 @@ func (m *s3Memory) wrong() string {
 	return ""
 }
 
-// isS3Pack reports whether a name is that of a pack.
+// isS3Pack reports whether a name belongs to a pack.
 func isS3Pack(name string) bool {
 	hash, random, _ := strings.Cut(name, "-")
 	return len(hash) == 2*sha256.Size && len(random) == 32 &&
@@ -326,16 +326,16 @@ func (b *Bucket) copyPack(ctx context.Context, f *os.File, p pack) error {
 	return nil
 }
 
-// follow takes the packs into the mirror that it has not, and of which it has not all that they cover. If the mirror has
-// a pack that the memory neither names nor covers, the bucket was restored to an older state, or was pushed to very
-// often since: the mirror is made again, since it must not have more than the bucket when packs are made from it.
+// follow imports the packs that the mirror lacks, unless it has everything they cover. If the mirror has a pack
+// that the memory object neither names nor covers, the bucket was restored to an older state, or was pushed to very
+// often since: the mirror is rebuilt, since it must not have more than the bucket when packs are made from it.
 func (b *Bucket) follow(ctx context.Context) error {
 	state, there, err := b.state()
 	if err != nil {
 		return err
 	}
 	if !there || !b.explains(string(state)) {
-		if err := b.anew(ctx); err != nil {
+		if err := b.recreate(ctx); err != nil {
 			return err
 		}
 		state = nil
@@ -362,7 +362,7 @@ func (b *Bucket) follow(ctx context.Context) error {
 	return b.settle(ctx)
 }
 
-// explains reports whether the memory names or covers each pack that the mirror was made of.
+// explains reports whether the memory object names or covers each pack in the mirror.
 func (b *Bucket) explains(state string) bool {
 	known := make(map[string]bool)
 	for _, p := range b.last.Packs {
@@ -382,13 +382,13 @@ func (b *Bucket) explains(state string) bool {
 // s3Under begins a row of the state about a pack that another one of the mirror covers.
 const s3Under = " "
 
-// keepPacks notes which packs of the memory the mirror has, and what these cover: others were named by an
-// earlier one.
+// keepPacks records which packs the mirror has, and what these cover: others were named by an earlier memory
+// object.
 func (b *Bucket) keepPacks(has map[string]bool) error {
 	var rows strings.Builder
 	for _, p := range b.last.Packs {
 		if !has[p.Parts[0]] {
-			for _, name := range p.Covers { // some of what it covers, perhaps
+			for _, name := range p.Covers { // perhaps only some of what it covers
 				if has[name] {
 					rows.WriteString(name + "\n")
 				}
@@ -434,7 +434,7 @@ func (b *Bucket) add(ctx context.Context, news remote.News, refs []core.Ref) err
 	return nil
 }
 
-// takeOwn brings the mirror to what was just written, without reading it back.
+// takeOwn updates the mirror with what was just written, without reading it back.
 func (b *Bucket) takeOwn(ctx context.Context, news remote.News) error {
 	if err := b.spread(); err != nil {
 		return err
@@ -445,7 +445,7 @@ func (b *Bucket) takeOwn(ctx context.Context, news remote.News) error {
 	return b.keepAll()
 }
 
-// keepAll notes that the mirror has all packs of the memory.
+// keepAll records that the mirror has all packs.
 func (b *Bucket) keepAll() error {
 	has := make(map[string]bool)
 	for _, p := range b.last.Packs {
@@ -473,7 +473,8 @@ func (b *Bucket) store(ctx context.Context, from *io.SectionReader, refs []core.
 	return p, err
 }
 
-// publish replaces the object. Where another one is there it may be that of this very write, whose answer was lost.
+// publish replaces the object. If the object has changed, it may be the result of this very write, whose answer was
+// lost.
 func (b *Bucket) publish(ctx context.Context, next s3Memory) (err error) {
 	next.Format = formatOfS3
 	if next.Attempt, err = b.random(); err != nil {
@@ -500,8 +501,7 @@ func (b *Bucket) publish(ctx context.Context, next s3Memory) (err error) {
 	return nil
 }
 
-// geometric returns the packs with the last ones made one where they are not each at least twice as large as all
-// that follow.
+// geometric combines the last packs if not each pack is at least twice as large as all after it.
 func (b *Bucket) geometric(ctx context.Context) ([]s3Pack, error) {
 	packs := slices.Clone(b.last.Packs)
 	from := foldFrom(b.packs)
@@ -522,7 +522,7 @@ func (b *Bucket) geometric(ctx context.Context) ([]s3Pack, error) {
 	return append(packs[:from], p), err
 }
 
-// repack writes one pack of what refs lead to and some commits do not.
+// repack writes one pack of what refs reach and some commits do not.
 func (b *Bucket) repack(ctx context.Context, have []ipld.CID) (p s3Pack, err error) {
 	err = b.packed(ctx, remote.Want{Refs: b.refs, Have: have}, func(r *io.SectionReader) error {
 		p, err = b.store(ctx, r, b.refs)
@@ -531,7 +531,7 @@ func (b *Bucket) repack(ctx context.Context, have []ipld.CID) (p s3Pack, err err
 	return p, err
 }
 
-// replace has all packs replaced, and removed at once: what was erased must not be there for a grace.
+// replace replaces all packs and removes the old ones at once: erased data must not stay for a grace period.
 func (b *Bucket) replace(ctx context.Context, erased []care.ToldRedaction) error {
 	p, err := b.repack(ctx, nil)
 	if err != nil {
@@ -555,10 +555,10 @@ func (b *Bucket) replace(ctx context.Context, erased []care.ToldRedaction) error
 	return b.keepAll() // the mirror is as the memory is
 }
 
-// sweep removes packs that no memory has named for a grace. What it cannot remove the next one does.
+// sweep removes packs that have been unnamed for a grace period. The next sweep retries failed removals.
 func (b *Bucket) sweep(ctx context.Context) {
 	if b.now.IsZero() {
-		return // the clock of this machine says nothing about that of the store
+		return // the local clock says nothing about the store's
 	}
 	named := make(map[string]bool)
 	for _, p := range b.last.Packs {
@@ -567,7 +567,7 @@ func (b *Bucket) sweep(ctx context.Context) {
 		}
 	}
 	before := b.now.Add(-s3Grace)
-	_ = b.at.List(ctx, s3Packs, func(o s3.Listed) error { // what was written is there
+	_ = b.at.List(ctx, s3Packs, func(o s3.Listed) error { // the write itself succeeded
 		if named[o.Key] || o.At.IsZero() || o.At.After(before) {
 			return nil
 		}

@@ -22,19 +22,19 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/transfer"
 )
 
-// A git repository keeps a memory as one ref, which is at a commit without parents. Its tree has
+// A git repository stores a memory as one ref to a commit without parents. Its tree has
 //
 //	format            formatOfGit
 //	refs              the branches and tags, a line each: REF CID
-//	head              the ref of the branch that HEAD was on where the first push came from
+//	head              the ref of the branch that HEAD was on at the first push's origin
 //	redactions        what was erased, a line each: CID=RECORD in base64; may be missing
 //	packs/N           the N-th pack, from 000001 on
-//	packs/N.refs      what the refs in that pack are at, as in refs
-//	packs/N.K         what follows of a pack that is longer than maxPart, K from 01 on
+//	packs/N.refs      the targets of the refs in that pack, as in refs
+//	packs/N.K         further parts of a pack that is longer than maxPart, K from 01 on
 //
-// All packs in their order make the histories of refs. A push adds one pack and replaces the ref, if it is where
-// it was seen; beyond gitPacks packs it replaces the newest ones by one, so that each that stays is at least twice as
-// long as all after it together.
+// All packs in order make up the histories of refs. A push adds one pack and replaces the ref, provided it has not
+// moved; beyond gitPacks packs it combines the newest ones, so that each remaining one is at least twice as long as
+// all after it together.
 const (
 	formatOfGit = "mnem in git 1\n"
 	gitSeen     = "refs/mnem/seen"
@@ -43,7 +43,7 @@ const (
 	gitMaxPacks, gitMaxParts = 2 * gitPacks, 100
 )
 
-// Git is a repository that a git repository keeps.
+// Git is a repository stored in a git repository.
 type Git struct {
 	mirror
 	url  string
@@ -53,11 +53,10 @@ type Git struct {
 
 var _ remote.Side = (*Git)(nil)
 
-// InGit connects to a git repository. What is kept of it here is in a directory, or where none is named in one that
-// is gone in the end.
+// InGit connects to a git repository. The local mirror is in dir, or in a temporary directory if dir is empty.
 func InGit(ctx context.Context, h *place.Host, at *place.URL, dir string) (*Git, error) {
 	g := &Git{url: at.At.String(), ref: at.Ref}
-	g.mirror = mirror{host: h, dir: dir, keeper: g, what: "git repository", name: at.Ref + " of the git repository"}
+	g.mirror = mirror{host: h, dir: dir, backend: g, what: "git repository", name: at.Ref + " of the git repository"}
 	if err := g.open("mnem-git-*"); err != nil {
 		return nil, err
 	}
@@ -70,7 +69,7 @@ func InGit(ctx context.Context, h *place.Host, at *place.URL, dir string) (*Git,
 	return g, nil
 }
 
-// git runs git in the repository here and returns what it prints, of which there is little.
+// git runs git in the local repository and returns its output, which is short.
 func (g *Git) git(ctx context.Context, in io.Reader, args ...string) (string, error) {
 	out := &gitrun.Buffer{Limit: maxText}
 	cmd := g.program(ctx, in, args...)
@@ -107,7 +106,7 @@ func (g *Git) read(ctx context.Context) error {
 		g.seen, err = g.git(ctx, nil, "rev-parse", "--verify", gitSeen+"^{commit}")
 		return err
 	}
-	if seen() != nil || listed != g.seen+"\t"+g.ref { // else it is here
+	if seen() != nil || listed != g.seen+"\t"+g.ref { // otherwise it is here already
 		g.seen = ""
 		_, err = g.git(ctx, nil, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", g.url, "+"+g.ref+":"+gitSeen)
 		if err == nil {
@@ -137,7 +136,7 @@ func (g *Git) copyPack(ctx context.Context, f *os.File, p pack) error {
 	return nil
 }
 
-// readTree reads what the commit has.
+// readTree reads the commit's tree.
 func (g *Git) readTree(ctx context.Context) error {
 	list, err := g.git(ctx, nil, "ls-tree", "-r", "-l", g.seen)
 	if err != nil {
@@ -168,8 +167,8 @@ func (g *Git) readTree(ctx context.Context) error {
 	return g.readPacks(blobs, sizes)
 }
 
-// readPacks reads the list of packs. All parts of one but the last are as long as a part may be, and a part of a longer
-// pack is there once: what is read is no more than what is there.
+// readPacks reads the list of packs. All parts but the last have maximal length, and a part of a longer pack occurs
+// once: so it reads no more than the repository holds.
 func (g *Git) readPacks(blobs map[string]string, sizes map[string]int64) error {
 	seen := make(map[string]bool)
 	for n := 1; ; n++ {
@@ -201,7 +200,7 @@ func (g *Git) readPacks(blobs map[string]string, sizes map[string]int64) error {
 	}
 }
 
-// blobs returns short blobs, "" for those whose id is "".
+// blobs returns short blobs, "" for an id "".
 func (g *Git) blobs(ctx context.Context, ids ...string) ([]string, error) {
 	wanted := strings.Join(slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return id == "" }), "\n")
 	out := &gitrun.Buffer{Limit: len(ids) * maxText}
@@ -230,7 +229,7 @@ func (g *Git) blobs(ctx context.Context, ids ...string) ([]string, error) {
 	return texts, nil
 }
 
-// follow takes in the packs that are not here, from the first on where those that are here are not the first ones.
+// follow imports the packs that are not here, from the first on if those here are not a prefix of the list.
 func (g *Git) follow(ctx context.Context) error {
 	state, has, err := g.state()
 	if err != nil {
@@ -242,9 +241,9 @@ func (g *Git) follow(ctx context.Context) error {
 		want.WriteString(key(p))
 	}
 	if !has || !strings.HasPrefix(want.String(), string(state)) {
-		err := g.prune(ctx) // first: what fails here is done again, as the state stays
+		err := g.prune(ctx) // first: if it fails it is repeated, as the state is unchanged
 		if err == nil {
-			err = g.anew(ctx)
+			err = g.recreate(ctx)
 		}
 		if err != nil {
 			return err
@@ -263,7 +262,7 @@ func (g *Git) follow(ctx context.Context) error {
 	return g.settle(ctx)
 }
 
-// prune removes the objects here that the git repository has no more: they may have what was erased there.
+// prune removes objects that the git repository no longer has: they may contain what was erased there.
 func (g *Git) prune(ctx context.Context) error {
 	_, err := g.git(ctx, nil, "repack", "-a", "-d", "-n", "--quiet", "--window=0")
 	if err == nil {
@@ -282,7 +281,7 @@ func (g *Git) add(ctx context.Context, news remote.News, refs []core.Ref) error 
 		packs = append(packs, p)
 	}
 	if len(packs) > gitPacks {
-		if err := g.unsettle(); err != nil {
+		if err := g.invalidate(); err != nil {
 			return err
 		}
 		if _, err := g.here.Take(ctx, news); err != nil {
@@ -304,7 +303,7 @@ func (g *Git) add(ctx context.Context, news remote.News, refs []core.Ref) error 
 	return g.follow(ctx)
 }
 
-// store writes a pack and what its refs are at as blobs.
+// store writes a pack and its refs' targets as blobs.
 func (g *Git) store(ctx context.Context, from *io.SectionReader, refs []core.Ref) (p pack, err error) {
 	p.size = from.Size()
 	err = parts(from, func(part *io.SectionReader) error {
@@ -321,7 +320,7 @@ func (g *Git) store(ctx context.Context, from *io.SectionReader, refs []core.Ref
 	return p, err
 }
 
-// repack adds to packs one of what is wanted of the repository here.
+// repack appends to packs one with the wanted part of the local repository.
 func (g *Git) repack(ctx context.Context, packs []pack, want remote.Want) ([]pack, error) {
 	packs = slices.Clone(packs)
 	err := g.packed(ctx, want, func(r *io.SectionReader) error {
@@ -349,8 +348,7 @@ func (g *Git) write(ctx context.Context, in io.Reader) (id string, err error) {
 	return g.git(ctx, in, "hash-object", "-w", "--stdin")
 }
 
-// publish makes a commit of packs and refs and has the git repository move its ref there, if it is where it was
-// seen.
+// publish commits packs and refs and has the git repository move its ref there, provided it has not moved.
 func (g *Git) publish(ctx context.Context, packs []pack, refs []core.Ref, list []exchange.RefUpdate) error {
 	if g.head == "" {
 		g.head = headOf(list)
@@ -403,7 +401,7 @@ func (g *Git) publish(ctx context.Context, packs []pack, refs []core.Ref, list [
 	return err
 }
 
-// gitConflict marks what git says of a ref that is elsewhere by now.
+// gitConflict marks git's error about a ref that has moved.
 func gitConflict(err error) error {
 	var told *gitrun.Error
 	if !errors.As(err, &told) {
@@ -414,7 +412,7 @@ func gitConflict(err error) error {
 		"reference already exists", "failed to lock",
 	} {
 		if strings.Contains(told.Says, says) {
-			return fmt.Errorf("%w: it was pushed to meanwhile: %w", state.ErrConflict, err)
+			return fmt.Errorf("%w: another push came first: %w", state.ErrConflict, err)
 		}
 	}
 	return err

@@ -1,7 +1,7 @@
-// Package mirror shares memories through stores that know nothing of them: git repositories (Git) and buckets
-// (Bucket). Such a store keeps packs, which in their order make the histories of refs, and a small text that says
-// which packs and refs there are and is replaced in one step if it is the one that was seen. It is asked by way of a
-// mirror here, a repository that has what was kept there when that was read last.
+// Package mirror shares memories through stores without any knowledge of them: git repositories (Git) and buckets
+// (Bucket). Such a store holds packs, which in order make up the histories of refs, and a small text that lists
+// packs and refs and is replaced in one conditional step. All requests go through a local mirror, a repository with
+// the store's content as of the last read.
 package mirror
 
 import (
@@ -28,28 +28,28 @@ import (
 )
 
 const (
-	// maxPart is how many bytes a part of a pack has.
+	// maxPart is the size of a pack's parts, in bytes.
 	maxPart = 40 << 20
-	// maxText bounds what is read of refs and of lists of packs, in bytes.
+	// maxText bounds the texts of refs and of lists of packs, in bytes.
 	maxText = 32 << 20
-	// mirrorBranch is what HEAD of a mirror is on: there is never such a branch.
+	// mirrorBranch is the branch of a mirror's HEAD, which never exists.
 	mirrorBranch = "of-a-mirror"
-	// stateFile says which packs a mirror has.
+	// stateFile lists the packs that a mirror has.
 	stateFile = "packs"
-	// fileMode is that of files that tell of a memory.
+	// fileMode is the mode of files that describe a memory.
 	fileMode = 0o600
 )
 
-// mirror is what is here of a memory that is kept elsewhere.
+// mirror is the local mirror of a memory stored elsewhere.
 type mirror struct {
-	host   *place.Host
-	dir    string // of all that is kept here
-	repo   string // the directory in it that holds a repository
-	here   remote.Side
-	close  func() error
-	keeper keeper
-	what   string // "git repository"
-	name   string // of what has the small text there, for messages
+	host    *place.Host
+	dir     string // the mirror's directory
+	repo    string // the directory in it that holds the repository
+	here    remote.Side
+	close   func() error
+	backend backend
+	what    string // "git repository"
+	name    string // the name of the small text, for messages
 
 	fresh  bool       // whether the repository here was made by this look
 	head   string     // the branch that HEAD is on there
@@ -58,30 +58,30 @@ type mirror struct {
 	erased []care.ToldRedaction
 }
 
-// pack is a pack as it is kept: the names of its parts and, by name or as a text, what is at its refs.
+// pack is a stored pack: the names of its parts and, by name or as a text, its refs' targets.
 type pack struct {
 	parts []string
 	refs  string
 	size  int64 // in bytes
 }
 
-// keeper keeps packs and the refs that they make, for many.
-type keeper interface {
-	// read reads what is kept into the fields of a mirror, which are empty, and follow brings the repository here to
+// backend stores packs and the refs that they make up, for many clients.
+type backend interface {
+	// read reads the store's lists into the empty fields of a mirror, and follow updates the local repository to
 	// that.
 	read(ctx context.Context) error
 	follow(ctx context.Context) error
-	// refsOf returns what the refs in a pack are at, in lines, and copyPack writes its bytes to a file.
+	// refsOf returns the targets of a pack's refs, in lines, and copyPack writes its bytes to a file.
 	refsOf(ctx context.Context, p pack) (string, error)
 	copyPack(ctx context.Context, f *os.File, p pack) error
-	// add keeps news, whose updates say where sessions go, with which refs are these, and brings the repository here to
-	// that. It returns an error of state.ErrConflict if others pushed since read.
+	// add stores news, whose updates say where sessions go, with the resulting refs, and updates the local
+	// repository. It returns an error of state.ErrConflict if others pushed since read.
 	add(ctx context.Context, news remote.News, refs []core.Ref) error
-	// replace has all packs replaced by one of what is here, and redactions noted.
+	// replace replaces all packs by one of the local repository, and records redactions.
 	replace(ctx context.Context, erased []care.ToldRedaction) error
 }
 
-// open makes the directory of a mirror, where none is named one that is gone in the end.
+// open creates the mirror's directory, a temporary one if none is named.
 func (m *mirror) open(pattern string) (err error) {
 	m.close = func() error { return nil }
 	if m.dir == "" {
@@ -98,22 +98,22 @@ func (m *mirror) open(pattern string) (err error) {
 // Close implements remote.Side.
 func (m *mirror) Close() error { return m.close() }
 
-// locked calls fn while no other process uses what is here.
+// locked calls fn while no other process uses the mirror.
 func (m *mirror) locked(ctx context.Context, fn func() error) error {
 	unlock, err := filestate.Lock(ctx, filepath.Join(m.dir, "mnem"))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = unlock() }() // the next one finds it free or says so
+	defer func() { _ = unlock() }() // the next holder finds it free or reports the error
 	return fn()
 }
 
-// errNone is returned for what is kept and no memory.
+// errNone returns the error for content that is not a memory.
 func (m *mirror) errNone(format string, args ...any) error {
 	return fmt.Errorf("%w: %s is no memory: %s", state.ErrInvalid, m.name, fmt.Sprintf(format, args...))
 }
 
-// errTracking refuses to keep refs of remotes.
+// errTracking refuses to store tracking refs.
 func (m *mirror) errTracking(tracking string) error {
 	if tracking != "" {
 		return fmt.Errorf("%w: a %s keeps no refs of remotes", state.ErrInvalid, m.what)
@@ -135,24 +135,24 @@ func (m *mirror) Look(ctx context.Context, q remote.Question) (st *remote.State,
 	return st, err
 }
 
-// refresh reads what is kept and brings the repository here to it. If the repository here does not lead there, as
-// after a restore of what is kept to an older state, it is made again from all packs.
+// refresh reads the store and updates the local repository to it. If the local repository cannot be brought
+// forward, as after a restore of the store to an older state, it is rebuilt from all packs.
 func (m *mirror) refresh(ctx context.Context) error {
 	m.head, m.packs, m.refs, m.erased, m.fresh = "", nil, nil, nil, false
-	if err := m.keeper.read(ctx); err != nil {
+	if err := m.backend.read(ctx); err != nil {
 		return err
 	}
-	err := m.keeper.follow(ctx)
+	err := m.backend.follow(ctx)
 	if !errors.Is(err, errNotInPacks) || m.fresh {
 		return err
 	}
-	if err := m.unsettle(); err != nil {
+	if err := m.invalidate(); err != nil {
 		return err
 	}
-	return m.keeper.follow(ctx)
+	return m.backend.follow(ctx)
 }
 
-// errNotInPacks is returned if the packs that were taken in do not lead to the refs that are kept.
+// errNotInPacks is returned if the imported packs do not lead to the stored refs.
 var errNotInPacks = errors.New("not in its packs")
 
 // Send implements remote.Side.
@@ -165,7 +165,7 @@ func (m *mirror) Redactions(ctx context.Context, after ipld.CID) ([]care.ToldRed
 	return m.here.Redactions(ctx, after)
 }
 
-// Accept implements remote.Side: all packs are replaced by one without what is erased.
+// Accept implements remote.Side: all packs are replaced by one without the erased blocks.
 func (m *mirror) Accept(
 	ctx context.Context, list []care.ToldRedaction, tracking string,
 ) (got *care.AcceptedRedactions, err error) {
@@ -184,7 +184,7 @@ func (m *mirror) accept(ctx context.Context, list []care.ToldRedaction) (*care.A
 		}
 		return left, err
 	}
-	if err := m.unsettle(); err != nil {
+	if err := m.invalidate(); err != nil {
 		return nil, err
 	}
 	got, err := m.here.Accept(ctx, list, "")
@@ -201,13 +201,13 @@ func (m *mirror) accept(ctx context.Context, list []care.ToldRedaction) (*care.A
 			erased = append(erased, t)
 		}
 	}
-	if err := m.keeper.replace(ctx, erased); err != nil {
+	if err := m.backend.replace(ctx, erased); err != nil {
 		return nil, err
 	}
 	return got, nil
 }
 
-// Take implements remote.Side: what the mirror would take goes to what is kept, and into the mirror when it is there.
+// Take implements remote.Side: what the mirror would accept goes to the store, and then into the mirror.
 func (m *mirror) Take(ctx context.Context, news remote.News) (taken *remote.Taken, err error) {
 	if err := m.errTracking(news.Tracking); err != nil {
 		return nil, err
@@ -217,7 +217,7 @@ func (m *mirror) Take(ctx context.Context, news remote.News) (taken *remote.Take
 			return err
 		}
 		news.Updates = settled(news.Updates, taken.Refs)
-		return m.keeper.add(ctx, news, changedRefs(m.refs, taken.Refs))
+		return m.backend.add(ctx, news, changedRefs(m.refs, taken.Refs))
 	})
 	if err != nil {
 		return nil, err
@@ -225,7 +225,7 @@ func (m *mirror) Take(ctx context.Context, news remote.News) (taken *remote.Take
 	return taken, nil
 }
 
-// settled are the updates by which refs become what was taken in: where sessions go was decided.
+// settled returns the updates that make refs what was taken in, with the decided places of sessions.
 func settled(list []exchange.RefUpdate, taken []core.RefChange) []exchange.RefUpdate {
 	list = slices.DeleteFunc(slices.Clone(list), func(u exchange.RefUpdate) bool { return u.Place })
 	for _, c := range taken {
@@ -236,7 +236,8 @@ func settled(list []exchange.RefUpdate, taken []core.RefChange) []exchange.RefUp
 	return list
 }
 
-// try returns what taking news in would do, and changes nothing. HEAD of the mirror says nothing of that there.
+// try returns what taking news in would do, and changes nothing. The mirror's HEAD is not the store's, so it is
+// checked here.
 func (m *mirror) try(ctx context.Context, news remote.News) (*remote.Taken, error) {
 	for _, u := range news.Updates {
 		if branch, ok := u.Ref.Branch(); ok && !u.To.Defined() && string(u.Ref) == m.head {
@@ -246,7 +247,7 @@ func (m *mirror) try(ctx context.Context, news remote.News) (*remote.Taken, erro
 	return m.host.Side(m.repo, true).Take(ctx, news)
 }
 
-// state returns which packs the repository here has, and whether there is one.
+// state returns which packs the local repository has, and whether it exists.
 func (m *mirror) state() (state []byte, has bool, err error) {
 	state, err = filestate.Read(filepath.Join(m.dir, stateFile), maxText)
 	if err != nil {
@@ -256,7 +257,7 @@ func (m *mirror) state() (state []byte, has bool, err error) {
 	return state, err == nil && state != nil, nil
 }
 
-// keep notes which packs the repository here has.
+// keep records which packs the local repository has.
 func (m *mirror) keep(state string) error {
 	return filestate.Replace(filepath.Join(m.dir, stateFile), fileMode, func(w io.Writer) error {
 		_, err := io.WriteString(w, state)
@@ -264,11 +265,11 @@ func (m *mirror) keep(state string) error {
 	})
 }
 
-// unsettle has the repository here made anew at the next look: it is to become what may not be published.
-func (m *mirror) unsettle() error { return os.Remove(filepath.Join(m.dir, stateFile)) }
+// invalidate makes the next look rebuild the local repository: its content may not get published.
+func (m *mirror) invalidate() error { return os.Remove(filepath.Join(m.dir, stateFile)) }
 
-// anew makes an empty repository here.
-func (m *mirror) anew(ctx context.Context) error {
+// recreate makes an empty local repository.
+func (m *mirror) recreate(ctx context.Context) error {
 	m.fresh = true
 	if err := os.RemoveAll(m.repo); err != nil {
 		return err
@@ -282,7 +283,7 @@ func (m *mirror) anew(ctx context.Context) error {
 	return m.keep("")
 }
 
-// apply takes a pack into the repository here.
+// apply imports a pack into the local repository.
 func (m *mirror) apply(ctx context.Context, p pack) error {
 	refs, err := m.refsIn(ctx, p)
 	if err != nil {
@@ -292,28 +293,28 @@ func (m *mirror) apply(ctx context.Context, p pack) error {
 	for _, ref := range refs {
 		list = append(list, exchange.RefUpdate{Ref: ref.Name, To: ref.Target})
 	}
-	write := func(f *os.File) error { return m.keeper.copyPack(ctx, f, p) }
+	write := func(f *os.File) error { return m.backend.copyPack(ctx, f, p) }
 	return m.inFile(write, func(r *io.SectionReader) error {
 		_, err := m.here.Take(ctx, remote.News{Pack: r, Updates: list})
 		return err
 	})
 }
 
-// refsIn returns what the refs in a pack are at.
+// refsIn returns the targets of a pack's refs.
 func (m *mirror) refsIn(ctx context.Context, p pack) ([]core.Ref, error) {
-	text, err := m.keeper.refsOf(ctx, p)
+	text, err := m.backend.refsOf(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	return m.parseRefs(text)
 }
 
-// packed calls fn with a pack of what is wanted of the repository here.
+// packed calls fn with a pack of the wanted part of the local repository.
 func (m *mirror) packed(ctx context.Context, want remote.Want, fn func(*io.SectionReader) error) error {
 	return m.inFile(func(f *os.File) error { return m.here.Send(ctx, f, want, 0) }, fn)
 }
 
-// inFile calls fn with what is written to a file, which is gone in the end.
+// inFile calls fn with the content of a temporary file that write writes.
 func (m *mirror) inFile(write func(*os.File) error, fn func(*io.SectionReader) error) error {
 	f, err := os.CreateTemp(m.dir, "pack-*")
 	if err != nil {
@@ -340,8 +341,8 @@ func parts(pack *io.SectionReader, fn func(*io.SectionReader) error) error {
 	return nil
 }
 
-// settle removes refs of the repository here that are gone, and refuses what the packs do not make. Then it erases
-// what was erased there.
+// settle removes local refs that are gone, and fails if the packs do not make up the refs. Then it applies the
+// erasures.
 func (m *mirror) settle(ctx context.Context) error {
 	st, err := m.here.Look(ctx, remote.Question{Sessions: true})
 	if err != nil {
@@ -380,8 +381,8 @@ func (m *mirror) settle(ctx context.Context) error {
 	return err
 }
 
-// foldFrom returns from which pack on packs become one: those before it are each at least twice as long as all after
-// them together.
+// foldFrom returns from which pack on packs are combined: each pack before it is at least twice as long as all
+// after it together.
 func foldFrom(packs []pack) int {
 	from, sum := len(packs)-1, int64(0)
 	for i := len(packs) - 1; i >= 0; i-- {
@@ -393,7 +394,7 @@ func foldFrom(packs []pack) int {
 	return from
 }
 
-// known returns commits and records of sessions that packs bring and that are here, the newest first.
+// known returns commits and session records that packs bring and that are here, newest first.
 func (m *mirror) known(ctx context.Context, packs []pack) ([]ipld.CID, error) {
 	seen := make(map[ipld.CID]bool)
 	var asked []ipld.CID
@@ -419,7 +420,7 @@ func (m *mirror) known(ctx context.Context, packs []pack) ([]ipld.CID, error) {
 	return st.Known, nil
 }
 
-// parseRefs reads lines of refs and CIDs.
+// parseRefs parses lines of refs and CIDs.
 func (m *mirror) parseRefs(text string) (refs []core.Ref, err error) {
 	seen := make(map[graph.RefName]bool)
 	for row := range strings.Lines(text) {
@@ -450,7 +451,7 @@ func refsText(refs []core.Ref) string {
 	return b.String()
 }
 
-// parseRedactions reads lines of redactions.
+// parseRedactions parses lines of redactions.
 func (m *mirror) parseRedactions(text string) (list []care.ToldRedaction, err error) {
 	for row := range strings.Lines(text) {
 		t, err := transfer.ParseRedaction(strings.TrimSuffix(row, "\n"))
@@ -462,7 +463,7 @@ func (m *mirror) parseRedactions(text string) (list []care.ToldRedaction, err er
 	return list, nil
 }
 
-// packedRefs are what refs in a pack are at.
+// packedRefs returns the refs in a pack with their targets.
 func packedRefs(list []exchange.RefUpdate) (refs []core.Ref) {
 	for _, u := range list {
 		if u.To.Defined() {
@@ -491,7 +492,7 @@ func changedRefs(refs []core.Ref, list []core.RefChange) []core.Ref {
 	return out
 }
 
-// headOf is the first branch among updates.
+// headOf returns the first branch among updates.
 func headOf(list []exchange.RefUpdate) string {
 	for _, u := range list {
 		if _, branch := u.Ref.Branch(); branch && u.To.Defined() {

@@ -23,12 +23,12 @@ const (
 	CredentialsFile     = "credentials"
 	// maxCredentials bounds the file in bytes.
 	maxCredentials = 64 << 10
-	// maxTokenText is how many bytes a token may have.
+	// maxTokenText is the longest token in bytes.
 	maxTokenText = 4096
 )
 
-// TokenFor returns the token for a server, "" for none: that of the longest URL which begins that of the
-// server. The environment goes before the file, and that before a helper.
+// TokenFor returns the token for a server, "" for none: that of the longest matching URL prefix. The environment
+// takes precedence over the file, and the file over a helper.
 func TokenFor(ctx context.Context, h *Host, at *url.URL) (string, error) {
 	token, err := keptToken(h, at)
 	if token != "" || err != nil {
@@ -37,7 +37,7 @@ func TokenFor(ctx context.Context, h *Host, at *url.URL) (string, error) {
 	return helpedToken(ctx, h, at)
 }
 
-// keptToken returns the token that the environment or the file has for a server.
+// keptToken returns a server's token from the environment or the file.
 func keptToken(h *Host, at *url.URL) (string, error) {
 	if token, err := findToken(h.Env(CredentialsVariable), at); token != "" || err != nil {
 		return token, wrapCredentials(CredentialsVariable, err)
@@ -68,7 +68,7 @@ func wrapCredentials(where string, err error) error {
 	return err
 }
 
-// findToken looks for a server in lines of URLs and tokens. No error repeats what a line says.
+// findToken looks up a server in lines of URLs and tokens. Errors never repeat a line.
 func findToken(text string, at *url.URL) (token string, err error) {
 	best := -1
 	n := 0
@@ -99,7 +99,7 @@ func findToken(text string, at *url.URL) (token string, err error) {
 	return token, nil
 }
 
-// covers reports whether a URL is of the same server as another one, and its path begins that one's.
+// covers reports whether u has the same server as at, and a path that is a prefix.
 func covers(u, at *url.URL) bool {
 	prefix := strings.TrimRight(u.Path, "/")
 	return u.Scheme == at.Scheme && strings.EqualFold(hostPort(u), hostPort(at)) &&
@@ -115,7 +115,7 @@ func hostPort(u *url.URL) string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
-// IsLoopback reports whether a URL is of this machine.
+// IsLoopback reports whether a URL's host is this machine.
 func IsLoopback(u *url.URL) bool {
 	ip := net.ParseIP(u.Hostname())
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()

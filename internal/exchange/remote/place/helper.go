@@ -17,21 +17,21 @@ import (
 )
 
 const (
-	// HelperKey and HelperVariable name the program that tells tokens.
+	// HelperKey and HelperVariable name the program that prints tokens.
 	HelperKey      = "credential-helper"
 	HelperVariable = "MNEM_CREDENTIAL_HELPER"
-	// helperTime is how long it may take: it may ask a person.
+	// helperTime is its time limit: it may ask a person.
 	helperTime = 2 * time.Minute
-	// maxHelped bounds what it prints, in bytes.
+	// maxHelped bounds its output, in bytes.
 	maxHelped = 64 << 10
 )
 
-// CheckHelper refuses what cannot be the name of a program.
+// CheckHelper refuses an invalid program name.
 func CheckHelper(v string) error { return graph.CheckLine("program", v, 1, maxTokenText) }
 
-// helpedToken asks the configured program for the token of a server, "" where there is no program or it knows none. It
-// is asked as git asks its helpers: with the argument get, lines of what is known on standard input, and the token as
-// the password that it prints. A repository's configuration names no program: it may be somebody else's.
+// helpedToken asks the configured program for a server's token, "" if there is no program or it knows none. It uses
+// the protocol of git's helpers: the argument get, lines of known fields on standard input, and the token as the
+// password in its output. A repository's configuration cannot name a program: it may be someone else's.
 func helpedToken(ctx context.Context, h *Host, at *url.URL) (string, error) {
 	program := h.Env(HelperVariable)
 	if program == "" {

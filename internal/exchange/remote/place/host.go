@@ -10,43 +10,43 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote"
 )
 
-// Host is the program that transfers are made by, as far as they need it: they look nothing up themselves.
+// Host provides what transfers need from the program: they look up nothing themselves.
 type Host struct {
-	// Side returns the repository in a directory, which may be open in another process; one that is tried only checks
+	// Side returns the repository in a directory, which may be open in another process; with try it only checks
 	// what it would take in.
 	Side func(dir string, try bool) remote.Side
-	// Init makes an empty repository in dir whose HEAD is on a branch, as a copy here of what is elsewhere: nothing
-	// in it is signed or guarded.
+	// Init makes an empty repository in dir with HEAD on a branch, as a local copy of another one: nothing in it is
+	// signed or guarded.
 	Init func(ctx context.Context, dir, branch string) error
 
-	Author      func() (string, error) // who makes changes, "" if nobody is named
+	Author      func() (string, error) // who makes changes, "" if unknown
 	Agent, Task string
 	Time        string // of changes, "" for when they are made
 
 	Getenv func(name string) string
 	Now    func() time.Time
-	// Pause waits, or returns an error where the context ends first.
+	// Pause waits, or returns an error if the context ends first.
 	Pause func(ctx context.Context, d time.Duration) error
-	// Spread is a number by which processes that begin at once do not go on at once.
+	// Spread is a number that differs between processes, to spread their retries.
 	Spread int
 	Rand   io.Reader
 
-	// Dir is that from which paths of remotes begin, Config the user's own configuration, "" for none, and Helper
-	// returns the program that tells tokens, "" for none.
+	// Dir is the base of relative paths of remotes, Config the user's own configuration, "" for none, and Helper
+	// returns the program that prints tokens, "" for none.
 	Dir    string
 	Config string
 	Helper func() (string, error)
-	// Stderr is where programs that are started complain, Terminal whether a person reads it.
+	// Stderr receives the errors of child processes; Terminal is whether a person reads it.
 	Stderr   io.Writer
 	Terminal bool
-	// TrustPurge returns what says which keys are trusted to erase, nil if no key is trusted.
+	// TrustPurge returns a function that reports which keys are trusted to erase, nil if no key is.
 	TrustPurge func() (func(commit.Key) bool, error)
-	// Progress is told how many bytes have come or gone, and Over is called when no more do.
+	// Progress receives the number of bytes transferred, and Over is called at the end.
 	Progress func(what string, bytes int64)
 	Over     func()
 }
 
-// Absolute returns a path from the host's directory.
+// Absolute resolves a path against the host's directory.
 func (h *Host) Absolute(path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)

@@ -18,23 +18,23 @@ import (
 )
 
 const (
-	// ListFile is the name of the file, beside a repository, that has its remotes.
+	// ListFile is the name of the file, next to a repository, that lists its remotes.
 	ListFile = "remotes.json"
-	// maxList bounds that file in bytes: what is longer was not written for us.
+	// maxList bounds that file in bytes; a longer one was not written by mnem.
 	maxList = 64 << 10
-	// DefaultName is the name of the repository that a clone was made of.
+	// DefaultName is the remote name of the repository that was cloned.
 	DefaultName = "origin"
 )
 
-// Remote is another repository and the name it has here.
+// Remote is another repository and its local name.
 type Remote struct {
 	Name string `json:"name"`
 	URL  string `json:"url"`
-	// AcceptPurge is AcceptAlways where what was erased there is erased here without being asked about.
+	// AcceptPurge is AcceptAlways to erase here, without asking, what was erased there.
 	AcceptPurge string `json:"accept_purge,omitempty"`
 }
 
-// AcceptAlways has redactions of a remote accepted as they come.
+// AcceptAlways accepts a remote's redactions as they arrive.
 const AcceptAlways = "always"
 
 // listJSON is the form of the file.
@@ -42,7 +42,7 @@ type listJSON struct {
 	Remotes []Remote `json:"remotes"`
 }
 
-// List returns the remotes that a file has, by name.
+// List returns the remotes in a file, by name.
 func List(path string) ([]Remote, error) {
 	data, err := filestate.Read(path, maxList)
 	if err != nil {
@@ -51,7 +51,7 @@ func List(path string) ([]Remote, error) {
 	return parseList(path, data)
 }
 
-// parseList parses what the file has, nil for none.
+// parseList parses the file's content; nil is an empty list.
 func parseList(path string, data []byte) ([]Remote, error) {
 	if data == nil {
 		return nil, nil
@@ -81,7 +81,7 @@ func parseList(path string, data []byte) ([]Remote, error) {
 	return list.Remotes, nil
 }
 
-// Check refuses a remote whose name or URL is none.
+// Check refuses a remote with an invalid name or URL.
 func (r Remote) Check() error {
 	if err := graph.ValidateImport(r.Name); err != nil {
 		return fmt.Errorf("%w: remote: %w", state.ErrInvalid, err)
@@ -93,7 +93,7 @@ func (r Remote) Check() error {
 	return err
 }
 
-// Edit changes the list in a file, in one step.
+// Edit changes the list in a file atomically.
 func Edit(ctx context.Context, path string, edit func([]Remote) ([]Remote, error)) error {
 	err := filestate.Edit(ctx, path, filestate.Options{Limit: maxList}, func(data []byte) ([]byte, error) {
 		old, err := parseList(path, data)
@@ -117,7 +117,7 @@ func Edit(ctx context.Context, path string, edit func([]Remote) ([]Remote, error
 	return nil
 }
 
-// Find returns the remote of a name: where none is given origin, or else the only one.
+// Find returns the remote with a name; if name is empty, origin or the only one.
 func Find(list []Remote, name string) (r Remote, err error) {
 	for _, r := range list {
 		if r.Name == cmp.Or(name, DefaultName) || name == "" && len(list) == 1 {
@@ -137,7 +137,7 @@ func Find(list []Remote, name string) (r Remote, err error) {
 	return Remote{}, err
 }
 
-// Names are the names of remotes.
+// Names returns the names of remotes.
 func Names(list []Remote) (names []string) {
 	for _, r := range list {
 		names = append(names, r.Name)
@@ -145,7 +145,7 @@ func Names(list []Remote) (names []string) {
 	return names
 }
 
-// Change changes the remote of a name in a list, for Edit.
+// Change changes a remote in a list, for Edit.
 func Change(name string, change func(*Remote)) func([]Remote) ([]Remote, error) {
 	return func(list []Remote) ([]Remote, error) {
 		at := slices.Index(Names(list), name)
@@ -157,7 +157,7 @@ func Change(name string, change func(*Remote)) func([]Remote) ([]Remote, error) 
 	}
 }
 
-// Missing is returned where there is no remote of a name.
+// Missing returns the error for an unknown remote.
 func Missing(name string) error {
 	return verb.Hintf(&state.NotFoundError{What: "remote", Name: name}, "'mnem remote list' shows those there are")
 }

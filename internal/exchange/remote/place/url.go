@@ -1,5 +1,5 @@
-// Package place says where other repositories are: their URLs, the names that they have beside a repository, and
-// the tokens for servers.
+// Package place locates other repositories: their URLs, their names in a repository's list, and the tokens for
+// servers.
 package place
 
 import (
@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// maxURL is how many bytes a URL may have.
+	// maxURL is the longest URL in bytes.
 	maxURL = 4096
-	// gitRef is the ref of a git repository that a memory is kept as unless its URL names another one.
+	// gitRef is the ref that stores a memory in a git repository unless its URL names another.
 	gitRef = "refs/mnem/data"
 )
 
-// URL is where another repository is.
+// URL is the location of another repository.
 type URL struct {
 	Scheme string // "file" for a directory
 	Path   string // of a directory
@@ -29,14 +29,14 @@ type URL struct {
 	Ref    string // of a git repository
 }
 
-// errUserInURL is the error of a URL with what is for nobody else.
+// errUserInURL refuses a URL with credentials.
 var errUserInURL = verb.Hintf(fmt.Errorf("%w: URL: it names a user, and is kept and shown", state.ErrInvalid),
 	"leave out what stands before @")
 
-// schemes are the ways to other repositories.
+// schemes lists the supported URLs.
 const schemes = "a path, file://, http://, https://, ssh:// or git+file://, git+https://, git+ssh://, or s3://"
 
-// ParseURL reads where another repository is. It asks nothing of the system.
+// ParseURL parses the location of a repository, without using the system.
 func ParseURL(text string) (*URL, error) {
 	bad := func(format string, args ...any) (*URL, error) {
 		return nil, fmt.Errorf("%w: URL: %s", state.ErrInvalid, fmt.Sprintf(format, args...))
@@ -78,7 +78,7 @@ func ParseURL(text string) (*URL, error) {
 	return &URL{Scheme: "file", Path: filepath.FromSlash(u.Path)}, nil
 }
 
-// Kept returns how a URL that was given is kept: a path, which begins at a directory, is made absolute.
+// Kept returns the stored form of a given URL: a path, relative to dir, is made absolute.
 func Kept(dir, text string) (string, error) {
 	u, err := ParseURL(text)
 	if err == nil && u.Scheme == "file" && !strings.Contains(text, "://") {
@@ -90,7 +90,7 @@ func Kept(dir, text string) (string, error) {
 	return text, err
 }
 
-// parseGit reads the URL of a git repository.
+// parseGit parses the URL of a git repository.
 func parseGit(scheme string, u *url.URL) (*URL, error) {
 	ref := gitRef
 	query, err := url.ParseQuery(u.RawQuery)
@@ -118,14 +118,14 @@ func parseGit(scheme string, u *url.URL) (*URL, error) {
 	return &URL{Scheme: scheme, Path: u.Path, At: &at, Ref: ref}, nil
 }
 
-// isPlain reports whether a text has letters, digits and - . _ alone.
+// isPlain reports whether a text has only letters, digits and - . _.
 func isPlain(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '-' && r != '.' && r != '_'
 	})
 }
 
-// parseS3 reads the URL of a bucket.
+// parseS3 parses the URL of a bucket.
 func parseS3(u *url.URL) (*URL, error) {
 	prefix := strings.Trim(u.Path, "/")
 	bad := !isPlain(u.Host) || !isPlain(strings.ReplaceAll(prefix, "/", "")) ||
@@ -136,7 +136,7 @@ func parseS3(u *url.URL) (*URL, error) {
 	return &URL{Scheme: "s3", Path: cmp.Or(prefix, u.Host), At: u}, nil
 }
 
-// parseSSH reads the URL of a repository on another machine.
+// parseSSH parses the URL of a repository on another machine.
 func parseSSH(u *url.URL) (*URL, error) {
 	plain := func(s string) bool {
 		return s != "" && s[0] != '-' && !strings.ContainsFunc(s, func(r rune) bool {

@@ -8,14 +8,14 @@ import (
 	"sync"
 )
 
-// racers is how many writers at once a store is tried with.
+// racers is how many concurrent writers test a store.
 const racers = 8
 
 // ErrUnsafe is returned by Probe for a store in which two writers can win.
 var ErrUnsafe = errors.New("the object store does not keep writers apart")
 
-// Probe has several writers make one object, and then replace it, at the same time. It returns an error of
-// ErrUnsafe unless exactly one of them wins each time. name is of an object that is there for nothing else.
+// Probe has several writers concurrently create one object, and then replace it. It returns an error of ErrUnsafe
+// unless exactly one of them wins each time. name must be an object with no other use.
 func (c *Client) Probe(ctx context.Context, name string) (err error) {
 	defer func() {
 		if delErr := c.Delete(ctx, name); err == nil {
@@ -32,7 +32,7 @@ func (c *Client) Probe(ctx context.Context, name string) (err error) {
 	return nil
 }
 
-// race returns the tag of the object that the one winner wrote.
+// race returns the tag of the object that the only winner wrote.
 func (c *Client) race(ctx context.Context, name, known string) (tag string, err error) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -62,7 +62,7 @@ func (c *Client) race(ctx context.Context, name, known string) (tag string, err 
 		return "", err
 	case won > 1 || won == 1 && string(got) != wonBy:
 		return "", fmt.Errorf("%w: %d of %d writers won", ErrUnsafe, won, racers)
-	case won == 0 && !strings.HasSuffix(string(got), " after "+known+"\n"): // else the winner's answer was lost
+	case won == 0 && !strings.HasSuffix(string(got), " after "+known+"\n"): // otherwise the winner's answer was lost
 		return "", fmt.Errorf("%w: none of %d writers won", ErrUnsafe, racers)
 	}
 	return o.ETag, nil

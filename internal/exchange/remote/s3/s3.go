@@ -1,9 +1,9 @@
-// Package s3 speaks to an S3-compatible object store: objects are read, written under a condition, listed and
-// removed. Requests are signed with signature version 4.
+// Package s3 is a client of S3-compatible object stores: it reads, conditionally writes, lists and removes objects.
+// Requests are signed with signature version 4.
 //
-// A request whose answer is lost, or that is refused for the moment, is sent again. So a write under a condition
-// may find that it was made before: ErrMoved tells that the condition does not hold, and its caller looks whether
-// what is there is its own.
+// Requests without an answer, or refused temporarily, are repeated. A conditional write may therefore have
+// succeeded before: ErrMoved says that the condition does not hold, and the caller checks whether the object is its
+// own.
 package s3
 
 import (
@@ -25,17 +25,17 @@ import (
 )
 
 var (
-	// ErrNotFound is returned where there is no such object.
+	// ErrNotFound is returned if the object does not exist.
 	ErrNotFound = errors.New("no such object")
-	// ErrMoved is returned where an object is not, or not any more, what a condition says.
+	// ErrMoved is returned if a condition does not hold for the object.
 	ErrMoved = errors.New("the object is another one by now")
-	// ErrBusy is an ErrMoved where the store says no more than that another write is under way.
+	// ErrBusy is an ErrMoved if the store only reports that another write is in progress.
 	ErrBusy = fmt.Errorf("%w: another write is under way", ErrMoved)
-	// ErrSame is returned by Get where the object is the one that is known.
+	// ErrSame is returned by Get if the object has the known tag.
 	ErrSame = errors.New("the object is the same")
-	// ErrDenied is returned where the store does not let this client do that.
+	// ErrDenied is returned if the store denies the client access.
 	ErrDenied = errors.New("denied by the object store")
-	// ErrTooLarge is returned where an object has more bytes than are read.
+	// ErrTooLarge is returned if an object exceeds the limit.
 	ErrTooLarge = errors.New("the object is too large")
 )
 
@@ -46,20 +46,20 @@ const (
 	maxProblem = 64 << 10
 	// maxList bounds a page of a list, in bytes: 1,000 names of 1 KiB fit.
 	maxList = 4 << 20
-	// stall is how long an answer may bring nothing.
+	// stall is how long an answer may deliver no data.
 	stall = time.Minute
 )
 
-// Options say where objects are and who asks. Nothing is looked up elsewhere.
+// Options locate objects and hold the client's keys. Nothing is looked up elsewhere.
 type Options struct {
 	Endpoint  string // URL of the store, "" for Amazon's in Region
 	Region    string // "" for us-east-1
 	Bucket    string
 	Prefix    string // of all keys, without a slash at its end; "" for none
 	PathStyle bool   // the bucket is the first part of the path, and not of the host's name
-	// AccessKey and SecretKey sign requests; without them none is signed. Token belongs to keys for a while.
+	// AccessKey and SecretKey sign requests; without them none is signed. Token belongs to temporary keys.
 	AccessKey, SecretKey, Token string
-	Encryption                  string // x-amz-server-side-encryption of what is written, "" for the bucket's default
+	Encryption                  string // x-amz-server-side-encryption of written objects, "" for the bucket's default
 	Now                         func() time.Time
 	Sleep                       func(context.Context, time.Duration) error
 }
@@ -71,7 +71,7 @@ type Client struct {
 	http *http.Client
 }
 
-// New returns a client, which has asked nothing yet.
+// New returns a client. It makes no request.
 func New(opt Options) (*Client, error) {
 	if opt.Region == "" {
 		opt.Region = "us-east-1"
@@ -100,14 +100,14 @@ func New(opt Options) (*Client, error) {
 	}}, nil
 }
 
-// Object is what is known of an object.
+// Object describes an object.
 type Object struct {
 	ETag string
-	At   time.Time // of the answer, by the store's clock; zero where it does not say
+	At   time.Time // of the answer, by the store's clock; zero if missing
 }
 
-// Get writes an object of at most limit bytes to w. known, unless it is empty, is the tag of one that need not
-// come again: the error is ErrSame then. What w got of an answer that was cut off is taken back by reset.
+// Get writes an object of at most limit bytes to w. If the object's tag is known, Get returns ErrSame instead.
+// Before it repeats an interrupted answer it calls reset to discard what w received.
 func (c *Client) Get(
 	ctx context.Context, key, known string, limit int64, w io.Writer, reset func() error,
 ) (o Object, err error) {
@@ -134,7 +134,7 @@ func (c *Client) Get(
 	return o, err
 }
 
-// steady ends a body that brings nothing for long.
+// steady aborts a body that delivers no data for too long.
 type steady struct {
 	body io.ReadCloser
 }
@@ -152,8 +152,8 @@ func (c *Client) Bytes(ctx context.Context, key, known string, limit int64) ([]b
 	return buf.Bytes(), o, err
 }
 
-// Put writes an object. It must not be there where known is empty, and be the one with that tag where it is not:
-// else the error is ErrMoved.
+// Put writes an object. If known is empty the object must not exist, otherwise it must have that tag: if not the
+// error is ErrMoved.
 func (c *Client) Put(ctx context.Context, key, known string, body io.ReaderAt, size int64) (o Object, err error) {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, io.NewSectionReader(body, 0, size)); err != nil {
@@ -171,18 +171,18 @@ func (c *Client) Put(ctx context.Context, key, known string, body io.ReaderAt, s
 	}
 	header.Set("Content-Length", strconv.FormatInt(size, 10))
 	err = c.again(ctx, func() error {
-		// Each request has a reader of its own: one that was given up may still be read.
+		// Each request has its own reader: an abandoned one may still be read.
 		return c.send(ctx, http.MethodPut, key, nil, header, io.NewSectionReader(body, 0, size), func(res *http.Response) error {
 			o.ETag = res.Header.Get("ETag")
-			o.At, _ = http.ParseTime(res.Header.Get("Date")) // zero where it does not say
+			o.At, _ = http.ParseTime(res.Header.Get("Date")) // zero if missing
 			return nil
 		})
 	})
 	return o, err
 }
 
-// Make writes an object under a name that no other write has. That it is there already tells of an answer that was
-// lost.
+// Make writes an object under a name that no other write uses. If it exists already, the answer to an earlier
+// attempt was lost.
 func (c *Client) Make(ctx context.Context, key string, body io.ReaderAt, size int64) error {
 	for n, pause := 1, firstPause; ; n, pause = n+1, min(2*pause, mostPause) {
 		_, err := c.Put(ctx, key, "", body, size)
@@ -198,7 +198,7 @@ func (c *Client) Make(ctx context.Context, key string, body io.ReaderAt, size in
 	}
 }
 
-// Delete removes an object, if it is there.
+// Delete removes an object, if it exists.
 func (c *Client) Delete(ctx context.Context, key string) error {
 	err := c.again(ctx, func() error {
 		return c.send(ctx, http.MethodDelete, key, nil, make(http.Header), nil, func(*http.Response) error { return nil })
@@ -209,7 +209,7 @@ func (c *Client) Delete(ctx context.Context, key string) error {
 	return err
 }
 
-// retryError marks errors of requests that are sent again.
+// retryError marks errors of requests that are repeated.
 type retryError struct{ err error }
 
 func (e *retryError) Error() string { return e.err.Error() }
@@ -240,7 +240,7 @@ func (c *Client) again(ctx context.Context, fn func() error) error {
 	}
 }
 
-// send sends one request, and has read read the answer where it is a good one.
+// send sends one request, and calls read with a successful answer.
 func (c *Client) send(
 	ctx context.Context, method, key string, query url.Values, header http.Header, body io.Reader,
 	read func(*http.Response) error,
@@ -278,7 +278,7 @@ func (c *Client) send(
 
 // problem returns the error of an answer.
 func problem(method string, res *http.Response) error {
-	text, _ := io.ReadAll(io.LimitReader(res.Body, maxProblem)) // what there is of it
+	text, _ := io.ReadAll(io.LimitReader(res.Body, maxProblem)) // as much as was readable
 	told := fmt.Errorf("the object store answers %d%s", res.StatusCode, reason(text))
 	switch res.StatusCode {
 	case http.StatusNotModified:
@@ -307,8 +307,8 @@ func reason(text []byte) string {
 	return ""
 }
 
-// element returns the text of the first element of a name, without the meaning of entities: what is looked for
-// has none.
+// element returns the text of the first element with a name. It does not decode entities, which the wanted values
+// do not contain.
 func element(text, name string) string {
 	_, rest, ok := strings.Cut(text, "<"+name+">")
 	value, _, end := strings.Cut(rest, "</"+name+">")
@@ -318,13 +318,13 @@ func element(text, name string) string {
 	return value
 }
 
-// Listed is an object of a list.
+// Listed is a listed object.
 type Listed struct {
 	Key string // without the prefix of all keys
 	At  time.Time
 }
 
-// List calls fn with the objects whose keys begin with under, in the order of keys.
+// List calls fn with the objects whose keys begin with under, in key order.
 func (c *Client) List(ctx context.Context, under string, fn func(Listed) error) error {
 	prefix := strings.TrimPrefix(c.opt.Prefix+"/", "/")
 	for next := ""; ; {
@@ -347,7 +347,7 @@ func (c *Client) List(ctx context.Context, under string, fn func(Listed) error) 
 		}
 		text := string(page)
 		for _, part := range strings.Split(text, "<Contents>")[1:] {
-			at, _ := time.Parse(time.RFC3339, element(part, "LastModified")) // zero for what cannot be read
+			at, _ := time.Parse(time.RFC3339, element(part, "LastModified")) // zero if invalid
 			key, ok := strings.CutPrefix(element(part, "Key"), prefix)
 			if !ok {
 				continue

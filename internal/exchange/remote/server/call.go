@@ -27,30 +27,30 @@ import (
 )
 
 const (
-	// maxLines bounds what is sent of change lines or standard input in one request, in bytes: it is kept so that it
+	// maxLines bounds the change lines or standard input of one request, in bytes: they are buffered so that they
 	// can be sent again under one key.
 	maxLines = 64 << 20
-	// sendAgain is how often a request is sent that a connection broke under.
+	// sendAgain is how often a request is sent whose connection breaks.
 	sendAgain = 3
-	// printed is how many bytes of an answer are printed at once.
+	// printed is how many bytes of an answer are printed at a time.
 	printed = 64 << 10
 )
 
-// Call is a verb that a server is asked for, with what the caller gives to it.
+// Call is a request to run a verb on a server, with the caller's input and output.
 type Call struct {
 	Spec            *verb.Spec
 	Req             any
-	JSON            bool // whether answers are wanted as JSON
+	JSON            bool // whether to request JSON
 	Branch, Session string
 	Inputs          []string // the files that it reads, of change lines
-	// Open opens a file, "-" for standard input, and returns what messages call it.
+	// Open opens a file, "-" for standard input, and returns its name for messages.
 	Open func(ctx context.Context, name string) (io.ReadCloser, string, error)
-	// Create writes the file that an answer goes to; other answers go to Out as they come.
+	// Create writes an answer to a file; other answers go to Out as they arrive.
 	Create func(ctx context.Context, name string, write func(io.Writer) error) error
 	Out    *bufio.Writer
 }
 
-// Call has the server run a verb, whose request was checked.
+// Call runs a verb on the server; its request is already checked.
 func (s *Side) Call(ctx context.Context, c *Call) error {
 	for try := 0; ; try++ {
 		outside, ok := c.Req.(interface{ Outside(try int) (more bool) })
@@ -62,17 +62,17 @@ func (s *Side) Call(ctx context.Context, c *Call) error {
 	}
 }
 
-// call is a Call under way.
+// call is a Call in progress.
 type call struct {
 	*Call
 	side  *Side
 	name  string
 	args  map[string]any
-	body  []byte // sent again where a connection breaks
+	body  []byte // sent again if a connection breaks
 	file  *os.File
 	media string
 	moved bool   // whether fields were made of arguments that a server does not take
-	out   string // the file that the answer goes to, "" for standard output
+	out   string // the file for the answer, "" for standard output
 }
 
 func (s *Side) callOnce(ctx context.Context, asked *Call, moved bool) error {
@@ -94,7 +94,7 @@ func (s *Side) callOnce(ctx context.Context, asked *Call, moved bool) error {
 	})
 }
 
-// fields makes arguments of the fields of the request. What a server does not take is refused.
+// fields converts the fields of the request to arguments. It refuses fields that the server does not accept.
 func (c *call) fields() error {
 	base, err := c.Spec.New()
 	if err != nil {
@@ -137,7 +137,7 @@ func (c *call) fields() error {
 	return nil
 }
 
-// input reads or opens what the verb reads.
+// input reads or opens the verb's input.
 func (c *call) input(ctx context.Context) error {
 	names := c.Inputs
 	for _, f := range c.Spec.Fields() {
@@ -193,8 +193,8 @@ func (c *call) open(ctx context.Context, name string) (err error) {
 	return nil
 }
 
-// send sends the request, again where the connection breaks and that is safe: a write has a key by which the server
-// knows it.
+// send sends the request, and repeats it if the connection breaks and that is safe: the server recognizes a write
+// by its key.
 func (c *call) send(ctx context.Context, take func(*http.Response, io.Reader) error) error {
 	key := ""
 	if c.Spec.EffectOf(c.Req) > operation.Reads {
@@ -286,7 +286,7 @@ func (c *call) request(ctx context.Context) (*http.Request, error) {
 	return req, nil
 }
 
-// queryOf makes a query of arguments, for a request whose body is something else.
+// queryOf encodes arguments as a query, for a request with another body.
 func queryOf(args map[string]any) url.Values {
 	query := url.Values{}
 	for name, value := range args {
@@ -299,8 +299,8 @@ func queryOf(args map[string]any) url.Values {
 	return query
 }
 
-// print prints an answer as it comes, without control characters but line breaks and tabs: what a server sends cannot
-// steer a terminal.
+// print prints an answer as it arrives, without control characters except line breaks and tabs: a server must not
+// control the terminal.
 func (c *call) print(in io.Reader) error {
 	from := bufio.NewReaderSize(in, printed)
 	for {

@@ -1,5 +1,5 @@
-// Package server reaches repositories that 'mnem serve' answers for: by HTTP, or through pipes of a program that
-// connects to another machine, which is ssh.
+// Package server reaches repositories served by 'mnem serve': by HTTP, or through pipes of ssh or another program
+// that connects to a machine.
 package server
 
 import (
@@ -31,25 +31,25 @@ import (
 )
 
 const (
-	// maxAnswer bounds an answer that is no pack, in bytes: as many refs as a repository is told of fit.
+	// maxAnswer bounds an answer that is not a pack, in bytes: the largest number of refs fits.
 	maxAnswer = 64 << 20
-	// maxProblem bounds an error that a server sends.
+	// maxProblem bounds an error document of a server.
 	maxProblem = 64 << 10
-	// maxShown is how many characters of that are shown.
+	// maxShown is how many characters of it are shown.
 	maxShown = 1000
-	// stallTime is how long a server may send and take nothing while a pack goes or comes, answerTime how
-	// long it may take for an answer once it has all.
+	// stallTime is how long a transfer of a pack may make no progress; answerTime is how long a server may take to
+	// answer a complete request.
 	stallTime  = time.Minute
 	answerTime = 10 * time.Minute
-	// refsAtOnce is how many refs are changed by one request, since they are in its URL.
+	// refsAtOnce is how many refs one request changes, since they are in its URL.
 	refsAtOnce = 80
-	// packWindow bounds what is kept in memory of a pack that is unpacked.
+	// packWindow bounds the decompression window of a pack.
 	packWindow = 8 << 20
-	// askAgain is how often a question is asked of a server that is busy.
+	// askAgain is how often a busy server is asked.
 	askAgain = 5
 )
 
-// Side is a repository that 'mnem serve' answers for.
+// Side is a repository served by 'mnem serve'.
 type Side struct {
 	transfer.Verbs
 	host   *place.Host
@@ -57,16 +57,16 @@ type Side struct {
 	client *http.Client
 	name   string // of the server, for messages
 	token  string
-	// Author, Agent and Task are those who make changes.
+	// Author, Agent and Task identify who makes changes.
 	Author, Agent, Task string
 
 	mu     sync.Mutex
-	dialed []net.Conn // in another way, each of which Close ends
+	dialed []net.Conn // by another transport; Close ends each
 }
 
 var _ remote.Side = (*Side)(nil)
 
-// Reach connects to a server. Nothing is asked of it yet.
+// Reach connects to a server. It makes no request yet.
 func Reach(ctx context.Context, h *place.Host, u *url.URL) (*Side, error) {
 	token, err := place.TokenFor(ctx, h, u)
 	if err != nil {
@@ -86,7 +86,7 @@ func newSide(h *place.Host, u *url.URL, token string) (_ *Side, err error) {
 			Proxy: http.ProxyFromEnvironment, DialContext: dial.DialContext, ForceAttemptHTTP2: true,
 			TLSHandshakeTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10, DisableCompression: true,
 		},
-		// A token and a memory are for the server that was named.
+		// Never send the token and the memory to another server than the named one.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	s.Verbs = transfer.Verbs{Do: s.ask, Time: h.Time}
@@ -94,7 +94,7 @@ func newSide(h *place.Host, u *url.URL, token string) (_ *Side, err error) {
 	return s, err
 }
 
-// dial has the server reached in another way.
+// dial sets another transport to the server.
 func (s *Side) dial(connect func(context.Context) (net.Conn, error)) {
 	s.client.Transport = &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -110,7 +110,7 @@ func (s *Side) dial(connect func(context.Context) (net.Conn, error)) {
 	}
 }
 
-// Request returns a request for an operation, which sends what it is given as its body.
+// Request returns a request for an operation, with the given body.
 func (s *Side) Request(
 	ctx context.Context, name string, query url.Values, body io.Reader, size int64, media string,
 ) (*http.Request, error) {
@@ -139,13 +139,13 @@ func (s *Side) Request(
 	return req, nil
 }
 
-// do is Exchange for what is answered in answerTime.
+// do is Exchange with a limit of answerTime.
 func (s *Side) do(req *http.Request, take func(*http.Response, io.Reader) error) error {
 	return s.Exchange(req, answerTime, take)
 }
 
-// Exchange sends a request and gives the answer to take while it comes: it must begin within a time and then go on
-// coming; 0 for one that may take as long as it wants.
+// Exchange sends a request and passes the answer to take while it arrives. It must begin within the given time, and
+// 0 means no limit; after that it must keep making progress.
 func (s *Side) Exchange(
 	req *http.Request, within time.Duration, take func(*http.Response, io.Reader) error,
 ) error {
@@ -176,7 +176,7 @@ func (s *Side) Exchange(
 	return err
 }
 
-// brokenError is an answer that began to come and did not end.
+// brokenError is an answer that broke off.
 type brokenError struct{ cause error }
 
 func (e *brokenError) Error() string { return e.cause.Error() }
@@ -184,7 +184,7 @@ func (e *brokenError) Unwrap() error { return e.cause }
 
 var errStalled = fmt.Errorf("%w: the server sends nothing", store.ErrBusy)
 
-// watched is an answer that must go on coming. broke is why it did not.
+// watched is an answer that must keep making progress. broke is the reason why it did not.
 type watched struct {
 	from  io.Reader
 	watch *time.Timer
@@ -202,7 +202,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// unreachable says that a server does not answer, without what is in the URL beside its host.
+// unreachable returns the error for a server that does not answer. It shows only the host of the URL.
 func (s *Side) unreachable(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		if errors.Is(cause, errStalled) {
@@ -218,7 +218,7 @@ func (s *Side) unreachable(ctx context.Context, err error) error {
 		"is 'mnem serve' running there? 'mnem remote list' shows the URL")
 }
 
-// refusal returns the error that a server answers with.
+// refusal returns the server's error.
 func (s *Side) refusal(res *http.Response, in io.Reader) error {
 	var p struct {
 		Code, Detail, Hint string
@@ -258,8 +258,8 @@ func (s *Side) refusal(res *http.Response, in io.Reader) error {
 	return out
 }
 
-// ask runs a verb that may be asked twice: again if the server is busy, or if its answer broke off and none of it went
-// on. The answer goes to out if there is one.
+// ask runs an idempotent verb: it repeats the request if the server is busy, or if the answer broke off before any
+// of it was passed on. The answer goes to out if there is one.
 func (s *Side) ask(ctx context.Context, v *verb.Spec, req, answer any, _ io.Reader, out io.Writer) (any, error) {
 	args := map[string]any{}
 	for _, f := range v.Fields() {
@@ -295,7 +295,7 @@ func (s *Side) ask(ctx context.Context, v *verb.Spec, req, answer any, _ io.Read
 	}
 }
 
-// decode reads an answer of JSON.
+// decode decodes a JSON answer.
 func decode(in io.Reader, to any) error {
 	data, err := io.ReadAll(io.LimitReader(in, maxAnswer+1))
 	if err != nil {
@@ -310,7 +310,7 @@ func decode(in io.Reader, to any) error {
 	return nil
 }
 
-// copyUnpacked writes an answer of bytes, which may have come compressed.
+// copyUnpacked writes a binary answer, decompressing it if necessary.
 func copyUnpacked(w io.Writer, res *http.Response, in io.Reader) error {
 	if res.Header.Get("Content-Encoding") == "zstd" {
 		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(packWindow))
@@ -324,7 +324,7 @@ func copyUnpacked(w io.Writer, res *http.Response, in io.Reader) error {
 	return err
 }
 
-// Take implements remote.Side: many refs in several requests, each of which is all or nothing.
+// Take implements remote.Side: many refs take several requests, each all or nothing.
 func (s *Side) Take(ctx context.Context, news remote.News) (*remote.Taken, error) {
 	if news.Tracking != "" {
 		return nil, fmt.Errorf("%w: a server keeps no refs of remotes for others", state.ErrInvalid)
@@ -349,7 +349,7 @@ func (s *Side) Take(ctx context.Context, news remote.News) (*remote.Taken, error
 	})
 }
 
-// inTurns has refs changed by several requests, each made of a query.
+// inTurns changes refs by several requests, each made from a query.
 func (s *Side) inTurns(
 	list []exchange.RefUpdate, request func(url.Values) (*http.Request, error),
 ) (*remote.Taken, error) {
@@ -375,7 +375,7 @@ func (s *Side) inTurns(
 	return out, nil
 }
 
-// Accept implements remote.Side: a server takes it from a token of scope admin.
+// Accept implements remote.Side: the server requires a token with scope admin.
 func (s *Side) Accept(
 	ctx context.Context, list []care.ToldRedaction, tracking string,
 ) (*care.AcceptedRedactions, error) {
@@ -385,7 +385,7 @@ func (s *Side) Accept(
 	return s.Verbs.Accept(ctx, list, "")
 }
 
-// squeeze returns a pack as it is sent, nil for none.
+// squeeze returns a pack in compressed form, nil for none.
 func squeeze(pack *io.SectionReader) ([]byte, error) {
 	if pack == nil {
 		return nil, nil
@@ -395,7 +395,7 @@ func squeeze(pack *io.SectionReader) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// compress writes a pack as it is sent.
+// compress writes a pack in compressed form.
 func compress(w io.Writer, pack *io.SectionReader) error {
 	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(packWindow))
 	if err != nil {
@@ -410,20 +410,20 @@ func (s *Side) Close() error {
 	s.client.CloseIdleConnections()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, conn := range s.dialed { // one may be about to become idle, and its program would wait for more
+	for _, conn := range s.dialed { // a connection may be about to become idle, and its program would wait for more
 		_ = conn.Close()
 	}
 	s.dialed = nil
 	return nil
 }
 
-// unreachableError is returned where a connection cannot be made, or breaks before an answer.
+// unreachableError is returned if a connection cannot be made, or breaks before an answer.
 type unreachableError struct{ cause error }
 
 func (e *unreachableError) Error() string { return e.cause.Error() }
 func (e *unreachableError) Unwrap() error { return e.cause }
 
-// answeredError is a refusal that has an answer with it.
+// answeredError is a refusal together with an answer.
 type answeredError struct {
 	cause  error
 	answer []byte

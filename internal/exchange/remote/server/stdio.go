@@ -20,7 +20,7 @@ import (
 // sshVariable names the program that connects to another machine, with its first arguments.
 const sshVariable = "MNEM_SSH"
 
-// OneConn is a listener for one connection: it ends when that is closed.
+// OneConn is a listener for one connection; closing that ends it.
 type OneConn struct {
 	one    *pipe.Conn
 	conn   chan net.Conn
@@ -28,7 +28,7 @@ type OneConn struct {
 	end    func()
 }
 
-// Stdio returns a listener for the one connection that the standard input and output of this process are.
+// Stdio returns a listener whose one connection is this process's standard input and output.
 func Stdio(in io.Reader, out io.Writer) *OneConn {
 	l := &OneConn{conn: make(chan net.Conn, 1), closed: make(chan struct{})}
 	l.end = sync.OnceFunc(func() { close(l.closed) })
@@ -47,7 +47,8 @@ func (l *OneConn) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements net.Listener. It also closes a connection that was never accepted, which nothing else would close.
+// Close implements net.Listener. It also closes a connection that was never accepted, which nothing else would
+// close.
 func (l *OneConn) Close() error {
 	l.end()
 	select {
@@ -61,10 +62,10 @@ func (l *OneConn) Close() error {
 // Addr implements net.Listener.
 func (l *OneConn) Addr() net.Addr { return l.one.LocalAddr() }
 
-// Gone is closed when the other end of the connection has gone.
+// Gone is closed when the other end of the connection has closed.
 func (l *OneConn) Gone() <-chan struct{} { return l.one.Gone() }
 
-// ReachSSH connects to a repository on another machine: 'mnem serve --stdio' answers there.
+// ReachSSH connects to a repository on another machine, served there by 'mnem serve --stdio'.
 func ReachSSH(h *place.Host, at *place.URL) (*Side, error) {
 	command := strings.Fields(cmp.Or(h.Getenv(sshVariable), "ssh"))
 	if port := at.At.Port(); port != "" {
@@ -88,10 +89,11 @@ func ReachSSH(h *place.Host, at *place.URL) (*Side, error) {
 	return s, nil
 }
 
-// startPipe starts a program and returns what it reads and writes as a connection. Closing that ends it.
+// startPipe starts a program and returns its standard input and output as a connection. Closing that ends the
+// program.
 func startPipe(stderr io.Writer, words []string) (net.Conn, error) {
-	cmd := exec.Command(words[0], words[1:]...)   //nolint:gosec // it is the user who names it
-	cmd.Stderr, cmd.WaitDelay = stderr, pipeGrace // which others may have open when it has ended
+	cmd := exec.Command(words[0], words[1:]...)   // the user names it
+	cmd.Stderr, cmd.WaitDelay = stderr, pipeGrace // other processes may hold stderr open after it has ended
 	if _, file := stderr.(*os.File); !file {
 		cmd.Stderr = struct{ io.Writer }{stderr} // which is written to, and not read into
 	}
@@ -110,10 +112,10 @@ func startPipe(stderr io.Writer, words []string) (net.Conn, error) {
 		_, _ = out.Close(), in.Close()                                        // it may have closed the other ends
 		timer := time.AfterFunc(pipeGrace, func() { _ = cmd.Process.Kill() }) // it may have ended
 		defer timer.Stop()
-		_ = cmd.Wait() // all was said
+		_ = cmd.Wait() // errors were printed
 		return nil
 	}), nil
 }
 
-// pipeGrace is how long what was written may take to be read, and a program to end, when their connection is closed.
+// pipeGrace is how long after closing the connection the other end may take to read, and the program to end.
 const pipeGrace = 5 * time.Second

@@ -18,8 +18,8 @@ func (d drain) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(io.Discard, r)
 }
 
-// TestCloseBeforeAccept closes a listener whose connection was never accepted, as a server does whose standard input ends
-// at once: the output is not used after that.
+// TestCloseBeforeAccept closes a listener whose connection was never accepted, as a server does whose standard
+// input ends at once: the output is not used after that.
 func TestCloseBeforeAccept(t *testing.T) {
 	out := drain{make(chan struct{})}
 	l := Stdio(strings.NewReader(""), out)

@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	// uploadFrom is from how many bytes on a pack goes in parts, so that one whose connection breaks goes on where it
-	// was, uploadPart how many a part has.
+	// uploadFrom is the size from which a pack is sent in parts, so that it can resume after its connection breaks;
+	// uploadPart is the size of a part.
 	uploadFrom = 4 << 20
 	uploadPart = 4 << 20
-	// uploadTries is how often a part is sent of which nothing arrives.
+	// uploadTries is how often a part is sent without any progress.
 	uploadTries = 5
 )
 
-// upload is a pack on its way to a server.
+// upload is a pack being sent to a server.
 type upload struct {
 	side *Side
 	file *os.File // the pack, compressed
@@ -58,7 +58,7 @@ func (s *Side) startUpload(pack *io.SectionReader) (u *upload, err error) {
 
 func (u *upload) end() { _, _ = u.file.Close(), os.Remove(u.file.Name()) }
 
-// run sends what the server has not.
+// run sends the parts that the server lacks.
 func (u *upload) run(ctx context.Context) error {
 	at, err := u.ask(ctx, nil, 0)
 	for tries := 0; err == nil && at < u.size; {
@@ -81,7 +81,7 @@ func (u *upload) run(ctx context.Context) error {
 		if err = u.side.host.Pause(ctx, time.Duration(tries)*500*time.Millisecond); err == nil {
 			var there int64
 			if there, err = u.ask(ctx, nil, 0); err != nil {
-				err = nil // it is asked again, or the next part says so
+				err = nil // the next request resumes it or reports the error
 			} else if there <= u.size {
 				at = there
 			}
@@ -98,7 +98,7 @@ func busy(err error) bool {
 	return errors.As(err, &told) && told.Outcome == operation.Busy
 }
 
-// ask sends a part, nil for none, and returns how many bytes the server has then.
+// ask sends a part, nil for none, and returns how many bytes the server then has.
 func (u *upload) ask(ctx context.Context, part *io.SectionReader, at int64) (int64, error) {
 	query := url.Values{}
 	var body io.Reader = http.NoBody
@@ -118,7 +118,7 @@ func (u *upload) ask(ctx context.Context, part *io.SectionReader, at int64) (int
 	err = u.side.do(req, func(_ *http.Response, in io.Reader) error { return decode(in, &there) })
 	var told *operation.Error
 	if errors.As(err, &told) && part != nil && told.Outcome == operation.Conflict {
-		return u.ask(ctx, nil, 0) // another attempt came further
+		return u.ask(ctx, nil, 0) // another attempt got further
 	}
 	if err == nil && there.Bytes < 0 {
 		err = remote.ErrTooLarge
@@ -126,7 +126,7 @@ func (u *upload) ask(ctx context.Context, part *io.SectionReader, at int64) (int
 	return there.Bytes, err
 }
 
-// sending tells how many bytes were read.
+// sending reports how many bytes were read.
 type sending struct {
 	from io.Reader
 	tell func(what string, bytes int64)
@@ -140,7 +140,7 @@ func (c *sending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// takeUpload sends a large pack in parts, and returns the request that has it taken in.
+// takeUpload sends a large pack in parts, and returns the request that imports it.
 func (s *Side) takeUpload(ctx context.Context, query url.Values, pack *io.SectionReader) (*http.Request, error) {
 	u, err := s.startUpload(pack)
 	if err != nil {

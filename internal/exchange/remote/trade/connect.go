@@ -1,5 +1,5 @@
-// Package trade brings the memory here and another one to the same state: fetch, push, both with merges between, and
-// what was purged. It knows all ways to other repositories; what it does is said in the values that it returns.
+// Package trade brings the local memory and another one to the same state: fetch, push, both with merges, and
+// purges. It supports every transport; its functions return what they did.
 package trade
 
 import (
@@ -21,8 +21,8 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/branching"
 )
 
-// Connect connects to the repository at a URL. The mirror of one that needs it is in a directory, or where none is
-// named in one that is gone in the end.
+// Connect connects to the repository at a URL. A mirror, if needed, is in dir, or in a temporary directory if dir
+// is empty.
 func Connect(ctx context.Context, h *place.Host, at, dir string) (remote.Side, error) {
 	u, err := place.ParseURL(at)
 	if err != nil {
@@ -57,7 +57,7 @@ type noRepositoryError struct{ state.NotFoundError }
 
 func (e *noRepositoryError) Unwrap() error { return &e.NotFoundError }
 
-// isGit reports whether a directory is that of a git repository without a work tree.
+// isGit reports whether a directory is a bare git repository.
 func isGit(dir string) bool {
 	for name, isDir := range map[string]bool{"HEAD": false, "objects": true, "refs": true} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.IsDir() != isDir {
@@ -67,7 +67,7 @@ func isGit(dir string) bool {
 	return true
 }
 
-// correct adds to the error of a remote whose directory has no repository how its URL is corrected.
+// correct adds a hint on correcting a remote's URL to the error about a directory without a repository.
 func correct(err error, name string) error {
 	var missing *noRepositoryError
 	if !errors.As(err, &missing) {
@@ -81,7 +81,7 @@ func correct(err error, name string) error {
 		plain.Shell(missing.Name), plain.Shell(name))
 }
 
-// Try tries whether the place of a remote keeps writers apart, where that is in doubt, unless it may not be written.
+// Try tests whether a remote's store serializes conditional writes, if that is uncertain and access is not denied.
 func Try(ctx context.Context, h *place.Host, here *Local, r place.Remote) (tried bool, err error) {
 	u, err := place.ParseURL(r.URL)
 	if err != nil || u.Scheme != "s3" {
@@ -95,24 +95,24 @@ func Try(ctx context.Context, h *place.Host, here *Local, r place.Remote) (tried
 	return b.Try(ctx)
 }
 
-// Local is the repository here.
+// Local is the local repository.
 type Local struct {
 	remote.Side
 	branching.Asker
 	Dir    string // that holds .mnem
-	Signed bool   // whether commits that come must be signed
+	Signed bool   // whether incoming commits must be signed
 }
 
 // Path returns the directory of the repository itself.
 func (l *Local) Path() string { return filepath.Join(l.Dir, core.DirName) }
 
-// Kept returns where files of a remote are kept, beside the repository: packs that come and go.
+// Kept returns the directory of a remote's files, next to the repository: incoming and outgoing packs.
 func (l *Local) Kept(name string) string { return filepath.Join(l.Path(), "remotes", name) }
 
-// Mirror returns where the mirror of a remote is kept, of one that needs it.
+// Mirror returns the directory of a remote's mirror, if it needs one.
 func (l *Local) Mirror(name string) string { return l.Kept(name) + ".git" }
 
-// Transfer is a transfer between the repository here and another one.
+// Transfer is a transfer between the local repository and another one.
 type Transfer struct {
 	host   *place.Host
 	remote place.Remote
@@ -130,18 +130,18 @@ func Open(ctx context.Context, h *place.Host, here *Local, r place.Remote, dryRu
 	return Between(h, here, r, there, dryRun), nil
 }
 
-// Between is a transfer with a remote that is connected to.
+// Between returns a transfer with a connected remote.
 func Between(h *place.Host, here *Local, r place.Remote, there remote.Side, dryRun bool) *Transfer {
 	limit := int64(remote.MaxPack)
 	if free, ok := filestate.FreeSpace(here.Path()); ok {
-		limit = int64(min(uint64(limit), free/2)) // what another side sends must not fill the disk
+		limit = int64(min(uint64(limit), free/2)) // the other side must not be able to fill the disk
 	}
 	return &Transfer{h, r, here, there, remote.Options{
 		Name: r.Name, Dir: here.Kept(r.Name), DryRun: dryRun, MaxPack: max(limit, 1), Progress: h.Progress,
 	}}
 }
 
-// WithSessions has sessions come and go too, where that is asked for.
+// WithSessions includes sessions in the transfer, if requested.
 func (t *Transfer) WithSessions(sessions bool) *Transfer {
 	t.opt.Sessions = sessions
 	return t
@@ -150,5 +150,5 @@ func (t *Transfer) WithSessions(sessions bool) *Transfer {
 // End ends the transfer.
 func (t *Transfer) End() {
 	t.host.Over()
-	_ = t.there.Close() // all was said
+	_ = t.there.Close() // errors were returned before
 }

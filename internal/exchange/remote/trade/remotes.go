@@ -21,7 +21,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Cloned is a repository that was made of another one.
+// Cloned is the result of a clone.
 type Cloned struct {
 	Path      string   `json:"path"`
 	URL       string   `json:"url"`
@@ -33,7 +33,7 @@ type Cloned struct {
 	Learned
 }
 
-// Clone brings into a new repository what the remote has.
+// Clone transfers the remote's content into a new repository.
 func (t *Transfer) Clone(ctx context.Context, branch string) (*Cloned, error) {
 	defer t.host.Over()
 	got, err := t.Fetch(ctx, false)
@@ -50,7 +50,7 @@ func (t *Transfer) Clone(ctx context.Context, branch string) (*Cloned, error) {
 	}, nil
 }
 
-// CloneFile takes a backup into a new repository.
+// CloneFile imports a backup into a new repository.
 func CloneFile(ctx context.Context, here *Local, file string) (*Cloned, error) {
 	req := &transfer.ImportRequest{File: file, RequireSigned: here.Signed}
 	req.Time = here.Time
@@ -71,14 +71,14 @@ func CloneFile(ctx context.Context, here *Local, file string) (*Cloned, error) {
 	return out, nil
 }
 
-// Pruned is what a remote has no more.
+// Pruned lists the refs that a remote no longer has.
 type Pruned struct {
 	Remote string           `json:"remote"`
 	Refs   []core.RefChange `json:"refs"`
 	DryRun bool             `json:"dry_run"`
 }
 
-// Prune forgets what the remote has no more.
+// Prune removes tracking refs that the remote no longer has.
 func (t *Transfer) Prune(ctx context.Context) (*Pruned, error) {
 	gone, err := remote.Prune(ctx, t.here, t.there, t.opt)
 	if err != nil {
@@ -87,7 +87,7 @@ func (t *Transfer) Prune(ctx context.Context) (*Pruned, error) {
 	return &Pruned{t.remote.Name, gone, t.opt.DryRun}, nil
 }
 
-// Forget forgets a remote in a list: its name, what is kept of it, and the refs of what it had.
+// Forget removes a remote: its entry in the list, its files, and its tracking refs.
 func Forget(ctx context.Context, here *Local, list, name string) (was place.Remote, err error) {
 	if err := graph.ValidateImport(name); err != nil {
 		return was, fmt.Errorf("%w: remote: %w", state.ErrInvalid, err)

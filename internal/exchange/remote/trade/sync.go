@@ -18,29 +18,29 @@ import (
 )
 
 const (
-	// syncRounds is how often a sync begins anew because the other side moved meanwhile: each time
-	// somebody else's push came through. syncIdle is how often it does where nothing new came.
+	// syncRounds is how often a sync restarts because the other side moved: each time another client's push
+	// succeeded. syncIdle is how often it does if nothing new arrived.
 	syncRounds = 1000
 	syncIdle   = 30
-	// syncPause is the longest pause before that in the beginning; it doubles up to syncPauseMax.
+	// syncPause is the initial maximum of the pause before a restart; it doubles up to syncPauseMax.
 	syncPause    = 10 * time.Millisecond
 	syncPauseMax = 640 * time.Millisecond
 )
 
-// Branch is what became of a branch.
+// Branch is a branch's part of a sync.
 type Branch struct {
 	Branch    string          `json:"branch"`
 	Commit    ipld.CID        `json:"commit" shape:"null"`
 	Merged    int             `json:"merged"`  // merge commits that were made
-	Forward   bool            `json:"forward"` // whether it moved to what the remote had
+	Forward   bool            `json:"forward"` // whether it fast-forwarded to the remote's branch
 	Pushed    bool            `json:"pushed"`
-	Conflicts []core.Conflict `json:"conflicts"` // with what was taken
+	Conflicts []core.Conflict `json:"conflicts"` // with the versions taken
 }
 
-// Did reports whether anything became of a branch.
+// Did reports whether anything happened to a branch.
 func (b *Branch) Did() bool { return b.Forward || b.Pushed || b.Merged > 0 || len(b.Conflicts) > 0 }
 
-// Synced is what a sync did.
+// Synced is the result of a sync.
 type Synced struct {
 	Remote   string           `json:"remote"`
 	Rounds   int              `json:"rounds"`
@@ -63,12 +63,12 @@ func (s *Synced) Did() bool {
 		slices.ContainsFunc(s.Branches, (*Branch).Did)
 }
 
-// SyncOptions say how branches are brought to the same state.
+// SyncOptions configure a sync.
 type SyncOptions struct {
-	Branches  []string // that are to be
+	Branches  []string // to sync
 	Conflicts branching.Rule
 	Tags      bool // whether tags are pushed that the remote lacks
-	Signed    bool // whether what is merged must be signed
+	Signed    bool // whether merged commits must be signed
 	DryRun    bool
 }
 
@@ -91,10 +91,10 @@ func (t *Transfer) BranchesHere(ctx context.Context, all bool) ([]string, error)
 	case !on:
 		return nil, verb.Hintf(verb.Usagef("HEAD is on no branch"), "name one with --branch")
 	}
-	return append(names, name), nil // which may have no commit yet
+	return append(names, name), nil // it may have no commit yet
 }
 
-// Sync brings branches here and there to the same state.
+// Sync brings local and remote branches to the same state.
 func (t *Transfer) Sync(ctx context.Context, f SyncOptions) (*Synced, error) {
 	out := &Synced{Remote: t.remote.Name, DryRun: f.DryRun}
 	for _, name := range f.Branches {
@@ -111,14 +111,14 @@ func (t *Transfer) Sync(ctx context.Context, f SyncOptions) (*Synced, error) {
 		if !again || out.Rounds == syncRounds || idle == syncIdle {
 			return out, err
 		}
-		// Those that came at once do not come at once again.
+		// Clients that collided must not collide again.
 		if err := t.host.Pause(ctx, time.Duration(t.host.Spread*7919%97+1)*pause/97); err != nil {
 			return out, err
 		}
 	}
 }
 
-// round fetches, merges and pushes once. It is done anew after an error of refs that moved meanwhile.
+// round fetches, merges and pushes once. again asks for another round because refs moved concurrently.
 func (t *Transfer) round(ctx context.Context, f SyncOptions, out *Synced) (again bool, err error) {
 	got, err := t.Fetch(ctx, false)
 	if err != nil {
@@ -157,7 +157,7 @@ func (t *Transfer) round(ctx context.Context, f SyncOptions, out *Synced) (again
 	return false, nil
 }
 
-// refsToSync returns what the remote is to have then, and whether it lacks records of sessions.
+// refsToSync returns the refs to push, and whether the remote lacks session records.
 func (t *Transfer) refsToSync(
 	ctx context.Context, f SyncOptions, out *Synced,
 ) (refs []graph.RefName, sessions bool, err error) {
@@ -190,7 +190,7 @@ func (t *Transfer) refsToSync(
 	return refs, sessions, nil
 }
 
-// Merge merges what the remote has of a branch.
+// Merge merges the remote's version of a branch.
 func (t *Transfer) Merge(ctx context.Context, b *Branch, f SyncOptions) error {
 	st, err := t.here.Look(ctx, remote.Question{Tracking: true})
 	if err != nil {
@@ -219,22 +219,22 @@ func (t *Transfer) Merge(ctx context.Context, b *Branch, f SyncOptions) error {
 }
 
 const (
-	// maxSkew is how far a commit of another machine may be ahead of the clock here before that is told.
+	// maxSkew is how far a commit from another machine may be ahead of the local clock without a warning.
 	maxSkew = time.Minute
-	// mostNoticed is of how many branches the newest commits are looked at.
+	// mostNoticed bounds how many branches are checked for this.
 	mostNoticed = 16
 )
 
-// Skew is a branch that came with a commit that is ahead of the clock here.
+// Skew is a branch that arrived with a commit ahead of the local clock.
 type Skew struct {
 	Ref   graph.RefName `json:"ref"`
 	Time  graph.Time    `json:"time"`          // of its newest commit
 	Ahead int64         `json:"ahead_seconds"` // of the clock here
 }
 
-// notice notes which branches moved to a commit that is ahead of the clock here: that of one of both machines is wrong, and
-// what was changed last is not what it says; and which moved to a commit before the one that they were at, as after a
-// restore there. At most mostNoticed are looked at for each.
+// notice records which branches moved to a commit ahead of the local clock, in which case one of the two clocks is
+// wrong and the order of changes unreliable; and which moved back to an ancestor, as after a restore there. It
+// checks at most mostNoticed of each.
 func (t *Transfer) notice(ctx context.Context, out *Fetched) error {
 	moved := slices.DeleteFunc(slices.Clone(out.Refs), func(ref core.RefChange) bool {
 		return t.opt.DryRun || !ref.To.Defined() || !strings.Contains(string(ref.Ref), "/heads/")

@@ -16,11 +16,11 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/transfer"
 )
 
-// Fetched is what a fetch did.
+// Fetched is the result of a fetch.
 type Fetched struct {
 	Remote    string           `json:"remote"`
 	Refs      []core.RefChange `json:"refs"`
-	Clashing  []graph.RefName  `json:"clashing"` // tags that are elsewhere here, and stay
+	Clashing  []graph.RefName  `json:"clashing"` // tags with another target here, which stay
 	Bytes     int64            `json:"bytes"`
 	NewBlocks int              `json:"new_blocks"`
 	Skewed    []Skew           `json:"clock_ahead"`
@@ -29,12 +29,12 @@ type Fetched struct {
 	DryRun bool `json:"dry_run"`
 }
 
-// Learned is what a fetch learned of what was erased there.
+// Learned counts the erasures that a fetch learned about.
 type Learned struct {
-	Gaps    int `json:"gaps"`    // blocks that did not come since they were erased there
+	Gaps    int `json:"gaps"`    // blocks that did not arrive since they were erased there
 	Learned int `json:"learned"` // redactions that are new in quarantine
 	Waiting int `json:"waiting"` // redactions in quarantine that are neither accepted nor rejected
-	Erased  int `json:"erased"`  // blocks that were erased here, where this is accepted without being asked
+	Erased  int `json:"erased"`  // blocks that were erased here, if that is accepted without asking
 }
 
 func (l *Learned) add(more Learned) {
@@ -42,7 +42,7 @@ func (l *Learned) add(more Learned) {
 	l.Waiting = more.Waiting
 }
 
-// Fetch brings what the remote has.
+// Fetch fetches from the remote.
 func (t *Transfer) Fetch(ctx context.Context, prune bool) (*Fetched, error) {
 	opt := remote.FetchOptions{Options: t.opt, Prune: prune, AcceptPurge: t.remote.AcceptPurge == place.AcceptAlways}
 	trusts, err := t.host.TrustPurge()
@@ -71,14 +71,14 @@ func (t *Transfer) Fetch(ctx context.Context, prune bool) (*Fetched, error) {
 	return out, nil
 }
 
-// Pushed is what a push did.
+// Pushed is the result of a push.
 type Pushed struct {
 	Remote string `json:"remote"`
 	remote.Pushed
 	DryRun bool `json:"dry_run"`
 }
 
-// Push brings refs to the remote, as options say but for what they share with other transfers.
+// Push pushes refs to the remote; the transfer's options replace those in opt.
 func (t *Transfer) Push(ctx context.Context, opt remote.PushOptions) (*Pushed, error) {
 	opt.Options = t.opt
 	res, err := remote.Push(ctx, t.here, t.there, opt)
@@ -93,7 +93,8 @@ func (t *Transfer) Push(ctx context.Context, opt remote.PushOptions) (*Pushed, e
 	return &Pushed{t.remote.Name, *res, t.opt.DryRun}, nil
 }
 
-// Refs returns the refs of names, and all branches or tags if that is asked for: without any the current branch.
+// Refs returns the refs with the given names, and all branches or tags if requested; if nothing is given, the
+// current branch.
 func (t *Transfer) Refs(ctx context.Context, names []string, branches, tags bool) ([]graph.RefName, error) {
 	st, err := t.here.Look(ctx, remote.Question{})
 	if err != nil {

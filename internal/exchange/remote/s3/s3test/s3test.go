@@ -1,5 +1,5 @@
-// Package s3test is an S3-compatible object store for tests: objects with tags, conditions on writes, lists, signed
-// requests, and faults by chance.
+// Package s3test is an S3-compatible object store for tests: objects with tags, conditional writes, lists, signed
+// requests, and random faults.
 package s3test
 
 import (
@@ -20,14 +20,14 @@ import (
 	"time"
 )
 
-// Keys that requests are signed with.
+// Keys that sign requests.
 const (
 	AccessKey = "AKTEST"
 	SecretKey = "secret of the test"
 	Bucket    = "memories"
 )
 
-// Faults are in how many of a hundred requests something goes wrong.
+// Faults gives the percentage of requests with each fault.
 type Faults struct {
 	Refused  int // 503, and nothing is done
 	Lost     int // it is done, and the connection cut before an answer
@@ -37,14 +37,14 @@ type Faults struct {
 	Slow     int // an answer comes in small pieces
 }
 
-// Server is a store with one bucket. Its fields are set before it is asked.
+// Server is a store with one bucket. Its fields must be set before the first request.
 type Server struct {
 	URL     string
 	Latency time.Duration
 	Faults  Faults
 	// Careless makes it ignore conditions, as some stores do.
 	Careless bool
-	Page     int // how many objects a page of a list has
+	Page     int // objects on a page of a list
 
 	mu       sync.Mutex
 	random   *rand.Rand
@@ -68,7 +68,7 @@ func New(t *testing.T, seed uint64) *Server {
 	return s
 }
 
-// Requests returns what was asked since the last time, as method and key.
+// Requests returns the requests since the last call, as method and key.
 func (s *Server) Requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +91,7 @@ func (s *Server) Object(key string) []byte {
 	return s.objects[key].data
 }
 
-// Set replaces an object, which was written at a time.
+// Set replaces an object, with a given write time.
 func (s *Server) Set(key string, data []byte, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +105,7 @@ func (s *Server) put(key string, data []byte, at time.Time) string {
 	return tag
 }
 
-// chance reports whether something goes wrong. mu must be held.
+// chance reports whether a fault occurs. mu must be held.
 func (s *Server) chance(percent int) bool { return s.random.IntN(100) < percent }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
@@ -167,7 +167,7 @@ func fail(w http.ResponseWriter, status int, code string) {
 	_, _ = fmt.Fprintf(w, "<Error><Code>%s</Code></Error>", code)
 }
 
-// do does what a request asks for.
+// do carries out a request.
 func (s *Server) do(r *http.Request, key string, body []byte) (status int, header http.Header, answer []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,7 +227,7 @@ func (s *Server) list(r *http.Request) []byte {
 	return text
 }
 
-// signed reports whether a request has a good signature, made again here from what the request says is in it.
+// signed reports whether a request's signature is valid.
 func signed(r *http.Request, body []byte) bool {
 	rest, ok := strings.CutPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential="+AccessKey+"/")
 	parts := strings.Split(rest, ", ")
