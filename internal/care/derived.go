@@ -16,9 +16,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// sweepCommunities tells a collection what to do about a cell that is no index's: it returns the
-// blocks of communities that are kept, none if the cell is to go. Damaged ones go, and are made
-// again when they are needed.
+// sweepCommunities returns, for a cell that is not an index's, the blocks of communities to keep, nil if the cell
+// must go. Damaged ones go, and are rebuilt when needed.
 func (g *Collector) sweepCommunities(key, value ipld.CID) ([]ipld.CID, error) {
 	rec, err := outline.ReadCommunities(g.Ctx, g.Repo.Derived(), value)
 	if errors.Is(err, store.ErrCorrupt) {
@@ -30,7 +29,7 @@ func (g *Collector) sweepCommunities(key, value ipld.CID) ([]ipld.CID, error) {
 	return append(rec.Parts, value), nil
 }
 
-// communities checks that those kept of a graph are what its edges make them.
+// communities checks the stored communities of a graph against its edges.
 func (f *FsckRun) communities(s *core.Snapshot) {
 	derived := f.Repo.Store.Derived()
 	out := s.State.Out.Root()
@@ -49,7 +48,7 @@ func (f *FsckRun) communities(s *core.Snapshot) {
 		return
 	}
 	p, err := community.Find(f.Ctx, outline.CommunityEdges(f.Ctx, s.State))
-	if err != nil { // it says nothing about what is kept
+	if err != nil { // the error is not about the stored communities
 		f.fail(s.Id, FsckTree, err)
 		return
 	}
@@ -59,8 +58,8 @@ func (f *FsckRun) communities(s *core.Snapshot) {
 	}
 }
 
-// sweepDigests tells a collection what to do about a cell that may be one of digests: it returns the blocks
-// that are kept, none if the cell is to go. Damaged ones go, and are made again when they are needed.
+// sweepDigests returns, for a cell that may hold digests, the blocks to keep, nil if the cell must go. Damaged ones
+// go, and are rebuilt when needed.
 func (g *Collector) sweepDigests(key, value ipld.CID) (kept []ipld.CID, err error) {
 	derived := g.Repo.Derived()
 	rec, err := outline.ReadDigests(g.Ctx, derived, value)
@@ -77,7 +76,7 @@ func (g *Collector) sweepDigests(key, value ipld.CID) (kept []ipld.CID, err erro
 	return kept, err
 }
 
-// digestBlocks returns the blocks of digests that are not known to stay.
+// digestBlocks returns the blocks of digests that are not yet known to stay.
 func (g *Collector) digestBlocks(rec *outline.DigestsRecord) (kept []ipld.CID, err error) {
 	derived := g.Repo.Derived()
 	var seen state.CidSet
@@ -103,8 +102,8 @@ func (g *Collector) digestBlocks(rec *outline.DigestsRecord) (kept []ipld.CID, e
 	return kept, nil
 }
 
-// digests checks that those kept of a graph by the recipe that is used where nothing is said are what its
-// facts make them: from those of the state before where these are kept, which are checked in their turn.
+// digests checks a graph's stored digests by the default recipe against its facts. It derives them from the digests
+// of the previous state if those are stored; these are checked in turn.
 func (f *FsckRun) digests(s *core.Snapshot, before *state.State) {
 	recipe := distill.Default()
 	key := outline.DigestsKey(s.State.Root, recipe)
@@ -126,7 +125,7 @@ func (f *FsckRun) digests(s *core.Snapshot, before *state.State) {
 	}
 	var base *outline.Digests
 	if before != nil {
-		base, _ = outline.KeptDigests(f.Ctx, f.Repo, before, recipe) // damage is told of in its turn
+		base, _ = outline.KeptDigests(f.Ctx, f.Repo, before, recipe) // damage is reported when its turn comes
 	}
 	if base == nil {
 		if before, err = f.Repo.LoadState(f.Ctx, state.Roots{}); err != nil {
@@ -175,7 +174,7 @@ func (f *FsckRun) digestsAreThere(head ipld.CID) error {
 	})
 }
 
-// changedTexts checks the texts of digests that differ from those before.
+// changedTexts checks the texts of digests that differ from before.
 func (f *FsckRun) changedTexts(s *core.Snapshot, before *state.State) {
 	for c, err := range prolly.Diff(f.Ctx, before.Digests, s.State.Digests) {
 		if err != nil {
@@ -202,8 +201,8 @@ func (f *FsckRun) changedTexts(s *core.Snapshot, before *state.State) {
 	}
 }
 
-// TextsOf decides which texts of digests are erased: those made of a node that goes, and those of which nobody can
-// tell what they were made of, since their graph cannot be read or has lost the blocks that say so.
+// TextsOf decides which texts of digests are erased: those made from a node that goes, and those whose source is
+// unknown because their graph cannot be read or its blocks are gone.
 func (s *PurgeScan) TextsOf() error {
 	remade := outline.NewRemadeDigests(s.P.Repo)
 	graphs := make(map[ipld.CID]*outline.GoneFrom)
@@ -238,7 +237,7 @@ func (s *PurgeScan) goneFrom(root ipld.CID) *outline.GoneFrom {
 		if err == nil && c.Defined() {
 			if _, goes := s.Erase[c]; goes {
 				g.Ids = append(g.Ids, id)
-			} else { // another version of it, that stays
+			} else { // another version of the node stays
 				_, err = s.P.Repo.Facts().Get(s.P.Ctx, c)
 			}
 		}
@@ -250,8 +249,8 @@ func (s *PurgeScan) goneFrom(root ipld.CID) *outline.GoneFrom {
 	return g
 }
 
-// madeOf reports whether a text was made of a node that goes, or is no text of the graph that it names. An error for
-// which untold holds means that nobody can tell.
+// madeOf reports whether a text was made from a node that goes, or does not belong to the graph that it names. An
+// error for which untold holds means that this cannot be determined.
 func (s *PurgeScan) madeOf(w *distill.Written, g *outline.GoneFrom, remade *outline.RemadeDigests) (bool, error) {
 	if g.Err != nil {
 		return false, g.Err

@@ -1,3 +1,3 @@
-// Package care keeps a repository sound: it opens one and finishes what was left half done, checks everything (fsck),
-// repairs what is derived, collects what nothing leads to, and erases for good.
+// Package care maintains a repository: it opens one and finishes interrupted work, checks everything (fsck),
+// rebuilds derived data, collects unreachable blocks, and erases permanently.
 package care

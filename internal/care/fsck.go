@@ -17,61 +17,59 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// FsckKind says what kind of damage fsck found.
+// FsckKind is the kind of damage that fsck found.
 type FsckKind string
 
 const (
 	FsckBlock     FsckKind = "block"     // bytes that do not match their CID, or are not canonical
 	FsckMissing   FsckKind = "missing"   // a block that something links to is not there
-	FsckTree      FsckKind = "tree"      // a tree whose shape, order or counts are wrong
-	FsckCounts    FsckKind = "counts"    // a graph whose counts are not those of its trees
-	FsckAdjacency FsckKind = "adjacency" // out or in trees that are not those of the edges
+	FsckTree      FsckKind = "tree"      // a tree with wrong shape, order or counts
+	FsckCounts    FsckKind = "counts"    // a graph whose counts differ from its trees
+	FsckAdjacency FsckKind = "adjacency" // out or in trees that do not match the edges
 	FsckDangling  FsckKind = "dangling"  // an edge, mark or embedding of something that is not there
-	FsckRecord    FsckKind = "record"    // a record that is wrong, or not where it says it is
+	FsckRecord    FsckKind = "record"    // a record with wrong content, or stored under the wrong key
 	FsckOperation FsckKind = "operation" // a broken chain of operations, or a ref that leads nowhere
 	FsckIndex     FsckKind = "index"     // an index that is not that of its graph
-	FsckCircle    FsckKind = "circle"    // nodes of a branch that hide each other: superseded in a circle
+	FsckCircle    FsckKind = "circle"    // nodes of a branch that supersede each other in a cycle
 	FsckStore     FsckKind = "store"     // damage in the store around the blocks
 )
 
-// FsckError is one thing that is wrong.
+// FsckError is one fault.
 type FsckError struct {
 	CID     ipld.CID `json:"cid" shape:"null"` // of the bad block, or the one that leads to the damage; may be undefined
 	Kind    FsckKind `json:"kind"`
 	Message string   `json:"message"`
 }
 
-// FsckReport is what fsck found.
+// FsckReport is the result of fsck.
 type FsckReport struct {
 	Blocks int         `json:"blocks"` // blocks read and verified, facts and derived
 	Errors []FsckError `json:"errors"`
 }
 
-// FsckOptions says how thoroughly to look.
+// FsckOptions configure fsck.
 type FsckOptions struct {
-	// Full checks that the trees and indexes of every commit are exactly those of its first parent
-	// with its changes applied. Without it only the records that a commit changed are looked at; those
-	// of the newest commit of each ref are checked from end to end in any case.
+	// Full checks that the trees and indexes of every commit are exactly those of its first parent with its changes
+	// applied. Without it only the records that a commit changed are checked, and everything for the newest commit
+	// of each ref.
 	Full bool
 	// Progress, if set, is called now and then on the calling goroutine.
 	Progress func(what string, done int)
-	// By is who commits what Repair changes of the memory; without an author it changes nothing.
+	// By is the author of the commits that Repair makes; without an author Repair changes no facts.
 	By state.Stamp
 }
 
-// maxFsckErrors bounds a report: damage that breaks everything need not be told block by block.
+// maxFsckErrors bounds a report: extensive damage need not be listed block by block.
 const maxFsckErrors = 1000
 
-// Fsck checks everything: the hash and form of every block, the chain of operations, every ref,
-// commit, graph, session and receipt, the trees, the adjacency, and that each index of a checked
-// graph answers as one made anew would. It changes nothing. The error is about looking, as a
-// cancelled context; damage is in the report.
+// Fsck checks everything: the hash and form of every block, the chain of operations, every ref, commit, graph,
+// session and receipt, the trees, the adjacency, and that each index of a checked graph answers like a rebuilt one.
+// It changes nothing. The error is about checking, for instance a cancelled context; damage is in the report.
 //
-// All blocks are read once in the order in which they are stored, and hashed on all processors, where
-// also what indexes must hold of nodes and embeddings is worked out; after that the chunks of trees are
-// read where a commit changed them and those of the newest commits once more: of a commit of most edges,
-// which is much the same as these, there alone. Beside the caches it keeps up to 32 bytes for each node,
-// edge and embedding that is stored.
+// It reads all blocks once in storage order and hashes them on all processors. In the same pass it computes what
+// indexes must contain for nodes and embeddings. Then it reads the chunks of trees that a commit changed, and those
+// of the newest commits once more. For a commit with most of the edges, which resembles the newest, it reads only
+// the latter. In addition to the caches it uses up to 32 bytes for each stored node, edge and embedding.
 func Fsck(ctx context.Context, r *core.Repo, opt FsckOptions) (*FsckReport, error) {
 	r.Keep.Still.RLock()
 	defer r.Keep.Still.RUnlock()
@@ -85,7 +83,7 @@ func Fsck(ctx context.Context, r *core.Repo, opt FsckOptions) (*FsckReport, erro
 	return f.Report, nil
 }
 
-// NewFsck prepares a check that runs none of its steps yet; Fsck runs all of them.
+// NewFsck prepares a check without running any steps; Fsck runs all of them.
 func NewFsck(ctx context.Context, r *core.Repo, opt FsckOptions) *FsckRun {
 	return &FsckRun{
 		Ctx: ctx, Repo: r, opt: opt, Report: &FsckReport{},
@@ -94,7 +92,7 @@ func NewFsck(ctx context.Context, r *core.Repo, opt FsckOptions) *FsckRun {
 	}
 }
 
-// FsckRun is one check: its report so far and what it need not check again. It is not safe for concurrent use.
+// FsckRun is one check: its report so far, and what it need not check again. It is not safe for concurrent use.
 type FsckRun struct {
 	Ctx    context.Context
 	Repo   *core.Repo
@@ -102,23 +100,23 @@ type FsckRun struct {
 	Report *FsckReport
 	Seen   map[ipld.CID]bool // commits, sessions and views checked
 	Trees  map[ipld.CID]bool // trees checked from end to end, or followed from such
-	// followed are the keys of indexes that are what those before them become.
+	// followed holds the keys of indexes that equal their predecessors with changes applied.
 	followed map[ipld.CID]bool
 	Known    *view.KnownRecords // of all blocks
 	Bulks    []bulk             // commits that are checked last
-	good     []*state.State     // states all of whose edges are good
-	after    *core.View         // that was checked last; the operations come newest first
+	good     []*state.State     // states whose edges are all good
+	after    *core.View         // the view checked last; operations are checked newest first
 	edits    *prolly.Cache      // of trees before they are edited
 }
 
-// add notes damage. Errors of the context are not damage.
+// add records damage. Errors of the context are not damage.
 func (f *FsckRun) add(c ipld.CID, kind FsckKind, format string, args ...any) {
 	if f.Ctx.Err() == nil && len(f.Report.Errors) < maxFsckErrors {
 		f.Report.Errors = append(f.Report.Errors, FsckError{c, kind, fmt.Sprintf(format, args...)})
 	}
 }
 
-// fail notes an error met while reading, naming the block it is about where it tells.
+// fail records an error met while reading, naming the block it is about if known.
 func (f *FsckRun) fail(c ipld.CID, kind FsckKind, err error) {
 	var bad *store.CorruptError
 	var missing *state.MissingError
@@ -139,7 +137,7 @@ func (f *FsckRun) progress(what string, done int) {
 	}
 }
 
-// looked tells damage from what ends the looking: damage is noted.
+// looked distinguishes damage from what ends the check: it records damage.
 func (f *FsckRun) looked(err error) error {
 	if err == nil || f.Ctx.Err() != nil {
 		return f.Ctx.Err()
@@ -148,7 +146,7 @@ func (f *FsckRun) looked(err error) error {
 	return nil
 }
 
-// redactions checks what was left of erased blocks.
+// redactions checks the stubs of erased blocks.
 func (f *FsckRun) redactions() error {
 	e, ok := f.Repo.Store.(store.Eraser)
 	if !ok {
@@ -163,7 +161,7 @@ func (f *FsckRun) redactions() error {
 	return f.looked(err)
 }
 
-// Operations walks the chain of operations and checks every view and what it names.
+// Operations walks the chain of operations and checks every view and its refs.
 func (f *FsckRun) Operations() error {
 	head, err := f.Repo.Store.Head(f.Ctx)
 	if err != nil {
@@ -206,7 +204,7 @@ func (f *FsckRun) Operations() error {
 	return f.Ctx.Err()
 }
 
-// behind checks the operations behind the horizon that are kept, from the oldest of the log on.
+// behind checks the operations kept behind the horizon, from the oldest in the log on.
 func (f *FsckRun) behind(o *commit.Operation) {
 	for _, seq := range commit.Kept(o.Seq) {
 		next := o.Skip
@@ -226,10 +224,10 @@ func (f *FsckRun) behind(o *commit.Operation) {
 	}
 }
 
-// view checks an operation's view, and what its refs lead to. Of one whose tree is that of the
-// operation after with its differences applied, only the refs that differ are looked at, and those
-// that lead to others of the view: the cost of a log follows what it changed. tip says whether it is
-// the newest: the graphs it leads to are checked from end to end.
+// view checks an operation's view and what its refs lead to. If its tree equals that of the next operation with the
+// differences applied, it checks only the refs that differ and those that depend on other refs: the cost of a log
+// is proportional to its changes. tip says whether it is the newest operation: the graphs of its refs are checked
+// completely.
 func (f *FsckRun) view(op ipld.CID, rec *commit.Operation, tip bool) {
 	if f.Seen[rec.View] && !tip {
 		return
@@ -255,7 +253,7 @@ func (f *FsckRun) view(op ipld.CID, rec *commit.Operation, tip bool) {
 	f.after = v
 }
 
-// changedRefs checks the refs of a view that are not those of the one after.
+// changedRefs checks the refs of a view that differ from the next one.
 func (f *FsckRun) changedRefs(op ipld.CID, after, v *core.View) {
 	for c, err := range prolly.Diff(f.Ctx, after.Tree, v.Tree) {
 		var ref core.Ref
@@ -279,7 +277,7 @@ func (f *FsckRun) changedRefs(op ipld.CID, after, v *core.View) {
 	}
 }
 
-// leads reports whether a ref is right or wrong by what other refs are.
+// leads reports whether a ref's validity depends on other refs.
 func leads(r core.Ref) bool { return r.Name == graph.Head || r.IsMerge() }
 
 // listed checks the refs of a view under a prefix.

@@ -14,30 +14,30 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// batchBytes is how many bytes of blocks are looked at at a time; one block may be more.
+// batchBytes is how many bytes of blocks are checked at a time; a single block may be larger.
 const batchBytes = 256 << 10
 
-// errIndexed ends looking for an index.
+// errIndexed stops the search for an index.
 var errIndexed = errors.New("there is one")
 
-// expect has what indexes must hold worked out where facts are read, if there are any indexes.
+// expect enables computing the contents of indexes while facts are read, if there are any indexes.
 func (f *FsckRun) expect() error {
 	err := f.Repo.Store.Derived().Iterate(f.Ctx, ipld.CID{}, func(store.Block) error { return errIndexed })
 	if !errors.Is(err, errIndexed) {
-		return f.Ctx.Err() // what is wrong is said where all are verified
+		return f.Ctx.Err() // faults are reported when all blocks are verified
 	}
 	f.Known.Texts, err = index.NewExpectations(retrieve.Language)
 	return err
 }
 
-// checker is a store that can look at itself beyond blocks.
+// checker is a store that can check itself beyond blocks.
 type checker interface {
-	// Check calls each with every block that Iterate shows, in order, and fn with every fault around the
-	// blocks: keys that belong to nothing, and damage of what is kept outside the database.
+	// Check calls each with every block that Iterate shows, in order, and fn with every other fault: keys of no
+	// known form, and damage of data stored outside the database.
 	Check(ctx context.Context, each func(b store.Block, derived bool) error, fn func(message string) error) error
 }
 
-// Stored verifies all blocks and what is around them.
+// Stored verifies all blocks and the data around them.
 func (f *FsckRun) Stored() error {
 	if err := f.expect(); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (f *FsckRun) Stored() error {
 		if err == nil || f.Ctx.Err() != nil {
 			return f.Ctx.Err()
 		}
-		// Damage ended it, and each space is read as far as that goes.
+		// The check ended at damage: read each space up to its own damage.
 		texts := f.Known.Texts
 		f.Known, f.Report = view.NewKnownRecords(), &FsckReport{}
 		f.Known.Texts = texts
@@ -73,19 +73,19 @@ func (f *FsckRun) Stored() error {
 	return nil
 }
 
-// look keeps what is known of the record of a fact.
+// look remembers the record of a fact.
 func (f *FsckRun) look(b store.Block, v *verified) error {
 	if b.CID.Codec() != ipld.DagCBOR {
 		return nil
 	}
-	if r, ok := f.Known.Read(b.CID, b.Data); ok { // what decodes is canonical
+	if r, ok := f.Known.Read(b.CID, b.Data); ok { // records that decode are canonical
 		v.known = append(v.known, r)
 		return nil
 	}
 	return ipld.Check(b.Data)
 }
 
-// verified is what was found in a batch.
+// verified is the result for a batch.
 type verified struct {
 	known  []view.KnownRecord
 	errors []badBlock
@@ -96,9 +96,8 @@ type badBlock struct {
 	err error
 }
 
-// each goes through blocks in the order in which they are stored, reads each once and has them
-// verified, and facts looked at where they are what they should be, on all processors. Damage is noted in
-// the order of CIDs. The error is that of going through them.
+// each verifies blocks in storage order, reading each once, on all processors, and looks at facts that are intact.
+// It records damage in CID order. The error is that of iterating.
 func (f *FsckRun) each(iterate func(context.Context, func(store.Block, bool) error) error) error {
 	var failed error
 	batches := inBatches(func(each func(store.Block, bool) error) error {
@@ -123,21 +122,20 @@ func (f *FsckRun) each(iterate func(context.Context, func(store.Block, bool) err
 	return failed
 }
 
-// blockBatch is blocks that follow each other.
+// blockBatch is a batch of consecutive blocks.
 type blockBatch struct {
 	blocks  []store.Block
 	derived bool
 }
 
-// batchLimit bounds the batches of blocks that are looked at at once by their number.
+// batchLimit bounds the number of concurrent batches.
 var batchLimit = parallel.Limit[blockBatch]{
 	Bytes: math.MaxInt, Size: func(blockBatch) int { return 0 },
 }
 
-var errNoMore = errors.New("no more blocks are wanted")
+var errNoMore = errors.New("stop reading blocks")
 
-// inBatches yields the blocks that iterate calls its argument with, and whether they are derived, those that
-// follow each other together, and keeps the error that ended it.
+// inBatches yields batches of consecutive blocks from iterate, and stores the error that ended it.
 func inBatches(
 	iterate func(func(b store.Block, derived bool) error) error, failed *error,
 ) iter.Seq[blockBatch] {

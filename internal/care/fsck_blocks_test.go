@@ -44,8 +44,8 @@ func (s *lookable) Check(
 	return fn("damaged")
 }
 
-// TestFsckFindsTheSameAtOnce: of a store that shows all blocks at once fsck says what it says of one that does
-// not, and where damage ends that it looks at facts and at derived blocks apart.
+// TestFsckFindsTheSameAtOnce: for a store that iterates all blocks in one pass, fsck reports the same as for one
+// that does not, and after damage it checks facts and derived blocks separately.
 func TestFsckFindsTheSameAtOnce(t *testing.T) {
 	r, st := repokit.OverMem(t)
 	repokit.Lines(t, r, repokit.Person(1)+"\n"+repokit.Person(2)+"\n"+`{"edge":{"type":"knows","src":"p1","dst":"p2"}}`)

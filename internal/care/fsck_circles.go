@@ -13,12 +13,12 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 )
 
-// circles finds nodes of a branch that supersede each other in a circle. None can be written now, but
-// commits made before that was so may have some. Older commits stay as they are and are not looked at.
+// circles finds nodes of a branch that supersede each other in a cycle. None can be written any more, but older
+// commits may have some. Only the newest commit of a branch is checked.
 func (f *FsckRun) circles(ref core.Ref) {
 	s, err := f.Repo.At(f.Ctx, ref.Target)
 	if err != nil {
-		return // named where the commit was checked
+		return // reported when the commit was checked
 	}
 	found, err := allCircles(f.Ctx, f.Repo, s.State)
 	if err != nil {
@@ -36,7 +36,7 @@ func (f *FsckRun) circles(ref core.Ref) {
 	}
 }
 
-// allCircles returns all circles of a state.
+// allCircles returns all cycles of a state.
 func allCircles(ctx context.Context, r *core.Repo, s *state.State) ([][]graph.ID, error) {
 	none, err := state.EmptyTree(ctx, prolly.NewNodes(store.NewStage(r.Facts(), 0), r.Trees))
 	if err != nil {
@@ -45,8 +45,8 @@ func allCircles(ctx context.Context, r *core.Repo, s *state.State) ([][]graph.ID
 	return state.Circles(ctx, none, s)
 }
 
-// breakCircles takes the oldest mark off each circle of nodes that supersede each other, in one commit
-// for each branch that has some, and says what it did. What was said last stands then.
+// breakCircles removes the oldest mark of each cycle of superseding nodes, in one commit for each affected branch,
+// and describes what it did. The latest statement then wins.
 func breakCircles(ctx context.Context, r *core.Repo, by state.Stamp) (done []string, err error) {
 	branches, err := r.Branches(ctx)
 	if err != nil {
@@ -94,7 +94,8 @@ func breakCircles(ctx context.Context, r *core.Repo, by state.Stamp) (done []str
 	return done, nil
 }
 
-// oldestMark returns the node of a circle whose mark is the oldest, of several that of the least id.
+// oldestMark returns the node of a cycle with the oldest mark; if several are equally old, the one with the least
+// id.
 func oldestMark(ctx context.Context, s *core.Snapshot, circle []graph.ID) (graph.ID, error) {
 	var oldest *graph.Mark
 	for _, id := range circle {

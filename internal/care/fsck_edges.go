@@ -14,17 +14,17 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// bulkEdges is how many edges a commit has at least that is a bulk.
+// bulkEdges is the least number of edges of a bulk commit.
 const bulkEdges = 1 << 10
 
-// bulk is a commit that has more than twice the edges of the state before. What it has is mostly there in
-// the newest commit still, whose trees are read from end to end in any case, so that it is checked after that.
+// bulk is a commit that more than doubles the number of edges. Most of its edges are usually still in the newest
+// commit, whose trees are read completely in any case, so it is checked after that.
 type bulk struct {
 	S      *core.Snapshot
 	before *state.State
 }
 
-// bulky checks the commits that were left for last.
+// bulky checks the deferred bulk commits.
 func (f *FsckRun) bulky() error {
 	for _, b := range f.Bulks {
 		f.change(b.S, b.before)
@@ -35,12 +35,12 @@ func (f *FsckRun) bulky() error {
 	return nil
 }
 
-// nearShare is how many edges a state has at least for each chunk that is read to compare it with another
-// one: two chunks of edges, of which it has a whole tree to read otherwise.
+// nearShare is the least number of edges of a state for each chunk read to compare it with another: two chunks of
+// edges, as opposed to reading the whole tree.
 const nearShare = 32
 
-// LikeWhole reports whether the edges of a state are good by what it has otherwise than a state that was
-// read from end to end and has good ones, of which most are the same.
+// LikeWhole reports whether the edges of a state are good, judged by its differences from a similar state that was
+// read completely and has good edges.
 func (f *FsckRun) LikeWhole(s *state.State) bool {
 	return slices.ContainsFunc(f.good, func(g *state.State) bool {
 		return f.near(g, s) && f.goodEdges(s, g) && f.noneLeft(s, g)
@@ -59,7 +59,7 @@ func (f *FsckRun) near(a, b *state.State) bool {
 	return true
 }
 
-// noneLeft reports whether a state has no edges of nodes that it does not have and another one has.
+// noneLeft reports whether a state has no edges at nodes that only another state has.
 func (f *FsckRun) noneLeft(s, other *state.State) bool {
 	for c, err := range prolly.Diff(f.Ctx, other.Nodes, s.Nodes) {
 		if err != nil {
@@ -77,10 +77,9 @@ func (f *FsckRun) noneLeft(s, other *state.State) bool {
 	return true
 }
 
-// goodEdges reports whether the records of changed edges are good, the adjacency trees changed
-// exactly as they did, and the ends of new ones are there: from what is known of the records, by the
-// sums of hashes of entries, each tree read once in its order, all three at the same time. What it cannot
-// say so of is looked at one by one.
+// goodEdges reports whether the records of changed edges are good, the adjacency trees changed accordingly, and the
+// ends of new edges exist. It uses what is known of the records and compares sums of hashes of entries, reading the
+// three trees concurrently, each once in order. If it returns false, edges must be checked one by one.
 func (f *FsckRun) goodEdges(s, before *state.State) bool {
 	edges, out, in := f.edgeSums(s)
 	sums := []*treeSum{edges, out, in}
@@ -92,7 +91,7 @@ func (f *FsckRun) goodEdges(s, before *state.State) bool {
 	return addUp(sums)
 }
 
-// addUp reports whether the sums of the trees of edges, out and in are good and fit.
+// addUp reports whether the sums of the edges, out and in trees are good and match.
 func addUp(sums []*treeSum) bool {
 	for _, t := range sums {
 		if !t.good {
@@ -102,10 +101,10 @@ func addUp(sums []*treeSum) bool {
 	return sums[0].sum == sums[1].sum+sums[2].sum
 }
 
-// treeSum adds up the hashes of the entries that edges have, or that a tree out or in has.
+// treeSum adds up the hashes of adjacency entries, computed from edges or read from an out or in tree.
 type treeSum struct {
 	of   func(key, value []byte) (entries uint64, ok bool)
-	ends *prolly.Map // which has what the keys of new entries begin with; nil if that is no node
+	ends *prolly.Map // the tree that has the node at the beginning of each new key; nil for no check
 	end  []byte      // the last one that is there
 	sum  uint64
 	good bool // whether all entries could be added
@@ -120,7 +119,7 @@ func (f *FsckRun) edgeSums(s *state.State) (edges, out, in *treeSum) {
 	return &treeSum{of: known}, tree('o'), tree('i')
 }
 
-// differences adds what a tree got, less what it lost.
+// differences adds new entries and subtracts removed ones.
 func (t *treeSum) differences(ctx context.Context, before, after *prolly.Map) {
 	for c, err := range prolly.Diff(ctx, before, after) {
 		if err != nil || c.Old != nil && !t.less(c.Key, c.Old) || c.New != nil && !t.add(ctx, c.Key, c.New) {
@@ -136,7 +135,7 @@ func (t *treeSum) less(key, value []byte) bool {
 	return ok
 }
 
-// add adds an entry, and reports whether it could and the node it is about is there.
+// add adds an entry, and reports whether it is valid and its node exists.
 func (t *treeSum) add(ctx context.Context, key, value []byte) bool {
 	entries, ok := t.of(key, value)
 	t.sum += entries
@@ -148,7 +147,7 @@ func (t *treeSum) add(ctx context.Context, key, value []byte) bool {
 	return ok && err == nil
 }
 
-// over yields entries of a whole tree, and adds them.
+// over yields the entries of a whole tree, and adds them.
 func (t *treeSum) over(
 	ctx context.Context, entries iter.Seq2[prolly.Entry, error],
 ) iter.Seq2[prolly.Entry, error] {
@@ -164,14 +163,14 @@ func (t *treeSum) over(
 	}
 }
 
-// edgeWatch adds up the edges of a state and the entries of its trees out and in while these are read from
-// end to end. Nil watches nothing.
+// edgeWatch adds up the edges of a state and the entries of its out and in trees while these are read completely. A
+// nil edgeWatch does nothing.
 type edgeWatch struct {
 	maps []*prolly.Map // edges, out and in
 	sums []*treeSum    // of these
 }
 
-// watchEdges returns a watch of a state that a bulk may be like, nil for others.
+// watchEdges returns a watch of a state that a bulk commit may resemble, or nil.
 func (f *FsckRun) watchEdges(s *state.State) *edgeWatch {
 	maps := []*prolly.Map{s.Edges, s.Out, s.In}
 	like := func(b bulk) bool { return b.S.State.Edges.Len() >= s.Edges.Len()/2 }
@@ -183,7 +182,7 @@ func (f *FsckRun) watchEdges(s *state.State) *edgeWatch {
 	return &edgeWatch{maps, []*treeSum{edges, out, in}}
 }
 
-// trees returns the trees that are watched and not among others.
+// trees returns the watched trees except some.
 func (w *edgeWatch) trees(but map[ipld.CID]bool) (maps []*prolly.Map) {
 	if w == nil {
 		return nil
@@ -206,7 +205,7 @@ func (w *edgeWatch) over(
 	return w.sums[slices.Index(w.maps, m)].over(ctx, entries)
 }
 
-// read reads a tree that is watched, and sets shape if that is good.
+// read reads a watched tree, and sets shape if its shape is good.
 func (w *edgeWatch) read(ctx context.Context, m *prolly.Map, shape *bool) {
 	for _, err := range w.over(ctx, m, m.ScanChecked(ctx, shape)) {
 		if err != nil {
@@ -215,5 +214,5 @@ func (w *edgeWatch) read(ctx context.Context, m *prolly.Map, shape *bool) {
 	}
 }
 
-// good reports whether all edges are good: their records, the trees out and in, and their ends.
+// good reports whether all edges are good: their records, the out and in trees, and their ends.
 func (w *edgeWatch) good() bool { return w != nil && addUp(w.sums) }

@@ -52,7 +52,7 @@ func bulkRepo(t *testing.T) (*core.Repo, []*core.Snapshot) {
 	return r, list
 }
 
-// TestFsckOfBulks: the edges of a bulk are good by those of the newest commit, and are not read again.
+// TestFsckOfBulks: the edges of a bulk commit are judged by those of the newest commit, and are not read again.
 func TestFsckOfBulks(t *testing.T) {
 	r, list := bulkRepo(t)
 	report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
@@ -95,7 +95,7 @@ func entryOf(t *testing.T, m *prolly.Map, at int) prolly.Entry {
 	return prolly.Entry{}
 }
 
-// TestFsckFindsBadBulks forges the trees of a bulk, of the newest commit, or of all, all hashes of which are right.
+// TestFsckFindsBadBulks forges the trees of a bulk commit, of the newest commit, or of all, with correct hashes.
 func TestFsckFindsBadBulks(t *testing.T) {
 	weight := ipld.AppendInt(nil, 7)
 	for name, forge := range map[string]func(t *testing.T, r *core.Repo, s *state.State){
@@ -166,7 +166,7 @@ func TestFsckFindsBadBulks(t *testing.T) {
 	}
 }
 
-// stored returns a tree whose edits are written to the store of a repository.
+// stored writes a tree's edits to a repository's store and returns the tree.
 func stored(t *testing.T, r *core.Repo, m *prolly.Map) *prolly.Map {
 	t.Helper()
 	m, err := prolly.NewNodes(r.Store.Facts(), nil).Load(t.Context(), m.Root())

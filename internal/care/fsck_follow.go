@@ -12,10 +12,10 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// follow checks all of a commit's state by what it changed: trees and indexes are functions of what
-// they hold, so those of the first parent, which history checks too, with the changes applied must be
-// the very ones that are there. What cannot be followed is looked at from end to end. So the cost of
-// checking a whole history follows its changes.
+// follow checks a commit's whole state by its changes: trees and indexes are functions of their content, so
+// applying the changes to those of the first parent, which history checks too, must give exactly the stored ones.
+// What cannot be followed is checked completely. The cost of checking a history is therefore proportional to its
+// changes.
 func (f *FsckRun) follow(s *core.Snapshot) {
 	if len(s.Record.Parents) == 0 {
 		f.whole(s.Id)
@@ -36,12 +36,12 @@ func (f *FsckRun) follow(s *core.Snapshot) {
 	f.digests(s, before.State)
 }
 
-// followLimit is how many changes of a tree are applied to the one before: a tree that changed more is
-// read whole, which takes less memory.
+// followLimit is how many changes are applied to the previous tree: a tree with more changes is read completely,
+// which takes less memory.
 const followLimit = 1 << 16
 
-// followTrees checks that the trees of a state are those of the one before with their differences
-// applied: a tree's shape is a function of its entries.
+// followTrees checks that the trees of a state equal the previous ones with their differences applied: a tree's
+// shape is a function of its entries.
 func (f *FsckRun) followTrees(s *core.Snapshot, before *state.State) {
 	nodes := f.edited()
 	whole := false
@@ -56,7 +56,7 @@ func (f *FsckRun) followTrees(s *core.Snapshot, before *state.State) {
 		}
 		same, err := f.followTree(nodes, from, to)
 		if err != nil || !same {
-			whole = true // which says what is wrong
+			whole = true // that reports the fault
 			continue
 		}
 		f.Trees[to.Root()] = true
@@ -66,7 +66,7 @@ func (f *FsckRun) followTrees(s *core.Snapshot, before *state.State) {
 	}
 }
 
-// edited is where trees are edited: what differs is wrong, and is kept nowhere.
+// edited returns nodes for editing trees without storing the result: whatever differs is wrong.
 func (f *FsckRun) edited() *prolly.Nodes {
 	return prolly.NewNodes(store.NewStage(f.Repo.Facts(), 0), f.edits)
 }
@@ -87,8 +87,8 @@ func (f *FsckRun) followTree(nodes *prolly.Nodes, from, to *prolly.Map) (bool, e
 	return err == nil && want.Root() == to.Root(), err
 }
 
-// followIndex reports whether a state has no index of a kind, or the very one that the index of the
-// state before becomes. Nothing is noted if it is not.
+// followIndex reports whether a state has no index of a kind, or exactly the one that the previous state's index
+// becomes. It records nothing otherwise.
 func (f *FsckRun) followIndex(k view.IndexKind, before, s *state.State) bool {
 	key := k.Key(s)
 	if !key.Defined() || f.followed[key] || key == k.Key(before) {
@@ -107,7 +107,7 @@ func (f *FsckRun) followIndex(k view.IndexKind, before, s *state.State) bool {
 		c, err := k.Update(f.Ctx, blocks, was, before, s, merges)
 		return err == nil && c == is
 	}
-	// Most commits put no merge in its place: only one that did has it made again.
+	// Most commits replace no segment by a merge: only one that did has the merge repeated.
 	if becomes(remade{}) || was.Defined() && becomes(f.remake(k, was)) {
 		f.followed[key] = true
 		return true
@@ -115,8 +115,7 @@ func (f *FsckRun) followIndex(k view.IndexKind, before, s *state.State) bool {
 	return false
 }
 
-// remade tells an update of an index which merge was made and is what it should be: that of a key. The
-// zero value tells of none.
+// remade tells an index update which merge, by key, was repeated and found correct. The zero value names none.
 type remade struct{ key, merged ipld.CID }
 
 // Merged implements segment.Later.
@@ -127,7 +126,7 @@ func (m remade) Merged(_ context.Context, key ipld.CID) (ipld.CID, error) {
 	return m.merged, nil
 }
 
-// remake makes the merge again that an index waits for, and compares it with the one that is there.
+// remake repeats the merge that an index waits for, and compares it with the stored one.
 func (f *FsckRun) remake(k view.IndexKind, manifest ipld.CID) remade {
 	derived := f.Repo.Store.Derived()
 	key, merged, err := k.Merge(f.Ctx, store.NewStage(derived, 0), manifest)

@@ -27,8 +27,8 @@ func steps(t *testing.T, st store.Store, n int) *core.Repo {
 	return r
 }
 
-// TestWorkOfFullFsck bounds what a check of every commit from end to end reads: it grows with the
-// changes of the history, not with commits times what each holds.
+// TestWorkOfFullFsck bounds how much a full check reads: it grows with the changes of the history, not with commits
+// times their size.
 func TestWorkOfFullFsck(t *testing.T) {
 	effort.Alone(t)
 	var each []float64

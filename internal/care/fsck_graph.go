@@ -22,7 +22,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Refs checks the graphs of the newest commits from end to end: all that refs lead to now.
+// Refs completely checks the graphs of the newest commits: those that refs lead to now.
 func (f *FsckRun) Refs() error {
 	v, err := f.Repo.Current(f.Ctx)
 	if err != nil {
@@ -51,8 +51,8 @@ func (f *FsckRun) Refs() error {
 	return nil
 }
 
-// history checks the commits that one reaches which were not checked before, parents included, by
-// what each changed against its first parent.
+// history checks all commits reachable from one that were not checked before, each by its changes against its first
+// parent.
 func (f *FsckRun) history(c ipld.CID) {
 	todo := []ipld.CID{c}
 	for len(todo) > 0 && f.Ctx.Err() == nil {
@@ -83,7 +83,7 @@ func (f *FsckRun) message(c ipld.CID, m commit.Message) {
 	}
 }
 
-// Commit checks a commit's record, its graph's record, and what it changed.
+// Commit checks a commit's record, its graph's record, and its changes.
 func (f *FsckRun) Commit(s *core.Snapshot) {
 	f.message(s.Id, s.Record.Message)
 	var parents []*commit.Commit
@@ -129,8 +129,8 @@ func (f *FsckRun) Commit(s *core.Snapshot) {
 	}
 }
 
-// change checks what differs between the graph of a commit and one before it. By induction over a
-// history it checks the whole of every graph.
+// change checks what differs between the graph of a commit and the previous one. By induction over a history this
+// checks every graph completely.
 func (f *FsckRun) change(s *core.Snapshot, before *state.State) {
 	f.changedNodes(s, before)
 	var needy []state.Needs
@@ -213,8 +213,7 @@ func (f *FsckRun) orphans(s *core.Snapshot, id []byte) {
 	}
 }
 
-// changedEdges checks the records of edges, and that the adjacency trees changed exactly as they
-// did.
+// changedEdges checks the records of edges, and that the adjacency trees changed accordingly.
 func (f *FsckRun) changedEdges(s *core.Snapshot, before *state.State) {
 	if before.Edges.Len()+before.Out.Len()+before.In.Len() == 0 {
 		f.firstEdges(s)
@@ -226,7 +225,7 @@ func (f *FsckRun) changedEdges(s *core.Snapshot, before *state.State) {
 			f.fail(s.Id, FsckTree, err)
 			return
 		}
-		for i, item := range [][]byte{c.Old, c.New} { // the new one decides where both are
+		for i, item := range [][]byte{c.Old, c.New} { // if both exist the new one decides
 			if item == nil {
 				continue
 			}
@@ -239,7 +238,7 @@ func (f *FsckRun) changedEdges(s *core.Snapshot, before *state.State) {
 				continue
 			}
 			var value []byte
-			if i == 1 { // an id that was given may come back with other ends
+			if i == 1 { // an explicitly given id may come back with other ends
 				value = adjacency.Value(e)
 			}
 			out[string(adjacency.OutKey(e))] = value
@@ -250,12 +249,12 @@ func (f *FsckRun) changedEdges(s *core.Snapshot, before *state.State) {
 	f.sameChange(s, "in", before.In, s.State.In, in)
 }
 
-// edgeBatch is how many edges of a first state are compared with the adjacency trees at once: enough
-// to read these in order, with memory that does not grow with the number of edges.
+// edgeBatch is how many edges of a first state are compared with the adjacency trees at a time: enough to read
+// these in order, in memory independent of the number of edges.
 const edgeBatch = 1 << 16
 
-// firstEdges is changedEdges for a state before which there was none. That every edge has its
-// entries is enough: commit checks that there are as many entries as edges.
+// firstEdges is changedEdges for a state without a predecessor. It is enough that every edge has its entries:
+// commit checks that there are as many entries as edges.
 func (f *FsckRun) firstEdges(s *core.Snapshot) {
 	out, in := make(map[string][]byte), make(map[string][]byte)
 	flush := func() {
@@ -286,8 +285,7 @@ func (f *FsckRun) firstEdges(s *core.Snapshot) {
 	flush()
 }
 
-// sameChange checks that a tree changed at the keys of want and nowhere else, and has the values
-// wanted there; nil is absent.
+// sameChange checks that a tree changed only at the keys of want, and has the wanted values there; nil is absent.
 func (f *FsckRun) sameChange(s *core.Snapshot, name string, before, after *prolly.Map, want map[string][]byte) {
 	for c, err := range prolly.Diff(f.Ctx, before, after) {
 		if err != nil {
@@ -301,7 +299,7 @@ func (f *FsckRun) sameChange(s *core.Snapshot, name string, before, after *proll
 	f.sameValues(s, name, after, want)
 }
 
-// sameValues checks that a tree has the values wanted; nil is absent.
+// sameValues checks that a tree has the wanted values; nil is absent.
 func (f *FsckRun) sameValues(s *core.Snapshot, name string, after *prolly.Map, want map[string][]byte) {
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		value, _, err := after.Get(f.Ctx, []byte(key))
@@ -335,8 +333,8 @@ func (f *FsckRun) changedMarks(s *core.Snapshot, before *state.State) {
 	}
 }
 
-// changedVectors checks the records of embeddings, and that their nodes are there, in one pass: of all that
-// changes, embeddings touch the most chunks.
+// changedVectors checks the records of embeddings, and that their nodes exist, in one pass: of all changes,
+// embeddings touch the most chunks.
 func (f *FsckRun) changedVectors(s *core.Snapshot, before *state.State) {
 	for c, err := range prolly.Diff(f.Ctx, before.Vectors, s.State.Vectors) {
 		if err != nil {
@@ -372,8 +370,7 @@ func (f *FsckRun) changedVectors(s *core.Snapshot, before *state.State) {
 	}
 }
 
-// whole checks the trees of a commit from end to end, and its indexes if it has them, all at the same
-// time.
+// whole completely checks the trees of a commit, and its indexes if it has them, concurrently.
 func (f *FsckRun) whole(c ipld.CID) {
 	s, err := f.Repo.At(f.Ctx, c)
 	if err != nil {
@@ -381,7 +378,7 @@ func (f *FsckRun) whole(c ipld.CID) {
 		return
 	}
 	var checks []*view.IndexCheck
-	scanned := make(map[ipld.CID]bool) // trees that are checked while they are read for something else
+	scanned := make(map[ipld.CID]bool) // trees that are checked while they are read for another check
 	watch := f.watchEdges(s.State)
 	for _, k := range view.IndexKinds(f.Repo.Derived(), state.Fresh{}) {
 		if check := f.indexCheck(s, k); check != nil {
@@ -396,7 +393,7 @@ func (f *FsckRun) whole(c ipld.CID) {
 	for _, m := range rest {
 		scanned[m.Root()] = true
 	}
-	// The one that notes damage.
+	// The function that records damage.
 	all := []func() error{func() error { f.wholeTrees(c, s.State, scanned); return nil }}
 	for _, check := range checks {
 		all = append(all, func() error { check.Run(f.Ctx); return nil })
@@ -417,7 +414,7 @@ func (f *FsckRun) whole(c ipld.CID) {
 	if watch.good() {
 		f.good = append(f.good, s.State)
 	}
-	f.wholeTrees(c, s.State, nil) // it says what is wrong with those that are not good
+	f.wholeTrees(c, s.State, nil) // reports what is wrong with trees that are not good
 	for _, check := range checks {
 		f.checked(check)
 	}
@@ -425,7 +422,7 @@ func (f *FsckRun) whole(c ipld.CID) {
 	f.digests(s, nil)
 }
 
-// wholeTrees checks the trees of a state from end to end, at the same time, but for some.
+// wholeTrees completely checks the trees of a state, except some, concurrently.
 func (f *FsckRun) wholeTrees(c ipld.CID, s *state.State, but map[ipld.CID]bool) {
 	var trees []*prolly.Map
 	for _, m := range []*prolly.Map{s.Nodes, s.Edges, s.Out, s.In, s.Marks, s.Vectors, s.Digests} {
@@ -448,7 +445,7 @@ func (f *FsckRun) wholeTrees(c ipld.CID, s *state.State, but map[ipld.CID]bool) 
 	}
 }
 
-// index reports what is wrong with an index of a snapshot, if there is one.
+// index reports what is wrong with an index of a snapshot, if it exists.
 func (f *FsckRun) index(s *core.Snapshot, k view.IndexKind) {
 	if check := f.indexCheck(s, k); check != nil {
 		check.Run(f.Ctx)
@@ -477,7 +474,7 @@ func (f *FsckRun) indexCheck(s *core.Snapshot, k view.IndexKind) *view.IndexChec
 	}
 }
 
-// checked notes what a check found. What the index is of and could not be read says nothing about it.
+// checked records the result of a check. If the index's source could not be read, nothing is known about the index.
 func (f *FsckRun) checked(c *view.IndexCheck) {
 	if c.Unread != nil {
 		f.fail(c.Commit, FsckRecord, c.Unread)
@@ -491,7 +488,7 @@ func (f *FsckRun) checked(c *view.IndexCheck) {
 	}
 }
 
-// profiles checks the record of profiles that a state has.
+// profiles checks the record of profiles of a state.
 func (f *FsckRun) profiles(s *state.State) {
 	if _, err := merge3.ReadProfiles(f.Ctx, f.Repo.Facts(), s.Profile); err != nil {
 		f.fail(s.Profile, FsckRecord, err)

@@ -8,7 +8,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// imported checks what a ref of an import leads to, and reports whether it is one.
+// imported checks the target of an import's ref, and reports whether it is such a ref.
 func (f *FsckRun) imported(ref core.Ref) bool {
 	imported, ns, _ := ref.Name.SplitImported()
 	switch {
@@ -24,8 +24,8 @@ func (f *FsckRun) imported(ref core.Ref) bool {
 	return true
 }
 
-// wholeImported checks the trees that a ref of an import leads to from end to end, where it leads
-// to a commit, and reports whether it is such a ref.
+// wholeImported completely checks the trees of an import's ref if it leads to a commit, and reports whether it is
+// such a ref.
 func (f *FsckRun) wholeImported(ref core.Ref) bool {
 	imported, ns, _ := ref.Name.SplitImported()
 	if imported != "" && ns != graph.Sessions && f.kind(ref.Target) != state.RoleReceipt {
@@ -34,7 +34,7 @@ func (f *FsckRun) wholeImported(ref core.Ref) bool {
 	return imported != ""
 }
 
-// peel returns the commit that a tag is on, and any other CID as it is.
+// peel returns the commit that a tag is on, and any other CID unchanged.
 func (f *FsckRun) peel(c ipld.CID) ipld.CID {
 	if f.kind(c) != state.RoleTag {
 		return c
@@ -48,8 +48,8 @@ func (f *FsckRun) peel(c ipld.CID) ipld.CID {
 	return tag.Target
 }
 
-// kind returns the role of a record that a ref names. One that cannot be read is taken for a
-// commit: whoever reads it as one names the damage.
+// kind returns the role of a record that a ref names. An unreadable one counts as a commit: reading it as such
+// reports the damage.
 func (f *FsckRun) kind(c ipld.CID) state.Role {
 	block, err := f.Repo.Facts().Get(f.Ctx, c)
 	if err != nil || ipld.RecordKind(block) == commit.KindCommit {

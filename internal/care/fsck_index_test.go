@@ -15,8 +15,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestFsckReadsRecordsOnce counts how often a check with indexes of texts, links and vectors reads nodes,
-// edges and embeddings: once each, but for a node whose content is in blocks of its own.
+// TestFsckReadsRecordsOnce counts how often a check with indexes of texts, links and vectors reads nodes, edges and
+// embeddings: once each, except nodes with content in separate blocks.
 func TestFsckReadsRecordsOnce(t *testing.T) {
 	const n = 300
 	st := mem.New()
@@ -63,8 +63,8 @@ func TestFsckReadsRecordsOnce(t *testing.T) {
 	}
 }
 
-// TestFsckNamesWhatIndexesLack gives the newest commit the index of texts of the one before: what is known
-// of a node by its number alone must be told as what is read of it.
+// TestFsckNamesWhatIndexesLack gives the newest commit the previous commit's index of texts: faults known only by a
+// node's number must be reported like those read from it.
 func TestFsckNamesWhatIndexesLack(t *testing.T) {
 	for name, c := range map[string]struct{ line, want string }{
 		"text":    {`{"node":{"key":"p1","type":"Person","summary":"somebody else"}}`, "postings differ"},

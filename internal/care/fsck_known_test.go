@@ -61,7 +61,7 @@ func TestKnownRecords(t *testing.T) {
 	}
 }
 
-// TestKnownRecordsMemory bounds what is kept for each record.
+// TestKnownRecordsMemory bounds the memory for each record.
 func TestKnownRecordsMemory(t *testing.T) {
 	const n = 300_000
 	heap := func() int64 {

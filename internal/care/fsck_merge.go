@@ -8,8 +8,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// merge checks a merge in progress: its sides, what merged of them, and each conflict and how it
-// was resolved.
+// merge checks a merge in progress: its sides, the merged part, and each conflict with its resolution.
 func (f *FsckRun) merge(op ipld.CID, v *core.View, ref core.Ref) {
 	c := ref.Target
 	if f.Seen[c] {
@@ -57,7 +56,7 @@ func (f *FsckRun) merge(op ipld.CID, v *core.View, ref core.Ref) {
 	}
 }
 
-// conflict checks that the records a conflict names are there and are what it is about.
+// conflict checks that the records of a conflict exist and belong to its item.
 func (f *FsckRun) conflict(merge ipld.CID, con *commit.Conflict, res commit.Resolution) {
 	for _, c := range []ipld.CID{con.Base, con.Ours, con.Theirs, res.Record} {
 		if !c.Defined() {
@@ -71,7 +70,7 @@ func (f *FsckRun) conflict(merge ipld.CID, con *commit.Conflict, res commit.Reso
 	}
 }
 
-// itemID returns the id that the record of an item says.
+// itemID returns the id in an item's record.
 func (f *FsckRun) itemID(item graph.Item, c ipld.CID) (graph.ID, error) {
 	get := f.Repo.Facts()
 	switch item.Kind {

@@ -15,7 +15,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestFsckMerge forges merges in progress; fsck names what is wrong with each.
+// TestFsckMerge forges merges in progress; fsck reports the fault of each.
 func TestFsckMerge(t *testing.T) {
 	a := graph.Item{Kind: graph.NodeItem, ID: graph.NodeID("a")}
 	nowhere := ipld.Sum(ipld.DagCBOR, []byte("nowhere"))

@@ -9,11 +9,10 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// reversals are the operations that newer ones say they took back, and who says so.
+// reversals maps the operations that newer ones claim to reverse to those.
 type reversals map[ipld.CID][]commit.OpEntry
 
-// reversal checks an operation, met from the newest to the oldest, against what newer ones said of
-// it, and notes what it says itself.
+// reversal checks an operation, visited newest first, against the claims of newer ones, and records its own.
 func (f *FsckRun) reversal(said reversals, e commit.OpEntry) {
 	for _, by := range said[e.CID] {
 		if by.Operation.Redoes.Defined() != e.Operation.Undoes.Defined() {
@@ -27,8 +26,8 @@ func (f *FsckRun) reversal(said reversals, e commit.OpEntry) {
 	}
 }
 
-// unmet notes what was said to be taken back and is no operation of the log. Where the log has a
-// horizon it may lie behind that.
+// unmet reports operations that were claimed to be reversed but are not in the log. With a horizon they may lie
+// behind it.
 func (f *FsckRun) unmet(said reversals, horizon uint64) {
 	if horizon > 1 {
 		return

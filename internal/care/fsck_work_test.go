@@ -15,9 +15,9 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestWorkOfFsck bounds how often fsck reads what is stored, with caches that hold little of it:
-// all once in the order in which it is stored, and apart from that the chunks of trees where they
-// changed, where they are whole and for their indexes. It does not grow with the size.
+// TestWorkOfFsck bounds how often fsck reads stored data, with small caches: all blocks once in storage order, plus
+// the chunks of trees that changed, that are read completely, and for their indexes. It does not grow with the
+// size.
 func TestWorkOfFsck(t *testing.T) {
 	effort.Alone(t)
 	for _, n := range effort.Pick([]int{1000, 8000}, []int{4000, 16_000}, []int{4000, 16_000}) {
@@ -67,8 +67,8 @@ func branched(t *testing.T, st store.Store, n int) {
 	}
 }
 
-// TestWorkOfFsckOfOperations bounds what a check of the log reads: it grows with what operations
-// changed, not with operations times refs.
+// TestWorkOfFsckOfOperations bounds how much a check of the log reads: it grows with what operations changed, not
+// with operations times refs.
 func TestWorkOfFsckOfOperations(t *testing.T) {
 	var each []float64
 	for _, n := range []int{150, 900} {
@@ -92,7 +92,7 @@ func TestWorkOfFsckOfOperations(t *testing.T) {
 	}
 }
 
-// TestFsckMissesOldViews looks for chunks of the refs of older operations, each alone gone.
+// TestFsckMissesOldViews removes single chunks of the refs of older operations.
 func TestFsckMissesOldViews(t *testing.T) {
 	base := mem.New()
 	branched(t, base, 120)

@@ -18,12 +18,11 @@ import (
 const (
 	// DefaultKeepOps is how many operations a collection keeps unless told otherwise.
 	DefaultKeepOps = 10_000
-	// sweepSlice is how many blocks are removed at once: writers wait for no more than one slice,
-	// a few milliseconds.
+	// sweepSlice is how many blocks are removed at a time: writers wait for at most one slice, a few milliseconds.
 	sweepSlice = 2048
 )
 
-// ErrUnsupported is returned when the store cannot do what is asked for.
+// ErrUnsupported is returned when the store does not support an operation.
 var ErrUnsupported = errors.New("not supported by the store")
 
 // GCOptions says what a collection keeps.
@@ -31,28 +30,26 @@ type GCOptions struct {
 	state.Stamp
 	// KeepOps is how many of the newest operations are kept, at least 1; 0 means DefaultKeepOps.
 	KeepOps int
-	// Grace also keeps what was there at any moment within this long before now: operations that are not
+	// Grace also keeps every state of the refs that existed within this long before now: operations that are not
 	// older, and the one before these. Now is core.Options.Now, and state.Stamp.Time only if there is no clock.
 	Grace time.Duration
 	// DryRun counts what would be removed and removes nothing.
 	DryRun bool
-	// NoWait removes nothing if an export, an import, a check or a collection is under way.
+	// NoWait removes nothing if an export, import, check or collection is running.
 	NoWait bool
 	// Progress, if set, is called now and then on the calling goroutine.
 	Progress func(what string, done int)
 }
 
-// GC removes what nothing leads to: not the refs as any kept operation left them, not a Lease or a
-// Snapshot in use. Operations that are not kept fall behind a horizon, which is recorded as an
-// operation if it moves, and the op log ends there. Indexes of graphs that are not kept go too.
-// Others may read and write meanwhile: what they write stays, and they wait for one slice of
-// removals at most; imports, exports and Fsck wait for the removals, or GC for them. It returns an
-// error wrapping store.ErrCorrupt if it meets damage, as what a damaged block leads to cannot be
-// known, and then removes nothing. If much was removed the store is rewritten without it, so that
-// its room on disk is given back. It keeps some 30 bytes in memory for each block that stays, 40 for each
-// that goes, and 50 for each that is found and not read yet. It reads all facts once, in the order of the
-// store, and garbage once more, but twice if there is some that no operation ever led to, or something is
-// written meanwhile, or damaged.
+// GC removes blocks that are unreachable from the refs of every kept operation, from leases and from snapshots in
+// use. Operations that are not kept fall behind a horizon, which is recorded as an operation if it moves, and the
+// op log ends there. Indexes of graphs that are not kept go too. Others may read and write concurrently: their
+// writes stay, and they wait for at most one slice of removals; imports, exports and Fsck wait for the removals, or
+// GC for them. If it meets damage it returns an error wrapping store.ErrCorrupt and removes nothing, as what a
+// damaged block leads to is unknown. If much was removed, the store is rewritten to free its disk space. It uses
+// some 30 bytes of memory for each block that stays, 40 for each that goes, and 50 for each that is found but not
+// read yet. It reads all facts once, in storage order, and garbage once more, or twice if some was never reachable
+// from an operation, or data is written concurrently, or damaged.
 func GC(ctx context.Context, r *core.Repo, opt GCOptions) (*core.GCResult, error) {
 	if r.Ro && !opt.DryRun {
 		return nil, store.ErrReadOnly
@@ -63,7 +60,7 @@ func GC(ctx context.Context, r *core.Repo, opt GCOptions) (*core.GCResult, error
 	if opt.KeepOps == 0 {
 		opt.KeepOps = DefaultKeepOps
 	}
-	if r.SharedStore != nil { // what others read since is among what these operations lead to
+	if r.SharedStore != nil { // blocks that others read since are reachable from these operations
 		opt.Grace = max(opt.Grace, r.SharedStore.Lease())
 	}
 	if opt.Progress == nil {
@@ -119,11 +116,11 @@ func like(c *core.Collection, opt GCOptions) bool {
 	return !opt.DryRun && opt.KeepOps == c.KeepOps && opt.Grace == c.Grace
 }
 
-// reclaimShare is how much must have been removed for the store to be rewritten: a part of what
-// stays, so that rewriting costs no more than a few times what it gives back.
+// reclaimShare is the fraction of the remaining size that must have been removed before the store is rewritten, so
+// that rewriting costs at most a few times what it frees.
 const reclaimShare = 4
 
-// reclaim makes what was removed leave the disk, if it is much. Nobody waits for it.
+// reclaim frees the disk space of removed blocks, if it is much. No other call waits for it.
 func (g *Collector) reclaim() error {
 	st, ok := g.Repo.Store.(store.Reclaimer)
 	if !ok || g.Opt.DryRun {
@@ -138,19 +135,19 @@ func (g *Collector) reclaim() error {
 	if !errors.Is(err, store.ErrNoRoom) {
 		return err
 	}
-	// What is gone takes room until there is some: the store compacts itself as it is written.
+	// Removed blocks take space until there is enough: the store compacts itself as it is written.
 	g.Res.MustFree = shortageOf(err).bytes
 	return nil
 }
 
-// short reports whether a collection that was asked for runs on a disk that has no room for other
-// changes: an earlier one may have found no room to give back.
+// short reports whether an explicit collection runs on a disk without space for other changes: an earlier one may
+// have had no space to free any.
 func (g *Collector) short() bool {
 	st, ok := g.Repo.Store.(store.Roomer)
 	return ok && !g.Opt.NoWait && errors.Is(st.Room(g.plain), store.ErrNoRoom)
 }
 
-// DerivedDeleter is what a collection asks of what is derived.
+// DerivedDeleter is the interface that a collection requires of the derived store.
 type DerivedDeleter interface {
 	store.Deleter
 	store.CellDeleter
@@ -159,7 +156,7 @@ type DerivedDeleter interface {
 // Collector is one collection.
 type Collector struct {
 	Ctx     context.Context
-	plain   context.Context // ctx without the right to what is kept for changes that erase
+	plain   context.Context // Ctx without the right to the space reserved for erasing
 	Repo    *core.Repo
 	Opt     GCOptions
 	Res     *core.GCResult
@@ -171,7 +168,7 @@ type Collector struct {
 	was   uint64     // the horizon before
 	Marks *marker
 	live  state.CidSet // derived blocks of indexes that stay
-	// cells are those of indexes that stay, and the block that each named when it was walked.
+	// cells holds the cells of indexes that stay, with the block that each named when it was walked.
 	cells map[ipld.CID]ipld.CID
 	// KeptBytes is the size of the blocks that stay.
 	KeptBytes int64
@@ -216,7 +213,7 @@ func (g *Collector) run() error {
 	return err
 }
 
-// MoveHorizon finds the oldest operation to keep and, but for a dry run, records it.
+// MoveHorizon finds the oldest operation to keep and, except in a dry run, records it.
 func (g *Collector) MoveHorizon() error {
 	head, err := g.Repo.Store.Head(g.Ctx)
 	if err != nil {
@@ -241,8 +238,8 @@ func (g *Collector) MoveHorizon() error {
 	return err
 }
 
-// Mark marks what the refs, the kept operations and the leases lead to now. It may be called again
-// to mark what has come since.
+// Mark marks everything reachable from the refs, the kept operations and the leases. It may be called again to mark
+// additions.
 func (g *Collector) Mark() error {
 	head, err := g.Repo.Store.Head(g.Ctx)
 	if err != nil {
@@ -280,7 +277,7 @@ func (g *Collector) List() error {
 	})
 }
 
-// goes notes a block to remove.
+// goes records a block to remove.
 func (g *Collector) goes(c ipld.CID, named bool, bytes int) {
 	if named {
 		g.Roots = append(g.Roots, c)
@@ -292,7 +289,7 @@ func (g *Collector) goes(c ipld.CID, named bool, bytes int) {
 
 func (g *Collector) count(bytes int) {
 	if g.Repo.SharedStore != nil && !g.Opt.DryRun {
-		return // what is removed counts: what others put within a lease stays
+		return // results count actual removals: blocks that others put within a lease stay
 	}
 	g.Res.Blocks++
 	g.Res.Bytes += int64(bytes)
@@ -306,7 +303,7 @@ func (g *Collector) keep(b store.Block) {
 	g.KeptBytes += int64(len(b.Data))
 }
 
-// isNamed reports whether a block is one that a user can name, or that holds such together.
+// isNamed reports whether users can name a block, or whether it holds such blocks together.
 func isNamed(b store.Block) bool {
 	if b.CID.Codec() != ipld.DagCBOR {
 		return false
@@ -319,10 +316,9 @@ func isNamed(b store.Block) bool {
 	return true
 }
 
-// sweep removes blocks in slices, between writers: whoever writes does so as a whole while no slice
-// is removed, and each slice begins by marking what was written since. First, in one step, go the
-// blocks that can be named: then nothing that is written later can come to lead to garbage but by
-// writing it anew.
+// sweep removes blocks in slices, between writers: a write completes while no slice is removed, and each slice
+// begins by marking what was written since. The first step removes the blocks that can be named: after that, later
+// writes cannot lead to garbage without writing it again.
 func (g *Collector) sweep() error {
 	if g.Opt.DryRun || len(g.Roots)+len(g.Rest) == 0 {
 		return nil
@@ -365,8 +361,8 @@ func (g *Collector) removeOnce(slice []ipld.CID) error {
 	})
 }
 
-// walker returns a function for walking an index that appends the blocks to kept which are not known to
-// stay: indexes that follow each other share most.
+// walker returns a callback for walking an index that appends to kept the blocks not yet known to stay: consecutive
+// indexes share most.
 func (g *Collector) walker(kept *[]ipld.CID) func(ipld.CID) error {
 	*kept = []ipld.CID{}
 	return func(c ipld.CID) error {
@@ -393,7 +389,7 @@ func (g *Collector) SweepDerived() error {
 	defer g.Repo.Writer.Unlock()
 	g.Repo.IndexMu.Lock() // and by retrievals
 	defer g.Repo.IndexMu.Unlock()
-	g.Repo.Merges.Stop() // what it writes would be taken for garbage
+	g.Repo.Merges.Stop() // its output would be collected as garbage
 	g.Repo.Communities.Mu.Lock()
 	defer g.Repo.Communities.Mu.Unlock()
 	g.Repo.Digests.Mu.Lock()
@@ -427,9 +423,9 @@ func (g *Collector) SweepDerived() error {
 	return g.delete(g.Derived, true, blocks)
 }
 
-// walkCells makes live what the cells that stay lead to, but for those that it walked before, and
-// returns the others. Ahead of the locks what is derived may be dropped while it is walked: what cannot be
-// read then is left to the walk under them.
+// walkCells marks the blocks of the cells that stay as live, except cells walked before, and returns the other
+// cells. Ahead of the locks, derived data may be dropped while it is walked: what cannot be read then is left to
+// the walk under the locks.
 func (g *Collector) walkCells(ahead bool) (gone []ipld.CID, err error) {
 	err = g.Derived.Cells(g.Ctx, func(key, value ipld.CID) error {
 		if g.cells[key] == value {
@@ -452,8 +448,8 @@ func (g *Collector) walkCells(ahead bool) (gone []ipld.CID, err error) {
 	return gone, err
 }
 
-// sweepCell returns the blocks of what a cell names that are not known to stay, nil if the cell is to
-// go. Damaged indexes of anything but texts go, and are made anew when they are needed.
+// sweepCell returns the blocks of a cell's target that are not yet known to stay, nil if the cell must go. Damaged
+// indexes, except of texts, go and are rebuilt when needed.
 func (g *Collector) sweepCell(key, value ipld.CID) (kept []ipld.CID, err error) {
 	for _, k := range view.IndexKinds(g.Repo.Derived(), state.Fresh{}) {
 		if kept, err = g.sweepIndex(k, key, value); kept != nil || err != nil {
@@ -466,9 +462,8 @@ func (g *Collector) sweepCell(key, value ipld.CID) (kept []ipld.CID, err error) 
 	return g.sweepDigests(key, value)
 }
 
-// sweepIndex is sweepCell for the cells of a kind of indexes; it returns nil for others. Damaged indexes
-// go, and are made anew when they are needed; those of texts stay, which only tell by their key what
-// they are of.
+// sweepIndex is sweepCell for the cells of one kind of index; it returns nil for others. Damaged indexes go, and
+// are rebuilt when needed; those of texts stay, since only their key says what they belong to.
 func (g *Collector) sweepIndex(k view.IndexKind, key, value ipld.CID) (kept []ipld.CID, err error) {
 	derived := g.Repo.Derived()
 	if k.Of == nil {
@@ -494,7 +489,7 @@ func (g *Collector) sweepIndex(k view.IndexKind, key, value ipld.CID) (kept []ip
 	return kept, err
 }
 
-// delete removes blocks that nothing leads to from what was marked last.
+// delete removes blocks that were unreachable when last marked.
 func (g *Collector) delete(from store.Deleter, derived bool, gone []ipld.CID) error {
 	if g.Repo.SharedStore == nil {
 		return from.Delete(g.Ctx, gone...)

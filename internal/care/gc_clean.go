@@ -11,17 +11,16 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// maxLoose is how many blocks may have been written while it was looked for garbage.
+// maxLoose bounds how many blocks may have been written during the search for garbage.
 const maxLoose = 10_000
 
 var errDoubt = errors.New("something may be garbage")
 
-// ReadAll reports whether it knows what is garbage. It reads the blocks once in the order of the store, which
-// costs a fraction of following links, and counts by how many others each is led to, operations apart, of
-// which the log tells. Links by hash form no circle, so that of what is garbage nothing leads to some of it,
-// and the rest is what only that leads to. Whether the blocks that are known so are those that are stored
-// is told by their numbers and sums of hashes. Where it is not so, since something was written meanwhile,
-// or is damaged, it forgets what it found, and links must be followed from the operations.
+// ReadAll finds the garbage and reports whether it could. It reads the blocks once in storage order, which costs a
+// fraction of following links, and counts the links to each, except from operations, which the log provides. Links
+// by hash form no cycle, so some of the garbage has no links to it, and the rest is reachable only from that.
+// Counts and sums of hashes show whether the blocks found this way are those stored. If not, because data was
+// written concurrently or is damaged, it drops its findings, and links must be followed from the operations.
 func (g *Collector) ReadAll() (bool, error) {
 	stored, err := g.markStored()
 	if err == nil {
@@ -53,7 +52,7 @@ func (g *Collector) graphTexts(graphs []ipld.CID) {
 	}
 }
 
-// storedRead is what was found in blocks that follow each other.
+// storedRead is the result for a batch of consecutive blocks.
 type storedRead struct {
 	blocks int
 	bytes  int64
@@ -64,7 +63,7 @@ type storedRead struct {
 	doubt  bool     // whether there is damage
 }
 
-// markStored counts what blocks lead to, and returns what was found of all but for that.
+// markStored counts the links to blocks, and returns the other results for all of them.
 func (g *Collector) markStored() (all storedRead, err error) {
 	var failed error
 	batches := inBatches(func(each func(store.Block, bool) error) error {
@@ -117,9 +116,9 @@ func (g *Collector) readStored(read blockBatch) (out storedRead) {
 	return out
 }
 
-// beside returns how many of so many blocks, by the sum of their hashes, are not among those that are marked
-// and not erased, and the sum of theirs.
-func (g *Collector) beside(blocks int, hashes uint64) (n int, sum uint64, err error) {
+// unmarked returns how many of the given blocks are neither marked nor erased, and the sum of their hashes; hashes is
+// the sum for all of them.
+func (g *Collector) unmarked(blocks int, hashes uint64) (n int, sum uint64, err error) {
 	n, sum = blocks-g.Marks.n, hashes-g.Marks.sum
 	err = g.eachErased(func(c ipld.CID) {
 		n++
@@ -142,8 +141,8 @@ func (g *Collector) eachErased(fn func(ipld.CID)) error {
 	})
 }
 
-// allMarked returns errDoubt unless the blocks that are stored are those that are marked, but for
-// erased ones and those that are being written.
+// allMarked returns errDoubt unless the stored blocks are exactly the marked ones, except for erased blocks and
+// those being written.
 func (g *Collector) allMarked() error {
 	var loose []ipld.CID
 	marked := g.Marks.n
@@ -162,7 +161,7 @@ func (g *Collector) allMarked() error {
 	}
 	marked -= g.Res.Kept - len(loose)
 	err = g.eachErased(func(ipld.CID) { marked-- })
-	if err == nil && marked != 0 { // what is marked, not stored and not erased is missing
+	if err == nil && marked != 0 { // what is marked but neither stored nor erased is missing
 		err = errDoubt
 	}
 	if err != nil || len(loose) == 0 {

@@ -25,8 +25,8 @@ func commitsOf(t *testing.T, commits int) *mem.Store {
 	return st
 }
 
-// TestWorkOfCollections bounds what a collection reads, and how much of it one by one: the log, and the
-// index of each commit. All else is read once, in the order of the store.
+// TestWorkOfCollections bounds how much a collection reads, and how much of that by single reads: the log, and the
+// index of each commit. All else is read once, in storage order.
 func TestWorkOfCollections(t *testing.T) {
 	const commits = 200
 	st := commitsOf(t, commits)
@@ -47,8 +47,8 @@ func TestWorkOfCollections(t *testing.T) {
 	}
 }
 
-// TestGCFindsStrays removes what no operation leads to where no operation falls behind the horizon:
-// alone, leading to more of its kind or to what stays, and linked by what goes.
+// TestGCFindsStrays removes blocks that no operation leads to while no operation falls behind the horizon: isolated
+// ones, ones leading to others of their kind or to blocks that stay, and ones linked from garbage.
 func TestGCFindsStrays(t *testing.T) {
 	r, st := repokit.OverMem(t)
 	c := repokit.Lines(t, r, repokit.Person(1)+"\n"+repokit.Person(2))
@@ -84,8 +84,8 @@ func TestGCFindsStrays(t *testing.T) {
 	}
 }
 
-// TestWorkOfPurges bounds how often a purge reads all blocks: twice, and once more for a node with edges,
-// to find out about what they lead to.
+// TestWorkOfPurges bounds how often a purge reads all blocks: twice, and once more for a node with edges, to find
+// what else leads to their other ends.
 func TestWorkOfPurges(t *testing.T) {
 	const commits = 100
 	st := commitsOf(t, commits)

@@ -12,16 +12,16 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// logged is an operation that is stored.
+// logged is a stored operation.
 type logged struct {
 	cid, view ipld.CID
 	seq       uint64
 	bytes     int
 }
 
-// fall finds what goes: operations that fall behind the horizon, views and other blocks that nothing leads
-// to, and, again and again, what was led to by nothing but what goes. It returns errDoubt where the blocks
-// that were stored are not these and those that are marked.
+// fall finds the garbage: operations that fall behind the horizon, views and other blocks without links to them,
+// and repeatedly blocks linked only from garbage. It returns errDoubt if this garbage and the marked blocks are not
+// together the stored blocks.
 func (g *Collector) fall(stored storedRead) error {
 	n, sum := g.Res.Kept, stored.sum
 	var alone []ipld.CID
@@ -30,7 +30,7 @@ func (g *Collector) fall(stored storedRead) error {
 			n--
 			sum -= g.Marks.hash(o.cid)
 		}
-		if !g.Marks.has(o.view) && o.seq >= g.was { // one that is kept behind the horizon may have such a view too
+		if !g.Marks.has(o.view) && o.seq >= g.was { // one kept behind the horizon may have such a view too
 			alone = append(alone, o.view)
 		}
 	}
@@ -40,7 +40,7 @@ func (g *Collector) fall(stored storedRead) error {
 		n--
 		sum -= g.Marks.hash(c)
 	}
-	n, sum, err := g.beside(n, sum)
+	n, sum, err := g.unmarked(n, sum)
 	if err == nil && (n != 0 || sum != 0) {
 		alone, err = g.strays(stored, alone, n, sum)
 	}
@@ -60,8 +60,8 @@ func (g *Collector) fall(stored storedRead) error {
 	return nil
 }
 
-// strays returns blocks that nothing leads to with other such ones, of which there are so many by the sum of
-// their hashes: what was not there when all blocks were read is none of them, and leads to errDoubt.
+// strays returns unlinked blocks together with what only they lead to; n and sum are their number and the sum of
+// their hashes. Blocks that were absent when all blocks were read are not among them and result in errDoubt.
 func (g *Collector) strays(stored storedRead, alone []ipld.CID, n int, sum uint64) ([]ipld.CID, error) {
 	var known state.CidSet
 	for _, o := range stored.logged {
@@ -87,7 +87,7 @@ func (g *Collector) strays(stored storedRead, alone []ipld.CID, n int, sum uint6
 	return alone, err
 }
 
-// fallen is a block that goes.
+// fallen is a garbage block.
 type fallen struct {
 	cid   ipld.CID
 	named bool
@@ -95,15 +95,15 @@ type fallen struct {
 	next  []state.Lead
 }
 
-// falls notes that a block goes which was taken for one that stays.
+// falls records as garbage a block that was counted as staying.
 func (g *Collector) falls(b fallen) {
 	g.Res.Kept--
 	g.KeptBytes -= int64(b.bytes)
 	g.goes(b.cid, b.named, b.bytes)
 }
 
-// fallen notes that blocks go, but for those that were erased, and returns what goes with them at once. It
-// reads them in the order of the store, on all processors.
+// fallen records blocks, except erased ones, as garbage, and returns what becomes garbage with them. It reads them
+// in storage order, on all processors.
 func (g *Collector) fallen(cids []ipld.CID) (next []ipld.CID, err error) {
 	slices.SortFunc(cids, ipld.CID.Compare)
 	limit := parallel.Limit[[]ipld.CID]{Bytes: 2 * runtime.GOMAXPROCS(0), Size: func([]ipld.CID) int { return 1 }}

@@ -18,8 +18,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// worn is a repository with a history of which little is in use: nodes that change, go and come back, branches
-// that are made and deleted, by a seed. It returns a commit that was undone, too.
+// worn makes a repository with a history that is mostly unused: nodes that change, go and come back, branches that
+// are made and deleted, by a seed. It also returns an undone commit.
 func worn(t *testing.T, seed uint64) (*core.Repo, ipld.CID) {
 	t.Helper()
 	r, err := care.New(t.Context(), mem.New(), repokit.RecordBy, core.Options{})
@@ -76,8 +76,8 @@ func collecting(t *testing.T, r *core.Repo, keep int) *care.Collector {
 	return g
 }
 
-// whatFalls compares what goes as it is known after all blocks were read in their order with what no links
-// lead to from what stays, and returns how many blocks go.
+// whatFalls compares the garbage found by reading all blocks in order with what is unreachable by links, and
+// returns its number of blocks.
 func whatFalls(t *testing.T, r *core.Repo, keep int) (went int) {
 	t.Helper()
 	found, want := collecting(t, r, keep), collecting(t, r, keep)
@@ -105,7 +105,7 @@ func whatFalls(t *testing.T, r *core.Repo, keep int) (went int) {
 	return went
 }
 
-// TestWhatFalls collects histories, with a commit leased that only what falls leads to and without.
+// TestWhatFalls collects histories, with and without a lease on a commit that only garbage leads to.
 func TestWhatFalls(t *testing.T) {
 	went := 0
 	for seed := range uint64(6) {
@@ -128,7 +128,7 @@ func TestWhatFalls(t *testing.T) {
 	}
 }
 
-// TestViewThatWasAPart collects where the view that stays was a chunk of those that fall, which lead to it.
+// TestViewThatWasAPart collects while the view that stays was a chunk of, and is linked from, views that fall.
 func TestViewThatWasAPart(t *testing.T) {
 	r, _ := worn(t, 1)
 	for i := range 90 {

@@ -10,8 +10,8 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 )
 
-// oldest returns the sequence number of the oldest operation to keep. It reads the log, and keeps
-// eight bytes in memory for each operation.
+// oldest returns the sequence number of the oldest operation to keep. It reads the log, and uses eight bytes of
+// memory for each operation.
 func (g *Collector) oldest(head store.Head) (uint64, error) {
 	var times []graph.Time // of the operations, newest first
 	for e, err := range commit.Operations(g.Ctx, g.Repo.Facts(), head.Operation) {
@@ -30,13 +30,13 @@ func (g *Collector) oldest(head store.Head) (uint64, error) {
 	return head.Seq + 1 - uint64(keep), nil
 }
 
-// graced returns how many of the newest operations a grace keeps, of which it gets the times, newest
-// first, and overwrites them. How an operation left the refs was there until the next one, so each is
-// kept if the next is within the grace.
+// graced returns how many of the newest operations a grace period keeps. times holds their times, newest first; it
+// is overwritten. The refs left by an operation existed until the next one, so each is kept if the next is within
+// the grace period.
 //
-// A time that is in the future, or before that of an operation further back, is not that of a clock:
-// programs that took it from a caller have recorded such. An operation of that kind counts as done
-// when the next one was, the newest of all as done now.
+// A time in the future, or before that of an earlier operation, is not from a clock: programs that took it from a
+// caller have recorded such. Such an operation counts as done when the next one was, and the newest of all as done
+// now.
 func graced(times []graph.Time, now graph.Time, grace time.Duration) int {
 	const odd = graph.Time(-1 << 63)
 	last := odd // of the operations before
@@ -59,9 +59,8 @@ func graced(times []graph.Time, now graph.Time, grace time.Duration) int {
 	return len(times)
 }
 
-// GCDue reports whether the log of operations is more than twice as long as a collection would
-// leave it, so that what it gives up is likely to outgrow what stays. It reads one operation, and a
-// few more if the log is long.
+// GCDue reports whether the log of operations is more than twice as long as a collection would leave it, so that
+// the garbage probably exceeds the rest. It reads one operation, and a few more if the log is long.
 func GCDue(ctx context.Context, r *core.Repo, opt GCOptions) (bool, error) {
 	head, err := r.Store.Head(ctx)
 	if err != nil || head.Seq == 0 {
@@ -78,7 +77,7 @@ func GCDue(ctx context.Context, r *core.Repo, opt GCOptions) (bool, error) {
 	if length < 2*uint64(opt.KeepOps) || opt.Grace == 0 {
 		return length >= 2*uint64(opt.KeepOps), nil
 	}
-	// Else each write would collect if all of a long log is within the grace.
+	// Otherwise each write would collect if all of a long log is within the grace period.
 	middle, err := commit.OperationAt(ctx, r.Facts(), head.Operation, head.Seq-length/2)
 	return err == nil && middle.Operation.Time < r.Now(opt.Stamp)-graph.Time(opt.Grace.Microseconds()), err
 }

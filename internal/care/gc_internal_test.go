@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// dropping drops all indexes once its cells were listed, as a repair does meanwhile.
+// dropping drops all indexes once its cells were listed, like a concurrent repair.
 type dropping struct {
 	care.DerivedDeleter
 	drop func() error

@@ -20,15 +20,15 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// roleAny is what a block is that leads somewhere but not to one kind of block: its own kind tells.
-// It is a role of collections alone.
+// roleAny is a role, used only by collections, for blocks with links that any kind of record may be: the block's
+// own kind decides.
 const roleAny = state.Role(255)
 
-// waveMost is how many blocks are read in one order of CIDs at most. The more they are, the more of them
-// lie in one block of a table; a place for each takes 50 bytes.
+// waveMost is the largest number of blocks read in one pass in CID order. The larger it is, the more of them share
+// a table block; each takes 50 bytes of memory.
 const waveMost = 1 << 18
 
-// waveGroup is how many of them are read at a time, several groups at once.
+// waveGroup is how many of them are read at a time, with several groups concurrently.
 const waveGroup = 1024
 
 // marker marks the blocks that operations and leases lead to.
@@ -36,20 +36,20 @@ type marker struct {
 	ctx      context.Context
 	facts    store.Blocks
 	progress func(what string, done int)
-	marked   state.CidMap[uint32] // of a block, by how many it is known to be led to; 0 is not marked
-	n        int                  // of those that are marked
+	marked   state.CidMap[uint32] // by block, the number of known links to it; 0 is not marked
+	n        int                  // number of marked blocks
 	sum      uint64               // of the hashes of these
 	Texts    state.CidSet         // cells of the indexes of texts of the graphs among them
 	seed     maphash.Seed
 }
 
-// NewMarker returns a marker that has marked nothing. progress, which must not
-// be nil, is called now and then with the number of marked blocks.
+// NewMarker returns an empty marker. progress, which must not be nil, is called now and then with the number of
+// marked blocks.
 func NewMarker(ctx context.Context, r *core.Repo, progress func(string, int)) *marker {
 	return &marker{ctx: ctx, facts: r.Store.Facts(), progress: progress, seed: maphash.MakeSeed()}
 }
 
-// hash returns a number that stands for a block in sums, under a key of this collection.
+// hash returns the number that represents a block in sums, keyed by this collection's seed.
 func (m *marker) hash(c ipld.CID) uint64 {
 	return maphash.Bytes(m.seed, c.Append(make([]byte, 0, ipld.CIDLen)))
 }
@@ -70,8 +70,7 @@ func (m *marker) add(c ipld.CID) bool {
 	return true
 }
 
-// more marks a block once more for what leads to it, or keeps it, and reports whether it was not marked
-// before.
+// more counts one more reason to keep a block, and reports whether it is the first.
 func (m *marker) more(c ipld.CID) bool {
 	by := m.marked.Value(c)
 	if *by++; *by > 1 {
@@ -89,7 +88,7 @@ func (m *marker) count(c ipld.CID) {
 	}
 }
 
-// less marks a block once less, and reports whether it is not marked any more.
+// less counts one reason less, and reports whether none is left.
 func (m *marker) less(c ipld.CID) bool {
 	by := m.marked.Find(c)
 	if by == nil || *by == 0 {
@@ -103,8 +102,8 @@ func (m *marker) less(c ipld.CID) bool {
 	return true
 }
 
-// operations marks the operations from head down to the horizon with all that their views lead to,
-// and those that are kept beyond it, alone.
+// operations marks the operations from head to the horizon with everything reachable from their views, and, alone,
+// those kept beyond it.
 func (m *marker) operations(head ipld.CID, horizon uint64) error {
 	var views []reached
 	for c := head; c.Defined() && !m.has(c); {
@@ -130,7 +129,7 @@ func (m *marker) operations(head ipld.CID, horizon uint64) error {
 	return m.reach(views)
 }
 
-// beyond marks the operations behind the horizon that skip links go through: commit.Kept.
+// beyond marks the operations behind the horizon on the paths of skip links: commit.Kept.
 func (m *marker) beyond(o *commit.Operation) error {
 	for {
 		next := o.Skip
@@ -147,7 +146,7 @@ func (m *marker) beyond(o *commit.Operation) error {
 	}
 }
 
-// lease marks what a leased block leads to. One that is not there any more leads nowhere.
+// lease marks everything reachable from a leased block, if that still exists.
 func (m *marker) lease(c ipld.CID) error {
 	if m.has(c) {
 		m.more(c)
@@ -161,16 +160,15 @@ func (m *marker) lease(c ipld.CID) error {
 	return m.reach([]reached{{Lead: state.Lead{Cid: c, As: roleAny}}})
 }
 
-// reached is a lead to a block that was just marked, and the operation by which it was found, 0 for a
-// lease.
+// reached is a link to a newly marked block, and the operation by which it was found, 0 for a lease.
 type reached struct {
 	state.Lead
 	seq uint64
 }
 
-// reach marks blocks and all that they lead to. Of the blocks that are still to be read it takes the
-// newest, as many as a wave has, and reads these in the order of their CIDs, which is that of the
-// store, on all processors: one by one in the order of the leads, each would be sought for.
+// reach marks blocks and everything reachable from them. It repeatedly takes the newest unread blocks, up to one
+// wave, and reads them in CID order, which is storage order, on all processors: in link order each would need a
+// seek.
 func (m *marker) reach(todo []reached) error {
 	var wave []reached
 	limit := parallel.Limit[[]reached]{Bytes: 2 * runtime.GOMAXPROCS(0), Size: func([]reached) int { return 1 }}
@@ -194,7 +192,7 @@ func (m *marker) reach(todo []reached) error {
 	return nil
 }
 
-// groupRead is what blocks lead to that were read together.
+// groupRead holds the links of blocks read together.
 type groupRead struct {
 	next  []reached
 	texts []ipld.CID // cells
@@ -233,7 +231,7 @@ func (m *marker) addTexts(cells []ipld.CID) {
 	}
 }
 
-// leaf reports whether blocks of a role lead nowhere.
+// leaf reports whether blocks with a role have no links.
 func leaf(r state.Role) bool {
 	switch r {
 	case state.RoleEdge, state.RoleMark, state.RoleEmbedding, state.RoleWritten, state.RoleProfile, state.RoleRaw:
@@ -242,8 +240,8 @@ func leaf(r state.Role) bool {
 	return false
 }
 
-// readLeads returns what a block leads to, of which err is that of reading it, and of a graph the cell of
-// its index of texts.
+// readLeads returns the links of a block and, for a graph, the cell of its index of texts. err is the error of
+// reading the block.
 func readLeads(l state.Lead, block []byte, err error) (next []state.Lead, text ipld.CID, _ error) {
 	switch {
 	case errors.Is(err, store.ErrRedacted):
@@ -267,9 +265,8 @@ func readLeads(l state.Lead, block []byte, err error) (next []state.Lead, text i
 	return next, text, err
 }
 
-// ownLeads returns what a block leads to in its role or, if that is open, by its kind. Kinds
-// that it does not know lead to all that they link to: a record of a later version must not lose
-// what belongs to it.
+// ownLeads returns the links of a block by its role or, if that is open, by its kind. For an unknown kind these are
+// all its links: a record of a later version must not lose its blocks.
 func ownLeads(l state.Lead, kind string, block []byte) ([]state.Lead, error) {
 	if l.As != roleAny {
 		next, _, err := state.Leads(l, block)

@@ -23,7 +23,7 @@ func (s *roomStore) Reclaim(context.Context) error {
 	return nil
 }
 
-// TestGCGivesBackRoom: the store is rewritten where much was removed, and only there.
+// TestGCGivesBackRoom: the store is rewritten only if much was removed.
 func TestGCGivesBackRoom(t *testing.T) {
 	st := &roomStore{Store: mem.New()}
 	r := repokit.OverStore(t, st)
@@ -52,7 +52,7 @@ func TestGCGivesBackRoom(t *testing.T) {
 	}
 }
 
-// lateStore does something else between telling a reader its head and letting it read.
+// lateStore does something else between giving a reader its head and letting it read.
 type lateStore struct {
 	*mem.Store
 	meanwhile func()
@@ -67,8 +67,8 @@ func (s *lateStore) Head(ctx context.Context) (store.Head, error) {
 	return head, err
 }
 
-// TestGCOfWhatIsBeingRead: a reader that is overtaken by commits and a collection of all older
-// operations reads the newest. What is damaged stays an error.
+// TestGCOfWhatIsBeingRead: a reader overtaken by commits and a collection of all older operations reads the newest.
+// Damage remains an error.
 func TestGCOfWhatIsBeingRead(t *testing.T) {
 	st := &lateStore{Store: mem.New()}
 	r := repokit.OverStore(t, st)

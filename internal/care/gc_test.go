@@ -96,7 +96,7 @@ func TestGC(t *testing.T) {
 // waitForCleanups gives the goroutine that runs cleanups a moment.
 func waitForCleanups() { time.Sleep(20 * time.Millisecond) }
 
-// TestGCHorizon goes on after the log was cut short, again and again.
+// TestGCHorizon continues after the log was truncated, repeatedly.
 func TestGCHorizon(t *testing.T) {
 	r, _ := repokit.OverMem(t)
 	for round := range 12 {
@@ -179,7 +179,7 @@ func TestGCKeeps(t *testing.T) {
 	ctx := t.Context()
 	r, st := repokit.OverMem(t)
 	repokit.Lines(t, r, repokit.Person(1))
-	// A session with a pinned commit of a branch that goes, a stage, a merge that waits.
+	// A session with a pinned commit of a removed branch, a stage, a pending merge.
 	repokit.Branch(t, r, "old", "HEAD")
 	pinned := repokit.CommitOn(t, r, "old", repokit.Person(2))
 	if _, err := session.StartSession(ctx, r, "s", session.SessionOptions{Stamp: repokit.By, At: "old"}); err != nil {
@@ -203,7 +203,7 @@ func TestGCKeeps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A lease on what no ref leads to.
+	// A lease on a block that no ref leads to.
 	repokit.Branch(t, r, "leased", "HEAD")
 	leased := repokit.CommitOn(t, r, "leased", repokit.Person(3)).Commit
 	repokit.DropBranch(t, r, "leased")
@@ -280,7 +280,7 @@ func TestGCRemovesWhatACrashLeft(t *testing.T) {
 	}
 }
 
-// TestGCRefusesDamage keeps what a damaged block may lead to.
+// TestGCRefusesDamage keeps everything that a damaged block may lead to.
 func TestGCRefusesDamage(t *testing.T) {
 	st := mem.New()
 	r := repokit.OverStore(t, st)
@@ -298,9 +298,8 @@ func TestGCRefusesDamage(t *testing.T) {
 	}
 }
 
-// TestGCBesideWriters collects without a pause while others write what was garbage a moment ago,
-// and read.
-func TestGCBesideWriters(t *testing.T) {
+// TestGCWithWriters collects continuously while others write blocks that were garbage a moment ago, and read.
+func TestGCWithWriters(t *testing.T) {
 	r, _ := repokit.OverMem(t)
 	ctx := t.Context()
 	repokit.Lines(t, r, repokit.Person(0))
@@ -418,8 +417,8 @@ func TestFsckHorizon(t *testing.T) {
 	}
 }
 
-// TestRetrieveBesidePurge retrieves while indexes are dropped.
-func TestRetrieveBesidePurge(t *testing.T) {
+// TestRetrieveDuringPurge retrieves while indexes are dropped.
+func TestRetrieveDuringPurge(t *testing.T) {
 	r, _ := repokit.OverMem(t)
 	for n := range 30 {
 		repokit.Lines(t, r, repokit.Person(n))

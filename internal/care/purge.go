@@ -15,48 +15,48 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// PurgeOptions says how a node is purged.
+// PurgeOptions configure a purge.
 type PurgeOptions struct {
 	state.Stamp
 	Reason string // kept in the redactions, which everybody can read; at most commit.MaxReason bytes
-	// KeepQueries leaves the texts of recorded requests that contain a text of the node.
+	// KeepQueries keeps the texts of recorded requests that contain a text of the node.
 	KeepQueries bool
-	// DryRun finds out what would be done and does nothing.
+	// DryRun determines what would be done and does nothing.
 	DryRun bool
 	// Progress, if set, is called now and then on the calling goroutine.
 	Progress func(what string, done int)
-	// Files, if given, erases from files that are no part of the store. holds reports whether a text has one of
-	// those that are erased; if dry, nothing is to be done. It returns whether any file holds one. Purges call it
-	// before they change anything, and again when all blocks are erased, for what was written meanwhile; writers
-	// wait. After its error nothing was erased, or it is to be called again by the same purge.
+	// Files, if not nil, erases from files outside of the store. holds reports whether a text contains an erased
+	// one; if dry is set nothing must be changed. It returns whether any file contains one. Purges call it before
+	// they change anything, and again when all blocks are erased, for what was written in between, while writers
+	// wait. If it fails, either nothing was erased, or the same purge must call it again.
 	Files func(ctx context.Context, holds func(text string) bool, dry bool) (held bool, err error)
 }
 
-// PurgeResult tells what a purge did, or would do.
+// PurgeResult is the result of a purge, or of a dry run.
 type PurgeResult struct {
 	Node graph.ID `json:"node" shape:"null"` // zero if a text was purged
-	// Derived are nodes that were erased since nothing but the node ever led to them: entities, tags
-	// and subjects that are no more than a name. Ascending.
+	// Derived lists nodes that were erased because only the node ever led to them: entities, tags and subjects that
+	// are just a name. Ascending.
 	Derived   []graph.ID `json:"derived"`
 	Operation ipld.CID   `json:"operation" shape:"null"` // undefined for a dry run
-	// Branches are those that the node was removed from and the commits that did it; for a
-	// dry run, the commits they are at.
+	// Branches lists those that the node was removed from with the commits that did it; for a dry run, their
+	// current commits.
 	Branches []PurgedRef   `json:"branches"`
 	Stages   []string      `json:"stages"`   // it was removed from
 	Erased   []PurgedBlock `json:"redacted"` // blocks that were erased
 	Shared   []SharedBlock `json:"shared"`   // blocks of the node that stay, as another node has the same
-	// Hits are blocks, at most maxPurgeHits, that contain a text of the node and stay: its key, its
-	// summary, context, content, or a string property, of 4 scalars or more, in any version; a word
-	// of these with letters and digits, of 8 bytes or more; or the name of a derived node. Where a text
-	// was purged, what has it and cannot be erased.
+	// Hits lists at most maxPurgeHits blocks that contain a text of the node and stay: its key, its summary,
+	// context, content, or a string property, of 4 scalars or more, in any version; a word of these with letters
+	// and digits, of 8 bytes or more; or the name of a derived node. If a text was purged, these are the blocks
+	// that contain it and cannot be erased.
 	Hits []PurgeHit `json:"hits"`
 	More int        `json:"more_hits"` // further hits
-	// Pending is whether the bytes of what was erased are still in the files of the repository, since
-	// the disk has no room to rewrite them. ErasurePending reports this later.
+	// Pending reports that erased bytes are still in the repository's files, since the disk has no space to rewrite
+	// them. ErasurePending reports this later.
 	Pending bool `json:"erasure_pending"`
-	// MustFree is how many bytes must be freed on the disk for these to go; 0 if none or not known.
+	// MustFree is how many bytes of disk space must be freed before they can go; 0 if none or unknown.
 	MustFree uint64 `json:"must_free,omitempty"`
-	// Denied says why these are left to another role of the database; "" if they are not.
+	// Denied is the reason if they are left to another role of the database; otherwise "".
 	Denied string `json:"erasure_denied,omitempty" shape:"null"`
 }
 
@@ -80,36 +80,34 @@ type SharedBlock struct {
 	Name string        `json:"name" shape:"null"` // always ""
 }
 
-// reset forgets what a scan found.
+// reset clears the results of a scan.
 func (res *PurgeResult) reset() {
 	res.Derived, res.Erased, res.Shared, res.Hits, res.More = nil, nil, nil, nil, 0
 }
 
-// PurgeHit is another block, or ref, with words of what was erased.
+// PurgeHit is another block, or ref, that contains erased words.
 type PurgeHit struct {
 	What string   `json:"what"`             // node, content, embedding, query, message, or the kind of the record; ref
 	CID  ipld.CID `json:"cid" shape:"null"` // undefined for a ref
-	// Name is the id of a node or edge, also of a mark's; the name of a ref; the CID of the record that
-	// a message or query is of; "" for others.
+	// Name is the id of a node or edge, or of a mark's target; the name of a ref; the CID of the record that a
+	// message or query belongs to; "" for others.
 	Name string `json:"name" shape:"null"`
 }
 
 const maxPurgeHits = 1000
 
-// Purge erases every version of a node from every commit, kept or not: their records, chunks of
-// content and embeddings, but for chunks and embeddings that another node has too; the properties,
-// keys and sources of its edges and the reasons of their marks and its own; the nodes that nothing
-// else ever led to and that are no more than a name, in the same way; the texts of requests that
-// contain a text of it; and all indexes. Each leaves a redaction. First one operation, which cannot
-// be undone, removes the nodes from all branches and stages that have them; older commits keep
-// their CIDs and stay readable, with a stand-in for a node. When it returns without an error, and
-// the result is not Pending, no byte of what was erased is in the files of the repository. Stopped
-// half-way it is finished when the repository is next opened for writing, without signatures; until then
-// readers see the node, or what is left without it. It reads every block twice, three times if the node has
-// edges. Readers go on; writers wait for it.
+// Purge erases every version of a node from every commit, kept or not: their records, chunks of content and
+// embeddings, except chunks and embeddings that another node has too; the properties, keys and sources of its edges
+// and the reasons of their marks and its own; likewise the nodes that nothing else ever led to and that are just a
+// name; the texts of requests that contain a text of it; and all indexes. Each leaves a redaction. First one
+// operation, which cannot be undone, removes the nodes from all branches and stages that have them; older commits
+// keep their CIDs and stay readable, with a stand-in for the node. When it returns without an error, and the result
+// is not Pending, no erased byte is left in the repository's files. An interrupted purge is finished when the
+// repository is next opened for writing, without signatures; until then readers see the node, or what is left
+// without it. It reads every block twice, three times if the node has edges. Readers continue; writers wait.
 //
-// A node is named by its key, its id or the beginning of it, or its exact summary, if no mark hides it. Purge
-// returns a *state.NotFoundError if no version of the node exists or was purged, and an error wrapping a
+// A node is named by its key, its id or a prefix of that, or its exact summary, if no mark hides it. Purge returns
+// a *state.NotFoundError if no version of the node exists or was purged, and an error wrapping a
 // *core.InProgressError if a merge in progress has the node.
 func Purge(ctx context.Context, r *core.Repo, node string, opt PurgeOptions) (*PurgeResult, error) {
 	if r.Ro && !opt.DryRun {
@@ -123,7 +121,7 @@ func Purge(ctx context.Context, r *core.Repo, node string, opt PurgeOptions) (*P
 	return runPurge(ctx, r, &Erasing{Ctx: ctx, Repo: r, id: id, opt: opt}, node)
 }
 
-// runPurge does what Purge and PurgeText do. name is the node as the caller gave it.
+// runPurge implements Purge and PurgeText. name is the node as the caller gave it.
 func runPurge(ctx context.Context, r *core.Repo, p *Erasing, name string) (*PurgeResult, error) {
 	if r.Ro && !p.opt.DryRun {
 		return nil, store.ErrReadOnly
@@ -160,7 +158,7 @@ func runPurge(ctx context.Context, r *core.Repo, p *Erasing, name string) (*Purg
 	return p.res, nil
 }
 
-// Erasing is one purge under way.
+// Erasing is one running purge.
 type Erasing struct {
 	Ctx    context.Context
 	Repo   *core.Repo
@@ -196,7 +194,7 @@ func (p *Erasing) run(name string) error {
 	return p.finish()
 }
 
-// look finds out what a purge would do.
+// look determines what a purge would do.
 func (p *Erasing) look(name string) error {
 	s, err := p.scan()
 	if err != nil {
@@ -248,7 +246,7 @@ func (p *Erasing) known(s *PurgeScan, name string) error {
 	return p.missing(name)
 }
 
-// erasing does all that must not be mixed with other writes.
+// erasing does everything that must not interleave with other writes.
 func (p *Erasing) erasing(name string) error {
 	head, err := p.Repo.Store.Head(p.Ctx)
 	if err != nil {
@@ -274,7 +272,7 @@ func (p *Erasing) erasing(name string) error {
 	}
 	redactions, err := s.redactions(p.opt) // first, as it may fail
 	if err == nil {
-		if _, err = p.files(s, false); err != nil { // while the texts are known: the note of a purge has none
+		if _, err = p.files(s, false); err != nil { // while the texts are known: a purge's note does not have them
 			err = fmt.Errorf("nothing was erased: %w", err)
 		}
 	}
@@ -290,9 +288,9 @@ func (p *Erasing) erasing(name string) error {
 	}
 	if err := p.record(true, s); err != nil {
 		if errors.Is(err, store.ErrUnknown) {
-			return err // the next opening finds out whether it was recorded, and goes on then
+			return err // the next opening finds out whether it was recorded, and continues
 		}
-		// Nothing has changed. Where even this fails, the next opening does what was asked for.
+		// Nothing has changed. If this fails too, the next opening completes the purge.
 		return errors.Join(err, p.notes.SetNote(p.Ctx, before))
 	}
 	if err := p.eraseAll(redactions); err != nil {
@@ -325,7 +323,7 @@ func (p *Erasing) free(v *core.View, s *PurgeScan) error {
 	return nil
 }
 
-// going returns the nodes of a tree of nodes that go from it, ascending.
+// going returns the nodes to remove from a tree of nodes, ascending.
 func (p *Erasing) going(root ipld.CID, s *PurgeScan) (ids []graph.ID, err error) {
 	tree, err := p.Repo.Nodes().Load(p.Ctx, root)
 	if err != nil {
@@ -344,7 +342,7 @@ func (p *Erasing) going(root ipld.CID, s *PurgeScan) (ids []graph.ID, err error)
 	return ids, nil
 }
 
-// eachHolder calls fn with the branches and stages that have nodes which go, and these.
+// eachHolder calls fn with the branches and stages that have nodes to remove, and with these nodes.
 func (p *Erasing) eachHolder(v *core.View, s *PurgeScan, fn func(core.Ref, []graph.ID) error) error {
 	for _, ns := range []string{graph.Heads, graph.Stages} {
 		for ref, err := range v.List(p.Ctx, ns) {
@@ -367,7 +365,7 @@ func (p *Erasing) eachHolder(v *core.View, s *PurgeScan, fn func(core.Ref, []gra
 	return nil
 }
 
-// graphOf returns the tree of nodes of a branch or stage.
+// graphOf returns the root of the tree of nodes of a branch or stage.
 func (p *Erasing) graphOf(ref core.Ref) (ipld.CID, error) {
 	facts := p.Repo.Facts()
 	var root ipld.CID
@@ -391,8 +389,8 @@ func (p *Erasing) graphOf(ref core.Ref) (ipld.CID, error) {
 	return g.Nodes, nil
 }
 
-// record removes the nodes from branches and stages in one operation, which is recorded whether any
-// has one or not, if it is always to be.
+// record removes the nodes from branches and stages in one operation. With always it records the operation even if
+// none has any.
 func (p *Erasing) record(always bool, s *PurgeScan) (err error) {
 	by := p.opt.Stamp
 	if len(by.Command) == 0 || by.Command[0] != core.PurgeVerb {
@@ -410,7 +408,7 @@ func (p *Erasing) record(always bool, s *PurgeScan) (err error) {
 	return err
 }
 
-// eraseAll puts redactions in place of blocks, and erases all indexes.
+// eraseAll replaces blocks by redactions, and erases all indexes.
 func (p *Erasing) eraseAll(redactions []store.Redaction) error {
 	return p.Repo.ChangeAllIndexed(p.Ctx, func() error {
 		return p.erase.Redact(p.Ctx, redactions...)
@@ -458,8 +456,7 @@ func (p *Erasing) remove(t *core.Tx, ref core.Ref, ids []graph.ID) error {
 	return nil
 }
 
-// finish makes the bytes leave the disk, after which there is nothing left to be done, or finds that
-// there is no room for that.
+// finish removes the bytes from the disk, which completes the purge, or finds that there is no space for that.
 func (p *Erasing) finish() error {
 	lacks, err := expel(p.Ctx, p.Repo)
 	p.res.Pending, p.res.MustFree = lacks.pending, lacks.bytes
@@ -467,8 +464,8 @@ func (p *Erasing) finish() error {
 	return err
 }
 
-// resume finishes a purge that was stopped half-way. On a full disk it leaves that to the next purge or
-// collection, or to an opening with more room.
+// resume finishes an interrupted purge. On a full disk it leaves that to the next purge or collection, or to an
+// opening with more space.
 func resume(ctx context.Context, r *core.Repo) error {
 	err := resumeNow(ctx, r)
 	if errors.Is(err, store.ErrNoRoom) {
@@ -504,8 +501,8 @@ func resumeNow(ctx context.Context, r *core.Repo) error {
 	return finishPurge(ctx, r, b)
 }
 
-// finishHalf finishes a purge that had no room to be finished when the repository was opened. The caller
-// holds collecting.
+// finishHalf finishes a purge for which there was no space when the repository was opened. The caller holds
+// collecting.
 func finishHalf(ctx context.Context, r *core.Repo) error {
 	notes, ok := r.Store.(store.Notebook)
 	if !ok || r.SharedStore != nil {
@@ -518,7 +515,7 @@ func finishHalf(ctx context.Context, r *core.Repo) error {
 	return finishPurge(ctx, r, b)
 }
 
-// finishPurge finishes the purge of which a note tells.
+// finishPurge finishes the purge that a note describes.
 func finishPurge(ctx context.Context, r *core.Repo, b []byte) error {
 	note, err := decodePurgeNote(b)
 	if err != nil {
@@ -546,8 +543,8 @@ func finishPurge(ctx context.Context, r *core.Repo, b []byte) error {
 	return nil
 }
 
-// again does what was not done. seq is the newest operation before the purge: where it still is,
-// that of the purge was not recorded.
+// again does what was not done. seq is the newest operation before the purge: if it is still the newest, the
+// purge's own was not recorded.
 func (p *Erasing) again(seq uint64) error {
 	if err := p.Repo.Writer.Lock(p.Ctx); err != nil {
 		return err

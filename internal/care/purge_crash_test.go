@@ -40,8 +40,8 @@ func openVFS(fs vfs.FS) (*core.Repo, *pebble.Store, error) {
 	return r, st, nil
 }
 
-// afterCut opens what a power cut left, which finishes a purge that had begun, and checks that
-// either all of it was done or none.
+// afterCut opens what a power cut left, which finishes a started purge, and checks that it was done completely or
+// not at all.
 func afterCut(fs vfs.FS, acked bool) (purged bool, err error) {
 	ctx := context.Background()
 	r, st, err := openVFS(fs)
@@ -86,7 +86,7 @@ func afterCut(fs vfs.FS, acked bool) (purged bool, err error) {
 	return true, noText(fs, repokit.SecretSummary, "vermilion", repokit.SecretProp)
 }
 
-// noText returns an error where a file contains a text.
+// noText returns an error if a file contains a text.
 func noText(fs vfs.FS, texts ...string) error {
 	files, err := testkit.Files(fs, purgeDir)
 	if err != nil {
@@ -98,7 +98,7 @@ func noText(fs vfs.FS, texts ...string) error {
 		}
 		b, err := testkit.ReadFile(fs, name)
 		if errors.Is(err, iofs.ErrNotExist) {
-			continue // obsolete, and removed meanwhile
+			continue // obsolete, and removed concurrently
 		}
 		if err != nil {
 			return err

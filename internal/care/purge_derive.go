@@ -10,8 +10,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// meet finds the nodes at the other ends of edges of nodes that go whole, and what to look for of these
-// and those.
+// meet finds the nodes at the other ends of edges of nodes that go completely, and what to search for in a scan.
 func (s *PurgeScan) meet() {
 	for _, e := range s.edges {
 		for _, ends := range [][2]graph.ID{{e.edge.Src, e.edge.Dst}, {e.edge.Dst, e.edge.Src}} {
@@ -27,7 +26,7 @@ func (s *PurgeScan) meet() {
 		}
 	}
 	s.ids = nil
-	seek := func(id graph.ID) { // a chunk has what its keys begin with apart: one half is whole
+	seek := func(id graph.ID) { // a chunk stores the common prefix of its keys separately: one half of an id is contiguous
 		s.ids = append(s.ids, id[:graph.IDLen/2], id[graph.IDLen/2:])
 	}
 	for id := range s.Nodes {
@@ -40,8 +39,8 @@ func (s *PurgeScan) meet() {
 	}
 }
 
-// follow finds out about the nodes near those that go whole: whether anything else leads to them, and
-// their versions; and marks and embeddings of both.
+// follow collects, for the nodes near those that go completely, their versions and whether anything else leads to
+// them; and the marks and embeddings of both.
 func (s *PurgeScan) follow(b store.Block, kind string) error {
 	switch kind {
 	case graph.KindNode:
@@ -84,16 +83,17 @@ func (s *PurgeScan) follow(b store.Block, kind string) error {
 // AliasEdge is the type of the edge from the node of a first name to that of a full name.
 const AliasEdge = "alias-of"
 
-// isAlias reports whether an edge says no more than that two names mean the same: that keeps no name.
+// isAlias reports whether an edge says no more than that two names mean the same: such an edge does not keep a name
+// alive.
 func isAlias(e *graph.Edge) bool {
 	return e.Type == AliasEdge && e.Key == "" && len(e.Props)+len(e.Sources)+len(e.Extra) == 0
 }
 
-// madeOfNames maps the types of nodes that are made of a name alone to the prefixes of their keys (clause 19.5).
+// madeOfNames maps the types of nodes made from just a name to the prefixes of their keys (clause 19.5).
 var madeOfNames = map[string]string{"Entity": "entity/", "Tag": "tag/"}
 
-// isNameOnly reports whether a node says no more than a name: it is of one of these types, its key is
-// made of its summary, and it has nothing else.
+// isNameOnly reports whether a node is just a name: it has one of these types, its key is made from its summary,
+// and it has no other content.
 func isNameOnly(n *graph.Node) bool {
 	prefix, ok := madeOfNames[n.Type]
 	if !ok || n.Context != "" || n.Content != nil || len(n.Props)+len(n.Sources)+len(n.Cues)+len(n.Extra) > 0 {
@@ -104,7 +104,7 @@ func isNameOnly(n *graph.Node) bool {
 	return n.Key != "" && key == name
 }
 
-// derive adds the nodes that only those led to which go, with what is theirs.
+// derive adds the nodes that only removed nodes led to, with their data.
 func (s *PurgeScan) derive() error {
 	for id, v := range s.near {
 		if v.spared || len(v.list) == 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
-// TestPurgeCallsFiles: what erases files is told the texts before anything of the store changes, and once more after it.
-// Its first error leaves all as it was; after its second one the same purge goes on.
+// TestPurgeCallsFiles: Files gets the texts before the store changes, and again afterwards. Its first error leaves
+// everything unchanged; after its second one the same purge continues.
 func TestPurgeCallsFiles(t *testing.T) {
 	ctx := t.Context()
 	r, st := repokit.OverMem(t)
@@ -64,7 +64,7 @@ func TestPurgeCallsFiles(t *testing.T) {
 	}
 }
 
-// TestPurgeTextInFilesAlone purges a text that files beside the store hold and no block does.
+// TestPurgeTextInFilesAlone purges a text that only files outside the store contain.
 func TestPurgeTextInFilesAlone(t *testing.T) {
 	ctx := t.Context()
 	r, _ := repokit.OverMem(t)

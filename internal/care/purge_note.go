@@ -11,8 +11,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// purgeNote is kept in the store from before a purge changes anything until it is done. It is a
-// record:
+// purgeNote is stored from before a purge changes anything until it is done. It is a record:
 //
 //	v         int     1
 //	kind      string  "purge"
@@ -23,9 +22,9 @@ import (
 //	reason?   string
 //	receipts  bool    whether texts of requests are erased too
 //
-// A purge of a text has no node. Its note begins with the byte 0 and the length of the record, 4 bytes,
-// the highest first; after the record come the CIDs of the blocks that hold the text, 36 bytes each:
-// the note must not have the text.
+// A purge of a text has no node. Its note begins with the byte 0 and the length of the record, 4 bytes big-endian;
+// after the record follow the CIDs of the blocks that contain the text, 36 bytes each: the note must not contain
+// the text.
 type purgeNote struct {
 	node     graph.ID
 	actor    string
@@ -61,7 +60,7 @@ func (n purgeNote) encode() []byte {
 	return b
 }
 
-// noted returns the blocks that hold the text of a purge, nil for the purge of a node.
+// noted returns the blocks that contain the text of a purge, nil for the purge of a node.
 func (p *Erasing) noted() map[ipld.CID]bool {
 	if p.secret == nil {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// kindErasure is the kind of the record that replaces the note of a purge after it erased everything, if the erased
-// bytes are still in the files because the disk was too full to rewrite them:
+// kindErasure is the kind of the record that replaces the note of a purge that erased everything but left erased
+// bytes in the files because the disk was too full to rewrite them:
 //
 //	v     int     1
 //	kind  string  "erasure"
@@ -27,9 +27,8 @@ func erasureNote() []byte {
 
 func isErasureNote(b []byte) bool { return string(b) == string(erasureNote()) }
 
-// ErasurePending reports whether bytes of what was purged are still in the files of the repository,
-// since the disk had no room to write these anew. Opening it for writing, a purge and a collection go
-// on with that.
+// ErasurePending reports whether purged bytes are still in the repository's files, since the disk had no space to
+// rewrite these. Opening it for writing, a purge and a collection retry that.
 func ErasurePending(ctx context.Context, r *core.Repo) (bool, error) {
 	notes, ok := r.Store.(store.Notebook)
 	if !ok {
@@ -39,13 +38,13 @@ func ErasurePending(ctx context.Context, r *core.Repo) (bool, error) {
 	return isErasureNote(b), err
 }
 
-// shortage is what an erasure lacks on a disk that is full.
+// shortage is the disk space that an erasure lacks.
 type shortage struct {
-	pending bool   // whether bytes of what was erased are still in the files
+	pending bool   // whether erased bytes are still in the files
 	bytes   uint64 // how many bytes must be freed for these to go; 0 if the store does not know
 }
 
-// shortageOf returns the shortage that an error of a store tells.
+// shortageOf returns the shortage that a store's error reports.
 func shortageOf(err error) shortage {
 	var room *store.NoRoomError
 	if errors.As(err, &room) {
@@ -54,10 +53,9 @@ func shortageOf(err error) shortage {
 	return shortage{pending: errors.Is(err, store.ErrNoRoom)}
 }
 
-// expel makes the bytes of what was erased leave the disk, and the note of that work go. If the disk has
-// no room for that, the note says that only this is left to be done; if it has not even room for such a
-// note, the one that is there makes the next opening do more. Likewise if the role of a database lacks the
-// right, which the error says.
+// expel removes erased bytes from the disk, and the note of that work. If the disk lacks space, it replaces the
+// note by one that says that only this is left; if there is not even space for that note, the existing one makes
+// the next opening repeat more. The same happens if the database role lacks the privilege, which the error reports.
 func expel(ctx context.Context, r *core.Repo) (shortage, error) {
 	erase, ok := r.Store.(store.Eraser)
 	notes, okNotes := r.Store.(store.Notebook)
@@ -87,8 +85,7 @@ func expel(ctx context.Context, r *core.Repo) (shortage, error) {
 	return shortage{}, notes.SetNote(ctx, nil)
 }
 
-// expelPending goes on with an erasure that had no room, if there is one and no other work that must
-// not stay half done.
+// expelPending retries an erasure for which there was no space, unless other work must be finished first.
 func expelPending(ctx context.Context, r *core.Repo) error {
 	pending, err := ErasurePending(ctx, r)
 	if err == nil && pending {
@@ -98,7 +95,7 @@ func expelPending(ctx context.Context, r *core.Repo) error {
 	return err
 }
 
-// notEntitled returns why an erasure is left to another role, "" if it is not, and any other error.
+// notEntitled returns the reason if an erasure is left to another role, or "" and any other error.
 func notEntitled(err error) (why string, other error) {
 	var denied *store.DeniedError
 	if errors.As(err, &denied) {

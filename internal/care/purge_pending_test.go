@@ -12,8 +12,8 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
-// TestErasurePending purges where the disk has no room to write tables anew: the purge is recorded, says
-// that bytes are left, and what opens the repository next, another purge or a collection goes on.
+// TestErasurePending purges while the disk has no space to rewrite tables: the purge is recorded and reports
+// remaining bytes, and the next opening, purge or collection continues.
 func TestErasurePending(t *testing.T) {
 	ctx := t.Context()
 	mem := vfs.NewMem()

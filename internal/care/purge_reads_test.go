@@ -28,8 +28,8 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// readStopped opens for reading alone what a purge left that was stopped, and reads it in every way. It reports
-// whether the node is gone from the branch.
+// readStopped opens what an interrupted purge left read-only, and reads it in every way. It reports whether the
+// node is gone from the branch.
 func readStopped(fs vfs.FS, old string) (gone bool, err error) {
 	ctx := context.Background()
 	st, err := pebble.Open(purgeDir, pebble.Options{FS: fs, ReadOnly: true})
@@ -109,8 +109,8 @@ func readsOf(ctx context.Context, r *core.Repo, s *core.Snapshot) error {
 	return errors.Join(errs...)
 }
 
-// TestReadsOfStoppedPurge stops a purge at each change that it makes and reads what is left: the node is there or
-// gone, or redacted in the older commit, and nothing is ever taken for damage.
+// TestReadsOfStoppedPurge stops a purge at each of its changes and reads what is left: the node is there or gone,
+// or redacted in the older commit, and nothing is ever reported as damage.
 func TestReadsOfStoppedPurge(t *testing.T) {
 	const seed = 79
 	stride := effort.Pick(2, 1, 1)

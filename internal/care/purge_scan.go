@@ -19,25 +19,25 @@ import (
 )
 
 const (
-	// minNeedle is how many scalars a text must have to be looked for.
+	// minNeedle is how many scalars a text must have to be searched for.
 	minNeedle = 4
-	// maxWords is how many single words of a node are looked for, beside its whole texts.
+	// maxWords is how many single words of a node are searched for, in addition to its whole texts.
 	maxWords = 64
 )
 
-// PurgeScan is what is found out by reading every block.
+// PurgeScan is the result of reading every block.
 type PurgeScan struct {
 	P        *Erasing
 	versions int                           // of nodes, that are erased
-	Nodes    map[graph.ID]*Versions        // of which some version is erased
-	gone     map[graph.ID]bool             // of which every version was erased before
-	near     map[graph.ID]*Versions        // at the other end of an edge of a node that goes whole
+	Nodes    map[graph.ID]*Versions        // those with an erased version
+	gone     map[graph.ID]bool             // those with every version erased before
+	near     map[graph.ID]*Versions        // at the other end of an edge of a node that goes completely
 	edges    []purgeEdge                   // of the nodes
 	Texts    map[ipld.CID]*distill.Written // of digests
-	edgeIDs  map[graph.ID]bool             // of those, of nodes that go whole
+	edgeIDs  map[graph.ID]bool             // edges of nodes that go completely
 	Erase    map[ipld.CID]Erasure
 	needles  map[string]struct{} // texts of the node
-	words    map[string]struct{} // of it, and of what goes with it
+	words    map[string]struct{} // of the text, and of what goes with it
 	raws     map[ipld.CID]rawUse
 	shared   map[ipld.CID]bool
 	vectors  map[ipld.CID]graph.ID // that look like embeddings of nodes or near ones
@@ -45,10 +45,10 @@ type PurgeScan struct {
 	digests  parts                 // of the embeddings that go
 }
 
-// parts are some bytes without which a chunk of a tree need not be decoded.
+// parts are byte strings; a chunk of a tree that contains none of them need not be decoded.
 type parts [][]byte
 
-// maxParts is how many are looked for: so many take as long as to decode a chunk.
+// maxParts is how many are searched for: more would take longer than decoding a chunk.
 const maxParts = 32
 
 func (p parts) in(block []byte) bool {
@@ -62,11 +62,11 @@ type Versions struct {
 	all    int
 	erased int
 	list   map[ipld.CID]*graph.Node
-	spared bool // of one that is near: something else leads to it, or it says more than its name
+	spared bool // for a nearby node: something else leads to it, or it is more than a name
 	marks  map[ipld.CID]*graph.Mark
 }
 
-// Erasure says what is left of a block.
+// Erasure describes what remains of a block.
 type Erasure struct {
 	what commit.Erased
 	node graph.ID // whose it was, zero for none
@@ -79,7 +79,7 @@ type purgeEdge struct {
 	edge *graph.Edge
 }
 
-// rawUse says what leads to a raw block that is no content.
+// rawUse is the use of a raw block that is not content.
 type rawUse struct {
 	what commit.Erased
 	by   ipld.CID
@@ -128,8 +128,8 @@ func (p *Erasing) scan() (*PurgeScan, error) {
 	return s, s.refs()
 }
 
-// find finds the nodes with all that belongs to them, and those near them. A node that is purged goes
-// whole, so that what belongs to it is found with it, and without edges there is nothing near it.
+// find finds the nodes with everything that belongs to them, and nearby nodes. A node purged by name goes
+// completely, so what belongs to it is found in the same pass; without edges it has no nearby nodes.
 func (s *PurgeScan) find() error {
 	first := s.collect
 	if s.P.secret == nil {
@@ -154,7 +154,7 @@ func (s *PurgeScan) find() error {
 	return s.pass("blocks followed", s.follow)
 }
 
-// pass calls fn with every block and its kind by a peek, "" for a raw one.
+// pass calls fn with every block and its peeked kind, "" for a raw one.
 func (s *PurgeScan) pass(name string, fn func(b store.Block, kind string) error) error {
 	n := 0
 	return s.P.Repo.Store.Facts().Iterate(s.P.Ctx, ipld.CID{}, func(b store.Block) error {
@@ -169,8 +169,8 @@ func (s *PurgeScan) pass(name string, fn func(b store.Block, kind string) error)
 	})
 }
 
-// match notes the blocks that hold the text of a purge, and the nodes of such. Blocks that do not
-// decode are for fsck.
+// match records the blocks that contain the text of a purge, and their nodes. It ignores blocks that do not decode;
+// fsck reports these.
 func (s *PurgeScan) match(b store.Block, _ string) error {
 	held := s.P.secret.held(b)
 	if ipld.RecordKind(b.Data) == graph.KindNode && b.CID.Codec() == ipld.DagCBOR {
@@ -204,8 +204,8 @@ func (s *PurgeScan) contentOf(n *graph.Node) (string, error) {
 	return text, nil
 }
 
-// collect finds versions of the nodes with their chunks, their edges, what raw blocks are, and, of a
-// purge of a text, all other blocks that can be erased.
+// collect finds versions of the nodes with their chunks, their edges, the uses of raw blocks and, for a purge of a
+// text, all other blocks that can be erased.
 func (s *PurgeScan) collect(b store.Block, kind string) error {
 	switch kind {
 	case graph.KindNode:
@@ -255,7 +255,7 @@ func nodeID(n *graph.Node, err error) graph.ID {
 	return n.ID
 }
 
-// uses notes the raw blocks that a record leads to which is no node.
+// uses records the raw blocks linked from a record that is not a node.
 func (s *PurgeScan) uses(b store.Block, kind string) {
 	query := func(c ipld.CID) { s.raws[c] = rawUse{commit.ErasedQuery, b.CID} }
 	message := func(m commit.Message) {
@@ -289,7 +289,7 @@ func (s *PurgeScan) uses(b store.Block, kind string) {
 // treeKind is the kind of a chunk of a tree.
 var treeKind = state.RoleNodes.String()
 
-// version notes one version of a node that goes.
+// version records one version of a node that goes.
 func (s *PurgeScan) version(c ipld.CID, n *graph.Node) error {
 	if guard := s.P.opt.Guard; guard != nil {
 		if err := guard(state.Touch{Kind: core.TouchNode, ID: n.ID, Type: n.Type}); err != nil {
@@ -328,15 +328,14 @@ func (s *PurgeScan) version(c ipld.CID, n *graph.Node) error {
 	return nil
 }
 
-// needle notes a text to look for. What is longer than a record holds can be nowhere else but in
-// equal chunks.
+// needle adds a text to search for. A text longer than a record can recur only in equal chunks.
 func (s *PurgeScan) needle(to map[string]struct{}, text string) {
 	if utf8.RuneCountInString(text) >= minNeedle && len(text) <= ipld.MaxBlock {
 		to[text] = struct{}{}
 	}
 }
 
-// edge erases an edge, unless it has nothing but what is left of it.
+// edge erases an edge, unless it has nothing beyond its remainder.
 func (s *PurgeScan) edge(c ipld.CID, e *graph.Edge) {
 	if len(e.Props)+len(e.Sources)+len(e.Extra) > 0 || e.Key != "" {
 		s.Erase[c] = Erasure{what: commit.ErasedEdge, name: e.ID.String(), left: e.Bare().Encode()}
@@ -355,9 +354,8 @@ func (s *PurgeScan) whole(id graph.ID) bool {
 	return v != nil && v.erased == v.all
 }
 
-// embeddings calls fn with the node and the embedding of every entry of a chunk that looks like one
-// of a tree of embeddings: a link under an id with something after it. Nothing is read of a chunk
-// that has none of some parts.
+// embeddings calls fn with the node and the embedding of every entry of a chunk that looks like one of a tree of
+// embeddings: a link under an id with a suffix. It skips a chunk that contains none of some parts.
 func (s *PurgeScan) embeddings(b store.Block, some parts, fn func(graph.ID, ipld.CID)) {
 	if !some.in(b.Data) {
 		return
@@ -404,7 +402,7 @@ func (s *PurgeScan) compare(b store.Block, kind string) error {
 			}
 		}
 		if v := s.near[n.ID]; v != nil && s.P.secret == nil && isNameOnly(n) {
-			s.hit(hit) // a name that the node has, and others have too
+			s.hit(hit) // a name that the node has, and others too
 			return nil
 		}
 	case graph.KindEdge:
@@ -422,12 +420,12 @@ func (s *PurgeScan) compare(b store.Block, kind string) error {
 			}
 		})
 		if s.P.secret == nil {
-			return nil // keys are ids; names of refs are looked at by themselves
+			return nil // keys are ids; names of refs are checked separately
 		}
 	}
 	switch {
 	case ours && gone.left == nil:
-	case ours: // what is left of it stays
+	case ours: // its remainder stays
 		if s.P.secret != nil && s.P.secret.held(store.NewBlock(ipld.DagCBOR, gone.left)) {
 			s.hit(hit)
 		}
@@ -441,7 +439,7 @@ func (s *PurgeScan) compare(b store.Block, kind string) error {
 	return nil
 }
 
-// found erases a raw block that holds the text, and reports any other block.
+// found erases a raw block that contains the text, and reports any other block.
 func (s *PurgeScan) found(b store.Block, hit PurgeHit, use rawUse, used bool) {
 	switch {
 	case !s.P.Held[b.CID]:
@@ -460,7 +458,7 @@ func (s *PurgeScan) share(c ipld.CID) {
 	}
 }
 
-// contains reports whether a block contains one of texts: strings are in records as they are.
+// contains reports whether a block contains one of texts: records store strings verbatim.
 func (s *PurgeScan) contains(data []byte, texts map[string]struct{}) bool {
 	for text := range texts {
 		if len(text) <= len(data) && bytes.Contains(data, []byte(text)) {
@@ -478,8 +476,8 @@ func (s *PurgeScan) hit(h PurgeHit) {
 	s.P.res.Hits = append(s.P.res.Hits, h)
 }
 
-// settle leaves alone what is shared, and what only looked like an embedding: whoever chooses ids
-// could make other links look so. It lists the rest.
+// settle spares what is shared, and what only looked like an embedding: other links can be made to look so by
+// choosing ids. It lists the rest.
 func (s *PurgeScan) settle() error {
 	for c, e := range s.Erase {
 		if e.what != commit.ErasedEmbedding {
@@ -533,7 +531,7 @@ func (s *PurgeScan) refs() error {
 	return s.inRedactions()
 }
 
-// redactions returns what is put in place of the blocks that are erased, signed if the purge is.
+// redactions returns the redactions of the erased blocks, signed if the purge is.
 func (s *PurgeScan) redactions(opt PurgeOptions) ([]store.Redaction, error) {
 	out := make([]store.Redaction, 0, len(s.Erase))
 	for c, e := range s.Erase {

@@ -13,8 +13,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// purgeTarget returns the id of a node, which the current commit need not have. A text means the visible node
-// whose exact summary it is.
+// purgeTarget returns the id of a node, which the current commit need not have. A text selects the visible node
+// whose summary equals it.
 func purgeTarget(ctx context.Context, r *core.Repo, node string) (graph.ID, error) {
 	_, head, err := r.Branch(ctx)
 	if err != nil {
@@ -51,7 +51,7 @@ func hiddenOf(err error) error {
 	return nil
 }
 
-// everWas reports whether any version of a node is or was in the repository, erased ones included.
+// everWas reports whether any version of a node is or was in the repository, including erased ones.
 func everWas(ctx context.Context, r *core.Repo, id graph.ID) (was bool, err error) {
 	for e, err := range r.Redactions(ctx) {
 		if err != nil {

@@ -143,7 +143,7 @@ func checkPurged(t *testing.T, r *core.Repo, old ipld.CID) {
 	}
 }
 
-// TestPurgeDoesNotComeBack puts, commits and imports what was erased, and takes operations back.
+// TestPurgeDoesNotComeBack puts, commits and imports erased data, and undoes operations.
 func TestPurgeDoesNotComeBack(t *testing.T) {
 	ctx := t.Context()
 	dir := filepath.Join(t.TempDir(), ".mnem")
@@ -194,7 +194,7 @@ func TestPurgeDoesNotComeBack(t *testing.T) {
 	repokit.CheckClean(t, r)
 }
 
-// TestPurgedIsNotIndexed refuses a commit of what was erased before it is indexed.
+// TestPurgedIsNotIndexed refuses a commit of erased data before it is indexed.
 func TestPurgedIsNotIndexed(t *testing.T) {
 	r, _ := repokit.OverMem(t)
 	line := repokit.NodeLine("zed", `,"summary":"`+repokit.SecretSummary+`"`)
@@ -207,8 +207,8 @@ func TestPurgedIsNotIndexed(t *testing.T) {
 	repokit.CheckClean(t, r)
 }
 
-// TestPurgedStaysOutOfMerges merges, restores, reverts and picks what was erased: nothing brings
-// back the node unless somebody decides so, and what was erased stays so.
+// TestPurgedStaysOutOfMerges merges, restores, reverts and picks erased data: the node comes back only by an
+// explicit decision, and erased data never does.
 func TestPurgedStaysOutOfMerges(t *testing.T) {
 	ctx := t.Context()
 	r, _ := repokit.OverMem(t)
@@ -238,7 +238,7 @@ func TestPurgedStaysOutOfMerges(t *testing.T) {
 		t.Error("something was written")
 	}
 
-	// Branches from before it: one that leaves the node alone, and one that makes it anew.
+	// Branches from before it: one that does not touch the node, and one that makes it again.
 	repokit.Branch(t, r, "same", old.String())
 	repokit.CommitOn(t, r, "same", repokit.NodeLine("dora", ""))
 	if _, err := merging.Merge(ctx, r, "same", repokit.Options("")); err != nil {
@@ -269,7 +269,7 @@ func TestPurgedStaysOutOfMerges(t *testing.T) {
 	repokit.CheckClean(t, r)
 }
 
-// TestPurgeSpares keeps what another node has too, and names what else has the text.
+// TestPurgeSpares keeps what another node has too, and reports what else contains the text.
 func TestPurgeSpares(t *testing.T) {
 	ctx := t.Context()
 	r, st := repokit.OverMem(t)
@@ -289,7 +289,7 @@ func TestPurgeSpares(t *testing.T) {
 	if _, _, err := session.RetrieveIn(ctx, r, "_default", retrieve.Request{Text: repokit.SecretProp}, repokit.By); err != nil {
 		t.Fatal(err)
 	}
-	repokit.Branch(t, r, repokit.SecretProp[:9], "HEAD") // too short to be the text
+	repokit.Branch(t, r, repokit.SecretProp[:9], "HEAD") // too short to count as the text
 	res := repokit.PurgeZed(t, r, care.PurgeOptions{KeepQueries: true})
 	if got := repokit.Kinds(res.Erased); got["content"] != 0 || got["embedding"] != 0 || got["node"] != 2 {
 		t.Errorf("erased %v", got)
@@ -343,7 +343,7 @@ func TestPurgeRefuses(t *testing.T) {
 	}
 }
 
-// TestPurgeByTitle purges a node by its exact title, and none by words that it has or by the title of another one.
+// TestPurgeByTitle purges a node by its exact title, but not by words of it or by another node's title.
 func TestPurgeByTitle(t *testing.T) {
 	ctx := t.Context()
 	r, _ := repokit.OverMem(t)

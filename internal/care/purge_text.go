@@ -16,22 +16,21 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Bounds of a text that is purged, in bytes. A shorter one stands in too much that was never meant,
-// and no longer one is in a single field that is searched.
+// Bounds of a purged text, in bytes. A shorter one would match too much unintentionally, and a longer one does not
+// fit a single searched field.
 const (
 	MinPurgeText = 8
 	MaxPurgeText = 64 << 10
 )
 
-// PurgeText erases every block that holds a text: as it is, folded (clause 6.2), or as the same words
-// with other signs between them, which is how names become keys. Of nodes each version that holds it
-// goes, also from branches and stages that are at it, and with a node of which no version is left
-// what Purge takes with one. Of edges and marks what is left says what they are, but not with which
-// words; queries and messages go whole. Blocks that cannot be erased (commits, operations, trees,
-// receipts, sessions, tags, profiles) are among the Hits. Everything else is as for Purge.
+// PurgeText erases every block that contains a text: verbatim, folded (clause 6.2), or as the same words with other
+// separators, as in keys made from names. It erases each version of a node that contains it, also from branches and
+// stages, and for a node without remaining versions everything that Purge erases with one. Edges and marks keep
+// what identifies them, but no words; queries and messages go completely. Blocks that cannot be erased (commits,
+// operations, trees, receipts, sessions, tags, profiles) are among the Hits. Everything else is as for Purge.
 //
-// It returns a *state.NotFoundError if no block holds the text. Neither errors nor the operation that
-// is recorded have the text.
+// It returns a *state.NotFoundError if no block contains the text. Neither errors nor the recorded operation
+// contain it.
 func PurgeText(
 	ctx context.Context, r *core.Repo, text string, opt PurgeOptions,
 ) (*PurgeResult, error) {
@@ -45,7 +44,7 @@ func PurgeText(
 		return nil, state.Invalidf("purge: the reason or the author has the text, which would stay in the " +
 			"redactions")
 	}
-	if opt.Guard != nil { // what holds a text may be of any type
+	if opt.Guard != nil { // blocks of any type may contain a text
 		for _, kind := range []state.TouchKind{core.TouchNode, core.TouchEdge} {
 			if err := opt.Guard(state.Touch{Kind: kind}); err != nil {
 				return nil, err
@@ -55,10 +54,10 @@ func PurgeText(
 	return runPurge(ctx, r, &Erasing{Ctx: ctx, Repo: r, secret: s, opt: opt}, "")
 }
 
-// secret is a text that is searched for.
+// secret is the text to search for.
 type secret struct {
 	raw, folded, words string
-	blocks             map[ipld.CID]bool // that hold it; nil if raw tells
+	blocks             map[ipld.CID]bool // that contain it; nil: search for raw
 }
 
 func newSecret(raw string) *secret {
@@ -66,8 +65,8 @@ func newSecret(raw string) *secret {
 	return &secret{raw: raw, folded: folded, words: words}
 }
 
-// searched returns the forms in which a text is searched: folded, with each run of white space as one
-// blank; and its words, folded, with a blank before and after each.
+// searched returns the forms in which a text is searched for: folded, with each run of white space as one blank;
+// and its words, folded, with a blank before and after each.
 func searched(s string) (folded, words string) {
 	var f, w strings.Builder
 	blank, gap := false, true
@@ -111,7 +110,7 @@ func (s *secret) in(str string) bool {
 		len(s.words) >= MinPurgeText+2 && strings.Contains(words, s.words)
 }
 
-// held reports whether a block holds the text.
+// held reports whether a block contains the text.
 func (s *secret) held(b store.Block) bool {
 	if s.blocks != nil {
 		return s.blocks[b.CID]
@@ -131,7 +130,7 @@ func (s *secret) held(b store.Block) bool {
 	}
 	v, err := ipld.DecodeValue(b.Data)
 	if err != nil {
-		return s.in(string(b.Data)) // nothing can be told of its parts
+		return s.in(string(b.Data)) // its parts are unknown
 	}
 	return s.inValue(v)
 }
@@ -156,7 +155,7 @@ func (s *secret) inValue(v ipld.Value) bool {
 	return false
 }
 
-// inRedactions notes what was erased before and left a redaction that has the text, as its reason.
+// inRedactions reports earlier erasures whose redaction contains the text, for instance as the reason.
 func (s *PurgeScan) inRedactions() error {
 	for e, err := range s.P.Repo.Redactions(s.P.Ctx) {
 		if err != nil {
@@ -169,8 +168,8 @@ func (s *PurgeScan) inRedactions() error {
 	return nil
 }
 
-// purgedWords are the words of a text that look as if they stood for one thing alone: with a letter
-// and a digit, of 8 bytes or more. What else has one of them is reported.
+// purgedWords yields the words of a text that look like identifiers: with a letter and a digit, of 8 bytes or more.
+// Other occurrences of them are reported.
 func purgedWords(s string, fn func(word string)) {
 	for _, word := range strings.Fields(s) {
 		word = strings.Trim(word, "\"'`.,;:!?()[]{}<>")
@@ -185,7 +184,7 @@ func purgedWords(s string, fn func(word string)) {
 	}
 }
 
-// purged names what a purge is about, without the text of one.
+// purged names the subject of a purge, but never a purged text.
 func (p *Erasing) purged() string {
 	if p.secret != nil {
 		return "text"
@@ -200,7 +199,7 @@ func (p *Erasing) missing(name string) error {
 	return &state.NotFoundError{What: "node", Name: name}
 }
 
-// files erases from files that are no part of the store, and reports whether any holds the text.
+// files erases from files outside of the store, and reports whether any contains the text.
 func (p *Erasing) files(s *PurgeScan, dry bool) (bool, error) {
 	if p.opt.Files == nil {
 		return false, nil
@@ -212,7 +211,7 @@ func (p *Erasing) files(s *PurgeScan, dry bool) (bool, error) {
 	return p.opt.Files(p.Ctx, holds, dry)
 }
 
-// hasNeedle reports whether a text has one of the node that is not too short to mean it.
+// hasNeedle reports whether a text contains one of the node's that is long enough to identify it.
 func (s *PurgeScan) hasNeedle(str string) bool {
 	for _, texts := range []map[string]struct{}{s.needles, s.words} {
 		for text := range texts {

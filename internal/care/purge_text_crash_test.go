@@ -15,8 +15,8 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
-// TestPurgeTextCrash cuts power at changes that a purge of a text makes: what is opened afterwards has
-// finished it or not begun it, though the note of it does not have the text.
+// TestPurgeTextCrash cuts power at changes that a purge of a text makes: the next opening has finished it or not
+// begun it, although its note does not contain the text.
 func TestPurgeTextCrash(t *testing.T) {
 	const stride = 3
 	rng := rand.New(rand.NewPCG(78, 0))
@@ -59,8 +59,7 @@ func TestPurgeTextCrash(t *testing.T) {
 	}
 }
 
-// textAfterCut opens what a power cut left and reports whether the text is gone. Where it is, no file
-// has it.
+// textAfterCut opens what a power cut left and reports whether the text is gone. If it is, no file contains it.
 func textAfterCut(fs vfs.FS) (gone bool, err error) {
 	ctx := context.Background()
 	r, st, err := openVFS(fs)

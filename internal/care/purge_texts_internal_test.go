@@ -61,7 +61,7 @@ func TestTextsOfReadsNodesOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			scan.Nodes[graph.ID(kv.Key)] = new(care.Versions) // whose version here stays: it is read
+			scan.Nodes[graph.ID(kv.Key)] = new(care.Versions) // its version here stays: it is read
 		}
 		for i := range n {
 			w := &distill.Written{

@@ -15,7 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 )
 
-// forgetful is a store whose answers to commits are lost: what was asked for is done.
+// forgetful is a store that loses the answers to commits: the commits are made.
 type forgetful struct {
 	*mem.Store
 	lost bool
@@ -29,7 +29,7 @@ func (s *forgetful) Commit(ctx context.Context, old, next store.Head, add ...sto
 	return err
 }
 
-// TestPurgeOfUnknownOutcome: a purge whose commit was made but not confirmed is finished by the next opening.
+// TestPurgeOfUnknownOutcome: the next opening finishes a purge whose commit was made but not confirmed.
 func TestPurgeOfUnknownOutcome(t *testing.T) {
 	ctx := t.Context()
 	by := state.Stamp{Author: "a", Time: 1, Command: []string{"x"}}

@@ -11,18 +11,17 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// RepairResult tells what a repair did, and what Fsck finds afterwards.
+// RepairResult describes a repair, and what Fsck finds afterwards.
 type RepairResult struct {
 	Done   []string // what was done, a sentence each; none if nothing could be
 	Report *FsckReport
 }
 
-// Repair rebuilds the indexes if Fsck finds one damaged, and removes the oldest mark of nodes that hide
-// each other (FsckCircle). It repairs no facts, as nothing else holds them. The index of the current branch's
-// commit is rebuilt at once, others when they are needed. If facts are damaged too it drops no index, as
-// that index might not be rebuilt. A head file that disagrees with the store prevents opening the repository:
-// core.Options.AcceptHead repairs that. If there is a result beside an error, it holds what Fsck found before
-// the repair failed.
+// Repair rebuilds the indexes if Fsck finds one damaged, and removes the oldest mark of nodes that hide each other
+// (FsckCircle). It cannot repair facts, which have no second copy. The index of the current branch's commit is
+// rebuilt at once, others when needed. If facts are damaged too it drops no index, as that index might not be
+// rebuilt. A head file that disagrees with the store prevents opening the repository: core.Options.AcceptHead
+// repairs that. A result returned with an error holds what Fsck found before the repair failed.
 func Repair(ctx context.Context, r *core.Repo, opt FsckOptions) (*RepairResult, error) {
 	if r.Ro {
 		return nil, store.ErrReadOnly
@@ -57,8 +56,8 @@ func Repair(ctx context.Context, r *core.Repo, opt FsckOptions) (*RepairResult, 
 	return res, err
 }
 
-// remakeIndexes makes the index of the current branch's commit anew, and drops all before unless facts
-// are damaged, and says what it did.
+// remakeIndexes rebuilds the index of the current branch's commit, after dropping all indexes unless facts are
+// damaged, and describes what it did.
 func remakeIndexes(ctx context.Context, r *core.Repo, facts bool) (done []string, err error) {
 	if !facts {
 		if err := DropIndexes(ctx, r); err != nil {
@@ -76,8 +75,8 @@ func remakeIndexes(ctx context.Context, r *core.Repo, facts bool) (done []string
 	return done, err
 }
 
-// rebuildHead makes the index of the current branch's commit anew and returns that commit,
-// undefined if there is none.
+// rebuildHead rebuilds the index of the current branch's commit and returns that commit, undefined if there is
+// none.
 func rebuildHead(ctx context.Context, r *core.Repo) (ipld.CID, error) {
 	_, head, err := r.Branch(ctx)
 	if err == nil && head.Defined() {
@@ -86,8 +85,8 @@ func rebuildHead(ctx context.Context, r *core.Repo) (ipld.CID, error) {
 	return head, err
 }
 
-// damaged reports whether any of the errors is about what can be made anew, and whether any is, or
-// may be, about what it is made from.
+// damaged reports whether any of the errors concerns data that can be rebuilt, and whether any concerns, or may
+// concern, its source.
 func damaged(ctx context.Context, r *core.Repo, errs []FsckError) (indexes, facts bool, err error) {
 	facts = len(errs) >= maxFsckErrors // there may be more
 	for _, e := range errs {
@@ -95,7 +94,7 @@ func damaged(ctx context.Context, r *core.Repo, errs []FsckError) (indexes, fact
 		case FsckIndex:
 			indexes = true
 			continue
-		case FsckCircle: // what is there is whole
+		case FsckCircle: // the data is complete
 			continue
 		}
 		derived := false
@@ -109,7 +108,7 @@ func damaged(ctx context.Context, r *core.Repo, errs []FsckError) (indexes, fact
 	return indexes, facts, nil
 }
 
-// onlyDerived reports whether a block is derived, and no fact.
+// onlyDerived reports whether a block is derived, and not a fact.
 func onlyDerived(ctx context.Context, r *core.Repo, c ipld.CID) (bool, error) {
 	if fact, err := r.Store.Facts().Has(ctx, c); fact || err != nil {
 		return false, err

@@ -20,7 +20,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// badBlocks is a store whose derived blocks read as something else.
+// badBlocks is a store whose derived blocks read as other data.
 type badBlocks struct {
 	store.Store
 	bad *bool
@@ -94,7 +94,7 @@ func TestRepairMakesUpNothing(t *testing.T) {
 	}
 }
 
-// TestAcceptHead opens a repository whose head file is newer than what is stored.
+// TestAcceptHead opens a repository whose head file is newer than its store.
 func TestAcceptHead(t *testing.T) {
 	dir := t.TempDir()
 	r, err := care.Init(t.Context(), dir, repokit.By, core.Options{})
@@ -134,9 +134,9 @@ func TestAcceptHead(t *testing.T) {
 	}
 }
 
-// TestRepairBesideDamagedFacts keeps an index that answers although a fact that it was made from is
-// damaged, so that it cannot be made again.
-func TestRepairBesideDamagedFacts(t *testing.T) {
+// TestRepairWithDamagedFacts keeps a working index although a fact that it was made from is damaged, so that it
+// could not be rebuilt.
+func TestRepairWithDamagedFacts(t *testing.T) {
 	ctx := t.Context()
 	tamper := testkit.NewTamper(mem.New())
 	r, err := care.New(ctx, tamper, repokit.By, core.Options{})

@@ -13,8 +13,8 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 )
 
-// Init makes a new repository in dir/.mnem, whose HEAD is on opt.Branch, without a commit yet. It
-// returns an error wrapping fs.ErrExist if there is one already.
+// Init makes a new repository in dir/.mnem, with HEAD on opt.Branch and no commit yet. It returns an error wrapping
+// fs.ErrExist if one exists.
 func Init(ctx context.Context, dir string, by state.Stamp, opt core.Options) (*core.Repo, error) {
 	path := filepath.Join(dir, core.DirName)
 	if err := core.CheckNewName("branch", opt.FirstBranch()); err != nil {
@@ -39,9 +39,9 @@ func Init(ctx context.Context, dir string, by state.Stamp, opt core.Options) (*c
 	return r, nil
 }
 
-// Open opens the repository in dir/.mnem. It returns an error wrapping store.ErrNotFound if
-// there is none, store.ErrBusy if another process holds it beyond opt.Wait, and
-// store.ErrCorrupt if the newest acknowledged operation is not what is stored.
+// Open opens the repository in dir/.mnem. It returns an error wrapping store.ErrNotFound if there is none,
+// store.ErrBusy if another process holds it beyond opt.Wait, and store.ErrCorrupt if the store does not have the
+// newest acknowledged operation.
 func Open(dir string, opt core.Options) (*core.Repo, error) {
 	path := filepath.Join(dir, core.DirName)
 	st, err := core.OpenStore(context.Background(), path, false, opt)

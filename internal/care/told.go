@@ -17,17 +17,16 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// errFound ends a walk that found what it looked for.
+// errFound ends a walk that found its target.
 var errFound = errors.New("found")
 
-// ToldRedaction is what one repository tells another of a block that it erased: its CID and the record
-// that is left of it.
+// ToldRedaction is a repository's report of a block that it erased: its CID and redaction record.
 type ToldRedaction struct {
 	CID    ipld.CID `json:"cid"`
 	Record []byte   `json:"record"`
 }
 
-// Check returns an error wrapping state.ErrInvalid unless there is a record of a redaction.
+// Check returns an error wrapping state.ErrInvalid unless it has a valid redaction record.
 func (t *ToldRedaction) Check() error {
 	if !t.CID.Defined() {
 		return state.Invalidf("a redaction without a block")
@@ -38,8 +37,8 @@ func (t *ToldRedaction) Check() error {
 	return nil
 }
 
-// RedactionSet names the set of the blocks that were erased here, "" for none: two repositories that
-// erased the same have the same name. Gaps are not in it: others say that they were erased.
+// RedactionSet names the set of the blocks that were erased here, "" for none: repositories that erased the same
+// blocks have the same name. Gaps do not count: others erased those.
 func RedactionSet(ctx context.Context, r *core.Repo) (string, error) {
 	h, n := sha256.New(), 0
 	for e, err := range r.Redactions(ctx) {
@@ -58,8 +57,8 @@ func RedactionSet(ctx context.Context, r *core.Repo) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)[:16]), nil
 }
 
-// TellRedactions returns what was erased here, in CID order after a CID, at most limit, and whether there
-// is more.
+// TellRedactions returns at most limit redactions made here, in CID order, beginning after a CID, and whether there
+// are more.
 func TellRedactions(
 	ctx context.Context, r *core.Repo, after ipld.CID, limit int,
 ) (out []ToldRedaction, more bool, err error) {
@@ -79,32 +78,32 @@ func TellRedactions(
 	return out, false, nil
 }
 
-// AcceptOptions say how redactions of another repository are accepted.
+// AcceptOptions configure the acceptance of another repository's redactions.
 type AcceptOptions struct {
 	state.Stamp
-	// Reaches reports whether a ref is one of those whose histories may lose blocks.
+	// Reaches reports whether a ref's history may lose blocks.
 	Reaches func(graph.RefName) bool
 	DryRun  bool
-	// Files, if given, removes copies of blocks from files that are no part of the store. It is called before
-	// anything is erased; after its error nothing is.
+	// Files, if not nil, removes copies of blocks from files outside of the store. It is called before anything is
+	// erased; if it fails nothing is.
 	Files func(ctx context.Context) error
 }
 
-// AcceptedRedactions tells what became of redactions that were accepted.
+// AcceptedRedactions is the result of accepting redactions.
 type AcceptedRedactions struct {
 	Erased []ipld.CID `json:"erased"` // blocks that were here, and texts of digests made of them
 	Closed []ipld.CID `json:"closed"` // gaps that nothing fills from now on
-	// Left are blocks that no such ref reaches, that have another role than the record says, or that
-	// were erased before: nothing became of these.
+	// Left lists blocks that no such ref reaches, that have another role than the record says, or that were erased
+	// before: they were not changed.
 	Left    []ipld.CID `json:"left"`
 	Pending bool       `json:"erasure_pending"`                       // as of PurgeResult
 	Denied  string     `json:"erasure_denied,omitempty" shape:"null"` // likewise
 }
 
-// AcceptRedactions erases blocks for good as another repository did, each with its record in place of it, and
-// all indexes. It erases nothing but nodes, edges, marks, embeddings and texts that the named refs reach,
-// whose work follows the size of their histories, and the texts of digests that were made here of a node which goes,
-// for which every block is read. One operation, which cannot be undone, tells of it.
+// AcceptRedactions permanently erases blocks that another repository erased, replacing each by its record, and all
+// indexes. It erases only nodes, edges, marks, embeddings and texts that the selected refs reach, which costs a
+// walk of their histories, and the texts of digests made here from an erased node, for which every block is read.
+// It records one operation, which cannot be undone.
 func AcceptRedactions(
 	ctx context.Context, r *core.Repo, list []ToldRedaction, opt AcceptOptions,
 ) (out *AcceptedRedactions, err error) {
@@ -143,7 +142,7 @@ func accept(ctx context.Context, r *core.Repo, list []ToldRedaction, opt AcceptO
 			err = opt.Files(ctx)
 		}
 		if err == nil {
-			err = notes.SetNote(ctx, erasureNote()) // an opening goes on from here
+			err = notes.SetNote(ctx, erasureNote()) // the next opening continues from here
 		}
 		if err == nil {
 			err = eraseTold(ctx, r, erase, todo, opt.Stamp)
@@ -176,7 +175,7 @@ func withTexts(
 	return todo, nil
 }
 
-// eraseTold erases blocks and tells of it by an operation. Its caller holds writer.
+// eraseTold erases blocks and records an operation. Its caller holds writer.
 func eraseTold(ctx context.Context, r *core.Repo, erase store.Eraser, todo []store.Redaction, by state.Stamp) error {
 	by.Command = append([]string{core.PurgeVerb}, by.Command...)
 	_, err := r.Operate(ctx, by, func(t *core.Tx) error {
@@ -189,7 +188,7 @@ func eraseTold(ctx context.Context, r *core.Repo, erase store.Eraser, todo []sto
 	return r.ChangeAllIndexed(ctx, func() error { return erase.Redact(ctx, todo...) })
 }
 
-// sortOut finds out which blocks may be erased.
+// sortOut determines which blocks may be erased.
 func sortOut(
 	ctx context.Context, r *core.Repo, list []ToldRedaction, reaches func(graph.RefName) bool, out *AcceptedRedactions,
 ) (todo []store.Redaction, err error) {
@@ -232,8 +231,8 @@ func sortOut(
 // reachedBlock is a block that may be erased.
 type reachedBlock struct{ here bool }
 
-// reachedBlocks walks the histories of refs until it has met the blocks that are wanted, each with what is
-// to be left of it, and returns those that are as that says.
+// reachedBlocks walks the histories of refs until it has met all wanted blocks, and returns those that match the
+// remainder wanted for them.
 func reachedBlocks(
 	ctx context.Context, r *core.Repo, wanted map[ipld.CID][]byte, reaches func(graph.RefName) bool,
 ) (map[ipld.CID]reachedBlock, error) {
@@ -283,7 +282,7 @@ func reachedBlocks(
 	return found, nil
 }
 
-// mayLeave reports whether a record may be left of a block of a role, nil for one that is not here.
+// mayLeave reports whether a record may replace a block with a role; block is nil if it is absent here.
 func mayLeave(r state.Role, block, stub []byte) bool {
 	if !r.ErasedAs(stub) {
 		return false

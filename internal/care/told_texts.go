@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TextsOfTold returns the redactions of the texts of digests here that were made of nodes which go, as Purge erases
+// TextsOfTold returns the redactions of the texts of digests here that were made from erased nodes, as Purge erases
 // them: the other repository did not have these texts, or erased them itself. It reads every block if a node goes.
 func TextsOfTold(ctx context.Context, r *core.Repo, todo []store.Redaction, by state.Stamp) ([]store.Redaction, error) {
 	s := &PurgeScan{

@@ -13,7 +13,8 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
-// TestTextsOfToldAreTheSame: what is left of a text that several nodes take along names the first of them, each time.
+// TestTextsOfToldAreTheSame: the redaction of a text made from several erased nodes deterministically names the
+// first of them.
 func TestTextsOfToldAreTheSame(t *testing.T) {
 	ctx := t.Context()
 	r := repokit.OverStore(t, mem.New())
