@@ -131,7 +131,7 @@ func TestReadsCARv2(t *testing.T) {
 	}
 	v1 := write(t, []ipld.CID{one.cid}, one)
 	if !bytes.Contains(file.data, v1) || len(file.data) <= len(v1)+len(pragma)+headerV2 {
-		t.Errorf("%d bytes, of which %d are the CARv1 file: no index", len(file.data), len(v1))
+		t.Errorf("%d bytes, %d of them the CARv1 file: no index", len(file.data), len(v1))
 	}
 	wrapped := func(first, size uint64, rest ...[]byte) []byte {
 		out := append([]byte(pragma), make([]byte, characteristics)...)

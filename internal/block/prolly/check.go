@@ -101,7 +101,7 @@ func (m *Map) ScanChecked(ctx context.Context, good *bool) iter.Seq2[Entry, erro
 	}
 }
 
-var errStopped = errors.New("no more entries are wanted")
+var errStopped = errors.New("stop reading entries")
 
 // eachChunk calls fn with every chunk, parents before children and in key order.
 func (m *Map) eachChunk(ctx context.Context, fn func(*chunk) error) error {

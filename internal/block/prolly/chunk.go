@@ -299,7 +299,7 @@ func (r *chunkReader) joinKeys() error {
 	for i, s := range r.suffixes {
 		r.suffixes[i] = keep(r.prefix, s)
 	}
-	for i, v := range r.c.values { // copied, so that the block, most of which is keys, can go
+	for i, v := range r.c.values { // copied, so that the block, mostly keys, can be freed
 		r.c.values[i] = keep(v)
 	}
 	r.c.keys = r.suffixes

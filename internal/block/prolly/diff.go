@@ -177,7 +177,7 @@ func (d *differ) subtrees() error {
 	return b.down(d.ctx)
 }
 
-// walk is a position in a tree: one entry of some chunk. Its level is that of the entry's content: 0 for an entry
+// walk is a position in a tree: one entry of some chunk. Its level is the level of the entry's content: 0 for an entry
 // of level 0, one more for each level above.
 type walk struct {
 	nodes *Nodes

@@ -67,7 +67,7 @@ type Redaction struct {
 	Open bool
 }
 
-// AnyErases reports whether any of the redactions is of a block that was erased here.
+// AnyErases reports whether any of the redactions belongs to a block that was erased here.
 func AnyErases(list []Redaction) bool {
 	return slices.ContainsFunc(list, func(r Redaction) bool { return !r.Open })
 }

@@ -26,8 +26,8 @@ type Place struct {
 //     come back in time.
 type Shared interface {
 	// Turn waits until no other process that asked earlier holds the turn to write, and begins one; end ends it.
-	// Writers then wait for each other instead of repeating their work. Turns are only an optimization: Commit is
-	// what keeps commits apart.
+	// Writers then wait for each other instead of repeating their work. Turns are only an optimization: Commit
+	// alone keeps commits apart.
 	Turn(ctx context.Context) (end func(), err error)
 	// Since starts a long piece of work that puts blocks outside of a turn. check returns ErrHeadMoved if blocks
 	// put since then may have been collected.

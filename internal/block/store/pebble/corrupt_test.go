@@ -217,7 +217,7 @@ func TestLogTail(t *testing.T) {
 			continue
 		}
 		size := len(readFile(t, base, name))
-		for back := 64; back < size; back += 997 { // before them is what syncs the last commit
+		for back := 64; back < size; back += 997 { // the records that sync the last commit precede them
 			clone := base.Clone(0, nil)
 			b := readFile(t, clone, name)
 			b[size-back] ^= 0x40

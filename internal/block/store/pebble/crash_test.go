@@ -148,7 +148,7 @@ func checkOverlapRecovery(fs vfs.FS, acked, begun uint64) error {
 	}
 	slots, err := HeadFile(repo, fs)
 	if err != nil || slots.Newest() != head {
-		return fmt.Errorf("head file %v beside head %v: %w", slots, head, err)
+		return fmt.Errorf("head file %v with head %v: %w", slots, head, err)
 	}
 	if err := commitOp(s, head.Seq+1); err != nil {
 		return fmt.Errorf("going on: %w", err)

@@ -105,7 +105,7 @@ func TestCompactLeavesNoBytes(t *testing.T) {
 	short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
 	defer cancel()
 	if err := s.Compact(short); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Compact beside an iterator: %v", err)
+		t.Errorf("Compact with an open iterator: %v", err)
 	}
 	close(stop)
 	if err := s.Compact(ctx); err != nil {

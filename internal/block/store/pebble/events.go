@@ -77,7 +77,7 @@ func corrupt(err error) error {
 	return fmt.Errorf("%w: %w", store.ErrCorrupt, quietError{err})
 }
 
-// detailNoise is what Pebble's carrier of details adds to an error's text; it carries no information.
+// detailNoise is added to an error's text by Pebble's carrier of details. It carries no information.
 const detailNoise = "\n<corruption detail carrier>"
 
 // quietError is an error of Pebble without the noise in its text.

@@ -126,7 +126,7 @@ func TestMarkerDamaged(t *testing.T) {
 		}
 		writeFile(t, fs, repo+"/marker", b)
 		if _, err := Open(repo, Options{FS: fs}); !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("%s: beside no head file: %v", name, err)
+			t.Errorf("%s: without a head file: %v", name, err)
 		}
 	}
 }

@@ -239,7 +239,7 @@ func TestKeys(t *testing.T) {
 	seen := 0
 	err = s.Facts().Iterate(ctx, ipld.CID{}, func(b store.Block) error { seen++; return b.Verify() })
 	if err != nil || seen != perCommit {
-		t.Errorf("Iterate beside unknown keys: %d blocks, %v", seen, err)
+		t.Errorf("Iterate with unknown keys: %d blocks, %v", seen, err)
 	}
 }
 

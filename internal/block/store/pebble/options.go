@@ -27,7 +27,7 @@ const (
 	baseBytes = 4 << 20
 	// filterBits is the number of Bloom filter bits for each key in the tables of all levels but the last, which
 	// holds most keys. CIDs scatter over all keys, so without filters a lookup would read a block of one table in
-	// each higher level in vain.
+	// each higher level for nothing.
 	filterBits = 10
 )
 

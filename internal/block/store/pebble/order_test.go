@@ -13,8 +13,8 @@ import (
 	"github.com/mnem-project/mnem/internal/base/queue"
 )
 
-// TestNewcomersWait: a process that arrives when the lock is free gets it after those that already wait, each of
-// which may be pausing at that moment.
+// TestNewcomersWait: a process that arrives when the lock is free gets it after those that already wait, even if
+// they are pausing at that moment.
 func TestNewcomersWait(t *testing.T) {
 	const rounds = 8
 	dir := t.TempDir()

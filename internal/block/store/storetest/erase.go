@@ -203,7 +203,7 @@ func testRedact(t *testing.T, s store.Store) {
 	must(t, e.Redact(ctx, store.Redaction{CID: Block(8, 50).CID, Stub: []byte("a gap"), Open: true}))
 	wantBlock(t, s.Derived(), made, true)
 	if got, err := s.Derived().Cell(ctx, b.CID); err != nil || got != made.CID {
-		t.Errorf("a cell beside an open redaction: %v, %v", got, err)
+		t.Errorf("a cell with an open redaction: %v, %v", got, err)
 	}
 	must(t, s.Facts().Put(ctx, Block(8, 50)))
 	if _, ok, err := e.Redacted(ctx, a.CID); ok || err != nil {
