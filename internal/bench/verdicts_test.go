@@ -145,7 +145,7 @@ func (v *verdict) shows(n int) bool {
 	return slices.ContainsFunc(v.keys[:min(n, len(v.keys))], func(k string) bool { return slices.Contains(v.Gold, k) })
 }
 
-// right reports whether a verdict is that of the question's kind: unknown for what is off topic, not known for a near
+// right reports whether a verdict matches the question's kind: unknown for what is off topic, not known for a near
 // miss, and for all others not unknown, with the answer among the first two.
 func (v *verdict) right() bool {
 	switch v.Kind {

@@ -33,7 +33,7 @@ type wording struct {
 }
 
 var wordings = []wording{
-	{regexp.MustCompile(`(?i), where\b|(^|[.;:] +)where\b`), `"if" or "when"`},
+	{regexp.MustCompile(`, where\b|(^|[.;:] +)Where\b`), `"if" or "when"`},
 	{regexp.MustCompile(`(?i)\b(is|are|was|were) what\b`), "a verb: say what it does"},
 	{regexp.MustCompile(`(?i)\b(is|are|was|were) (those|that|the one|the ones) (that|which|who|whose|of)\b`), "a verb: say what it does"},
 	{regexp.MustCompile(`(?i)\bof which\b`), "a sentence of its own"},
@@ -44,7 +44,7 @@ var wordings = []wording{
 	{regexp.MustCompile(`(?i)\bwho(so)?ever\b`), `"callers that"`},
 	{regexp.MustCompile(`(?i)\bnobody\b`), `"no caller" or "no process"`},
 	{regexp.MustCompile(`(?i)\bmeanwhile\b`), `"concurrently" or "in the meantime"`},
-	{regexp.MustCompile(`(?i)\bno more\b($|[^ ]| [^t]| t[^h])`), `"no longer"`},
+	{regexp.MustCompile(`(?i)\bno more($|[.,;:)])`), `"no longer"`},
 	{regexp.MustCompile(`(?i)\btold of\b`), `"reported"`},
 	{regexp.MustCompile(`(?i)\bas far as\b`), `"up to" or "if"`},
 	{regexp.MustCompile(`(?i)\b(at hand|in vain|tidings|sieves?|gifts?|lends?|lent|therein|thereof|household)\b`), "the technical term"},
