@@ -74,6 +74,27 @@ func (r *Repo) EmbeddedUnasked(ctx context.Context, c *commit.Commit) (bool, err
 	return strings.HasPrefix(text, meaningMessage), err
 }
 
+// Asked returns the commit that a chain of commits of vectors was made upon without being asked for: the one that log
+// shows. It returns any other commit itself, and one whose parent is not stored.
+func (r *Repo) Asked(ctx context.Context, at ipld.CID) (ipld.CID, error) {
+	for range maxMeaningCommits {
+		c, err := r.ReadCommit(ctx, at)
+		if err != nil {
+			return at, err
+		}
+		unasked, err := r.EmbeddedUnasked(ctx, c)
+		var missing *state.MissingError
+		if errors.As(err, &missing) {
+			return at, nil
+		}
+		if err != nil || !unasked {
+			return at, err
+		}
+		at = c.Parents[0]
+	}
+	return at, nil
+}
+
 // sameBut reports whether a commit is another one with nothing upon it but vectors.
 func (r *Repo) sameBut(ctx context.Context, at, want ipld.CID) (bool, error) {
 	for range maxMeaningCommits {

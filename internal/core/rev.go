@@ -97,6 +97,17 @@ func (r *Repo) ResolveIn(ctx context.Context, v *View, rev string) (ipld.CID, er
 	return c, nil
 }
 
+// ResolveAsked is ResolveIn for the commit that people mean: without the vectors that were committed upon it unasked,
+// unless rev is the CID of that commit or the beginning of it.
+func (r *Repo) ResolveAsked(ctx context.Context, v *View, rev string) (ipld.CID, error) {
+	c, err := r.ResolveIn(ctx, v, rev)
+	text := c.String()
+	if err != nil || strings.HasPrefix(text, rev) || strings.HasPrefix(text, cidPrefix+rev) {
+		return c, err
+	}
+	return r.Asked(ctx, c)
+}
+
 // splitRev parts a revision into what it begins with and the steps from there.
 func splitRev(rev string) (base, steps string, err error) {
 	from := 0
@@ -162,7 +173,8 @@ func wrapRev(rev string, err error) error {
 	return fmt.Errorf("revision %q: %w", rev, err)
 }
 
-// step walks from a commit. ^0 and ~0 stay.
+// step walks from a commit. ^0 and ~0 stay. A commit of vectors that was made unasked is no step, as people do not see
+// it: a step leads from the commit below it.
 func (r *Repo) step(ctx context.Context, c ipld.CID, s revStep) (ipld.CID, error) {
 	if s.n == 0 {
 		return c, nil
@@ -172,7 +184,11 @@ func (r *Repo) step(ctx context.Context, c ipld.CID, s revStep) (ipld.CID, error
 		index, times = s.n-1, 1
 	}
 	for range times {
-		rec, err := r.ReadCommit(ctx, c)
+		asked, err := r.Asked(ctx, c)
+		if err != nil {
+			return ipld.CID{}, err
+		}
+		rec, err := r.ReadCommit(ctx, asked)
 		if err != nil {
 			return ipld.CID{}, err
 		}

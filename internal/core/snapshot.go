@@ -37,6 +37,22 @@ func (r *Repo) Snapshot(ctx context.Context, rev string) (s *Snapshot, err error
 	return s, err
 }
 
+// SnapshotAsked is Snapshot for the commit that people mean: see ResolveAsked.
+func (r *Repo) SnapshotAsked(ctx context.Context, rev string) (s *Snapshot, err error) {
+	err = r.afresh(ctx, func(store.Head) error {
+		v, err := r.Current(ctx)
+		if err != nil {
+			return err
+		}
+		c, err := r.ResolveAsked(ctx, v, rev)
+		if err == nil {
+			s, err = r.At(ctx, c)
+		}
+		return err
+	})
+	return s, err
+}
+
 // At returns the memory at a commit; the undefined CID gives the empty memory.
 func (r *Repo) At(ctx context.Context, c ipld.CID) (*Snapshot, error) {
 	s := &Snapshot{Repo: r, Id: c}

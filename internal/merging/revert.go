@@ -29,7 +29,11 @@ func Revert(ctx context.Context, r *core.Repo, rev string, opt core.MergeOptions
 		}
 		what := spanName(rev, from, to)
 		message := "reverts " + what // the text of an erased message must not come back
-		if text, err := commit.ReadMessage(ctx, t.Stage, to.Record.Message); err == nil {
+		told, err := messageOf(ctx, t, to)
+		if err != nil {
+			return nil, err
+		}
+		if text, err := commit.ReadMessage(ctx, t.Stage, told); err == nil {
 			message = fmt.Sprintf("revert %q\n\nreverts %s", guard.Mask(subject(text)), what)
 		} else if !errors.Is(err, store.ErrRedacted) {
 			return nil, err
@@ -48,10 +52,10 @@ func CherryPick(ctx context.Context, r *core.Repo, rev string, opt core.MergeOpt
 		if err != nil {
 			return nil, err
 		}
+		told, err := messageOf(ctx, t, to)
 		return &core.Job{
-			Verb: commit.VerbCherryPick, Base: from.State, Theirs: to, Name: rev,
-			Kept: to.Record.Message,
-		}, nil
+			Verb: commit.VerbCherryPick, Base: from.State, Theirs: to, Name: rev, Kept: told,
+		}, err
 	})
 }
 
@@ -61,7 +65,11 @@ func span(ctx context.Context, t *core.Tx, rev string) (from, to *core.Snapshot,
 	if !isRange {
 		first, last = "", rev
 	}
-	c, err := t.Repo.ResolveIn(ctx, t.View, last)
+	resolve := t.Repo.ResolveAsked
+	if isRange {
+		resolve = t.Repo.ResolveIn // vectors belong to the range too
+	}
+	c, err := resolve(ctx, t.View, last)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -83,6 +91,19 @@ func span(ctx context.Context, t *core.Tx, rev string) (from, to *core.Snapshot,
 	}
 	from, err = t.At(ctx, before)
 	return from, to, err
+}
+
+// messageOf returns the message of a commit, of one of vectors that of the commit which was asked for.
+func messageOf(ctx context.Context, t *core.Tx, s *core.Snapshot) (commit.Message, error) {
+	c, err := t.Repo.Asked(ctx, s.Id)
+	if err != nil {
+		return s.Record.Message, err
+	}
+	asked, err := t.Repo.ReadCommit(ctx, c)
+	if err != nil {
+		return s.Record.Message, err
+	}
+	return asked.Message, nil
 }
 
 func subject(message string) string {

@@ -116,13 +116,8 @@ func TestMeaningAfterwards(t *testing.T) {
 	w := newWorld(t)
 	w.Meaning = new(sorts)
 	w.init()
-	var lines strings.Builder
 	const nodes = state.MeaningNodes + 1
-	for i := range nodes {
-		fmt.Fprintf(&lines, `{"node":{"key":"n%d","type":"Note","summary":"webhook %d"}}`+"\n", i, i)
-	}
-	w.write("notes.jsonl", lines.String())
-	w.run(0, "commit", "-m", "notes", "notes.jsonl")
+	w.commitNotes("n", nodes)
 	if out, _ := w.run(0, "stats", "--json"); !strings.Contains(out, fmt.Sprintf(`"embeddings":%d,`, nodes)) {
 		t.Errorf("not all are embedded: %s", out)
 	}
@@ -132,5 +127,65 @@ func TestMeaningAfterwards(t *testing.T) {
 	w.run(0, "undo")
 	if out, _ := w.run(0, "stats", "--json"); !strings.Contains(out, `"nodes":0,`) {
 		t.Errorf("undo took something else back: %s", out)
+	}
+}
+
+// commitNotes commits so many notes, whose keys begin with name, under the message "notes NAME".
+func (w *world) commitNotes(name string, n int) {
+	w.t.Helper()
+	var lines strings.Builder
+	for i := range n {
+		fmt.Fprintf(&lines, `{"node":{"key":"%s%d","type":"Note","summary":"webhook %d"}}`+"\n", name, i, i)
+	}
+	w.write(name+".jsonl", lines.String())
+	w.run(0, "commit", "-m", "notes "+name, name+".jsonl")
+}
+
+// TestStepsPassOverVectors: revisions count the commits that log shows, and what is done with the newest one is done
+// with the one that was asked for. A CID names its commit exactly.
+func TestStepsPassOverVectors(t *testing.T) {
+	w := newWorld(t)
+	w.Meaning = new(sorts)
+	w.init()
+	w.commitNotes("a", state.MeaningNodes+1)
+	w.commitNotes("b", state.MeaningNodes+2)
+	w.commitNotes("c", 1)
+	w.commitNotes("d", state.MeaningNodes+3)
+	for rev, want := range map[string]string{
+		"HEAD": "notes d", "HEAD~0": "notes d", "HEAD~1": "notes c", "HEAD^": "notes c", "HEAD~2": "notes b", "HEAD^^": "notes b",
+		"HEAD~1~1": "notes b", "main~3": "notes a", "HEAD@{1}": "notes d", "": "notes d",
+	} {
+		args := []string{"show"}
+		if rev != "" {
+			args = append(args, rev)
+		}
+		if out, _ := w.run(0, args...); !strings.Contains(out, want) || strings.Contains(out, "vectors by") {
+			t.Errorf("show %s: want %q: %.300s", rev, want, out)
+		}
+	}
+	w.run(3, "show", "HEAD~4")
+	newest := w.head()
+	if out, _ := w.run(0, "show", newest); !strings.Contains(out, "vectors by sorts") {
+		t.Errorf("a CID is not exact: %.300s", out)
+	}
+	if out, _ := w.run(0, "stats", "--at", "HEAD~2", "--json"); !strings.Contains(out, fmt.Sprintf(`"embeddings":%d,`, 2*state.MeaningNodes+3)) {
+		t.Errorf("a step leads to a memory without its vectors: %s", out)
+	}
+	if out, _ := w.run(0, "diff", "--stat"); !strings.Contains(out, fmt.Sprint(state.MeaningNodes+3)) {
+		t.Errorf("diff does not show the newest commit that was asked for: %s", out)
+	}
+	if out, _ := w.run(0, "log", "HEAD~1..", "--oneline"); strings.Count(out, "\n") != 1 || !strings.Contains(out, "notes d") {
+		t.Errorf("log of a range: %s", out)
+	}
+	w.run(0, "revert", "HEAD")
+	if out, _ := w.run(0, "stats", "--json"); !strings.Contains(out, fmt.Sprintf(`"nodes":%d,`, 2*state.MeaningNodes+4)) {
+		t.Errorf("revert HEAD did not revert the commit: %s", out)
+	}
+	if out, _ := w.run(0, "log", "--oneline", "--limit", "1"); !strings.Contains(out, `revert "notes d"`) {
+		t.Errorf("the message of a revert: %s", out)
+	}
+	w.run(0, "revert", "HEAD~1..HEAD", "-m", "range")
+	if out, _ := w.run(0, "stats", "--json"); !strings.Contains(out, fmt.Sprintf(`"nodes":%d,`, 2*state.MeaningNodes+4+state.MeaningNodes+3)) {
+		t.Errorf("a range was not reverted: %s", out)
 	}
 }

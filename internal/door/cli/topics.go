@@ -69,7 +69,8 @@ const revisionsTopic = `A revision names a commit:
   NAME@{N}       where a branch, tag or HEAD was before its N newest moves
   NAME@{TIME}    where it was at a time: main@{2026-11-01T10:00Z}, main@{2026-11-01}
   NAME@{op:OP}   where it was after an operation of 'mnem op log'; op:OP is HEAD@{op:OP}
-  REV~N          the N-th first parent of REV; ~ alone is ~1
+  REV~N          the N-th first parent of REV; ~ alone is ~1. Commits of vectors that mnem makes by
+                 itself do not count, as in 'mnem log'
   REV^N          the N-th parent of REV; ^ alone is ^1; REV^{} is REV
 
 @{...} without a name is the current branch. A range A..B is what B reaches and A does not; a side

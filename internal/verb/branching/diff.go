@@ -148,7 +148,7 @@ func (q *DiffRequest) compare(ctx context.Context, s *verb.Service) (c compariso
 		from, err := s.Repo.At(ctx, status.Base)
 		return comparison{Diff: status.Diff, from: from, stage: s.Repo.StageName(s.Stage)}, err
 	}
-	to, err := s.Repo.Snapshot(ctx, string(graph.Head))
+	to, err := s.Repo.SnapshotAsked(ctx, string(graph.Head))
 	if err != nil {
 		return c, err
 	}
@@ -336,7 +336,7 @@ func show(ctx context.Context, s *verb.Service, q *ShowRequest) (any, error) {
 	if strings.HasPrefix(q.Name, "key:") || strings.HasPrefix(q.Name, "id:") {
 		return verb.OneOf(q.node(ctx, s))
 	}
-	snap, err := s.Repo.Snapshot(ctx, cmp.Or(q.Name, q.At))
+	snap, err := s.Repo.SnapshotAsked(ctx, cmp.Or(q.Name, q.At))
 	switch {
 	case errors.Is(err, store.ErrNotFound) && q.Name != "" && !verb.IsUnborn(err):
 		return verb.OneOf(q.node(ctx, s))
