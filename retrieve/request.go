@@ -84,7 +84,8 @@ type Request struct {
 	Types []string    // node types, any of which may match; at most MaxNames; empty for all
 	Where []Predicate // all must hold; at most MaxPredicates
 	TimeFilter
-	Marks []graph.State // hidden states to let through
+	Marks   []graph.State // hidden states to let through
+	Current bool          // leave out what was superseded, which else follows what superseded it
 	Exclusions
 
 	Limit    *int         // items, default DefaultLimit, at most MaxLimit; 0 for as many as are examined
@@ -411,6 +412,8 @@ func paramsOfRank() []param {
 			remote().flag("print items down to this `BAND`: answer, maybe or rest"),
 		word("pairs", func(r *Request) *Pairing { return &r.Pairs }, PairsOn, PairsOff, PairsOn, PairsOff).
 			own(ownAnswer),
+		truth("current", func(r *Request) *bool { return &r.Current }).own(ownAnswer).
+			remote().flag("leave out what was replaced"),
 	}
 }
 

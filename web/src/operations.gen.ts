@@ -142,6 +142,7 @@ export interface Arguments {
     community?: boolean;
     created_from?: string;
     created_to?: string;
+    current?: boolean;
     damping?: number;
     decay?: number;
     dedup?: boolean;
@@ -702,6 +703,7 @@ export interface Answers {
       path?: { edge: string | null; forward: boolean; id: string }[];
       rank: number;
       rendered: string;
+      replaced?: { actor: string; by: string; time: string };
       repository?: 'project' | 'global';
       score: number;
       seed?: string | null;

@@ -53,11 +53,16 @@ type part struct {
 	text   string
 }
 
-// lists are the words of words.txt.
+// lists are the words of words.txt that tell intents, or those that ask about the past.
 type lists struct {
 	phrases map[string][]phrase // by their first words
 	parts   map[rune][]part     // by their first characters
 	lead    map[string]bool
+	past    *lists // of its own, nil in it
+}
+
+func newLists() *lists {
+	return &lists{phrases: map[string][]phrase{}, parts: map[rune][]part{}, lead: map[string]bool{}}
 }
 
 // analyser gives words without stemming; there is one of no language always.
@@ -87,6 +92,17 @@ func Read(s string) Intent {
 	l.readWords(s, best.take)
 	l.readParts(s, best.take)
 	return best.intent
+}
+
+// Past reports whether a text asks how things were before, until when they were so, or what changed. Time is linear in
+// the first 4,096 scalars.
+func Past(s string) (is bool) {
+	s = text.FirstScalars(s, maxScalars)
+	found := func(Intent, int) { is = true }
+	l := known().past
+	l.readWords(s, found)
+	l.readParts(s, found)
+	return is
 }
 
 // match is a phrase that was found.
@@ -195,7 +211,8 @@ var names = map[string]Intent{"why": Why, "when": When, "entity": Entity, "none"
 
 // parse reads a list of phrases, whose head says what its lines mean.
 func parse(list string) (*lists, error) {
-	l := &lists{phrases: map[string][]phrase{}, parts: map[rune][]part{}, lead: map[string]bool{}}
+	all := newLists()
+	all.past = newLists()
 	for n, line := range strings.Split(list, "\n") {
 		if line == "" || line[0] == '#' {
 			continue
@@ -206,6 +223,10 @@ func parse(list string) (*lists, error) {
 			where, rest, _ = strings.Cut(rest, " ")
 		}
 		in, ok := names[head]
+		l := all
+		if head == "past" {
+			l, in, ok = all.past, General, true
+		}
 		if !ok && head != "lead" {
 			return nil, fmt.Errorf("line %d: no intent %q", n+1, head)
 		}
@@ -215,7 +236,7 @@ func parse(list string) (*lists, error) {
 			}
 		}
 	}
-	return l, nil
+	return all, nil
 }
 
 // add adds one phrase.

@@ -73,3 +73,35 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestPast asks in twelve languages how things were, and how they are.
+func TestPast(t *testing.T) {
+	past := []string{
+		"What did we use before Postgres?", "who used to lead the team", "until when was the shop open on Sundays",
+		"what changed in the release process", "the previous address", "Where was the office originally?",
+		"Wer war vorher zuständig?", "Bis wann galt der alte Tarif?", "Was hat sich am Ablauf geändert?", "früherer Lieferant",
+		"Qui s'en occupait avant ?", "l'ancienne adresse", "Jusqu'à quand le bureau était-il ouvert ?",
+		"¿Quién lo llevaba antes?", "¿hasta cuándo valió la tarifa?", "la dirección anterior",
+		"Quem cuidava disso antes?", "até quando valeu a tarifa", "o que mudou",
+		"Chi se ne occupava in precedenza?", "prima di maggio quanto costava", "cosa è cambiato",
+		"Wie deed dit vroeger?", "tot wanneer gold het tarief", "wat is er veranderd",
+		"Кто занимался этим раньше?", "до каких пор действовал тариф", "что изменилось",
+		"之前是谁负责的？", "原来的地址", "以前は誰が担当でしたか", "営業時間はいつまででしたか", "昔の住所",
+		"예전 담당자는 누구였나요?", "언제까지 열었나요", "ก่อนหน้านี้ใครดูแล", "ที่อยู่เดิม",
+	}
+	for _, s := range past {
+		if !Past(s) {
+			t.Errorf("%q does not ask about the past", s)
+		}
+	}
+	for _, s := range []string{
+		"", "What do we use?", "who leads the team", "how do I change the filter?", "where is the office",
+		"Wer ist zuständig?", "Was kostet eine Stunde?", "Qui s'en occupe ?", "quelle adresse", "¿Quién lo lleva?",
+		"Quem cuida disso?", "Chi se ne occupa?", "la prima volta", "Wie doet dit?", "voor wie is het", "Кто этим занимается?",
+		"谁负责？", "地址在哪里", "担当者の名前は何ですか", "午前の会議", "담당자는 누구인가요?", "오전에 회의", "ใครดูแล",
+	} {
+		if Past(s) {
+			t.Errorf("%q asks about the past", s)
+		}
+	}
+}

@@ -54,12 +54,7 @@ func Together(limit, budget int, parts ...Part) *Joint {
 		lists[i] = parts[i].items(i)
 	}
 	for limit == 0 || len(out.Items) < limit {
-		from := -1
-		for i, list := range lists {
-			if len(list) > 0 && (from < 0 || list[0].Score > lists[from][0].Score) {
-				from = i
-			}
-		}
+		from := out.next(lists)
 		if from < 0 {
 			break
 		}
@@ -75,6 +70,22 @@ func Together(limit, budget int, parts ...Part) *Joint {
 		out.Items = append(out.Items, it)
 	}
 	return out
+}
+
+// next returns the list whose first item comes next, -1 for none: what was replaced follows what replaced it.
+func (o *Joint) next(lists [][]JointItem) int {
+	if n := len(o.Items); n > 0 {
+		if last := o.Items[n-1].Part; len(lists[last]) > 0 && lists[last][0].Replaced != nil {
+			return last
+		}
+	}
+	from := -1
+	for i, list := range lists {
+		if len(list) > 0 && (from < 0 || list[0].Score > lists[from][0].Score) {
+			from = i
+		}
+	}
+	return from
 }
 
 // items returns the items of a part by rank, each with the name of the repository in its text.

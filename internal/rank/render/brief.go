@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -38,13 +39,9 @@ func Brief(
 		head = append(head, headSource(shownSource(n.Sources[0])))
 	}
 	if m != nil {
-		state := string(m.State)
-		if !m.By.IsZero() {
-			by, err := ShortID(ctx, g, m.By)
-			if err != nil {
-				return "", err
-			}
-			state += " by [" + by + "]"
+		state, err := stateOf(ctx, g, m)
+		if err != nil {
+			return "", err
 		}
 		head = append(head, state)
 	}
@@ -75,6 +72,41 @@ func Brief(
 		}
 	}
 	return string(w.b), nil
+}
+
+// replacedCap is how many scalars of a replaced memory its line has.
+const replacedCap = 200
+
+// Replaced renders a replaced memory in one line of the form FormatBrief: a head that ends with the beginning of its text.
+func Replaced(ctx context.Context, g source.Graph, n *graph.Node, m *graph.Mark) (string, error) {
+	ref, err := ShortID(ctx, g, n.ID)
+	if err != nil {
+		return "", err
+	}
+	state, err := stateOf(ctx, g, m)
+	if err != nil {
+		return "", err
+	}
+	said := strings.Join(strings.Fields(cmp.Or(n.Summary, n.Key)), " ")
+	if short := text.FirstScalars(said, replacedCap); len(short) < len(said) {
+		said = short + "…"
+	}
+	return fmt.Sprintf("[%s] %s · %s: %s\n", ref, text.EscapeWord(n.Type), state, headField(said)), nil
+}
+
+// stateOf says what a mark says: of a replaced memory when, by what and by whom that was said.
+func stateOf(ctx context.Context, g source.Graph, m *graph.Mark) (string, error) {
+	if m.By.IsZero() {
+		return string(m.State), nil
+	}
+	by, err := ShortID(ctx, g, m.By)
+	if err != nil {
+		return "", err
+	}
+	if m.State != graph.Superseded {
+		return string(m.State) + " by [" + by + "]", nil
+	}
+	return "replaced " + m.Time.String()[:len("2006-01-02")] + " by [" + by + "] (" + headField(m.Actor) + ")", nil
 }
 
 // headField escapes a value so that it cannot look like another part of a head.

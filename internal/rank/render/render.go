@@ -96,7 +96,11 @@ func (r *renderer) cut(s string) string {
 
 func (r *renderer) state(m *graph.Mark) {
 	state := string(m.State)
-	if !m.By.IsZero() {
+	switch {
+	case m.State == graph.Superseded && !m.By.IsZero():
+		state = "replaced " + m.Time.String()[:len("2006-01-02")] + " by " + m.By.String() + " (" +
+			text.EscapeField(m.Actor, "()") + ")"
+	case !m.By.IsZero():
 		state += " (by " + m.By.String() + ")"
 	}
 	r.line("state", state)

@@ -19,6 +19,8 @@ type Filter struct {
 	bare   bool                  // whether nothing has a mark
 	out    map[graph.ID]struct{} // excluded nodes, nil for none
 	Seen   FilterCounts          // what lanes asked about
+	// Replaced has lanes see superseded nodes too, and collects their marks; nil for nothing.
+	Replaced map[graph.ID]*graph.Mark
 }
 
 // FilterCounts is how many documents were asked about.
@@ -62,13 +64,21 @@ func (f *Filter) Accept(ctx context.Context) Accept {
 			f.Seen.Passed++
 			return true, nil
 		}
-		hidden, err := f.Hidden(ctx, graph.OnNode, d.ID())
+		m, err := f.mark(ctx, graph.OnNode, d.ID())
+		if err != nil {
+			return false, err
+		}
+		hidden := f.hides(m)
+		if hidden && f.Replaced != nil && m.State == graph.Superseded && !m.By.IsZero() {
+			f.Replaced[m.ID] = m
+			hidden = false
+		}
 		if hidden {
 			f.Seen.Left.Marks++
-		} else if err == nil {
+		} else {
 			f.Seen.Passed++
 		}
-		return !hidden, err
+		return !hidden, nil
 	}
 }
 
@@ -102,11 +112,16 @@ func (f *Filter) Hidden(ctx context.Context, on graph.Target, id graph.ID) (bool
 	if f.bare {
 		return false, nil
 	}
+	m, err := f.mark(ctx, on, id)
+	return err == nil && f.hides(m), err
+}
+
+func (f *Filter) mark(ctx context.Context, on graph.Target, id graph.ID) (*graph.Mark, error) {
 	m, err := f.g.Mark(ctx, on, id)
 	if err != nil {
-		return false, fmt.Errorf("read mark on %s %s: %w", on, id, err)
+		return nil, fmt.Errorf("read mark on %s %s: %w", on, id, err)
 	}
-	return f.hides(m), nil
+	return m, nil
 }
 
 // hides reports whether a mark, nil for none, hides what it is on.

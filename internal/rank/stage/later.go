@@ -22,7 +22,7 @@ const (
 // of the question: what was learned last is true more often. Neither is marked, since nobody has decided. A question
 // about a time is left alone.
 func (r *run) laterFirst(ctx context.Context, list []held) error {
-	if len(r.dated.Ranges) > 0 {
+	if len(r.dated.Ranges) > 0 || r.past {
 		return nil
 	}
 	a, err := text.New(retrieve.Language)

@@ -22,8 +22,11 @@ const (
 // out and counted, and never changes the order of the rest; so is what repeats an item.
 func (r *run) pack(ctx context.Context, a *retrieve.Answer) error {
 	p := packer{run: r, answer: a}
-	found, err := p.digests(ctx, r.shownBands())
+	found, err := r.inTime(ctx, r.shownBands())
 	if err != nil {
+		return err
+	}
+	if found, err = p.digests(ctx, found); err != nil {
 		return err
 	}
 	for _, c := range found[:min(maxExamined, len(found))] {
@@ -33,7 +36,11 @@ func (r *run) pack(ctx context.Context, a *retrieve.Answer) error {
 		if p.paired[c.id] { // it followed what it contradicts
 			continue
 		}
+		at := len(a.Items)
 		if err := p.take(ctx, c); err != nil {
+			return err
+		}
+		if err := p.follow(ctx, at); err != nil {
 			return err
 		}
 		if err := p.pair(ctx); err != nil {
@@ -61,7 +68,8 @@ type packer struct {
 	trim *trimmer // nil until a text is trimmed
 	cut  bool     // whether a text was trimmed to another one
 
-	facing graph.ID          // what contradicts the item packed last, zero for nothing
+	facing graph.ID          // what contradicts the item faced, zero for nothing
+	faced  graph.ID          // the item packed last that something contradicts
 	paired map[graph.ID]bool // what was examined since it contradicts an item, nil for none
 	beside graph.ID          // the item that the candidate is examined for, zero for none
 }
@@ -91,11 +99,12 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 		Recall:    c.recalled.told(),
 		Against:   p.beside,
 		Band:      c.band,
+		Replaced:  replacement(mark),
 	}
 	if n := len(p.answer.Items); !p.beside.IsZero() && n > 0 {
 		item.Band = p.answer.Items[n-1].Band // what contradicts an item is shown with it
 	}
-	shown, err := p.render(ctx, n, mark)
+	shown, err := p.render(ctx, n, mark, c.replaced != nil && !c.replaced.asked)
 	if err != nil {
 		return err
 	}
@@ -127,7 +136,7 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 		p.said = append(p.said, its)
 		p.idle.shows(n, shown)
 		if mark != nil && mark.State == graph.Contradicted && p.req.Pairs == retrieve.PairsOn {
-			p.facing = mark.By
+			p.facing, p.faced = mark.By, c.id
 		}
 	}
 	return nil
@@ -170,8 +179,12 @@ type shown struct {
 
 // render returns the text of one node.
 func (p *packer) render(
-	ctx context.Context, n *graph.Node, mark *graph.Mark,
+	ctx context.Context, n *graph.Node, mark *graph.Mark, line bool,
 ) (shown, error) {
+	if line && p.req.Format == retrieve.FormatBrief {
+		text, err := render.Replaced(ctx, p.g, n, mark)
+		return shown{text: text}, err
+	}
 	o := render.RenderOptions{Show: p.req.Show, SummaryCap: *p.req.SummaryCap}
 	if isChunk(n) {
 		o.Show = append(slices.Clone(o.Show), retrieve.ShowContent)

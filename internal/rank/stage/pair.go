@@ -12,7 +12,7 @@ import (
 // answer is full or there is nothing more: clause 11.8. Whoever reads one of two memories that
 // cannot both be so is to see the other. Only what passes the filters follows, once in an answer.
 func (p *packer) pair(ctx context.Context) error {
-	defer func() { p.facing, p.beside = graph.ID{}, graph.ID{} }()
+	defer func() { p.facing, p.faced, p.beside = graph.ID{}, graph.ID{}, graph.ID{} }()
 	for !p.facing.IsZero() && !p.full() {
 		id := p.facing
 		p.facing = graph.ID{}
@@ -24,7 +24,7 @@ func (p *packer) pair(ctx context.Context) error {
 			p.paired = make(map[graph.ID]bool)
 		}
 		p.paired[id] = true
-		p.beside = p.answer.Items[len(p.answer.Items)-1].ID
+		p.beside = p.faced
 		if err := p.take(ctx, p.candidate(id)); err != nil {
 			return err
 		}

@@ -231,7 +231,7 @@ func (r *run) flaws(
 	if err != nil {
 		return "", err
 	}
-	marked := mark != nil
+	marked := mark != nil && best.replaced == nil
 	if marked && mark.State == graph.Contradicted && !mark.By.IsZero() {
 		if marked, err = r.there(ctx, mark.By); err != nil {
 			return "", err
@@ -390,7 +390,8 @@ func endsAsking(s string) bool {
 func (r *run) contested(ctx context.Context, v *judged, best held) (string, error) {
 	var its *features
 	for _, h := range v.list[:min(maxLeading, len(v.list))] {
-		if h.id == best.id || h.strength() < best.strength()*nearTie>>fixed.FracBits || h.covers < best.covers {
+		if h.id == best.id || h.strength() < best.strength()*nearTie>>fixed.FracBits || h.covers < best.covers ||
+			h.chain() == best.chain() {
 			continue
 		}
 		other, err := r.featuresOf(ctx, h.id)

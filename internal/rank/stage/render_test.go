@@ -124,7 +124,7 @@ const uuidPattern = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 var linePatterns = []*regexp.Regexp{
 	regexp.MustCompile(`^ntype: .`),
 	regexp.MustCompile(`^id: ` + uuidPattern + `$`),
-	regexp.MustCompile(`^state: [a-z]+( \(by ` + uuidPattern + `\))?$`),
+	regexp.MustCompile(`^state: ([a-z]+( \(by ` + uuidPattern + `\))?|replaced [0-9-]{10} by ` + uuidPattern + ` \([^()]*\))$`),
 	regexp.MustCompile(`^context: .`),
 	regexp.MustCompile(`^summary: .`),
 	regexp.MustCompile(`^created: [^ ]+Z$`),

@@ -30,10 +30,12 @@ type candidate struct {
 
 	member *retrieve.Membership // of the community that raised it or brought it in, nil for none
 
-	recalled *recalled     // nil where the request is no recall
-	band     retrieve.Band // "" in rankings that have none
-	said     bool          // in a conversation: only of those whose bands are worked out
-	beside   *candidate    // that it is a neighbour of, nil for none
+	recalled *recalled       // nil where the request is no recall
+	band     retrieve.Band   // "" in rankings that have none
+	said     bool            // in a conversation: only of those whose bands are worked out
+	beside   *candidate      // that it is a neighbour of, nil for none
+	heir     *retrieve.Reach // from what it replaced, if no lane found it
+	replaced *replaced       // nil unless another one superseded it
 }
 
 // reached reports whether expansion reached a candidate.
@@ -45,7 +47,7 @@ func (c *candidate) way() *retrieve.Reach {
 	if c.lent != nil {
 		return c.lent.way()
 	}
-	return c.reach
+	return cmp.Or(c.reach, c.heir)
 }
 
 // byRank is the order of clause 9.4.
@@ -94,6 +96,9 @@ type run struct {
 	vain     int                // rewrites without hits
 	unranked bool               // whether reranking was asked for and did nothing
 
+	past   bool         // whether the text asks how things were
+	behind []*candidate // replaced memories that may follow what replaced them, the best first
+
 	recalled *retrieve.Recollection // nil where the request is no recall
 	outcome  *judged                // nil if there is no verdict
 }
@@ -118,8 +123,9 @@ func (r *run) lanes(ctx context.Context) error {
 	r.trace.weighed(lists)
 	r.gather(lists, exact)
 	r.fuse(lists)
+	err = r.setAside(ctx)
 	r.trace.stage(StageFuse)
-	return nil
+	return err
 }
 
 // ranked returns the hits in the order of clause 9.4, whatever order an index gave them in.

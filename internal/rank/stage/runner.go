@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/tuning"
 	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/ipld"
@@ -59,6 +60,10 @@ func (u Runner) Run(
 	}
 	r.dated = readDates(&r.req)
 	r.filter = source.NewFilter(g, &r.req)
+	if showsReplaced(row, &r.req, r.dated.alone) {
+		r.filter.Replaced = make(map[graph.ID]*graph.Mark)
+		r.past = asksPast(&r.req)
+	}
 	r.trace.begin()
 	if err := r.lanes(ctx); err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func (r *run) judge(ctx context.Context) error {
 		return err
 	}
 	r.giveBands(v)
-	return nil
+	return r.judgeBehind(ctx, v)
 }
 
 // judged is a verdict and what it is about.
@@ -77,6 +77,14 @@ type judged struct {
 	because string
 	missing []retrieve.Lack
 	covered int64
+}
+
+// strongest is the greatest strength of a candidate.
+func (v *judged) strongest() (best int64) {
+	for _, h := range v.list {
+		best = max(best, h.strength())
+	}
+	return best
 }
 
 // verdictOf judges some candidates.
@@ -131,10 +139,7 @@ func (r *run) giveBands(v *judged) {
 	case retrieve.Unsure:
 		most = maxUnsure
 	}
-	best := int64(0)
-	for _, h := range v.list {
-		best = max(best, h.strength())
-	}
+	best := v.strongest()
 	n := 0
 	for _, h := range v.list {
 		switch {

@@ -1,0 +1,223 @@
+package stage
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/dates"
+	"github.com/mnem-project/mnem/internal/base/intent"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Constants of replaced memories: clause 11.12.
+const (
+	maxReplaced = 50 // of those that the lanes found, the best
+	maxChain    = 32 // memories that replaced each other
+	maxBehind   = 3  // replaced memories that follow one item
+)
+
+// replaced is a memory that another one superseded.
+type replaced struct {
+	mark  *graph.Mark
+	by    graph.ID // the one that holds now
+	asked bool     // whether the text asks about the time when it held
+}
+
+// showsReplaced reports whether the lanes let superseded nodes through, to be shown behind what superseded them.
+func showsReplaced(row *ranking, req *retrieve.Request, alone bool) bool {
+	return row.bands && !req.Current && !asksNothing(*req) && !alone &&
+		!slices.Contains(req.Marks, graph.Superseded)
+}
+
+// setAside takes the superseded nodes that the lanes found off the candidates. The one that holds now takes the place of
+// each if that is better than its own. Those that the question is about, since it asks about the past, stay candidates.
+func (r *run) setAside(ctx context.Context) error {
+	if len(r.filter.Replaced) == 0 {
+		return nil
+	}
+	live, byID := r.found[:0], make(map[graph.ID]*candidate, len(r.found))
+	var old []*candidate
+	for _, c := range r.found {
+		if r.filter.Replaced[c.id] != nil {
+			old = append(old, c)
+			continue
+		}
+		live, byID[c.id] = append(live, c), c
+	}
+	slices.SortFunc(old, byRank)
+	for _, c := range old[:min(maxReplaced, len(old))] {
+		by, err := r.successor(ctx, r.filter.Replaced[c.id])
+		if err != nil {
+			return err
+		}
+		if by.IsZero() {
+			continue
+		}
+		c.replaced = &replaced{mark: r.filter.Replaced[c.id], by: by}
+		if c.replaced.asked, err = r.asksOf(ctx, c); err != nil {
+			return err
+		}
+		next := byID[by]
+		if next == nil {
+			next = &candidate{id: by, heir: &retrieve.Reach{Seed: c.id, Hops: 1, Path: []retrieve.Step{{
+				Node: by, Type: string(graph.Superseded), Forward: true,
+			}}}}
+			live, byID[by] = append(live, next), next
+		}
+		if next.tier == tierNone {
+			next.score, next.share = max(next.score, c.score), max(next.share, c.share)
+		}
+		if c.replaced.asked {
+			live = append(live, c)
+		} else {
+			r.behind = append(r.behind, c)
+		}
+	}
+	r.found = live
+	return nil
+}
+
+// successor returns the node that holds in the place of a superseded one, zero if it does not pass the filters.
+func (r *run) successor(ctx context.Context, m *graph.Mark) (graph.ID, error) {
+	id := m.By
+	for range maxChain {
+		next, err := r.g.Mark(ctx, graph.OnNode, id)
+		if err != nil {
+			return graph.ID{}, fmt.Errorf("read mark on node %s: %w", id, err)
+		}
+		if next == nil || next.State != graph.Superseded {
+			ok, err := r.there(ctx, id)
+			if !ok {
+				id = graph.ID{}
+			}
+			return id, err
+		}
+		id = next.By
+	}
+	return graph.ID{}, nil
+}
+
+// judgeBehind keeps of the replaced memories those that account for as much of the question as an item must.
+func (r *run) judgeBehind(ctx context.Context, v *judged) error {
+	list, err := r.hold(ctx, r.behind)
+	if err != nil {
+		return err
+	}
+	least := v.strongest() * r.row.ofBest >> 16
+	r.behind = r.behind[:0]
+	for _, h := range list {
+		if h.strength() >= least {
+			r.behind = append(r.behind, h.candidate)
+		}
+	}
+	return nil
+}
+
+// follow packs the replaced memories of the item with a number, if there is one, behind it: those replaced last first.
+func (p *packer) follow(ctx context.Context, at int) error {
+	if at == len(p.answer.Items) {
+		return nil
+	}
+	item := p.answer.Items[at]
+	var list []*candidate
+	for _, c := range p.behind {
+		if c.replaced.by == item.ID {
+			list = append(list, c)
+		}
+	}
+	slices.SortFunc(list, func(a, b *candidate) int {
+		return cmp.Or(cmp.Compare(b.replaced.mark.Time, a.replaced.mark.Time), a.id.Compare(b.id))
+	})
+	for _, c := range list[:min(maxBehind, len(list))] {
+		if p.full() {
+			break
+		}
+		c.band = item.Band
+		p.answer.Candidates++
+		if err := p.take(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inTime puts, for a question about the past, replaced memories and what holds in their place next to each other, in the
+// order of time.
+func (r *run) inTime(ctx context.Context, list []*candidate) ([]*candidate, error) {
+	chains := make(map[graph.ID][]*candidate)
+	created := make(map[graph.ID]graph.Time)
+	for _, c := range list {
+		if c.replaced == nil {
+			continue
+		}
+		chains[c.replaced.by] = append(chains[c.replaced.by], c)
+	}
+	if len(chains) == 0 {
+		return list, nil
+	}
+	for _, c := range list {
+		if chain, ok := chains[c.id]; ok {
+			chains[c.id] = append(chain, c)
+		}
+	}
+	for _, chain := range chains {
+		for _, c := range chain {
+			n, _, err := r.g.Node(ctx, c.id)
+			if err != nil {
+				return nil, fmt.Errorf("read node %s: %w", c.id, err)
+			}
+			created[c.id] = n.Created
+		}
+		slices.SortFunc(chain, func(a, b *candidate) int {
+			return cmp.Or(cmp.Compare(created[a.id], created[b.id]), a.id.Compare(b.id))
+		})
+	}
+	out := make([]*candidate, 0, len(list))
+	for _, c := range list {
+		chain := chains[c.chain()]
+		if chain == nil {
+			out = append(out, c)
+		} else if !slices.Contains(out, c) {
+			out = append(out, chain...)
+		}
+	}
+	return out, nil
+}
+
+// chain is what holds now of what a candidate says.
+func (c *candidate) chain() graph.ID {
+	if c.replaced != nil {
+		return c.replaced.by
+	}
+	return c.id
+}
+
+// asksPast reports whether a request asks how things were.
+func asksPast(req *retrieve.Request) bool {
+	return slices.ContainsFunc(append([]string{req.Text}, req.Rewrites...), intent.Past)
+}
+
+// asksOf reports whether the text asks about the past, or names a time when a replaced memory held.
+func (r *run) asksOf(ctx context.Context, c *candidate) (bool, error) {
+	if r.past || len(r.dated.Ranges) == 0 {
+		return r.past, nil
+	}
+	n, _, err := r.g.Node(ctx, c.id)
+	if err != nil {
+		return false, fmt.Errorf("read node %s: %w", c.id, err)
+	}
+	return slices.ContainsFunc(r.dated.Ranges, func(d dates.Range) bool {
+		return d.From < int64(c.replaced.mark.Time) && d.To > int64(n.Created)
+	}), nil
+}
+
+// replacement returns what an item says of having been replaced, nil if it was not.
+func replacement(m *graph.Mark) *retrieve.Replacement {
+	if m == nil || m.State != graph.Superseded || m.By.IsZero() {
+		return nil
+	}
+	return &retrieve.Replacement{By: m.By, Time: m.Time, Actor: m.Actor}
+}
