@@ -194,7 +194,7 @@ func chatGPT(nodes []*graph.NodeChange) ([]graph.Change, *formed, error) {
 	}
 	var changes []graph.Change
 	taker.Yield = func(c graph.Change) error { changes = append(changes, c); return nil }
-	err = chats.Read(taker.Format, bytes.NewReader(export), taker)
+	err = chats.Read(taker.Format, "", bytes.NewReader(export), taker)
 	if err == nil && taker.Taken.Damaged > 0 {
 		err = fmt.Errorf("as an export: %s", strings.Join(taker.Taken.Places, ", "))
 	}

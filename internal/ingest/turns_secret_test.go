@@ -25,7 +25,7 @@ func TestCutCredentials(t *testing.T) {
 	}
 	line := `{"type":"assistant","uuid":"u","sessionId":"s","gitBranch":"` + token + `","message":{"content":[` +
 		`{"type":"tool_use","name":"Bash","input":{"command":"` + strings.Repeat("x ", 85) + token + `"}}]}}`
-	if err := chats.Read("claude-code", strings.NewReader(line), taker); err != nil {
+	if err := chats.Read("claude-code", "", strings.NewReader(line), taker); err != nil {
 		t.Fatal(err)
 	}
 	if len(nodes) != 2 {
@@ -70,7 +70,7 @@ func TestLabelsOfCredentials(t *testing.T) {
 				return nil
 			},
 		}
-		if err := chats.Read(format, strings.NewReader(text), taker); err != nil || taken == 0 ||
+		if err := chats.Read(format, "", strings.NewReader(text), taker); err != nil || taken == 0 ||
 			len(taker.Taken.Places) > 0 || taker.Taken.Redacted == 0 {
 			t.Errorf("%s: %v, %d changes, %+v", format, err, taken, taker.Taken)
 		}

@@ -68,7 +68,7 @@ func formatOf(file string) string {
 // TestFiles reads a file of each format and compares with what is in it.
 func TestFiles(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.json*")
-	if err != nil || len(files) != len(Formats())+9 {
+	if err != nil || len(files) != len(Formats())+10 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, file := range files {
@@ -79,7 +79,7 @@ func TestFiles(t *testing.T) {
 			}
 			defer func() { _ = in.Close() }()
 			r := &recorder{}
-			if err := Read(formatOf(file), in, r); err != nil {
+			if err := Read(formatOf(file), file, in, r); err != nil {
 				t.Fatal(err)
 			}
 			for _, kind := range sortedKeys(r.skipped) {
@@ -155,7 +155,7 @@ func TestDamaged(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			r := &recorder{}
-			if err := Read(test.format, strings.NewReader(test.in), r); !errors.Is(err, test.want) {
+			if err := Read(test.format, "", strings.NewReader(test.in), r); !errors.Is(err, test.want) {
 				t.Errorf("%v, want %v", err, test.want)
 			}
 			if len(r.lines) != test.lines || !slices.Equal(r.places, test.places) {
@@ -164,7 +164,7 @@ func TestDamaged(t *testing.T) {
 			}
 		})
 	}
-	if err := Read("other", strings.NewReader(""), &recorder{}); err == nil {
+	if err := Read("other", "", strings.NewReader(""), &recorder{}); err == nil {
 		t.Error("a format that there is none of")
 	}
 }
@@ -182,7 +182,7 @@ func TestStops(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := &recorder{err: stop}
-		if err := Read(format, strings.NewReader(string(data)), r); !errors.Is(err, stop) {
+		if err := Read(format, "", strings.NewReader(string(data)), r); !errors.Is(err, stop) {
 			t.Errorf("%s: %v", format, err)
 		}
 		if len(r.lines) != 1 {
@@ -223,7 +223,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, n int, data []byte) {
 		formats := Formats()
 		r := &recorder{}
-		err := Read(formats[uint(n)%uint(len(formats))], strings.NewReader(string(data)), r)
+		err := Read(formats[uint(n)%uint(len(formats))], "", strings.NewReader(string(data)), r)
 		if err != nil && !errors.Is(err, ErrFormat) {
 			t.Fatal(err)
 		}

@@ -135,6 +135,7 @@ func (c *claudeCode) entitle(l *claudeCodeLine) {
 
 // message takes a message of the user or the assistant.
 func (c *claudeCode) message(l *claudeCodeLine, data []byte, at position) error {
+	claudeCodeShape.tell(c.handler, data)
 	c.identify(l, data)
 	if c.talk == nil || c.talk.session.ID != l.SessionID {
 		if err := c.begin(l); err != nil {
@@ -219,6 +220,8 @@ type blockReader struct {
 	handler Handler
 	at      string
 	user    bool // whose texts may be of the program
+	// clean takes out of a user's text what the program put there; nil for spoken.
+	clean func(text string, left func(kind string)) string
 
 	text  string
 	calls []string
@@ -275,7 +278,11 @@ func (r *blockReader) skip(kind string) {
 
 // say adds a text, of a user without what programs put into it.
 func (r *blockReader) say(text string) {
-	if text = strings.TrimSpace(text); r.user {
+	text = strings.TrimSpace(text)
+	switch {
+	case r.clean != nil:
+		text = r.clean(text, r.skip)
+	case r.user:
 		text = spoken(text, r.skip)
 	}
 	r.text = join(r.text, text)

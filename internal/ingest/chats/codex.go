@@ -1,6 +1,7 @@
 package chats
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 )
@@ -79,6 +80,13 @@ func (c *codex) line(data []byte, at position) error {
 		return errDamaged
 	}
 	c.talk.at = at.place()
+	if _, left := codexKinds[l.Type]; !left {
+		of := codexShape
+		if enveloped := l.Payload != nil; !enveloped && !bytes.Contains(data, []byte(`"payload"`)) {
+			of = codexItemShape
+		}
+		of.tell(c.handler, data)
+	}
 	return c.item(&l, when, at)
 }
 
@@ -89,6 +97,7 @@ func (c *codex) meta(data json.RawMessage) error {
 	if err := decode(data, &m); err != nil {
 		return err
 	}
+	codexMetaShape.tell(c.handler, data)
 	if m.ID == "" {
 		m.ID = m.SessionID
 	}

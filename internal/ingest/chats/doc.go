@@ -7,6 +7,10 @@
 //	chatgpt         conversations.json of an export of ChatGPT, its archive, or one conversation
 //	claude          the same of Claude
 //	opencode        a session as OpenCode exports it
+//	cursor          JSON Lines of an agent of Cursor, ~/.cursor/projects/…/agent-transcripts/…/SESSION.jsonl
+//	copilot         a chat of VS Code, …/chatSessions/SESSION.json, or .jsonl, a log of changes of it
+//	copilot-cli     events of Copilot CLI, ~/.copilot/session-state/SESSION/events.jsonl
+//	cline           ui_messages.json of a task of Cline
 //	server-memory   JSON Lines of the MCP server memory: entities and relations
 //	mem0            what get_all of mem0 answers, or a list of its memories
 //

@@ -5,6 +5,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // TestKindsAreDocumented finds every record type that is left out, and the kind that it is counted as, in the section of
@@ -35,7 +38,9 @@ func TestKindsAreDocumented(t *testing.T) {
 		{contexts, general}, {claudeCodeKinds, section("Claude Code")}, {codexKinds, section("Codex")},
 		{contentKinds, section("Claude Code") + section("Codex") + section("Claude")},
 		{geminiKinds, section("Gemini CLI")}, {chatGPTKinds, section("ChatGPT")},
-		{openCodeKinds, section("OpenCode")}, {mem0Left, section("mem0")},
+		{openCodeKinds, section("OpenCode")}, {mem0Left, section("mem0")}, {cursorKinds, section("Cursor")},
+		{cursorContexts, section("Cursor")}, {vscodeKinds, section("GitHub Copilot in VS Code")},
+		{copilotKinds, section("Copilot CLI")}, {clineKinds, section("Cline")},
 	} {
 		if len(c.kinds) == 0 {
 			t.Error("a table without kinds")
@@ -47,6 +52,61 @@ func TestKindsAreDocumented(t *testing.T) {
 			if !word(kind).MatchString(c.text + general) {
 				t.Errorf("%s, the kind of %s, is not in docs/importers.md", kind, name)
 			}
+		}
+	}
+	for _, c := range []struct {
+		shape shape
+		text  string
+	}{
+		{claudeCodeShape, section("Claude Code")}, {codexShape, section("Codex")}, {codexMetaShape, section("Codex")},
+		{geminiShape, section("Gemini CLI")}, {geminiMessageShape, section("Gemini CLI")}, {chatGPTShape, section("ChatGPT")},
+		{claudeShape, section("Claude")}, {openCodeShape, section("OpenCode")}, {cursorShape, section("Cursor")},
+		{vscodeShape, section("GitHub Copilot in VS Code")}, {copilotShape, section("Copilot CLI")},
+		{clineShape, section("Cline")}, {serverMemoryShape, section("MCP server memory")},
+	} {
+		for _, name := range c.shape.names() {
+			if !word(name).MatchString(c.text) {
+				t.Errorf("the field %s is not in %s of docs/importers.md", name, strings.SplitN(c.text, "\n", 2)[0])
+			}
+		}
+	}
+}
+
+// names are the names of a shape and of those in it.
+func (s shape) names() (out []string) {
+	for name, of := range s {
+		if name != anyName {
+			out = append(out, name)
+		}
+		out = append(out, of.names()...)
+	}
+	return out
+}
+
+// TestUnknownFields counts the members that no shape has, at any depth, and no others.
+func TestUnknownFields(t *testing.T) {
+	of := has("a", "b").with("c", has("d")).with("m", shape{anyName: has("e")})
+	for _, c := range []struct {
+		json string
+		want []string
+	}{
+		{`{"a":{"x":1},"b":"{\"x\":1}"}`, nil},
+		{` { "z" : [ 1 , { "y" : 2 } ] , "a" : null } `, []string{"z"}},
+		{`{"c":[{"d":1,"q\"\u0041":"\\"},{"r":{}},[{"s":[]}]]}`, []string{"q\"A", "r", "s"}},
+		{`{"m":{"1":{"e":1},"2":{"f":"}"}},"c":7,"":1}`, []string{"f", ""}},
+		{`[]`, nil}, {`"x"`, nil}, {`{}`, nil}, {`{"c":{}}`, nil}, {`[{"w":1},{"w":2}]`, []string{"w", "w"}},
+	} {
+		r := &recorder{}
+		of.tell(r, []byte(c.json))
+		want := make(map[string]int)
+		for _, name := range c.want {
+			want[unknownField+name]++
+		}
+		if diff := cmp.Diff(want, r.skipped, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: %s", c.json, diff)
+		}
+		for n := range c.json { // no prefix stops it
+			of.tell(&recorder{}, []byte(c.json[:n]))
 		}
 	}
 }

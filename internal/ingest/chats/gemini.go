@@ -72,6 +72,7 @@ func gemini(in *bufio.Reader, h Handler) error {
 	if len(data) > maxRecord || json.Unmarshal(data, &r) != nil || r.SessionID == "" {
 		return ErrFormat
 	}
+	geminiShape.tell(h, data)
 	if err := g.record(&r, "record 1"); err != nil {
 		return err
 	}
@@ -90,6 +91,11 @@ func (g *geminiSession) line(data []byte, at position) error {
 	var r geminiRecord
 	if err := decode(data, &r); err != nil {
 		return err
+	}
+	if r.ID != "" || r.Type != "" {
+		geminiMessageShape.tell(g.handler, data)
+	} else {
+		geminiShape.tell(g.handler, data)
 	}
 	return g.record(&r, at.String())
 }
@@ -137,6 +143,7 @@ func (g *geminiSession) describe(r *geminiRecord, at string) {
 		var m geminiRecord
 		err := decode(data, &m)
 		if err == nil {
+			geminiMessageShape.tell(g.handler, data)
 			err = g.message(&m, place)
 		}
 		if err != nil {

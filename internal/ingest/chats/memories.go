@@ -34,6 +34,9 @@ func (s *serverMemory) line(data []byte, at position) error {
 	if err := decode(data, &l); err != nil {
 		return err
 	}
+	if l.Type == "entity" || l.Type == "relation" {
+		serverMemoryShape.tell(s.handler, data)
+	}
 	switch {
 	case l.Type == "entity" && strings.TrimSpace(l.Name) != "":
 		s.entity(&l)

@@ -138,9 +138,30 @@ var companions = []string{
 // such files, is counted as left.
 func Wants(format, name string) (wants bool, left string) {
 	endings := []string{".json"}
+	base := path.Base(name)
 	switch format {
 	case "claude-code":
 		endings = []string{".jsonl"}
+	case "cursor":
+		endings = []string{".jsonl"}
+		if strings.HasSuffix(base, ".txt") && path.Base(path.Dir(name)) == "agent-transcripts" {
+			return false, "transcript of an older version"
+		}
+	case "copilot-cli":
+		if base == "events.jsonl" || strings.HasSuffix(base, ".jsonl") && path.Base(path.Dir(name)) == "session-state" {
+			return true, ""
+		}
+		return strings.HasSuffix(base, ".jsonl") && !strings.Contains(name, "/"), ""
+	case "copilot":
+		endings = []string{".json", ".jsonl"}
+		if dir := path.Base(path.Dir(name)); strings.Contains(name, "/") && !strings.HasSuffix(strings.ToLower(dir), "chatsessions") {
+			return false, ""
+		}
+	case "cline":
+		if base == "api_conversation_history.json" {
+			return false, base
+		}
+		return base == "ui_messages.json", ""
 	case "codex":
 		endings = []string{".jsonl", ".jsonl.zst"}
 	case "gemini", "server-memory":
@@ -148,7 +169,6 @@ func Wants(format, name string) (wants bool, left string) {
 	case "chatgpt", "claude":
 		endings = []string{".json", ".zip"}
 	}
-	base := path.Base(name)
 	if slices.Contains(companions, base) {
 		return false, base
 	}

@@ -86,17 +86,30 @@ type Handler interface {
 
 // Formats are the names of the formats, in order.
 func Formats() []string {
-	return []string{"claude-code", "codex", "gemini", "opencode", "chatgpt", "claude", "server-memory", "mem0"}
+	return []string{
+		"claude-code", "codex", "gemini", "opencode", "cursor", "copilot", "copilot-cli", "cline", "chatgpt", "claude",
+		"server-memory", "mem0",
+	}
 }
 
-// Read reads a file of a format, which may be compressed with zstd or be an archive of an export. It returns ErrFormat
-// for what is none at all.
-func Read(format string, in io.Reader, h Handler) error { return unpack(in, h, readAs(format)) }
+// Read reads a file of a format, which may be compressed with zstd or be an archive of an export. Some formats have the id
+// of a session in the path of the file alone, which name is. It returns ErrFormat for a file of another format.
+func Read(format, name string, in io.Reader, h Handler) error {
+	return unpack(in, h, readAs(format, name))
+}
 
 // readAs returns what reads a file of a format that is not packed.
-func readAs(format string) func(in io.Reader, h Handler) error {
+func readAs(format, name string) func(in io.Reader, h Handler) error {
 	return func(in io.Reader, h Handler) error {
 		switch format {
+		case "cursor":
+			_, err := lines(in, h, newCursor(name, h), Place{}, 0)
+			return err
+		case "copilot-cli":
+			_, err := lines(in, h, &copilotCLI{handler: h}, Place{}, 0)
+			return err
+		case "copilot":
+			return vscodeChat(in, h)
 		case "claude-code", "codex", "gemini", "opencode":
 			_, err := Resume(format, in, Place{}, 0, h)
 			return err
@@ -106,6 +119,8 @@ func readAs(format string) func(in io.Reader, h Handler) error {
 		}
 		in = &validReader{in: bufio.NewReaderSize(in, 1<<16)}
 		switch format {
+		case "cline":
+			return readCline(in, h)
 		case "chatgpt":
 			return list(in, h, chatGPT)
 		case "claude":

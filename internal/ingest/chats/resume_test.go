@@ -23,7 +23,7 @@ func TestResume(t *testing.T) {
 				t.Fatal(err)
 			}
 			whole, grown := &latest{last: map[string]any{}}, &latest{last: map[string]any{}}
-			if err := Read(c.format, bytes.NewReader(data), whole); err != nil {
+			if err := Read(c.format, "", bytes.NewReader(data), whole); err != nil {
 				t.Fatal(err)
 			}
 			var at Place
@@ -77,7 +77,7 @@ func TestTakenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := &recorder{}
-	if err := Read("codex", strings.NewReader(all), whole); err != nil {
+	if err := Read("codex", "", strings.NewReader(all), whole); err != nil {
 		t.Fatal(err)
 	}
 	if len(whole.lines) != 6 || strings.Count(strings.Join(whole.lines, ""), `"Left":true`) != 2 {

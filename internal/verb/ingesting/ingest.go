@@ -24,7 +24,7 @@ import (
 // IngestRequest asks for files to be kept.
 type IngestRequest struct {
 	Paths   []string `op:",arg,required"`
-	From    string   `op:"" not:"name project keep" enum:"claude-code codex gemini opencode chatgpt claude server-memory mem0 mnem" doc:"take in what another program, {NAME}, wrote: its conversations or memories"`
+	From    string   `op:"" not:"name project keep" enum:"claude-code codex gemini opencode cursor copilot copilot-cli cline chatgpt claude server-memory mem0 mnem" doc:"take in what another program, {NAME}, wrote: its conversations or memories"`
 	Name    string   `op:"" doc:"the {PATH} that standard input is kept as; its ending says how it is read"`
 	Project string   `op:"" doc:"what files outside the directory of the repository are kept as, {NAME}" note:" (default: the name of their directory)"`
 	Map     []string `op:",comma" not:"from" doc:"what the columns of CSV and JSON Lines are: {FIELD=COLUMN} of text, title, id, time"`
@@ -123,8 +123,9 @@ var Ingest = verb.Define(verb.Spec{
 		"JSON Lines says needs --map text=COLUMN, which is kept with it; each record is a section.\n\n" +
 		"Credentials are replaced by [secret:RULE:xxxx]; --allow-secret RULE leaves them. A file that cannot\n" +
 		"be read is named and the others are kept; the exit code is 1 then.\n\n" +
-		"With --from, take in conversations of Claude Code, Codex, Gemini CLI, OpenCode, ChatGPT or Claude, each a\n" +
-		"node, or memories of the MCP server memory or mem0. Given again, a file adds what is new. What is left out\n" +
+		"With --from, take in conversations of Claude Code, Codex, Gemini CLI, OpenCode, Cursor, GitHub Copilot (VS\n" +
+		"Code or CLI), Cline, ChatGPT or Claude, each a node, or memories of the MCP server memory or mem0. Given\n" +
+		"again, a file adds what is new. What is left out\n" +
 		"is counted by its kind; the exit code is 8 if records could not be read or are of an unknown kind.\n\n" +
 		"A directory that 'mnem export --format markdown' wrote becomes the memories that it says, those of notes\n" +
 		"that were changed since as they are now; nothing is removed.\n\n" +

@@ -237,7 +237,7 @@ func (run *chatRun) read(f chatFile, taker *ingest.Taker) error {
 		return err
 	}
 	defer func() { _ = in.Close() }() // only read
-	return chats.Read(run.asked.From, in, taker)
+	return chats.Read(run.asked.From, f.name, in, taker)
 }
 
 // note adds what was read of a file.

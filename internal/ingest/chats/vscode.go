@@ -1,0 +1,349 @@
+package chats
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+)
+
+// vscodeSession is a chat of VS Code, as a file of JSON has it and as a log of changes ends.
+type vscodeSession struct {
+	SessionID                  string
+	CreationDate               int64
+	CustomTitle, ComputedTitle string
+	WorkingDirectory           string
+	Requests                   []json.RawMessage
+	PendingRequests            []json.RawMessage
+}
+
+type vscodeRequest struct {
+	RequestID, ResponseID        string
+	Timestamp, ResponseTimestamp int64
+	Message                      json.RawMessage
+	Response                     json.RawMessage
+	IsHidden, IsSystemInitiated  bool
+	VariableData                 struct{ Variables []json.RawMessage }
+}
+
+// vscodePart is a part of an answer: Markdown without a kind, or what the kind says.
+type vscodePart struct {
+	Kind, Name, ToolID string
+	Value, Content     json.RawMessage
+	InlineReference    json.RawMessage
+	InvocationMessage  json.RawMessage
+	ToolSpecificData   struct {
+		CommandLine struct{ Original, UserEdited string }
+		RawInput    json.RawMessage
+	}
+	SubAgentInvocationID string
+}
+
+// vscodeKinds are the parts of answers that are left out.
+var vscodeKinds = kinds{
+	"thinking": thought, "textEditGroup": "edit", "notebookEditGroup": "edit", "workspaceEdit": "edit",
+	"codeblockUri": "edit", "undoStop": "edit", "multiDiffData": "edit", "progressMessage": "progress",
+	"progressTask": "progress", "progressTaskSerialized": "progress", "prepareToolInvocation": "progress",
+	"warning": "warning", "confirmation": "confirmation", "elicitation": "confirmation",
+	"elicitation2": "confirmation", "elicitationSerialized": "confirmation", "questionCarousel": "confirmation",
+	"planReview": "confirmation", "command": "button", "references": "reference", "reference": "reference",
+	"codeCitation": "citation", "markdownVuln": "vulnerability", "treeData": "file tree", "extensions": "extensions",
+	"pullRequest": "pull request", "mcpServersStarting": "MCP servers", "mcpServersStartingSerialized": "MCP servers",
+	"hook": "hook", "disabledClaudeHooks": "hook", "externalEdit": "edit", "thread": "thread",
+	"toolInvocation": "call in the making", "move": "move", "usage": "usage", "autoModeResolution": "model",
+}
+
+var vscodeShape = has("version", "sessionId", "creationDate", "lastMessageDate", "customTitle", "computedTitle",
+	"initialLocation", "responderUsername", "requesterUsername", "requesterAvatarIconUri", "responderAvatarIconUri",
+	"isImported", "isNew", "welcomeMessage", "hasPendingEdits", "inputState", "repoData", "pendingRequests",
+	"workingDirectory", "mode", "selectedModel", "modelState").
+	with("requests", has("requestId", "responseId", "timestamp", "responseTimestamp", "message", "variableData", "response",
+		"agent", "slashCommand", "usedContext", "contentReferences", "codeCitations", "result", "followups", "isCanceled",
+		"isHidden", "vote", "voteDownReason", "modelId", "modeInfo", "modelState", "editedFileEvents", "confirmation",
+		"workingTreeId", "responseMarkdownInfo", "attempt", "locationData", "promptTokens", "completionTokens",
+		"promptTokenDetails", "latestModelCall", "elapsedMs", "timeSpentWaiting", "isSystemInitiated", "requestSource",
+		"terminalExecutionId", "shouldBeRemovedOnSend", "shouldBeBlocked", "completionToken", "systemInitiatedLabel"))
+
+// vscodeChat reads a chat of VS Code.
+func vscodeChat(in io.Reader, h Handler) error {
+	b := bufio.NewReaderSize(&validReader{in: bufio.NewReaderSize(in, 1<<16)}, 1<<16)
+	head, _ := b.Peek(64)
+	var data []byte
+	var err error
+	if log := bytes.ReplaceAll(head, []byte(" "), nil); bytes.HasPrefix(log, []byte(`{"kind":`)) {
+		data, err = replay(b, h)
+	} else {
+		data, err = io.ReadAll(io.LimitReader(b, maxRecord+1))
+	}
+	if err != nil {
+		return err
+	}
+	var s vscodeSession
+	if len(data) > maxRecord || json.Unmarshal(data, &s) != nil || s.SessionID == "" || s.Requests == nil {
+		return ErrFormat
+	}
+	vscodeShape.tell(h, data)
+	for range s.PendingRequests {
+		h.Skipped("queued request", "")
+	}
+	t := &talk{handler: h, session: Session{ID: s.SessionID, Title: s.CustomTitle, Time: millis(s.CreationDate)}}
+	if t.session.Title == "" {
+		t.session.Title = s.ComputedTitle
+	}
+	if u, err := url.Parse(s.WorkingDirectory); err == nil && u.Scheme == "file" {
+		t.session.Dir = flat(u.Path)
+	}
+	seen := make(map[string]bool)
+	for i, record := range s.Requests {
+		at := fmt.Sprintf("request %d", i+1)
+		err := vscodeTurns(t, record, seen, at)
+		if errors.Is(err, errDamaged) {
+			h.Skipped(Damaged, at)
+		} else if err != nil {
+			return err
+		}
+	}
+	return t.end()
+}
+
+// vscodeTurns takes a request and the answer to it.
+func vscodeTurns(t *talk, record json.RawMessage, seen map[string]bool, at string) error {
+	var r vscodeRequest
+	if err := decode(record, &r); err != nil {
+		return err
+	}
+	switch {
+	case r.RequestID == "":
+		return errDamaged
+	case seen[r.RequestID]:
+		t.handler.Skipped(Duplicate, "")
+		return nil
+	case r.IsHidden || r.IsSystemInitiated:
+		t.handler.Skipped(reminder, "")
+		return nil
+	}
+	seen[r.RequestID] = true
+	for range r.VariableData.Variables {
+		t.handler.Skipped("attachment", "")
+	}
+	var message struct{ Text string }
+	text := plain(r.Message)
+	if text == "" && len(r.Message) > 0 && r.Message[0] == '{' {
+		if err := decode(r.Message, &message); err != nil {
+			return err
+		}
+		text = message.Text
+	}
+	id := t.session.ID + "/" + r.RequestID
+	ask := blockReader{handler: t.handler, at: at, user: true}
+	ask.say(text)
+	if ask.text == "" {
+		t.handler.Skipped(Empty, "")
+	} else if err := t.said(Turn{ID: id, Speaker: "user", Time: millis(r.Timestamp), Text: ask.text}, "", ""); err != nil {
+		return err
+	}
+	answer := Turn{ID: id + "/answer", Speaker: "assistant", Time: millis(max(r.Timestamp, r.ResponseTimestamp))}
+	if err := vscodeAnswer(t.handler, &answer, r.Response, at); err != nil || answer.Text == "" && len(answer.Calls) == 0 {
+		return err
+	}
+	return t.said(answer, "", "")
+}
+
+// vscodeAnswer puts the parts of an answer together: pieces of Markdown follow each other without a break.
+func vscodeAnswer(h Handler, turn *Turn, response json.RawMessage, at string) error {
+	if text := plain(response); text != "" || len(response) == 0 || string(response) == "null" {
+		turn.Text = strings.TrimSpace(text)
+		return nil
+	}
+	var list []json.RawMessage
+	if err := decode(response, &list); err != nil {
+		return err
+	}
+	var b strings.Builder
+	for _, data := range list {
+		var p vscodePart
+		if err := decode(data, &p); err != nil {
+			return err
+		}
+		switch {
+		case p.Kind == "" && p.Value != nil:
+			b.WriteString(plain(p.Value))
+		case p.Kind == "markdownContent" || p.Kind == "markdownVuln":
+			b.WriteString(markdownOf(p.Content))
+		case p.Kind == "inlineReference":
+			b.WriteString(referenceOf(&p))
+		case p.Kind == "toolInvocationSerialized" && p.SubAgentInvocationID != "":
+			h.Skipped(subagent, "")
+		case p.Kind == "toolInvocationSerialized" && len(turn.Calls) < maxCalls:
+			turn.Calls = append(turn.Calls, vscodeCall(&p))
+			h.Skipped(toolResult, "") // it is a part of the call
+		case p.Kind == "toolInvocationSerialized":
+			h.Skipped("call beyond 100", "")
+		default:
+			vscodeKinds.skip(h, p.Kind, at)
+		}
+	}
+	turn.Text = strings.TrimSpace(b.String())
+	return nil
+}
+
+// markdownOf is the text of Markdown, which is a text or an object with one.
+func markdownOf(data json.RawMessage) string {
+	var m struct{ Value string }
+	if text := plain(data); text != "" || json.Unmarshal(data, &m) != nil {
+		return text
+	}
+	return m.Value
+}
+
+// referenceOf is how an answer names a file or symbol.
+func referenceOf(p *vscodePart) string {
+	var ref struct {
+		Name, Path, FsPath string
+		URI                struct{ Path string }
+	}
+	if p.Name != "" || json.Unmarshal(p.InlineReference, &ref) != nil {
+		return p.Name
+	}
+	for _, name := range []string{ref.Name, ref.Path, ref.FsPath, ref.URI.Path} {
+		if name != "" {
+			return name[strings.LastIndexAny(name, `/\`)+1:]
+		}
+	}
+	return ""
+}
+
+func vscodeCall(p *vscodePart) string {
+	name := label(p.ToolID)
+	line := p.ToolSpecificData.CommandLine
+	for _, text := range []string{line.UserEdited, line.Original, markdownOf(p.InvocationMessage)} {
+		if text != "" {
+			return name + ": " + flat(text)
+		}
+	}
+	return call(p.ToolID, p.ToolSpecificData.RawInput)
+}
+
+// change is a line of the log of a chat.
+type change struct {
+	Kind *int
+	K    []json.RawMessage
+	V    json.RawMessage
+	I    *int
+}
+
+// replay makes the object that a log of changes ends with.
+func replay(in io.Reader, h Handler) ([]byte, error) {
+	r := &changeLog{handler: h}
+	if _, err := lines(in, h, r, Place{}, 0); err != nil {
+		return nil, err
+	}
+	return json.Marshal(r.root)
+}
+
+type changeLog struct {
+	handler Handler
+	root    any
+	size    int64
+}
+
+func (r *changeLog) begun() Place { return Place{} }
+func (r *changeLog) end() error   { return nil }
+
+func (r *changeLog) line(data []byte, at position) error {
+	var c change
+	if err := decode(data, &c); err != nil {
+		return err
+	}
+	if r.size += int64(len(data)); r.size > maxHeld {
+		return fmt.Errorf("%w: more than 256 MiB of changes", ErrFormat)
+	}
+	if c.Kind == nil {
+		return errDamaged
+	}
+	var value any
+	if len(c.V) > 0 {
+		dec := json.NewDecoder(bytes.NewReader(c.V))
+		dec.UseNumber()
+		if err := dec.Decode(&value); err != nil {
+			return errDamaged
+		}
+	}
+	switch *c.Kind {
+	case 0:
+		r.root = value
+	case 1, 2, 3:
+		if r.root == nil {
+			return errDamaged
+		}
+		next, err := apply(r.root, c.K, *c.Kind, value, c.I)
+		if err != nil {
+			return err
+		}
+		r.root = next
+	default:
+		kinds(nil).skip(r.handler, fmt.Sprintf("change %d", *c.Kind), at.String())
+	}
+	return nil
+}
+
+// maxIndex is how long a list may get by setting an item beyond its end.
+const maxIndex = 100_000
+
+// apply returns a value after a change at a path: 1 sets, 2 adds to a list after cutting it at an index, 3 deletes.
+func apply(to any, at []json.RawMessage, kind int, value any, cut *int) (any, error) {
+	if len(at) == 0 {
+		switch kind {
+		case 1:
+			return value, nil
+		case 2:
+			list, _ := to.([]any)
+			if cut != nil && *cut >= 0 && *cut < len(list) {
+				list = list[:*cut]
+			}
+			more, ok := value.([]any)
+			if !ok && value != nil {
+				return nil, errDamaged
+			}
+			return append(list, more...), nil
+		}
+		return nil, errDamaged
+	}
+	var name string
+	if json.Unmarshal(at[0], &name) == nil {
+		object, ok := to.(map[string]any)
+		if !ok {
+			return nil, errDamaged
+		}
+		if kind == 3 && len(at) == 1 {
+			delete(object, name)
+			return object, nil
+		}
+		next, err := apply(object[name], at[1:], kind, value, cut)
+		if err == nil {
+			object[name] = next
+		}
+		return object, err
+	}
+	var i int
+	list, ok := to.([]any)
+	if json.Unmarshal(at[0], &i) != nil || !ok || i < 0 || i > maxIndex {
+		return nil, errDamaged
+	}
+	for len(list) <= i {
+		list = append(list, nil)
+	}
+	if kind == 3 && len(at) == 1 {
+		list[i] = nil
+		return list, nil
+	}
+	next, err := apply(list[i], at[1:], kind, value, cut)
+	if err == nil {
+		list[i] = next
+	}
+	return list, err
+}
