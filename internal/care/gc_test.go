@@ -105,7 +105,7 @@ func TestGCHorizon(t *testing.T) {
 		}
 		res := repokit.Gc(t, r, 5)
 		n, last := 0, uint64(0)
-		for rec, err := range r.Operations(t.Context()) {
+		for rec, err := range r.OpLog().All(t.Context()) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,7 +115,7 @@ func TestGCHorizon(t *testing.T) {
 			t.Fatalf("%d operations down to %d, horizon %d", n, last, res.Horizon)
 		}
 		for seq := range last + 6 {
-			_, err := r.Operation(t.Context(), fmt.Sprint(seq))
+			_, err := r.OpLog().Find(t.Context(), fmt.Sprint(seq))
 			if kept := seq >= last; kept != (err == nil) || !kept && !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("operation %d, horizon %d: %v", seq, last, err)
 			}
@@ -402,7 +402,7 @@ func TestFsckHorizon(t *testing.T) {
 	for n := range 20 {
 		repokit.Lines(t, r, repokit.Person(n))
 	}
-	kept, err := r.Operation(t.Context(), "16")
+	kept, err := r.OpLog().Find(t.Context(), "16")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func afterCut(fs vfs.FS, acked bool) (purged bool, err error) {
 		return false, nil
 	}
 	n := 0
-	for rec, err := range r.Operations(ctx) {
+	for rec, err := range r.OpLog().All(ctx) {
 		if err != nil {
 			return false, err
 		}

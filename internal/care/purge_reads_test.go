@@ -88,7 +88,7 @@ func readsOf(ctx context.Context, r *core.Repo, s *core.Snapshot) error {
 	for _, err := range history.Log(ctx, r, s.CID().String()) {
 		failed("log", err)
 	}
-	for _, err := range r.Operations(ctx) {
+	for _, err := range r.OpLog().All(ctx) {
 		failed("operations", err)
 	}
 	_, err := outline.Communities(ctx, s)

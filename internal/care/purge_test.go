@@ -156,7 +156,7 @@ func TestPurgeDoesNotComeBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	res := repokit.PurgeZed(t, r, care.PurgeOptions{Reason: "x"})
-	op, err := r.Operation(ctx, res.Operation.String())
+	op, err := r.OpLog().Find(ctx, res.Operation.String())
 	if err != nil || op.Operation.Command[0] != "purge" {
 		t.Fatalf("operation %v, %v", op.Operation, err)
 	}

@@ -84,7 +84,7 @@ func TestBranches(t *testing.T) {
 // operations is the number of operations of a repository.
 func operations(t testing.TB, r *core.Repo) uint64 {
 	t.Helper()
-	e, err := r.Operation(t.Context(), "@")
+	e, err := r.OpLog().Find(t.Context(), "@")
 	repokit.Must(t, err)
 	return e.Operation.Seq
 }

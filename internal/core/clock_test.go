@@ -55,7 +55,7 @@ func commitTimed(t *testing.T, r *core.Repo, at graph.Time, n int) *core.CommitR
 // operationTime returns the time of the newest operation.
 func operationTime(t *testing.T, r *core.Repo) graph.Time {
 	t.Helper()
-	op, err := r.Operation(t.Context(), "@")
+	op, err := r.OpLog().Find(t.Context(), "@")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,10 +78,16 @@ type OpRecord struct {
 // Reverses returns the operation that this one took back, undefined for none.
 func (e OpRecord) Reverses() ipld.CID { return Reversed(e.Operation) }
 
-// Operations yields the operation log, newest first.
-func (r *Repo) Operations(ctx context.Context) iter.Seq2[OpRecord, error] {
+// OpLog reads the operation log of a repository: who changed which refs, and when.
+type OpLog struct{ repo *Repo }
+
+// OpLog returns the log of operations.
+func (r *Repo) OpLog() OpLog { return OpLog{r} }
+
+// All yields the operation log, newest first.
+func (l OpLog) All(ctx context.Context) iter.Seq2[OpRecord, error] {
 	return func(yield func(OpRecord, error) bool) {
-		head, err := r.Store.Head(ctx)
+		head, err := l.repo.Store.Head(ctx)
 		if err != nil {
 			yield(OpRecord{}, fmt.Errorf("read operation head: %w", err))
 			return
@@ -89,14 +95,14 @@ func (r *Repo) Operations(ctx context.Context) iter.Seq2[OpRecord, error] {
 		// What an operation changed is told when the one before it is known, so that each is read once.
 		var last commit.OpEntry
 		var after *View
-		for e, err := range r.Log(ctx, head) {
+		for e, err := range l.Entries(ctx, head) {
 			var before *View
 			var rec OpRecord
 			if err == nil {
-				before, err = r.ViewOf(ctx, e)
+				before, err = l.View(ctx, e)
 			}
 			if err == nil && after != nil {
-				rec, err = r.moved(ctx, last, before, after)
+				rec, err = l.moved(ctx, last, before, after)
 			}
 			if (after != nil || err != nil) && (!yield(rec, err) || err != nil) {
 				return
@@ -104,67 +110,67 @@ func (r *Repo) Operations(ctx context.Context) iter.Seq2[OpRecord, error] {
 			last, after = e, before
 		}
 		if after != nil {
-			yield(r.oldest(ctx, last, after))
+			yield(l.oldest(ctx, last, after))
 		}
 	}
 }
 
 // moved returns an operation with what it changed.
-func (r *Repo) moved(
+func (l OpLog) moved(
 	ctx context.Context, e commit.OpEntry, before, after *View,
 ) (rec OpRecord, err error) {
 	rec = OpRecord{CID: e.CID, Operation: e.Operation}
-	rec.Refs, err = r.DiffViews(ctx, before, after)
+	rec.Refs, err = l.DiffViews(ctx, before, after)
 	return rec, err
 }
 
 // oldest returns the oldest operation kept: its changes are those from no refs, if it is the first, and
 // else not known any more.
-func (r *Repo) oldest(ctx context.Context, e commit.OpEntry, after *View) (OpRecord, error) {
+func (l OpLog) oldest(ctx context.Context, e commit.OpEntry, after *View) (OpRecord, error) {
 	if e.Operation.Seq > 1 {
 		return OpRecord{CID: e.CID, Operation: e.Operation, Oldest: true}, nil
 	}
-	return r.moved(ctx, e, &View{}, after)
+	return l.moved(ctx, e, &View{}, after)
 }
 
-// Operation returns the operation of a name: its sequence number, its CID or a unique prefix of
+// Find returns the operation of a name: its sequence number, its CID or a unique prefix of
 // that, or @ for the newest, each with or without op: before it; OP~n is the n-th before OP. It
 // returns a *NotFoundError or an *AmbiguousError.
-func (r *Repo) Operation(ctx context.Context, name string) (OpRecord, error) {
-	head, err := r.Store.Head(ctx)
+func (l OpLog) Find(ctx context.Context, name string) (OpRecord, error) {
+	head, err := l.repo.Store.Head(ctx)
 	if err != nil {
 		return OpRecord{}, fmt.Errorf("read operation head: %w", err)
 	}
-	e, err := r.ReadOperation(ctx, head, name)
+	e, err := l.Read(ctx, head, name)
 	if err != nil {
 		return OpRecord{}, err
 	}
-	return r.OpRecord(ctx, e)
+	return l.Record(ctx, e)
 }
 
-// DiffOperations returns the refs that differ between how two operations left them.
-func (r *Repo) DiffOperations(ctx context.Context, a, b string) ([]RefMove, error) {
-	head, err := r.Store.Head(ctx)
+// Diff returns the refs that differ between how two operations left them.
+func (l OpLog) Diff(ctx context.Context, a, b string) ([]RefMove, error) {
+	head, err := l.repo.Store.Head(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read operation head: %w", err)
 	}
 	var views [2]*View
 	for i, name := range []string{a, b} {
-		e, err := r.ReadOperation(ctx, head, name)
+		e, err := l.Read(ctx, head, name)
 		if err != nil {
 			return nil, err
 		}
-		if views[i], err = r.ViewOf(ctx, e); err != nil {
+		if views[i], err = l.View(ctx, e); err != nil {
 			return nil, err
 		}
 	}
-	return r.DiffViews(ctx, views[0], views[1])
+	return l.DiffViews(ctx, views[0], views[1])
 }
 
-// Log yields the operations from head back to the oldest that is kept.
-func (r *Repo) Log(ctx context.Context, head store.Head) iter.Seq2[commit.OpEntry, error] {
+// Entries yields the operations from head back to the oldest that is kept.
+func (l OpLog) Entries(ctx context.Context, head store.Head) iter.Seq2[commit.OpEntry, error] {
 	return func(yield func(commit.OpEntry, error) bool) {
-		for e, err := range commit.Operations(ctx, r.Facts(), head.Operation) {
+		for e, err := range commit.Operations(ctx, l.repo.Facts(), head.Operation) {
 			if !yield(e, err) || err != nil {
 				return
 			}
@@ -172,54 +178,54 @@ func (r *Repo) Log(ctx context.Context, head store.Head) iter.Seq2[commit.OpEntr
 	}
 }
 
-// oplogEnd reports whether nothing before an operation is kept: it is the first, or at the horizon
+// end reports whether nothing before an operation is kept: it is the first, or at the horizon
 // of the newest.
-func (r *Repo) oplogEnd(ctx context.Context, o *commit.Operation) (bool, error) {
+func (l OpLog) end(ctx context.Context, o *commit.Operation) (bool, error) {
 	if !o.Parent.Defined() {
 		return true, nil
 	}
-	head, err := r.Store.Head(ctx)
+	head, err := l.repo.Store.Head(ctx)
 	if err != nil {
 		return false, fmt.Errorf("read operation head: %w", err)
 	}
-	newest, err := commit.ReadOperation(ctx, r.Facts(), head.Operation)
+	newest, err := commit.ReadOperation(ctx, l.repo.Facts(), head.Operation)
 	return err == nil && newest.Behind(o.Seq-1), err
 }
 
-// ViewOf returns the refs as an operation left them; HEAD is the repository's own.
-func (r *Repo) ViewOf(ctx context.Context, e commit.OpEntry) (*View, error) {
-	tree, err := r.Nodes().Load(ctx, e.Operation.View)
+// View returns the refs as an operation left them; HEAD is the repository's own.
+func (l OpLog) View(ctx context.Context, e commit.OpEntry) (*View, error) {
+	tree, err := l.repo.Nodes().Load(ctx, e.Operation.View)
 	if err != nil {
 		return nil, fmt.Errorf("read view: %w", err)
 	}
 	return &View{Tree: tree, head: store.Head{Seq: e.Operation.Seq, Operation: e.CID}}, nil
 }
 
-// OpRecord returns an operation with what it changed.
-func (r *Repo) OpRecord(ctx context.Context, e commit.OpEntry) (OpRecord, error) {
+// Record returns an operation with what it changed.
+func (l OpLog) Record(ctx context.Context, e commit.OpEntry) (OpRecord, error) {
 	rec := OpRecord{CID: e.CID, Operation: e.Operation}
-	after, err := r.ViewOf(ctx, e)
+	after, err := l.View(ctx, e)
 	if err != nil {
 		return rec, err
 	}
-	end, err := r.oplogEnd(ctx, e.Operation)
+	end, err := l.end(ctx, e.Operation)
 	if err != nil {
 		return rec, err
 	}
 	if end {
-		return r.oldest(ctx, e, after)
+		return l.oldest(ctx, e, after)
 	}
 	head := store.Head{Seq: e.Operation.Seq - 1, Operation: e.Operation.Parent}
-	before, err := LoadView(ctx, r.Nodes(), r.Facts(), head)
+	before, err := LoadView(ctx, l.repo.Nodes(), l.repo.Facts(), head)
 	if err != nil {
 		return rec, err
 	}
-	return r.moved(ctx, e, before, after)
+	return l.moved(ctx, e, before, after)
 }
 
 // DiffViews returns the refs that differ, in name order.
-func (r *Repo) DiffViews(ctx context.Context, from, to *View) ([]RefMove, error) {
-	a, b, err := r.viewTrees(ctx, from, to)
+func (l OpLog) DiffViews(ctx context.Context, from, to *View) ([]RefMove, error) {
+	a, b, err := l.trees(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -240,12 +246,12 @@ func (r *Repo) DiffViews(ctx context.Context, from, to *View) ([]RefMove, error)
 	return out, nil
 }
 
-// viewTrees returns the trees of two views; that of no refs lives in memory alone.
-func (r *Repo) viewTrees(ctx context.Context, from, to *View) (a, b *prolly.Map, err error) {
+// trees returns the trees of two views; that of no refs lives in memory alone.
+func (l OpLog) trees(ctx context.Context, from, to *View) (a, b *prolly.Map, err error) {
 	if a, b = from.Tree, to.Tree; a != nil && b != nil {
 		return a, b, nil
 	}
-	none, err := state.EmptyTree(ctx, prolly.NewNodes(store.NewStage(r.Facts(), 0), r.Trees))
+	none, err := state.EmptyTree(ctx, prolly.NewNodes(store.NewStage(l.repo.Facts(), 0), l.repo.Trees))
 	if a == nil {
 		a = none
 	}
@@ -262,13 +268,13 @@ func decodeSide(name graph.RefName, item []byte) (Ref, error) {
 	return DecodeRef(string(name), item)
 }
 
-// ReadOperation finds an operation of the log that ends with head by its name (see Operation).
-func (r *Repo) ReadOperation(
+// Read finds an operation of the log that ends with head by its name (see Operation).
+func (l OpLog) Read(
 	ctx context.Context, head store.Head, name string,
 ) (commit.OpEntry, error) {
 	missing := &state.NotFoundError{What: "operation", Name: name}
 	base, back, stepped := strings.Cut(strings.TrimPrefix(name, OpPrefix), "~")
-	seq, err := r.operationSeq(ctx, head, name, base)
+	seq, err := l.seq(ctx, head, name, base)
 	if err != nil {
 		return commit.OpEntry{}, err
 	}
@@ -283,15 +289,15 @@ func (r *Repo) ReadOperation(
 		}
 		seq -= n
 	}
-	e, err := commit.OperationAt(ctx, r.Facts(), head.Operation, seq)
+	e, err := commit.OperationAt(ctx, l.repo.Facts(), head.Operation, seq)
 	if errors.Is(err, store.ErrNotFound) {
 		err = missing
 	}
 	return e, err
 }
 
-// operationSeq returns the sequence number of a name without a step.
-func (r *Repo) operationSeq(
+// seq returns the sequence number of a name without a step.
+func (l OpLog) seq(
 	ctx context.Context, head store.Head, name, base string,
 ) (uint64, error) {
 	switch {
@@ -302,20 +308,20 @@ func (r *Repo) operationSeq(
 	}
 	c, err := ipld.ParseCID(base)
 	if err != nil {
-		if c, err = r.byPrefix(ctx, base, commit.KindOperation, "operation"); err != nil {
+		if c, err = l.repo.byPrefix(ctx, base, commit.KindOperation, "operation"); err != nil {
 			return 0, err
 		}
 	}
 	missing := &state.NotFoundError{What: "operation", Name: name}
-	if err := r.OfKind(ctx, c, name, commit.KindOperation); err != nil {
+	if err := l.repo.OfKind(ctx, c, name, commit.KindOperation); err != nil {
 		return 0, err
 	}
-	o, err := commit.ReadOperation(ctx, r.Facts(), c)
+	o, err := commit.ReadOperation(ctx, l.repo.Facts(), c)
 	if err != nil {
 		return 0, err
 	}
 	// What a crash or a lost race left behind is no operation of this log.
-	at, err := commit.OperationAt(ctx, r.Facts(), head.Operation, o.Seq)
+	at, err := commit.OperationAt(ctx, l.repo.Facts(), head.Operation, o.Seq)
 	if errors.Is(err, store.ErrNotFound) || err == nil && at.CID != c {
 		err = missing
 	}

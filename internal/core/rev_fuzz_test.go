@@ -41,7 +41,7 @@ func FuzzResolve(f *testing.F) {
 		}
 		_, _, err = r.Range(ctx, text)
 		checkRefusal(t, text, err)
-		_, err = r.Operation(ctx, text)
+		_, err = r.OpLog().Find(ctx, text)
 		checkRefusal(t, text, err)
 	})
 }

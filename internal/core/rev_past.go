@@ -32,7 +32,7 @@ func (r *Repo) resolvePast(
 	if err != nil {
 		return ipld.CID{}, err
 	}
-	then, err := r.ViewOf(ctx, op)
+	then, err := r.OpLog().View(ctx, op)
 	if err != nil {
 		return ipld.CID{}, err
 	}
@@ -73,7 +73,7 @@ func (r *Repo) operationFor(
 	ctx context.Context, head store.Head, rev, when string,
 ) (commit.OpEntry, error) {
 	if strings.HasPrefix(when, OpPrefix) {
-		return r.ReadOperation(ctx, head, when)
+		return r.OpLog().Read(ctx, head, when)
 	}
 	t, err := parseMoment(when)
 	if err != nil {
@@ -104,7 +104,7 @@ func (r *Repo) movesAgo(
 		return ipld.CID{}, err
 	}
 	at, root := now.Target, v.root()
-	for e, err := range r.Log(ctx, v.head) {
+	for e, err := range r.OpLog().Entries(ctx, v.head) {
 		if err != nil {
 			return ipld.CID{}, err
 		}
@@ -114,7 +114,7 @@ func (r *Repo) movesAgo(
 		if e.Operation.View == root {
 			continue
 		}
-		then, err := r.ViewOf(ctx, e)
+		then, err := r.OpLog().View(ctx, e)
 		if err != nil {
 			return ipld.CID{}, err
 		}

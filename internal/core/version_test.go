@@ -113,7 +113,7 @@ func thaw(t *testing.T, r *core.Repo) string {
 	for _, ref := range refs {
 		fmt.Fprintf(&b, "ref %s %s\n", ref.Name, ref.Value())
 	}
-	for rec, err := range r.Operations(ctx) {
+	for rec, err := range r.OpLog().All(ctx) {
 		fatal(err)
 		fmt.Fprintf(&b, "operation %d %s %s %q\n", rec.Operation.Seq, rec.CID, rec.Operation.Time,
 			rec.Operation.Command)

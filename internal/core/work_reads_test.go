@@ -207,7 +207,7 @@ func TestWorkOfOperationLog(t *testing.T) {
 	for _, most := range []int{1, ops} {
 		n := 0
 		w := repokit.Measure(t, st, func(r *core.Repo) {
-			for e, err := range r.Operations(ctx) {
+			for e, err := range r.OpLog().All(ctx) {
 				repokit.Must(t, err)
 				if len(e.Refs) == 0 {
 					t.Errorf("operation %d moved nothing", e.Operation.Seq)

@@ -223,7 +223,7 @@ func (o *oplogRun) back(step oplogStep) error {
 func (o *oplogRun) answer() map[string]any {
 	o.t.Helper()
 	ctx, r := o.t.Context(), o.open()
-	e, err := r.Operation(ctx, "@")
+	e, err := r.OpLog().Find(ctx, "@")
 	if err != nil {
 		o.t.Fatal(err)
 	}
@@ -251,7 +251,7 @@ func (o *oplogRun) number(r *core.Repo, c ipld.CID) uint64 {
 	if !c.Defined() {
 		return 0
 	}
-	e, err := r.Operation(o.t.Context(), c.String())
+	e, err := r.OpLog().Find(o.t.Context(), c.String())
 	if err != nil {
 		o.t.Fatal(err)
 	}

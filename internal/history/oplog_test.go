@@ -25,13 +25,13 @@ func TestOperationNames(t *testing.T) {
 	for i := range 9 {
 		repokit.Fact(t, r, "", fmt.Sprint(i))
 	}
-	fourth, err := r.Operation(ctx, "4")
+	fourth, err := r.OpLog().Find(ctx, "4")
 	repokit.Must(t, err)
 	full := fourth.CID.String()
 	for _, name := range []string{
 		"op:4", full, "op:" + full, full[:20], full[7:25], "@~6", "op:@~6", "5~", "10~6", full + "~0",
 	} {
-		e, err := r.Operation(ctx, name)
+		e, err := r.OpLog().Find(ctx, name)
 		if err != nil || e.CID != fourth.CID {
 			t.Errorf("%s is operation %v, %v", name, e.Operation, err)
 		}
@@ -41,23 +41,23 @@ func TestOperationNames(t *testing.T) {
 		"0", "11", "@~10", "1~1", "nobody", "", full[7:10], ipld.Sum(ipld.DagCBOR, nil).String(),
 		"99999999999999999999", "@~99999999999999999999",
 	} {
-		if _, err := r.Operation(ctx, name); !errors.Is(err, store.ErrNotFound) {
+		if _, err := r.OpLog().Find(ctx, name); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%q: error %v", name, err)
 		}
 	}
 	// The last two are stored, and of another kind.
 	for _, name := range []string{"4~x", "4~-1", repokit.Head(t, r).CID().String(), stray.View.String()} {
-		if _, err := r.Operation(ctx, name); !errors.Is(err, state.ErrInvalid) {
+		if _, err := r.OpLog().Find(ctx, name); !errors.Is(err, state.ErrInvalid) {
 			t.Errorf("%q: error %v", name, err)
 		}
 	}
-	moves, err := r.DiffOperations(ctx, "4", "3")
+	moves, err := r.OpLog().Diff(ctx, "4", "3")
 	repokit.Must(t, err)
 	if len(moves) != 1 || moves[0].Name != "refs/heads/main" ||
 		moves[0].From.Target == moves[0].To.Target {
 		t.Errorf("differences %v", moves)
 	}
-	if moves, err := r.DiffOperations(ctx, "1", "2"); err != nil || len(moves) != 1 ||
+	if moves, err := r.OpLog().Diff(ctx, "1", "2"); err != nil || len(moves) != 1 ||
 		moves[0].From.Exists() || !moves[0].To.Exists() {
 		t.Errorf("differences %v, %v", moves, err)
 	}
@@ -122,11 +122,11 @@ func TestUndoKeepsCommits(t *testing.T) {
 func TestFsckNamesReversals(t *testing.T) {
 	for name, edit := range map[string]func(r *core.Repo, op *commit.Operation){
 		"an undo of an undo": func(r *core.Repo, op *commit.Operation) {
-			e, _ := r.Operation(t.Context(), "@")
+			e, _ := r.OpLog().Find(t.Context(), "@")
 			op.Undoes = e.CID
 		},
 		"a redo of what is no undo": func(r *core.Repo, op *commit.Operation) {
-			e, _ := r.Operation(t.Context(), "2")
+			e, _ := r.OpLog().Find(t.Context(), "2")
 			op.Redoes = e.CID
 		},
 		"an undo of nothing": func(_ *core.Repo, op *commit.Operation) {

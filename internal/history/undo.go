@@ -435,7 +435,7 @@ func (u *undoing) pass(e commit.OpEntry) {
 // find looks for the newest operation that is not undone and fits.
 func (u *undoing) find(head store.Head, fits func(core.OpRecord) bool) error {
 	left := len(u.made)
-	for e, err := range u.repo.Log(u.ctx, head) {
+	for e, err := range u.repo.OpLog().Entries(u.ctx, head) {
 		if err != nil {
 			return err
 		}
@@ -448,7 +448,7 @@ func (u *undoing) find(head store.Head, fits func(core.OpRecord) bool) error {
 		}
 		may = may && e.Operation.Actor == u.actor
 		if _, ok := u.undone[e.CID]; !ok && may {
-			rec, err := u.repo.OpRecord(u.ctx, e)
+			rec, err := u.repo.OpLog().Record(u.ctx, e)
 			if err != nil {
 				return err
 			}
@@ -472,12 +472,12 @@ func (u *undoing) find(head store.Head, fits func(core.OpRecord) bool) error {
 
 // named looks for the operation of a name.
 func (u *undoing) named(head store.Head, name string) error {
-	want, err := u.repo.ReadOperation(u.ctx, head, name)
+	want, err := u.repo.OpLog().Read(u.ctx, head, name)
 	if err != nil {
 		return err
 	}
 	seq := want.Operation.Seq
-	for e, err := range u.repo.Log(u.ctx, head) {
+	for e, err := range u.repo.OpLog().Entries(u.ctx, head) {
 		if err != nil {
 			return err
 		}
@@ -489,7 +489,7 @@ func (u *undoing) named(head store.Head, name string) error {
 			return fmt.Errorf("%w: operation %d is taken back already, by operation %d",
 				ErrNothingToUndo, seq, by)
 		}
-		if u.target, err = u.repo.OpRecord(u.ctx, e); err != nil {
+		if u.target, err = u.repo.OpLog().Record(u.ctx, e); err != nil {
 			return err
 		}
 		if len(undoable(u.target)) == 0 {
@@ -515,7 +515,7 @@ func (u *undoing) check() error {
 	}
 	seq := u.target.Operation.Seq
 	for _, e := range u.later {
-		rec, err := u.repo.OpRecord(u.ctx, e)
+		rec, err := u.repo.OpLog().Record(u.ctx, e)
 		if err != nil {
 			return err
 		}
@@ -555,18 +555,18 @@ func RestoreOperation(ctx context.Context, r *core.Repo, op string, by state.Sta
 	res := &Undone{}
 	c, err := r.Transact(ctx, by, func(t *core.Tx) error {
 		t.Restores = true
-		e, err := r.ReadOperation(ctx, t.Head, op)
+		e, err := r.OpLog().Read(ctx, t.Head, op)
 		if err != nil {
 			return err
 		}
-		if res.Of, err = r.OpRecord(ctx, e); err != nil {
+		if res.Of, err = r.OpLog().Record(ctx, e); err != nil {
 			return err
 		}
-		then, err := r.ViewOf(ctx, e)
+		then, err := r.OpLog().View(ctx, e)
 		if err != nil {
 			return err
 		}
-		moves, err := r.DiffViews(ctx, t.View, then)
+		moves, err := r.OpLog().DiffViews(ctx, t.View, then)
 		res.Refs = slices.DeleteFunc(moves, stays)
 		for _, m := range res.Refs {
 			t.Edits[m.Name] = core.EncodeRef(m.To.Ref)

@@ -244,7 +244,7 @@ func TestUndoModel(t *testing.T) {
 // checkLog compares the operation log with the views.
 func (w *opWorld) checkLog() {
 	s := w.newest()
-	for e, err := range w.r.Operations(context.Background()) {
+	for e, err := range w.r.OpLog().All(context.Background()) {
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -131,7 +131,7 @@ func (w *watch) begin(ctx context.Context, opt WatchOptions) error {
 	case strings.TrimPrefix(opt.Since, core.OpPrefix) == beforeAll:
 		return w.kept(ctx, head, nil)
 	}
-	e, err := w.repo.ReadOperation(ctx, head, opt.Since)
+	e, err := w.repo.OpLog().Read(ctx, head, opt.Since)
 	if err == nil {
 		w.seq = e.Operation.Seq
 		return w.kept(ctx, head, nil)
@@ -241,7 +241,7 @@ func (w *watch) lost(ctx context.Context, err error) error {
 
 // read returns an operation with the refs of interest alone, and whether there are any.
 func (w *watch) read(ctx context.Context, e commit.OpEntry) (op WatchedOp, ok bool, err error) {
-	if op.OpRecord, err = w.repo.OpRecord(ctx, e); err != nil {
+	if op.OpRecord, err = w.repo.OpLog().Record(ctx, e); err != nil {
 		return op, false, err
 	}
 	if w.names != nil {

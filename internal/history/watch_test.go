@@ -147,7 +147,7 @@ func TestWatchRefuses(t *testing.T) {
 func TestWatchSaysWhereToBeginAnew(t *testing.T) {
 	r, _ := repokit.OverMem(t)
 	repokit.Fact(t, r, "", "one")
-	first, err := r.Operation(t.Context(), "2")
+	first, err := r.OpLog().Find(t.Context(), "2")
 	repokit.Must(t, err)
 	slow := watching(t, r, history.WatchOptions{Since: "1"})
 	op, err := slow()

@@ -300,7 +300,7 @@ func (h *modelHistory) stepOrUndo(i int) {
 	before, last := maps.Clone(h.branches), h.newest()
 	h.step(i)
 	n := 0
-	for e, err := range h.r.Operations(h.t.Context()) {
+	for e, err := range h.r.OpLog().All(h.t.Context()) {
 		if err != nil {
 			h.t.Fatal(err)
 		}
@@ -337,7 +337,7 @@ func (h *modelHistory) stepOrUndo(i int) {
 // newest returns the newest operation.
 func (h *modelHistory) newest() ipld.CID {
 	h.t.Helper()
-	for e, err := range h.r.Operations(h.t.Context()) {
+	for e, err := range h.r.OpLog().All(h.t.Context()) {
 		if err != nil {
 			h.t.Fatal(err)
 		}

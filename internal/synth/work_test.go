@@ -121,13 +121,13 @@ func (w *world) jobs() []job {
 		{name: "remember, warm", first: keep(1, 1), do: keep(2, 1)},
 		{name: "remember 50 at once", do: keep(100, 50)},
 		{name: "newest of op log", do: func(t *testing.T, r *core.Repo) {
-			for _, err := range r.Operations(t.Context()) {
+			for _, err := range r.OpLog().All(t.Context()) {
 				ok(t, err)
 				break
 			}
 		}},
 		{name: "op log", do: func(t *testing.T, r *core.Repo) {
-			for _, err := range r.Operations(t.Context()) {
+			for _, err := range r.OpLog().All(t.Context()) {
 				ok(t, err)
 			}
 		}},

@@ -60,7 +60,7 @@ var OpLog = verb.Stream(verb.Spec{
 }, func(ctx context.Context, s *verb.Service, q *OpLogRequest, emit func(*Op) error) error {
 	n := 0
 	undone := make(map[ipld.CID]bool)
-	for e, err := range s.Repo.Operations(ctx) {
+	for e, err := range s.Repo.OpLog().All(ctx) {
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ var OpShow = verb.Define(verb.Spec{
 		"what it did to the memory, give 'mnem diff' the two commits of a branch.",
 	Example: "  mnem op show\n  mnem op show 2\n  mnem op show @~1 --json",
 }, func(ctx context.Context, s *verb.Service, q *OpShowRequest) (*Op, error) {
-	e, err := s.Repo.Operation(ctx, cmp.Or(q.Op, verb.NewestOp))
+	e, err := s.Repo.OpLog().Find(ctx, cmp.Or(q.Op, verb.NewestOp))
 	if err != nil {
 		return nil, err
 	}
@@ -123,16 +123,16 @@ var OpDiff = verb.Define(verb.Spec{
 	Example: "  mnem op diff 2\n  mnem op diff @~1 @ --json",
 }, func(ctx context.Context, s *verb.Service, q *OpDiffRequest) (*OpDiffered, error) {
 	b := cmp.Or(q.B, verb.NewestOp)
-	moves, err := s.Repo.DiffOperations(ctx, q.A, b)
+	moves, err := s.Repo.OpLog().Diff(ctx, q.A, b)
 	if err != nil {
 		return nil, err
 	}
 	out := &OpDiffered{Refs: moves}
-	from, err := s.Repo.Operation(ctx, q.A)
+	from, err := s.Repo.OpLog().Find(ctx, q.A)
 	if err != nil {
 		return nil, err
 	}
-	to, err := s.Repo.Operation(ctx, b)
+	to, err := s.Repo.OpLog().Find(ctx, b)
 	if err != nil {
 		return nil, err
 	}
@@ -272,7 +272,7 @@ func undone(
 		out.Passed = res.Passed
 	}
 	if did == "redone" && op.Undoes.Defined() {
-		again, err := s.Repo.Operation(ctx, op.Undoes.String())
+		again, err := s.Repo.OpLog().Find(ctx, op.Undoes.String())
 		switch {
 		case err == nil:
 			out.Seq, out.Verb = again.Operation.Seq, again.Operation.Command[0]

@@ -101,7 +101,7 @@ func (q *WatchRequest) Answered(answer any) (more bool) {
 func watch(ctx context.Context, s *verb.Service, q *WatchRequest, emit func(any) error) error {
 	opt, limit := q.WatchOptions, q.Limit // what is left of them changes as the answers are given
 	// Its CID means the same for ever. What is not found is for the watch to explain.
-	if e, err := s.Repo.Operation(ctx, cmp.Or(opt.Since, verb.NewestOp)); err == nil {
+	if e, err := s.Repo.OpLog().Find(ctx, cmp.Or(opt.Since, verb.NewestOp)); err == nil {
 		opt.Since = e.CID.String()
 		if err := emit(&WatchBegun{opt.Since, e.Operation.Seq}); err != nil {
 			return err

@@ -118,7 +118,7 @@ func TestAnswer(t *testing.T) {
 	if err != nil || !strings.Contains(out, `"summary":"Alice leads infra"`) {
 		t.Errorf("%s, %v", out, err)
 	}
-	for e, err := range r.Operations(t.Context()) {
+	for e, err := range r.OpLog().All(t.Context()) {
 		if err != nil || e.Operation.Actor != "Ada" || !slices.Equal(e.Operation.Command, []string{"commit"}) {
 			t.Errorf("%+v, %v", e.Operation, err)
 		}
@@ -232,7 +232,7 @@ func TestSigning(t *testing.T) {
 		}
 	}
 	n := 0
-	for _, err := range r.Operations(t.Context()) {
+	for _, err := range r.OpLog().All(t.Context()) {
 		if n++; err != nil {
 			t.Error(err)
 		}

@@ -109,7 +109,7 @@ const maxAhead = 24 * time.Hour
 // clock looks whether the newest operation is later than now. Those that follow are not before it
 // then, and no grace ends.
 func (d *Diagnosis) clock(ctx context.Context, s *verb.Service, now graph.Time) error {
-	op, err := s.Repo.Operation(ctx, verb.NewestOp)
+	op, err := s.Repo.OpLog().Find(ctx, verb.NewestOp)
 	if err != nil {
 		return err
 	}
