@@ -77,7 +77,7 @@ func TestGC(t *testing.T) {
 	if _, err := r.At(t.Context(), side.Commit); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("a collected commit: %v", err)
 	}
-	if _, err := r.Resolve(t.Context(), side.Commit.String()); !errors.Is(err, store.ErrNotFound) {
+	if _, err := r.Revisions().Resolve(t.Context(), side.Commit.String()); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a collected commit by name: %v", err)
 	}
 	if n, _, _, _ := repokit.Head(t, r).Sizes(); n != 40 {
@@ -133,7 +133,7 @@ func TestGCHorizon(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := r.Resolve(t.Context(), "HEAD@{1990-01-01}"); !errors.Is(err, store.ErrNotFound) {
+		if _, err := r.Revisions().Resolve(t.Context(), "HEAD@{1990-01-01}"); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a time before the horizon: %v", err)
 		}
 	}

@@ -106,7 +106,7 @@ func (t *Tx) old(ctx context.Context, name graph.RefName, opt RefOptions) (Ref, 
 	if opt.Expect != nil {
 		var at ipld.CID
 		if ok {
-			if at, err = t.Repo.Peel(ctx, ref.Target, string(name)); err != nil {
+			if at, err = t.Repo.Revisions().Peel(ctx, ref.Target, string(name)); err != nil {
 				return ref, ok, err
 			}
 		}
@@ -140,7 +140,7 @@ func (t *Tx) createBranch(
 	if rev == "" {
 		rev = string(graph.Head)
 	}
-	c, err := t.Repo.ResolveIn(ctx, t.View, rev)
+	c, err := t.Repo.Revisions().ResolveIn(ctx, t.View, rev)
 	if err != nil {
 		return c, err
 	}
@@ -356,7 +356,7 @@ func (t *Tx) merged(ctx context.Context, branch Ref) (bool, error) {
 			if ref.Name == branch.Name {
 				continue
 			}
-			tip, err := t.Repo.Peel(ctx, ref.Target, string(ref.Name))
+			tip, err := t.Repo.Revisions().Peel(ctx, ref.Target, string(ref.Name))
 			if err != nil {
 				return false, err
 			}
@@ -420,7 +420,7 @@ func (r *Repo) Detach(ctx context.Context, rev string, by state.Stamp) (ipld.CID
 		if err := unmoved(ctx); err != nil {
 			return err
 		}
-		if c, err = r.ResolveIn(ctx, t.View, rev); err == nil {
+		if c, err = r.Revisions().ResolveIn(ctx, t.View, rev); err == nil {
 			t.moveHead(Ref{Target: c})
 		}
 		return err

@@ -62,7 +62,7 @@ func TestBranches(t *testing.T) {
 	if err != nil || moved != one {
 		t.Errorf("moved to %s, %v", moved, err)
 	}
-	back, err := r.Resolve(ctx, "a/b@{1}")
+	back, err := r.Revisions().Resolve(ctx, "a/b@{1}")
 	if err != nil || back != two {
 		t.Errorf("a/b@{1} is %s, %v", back, err)
 	}
@@ -181,7 +181,7 @@ func TestDetached(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := r.Resolve(ctx, "@{1}"); err != nil {
+	if _, err := r.Revisions().Resolve(ctx, "@{1}"); err != nil {
 		t.Errorf("@{1} where HEAD is detached: %v", err)
 	}
 	repokit.Fact(t, r, "main", "three")
@@ -256,7 +256,7 @@ func TestTags(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, rev := range []string{"v1", "refs/tags/v1", made.CID.String(), "v1^{}", "v1^0"} {
-		if c, err := r.Resolve(ctx, rev); c != one || err != nil {
+		if c, err := r.Revisions().Resolve(ctx, rev); c != one || err != nil {
 			t.Errorf("%s is %s, %v", rev, c, err)
 		}
 	}

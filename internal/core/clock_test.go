@@ -117,14 +117,14 @@ func TestGraceHoldsWhateverCallersSay(t *testing.T) {
 			if _, err := care.GC(ctx, r, care.GCOptions{Stamp: at, KeepOps: 1, Grace: grace}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := r.Resolve(ctx, kept.String()); err != nil {
+			if _, err := r.Revisions().Resolve(ctx, kept.String()); err != nil {
 				t.Fatalf("a branch that was removed within the grace is erased: %v", err)
 			}
 			clock.advance(2 * grace)
 			if _, err := care.GC(ctx, r, care.GCOptions{Stamp: at, KeepOps: 1, Grace: grace}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := r.Resolve(ctx, kept.String()); !errors.Is(err, store.ErrNotFound) {
+			if _, err := r.Revisions().Resolve(ctx, kept.String()); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("after the grace: %v, want it to be gone", err)
 			}
 		})

@@ -247,7 +247,7 @@ func TestRevisions(t *testing.T) {
 		"HEAD~0": commits[3], "HEAD^0": commits[3], text: commits[3], text[:20]: commits[3],
 		text[len("bafyrei"):20]: commits[3],
 	} {
-		got, err := r.Resolve(t.Context(), rev)
+		got, err := r.Revisions().Resolve(t.Context(), rev)
 		if err != nil || got != want {
 			t.Errorf("%s: %s, %v; want %s", rev, got, err, want)
 		}
@@ -258,11 +258,11 @@ func TestRevisions(t *testing.T) {
 		"HEAD^2": store.ErrNotFound, "HEAD~x": state.ErrInvalid, graphCID: state.ErrInvalid,
 		"bafyreiaaaaaaaaaa": store.ErrNotFound, "HEAD~99999999999999999999": store.ErrNotFound,
 	} {
-		if _, err := r.Resolve(t.Context(), rev); !errors.Is(err, want) {
+		if _, err := r.Revisions().Resolve(t.Context(), rev); !errors.Is(err, want) {
 			t.Errorf("%q: error %v, want %v", rev, err, want)
 		}
 	}
-	if _, err := repokit.OpenMem(t).Resolve(t.Context(), "HEAD"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := repokit.OpenMem(t).Revisions().Resolve(t.Context(), "HEAD"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("HEAD before the first commit: %v", err)
 	}
 }

@@ -137,7 +137,7 @@ func movingWays(ctx context.Context) map[string]func(*core.Repo) error {
 			return err
 		},
 		"keep": func(r *core.Repo) error {
-			at, err := r.Resolve(ctx, "HEAD~2")
+			at, err := r.Revisions().Resolve(ctx, "HEAD~2")
 			if err != nil {
 				return err
 			}

@@ -308,12 +308,12 @@ func (l OpLog) seq(
 	}
 	c, err := ipld.ParseCID(base)
 	if err != nil {
-		if c, err = l.repo.byPrefix(ctx, base, commit.KindOperation, "operation"); err != nil {
+		if c, err = l.repo.Revisions().byPrefix(ctx, base, commit.KindOperation, "operation"); err != nil {
 			return 0, err
 		}
 	}
 	missing := &state.NotFoundError{What: "operation", Name: name}
-	if err := l.repo.OfKind(ctx, c, name, commit.KindOperation); err != nil {
+	if err := l.repo.Revisions().OfKind(ctx, c, name, commit.KindOperation); err != nil {
 		return 0, err
 	}
 	o, err := commit.ReadOperation(ctx, l.repo.Facts(), c)

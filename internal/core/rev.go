@@ -25,6 +25,13 @@ const (
 	headShort = "@"
 )
 
+// Revisions finds commits and other records by what people type: names of refs, ids and their prefixes, steps
+// back from them, and times.
+type Revisions struct{ repo *Repo }
+
+// Revisions returns what resolves the names of commits.
+func (r *Repo) Revisions() Revisions { return Revisions{r} }
+
 // Resolve returns the commit that a revision names:
 //
 //	HEAD, @         what HEAD is at
@@ -38,8 +45,8 @@ const (
 //
 // Tags lead on to their commits, and no NAME before @{…} means the current branch. It returns a
 // *NotFoundError or an *AmbiguousError.
-func (r *Repo) Resolve(ctx context.Context, rev string) (ipld.CID, error) {
-	v, err := r.Current(ctx)
+func (r Revisions) Resolve(ctx context.Context, rev string) (ipld.CID, error) {
+	v, err := r.repo.Current(ctx)
 	if err != nil {
 		return ipld.CID{}, err
 	}
@@ -48,8 +55,8 @@ func (r *Repo) Resolve(ctx context.Context, rev string) (ipld.CID, error) {
 
 // Range resolves A..B: the commits to walk from, and those to stop at. Either side may be left out
 // and is HEAD then, not both. A revision alone is a range without an end.
-func (r *Repo) Range(ctx context.Context, text string) (from, until []ipld.CID, err error) {
-	v, err := r.Current(ctx)
+func (r Revisions) Range(ctx context.Context, text string) (from, until []ipld.CID, err error) {
+	v, err := r.repo.Current(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -77,12 +84,12 @@ func (r *Repo) Range(ctx context.Context, text string) (from, until []ipld.CID, 
 func IsRange(text string) bool { return strings.Contains(text, revRange) }
 
 // ResolveIn is Resolve for the refs of a view.
-func (r *Repo) ResolveIn(ctx context.Context, v *View, rev string) (ipld.CID, error) {
+func (r Revisions) ResolveIn(ctx context.Context, v *View, rev string) (ipld.CID, error) {
 	base, steps, err := splitRev(rev)
 	if err != nil {
 		return ipld.CID{}, err
 	}
-	c, err := r.resolveBase(ctx, v, base)
+	c, err := r.base(ctx, v, base)
 	for err == nil && steps != "" {
 		var s revStep
 		if s, steps, err = nextStep(rev, steps); err == nil {
@@ -175,7 +182,7 @@ func wrapRev(rev string, err error) error {
 
 // step walks from a commit. ^0 and ~0 stay. A commit of vectors that was made unasked is no step, as people do not see
 // it: a step leads from the commit below it.
-func (r *Repo) step(ctx context.Context, c ipld.CID, s revStep) (ipld.CID, error) {
+func (r Revisions) step(ctx context.Context, c ipld.CID, s revStep) (ipld.CID, error) {
 	if s.n == 0 {
 		return c, nil
 	}
@@ -184,11 +191,11 @@ func (r *Repo) step(ctx context.Context, c ipld.CID, s revStep) (ipld.CID, error
 		index, times = s.n-1, 1
 	}
 	for range times {
-		asked, err := r.Asked(ctx, c)
+		asked, err := r.repo.Asked(ctx, c)
 		if err != nil {
 			return ipld.CID{}, err
 		}
-		rec, err := r.ReadCommit(ctx, asked)
+		rec, err := r.repo.ReadCommit(ctx, asked)
 		if err != nil {
 			return ipld.CID{}, err
 		}
@@ -205,15 +212,15 @@ func (r *Repo) ReadCommit(ctx context.Context, c ipld.CID) (*commit.Commit, erro
 	return commit.ReadCommit(ctx, r.Facts(), c)
 }
 
-func (r *Repo) resolveBase(ctx context.Context, v *View, name string) (ipld.CID, error) {
+func (r Revisions) base(ctx context.Context, v *View, name string) (ipld.CID, error) {
 	if name == "" {
 		return ipld.CID{}, state.Invalidf("empty revision")
 	}
 	if i := strings.Index(name, "@{"); i >= 0 {
-		return r.resolvePast(ctx, v, name, name[:i], name[i+2:len(name)-1])
+		return r.past(ctx, v, name, name[:i], name[i+2:len(name)-1])
 	}
 	if strings.HasPrefix(name, OpPrefix) {
-		return r.resolvePast(ctx, v, name, string(graph.Head), name)
+		return r.past(ctx, v, name, string(graph.Head), name)
 	}
 	for _, ref := range RefCandidates(name) {
 		got, ok, err := v.Resolve(ctx, ref)
@@ -256,8 +263,8 @@ func ImportedName(name string) (graph.RefName, bool) {
 }
 
 // Peel returns the commit that a block is, or that it leads to as a tag.
-func (r *Repo) Peel(ctx context.Context, c ipld.CID, name string) (ipld.CID, error) {
-	data, err := r.Store.Facts().Get(ctx, c)
+func (r Revisions) Peel(ctx context.Context, c ipld.CID, name string) (ipld.CID, error) {
+	data, err := r.repo.Store.Facts().Get(ctx, c)
 	if errors.Is(err, store.ErrNotFound) {
 		return ipld.CID{}, &state.NotFoundError{What: "revision", Name: name}
 	}
@@ -268,7 +275,7 @@ func (r *Repo) Peel(ctx context.Context, c ipld.CID, name string) (ipld.CID, err
 	case commit.KindCommit:
 		return c, nil
 	case commit.KindTag:
-		tag, err := commit.ReadTag(ctx, r.Facts(), c)
+		tag, err := commit.ReadTag(ctx, r.repo.Facts(), c)
 		if err != nil {
 			return ipld.CID{}, fmt.Errorf("revision %q: %w", name, err)
 		}
@@ -281,8 +288,8 @@ func (r *Repo) Peel(ctx context.Context, c ipld.CID, name string) (ipld.CID, err
 // OfKind fails unless a CID that a caller gave is that of a stored record of a kind: with a
 // *NotFoundError for one that is not stored, else a *KindError. What is stored is not damaged where
 // it is something else than the caller thought.
-func (r *Repo) OfKind(ctx context.Context, c ipld.CID, name, kind string) error {
-	block, err := r.Store.Facts().Get(ctx, c)
+func (r Revisions) OfKind(ctx context.Context, c ipld.CID, name, kind string) error {
+	block, err := r.repo.Store.Facts().Get(ctx, c)
 	if errors.Is(err, store.ErrNotFound) {
 		return &state.NotFoundError{What: kind, Name: name}
 	}
@@ -297,7 +304,7 @@ func (r *Repo) OfKind(ctx context.Context, c ipld.CID, name, kind string) error 
 
 // byPrefix finds the one record of a kind whose text CID begins with a prefix. what is how people
 // call such a record.
-func (r *Repo) byPrefix(ctx context.Context, name, kind, what string) (ipld.CID, error) {
+func (r Revisions) byPrefix(ctx context.Context, name, kind, what string) (ipld.CID, error) {
 	missing := &state.NotFoundError{What: what, Name: name}
 	prefix := name
 	if !strings.HasPrefix(prefix, cidPrefix) {
@@ -308,7 +315,7 @@ func (r *Repo) byPrefix(ctx context.Context, name, kind, what string) (ipld.CID,
 		return ipld.CID{}, missing
 	}
 	var found []ipld.CID
-	err := r.Facts().Iterate(ctx, first, func(b store.Block) error {
+	err := r.repo.Facts().Iterate(ctx, first, func(b store.Block) error {
 		if len(found) > 1 || !strings.HasPrefix(b.CID.String(), prefix) {
 			return ErrStop
 		}

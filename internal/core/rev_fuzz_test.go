@@ -34,12 +34,12 @@ func FuzzResolve(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		c, err := r.Resolve(ctx, text)
+		c, err := r.Revisions().Resolve(ctx, text)
 		checkRefusal(t, text, err)
 		if err == nil && !c.Defined() {
 			t.Errorf("%q is no commit and no error", text)
 		}
-		_, _, err = r.Range(ctx, text)
+		_, _, err = r.Revisions().Range(ctx, text)
 		checkRefusal(t, text, err)
 		_, err = r.OpLog().Find(ctx, text)
 		checkRefusal(t, text, err)

@@ -13,8 +13,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// resolvePast resolves NAME@{when} by the operation log. rev is the whole, for errors.
-func (r *Repo) resolvePast(
+// past resolves NAME@{when} by the operation log. rev is the whole, for errors.
+func (r Revisions) past(
 	ctx context.Context, v *View, rev, name, when string,
 ) (ipld.CID, error) {
 	ref, err := pastRef(ctx, v, name)
@@ -28,11 +28,11 @@ func (r *Repo) resolvePast(
 		}
 		return r.movesAgo(ctx, v, ref, rev, n)
 	}
-	op, err := r.operationFor(ctx, v.head, rev, when)
+	op, err := r.operation(ctx, v.head, rev, when)
 	if err != nil {
 		return ipld.CID{}, err
 	}
-	then, err := r.OpLog().View(ctx, op)
+	then, err := r.repo.OpLog().View(ctx, op)
 	if err != nil {
 		return ipld.CID{}, err
 	}
@@ -68,18 +68,18 @@ func pastRef(ctx context.Context, v *View, name string) (graph.RefName, error) {
 	return candidates[0], nil
 }
 
-// operationFor returns the operation that the text between @{ and } stands for.
-func (r *Repo) operationFor(
+// operation returns the operation that the text between @{ and } stands for.
+func (r Revisions) operation(
 	ctx context.Context, head store.Head, rev, when string,
 ) (commit.OpEntry, error) {
 	if strings.HasPrefix(when, OpPrefix) {
-		return r.OpLog().Read(ctx, head, when)
+		return r.repo.OpLog().Read(ctx, head, when)
 	}
 	t, err := parseMoment(when)
 	if err != nil {
 		return commit.OpEntry{}, state.Invalidf("revision %q: %w", rev, err)
 	}
-	op, err := commit.OperationBefore(ctx, r.Facts(), head.Operation, t)
+	op, err := commit.OperationBefore(ctx, r.repo.Facts(), head.Operation, t)
 	if errors.Is(err, store.ErrNotFound) {
 		err = &state.NotFoundError{What: "revision", Name: rev}
 	}
@@ -96,7 +96,7 @@ func parseMoment(s string) (graph.Time, error) {
 }
 
 // movesAgo returns where a ref was before the n newest operations that moved it.
-func (r *Repo) movesAgo(
+func (r Revisions) movesAgo(
 	ctx context.Context, v *View, ref graph.RefName, rev string, n uint64,
 ) (ipld.CID, error) {
 	now, _, err := v.Resolve(ctx, ref)
@@ -104,7 +104,7 @@ func (r *Repo) movesAgo(
 		return ipld.CID{}, err
 	}
 	at, root := now.Target, v.root()
-	for e, err := range r.OpLog().Entries(ctx, v.head) {
+	for e, err := range r.repo.OpLog().Entries(ctx, v.head) {
 		if err != nil {
 			return ipld.CID{}, err
 		}
@@ -114,7 +114,7 @@ func (r *Repo) movesAgo(
 		if e.Operation.View == root {
 			continue
 		}
-		then, err := r.OpLog().View(ctx, e)
+		then, err := r.repo.OpLog().View(ctx, e)
 		if err != nil {
 			return ipld.CID{}, err
 		}

@@ -28,7 +28,7 @@ type Snapshot struct {
 // Snapshot returns the memory at a revision (see Resolve).
 func (r *Repo) Snapshot(ctx context.Context, rev string) (s *Snapshot, err error) {
 	err = r.afresh(ctx, func(store.Head) error {
-		c, err := r.Resolve(ctx, rev)
+		c, err := r.Revisions().Resolve(ctx, rev)
 		if err == nil {
 			s, err = r.At(ctx, c)
 		}

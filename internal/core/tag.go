@@ -66,7 +66,7 @@ func (r *Repo) readTag(ctx context.Context, ref Ref) (TagInfo, error) {
 	_, name := ref.Name.Split()
 	tag := TagInfo{Name: name}
 	var err error
-	if tag.Commit, err = r.Peel(ctx, ref.Target, string(ref.Name)); err != nil {
+	if tag.Commit, err = r.Revisions().Peel(ctx, ref.Target, string(ref.Name)); err != nil {
 		return tag, err
 	}
 	if tag.Commit != ref.Target {
@@ -89,7 +89,7 @@ func (r *Repo) CreateTag(
 		rev = string(graph.Head)
 	}
 	_, err := r.Transact(ctx, opt.Stamp, func(t *Tx) error {
-		c, err := r.ResolveIn(ctx, t.View, rev)
+		c, err := r.Revisions().ResolveIn(ctx, t.View, rev)
 		if err != nil {
 			return err
 		}

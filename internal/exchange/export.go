@@ -174,7 +174,7 @@ func (s *selection) receipt(ctx context.Context, r *core.Repo, name string) erro
 	if err != nil {
 		return state.Invalidf("receipt %q: %w", name, err)
 	}
-	if err := r.OfKind(ctx, c, name, retrieve.KindReceipt); err != nil {
+	if err := r.Revisions().OfKind(ctx, c, name, retrieve.KindReceipt); err != nil {
 		return err
 	}
 	s.manifest.Objects = []ipld.CID{c}
@@ -191,7 +191,7 @@ func (s *selection) revision(ctx context.Context, r *core.Repo, v *core.View, re
 	if tip == "" {
 		tip = string(graph.Head)
 	}
-	c, err := r.ResolveIn(ctx, v, tip)
+	c, err := r.Revisions().ResolveIn(ctx, v, tip)
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (s *selection) revision(ctx context.Context, r *core.Repo, v *core.View, re
 		return err
 	}
 	s.manifest.Scope = commit.ScopeRange
-	base, err := r.ResolveIn(ctx, v, since)
+	base, err := r.Revisions().ResolveIn(ctx, v, since)
 	if err != nil {
 		return err
 	}

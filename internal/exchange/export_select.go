@@ -26,7 +26,7 @@ func exportSelected(ctx context.Context, r *core.Repo, w io.Writer, v *core.View
 	if rev == "" {
 		rev = string(graph.Head)
 	}
-	root, err := r.ResolveIn(ctx, v, rev)
+	root, err := r.Revisions().ResolveIn(ctx, v, rev)
 	if err != nil {
 		return nil, err
 	}

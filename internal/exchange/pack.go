@@ -86,7 +86,7 @@ func newPacker(ctx context.Context, r *core.Repo, opt PackOptions) (p *packer, e
 			p.sessions = append(p.sessions, ref.Target)
 			continue
 		}
-		tip, err := r.Peel(ctx, ref.Target, ref.Target.String())
+		tip, err := r.Revisions().Peel(ctx, ref.Target, ref.Target.String())
 		if err == nil {
 			err = p.named(tip)
 		}

@@ -56,7 +56,7 @@ func TestPackTheDifference(t *testing.T) {
 	if len(news) > len(whole)/10 {
 		t.Errorf("three small commits took %d bytes, all took %d", len(news), len(whole))
 	}
-	got, err := to.Resolve(t.Context(), string(tracked))
+	got, err := to.Revisions().Resolve(t.Context(), string(tracked))
 	if err != nil || got != second.Target {
 		t.Errorf("%s is at %s, %v; want %s", tracked, got, err, second.Target)
 	}

@@ -284,7 +284,7 @@ func goldenRevision(t testing.TB, c cases.Case) any {
 	r := in.run(t).open()
 	commits := []string{}
 	for _, rev := range in.Revisions {
-		commits = append(commits, answerOf(r.Resolve(context.Background(), rev)))
+		commits = append(commits, answerOf(r.Revisions().Resolve(context.Background(), rev)))
 	}
 	return map[string]any{"commits": commits}
 }

@@ -50,7 +50,7 @@ func History(ctx context.Context, r *core.Repo, opt LogOptions) iter.Seq2[LogEnt
 		if opt.Rev == "" {
 			opt.Rev = string(graph.Head)
 		}
-		from, until, err := r.Range(ctx, opt.Rev)
+		from, until, err := r.Revisions().Range(ctx, opt.Rev)
 		if err != nil {
 			yield(LogEntry{}, err)
 			return

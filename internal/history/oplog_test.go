@@ -106,14 +106,14 @@ func TestUndoKeepsCommits(t *testing.T) {
 	two := repokit.Fact(t, r, "", "two")
 	_, err := history.Undo(ctx, r, "", repokit.By)
 	repokit.Must(t, err)
-	if c, err := r.Resolve(ctx, "main@{1}"); err != nil || c != two {
+	if c, err := r.Revisions().Resolve(ctx, "main@{1}"); err != nil || c != two {
 		t.Errorf("main@{1} is %s, %v", c, err)
 	}
 	three := repokit.Fact(t, r, "", "three")
 	if _, err := history.Redo(ctx, r, repokit.By); !errors.Is(err, state.ErrConflict) {
 		t.Errorf("redo over what came after: %v", err)
 	}
-	if c, err := r.Resolve(ctx, "HEAD"); err != nil || c != three {
+	if c, err := r.Revisions().Resolve(ctx, "HEAD"); err != nil || c != three {
 		t.Errorf("HEAD is %s, %v", c, err)
 	}
 }
@@ -182,18 +182,18 @@ func TestPastOfBranch(t *testing.T) {
 			fmt.Sprintf("main@{%d}", n-1-i), "@{" + at + "}", fmt.Sprintf("HEAD@{op:%d}", i+2),
 			fmt.Sprintf("main~%d", n-1-i),
 		} {
-			if c, err := r.Resolve(ctx, rev); c != want || err != nil {
+			if c, err := r.Revisions().Resolve(ctx, rev); c != want || err != nil {
 				t.Fatalf("%s is %s, %v, want %s", rev, c, err, want)
 			}
 		}
 	}
-	from, until, err := r.Range(ctx, "..main~3")
+	from, until, err := r.Revisions().Range(ctx, "..main~3")
 	repokit.Must(t, err)
 	if from[0] != all[n-4] || until[0] != all[n-1] {
 		t.Errorf("range from %s until %s", from, until)
 	}
 	for _, bad := range []string{"..", "a..main", "main..a"} {
-		if _, _, err := r.Range(ctx, bad); err == nil {
+		if _, _, err := r.Revisions().Range(ctx, bad); err == nil {
 			t.Errorf("range %q is accepted", bad)
 		}
 	}

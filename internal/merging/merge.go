@@ -28,7 +28,7 @@ type MergeResult struct {
 // result.
 func Merge(ctx context.Context, r *core.Repo, rev string, opt core.MergeOptions) (*MergeResult, error) {
 	return integrate(ctx, r, opt, func(t *core.Tx, ref core.Ref, head *core.Snapshot, res *MergeResult) (*core.Job, error) {
-		c, err := r.ResolveIn(ctx, t.View, rev)
+		c, err := r.Revisions().ResolveIn(ctx, t.View, rev)
 		if err != nil {
 			return nil, err
 		}

@@ -65,9 +65,9 @@ func span(ctx context.Context, t *core.Tx, rev string) (from, to *core.Snapshot,
 	if !isRange {
 		first, last = "", rev
 	}
-	resolve := t.Repo.ResolveAsked
+	resolve := t.Repo.Revisions().ResolveAsked
 	if isRange {
-		resolve = t.Repo.ResolveIn // vectors belong to the range too
+		resolve = t.Repo.Revisions().ResolveIn // vectors belong to the range too
 	}
 	c, err := resolve(ctx, t.View, last)
 	if err != nil {
@@ -78,7 +78,7 @@ func span(ctx context.Context, t *core.Tx, rev string) (from, to *core.Snapshot,
 	}
 	before := core.FirstCID(to.Record.Parents)
 	if isRange {
-		if before, err = t.Repo.ResolveIn(ctx, t.View, first); err != nil {
+		if before, err = t.Repo.Revisions().ResolveIn(ctx, t.View, first); err != nil {
 			return nil, nil, err
 		}
 		ok, err := commit.IsAncestor(ctx, t.Repo.Facts(), before, c)
@@ -140,7 +140,7 @@ func Restore(
 		if err != nil {
 			return err
 		}
-		c, err := r.ResolveIn(ctx, t.View, rev)
+		c, err := r.Revisions().ResolveIn(ctx, t.View, rev)
 		if err != nil {
 			return err
 		}

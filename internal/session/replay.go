@@ -42,7 +42,7 @@ func IsMissing(err error) bool { return errors.Is(err, store.ErrNotFound) }
 // needs a ranking version that is not available, and store.ErrCorrupt for damage.
 func Replay(ctx context.Context, r *core.Repo, name string) (*ReplayResult, error) {
 	if c, err := ipld.ParseCID(name); err == nil {
-		if err := r.OfKind(ctx, c, name, retrieve.KindReceipt); err != nil {
+		if err := r.Revisions().OfKind(ctx, c, name, retrieve.KindReceipt); err != nil {
 			return nil, err
 		}
 		res := &ReplayResult{Identical: true}

@@ -70,7 +70,7 @@ func StartSession(
 			if rev == "" {
 				rev = string(graph.Head)
 			}
-			if rec.Commit, err = r.ResolveIn(ctx, t.View, rev); err != nil {
+			if rec.Commit, err = r.Revisions().ResolveIn(ctx, t.View, rev); err != nil {
 				return err
 			}
 		}
@@ -240,7 +240,7 @@ func AdvanceSession(
 		if rec.Follow {
 			return state.Invalidf("session %q follows HEAD: there is nothing to advance", name)
 		}
-		c, err := r.ResolveIn(ctx, t.View, rev)
+		c, err := r.Revisions().ResolveIn(ctx, t.View, rev)
 		rec.Commit = c
 		return err
 	})

@@ -186,7 +186,7 @@ func isSession(name graph.RefName) bool {
 
 // hasNamed reports whether a commit or a session record is in a repository.
 func hasNamed(ctx context.Context, r *core.Repo, c ipld.CID) (bool, error) {
-	_, err := r.Resolve(ctx, c.String())
+	_, err := r.Revisions().Resolve(ctx, c.String())
 	var kind *state.KindError
 	if errors.As(err, &kind) {
 		return session.HasRecord(ctx, r, c)

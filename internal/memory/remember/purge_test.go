@@ -306,7 +306,7 @@ func TestPurgeText(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".mnem")
 	r, st := onDisk(t, dir)
 	keyEverywhere(t, r)
-	first, err := r.Resolve(ctx, "HEAD~2")
+	first, err := r.Revisions().Resolve(ctx, "HEAD~2")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -231,7 +231,7 @@ func titles(ctx context.Context, s *verb.Service, rev string) (t history.Titler,
 	if t.Now, err = s.At(ctx, string(graph.Head)); err != nil {
 		return t, err
 	}
-	from, _, err := s.Repo.Range(ctx, rev)
+	from, _, err := s.Repo.Revisions().Range(ctx, rev)
 	if err == nil && len(from) == 1 {
 		t.Tip, err = s.Repo.At(ctx, from[0])
 	}
@@ -400,7 +400,7 @@ func isRevision(ctx context.Context, r *core.Repo, name string) (bool, error) {
 	if strings.HasPrefix(name, "key:") || strings.HasPrefix(name, "id:") {
 		return false, nil
 	}
-	_, err := r.Resolve(ctx, name)
+	_, err := r.Revisions().Resolve(ctx, name)
 	if core.IsRange(name) || verb.IsUnborn(err) {
 		return true, nil
 	}
@@ -415,7 +415,7 @@ func isRevision(ctx context.Context, r *core.Repo, name string) (bool, error) {
 func nodeInLog(
 	ctx context.Context, r *core.Repo, rev, name string,
 ) (id graph.ID, gone bool, err error) {
-	from, _, err := r.Range(ctx, rev)
+	from, _, err := r.Revisions().Range(ctx, rev)
 	if err != nil {
 		return id, false, err
 	}

@@ -444,7 +444,7 @@ func switchHint(ctx context.Context, r *core.Repo, err error, name string) error
 	var missing *state.NotFoundError
 	switch {
 	case errors.As(err, &missing) && missing.What == "branch":
-		if _, revErr := r.Resolve(ctx, name); revErr == nil {
+		if _, revErr := r.Revisions().Resolve(ctx, name); revErr == nil {
 			return verb.Hint(err, fmt.Sprintf(
 				"to be at that commit and on no branch: 'mnem switch --detach %s'", name),
 				"to be at that commit and on no branch: switch with detach")

@@ -220,11 +220,11 @@ func (q *VerifyRequest) commits(
 	} else if since == "" && tip == "" {
 		return nil, nil, verb.Usagef("%q: want REV..REV", rev)
 	}
-	c, err := r.Resolve(ctx, cmp.Or(tip, string(graph.Head)))
+	c, err := r.Revisions().Resolve(ctx, cmp.Or(tip, string(graph.Head)))
 	if err != nil || !isRange {
 		return []ipld.CID{c}, nil, err
 	}
-	stop, err := r.Resolve(ctx, cmp.Or(since, string(graph.Head)))
+	stop, err := r.Revisions().Resolve(ctx, cmp.Or(since, string(graph.Head)))
 	return []ipld.CID{c}, []ipld.CID{stop}, err
 }
 
@@ -239,7 +239,7 @@ func tips(ctx context.Context, r *core.Repo) ([]ipld.CID, error) {
 		if ref.Symbolic != "" {
 			continue
 		}
-		c, err := r.Resolve(ctx, string(ref.Name))
+		c, err := r.Revisions().Resolve(ctx, string(ref.Name))
 		if errors.Is(err, state.ErrInvalid) {
 			continue // a session, stage or conflict
 		}
@@ -332,7 +332,7 @@ func findBlock(ctx context.Context, r *core.Repo, name string) (ipld.CID, []byte
 	if _, err := ipld.ParseCID(name); err == nil {
 		return r.Block(ctx, name)
 	}
-	commit, err := r.Resolve(ctx, name)
+	commit, err := r.Revisions().Resolve(ctx, name)
 	if err == nil {
 		return r.Block(ctx, commit.String())
 	}

@@ -112,7 +112,7 @@ func commitLines(ctx context.Context, s *verb.Service, q *CommitRequest) (any, e
 	case "none":
 		opt.Base = &ipld.CID{}
 	default:
-		at, err := s.From.Resolve(ctx, q.Base)
+		at, err := s.From.Revisions().Resolve(ctx, q.Base)
 		if err != nil {
 			return nil, err
 		}
@@ -268,7 +268,7 @@ func restore(ctx context.Context, s *verb.Service, q *RestoreRequest) (any, erro
 func restoresMarks(
 	ctx context.Context, r *core.Repo, args []string, branch string,
 ) (marks bool, err error) {
-	_, revErr := r.Resolve(ctx, args[0])
+	_, revErr := r.Revisions().Resolve(ctx, args[0])
 	s, err := branchHead(ctx, r, branch)
 	if err != nil {
 		return false, err
