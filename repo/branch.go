@@ -21,7 +21,7 @@ type Branch struct {
 
 // Branches lists the branches in the order of their names.
 func (r *Repo) Branches(ctx context.Context) ([]Branch, error) {
-	list, err := r.core.Branches(ctx)
+	list, err := r.core.Branches().List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -37,19 +37,19 @@ func (r *Repo) CreateBranch(ctx context.Context, name, rev string) (ipld.CID, er
 	if rev == "" {
 		rev = "HEAD"
 	}
-	return r.core.CreateBranch(ctx, name, rev, core.RefOptions{Stamp: r.stamp("branch")})
+	return r.core.Branches().Create(ctx, name, rev, core.RefOptions{Stamp: r.stamp("branch")})
 }
 
 // RemoveBranch removes a branch. It refuses the one that HEAD is on and, unless force, one whose newest commit no other
 // branch and no tag reaches, or that a stage or a merge in progress needs.
 func (r *Repo) RemoveBranch(ctx context.Context, name string, force bool) error {
-	_, err := r.core.RemoveBranch(ctx, name, core.RefOptions{Stamp: r.stamp("branch"), Force: force})
+	_, err := r.core.Branches().Remove(ctx, name, core.RefOptions{Stamp: r.stamp("branch"), Force: force})
 	return err
 }
 
 // Switch puts HEAD on a branch.
 func (r *Repo) Switch(ctx context.Context, name string) error {
-	return r.core.Switch(ctx, name, core.SwitchOptions{Stamp: r.stamp("switch")})
+	return r.core.Branches().Switch(ctx, name, core.SwitchOptions{Stamp: r.stamp("switch")})
 }
 
 // Tag gives a revision a name that stays.

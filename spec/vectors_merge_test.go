@@ -85,7 +85,7 @@ func (m *mergeRun) branch(at ipld.CID) string {
 	m.n++
 	name := fmt.Sprintf("b%d", m.n)
 	opt := core.RefOptions{Stamp: m.by}
-	if _, err := m.r.CreateBranch(m.t.Context(), name, at.String(), opt); err != nil {
+	if _, err := m.r.Branches().Create(m.t.Context(), name, at.String(), opt); err != nil {
 		m.t.Fatal(err)
 	}
 	return name

@@ -48,7 +48,7 @@ func allCircles(ctx context.Context, r *core.Repo, s *state.State) ([][]graph.ID
 // breakCircles removes the oldest mark of each cycle of superseding nodes, in one commit for each affected branch,
 // and describes what it did. The latest statement then wins.
 func breakCircles(ctx context.Context, r *core.Repo, by state.Stamp) (done []string, err error) {
-	branches, err := r.Branches(ctx)
+	branches, err := r.Branches().List(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -144,7 +144,7 @@ func TestFsckFindsBadBulks(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, err := r2.CreateBranch(t.Context(), "forged", parents[0].String(), core.RefOptions{Stamp: repokit.RecordBy}); err != nil {
+				if _, err := r2.Branches().Create(t.Context(), "forged", parents[0].String(), core.RefOptions{Stamp: repokit.RecordBy}); err != nil {
 					t.Fatal(err)
 				}
 				report, err := care.Fsck(t.Context(), r2, care.FsckOptions{})

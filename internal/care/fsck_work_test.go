@@ -61,7 +61,7 @@ func branched(t *testing.T, st store.Store, n int) {
 	t.Helper()
 	r := steps(t, st, 1)
 	for i := range n {
-		if _, err := r.CreateBranch(t.Context(), fmt.Sprintf("b%d", i*7919%n), "main", repokit.RefOptions); err != nil {
+		if _, err := r.Branches().Create(t.Context(), fmt.Sprintf("b%d", i*7919%n), "main", repokit.RefOptions); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -44,10 +44,10 @@ func worn(t *testing.T, seed uint64) (*core.Repo, ipld.CID) {
 		case k < 8:
 			name := fmt.Sprintf("b%d", i)
 			branches = append(branches, name)
-			_, err = r.CreateBranch(t.Context(), name, "main", core.RefOptions{Stamp: repokit.RecordBy})
+			_, err = r.Branches().Create(t.Context(), name, "main", core.RefOptions{Stamp: repokit.RecordBy})
 		case k < 9 && len(branches) > 0:
 			at := rnd.IntN(len(branches))
-			_, err = r.RemoveBranch(t.Context(), branches[at], core.RefOptions{Stamp: repokit.RecordBy, Force: true})
+			_, err = r.Branches().Remove(t.Context(), branches[at], core.RefOptions{Stamp: repokit.RecordBy, Force: true})
 			branches = slices.Delete(branches, at, at+1)
 		default:
 			_, err = history.Undo(t.Context(), r, "", repokit.RecordBy)
@@ -132,11 +132,11 @@ func TestWhatFalls(t *testing.T) {
 func TestViewThatWasAPart(t *testing.T) {
 	r, _ := worn(t, 1)
 	for i := range 90 {
-		if _, err := r.CreateBranch(t.Context(), fmt.Sprintf("a%02d", i), "main", core.RefOptions{Stamp: repokit.RecordBy}); err != nil {
+		if _, err := r.Branches().Create(t.Context(), fmt.Sprintf("a%02d", i), "main", core.RefOptions{Stamp: repokit.RecordBy}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := r.Switch(t.Context(), "a00", core.SwitchOptions{Stamp: repokit.RecordBy}); err != nil {
+	if err := r.Branches().Switch(t.Context(), "a00", core.SwitchOptions{Stamp: repokit.RecordBy}); err != nil {
 		t.Fatal(err)
 	}
 	var first ipld.CID
@@ -166,13 +166,13 @@ func TestViewThatWasAPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	branches, err := r.Branches(t.Context())
+	branches, err := r.Branches().List(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range branches {
 		if !stay["refs/heads/"+b.Name] {
-			if _, err := r.RemoveBranch(t.Context(), b.Name, core.RefOptions{Stamp: repokit.RecordBy, Force: true}); err != nil {
+			if _, err := r.Branches().Remove(t.Context(), b.Name, core.RefOptions{Stamp: repokit.RecordBy, Force: true}); err != nil {
 				t.Fatal(err)
 			}
 		}

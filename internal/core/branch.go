@@ -57,10 +57,16 @@ type RefOptions struct {
 	Expect *ipld.CID
 }
 
-// Branches returns all branches in name order, the one HEAD is on among them even before its first
+// Branches lists, makes, renames and removes branches, and moves HEAD between them.
+type Branches struct{ repo *Repo }
+
+// Branches returns the branches.
+func (r *Repo) Branches() Branches { return Branches{r} }
+
+// List returns all branches in name order, the one HEAD is on among them even before its first
 // commit; where HEAD is detached it comes first.
-func (r *Repo) Branches(ctx context.Context) ([]BranchInfo, error) {
-	v, err := r.Current(ctx)
+func (bs Branches) List(ctx context.Context) ([]BranchInfo, error) {
+	v, err := bs.repo.Current(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -117,17 +123,17 @@ func (t *Tx) old(ctx context.Context, name graph.RefName, opt RefOptions) (Ref, 
 	return ref, ok, nil
 }
 
-// CreateBranch makes a branch at a revision, HEAD where that is empty, and returns its commit. It
+// Create makes a branch at a revision, HEAD where that is empty, and returns its commit. It
 // returns an error wrapping fs.ErrExist where there is one of that name, unless forced, which
 // moves it.
-func (r *Repo) CreateBranch(
+func (bs Branches) Create(
 	ctx context.Context, name, rev string, opt RefOptions,
 ) (ipld.CID, error) {
 	if err := CheckNewName("branch", name); err != nil {
 		return ipld.CID{}, err
 	}
 	var c ipld.CID
-	_, err := r.Transact(ctx, opt.Stamp, func(t *Tx) (err error) {
+	_, err := bs.repo.Transact(ctx, opt.Stamp, func(t *Tx) (err error) {
 		c, err = t.createBranch(ctx, name, rev, opt)
 		return err
 	})
@@ -155,14 +161,14 @@ func (t *Tx) createBranch(
 	return c, err
 }
 
-// RenameBranch gives a branch, the current one where from is empty, another name. HEAD, stages and
+// Rename gives a branch, the current one where from is empty, another name. HEAD, stages and
 // merges in progress follow it. It returns an error wrapping fs.ErrExist where there is a branch
 // of that name, unless forced, which replaces it.
-func (r *Repo) RenameBranch(ctx context.Context, from, to string, opt RefOptions) error {
+func (bs Branches) Rename(ctx context.Context, from, to string, opt RefOptions) error {
 	if err := CheckNewName("branch", to); err != nil {
 		return err
 	}
-	_, err := r.Transact(ctx, opt.Stamp, func(t *Tx) error {
+	_, err := bs.repo.Transact(ctx, opt.Stamp, func(t *Tx) error {
 		head, _, err := t.View.Get(ctx, graph.Head)
 		if err != nil {
 			return err
@@ -280,12 +286,12 @@ func (t *Tx) renameConflicts(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// RemoveBranch removes a branch and returns the commit it was at. It refuses with an *InUseError
+// Remove removes a branch and returns the commit it was at. It refuses with an *InUseError
 // to remove the branch HEAD is on and, unless forced, one that no other branch and no tag reaches
 // the commit of, that a stage is for, or that a merge is in progress on.
-func (r *Repo) RemoveBranch(ctx context.Context, name string, opt RefOptions) (ipld.CID, error) {
+func (bs Branches) Remove(ctx context.Context, name string, opt RefOptions) (ipld.CID, error) {
 	var was ipld.CID
-	_, err := r.Transact(ctx, opt.Stamp, func(t *Tx) error {
+	_, err := bs.repo.Transact(ctx, opt.Stamp, func(t *Tx) error {
 		ref := graph.BranchRef(name)
 		old, ok, err := t.old(ctx, ref, opt)
 		if err == nil && !ok {
@@ -379,11 +385,11 @@ type SwitchOptions struct {
 
 // Switch puts HEAD on a branch. The branch that HEAD is on now need not exist: it may be left
 // before its first commit, and then leaves nothing behind.
-func (r *Repo) Switch(ctx context.Context, name string, opt SwitchOptions) error {
+func (bs Branches) Switch(ctx context.Context, name string, opt SwitchOptions) error {
 	if err := CheckNewName("branch", name); err != nil && opt.Create {
 		return err
 	}
-	_, err := r.Transact(ctx, opt.Stamp, func(t *Tx) error {
+	_, err := bs.repo.Transact(ctx, opt.Stamp, func(t *Tx) error {
 		if err := unmoved(ctx); err != nil {
 			return err
 		}
@@ -414,13 +420,13 @@ func (r *Repo) Switch(ctx context.Context, name string, opt SwitchOptions) error
 
 // Detach puts HEAD at a commit, on no branch: for reading, since writes to HEAD's branch are
 // refused then. It returns the commit.
-func (r *Repo) Detach(ctx context.Context, rev string, by state.Stamp) (ipld.CID, error) {
+func (bs Branches) Detach(ctx context.Context, rev string, by state.Stamp) (ipld.CID, error) {
 	var c ipld.CID
-	_, err := r.Transact(ctx, by, func(t *Tx) (err error) {
+	_, err := bs.repo.Transact(ctx, by, func(t *Tx) (err error) {
 		if err := unmoved(ctx); err != nil {
 			return err
 		}
-		if c, err = r.Revisions().ResolveIn(ctx, t.View, rev); err == nil {
+		if c, err = bs.repo.Revisions().ResolveIn(ctx, t.View, rev); err == nil {
 			t.moveHead(Ref{Target: c})
 		}
 		return err

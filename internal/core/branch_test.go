@@ -24,7 +24,7 @@ import (
 
 func branchNames(t testing.TB, r *core.Repo) []string {
 	t.Helper()
-	all, err := r.Branches(t.Context())
+	all, err := r.Branches().List(t.Context())
 	repokit.Must(t, err)
 	var names []string
 	for _, b := range all {
@@ -42,23 +42,23 @@ func TestBranches(t *testing.T) {
 		t.Errorf("before the first commit: %v", got)
 	}
 	one := repokit.Fact(t, r, "", "one")
-	at, err := r.CreateBranch(ctx, "a/b", "", repokit.RefOptions)
+	at, err := r.Branches().Create(ctx, "a/b", "", repokit.RefOptions)
 	repokit.Must(t, err)
 	if at != one {
 		t.Errorf("the new branch is at %s", at)
 	}
 	two := repokit.Fact(t, r, "a/b", "two")
 	for name, try := range map[string]func() error{
-		"exists": func() error { _, err := r.CreateBranch(ctx, "a/b", "", repokit.RefOptions); return err },
+		"exists": func() error { _, err := r.Branches().Create(ctx, "a/b", "", repokit.RefOptions); return err },
 		"rename to one that exists": func() error {
-			return r.RenameBranch(ctx, "main", "a/b", repokit.RefOptions)
+			return r.Branches().Rename(ctx, "main", "a/b", repokit.RefOptions)
 		},
 	} {
 		if err := try(); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	moved, err := r.CreateBranch(ctx, "a/b", "main", core.RefOptions{Stamp: repokit.By, Force: true})
+	moved, err := r.Branches().Create(ctx, "a/b", "main", core.RefOptions{Stamp: repokit.By, Force: true})
 	if err != nil || moved != one {
 		t.Errorf("moved to %s, %v", moved, err)
 	}
@@ -66,16 +66,16 @@ func TestBranches(t *testing.T) {
 	if err != nil || back != two {
 		t.Errorf("a/b@{1} is %s, %v", back, err)
 	}
-	repokit.Must(t, r.RenameBranch(ctx, "", "trunk", repokit.RefOptions))
+	repokit.Must(t, r.Branches().Rename(ctx, "", "trunk", repokit.RefOptions))
 	if got := branchNames(t, r); !slices.Equal(got, []string{"a/b", "*trunk"}) {
 		t.Errorf("branches %v", got)
 	}
-	if _, err := r.RemoveBranch(ctx, "main", repokit.RefOptions); !errors.Is(err, store.ErrNotFound) {
+	if _, err := r.Branches().Remove(ctx, "main", repokit.RefOptions); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("removing nothing: %v", err)
 	}
 	before := operations(t, r)
-	repokit.Must(t, r.RenameBranch(ctx, "trunk", "trunk", repokit.RefOptions))
-	repokit.Must(t, r.Switch(ctx, "trunk", core.SwitchOptions{Stamp: repokit.By}))
+	repokit.Must(t, r.Branches().Rename(ctx, "trunk", "trunk", repokit.RefOptions))
+	repokit.Must(t, r.Branches().Switch(ctx, "trunk", core.SwitchOptions{Stamp: repokit.By}))
 	if after := operations(t, r); after != before {
 		t.Errorf("what changes nothing made %d operations", after-before)
 	}
@@ -95,7 +95,7 @@ func TestExpectOfRefs(t *testing.T) {
 	one := repokit.Fact(t, r, "", "one")
 	_, err := r.CreateTag(ctx, "v1", "", core.TagOptions{RefOptions: repokit.RefOptions, Annotate: true})
 	repokit.Must(t, err)
-	_, err = r.CreateBranch(ctx, "b", "", repokit.RefOptions)
+	_, err = r.Branches().Create(ctx, "b", "", repokit.RefOptions)
 	repokit.Must(t, err)
 	two := repokit.Fact(t, r, "", "two")
 	none := ipld.CID{}
@@ -105,20 +105,20 @@ func TestExpectOfRefs(t *testing.T) {
 		do   func(core.RefOptions) error
 	}{
 		{"move a branch", &two, func(opt core.RefOptions) error {
-			_, err := r.CreateBranch(ctx, "b", "", opt)
+			_, err := r.Branches().Create(ctx, "b", "", opt)
 			return err
 		}},
 		{"make a branch", &one, func(opt core.RefOptions) error {
-			_, err := r.CreateBranch(ctx, "new", "", opt)
+			_, err := r.Branches().Create(ctx, "new", "", opt)
 			return err
 		}},
 		{"a branch that must not be", &none, func(opt core.RefOptions) error {
-			_, err := r.CreateBranch(ctx, "b", "", opt)
+			_, err := r.Branches().Create(ctx, "b", "", opt)
 			return err
 		}},
-		{"rename", &two, func(opt core.RefOptions) error { return r.RenameBranch(ctx, "b", "c", opt) }},
+		{"rename", &two, func(opt core.RefOptions) error { return r.Branches().Rename(ctx, "b", "c", opt) }},
 		{"remove", &two, func(opt core.RefOptions) error {
-			_, err := r.RemoveBranch(ctx, "b", opt)
+			_, err := r.Branches().Remove(ctx, "b", opt)
 			return err
 		}},
 		{"move a tag", &two, func(opt core.RefOptions) error {
@@ -144,7 +144,7 @@ func TestDetached(t *testing.T) {
 	r, ctx := repokit.OpenMem(t), t.Context()
 	one := repokit.Fact(t, r, "", "one")
 	repokit.Fact(t, r, "", "two")
-	at, err := r.Detach(ctx, "HEAD~1", repokit.By)
+	at, err := r.Branches().Detach(ctx, "HEAD~1", repokit.By)
 	if err != nil || at != one {
 		t.Fatalf("detached at %s, %v", at, err)
 	}
@@ -168,7 +168,7 @@ func TestDetached(t *testing.T) {
 			_, err := r.StageChanges(ctx, changes, core.StageOptions{Stamp: repokit.By})
 			return err
 		},
-		"rename": func() error { return r.RenameBranch(ctx, "", "x", repokit.RefOptions) },
+		"rename": func() error { return r.Branches().Rename(ctx, "", "x", repokit.RefOptions) },
 		"merge": func() error {
 			opt := core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: repokit.By}}
 			_, err := merging.Merge(ctx, r, "main", opt)
@@ -185,7 +185,7 @@ func TestDetached(t *testing.T) {
 		t.Errorf("@{1} where HEAD is detached: %v", err)
 	}
 	repokit.Fact(t, r, "main", "three")
-	repokit.Must(t, r.Switch(ctx, "here", core.SwitchOptions{Stamp: repokit.By, Create: true}))
+	repokit.Must(t, r.Branches().Switch(ctx, "here", core.SwitchOptions{Stamp: repokit.By, Create: true}))
 	if c := repokit.Fact(t, r, "", "four"); !c.Defined() {
 		t.Error("no commit on the new branch")
 	}
@@ -195,7 +195,7 @@ func TestDetached(t *testing.T) {
 func TestRenameWithMerge(t *testing.T) {
 	r, ctx := repokit.OpenMem(t), t.Context()
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"base"}}`)
-	repokit.Must(t, func() error { _, err := r.CreateBranch(ctx, "side", "", repokit.RefOptions); return err }())
+	repokit.Must(t, func() error { _, err := r.Branches().Create(ctx, "side", "", repokit.RefOptions); return err }())
 	for branch, text := range map[string]string{"main": "ours", "side": "theirs"} {
 		_, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(
 			`{"node":{"key":"a","summary":"`+text+`"}}`), "x"),
@@ -206,17 +206,17 @@ func TestRenameWithMerge(t *testing.T) {
 	if _, err := merging.Merge(ctx, r, "side", opt); err != nil && !errors.Is(err, state.ErrConflict) {
 		t.Fatal(err)
 	}
-	repokit.Must(t, r.RenameBranch(ctx, "main", "trunk", repokit.RefOptions))
+	repokit.Must(t, r.Branches().Rename(ctx, "main", "trunk", repokit.RefOptions))
 	v := repokit.ViewOf(t, r)
 	if v["refs/conflicts/merge/trunk"] == "" || v["refs/conflicts/merge/main"] != "" {
 		t.Errorf("the merge did not follow its branch: %v", v)
 	}
-	repokit.Must(t, r.Switch(ctx, "side", core.SwitchOptions{Stamp: repokit.By}))
+	repokit.Must(t, r.Branches().Switch(ctx, "side", core.SwitchOptions{Stamp: repokit.By}))
 	var used *core.InUseError
-	if _, err := r.RemoveBranch(ctx, "trunk", repokit.RefOptions); !errors.As(err, &used) || !used.Forced {
+	if _, err := r.Branches().Remove(ctx, "trunk", repokit.RefOptions); !errors.As(err, &used) || !used.Forced {
 		t.Errorf("a branch with a merge is removed: %v", err)
 	}
-	_, err := r.RemoveBranch(ctx, "trunk", core.RefOptions{Stamp: repokit.By, Force: true})
+	_, err := r.Branches().Remove(ctx, "trunk", core.RefOptions{Stamp: repokit.By, Force: true})
 	repokit.Must(t, err)
 	if v := repokit.ViewOf(t, r); v["refs/conflicts/merge/trunk"] != "" {
 		t.Error("the merge outlives its branch")

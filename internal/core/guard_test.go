@@ -53,7 +53,7 @@ func vaults(t *testing.T) *core.Repo {
 {"edge":{"type":"seals","src":"n","dst":"m"}}
 {"edge":{"type":"holds","src":"v","dst":"m"}}`)
 	repokit.Lines(t, r, `{"node":{"key":"v","summary":"second"}}`)
-	if _, err := r.CreateBranch(t.Context(), "other", "HEAD", core.RefOptions{Stamp: repokit.By}); err != nil {
+	if _, err := r.Branches().Create(t.Context(), "other", "HEAD", core.RefOptions{Stamp: repokit.By}); err != nil {
 		t.Fatal(err)
 	}
 	onBranch(t, r, "other", `{"node":{"key":"v","summary":"third"}}`)
@@ -159,22 +159,22 @@ func movingWays(ctx context.Context) map[string]func(*core.Repo) error {
 			return err
 		},
 		"move a branch": func(r *core.Repo) error {
-			_, err := r.CreateBranch(ctx, "main", "HEAD~2", core.RefOptions{Stamp: guarded(), Force: true})
+			_, err := r.Branches().Create(ctx, "main", "HEAD~2", core.RefOptions{Stamp: guarded(), Force: true})
 			return err
 		},
 		"a new branch elsewhere": func(r *core.Repo) error {
-			_, err := r.CreateBranch(ctx, "old", "HEAD~2", core.RefOptions{Stamp: guarded()})
+			_, err := r.Branches().Create(ctx, "old", "HEAD~2", core.RefOptions{Stamp: guarded()})
 			return err
 		},
 		"remove a branch": func(r *core.Repo) error {
-			_, err := r.RemoveBranch(ctx, "other", core.RefOptions{Stamp: guarded(), Force: true})
+			_, err := r.Branches().Remove(ctx, "other", core.RefOptions{Stamp: guarded(), Force: true})
 			return err
 		},
 		"switch": func(r *core.Repo) error {
-			return r.Switch(ctx, "other", core.SwitchOptions{Stamp: guarded()})
+			return r.Branches().Switch(ctx, "other", core.SwitchOptions{Stamp: guarded()})
 		},
 		"detach": func(r *core.Repo) error {
-			_, err := r.Detach(ctx, "HEAD~2", guarded())
+			_, err := r.Branches().Detach(ctx, "HEAD~2", guarded())
 			return err
 		},
 		"purge": func(r *core.Repo) error {
@@ -306,16 +306,16 @@ func TestGuardAllows(t *testing.T) {
 		t.Errorf("asked about %v, want %v", seen, want)
 	}
 	seen = nil
-	if _, err := r.CreateBranch(ctx, "b", "HEAD", core.RefOptions{Stamp: who}); err != nil {
+	if _, err := r.Branches().Create(ctx, "b", "HEAD", core.RefOptions{Stamp: who}); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.RenameBranch(ctx, "b", "c", core.RefOptions{Stamp: who}); err != nil {
+	if err := r.Branches().Rename(ctx, "b", "c", core.RefOptions{Stamp: who}); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Switch(ctx, "c", core.SwitchOptions{Stamp: who}); err != nil {
+	if err := r.Branches().Switch(ctx, "c", core.SwitchOptions{Stamp: who}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.RemoveBranch(ctx, "main", core.RefOptions{Stamp: who}); err != nil {
+	if _, err := r.Branches().Remove(ctx, "main", core.RefOptions{Stamp: who}); err != nil {
 		t.Fatal(err)
 	}
 	if len(seen) > 0 {

@@ -39,20 +39,20 @@ func TestSignedCommitsStay(t *testing.T) {
 			return err
 		}},
 		{"move a branch", "refs/heads/main", func(r *core.Repo, by state.Stamp) error {
-			_, err := r.CreateBranch(context.Background(), "main", "HEAD~1", core.RefOptions{
+			_, err := r.Branches().Create(context.Background(), "main", "HEAD~1", core.RefOptions{
 				Stamp: by, Force: true})
 			return err
 		}},
 		{"switch to a branch moved", "refs/heads/main", func(r *core.Repo, by state.Stamp) error {
-			return r.Switch(context.Background(), "main", core.SwitchOptions{
+			return r.Branches().Switch(context.Background(), "main", core.SwitchOptions{
 				Stamp: by, Create: true, Start: "HEAD~1", Force: true})
 		}},
 		{"rename over", "refs/heads/main", func(r *core.Repo, by state.Stamp) error {
-			return r.RenameBranch(context.Background(), "old", "main", core.RefOptions{
+			return r.Branches().Rename(context.Background(), "old", "main", core.RefOptions{
 				Stamp: by, Force: true})
 		}},
 		{"remove a branch", "refs/heads/only", func(r *core.Repo, by state.Stamp) error {
-			_, err := r.RemoveBranch(context.Background(), "only", core.RefOptions{Stamp: by, Force: true})
+			_, err := r.Branches().Remove(context.Background(), "only", core.RefOptions{Stamp: by, Force: true})
 			return err
 		}},
 		{"remove a tag", "refs/tags/v1", func(r *core.Repo, by state.Stamp) error {
@@ -156,8 +156,8 @@ func TestSignedCommitsAreBuiltUpon(t *testing.T) {
 	fail("merge", err)
 	_, err = history.Undo(ctx, r, "", stamp)
 	fail("undo of a merge of what main has", err)
-	fail("rename", r.RenameBranch(ctx, "side", "other", core.RefOptions{Stamp: stamp}))
-	_, err = r.RemoveBranch(ctx, "other", core.RefOptions{Stamp: stamp})
+	fail("rename", r.Branches().Rename(ctx, "side", "other", core.RefOptions{Stamp: stamp}))
+	_, err = r.Branches().Remove(ctx, "other", core.RefOptions{Stamp: stamp})
 	fail("remove what main has", err)
 	_, err = r.Commit(ctx, nothing, core.CommitOptions{Stamp: stamp, Message: "two again", Amend: true})
 	fail("amend what nobody signed", err)
@@ -225,12 +225,12 @@ func TestGuardKnowsTags(t *testing.T) {
 	for what, do := range map[string]func() error{
 		"move":   func() error { _, err := r.CreateTag(ctx, "v1", "HEAD", opt); return err },
 		"remove": func() error { _, err := r.RemoveTag(ctx, "v1", opt.RefOptions); return err },
-		"hide":   func() error { _, err := r.CreateBranch(ctx, "v1", "", opt.RefOptions); return err },
+		"hide":   func() error { _, err := r.Branches().Create(ctx, "v1", "", opt.RefOptions); return err },
 		"hide by renaming": func() error {
-			return r.RenameBranch(ctx, "main", "v1", opt.RefOptions)
+			return r.Branches().Rename(ctx, "main", "v1", opt.RefOptions)
 		},
 		"hide by switching": func() error {
-			return r.Switch(ctx, "v1", core.SwitchOptions{Stamp: stamp, Create: true})
+			return r.Branches().Switch(ctx, "v1", core.SwitchOptions{Stamp: stamp, Create: true})
 		},
 	} {
 		asked = nil

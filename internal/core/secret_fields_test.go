@@ -235,7 +235,7 @@ var attempts = map[string]attempt{
 	"commit.task":    commitAttempt(func(o *core.CommitOptions, s string) { o.Task = s }),
 	"commit.message": commitAttempt(func(o *core.CommitOptions, s string) { o.Message = "rotate " + s }),
 	"operation.actor": refAttempt(func(ctx context.Context, r *core.Repo, s string) error {
-		_, err := r.CreateBranch(ctx, "fine", "HEAD", core.RefOptions{
+		_, err := r.Branches().Create(ctx, "fine", "HEAD", core.RefOptions{
 			Stamp: stamped(func(by *state.Stamp) { by.Author = strings.TrimPrefix(s, "x/") })})
 		return err
 	}),
@@ -325,14 +325,14 @@ var words = map[string]func(q *retrieve.Request, s string){
 // refs are ways to have a credential as the name of a ref, or in one.
 var refs = map[string]attempt{
 	"branch": refAttempt(func(ctx context.Context, r *core.Repo, name string) error {
-		_, err := r.CreateBranch(ctx, name, "HEAD", core.RefOptions{Stamp: repokit.By})
+		_, err := r.Branches().Create(ctx, name, "HEAD", core.RefOptions{Stamp: repokit.By})
 		return err
 	}),
 	"renamed branch": refAttempt(func(ctx context.Context, r *core.Repo, name string) error {
-		return r.RenameBranch(ctx, "other", name, core.RefOptions{Stamp: repokit.By})
+		return r.Branches().Rename(ctx, "other", name, core.RefOptions{Stamp: repokit.By})
 	}),
 	"switched branch": refAttempt(func(ctx context.Context, r *core.Repo, name string) error {
-		return r.Switch(ctx, name, core.SwitchOptions{Stamp: repokit.By, Create: true})
+		return r.Branches().Switch(ctx, name, core.SwitchOptions{Stamp: repokit.By, Create: true})
 	}),
 	"plain tag": refAttempt(func(ctx context.Context, r *core.Repo, name string) error {
 		_, err := r.CreateTag(ctx, name, "HEAD", core.TagOptions{RefOptions: core.RefOptions{Stamp: repokit.By}})
@@ -431,14 +431,14 @@ func TestSecretsOfOperations(t *testing.T) {
 	st := repokit.AnyStore(t)
 	r := withParts(t, st)
 	command := stamped(func(by *state.Stamp) { by.Command = []string{"branch", repokit.AwsKey} })
-	_, err := r.CreateBranch(t.Context(), "fine", "HEAD", core.RefOptions{Stamp: command})
+	_, err := r.Branches().Create(t.Context(), "fine", "HEAD", core.RefOptions{Stamp: command})
 	refusedAt(t, err, "operation.command", "aws-access-token")
 	_, err = care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: command})
 	if !errors.Is(err, state.ErrSecret) || strings.Contains(err.Error(), repokit.AwsKey) {
 		t.Error(err)
 	}
 	hasNone(t, st)
-	if _, err := r.CreateBranch(t.Context(), "fine", "HEAD", core.RefOptions{Stamp: repokit.By}); err != nil {
+	if _, err := r.Branches().Create(t.Context(), "fine", "HEAD", core.RefOptions{Stamp: repokit.By}); err != nil {
 		t.Error(err)
 	}
 }
@@ -562,18 +562,18 @@ func TestSecretsAllowedOnce(t *testing.T) {
 		t.Error(err)
 	}
 	name := "x/" + repokit.AwsKey
-	if _, err := r.CreateBranch(t.Context(), name, "HEAD", core.RefOptions{Stamp: allow}); err != nil {
+	if _, err := r.Branches().Create(t.Context(), name, "HEAD", core.RefOptions{Stamp: allow}); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Switch(t.Context(), name, core.SwitchOptions{Stamp: repokit.By}); err != nil {
+	if err := r.Branches().Switch(t.Context(), name, core.SwitchOptions{Stamp: repokit.By}); err != nil {
 		t.Error(err)
 	}
 	repokit.Lines(t, r, `{"node":{"key":"b","type":"N"}}`)
-	if err := r.Switch(t.Context(), "main", core.SwitchOptions{Stamp: repokit.By}); err != nil {
+	if err := r.Branches().Switch(t.Context(), "main", core.SwitchOptions{Stamp: repokit.By}); err != nil {
 		t.Error(err)
 	}
 	force := core.RefOptions{Stamp: repokit.By, Force: true}
-	if _, err := r.RemoveBranch(t.Context(), name, force); err != nil {
+	if _, err := r.Branches().Remove(t.Context(), name, force); err != nil {
 		t.Error(err)
 	}
 	if _, err := history.Undo(t.Context(), r, "", repokit.By); err != nil {

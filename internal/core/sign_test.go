@@ -246,7 +246,7 @@ func TestMergeRequiresSignatures(t *testing.T) {
 	// A branch at the first commit, beside main.
 	at := func(r *core.Repo, name string, c ipld.CID) {
 		t.Helper()
-		_, err := r.CreateBranch(t.Context(), name, c.String(), core.RefOptions{Stamp: repokit.By})
+		_, err := r.Branches().Create(t.Context(), name, c.String(), core.RefOptions{Stamp: repokit.By})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -289,7 +289,7 @@ func TestContinueRequiresSignatures(t *testing.T) {
 		return res.Commit
 	}
 	change("", "base")
-	if _, err := r.CreateBranch(t.Context(), "theirs", "", core.RefOptions{Stamp: repokit.By}); err != nil {
+	if _, err := r.Branches().Create(t.Context(), "theirs", "", core.RefOptions{Stamp: repokit.By}); err != nil {
 		t.Fatal(err)
 	}
 	theirs := change("theirs", "theirs")

@@ -77,7 +77,7 @@ func freeze(t *testing.T, dir string) {
 {"mark":{"node":"bo","state":"stale","reason":"moved away"}}`, strings.Repeat("all quiet; ", 4000)))
 	check(r.CreateTag(ctx, "v1", "HEAD", core.TagOptions{
 		RefOptions: core.RefOptions{Stamp: stampAt(10)}, Annotate: true, Message: "the first"}))
-	check(r.CreateBranch(ctx, "side", "HEAD~1", core.RefOptions{Stamp: stampAt(11)}))
+	check(r.Branches().Create(ctx, "side", "HEAD~1", core.RefOptions{Stamp: stampAt(11)}))
 	commit("side", "aside", `{"node":{"key":"cy","type":"Person","summary":"Cy cooks"}}`)
 	check(merging.Merge(ctx, r, "side", core.MergeOptions{
 		CommitOptions: core.CommitOptions{Stamp: stampAt(12)}}))

@@ -105,7 +105,7 @@ func TestClients(t *testing.T) {
 	a.commit("", "first", "one")
 
 	// HEAD
-	a.ok(a.r.Switch(ctx, "draft", core.SwitchOptions{Stamp: repokit.By, Create: true}))
+	a.ok(a.r.Branches().Switch(ctx, "draft", core.SwitchOptions{Stamp: repokit.By, Create: true}))
 	a.want("draft", "")
 	b.want("main", "")
 	a.commit("", "of a", "drafted")
@@ -152,11 +152,11 @@ func TestClients(t *testing.T) {
 	b.has("staged by b", true)
 
 	// HEAD at a commit, which a collection leaves alone
-	a.ok(a.r.Switch(ctx, "aside", core.SwitchOptions{Stamp: repokit.By, Create: true}))
+	a.ok(a.r.Branches().Switch(ctx, "aside", core.SwitchOptions{Stamp: repokit.By, Create: true}))
 	a.commit("", "aside", "soon on no branch")
-	at, err := a.r.Detach(ctx, "HEAD", repokit.By)
+	at, err := a.r.Branches().Detach(ctx, "HEAD", repokit.By)
 	a.ok(err)
-	_, err = b.r.RemoveBranch(ctx, "aside", core.RefOptions{Stamp: repokit.By, Force: true})
+	_, err = b.r.Branches().Remove(ctx, "aside", core.RefOptions{Stamp: repokit.By, Force: true})
 	b.ok(err)
 	_, err = care.GC(ctx, b.r, care.GCOptions{Stamp: repokit.By, KeepOps: 1})
 	b.ok(err)
@@ -167,18 +167,18 @@ func TestClients(t *testing.T) {
 	if _, err := repokit.TryLines(a.r, `{"node":{"key":"x","type":"T"}}`); !errors.As(err, new(*core.DetachedError)) {
 		t.Error(err)
 	}
-	a.ok(a.r.Switch(ctx, "draft", core.SwitchOptions{Stamp: repokit.By}))
+	a.ok(a.r.Branches().Switch(ctx, "draft", core.SwitchOptions{Stamp: repokit.By}))
 
 	// names of branches
-	a.ok(a.r.RenameBranch(ctx, "", "sketch", core.RefOptions{Stamp: repokit.By}))
+	a.ok(a.r.Branches().Rename(ctx, "", "sketch", core.RefOptions{Stamp: repokit.By}))
 	a.want("sketch", "sketch")
 	b.want("main", "")
-	if _, err := a.r.RemoveBranch(ctx, "sketch", core.RefOptions{Stamp: repokit.By}); !errors.As(err, new(*core.InUseError)) {
+	if _, err := a.r.Branches().Remove(ctx, "sketch", core.RefOptions{Stamp: repokit.By}); !errors.As(err, new(*core.InUseError)) {
 		t.Error(err)
 	}
-	a.ok(a.r.Switch(ctx, "main", core.SwitchOptions{Stamp: repokit.By}))
+	a.ok(a.r.Branches().Switch(ctx, "main", core.SwitchOptions{Stamp: repokit.By}))
 	a.want("main", "sketch")
-	b.ok(b.r.RenameBranch(ctx, "main", "trunk", core.RefOptions{Stamp: repokit.By}))
+	b.ok(b.r.Branches().Rename(ctx, "main", "trunk", core.RefOptions{Stamp: repokit.By}))
 	a.want("trunk", "sketch") // a client without its own HEAD uses the repository's
 }
 
@@ -187,7 +187,7 @@ func (c clientOf) diverge() {
 	c.t.Helper()
 	c.commit("", "k", "one")
 	for _, name := range []string{"left", "right"} {
-		_, err := c.r.CreateBranch(c.t.Context(), name, "", core.RefOptions{Stamp: repokit.By})
+		_, err := c.r.Branches().Create(c.t.Context(), name, "", core.RefOptions{Stamp: repokit.By})
 		c.ok(err)
 		c.commit(name, "k", name)
 	}
@@ -224,10 +224,10 @@ func TestClientsMerge(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	}
-	if _, err := a.r.RemoveBranch(ctx, "main", core.RefOptions{Stamp: repokit.By}); !errors.As(err, new(*core.InUseError)) {
+	if _, err := a.r.Branches().Remove(ctx, "main", core.RefOptions{Stamp: repokit.By}); !errors.As(err, new(*core.InUseError)) {
 		t.Error(err)
 	}
-	a.ok(a.r.RenameBranch(ctx, "main", "trunk", core.RefOptions{Stamp: repokit.By}))
+	a.ok(a.r.Branches().Rename(ctx, "main", "trunk", core.RefOptions{Stamp: repokit.By}))
 	if branch, err := merging.AbortMerge(ctx, a.r, core.CommitOptions{Stamp: repokit.By}); err != nil || branch != "trunk" {
 		t.Errorf("%q, %v", branch, err)
 	}
@@ -299,7 +299,7 @@ func TestClientsLongNames(t *testing.T) {
 	long.conflict("left")
 	name := strings.Repeat("b", 250)
 	for _, c := range []clientOf{a, long} {
-		if err := c.r.RenameBranch(ctx, "main", name, core.RefOptions{Stamp: repokit.By}); !errors.Is(err, state.ErrInvalid) {
+		if err := c.r.Branches().Rename(ctx, "main", name, core.RefOptions{Stamp: repokit.By}); !errors.Is(err, state.ErrInvalid) {
 			t.Errorf("renamed: %v", err)
 		}
 		c.want("main", "")
@@ -310,7 +310,7 @@ func TestClientsLongNames(t *testing.T) {
 	if p, err := long.r.PendingMerge(ctx, ""); err != nil || p.Branch != "main" {
 		t.Errorf("%+v, %v", p, err)
 	}
-	a.ok(a.r.RenameBranch(ctx, "main", name[:100], core.RefOptions{Stamp: repokit.By}))
+	a.ok(a.r.Branches().Rename(ctx, "main", name[:100], core.RefOptions{Stamp: repokit.By}))
 	if p, err := long.r.PendingMerge(ctx, ""); err != nil || p.Branch != name[:100] {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -324,7 +324,7 @@ func TestClientsFarBack(t *testing.T) {
 	ctx := t.Context()
 	t.Cleanup(repokit.SearchOperations(4))
 	a.commit("", "first", "one")
-	_, err := a.r.CreateBranch(ctx, "side", "", core.RefOptions{Stamp: repokit.By})
+	_, err := a.r.Branches().Create(ctx, "side", "", core.RefOptions{Stamp: repokit.By})
 	a.ok(err)
 	a.commit("side", "of a", "one")
 	of, err := history.Undo(ctx, a.r, "", repokit.By)

@@ -46,7 +46,7 @@ func randomHistory(t *testing.T, r *core.Repo, rng *rand.Rand) []ipld.CID {
 	for i := range 3 + rng.IntN(12) {
 		if i == 1 {
 			ref := core.RefOptions{Stamp: repokit.By}
-			if _, err := r.CreateBranch(t.Context(), "side", "main", ref); err != nil {
+			if _, err := r.Branches().Create(t.Context(), "side", "main", ref); err != nil {
 				t.Fatal(err)
 			}
 		}

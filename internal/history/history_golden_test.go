@@ -317,11 +317,11 @@ func goldenBranch(t testing.TB, c cases.Case) any {
 	var err error
 	switch {
 	case in.Create != "":
-		_, err = r.CreateBranch(t.Context(), in.Create, in.Rev, opt)
+		_, err = r.Branches().Create(t.Context(), in.Create, in.Rev, opt)
 	case in.Rename != "":
-		err = r.RenameBranch(t.Context(), in.Rename, in.To, opt)
+		err = r.Branches().Rename(t.Context(), in.Rename, in.To, opt)
 	default:
-		_, err = r.RemoveBranch(t.Context(), in.Remove, opt)
+		_, err = r.Branches().Remove(t.Context(), in.Remove, opt)
 	}
 	var used *core.InUseError
 	switch {

@@ -179,7 +179,7 @@ func TestUndoRefusesWithCaptures(t *testing.T) {
 
 	w = undoWorld{t, repokit.OpenMem(t)}
 	w.write(captureStamp, "", keyLine("turn")) // operation 2
-	if _, err := w.r.CreateBranch(t.Context(), "side", "HEAD", core.RefOptions{Stamp: repokit.By}); err != nil {
+	if _, err := w.r.Branches().Create(t.Context(), "side", "HEAD", core.RefOptions{Stamp: repokit.By}); err != nil {
 		t.Fatal(err)
 	}
 	w.write(captureStamp, "side", keyLine("later"))
@@ -201,7 +201,7 @@ func TestUndoPassesOver(t *testing.T) {
 	}
 	w.write(captureStamp, "", keyLine("turn")) // 4
 	bob := state.Stamp{Author: "bob", Time: 1, Command: []string{"branch"}}
-	if _, err := w.r.CreateBranch(t.Context(), "bobs", "HEAD", core.RefOptions{Stamp: bob}); err != nil {
+	if _, err := w.r.Branches().Create(t.Context(), "bobs", "HEAD", core.RefOptions{Stamp: bob}); err != nil {
 		t.Fatal(err)
 	}
 	undone, err := history.Undo(t.Context(), w.r, "", repokit.By)

@@ -36,9 +36,9 @@ func TestUndoOwn(t *testing.T) {
 		}
 		return res
 	}
-	write("a", "", "first")                                                                             // operation 2
-	write("b", "", "second")                                                                            // 3
-	if _, err := r.CreateBranch(t.Context(), "side", "", core.RefOptions{Stamp: as("b")}); err != nil { // 4
+	write("a", "", "first")                                                                                  // operation 2
+	write("b", "", "second")                                                                                 // 3
+	if _, err := r.Branches().Create(t.Context(), "side", "", core.RefOptions{Stamp: as("b")}); err != nil { // 4
 		t.Fatal(err)
 	}
 	own("c", "", history.ErrNothingToUndo)

@@ -157,19 +157,19 @@ func (w *opWorld) step() {
 	w.n++
 	switch rapid.IntRange(0, 11).Draw(w.t, "what") {
 	case 0:
-		_, err := r.CreateBranch(ctx, name, "HEAD", force)
+		_, err := r.Branches().Create(ctx, name, "HEAD", force)
 		w.do("branch "+name, err)
 	case 1:
-		_, err := r.RemoveBranch(ctx, name, force)
+		_, err := r.Branches().Remove(ctx, name, force)
 		w.do("branch -d "+name, err)
 	case 2:
-		err := r.RenameBranch(ctx, name, name+"x", force)
+		err := r.Branches().Rename(ctx, name, name+"x", force)
 		w.do("branch -m "+name, err)
 	case 3:
 		_, err := r.CreateTag(ctx, "t"+name, "HEAD", core.TagOptions{RefOptions: force})
 		w.do("tag t"+name, err)
 	case 4:
-		w.do("switch "+name, r.Switch(ctx, name, core.SwitchOptions{Stamp: repokit.By}))
+		w.do("switch "+name, r.Branches().Switch(ctx, name, core.SwitchOptions{Stamp: repokit.By}))
 	case 5:
 		_, err := r.StageChanges(ctx, state.ReadChanges(strings.NewReader(line), "x"),
 			core.StageOptions{Stamp: repokit.By})

@@ -73,7 +73,7 @@ func TestWatchTellsWhatWasAndWhatComes(t *testing.T) {
 	if op.Branches[0].To.CID() != two || op.Operation.Actor != repokit.By.Author {
 		t.Errorf("operation %+v", op.Operation)
 	}
-	_, err = r.CreateBranch(t.Context(), "side", "HEAD", core.RefOptions{Stamp: repokit.By})
+	_, err = r.Branches().Create(t.Context(), "side", "HEAD", core.RefOptions{Stamp: repokit.By})
 	repokit.Must(t, err)
 	repokit.Lines(t, r, `{"node":{"key":"one","summary":"more"}}`)
 	_, err = history.Undo(t.Context(), r, "", repokit.By)
@@ -107,7 +107,7 @@ func TestWatchOneRef(t *testing.T) {
 	r := repokit.OpenMem(t)
 	repokit.Fact(t, r, "", "one")
 	repokit.Fact(t, r, "", "two")
-	_, err := r.CreateBranch(t.Context(), "side", "HEAD", core.RefOptions{Stamp: repokit.By})
+	_, err := r.Branches().Create(t.Context(), "side", "HEAD", core.RefOptions{Stamp: repokit.By})
 	repokit.Must(t, err)
 	for _, name := range []string{"side", "refs/heads/side"} {
 		next := watching(t, r, history.WatchOptions{Since: "0", Ref: name})

@@ -235,7 +235,7 @@ func TestLinksAreCollected(t *testing.T) {
 	if n := len(linkCells(t, st)); n != kept+1 || kept < 7 {
 		t.Errorf("%d indexes of links, %d before", n, kept)
 	}
-	_, err = r.RemoveBranch(ctx, "other", core.RefOptions{Stamp: repokit.By, Force: true})
+	_, err = r.Branches().Remove(ctx, "other", core.RefOptions{Stamp: repokit.By, Force: true})
 	repokit.Must(t, err)
 	reqs := linkRequests()
 	want, _ := answers(t, r, reqs)

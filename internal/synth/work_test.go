@@ -144,12 +144,12 @@ func (w *world) jobs() []job {
 
 // fork changes ten nodes on a branch and ten others on main.
 func (w *world) fork(t *testing.T, r *core.Repo) {
-	_, err := r.CreateBranch(t.Context(), "side", "HEAD", core.RefOptions{Stamp: w.stamp()})
+	_, err := r.Branches().Create(t.Context(), "side", "HEAD", core.RefOptions{Stamp: w.stamp()})
 	ok(t, err)
 	ok(t, w.edit(t.Context(), r, 1, 10))
-	ok(t, r.Switch(t.Context(), "side", core.SwitchOptions{Stamp: w.stamp()}))
+	ok(t, r.Branches().Switch(t.Context(), "side", core.SwitchOptions{Stamp: w.stamp()}))
 	ok(t, w.edit(t.Context(), r, 2, 10))
-	ok(t, r.Switch(t.Context(), "main", core.SwitchOptions{Stamp: w.stamp()}))
+	ok(t, r.Branches().Switch(t.Context(), "main", core.SwitchOptions{Stamp: w.stamp()}))
 }
 
 // kept is a store that stays open when a repository over it is closed.

@@ -283,7 +283,7 @@ func TargetBranch(ctx context.Context, r *core.Repo, name string) (core.BranchIn
 		}
 		return core.BranchInfo{Name: current, Commit: at}, err
 	}
-	all, err := r.Branches(ctx)
+	all, err := r.Branches().List(ctx)
 	if err != nil {
 		return core.BranchInfo{}, err
 	}

@@ -58,7 +58,7 @@ func TestLongNamesAreTracked(t *testing.T) {
 	b.opt.Name = "a-remote-of-twenty-seven-ch"
 	branches := []graph.RefName{main, graph.BranchRef(long)}
 	add(t, a.Repo, "one", "the first memory")
-	if _, err := a.CreateBranch(t.Context(), long, "", core.RefOptions{Stamp: by}); err != nil {
+	if _, err := a.Branches().Create(t.Context(), long, "", core.RefOptions{Stamp: by}); err != nil {
 		t.Fatal(err)
 	}
 	other := long[1:] + "y" // with the same beginning

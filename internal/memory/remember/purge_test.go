@@ -428,7 +428,7 @@ func TestPurgeTextNamesTheRest(t *testing.T) {
 	keep(t, m, said("We sell rail to Initech")...)
 	by := linkBy
 	by.Author = "the owner of " + apiKey
-	if _, err := m.r.CreateBranch(ctx, apiKey, "HEAD", core.RefOptions{Stamp: by}); err != nil {
+	if _, err := m.r.Branches().Create(ctx, apiKey, "HEAD", core.RefOptions{Stamp: by}); err != nil {
 		t.Fatal(err)
 	}
 	for name, opt := range map[string]care.PurgeOptions{

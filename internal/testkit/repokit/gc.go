@@ -39,7 +39,7 @@ func Person(n int) string {
 // Branch creates a branch at a revision.
 func Branch(t testing.TB, r *core.Repo, name, at string) {
 	t.Helper()
-	_, err := r.CreateBranch(t.Context(), name, at, core.RefOptions{Stamp: By})
+	_, err := r.Branches().Create(t.Context(), name, at, core.RefOptions{Stamp: By})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func CommitOn(t testing.TB, r *core.Repo, branch, text string) *core.CommitResul
 func DropBranch(t testing.TB, r *core.Repo, name string) {
 	t.Helper()
 	opt := core.RefOptions{Stamp: By, Force: true}
-	if _, err := r.RemoveBranch(t.Context(), name, opt); err != nil {
+	if _, err := r.Branches().Remove(t.Context(), name, opt); err != nil {
 		t.Fatal(err)
 	}
 }

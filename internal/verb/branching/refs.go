@@ -138,7 +138,7 @@ func branch(ctx context.Context, s *verb.Service, q *BranchRequest, emit func(an
 		})
 	case q.Delete:
 		var was ipld.CID
-		if was, err = s.Repo.RemoveBranch(ctx, q.Name, opt); err != nil {
+		if was, err = s.Repo.Branches().Remove(ctx, q.Name, opt); err != nil {
 			return inUseHint(err)
 		}
 		return emit(&Gone{q.Name, was})
@@ -147,7 +147,7 @@ func branch(ctx context.Context, s *verb.Service, q *BranchRequest, emit func(an
 		if q.Rev != "" {
 			from, to = q.Name, q.Rev
 		}
-		if err = s.Repo.RenameBranch(ctx, from, to, opt); errors.Is(err, fs.ErrExist) {
+		if err = s.Repo.Branches().Rename(ctx, from, to, opt); errors.Is(err, fs.ErrExist) {
 			return verb.Hint(Already(err, "branch %q", to), "replace it with --force", "replace it with force")
 		}
 		if err != nil {
@@ -155,7 +155,7 @@ func branch(ctx context.Context, s *verb.Service, q *BranchRequest, emit func(an
 		}
 		return made(ctx, s, to, emit)
 	}
-	_, err = s.Repo.CreateBranch(ctx, q.Name, q.Rev, opt)
+	_, err = s.Repo.Branches().Create(ctx, q.Name, q.Rev, opt)
 	if errors.Is(err, fs.ErrExist) {
 		return verb.Hint(Already(err, "branch %q", q.Name),
 			fmt.Sprintf("go there with 'mnem switch %s', or move it with --force", q.Name),
@@ -179,7 +179,7 @@ func made(ctx context.Context, s *verb.Service, name string, emit func(any) erro
 }
 
 func branches(ctx context.Context, s *verb.Service, emit func(*Branch) error) error {
-	all, err := s.Repo.Branches(ctx)
+	all, err := s.Repo.Branches().List(ctx)
 	if err != nil {
 		return err
 	}
@@ -401,12 +401,12 @@ var Switch = verb.Define(verb.Spec{
 }, func(ctx context.Context, s *verb.Service, q *SwitchRequest) (*Head, error) {
 	by := s.Commit.Stamp
 	if q.Detach {
-		if _, err := s.Repo.Detach(ctx, cmp.Or(q.Name, string(graph.Head)), by); err != nil {
+		if _, err := s.Repo.Branches().Detach(ctx, cmp.Or(q.Name, string(graph.Head)), by); err != nil {
 			return nil, verb.CommitHint(err)
 		}
 	} else {
 		opt := core.SwitchOptions{Stamp: by, Create: q.Create, Force: q.Force, Start: q.Rev}
-		if err := s.Repo.Switch(ctx, q.Name, opt); err != nil {
+		if err := s.Repo.Branches().Switch(ctx, q.Name, opt); err != nil {
 			return nil, switchHint(ctx, s.Repo, err, q.Name)
 		}
 	}
