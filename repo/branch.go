@@ -54,7 +54,7 @@ func (r *Repo) Switch(ctx context.Context, name string) error {
 
 // Tag gives a revision a name that stays.
 func (r *Repo) Tag(ctx context.Context, name, rev string) error {
-	_, err := r.core.CreateTag(ctx, name, rev, core.TagOptions{RefOptions: core.RefOptions{Stamp: r.stamp("tag")}})
+	_, err := r.core.Tags().Create(ctx, name, rev, core.TagOptions{RefOptions: core.RefOptions{Stamp: r.stamp("tag")}})
 	return err
 }
 

@@ -93,7 +93,7 @@ func operations(t testing.TB, r *core.Repo) uint64 {
 func TestExpectOfRefs(t *testing.T) {
 	r, ctx := repokit.OpenMem(t), t.Context()
 	one := repokit.Fact(t, r, "", "one")
-	_, err := r.CreateTag(ctx, "v1", "", core.TagOptions{RefOptions: repokit.RefOptions, Annotate: true})
+	_, err := r.Tags().Create(ctx, "v1", "", core.TagOptions{RefOptions: repokit.RefOptions, Annotate: true})
 	repokit.Must(t, err)
 	_, err = r.Branches().Create(ctx, "b", "", repokit.RefOptions)
 	repokit.Must(t, err)
@@ -122,11 +122,11 @@ func TestExpectOfRefs(t *testing.T) {
 			return err
 		}},
 		{"move a tag", &two, func(opt core.RefOptions) error {
-			_, err := r.CreateTag(ctx, "v1", "", core.TagOptions{RefOptions: opt})
+			_, err := r.Tags().Create(ctx, "v1", "", core.TagOptions{RefOptions: opt})
 			return err
 		}},
 		{"remove a tag", &none, func(opt core.RefOptions) error {
-			_, err := r.RemoveTag(ctx, "v1", opt)
+			_, err := r.Tags().Remove(ctx, "v1", opt)
 			return err
 		}},
 	} {
@@ -136,7 +136,7 @@ func TestExpectOfRefs(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	_, err = r.RemoveTag(ctx, "v1", core.RefOptions{Stamp: repokit.By, Expect: &one})
+	_, err = r.Tags().Remove(ctx, "v1", core.RefOptions{Stamp: repokit.By, Expect: &one})
 	repokit.Must(t, err) // an annotated tag is at the commit it leads to
 }
 
@@ -230,23 +230,23 @@ func TestRenameWithMerge(t *testing.T) {
 
 func TestTags(t *testing.T) {
 	r, ctx := repokit.OpenMem(t), t.Context()
-	if _, err := r.CreateTag(ctx, "v1", "", core.TagOptions{RefOptions: repokit.RefOptions}); !errors.Is(
+	if _, err := r.Tags().Create(ctx, "v1", "", core.TagOptions{RefOptions: repokit.RefOptions}); !errors.Is(
 		err, store.ErrNotFound) {
 		t.Errorf("a tag of nothing: %v", err)
 	}
 	one := repokit.Fact(t, r, "", "one")
-	_, err := r.CreateTag(ctx, "plain", "", core.TagOptions{RefOptions: repokit.RefOptions})
+	_, err := r.Tags().Create(ctx, "plain", "", core.TagOptions{RefOptions: repokit.RefOptions})
 	repokit.Must(t, err)
-	made, err := r.CreateTag(ctx, "v1", "plain",
+	made, err := r.Tags().Create(ctx, "v1", "plain",
 		core.TagOptions{RefOptions: repokit.RefOptions, Annotate: true, Message: "why"})
 	repokit.Must(t, err)
-	nested, err := r.CreateTag(ctx, "v2", "v1",
+	nested, err := r.Tags().Create(ctx, "v2", "v1",
 		core.TagOptions{RefOptions: repokit.RefOptions, Annotate: true})
 	repokit.Must(t, err)
 	if nested.Record.Target != one {
 		t.Errorf("a tag of a tag is of %s", nested.Record.Target)
 	}
-	all, err := r.Tags(ctx)
+	all, err := r.Tags().List(ctx)
 	repokit.Must(t, err)
 	var got []string
 	for _, tag := range all {
@@ -260,12 +260,12 @@ func TestTags(t *testing.T) {
 			t.Errorf("%s is %s, %v", rev, c, err)
 		}
 	}
-	if _, err := r.CreateTag(ctx, "v3", "", core.TagOptions{
+	if _, err := r.Tags().Create(ctx, "v3", "", core.TagOptions{
 		RefOptions: repokit.RefOptions, Annotate: true, Message: strings.Repeat("m", 1<<17),
 	}); !errors.Is(err, state.ErrInvalid) {
 		t.Errorf("a message that is too long: %v", err)
 	}
-	if _, err := r.Tag(ctx, "v3"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := r.Tags().Find(ctx, "v3"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a tag that is not there: %v", err)
 	}
 }

@@ -56,11 +56,11 @@ func TestSignedCommitsStay(t *testing.T) {
 			return err
 		}},
 		{"remove a tag", "refs/tags/v1", func(r *core.Repo, by state.Stamp) error {
-			_, err := r.RemoveTag(context.Background(), "v1", core.RefOptions{Stamp: by})
+			_, err := r.Tags().Remove(context.Background(), "v1", core.RefOptions{Stamp: by})
 			return err
 		}},
 		{"move a tag", "refs/tags/v1", func(r *core.Repo, by state.Stamp) error {
-			_, err := r.CreateTag(context.Background(), "v1", "old", core.TagOptions{
+			_, err := r.Tags().Create(context.Background(), "v1", "old", core.TagOptions{
 				RefOptions: core.RefOptions{Stamp: by, Force: true}})
 			return err
 		}},
@@ -111,7 +111,7 @@ func signedOn(t *testing.T, r *core.Repo, sign commit.SignFunc, only bool) ipld.
 	repokit.Branch(t, r, "old", "HEAD")
 	signed := note(t, r, "two", 20, sign).Commit
 	tag := core.TagOptions{RefOptions: core.RefOptions{Stamp: repokit.By}}
-	if _, err := r.CreateTag(t.Context(), "v1", "HEAD", tag); err != nil {
+	if _, err := r.Tags().Create(t.Context(), "v1", "HEAD", tag); err != nil {
 		t.Fatal(err)
 	}
 	if !only {
@@ -208,7 +208,7 @@ func TestGuardKnowsTags(t *testing.T) {
 	r := repokit.OpenMem(t)
 	note(t, r, "one", 10, nil)
 	opt := core.TagOptions{RefOptions: core.RefOptions{Stamp: repokit.By, Force: true}}
-	if _, err := r.CreateTag(ctx, "v1", "HEAD", opt); err != nil {
+	if _, err := r.Tags().Create(ctx, "v1", "HEAD", opt); err != nil {
 		t.Fatal(err)
 	}
 	note(t, r, "two", 20, nil)
@@ -223,8 +223,8 @@ func TestGuardKnowsTags(t *testing.T) {
 	}
 	opt.Stamp = stamp
 	for what, do := range map[string]func() error{
-		"move":   func() error { _, err := r.CreateTag(ctx, "v1", "HEAD", opt); return err },
-		"remove": func() error { _, err := r.RemoveTag(ctx, "v1", opt.RefOptions); return err },
+		"move":   func() error { _, err := r.Tags().Create(ctx, "v1", "HEAD", opt); return err },
+		"remove": func() error { _, err := r.Tags().Remove(ctx, "v1", opt.RefOptions); return err },
 		"hide":   func() error { _, err := r.Branches().Create(ctx, "v1", "", opt.RefOptions); return err },
 		"hide by renaming": func() error {
 			return r.Branches().Rename(ctx, "main", "v1", opt.RefOptions)
@@ -241,7 +241,7 @@ func TestGuardKnowsTags(t *testing.T) {
 	}
 	asked = nil
 	want := []state.Touch{{Kind: core.TouchTag, Ref: "refs/tags/v2"}}
-	if _, err := r.CreateTag(ctx, "v2", "HEAD", opt); !errors.Is(err, errTag) || !slices.Equal(asked, want) {
+	if _, err := r.Tags().Create(ctx, "v2", "HEAD", opt); !errors.Is(err, errTag) || !slices.Equal(asked, want) {
 		t.Errorf("a new tag: %v, asked %+v", err, asked)
 	}
 }

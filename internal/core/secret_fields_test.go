@@ -167,7 +167,7 @@ func tagAttempt(name string, change func(o *core.TagOptions, secret string)) att
 		if change != nil {
 			change(&opt, secret)
 		}
-		_, err := r.CreateTag(ctx, strings.ReplaceAll(name, "%", secret), "HEAD", opt)
+		_, err := r.Tags().Create(ctx, strings.ReplaceAll(name, "%", secret), "HEAD", opt)
 		return err
 	}
 }
@@ -335,7 +335,7 @@ var refs = map[string]attempt{
 		return r.Branches().Switch(ctx, name, core.SwitchOptions{Stamp: repokit.By, Create: true})
 	}),
 	"plain tag": refAttempt(func(ctx context.Context, r *core.Repo, name string) error {
-		_, err := r.CreateTag(ctx, name, "HEAD", core.TagOptions{RefOptions: core.RefOptions{Stamp: repokit.By}})
+		_, err := r.Tags().Create(ctx, name, "HEAD", core.TagOptions{RefOptions: core.RefOptions{Stamp: repokit.By}})
 		return err
 	}),
 	"session": refAttempt(func(ctx context.Context, r *core.Repo, name string) error {

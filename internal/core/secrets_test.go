@@ -147,7 +147,7 @@ func TestSecretsInMessages(t *testing.T) {
 	refusedAt(t, err, "message", "aws-access-token")
 	_, err = merging.Restore(t.Context(), r, "HEAD", []string{"a"}, opt)
 	refusedAt(t, err, "message", "aws-access-token")
-	_, err = r.CreateTag(t.Context(), "v1", "HEAD", core.TagOptions{
+	_, err = r.Tags().Create(t.Context(), "v1", "HEAD", core.TagOptions{
 		RefOptions: core.RefOptions{Stamp: repokit.By}, Annotate: true, Message: message,
 	})
 	refusedAt(t, err, "message", "aws-access-token")

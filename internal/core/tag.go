@@ -26,9 +26,15 @@ type TagOptions struct {
 	Message  string
 }
 
-// Tags returns all tags in name order.
-func (r *Repo) Tags(ctx context.Context) ([]TagInfo, error) {
-	v, err := r.Current(ctx)
+// Tags lists, makes and removes tags.
+type Tags struct{ repo *Repo }
+
+// Tags returns the tags.
+func (r *Repo) Tags() Tags { return Tags{r} }
+
+// List returns all tags in name order.
+func (ts Tags) List(ctx context.Context) ([]TagInfo, error) {
+	v, err := ts.repo.Current(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +43,7 @@ func (r *Repo) Tags(ctx context.Context) ([]TagInfo, error) {
 		if err != nil {
 			return nil, err
 		}
-		tag, err := r.readTag(ctx, ref)
+		tag, err := ts.read(ctx, ref)
 		if err != nil {
 			return nil, err
 		}
@@ -46,9 +52,9 @@ func (r *Repo) Tags(ctx context.Context) ([]TagInfo, error) {
 	return all, nil
 }
 
-// Tag returns one tag. It returns a *NotFoundError where there is none of that name.
-func (r *Repo) Tag(ctx context.Context, name string) (TagInfo, error) {
-	v, err := r.Current(ctx)
+// Find returns one tag. It returns a *NotFoundError where there is none of that name.
+func (ts Tags) Find(ctx context.Context, name string) (TagInfo, error) {
+	v, err := ts.repo.Current(ctx)
 	if err != nil {
 		return TagInfo{}, err
 	}
@@ -59,26 +65,26 @@ func (r *Repo) Tag(ctx context.Context, name string) (TagInfo, error) {
 	if err != nil {
 		return TagInfo{}, err
 	}
-	return r.readTag(ctx, ref)
+	return ts.read(ctx, ref)
 }
 
-func (r *Repo) readTag(ctx context.Context, ref Ref) (TagInfo, error) {
+func (ts Tags) read(ctx context.Context, ref Ref) (TagInfo, error) {
 	_, name := ref.Name.Split()
 	tag := TagInfo{Name: name}
 	var err error
-	if tag.Commit, err = r.Revisions().Peel(ctx, ref.Target, string(ref.Name)); err != nil {
+	if tag.Commit, err = ts.repo.Revisions().Peel(ctx, ref.Target, string(ref.Name)); err != nil {
 		return tag, err
 	}
 	if tag.Commit != ref.Target {
 		tag.CID = ref.Target
-		tag.Record, err = commit.ReadTag(ctx, r.Facts(), ref.Target)
+		tag.Record, err = commit.ReadTag(ctx, ts.repo.Facts(), ref.Target)
 	}
 	return tag, err
 }
 
-// CreateTag gives the commit of a revision, HEAD where that is empty, a name. It returns an error
+// Create gives the commit of a revision, HEAD where that is empty, a name. It returns an error
 // wrapping fs.ErrExist where there is a tag of that name, unless forced, which replaces it.
-func (r *Repo) CreateTag(
+func (ts Tags) Create(
 	ctx context.Context, name, rev string, opt TagOptions,
 ) (TagInfo, error) {
 	tag := TagInfo{Name: name}
@@ -88,8 +94,8 @@ func (r *Repo) CreateTag(
 	if rev == "" {
 		rev = string(graph.Head)
 	}
-	_, err := r.Transact(ctx, opt.Stamp, func(t *Tx) error {
-		c, err := r.Revisions().ResolveIn(ctx, t.View, rev)
+	_, err := ts.repo.Transact(ctx, opt.Stamp, func(t *Tx) error {
+		c, err := ts.repo.Revisions().ResolveIn(ctx, t.View, rev)
 		if err != nil {
 			return err
 		}
@@ -137,11 +143,11 @@ func (t *Tx) annotate(
 	return c, rec, err
 }
 
-// RemoveTag removes a tag and returns what it was. Its commit stays, where something else reaches
+// Remove removes a tag and returns what it was. Its commit stays, where something else reaches
 // it and through older operations.
-func (r *Repo) RemoveTag(ctx context.Context, name string, opt RefOptions) (TagInfo, error) {
+func (ts Tags) Remove(ctx context.Context, name string, opt RefOptions) (TagInfo, error) {
 	var was TagInfo
-	_, err := r.Transact(ctx, opt.Stamp, func(t *Tx) error {
+	_, err := ts.repo.Transact(ctx, opt.Stamp, func(t *Tx) error {
 		ref := graph.TagRef(name)
 		old, ok, err := t.old(ctx, ref, opt)
 		if err == nil && !ok {
@@ -151,7 +157,7 @@ func (r *Repo) RemoveTag(ctx context.Context, name string, opt RefOptions) (TagI
 			return err
 		}
 		t.RemoveRef(ref)
-		was, err = r.readTag(ctx, old)
+		was, err = ts.read(ctx, old)
 		return err
 	})
 	return was, err

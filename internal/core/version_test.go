@@ -75,7 +75,7 @@ func freeze(t *testing.T, dir string) {
 	commit("", "second", fmt.Sprintf(`{"node":{"key":"log","type":"Text","content":%q}}
 {"node":{"key":"ada","props":{"team":"infra"}}}
 {"mark":{"node":"bo","state":"stale","reason":"moved away"}}`, strings.Repeat("all quiet; ", 4000)))
-	check(r.CreateTag(ctx, "v1", "HEAD", core.TagOptions{
+	check(r.Tags().Create(ctx, "v1", "HEAD", core.TagOptions{
 		RefOptions: core.RefOptions{Stamp: stampAt(10)}, Annotate: true, Message: "the first"}))
 	check(r.Branches().Create(ctx, "side", "HEAD~1", core.RefOptions{Stamp: stampAt(11)}))
 	commit("side", "aside", `{"node":{"key":"cy","type":"Person","summary":"Cy cooks"}}`)

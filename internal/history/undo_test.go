@@ -166,7 +166,7 @@ func (w *opWorld) step() {
 		err := r.Branches().Rename(ctx, name, name+"x", force)
 		w.do("branch -m "+name, err)
 	case 3:
-		_, err := r.CreateTag(ctx, "t"+name, "HEAD", core.TagOptions{RefOptions: force})
+		_, err := r.Tags().Create(ctx, "t"+name, "HEAD", core.TagOptions{RefOptions: force})
 		w.do("tag t"+name, err)
 	case 4:
 		w.do("switch "+name, r.Branches().Switch(ctx, name, core.SwitchOptions{Stamp: repokit.By}))

@@ -284,7 +284,7 @@ func keyEverywhere(t *testing.T, r *core.Repo) {
 	lines("c is clean", `{"node":{"key":"c","props":{"x":1}}}`)
 	tag := core.TagOptions{RefOptions: core.RefOptions{Stamp: linkBy}, Annotate: true,
 		Message: "before " + apiKey + " changed"}
-	if _, err := r.CreateTag(ctx, "v1", "HEAD", tag); err != nil {
+	if _, err := r.Tags().Create(ctx, "v1", "HEAD", tag); err != nil {
 		t.Fatal(err)
 	}
 	_, err := r.StageChanges(ctx, state.ReadChanges(strings.NewReader(

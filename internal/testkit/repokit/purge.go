@@ -71,7 +71,7 @@ func FillSecret(t testing.TB, r *core.Repo) (old ipld.CID) {
 {"edge":{"type":"knows","src":"zed","dst":"carol"}}
 {"embedding":{"node":"zed","model":"m","vector":[0.25,-0.5,0.125]}}`).Commit
 	tag := core.TagOptions{RefOptions: core.RefOptions{Stamp: By}}
-	if _, err := r.CreateTag(ctx, "v1", "HEAD", tag); err != nil {
+	if _, err := r.Tags().Create(ctx, "v1", "HEAD", tag); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := session.StartSession(ctx, r, "s", session.SessionOptions{Stamp: By}); err != nil {

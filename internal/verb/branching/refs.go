@@ -311,7 +311,7 @@ func tag(ctx context.Context, s *verb.Service, q *TagRequest, emit func(any) err
 	opt := core.RefOptions{Stamp: s.Commit.Stamp, Force: q.Force, Expect: s.Commit.Expect}
 	switch {
 	case q.Name == "":
-		all, err := s.Repo.Tags(ctx)
+		all, err := s.Repo.Tags().List(ctx)
 		for _, t := range all {
 			if err == nil {
 				err = emitTag(ctx, s, t, false, emit)
@@ -319,13 +319,13 @@ func tag(ctx context.Context, s *verb.Service, q *TagRequest, emit func(any) err
 		}
 		return err
 	case q.Delete:
-		was, err := s.Repo.RemoveTag(ctx, q.Name, opt)
+		was, err := s.Repo.Tags().Remove(ctx, q.Name, opt)
 		if err != nil {
 			return err
 		}
 		return emit(&Gone{q.Name, was.Commit})
 	}
-	t, err := s.Repo.CreateTag(ctx, q.Name, q.Rev, core.TagOptions{
+	t, err := s.Repo.Tags().Create(ctx, q.Name, q.Rev, core.TagOptions{
 		RefOptions: opt, Annotate: q.Annotate || q.Given("message"), Message: q.Message,
 	})
 	switch {
