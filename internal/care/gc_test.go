@@ -198,7 +198,7 @@ func TestGCKeeps(t *testing.T) {
 		t.Errorf("merge: %+v, %v; want one that waits", res, err)
 	}
 	repokit.DropBranch(t, r, "theirs")
-	_, err = r.StageChanges(ctx, state.ReadChanges(strings.NewReader(repokit.Person(9)), "x"),
+	_, err = r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(repokit.Person(9)), "x"),
 		core.StageOptions{Stamp: repokit.By, Stage: "later"})
 	if err != nil {
 		t.Fatal(err)

@@ -97,7 +97,7 @@ func readsOf(ctx context.Context, r *core.Repo, s *core.Snapshot) error {
 	failed("index status", err)
 	_, err = outline.Open(ctx, s, distill.Default(), outline.DigestOptions{})
 	failed("digests", err)
-	_, err = r.Status(ctx, "")
+	_, err = r.Stages().Status(ctx, "")
 	failed("status", err)
 	_, err = exchange.Export(ctx, r, io.Discard, exchange.ExportOptions{All: true})
 	failed("export", err)

@@ -138,7 +138,7 @@ func checkPurged(t *testing.T, r *core.Repo, old ipld.CID) {
 	if err != nil || len(a.Warnings) > 0 || len(a.Items) != 1 {
 		t.Errorf("retrieve from the head: %d items, %v, %v", len(a.Items), a.Warnings, err)
 	}
-	if _, err := r.Status(ctx, ""); err != nil {
+	if _, err := r.Stages().Status(ctx, ""); err != nil {
 		t.Errorf("status: %v", err)
 	}
 }

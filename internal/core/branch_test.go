@@ -154,7 +154,7 @@ func TestDetached(t *testing.T) {
 	if got := branchNames(t, r); !slices.Equal(got, []string{"*HEAD", "main"}) {
 		t.Errorf("branches %v", got)
 	}
-	st, err := r.Status(ctx, "")
+	st, err := r.Stages().Status(ctx, "")
 	if err != nil || st.Branch != "" || st.Head != one {
 		t.Errorf("status %+v, %v", st, err)
 	}
@@ -165,7 +165,7 @@ func TestDetached(t *testing.T) {
 			return err
 		},
 		"stage": func() error {
-			_, err := r.StageChanges(ctx, changes, core.StageOptions{Stamp: repokit.By})
+			_, err := r.Stages().Add(ctx, changes, core.StageOptions{Stamp: repokit.By})
 			return err
 		},
 		"rename": func() error { return r.Branches().Rename(ctx, "", "x", repokit.RefOptions) },

@@ -67,7 +67,7 @@ func crashStep(r *core.Repo, l *ledger, i int) error {
 	l.note(func(p *repokit.Promises) { p.Commits = append(p.Commits, res.Commit) })
 	if i%3 == 0 {
 		line := fmt.Sprintf(`{"node":{"key":"staged%d","type":"Note","summary":"later"}}`, i)
-		_, err := r.StageChanges(ctx, state.ReadChanges(strings.NewReader(line), "crash"),
+		_, err := r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(line), "crash"),
 			core.StageOptions{Stamp: stamp})
 		if err != nil {
 			return err
@@ -83,7 +83,7 @@ func crashStep(r *core.Repo, l *ledger, i int) error {
 		l.note(func(p *repokit.Promises) { p.Receipts = append(p.Receipts, c) })
 	}
 	if i == 15 {
-		res, err := r.CommitStaged(ctx, "", core.CommitOptions{Stamp: stamp, Message: "staged"})
+		res, err := r.Stages().Commit(ctx, "", core.CommitOptions{Stamp: stamp, Message: "staged"})
 		if err != nil {
 			return err
 		}
@@ -160,7 +160,7 @@ func keeps(r *core.Repo, p repokit.Promises) error {
 			return fmt.Errorf("receipt %d of %d, %s, is lost", i, len(p.Receipts), c)
 		}
 	}
-	st, err := r.Status(ctx, "")
+	st, err := r.Stages().Status(ctx, "")
 	if err != nil {
 		return fmt.Errorf("status: %w", err)
 	}

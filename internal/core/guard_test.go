@@ -58,7 +58,7 @@ func vaults(t *testing.T) *core.Repo {
 	}
 	onBranch(t, r, "other", `{"node":{"key":"v","summary":"third"}}`)
 	repokit.Lines(t, r, `{"node":{"key":"n","summary":"second"}}`)
-	if _, err := r.StageChanges(t.Context(), repokit.Read(`{"remove":{"node":"v"}}`),
+	if _, err := r.Stages().Add(t.Context(), repokit.Read(`{"remove":{"node":"v"}}`),
 		core.StageOptions{Stamp: repokit.By}); err != nil {
 		t.Fatal(err)
 	}
@@ -98,15 +98,15 @@ func changingWays(ctx context.Context) map[string]func(*core.Repo) error {
 		"edge remove": commit(`{"remove":{"edge":{"type":"holds","src":"v","dst":"m"}}}`),
 		"edge by end": commit(`{"remove":{"node":"m"}}`), // takes two protected edges with it
 		"stage": func(r *core.Repo) error {
-			_, err := r.StageChanges(ctx, repokit.Read(`{"node":{"key":"v","summary":"x"}}`),
+			_, err := r.Stages().Add(ctx, repokit.Read(`{"node":{"key":"v","summary":"x"}}`),
 				core.StageOptions{Stamp: guarded(), Stage: "mine"})
 			return err
 		},
 		"commit what is staged": func(r *core.Repo) error {
-			_, err := r.CommitStaged(ctx, "", with)
+			_, err := r.Stages().Commit(ctx, "", with)
 			return err
 		},
-		"unstage": func(r *core.Repo) error { return r.Unstage(ctx, "", guarded()) },
+		"unstage": func(r *core.Repo) error { return r.Stages().Remove(ctx, "", guarded()) },
 	}
 }
 

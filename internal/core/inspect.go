@@ -124,12 +124,12 @@ func (r *Repo) blockByPrefix(ctx context.Context, name string) (ipld.CID, error)
 	return ipld.CID{}, &state.NotFoundError{What: "block", Name: name}
 }
 
-// StagedSnapshot returns the memory as it would be if a stage were committed to where it began: the
+// Snapshot returns the memory as it would be if a stage were committed to where it began: the
 // newest commit of the current branch where nothing is staged.
-func (r *Repo) StagedSnapshot(ctx context.Context, stage string) (*Snapshot, error) {
-	st, err := r.Status(ctx, stage)
+func (s Stages) Snapshot(ctx context.Context, stage string) (*Snapshot, error) {
+	st, err := s.Status(ctx, stage)
 	if err != nil {
 		return nil, err
 	}
-	return &Snapshot{Repo: r, State: st.Diff.To}, nil
+	return &Snapshot{Repo: s.repo, State: st.Diff.To}, nil
 }

@@ -343,7 +343,7 @@ var refs = map[string]attempt{
 		return err
 	}),
 	"stage": refAttempt(func(ctx context.Context, r *core.Repo, name string) error {
-		_, err := r.StageChanges(ctx, changeLines(`{"node":{"key":"n","type":"N"}}`), core.StageOptions{Stamp: repokit.By, Stage: name})
+		_, err := r.Stages().Add(ctx, changeLines(`{"node":{"key":"n","type":"N"}}`), core.StageOptions{Stamp: repokit.By, Stage: name})
 		return err
 	}),
 }

@@ -136,10 +136,10 @@ func TestSecretsInMessages(t *testing.T) {
 	task.Task = message
 	_, err = r.Commit(t.Context(), change(), core.CommitOptions{Stamp: task})
 	refusedAt(t, err, "task", "aws-access-token")
-	if _, err := r.StageChanges(t.Context(), change(), core.StageOptions{Stamp: repokit.By}); err != nil {
+	if _, err := r.Stages().Add(t.Context(), change(), core.StageOptions{Stamp: repokit.By}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = r.CommitStaged(t.Context(), "", opt)
+	_, err = r.Stages().Commit(t.Context(), "", opt)
 	refusedAt(t, err, "message", "aws-access-token")
 	_, err = merging.Revert(t.Context(), r, "HEAD", core.MergeOptions{CommitOptions: opt})
 	refusedAt(t, err, "message", "aws-access-token")
@@ -151,7 +151,7 @@ func TestSecretsInMessages(t *testing.T) {
 		RefOptions: core.RefOptions{Stamp: repokit.By}, Annotate: true, Message: message,
 	})
 	refusedAt(t, err, "message", "aws-access-token")
-	_, err = r.StageChanges(t.Context(), state.ReadChanges(strings.NewReader(
+	_, err = r.Stages().Add(t.Context(), state.ReadChanges(strings.NewReader(
 		`{"node":{"key":"`+repokit.AwsKey+`","type":"N"}}`), ""), core.StageOptions{Stamp: repokit.By})
 	refusedAt(t, err, "line 1: node.key", "aws-access-token")
 

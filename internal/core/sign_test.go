@@ -156,13 +156,13 @@ func TestSignStaged(t *testing.T) {
 	note(t, r, "one", 10, nil)
 	stage := core.StageOptions{Stamp: repokit.By}
 	lines := strings.NewReader(`{"node":{"key":"staged","type":"Note"}}`)
-	if _, err := r.StageChanges(t.Context(), state.ReadChanges(lines, "test"), stage); err != nil {
+	if _, err := r.Stages().Add(t.Context(), state.ReadChanges(lines, "test"), stage); err != nil {
 		t.Fatal(err)
 	}
 	note(t, r, "two", 20, nil)
 	stamp := repokit.By
 	stamp.Sign = secret(t, 1).Sign
-	res, err := r.CommitStaged(t.Context(), "", core.CommitOptions{Stamp: stamp, Message: "staged"})
+	res, err := r.Stages().Commit(t.Context(), "", core.CommitOptions{Stamp: stamp, Message: "staged"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,13 +32,19 @@ func (r *Repo) Client() string {
 	return r.client
 }
 
-// StageName returns the name of a stage: the one that is meant where that is empty.
-func (r *Repo) StageName(name string) string {
-	return cmp.Or(name, r.Client(), DefaultStage)
+// Stages keeps changes that were added and not yet committed, by the names of stages.
+type Stages struct{ repo *Repo }
+
+// Stages returns the stages.
+func (r *Repo) Stages() Stages { return Stages{r} }
+
+// Name returns the name of a stage: the one that is meant where that is empty.
+func (s Stages) Name(name string) string {
+	return cmp.Or(name, s.repo.Client(), DefaultStage)
 }
 
-func (r *Repo) stageRef(name string) (graph.RefName, error) {
-	name = r.StageName(name)
+func (s Stages) ref(name string) (graph.RefName, error) {
+	name = s.Name(name)
 	ref := graph.StageRef(name)
 	if err := graph.ValidateRef(ref); err != nil {
 		return "", fmt.Errorf("%w: stage %q: %w", state.ErrInvalid, name, err)
@@ -55,18 +61,18 @@ type StageResult struct {
 	Secrets    state.SecretReport `json:"-"` // as in CommitResult
 }
 
-// StageChanges applies changes to a stage, all or nothing, without making a commit. A stage may
+// Add applies changes to a stage, all or nothing, without making a commit. A stage may
 // hold edges whose ends do not exist yet; committing it may not.
-func (r *Repo) StageChanges(
+func (s Stages) Add(
 	ctx context.Context, changes state.Changes, opt StageOptions,
 ) (*StageResult, error) {
-	name, err := r.stageRef(opt.Stage)
+	name, err := s.ref(opt.Stage)
 	if err != nil {
 		return nil, err
 	}
 	var res *StageResult
-	changes = r.Replayed(changes)
-	_, err = r.Transact(ctx, opt.Stamp, func(t *Tx) error {
+	changes = s.repo.Replayed(changes)
+	_, err = s.repo.Transact(ctx, opt.Stamp, func(t *Tx) error {
 		rec, base, staged, err := t.LoadStage(ctx, name, opt.Branch)
 		if err == nil && opt.Base != nil {
 			rec, base, staged, err = t.stageOn(ctx, name, rec, base, staged, *opt.Base)
@@ -164,13 +170,13 @@ func (t *Tx) stageOn(
 	return &commit.Stage{Base: on, Branch: rec.Branch}, base, base.State, nil
 }
 
-// CommitStaged makes a commit of a stage and empties it. Where the branch moved since the stage
+// Commit makes a commit of a stage and empties it. Where the branch moved since the stage
 // began, what was staged is merged onto it; what does not merge is kept as a commit of its own and
 // a *MergeError names it and what both changed.
-func (r *Repo) CommitStaged(
+func (s Stages) Commit(
 	ctx context.Context, stage string, opt CommitOptions,
 ) (*CommitResult, error) {
-	name, err := r.stageRef(stage)
+	name, err := s.ref(stage)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +189,7 @@ func (r *Repo) CommitStaged(
 	}
 	res := &CommitResult{Secrets: said}
 	var kept *MergeError
-	_, err = r.Transact(ctx, opt.Stamp, func(t *Tx) error {
+	_, err = s.repo.Transact(ctx, opt.Stamp, func(t *Tx) error {
 		*res, kept = CommitResult{Secrets: said}, nil
 		rec, base, staged, err := t.LoadStage(ctx, name, opt.Branch)
 		if err != nil {
@@ -220,12 +226,12 @@ type Status struct {
 }
 
 // Status tells what is staged.
-func (r *Repo) Status(ctx context.Context, stage string) (*Status, error) {
-	name, err := r.stageRef(stage)
+func (s Stages) Status(ctx context.Context, stage string) (*Status, error) {
+	name, err := s.ref(stage)
 	if err != nil {
 		return nil, err
 	}
-	v, err := r.Current(ctx)
+	v, err := s.repo.Current(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +246,7 @@ func (r *Repo) Status(ctx context.Context, stage string) (*Status, error) {
 	st := &Status{Branch: BranchName(head.Name), Head: head.Target, Base: head.Target, Staged: staged}
 	var rec *commit.Stage
 	if staged {
-		rec, err = commit.ReadStage(ctx, r.Facts(), ref.Target)
+		rec, err = commit.ReadStage(ctx, s.repo.Facts(), ref.Target)
 		if err != nil {
 			return nil, err
 		}
@@ -250,24 +256,24 @@ func (r *Repo) Status(ctx context.Context, stage string) (*Status, error) {
 		}
 		st.Branch, st.Head, st.Base = BranchName(on.Name), on.Target, rec.Base
 	}
-	base, err := r.At(ctx, st.Base)
+	base, err := s.repo.At(ctx, st.Base)
 	if err != nil {
 		return nil, err
 	}
 	st.Diff = state.Diff{From: base.State, To: base.State}
 	if staged {
-		st.Diff.To, err = r.LoadState(ctx, base.State.Staged(rec))
+		st.Diff.To, err = s.repo.LoadState(ctx, base.State.Staged(rec))
 	}
 	return st, err
 }
 
-// Unstage forgets what a stage holds.
-func (r *Repo) Unstage(ctx context.Context, stage string, by state.Stamp) error {
-	name, err := r.stageRef(stage)
+// Remove forgets what a stage holds.
+func (s Stages) Remove(ctx context.Context, stage string, by state.Stamp) error {
+	name, err := s.ref(stage)
 	if err != nil {
 		return err
 	}
-	_, err = r.Transact(ctx, by, func(t *Tx) error {
+	_, err = s.repo.Transact(ctx, by, func(t *Tx) error {
 		_, ok, err := t.View.Get(ctx, name)
 		if err == nil && ok {
 			t.RemoveRef(name)

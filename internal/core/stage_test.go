@@ -15,12 +15,12 @@ import (
 
 func commitStaged(t testing.TB, r *core.Repo) (*core.CommitResult, error) {
 	t.Helper()
-	return r.CommitStaged(t.Context(), "", core.CommitOptions{Stamp: repokit.By, Message: "staged"})
+	return r.Stages().Commit(t.Context(), "", core.CommitOptions{Stamp: repokit.By, Message: "staged"})
 }
 
 func status(t testing.TB, r *core.Repo) *core.Status {
 	t.Helper()
-	st, err := r.Status(t.Context(), "")
+	st, err := r.Stages().Status(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestStageAndCommit(t *testing.T) {
 	if s := repokit.Head(t, r); s.CID() != first.Commit {
 		t.Error("staging moved the branch")
 	}
-	s, err := r.StagedSnapshot(t.Context(), "")
+	s, err := r.Stages().Snapshot(t.Context(), "")
 	if err != nil || repokit.Sizes(s) != [4]uint64{2, 1, 0, 0} {
 		t.Errorf("staged snapshot %v, %v", repokit.Sizes(s), err)
 	}
@@ -267,7 +267,7 @@ func TestUnstage(t *testing.T) {
 	before := repokit.Head(t, r).CID()
 	repokit.StageLines(t, r, `{"node":{"key":"bob","type":"Person"}}`)
 	for range 2 { // the second time there is nothing to forget
-		if err := r.Unstage(t.Context(), "", repokit.By); err != nil {
+		if err := r.Stages().Remove(t.Context(), "", repokit.By); err != nil {
 			t.Fatal(err)
 		}
 		if st := status(t, r); st.Staged {
@@ -335,27 +335,27 @@ func TestStageRefusals(t *testing.T) {
 	r := repokit.OpenMem(t)
 	first := repokit.Lines(t, r, repokit.TwoPeople)
 	text := `{"node":{"key":"x","type":"T"}}` + "\n" + `{"node":{"key":"y"}}`
-	_, err := r.StageChanges(t.Context(), state.ReadChanges(strings.NewReader(text), "f"),
+	_, err := r.Stages().Add(t.Context(), state.ReadChanges(strings.NewReader(text), "f"),
 		core.StageOptions{Stamp: repokit.By})
 	var at *graph.LineError
 	if !errors.As(err, &at) || at.Line != 2 || status(t, r).Staged {
 		t.Errorf("error %v, staged %v", err, status(t, r).Staged)
 	}
 	for _, name := range []string{"a b", "../x", "x\n", strings.Repeat("x", 300)} {
-		if _, err := r.Status(t.Context(), name); !errors.Is(err, state.ErrInvalid) {
+		if _, err := r.Stages().Status(t.Context(), name); !errors.Is(err, state.ErrInvalid) {
 			t.Errorf("stage %q: %v", name, err)
 		}
-		if err := r.Unstage(t.Context(), name, repokit.By); !errors.Is(err, state.ErrInvalid) {
+		if err := r.Stages().Remove(t.Context(), name, repokit.By); !errors.Is(err, state.ErrInvalid) {
 			t.Errorf("stage %q: %v", name, err)
 		}
 	}
 	repokit.StageLines(t, r, `{"node":{"key":"x","type":"T"}}`)
 	expect := ipld.Sum(ipld.DagCBOR, nil)
-	_, err = r.CommitStaged(t.Context(), "", core.CommitOptions{Stamp: repokit.By, Expect: &expect})
+	_, err = r.Stages().Commit(t.Context(), "", core.CommitOptions{Stamp: repokit.By, Expect: &expect})
 	if !errors.Is(err, state.ErrConflict) || !status(t, r).Staged {
 		t.Errorf("expected another commit: %v", err)
 	}
-	_, err = r.CommitStaged(t.Context(), "", core.CommitOptions{Stamp: repokit.By, Branch: "nope"})
+	_, err = r.Stages().Commit(t.Context(), "", core.CommitOptions{Stamp: repokit.By, Branch: "nope"})
 	if !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("onto a branch that is not there: %v", err)
 	}
@@ -369,13 +369,13 @@ func TestStagesAreApart(t *testing.T) {
 	r := repokit.OpenMem(t)
 	repokit.Lines(t, r, repokit.TwoPeople)
 	repokit.StageLines(t, r, `{"node":{"key":"x","type":"T"}}`)
-	_, err := r.StageChanges(t.Context(),
+	_, err := r.Stages().Add(t.Context(),
 		state.ReadChanges(strings.NewReader(`{"node":{"key":"y","type":"T"}}`), ""),
 		core.StageOptions{Stamp: repokit.By, Stage: "other"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.CommitStaged(t.Context(), "other", core.CommitOptions{Stamp: repokit.By}); err != nil {
+	if _, err := r.Stages().Commit(t.Context(), "other", core.CommitOptions{Stamp: repokit.By}); err != nil {
 		t.Fatal(err)
 	}
 	if nodes, _ := staged(t, r); nodes != (state.Counts{Added: 1}) || repokit.Sizes(repokit.Head(t, r))[0] != 3 {

@@ -86,7 +86,7 @@ func freeze(t *testing.T, dir string) {
 		_, _, err := session.RetrieveIn(ctx, r, "talk", retrieve.Request{Text: text}, stampAt(14))
 		check(nil, err)
 	}
-	check(r.StageChanges(ctx, state.ReadChanges(strings.NewReader(
+	check(r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(
 		`{"edge":{"type":"likes","src":"cy","dst":"ada"}}`), "x"), core.StageOptions{Stamp: stampAt(15)}))
 	check(care.GC(ctx, r, care.GCOptions{Stamp: stampAt(16), KeepOps: 4}))
 	commit("", "secret", `{"node":{"key":"dee","type":"Person","summary":"Dee forgot the key"}}`)
@@ -263,7 +263,7 @@ func openFrozen(t *testing.T, dir string) {
 				}
 			}
 		}
-		if _, err := r.Status(t.Context(), ""); err != nil {
+		if _, err := r.Stages().Status(t.Context(), ""); err != nil {
 			t.Errorf("status: %v", err)
 		}
 		if !readOnly {

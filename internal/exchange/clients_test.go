@@ -42,7 +42,7 @@ func (c clientOf) on() [2]string {
 	c.t.Helper()
 	branch, _, err := c.r.Branch(c.t.Context())
 	c.ok(err)
-	st, err := c.r.Status(c.t.Context(), "")
+	st, err := c.r.Stages().Status(c.t.Context(), "")
 	c.ok(err)
 	if !st.Staged {
 		return [2]string{branch}
@@ -117,7 +117,7 @@ func TestClients(t *testing.T) {
 
 	// staging
 	stage := func(c clientOf, key string) {
-		_, err := c.r.StageChanges(ctx, state.ReadChanges(strings.NewReader(`{"node":{"key":"`+key+`","type":"fact"}}`), "x"),
+		_, err := c.r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(`{"node":{"key":"`+key+`","type":"fact"}}`), "x"),
 			core.StageOptions{Stamp: repokit.By})
 		c.ok(err)
 	}
@@ -126,7 +126,7 @@ func TestClients(t *testing.T) {
 	stage(b, "staged by b")
 	a.want("draft", "draft")
 	b.want("main", "main")
-	_, err := b.r.CommitStaged(ctx, "", core.CommitOptions{Stamp: repokit.By, Message: "staged"})
+	_, err := b.r.Stages().Commit(ctx, "", core.CommitOptions{Stamp: repokit.By, Message: "staged"})
 	b.ok(err)
 	b.has("staged by b", true)
 	b.has("staged by a", false)

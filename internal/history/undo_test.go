@@ -171,14 +171,14 @@ func (w *opWorld) step() {
 	case 4:
 		w.do("switch "+name, r.Branches().Switch(ctx, name, core.SwitchOptions{Stamp: repokit.By}))
 	case 5:
-		_, err := r.StageChanges(ctx, state.ReadChanges(strings.NewReader(line), "x"),
+		_, err := r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(line), "x"),
 			core.StageOptions{Stamp: repokit.By})
 		w.do("add", err)
 	case 6:
 		_, err := session.StartSession(ctx, r, fmt.Sprint("s", w.n), session.SessionOptions{Stamp: repokit.By})
 		w.do("session", err)
 	case 7:
-		_, err := r.CommitStaged(ctx, "", core.CommitOptions{Stamp: repokit.By, Message: "m"})
+		_, err := r.Stages().Commit(ctx, "", core.CommitOptions{Stamp: repokit.By, Message: "m"})
 		w.do("commit staged", err)
 	case 8:
 		_, err := history.Undo(ctx, r, fmt.Sprint(op), repokit.By)

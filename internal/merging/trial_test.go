@@ -188,11 +188,11 @@ func TestStagedSnapshotSeesTheStage(t *testing.T) {
 	ctx := context.Background()
 	r := repokit.OpenMem(t)
 	repokit.Lines(t, r, trialBefore)
-	if _, err := r.StageChanges(ctx, state.ReadChanges(strings.NewReader(trialAfter), "t"),
+	if _, err := r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(trialAfter), "t"),
 		core.StageOptions{Stamp: repokit.By}); err != nil {
 		t.Fatal(err)
 	}
-	s, err := r.StagedSnapshot(ctx, "")
+	s, err := r.Stages().Snapshot(ctx, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestStagedSnapshotSeesTheStage(t *testing.T) {
 	if !slices.Equal(found, []string{"a", "c"}) {
 		t.Errorf("staged: %v, want a and c", found)
 	}
-	other, err := r.StagedSnapshot(ctx, "other")
+	other, err := r.Stages().Snapshot(ctx, "other")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -94,11 +94,11 @@ func writes(r *core.Repo) map[string]func() error {
 	return map[string]func() error{
 		"commit": func() error { _, err := r.Commit(ctx, changes, opt); return err },
 		"stage": func() error {
-			_, err := r.StageChanges(ctx, changes, core.StageOptions{Stamp: repokit.By})
+			_, err := r.Stages().Add(ctx, changes, core.StageOptions{Stamp: repokit.By})
 			return err
 		},
-		"commit staged": func() error { _, err := r.CommitStaged(ctx, "", opt); return err },
-		"unstage":       func() error { return r.Unstage(ctx, "", repokit.By) },
+		"commit staged": func() error { _, err := r.Stages().Commit(ctx, "", opt); return err },
+		"unstage":       func() error { return r.Stages().Remove(ctx, "", repokit.By) },
 		"rebuild":       func() error { _, err := r.RebuildIndex(ctx, "HEAD"); return err },
 		"start": func() error {
 			_, err := session.StartSession(ctx, r, "new", session.SessionOptions{Stamp: repokit.By})
@@ -169,8 +169,8 @@ func readEverything(t *testing.T, r *core.Repo) error {
 	for _, read := range []func() error{
 		func() error { _, _, err := old.Diff(s).Count(ctx); return err },
 		func() error { _, err := repokit.History(r); return err },
-		func() error { _, err := r.Status(ctx, ""); return err },
-		func() error { _, err := r.StagedSnapshot(ctx, ""); return err },
+		func() error { _, err := r.Stages().Status(ctx, ""); return err },
+		func() error { _, err := r.Stages().Snapshot(ctx, ""); return err },
 		func() error { _, err := r.Refs(ctx); return err },
 		func() error { _, err := session.Sessions(ctx, r); return err },
 		func() error { _, err := r.Sizes(ctx); return err },

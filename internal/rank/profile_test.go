@@ -78,10 +78,10 @@ func TestProfilesStay(t *testing.T) {
 			return err
 		},
 		"stage": func() error {
-			_, err := r.StageChanges(t.Context(), state.ReadChanges(strings.NewReader(
+			_, err := r.Stages().Add(t.Context(), state.ReadChanges(strings.NewReader(
 				`{"node":{"key":"c","type":"T"}}`), "f"), core.StageOptions{Stamp: repokit.By})
 			if err == nil {
-				_, err = r.CommitStaged(t.Context(), "", opt)
+				_, err = r.Stages().Commit(t.Context(), "", opt)
 			}
 			return err
 		},
@@ -136,20 +136,20 @@ func TestProfilesStay(t *testing.T) {
 func TestProfilesStaged(t *testing.T) {
 	r := repokit.OpenMem(t)
 	setLimit(t, r, "", "team", 3)
-	_, err := r.StageChanges(t.Context(), state.ReadChanges(strings.NewReader(alice), "f"),
+	_, err := r.Stages().Add(t.Context(), state.ReadChanges(strings.NewReader(alice), "f"),
 		core.StageOptions{Stamp: repokit.By})
 	if err != nil {
 		t.Fatal(err)
 	}
 	setLimit(t, r, "", "team", 4)
-	status, err := r.Status(t.Context(), "")
+	status, err := r.Stages().Status(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if d, err := rank.DiffProfiles(t.Context(), status.Diff); d != nil || err != nil {
 		t.Errorf("staged: %+v, %v", d, err)
 	}
-	res, err := r.CommitStaged(t.Context(), "", core.CommitOptions{Stamp: repokit.By, Message: "m"})
+	res, err := r.Stages().Commit(t.Context(), "", core.CommitOptions{Stamp: repokit.By, Message: "m"})
 	if err != nil || !res.Rebased {
 		t.Fatalf("%+v, %v", res, err)
 	}

@@ -294,12 +294,12 @@ func TestOperations(t *testing.T) {
 	_, err = session.EndSession(ctx, r, "s", as("session", "end"))
 	must(err)
 	must(session.RemoveSession(ctx, r, "s", as("session", "rm")))
-	_, err = r.StageChanges(ctx, state.ReadChanges(strings.NewReader(`{"node":{"key":"x","type":"T"}}`),
+	_, err = r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(`{"node":{"key":"x","type":"T"}}`),
 		""), core.StageOptions{Stamp: as("add")})
 	must(err)
-	_, err = r.CommitStaged(ctx, "", core.CommitOptions{Stamp: as("commit")})
+	_, err = r.Stages().Commit(ctx, "", core.CommitOptions{Stamp: as("commit")})
 	must(err)
-	must(r.Unstage(ctx, "", repokit.By)) // nothing is staged: no operation
+	must(r.Stages().Remove(ctx, "", repokit.By)) // nothing is staged: no operation
 	_, err = r.RebuildIndex(ctx, "HEAD")
 	must(err)
 

@@ -90,7 +90,7 @@ func (w *world) jobs() []job {
 			}
 		}},
 		{name: "status", do: func(t *testing.T, r *core.Repo) {
-			_, err := r.Status(t.Context(), "")
+			_, err := r.Stages().Status(t.Context(), "")
 			ok(t, err)
 		}},
 		{name: "retrieve, cold", do: question(0)},

@@ -287,7 +287,7 @@ func keyEverywhere(t *testing.T, r *core.Repo) {
 	if _, err := r.Tags().Create(ctx, "v1", "HEAD", tag); err != nil {
 		t.Fatal(err)
 	}
-	_, err := r.StageChanges(ctx, state.ReadChanges(strings.NewReader(
+	_, err := r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(
 		fmt.Sprintf(`{"node":{"key":"d","type":"T","context":%q}}`, apiKey)), "x"),
 		core.StageOptions{Stamp: linkBy})
 	if err != nil {

@@ -85,7 +85,7 @@ func FillSecret(t testing.TB, r *core.Repo) (old ipld.CID) {
 	Lines(t, r, `{"node":{"key":"zed","summary":"Zerelda moved to vermilion hall"}}`)
 	Branch(t, r, "side", "HEAD~1")
 	CommitOn(t, r, "side", `{"node":{"key":"zed","props":{"age":61}}}`)
-	_, err := r.StageChanges(ctx, state.ReadChanges(strings.NewReader(
+	_, err := r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(
 		`{"node":{"key":"zed","context":"Quillfeather again"}}`), "x"), core.StageOptions{Stamp: By})
 	if err != nil {
 		t.Fatal(err)

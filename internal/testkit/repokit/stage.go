@@ -11,7 +11,7 @@ import (
 // StageLines stages change lines as By in the default stage.
 func StageLines(t testing.TB, r *core.Repo, text string) *core.StageResult {
 	t.Helper()
-	res, err := r.StageChanges(t.Context(), state.ReadChanges(strings.NewReader(text), "test.jsonl"),
+	res, err := r.Stages().Add(t.Context(), state.ReadChanges(strings.NewReader(text), "test.jsonl"),
 		core.StageOptions{Stamp: By})
 	if err != nil {
 		t.Fatal(err)

@@ -140,13 +140,13 @@ func (q *DiffRequest) compare(ctx context.Context, s *verb.Service) (c compariso
 	if a != "" {
 		return compareRevs(ctx, s.Repo, a, cmp.Or(b, string(graph.Head)))
 	}
-	status, err := s.Repo.Status(ctx, s.Stage)
+	status, err := s.Repo.Stages().Status(ctx, s.Stage)
 	if err != nil {
 		return c, err
 	}
 	if status.Staged || q.Staged || q.Given("stage") {
 		from, err := s.Repo.At(ctx, status.Base)
-		return comparison{Diff: status.Diff, from: from, stage: s.Repo.StageName(s.Stage)}, err
+		return comparison{Diff: status.Diff, from: from, stage: s.Repo.Stages().Name(s.Stage)}, err
 	}
 	to, err := s.Repo.SnapshotAsked(ctx, string(graph.Head))
 	if err != nil {

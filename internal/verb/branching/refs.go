@@ -414,7 +414,7 @@ var Switch = verb.Define(verb.Spec{
 	out := &Head{Branch: verb.Text(branch), Commit: at}
 	if s.Human && err == nil && branch != "" {
 		var st *core.Status
-		if st, err = s.Repo.Status(ctx, s.Stage); err == nil && st.Staged && st.Branch != branch {
+		if st, err = s.Repo.Stages().Status(ctx, s.Stage); err == nil && st.Staged && st.Branch != branch {
 			out.Staged = st.Branch
 		}
 	}
@@ -486,15 +486,15 @@ var Reset = verb.Define(verb.Spec{
 	Doc:     "Discard what a stage holds and print how much that was. Commits are not affected.",
 	Example: "  mnem reset\n  mnem reset --stage draft",
 }, func(ctx context.Context, s *verb.Service, _ *ResetRequest) (*Staged, error) {
-	st, err := s.Repo.Status(ctx, s.Stage)
+	st, err := s.Repo.Stages().Status(ctx, s.Stage)
 	if err != nil {
 		return nil, err
 	}
-	out := &Staged{Stage: s.Repo.StageName(s.Stage), Staged: st.Staged}
+	out := &Staged{Stage: s.Repo.Stages().Name(s.Stage), Staged: st.Staged}
 	if out.Nodes, out.Edges, err = st.Diff.Count(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.Repo.Unstage(ctx, s.Stage, s.Commit.Stamp); err != nil {
+	if err := s.Repo.Stages().Remove(ctx, s.Stage, s.Commit.Stamp); err != nil {
 		return nil, err
 	}
 	return out, nil

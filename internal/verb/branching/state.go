@@ -61,12 +61,12 @@ var StatusVerb = verb.Define(verb.Spec{
 		"did not merge, are shown with what to do about them.",
 	Example: "  mnem status\n  mnem status --json --stage draft",
 }, func(ctx context.Context, s *verb.Service, _ *StatusRequest) (*Status, error) {
-	st, err := s.Repo.Status(ctx, s.Stage)
+	st, err := s.Repo.Stages().Status(ctx, s.Stage)
 	if err != nil {
 		return nil, err
 	}
 	out := &Status{
-		Branch: verb.Text(st.Branch), Head: st.Head, Stage: s.Repo.StageName(s.Stage), Base: st.Base,
+		Branch: verb.Text(st.Branch), Head: st.Head, Stage: s.Repo.Stages().Name(s.Stage), Base: st.Base,
 		Staged: st.Staged, Client: s.Repo.Client(),
 	}
 	if out.Following, err = followedOf(ctx, s.Repo); err != nil {

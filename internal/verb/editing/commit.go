@@ -125,7 +125,7 @@ func commitLines(ctx context.Context, s *verb.Service, q *CommitRequest) (any, e
 			res, err = s.Repo.Commit(ctx, changes, opt)
 		}
 	} else {
-		res, err = s.Repo.CommitStaged(ctx, s.Stage, opt)
+		res, err = s.Repo.Stages().Commit(ctx, s.Stage, opt)
 	}
 	var kept *core.MergeError
 	if errors.As(err, &kept) {

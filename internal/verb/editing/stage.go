@@ -160,11 +160,11 @@ var (
 // edit applies changes to the stage and says what is staged then.
 func edit(ctx context.Context, s *verb.Service, changes state.Changes) (*StageEdited, error) {
 	opt := core.StageOptions{Stamp: s.Commit.Stamp, Stage: s.Stage, Branch: s.Commit.Branch}
-	res, err := s.Repo.StageChanges(ctx, changes, opt)
+	res, err := s.Repo.Stages().Add(ctx, changes, opt)
 	if err != nil {
 		return nil, err
 	}
-	return &StageEdited{Stage: s.Repo.StageName(s.Stage), StageResult: *res, Warnings: WarningsOf(res.Secrets)}, nil
+	return &StageEdited{Stage: s.Repo.Stages().Name(s.Stage), StageResult: *res, Warnings: WarningsOf(res.Secrets)}, nil
 }
 
 // editOne is edit for changes made before.
@@ -210,7 +210,7 @@ func set(ctx context.Context, s *verb.Service, q *SetRequest) (*StageEdited, err
 	if err != nil {
 		return nil, err
 	}
-	staged, err := s.Repo.StagedSnapshot(ctx, s.Stage)
+	staged, err := s.Repo.Stages().Snapshot(ctx, s.Stage)
 	if err != nil {
 		return nil, err
 	}
@@ -345,7 +345,7 @@ func (q *RmRequest) Check() error {
 }
 
 func rm(ctx context.Context, s *verb.Service, q *RmRequest) (*StageEdited, error) {
-	staged, err := s.Repo.StagedSnapshot(ctx, s.Stage)
+	staged, err := s.Repo.Stages().Snapshot(ctx, s.Stage)
 	if err != nil {
 		return nil, err
 	}
@@ -441,7 +441,7 @@ func link(ctx context.Context, s *verb.Service, q *LinkRequest) (*StageEdited, e
 	if err != nil {
 		return nil, err
 	}
-	staged, err := s.Repo.StagedSnapshot(ctx, s.Stage)
+	staged, err := s.Repo.Stages().Snapshot(ctx, s.Stage)
 	if err != nil {
 		return nil, err
 	}
@@ -467,7 +467,7 @@ func missingEnds(s *verb.Service, names []string) func(*StageEdited, error) (*St
 func (q *UnlinkRequest) Check() error { return verb.AtMostOne(q, "key", "all") }
 
 func unlink(ctx context.Context, s *verb.Service, q *UnlinkRequest) (*StageEdited, error) {
-	staged, err := s.Repo.StagedSnapshot(ctx, s.Stage)
+	staged, err := s.Repo.Stages().Snapshot(ctx, s.Stage)
 	if err != nil {
 		return nil, err
 	}

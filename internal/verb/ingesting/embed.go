@@ -205,7 +205,7 @@ func (r *EmbedRun) plan(ctx context.Context, branch string, expect *ipld.CID) er
 	}
 	r.Out.Branch, r.At = info.Name, info.Commit
 	r.Stage = embedStages + graph.NodeID("embed "+info.Name+" "+r.by.Name).String()
-	st, err := r.repo.Status(ctx, r.Stage)
+	st, err := r.repo.Stages().Status(ctx, r.Stage)
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func (r *EmbedRun) look(ctx context.Context) error {
 	}
 	now := s
 	if r.Kept {
-		if now, err = r.repo.StagedSnapshot(ctx, r.Stage); err != nil {
+		if now, err = r.repo.Stages().Snapshot(ctx, r.Stage); err != nil {
 			return err
 		}
 	}

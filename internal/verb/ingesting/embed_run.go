@@ -225,7 +225,7 @@ func (r *EmbedRun) keepAll(ctx context.Context, items []embedItem) error {
 func (r *EmbedRun) keep(ctx context.Context, items []embedItem) error {
 	at := r.At
 	opt := core.StageOptions{Stamp: r.stamp, Stage: r.Stage, Branch: r.Out.Branch, Base: &at}
-	if _, err := r.repo.StageChanges(ctx, r.changes(items), opt); err != nil {
+	if _, err := r.repo.Stages().Add(ctx, r.changes(items), opt); err != nil {
 		return err
 	}
 	r.Out.Embedded += len(items)
@@ -236,7 +236,7 @@ func (r *EmbedRun) keep(ctx context.Context, items []embedItem) error {
 // commitKept commits what the stage has, and empties it.
 func (r *EmbedRun) commitKept(ctx context.Context) error {
 	err := r.commit(nil, func(opt core.CommitOptions) (*core.CommitResult, error) {
-		return r.repo.CommitStaged(ctx, r.Stage, opt)
+		return r.repo.Stages().Commit(ctx, r.Stage, opt)
 	})
 	if err == nil {
 		r.Kept = false
