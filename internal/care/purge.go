@@ -235,7 +235,7 @@ func (p *Erasing) known(s *PurgeScan, name string) error {
 		}
 		return p.missing(name)
 	}
-	for e, err := range p.Repo.Redactions(p.Ctx) {
+	for e, err := range p.Repo.Redactions().All(p.Ctx) {
 		if err != nil {
 			return err
 		}

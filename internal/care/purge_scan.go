@@ -96,7 +96,7 @@ func (p *Erasing) scan() (*PurgeScan, error) {
 		Texts: make(map[ipld.CID]*distill.Written),
 	}
 	p.res.reset()
-	for e, err := range p.Repo.Redactions(p.Ctx) {
+	for e, err := range p.Repo.Redactions().All(p.Ctx) {
 		if err != nil {
 			return nil, err
 		}

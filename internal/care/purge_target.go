@@ -53,7 +53,7 @@ func hiddenOf(err error) error {
 
 // everWas reports whether any version of a node is or was in the repository, including erased ones.
 func everWas(ctx context.Context, r *core.Repo, id graph.ID) (was bool, err error) {
-	for e, err := range r.Redactions(ctx) {
+	for e, err := range r.Redactions().All(ctx) {
 		if err != nil {
 			return false, err
 		}

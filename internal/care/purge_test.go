@@ -90,7 +90,7 @@ func checkPurged(t *testing.T, r *core.Repo, old ipld.CID) {
 	if err != nil || n.Type != state.RedactedType || n.Summary != want || n.ID != id {
 		t.Fatalf("the node in an old commit: %+v, %v", n, err)
 	}
-	if red, err := r.Redaction(ctx, c); err != nil || red == nil || red.Node != id {
+	if red, err := r.Redactions().Read(ctx, c); err != nil || red == nil || red.Node != id {
 		t.Errorf("its redaction: %+v, %v", red, err)
 	}
 	if err := nodesOf(s, 3); err != nil {

@@ -157,7 +157,7 @@ func (s *secret) inValue(v ipld.Value) bool {
 
 // inRedactions reports earlier erasures whose redaction contains the text, for instance as the reason.
 func (s *PurgeScan) inRedactions() error {
-	for e, err := range s.P.Repo.Redactions(s.P.Ctx) {
+	for e, err := range s.P.Repo.Redactions().All(s.P.Ctx) {
 		if err != nil {
 			return err
 		}

@@ -74,7 +74,7 @@ func textAfterCut(fs vfs.FS) (gone bool, err error) {
 	if err != nil || len(report.Errors) > 0 {
 		return false, fmt.Errorf("fsck: %v: %w", report.Errors, err)
 	}
-	for e, err := range r.Redactions(ctx) {
+	for e, err := range r.Redactions().All(ctx) {
 		if err != nil {
 			return false, err
 		}

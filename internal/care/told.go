@@ -41,7 +41,7 @@ func (t *ToldRedaction) Check() error {
 // blocks have the same name. Gaps do not count: others erased those.
 func RedactionSet(ctx context.Context, r *core.Repo) (string, error) {
 	h, n := sha256.New(), 0
-	for e, err := range r.Redactions(ctx) {
+	for e, err := range r.Redactions().All(ctx) {
 		if err != nil {
 			return "", err
 		}
@@ -62,7 +62,7 @@ func RedactionSet(ctx context.Context, r *core.Repo) (string, error) {
 func TellRedactions(
 	ctx context.Context, r *core.Repo, after ipld.CID, limit int,
 ) (out []ToldRedaction, more bool, err error) {
-	for e, err := range r.Redactions(ctx) {
+	for e, err := range r.Redactions().All(ctx) {
 		switch {
 		case err != nil:
 			return nil, false, err

@@ -19,17 +19,17 @@ type factBlocks struct {
 
 // Put stores blocks. It returns a *store.RedactedError where one was erased, and stores nothing.
 func (f factBlocks) Put(ctx context.Context, blocks ...store.Block) error {
-	if err := f.repo.RefuseErased(ctx, blocks); err != nil {
+	if err := f.repo.Redactions().Refuse(ctx, blocks); err != nil {
 		return err
 	}
 	return f.Linked.Put(ctx, blocks...)
 }
 
-// RefuseErased returns a *store.RedactedError where one of the blocks to be written was erased: what
+// Refuse returns a *store.RedactedError where one of the blocks to be written was erased: what
 // would link to it could not be read. It notes where one fills a gap: indexes that were built without the
 // block must go then.
-func (r *Repo) RefuseErased(ctx context.Context, blocks []store.Block) error {
-	e, ok := r.Store.(store.Eraser)
+func (r Redactions) Refuse(ctx context.Context, blocks []store.Block) error {
+	e, ok := r.repo.Store.(store.Eraser)
 	if !ok {
 		return nil
 	}
@@ -39,7 +39,7 @@ func (r *Repo) RefuseErased(ctx context.Context, blocks []store.Block) error {
 			return fmt.Errorf("write block: %w", err)
 		}
 		if redacted && red.Open {
-			r.filled.Store(true)
+			r.repo.filled.Store(true)
 		}
 		if !redacted || red.Open {
 			continue

@@ -23,10 +23,16 @@ type RedactionEntry struct {
 	Open bool
 }
 
-// Redactions yields what was erased, in CID order, and then the gaps in CID order.
-func (r *Repo) Redactions(ctx context.Context) iter.Seq2[RedactionEntry, error] {
+// Redactions reads the records of erased texts, and keeps what was erased from coming back.
+type Redactions struct{ repo *Repo }
+
+// Redactions returns the redactions.
+func (r *Repo) Redactions() Redactions { return Redactions{r} }
+
+// All yields what was erased, in CID order, and then the gaps in CID order.
+func (r Redactions) All(ctx context.Context) iter.Seq2[RedactionEntry, error] {
 	return func(yield func(RedactionEntry, error) bool) {
-		e, ok := r.Store.(store.Eraser)
+		e, ok := r.repo.Store.(store.Eraser)
 		if !ok {
 			return
 		}
@@ -46,9 +52,9 @@ func (r *Repo) Redactions(ctx context.Context) iter.Seq2[RedactionEntry, error] 
 	}
 }
 
-// Redaction returns what is left of an erased block, nil for a block that was not erased.
-func (r *Repo) Redaction(ctx context.Context, c ipld.CID) (*commit.Redaction, error) {
-	e, ok := r.Store.(store.Eraser)
+// Read returns what is left of an erased block, nil for a block that was not erased.
+func (r Redactions) Read(ctx context.Context, c ipld.CID) (*commit.Redaction, error) {
+	e, ok := r.repo.Store.(store.Eraser)
 	if !ok {
 		return nil, nil
 	}
@@ -61,7 +67,7 @@ func (r *Repo) Redaction(ctx context.Context, c ipld.CID) (*commit.Redaction, er
 
 // Redaction is that of the repository, for the CID that Node returned.
 func (s *Snapshot) Redaction(ctx context.Context, c ipld.CID) (*commit.Redaction, error) {
-	return s.Repo.Redaction(ctx, c)
+	return s.Repo.Redactions().Read(ctx, c)
 }
 
 // Message returns the text of a message; of one that was erased why, when and by whom, as
@@ -83,11 +89,11 @@ func shownMessage(ctx context.Context, get store.Getter, m commit.Message) (stri
 	return rec.String(), nil
 }
 
-// Erased returns the erased nodes, edges and marks of a state, in the order of the CIDs of their
+// Of returns the erased nodes, edges and marks of a state, in the order of the CIDs of their
 // records.
-func (r *Repo) Erased(ctx context.Context, s *state.State) ([]RedactionEntry, error) {
+func (r Redactions) Of(ctx context.Context, s *state.State) ([]RedactionEntry, error) {
 	var out []RedactionEntry
-	for e, err := range r.Redactions(ctx) {
+	for e, err := range r.All(ctx) {
 		if err != nil {
 			return nil, err
 		}

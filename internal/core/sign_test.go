@@ -456,7 +456,7 @@ func TestPurgeThatCannotSign(t *testing.T) {
 		return ada.Sign(b)
 	}
 	erased := func() (list []core.RedactionEntry) {
-		for e, err := range r.Redactions(t.Context()) {
+		for e, err := range r.Redactions().All(t.Context()) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -193,7 +193,7 @@ func (t *Tx) finish(ctx context.Context, by state.Stamp) (c ipld.CID, durable fu
 		return ipld.CID{}, nil, err
 	}
 	next := store.Head{Seq: op.Seq, Operation: block.CID}
-	if err := t.Repo.RefuseErased(ctx, append(t.Stage.Pending(), block)); err != nil {
+	if err := t.Repo.Redactions().Refuse(ctx, append(t.Stage.Pending(), block)); err != nil {
 		return ipld.CID{}, nil, err
 	}
 	t.Stage.Ahead(ctx) // while indexes are made

@@ -129,7 +129,7 @@ func thaw(t *testing.T, r *core.Repo) string {
 		fatal(err)
 		fmt.Fprintf(&b, "session %d %s\n", e.Record.Seq, e.CID)
 	}
-	for e, err := range r.Redactions(ctx) {
+	for e, err := range r.Redactions().All(ctx) {
 		fatal(err)
 		fmt.Fprintf(&b, "%s %s\n", e.CID, e.Record)
 	}

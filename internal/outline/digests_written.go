@@ -156,7 +156,7 @@ func writeText(ctx context.Context, t *core.Tx, d *Digests, at *state.State, one
 		Scope: one.Scope, Source: one.Source,
 	}
 	data := w.Encode()
-	if err := t.Repo.RefuseErased(ctx, []store.Block{store.NewBlock(ipld.DagCBOR, data)}); err != nil {
+	if err := t.Repo.Redactions().Refuse(ctx, []store.Block{store.NewBlock(ipld.DagCBOR, data)}); err != nil {
 		return prolly.Edit{}, err
 	}
 	c, err := t.Put(ctx, data)

@@ -145,7 +145,7 @@ func replayReceipt(
 	if diff == nil {
 		return nil, nil, nil
 	}
-	gone, err := r.Erased(ctx, snap.State)
+	gone, err := r.Redactions().Of(ctx, snap.State)
 	if err != nil || len(gone) > 0 {
 		return nil, gone, err
 	}
